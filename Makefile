@@ -1,0 +1,86 @@
+# Everything a user types. Each target sets up what it needs; a second call starts at once.
+
+PYTHON ?= python3
+BIN := .venv/bin
+LANGUAGE_HERE := $(if $(filter zh%,$(LC_ALL) $(LC_MESSAGES) $(LANG)),zh,en)
+READ ?= $(LANGUAGE_HERE)
+COLAB := .venv-colab/bin
+WHEEL_FILES := pyproject.toml $(shell find lib/blocklab -name '*.py' -o -path '*/data/*' -type f)
+PIP := -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test style unit lessons-run colab browser lessons bench figures address font clean
+
+help:
+	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
+	@echo "make test               the whole gate: style, tests, every lesson in both languages, Colab-like run, browser"
+	@echo "make lessons            build and run the notebooks from notebooks/source (ONLY='02 03' for some)"
+	@echo "make bench              speed, as ratios against torch and against interact"
+	@echo "make figures            draw the stills in pic/"
+	@echo "make address URL=…      say where the repository lives; stamps README and lessons"
+	@echo "make clean              remove the virtual environments; your copies in my/ stay"
+
+# Two stages: learners need no test tools.
+.venv/lessons: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Blocklab wants Python 3.11 or newer, got " + sys.version.split()[0] + "; try make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python $(PIP) -c constraints.txt -e '.[lessons]'
+	@touch $@
+
+.venv/dev: .venv/lessons
+	$(BIN)/python $(PIP) -c constraints.txt -e '.[dev]'
+	@touch $@
+
+lab: .venv/lessons
+	@$(BIN)/python -m blocklab.publish copies $(if $(FRESH),--fresh)
+	$(BIN)/jupyter lab my/$(READ)/00_start_here.ipynb
+
+test: style unit lessons-run colab browser
+	@echo "The whole gate is green."
+
+style: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+unit: .venv/dev
+	$(BIN)/python -m pytest tests --ignore=tests/browser --ignore=tests/wheel
+
+lessons-run: .venv/dev
+	$(BIN)/python -m pytest --nbval --nbval-current-env notebooks/en notebooks/zh
+
+browser: .venv/dev
+	$(BIN)/python -m pytest tests/browser
+
+# What Colab brings, with the package installed from its wheel and nothing else touched.
+.venv-colab/ready: colab-constraints.txt
+	test -x $(COLAB)/python || $(PYTHON) -m venv .venv-colab
+	$(COLAB)/python $(PIP) -r colab-constraints.txt
+	@touch $@
+
+.venv-colab/wheel: .venv-colab/ready .venv/dev $(WHEEL_FILES)
+	rm -rf .venv-colab/wheels && $(BIN)/python -m build --wheel --outdir .venv-colab/wheels . > /dev/null
+	$(COLAB)/python $(PIP) --no-deps --force-reinstall .venv-colab/wheels/*.whl
+	@touch $@
+
+colab: .venv-colab/wheel
+	$(COLAB)/python -m pytest tests/wheel
+	$(COLAB)/python -m pytest --nbval-lax --nbval-current-env notebooks/zh
+
+lessons: .venv/dev
+	$(BIN)/python -m blocklab.publish build $(ONLY)
+
+bench: .venv/dev
+	$(BIN)/python tests/bench/normalization.py
+	$(BIN)/python tests/bench/panel.py
+
+figures: .venv/dev
+	$(BIN)/python -m blocklab.pictures pic
+
+address: .venv/dev
+	$(BIN)/python -m blocklab.publish address '$(URL)'
+
+font: .venv/dev
+	$(BIN)/python -m blocklab.publish.font
+
+clean:
+	rm -rf .venv .venv-colab build lib/*.egg-info artifacts

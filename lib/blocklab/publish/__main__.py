@@ -1,0 +1,83 @@
+"""The commands: build, check, address, copies."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from .problem import PublishError
+from .project import Project, find_root
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        project = Project((options.root or find_root(Path.cwd())).resolve())
+        return options.command(project, options)
+    except (PublishError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+# Each command imports what it needs: learners copy lessons without the tools that build them.
+
+
+def _build(project: Project, options: argparse.Namespace) -> int:
+    from .build import build
+
+    build(project, options.lessons, run=not options.no_execute)
+    return 0
+
+
+def _check(project: Project, options: argparse.Namespace) -> int:
+    from .check import check
+
+    problems = check(project, options.lessons)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}")
+    return 1 if problems else 0
+
+
+def _address(project: Project, options: argparse.Namespace) -> int:
+    from .address import write_address
+    from .build import restamp
+
+    address = write_address(project, options.url)
+    restamp(project, project.outlines())
+    print(f"address: {address.url}")
+    return 0
+
+
+def _copies(project: Project, options: argparse.Namespace) -> int:
+    from .copies import copy_lessons
+
+    copy_lessons(project, fresh=options.fresh)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m blocklab.publish", description=__doc__)
+    parser.add_argument("--root", type=Path, help="the repository; found from the current folder if not given")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    build = commands.add_parser("build", help="build and run the lessons' notebooks from notebooks/source")
+    build.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    build.add_argument("--no-execute", action="store_true", help="keep the outputs of code that did not change")
+    build.set_defaults(command=_build)
+
+    check = commands.add_parser("check", help="hold the two languages, and the built notebooks, to the sources")
+    check.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    check.set_defaults(command=_check)
+
+    address = commands.add_parser("address", help="change the repository's address everywhere")
+    address.add_argument("url", metavar="URL", help="such as https://github.com/OWNER/REPO")
+    address.set_defaults(command=_address)
+
+    copies = commands.add_parser("copies", help="copy the lessons to my/, where a learner works")
+    copies.add_argument("--fresh", action="store_true", help="copy anew and keep the old copies beside it")
+    copies.set_defaults(command=_copies)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Hold the built notebooks to their sources and to each other."""
+
+import re
+import statistics
+from collections import Counter
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from blocklab.language import LANGUAGES
+
+from . import notebook
+from .execute import texts
+from .problem import Problem
+from .project import Outline, Project
+from .source import Code, Lesson
+
+LONGEST, MEDIAN = 15, 7  # lines of a code cell
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])(?:(?<![\w.-])-)?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def check_code_length(lesson: Lesson) -> list[Problem]:
+    """A code cell holds one idea: none above 15 lines, half of them within 7."""
+    lengths = {cell: cell.source.count("\n") + 1 for cell in lesson.cells if isinstance(cell, Code)}
+    problems = [
+        Problem(lesson.file, cell.line, cell.id, f"a code cell wants at most {LONGEST} lines, got {length}")
+        for cell, length in lengths.items()
+        if length > LONGEST
+    ]
+    if lengths and (median := statistics.median(lengths.values())) > MEDIAN:
+        what = f"code cells want a median of at most {MEDIAN} lines, got {median:g}"
+        problems.append(Problem(lesson.file, None, None, what))
+    return problems
+
+
+def check_notebooks(project: Project, outlines: list[Outline], outline: Outline) -> list[Problem]:
+    """Building the lesson now would give the same cells, and every code cell was run, in order."""
+    problems = []
+    for language, built in notebook.compose(project, outlines, outline).items():
+        path = project.notebook(language, outline.stem)
+        problems += _compare(project.show(path), outline.number, built, path)
+    return problems
+
+
+def _compare(file: str, number: str, built: NotebookNode, path: Path) -> list[Problem]:
+    mend = f"run: python -m blocklab.publish build {number}"
+    if not path.is_file():
+        return [Problem(file, None, None, f"not built yet; {mend}")]
+    there = notebook.read(path)
+    ids = [[cell.get("id") for cell in cells] for cells in (built.cells, there.cells)]
+    if ids[0] != ids[1]:
+        new, old = next((a, b) for a, b in _longest(*ids) if a != b)
+        return [Problem(file, None, old, f"the source has cell {new} here, the notebook {old}; {mend}")]
+    problems = []
+    for new, old in zip(built.cells, there.cells, strict=True):
+        if _without_outputs(new) != _without_outputs(old):
+            what = f"differs from its source, edited by hand or not built since; {mend}"
+            problems.append(Problem(file, None, new.id, what, (("source", new.source), ("notebook", old.source))))
+    if built.metadata != there.metadata or built.nbformat_minor != there.nbformat_minor:
+        problems.append(Problem(file, None, None, f"the notebook's metadata differs from a fresh build; {mend}"))
+    code = [cell for cell in there.cells if cell.cell_type == "code"]
+    for count, cell in enumerate(code, start=1):
+        if cell.execution_count != count:
+            what = f"was not run by the build: execution count {cell.execution_count}, not {count}; {mend}"
+            return [*problems, Problem(file, None, cell.id, what)]
+    return problems
+
+
+def _longest(new: list, old: list) -> list[tuple]:
+    length = max(len(new), len(old))
+    return [((new + [None] * length)[place], (old + [None] * length)[place]) for place in range(length)]
+
+
+def _without_outputs(cell: NotebookNode) -> dict:
+    return {key: value for key, value in cell.items() if key not in ("outputs", "execution_count")}
+
+
+def check_outputs(project: Project, stem: str) -> list[Problem]:
+    """Both languages show the same numbers and the same kinds of output under every code cell."""
+    paths = {language: project.notebook(language, stem) for language in LANGUAGES}
+    if not all(path.is_file() for path in paths.values()):
+        return []
+    en, zh = (
+        {cell.id: cell for cell in notebook.read(path).cells if cell.cell_type == "code"} for path in paths.values()
+    )
+    problems = []
+    for id in en.keys() & zh.keys():
+        shown = [[text for output in cell.outputs for text in texts(output)] for cell in (en[id], zh[id])]
+        numbers = [Counter(_NUMBER.findall("\n".join(text))) for text in shown]
+        kinds = [
+            [(output.output_type, sorted(output.get("data", ()))) for output in cell.outputs]
+            for cell in (en[id], zh[id])
+        ]
+        if numbers[0] != numbers[1] or kinds[0] != kinds[1]:
+            only = [", ".join((numbers[a] - numbers[b]).elements()) or "none" for a, b in ((0, 1), (1, 0))]
+            what = f"the outputs differ; numbers only in en: {only[0]}; only in zh: {only[1]}"
+            sides = tuple((language, "\n".join(text)) for language, text in zip(LANGUAGES, shown, strict=True))
+            problems.append(Problem(project.show(paths["zh"]), None, id, what, sides))
+    return problems

@@ -1,0 +1,45 @@
+"""The cells that every notebook has and no source holds: navigation, and the first code cell."""
+
+from .address import Address
+from .project import Outline
+
+SETUP, TOP, BOTTOM = "setup", "navigation", "navigation-end"  # their cell ids; lessons' own ids end in a number
+IDS = {SETUP, TOP, BOTTOM}
+_NAME = {"en": "English", "zh": "简体中文"}
+_NEXT = {"en": "Next: ", "zh": "下一课："}
+
+
+def setup(address: Address, language: str) -> str:
+    """The first code cell: on Colab it installs the package without touching torch, numpy or ipywidgets."""
+    return f"""import sys
+
+if "google.colab" in sys.modules:
+    %pip install -q --no-deps "git+{address.url}"
+from blocklab.lesson import begin
+
+begin("{language}")"""
+
+
+def navigation(address: Address, outlines: list[Outline], here: Outline, language: str) -> str:
+    """One line under the title: the other language, the lessons before and after, Colab."""
+    other = {"en": "zh", "zh": "en"}[language]
+    before, after = _neighbours(outlines, here)
+    parts = [
+        f"[{_NAME[other]}](../{other}/{here.stem}.ipynb)",
+        before and f"[← {before.titles[language]}]({before.stem}.ipynb)",
+        after and f"[{after.titles[language]} →]({after.stem}.ipynb)",
+        address.badge(language, here.stem),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def closing(outlines: list[Outline], here: Outline, language: str) -> str | None:
+    """The last line: the next lesson, if there is one."""
+    _, after = _neighbours(outlines, here)
+    return after and f"{_NEXT[language]}[{after.titles[language]}]({after.stem}.ipynb)"
+
+
+def _neighbours(outlines: list[Outline], here: Outline) -> tuple[Outline | None, Outline | None]:
+    place = outlines.index(here)
+    before = outlines[place - 1] if place else None
+    return before, (outlines[place + 1] if place + 1 < len(outlines) else None)

@@ -1,0 +1,40 @@
+"""The table of lessons in both READMEs."""
+
+from blocklab.language import LANGUAGES
+
+from .address import Address, read_address
+from .project import Outline, Project
+
+BEGIN, END = "<!-- lessons:begin -->", "<!-- lessons:end -->"
+_HEAD = {
+    "en": ["", "Lesson", "English", "中文", "Try in English", "Try in Chinese"],
+    "zh": ["", "课程", "English", "中文", "英文版试用", "中文版试用"],
+}
+
+
+def table(address: Address, outlines: list[Outline], language: str) -> str:
+    """One row a lesson: number, title, a link and a Colab badge for each language."""
+    head = _HEAD[language] if address.colab else _HEAD[language][:4]
+    rows = [head, ["---"] * len(head)]
+    for outline in outlines:
+        links = [f"[{name}](notebooks/{key}/{outline.stem}.ipynb)" for key, name in (("en", "English"), ("zh", "中文"))]
+        badges = [address.badge(key, outline.stem) for key in LANGUAGES] if address.colab else []
+        rows.append([outline.number, outline.titles[language][3:], *links, *badges])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def stamped(project: Project, language: str) -> str | None:
+    """The README as it should read; None if there is none, or none with the two markers."""
+    readme = project.readme(language)
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    if BEGIN not in text or END not in text:
+        return None
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    return f"{before}{BEGIN}\n{table(read_address(project), project.outlines(), language)}\n{END}{after}"
+
+
+def stamp_readmes(project: Project) -> None:
+    for language in LANGUAGES:
+        if (text := stamped(project, language)) is not None:
+            project.readme(language).write_text(text, encoding="utf-8", newline="\n")

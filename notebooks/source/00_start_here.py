@@ -1,0 +1,191 @@
+# %% [markdown] lang="en"
+r"""
+# 00 Start here
+
+Welcome. These lessons take a Transformer apart, block by block. In each one you predict, drag a slider, write the block yourself, and see it agree with PyTorch, or find out where it does not.
+
+This page answers two questions: does it work on this machine, and where do I go next? It takes five minutes.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+# 00 从这里开始
+
+欢迎！这套课程把 Transformer 拆成一块一块来学。每一课都是先猜一猜，再拖动滑块，然后亲手写出这一块，看它是否与 PyTorch 一致；不一致，就找出差在哪里。
+
+这一页回答两个问题：这台机器能运行吗？接下来去哪里？只要五分钟。
+"""
+
+# %%
+from blocklab.environment import check_environment
+from blocklab.language import Text
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.pictures.idle_slider import idle_slider
+from blocklab.pictures.lesson_map import lesson_map
+
+# %% [markdown] lang="en"
+r"""
+## Does it work?
+
+The cell below lists what the lessons need. The last line is the verdict.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 能运行吗？
+
+下面的单元格列出课程需要的软件，最后一行是结论。
+"""
+
+# %% tags=["nbval-ignore-output"]
+check_environment()
+
+# %% [markdown] lang="en"
+r"""
+## The slider that does nothing
+
+Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, one of the blocks of every Transformer.
+
+**Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 不起作用的滑块
+
+把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。每个 Transformer 里都有这种层。
+
+**先猜一猜**：*s* 从 1 增大到 1000000，右边四根橙色的柱子会怎样？先选，再拖。
+"""
+
+# %% tags=["panel"]
+GUESSES = {
+    Text(en="they grow", zh="变长"): Text(en="they grow", zh="变长"),
+    Text(en="they shrink", zh="变短"): Text(en="they shrink", zh="变短"),
+    Text(en="nothing", zh="不变"): Text(en="nothing", zh="不变"),
+}
+Panel(
+    idle_slider,
+    size=(10, 3.6),
+    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+    scale=Slider(1e-6, 1e6, 10**0.25, 1.0, label=Text(en="s", zh="s"), log=True),
+)
+
+# %% [markdown] lang="en"
+r"""
+Nothing at all: the slider seems dead. Dividing by the standard deviation cancels *s*.
+
+Now drag to the **left**. At $s = 10^{-3}$ the bars are down to a third, 0.447 instead of 1.342, and at $10^{-6}$ they are gone. Something in the layer knows the absolute size of its input after all. What? Lesson 05 will answer; you may guess until then.
+
+A panel also works without a mouse: press Tab to reach a slider, use the arrow keys, or type into the number box. *Reset* brings back the start. The line under the picture always says what is to be seen.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+完全不变：滑块好像失灵了。因为除以标准差之后，*s* 就被抵消了。
+
+再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一：0.447，而不是 1.342；到 $10^{-6}$ 就看不见了。可见层里有某样东西知道输入的绝对大小。是什么呢？第 05 课会回答，你可以先猜着。
+
+不用鼠标也能操作面板：按 Tab 键移到滑块上，再按方向键，或者直接在数字框里输入。“重置”回到起点。图下方的那一行字总会说出图里看到了什么。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Where do I go?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 接下来去哪里？
+"""
+
+# %% tags=["panel"]
+Panel(lesson_map(ready=(0, 2)), size=(10, 5.4))
+
+# %% [markdown] lang="en"
+r"""
+| lesson | question | state |
+|---|---|---|
+| 01 | Why do activations need a scale? | to come |
+| [02](02_norm_axes.ipynb) | Which numbers share one mean? | **ready** |
+| 03 | What does momentum = 0.1 mean? | to come |
+| 04 | When does BatchNorm fail? | to come |
+| 05 | LayerNorm, exactly. | to come |
+| 06 | What is lost when the mean stays? | to come |
+| 07 | How do sines tell positions apart? | to come |
+| 08 | What does a gate add? | to come |
+| 09 | Where does 11008 come from? | to come |
+| 10 | Who may look at whom? | to come |
+| 11 | Put the blocks together. | to come |
+| 12 | Does a fused layer reach the memory roof? | to come |
+
+You read English here; every lesson has a Chinese twin, linked at its top. The code is the same in both.
+
+## Five notes, six contradictions
+
+The lessons grew from five notes found on the web. They contradict each other, and you will find out who is right:
+
+| topic | one note says | another says | PyTorch | lesson |
+|---|---|---|---|---|
+| ε | 1e-12 | 1e-5, once inside the root and once outside | 1e-5, inside | 05 |
+| momentum | close to 1 | 0.1 | 0.1, the weight of the *new* value | 03 |
+| an image is | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
+| BatchNorm keeps one mean per | position and feature | feature | channel | [02](02_norm_axes.ipynb) |
+| the parameters are called | gamma, beta | weight, bias | `weight`, `bias` | 05 |
+| the Chinese word for normalization | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
+
+## Exercises
+
+An exercise is a cell in which you replace `None` or `...` and run it. Try it now: which *s* makes the last bar of the panel 0.447 long?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+| 课 | 问题 | 状态 |
+|---|---|---|
+| 01 | 激活值为什么需要合适的尺度？ | 待写 |
+| [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | **可用** |
+| 03 | momentum = 0.1 是什么意思？ | 待写 |
+| 04 | 批量归一化什么时候失效？ | 待写 |
+| 05 | 一丝不差的层归一化 | 待写 |
+| 06 | 不减均值，丢掉了什么？ | 待写 |
+| 07 | 正弦怎样区分位置？ | 待写 |
+| 08 | 门控带来了什么？ | 待写 |
+| 09 | 11008 从哪里来？ | 待写 |
+| 10 | 谁可以看见谁？ | 待写 |
+| 11 | 把各块拼起来 | 待写 |
+| 12 | 融合之后，到达内存带宽的上限了吗？ | 待写 |
+
+你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。
+
+## 五篇笔记，六处矛盾
+
+这套课程源自网上的五篇笔记。它们互相矛盾，谁对谁错，你会自己找到答案：
+
+| 话题 | 一篇说 | 另一篇说 | PyTorch | 课 |
+|---|---|---|---|---|
+| ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | 05 |
+| 动量（momentum） | 接近 1 | 0.1 | 0.1，是*新*值的权重 | 03 |
+| 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
+| 批量归一化里，一个均值属于 | 一个位置上的一个特征 | 一个特征 | 一个通道 | [02](02_norm_axes.ipynb) |
+| 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | 05 |
+| normalization 的中文 | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
+
+## 练习怎么做
+
+练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。现在就试一次：*s* 取多少时，面板里最后一根柱子的长度是 0.447？
+"""
+
+# %% tags=["exercise"]
+import torch
+
+my_s = None
+
+if my_s is not None:
+    last = torch.nn.functional.layer_norm(my_s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]
+    torch.testing.assert_close(last, torch.tensor(0.447), atol=5e-4, rtol=0)
+
+# %% tags=["solution"]
+my_s = 1e-3
+last = torch.nn.functional.layer_norm(my_s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]
+torch.testing.assert_close(last, torch.tensor(0.447), atol=5e-4, rtol=0)

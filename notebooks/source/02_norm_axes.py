@@ -1,0 +1,505 @@
+# %% [markdown] lang="en"
+r"""
+# 02 Which numbers share one mean?
+
+BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula:
+
+$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+
+Only one thing tells them apart: **which numbers are averaged** into one mean $\mu$ and one variance $\sigma^2$. Here to normalize does not mean to squeeze into the range from 0 to 1; it means to subtract the mean and divide by the standard deviation.
+
+After this lesson you can say for any layer and any tensor which numbers share a mean, write BatchNorm and LayerNorm in one line each, and find a layout mistake that raises no error. It takes about 20 minutes.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+# 02 哪些数共用一个均值？
+
+批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式：
+
+$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+
+它们只有一点不同：均值（mean）$\mu$ 和方差（variance）$\sigma^2$ 是**用哪些数算出来的**。这里的“归一化”（normalization，有的教材译作“规范化”）不是把数压缩到从 0 到 1 的范围里，而是减去均值，再除以标准差。
+
+学完这一课，你能说出任意一层在任意张量上让哪些数共用一个均值，能用一行代码分别写出批量归一化和层归一化，还能找出一种不报错的布局错误。大约需要 20 分钟。
+"""
+
+# %%
+import torch
+import torch.nn.functional as F
+from sklearn.datasets import load_digits
+
+from blocklab.language import Text
+from blocklab.normalization import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
+from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.pictures.dimmed_digit import dimmed_digit
+from blocklab.pictures.layout_trap import layout_trap
+from blocklab.pictures.norm_layers import CHOICES
+from blocklab.pictures.poke_one_number import poke_one_number
+
+# %% [markdown] lang="en"
+r"""
+## Two questions first
+
+1. `x` has the shape `(2, 4)`. What are the shapes of `x.mean(0)` and `x.mean(-1)`?
+2. In lesson 00 a slider on the size of the input did nothing to the output of LayerNorm. Why?
+
+<details><summary>Answers</summary>
+
+1. `(4,)` and `(2,)`. The axis that you name is the one that disappears.
+2. The standard deviation grows with the input, and the division cancels it.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 先想两个问题
+
+1. `x` 的形状是 `(2, 4)`，`x.mean(0)` 和 `x.mean(-1)` 的形状各是什么？
+2. 第 00 课里有一个滑块控制输入的大小，可是层归一化的输出不受影响。为什么？
+
+<details><summary>答案</summary>
+
+1. 分别是 `(4,)` 和 `(2,)`。写哪个轴，哪个轴就消失。
+2. 输入放大多少倍，标准差也放大多少倍，一除就抵消了。
+
+</details>
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Two rows by hand
+
+Two samples with four features each, and the formula row by row. `keepdim=True` keeps the averaged axis with size 1, so that the subtraction broadcasts.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 动手算两行
+
+取两个样本，每个样本四个特征，逐行套用公式。`keepdim=True` 把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。
+"""
+
+# %%
+x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, d)
+mean = x.mean(-1, keepdim=True)  # (N, 1)
+variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
+(x - mean) / (variance + 1e-5).sqrt()  # (N, d)
+
+# %% [markdown] lang="en"
+r"""
+The second row is ten times the first, and yet the results agree. `standardize(x, axes)` is this formula for any axes:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+第二行是第一行的十倍，结果却一样。函数 `standardize(x, axes)` 就是这个公式，只是轴可以任意选：
+"""
+
+# %%
+torch.testing.assert_close(standardize(x, -1), F.layer_norm(x, (4,)))
+torch.testing.assert_close(standardize(x, 0), F.batch_norm(x, None, None, training=True))
+standardize(x, 0)
+
+# %% [markdown] lang="en"
+r"""
+**Your turn, one line.** Which axes make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`. No message means that you are right.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**轮到你了，只写一行**：沿哪些轴求均值，才能让八个数共用*一个*均值？请把 `None` 换成你的答案，例如 `(0,)`。运行后没有任何提示，就说明答对了。
+"""
+
+# %% tags=["exercise"]
+my_axes = None
+
+if my_axes is not None:
+    torch.testing.assert_close(standardize(x, my_axes), F.layer_norm(x, x.shape))
+
+# %% [markdown] lang="en"
+r"""
+## Poke one number
+
+A tensor of shape `(N, C, H, W)`, drawn as blocks: samples side by side, one plate per channel, and in each plate height and width. We push *one* input number and raise every block whose **output** changes. The layer shows by itself which numbers share a mean.
+
+**Predict first.** The layer is BatchNorm, the tensor has 2 × 4 × 3 × 3 = 72 numbers, and one of them is pushed. How many outputs move? Choose your guess, then drag *push*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 推一推：只改一个数
+
+下面把形状为 `(N, C, H, W)` 的张量画成方块：样本左右并排，每个通道（channel）是一层，每层里是高和宽。我们只推动*一个*输入，凡是**输出**变了的方块都会升起来。哪些数共用一个均值，层自己会告诉你。
+
+**先猜一猜**：这一层是批量归一化，张量共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选好你的猜测，再拖动“推多少”。
+"""
+
+# %% tags=["panel"]
+Panel(
+    poke_one_number,
+    size=(10, 5),
+    guess=Choice({"1": 1, "9": 9, "18": 18, "72": 72}, None, label=Text(en="your guess", zh="你的猜测")),
+    layer=Choice(CHOICES, "batch", label=Text(en="layer", zh="层")),
+    push=Slider(0, 1000, 1, 0, label=Text(en="push", zh="推多少")),
+    cell=Slider(0, 35, 1, 13, label=Text(en="which number", zh="推哪个数")),
+    samples=Slider(1, 3, 1, 2, label=Text(en="samples N", zh="样本数 N")),
+    paint=Toggle(False, label=Text(en="paint the groups by formula", zh="按公式给各组涂色")),
+)
+
+# %% [markdown] lang="en"
+r"""
+Try, with a push of 10 each:
+
+| layer | averaged axes | outputs that move |
+|---|---|---|
+| BatchNorm | `N, H, W` | 18: the channel, in *every* sample |
+| LayerNorm over `(C, H, W)` | `C, H, W` | 36: the sample |
+| InstanceNorm | `H, W` | 9: one plate |
+| GroupNorm, 2 groups | half of `C`, and `H, W` | 18, but other ones than BatchNorm's |
+| LayerNorm per position, as in a Transformer | `C` | 4 |
+
+Then paint the groups: the colours come from the formula, the raised blocks from the function. They agree.
+
+Three discoveries are waiting. With N = 1 BatchNorm *is* InstanceNorm. GroupNorm with 1 group is LayerNorm over `(C, H, W)`, with 4 groups it is InstanceNorm. And the source notes' `dim=0` moves 2 outputs only: a push of 10 and a push of 1000 look the same. Why? Two numbers share a mean there, and after standardizing one of them is +1 and the other −1, whatever they were: **only their order survives**.
+
+Real code can say the same without a picture:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+每次都推 10，看看各层有什么不同：
+
+| 层 | 沿哪些轴求均值 | 改变的输出 |
+|---|---|---|
+| 批量归一化（BatchNorm） | `N, H, W` | 18 个：*所有*样本的同一通道 |
+| 层归一化（LayerNorm），沿 `(C, H, W)` | `C, H, W` | 36 个：整个样本 |
+| 实例归一化（InstanceNorm） | `H, W` | 9 个：只有一层 |
+| 组归一化（GroupNorm），2 组 | 一半的 `C`，以及 `H, W` | 18 个，但和批量归一化的不是同一批 |
+| 层归一化，逐位置，Transformer 的用法 | `C` | 4 个 |
+
+再打开“按公式给各组涂色”：颜色来自公式，升起的方块来自函数的实际结果，两者一致。
+
+这里藏着三个发现。N = 1 时，批量归一化*就是*实例归一化。组归一化取 1 组，就是沿 `(C, H, W)` 的层归一化；取 4 组，就是实例归一化。原始笔记里的 `dim=0` 只改变 2 个输出，而且推 10 和推 1000 看起来一样。为什么？因为那里只有两个数共用一个均值，标准化之后总是一个 +1、一个 −1，不管原来是多少：**只剩下谁大谁小**。
+
+不看图，代码也能说明同样的事：
+"""
+
+# %%
+images = torch.randn(2, 4, 3, 3)  # (N, C, H, W)
+torch.testing.assert_close(standardize(images, (0, 2, 3)), F.batch_norm(images, None, None, training=True))
+torch.testing.assert_close(standardize(images, (1, 2, 3)), F.layer_norm(images, (4, 3, 3)))
+torch.testing.assert_close(standardize(images, (2, 3)), F.instance_norm(images))
+
+# %% [markdown] lang="en"
+r"""
+## What the source notes say
+
+The notes behind these lessons give two double loops for a text of shape `(N, L, d)`: N sentences, L positions, d features. BatchNorm: for every position and every feature, average over the batch. LayerNorm: for every sentence and every position, average over the features. Do they match torch?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 原始笔记怎么说
+
+本课程依据的原始笔记，对形状为 `(N, L, d)` 的文本（N 个句子，L 个位置，d 个特征）各写了一个双重循环。批量归一化：对每个位置、每个特征，沿批量轴求均值。层归一化：对每个句子、每个位置，沿特征轴求均值。它们和 torch 一致吗？
+"""
+
+# %%
+text = torch.randn(3, 5, 4)  # (N, L, d)
+torch_batch = F.batch_norm(text.mT, None, None, training=True).mT  # (N, L, d)
+torch.testing.assert_close(layer_norm_loops(text), F.layer_norm(text, (4,)))
+torch.testing.assert_close(batch_norm_loops(text), torch_batch)
+notes_batch = batch_norm_loops(text, per_position=True)
+print(f"{(notes_batch - torch_batch).abs().max():.2f}")
+torch.testing.assert_close(notes_batch, standardize(text, 0))
+
+# %% [markdown] lang="en"
+r"""
+The LayerNorm loop holds. The BatchNorm loop is another layer: torch pools batch *and* positions into 4 means, the notes keep 20. Four more claims, each tested by one line of the next cell:
+
+| the notes say | does it hold? |
+|---|---|
+| with `dim=0` their `Norm` class is BatchNorm for `(N, H, W, C)` | No: that keeps one mean per pixel and channel, here 36 means instead of 4. |
+| the same class serves at inference | No: it has no running statistics, so the result for one sample depends on its neighbours (lesson 03). |
+| `x_norm` has the shape of the mean `u` | No: `u` is `(N, L, 1)`, `x_norm` has the shape of `x`. |
+| LayerNorm works on the whole sample | For an image as drawn above, yes. In a Transformer on each token (token: one position of a text) alone. |
+
+And two words: C is not the sequence length, as one note has it, but the channels or features; and the channels are red, green and blue only for the very first layer. After a convolution, C is its number of outputs.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+层归一化的循环是对的。批量归一化的循环其实是另一种层：torch 把批量和位置合在一起，只有 4 个均值；笔记却有 20 个。还有四个说法，下一个单元格各用一行来检验：
+
+| 笔记的说法 | 成立吗？ |
+|---|---|
+| 取 `dim=0`，笔记里的 `Norm` 类就是 `(N, H, W, C)` 上的批量归一化（BatchNorm） | 不成立：这样每个像素、每个通道各有一个均值，这里是 36 个，而不是 4 个。 |
+| 推理时也用这个类 | 不成立：它没有移动统计量，一个样本的结果会受同一小批量中其他样本影响（见第 03 课）。 |
+| `x_norm` 与均值 `u` 的形状相同 | 不成立：`u` 的形状是 `(N, L, 1)`，`x_norm` 的形状与 `x` 相同。 |
+| 层归一化（LayerNorm）作用于整个样本 | 对上面画的图像，成立。在 Transformer 里，它只作用于单个词元（token，即文本的一个位置）。 |
+
+还有两个用词：C 不是某篇笔记所说的序列长度，而是通道数或特征数；通道也只有在最前面那一层才是红、绿、蓝，经过卷积之后，C 就是卷积的输出通道数。
+"""
+
+# %%
+photo = torch.randn(2, 3, 3, 4)  # (N, H, W, C)
+print(photo.mean(0).numel(), photo.mean((0, 1, 2)).numel())
+alone = torch.tensor([[1.0, 2.0, 3.0]])
+print(standardize(alone, 0)[0], standardize(torch.cat([alone, -alone]), 0)[0])
+print(text.mean(-1, keepdim=True).shape, standardize(text, -1).shape)
+changed = text.clone()
+changed[:, 4] += 3
+print((layer_norm(changed, (4,)) != layer_norm(text, (4,))).any(-1)[0])
+
+# %% [markdown] lang="en"
+r"""
+## The layout trap
+
+`BatchNorm1d` wants `(N, C, L)`, Transformers keep `(N, L, C)`. Forget the transpose, and most of the time torch refuses. **Before you drag: is there a position of the two sliders at which it does not?**
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 布局陷阱
+
+`BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`。忘了转置，多数时候 torch 会拒绝。**拖动之前先想一想：两个滑块停在什么位置时，它不会拒绝？**
+"""
+
+# %% tags=["panel"]
+Panel(
+    layout_trap,
+    size=(10, 3.6),
+    length=Slider(2, 5, 1, 3, label=Text(en="length L", zh="长度 L")),
+    channels=Slider(2, 5, 1, 4, label=Text(en="features C", zh="特征数 C")),
+    transpose=Toggle(False, label=Text(en="transpose first", zh="先转置")),
+)
+
+# %% [markdown] lang="en"
+r"""
+At L = C nothing is refused, and the layer averages over the features of each position: a wrong result in silence. Test with sizes that are all different.
+
+## γ and β
+
+After standardizing, each channel gets a learned scale γ and shift β. For `(N, C, H, W)` they have the shape `(C,)` and must land on axis 1, not on the last axis. That is why `batch_norm` views γ as `(1, C, 1, 1)`. They *can* undo the standardizing, but only for one batch: γ and β are constants, the mean and variance of a batch are not.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+L = C 时 torch 不会拒绝，这一层却在每个位置上沿特征求了均值：悄悄地算错。测试时，各个轴的大小要取得互不相同。
+
+## γ 与 β
+
+标准化之后，每个通道还要乘上可学习的缩放参数 γ，再加上平移参数 β。对 `(N, C, H, W)`，它们的形状是 `(C,)`，应该落在轴 1 上，而不是最后一个轴上，所以 `batch_norm` 会先把 γ 看成 `(1, C, 1, 1)`。它们*可以*抵消标准化，但只对一个小批量有效：γ 和 β 是固定的，各个小批量的均值和方差却不一样。
+"""
+
+# %%
+first, second = 3 * torch.randn(2, 32, 3) + 5  # (N, C) each
+gamma = (first.var(0, correction=0) + 1e-5).sqrt()  # (C,)
+beta = first.mean(0)  # (C,)
+for batch in (first, second):
+    y = batch_norm(batch, None, None, gamma, beta, training=True)
+    print(f"{(y - batch).abs().max():.2f}")
+
+# %% [markdown] lang="en"
+r"""
+## Real digits
+
+Eight handwritten digits. We dim one of them. **Predict: which layer gives it its brightness back?**
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 真实的手写数字
+
+这里有八个手写数字，我们把其中一个调暗。**先猜一猜：哪种层会把它的亮度还给它？**
+"""
+
+# %% tags=["panel"]
+digits = torch.tensor(load_digits().images[:8] / 16).unsqueeze(1)  # (N, 1, H, W)
+Panel(
+    dimmed_digit(digits),
+    size=(10, 4),
+    brightness=Slider(0.05, 1, 0.05, 1.0, label=Text(en="brightness of n = 2", zh="n = 2 的亮度")),
+)
+
+# %% [markdown] lang="en"
+r"""
+LayerNorm does: each image has its own mean and scale, so brightness is lost on purpose. BatchNorm uses one scale for all: the dim digit stays dim, and it even changes its neighbours.
+
+## Exercise: two layers, one line each
+
+Write both with `standardize`. Replace `...`; the second function gets the sizes of the axes that it averages over, as torch's does. Without a message both are right.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+是层归一化（LayerNorm）：每幅图都有自己的均值和标准差，亮度是有意丢掉的。批量归一化（BatchNorm）让所有图共用一套：暗的仍然暗，还会影响旁边的图。
+
+## 练习：两种层，各写一行
+
+请用 `standardize` 写出这两个函数，把 `...` 换成你的代码。第二个函数的参数是要求均值的那些轴的大小，和 torch 的用法相同。运行后没有任何提示，就说明两个都对了。
+"""
+
+
+# %% tags=["exercise"]
+def my_batch_norm(x):  # (N, C, H, W)
+    return ...
+
+
+def my_layer_norm(x, normalized_shape):  # (*, *normalized_shape)
+    return ...
+
+
+x = torch.randn(2, 3, 4, 5)
+if my_batch_norm(x) is not ...:
+    torch.testing.assert_close(my_batch_norm(x), F.batch_norm(x, None, None, training=True))
+for shape in [(5,), (4, 5), (3, 4, 5)]:
+    if my_layer_norm(x, shape) is not ...:
+        torch.testing.assert_close(my_layer_norm(x, shape), F.layer_norm(x, shape))
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Push one number in the panel above and count along which axes the raised blocks lie. A hint for the second function: the last axes of `x` are −1, −2 and so on. The solution is folded below. Nothing later needs your code, so you may skip this and come back.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？回到上面的面板，推一个数，数一数升起的方块分布在哪些轴上。第二个函数的提示：`x` 的最后几个轴是 −1、−2，依此类推。参考答案折叠在下面。后面的内容不会用到你的代码，可以先跳过，以后再回来。
+"""
+
+
+# %% tags=["solution"]
+def solved_batch_norm(x):  # (N, C, H, W)
+    return standardize(x, (0, 2, 3))
+
+
+def solved_layer_norm(x, normalized_shape):  # (*, *normalized_shape)
+    return standardize(x, tuple(range(-len(normalized_shape), 0)))
+
+
+torch.testing.assert_close(solved_batch_norm(x), F.batch_norm(x, None, None, training=True))
+torch.testing.assert_close(solved_layer_norm(x, (4, 5)), F.layer_norm(x, (4, 5)))
+
+# %% [markdown] lang="en"
+r"""
+## Three closing questions
+
+1. For 8 sentences × 128 tokens × 768 features: how many means do `LayerNorm(768)` and (after the transpose) `BatchNorm1d(768)` compute, each over how many numbers? How long is γ?
+
+<details><summary>Answer</summary>
+
+1024 means over 768 numbers; 768 means over 1024 numbers. γ has 768 entries both times: its shape does not tell the two apart.
+
+</details>
+
+2. Someone feeds a tensor of shape `(32, 64, 64)`, that is `(N, L, C)`, to `BatchNorm1d(64)`. No error. What was computed, and which test would have shown it?
+
+<details><summary>Answer</summary>
+
+One mean per position, over batch and features. Any test with L ≠ C raises an error.
+
+</details>
+
+3. A language model uses `LayerNorm([L, d])`. What breaks, and how do you show it in one line?
+
+<details><summary>Answer</summary>
+
+Causality: change the last token, and the output of token 0 moves. With `LayerNorm(d)` it moves by 0.
+
+</details>
+
+The next cell proves all three.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 三个思考题
+
+1. 输入为 8 句 × 128 个词元 × 768 个特征，`LayerNorm(768)` 与（转置后的）`BatchNorm1d(768)` 各计算多少个均值？每个均值由多少个数得到？γ 有多长？
+
+<details><summary>答案</summary>
+
+前者 1024 个均值，各由 768 个数得到；后者 768 个均值，各由 1024 个数得到。γ 的长度都是 768，所以只看 γ 的形状分不清两者。
+
+</details>
+
+2. 有人把形状为 `(32, 64, 64)`（即 `(N, L, C)`）的张量直接送入 `BatchNorm1d(64)`，没有报错。实际算的是什么？怎样的测试能发现它？
+
+<details><summary>答案</summary>
+
+每个位置一个均值，沿批量轴和特征轴求得。只要测试时取 L ≠ C，就会报错。
+
+</details>
+
+3. 语言模型用了 `LayerNorm([L, d])`。这破坏了什么？怎样用一行代码证明？
+
+<details><summary>答案</summary>
+
+破坏了因果性：只改最后一个词元，第 0 个词元的输出也会变。换成 `LayerNorm(d)`，变化为 0。
+
+</details>
+
+下一个单元格逐一验证这三个答案。
+"""
+
+# %%
+text = torch.randn(8, 128, 768)  # (N, L, d)
+print(text.mean(-1).numel(), text.mean((0, 1)).numel())
+square = torch.randn(32, 64, 64)  # (N, L, C)
+torch.testing.assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 2)))
+later = text.clone()
+later[:, -1] += 3
+for shape in [(128, 768), (768,)]:
+    print(bool((layer_norm(later, shape) != layer_norm(text, shape))[:, 0].any()))
+
+# %% [markdown] lang="en"
+r"""
+**In one line:** a normalization layer *is* its set of averaged axes; to see the set, push one number.
+
+## Going further: any axes, and words
+
+Choose a layout and any axes. Blocks with the same number share a mean. Which choices have a layer of their own in torch?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**一句话总结**：一种归一化层，*就是*一组求均值的轴；想看清这组轴，推动一个数即可。
+
+## 选读：任意的轴，以及词语
+
+任选一种布局和任意几个轴。数字相同的方块共用一个均值。哪些选择在 torch 里有对应的层？
+"""
+
+# %% tags=["panel"]
+from blocklab.pictures.axis_painter import LAYOUT_CHOICES, axis_painter
+
+Panel(
+    axis_painter,
+    size=(10, 4.6),
+    layout=Choice(LAYOUT_CHOICES, "N C H W", label=Text(en="layout", zh="布局")),
+    axis_0=Toggle(True, label=Text(en="axis 0", zh="轴 0")),
+    axis_1=Toggle(False, label=Text(en="axis 1", zh="轴 1")),
+    axis_2=Toggle(True, label=Text(en="axis 2", zh="轴 2")),
+    axis_3=Toggle(True, label=Text(en="axis 3", zh="轴 3")),
+)
+
+# %% [markdown] lang="en"
+r"""
+The same with words. An embedding table turns each token into a vector of features, and LayerNorm gives each vector mean 0 and variance 1, whichever sentence it stands in. BatchNorm would let the same word come out differently in another sentence.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+词语也一样。嵌入（embedding）表把每个词元变成一个特征向量，层归一化让每个向量的均值为 0、方差为 1，与它在哪个句子里无关。换成批量归一化，同一个词在别的句子里，结果就会不同。
+"""
+
+# %%
+words = "the cat saw the dog".split()
+number = {word: i for i, word in enumerate(sorted(set(words)))}
+vectors = torch.nn.Embedding(len(number), 6)(torch.tensor([number[word] for word in words])).detach()  # (L, d)
+by_token, by_batch = layer_norm(vectors, (6,)), batch_norm(vectors, None, None, training=True)
+shorter = batch_norm(vectors[:3], None, None, training=True)
+print(bool((by_token[0] == by_token[3]).all()), bool((by_token[0] == layer_norm(vectors[:3], (6,))[0]).all()))
+print(bool((by_batch[0] == by_batch[3]).all()), bool((by_batch[0] == shorter[0]).all()))

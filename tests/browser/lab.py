@@ -1,0 +1,127 @@
+"""A real JupyterLab and a real Chromium, for the browser tests and the panel bench. Nothing of the user's is touched."""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The browser is to load the page and nothing else; the sandbox needs rights that a container does not give.
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+SETTINGS = {
+    "notebook-extension/tracker": {"windowingMode": "none"},  # all cells are in the page, not only those in view
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
+    "apputils-extension/themes": {"theme": "JupyterLab Light"},
+}
+
+KERNEL_IS_IDLE = """() => {
+    const panel = window.jupyterapp?.shell.currentWidget;
+    return panel?.context?.isReady && panel.sessionContext?.session?.kernel?.status === 'idle';
+}"""
+ERRORS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells].flatMap((cell, number) =>
+    (cell.sharedModel.outputs ?? []).filter(output => output.output_type === 'error')
+        .map(output => `cell ${number}: ${output.ename}: ${output.evalue}`))"""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Yield a Chromium: $CHROMIUM, one on PATH, or playwright's own. Raises playwright's Error if there is none."""
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
+        yield browser
+        browser.close()
+
+
+def reason_without_chromium() -> str | None:
+    """Why no Chromium can be started here, or None if one can."""
+    try:
+        with chromium():
+            return None
+    except Error as error:
+        return f"no Chromium: {error.message.splitlines()[0]}"
+
+
+@contextmanager
+def jupyter_lab(notebooks: Path, home: Path) -> Iterator[str]:
+    """Serve a folder of notebooks and yield the address, as in f"{address}/lab/tree/x.ipynb{token}".
+
+    Settings, runtime files and history lie under `home`.
+    """
+    for name, settings in SETTINGS.items():
+        file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings), "utf-8")
+    own = {
+        "JUPYTER_CONFIG_DIR": home / "config",
+        "JUPYTER_DATA_DIR": home / "data",
+        "JUPYTER_RUNTIME_DIR": home / "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": home / "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces",
+        "IPYTHONDIR": home / "ipython",
+    }
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = secrets.token_hex(16)
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
+    command += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={notebooks}"]
+    command += ["--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly"]
+    server = subprocess.Popen(
+        command,
+        env={**os.environ, **{name: str(path) for name, path in own.items()}},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+    )
+    try:
+        said = []
+        for line in server.stdout:
+            said.append(line)
+            if "is running at" in line:
+                break
+        else:
+            raise RuntimeError("JupyterLab did not start:\n" + "".join(said[-20:]))
+        # Somebody has to go on reading, or the server stops when the pipe is full.
+        reader = Thread(target=lambda: [None for _ in server.stdout], daemon=True)
+        reader.start()
+        yield f"http://127.0.0.1:{port}/lab/tree/{{path}}?token={token}&reset"
+    finally:
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+
+
+def open_notebook(page: Page, address: str, path: str) -> None:
+    """Open a notebook and wait until its kernel is ready."""
+    page.goto(address.format(path=path))
+    page.wait_for_function(KERNEL_IS_IDLE)
+
+
+def run_all(page: Page) -> None:
+    """Run all cells and come back when the last has run."""
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.wait_for_function(KERNEL_IS_IDLE)
+
+
+def errors(page: Page) -> list[str]:
+    """The errors that stand in the notebook's outputs."""
+    return page.evaluate(ERRORS)

@@ -1,0 +1,49 @@
+import pytest
+
+from blocklab import language
+from blocklab.language import Text
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards():
+    yield
+    language.choose("en")
+
+
+def test_a_text_is_shown_in_the_chosen_language():
+    text = Text(en="mean", zh="均值")
+    language.choose("zh")
+    assert str(text) == "均值"
+    language.choose("en")
+    assert str(text) == "mean"
+
+
+def test_placeholders_are_filled_in_the_chosen_language():
+    text = Text(en="{moved} of {total} move", zh="{total} 个中有 {moved} 个改变")
+    language.choose("zh")
+    assert text.format(moved=18, total=72) == "72 个中有 18 个改变"
+
+
+def test_english_is_the_language_before_any_choice():
+    assert language.chosen() == "en"
+
+
+@pytest.mark.parametrize("unknown", ["fr", "ZH", "", None])
+def test_an_unknown_language_is_refused_and_changes_nothing(unknown):
+    language.choose("zh")
+    with pytest.raises(ValueError, match=r"wants one of 'en', 'zh', got"):
+        language.choose(unknown)
+    assert language.chosen() == "zh"
+
+
+def test_a_missing_twin_is_refused():
+    with pytest.raises(TypeError, match="zh"):
+        Text(en="mean")
+    with pytest.raises(ValueError, match="wants a wording in zh"):
+        Text(en="mean", zh=" ")
+    with pytest.raises(TypeError, match="wants a string for zh, got int"):
+        Text(en="mean", zh=3)
+
+
+def test_equal_texts_are_one_key():
+    assert len({Text(en="a", zh="甲"): 1, Text(en="a", zh="甲"): 2}) == 1

@@ -1,0 +1,56 @@
+"""The real lessons: both languages agree, the built notebooks are fresh, badges and READMEs hold the one address."""
+
+from pathlib import Path
+
+import pytest
+from blocklab.publish import build, check, fresh, parity, texts
+from blocklab.publish.project import Project
+from blocklab.publish.source import read_lesson
+
+PROJECT = Project(Path(__file__).parents[1])
+OUTLINES = PROJECT.outlines()
+
+each_lesson = pytest.mark.parametrize("outline", OUTLINES, ids=lambda outline: outline.stem)
+
+
+def nothing(problems):
+    __tracebackhide__ = True
+    if problems:
+        pytest.fail("\n".join(map(str, problems)), pytrace=False)
+
+
+def test_there_are_lessons():
+    assert OUTLINES
+
+
+@each_lesson
+def test_both_languages_say_the_same(outline):
+    lesson = read_lesson(PROJECT, outline.stem)
+    nothing(parity.check_lesson(lesson) + texts.check_code(lesson))
+
+
+@each_lesson
+def test_code_cells_are_short(outline):
+    nothing(fresh.check_code_length(read_lesson(PROJECT, outline.stem)))
+
+
+@each_lesson
+def test_the_notebooks_are_fresh(outline):
+    nothing(fresh.check_notebooks(PROJECT, OUTLINES, outline))
+
+
+@each_lesson
+def test_both_languages_show_the_same_numbers(outline):
+    nothing(fresh.check_outputs(PROJECT, outline.stem))
+
+
+def test_no_notebook_has_lost_its_source():
+    assert build.orphans(PROJECT) == []
+
+
+def test_texts_of_the_package_agree():
+    nothing(texts.check_package(PROJECT))
+
+
+def test_the_readmes_list_the_lessons():
+    nothing(check.check_readmes(PROJECT))

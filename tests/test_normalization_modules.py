@@ -1,0 +1,179 @@
+"""The Modules beside torch's: constructors, state, training and eval."""
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from blocklab import normalization as ours
+from conftest import TOLERANCE
+
+# ours and torch's, the arguments of both, and the shape of an input
+PAIRS = {
+    "BatchNorm (N, C)": (ours.BatchNorm, nn.BatchNorm1d, (6, 0.03, 0.3), {}, (5, 6)),
+    "BatchNorm (N, C, L)": (ours.BatchNorm, nn.BatchNorm1d, (6, 0.03, 0.3), {}, (5, 6, 4)),
+    "BatchNorm (N, C, H, W)": (ours.BatchNorm, nn.BatchNorm2d, (6, 0.03, 0.3), {}, (5, 6, 4, 3)),
+    "BatchNorm (N, C, D, H, W)": (ours.BatchNorm, nn.BatchNorm3d, (6, 0.03, 0.3), {}, (2, 6, 4, 3, 5)),
+    "BatchNorm, defaults": (ours.BatchNorm, nn.BatchNorm1d, (6,), {}, (5, 6)),
+    "BatchNorm, cumulative": (ours.BatchNorm, nn.BatchNorm1d, (6,), {"momentum": None}, (5, 6)),
+    "BatchNorm, momentum 0": (ours.BatchNorm, nn.BatchNorm1d, (6,), {"momentum": 0.0}, (5, 6)),
+    "BatchNorm, not affine": (ours.BatchNorm, nn.BatchNorm1d, (6,), {"affine": False}, (5, 6)),
+    "BatchNorm, no tracking": (ours.BatchNorm, nn.BatchNorm1d, (6,), {"track_running_stats": False}, (5, 6)),
+    "LayerNorm (d,)": (ours.LayerNorm, nn.LayerNorm, (4, 0.03), {}, (5, 6, 4)),
+    "LayerNorm (L, d)": (ours.LayerNorm, nn.LayerNorm, ((6, 4),), {}, (5, 6, 4)),
+    "LayerNorm, no bias": (ours.LayerNorm, nn.LayerNorm, (4,), {"bias": False}, (5, 6, 4)),
+    "LayerNorm, not affine": (ours.LayerNorm, nn.LayerNorm, (4, 1e-5, False), {}, (5, 6, 4)),
+    "GroupNorm": (ours.GroupNorm, nn.GroupNorm, (2, 6, 0.03), {}, (5, 6, 4)),
+    "GroupNorm, not affine": (ours.GroupNorm, nn.GroupNorm, (2, 6), {"affine": False}, (5, 6, 4)),
+    "RMSNorm (d,)": (ours.RMSNorm, nn.RMSNorm, (4,), {}, (5, 6, 4)),
+    "RMSNorm (L, d)": (ours.RMSNorm, nn.RMSNorm, ([6, 4], 0.03), {}, (5, 6, 4)),
+    "RMSNorm, not affine": (ours.RMSNorm, nn.RMSNorm, (4,), {"elementwise_affine": False}, (5, 6, 4)),
+}
+each_pair = pytest.mark.parametrize("pair", PAIRS)
+
+
+def build(pair, **more):
+    our_class, torch_class, arguments, options, shape = PAIRS[pair]
+    return our_class(*arguments, **options, **more), torch_class(*arguments, **options, **more), shape
+
+
+def randomize(module, rng):
+    """Ones and zeros would hide a forgotten weight or bias."""
+    for parameter in module.parameters():
+        nn.init.normal_(parameter, generator=rng)
+
+
+@each_pair
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_ten_steps_of_training_then_eval(pair, dtype, rng):
+    norm, reference, shape = build(pair, dtype=dtype)
+    randomize(reference, rng)
+    norm.load_state_dict(reference.state_dict(), strict=True)
+    close = TOLERANCE[dtype]
+    for step in range(10):
+        x = torch.randn(shape, generator=rng, dtype=dtype) * (1 + step) + step
+        got, expected = norm(x), reference(x)
+        assert_close(got, expected, rtol=10 * close["rtol"], atol=10 * close["atol"])
+    assert_close(dict(norm.state_dict()), dict(reference.state_dict()), rtol=10 * close["rtol"], atol=close["atol"])
+    norm.eval(), reference.eval()
+    before = {key: value.clone() for key, value in norm.state_dict().items()}
+    assert_close(norm(x), reference(x), rtol=10 * close["rtol"], atol=10 * close["atol"])
+    assert all(torch.equal(value, before[key]) for key, value in norm.state_dict().items())
+
+
+@each_pair
+def test_state_dict_goes_both_ways(pair, rng):
+    norm, reference, shape = build(pair)
+    assert list(norm.state_dict()) == list(reference.state_dict())
+    assert [p.shape for p in norm.parameters()] == [p.shape for p in reference.parameters()]
+    assert_close(dict(norm.state_dict()), dict(reference.state_dict()))  # the same values to start with
+    randomize(norm, rng)
+    norm(torch.randn(shape, generator=rng))
+    reference.load_state_dict(norm.state_dict(), strict=True)
+    assert_close(dict(reference.state_dict()), dict(norm.state_dict()), rtol=0, atol=0)
+
+
+@each_pair
+def test_gradients_reach_weight_and_bias(pair, rng):
+    norm, reference, shape = build(pair, dtype=torch.float64)
+    randomize(reference, rng)
+    norm.load_state_dict(reference.state_dict())
+    x, direction = (torch.randn(shape, generator=rng, dtype=torch.float64) for _ in range(2))
+    for module in (norm, reference):
+        (module(x) * direction).sum().backward() if list(module.parameters()) else None
+    got, expected = ([p.grad for p in module.parameters()] for module in (norm, reference))
+    assert_close(got, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("momentum", [0.25, None])
+def test_compiled_training_moves_the_buffers(momentum, rng):
+    norm, compiled = (ours.BatchNorm(6, momentum=momentum, dtype=torch.float64) for _ in range(2))
+    step = torch.compile(compiled, fullgraph=True, backend="aot_eager")
+    for _ in range(3):
+        x = torch.randn(5, 6, generator=rng, dtype=torch.float64)
+        assert_close(step(x), norm(x), **TOLERANCE[x.dtype])
+    assert_close(dict(compiled.state_dict()), dict(norm.state_dict()), **TOLERANCE[x.dtype])
+    assert compiled.num_batches_tracked == 3
+
+
+def test_no_momentum_means_the_average_of_all_batches(rng):
+    norm = ours.BatchNorm(3, momentum=None, dtype=torch.float64)
+    batches = torch.randn(7, 5, 3, generator=rng, dtype=torch.float64)
+    for batch in batches:
+        norm(batch)
+    assert_close(norm.running_mean, batches.mean((0, 1)))
+    assert_close(norm.running_var, batches.var(1).mean(0))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_buffers_of_a_half_type_take_one_rounding_per_step(dtype, rng):
+    norm = ours.BatchNorm(50, dtype=dtype)
+    x = torch.randn(9, 50, generator=rng, dtype=torch.float64).to(dtype)
+    norm(x)
+    mean, var = x.double().mean(0), x.double().var(0)
+    assert norm.running_mean.dtype == norm.running_var.dtype == dtype
+    assert_close(norm.running_mean.double(), 0.1 * mean, **TOLERANCE[dtype])
+    assert_close(norm.running_var.double(), 0.9 + 0.1 * var, **TOLERANCE[dtype])
+
+
+def test_buffers_are_moved_in_place(rng):
+    norm = ours.BatchNorm(3)
+    mean, var = norm.running_mean, norm.running_var
+    norm(torch.randn(5, 3, generator=rng, requires_grad=True))
+    assert norm.running_mean is mean
+    assert norm.running_var is var
+    assert not mean.requires_grad
+    assert not torch.equal(mean, torch.zeros(3))
+
+
+def test_reset_running_stats(rng):
+    norm = ours.BatchNorm(3)
+    norm(torch.randn(5, 3, generator=rng))
+    norm.reset_running_stats()
+    assert_close(dict(norm.state_dict()), dict(ours.BatchNorm(3).state_dict()), rtol=0, atol=0)
+    ours.BatchNorm(3, track_running_stats=False).reset_running_stats()  # nothing to forget
+
+
+def test_tracking_can_be_switched_off_later(rng):
+    # torch's habit: train() then uses the batch and leaves the buffers alone; eval() still uses them
+    norm, reference = ours.BatchNorm(3), nn.BatchNorm1d(3)
+    x = torch.randn(5, 3, generator=rng)
+    for module in (norm, reference):
+        module(x)
+        module.track_running_stats = False
+        module(x + 1)
+    assert_close(dict(norm.state_dict()), dict(reference.state_dict()))
+    assert_close(norm.eval()(x), reference.eval()(x))
+
+
+def test_bias_alone_can_be_left_out():
+    # torch's BatchNorm and GroupNorm take bias= from version 2.13 on
+    for norm in (ours.BatchNorm(6, bias=False), ours.GroupNorm(2, 6, bias=False), ours.LayerNorm(6, bias=False)):
+        assert [name for name, _ in norm.named_parameters()] == ["weight"]
+    assert not list(ours.BatchNorm(6, affine=False, bias=True).parameters())
+    assert not list(ours.LayerNorm(6, elementwise_affine=False).parameters())
+
+
+@pytest.mark.parametrize(
+    ("norm", "text"),
+    [
+        (
+            ours.BatchNorm(6),
+            "BatchNorm(6, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)",
+        ),
+        (ours.LayerNorm(6), "LayerNorm((6,), eps=1e-05, elementwise_affine=True, bias=True)"),
+        (ours.GroupNorm(2, 6, bias=False), "GroupNorm(2, 6, eps=1e-05, affine=True, bias=False)"),
+        (ours.RMSNorm((2, 6)), "RMSNorm((2, 6), eps=None, elementwise_affine=True)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_repr_shows_how_it_was_made(norm, text):
+    assert repr(norm) == text
+
+
+@pytest.mark.parametrize("norm_class", [ours.BatchNorm, ours.LayerNorm, ours.RMSNorm])
+def test_device_and_dtype(norm_class):
+    norm = norm_class(6, device="meta", dtype=torch.bfloat16)
+    floats = [t for t in norm.state_dict().values() if t.is_floating_point()]
+    assert floats
+    assert all(t.is_meta and t.dtype == torch.bfloat16 for t in floats)

@@ -1,0 +1,274 @@
+"""The project's files agree with each other, and the imports point one way."""
+
+import ast
+import graphlib
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.util import resolve_name
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import blocklab
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+
+AREAS = {  # the first name under `blocklab`, and the area it belongs to
+    "": "package",
+    **dict.fromkeys(["arguments", "normalization", "moving_average", "positional_encoding"], "kernels"),
+    **dict.fromkeys(["feed_forward", "attention", "transformer", "fused"], "kernels"),
+    **dict.fromkeys(["panel", "canvas"], "panel"),
+    **dict.fromkeys(["lesson", "environment"], "lesson"),
+    **{name: name for name in ("language", "timing", "pictures", "checks", "publish")},
+}
+MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports publish
+    "package": set(),
+    "kernels": set(),
+    "language": set(),
+    "timing": {"kernels"},
+    "pictures": {"kernels", "language"},
+    "checks": {"kernels", "language"},
+    "panel": {"language"},
+    "lesson": {"language", "panel", "package"},
+    "publish": {"language", "package"},
+}
+ONLY_IN = {"ipywidgets": "panel", "triton": "fused"}
+
+
+# Imports
+
+
+def imported(source: str, module: str, is_package: bool) -> set[str]:
+    """The dotted names that a module imports, wherever in its code; `from a import b` gives `a.b`."""
+    package = module if is_package else module.rpartition(".")[0]
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            names |= {f"{base}.{alias.name}" for alias in node.names}
+    return names
+
+
+def part(module: str) -> str:
+    """The name under `blocklab` that a module is or lies in: `pictures` of `blocklab.pictures.palette`."""
+    return (module + ".").split(".")[1]
+
+
+def area_of(module: str) -> str:
+    return AREAS[part(module)]
+
+
+def violations(sources: dict[str, str]) -> list[str]:
+    """Every import among the modules `sources` (name: code) that points the wrong way, or round in a circle."""
+    found, graph = [], {}
+    for module, source in sources.items():
+        is_package = any(other.startswith(f"{module}.") for other in sources)
+        area, own = area_of(module), part(module)
+        graph[module] = set()
+        for name in sorted(imported(source, module, is_package)):
+            first = name.split(".")[0]
+            if first == "blocklab":
+                target = name if name in sources else name.rpartition(".")[0]
+                graph[module] |= {target} - {module}
+                if area_of(target) not in MAY_IMPORT[area] | {area}:
+                    found.append(f"{module} imports {target}: {area} may not import {area_of(target)}")
+            elif ONLY_IN.get(first, own) != own:
+                found.append(f"{module} imports {name}: only {ONLY_IN[first]} may")
+            elif area == "kernels" and first not in sys.stdlib_module_names | {"torch", "triton"}:
+                found.append(f"{module} imports {name}: kernels import torch and each other")
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        found.append(f"circle: {' → '.join(error.args[1])}")
+    return found
+
+
+def package_sources() -> dict[str, str]:
+    files = sorted((ROOT / "lib").glob("blocklab/**/*.py"))
+    names = [".".join(file.relative_to(ROOT / "lib").with_suffix("").parts) for file in files]
+    return {n.removesuffix(".__init__"): file.read_text("utf-8") for n, file in zip(names, files, strict=True)}
+
+
+def test_every_module_belongs_to_an_area():
+    unknown = set(map(part, package_sources())) - set(AREAS)
+    assert not unknown, f"say in AREAS of {Path(__file__).name} which area {', '.join(sorted(unknown))} belongs to"
+
+
+def test_imports_point_one_way():
+    assert violations(package_sources()) == []
+
+
+@pytest.mark.parametrize(
+    ("sources", "violation"),
+    [
+        ({"blocklab.normalization": "import numpy"}, "kernels import torch and each other"),
+        ({"blocklab.normalization": "from blocklab.language import Text"}, "kernels may not import language"),
+        (
+            {"blocklab.pictures": "", "blocklab.pictures.map": "from ..panel import Panel"},
+            "pictures may not import panel",
+        ),
+        ({"blocklab.pictures.map": "def draw():\n    import ipywidgets"}, "only panel may"),
+        ({"blocklab.panel": "import blocklab.normalization"}, "panel may not import kernels"),
+        ({"blocklab.attention": "import triton.language as tl"}, "only fused may"),
+        (
+            {"blocklab.publish.build": "from blocklab import attention", "blocklab.attention": ""},
+            "may not import kernels",
+        ),
+        ({"blocklab.lesson": "from blocklab.publish.copies import copy"}, "lesson may not import publish"),
+        ({"blocklab.timing": "from .lesson import begin"}, "timing may not import lesson"),
+        (
+            {"blocklab.checks": "from .engine import run", "blocklab.checks.engine": "from . import run"},
+            "circle: blocklab.checks",
+        ),
+    ],
+)
+def test_wrong_imports_are_caught(sources, violation):
+    stubs = dict.fromkeys(["blocklab.panel", "blocklab.language", "blocklab.lesson", "blocklab.normalization"], "")
+    found = violations(stubs | sources)
+    assert len(found) == 1
+    assert violation in found[0]
+
+
+# Docstrings
+
+
+def public(module: str, source: str) -> list[tuple[str, int]]:
+    """The public functions and classes of a module and how many lines each one's docstring has."""
+    definitions = (n for n in ast.parse(source).body if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
+    shown = [node for node in definitions if not node.name.startswith("_")]
+    return [(f"{module}.{node.name}", len((ast.get_docstring(node) or "").splitlines())) for node in shown]
+
+
+def test_kernels_have_docstrings_of_at_most_15_lines():
+    sources = {module: code for module, code in package_sources().items() if area_of(module) == "kernels"}
+    lines = dict(pair for module, source in sources.items() for pair in public(module, source))
+    assert len(lines) > 10
+    assert {name: count for name, count in lines.items() if not 1 <= count <= 15} == {}
+
+
+# Dependencies
+
+
+def requirements(*groups: str) -> dict[str, Requirement]:
+    """What pyproject.toml asks for in these extras, "" being the package itself."""
+    extras = PROJECT["optional-dependencies"] | {"": PROJECT["dependencies"]}
+    wanted = [Requirement(line) for group in groups for line in extras[group]]
+    return {canonicalize_name(r.name): r for r in wanted if r.name != PROJECT["name"]}
+
+
+def pins(name: str) -> dict[str, str]:
+    lines = (ROOT / name).read_text("utf-8").splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(package): version for package, version in pairs}
+
+
+def test_constraints_pin_every_dependency_within_its_range():
+    pinned = pins("constraints.txt")
+    wanted = requirements("", "lessons", "dev")
+    assert wanted.keys() <= pinned.keys()
+    assert [r for name, r in wanted.items() if not r.specifier.contains(pinned[name])] == []
+
+
+def test_colab_pins_are_within_the_ranges_of_what_users_install():
+    pinned = pins("colab-constraints.txt")
+    wanted = requirements("", "lessons", "dev")
+    assert requirements("").keys() <= pinned.keys()
+    within = {name: r.specifier.contains(pinned[name]) for name, r in wanted.items() if name in pinned}
+    tools = {"pytest", "nbval", "nbclient", "nbformat", "jupyterlab", "fonttools"}
+    assert {name for name, right in within.items() if not right} <= tools
+
+
+def test_conda_environment_is_held_to_pyproject():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+    *conda, pip = environment["dependencies"]
+    assert environment["name"] == PROJECT["name"]
+    assert environment["channels"] == ["conda-forge"]
+    assert conda == ["python=3.11", "pytorch", "jupyterlab", "matplotlib", "ipywidgets", "nbval", "pip"]
+    assert pip == {"pip": ["-e .[dev]"]}
+    named = {"torch" if name == "pytorch" else name for name in conda} - {"python=3.11", "pip"}
+    assert named <= requirements("", "lessons", "dev").keys()
+    assert "3.11" in Requirement(f"python{PROJECT['requires-python']}").specifier
+
+
+# Version and address
+
+
+def test_version_is_the_same_everywhere():
+    assert CITATION["version"] == blocklab.__version__ == PROJECT["version"]
+
+
+def test_address_is_the_same_everywhere():
+    assert CITATION["repository-code"] == PROJECT["urls"]["Repository"]
+
+
+def test_licences_are_named_and_there():
+    assert CITATION["license"] in PROJECT["license"].split(" AND ")
+    assert all((ROOT / file).read_text("utf-8").strip() for file in PROJECT["license-files"])
+
+
+# Files
+
+FOREIGN = [  # in pieces, so that this file itself is clean
+    *("/wo" + "rk/", "/ro" + "ot/", "/tm" + "p/", "/opt/py" + "pi"),
+    *("/ho" + r"me/\w", "/Us" + r"ers/\w", r"[A-Z]:\\+Us" + "ers"),
+    *(
+        "py" + r"pi\.",
+        "python" + "hosted",
+        r"download\.py" + "torch",
+        "anacon" + r"da\.(org|com)",
+        r"registry\.n" + "pm",
+    ),
+]
+
+
+def kept_files() -> list[Path]:
+    """What git tracks, or would if it were added."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    return [path for name in listing.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def foreign(content: bytes) -> list[str]:
+    """The paths of one machine, and the hosts of package registries, that a file's content names."""
+    return [match.group().decode() for match in re.finditer("|".join(FOREIGN).encode(), content)]
+
+
+def ignored(path: str) -> bool:
+    return subprocess.run(["git", "check-ignore", "--quiet", "--no-index", path], cwd=ROOT).returncode == 0
+
+
+def test_git_ignores_the_learners_copies_but_not_the_package():
+    assert ignored("my/en/02_norm_axes.ipynb")
+    assert not ignored("lib/blocklab/__init__.py")
+    assert not ignored("lib/blocklab/data/BlocklabSansSC.otf")
+
+
+def test_no_file_names_a_machine_or_a_registry():
+    named = {path.relative_to(ROOT).as_posix(): foreign(path.read_bytes()) for path in kept_files()}
+    assert {path: names for path, names in named.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["/ho" + "me/ada/x", "https://py" + "pi.org", "C:\\Us" + "ers\\Ada", "/wo" + "rk/main"]
+)
+def test_foreign_names_are_caught(text):
+    assert foreign(text.encode())
+    assert not foreign(text.replace("/", " ").replace("\\", " ").replace(".", " ").encode())
+
+
+def test_files_are_small():
+    sizes = {path.relative_to(ROOT).as_posix(): path.stat().st_size for path in kept_files()}
+    assert {path: size for path, size in sizes.items() if size > 1.5e6} == {}

@@ -1,0 +1,30 @@
+"""The installed wheel holds all that the lessons need. Run where the package is not installed from the source tree."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import blocklab
+
+HERE = Path(__file__).resolve().parents[2]
+
+
+def test_the_package_comes_from_the_wheel():
+    assert HERE / "lib" not in Path(blocklab.__file__).parents
+
+
+@pytest.mark.parametrize("name", ["py.typed", "data/BlocklabSansSC.otf", "data/OFL.txt"])
+def test_the_wheel_holds(name):
+    assert files("blocklab").joinpath(name).is_file()
+
+
+def test_chinese_is_drawn_from_the_wheel_alone(tmp_path):
+    from matplotlib.figure import Figure
+
+    from blocklab.lesson import begin
+
+    begin("zh")
+    figure = Figure()
+    figure.suptitle("哪些数共用一个均值？")
+    figure.savefig(tmp_path / "figure.png")  # a missing glyph would warn, and warnings are errors
