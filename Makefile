@@ -46,7 +46,7 @@ unit: .venv/dev
 	$(BIN)/python -m pytest tests --ignore=tests/browser --ignore=tests/wheel
 
 lessons-run: .venv/dev
-	$(BIN)/python -m pytest --nbval --nbval-current-env notebooks/en notebooks/zh
+	$(BIN)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/en notebooks/zh
 
 browser: .venv/dev
 	$(BIN)/python -m pytest tests/browser
@@ -64,7 +64,7 @@ browser: .venv/dev
 
 colab: .venv-colab/wheel
 	$(COLAB)/python -m pytest tests/wheel
-	$(COLAB)/python -m pytest --nbval-lax --nbval-current-env notebooks/zh
+	$(COLAB)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/zh
 
 lessons: .venv/dev
 	$(BIN)/python -m blocklab.publish build $(ONLY)
@@ -74,7 +74,8 @@ bench: .venv/dev
 	$(BIN)/python tests/bench/panel.py
 
 figures: .venv/dev
-	$(BIN)/python -m blocklab.pictures pic
+	$(BIN)/python -m blocklab.stills pic
+	$(BIN)/python tests/browser/screenshots.py pic
 
 address: .venv/dev
 	$(BIN)/python -m blocklab.publish address '$(URL)'

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from blocklab.publish import build, check, fresh, parity, texts
 from blocklab.publish.project import Project
 from blocklab.publish.source import read_lesson

@@ -26,7 +26,7 @@ AREAS = {  # the first name under `blocklab`, and the area it belongs to
     **dict.fromkeys(["feed_forward", "attention", "transformer", "fused"], "kernels"),
     **dict.fromkeys(["panel", "canvas"], "panel"),
     **dict.fromkeys(["lesson", "environment"], "lesson"),
-    **{name: name for name in ("language", "timing", "pictures", "checks", "publish")},
+    **{name: name for name in ("language", "timing", "pictures", "checks", "publish", "stills")},
 }
 MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports publish
     "package": set(),
@@ -37,6 +37,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "checks": {"kernels", "language"},
     "panel": {"language"},
     "lesson": {"language", "panel", "package"},
+    "stills": {"language", "lesson", "panel", "pictures"},
     "publish": {"language", "package"},
 }
 ONLY_IN = {"ipywidgets": "panel", "triton": "fused"}

@@ -1,9 +1,11 @@
 """Sources, parity, Chinese wording, address, copies: all that runs no notebook."""
 
+import stat
 import subprocess
 import sys
 
 import pytest
+
 from blocklab.publish.__main__ import main
 from blocklab.publish.chinese import faults
 from blocklab.publish.fresh import check_code_length
@@ -79,6 +81,15 @@ def test_a_malformed_source_names_its_cell(project, means, old, new, message):
         read_lesson(project, "01_means")
 
 
+def test_the_last_text_wants_its_twin_too(project, means):
+    text = means.read_text(encoding="utf-8")
+    means.write_text(text + '\n# %% [markdown] lang="en"\nr"""\nThe end.\n"""\n', encoding="utf-8")
+    with pytest.raises(
+        PublishError, match=r"py:41 cell what-a-token-is-4: no Chinese twin directly after it\n    en: The end"
+    ):
+        read_lesson(project, "01_means")
+
+
 def test_a_title_wants_the_number_of_its_file(project, means):
     edit(means, "# 01 两个均值", "# 02 两个均值")
     with pytest.raises(PublishError, match="heading '# 01 Title' in each language"):
@@ -145,6 +156,7 @@ def test_a_difference_between_twins_is_named(project, means, old, new, message):
         ("| a | 1 |\n|---|---|\n| b | 2 |", "| 甲 | 1 |\n|---|---|\n| 乙 | 2 |"),
         ("> quoted `a_b*c`", "> 引用 `a_b*c`"),
         ("$$\ny = x_1 * x_2\n$$", "$$\ny = x_1 * x_2\n$$"),
+        ("Here $$y = 2$$ holds.", "这里 $$y = 2$$ 成立。"),
     ],
 )  # fmt: skip
 def test_good_twins_are_left_in_peace(en, zh):
@@ -246,6 +258,8 @@ def test_the_glossary_finds(en, zh, part):
         ("dimension", "维度", 2),
         ("the meaning", "意思", 2),
         ("What does it mean?", "这是什么意思？", 2),
+        ("Zero means that it is off.", "即关闭。", 2),
+        ("practice, or praxis", "实践", 2),
     ],
 )
 def test_the_glossary_leaves_in_peace(en, zh, lesson):
@@ -322,7 +336,8 @@ def test_copies_leave_what_is_there_and_add_what_is_new(project, capsys):
     copies = ["--root", str(project.root), "copies"]
     assert main(copies) == 0
     mine = project.root / "my" / "zh" / "01_means.ipynb"
-    mine.write_text("my answer", encoding="utf-8")  # although the lesson itself is read-only
+    assert mine.stat().st_mode & stat.S_IWUSR  # although the lesson itself is read-only
+    mine.write_text("my answer", encoding="utf-8")
     project.notebook("zh", "02_pictures").write_text("new", encoding="utf-8")
     assert main(copies) == 0
     assert mine.read_text(encoding="utf-8") == "my answer"

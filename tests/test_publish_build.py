@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+
 from blocklab.publish import notebook
 from blocklab.publish.__main__ import main
 from blocklab.publish.check import check
@@ -128,6 +129,18 @@ def test_a_bad_cell_fails_the_build_and_nothing_is_written(project, code, messag
     assert files(project) == before
 
 
+def test_a_lesson_runs_in_its_notebooks_folder(project):
+    edit(project.source("01_means"), "answer = 42", "import os\n\nanswer = os.path.relpath(os.getcwd(), '../..')")
+    assert run(project, "build", "01") == 0
+    assert cells(project, "zh")["what-a-token-is-3"].outputs[0].data["text/plain"] == "'notebooks/zh'"
+
+
+def test_without_executing_a_new_address_keeps_all_outputs(project):
+    edit(project.pyproject, "OWNER/demo", "ada/lessons")
+    assert run(project, "build", "--no-execute") == 0
+    assert found(project) == []
+
+
 def test_without_executing_outputs_of_the_same_code_stay(project):
     edit(project.source("01_means"), "一个**词元**", "一个 **词元**")
     edit(project.source("01_means"), "answer = 42", "answer = 43")
@@ -180,6 +193,23 @@ def test_a_hand_edited_notebook_is_named(project, cell, change, message):
     assert any(message in problem and problem.startswith("notebooks/zh/01_means.ipynb cell ") for problem in problems)
 
 
+def test_an_unreadable_lesson_does_not_hide_another(project):
+    edit(project.source("01_means"), 'tags=["solution"]', 'tags=["oops"]')
+    edit(project.source("02_pictures"), "# 02 图片", "# 02 图片,画")
+    first, second, *_ = found(project)
+    assert "01_means.py:35: unknown tag oops" in first
+    assert "02_pictures.py:1 cell top-1: zh: half-width punctuation" in second
+
+
+def test_the_same_numbers_as_another_kind_of_output_differ(project):
+    path = project.notebook("zh", "01_means")
+    built = notebook.read(path)
+    cell = next(c for c in built.cells if c.id == "what-a-token-is-3")
+    cell.outputs = [nbformat.v4.new_output("stream", text="42")]
+    notebook.write(built, path)
+    assert "cell what-a-token-is-3: the outputs differ" in found(project)[0]
+
+
 @pytest.mark.parametrize("key", ["widgets", "colab"])
 def test_added_notebook_metadata_is_named(project, key):
     path = project.notebook("zh", "01_means")
@@ -223,11 +253,13 @@ def test_a_new_address_is_stamped_everywhere_and_outputs_stay(project):
     citation = project.root / "CITATION.cff"
     citation.write_text("title: demo\nrepository-code: https://github.com/OWNER/demo\n", encoding="utf-8")
     before = files(project)
+    (project.root / "CONTRIBUTING.md").write_text("https://github.com/OWNER/demo-data", encoding="utf-8")
     assert run(project, "address", "https://github.com/ada/lessons.git") == 0
     after = files(project)
     for path, old in before.items():
         expected = old if "source" in path.parts else old.replace(b"OWNER/demo", b"ada/lessons")
         assert after[path] == expected, path
+    assert after[Path("CONTRIBUTING.md")] == b"https://github.com/OWNER/demo-data"  # another repository
     assert found(project) == []
     assert b"git+https://github.com/ada/lessons" in after[next(path for path in after if path.match("en/01*"))]
 
@@ -237,6 +269,7 @@ def test_elsewhere_than_on_github_there_is_no_badge(project):
     text = "".join(content.decode() for path, content in files(project).items() if "source" not in path.parts)
     assert "colab-badge" not in text
     assert "git+https://git.example.org/group/sub/demo" in text
+    assert "|  | Lesson | English | 中文 |\n| --- | --- | --- | --- |\n| 01 |" in text
     assert found(project) == []
 
 

@@ -3,10 +3,12 @@
 Momentum is PyTorch's throughout: the weight of the **new** value. Keras gives that name to the weight of the old one.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
-from blocklab.arguments import want_float, want_range, want_shape, widen
+from blocklab.arguments import want_float, want_integer, want_range, want_shape, widen
 
 
 def ema_update(average: Tensor, value: Tensor, momentum: float) -> Tensor:
@@ -43,3 +45,107 @@ def interpolate(average: Tensor, value: Tensor, momentum: float | Tensor) -> Ten
     common = torch.promote_types(average.dtype, value.dtype)
     new = torch.lerp(widen(average.to(common)), widen(value.to(common)), momentum)
     return new.to(average.dtype)
+
+
+def ema_weights(momentum: float, steps: int, *, dtype: torch.dtype = torch.float32) -> Tensor:
+    """How much each of the last values counts in the average, the newest first.
+
+        weight of the value k steps old = momentum * (1 - momentum)**k,   0 <= k < steps
+
+    Result: (steps,). The weights sum to 1 - (1 - momentum)**steps; the rest is what the start value still counts.
+
+    Computed in float64 and rounded once to dtype.
+
+    Raises ValueError for a momentum outside [0, 1] and negative steps, TypeError for steps that are not an integer and
+    a dtype that is not a floating point type.
+
+    Source: `ema_update`, unrolled
+    """
+    want_range("ema_weights", "momentum", momentum, 0, 1)
+    want_integer("ema_weights", "steps", steps, 0)
+    want_range("ema_weights", "steps", steps, 0, 2**31)
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise TypeError(f"ema_weights wants dtype to be a floating point type, got {dtype}")
+    age = torch.arange(steps, dtype=torch.float64)
+    return (momentum * (1 - momentum) ** age).to(dtype)
+
+
+def half_life(momentum: float) -> float:
+    """After how many steps a value counts half of what it counted when it was new.
+
+        (1 - momentum)**steps = 1/2,   steps = log(1/2) / log(1 - momentum)
+
+    Infinite for momentum 0, which forgets nothing, and 0 for momentum 1, which keeps nothing.
+
+    Raises ValueError for a momentum outside [0, 1].
+
+    Source: `ema_weights`
+    """
+    want_range("half_life", "momentum", momentum, 0, 1)
+    if momentum in (0, 1):
+        return math.inf if momentum == 0 else 0.0
+    return math.log(1 / 2) / math.log1p(-momentum)
+
+
+def effective_window(momentum: float) -> float:
+    """How old the values in the average are, in the mean, when the newest is one step old.
+
+        1 * momentum + 2 * momentum (1 - momentum) + 3 * momentum (1 - momentum)**2 + ... = 1 / momentum
+
+    Infinite for momentum 0. Raises ValueError for a momentum outside [0, 1].
+
+    Source: `ema_weights`
+    """
+    want_range("effective_window", "momentum", momentum, 0, 1)
+    return math.inf if momentum == 0 else 1 / momentum
+
+
+def debias(average: Tensor, momentum: float, steps: int) -> Tensor:
+    """Undo the pull towards 0 of an average that started there: divide by the weight that the values have so far.
+
+        average / (1 - (1 - momentum)**steps)
+
+    average: any shape, after so many steps; result: shape and dtype of average. Adam does this, BatchNorm does not, and
+    its running variance starts at 1 instead.
+
+    The arithmetic is float32 or wider and is rounded once, at the end.
+
+    Raises ValueError for a momentum that is not above 0 or not at most 1 and for less than one step, TypeError for
+    anything but a float tensor, a number and an integer.
+
+    Source: Kingma and Ba 2014, arXiv:1412.6980, section 3
+    """
+    want_float("debias", average=average)
+    want_range("debias", "momentum", momentum, 0, 1)
+    if momentum == 0:
+        raise ValueError("debias wants momentum to be above 0, got 0: no value has come in yet")
+    want_integer("debias", "steps", steps, 1)
+    # 1 - (1 - momentum)**steps, which keeps its digits for a small momentum
+    weight = 1.0 if momentum == 1 else -math.expm1(steps * math.log1p(-momentum))
+    return (widen(average) / weight).to(average.dtype)
+
+
+def to_keras(momentum: float) -> float:
+    """PyTorch's momentum as Keras and TensorFlow write it: the weight of the **old** value.
+
+        momentum in Keras = 1 - momentum in PyTorch
+
+    Raises ValueError for a momentum outside [0, 1].
+
+    Source: keras.layers.BatchNormalization, "momentum", 0.99 by default
+    """
+    want_range("to_keras", "momentum", momentum, 0, 1)
+    return 1 - momentum
+
+
+def from_keras(momentum: float) -> float:
+    """Keras' momentum as PyTorch and this package write it: the weight of the **new** value.
+
+        momentum in PyTorch = 1 - momentum in Keras
+
+    Raises ValueError for a momentum outside [0, 1].
+
+    Source: torch.nn.BatchNorm2d, "momentum", 0.1 by default
+    """
+    want_range("from_keras", "momentum", momentum, 0, 1)
+    return 1 - momentum

@@ -260,8 +260,8 @@ def _update_running_statistics(
 
 
 def _per_channel(x: Tensor, vector: Tensor | None) -> Tensor | None:
-    """(C,) as (C, 1, ...), which broadcasts against x of shape (N, C, *)."""
-    return None if vector is None else vector.reshape(-1, *[1] * (x.dim() - 2))
+    """(C,) as (C, 1, ...), which broadcasts against x of shape (N, C, *), in the wide type."""
+    return None if vector is None else widen(vector).reshape(-1, *[1] * (x.dim() - 2))
 
 
 def _trailing_axes(function: str, x: Tensor, normalized_shape: Sequence[int]) -> list[int]:

@@ -20,7 +20,7 @@ r"""
 from blocklab.environment import check_environment
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.idle_slider import idle_slider
+from blocklab.pictures.idle_slider import GUESSES, idle_slider
 from blocklab.pictures.lesson_map import lesson_map
 
 # %% [markdown] lang="en"
@@ -59,11 +59,6 @@ r"""
 """
 
 # %% tags=["panel"]
-GUESSES = {
-    Text(en="they grow", zh="变长"): Text(en="they grow", zh="变长"),
-    Text(en="they shrink", zh="变短"): Text(en="they shrink", zh="变短"),
-    Text(en="nothing", zh="不变"): Text(en="nothing", zh="不变"),
-}
 Panel(
     idle_slider,
     size=(10, 3.6),
@@ -165,7 +160,7 @@ r"""
 | 话题 | 一篇说 | 另一篇说 | PyTorch | 课 |
 |---|---|---|---|---|
 | ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | 05 |
-| 动量（momentum） | 接近 1 | 0.1 | 0.1，是*新*值的权重 | 03 |
+| 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | 03 |
 | 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
 | 批量归一化里，一个均值属于 | 一个位置上的一个特征 | 一个特征 | 一个通道 | [02](02_norm_axes.ipynb) |
 | 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | 05 |

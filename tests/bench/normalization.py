@@ -12,6 +12,7 @@ import time
 
 import torch
 import torch.nn.functional as F
+
 from blocklab.normalization import batch_norm, layer_norm, rms_norm
 
 MALLOC = "glibc.malloc.mmap_threshold=4294967295:glibc.malloc.trim_threshold=8589934592"

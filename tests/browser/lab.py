@@ -1,4 +1,4 @@
-"""A real JupyterLab and a real Chromium, for the browser tests and the panel bench. Nothing of the user's is touched."""
+"""A real JupyterLab and a real Chromium for the browser tests and the panel bench; the user's own stay untouched."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
+import nbformat
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -108,6 +109,14 @@ def jupyter_lab(notebooks: Path, home: Path) -> Iterator[str]:
         server.terminate()
         server.wait()
         server.stdout.close()
+
+
+def write_notebook(path: Path, cells: list[str]) -> None:
+    """A notebook of code cells that knows its kernel, or JupyterLab would ask for one."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code.strip()) for code in cells])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
 
 
 def open_notebook(page: Page, address: str, path: str) -> None:

@@ -46,7 +46,7 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
                 axes.set(xticks=[], yticks=[])
                 axes.spines[:].set_color(POKED if column == DIMMED else QUIET)
                 axes.spines[:].set_linewidth(2.2 if column == DIMMED else 0.6)
-                image = axes.imshow(images[column, 0], cmap="gray", vmin=limit[0], vmax=limit[1], animated=True)
+                image = axes.imshow(images[column, 0].numpy(), cmap="gray", vmin=limit[0], vmax=limit[1], animated=True)
                 shown.append((row, column, image))
             axes_row[0].set_ylabel(str(ROWS[row]), rotation=0, ha="right", va="center", size=11, color=INK, labelpad=8)
         for column, axes in enumerate(grid[0]):
@@ -57,7 +57,7 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
             x[DIMMED] *= brightness
             results = [function(x) for function in normalized]
             for row, column, image in shown:
-                image.set_data(results[row][column, 0])
+                image.set_data(results[row][column, 0].numpy())
             _, batch, layer = results
             moved = [(now - then)[others].abs().max() for now, then in zip(results, at_full, strict=True)]
             return SEEN.format(

@@ -12,6 +12,12 @@ from blocklab.pictures.palette import INK, MOVED, QUIET, STILL
 
 ROW = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
 
+GUESSES = {
+    text: text
+    for text in (Text(en="they grow", zh="变长"), Text(en="they shrink", zh="变短"), Text(en="nothing", zh="不变"))
+}
+"""For a panel's choice: what the reader may expect the outputs to do."""
+
 TITLE_IN = Text(en="in: s times 1, 2, 3, 4", zh="输入：s 乘以 1、2、3、4")
 TITLE_OUT = Text(en="out: LayerNorm", zh="输出：层归一化")
 SEEN = Text(

@@ -41,7 +41,8 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
     update(layer, samples, cell, push, paint, guess): a key of LAYERS; N; which number of sample 0 is pushed, and by how
     much; whether the blocks show the groups by formula; how many outputs of BatchNorm the reader expects to move.
     """
-    left = figure.add_axes((0.0, 0.0, 0.63, 0.93))
+    # Drawn last: the pin may stand anywhere, and a frame draws again all that comes after it.
+    left = figure.add_axes((0.0, 0.0, 0.63, 0.93), zorder=1)
     right = figure.add_axes((0.69, 0.15, 0.29, 0.68))
     call = figure.text(0.02, 0.95, "", family="monospace", size=11, color=INK, va="center", animated=True)
     before = right.plot([], [], "o", mfc="white", mec=QUIET, ms=4, zorder=3, animated=True)[0]
@@ -94,7 +95,7 @@ def tower_of_channels(axes: Axes, samples: int) -> Blocks:
     blocks = Blocks(axes, (samples, CHANNELS, HEIGHT, WIDTH))
     blocks.pin = axes.annotate(
         "", (0, 0), (0, 0), size=11, color=POKED, ha="center", va="bottom", annotation_clip=False,
-        arrowprops={"arrowstyle": "-|>", "color": POKED, "linewidth": 1.6, "shrinkB": 2}, zorder=3, animated=True,
+        arrowprops={"arrowstyle": "-|>", "color": POKED, "linewidth": 1.6, "shrinkB": 2}, zorder=4, animated=True,
         path_effects=[withStroke(linewidth=3, foreground="white")],
     )  # fmt: skip
     left, low, right, high = blocks.extent

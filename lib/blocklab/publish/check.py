@@ -5,18 +5,22 @@ from blocklab.language import LANGUAGES
 from .build import orphans
 from .fresh import check_code_length, check_notebooks, check_outputs
 from .parity import check_lesson
-from .problem import Problem
+from .problem import Problem, PublishError
 from .project import Project
 from .source import read_lesson
 from .table import BEGIN, END, stamped
 from .texts import check_code, check_package
 
 
-def check(project: Project, numbers: list[str]) -> list[Problem]:
+def check(project: Project, numbers: list[str]) -> list[Problem | PublishError]:
     """The lessons with these numbers; if none is named, all of them, the package's texts and the READMEs."""
     outlines, problems = project.outlines(), []
     for outline in project.chosen(numbers):
-        lesson = read_lesson(project, outline.stem)
+        try:
+            lesson = read_lesson(project, outline.stem)
+        except PublishError as error:  # a lesson that cannot be read does not hide what is wrong in the others
+            problems.append(error)
+            continue
         problems += check_lesson(lesson) + check_code(lesson) + check_code_length(lesson)
         problems += check_notebooks(project, outlines, outline) + check_outputs(project, outline.stem)
     if not numbers:

@@ -3,6 +3,7 @@
 import re
 import statistics
 from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -49,7 +50,7 @@ def _compare(file: str, number: str, built: NotebookNode, path: Path) -> list[Pr
     there = notebook.read(path)
     ids = [[cell.get("id") for cell in cells] for cells in (built.cells, there.cells)]
     if ids[0] != ids[1]:
-        new, old = next((a, b) for a, b in _longest(*ids) if a != b)
+        new, old = next((a, b) for a, b in zip_longest(*ids) if a != b)
         return [Problem(file, None, old, f"the source has cell {new} here, the notebook {old}; {mend}")]
     problems = []
     for new, old in zip(built.cells, there.cells, strict=True):
@@ -66,11 +67,6 @@ def _compare(file: str, number: str, built: NotebookNode, path: Path) -> list[Pr
     return problems
 
 
-def _longest(new: list, old: list) -> list[tuple]:
-    length = max(len(new), len(old))
-    return [((new + [None] * length)[place], (old + [None] * length)[place]) for place in range(length)]
-
-
 def _without_outputs(cell: NotebookNode) -> dict:
     return {key: value for key, value in cell.items() if key not in ("outputs", "execution_count")}
 
@@ -84,16 +80,16 @@ def check_outputs(project: Project, stem: str) -> list[Problem]:
         {cell.id: cell for cell in notebook.read(path).cells if cell.cell_type == "code"} for path in paths.values()
     )
     problems = []
-    for id in en.keys() & zh.keys():
+    for id in [id for id in en if id in zh]:
         shown = [[text for output in cell.outputs for text in texts(output)] for cell in (en[id], zh[id])]
         numbers = [Counter(_NUMBER.findall("\n".join(text))) for text in shown]
-        kinds = [
-            [(output.output_type, sorted(output.get("data", ()))) for output in cell.outputs]
-            for cell in (en[id], zh[id])
-        ]
-        if numbers[0] != numbers[1] or kinds[0] != kinds[1]:
+        if numbers[0] != numbers[1] or _kinds(en[id]) != _kinds(zh[id]):
             only = [", ".join((numbers[a] - numbers[b]).elements()) or "none" for a, b in ((0, 1), (1, 0))]
             what = f"the outputs differ; numbers only in en: {only[0]}; only in zh: {only[1]}"
             sides = tuple((language, "\n".join(text)) for language, text in zip(LANGUAGES, shown, strict=True))
             problems.append(Problem(project.show(paths["zh"]), None, id, what, sides))
     return problems
+
+
+def _kinds(cell: NotebookNode) -> list[tuple]:
+    return [(output.output_type, sorted(output.get("data", ()))) for output in cell.outputs]

@@ -1,0 +1,306 @@
+"""Attention: every query takes a weighted mean of the values, with the weights that its match with the keys gives.
+
+Axis letters, beside N batch and d feature:  h head,  L position of a query,  S position of a key and its value.
+
+A boolean mask has one of two polarities, as in torch. For the functions of this module True **takes part**; for the
+Modules, here and in `transformer`, True is **not allowed** to. So a `~` stands between the two. A floating point mask
+means the same everywhere: it is added to the scores, 0 or -inf.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from blocklab.arguments import want_float, want_integer, want_range, want_shape, widen
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Mix the values, for every query, by how well their keys match it.
+
+        y = dropout(softmax(scale * query @ key.T + mask)) @ value,   scale = 1 / sqrt(d) if None
+
+    query: (*, L, d), key: (*, S, d), value: (*, S, d_v), result: (*, L, d_v) of their dtype. attn_mask: any shape that
+    broadcasts to (*, L, S); **True takes part**, False does not; a float is added. is_causal stands for the mask that
+    lets query i see keys 0 to i. A query that may see no key gets zeros. dropout_p > 0 drops in eval too. enable_gqa:
+    (*, h, L, d) with fewer heads in key and value, each of which serves h / heads neighbouring query heads.
+
+    The arithmetic is float32 or wider and is rounded once, at the end. Raises ValueError for a wrong shape, a mask
+    beside is_causal and dropout_p outside [0, 1], TypeError for an integer tensor or mask and for mixed types.
+
+    Source: Vaswani et al. 2017, arXiv:1706.03762, equation 1; groups: Ainslie et al. 2023, arXiv:2305.13245
+    """
+    function = "scaled_dot_product_attention"
+    _want_attention(function, query, key, value)
+    want_range(function, "dropout_p", dropout_p, 0, 1)
+    if enable_gqa:
+        key, value = (_repeat_heads(function, query, name, x) for name, x in (("key", key), ("value", value)))
+    L, S = query.shape[-2], key.shape[-2]
+    _common_batch(function, query=query, key=key, value=value)
+    if attn_mask is not None:
+        _want_mask(function, attn_mask=attn_mask)
+        _want_broadcast(function, (*_common_batch(function, query=query, key=key), L, S), attn_mask)
+    if is_causal:
+        if attn_mask is not None:
+            raise ValueError(f"{function} wants attn_mask or is_causal, got both")
+        attn_mask = _lower_triangle(L, S, query.device)
+    y, _ = _attend(query, key, value, attn_mask, dropout_p, scale)
+    return y
+
+
+def causal_mask(length: int) -> Tensor:
+    """The mask with which a position sees itself and what came before it: True on and below the diagonal.
+
+    Result: (length, length), boolean, row i for query i. **True takes part**, as `scaled_dot_product_attention` has it;
+    `MultiheadAttention`, `EncoderLayer` and `DecoderLayer` have it the other way round and want `~causal_mask(length)`.
+
+    Raises ValueError for a negative length, TypeError for one that is not an integer.
+    """
+    want_integer("causal_mask", "length", length, 0)
+    return _lower_triangle(length, length)
+
+
+# The formula. It gives the weights too, which MultiheadAttention shows.
+
+
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float, scale: float | None = None
+) -> tuple[Tensor, Tensor]:
+    """The result, in the type of value, and the weights (*, L, S) that went into it, in the wide type."""
+    scale = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
+    scores = scale * widen(query) @ widen(key).mT
+    weights = F.dropout(_masked_softmax(scores, mask), dropout_p)
+    y = weights @ widen(value)
+    return y.to(value.dtype), weights
+
+
+def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Softmax over the keys that a query may see, and zeros for a query that may see none.
+
+    The softmax of such a row would be 0 / 0 and its gradient NaN: it is left unmasked, and wiped afterwards.
+    """
+    if mask is None:
+        return scores.softmax(-1)
+    if mask.dtype == torch.bool:
+        sees_none = ~mask.any(-1, keepdim=True)
+        scores = scores.masked_fill(~(mask | sees_none), -math.inf)
+    else:
+        sees_none = (mask == -math.inf).all(-1, keepdim=True)
+        scores = scores + mask.masked_fill(sees_none, 0).to(scores.dtype)
+    return scores.softmax(-1).masked_fill(sees_none, 0)
+
+
+def _lower_triangle(L: int, S: int, device: torch.device | None = None) -> Tensor:
+    return torch.ones(L, S, dtype=torch.bool, device=device).tril()
+
+
+def _repeat_heads(function: str, query: Tensor, name: str, x: Tensor) -> Tensor:
+    """(*, heads, S, d) with every head repeated in place, until there are as many as in query."""
+    if x.dim() < 3 or query.dim() < 3:
+        got = f"query of {tuple(query.shape)} and {name} of {tuple(x.shape)}"
+        raise ValueError(f"{function} wants (*, h, L, d) and (*, heads, S, d) with enable_gqa, got {got}")
+    heads, wanted = x.shape[-3], query.shape[-3]
+    if heads == 0 or wanted % heads:
+        raise ValueError(f"{function} wants the heads of {name} to divide query's {wanted}, got {heads}")
+    return x.repeat_interleave(wanted // heads, -3)
+
+
+# What attention asks of its arguments.
+
+
+def _want_attention(function: str, query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Refuse what is not (*, L, d), (*, S, d) and (*, S, d_v) of one floating point type."""
+    want_float(function, query=query, key=key, value=value)
+    if not query.dtype == key.dtype == value.dtype:
+        got = f"{query.dtype}, {key.dtype} and {value.dtype}"
+        raise TypeError(f"{function} wants query, key and value of one type, got {got}")
+    for name, x in {"query": query, "key": key, "value": value}.items():
+        if x.dim() < 2:
+            raise ValueError(f"{function} wants {name} with a position and a feature axis, got {tuple(x.shape)}")
+    if query.shape[-1] != key.shape[-1]:
+        got = f"query of {tuple(query.shape)} and key of {tuple(key.shape)}"
+        raise ValueError(f"{function} wants query and key with as many features, got {got}")
+    if key.shape[-2] != value.shape[-2]:
+        got = f"key of {tuple(key.shape)} and value of {tuple(value.shape)}"
+        raise ValueError(f"{function} wants one value for each key, got {got}")
+
+
+def _common_batch(function: str, **tensors: Tensor) -> torch.Size:
+    """What the axes before the last two broadcast to: torch lets them, so that ours must too."""
+    try:
+        return torch.broadcast_shapes(*(x.shape[:-2] for x in tensors.values()))
+    except RuntimeError:
+        names, shapes = ", ".join(tensors), ", ".join(str(tuple(x.shape)) for x in tensors.values())
+        raise ValueError(f"{function} wants {names} whose axes before the last two agree, got {shapes}") from None
+
+
+def _want_mask(function: str, **masks: Tensor) -> None:
+    """Refuse, with a TypeError, a mask of integers: torch's functions do not agree on what a 1 would mean."""
+    for name, mask in masks.items():
+        if not isinstance(mask, Tensor):
+            raise TypeError(f"{function} wants {name} to be a tensor, got {type(mask).__name__}")
+        if not (mask.dtype == torch.bool or mask.is_floating_point()):
+            raise TypeError(f"{function} wants {name} to be boolean or floating point, got {mask.dtype}")
+
+
+def _want_broadcast(function: str, shape: tuple[int, ...], mask: Tensor) -> None:
+    """Refuse, with a ValueError, a mask without axes for query and key, or one that would make the scores larger."""
+    fits = all(m in (1, n) for m, n in zip(mask.shape[::-1], shape[::-1], strict=False))
+    if not (2 <= mask.dim() <= len(shape) and fits):
+        raise ValueError(f"{function} wants attn_mask of a shape that broadcasts to {shape}, got {tuple(mask.shape)}")
+
+
+class MultiheadAttention(nn.Module):
+    """Attention in num_heads parts: project, split the features into heads, attend in each, merge, project.
+
+        head_i = attention(query @ Wq_i.T, key @ Wk_i.T, value @ Wv_i.T),   y = concat(head_1, ..., head_h) @ Wo.T
+
+    forward gives (y, weights): y (N, L, embed_dim); weights, None with need_weights=False, (N, L, S), the mean over
+    heads, or (N, h, L, S) with average_attn_weights=False, dropped out in training. query: (N, L, embed_dim), key:
+    (N, S, kdim), value: (N, S, vdim), all without N for one sequence. key_padding_mask: (N, S); attn_mask: (L, S) or
+    (N * h, L, S). In both **True is not allowed**, a float is added; a query without any key gets zeros before the
+    last projection. is_causal says that attn_mask is causal, and wants it given: what is applied is the mask.
+
+    Arguments and state_dict keys are those of torch.nn.MultiheadAttention, but batch_first=True. Raises ValueError for
+    batch_first=False, add_bias_kv, add_zero_attn, num_heads that does not divide embed_dim and wrong shapes; TypeError
+    for integer tensors and masks. Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = True,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        super().__init__()
+        want_integer("MultiheadAttention", "embed_dim", embed_dim, 1)
+        want_integer("MultiheadAttention", "num_heads", num_heads, 1)
+        want_range("MultiheadAttention", "dropout", dropout, 0, 1)
+        if embed_dim % num_heads:
+            raise ValueError(f"MultiheadAttention wants num_heads to divide embed_dim {embed_dim}, got {num_heads}")
+        if not batch_first:
+            raise ValueError("MultiheadAttention wants batch_first=True, that is (N, L, d), got False")
+        if add_bias_kv or add_zero_attn:
+            raise ValueError("MultiheadAttention wants neither add_bias_kv nor add_zero_attn, got one: it lacks them")
+        self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, True
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        want_integer("MultiheadAttention", "kdim", self.kdim, 1)
+        want_integer("MultiheadAttention", "vdim", self.vdim, 1)
+
+        # One matrix over the other, [Wq; Wk; Wv], where their widths agree; torch has it so, and draws it as one.
+        widths = (embed_dim, self.kdim, self.vdim)
+        packed = len(set(widths)) == 1
+        shapes = {f"{name}_proj_weight": (embed_dim, width) for name, width in zip("qkv", widths, strict=True)}
+        shapes = {"in_proj_weight": (3 * embed_dim, embed_dim)} if packed else shapes
+        for name in ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"):
+            matrix = torch.empty(shapes[name], device=device, dtype=dtype) if name in shapes else None
+            self.register_parameter(name, None if matrix is None else nn.Parameter(matrix))
+        zeros = torch.zeros(3 * embed_dim, device=device, dtype=dtype)
+        self.register_parameter("in_proj_bias", nn.Parameter(zeros) if bias else None)
+        self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        for name in shapes:
+            nn.init.xavier_uniform_(getattr(self, name))
+        if bias:
+            nn.init.zeros_(self.out_proj.bias)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        self._check(query, key, value)
+        mask = self._mask(query, key, key_padding_mask, attn_mask, is_causal)
+        inputs = zip((query, key, value), self._projections(), strict=True)
+        q, k, v = (self._split(F.linear(x, weight, bias)) for x, (weight, bias) in inputs)
+        y, weights = _attend(q, k, v, mask, self.dropout if self.training else 0.0)
+        y = self.out_proj(y.transpose(-3, -2).flatten(-2))  # (N, h, L, d) to (N, L, h * d)
+        if not need_weights:
+            return y, None
+        return y, (weights.mean(-3) if average_attn_weights else weights).to(y.dtype)
+
+    def _projections(self) -> list[tuple[Tensor, Tensor | None]]:
+        """Weight and bias of query, key and value."""
+        if self.in_proj_weight is not None:
+            weights = self.in_proj_weight.chunk(3)
+        else:
+            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+        biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
+        return list(zip(weights, biases, strict=True))
+
+    def _split(self, x: Tensor) -> Tensor:
+        """(N, L, h * d) to (N, h, L, d): the heads are neighbouring slices of the features."""
+        return x.unflatten(-1, (self.num_heads, self.embed_dim // self.num_heads)).transpose(-3, -2)
+
+    def _mask(
+        self, query: Tensor, key: Tensor, padding: Tensor | None, mask: Tensor | None, is_causal: bool
+    ) -> Tensor | None:
+        """Both masks as one that broadcasts to (N, h, L, S), in the polarity of the functions: True takes part."""
+        *batch, L, S = *query.shape[:-1], key.shape[-2]
+        if is_causal and mask is None:
+            raise ValueError("MultiheadAttention wants attn_mask with is_causal, which only describes it, got None")
+        if mask is not None:
+            _want_mask("MultiheadAttention", attn_mask=mask)
+            per_head = (math.prod(batch) * self.num_heads, L, S)
+            if tuple(mask.shape) not in ((L, S), per_head):
+                wanted, got = f"{(L, S)} or {per_head}", tuple(mask.shape)
+                raise ValueError(f"MultiheadAttention wants attn_mask of shape {wanted}, got {got}")
+            if mask.dim() == 3:
+                mask = mask.reshape(*batch, self.num_heads, L, S)
+        if padding is not None:
+            _want_mask("MultiheadAttention", key_padding_mask=padding)
+            want_shape("MultiheadAttention", (*batch, S), key_padding_mask=padding)
+            padding = padding[..., None, None, :]  # (N, 1, 1, S)
+        masks = [~m if m.dtype == torch.bool else m for m in (mask, padding) if m is not None]
+        return _both(*masks) if len(masks) == 2 else next(iter(masks), None)
+
+    def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        want_float("MultiheadAttention", query=query, key=key, value=value)
+        if query.dim() not in (2, 3) or query.shape[-1] != self.embed_dim:
+            wanted, got = f"(N, L, {self.embed_dim}) or (L, {self.embed_dim})", tuple(query.shape)
+            raise ValueError(f"MultiheadAttention wants query of shape {wanted}, got {got}")
+        if key.dim() != query.dim():
+            got = f"{tuple(key.shape)} for query of {tuple(query.shape)}"
+            raise ValueError(f"MultiheadAttention wants key with as many axes as query, got {got}")
+        rows = (*query.shape[:-2], key.shape[-2])  # (N, S)
+        want_shape("MultiheadAttention", (*rows, self.kdim), key=key)
+        want_shape("MultiheadAttention", (*rows, self.vdim), value=value)
+
+    def extra_repr(self) -> str:
+        widths = "".join(
+            f", {name}={width}" for name, width in (("kdim", self.kdim), ("vdim", self.vdim)) if width != self.embed_dim
+        )
+        bias = self.in_proj_bias is not None
+        return f"{self.embed_dim}, {self.num_heads}, dropout={self.dropout}, bias={bias}{widths}"
+
+
+def _both(mask: Tensor, other: Tensor) -> Tensor:
+    """What two masks allow together, True taking part: `and` of two boolean ones, else the sum of their floats."""
+    if mask.dtype == other.dtype == torch.bool:
+        return mask & other
+    mask, other = (torch.where(m, 0.0, -math.inf) if m.dtype == torch.bool else m for m in (mask, other))
+    return mask + other

@@ -1,0 +1,271 @@
+"""What a reader moves: sliders, choices, toggles.
+
+A control is a description until a panel shows a copy of it, in the language chosen at that moment.
+"""
+
+import copy
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+from unicodedata import east_asian_width
+
+import ipywidgets as widgets
+
+from blocklab.language import Text
+
+SLIDER, BOX, MOST_BUTTONS = 14, 6, 46
+"""Widths in em: of a slider, of its number box, and of the buttons of a choice before it becomes a list."""
+
+Label = Text | str
+NOTHING = object()
+
+
+class Control:
+    """What all controls share.
+
+    `value` is what the picture is given. Setting it checks it, moves the widgets and redraws the panel once.
+    """
+
+    widget: widgets.Widget
+
+    def __init__(self, value: Any, label: Label | None):
+        self.default = self._value = self.checked(value)
+        self.label = label
+
+    @property
+    def value(self) -> Any:
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self.move(self.checked(value))
+
+    def move(self, value: Any) -> None:
+        """Take a value that is known to be good, tell the panel if it is another one, and show it in the widgets."""
+        changed = value != self._value or type(value) is not type(self._value)
+        self._value = value
+        try:
+            if changed:
+                self._report()
+        finally:  # after the picture, which is what the reader waits for, and also when it failed
+            self._showing = True
+            try:
+                self.show(value)
+            finally:
+                self._showing = False
+
+    def shown(self, name: str, report: Callable[[], None], label_width: float) -> "Control":
+        """A copy with widgets, which calls `report` whenever its value changes."""
+        live = copy.copy(self)
+        live.name, live._report, live._showing = name, report, False
+        live.build(live.title(name), label_width)
+        live.move(live._value)
+        return live
+
+    def title(self, name: str) -> str:
+        return name if self.label is None else str(self.label)
+
+    def follow(self, widget: widgets.Widget, trait: str, read: Callable[[Any], Any]) -> None:
+        """Move when the reader moves `widget`; `read` turns what it says into a value, or into NOTHING."""
+
+        def moved(change: dict) -> None:
+            if not self._showing and (value := read(change["new"])) is not NOTHING:
+                self.move(value)
+
+        widget.observe(moved, trait)
+
+    # What a kind of control says about itself:
+
+    def checked(self, value: Any) -> Any:
+        """The value, or TypeError or ValueError naming what was wanted and what came."""
+        raise NotImplementedError
+
+    def stops(self) -> tuple:
+        """The values that `Panel.sweep` visits."""
+        raise NotImplementedError
+
+    def ends(self) -> tuple:
+        """Those of them that it visits in pairs with other controls."""
+        return self.stops()
+
+    def build(self, title: str, label_width: float) -> None:
+        """Make `widget`; its label is that many em wide."""
+        raise NotImplementedError
+
+    def show(self, value: Any) -> None:
+        """Set the widgets to a value."""
+        raise NotImplementedError
+
+
+class Slider(Control):
+    """A slider with a number box. It stops at start, start + step, start + 2 step, … up to stop.
+
+    All four ints: the picture is given ints, otherwise floats. With log=True it stops at start, start * step, … (start
+    and step are then plain numbers too, not exponents: `Slider(1e-8, 1, 10, 1e-5, log=True)`). An arrow key goes one
+    stop on. A number typed into the box goes to the nearest stop; a value set from code must be one.
+
+    Raises ValueError if the stops are none, do not end at `stop`, or do not hold `value`; TypeError for no number.
+    """
+
+    def __init__(self, start, stop, step, value, label: Label | None = None, log: bool = False):
+        for name, number in {"start": start, "stop": stop, "step": step}.items():
+            if not is_number(number) or not math.isfinite(number):
+                raise TypeError(f"Slider wants a finite number for {name}, got {number!r}")
+        if log and not (start > 0 and step > 1):
+            raise ValueError(f"a logarithmic Slider wants start > 0 and step > 1, got start={start!r}, step={step!r}")
+        if not log and not step > 0:
+            raise ValueError(f"Slider wants step > 0, got {step!r}")
+        if not start < stop:
+            raise ValueError(f"Slider wants start < stop, got {start!r} and {stop!r}")
+        self.log, self.start, self.step = log, start, step
+        self.whole = all(isinstance(n, Integral) for n in (start, stop, step))
+        steps = math.log(stop / start, step) if log else (stop - start) / step
+        self.last = round(steps)
+        if not math.isclose(steps, self.last, rel_tol=1e-9, abs_tol=1e-6):
+            raise ValueError(f"Slider wants a stop that steps of {step!r} from {start!r} reach, got {stop!r}")
+        super().__init__(value, label)
+
+    def at(self, index: int) -> float:
+        """The stop with this number, free of the dust of float arithmetic: 0.3, not 0.30000000000000004."""
+        value = self.start * self.step**index if self.log else self.start + self.step * index
+        return int(value) if self.whole else float(f"{value:.12g}")
+
+    def nearest(self, number: float) -> float:
+        low, high = self.at(0), self.at(self.last)
+        number = min(max(number, low), high)
+        place = math.log(number / self.start, self.step) if self.log else (number - self.start) / self.step
+        return self.at(round(place))
+
+    def checked(self, value):
+        low, high = self.at(0), self.at(self.last)
+        wanted = f"{'a whole number' if self.whole else 'a number'} from {low} to {high} in steps of " + (
+            f"times {self.step}" if self.log else f"{self.step}"
+        )
+        if not is_number(value) or (self.whole and not isinstance(value, Integral)):
+            raise TypeError(f"Slider wants {wanted}, got {value!r} ({type(value).__name__})")
+        if not (low <= value <= high) or not math.isclose(near := self.nearest(value), value, rel_tol=1e-9):
+            raise ValueError(f"Slider wants {wanted}, got {value!r}")
+        return near
+
+    def stops(self):
+        return tuple(dict.fromkeys((self.at(0), self.default, self.at(self.last))))
+
+    def ends(self):
+        return self.at(0), self.at(self.last)
+
+    def build(self, title, label_width):
+        low, high = self.at(0), self.at(self.last)
+        layout = widgets.Layout(width=f"{label_width + SLIDER}em", min_width="0", flex="1 1 auto", margin="2px 0")
+        shared = {"description": title, "readout": False, "layout": layout}
+        if self.log:
+            exponents = {"min": math.log10(low), "max": math.log10(high), "step": math.log10(self.step)}
+            self.slider = widgets.FloatLogSlider(value=low, base=10, **exponents, **shared)
+        else:
+            kind = widgets.IntSlider if self.whole else widgets.FloatSlider
+            self.slider = kind(value=low, min=low, max=high, step=self.step, **shared)
+        self.slider.style.description_width = f"{label_width}em"
+        kind = widgets.BoundedIntText if self.whole else widgets.BoundedFloatText
+        step = None if self.log else self.step
+        layout = widgets.Layout(width=f"{BOX}em", flex="0 0 auto", margin="2px 0 2px 6px")
+        self.box = kind(value=low, min=low, max=high, step=step, layout=layout)
+        self.follow(self.slider, "value", self.nearest)
+        self.follow(self.box, "value", self.nearest)
+        self.widget = group([self.slider, self.box], label_width + SLIDER + BOX)
+
+    def show(self, value):
+        self.slider.value = self.box.value = value
+
+
+class Choice(Control):
+    """One of several values, each with a label: buttons side by side, or a list if they need much room.
+
+    `Choice({Text(en="rows", zh="行"): 0, Text(en="columns", zh="列"): 1}, value=0)`. value=None, if None is not among
+    the values, means that nothing is chosen yet, as before a prediction.
+    """
+
+    def __init__(self, options: dict[Label, Any], value: Any, label: Label | None = None):
+        if not options:
+            raise ValueError("Choice wants at least one option, got none")
+        self.options = dict(options)
+        super().__init__(value, label)
+
+    def index(self, value: Any) -> int | None:
+        """The number of the option with this value; True is not 1 here."""
+        same = (i for i, v in enumerate(self.options.values()) if v is value or (type(v) is type(value) and v == value))
+        return next(same, None)
+
+    def checked(self, value):
+        if self.index(value) is None and value is not None:
+            wanted = ", ".join(map(repr, self.options.values()))
+            raise ValueError(f"Choice wants one of {wanted}, or None for no choice, got {value!r}")
+        return value
+
+    def stops(self):
+        values = tuple(self.options.values())
+        return values if self.index(self.default) is not None else (self.default, *values)
+
+    def build(self, title, label_width):
+        labels = [str(label) for label in self.options]
+        if sum(map(width_of, labels)) + 2 * len(labels) <= MOST_BUTTONS:
+            # The description of buttons would stand above them; a label of its own stands beside them.
+            aligned = widgets.Layout(
+                width=f"{label_width}em", display="flex", justify_content="flex-end", margin="2px 4px 2px 0"
+            )
+            self.buttons = widgets.ToggleButtons(options=labels, index=None, layout=widgets.Layout(margin="0"))
+            self.buttons.style.button_width = "auto"
+            parts = [widgets.Label(title, layout=aligned), self.buttons]
+            width = label_width + sum(map(width_of, labels)) + 2 * len(labels)
+        else:
+            width = label_width + max(map(width_of, labels)) + 3
+            layout = widgets.Layout(width=f"{width}em", max_width="100%", margin="2px 0")
+            self.buttons = widgets.Dropdown(options=labels, index=None, description=title, layout=layout)
+            self.buttons.style.description_width = f"{label_width}em"
+            parts = [self.buttons]
+        values = tuple(self.options.values())
+        self.follow(self.buttons, "index", lambda index: NOTHING if index is None else values[index])
+        self.widget = group(parts, label_width + SLIDER + BOX if width < label_width + SLIDER + BOX else None)
+
+    def show(self, value):
+        self.buttons.index = self.index(value)
+
+
+class Toggle(Control):
+    """Yes or no: a box to tick."""
+
+    def __init__(self, value: bool, label: Label | None = None):
+        super().__init__(value, label)
+
+    def checked(self, value):
+        if not isinstance(value, bool):
+            raise TypeError(f"Toggle wants True or False, got {value!r} ({type(value).__name__})")
+        return value
+
+    def stops(self):
+        return False, True
+
+    def build(self, title, label_width):  # noqa: ARG002  the text stands behind the box
+        self.box = widgets.Checkbox(
+            description=title, indent=False, layout=widgets.Layout(width="auto", margin="2px 0")
+        )
+        self.follow(self.box, "value", bool)
+        self.widget = group([self.box])
+
+    def show(self, value):
+        self.box.value = value
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def group(parts: list[widgets.Widget], width: float | None = None) -> widgets.HBox:
+    """The widgets of one control in a row, so many em wide, or as wide as they are; narrower where the page is."""
+    wide = "auto" if width is None else f"calc({width}em + 10px)"
+    layout = widgets.Layout(width=wide, max_width="100%", margin="0 12px 0 0", align_items="center", overflow="visible")
+    return widgets.HBox(parts, layout=layout)
+
+
+def width_of(label: str) -> float:
+    """The width of a label in em, a little generous: a Chinese character takes one, a Latin letter about half."""
+    return round(sum(1.0 if east_asian_width(c) in "WF" else 0.56 for c in label) + 0.8, 1)

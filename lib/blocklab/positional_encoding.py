@@ -1,0 +1,147 @@
+"""Where a token stands, told by rotations: sines that are added to it, or a rotation of the token itself.
+
+Both use the same d/2 frequencies, one for every pair of features. Axis letters:  L position,  d feature.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from blocklab.arguments import want_float, want_integer, want_range, widen
+
+# Up to here, the range of a 32-bit integer, an angle in float64 is off by less than 1e-6: float32 could not tell.
+FARTHEST = 2**31
+
+
+def sinusoidal_encoding(
+    length: int, d_model: int, base: float = 10000.0, *, dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """The table of sines and cosines that is added to the token vectors, one row for every position.
+
+        PE(k, 2i) = sin(k w_i),   PE(k, 2i + 1) = cos(k w_i),   w_i = base**(-2i / d),   0 <= k < L,   0 <= i < d/2
+
+    Result: (L, d). Every row has the norm sqrt(d/2), and the inner product of two depends on their distance only.
+
+    Computed in float64 and rounded once to dtype; in float32 the angles would be off by 4e-4 at k = 5000.
+
+    Raises ValueError for a negative length, an odd d_model and a base that is not above 0; TypeError for anything but
+    integers, a number and a floating point dtype.
+
+    Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5
+    """
+    want_integer("sinusoidal_encoding", "length", length, 0)
+    want_range("sinusoidal_encoding", "length", length, 0, FARTHEST)
+    frequencies = _checked_frequencies("sinusoidal_encoding", d_model, base, dtype)
+    angles = torch.arange(length, dtype=torch.float64)[:, None] * frequencies  # (L, d/2)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).to(dtype)
+
+
+def wavelengths(d_model: int, base: float = 10000.0, *, dtype: torch.dtype = torch.float32) -> Tensor:
+    """How many positions each pair of features takes for one turn.
+
+        2 pi / w_i = 2 pi base**(2i / d),   0 <= i < d/2
+
+    Result: (d/2,), from 2 pi on, each longer than the last by the same factor; the last stays below 2 pi base.
+
+    Computed in float64 and rounded once to dtype. Raises as `sinusoidal_encoding`.
+
+    Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5
+    """
+    return (2 * math.pi / _checked_frequencies("wavelengths", d_model, base, dtype)).to(dtype)
+
+
+def shift_matrix(offset: float, d_model: int, base: float = 10000.0, *, dtype: torch.dtype = torch.float32) -> Tensor:
+    """The matrix that moves every row of the sinusoidal table by the same offset, whatever its position.
+
+        PE(k + offset) = M PE(k),   blocks of M:  [[cos a, sin a], [-sin a, cos a]],   a = offset w_i
+
+    Result: (d, d), a rotation of each pair of features; its inverse is its transpose, the shift back. offset: any
+    integer or float. For a table of shape (L, d), whose rows are the PE(k), write table @ M.T.
+
+    Computed in float64 and rounded once to dtype. Raises as `sinusoidal_encoding`, and for an offset beyond 2**31.
+
+    Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5, "linear function"
+    """
+    want_range("shift_matrix", "offset", offset, -FARTHEST, FARTHEST)
+    angles = offset * _checked_frequencies("shift_matrix", d_model, base, dtype)
+    cos, sin = angles.cos(), angles.sin()
+    rows = torch.stack([cos, sin], -1), torch.stack([-sin, cos], -1)
+    return torch.block_diag(*torch.stack(rows, -2)).to(dtype)
+
+
+def rotary_embedding(x: Tensor, positions: Tensor, base: float = 10000.0, pairing: str = "adjacent") -> Tensor:
+    """Rotate every pair (a, b) of features by position * w_i, w_i = base**(-2i / d); queries and keys alike.
+
+        (a, b) -> (a cos - b sin, a sin + b cos)
+
+    x: (*, L, d); positions, integer or float: (L,), or (*, L) with as many axes as x has before d, each of x's length
+    or 1; result: shape and dtype of x. Norms are kept, and a query times a key depends on their distance only.
+    pairing="adjacent" rotates features (2i, 2i + 1), as Meta's code; "half" rotates (i, i + d/2), as Hugging Face's.
+
+    Angles in float64, the rest in float32 or wider, rounded once. Raises ValueError for a wrong shape, an odd d, a base
+    not above 0, another pairing and positions beyond 2**31, TypeError for anything but tensors of numbers.
+
+    Source: Su et al. 2021, arXiv:2104.09864
+    """
+    want_float("rotary_embedding", x=x)
+    if x.dim() < 2:
+        raise ValueError(f"rotary_embedding wants x of shape (*, L, d), got {tuple(x.shape)}")
+    _want_positions("rotary_embedding", positions, x.shape[:-1])
+    _want_even("rotary_embedding", "the last axis of x", x.shape[-1])
+    _want_base("rotary_embedding", base)
+    if pairing not in ("adjacent", "half"):
+        raise ValueError(f"rotary_embedding wants pairing to be 'adjacent' or 'half', got {pairing!r}")
+
+    wide = widen(x)
+    angles = positions.double()[..., None] * _frequencies(x.shape[-1], base, x.device)  # (*, L, d/2)
+    cos, sin = angles.cos().to(wide.dtype), angles.sin().to(wide.dtype)
+    if pairing == "adjacent":
+        a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
+        return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2).to(x.dtype)
+    a, b = wide.tensor_split(2, -1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)
+
+
+def _frequencies(d: int, base: float, device: torch.device | None = None) -> Tensor:
+    """w_i = base**(-2i / d), one for every pair of features, (d/2,), in float64."""
+    return base ** (-torch.arange(0, d, 2, dtype=torch.float64, device=device) / d)
+
+
+def _checked_frequencies(function: str, d_model: int, base: float, dtype: torch.dtype) -> Tensor:
+    want_integer(function, "d_model", d_model, 1)
+    want_range(function, "d_model", d_model, 1, FARTHEST)
+    _want_even(function, "d_model", d_model)
+    _want_base(function, base)
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise TypeError(f"{function} wants dtype to be a floating point type, got {dtype}")
+    return _frequencies(d_model, base)
+
+
+def _want_even(function: str, name: str, d: int) -> None:
+    if d % 2:
+        raise ValueError(f"{function} wants {name} to be even, a sine and a cosine for every frequency, got {d}")
+
+
+def _want_base(function: str, base: float) -> None:
+    want_range(function, "base", base, 0)
+    if not 0 < base < math.inf:
+        raise ValueError(f"{function} wants base to be finite and above 0, got {base}")
+
+
+def _want_positions(function: str, positions: Tensor, shape: torch.Size) -> None:
+    """Refuse positions that are not one for every place of `shape`, (*, L), or that float64 angles cannot tell."""
+    if not isinstance(positions, Tensor):
+        raise TypeError(f"{function} wants positions to be a tensor, got {type(positions).__name__}")
+    if positions.is_complex() or positions.dtype == torch.bool:
+        raise TypeError(f"{function} wants positions of an integer or floating point type, got {positions.dtype}")
+    fits = positions.dim() == len(shape) and all(p in (1, n) for p, n in zip(positions.shape, shape, strict=True))
+    if tuple(positions.shape[-1:]) != tuple(shape[-1:]) or not (positions.dim() == 1 or fits):
+        wanted = f"({shape[-1]},)" if len(shape) == 1 else f"({shape[-1]},) or {tuple(shape)}"
+        raise ValueError(f"{function} wants positions of shape {wanted}, got {tuple(positions.shape)}")
+    if torch.compiler.is_compiling() or positions.is_meta:
+        return  # no numbers to look at
+    beyond = ~(positions.detach().double().abs() <= FARTHEST)  # NaN too
+    if beyond.any():
+        got = positions[beyond][0].item()
+        raise ValueError(f"{function} wants positions between {-FARTHEST} and {FARTHEST}, got {got}")

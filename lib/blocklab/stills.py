@@ -1,0 +1,40 @@
+"""The stills in `pic/`, drawn from the lessons' pictures in both languages: `python -m blocklab.stills FOLDER`."""
+
+import sys
+from pathlib import Path
+
+from blocklab.panel.canvas import Canvas, png
+from blocklab.language import LANGUAGES
+from blocklab.lesson import begin
+from blocklab.pictures.lesson_map import lesson_map
+from blocklab.pictures.poke_one_number import poke_one_number
+
+SCALE = 2  # pixels per CSS pixel, for sharp screens
+
+STILLS = {
+    "group_norm_paints": (
+        poke_one_number,
+        (10, 5),
+        {"layer": "group 2", "samples": 2, "cell": 13, "push": 10, "paint": True, "guess": None},
+    ),
+    "lesson_map": (lesson_map(ready=(0, 2)), (10, 5.4), {}),
+}
+"""By name: the picture, its size in inches, and the values it is drawn at."""
+
+
+def draw(folder: Path) -> None:
+    """Write every still in every language, as NAME_LANGUAGE.png, and print its name."""
+    for language in LANGUAGES:
+        begin(language)
+        for name, (picture, size, values) in STILLS.items():
+            canvas = Canvas(size, SCALE)
+            picture(canvas.figure)(**values)
+            path = folder / f"{name}_{language}.png"
+            path.write_bytes(png(canvas.still(SCALE)))
+            print(path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        sys.exit(f"usage: python -m blocklab.stills FOLDER (an existing one), got {sys.argv[1:]}")
+    draw(Path(sys.argv[1]))

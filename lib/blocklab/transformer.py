@@ -1,0 +1,202 @@
+"""The layers of a Transformer: attention and a feed-forward network, each inside a residual connection with a norm.
+
+Axis letters: N batch, L position, S position in the encoder's output (the memory), d feature.
+Boolean masks have the polarity of torch's layers: True is **not allowed** to be seen. `causal_mask` wants a `~`.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from blocklab.arguments import want_float, want_integer
+from blocklab.attention import MultiheadAttention
+from blocklab.feed_forward import gelu, relu
+from blocklab.normalization import LayerNorm
+
+ACTIVATIONS = {"relu": relu, "gelu": gelu}
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then a feed-forward network of every position by itself.
+
+        x = src + dropout1(attention(norm1(src)));  y = x + dropout2(ffn(norm2(x)))   pre-norm, norm_first=True
+        x = norm1(src + dropout1(attention(src)));  y = norm2(x + dropout2(ffn(x)))   post-norm, the default
+        ffn(x) = linear2(dropout(activation(linear1(x))));  the attention weights drop out too
+
+    src: (N, L, d_model) or (L, d_model), result: its shape and dtype. src_mask: (L, L) or (N * nhead, L, L),
+    src_key_padding_mask: (N, L); **True is not allowed** to be seen, a float is added. is_causal says that src_mask is
+    causal, and wants it given. activation: "relu", "gelu" or a function.
+
+    Arguments and state_dict keys are those of torch.nn.TransformerEncoderLayer, but batch_first=True, and a fully
+    masked row is the same finite one in training and out of it. Raises ValueError for batch_first=False, another
+    activation and wrong shapes, TypeError for integer tensors. Sources: arXiv:1706.03762; pre-norm arXiv:2002.04745
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = True,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        super().__init__()
+        _want_sizes("EncoderLayer", d_model, nhead, dim_feedforward, batch_first)
+        options = {"bias": bias, "device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
+        self.linear1 = nn.Linear(d_model, dim_feedforward, **options)
+        self.dropout = nn.Dropout(dropout)
+        self.linear2 = nn.Linear(dim_feedforward, d_model, **options)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, **options)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, **options)
+        self.dropout1 = nn.Dropout(dropout)
+        self.dropout2 = nn.Dropout(dropout)
+        self.activation = _as_function("EncoderLayer", activation)
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        _want_sequence("EncoderLayer", self.linear1.in_features, src=src)
+
+        def attention(x: Tensor) -> Tensor:
+            y, _ = self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)
+            return self.dropout1(y)
+
+        def feed_forward(x: Tensor) -> Tensor:
+            return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+        x = _residual(src, attention, self.norm1, self.norm_first)
+        return _residual(x, feed_forward, self.norm2, self.norm_first)
+
+    def extra_repr(self) -> str:
+        return _norm_order(self.norm_first)
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention, attention to the encoder's output, then a feed-forward network of every position by itself.
+
+        x = tgt + dropout1(self_attention(norm1(tgt)))                pre-norm; post-norm puts each norm around its sum,
+        x = x + dropout2(attention(norm2(x), memory, memory))         as in `EncoderLayer`
+        y = x + dropout3(ffn(norm3(x)))
+
+    tgt: (N, L, d_model), memory: (N, S, d_model), both without N for one sequence; result: shape and dtype of tgt.
+    tgt_mask: (L, L), memory_mask: (L, S), or one for each of N * nhead; tgt_key_padding_mask: (N, L),
+    memory_key_padding_mask: (N, S). **True is not allowed** to be seen. Nothing is causal unless tgt_mask says so.
+
+    Arguments and state_dict keys are those of torch.nn.TransformerDecoderLayer, but batch_first=True. Raises
+    ValueError for batch_first=False, another activation and wrong shapes, TypeError for integer tensors. Sources:
+    arXiv:1706.03762; pre-norm arXiv:2002.04745
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = True,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        super().__init__()
+        _want_sizes("DecoderLayer", d_model, nhead, dim_feedforward, batch_first)
+        options = {"bias": bias, "device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
+        self.linear1 = nn.Linear(d_model, dim_feedforward, **options)
+        self.dropout = nn.Dropout(dropout)
+        self.linear2 = nn.Linear(dim_feedforward, d_model, **options)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, **options)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, **options)
+        self.norm3 = LayerNorm(d_model, layer_norm_eps, **options)
+        self.dropout1 = nn.Dropout(dropout)
+        self.dropout2 = nn.Dropout(dropout)
+        self.dropout3 = nn.Dropout(dropout)
+        self.activation = _as_function("DecoderLayer", activation)
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        _want_sequence("DecoderLayer", self.linear1.in_features, tgt=tgt, memory=memory)
+
+        def self_attention(x: Tensor) -> Tensor:
+            y, _ = self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask, is_causal=tgt_is_causal)
+            return self.dropout1(y)
+
+        def cross_attention(x: Tensor) -> Tensor:
+            y, _ = self.multihead_attn(
+                x, memory, memory, memory_key_padding_mask, False, memory_mask, is_causal=memory_is_causal
+            )
+            return self.dropout2(y)
+
+        def feed_forward(x: Tensor) -> Tensor:
+            return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+        x = _residual(tgt, self_attention, self.norm1, self.norm_first)
+        x = _residual(x, cross_attention, self.norm2, self.norm_first)
+        return _residual(x, feed_forward, self.norm3, self.norm_first)
+
+    def extra_repr(self) -> str:
+        return _norm_order(self.norm_first)
+
+
+def _residual(
+    x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor], norm_first: bool
+) -> Tensor:
+    """The one place where pre-norm and post-norm differ: the norm inside the residual connection, or around it."""
+    return x + sublayer(norm(x)) if norm_first else norm(x + sublayer(x))
+
+
+def _norm_order(norm_first: bool) -> str:
+    return "pre-norm" if norm_first else "post-norm"
+
+
+def _as_function(layer: str, activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    if isinstance(activation, str) and activation not in ACTIVATIONS:
+        raise ValueError(f'{layer} wants activation "relu", "gelu" or a function, got "{activation}"')
+    if not (isinstance(activation, str) or callable(activation)):
+        raise TypeError(f'{layer} wants activation "relu", "gelu" or a function, got {type(activation).__name__}')
+    return ACTIVATIONS[activation] if isinstance(activation, str) else activation
+
+
+def _want_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int, batch_first: bool) -> None:
+    sizes = {"d_model": d_model, "nhead": nhead, "dim_feedforward": dim_feedforward}
+    for name, size in sizes.items():
+        want_integer(layer, name, size, 1)
+    if d_model % nhead:
+        raise ValueError(f"{layer} wants nhead to divide d_model {d_model}, got {nhead}")
+    if not batch_first:
+        raise ValueError(f"{layer} wants batch_first=True, that is (N, L, d_model), got False")
+
+
+def _want_sequence(layer: str, d_model: int, **sequences: Tensor) -> None:
+    want_float(layer, **sequences)
+    for name, x in sequences.items():
+        if x.dim() not in (2, 3) or x.shape[-1] != d_model:
+            wanted = f"(N, L, {d_model}) or (L, {d_model})"
+            raise ValueError(f"{layer} wants {name} of shape {wanted}, got {tuple(x.shape)}")
