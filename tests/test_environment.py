@@ -16,4 +16,4 @@ def test_what_is_missing_is_named_with_the_command(capsys, monkeypatch):
         check_environment()
     finally:
         language.choose("en")
-    assert capsys.readouterr().out.splitlines()[-1] == "还缺少一些东西，请安装：pip install no-such-package"
+    assert capsys.readouterr().out.splitlines()[-1] == "还缺少一些软件，请安装：pip install no-such-package"

@@ -137,11 +137,10 @@ def test_slider_box_and_code_move_each_other_with_one_redraw():
 
 
 def test_a_typed_number_goes_to_the_nearest_stop():
-    shown = panel(height=Slider(0, 10, 2, 4))
-    height = shown.controls["height"]
-    height.box.value = 9
-    assert (height.value, height.box.value, height.slider.value) == (8, 8, 8) or height.value in (8, 10)
-    assert height.value == height.box.value == height.slider.value
+    height = panel(height=Slider(0, 10, 5, 5)).controls["height"]
+    for typed, stop in ((9, 10), (1, 0)):
+        height.box.value = typed
+        assert (height.value, height.box.value, height.slider.value) == (stop, stop, stop)
 
 
 def test_the_same_value_again_draws_nothing():
@@ -325,12 +324,13 @@ def used(moves):
         panel.controls["k"].slider.value = k
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
-print(used(range(1, 201)), used(range(201, 1001)), used(range(999, 0, -1)))
+print(used(range(1, 1001)), used(range(999, -1, -1)))
 """
 
 
 def test_a_thousand_moves_leave_memory_where_it_was():
     out = subprocess.run([sys.executable, "-c", THOUSAND_MOVES], capture_output=True, text=True, check=True).stdout
-    warm, *later = map(int, out.split())
-    # A frame of this size is 240 kB: keeping only one of a hundred would show. The rest is interpreter noise.
-    assert max(later) - warm < 100_000
+    warm, later = map(int, out.split())
+    # The first thousand fill matplotlib's caches. A frame of this size is 240 kB: keeping a single one would
+    # show, and so would 50 bytes a move.
+    assert later - warm < 50_000

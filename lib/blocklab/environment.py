@@ -18,7 +18,7 @@ READY = Text(
 )
 NOT_READY = Text(
     en="Not everything is here. Install what is missing: pip install {names}",
-    zh="还缺少一些东西，请安装：pip install {names}",
+    zh="还缺少一些软件，请安装：pip install {names}",
 )
 
 

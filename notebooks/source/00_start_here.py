@@ -44,7 +44,7 @@ check_environment()
 r"""
 ## The slider that does nothing
 
-Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, one of the blocks of every Transformer.
+Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a block of the original Transformer, of BERT and of GPT.
 
 **Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag.
 """
@@ -53,7 +53,7 @@ Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, one of
 r"""
 ## 不起作用的滑块
 
-把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。每个 Transformer 里都有这种层。
+把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种层。
 
 **先猜一猜**：*s* 从 1 增大到 1000000，右边四根橙色的柱子会怎样？先选，再拖。
 """
@@ -72,16 +72,16 @@ Nothing at all: the slider seems dead. Dividing by the standard deviation cancel
 
 Now drag to the **left**. At $s = 10^{-3}$ the bars are down to a third, 0.447 instead of 1.342, and at $10^{-6}$ they are gone. Something in the layer knows the absolute size of its input after all. What? Lesson 05 will answer; you may guess until then.
 
-A panel also works without a mouse: press Tab to reach a slider, use the arrow keys, or type into the number box. *Reset* brings back the start. The line under the picture always says what is to be seen.
+A panel also works without a mouse: press Tab to reach a slider, use the arrow keys, or type into the number box. *Reset* brings back the start. The line under the picture always says what the picture shows.
 """
 
 # %% [markdown] lang="zh"
 r"""
 完全不变：滑块好像失灵了。因为除以标准差之后，*s* 就被抵消了。
 
-再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一：0.447，而不是 1.342；到 $10^{-6}$ 就看不见了。可见层里有某样东西知道输入的绝对大小。是什么呢？第 05 课会回答，你可以先猜着。
+再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一：0.447，而不是 1.342；到 $10^{-6}$ 就看不见了。看来，这一层里还是有什么东西知道输入的绝对大小。是什么呢？第 05 课会回答，你可以先猜着。
 
-不用鼠标也能操作面板：按 Tab 键移到滑块上，再按方向键，或者直接在数字框里输入。“重置”回到起点。图下方的那一行字总会说出图里看到了什么。
+不用鼠标也能操作面板：按 Tab 键移到滑块上，再按方向键，或者直接在数字框里输入。点“重置”就回到初始状态。图下方的那行字总会说明图里能看到什么。
 """
 
 # %% [markdown] lang="en"
@@ -149,7 +149,7 @@ r"""
 | 09 | 11008 从哪里来？ | 待写 |
 | 10 | 谁可以看见谁？ | 待写 |
 | 11 | 把各块拼起来 | 待写 |
-| 12 | 融合之后，到达内存带宽的上限了吗？ | 待写 |
+| 12 | 融合后的层，能跑满显存带宽吗？ | 待写 |
 
 你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。
 
@@ -162,7 +162,7 @@ r"""
 | ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | 05 |
 | 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | 03 |
 | 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
-| 批量归一化里，一个均值属于 | 一个位置上的一个特征 | 一个特征 | 一个通道 | [02](02_norm_axes.ipynb) |
+| 批量归一化为谁各算一个均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
 | 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | 05 |
 | normalization 的中文 | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 

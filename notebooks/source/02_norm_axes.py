@@ -6,7 +6,7 @@ BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula:
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-Only one thing tells them apart: **which numbers are averaged** into one mean $\mu$ and one variance $\sigma^2$. Here to normalize does not mean to squeeze into the range from 0 to 1; it means to subtract the mean and divide by the standard deviation.
+Only one thing tells them apart: **which numbers are averaged** into one mean $\mu$ and one variance $\sigma^2$. Here to normalize does not mean to squeeze into the range from 0 to 1; it means the formula above: subtract the mean and divide by the standard deviation. This step is called **standardizing**.
 
 After this lesson you can say for any layer and any tensor which numbers share a mean, write BatchNorm and LayerNorm in one line each, and find a layout mistake that raises no error. It takes about 20 minutes.
 """
@@ -19,9 +19,9 @@ r"""
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-它们只有一点不同：均值（mean）$\mu$ 和方差（variance）$\sigma^2$ 是**用哪些数算出来的**。这里的“归一化”（normalization，有的教材译作“规范化”）不是把数压缩到从 0 到 1 的范围里，而是减去均值，再除以标准差。
+它们只有一点不同：均值（mean）$\mu$ 和方差（variance）$\sigma^2$ 是**用哪些数算出来的**。这里的“归一化”（normalization，有的教材译作“规范化”）不是把数压缩到从 0 到 1 的范围里，而是按上式减去均值，再除以标准差，这一步叫作**标准化**（standardization）。
 
-学完这一课，你能说出任意一层在任意张量上让哪些数共用一个均值，能用一行代码分别写出批量归一化和层归一化，还能找出一种不报错的布局错误。大约需要 20 分钟。
+学完这一课，面对任意一种归一化层、任意形状的张量，你都能说出哪些数共用一个均值；能各用一行代码写出批量归一化和层归一化；还能找出一种不报错的布局错误。大约需要 20 分钟。
 """
 
 # %%
@@ -109,7 +109,7 @@ r"""
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了，只写一行**：沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`。运行后没有任何提示，就说明答对了。
+**轮到你了，只写一行**：沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`。换好之后运行，没有任何提示，就说明答对了。
 """
 
 # %% tags=["exercise"]
@@ -122,7 +122,7 @@ if my_axes is not None:
 r"""
 ## Poke one number
 
-A tensor of shape `(N, C, H, W)`, drawn as blocks: samples side by side, one plate per channel, and in each plate height and width. We push *one* input number and raise every block whose **output** changes. The layer shows by itself which numbers share a mean.
+A tensor of shape `(N, C, H, W)`, drawn as blocks: samples side by side, one plate per channel, and in each plate height and width. We push *one* input number, that is, add something to it, and raise every block whose **output** changes. The layer shows by itself which numbers share a mean.
 
 **Predict first.** The layer is BatchNorm, the tensor has 2 × 4 × 3 × 3 = 72 numbers, and one of them is pushed. How many outputs move? Choose your guess, then drag *push*.
 """
@@ -131,7 +131,7 @@ A tensor of shape `(N, C, H, W)`, drawn as blocks: samples side by side, one pla
 r"""
 ## 推一推：只改一个数
 
-下面把形状为 `(N, C, H, W)` 的张量画成方块：样本左右并排，每个通道（channel）是一层，每层里是高和宽。我们只推动**一个**输入，凡是**输出**变了的方块都会升起来。哪些数共用一个均值，层自己会告诉你。
+下面把形状为 `(N, C, H, W)` 的张量画成方块：样本左右并排，每个通道（channel）是一片，每片里是高和宽。我们只推动**一个**输入，也就是给它加上一个数，凡是**输出**变了的方块都会升起来。哪些数共用一个均值，层自己会告诉你。
 
 **先猜一猜**：这一层是批量归一化，张量共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选好你的猜测，再拖动“推多少”。
 """
@@ -150,7 +150,7 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-Try, with a push of 10 each:
+Try each layer with a push of 10:
 
 | layer | averaged axes | outputs that move |
 |---|---|---|
@@ -162,7 +162,7 @@ Try, with a push of 10 each:
 
 Then paint the groups: the colours come from the formula, the raised blocks from the function. They agree.
 
-Three discoveries are waiting. With N = 1 BatchNorm *is* InstanceNorm. GroupNorm with 1 group is LayerNorm over `(C, H, W)`, with 4 groups it is InstanceNorm. And the source notes' `dim=0` moves 2 outputs only: a push of 10 and a push of 1000 look the same. Why? Two numbers share a mean there, and after standardizing one of them is +1 and the other −1, whatever they were: **only their order survives**.
+Three discoveries are waiting. With N = 1 BatchNorm *is* InstanceNorm. GroupNorm with 1 group is LayerNorm over `(C, H, W)`, with 4 groups it is InstanceNorm. And, back at N = 2, the source notes' `dim=0` moves 2 outputs only: a push of 10 and a push of 1000 look the same. Why? Two numbers share a mean there, and after standardizing one of them is +1 and the other −1, whatever they were: **only their order survives**.
 
 Real code can say the same without a picture:
 """
@@ -175,13 +175,13 @@ r"""
 |---|---|---|
 | 批量归一化（BatchNorm） | `N, H, W` | 18 个：**所有**样本的同一通道 |
 | 层归一化（LayerNorm），沿 `(C, H, W)` | `C, H, W` | 36 个：整个样本 |
-| 实例归一化（InstanceNorm） | `H, W` | 9 个：只有一层 |
-| 组归一化（GroupNorm），2 组 | 一半的 `C`，以及 `H, W` | 18 个，但和批量归一化的不是同一批 |
-| 层归一化，逐位置，Transformer 的用法 | `C` | 4 个 |
+| 实例归一化（InstanceNorm） | `H, W` | 9 个：只有这一片 |
+| 组归一化（GroupNorm），2 组 | `C` 的一半，以及 `H, W` | 18 个，但和批量归一化的不是同一批 |
+| 逐位置的层归一化，即 Transformer 里的用法 | `C` | 4 个 |
 
 再打开“按公式给各组涂色”：颜色来自公式，升起的方块来自函数的实际结果，两者一致。
 
-这里藏着三个发现。N = 1 时，批量归一化**就是**实例归一化。组归一化取 1 组，就是沿 `(C, H, W)` 的层归一化；取 4 组，就是实例归一化。原始笔记里的 `dim=0` 只改变 2 个输出，而且推 10 和推 1000 看起来一样。为什么？因为那里只有两个数共用一个均值，标准化之后总是一个 +1、一个 −1，不管原来是多少：**只剩下谁大谁小**。
+这里藏着三个发现。N = 1 时，批量归一化**就是**实例归一化。组归一化取 1 组，就是沿 `(C, H, W)` 的层归一化；取 4 组，就是实例归一化。再回到 N = 2：原始笔记里的 `dim=0` 只改变 2 个输出，而且推 10 和推 1000 看起来一样。为什么？因为那里只有两个数共用一个均值，标准化之后总是一个 +1、一个 −1，不管原来是多少：**只剩下谁大谁小**。
 
 不看图，代码也能说明同样的事：
 """
@@ -203,7 +203,7 @@ The notes behind these lessons give two double loops for a text of shape `(N, L,
 r"""
 ## 原始笔记怎么说
 
-本课程依据的原始笔记，对形状为 `(N, L, d)` 的文本（N 个句子，L 个位置，d 个特征）各写了一个双重循环。批量归一化：对每个位置、每个特征，沿批量轴求均值。层归一化：对每个句子、每个位置，沿特征轴求均值。它们和 torch 一致吗？
+这套课程所依据的原始笔记里有两个双重循环，处理的都是形状为 `(N, L, d)` 的文本（N 个句子、L 个位置、d 个特征）。批量归一化：对每个位置、每个特征，沿批量轴求均值。层归一化：对每个句子、每个位置，沿特征轴求均值。它们和 torch 一致吗？
 """
 
 # %%
@@ -217,30 +217,30 @@ torch.testing.assert_close(notes_batch, standardize(text, 0))
 
 # %% [markdown] lang="en"
 r"""
-The LayerNorm loop holds. The BatchNorm loop is another layer: torch pools batch *and* positions into 4 means, the notes keep 20. Four more claims, each tested by one line of the next cell:
+The LayerNorm loop holds. The BatchNorm loop is another layer: torch pools batch *and* positions into 4 means, the notes keep 20. Four more claims; the four lines that the next cell prints test them in turn:
 
 | the notes say | does it hold? |
 |---|---|
 | with `dim=0` their `Norm` class is BatchNorm for `(N, H, W, C)` | No: that keeps one mean per pixel and channel, here 36 means instead of 4. |
-| the same class serves at inference | No: it has no running statistics, so the result for one sample depends on its neighbours (lesson 03). |
+| the same class implements both layers | Not BatchNorm: it has no running statistics, so even at inference the result for one sample depends on the others in its mini-batch (lesson 03). |
 | `x_norm` has the shape of the mean `u` | No: `u` is `(N, L, 1)`, `x_norm` has the shape of `x`. |
-| LayerNorm works on the whole sample | For an image as drawn above, yes. In a Transformer on each token (token: one position of a text) alone. |
+| LayerNorm works on the whole sample | For an image as drawn above, yes. In a Transformer on each token (token: the word or part of a word at one position of a text) alone. |
 
-And two words: C is not the sequence length, as one note has it, but the channels or features; and the channels are red, green and blue only for the very first layer. After a convolution, C is its number of outputs.
+And two words: C is not the sequence length, as one note has it, but the channels or features; and the channels are red, green and blue only in the input image. After a convolution, C is its number of outputs.
 """
 
 # %% [markdown] lang="zh"
 r"""
-层归一化的循环是对的。批量归一化的循环其实是另一种层：torch 把批量和位置合在一起，只有 4 个均值；笔记却有 20 个。还有四个说法，下一个单元格各用一行来检验：
+层归一化的循环是对的。批量归一化的循环其实是另一种层：torch 沿批量轴**和**位置轴一起求均值，只有 4 个均值；照笔记的写法却有 20 个。还有四个说法，下一个单元格打印的四行结果依次检验它们：
 
 | 笔记的说法 | 成立吗？ |
 |---|---|
 | 取 `dim=0`，笔记里的 `Norm` 类就是 `(N, H, W, C)` 上的批量归一化（BatchNorm） | 不成立：这样每个像素、每个通道各有一个均值，这里是 36 个，而不是 4 个。 |
-| 推理时也用这个类 | 不成立：它没有移动统计量，一个样本的结果会受同一小批量中其他样本影响（见第 03 课）。 |
+| 两种层都可以用这个类实现 | 对批量归一化不成立：它没有移动统计量，到了推理时，一个样本的结果仍受同一小批量（mini-batch）中其他样本影响（见第 03 课）。 |
 | `x_norm` 与均值 `u` 的形状相同 | 不成立：`u` 的形状是 `(N, L, 1)`，`x_norm` 的形状与 `x` 相同。 |
-| 层归一化（LayerNorm）作用于整个样本 | 对上面画的图像，成立。在 Transformer 里，它只作用于单个词元（token，即文本的一个位置）。 |
+| 层归一化（LayerNorm）作用于整个样本 | 对上面画的图像，成立。在 Transformer 里，它只作用于单个词元（token，即文本中某个位置上的词或词的一部分）。 |
 
-还有两个用词：C 不是某篇笔记所说的序列长度，而是通道数或特征数；通道也只有在最前面那一层才是红、绿、蓝，经过卷积之后，C 就是卷积的输出通道数。
+还有两个用词：C 不是某篇笔记所说的序列长度，而是通道数或特征数；只有输入图像的通道才是红、绿、蓝，经过卷积之后，C 就是卷积的输出通道数。
 """
 
 # %%
@@ -257,14 +257,14 @@ print((layer_norm(changed, (4,)) != layer_norm(text, (4,))).any(-1)[0])
 r"""
 ## The layout trap
 
-`BatchNorm1d` wants `(N, C, L)`, Transformers keep `(N, L, C)`. Forget the transpose, and most of the time torch refuses. **Before you drag: is there a position of the two sliders at which it does not?**
+`BatchNorm1d` wants `(N, C, L)`, Transformers keep `(N, L, C)`. Forget the transpose, and most of the time torch refuses. **Predict first**, then drag: is there a position of the two sliders at which it does not?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 布局陷阱
 
-`BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`。忘了转置，多数时候 torch 会拒绝。**拖动之前先想一想：两个滑块停在什么位置时，它不会拒绝？**
+`BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`。忘了转置，多数时候 torch 会报错。**先猜一猜**，再拖动：两个滑块停在什么位置时，它不会报错？
 """
 
 # %% tags=["panel"]
@@ -278,20 +278,20 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-At L = C nothing is refused, and the layer averages over the features of each position: a wrong result in silence. Test with sizes that are all different.
+At L = C nothing is refused, and the layer takes the positions for channels: it averages over the batch and the features, one mean per position. A wrong result in silence. So test with sizes that are all different.
 
 ## γ and β
 
-After standardizing, each channel gets a learned scale γ and shift β. For `(N, C, H, W)` they have the shape `(C,)` and must land on axis 1, not on the last axis. That is why `batch_norm` views γ as `(1, C, 1, 1)`. They *can* undo the standardizing, but only for one batch: γ and β are constants, the mean and variance of a batch are not.
+After standardizing, each channel gets a learned scale γ and shift β. For `(N, C, H, W)` they have the shape `(C,)` and must land on axis 1, not on the last axis. That is why `batch_norm` views γ as `(1, C, 1, 1)`. They *can* undo the standardizing, but only for one batch: γ and β are the same for every mini-batch, the mean and the variance are not.
 """
 
 # %% [markdown] lang="zh"
 r"""
-L = C 时 torch 不会拒绝，这一层却在每个位置上沿特征求了均值：悄悄地算错。测试时，各个轴的大小要取得互不相同。
+L = C 时 torch 不会报错，这一层却把位置当成了通道：每个位置一个均值，沿批量轴和特征轴求得，结果悄悄地错了。所以测试时，要让各个轴的大小互不相同。
 
 ## γ 与 β
 
-标准化之后，每个通道还要乘上可学习的缩放参数 γ，再加上平移参数 β。对 `(N, C, H, W)`，它们的形状是 `(C,)`，应该落在轴 1 上，而不是最后一个轴上，所以 `batch_norm` 会先把 γ 看成 `(1, C, 1, 1)`。它们**可以**抵消标准化，但只对一个小批量有效：γ 和 β 是固定的，各个小批量的均值和方差却不一样。
+标准化之后，每个通道还要乘上可学习的缩放参数 γ，再加上平移参数 β。对 `(N, C, H, W)`，它们的形状是 `(C,)`，必须与轴 1 对齐，而不是与最后一个轴对齐，所以 `batch_norm` 会先把 γ 变形为 `(1, C, 1, 1)`。它们**可以**抵消标准化，但只对一个小批量有效：不同的小批量共用同一组 γ 和 β，均值和方差却各不相同。
 """
 
 # %%
@@ -306,14 +306,14 @@ for batch in (first, second):
 r"""
 ## Real digits
 
-Eight handwritten digits. We dim one of them. **Predict: which layer gives it its brightness back?**
+Eight handwritten digits. We dim one of them. **Predict first.** Which layer gives it its brightness back?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 真实的手写数字
 
-这里有八个手写数字，我们把其中一个调暗。**先猜一猜：哪种层会把它的亮度还给它？**
+这里有八个手写数字，我们把其中一个调暗。**先猜一猜**：经过哪种层，它会重新亮起来？
 """
 
 # %% tags=["panel"]
@@ -326,20 +326,20 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-LayerNorm does: each image has its own mean and scale, so brightness is lost on purpose. BatchNorm uses one scale for all: the dim digit stays dim, and it even changes its neighbours.
+LayerNorm does: each image is standardized by its own mean and standard deviation, so the output no longer tells how bright the input was. BatchNorm uses one mean and one standard deviation for all: the dim digit stays dim, and it even changes the other images.
 
 ## Exercise: two layers, one line each
 
-Write both with `standardize`. Replace `...`; the second function gets the sizes of the axes that it averages over, as torch's does. Without a message both are right.
+Write both with `standardize`. Replace `...`; the second function gets the sizes of the axes that it averages over, as torch's does. Replace, then run: no message means that both are right.
 """
 
 # %% [markdown] lang="zh"
 r"""
-是层归一化（LayerNorm）：每幅图都有自己的均值和标准差，亮度是有意丢掉的。批量归一化（BatchNorm）让所有图共用一套：暗的仍然暗，还会影响旁边的图。
+是层归一化（LayerNorm）：每幅图都按自己的均值和标准差来标准化，原来是明是暗，从输出里就看不出来了。批量归一化（BatchNorm）让所有图共用一个均值和一个标准差：暗的仍然暗，还会影响其他图。
 
 ## 练习：两种层，各写一行
 
-请用 `standardize` 写出这两个函数，把 `...` 换成你的代码。第二个函数的参数是要求均值的那些轴的大小，和 torch 的用法相同。运行后没有任何提示，就说明两个都对了。
+请用 `standardize` 写出这两个函数，把 `...` 换成你的代码。第二个函数收到的不是轴的编号，而是这些轴的大小，和 torch 的用法相同。换好之后运行，没有任何提示，就说明两个都对了。
 """
 
 
@@ -361,12 +361,12 @@ for shape in [(5,), (4, 5), (3, 4, 5)]:
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Push one number in the panel above and count along which axes the raised blocks lie. A hint for the second function: the last axes of `x` are −1, −2 and so on. The solution is folded below. Nothing later needs your code, so you may skip this and come back.
+Stuck? Push one number in the panel above and see along which axes the raised blocks lie. A hint for the second function: the last axes of `x` are −1, −2 and so on. The solution is folded below. Nothing later needs your code, so you may skip this and come back.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？回到上面的面板，推一个数，数一数升起的方块分布在哪些轴上。第二个函数的提示：`x` 的最后几个轴是 −1、−2，依此类推。参考答案折叠在下面。后面的内容不会用到你的代码，可以先跳过，以后再回来。
+卡住了？回到上面的面板，推一个数，看看升起的方块沿哪些轴排列。第二个函数的提示：从后往前数，`x` 的轴是 −1、−2，依此类推。参考答案折叠在下面。后面的内容不会用到你的代码，可以先跳过，以后再回来。
 """
 
 
@@ -410,7 +410,7 @@ Causality: change the last token, and the output of token 0 moves. With `LayerNo
 
 </details>
 
-The next cell proves all three.
+The next cell checks the main point of each.
 """
 
 # %% [markdown] lang="zh"
@@ -441,7 +441,7 @@ r"""
 
 </details>
 
-下一个单元格逐一验证这三个答案。
+下一个单元格验证每个答案的要点。
 """
 
 # %%
@@ -456,7 +456,7 @@ for shape in [(128, 768), (768,)]:
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** a normalization layer *is* its set of averaged axes; to see the set, push one number.
+**In one line:** a normalization layer *is* its choice of which numbers share a mean; to see it, push one number.
 
 ## Going further: any axes, and words
 
@@ -465,9 +465,9 @@ Choose a layout and any axes. Blocks with the same number share a mean. Which ch
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：一种归一化层，**就是**一组求均值的轴；想看清这组轴，推动一个数即可。
+**一句话总结**：归一化层之间的区别，**就是**让哪些数共用一个均值；想看清楚，推动一个数即可。
 
-## 选读：任意的轴，以及词语
+## 选读：任意选轴，再看词语
 
 任选一种布局和任意几个轴。数字相同的方块共用一个均值。哪些选择在 torch 里有对应的层？
 """
@@ -492,7 +492,7 @@ The same with words. An embedding table turns each token into a vector of featur
 
 # %% [markdown] lang="zh"
 r"""
-词语也一样。嵌入（embedding）表把每个词元变成一个特征向量，层归一化让每个向量的均值为 0、方差为 1，与它在哪个句子里无关。换成批量归一化，同一个词在别的句子里，结果就会不同。
+词语也一样。嵌入表（embedding table）把每个词元变成一个特征向量，层归一化让每个向量的均值为 0、方差为 1，与它在哪个句子里无关。换成批量归一化，同一个词在别的句子里，结果就会不同。
 """
 
 # %%

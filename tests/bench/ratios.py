@@ -1,4 +1,4 @@
-"""Ratios of our times to another's, which survive a slow or busy machine: all arms in turn, in one run.
+"""Ratios of our times to torch's, which survive a slow or busy machine: all arms in turn, in one run.
 
 glibc's malloc is told to keep its pages: otherwise mapping them anew for every result is what gets timed.
 """
@@ -15,7 +15,7 @@ import torch
 MALLOC = "glibc.malloc.mmap_threshold=4294967295:glibc.malloc.trim_threshold=8589934592"
 
 Call = Callable[[], object]
-Arms = dict[str, tuple[Call, list[tuple[str, Call, float | None]]]]  # name: (theirs, [(how, ours, goal or none)])
+Arms = dict[str, tuple[Call, list[tuple[str, Call, float | None]]]]  # name: (torch's, [(how, ours, goal or none)])
 
 
 def seconds(call: Call) -> float:
@@ -24,33 +24,33 @@ def seconds(call: Call) -> float:
     return time.perf_counter() - start
 
 
-def compare(arms: Callable[[], Arms], what: str, rounds: int, theirs: str = "torch", width: int = 28) -> None:
-    """Print, for every arm, the median and the quartiles of the ratios of its time to theirs in the same round."""
+def compare(arms: Callable[[], Arms], what: str, rounds: int) -> None:
+    """Print, for every arm, the median and the quartiles of the ratios of its time to torch's in the same round."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     table = arms()
-    for other, ours in table.values():
-        for call in (other, *(call for _, call, _ in ours)):
+    for torchs, ours in table.values():
+        for call in (torchs, *(call for _, call, _ in ours)):
             call(), call()  # compile, and touch the memory
     ratios = {(name, how): [] for name, (_, ours) in table.items() for how, _, _ in ours}
     base = {name: [] for name in table}
     for _ in range(rounds):
-        for name, (other, ours) in table.items():
-            base[name].append(seconds(other))
+        for name, (torchs, ours) in table.items():
+            base[name].append(seconds(torchs))
             for how, call, _ in ours:
                 ratios[name, how].append(seconds(call) / base[name][-1])
 
     malloc = os.environ.get("GLIBC_TUNABLES", "not tuned: no glibc")
     print(f"torch {torch.__version__}, {torch.get_num_threads()} thread, {what}, forward, no gradient")
-    print(f"median of {rounds} ratios to {theirs}'s own in the same round; malloc: {malloc}\n")
-    print(f"{'what':{width}}{'how':12}{theirs:>6} ms{'ratio':>8}{'quartiles':>15}{'goal':>7}")
+    print(f"median of {rounds} ratios to torch's own in the same round; malloc: {malloc}\n")
+    print(f"{'what':28}{'how':12}{'torch ms':>9}{'ratio':>8}{'quartiles':>15}{'goal':>7}")
     for name, (_, ours) in table.items():
         for how, _, goal in ours:
             low, ratio, high = statistics.quantiles(ratios[name, how], n=4)
             met = "" if goal is None else "  met" if ratio <= goal else "  NOT MET"
             milliseconds = 1000 * statistics.median(base[name])
             print(
-                f"{name:{width}}{how:12}{milliseconds:9.1f}{ratio:8.2f}{f'{low:.2f} to {high:.2f}':>15}"
+                f"{name:28}{how:12}{milliseconds:9.1f}{ratio:8.2f}{f'{low:.2f} to {high:.2f}':>15}"
                 f"{'' if goal is None else goal:>7}{met}",
                 flush=True,
             )

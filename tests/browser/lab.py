@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Thread
 
 import nbformat
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 # The browser is to load the page and nothing else; the sandbox needs rights that a container does not give.
@@ -36,9 +36,27 @@ KERNEL_IS_IDLE = """() => {
     const panel = window.jupyterapp?.shell.currentWidget;
     return panel?.context?.isReady && panel.sessionContext?.session?.kernel?.status === 'idle';
 }"""
-ERRORS = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells].flatMap((cell, number) =>
-    (cell.sharedModel.outputs ?? []).filter(output => output.output_type === 'error')
-        .map(output => `cell ${number}: ${output.ename}: ${output.evalue}`))"""
+ERRORS = """() => window.jupyterapp.shell.currentWidget.content.widgets.flatMap((cell, number) =>
+    (cell.model.getMetadata('tags') ?? []).includes('raises-exception') ? [] :
+        (cell.model.sharedModel.outputs ?? []).filter(output => output.output_type === 'error')
+            .map(output => `cell ${number}: ${output.ename}: ${output.evalue}`))"""
+# A saved panel that no kernel has made alive is a plain picture in the place of its widget.
+PANELS_ARE_ALIVE = """() => {
+    const cells = window.jupyterapp.shell.currentWidget.content.widgets.filter(cell =>
+        (cell.model.sharedModel.outputs ?? []).some(o => o.data?.['application/vnd.jupyter.widget-view+json']));
+    return cells.every(cell => {
+        const pictures = [...cell.node.querySelectorAll('.blocklab-panel img')];
+        return pictures.length > 0 && pictures.every(picture => picture.complete && picture.naturalWidth > 0);
+    });
+}"""
+SEEN = """slider => {
+    const panel = slider.closest('.blocklab-panel');
+    return { line: panel.querySelector('[role=status]').textContent, picture: panel.querySelector('img').src };
+}"""
+CHANGED = f"""([slider, before]) => {{
+    const now = ({SEEN})(slider), picture = slider.closest('.blocklab-panel').querySelector('img');
+    return (now.line !== before.line || now.picture !== before.picture) && picture.complete && picture.naturalWidth > 0;
+}}"""
 
 
 @contextmanager
@@ -132,5 +150,28 @@ def run_all(page: Page) -> None:
 
 
 def errors(page: Page) -> list[str]:
-    """The errors that stand in the notebook's outputs."""
+    """The errors that stand in the notebook's outputs, but for those of cells that are there to show one."""
     return page.evaluate(ERRORS)
+
+
+def wait_for_panels(page: Page) -> None:
+    """Wait until every panel that the notebook holds is alive and its picture is there."""
+    page.wait_for_function(PANELS_ARE_ALIVE)
+
+
+def seen(slider: Locator) -> dict[str, str]:
+    """What the panel of a slider shows: the line under the picture, and a name of the picture that changes with it."""
+    return slider.evaluate(SEEN)
+
+
+def press_arrow(slider: Locator) -> None:
+    """Move a slider by one step with the keyboard, to the right, or to the left if it stands at its end."""
+    at_the_end = slider.get_attribute("aria-valuenow") == slider.get_attribute("aria-valuemax")
+    slider.focus()
+    slider.press("ArrowLeft" if at_the_end else "ArrowRight")
+
+
+def wait_for_change(page: Page, slider: Locator, before: dict[str, str]) -> dict[str, str]:
+    """Wait until the panel of a slider shows another picture or line, decoded, and return what it shows then."""
+    page.wait_for_function(CHANGED, arg=[slider.element_handle(), before])
+    return seen(slider)

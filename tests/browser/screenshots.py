@@ -23,7 +23,9 @@ def shoot(folder: Path) -> None:
                 page = browser.new_page(viewport={"width": 1280, "height": 1000}, device_scale_factor=1.5)
                 lab.open_notebook(page, address, f"{language}/{LESSON}")
                 lab.run_all(page)
-                output = page.locator(".jp-CodeCell").filter(has_text="poke_one_number,").locator(".jp-OutputArea-output")
+                output = (
+                    page.locator(".jp-CodeCell").filter(has_text="poke_one_number,").locator(".jp-OutputArea-output")
+                )
                 picture = output.locator("img").first
                 before = picture.get_attribute("src")
                 box = output.locator("input[type=number]").first

@@ -45,3 +45,15 @@ def test_no_axis_means_that_every_number_is_its_own_mean(figure):
     update = axis_painter(figure)
     line = update(layout="N C", axis_0=False, axis_1=False, axis_2=False, axis_3=False)
     assert line == "Averaging (N, C) over no axis: 8 means, each over 1 numbers. In torch: no layer of its own"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_trailing_axes_always_have_a_layer(layout):
+    letters = layout.split()
+    for start in range(len(letters)):
+        averaged = " ".join(letters[start:])
+        assert (layout, averaged) in CALLS
+
+
+def test_the_lists_of_layouts_agree():
+    assert {layout for layout, _ in CALLS} == set(LAYOUTS)

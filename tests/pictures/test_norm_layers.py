@@ -23,7 +23,7 @@ def moved(layer, x, cell, push=10.0):
 def test_the_outputs_that_move_are_the_group_of_the_formula(key, samples):
     layer, x = LAYERS[key], drawn_tensor(samples)
     groups = layer.groups(tuple(x.shape))
-    for cell in range(0, x.numel(), 5):
+    for cell in range(36):
         group = groups == groups.flat[cell]
         can_move = group.sum() > 1  # a number that is its own mean always gives 0
         assert np.array_equal(moved(layer, x, cell), group & can_move)
@@ -74,8 +74,6 @@ def test_the_line_counts_what_moved_and_repeats_the_guess(figure):
     assert still == "BatchNorm: 0 of 72 outputs move. 4 groups of 18 share their statistics."
 
 
-def test_the_drawn_tensor_is_the_published_test_vector():
-    x = drawn_tensor(2)
-    assert x.shape == (2, 4, 3, 3)
-    assert x[0, 0, 0, 1].item() == pytest.approx(0.3616154320, abs=1e-10)
-    assert x.sum().item() == pytest.approx(97.0171581931, abs=1e-9)
+def test_no_value_of_the_drawn_tensor_is_zero():
+    # RMSNorm leaves a zero where it is, whatever moves beside it: the raised blocks would miss one of their group.
+    assert (drawn_tensor(3) != 0).all()

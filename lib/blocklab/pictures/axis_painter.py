@@ -19,36 +19,44 @@ LAYOUT_CHOICES = {f"({layout.replace(' ', ', ')})": layout for layout in LAYOUTS
 CALLS = {
     ("N C", "N"): "F.batch_norm(x, None, None, training=True)",
     ("N C", "C"): "F.layer_norm(x, (4,))",
+    ("N C", "N C"): "F.layer_norm(x, (2, 4))",
     ("N C L", "N L"): "F.batch_norm(x, None, None, training=True)",
     ("N C L", "C"): "F.layer_norm(x.mT, (4,)).mT",
     ("N C L", "L"): "F.instance_norm(x)",
     ("N C L", "C L"): "F.group_norm(x, 1)",
+    ("N C L", "N C L"): "F.layer_norm(x, (2, 4, 3))",
     ("N L C", "N L"): "F.batch_norm(x.mT, None, None, training=True).mT",
     ("N L C", "C"): "F.layer_norm(x, (4,))",
     ("N L C", "L"): "F.instance_norm(x.mT).mT",
     ("N L C", "L C"): "F.layer_norm(x, (3, 4))",
+    ("N L C", "N L C"): "F.layer_norm(x, (2, 3, 4))",
     ("N C H W", "N H W"): "F.batch_norm(x, None, None, training=True)",
     ("N C H W", "C"): "F.layer_norm(x.movedim(1, -1), (4,)).movedim(-1, 1)",
     ("N C H W", "H W"): "F.instance_norm(x)",
+    ("N C H W", "W"): "F.layer_norm(x, (3,))",
     ("N C H W", "C H W"): "F.group_norm(x, 1)",
+    ("N C H W", "N C H W"): "F.layer_norm(x, (2, 4, 3, 3))",
     ("N H W C", "N H W"): "F.batch_norm(x.movedim(-1, 1), None, None, training=True).movedim(1, -1)",
     ("N H W C", "C"): "F.layer_norm(x, (4,))",
     ("N H W C", "H W"): "F.instance_norm(x.movedim(-1, 1)).movedim(1, -1)",
+    ("N H W C", "W C"): "F.layer_norm(x, (3, 4))",
     ("N H W C", "H W C"): "F.layer_norm(x, (3, 3, 4))",
+    ("N H W C", "N H W C"): "F.layer_norm(x, (2, 3, 3, 4))",
 }
 """By layout and the axes averaged over, in the layout's order: what one would type with torch."""
 
 COUNTED = Text(
-    en="Averaging {layout} over {axes}: {means} means, each over {each} numbers. In torch: {call}",
-    zh="{layout} 沿 {axes} 求均值：共 {means} 个均值，每个由 {each} 个数得到。用 torch 写：{call}",
+    en="Averaging {layout} {over}: {means} means, each over {each} numbers. In torch: {call}",
+    zh="{layout}，{over}：共 {means} 个均值，每个由 {each} 个数得到。对应的 torch 写法：{call}",
 )
-NO_AXIS = Text(en="no axis", zh="零个轴")
+OVER = Text(en="over {axes}", zh="沿 {axes} 求均值")
+OVER_NONE = Text(en="over no axis", zh="不沿任何轴求均值")
 LEGENDS = {
     2: Text(en="N: rows · C: columns", zh="N：行 · C：列"),
     3: Text(en="N: side by side · L: rows · C: columns", zh="N：左右并排 · L：行 · C：列"),
-    4: Text(en="N: side by side · C: plates · H: rows · W: columns", zh="N：左右并排 · C：上下各层 · H：行 · W：列"),
+    4: Text(en="N: side by side · C: plates · H: rows · W: columns", zh="N：左右并排 · C：上下各片 · H：行 · W：列"),
 }
-NO_LAYER = Text(en="no layer of its own", zh="没有对应的层")
+NO_LAYER = Text(en="no layer of its own", zh="没有")
 
 
 def axis_painter(figure: Figure) -> Callable[..., str]:
@@ -73,11 +81,11 @@ def axis_painter(figure: Figure) -> Callable[..., str]:
         drawn[0][1].paint([GROUPS[g % len(GROUPS)] for g in shown], None, [str(g) for g in shown])
 
         averaged = " ".join(letters[axis] for axis in chosen)
-        typed = CALLS.get((layout, averaged), f"standardize(x, {tuple(chosen)})")
+        typed = CALLS.get((layout, averaged), f"standardize(x, {tuple(chosen)})") if chosen else ""
         call.set_text(typed)
         return COUNTED.format(
             layout=f"({', '.join(letters)})",
-            axes=averaged.replace(" ", ", ") or NO_AXIS,
+            over=OVER.format(axes=", ".join(letters[axis] for axis in chosen)) if chosen else OVER_NONE,
             means=groups.max() + 1,
             each=groups.size // (groups.max() + 1),
             call=typed if (layout, averaged) in CALLS else NO_LAYER,

@@ -22,6 +22,7 @@ BLOCK = np.array([0.86, 0.86, 0.34])  # width, depth, height of a block on a gri
 LIFT = 0.4  # how far a raised block floats above its place, where plates leave room for it
 OUTLINE = 0.6  # points
 TOWER_GAP = 1.2  # between the samples
+LOW_PLATES = 1.16  # low plates are seen more from above than PITCH says
 YAW, PITCH, DISTANCE = np.radians(20.0), np.radians(34.0), 24.0
 
 
@@ -96,8 +97,8 @@ class Blocks:
 
     def _plate_gap(self) -> float:
         """The distance from plate to plate at which no block, raised or not, hides the top of another."""
-        seen_depth = self.shape[2] * np.sin(PITCH) + (BLOCK[2] + self.lift) * np.cos(PITCH)
-        return seen_depth / np.cos(PITCH)
+        seen_depth = self.shape[2] * np.tan(PITCH) + BLOCK[2] + self.lift
+        return LOW_PLATES * seen_depth
 
     def _label(self, corner: np.ndarray, block: int, text: str) -> Path:
         """The text's outline lying on the top face of a block, in the same perspective."""

@@ -17,9 +17,9 @@ ROWS = (
     Text(en="LayerNorm", zh="层归一化"),
 )
 SEEN = Text(
-    en="Image {image} at {percent:.0f}% brightness. Its standard deviation after BatchNorm is {batch:.2f}, "
+    en="Image n = {image} at {percent:.0f}% brightness. Its standard deviation after BatchNorm is {batch:.2f}, "
     "after LayerNorm {layer:.2f}; the other images move by up to {batch_moved:.2f} and {layer_moved:.2f}.",
-    zh="第 {image} 幅图的亮度为 {percent:.0f}%。它的标准差：批量归一化后为 {batch:.2f}，层归一化后为 {layer:.2f}；"
+    zh="n = {image} 这幅图的亮度为 {percent:.0f}%。它的标准差：批量归一化后为 {batch:.2f}，层归一化后为 {layer:.2f}；"
     "其余图像的最大变化分别为 {batch_moved:.2f} 和 {layer_moved:.2f}。",
 )
 

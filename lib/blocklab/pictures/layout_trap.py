@@ -17,7 +17,7 @@ PUSH = 10.0
 
 REFUSED = Text(
     en="L = {length}, C = {channels}: torch refuses. “{error}”",
-    zh="L = {length}，C = {channels}：torch 拒绝了。“{error}”",
+    zh="L = {length}，C = {channels}：torch 报错：“{error}”。",
 )
 MIXED = Text(
     en="L = {length}, C = {channels}: no error, yet the {moved} outputs that move belong to {features} features.",

@@ -8,7 +8,7 @@ from .project import Outline, Project
 BEGIN, END = "<!-- lessons:begin -->", "<!-- lessons:end -->"
 _HEAD = {
     "en": ["", "Lesson", "English", "中文", "Try in English", "Try in Chinese"],
-    "zh": ["", "课程", "English", "中文", "英文版试用", "中文版试用"],
+    "zh": ["", "课程", "English", "中文", "在线运行英文版", "在线运行中文版"],
 }
 
 

@@ -1,0 +1,48 @@
+"""One JupyterLab and one Chromium for all browser tests. Without a Chromium they are skipped, but not in CI."""
+
+import os
+import shutil
+from pathlib import Path
+
+import lab
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "artifacts" / "browser"
+
+
+@pytest.fixture(scope="session")
+def notebooks(tmp_path_factory) -> Path:
+    """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    for language in ("en", "zh"):
+        shutil.copytree(ROOT / "notebooks" / language, folder / language)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    if reason := lab.reason_without_chromium():
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with lab.chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def address(notebooks, tmp_path_factory):
+    with lab.jupyter_lab(notebooks, tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+@pytest.fixture
+def page(chromium, address, request):  # noqa: ARG001  the server has to run while the page is open
+    """A page; what it shows in the end is kept under artifacts/browser."""
+    page = chromium.new_page(viewport={"width": 1400, "height": 1000})
+    page.set_default_timeout(60_000)
+    yield page
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    name = "".join(c if c.isalnum() else "_" for c in request.node.name.removeprefix("test_")).strip("_")
+    page.screenshot(path=PICTURES / f"{name}.png")
+    page.close()
