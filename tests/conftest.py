@@ -3,17 +3,8 @@
 import pytest
 import torch
 from hypothesis import settings
-
-# A result computed in float32 or wider and rounded once. The relative part of the half types is half their machine
-# epsilon, that one rounding, so a second one does not fit in; their absolute part is the error of the float32
-# arithmetic before it. float32 itself errs by a few machine epsilons (1.2e-7) of the largest number summed; float64 has
-# to agree with torch's float64 to 1e-12.
-TOLERANCE = {
-    torch.float64: {"rtol": 1e-12, "atol": 1e-12},
-    torch.float32: {"rtol": 2e-6, "atol": 2e-6},
-    torch.float16: {"rtol": 2.0**-11, "atol": 2e-6},
-    torch.bfloat16: {"rtol": 2.0**-8, "atol": 2e-6},
-}
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 # Same examples in every run, and no time limit on one of them: a shared machine is slow at times.
 settings.register_profile("blocklab", deadline=None, derandomize=True, print_blob=True)
@@ -23,3 +14,10 @@ settings.load_profile("blocklab")
 @pytest.fixture
 def rng() -> torch.Generator:
     return torch.Generator().manual_seed(0)
+
+
+@pytest.fixture
+def figure() -> Figure:
+    figure = Figure(figsize=(10, 5))
+    FigureCanvasAgg(figure)
+    return figure

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from blocklab.attention import MultiheadAttention, causal_mask, scaled_dot_product_attention
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 
 def normal(shape, rng):

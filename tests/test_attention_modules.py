@@ -10,7 +10,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from blocklab import attention as ours
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 # arguments, and the widths of key and value
 KINDS = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from blocklab.attention import causal_mask, scaled_dot_product_attention
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 INFINITY = math.inf
 

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 from torch.testing._internal.common_methods_invocations import op_db
 
 from blocklab.attention import scaled_dot_product_attention
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 OPS = [op for op in op_db if op.name == "nn.functional.scaled_dot_product_attention"]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from blocklab import feed_forward as ours
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 DOUBLE = torch.float64
 TEN_DIGITS = {"rtol": 0, "atol": 6e-11}

@@ -12,7 +12,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from blocklab.feed_forward import FeedForward, SwiGLU, gelu, hidden_width, parameter_count, relu, round_up
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 DOUBLE = torch.float64
 

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 from torch.testing._internal.common_methods_invocations import op_db
 
 from blocklab import feed_forward as ours
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 NAMES = ("relu", "gelu", "silu", "glu")
 # torch lists silu twice, once for real and once for complex numbers

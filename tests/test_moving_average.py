@@ -18,7 +18,7 @@ from blocklab.moving_average import (
     half_life,
     to_keras,
 )
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 BOTH = pytest.mark.parametrize("update", [ema_update, ema_update_])
 

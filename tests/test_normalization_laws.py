@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from blocklab import normalization as ours
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 SHAPE = (4, 6, 5)  # (N, C, L)
 NORMS = {  # norm, and the axes of (N, C, L) along which two numbers share a mean

@@ -6,7 +6,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from blocklab import normalization as ours
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 # ours and torch's, the arguments of both, and the shape of an input
 PAIRS = {

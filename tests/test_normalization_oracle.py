@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from blocklab import normalization as ours
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 NORMS = ["batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm"]
 LAYOUTS = ["contiguous", "transposed", "channels_last", "sliced", "expanded"]

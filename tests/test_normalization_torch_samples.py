@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from torch.testing._internal.common_methods_invocations import op_db
 
 from blocklab import normalization as ours
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 NORMS = ("batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm")
 # torch lists each of them once, and batch_norm a second time without cuDNN.

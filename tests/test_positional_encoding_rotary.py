@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from blocklab.positional_encoding import rotary_embedding
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 DOUBLE = torch.float64
 PAIRINGS = ("adjacent", "half")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from blocklab.positional_encoding import rotary_embedding, shift_matrix, sinusoidal_encoding, wavelengths
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 TEN_DIGITS = {"rtol": 0, "atol": 6e-11}
 DOUBLE = torch.float64

@@ -13,7 +13,7 @@ from torch.testing import assert_close
 from blocklab.attention import causal_mask
 from blocklab.feed_forward import gelu, relu
 from blocklab.transformer import DecoderLayer, EncoderLayer
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 N, L, S, D_MODEL, NHEAD, HIDDEN = 2, 5, 4, 6, 3, 7
 PAIRS = {

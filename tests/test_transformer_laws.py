@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from blocklab.attention import causal_mask
 from blocklab.normalization import layer_norm
 from blocklab.transformer import DecoderLayer, EncoderLayer
-from conftest import TOLERANCE
+from tolerance import TOLERANCE
 
 both_orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 

