@@ -55,18 +55,18 @@ def test_feed_forward_starts_as_torchs_layers_do():
 
 
 def test_dropout_stands_before_the_second_layer_and_only_in_training():
-    ours = FeedForward(3, 500, lambda h: h, dropout=0.5, dtype=DOUBLE)
+    ours = FeedForward(4, 500, lambda h: h, dropout=0.5, dtype=DOUBLE)
     with torch.no_grad():
-        ours.linear1.weight.zero_(), ours.linear1.bias.fill_(1.0)
+        ours.linear1.weight.fill_(1 / 4), ours.linear1.bias.zero_()
         ours.linear2.weight.fill_(1.0), ours.linear2.bias.zero_()
-    x = torch.ones(40, 3, dtype=DOUBLE)
+    x = torch.ones(40, 4, dtype=DOUBLE)
     torch.manual_seed(0)
     trained = ours(x)
-    # 500 hidden ones, of which about half come through, each as a two; a token's three outputs see the same ones
-    assert torch.equal(trained, trained[:, :1].expand(40, 3))
+    # 500 hidden ones, of which about half come through, each as a two; a token's four outputs see the same ones
+    assert torch.equal(trained, trained[:, :1].expand(40, 4))
     assert ((trained > 400) & (trained < 600) & (trained % 2 == 0)).all()
     assert len(trained.unique()) > 10
-    assert torch.equal(ours.eval()(x), torch.full((40, 3), 500.0, dtype=DOUBLE))
+    assert torch.equal(ours.eval()(x), torch.full((40, 4), 500.0, dtype=DOUBLE))
 
 
 def test_swiglu_has_three_matrices_and_no_bias(rng):

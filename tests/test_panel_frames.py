@@ -36,6 +36,7 @@ def line_between_fills(figure):
     line = axes.plot(WAVE[0], "o-", markersize=14, animated=True, zorder=2)[0]
     axes.fill_between(range(16), WAVE[2], alpha=0.5, zorder=3)
     axes.scatter(range(16), WAVE[3], s=300, alpha=0.4, hatch="//", zorder=4)
+    axes.plot(WAVE[4], "--", linewidth=8, gapcolor="yellow", zorder=4)
     axes.grid(zorder=5)
     axes.set_axisbelow(False)
     axes.set_ylim(-1.5, 1.5)
@@ -169,6 +170,34 @@ def order_and_role_change(figure):
     return update
 
 
+def starts_to_move(figure):
+    axes = figure.subplots()
+    axes.plot(WAVE[0], animated=True)
+    other = axes.plot(WAVE[1], linewidth=9)[0]
+
+    def update(k):
+        if k == 2:
+            other.set_animated(True)
+        if k > 2:
+            other.set_ydata(np.roll(WAVE[1], k))
+
+    return update
+
+
+def arrow_into_the_next_axes(figure):
+    left, right = figure.subplots(1, 2)
+    right.patch.set_alpha(0.5)
+    right.plot(WAVE[0], linewidth=20, color="red", alpha=0.5)
+    arrow = left.annotate("", (1.6, 0.5), (0.5, 0.5), arrowprops={"linewidth": 9}, clip_on=True, animated=True)
+    arrow.set_clip_path(left.patch)
+    arrow.arrow_patch.set_clip_on(False)
+
+    def update(k):
+        arrow.xy = (1.5 + k / 10, 0.5)
+
+    return update
+
+
 def moving_title_and_arrow(figure):
     left, right = figure.subplots(1, 2)
     title = left.set_title("", animated=True)
@@ -196,6 +225,8 @@ NASTY = (
     colour_bar,
     artists_come_and_go,
     order_and_role_change,
+    starts_to_move,
+    arrow_into_the_next_axes,
     moving_title_and_arrow,
 )
 MOVES = (0, 1, 2, 3, 4, 5, 3, 3, 0)

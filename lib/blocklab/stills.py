@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from blocklab.panel.canvas import Canvas, png
 from blocklab.language import LANGUAGES
 from blocklab.lesson import begin
+from blocklab.panel.canvas import Canvas, png
 from blocklab.pictures.lesson_map import lesson_map
 from blocklab.pictures.poke_one_number import poke_one_number
 

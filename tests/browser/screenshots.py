@@ -1,4 +1,4 @@
-"""The README's pictures of a lesson at work, taken in a real JupyterLab: `python tests/browser/screenshots.py FOLDER`."""
+"""The README's pictures of a lesson at work in a real JupyterLab: `python tests/browser/screenshots.py FOLDER`."""
 
 import shutil
 import sys

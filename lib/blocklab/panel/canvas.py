@@ -31,7 +31,7 @@ class Canvas:
     """A figure and its pixels. `frame()` draws it as it is now and returns (height, width, 4) bytes, red first.
 
     A frame costs little while only animated artists change. Everything is drawn anew when a resting artist went stale,
-    when artists came or went, or when one started or stopped to move. A layout engine runs once and is then taken away,
+    or when artists came or went. A layout engine runs once and is then taken away,
     so that the axes stay where they are; a picture that wants a new layout sets its engine again.
     """
 
@@ -84,9 +84,8 @@ class Canvas:
     def _disturbed(self) -> bool:
         for axes in self._axes:
             axes.viewLim  # noqa: B018  settles an autoscale that was only asked for, and raises the flag if limits change
-        return any(artist.stale or artist.get_animated() for artist in self._resting) or self._standing != [
-            standing(artist) for artist in self._moving
-        ]
+        stale = any(artist.stale for artist in self._resting)
+        return stale or self._standing != [standing(artist) for artist in self._moving]
 
 
 class Tape:
@@ -148,7 +147,7 @@ def resting(artists: list[Artist]) -> Iterator[None]:
 
 def standing(artist: Artist) -> tuple:
     """What of a moving artist decides about the strokes around it: a change here needs a new background."""
-    return artist.get_animated(), artist.get_zorder(), territory(artist)
+    return artist.get_zorder(), territory(artist)
 
 
 def territory(artist: Artist) -> Box:

@@ -1,19 +1,13 @@
 """What the norms of two trained models have learned: small extracts, see NOTICE.txt beside them."""
 
-import re
+from collections.abc import Mapping
 from importlib.resources import as_file, files
 
 import numpy as np
 import torch
 from torch import Tensor
 
-MINILM_NAMES = {  # BERT's name in the file, and ours
-    "embeddings.LayerNorm": "embedding_norm",
-    "attention.output.LayerNorm": "norm1",
-    "output.LayerNorm": "norm2",
-    "encoder.layer": "layers",
-}
-SMOLLM2_NAMES = {"attn_norm": "norm1", "ffn_norm": "norm2", "output_norm": "norm", "blk": "layers"}
+from blocklab.real_models import names
 
 
 def minilm_layer_norms() -> dict[str, Tensor]:
@@ -24,7 +18,7 @@ def minilm_layer_norms() -> dict[str, Tensor]:
 
     Source: sentence-transformers/all-MiniLM-L6-v2, Apache-2.0
     """
-    return _extract("minilm_l6_layernorm.npz", MINILM_NAMES)
+    return _extract("minilm_l6_layernorm.npz", names.BERT)
 
 
 def smollm2_rms_norms() -> dict[str, Tensor]:
@@ -35,15 +29,9 @@ def smollm2_rms_norms() -> dict[str, Tensor]:
 
     Source: SmolLM2-135M-Instruct, Apache-2.0
     """
-    return _extract("smollm2_135m_rmsnorm.npz", SMOLLM2_NAMES)
+    return _extract("smollm2_135m_rmsnorm.npz", names.SMOLLM2)
 
 
-def renamed(name: str, names: dict[str, str]) -> str:
-    """A name with the first of `names` that starts one of its dotted parts, and every other such one, replaced."""
-    return re.sub(rf"(?<![\w.])({'|'.join(names)})(?=\.)", lambda match: names[match[1]], name)
-
-
-def _extract(file: str, names: dict[str, str]) -> dict[str, Tensor]:
+def _extract(file: str, own: Mapping[str, str]) -> dict[str, Tensor]:
     with as_file(files("blocklab") / "data" / file) as path, np.load(path) as arrays:
-        tensors = {renamed(name, names): torch.from_numpy(arrays[name]) for name in arrays.files}
-    return dict(sorted(tensors.items(), key=lambda item: _from_bottom_to_top(item[0])))
+        return names.renamed({name: torch.from_numpy(arrays[name]) for name in arrays.files}, own)

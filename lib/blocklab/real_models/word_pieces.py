@@ -1,0 +1,78 @@
+"""BERT's way to cut a text into pieces of words, for vocabularies without capitals."""
+
+import string
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+LONGEST_WORD = 100
+IDEOGRAPHS = [  # the blocks that BERT takes for Chinese; neither kana nor hangul
+    *[(0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)],
+    *[(0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF)],
+]
+
+
+class WordPieces:
+    """Words and punctuation, and words that are not in the vocabulary as the longest pieces that are.
+
+        "Gating, 层!"  ->  ga ##ting , 层 !
+
+    Case and accents are dropped, control characters too. Every Chinese character and every punctuation mark is a word
+    of its own. A word without fitting pieces, or of more than 100 characters, is [UNK]. In a text "[SEP]" and the like
+    are mere characters.
+
+    Source: google-research/bert, tokenization.py
+    """
+
+    def __init__(self, vocabulary: Iterable[str]):
+        self.vocabulary = list(vocabulary)
+        self.numbers = {piece: number for number, piece in enumerate(self.vocabulary)}
+        if missing := {"[PAD]", "[UNK]", "[CLS]", "[SEP]"} - self.numbers.keys():
+            raise ValueError(f"WordPieces wants {', '.join(sorted(missing))} in its vocabulary")
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of a text; those that continue a word begin with ##."""
+        return [piece for word in words(text) for piece in self._pieces(word)]
+
+    def encode(self, text: str, length: int) -> list[int]:
+        """[CLS], the pieces of a text, [SEP], as numbers; pieces beyond that length in all are cut off."""
+        if length < 2:
+            raise ValueError(f"WordPieces.encode wants length to be at least 2, for [CLS] and [SEP], got {length}")
+        return [self.numbers[piece] for piece in ["[CLS]", *self.split(text)[: length - 2], "[SEP]"]]
+
+    def _pieces(self, word: str) -> list[str]:
+        pieces, rest = [], word
+        while rest and len(word) <= LONGEST_WORD:
+            ends = (end for end in range(len(rest), 0, -1) if self._piece(pieces, rest[:end]) in self.numbers)
+            if not (end := next(ends, 0)):
+                break
+            pieces.append(self._piece(pieces, rest[:end]))
+            rest = rest[end:]
+        return ["[UNK]"] if rest else pieces
+
+    @staticmethod
+    def _piece(before: list[str], characters: str) -> str:
+        return f"##{characters}" if before else characters
+
+
+def words(text: str) -> list[str]:
+    """The words and punctuation marks of a text, without case and accents."""
+    spaced = "".join(f" {c} " if _is_ideograph(c) else c for c in _cleaned(text))
+    bare = (c for c in unicodedata.normalize("NFD", spaced) if unicodedata.category(c) != "Mn")
+    small = (c.lower() for c in bare)  # one by one: a sigma at the end of a word is no other letter here
+    return "".join(f" {c} " if _is_punctuation(c) else c for c in "".join(small)).split()
+
+
+def _cleaned(text: str) -> Iterator[str]:
+    for c in text:
+        if c in "\t\n\r" or (c.isspace() and unicodedata.category(c)[0] == "Z"):
+            yield " "
+        elif c != "\ufffd" and unicodedata.category(c)[0] != "C":
+            yield c
+
+
+def _is_ideograph(c: str) -> bool:
+    return any(first <= ord(c) <= last for first, last in IDEOGRAPHS)
+
+
+def _is_punctuation(c: str) -> bool:
+    return c in string.punctuation or unicodedata.category(c)[0] == "P"
