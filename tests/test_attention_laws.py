@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
@@ -24,6 +24,7 @@ def query_key_value(rng, *batch, L=4, S=6, d=5, d_v=3):
 # Who influences whom
 
 
+@settings(max_examples=40)
 @given(length=st.integers(1, 8), place=st.integers(0, 7), seed=st.integers(0, 99))
 def test_a_causal_token_moves_itself_and_what_comes_after(length, place, seed):
     rng = torch.Generator().manual_seed(seed)
@@ -144,6 +145,15 @@ def test_the_most_negative_number_is_not_minus_infinity(rng):
     assert_close(got, value.mean(-2, keepdim=True).expand_as(got), **TOLERANCE[got.dtype])
 
 
+def test_a_number_too_negative_for_the_type_computed_in_hides_too(rng):
+    query, key, value = (t.float() for t in query_key_value(rng))
+    mask = torch.zeros(4, 6, dtype=torch.float64)
+    mask[1] = -1e300
+    y = scaled_dot_product_attention(query, key, value, mask)
+    assert torch.equal(y[1], torch.zeros(3))
+    assert torch.isfinite(y).all()
+
+
 # Groups of heads
 
 
@@ -201,7 +211,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_first_and_second_derivative(case, rng):
-    inputs = [t.requires_grad_() for t in query_key_value(rng, 2, d=2, d_v=2)]
+    inputs = [t.requires_grad_() for t in query_key_value(rng, d=2, d_v=2)]
 
     def attend(*tensors):
         return scaled_dot_product_attention(*tensors, **CASES[case])

@@ -106,7 +106,7 @@ def masks(draw):
 
 @pytest.mark.filterwarnings("ignore:Support for mismatched")  # torch's layer warns of one boolean and one float mask
 @given(masks())
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_both_masks_in_both_forms(case):
     N, L, S, rng, options = case
     layer, reference = pair("plain", rng)
@@ -140,6 +140,14 @@ def test_true_is_not_allowed(rng):
     padding = torch.tensor([[False, False, True, True]] * 2)
     shorter = layer(x[:, :2], x[:, :2], x[:, :2])[0]
     assert_close(layer(x, x, x, padding)[0][:, :2], shorter, **TOLERANCE[y.dtype])
+
+
+def test_two_float16_masks_do_not_overflow_to_minus_infinity(rng):
+    layer, _ = pair("plain", rng, torch.float16)
+    x = inputs("plain", rng, torch.float16)[0]
+    lowest = torch.finfo(torch.float16).min
+    weights = layer(x, x, x, torch.full((2, 4), lowest).half(), attn_mask=torch.full((4, 4), lowest).half())[1]
+    assert (weights.sum(-1) > 0.9).all()
 
 
 def test_is_causal_describes_the_mask_and_does_not_replace_it(rng):

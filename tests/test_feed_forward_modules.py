@@ -190,6 +190,7 @@ def test_round_up_is_the_smallest_multiple_that_is_not_below(n, multiple_of):
 
 def test_round_up_in_the_head():
     assert [round_up(n, 64) for n in (0, 1, 63, 64, 65, 85, 128, -1, -64)] == [0, 64, 64, 64, 128, 128, 128, 0, -64]
+    assert round_up(10**17 + 1, 10) == 10**17 + 10  # in float64 it would be 10**17
     assert type(round_up(torch.tensor(85), 64)) is int
 
 

@@ -178,6 +178,7 @@ def test_choice_gives_values_and_none_before_the_first():
     assert shown.values["tone"] is None
     tone.buttons.index = 1
     assert shown.values["tone"] is True
+    assert tone.buttons.index == 1
     tone.value = 1
     assert tone.buttons.index == 0
     with pytest.raises(ValueError, match="one of 1, True, or None for no choice, got 2"):

@@ -26,13 +26,14 @@ AREAS = {  # the first name under `blocklab`, and the area it belongs to
     **dict.fromkeys(["feed_forward", "attention", "transformer", "fused"], "kernels"),
     **dict.fromkeys(["panel", "canvas"], "panel"),
     **dict.fromkeys(["lesson", "environment"], "lesson"),
-    **{name: name for name in ("language", "timing", "pictures", "checks", "publish", "stills")},
+    **{name: name for name in ("language", "timing", "pictures", "checks", "publish", "stills", "real_models")},
 }
 MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports publish
     "package": set(),
     "kernels": set(),
     "language": set(),
     "timing": {"kernels"},
+    "real_models": {"kernels"},
     "pictures": {"kernels", "language"},
     "checks": {"kernels", "language"},
     "panel": {"language"},
@@ -40,7 +41,11 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "stills": {"language", "lesson", "panel", "pictures"},
     "publish": {"language", "package"},
 }
-ONLY_IN = {"ipywidgets": "panel", "triton": "fused"}
+ONLY_IN = {"ipywidgets": "panel", "triton": "fused", "safetensors": "real_models"}
+FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
+    "kernels": {"torch", "triton"},
+    "real_models": {"torch", "numpy", "safetensors"},  # the packages with the weights are read, not imported
+}
 
 
 # Imports
@@ -84,8 +89,8 @@ def violations(sources: dict[str, str]) -> list[str]:
                     found.append(f"{module} imports {target}: {area} may not import {area_of(target)}")
             elif ONLY_IN.get(first, own) != own:
                 found.append(f"{module} imports {name}: only {ONLY_IN[first]} may")
-            elif area == "kernels" and first not in sys.stdlib_module_names | {"torch", "triton"}:
-                found.append(f"{module} imports {name}: kernels import torch and each other")
+            elif area in FROM_OUTSIDE and first not in sys.stdlib_module_names | FROM_OUTSIDE[area]:
+                found.append(f"{module} imports {name}: {area} import {' and '.join(sorted(FROM_OUTSIDE[area]))}")
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
@@ -111,7 +116,11 @@ def test_imports_point_one_way():
 @pytest.mark.parametrize(
     ("sources", "violation"),
     [
-        ({"blocklab.normalization": "import numpy"}, "kernels import torch and each other"),
+        ({"blocklab.normalization": "import numpy"}, "kernels import torch and triton"),
+        ({"blocklab.real_models.minilm": "import transformers"}, "real_models import numpy and safetensors and torch"),
+        ({"blocklab.real_models.glassllm": "from glassllm import load_pretrained"}, "real_models import numpy"),
+        ({"blocklab.real_models": "import blocklab.panel"}, "real_models may not import panel"),
+        ({"blocklab.attention": "import blocklab.real_models", "blocklab.real_models": ""}, "may not import real_m"),
         ({"blocklab.normalization": "from blocklab.language import Text"}, "kernels may not import language"),
         (
             {"blocklab.pictures": "", "blocklab.pictures.map": "from ..panel import Panel"},
@@ -174,7 +183,7 @@ def pins(name: str) -> dict[str, str]:
 
 def test_constraints_pin_every_dependency_within_its_range():
     pinned = pins("constraints.txt")
-    wanted = requirements("", "lessons", "dev")
+    wanted = requirements("", "lessons", "dev", "real")
     assert wanted.keys() <= pinned.keys()
     assert [r for name, r in wanted.items() if not r.specifier.contains(pinned[name])] == []
 

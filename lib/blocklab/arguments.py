@@ -37,7 +37,8 @@ def want_shape(function: str, shape: Sequence[int], **tensors: Tensor | None) ->
 
 def want_range(function: str, name: str, value: float, low: float, high: float = float("inf")) -> None:
     """Refuse, with a ValueError, a number outside [low, high], NaN included."""
-    if isinstance(value, str) or not hasattr(value, "__float__"):
+    # torch.compile knows isinstance of a number that it keeps open, but not hasattr.
+    if not isinstance(value, int | float) and not hasattr(value, "__float__"):
         raise TypeError(f"{function} wants {name} to be a number, got {type(value).__name__}")
     if not low <= value <= high:
         wanted = f"at least {low}" if high == float("inf") else f"between {low} and {high}"
@@ -46,7 +47,7 @@ def want_range(function: str, name: str, value: float, low: float, high: float =
 
 def want_integer(function: str, name: str, value: int, low: int) -> None:
     """Refuse what is not an integer (TypeError) or is below `low` (ValueError)."""
-    if not hasattr(value, "__index__") or isinstance(value, bool):
+    if isinstance(value, bool) or not (isinstance(value, int) or hasattr(value, "__index__")):
         raise TypeError(f"{function} wants {name} to be an integer, got {type(value).__name__}")
     if value < low:
         raise ValueError(f"{function} wants {name} to be at least {low}, got {value}")

@@ -95,8 +95,9 @@ def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
         sees_none = ~mask.any(-1, keepdim=True)
         scores = scores.masked_fill(~(mask | sees_none), -math.inf)
     else:
+        mask = mask.to(scores.dtype)
         sees_none = (mask == -math.inf).all(-1, keepdim=True)
-        scores = scores + mask.masked_fill(sees_none, 0).to(scores.dtype)
+        scores = scores + mask.masked_fill(sees_none, 0)
     return scores.softmax(-1).masked_fill(sees_none, 0)
 
 
@@ -169,7 +170,8 @@ class MultiheadAttention(nn.Module):
     heads, or (N, h, L, S) with average_attn_weights=False, dropped out in training. query: (N, L, embed_dim), key:
     (N, S, kdim), value: (N, S, vdim), all without N for one sequence. key_padding_mask: (N, S); attn_mask: (L, S) or
     (N * h, L, S). In both **True is not allowed**, a float is added; a query without any key gets zeros before the
-    last projection. is_causal says that attn_mask is causal, and wants it given: what is applied is the mask.
+    last projection. is_causal says that attn_mask is causal, and wants it given: what is applied is the mask. Between
+    the projections, which are torch's linear in the type of query, the arithmetic is float32 or wider.
 
     Arguments and state_dict keys are those of torch.nn.MultiheadAttention, but batch_first=True. Raises ValueError for
     batch_first=False, add_bias_kv, add_zero_attn, num_heads that does not divide embed_dim and wrong shapes; TypeError
@@ -302,5 +304,5 @@ def _both(mask: Tensor, other: Tensor) -> Tensor:
     """What two masks allow together, True taking part: `and` of two boolean ones, else the sum of their floats."""
     if mask.dtype == other.dtype == torch.bool:
         return mask & other
-    mask, other = (torch.where(m, 0.0, -math.inf) if m.dtype == torch.bool else m for m in (mask, other))
+    mask, other = (torch.where(m, 0.0, -math.inf) if m.dtype == torch.bool else widen(m) for m in (mask, other))
     return mask + other

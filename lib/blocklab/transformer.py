@@ -26,7 +26,8 @@ class EncoderLayer(nn.Module):
 
     src: (N, L, d_model) or (L, d_model), result: its shape and dtype. src_mask: (L, L) or (N * nhead, L, L),
     src_key_padding_mask: (N, L); **True is not allowed** to be seen, a float is added. is_causal says that src_mask is
-    causal, and wants it given. activation: "relu", "gelu" or a function.
+    causal, and wants it given. activation: "relu", "gelu" or a function. Norms and attention compute in float32 or
+    wider and round once each; the linear maps and sums are in the type of src.
 
     Arguments and state_dict keys are those of torch.nn.TransformerEncoderLayer, but batch_first=True, and a fully
     masked row is the same finite one in training and out of it. Raises ValueError for batch_first=False, another
@@ -94,6 +95,7 @@ class DecoderLayer(nn.Module):
     tgt: (N, L, d_model), memory: (N, S, d_model), both without N for one sequence; result: shape and dtype of tgt.
     tgt_mask: (L, L), memory_mask: (L, S), or one for each of N * nhead; tgt_key_padding_mask: (N, L),
     memory_key_padding_mask: (N, S). **True is not allowed** to be seen. Nothing is causal unless tgt_mask says so.
+    The types are those of `EncoderLayer`.
 
     Arguments and state_dict keys are those of torch.nn.TransformerDecoderLayer, but batch_first=True. Raises
     ValueError for batch_first=False, another activation and wrong shapes, TypeError for integer tensors. Sources:

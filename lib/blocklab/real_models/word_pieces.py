@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 LONGEST_WORD = 100
+CONTROL = ("Cc", "Cf", "Co", "Cs")  # dropped; a character that Unicode has not assigned yet is kept
 IDEOGRAPHS = [  # the blocks that BERT takes for Chinese; neither kana nor hangul
     *[(0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F)],
     *[(0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF)],
@@ -66,7 +67,7 @@ def _cleaned(text: str) -> Iterator[str]:
     for c in text:
         if c in "\t\n\r" or (c.isspace() and unicodedata.category(c)[0] == "Z"):
             yield " "
-        elif c != "\ufffd" and unicodedata.category(c)[0] != "C":
+        elif c != "\ufffd" and unicodedata.category(c) not in CONTROL:
             yield c
 
 
