@@ -74,6 +74,8 @@ lessons: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python tests/bench/normalization.py
+	$(BIN)/python tests/bench/kernels.py
+	$(BIN)/python tests/bench/attention.py
 	$(BIN)/python tests/bench/panel.py
 
 figures: .venv/dev
