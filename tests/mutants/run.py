@@ -32,7 +32,7 @@ def named(mutant: dict) -> str:
 
 
 def fate(mutant: dict) -> str:
-    """"killed", "SURVIVED", or what went wrong."""
+    """What became of it: killed, SURVIVED, or what went wrong."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         shutil.copytree(ROOT / "lib", copy / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
