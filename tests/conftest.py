@@ -1,10 +1,13 @@
 """What the tests of the whole package share."""
 
+import matplotlib
 import pytest
 import torch
 from hypothesis import settings
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+from blocklab import language
 
 # Same examples in every run, and no time limit on one of them: a shared machine is slow at times.
 settings.register_profile("blocklab", deadline=None, derandomize=True, print_blob=True)
@@ -21,3 +24,13 @@ def figure() -> Figure:
     figure = Figure(figsize=(10, 5))
     FigureCanvasAgg(figure)
     return figure
+
+
+@pytest.fixture
+def lesson_undone():
+    """Takes back what `lesson.begin` sets: language, font, threads."""
+    threads = torch.get_num_threads()
+    with matplotlib.rc_context():
+        yield
+    language.choose("en")
+    torch.set_num_threads(threads)

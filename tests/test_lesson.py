@@ -13,13 +13,7 @@ from blocklab.lesson import FONT, begin, progress
 STEPS = Text(en="steps", zh="步数")
 
 
-@pytest.fixture(autouse=True)
-def as_before():
-    threads = torch.get_num_threads()
-    with matplotlib.rc_context():
-        yield
-    language.choose("en")
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("lesson_undone")
 
 
 def test_begin_chooses_language_and_font():

@@ -6,12 +6,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import jupytext
-import matplotlib
 import numpy as np
 import pytest
-import torch
 
-from blocklab import language
 from blocklab.language import LANGUAGES
 from blocklab.lesson import begin
 from blocklab.panel import Panel
@@ -20,13 +17,7 @@ from blocklab.panel.panel import LIVE_SCALE
 SOURCES = sorted((Path(__file__).parents[1] / "notebooks" / "source").glob("*.py"))
 
 
-@pytest.fixture(autouse=True)
-def as_before():
-    threads = torch.get_num_threads()
-    with matplotlib.rc_context():
-        yield
-    language.choose("en")
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("lesson_undone")
 
 
 def panels(source: Path, chosen: str) -> dict[int, Panel]:

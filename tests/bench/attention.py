@@ -3,23 +3,16 @@
 One thread, float32, all arms in turn in one run, so that what slows the machine slows them all. torch's attention is
 one fused kernel that never writes the L x S weights down; ours writes them, so that they can be looked at. In eval and
 without gradients torch's layers take a fused way too.
-glibc's malloc is told to keep its pages: otherwise mapping them anew for every result is what gets timed.
 """
-
-import os
-import platform
-import statistics
-import sys
-import time
 
 import torch
 import torch.nn.functional as F
+from ratios import compare, run
 from torch import nn
 
 from blocklab.attention import MultiheadAttention, causal_mask, scaled_dot_product_attention
 from blocklab.transformer import DecoderLayer, EncoderLayer
 
-MALLOC = "glibc.malloc.mmap_threshold=4294967295:glibc.malloc.trim_threshold=8589934592"
 N, HEADS, L, D_MODEL, HIDDEN = 4, 8, 256, 512, 2048
 ROUNDS = 21
 
@@ -82,46 +75,6 @@ def arms():
     }
 
 
-def seconds(call) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def main():
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    table = arms()
-    for torchs, ours in table.values():
-        for call in (torchs, *(call for _, call, _ in ours)):
-            call(), call()  # compile, and touch the memory
-    ratios = {(name, how): [] for name, (_, ours) in table.items() for how, _, _ in ours}
-    base = {name: [] for name in table}
-    for _ in range(ROUNDS):
-        for name, (torchs, ours) in table.items():
-            base[name].append(seconds(torchs))
-            for how, call, _ in ours:
-                ratios[name, how].append(seconds(call) / base[name][-1])
-
-    malloc = os.environ.get("GLIBC_TUNABLES", "not tuned: no glibc")
-    sizes = f"N {N}, h {HEADS}, L = S = {L}, d_model {D_MODEL}, dim_feedforward {HIDDEN}"
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} thread, {sizes}, float32")
-    print(f"median of {ROUNDS} ratios to torch's own in the same round; malloc: {malloc}\n")
-    print(f"{'what':28}{'how':12}{'torch ms':>9}{'ratio':>8}{'quartiles':>15}{'goal':>7}")
-    for name, (_, ours) in table.items():
-        for how, _, goal in ours:
-            low, ratio, high = statistics.quantiles(ratios[name, how], n=4)
-            met = "met" if ratio <= goal else "NOT MET"
-            milliseconds = 1000 * statistics.median(base[name])
-            print(
-                f"{name:28}{how:12}{milliseconds:9.1f}{ratio:8.2f}{f'{low:.2f} to {high:.2f}':>15}{goal:>7}  {met}",
-                flush=True,
-            )
-
-
 if __name__ == "__main__":
-    # malloc reads its tunables when a process starts, so the script starts itself again with them.
-    if os.environ.get("GLIBC_TUNABLES") != MALLOC and platform.libc_ver()[0] == "glibc":
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"GLIBC_TUNABLES": MALLOC})
-    with torch.no_grad():
-        main()
+    sizes = f"N {N}, h {HEADS}, L = S = {L}, d_model {D_MODEL}, dim_feedforward {HIDDEN}, float32"
+    run(lambda: compare(arms, sizes, ROUNDS))

@@ -60,4 +60,4 @@ def arms() -> ratios.Arms:
 
 
 if __name__ == "__main__":
-    ratios.run(lambda: ratios.compare(arms, f"{ROWS} x {HIDDEN} float32", rounds=31))
+    ratios.run(lambda: ratios.compare(arms, f"{ROWS} x {HIDDEN} float32, forward, no gradient", rounds=31))

@@ -60,4 +60,4 @@ def arms() -> ratios.Arms:
 
 
 if __name__ == "__main__":
-    ratios.run(lambda: ratios.compare(arms, f"{SIZE} x {SIZE} float32", ROUNDS))
+    ratios.run(lambda: ratios.compare(arms, f"{SIZE} x {SIZE} float32, forward, no gradient", ROUNDS))

@@ -41,7 +41,7 @@ def compare(arms: Callable[[], Arms], what: str, rounds: int) -> None:
                 ratios[name, how].append(seconds(call) / base[name][-1])
 
     malloc = os.environ.get("GLIBC_TUNABLES", "not tuned: no glibc")
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} thread, {what}, forward, no gradient")
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} thread, {what}")
     print(f"median of {rounds} ratios to torch's own in the same round; malloc: {malloc}\n")
     print(f"{'what':28}{'how':12}{'torch ms':>9}{'ratio':>8}{'quartiles':>15}{'goal':>7}")
     for name, (_, ours) in table.items():
