@@ -7,8 +7,6 @@ from hypothesis import settings
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from blocklab import language
-
 # Same examples in every run, and no time limit on one of them: a shared machine is slow at times.
 settings.register_profile("blocklab", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("blocklab")
@@ -29,6 +27,8 @@ def figure() -> Figure:
 @pytest.fixture
 def lesson_undone():
     """Takes back what `lesson.begin` sets: language, font, threads."""
+    from blocklab import language  # here, for some tests put another package of that name in its place
+
     threads = torch.get_num_threads()
     with matplotlib.rc_context():
         yield

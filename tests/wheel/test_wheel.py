@@ -14,7 +14,19 @@ def test_the_package_comes_from_the_wheel():
     assert HERE / "lib" not in Path(blocklab.__file__).parents
 
 
-@pytest.mark.parametrize("name", ["py.typed", "data/BlocklabSansSC.otf", "data/OFL.txt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "py.typed",
+        "data/BlocklabSansSC.otf",
+        "data/OFL.txt",
+        "data/model_widths.csv",
+        "data/minilm_l6_layernorm.npz",
+        "data/smollm2_135m_rmsnorm.npz",
+        "data/NOTICE.txt",
+        "data/APACHE-2.0.txt",
+    ],
+)
 def test_the_wheel_holds(name):
     assert files("blocklab").joinpath(name).is_file()
 
