@@ -18,7 +18,7 @@ from demo_lessons import edit, make_project
 BEGIN = 'def begin(language):\n    print({"en": "Ready, 1 device", "zh": "就绪，1 个设备"}[language])\n'
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def built_once(tmp_path_factory):
     """Both demo lessons, built; the kernels import a small `blocklab.lesson` so that they start at once."""
     stand_in = tmp_path_factory.mktemp("stand_in")

@@ -165,8 +165,8 @@ def test_without_the_packages_the_module_still_imports():
         "import sys; sys.modules.update(dict.fromkeys(['safetensors', 'glassllm', 'transformers']));"
         "from blocklab.real_models import smollm2_rms_norms; print(len(smollm2_rms_norms()))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "61"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == ("61", "")
 
 
 def test_public_functions_have_docstrings():
