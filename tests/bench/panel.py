@@ -72,7 +72,7 @@ widgets.VBox([slider, image])
 # All moves, arm after arm. Between them the page waits until the kernel has nothing left to do, and a little more, as a
 # reader does: what one arm leaves behind (`interact` sends its picture back to the kernel) is not to fall on the next.
 MOVES = """async ([arms, moves]) => {
-    // Drawing a pixel of it makes the browser decode the picture there and then. `img.decode()` would add a wait for the
+    // Drawing one pixel makes the browser decode the picture there and then. `img.decode()` would add a wait for the
     // next frame of the screen, up to 17 ms for every arm, whatever it did.
     const paper = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
     const decoded = async img => {
