@@ -1,0 +1,92 @@
+"""Make what a learner handed in callable on named arguments, or say why it cannot be."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from torch import nn
+
+from blocklab.language import Text
+
+from .exercise import Exercise
+from .outcome import NotComparable
+from .words import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER
+
+MOST_CHARACTERS = 60  # of an answer that is quoted
+
+
+@dataclass
+class Complaint(NotComparable):
+    """Something that keeps a comparison from being made: an id of `words.WORDS` and what its message is about."""
+
+    id: str
+    about: dict[str, object]
+
+
+def as_call(exercise: Exercise, candidate: object) -> Callable[[dict], object]:
+    """The candidate as a function of the named arguments of a case. Raises Complaint for what is not one."""
+    if candidate is None or candidate is ...:
+        raise Complaint("not-written-yet", {})
+    if exercise.use:
+        return partial(_answer, exercise, candidate)
+    if isinstance(candidate, type):
+        if not issubclass(candidate, nn.Module):
+            raise Complaint("wrong-kind", {"wanted": _wanted(exercise), "got": _kind(candidate)})
+        raise Complaint("class-not-instance", {"got": candidate.__name__})
+    if isinstance(candidate, nn.Module) and exercise.module:
+        return lambda arguments: exercise.module(candidate, exercise, arguments)
+    if exercise.only_module or not callable(candidate):
+        raise Complaint("wrong-kind", {"wanted": _wanted(exercise), "got": _kind(candidate)})
+    if _empty(candidate):
+        raise Complaint("not-written-yet", {})
+    _want_signature(exercise, candidate)
+    return lambda arguments: candidate(*arguments.values())
+
+
+def _answer(exercise: Exercise, answer: object, arguments: dict[str, object]) -> object:
+    """What comes of an answer. Raises Complaint for one that nothing can be made of."""
+    try:
+        return exercise.use(answer)(*arguments.values())
+    except Exception:
+        got = THE_ANSWER.format(answer=repr(answer)[:MOST_CHARACTERS])
+        raise Complaint("wrong-kind", {"wanted": exercise.wants, "got": got}) from None
+
+
+def _wanted(exercise: Exercise) -> Text:
+    return A_MODULE if exercise.only_module else A_FUNCTION
+
+
+def _kind(candidate: object) -> str:
+    return A_KIND.format(kind=type(candidate).__name__)
+
+
+def _empty(function: Callable) -> bool:
+    """Whether a function has no body yet, only `pass` or a docstring. One that returns `...` is seen when it runs."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_code in _EMPTY_BODIES and code.co_consts[-1] is None
+
+
+def _stub():
+    pass
+
+
+def _stub_with_words():  # the docstring moves the constant None by one place, which is part of the code
+    """Words."""
+
+
+_EMPTY_BODIES = {f.__code__.co_code for f in (_stub, _stub_with_words)}
+
+
+def _want_signature(exercise: Exercise, function: Callable) -> None:
+    """Refuse a function that cannot be called with the arguments of the fullest case."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # written in C++: torch's own
+    fullest = max((case.arguments for case in exercise.cases), key=len)
+    try:
+        signature.bind(*fullest.values())
+    except TypeError:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise Complaint("signature", {"wanted": exercise.signature, "got": f"{name}{signature}"}) from None

@@ -1,0 +1,174 @@
+"""Compare what a learner wrote with the reference, and where it differs find out which known mistake it is."""
+
+import _thread
+import difflib
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from .attempts import count_failure, forget
+from .candidate import Complaint, as_call
+from .complaints import difference, line_of_error
+from .exercise import Case, Exercise, Mistake
+from .habits import GROWTH, loop_factor
+from .modules import CannotBeSaid
+from .outcome import Outcome, differing, run
+from .tables import EXERCISES
+from .telling import tell
+from .verdict import Verdict
+from .words import ADVICE, BOTH, MODULE_ADVICE, RIGHT, RIGHT_WITH_GRADIENT, SLOW, UNKNOWN_EXERCISE, WORDS
+
+PATIENCE = 10.0  # seconds; no right function takes a tenth of it
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the learner's function and the reference gave on one input, and the name of the first value that differs."""
+
+    case: Case
+    got: Outcome
+    wanted: Outcome
+    differs: str | None
+
+
+def check(exercise: str, candidate: object, patience: float = PATIENCE) -> Verdict:
+    """Check what a learner wrote for an exercise, and name the mistake.
+
+    candidate: the function, or the nn.Module instance or the answer that the exercise asks for. Nothing in it is kept
+    or changed. A function that does not come to its end is stopped after `patience` seconds, or by interrupting the
+    kernel, and told so.
+
+    Raises ValueError for an exercise that does not exist.
+    """
+    if exercise not in EXERCISES:
+        near = difflib.get_close_matches(str(exercise), EXERCISES, n=1, cutoff=0.0)[0]
+        raise ValueError(UNKNOWN_EXERCISE.format(name=exercise, near=near, names=", ".join(EXERCISES)))
+    return check_against(EXERCISES[exercise], candidate, patience)
+
+
+def check_against(exercise: Exercise, candidate: object, patience: float = PATIENCE) -> Verdict:
+    """`check` with the exercise itself, from whatever table."""
+    started = time.monotonic()
+    try:
+        call = as_call(exercise, candidate)
+        with interrupted_after(patience):
+            comparisons = list(_compare(exercise, call))
+            factor = loop_factor(call, exercise.growing) if exercise.growing and _right(comparisons) else 1.0
+    except KeyboardInterrupt:
+        return _refusal(exercise, Complaint("interrupted", {"seconds": time.monotonic() - started}))
+    except Complaint as complaint:
+        return _refusal(exercise, complaint)
+    if _right(comparisons):
+        return _praise(exercise, comparisons, factor)
+    return _diagnosis(exercise, comparisons)
+
+
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Interrupt what runs inside, as the stop button does, when it takes longer. Only the main thread can be."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    timer = threading.Timer(seconds, _thread.interrupt_main)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _compare(exercise: Exercise, call: Callable[[dict], object]) -> Iterator[Comparison]:
+    """The comparison on every input that can be given to the candidate; what it prints is shown once."""
+    quiet = False
+    for case in exercise.all_cases:
+        try:
+            got = run(call, case, quiet)
+        except CannotBeSaid:
+            continue
+        if not quiet:
+            _want_written(got)
+        quiet = True
+        wanted = run(lambda arguments: exercise.reference(*arguments.values()), case)
+        yield Comparison(case, got, wanted, differing(got, wanted, case.tolerance))
+
+
+def _want_written(first: Outcome) -> None:
+    """Refuse a function that is still the empty one of the exercise."""
+    values = list(first.values.values())
+    if isinstance(first.error, NotImplementedError) or any(value is ... for value in values):
+        raise Complaint("not-written-yet", {})
+    if any(value is None for value in values):
+        raise Complaint("no-return", {})
+
+
+def _right(comparisons: list[Comparison]) -> bool:
+    return not any(c.got.spoiled or (c.differs and c.case.advice is None) for c in comparisons)
+
+
+def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
+    """The verdict on what could not be compared. An exercise that is not begun is no failure."""
+    stuck = 0 if complaint.id == "not-written-yet" else count_failure(exercise.name, complaint.id)
+    return Verdict(exercise, False, complaint.id, told=(WORDS[complaint.id].format(**complaint.about),), stuck=stuck)
+
+
+def _praise(exercise: Exercise, comparisons: list[Comparison], factor: float) -> Verdict:
+    forget(exercise.name)
+    right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
+    fragile = [c for c in comparisons if c.differs]
+    told = [right.format(cases=len(comparisons) - len(fragile))]
+    if len(comparisons) < len(exercise.all_cases):
+        told.append(MODULE_ADVICE.format(cases=len(comparisons), total=len(exercise.all_cases)))
+    advice = {c.case.name: str(c.case.advice) for c in fragile}
+    if factor > GROWTH:
+        advice["slow"] = SLOW.format(factor=factor)
+    told += [ADVICE.format(advice=text) for text in advice.values()]
+    seen = fragile[0] if fragile else None
+    telling = seen and tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
+    return Verdict(exercise, True, advice=tuple(advice), told=tuple(told), telling=telling)
+
+
+def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
+    """The verdict on a function that differs: a known mistake, two at once, something general, or an unknown one."""
+    spoiled = next((c.got.spoiled[0] for c in comparisons if c.got.spoiled), None)
+    if spoiled:
+        return _refusal(exercise, Complaint("mutates-input", {"name": spoiled}))
+    wrong = [c for c in comparisons if c.differs and c.case.advice is None]
+    known = _recognize(exercise, comparisons)
+    seen = _most_telling(wrong, known)
+    if known:
+        name = "+".join(mistake.id for mistake in known)
+        told = [str(BOTH)] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
+    else:
+        name, message = difference(seen.got, seen.wanted, seen.differs)
+        told = [message]
+    if seen.got.error is not None:
+        told += line_of_error(seen.got.error)
+    telling = tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
+    return Verdict(exercise, False, name, told=tuple(told), telling=telling, stuck=count_failure(exercise.name, name))
+
+
+def _recognize(exercise: Exercise, comparisons: list[Comparison]) -> tuple[Mistake, ...]:
+    """The known mistake that gives what the learner's function gave on every input of the table, or two at once."""
+    of_table = [c for c in comparisons if c.case in exercise.cases and c.case.advice is None]
+    of_table.sort(key=lambda c: (c.differs is None, c.case.gradient, c.case.size))
+    if not any(c.differs for c in of_table):
+        return ()
+
+    def explains(mistakes: tuple[Mistake, ...]) -> bool:
+        variant = exercise.variant(*mistakes)
+        outcomes = ((run(lambda arguments: variant(*arguments.values()), c.case), c) for c in of_table)
+        return all(differing(outcome, c.got, c.case.tolerance) is None for outcome, c in outcomes)
+
+    alone = ((mistake,) for mistake in exercise.mistakes)
+    pairs = (pair for pair in itertools.combinations(exercise.mistakes, 2) if pair[0].together(pair[1]))
+    return next((mistakes for mistakes in itertools.chain(alone, pairs) if explains(mistakes)), ())
+
+
+def _most_telling(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:
+    """The comparison to show: the one that a known mistake names, else the smallest."""
+    shows = {mistake.shows for mistake in known}
+    return min(wrong, key=lambda c: (c.case.name not in shows, c.case.gradient, c.case.size))

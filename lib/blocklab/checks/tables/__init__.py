@@ -1,0 +1,42 @@
+"""All exercises, by name: one module per topic."""
+
+from . import (
+    activations,
+    answers,
+    attention,
+    batch_norm,
+    batch_statistics,
+    group_norm,
+    layer_norm,
+    layer_norm_backward,
+    layers,
+    moving_average,
+    positional_encoding,
+    rms_norm,
+    rotary_embedding,
+    standardize,
+    swiglu,
+    time_function,
+    width,
+)
+
+TOPICS = (
+    answers,
+    standardize,
+    batch_norm,
+    moving_average,
+    batch_statistics,
+    layer_norm,
+    layer_norm_backward,
+    group_norm,
+    rms_norm,
+    positional_encoding,
+    rotary_embedding,
+    activations,
+    swiglu,
+    width,
+    attention,
+    layers,
+    time_function,
+)
+EXERCISES = {exercise.name: exercise for topic in TOPICS for exercise in topic.EXERCISES}

@@ -1,0 +1,171 @@
+"""Known mistakes of `layer_norm`."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from blocklab import normalization
+from blocklab.language import Text
+
+from ..exercise import Case, Exercise, Mistake
+from ..modules import attributes_as_arguments
+from .normalizing import (
+    CENTRE_MISTAKES,
+    EPS_MISTAKES,
+    OFFSET,
+    OVERFLOW,
+    RESCALE_MISTAKES,
+    SPREAD_MISTAKES,
+    divide,
+    given,
+    mean,
+    rescale,
+    variance,
+)
+from .numbers import waves
+
+
+def last_axes(_x: Tensor, normalized_shape: Sequence[int]) -> list[int]:
+    return list(range(-len(normalized_shape), 0))
+
+
+def recipe(
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    *,
+    axes: Callable = last_axes,
+    centre: Callable = mean,
+    spread: Callable = variance,
+    small: Callable = given,
+    divide: Callable = divide,
+    rescale: Callable = rescale,
+) -> Tensor:
+    over = axes(x, normalized_shape)
+    return rescale(divide(x - centre(x, over), spread(x, over), small(eps)), weight, bias)
+
+
+AXES_MISTAKES = (
+    Mistake(
+        "over-the-sentence",
+        {"axes": lambda x, normalized_shape: list(range(1, x.dim()))},
+        Text(
+            en="You average over every axis but the batch, so the tokens of a sentence share one mean. Each token has "
+            "a mean of its own, over its features only (`dim=-1`).",
+            zh="你沿批量轴以外的所有轴求均值，于是同一句话里的词元共用一个均值。"
+            "每个词元应当各有一个均值，只沿自己的特征轴求（`dim=-1`）。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "over-everything",
+        {"axes": lambda x, normalized_shape: list(range(x.dim()))},
+        Text(
+            en="One mean for the whole tensor: your result for one sample depends on the others. Say along which axes "
+            "the mean is taken.",
+            zh="整个张量只有一个均值：一个样本的结果会受其他样本影响。求均值时请写明沿哪些轴。",
+        ),
+        "rows",
+    ),
+    Mistake(
+        "over-the-batch",
+        {"axes": lambda x, normalized_shape: [0]},
+        Text(
+            en="You average over the batch axis. That is what BatchNorm does; LayerNorm never looks at another sample.",
+            zh="你沿批量轴求了均值，那是批量归一化（BatchNorm）的做法。层归一化（LayerNorm）从不看别的样本。",
+        ),
+        "rows",
+    ),
+    Mistake(
+        "over-the-positions",
+        {"axes": lambda x, normalized_shape: [-2]},
+        Text(
+            en="You average over the axis before the last, the positions: the tokens of a sentence get mixed. The "
+            "features are the last axis.",
+            zh="你沿倒数第二个轴，也就是位置轴，求了均值，词元因此混在了一起。特征轴是最后一个轴。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "last-axis-only",
+        {"axes": lambda x, normalized_shape: [-1]},
+        Text(
+            en="`normalized_shape` may name several axes, here two, but you average over the last one only.",
+            zh="`normalized_shape` 可以包含好几个轴，这里是两个，而你只沿最后一个轴求了均值。",
+        ),
+        "pictures",
+    ),
+)
+
+DETACHED = Mistake(
+    "statistics-detached",
+    {
+        "centre": lambda x, axes: mean(x.detach(), axes),
+        "spread": lambda x, axes: variance(x.detach(), axes),
+    },
+    Text(
+        en="The numbers are right, the gradients are not: mean and variance depend on x too, but you cut them off from "
+        "it (`detach`, `no_grad` or `.data`).",
+        zh="数值是对的，梯度却不对：均值和方差也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
+    ),
+    "gradient",
+)
+
+LAYER_NORM = Exercise(
+    name="layer_norm",
+    lesson="05_layer_norm",
+    recipe=recipe,
+    kernel=normalization.layer_norm,
+    module=attributes_as_arguments,
+    cases=(
+        Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]]), "normalized_shape": (4,)}),
+        Case("tiny", {"x": 1e-3 * torch.tensor([[1.0, 2, 3, 4]]), "normalized_shape": (4,)}),
+        Case("skewed", {"x": torch.tensor([[0.0, 0, 0, 4]]), "normalized_shape": (4,)}),
+        Case("constant", {"x": torch.tensor([[2.0, 2, 2, 2]]), "normalized_shape": (4,)}),
+        Case(
+            "weighted",
+            {
+                "x": torch.tensor([[1.0, 3, 5]]),
+                "normalized_shape": (3,),
+                "weight": torch.tensor([2.0, -1, 3]),
+                "bias": torch.tensor([0.5, 10, -4]),
+            },
+        ),
+        Case(
+            "other eps",
+            {"x": torch.tensor([[1.0, 3]]), "normalized_shape": (2,), "weight": None, "bias": None, "eps": 3.0},
+        ),
+        Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,)}),
+        Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
+        Case(
+            "gradient",
+            {
+                "x": waves(2, 4, 3),
+                "normalized_shape": (3,),
+                "weight": waves(3, start=1.0),
+                "bias": waves(3, start=2.0),
+                "eps": 0.01,
+            },
+            gradient=True,
+        ),
+        Case(
+            "overflows-in-float16",
+            {"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "normalized_shape": (4,)},
+            tolerance=1e-2,
+            advice=OVERFLOW,
+        ),
+        Case(
+            "large-offset",
+            {"x": torch.tensor([[1.0, 2, 3, 4]]) + 1e4, "normalized_shape": (4,)},
+            tolerance=1e-2,
+            advice=OFFSET,
+        ),
+    ),
+    mistakes=(*AXES_MISTAKES, *EPS_MISTAKES, *SPREAD_MISTAKES, *CENTRE_MISTAKES, DETACHED, *RESCALE_MISTAKES),
+    growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
+    line="variance = (x - mean).square().mean(axes, keepdim=True)",
+)
+EXERCISES = (LAYER_NORM,)

@@ -1,0 +1,119 @@
+"""Show the smallest input that tells: what went in, what came out, what should have come out."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .exercise import Case, Exercise
+from .outcome import NotDifferentiable, Outcome, close
+from .words import AFTER_CALL, GRADIENT, NOT_DIFFERENTIABLE, PART, RESULT, RESULT_PART
+
+MOST_NUMBERS = 16  # a larger tensor is told by its shape, a larger result by its first wrong row
+MOST_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Telling:
+    """One input and the two results, as text: `arguments` by name, `what` is compared, and the two values."""
+
+    arguments: tuple[tuple[str, str], ...]
+    what: str
+    yours: str
+    expected: str
+
+
+def tell(exercise: Exercise, case: Case, got: Outcome, wanted: Outcome, value: str) -> Telling | None:
+    """What there is to see of a case in which `value` differs. None where a tuple stands against a tensor."""
+    if value != "error" and got.values.keys() != wanted.values.keys():
+        return None
+    arguments = tuple((name, short(x)) for name, x in case.arguments.items())
+    if value == "error":
+        return Telling(arguments, str(RESULT), _raised(got), _raised(wanted))
+    yours, expected = got.values.get(value), wanted.values.get(value)
+    what = _what(exercise, value)
+    if _comparable(yours, expected) and expected.numel() > MOST_NUMBERS:
+        where = _first_wrong_row(yours, expected, case.tolerance)
+        what = PART.format(what=what, where=f"[{', '.join(map(str, where))}]")
+        yours, expected = yours[where], expected[where]
+    return Telling(arguments, what, *_apart(yours, expected))
+
+
+def _raised(outcome: Outcome) -> str:
+    if isinstance(outcome.error, NotDifferentiable):
+        return str(NOT_DIFFERENTIABLE)
+    if outcome.error is not None:
+        return type(outcome.error).__name__
+    return short(next(iter(outcome.values.values())))
+
+
+def _what(exercise: Exercise, value: str) -> str:
+    if value in exercise.names:
+        return str(exercise.names[value])
+    if value.endswith(".grad"):
+        return GRADIENT.format(name=value.removesuffix(".grad"))
+    if value.startswith("result "):
+        return RESULT_PART.format(place=int(value.removeprefix("result ")) + 1)
+    return str(RESULT) if value == "result" else AFTER_CALL.format(name=value)
+
+
+def _comparable(x: object, y: object) -> bool:
+    return isinstance(x, Tensor) and isinstance(y, Tensor) and x.shape == y.shape and x.dim() > 1
+
+
+def _first_wrong_row(yours: Tensor, expected: Tensor, tolerance: float) -> tuple[int, ...]:
+    """The index, all axes but the last, of the first row with a number that differs."""
+    rows = zip(yours.flatten(0, -2), expected.flatten(0, -2), strict=True)
+    largest = expected.double().abs().nan_to_num().max().item()
+    wrong = [not close(x, y, tolerance) and not _tiny(x, y, tolerance * largest) for x, y in rows]
+    place = torch.tensor(wrong.index(True) if any(wrong) else 0)
+    return tuple(i.item() for i in torch.unravel_index(place, expected.shape[:-1]))
+
+
+def _tiny(x: Tensor, y: Tensor, limit: float) -> bool:
+    """Whether rows that differ do so by less than the rounding that a comparison of the whole forgives."""
+    return x.dtype == y.dtype and bool(((x.double() - y.double()).abs() <= limit).all())
+
+
+def _apart(yours: object, expected: object) -> tuple[str, str]:
+    """Both values with as many digits as it takes to tell them apart."""
+    for digits in range(4, MOST_DIGITS):
+        texts = short(yours, digits), short(expected, digits)
+        if texts[0] != texts[1]:
+            return texts
+    return f"{texts[0]} {_kind(yours)}", f"{texts[1]} {_kind(expected)}"
+
+
+def _kind(x: object) -> str:
+    return f"({x.dtype})" if isinstance(x, Tensor) else f"({type(x).__name__})"
+
+
+def short(x: object, digits: int = 4) -> str:
+    """A value as a reader wants it: small tensors as nested lists, large ones and functions by their kind."""
+    if isinstance(x, Tensor):
+        if x.device.type == "meta" or x.numel() > MOST_NUMBERS:
+            return f"{_dtype(x)} {tuple(x.shape)}"
+        return _nested(x.detach().tolist(), digits)
+    if isinstance(x, float):
+        return _number(x, digits)
+    if isinstance(x, tuple | list):
+        inside = ", ".join(short(item, digits) for item in x)
+        return f"({inside},)" if len(x) == 1 else f"({inside})"
+    if callable(x):
+        return getattr(x, "__name__", type(x).__name__)
+    return repr(x)
+
+
+def _dtype(x: Tensor) -> str:
+    return "tensor" if x.dtype == torch.float32 else str(x.dtype).removeprefix("torch.")
+
+
+def _nested(x: object, digits: int) -> str:
+    if isinstance(x, list):
+        return f"[{', '.join(_nested(item, digits) for item in x)}]"
+    return _number(x, digits) if isinstance(x, float) else repr(x)
+
+
+def _number(x: float, digits: int) -> str:
+    text = f"{x:.{digits}g}"
+    return "0" if text == "-0" else text

@@ -1,0 +1,115 @@
+"""The gate of the tables: every wrong variant is rejected by its own name, every right one passes."""
+
+import itertools
+import re
+
+import pytest
+
+from blocklab.checks import EXERCISES, check
+from blocklab.checks.outcome import differing, run
+from blocklab.language import Text
+from checks.right import ADVISED, RIGHT
+
+WRONG = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes]
+NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
+SOLUTIONS = [
+    pytest.param(exercise, solution, (), id=f"{exercise}:{name}")
+    for exercise, solutions in RIGHT.items()
+    for name, solution in solutions.items()
+] + [
+    pytest.param(exercise, *pair, id=f"{exercise}:{name}")
+    for exercise, pairs in ADVISED.items()
+    for name, pair in pairs.items()
+]
+EACH = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+
+
+def as_answer(exercise, *mistakes):
+    """What a learner who makes these mistakes hands in: a function, or the answer itself."""
+    if exercise.use:
+        return mistakes[0].instead["answer"] if mistakes else exercise.recipe()
+    return exercise.variant(*mistakes)
+
+
+def outcomes(exercise, *mistakes):
+    function = exercise.variant(*mistakes)
+    return [run(lambda arguments: function(*arguments.values()), case) for case in exercise.cases]
+
+
+def agree(exercise, one, other):
+    """Whether two lists of outcomes are the same on all deciding cases."""
+    deciding = [place for place, case in enumerate(exercise.cases) if case.advice is None]
+    return all(differing(one[i], other[i], exercise.cases[i].tolerance) is None for i in deciding)
+
+
+@pytest.mark.parametrize(("exercise", "mistake"), NAMED_WRONG)
+def test_every_wrong_variant_is_rejected_by_its_name(exercise, mistake):
+    verdict = check(exercise.name, as_answer(exercise, mistake))
+    assert not verdict.passed
+    assert verdict.mistake == mistake.id
+    assert verdict.told[0] == str(mistake.hint)
+
+
+@pytest.mark.parametrize(("exercise", "solution", "advice"), SOLUTIONS)
+def test_every_right_solution_passes(exercise, solution, advice):
+    verdict = check(exercise, solution)
+    assert verdict.passed, str(verdict)
+    assert set(verdict.advice) == set(advice)
+
+
+@EACH
+def test_the_recipe_is_right(exercise):
+    assert check(exercise.name, as_answer(exercise)).passed
+
+
+@pytest.mark.parametrize(("exercise", "mistake"), NAMED_WRONG)
+def test_a_mistake_shows_on_the_input_that_it_names(exercise, mistake):
+    [place] = [i for i, case in enumerate(exercise.cases) if case.name == mistake.shows]
+    got, wanted = outcomes(exercise, mistake)[place], outcomes(exercise)[place]
+    assert exercise.cases[place].advice is None
+    assert differing(got, wanted, exercise.cases[place].tolerance)
+
+
+@EACH
+def test_no_two_mistakes_are_alike(exercise):
+    found = {mistake.id: outcomes(exercise, mistake) for mistake in exercise.mistakes}
+    alike = [(a, b) for a, b in itertools.combinations(found, 2) if agree(exercise, found[a], found[b])]
+    assert alike == []
+
+
+@EACH
+def test_two_mistakes_at_once_are_named_as_both(exercise):
+    """Unless together they give what one mistake gives alone, or what other two give, or what is right."""
+    pairs = [pair for pair in itertools.combinations(exercise.mistakes, 2) if pair[0].together(pair[1])]
+    named = 0
+    for pair in pairs:
+        verdict = check(exercise.name, exercise.variant(*pair))
+        named += verdict.mistake == "+".join(mistake.id for mistake in pair)
+        if verdict.passed:
+            assert agree(exercise, outcomes(exercise, *pair), outcomes(exercise))
+        else:
+            assert verdict.mistake, pair
+            known = [exercise.mistake(name) for name in verdict.mistake.split("+")]
+            assert agree(exercise, outcomes(exercise, *pair), outcomes(exercise, *known))
+    assert named >= 0.8 * len(pairs)
+
+
+@EACH
+def test_ids_and_hints_are_in_order(exercise):
+    ids = [mistake.id for mistake in exercise.mistakes]
+    hints = [mistake.hint for mistake in exercise.mistakes]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in ids)
+    assert all(isinstance(hint, Text) for hint in hints)
+    assert len({hint.en for hint in hints}) == len({hint.zh for hint in hints}) == len(hints)
+    assert len({case.name for case in exercise.cases}) == len(exercise.cases)
+
+
+@EACH
+def test_every_exercise_has_right_solutions(exercise):
+    assert len(RIGHT.get(exercise.name, {})) + len(ADVISED.get(exercise.name, {})) >= 2
+
+
+def test_the_tables_are_large():
+    assert len(WRONG) >= 120
+    assert len(SOLUTIONS) >= 60
