@@ -17,6 +17,7 @@ r"""
 """
 
 # %%
+from blocklab.checks import check
 from blocklab.environment import check_environment
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
@@ -131,7 +132,7 @@ The lessons grew from five notes found on the web. They contradict each other, a
 
 ## Exercises
 
-An exercise is a cell in which you replace `None` or `...` and run it. Try it now: which *s* makes the last bar of the panel 0.447 long?
+An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 0.447 long?
 """
 
 # %% [markdown] lang="zh"
@@ -168,19 +169,13 @@ r"""
 
 ## 练习怎么做
 
-练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。现在就试一次：*s* 取多少时，面板里最后一根柱子的长度是 0.447？
+练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它也拿你的答案和各种常见的错误比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度是 0.447？
 """
 
 # %% tags=["exercise"]
-import torch
-
 my_s = None
 
-if my_s is not None:
-    last = torch.nn.functional.layer_norm(my_s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]
-    torch.testing.assert_close(last, torch.tensor(0.447), atol=5e-4, rtol=0)
+check("scale", my_s)
 
 # %% tags=["solution"]
-my_s = 1e-3
-last = torch.nn.functional.layer_norm(my_s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]
-torch.testing.assert_close(last, torch.tensor(0.447), atol=5e-4, rtol=0)
+check("scale", 1e-3)

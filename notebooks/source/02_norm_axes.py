@@ -29,6 +29,7 @@ import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
 
+from blocklab.checks import check
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
 from blocklab.panel import Choice, Panel, Slider, Toggle
@@ -104,19 +105,18 @@ standardize(x, 0)
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, one line.** Which axes make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`. No message means that you are right.
+**Your turn, one line.** Which axes make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`, and run the cell.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了，只写一行**：沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`。换好之后运行，没有任何提示，就说明答对了。
+**轮到你了，只写一行**：沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`，再运行。
 """
 
 # %% tags=["exercise"]
 my_axes = None
 
-if my_axes is not None:
-    torch.testing.assert_close(standardize(x, my_axes), F.layer_norm(x, x.shape))
+check("one_mean_axes", my_axes)
 
 # %% [markdown] lang="en"
 r"""
@@ -330,7 +330,7 @@ LayerNorm does: each image is standardized by its own mean and standard deviatio
 
 ## Exercise: two layers, one line each
 
-Write both with `standardize`. Replace `...`; the second function gets the sizes of the axes that it averages over, as torch's does. Replace, then run: no message means that both are right.
+Write both with `standardize`. Replace `...` and run; `check` says which mistake it sees. BatchNorm first:
 """
 
 # %% [markdown] lang="zh"
@@ -339,7 +339,7 @@ r"""
 
 ## 练习：两种层，各写一行
 
-请用 `standardize` 写出这两个函数，把 `...` 换成你的代码。第二个函数收到的不是轴的编号，而是这些轴的大小，和 torch 的用法相同。换好之后运行，没有任何提示，就说明两个都对了。
+请用 `standardize` 写出这两个函数。把 `...` 换成你的代码，再运行；`check` 会告诉你错在哪里。先写批量归一化（BatchNorm）：
 """
 
 
@@ -348,16 +348,25 @@ def my_batch_norm(x):  # (N, C, H, W)
     return ...
 
 
+check("batch_norm_by_axes", my_batch_norm)
+
+# %% [markdown] lang="en"
+r"""
+Now LayerNorm. It gets the *sizes* of the axes that it averages over, as torch's does, not their numbers.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+再写层归一化（LayerNorm）。它收到的不是轴的编号，而是这些轴的**大小**，和 torch 的用法相同。
+"""
+
+
+# %% tags=["exercise"]
 def my_layer_norm(x, normalized_shape):  # (*, *normalized_shape)
     return ...
 
 
-x = torch.randn(2, 3, 4, 5)
-if my_batch_norm(x) is not ...:
-    torch.testing.assert_close(my_batch_norm(x), F.batch_norm(x, None, None, training=True))
-for shape in [(5,), (4, 5), (3, 4, 5)]:
-    if my_layer_norm(x, shape) is not ...:
-        torch.testing.assert_close(my_layer_norm(x, shape), F.layer_norm(x, shape))
+check("layer_norm_by_axes", my_layer_norm)
 
 # %% [markdown] lang="en"
 r"""
@@ -379,8 +388,8 @@ def solved_layer_norm(x, normalized_shape):  # (*, *normalized_shape)
     return standardize(x, tuple(range(-len(normalized_shape), 0)))
 
 
-torch.testing.assert_close(solved_batch_norm(x), F.batch_norm(x, None, None, training=True))
-torch.testing.assert_close(solved_layer_norm(x, (4, 5)), F.layer_norm(x, (4, 5)))
+assert check("batch_norm_by_axes", solved_batch_norm)
+check("layer_norm_by_axes", solved_layer_norm)
 
 # %% [markdown] lang="en"
 r"""

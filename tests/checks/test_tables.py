@@ -59,6 +59,7 @@ def test_every_right_solution_passes(exercise, solution, advice):
 
 @EACH
 def test_the_recipe_is_right(exercise):
+    assert not any(outcome.error or outcome.spoiled for outcome in outcomes(exercise))
     assert check(exercise.name, as_answer(exercise)).passed
 
 
@@ -80,7 +81,7 @@ def test_no_two_mistakes_are_alike(exercise):
 @EACH
 def test_two_mistakes_at_once_are_named_as_both(exercise):
     """Unless together they give what one mistake gives alone, or what other two give, or what is right."""
-    pairs = [pair for pair in itertools.combinations(exercise.mistakes, 2) if pair[0].together(pair[1])]
+    pairs = list(exercise.combinations(2))
     named = 0
     for pair in pairs:
         verdict = check(exercise.name, exercise.variant(*pair))

@@ -19,9 +19,10 @@ from .outcome import Outcome, differing, run
 from .tables import EXERCISES
 from .telling import tell
 from .verdict import Verdict
-from .words import ADVICE, BOTH, MODULE_ADVICE, RIGHT, RIGHT_WITH_GRADIENT, SLOW, UNKNOWN_EXERCISE, WORDS
+from .words import ADVICE, MODULE_ADVICE, RIGHT, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, UNKNOWN_EXERCISE, WORDS
 
 PATIENCE = 10.0  # seconds; no right function takes a tenth of it
+MOST_AT_ONCE = 3  # mistakes that are looked for together
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _praise(exercise: Exercise, comparisons: list[Comparison], factor: float) ->
 
 
 def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
-    """The verdict on a function that differs: a known mistake, two at once, something general, or an unknown one."""
+    """The verdict on a function that differs: known mistakes, something general, or an unknown one."""
     spoiled = next((c.got.spoiled[0] for c in comparisons if c.got.spoiled), None)
     if spoiled:
         return _refusal(exercise, Complaint("mutates-input", {"name": spoiled}))
@@ -141,7 +142,7 @@ def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
     seen = _most_telling(wrong, known)
     if known:
         name = "+".join(mistake.id for mistake in known)
-        told = [str(BOTH)] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
+        told = [SEVERAL.format(count=len(known))] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
     else:
         name, message = difference(seen.got, seen.wanted, seen.differs)
         told = [message]
@@ -152,7 +153,7 @@ def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
 
 
 def _recognize(exercise: Exercise, comparisons: list[Comparison]) -> tuple[Mistake, ...]:
-    """The known mistake that gives what the learner's function gave on every input of the table, or two at once."""
+    """The known mistake that gives what the learner's function gave on every input of the table, or several at once."""
     of_table = [c for c in comparisons if c.case in exercise.cases and c.case.advice is None]
     of_table.sort(key=lambda c: (c.differs is None, c.case.gradient, c.case.size))
     if not any(c.differs for c in of_table):
@@ -163,9 +164,8 @@ def _recognize(exercise: Exercise, comparisons: list[Comparison]) -> tuple[Mista
         outcomes = ((run(lambda arguments: variant(*arguments.values()), c.case), c) for c in of_table)
         return all(differing(outcome, c.got, c.case.tolerance) is None for outcome, c in outcomes)
 
-    alone = ((mistake,) for mistake in exercise.mistakes)
-    pairs = (pair for pair in itertools.combinations(exercise.mistakes, 2) if pair[0].together(pair[1]))
-    return next((mistakes for mistakes in itertools.chain(alone, pairs) if explains(mistakes)), ())
+    sets = itertools.chain.from_iterable(exercise.combinations(count) for count in range(1, MOST_AT_ONCE + 1))
+    return next(filter(explains, sets), ())
 
 
 def _most_telling(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:

@@ -1,11 +1,12 @@
 """What a table of known mistakes is made of.
 
 An exercise is a recipe: the right function, written as a few replaceable steps. A known mistake replaces one step, so
-two mistakes in different steps can be put together, and a checker can recognize both at once.
+mistakes in different steps can be put together, and a checker can recognize several at once.
 """
 
 import inspect
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -129,6 +130,12 @@ class Exercise:
         if self.use:
             return self.use(steps["answer"] if steps else self.recipe())
         return partial(self.recipe, **steps)
+
+    def combinations(self, count: int) -> Iterator[tuple[Mistake, ...]]:
+        """The sets of so many mistakes that can be made at once."""
+        for mistakes in itertools.combinations(self.mistakes, count):
+            if all(one.together(other) for one, other in itertools.combinations(mistakes, 2)):
+                yield mistakes
 
     def mistake(self, name: str) -> Mistake:
         return next(mistake for mistake in self.mistakes if mistake.id == name)

@@ -1,5 +1,7 @@
 """Is a right function needlessly slow? Counted in steps of Python, so that the answer is the same on every machine."""
 
+import contextlib
+import io
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +33,8 @@ def python_steps(call: Callable[[], object]) -> int:
 def loop_factor(call: Callable[[dict], object], growing: Callable[[int], dict]) -> float:
     """How many times more steps the larger input takes than the smaller; 1 if it cannot be given to the candidate."""
     try:
-        small, large = (python_steps(partial(call, growing(n))) for n in (SMALL, LARGE))
+        with contextlib.redirect_stdout(io.StringIO()):
+            small, large = (python_steps(partial(call, growing(n))) for n in (SMALL, LARGE))
     except NotComparable:
         return 1.0
     return large / small

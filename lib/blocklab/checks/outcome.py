@@ -53,7 +53,8 @@ def run(call: Callable[[dict], object], case: Case, quiet: bool = True) -> Outco
         except NotComparable:
             raise
         except Exception as error:
-            return Outcome({}, error, _spoiled(arguments, case))
+            leaves_torch = case.gradient and "requires grad" in str(error)  # .numpy() says so, and advises the mistake
+            return Outcome({}, NotDifferentiable() if leaves_torch else error, _spoiled(arguments, case))
     values = {name: x.detach() if isinstance(x, Tensor) else x for name, x in values.items()}
     values |= {name: arguments[name].detach() for name in case.changes}
     return Outcome(values, None, _spoiled(arguments, case))

@@ -16,9 +16,10 @@ MIME = "application/vnd.blocklab.verdict+json"
 class Verdict:
     """The answer to one attempt at an exercise.
 
-    `mistake` is the id of the known mistake ("a+b" for two at once), of what kept the function from being compared, or
-    None for a mistake that no table holds. `advice` are the ids of what a right function could do better. `told` and
-    `telling` are for the reader; `stuck` counts how often this exercise has failed in a row with this same mistake.
+    `mistake` is the id of the known mistake ("a+b" for several at once) or of what kept the function from being
+    compared, None for a mistake that no table holds. `advice` are the ids of what a right function could do better.
+    `told` and `telling` are for the reader; `stuck` counts how often this exercise has failed in a row with this same
+    mistake.
     """
 
     exercise: Exercise = field(repr=False)

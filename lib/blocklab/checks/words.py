@@ -97,7 +97,7 @@ MODULE_ADVICE = Text(
     zh="你的模块只能接受全部 {total} 组输入中的 {cases} 组。",
 )
 
-BOTH = Text(en="Two mistakes at once:", zh="两处错误同时出现：")
+SEVERAL = Text(en="{count:d} mistakes at once:", zh="{count:d} 处错误同时出现：")
 INPUT = Text(en="input {name}", zh="输入 {name}")
 YOURS = Text(en="your {what}", zh="你的{what}")
 EXPECTED = Text(en="expected {what}", zh="应有的{what}")

@@ -1,1 +1,271 @@
-EXERCISES = ()
+"""Exercises of the first lessons, where the answer is a number, a choice of axes or one line over `standardize`."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from blocklab.language import Text
+from blocklab.normalization import layer_norm, standardize
+
+from ..exercise import Case, Exercise, Mistake, Section
+from .layer_norm import last_axes
+from .numbers import waves
+
+POKE = Section("02_norm_axes", Text(en="Poke one number", zh="推一推：只改一个数"))
+POKE_PANEL = Text(
+    en="choose the layer, push one number, and look along which axes the raised blocks lie.",
+    zh="选好层，推一个数，看看升起的方块沿哪些轴排列。",
+)
+
+SCALE = Exercise(
+    name="scale",
+    lesson="00_start_here",
+    recipe=lambda: 1e-3,
+    use=lambda scale: lambda: layer_norm(scale * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
+    wants=Text(en="a number", zh="一个数"),
+    names={"result": Text(en="last bar", zh="最后一根柱子")},
+    cases=(Case("bar", {}, tolerance=2e-3),),
+    mistakes=(
+        Mistake(
+            "too-large",
+            {"answer": 1.0},
+            Text(
+                en="At this s the last bar has its full length, 1.342. Go on to the left.",
+                zh="s 取这个值时，最后一根柱子还是原长 1.342。请继续往左拖。",
+            ),
+            "bar",
+        ),
+        Mistake(
+            "negative",
+            {"answer": -3.0},
+            Text(
+                en="A negative s turns the bars around. Where the slider says `1e-3`, s is 0.001.",
+                zh="s 取负数，柱子就倒过来了。滑块显示 `1e-3` 时，s 是 0.001。",
+            ),
+            "bar",
+        ),
+        Mistake(
+            "zero",
+            {"answer": 0.0},
+            Text(en="With s = 0 there is no bar left.", zh="s = 0 时，柱子都没有了。"),
+            "bar",
+        ),
+    ),
+    section=Section("00_start_here", Text(en="The slider that does nothing", zh="不起作用的滑块")),
+    panel=Text(en="drag s to the left of 1 and read the last bar.", zh="把 s 拖到 1 的左边，读出最后一根柱子的长度。"),
+    line="layer_norm(s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]",
+)
+
+ONE_MEAN_AXES = Exercise(
+    name="one_mean_axes",
+    lesson="02_norm_axes",
+    recipe=lambda: (0, 1),
+    use=lambda axes: lambda x: standardize(x, axes),
+    wants=Text(en="axes, such as `(0,)`", zh="轴的编号，例如 `(0,)`"),
+    cases=(Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])}),),
+    mistakes=(
+        Mistake(
+            "batch-axis-only",
+            {"answer": (0,)},
+            Text(
+                en="Axis 0 alone makes one mean per column, four in all. Name every axis that is to disappear.",
+                zh="只写轴 0，每一列各有一个均值，共四个。要让哪些轴消失，就把它们都写上。",
+            ),
+            "rows",
+        ),
+        Mistake(
+            "feature-axis-only",
+            {"answer": (1,)},
+            Text(
+                en="Axis 1 alone makes one mean per row, two in all. Name every axis that is to disappear.",
+                zh="只写轴 1，每一行各有一个均值，共两个。要让哪些轴消失，就把它们都写上。",
+            ),
+            "rows",
+        ),
+    ),
+    section=Section("02_norm_axes", Text(en="Two rows by hand", zh="动手算两行")),
+    line="x.mean((0, 1)).shape == ()",
+)
+
+
+def over(x: Tensor, *, axes: Sequence[int] = (0, 2, 3)) -> Tensor:
+    return standardize(x, axes)
+
+
+BATCH_NORM_BY_AXES = Exercise(
+    name="batch_norm_by_axes",
+    lesson="02_norm_axes",
+    recipe=over,
+    cases=(
+        Case("small", {"x": torch.tensor([[[[1.0, 2]], [[3, 5]]], [[[8, 13]], [[21, 4]]]])}),
+        Case("images", {"x": waves(2, 3, 4, 5)}),
+    ),
+    mistakes=tuple(
+        Mistake(name, {"axes": axes}, hint, "images")
+        for name, axes, hint in (
+            (
+                "batch-axis-only",
+                (0,),
+                Text(
+                    en="You average over the batch only, so every pixel has a mean of its own. BatchNorm keeps one "
+                    "mean per channel: height and width are pooled too.",
+                    zh="你只沿批量轴求了均值，于是每个像素各有一个均值。"
+                    "批量归一化（BatchNorm）每个通道只有一个均值：高和宽也要一起算。",
+                ),
+            ),
+            (
+                "instance-norm",
+                (2, 3),
+                Text(
+                    en="This is InstanceNorm: one mean per sample and channel. BatchNorm pools the batch too.",
+                    zh="这是实例归一化（InstanceNorm）：每个样本的每个通道各有一个均值。"
+                    "批量归一化（BatchNorm）还要沿批量轴一起算。",
+                ),
+            ),
+            (
+                "layer-norm",
+                (1, 2, 3),
+                Text(
+                    en="This is LayerNorm: one mean per sample. BatchNorm keeps one per channel, over all samples.",
+                    zh="这是层归一化（LayerNorm）：每个样本一个均值。"
+                    "批量归一化（BatchNorm）是每个通道一个均值，把所有样本一起算。",
+                ),
+            ),
+            (
+                "channel-axis",
+                (1,),
+                Text(
+                    en="You average over the channels, the one axis that must stay: C means have to be left.",
+                    zh="你沿通道轴求了均值，可是唯独这个轴要保留：最后应当剩下 C 个均值。",
+                ),
+            ),
+            (
+                "every-axis",
+                (0, 1, 2, 3),
+                Text(
+                    en="One mean for all numbers. The channels keep theirs apart: leave axis 1 out.",
+                    zh="所有的数共用了一个均值。各个通道的均值要分开：不要写轴 1。",
+                ),
+            ),
+            (
+                "channels-last",
+                (0, 1, 2),
+                Text(
+                    en="You keep the last axis, as if the layout were `(N, H, W, C)`. Here the channels are axis 1.",
+                    zh="你保留的是最后一个轴，那是 `(N, H, W, C)` 布局的做法。这里的通道是轴 1。",
+                ),
+            ),
+            (
+                "width-forgotten",
+                (0, 2),
+                Text(
+                    en="The width is missing: every column of the image has a mean of its own.",
+                    zh="漏掉了宽：图像的每一列各有一个均值。",
+                ),
+            ),
+            (
+                "height-forgotten",
+                (0, 3),
+                Text(
+                    en="The height is missing: every row of the image has a mean of its own.",
+                    zh="漏掉了高：图像的每一行各有一个均值。",
+                ),
+            ),
+        )
+    ),
+    growing=lambda n: {"x": waves(n, n, 2, 3)},
+    section=POKE,
+    panel=POKE_PANEL,
+    line="mean = x.mean((0, 2, 3), keepdim=True)  # (1, C, 1, 1)",
+)
+
+
+def over_last(x: Tensor, normalized_shape: Sequence[int], *, axes: Callable = last_axes) -> Tensor:
+    return standardize(x, tuple(axes(x, normalized_shape)))
+
+
+LAYER_NORM_BY_AXES = Exercise(
+    name="layer_norm_by_axes",
+    lesson="02_norm_axes",
+    recipe=over_last,
+    kernel=layer_norm,
+    cases=(
+        Case("rows", {"x": torch.tensor([[1.0, 2, 3], [10, 50, 30]]), "normalized_shape": (3,)}),
+        Case("tokens", {"x": waves(2, 4, 3), "normalized_shape": (3,)}),
+        Case("two axes", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5)}),
+        Case("three axes", {"x": waves(2, 3, 4, 5), "normalized_shape": (3, 4, 5)}),
+    ),
+    mistakes=tuple(
+        Mistake(name, {"axes": axes}, hint, shows)
+        for name, axes, hint, shows in (
+            (
+                "sizes-as-axes",
+                lambda x, shape: shape,
+                Text(
+                    en="`normalized_shape` holds sizes, and `standardize` wants the numbers of axes. Two sizes mean "
+                    "the last two axes.",
+                    zh="`normalized_shape` 里是轴的大小，而 `standardize` 要的是轴的编号。"
+                    "给了两个大小，就是指最后两个轴。",
+                ),
+                "rows",
+            ),
+            (
+                "axes-from-the-front",
+                lambda x, shape: range(len(shape)),
+                Text(
+                    en="You count the axes from the front. `normalized_shape` describes the last ones: count from the "
+                    "end, −1, −2 and so on.",
+                    zh="你从前面数轴了。`normalized_shape` 说的是最后几个轴：请从后往前数，−1、−2，依此类推。",
+                ),
+                "rows",
+            ),
+            (
+                "last-axis-only",
+                lambda x, shape: [-1],
+                Text(
+                    en="Right for one axis. `normalized_shape` may name several: then all of them share one mean.",
+                    zh="只有一个轴时是对的。`normalized_shape` 可以包含好几个轴，那时它们要一起算一个均值。",
+                ),
+                "two axes",
+            ),
+            (
+                "every-axis-but-the-batch",
+                lambda x, shape: range(1, x.dim()),
+                Text(
+                    en="You average over every axis but the first, whatever `normalized_shape` says. With `(3,)` each "
+                    "token has a mean of its own.",
+                    zh="不论 `normalized_shape` 是什么，你都沿第一个轴以外的所有轴求均值。"
+                    "它是 `(3,)` 时，每个词元各有一个均值。",
+                ),
+                "tokens",
+            ),
+            (
+                "every-axis",
+                lambda x, shape: range(x.dim()),
+                Text(
+                    en="One mean for the whole tensor: samples would depend on each other. Take the last "
+                    "`len(normalized_shape)` axes only.",
+                    zh="整个张量共用了一个均值，各个样本就会互相影响。只取最后 `len(normalized_shape)` 个轴。",
+                ),
+                "rows",
+            ),
+            (
+                "one-axis-of-many",
+                lambda x, shape: [-len(shape)],
+                Text(
+                    en="You average over one axis, `-len(normalized_shape)`, but that one and all behind it belong to "
+                    "the group.",
+                    zh="你只沿 `-len(normalized_shape)` 这一个轴求均值，而它和它后面的所有轴都属于同一组。",
+                ),
+                "two axes",
+            ),
+        )
+    ),
+    growing=lambda n: {"x": waves(n, n, 3), "normalized_shape": (3,)},
+    section=POKE,
+    panel=POKE_PANEL,
+    line="axes = range(-len(normalized_shape), 0)",
+)
+
+EXERCISES = (SCALE, ONE_MEAN_AXES, BATCH_NORM_BY_AXES, LAYER_NORM_BY_AXES)

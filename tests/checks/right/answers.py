@@ -1,0 +1,33 @@
+import torch
+import torch.nn.functional as F
+
+from blocklab.normalization import batch_norm, standardize
+
+
+def pictures_by_hand(x):
+    mean = x.mean((0, 2, 3), keepdim=True)
+    return (x - mean) / (x.var((0, 2, 3), keepdim=True, correction=0) + 1e-5).sqrt()
+
+
+def channel_by_channel(x):
+    return torch.stack([standardize(channel, (0, 1, 2)) for channel in x.unbind(1)], 1)
+
+
+RIGHT = {
+    "scale": {"a float": 1e-3, "a tensor": torch.tensor(0.001), "a power": 10**-3},
+    "one_mean_axes": {"both": (0, 1), "a list from the end": [-2, -1]},
+    "batch_norm_by_axes": {
+        "standardize": lambda x: standardize(x, (0, 2, 3)),
+        "torch": lambda x: F.batch_norm(x, None, None, training=True),
+        "ours": lambda x: batch_norm(x, None, None, training=True),
+        "by hand": pictures_by_hand,
+        "transposed": lambda x: standardize(x.transpose(0, 1), (1, 2, 3)).transpose(0, 1),
+    },
+    "layer_norm_by_axes": {
+        "standardize": lambda x, shape: standardize(x, tuple(range(-len(shape), 0))),
+        "torch": F.layer_norm,
+        "axes from the front": lambda x, shape: standardize(x, tuple(range(x.dim() - len(shape), x.dim()))),
+        "flattened": lambda x, shape: standardize(x.flatten(-len(shape)), -1).view_as(x),
+    },
+}
+ADVISED = {"batch_norm_by_axes": {"a loop over the channels": (channel_by_channel, ("slow",))}}

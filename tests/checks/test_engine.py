@@ -1,0 +1,327 @@
+"""What a check answers to anything that may be handed in, in both languages."""
+
+import time
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from blocklab import language
+from blocklab.checks import EXERCISES, attempts, check
+from blocklab.checks.engine import check_against
+from blocklab.checks.exercise import Case, Exercise
+from blocklab.checks.outcome import close
+from blocklab.checks.verdict import MIME
+from blocklab.checks.words import WORDS
+
+
+@pytest.fixture(autouse=True)
+def _from_the_start():
+    attempts._failures.clear()
+    yield
+    attempts._failures.clear()
+    language.choose("en")
+
+
+@pytest.fixture(params=language.LANGUAGES)
+def reader(request):
+    language.choose(request.param)
+    return request.param
+
+
+def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
+    return F.layer_norm(x, shape, weight, bias, eps)
+
+
+def outside_and_unbiased(x, shape, weight=None, bias=None, eps=1e-5):
+    axes = tuple(range(-len(shape), 0))
+    y = (x - x.mean(axes, keepdim=True)) / (x.std(axes, keepdim=True) + eps)
+    return (y if weight is None else y * weight) + (0 if bias is None else bias)
+
+
+# What is not a function, or not one yet
+
+
+def empty(x, shape, weight=None, bias=None, eps=1e-5):
+    """Only words."""
+
+
+def dots(x, shape, weight=None, bias=None, eps=1e-5): ...
+
+
+def returns_dots(x, shape, weight=None, bias=None, eps=1e-5):
+    return ...
+
+
+def not_implemented(x, shape, weight=None, bias=None, eps=1e-5):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("stub", [None, ..., empty, dots, returns_dots, not_implemented])
+def test_a_stub_is_not_an_error(stub, reader):
+    verdict = check("layer_norm", stub)
+    assert (verdict.passed, verdict.mistake, verdict.stuck) == (False, "not-written-yet", 0)
+    assert str(WORDS["not-written-yet"]) in str(verdict)
+
+
+def forgot_return(x, shape, weight=None, bias=None, eps=1e-5):
+    F.layer_norm(x, shape, weight, bias, eps)
+
+
+def two_arguments(x, eps):
+    return x
+
+
+def misspelt(x, shape, weight=None, bias=None, eps=1e-5):
+    mean = x.meen()
+    return x - mean
+
+
+def in_numpy(x, shape, weight=None, bias=None, eps=1e-5):
+    return torch.tensor(layer_norm(x.detach(), shape, weight, bias, eps).numpy())
+
+
+def detached(*arguments):
+    return layer_norm(*arguments).detach()
+
+
+def in_place(x, shape, weight=None, bias=None, eps=1e-5):
+    x -= x.mean(-1, keepdim=True)
+    return x
+
+
+def always_float32(x, *rest):
+    return layer_norm(x.float(), *rest)
+
+
+BAD = {
+    "a string": ("layer_norm", "wrong-kind", "`str`"),
+    "a number": (3, "wrong-kind", "`int`"),
+    "another class": (dict, "wrong-kind", "`type`"),
+    "a Module class": (nn.LayerNorm, "class-not-instance", "`LayerNorm(…)`"),
+    "too few arguments": (two_arguments, "signature", "two_arguments(x, eps)"),
+    "a lambda with too few": (lambda x: x, "signature", "<lambda>(x)"),
+    "no return": (forgot_return, "no-return", "return"),
+    "raises": (misspelt, "raises", "`mean = x.meen()`"),
+    "a tuple": (lambda *a: (layer_norm(*a), 0), "wrong-type", "2"),
+    "a list": (lambda *a: layer_norm(*a).tolist(), "wrong-type", "`list`"),
+    "a number for a tensor": (lambda *a: 1.5, "wrong-type", "`float`"),
+    "another shape": (lambda *a: layer_norm(*a)[None], "wrong-shape", "`(1, 1, 4)`"),
+    "float32 always": (always_float32, "wrong-dtype", "`torch.float64`"),
+    "another device": (lambda *a: layer_norm(*a).to("meta"), "wrong-device", "`meta`"),
+    "NaN": (lambda *a: layer_norm(*a) * float("nan"), "nan", "NaN"),
+    "infinity": (lambda x, *a: layer_norm(x, *a) / (x.sum() * 0), "nan", "NaN"),
+    "a detached result": (detached, "not-differentiable", "`.detach()`"),
+    "through NumPy": (in_numpy, "not-differentiable", "`.detach()`"),
+    "changes its input": (in_place, "mutates-input", "`x`"),
+    "unknown": (lambda *a: layer_norm(*a) ** 3, None, "4"),
+}
+
+
+@pytest.mark.parametrize(("candidate", "mistake", "word"), BAD.values(), ids=BAD)
+def test_what_is_wrong_is_said(candidate, mistake, word, reader):
+    verdict = check("layer_norm", candidate)
+    assert (verdict.passed, verdict.mistake) == (False, mistake)
+    assert word in str(verdict)
+    assert ("的" in str(verdict) or "请" in str(verdict)) == (reader == "zh")
+
+
+def test_an_error_names_the_learners_own_line(reader):
+    verdict = check("layer_norm", misspelt)
+    line = misspelt.__code__.co_firstlineno + 1
+    assert f"{line}" in str(verdict)
+    assert "AttributeError" in str(verdict)
+
+
+def test_an_error_inside_torch_is_traced_to_the_line_that_called_it():
+    def transposes(x, shape, weight=None, bias=None, eps=1e-5):
+        return F.layer_norm(x.T, (99,))
+
+    assert "F.layer_norm(x.T, (99,))" in str(check("layer_norm", transposes))
+
+
+def endless(x, shape, weight=None, bias=None, eps=1e-5):
+    while True:
+        x = x + 0
+
+
+def test_an_endless_loop_is_stopped(reader):
+    verdict = check("layer_norm", endless, patience=0.2)
+    assert (verdict.passed, verdict.mistake) == (False, "interrupted")
+
+
+def interrupted_by_hand(x, shape, weight=None, bias=None, eps=1e-5):
+    raise KeyboardInterrupt
+
+
+def test_the_stop_button_is_understood():
+    assert check("layer_norm", interrupted_by_hand).mistake == "interrupted"
+
+
+def test_nothing_interrupts_later():
+    check("layer_norm", layer_norm, patience=0.05)
+    until = time.monotonic() + 0.2
+    while time.monotonic() < until:
+        pass
+
+
+def test_an_unknown_exercise_names_the_nearest(reader):
+    with pytest.raises(ValueError, match="layer_norm"):
+        check("layernorm", layer_norm)
+
+
+# What is right
+
+
+def test_right_is_said(reader):
+    verdict = check("layer_norm", layer_norm)
+    assert verdict
+    assert verdict.mistake is None
+    assert str(len(EXERCISES["layer_norm"].all_cases)) in str(verdict)
+
+
+def test_prints_are_shown_once(capsys):
+    def prints(*arguments):
+        print("here I am")
+        return layer_norm(*arguments)
+
+    check("layer_norm", prints)
+    assert capsys.readouterr().out == "here I am\n"
+
+
+def test_a_check_leaves_no_trace():
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    module = nn.LayerNorm(3)
+    before = {name: x.clone() for name, x in module.state_dict().items()}
+    check("layer_norm", module)
+    assert all(torch.equal(x, before[name]) for name, x in module.state_dict().items())
+    assert torch.equal(state, torch.get_rng_state())
+    assert threads == torch.get_num_threads()
+
+
+def test_gradients_are_compared_under_no_grad_too():
+    with torch.no_grad():
+        assert check("layer_norm", layer_norm).passed
+        assert not torch.is_grad_enabled()
+
+
+def test_a_module_that_takes_few_inputs_is_told_so(reader):
+    total = str(len(EXERCISES["layer_norm"].all_cases))
+    verdict = check("layer_norm", nn.LayerNorm(3))
+    assert verdict.passed
+    assert total in verdict.told[1]
+
+
+# What is wrong, and shown
+
+
+def test_two_mistakes_at_once_are_both_named(reader):
+    verdict = check("layer_norm", outside_and_unbiased)
+    assert verdict.mistake == "eps-outside-root+unbiased-variance"
+    hints = [EXERCISES["layer_norm"].mistake(name).hint for name in verdict.mistake.split("+")]
+    assert [str(hint) for hint in hints] == list(verdict.told[1:])
+
+
+def test_three_at_once_are_named_too():
+    def last_axis(x, shape, *rest):
+        return outside_and_unbiased(x, (1,), *rest)
+
+    names = check("layer_norm", last_axis).mistake.split("+")
+    assert set(names) == {"last-axis-only", "eps-outside-root", "unbiased-variance"}
+
+
+def test_the_smallest_telling_input_is_shown_with_both_results():
+    verdict = check("layer_norm", EXERCISES["layer_norm"].variant(EXERCISES["layer_norm"].mistake("eps-outside-root")))
+    assert dict(verdict.telling.arguments) == {"x": "[[0.001, 0.002, 0.003, 0.004]]", "normalized_shape": "(4,)"}
+    assert verdict.telling.yours == "[[-1.33, -0.4432, 0.4432, 1.33]]"
+    assert verdict.telling.expected == "[[-0.4472, -0.1491, 0.1491, 0.4472]]"
+
+
+def test_of_a_large_result_the_first_wrong_row_is_shown():
+    def spoils_one_row(x, shape, *rest):
+        y = layer_norm(x, shape, *rest)
+        return y if x.dim() < 3 else torch.cat([y[:-1], y[-1:] * torch.linspace(1, 2, x.shape[1])[:, None]])
+
+    exercise = Exercise(
+        name="rows",
+        lesson="05_layer_norm",
+        recipe=lambda x, shape: layer_norm(x, shape),
+        cases=(Case("large", {"x": torch.arange(30.0).view(2, 5, 3).square(), "shape": (3,)}),),
+        mistakes=(),
+        line="",
+    )
+    verdict = check_against(exercise, spoils_one_row)
+    assert "[1, 1]" in verdict.telling.what
+    assert verdict.telling.arguments[0] == ("x", "tensor (2, 5, 3)")
+
+
+def test_values_that_look_alike_are_shown_with_more_digits():
+    def slightly_off(*arguments):
+        return layer_norm(*arguments) * (1 + 3e-5)
+
+    verdict = check("layer_norm", slightly_off)
+    assert verdict.telling.yours != verdict.telling.expected
+
+
+# Stuck
+
+
+def test_help_grows_with_the_failures_of_one_kind():
+    exercise, wrong = EXERCISES["layer_norm_by_axes"], lambda x, shape: F.layer_norm(x, x.shape)
+    texts = [str(check(exercise.name, wrong)) for _ in range(3)]
+    assert [exercise.line in text for text in texts] == [False, True, True]
+    assert [str(exercise.panel) in text for text in texts] == [False, False, True]
+    assert [str(exercise.section.heading) in text for text in texts] == [True, True, True]
+
+
+def test_another_mistake_and_success_begin_anew():
+    name, one, other = "layer_norm_by_axes", lambda x, shape: F.layer_norm(x, x.shape), lambda x, shape: x
+    assert [check(name, f).stuck for f in (one, one, other, one)] == [1, 2, 1, 1]
+    check(name, F.layer_norm)
+    assert check(name, one).stuck == 1
+
+
+# Saved form
+
+
+def test_a_verdict_is_saved_as_text_html_and_data(reader):
+    bundle = check("layer_norm", outside_and_unbiased)._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", MIME}
+    assert bundle[MIME].keys() == {"exercise", "passed", "mistake", "advice", "version"}
+    assert bundle[MIME]["mistake"] == "eps-outside-root+unbiased-variance"
+    assert "<table>" in bundle["text/html"]
+
+
+def test_html_escapes_what_the_learner_wrote():
+    def bad(x, shape, weight=None, bias=None, eps=1e-5):
+        raise ValueError("<script>alert(1)</script>")
+
+    html = check("layer_norm", bad).html()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+# Comparing
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "same"),
+    [
+        (torch.tensor([1.0]), torch.tensor([1.0 + 1e-6]), True),
+        (torch.tensor([1.0]), torch.tensor([1.0 + 1e-3]), False),
+        (torch.tensor([0.0, 1e6]), torch.tensor([1.0, 1e6]), True),
+        (torch.tensor([float("nan")]), torch.tensor([float("nan")]), True),
+        (torch.tensor([float("inf")]), torch.tensor([1.0]), False),
+        (torch.tensor([1.0]), torch.tensor([1.0], dtype=torch.float64), False),
+        (torch.ones(2), torch.ones(1, 2), False),
+        (torch.tensor([1]), torch.tensor([1]), True),
+        (torch.zeros(0), torch.zeros(0), True),
+        (11008, 11008, True),
+        (11008.0, 11008, False),
+        (True, 1, True),
+        ("a", 1, False),
+    ],
+)
+def test_close(x, y, same):
+    assert close(x, y, 1e-5) is same
