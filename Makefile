@@ -76,6 +76,7 @@ bench: .venv/dev
 	$(BIN)/python tests/bench/normalization.py
 	$(BIN)/python tests/bench/kernels.py
 	$(BIN)/python tests/bench/attention.py
+	$(BIN)/python tests/bench/verdicts.py
 	$(BIN)/python tests/bench/panel.py
 
 figures: .venv/dev

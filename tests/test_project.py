@@ -35,7 +35,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "timing": {"kernels"},
     "real_models": {"kernels"},
     "pictures": {"kernels", "language"},
-    "checks": {"kernels", "language"},
+    "checks": {"kernels", "language", "package"},
     "panel": {"language"},
     "lesson": {"language", "panel", "package"},
     "stills": {"language", "lesson", "panel", "pictures"},

@@ -12,6 +12,7 @@ from ..exercise import Case, Exercise, Mistake
 from ..modules import attributes_as_arguments
 from .normalizing import (
     CENTRE_MISTAKES,
+    DETACHED,
     EPS_MISTAKES,
     OFFSET,
     OVERFLOW,
@@ -98,20 +99,6 @@ AXES_MISTAKES = (
         ),
         "pictures",
     ),
-)
-
-DETACHED = Mistake(
-    "statistics-detached",
-    {
-        "centre": lambda x, axes: mean(x.detach(), axes),
-        "spread": lambda x, axes: variance(x.detach(), axes),
-    },
-    Text(
-        en="The numbers are right, the gradients are not: mean and variance depend on x too, but you cut them off from "
-        "it (`detach`, `no_grad` or `.data`).",
-        zh="数值是对的，梯度却不对：均值和方差也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
-    ),
-    "gradient",
 )
 
 LAYER_NORM = Exercise(

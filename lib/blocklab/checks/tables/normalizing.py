@@ -49,9 +49,8 @@ EPS_MISTAKES = (
         "eps-outside-root",
         {"divide": lambda centred, spread, eps: centred / (spread.sqrt() + eps)},
         Text(
-            en="ε stands outside the root: you divide by √variance + ε, which is too little for small inputs. It "
-            "belongs inside, next to the variance.",
-            zh="ε 写在了根号外面：你除以的是 √方差 + ε，输入很小时，这个除数太小。ε 应加在根号内的方差上。",
+            en="ε stands outside the root: for small inputs you divide by too little. It belongs under the root.",
+            zh="ε 写在了根号外面：输入很小时，你的除数太小。ε 应当加在根号里面。",
         ),
         "tiny",
     ),
@@ -68,8 +67,8 @@ EPS_MISTAKES = (
         "root-missing",
         {"divide": lambda centred, spread, eps: centred / (spread + eps)},
         Text(
-            en="You divide by the variance. Take its root: the standard deviation has the unit of the input.",
-            zh="你除以了方差。请先开方：标准差的单位才与输入相同。",
+            en="The root is missing: what you divide by has the unit of the input squared. Take its root.",
+            zh="漏了开方：你的除数的单位是输入单位的平方。请再开一次方。",
         ),
         "rows",
     ),
@@ -77,9 +76,9 @@ EPS_MISTAKES = (
         "root-of-each",
         {"divide": lambda centred, spread, eps: centred / (spread.sqrt() + eps**0.5)},
         Text(
-            en="You take the roots of the variance and of ε one by one and add them. Add first, then take one root: "
-            "the sum of two roots is larger than the root of the sum, so your result comes out too small.",
-            zh="你把方差和 ε 分别开方再相加。应当先相加，再开一次方：两个根之和大于和的根，所以你的结果偏小。",
+            en="You take the root of ε by itself. Add ε first, then take one root: the sum of two roots is larger than "
+            "the root of the sum, so you divide by too much.",
+            zh="你把 ε 单独开了方。应当先加上 ε，再开一次方：两个根之和大于和的根，所以你的除数偏大。",
         ),
         "tiny",
     ),
@@ -96,8 +95,8 @@ EPS_MISTAKES = (
         "eps-as-floor",
         {"divide": lambda centred, spread, eps: centred / spread.clamp(min=eps).sqrt()},
         Text(
-            en="You use ε as the least variance allowed. It is added to every variance, large or small.",
-            zh="你把 ε 当成了方差的下限。应当把它加到每个方差上，不论方差是大是小。",
+            en="You use ε as the least number allowed under the root. It is added to every number there, large or small.",
+            zh="你把 ε 当成了根号内的下限。不论根号内的数是大是小，都要加上 ε。",
         ),
         "tiny",
     ),
@@ -117,9 +116,9 @@ SPREAD_MISTAKES = (
         "unbiased-variance",
         {"spread": lambda x, axes: x.var(axes, keepdim=True)},
         Text(
-            en="Your variance divides by n − 1, so your result is `√((n − 1)/n)` times the right one. A normalization "
-            "layer divides by n: write `correction=0`.",
-            zh="你的方差除以了 n − 1，所以结果是正确值的 `√((n − 1)/n)` 倍。"
+            en="Your variance divides by n − 1, so your standardized numbers are `√((n − 1)/n)` times the right ones. "
+            "A normalization layer divides by n: write `correction=0`.",
+            zh="你的方差除以了 n − 1，所以标准化之后的数是正确值的 `√((n − 1)/n)` 倍。"
             "归一化层的方差应除以 n，请写 `correction=0`。",
         ),
         "rows",
@@ -158,8 +157,8 @@ CENTRE_MISTAKES = (
         "mean-not-subtracted",
         {"centre": lambda x, axes: torch.zeros_like(mean(x, axes))},
         Text(
-            en="The mean is not subtracted above the fraction line: your rows do not have mean 0.",
-            zh="分子没有减去均值：你的每一行的均值都不是 0。",
+            en="The mean is not subtracted above the fraction line, so the numbers that share a mean do not average 0.",
+            zh="分子没有减去均值，所以共用一个均值的那些数，平均下来不是 0。",
         ),
         "rows",
     ),
@@ -183,7 +182,21 @@ def _median(x: Tensor, axes: list[int]) -> Tensor:
     return middle.view([1 if axis in axes else n for axis, n in enumerate(x.shape)])
 
 
-RESCALE_MISTAKES = (
+DETACHED = Mistake(
+    "statistics-detached",
+    {
+        "centre": lambda x, axes: mean(x.detach(), axes),
+        "spread": lambda x, axes: variance(x.detach(), axes),
+    },
+    Text(
+        en="The numbers are right, the gradients are not: mean and variance depend on x too, but you cut them off from "
+        "it (`detach`, `no_grad` or `.data`).",
+        zh="数值是对的，梯度却不对：均值和方差也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
+    ),
+    "gradient",
+)
+
+WEIGHT_MISTAKES = (
     Mistake(
         "weight-ignored",
         {"rescale": lambda y, weight, bias: rescale(y, None, bias)},
@@ -193,6 +206,18 @@ RESCALE_MISTAKES = (
         ),
         "weighted",
     ),
+    Mistake(
+        "weight-plus-one",
+        {"rescale": lambda y, weight, bias: rescale(y, None if weight is None else 1 + weight, bias)},
+        Text(
+            en="You multiply by 1 + weight. That is how some models store γ, but here `weight` is γ itself.",
+            zh="你乘的是 1 + weight。有些模型这样保存 γ，但这里的 `weight` 就是 γ 本身。",
+        ),
+        "weighted",
+    ),
+)
+
+BIAS_MISTAKES = (
     Mistake(
         "bias-ignored",
         {"rescale": lambda y, weight, bias: rescale(y, weight, None)},
@@ -212,15 +237,6 @@ RESCALE_MISTAKES = (
         "weighted",
     ),
     Mistake(
-        "weight-plus-one",
-        {"rescale": lambda y, weight, bias: rescale(y, None if weight is None else 1 + weight, bias)},
-        Text(
-            en="You multiply by 1 + weight. That is how some models store γ, but here `weight` is γ itself.",
-            zh="你乘的是 1 + weight。有些模型这样保存 γ，但这里的 `weight` 就是 γ 本身。",
-        ),
-        "weighted",
-    ),
-    Mistake(
         "weight-and-bias-swapped",
         {"rescale": lambda y, weight, bias: rescale(y, bias, weight)},
         Text(
@@ -230,3 +246,5 @@ RESCALE_MISTAKES = (
         "weighted",
     ),
 )
+
+RESCALE_MISTAKES = (*WEIGHT_MISTAKES, *BIAS_MISTAKES)
