@@ -1,15 +1,17 @@
 """The real lessons: both languages agree, the built notebooks are fresh, badges and READMEs hold the one address."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from blocklab.publish import build, check, fresh, parity, texts
 from blocklab.publish.project import Project
-from blocklab.publish.source import read_lesson
+from blocklab.publish.source import Code, read_lesson
 
 PROJECT = Project(Path(__file__).parents[1])
 OUTLINES = PROJECT.outlines()
+CLAIMS = tomllib.loads((Path(__file__).parent / "data" / "claims.toml").read_text("utf-8"))
 
 each_lesson = pytest.mark.parametrize("outline", OUTLINES, ids=lambda outline: outline.stem)
 
@@ -28,6 +30,12 @@ def test_there_are_lessons():
 def test_both_languages_say_the_same(outline):
     lesson = read_lesson(PROJECT, outline.stem)
     nothing(parity.check_lesson(lesson) + texts.check_code(lesson))
+
+
+@each_lesson
+def test_every_claim_of_the_source_notes_is_settled_by_a_cell(outline):
+    cells = [cell for cell in read_lesson(PROJECT, outline.stem).cells if isinstance(cell, Code)]
+    assert {claim for cell in cells for claim in cell.claims} == CLAIMS.get(outline.stem, {}).keys()
 
 
 @each_lesson

@@ -22,8 +22,8 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 
 AREAS = {  # the first name under `blocklab`, and the area it belongs to
     "": "package",
-    **dict.fromkeys(["arguments", "normalization", "moving_average", "positional_encoding"], "kernels"),
-    **dict.fromkeys(["feed_forward", "attention", "transformer", "fused"], "kernels"),
+    **dict.fromkeys(["arguments", "normalization", "moving_average", "batch_statistics"], "kernels"),
+    **dict.fromkeys(["positional_encoding", "feed_forward", "attention", "transformer", "fused"], "kernels"),
     **dict.fromkeys(["panel", "canvas"], "panel"),
     **dict.fromkeys(["lesson", "environment"], "lesson"),
     **{name: name for name in ("language", "timing", "pictures", "checks", "publish", "stills", "real_models")},

@@ -17,6 +17,8 @@ r"""
 """
 
 # %%
+import torch
+
 from blocklab.checks import check
 from blocklab.environment import check_environment
 from blocklab.language import Text
@@ -96,7 +98,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(lesson_map(ready=(0, 2)), size=(10, 5.4))
+Panel(lesson_map(ready=(0, 2, 3)), size=(10, 5.4))
 
 # %% [markdown] lang="en"
 r"""
@@ -104,7 +106,7 @@ r"""
 |---|---|---|
 | 01 | Why do activations need a scale? | to come |
 | [02](02_norm_axes.ipynb) | Which numbers share one mean? | **ready** |
-| 03 | What does momentum = 0.1 mean? | to come |
+| [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? | **ready** |
 | 04 | When does BatchNorm fail? | to come |
 | 05 | LayerNorm, exactly. | to come |
 | 06 | What is lost when the mean stays? | to come |
@@ -124,15 +126,13 @@ The lessons grew from five notes found on the web. They contradict each other, a
 | topic | one note says | another says | PyTorch | lesson |
 |---|---|---|---|---|
 | ε | 1e-12 | 1e-5, once inside the root and once outside | 1e-5, inside | 05 |
-| momentum | close to 1 | 0.1 | 0.1, the weight of the *new* value | 03 |
+| momentum | close to 1 | 0.1 | 0.1, the weight of the *new* value | [03](03_ema_momentum.ipynb) |
 | an image is | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
 | BatchNorm keeps one mean per | position and feature | feature | channel | [02](02_norm_axes.ipynb) |
 | the parameters are called | gamma, beta | weight, bias | `weight`, `bias` | 05 |
 | the Chinese word for normalization | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 
-## Exercises
-
-An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 0.447 long?
+The column "PyTorch", asked from PyTorch itself:
 """
 
 # %% [markdown] lang="zh"
@@ -141,7 +141,7 @@ r"""
 |---|---|---|
 | 01 | 激活值为什么需要合适的尺度？ | 待写 |
 | [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | **可用** |
-| 03 | momentum = 0.1 是什么意思？ | 待写 |
+| [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ | **可用** |
 | 04 | 批量归一化什么时候失效？ | 待写 |
 | 05 | 一丝不差的层归一化 | 待写 |
 | 06 | 不减均值，丢掉了什么？ | 待写 |
@@ -161,12 +161,29 @@ r"""
 | 话题 | 一篇说 | 另一篇说 | PyTorch | 课 |
 |---|---|---|---|---|
 | ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | 05 |
-| 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | 03 |
+| 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | [03](03_ema_momentum.ipynb) |
 | 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
 | 批量归一化为谁各算一个均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
 | 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | 05 |
 | normalization 的中文 | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 
+“PyTorch”这一列，直接问 PyTorch：
+"""
+
+# %% claims=["E55"]
+layer = torch.nn.BatchNorm2d(3)
+print(layer.eps, layer.momentum, [name for name, _ in layer.named_parameters()])
+print(layer(torch.randn(2, 3, 4, 5)).shape, layer.running_mean.shape)
+
+# %% [markdown] lang="en"
+r"""
+## Exercises
+
+An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 0.447 long?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 练习怎么做
 
 练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它也拿你的答案和各种常见的错误比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度是 0.447？

@@ -206,7 +206,7 @@ r"""
 这套课程所依据的原始笔记里有两个双重循环，处理的都是形状为 `(N, L, d)` 的文本（N 个句子、L 个位置、d 个特征）。批量归一化：对每个位置、每个特征，沿批量轴求均值。层归一化：对每个句子、每个位置，沿特征轴求均值。它们和 torch 一致吗？
 """
 
-# %%
+# %% claims=["E02"]
 text = torch.randn(3, 5, 4)  # (N, L, d)
 torch_batch = F.batch_norm(text.mT, None, None, training=True).mT  # (N, L, d)
 torch.testing.assert_close(layer_norm_loops(text), F.layer_norm(text, (4,)))
@@ -243,7 +243,7 @@ r"""
 还有两个用词：C 不是某篇笔记所说的序列长度，而是通道数或特征数；只有输入图像的通道才是红、绿、蓝，经过卷积之后，C 就是卷积的输出通道数。
 """
 
-# %%
+# %% claims=["E01", "E03", "E04", "E17"]
 photo = torch.randn(2, 3, 3, 4)  # (N, H, W, C)
 print(photo.mean(0).numel(), photo.mean((0, 1, 2)).numel())
 alone = torch.tensor([[1.0, 2.0, 3.0]])
@@ -252,6 +252,10 @@ print(text.mean(-1, keepdim=True).shape, standardize(text, -1).shape)
 changed = text.clone()
 changed[:, 4] += 3
 print((layer_norm(changed, (4,)) != layer_norm(text, (4,))).any(-1)[0])
+
+# %% claims=["E13", "E16"]
+after = torch.nn.Conv2d(4, 16, 3)(photo.movedim(-1, 1))  # (N, C, H, W)
+print(after.shape[1], torch.nn.BatchNorm1d(4)(text.mT).mT.shape)
 
 # %% [markdown] lang="en"
 r"""
@@ -294,7 +298,7 @@ L = C 时 torch 不会报错，这一层却把位置当成了通道：每个位�
 标准化之后，每个通道还要乘上可学习的缩放参数 γ，再加上平移参数 β。对 `(N, C, H, W)`，它们的形状是 `(C,)`，必须与轴 1 对齐，而不是与最后一个轴对齐，所以 `batch_norm` 会先把 γ 变形为 `(1, C, 1, 1)`。它们**可以**抵消标准化，但只对一个小批量有效：不同的小批量共用同一组 γ 和 β，均值和方差却各不相同。
 """
 
-# %%
+# %% claims=["E23"]
 first, second = 3 * torch.randn(2, 32, 3) + 5  # (N, C) each
 gamma = (first.var(0, correction=0) + 1e-5).sqrt()  # (C,)
 beta = first.mean(0)  # (C,)

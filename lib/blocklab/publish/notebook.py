@@ -50,6 +50,8 @@ def _text(twins, language: str) -> NotebookNode:
 
 def _code(code: Code) -> NotebookNode:
     metadata = {"tags": list(code.tags)} if code.tags else {}
+    if code.claims:
+        metadata |= {"blocklab": {"claims": list(code.claims)}}
     if "solution" in code.tags:
         metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
     return new_code_cell(code.source, id=code.id, metadata=metadata)

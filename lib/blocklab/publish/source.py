@@ -27,10 +27,13 @@ class Twins:
 
 @dataclass(frozen=True)
 class Code:
+    """A code cell. `claims` are the statements of the source notes, by number, that it shows to hold or not."""
+
     id: str
     line: int
     source: str
     tags: tuple[str, ...]
+    claims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def _pair(cells, file: str):
             first, id, en = waiting
             raise PublishError(str(Problem(file, first, id, "no Chinese twin directly after it", (("en", en),))))
         if cell.cell_type == "code":
-            yield Code(next_id(), line, cell.source, _tags(cell, file, line))
+            yield Code(next_id(), line, cell.source, _tags(cell, file, line), tuple(cell.metadata.get("claims", ())))
         elif cell.cell_type != "markdown" or language not in ("en", "zh"):
             what = f'a text wants [markdown] lang="en" or lang="zh", got {cell.cell_type} lang={language!r}'
             raise PublishError(str(Problem(file, line, None, what, (("text", cell.source),))))

@@ -15,6 +15,7 @@ def channel_by_channel(x):
 
 RIGHT = {
     "scale": {"a float": 1e-3, "a tensor": torch.tensor(0.001), "a power": 10**-3},
+    "feature_axes": {"a number": 0, "a tuple": (0,), "from the end": -2},
     "one_mean_axes": {"both": (0, 1), "a list from the end": [-2, -1]},
     "batch_norm_by_axes": {
         "standardize": lambda x: standardize(x, (0, 2, 3)),

@@ -39,7 +39,7 @@ def in_float64(average, value, momentum):
 
 def number_by_number(average, value, momentum):
     pairs = zip(average.flatten(), value.flatten(), strict=True)
-    return torch.stack([(1 - momentum) * old + momentum * new for old, new in pairs]).view_as(average)
+    return torch.stack([torch.lerp(old, new, momentum) for old, new in pairs]).view_as(average)
 
 
 RIGHT = {

@@ -57,12 +57,48 @@ SCALE = Exercise(
     line="layer_norm(s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]",
 )
 
+AXES = Text(en="axes, such as `(0,)`", zh="轴的编号，例如 `(0,)`")
+
+FEATURE_AXES = Exercise(
+    name="feature_axes",
+    lesson="01_why_normalize",
+    recipe=lambda: (0,),
+    use=lambda axes: lambda x: standardize(x, axes),
+    wants=AXES,
+    cases=(Case("rows", {"x": torch.tensor([[1.0, 200], [2, 100], [6, 600]])}),),
+    mistakes=(
+        Mistake(
+            "feature-axis",
+            {"answer": (1,)},
+            Text(
+                en="Along axis 1 each **sample** gets mean 0, and features of different scales are mixed. The axis "
+                "that you name is the one that disappears: the samples should.",
+                zh="沿轴 1，是每个**样本**的均值为 0，不同尺度的特征混在了一起。"
+                "写哪个轴，哪个轴就消失：该消失的是样本。",
+            ),
+            "rows",
+        ),
+        Mistake(
+            "every-axis",
+            {"answer": (0, 1)},
+            Text(
+                en="One mean for all numbers: the feature with the largest scale decides it. Each feature needs a mean "
+                "of its own.",
+                zh="所有的数共用一个均值，尺度最大的特征说了算。每个特征应当各有一个均值。",
+            ),
+            "rows",
+        ),
+    ),
+    section=Section("01_why_normalize", Text(en="Two inputs, one weight", zh="两个输入，一个权重")),
+    line="x.mean(my_axes).shape == (2,)  # one mean per feature",
+)
+
 ONE_MEAN_AXES = Exercise(
     name="one_mean_axes",
     lesson="02_norm_axes",
     recipe=lambda: (0, 1),
     use=lambda axes: lambda x: standardize(x, axes),
-    wants=Text(en="axes, such as `(0,)`", zh="轴的编号，例如 `(0,)`"),
+    wants=AXES,
     cases=(Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])}),),
     mistakes=(
         Mistake(
@@ -268,4 +304,4 @@ LAYER_NORM_BY_AXES = Exercise(
     line="axes = range(-len(normalized_shape), 0)",
 )
 
-EXERCISES = (SCALE, ONE_MEAN_AXES, BATCH_NORM_BY_AXES, LAYER_NORM_BY_AXES)
+EXERCISES = (SCALE, FEATURE_AXES, ONE_MEAN_AXES, BATCH_NORM_BY_AXES, LAYER_NORM_BY_AXES)

@@ -20,6 +20,7 @@ from .normalizing import (
     SPREAD_MISTAKES,
     divide,
     given,
+    keepdim_mistakes,
     mean,
     rescale,
     variance,
@@ -54,10 +55,10 @@ AXES_MISTAKES = (
         "over-the-sentence",
         {"axes": lambda x, normalized_shape: list(range(1, x.dim()))},
         Text(
-            en="You average over every axis but the batch, so the tokens of a sentence share one mean. Each token has "
-            "a mean of its own, over its features only (`dim=-1`).",
-            zh="你沿批量轴以外的所有轴求均值，于是同一句话里的词元共用一个均值。"
-            "每个词元应当各有一个均值，只沿自己的特征轴求（`dim=-1`）。",
+            en="You average over every axis but the batch, so the tokens of a sentence share their statistics. Each "
+            "token has its own, over its features only (`dim=-1`).",
+            zh="你沿批量轴以外的所有轴求均值，于是同一句话里的词元共用一组统计量。"
+            "每个词元应当有自己的统计量，只沿特征轴求（`dim=-1`）。",
         ),
         "tokens",
     ),
@@ -65,9 +66,9 @@ AXES_MISTAKES = (
         "over-everything",
         {"axes": lambda x, normalized_shape: list(range(x.dim()))},
         Text(
-            en="One mean for the whole tensor: your result for one sample depends on the others. Say along which axes "
-            "the mean is taken.",
-            zh="整个张量只有一个均值：一个样本的结果会受其他样本影响。求均值时请写明沿哪些轴。",
+            en="You average over the whole tensor, so your result for one sample depends on the others. Say along "
+            "which axes the average is taken.",
+            zh="你对整个张量只求了一次均值，于是一个样本的结果会受其他样本影响。求均值时请写明沿哪些轴。",
         ),
         "rows",
     ),
@@ -75,8 +76,9 @@ AXES_MISTAKES = (
         "over-the-batch",
         {"axes": lambda x, normalized_shape: [0]},
         Text(
-            en="You average over the batch axis. That is what BatchNorm does; LayerNorm never looks at another sample.",
-            zh="你沿批量轴求了均值，那是批量归一化（BatchNorm）的做法。层归一化（LayerNorm）从不看别的样本。",
+            en="You average over the batch axis. That is what BatchNorm does; here one sample never influences "
+            "another.",
+            zh="你沿批量轴求了均值，那是批量归一化（BatchNorm）的做法。而在这里，样本之间互不影响。",
         ),
         "rows",
     ),
@@ -125,6 +127,7 @@ LAYER_NORM = Exercise(
             "other eps",
             {"x": torch.tensor([[1.0, 3]]), "normalized_shape": (2,), "weight": None, "bias": None, "eps": 3.0},
         ),
+        Case("square", {"x": torch.tensor([[1.0, 2, 6], [4, 10, 1], [7, 3, 5]]), "normalized_shape": (3,)}),
         Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,)}),
         Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
         Case(
@@ -151,7 +154,15 @@ LAYER_NORM = Exercise(
             advice=OFFSET,
         ),
     ),
-    mistakes=(*AXES_MISTAKES, *EPS_MISTAKES, *SPREAD_MISTAKES, *CENTRE_MISTAKES, DETACHED, *RESCALE_MISTAKES),
+    mistakes=(
+        *AXES_MISTAKES,
+        *EPS_MISTAKES,
+        *SPREAD_MISTAKES,
+        *CENTRE_MISTAKES,
+        *keepdim_mistakes("square"),
+        DETACHED,
+        *RESCALE_MISTAKES,
+    ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     line="variance = (x - mean).square().mean(axes, keepdim=True)",
 )

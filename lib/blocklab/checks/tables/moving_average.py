@@ -68,9 +68,9 @@ SHARE_MISTAKES = (
         "plain-mean",
         {"share": lambda momentum: 0.5},
         Text(
-            en="You return the plain mean of the two. After many steps all values would not count alike: the two are "
-            "weighted with `momentum`.",
-            zh="你返回的是两者的普通均值。这里的两个权重应由 `momentum` 决定，并不是各占一半。",
+            en="You return the plain mean of the two, half and half. How much the new value counts is what `momentum` "
+            "says.",
+            zh="你返回的是两者的普通均值，各占一半。新值占多少，应由 `momentum` 决定。",
         ),
         "a quarter",
     ),
@@ -91,9 +91,9 @@ WEIGHT_MISTAKES = (
         "old-average-in-full",
         {"old_weight": lambda new: 1.0},
         Text(
-            en="You add to the old average without taking anything off it, so it grows without end. Its weight is what "
-            "is left of 1.",
-            zh="你只往旧平均值上加，却没有减少它的份额，于是它会无限增大。它的权重应是 1 减去新值的权重。",
+            en="You add to the old average without taking anything off it, so it becomes a sum. Its weight is what is "
+            "left of 1.",
+            zh="你只往旧平均值上加，却没有减少它的份额，于是它成了总和。它的权重应是 1 减去新值的权重。",
         ),
         "arrived",
     ),
@@ -101,9 +101,9 @@ WEIGHT_MISTAKES = (
         "new-value-in-full",
         {"new_weight": lambda new: 1.0},
         Text(
-            en="The new value comes in full, without its weight: the weights sum to more than 1, and the average grows "
-            "beyond every value it has seen.",
-            zh="新值没有乘以权重就整个加了进来：权重之和大于 1，平均值会超出见过的所有值。",
+            en="The new value comes in full, without its weight. Fed the same value again and again, your average ends "
+            "at `value / momentum`.",
+            zh="新值没有乘以权重，整个加了进来。反复输入同一个值，你的平均值最终会停在 `value / momentum`。",
         ),
         "arrived",
     ),
@@ -141,7 +141,7 @@ WEIGHT_MISTAKES = (
         "old-weight-squared",
         {"old_weight": lambda new: (1 - new) ** 2},
         Text(
-            en="The old average is faded twice: its weight is squared in your result. One factor is enough, once a step.",
+            en="The old average is faded twice: its weight is squared in your result. Once a step is enough.",
             zh="旧平均值衰减了两次：在你的结果里，它的权重成了平方。每一步只乘一次就够了。",
         ),
         "a quarter",
@@ -152,8 +152,8 @@ BIAS_CORRECTED = Mistake(
     "bias-corrected",
     {"correct": lambda new, share: new / share},
     Text(
-        en="You divide by the weight of the new value at the end: that is the bias correction that Adam makes after its "
-        "first step. BatchNorm makes none.",
+        en="You divide by the weight of the new value at the end: that is the bias correction that Adam makes after "
+        "its first step. BatchNorm makes none.",
         zh="你最后除以了新值的权重，那是 Adam 在第一步之后做的偏差修正。批量归一化（BatchNorm）不做这种修正。",
     ),
     "a quarter",
@@ -194,7 +194,7 @@ EMA_UPDATE = Exercise(
         Case("channels", {"average": waves(2, 3), "value": waves(2, 3, start=1.0), "momentum": 0.3}),
     ),
     mistakes=(*SHARE_MISTAKES, *WEIGHT_MISTAKES, BIAS_CORRECTED, *WHOLE_MISTAKES),
-    growing=lambda n: {"average": waves(n), "value": waves(n, start=1.0), "momentum": 0.1},
+    growing=lambda n: {"average": waves(n, n), "value": waves(n, n, start=1.0), "momentum": 0.1},
     line="change = momentum * (value - average)",
 )
 EXERCISES = (EMA_UPDATE,)

@@ -4,6 +4,8 @@ Every recipe takes these steps: which axes (`axes`), what is subtracted (`centre
 eps that goes with it in `small`, and `divide`), and the learned weight and bias (`rescale`).
 """
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
@@ -58,8 +60,8 @@ EPS_MISTAKES = (
         "eps-missing",
         {"small": lambda eps: 0.0},
         Text(
-            en="ε is missing. Small inputs are blown up, and a constant input gives 0 / 0.",
-            zh="漏掉了 ε：很小的输入会被放得过大，常数输入会得到 0 / 0。",
+            en="ε is missing. Small inputs are blown up, and where the root is 0 you divide 0 by 0.",
+            zh="漏掉了 ε：很小的输入会放得过大，根号内为 0 时就是用 0 除以 0。",
         ),
         "tiny",
     ),
@@ -76,8 +78,8 @@ EPS_MISTAKES = (
         "root-of-each",
         {"divide": lambda centred, spread, eps: centred / (spread.sqrt() + eps**0.5)},
         Text(
-            en="You take the root of ε by itself. Add ε first, then take one root: the sum of two roots is larger than "
-            "the root of the sum, so you divide by too much.",
+            en="You take the root of ε by itself. Add ε first, then take one root: the sum of two roots is larger "
+            "than the root of the sum, so you divide by too much.",
             zh="你把 ε 单独开了方。应当先加上 ε，再开一次方：两个根之和大于和的根，所以你的除数偏大。",
         ),
         "tiny",
@@ -95,8 +97,8 @@ EPS_MISTAKES = (
         "eps-as-floor",
         {"divide": lambda centred, spread, eps: centred / spread.clamp(min=eps).sqrt()},
         Text(
-            en="You use ε as the least number allowed under the root. It is added to every number there, large or small.",
-            zh="你把 ε 当成了根号内的下限。不论根号内的数是大是小，都要加上 ε。",
+            en="You use ε as the least number allowed under the root. It is always added, to large numbers too.",
+            zh="你把 ε 当成了根号内的下限。ε 总是要加的，根号内的数很大时也一样。",
         ),
         "tiny",
     ),
@@ -108,6 +110,17 @@ EPS_MISTAKES = (
             zh="不论传入的 `eps` 是多少，你的函数都用自己的 ε，即 1e-5。",
         ),
         "other eps",
+    ),
+    Mistake(
+        "eps-default-too-small",
+        {"small": lambda eps: 1e-12 if eps == 1e-5 else eps},
+        Text(
+            en="Your default for `eps` is 1e-12, as in BERT. Here it is 1e-5: the smaller one is 0 in float16, and in "
+            "float32 it lets rounding noise through.",
+            zh="你的 `eps` 默认值是 1e-12，BERT 是这样。这里是 1e-5："
+            "那个更小的数在 float16 里就是 0，在 float32 里则会放大舍入噪声。",
+        ),
+        "tiny",
     ),
 )
 
@@ -189,12 +202,38 @@ DETACHED = Mistake(
         "spread": lambda x, axes: variance(x.detach(), axes),
     },
     Text(
-        en="The numbers are right, the gradients are not: mean and variance depend on x too, but you cut them off from "
-        "it (`detach`, `no_grad` or `.data`).",
+        en="The numbers are right, the gradients are not: mean and variance depend on x too, but you cut them off "
+        "from it (`detach`, `no_grad` or `.data`).",
         zh="数值是对的，梯度却不对：均值和方差也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
     ),
     "gradient",
 )
+
+
+def keepdim_mistakes(shows: str) -> tuple[Mistake, ...]:
+    return (
+        Mistake(
+            "mean-without-keepdim",
+            {"centre": lambda x, axes: x.mean(axes)},
+            Text(
+                en="Your mean loses its axes, so it is subtracted along a wrong axis, or its shape fits none. Keep "
+                "them with `keepdim=True`.",
+                zh="你的均值丢掉了求均值的轴，于是减到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留这些轴。",
+            ),
+            shows,
+        ),
+        Mistake(
+            "variance-without-keepdim",
+            {"spread": lambda x, axes: x.var(axes, correction=0)},
+            Text(
+                en="Your variance loses its axes, so it divides along a wrong axis, or its shape fits none. Keep them "
+                "with `keepdim=True`.",
+                zh="你的方差丢掉了求方差的轴，于是除到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留这些轴。",
+            ),
+            shows,
+        ),
+    )
+
 
 WEIGHT_MISTAKES = (
     Mistake(
@@ -248,3 +287,12 @@ BIAS_MISTAKES = (
 )
 
 RESCALE_MISTAKES = (*WEIGHT_MISTAKES, *BIAS_MISTAKES)
+
+
+SHARED_MISTAKES = (*EPS_MISTAKES, *SPREAD_MISTAKES, *CENTRE_MISTAKES, DETACHED, *RESCALE_MISTAKES)
+
+
+def chosen(mistakes: Iterable[Mistake], *names: str) -> tuple[Mistake, ...]:
+    """Some of the mistakes: a recipe with many steps of its own takes those that learners make most."""
+    by_name = {mistake.id: mistake for mistake in mistakes}
+    return tuple(by_name[name] for name in names)

@@ -1,1 +1,332 @@
-EXERCISES = ()
+"""Known mistakes of `swiglu`, the whole feed-forward layer with its three matrices."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from blocklab.language import Text
+
+from ..exercise import Case, Exercise, Mistake
+from ..modules import CannotBeSaid, load_weights
+from .activations import SIGMOID_OVERFLOW
+from .numbers import waves
+
+
+def named_by_meta(w1: Tensor, w2: Tensor, w3: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The way to the gate, the way up and the way down."""
+    return w1, w3, w2
+
+
+def gate_times_value(gate: Tensor, value: Tensor, opened: Callable) -> Tensor:
+    return opened(gate) * value
+
+
+def recipe(
+    x: Tensor,
+    w1: Tensor,
+    w2: Tensor,
+    w3: Tensor,
+    *,
+    roles: Callable = named_by_meta,
+    project: Callable = F.linear,
+    opened: Callable = F.silu,
+    join: Callable = gate_times_value,
+    descend: Callable = F.linear,
+    finish: Callable = lambda y, x: y,
+) -> Tensor:
+    to_gate, up, down = roles(w1, w2, w3)
+    hidden = join(project(x, to_gate), project(x, up), opened)
+    return finish(descend(hidden, down), x)
+
+
+def three_linear_layers(module: nn.Module, _exercise: Exercise, arguments: dict[str, Tensor]) -> Tensor:
+    """Call a Module whose Linear layers w1, w2 and w3 have the matrices of the case as their weights.
+
+    A Module has one size. It is that of all inputs but those with square matrices. Raises CannotBeSaid for these, and
+    Complaint for a Module of other names or another size.
+    """
+    weights = {f"{name}.weight": w for name, w in arguments.items() if name != "x"}
+    if arguments["w1"].shape == arguments["w2"].shape:
+        raise CannotBeSaid
+    return functional_call(load_weights(module, weights), weights, arguments["x"])
+
+
+ROLES_MISTAKES = (
+    Mistake(
+        "w3-is-the-gate",
+        {"roles": lambda w1, w2, w3: (w3, w1, w2)},
+        Text(
+            en="SiLU stands on the branch of w3. Here `w1` is the gate, as in Meta's code; other code has it the other "
+            "way round, so look before you copy weights.",
+            zh="SiLU 作用在了 w3 那一支上。这里的门是 `w1`，与 Meta 的代码一致；别的代码可能相反，"
+            "照搬权重之前请先看清楚。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "matrices-in-order",
+        {"roles": lambda w1, w2, w3: (w1, w2, w3)},
+        Text(
+            en="You take the matrices in the order gate, up, down. In Meta's numbering `w2` leads back down and `w3` "
+            "leads up. Only square matrices let this pass without an error.",
+            zh="你按门、升、降的顺序使用了三个矩阵。在 Meta 的编号里，`w2` 是降回去的，`w3` 是升上去的。只有方阵时，"
+            "这个错误才不会报错。",
+        ),
+        "square",
+    ),
+    Mistake(
+        "w3-unused",
+        {"roles": lambda w1, w2, w3: (w1, w1, w2)},
+        Text(
+            en="Both branches use `w1`, and `w3` is not used at all. The value has a matrix of its own.",
+            zh="两支用的都是 `w1`，`w3` 根本没有用到。值的那一支有自己的矩阵。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "w1-unused",
+        {"roles": lambda w1, w2, w3: (w3, w3, w2)},
+        Text(
+            en="Both branches use `w3`, and `w1` is not used at all. The gate has a matrix of its own.",
+            zh="两支用的都是 `w3`，`w1` 根本没有用到。门的那一支有自己的矩阵。",
+        ),
+        "one token",
+    ),
+)
+
+
+def untransposed(x: Tensor, w: Tensor) -> Tensor:
+    return x @ w
+
+
+PROJECTION_MISTAKES = (
+    Mistake(
+        "matrices-not-transposed",
+        {"project": untransposed, "descend": untransposed},
+        Text(
+            en="You multiply by the matrices as they are. They lie as in `nn.Linear`, `(out, in)`: transpose them, or "
+            "use `F.linear`. Only square matrices let this pass without an error.",
+            zh="你直接乘了这些矩阵。它们的形状与 `nn.Linear` 相同，是 `(out, in)`：请转置，或者用 `F.linear`。"
+            "只有方阵时，这个错误才不会报错。",
+        ),
+        "square",
+    ),
+    Mistake(
+        "upper-matrices-not-transposed",
+        {"project": untransposed},
+        Text(
+            en="You transpose `w2`, but not `w1` and `w3`. All three lie as in `nn.Linear`, `(out, in)`.",
+            zh="你转置了 `w2`，却没有转置 `w1` 和 `w3`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
+        ),
+        "square",
+    ),
+    Mistake(
+        "lower-matrix-not-transposed",
+        {"descend": untransposed},
+        Text(
+            en="You transpose `w1` and `w3`, but not `w2`. All three lie as in `nn.Linear`, `(out, in)`.",
+            zh="你转置了 `w1` 和 `w3`，却没有转置 `w2`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
+        ),
+        "square",
+    ),
+    Mistake(
+        "way-down-missing",
+        {"descend": lambda hidden, down: hidden},
+        Text(
+            en="You return the hidden features. That is the gated unit alone; the layer leads back to the width of x, "
+            "through `w2`.",
+            zh="你返回的是隐藏特征，那只是门控单元。整个层还要经过 `w2`，回到 x 的宽度。",
+        ),
+        "one token",
+    ),
+)
+
+GATE_MISTAKES = (
+    Mistake(
+        "glu-for-swiglu",
+        {"opened": torch.sigmoid},
+        Text(
+            en="Your gate goes through the sigmoid: that is the original GLU. In SwiGLU it goes through SiLU, which is "
+            "the gate times its sigmoid.",
+            zh="你的门经过的是 sigmoid：那是最初的 GLU。在 SwiGLU 里，门经过的是 SiLU，也就是门乘以它自己的 sigmoid。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "geglu-for-swiglu",
+        {"opened": F.gelu},
+        Text(
+            en="Your gate goes through GELU: that is GEGLU, which some models use. SwiGLU has SiLU.",
+            zh="你的门经过的是 GELU：那是 GEGLU，有些模型用它。SwiGLU 用的是 SiLU。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "reglu-for-swiglu",
+        {"opened": F.relu},
+        Text(
+            en="Your gate goes through ReLU: that is ReGLU. SwiGLU has SiLU, which lets a little of a negative gate "
+            "pass.",
+            zh="你的门经过的是 ReLU：那是 ReGLU。SwiGLU 用的是 SiLU，门为负时还能通过一点点。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "gate-not-activated",
+        {"opened": lambda gate: gate},
+        Text(
+            en="The two branches are multiplied as they are: that is the bilinear layer. SiLU belongs on the gate.",
+            zh="两支直接相乘：那是双线性层。门的那一支要经过 SiLU。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "tanh-for-silu",
+        {"opened": torch.tanh},
+        Text(
+            en="Your gate goes through `tanh` and never grows beyond 1. SiLU grows with the gate.",
+            zh="你的门经过的是 `tanh`，从不超过 1。SiLU 会随着门增大。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "softmax-for-silu",
+        {"opened": lambda gate: gate.softmax(-1)},
+        Text(
+            en="Your gate goes through a softmax, so the hidden features compete for one sum. SiLU looks at one number "
+            "at a time.",
+            zh="你的门经过的是 softmax，各个隐藏特征要分享同一个总和。SiLU 每次只看一个数。",
+        ),
+        "one token",
+    ),
+)
+
+JOIN_MISTAKES = (
+    Mistake(
+        "product-activated",
+        {"join": lambda gate, value, opened: opened(gate * value)},
+        Text(
+            en="You multiply the branches and activate the product. Activate the gate first, then multiply.",
+            zh="你先把两支相乘，再激活乘积。应当先激活门，再相乘。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "branches-added",
+        {"join": lambda gate, value, opened: opened(gate) + value},
+        Text(
+            en="You add the branches. A gate multiplies, number by number.",
+            zh="你把两支相加了。门应当与值逐元素相乘。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "no-gate",
+        {"join": lambda gate, value, opened: opened(gate)},
+        Text(
+            en="Only the branch of `w1` comes through, as in a layer with two matrices. Multiply by the branch of "
+            "`w3`.",
+            zh="只有 `w1` 这一支起了作用，就像只有两个矩阵的层。还要乘以 `w3` 那一支。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "value-alone",
+        {"join": lambda gate, value, opened: value},
+        Text(
+            en="Only the branch of `w3` comes through: your layer is linear. Multiply by the activated branch of `w1`.",
+            zh="只有 `w3` 这一支起了作用，你的层是线性的。还要乘以激活后的 `w1` 那一支。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "both-activated",
+        {"join": lambda gate, value, opened: opened(gate) * opened(value)},
+        Text(
+            en="You activate both branches. The value stays linear; only the gate is activated.",
+            zh="你把两支都激活了。值的那一支保持线性，只激活门。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "gate-multiplied-again",
+        {"join": lambda gate, value, opened: gate * opened(gate) * value},
+        Text(
+            en="The gate is multiplied in once more. SiLU already holds it: it is the gate times its sigmoid.",
+            zh="门又多乘了一次。SiLU 里已经有它了：SiLU 就是门乘以它自己的 sigmoid。",
+        ),
+        "one token",
+    ),
+)
+
+OTHER_MISTAKES = (
+    Mistake(
+        "input-activated",
+        lambda x, w1, w2, w3: F.linear(F.linear(F.silu(x), w1) * F.linear(x, w3), w2),
+        Text(
+            en="You activate x before `w1`. The activation comes after the matrix, on the gate.",
+            zh="你在乘 `w1` 之前就激活了 x。激活应当在乘矩阵之后，作用在门上。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "result-activated",
+        {"finish": lambda y, x: F.silu(y)},
+        Text(
+            en="The result of `w2` goes through SiLU once more. The last matrix ends the layer.",
+            zh="`w2` 的结果又经过了一次 SiLU。乘完最后一个矩阵，这一层就结束了。",
+        ),
+        "one token",
+    ),
+    Mistake(
+        "residual-added",
+        {"finish": lambda y, x: y + x},
+        Text(
+            en="You add x at the end. The residual connection lies outside this layer.",
+            zh="你在最后加上了 x。残差连接在这一层之外。",
+        ),
+        "one token",
+    ),
+)
+
+MATRICES = {
+    "w1": torch.tensor([[1.0, 0], [0, 1], [1, -1]]),
+    "w2": torch.tensor([[1.0, 0, 2], [0, 1, -1]]),
+    "w3": torch.tensor([[1.0, 1], [2, 0], [0, -1]]),
+}
+WAVES = {"w1": waves(3, 2), "w2": waves(2, 3, start=1.0), "w3": waves(3, 2, start=2.0)}
+
+SWIGLU = Exercise(
+    name="swiglu",
+    lesson="08_activations_and_gates",
+    recipe=recipe,
+    module=three_linear_layers,
+    cases=(
+        Case("one token", {"x": torch.tensor([[1.0, 2]])} | MATRICES),
+        Case(
+            "square",
+            {
+                "x": torch.tensor([[1.0, 2]]),
+                "w1": torch.tensor([[1.0, 1], [0, -1]]),
+                "w2": torch.tensor([[1.0, 0], [2, 1]]),
+                "w3": torch.tensor([[0.0, 1], [2, 3]]),
+            },
+        ),
+        Case("tokens", {"x": 2 * waves(2, 4, 2)} | WAVES),
+        Case("gradient", {"x": 2 * waves(3, 2)} | WAVES, gradient=True),
+        Case(
+            "overflows",
+            {"x": torch.tensor([[200.0, -200]])} | MATRICES,
+            gradient=True,
+            tolerance=1e-2,
+            advice=SIGMOID_OVERFLOW,
+        ),
+    ),
+    mistakes=(*ROLES_MISTAKES, *PROJECTION_MISTAKES, *GATE_MISTAKES, *JOIN_MISTAKES, *OTHER_MISTAKES),
+    growing=lambda n: {"x": waves(n, n, 2)} | WAVES,
+    line="hidden = F.silu(x @ w1.T) * (x @ w3.T)",
+)
+EXERCISES = (SWIGLU,)

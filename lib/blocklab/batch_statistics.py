@@ -1,0 +1,62 @@
+"""The statistics of a batch that lies in several places: of each part, and of two parts as if they were one.
+
+M2 is the sum of the squared distances from the mean, not yet divided by anything. With the count beside it, parts of
+any size can be merged; two variances alone cannot.
+"""
+
+import math
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from blocklab.arguments import want_float, want_integer, want_shape, widen
+
+
+def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor, Tensor]:
+    """Count, mean and M2 of the numbers that differ only in their place along the axes.
+
+        mean = sum(x) / count,   m2 = sum((x - mean)**2)
+
+    x: any shape; count: how many places the axes have; mean, m2: the shape of x without them, float32 or wider, and 0
+    for an empty part. BatchNorm divides by the root of m2 / count, and stores m2 / (count - 1).
+
+    Raises ValueError for no axis, TypeError for an x that is not a float tensor.
+
+    Source: Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance"
+    """
+    want_float("batch_statistics", x=x)
+    axes = (axes,) if hasattr(axes, "__index__") else tuple(axes)
+    if not axes:  # torch would take that for all axes
+        raise ValueError(f"batch_statistics wants at least one axis, got {axes!r}")
+    wide = widen(x)
+    total = wide.sum(axes, keepdim=True)
+    count = math.prod([x.shape[axis] for axis in axes])
+    mean = total / max(count, 1)
+    return count, mean.squeeze(axes), (wide - mean).square().sum(axes)
+
+
+def merge_statistics(
+    count_a: int, mean_a: Tensor, m2_a: Tensor, count_b: int, mean_b: Tensor, m2_b: Tensor
+) -> tuple[int, Tensor, Tensor]:
+    """Count, mean and M2 of two parts together, from those of each part alone.
+
+        count = count_a + count_b,   mean = mean_a + delta * count_b / count,   delta = mean_b - mean_a
+        m2 = m2_a + m2_b + delta**2 * count_a * count_b / count
+
+    mean_a, m2_a, mean_b, m2_b: one shape, which the results have too, in float32 or wider. A part that is empty, as
+    `batch_statistics` gives it, changes nothing. No digits cancel, however far the numbers are from 0.
+
+    Raises ValueError for shapes that differ and negative counts, TypeError for anything but integers and float tensors.
+
+    Source: Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance"
+    """
+    want_integer("merge_statistics", "count_a", count_a, 0)
+    want_integer("merge_statistics", "count_b", count_b, 0)
+    want_float("merge_statistics", mean_a=mean_a, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
+    want_shape("merge_statistics", mean_a.shape, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
+    count = count_a + count_b
+    part = count_b / max(count, 1)  # of b; of nothing at all, 0
+    delta = widen(mean_b) - widen(mean_a)
+    mean = widen(mean_a) + delta * part
+    m2 = widen(m2_a) + widen(m2_b) + delta.square() * (count_a * part)
+    return count, mean, m2

@@ -1,0 +1,473 @@
+"""Known mistakes of `encoder_layer`, a Module with the weights of torch's nn.TransformerEncoderLayer."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from blocklab import transformer
+from blocklab.language import Text
+
+from ..exercise import Case, Exercise, Mistake
+from ..modules import CannotBeSaid, load_weights
+from ..outcome import close
+from .norm_order import (
+    EITHER_ORDER,
+    attention_first,
+    norm_inside,
+    norm_outside,
+    nothing_carried,
+    one_after_the_other,
+    pre_norm,
+)
+from .numbers import waves
+
+D_MODEL, HEADS, HIDDEN = 8, 2, 12
+WEIGHTS = {
+    "self_attn.in_proj_weight": 0.7 * waves(3 * D_MODEL, D_MODEL),
+    "self_attn.in_proj_bias": 0.5 * waves(3 * D_MODEL, start=1.0),
+    "self_attn.out_proj.weight": 0.5 * waves(D_MODEL, D_MODEL, start=2.0),
+    "self_attn.out_proj.bias": 0.5 * waves(D_MODEL, start=3.0),
+    "linear1.weight": 0.5 * waves(HIDDEN, D_MODEL, start=4.0),
+    "linear1.bias": 0.5 * waves(HIDDEN, start=5.0),
+    "linear2.weight": 0.5 * waves(D_MODEL, HIDDEN, start=6.0),
+    "linear2.bias": 0.5 * waves(D_MODEL, start=7.0),
+    "norm1.weight": 1 + 0.3 * waves(D_MODEL, start=8.0),
+    "norm1.bias": 0.3 * waves(D_MODEL, start=9.0),
+    "norm2.weight": 1 + 0.3 * waves(D_MODEL, start=10.0),
+    "norm2.bias": 0.3 * waves(D_MODEL, start=11.0),
+}
+
+
+def weights_for(src: Tensor) -> dict[str, Tensor]:
+    return {name: weight.to(src.dtype) for name, weight in WEIGHTS.items()}
+
+
+def ours(src: Tensor, norm_first: bool = False, src_mask: Tensor | None = None) -> Tensor:
+    """What our own layer gives. On the meta device it draws no random weights, and all of them are replaced."""
+    layer = transformer.EncoderLayer(D_MODEL, HEADS, HIDDEN, norm_first=norm_first, device="meta").eval()
+    return functional_call(layer, weights_for(src), (src, src_mask))
+
+
+class TwoCallsDiffer(Exception):
+    """The same input gave two results: something random is at work."""
+
+
+def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, object]) -> Tensor:
+    """Call the Module in eval mode with our weights, twice, on the inputs of its own norm order.
+
+    Raises CannotBeSaid for the other order, Complaint for a Module of other names or sizes, and TwoCallsDiffer.
+    """
+    src, norm_first, src_mask = arguments.values()
+    if bool(getattr(module, "norm_first", False)) != norm_first:
+        raise CannotBeSaid
+    weights = weights_for(src)
+    module = load_weights(module, weights).eval()
+    arguments = (src,) if src_mask is None else (src, src_mask)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        once, again = (functional_call(module, weights, arguments) for _ in range(2))
+    if not close(once, again, 1e-5):
+        raise TwoCallsDiffer
+    return once
+
+
+# Attention, in steps of its own
+
+
+def query_key_value(projected: Tensor) -> tuple[Tensor, ...]:
+    return projected.chunk(3, -1)
+
+
+def into_heads(x: Tensor, heads: int = HEADS) -> Tensor:
+    return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
+
+
+def one_over_root_of_width(query: Tensor) -> float:
+    return 1 / math.sqrt(query.shape[-1])
+
+
+def blocked(scores: Tensor, mask: Tensor | None, fill: float = -math.inf) -> Tensor:
+    return scores if mask is None else scores.masked_fill(mask, fill)
+
+
+def side_by_side(heads: Tensor) -> Tensor:
+    return heads.transpose(-3, -2).flatten(-2)
+
+
+def attend(
+    x: Tensor,
+    mask: Tensor | None,
+    weights: dict[str, Tensor],
+    *,
+    bias: Callable = lambda bias: bias,
+    roles: Callable = query_key_value,
+    split: Callable = into_heads,
+    scale: Callable = one_over_root_of_width,
+    block: Callable = blocked,
+    share: Callable = lambda scores, mask: scores.softmax(-1),
+    merge: Callable = side_by_side,
+    finish: Callable = F.linear,
+) -> Tensor:
+    projected = F.linear(x, weights["self_attn.in_proj_weight"], bias(weights["self_attn.in_proj_bias"]))
+    query, key, value = (split(part) for part in roles(projected))
+    shares = share(block(scale(query) * query @ key.mT, mask), mask)
+    return finish(merge(shares @ value), weights["self_attn.out_proj.weight"], weights["self_attn.out_proj.bias"])
+
+
+def along_the_batch(x: Tensor, mask: Tensor | None, weights: dict[str, Tensor]) -> Tensor:
+    return attend(x.transpose(0, 1), mask, weights).transpose(0, 1)
+
+
+def head_by_head(projected: Tensor) -> tuple[Tensor, ...]:
+    return tuple(part.flatten(-2) for part in projected.unflatten(-1, (HEADS, 3, -1)).unbind(-2))
+
+
+def order_of(norm_first: bool) -> Callable:
+    return norm_inside if norm_first else norm_outside
+
+
+def recipe(
+    src: Tensor,
+    norm_first: bool = False,
+    src_mask: Tensor | None = None,
+    *,
+    attend: Callable = attend,
+    activation: Callable = F.relu,
+    parts: Callable = attention_first,
+    around: Callable = order_of,
+    chain: Callable = one_after_the_other,
+) -> Tensor:
+    w = weights_for(src)
+
+    def feed_forward(x: Tensor) -> Tensor:
+        hidden = activation(F.linear(x, w["linear1.weight"], w["linear1.bias"]))
+        return F.linear(hidden, w["linear2.weight"], w["linear2.bias"])
+
+    norm1, norm2 = (
+        partial(F.layer_norm, normalized_shape=(D_MODEL,), weight=w[f"{name}.weight"], bias=w[f"{name}.bias"])
+        for name in ("norm1", "norm2")
+    )
+    attention = partial(attend, mask=src_mask, weights=w)
+    return pre_norm(src, attention, feed_forward, norm1, norm2, parts=parts, around=around(norm_first), chain=chain)
+
+
+ATTENTION_MISTAKES = (
+    Mistake(
+        "projection-bias-missing",
+        {"attend": partial(attend, bias=torch.zeros_like)},
+        Text(
+            en="The projection to query, key and value leaves out its bias, `in_proj_bias`.",
+            zh="得到查询、键和值的投影漏掉了偏置 `in_proj_bias`。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "query-and-key-swapped",
+        {"attend": partial(attend, roles=lambda y: [y.chunk(3, -1)[i] for i in (1, 0, 2)])},
+        Text(
+            en="Query and key are swapped. In `in_proj_weight` the rows of the query come first, then key, then value.",
+            zh="查询和键弄反了。在 `in_proj_weight` 里，各行依次属于查询、键和值。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "key-and-value-swapped",
+        {"attend": partial(attend, roles=lambda y: [y.chunk(3, -1)[i] for i in (0, 2, 1)])},
+        Text(
+            en="Key and value are swapped. In `in_proj_weight` the rows of the value come last.",
+            zh="键和值弄反了。在 `in_proj_weight` 里，值的那些行在最后。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "heads-before-roles",
+        {"attend": partial(attend, roles=head_by_head)},
+        Text(
+            en="You cut the projection into heads first and each head into query, key and value. GPT-NeoX stores its "
+            "weights so; torch has all queries first, then all keys, then all values.",
+            zh="你先把投影切成各个头，再把每个头切成查询、键和值。GPT-NeoX 的权重是这样存的；torch 则是先放全部查询，"
+            "再放全部键，最后放全部值。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "heads-by-view",
+        {"attend": partial(attend, split=lambda y: y.reshape(*y.shape[:-2], HEADS, y.shape[-2], -1))},
+        Text(
+            en="You split the heads by `view` alone, so a head gets pieces of several positions. Split the features, "
+            "then `transpose` heads and positions.",
+            zh="你只用 `view` 拆分多头，于是一个头里混进了好几个位置的数。应当先拆分特征轴，"
+            "再用 `transpose` 交换头和位置。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "one-head",
+        {"attend": partial(attend, split=partial(into_heads, heads=1))},
+        Text(
+            en="Your attention has one head. `nhead` is 2 here: each head compares its own slice of the features.",
+            zh="你的注意力只有一个头。这里的 `nhead` 是 2：每个头只比较自己那一段特征。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "heads-and-width-swapped",
+        {"attend": partial(attend, split=partial(into_heads, heads=D_MODEL // HEADS))},
+        Text(
+            en="Your attention has 4 heads of width 2. It should have 2 heads of width 4: `nhead` is the number of "
+            "heads.",
+            zh="你的注意力有 4 个宽度为 2 的头。应当是 2 个宽度为 4 的头：`nhead` 是头的个数。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "merged-by-view",
+        {"attend": partial(attend, merge=lambda y: y.reshape(*y.shape[:-3], y.shape[-2], -1))},
+        Text(
+            en="You merge the heads without transposing back, so positions get mixed. Swap heads and positions first.",
+            zh="合并多头时，你没有先转置回来，各个位置因此混在了一起。应当先交换头和位置。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "scale-missing",
+        {"attend": partial(attend, scale=lambda query: 1.0)},
+        Text(
+            en="The scores are not scaled. Divide them by the root of a head's width, here √4.",
+            zh="分数没有缩放。应当除以每个头的宽度的平方根，这里是 √4。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "scale-of-d-model",
+        {"attend": partial(attend, scale=lambda query: 1 / math.sqrt(D_MODEL))},
+        Text(
+            en="You divide the scores by the root of `d_model`. A head adds up fewer products: take the root of its "
+            "own width.",
+            zh="你把分数除以了 `d_model` 的平方根。一个头里相加的乘积没有那么多，应当用它自己的宽度。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "scale-without-root",
+        {"attend": partial(attend, scale=lambda query: 1 / query.shape[-1])},
+        Text(
+            en="You divide the scores by the width of a head. Divide by its root.",
+            zh="你把分数除以了每个头的宽度。应当除以它的平方根。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "mask-ignored",
+        {"attend": partial(attend, block=lambda scores, mask: scores)},
+        Text(
+            en="`src_mask` has no effect: every position still sees all others. Pass it on to attention.",
+            zh="`src_mask` 没有起作用：每个位置仍然看得到所有位置。请把它传给注意力。",
+        ),
+        "causal",
+    ),
+    Mistake(
+        "mask-inverted",
+        {"attend": partial(attend, block=lambda scores, mask: blocked(scores, mask if mask is None else ~mask))},
+        Text(
+            en="The mask is used the wrong way round. In this layer True means **not allowed**; for torch's "
+            "`scaled_dot_product_attention` it means allowed, and a `~` stands between the two.",
+            zh="掩码用反了。在这个层里，True 表示**不允许**看；而在 torch 的 `scaled_dot_product_attention` 里，"
+            "True 表示允许，两者之间要加一个 `~`。",
+        ),
+        "causal",
+    ),
+    Mistake(
+        "mask-added",
+        {"attend": partial(attend, block=lambda scores, mask: scores if mask is None else scores + mask)},
+        Text(
+            en="You add the boolean mask to the scores, where True counts as 1. It should make them −∞.",
+            zh="你把布尔掩码加到了分数上，而 True 相加时等于 1。应当把那些分数变成 −∞。",
+        ),
+        "causal",
+    ),
+    Mistake(
+        "masked-with-zero",
+        {"attend": partial(attend, block=partial(blocked, fill=0.0))},
+        Text(
+            en="You set the masked scores to 0, and a score of 0 still gets a share from the softmax. Set them to −∞.",
+            zh="你把屏蔽的分数设成了 0，而分数为 0 的位置经过 softmax 仍有份额。应当设成 −∞。",
+        ),
+        "causal",
+    ),
+    Mistake(
+        "masked-after-softmax",
+        {
+            "attend": partial(
+                attend,
+                block=lambda scores, mask: scores,
+                share=lambda scores, mask: blocked(scores.softmax(-1), mask, 0.0),
+            )
+        },
+        Text(
+            en="You mask after the softmax, so the shares left over do not add up to 1. Mask the scores before it.",
+            zh="你在 softmax 之后才加掩码，剩下的份额加起来不等于 1。应当在 softmax 之前屏蔽分数。",
+        ),
+        "causal",
+    ),
+    Mistake(
+        "always-causal",
+        {
+            "attend": partial(
+                attend, block=lambda scores, mask: blocked(scores, torch.ones_like(scores, dtype=torch.bool).triu(1))
+            )
+        },
+        Text(
+            en="Your attention is causal whatever `src_mask` says. An encoder sees the whole sentence, unless it is "
+            "given a mask.",
+            zh="不论 `src_mask` 是什么，你的注意力总是因果的。编码器看得到整个句子，除非给了它掩码。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "softmax-over-queries",
+        {"attend": partial(attend, share=lambda scores, mask: scores.softmax(-2))},
+        Text(
+            en="Your softmax runs over the queries. The shares of one query add up to 1 over the keys, the last axis.",
+            zh="你的 softmax 是沿查询的轴取的。一个查询的各份额应当沿键的轴（最后一个轴）加起来等于 1。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "softmax-over-heads",
+        {"attend": partial(attend, share=lambda scores, mask: scores.softmax(1))},
+        Text(
+            en="Your softmax runs over the heads (`dim=1`). It runs over the keys, the last axis.",
+            zh="你的 softmax 是沿头的轴取的（`dim=1`）。应当沿键的轴，也就是最后一个轴。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "out-projection-missing",
+        {"attend": partial(attend, finish=lambda y, weight, bias: y)},
+        Text(
+            en="The merged heads are not projected: `out_proj` is never called. It lets the heads exchange what they "
+            "found.",
+            zh="合并后的多头没有再投影：`out_proj` 从没有调用过。各个头要靠它交换结果。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "batch-taken-for-positions",
+        {"attend": along_the_batch},
+        Text(
+            en="Your attention runs along the batch axis, so sentences look at each other. `nn.MultiheadAttention` "
+            "wants `batch_first=True` for `(N, L, d)`.",
+            zh="你的注意力是沿批量轴算的，于是不同的句子在互相看。输入是 `(N, L, d)` 时，"
+            "`nn.MultiheadAttention` 要写 `batch_first=True`。",
+        ),
+        "tokens",
+    ),
+)
+
+
+def two_results(*_arguments: object) -> Tensor:
+    raise TwoCallsDiffer
+
+
+LAYER_MISTAKES = (
+    Mistake(
+        "dropout-in-eval",
+        two_results,
+        Text(
+            en="Two calls in eval mode give two results. Dropout is still on: use `nn.Dropout`, or hand "
+            "`training=self.training` to `F.dropout`, which drops by default.",
+            zh="在评估模式下调用两次，得到两个不同的结果。Dropout 还开着：请用 `nn.Dropout`，"
+            "或者给 `F.dropout` 传入 `training=self.training`，它默认是开的。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "other-norm-order",
+        {"around": lambda norm_first: order_of(not norm_first)},
+        Text(
+            en="Your layer has the other norm order. `norm_first=False`, the default, is post-norm: the sums are "
+            "normalized. With True it is pre-norm.",
+            zh="你的层用了另一种归一化顺序。`norm_first=False` 是默认值，即后置归一化（post-norm）："
+            "归一化的是相加的结果。为 True 时才是前置归一化（pre-norm）。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "residual-missing",
+        {"around": lambda norm_first: nothing_carried(order_of(norm_first))},
+        Text(
+            en="There are no residual connections: nothing is carried past the sub-layers. Each adds what it was "
+            "given.",
+            zh="没有残差连接：没有东西绕过子层。每个子层都要加上它的输入。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "no-norm",
+        {"around": lambda norm_first: lambda carried, read, sublayer, norm: carried + sublayer(read)},
+        Text(
+            en="Neither norm is called, though your layer has both.",
+            zh="你的层里有两个归一化，却一个也没有调用。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "gelu-for-relu",
+        {"activation": F.gelu},
+        Text(
+            en="Between the linear layers stands GELU. Unless `activation` says so, it is ReLU, as in 2017.",
+            zh="两个线性层之间用的是 GELU。除非 `activation` 另有指定，这里应当是 ReLU，与 2017 年的论文一致。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "activation-missing",
+        {"activation": lambda hidden: hidden},
+        Text(
+            en="There is no activation between the linear layers, so the two are no more than one.",
+            zh="两个线性层之间没有激活函数，两层合起来也就等于一层。",
+        ),
+        "tokens",
+    ),
+)
+
+EASILY_MADE_HERE = (
+    "norm1-twice",
+    "norms-swapped",
+    "feed-forward-missing",
+    "second-residual-missing",
+    "second-residual-from-the-start",
+    "side-by-side",
+)
+
+ENCODER_LAYER = Exercise(
+    name="encoder_layer",
+    lesson="11_transformer_layers",
+    recipe=recipe,
+    kernel=ours,
+    module=in_eval_mode,
+    only_module=True,
+    cases=(
+        Case("tokens", {"src": waves(2, 5, 8), "norm_first": False, "src_mask": None}),
+        Case("pre-norm", {"src": waves(2, 5, 8), "norm_first": True, "src_mask": None}),
+        *(
+            Case(name, {"src": waves(2, 5, 8), "norm_first": norm_first, "src_mask": torch.ones(5, 5).triu(1).bool()})
+            for name, norm_first in (("causal", False), ("causal, pre-norm", True))
+        ),
+        Case("gradient", {"src": waves(2, 5, 8), "norm_first": False, "src_mask": None}, gradient=True),
+        Case("gradient, pre-norm", {"src": waves(2, 5, 8), "norm_first": True, "src_mask": None}, gradient=True),
+    ),
+    mistakes=(
+        *LAYER_MISTAKES,
+        *ATTENTION_MISTAKES,
+        *(replace(mistake, shows="tokens") for mistake in EITHER_ORDER if mistake.id in EASILY_MADE_HERE),
+    ),
+    line="x = self.norm1(src + self.dropout1(self.self_attn(src, src, src, attn_mask=src_mask)[0]))",
+)

@@ -1,0 +1,342 @@
+# %% [markdown] lang="en"
+r"""
+# 01 Why do activations need a scale?
+
+A network multiplies by a matrix, bends the result with an activation function, and does so again and again. If every layer makes the numbers a little larger, after 20 layers they are huge; if a little smaller, they are gone. **Normalization** puts the scale right in every layer.
+
+After this lesson you can say what *saturated* means and see it in a gradient, predict what happens to a deep network when its weights are 100 times too large, and name one problem that normalization does *not* solve. It takes about 20 minutes.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+# 01 激活值为什么需要合适的尺度？
+
+网络先乘一个矩阵，再用激活函数（activation function）把结果弯一弯，如此反复。如果每一层都把数放大一点，20 层之后就大得惊人；如果每一层都缩小一点，最后就什么都不剩。**归一化**（normalization）让每一层的数都回到合适的尺度。
+
+学完这一课，你能说出什么叫**饱和**，并在梯度里看见它；能预测把所有权重都放大 100 倍，深层网络会怎样；还能说出一个归一化**解决不了**的问题。大约需要 20 分钟。
+"""
+
+# %%
+import torch
+
+from blocklab.checks import check
+from blocklab.language import Text
+from blocklab.normalization import BatchNorm, standardize
+from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.pictures.saturation import saturation
+from blocklab.pictures.signals_through_layers import ACTIVATIONS, GUESSES, NORMS, signals, signals_through_layers
+
+# %% [markdown] lang="en"
+r"""
+## Two questions first
+
+1. What is the slope of $\tanh$ at 0, and what does it tend to far out?
+2. You multiply a number by 0.5, and do so 20 times. Roughly what is left of it?
+
+<details><summary>Answers</summary>
+
+1. 1 at 0, and 0 far out: the slope is $1 - \tanh^2$.
+2. A millionth: $0.5^{20} \approx 10^{-6}$.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 先想两个问题
+
+1. $\tanh$ 在 0 处的斜率是多少？在远处趋近于多少？
+2. 一个数连乘 20 次 0.5，大约还剩多少？
+
+<details><summary>答案</summary>
+
+1. 在 0 处是 1，在远处趋近于 0：斜率是 $1 - \tanh^2$。
+2. 百万分之一：$0.5^{20} \approx 10^{-6}$。
+
+</details>
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Two inputs, one weight
+
+The source notes tell it like this: with the weight 0.1 the inputs 1 and 20 become 0.1 and 2, and after $\tanh$ "about 0.1 and about 1", so that larger inputs make no difference. Let us look, at the slope too:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 两个输入，一个权重
+
+原始笔记是这样讲的：权重为 0.1 时，输入 1 和 20 变成 0.1 和 2，经过 $\tanh$ 之后“约为 0.1 和约为 1”，所以输入再大也没有差别。我们来看一看，连斜率一起看：
+"""
+
+# %% claims=["E20"]
+z = torch.tensor([0.1, 2.0, 3.0, 5.0], requires_grad=True)
+torch.tanh(z).sum().backward()
+print(torch.tanh(z).detach())
+print(z.grad)
+
+# %% [markdown] lang="en"
+r"""
+At 2 the output is 0.964, not yet 1. What has collapsed is the **slope**: from 0.99 to 0.07, and at 5 to 0.0002. Backpropagation multiplies by it, so a weight in front of a flat spot hardly learns. That is what *saturated* means.
+
+**Predict first:** the notes also say that without normalization most activations become ±1. How large must the inputs of $\tanh$ be for that? Drag, then switch on *standardize first*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+在 2 处，输出是 0.964，还没有到 1。真正垮掉的是**斜率**：从 0.99 降到 0.07，到 5 处只剩 0.0002。反向传播要乘上这个斜率，所以平坦处前面的权重几乎学不动。这就叫**饱和**（saturation）。
+
+**先猜一猜**：笔记还说，不做归一化，多数激活值都会变成 ±1。$\tanh$ 的输入要有多大才会这样？先拖动滑块，再打开“先标准化”。
+"""
+
+# %% tags=["panel"]
+Panel(
+    saturation,
+    size=(10, 3.8),
+    scale=Slider(0.1, 100, 10**0.1, 1.0, label=Text(en="size of the inputs", zh="输入的大小"), log=True),
+    normalize=Toggle(False, label=Text(en="standardize first", zh="先标准化")),
+)
+
+# %% [markdown] lang="en"
+r"""
+It depends on the scale, and only on it: 14% lie beyond ±0.9 when the inputs have standard deviation 1, half of them at about 2.2, 94% at 20. Standardizing makes the slider idle: subtract the mean and divide by the standard deviation, and the inputs have size 1 whatever they were. The same for real draws:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+这取决于尺度，也只取决于尺度：输入的标准差为 1 时，14% 超出 ±0.9；约为 2.2 时占一半；到 20 时占 94%。一打开标准化，滑块就不起作用了：减去均值，再除以标准差，不论原来多大，输入的大小都是 1。换成真正的随机数，结果也一样：
+"""
+
+# %% claims=["E24"]
+for scale in (0.5, 1, 2, 5, 20):
+    y = torch.tanh(scale * torch.randn(100000))
+    print(f"{scale:4} {(y.abs() > 0.9).float().mean():.2f} {(1 - y.square()).mean():.2f}")
+
+# %% [markdown] lang="en"
+r"""
+**Your turn, one line.** Each row of `x` is a sample, each column a feature on a scale of its own. Along which axes must you standardize so that every *feature* gets mean 0 and standard deviation 1?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**轮到你了，只写一行**：`x` 的每一行是一个样本，每一列是一个特征，各有各的尺度。要让每个**特征**的均值为 0、标准差为 1，应当沿哪些轴标准化？
+"""
+
+# %% tags=["exercise"]
+my_axes = None
+
+check("feature_axes", my_axes)
+
+# %% [markdown] lang="en"
+r"""
+## Twenty layers
+
+Normalizing the input helps the first layer. What about the twentieth? The panel shows a network of $\tanh$ or ReLU layers with random weights, before any training: on the left a histogram of the activations for each layer, on the right their spread and the gradient at each layer, on a logarithmic axis.
+
+First try without normalization: drag *weights* to 0.5 and to 3. Normalizing the input only changes hardly anything: after a few layers all is as before.
+
+**Predict.** Now choose BatchNorm: a normalization after every matrix. You drag the weights from 0.1 to 10, that is times 100. What do the histograms do?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 二十层
+
+给输入做归一化，帮到的是第一层。第二十层呢？下面的面板是一个由 $\tanh$ 层或 ReLU 层组成的网络，权重随机，还没有训练：左边是每一层激活值的直方图；右边是各层激活值的标准差和各层的梯度，用对数轴。
+
+先看不做归一化的情形：把“权重”拖到 0.5，再拖到 3。只归一化输入，也几乎没有变化：几层之后又和原来一样。
+
+**猜一猜**：现在选批量归一化（BatchNorm），也就是每乘一次矩阵，就归一化一次。把权重从 0.1 拖到 10，放大 100 倍，这些直方图会怎样？
+"""
+
+# %% tags=["panel"]
+Panel(
+    signals_through_layers,
+    size=(10, 4.4),
+    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+    norm=Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
+    gain=Slider(0.1, 10, 10**0.1, 1.0, label=Text(en="weights", zh="权重"), log=True),
+    depth=Slider(5, 40, 5, 20, label=Text(en="layers", zh="层数")),
+    activation=Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
+)
+
+# %% [markdown] lang="en"
+r"""
+Nothing changes: standard deviation 0.63 in every layer, whatever the weights. Their size has stopped to matter, and a normalization divides it out again. Without it, layer 20 is at 0.000001 for weights of 0.5, and at 3 more than half of the activations are saturated.
+
+In numbers:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+完全不变：不论权重多大，每一层的标准差都是 0.63。权重的大小不再起作用，因为归一化又把它除掉了。不做归一化时，权重取 0.5，第 20 层只剩 0.000001；取 3，一半以上的激活值饱和。
+
+用数字来看：
+"""
+
+# %%
+for norm in ("none", "input", "batch", "layer"):
+    spreads = [signals(gain, 20, "tanh", norm)[0][-1].std().item() for gain in (0.5, 1, 3)]
+    print(f"{norm:6}", " ".join(f"{spread:9.6f}" for spread in spreads))
+
+# %% [markdown] lang="en"
+r"""
+## Perfect histograms, exploding gradients
+
+Now choose ReLU, BatchNorm, 40 layers. The histograms are faultless. Look at the orange curve: the gradient at layer 1 is more than a thousand times that at the last layer. It grows by a factor of about 1.2 per layer, *because of* BatchNorm; LayerNorm stays near 1. So the notes' sentence "with normalization gradients are stable, never too large or too small" promises too much.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 直方图完美，梯度却爆炸
+
+现在选 ReLU、批量归一化、40 层。直方图无可挑剔。再看橙色曲线：第 1 层的梯度是最后一层的一千多倍。它每往前一层就变为约 1.2 倍，而这**正是**批量归一化造成的；层归一化（LayerNorm）则一直在 1 附近。所以，笔记里那句“有了归一化，梯度就稳定，不会太大也不会太小”说得太满了。
+"""
+
+# %% claims=["E38"]
+for norm in ("batch", "layer"):
+    activations, gradients = signals(1.0, 40, "relu", norm)
+    print(norm, f"{activations[-1].std():.1f}", gradients[0] > 1000 * gradients[-1], gradients[0] > 2 * gradients[-1])
+
+# %% [markdown] lang="en"
+r"""
+The cause is known (Yang and others 2019, arXiv:1902.08129), and the cure is not another normalization but the residual connection of lesson 11.
+
+## What BatchNorm is not
+
+One note says that BatchNorm *is* dividing the data into small batches for training. That is mini-batch gradient descent, which is older and needs no normalization. BatchNorm **uses** the mini-batch: it computes mean and variance from it, and the gradient passes through both. So one sample's output depends on the others, and they get a gradient from it:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+原因已经清楚（Yang 等，2019 年，arXiv:1902.08129）。解决的办法不是再换一种归一化，而是第 11 课的残差连接。
+
+## 批量归一化不是什么
+
+有一篇笔记说，批量归一化**就是**把数据分成小批量来训练。那其实是小批量梯度下降，它出现得更早，也不需要任何归一化。批量归一化是**利用**小批量：用它来计算均值和方差，而梯度要穿过这两者。所以，一个样本的输出取决于其他样本，其他样本也会从它得到梯度：
+"""
+
+# %% claims=["E21"]
+x = torch.tensor([[1.0], [2.0], [4.0]], requires_grad=True)  # (N, 1)
+BatchNorm(1)(x)[0].sum().backward()
+print(x.grad.flatten())
+
+# %% [markdown] lang="en"
+r"""
+## Exercise: standardize
+
+All the layers of the next lessons stand on one function. Write it: subtract the mean over the axes, divide by the root of variance plus `eps`. The variance divides by the number of values.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 练习：标准化
+
+后面几课里的所有层，都建立在同一个函数之上。请把它写出来：减去沿这些轴的均值，再除以“方差加 `eps`”的平方根。这里的方差除以数值的个数。
+"""
+
+
+# %% tags=["exercise"]
+def my_standardize(x, axes, eps=1e-5):
+    return ...
+
+
+check("standardize", my_standardize)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? `keepdim=True` keeps the averaged axes with size 1, so that the subtraction broadcasts. The solution is folded below, and nothing later needs your code.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？`keepdim=True` 会把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。参考答案折叠在下面，后面的内容不会用到你的代码。
+"""
+
+
+# %% tags=["solution"]
+def solved_standardize(x, axes, eps=1e-5):
+    centred = x - x.mean(axes, keepdim=True)
+    variance = centred.square().mean(axes, keepdim=True)
+    return centred / (variance + eps).sqrt()
+
+
+assert check("feature_axes", 0)
+check("standardize", solved_standardize)
+
+# %% [markdown] lang="en"
+r"""
+## Three closing questions
+
+1. The inputs of $\tanh$ have standard deviation 20. How many outputs lie beyond ±0.9, and what does that do to the weights before it?
+
+<details><summary>Answer</summary>
+
+94%. The slope there is nearly 0, so those weights get almost no gradient.
+
+</details>
+
+2. In a network with BatchNorm after every matrix, someone multiplies all weights by 2. What changes in the outputs in training?
+
+<details><summary>Answer</summary>
+
+Nothing, apart from the ε: the standard deviation is multiplied by 2, too, and the division cancels it.
+
+</details>
+
+3. A friend shows you a 40-layer ReLU network whose histograms are perfect in every layer and which does not train. What do you plot next?
+
+<details><summary>Answer</summary>
+
+The gradient at each layer, on a logarithmic axis. With BatchNorm it can grow a thousandfold towards the input although the activations look ideal.
+
+</details>
+
+The next cell shows the second answer.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 三个思考题
+
+1. $\tanh$ 的输入标准差为 20。有多少输出超出 ±0.9？这对它前面的权重意味着什么？
+
+<details><summary>答案</summary>
+
+94%。那里的斜率几乎为 0，所以那些权重几乎得不到梯度。
+
+</details>
+
+2. 在一个每次乘矩阵之后都有批量归一化的网络里，有人把所有权重都乘以 2。训练时的输出有什么变化？
+
+<details><summary>答案</summary>
+
+除了 ε 的影响，什么都不变：标准差也乘以 2，一除就抵消了。
+
+</details>
+
+3. 朋友给你看一个 40 层的 ReLU 网络：每一层的直方图都很完美，却训练不动。接下来你会画什么？
+
+<details><summary>答案</summary>
+
+画出每一层的梯度，用对数轴。有批量归一化时，激活值看上去很理想，梯度却可能越靠近输入越大，大到一千多倍。
+
+</details>
+
+下一个单元格验证第二题的答案。
+"""
+
+# %%
+once, doubled = (signals(gain, 20, "tanh", "batch")[0][-1] for gain in (1.0, 2.0))
+print(f"{(once - doubled).abs().max():.2f}")
+
+# %% [markdown] lang="en"
+r"""
+**In one line:** a normalization takes the size of the weights out of the forward pass; look at the gradients before you call a network healthy.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**一句话总结**：归一化让前向计算不再受权重大小的影响；但要说一个网络健康，还得看梯度。
+"""
