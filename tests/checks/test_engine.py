@@ -171,6 +171,23 @@ def test_an_unknown_exercise_names_the_nearest(reader):
         check("layernorm", layer_norm)
 
 
+class Gamma(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return F.layer_norm(x, (3,), self.gamma)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "module"), [("rms_norm", nn.LayerNorm(3)), ("layer_norm", Gamma()), ("group_norm", nn.Identity())]
+)
+def test_a_module_of_which_nothing_was_seen_does_not_pass(exercise, module, reader):
+    verdict = check(exercise, module)
+    assert not verdict.passed
+
+
 # What is right
 
 

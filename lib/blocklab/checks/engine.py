@@ -57,6 +57,7 @@ def check_against(exercise: Exercise, candidate: object, patience: float = PATIE
         call = as_call(exercise, candidate)
         with interrupted_after(patience):
             comparisons = list(_compare(exercise, call))
+            _want_some(exercise, comparisons)
             factor = loop_factor(call, exercise.growing) if exercise.growing and _right(comparisons) else 1.0
     except KeyboardInterrupt:
         return _refusal(exercise, Complaint("interrupted", {"seconds": time.monotonic() - started}))
@@ -104,6 +105,12 @@ def _want_written(first: Outcome) -> None:
         raise Complaint("not-written-yet", {})
     if any(value is None for value in values):
         raise Complaint("no-return", {})
+
+
+def _want_some(exercise: Exercise, comparisons: list[Comparison]) -> None:
+    """Refuse a Module that lacks what every input sets: nothing of it has been seen."""
+    if all(c.case.advice for c in comparisons):
+        raise Complaint("module-attributes", {"wanted": exercise.signature})
 
 
 def _right(comparisons: list[Comparison]) -> bool:

@@ -111,7 +111,7 @@ class Exercise:
     def all_cases(self) -> tuple[Case, ...]:
         """The cases of the table, a larger one, and where the numbers are float tensors the first one in float64."""
         first = self.cases[0]
-        more = [Case("larger", self.growing(LARGE))] if self.growing else []
+        more = [Case("larger", self.growing(LARGE), changes=first.changes)] if self.growing else []
         if self.in_float64 and any(map(is_float, first.arguments.values())):
             more.append(replace(first.in_type(torch.float64), gradient=False))
         return (*self.cases, *more)

@@ -23,6 +23,11 @@ WORDS = {
         en="The checker calls `{wanted}`, but your function is `{got}`: other arguments, or another number of them.",
         zh="检查时按 `{wanted}` 调用，而你的函数是 `{got}`：参数的个数或含义不同。",
     ),
+    "module-attributes": Text(
+        en="No input could be given to your Module. It takes the place of `{wanted}`: its parameters, buffers and "
+        "settings must bear these names, and there must be none besides.",
+        zh="没有一组输入能交给你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能有多余的。",
+    ),
     "state-dict-keys": Text(
         en="The weights do not load into your layer. Missing: {missing}. Too many: {unexpected}.",
         zh="权重无法载入你的层。缺少：{missing}。多余：{unexpected}。",

@@ -23,10 +23,6 @@ def through_the_additive_one(length):
     return torch.nn.Transformer.generate_square_subsequent_mask(length) == 0
 
 
-def cumulated(length):
-    return torch.eye(length).flip(1).cumsum(1).flip(1).bool().T.flip(0).flip(1).T
-
-
 def row_by_row(length):
     mask = torch.zeros(length, length, dtype=torch.bool)
     for i in range(length):

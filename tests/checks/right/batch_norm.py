@@ -112,6 +112,6 @@ ADVISED = {
     "batch_norm": {
         "step by step": (step_by_step, ("overflows-in-float16",)),
         "as one scale and shift": (as_one_scale_and_shift, ("overflows-in-float16",)),
-        "channel by channel": (channel_by_channel, ("overflows-in-float16",)),
+        "channel by channel": (channel_by_channel, ("overflows-in-float16", "slow")),
     }
 }

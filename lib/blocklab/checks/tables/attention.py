@@ -27,10 +27,10 @@ MASK_MISTAKES = (
         "inverted",
         {"allowed": lambda i, j: j > i},
         Text(
-            en="Your mask is inverted: True where a token may not look. `nn.MultiheadAttention` wants it so; here, and in "
-            "`scaled_dot_product_attention`, True takes part.",
-            zh="你的掩码反了：不许看的地方是 True。`nn.MultiheadAttention` 要的是那种；"
-            "这里和 `scaled_dot_product_attention` 一样，True 表示参与。",
+            en="Your mask is inverted: True where a query may not look. `nn.MultiheadAttention` wants it so; here True "
+            "takes part, as in `scaled_dot_product_attention`.",
+            zh="你的掩码反了：查询不许看的地方是 True。`nn.MultiheadAttention` 要的是那种；"
+            "这里 True 表示参与，与 `scaled_dot_product_attention` 一样。",
         ),
         "three tokens",
     ),
@@ -48,8 +48,8 @@ MASK_MISTAKES = (
         "without-itself",
         {"allowed": lambda i, j: j < i},
         Text(
-            en="The diagonal is missing: a token may see itself. In your mask the first one sees nothing, and its softmax "
-            "is 0 / 0.",
+            en="The diagonal is missing: a token may see itself. In your mask the first one sees nothing, and its "
+            "softmax is 0 / 0.",
             zh="漏了对角线：词元可以看到自己。按你的掩码，第一个词元什么也看不到，它的 softmax 成了 0 / 0。",
         ),
         "three tokens",
@@ -65,7 +65,7 @@ MASK_MISTAKES = (
     ),
     Mistake(
         "sees-all",
-        {"allowed": lambda i, j: (i == i) & (j == j)},
+        {"allowed": lambda i, j: (i >= 0) & (j >= 0)},
         Text(
             en="Your mask hides nothing. A token must not see those that come after it.",
             zh="你的掩码什么也没挡住。词元不应看到后面的词元。",
@@ -105,15 +105,6 @@ KIND_MISTAKES = (
         "three tokens",
     ),
     Mistake(
-        "integers",
-        {"kind": lambda allowed: allowed.long()},
-        Text(
-            en="Your mask holds integers. A mask is boolean, so that `~` and `masked_fill` know what is meant.",
-            zh="你的掩码由整数组成。掩码应是布尔类型，`~` 和 `masked_fill` 才知道是什么意思。",
-        ),
-        "three tokens",
-    ),
-    Mistake(
         "more-axes",
         {"kind": lambda allowed: allowed[None]},
         Text(
@@ -146,6 +137,11 @@ def all_pairs(query: Tensor, key: Tensor, _value: Tensor) -> Tensor:
 
 def by_root_of_size(scores: Tensor, query: Tensor, _key: Tensor, _value: Tensor) -> Tensor:
     return scores / math.sqrt(query.shape[-1])
+
+
+def by_root_of_all_heads(scores: Tensor, query: Tensor, _key: Tensor, _value: Tensor) -> Tensor:
+    heads = query.shape[1] if query.dim() == 4 else 1
+    return scores / math.sqrt(heads * query.shape[-1])
 
 
 def unscaled(scores: Tensor, _query: Tensor, _key: Tensor, _value: Tensor) -> Tensor:
@@ -220,14 +216,10 @@ SCALE_MISTAKES = (
     ),
     Mistake(
         "scaled-by-all-heads",
-        {
-            "scale": lambda scores, query, key, value: (
-                scores / math.sqrt(query.shape[-1] * query.shape[:-2][-1:].numel())
-            )
-        },
+        {"scale": by_root_of_all_heads},
         Text(
-            en="You divide by the root of the whole width, all heads together. Each head has its own products, of as "
-            "many terms as the last axis of `query` is long.",
+            en="You divide by the root of the whole width, all heads together. Each head has products of its own, of "
+            "as many terms as the last axis of `query` is long.",
             zh="你除以了总宽度的平方根，把所有头都算在内。每个头有自己的点积，项数是 `query` 最后一个轴的长度。",
         ),
         "heads",
@@ -236,8 +228,8 @@ SCALE_MISTAKES = (
         "scaled-by-keys",
         {"scale": lambda scores, query, key, value: scores / math.sqrt(key.shape[-2])},
         Text(
-            en="You divide by the root of the number of keys. The product of two vectors grows with the number of their "
-            "features, the last axis.",
+            en="You divide by the root of the number of keys. The product of two vectors grows with the number of "
+            "their features, the last axis.",
             zh="你除以了键的个数的平方根。两个向量的点积随特征数增大，应取最后一个轴的长度。",
         ),
         "more keys",
@@ -280,7 +272,8 @@ SOFTMAX_MISTAKES = (
         "softmax-over-queries",
         {"normalize": lambda scores: scores.softmax(-2)},
         Text(
-            en="Your softmax runs over the queries. Each query shares out its own attention: over the keys, the last axis.",
+            en="Your softmax runs over the queries. Each query shares out its own attention over the keys, the last "
+            "axis.",
             zh="你的 softmax 沿查询的轴。每个查询各自分配自己的注意力，应沿键所在的轴，即最后一个轴。",
         ),
         "one query",
@@ -289,8 +282,8 @@ SOFTMAX_MISTAKES = (
         "softmax-over-axis-one",
         {"normalize": lambda scores: scores.softmax(1)},
         Text(
-            en="Your softmax runs over axis 1, which is the keys only where there is neither batch nor head. Count from "
-            "the end: the keys are the last axis.",
+            en="Your softmax runs over axis 1, which is the keys only where there is neither batch nor head. Count "
+            "from the end: the keys are the last axis.",
             zh="你的 softmax 沿第 1 轴，只有在既没有批量轴也没有头时，那才是键的轴。请从后往前数：键在最后一个轴。",
         ),
         "batch",
@@ -346,12 +339,22 @@ MASKING_MISTAKES = (
         "masked",
     ),
     Mistake(
+        "mask-transposed",
+        {"hide": lambda scores, mask: hidden(scores, None if mask is None else mask.mT)},
+        Text(
+            en="You use the mask turned over. Its rows are the queries, its columns the keys, like the scores.",
+            zh="你把掩码转置了。它的行是查询，列是键，与得分一致。",
+        ),
+        "heads",
+    ),
+    Mistake(
         "masked-with-zero",
         {"hide": lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, 0.0)},
         Text(
-            en="Hidden scores become 0, or nearly so, as `-1e-9` is. The softmax gives `exp(0)`, that is 1, its share: "
-            "only -inf gets none.",
-            zh="屏蔽掉的得分成了 0，或者像 `-1e-9` 那样接近 0。softmax 会把 `exp(0)` 也就是 1 算进去：只有 -inf 才分不到份额。",
+            en="Hidden scores become 0 or nearly 0, as `-1e-9` is. To the softmax that is a score like any other: only "
+            "-inf gets no share.",
+            zh="屏蔽掉的得分成了 0，或者像 `-1e-9` 那样接近 0。对 softmax 来说，这也是普通的得分："
+            "只有 -inf 才分不到份额。",
         ),
         "masked",
     ),
@@ -359,7 +362,7 @@ MASKING_MISTAKES = (
         "mask-added",
         {"hide": lambda scores, mask: scores if mask is None else scores + mask.to(scores.dtype)},
         Text(
-            en="You add the boolean mask, as ones and zeros. That hides nothing: hidden scores have to become -inf.",
+            en="You add the boolean mask, as 1 and 0. That hides nothing: hidden scores have to become -inf.",
             zh="你把布尔掩码当作 1 和 0 加了上去，什么也没有屏蔽。要屏蔽的得分应当变成 -inf。",
         ),
         "masked",
@@ -373,6 +376,16 @@ MASKING_MISTAKES = (
         Text(
             en="You hide weights after the softmax, so the rest no longer sums to 1. Hide the scores before it.",
             zh="你在 softmax 之后才去掉权重，剩下的权重之和就不再是 1。应当在它之前屏蔽得分。",
+        ),
+        "masked",
+    ),
+    Mistake(
+        "zero-times-infinity",
+        {"hide": lambda scores, mask: scores if mask is None else scores - (~mask).to(scores.dtype) * math.inf},
+        Text(
+            en="You multiply the mask by -inf and add it. Where it is 0 that gives NaN: 0 times infinity is no number. "
+            "Put -inf in place with `masked_fill`.",
+            zh="你用掩码乘以 -inf，再加上去。掩码为 0 处会得到 NaN：0 乘以无穷大不是数。请用 `masked_fill` 填入 -inf。",
         ),
         "masked",
     ),
@@ -440,7 +453,8 @@ EXPONENTIAL = Text(
 NOTHING_SEEN = Text(
     en="A query that may see no key gets NaN, or a mean of what is hidden from it. torch gives zeros: such rows come "
     "from padding, and NaN would spread.",
-    zh="如果一个查询看不到任何键，你的结果是 NaN，或者是对它屏蔽的值的均值。torch 给出的是 0：这样的行来自填充，而 NaN 会扩散。",
+    zh="如果一个查询看不到任何键，你的结果是 NaN，或者是本该屏蔽的那些值的均值。"
+    "torch 给出的全是零：这样的行来自填充，而 NaN 会扩散。",
 )
 
 
@@ -453,8 +467,14 @@ def three(N: tuple[int, ...], L: int, S: int, d: int, d_v: int) -> dict[str, Ten
     }
 
 
-CAUSAL = {n: torch.ones(n, n, dtype=torch.bool).tril() for n in (2, 4)}
-PADDING = torch.tensor([[True, True, False], [True, True, True]])[:, None, None]
+def pattern(*shape: int) -> Tensor:
+    """A mask that hides something and shows something along every axis, and inverted or transposed still does.
+
+    So a mistake gives the same whether what is hidden gets -inf or -1e9: nowhere is all of a softmax hidden.
+    """
+    *others, key = torch.meshgrid(*map(torch.arange, shape), indexing="ij")
+    return (sum(others) - key + 1) % 3 > 0
+
 
 ATTENTION = Exercise(
     name="attention",
@@ -476,14 +496,13 @@ ATTENTION = Exercise(
                 "query": torch.tensor([[1.0], [2]]),
                 "key": torch.tensor([[1.0], [2]]),
                 "value": torch.tensor([[10.0], [20]]),
-                "mask": CAUSAL[2],
+                "mask": torch.eye(2) > 0,  # each sees one key, and takes its value
             },
         ),
         Case("more keys", three((), 2, 5, 4, 3)),
         Case("batch", three((2,), 3, 3, 4, 4)),
-        Case("heads", three((2, 3), 4, 4, 5, 2) | {"mask": CAUSAL[4]}),
-        Case("padding", three((2, 2), 4, 3, 5, 2) | {"mask": PADDING}),
-        Case("gradient", three((2,), 4, 4, 3, 2) | {"mask": CAUSAL[4]}, gradient=True),
+        Case("heads", three((2, 4), 5, 5, 6, 3) | {"mask": pattern(4, 5, 5)}),
+        Case("gradient", three((2,), 4, 4, 3, 2) | {"mask": pattern(4, 4)}, gradient=True),
         Case(
             "overflows-in-float16",
             {name: x.half() for name, x in three((), 2, 3, 4, 2).items()}
@@ -537,9 +556,10 @@ SPLIT_MISTAKES = (
         "view-alone",
         lambda x, num_heads: x.reshape(x.shape[0], num_heads, x.shape[1], -1),
         Text(
-            en="`view` straight to the final shape keeps the numbers in a row and so mixes up the tokens. First make two "
-            "axes of the last, then swap axes with `transpose`.",
-            zh="直接用 `view` 变成最终形状，数的先后不变，词元就混在一起了。请先把最后一个轴拆成两个，再用 `transpose` 交换轴。",
+            en="`view` straight to the final shape leaves the numbers in their order and so mixes up the tokens. First "
+            "make two axes of the last, then swap axes with `transpose`.",
+            zh="直接用 `view` 变成最终形状，数的先后不变，词元就混在一起了。"
+            "请先把最后一个轴拆成两个，再用 `transpose` 交换轴。",
         ),
         "three heads",
     ),
@@ -547,8 +567,8 @@ SPLIT_MISTAKES = (
         "not-transposed",
         {"order": lambda parts: parts},
         Text(
-            en="The features are split, but the heads still stand behind the positions. Swap the two, so that each head "
-            "holds a whole sequence.",
+            en="The features are split, but the heads still stand behind the positions. Swap the two, so that each "
+            "head holds a whole sequence.",
             zh="特征已经拆开了，但头的轴还在位置轴后面。请交换这两个轴，让每个头各有一个完整的序列。",
         ),
         "three heads",
@@ -557,8 +577,8 @@ SPLIT_MISTAKES = (
         "turned-like-keys",
         {"order": lambda parts: parts.permute(0, 2, 3, 1)},
         Text(
-            en="Positions and features of a head stand in each other's place. That is how keys go into the product, but "
-            "the transposing is done there.",
+            en="Positions and features of a head stand in each other's place. That is how keys go into the product, "
+            "but the transposing is done there.",
             zh="每个头里，位置轴和特征轴互换了。键在做乘积时确实要这样，但那是在做乘积时才转置的。",
         ),
         "three heads",

@@ -342,6 +342,7 @@ MOMENTUM_MISTAKES = (
     ),
     Mistake(
         "default-of-keras",
+        # 0.1 is a momentum that was left out: no case hands it in
         {"blend": lambda old, new, momentum: old_value_gets_momentum(old, new, 0.99 if momentum == 0.1 else momentum)},
         Text(
             en="You follow Keras: `momentum` is the weight of the old value, 0.99 by default. In torch it is the "
@@ -465,6 +466,7 @@ BATCH_NORM = Exercise(
         EPS_OF_KERAS,
         MEAN_NOT_SUBTRACTED,
     ),
+    growing=lambda n: in_training_on(waves(4, n, n)),
     line="running_mean.copy_((1 - momentum) * running_mean + momentum * mean.flatten())",
 )
 EXERCISES = (BATCH_NORM,)

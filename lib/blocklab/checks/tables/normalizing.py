@@ -113,7 +113,7 @@ EPS_MISTAKES = (
     ),
     Mistake(
         "eps-default-too-small",
-        {"small": lambda eps: 1e-12 if eps == 1e-5 else eps},
+        {"small": lambda eps: 1e-12 if eps == 1e-5 else eps},  # 1e-5 is an eps that was left out
         Text(
             en="Your default for `eps` is 1e-12, as in BERT. Here it is 1e-5: the smaller one is 0 in float16, and in "
             "float32 it lets rounding noise through.",
