@@ -98,13 +98,13 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(lesson_map(ready=(0, 2, 3)), size=(10, 5.4))
+Panel(lesson_map(ready=(0, 1, 2, 3)), size=(10, 5.4))
 
 # %% [markdown] lang="en"
 r"""
 | lesson | question | state |
 |---|---|---|
-| 01 | Why do activations need a scale? | to come |
+| [01](01_why_normalize.ipynb) | Why do activations need a scale? | **ready** |
 | [02](02_norm_axes.ipynb) | Which numbers share one mean? | **ready** |
 | [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? | **ready** |
 | 04 | When does BatchNorm fail? | to come |
@@ -139,7 +139,7 @@ The column "PyTorch", asked from PyTorch itself:
 r"""
 | 课 | 问题 | 状态 |
 |---|---|---|
-| 01 | 激活值为什么需要合适的尺度？ | 待写 |
+| [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ | **可用** |
 | [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | **可用** |
 | [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ | **可用** |
 | 04 | 批量归一化什么时候失效？ | 待写 |

@@ -333,7 +333,7 @@ MASKING_MISTAKES = (
         Text(
             en="You hide what should take part. Here True takes part, as in `scaled_dot_product_attention`; "
             "`nn.MultiheadAttention` means the opposite.",
-            zh="该参与的让你屏蔽了。这里的 True 表示参与，与 `scaled_dot_product_attention` 一样；"
+            zh="你屏蔽了本该参与的键。这里的 True 表示参与，与 `scaled_dot_product_attention` 一样；"
             "在 `nn.MultiheadAttention` 里，意思正好相反。",
         ),
         "masked",
@@ -380,12 +380,13 @@ MASKING_MISTAKES = (
         "masked",
     ),
     Mistake(
-        "zero-times-infinity",
+        "mask-makes-nan",
         {"hide": lambda scores, mask: scores if mask is None else scores - (~mask).to(scores.dtype) * math.inf},
         Text(
-            en="You multiply the mask by -inf and add it. Where it is 0 that gives NaN: 0 times infinity is no number. "
-            "Put -inf in place with `masked_fill`.",
-            zh="你用掩码乘以 -inf，再加上去。掩码为 0 处会得到 NaN：0 乘以无穷大不是数。请用 `masked_fill` 填入 -inf。",
+            en="With your mask every row becomes NaN. Either you multiply the mask by -inf, and 0 times infinity is no "
+            "number, or you fill in +inf. Put -inf in place with `masked_fill`.",
+            zh="一用上你的掩码，每一行都成了 NaN。要么你用掩码乘以 -inf，而 0 乘以无穷大不是数；要么你填的是 +inf。"
+            "请用 `masked_fill` 填入 -inf。",
         ),
         "masked",
     ),

@@ -319,6 +319,16 @@ PRE_NORM_MISTAKES = (
         "by hand",
     ),
     Mistake(
+        "result-normalized-without-residual",
+        {"around": nothing_carried(result_normalized)},
+        Text(
+            en="You normalize what the sub-layer gives, and there is no residual connection. Normalize what it reads, "
+            "and add x.",
+            zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层读到的数，再加上 x。",
+        ),
+        "by hand",
+    ),
+    Mistake(
         "residual-twice",
         {"around": residual_doubled(norm_inside)},
         Text(
@@ -377,6 +387,16 @@ POST_NORM_MISTAKES = (
         Text(
             en="There is no residual connection: you normalize what the sub-layer gives. Add x to it first.",
             zh="没有残差连接：你归一化的只是子层的输出。应当先加上 x。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "read-normalized-without-residual",
+        {"around": nothing_carried(norm_inside)},
+        Text(
+            en="You normalize what the sub-layer reads, and there is no residual connection. Add x to what it gives, "
+            "and normalize the sum.",
+            zh="你归一化的是子层读到的数，而且没有残差连接。应当把 x 加到子层的输出上，再归一化相加的结果。",
         ),
         "by hand",
     ),

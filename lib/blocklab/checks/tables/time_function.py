@@ -17,6 +17,9 @@ class ClockNotRead(Exception):
     """All the calls asked for have been made, and `clock()` has not been read once."""
 
 
+NOT_READ = Text(en="the last call is made, and `clock()` was never read", zh="调用已经全部做完，`clock()` 却从没有读过")
+
+
 class Device:
     """A device that works through its queue while Python goes on, and a clock.
 
@@ -35,7 +38,7 @@ class Device:
     def function(self) -> None:
         self.calls_left -= 1
         if self.calls_left <= 0 and not self.clock_read:
-            raise ClockNotRead
+            raise ClockNotRead(str(NOT_READ))
         self.now += LAUNCH
         self.idle_from = max(self.now, self.idle_from) + next(self.work)
 
