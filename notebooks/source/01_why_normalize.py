@@ -2,7 +2,7 @@
 r"""
 # 01 Why do activations need a scale?
 
-A network multiplies by a matrix, bends the result with an activation function, and does so again and again. If every layer makes the numbers a little larger, after 20 layers they are huge; if a little smaller, they are gone. **Normalization** puts the scale right in every layer.
+A network multiplies by a matrix, bends the result with an activation function, and does so again and again; the outputs of the activation function are called *activations*. If every layer makes the numbers a little smaller, after 20 layers nothing is left; if larger, they blow up or get stuck where the function is flat. **Normalization** puts the scale right in every layer.
 
 After this lesson you can say what *saturated* means and see it in a gradient, predict what happens to a deep network when its weights are 100 times too large, and name one problem that normalization does *not* solve. It takes about 20 minutes.
 """
@@ -11,7 +11,7 @@ After this lesson you can say what *saturated* means and see it in a gradient, p
 r"""
 # 01 激活值为什么需要合适的尺度？
 
-网络先乘一个矩阵，再用激活函数（activation function）把结果弯一弯，如此反复。如果每一层都把数放大一点，20 层之后就大得惊人；如果每一层都缩小一点，最后就什么都不剩。**归一化**（normalization）让每一层的数都回到合适的尺度。
+网络先乘一个矩阵，再用激活函数（activation function）把结果弯一弯，如此反复；激活函数的输出叫作**激活值**（activation）。如果每一层都把数缩小一点，20 层之后就什么都不剩；如果每一层都放大一点，它们就会大得惊人，或者卡在激活函数平坦的地方。**归一化**（normalization）让每一层的数都回到合适的尺度。
 
 学完这一课，你能说出什么叫**饱和**，并在梯度里看见它；能预测把所有权重都放大 100 倍，深层网络会怎样；还能说出一个归一化**解决不了**的问题。大约需要 20 分钟。
 """
@@ -21,7 +21,7 @@ import torch
 
 from blocklab.checks import check
 from blocklab.language import Text
-from blocklab.normalization import BatchNorm, standardize
+from blocklab.normalization import BatchNorm
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.pictures.saturation import saturation
 from blocklab.pictures.signals_through_layers import ACTIVATIONS, GUESSES, NORMS, signals, signals_through_layers
@@ -46,7 +46,7 @@ r"""
 ## 先想两个问题
 
 1. $\tanh$ 在 0 处的斜率是多少？在远处趋近于多少？
-2. 一个数连乘 20 次 0.5，大约还剩多少？
+2. 一个数连续 20 次乘以 0.5，大约还剩原来的多少？
 
 <details><summary>答案</summary>
 
@@ -60,14 +60,14 @@ r"""
 r"""
 ## Two inputs, one weight
 
-The source notes tell it like this: with the weight 0.1 the inputs 1 and 20 become 0.1 and 2, and after $\tanh$ "about 0.1 and about 1", so that larger inputs make no difference. Let us look, at the slope too:
+The source notes (the web notes of lesson 00) tell it like this: with the weight 0.1 the inputs 1 and 20 become 0.1 and 2, and after $\tanh$ "about 0.1 and about 1", so that larger inputs make no difference. Let us look, at the slope too, and a little farther out:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 两个输入，一个权重
 
-原始笔记是这样讲的：权重为 0.1 时，输入 1 和 20 变成 0.1 和 2，经过 $\tanh$ 之后“约为 0.1 和约为 1”，所以输入再大也没有差别。我们来看一看，连斜率一起看：
+原始笔记（第 00 课里说的网上笔记）是这样讲的：权重为 0.1 时，输入 1 和 20 变成 0.1 和 2，经过 $\tanh$ 之后“约为 0.1 和约为 1”，所以输入再大也没有差别。我们来看一看，连斜率一起看，再多看远一点的两处：
 """
 
 # %% claims=["E20"]
@@ -78,14 +78,14 @@ print(z.grad)
 
 # %% [markdown] lang="en"
 r"""
-At 2 the output is 0.964, not yet 1. What has collapsed is the **slope**: from 0.99 to 0.07, and at 5 to 0.0002. Backpropagation multiplies by it, so a weight in front of a flat spot hardly learns. That is what *saturated* means.
+At 2 the output is 0.964, not yet 1. What has collapsed is the **slope**: from 0.99 to 0.07, and at 5 to 0.0002. Backpropagation multiplies by it, so where an input has come to the flat part, the weights in front of it get hardly any gradient. That is what *saturated* means.
 
 **Predict first:** the notes also say that without normalization most activations become ±1. How large must the inputs of $\tanh$ be for that? Drag, then switch on *standardize first*.
 """
 
 # %% [markdown] lang="zh"
 r"""
-在 2 处，输出是 0.964，还没有到 1。真正垮掉的是**斜率**：从 0.99 降到 0.07，到 5 处只剩 0.0002。反向传播要乘上这个斜率，所以平坦处前面的权重几乎学不动。这就叫**饱和**（saturation）。
+在 2 处，输出是 0.964，还没有到 1。真正垮掉的是**斜率**：从 0.99 降到 0.07，到 5 处只剩 0.0002。反向传播时，梯度要乘上这个斜率，所以输入一旦落在平坦的地方，它前面的权重就几乎得不到梯度。这就叫**饱和**（saturation）。
 
 **先猜一猜**：笔记还说，不做归一化，多数激活值都会变成 ±1。$\tanh$ 的输入要有多大才会这样？先拖动滑块，再打开“先标准化”。
 """
@@ -100,27 +100,28 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-It depends on the scale, and only on it: 14% lie beyond ±0.9 when the inputs have standard deviation 1, half of them at about 2.2, 94% at 20. Standardizing makes the slider idle: subtract the mean and divide by the standard deviation, and the inputs have size 1 whatever they were. The same for real draws:
+It depends on the scale: 14% lie beyond ±0.9 when the inputs have standard deviation 1, 46% at 2, 94% at 20. It also depends on where they lie: these have mean 0, but with mean 3 even a standard deviation of 0.1 puts *all* outputs beyond ±0.9. **Standardizing** cures both, and makes the slider idle: subtract the mean and divide by the standard deviation. With random draws, first of mean 0, then of mean 3:
 """
 
 # %% [markdown] lang="zh"
 r"""
-这取决于尺度，也只取决于尺度：输入的标准差为 1 时，14% 超出 ±0.9；约为 2.2 时占一半；到 20 时占 94%。一打开标准化，滑块就不起作用了：减去均值，再除以标准差，不论原来多大，输入的大小都是 1。换成真正的随机数，结果也一样：
+这取决于尺度：输入的标准差为 1 时，14% 的输出超出 ±0.9；为 2 时占 46%；到 20 时占 94%。它还取决于位置：这里的输入均值为 0；要是均值为 3，标准差哪怕只有 0.1，也会有**全部**输出超出 ±0.9。**标准化**（standardization）能同时治好这两样，滑块也就不起作用了：减去均值，再除以标准差。换成随机数，先取均值 0，再取均值 3：
 """
 
 # %% claims=["E24"]
-for scale in (0.5, 1, 2, 5, 20):
-    y = torch.tanh(scale * torch.randn(100000))
-    print(f"{scale:4} {(y.abs() > 0.9).float().mean():.2f} {(1 - y.square()).mean():.2f}")
+for mean, scale in ((0, 0.5), (0, 1), (0, 2), (0, 20), (3, 0.1)):
+    y = torch.tanh(mean + scale * torch.randn(100000))
+    share, slope = (y.abs() > 0.9).float().mean(), (1 - y.square()).mean()
+    print(f"mean {mean}, deviation {scale:4}: share {share:.2f}, slope {slope:.2f}")
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, one line.** Each row of `x` is a sample, each column a feature on a scale of its own. Along which axes must you standardize so that every *feature* gets mean 0 and standard deviation 1?
+**Your turn, one line.** `x` has the shape `(N, d)`: each row is a sample, each column a feature on a scale of its own. The axis that you average over is the one that disappears. Along which axis must you average so that every *feature* gets mean 0 and standard deviation 1? Replace `None` by its number.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了，只写一行**：`x` 的每一行是一个样本，每一列是一个特征，各有各的尺度。要让每个**特征**的均值为 0、标准差为 1，应当沿哪些轴标准化？
+**轮到你了**，只写一行：`x` 的形状是 `(N, d)`，每一行是一个样本，每一列是一个特征，各有各的尺度。沿哪个轴求均值，哪个轴就消失。要让每个**特征**的均值为 0、标准差为 1，应当沿哪个轴求均值？请把 `None` 换成轴的编号。
 """
 
 # %% tags=["exercise"]
@@ -132,22 +133,22 @@ check("feature_axes", my_axes)
 r"""
 ## Twenty layers
 
-Normalizing the input helps the first layer. What about the twentieth? The panel shows a network of $\tanh$ or ReLU layers with random weights, before any training: on the left a histogram of the activations for each layer, on the right their spread and the gradient at each layer, on a logarithmic axis.
+Normalizing the input helps the first layer. What about the twentieth? The panel shows a network of $\tanh$ or ReLU layers (ReLU is $\max(0, x)$) with random weights, before any training: on the left histograms of the activations, layer by layer, on the right their standard deviation and the gradient with respect to them, on a logarithmic axis. *Weights* 1 means that the matrices about keep the size of the numbers; the input has mean 3 and standard deviation 5.
 
-First try without normalization: drag *weights* to 0.5 and to 3. Normalizing the input only changes hardly anything: after a few layers all is as before.
+First try without normalization: drag *weights* to about 0.5 and to about 3. Normalizing the input alone does not help the deep layers: at 3 it makes no difference after a few of them, and at 0.5 they shrink just the same.
 
-**Predict.** Now choose BatchNorm: a normalization after every matrix. You drag the weights from 0.1 to 10, that is times 100. What do the histograms do?
+**Predict.** Now choose BatchNorm: a normalization after every matrix, of each feature over the batch (LayerNorm: of each sample over its features; lesson 02). You drag the weights from 0.1 to 10, that is times 100. What do the histograms do?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 二十层
 
-给输入做归一化，帮到的是第一层。第二十层呢？下面的面板是一个由 $\tanh$ 层或 ReLU 层组成的网络，权重随机，还没有训练：左边是每一层激活值的直方图；右边是各层激活值的标准差和各层的梯度，用对数轴。
+只给输入做归一化，能帮到第一层。第二十层呢？下面的面板是一个由 $\tanh$ 层或 ReLU 层组成的网络（ReLU 即 $\max(0, x)$），权重随机，还没有训练：左边是逐层的激活值直方图；右边是激活值的标准差，以及对各层激活值的梯度，用对数轴。“权重的大小”取 1 时，乘矩阵大致不改变数的大小；输入的均值是 3，标准差是 5。
 
-先看不做归一化的情形：把“权重”拖到 0.5，再拖到 3。只归一化输入，也几乎没有变化：几层之后又和原来一样。
+先看不做归一化的情形：把“权重的大小”拖到约 0.5，再拖到约 3。只归一化输入，帮不了深层：取 3，几层之后就没有差别；取 0.5，照样一层层缩小。
 
-**猜一猜**：现在选批量归一化（BatchNorm），也就是每乘一次矩阵，就归一化一次。把权重从 0.1 拖到 10，放大 100 倍，这些直方图会怎样？
+**猜一猜**：现在选批量归一化（BatchNorm），也就是每乘一次矩阵，就让每个特征在小批量里归一化一次（层归一化是每个样本沿自己的特征归一化，见第 02 课）。把权重从 0.1 拖到 10，放大 100 倍，这些直方图会怎样？
 """
 
 # %% tags=["panel"]
@@ -156,23 +157,27 @@ Panel(
     size=(10, 4.4),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
     norm=Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
-    gain=Slider(0.1, 10, 10**0.1, 1.0, label=Text(en="weights", zh="权重"), log=True),
+    gain=Slider(0.1, 10, 10**0.1, 1.0, label=Text(en="weights", zh="权重的大小"), log=True),
     depth=Slider(5, 40, 5, 20, label=Text(en="layers", zh="层数")),
     activation=Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
 )
 
 # %% [markdown] lang="en"
 r"""
-Nothing changes: standard deviation 0.63 in every layer, whatever the weights. Their size has stopped to matter, and a normalization divides it out again. Without it, layer 20 is at 0.000001 for weights of 0.5, and at 3 more than half of the activations are saturated.
+Nothing changes: standard deviation 0.63 in every layer, whatever the weights. Their size no longer matters: the normalization divides it out. Without it, layer 20 is at about a millionth for weights of 0.5, the 0.5 to the power of 20 of the second question, and at 3 more than half of the activations are saturated.
 
-In numbers:
+Look at the orange curve there, too. The layers are saturated, and yet the gradient *grows* towards the input, a few hundred times. Going back, each layer multiplies by the slope **and by the weights**: most slopes are near 0, but the few units still in the middle pass on three times as much. So saturation starves the units that are saturated; it does not promise a small gradient.
+
+The standard deviation in layer 20, for weights of 0.5, 1 and 3:
 """
 
 # %% [markdown] lang="zh"
 r"""
-完全不变：不论权重多大，每一层的标准差都是 0.63。权重的大小不再起作用，因为归一化又把它除掉了。不做归一化时，权重取 0.5，第 20 层只剩 0.000001；取 3，一半以上的激活值饱和。
+完全不变：不论权重多大，每一层的标准差都是 0.63。权重的大小不再起作用，因为归一化又把它除掉了。不做归一化时，权重取 0.5，第 20 层只剩百万分之一左右，也就是第二个问题里 0.5 的 20 次方；取 3，一半以上的激活值饱和。
 
-用数字来看：
+再看那时的橙色曲线。这些层明明饱和了，梯度却越靠近输入**越大**，大到几百倍。往回走时，每一层既要乘斜率，**也要乘权重**：多数斜率接近 0，但少数还在中间的单元，传回去的是三倍。所以，饱和饿坏的是饱和的那些单元，并不保证梯度小。
+
+第 20 层的标准差，权重依次取 0.5、1 和 3：
 """
 
 # %%
@@ -184,24 +189,25 @@ for norm in ("none", "input", "batch", "layer"):
 r"""
 ## Perfect histograms, exploding gradients
 
-Now choose ReLU, BatchNorm, 40 layers. The histograms are faultless. Look at the orange curve: the gradient at layer 1 is more than a thousand times that at the last layer. It grows by a factor of about 1.2 per layer, *because of* BatchNorm; LayerNorm stays near 1. So the notes' sentence "with normalization gradients are stable, never too large or too small" promises too much.
+Now choose ReLU, BatchNorm, 40 layers. The histograms are the same in every layer. Look at the orange curve: the gradient at layer 1 is more than 1000 times that at the last layer. On the way back it grows by a factor of about 1.2 per layer, *because of* BatchNorm; with LayerNorm, in this ReLU network, it stays between 0.5 and 1. So the notes' sentence "with normalization gradients are stable, never too large or too small" promises too much. The ratio, and the factor per layer:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 直方图完美，梯度却爆炸
 
-现在选 ReLU、批量归一化、40 层。直方图无可挑剔。再看橙色曲线：第 1 层的梯度是最后一层的一千多倍。它每往前一层就变为约 1.2 倍，而这**正是**批量归一化造成的；层归一化（LayerNorm）则一直在 1 附近。所以，笔记里那句“有了归一化，梯度就稳定，不会太大也不会太小”说得太满了。
+现在选 ReLU、批量归一化、40 层。每一层的直方图都一样。再看橙色曲线：第 1 层的梯度是最后一层的 1000 多倍。每往回走一层，梯度约为原来的 1.2 倍，而这**正是**批量归一化造成的；换成层归一化（LayerNorm），在这个 ReLU 网络里，它始终在 0.5 和 1 之间。所以，笔记里那句“有了归一化，梯度就稳定，不会太大也不会太小”说得太满了。下面是两端之比，以及每层的倍数：
 """
 
 # %% claims=["E38"]
 for norm in ("batch", "layer"):
-    activations, gradients = signals(1.0, 40, "relu", norm)
-    print(norm, f"{activations[-1].std():.1f}", gradients[0] > 1000 * gradients[-1], gradients[0] > 2 * gradients[-1])
+    _, gradients = signals(1.0, 40, "relu", norm)
+    ratio = gradients[0] / gradients[-1]
+    print(f"{norm}  {ratio:.2g}  {ratio ** (1 / 39):.2f}")
 
 # %% [markdown] lang="en"
 r"""
-The cause is known (Yang and others 2019, arXiv:1902.08129), and the cure is not another normalization but the residual connection of lesson 11.
+[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion comes from BatchNorm itself; neither other weights nor another activation function takes it away. What helps in practice is the residual connection of lesson 11.
 
 ## What BatchNorm is not
 
@@ -210,11 +216,11 @@ One note says that BatchNorm *is* dividing the data into small batches for train
 
 # %% [markdown] lang="zh"
 r"""
-原因已经清楚（Yang 等，2019 年，arXiv:1902.08129）。解决的办法不是再换一种归一化，而是第 11 课的残差连接。
+[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身，调整权重或更换激活函数都消除不了。实践中管用的是第 11 课的残差连接。
 
 ## 批量归一化不是什么
 
-有一篇笔记说，批量归一化**就是**把数据分成小批量来训练。那其实是小批量梯度下降，它出现得更早，也不需要任何归一化。批量归一化是**利用**小批量：用它来计算均值和方差，而梯度要穿过这两者。所以，一个样本的输出取决于其他样本，其他样本也会从它得到梯度：
+有一篇笔记说，批量归一化**就是**把数据分成小批量来训练。那其实是小批量梯度下降，它出现得更早，也不需要任何归一化。批量归一化是**利用**小批量：用它来计算均值和方差，而梯度要穿过这两者。所以，一个样本的输出也受其他样本影响，其他样本也会从它得到梯度：
 """
 
 # %% claims=["E21"]
@@ -224,16 +230,20 @@ print(x.grad.flatten())
 
 # %% [markdown] lang="en"
 r"""
+Only the output of sample 0 was differentiated, and all three samples get a gradient.
+
 ## Exercise: standardize
 
-All the layers of the next lessons stand on one function. Write it: subtract the mean over the axes, divide by the root of variance plus `eps`. The variance divides by the number of values.
+Most normalization layers are built on one function. Write it: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`, the small ε that keeps the division from being by 0. The variance is the mean of the squared distances from the mean.
 """
 
 # %% [markdown] lang="zh"
 r"""
+这里只对第 0 个样本的输出求梯度，三个样本却都得到了梯度。
+
 ## 练习：标准化
 
-后面几课里的所有层，都建立在同一个函数之上。请把它写出来：减去沿这些轴的均值，再除以“方差加 `eps`”的平方根。这里的方差除以数值的个数。
+大多数归一化层都建立在同一个函数之上。请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根，这里的小常数 ε 防止除以 0。方差是到均值的距离的平方的均值。
 """
 
 
@@ -246,20 +256,21 @@ check("standardize", my_standardize)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? `keepdim=True` keeps the averaged axes with size 1, so that the subtraction broadcasts. The solution is folded below, and nothing later needs your code.
+Stuck? `keepdim=True` keeps the averaged axes with size 1, so that the subtraction broadcasts. The solution is folded below; it also calculates in float32 where the input is float16, whose squares overflow. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`keepdim=True` 会把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。参考答案折叠在下面，后面的内容不会用到你的代码。
+卡住了？`keepdim=True` 会把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。参考答案折叠在下面；输入是 float16 时，它改用 float32 计算，因为 float16 的平方容易溢出。后面的内容不会用到你的代码。
 """
 
 
 # %% tags=["solution"]
 def solved_standardize(x, axes, eps=1e-5):
-    centred = x - x.mean(axes, keepdim=True)
+    wide = x.float() if x.dtype == torch.float16 else x
+    centred = wide - wide.mean(axes, keepdim=True)
     variance = centred.square().mean(axes, keepdim=True)
-    return centred / (variance + eps).sqrt()
+    return (centred / (variance + eps).sqrt()).to(x.dtype)
 
 
 assert check("feature_axes", 0)
@@ -273,15 +284,15 @@ r"""
 
 <details><summary>Answer</summary>
 
-94%. The slope there is nearly 0, so those weights get almost no gradient.
+94%. The slope there is nearly 0, so the weights in front of them get almost no gradient.
 
 </details>
 
-2. In a network with BatchNorm after every matrix, someone multiplies all weights by 2. What changes in the outputs in training?
+2. In a network with BatchNorm after every matrix, someone multiplies all weights by 2. What changes in the outputs of `train()`, for the same batch?
 
 <details><summary>Answer</summary>
 
-Nothing, apart from the ε: the standard deviation is multiplied by 2, too, and the division cancels it.
+Nothing, apart from the ε: the standard deviation is multiplied by 2, too, and the division cancels it. (In `eval()` they change, until the buffers of lesson 03 have followed.)
 
 </details>
 
@@ -289,7 +300,7 @@ Nothing, apart from the ε: the standard deviation is multiplied by 2, too, and 
 
 <details><summary>Answer</summary>
 
-The gradient at each layer, on a logarithmic axis. With BatchNorm it can grow a thousandfold towards the input although the activations look ideal.
+The gradient at each layer, on a logarithmic axis. With BatchNorm it can grow more than 1000 times towards the input although the activations look ideal.
 
 </details>
 
@@ -308,11 +319,11 @@ r"""
 
 </details>
 
-2. 在一个每次乘矩阵之后都有批量归一化的网络里，有人把所有权重都乘以 2。训练时的输出有什么变化？
+2. 在一个每次乘矩阵之后都有批量归一化的网络里，有人把所有权重都乘以 2。对同一个小批量，`train()` 下的输出有什么变化？
 
 <details><summary>答案</summary>
 
-除了 ε 的影响，什么都不变：标准差也乘以 2，一除就抵消了。
+除了 ε 的影响，什么都不变：标准差也乘以 2，一除就抵消了。（在 `eval()` 下会变，直到第 03 课的缓冲区跟上来为止。）
 
 </details>
 
@@ -320,7 +331,7 @@ r"""
 
 <details><summary>答案</summary>
 
-画出每一层的梯度，用对数轴。有批量归一化时，激活值看上去很理想，梯度却可能越靠近输入越大，大到一千多倍。
+画出每一层的梯度，用对数轴。有批量归一化时，激活值看上去很理想，梯度却可能越靠近输入越大，大到 1000 多倍。
 
 </details>
 

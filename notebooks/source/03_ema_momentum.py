@@ -2,26 +2,26 @@
 r"""
 # 03 What does momentum = 0.1 mean?
 
-While it trains, BatchNorm takes mean and variance from the mini-batch. For use it has to remember them, and it remembers a **moving average**, which it moves a little with every training step:
+While it trains, BatchNorm takes mean and variance from the mini-batch. At inference, when the trained model is used, it must rely on what it remembers: a **moving average**, which every training step moves a little towards the value of the batch:
 
 $$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
 
-That is PyTorch's formula. Keras gives the same name to the *other* weight, and the two language editions of one famous textbook contradict each other on this very line.
+That is PyTorch's formula; this momentum has nothing to do with the optimizer's. Keras gives the same name to the *other* weight, and the English and the Chinese edition of [Dive into Deep Learning](https://d2l.ai) contradict each other on this very line.
 
-After this lesson you can read a momentum in either convention, say after how many steps `eval()` can be trusted, name the two variances of BatchNorm, and write the whole layer. It takes about 20 minutes.
+After this lesson you can read a momentum in either convention, say after how many steps `eval()` can be trusted, name the two variances of BatchNorm, and write the whole layer. It takes about 30 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 03 momentum = 0.1 是什么意思？
 
-训练时，批量归一化（BatchNorm）用的是当前小批量的均值和方差。到了使用的时候，它得靠记忆：它记住的是**移动平均**（moving average），每训练一步就挪动一点：
+训练时，批量归一化（BatchNorm）用的是当前小批量的均值和方差。到了推理（inference，即用训练好的模型做预测）时，它要靠训练中记下的**移动平均**（moving average）；每训练一步，移动平均就向当前小批量的值靠近一点：
 
 $$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
 
-这是 PyTorch 的公式，其中的 momentum 就是动量。Keras 用同一个名字称呼**另一个**权重；有一本著名的教材，它的两种语言版本恰恰在这一行互相矛盾。
+这是 PyTorch 的公式，其中的 momentum 就是动量，它与优化器里的动量无关。Keras 用同一个名字称呼**另一个**权重；教材[《动手学深度学习》](https://d2l.ai)的英文版和中文版，恰恰在这一行互相矛盾。
 
-学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层。大约需要 20 分钟。
+学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层。大约需要 30 分钟。
 """
 
 # %%
@@ -46,12 +46,12 @@ r"""
 ## Two questions first
 
 1. `x` has the shape `(32, 64, 14, 14)`, that is `(N, C, H, W)`. How many means does BatchNorm compute, each over how many numbers?
-2. In lesson 00, which *s* made the last bar shrink to a third, and what is the size of the standard deviation there, compared with $\sqrt{\varepsilon}$?
+2. A value is multiplied by 0.9 again and again. After how many times is less than half of it left?
 
 <details><summary>Answers</summary>
 
 1. 64 means, each over 32 · 14 · 14 = 6272 numbers.
-2. $s = 10^{-3}$. The standard deviation of 1, 2, 3, 4 is 1.118, so there it is 0.0011, about a third of $\sqrt{10^{-5}} = 0.0032$.
+2. After 7 times: $0.9^6 = 0.53$, $0.9^7 = 0.48$.
 
 </details>
 """
@@ -61,12 +61,12 @@ r"""
 ## 先想两个问题
 
 1. `x` 的形状是 `(32, 64, 14, 14)`，即 `(N, C, H, W)`。批量归一化计算多少个均值？每个均值由多少个数得到？
-2. 第 00 课里，*s* 取多少时，最后一根柱子缩到三分之一？那时的标准差和 $\sqrt{\varepsilon}$ 相比，大小如何？
+2. 一个数反复乘以 0.9，乘多少次之后，剩下的不到一半？
 
 <details><summary>答案</summary>
 
 1. 64 个均值，每个由 32 · 14 · 14 = 6272 个数得到。
-2. $s = 10^{-3}$。1、2、3、4 的标准差是 1.118，所以那时的标准差是 0.0011，大约是 $\sqrt{10^{-5}} = 0.0032$ 的三分之一。
+2. 7 次：$0.9^6 = 0.53$，$0.9^7 = 0.48$。
 
 </details>
 """
@@ -75,14 +75,14 @@ r"""
 r"""
 ## Why remember at all?
 
-A user sends *one* photo. With the statistics of the batch, the answer to it would depend on whose photos happen to come along, and a batch of one has no spread at all:
+A user sends *one* photo. With the statistics of the batch, its mean and variance, the answer would depend on whose photos happen to come along; and where a channel has a single number, as here, a batch of one has no variance to speak of:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 为什么要记住？
 
-用户只发来**一张**照片。如果仍用小批量的统计量，对这张照片的回答就取决于碰巧和谁的照片一起送来；而只有一个样本的小批量根本谈不上离散程度：
+用户只发来**一张**照片。如果仍用小批量的统计量（均值和方差），对这张照片的回答就取决于它碰巧和谁的照片一起送来；要是像下面这样，每个通道只有一个数，方差根本无从算起：
 """
 
 # %% claims=["E06"]
@@ -98,7 +98,7 @@ except ValueError as refused:
 
 # %% [markdown] lang="en"
 r"""
-In training the same input gets two different outputs. After `eval()` it gets one, whoever comes along, because the layer uses what it remembers: two *buffers* (tensors that are saved with the model but not trained), `running_mean`, which starts at 0, and `running_var`, which starts at 1.
+In training the same input gets two different outputs. After `eval()`, in evaluation mode, it gets one, whoever comes along, because the layer uses what it remembers: two *buffers* (tensors that are saved with the model but not moved by gradients), `running_mean`, which starts at 0, and `running_var`, which starts at 1.
 
 ## A moving average by hand
 
@@ -107,7 +107,7 @@ The mean of a channel is 10 in the first mini-batch and 20 in the second:
 
 # %% [markdown] lang="zh"
 r"""
-训练时，同一个输入得到两种输出。调用 `eval()` 之后就只有一种，不管和谁一起送来，因为这一层改用它记住的东西：两个**缓冲区**（buffer，随模型保存但不参与训练的张量），即从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。
+训练时，同一个输入得到了两种输出。调用 `eval()` 进入**评估模式**之后，不论和谁一起送来，输出都只有一种，因为这一层改用它记住的两个**缓冲区**（buffer，随模型保存、但不靠梯度更新的张量）：从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。
 
 ## 动手算移动平均
 
@@ -125,12 +125,12 @@ print(f"{layer.running_mean.item():.1f}")
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, one line.** Write the step with PyTorch's meaning of momentum.
+**Your turn, one line.** Write the step with PyTorch's meaning of momentum. Return the new average; leave `average` as it is.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了，只写一行**：按 PyTorch 的含义写出这一步更新。
+**轮到你了**，只写一行：按 PyTorch 的约定写出这一步更新，返回新的移动平均，不要改动 `average`。
 """
 
 
@@ -145,18 +145,18 @@ check("ema_update", my_ema_update)
 r"""
 ## One number, two readings
 
-A channel has mean 10 and standard deviation 2. On the left you see how much each of the last mini-batches counts in the running mean (the grey bar: how much the start value still counts), on the right what `eval()` makes of fresh data. It should be centred on 0.
+A channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left you see how much each of the last mini-batches counts in the running mean (the grey bar: how much the start value still counts), on the right what `eval()` makes of fresh data. It should be centred on 0.
 
-**Predict first.** Both frameworks are given the number 0.99, and 20 mini-batches have been seen. Where is the mean of the outputs of `eval()`? Choose, then set *momentum* to 0.99 and *batches* to 20.
+**Predict first.** Both frameworks are given the number 0.99 and train for 20 steps. Where is the mean of the outputs of `eval()`? Choose, then set *momentum* to 0.99 and leave *steps* at 20.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 一个数，两种读法
 
-某个通道的均值是 10，标准差是 2。左边是最近各个小批量在移动均值里所占的权重（灰色柱子：初值还占多少），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
+某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值还占的权重），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
 
-**先猜一猜**：给两个框架同一个数 0.99，训练 20 个小批量之后，`eval()` 输出的均值在哪里？先选，再把“动量”调到 0.99，把“小批量数”调到 20。
+**先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再把“动量”调到 0.99，“步数”保持 20。
 """
 
 # %% tags=["panel"]
@@ -165,26 +165,26 @@ Panel(
     size=(10, 4.6),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
     momentum=Slider(0.01, 0.99, 0.01, 0.5, label=Text(en="momentum", zh="动量")),
-    steps=Slider(1, 500, 1, 20, label=Text(en="batches", zh="小批量数")),
+    steps=Slider(1, 500, 1, 20, label=Text(en="steps", zh="步数")),
 )
 
 # %% [markdown] lang="en"
 r"""
-PyTorch is near 0, but only because its running mean is in effect the last mini-batch. Keras is off by more than 6: its running mean has hardly left 0. At 0.5 the two halves are the same picture. And with 0.1 in PyTorch, the default, 10 batches leave the outputs around 2; only after 44 is 99% of the way done. The network has learned, just the buffers lag.
+PyTorch is near 0, but only because its running mean is in effect that of the last mini-batch, and 64 values are enough for a fair mean. Keras is off by more than 6: its running mean has hardly left 0. At 0.5 the two rows are the same picture. And with 0.1 in PyTorch, the default, 10 steps leave the outputs around 2; only after 44 is 99% of the way done. The layers before may have learned long since: the buffers lag.
 
-So the two words mean
+So the one word means
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
 
-and PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life says it without either convention: after how many steps does a value count half?
+and PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life says it without either convention: after how many steps does a value count half? (`from_keras` turns Keras' number into PyTorch's.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-PyTorch 的在 0 附近，不过只是因为它的移动均值几乎就是最后一个小批量的均值。Keras 的偏了 6 以上：它的移动均值还没怎么离开 0。取 0.5 时，上下两半一模一样。PyTorch 用默认的 0.1 时，训练 10 个小批量后，输出还在 2 附近；到第 44 个才走完 99% 的路。网络已经学会了，只是缓冲区落在后面。
+PyTorch 的输出以 0 为中心，不过那只是因为它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。Keras 的输出偏了 6 以上：它的移动均值还没怎么离开初值 0。取 0.5 时，上下两行一模一样。PyTorch 用默认的 0.1 时，训练 10 步后，输出还在 2 附近；到第 44 步才走完 99% 的路。前面的层也许早就学好了，只是缓冲区还没跟上。
 
 所以，这个词在两边的意思是：
 
@@ -193,7 +193,7 @@ PyTorch 的在 0 附近，不过只是因为它的移动均值几乎就是最后
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras、TensorFlow | 1 − momentum | momentum | 0.99 |
 
-PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。半衰期（half-life）的说法与约定无关：过多少步，一个值的分量减半？
+PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。半衰期（half-life）的说法与约定无关：过多少步，一个值的权重减半？（`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
 """
 
 # %% claims=["E08"]
@@ -202,38 +202,39 @@ for typed in (0.01, 0.1, 0.5, 0.9, 0.99):
 
 # %% [markdown] lang="en"
 r"""
-"A lower momentum forgets sooner" is true in the right column and false in the left one.
+"A lower momentum forgets sooner" is true in Keras' column and false in PyTorch's.
 
 ## Start and follow
 
-The averages start at 0 and 1 and nothing corrects for it: after $t$ steps on steady data the running mean is $1 - (1 - \text{momentum})^t$ of the true one. `momentum=None` takes the plain average of all batches instead.
+The averages start at 0 and 1 and nothing corrects for it: after $t$ steps on steady data the running mean is $1 - (1 - \text{momentum})^t$ times the true one, and in the running variance the 1 still counts $(1 - \text{momentum})^t$. `momentum=None` takes the plain average of all batches instead. The batches here have the means 10, 20, 60:
 """
 
 # %% [markdown] lang="zh"
 r"""
-“动量越小，忘得越快”，这句话在右边一列成立，在左边一列不成立。
+“动量越小，忘得越快”，这句话在 Keras 那一列成立，在 PyTorch 那一列正好相反。
 
 ## 起步与跟随
 
-移动均值从 0 开始，移动方差从 1 开始，而且没有任何修正：数据平稳时，$t$ 步之后的移动均值只是真实均值的 $1 - (1 - \text{momentum})^t$。取 `momentum=None`，得到的则是所有小批量的普通平均。
+移动均值从 0 开始，移动方差从 1 开始，而且不修正初值的影响：数据平稳时，$t$ 步之后的移动均值只有真实均值的 $1 - (1 - \text{momentum})^t$ 倍，移动方差里初值 1 还占 $(1 - \text{momentum})^t$。取 `momentum=None`，得到的则是所有小批量的普通平均。下面各个小批量的均值是 10、20、60：
 """
 
 # %% claims=["E10"]
+spread = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
 default, plain = BatchNorm(1), BatchNorm(1, momentum=None)
-batch = torch.tensor([[9.0], [11.0], [9.0], [11.0]])  # mean 10
-for step in range(1, 45):
-    default(batch), plain(batch)
-    if step in (1, 10, 44):
-        print(step, f"{default.running_mean.item():.4f} {10 * (1 - 0.9**step):.4f} {plain.running_mean.item():.4f}")
+for mean in (10.0, 20.0, 60.0):
+    default(mean + spread), plain(mean + spread)
+    print(f"default {default.running_mean.item():.2f}   plain {plain.running_mean.item():.2f}")
+for steps in (10, 44):
+    print(f"after {steps} steps {1 - 0.9**steps:.3f}")
 
 # %% [markdown] lang="en"
 r"""
-Then why not remember everything? Because the data of a layer change while the layers before it learn. **Predict first:** after a jump at step 100, which momentum arrives sooner, 0.02 or 0.5, and what does it pay?
+Then why not always take the plain average? Because what a layer is fed changes while the layers before it learn. **Predict first:** the data jump at step 100. Which momentum follows sooner, 0.02 or 0.5, and what is the price?
 """
 
 # %% [markdown] lang="zh"
 r"""
-那为什么不干脆全部记住？因为前面的层还在学习，这一层的输入也在变。**先猜一猜**：第 100 步发生突变之后，动量取 0.02 和 0.5，哪个先到？它又付出了什么代价？
+那为什么不总用普通平均，对所有小批量一视同仁？因为前面的层还在学习，这一层的输入也在变。**先猜一猜**：数据在第 100 步突变。动量取 0.02 和 0.5，哪个跟得快？代价是什么？
 """
 
 # %% tags=["panel"]
@@ -241,26 +242,26 @@ Panel(
     drifting_mean,
     size=(10, 3.8),
     drift=Choice(DRIFTS, "jump", label=Text(en="true mean", zh="真实均值")),
-    momentum=Slider(0.001, 1.0, 10**0.1, 0.1, label=Text(en="momentum", zh="动量"), log=True),
+    momentum=Slider(0.001, 1.0, 10**0.1, 0.1, label=Text(en="momentum (PyTorch)", zh="动量（PyTorch）"), log=True),
     batch_size=Slider(2, 128, 2, 8, label=Text(en="batch size", zh="批量大小")),
 )
 
 # %% [markdown] lang="en"
 r"""
-The larger one arrives within a few steps and then trembles with every mini-batch; the smaller one is calm and late. Larger batches tremble less, which is one reason why BatchNorm likes them (lesson 04).
+The larger one arrives within a few steps and then trembles with every mini-batch; the smaller one is calm and late. With larger batches all of it trembles less, one reason why BatchNorm works better with them (lesson 04).
 
 ## Two variances
 
-In training, BatchNorm normalizes with the variance that divides by m, the number of values per channel. What it *stores* is the unbiased one, which divides by m − 1:
+In training, BatchNorm normalizes with the *biased* variance: the sum of squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1. In torch the first is `x.var(correction=0)`, the second what `x.var()` does by default:
 """
 
 # %% [markdown] lang="zh"
 r"""
-动量大的几步就到，可是之后会随着每个小批量抖动；动量小的平稳，却来得晚。批量越大，抖动越小，这也是批量归一化喜欢大批量的一个原因（见第 04 课）。
+动量大的几步就到，可是之后会随着每个小批量抖动；动量小的平稳，却到得晚。批量越大，抖动越小，这也是批量归一化适合大批量的一个原因（见第 04 课）。
 
 ## 两个方差
 
-训练时，批量归一化用来做归一化的方差要除以 m，即每个通道的数值个数。而它**存下来**的是无偏方差，除以的是 m − 1：
+训练时，批量归一化用来归一化的是**有偏**方差：到均值的距离的平方之和，除以每个通道的数值个数 m。它**存下来**的却是**无偏**方差：除以 m − 1。在 torch 里，前者写 `x.var(correction=0)`，后者是 `x.var()` 的默认做法：
 """
 
 # %% claims=["E11"]
@@ -272,20 +273,20 @@ print(f"{layer.running_var.item():.4f} {unbiased:.4f} {biased:.4f}")
 
 # %% [markdown] lang="en"
 r"""
-Many published layers store the biased one. Their outputs in training equal torch's, and still their `running_var` is wrong, by a third for m = 4 and by 0.001% for 32 images of 56 × 56. Keras 3 stores the biased one on purpose.
+*Dive into Deep Learning* and Keras 3 store the biased one. Their outputs in training equal torch's, and still their `running_var` is smaller: three quarters of torch's for m = 4, and 0.001% less for 32 images of 56 × 56.
 
-## The bias before BatchNorm does nothing
+## The bias before BatchNorm does nothing in training
 
-BatchNorm subtracts the mean, and with it whatever constant the layer before it added. In `eval()` it is one multiplication and one addition per channel, which can be *folded* into the layer before:
+BatchNorm subtracts the mean, and with it whatever constant the layer before it added. In `eval()` it is one multiplication and one addition per channel, which can be *folded* into the layer before (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$; γ and β are those of lesson 02):
 """
 
 # %% [markdown] lang="zh"
 r"""
-许多公开的实现存的是有偏方差：训练时的输出与 torch 一致，`running_var` 却不对，m = 4 时差三分之一，32 张 56 × 56 的图只差 0.001%。Keras 3 则是有意存有偏方差。
+《动手学深度学习》和 Keras 3 存的都是有偏方差：训练时的输出与 torch 一致，`running_var` 却偏小。m = 4 时只有 torch 的四分之三；32 张 56 × 56 的图，只小 0.001%。
 
-## 批量归一化之前的偏置没有用
+## 训练时，批量归一化之前的偏置不起作用
 
-批量归一化要减去均值，前一层加上的任何常数也就一并减掉了。到了 `eval()`，它对每个通道只是一次乘法和一次加法，可以**折叠**（fold）进前一层：
+批量归一化要减去均值，前一层加上的任何常数也就一并减掉了。到了 `eval()`，它对每个通道只做一次乘法和一次加法，所以可以**折叠**（fold）进前一层（`scale` 就是 $\gamma / \sqrt{\text{running\_var} + \varepsilon}$；γ、β 见第 02 课）：
 """
 
 # %% claims=["E22"]
@@ -300,20 +301,20 @@ torch.testing.assert_close(nn.functional.linear(x, weight, bias), norm(linear(x)
 
 # %% [markdown] lang="en"
 r"""
-So a convolution in front of BatchNorm is built with `bias=False`. (The notes put BatchNorm between a layer and its activation. That is the original place, not the only one.)
+So a convolution in front of BatchNorm is usually built with `bias=False`, as in the network below. (The notes put BatchNorm between a linear or convolutional layer and its activation. That is where [its authors](https://arxiv.org/abs/1502.03167) put it, not the only place.)
 
 ## A trained network with 49 BatchNorms
 
-EfficientNet-Lite0 names what is in a photo: a flower and a palace, one at a time and both together, in `eval()` and in `train()`. **Predict first:** which of the four lines name both alike?
+EfficientNet-Lite0 names what is in a photo. It gets a flower alone, then the flower and a palace together; both in `eval()`, then both in `train()`. **Predict first:** four lines come out. In which of them does the flower get the same class as in the first?
 """
 
 # %% [markdown] lang="zh"
 r"""
-所以，批量归一化前面的卷积层都写 `bias=False`。（笔记说批量归一化放在一层和它的激活函数之间。那是最初的位置，但不是唯一的位置。）
+所以，批量归一化前面的卷积层通常写 `bias=False`，下面这个网络就是如此。（笔记说，批量归一化放在线性层或卷积层和激活函数之间。那是[原作者](https://arxiv.org/abs/1502.03167)的放法，但不是唯一的放法。）
 
 ## 一个训练好的网络，49 个批量归一化层
 
-EfficientNet-Lite0 能说出照片里是什么。我们给它一朵花和一座宫殿，先单独送花，再两张一起送；先用 `eval()`，再用 `train()`。**先猜一猜**：下面四行里，哪几行对花的判断相同？
+EfficientNet-Lite0 能说出照片里是什么。先单独送一朵花，再把花和一座宫殿一起送；先用 `eval()`，再用 `train()`。**先猜一猜**：输出有四行，哪几行里花的类别与第一行相同？
 """
 
 # %% tags=["slow"]
@@ -324,11 +325,11 @@ for mode in (False, True):
     for batch in (photos[:1], photos):
         with torch.inference_mode():
             chances, classes = copy.deepcopy(net).train(mode)(batch).softmax(-1).max(-1)
-        print("train()" if mode else "eval() ", classes.tolist(), [f"{p:.0%}" for p in chances])
+        print("train()" if mode else "eval() ", classes.tolist(), [f"{p:.1%}" for p in chances])
 
 # %% [markdown] lang="en"
 r"""
-Class 985 is a daisy. In `eval()` the flower gets the same answer alone and in company. In `train()` it gets two others, each with a chance near 0: forgetting `model.eval()` is one of the commonest mistakes in practice, and it raises no error.
+Class 985 is a daisy, 698 a palace. In `eval()` the flower gets the same answer alone and in company. In `train()` it becomes a tennis ball (852) and an ear of corn (987), and no class gets even 1%: the network no longer knows anything. Forgetting `model.eval()` is a common mistake, and mostly raises no error. (Each line works on a copy: in `train()` a forward pass alone moves the buffers.)
 
 ## What the source notes say
 
@@ -339,14 +340,14 @@ Class 985 is a daisy. In `eval()` the flower gets the same answer alone and in c
 | a lower momentum forgets sooner | In Keras yes, in PyTorch the other way round. |
 | one `batch_var` for everything | Two: biased to normalize, unbiased to store. |
 | ε is added to the denominator | To the variance, inside the root (lesson 05). |
-| `track_running_stats` "records during training" | With `False` there are no buffers, and `eval()` uses the batch too. |
+| `track_running_stats` "records during training" | Not all of it: with `False` there are no buffers, and `eval()` uses the batch too. |
 
 The last line, tested:
 """
 
 # %% [markdown] lang="zh"
 r"""
-985 类是雏菊。用 `eval()` 时，花不论单独送还是一起送，回答都一样。用 `train()` 时，得到的是另外两种回答，概率都接近 0。忘记 `model.eval()` 是实践中最常见的错误之一，而且不会报错。
+985 类是雏菊，698 类是宫殿。用 `eval()` 时，花不论单独送还是一起送，回答都一样。用 `train()` 时，花成了网球（852）和玉米（987），而且没有一类的概率能到 1%：网络什么也认不出了。忘记 `model.eval()` 是常见的错误，而且多半不会报错。（每一行用的都是一份副本：在 `train()` 下，光是前向计算就会改写缓冲区。）
 
 ## 原始笔记怎么说
 
@@ -357,9 +358,9 @@ r"""
 | 动量越小，忘得越快 | 在 Keras 里成立，在 PyTorch 里正好相反。 |
 | 只有一个 `batch_var` | 有两个：归一化用有偏方差，存下来的是无偏方差。 |
 | ε 加在分母上 | 加在方差上，在根号里面（见第 05 课）。 |
-| `track_running_stats` 表示“在训练时记录” | 取 `False` 就没有缓冲区，`eval()` 也用小批量的统计量。 |
+| `track_running_stats` 表示“在训练时记录” | 不全对：取 `False` 就没有缓冲区，`eval()` 也用小批量的统计量。 |
 
-最后一行，检验一下：
+检验表中的最后一行：
 """
 
 # %% claims=["E19"]
@@ -371,14 +372,14 @@ print(layer(torch.cat([mine, yours]))[0], layer(torch.cat([mine, yours, yours]))
 r"""
 ## Exercise: the whole layer
 
-Fill in `forward` for x of shape `(N, C)` or `(N, C, *)`. `shape` turns a vector of C numbers into one that lands on axis 1. In training: statistics of the batch, and move the buffers; otherwise: the buffers.
+Fill in `forward`: `weight * (x − mean) / √(variance + eps) + bias`. The shape of x is `(N, C)` or `(N, C, *)`, where `*` stands for any more axes. Mean, variance, weight and bias are vectors of C numbers; `.view(shape)` makes them land on axis 1. If `self.training`, take mean and variance of the batch and move the buffers; otherwise take the buffers.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：写出完整的一层
 
-请补全 `forward`，x 的形状是 `(N, C)` 或 `(N, C, *)`。`shape` 能把 C 个数的向量变形，使它对准轴 1。训练时用小批量的统计量，并更新缓冲区；否则用缓冲区里的值。
+请补全 `forward`：`weight * (x − mean) / √(variance + eps) + bias`。x 的形状是 `(N, C)` 或 `(N, C, *)`，`*` 表示任意多个轴。均值、方差、weight 和 bias 都是含 C 个数的向量，写 `.view(shape)` 就能对准轴 1。`self.training` 为真时，用小批量的均值和方差，并更新缓冲区；否则用缓冲区里的值。
 """
 
 
@@ -400,12 +401,12 @@ check("batch_norm", MyBatchNorm(3))
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Move the buffers inside `with torch.no_grad():`, and remember the two variances. The solution is folded below; then it is held to torch for ten steps. Nothing later needs your code.
+Stuck? Move the buffers inside `with torch.no_grad():`, or they would hold on to the graph of every step, and remember the two variances. The solution is folded below (the advice it gets, on float16, is for lesson 05); then it is compared with torch for ten steps. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？更新缓冲区的语句要写在 `with torch.no_grad():` 里，还要记得有两个方差。参考答案折叠在下面，再往下的单元格把它与 torch 对照十步。后面的内容不会用到你的代码。
+卡住了？更新缓冲区的语句要写在 `with torch.no_grad():` 里，否则缓冲区会带上每一步的计算图；还要记得有两个方差。参考答案折叠在下面（它得到的那条建议与 float16 有关，第 05 课再讲），再往下的单元格把它与 torch 对照十步。后面的内容不会用到你的代码。
 """
 
 
@@ -451,7 +452,7 @@ r"""
 
 <details><summary>Answer</summary>
 
-No: the running mean is 10 · (1 − 0.9¹⁰) = 6.51, the running variance 2.95, and (10 − 6.51) / √2.95 = 2.03. After 44 steps 99% of the way is done.
+No: the running mean is 10 · (1 − 0.9¹⁰) = 6.51, the running variance 0.9¹⁰ · 1 + (1 − 0.9¹⁰) · 4 = 2.95, and (10 − 6.51) / √2.95 = 2.03. After 44 steps 99% of the way is done.
 
 </details>
 
@@ -482,11 +483,11 @@ r"""
 
 <details><summary>答案</summary>
 
-不是。移动均值 = 10 · (1 − 0.9¹⁰) = 6.51，移动方差 = 2.95，(10 − 6.51) / √2.95 = 2.03。到第 44 步才走完 99% 的路。
+不是。移动均值 = 10 · (1 − 0.9¹⁰) = 6.51，移动方差 = 0.9¹⁰ · 1 + (1 − 0.9¹⁰) · 4 = 2.95，(10 − 6.51) / √2.95 = 2.03。到第 44 步才走完 99% 的路。
 
 </details>
 
-3. 训练时的输出与 torch 一致，但动量取 1、输入为 1、2、3、6 时，你的 `running_var` 是 3.5，torch 的是 4.6667。为什么？为什么在卷积网络里没人察觉？
+3. 训练时的输出与 torch 一致，但动量取 1、输入为 1、2、3、6 时，你的 `running_var` 是 3.5，torch 的是 4.6667。为什么？为什么在卷积网络里不易察觉？
 
 <details><summary>答案</summary>
 
@@ -508,7 +509,7 @@ r"""
 
 ## Going further: two forms, and the graph
 
-The notes call `running -= (running - batch) * (1 - momentum)` more efficient than two products. It is the same algebra. The difference is in the rounding: if the batch equals the average, the second form leaves it alone to the last bit, and the first one may drift. In half precision both get stuck before they arrive, because a small step is rounded away. So keep the buffers in float32.
+The notes call `running -= (running - batch) * (1 - momentum)`, with Keras' momentum, more efficient than two products. It is the same algebra. What differs is the rounding: if the batch equals the average, the difference leaves it alone to the last bit, and the two products may change the last digits. In bfloat16, with 0.01 for the new value, both stop before they arrive at 1, because a small step is rounded away. So keep the buffers in float32.
 """
 
 # %% [markdown] lang="zh"
@@ -517,7 +518,7 @@ r"""
 
 ## 选读：两种写法，以及计算图
 
-笔记说，`running -= (running - batch) * (1 - momentum)` 比写成两个乘积更高效。其实代数上完全一样，差别在舍入：小批量的值恰好等于移动平均时，第二种写法一位都不会改，第一种却可能慢慢漂移。在半精度下，两种写法都会在到达之前停住，因为很小的一步会在舍入时消失。所以，缓冲区要用 float32。
+笔记说，`running -= (running - batch) * (1 - momentum)`（动量按 Keras 的约定）比写成两个乘积更高效。其实代数上完全一样，差别在舍入：小批量的值恰好等于移动平均时，差值的写法一位都不会改，两个乘积的写法却可能在末几位上出错。在 bfloat16 里，新值的权重取 0.01，两种写法都到不了 1 就停住了，因为很小的一步会在舍入时消失。所以，缓冲区要用 float32。
 """
 
 # %% claims=["E09"]
@@ -528,19 +529,19 @@ for _ in range(1000):
     difference = difference - (difference - target) * 0.01
 print(bool((two_products == target).all()), bool((difference == target).all()))
 for dtype in (torch.float32, torch.bfloat16):
-    stuck, one = torch.tensor([0.0], dtype=dtype), torch.tensor([1.0], dtype=dtype)
-    for _ in range(2000):
-        stuck = stuck + (one - stuck) * 0.01
-    print(dtype, f"{stuck.item():.2f}")
+    a, b, one = torch.tensor([[0.0], [0.0], [1.0]], dtype=dtype)
+    for _ in range(3000):
+        a, b = a * 0.99 + one * 0.01, b - (b - one) * 0.01
+    print(dtype, f"two products {a.item():.2f}   difference {b.item():.2f}")
 
 # %% [markdown] lang="en"
 r"""
-A second trap: an average of values that carry gradients keeps the graph of *every* past step alive, until memory runs out. And a plain attribute is not saved. So: `no_grad` or `detach`, and `register_buffer`.
+A second trap: an average of values that belong to a graph keeps the graph of *every* past step alive, until memory runs out. And a plain attribute is not saved. So: `no_grad` or `detach`, and `register_buffer`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-还有一个陷阱：如果参与平均的值带着梯度，移动平均就会让过去**每一步**的计算图都留在内存里，直到内存用完。另外，普通属性不会随模型保存。所以要用 `no_grad` 或 `detach`，还要用 `register_buffer`。
+还有一个陷阱：如果参与平均的值连着计算图，移动平均就会让过去**每一步**的计算图都留在内存里，直到内存用完。另外，普通属性不会随模型保存。所以要用 `no_grad` 或 `detach`，还要用 `register_buffer`。
 """
 
 # %% claims=["E12"]

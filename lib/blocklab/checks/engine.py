@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from .attempts import count_failure, forget
 from .candidate import Complaint, as_call
 from .complaints import difference, line_of_error
-from .exercise import Case, Exercise, Mistake
-from .habits import GROWTH, loop_factor
+from .exercise import LARGE, SMALL, Case, Exercise, Mistake
+from .habits import steps_of_loop
 from .modules import CannotBeSaid
-from .outcome import Outcome, differing, run
+from .outcome import Outcome, close, differing, run
 from .tables import EXERCISES
 from .telling import tell
 from .verdict import Verdict
-from .words import ADVICE, MODULE_ADVICE, RIGHT, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, UNKNOWN_EXERCISE, WORDS
+from .words import ADVICE, LEFT_OUT, RIGHT, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, UNKNOWN_EXERCISE, WORDS
 
 PATIENCE = 10.0  # seconds; no right function takes a tenth of it
 MOST_AT_ONCE = 3  # mistakes that are looked for together
@@ -58,13 +60,13 @@ def check_against(exercise: Exercise, candidate: object, patience: float = PATIE
         with interrupted_after(patience):
             comparisons = list(_compare(exercise, call))
             _want_some(exercise, comparisons)
-            factor = loop_factor(call, exercise.growing) if exercise.growing and _right(comparisons) else 1.0
+            steps = steps_of_loop(call, exercise.growing) if exercise.growing and _right(comparisons) else None
     except KeyboardInterrupt:
         return _refusal(exercise, Complaint("interrupted", {"seconds": time.monotonic() - started}))
     except Complaint as complaint:
         return _refusal(exercise, complaint)
     if _right(comparisons):
-        return _praise(exercise, comparisons, factor)
+        return _praise(exercise, comparisons, steps)
     return _diagnosis(exercise, comparisons)
 
 
@@ -103,7 +105,7 @@ def _want_written(first: Outcome) -> None:
     values = list(first.values.values())
     if isinstance(first.error, NotImplementedError) or any(value is ... for value in values):
         raise Complaint("not-written-yet", {})
-    if any(value is None for value in values):
+    if first.values.get("result", ...) is None:
         raise Complaint("no-return", {})
 
 
@@ -114,7 +116,7 @@ def _want_some(exercise: Exercise, comparisons: list[Comparison]) -> None:
 
 
 def _right(comparisons: list[Comparison]) -> bool:
-    return not any(c.got.spoiled or (c.differs and c.case.advice is None) for c in comparisons)
+    return not any(c.got.spoiled or c.got.tangled or (c.differs and c.case.advice is None) for c in comparisons)
 
 
 def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
@@ -123,16 +125,16 @@ def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
     return Verdict(exercise, False, complaint.id, told=(WORDS[complaint.id].format(**complaint.about),), stuck=stuck)
 
 
-def _praise(exercise: Exercise, comparisons: list[Comparison], factor: float) -> Verdict:
+def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
     forget(exercise.name)
     right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
     fragile = [c for c in comparisons if c.differs]
     told = [right.format(cases=len(comparisons) - len(fragile))]
     if len(comparisons) < len(exercise.all_cases):
-        told.append(MODULE_ADVICE.format(cases=len(comparisons), total=len(exercise.all_cases)))
+        told.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
     advice = {c.case.name: str(c.case.advice) for c in fragile}
-    if factor > GROWTH:
-        advice["slow"] = SLOW.format(factor=factor)
+    if steps:
+        advice["slow"] = SLOW.format(sizes=(SMALL, LARGE), steps=steps)
     told += [ADVICE.format(advice=text) for text in advice.values()]
     seen = fragile[0] if fragile else None
     telling = seen and tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
@@ -145,11 +147,16 @@ def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
     if spoiled:
         return _refusal(exercise, Complaint("mutates-input", {"name": spoiled}))
     wrong = [c for c in comparisons if c.differs and c.case.advice is None]
+    if not wrong:
+        name = next(c.got.tangled[0] for c in comparisons if c.got.tangled)
+        return _refusal(exercise, Complaint("graph-kept", {"name": name}))
     known = _recognize(exercise, comparisons)
     seen = _most_telling(wrong, known)
     if known:
         name = "+".join(mistake.id for mistake in known)
         told = [SEVERAL.format(count=len(known))] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
+    elif _gives_back(seen):
+        name, told = "input-returned", [str(WORDS["input-returned"])]
     else:
         name, message = difference(seen.got, seen.wanted, seen.differs)
         told = [message]
@@ -157,6 +164,12 @@ def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
         told += line_of_error(seen.got.error)
     telling = tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
     return Verdict(exercise, False, name, told=tuple(told), telling=telling, stuck=count_failure(exercise.name, name))
+
+
+def _gives_back(comparison: Comparison) -> bool:
+    """Whether the result is the first argument as it came in."""
+    x, y = next(iter(comparison.case.arguments.values()), None), comparison.got.values.get("result")
+    return isinstance(x, Tensor) and isinstance(y, Tensor) and close(y, x, comparison.case.tolerance)
 
 
 def _recognize(exercise: Exercise, comparisons: list[Comparison]) -> tuple[Mistake, ...]:

@@ -5,36 +5,40 @@ import io
 import sys
 from collections.abc import Callable
 from functools import partial
+from types import FrameType
 
 from .exercise import LARGE, SMALL
 from .outcome import NotComparable
 
-GROWTH = 2.0  # a function that works on whole tensors takes the same steps at both sizes
-
 
 def python_steps(call: Callable[[], object]) -> int:
-    """How many functions, Python's and C's, the call enters on its second run; the first one may compile."""
+    """How many lines of Python the call runs the second time; the first one may compile."""
     call()
     steps = 0
 
-    def count(_frame: object, event: str, _argument: object) -> None:
+    def count(_frame: FrameType, event: str, _argument: object) -> Callable:
         nonlocal steps
-        steps += event in ("call", "c_call")
+        steps += event == "line"
+        return count
 
-    before = sys.getprofile()
-    sys.setprofile(count)
+    before = sys.gettrace()
+    sys.settrace(count)
     try:
         call()
     finally:
-        sys.setprofile(before)
+        sys.settrace(before)
     return steps
 
 
-def loop_factor(call: Callable[[dict], object], growing: Callable[[int], dict]) -> float:
-    """How many times more steps the larger input takes than the smaller; 1 if it cannot be given to the candidate."""
+def steps_of_loop(call: Callable[[dict], object], growing: Callable[[int], dict]) -> tuple[int, int] | None:
+    """The steps at the small and the large size if there is one more for each number or row more, else None.
+
+    A function that works on whole tensors takes the same steps at both sizes. None as well if such an input cannot be
+    given to the candidate.
+    """
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             small, large = (python_steps(partial(call, growing(n))) for n in (SMALL, LARGE))
     except NotComparable:
-        return 1.0
-    return large / small
+        return None
+    return (small, large) if large - small >= LARGE - SMALL else None

@@ -10,6 +10,9 @@ from .exercise import Exercise
 from .outcome import NotComparable
 from .words import NOTHING
 
+NEUTRAL = {"weight": 1.0, "bias": 0.0}
+COUNTS = {"num_features", "num_channels"}  # what torch's layers call the size that they were made for
+
 
 class CannotBeSaid(NotComparable):
     """The input needs an argument that this Module has no attribute for."""
@@ -18,29 +21,36 @@ class CannotBeSaid(NotComparable):
 def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: dict[str, object]) -> object:
     """Call the module on the first argument, with the others as its parameters, buffers and settings of that name.
 
-    Buffers that the module writes are written back into the arguments. Raises CannotBeSaid where an argument that is
-    not at its default has no such attribute, or the module has a parameter for which the case has none.
+    A weight or bias that is None in the input is one or zero in the module. Buffers that the module writes are written
+    back into the arguments. Raises CannotBeSaid where an argument that is not at its default has no such attribute, or
+    the module has a parameter of another name.
     """
     module = copy.deepcopy(module)
     (_, x), *others = arguments.items()
     _want_rank(module, x)
+    size = tuple(arguments.get("normalized_shape", x.shape[1:2]))
     defaults = {name: p.default for name, p in inspect.signature(exercise.recipe).parameters.items()}
+    if "training" in defaults:
+        module.train(arguments.get("training", defaults["training"]))
     tensors = {}
     for name, value in others:
         if name == "training":
-            module.train(value)
-        elif not hasattr(module, name):
-            if value is not defaults[name] and value != defaults[name]:
+            continue
+        if not hasattr(module, name):
+            implied = name == "normalized_shape" and size in [tuple(p.shape) for p in module.parameters()]
+            if not implied and value is not defaults[name] and value != defaults[name]:
                 raise CannotBeSaid
         elif isinstance(value, Tensor):
             tensors[name] = value
         elif value is not None:
             setattr(module, name, value)
-        elif getattr(module, name) is not None:
+    for name in COUNTS & vars(module).keys():
+        setattr(module, name, size[0])
+    for name, parameter in list(module.named_parameters()):
+        if name not in tensors and name not in NEUTRAL:
             raise CannotBeSaid
-    missing = {name for name, _ in module.named_parameters()} - tensors.keys()
-    if missing:
-        raise CannotBeSaid
+        like = next(iter(tensors.values()), x)  # running statistics may be wider than x
+        tensors.setdefault(name, parameter.new_full(size, NEUTRAL.get(name, 0.0), dtype=like.dtype))
     return _call_with(module, tensors, x)
 
 
@@ -67,6 +77,7 @@ def _call_with(module: nn.Module, tensors: dict[str, Tensor], x: Tensor) -> obje
         now = getattr(module, name)
         if now is not value:
             value.data.copy_(now.detach())
+            value.requires_grad_(now.requires_grad)
     return result
 
 

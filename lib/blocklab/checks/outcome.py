@@ -26,12 +26,13 @@ class Outcome:
     """What a function did: the values it gave, by name, or the error it raised; and which arguments it spoiled.
 
     "result" is what it returned ("result 0", "result 1" … for a tuple), "x.grad" a gradient, and the name of an
-    argument is that argument after the call.
+    argument is that argument after the call. `tangled` are the written arguments that now hold on to a graph.
     """
 
     values: dict[str, object]
     error: Exception | None = None
     spoiled: tuple[str, ...] = ()
+    tangled: tuple[str, ...] = ()
 
 
 def run(call: Callable[[dict], object], case: Case, quiet: bool = True) -> Outcome:
@@ -57,7 +58,8 @@ def run(call: Callable[[dict], object], case: Case, quiet: bool = True) -> Outco
             return Outcome({}, NotDifferentiable() if leaves_torch else error, _spoiled(arguments, case))
     values = {name: x.detach() if isinstance(x, Tensor) else x for name, x in values.items()}
     values |= {name: arguments[name].detach() for name in case.changes}
-    return Outcome(values, None, _spoiled(arguments, case))
+    tangled = tuple(name for name in case.changes if arguments[name].requires_grad)
+    return Outcome(values, None, _spoiled(arguments, case), tangled)
 
 
 def _named(result: object) -> dict[str, object]:

@@ -19,11 +19,11 @@ NOT_WRITTEN = "not-written-yet"
 
 TITLE = Text(en="Exercises of the class", zh="全班练习情况")
 STUDENT = Text(en="student", zh="学生")
-SHARED = Text(en="What the class shares", zh="全班共有的问题")
+SHARED = Text(en="What the class shares", zh="全班常见的错误")
 LEGEND = {
     SOLVED: Text(en="solved", zh="已完成"),
     NOT_BEGUN: Text(en="not begun", zh="还没写"),
-    UNKNOWN: Text(en="a mistake that no table knows", zh="不认识的错误"),
+    UNKNOWN: Text(en="a mistake that no table knows", zh="检查器不认识的错误"),
     "": Text(en="empty: no check was run", zh="空白：没有运行检查"),
 }
 COUNT = Text(en="{count} of {total}", zh="{count}/{total}")

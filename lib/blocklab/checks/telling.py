@@ -115,5 +115,7 @@ def _nested(x: object, digits: int) -> str:
 
 
 def _number(x: float, digits: int) -> str:
+    if x.is_integer() and abs(x) < 1e6:
+        return str(int(x))
     text = f"{x:.{digits}g}"
     return "0" if text == "-0" else text

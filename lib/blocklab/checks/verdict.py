@@ -1,5 +1,6 @@
 """What a check answers, as text, as HTML and as data."""
 
+import re
 from dataclasses import dataclass, field
 from html import escape
 
@@ -63,7 +64,7 @@ class Verdict:
         return self.exercise.line if self.stuck >= 2 else None
 
     def __str__(self) -> str:
-        lines = [self.headline, *self.told]
+        lines = [self.headline, *(text.replace("**", "") for text in self.told)]
         if self.telling:
             rows = _rows(self.telling)
             lines += ["", *(f"  {name} = {value}" for name, value in rows)]
@@ -78,7 +79,7 @@ class Verdict:
     def html(self) -> str:
         """The same for a notebook. Colours come from the page, so that it reads on dark and on light."""
         parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
-        parts += [f"<p>{_code(text)}</p>" for text in self.told]
+        parts += [f"<p>{_marked(text)}</p>" for text in self.told]
         if self.telling:
             rows = "".join(_row(name, value) for name, value in _rows(self.telling))
             parts.append(f"<table>{rows}</table>")
@@ -110,10 +111,10 @@ def _row(name: str, value: str) -> str:
     return f"<tr><th {left}>{escape(name)}</th><td {left}><code>{escape(value)}</code></td></tr>"
 
 
-def _code(text: str) -> str:
-    """Words with `code` in them, as HTML."""
-    pieces = escape(text).split("`")
-    return "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
+def _marked(text: str) -> str:
+    """Words with `code` and **bold** in them, as HTML."""
+    html = re.sub(r"`(.+?)`", r"<code>\1</code>", escape(text))
+    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html)
 
 
 def _anchor(heading: str) -> str:

@@ -4,29 +4,30 @@ from blocklab.language import Text
 
 WORDS = {
     "not-written-yet": Text(
-        en="Not written yet. Replace the `...` and run the cell again.",
-        zh="还没有写。请把 `...` 换成你的代码，再运行一次。",
+        en="Not written yet. Replace the `...` or `None` and run the cell again.",
+        zh="还没有写。请把 `...` 或 `None` 换成你的答案，再运行这个单元格。",
     ),
     "no-return": Text(
         en="Your function returns nothing. Is a `return` missing?",
-        zh="你的函数没有返回任何东西。是不是漏了 `return`？",
+        zh="你的函数没有返回值。是不是漏了 `return`？",
     ),
     "wrong-kind": Text(
         en="Hand in {wanted}; what came is {got}.",
-        zh="请交{wanted}；现在收到的是{got}。",
+        zh="这里要交的是{wanted}，收到的却是{got}。",
     ),
     "class-not-instance": Text(
         en="`{got}` is a class. Make an instance of it first: `{got}(…)`.",
-        zh="`{got}` 是一个类。请先创建它的实例：`{got}(…)`。",
+        zh="`{got}` 是类，不是实例。请先创建它的实例：`{got}(…)`。",
     ),
     "signature": Text(
         en="The checker calls `{wanted}`, but your function is `{got}`: other arguments, or another number of them.",
-        zh="检查时按 `{wanted}` 调用，而你的函数是 `{got}`：参数的个数或含义不同。",
+        zh="检查时按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
     ),
     "module-attributes": Text(
         en="No input could be given to your Module. It takes the place of `{wanted}`: its parameters, buffers and "
         "settings must bear these names, and there must be none besides.",
-        zh="没有一组输入能交给你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能有多余的。",
+        zh="没有一组输入能交给你的模块，因为名字对不上。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，"
+        "也不能多出别的。",
     ),
     "state-dict-keys": Text(
         en="The weights do not load into your layer. Missing: {missing}. Too many: {unexpected}.",
@@ -34,17 +35,27 @@ WORDS = {
     ),
     "raises": Text(
         en="Your function stops with {error}",
-        zh="你的函数报错，停了下来：{error}",
+        zh="你的函数运行时报错：{error}",
     ),
     "interrupted": Text(
         en="Stopped after {seconds:.0f} s: your function did not come to its end. Look for a loop that never finishes.",
-        zh="{seconds:.0f} 秒后停止：你的函数一直没有结束。请看看有没有停不下来的循环。",
+        zh="{seconds:.0f} 秒后中止：你的函数一直没有结束。请检查有没有停不下来的循环。",
     ),
     "mutates-input": Text(
         en="Your function changes its input `{name}`: whoever called it still needs the old numbers. Work on a new "
         "tensor; `x -= m` and names ending in `_` write in place.",
         zh="你的函数改动了输入 `{name}`，而调用者还要用原来的数。请另建一个张量；"
         "`x -= m` 和以 `_` 结尾的方法都会原地改写。",
+    ),
+    "graph-kept": Text(
+        en="The numbers are right, but `{name}` holds on to the graph after the call, and to that of every past step: "
+        "the second training step fails. Write it inside `with torch.no_grad():`.",
+        zh="数值是对的，但调用之后 `{name}` 带上了计算图：过去每一步的计算图都会留着，第二步训练就会报错。"
+        "请在 `with torch.no_grad():` 里更新它。",
+    ),
+    "input-returned": Text(
+        en="You returned the input as it came in.",
+        zh="你把输入原样返回了。",
     ),
     "not-differentiable": Text(
         en="The numbers may be right, but no gradient comes through. Stay in torch: no `.item()`, `.tolist()`, "
@@ -62,29 +73,29 @@ WORDS = {
     ),
     "wrong-dtype": Text(
         en="The type of the numbers is wrong: you returned {got}, wanted is {wanted}. A tensor made without `dtype=` "
-        "is float32, whatever the input is.",
-        zh="数的类型不对：你返回的是 {got}，需要的是 {wanted}。"
-        "创建张量时若不写 `dtype=`，得到的总是 float32，与输入无关。",
+        "does not take the type of the input: its fractions are float32.",
+        zh="数值类型不对：你返回的是 {got}，需要的是 {wanted}。"
+        "新建张量时若不写 `dtype=`，类型不会跟着输入走：小数总是 float32。",
     ),
     "wrong-device": Text(
         en="The result lies on another device: you returned {got}, wanted is {wanted}.",
-        zh="结果放在了另一个设备上：你返回的在 {got}，需要在 {wanted}。",
+        zh="结果放错了设备：你返回的在 {got} 上，应当在 {wanted} 上。",
     ),
     "nan": Text(
         en="Your result holds NaN or infinity where a number belongs. Look for a division by zero, or the root or the "
         "logarithm of something that is not positive.",
-        zh="结果里出现了 NaN 或无穷大，而那里应当是普通的数。请看看有没有除以零，或者对不大于零的数开方、取对数。",
+        zh="结果里出现了 NaN 或无穷大，那里本应是普通的数。请检查有没有除以零，或者对不大于零的数开方、取对数。",
     ),
     "unknown": Text(
         en="Not right yet, and it is not a mistake I know. Here is where it differs first.",
-        zh="还不对，而且不是我认识的错误。下面是最先出现差别的地方。",
+        zh="还不对，但我认不出这是哪一种错误。下面是最先出现差别的地方。",
     ),
 }
 
 SLOW = Text(
-    en="It walks through the numbers in a Python loop: 4 times the size took {factor:.0f} times the steps. One call of "
-    "torch on the whole tensor does the same, and much faster.",
-    zh="它用 Python 循环逐个处理：规模变为 4 倍，步数变为 {factor:.0f} 倍。"
+    en="It walks through the numbers in a Python loop: {steps[0]} steps at size {sizes[0]}, {steps[1]} at size "
+    "{sizes[1]}. One call of torch on the whole tensor does the same, and much faster.",
+    zh="它用 Python 循环逐个处理：规模为 {sizes[0]} 时走 {steps[0]} 步，规模为 {sizes[1]} 时走 {steps[1]} 步。"
     "对整个张量只调用一次 torch，结果相同，而且快得多。",
 )
 
@@ -97,35 +108,35 @@ RIGHT_WITH_GRADIENT = Text(
     zh="正确：在 {cases} 组输入上都与参考结果一致，梯度也一致。",
 )
 ADVICE = Text(en="One piece of advice: {advice}", zh="一点建议：{advice}")
-MODULE_ADVICE = Text(
-    en="Only {cases} of {total} inputs could be given to a Module like yours.",
-    zh="你的模块只能接受全部 {total} 组输入中的 {cases} 组。",
+LEFT_OUT = Text(
+    en="{count} more inputs do not fit a Module like yours and were left out.",
+    zh="另有 {count} 组输入不适合你的模块，没有检查，这不影响结论。",
 )
 
-SEVERAL = Text(en="{count:d} mistakes at once:", zh="{count:d} 处错误同时出现：")
+SEVERAL = Text(en="{count:d} mistakes at once:", zh="同时有 {count:d} 处错误：")
 INPUT = Text(en="input {name}", zh="输入 {name}")
-YOURS = Text(en="your {what}", zh="你的{what}")
-EXPECTED = Text(en="expected {what}", zh="应有的{what}")
-AFTER_CALL = Text(en="{name} after the call", zh="调用后的 {name}")
-GRADIENT = Text(en="gradient of {name}", zh="梯度（对 {name}）")
+YOURS = Text(en="your {what}", zh="{what}（你的）")
+EXPECTED = Text(en="expected {what}", zh="{what}（应有的）")
+AFTER_CALL = Text(en="{name} after the call", zh=" {name}（调用后）")
+GRADIENT = Text(en="gradient of {name}", zh="对 {name} 的梯度")
 RESULT = Text(en="result", zh="结果")
 RESULT_PART = Text(en="result {place}", zh="第 {place} 个结果")
 ERROR_AT = Text(en="line {line} of your code: {code}", zh="你的代码第 {line} 行：{code}")
 NOT_DIFFERENTIABLE = Text(en="no gradient", zh="没有梯度")
 PART = Text(en="{what}, the part {where}", zh="{what}，其中的 {where}")
 
-READ = Text(en="Read again: {link}", zh="可以再读：{link}")
+READ = Text(en="Read again: {link}", zh="请再读一读：{link}")
 PANEL = Text(en="See it on the panel: {panel}", zh="到面板上看一看：{panel}")
-ONE_LINE = Text(en="Show me one line", zh="给我看一行")
+ONE_LINE = Text(en="Show me one line", zh="给我看一行代码")
 A_FUNCTION = Text(en="a function", zh="一个函数")
 A_MODULE = Text(en="an instance of nn.Module", zh="一个 nn.Module 的实例")
 A_TENSOR = Text(en="a tensor", zh="一个张量")
 A_TUPLE = Text(en="a tuple of {count}", zh="一个含 {count} 项的元组")
 A_KIND = Text(en="`{kind}`", zh="类型为 `{kind}` 的值")
-THE_ANSWER = Text(en="`{answer}`", zh=" `{answer}` ")
+THE_ANSWER = Text(en="`{answer}`", zh=" `{answer}`")
 NOTHING = Text(en="none", zh="无")
 
 UNKNOWN_EXERCISE = Text(
     en="There is no exercise {name!r}. Did you mean {near}? All of them: {names}",
-    zh="没有名为 {name!r} 的练习。是不是 {near}？全部练习：{names}",
+    zh="没有名为 {name!r} 的练习。你要找的是不是 {near}？全部练习：{names}",
 )

@@ -14,6 +14,7 @@ from blocklab.pictures.palette import INK, MOVED, QUIET, STILL, TRUE
 STEPS = 300
 JUMP = 100  # the step at which the data change
 LOW, HIGH = 2.0, 8.0
+DEVIATION = 2.0  # of a value; a mini-batch's mean has 1/sqrt(batch size) of it
 LARGEST = 128
 
 DRIFTS = {
@@ -28,10 +29,10 @@ TRUTH = Text(en="true mean", zh="真实均值")
 BATCH = Text(en="mean of a mini-batch", zh="小批量的均值")
 RUNNING = Text(en="running mean", zh="移动均值")
 SEEN = Text(
-    en="momentum {momentum:.3f}: half-life {half_life:.1f} steps. At the end the running mean is {end:.2f} and the "
-    "true one {truth:.2f}; over the last 100 steps it wavers by {spread:.2f}.",
-    zh="momentum = {momentum:.3f}：半衰期 {half_life:.1f} 步。结束时移动均值为 {end:.2f}，真实均值为 {truth:.2f}；"
-    "最后 100 步里的波动为 {spread:.2f}。",
+    en="momentum {momentum:.3f}: half-life {half_life:.1f} steps. In the end the running mean lags behind the true one "
+    "by {lag:.2f}, and it trembles by {jitter:.2f}.",
+    zh="动量取 {momentum:.3f}：半衰期 {half_life:.1f} 步。到最后，移动均值比真实均值落后 {lag:.2f}，"
+    "抖动的标准差为 {jitter:.2f}。",
 )
 
 
@@ -58,17 +59,22 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
             "slope": LOW + (HIGH - LOW) * (time - 1) / (STEPS - 1),
             "none": np.full(STEPS, HIGH),
         }[drift]
-        means = truth + noise[:, :batch_size].mean(1) * 2
-        running = np.array(list(accumulate(means, lambda old, new: old + momentum * (new - old), initial=0.0))[1:])
+        errors = DEVIATION * noise[:, :batch_size].mean(1)
+        means = truth + errors
+        calm, trembling = follow(truth, momentum), follow(errors, momentum)  # the average is linear: both add up
         dots.set_ydata(means)
         dashes.set_ydata(truth)
-        line.set_ydata(running)
+        line.set_ydata(calm + trembling)
         return SEEN.format(
             momentum=momentum,
             half_life=half_life(momentum),
-            end=running[-1],
-            truth=truth[-1],
-            spread=(running - truth)[-100:].std(),
+            lag=truth[-1] - calm[-1],
+            jitter=trembling[-100:].std(),
         )
 
     return update
+
+
+def follow(values: np.ndarray, momentum: float) -> np.ndarray:
+    """The running mean after each value, from 0 on."""
+    return np.array(list(accumulate(values, lambda old, new: old + momentum * (new - old), initial=0.0))[1:])

@@ -18,6 +18,9 @@ POKED = "#c2255c"
 TRUE = "#2f6fb0"
 """The right result, beside a wrong one."""
 
+OTHER = TRUE
+"""The second of two that are set side by side, neither of them wrong; the first is in MOVED."""
+
 GROUPS = (
     "#7fb3e6",
     "#f6b26b",

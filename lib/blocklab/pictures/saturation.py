@@ -52,13 +52,13 @@ def saturation(figure: Figure) -> Callable[..., str]:
     curve.plot(z, 1 - np.tanh(z) ** 2, "--", color=MOVED, linewidth=1.8, label=str(SLOPE), zorder=4)
     given.set_label(str(INPUTS))
     curve.legend(loc="upper left", frameon=False, labelcolor=INK)
-    normal = torch.randn(COUNT, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    normal = torch.special.ndtri((torch.arange(COUNT, dtype=torch.float64) + 0.5) / COUNT)
 
     def update(scale: float, normalize: bool) -> str:
         x = scale * standardize(normal, 0)
         x = standardize(x, 0) if normalize else x
         y = torch.tanh(x)
-        inside, _ = np.histogram(np.clip(x.numpy(), *IN_BINS[[0, -1]]), IN_BINS)
+        inside, _ = np.histogram(x.numpy(), IN_BINS)
         out, _ = np.histogram(y.numpy(), OUT_BINS)
         given.set_data(-1.15 + 1.1 * inside / inside.max(), IN_BINS, -1.15)
         made.set_data(out / out.max(), OUT_BINS)

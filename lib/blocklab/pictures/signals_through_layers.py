@@ -14,7 +14,7 @@ from blocklab.normalization import batch_norm, layer_norm
 from blocklab.pictures.palette import INK, MOVED, QUIET, STILL, TRUE
 
 WIDTH, BATCH, DEEPEST = 128, 256, 40
-COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 every second layer is drawn
+COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 about every second layer is drawn
 RANGES = {"tanh": (-1.0, 1.0), "relu": (0.0, 3.0)}  # of the values; what lies beyond counts at the edge
 BINS = 41
 FLOOR, CEILING = 1e-12, 1e12
@@ -22,7 +22,7 @@ SATURATED = 0.9  # |tanh| beyond which hardly any gradient passes
 
 ACTIVATIONS = {"tanh": "tanh", "ReLU": "relu"}
 NORMS = {
-    Text(en="none", zh="无"): "none",
+    Text(en="none", zh="不归一化"): "none",
     Text(en="input only", zh="只归一化输入"): "input",
     Text(en="BatchNorm", zh="批量归一化"): "batch",
     Text(en="LayerNorm", zh="层归一化"): "layer",
@@ -31,20 +31,20 @@ GUESSES = {
     text: text
     for text in (
         Text(en="saturate", zh="饱和"),
-        Text(en="vanish", zh="消失"),
+        Text(en="shrink to 0", zh="都趋于 0"),
         Text(en="nothing changes", zh="不变"),
     )
 }
 """For a panel's choice: what the reader expects of the histograms when all weights grow."""
 
-LAYER = Text(en="layer", zh="层")
+LAYER = Text(en="layer", zh="第几层")
 VALUES = {
-    "tanh": Text(en="activations of each layer, from −1 to 1", zh="各层的激活值，从 −1 到 1"),
-    "relu": Text(en="activations of each layer, from 0 to 3", zh="各层的激活值，从 0 到 3"),
+    "tanh": Text(en="activations, from −1 to 1, layer by layer", zh="逐层的激活值，从 −1 到 1"),
+    "relu": Text(en="positive activations, up to 3, layer by layer", zh="逐层的激活值，只画正的，到 3 为止"),
 }
-SIZES = Text(en="size, from layer to layer", zh="逐层的大小")
-SPREAD = Text(en="standard deviation of the activations", zh="激活值的标准差")
-GRADIENT = Text(en="gradient, last layer = 1", zh="梯度（最后一层为 1）")
+SIZES = Text(en="size of activations and gradients", zh="激活值与梯度的大小")
+SPREAD = Text(en="standard deviation", zh="标准差")
+GRADIENT = Text(en="gradient at the activations, last layer = 1", zh="对激活值的梯度（最后一层为 1）")
 SEEN_TANH = Text(
     en="Last layer: standard deviation {spread}, {saturated:.0f}% of the activations beyond ±0.9. The gradient at "
     "layer 1 is {ratio} times that at the last layer.",
@@ -90,7 +90,7 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
     values of NORMS, and the reader's prediction (a Text) or None.
     """
     values, sizes = figure.subplots(
-        1, 2, gridspec_kw={"left": 0.06, "right": 0.985, "bottom": 0.14, "top": 0.9, "wspace": 0.18}
+        1, 2, gridspec_kw={"left": 0.06, "right": 0.985, "bottom": 0.24, "top": 0.9, "wspace": 0.18}
     )
     values.set(xlim=(0, COLUMNS), ylim=(ROWS, 0))
     values.set_axis_off()
@@ -107,12 +107,12 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
     sizes.axhline(1, color=QUIET, linewidth=0.8)
     (spread,) = sizes.plot([], [], "s--", color=TRUE, markersize=3, label=str(SPREAD), animated=True, zorder=3)
     (gradient,) = sizes.plot([], [], "o-", color=MOVED, markersize=4, label=str(GRADIENT), animated=True, zorder=4)
-    sizes.legend(loc="upper right", frameon=False, labelcolor=INK)
+    sizes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, frameon=False, labelcolor=INK)
 
     def update(gain: float, depth: int, activation: str, norm: str, guess: Text | None) -> str:
         layers, gradients = signals(gain, depth, activation, norm)
         places = np.arange(1, depth + 1)
-        drawn = places[:: -(-depth // len(corners))]
+        drawn = np.linspace(1, depth, min(depth, len(corners))).round().astype(int)
         histograms.set_verts(
             [
                 outline(layers[place - 1], corner, RANGES[activation])
@@ -124,8 +124,8 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
         title.set_text(str(VALUES[activation]))
         deviations = [x.double().std().item() for x in layers]
         relative = [g / gradients[-1] if gradients[-1] else np.nan for g in gradients]
-        spread.set_data(places, np.clip(deviations, FLOOR, CEILING))
-        gradient.set_data(places, np.clip(relative, FLOOR, CEILING))
+        spread.set_data(places, deviations)
+        gradient.set_data(places, relative)
         seen = SEEN_TANH if activation == "tanh" else SEEN_RELU
         saturated = 100 * (layers[-1].abs() > SATURATED).double().mean().item()
         said = "" if guess is None else GUESSED.format(guess=guess)
@@ -142,8 +142,9 @@ def rounded(number: float) -> str:
 def outline(x: Tensor, corner: tuple[float, float], limits: tuple[float, float]) -> np.ndarray:
     """The histogram of a layer's values as a shape whose lower left corner is `corner`, one unit wide."""
     values = np.nan_to_num(x.numpy(), posinf=limits[1], neginf=limits[0])
-    counts, _ = np.histogram(np.clip(values, *limits), BINS, limits)
-    heights = np.repeat(0.8 * counts / counts.max(), 2)
+    shown = values[values != 0] if limits[0] == 0 else values  # half of ReLU's are 0 and would dwarf the rest
+    counts, _ = np.histogram(np.clip(shown, *limits), BINS, limits)
+    heights = np.repeat(0.8 * counts / max(counts.max(), 1), 2)
     places = np.linspace(0.06, 0.94, BINS + 1)
     sides = np.stack([places[:-1], places[1:]], 1).ravel()
     shape = np.stack([corner[0] + sides, corner[1] - heights], 1)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.moving_average import ema_weights, from_keras
-from blocklab.pictures.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.pictures.palette import INK, MOVED, OTHER, QUIET, STILL
 
 MEAN, DEVIATION = 10.0, 2.0
 BATCHES, SIZE = 500, 64  # training batches, and values of the channel in each
@@ -17,6 +17,8 @@ SHOWN = 60  # of the last batches' weights
 START = 64  # where the bar of the start value stands
 EPS = 1e-5
 BINS = np.linspace(-5, 17, 89)
+FRESH = 2000  # values that eval() is tried on, evenly spread over the channel's distribution
+HIGHEST = FRESH * (BINS[1] - BINS[0]) / (2 * np.pi) ** 0.5  # count in the middle bin if all is right
 LEAST = 1e-4  # the smallest weight that the axis shows
 
 GUESSES = {
@@ -31,18 +33,19 @@ GUESSES = {
 """For a panel's choice: where the reader expects the outputs of eval() to be centred."""
 
 READINGS = (
-    (Text(en="PyTorch: weight of the new value", zh="PyTorch：新值的权重"), lambda momentum: momentum, MOVED),
-    (Text(en="Keras: weight of the old value", zh="Keras：旧值的权重"), from_keras, TRUE),
+    (Text(en="PyTorch: momentum weighs the new value", zh="PyTorch：动量是新值的权重"), lambda m: m, MOVED),
+    (Text(en="Keras: momentum weighs the old value", zh="Keras：动量是旧值的权重"), from_keras, OTHER),
 )
 WEIGHT = Text(en="weight in the running mean", zh="在移动均值中的权重")
 AGE = Text(en="how many batches ago", zh="多少个小批量之前")
 START_VALUE = Text(en="start", zh="初值")
 OUTPUT = Text(en="output of eval(), should be around 0", zh="评估模式下的输出，本应在 0 附近")
-CENTRE = Text(en="mean {mean:.2f}", zh="均值 {mean:.2f}")
+SHOULD_BE = Text(en="as it should be", zh="本应如此")
+CENTRE = Text(en="mean {mean}", zh="均值 {mean}")
 SEEN = Text(
-    en="momentum {momentum:.2f}, {steps} batches: the mean of eval() is {pytorch:.2f} in PyTorch, {keras:.2f} in "
-    "Keras.",
-    zh="momentum 取 {momentum:.2f}，训练 {steps} 个小批量后，评估模式下输出的均值："
+    en="momentum {momentum:.2f}, after {steps} steps: the outputs of eval() have mean {pytorch:.2f} in PyTorch, "
+    "{keras:.2f} in Keras.",
+    zh="动量取 {momentum:.2f}，训练 {steps} 步后，评估模式下输出的均值："
     "PyTorch 为 {pytorch:.2f}，Keras 为 {keras:.2f}。",
 )
 GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
@@ -62,7 +65,7 @@ def two_readings(figure: Figure) -> Callable[..., str]:
     )
     batches = channel(BATCHES * SIZE, seed=1).view(BATCHES, SIZE)
     means, variances = batches.mean(1), batches.var(1)
-    fresh = channel(2000, seed=2)
+    fresh = MEAN + DEVIATION * torch.special.ndtri((torch.arange(FRESH, dtype=torch.float64) + 0.5) / FRESH)
     rows = []
     for (weights, outputs), (title, read, colour) in zip(grid, READINGS, strict=True):
         bars = weight_axes(weights, str(title), colour)
@@ -85,9 +88,9 @@ def two_readings(figure: Figure) -> Callable[..., str]:
             for bar, height in zip(bars, heights, strict=True):
                 bar.set_height(max(float(height), 0.0))
             counts, _ = np.histogram(y.numpy(), BINS)
-            steps_line.set_data(counts / counts.max(), BINS)
+            steps_line.set_data(counts / HIGHEST, BINS)
             centres.append(float(y.mean()))
-            label.set_text(CENTRE.format(mean=centres[-1]))
+            label.set_text(CENTRE.format(mean=f"{centres[-1]:.2f}".replace("-", "−")))
         said = "" if guess is None else GUESSED.format(guess=guess)
         return SEEN.format(momentum=momentum, steps=steps, pytorch=centres[0], keras=centres[1]) + said
 
@@ -118,6 +121,7 @@ def output_axes(axes: Axes, colour: str):
     axes.set(xlim=(BINS[0], BINS[-1]), ylim=(0, 1.15), xticks=[-5, 0, 5, 10, 15], yticks=[])
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.plot(middle, np.exp(-(middle**2) / 2), color=QUIET, linestyle="--", linewidth=1.2)
+    axes.text(-1.4, 0.75, str(SHOULD_BE), ha="right", va="center", size=9, color=QUIET)
     histogram = axes.stairs(np.zeros(len(middle)), BINS, fill=True, color=colour, alpha=0.75, animated=True, zorder=3)
     label = axes.text(0.98, 0.9, "", transform=axes.transAxes, ha="right", va="top", size=11, color=INK, animated=True)
     return histogram, label

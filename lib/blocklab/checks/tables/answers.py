@@ -57,7 +57,10 @@ SCALE = Exercise(
     line="layer_norm(s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]",
 )
 
-AXES = Text(en="axes, such as `(0,)`", zh="轴的编号，例如 `(0,)`")
+AXES = Text(
+    en="the number of an axis of `x`, or a tuple of such numbers",
+    zh=" `x` 的某个轴的编号，或由编号组成的元组",
+)
 
 FEATURE_AXES = Exercise(
     name="feature_axes",
@@ -73,8 +76,8 @@ FEATURE_AXES = Exercise(
             Text(
                 en="Along axis 1 each **sample** gets mean 0, and features of different scales are mixed. The axis "
                 "that you name is the one that disappears: the samples should.",
-                zh="沿轴 1，是每个**样本**的均值为 0，不同尺度的特征混在了一起。"
-                "写哪个轴，哪个轴就消失：该消失的是样本。",
+                zh="沿轴 1 标准化，均值为 0 的是每个**样本**，不同尺度的特征还混在了一起。"
+                "写哪个轴，哪个轴就消失：应当消失的是样本轴。",
             ),
             "rows",
         ),
@@ -84,7 +87,7 @@ FEATURE_AXES = Exercise(
             Text(
                 en="One mean for all numbers: the feature with the largest scale decides it. Each feature needs a mean "
                 "of its own.",
-                zh="所有的数共用一个均值，尺度最大的特征说了算。每个特征应当各有一个均值。",
+                zh="所有的数共用一个均值，尺度最大的特征就决定了它。每个特征应当各有一个均值。",
             ),
             "rows",
         ),
@@ -156,7 +159,7 @@ BATCH_NORM_BY_AXES = Exercise(
                 Text(
                     en="This is InstanceNorm: one mean per sample and channel. BatchNorm pools the batch too.",
                     zh="这是实例归一化（InstanceNorm）：每个样本的每个通道各有一个均值。"
-                    "批量归一化（BatchNorm）还要沿批量轴一起算。",
+                    "批量归一化（BatchNorm）还要把所有样本合在一起算。",
                 ),
             ),
             (
@@ -165,7 +168,7 @@ BATCH_NORM_BY_AXES = Exercise(
                 Text(
                     en="This is LayerNorm: one mean per sample. BatchNorm keeps one per channel, over all samples.",
                     zh="这是层归一化（LayerNorm）：每个样本一个均值。"
-                    "批量归一化（BatchNorm）是每个通道一个均值，把所有样本一起算。",
+                    "批量归一化（BatchNorm）是每个通道一个均值，所有样本合在一起算。",
                 ),
             ),
             (
@@ -196,16 +199,18 @@ BATCH_NORM_BY_AXES = Exercise(
                 "width-forgotten",
                 (0, 2),
                 Text(
-                    en="The width is missing: every column of the image has a mean of its own.",
-                    zh="漏掉了宽：图像的每一列各有一个均值。",
+                    en="The width is missing: every column of the image has a mean of its own. Each channel has only "
+                    "one.",
+                    zh="漏掉了宽：图像的每一列各有一个均值，而每个通道应当只有一个。",
                 ),
             ),
             (
                 "height-forgotten",
                 (0, 3),
                 Text(
-                    en="The height is missing: every row of the image has a mean of its own.",
-                    zh="漏掉了高：图像的每一行各有一个均值。",
+                    en="The height is missing: every row of the image has a mean of its own. Each channel has only "
+                    "one.",
+                    zh="漏掉了高：图像的每一行各有一个均值，而每个通道应当只有一个。",
                 ),
             ),
         )
@@ -252,7 +257,7 @@ LAYER_NORM_BY_AXES = Exercise(
                 Text(
                     en="You count the axes from the front. `normalized_shape` describes the last ones: count from the "
                     "end, −1, −2 and so on.",
-                    zh="你从前面数轴了。`normalized_shape` 说的是最后几个轴：请从后往前数，−1、−2，依此类推。",
+                    zh="你是从前往后数轴的。`normalized_shape` 说的是最后几个轴：请从后往前数，−1、−2，依此类推。",
                 ),
                 "rows",
             ),

@@ -177,7 +177,7 @@ AXES_MISTAKES = (
         {"axes": lambda x: [0, 2, 3]},
         Text(
             en="The axes 0, 2 and 3 are right for `(N, C, H, W)` only. Take all the axes that x has, except axis 1.",
-            zh="轴 0、2 和 3 只适合 `(N, C, H, W)`。应当取 x 的所有轴，只除去轴 1。",
+            zh="轴 0、2 和 3 只适合 `(N, C, H, W)`。应当取 x 的所有轴，只留下轴 1。",
         ),
         "rows",
     ),
@@ -237,7 +237,8 @@ MODE_MISTAKES = (
         Text(
             en="In training you normalize with the running statistics. They are for eval mode; in training the "
             "batch's own normalize, and gradients flow through them.",
-            zh="训练时，你用移动统计量来归一化。它们是给评估模式用的；训练时要用小批量自己的统计量，梯度也要从中传过。",
+            zh="训练时，你用移动统计量来归一化。它们是给评估模式用的；"
+            "训练时要用小批量自己的统计量，梯度也要经过它们传回去。",
         ),
         "rows",
     ),
@@ -258,7 +259,7 @@ MODE_MISTAKES = (
         Text(
             en="Your function updates the running statistics in eval mode too, and then uses them. There they stay as "
             "training left them.",
-            zh="在评估模式下，你的函数仍会先更新移动统计量，然后才使用。这时它们应当保持训练结束时的样子。",
+            zh="在评估模式下，你的函数仍会先更新移动统计量，再用它们来归一化。这时它们应当保持训练结束时的样子。",
         ),
         "eval",
     ),
@@ -278,8 +279,9 @@ MODE_MISTAKES = (
         Text(
             en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, "
             "`lerp_` or `[:] =`: a plain `running_mean = …` only gives a new tensor that name.",
-            zh="训练之后，`running_mean` 和 `running_var` 没有变。要写进原来的张量里，"
-            "可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，不过是让这个名字指向一个新张量。",
+            zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。"
+            "要写进原来的张量里，可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，"
+            "不过是让这个名字指向一个新张量。",
         ),
         "rows",
     ),
@@ -303,8 +305,8 @@ STORED_MISTAKES = (
         Text(
             en="You make the variance unbiased with `N/(N − 1)`, where N is the size of the batch. A channel has more "
             "numbers than that: on `(N, C, L)` it is N times L, and the positions count too.",
-            zh="你按 `N/(N − 1)` 把方差换算成无偏的，N 是批量大小。但每个通道的数不止这些："
-            "在 `(N, C, L)` 上有 N 乘 L 个，位置也要计入。",
+            zh="你用 `N/(N − 1)` 把方差换算成无偏方差，N 是批量大小。"
+            "但每个通道的数不止这些：在 `(N, C, L)` 上有 N 乘 L 个，位置也要计入。",
         ),
         "square",
     ),
@@ -366,7 +368,7 @@ MOMENTUM_MISTAKES = (
         Text(
             en="Your running statistics are those of the last batch alone. They move only a little with each batch, "
             "by the share `momentum`.",
-            zh="你的移动统计量只是最后一个小批量的。它们应当随每个小批量只移动一点，移动的比例是 `momentum`。",
+            zh="你的移动统计量就是最后一个小批量的统计量。每来一个小批量，它们只应移动一点，移动的比例是 `momentum`。",
         ),
         "rows",
     ),
@@ -377,7 +379,7 @@ EPS_OF_KERAS = Mistake(
     {"small": lambda eps: 1e-3 if eps == 1e-5 else eps},
     Text(
         en="Your default for `eps` is 0.001, as in Keras. In torch it is 1e-5.",
-        zh="你的 `eps` 默认值是 0.001，Keras 是这样。torch 的默认值是 1e-5。",
+        zh="你的 `eps` 默认值是 0.001，与 Keras 相同。torch 的默认值是 1e-5。",
     ),
     "rows",
 )
@@ -398,6 +400,31 @@ def in_training_on(x: Tensor, **others: object) -> dict[str, object]:
     start = {"running_mean": torch.zeros(C), "running_var": torch.ones(C), "weight": None, "bias": None}
     return {"x": x, **start, "training": True} | others
 
+
+def all_on_the_last_axis(
+    x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5
+):  # fmt: skip
+    mean, variance = running_mean, running_var
+    if training:
+        over = all_but_channels(x)
+        mean, variance = x.mean(over), x.var(over, correction=0)
+        with torch.no_grad():
+            running_mean.lerp_(mean, momentum)
+            running_var.lerp_(x.var(over), momentum)
+    return rescale((x - mean) / (variance + eps).sqrt(), weight, bias)
+
+
+ALL_ON_THE_LAST_AXIS = Mistake(
+    "all-on-the-last-axis",
+    all_on_the_last_axis,
+    Text(
+        en="Right for `(N, C)`. With more axes your vectors of C numbers land on the last axis, but the channels are "
+        "axis 1: view them as `(1, C, 1, …)` first.",
+        zh="对 `(N, C)` 是对的。轴再多时，你那些含 C 个数的向量对准了最后一个轴，而通道是轴 1："
+        "要先变形为 `(1, C, 1, …)`。",
+    ),
+    "square",
+)
 
 AFFINE = {"weight": torch.tensor([2.0, -1, 3]), "bias": torch.tensor([0.5, 10, -4])}
 COLUMN = torch.tensor([[1.0], [2], [3], [6]])
@@ -463,6 +490,8 @@ BATCH_NORM = Exercise(
         *MOMENTUM_MISTAKES,
         *chosen(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
         *chosen(SHARED_MISTAKES, "unbiased-variance", "statistics-detached", "weight-ignored", "bias-ignored"),
+        *chosen(SHARED_MISTAKES, "weight-and-bias-ignored"),
+        ALL_ON_THE_LAST_AXIS,
         EPS_OF_KERAS,
         MEAN_NOT_SUBTRACTED,
     ),

@@ -80,7 +80,8 @@ GROUP_MISTAKES = (
         Text(
             en="Your groups take every G-th channel. A group is channels side by side: with 4 channels and 2 groups, "
             "the first two and the last two.",
-            zh="你的每个组是隔 G 个取一个通道。一个组由相邻的通道组成：有 4 个通道、2 个组时，前两个一组，后两个一组。",
+            zh="你的每个组是每 G 个通道取一个。一个组应当由相邻的通道组成：4 个通道分成 2 组时，前两个一组，"
+            "后两个一组。",
         ),
         "rows",
     ),
@@ -90,7 +91,7 @@ GROUP_MISTAKES = (
         Text(
             en="You read `num_groups` as the number of channels in a group. It is the number of groups; each has `C "
             "// num_groups` channels.",
-            zh="你把 `num_groups` 当成了每组的通道数。它是组数；每组有 `C // num_groups` 个通道。",
+            zh="你把 `num_groups` 当成了每组的通道数，它其实是组数：每组有 `C // num_groups` 个通道。",
         ),
         "six channels",
     ),
@@ -112,7 +113,7 @@ GROUP_MISTAKES = (
             en="You cut the whole tensor into `num_groups` pieces, and forget the batch axis: a piece may be a whole "
             "sample. Every sample has groups of its own, so N comes first in the view.",
             zh="你把整个张量切成了 `num_groups` 块，忘了批量轴：一块可能就是一整个样本。"
-            "每个样本都有自己的组，所以变形时 N 要放在最前面。",
+            "每个样本都有自己的组，所以变形之后，最前面仍应是 N。",
         ),
         "two samples",
     ),
@@ -125,7 +126,7 @@ GROUP_MISTAKES = (
         },
         Text(
             en="You cut the last axis into groups. The channels are axis 1; only in `(N, C)` are the two the same.",
-            zh="你把最后一个轴分成了组。通道是轴 1，只有在 `(N, C)` 中两者才相同。",
+            zh="你把最后一个轴分成了组。应当分的是通道，也就是轴 1；只有形状为 `(N, C)` 时，两者才是同一个轴。",
         ),
         "sequences",
     ),
@@ -199,7 +200,7 @@ AXES_MISTAKES = (
         {"axes": lambda grouped: [2, 3, 4]},
         Text(
             en="Your axes are right for `(N, C, H, W)` only. Take all the axes after the groups, however many x has.",
-            zh="你所沿的轴只适合 `(N, C, H, W)`。不论 x 有多少个轴，都应当取组之后的所有轴。",
+            zh="你写的这些轴只适合 `(N, C, H, W)`。不论 x 有多少个轴，都应当取组的轴之后的所有轴。",
         ),
         "rows",
     ),

@@ -68,7 +68,7 @@ AXES_MISTAKES = (
         Text(
             en="You average over the whole tensor, so your result for one sample depends on the others. Say along "
             "which axes the average is taken.",
-            zh="你对整个张量只求了一次均值，于是一个样本的结果会受其他样本影响。求均值时请写明沿哪些轴。",
+            zh="你对整个张量只求了一个均值，于是一个样本的结果会受其他样本影响。请写明沿哪些轴求均值。",
         ),
         "rows",
     ),
@@ -88,7 +88,7 @@ AXES_MISTAKES = (
         Text(
             en="You average over the axis before the last, the positions: the tokens of a sentence get mixed. The "
             "features are the last axis.",
-            zh="你沿倒数第二个轴，也就是位置轴，求了均值，词元因此混在了一起。特征轴是最后一个轴。",
+            zh="你沿倒数第二个轴（位置轴）求了均值，同一句话里的词元就混在了一起。应当沿特征轴求，它是最后一个轴。",
         ),
         "tokens",
     ),

@@ -105,7 +105,7 @@ X_MISTAKES = (
             en="The path through the mean is missing, so the gradients of a token do not have the sum 0. A shift of "
             "all features changes nothing, and the gradient has to say so.",
             zh="漏掉了经过均值的那条路径，所以一个词元的梯度之和不是 0。"
-            "所有特征一起平移时结果不变，梯度也应当体现这一点。",
+            "所有特征都加上同一个数，结果不变，梯度也应当体现这一点。",
         ),
         "rows",
     ),
@@ -115,7 +115,7 @@ X_MISTAKES = (
         Text(
             en="The path through the variance is missing. A larger scale of x changes nothing, so the part of g along "
             "x̂ has to be taken out.",
-            zh="漏掉了经过方差的那条路径。x 整体放大时结果不变，所以要去掉 g 沿 x̂ 方向的部分。",
+            zh="漏掉了经过方差的那条路径。x 整体放大，结果不变，所以要从 g 里去掉沿 x̂ 方向的部分。",
         ),
         "rows",
     ),
@@ -163,7 +163,8 @@ X_MISTAKES = (
         Text(
             en="In the two terms that are subtracted, your mean runs over all tokens. Each token has its own: "
             "`dim=-1`, with `keepdim=True`.",
-            zh="在要减去的两项里，你对所有词元求了均值。每个词元应当各有一个均值：`dim=-1`，并加上 `keepdim=True`。",
+            zh="在要减去的两项里，你把所有词元合在一起求了均值。"
+            "每个词元应当各有一个均值：`dim=-1`，并加上 `keepdim=True`。",
         ),
         "two tokens",
     ),
@@ -173,8 +174,8 @@ X_MISTAKES = (
         Text(
             en="In the two terms that are subtracted, your mean runs over the tokens, as in the gradient of "
             "BatchNorm. The mean runs over the axis that LayerNorm normalizes, the last one.",
-            zh="在要减去的两项里，你沿词元求了均值，那是批量归一化（BatchNorm）的梯度。"
-            "层归一化（LayerNorm）沿哪个轴归一化，就沿哪个轴求均值，也就是最后一个轴。",
+            zh="在要减去的两项里，你沿词元的轴求了均值，那是批量归一化（BatchNorm）求梯度的做法。"
+            "层归一化（LayerNorm）沿哪个轴归一化，这里就沿哪个轴求均值，也就是最后一个轴。",
         ),
         "two tokens",
     ),
@@ -184,7 +185,7 @@ X_MISTAKES = (
         Text(
             en="The division at the end of `grad_x` is missing. x̂ changes by 1 over the standard deviation when x "
             "changes by 1.",
-            zh="`grad_x` 最后漏了一次除法。x 变化 1 时，x̂ 的变化是 1 除以标准差。",
+            zh="`grad_x` 最后少了一次除法。x 变化 1 时，x̂ 的变化是 1 除以标准差。",
         ),
         "rows",
     ),
@@ -193,7 +194,7 @@ X_MISTAKES = (
         {"outer": lambda inner, divide, variance, eps: inner / (variance + eps)},
         Text(
             en="At the end you divide `grad_x` by the variance. Divide by the standard deviation, once.",
-            zh="最后你用 `grad_x` 除以了方差。应当除以标准差，只除一次。",
+            zh="最后你把 `grad_x` 除以了方差。应当除以标准差，只除一次。",
         ),
         "rows",
     ),
@@ -203,7 +204,7 @@ X_MISTAKES = (
         Text(
             en="Your `grad_x` is d times the right one. The form with `d * g` and sums in place of means has a factor "
             "1/d in front.",
-            zh="你的 `grad_x` 是正确值的 d 倍。用 `d * g`、并用和代替均值的那种写法，前面还有系数 1/d。",
+            zh="你的 `grad_x` 是正确值的 d 倍。如果写成 `d * g`，并用总和代替均值，前面还要乘以系数 1/d。",
         ),
         "rows",
     ),
@@ -213,7 +214,7 @@ X_MISTAKES = (
         Text(
             en="`weight` has no part in your `grad_x`. The way back starts with the last step of the way there: "
             "multiply `grad_output` by it first.",
-            zh="你的 `grad_x` 里没有用到 `weight`。反向传播从正向的最后一步开始：请先用 `grad_output` 乘以它。",
+            zh="你的 `grad_x` 里没有用到 `weight`。反向传播从正向的最后一步开始：请先把 `grad_output` 乘以它。",
         ),
         "rows",
     ),
@@ -223,7 +224,7 @@ X_MISTAKES = (
         Text(
             en="You multiply `grad_x` by `weight` at the end. It comes before the means are taken: they are means of "
             "`grad_output * weight`.",
-            zh="你最后才用 `grad_x` 乘以 `weight`。这一步要在求均值之前：均值是对 `grad_output * weight` 求的。",
+            zh="你最后才把 `grad_x` 乘以 `weight`。这一步要在求均值之前：均值是对 `grad_output * weight` 求的。",
         ),
         "rows",
     ),
@@ -253,7 +254,7 @@ WEIGHT_AND_BIAS_MISTAKES = (
         {"of_weight": lambda grad_output, x_hat, x, g: grad_output * (x - x.mean(-1, keepdim=True))},
         Text(
             en="In `grad_weight` you multiply by x minus its mean. The division by the standard deviation is missing.",
-            zh="在 `grad_weight` 里，你乘的是 x 减去均值，还漏了除以标准差。",
+            zh="在 `grad_weight` 里，你乘的是 x 减去均值之后的数，还没有除以标准差。",
         ),
         "rows",
     ),
@@ -263,7 +264,7 @@ WEIGHT_AND_BIAS_MISTAKES = (
         Text(
             en="Your `grad_weight` contains the weight itself. The output is linear in it, so its gradient is "
             "`grad_output` times x̂ alone.",
-            zh="`grad_weight` 里又乘了缩放参数本身。输出对它是线性的，所以它的梯度只是 `grad_output` 乘以 x̂。",
+            zh="你的 `grad_weight` 里又乘了缩放参数本身。输出对它是线性的，所以它的梯度只是 `grad_output` 乘以 x̂。",
         ),
         "rows",
     ),
@@ -273,7 +274,7 @@ WEIGHT_AND_BIAS_MISTAKES = (
         Text(
             en="Your `grad_bias` contains the weight. The bias is added after it, so its gradient is the sum of "
             "`grad_output` alone.",
-            zh="`grad_bias` 里乘了缩放参数。平移参数是在它之后加上的，所以梯度只是 `grad_output` 之和。",
+            zh="你的 `grad_bias` 里乘了缩放参数。平移参数是在它之后加上的，所以梯度只是 `grad_output` 之和。",
         ),
         "rows",
     ),
@@ -292,9 +293,10 @@ WEIGHT_AND_BIAS_MISTAKES = (
         "batch-axis-summed-only",
         {"total": lambda gradient: gradient.sum(0)},
         Text(
-            en="`grad_weight` and `grad_bias` are summed over the first axis only. Sum over all axes but the last, "
-            "the positions too.",
-            zh="`grad_weight` 和 `grad_bias` 只沿第一个轴求了和。除最后一个轴外，所有的轴都要加，位置轴也在内。",
+            en="Your `grad_weight` and `grad_bias` are summed over the first axis only. Sum over all axes but the "
+            "last, the positions too.",
+            zh="你的 `grad_weight` 和 `grad_bias` 只沿第一个轴求了和。"
+            "除最后一个轴以外，所有的轴都要求和，位置轴也在内。",
         ),
         "sentences",
     ),
@@ -303,7 +305,7 @@ WEIGHT_AND_BIAS_MISTAKES = (
         {"total": lambda gradient: gradient.flatten(0, -2).mean(0)},
         Text(
             en="You average `grad_weight` and `grad_bias` over the tokens. They are sums; a mean belongs in the loss.",
-            zh="你让 `grad_weight` 和 `grad_bias` 对词元求了均值。它们应当是和；要求均值，应在损失函数里求。",
+            zh="你把 `grad_weight` 和 `grad_bias` 沿词元的轴求了均值。它们应当是总和；要求均值，那是损失函数的事。",
         ),
         "two tokens",
     ),
@@ -355,9 +357,9 @@ LAYER_NORM_BACKWARD = Exercise(
     ),
     growing=lambda n: {"grad_output": waves(n, n, 4), "x": waves(n, n, 4, start=1.0), "weight": waves(4)},
     names={
-        "result 0": Text(en="`grad_x`", zh="`grad_x`"),
-        "result 1": Text(en="`grad_weight`", zh="`grad_weight`"),
-        "result 2": Text(en="`grad_bias`", zh="`grad_bias`"),
+        "result 0": Text(en="grad_x", zh=" grad_x"),
+        "result 1": Text(en="grad_weight", zh=" grad_weight"),
+        "result 2": Text(en="grad_bias", zh=" grad_bias"),
     },
     line="grad_x = (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True)) / deviation",
 )

@@ -61,7 +61,7 @@ EPS_MISTAKES = (
         {"small": lambda eps: 0.0},
         Text(
             en="ε is missing. Small inputs are blown up, and where the root is 0 you divide 0 by 0.",
-            zh="漏掉了 ε：很小的输入会放得过大，根号内为 0 时就是用 0 除以 0。",
+            zh="漏掉了 ε：输入很小时，结果会放得过大；根号内为 0 时，就成了 0 除以 0。",
         ),
         "tiny",
     ),
@@ -69,8 +69,9 @@ EPS_MISTAKES = (
         "root-missing",
         {"divide": lambda centred, spread, eps: centred / (spread + eps)},
         Text(
-            en="The root is missing: what you divide by has the unit of the input squared. Take its root.",
-            zh="漏了开方：你的除数的单位是输入单位的平方。请再开一次方。",
+            en="The root is missing: with 10 times the input you divide by 100 times as much. Take the root, then "
+            "divide.",
+            zh="漏了开方：输入变为 10 倍，你的除数却变为 100 倍。请先开方，再相除。",
         ),
         "rows",
     ),
@@ -80,7 +81,7 @@ EPS_MISTAKES = (
         Text(
             en="You take the root of ε by itself. Add ε first, then take one root: the sum of two roots is larger "
             "than the root of the sum, so you divide by too much.",
-            zh="你把 ε 单独开了方。应当先加上 ε，再开一次方：两个根之和大于和的根，所以你的除数偏大。",
+            zh="你把 ε 单独开了方。应当先加上 ε，再开一次方：分别开方再相加，比相加再开方要大，所以你的除数偏大。",
         ),
         "tiny",
     ),
@@ -89,7 +90,7 @@ EPS_MISTAKES = (
         {"small": lambda eps: 2 * eps},
         Text(
             en="The place of ε is right, but it is added twice.",
-            zh="ε 的位置是对的，但加了两次。",
+            zh="ε 的位置是对的，但你加了两次。",
         ),
         "tiny",
     ),
@@ -98,7 +99,7 @@ EPS_MISTAKES = (
         {"divide": lambda centred, spread, eps: centred / spread.clamp(min=eps).sqrt()},
         Text(
             en="You use ε as the least number allowed under the root. It is always added, to large numbers too.",
-            zh="你把 ε 当成了根号内的下限。ε 总是要加的，根号内的数很大时也一样。",
+            zh="你把 ε 当成了根号内的下限，数小于它时才用到。应当总是加上 ε，根号内的数很大时也一样。",
         ),
         "tiny",
     ),
@@ -106,8 +107,8 @@ EPS_MISTAKES = (
         "eps-argument-ignored",
         {"small": lambda eps: 1e-5},
         Text(
-            en="Your function uses an ε of its own, 1e-5, whatever `eps` it is given.",
-            zh="不论传入的 `eps` 是多少，你的函数都用自己的 ε，即 1e-5。",
+            en="Your function uses an ε of its own, 1e-5, whatever `eps` it is given. Use the argument.",
+            zh="不论传入的 `eps` 是多少，你的函数都用自己的 ε，即 1e-5。请用传入的值。",
         ),
         "other eps",
     ),
@@ -117,8 +118,8 @@ EPS_MISTAKES = (
         Text(
             en="Your default for `eps` is 1e-12, as in BERT. Here it is 1e-5: the smaller one is 0 in float16, and in "
             "float32 it lets rounding noise through.",
-            zh="你的 `eps` 默认值是 1e-12，BERT 是这样。这里是 1e-5："
-            "那个更小的数在 float16 里就是 0，在 float32 里则会放大舍入噪声。",
+            zh="你的 `eps` 默认值是 1e-12，与 BERT 相同。这里应当是 1e-5：更小的那个数在 float16 里就是 0，"
+            "在 float32 里则会放大舍入噪声。",
         ),
         "tiny",
     ),
@@ -141,7 +142,7 @@ SPREAD_MISTAKES = (
         {"spread": lambda x, axes: x.square().mean(axes, keepdim=True)},
         Text(
             en="You square x itself. The variance is the mean of the squared distances **from the mean**.",
-            zh="你直接对 x 取了平方。方差是**到均值的距离**的平方的均值。",
+            zh="你直接对 x 取了平方。方差要平方的是 x **到均值的距离**，平方之后再求均值。",
         ),
         "rows",
     ),
@@ -159,7 +160,7 @@ SPREAD_MISTAKES = (
         {"spread": lambda x, axes: (x - mean(x, axes)).abs().mean(axes, keepdim=True).square()},
         Text(
             en="You average the absolute distances from the mean. Square them, average, and take the root at the end.",
-            zh="你取的是到均值的距离的绝对值的均值。应当先平方，再取均值，最后开方。",
+            zh="你直接对各数到均值的距离求了均值。应当先把距离平方，再求均值，最后开方。",
         ),
         "rows",
     ),
@@ -171,7 +172,7 @@ CENTRE_MISTAKES = (
         {"centre": lambda x, axes: torch.zeros_like(mean(x, axes))},
         Text(
             en="The mean is not subtracted above the fraction line, so the numbers that share a mean do not average 0.",
-            zh="分子没有减去均值，所以共用一个均值的那些数，平均下来不是 0。",
+            zh="分子没有减去均值，所以共用一个均值的那些数，标准化之后平均起来不是 0。",
         ),
         "rows",
     ),
@@ -218,7 +219,8 @@ def keepdim_mistakes(shows: str) -> tuple[Mistake, ...]:
             Text(
                 en="Your mean loses its axes, so it is subtracted along a wrong axis, or its shape fits none. Keep "
                 "them with `keepdim=True`.",
-                zh="你的均值丢掉了求均值的轴，于是减到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留这些轴。",
+                zh="你求均值时没有保留这些轴，相减时就对到了别的轴上，或者形状根本对不上。"
+                "请用 `keepdim=True` 保留它们。",
             ),
             shows,
         ),
@@ -228,7 +230,8 @@ def keepdim_mistakes(shows: str) -> tuple[Mistake, ...]:
             Text(
                 en="Your variance loses its axes, so it divides along a wrong axis, or its shape fits none. Keep them "
                 "with `keepdim=True`.",
-                zh="你的方差丢掉了求方差的轴，于是除到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留这些轴。",
+                zh="你求方差时没有保留这些轴，相除时就对到了别的轴上，或者形状根本对不上。"
+                "请用 `keepdim=True` 保留它们。",
             ),
             shows,
         ),
@@ -240,8 +243,8 @@ WEIGHT_MISTAKES = (
         "weight-ignored",
         {"rescale": lambda y, weight, bias: rescale(y, None, bias)},
         Text(
-            en="The scale `weight` (γ) has no effect. Multiply by it after standardizing.",
-            zh="缩放参数 `weight`（γ）没有起作用。标准化之后要乘以它。",
+            en="The scale `weight` (γ) has no effect. Multiply by it after normalizing.",
+            zh="缩放参数 `weight`（γ）没有起作用。归一化之后要乘以它。",
         ),
         "weighted",
     ),
@@ -249,8 +252,8 @@ WEIGHT_MISTAKES = (
         "weight-plus-one",
         {"rescale": lambda y, weight, bias: rescale(y, None if weight is None else 1 + weight, bias)},
         Text(
-            en="You multiply by 1 + weight. That is how some models store γ, but here `weight` is γ itself.",
-            zh="你乘的是 1 + weight。有些模型这样保存 γ，但这里的 `weight` 就是 γ 本身。",
+            en="You multiply by 1 + weight. That is for models that store γ − 1; here `weight` is γ itself.",
+            zh="你乘的是 1 + weight。有些模型存的是 γ − 1，才要这样乘；这里的 `weight` 就是 γ 本身。",
         ),
         "weighted",
     ),
@@ -271,7 +274,7 @@ BIAS_MISTAKES = (
         {"rescale": lambda y, weight, bias: rescale(y if bias is None else y + bias, weight, None)},
         Text(
             en="You add the bias first and then multiply, so the bias is scaled too. Multiply, then add.",
-            zh="你先加了平移参数再相乘，于是它也被缩放了。应当先乘，后加。",
+            zh="你先加平移参数，再乘缩放参数，于是平移参数也跟着缩放了。应当先乘，后加。",
         ),
         "weighted",
     ),
@@ -286,7 +289,17 @@ BIAS_MISTAKES = (
     ),
 )
 
-RESCALE_MISTAKES = (*WEIGHT_MISTAKES, *BIAS_MISTAKES)
+BOTH_IGNORED = Mistake(
+    "weight-and-bias-ignored",
+    {"rescale": lambda y, weight, bias: y},
+    Text(
+        en="You standardize and stop there: `weight` (γ) and `bias` (β) have no effect. Multiply by the one, then add "
+        "the other.",
+        zh="你只做了标准化，`weight`（γ）和 `bias`（β）都没有起作用。还要乘以前者，再加上后者。",
+    ),
+    "weighted",
+)
+RESCALE_MISTAKES = (*WEIGHT_MISTAKES, *BIAS_MISTAKES, BOTH_IGNORED)
 
 
 SHARED_MISTAKES = (*EPS_MISTAKES, *SPREAD_MISTAKES, *CENTRE_MISTAKES, DETACHED, *RESCALE_MISTAKES)

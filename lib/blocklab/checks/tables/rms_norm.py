@@ -73,7 +73,7 @@ SPREAD_MISTAKES = (
         Text(
             en="You divide by the standard deviation, which measures the distance from the mean. Divide by the root "
             "mean square, which measures the distance from 0.",
-            zh="你除以了标准差，它量的是到均值的距离。应当除以均方根，它量的是到 0 的距离。",
+            zh="你除以的是标准差，它衡量各数离均值多远。应当除以均方根，它衡量各数离 0 多远。",
         ),
         "rows",
     ),
@@ -83,7 +83,8 @@ SPREAD_MISTAKES = (
         Text(
             en="You add up the squares, so every vector gets length 1. Take their mean: then its length is the root "
             "of the number of features.",
-            zh="你把平方加了起来，于是每个向量的长度都是 1。应当取平方的均值，这时长度是特征个数的平方根。",
+            zh="你把平方加了起来，没有求均值，于是每个向量的长度都成了 1。"
+            "应当求平方的均值，这时长度是特征个数的平方根。",
         ),
         "rows",
     ),
@@ -93,7 +94,7 @@ SPREAD_MISTAKES = (
         Text(
             en="You take the length of the vector and divide it by the number of features. The count stands under the "
             "root too: divide the sum of squares by it first.",
-            zh="你先求向量的长度，再除以特征个数。个数也应当在根号里：请先用平方和除以它。",
+            zh="你先求出向量的长度，再除以特征个数。个数也应当在根号里：请先把平方和除以它，再开方。",
         ),
         "rows",
     ),
@@ -103,7 +104,7 @@ SPREAD_MISTAKES = (
         Text(
             en="You divide by the mean of the absolute values. Square, average, take the root: the root mean square "
             "is at least as large.",
-            zh="你除以了绝对值的均值。应当先平方，再取均值，最后开方：均方根不会比它小。",
+            zh="你除以的是绝对值的均值。应当先平方，再求均值，最后开方：均方根不会比它小。",
         ),
         "rows",
     ),
@@ -113,7 +114,7 @@ SPREAD_MISTAKES = (
         Text(
             en="You divide the sum of squares by n − 1. No mean was estimated here, so nothing is to be corrected: "
             "divide by n.",
-            zh="你用平方和除以了 n − 1。这里没有估计均值，不需要修正：请除以 n。",
+            zh="你把平方和除以了 n − 1。这里没有估计均值，不需要修正：请除以 n。",
         ),
         "rows",
     ),
@@ -122,7 +123,7 @@ SPREAD_MISTAKES = (
         {"divide": lambda centred, spread, eps: centred * (spread + eps).sqrt()},
         Text(
             en="You multiply by the root mean square; dividing by `rsqrt` comes to the same. Divide by the root.",
-            zh="你乘上了均方根；除以 `rsqrt` 也等于乘。应当除以这个根。",
+            zh="你乘上了均方根；写成除以 `rsqrt`，效果也是乘。应当除以均方根。",
         ),
         "rows",
     ),
@@ -322,7 +323,7 @@ OWN_TYPE = Mistake(
     Text(
         en="You compute in the type of x. In 16 bits every step is rounded, and in float16 the square of a number "
         "above 255 is infinite. Normalize `x.float()` instead.",
-        zh="你直接用 x 的类型计算。16 位时每一步都要舍入，而且在 float16 里，大于 255 的数一平方就成了无穷大。"
+        zh="你直接用 x 的类型计算。16 位的类型每一步都要舍入，而且在 float16 里，大于 255 的数一平方就成了无穷大。"
         "请对 `x.float()` 做归一化。",
     ),
     "overflows in float16",
@@ -332,7 +333,7 @@ NOT_CONVERTED_BACK = Mistake(
     {"order": lambda y, gain, dtype: y * gain.float()},
     Text(
         en="Your result stays float32. Convert it back to the type of x: the next layer expects the type it was given.",
-        zh="你的结果还是 float32。请转回 x 的类型：下一层需要的是原来的类型。",
+        zh="你的结果还是 float32。请转回 x 的类型：下一层要的仍是原来的类型。",
     ),
     "bfloat16",
 )
@@ -340,8 +341,8 @@ WEIGHT_IGNORED = Mistake(
     "weight-ignored",
     {"gain": torch.ones_like},
     Text(
-        en="`weight` has no effect. Multiply by it after normalizing.",
-        zh="`weight` 没有起作用。归一化之后要乘以它。",
+        en="`weight` has no effect. After normalizing comes a multiplication in which it takes part.",
+        zh="`weight` 没有起作用。归一化之后还有一次乘法，要用到它。",
     ),
     "rows",
 )
@@ -358,7 +359,7 @@ LLAMA_MISTAKES = (
         Text(
             en="You multiply by `weight` in float32 and round at the end. Llama rounds the normalized numbers to the "
             "type of x first and multiplies then: the last digit can differ.",
-            zh="你在 float32 里乘以 `weight`，最后才舍入。Llama 先把归一化后的数舍入为 x 的类型，然后才相乘："
+            zh="你在 float32 里乘以 `weight`，最后才舍入。Llama 先把归一化后的数舍入到 x 的类型，然后才相乘："
             "最后一位可能不同。",
         ),
         "bfloat16",
@@ -367,9 +368,9 @@ LLAMA_MISTAKES = (
         "scale-rounded",
         scale_rounded,
         Text(
-            en="You round one over the root mean square, and multiply x by it in 16 bits. Multiply in float32 and "
+            en="You round one over the root mean square to 16 bits, and multiply x by that. Multiply in float32 and "
             "round the product.",
-            zh="你先舍入了均方根的倒数，再用 16 位与 x 相乘。应当在 float32 里相乘，再舍入乘积。",
+            zh="你先把均方根的倒数舍入到 16 位，再与 x 相乘。应当在 float32 里相乘，再舍入乘积。",
         ),
         "bfloat16",
     ),
@@ -402,8 +403,8 @@ GEMMA_MISTAKES = (
         Text(
             en="You round to the type of x before you multiply, as Llama does. Gemma multiplies in float32 and rounds "
             "once, at the end: the last digit can differ.",
-            zh="你在相乘之前就舍入为 x 的类型，那是 Llama 的做法。Gemma 在 float32 里相乘，最后只舍入一次："
-            "最后一位可能不同。",
+            zh="你在相乘之前就舍入到 x 的类型，那是 Llama 的做法。"
+            "Gemma 在 float32 里相乘，最后只舍入一次：最后一位可能不同。",
         ),
         "bfloat16",
     ),
@@ -413,7 +414,7 @@ GEMMA_MISTAKES = (
         Text(
             en="1 + weight is computed in 16 bits, and rounds away the last digits of a small weight. Convert the "
             "weight to float32 before adding.",
-            zh="1 + weight 是用 16 位算的，权重很小时，最后几位会丢失。请先把权重转成 float32 再相加。",
+            zh="你用 16 位计算 1 + weight，权重很小时，最后几位会丢失。请先把权重转成 float32 再相加。",
         ),
         "bfloat16",
     ),

@@ -74,7 +74,7 @@ AXES_MISTAKES = (
         {"axes_of": lambda x, axes: as_list(x, axes)[:1]},
         Text(
             en="Of several axes you use only the first. All the numbers along all of them share one mean.",
-            zh="给出好几个轴时，你只用了第一个。沿所有这些轴的数应当共用一个均值。",
+            zh="给出好几个轴时，你只用了第一个。所有这些轴上的数应当合在一起，共用一个均值。",
         ),
         "two axes",
     ),
@@ -105,7 +105,7 @@ AXES_MISTAKES = (
         Text(
             en="You average over the axes that are not in `axes`. It names the axes that the mean runs along, not "
             "those that keep means of their own.",
-            zh="你沿 `axes` 以外的轴求了均值。它给出的是求均值时要沿着的轴，不是要保留的轴。",
+            zh="你沿 `axes` 以外的轴求了均值。它指明的是沿哪些轴求均值，而不是保留哪些轴。",
         ),
         "rows",
     ),
@@ -148,7 +148,8 @@ MEAN_OF_VARIANCES = Mistake(
     Text(
         en="You take the variance along the last of the axes and average it over the others. The means differ too, "
         "and that is missing: take one variance over all the axes.",
-        zh="你先沿最后一个轴求方差，再沿其余的轴求均值。各处均值之间的差别就漏掉了：应当一次沿所有的轴求方差。",
+        zh="你先沿最后一个轴求方差，再把这些方差沿其余的轴平均。"
+        "各处的均值也不相同，这部分差别漏掉了：应当一次沿所有的轴求方差。",
     ),
     "two axes",
 )
