@@ -138,7 +138,7 @@ def _item(exercise: str, mistake: str, count: int, total: int) -> str:
     known = {row.id: row.hint for row in EXERCISES[exercise].mistakes} if exercise in EXERCISES else {}
     hint = f"<br>{escape(str(known[mistake]))}" if mistake in known else ""
     share = COUNT.format(count=count, total=total)
-    return f"<li><strong>{share}</strong> <code>{escape(exercise)}</code>: {escape(mistake)}{hint}</li>"
+    return f"<li><strong>{share}</strong> <code>{escape(exercise)}</code> · {escape(mistake)}{hint}</li>"
 
 
 def _row(student: str, row: dict[str, str], exercises: list[str]) -> str:

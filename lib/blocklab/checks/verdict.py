@@ -8,7 +8,7 @@ import blocklab
 
 from .exercise import Exercise
 from .telling import Telling
-from .words import EXPECTED, INPUT, ONE_LINE, PANEL, READ, YOURS
+from .words import EXPECTED, INPUT, ONE_LINE, ONE_LINE_SHOWN, PANEL, READ, YOURS
 
 MIME = "application/vnd.blocklab.verdict+json"
 
@@ -55,7 +55,7 @@ class Verdict:
     def help(self) -> list[str]:
         """Where to look, for who is stuck: the section at once, the panel again at the third failure of one kind."""
         section, panel = self.exercise.section, self.exercise.panel
-        lines = [] if self.stuck < 1 or section is None else [READ.format(link=f"{section.lesson}: {section.heading}")]
+        lines = [] if self.stuck < 1 or section is None else [READ.format(link=f"{section.lesson}, {section.heading}")]
         return lines + ([PANEL.format(panel=panel)] if self.stuck >= 3 and panel else [])
 
     @property
@@ -71,7 +71,7 @@ class Verdict:
         if self.help or self.line:
             lines += ["", *self.help]
         if self.line:
-            lines.append(f"{ONE_LINE}: {self.line}")
+            lines.append(ONE_LINE_SHOWN.format(line=self.line))
         return "\n".join(lines)
 
     __repr__ = __str__

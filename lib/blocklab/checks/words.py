@@ -13,7 +13,7 @@ WORDS = {
     ),
     "wrong-kind": Text(
         en="Hand in {wanted}; what came is {got}.",
-        zh="这里要交的是{wanted}，收到的却是{got}。",
+        zh="这里要交的是{wanted}；收到的却是{got}。",
     ),
     "class-not-instance": Text(
         en="`{got}` is a class. Make an instance of it first: `{got}(…)`.",
@@ -26,8 +26,7 @@ WORDS = {
     "module-attributes": Text(
         en="No input could be given to your Module. It takes the place of `{wanted}`: its parameters, buffers and "
         "settings must bear these names, and there must be none besides.",
-        zh="没有一组输入能交给你的模块，因为名字对不上。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，"
-        "也不能多出别的。",
+        zh="没有一组输入能交给你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
     ),
     "state-dict-keys": Text(
         en="The weights do not load into your layer. Missing: {missing}. Too many: {unexpected}.",
@@ -95,7 +94,7 @@ WORDS = {
 SLOW = Text(
     en="It walks through the numbers in a Python loop: {steps[0]} steps at size {sizes[0]}, {steps[1]} at size "
     "{sizes[1]}. One call of torch on the whole tensor does the same, and much faster.",
-    zh="它用 Python 循环逐个处理：规模为 {sizes[0]} 时走 {steps[0]} 步，规模为 {sizes[1]} 时走 {steps[1]} 步。"
+    zh="你用 Python 循环逐个处理：规模为 {sizes[0]} 时要走 {steps[0]} 步，规模为 {sizes[1]} 时要走 {steps[1]} 步。"
     "对整个张量只调用一次 torch，结果相同，而且快得多。",
 )
 
@@ -116,8 +115,8 @@ LEFT_OUT = Text(
 SEVERAL = Text(en="{count:d} mistakes at once:", zh="同时有 {count:d} 处错误：")
 INPUT = Text(en="input {name}", zh="输入 {name}")
 YOURS = Text(en="your {what}", zh="{what}（你的）")
-EXPECTED = Text(en="expected {what}", zh="{what}（应有的）")
-AFTER_CALL = Text(en="{name} after the call", zh=" {name}（调用后）")
+EXPECTED = Text(en="expected {what}", zh="{what}（应为）")
+AFTER_CALL = Text(en="{name} after the call", zh="调用后的 {name}")
 GRADIENT = Text(en="gradient of {name}", zh="对 {name} 的梯度")
 RESULT = Text(en="result", zh="结果")
 RESULT_PART = Text(en="result {place}", zh="第 {place} 个结果")
@@ -128,6 +127,7 @@ PART = Text(en="{what}, the part {where}", zh="{what}，其中的 {where}")
 READ = Text(en="Read again: {link}", zh="请再读一读：{link}")
 PANEL = Text(en="See it on the panel: {panel}", zh="到面板上看一看：{panel}")
 ONE_LINE = Text(en="Show me one line", zh="给我看一行代码")
+ONE_LINE_SHOWN = Text(en="One line: {line}", zh="其中一行：{line}")
 A_FUNCTION = Text(en="a function", zh="一个函数")
 A_MODULE = Text(en="an instance of nn.Module", zh="一个 nn.Module 的实例")
 A_TENSOR = Text(en="a tensor", zh="一个张量")

@@ -17,6 +17,7 @@ RIGHT = {
     "scale": {"a float": 1e-3, "a tensor": torch.tensor(0.001), "a power": 10**-3},
     "feature_axes": {"a number": 0, "a tuple": (0,), "from the end": -2},
     "one_mean_axes": {"both": (0, 1), "a list from the end": [-2, -1]},
+    "half_size": {"the root": (1e-5 / 3) ** 0.5, "read off": 0.0018, "a tensor": torch.tensor(0.00183)},
     "batch_norm_by_axes": {
         "standardize": lambda x: standardize(x, (0, 2, 3)),
         "torch": lambda x: F.batch_norm(x, None, None, training=True),

@@ -54,7 +54,7 @@ GELU_MISTAKES = (
         {"inner": lambda x: x},
         Text(
             en="You take `erf(x)`. The error function belongs to a narrower bell curve: divide x by √2 before `erf`.",
-            zh="你用的是 `erf(x)`。误差函数对应的钟形曲线更窄：先把 x 除以 √2，再取 `erf`。",
+            zh="你用的是 `erf(x)`。误差函数对应的钟形曲线更窄：应当先把 x 除以 √2，再取 `erf`。",
         ),
         "both sides",
     ),
@@ -63,7 +63,7 @@ GELU_MISTAKES = (
         {"inner": lambda x: x * math.sqrt(2)},
         Text(
             en="Inside `erf` you multiply x by √2, which makes the curve twice as steep as it should be. Divide.",
-            zh="在 `erf` 里你把 x 乘以了 √2，曲线的陡度成了应有的两倍。这里应当用除法。",
+            zh="在 `erf` 里你把 x 乘以了 √2，曲线的斜率成了应有的两倍。这里应当用除法。",
         ),
         "both sides",
     ),
@@ -82,7 +82,7 @@ GELU_MISTAKES = (
         Text(
             en="You weigh x by the share of the bell curve **above** it: large numbers vanish. The share below lets "
             "them pass. There is a minus sign too many, or `erfc` stands for `erf`.",
-            zh="你用的权重是钟形曲线在 x **以上**的份额，大的数因此消失了。用 x 以下的份额，大的数才能通过。"
+            zh="你用的权重是钟形曲线在 x **右侧**的面积，大的数因此消失了。应当用左侧的面积，大的数才能通过。"
             "请检查是不是多了负号，或把 `erf` 写成了 `erfc`。",
         ),
         "both sides",
@@ -102,8 +102,8 @@ GELU_MISTAKES = (
         Text(
             en="You take `tanh` for `erf` and leave the rest as it is. The two curves look alike, but they are not "
             "equal; even the approximation with `tanh` has a cubic term.",
-            zh="你用 `tanh` 代替了 `erf`，其余照旧。两条曲线看上去相似，却不相等；即使是用 `tanh` 的近似，"
-            "也还有一个三次项。",
+            zh="你用 `tanh` 代替了 `erf`，其余照旧。两条曲线看上去相似，却不相等；"
+            "即使是用 `tanh` 的近似公式，里面也还有一个三次项。",
         ),
         "both sides",
     ),
@@ -112,7 +112,7 @@ GELU_MISTAKES = (
         {"share": lambda curve: curve / 2},
         Text(
             en="You halve `erf` but do not add 1 before. `erf` runs from −1 to 1, and a share runs from 0 to 1.",
-            zh="你把 `erf` 取了一半，之前却没有加 1。`erf` 的取值从 −1 到 1，而份额应当从 0 到 1。",
+            zh="你直接把 `erf` 减半，没有先加 1。`erf` 的取值从 −1 到 1，而权重应当从 0 到 1。",
         ),
         "both sides",
     ),
@@ -121,7 +121,7 @@ GELU_MISTAKES = (
         {"share": lambda curve: 1 + curve},
         Text(
             en="You add 1 to `erf` but do not halve the sum, so large numbers are doubled. A share is at most 1.",
-            zh="你给 `erf` 加了 1，却没有取一半，大的数因此翻了一倍。份额最大只能是 1。",
+            zh="你给 `erf` 加了 1，却没有减半，大的数因此成了原来的两倍。权重最大只能是 1。",
         ),
         "both sides",
     ),
@@ -131,7 +131,7 @@ GELU_MISTAKES = (
         Text(
             en="You multiply x by `erf` itself, which is negative for negative x: your result is never below 0. Move "
             "`erf` from −1…1 to 0…1 first.",
-            zh="你直接用 `erf` 乘 x，而 x 为负时它也为负，所以你的结果从不小于 0。"
+            zh="你直接用 `erf` 乘 x，而 x 为负时它也为负，所以你的结果总是不小于 0。"
             "请先把 `erf` 的范围从 −1…1 变到 0…1。",
         ),
         "both sides",
@@ -141,7 +141,7 @@ GELU_MISTAKES = (
         {"weigh": lambda x, share: share},
         Text(
             en="You return the share itself, a number from 0 to 1. It is the weight of x: multiply by x.",
-            zh="你返回的是份额本身，即 0 到 1 之间的数。它是 x 的权重，还要乘以 x。",
+            zh="你返回的是权重本身，即 0 到 1 之间的数。还要用它乘 x。",
         ),
         "both sides",
     ),
@@ -150,7 +150,7 @@ GELU_MISTAKES = (
         lambda x: x * torch.exp(-x.square() / 2) / math.sqrt(2 * math.pi),
         Text(
             en="You weigh x by the height of the bell curve at x. Take the area to the left of x.",
-            zh="你用钟形曲线在 x 处的高度作权重。应当用 x 左侧的面积。",
+            zh="你用钟形曲线在 x 处的高度作权重。应当用它在 x 左侧的面积。",
         ),
         "both sides",
     ),
@@ -158,10 +158,9 @@ GELU_MISTAKES = (
         "tanh-approximation",
         lambda x: F.gelu(x, approximate="tanh"),
         Text(
-            en="This is the approximation of GELU with `tanh`, at most 0.0005 off. BERT and GPT-2 use it; here the "
-            "exact one is wanted, with `erf`.",
-            zh="这是 GELU 的 tanh 近似，误差不超过 0.0005，公式里用的是 `tanh`。BERT 和 GPT-2 用的就是它；"
-            "这里要的是用 `erf` 的精确形式。",
+            en="This is the approximation of GELU with `tanh`, at most 0.0005 off. GPT-2 uses it; here the exact one "
+            "is wanted, with `erf`.",
+            zh="这是用 `tanh` 近似的 GELU，误差不超过 0.0005，GPT-2 用的就是它。这里要的是用 `erf` 的精确形式。",
         ),
         "both sides",
     ),
@@ -171,7 +170,7 @@ GELU_MISTAKES = (
         Text(
             en="This is the approximation with `tanh`, and its factor √(2/π) is missing. Here the exact form is "
             "wanted, with `erf`.",
-            zh="这是用 `tanh` 的近似，而且漏了系数 √(2/π)。这里要的是用 `erf` 的精确形式。",
+            zh="这是用 `tanh` 的近似，还漏了系数 √(2/π)。这里要的是用 `erf` 的精确形式。",
         ),
         "both sides",
     ),
@@ -181,7 +180,7 @@ GELU_MISTAKES = (
         Text(
             en="This is the approximation with `tanh`, and its cubic term is missing. Here the exact form is wanted, "
             "with `erf`.",
-            zh="这是用 `tanh` 的近似，而且漏了三次项。这里要的是用 `erf` 的精确形式。",
+            zh="这是用 `tanh` 的近似，还漏了三次项。这里要的是用 `erf` 的精确形式。",
         ),
         "both sides",
     ),
@@ -191,7 +190,7 @@ GELU_MISTAKES = (
         Text(
             en="This is `x · sigmoid(1.702 x)`, a rough stand-in for GELU that CLIP uses: at −1 it gives −0.1542, and "
             "GELU gives −0.1587.",
-            zh="这是 `x · sigmoid(1.702 x)`，GELU 的一种粗略替代，CLIP 用的就是它：在 −1 处它得 −0.1542，"
+            zh="这是 `x · sigmoid(1.702 x)`，即 GELU 的一种粗略近似，CLIP 用的就是它：在 −1 处它得 −0.1542，"
             "而 GELU 得 −0.1587。",
         ),
         "both sides",
@@ -201,7 +200,7 @@ GELU_MISTAKES = (
         F.silu,
         Text(
             en="This is SiLU: you weigh x by its sigmoid. At −1 it gives −0.2689, and GELU gives −0.1587.",
-            zh="这是 SiLU：你用 sigmoid 作 x 的权重。在 −1 处它得 −0.2689，而 GELU 得 −0.1587。",
+            zh="这是 SiLU：你用 x 的 sigmoid 作权重。在 −1 处它得 −0.2689，而 GELU 得 −0.1587。",
         ),
         "both sides",
     ),
@@ -219,7 +218,7 @@ GELU_MISTAKES = (
         F.softplus,
         Text(
             en="This is softplus, `log(1 + exp(x))`: it is never below 0 and gives 0.6931 at 0. GELU gives 0 there.",
-            zh="这是 softplus，即 `log(1 + exp(x))`：它从不小于 0，在 0 处得 0.6931。GELU 在那里得 0。",
+            zh="这是 softplus，即 `log(1 + exp(x))`：它总是大于 0，在 0 处得 0.6931。GELU 在那里得 0。",
         ),
         "both sides",
     ),
@@ -229,7 +228,7 @@ GELU_MISTAKES = (
         Text(
             en="This is the sigmoid of x, a number from 0 to 1. GELU is x times a share, and the share comes from "
             "`erf`.",
-            zh="这是 x 的 sigmoid，即 0 到 1 之间的数。GELU 是 x 乘以一个份额，而这个份额由 `erf` 得到。",
+            zh="这是 x 的 sigmoid，即 0 到 1 之间的数。GELU 是 x 乘以一个权重，而这个权重由 `erf` 得到。",
         ),
         "both sides",
     ),
@@ -239,7 +238,7 @@ GELU_MISTAKES = (
         Text(
             en="You weigh x by `tanh(x)`, which turns negative numbers positive. The weight of GELU lies between 0 and "
             "1 and comes from `erf`.",
-            zh="你用 `tanh(x)` 作 x 的权重，负数因此变成了正数。GELU 的权重在 0 到 1 之间，由 `erf` 得到。",
+            zh="你用 `tanh(x)` 作权重，负数因此变成了正数。GELU 的权重在 0 到 1 之间，由 `erf` 得到。",
         ),
         "both sides",
     ),
@@ -294,7 +293,7 @@ SWISH_MISTAKES = (
         Text(
             en="`beta` has no effect: what you computed is SiLU, which is Swish with β = 1. Inside the sigmoid stands "
             "βx.",
-            zh="`beta` 没有起作用：你算的是 SiLU，也就是 β = 1 的 Swish。sigmoid 里面应当是 βx。",
+            zh="`beta` 没有起作用：你算的是 SiLU，也就是 β = 1 时的 Swish。sigmoid 里面应当是 βx。",
         ),
         "steep",
     ),
@@ -302,8 +301,9 @@ SWISH_MISTAKES = (
         "beta-outside",
         {"slope": no_slope, "weigh": times_beta},
         Text(
-            en="β stands before the product and makes it larger. It belongs inside the sigmoid and makes that steeper.",
-            zh="β 写在了乘积外面，只是把结果放大。它应当在 sigmoid 里面，让曲线更陡。",
+            en="β stands before the product and only changes its size. It belongs inside the sigmoid, where it changes "
+            "how steep that is.",
+            zh="β 乘在了结果上，只改变它的大小。β 应当在 sigmoid 里面，改变曲线的陡峭程度。",
         ),
         "steep",
     ),
@@ -313,7 +313,7 @@ SWISH_MISTAKES = (
         Text(
             en="β is applied twice, inside the sigmoid and before the product, as in `silu(beta * x)`. It belongs "
             "inside the sigmoid only.",
-            zh="β 用了两次，sigmoid 里面一次，乘积外面一次，例如写成了 `silu(beta * x)`。它只应当出现在 sigmoid 里面。",
+            zh="β 用了两次：sigmoid 里面一次，外面又乘一次，例如写成了 `silu(beta * x)`。它只应当出现在 sigmoid 里面。",
         ),
         "steep",
     ),
@@ -322,7 +322,7 @@ SWISH_MISTAKES = (
         {"slope": lambda x, beta: x / beta},
         Text(
             en="You divide by β inside the sigmoid, so a larger β makes the curve flatter. Multiply.",
-            zh="在 sigmoid 里你除以了 β，于是 β 越大曲线越平。应当相乘。",
+            zh="在 sigmoid 里你除以了 β，于是 β 越大，曲线反而越平缓。应当相乘。",
         ),
         "steep",
     ),
@@ -340,7 +340,7 @@ SWISH_MISTAKES = (
         {"slope": lambda x, beta: 1.702 * x},
         Text(
             en="You use 1.702 whatever `beta` is given: that is the stand-in for GELU. Use the argument.",
-            zh="不论传入的 `beta` 是多少，你都用 1.702：那是 GELU 的替代写法。请使用这个参数。",
+            zh="不论传入的 `beta` 是多少，你都用 1.702：那个数是用来近似 GELU 的。请使用传入的参数。",
         ),
         "steep",
     ),
@@ -350,7 +350,7 @@ SWISH_MISTAKES = (
         Text(
             en="Your weight falls where it should rise: large numbers vanish and negative ones pass. The exponent in "
             "`1 / (1 + exp(…))` is negative.",
-            zh="权重该升的地方你在降：大的数消失了，负数反而通过。`1 / (1 + exp(…))` 里的指数应当带负号。",
+            zh="你的权重升降反了：大的数消失了，负数反而通过。`1 / (1 + exp(…))` 里的指数应当带负号。",
         ),
         "both sides",
     ),
@@ -360,7 +360,7 @@ SWISH_MISTAKES = (
         Text(
             en="You weigh x by `tanh`, which runs from −1 to 1 and turns negative numbers positive. The sigmoid runs "
             "from 0 to 1.",
-            zh="你用 `tanh` 作权重，它从 −1 到 1，负数因此变成了正数。sigmoid 的取值从 0 到 1。",
+            zh="你用 `tanh` 作权重，它的取值从 −1 到 1，负数因此变成了正数。sigmoid 的取值从 0 到 1。",
         ),
         "both sides",
     ),
@@ -391,7 +391,7 @@ SWISH_MISTAKES = (
         Text(
             en="You take the softmax over the last axis: the weights of a row share one sum, so each number depends on "
             "its neighbours. The sigmoid looks at one number at a time.",
-            zh="你沿最后一个轴取了 softmax：一行的权重合起来是一个定值，于是每个数都受相邻的数影响。"
+            zh="你沿最后一个轴取了 softmax：一行的权重加起来是定值，于是每个数都受同一行其他数的影响。"
             "sigmoid 每次只看一个数。",
         ),
         "both sides",
@@ -401,7 +401,7 @@ SWISH_MISTAKES = (
         {"gate": torch.exp},
         Text(
             en="Your weight is `exp(βx)`, which grows without limit. In the sigmoid the divisor has a `1 +`.",
-            zh="你的权重是 `exp(βx)`，会无限增大。sigmoid 的分母里还有 `1 +`。",
+            zh="你的权重是 `exp(βx)`，会无限增大。sigmoid 的分母里还有 `1 +`，权重才有上限。",
         ),
         "both sides",
     ),
@@ -410,7 +410,7 @@ SWISH_MISTAKES = (
         {"weigh": lambda x, gate, beta: gate},
         Text(
             en="You return the sigmoid itself. It is the weight of x: multiply by x.",
-            zh="你返回的是 sigmoid 本身。它是 x 的权重，还要乘以 x。",
+            zh="你返回的是 sigmoid 本身。它只是权重，还要乘以 x。",
         ),
         "both sides",
     ),
@@ -448,7 +448,8 @@ SWISH_MISTAKES = (
         Text(
             en="This is softplus, the logarithm of 1 + `exp(βx)` over β. It is never below 0, and Swish is: it is x "
             "times a sigmoid.",
-            zh="这是 softplus，即 1 + `exp(βx)` 的对数除以 β。它从不小于 0，而 Swish 会：Swish 是 x 乘以 sigmoid。",
+            zh="这是 softplus，即 1 + `exp(βx)` 的对数除以 β。它总是大于 0，而 Swish 可以是负数："
+            "Swish 是 x 乘以 sigmoid。",
         ),
         "both sides",
     ),
@@ -478,7 +479,8 @@ SWISH = Exercise(
             advice=Text(
                 en="For β = 0 you divide by 0. Swish is x/2 there; without the detour over `silu(beta * x) / beta` it "
                 "comes out by itself.",
-                zh="β = 0 时你除以了 0，而那里 Swish 等于 x/2。不绕道 `silu(beta * x) / beta`，就会自然得到这个值。",
+                zh="β = 0 时你除以了 0，而那里的 Swish 等于 x/2。"
+                "不要绕道 `silu(beta * x) / beta`，就会自然得到这个值。",
             ),
         ),
         Case(
@@ -538,7 +540,7 @@ GLU_MISTAKES = (
         {"along": lambda dim: -1},
         Text(
             en="You always halve the last axis. Halve the axis that `dim` names.",
-            zh="你总是把最后一个轴分成两半。应当分 `dim` 指定的轴。",
+            zh="你总是把最后一个轴分成两半。应当分的是 `dim` 指定的轴。",
         ),
         "another axis",
     ),
@@ -558,7 +560,7 @@ GLU_MISTAKES = (
             en="You take the first half for the gate, as Shazeer's paper does. In torch the **second** half is the "
             "gate: with the wrong one, copied weights silently give other results.",
             zh="你把前一半当作门，Shazeer 的论文就是这样。但在 torch 里，**后**一半才是门：弄反了不会报错，"
-            "照搬来的权重却会得到别的结果。",
+            "照搬来的权重却会算出别的结果。",
         ),
         "rows",
     ),
@@ -645,7 +647,7 @@ GLU_MISTAKES = (
         Text(
             en="Your gate goes through a softmax, so its numbers compete for one sum. With the sigmoid each opens or "
             "closes by itself.",
-            zh="你的门经过的是 softmax，各个数要分享同一个总和。用 sigmoid 时，每个数各开各的。",
+            zh="你的门经过的是 softmax：各个数加起来是定值，一个大了，别的就小。用 sigmoid 时，每个数各管各的开关。",
         ),
         "rows",
     ),
@@ -654,7 +656,7 @@ GLU_MISTAKES = (
         {"join": lambda value, gate, opened: value + opened(gate)},
         Text(
             en="You add the gate to the value. A gate multiplies: it decides how much of the value passes.",
-            zh="你把门加到了值上。门应当与值相乘，由它决定值能通过多少。",
+            zh="你把门加到了值上。门应当与值逐元素相乘，由它决定值能通过多少。",
         ),
         "rows",
     ),
@@ -663,7 +665,7 @@ GLU_MISTAKES = (
         {"join": lambda value, gate, opened: opened(gate)},
         Text(
             en="You return the opened gate alone. Multiply the other half by it.",
-            zh="你只返回了激活后的门。应当用它乘另一半。",
+            zh="你只返回了激活后的门。还要用它乘另一半。",
         ),
         "rows",
     ),
@@ -691,7 +693,7 @@ GLU_MISTAKES = (
         Text(
             en="The value goes through `tanh`, as in WaveNet and in an LSTM. In GLU it stays linear, so that its "
             "gradient does not vanish.",
-            zh="值的那一半经过了 `tanh`，WaveNet 和 LSTM 是这样。在 GLU 里它保持线性，梯度才不会消失。",
+            zh="值的那一半经过了 `tanh`，WaveNet 和 LSTM 就是这样。在 GLU 里，值保持线性，梯度才不会消失。",
         ),
         "rows",
     ),

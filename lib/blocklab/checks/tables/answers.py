@@ -40,8 +40,8 @@ SCALE = Exercise(
             "negative",
             {"answer": -3.0},
             Text(
-                en="A negative s turns the bars around. Where the slider says `1e-3`, s is 0.001.",
-                zh="s 取负数，柱子就倒过来了。滑块显示 `1e-3` 时，s 是 0.001。",
+                en="A negative s turns the bars around. `1e-2` means 0.01, which is not negative.",
+                zh="s 取负数，柱子就倒过来了。`1e-2` 表示 0.01，并不是负数。",
             ),
             "bar",
         ),
@@ -309,4 +309,55 @@ LAYER_NORM_BY_AXES = Exercise(
     line="axes = range(-len(normalized_shape), 0)",
 )
 
-EXERCISES = (SCALE, FEATURE_AXES, ONE_MEAN_AXES, BATCH_NORM_BY_AXES, LAYER_NORM_BY_AXES)
+HALF_SIZE = Exercise(
+    name="half_size",
+    lesson="05_layer_norm",
+    recipe=lambda: (1e-5 / 3) ** 0.5,
+    use=lambda deviation: lambda: layer_norm(deviation * torch.tensor([-1.0, 1.0]), (2,))[1],
+    wants=Text(en="a number", zh="一个数"),
+    names={"result": Text(en="second output", zh="第二个输出")},
+    cases=(Case("two numbers", {}, tolerance=2e-2),),
+    mistakes=(
+        Mistake(
+            "root-of-eps",
+            {"answer": 1e-5**0.5},
+            Text(
+                en="At σ = √ε both terms under the root are equal, so the output is 1 / √2, not a half. σ must be "
+                "smaller.",
+                zh="σ = √ε 时，根号下的两项相等，输出是 1 / √2，而不是一半。σ 还要再小一点。",
+            ),
+            "two numbers",
+        ),
+        Mistake(
+            "root-forgotten",
+            {"answer": 1e-5 / 3},
+            Text(
+                en="That is σ², the variance, at which the output is a half. Take its root.",
+                zh="这是输出为一半时的 σ²，也就是方差。请再开方。",
+            ),
+            "two numbers",
+        ),
+        Mistake(
+            "eps-itself",
+            {"answer": 1e-5},
+            Text(
+                en="ε stands next to the variance, so it is to be compared with σ², not with σ.",
+                zh="ε 是和方差相加的，所以要拿它和 σ² 比，而不是和 σ 比。",
+            ),
+            "two numbers",
+        ),
+        Mistake(
+            "no-eps",
+            {"answer": 1.0},
+            Text(
+                en="Here ε is too small to be felt: the output has its full size. σ must be far smaller.",
+                zh="这时 ε 太小，感觉不到：输出还是原来的大小。σ 还要小得多。",
+            ),
+            "two numbers",
+        ),
+    ),
+    section=Section("05_layer_norm", Text(en="Two rows, to the last digit", zh="两行数，算到最后一位")),
+    line="sigma / (sigma**2 + 1e-5) ** 0.5",
+)
+
+EXERCISES = (SCALE, FEATURE_AXES, ONE_MEAN_AXES, BATCH_NORM_BY_AXES, LAYER_NORM_BY_AXES, HALF_SIZE)

@@ -29,7 +29,7 @@ MASK_MISTAKES = (
         Text(
             en="Your mask is inverted: True where a query may not look. `nn.MultiheadAttention` wants it so; here True "
             "takes part, as in `scaled_dot_product_attention`.",
-            zh="你的掩码反了：查询不许看的地方是 True。`nn.MultiheadAttention` 要的是那种；"
+            zh="你的掩码反了：不许查询看的地方成了 True。`nn.MultiheadAttention` 要的是那种；"
             "这里 True 表示参与，与 `scaled_dot_product_attention` 一样。",
         ),
         "three tokens",
@@ -59,7 +59,7 @@ MASK_MISTAKES = (
         {"allowed": lambda i, j: j <= i + 1},
         Text(
             en="Every token also sees the one after it, which it is to predict. The diagonal is the last that is True.",
-            zh="每个词元还能看到它后面的一个，而那正是它要预测的。每一行的 True 到对角线为止。",
+            zh="每个词元还能看到它后面的那一个，而那正是它要预测的。每一行的 True 应当到对角线为止。",
         ),
         "three tokens",
     ),
@@ -68,7 +68,7 @@ MASK_MISTAKES = (
         {"allowed": lambda i, j: (i >= 0) & (j >= 0)},
         Text(
             en="Your mask hides nothing. A token must not see those that come after it.",
-            zh="你的掩码什么也没挡住。词元不应看到后面的词元。",
+            zh="你的掩码什么也没有挡住。词元不应看到后面的词元。",
         ),
         "three tokens",
     ),
@@ -100,7 +100,7 @@ KIND_MISTAKES = (
         Text(
             en="Your mask holds numbers, 1 and 0. As numbers they would be added to the scores and hide nothing: make "
             "it boolean.",
-            zh="你的掩码由数 1 和 0 组成。作为数，它会与得分相加，什么也挡不住：请把它变成布尔类型。",
+            zh="你的掩码由数 1 和 0 组成。这样的掩码会与得分相加，什么也挡不住：请把它变成布尔类型。",
         ),
         "three tokens",
     ),
@@ -109,7 +109,7 @@ KIND_MISTAKES = (
         {"kind": lambda allowed: allowed[None]},
         Text(
             en="Your mask has an axis too many. It is `(length, length)` and broadcasts over batch and heads.",
-            zh="你的掩码多了一个轴。它的形状应是 `(length, length)`，会沿批量轴和头自动广播。",
+            zh="你的掩码多了一个轴。它的形状应是 `(length, length)`，会沿批量轴和头的轴自动广播。",
         ),
         "three tokens",
     ),
@@ -190,9 +190,9 @@ SCALE_MISTAKES = (
         "scale-missing",
         {"scale": unscaled},
         Text(
-            en="The scores are not scaled. The longer the vectors, the larger their products and the sharper the "
-            "softmax: divide by √d.",
-            zh="得分没有缩放。向量越长，点积越大，softmax 就越尖锐：请除以 √d。",
+            en="The scores are not scaled. The more features, the larger the products and the sharper the softmax: "
+            "divide by √d.",
+            zh="得分没有缩放。特征越多，点积越大，softmax 就越尖锐：请除以 √d。",
         ),
         "one query",
     ),
@@ -201,7 +201,7 @@ SCALE_MISTAKES = (
         {"scale": lambda scores, query, key, value: scores / query.shape[-1]},
         Text(
             en="You divide the scores by d. Take its root: the standard deviation of a sum of d products is √d.",
-            zh="你把得分除以了 d。请先开方：d 个乘积之和的标准差是 √d。",
+            zh="你把得分除以了 d。应当除以它的平方根：d 个乘积之和的标准差是 √d。",
         ),
         "one query",
     ),
@@ -230,7 +230,7 @@ SCALE_MISTAKES = (
         Text(
             en="You divide by the root of the number of keys. The product of two vectors grows with the number of "
             "their features, the last axis.",
-            zh="你除以了键的个数的平方根。两个向量的点积随特征数增大，应取最后一个轴的长度。",
+            zh="你除以了键的个数的平方根。两个向量的点积随特征数增大，所以要看最后一个轴的长度。",
         ),
         "more keys",
     ),
@@ -249,7 +249,7 @@ SCALE_MISTAKES = (
         {"scale": lambda scores, query, key, value: scores / math.sqrt(value.shape[-1])},
         Text(
             en="You divide by the root of the width of the values. The scores are made of query and key: take theirs.",
-            zh="你除以了值的宽度的平方根。得分由查询和键算出，应取它们的宽度。",
+            zh="你除以了值的宽度的平方根。得分由查询和键算出，所以要看它们的宽度。",
         ),
         "one query",
     ),
@@ -261,7 +261,7 @@ SCALE_MISTAKES = (
         },
         Text(
             en="You divide by √d after the softmax, so your weights do not sum to 1. The scores are scaled before it.",
-            zh="你在 softmax 之后才除以 √d，于是权重之和不是 1。应当在它之前缩放得分。",
+            zh="你在 softmax 之后才除以 √d，于是权重之和不是 1。应当在 softmax 之前缩放得分。",
         ),
         "one query",
     ),
@@ -274,7 +274,7 @@ SOFTMAX_MISTAKES = (
         Text(
             en="Your softmax runs over the queries. Each query shares out its own attention over the keys, the last "
             "axis.",
-            zh="你的 softmax 沿查询的轴。每个查询各自分配自己的注意力，应沿键所在的轴，即最后一个轴。",
+            zh="你的 softmax 是沿查询的轴取的。每个查询各自分配自己的注意力，应当沿键的轴，也就是最后一个轴。",
         ),
         "one query",
     ),
@@ -284,7 +284,8 @@ SOFTMAX_MISTAKES = (
         Text(
             en="Your softmax runs over axis 1, which is the keys only where there is neither batch nor head. Count "
             "from the end: the keys are the last axis.",
-            zh="你的 softmax 沿第 1 轴，只有在既没有批量轴也没有头时，那才是键的轴。请从后往前数：键在最后一个轴。",
+            zh="你的 softmax 是沿轴 1 取的，只有在既没有批量轴也没有头的轴时，它才是键的轴。"
+            "请从后往前数：键的轴是最后一个。",
         ),
         "batch",
     ),
@@ -302,7 +303,7 @@ SOFTMAX_MISTAKES = (
         {"normalize": lambda scores: scores.log_softmax(-1)},
         Text(
             en="You weight with the logarithm of the softmax, all of it negative. Use the softmax itself.",
-            zh="你用 softmax 的对数加权，权重全是负数。请直接用 softmax。",
+            zh="你用 softmax 的对数作权重，权重全是负数。请直接用 softmax。",
         ),
         "one query",
     ),
@@ -311,7 +312,7 @@ SOFTMAX_MISTAKES = (
         {"normalize": lambda scores: scores / scores.sum(-1, keepdim=True)},
         Text(
             en="You divide the scores by their sum, without `exp`. Scores can be negative, and a sum can be 0.",
-            zh="你把得分除以它们的和，却没有取 `exp`。得分可以是负数，和也可能是 0。",
+            zh="你把得分除以它们的总和，却没有先取 `exp`。得分可以是负数，总和也可能是 0。",
         ),
         "batch",
     ),
@@ -353,8 +354,8 @@ MASKING_MISTAKES = (
         Text(
             en="Hidden scores become 0 or nearly 0, as `-1e-9` is. To the softmax that is a score like any other: only "
             "-inf gets no share.",
-            zh="屏蔽掉的得分成了 0，或者像 `-1e-9` 那样接近 0。对 softmax 来说，这也是普通的得分："
-            "只有 -inf 才分不到份额。",
+            zh="屏蔽掉的得分成了 0，或者像 `-1e-9` 那样接近 0。"
+            "对 softmax 来说，这也是普通的得分：只有 -inf 才分不到权重。",
         ),
         "masked",
     ),
@@ -375,7 +376,7 @@ MASKING_MISTAKES = (
         },
         Text(
             en="You hide weights after the softmax, so the rest no longer sums to 1. Hide the scores before it.",
-            zh="你在 softmax 之后才去掉权重，剩下的权重之和就不再是 1。应当在它之前屏蔽得分。",
+            zh="你在 softmax 之后才去掉权重，剩下的权重之和就不再是 1。应当在 softmax 之前屏蔽得分。",
         ),
         "masked",
     ),
@@ -385,7 +386,7 @@ MASKING_MISTAKES = (
         Text(
             en="With your mask every row becomes NaN. Either you multiply the mask by -inf, and 0 times infinity is no "
             "number, or you fill in +inf. Put -inf in place with `masked_fill`.",
-            zh="一用上你的掩码，每一行都成了 NaN。要么你用掩码乘以 -inf，而 0 乘以无穷大不是数；要么你填的是 +inf。"
+            zh="一用掩码，你的每一行都成了 NaN。要么你用掩码乘以 -inf，而 0 乘以无穷大没有意义；要么你填的是 +inf。"
             "请用 `masked_fill` 填入 -inf。",
         ),
         "masked",
@@ -407,7 +408,7 @@ ROLE_MISTAKES = (
         {"mix": lambda weights, key, value: weights @ key},
         Text(
             en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
-            zh="你混合的是键。键只用来求权重，混合的应当是值。",
+            zh="你加权求和的是键。键只用来算权重，应当加权求和的是值。",
         ),
         "batch",
     ),
@@ -416,7 +417,7 @@ ROLE_MISTAKES = (
         {"match": lambda query, key, value: query @ query.mT},
         Text(
             en="You match the queries with each other. Match each query with the keys.",
-            zh="你让查询与查询做了点积。应当让每个查询与各个键做点积。",
+            zh="你让查询与查询自己做了点积。应当让每个查询与各个键做点积。",
         ),
         "batch",
     ),
@@ -425,7 +426,7 @@ ROLE_MISTAKES = (
         {"match": lambda query, key, value: key @ query.mT},
         Text(
             en="Your scores have a row for each key. A row is for a query: it goes on the left of the product.",
-            zh="你的得分里，每个键占一行。每一行应对应一个查询：乘积中查询在左边。",
+            zh="你的得分里，每个键占一行。每一行应对应一个查询：相乘时，查询放在左边。",
         ),
         "batch",
     ),
@@ -435,7 +436,7 @@ ROLE_MISTAKES = (
         Text(
             en="You match the queries with the values. The keys tell what there is to find, the values what is taken "
             "from there.",
-            zh="你让查询与值做了点积。键说明那里有什么，值才是要取出的内容。",
+            zh="你让查询与值做了点积。键用来比对，值才是要取出的内容。",
         ),
         "batch",
     ),
@@ -559,7 +560,7 @@ SPLIT_MISTAKES = (
         Text(
             en="`view` straight to the final shape leaves the numbers in their order and so mixes up the tokens. First "
             "make two axes of the last, then swap axes with `transpose`.",
-            zh="直接用 `view` 变成最终形状，数的先后不变，词元就混在一起了。"
+            zh="直接用 `view` 变成最终形状，数的先后次序不变，不同词元的数就混在一起了。"
             "请先把最后一个轴拆成两个，再用 `transpose` 交换轴。",
         ),
         "three heads",
@@ -580,7 +581,7 @@ SPLIT_MISTAKES = (
         Text(
             en="Positions and features of a head stand in each other's place. That is how keys go into the product, "
             "but the transposing is done there.",
-            zh="每个头里，位置轴和特征轴互换了。键在做乘积时确实要这样，但那是在做乘积时才转置的。",
+            zh="每个头里，位置轴和特征轴互换了。键做点积时确实要这样转置，但那一步留到做点积时再做。",
         ),
         "three heads",
     ),
@@ -598,7 +599,7 @@ SPLIT_MISTAKES = (
         {"order": lambda parts: heads_first(parts).flatten(0, 1)},
         Text(
             en="You merge heads and batch into one axis. That works, and some code does it; here they stay two axes.",
-            zh="你把头的轴和批量轴合成了一个。这样也行得通，有的代码就是这么写的；但这里它们是两个轴。",
+            zh="你把头的轴和批量轴合成了一个轴。这样也行得通，有的代码就是这么写的；但这里要的是两个轴。",
         ),
         "three heads",
     ),
@@ -608,7 +609,7 @@ SPLIT_MISTAKES = (
         Text(
             en="A head takes features that lie apart, 0, h, 2h … It is a slice of neighbours: the first head has the "
             "first `d / heads` features.",
-            zh="你的每个头取的是隔开的特征：0、h、2h……每个头应是相邻的一段：第一个头取前 `d / heads` 个特征。",
+            zh="你的每个头取的是隔开的特征：0、h、2h……每个头应当是相邻的一段特征：第一个头取前 `d / heads` 个。",
         ),
         "three heads",
     ),
@@ -626,7 +627,7 @@ SPLIT_MISTAKES = (
         {"cut": lambda x, heads: x[:, :, None].expand(-1, -1, heads, -1)},
         Text(
             en="Every head gets all features. The heads share them: each has `d / heads`.",
-            zh="每个头都拿到了全部特征。各个头应当分着用：每个头有 `d / heads` 个。",
+            zh="每个头都拿到了全部特征。应当把特征分给各个头：每个头有 `d / heads` 个。",
         ),
         "three heads",
     ),
@@ -645,7 +646,7 @@ SPLIT_MISTAKES = (
         lambda x, num_heads: x.chunk(num_heads, -1),
         Text(
             en="You return a tuple with a tensor for each head. Put them into one tensor, with an axis for the heads.",
-            zh="你返回的是元组，每个头一个张量。请把它们合成一个张量，其中一个轴是头。",
+            zh="你返回的是元组，每个头一个张量。请把它们合成一个张量，并给头留一个轴。",
         ),
         "three heads",
     ),

@@ -420,8 +420,8 @@ ALL_ON_THE_LAST_AXIS = Mistake(
     Text(
         en="Right for `(N, C)`. With more axes your vectors of C numbers land on the last axis, but the channels are "
         "axis 1: view them as `(1, C, 1, …)` first.",
-        zh="对 `(N, C)` 是对的。轴再多时，你那些含 C 个数的向量对准了最后一个轴，而通道是轴 1："
-        "要先变形为 `(1, C, 1, …)`。",
+        zh="在 `(N, C)` 上是对的。轴再多时，含 C 个数的那些向量会对准最后一个轴，而通道是轴 1："
+        "要先把它们变形为 `(1, C, 1, …)`。",
     ),
     "square",
 )

@@ -48,7 +48,7 @@ MEAN_MISTAKES = (
         Text(
             en="You take the plain mean of the two means. A part with more numbers counts for more: weight each mean "
             "by its count.",
-            zh="你取了两个均值的普通均值。个数多的部分应当占得更多：请用各自的个数给均值加权。",
+            zh="你直接取了两个均值的平均。个数多的部分应当占得更多：请用各自的个数给均值加权。",
         ),
         "six numbers",
     ),
@@ -75,7 +75,7 @@ MEAN_MISTAKES = (
         {"shares": lambda a, b: (float(a), float(b))},
         Text(
             en="Your second result is the sum of all numbers. Divide it by the common count.",
-            zh="你的第二个结果是全部数的总和。还要除以总个数。",
+            zh="你的第二个结果是所有数的总和。还要除以总个数。",
         ),
         "six numbers",
     ),
@@ -128,7 +128,7 @@ WITHIN_MISTAKES = (
         Text(
             en="You take the plain mean of the two variances. Each variance counts as much as its part has numbers, so "
             "stay with M2, which already holds the count.",
-            zh="你取了两个方差的普通均值。每个方差的分量取决于那一部分有多少个数；M2 已经含有个数，请直接用 M2。",
+            zh="你直接取了两个方差的平均。每个方差占多少，取决于那一部分有多少个数；M2 已经含有个数，请直接用 M2。",
         ),
         "six numbers",
     ),
@@ -138,7 +138,7 @@ WITHIN_MISTAKES = (
         Text(
             en="You average the two standard deviations. Roots cannot be averaged: squared distances add up, so add "
             "the two M2.",
-            zh="你对两个标准差取了均值。开过方的数不能这样平均：能相加的是距离的平方，也就是两个 M2。",
+            zh="你求了两个标准差的均值。开过方的数不能这样平均：能相加的是距离的平方之和，也就是两个 M2。",
         ),
         "six numbers",
     ),
@@ -148,7 +148,7 @@ WITHIN_MISTAKES = (
         Text(
             en="The M2 of the second part has no effect. That shortcut is for a single new number, which has no "
             "spread.",
-            zh="第二部分的 M2 没有起作用。只有新来的是单独一个数时才能省去它，因为一个数没有离散程度。",
+            zh="第二部分的 M2 没有起作用。只有新来的是单独一个数时，才能省去它：一个数没有离散程度。",
         ),
         "six numbers",
     ),
@@ -191,7 +191,7 @@ BETWEEN_MISTAKES = (
         Text(
             en="You divide by the squared count, as the formula for variances does. M2 is larger by the count, so "
             "divide only once.",
-            zh="你除以了总个数的平方，那是方差的公式。M2 是方差的总个数倍，所以只除一次。",
+            zh="你除以了总个数的平方，那是方差的公式。M2 等于方差乘以总个数，所以只除一次。",
         ),
         "six numbers",
     ),
@@ -229,7 +229,7 @@ BETWEEN_MISTAKES = (
         Text(
             en="You count how far the mean of the second part is from the common mean, but the mean of the first part "
             "has moved as well.",
-            zh="你只算了第二部分的均值到共同均值的距离；第一部分的均值到共同均值也有距离，同样要算。",
+            zh="你只算了第二部分的均值到共同均值的距离。第一部分的均值到共同均值也有距离，同样要算进去。",
         ),
         "six numbers",
     ),
@@ -239,7 +239,7 @@ BETWEEN_MISTAKES = (
         Text(
             en="You subtract what the distance of the means brings. It is added: two parts that lie apart spread more, "
             "not less.",
-            zh="两个均值之差带来的那一项，你减去了。应当加上：两部分离得越远，整体就越分散。",
+            zh="两个均值之差带来的那一项，你用了减法。应当加上：两部分离得越远，整体就越分散。",
         ),
         "six numbers",
     ),
@@ -248,7 +248,7 @@ BETWEEN_MISTAKES = (
         {"apart": lambda delta: delta},
         Text(
             en="The distance of the means is not squared, so it can even be negative. M2 holds squares.",
-            zh="两个均值之差没有平方，于是甚至可能是负数。M2 里都是平方。",
+            zh="两个均值之差没有平方，于是那一项甚至可能是负数。M2 里都是平方。",
         ),
         "six numbers",
     ),
@@ -342,7 +342,7 @@ MERGE_STATISTICS = Exercise(
     names={
         "result 0": Text(en="count", zh="个数"),
         "result 1": Text(en="mean", zh="均值"),
-        "result 2": Text(en="M2", zh=" M2"),
+        "result 2": Text(en="M2", zh="M2"),
     },
 )
 EXERCISES = (MERGE_STATISTICS,)

@@ -175,7 +175,7 @@ ATTENTION_MISTAKES = (
         {"attend": partial(attend, bias=torch.zeros_like)},
         Text(
             en="The projection to query, key and value leaves out its bias, `in_proj_bias`.",
-            zh="得到查询、键和值的投影漏掉了偏置 `in_proj_bias`。",
+            zh="计算查询、键和值的投影时，漏掉了偏置 `in_proj_bias`。",
         ),
         "tokens",
     ),
@@ -203,8 +203,8 @@ ATTENTION_MISTAKES = (
         Text(
             en="You cut the projection into heads first and each head into query, key and value. GPT-NeoX stores its "
             "weights so; torch has all queries first, then all keys, then all values.",
-            zh="你先把投影切成各个头，再把每个头切成查询、键和值。GPT-NeoX 的权重是这样存的；torch 则是先放全部查询，"
-            "再放全部键，最后放全部值。",
+            zh="你先把投影的结果切成各个头，再把每个头切成查询、键和值。GPT-NeoX 的权重是这样存的；"
+            "torch 则是先放全部查询，再放全部键，最后放全部值。",
         ),
         "tokens",
     ),
@@ -214,8 +214,8 @@ ATTENTION_MISTAKES = (
         Text(
             en="You split the heads by `view` alone, so a head gets pieces of several positions. Split the features, "
             "then `transpose` heads and positions.",
-            zh="你只用 `view` 拆分多头，于是一个头里混进了好几个位置的数。应当先拆分特征轴，"
-            "再用 `transpose` 交换头和位置。",
+            zh="你只用 `view` 拆出多头，于是一个头里混进了好几个位置的数。"
+            "应当先拆分特征轴，再用 `transpose` 交换头的轴和位置轴。",
         ),
         "tokens",
     ),
@@ -243,7 +243,7 @@ ATTENTION_MISTAKES = (
         {"attend": partial(attend, merge=lambda y: y.reshape(*y.shape[:-3], y.shape[-2], -1))},
         Text(
             en="You merge the heads without transposing back, so positions get mixed. Swap heads and positions first.",
-            zh="合并多头时，你没有先转置回来，各个位置因此混在了一起。应当先交换头和位置。",
+            zh="合并多头时，你没有先转置回来，各个位置因此混在了一起。应当先交换头的轴和位置轴。",
         ),
         "tokens",
     ),
@@ -252,7 +252,7 @@ ATTENTION_MISTAKES = (
         {"attend": partial(attend, scale=lambda query: 1.0)},
         Text(
             en="The scores are not scaled. Divide them by the root of a head's width, here √4.",
-            zh="分数没有缩放。应当除以每个头的宽度的平方根，这里是 √4。",
+            zh="得分没有缩放。应当除以每个头的宽度的平方根，这里是 √4。",
         ),
         "tokens",
     ),
@@ -262,7 +262,7 @@ ATTENTION_MISTAKES = (
         Text(
             en="You divide the scores by the root of `d_model`. A head adds up fewer products: take the root of its "
             "own width.",
-            zh="你把分数除以了 `d_model` 的平方根。一个头里相加的乘积没有那么多，应当用它自己的宽度。",
+            zh="你把得分除以了 `d_model` 的平方根。每个头的点积没有那么多项，应当用头自己的宽度的平方根。",
         ),
         "tokens",
     ),
@@ -271,7 +271,7 @@ ATTENTION_MISTAKES = (
         {"attend": partial(attend, scale=lambda query: 1 / query.shape[-1])},
         Text(
             en="You divide the scores by the width of a head. Divide by its root.",
-            zh="你把分数除以了每个头的宽度。应当除以它的平方根。",
+            zh="你把得分除以了每个头的宽度。应当除以它的平方根。",
         ),
         "tokens",
     ),
@@ -290,8 +290,8 @@ ATTENTION_MISTAKES = (
         Text(
             en="The mask is used the wrong way round. In this layer True means **not allowed**; for torch's "
             "`scaled_dot_product_attention` it means allowed, and a `~` stands between the two.",
-            zh="掩码用反了。在这个层里，True 表示**不允许**看；而在 torch 的 `scaled_dot_product_attention` 里，"
-            "True 表示允许，两者之间要加一个 `~`。",
+            zh="掩码用反了。在这个层里，True 表示**不允许**看；"
+            "而在 torch 的 `scaled_dot_product_attention` 里，True 表示允许，两者互换要加一个 `~`。",
         ),
         "causal",
     ),
@@ -300,7 +300,7 @@ ATTENTION_MISTAKES = (
         {"attend": partial(attend, block=lambda scores, mask: scores if mask is None else scores + mask)},
         Text(
             en="You add the boolean mask to the scores, where True counts as 1. It should make them −∞.",
-            zh="你把布尔掩码加到了分数上，而 True 相加时等于 1。应当把那些分数变成 −∞。",
+            zh="你把布尔掩码加到了得分上，True 只当作 1。应当让那里的得分变成 −∞。",
         ),
         "causal",
     ),
@@ -309,7 +309,7 @@ ATTENTION_MISTAKES = (
         {"attend": partial(attend, block=partial(blocked, fill=0.0))},
         Text(
             en="You set the masked scores to 0, and a score of 0 still gets a share from the softmax. Set them to −∞.",
-            zh="你把屏蔽的分数设成了 0，而分数为 0 的位置经过 softmax 仍有份额。应当设成 −∞。",
+            zh="你把要屏蔽的得分设成了 0，而得分为 0 的位置经过 softmax 仍有权重。应当设成 −∞。",
         ),
         "causal",
     ),
@@ -324,7 +324,7 @@ ATTENTION_MISTAKES = (
         },
         Text(
             en="You mask after the softmax, so the shares left over do not add up to 1. Mask the scores before it.",
-            zh="你在 softmax 之后才加掩码，剩下的份额加起来不等于 1。应当在 softmax 之前屏蔽分数。",
+            zh="你在 softmax 之后才屏蔽，剩下的权重加起来不等于 1。应当在 softmax 之前屏蔽得分。",
         ),
         "causal",
     ),
@@ -338,7 +338,7 @@ ATTENTION_MISTAKES = (
         Text(
             en="Your attention is causal whatever `src_mask` says. An encoder sees the whole sentence, unless it is "
             "given a mask.",
-            zh="不论 `src_mask` 是什么，你的注意力总是因果的。编码器看得到整个句子，除非给了它掩码。",
+            zh="不论 `src_mask` 是什么，你的注意力都只看自己和前面的位置。编码器应当看得到整个句子，除非给了它掩码。",
         ),
         "tokens",
     ),
@@ -347,7 +347,7 @@ ATTENTION_MISTAKES = (
         {"attend": partial(attend, share=lambda scores, mask: scores.softmax(-2))},
         Text(
             en="Your softmax runs over the queries. The shares of one query add up to 1 over the keys, the last axis.",
-            zh="你的 softmax 是沿查询的轴取的。一个查询的各份额应当沿键的轴（最后一个轴）加起来等于 1。",
+            zh="你的 softmax 是沿查询的轴取的。应当沿键的轴，也就是最后一个轴：一个查询的各个权重加起来等于 1。",
         ),
         "tokens",
     ),
@@ -366,7 +366,7 @@ ATTENTION_MISTAKES = (
         Text(
             en="The merged heads are not projected: `out_proj` is never called. It lets the heads exchange what they "
             "found.",
-            zh="合并后的多头没有再投影：`out_proj` 从没有调用过。各个头要靠它交换结果。",
+            zh="多头合并之后没有再投影：`out_proj` 一次也没有调用。各个头要靠它交换结果。",
         ),
         "tokens",
     ),
@@ -376,8 +376,8 @@ ATTENTION_MISTAKES = (
         Text(
             en="Your attention runs along the batch axis, so sentences look at each other. `nn.MultiheadAttention` "
             "wants `batch_first=True` for `(N, L, d)`.",
-            zh="你的注意力是沿批量轴算的，于是不同的句子在互相看。输入是 `(N, L, d)` 时，"
-            "`nn.MultiheadAttention` 要写 `batch_first=True`。",
+            zh="你的注意力是沿批量轴算的，于是不同的句子互相看到了对方。"
+            "输入是 `(N, L, d)` 时，`nn.MultiheadAttention` 要写 `batch_first=True`。",
         ),
         "tokens",
     ),
@@ -396,7 +396,7 @@ LAYER_MISTAKES = (
             en="Two calls in eval mode give two results. Dropout is still on: use `nn.Dropout`, or hand "
             "`training=self.training` to `F.dropout`, which drops by default.",
             zh="在评估模式下调用两次，得到两个不同的结果。Dropout 还开着：请用 `nn.Dropout`，"
-            "或者给 `F.dropout` 传入 `training=self.training`，它默认是开的。",
+            "或者给 `F.dropout` 传入 `training=self.training`，不传时它总是开着。",
         ),
         "tokens",
     ),
@@ -406,7 +406,7 @@ LAYER_MISTAKES = (
         Text(
             en="Your layer has the other norm order. `norm_first=False`, the default, is post-norm: the sums are "
             "normalized. With True it is pre-norm.",
-            zh="你的层用了另一种归一化顺序。`norm_first=False` 是默认值，即后置归一化（post-norm）："
+            zh="你的层里，归一化的顺序反了。`norm_first=False` 是默认值，即后置归一化（post-norm）："
             "归一化的是相加的结果。为 True 时才是前置归一化（pre-norm）。",
         ),
         "tokens",
@@ -417,7 +417,7 @@ LAYER_MISTAKES = (
         Text(
             en="There are no residual connections: nothing is carried past the sub-layers. Each adds what it was "
             "given.",
-            zh="没有残差连接：没有东西绕过子层。每个子层都要加上它的输入。",
+            zh="没有残差连接，没有数绕过子层。每一半的输入都应当加到子层的输出上。",
         ),
         "tokens",
     ),
@@ -426,7 +426,7 @@ LAYER_MISTAKES = (
         {"around": lambda norm_first: lambda carried, read, sublayer, norm: carried + sublayer(read)},
         Text(
             en="Neither norm is called, though your layer has both.",
-            zh="你的层里有两个归一化，却一个也没有调用。",
+            zh="你的层里有两个归一化层，却一个也没有调用。",
         ),
         "tokens",
     ),
@@ -444,7 +444,7 @@ LAYER_MISTAKES = (
         {"activation": lambda hidden: hidden},
         Text(
             en="There is no activation between the linear layers, so the two are no more than one.",
-            zh="两个线性层之间没有激活函数，两层合起来也就等于一层。",
+            zh="两个线性层之间没有激活函数，两层合起来只相当于一层。",
         ),
         "tokens",
     ),

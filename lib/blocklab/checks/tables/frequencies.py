@@ -54,7 +54,7 @@ FREQUENCY_MISTAKES = (
         {"exponent": lambda j, d: 2 * of_the_pair(j, d)},
         Text(
             en="The exponent of pair i is `4i/d` in your result: what already runs in steps of 2 is doubled once more.",
-            zh="在你的结果里，第 i 对的指数是 `4i/d`：步长已经是 2 的数，又翻了一倍。",
+            zh="在你的结果里，第 i 对的指数是 `4i/d`：已经以 2 为步长的数，又加倍了一次。",
         ),
         "wider",
     ),
@@ -63,7 +63,7 @@ FREQUENCY_MISTAKES = (
         {"exponent": lambda j, d: j - j % 2},
         Text(
             en="The exponent is not divided by d, so from the second pair on the angles hardly move.",
-            zh="指数没有除以 d，于是从第二对开始，角度几乎不动。",
+            zh="指数没有除以 d，于是从第二对开始，角度几乎不随位置变化。",
         ),
         "small",
     ),
@@ -72,9 +72,9 @@ FREQUENCY_MISTAKES = (
         {"frequency": lambda base, exponent, d: falling(base, exponent * d, d) / d},
         Text(
             en="The division by d acts on the power, not on the exponent: even the first pair has the frequency `1/d` "
-            "in place of 1. Put the exponent in brackets, for `**` comes before `/`.",
+            "in place of 1. Put the exponent in brackets, for powers are taken before divisions.",
             zh="除以 d 作用在了整个幂上，而不是指数上：连第一对的频率也成了 `1/d`，而不是 1。"
-            "请给指数加上括号，因为 `**` 先于 `/` 计算。",
+            "请给指数加上括号，因为乘方先于除法。",
         ),
         "small",
     ),
@@ -84,7 +84,7 @@ FREQUENCY_MISTAKES = (
         Text(
             en="The division by d acts on the power below the fraction line: even the first pair has the frequency d "
             "in place of 1. Only the exponent is divided: write it in brackets.",
-            zh="除以 d 作用在了分母的幂上：连第一对的频率也成了 d，而不是 1。只有指数要除以 d，请给指数加上括号。",
+            zh="除以 d 作用在了分母里的幂上：连第一对的频率也成了 d，而不是 1。只有指数要除以 d，请给指数加上括号。",
         ),
         "small",
     ),
@@ -123,7 +123,7 @@ FREQUENCY_MISTAKES = (
         {"given": lambda base: 10000.0},
         Text(
             en="Your function uses 10000, whatever `base` it is given.",
-            zh="不论传入的 `base` 是多少，你的函数用的都是 10000。",
+            zh="不论传入的 `base` 是多少，你的函数用的都是 10000。请使用传入的参数。",
         ),
         "other base",
     ),
@@ -143,7 +143,8 @@ FREQUENCY_MISTAKES = (
         Text(
             en="You multiply the angles by 2π, as if a frequency counted whole turns. Here it is the angle per "
             "position, and the first pair takes 2π positions for one turn.",
-            zh="你给角度乘了 2π，好像频率数的是整圈。这里的频率是每个位置转过的角度，第一对转一圈要经过 2π 个位置。",
+            zh="你给角度乘了 2π，好像频率指的是转几圈。这里的频率是每移动一个位置转过的角度，"
+            "第一对转一圈要经过 2π 个位置。",
         ),
         "small",
     ),
@@ -166,7 +167,7 @@ COLUMN_MISTAKES = (
         {"exponent": lambda j, d: 2 * j / d},
         Text(
             en="Your exponent is 2j/d with j the column. In the formula 2i is the column, and i counts the pairs.",
-            zh="你的指数是 2j/d，其中 j 是列号。公式里的 2i 就是列号，i 数的是第几对。",
+            zh="你的指数是 2j/d，其中 j 是列号。公式里的 2i 已经是列号，i 才是对的编号。",
         ),
         "small",
     ),

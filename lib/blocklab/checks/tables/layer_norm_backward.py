@@ -357,9 +357,9 @@ LAYER_NORM_BACKWARD = Exercise(
     ),
     growing=lambda n: {"grad_output": waves(n, n, 4), "x": waves(n, n, 4, start=1.0), "weight": waves(4)},
     names={
-        "result 0": Text(en="grad_x", zh=" grad_x"),
-        "result 1": Text(en="grad_weight", zh=" grad_weight"),
-        "result 2": Text(en="grad_bias", zh=" grad_bias"),
+        "result 0": Text(en="grad_x", zh="grad_x"),
+        "result 1": Text(en="grad_weight", zh="grad_weight"),
+        "result 2": Text(en="grad_bias", zh="grad_bias"),
     },
     line="grad_x = (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True)) / deviation",
 )

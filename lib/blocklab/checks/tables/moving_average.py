@@ -51,7 +51,7 @@ SHARE_MISTAKES = (
         {"share": lambda momentum: 0.1},
         Text(
             en="Whatever `momentum` it is given, your function takes 0.1 of the new value. Use the argument.",
-            zh="不论传入的 `momentum` 是多少，你的函数总是取新值的 0.1。请使用这个参数。",
+            zh="不论传入的 `momentum` 是多少，你给新值的权重总是 0.1。请使用传入的参数。",
         ),
         "a quarter",
     ),
@@ -93,7 +93,7 @@ WEIGHT_MISTAKES = (
         Text(
             en="You add to the old average without taking anything off it, so it becomes a sum. Its weight is what is "
             "left of 1.",
-            zh="你只往旧平均值上加，却没有减少它的份额，于是它成了总和。它的权重应是 1 减去新值的权重。",
+            zh="你只往旧平均值上加，却没有减小它的权重，于是它成了总和。它的权重应是 1 减去新值的权重。",
         ),
         "arrived",
     ),
@@ -103,7 +103,7 @@ WEIGHT_MISTAKES = (
         Text(
             en="The new value comes in full, without its weight. Fed the same value again and again, your average ends "
             "at `value / momentum`.",
-            zh="新值没有乘以权重，整个加了进来。反复输入同一个值，你的平均值最终会停在 `value / momentum`。",
+            zh="新值没有乘以权重，整个加了进来。反复输入同一个值，你的平均值会趋于 `value / momentum`，而不是这个值。",
         ),
         "arrived",
     ),
@@ -113,8 +113,8 @@ WEIGHT_MISTAKES = (
         Text(
             en="This is the momentum of an optimizer: a fading sum, `momentum` times the old one plus the new value in "
             "full. An average needs two weights that sum to 1.",
-            zh="这是优化器里的动量：旧值乘以 `momentum`，再加上整个新值，得到的是逐渐衰减的和。"
-            "平均需要两个权重，二者之和为 1。",
+            zh="这是优化器里的动量：旧值乘以 `momentum`，再加上整个新值，得到的是逐渐衰减的总和。"
+            "求平均需要两个权重，二者之和为 1。",
         ),
         "arrived",
     ),
@@ -133,7 +133,7 @@ WEIGHT_MISTAKES = (
         {"old_weight": lambda new: -new},
         Text(
             en="You return the step alone, `momentum` times the difference. Add it to the old average.",
-            zh="你只返回了这一步的变化量，即 `momentum` 乘以差值。还要把它加到旧平均值上。",
+            zh="你只返回了这一步的变化量，即 `momentum` 乘以差值。还要加上旧平均值。",
         ),
         "arrived",
     ),
@@ -142,7 +142,7 @@ WEIGHT_MISTAKES = (
         {"old_weight": lambda new: (1 - new) ** 2},
         Text(
             en="The old average is faded twice: its weight is squared in your result. Once a step is enough.",
-            zh="旧平均值衰减了两次：在你的结果里，它的权重成了平方。每一步只乘一次就够了。",
+            zh="旧平均值衰减了两次：在你的结果里，它的权重成了平方。每一步只衰减一次就够了。",
         ),
         "a quarter",
     ),
@@ -165,7 +165,7 @@ WHOLE_MISTAKES = (
         lambda average, value, momentum: value.clone(),
         Text(
             en="You return the new value alone: the average remembers nothing of what came before.",
-            zh="你只返回了新值：以前的值全都忘掉了，这不是平均。",
+            zh="你只返回了新值：以前的值全都忘掉了，这就不是平均了。",
         ),
         "a quarter",
     ),

@@ -72,7 +72,7 @@ NORMS_MISTAKES = (
         {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, norm1))},
         Text(
             en="You use `norm1` for both sub-layers, and `norm2` is never called. Each norm has weights of its own.",
-            zh="两个子层都用了 `norm1`，`norm2` 从没有调用过。两个归一化各有自己的权重。",
+            zh="两个子层都用了 `norm1`，`norm2` 一次也没有调用。两个归一化层各有自己的权重。",
         ),
         "by hand",
     ),
@@ -81,7 +81,7 @@ NORMS_MISTAKES = (
         {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm2))},
         Text(
             en="You use `norm2` for both sub-layers, and `norm1` is never called. Each norm has weights of its own.",
-            zh="两个子层都用了 `norm2`，`norm1` 从没有调用过。两个归一化各有自己的权重。",
+            zh="两个子层都用了 `norm2`，`norm1` 一次也没有调用。两个归一化层各有自己的权重。",
         ),
         "by hand",
     ),
@@ -90,7 +90,7 @@ NORMS_MISTAKES = (
         {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm1))},
         Text(
             en="The norms are swapped: `norm1` belongs to attention, `norm2` to the feed-forward network.",
-            zh="两个归一化用反了：`norm1` 属于注意力，`norm2` 属于前馈网络。",
+            zh="两个归一化层用反了：`norm1` 属于注意力，`norm2` 属于前馈网络。",
         ),
         "by hand",
     ),
@@ -99,7 +99,7 @@ NORMS_MISTAKES = (
         {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, lambda x: x), (feed_forward, norm2))},
         Text(
             en="`norm1` is never called: attention has no norm. Each sub-layer has its own.",
-            zh="`norm1` 从没有调用过：注意力没有归一化。每个子层都有自己的归一化。",
+            zh="`norm1` 一次也没有调用：注意力没有归一化。每个子层都要有自己的归一化层。",
         ),
         "by hand",
     ),
@@ -108,7 +108,7 @@ NORMS_MISTAKES = (
         {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, lambda x: x))},
         Text(
             en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
-            zh="`norm2` 从没有调用过：前馈网络没有归一化。每个子层都有自己的归一化。",
+            zh="`norm2` 一次也没有调用：前馈网络没有归一化。每个子层都要有自己的归一化层。",
         ),
         "by hand",
     ),
@@ -120,7 +120,7 @@ SUBLAYERS_MISTAKES = (
         {"parts": lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (attention, norm2))},
         Text(
             en="The sub-layers are swapped: the feed-forward network comes first and has the norm of attention.",
-            zh="两个子层用反了：前馈网络排在前面，用的还是注意力的归一化。",
+            zh="两个子层的顺序反了：前馈网络排在了前面，用的还是属于注意力的归一化层。",
         ),
         "by hand",
     ),
@@ -129,7 +129,7 @@ SUBLAYERS_MISTAKES = (
         {"parts": lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm2), (attention, norm1))},
         Text(
             en="Each sub-layer has the right norm, but the feed-forward network comes first. Attention does.",
-            zh="每个子层的归一化都对，但前馈网络排在了前面。应当是注意力在前。",
+            zh="每个子层的归一化层都对，但前馈网络排在了前面。应当是注意力在前。",
         ),
         "by hand",
     ),
@@ -159,7 +159,7 @@ CHAIN_MISTAKES = (
         {"chain": lambda x, first, second: first(x, x)},
         Text(
             en="Your layer ends after attention. The second half, the feed-forward network and its norm, is missing.",
-            zh="你的层在注意力之后就结束了，缺少后一半，即前馈网络和它的归一化。",
+            zh="你的层在注意力之后就结束了。后一半，即前馈网络和它的归一化层，漏掉了。",
         ),
         "by hand",
     ),
@@ -178,7 +178,7 @@ CHAIN_MISTAKES = (
         {"chain": lambda x, first, second: one_after_the_other(x, lambda _x, read: first(0 * x, read), second)},
         Text(
             en="Nothing is carried past attention. Its residual connection adds x.",
-            zh="没有东西绕过注意力。它的残差连接要加上 x。",
+            zh="注意力那一半没有残差连接，x 没有绕过去。应当把 x 加到注意力的输出上。",
         ),
         "by hand",
     ),
@@ -188,7 +188,7 @@ CHAIN_MISTAKES = (
         Text(
             en="Nothing is carried past the feed-forward network. Its residual connection adds the first half's "
             "result.",
-            zh="没有东西绕过前馈网络。它的残差连接要加上前一半的结果。",
+            zh="前馈网络那一半没有残差连接，前一半的结果没有绕过去。应当把它加到前馈网络的输出上。",
         ),
         "by hand",
     ),
@@ -198,7 +198,7 @@ CHAIN_MISTAKES = (
         Text(
             en="The second residual connection adds the x of the start, so what attention found is not carried on. Add "
             "the first half's result.",
-            zh="第二个残差连接加的是最初的 x，注意力的结果就没有传下去。应当加上前一半的结果。",
+            zh="第二个残差连接加的是最初的 x，于是注意力的结果没有沿残差连接传下去。应当加上前一半的结果。",
         ),
         "by hand",
     ),
@@ -207,7 +207,7 @@ CHAIN_MISTAKES = (
         {"chain": lambda x, first, second: x + one_after_the_other(x, first, second)},
         Text(
             en="You add x once more at the very end. Two residual connections are enough, one around each sub-layer.",
-            zh="你在最后又加了一次 x。有两个残差连接就够了，每个子层一个。",
+            zh="你在最后又加了一次 x。两个残差连接就够了，每个子层一个。",
         ),
         "by hand",
     ),
@@ -216,8 +216,10 @@ CHAIN_MISTAKES = (
         {"chain": lambda x, first, second: second(first(x, x), x)},
         Text(
             en="Your sub-layers stand side by side: the feed-forward network reads x instead of the first half's "
-            "result. GPT-J and PaLM are built like that; here one follows the other.",
-            zh="你的两个子层是并列的：前馈网络读的是 x，而不是前一半的结果。GPT-J 和 PaLM 就是这样，而这里是一前一后。",
+            "result. GPT-J and PaLM set them side by side, too, with one norm for both; here one follows the other.",
+            zh="你的两个子层是并列的：前馈网络读的是 x，而不是前一半的结果。"
+            "GPT-J 和 PaLM 也让它们并列，共用一个归一化层；"
+            "而这里是一前一后。",
         ),
         "by hand",
     ),
@@ -261,7 +263,7 @@ NEITHER = (
         {"around": lambda carried, read, sublayer, norm: carried + sublayer(read)},
         Text(
             en="Neither norm is called. Without them the numbers grow from layer to layer.",
-            zh="两个归一化都没有调用。没有归一化，数值会一层比一层大。",
+            zh="两个归一化层都没有调用。没有归一化，数值会一层比一层大。",
         ),
         "by hand",
     ),
@@ -270,7 +272,7 @@ NEITHER = (
         {"around": lambda carried, read, sublayer, norm: sublayer(read)},
         Text(
             en="You only call one sub-layer after the other. Around each belong a residual connection and a norm.",
-            zh="你只是依次调用了两个子层。每个子层外面还要有残差连接和归一化。",
+            zh="你只是依次调用了两个子层。每个子层还要配上残差连接和归一化。",
         ),
         "by hand",
     ),
@@ -284,7 +286,7 @@ PRE_NORM_MISTAKES = (
             en="This is post-norm, the order of 2017: you normalize the sum. In pre-norm you normalize what the "
             "sub-layer reads, and the sum stays as it is.",
             zh="这是后置归一化（post-norm），即 2017 年的顺序：你归一化的是相加的结果。"
-            "前置归一化（pre-norm）归一化的是子层读到的数，相加的结果保持不变。",
+            "前置归一化（pre-norm）归一化的是子层的输入，相加的结果保持不变。",
         ),
         "by hand",
     ),
@@ -294,8 +296,8 @@ PRE_NORM_MISTAKES = (
         Text(
             en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries "
             "x exactly as it came in; only the sub-layer reads the normalized one.",
-            zh="你先把 x 归一化，后面用的都是归一化后的 x，残差连接传的也是它。残差连接要原样传递 x，"
-            "只有子层读的是归一化后的 x。",
+            zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。"
+            "残差连接应当原样传递 x，只有子层的输入才归一化。",
         ),
         "by hand",
     ),
@@ -305,7 +307,7 @@ PRE_NORM_MISTAKES = (
         Text(
             en="You normalize what the residual connection carries, and the sub-layer reads the plain x. It is the "
             "other way round.",
-            zh="你归一化了残差连接传递的 x，子层读的却是原来的 x，正好反了。",
+            zh="你归一化了残差连接传递的 x，子层的输入却没有归一化，正好反了。",
         ),
         "by hand",
     ),
@@ -324,7 +326,7 @@ PRE_NORM_MISTAKES = (
         Text(
             en="You normalize what the sub-layer gives, and there is no residual connection. Normalize what it reads, "
             "and add x.",
-            zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层读到的数，再加上 x。",
+            zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层的输入，再把 x 加到它的输出上。",
         ),
         "by hand",
     ),
@@ -343,7 +345,7 @@ PRE_NORM_MISTAKES = (
         Text(
             en="You normalize what the sub-layer gives. OLMo 2 and Swin v2 do that; pre-norm normalizes what the "
             "sub-layer reads.",
-            zh="你归一化的是子层的输出。OLMo 2 和 Swin v2 是这样；而前置归一化（pre-norm）归一化的是子层读到的数。",
+            zh="你归一化的是子层的输出，OLMo 2 和 Swin v2 就是这样。前置归一化（pre-norm）归一化的是子层的输入。",
         ),
         "by hand",
     ),
@@ -353,8 +355,7 @@ PRE_NORM_MISTAKES = (
         Text(
             en="You normalize before the sub-layer and its result once more, a sandwich as in Gemma 2. Pre-norm has "
             "only the first of the two.",
-            zh="你在子层之前做了归一化，又归一化了它的输出，像 Gemma 2 那样前后各一次。"
-            "前置归一化（pre-norm）只有前一次。",
+            zh="你把子层的输入和输出各归一化了一次，Gemma 2 就是这样。前置归一化（pre-norm）只归一化输入。",
         ),
         "by hand",
     ),
@@ -363,7 +364,7 @@ PRE_NORM_MISTAKES = (
         {"around": norm_inside_and_outside},
         Text(
             en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",
-            zh="子层之前的归一化是对的，但你把相加的结果又归一化了一次。相加的结果应当保持不变。",
+            zh="你归一化了子层的输入，这是对的；但你又归一化了相加的结果。相加的结果应当保持不变。",
         ),
         "by hand",
     ),
@@ -376,8 +377,8 @@ POST_NORM_MISTAKES = (
         Text(
             en="This is pre-norm: you normalize what the sub-layer reads. In post-norm, the order of 2017, the "
             "sub-layer reads x itself, and you normalize the sum.",
-            zh="这是前置归一化（pre-norm）：你归一化的是子层读到的数。后置归一化（post-norm）即 2017 年的顺序，"
-            "子层读的就是 x，归一化的是相加的结果。",
+            zh="这是前置归一化（pre-norm）：你归一化的是子层的输入。"
+            "后置归一化（post-norm）是 2017 年的顺序：子层的输入就是 x 本身，归一化的是相加的结果。",
         ),
         "by hand",
     ),
@@ -396,7 +397,7 @@ POST_NORM_MISTAKES = (
         Text(
             en="You normalize what the sub-layer reads, and there is no residual connection. Add x to what it gives, "
             "and normalize the sum.",
-            zh="你归一化的是子层读到的数，而且没有残差连接。应当把 x 加到子层的输出上，再归一化相加的结果。",
+            zh="你归一化的是子层的输入，而且没有残差连接。应当把 x 加到子层的输出上，再归一化相加的结果。",
         ),
         "by hand",
     ),
@@ -424,7 +425,7 @@ POST_NORM_MISTAKES = (
         {"around": carried_normalized},
         Text(
             en="You normalize x alone and add what the sub-layer gives. Add first, and normalize the sum.",
-            zh="你只归一化了 x，再加上子层的输出。应当先相加，再归一化。",
+            zh="你只归一化了 x，然后才加上子层的输出。应当先相加，再归一化。",
         ),
         "by hand",
     ),
@@ -433,7 +434,7 @@ POST_NORM_MISTAKES = (
         {"around": lambda carried, read, sublayer, norm: norm(carried) + norm(sublayer(read))},
         Text(
             en="You normalize both parts and add them. Add first, and normalize the sum: one call of the norm.",
-            zh="你把两部分分别归一化再相加。应当先相加，再归一化，只调用一次。",
+            zh="你把两部分分别归一化，再相加。应当先相加，再归一化，归一化层只调用一次。",
         ),
         "tokens",
     ),
@@ -443,7 +444,8 @@ POST_NORM_MISTAKES = (
         Text(
             en="You normalize x at the start and go on from there, and the sum is not normalized. In post-norm the "
             "norm comes last.",
-            zh="你一开始就把 x 归一化，后面用的都是它，相加的结果却没有归一化。后置归一化（post-norm）的归一化在最后。",
+            zh="你一开始就把 x 归一化，后面用的都是它，相加的结果却没有归一化。"
+            "在后置归一化（post-norm）里，归一化是最后一步。",
         ),
         "by hand",
     ),
@@ -453,7 +455,8 @@ POST_NORM_MISTAKES = (
         Text(
             en="The sum is normalized, which is right, but the sub-layer reads a normalized x as well. In post-norm it "
             "reads x itself.",
-            zh="归一化相加的结果是对的，但子层读的也是归一化后的 x。后置归一化（post-norm）的子层直接读 x。",
+            zh="你归一化了相加的结果，这是对的；但你又归一化了子层的输入。"
+            "后置归一化（post-norm）的子层直接以 x 为输入。",
         ),
         "by hand",
     ),

@@ -98,7 +98,7 @@ LAYOUT_MISTAKES = (
         Text(
             en="Your table lies on its side: one row per column of the formula. It has one row for each position, "
             "`(length, d_model)`.",
-            zh="你的表横竖颠倒了。每个位置应占一行，形状为 `(length, d_model)`。",
+            zh="你的表行列颠倒了。每个位置应占一行，形状为 `(length, d_model)`。",
         ),
         "small",
     ),
@@ -141,7 +141,8 @@ POSITION_MISTAKES = (
         Text(
             en="Your table ends half way. Only the pairs are half as many as the columns; positions run over the whole "
             "length, whatever some tutorials say of `L/2`.",
-            zh="你的表只到一半长度。减半的只有对数：它是列数的一半；位置要取遍整个长度，尽管有些教程写的是 `L/2`。",
+            zh="你的表只有一半长。一个正弦列配一个余弦列，所以“对”的个数是列数的一半；"
+            "位置却要取遍整个长度，尽管有些教程写的是 `L/2`。",
         ),
         "small",
     ),
@@ -151,7 +152,7 @@ POSITION_MISTAKES = (
         Text(
             en="You divide the position by the length, so a row changes with the length of the table. A position is "
             "counted: 0, 1, 2 …",
-            zh="你把位置除以了长度，于是同一个位置的那一行会随表的长度改变。位置就是序号：0、1、2……",
+            zh="你把位置除以了长度，于是表的长度一变，同一个位置的那一行也会变。位置就是序号：0、1、2……",
         ),
         "small",
     ),
@@ -161,7 +162,7 @@ POSITION_MISTAKES = (
         Text(
             en="The frequency stands outside the sine: you make the waves smaller, not slower. It multiplies the "
             "position, inside the brackets.",
-            zh="频率写在了正弦外面：波变小了，却没有变慢。频率应当在括号里面，与位置相乘。",
+            zh="频率写在了正弦外面：波的幅度变小了，波却没有变慢。频率应当在括号里面，与位置相乘。",
         ),
         "small",
     ),
@@ -232,8 +233,8 @@ BLOCK_MISTAKES = (
         Text(
             en="Your matrix moves a row back by the offset: it is transposed, or the minus stands at the other sine. "
             "Rows here hold the sine first, then the cosine.",
-            zh="你的矩阵让一行向后退了 offset 个位置：矩阵转置了，或者负号放在了另一个正弦上。"
-            "这里每一对是先正弦、后余弦。",
+            zh="你的矩阵让每一行往回移了 offset 个位置：要么矩阵转置了，要么负号放在了另一个正弦上。"
+            "这里每一对都是先正弦、后余弦。",
         ),
         "small",
     ),
@@ -271,7 +272,7 @@ BLOCK_MISTAKES = (
         Text(
             en="Your matrix is diagonal, it only shrinks the columns. A sine moves into the cosine beside it, so each "
             "block has four numbers.",
-            zh="你的矩阵只有对角线，只会缩小各列。一对中的正弦与余弦会互相转化，所以每一块有四个数。",
+            zh="你的矩阵只有对角线上有数，只会缩小各列。位置移动时，同一对的正弦和余弦会互相混入，所以每一块有四个数。",
         ),
         "small",
     ),
@@ -299,8 +300,9 @@ BLOCK_MISTAKES = (
         "first-block-alone",
         {"layout": first_block_alone},
         Text(
-            en="Only the first pair is rotated; the others stay where they are. Each pair has a block of its own.",
-            zh="只有第一对旋转了，其余各对都没有动。每一对都应有自己的块。",
+            en="Only the first pair is rotated; the others stay where they are. Each pair has a 2 × 2 block of its "
+            "own.",
+            zh="只有第一对旋转了，其余各对都没有动。每一对都应有自己的 2 × 2 的块。",
         ),
         "small",
     ),
@@ -322,7 +324,7 @@ OFFSET_MISTAKES = (
         {"moved": lambda offset: 1},
         Text(
             en="Your matrix always moves by one position. The angle of a pair is the offset times its frequency.",
-            zh="你的矩阵总是只移动一个位置。每一对的角度应是 offset 乘以它的频率。",
+            zh="你的矩阵总是只移动一个位置。每一对转过的角度应是 offset 乘以它的频率。",
         ),
         "two back",
     ),
@@ -340,7 +342,7 @@ OFFSET_MISTAKES = (
         {"moved": math.radians},
         Text(
             en="You convert the angle from degrees. Offset times frequency is an angle in radians already.",
-            zh="你把角度当成度数做了换算。offset 乘以频率，得到的已经是弧度。",
+            zh="你把角度当成度数，换算成了弧度。offset 乘以频率，得到的已经是弧度。",
         ),
         "small",
     ),

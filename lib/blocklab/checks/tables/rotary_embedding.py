@@ -114,7 +114,7 @@ PAIR_MISTAKES = (
         Text(
             en="You put all the first partners in front and all the second ones behind (`cat`). Each feature goes back "
             "to its own place, so the two have to alternate.",
-            zh="你用 `cat` 把每对的第一个特征都放到前面，第二个都放到后面。每个特征应回到原来的位置，两者要交替排列。",
+            zh="你用 `cat` 把每对的第一个特征都排到前面，第二个都排到后面。每个特征应当回到原来的位置，两者交替排列。",
         ),
         "small",
     ),
@@ -166,7 +166,7 @@ ROTATION_MISTAKES = (
         Text(
             en="Sine and cosine stand in each other's place. At position 0 nothing may turn: a feature keeps its own "
             "value times the cosine.",
-            zh="正弦和余弦的位置互换了。位置 0 处什么都不应旋转：特征自己的值应乘以余弦。",
+            zh="正弦和余弦的位置互换了。在位置 0 处什么都不转，所以特征自己的值应乘以余弦。",
         ),
         "small",
     ),
@@ -176,7 +176,7 @@ ROTATION_MISTAKES = (
         Text(
             en="You multiply by the cosine and stop there: the vectors only shrink. To turn, each feature also takes "
             "in the other of its pair, times the sine.",
-            zh="你只乘了余弦，向量只会变短。要旋转，每个特征还要混入同一对中的另一个特征乘以正弦。",
+            zh="你只乘了余弦，向量只会变短，不会旋转。每个特征还要混入同一对中的另一个特征乘以正弦。",
         ),
         "small",
     ),
@@ -227,7 +227,7 @@ POSITION_MISTAKES = (
         {"at": torch.ones_like},
         Text(
             en="All tokens are turned by the same angles. The angle is the position times the frequency.",
-            zh="所有词元转过的角度都一样。角度应是位置乘以频率。",
+            zh="不论在哪个位置，词元转过的角度都一样。角度应是位置乘以频率。",
         ),
         "small",
     ),

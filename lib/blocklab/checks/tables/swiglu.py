@@ -61,8 +61,8 @@ ROLES_MISTAKES = (
         Text(
             en="SiLU stands on the branch of w3. Here `w1` is the gate, as in Meta's code; other code has it the other "
             "way round, so look before you copy weights.",
-            zh="SiLU 作用在了 w3 那一支上。这里的门是 `w1`，与 Meta 的代码一致；别的代码可能相反，"
-            "照搬权重之前请先看清楚。",
+            zh="SiLU 用在了 w3 那一支上。这里的门是 `w1`，与 Meta 的代码一致；"
+            "别的代码可能相反，照搬权重之前请先看清楚。",
         ),
         "one token",
     ),
@@ -72,8 +72,8 @@ ROLES_MISTAKES = (
         Text(
             en="You take the matrices in the order gate, up, down. In Meta's numbering `w2` leads back down and `w3` "
             "leads up. Only square matrices let this pass without an error.",
-            zh="你按门、升、降的顺序使用了三个矩阵。在 Meta 的编号里，`w2` 是降回去的，`w3` 是升上去的。只有方阵时，"
-            "这个错误才不会报错。",
+            zh="你把三个矩阵依次当成了门、升、降。在 Meta 的编号里，`w2` 把宽度降回去，`w3` 才是升上去的。"
+            "只有方阵才不会报错，但结果是错的。",
         ),
         "square",
     ),
@@ -82,7 +82,7 @@ ROLES_MISTAKES = (
         {"roles": lambda w1, w2, w3: (w1, w1, w2)},
         Text(
             en="Both branches use `w1`, and `w3` is not used at all. The value has a matrix of its own.",
-            zh="两支用的都是 `w1`，`w3` 根本没有用到。值的那一支有自己的矩阵。",
+            zh="两支用的都是 `w1`，`w3` 根本没有用到。值的那一支应当有自己的矩阵。",
         ),
         "one token",
     ),
@@ -91,7 +91,7 @@ ROLES_MISTAKES = (
         {"roles": lambda w1, w2, w3: (w3, w3, w2)},
         Text(
             en="Both branches use `w3`, and `w1` is not used at all. The gate has a matrix of its own.",
-            zh="两支用的都是 `w3`，`w1` 根本没有用到。门的那一支有自己的矩阵。",
+            zh="两支用的都是 `w3`，`w1` 根本没有用到。门的那一支应当有自己的矩阵。",
         ),
         "one token",
     ),
@@ -109,8 +109,8 @@ PROJECTION_MISTAKES = (
         Text(
             en="You multiply by the matrices as they are. They lie as in `nn.Linear`, `(out, in)`: transpose them, or "
             "use `F.linear`. Only square matrices let this pass without an error.",
-            zh="你直接乘了这些矩阵。它们的形状与 `nn.Linear` 相同，是 `(out, in)`：请转置，或者用 `F.linear`。"
-            "只有方阵时，这个错误才不会报错。",
+            zh="你没有转置就乘了这些矩阵。它们的形状与 `nn.Linear` 相同，是 `(out, in)`：请转置，或者用 `F.linear`。"
+            "只有方阵才不会报错，但结果是错的。",
         ),
         "square",
     ),
@@ -138,7 +138,7 @@ PROJECTION_MISTAKES = (
         Text(
             en="You return the hidden features. That is the gated unit alone; the layer leads back to the width of x, "
             "through `w2`.",
-            zh="你返回的是隐藏特征，那只是门控单元。整个层还要经过 `w2`，回到 x 的宽度。",
+            zh="你返回的是隐藏特征，那只是门控单元的结果。整个层还要经过 `w2`，回到 x 的宽度。",
         ),
         "one token",
     ),
@@ -179,7 +179,7 @@ GATE_MISTAKES = (
         {"opened": lambda gate: gate},
         Text(
             en="The two branches are multiplied as they are: that is the bilinear layer. SiLU belongs on the gate.",
-            zh="两支直接相乘：那是双线性层。门的那一支要经过 SiLU。",
+            zh="你把两支直接相乘了：那是双线性层。门的那一支要先经过 SiLU。",
         ),
         "one token",
     ),
@@ -198,7 +198,7 @@ GATE_MISTAKES = (
         Text(
             en="Your gate goes through a softmax, so the hidden features compete for one sum. SiLU looks at one number "
             "at a time.",
-            zh="你的门经过的是 softmax，各个隐藏特征要分享同一个总和。SiLU 每次只看一个数。",
+            zh="你的门经过的是 softmax：各个隐藏特征加起来是定值，一个大了，别的就小。SiLU 每次只看一个数。",
         ),
         "one token",
     ),
@@ -238,7 +238,7 @@ JOIN_MISTAKES = (
         {"join": lambda gate, value, opened: value},
         Text(
             en="Only the branch of `w3` comes through: your layer is linear. Multiply by the activated branch of `w1`.",
-            zh="只有 `w3` 这一支起了作用，你的层是线性的。还要乘以激活后的 `w1` 那一支。",
+            zh="只有 `w3` 这一支起了作用，你的层成了线性的。还要乘以激活后的 `w1` 那一支。",
         ),
         "one token",
     ),
@@ -247,7 +247,7 @@ JOIN_MISTAKES = (
         {"join": lambda gate, value, opened: opened(gate) * opened(value)},
         Text(
             en="You activate both branches. The value stays linear; only the gate is activated.",
-            zh="你把两支都激活了。值的那一支保持线性，只激活门。",
+            zh="你把两支都激活了。值的那一支应当保持线性，只激活门。",
         ),
         "one token",
     ),
@@ -286,7 +286,7 @@ OTHER_MISTAKES = (
         {"finish": lambda y, x: y + x},
         Text(
             en="You add x at the end. The residual connection lies outside this layer.",
-            zh="你在最后加上了 x。残差连接在这一层之外。",
+            zh="你在最后加上了 x。残差连接不属于这一层，由外面来加。",
         ),
         "one token",
     ),

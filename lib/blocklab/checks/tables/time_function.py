@@ -64,8 +64,10 @@ class Told:
         raise NotImplementedError
 
 
-FUNCTION = Text(en="puts into the queue: {seconds} s", zh="排入队列的工作：{seconds} 秒")
-SYNCHRONIZE = Text(en="waits; in the queue at the start: {seconds} s", zh="等待队列清空；开始时队列中有：{seconds} 秒")
+FUNCTION = Text(en="puts into the queue: {seconds} s", zh="排入队列的工作：依次 {seconds} 秒")
+SYNCHRONIZE = Text(
+    en="waits; in the queue at the start: {seconds} s", zh="等待队列清空；开始时队列里已有的工作：{seconds} 秒"
+)
 CLOCK = Text(en="the device's own", zh="设备自己的时钟")
 
 
@@ -184,7 +186,8 @@ WATCH_MISTAKES = (
         Text(
             en="You read the clock right after the call. The call only queues the work: you measured how long the "
             "launch takes. Wait for the device, then read.",
-            zh="调用一返回你就读了时钟，而调用只是把工作排进队列：你量的是启动所用的时间。应当先等设备做完，再读时钟。",
+            zh="调用一返回，你就读了时钟。而调用只是把工作排进队列：你测的是启动所用的时间。"
+            "应当先等设备做完，再读时钟。",
         ),
         "usual",
     ),
@@ -205,7 +208,7 @@ WATCH_MISTAKES = (
         Text(
             en="You wait for the device after you have read the start, so the waiting is counted. Wait first, then "
             "read.",
-            zh="你先读了开始时刻，再等设备，等待的时间也算了进去。应当先等，再读。",
+            zh="你先读了开始时刻，再等设备，等待的时间也算了进去。应当先等待，再读时钟。",
         ),
         "one repeat",
     ),
@@ -225,7 +228,7 @@ WATCH_MISTAKES = (
         Text(
             en="You wait for the device after every warm-up call only. Without warm-up, work that was queued before is "
             "counted: wait before the watch starts, in any case.",
-            zh="你只在每次预热调用之后才等设备。如果没有预热，先前排入的工作就会算进去：不管怎样，开始计时之前都要等。",
+            zh="你只在每次预热调用之后等设备。没有预热时，先前排入的工作就会算进去：不管怎样，开始计时之前都要等。",
         ),
         "busy device",
     ),
@@ -245,8 +248,8 @@ WATCH_MISTAKES = (
         Text(
             en="You time the whole loop and divide: that is a mean, in which one slow call weighs on all, and launches "
             "hide behind the work. Time each call.",
-            zh="你给整个循环计时再相除：得到的是均值，一次慢的调用会拖累全部，启动时间也被前面的工作盖住了。"
-            "应当给每次调用单独计时。",
+            zh="你给整个循环计时，再除以次数：得到的是均值，一次慢的调用会拖累全部，"
+            "启动时间也藏在前面的工作里看不见了。应当给每次调用单独计时。",
         ),
         "usual",
     ),
@@ -272,7 +275,7 @@ ROUNDS_MISTAKES = (
         Text(
             en="There is no warm-up, so slow first calls are among the times. Call the function `warm_up` times "
             "before.",
-            zh="没有预热，开头几次慢的调用也算进了时间。应当先调用 `warm_up` 次。",
+            zh="没有预热，开头几次慢的调用也算进了时间。计时之前，应当先把函数调用 `warm_up` 次。",
         ),
         "usual",
     ),
@@ -290,7 +293,7 @@ ROUNDS_MISTAKES = (
         {"warm": lambda function, synchronize, warm_up: function()},
         Text(
             en="You warm up with a single call. `warm_up` says how many: the second and third may still be slow.",
-            zh="你只预热了一次。次数由 `warm_up` 决定：后面几次可能还是慢的。",
+            zh="你只预热了一次。次数由 `warm_up` 决定：第二、第三次可能还是慢的。",
         ),
         "usual",
     ),
@@ -299,7 +302,7 @@ ROUNDS_MISTAKES = (
         {"warm": lambda function, synchronize, warm_up: None, "rounds": lambda warm_up, repeats: warm_up + repeats},
         Text(
             en="The times of the warm-up calls are among those you evaluate. Warm-up calls are made and forgotten.",
-            zh="预热调用的时间也算进了结果。预热的调用做完就丢掉，不计时。",
+            zh="预热调用的时间也算进了结果。预热的调用不计时，做完就算。",
         ),
         "usual",
     ),
@@ -317,7 +320,7 @@ ROUNDS_MISTAKES = (
         {"rounds": lambda warm_up, repeats: 1},
         Text(
             en="You time a single call. Time `repeats` calls: one alone may be the odd one out.",
-            zh="你只给一次调用计时。应当计时 `repeats` 次：单独一次可能恰好不正常。",
+            zh="你只给一次调用计时。应当计时 `repeats` 次：单独一次可能碰巧不正常。",
         ),
         "usual",
     ),
@@ -326,7 +329,7 @@ ROUNDS_MISTAKES = (
         {"call": two_calls},
         Text(
             en="Between start and stop the function is called twice. Wanted is the time of one call.",
-            zh="一次计时里，函数调用了两次。要的是一次调用的时间。",
+            zh="开始与结束之间，你把函数调用了两次。要的是一次调用的时间。",
         ),
         "usual",
     ),
@@ -338,7 +341,7 @@ SUMMARY_MISTAKES = (
         {"summary": lambda times, warm_up: statistics.mean(times)},
         Text(
             en="You take the mean of the times, and one outlier drags it up. The median stays where most calls are.",
-            zh="你取的是各次时间的均值，一个离群值就会把它拉高。中位数则停在多数调用所在的地方。",
+            zh="你取的是各次时间的均值，一个离群值就会把它拉高。中位数不受影响，仍在多数调用所在的地方。",
         ),
         "usual",
     ),
@@ -356,7 +359,7 @@ SUMMARY_MISTAKES = (
         {"summary": lambda times, warm_up: max(times)},
         Text(
             en="You take the longest time, which is the outlier. The median is wanted.",
-            zh="你取的是最长的时间，而那正是离群值。要的是中位数。",
+            zh="你取的是最长的时间，而那正是离群值。应当取中位数。",
         ),
         "usual",
     ),
@@ -393,7 +396,7 @@ SUMMARY_MISTAKES = (
         {"summary": lambda times, warm_up: times[len(times) // 2]},
         Text(
             en="You take the time in the middle of the list as it was measured. For a median the list is sorted first.",
-            zh="你直接取了测量顺序里正中间的那个时间。求中位数要先排序。",
+            zh="你没有排序，直接取了列表正中间的那个时间。求中位数要先排序。",
         ),
         "usual",
     ),
@@ -446,7 +449,7 @@ TIME_FUNCTION = Exercise(
             advice=Text(
                 en="With an even number of times two stand in the middle. The median is halfway between them, as "
                 "`statistics.median` has it.",
-                zh="时间的个数是偶数时，中间有两个。中位数在它们正中间，`statistics.median` 就是这样算的。",
+                zh="时间的个数是偶数时，中间有两个。中位数在这两个的正中间，`statistics.median` 就是这样算的。",
             ),
         ),
     ),

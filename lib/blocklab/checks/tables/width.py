@@ -37,7 +37,7 @@ ROUNDING_MISTAKES = (
         {"blocks": lambda n, multiple_of: n // multiple_of},
         Text(
             en="You round down: what does not fill a block is cut off. Round up, so that everything finds room.",
-            zh="你向下取整了：填不满一块的部分被丢掉了。应当向上取整，才都放得下。",
+            zh="你向下取整了：不满一块的部分丢掉了。应当向上取整，才放得下全部。",
         ),
         "just above",
     ),
@@ -54,8 +54,8 @@ ROUNDING_MISTAKES = (
         "one-block-too-many",
         {"blocks": lambda n, multiple_of: n // multiple_of + 1},
         Text(
-            en="You always add a block, also where the number is a multiple already and nothing is left to round.",
-            zh="你总是多加一块。如果这个数已经是倍数，就没有零头，不应再加。",
+            en="Even where the number is a multiple already, you add a block. Nothing is left over there, so add none.",
+            zh="即使这个数已经是倍数，你也多加了一块。那时没有零头，不应再加。",
         ),
         "a multiple already",
     ),
@@ -65,7 +65,8 @@ ROUNDING_MISTAKES = (
         Text(
             en="You add a half and call `round`, which sends a tie to the even number: 1 block becomes 1.5 and then 2. "
             "Round up without that detour.",
-            zh="你加了一半再调用 `round`，而它在正好一半时取偶数：1 块先变成 1.5，再变成 2。请直接向上取整，不要绕道。",
+            zh="你先加一半，再调用 `round`，而它遇到正好一半时取偶数：1 块先变成 1.5，再变成 2。"
+            "请直接向上取整，不要绕道。",
         ),
         "a multiple already",
     ),
@@ -154,7 +155,7 @@ ROUND_UP_MISTAKES = (
         {"multiple": lambda multiple_of: 256},
         Text(
             en="You round to a multiple of 256 whatever `multiple_of` is. Use the argument.",
-            zh="不论 `multiple_of` 是多少，你都取 256 的倍数。请使用这个参数。",
+            zh="不论 `multiple_of` 是多少，你都取 256 的倍数。请使用传入的参数。",
         ),
         "just above",
     ),
@@ -191,7 +192,7 @@ ROUND_UP_MISTAKES = (
         lambda n, multiple_of: -(-multiple_of // n) * n if n else 0,
         Text(
             en="You round `multiple_of` up to a multiple of n. It is the other way round.",
-            zh="你把 `multiple_of` 取成了 n 的倍数，正好反了。",
+            zh="你把 `multiple_of` 向上取成了 n 的倍数，正好反了。",
         ),
         "just above",
     ),
@@ -276,7 +277,7 @@ HIDDEN_MISTAKES = (
         Text(
             en="You take 4 · d_model, the width of a layer with two matrices. A gated layer has three: two thirds of "
             "it keep the number of parameters.",
-            zh="你用的是 4 · d_model，那是只有两个矩阵的层的宽度。带门的层有三个矩阵：取三分之二，参数总数才不变。",
+            zh="你用的是 4 · d_model，那是只有两个矩阵的层的宽度。门控的层有三个矩阵：取三分之二，参数总数才不变。",
         ),
         "Llama",
     ),
@@ -319,7 +320,7 @@ HIDDEN_MISTAKES = (
         Text(
             en="You carry the fraction along and round up with it, so a third too much costs a whole block. Meta's "
             "rule cuts the fraction off after every step.",
-            zh="你一直带着小数，最后才向上取整，于是多出三分之一就要多占一整块。Meta 的规则每一步都先去掉小数。",
+            zh="你一直带着小数，最后才向上取整，于是只多出三分之一，也要多占一整块。Meta 的规则每一步都先去掉小数。",
         ),
         "a third too much",
     ),
@@ -328,7 +329,7 @@ HIDDEN_MISTAKES = (
         {"share": lambda hidden: 2 * hidden / 3},
         Text(
             en="After `/ 3` your number is a float and stays one. Make it an integer at once, as `int` does.",
-            zh="除以 `/ 3` 之后，你的数成了浮点数，并且一直如此。请立刻用 `int` 把它变成整数。",
+            zh="`/ 3` 之后，你的数成了浮点数，后面也一直是。请马上用 `int` 把它变成整数。",
         ),
         "Llama",
     ),
@@ -340,7 +341,7 @@ HIDDEN_MISTAKES = (
         Text(
             en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, and "
             "sometimes that is one less.",
-            zh="你只在乘以系数之后去掉了一次小数。Meta 的规则前后各去一次，结果有时会少一。",
+            zh="你只在乘以系数之后去掉小数。Meta 的规则是前后各去一次，结果有时会少一。",
         ),
         "times one and a half",
     ),
@@ -349,7 +350,7 @@ HIDDEN_MISTAKES = (
         {"scale": lambda hidden, multiplier: hidden if multiplier is None else multiplier * hidden},
         Text(
             en="After the multiplier your number is a float and stays one. Make it an integer before you round up.",
-            zh="乘以系数之后，你的数成了浮点数，并且一直如此。向上取整之前，请先把它变成整数。",
+            zh="乘以系数之后，你的数成了浮点数，后面也一直是。向上取整之前，请先把它变成整数。",
         ),
         "Llama 3",
     ),
@@ -399,7 +400,7 @@ HIDDEN_MISTAKES = (
         Text(
             en="Your multiplier takes the place of the 4. It comes on top: two thirds of 4 · d_model, times the "
             "multiplier.",
-            zh="你让系数取代了 4。它应当是额外的：先取 4 · d_model 的三分之二，再乘以系数。",
+            zh="你用系数代替了 4。它应当另外再乘：先取 4 · d_model 的三分之二，再乘以系数。",
         ),
         "Llama 3",
     ),
@@ -410,7 +411,7 @@ HIDDEN_MISTAKES = (
         ),
         Text(
             en="Your multiplier takes the place of the two thirds. It comes on top of them.",
-            zh="你让系数取代了三分之二。它应当在三分之二的基础上再乘。",
+            zh="你用系数代替了三分之二。应当先取三分之二，再乘以系数。",
         ),
         "Llama 3",
     ),
@@ -437,7 +438,7 @@ HIDDEN_MISTAKES = (
         {"blocks": lambda n, multiple_of: n, "size": already_numbers},
         Text(
             en="You do not round to a multiple at all. Such widths do not divide well among the units of a GPU.",
-            zh="你根本没有取整到倍数。这样的宽度在 GPU 的计算单元之间不好划分。",
+            zh="你没有取整到倍数。这样的宽度不便在 GPU 的各个计算单元之间平分。",
         ),
         "just above",
     ),
