@@ -27,6 +27,7 @@ AREAS = {  # the first name under `blocklab`, and the area it belongs to
     **dict.fromkeys(["panel", "canvas"], "panel"),
     **dict.fromkeys(["lesson", "environment"], "lesson"),
     **{name: name for name in ("language", "timing", "pictures", "checks", "publish", "stills", "real_models")},
+    "two_processes": "two_processes",
 }
 MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports publish
     "package": set(),
@@ -34,6 +35,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "language": set(),
     "timing": {"kernels"},
     "real_models": {"kernels"},
+    "two_processes": {"kernels"},
     "pictures": {"kernels", "language"},
     "checks": {"kernels", "language", "package"},
     "panel": {"language"},

@@ -248,7 +248,7 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-Nearly all are below 1: around 0.6, from norm to norm. The norms that follow attention (1, 3, 5 …) have a few features far above the others, up to 1.5, and in the last norm some γ are 0: the model has switched these features off. So after LayerNorm neither is the standard deviation 1.
+Nearly all are below 1: around 0.6, from norm to norm. The norms that follow attention (1, 3, 5 …) have a few features far above the others, up to 1.5, and in the last norm 3 of the 384 γ are 0: the model has switched these features off. So after a trained LayerNorm the standard deviation is not 1 either.
 
 ## Exercise: LayerNorm
 
@@ -257,7 +257,7 @@ Write all of it. `normalized_shape` is a tuple with the sizes of the last axes; 
 
 # %% [markdown] lang="zh"
 r"""
-几乎都小于 1：各个归一化层都在 0.6 左右。注意力之后的那些（第 1、3、5 个……）有少数特征的 γ 远大于其他，最大到 1.5；最后一个归一化层里，有些 γ 是 0：模型把这些特征关掉了。所以，层归一化之后，标准差也不是 1。
+几乎都小于 1：各个归一化层都在 0.6 左右。注意力之后的那些（第 1、3、5 个……）有少数特征的 γ 远大于其他，最大到 1.5；最后一个归一化层里，384 个 γ 中有 3 个是 0：模型把这些特征关掉了。所以，经过训练好的层归一化，标准差也不是 1。
 
 ## 练习：层归一化
 

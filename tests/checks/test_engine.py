@@ -181,6 +181,32 @@ class Gamma(nn.Module):
         return F.layer_norm(x, (3,), self.gamma)
 
 
+def spoils_its_input(x, *rest):
+    y = layer_norm(x.clone(), *rest)
+    with torch.no_grad():
+        x.zero_()
+    return y
+
+
+def test_a_right_result_does_not_excuse_a_spoiled_input():
+    assert check("layer_norm", spoils_its_input).mistake == "mutates-input"
+
+
+def keeps_graph(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    mean, variance = running_mean.clone(), running_var.clone()
+    y = F.batch_norm(x, mean, variance, weight, bias, training, momentum, eps)
+    if training:
+        running_mean.copy_(mean + 0 * x.sum())
+        running_var.copy_(variance)
+    return y
+
+
+def test_a_graph_is_seen_where_the_numbers_are_right(reader):
+    verdict = check("batch_norm", keeps_graph)
+    assert verdict.mistake == "graph-kept"
+    assert "`running_mean`" in str(verdict)
+
+
 @pytest.mark.parametrize(
     ("exercise", "module"), [("rms_norm", nn.LayerNorm(3)), ("layer_norm", Gamma()), ("group_norm", nn.Identity())]
 )
@@ -221,7 +247,17 @@ def test_a_check_leaves_no_trace():
 def test_gradients_are_compared_under_no_grad_too():
     with torch.no_grad():
         assert check("layer_norm", layer_norm).passed
+        assert check("layer_norm", detached).mistake == "not-differentiable"
         assert not torch.is_grad_enabled()
+
+
+def test_a_module_is_handed_back_as_it_was():
+    module = nn.BatchNorm1d(3, momentum=0.3)
+    before = {name: x.clone() for name, x in module.state_dict().items()}
+    assert check("batch_norm", module).passed
+    assert all(torch.equal(x, before[name]) for name, x in module.state_dict().items())
+    assert (module.training, module.momentum, module.num_features) == (True, 0.3, 3)
+    assert isinstance(module.weight, nn.Parameter)
 
 
 def test_a_module_that_takes_few_inputs_is_told_so(reader):

@@ -5,11 +5,13 @@ import itertools
 import os
 import random
 import re
+from pathlib import Path
 
 import pytest
 
 from blocklab.checks import EXERCISES, check
 from blocklab.checks.outcome import differing, run
+from blocklab.checks.telling import short
 from blocklab.language import Text
 from blocklab.transformer import EncoderLayer
 from checks.right import ADVISED, RIGHT
@@ -25,6 +27,7 @@ SOLUTIONS = [
     for exercise, pairs in ADVISED.items()
     for name, pair in pairs.items()
 ]
+LESSONS = Path(__file__).parents[2] / "notebooks" / "source"
 PAIRS = 40  # of an exercise's hundreds that are tried; with ALL_PAIRS in the environment all are, in some minutes
 EACH = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
 
@@ -65,6 +68,9 @@ def test_every_wrong_variant_is_rejected_by_its_name(exercise, mistake):
     assert not verdict.passed
     assert verdict.mistake == mistake.id
     assert verdict.told[0] == str(mistake.hint)
+    [telling] = [case for case in exercise.cases if case.name == mistake.shows]
+    if verdict.telling:
+        assert dict(verdict.telling.arguments) == {name: short(x) for name, x in telling.arguments.items()}
 
 
 @pytest.mark.parametrize(("exercise", "solution", "advice"), SOLUTIONS)
@@ -141,3 +147,14 @@ def test_every_exercise_has_right_solutions(exercise):
 def test_the_tables_are_large():
     assert len(WRONG) >= 120
     assert len(SOLUTIONS) >= 60
+
+
+@EACH
+def test_the_section_stands_in_the_lesson(exercise):
+    """Once a lesson is written, its exercises point to a heading that it has, in both languages."""
+    source = LESSONS / f"{exercise.lesson}.py"
+    if not source.exists():
+        assert exercise.section is None
+        return
+    headings = re.findall(r"^## (.+)$", (LESSONS / f"{exercise.section.lesson}.py").read_text("utf-8"), re.MULTILINE)
+    assert {exercise.section.heading.en, exercise.section.heading.zh} <= set(headings)

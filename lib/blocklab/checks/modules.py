@@ -26,17 +26,18 @@ def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: di
     the module has a parameter of another name.
     """
     module = copy.deepcopy(module)
-    (_, x), *others = arguments.items()
+    x = next(iter(arguments.values()))
     _want_rank(module, x)
     size = tuple(arguments.get("normalized_shape", x.shape[1:2]))
-    defaults = {name: p.default for name, p in inspect.signature(exercise.recipe).parameters.items()}
-    if "training" in defaults:
-        module.train(arguments.get("training", defaults["training"]))
+    parameters = inspect.signature(exercise.recipe).parameters.values()
+    defaults = {p.name: p.default for p in parameters if p.kind is not p.KEYWORD_ONLY}
+    _, *settings = defaults
     tensors = {}
-    for name, value in others:
+    for name in settings:
+        value = arguments.get(name, defaults[name])
         if name == "training":
-            continue
-        if not hasattr(module, name):
+            module.train(value)
+        elif not hasattr(module, name):
             implied = name == "normalized_shape" and size in [tuple(p.shape) for p in module.parameters()]
             if not implied and value is not defaults[name] and value != defaults[name]:
                 raise CannotBeSaid

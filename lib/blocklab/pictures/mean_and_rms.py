@@ -8,24 +8,22 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, rms_norm
-from blocklab.pictures.palette import INK, MOVED, OTHER, QUIET, STILL, TRUE
+from blocklab.pictures.palette import INK, MOVED, OTHER, QUIET, STILL
 
 TOKEN = (1.0, 2.0, 3.0, 4.0)
 EPS = 1e-5
 
 INPUT = Text(en="the token x", zh="词元 x")
 FEATURE = Text(en="feature", zh="特征")
-MEAN = Text(en="mean μ", zh="均值 μ")
-DEVIATION = Text(en="standard deviation σ", zh="标准差 σ")
 TRIANGLE = Text(
     en="μ across, σ up, and the sloping side is the root mean square: RMS² = μ² + σ²",
     zh="横边是 μ，竖边是 σ，斜边就是均方根：RMS² = μ² + σ²",
 )
 SEEN = Text(
-    en="μ = {mean:.2f}, σ = {deviation:.2f}, RMS = {rms:.2f}. Farthest from the outputs of (1, 2, 3, 4): "
+    en="μ = {mean:.2f}, σ = {deviation:.2f}, RMS = {rms:.2f}. Moved since the start, the farthest of the four: "
     "LayerNorm by {ln:.2f}, RMSNorm by {moved:.2f}. The two layers differ by up to {apart:.2f}.",
-    zh="μ = {mean:.2f}，σ = {deviation:.2f}，RMS = {rms:.2f}。与 (1, 2, 3, 4) 的输出相比，变化最大的："
-    "LayerNorm 改变了 {ln:.2f}，RMSNorm 改变了 {moved:.2f}。两种层最多相差 {apart:.2f}。",
+    zh="μ = {mean:.2f}，σ = {deviation:.2f}，RMS = {rms:.2f}。与起初的输出相比，四个数中变化最大的："
+    "LayerNorm 改变了 {ln:.2f}，RMSNorm 改变了 {moved:.2f}。两种层之间最多相差 {apart:.2f}。",
 )
 
 

@@ -18,6 +18,8 @@ RIGHT = {
     "feature_axes": {"a number": 0, "a tuple": (0,), "from the end": -2},
     "one_mean_axes": {"both": (0, 1), "a list from the end": [-2, -1]},
     "half_size": {"the root": (1e-5 / 3) ** 0.5, "read off": 0.0018, "a tensor": torch.tensor(0.00183)},
+    "root_mean_square": {"a root": 12.5**0.5, "a tensor": torch.tensor(12.5).sqrt(), "two digits": 3.54},
+    "values_per_mean": {"a number": 784, "a product": 4 * 14 * 14, "a float": 784.0, "a tensor": torch.tensor(784)},
     "batch_norm_by_axes": {
         "standardize": lambda x: standardize(x, (0, 2, 3)),
         "torch": lambda x: F.batch_norm(x, None, None, training=True),

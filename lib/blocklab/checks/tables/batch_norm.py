@@ -9,7 +9,7 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .normalizing import (
     OFFSET,
@@ -496,6 +496,11 @@ BATCH_NORM = Exercise(
         MEAN_NOT_SUBTRACTED,
     ),
     growing=lambda n: in_training_on(waves(4, n, n)),
+    section=Section("03_ema_momentum", Text(en="Two variances", zh="两个方差")),
+    panel=Text(
+        en="set the momentum to 0.1 and see what eval() makes of 10 and of 44 steps.",
+        zh="把动量调到 0.1，看看 10 步和 44 步之后评估模式的输出。",
+    ),
     line="running_mean.copy_((1 - momentum) * running_mean + momentum * mean.flatten())",
 )
 EXERCISES = (BATCH_NORM,)

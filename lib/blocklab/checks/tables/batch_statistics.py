@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import batch_statistics
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .numbers import waves
 
 
@@ -339,6 +339,7 @@ MERGE_STATISTICS = Exercise(
     mistakes=(*MEAN_MISTAKES, *WITHIN_MISTAKES, *BETWEEN_MISTAKES, *FINISH_MISTAKES, FIRST_COUNT_ALONE),
     growing=lambda n: waving(3, 5, n, n),
     line="delta = mean_b - mean_a",
+    section=Section("04_small_batches", Text(en="Exercise: merge two parts", zh="练习：合并两部分")),
     names={
         "result 0": Text(en="count", zh="个数"),
         "result 1": Text(en="mean", zh="均值"),

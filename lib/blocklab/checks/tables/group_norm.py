@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .batch_norm import along_channels, as_it_is
 from .normalizing import (
@@ -267,6 +267,11 @@ GROUP_NORM = Exercise(
         *RESCALE_MISTAKES,
     ),
     growing=lambda n: {"x": waves(n, 2 * n, 3), "num_groups": n},
+    section=Section("02_norm_axes", Text(en="Poke one number", zh="推一推：只改一个数")),
+    panel=Text(
+        en="choose GroupNorm, push one number, and see which channels rise together.",
+        zh="选组归一化，推一个数，看看哪些通道一起升起来。",
+    ),
     line="grouped = x.unflatten(1, (num_groups, -1))  # (N, G, C/G, *)",
 )
 EXERCISES = (GROUP_NORM,)

@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .normalizing import (
     CENTRE_MISTAKES,
@@ -164,6 +164,11 @@ LAYER_NORM = Exercise(
         *RESCALE_MISTAKES,
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
+    section=Section("05_layer_norm", Text(en="The blind test", zh="盲测")),
+    panel=Text(
+        en="follow the curve of your formula from σ = 1 to the left.",
+        zh="找到你那个公式的曲线，从 σ = 1 往左看。",
+    ),
     line="variance = (x - mean).square().mean(axes, keepdim=True)",
 )
 EXERCISES = (LAYER_NORM,)

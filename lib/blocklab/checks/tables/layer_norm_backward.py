@@ -7,7 +7,7 @@ from torch import Tensor
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .normalizing import OFFSET, SHARED_MISTAKES, chosen, divide, given, mean, variance
 from .numbers import waves
 
@@ -361,6 +361,7 @@ LAYER_NORM_BACKWARD = Exercise(
         "result 1": Text(en="grad_weight", zh="grad_weight"),
         "result 2": Text(en="grad_bias", zh="grad_bias"),
     },
+    section=Section("05_layer_norm", Text(en="Going further: backward by hand", zh="选读：手算反向传播")),
     line="grad_x = (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True)) / deviation",
 )
 EXERCISES = (LAYER_NORM_BACKWARD,)

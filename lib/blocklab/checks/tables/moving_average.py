@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import moving_average
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .numbers import waves
 
 
@@ -195,6 +195,11 @@ EMA_UPDATE = Exercise(
     ),
     mistakes=(*SHARE_MISTAKES, *WEIGHT_MISTAKES, BIAS_CORRECTED, *WHOLE_MISTAKES),
     growing=lambda n: {"average": waves(n, n), "value": waves(n, n, start=1.0), "momentum": 0.1},
+    section=Section("03_ema_momentum", Text(en="A moving average by hand", zh="动手算移动平均")),
+    panel=Text(
+        en="type the same momentum for both frameworks and see which batches count.",
+        zh="给两个框架同一个动量，看看各个小批量占多少权重。",
+    ),
     line="change = momentum * (value - average)",
 )
 EXERCISES = (EMA_UPDATE,)

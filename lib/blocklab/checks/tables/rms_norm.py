@@ -9,7 +9,7 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .layer_norm import AXES_MISTAKES, last_axes
 from .normalizing import EPS_MISTAKES, OVERFLOW, WEIGHT_MISTAKES, chosen, divide, given, mean, rescale, variance
@@ -259,6 +259,11 @@ RMS_NORM = Exercise(
         *WEIGHT_MISTAKES,
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
+    section=Section("06_rms_norm", Text(en="By hand", zh="动手算")),
+    panel=Text(
+        en="under *Two divisors*, drag shift and see which side of the triangle RMSNorm divides by.",
+        zh="在“两个除数”一节拖动“平移”，看看 RMSNorm 除以三角形的哪条边。",
+    ),
     line="mean_square = x.square().mean(axes, keepdim=True)",
 )
 
@@ -472,6 +477,7 @@ RMS_NORM_LLAMA = Exercise(
     mistakes=(*LLAMA_MISTAKES, OWN_TYPE, NOT_CONVERTED_BACK, WEIGHT_IGNORED, *FORMULA_MISTAKES),
     growing=growing,
     in_float64=False,
+    section=Section("06_rms_norm", Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入")),
     line="return normalized.to(x.dtype) * weight",
 )
 RMS_NORM_GEMMA = Exercise(
@@ -483,6 +489,7 @@ RMS_NORM_GEMMA = Exercise(
     mistakes=(*GEMMA_MISTAKES, OWN_TYPE, NOT_CONVERTED_BACK, WEIGHT_IGNORED, *FORMULA_MISTAKES),
     growing=growing,
     in_float64=False,
+    section=Section("06_rms_norm", Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入")),
     line="return (normalized * (1 + weight.float())).to(x.dtype)",
 )
 EXERCISES = (RMS_NORM, RMS_NORM_LLAMA, RMS_NORM_GEMMA)

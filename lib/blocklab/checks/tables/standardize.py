@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
@@ -223,6 +223,7 @@ STANDARDIZE = Exercise(
         *OTHER_SCALES,
     ),
     growing=lambda n: {"x": waves(n, n, 4), "axes": -1},
+    section=Section("01_why_normalize", Text(en="Exercise: standardize", zh="练习：标准化")),
     line="mean = x.mean(axes, keepdim=True)",
 )
 EXERCISES = (STANDARDIZE,)

@@ -1,0 +1,582 @@
+# %% [markdown] lang="en"
+r"""
+# 06 What is lost when the mean stays?
+
+RMSNorm divides each token (the numbers at one position of a text, its d *features*) by its **root mean square**, and subtracts nothing:
+
+$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
+
+It has a learned scale γ and no β. Llama and Gemma use it in place of LayerNorm. One of the source notes tests its own RMSNorm on the token 1, 2, 3, 4 and prints −1.3416, −0.4472, 0.4472, 1.3416. Something is wrong there, and you will see it without running anything.
+
+After this lesson you can say which changes of a token each of the two layers ignores, draw where their outputs lie, write RMSNorm, and judge whether one may replace the other. It takes about 25 minutes.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+# 06 不减均值，丢掉了什么？
+
+RMSNorm（均方根归一化）让每个词元（token，即文本中一个位置上的 d 个数，也就是它的 d 个**特征**）除以自己的**均方根**（root mean square），什么也不减：
+
+$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
+
+它有可学习的缩放参数 γ，没有 β。Llama 和 Gemma 用它代替层归一化（LayerNorm）。有一篇原始笔记用词元 1、2、3、4 测试自己写的 RMSNorm，打印出 −1.3416、−0.4472、0.4472、1.3416。这里一定有错，而且学完你不用运行就能看出来。
+
+学完这一课，你能说出对词元的哪些改动，这两种层各自不受影响；能画出它们的输出落在哪里；能写出 RMSNorm；还能判断可不可以用一种代替另一种。大约需要 25 分钟。
+"""
+
+# %%
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from blocklab.checks import check
+from blocklab.language import Text
+from blocklab.normalization import RMSNorm, layer_norm, rms_norm, standardize
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.pictures.circle_and_sphere import GUESSES, angles, circle_and_sphere, three_number_tokens
+from blocklab.pictures.mean_and_rms import mean_and_rms
+from blocklab.real_models import load_glassllm, smollm2_rms_norms
+
+# %% [markdown] lang="en"
+r"""
+## Two questions first
+
+1. The token 1, 2, 3, 4 goes through LayerNorm, with γ = 1 and β = 0. What are the mean of the output and the mean of its squares?
+2. BatchNorm trains with `momentum=0.1` in PyTorch. How much does the start value still count in the running mean after 10 steps?
+
+<details><summary>Answers</summary>
+
+1. 0 and, apart from the small ε, 1.
+2. $0.9^{10} = 0.35$, about a third.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 先想两个问题
+
+1. 词元 1、2、3、4 经过层归一化，γ = 1，β = 0。输出的均值是多少？输出的平方的均值呢？
+2. 批量归一化在 PyTorch 里用 `momentum=0.1` 训练。10 步之后，初值在移动均值里还占多少？
+
+<details><summary>答案</summary>
+
+1. 0；除了很小的 ε 的影响，是 1。
+2. $0.9^{10} = 0.35$，约三分之一。
+
+</details>
+"""
+
+# %% [markdown] lang="en"
+r"""
+## By hand
+
+Square, average, take the root, divide:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 动手算
+
+先平方，再求均值，然后开方，最后相除：
+"""
+
+# %%
+x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, d)
+mean_square = x.square().mean(-1, keepdim=True)  # (N, 1)
+y = x / (mean_square + 1e-5).sqrt()  # (N, d)
+torch.testing.assert_close(y, rms_norm(x, (4,), eps=1e-5))
+print(mean_square.flatten(), y.square().mean(-1))
+y
+
+# %% [markdown] lang="en"
+r"""
+The second token is ten times the first and comes out the same. Dividing by a positive number leaves every sign alone, so before γ no positive input can become negative: the note's −1.3416 did not come from RMSNorm.
+
+**Your turn, one line.** What is the root mean square of the token `[3, 4]`? Put the number, or a formula for it, in place of `None`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+第二个词元是第一个的十倍，输出却一样。除以一个正数，正负号都不会变，所以在乘 γ 之前，正的输入不可能变成负的：笔记里的 −1.3416 不是 RMSNorm 算出来的。
+
+**轮到你了**，只写一行：词元 `[3, 4]` 的均方根是多少？请把 `None` 换成这个数，或者换成算式。
+"""
+
+# %% tags=["exercise"]
+my_root_mean_square = None
+
+check("root_mean_square", my_root_mean_square)
+
+# %% [markdown] lang="en"
+r"""
+## Circle and sphere
+
+A token with three features is a point in space. Here are 300 of them, their numbers spread around 0 with standard deviation 1; both halves start with the same points. The *diagonal*, the direction `(1, 1, 1)` in which all three features are equal, points up, so the height of a point tells its mean. The wires are a sphere of radius √3 around the origin; the picture zooms so that no point is lost.
+
+*Steps* does to them what the layers do: step 1 subtracts from each token its mean (LayerNorm only), step 2 divides it by its standard deviation (LayerNorm) or by its root mean square (RMSNorm). *Shift* is added to every number beforehand. *Tilt* and *turn* move your eye; at tilt 90 you look down along the diagonal.
+
+**Predict first.** After both steps, what shape do LayerNorm's 300 outputs form? Choose, then drag *steps* to 2.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 圆周与球面
+
+三个特征的词元就是空间里的一个点。这里有 300 个词元，各个数分布在 0 附近，标准差为 1；左右两边从同样的点出发。**对角线**是三个特征都相等的方向，即 `(1, 1, 1)`，它在图中朝上，所以点的高低就表示均值的大小。线框是以原点为中心、半径为 √3 的球面；画面会自动缩放，让所有的点都看得见。
+
+“步骤”把两种层的做法一步步做出来：第 1 步，让每个词元减去自己的均值（只有层归一化做这一步）；第 2 步，除以自己的标准差（层归一化）或均方根（RMSNorm）。“平移”是事先给每个数加上的值。“俯仰”和“旋转”改变观看的角度；俯仰为 90 时，是沿着对角线往下看。
+
+**先猜一猜**：两步都做完之后，层归一化的 300 个输出组成什么形状？先选，再把“步骤”拖到 2。
+"""
+
+# %% tags=["panel"]
+Panel(
+    circle_and_sphere,
+    size=(10, 4.6),
+    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+    steps=Slider(0, 2, 0.1, 0, label=Text(en="steps", zh="步骤")),
+    shift=Slider(0, 10, 0.5, 0, label=Text(en="shift", zh="平移")),
+    tilt=Slider(-90, 90, 5, 25, label=Text(en="tilt", zh="俯仰")),
+    turn=Slider(-180, 180, 10, 20, label=Text(en="turn", zh="旋转")),
+)
+
+# %% [markdown] lang="en"
+r"""
+A circle. Step 1 drops every point onto the plane of the tokens with mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until the mean of its squares is 1: their sum is 3, the distance from the centre √3. A plane and a sphere meet in a circle. RMSNorm skips step 1 and keeps each token's *direction*: the points cover the sphere. With d features, too, LayerNorm's outputs have two conditions to meet and RMSNorm's one, at the distance √d.
+
+Now drag *shift*, with both steps done. LayerNorm does not move. RMSNorm's points crowd around the diagonal, and the outputs become alike:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+是圆周。第 1 步让每个点都落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到平方的均值为 1，也就是平方和为 3，到球心的距离为 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**，所以点布满整个球面。有 d 个特征时，层归一化的输出要满足两个条件，RMSNorm 的只要满足一个；两者到球心的距离都是 √d。
+
+两步都做完，再拖动“平移”。层归一化的输出不动；RMSNorm 的点都挤到对角线周围，各个输出越来越相像：
+"""
+
+# %%
+tokens = three_number_tokens()  # (N, d)
+for shift in (0, 1, 3, 10):
+    ln, rms = layer_norm(tokens + shift, (3,)), rms_norm(tokens + shift, (3,))
+    moved = (ln - layer_norm(tokens, (3,))).abs().max()
+    print(f"shift {shift:2}: LayerNorm moved by {moved:.4f}, RMSNorm's median angle {angles(rms).quantile(0.5):.0f}°")
+
+# %% [markdown] lang="en"
+r"""
+## Two divisors
+
+RMSNorm is not LayerNorm minus one step: the divisor changes, too. With the mean μ and the standard deviation σ of a token
+
+$$\text{RMS}^2 = \mu^2 + \sigma^2$$
+
+which is Pythagoras: LayerNorm divides by the orange side, RMSNorm by the blue one. The token is `[1, 2, 3, 4]`, multiplied by *scale*, and then *shift* is added.
+
+**Predict first.** Leave *scale* at 1. At one shift both layers give the same four numbers. At which?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 两个除数
+
+RMSNorm 不只是比层归一化少一步：除数也变了。记词元的均值为 μ、标准差为 σ，则
+
+$$\text{RMS}^2 = \mu^2 + \sigma^2$$
+
+这正是勾股定理：层归一化除以橙色的边，RMSNorm 除以蓝色的边。下面的词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
+
+**先猜一猜**：“缩放”保持 1，平移取某个值时，两种层给出相同的四个数。是哪个值？
+"""
+
+# %% tags=["panel"]
+Panel(
+    mean_and_rms,
+    size=(10, 4.6),
+    scale=Slider(0.2, 2, 0.2, 1, label=Text(en="scale", zh="缩放")),
+    shift=Slider(-5, 5, 0.5, 0, label=Text(en="shift", zh="平移")),
+)
+
+# %% [markdown] lang="en"
+r"""
+At −2.5: then the mean is 0, and the two divisors are one. In general LayerNorm(x) = RMSNorm(x − μ) before γ and β, so the two agree only where μ = 0. *Scale* alone, with shift 0, moves neither. With a shift other than 0 it moves RMSNorm, because the shift is not scaled with the rest.
+
+The [paper](https://arxiv.org/abs/1910.07467) lists such *invariances*; the next cell runs the list. `X` holds 5 tokens of 4 numbers, `W` the weights of 6 units, and each norm gets `X @ W.T`. Is its output the same as before the change? **Predict first:** in how many of the six lines do LayerNorm and RMSNorm differ?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+是 −2.5：这时均值为 0，两个除数相等。一般地，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)，所以只有 μ = 0 时两者才一致。平移为 0 时，只改“缩放”，两者都不动；平移不为 0 时，RMSNorm 会动，因为平移量没有跟着一起缩放。
+
+RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)列出了这样一些**不变性**（invariance），下一个单元格把它们逐条运行一遍。`X` 是 5 个词元，各有 4 个数；`W` 是 6 个单元的权重；送进归一化层的是 `X @ W.T`。改动之后，输出还和原来一样吗？**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
+"""
+
+# %% claims=["E41"]
+torch.testing.assert_close(layer_norm(x, (4,)), rms_norm(x - x.mean(-1, keepdim=True), (4,), eps=1e-5))
+X, W, b = (torch.randn(shape, dtype=torch.float64) for shape in ((5, 4), (6, 4), 4))
+one_unit, one_token = torch.ones(6, 1), torch.ones(5, 1)
+one_unit[1], one_token[1] = 2, 3
+changes = {"2.5 * W": (X, 2.5 * W), "W + b": (X, W + b), "one_unit * W": (X, one_unit * W)}
+changes |= {"2.5 * X": (2.5 * X, W), "X + b": (X + b, W), "one_token * X": (one_token * X, W)}
+norms = [lambda z: standardize(z, 0, 0), lambda z: layer_norm(z, (6,), eps=0), lambda z: rms_norm(z, (6,), eps=0)]
+print(f"{'':14} BatchNorm  LayerNorm  RMSNorm")
+for name, (x_new, w_new) in changes.items():
+    same = [torch.allclose(norm(x_new @ w_new.T), norm(X @ W.T)) for norm in norms]
+    print(f"{name:14} {same[0]!s:9}  {same[1]!s:9}  {same[2]!s}")
+
+# %% [markdown] lang="en"
+r"""
+In one: `W + b` adds the same vector to the weights of all units, and so one number to all features of a token. Only LayerNorm takes it away again. This *re-centering invariance* is what is lost, and in this list nothing else is.
+
+## What the source notes say
+
+| the notes say | does it hold? |
+|---|---|
+| RMSNorm is LayerNorm without subtracting the mean | Half of it: the divisor changes, too. |
+| the paper points out that LayerNorm works by scaling, not by centring | The paper *supposes* it, and reports experiments that fit. |
+| without loss of quality | "Comparable", up and down: translation scores (BLEU, more is better) 22.6 → 22.4 with RNNSearch, an older model, 26.6 → 26.8 with a Transformer; error on CIFAR-10 10.49% → 8.83%. |
+| it is faster | For the Transformer 231 in place of 248 seconds per 1000 steps, 6.9% less, on the authors' machine. More under *Going further*. |
+| the test prints −1.3416 and so on | That is LayerNorm's output. |
+
+(Numbers from the paper, LayerNorm → RMSNorm.) And the last line? The test creates `rmsn` and then calls `ln(x)`, a LayerNorm that an earlier cell had left in memory. In a fresh session:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+只有一行：`W + b` 给所有单元的权重加上同一个向量，也就给词元的所有特征加上了同一个数，只有层归一化能把它再减掉。丢掉的就是这种**重新中心化不变性**（re-centering invariance）；在这张表里，也只丢掉了它。
+
+## 原始笔记怎么说
+
+| 笔记的说法 | 成立吗？ |
+|---|---|
+| RMSNorm 就是去掉减均值的层归一化 | 只说对一半：除数也不同。 |
+| 论文指出，层归一化靠的是缩放，而不是减均值 | 论文只是**猜想**如此，并给出了与之相符的实验。 |
+| 没有降低性能 | 论文说的是“相当”，有升有降：翻译得分（BLEU，越高越好）用 RNNSearch（一种较早的模型）时 22.6 → 22.4，用 Transformer 时 26.6 → 26.8；CIFAR-10 上的错误率 10.49% → 8.83%。 |
+| 更快 | 在作者的机器上，Transformer 每 1000 步用 231 秒，而不是 248 秒，少 6.9%。详见“选读”。 |
+| 测试打印出 −1.3416 等数 | 那是层归一化的输出。 |
+
+（数据来自论文，箭头左边是层归一化，右边是 RMSNorm。）最后一行是怎么来的？测试先创建了 `rmsn`，却调用了 `ln(x)`，那是之前某个单元格留在内存里的层归一化。换成全新的会话：
+"""
+
+
+# %% claims=["E40", "E43"]
+class NotesRMSNorm(nn.Module):
+    def __init__(self, input_dim, eps=1e-5):
+        super().__init__()
+        self.eps, self.weight = eps, nn.Parameter(torch.ones(input_dim))
+
+    def forward(self, x):
+        return x * self.weight / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
+
+
+print(NotesRMSNorm(4)(x))
+try:
+    exec("rmsn = RMS_Norm(4); x_norm = ln(x)", {"RMS_Norm": NotesRMSNorm, "x": x})
+except NameError as error:
+    print(error)
+
+# %% [markdown] lang="en"
+r"""
+Their class is right, and was never called. The `grad_fn` that they print gives it away, too: `AddBackward0`, the "+ β" of LayerNorm, where theirs ends in a division. So restart the kernel and run all cells before you believe a notebook.
+
+## In trained models
+
+SmolLM2 has 61 RMSNorms, two in each of its 30 layers and one at the end, with 576 features; their γ come with this package. **Predict first:** γ usually starts at 1. Where is it after training, and can it be negative?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+他们的类是对的，只是从没调用过。笔记里打印的 `grad_fn` 也露了馅：那是 `AddBackward0`，即层归一化最后的“+ β”；而他们的 RMSNorm 最后一步是除法。所以，先重启内核，把所有单元格运行一遍，再相信一个笔记本。
+
+## 训练好的模型
+
+SmolLM2 有 30 层，每层两个 RMSNorm，最后还有一个，共 61 个，特征数是 576；它们的 γ 随本课程的包一起提供。**先猜一猜**：γ 通常从 1 开始。训练之后它在哪里？会是负的吗？
+"""
+
+# %%
+gains = smollm2_rms_norms()
+for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.norm1", "norm"):
+    gain = gains[f"{name}.weight"]  # (d,)
+    negative = (gain < 0).sum()
+    print(f"{name:15}  mean {gain.mean():6.3f}  from {gain.min():6.3f} to {gain.max():5.3f}  negative {negative}")
+
+# %% [markdown] lang="en"
+r"""
+Mostly far below 1, and in the last norm well above 1; in the very first almost half are negative, so after γ the signs may turn. (Only the product of γ and the matrix that follows counts, so compare features within one norm rather than norms.)
+
+And the mean? glassllm is a small language model with 9 RMSNorms and 128 features. It reads a sentence, and we record which share of each token's mean square its mean makes up, $\mu^2 / \text{RMS}^2$. Then the mean is subtracted in front of every RMSNorm, which makes LayerNorms of them. **Predict first:** the loss is 3.77, and guessing among its 1024 tokens would give 6.93. What does it become?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+大多远小于 1，最后一个归一化层里却远大于 1；最前面的那个里，将近一半的 γ 是负的，所以乘过 γ 之后，正负号可能改变。（起作用的只是 γ 与后面矩阵的乘积，所以应当在同一个归一化层里比较各个特征，而不是拿不同的层相比。）
+
+那么均值呢？glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的平方的均值里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$；然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：原来的损失是 3.77，在 1024 个词元里瞎猜则是 6.93。现在变成多少？
+"""
+
+# %% tags=["slow"]
+from glassllm import load_pretrained
+
+net, tokenizer = load_glassllm(), load_pretrained("en")[1]
+alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
+ids = torch.tensor([tokenizer.encode(alice)])  # (N, L)
+glass_norms = [module for module in net.modules() if isinstance(module, RMSNorm)]
+
+
+def read_with(before_each_norm):
+    hooks = [norm.register_forward_pre_hook(before_each_norm) for norm in glass_norms]
+    with torch.inference_mode():
+        loss = F.cross_entropy(net(ids)[0, :-1], ids[0, 1:])
+    [hook.remove() for hook in hooks]
+    return loss.item()
+
+
+# %% tags=["slow"]
+shares = []
+as_it_is = read_with(lambda _, x: shares.append(x[0].mean(-1) ** 2 / x[0].square().mean(-1)))
+centred = read_with(lambda _, x: x[0] - x[0].mean(-1, keepdim=True))
+print(f"loss {as_it_is:.2f}, with LayerNorm {centred:.2f}")
+print(f"share of the mean {torch.stack(shares).mean():.1%}, one in 128 is {1 / 128:.1%}")
+
+# %% [markdown] lang="en"
+r"""
+Hardly any worse, on this one sentence. The diagonal is one of 128 directions at right angles, which share the mean square, 0.8% each on average, and it has about that: to this model it is nothing special. That fits how little is lost. In the picture above, with three features, it was one direction in 3.
+
+## Exercise: RMSNorm
+
+Write it. `normalized_shape` is a tuple with the sizes of the last axes, which all share one root mean square; `weight` is γ or `None`. If `eps` is `None`, take `torch.finfo(x.dtype).eps`, the step from 1 to the next number in that type.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+就这一句话来看，几乎没有变差。对角线是 128 个互相垂直的方向中的一个，它们分享平方的均值，平均每个占 0.8%，它也差不多就占这么多：对这个模型来说，它并不特别。这与丢掉的东西很少正相符。而在前面的图里，特征只有三个，它是 3 个方向中的一个。
+
+## 练习：RMSNorm
+
+请把它写出来。`normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根；`weight` 是 γ，也可以是 `None`。`eps` 为 `None` 时，取 `torch.finfo(x.dtype).eps`，也就是在这种类型里，从 1 到下一个数的距离。
+"""
+
+
+# %% tags=["exercise"]
+def my_rms_norm(x, normalized_shape, weight=None, eps=None):
+    return ...
+
+
+check("rms_norm", my_rms_norm)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Start from the cell under *By hand*, and count the axes from the end, as in lesson 02. The solution is folded below; it calculates in float32 where the input is float16. Nothing later needs your code.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？从“动手算”一节的单元格出发，再像第 02 课那样从后往前数轴。参考答案折叠在下面；输入是 float16 时，它用 float32 计算。后面的内容不会用到你的代码。
+"""
+
+
+# %% tags=["solution"]
+def solved_rms_norm(x, normalized_shape, weight=None, eps=None):
+    axes = tuple(range(-len(normalized_shape), 0))
+    eps = torch.finfo(x.dtype).eps if eps is None else eps
+    wide = x.float() if x.dtype == torch.float16 else x
+    y = wide / (wide.square().mean(axes, keepdim=True) + eps).sqrt()
+    return (y if weight is None else y * weight).to(x.dtype)
+
+
+assert check("root_mean_square", 12.5**0.5)
+check("rms_norm", solved_rms_norm)
+
+# %% [markdown] lang="en"
+r"""
+## Three closing questions
+
+1. A token with 576 features has gone through RMSNorm with γ = 1. How long is it, and how large can one feature be at most? And after LayerNorm?
+
+<details><summary>Answer</summary>
+
+Both have the length √576 = 24, apart from ε. After RMSNorm one feature can be 24, if the others are 0; after LayerNorm √575 = 23.98, if the others are equal.
+
+</details>
+
+2. A new RMSNorm agrees with torch's on `torch.randn(8, 4096)`. On activations with mean 5 and standard deviation 1 it is 5 times too large. Which mistake is it, and why did the test miss it?
+
+<details><summary>Answer</summary>
+
+It divides by σ in place of the root mean square. With mean 0 the two are equal; here RMS / σ = √(5² + 1) = 5.1. Test with shifted input.
+
+</details>
+
+3. A trained model with RMSNorm is to run where only LayerNorm exists. May you put LayerNorm in its place, with the same γ and without β?
+
+<details><summary>Answer</summary>
+
+It is another function, equal only where every token has mean 0. glassllm hardly minded, on one sentence; another model may use that direction, so measure. Or write RMSNorm from its parts: it takes one line.
+
+</details>
+
+The next cell computes the largest feature and the ratio.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 三个思考题
+
+1. 某个词元有 576 个特征，经过了 γ = 1 的 RMSNorm。它的长度是多少？一个特征最大能到多少？换成层归一化呢？
+
+<details><summary>答案</summary>
+
+除了 ε 的影响，长度都是 √576 = 24。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 24；经过层归一化，最多是 √575 = 23.98，这时其他特征都相等。
+
+</details>
+
+2. 新写的 RMSNorm 在 `torch.randn(8, 4096)` 上与 torch 一致；激活值的均值为 5、标准差为 1 时，它却大到了 5 倍。是哪种错误？测试为什么没有发现？
+
+<details><summary>答案</summary>
+
+它除以的是 σ，而不是均方根。均值为 0 时两者相等；这里 RMS / σ = √(5² + 1) = 5.1。测试时要让输入平移一下。
+
+</details>
+
+3. 一个用 RMSNorm 训练好的模型，要在只有层归一化的地方运行。可以换成 γ 相同、没有 β 的层归一化吗？
+
+<details><summary>答案</summary>
+
+那是另一个函数，只有每个词元的均值都为 0 时才相等。对 glassllm 来说，一句话上的损失几乎没变；别的模型却可能用到这个方向，所以要先测一测。或者用基本运算写出 RMSNorm，只要一行。
+
+</details>
+
+下一个单元格计算最大的特征和这个比值。
+"""
+
+# %%
+spike = torch.zeros(576)
+spike[0] = 1000
+print(f"{rms_norm(spike, (576,)).max():.2f} {layer_norm(spike, (576,)).max():.2f}")
+for shift in (0, 5):
+    x = torch.randn(8, 4096) + shift
+    by_deviation = x / x.std(-1, correction=0, keepdim=True)
+    print(f"{(by_deviation / F.rms_norm(x, (4096,))).mean():.1f}")
+
+# %% [markdown] lang="en"
+r"""
+**In one line:** RMSNorm keeps a token's direction, LayerNorm first takes the mean out of it, and that is one direction in d.
+
+## Going further: ε, and when to round
+
+The paper has no ε. `nn.RMSNorm` takes the machine epsilon by default, Meta's Llama code 1e-6 in the layer and 1e-5 in its settings. For a token whose numbers are all 0.0001, the three give the first line below. The next two show why the squares are better computed in float32: in float16 the square of a number from 256 on is infinite, and the output 0.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**一句话总结**：RMSNorm 保留词元的方向；层归一化先去掉其中的均值，那是 d 个方向中的一个。
+
+## 选读：ε，以及何时舍入
+
+论文里没有 ε。`nn.RMSNorm` 默认取机器精度；Meta 的 Llama 代码，在层里默认是 1e-6，在配置里是 1e-5。某个词元的数都是 0.0001，三种取法的结果就是下面的第一行。后两行说明为什么平方最好用 float32 来算：在 float16 里，256 及以上的数一平方就是无穷大，输出就成了 0。
+"""
+
+# %% claims=["E42"]
+tiny = torch.full((4,), 1e-4)
+print([round(F.rms_norm(tiny, (4,), eps=eps)[0].item(), 4) for eps in (None, 1e-6, 1e-5)])
+half = torch.tensor([300, 400, 500, 600], dtype=torch.float16)
+print(half / (half.square().mean() + 1e-5).sqrt())
+print(rms_norm(half, (4,)))
+
+# %% [markdown] lang="en"
+r"""
+Models also differ in *when* they round to a short type such as bfloat16. Both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) rounds the normalized numbers to the type of x and then multiplies by γ, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32 and rounds once. To reproduce a model to the last digit you need its order. Write both; eps is added as above.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的短类型。两者都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要一位不差地重现某个模型，就要按它的顺序来。请写出这两种；eps 的加法同上。
+"""
+
+
+# %% tags=["exercise"]
+def my_rms_norm_llama(x, weight, eps=1e-6):
+    return ...
+
+
+def my_rms_norm_gemma(x, weight, eps=1e-6):
+    return ...
+
+
+print(check("rms_norm_llama", my_rms_norm_llama))
+check("rms_norm_gemma", my_rms_norm_gemma)
+
+
+# %% tags=["solution"]
+def solved_llama(x, weight, eps=1e-6):
+    wide = x.float()
+    y = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
+    return y.to(x.dtype) * weight
+
+
+def solved_gemma(x, weight, eps=1e-6):
+    wide = x.float()
+    y = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
+    return (y * (1 + weight.float())).to(x.dtype)
+
+
+assert check("rms_norm_llama", solved_llama)
+check("rms_norm_gemma", solved_gemma)
+
+# %% [markdown] lang="en"
+r"""
+The same token and the same γ, in bfloat16, which keeps 8 binary digits, in both orders:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+同一个词元，同样的 γ，用只有 8 位二进制有效数字的 bfloat16，按两种顺序各算一次：
+"""
+
+# %%
+x, gain = torch.tensor([[4, 5, 6], [1.25, 0.75, 1.5]], dtype=torch.bfloat16)
+print(solved_llama(x, gain), solved_gemma(x, gain - 1), sep="\n")
+
+# %% [markdown] lang="en"
+r"""
+## Going further: faster?
+
+On a GPU such layers wait for memory, so count how often each of the N · d numbers is read or written. Step by step LayerNorm (without β) reads for the mean, reads and writes to subtract it, reads and writes to square, reads for the mean of squares, reads and writes to divide, reads and writes for γ. RMSNorm leaves out the first two. One *fused* function reads the input once, keeps it on the chip, and writes the output once. In bytes per number, 2 bytes each in float16:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：更快吗？
+
+在 GPU 上，这样的层主要在等显存，所以要数一数：N · d 个数，每个要读写几次。一步一步做时，层归一化（没有 β）求均值读一次，减均值读写各一次，平方读写各一次，求平方的均值读一次，相除读写各一次，乘 γ 读写各一次。RMSNorm 省去前两步。**融合**（fused）成一个函数，就只读一次输入，留在芯片上，再写一次输出。每个数要传多少字节，float16 每次 2 字节：
+"""
+
+# %% claims=["E41"]
+mean, subtract, square, mean_of_squares, divide, gamma = 1, 2, 2, 1, 2, 2
+layer_norm_bytes = 2 * (mean + subtract + square + mean_of_squares + divide + gamma)
+rms_norm_bytes = 2 * (square + mean_of_squares + divide + gamma)
+print(layer_norm_bytes, rms_norm_bytes, f"{layer_norm_bytes / rms_norm_bytes:.2f}")
+print("fused", 2 * 2, 2 * 2)
+
+# %% [markdown] lang="en"
+r"""
+Step by step RMSNorm moves 14 bytes where LayerNorm moves 20. Fused, both move 4: the mean is free. And a norm is only a part of a model. In the paper, seconds per 1000 steps:
+
+| | LayerNorm | RMSNorm | less |
+|---|---|---|---|
+| RNNSearch | 665 | 501 | 24.7% |
+| Transformer | 248 | 231 | 6.9% |
+
+Lesson 12 measures it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+一步一步做，RMSNorm 传 14 字节，层归一化传 20 字节。融合之后，两者都是 4 字节：减均值不用多花钱。而且归一化只是模型的一部分。论文里每 1000 步的秒数：
+
+| | 层归一化 | RMSNorm | 减少 |
+|---|---|---|---|
+| RNNSearch | 665 | 501 | 24.7% |
+| Transformer | 248 | 231 | 6.9% |
+
+第 12 课会实际测量。
+"""
