@@ -108,6 +108,8 @@ def test_a_broken_notebook_is_named_and_the_others_are_read(classroom, tmp_path,
     assert read(classroom).faults.keys() == {"ada/broken.ipynb", "bo/odd.ipynb"}
     assert "ada/broken.ipynb" in capsys.readouterr().err
     assert read(classroom).cells["chen"]
+    (tmp_path / "alone.ipynb").write_text("{")
+    assert "alone" not in read(tmp_path).cells
 
 
 def test_checkpoints_are_left_out(classroom):

@@ -12,7 +12,7 @@ from pathlib import Path
 from blocklab.language import Text
 
 from .tables import EXERCISES
-from .verdict import MIME
+from .verdict import MIME, marked
 
 SOLVED, NOT_BEGUN, UNKNOWN = "✓", "…", "?"
 NOT_WRITTEN = "not-written-yet"
@@ -71,12 +71,13 @@ def read(folder: Path) -> Report:
         inside = path.relative_to(folder)
         if ".ipynb_checkpoints" in inside.parts:
             continue
-        student = inside.parts[0] if len(inside.parts) > 1 else inside.stem
-        row = cells.setdefault(student, {})
         try:
-            row |= {verdict["exercise"]: _mark(verdict) for verdict in verdicts(path)}
+            marks = {verdict["exercise"]: _mark(verdict) for verdict in verdicts(path)}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             faults[inside.as_posix()] = f"{type(error).__name__}: {error}"
+            continue
+        student = inside.parts[0] if len(inside.parts) > 1 else inside.stem
+        cells.setdefault(student, {}).update(marks)
     return Report(cells, faults)
 
 
@@ -136,7 +137,7 @@ _STYLE = (
 
 def _item(exercise: str, mistake: str, count: int, total: int) -> str:
     known = {row.id: row.hint for row in EXERCISES[exercise].mistakes} if exercise in EXERCISES else {}
-    hint = f"<br>{escape(str(known[mistake]))}" if mistake in known else ""
+    hint = f"<br>{marked(str(known[mistake]))}" if mistake in known else ""
     share = COUNT.format(count=count, total=total)
     return f"<li><strong>{share}</strong> <code>{escape(exercise)}</code> · {escape(mistake)}{hint}</li>"
 
@@ -144,5 +145,5 @@ def _item(exercise: str, mistake: str, count: int, total: int) -> str:
 def _row(student: str, row: dict[str, str], exercises: list[str]) -> str:
     marks = (row.get(name, "") for name in exercises)
     kinds = {SOLVED: "solved", NOT_BEGUN: "", "": ""}
-    cells = "".join(f'<td class="{kinds.get(mark, "wrong")}">{escape(mark)}</td>' for mark in marks)
+    cells = "".join(f'<td class="{kinds.get(mark, "wrong")}">{escape(mark.replace("+", " + "))}</td>' for mark in marks)
     return f"<tr><th>{escape(student)}</th>{cells}</tr>"

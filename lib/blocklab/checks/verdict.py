@@ -79,7 +79,7 @@ class Verdict:
     def html(self) -> str:
         """The same for a notebook. Colours come from the page, so that it reads on dark and on light."""
         parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
-        parts += [f"<p>{_marked(text)}</p>" for text in self.told]
+        parts += [f"<p>{marked(text)}</p>" for text in self.told]
         if self.telling:
             rows = "".join(_row(name, value) for name, value in _rows(self.telling))
             parts.append(f"<table>{rows}</table>")
@@ -111,7 +111,7 @@ def _row(name: str, value: str) -> str:
     return f"<tr><th {left}>{escape(name)}</th><td {left}><code>{escape(value)}</code></td></tr>"
 
 
-def _marked(text: str) -> str:
+def marked(text: str) -> str:
     """Words with `code` and **bold** in them, as HTML."""
     html = re.sub(r"`(.+?)`", r"<code>\1</code>", escape(text))
     return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html)

@@ -21,6 +21,7 @@ VARIANCES = Text(en="the batch's variance (true: 1)", zh="小批量的方差（�
 COUNT = Text(en="values per channel, m = N·H·W", zh="每个通道的数值个数 m = N·H·W")
 THEORY = Text(en="theory: ± 1 standard deviation", zh="理论值：± 1 个标准差")
 FOUND = Text(en="measured", zh="测量值")
+ONE = Text(en="one mini-batch", zh="一个小批量")
 SEEN = Text(
     en="{images} images of {side} × {side}: m = {m}. The means have standard deviation {mean:.3f} "
     "(theory {mean_theory:.3f}), the variances {variance:.3f} (theory {variance_theory:.3f}).",
@@ -49,7 +50,7 @@ def estimate_spread(figure: Figure) -> Callable[..., str]:
     mean_dots, mean_bar = funnel(left, str(MEANS), 0, spread_of_mean, (-2.4, 2.4))
     variance_dots, variance_bar = funnel(right, str(VARIANCES), 1, spread_of_variance, (-0.4, 6.4))
     handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", ncols=2, frameon=False, labelcolor=INK)
+    figure.legend(handles, labels, loc="upper center", ncols=3, frameon=False, labelcolor=INK)
 
     def update(images: int, side: int, alike: bool) -> str:
         m = images * side**2
@@ -114,6 +115,6 @@ def funnel(axes: Axes, title: str, true: float, spread: Callable, limits: tuple[
     axes.spines[["top", "right"]].set_visible(False)
     for sign, label in ((1, str(THEORY)), (-1, None)):
         axes.plot(COUNTS, true + sign * spread(COUNTS), color=TRUE, linewidth=2, label=label, zorder=2)
-    (dots,) = axes.plot([], [], ".", color=MOVED, markersize=4, alpha=0.6, animated=True, zorder=3)
+    (dots,) = axes.plot([], [], ".", color=MOVED, markersize=4, alpha=0.6, label=str(ONE), animated=True, zorder=3)
     (bar,) = axes.plot([], [], "_-", color=INK, markersize=14, linewidth=2.2, animated=True, zorder=4, label=str(FOUND))
     return dots, bar

@@ -34,7 +34,7 @@ AFTER = Text(en="outputs", zh="输出")
 TITLE = Text(en="the values of one mini-batch", zh="一个小批量里的数")
 X = Text(en="input $x_1$", zh="输入 $x_1$")
 Y = Text(en="output for $x_1$", zh="$x_1$ 的输出")
-CEILING = Text(en="ceiling √(m − 1)", zh="上限 √(m − 1)")
+CEILING = Text(en=r"ceiling $\sqrt{m-1}$", zh=r"上限 $\sqrt{m-1}$")
 SEEN = Text(
     en="m = {m}: x₁ = {x:.4g} becomes {y:.3f}. No output can exceed √(m − 1) = {ceiling:.3f}.",
     zh="m = {m}：x₁ = {x:.4g} 变成 {y:.3f}。任何输出都不会超过 √(m − 1) = {ceiling:.3f}。",
@@ -129,7 +129,7 @@ def curve_axes(axes: Axes):
     axes.spines[["top", "right"]].set_visible(False)
     for m in MARKED:
         axes.plot(CURVE, [through(m, value)[0] for value in CURVE], color=STILL, linewidth=2, zorder=1)
-        axes.text(MOST * 1.2, (m - 1) ** 0.5, f"m = {m}", va="center", size=9.5, color=INK)
+        axes.text(MOST * 1.45, (m - 1) ** 0.5, f"m = {m}", va="center", size=9.5, color=INK)
     (curve,) = axes.plot(CURVE, CURVE, color=MOVED, linewidth=2.6, animated=True, zorder=3)
     (ceiling,) = axes.plot([LEAST, MOST], [0, 0], "--", color=TRUE, linewidth=1.4, animated=True, zorder=2)
     name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="bottom", animated=True, zorder=4)
