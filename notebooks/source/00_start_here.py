@@ -98,7 +98,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(lesson_map(ready=(0, 1, 2, 3)), size=(10, 5.4))
+Panel(lesson_map(ready=(0, 1, 2, 3, 5, 6)), size=(10, 5.4))
 
 # %% [markdown] lang="en"
 r"""
@@ -108,8 +108,8 @@ r"""
 | [02](02_norm_axes.ipynb) | Which numbers share one mean? | **ready** |
 | [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? | **ready** |
 | 04 | When does BatchNorm fail? | to come |
-| 05 | LayerNorm, exactly. | to come |
-| 06 | What is lost when the mean stays? | to come |
+| [05](05_layer_norm.ipynb) | LayerNorm, exactly. | **ready** |
+| [06](06_rms_norm.ipynb) | What is lost when the mean stays? | **ready** |
 | 07 | How do sines tell positions apart? | to come |
 | 08 | What does a gate add? | to come |
 | 09 | Where does 11008 come from? | to come |
@@ -125,11 +125,11 @@ The lessons grew from five notes found on the web. They contradict each other, a
 
 | topic | one note says | another says | PyTorch | lesson |
 |---|---|---|---|---|
-| ε | 1e-12 | 1e-5, once inside the root and once outside | 1e-5, inside | 05 |
+| ε | 1e-12 | 1e-5, once inside the root and once outside | 1e-5, inside | [05](05_layer_norm.ipynb) |
 | momentum | close to 1 | 0.1 | 0.1, the weight of the *new* value | [03](03_ema_momentum.ipynb) |
 | an image is | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
 | BatchNorm keeps one mean per | position and feature | feature | channel | [02](02_norm_axes.ipynb) |
-| the parameters are called | gamma, beta | weight, bias | `weight`, `bias` | 05 |
+| the parameters are called | gamma, beta | weight, bias | `weight`, `bias` | [05](05_layer_norm.ipynb) |
 | the Chinese word for normalization | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 
 The column "PyTorch", asked from PyTorch itself:
@@ -143,8 +143,8 @@ r"""
 | [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | **可用** |
 | [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ | **可用** |
 | 04 | 批量归一化什么时候失效？ | 待写 |
-| 05 | 一丝不差的层归一化 | 待写 |
-| 06 | 不减均值，丢掉了什么？ | 待写 |
+| [05](05_layer_norm.ipynb) | 一丝不差的层归一化 | **可用** |
+| [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **可用** |
 | 07 | 正弦怎样区分位置？ | 待写 |
 | 08 | 门控带来了什么？ | 待写 |
 | 09 | 11008 从哪里来？ | 待写 |
@@ -160,11 +160,11 @@ r"""
 
 | 话题 | 一篇说 | 另一篇说 | PyTorch | 课 |
 |---|---|---|---|---|
-| ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | 05 |
+| ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | [05](05_layer_norm.ipynb) |
 | 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | [03](03_ema_momentum.ipynb) |
 | 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
 | 批量归一化为谁各算一个均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
-| 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | 05 |
+| 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | [05](05_layer_norm.ipynb) |
 | normalization 的中文 | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 
 “PyTorch”这一列，直接问 PyTorch：

@@ -78,7 +78,7 @@ r"""
 """
 
 # %%
-pair = torch.tensor([[1.0, 10.0, 0.3, 7.000], [2.0, -50.0, 0.3, 7.002]])  # (N, C)
+pair = torch.tensor([[1.0, 10.0, 0.5, 0.000], [2.0, -50.0, 0.5, 0.002]])  # (N, C)
 nn.BatchNorm1d(4, affine=False)(pair)
 
 # %% [markdown] lang="en"
@@ -114,7 +114,7 @@ r"""
 
 On the left, m values that share a mean, above before BatchNorm, below after it. The red one, $x_1$, is yours to move from 0.1 to 1000; the others stay between −1 and 1. The upper ruler is even up to 1 and logarithmic beyond. On the right, the output for $x_1$ against $x_1$.
 
-With m = 32, drag $x_1$ a little: from 0.1 to 1 the output grows about nine times.
+With m = 32, drag $x_1$ a little: from 0.1 to 1 the output becomes almost ten times as large.
 
 **Predict first.** Now m = 2: the other value is 0. $x_1$ goes from 0.1 to 1000. What does its output do? Choose, then set *m* to 2 and drag.
 """
@@ -125,7 +125,7 @@ r"""
 
 左边是共用一个均值的 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你移动，从 0.1 到 1000；其余的数固定在 −1 和 1 之间。上面那把尺子在 1 以内是均匀的，再往上用对数刻度。右边是 $x_1$ 的输出随 $x_1$ 变化的曲线。
 
-先在 m = 32 时稍微拖动 $x_1$：从 0.1 到 1，输出变成原来的约九倍。
+先在 m = 32 时稍微拖动 $x_1$：从 0.1 到 1，输出变成原来的近十倍。
 
 **先猜一猜**：现在取 m = 2，另一个数是 0。$x_1$ 从 0.1 变到 1000，它的输出会怎样？先选，再把 m 调到 2，然后拖动。
 """
@@ -142,7 +142,8 @@ Panel(
 # %%
 for m in (2, 4, 32):
     near, far = (through(m, x)[0] for x in (0.1, 1000.0))
-    print(f"m = {m:2}: from {near:.3f} to {far:.3f}, ceiling {(m - 1) ** 0.5:.3f}")
+    slope = (through(m, 1.1)[0] - through(m, 0.9)[0]) / 0.2
+    print(f"m = {m:2}: from {near:.3f} to {far:.3f}, ceiling {(m - 1) ** 0.5:.3f}, slope at 1: {slope:.3f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -152,7 +153,7 @@ $$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
 
 Look at the lower ruler, too: there the other values have become one point. A single outlier wipes out all differences between the rest.
 
-It is lesson 01's saturated $\tanh$ again: where the curve is flat, hardly any gradient goes back to the layers before. And with m = 1 the output is β, whatever the input: with the samples one by one, as in online learning, nothing is left to learn from. torch refuses.
+It is lesson 01's saturated $\tanh$ again: where the curve is flat, as everywhere here with m = 2, hardly any gradient goes back to the layers before. And with m = 1 the output is β, whatever the input: nothing is left to learn from. One note names online learning, where the samples come one by one, as a case against BatchNorm; that is why. torch refuses.
 
 ## How far off are the estimates?
 
@@ -167,7 +168,7 @@ $$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
 
 再看下面那把尺子：其余的数都挤成了一点。只要有一个离群的数，其余各数之间的差别就全没了。
 
-这正是第 01 课里饱和的 $\tanh$：曲线一平，就几乎没有梯度传回前面的层。m = 1 时，不论输入是什么，输出都是 β：像在线学习（online learning）那样一个一个地来样本，就什么也学不到。torch 拒绝这样做。
+这正是第 01 课里饱和的 $\tanh$：曲线一平，就几乎没有梯度传回前面的层，而这里 m = 2 的曲线处处都平。m = 1 时，不论输入是什么，输出都是 β，什么也学不到。有一篇笔记说，批量归一化（BatchNorm）不适合样本一个一个到来的在线学习（online learning），原因就在这里。torch 拒绝这样做。
 
 ## 估计得有多准？
 
@@ -185,14 +186,14 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-From 5 × 5 on: m = 100, and 1 / √100 = 0.1. With 14 × 14 it is 784 values and 0.036: four samples, and a fair estimate. With neighbours alike the funnel no longer holds: the same 784 values are worth about 100 independent ones. In the feature maps of a real network it depends on the channel.
+From 5 × 5 on: m = 100, and 1 / √100 = 0.1. With 14 × 14 it is 784 values and 0.036: four samples, and a fair estimate. With neighbours alike the funnel no longer holds: the same 784 values are worth about 100 independent ones. How alike neighbours are in a real network differs from channel to channel.
 
 The next cell compares theory and random draws for m = 4, without images:
 """
 
 # %% [markdown] lang="zh"
 r"""
-从 5 × 5 开始：m = 100，1 / √100 = 0.1。14 × 14 时有 784 个数，标准差 0.036：同样是四个样本，估计已经相当准。相邻像素相似时，测量值就超出了漏斗：同样是 784 个数，只相当于约 100 个独立的数。在真实网络的特征图里，要看具体是哪个通道。
+从 5 × 5 开始：m = 100，1 / √100 = 0.1。14 × 14 时有 784 个数，标准差 0.036：同样是四个样本，估计已经相当准。相邻像素相似时，测量值就超出了漏斗：同样是 784 个数，只相当于约 100 个独立的数。在真实网络里，相邻像素有多相似，各个通道并不相同。
 
 下一个单元格不用图像，取 m = 4，把理论值和随机数的结果放在一起：
 """
@@ -205,7 +206,7 @@ print(f"biased variance, average {x.var(1, correction=0).mean():.2f}   theory {3
 
 # %% [markdown] lang="en"
 r"""
-So four *independent* values do say little: the mean is off by half a standard deviation, and the variance by 82% of itself.
+So four *independent* values do say little: typically, the mean is off by half a standard deviation and the unbiased variance by 82% of the true one; the biased one is also too small by a quarter on average.
 
 ## Real digits
 
@@ -219,7 +220,7 @@ Each is trained from 3 random starts. The learning rate grows with the batch siz
 
 # %% [markdown] lang="zh"
 r"""
-所以，四个**独立**的数确实说明不了什么：均值会偏差半个标准差，方差会偏差 82%。
+所以，四个**独立**的数确实说明不了什么：均值通常会偏差半个标准差，无偏方差会偏差真实方差的 82%；有偏方差平均还要小四分之一。
 
 ## 真实的手写数字
 
@@ -238,7 +239,8 @@ images, labels = (images - images.mean()) / images.std(), torch.tensor(digits.ta
 
 
 def accuracy(net, batch_size, epochs):
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1 * batch_size / 32, momentum=0.9)
+    rate = 0.05 * batch_size / 32
+    optimizer = torch.optim.SGD(net.parameters(), lr=rate, momentum=0.9, fused=True)
     for batch in torch.cat([torch.randperm(1280) for _ in range(epochs)]).split(batch_size):
         optimizer.zero_grad()
         nn.functional.cross_entropy(net(images[batch]), labels[batch]).backward()
@@ -274,8 +276,8 @@ r"""
 group = partial(nn.GroupNorm, 8)
 mlps = {"BatchNorm": nn.BatchNorm1d, "LayerNorm": nn.LayerNorm, "GroupNorm": group}
 convs = {"BatchNorm": nn.BatchNorm2d, "GroupNorm": group}
-runs = [(mlp, 2, mlps, *run) for run in product(mlps, (2, 4, 32), range(3))]
-runs += [(convolutions, 1, convs, *run) for run in product(convs, (2, 4, 32), range(3))]
+runs = [(mlp, 3, mlps, *run) for run in product(mlps, (2, 4, 32), range(3))]
+runs += [(convolutions, 2, convs, *run) for run in product(convs, (2, 4, 32), range(3))]
 scores = {mlp: {}, convolutions: {}}
 for make, epochs, norms, norm, size, start in progress(runs, Text(en="trained", zh="已训练")):
     torch.manual_seed(start)
@@ -303,21 +305,21 @@ for make, other in ((mlp, "LayerNorm"), (convolutions, "GroupNorm")):
 at_32 = {nn.BatchNorm1d: [], nn.LayerNorm: []}
 for norm, start in product(at_32, range(20)):
     torch.manual_seed(start)
-    at_32[norm].append(accuracy(mlp(norm), 32, 2))
+    at_32[norm].append(accuracy(mlp(norm), 32, 3))
 print("mlp, batch size 32: BatchNorm ahead of LayerNorm:", mean(at_32[nn.BatchNorm1d]) > mean(at_32[nn.LayerNorm]))
 
 # %% [markdown] lang="en"
 r"""
 Both halves are true. At m = 2 BatchNorm collapses. But at the same batch size the network with convolutions does not, for it has m = 128 and m = 32, and at 32 BatchNorm is ahead in the MLP. "BatchNorm fails with small batches" leaves out what is small.
 
-Not to collapse is not yet to be free of charge. A large network on a hard task, ResNet-50 on ImageNet, error in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
+Not to collapse is not yet to be free of charge. A large network on a hard task, ResNet-50 on ImageNet (photos of 224 × 224), error in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
 
 | images per GPU | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
 | BatchNorm | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
 | GroupNorm | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
-Here, too, BatchNorm stands after convolutions only, and its last feature maps of 7 × 7 give m = 98 for 2 images. Still it loses 11 points. A hundred values from two photos are far from a hundred independent ones, and `eval()` then works with other statistics than the training did.
+Here, too, BatchNorm stands after convolutions only, and its last feature maps of 7 × 7 give m = 98 for 2 images. Still it loses 11 points. A hundred values from two photos need not be worth a hundred independent ones, and `eval()` then works with other statistics than the training did.
 
 ## What the source notes say
 
@@ -334,14 +336,14 @@ The point about padding, tested. Two sentences of five tokens; in a copy, the la
 r"""
 两方面都是真的。m = 2 时，批量归一化垮掉了。但批量大小相同，卷积网络却没有垮，因为它的 m = 128 和 m = 32；到了 32，批量归一化在 MLP 里还领先。只说“小批量时批量归一化会失效”，却没有说什么才算小。
 
-不过，没有垮掉，不等于没有代价。换成大网络、难任务，在 ImageNet 上训练 ResNet-50，错误率（%）是（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
+不过，没有垮掉，不等于没有代价。换成大网络、难任务，在 ImageNet（224 × 224 的照片）上训练 ResNet-50，错误率（%）是（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
 
 | 每块 GPU 的图像数 | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
 | 批量归一化（BatchNorm） | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
 | 组归一化（GroupNorm） | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
-这里的批量归一化同样只在卷积之后，最后的特征图是 7 × 7，2 张图就有 m = 98。可它还是差了 11 个百分点。两张照片里的一百个数，远不如一百个独立的数；而且 `eval()` 用的统计量，和训练时用的不一样。
+这里的批量归一化同样只在卷积之后，最后的特征图是 7 × 7，2 张图就有 m = 98。可它还是差了 11 个百分点。两张照片里的一百个数，未必抵得上一百个独立的数；而且 `eval()` 用的统计量，和训练时用的不一样。
 
 ## 原始笔记怎么说
 

@@ -4,9 +4,9 @@ r"""
 
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
-for each token alone, over its d features. Every sign in it can be got wrong, and most wrong versions pass a quick test. One of the source notes computes another layer, compares it with PyTorch, sees differences of 0.00007, and calls that good.
+for each token alone, over its d features; ε is $10^{-5}$ unless said otherwise, PyTorch's default. Every symbol in it can be got wrong, and some wrong versions pass a quick test. One of the source notes computes another layer, compares it with PyTorch, sees differences of 0.00007, and says that this comes closer to the original.
 
-After this lesson you can say where ε stands and from which input size on it is felt, derive those 0.00007 to the last printed digit, and write a test that would have found the mistake. It takes about 30 minutes.
+After this lesson you can say where ε stands and from which input size on it is felt, derive where those 0.00007 come from, and say what a test needs to find such a mistake. It takes about 30 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -15,9 +15,9 @@ r"""
 
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
-这是层归一化（LayerNorm）的公式：每个词元单独计算，只沿自己的 d 个特征。公式里的每一处都可能写错，而多数错误的写法能通过随手写的测试。有一篇原始笔记算的其实是另一种层，拿它和 PyTorch 比，看到 0.00007 的差别，就说很好。
+这是层归一化（LayerNorm）的公式：每个词元单独计算，只沿自己的 d 个特征求均值和有偏方差；ε 默认取 $10^{-5}$，与 PyTorch 相同。公式里的每一处都可能写错，而有些错误，随手写的测试看不出来。有一篇原始笔记算的其实是另一种层，拿它和 PyTorch 比，差别有 0.00007，笔记却说这样更接近原版。
 
-学完这一课，你能说出 ε 放在哪里、输入多小时才感觉得到它；能把那 0.00007 推导到打印出来的最后一位；还能写出一个本可以发现这个错误的测试。大约需要 30 分钟。
+学完这一课，你能说出 ε 放在哪里、输入多小时才感觉得到它；能推导出那 0.00007 从何而来；还能说出一个测试要有什么，才能发现这样的错误。大约需要 30 分钟。
 """
 
 # %%
@@ -37,12 +37,12 @@ from blocklab.real_models import minilm_layer_norms
 r"""
 ## Two questions first
 
-1. A tensor has the shape `(8, 128, 768)`: 8 sentences of 128 tokens with 768 features. How many means does `LayerNorm(768)` compute, and how long is γ?
-2. In lesson 00 the bars shrank when *s* went below about 0.003. Which two numbers are of equal size there?
+1. Which variance does `x.var()` compute, the biased or the unbiased one, and with which one does BatchNorm normalize?
+2. In lesson 00, at *s* = 0.003, the bars have lost about a quarter of their length. Which two numbers are about equal there?
 
 <details><summary>Answers</summary>
 
-1. 8 · 128 = 1024 means; γ has 768 entries.
+1. The unbiased one, divided by the number of values minus one; BatchNorm normalizes with the biased one, `correction=0`.
 2. The variance of the input and ε, $10^{-5}$: with $s = 0.003$ the variance of s · [1, 2, 3, 4] is $1.25 \cdot 0.003^2 \approx 10^{-5}$.
 
 </details>
@@ -52,12 +52,12 @@ r"""
 r"""
 ## 先想两个问题
 
-1. 张量的形状是 `(8, 128, 768)`：8 个句子，每句 128 个词元，每个词元 768 个特征。`LayerNorm(768)` 计算多少个均值？γ 有多长？
-2. 第 00 课里，*s* 小于约 0.003 时，柱子开始缩短。那时，哪两个数差不多大？
+1. `x.var()` 算的是有偏方差还是无偏方差？批量归一化（BatchNorm）用哪一种来归一化？
+2. 第 00 课里，*s* = 0.003 时，柱子短了四分之一左右。那时，哪两个数差不多大？
 
 <details><summary>答案</summary>
 
-1. 8 · 128 = 1024 个均值；γ 有 768 个元素。
+1. 无偏方差，除以的是数值个数减一；批量归一化用的是有偏方差，即 `correction=0`。
 2. 输入的方差和 ε，即 $10^{-5}$：$s = 0.003$ 时，s · [1, 2, 3, 4] 的方差是 $1.25 \cdot 0.003^2 \approx 10^{-5}$。
 
 </details>
@@ -67,14 +67,14 @@ r"""
 r"""
 ## Two rows, to the last digit
 
-A note shows LayerNorm of two rows, the second ten times the first, and two equal results: "mean 0, standard deviation 1". With more digits:
+One note says that LayerNorm gives every token "mean 0, standard deviation 1". It shows two rows, the second ten times the first, and two equal results. With more digits:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 两行数，算到最后一位
 
-有一篇笔记对两行数做层归一化，第二行是第一行的十倍，结果两行相同：“均值为 0，标准差为 1”。多看几位：
+有一篇笔记说，层归一化使每个词元“均值为 0，标准差为 1”。它算了两行数，第二行是第一行的十倍，打印出来的两行结果相同。我们多看几位：
 """
 
 # %% claims=["E37"]
@@ -87,14 +87,14 @@ print([f"{v:.8f}" for v in variance / (variance + 1e-5)])
 
 # %% [markdown] lang="en"
 r"""
-The rows differ in the sixth digit, and the variance of the output is not 1 but $\sigma^2 / (\sigma^2 + \varepsilon)$. (And γ and β may then make anything of it.) So ε does more than keep the division from being by 0: it decides which inputs count as small.
+The rows differ from the sixth digit on, and the variance of the output is not 1 but $\sigma^2 / (\sigma^2 + \varepsilon)$. (And γ and β may then make anything of it.) This is the answer that lesson 00 owed: ε knows the absolute size of the input. At *s* = 0.001 the variance is an eighth of ε, and $\sqrt{1 / (1 + 8)}$ is a third.
 
 **Your turn, one line.** For which standard deviation σ of the input is the output only *half* as large as it would be without ε? Put σ in place of `None`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-两行在第六位上就不同了；输出的方差也不是 1，而是 $\sigma^2 / (\sigma^2 + \varepsilon)$。（之后 γ 和 β 还可以把它变成任何值。）可见，ε 不只是为了防止除以 0：它决定了多小的输入算“小”。
+两行从第六位有效数字起就不同了；输出的方差也不是 1，而是 $\sigma^2 / (\sigma^2 + \varepsilon)$。（之后 γ 和 β 还可以把均值和标准差变成别的数。）第 00 课留下的问题，这就有了答案：知道输入绝对大小的，是 ε。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一。
 
 **轮到你了**，只写一行：输入的标准差 σ 取多少时，输出只有没有 ε 时的**一半**？请把 `None` 换成 σ 的值。
 """
@@ -108,18 +108,18 @@ check("half_size", my_sigma)
 r"""
 ## The blind test
 
-Four formulas that are in circulation, beside LayerNorm. The horizontal axis is the standard deviation σ of the input, the vertical one how far the result is from LayerNorm's, as a part of the standardized input: at 1 nothing of it is right. Dotted lines mark what `torch.rand` and `torch.randn` give.
+Four wrong formulas beside LayerNorm. (The code in [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/), which has been copied very often, makes two of the mistakes at once: std + ε, and d − 1.) The input is 20 evenly spaced numbers with standard deviation σ. The vertical axis shows how far the result is from LayerNorm's at most, in units of the standardized input: at 1 it is off by the whole of it. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
 
-**Predict first.** One formula divides by std + ε, that is, ε stands outside the root. For which σ is it exactly right? Choose, then drag σ and follow the orange curve.
+**Predict first.** One formula divides by std + ε, that is, ε stands outside the root. For which σ is it exactly right? Choose: then the curves appear to the left of σ = 1, too. Drag σ and follow the orange one.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 盲测
 
-把流传的四种公式和层归一化放在一起。横轴是输入的标准差 σ；纵轴是结果与层归一化差多少，以标准化后的输入为单位：到了 1，就是全错了。点线标出 `torch.rand` 和 `torch.randn` 的标准差。
+下面把四种错误的公式和层归一化放在一起。（[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它一次犯了其中两个错误：标准差 + ε，以及除以 d − 1。）输入是 20 个等距的数，标准差为 σ。纵轴是与层归一化的最大差别，以标准化后的输入为单位：1 就是差了整整一个。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
 
-**先猜一猜**：有一种公式除以“标准差 + ε”，也就是把 ε 放在根号外面。σ 取多少时，它恰好是对的？先选，再拖动 σ，看橙色的曲线。
+**先猜一猜**：有一种公式除以“标准差 + ε”，也就是把 ε 放在根号外面。σ 取多少时，它恰好是对的？选好之后，σ = 1 左边的曲线才会出现。再拖动 σ，看橙色的曲线。
 """
 
 # %% tags=["panel"]
@@ -133,109 +133,112 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-A cusp: at σ = (1 − ε) / 2 the two denominators are the same number. Beside it, at 0.29, sits `torch.rand`, and a test with it sees a difference of 0.00003. At σ = 0.00017 the same formula is off by 0.89: nearly all of the result is wrong. **A test can pass because of its data.** Where *no ε* and *std + ε* run together, the network's activations are small, and small activations do occur.
+The orange curve drops to 0 at one place, σ = (1 − ε) / 2: there the two denominators are the same number. `torch.rand`, with σ = 0.29, lies beside it, and the formula is off by 0.000025 only. At σ = 0.00016 it is off by 0.89: it returns 18 times what LayerNorm returns. (Farther left the curve falls because LayerNorm's own output shrinks.) **A test can pass because of its data.** *Divided by d − 1* is another kind of mistake: from σ = 0.01 on it is off by the same factor, $\sqrt{(d - 1) / d}$, here 2.5%.
 
-In float16 there is a blue curve too: the right formula, computed in float16. It cannot be better than about 0.001, and above σ = 150 it breaks, because the squares overflow. LayerNorm has to be computed in float32.
+In float16 all formulas are computed in float16, and there is a blue curve for the right one: it is off by up to 0.001, float16's rounding. Where a number lies more than 255 from the mean, its square overflows and the row is lost, here from σ = 155 on. So LayerNorm is computed in float32, and the result converted back.
 
 ## Where do the 0.00007 come from?
 
-Write $\hat{x} = (x - \mu) / \sigma$. To first order in ε, std + ε gives $\hat{x}\,(1 - \varepsilon / \sigma)$ and LayerNorm $\hat{x}\,(1 - \varepsilon / 2\sigma^2)$. Their difference:
+Write $z = (x - \mu) / \sigma$, without ε. For a small $t$, $1 / (1 + t) \approx 1 - t$ and $1 / \sqrt{1 + t} \approx 1 - t / 2$. So where σ² is far above ε, std + ε gives $z\,(1 - \varepsilon / \sigma)$ and LayerNorm $z\,(1 - \varepsilon / (2\sigma^2))$. Their difference:
 
-$$\hat{x}\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+$$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+
+The note's numbers cannot be drawn again, for it set no random seed. Four rows of the same kind; printed are the largest difference of std + ε from torch, what the derivation leaves of it, and the largest difference of the right formula, all in units of 0.0001:
 """
 
 # %% [markdown] lang="zh"
 r"""
-这里有一个尖点：在 σ = (1 − ε) / 2 处，两个分母是同一个数。`torch.rand` 就在它旁边的 0.29 处，用它来测试，看到的差别只有 0.00003。而在 σ = 0.00017 处，同一个公式差了 0.89：结果几乎全错。**测试能通过，有时是因为数据选得巧。**“没有 ε”和“标准差 + ε”两条曲线重合的地方，对应网络里很小的激活值，而很小的激活值确实会出现。
+橙色曲线在一处直落到 0，即 σ = (1 − ε) / 2：那里的两个分母是同一个数。`torch.rand` 的 σ = 0.29，就在它旁边，这个公式在那里只差 0.000025。而在 σ = 0.00016 处，它差了 0.89：给出的结果是层归一化的 18 倍。（再往左，曲线下降，只是因为层归一化自己的输出也在缩小。）**测试能通过，有时只是数据选得巧**。“除以 d − 1”是另一类错误：从 σ = 0.01 起，它总是差同一个倍数 $\sqrt{(d - 1) / d}$，这里是 2.5%。
 
-切换到 float16，会多出一条蓝色曲线：用 float16 计算的正确公式。它最好也只能到 0.001 左右；σ 超过 150，平方溢出，结果就全坏了。所以，层归一化要用 float32 计算。
+切换到 float16，所有公式都用 float16 计算，正确的公式也画成一条蓝色曲线：它的误差最大到 0.001，这是 float16 的舍入。只要有一个数离均值超过 255，平方就溢出，这一行就全坏了，这里从 σ = 155 开始。所以，层归一化要用 float32 计算，算完再转回去。
 
 ## 那 0.00007 从哪里来？
 
-记 $\hat{x} = (x - \mu) / \sigma$。精确到 ε 的一次项，“标准差 + ε”给出 $\hat{x}\,(1 - \varepsilon / \sigma)$，层归一化给出 $\hat{x}\,(1 - \varepsilon / 2\sigma^2)$，两者之差是：
+记 $z = (x - \mu) / \sigma$（不含 ε）。当 $t$ 很小时，$1 / (1 + t) \approx 1 - t$，$1 / \sqrt{1 + t} \approx 1 - t / 2$。所以，只要 σ² 远大于 ε，“标准差 + ε”就给出 $z\,(1 - \varepsilon / \sigma)$，层归一化给出 $z\,(1 - \varepsilon / (2\sigma^2))$，两者之差是：
 
-$$\hat{x}\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+$$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+
+笔记没有固定随机种子，那些数已无法重现；下面换四行同样的随机数。依次打印“标准差 + ε”与 torch 的最大差别、推导之后还剩下的部分、正确公式的最大差别，都以 0.0001 为单位：
 """
 
-# %% claims=["E30"]
-x = torch.rand(4, 20, dtype=torch.float64)  # as in the note
+# %% claims=["E30", "E31", "E32"]
+x = torch.rand(4, 20)  # float32, as in the note
 mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, keepdim=True)
-difference = (x - mean) / (std + 1e-5) - F.layer_norm(x, (20,))
+outside = (x - mean) / (std + 1e-5) - F.layer_norm(x, (20,))
 derived = (x - mean) / std * 1e-5 * (1 - 2 * std) / (2 * std**2)
-print(f"{difference.abs().max():.1e}  {(difference - derived).abs().max():.0e}")
+inside = (x - mean) / (std.square() + 1e-5).sqrt() - F.layer_norm(x, (20,))
+print(*(f"{1e4 * d.abs().max():.1f}" for d in (outside, outside - derived, inside)))
+note = torch.tensor([7.2598e-05, -7.7128e-05])  # two numbers of its printout
+print(f"{note.max():.1e} {note.abs().max():.1e}")
 
 # %% [markdown] lang="en"
 r"""
-The formula explains the whole difference, up to a ten-thousandth of it. Nothing is left for rounding.
+The derivation explains the difference: at σ = 0.29 the factor is 0.000025 per unit of z, more in the row with the smallest σ, and z reaches 1.8. What is left is float32's rounding, by which the right formula differs, too.
 
 ## What the source notes say
 
 | the notes say | does it hold? |
 |---|---|
-| the largest deviation is 0.0000726 | That is the largest *signed* one. In the same printout stands −0.0000771: take `abs()` first. |
-| with `std` it comes closer to the original | It is farther, hundreds of times: the right formula differs by float32's rounding only. |
-| $\hat{x}$ and N in the formula | $\hat{x}$ has an index, one per feature, and N is not the batch: it is d, the number of features. |
-| `normalized_shape` may be a tuple | Their class takes one and averages over the last axis only. |
-| a random tensor and a glance at the differences | One size of input, γ = 1, β = 0, no seed, no tolerance: the test is blind. |
+| the largest deviation is 0.0000726 | That is the largest *signed* one. In the same printout stands −0.0000771: take `abs()` first, as in the second line above. |
+| the standard deviation instead of the variance comes closer to the original | Not in this place: its difference is that of the first number above, the right formula's that of the last. |
+| $\hat{x}$ without an index, a mean over N | It is $\hat{x}_i$, one per feature; N is not the batch here but d, the number of features. |
+| the argument is called `normalized_shape` | Their class takes a tuple, and averages over the last axis only. |
+
+The last two, tested: feature by feature the formula is torch's for `(5,)`, and it is not for `(3, 5)`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-整个差别都由这个公式解释了，误差不到它的万分之一，没有什么要归给舍入。
+推导解释了这个差别：σ = 0.29 处，每一单位的 z 差 0.000025，σ 最小的一行差得更多，而 z 最大到 1.8。剩下的是 float32 的舍入误差，正确的公式也差这么多。
 
 ## 原始笔记怎么说
 
 | 笔记的说法 | 成立吗？ |
 |---|---|
-| 最大偏差是 0.0000726 | 这是**带符号**的最大值。同一份输出里还有 −0.0000771：应当先取 `abs()`。 |
-| 用 `std` 更接近原版 | 恰恰更远，差别大到几百倍：正确的公式只差 float32 的舍入误差。 |
-| 公式里的 $\hat{x}$ 和 N | $\hat{x}$ 应有下标，每个特征一个；N 不是批量大小，而是特征数 d。 |
-| `normalized_shape` 可以是元组 | 笔记里的类接受元组，却只沿最后一个轴求均值。 |
-| 用一个随机张量，看一眼差别 | 只有一种大小的输入，γ = 1，β = 0，没有随机种子，没有容差：这个测试是盲的。 |
+| 最大偏差是 0.0000726 | 这是**带符号**的最大值。同一份输出里还有 −0.0000771：应当先取 `abs()`，见上面第二行。 |
+| 用标准差代替方差，更接近原版 | 在这个位置上不成立：它的差别是上面的第一个数，正确公式的差别是最后一个数。 |
+| $\hat{x}$ 不带下标，求和的个数写作 N | 应写 $\hat{x}_i$，每个特征一个；这里的 N 不是批量大小，而是特征数 d。 |
+| 参数叫 `normalized_shape` | 传入元组也不报错，却只沿最后一个轴求均值。 |
+
+检验最后两条：逐个特征按公式计算，结果与 torch 对 `(5,)` 的结果一致，与 `(3, 5)` 的不一致。
 """
 
-# %% claims=["E31", "E32"]
-x = torch.rand(4, 20)  # float32
-mean, variance = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
-outside = (x - mean) / (variance.sqrt() + 1e-5) - F.layer_norm(x, (20,))
-inside = (x - mean) / (variance + 1e-5).sqrt() - F.layer_norm(x, (20,))
-print(bool(outside.abs().max() > 50 * inside.abs().max()), bool((-outside).max() != outside.max()))
-
 # %% claims=["E33", "E34"]
-x = torch.randn(2, 3, 5)
-y = torch.stack([(x[..., i] - x.mean(-1)) / (x.var(-1, correction=0) + 1e-5).sqrt() for i in range(5)], -1)
-torch.testing.assert_close(y, F.layer_norm(x, (5,)))
-print(torch.allclose(y, F.layer_norm(x, (3, 5)), atol=1e-3))
+x, y = torch.randn(2, 3, 5), torch.empty(2, 3, 5)
+for i in range(5):  # one feature after the other
+    y[..., i] = (x[..., i] - x.mean(-1)) / (x.var(-1, correction=0) + 1e-5).sqrt()
+print(torch.allclose(y, F.layer_norm(x, (5,)), atol=1e-5), torch.allclose(y, F.layer_norm(x, (3, 5)), atol=1e-1))
 
 # %% [markdown] lang="en"
 r"""
-A test that sees: several sizes of input, random γ and β, and a tolerance. It finds the mistake at the first three sizes; at the size of `torch.rand` and above, it too would have let it pass:
+What would have found the mistake? A tolerance, to begin with: the note has none, and with `assert_close`'s own its data would do. And several sizes of input, with random γ and β. Each line: the size, how far std + ε is off, and whether a tolerance of 0.001 and one of 0.00001 find it:
 """
 
 # %% [markdown] lang="zh"
 r"""
-一个看得见的测试：几种大小的输入，随机的 γ 和 β，再加一个容差。前三种大小都查出了错误；到了 `torch.rand` 那样的大小，再往上，连它也会放过：
+怎样才能发现这个错误？首先要有容差：笔记没有容差，其实用 `assert_close` 的默认容差，笔记那组数据就能查出来。还要有几种大小的输入，以及随机的 γ 和 β。下面每行依次是：输入的大小、“标准差 + ε”差多少、容差为 0.001 和 0.00001 时是否查得出：
 """
 
 # %% claims=["E35"]
-gamma, beta = torch.randn(2, 8)
-for size in (1e-4, 1e-3, 1e-2, 0.29, 1.0, 100.0):
-    x = size * torch.randn(3, 5, 8)
+gamma, beta = torch.randn(2, 64)
+for size in (1e-4, 1e-2, 0.29, 1.0, 100.0):
+    x = size * torch.randn(16, 64)
     y = (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + 1e-5) * gamma + beta
-    print(size, torch.allclose(y, F.layer_norm(x, (8,), gamma, beta), atol=2e-2))
+    off = (y - F.layer_norm(x, (64,), gamma, beta)).abs().max().item()
+    print(f"{size:6} {off:.0e} {off > 1e-3} {off > 1e-5}")
 
 # %% [markdown] lang="en"
 r"""
 ## What training makes of γ
 
-γ starts at 1. MiniLM is a trained Transformer of 6 layers with 13 LayerNorms, and their γ come with this package. **Predict first:** are they above or below 1 now, and do all features keep the same one?
+γ starts at 1. MiniLM is a trained Transformer with 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package. **Predict first:** are they above or below 1 now, and do all features keep the same one?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 训练把 γ 变成了什么
 
-γ 从 1 开始。MiniLM 是一个训练好的 Transformer，有 6 层、13 个层归一化，它们的 γ 随本课程的包一起提供。**先猜一猜**：现在它们比 1 大，还是比它小？所有特征的 γ 都一样吗？
+γ 从 1 开始。MiniLM 是一个训练好的 Transformer，有 13 个层归一化：嵌入之后有一个，6 层里每层两个。它们的 γ 随本课程的包一起提供。**先猜一猜**：现在它们比 1 大，还是比它小？所有特征的 γ 都一样吗？
 """
 
 # %% tags=["panel"]
@@ -243,12 +246,12 @@ gammas = [value for name, value in minilm_layer_norms().items() if name.endswith
 Panel(
     trained_scales(gammas),
     size=(10, 3.8),
-    place=Slider(0, 12, 1, 0, label=Text(en="norm", zh="第几个")),
+    place=Slider(0, 12, 1, 0, label=Text(en="norm, from 0", zh="第几个，从 0 数起")),
 )
 
 # %% [markdown] lang="en"
 r"""
-Nearly all are below 1: around 0.6, from norm to norm. The norms that follow attention (1, 3, 5 …) have a few features far above the others, up to 1.5, and in the last norm 3 of the 384 γ are 0: the model has switched these features off. So after a trained LayerNorm the standard deviation is not 1 either.
+Nearly all are below 1; their means lie between 0.5 and 0.75. The norms after attention (1, 3, 5 …) have a few features far above the others, up to 1.55, and in the last norm 3 of the 384 γ are 0, up to a billionth: the model does not use these features. So after a trained LayerNorm the standard deviation is not 1 either.
 
 ## Exercise: LayerNorm
 
@@ -257,7 +260,7 @@ Write all of it. `normalized_shape` is a tuple with the sizes of the last axes; 
 
 # %% [markdown] lang="zh"
 r"""
-几乎都小于 1：各个归一化层都在 0.6 左右。注意力之后的那些（第 1、3、5 个……）有少数特征的 γ 远大于其他，最大到 1.5；最后一个归一化层里，384 个 γ 中有 3 个是 0：模型把这些特征关掉了。所以，经过训练好的层归一化，标准差也不是 1。
+几乎都小于 1：各层的均值在 0.5 和 0.75 之间。注意力之后的那些（第 1、3、5 个……）有少数特征的 γ 远大于其他，最大到 1.55；最后一个归一化层里，384 个 γ 中有 3 个与 0 只差不到十亿分之一：模型等于不用这几个特征。所以，经过训练好的层归一化，标准差也不是 1。
 
 ## 练习：层归一化
 
@@ -274,12 +277,12 @@ check("layer_norm", my_layer_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Count the axes from the end, as in lesson 02, and remember which variance it is. The solution is folded below. Nothing later needs your code.
+Stuck? Count the axes from the end, as in lesson 02, and remember which variance it is. If `check` praises you and adds advice on float16, that is the blue curve of the panel. The solution is folded below. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？像第 02 课那样从后往前数轴，再想一想用的是哪一种方差。参考答案折叠在下面，后面的内容不会用到你的代码。
+卡住了？像第 02 课那样从后往前数轴，再想一想，用的是有偏方差还是无偏方差。如果 `check` 说你对了，又建议你注意 float16，那就是面板里的蓝色曲线。参考答案折叠在下面，后面的内容不会用到你的代码。
 """
 
 
@@ -301,62 +304,62 @@ check("layer_norm", solved_layer_norm)
 r"""
 ## Three closing questions
 
-1. A test compares a new LayerNorm with torch's on `torch.randn(16, 64)` and finds a largest difference of 0.03, wherever you look about 0.8% of the value. Which mistake is it, and why 0.8%?
+1. A test compares a new LayerNorm with torch's on `torch.randn(16, 64)`. Every number is about 0.8% too small. Which mistake is it, and why 0.8%?
 
 <details><summary>Answer</summary>
 
-The variance is divided by d − 1: $\sqrt{63 / 64} = 0.992$. The ratio is the same for every number, whatever its size.
+The variance is divided by d − 1: $\sqrt{63 / 64} = 0.992$. As long as σ² is far above ε, the ratio is the same for every number.
 
 </details>
 
-2. Another one agrees to 0.00001 on `torch.randn`. On the activations of a real model it is wrong by a third. What do you suspect, and what does one line show?
+2. Another one agrees to 0.00003 on `torch.randn(16, 64)`. On very quiet input, σ about 0.001, its numbers are three times too large. What do you suspect, and which line shows it?
 
 <details><summary>Answer</summary>
 
-ε outside the root, or forgotten. Feed it `1e-3 * torch.randn(16, 64)`: there the difference is as large as the values.
+ε outside the root, or forgotten, or far too small. Feed it `1e-3 * torch.randn(16, 64)` and divide by torch's result. With ε added twice the numbers would come out too small.
 
 </details>
 
-3. A colleague stores the running mean of BatchNorm as `nn.Parameter(..., requires_grad=False)`, γ of LayerNorm as a buffer. What goes wrong?
+3. You may choose one input for a test of LayerNorm: `torch.rand(4, 20)` with a tolerance of 0.001, or `1e-3 * torch.randn(2, 3, 20)` with the same. Which one, and which of the four wrong formulas does it find?
 
 <details><summary>Answer</summary>
 
-γ is never trained: the optimizer sees `parameters()` only. The running mean is saved and moved all the same, but an optimizer with weight decay, or code that sets `requires_grad` for all parameters, will touch it.
+The second. It finds std + ε, no ε and ε twice, and, having three axes, a wrong axis; d − 1 is off by 0.001 of z there and may just slip through. The first finds d − 1 only. Better: both.
 
 </details>
 
-The next cell shows the ratio and the difference of the first two answers.
+The next cell shows the ratios of the first two answers.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 三个思考题
 
-1. 有人用 `torch.randn(16, 64)` 比较新写的层归一化和 torch 的，最大差别为 0.03，而且处处都约为数值的 0.8%。是哪种错误？为什么是 0.8%？
+1. 有人用 `torch.randn(16, 64)` 比较新写的层归一化和 torch 的，每个数都偏小约 0.8%。是哪种错误？为什么是 0.8%？
 
 <details><summary>答案</summary>
 
-方差除以了 d − 1：$\sqrt{63 / 64} = 0.992$。不论数值多大，比值都一样。
+方差除以了 d − 1：$\sqrt{63 / 64} = 0.992$。只要 σ² 远大于 ε，每个数的比值都一样。
 
 </details>
 
-2. 另一个在 `torch.randn` 上只差 0.00001。换成真实模型的激活值，却差了三分之一。你怀疑什么？用哪一行代码可以看出来？
+2. 另一个在 `torch.randn(16, 64)` 上只差 0.00003。换成很小的输入，σ 约为 0.001，它的结果却是正确值的三倍。你怀疑什么？用哪一行代码可以看出来？
 
 <details><summary>答案</summary>
 
-ε 在根号外面，或者漏掉了。喂给它 `1e-3 * torch.randn(16, 64)`：那时差别和数值本身一样大。
+ε 在根号外面，或者漏掉了，或者取得太小。喂给它 `1e-3 * torch.randn(16, 64)`，再除以 torch 的结果。要是 ε 加了两次，结果会偏小。
 
 </details>
 
-3. 一位同事把批量归一化的移动均值存成 `nn.Parameter(..., requires_grad=False)`，把层归一化的 γ 存成缓冲区。会出什么问题？
+3. 测试层归一化时，只许选一种输入：`torch.rand(4, 20)`，容差 0.001；或者 `1e-3 * torch.randn(2, 3, 20)`，容差相同。选哪一种？它能查出四种错误公式中的哪几种？
 
 <details><summary>答案</summary>
 
-γ 永远得不到训练：优化器只看 `parameters()`。移动均值照样会保存、会更新，但带权重衰减的优化器，或者把所有参数的 `requires_grad` 都打开的代码，会去动它。
+选第二种。它能查出“标准差 + ε”“没有 ε”和“ε 加了两次”；它有三个轴，所以也能查出轴写错；“除以 d − 1”在那里只差 0.001 个 z，可能刚好漏过。第一种只能查出“除以 d − 1”。最好是两种都用。
 
 </details>
 
-下一个单元格给出前两个答案里的比值和差别。
+下一个单元格给出前两个答案里的比值。
 """
 
 # %%
@@ -365,11 +368,11 @@ wrong = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt()
 print(f"{(wrong / F.layer_norm(x, (64,))).mean():.4f} {(63 / 64) ** 0.5:.4f}")
 small = 1e-3 * x
 outside = (small - small.mean(-1, keepdim=True)) / (small.std(-1, correction=0, keepdim=True) + 1e-5)
-print(bool((outside - F.layer_norm(small, (64,))).abs().max() > 1))
+print(f"{(outside / F.layer_norm(small, (64,))).median():.0f}")
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** ε inside the root, divided by d, over the last axes, and tested at more than one size.
+**In one line:** ε inside the root, divided by d, over the last axes, and tested at more than one size with a small tolerance.
 
 ## Going further: backward by hand
 
@@ -377,12 +380,12 @@ With $\hat{x} = (x - \mu)\,r$, $r = 1 / \sqrt{\sigma^2 + \varepsilon}$ and $g = 
 
 $$\frac{\partial L}{\partial x} = r\,\big(g - \mathrm{mean}(g) - \hat{x}\,\mathrm{mean}(g\,\hat{x})\big)$$
 
-with the means over the features: whatever would move the mean or stretch the token is taken out of g. The factor r is at most $1 / \sqrt{\varepsilon} = 316$, for tiny inputs, and small for large ones: normalization does *not* make all gradients equal.
+with the means over the features; here $\hat{x}$ contains ε. Two parts of g are taken out: all of what would shift the token, and, where σ² is far above ε, nearly all of what would stretch it. The factor r is at most $1 / \sqrt{\varepsilon} = 316$, for tiny inputs, and small for large ones: normalization does *not* make all gradients equal. Weight and bias serve every token, so their gradients are sums over all axes but the last; x may have the shape `(N, d)` or `(N, L, d)`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：ε 在根号里面，方差除以 d，沿最后几个轴，测试不能只用一种大小的输入。
+**一句话总结**：ε 在根号里面，方差除以 d，沿最后几个轴求；测试时不要只用一种大小的输入，容差要小。
 
 ## 选读：手算反向传播
 
@@ -390,7 +393,7 @@ r"""
 
 $$\frac{\partial L}{\partial x} = r\,\big(g - \mathrm{mean}(g) - \hat{x}\,\mathrm{mean}(g\,\hat{x})\big)$$
 
-其中的均值都沿特征轴求：g 里会挪动均值、会拉伸词元的部分，都被去掉了。输入很小时，因子 r 最大可到 $1 / \sqrt{\varepsilon} = 316$；输入很大时，它很小。可见，归一化**并没有**让所有的梯度一样大。
+其中的均值都沿特征轴求，这里的 $\hat{x}$ 含 ε。g 有两部分被减去了：使词元整体平移的部分，全部减去；使词元整体缩放的部分，在 σ² 远大于 ε 时几乎全部减去。系数 r 随输入变小而增大，上限是 $1 / \sqrt{\varepsilon} = 316$；输入很大时，它很小。可见，归一化**并没有**让所有的梯度一样大。weight 和 bias 由所有词元共用，所以它们的梯度要沿最后一个轴以外的所有轴求和；x 的形状可以是 `(N, d)`，也可以是 `(N, L, d)`。
 """
 
 
@@ -416,12 +419,12 @@ check("layer_norm_backward", solved_layer_norm_backward)
 
 # %% [markdown] lang="en"
 r"""
-**ε = 1e-12.** One note takes this ε, as BERT does. In float16 it *is* 0, and a constant row becomes 0 / 0; torch's own function computes in float32 and is spared:
+**ε = 1e-12.** One note takes this ε, as BERT does, and MiniLM. In float16 it *is* 0, and a constant row becomes 0 / 0; torch's own function computes in float32, where it is not:
 """
 
 # %% [markdown] lang="zh"
 r"""
-**ε = 1e-12**。有一篇笔记取这个值，BERT 也是。在 float16 里，它**就是** 0，常数行会变成 0 / 0；torch 自己的函数用 float32 计算，所以没事：
+**ε = 1e-12**。有一篇笔记取这个值，BERT 和 MiniLM 也取它。在 float16 里，它**就是** 0，常数行会变成 0 / 0；torch 自己的函数在内部用 float32 计算，所以不受影响：
 """
 
 # %% claims=["E05"]
@@ -438,7 +441,7 @@ r"""
 
 # %% [markdown] lang="zh"
 r"""
-**参数还是缓冲区**？要训练的张量是 `nn.Parameter`，赋给模块的属性；只需记住的张量是缓冲区；放进 Python 列表，模块就都看不见了：
+**参数还是缓冲区**？要训练的张量，用 `nn.Parameter` 包起来，赋给模块的属性；只需随模型保存的张量，登记为缓冲区。放进普通的 Python 列表，模块就看不见它们了：
 """
 
 

@@ -6,7 +6,7 @@ RMSNorm divides each token (the numbers at one position of a text, its d *featur
 
 $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
 
-It has a learned scale γ and no β. Llama and Gemma use it in place of LayerNorm. One of the source notes tests its own RMSNorm on the token 1, 2, 3, 4 and prints −1.3416, −0.4472, 0.4472, 1.3416. Something is wrong there, and you will see it without running anything.
+It has a learned scale γ and no β; ε is the small number of lesson 05. Llama and Gemma use it in place of LayerNorm. One of the source notes tests its own RMSNorm on the token 1, 2, 3, 4 and prints −1.3416, −0.4472, 0.4472, 1.3416. Something is wrong there, and you will see it without running anything.
 
 After this lesson you can say which changes of a token each of the two layers ignores, draw where their outputs lie, write RMSNorm, and judge whether one may replace the other. It takes about 25 minutes.
 """
@@ -19,7 +19,7 @@ RMSNorm（均方根归一化）让每个词元（token，即文本中一个位�
 
 $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
 
-它有可学习的缩放参数 γ，没有 β。Llama 和 Gemma 用它代替层归一化（LayerNorm）。有一篇原始笔记用词元 1、2、3、4 测试自己写的 RMSNorm，打印出 −1.3416、−0.4472、0.4472、1.3416。这里一定有错，而且学完你不用运行就能看出来。
+它有可学习的缩放参数 γ，没有 β；ε 就是第 05 课里的那个小常数。Llama 和 Gemma 用它代替层归一化（LayerNorm）。有一篇原始笔记用词元 1、2、3、4 测试自己写的 RMSNorm，打印出 −1.3416、−0.4472、0.4472、1.3416。这里一定有错，而且学完你不用运行就能看出来。
 
 学完这一课，你能说出对词元的哪些改动，这两种层各自不受影响；能画出它们的输出落在哪里；能写出 RMSNorm；还能判断可不可以用一种代替另一种。大约需要 25 分钟。
 """
@@ -91,14 +91,14 @@ y
 
 # %% [markdown] lang="en"
 r"""
-The second token is ten times the first and comes out the same. Dividing by a positive number leaves every sign alone, so before γ no positive input can become negative: the note's −1.3416 did not come from RMSNorm.
+The second token is ten times the first and comes out the same. Dividing by a positive number leaves every sign alone, so before γ, which starts at 1, no positive input can become negative: the note's −1.3416 did not come from RMSNorm.
 
 **Your turn, one line.** What is the root mean square of the token `[3, 4]`? Put the number, or a formula for it, in place of `None`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-第二个词元是第一个的十倍，输出却一样。除以一个正数，正负号都不会变，所以在乘 γ 之前，正的输入不可能变成负的：笔记里的 −1.3416 不是 RMSNorm 算出来的。
+第二个词元是第一个的十倍，输出却一样。除以一个正数，正负号都不会变，所以在乘 γ（它从 1 开始）之前，正的输入不可能变成负的：笔记里的 −1.3416 不是 RMSNorm 算出来的。
 
 **轮到你了**，只写一行：词元 `[3, 4]` 的均方根是多少？请把 `None` 换成这个数，或者换成算式。
 """
@@ -114,7 +114,7 @@ r"""
 
 A token with three features is a point in space. Here are 300 of them, their numbers spread around 0 with standard deviation 1; both halves start with the same points. The *diagonal*, the direction `(1, 1, 1)` in which all three features are equal, points up, so the height of a point tells its mean. The wires are a sphere of radius √3 around the origin; the picture zooms so that no point is lost.
 
-*Steps* does to them what the layers do: step 1 subtracts from each token its mean (LayerNorm only), step 2 divides it by its standard deviation (LayerNorm) or by its root mean square (RMSNorm). *Shift* is added to every number beforehand. *Tilt* and *turn* move your eye; at tilt 90 you look down along the diagonal.
+*Steps* does to them what the layers do: step 1 subtracts from each token its mean (LayerNorm only), step 2 divides it by its standard deviation (LayerNorm) or by its root mean square (RMSNorm). (γ = 1 and β = 0.) *Shift* is added to every number beforehand. *Tilt* and *turn* move your eye; at tilt 90 you look down along the diagonal.
 
 **Predict first.** After both steps, what shape do LayerNorm's 300 outputs form? Choose, then drag *steps* to 2.
 """
@@ -125,7 +125,7 @@ r"""
 
 三个特征的词元就是空间里的一个点。这里有 300 个词元，各个数分布在 0 附近，标准差为 1；左右两边从同样的点出发。**对角线**是三个特征都相等的方向，即 `(1, 1, 1)`，它在图中朝上，所以点的高低就表示均值的大小。线框是以原点为中心、半径为 √3 的球面；画面会自动缩放，让所有的点都看得见。
 
-“步骤”把两种层的做法一步步做出来：第 1 步，让每个词元减去自己的均值（只有层归一化做这一步）；第 2 步，除以自己的标准差（层归一化）或均方根（RMSNorm）。“平移”是事先给每个数加上的值。“俯仰”和“旋转”改变观看的角度；俯仰为 90 时，是沿着对角线往下看。
+“步骤”把两种层的做法一步步做出来：第 1 步，让每个词元减去自己的均值（只有层归一化做这一步）；第 2 步，除以自己的标准差（层归一化）或均方根（RMSNorm）。这里 γ = 1，β = 0。“平移”是事先给每个数加上的值。“俯仰”和“旋转”改变观看的角度；俯仰为 90 时，是沿着对角线往下看。
 
 **先猜一猜**：两步都做完之后，层归一化的 300 个输出组成什么形状？先选，再把“步骤”拖到 2。
 """
@@ -145,14 +145,14 @@ Panel(
 r"""
 A circle. Step 1 drops every point onto the plane of the tokens with mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until the mean of its squares is 1: their sum is 3, the distance from the centre √3. A plane and a sphere meet in a circle. RMSNorm skips step 1 and keeps each token's *direction*: the points cover the sphere. With d features, too, LayerNorm's outputs have two conditions to meet and RMSNorm's one, at the distance √d.
 
-Now drag *shift*, with both steps done. LayerNorm does not move. RMSNorm's points crowd around the diagonal, and the outputs become alike:
+Now drag *shift*, with both steps done. LayerNorm does not move. RMSNorm's points crowd around the diagonal, and the outputs become alike. The median of their angles to it:
 """
 
 # %% [markdown] lang="zh"
 r"""
 是圆周。第 1 步让每个点都落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到平方的均值为 1，也就是平方和为 3，到球心的距离为 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**，所以点布满整个球面。有 d 个特征时，层归一化的输出要满足两个条件，RMSNorm 的只要满足一个；两者到球心的距离都是 √d。
 
-两步都做完，再拖动“平移”。层归一化的输出不动；RMSNorm 的点都挤到对角线周围，各个输出越来越相像：
+两步都做完，再拖动“平移”。层归一化的输出不动；RMSNorm 的点都挤到对角线周围，各个输出越来越相像。它们与对角线夹角的中位数：
 """
 
 # %%
@@ -200,14 +200,14 @@ Panel(
 r"""
 At −2.5: then the mean is 0, and the two divisors are one. In general LayerNorm(x) = RMSNorm(x − μ) before γ and β, so the two agree only where μ = 0. *Scale* alone, with shift 0, moves neither. With a shift other than 0 it moves RMSNorm, because the shift is not scaled with the rest.
 
-The [paper](https://arxiv.org/abs/1910.07467) lists such *invariances*; the next cell runs the list. `X` holds 5 tokens of 4 numbers, `W` the weights of 6 units, and each norm gets `X @ W.T`. Is its output the same as before the change? **Predict first:** in how many of the six lines do LayerNorm and RMSNorm differ?
+The [paper](https://arxiv.org/abs/1910.07467) lists such *invariances*; the next cell runs the list. `X` holds 5 tokens of 4 numbers, `W` the weights of 6 units, and each norm gets `X @ W.T`; `one_unit` and `one_token` change one row only. Is its output the same as before the change? **Predict first:** in how many of the six lines do LayerNorm and RMSNorm differ?
 """
 
 # %% [markdown] lang="zh"
 r"""
 是 −2.5：这时均值为 0，两个除数相等。一般地，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)，所以只有 μ = 0 时两者才一致。平移为 0 时，只改“缩放”，两者都不动；平移不为 0 时，RMSNorm 会动，因为平移量没有跟着一起缩放。
 
-RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)列出了这样一些**不变性**（invariance），下一个单元格把它们逐条运行一遍。`X` 是 5 个词元，各有 4 个数；`W` 是 6 个单元的权重；送进归一化层的是 `X @ W.T`。改动之后，输出还和原来一样吗？**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
+RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)列出了这样一些**不变性**（invariance），下一个单元格把它们逐条运行一遍。`X` 是 5 个词元，各有 4 个数；`W` 是 6 个单元的权重；送进归一化层的是 `X @ W.T`；`one_unit` 和 `one_token` 只改其中一行。改动之后，输出还和原来一样吗？**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
 """
 
 # %% claims=["E41"]
@@ -310,7 +310,7 @@ And the mean? glassllm is a small language model with 9 RMSNorms and 128 feature
 r"""
 大多远小于 1，最后一个归一化层里却远大于 1；最前面的那个里，将近一半的 γ 是负的，所以乘过 γ 之后，正负号可能改变。（起作用的只是 γ 与后面矩阵的乘积，所以应当在同一个归一化层里比较各个特征，而不是拿不同的层相比。）
 
-那么均值呢？glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的平方的均值里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$；然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：原来的损失是 3.77，在 1024 个词元里瞎猜则是 6.93。现在变成多少？
+那么均值呢？glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的平方的均值里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$；然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：原来的损失是 3.77，在 1024 个词元里随机猜则是 6.93。现在变成多少？
 """
 
 # %% tags=["slow"]
@@ -398,11 +398,11 @@ Both have the length √576 = 24, apart from ε. After RMSNorm one feature can b
 
 </details>
 
-2. A new RMSNorm agrees with torch's on `torch.randn(8, 4096)`. On activations with mean 5 and standard deviation 1 it is 5 times too large. Which mistake is it, and why did the test miss it?
+2. A new RMSNorm agrees with torch's to 0.1% on `torch.randn(8, 4096)`. On activations with mean 5 and standard deviation 1 it is 5 times too large. Which mistake is it, and why did the test miss it?
 
 <details><summary>Answer</summary>
 
-It divides by σ in place of the root mean square. With mean 0 the two are equal; here RMS / σ = √(5² + 1) = 5.1. Test with shifted input.
+It divides by σ in place of the root mean square. With a mean of 0 the two are equal, and `torch.randn` nearly has it; here RMS / σ = √(5² + 1) = 5.1. Test with shifted input.
 
 </details>
 
@@ -429,11 +429,11 @@ r"""
 
 </details>
 
-2. 新写的 RMSNorm 在 `torch.randn(8, 4096)` 上与 torch 一致；激活值的均值为 5、标准差为 1 时，它却大到了 5 倍。是哪种错误？测试为什么没有发现？
+2. 新写的 RMSNorm 在 `torch.randn(8, 4096)` 上与 torch 相差不到 0.1%；激活值的均值为 5、标准差为 1 时，它却大到了 5 倍。是哪种错误？测试为什么没有发现？
 
 <details><summary>答案</summary>
 
-它除以的是 σ，而不是均方根。均值为 0 时两者相等；这里 RMS / σ = √(5² + 1) = 5.1。测试时要让输入平移一下。
+它除以的是 σ，而不是均方根。均值为 0 时两者相等，而 `torch.randn` 的均值差不多就是这样；这里 RMS / σ = √(5² + 1) = 5.1。测试时要让输入平移一下。
 
 </details>
 

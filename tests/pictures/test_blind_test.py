@@ -34,7 +34,7 @@ def test_the_right_formula_differs_in_float16_only():
 def test_the_line_says_what_the_dots_show(figure):
     update = blind_test(figure)
     line = update(sigma=1e-3, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
-    assert "std + ε differs by 0.7, ε twice by 0.08, no ε by 0.7, d − 1 by 0.0007" in line
+    assert "std + ε differs by 0.69, ε twice by 0.083, no ε by 0.7, d − 1 by 0.00072" in line
     assert line.endswith("You said: nowhere.")
     dots = figure.axes[0].lines[-1]
     assert len(dots.get_ydata()) == len(FORMULAS) - 1
@@ -44,6 +44,26 @@ def test_the_line_says_what_the_dots_show(figure):
 def test_float16_shows_the_right_formula_too(figure):
     update = blind_test(figure)
     update(sigma=1.0, dtype="float16", guess=None)
+    assert "The right formula" in update(sigma=1.0, dtype="float16", guess=None)
     assert len(figure.axes[0].lines[-1].get_ydata()) == len(FORMULAS)
     update(sigma=1.0, dtype="float64", guess=None)
     assert len(figure.axes[0].get_legend().get_texts()) == len(FORMULAS) - 1
+
+
+def test_nothing_is_given_away_before_the_guess(figure):
+    update = blind_test(figure)
+    assert "guess" in update(sigma=0.5, dtype="float64", guess=None)
+    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert min(line.get_xdata().min() for line in curves) >= 1
+    update(sigma=0.5, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
+    assert min(line.get_xdata().min() for line in curves) == pytest.approx(1e-6)
+
+
+def test_the_slider_reaches_the_cusp(figure):
+    line = blind_test(figure)(sigma=0.501187, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
+    assert line.startswith("σ = 0.499995")
+
+
+def test_overflow_is_called_infinite(figure):
+    line = blind_test(figure)(sigma=1e-6, dtype="float16", guess=Text(en="nowhere", zh="处处都错"))
+    assert "no ε by infinity" in line

@@ -1,4 +1,4 @@
-"""Accuracies of the same network with different normalization layers, by batch size, with error bars over the starts."""
+"""Accuracies of one network with different normalization layers, by batch size, with error bars over the starts."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,7 +13,9 @@ STYLES = {"BatchNorm": (MOVED, "o", -0.16), "LayerNorm": (OTHER, "s", 0.0), "Gro
 
 SIZE = Text(en="batch size", zh="批量大小")
 ACCURACY = Text(en="test accuracy in %", zh="测试准确率（%）")
-SEEN = Text(en="{net}, batch size {size}: {means}.", zh="{net}，批量大小 {size}：{means}。")
+SEEN = Text(en="Batch size {size}, {results}.", zh="批量大小为 {size}，{results}。")
+NET = Text(en="{net}: {means}", zh="{net}：{means}")
+NEXT, NEXT_NET = Text(en=", ", zh="、"), Text(en="; ", zh="；")
 
 
 def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[float]]]) -> Callable:
@@ -53,13 +55,12 @@ def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[floa
         smallest = min(size for scores in nets.values() for _, size in scores)
 
         def update() -> str:
-            lines = []
+            results = []
             for net, scores in nets.items():
-                means = ", ".join(
-                    f"{norm} {np.mean(values):.0f}%" for (norm, size), values in scores.items() if size == smallest
-                )
-                lines.append(SEEN.format(net=net, size=smallest, means=means))
-            return " ".join(lines)
+                means = {norm: np.mean(values) for (norm, size), values in scores.items() if size == smallest}
+                shown = str(NEXT).join(f"{norm} {mean:.0f}%" for norm, mean in means.items())
+                results.append(NET.format(net=net, means=shown))
+            return SEEN.format(size=smallest, results=str(NEXT_NET).join(results))
 
         return update
 

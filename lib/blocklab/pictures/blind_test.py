@@ -1,5 +1,6 @@
 """Four published formulas beside LayerNorm, by the size of the input: a test is blind where the curves are low."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -16,6 +17,8 @@ CUSP = (1 - EPS) / 2  # where std + ε and the root of variance + ε agree
 SIZES = torch.cat([torch.logspace(-6, 4, 401, dtype=torch.float64), torch.tensor([CUSP]).double()]).sort().values
 ROW = standardize(torch.linspace(-1, 1, 20, dtype=torch.float64), 0, eps=0.0)  # mean 0, standard deviation 1
 FLOOR, CEILING = 1e-13, 20.0
+BEFORE_GUESSING = 1.0  # the curves from this size on give nothing away
+NEAR = 0.02  # decades: the slider cannot stop at the cusp itself
 DTYPES = {"float64": torch.float64, "float16": torch.float16}
 MARKS = {"torch.rand": 12**-0.5, "torch.randn": 1.0}
 
@@ -69,11 +72,17 @@ FORMULAS = (
     (Text(en="right, as written", zh="正确的写法"), right, TRUE, "-"),
 )
 SIZE = Text(en="standard deviation σ of the input", zh="输入的标准差 σ")
-ERROR = Text(en="largest difference from LayerNorm", zh="与层归一化的最大差别")
+ERROR = Text(en="largest difference, in units of x̂", zh="最大差别，以 x̂ 为单位")
 SEEN = Text(
-    en="σ = {size:.3g}: std + ε differs by {outside}, ε twice by {twice}, no ε by {without}, d − 1 by {unbiased}.",
-    zh="σ = {size:.3g}：与层归一化的差别，标准差 + ε 为 {outside}，ε 加两次为 {twice}，"
-    "没有 ε 为 {without}，除以 d − 1 为 {unbiased}。",
+    en="σ = {sigma}: std + ε differs by {outside}, ε twice by {twice}, no ε by {without}, d − 1 by {unbiased}.",
+    zh="σ = {sigma}：与层归一化的差别，标准差 + ε 为 {outside}，ε 加两次为 {twice}，没有 ε 为 {without}，"
+    "除以 d − 1 为 {unbiased}。",
+)
+SEEN_RIGHT = Text(en=" The right formula: {right}.", zh="正确的写法：{right}。")
+INFINITE = Text(en="infinity", zh="无穷大")
+HIDDEN = Text(
+    en="Below σ = 1 the curves appear when you have chosen your guess.",
+    zh="选好你的猜测之后，σ = 1 左边的曲线才会出现。",
 )
 GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
 
@@ -85,7 +94,7 @@ def differences(sizes: Tensor, formula: Callable, dtype: torch.dtype) -> np.ndar
     """
     x = sizes[:, None] * ROW
     error = (formula(x.to(dtype)).double() - layer_norm(x, (len(ROW),), eps=EPS)).abs().amax(-1)
-    return (error / ROW.abs().max()).nan_to_num(1.0, posinf=CEILING).numpy()
+    return (error / ROW.abs().max()).nan_to_num(1.0, posinf=float("inf")).numpy()
 
 
 def blind_test(figure: Figure) -> Callable[..., str]:
@@ -101,35 +110,42 @@ def blind_test(figure: Figure) -> Callable[..., str]:
     axes.spines[["top", "right"]].set_visible(False)
     for i, (name, size) in enumerate(MARKS.items()):
         axes.axvline(size, color=QUIET, linewidth=0.8, linestyle=":")
-        axes.text(size * 1.15, 3e-13 * 40**i, name, size=9, color=QUIET, family="monospace")
-    curves = {}
+        side = {"ha": "right", "x": size / 1.15} if i == 0 else {"ha": "left", "x": size * 1.15}
+        axes.text(y=3e-13, s=name, size=9, color=QUIET, family="monospace", **side)
+    curves, points = {}, {}
     for kind, dtype in DTYPES.items():
         for name, formula, colour, dashes in FORMULAS:
             if not (formula is right and kind == "float64"):  # rounding only
-                y = np.clip(differences(SIZES, formula, dtype), FLOOR, None)
-                (curves[kind, formula],) = axes.plot(
-                    SIZES.numpy(), y, dashes, color=colour, linewidth=1.8, label=str(name), visible=False
-                )
+                points[kind, formula] = np.clip(differences(SIZES, formula, dtype), FLOOR, 10 * CEILING)
+                (curves[kind, formula],) = axes.plot([], [], dashes, color=colour, linewidth=1.8, label=str(name))
     line = axes.axvline(1.0, color=INK, linewidth=1, animated=True, zorder=4)
     (dots,) = axes.plot([], [], "o", color=INK, markersize=5, animated=True, zorder=5)
     shown = []
 
-    def show(kind: str) -> None:
-        shown[:] = [kind]
-        for (of, _), curve in curves.items():
-            curve.set_visible(of == kind)
+    def show(kind: str, all_of_it: bool) -> None:
+        shown[:] = [kind, all_of_it]
+        part = SIZES.numpy() >= (0 if all_of_it else BEFORE_GUESSING)
+        for (of, formula), curve in curves.items():
+            curve.set_data((SIZES.numpy()[part], points[of, formula][part]) if of == kind else ([], []))
         handles = [curve for (of, _), curve in curves.items() if of == kind]
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, labelcolor=INK)
 
     def update(sigma: float, dtype: str, guess: Text | None) -> str:
-        if shown != [dtype]:
-            show(dtype)
+        all_of_it = guess is not None
+        if shown != [dtype, all_of_it]:
+            show(dtype, all_of_it)
+        sigma = CUSP if abs(math.log10(sigma / CUSP)) < NEAR else sigma
+        line.set_xdata([sigma, sigma])
+        if not all_of_it and sigma < BEFORE_GUESSING:
+            dots.set_data([], [])
+            return str(HIDDEN)
         at = torch.tensor([sigma], dtype=torch.float64)
         here = {f.__name__: float(differences(at, f, DTYPES[dtype])[0]) for _, f, _, _ in FORMULAS}
-        line.set_xdata([sigma, sigma])
         of_kind = [formula.__name__ for kind, formula in curves if kind == dtype]
         dots.set_data([sigma] * len(of_kind), [max(here[name], FLOOR) for name in of_kind])
-        said = "" if guess is None else GUESSED.format(guess=guess)
-        return SEEN.format(size=sigma, **{name: f"{error:.1g}" for name, error in here.items()}) + said
+        words = {name: f"{error:.2g}" if error < math.inf else str(INFINITE) for name, error in here.items()}
+        seen = SEEN.format(sigma="0.499995" if sigma == CUSP else f"{sigma:.3g}", **words)
+        seen += SEEN_RIGHT.format(**words) if dtype == "float16" else ""
+        return seen + (GUESSED.format(guess=guess) if all_of_it else "")
 
     return update

@@ -1,4 +1,4 @@
-"""How far the mean and the variance of a mini-batch lie from the true ones, and what theory says of independent values."""
+"""How far mean and variance of a mini-batch lie from the true ones, and what theory says of independent values."""
 
 from collections.abc import Callable
 

@@ -58,7 +58,7 @@ def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str
             return SEEN.format(
                 place=place,
                 mean=gamma.mean(),
-                low=gamma.min(),
+                low=round(float(gamma.min()), 2) + 0.0,  # not -0.00
                 high=gamma.max(),
                 above=int((gamma > 1).sum()),
                 count=len(gamma),

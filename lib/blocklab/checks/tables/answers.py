@@ -315,7 +315,7 @@ HALF_SIZE = Exercise(
     recipe=lambda: (1e-5 / 3) ** 0.5,
     use=lambda deviation: lambda: layer_norm(deviation * torch.tensor([-1.0, 1.0]), (2,))[1],
     wants=Text(en="a number", zh="一个数"),
-    names={"result": Text(en="second output", zh="第二个输出")},
+    names={"result": Text(en="output for the input [−σ, σ], its last number", zh="输入为 −σ 和 σ 时的最后一个输出")},
     cases=(Case("two numbers", {}, tolerance=2e-2),),
     mistakes=(
         Mistake(
@@ -343,6 +343,24 @@ HALF_SIZE = Exercise(
             Text(
                 en="ε stands next to the variance, so it is to be compared with σ², not with σ.",
                 zh="ε 是和方差相加的，所以要拿它和 σ² 比，而不是和 σ 比。",
+            ),
+            "two numbers",
+        ),
+        Mistake(
+            "upside-down",
+            {"answer": (3 * 1e-5) ** 0.5},
+            Text(
+                en="Upside down: the output shrinks when σ gets small beside √ε, not when it gets large.",
+                zh="反了：σ 比 √ε 小的时候，输出才会缩小，而不是 σ 大的时候。",
+            ),
+            "two numbers",
+        ),
+        Mistake(
+            "half-under-the-root",
+            {"answer": 1e-5**0.5 / 2},
+            Text(
+                en="Put your σ² into σ² / (σ² + ε): it has to be 1/4, for its root is the half.",
+                zh="把你的 σ² 代入 σ² / (σ² + ε)：它应当等于 1/4，因为再开方才是一半。",
             ),
             "two numbers",
         ),

@@ -93,6 +93,24 @@ AXES_MISTAKES = (
         "tokens",
     ),
     Mistake(
+        "axes-from-the-front",
+        {"axes": lambda x, normalized_shape: list(range(len(normalized_shape)))},
+        Text(
+            en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end.",
+            zh="你从前面数轴了。`normalized_shape` 说的是最后几个轴：请从后往前数。",
+        ),
+        "pictures",
+    ),
+    Mistake(
+        "one-axis-of-many",
+        {"axes": lambda x, normalized_shape: [-len(normalized_shape)]},
+        Text(
+            en="You average over one axis, `-len(normalized_shape)`, but that one and all behind it belong together.",
+            zh="你只沿 `-len(normalized_shape)` 这一个轴求均值，而它和它后面的所有轴要一起算。",
+        ),
+        "pictures",
+    ),
+    Mistake(
         "last-axis-only",
         {"axes": lambda x, normalized_shape: [-1]},
         Text(
@@ -165,10 +183,6 @@ LAYER_NORM = Exercise(
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     section=Section("05_layer_norm", Text(en="The blind test", zh="盲测")),
-    panel=Text(
-        en="follow the curve of your formula from σ = 1 to the left.",
-        zh="找到你那个公式的曲线，从 σ = 1 往左看。",
-    ),
     line="variance = (x - mean).square().mean(axes, keepdim=True)",
 )
 EXERCISES = (LAYER_NORM,)

@@ -110,6 +110,15 @@ X_MISTAKES = (
         "rows",
     ),
     Mistake(
+        "variance-term-added",
+        {"through_variance": lambda g, x_hat, x, average: -x_hat * average(g * x_hat)},
+        Text(
+            en="The term with x̂ has the wrong sign: both terms are taken away from g.",
+            zh="含 x̂ 的那一项符号反了：两项都要从 g 里减去。",
+        ),
+        "rows",
+    ),
+    Mistake(
         "variance-term-missing",
         {"through_variance": none},
         Text(
