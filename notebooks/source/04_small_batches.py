@@ -4,7 +4,7 @@ r"""
 
 BatchNorm takes mean and variance from the mini-batch. From thousands of numbers it gets fair estimates. From four they are rough, and from two something else happens: all that is left of the two numbers is which one is larger.
 
-After this lesson you can count how many numbers share a mean, say what no output of BatchNorm can exceed, tell in advance which network fails with a batch of two and which does not, and merge the statistics of two parts, as several processes do when they train together. It takes about 25 minutes.
+After this lesson you can count how many numbers share a mean, say what no output of BatchNorm can exceed, tell in advance which network fails with a batch of two, and merge the statistics of two parts, as processes that train together do. It takes about 25 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -13,7 +13,7 @@ r"""
 
 批量归一化（BatchNorm）用小批量的均值和方差。有几千个数，估计得相当准；只有四个数，就很粗略；只有两个数，情况就完全变了：原来的两个数，只剩下谁大谁小。
 
-学完这一课，你能数出多少个数共用一个均值，能说出批量归一化的输出不会超过多少，能事先判断小批量只有两个样本时，哪种网络会失效、哪种不会，还会合并两部分数据的统计量，多个进程一起训练时就是这样做的。大约需要 25 分钟。
+学完这一课，你能数出多少个数共用一个均值，能说出批量归一化的输出不会超过多少，能事先判断小批量只有两个样本时，哪种网络会失效，还会合并两部分数据的统计量，多个进程一起训练时就是这样做的。大约需要 25 分钟。
 """
 
 # %%
@@ -87,7 +87,7 @@ In the first two columns it makes no difference whether the numbers lie 1 or 60 
 
 ## How many numbers share a mean?
 
-One of the source notes warns: with few samples, "for instance only 4", mean and variance say little about the whole. Right, but what counts is not the number of samples. It is m, the number of values that share a mean.
+One of the source notes warns: with few samples, "for instance only 4", mean and variance say little about the whole. Right, but what counts is m, the number of values that share a mean, not the number of samples.
 
 **Your turn, one line.** In training, 4 images with 16 channels of 14 × 14 go through `BatchNorm2d(16)`: `x` has the shape `(4, 16, 14, 14)`. How many values share one mean? Replace `None`.
 """
@@ -277,7 +277,7 @@ group = partial(nn.GroupNorm, 8)
 mlps = {"BatchNorm": nn.BatchNorm1d, "LayerNorm": nn.LayerNorm, "GroupNorm": group}
 convs = {"BatchNorm": nn.BatchNorm2d, "GroupNorm": group}
 runs = [(mlp, 3, mlps, *run) for run in product(mlps, (2, 4, 32), range(3))]
-runs += [(convolutions, 2, convs, *run) for run in product(convs, (2, 4, 32), range(3))]
+runs += [(convolutions, 1, convs, *run) for run in product(convs, (2, 4, 32), range(3))]
 scores = {mlp: {}, convolutions: {}}
 for make, epochs, norms, norm, size, start in progress(runs, Text(en="trained", zh="已训练")):
     torch.manual_seed(start)
@@ -289,12 +289,12 @@ Panel(accuracy_by_batch(names), size=(10, 3.8))
 
 # %% [markdown] lang="en"
 r"""
-A dot is the mean of the 3 runs, its bar their standard deviation. (Every machine rounds a little differently, so the figure is that of the machine that ran it; the verdicts below have wide margins. The last one takes 20 starts.)
+A dot is the mean of the 3 runs, its bar their standard deviation. (It comes out a little differently on every machine; the verdicts below have wide margins, and the last one takes 20 starts.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-每个点是 3 次训练的均值，竖线是它们的标准差。（每台机器的舍入略有不同，所以上图是运行它的那台机器的结果；下面的结论都留有很大余地，最后一条用了 20 个随机初值。）
+每个点是 3 次训练的均值，竖线是它们的标准差。（在不同的机器上，上图会略有不同；下面的结论都留有很大余地，最后一条用了 20 个随机初值。）
 """
 
 # %% tags=["slow"]
@@ -326,7 +326,7 @@ Here, too, BatchNorm stands after convolutions only, and its last feature maps o
 | the notes say | does it hold? |
 |---|---|
 | with only 4 samples the statistics do not reflect the whole | With m = 4, yes. In a convolutional layer m is N · H · W. |
-| LayerNorm is used for text because lengths differ | That is half of it. In a Transformer it works on each token alone, so neither the other sentences nor the padding matter (padding: the filler that makes short sentences as long as the longest), one token can be handled at a time, training and inference compute the same, and GPUs have nothing to exchange. |
+| LayerNorm is used for text because lengths differ | That is half of it. In a Transformer it works on each token alone, so neither the other sentences nor the padding matter (the filler that makes short sentences as long as the longest), training and inference compute the same, and GPUs have nothing to exchange. |
 | BatchNorm suits CNNs (convolutional networks), LayerNorm sequences | Too simple. CNNs trained on small batches: GroupNorm, see above. LayerNorm is found in vision, too (ViT, ConvNeXt), at a price in ResNet-50: 25.3% error at batch size 32. And many recent language models use RMSNorm. |
 
 The point about padding, tested. Two sentences of five tokens; in a copy, the last two tokens of the second sentence are padding, here 0. How much do the outputs of the *first* sentence change?
@@ -350,7 +350,7 @@ r"""
 | 笔记的说法 | 成立吗？ |
 |---|---|
 | 只有 4 个样本时，统计量不能反映整体 | m = 4 时成立。在卷积层里，m 是 N · H · W。 |
-| 文本用层归一化（LayerNorm），是因为长度不一 | 这只是一半。在 Transformer 里，它对每个词元单独计算，所以既不受其他句子影响，也不受填充影响（填充就是把短句补到和最长的句子一样长的部分）；可以一次只处理一个词元；训练和推理的计算相同；各块 GPU 之间什么都不用交换。 |
+| 文本用层归一化（LayerNorm），是因为长度不一 | 这只是一半。在 Transformer 里，它对每个词元单独计算，所以既不受其他句子影响，也不受填充影响（填充就是把短句补到和最长的句子一样长的部分）；训练和推理的计算相同；各块 GPU 之间什么都不用交换。 |
 | 批量归一化（BatchNorm）适合 CNN（卷积网络），层归一化（LayerNorm）适合序列 | 太简单了。用小批量训练 CNN，宜用组归一化（GroupNorm），见上表。视觉模型也用层归一化（ViT、ConvNeXt），只是在 ResNet-50 里有代价：批量大小为 32 时，错误率 25.3%。而近来的许多语言模型用的是 RMSNorm。 |
 
 检验关于填充的那一点。两个句子，各五个词元；在另一份里，第二句的最后两个词元是填充，这里填 0。**第一句**的输出会变多少？

@@ -135,7 +135,7 @@ Panel(
 r"""
 The orange curve drops to 0 at one place, σ = (1 − ε) / 2: there the two denominators are the same number. `torch.rand`, with σ = 0.29, lies beside it, and the formula is off by 0.000025 only. At σ = 0.00016 it is off by 0.89: it returns 18 times what LayerNorm returns. (Farther left the curve falls because LayerNorm's own output shrinks.) **A test can pass because of its data.** *Divided by d − 1* is another kind of mistake: from σ = 0.01 on it is off by the same factor, $\sqrt{(d - 1) / d}$, here 2.5%.
 
-In float16 all formulas are computed in float16, and there is a blue curve for the right one: it is off by up to 0.001, float16's rounding. Where a number lies more than 255 from the mean, its square overflows and the row is lost, here from σ = 155 on. So LayerNorm is computed in float32, and the result converted back.
+In float16 all formulas are computed in float16, and there is a blue curve for the right one: it is off by up to 0.001, float16's rounding. Where a number lies 256 or more from the mean, its square is infinite and the row is lost, here from σ = 155 on. So LayerNorm is computed in float32, and the result converted back.
 
 ## Where do the 0.00007 come from?
 
@@ -150,7 +150,7 @@ The note's numbers cannot be drawn again, for it set no random seed. Four rows o
 r"""
 橙色曲线在一处直落到 0，即 σ = (1 − ε) / 2：那里的两个分母是同一个数。`torch.rand` 的 σ = 0.29，就在它旁边，这个公式在那里只差 0.000025。而在 σ = 0.00016 处，它差了 0.89：给出的结果是层归一化的 18 倍。（再往左，曲线下降，只是因为层归一化自己的输出也在缩小。）**测试能通过，有时只是数据选得巧**。“除以 d − 1”是另一类错误：从 σ = 0.01 起，它总是差同一个倍数 $\sqrt{(d - 1) / d}$，这里是 2.5%。
 
-切换到 float16，所有公式都用 float16 计算，正确的公式也画成一条蓝色曲线：它的误差最大到 0.001，这是 float16 的舍入。只要有一个数离均值超过 255，平方就溢出，这一行就全坏了，这里从 σ = 155 开始。所以，层归一化要用 float32 计算，算完再转回去。
+切换到 float16，所有公式都用 float16 计算，正确的公式也画成一条蓝色曲线：它的误差最大到 0.001，这是 float16 的舍入。只要有一个数离均值有 256 那么远，它的平方就是无穷大，这一行就全坏了，这里从 σ = 155 开始。所以，层归一化要用 float32 计算，算完再转回去。
 
 ## 那 0.00007 从哪里来？
 

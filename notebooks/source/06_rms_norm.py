@@ -91,14 +91,14 @@ y
 
 # %% [markdown] lang="en"
 r"""
-The second token is ten times the first and comes out the same. Dividing by a positive number leaves every sign alone, so before γ, which starts at 1, no positive input can become negative: the note's −1.3416 did not come from RMSNorm.
+The second token is ten times the first and, apart from a touch of ε, comes out the same. Dividing by a positive number leaves every sign alone, so before γ, which starts at 1, no positive input can become negative: the note's −1.3416 did not come from RMSNorm.
 
 **Your turn, one line.** What is the root mean square of the token `[3, 4]`? Put the number, or a formula for it, in place of `None`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-第二个词元是第一个的十倍，输出却一样。除以一个正数，正负号都不会变，所以在乘 γ（它从 1 开始）之前，正的输入不可能变成负的：笔记里的 −1.3416 不是 RMSNorm 算出来的。
+第二个词元是第一个的十倍；除了 ε 的一点影响，输出一样。除以一个正数，正负号都不会变，所以在乘 γ（它从 1 开始）之前，正的输入不可能变成负的：笔记里的 −1.3416 不是 RMSNorm 算出来的。
 
 **轮到你了**，只写一行：词元 `[3, 4]` 的均方根是多少？请把 `None` 换成这个数，或者换成算式。
 """
@@ -112,7 +112,7 @@ check("root_mean_square", my_root_mean_square)
 r"""
 ## Circle and sphere
 
-A token with three features is a point in space. Here are 300 of them, their numbers spread around 0 with standard deviation 1; both halves start with the same points. The *diagonal*, the direction `(1, 1, 1)` in which all three features are equal, points up, so the height of a point tells its mean. The wires are a sphere of radius √3 around the origin; the picture zooms so that no point is lost.
+A token with three features is a point in space. Here are 300 of them, their numbers spread around 0 with standard deviation 1; both halves start with the same points. The *diagonal*, the direction `(1, 1, 1)` in which all three features are equal, points up; how far a point lies along it tells its mean (at tilt 0 that is its height in the picture). The wires are a sphere of radius √3 around the origin; the picture zooms so that no point is lost.
 
 *Steps* does to them what the layers do: step 1 subtracts from each token its mean (LayerNorm only), step 2 divides it by its standard deviation (LayerNorm) or by its root mean square (RMSNorm). (γ = 1 and β = 0.) *Shift* is added to every number beforehand. *Tilt* and *turn* move your eye; at tilt 90 you look down along the diagonal.
 
@@ -123,7 +123,7 @@ A token with three features is a point in space. Here are 300 of them, their num
 r"""
 ## 圆周与球面
 
-三个特征的词元就是空间里的一个点。这里有 300 个词元，各个数分布在 0 附近，标准差为 1；左右两边从同样的点出发。**对角线**是三个特征都相等的方向，即 `(1, 1, 1)`，它在图中朝上，所以点的高低就表示均值的大小。线框是以原点为中心、半径为 √3 的球面；画面会自动缩放，让所有的点都看得见。
+三个特征的词元就是空间里的一个点。这里有 300 个词元，各个数分布在 0 附近，标准差为 1；左右两边从同样的点出发。**对角线**是三个特征都相等的方向，即 `(1, 1, 1)`，它在图中朝上；一个点沿这个方向离原点多远，就表示均值有多大（俯仰为 0 时，就是画面上的高低）。线框是以原点为中心、半径为 √3 的球面；画面会自动缩放，让所有的点都看得见。
 
 “步骤”把两种层的做法一步步做出来：第 1 步，让每个词元减去自己的均值（只有层归一化做这一步）；第 2 步，除以自己的标准差（层归一化）或均方根（RMSNorm）。这里 γ = 1，β = 0。“平移”是事先给每个数加上的值。“俯仰”和“旋转”改变观看的角度；俯仰为 90 时，是沿着对角线往下看。
 
@@ -143,14 +143,14 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-A circle. Step 1 drops every point onto the plane of the tokens with mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until the mean of its squares is 1: their sum is 3, the distance from the centre √3. A plane and a sphere meet in a circle. RMSNorm skips step 1 and keeps each token's *direction*: the points cover the sphere. With d features, too, LayerNorm's outputs have two conditions to meet and RMSNorm's one, at the distance √d.
+A circle. Step 1 drops every point onto the plane of the tokens with mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until the mean of its squares is 1: their sum is 3, the distance from the origin √3. A plane and a sphere meet in a circle. RMSNorm skips step 1 and keeps each token's *direction*: the points cover the sphere. With d features, too, LayerNorm's outputs have two conditions to meet and RMSNorm's one, at the distance √d, before γ and without ε.
 
 Now drag *shift*, with both steps done. LayerNorm does not move. RMSNorm's points crowd around the diagonal, and the outputs become alike. The median of their angles to it:
 """
 
 # %% [markdown] lang="zh"
 r"""
-是圆周。第 1 步让每个点都落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到平方的均值为 1，也就是平方和为 3，到球心的距离为 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**，所以点布满整个球面。有 d 个特征时，层归一化的输出要满足两个条件，RMSNorm 的只要满足一个；两者到球心的距离都是 √d。
+答案是圆周。第 1 步让每个点都落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到平方的均值为 1，也就是平方和为 3，到原点的距离为 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**，所以点布满整个球面。有 d 个特征时，层归一化的输出要满足两个条件，RMSNorm 的只要满足一个；在乘 γ 之前，不计 ε，两者到原点的距离都是 √d。
 
 两步都做完，再拖动“平移”。层归一化的输出不动；RMSNorm 的点都挤到对角线周围，各个输出越来越相像。它们与对角线夹角的中位数：
 """
@@ -170,7 +170,7 @@ RMSNorm is not LayerNorm minus one step: the divisor changes, too. With the mean
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
-which is Pythagoras: LayerNorm divides by the orange side, RMSNorm by the blue one. The token is `[1, 2, 3, 4]`, multiplied by *scale*, and then *shift* is added.
+which is Pythagoras: a token is the sum of two parts, μ in every feature, and what is left without the mean. The second adds up to 0, so the two are at a right angle, and their mean squares add up. LayerNorm divides by the orange side, RMSNorm by the blue one. The token is `[1, 2, 3, 4]`, multiplied by *scale*, and then *shift* is added.
 
 **Predict first.** Leave *scale* at 1. At one shift both layers give the same four numbers. At which?
 """
@@ -183,7 +183,7 @@ RMSNorm 不只是比层归一化少一步：除数也变了。记词元的均值
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
-这正是勾股定理：层归一化除以橙色的边，RMSNorm 除以蓝色的边。下面的词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
+这正是勾股定理：一个词元是两部分之和，一部分是每个特征都等于 μ，另一部分是减去均值后剩下的；后者之和为 0，所以两者互相垂直，平方的均值可以相加。层归一化除以橙色的边，RMSNorm 除以蓝色的边。下面的词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
 
 **先猜一猜**：“缩放”保持 1，平移取某个值时，两种层给出相同的四个数。是哪个值？
 """
@@ -198,14 +198,14 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-At −2.5: then the mean is 0, and the two divisors are one. In general LayerNorm(x) = RMSNorm(x − μ) before γ and β, so the two agree only where μ = 0. *Scale* alone, with shift 0, moves neither. With a shift other than 0 it moves RMSNorm, because the shift is not scaled with the rest.
+At −2.5: then the mean is 0, and the two divisors are one. In general, with the same ε and before γ and β, LayerNorm(x) = RMSNorm(x − μ); what the left side gives always has mean 0, so the two agree only where μ = 0. *Scale* alone, with shift 0, moves neither. With a shift other than 0 it moves RMSNorm, because the shift is not scaled with the rest.
 
 The [paper](https://arxiv.org/abs/1910.07467) lists such *invariances*; the next cell runs the list. `X` holds 5 tokens of 4 numbers, `W` the weights of 6 units, and each norm gets `X @ W.T`; `one_unit` and `one_token` change one row only. Is its output the same as before the change? **Predict first:** in how many of the six lines do LayerNorm and RMSNorm differ?
 """
 
 # %% [markdown] lang="zh"
 r"""
-是 −2.5：这时均值为 0，两个除数相等。一般地，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)，所以只有 μ = 0 时两者才一致。平移为 0 时，只改“缩放”，两者都不动；平移不为 0 时，RMSNorm 会动，因为平移量没有跟着一起缩放。
+是 −2.5：这时均值为 0，两个除数相等。一般地，只要 ε 相同，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)；左边的均值总是 0，所以只有 μ = 0 时两者才一致。平移为 0 时，只改“缩放”，两者都不动；平移不为 0 时，RMSNorm 会动，因为平移量没有跟着一起缩放。
 
 RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)列出了这样一些**不变性**（invariance），下一个单元格把它们逐条运行一遍。`X` 是 5 个词元，各有 4 个数；`W` 是 6 个单元的权重；送进归一化层的是 `X @ W.T`；`one_unit` 和 `one_token` 只改其中一行。改动之后，输出还和原来一样吗？**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
 """
@@ -280,7 +280,7 @@ Their class is right, and was never called. The `grad_fn` that they print gives 
 
 ## In trained models
 
-SmolLM2 has 61 RMSNorms, two in each of its 30 layers and one at the end, with 576 features; their γ come with this package. **Predict first:** γ usually starts at 1. Where is it after training, and can it be negative?
+The smallest SmolLM2 (SmolLM2-135M-Instruct) has 61 RMSNorms, two in each of its 30 layers and one at the end, with 576 features; their γ come with this package. **Predict first:** γ usually starts at 1. Where is it after training, and can it be negative?
 """
 
 # %% [markdown] lang="zh"
@@ -289,7 +289,7 @@ r"""
 
 ## 训练好的模型
 
-SmolLM2 有 30 层，每层两个 RMSNorm，最后还有一个，共 61 个，特征数是 576；它们的 γ 随本课程的包一起提供。**先猜一猜**：γ 通常从 1 开始。训练之后它在哪里？会是负的吗？
+SmolLM2 中最小的一个（SmolLM2-135M-Instruct）有 30 层，每层两个 RMSNorm，最后还有一个，共 61 个，特征数是 576；它们的 γ 随本课程的包一起提供。**先猜一猜**：γ 通常从 1 开始。训练之后它在哪里？会是负的吗？
 """
 
 # %%
@@ -301,14 +301,14 @@ for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.n
 
 # %% [markdown] lang="en"
 r"""
-Mostly far below 1, and in the last norm well above 1; in the very first almost half are negative, so after γ the signs may turn. (Only the product of γ and the matrix that follows counts, so compare features within one norm rather than norms.)
+Before the last norm nearly all are below 1; in the last most lie between 1.5 and 2.1. In the very first, 271 of the 576 are negative, so after γ the signs may turn. (Only the product of γ and the matrix that follows counts: multiply one γ by c, divide the matrix's column by c, and the model is the same. So the size of a γ alone does not say how much a feature matters.)
 
 And the mean? glassllm is a small language model with 9 RMSNorms and 128 features. It reads a sentence, and we record which share of each token's mean square its mean makes up, $\mu^2 / \text{RMS}^2$. Then the mean is subtracted in front of every RMSNorm, which makes LayerNorms of them. **Predict first:** the loss is 3.77, and guessing among its 1024 tokens would give 6.93. What does it become?
 """
 
 # %% [markdown] lang="zh"
 r"""
-大多远小于 1，最后一个归一化层里却远大于 1；最前面的那个里，将近一半的 γ 是负的，所以乘过 γ 之后，正负号可能改变。（起作用的只是 γ 与后面矩阵的乘积，所以应当在同一个归一化层里比较各个特征，而不是拿不同的层相比。）
+最后一个之前，几乎都小于 1；最后一个里，大多在 1.5 和 2.1 之间。最前面的那个，576 个 γ 里有 271 个是负的，所以乘过 γ 之后，正负号可能改变。（起作用的只是 γ 与后面矩阵的乘积：让一个 γ 乘以 c，再让矩阵里与它相乘的那一列除以 c，模型不变。所以只看 γ 的大小，还说明不了一个特征有多重要。）
 
 那么均值呢？glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的平方的均值里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$；然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：原来的损失是 3.77，在 1024 个词元里随机猜则是 6.93。现在变成多少？
 """
@@ -339,20 +339,20 @@ print(f"share of the mean {torch.stack(shares).mean():.1%}, one in 128 is {1 / 1
 
 # %% [markdown] lang="en"
 r"""
-Hardly any worse, on this one sentence. The diagonal is one of 128 directions at right angles, which share the mean square, 0.8% each on average, and it has about that: to this model it is nothing special. That fits how little is lost. In the picture above, with three features, it was one direction in 3.
+Hardly any worse, on this one sentence. 128 directions at right angles share the mean square, 0.8% each on average; the diagonal has 0.7%, over all tokens and norms, about as much as any. So it costs little to take it away. In the picture above, with three features, it was one direction in 3.
 
 ## Exercise: RMSNorm
 
-Write it. `normalized_shape` is a tuple with the sizes of the last axes, which all share one root mean square; `weight` is γ or `None`. If `eps` is `None`, take `torch.finfo(x.dtype).eps`, the step from 1 to the next number in that type.
+Write it. `normalized_shape` is a tuple with the sizes of the last axes, which all share one root mean square; `weight` is γ or `None`. If `eps` is `None`, take the machine epsilon of the type that you compute in, the step from 1 to the next number: `torch.finfo(torch.float64).eps` for float64, `torch.finfo(torch.float32).eps` for all others.
 """
 
 # %% [markdown] lang="zh"
 r"""
-就这一句话来看，几乎没有变差。对角线是 128 个互相垂直的方向中的一个，它们分享平方的均值，平均每个占 0.8%，它也差不多就占这么多：对这个模型来说，它并不特别。这与丢掉的东西很少正相符。而在前面的图里，特征只有三个，它是 3 个方向中的一个。
+就这一句话来看，几乎没有变差。128 个互相垂直的方向分占平方的均值，平均每个 0.8%；对角线占 0.7%（对所有词元和归一化层平均），和普通的方向差不多。所以减去它，损失不大。而在前面的图里，特征只有三个，它是 3 个方向中的一个。
 
 ## 练习：RMSNorm
 
-请把它写出来。`normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根；`weight` 是 γ，也可以是 `None`。`eps` 为 `None` 时，取 `torch.finfo(x.dtype).eps`，也就是在这种类型里，从 1 到下一个数的距离。
+请把它写出来。`normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根；`weight` 是 γ，也可以是 `None`。`eps` 为 `None` 时，取**计算时所用类型**的机器精度，也就是从 1 到下一个数的距离：float64 取 `torch.finfo(torch.float64).eps`，其余都取 `torch.finfo(torch.float32).eps`。
 """
 
 
@@ -365,20 +365,20 @@ check("rms_norm", my_rms_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Start from the cell under *By hand*, and count the axes from the end, as in lesson 02. The solution is folded below; it calculates in float32 where the input is float16. Nothing later needs your code.
+Stuck? Start from the cell under *By hand*, and count the axes from the end, as in lesson 02. The solution is folded below; it calculates in float32 where the input is of a 16-bit type. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？从“动手算”一节的单元格出发，再像第 02 课那样从后往前数轴。参考答案折叠在下面；输入是 float16 时，它用 float32 计算。后面的内容不会用到你的代码。
+卡住了？从“动手算”一节的单元格出发，再像第 02 课那样从后往前数轴。参考答案折叠在下面；输入是 16 位的类型时，它用 float32 计算。后面的内容不会用到你的代码。
 """
 
 
 # %% tags=["solution"]
 def solved_rms_norm(x, normalized_shape, weight=None, eps=None):
     axes = tuple(range(-len(normalized_shape), 0))
-    eps = torch.finfo(x.dtype).eps if eps is None else eps
-    wide = x.float() if x.dtype == torch.float16 else x
+    wide = x if x.dtype == torch.float64 else x.float()
+    eps = torch.finfo(wide.dtype).eps if eps is None else eps
     y = wide / (wide.square().mean(axes, keepdim=True) + eps).sqrt()
     return (y if weight is None else y * weight).to(x.dtype)
 
@@ -394,15 +394,15 @@ r"""
 
 <details><summary>Answer</summary>
 
-Both have the length √576 = 24, apart from ε. After RMSNorm one feature can be 24, if the others are 0; after LayerNorm √575 = 23.98, if the others are equal.
+Both have the length √576 = 24, apart from ε. After RMSNorm one feature can be 24, if the others are 0. After LayerNorm, call the largest a; the others are −a / 575 each, for the mean is 0, and a² + a² / 575 = 576 gives a = √575 = 23.98.
 
 </details>
 
-2. A new RMSNorm agrees with torch's to 0.1% on `torch.randn(8, 4096)`. On activations with mean 5 and standard deviation 1 it is 5 times too large. Which mistake is it, and why did the test miss it?
+2. A new RMSNorm agrees with torch's to about 0.1% on `torch.randn(8, 4096)`. On activations with mean 5 and standard deviation 1 it is 5 times too large. Which mistake is it, and why did the test miss it?
 
 <details><summary>Answer</summary>
 
-It divides by σ in place of the root mean square. With a mean of 0 the two are equal, and `torch.randn` nearly has it; here RMS / σ = √(5² + 1) = 5.1. Test with shifted input.
+It divides by σ in place of the root mean square. With a mean of 0 the two are equal, and `torch.randn` nearly has it; here RMS / σ = √(5² + 1) = 5.1. Test with a mean that is not 0.
 
 </details>
 
@@ -410,7 +410,7 @@ It divides by σ in place of the root mean square. With a mean of 0 the two are 
 
 <details><summary>Answer</summary>
 
-It is another function, equal only where every token has mean 0. glassllm hardly minded, on one sentence; another model may use that direction, so measure. Or write RMSNorm from its parts: it takes one line.
+It is another function, equal only where every token has mean 0. glassllm's loss went from 3.77 to 3.81, on one sentence; another model may use that direction, so measure. Or get RMSNorm out of LayerNorm: `[x, −x]` has mean 0 and the variance RMS², so its first half is what you need.
 
 </details>
 
@@ -425,15 +425,15 @@ r"""
 
 <details><summary>答案</summary>
 
-除了 ε 的影响，长度都是 √576 = 24。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 24；经过层归一化，最多是 √575 = 23.98，这时其他特征都相等。
+除了 ε 的影响，长度都是 √576 = 24。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 24。经过层归一化，设最大的是 a，其他各是 −a / 575，因为均值为 0；由 a² + a² / 575 = 576，得 a = √575 = 23.98。
 
 </details>
 
-2. 新写的 RMSNorm 在 `torch.randn(8, 4096)` 上与 torch 相差不到 0.1%；激活值的均值为 5、标准差为 1 时，它却大到了 5 倍。是哪种错误？测试为什么没有发现？
+2. 新写的 RMSNorm 在 `torch.randn(8, 4096)` 上与 torch 相差约 0.1%；激活值的均值为 5、标准差为 1 时，它却大到了 5 倍。是哪种错误？测试为什么没有发现？
 
 <details><summary>答案</summary>
 
-它除以的是 σ，而不是均方根。均值为 0 时两者相等，而 `torch.randn` 的均值差不多就是这样；这里 RMS / σ = √(5² + 1) = 5.1。测试时要让输入平移一下。
+它除以的是 σ，而不是均方根。均值为 0 时两者相等，而 `torch.randn` 的均值差不多就是这样；这里 RMS / σ = √(5² + 1) = 5.1。测试数据的均值不要是 0。
 
 </details>
 
@@ -441,7 +441,7 @@ r"""
 
 <details><summary>答案</summary>
 
-那是另一个函数，只有每个词元的均值都为 0 时才相等。对 glassllm 来说，一句话上的损失几乎没变；别的模型却可能用到这个方向，所以要先测一测。或者用基本运算写出 RMSNorm，只要一行。
+那是另一个函数，只有每个词元的均值都为 0 时才相等。对 glassllm 来说，一句话上的损失只从 3.77 变到 3.81；别的模型却可能用到这个方向，所以要先测一测。也可以从层归一化得到 RMSNorm：`[x, −x]` 的均值为 0，方差正是 RMS²，取结果的前一半即可。
 
 </details>
 
@@ -459,20 +459,20 @@ for shift in (0, 5):
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** RMSNorm keeps a token's direction, LayerNorm first takes the mean out of it, and that is one direction in d.
+**In one line:** before γ, RMSNorm keeps a token's direction, LayerNorm first takes the mean out of it, and that is one direction in d.
 
 ## Going further: ε, and when to round
 
-The paper has no ε. `nn.RMSNorm` takes the machine epsilon by default, Meta's Llama code 1e-6 in the layer and 1e-5 in its settings. For a token whose numbers are all 0.0001, the three give the first line below. The next two show why the squares are better computed in float32: in float16 the square of a number from 256 on is infinite, and the output 0.
+The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type computed in by default (0.00000012 for float32), Meta's Llama code 1e-6 in the layer and 1e-5 in its settings. For a token whose numbers are all 0.0001, the three give the first line below. The next two show why the squares are better computed in float32: in float16 the square of a number from 256 on is infinite, and the output 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：RMSNorm 保留词元的方向；层归一化先去掉其中的均值，那是 d 个方向中的一个。
+**一句话总结**：在乘 γ 之前，RMSNorm 保留词元的方向；层归一化先去掉其中的均值，那是 d 个方向中的一个。
 
 ## 选读：ε，以及何时舍入
 
-论文里没有 ε。`nn.RMSNorm` 默认取机器精度；Meta 的 Llama 代码，在层里默认是 1e-6，在配置里是 1e-5。某个词元的数都是 0.0001，三种取法的结果就是下面的第一行。后两行说明为什么平方最好用 float32 来算：在 float16 里，256 及以上的数一平方就是无穷大，输出就成了 0。
+论文里没有 ε。`nn.RMSNorm` 默认取计算类型的机器精度（float32 约为 0.00000012）；Meta 的 Llama 代码，在层里默认是 1e-6，在配置里是 1e-5。某个词元的数都是 0.0001，三种取法的结果就是下面的第一行。后两行说明为什么平方最好用 float32 来算：在 float16 里，256 及以上的数一平方就是无穷大，输出就成了 0。
 """
 
 # %% claims=["E42"]
@@ -484,12 +484,12 @@ print(rms_norm(half, (4,)))
 
 # %% [markdown] lang="en"
 r"""
-Models also differ in *when* they round to a short type such as bfloat16. Both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) rounds the normalized numbers to the type of x and then multiplies by γ, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32 and rounds once. To reproduce a model to the last digit you need its order. Write both; eps is added as above.
+Models also differ in *when* they round to a short type such as bfloat16. Llama and Gemma both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) rounds the normalized numbers to the type of x and then multiplies by γ, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32 and rounds once. To reproduce a model bit by bit you need its order. Write both; eps is added as above.
 """
 
 # %% [markdown] lang="zh"
 r"""
-各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的短类型。两者都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要一位不差地重现某个模型，就要按它的顺序来。请写出这两种；eps 的加法同上。
+各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的短类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；eps 的加法同上。
 """
 
 
@@ -540,14 +540,14 @@ print(solved_llama(x, gain), solved_gemma(x, gain - 1), sep="\n")
 r"""
 ## Going further: faster?
 
-On a GPU such layers wait for memory, so count how often each of the N · d numbers is read or written. Step by step LayerNorm (without β) reads for the mean, reads and writes to subtract it, reads and writes to square, reads for the mean of squares, reads and writes to divide, reads and writes for γ. RMSNorm leaves out the first two. One *fused* function reads the input once, keeps it on the chip, and writes the output once. In bytes per number, 2 bytes each in float16:
+On a GPU such layers spend their time mostly on reading and writing memory (lesson 12 measures it), so count how often each of the N · d numbers is read or written. Step by step LayerNorm (without β) reads for the mean, reads and writes to subtract it, reads and writes to square, reads for the mean of squares, reads and writes to divide, reads and writes for γ. RMSNorm leaves out the first two. One *fused* function reads the input once, keeps it on the chip, and writes the output once. In bytes per number, 2 bytes each in float16:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：更快吗？
 
-在 GPU 上，这样的层主要在等显存，所以要数一数：N · d 个数，每个要读写几次。一步一步做时，层归一化（没有 β）求均值读一次，减均值读写各一次，平方读写各一次，求平方的均值读一次，相除读写各一次，乘 γ 读写各一次。RMSNorm 省去前两步。**融合**（fused）成一个函数，就只读一次输入，留在芯片上，再写一次输出。每个数要传多少字节，float16 每次 2 字节：
+在 GPU 上，这类层的时间主要花在读写显存上（第 12 课会测量），所以要数一数：N · d 个数，每个要读写几次。一步一步做时，层归一化（没有 β）求均值读一次，减均值读写各一次，平方读写各一次，求平方的均值读一次，相除读写各一次，乘 γ 读写各一次。RMSNorm 省去前两步。**融合**（fused）成一个函数，就只读一次输入，留在芯片上，再写一次输出。每个数要传多少字节，float16 每次 2 字节：
 """
 
 # %% claims=["E41"]
@@ -559,7 +559,7 @@ print("fused", 2 * 2, 2 * 2)
 
 # %% [markdown] lang="en"
 r"""
-Step by step RMSNorm moves 14 bytes where LayerNorm moves 20. Fused, both move 4: the mean is free. And a norm is only a part of a model. In the paper, seconds per 1000 steps:
+Step by step RMSNorm moves 14 bytes where LayerNorm moves 20. Fused, both move 4: where a token fits on the chip, the mean costs no further reading or writing. And a norm is only a part of a model. In the paper, seconds per 1000 steps:
 
 | | LayerNorm | RMSNorm | less |
 |---|---|---|---|
@@ -571,7 +571,7 @@ Lesson 12 measures it.
 
 # %% [markdown] lang="zh"
 r"""
-一步一步做，RMSNorm 传 14 字节，层归一化传 20 字节。融合之后，两者都是 4 字节：减均值不用多花钱。而且归一化只是模型的一部分。论文里每 1000 步的秒数：
+一步一步做，RMSNorm 传 14 字节，层归一化传 20 字节。融合之后，两者都是 4 字节：只要一个词元能全部留在芯片上，减均值就不再增加读写。而且归一化只是模型的一部分。论文里每 1000 步的秒数：
 
 | | 层归一化 | RMSNorm | 减少 |
 |---|---|---|---|

@@ -35,9 +35,9 @@ GUESSES = {
 
 SPHERE = Text(en="wires: the sphere of radius √3 = 1.73", zh="线框：半径为 √3 = 1.73 的球面")
 SEEN = Text(
-    en="Shift {shift:g}, {steps:g} of 2 steps. LayerNorm: distance from the centre {ln_length}, angle to the diagonal "
+    en="Shift {shift:g}, {steps:g} of 2 steps. LayerNorm: distance from the origin {ln_length}, angle to the diagonal "
     "{ln_angle}. RMSNorm: distance {rms_length}, angle {rms_angle}, median {median:.0f}°.",
-    zh="平移 {shift:g}，做完 {steps:g} 步（共 2 步）。LayerNorm：到球心的距离 {ln_length}，"
+    zh="平移 {shift:g}，做完 {steps:g} 步（共 2 步）。LayerNorm：到原点的距离 {ln_length}，"
     "与对角线的夹角 {ln_angle}。RMSNorm：距离 {rms_length}，夹角 {rms_angle}，中位数 {median:.0f}°。",
 )
 GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")

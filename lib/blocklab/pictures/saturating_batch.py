@@ -22,7 +22,7 @@ GUESSES = {
     text: text
     for text in (
         Text(en="10000 times as large", zh="变成 10000 倍"),
-        Text(en="about twice as large", zh="变成约 2 倍"),
+        Text(en="about twice as large", zh="变成约两倍"),
         Text(en="hardly changes", zh="几乎不变"),
         Text(en="falls to 0", zh="降到 0"),
     )

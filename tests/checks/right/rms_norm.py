@@ -140,10 +140,10 @@ RIGHT = {
 }
 ADVISED = {
     "rms_norm": {
-        "by the formula": (by_the_formula, ("overflows-in-float16",)),
-        "einsum": (einsum, ("overflows-in-float16",)),
+        "by the formula": (by_the_formula, ("overflows-in-float16", "eps-of-the-short-type")),
+        "einsum": (einsum, ("overflows-in-float16", "eps-of-the-short-type")),
         "row by row": (row_by_row, ("slow",)),
-        "by the length": (by_the_length, ()),
+        "by the length": (by_the_length, ("eps-of-the-short-type",)),
     },
     "rms_norm_llama": {"row by row": (llama_row_by_row, ("slow",))},
 }

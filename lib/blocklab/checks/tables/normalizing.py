@@ -36,9 +36,9 @@ def rescale(y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
 
 
 OVERFLOW = Text(
-    en="In float16 your squares overflow above 255: they become infinite. Convert to float32 first, `x.float()`, and "
+    en="In float16 the square of a number from 256 on is infinite. Convert to float32 first, `x.float()`, and "
     "convert the result back.",
-    zh="在 float16 里，大于 255 的数一平方就溢出，变成无穷大。请先用 `x.float()` 转成 float32，算完再转回去。",
+    zh="在 float16 里，256 及以上的数，平方就是无穷大。请先用 `x.float()` 转成 float32，算完再转回去。",
 )
 OFFSET = Text(
     en="With a large offset your digits cancel: `mean(x²) − mean(x)²` is the difference of two huge numbers. Subtract "

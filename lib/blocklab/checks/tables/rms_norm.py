@@ -25,7 +25,8 @@ def mean_square(x: Tensor, axes: list[int]) -> Tensor:
 
 
 def machine_epsilon(x: Tensor) -> float:
-    return torch.finfo(x.dtype).eps
+    """Of the type computed in: float32 for the 16-bit types, too."""
+    return torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps
 
 
 def recipe(
@@ -139,10 +140,10 @@ DEFAULT_MISTAKES = (
         "default-of-layer-norm",
         {"default": lambda x: 1e-5},
         Text(
-            en="With `eps=None` you take 1e-5, as LayerNorm does. torch takes the machine epsilon of the type, "
-            "`torch.finfo(x.dtype).eps`.",
+            en="With `eps=None` you take 1e-5, as LayerNorm does. torch takes the machine epsilon of the type "
+            "it computes in, which for float32 is `torch.finfo(torch.float32).eps`.",
             zh="`eps=None` 时你取了 1e-5，那是层归一化（LayerNorm）的默认值。"
-            "torch 取的是该类型的机器精度 `torch.finfo(x.dtype).eps`。",
+            "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
         ),
         "tiny",
     ),
@@ -150,10 +151,10 @@ DEFAULT_MISTAKES = (
         "default-of-llama",
         {"default": lambda x: 1e-6},
         Text(
-            en="With `eps=None` you take 1e-6, as Llama does. torch takes the machine epsilon of the type, "
-            "`torch.finfo(x.dtype).eps`.",
+            en="With `eps=None` you take 1e-6, as Llama does. torch takes the machine epsilon of the type "
+            "it computes in, which for float32 is `torch.finfo(torch.float32).eps`.",
             zh="`eps=None` 时你取了 1e-6，那是 Llama 的默认值。"
-            "torch 取的是该类型的机器精度 `torch.finfo(x.dtype).eps`。",
+            "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
         ),
         "tiny",
     ),
@@ -162,9 +163,9 @@ DEFAULT_MISTAKES = (
         {"default": lambda x: 1e-8},
         Text(
             en="With `eps=None` you take 1e-8, as the authors' code does. torch takes the machine epsilon of the "
-            "type, `torch.finfo(x.dtype).eps`.",
+            "type it computes in, which for float32 is `torch.finfo(torch.float32).eps`.",
             zh="`eps=None` 时你取了 1e-8，那是 RMSNorm 作者的代码里的值。"
-            "torch 取的是该类型的机器精度 `torch.finfo(x.dtype).eps`。",
+            "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
         ),
         "tiny",
     ),
@@ -173,9 +174,9 @@ DEFAULT_MISTAKES = (
         {"default": lambda x: 0.0},
         Text(
             en="With `eps=None` you add nothing, so a row of zeros gives 0 / 0. None stands for the machine epsilon "
-            "of the type, `torch.finfo(x.dtype).eps`.",
+            "of the type computed in, for float32 `torch.finfo(torch.float32).eps`.",
             zh="`eps=None` 时你什么也没有加，于是全零的一行会得到 0 / 0。"
-            "None 表示该类型的机器精度 `torch.finfo(x.dtype).eps`。",
+            "None 表示计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
         ),
         "zeros",
     ),
@@ -183,10 +184,10 @@ DEFAULT_MISTAKES = (
         "default-of-float32",
         {"default": lambda x: torch.finfo(torch.float32).eps},
         Text(
-            en="With `eps=None` you take the machine epsilon of float32 for every type. In float64 it is far smaller: "
-            "ask `torch.finfo` for the type of x.",
-            zh="`eps=None` 时，不论什么类型，你都取 float32 的机器精度。float64 的要小得多："
-            "请把 x 的类型传给 `torch.finfo`。",
+            en="With `eps=None` you take the machine epsilon of float32 for every type. For a float64 input the "
+            "calculation is in float64, whose machine epsilon is far smaller.",
+            zh="`eps=None` 时，不论什么类型，你都取 float32 的机器精度。"
+            "输入是 float64 时，计算也用 float64，它的机器精度要小得多。",
         ),
         "tiny in float64",
     ),
@@ -247,6 +248,17 @@ RMS_NORM = Exercise(
             },
             tolerance=1e-2,
             advice=OVERFLOW,
+        ),
+        Case(
+            "eps-of-the-short-type",
+            {"x": torch.tensor([[0.01, 0.02, 0.03, 0.04]]).half(), "normalized_shape": (4,)},
+            tolerance=1e-2,
+            advice=Text(
+                en="For a float16 input you take float16's own machine epsilon, 0.001, which drowns small numbers. "
+                "torch computes in float32 and takes the epsilon of that type.",
+                zh="输入是 float16 时，你取了 float16 自己的机器精度 0.001，小的数就被它淹没了。"
+                "torch 用 float32 计算，取的是 float32 的机器精度。",
+            ),
         ),
     ),
     mistakes=(
@@ -327,8 +339,8 @@ OWN_TYPE = Mistake(
     {"widen": as_it_is},
     Text(
         en="You compute in the type of x. In 16 bits every step is rounded, and in float16 the square of a number "
-        "above 255 is infinite. Normalize `x.float()` instead.",
-        zh="你直接用 x 的类型计算。16 位的类型每一步都要舍入，而且在 float16 里，大于 255 的数一平方就成了无穷大。"
+        "from 256 on is infinite. Normalize `x.float()` instead.",
+        zh="你直接用 x 的类型计算。16 位的类型每一步都要舍入，而且在 float16 里，256 及以上的数一平方就成了无穷大。"
         "请对 `x.float()` 做归一化。",
     ),
     "overflows in float16",
