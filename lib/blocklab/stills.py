@@ -17,7 +17,7 @@ STILLS = {
         (10, 5),
         {"layer": "group 2", "samples": 2, "cell": 13, "push": 10, "paint": True, "guess": None},
     ),
-    "lesson_map": (lesson_map(ready=(0, 1, 2, 3, 5, 6)), (10, 5.4), {}),
+    "lesson_map": (lesson_map(ready=(0, 1, 2, 3, 4, 5, 6)), (10, 5.4), {}),
 }
 """By name: the picture, its size in inches, and the values it is drawn at."""
 

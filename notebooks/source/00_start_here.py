@@ -98,7 +98,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(lesson_map(ready=(0, 1, 2, 3, 5, 6)), size=(10, 5.4))
+Panel(lesson_map(ready=(0, 1, 2, 3, 4, 5, 6)), size=(10, 5.4))
 
 # %% [markdown] lang="en"
 r"""
@@ -107,7 +107,7 @@ r"""
 | [01](01_why_normalize.ipynb) | Why do activations need a scale? | **ready** |
 | [02](02_norm_axes.ipynb) | Which numbers share one mean? | **ready** |
 | [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? | **ready** |
-| 04 | When does BatchNorm fail? | to come |
+| [04](04_small_batches.ipynb) | When does BatchNorm fail? | **ready** |
 | [05](05_layer_norm.ipynb) | LayerNorm, exactly. | **ready** |
 | [06](06_rms_norm.ipynb) | What is lost when the mean stays? | **ready** |
 | 07 | How do sines tell positions apart? | to come |
@@ -142,7 +142,7 @@ r"""
 | [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ | **可用** |
 | [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | **可用** |
 | [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ | **可用** |
-| 04 | 批量归一化什么时候失效？ | 待写 |
+| [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ | **可用** |
 | [05](05_layer_norm.ipynb) | 一丝不差的层归一化 | **可用** |
 | [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **可用** |
 | 07 | 正弦怎样区分位置？ | 待写 |
