@@ -17,16 +17,16 @@ BATCHES, DOTS = 4000, 150  # mini-batches measured, and how many of them are sho
 COUNTS = np.geomspace(2, MOST * SIDE**2, 200)  # values per channel, for the curves
 
 MEANS = Text(en="the batch's mean (true: 0)", zh="小批量的均值（真值 0）")
-VARIANCES = Text(en="the batch's variance (true: 1)", zh="小批量的方差（真值 1）")
+VARIANCES = Text(en="the batch's unbiased variance (true: 1)", zh="小批量的无偏方差（真值 1）")
 COUNT = Text(en="values per channel, m = N·H·W", zh="每个通道的数值个数 m = N·H·W")
 THEORY = Text(en="theory: ± 1 standard deviation", zh="理论值：± 1 个标准差")
-FOUND = Text(en="measured", zh="测量值")
+FOUND = Text(en="measured: ± 1 standard deviation", zh="测量值：± 1 个标准差")
 ONE = Text(en="one mini-batch", zh="一个小批量")
 SEEN = Text(
     en="{images} images of {side} × {side}: m = {m}. The means have standard deviation {mean:.3f} "
-    "(theory {mean_theory:.3f}), the variances {variance:.3f} (theory {variance_theory:.3f}).",
+    "(theory {mean_theory:.3f}), the unbiased variances {variance:.3f} (theory {variance_theory:.3f}).",
     zh="{images} 张 {side} × {side} 的图：m = {m}。均值的标准差是 {mean:.3f}（理论值 {mean_theory:.3f}），"
-    "方差的标准差是 {variance:.3f}（理论值 {variance_theory:.3f}）。",
+    "无偏方差的标准差是 {variance:.3f}（理论值 {variance_theory:.3f}）。",
 )
 WORTH = Text(
     en=" For the mean, these {m} values are worth about {worth:.0f} independent ones.",

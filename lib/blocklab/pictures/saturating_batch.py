@@ -21,8 +21,8 @@ LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 GUESSES = {
     text: text
     for text in (
-        Text(en="10000 times as large", zh="变成 10000 倍"),
-        Text(en="about twice as large", zh="变成约两倍"),
+        Text(en="10000 times as large", zh="变成原来的 10000 倍"),
+        Text(en="about twice as large", zh="变成原来的约两倍"),
         Text(en="hardly changes", zh="几乎不变"),
         Text(en="falls to 0", zh="降到 0"),
     )
