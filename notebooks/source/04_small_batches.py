@@ -2,7 +2,7 @@
 r"""
 # 04 When does BatchNorm fail?
 
-BatchNorm takes mean and variance from the mini-batch. From thousands of numbers it gets fair estimates. From four they are rough, and from two something else happens: all that is left of the two numbers is which one is larger.
+BatchNorm takes mean and variance from the mini-batch. From thousands of numbers it gets fair estimates. From four they are rough, and from two something else happens: unless they are almost equal, all that is left of the two numbers is which one is larger.
 
 After this lesson you can count how many numbers share a mean, say how large a standardized number can get, tell in advance which network suffers from a batch of two, and merge the statistics of two parts, as processes that train together do. It takes about 25 minutes.
 """
@@ -11,7 +11,7 @@ After this lesson you can count how many numbers share a mean, say how large a s
 r"""
 # 04 批量归一化什么时候失效？
 
-训练时，批量归一化（BatchNorm）用当前小批量的均值和方差。如果每个通道有几千个数，估计得相当准；只有四个，就很粗略；只有两个，情况就完全变了：原来的数，只剩下谁大谁小。
+训练时，批量归一化（BatchNorm）用当前小批量的均值和方差。如果每个通道有几千个数，估计得相当准；只有四个，就很粗略；只有两个，情况就完全变了：除非两个数几乎相等，否则只剩下谁大谁小。
 
 学完这一课，你能数出多少个数共用一个均值，能说出标准化之后的数最大能有多大，能事先判断小批量只有两个样本时，哪种网络会受损。你还会合并两部分数据的统计量，多个进程一起训练时就是这样做的。大约需要 25 分钟。
 """
@@ -112,7 +112,7 @@ check("values_per_mean", my_count)
 r"""
 ## A small batch is a saturating function
 
-On the left, m values that share a mean, above before BatchNorm, below after it. The red one, $x_1$, is yours to move from 0.1 to 1000; the others stay between −1 and 1. The upper ruler is even up to 1 and logarithmic beyond. On the right, the output for $x_1$ against $x_1$.
+On the left, m values that share a mean, above before BatchNorm, below after it. The red one, $x_1$, is yours to move from 0.1 to 1000; the others stay between −1 and 1. The upper ruler is even up to 1 and logarithmic beyond. On the right, the output for $x_1$ against $x_1$, on a logarithmic axis.
 
 With m = 32, drag $x_1$ a little: from 0.1 to 1 the output becomes almost ten times as large.
 
@@ -123,7 +123,7 @@ With m = 32, drag $x_1$ a little: from 0.1 to 1 the output becomes almost ten ti
 r"""
 ## 小批量是一个会饱和的函数
 
-左边是共用一个均值的 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你移动，从 0.1 到 1000；其余的数固定在 −1 和 1 之间。上面那把尺子在 1 以内是均匀的，再往上用对数刻度。右边是 $x_1$ 的输出随 $x_1$ 变化的曲线。
+左边是共用一个均值的 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你移动，从 0.1 到 1000；其余的数固定在 −1 和 1 之间。上面那把尺子在 1 以内是均匀的，再往上用对数刻度。右边是 $x_1$ 的输出随 $x_1$ 变化的曲线，横轴是对数轴。
 
 先在 m = 32 时稍微拖动 $x_1$：从 0.1 到 1，输出变成原来的近十倍。
 
@@ -155,13 +155,13 @@ No output can get beyond it, before γ and β: the m outputs sum to 0 and their 
 
 Look at the lower ruler, too: the farther one value lies out, the closer the others are pressed together. At $x_1$ = 1000 and m = 32 their outputs differ by 0.01 in all.
 
-It is much like lesson 01's saturated $\tanh$: where the curve is flat, $x_1$ gets hardly any gradient. With m = 2 it is flat everywhere but where the two values are almost equal.
+It is much like lesson 01's saturated $\tanh$: far out, where the curve has reached its ceiling, $x_1$ gets hardly any gradient. With m = 2 it is there almost at once, everywhere but where the two values are almost equal: compare the slopes at 1 above. (At the left end the curves look flat only because the axis is logarithmic.)
 
-With m = 1 the mean is the value itself, so the output is β, whatever the input; the layers before get no gradient, and torch refuses to train. One note names online learning, where the samples come one by one, as a case against BatchNorm. For linear layers, with one number per channel and sample, that is why. In a convolutional layer one image already gives m = H · W.
+With m = 1 the mean is the value itself, so the output is β, whatever the input; no gradient gets through it to the layers before, and torch refuses to train. One note names online learning, where the samples come one by one, as a case against BatchNorm. After a linear layer, with one number per channel and sample, the note is right: m = 1. In a convolutional layer one image already gives m = H · W.
 
 ## How far off are the estimates?
 
-If the m values are independent, with true standard deviation σ, theory says: the mean of a mini-batch has standard deviation $\sigma / \sqrt{m}$, and its unbiased variance, for normally distributed values, $\sigma^2 \sqrt{2 / (m - 1)}$. Below, σ = 1. **Predict first:** with 4 images, from which height and width on is the mean known to a tenth, that is, to 0.1? Drag. Then switch on *neighbours alike*: each pixel becomes the average of 3 × 3 random numbers, times 3, so that its variance is still 1 and neighbours share most of their numbers.
+If the m values are independent, with true standard deviation σ, theory says: the mean of a mini-batch has standard deviation $\sigma / \sqrt{m}$, and its unbiased variance, for normally distributed values, $\sigma^2 \sqrt{2 / (m - 1)}$. Below, σ = 1. **Predict first:** with 4 images, from which height and width on is the standard deviation of the mean, by theory, at most 0.1? Drag. Then switch on *neighbours alike*: each pixel becomes the average of 3 × 3 random numbers, times 3, so that its variance is still 1 and neighbours share most of their numbers.
 """
 
 # %% [markdown] lang="zh"
@@ -174,13 +174,13 @@ $$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
 
 再看下面那把尺子：一个数离得越远，其余的数就被压得越紧。m = 32、$x_1$ = 1000 时，它们的输出总共只差 0.01。
 
-这很像第 01 课里饱和的 $\tanh$：曲线一平，$x_1$ 就几乎得不到梯度。m = 2 时，除了两个数几乎相等的地方，整条曲线都是平的。
+这很像第 01 课里饱和的 $\tanh$：曲线到了上限，$x_1$ 就几乎得不到梯度。m = 2 时，除了两个数几乎相等的地方，一开始就到了上限：比一比上面打印的、在 1 处的斜率。（最左边的曲线看上去也平，那只是因为横轴是对数轴。）
 
-m = 1 时，均值就是这个数自己，不论输入是什么，输出都是 β；前面的层得不到梯度，训练时 torch 直接报错。有一篇笔记说，批量归一化（BatchNorm）不适合样本一个一个到来的在线学习（online learning）。对线性层来说，每个样本的每个通道只有一个数，原因就在这里；而在卷积层里，一张图就有 m = H · W。
+m = 1 时，均值就是这个数自己，不论输入是什么，输出都是 β；梯度传不到前面的层，训练时 torch 直接报错。有一篇笔记说，批量归一化（BatchNorm）不适合样本一个一个到来的在线学习（online learning）。在线性层之后，每个样本的每个通道只有一个数，笔记是对的：m = 1；而在卷积层里，一张图就有 m = H · W。
 
 ## 估计得有多准？
 
-如果 m 个数相互独立，真实标准差为 σ，那么按理论，小批量均值的标准差是 $\sigma / \sqrt{m}$；如果它们还服从正态分布，无偏方差的标准差是 $\sigma^2 \sqrt{2 / (m - 1)}$。下面取 σ = 1。**先猜一猜**：有 4 张图，高和宽要到多大，均值才能准到十分之一，即 0.1？拖动滑块看看。然后打开“相邻像素相似”：每个像素变成 3 × 3 个随机数的平均，再乘以 3，使方差仍为 1；相邻像素的随机数大部分是共用的。
+如果 m 个数相互独立，真实标准差为 σ，那么按理论，小批量均值的标准差是 $\sigma / \sqrt{m}$；如果它们还服从正态分布，无偏方差的标准差是 $\sigma^2 \sqrt{2 / (m - 1)}$。下面取 σ = 1。**先猜一猜**：有 4 张图，高和宽要到多大，均值的标准差按理论才不超过 0.1？拖动滑块看看。然后打开“相邻像素相似”：每个像素变成 3 × 3 个随机数的平均，再乘以 3，使方差仍为 1；相邻像素的随机数大部分是共用的。
 """
 
 # %% tags=["panel"]
@@ -194,14 +194,14 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-From 5 × 5 on: m = 100, and 1 / √100 = 0.1. With 14 × 14 it is 784 values and 0.036: four samples, and a fair estimate. With neighbours alike the measured bars reach beyond the blue curves: for the mean, the same 784 values are worth about 100 independent ones.
+From 5 × 5 on: m = 100, and 1 / √100 = 0.1. With 14 × 14 it is 784 values and 0.036: four samples, and a fair estimate. With neighbours alike the measured bars reach beyond the blue curves, as the line below the picture says: for the mean, the same 784 values are worth about 95 independent ones only.
 
 The next cell compares theory and random draws for m = 4, without images:
 """
 
 # %% [markdown] lang="zh"
 r"""
-从 5 × 5 开始：m = 100，1 / √100 = 0.1。14 × 14 时有 784 个数，标准差 0.036：同样是四个样本，估计已经相当准。相邻像素相似时，测量值的竖线伸到了蓝色曲线之外：就均值而言，同样是 784 个数，只相当于约 100 个独立的数。
+从 5 × 5 开始：m = 100，1 / √100 = 0.1。14 × 14 时有 784 个数，标准差 0.036：同样是四个样本，估计已经相当准。相邻像素相似时，测量值的竖线伸到了蓝色曲线之外，图下的说明也这样写：就均值而言，同样是 784 个数，只相当于约 95 个独立的数。
 
 下一个单元格不用图像，取 m = 4，把理论值和随机数的结果放在一起：
 """
@@ -272,12 +272,12 @@ def convolutions(norm):
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** BatchNorm at batch size 2: does the MLP get clearly worse, or the network with convolutions, or do both? And who is ahead at 32? The training takes some seconds.
+**Predict first.** BatchNorm at batch size 2: does the MLP get clearly worse, or the network with convolutions, or do both? And in the MLP at 32, who is ahead, BatchNorm or LayerNorm? The training takes some seconds.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：批量大小为 2 时，用批量归一化，是 MLP 明显变差，还是卷积网络，还是两个都变差？批量大小为 32 时，谁领先？训练要花几秒钟。
+**先猜一猜**：批量大小为 2 时，用批量归一化，是 MLP 明显变差，还是卷积网络，还是两个都变差？批量大小为 32 时，在 MLP 里，批量归一化和层归一化谁领先？训练要花几秒钟。
 """
 
 # %% tags=["slow"]
@@ -318,7 +318,7 @@ print("mlp, batch size 32: BatchNorm ahead of LayerNorm:", mean(at_32[nn.BatchNo
 
 # %% [markdown] lang="en"
 r"""
-On these digits BatchNorm gets clearly worse at m = 2 only: more than 10 points behind LayerNorm. At the same batch size the network with convolutions, with m = 128 and m = 32, does not. At m = 4 the estimates are rough, and yet the MLP learns: to be off is not to fail. And at 32, with 3 epochs each, BatchNorm is a little ahead. So "BatchNorm fails with small batches" is not enough: say what m is.
+On these digits BatchNorm gets clearly worse at m = 2 only: more than 10 points behind LayerNorm. At the same batch size the network with convolutions, with m = 128 and m = 32, does not. At m = 4 the estimates are rough, and yet the MLP learns: to be off is not to fail. And at 32, with 3 epochs each, the MLP with BatchNorm is a little ahead of that with LayerNorm. So "BatchNorm fails with small batches" is not enough: say what m is.
 
 Not to get worse on digits is not yet to be free of charge. A large network on a hard task, ResNet-50 on ImageNet (photos of 224 × 224), error in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
 
@@ -334,15 +334,15 @@ Here, too, BatchNorm stands after convolutions only, and its last feature maps o
 | the notes say | does it hold? |
 |---|---|
 | with only 4 samples the statistics do not reflect the whole | With m = 4 they are rough, and still the MLP above learns. In a convolutional layer m is N · H · W. |
-| LayerNorm is used for text because lengths differ | That is half of it. In a Transformer it works on each token alone, so neither the other sentences nor the padding matter (the filler that makes short sentences as long as the longest), training and inference compute the same, and GPUs have no statistics to exchange. |
+| LayerNorm is used for text because lengths differ | That is half of it. In a Transformer it works on each token alone, so neither the other sentences nor the padding touch its statistics (the filler that makes short sentences as long as the longest), training and inference compute the same, and GPUs have no statistics to exchange. |
 | BatchNorm suits CNNs (convolutional networks), LayerNorm sequences | Too simple. CNNs trained on small batches: GroupNorm, see above. LayerNorm is found in vision, too (ViT, ConvNeXt), at a price in ResNet-50: 25.3% error at batch size 32 (same paper, table 1). And many recent language models use RMSNorm. |
 
-The point about padding, tested. Two sentences of five tokens; in a copy, the last two tokens of the second sentence are padding, here 0. How much do the outputs of the *first* sentence change?
+The point about padding, tested. Two sentences of five tokens; in a copy, the last two tokens of the second sentence are padding, here 0. By how much, at most, does an output of the *first* sentence change in training?
 """
 
 # %% [markdown] lang="zh"
 r"""
-在这些数字上，批量归一化只在 m = 2 时明显变差：比层归一化落后 10 个百分点以上。批量大小相同，卷积网络的 m = 128 和 m = 32，就没有变差。m = 4 时统计量虽然粗略，这个 MLP 也照样学会了：估计不准，不等于学不会。到了 32，同样训练 3 轮，批量归一化还略微领先。所以，只说“批量小时批量归一化会失效”还不够，要说清楚 m 是多少。
+在这些数字上，批量归一化只在 m = 2 时明显变差：比层归一化落后 10 个百分点以上。批量大小相同，卷积网络的 m = 128 和 m = 32，就没有变差。m = 4 时统计量虽然粗略，这个 MLP 也照样学会了：估计不准，不等于学不会。到了 32，同样训练 3 轮，用批量归一化的 MLP 还略微领先于用层归一化的。所以，只说“批量小时批量归一化会失效”还不够，要说清楚 m 是多少。
 
 不过，在手写数字上没有变差，不等于没有代价。换成大网络、难任务，在 ImageNet（224 × 224 的照片）上训练 ResNet-50，错误率（%）是（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
 
@@ -358,10 +358,10 @@ r"""
 | 笔记的说法 | 成立吗？ |
 |---|---|
 | 只有 4 个样本时，统计量不能反映整体 | m = 4 时确实粗略，但上面的 MLP 照样学会了。在卷积层里，m 是 N · H · W。 |
-| 文本用层归一化（LayerNorm），是因为长度不一 | 这只是一半。在 Transformer 里，它对每个词元单独计算，所以既不受其他句子影响，也不受填充影响（填充就是把短句补到和最长的句子一样长的部分）；训练和推理的计算相同；各块 GPU 之间不必交换统计量。 |
+| 文本用层归一化（LayerNorm），是因为长度不一 | 这只是一半。在 Transformer 里，它对每个词元单独计算，所以它的统计量既不受其他句子影响，也不受填充影响（填充就是把短句补到和最长的句子一样长的部分）；训练和推理的计算相同；各块 GPU 之间不必交换统计量。 |
 | 批量归一化（BatchNorm）适合 CNN（卷积网络），层归一化（LayerNorm）适合序列 | 太简单了。批量很小时训练 CNN，宜用组归一化（GroupNorm），见上表。视觉模型也用层归一化（ViT、ConvNeXt），只是在 ResNet-50 里有代价：批量大小为 32 时，错误率 25.3%（同一篇，表 1）。而近来的许多语言模型用的是 RMSNorm。 |
 
-检验关于填充的那一点。两个句子，各五个词元；在另一份里，第二句的最后两个词元是填充，这里填 0。**第一句**的输出会变多少？
+检验关于填充的那一点。两个句子，各五个词元；在另一份里，第二句的最后两个词元是填充，这里填 0。训练时，**第一句**的输出最多会变多少？
 """
 
 # %% claims=["E14", "E18"]
@@ -379,7 +379,7 @@ r"""
 
 When a batch is too large for one GPU, each takes a part. Can the parts find the mean and the variance of the whole without sending all their numbers? Yes, if each sends three things per channel: the *count*, the *mean*, and *M2*, the sum of squared distances from that mean (not divided by anything yet). The first part holds 1 and 3: count 2, mean 2, M2 = 1 + 1 = 2. The second holds 3, 5, 5, 7: count 4, mean 5, M2 = 4 + 0 + 0 + 4 = 8. All six: count 6, mean 4, M2 = 9 + 1 + 1 + 1 + 1 + 9 = 22.
 
-Write the function that gets 6, 4 and 22 from the others. It returns count, mean and M2; counts are integers, and a part may be empty; means and M2 are tensors of one shape, a number per channel.
+Write the function that gets 6, 4 and 22 from the others. It returns count, mean and M2; counts are integers, and one of the two parts may be empty (its count, mean and M2 are then 0); means and M2 are tensors of one shape, a number per channel.
 """
 
 # %% [markdown] lang="zh"
@@ -388,7 +388,7 @@ r"""
 
 一个批量太大，一块 GPU 放不下，就由几块各算一部分。不把所有的数都传来传去，能求出整体的均值和方差吗？能，只要每一部分对每个通道给出三样东西：**个数**（count）、**均值**（mean）和 **M2**，即到这个均值的距离的平方之和（还没有除以任何数）。第一部分是 1 和 3：个数 2，均值 2，M2 = 1 + 1 = 2。第二部分是 3、5、5、7：个数 4，均值 5，M2 = 4 + 0 + 0 + 4 = 8。六个数合在一起：个数 6，均值 4，M2 = 9 + 1 + 1 + 1 + 1 + 9 = 22。
 
-请写出这个函数，从前两组得到 6、4 和 22。它返回个数、均值和 M2；个数是整数，某一部分可以是空的；均值和 M2 是形状相同的张量，每个通道一个数。
+请写出这个函数，从前两组得到 6、4 和 22。它返回个数、均值和 M2；个数是整数，两部分里可以有一部分是空的（个数、均值和 M2 都是 0）；均值和 M2 是形状相同的张量，每个通道一个数。
 """
 
 
@@ -428,11 +428,11 @@ r"""
 
 <details><summary>Answer</summary>
 
-m = 2 · 4 · 4 = 32, so it stays below √31 = 5.57. With 1 × 1, m = 2: below 1.
+m = 2 · 4 · 4 = 32, so at most √31 = 5.57. With 1 × 1, m = 2: at most 1.
 
 </details>
 
-2. A network with BatchNorm after linear layers trains on 1297 samples in batches of 4. After 324 steps it stops with `Expected more than 1 value per channel when training`. Why, and what helps? (Look up the argument `drop_last` of the DataLoader.)
+2. A network with BatchNorm after linear layers trains on 1297 samples in batches of 4. After 324 steps it stops with `Expected more than 1 value per channel when training`. Why, and what helps? (Look up the argument `drop_last` of `torch.utils.data.DataLoader`.)
 
 <details><summary>Answer</summary>
 
@@ -444,7 +444,7 @@ m = 2 · 4 · 4 = 32, so it stays below √31 = 5.57. With 1 × 1, m = 2: below 
 
 <details><summary>Answer</summary>
 
-m is at least 2 · 20 · 20 = 800, so it will not be left with which is larger, as at m = 2. But neighbouring pixels are alike, and ResNet-50, with m = 98 at the least, lost 11 points; how much 800 costs, nothing here tells. On the safe side: GroupNorm, or, with several GPUs, merged statistics.
+m is at least 2 · 20 · 20 = 800, so BatchNorm will not become a sign function, as at m = 2. But neighbouring pixels are alike, and ResNet-50, with m = 98 at the least, lost 11 points; how much 800 costs, nothing here tells. On the safe side: GroupNorm, or, with several GPUs, merged statistics.
 
 </details>
 
@@ -463,7 +463,7 @@ m = 2 · 4 · 4 = 32，所以不超过 √31 = 5.57。1 × 1 时，m = 2，不�
 
 </details>
 
-2. 一个网络在线性层之后用批量归一化，用 1297 个样本训练，批量大小为 4。走了 324 步之后，它停下来报错：`Expected more than 1 value per channel when training`。为什么？怎么办？（查一查 DataLoader 的参数 `drop_last`。）
+2. 一个网络在线性层之后用批量归一化，用 1297 个样本训练，批量大小为 4。走了 324 步之后，它停下来报错：`Expected more than 1 value per channel when training`。为什么？怎么办？（查一查 `torch.utils.data.DataLoader` 的参数 `drop_last`。）
 
 <details><summary>答案</summary>
 
@@ -541,10 +541,10 @@ torch.testing.assert_close(centre, torch.cat(sentences).mean(0))
 
 # %% [markdown] lang="en"
 r"""
-With the padding the mean is about 7, without it 10. That mends the padding; but even now each sentence depends on the others that happen to be in the mini-batch. LayerNorm has neither trouble.
+With the padding the mean is about 7, without it 10. That mends the padding; but even now, in training, each sentence depends on the others that happen to be in the mini-batch. LayerNorm has neither trouble.
 """
 
 # %% [markdown] lang="zh"
 r"""
-算上填充，均值约为 7；不算，则是 10。填充的问题解决了，但每个句子仍然受同一小批量中其他句子影响。层归一化（LayerNorm）两样麻烦都没有。
+算上填充，均值约为 7；不算，则是 10。填充的问题解决了，但训练时，每个句子仍然受同一小批量中其他句子影响。层归一化（LayerNorm）两样麻烦都没有。
 """

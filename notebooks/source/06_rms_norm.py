@@ -143,14 +143,14 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-A circle. Step 1 drops every point onto the plane of the tokens with mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until the mean of its squares is 1: their sum is 3, the distance from the origin √3. A plane and a sphere meet in a circle. RMSNorm skips step 1 and keeps each token's *direction*: the points cover the sphere. With d features, too, LayerNorm's outputs have two conditions to meet and RMSNorm's one, at the distance √d, before γ and without ε.
+A circle. Step 1 drops every point onto the plane of the tokens with mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until the mean of its squares is 1: their sum is 3, the distance from the origin √3. A plane and a sphere meet in a circle. RMSNorm skips step 1 and keeps each token's *direction*: the points cover the sphere. With d features it is the same, before γ and without ε: RMSNorm's outputs meet one condition, the distance √d from the origin; LayerNorm's meet a second one, mean 0.
 
 Now drag *shift*, with both steps done. LayerNorm does not move. RMSNorm's points crowd around the diagonal, and the outputs become alike. The median of their angles to it:
 """
 
 # %% [markdown] lang="zh"
 r"""
-答案是圆周。第 1 步让每个点都落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到平方的均值为 1，也就是平方和为 3，到原点的距离为 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**，所以点布满整个球面。有 d 个特征时，层归一化的输出要满足两个条件，RMSNorm 的只要满足一个；在乘 γ 之前，不计 ε，两者到原点的距离都是 √d。
+答案是圆周。第 1 步让每个点都落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到平方的均值为 1，也就是平方和为 3，到原点的距离为 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**，所以点布满整个球面。有 d 个特征时也一样（乘 γ 之前，不计 ε）：RMSNorm 的输出只满足一个条件，到原点的距离是 √d；层归一化的还要满足第二个条件，均值为 0。
 
 两步都做完，再拖动“平移”。层归一化的输出不动；RMSNorm 的点都挤到对角线周围，各个输出越来越相像。它们与对角线夹角的中位数：
 """
@@ -170,7 +170,7 @@ RMSNorm is not LayerNorm minus one step: the divisor changes, too. With the mean
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
-which is Pythagoras: a token is the sum of two parts, μ in every feature, and what is left without the mean. The second adds up to 0, so the two are at a right angle, and their mean squares add up. LayerNorm divides by the orange side, RMSNorm by the blue one. The token is `[1, 2, 3, 4]`, multiplied by *scale*, and then *shift* is added.
+which is Pythagoras: a token is the sum of two parts, μ in every feature, and what is left without the mean. The second adds up to 0, so the two are at a right angle, and their mean squares add up. In the triangle below, LayerNorm divides by the orange upright side, σ, RMSNorm by the blue sloping one, both apart from ε. The token is `[1, 2, 3, 4]`, multiplied by *scale*, and then *shift* is added.
 
 **Predict first.** Leave *scale* at 1. At one shift both layers give the same four numbers. At which?
 """
@@ -183,7 +183,7 @@ RMSNorm 不只是比层归一化少一步：除数也变了。记词元的均值
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
-这正是勾股定理：一个词元是两部分之和，一部分是每个特征都等于 μ，另一部分是减去均值后剩下的；后者之和为 0，所以两者互相垂直，平方的均值可以相加。层归一化除以橙色的边，RMSNorm 除以蓝色的边。下面的词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
+这正是勾股定理：一个词元是两部分之和，一部分是每个特征都等于 μ，另一部分是减去均值后剩下的；后者之和为 0，所以两者互相垂直，平方的均值可以相加。在下面的三角形里，层归一化除以橙色的竖边 σ，RMSNorm 除以蓝色的斜边，都不计 ε。下面的词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
 
 **先猜一猜**：“缩放”保持 1，平移取某个值时，两种层给出相同的四个数。是哪个值？
 """
@@ -198,16 +198,16 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-At −2.5: then the mean is 0, and the two divisors are one. In general, with the same ε and before γ and β, LayerNorm(x) = RMSNorm(x − μ); what the left side gives always has mean 0, so the two agree only where μ = 0. *Scale* alone, with shift 0, moves neither. With a shift other than 0 it moves RMSNorm, because the shift is not scaled with the rest.
+At −2.5: then the mean is 0, and the two divisors are one. In general, with the same ε and before γ and β, LayerNorm(x) = RMSNorm(x − μ); what the left side gives always has mean 0, so the two agree only where μ = 0. *Scale* alone, with shift 0, moves neither. With a shift other than 0, RMSNorm's bars change when you drag *scale*, because the shift is not scaled with the rest. (The line counts from the start, so the shift's own part is in its number, too.)
 
-The [paper](https://arxiv.org/abs/1910.07467) lists such *invariances*; the next cell runs the list. `X` holds 5 tokens of 4 numbers, `W` the weights of 6 units, and each norm gets `X @ W.T`; `one_unit` and `one_token` change one row only. Is its output the same as before the change? **Predict first:** in how many of the six lines do LayerNorm and RMSNorm differ?
+The [paper](https://arxiv.org/abs/1910.07467) lists such *invariances*; the next cell runs the list. `X` holds 5 tokens of 4 numbers, `W` the weights of 6 units, and each norm gets `X @ W.T`; `one_unit` and `one_token` change one row only. With ε = 0, is the norm's output the same as before the change? (The factors are positive.) **Predict first:** in how many of the six lines do LayerNorm and RMSNorm differ?
 """
 
 # %% [markdown] lang="zh"
 r"""
-是 −2.5：这时均值为 0，两个除数相等。一般地，只要 ε 相同，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)；左边的均值总是 0，所以只有 μ = 0 时两者才一致。平移为 0 时，只改“缩放”，两者都不动；平移不为 0 时，RMSNorm 会动，因为平移量没有跟着一起缩放。
+是 −2.5：这时均值为 0，两个除数相等。一般地，只要 ε 相同，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)；左边的均值总是 0，所以只有 μ = 0 时两者才一致。平移为 0 时，只改“缩放”，两者都不动；平移不为 0，再拖动“缩放”，RMSNorm 的柱子会变，因为平移量没有跟着一起缩放。（图下的数从初始位置算起，所以也包含平移本身的影响。）
 
-RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)列出了这样一些**不变性**（invariance），下一个单元格把它们逐条运行一遍。`X` 是 5 个词元，各有 4 个数；`W` 是 6 个单元的权重；送进归一化层的是 `X @ W.T`；`one_unit` 和 `one_token` 只改其中一行。改动之后，输出还和原来一样吗？**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
+RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)列出了这样一些**不变性**（invariance），下一个单元格把它们逐条运行一遍。`X` 是 5 个词元，各有 4 个数；`W` 是 6 个单元的权重；送进归一化层的是 `X @ W.T`；`one_unit` 和 `one_token` 只改其中一行。取 ε = 0，改动之后，归一化层的输出还和原来一样吗？（倍数都取正数。）**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
 """
 
 # %% claims=["E41"]
@@ -301,16 +301,16 @@ for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.n
 
 # %% [markdown] lang="en"
 r"""
-Before the last norm nearly all are below 1; in the last most lie between 1.5 and 2.1. In the very first, 271 of the 576 are negative, so after γ the signs may turn. (Only the product of γ and the matrix that follows counts: multiply one γ by c, divide the matrix's column by c, and the model is the same. So the size of a γ alone does not say how much a feature matters.)
+Before the last norm nearly all are below 1; in the last most lie between 1.5 and 2.1. In the very first, 271 of the 576 are negative, elsewhere a few at most, so after γ the signs may turn. (Only the product of γ and the matrices that read the norm's output counts: multiply one number of γ by c, divide that feature's column in each of them by c, and what they compute is the same. So the size of a γ alone does not say how much a feature matters.)
 
-And the mean? glassllm is a small language model with 9 RMSNorms and 128 features. It reads a sentence, and we record which share of each token's mean square its mean makes up, $\mu^2 / \text{RMS}^2$. Then the mean is subtracted in front of every RMSNorm, which makes LayerNorms of them. **Predict first:** the loss is 3.77, and guessing among its 1024 tokens would give 6.93. What does it become?
+And the mean? glassllm is a small language model with 9 RMSNorms and 128 features. It reads a sentence, and we record which share of each token's mean square its mean makes up, $\mu^2 / \text{RMS}^2$. Then the mean is subtracted in front of every RMSNorm, which makes LayerNorms of them. **Predict first:** the loss (the mean of −ln p, where p is the probability that the model gave to the token that really came next) is 3.77; guessing evenly among its 1024 tokens would give ln 1024 = 6.93. What does it become?
 """
 
 # %% [markdown] lang="zh"
 r"""
-最后一个之前，几乎都小于 1；最后一个里，大多在 1.5 和 2.1 之间。最前面的那个，576 个 γ 里有 271 个是负的，所以乘过 γ 之后，正负号可能改变。（起作用的只是 γ 与后面矩阵的乘积：让一个 γ 乘以 c，再让矩阵里与它相乘的那一列除以 c，模型不变。所以只看 γ 的大小，还说明不了一个特征有多重要。）
+最后一个之前，几乎都小于 1；最后一个里，大多在 1.5 和 2.1 之间。最前面的那个，576 个 γ 里有 271 个是负的，别处至多几个，所以乘过 γ 之后，正负号可能改变。（起作用的只是 γ 与后面各个矩阵的乘积：让 γ 里的一个数乘以 c，再让这些矩阵里与它相乘的那一列都除以 c，算出的结果不变。所以只看 γ 的大小，还说明不了一个特征有多重要。）
 
-那么均值呢？glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的平方的均值里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$；然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：原来的损失是 3.77，在 1024 个词元里随机猜则是 6.93。现在变成多少？
+那么均值呢？glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的平方的均值里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$；然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：原来的损失（−ln p 的均值，p 是模型给真正的下一个词元的概率）是 3.77；在 1024 个词元里均匀地猜，则是 ln 1024 = 6.93。现在变成多少？
 """
 
 # %% tags=["slow"]
@@ -339,20 +339,20 @@ print(f"share of the mean {torch.stack(shares).mean():.1%}, one in 128 is {1 / 1
 
 # %% [markdown] lang="en"
 r"""
-Hardly any worse, on this one sentence. 128 directions at right angles share the mean square, 0.8% each on average; the diagonal has 0.7%, over all tokens and norms, about as much as any. So it costs little to take it away. In the picture above, with three features, it was one direction in 3.
+Hardly any worse, on this one sentence. 128 directions at right angles share the mean square, 0.8% each on average; the diagonal has 0.7%, over all tokens and norms. So in glassllm the mean is no special direction, and little is there to be taken away. (A small share does not prove that the model does not use it; the loss is the test.) In the picture above, with three features, it was one direction in 3.
 
 ## Exercise: RMSNorm
 
-Write it. `normalized_shape` is a tuple with the sizes of the last axes, which all share one root mean square; `weight` is γ or `None`. If `eps` is `None`, take the machine epsilon of the type that you compute in, the step from 1 to the next number: `torch.finfo(torch.float64).eps` for float64, `torch.finfo(torch.float32).eps` for all others.
+Write it. `normalized_shape` is a tuple with the sizes of the last axes, which all share one root mean square; `weight` is γ or `None`. Compute in float64 for a float64 input and in float32 for every other, and return the type of x. If `eps` is `None`, take the machine epsilon of the type computed in, the step from 1 to the next number: `torch.finfo(torch.float64).eps` or `torch.finfo(torch.float32).eps`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-就这一句话来看，几乎没有变差。128 个互相垂直的方向分占平方的均值，平均每个 0.8%；对角线占 0.7%（对所有词元和归一化层平均），和普通的方向差不多。所以减去它，损失不大。而在前面的图里，特征只有三个，它是 3 个方向中的一个。
+就这一句话来看，几乎没有变差。128 个互相垂直的方向分占平方的均值，平均每个 0.8%；对角线占 0.7%（对所有词元和归一化层平均）。可见在 glassllm 里，均值并不是特殊的方向，能减去的本来就不多。（占得少，不等于模型不用它；要看的是损失。）而在前面的图里，特征只有三个，它是 3 个方向中的一个。
 
 ## 练习：RMSNorm
 
-请把它写出来。`normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根；`weight` 是 γ，也可以是 `None`。`eps` 为 `None` 时，取**计算时所用类型**的机器精度，也就是从 1 到下一个数的距离：float64 取 `torch.finfo(torch.float64).eps`，其余都取 `torch.finfo(torch.float32).eps`。
+请把它写出来。`normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根；`weight` 是 γ，也可以是 `None`。输入是 float64 时用 float64 计算，其他类型都用 float32 计算，最后转回 x 的类型。`eps` 为 `None` 时，取**计算时所用类型**的机器精度，也就是从 1 到下一个数的距离：`torch.finfo(torch.float64).eps` 或 `torch.finfo(torch.float32).eps`。
 """
 
 
@@ -365,12 +365,12 @@ check("rms_norm", my_rms_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Start from the cell under *By hand*, and count the axes from the end, as in lesson 02. The solution is folded below; it calculates in float32 where the input is of a 16-bit type. Nothing later needs your code.
+Stuck? Start from the cell under *By hand*, and count the axes from the end, as in lesson 02. The solution is folded below. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？从“动手算”一节的单元格出发，再像第 02 课那样从后往前数轴。参考答案折叠在下面；输入是 16 位的类型时，它用 float32 计算。后面的内容不会用到你的代码。
+卡住了？从“动手算”一节的单元格出发，再像第 02 课那样从后往前数轴。参考答案折叠在下面。后面的内容不会用到你的代码。
 """
 
 
@@ -398,11 +398,11 @@ Both have the length √576 = 24, apart from ε. After RMSNorm one feature can b
 
 </details>
 
-2. A new RMSNorm agrees with torch's to about 0.1% on `torch.randn(8, 4096)`. On activations with mean 5 and standard deviation 1 it is 5 times too large. Which mistake is it, and why did the test miss it?
+2. A new RMSNorm agrees with torch's to within 0.1% on `torch.randn(8, 4096)`. On activations with mean 5 and standard deviation 1 it is 5 times too large. Which mistake is it, and why did the test miss it?
 
 <details><summary>Answer</summary>
 
-It divides by σ in place of the root mean square. With a mean of 0 the two are equal, and `torch.randn` nearly has it; here RMS / σ = √(5² + 1) = 5.1. Test with a mean that is not 0.
+It divides by σ in place of the root mean square. With a mean of 0 the two are equal, and `torch.randn` nearly has it; here RMS / σ = √(5² + 1) = 5.1. (Not dividing at all would give 5.1, too, but it would be off by more than 0.1% on `torch.randn`.) Test with a mean that is not 0.
 
 </details>
 
@@ -410,7 +410,7 @@ It divides by σ in place of the root mean square. With a mean of 0 the two are 
 
 <details><summary>Answer</summary>
 
-It is another function, equal only where every token has mean 0. glassllm's loss went from 3.77 to 3.81, on one sentence; another model may use that direction, so measure. Or get RMSNorm out of LayerNorm: `[x, −x]` has mean 0 and the variance RMS², so its first half is what you need.
+It is another function, equal only where every token has mean 0. glassllm's loss went from 3.77 to 3.81, on one sentence; another model may use that direction, so measure. Or get RMSNorm out of LayerNorm: `[x, −x]`, with 2d features, has mean 0 and the variance RMS², so with γ written twice and the same ε the first half of the output is what you need.
 
 </details>
 
@@ -429,11 +429,11 @@ r"""
 
 </details>
 
-2. 新写的 RMSNorm 在 `torch.randn(8, 4096)` 上与 torch 相差约 0.1%；激活值的均值为 5、标准差为 1 时，它却大到了 5 倍。是哪种错误？测试为什么没有发现？
+2. 新写的 RMSNorm 在 `torch.randn(8, 4096)` 上与 torch 相差不到 0.1%；激活值的均值为 5、标准差为 1 时，它却大到了 5 倍。是哪种错误？测试为什么没有发现？
 
 <details><summary>答案</summary>
 
-它除以的是 σ，而不是均方根。均值为 0 时两者相等，而 `torch.randn` 的均值差不多就是这样；这里 RMS / σ = √(5² + 1) = 5.1。测试数据的均值不要是 0。
+它除以的是 σ，而不是均方根。均值为 0 时两者相等，而 `torch.randn` 的均值差不多就是这样；这里 RMS / σ = √(5² + 1) = 5.1。（完全不除，也会得到 5.1 倍，但在 `torch.randn` 上就会差 0.1% 以上。）测试数据的均值不要是 0。
 
 </details>
 
@@ -441,7 +441,7 @@ r"""
 
 <details><summary>答案</summary>
 
-那是另一个函数，只有每个词元的均值都为 0 时才相等。对 glassllm 来说，一句话上的损失只从 3.77 变到 3.81；别的模型却可能用到这个方向，所以要先测一测。也可以从层归一化得到 RMSNorm：`[x, −x]` 的均值为 0，方差正是 RMS²，取结果的前一半即可。
+那是另一个函数，只有每个词元的均值都为 0 时才相等。对 glassllm 来说，一句话上的损失只从 3.77 变到 3.81；别的模型却可能用到这个方向，所以要先测一测。也可以从层归一化得到 RMSNorm：`[x, −x]` 有 2d 个特征，均值为 0，方差正是 RMS²；把 γ 写两遍，ε 取相同的，结果的前一半就是。
 
 </details>
 
@@ -484,12 +484,12 @@ print(rms_norm(half, (4,)))
 
 # %% [markdown] lang="en"
 r"""
-Models also differ in *when* they round to a short type such as bfloat16. Llama and Gemma both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) rounds the normalized numbers to the type of x and then multiplies by γ, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32 and rounds once. To reproduce a model bit by bit you need its order. Write both; eps is added as above.
+Models also differ in *when* they round to a short type such as bfloat16. Llama and Gemma both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) rounds the normalized numbers to the type of x and then multiplies by γ, which has that type too, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32 and rounds once. To reproduce a model bit by bit you need its order. Write both; `weight` is what the model stores, γ for Llama and γ − 1 for Gemma, and eps is added as above.
 """
 
 # %% [markdown] lang="zh"
 r"""
-各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的短类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；eps 的加法同上。
+各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的短类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以同一类型的 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；`weight` 是模型存的值，对 Llama 是 γ，对 Gemma 是 γ − 1；eps 的加法同上。
 """
 
 
