@@ -117,7 +117,7 @@ r"""
 | 11 | Put the blocks together. | to come |
 | 12 | Does a fused layer reach the memory roof? | to come |
 
-You read English here; every lesson has a Chinese twin, linked at its top. The code is the same in both.
+You read English here; every lesson has a Chinese twin, linked at its top. The code is the same in both. Words are explained in the [glossary](glossary.ipynb).
 
 ## Five notes, six contradictions
 
@@ -152,7 +152,7 @@ r"""
 | 11 | 把各块拼起来 | 待写 |
 | 12 | 融合后的层，能跑满显存带宽吗？ | 待写 |
 
-你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。
+你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。术语的意思可以查[术语表](glossary.ipynb)。
 
 ## 五篇笔记，六处矛盾
 

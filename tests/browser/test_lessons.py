@@ -6,7 +6,7 @@ import lab
 import pytest
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-LESSONS = sorted(f"{file.parent.name}/{file.name}" for file in NOTEBOOKS.glob("[ez][nh]/*.ipynb"))
+LESSONS = sorted(f"{file.parent.name}/{file.name}" for file in NOTEBOOKS.glob("[ez][nh]/[0-9]*.ipynb"))
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

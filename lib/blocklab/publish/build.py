@@ -6,7 +6,7 @@ from pathlib import Path
 
 from blocklab.language import LANGUAGES
 
-from . import notebook
+from . import glossary_page, notebook
 from .address import read_address
 from .execute import execute
 from .project import Outline, Project
@@ -27,6 +27,8 @@ def build(project: Project, numbers: list[str], run: bool = True, say: Callable[
     for path in orphans(project):
         path.unlink()
         say(f"removed {project.show(path)}: its source is gone")
+    if glossary_page.table(project).is_file():
+        glossary_page.build(project, outlines)
     restamp(project, outlines)
 
 
@@ -57,4 +59,5 @@ def restamp(project: Project, outlines: list[Outline]) -> None:
 def orphans(project: Project) -> list[Path]:
     """Built notebooks whose source is gone."""
     built = [path for language in LANGUAGES for path in sorted(project.notebook(language, "x").parent.glob("*.ipynb"))]
-    return [path for path in built if not project.source(path.stem).is_file()]
+    sources = {path.stem for path in project.sources.iterdir()}
+    return [path for path in built if path.stem not in sources]

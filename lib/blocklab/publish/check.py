@@ -2,6 +2,7 @@
 
 from blocklab.language import LANGUAGES
 
+from . import glossary_page
 from .build import orphans
 from .fresh import check_code_length, check_notebooks, check_outputs
 from .parity import check_lesson
@@ -25,6 +26,8 @@ def check(project: Project, numbers: list[str]) -> list[Problem | PublishError]:
         problems += check_notebooks(project, outlines, outline) + check_outputs(project, outline.stem)
     if not numbers:
         problems += check_package(project) + check_readmes(project)
+        if glossary_page.table(project).is_file():
+            problems += glossary_page.check(project, outlines)
         problems += [
             Problem(project.show(path), None, None, "its source is gone; run: build") for path in orphans(project)
         ]
