@@ -44,7 +44,7 @@ VALUES = {
 }
 SIZES = Text(en="size of activations and gradients", zh="激活值与梯度的大小")
 SPREAD = Text(en="standard deviation", zh="标准差")
-GRADIENT = Text(en="gradient at the activations, last layer = 1", zh="对激活值的梯度（最后一层为 1）")
+GRADIENT = Text(en="gradient, last layer = 1", zh="梯度（最后一层为 1）")
 SEEN_TANH = Text(
     en="Last layer: standard deviation {spread}, {saturated:.0f}% of the activations beyond ±0.9. The gradient at "
     "layer 1 is {ratio} times that at the last layer.",
