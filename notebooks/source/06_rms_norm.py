@@ -498,11 +498,14 @@ def my_rms_norm_llama(x, weight, eps=1e-6):
     return ...
 
 
+check("rms_norm_llama", my_rms_norm_llama)
+
+
+# %% tags=["exercise"]
 def my_rms_norm_gemma(x, weight, eps=1e-6):
     return ...
 
 
-print(check("rms_norm_llama", my_rms_norm_llama))
 check("rms_norm_gemma", my_rms_norm_gemma)
 
 
