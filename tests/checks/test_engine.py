@@ -379,3 +379,19 @@ def test_html_escapes_what_the_learner_wrote():
 )
 def test_close(x, y, same):
     assert close(x, y, 1e-5) is same
+
+
+def squares(x, shape, weight=None, bias=None, eps=1e-5):
+    return (x - x.meen()) ** 2 / eps**2
+
+
+def test_stars_in_the_learners_line_are_no_bold():
+    verdict = check("layer_norm", squares)
+    assert "return (x - x.meen()) ** 2 / eps**2" in str(verdict)
+    assert "<code>return (x - x.meen()) ** 2 / eps**2</code>" in verdict.html()
+
+
+def test_bold_in_a_hint_is_shown_as_such():
+    verdict = check("batch_norm", EXERCISES["batch_norm"].variant(EXERCISES["batch_norm"].mistake("momentum-of-keras")))
+    assert "**" not in str(verdict)
+    assert "<strong>" in verdict.html().partition("</strong>")[2]

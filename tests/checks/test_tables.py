@@ -1,6 +1,5 @@
 """The gate of the tables: every wrong variant is rejected by its own name, every right one passes."""
 
-import inspect
 import itertools
 import os
 import random
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blocklab.checks import EXERCISES, check
-from blocklab.checks.outcome import differing, run
+from blocklab.checks.outcome import by_position, differing, run
 from blocklab.checks.telling import short
 from blocklab.language import Text
 from blocklab.transformer import EncoderLayer
@@ -52,8 +51,8 @@ class AsLayer(EncoderLayer):
 
 
 def outcomes(exercise, *mistakes):
-    function = exercise.variant(*mistakes)
-    return [run(lambda arguments: function(*arguments.values()), case) for case in exercise.cases]
+    call = by_position(exercise.variant(*mistakes))
+    return [run(call, case) for case in exercise.cases]
 
 
 def agree(exercise, one, other):
@@ -122,8 +121,7 @@ def test_two_mistakes_at_once_are_named_as_both(exercise):
 
 @EACH
 def test_the_arguments_of_a_case_are_the_first_of_the_signature(exercise):
-    parameters = inspect.signature(exercise.recipe).parameters.values()
-    names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    names = [parameter.name for parameter in exercise.parameters]
     for case in exercise.all_cases:
         assert exercise.use or list(case.arguments) == names[: len(case.arguments)]
 

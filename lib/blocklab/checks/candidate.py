@@ -10,7 +10,7 @@ from torch import nn
 from blocklab.language import Text
 
 from .exercise import Exercise
-from .outcome import NotComparable
+from .outcome import NotComparable, by_position
 from .words import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER
 
 MOST_CHARACTERS = 60  # of an answer that is quoted
@@ -41,7 +41,7 @@ def as_call(exercise: Exercise, candidate: object) -> Callable[[dict], object]:
     if _empty(candidate):
         raise Complaint("not-written-yet", {})
     _want_signature(exercise, candidate)
-    return lambda arguments: candidate(*arguments.values())
+    return by_position(candidate)
 
 
 def _answer(exercise: Exercise, answer: object, arguments: dict[str, object]) -> object:

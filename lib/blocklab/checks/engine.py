@@ -17,7 +17,7 @@ from .complaints import difference, line_of_error
 from .exercise import LARGE, SMALL, Case, Exercise, Mistake
 from .habits import steps_of_loop
 from .modules import CannotBeSaid
-from .outcome import Outcome, close, differing, run
+from .outcome import Outcome, by_position, close, differing, run
 from .tables import EXERCISES
 from .telling import tell
 from .verdict import Verdict
@@ -96,7 +96,7 @@ def _compare(exercise: Exercise, call: Callable[[dict], object]) -> Iterator[Com
         if not quiet:
             _want_written(got)
         quiet = True
-        wanted = run(lambda arguments: exercise.reference(*arguments.values()), case)
+        wanted = run(by_position(exercise.reference), case)
         yield Comparison(case, got, wanted, differing(got, wanted, case.tolerance))
 
 
@@ -180,8 +180,8 @@ def _recognize(exercise: Exercise, comparisons: list[Comparison]) -> tuple[Mista
         return ()
 
     def explains(mistakes: tuple[Mistake, ...]) -> bool:
-        variant = exercise.variant(*mistakes)
-        outcomes = ((run(lambda arguments: variant(*arguments.values()), c.case), c) for c in of_table)
+        call = by_position(exercise.variant(*mistakes))
+        outcomes = ((run(call, c.case), c) for c in of_table)
         return all(differing(outcome, c.got, c.case.tolerance) is None for outcome, c in outcomes)
 
     sets = itertools.chain.from_iterable(exercise.combinations(count) for count in range(1, MOST_AT_ONCE + 1))

@@ -141,8 +141,13 @@ class Exercise:
         return next(mistake for mistake in self.mistakes if mistake.id == name)
 
     @property
-    def signature(self) -> str:
-        """How the function is called: the recipe's arguments without its steps."""
+    def parameters(self) -> list[inspect.Parameter]:
+        """The recipe's arguments without its steps."""
         parameters = inspect.signature(self.recipe).parameters.values()
-        shown = [str(p.replace(annotation=p.empty)) for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        return [parameter for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+
+    @property
+    def signature(self) -> str:
+        """How the function is called."""
+        shown = [str(parameter.replace(annotation=parameter.empty)) for parameter in self.parameters]
         return f"{self.name}({', '.join(shown)})"

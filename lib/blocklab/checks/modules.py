@@ -1,7 +1,6 @@
 """Call an nn.Module where the exercise is a function: its attributes take the place of the arguments."""
 
 import copy
-import inspect
 
 from torch import Tensor, nn
 
@@ -29,8 +28,7 @@ def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: di
     x = next(iter(arguments.values()))
     _want_rank(module, x)
     size = tuple(arguments.get("normalized_shape", x.shape[1:2]))
-    parameters = inspect.signature(exercise.recipe).parameters.values()
-    defaults = {p.name: p.default for p in parameters if p.kind is not p.KEYWORD_ONLY}
+    defaults = {parameter.name: parameter.default for parameter in exercise.parameters}
     _, *settings = defaults
     tensors = {}
     for name in settings:

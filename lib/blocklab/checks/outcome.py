@@ -35,6 +35,11 @@ class Outcome:
     tangled: tuple[str, ...] = ()
 
 
+def by_position(function: Callable) -> Callable[[dict], object]:
+    """A function as `run` calls it: on named arguments, which it is given in their order."""
+    return lambda arguments: function(*arguments.values())
+
+
 def run(call: Callable[[dict], object], case: Case, quiet: bool = True) -> Outcome:
     """What `call`, a function of the named arguments, does with the input of the case.
 
@@ -47,10 +52,9 @@ def run(call: Callable[[dict], object], case: Case, quiet: bool = True) -> Outco
     with warnings.catch_warnings(), torch.enable_grad(), silence:
         warnings.simplefilter("ignore")
         try:
-            result = call(arguments)
-            values = _named(result)
+            values = _named(call(arguments))
             if case.gradient:
-                values |= _gradients(result, leaves)
+                values |= _gradients(values, leaves)
         except NotComparable:
             raise
         except Exception as error:
@@ -68,9 +72,9 @@ def _named(result: object) -> dict[str, object]:
     return {"result": result}
 
 
-def _gradients(result: object, leaves: dict[str, Tensor]) -> dict[str, Tensor]:
+def _gradients(values: dict[str, object], leaves: dict[str, Tensor]) -> dict[str, Tensor]:
     """The gradients of a weighted sum of all results, zero where an argument has no part in them."""
-    results = [x for x in _named(result).values() if is_float(x)]
+    results = [x for x in values.values() if is_float(x)]
     if not any(x.requires_grad for x in results):
         raise NotDifferentiable
     total = sum((x * _cosines(x)).sum() for x in results)

@@ -6,7 +6,7 @@ from html import escape
 
 import blocklab
 
-from .exercise import Exercise
+from .exercise import Exercise, Section
 from .telling import Telling
 from .words import EXPECTED, INPUT, ONE_LINE, ONE_LINE_SHOWN, PANEL, READ, YOURS
 
@@ -52,11 +52,14 @@ class Verdict:
         return f"{mark} {self.exercise.name}{named}"
 
     @property
-    def help(self) -> list[str]:
-        """Where to look, for who is stuck: the section at once, the panel again at the third failure of one kind."""
-        section, panel = self.exercise.section, self.exercise.panel
-        lines = [] if self.stuck < 1 or section is None else [READ.format(link=f"{section.lesson}, {section.heading}")]
-        return lines + ([PANEL.format(panel=panel)] if self.stuck >= 3 and panel else [])
+    def section(self) -> Section | None:
+        """Where to read again, from the first failure on."""
+        return self.exercise.section if self.stuck >= 1 else None
+
+    @property
+    def panel(self) -> str | None:
+        """Where to see it, from the third failure of one kind on."""
+        return PANEL.format(panel=self.exercise.panel) if self.stuck >= 3 and self.exercise.panel else None
 
     @property
     def line(self) -> str | None:
@@ -64,15 +67,14 @@ class Verdict:
         return self.exercise.line if self.stuck >= 2 else None
 
     def __str__(self) -> str:
-        lines = [self.headline, *(text.replace("**", "") for text in self.told)]
+        lines = [self.headline, *map(unmarked, self.told)]
         if self.telling:
             rows = _rows(self.telling)
             lines += ["", *(f"  {name} = {value}" for name, value in rows)]
-        if self.help or self.line:
-            lines += ["", *self.help]
-        if self.line:
-            lines.append(ONE_LINE_SHOWN.format(line=self.line))
-        return "\n".join(lines)
+        section = self.section and READ.format(link=f"{self.section.lesson}, {self.section.heading}")
+        line = self.line and ONE_LINE_SHOWN.format(line=self.line)
+        help = [text for text in (section, self.panel, line) if text]
+        return "\n".join([*lines, *([""] if help else []), *help])
 
     __repr__ = __str__
 
@@ -83,13 +85,12 @@ class Verdict:
         if self.telling:
             rows = "".join(_row(name, value) for name, value in _rows(self.telling))
             parts.append(f"<table>{rows}</table>")
-        section = self.exercise.section
-        if self.help and section:
-            link = (
-                f'<a href="{section.lesson}.ipynb#{_anchor(str(section.heading))}">{escape(str(section.heading))}</a>'
-            )
+        if self.section:
+            heading = str(self.section.heading)
+            link = f'<a href="{self.section.lesson}.ipynb#{_anchor(heading)}">{escape(heading)}</a>'
             parts.append(f"<p>{READ.format(link=link)}</p>")
-        parts += [f"<p>{escape(text)}</p>" for text in self.help[1:]]
+        if self.panel:
+            parts.append(f"<p>{escape(self.panel)}</p>")
         if self.line:
             parts.append(f"<details><summary>{ONE_LINE}</summary><pre>{escape(self.line)}</pre></details>")
         return f'<div class="blocklab-verdict">{"".join(parts)}</div>'
@@ -111,10 +112,19 @@ def _row(name: str, value: str) -> str:
     return f"<tr><th {left}>{escape(name)}</th><td {left}><code>{escape(value)}</code></td></tr>"
 
 
+_MARKS = re.compile(r"`(?P<code>.+?)`|\*\*(?P<bold>.+?)\*\*")  # in one pass: stars inside code are code
+
+
 def marked(text: str) -> str:
     """Words with `code` and **bold** in them, as HTML."""
-    html = re.sub(r"`(.+?)`", r"<code>\1</code>", escape(text))
-    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", html)
+    return _MARKS.sub(
+        lambda m: f"<code>{m['code']}</code>" if m["code"] else f"<strong>{m['bold']}</strong>", escape(text)
+    )
+
+
+def unmarked(text: str) -> str:
+    """The same as plain text: code keeps its marks, bold has none."""
+    return _MARKS.sub(lambda m: m[0] if m["code"] else m["bold"], text)
 
 
 def _anchor(heading: str) -> str:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, standardize
+from blocklab.pictures.guess import options, you_said
 from blocklab.pictures.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
 
 EPS = 1e-5
@@ -22,15 +23,12 @@ NEAR = 0.02  # decades: the slider cannot stop at the cusp itself
 DTYPES = {"float64": torch.float64, "float16": torch.float16}
 MARKS = {"torch.rand": 12**-0.5, "torch.randn": 1.0}
 
-GUESSES = {
-    text: text
-    for text in (
-        Text(en="nowhere", zh="处处都错"),
-        Text(en="near σ = 0.5", zh="σ ≈ 0.5 处"),
-        Text(en="for all large σ", zh="σ 很大时"),
-        Text(en="for all small σ", zh="σ 很小时"),
-    )
-}
+GUESSES = options(
+    Text(en="nowhere", zh="处处都错"),
+    Text(en="near σ = 0.5", zh="σ ≈ 0.5 处"),
+    Text(en="for all large σ", zh="σ 很大时"),
+    Text(en="for all small σ", zh="σ 很小时"),
+)
 """For a panel's choice: where the reader expects std + ε to be exactly right."""
 
 
@@ -84,7 +82,6 @@ HIDDEN = Text(
     en="Below σ = 1 the curves appear when you have chosen your guess.",
     zh="选好你的猜测之后，σ = 1 左边的曲线才会出现。",
 )
-GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
 
 
 def differences(sizes: Tensor, formula: Callable, dtype: torch.dtype) -> np.ndarray:
@@ -146,6 +143,6 @@ def blind_test(figure: Figure) -> Callable[..., str]:
         words = {name: f"{error:.2g}" if error < math.inf else str(INFINITE) for name, error in here.items()}
         seen = SEEN.format(sigma="0.499995" if sigma == CUSP else f"{sigma:.3g}", **words)
         seen += SEEN_RIGHT.format(**words) if dtype == "float16" else ""
-        return seen + (GUESSED.format(guess=guess) if all_of_it else "")
+        return seen + you_said(guess)
 
     return update

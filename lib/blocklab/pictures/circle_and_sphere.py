@@ -12,6 +12,7 @@ from matplotlib.patheffects import withStroke
 from torch import Tensor
 
 from blocklab.language import Text
+from blocklab.pictures.guess import options, you_said
 from blocklab.pictures.palette import INK, MOVED, OTHER, QUIET, STILL
 
 COUNT = 300
@@ -22,15 +23,12 @@ POLE = np.ones(3) / RADIUS
 FRAME = np.stack([[1, -1, 0] / np.sqrt(2), [1, 1, -2] / np.sqrt(6), POLE])  # across, across, along (1, 1, 1)
 CLOSEST = 1.22 * RADIUS  # half the width of the picture, at least
 
-GUESSES = {
-    text: text
-    for text in (
-        Text(en="a solid ball", zh="实心球"),
-        Text(en="a sphere", zh="球面"),
-        Text(en="a flat disc", zh="圆盘"),
-        Text(en="a circle", zh="圆周"),
-    )
-}
+GUESSES = options(
+    Text(en="a solid ball", zh="实心球"),
+    Text(en="a sphere", zh="球面"),
+    Text(en="a flat disc", zh="圆盘"),
+    Text(en="a circle", zh="圆周"),
+)
 """For a panel's choice: the shape that the reader expects LayerNorm's outputs to form."""
 
 SPHERE = Text(en="wires: the sphere of radius √3 = 1.73", zh="线框：半径为 √3 = 1.73 的球面")
@@ -40,7 +38,6 @@ SEEN = Text(
     zh="平移 {shift:g}，做完 {steps:g} 步（共 2 步）。LayerNorm：到原点的距离 {ln_length}，"
     "与对角线的夹角 {ln_angle}。RMSNorm：距离 {rms_length}，夹角 {rms_angle}，中位数 {median:.0f}°。",
 )
-GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
 RANGE = Text(en="{low} to {high}", zh="{low} 到 {high}")
 
 
@@ -94,7 +91,7 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
             rms_angle=between(angles(rms), ".0f", "°"),
             median=float(angles(rms).quantile(0.5)),
         )
-        return seen if guess is None else seen + GUESSED.format(guess=guess)
+        return seen + you_said(guess)
 
     return update
 

@@ -8,14 +8,16 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
+from blocklab.pictures.guess import options, you_said
 from blocklab.pictures.palette import INK, MOVED, QUIET, STILL
 
 ROW = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
 
-GUESSES = {
-    text: text
-    for text in (Text(en="they grow", zh="变长"), Text(en="they shrink", zh="变短"), Text(en="nothing", zh="不变"))
-}
+GUESSES = options(
+    Text(en="they grow", zh="变长"),
+    Text(en="they shrink", zh="变短"),
+    Text(en="nothing", zh="不变"),
+)
 """For a panel's choice: what the reader may expect the outputs to do."""
 
 TITLE_IN = Text(en="in: s times 1, 2, 3, 4", zh="输入：s 乘以 1、2、3、4")
@@ -24,7 +26,6 @@ SEEN = Text(
     en="s = {scale:.3g}: the inputs are {scale:.3g} times 1, 2, 3, 4, the last output is {last:.3f}.",
     zh="s = {scale:.3g}：输入是 1、2、3、4 的 {scale:.3g} 倍，最后一个输出是 {last:.3f}。",
 )
-GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
 
 
 def idle_slider(figure: Figure) -> Callable[..., str]:
@@ -54,7 +55,6 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
             bar.set_height(float(height))
         for bar, height in zip(made, y, strict=True):
             bar.set_height(float(height))
-        said = "" if guess is None else GUESSED.format(guess=guess)
-        return SEEN.format(scale=scale, last=float(y[-1])) + said
+        return SEEN.format(scale=scale, last=float(y[-1])) + you_said(guess)
 
     return update

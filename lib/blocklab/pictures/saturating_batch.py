@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import standardize
+from blocklab.pictures.guess import options, you_said
 from blocklab.pictures.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
 
 LEAST, MOST = 0.1, 1000.0
@@ -18,15 +19,12 @@ MARKED = (2, 4, 8, 16, 32)  # whose curves stand there from the beginning
 CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 
-GUESSES = {
-    text: text
-    for text in (
-        Text(en="10000 times as large", zh="变成原来的 10000 倍"),
-        Text(en="about twice as large", zh="变成原来的约两倍"),
-        Text(en="hardly changes", zh="几乎不变"),
-        Text(en="falls to 0", zh="降到 0"),
-    )
-}
+GUESSES = options(
+    Text(en="10000 times as large", zh="变成原来的 10000 倍"),
+    Text(en="about twice as large", zh="变成原来的约两倍"),
+    Text(en="hardly changes", zh="几乎不变"),
+    Text(en="falls to 0", zh="降到 0"),
+)
 """For a panel's choice: what the reader expects the output for x₁ to do while x₁ goes from 0.1 to 1000."""
 
 BEFORE = Text(en="inputs", zh="输入")
@@ -45,7 +43,6 @@ ALONE = Text(
     zh="m = 1：x₁ 就是自己的均值，x₁ 减去均值等于 0，所以不论 x₁ 是多少，输出都是 β（这里是 0）。"
     "训练时，torch 拒绝这样的小批量。",
 )
-GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
 
 
 def saturating_batch(figure: Figure) -> Callable[..., str]:
@@ -70,10 +67,9 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
         ceiling.set_ydata([limit, limit])
         name.set_position((LEAST * 1.15, limit + 0.08))
         dot.set_data([x], [outputs[0]])
-        said = "" if guess is None else GUESSED.format(guess=guess)
         if m == 1:
-            return str(ALONE) + said
-        return SEEN.format(m=m, x=x, y=outputs[0], ceiling=limit) + said
+            return str(ALONE) + you_said(guess)
+        return SEEN.format(m=m, x=x, y=outputs[0], ceiling=limit) + you_said(guess)
 
     return update
 

@@ -1,6 +1,7 @@
 """A deep network as it is before training: what its activations and its gradients become from layer to layer."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, layer_norm
+from blocklab.pictures.guess import options, you_said
 from blocklab.pictures.palette import INK, MOVED, QUIET, STILL, TRUE
 
 WIDTH, BATCH, DEEPEST = 128, 256, 40
@@ -27,14 +29,11 @@ NORMS = {
     Text(en="BatchNorm", zh="批量归一化"): "batch",
     Text(en="LayerNorm", zh="层归一化"): "layer",
 }
-GUESSES = {
-    text: text
-    for text in (
-        Text(en="saturate", zh="饱和"),
-        Text(en="shrink to 0", zh="都趋于 0"),
-        Text(en="nothing changes", zh="不变"),
-    )
-}
+GUESSES = options(
+    Text(en="saturate", zh="饱和"),
+    Text(en="shrink to 0", zh="都趋于 0"),
+    Text(en="nothing changes", zh="不变"),
+)
 """For a panel's choice: what the reader expects of the histograms when all weights grow."""
 
 LAYER = Text(en="layer", zh="第几层")
@@ -54,7 +53,15 @@ SEEN_RELU = Text(
     en="Last layer: standard deviation {spread}. The gradient at layer 1 is {ratio} times that at the last layer.",
     zh="最后一层：标准差 {spread}。第 1 层的梯度是最后一层的 {ratio} 倍。",
 )
-GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
+
+
+@cache
+def draws() -> tuple[Tensor, Tensor, Tensor]:
+    """The random numbers of the network, the same for every position of the sliders: input, weights, and loss."""
+    generator = torch.Generator().manual_seed(0)
+    x = 3 + 5 * torch.randn(BATCH, WIDTH, generator=generator)
+    weights = torch.randn(DEEPEST, WIDTH, WIDTH, generator=generator)
+    return x, weights, torch.randn(BATCH, WIDTH, generator=generator)
 
 
 def signals(gain: float, depth: int, activation: str, norm: str) -> tuple[list[Tensor], list[float]]:
@@ -63,15 +70,14 @@ def signals(gain: float, depth: int, activation: str, norm: str) -> tuple[list[T
     The weights are normal with deviation gain / sqrt(d); the input has mean 3 and deviation 5. The gradient is that of
     a random weighted sum of the last activations.
     """
-    generator = torch.Generator().manual_seed(0)
-    x = 3 + 5 * torch.randn(BATCH, WIDTH, generator=generator)
-    weights = torch.randn(DEEPEST, WIDTH, WIDTH, generator=generator) * (gain / WIDTH**0.5)
-    back = torch.randn(BATCH, WIDTH, generator=generator)
+    x, weights, back = draws()
+    x = x.clone()
+    weights = weights[:depth] * (gain / WIDTH**0.5)
     if norm == "input":
         x = batch_norm(x, None, None, training=True)
     layers = []
     x.requires_grad_()
-    for weight in weights[:depth]:
+    for weight in weights:
         x = x @ weight
         if norm == "batch":
             x = batch_norm(x, None, None, training=True)
@@ -128,8 +134,8 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
         gradient.set_data(places, relative)
         seen = SEEN_TANH if activation == "tanh" else SEEN_RELU
         saturated = 100 * (layers[-1].abs() > SATURATED).double().mean().item()
-        said = "" if guess is None else GUESSED.format(guess=guess)
-        return seen.format(spread=rounded(deviations[-1]), saturated=saturated, ratio=rounded(relative[0])) + said
+        line = seen.format(spread=rounded(deviations[-1]), saturated=saturated, ratio=rounded(relative[0]))
+        return line + you_said(guess)
 
     return update
 

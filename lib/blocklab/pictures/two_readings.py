@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.moving_average import ema_weights, from_keras
+from blocklab.pictures.guess import options, you_said
 from blocklab.pictures.palette import INK, MOVED, OTHER, QUIET, STILL
 
 MEAN, DEVIATION = 10.0, 2.0
@@ -21,15 +22,12 @@ FRESH = 2000  # values that eval() is tried on, evenly spread over the channel's
 HIGHEST = FRESH * (BINS[1] - BINS[0]) / (2 * np.pi) ** 0.5  # count in the middle bin if all is right
 LEAST = 1e-4  # the smallest weight that the axis shows
 
-GUESSES = {
-    text: text
-    for text in (
-        Text(en="both 0", zh="都是 0"),
-        Text(en="PyTorch 0, Keras not", zh="PyTorch 是 0，Keras 不是"),
-        Text(en="Keras 0, PyTorch not", zh="Keras 是 0，PyTorch 不是"),
-        Text(en="neither 0", zh="都偏离 0"),
-    )
-}
+GUESSES = options(
+    Text(en="both 0", zh="都是 0"),
+    Text(en="PyTorch 0, Keras not", zh="PyTorch 是 0，Keras 不是"),
+    Text(en="Keras 0, PyTorch not", zh="Keras 是 0，PyTorch 不是"),
+    Text(en="neither 0", zh="都偏离 0"),
+)
 """For a panel's choice: where the reader expects the outputs of eval() to be centred."""
 
 READINGS = (
@@ -48,7 +46,6 @@ SEEN = Text(
     zh="动量取 {momentum:.2f}，训练 {steps} 步后，评估模式下输出的均值："
     "PyTorch 为 {pytorch:.2f}，Keras 为 {keras:.2f}。",
 )
-GUESSED = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
 
 
 def two_readings(figure: Figure) -> Callable[..., str]:
@@ -91,8 +88,7 @@ def two_readings(figure: Figure) -> Callable[..., str]:
             steps_line.set_data(counts / HIGHEST, BINS)
             centres.append(float(y.mean()))
             label.set_text(CENTRE.format(mean=f"{centres[-1]:.2f}".replace("-", "−")))
-        said = "" if guess is None else GUESSED.format(guess=guess)
-        return SEEN.format(momentum=momentum, steps=steps, pytorch=centres[0], keras=centres[1]) + said
+        return SEEN.format(momentum=momentum, steps=steps, pytorch=centres[0], keras=centres[1]) + you_said(guess)
 
     return update
 

@@ -183,18 +183,19 @@ AXES_MISTAKES = (
     ),
 )
 
-LAYOUT_MISTAKES = (
-    Mistake(
-        "affine-on-the-last-axis",
-        {"lay_affine": as_it_is},
-        Text(
-            en="`weight` and `bias` of shape `(C,)` broadcast along the last axis, not along the channels: that "
-            "fails, or gives every column a scale of its own. View them as `(1, C, 1, …)`.",
-            zh="形状为 `(C,)` 的 `weight` 和 `bias` 会沿最后一个轴广播，而不是沿通道轴："
-            "要么报错，要么变成每一列各有一个缩放参数。请把它们变形为 `(1, C, 1, …)`。",
-        ),
-        "sequence in eval",
+AFFINE_ON_THE_LAST_AXIS = Mistake(
+    "affine-on-the-last-axis",
+    {"lay_affine": as_it_is},
+    Text(
+        en="`weight` and `bias` of shape `(C,)` broadcast along the last axis, not along the channels: that "
+        "fails, or gives every column a scale of its own. View them as `(1, C, 1, …)`.",
+        zh="形状为 `(C,)` 的 `weight` 和 `bias` 会沿最后一个轴广播，而不是沿通道轴："
+        "要么报错，要么变成每一列各有一个缩放参数。请把它们变形为 `(1, C, 1, …)`。",
     ),
+    "sequence in eval",
+)
+LAYOUT_MISTAKES = (
+    AFFINE_ON_THE_LAST_AXIS,
     Mistake(
         "running-on-the-last-axis",
         {"lay_running": as_it_is},

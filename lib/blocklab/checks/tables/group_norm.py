@@ -1,6 +1,7 @@
 """Known mistakes of `group_norm`."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -10,7 +11,7 @@ from blocklab.language import Text
 
 from ..exercise import Case, Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
-from .batch_norm import along_channels, as_it_is
+from .batch_norm import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
 from .normalizing import (
     EPS_MISTAKES,
     OFFSET,
@@ -206,18 +207,6 @@ AXES_MISTAKES = (
     ),
 )
 
-LAST_AXIS = Mistake(
-    "affine-on-the-last-axis",
-    {"lay_affine": as_it_is},
-    Text(
-        en="`weight` and `bias` of shape `(C,)` broadcast along the last axis, not along the channels: that fails, or "
-        "gives every column a scale of its own. View them as `(1, C, 1, …)`.",
-        zh="形状为 `(C,)` 的 `weight` 和 `bias` 会沿最后一个轴广播，而不是沿通道轴："
-        "要么报错，要么变成每一列各有一个缩放参数。请把它们变形为 `(1, C, 1, …)`。",
-    ),
-    "square",
-)
-
 AFFINE = {"weight": torch.tensor([2.0, -1, 3, 1]), "bias": torch.tensor([0.5, 10, -4, 1])}
 
 GROUP_NORM = Exercise(
@@ -255,7 +244,7 @@ GROUP_NORM = Exercise(
     mistakes=(
         *GROUP_MISTAKES,
         *AXES_MISTAKES,
-        LAST_AXIS,
+        replace(AFFINE_ON_THE_LAST_AXIS, shows="square"),
         *EPS_MISTAKES,
         *chosen(
             SHARED_MISTAKES,
