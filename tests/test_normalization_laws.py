@@ -125,6 +125,16 @@ def test_compiles_without_a_break(name, rng):
     assert_close(compiled(x, weight, bias), DIFFERENTIABLE[name](x, weight, bias), **TOLERANCE[x.dtype])
 
 
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+def test_compiles_once_for_all_widths(name, rng):
+    function = getattr(ours, name)
+    torch.compiler.reset()
+    compiled = torch.compile(lambda x: function(x, x.shape[-1:]), fullgraph=True, backend="aot_eager", dynamic=True)
+    for width in (5, 7, 11):
+        x = normal((3, width), rng)
+        assert_close(compiled(x), function(x, (width,)), **TOLERANCE[x.dtype])
+
+
 @pytest.mark.parametrize("shape", [(0, 6, 5), (4, 6, 0)], ids=str)
 def test_empty_input_gives_empty_output_and_leaves_the_running_statistics(shape):
     x, mean, var = torch.zeros(shape), torch.full((6,), 0.5), torch.full((6,), 2.0)

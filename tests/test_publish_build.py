@@ -210,6 +210,17 @@ def test_the_same_numbers_as_another_kind_of_output_differ(project):
     assert "cell what-a-token-is-3: the outputs differ" in found(project)[0]
 
 
+def test_a_picture_inside_a_page_is_no_text(project):
+    for language, picture in (("en", "AB1+2/=="), ("zh", "CD3456==")):
+        path = project.notebook(language, "01_means")
+        built = notebook.read(path)
+        cell = next(c for c in built.cells if c.id == "what-a-token-is-3")
+        html = f'<img src="data:image/png;base64,{picture}"> 42'
+        cell.outputs[0].data["text/html"] = html
+        notebook.write(built, path)
+    assert found(project) == []
+
+
 @pytest.mark.parametrize("key", ["widgets", "colab"])
 def test_added_notebook_metadata_is_named(project, key):
     path = project.notebook("zh", "01_means")

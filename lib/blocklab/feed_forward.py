@@ -203,7 +203,7 @@ def round_up(n: int, multiple_of: int) -> int:
 
 
 def hidden_width(d_model: int, multiple_of: int = 256, multiplier: float | None = None) -> int:
-    """Meta's rule for the hidden width of a gated feed-forward layer.
+    """Meta's rule for the hidden width of a gated feed-forward network.
 
         int(2 * (4 * d_model) / 3)   ->   int(multiplier * that), if there is one   ->   rounded up to multiple_of
 
@@ -227,7 +227,7 @@ def hidden_width(d_model: int, multiple_of: int = 256, multiplier: float | None 
 
 
 def parameter_count(d_model: int, hidden: int, gated: bool, bias: bool) -> int:
-    """How many numbers a feed-forward layer learns.
+    """How many numbers a feed-forward network learns.
 
         two matrices:  2 d h  and, with bias,  h + d;     gated, three matrices:  3 d h  and, with bias,  2 h + d
 
@@ -288,7 +288,7 @@ class FeedForward(nn.Module):
 
 
 class SwiGLU(nn.Module):
-    """The feed-forward layer of Llama and its kin: a `swiglu` between three linear layers, without bias.
+    """The feed-forward network of Llama and its kin: a `swiglu` between three linear layers, without bias.
 
         w2(silu(w1(x)) * w3(x))
 

@@ -266,7 +266,11 @@ def _per_channel(x: Tensor, vector: Tensor | None) -> Tensor | None:
 
 def _trailing_axes(function: str, x: Tensor, normalized_shape: Sequence[int]) -> list[int]:
     """The last axes of x, which have the lengths normalized_shape."""
-    if not isinstance(normalized_shape, list | tuple) or not all(hasattr(n, "__index__") for n in normalized_shape):
+    # torch.compile knows isinstance of a size that it keeps open, but not hasattr.
+    integers = isinstance(normalized_shape, list | tuple) and all(
+        isinstance(n, int) or hasattr(n, "__index__") for n in normalized_shape
+    )
+    if not integers:
         raise TypeError(f"{function} wants normalized_shape to be a tuple of integers, got {normalized_shape!r}")
     if len(normalized_shape) == 0:
         raise ValueError(f"{function} wants normalized_shape to name at least one axis, got {normalized_shape!r}")

@@ -8,6 +8,7 @@ from blocklab.lesson import begin
 from blocklab.panel.canvas import Canvas, png
 from blocklab.pictures.lesson_map import lesson_map
 from blocklab.pictures.poke_one_number import poke_one_number
+from blocklab.pictures.position_table import position_table
 
 SCALE = 2  # pixels per CSS pixel, for sharp screens
 
@@ -17,7 +18,12 @@ STILLS = {
         (10, 5),
         {"layer": "group 2", "samples": 2, "cell": 13, "push": 10, "paint": True, "guess": None},
     ),
-    "lesson_map": (lesson_map(ready=(0, 1, 2, 3, 4, 5, 6)), (10, 5.4), {}),
+    "lesson_map": (lesson_map, (10, 5.4), {}),
+    "position_table": (
+        position_table,
+        (10, 5),
+        {"length": 200, "d_model": 128, "base": 10000.0, "row": 60, "column": 40, "apart": False},
+    ),
 }
 """By name: the picture, its size in inches, and the values it is drawn at."""
 

@@ -13,7 +13,7 @@ r"""
 
 欢迎！这套课程把 Transformer 拆成一块一块来学。每一课都是先猜一猜，再拖动滑块，然后亲手写出这一块，看它是否与 PyTorch 一致；不一致，就找出差在哪里。
 
-这一页回答两个问题：这台机器能运行吗？接下来去哪里？只要五分钟。
+这一页回答两个问题：这台机器上能运行吗？接下来去哪里？只要五分钟。
 """
 
 # %%
@@ -22,9 +22,9 @@ import torch
 from blocklab.checks import check
 from blocklab.environment import check_environment
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Choice, LinkedPicture, Panel, Slider
 from blocklab.pictures.idle_slider import GUESSES, idle_slider
-from blocklab.pictures.lesson_map import lesson_map
+from blocklab.pictures.lesson_map import lesson_map, links
 
 # %% [markdown] lang="en"
 r"""
@@ -47,7 +47,7 @@ check_environment()
 r"""
 ## The slider that does nothing
 
-Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a block of the original Transformer, of BERT and of GPT.
+Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a block of the original Transformer, of BERT and of GPT. (The left axis is logarithmic; dashed outlines show *s* = 1.)
 
 **Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag.
 """
@@ -56,7 +56,7 @@ Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a bloc
 r"""
 ## 不起作用的滑块
 
-把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种层。
+把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种层。（左图的纵轴是对数轴；虚线框是 *s* = 1 时的样子。）
 
 **先猜一猜**：*s* 从 1 增大到 1000000，右边四根橙色的柱子会怎样？先选，再拖。
 """
@@ -71,7 +71,7 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-Nothing at all: the slider seems dead. Dividing by the standard deviation cancels *s*.
+Nothing: the slider seems dead. LayerNorm subtracts the mean of the four numbers and divides by their standard deviation; both grow with *s*, so *s* cancels.
 
 Now drag to the **left**. At $s = 10^{-3}$ the bars are down to a third, 0.447 instead of 1.342, and at $10^{-6}$ they are gone. Something in the layer knows the absolute size of its input after all. What? Lesson 05 will answer; you may guess until then.
 
@@ -80,7 +80,7 @@ A panel also works without a mouse: press Tab to reach a slider, use the arrow k
 
 # %% [markdown] lang="zh"
 r"""
-完全不变：滑块好像失灵了。因为除以标准差之后，*s* 就被抵消了。
+看不出变化：滑块好像失灵了。层归一化先减去这四个数的均值，再除以它们的标准差；均值和标准差都随 *s* 一起变大，*s* 就抵消了。
 
 再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一：0.447，而不是 1.342；到 $10^{-6}$ 就看不见了。看来，这一层里还是有什么东西知道输入的绝对大小。是什么呢？第 05 课会回答，你可以先猜着。
 
@@ -90,19 +90,23 @@ r"""
 # %% [markdown] lang="en"
 r"""
 ## Where do I go?
+
+One Transformer layer and, on every part, the lessons about it. Click a part or a number; open circles are lessons to come.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 接下来去哪里？
+
+下面是一个 Transformer 层，每一部分都标出了讲它的课。点一点方块或者编号，就能打开那一课；空心圆表示那一课还没有写好。
 """
 
-# %% tags=["panel"]
-Panel(lesson_map(ready=(0, 1, 2, 3, 4, 5, 6)), size=(10, 5.4))
+# %% tags=["nbval-ignore-output"]
+LinkedPicture(lesson_map, size=(10, 5.4), links=links())
 
 # %% [markdown] lang="en"
 r"""
-| lesson | question | state |
+| lesson | about | state |
 |---|---|---|
 | [01](01_why_normalize.ipynb) | Why do activations need a scale? | **ready** |
 | [02](02_norm_axes.ipynb) | Which numbers share one mean? | **ready** |
@@ -110,18 +114,18 @@ r"""
 | [04](04_small_batches.ipynb) | When does BatchNorm fail? | **ready** |
 | [05](05_layer_norm.ipynb) | LayerNorm, exactly. | **ready** |
 | [06](06_rms_norm.ipynb) | What is lost when the mean stays? | **ready** |
-| 07 | How do sines tell positions apart? | to come |
-| 08 | What does a gate add? | to come |
-| 09 | Where does 11008 come from? | to come |
-| 10 | Who may look at whom? | to come |
-| 11 | Put the blocks together. | to come |
-| 12 | Does a fused layer reach the memory roof? | to come |
+| [07](07_positional_encoding.ipynb) | How do sines tell positions apart? | **ready** |
+| [08](08_activations_and_gates.ipynb) | What does a gate add? | **ready** |
+| [09](09_swiglu_width.ipynb) | Where does 11008 come from? | **ready** |
+| [10](10_attention.ipynb) | Who may look at whom? | **ready** |
+| [11](11_transformer_layers.ipynb) | How do the blocks fit together? | **ready** |
+| 12 | How fast can a layer be, and how fast is it? | to come |
 
 You read English here; every lesson has a Chinese twin, linked at its top. The code is the same in both. Words are explained in the [glossary](glossary.ipynb).
 
 ## Five notes, six contradictions
 
-The lessons grew from five notes found on the web. They contradict each other, and you will find out who is right:
+The lessons grew from five anonymous notes found on the web, *the source notes*. They contradict each other, and you will find out who is right. (N images, C channels, H rows, W columns; ε is a small number that keeps a division from being by 0.)
 
 | topic | one note says | another says | PyTorch | lesson |
 |---|---|---|---|---|
@@ -132,12 +136,12 @@ The lessons grew from five notes found on the web. They contradict each other, a
 | the parameters are called | gamma, beta | weight, bias | `weight`, `bias` | [05](05_layer_norm.ipynb) |
 | the Chinese word for normalization | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 
-The column "PyTorch", asked from PyTorch itself:
+What PyTorch itself says of its column (lessons 03 and 05 show the rest). `running_mean` has one number per channel:
 """
 
 # %% [markdown] lang="zh"
 r"""
-| 课 | 问题 | 状态 |
+| 课 | 内容 | 状态 |
 |---|---|---|
 | [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ | **可用** |
 | [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | **可用** |
@@ -145,29 +149,29 @@ r"""
 | [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ | **可用** |
 | [05](05_layer_norm.ipynb) | 一丝不差的层归一化 | **可用** |
 | [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **可用** |
-| 07 | 正弦怎样区分位置？ | 待写 |
-| 08 | 门控带来了什么？ | 待写 |
-| 09 | 11008 从哪里来？ | 待写 |
-| 10 | 谁可以看见谁？ | 待写 |
-| 11 | 把各块拼起来 | 待写 |
-| 12 | 融合后的层，能跑满显存带宽吗？ | 待写 |
+| [07](07_positional_encoding.ipynb) | 正弦怎样区分位置？ | **可用** |
+| [08](08_activations_and_gates.ipynb) | 门控带来了什么？ | **可用** |
+| [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ | **可用** |
+| [10](10_attention.ipynb) | 谁能看谁？ | **可用** |
+| [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | **可用** |
+| 12 | 一层最快能有多快，实际有多快？ | 待写 |
 
 你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。术语的意思可以查[术语表](glossary.ipynb)。
 
 ## 五篇笔记，六处矛盾
 
-这套课程源自网上的五篇笔记。它们互相矛盾，谁对谁错，你会自己找到答案：
+这套课程源自网上的五篇佚名笔记，后面就叫它们**原始笔记**。它们互相矛盾，谁对谁错，你会自己找到答案。（N 是图像的个数，C 是通道数，H、W 是高和宽；ε 是一个很小的数，防止除以 0。）
 
 | 话题 | 一篇说 | 另一篇说 | PyTorch | 课 |
 |---|---|---|---|---|
 | ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | [05](05_layer_norm.ipynb) |
 | 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | [03](03_ema_momentum.ipynb) |
 | 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
-| 批量归一化为谁各算一个均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
+| 批量归一化给什么各求一个均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
 | 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | [05](05_layer_norm.ipynb) |
 | normalization 的中文 | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 
-“PyTorch”这一列，直接问 PyTorch：
+“PyTorch”这一列对不对，直接问 PyTorch（其余的，第 03 课和第 05 课再看）。`running_mean` 里，每个通道有一个数：
 """
 
 # %% claims=["E55"]
@@ -179,14 +183,14 @@ print(layer(torch.randn(2, 3, 4, 5)).shape, layer.running_mean.shape)
 r"""
 ## Exercises
 
-An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 0.447 long?
+An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 0.447 long? A solution is folded below every exercise.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习怎么做
 
-练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它也拿你的答案和各种常见的错误比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度是 0.447？
+练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它还会拿你的答案与已知的各种错误答案比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度是 0.447？每个练习下面都折叠着参考答案。
 """
 
 # %% tags=["exercise"]

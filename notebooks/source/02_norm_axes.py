@@ -2,11 +2,11 @@
 r"""
 # 02 Which numbers share one mean?
 
-BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula:
+In training, and apart from a learned scale γ and shift β at the end, BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula:
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-Only one thing tells them apart: **which numbers are averaged** into one mean $\mu$ and one variance $\sigma^2$. Here to normalize does not mean to squeeze into the range from 0 to 1; it means the formula above: subtract the mean and divide by the standard deviation. This step is called **standardizing**.
+Only one thing tells them apart: **which numbers are averaged** into one mean $\mu$ and one variance $\sigma^2$ (ε, here 0.00001, prevents dividing by 0). Nothing is squeezed into the range from 0 to 1; the formula subtracts the mean and divides by the standard deviation, which is called **standardizing**.
 
 After this lesson you can say for any layer and any tensor which numbers share a mean, write BatchNorm and LayerNorm in one line each, and find a layout mistake that raises no error. It takes about 20 minutes.
 """
@@ -15,11 +15,11 @@ After this lesson you can say for any layer and any tensor which numbers share a
 r"""
 # 02 哪些数共用一个均值？
 
-批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式：
+批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm），训练时用的是同一个公式；最后的缩放参数 γ 和平移参数 β 由训练得到，这里先略去：
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-它们只有一点不同：均值（mean）$\mu$ 和方差（variance）$\sigma^2$ 是**用哪些数算出来的**。这里的“归一化”（normalization，有的教材译作“规范化”）不是把数压缩到从 0 到 1 的范围里，而是按上式减去均值，再除以标准差，这一步叫作**标准化**（standardization）。
+它们只有一点不同：均值（mean）$\mu$ 和方差（variance）$\sigma^2$ 是**用哪些数算出来的**。ε 防止除以 0，这里取 0.00001。这里的“归一化”（normalization，有的教材译作“规范化”）不是把数压缩到 0 和 1 之间：公式先减去均值，再除以标准差，这一步叫作**标准化**（standardization）。
 
 学完这一课，面对任意一种归一化层、任意形状的张量，你都能说出哪些数共用一个均值；能各用一行代码写出批量归一化和层归一化；还能找出一种不报错的布局错误。大约需要 20 分钟。
 """
@@ -43,12 +43,12 @@ r"""
 ## Two questions first
 
 1. `x` has the shape `(2, 4)`. What are the shapes of `x.mean(0)` and `x.mean(-1)`?
-2. In lesson 00 a slider on the size of the input did nothing to the output of LayerNorm. Why?
+2. In lesson 00 the input grew a million times, and LayerNorm's output did not change. Why?
 
 <details><summary>Answers</summary>
 
 1. `(4,)` and `(2,)`. The axis that you name is the one that disappears.
-2. The standard deviation grows with the input, and the division cancels it.
+2. The standard deviation grows by the same factor, and the division cancels it.
 
 </details>
 """
@@ -58,7 +58,7 @@ r"""
 ## 先想两个问题
 
 1. `x` 的形状是 `(2, 4)`，`x.mean(0)` 和 `x.mean(-1)` 的形状各是什么？
-2. 第 00 课里有一个滑块控制输入的大小，可是层归一化的输出不受影响。为什么？
+2. 第 00 课里，输入放大到一百万倍，层归一化的输出却没有变。为什么？
 
 <details><summary>答案</summary>
 
@@ -79,7 +79,7 @@ Two samples with four features each, and the formula row by row. `keepdim=True` 
 r"""
 ## 动手算两行
 
-取两个样本，每个样本四个特征，逐行套用公式。`keepdim=True` 把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。
+取两个样本，每个样本四个特征，逐行套用公式。`keepdim=True` 把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播（broadcasting）。
 """
 
 # %%
@@ -90,12 +90,12 @@ variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
 
 # %% [markdown] lang="en"
 r"""
-The second row is ten times the first, and yet the results agree. `standardize(x, axes)` is this formula for any axes:
+The second row is ten times the first, and yet, apart from a touch of ε, the results agree. `standardize(x, axes)` is this formula for any axes; here −1 makes it LayerNorm, 0 BatchNorm (`assert_close` is silent when its two arguments agree):
 """
 
 # %% [markdown] lang="zh"
 r"""
-第二行是第一行的十倍，结果却一样。函数 `standardize(x, axes)` 就是这个公式，只是轴可以任意选：
+第二行是第一行的十倍，除了 ε 的一点影响，结果却一样。函数 `standardize(x, axes)` 就是这个公式，轴可以任意选；这里选 −1 就是层归一化，选 0 就是批量归一化（`assert_close` 没有输出，就说明两个参数一致）：
 """
 
 # %%
@@ -110,7 +110,7 @@ r"""
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了，只写一行**：沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`，再运行。
+**轮到你了**，只写一行：沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`，再运行。
 """
 
 # %% tags=["exercise"]
@@ -122,18 +122,18 @@ check("one_mean_axes", my_axes)
 r"""
 ## Poke one number
 
-A tensor of shape `(N, C, H, W)`, drawn as blocks: samples side by side, one plate per channel, and in each plate height and width. We push *one* input number, that is, add something to it, and raise every block whose **output** changes. The layer shows by itself which numbers share a mean.
+A tensor of shape `(N, C, H, W)`, drawn as blocks: samples side by side, one plate per channel, and in each plate height and width. We push *one* input number, that is, add something to it; every block whose **output** changes is raised.
 
-**Predict first.** The layer is BatchNorm, the tensor has 2 × 4 × 3 × 3 = 72 numbers, and one of them is pushed. How many outputs move? Choose your guess, then drag *push*.
+**Predict first.** The layer is BatchNorm, and one of the 2 × 4 × 3 × 3 = 72 numbers is pushed. How many outputs move? Choose, then drag *push*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 推一推：只改一个数
 
-下面把形状为 `(N, C, H, W)` 的张量画成方块：样本左右并排，每个通道（channel）是一片，每片里是高和宽。我们只推动**一个**输入，也就是给它加上一个数，凡是**输出**变了的方块都会升起来。哪些数共用一个均值，层自己会告诉你。
+下面把形状为 `(N, C, H, W)` 的张量画成方块：样本左右并排，每个通道（channel）是一片，每片里是高和宽。我们只推动**一个**输入，也就是给它加上一个数；凡是**输出**变了的方块，都会升起来。
 
-**先猜一猜**：这一层是批量归一化，张量共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选好你的猜测，再拖动“推多少”。
+**先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
 """
 
 # %% tags=["panel"]
@@ -150,7 +150,7 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-Try each layer with a push of 10:
+Try these layers with a push of 10 (RMSNorm waits for lesson 06):
 
 | layer | averaged axes | outputs that move |
 |---|---|---|
@@ -158,18 +158,18 @@ Try each layer with a push of 10:
 | LayerNorm over `(C, H, W)` | `C, H, W` | 36: the sample |
 | InstanceNorm | `H, W` | 9: one plate |
 | GroupNorm, 2 groups | half of `C`, and `H, W` | 18, but other ones than BatchNorm's |
-| LayerNorm per position, as in a Transformer | `C` | 4 |
+| LayerNorm per position, as in a Transformer | `C` | 4: the position's channels |
 
-Then paint the groups: the colours come from the formula, the raised blocks from the function. They agree.
+Then paint the groups. The numbers come from the formula (with many groups the colours repeat), the raised blocks from the function. They agree.
 
-Three discoveries are waiting. With N = 1 BatchNorm *is* InstanceNorm. GroupNorm with 1 group is LayerNorm over `(C, H, W)`, with 4 groups it is InstanceNorm. And, back at N = 2, the source notes' `dim=0` moves 2 outputs only: a push of 10 and a push of 1000 look the same. Why? Two numbers share a mean there, and after standardizing one of them is +1 and the other −1, whatever they were: **only their order survives**.
+Three discoveries are waiting. With N = 1 BatchNorm *is* InstanceNorm. GroupNorm with 1 group is LayerNorm over `(C, H, W)`, with 4 groups, one per channel, InstanceNorm. And, back at N = 2, the `dim=0` of the source notes (below) moves 2 outputs only, and a push of 1000 looks like one of 10. Two numbers share a mean there, and unless they are almost equal, one becomes +1 and the other −1: **only their order survives**.
 
-Real code can say the same without a picture:
+The same in code (silent: all agree):
 """
 
 # %% [markdown] lang="zh"
 r"""
-每次都推 10，看看各层有什么不同：
+每次都推 10，试试下面这些层（RMSNorm 留到第 06 课）：
 
 | 层 | 沿哪些轴求均值 | 改变的输出 |
 |---|---|---|
@@ -177,13 +177,13 @@ r"""
 | 层归一化（LayerNorm），沿 `(C, H, W)` | `C, H, W` | 36 个：整个样本 |
 | 实例归一化（InstanceNorm） | `H, W` | 9 个：只有这一片 |
 | 组归一化（GroupNorm），2 组 | `C` 的一半，以及 `H, W` | 18 个，但和批量归一化的不是同一批 |
-| 逐位置的层归一化，即 Transformer 里的用法 | `C` | 4 个 |
+| 逐位置的层归一化，即 Transformer 里的用法 | `C` | 4 个：这个位置的各个通道 |
 
-再打开“按公式给各组涂色”：颜色来自公式，升起的方块来自函数的实际结果，两者一致。
+再打开“按公式给各组涂色”。方块上的数字来自公式（组太多时，颜色会重复），升起的方块来自函数的实际结果，两者一致。
 
-这里藏着三个发现。N = 1 时，批量归一化**就是**实例归一化。组归一化取 1 组，就是沿 `(C, H, W)` 的层归一化；取 4 组，就是实例归一化。再回到 N = 2：原始笔记里的 `dim=0` 只改变 2 个输出，而且推 10 和推 1000 看起来一样。为什么？因为那里只有两个数共用一个均值，标准化之后总是一个 +1、一个 −1，不管原来是多少：**只剩下谁大谁小**。
+这里藏着三个发现。N = 1 时，批量归一化**就是**实例归一化。组归一化取 1 组，就是沿 `(C, H, W)` 的层归一化；取 4 组，每个通道自成一组，就是实例归一化。再回到 N = 2：原始笔记里的 `dim=0`（见下一节）只改变 2 个输出，而且推 1000 和推 10 看起来一样。因为那里只有两个数共用一个均值，只要两者不是几乎相等，标准化之后就是一个 +1、一个 −1：**只剩下谁大谁小**。
 
-不看图，代码也能说明同样的事：
+代码也能说明同样的事（没有输出，就是全都一致）：
 """
 
 # %%
@@ -196,14 +196,14 @@ torch.testing.assert_close(standardize(images, (2, 3)), F.instance_norm(images))
 r"""
 ## What the source notes say
 
-The notes behind these lessons give two double loops for a text of shape `(N, L, d)`: N sentences, L positions, d features. BatchNorm: for every position and every feature, average over the batch. LayerNorm: for every sentence and every position, average over the features. Do they match torch?
+The notes behind these lessons give two loops for a text of shape `(N, L, d)`: N sentences, L positions, d features. LayerNorm: for every sentence and position, average over the features. BatchNorm: for every position and feature, average over the batch. Do they match torch?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 原始笔记怎么说
 
-这套课程所依据的原始笔记里有两个双重循环，处理的都是形状为 `(N, L, d)` 的文本（N 个句子、L 个位置、d 个特征）。批量归一化：对每个位置、每个特征，沿批量轴求均值。层归一化：对每个句子、每个位置，沿特征轴求均值。它们和 torch 一致吗？
+这套课程所依据的原始笔记里有两段循环代码，处理的都是形状为 `(N, L, d)` 的文本：N 个句子、L 个位置、d 个特征。层归一化：对每个句子的每个位置，沿特征轴求均值。批量归一化：对每个位置的每个特征，沿批量轴求均值。它们和 torch 一致吗？
 """
 
 # %% claims=["E02"]
@@ -217,30 +217,30 @@ torch.testing.assert_close(notes_batch, standardize(text, 0))
 
 # %% [markdown] lang="en"
 r"""
-The LayerNorm loop holds. The BatchNorm loop is another layer: torch pools batch *and* positions into 4 means, the notes keep 20. Four more claims; the four lines that the next cell prints test them in turn:
+The LayerNorm loop does. The BatchNorm loop is another layer (printed: the largest difference); torch pools batch *and* positions into 4 means, the notes keep 20. Six more claims, tested in turn by the five lines printed below (the last tests two):
 
 | the notes say | does it hold? |
 |---|---|
-| with `dim=0` their `Norm` class is BatchNorm for `(N, H, W, C)` | No: that keeps one mean per pixel and channel, here 36 means instead of 4. |
-| the same class implements both layers | Not BatchNorm: it has no running statistics, so even at inference the result for one sample depends on the others in its mini-batch (lesson 03). |
+| with `dim=0` their class `Norm` is BatchNorm for `(N, H, W, C)` | No: one mean per pixel and channel, here 36 instead of 4. |
+| the same class implements both layers | Not BatchNorm, which once trained handles each sample by itself (lesson 03). Here a sample gives 0 alone and 1 in company. |
 | `x_norm` has the shape of the mean `u` | No: `u` is `(N, L, 1)`, `x_norm` has the shape of `x`. |
-| LayerNorm works on the whole sample | For an image as drawn above, yes. In a Transformer on each token (token: the word or part of a word at one position of a text) alone. |
-
-And two words: C is not the sequence length, as one note has it, but the channels or features; and the channels are red, green and blue only in the input image. After a convolution, C is its number of outputs.
+| LayerNorm works on the whole sample | Over `(C, H, W)`, yes. In a Transformer on each token (the word or part of a word at one position) alone. |
+| the channels are red, green and blue | Only in the input, if it is a colour image. After a convolution, C is its number of output channels. |
+| C is the sequence length | No: the channels or, in a text, the features (our d). |
 """
 
 # %% [markdown] lang="zh"
 r"""
-层归一化的循环是对的。批量归一化的循环其实是另一种层：torch 沿批量轴**和**位置轴一起求均值，只有 4 个均值；照笔记的写法却有 20 个。还有四个说法，下一个单元格打印的四行结果依次检验它们：
+层归一化的循环一致。批量归一化的循环其实是另一种层（打印出来的是最大差别）：torch 沿批量轴**和**位置轴一起求均值，只有 4 个均值；照笔记的写法却有 20 个。还有六个说法，下面打印的五行依次检验它们（最后一行检验两个）：
 
 | 笔记的说法 | 成立吗？ |
 |---|---|
-| 取 `dim=0`，笔记里的 `Norm` 类就是 `(N, H, W, C)` 上的批量归一化（BatchNorm） | 不成立：这样每个像素、每个通道各有一个均值，这里是 36 个，而不是 4 个。 |
-| 两种层都可以用这个类实现 | 对批量归一化不成立：它没有移动统计量，到了推理时，一个样本的结果仍受同一小批量（mini-batch）中其他样本影响（见第 03 课）。 |
+| 取 `dim=0`，笔记里的 `Norm` 类就是 `(N, H, W, C)` 上的批量归一化（BatchNorm） | 不成立：这样每个像素的每个通道各有一个均值，这里是 36 个，而不是 4 个。 |
+| 两种层都可以用这个类实现 | 批量归一化不行：它训练好之后，每个样本都单独处理（见第 03 课）；而用这个类，同一个样本单独算得 0，和别的样本一起算却得 1。 |
 | `x_norm` 与均值 `u` 的形状相同 | 不成立：`u` 的形状是 `(N, L, 1)`，`x_norm` 的形状与 `x` 相同。 |
-| 层归一化（LayerNorm）作用于整个样本 | 对上面画的图像，成立。在 Transformer 里，它只作用于单个词元（token，即文本中某个位置上的词或词的一部分）。 |
-
-还有两个用词：C 不是某篇笔记所说的序列长度，而是通道数或特征数；只有输入图像的通道才是红、绿、蓝，经过卷积之后，C 就是卷积的输出通道数。
+| 层归一化（LayerNorm）作用于整个样本 | 沿 `(C, H, W)` 求均值时，成立。在 Transformer 里，它只作用于单个词元（token，即一个位置上的词或词的一部分）。 |
+| 通道就是红、绿、蓝 | 只有输入的彩色图像是这样。经过卷积之后，C 就是卷积的输出通道数。 |
+| C 是序列长度 | 不成立：C 是通道数；对文本来说，是特征数（这里的 d）。 |
 """
 
 # %% claims=["E01", "E03", "E04", "E17"]
@@ -261,14 +261,14 @@ print(after.shape[1], torch.nn.BatchNorm1d(4)(text.mT).mT.shape)
 r"""
 ## The layout trap
 
-`BatchNorm1d` wants `(N, C, L)`, Transformers keep `(N, L, C)`. Forget the transpose, and most of the time torch refuses. **Predict first**, then drag: is there a position of the two sliders at which it does not?
+`BatchNorm1d` wants `(N, C, L)`; Transformers keep `(N, L, C)`, with C features. Forget the transpose, and most of the time torch refuses. **Predict first**, then drag: is there a position of the two sliders at which it does not? (The red number is pushed by 10.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 布局陷阱
 
-`BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`。忘了转置，多数时候 torch 会报错。**先猜一猜**，再拖动：两个滑块停在什么位置时，它不会报错？
+`BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`，C 是特征数。忘了转置，多数时候 torch 会报错。**先猜一猜**，再拖动：两个滑块停在什么位置时，它不会报错？（图中红色的那个数推了 10。）
 """
 
 # %% tags=["panel"]
@@ -282,42 +282,20 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-At L = C nothing is refused, and the layer takes the positions for channels: it averages over the batch and the features, one mean per position. A wrong result in silence. So test with sizes that are all different.
+At L = C: the layer takes the positions for channels and keeps one mean per position, over batch and features. A wrong result in silence. So test with sizes that are all different.
 
-## γ and β
-
-After standardizing, each channel gets a learned scale γ and shift β. For `(N, C, H, W)` they have the shape `(C,)` and must land on axis 1, not on the last axis. That is why `batch_norm` views γ as `(1, C, 1, 1)`. They *can* undo the standardizing, but only for one batch: γ and β are the same for every mini-batch, the mean and the variance are not.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-L = C 时 torch 不会报错，这一层却把位置当成了通道：每个位置一个均值，沿批量轴和特征轴求得，结果悄悄地错了。所以测试时，要让各个轴的大小互不相同。
-
-## γ 与 β
-
-标准化之后，每个通道还要乘上可学习的缩放参数 γ，再加上平移参数 β。对 `(N, C, H, W)`，它们的形状是 `(C,)`，必须与轴 1 对齐，而不是与最后一个轴对齐，所以 `batch_norm` 会先把 γ 变形为 `(1, C, 1, 1)`。它们**可以**抵消标准化，但只对一个小批量有效：不同的小批量共用同一组 γ 和 β，均值和方差却各不相同。
-"""
-
-# %% claims=["E23"]
-first, second = 3 * torch.randn(2, 32, 3) + 5  # (N, C) each
-gamma = (first.var(0, correction=0) + 1e-5).sqrt()  # (C,)
-beta = first.mean(0)  # (C,)
-for batch in (first, second):
-    y = batch_norm(batch, None, None, gamma, beta, training=True)
-    print(f"{(y - batch).abs().max():.2f}")
-
-# %% [markdown] lang="en"
-r"""
 ## Real digits
 
-Eight handwritten digits. We dim one of them. **Predict first.** Which layer gives it its brightness back?
+Eight handwritten digits, one of which you dim. **Predict first.** Which layer gives it its brightness back?
 """
 
 # %% [markdown] lang="zh"
 r"""
+答案是 L = C：这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。所以测试时，要让各个轴的大小互不相同。
+
 ## 真实的手写数字
 
-这里有八个手写数字，我们把其中一个调暗。**先猜一猜**：经过哪种层，它会重新亮起来？
+这里有八个手写数字，你来把其中一个调暗。**先猜一猜**：经过哪种层，它会重新亮起来？
 """
 
 # %% tags=["panel"]
@@ -330,20 +308,20 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-LayerNorm does: each image is standardized by its own mean and standard deviation, so the output no longer tells how bright the input was. BatchNorm uses one mean and one standard deviation for all: the dim digit stays dim, and it even changes the other images.
+LayerNorm: it standardizes each image by its own mean and standard deviation, and but for ε the brightness cancels. BatchNorm uses one mean and one standard deviation for all (there is one channel): the dim digit stays dim, and even the other images change.
 
 ## Exercise: two layers, one line each
 
-Write both with `standardize`. Replace `...` and run; `check` says which mistake it sees. BatchNorm first:
+Write both with `standardize`, without γ and β. First BatchNorm, as in training:
 """
 
 # %% [markdown] lang="zh"
 r"""
-是层归一化（LayerNorm）：每幅图都按自己的均值和标准差来标准化，原来是明是暗，从输出里就看不出来了。批量归一化（BatchNorm）让所有图共用一个均值和一个标准差：暗的仍然暗，还会影响其他图。
+是层归一化（LayerNorm）：每幅图都按自己的均值和标准差来标准化，不计 ε 的影响，亮度就抵消了。批量归一化（BatchNorm）让所有图共用一个均值和一个标准差（这里只有一个通道）：暗的仍然暗，连其他图也跟着变。
 
 ## 练习：两种层，各写一行
 
-请用 `standardize` 写出这两个函数。把 `...` 换成你的代码，再运行；`check` 会告诉你错在哪里。先写批量归一化（BatchNorm）：
+请用 `standardize` 写出这两种层，不带 γ 和 β。先写批量归一化（BatchNorm），照训练时的做法：
 """
 
 
@@ -356,12 +334,12 @@ check("batch_norm_by_axes", my_batch_norm)
 
 # %% [markdown] lang="en"
 r"""
-Now LayerNorm. It gets the *sizes* of the axes that it averages over, as torch's does, not their numbers.
+Now LayerNorm. As in torch, it gets not the numbers of axes but the *sizes* of the last ones, over which it averages.
 """
 
 # %% [markdown] lang="zh"
 r"""
-再写层归一化（LayerNorm）。它收到的不是轴的编号，而是这些轴的**大小**，和 torch 的用法相同。
+再写层归一化（LayerNorm）。和 torch 的用法一样，它收到的不是轴的编号，而是最后几个轴的**大小**，均值就沿这几个轴来求。
 """
 
 
@@ -374,12 +352,12 @@ check("layer_norm_by_axes", my_layer_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Push one number in the panel above and see along which axes the raised blocks lie. A hint for the second function: the last axes of `x` are −1, −2 and so on. The solution is folded below. Nothing later needs your code, so you may skip this and come back.
+Stuck? Push one number in the first panel and see along which axes the raised blocks lie. For the second function: the last axes of `x` are −1, −2 and so on. The solution is folded below; nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？回到上面的面板，推一个数，看看升起的方块沿哪些轴排列。第二个函数的提示：从后往前数，`x` 的轴是 −1、−2，依此类推。参考答案折叠在下面。后面的内容不会用到你的代码，可以先跳过，以后再回来。
+卡住了？回到第一个面板，推一个数，看看升起的方块沿哪些轴排列。第二个函数：从后往前数，`x` 的轴是 −1、−2，依此类推。参考答案折叠在下面；后面的内容不会用到你的代码。
 """
 
 
@@ -399,7 +377,7 @@ check("layer_norm_by_axes", solved_layer_norm)
 r"""
 ## Three closing questions
 
-1. For 8 sentences × 128 tokens × 768 features: how many means do `LayerNorm(768)` and (after the transpose) `BatchNorm1d(768)` compute, each over how many numbers? How long is γ?
+1. For 8 sentences × 128 tokens × 768 features: how many means do `LayerNorm(768)` and (after the transpose) `BatchNorm1d(768)` compute, each over how many numbers? γ has one number per feature: how long is it?
 
 <details><summary>Answer</summary>
 
@@ -415,11 +393,11 @@ One mean per position, over batch and features. Any test with L ≠ C raises an 
 
 </details>
 
-3. A language model uses `LayerNorm([L, d])`. What breaks, and how do you show it in one line?
+3. In a language model a token's output must not depend on later tokens (*causality*). Someone uses `LayerNorm([L, d])`. What breaks, and how do you show it?
 
 <details><summary>Answer</summary>
 
-Causality: change the last token, and the output of token 0 moves. With `LayerNorm(d)` it moves by 0.
+Causality: change the last token, and the output of token 0 moves; with `LayerNorm(d)` it does not.
 
 </details>
 
@@ -430,7 +408,7 @@ The next cell checks the main point of each.
 r"""
 ## 三个思考题
 
-1. 输入为 8 句 × 128 个词元 × 768 个特征，`LayerNorm(768)` 与（转置后的）`BatchNorm1d(768)` 各计算多少个均值？每个均值由多少个数得到？γ 有多长？
+1. 输入为 8 句 × 128 个词元 × 768 个特征，`LayerNorm(768)` 与（转置后的）`BatchNorm1d(768)` 各计算多少个均值？每个均值由多少个数得到？γ 为每个特征存一个数，它有多长？
 
 <details><summary>答案</summary>
 
@@ -446,11 +424,11 @@ r"""
 
 </details>
 
-3. 语言模型用了 `LayerNorm([L, d])`。这破坏了什么？怎样用一行代码证明？
+3. 在语言模型里，一个词元的输出不能受后面的词元影响，这叫作**因果性**（causality）。有人用了 `LayerNorm([L, d])`。这破坏了什么？怎样证明？
 
 <details><summary>答案</summary>
 
-破坏了因果性：只改最后一个词元，第 0 个词元的输出也会变。换成 `LayerNorm(d)`，变化为 0。
+破坏了因果性：只改最后一个词元，第 0 个词元的输出也会变；换成 `LayerNorm(d)`，就不会变。
 
 </details>
 
@@ -516,3 +494,25 @@ by_token, by_batch = layer_norm(vectors, (6,)), batch_norm(vectors, None, None, 
 shorter = batch_norm(vectors[:3], None, None, training=True)
 print(bool((by_token[0] == by_token[3]).all()), bool((by_token[0] == layer_norm(vectors[:3], (6,))[0]).all()))
 print(bool((by_batch[0] == by_batch[3]).all()), bool((by_batch[0] == shorter[0]).all()))
+
+# %% [markdown] lang="en"
+r"""
+## Going further: can γ and β undo it?
+
+One source note says that BatchNorm also undoes its normalization. After standardizing, each channel gets a learned scale γ and shift β. In BatchNorm on `(N, C, H, W)` they have the shape `(C,)` and must land on axis 1, not on the last, so `batch_norm` views γ as `(C, 1, 1)`. In training they can undo the standardizing of one batch only, the first line below: γ and β are the same for every mini-batch, the mean and the variance are not. In `eval()`, the mode of a trained network, mean and variance are fixed (lesson 03), and γ and β can undo it for every input.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：γ 和 β 能抵消标准化吗？
+
+有一篇原始笔记说，批量归一化还会抵消自己的归一化。标准化之后，每个通道要乘以缩放参数 γ，再加上平移参数 β，两者都由训练得到。批量归一化处理 `(N, C, H, W)` 时，它们的形状是 `(C,)`，必须与轴 1 对齐，而不是与最后一个轴对齐，所以 `batch_norm` 把 γ 变形为 `(C, 1, 1)`。训练时，它们只能抵消一个小批量的标准化（下面的第一行）：各个小批量共用同一组 γ 和 β，均值和方差却各不相同。训练好之后改用 `eval()`，均值和方差就固定了（见第 03 课），这时不论输入是什么，它们都能抵消标准化。
+"""
+
+# %% claims=["E23"]
+first, second = 3 * torch.randn(2, 32, 3) + 5  # (N, C) each
+gamma = (first.var(0, correction=0) + 1e-5).sqrt()  # (C,)
+beta = first.mean(0)  # (C,)
+for batch in (first, second):
+    y = batch_norm(batch, None, None, gamma, beta, training=True)
+    print(f"{(y - batch).abs().max():.2f}")

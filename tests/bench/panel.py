@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
 import lab
 
+from blocklab.publish.chromium import chromium
+
 ROUNDS, WARM_UP = 60, 5
 
 
@@ -127,7 +129,7 @@ def measure() -> dict[str, list[float]]:
         root = Path(folder)
         first = BEGIN.format(last=ROUNDS + WARM_UP) + "\n\n" + getsource(picture)
         lab.write_notebook(root / "bench" / "bench.ipynb", [first, *ARMS.values()])
-        with lab.jupyter_lab(root / "bench", root / "home") as address, lab.chromium() as browser:
+        with lab.jupyter_lab(root / "bench", root / "home") as address, chromium() as browser:
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             lab.open_notebook(page, address, "bench.ipynb")
             lab.run_all(page)

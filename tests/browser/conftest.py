@@ -7,6 +7,8 @@ from pathlib import Path
 import lab
 import pytest
 
+from blocklab.publish import chromium as browser_of
+
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "artifacts" / "browser"
 
@@ -22,11 +24,11 @@ def notebooks(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def chromium():
-    if reason := lab.reason_without_chromium():
+    if reason := browser_of.reason_without_chromium():
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
-    with lab.chromium() as browser:
+    with browser_of.chromium() as browser:
         yield browser
 
 

@@ -1,9 +1,8 @@
-"""A real JupyterLab and a real Chromium for the browser tests and the panel bench; the user's own stay untouched."""
+"""A real JupyterLab for the browser tests and the panel bench; the user's own stay untouched."""
 
 import json
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -13,19 +12,8 @@ from pathlib import Path
 from threading import Thread
 
 import nbformat
-from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page
 
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
-# The browser is to load the page and nothing else; the sandbox needs rights that a container does not give.
-CHROMIUM_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},  # all cells are in the page, not only those in view
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
@@ -57,25 +45,6 @@ CHANGED = f"""([slider, before]) => {{
     const now = ({SEEN})(slider), picture = slider.closest('.blocklab-panel').querySelector('img');
     return (now.line !== before.line || now.picture !== before.picture) && picture.complete && picture.naturalWidth > 0;
 }}"""
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Yield a Chromium: $CHROMIUM, one on PATH, or playwright's own. Raises playwright's Error if there is none."""
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
-        yield browser
-        browser.close()
-
-
-def reason_without_chromium() -> str | None:
-    """Why no Chromium can be started here, or None if one can."""
-    try:
-        with chromium():
-            return None
-    except Error as error:
-        return f"no Chromium: {error.message.splitlines()[0]}"
 
 
 @contextmanager

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import lab
 
+from blocklab.publish.chromium import chromium
+
 ROOT = Path(__file__).parents[2]
 LESSON = "02_norm_axes.ipynb"
 PUSH = "10"
@@ -18,7 +20,7 @@ def shoot(folder: Path) -> None:
         notebooks = Path(temporary) / "notebooks"
         for language in ("en", "zh"):
             shutil.copytree(ROOT / "notebooks" / language, notebooks / language)
-        with lab.chromium() as browser, lab.jupyter_lab(notebooks, Path(temporary) / "home") as address:
+        with chromium() as browser, lab.jupyter_lab(notebooks, Path(temporary) / "home") as address:
             for language in ("en", "zh"):
                 page = browser.new_page(viewport={"width": 1280, "height": 1000}, device_scale_factor=1.5)
                 lab.open_notebook(page, address, f"{language}/{LESSON}")

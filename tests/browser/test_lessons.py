@@ -26,3 +26,15 @@ def test_the_link_at_the_top_leads_to_the_other_language(page, address):
     lab.open_notebook(page, address, "en/02_norm_axes.ipynb")
     page.get_by_role("link", name="简体中文").first.click()
     page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/02_norm_axes.ipynb'")
+
+
+def test_a_part_of_the_map_leads_to_its_lesson(page, address):
+    lab.open_notebook(page, address, "zh/00_start_here.ipynb")
+    lab.run_all(page)
+    number, part = page.locator("[role=main] a[title='05']").all()[0], page.locator("[role=main] a[title='04']").last
+    for link in (number, part):
+        box, picture = link.bounding_box(), link.locator("xpath=../img").bounding_box()
+        assert picture["x"] < box["x"] < box["x"] + box["width"] < picture["x"] + picture["width"]
+        assert picture["y"] < box["y"] < box["y"] + box["height"] < picture["y"] + picture["height"]
+    number.click()
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/05_layer_norm.ipynb'")

@@ -13,7 +13,7 @@ from blocklab.checks import EXERCISES, attempts, check
 from blocklab.checks.engine import check_against
 from blocklab.checks.exercise import Case, Exercise
 from blocklab.checks.outcome import close
-from blocklab.checks.verdict import MIME
+from blocklab.checks.verdict import MIME, marked, unmarked
 from blocklab.checks.words import WORDS
 
 
@@ -395,3 +395,26 @@ def test_bold_in_a_hint_is_shown_as_such():
     verdict = check("batch_norm", EXERCISES["batch_norm"].variant(EXERCISES["batch_norm"].mistake("momentum-of-keras")))
     assert "**" not in str(verdict)
     assert "<strong>" in verdict.html().partition("</strong>")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "html", "plain"),
+    [
+        ("drag *depth* to **48**", "drag <em>depth</em> to <strong>48</strong>", "drag depth to 48"),
+        ("`a**2` and `*x*`", "<code>a**2</code> and <code>*x*</code>", "`a**2` and `*x*`"),
+        ("3 * d * h, a*b*c", "3 * d * h, a*b*c", "3 * d * h, a*b*c"),
+        ("a < b", "a &lt; b", "a < b"),
+    ],
+)
+def test_marks(text, html, plain):
+    assert marked(text) == html
+    assert unmarked(text) == plain
+
+
+def test_the_panel_is_named_without_stars():
+    wrong = EXERCISES["rms_norm"].variant(EXERCISES["rms_norm"].mistakes[0])
+    for _ in range(3):
+        verdict = check("rms_norm", wrong)
+
+    assert "<em>Two divisors</em>" in verdict.html()
+    assert "under Two divisors" in str(verdict)

@@ -22,6 +22,8 @@ def test_the_package_comes_from_the_wheel():
         "data/OFL.txt",
         "data/model_widths.csv",
         "data/minilm_l6_layernorm.npz",
+        "data/minilm_l6_positions.npz",
+        "data/minilm_l6_reading.npz",
         "data/smollm2_135m_rmsnorm.npz",
         "data/NOTICE.txt",
         "data/APACHE-2.0.txt",

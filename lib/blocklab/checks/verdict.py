@@ -71,9 +71,10 @@ class Verdict:
         if self.telling:
             rows = _rows(self.telling)
             lines += ["", *(f"  {name} = {value}" for name, value in rows)]
-        section = self.section and READ.format(link=f"{self.section.lesson}, {self.section.heading}")
+        section = self.section and READ.format(link=f"{self.section.lesson} · {self.section.heading}")
         line = self.line and ONE_LINE_SHOWN.format(line=self.line)
-        help = [text for text in (section, self.panel, line) if text]
+        panel = self.panel and unmarked(self.panel)
+        help = [text for text in (section, panel, line) if text]
         return "\n".join([*lines, *([""] if help else []), *help])
 
     __repr__ = __str__
@@ -90,7 +91,7 @@ class Verdict:
             link = f'<a href="{self.section.lesson}.ipynb#{_anchor(heading)}">{escape(heading)}</a>'
             parts.append(f"<p>{READ.format(link=link)}</p>")
         if self.panel:
-            parts.append(f"<p>{escape(self.panel)}</p>")
+            parts.append(f"<p>{marked(self.panel)}</p>")
         if self.line:
             parts.append(f"<details><summary>{ONE_LINE}</summary><pre>{escape(self.line)}</pre></details>")
         return f'<div class="blocklab-verdict">{"".join(parts)}</div>'
@@ -112,19 +113,18 @@ def _row(name: str, value: str) -> str:
     return f"<tr><th {left}>{escape(name)}</th><td {left}><code>{escape(value)}</code></td></tr>"
 
 
-_MARKS = re.compile(r"`(?P<code>.+?)`|\*\*(?P<bold>.+?)\*\*")  # in one pass: stars inside code are code
+# In one pass: stars inside code are code. Italics begin and end at a word, so that a product is none.
+_MARKS = re.compile(r"`(?P<code>.+?)`|\*\*(?P<strong>.+?)\*\*|(?<!\w)\*(?P<em>\w(?:[^*]*\w)?)\*(?!\w)")
 
 
 def marked(text: str) -> str:
-    """Words with `code` and **bold** in them, as HTML."""
-    return _MARKS.sub(
-        lambda m: f"<code>{m['code']}</code>" if m["code"] else f"<strong>{m['bold']}</strong>", escape(text)
-    )
+    """Words with `code`, **bold** and *italics* in them, as HTML."""
+    return _MARKS.sub(lambda m: f"<{m.lastgroup}>{m[m.lastgroup]}</{m.lastgroup}>", escape(text))
 
 
 def unmarked(text: str) -> str:
-    """The same as plain text: code keeps its marks, bold has none."""
-    return _MARKS.sub(lambda m: m[0] if m["code"] else m["bold"], text)
+    """The same as plain text: code keeps its marks, bold and italics have none."""
+    return _MARKS.sub(lambda m: m[0] if m["code"] else m[m.lastgroup], text)
 
 
 def _anchor(heading: str) -> str:

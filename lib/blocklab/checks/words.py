@@ -71,10 +71,10 @@ WORDS = {
         zh="形状不对：你返回的是 {got}，需要的是 {wanted}。",
     ),
     "wrong-dtype": Text(
-        en="The type of the numbers is wrong: you returned {got}, wanted is {wanted}. A tensor made without `dtype=` "
-        "does not take the type of the input: its fractions are float32.",
-        zh="数值类型不对：你返回的是 {got}，需要的是 {wanted}。"
-        "新建张量时若不写 `dtype=`，类型不会跟着输入走：小数总是 float32。",
+        en="The type of the numbers is wrong: you returned {got}, wanted is {wanted}. Convert the result at the end. "
+        "(`torch.zeros` and its like do not follow the type of the input: without `dtype=` they give float32.)",
+        zh="数值类型不对：你返回的是 {got}，需要的是 {wanted}。请在最后转换结果的类型。"
+        "（`torch.zeros` 这类函数不会沿用输入的类型：不写 `dtype=`，得到的就是 float32。）",
     ),
     "wrong-device": Text(
         en="The result lies on another device: you returned {got}, wanted is {wanted}.",
@@ -99,11 +99,11 @@ SLOW = Text(
 )
 
 RIGHT = Text(
-    en="Right: it agrees with the reference on {cases} inputs.",
+    en="Right: it agrees with the reference. Inputs tried: {cases}.",
     zh="正确：在 {cases} 组输入上都与参考结果一致。",
 )
 RIGHT_WITH_GRADIENT = Text(
-    en="Right: it agrees with the reference on {cases} inputs, gradients included.",
+    en="Right: it agrees with the reference, gradients included. Inputs tried: {cases}.",
     zh="正确：在 {cases} 组输入上都与参考结果一致，梯度也一致。",
 )
 ADVICE = Text(en="One piece of advice: {advice}", zh="一点建议：{advice}")

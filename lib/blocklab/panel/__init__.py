@@ -1,6 +1,7 @@
 """Sliders and a picture that answers at once. Nothing else in the package knows ipywidgets."""
 
 from blocklab.panel.controls import Choice, Slider, Toggle
+from blocklab.panel.linked_picture import LinkedPicture
 from blocklab.panel.panel import Panel
 
-__all__ = ["Choice", "Panel", "Slider", "Toggle"]
+__all__ = ["Choice", "LinkedPicture", "Panel", "Slider", "Toggle"]

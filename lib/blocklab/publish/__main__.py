@@ -1,4 +1,4 @@
-"""The commands: build, check, address, copies."""
+"""The commands: build, check, address, copies, handouts."""
 
 import argparse
 import sys
@@ -55,6 +55,17 @@ def _copies(project: Project, options: argparse.Namespace) -> int:
     return 0
 
 
+def _handouts(project: Project, options: argparse.Namespace) -> int:
+    from .chromium import chromium, reason_without_chromium
+    from .handout import write_handouts
+
+    if reason := reason_without_chromium():
+        raise PublishError(reason)
+    with chromium() as browser:
+        write_handouts(project, project.chosen(options.lessons), project.root / "handouts", browser)
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m blocklab.publish", description=__doc__)
     parser.add_argument("--root", type=Path, help="the repository; found from the current folder if not given")
@@ -76,6 +87,10 @@ def _parser() -> argparse.ArgumentParser:
     copies = commands.add_parser("copies", help="copy the lessons to my/, where a learner works")
     copies.add_argument("--fresh", action="store_true", help="copy anew and keep the old copies beside it")
     copies.set_defaults(command=_copies)
+
+    handouts = commands.add_parser("handouts", help="write a page of each lesson to handouts/, as HTML and as PDF")
+    handouts.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    handouts.set_defaults(command=_handouts)
     return parser
 
 

@@ -17,6 +17,7 @@ TIMEOUT = 300  # seconds for one cell
 VIEW = "application/vnd.jupyter.widget-view+json"
 _MEMORY = re.compile(r"0x[0-9a-f]{6,}")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_EMBEDDED = re.compile(r"data:[\w/+-]+;base64,[\w+/=]+")
 
 
 def execute(project: Project, stem: str, notebooks: dict[str, NotebookNode]) -> None:
@@ -100,4 +101,5 @@ def texts(output: NotebookNode) -> list[str]:
     """What a reader can read in an output: printed text, and the text form of what was shown."""
     if output.output_type == "stream":
         return [output.text]
-    return [data for kind, data in output.get("data", {}).items() if kind.startswith("text/")]
+    shown = [data for kind, data in output.get("data", {}).items() if kind.startswith("text/")]
+    return [_EMBEDDED.sub("", data) for data in shown]  # a picture in a page is no text

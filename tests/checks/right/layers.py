@@ -129,6 +129,11 @@ class HeadByHead(WithOwnAttention):
 
 
 RIGHT = {
+    "pre_norm_by_hand": {
+        "a formula": 6 + (6 / 2) ** 2,
+        "a whole number": 15,
+        "a tensor": torch.tensor(15.0),
+    },
     "pre_norm_layer": {
         "as written": pre_norm_as_written,
         "in a loop": pre_norm_in_a_loop,

@@ -17,6 +17,8 @@ from . import (
     standardize,
     swiglu,
     time_function,
+    turn,
+    two_kernels,
     width,
 )
 
@@ -30,6 +32,7 @@ TOPICS = (
     layer_norm_backward,
     group_norm,
     rms_norm,
+    turn,
     positional_encoding,
     rotary_embedding,
     activations,
@@ -38,5 +41,6 @@ TOPICS = (
     attention,
     layers,
     time_function,
+    two_kernels,
 )
 EXERCISES = {exercise.name: exercise for topic in TOPICS for exercise in topic.EXERCISES}

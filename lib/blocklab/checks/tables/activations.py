@@ -10,10 +10,14 @@ from torch import Tensor
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .numbers import waves
 
 BOTH_SIDES = torch.tensor([-2.0, -1, 0, 1, 2])
+
+FURTHER = Section(
+    "08_activations_and_gates", Text(en="Going further: torch's GLU, and GELU", zh="选读：torch 的 GLU，以及 GELU")
+)
 
 SIGMOID_OVERFLOW = Text(
     en="Far from 0 your exponential overflows, and a result or its gradient becomes NaN. `torch.sigmoid` is safe at "
@@ -256,6 +260,11 @@ GELU = Exercise(
     ),
     mistakes=GELU_MISTAKES,
     growing=lambda n: {"x": waves(n, 3)},
+    section=FURTHER,
+    panel=Text(
+        en="under *One family*, look at the blue curve: GELU dips a little below 0, and from 3 on it is nearly u.",
+        zh="在“一家人”一节看蓝色曲线：u 为负时，GELU 略小于 0；从 3 起，它几乎等于 u。",
+    ),
     line="share = (1 + torch.erf(x / math.sqrt(2))) / 2",
 )
 
@@ -497,6 +506,11 @@ SWISH = Exercise(
     ),
     mistakes=SWISH_MISTAKES,
     growing=lambda n: {"x": waves(n, 3)},
+    section=Section("08_activations_and_gates", Text(en="By hand", zh="动手算")),
+    panel=Text(
+        en="under *One family*, drag β to 0, then to 10, and watch what the orange curve becomes.",
+        zh="在“一家人”一节把 β 拖到 0，再拖到 10，看橙色曲线变成什么样。",
+    ),
     line="gate = torch.sigmoid(beta * x)",
 )
 
@@ -729,6 +743,11 @@ GLU = Exercise(
     ),
     mistakes=GLU_MISTAKES,
     growing=lambda n: {"x": waves(n, 4)},
+    section=FURTHER,
+    panel=Text(
+        en="under *Straight and curved contours*, choose sigmoid and tick the gate: the unit is v times σ(u).",
+        zh="在“直的等高线，弯的等高线”一节选择 sigmoid，并勾选门控：单元就是 v 乘以 σ(u)。",
+    ),
     line="value, gate = x.chunk(2, dim)",
 )
 

@@ -9,7 +9,7 @@ from torch import Tensor
 import blocklab.attention
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .numbers import waves
 
 
@@ -127,6 +127,11 @@ CAUSAL_MASK = Exercise(
     ),
     mistakes=(*MASK_MISTAKES, *KIND_MISTAKES),
     growing=lambda n: {"length": n},
+    section=Section("10_attention", Text(en="Poke one token", zh="推一个词元")),
+    panel=Text(
+        en="under *Poke one token*, set mask to causal and drag token to 7: what is orange is True.",
+        zh="在“推一个词元”一节把“掩码”设为“因果”，再把“词元”拖到 7：橙色的格子就是 True。",
+    ),
     line="query, key = torch.arange(length)[:, None], torch.arange(length)",
 )
 
@@ -204,6 +209,16 @@ SCALE_MISTAKES = (
             zh="你把得分除以了 d。应当除以它的平方根：d 个乘积之和的标准差是 √d。",
         ),
         "one query",
+    ),
+    Mistake(
+        "scaled-by-root-of-two",
+        {"scale": lambda scores, query, key, value: scores / math.sqrt(2)},
+        Text(
+            en="You divide by √2, which is right only for d = 2, as in the example by hand. d is the length of the "
+            "last axis of `query`.",
+            zh="你除以了 √2，只有 d = 2 时才对，例如“动手算”里的例子。d 是 `query` 最后一个轴的长度。",
+        ),
+        "more keys",
     ),
     Mistake(
         "scaled-up",
@@ -453,10 +468,10 @@ EXPONENTIAL = Text(
     zh="得分很大时，你的 `exp` 会溢出。请像 `softmax` 那样，先减去这一行的最大得分：权重不变。",
 )
 NOTHING_SEEN = Text(
-    en="A query that may see no key gets NaN, or a mean of what is hidden from it. torch gives zeros: such rows come "
-    "from padding, and NaN would spread.",
+    en="A query that may see no key gets NaN, or a mean of what is hidden from it. `F.scaled_dot_product_attention` "
+    "gives zeros: such rows come from padding, and NaN would spread.",
     zh="如果一个查询看不到任何键，你的结果是 NaN，或者是本该屏蔽的那些值的均值。"
-    "torch 给出的全是零：这样的行来自填充，而 NaN 会扩散。",
+    "`F.scaled_dot_product_attention` 给出的全是零：这样的行来自填充，而 NaN 会扩散。",
 )
 
 
@@ -536,6 +551,12 @@ ATTENTION = Exercise(
     ),
     mistakes=(*SCALE_MISTAKES, *SOFTMAX_MISTAKES, *MASKING_MISTAKES, *ROLE_MISTAKES),
     growing=lambda n: three((n,), n, n, 4, 3),
+    section=Section("10_attention", Text(en="By hand", zh="动手算")),
+    panel=Text(
+        en="under *Poke one token*, set letters to “True takes part” and try every mask: no line leads to an output "
+        "from a token that it must not see.",
+        zh="在“推一个词元”一节把“字母”设为“True 表示参与”，逐个试掩码：输出与它不该看到的词元之间没有线相连。",
+    ),
     line="scores = query @ key.mT / query.shape[-1] ** 0.5",
 )
 
@@ -665,6 +686,7 @@ SPLIT_HEADS = Exercise(
     ),
     mistakes=SPLIT_MISTAKES,
     growing=lambda n: {"x": waves(n, n, 4), "num_heads": 2},
+    section=Section("10_attention", Text(en="Going further: all heads at once", zh="选读：所有的头一起算")),
     line="parts = x.unflatten(-1, (num_heads, -1))",
 )
 EXERCISES = (CAUSAL_MASK, ATTENTION, SPLIT_HEADS)

@@ -13,11 +13,12 @@ from torch.func import functional_call
 from blocklab import transformer
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from ..modules import CannotBeSaid, load_weights
 from ..outcome import close
 from .norm_order import (
     EITHER_ORDER,
+    PANEL,
     attention_first,
     norm_inside,
     norm_outside,
@@ -481,5 +482,10 @@ ENCODER_LAYER = Exercise(
         *ATTENTION_MISTAKES,
         *(replace(mistake, shows="tokens") for mistake in EITHER_ORDER if mistake.id in EASILY_MADE_HERE),
     ),
-    line="x = self.norm1(src + self.dropout1(self.self_attn(src, src, src, attn_mask=src_mask)[0]))",
+    section=Section(
+        "11_transformer_layers",
+        Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),
+    ),
+    panel=PANEL,
+    line="x = self.norm1(src + self.self_attn(src, src, src, attn_mask=src_mask)[0])",
 )

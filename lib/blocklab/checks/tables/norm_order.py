@@ -9,7 +9,7 @@ from torch import Tensor
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .numbers import waves
 
 Part = Callable[[Tensor], Tensor]
@@ -510,6 +510,10 @@ CASES = (
     Case("tokens", {"x": waves(2, 3, 4)} | LIKE_A_TRANSFORMER),
     Case("gradient", {"x": waves(3, 4)} | LIKE_A_TRANSFORMER, gradient=True),
 )
+PANEL = Text(
+    en="under *Pre and post, one slider*, drag *depth* to 48 and look at the sizes of the tokens.",
+    zh="在“同一个滑块，两种顺序”一节，把“深度”拖到 48，看词元的大小。",
+)
 EITHER_ORDER = (*NORMS_MISTAKES, *SUBLAYERS_MISTAKES, *CHAIN_MISTAKES, *NEITHER)
 
 PRE_NORM_LAYER = Exercise(
@@ -518,6 +522,8 @@ PRE_NORM_LAYER = Exercise(
     recipe=pre_norm,
     cases=CASES,
     mistakes=(*PRE_NORM_MISTAKES, *EITHER_ORDER),
+    section=Section("11_transformer_layers", Text(en="Exercise: a pre-norm layer", zh="练习：前置归一化层")),
+    panel=PANEL,
     line="h = x + attention(norm1(x))",
 )
 POST_NORM_LAYER = Exercise(
@@ -526,5 +532,10 @@ POST_NORM_LAYER = Exercise(
     recipe=post_norm,
     cases=CASES,
     mistakes=(*POST_NORM_MISTAKES, *EITHER_ORDER),
+    section=Section(
+        "11_transformer_layers",
+        Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),
+    ),
+    panel=PANEL,
     line="h = norm1(x + attention(x))",
 )

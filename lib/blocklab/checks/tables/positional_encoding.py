@@ -9,7 +9,7 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 
 
@@ -181,6 +181,11 @@ SINUSOIDAL_ENCODING = Exercise(
     ),
     mistakes=(*LAYOUT_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"length": n, "d_model": 4},
+    section=Section("07_positional_encoding", Text(en="By hand", zh="动手算")),
+    panel=Text(
+        en="under *The whole table*, drag row and column; tick and untick *sines before cosines*.",
+        zh="在“整张表”一节拖动“行”和“列”，再勾选、取消“先正弦，后余弦”。",
+    ),
     line="frequencies = base ** (-torch.arange(0, d_model, 2) / d_model)",
 )
 
@@ -362,6 +367,11 @@ SHIFT_MATRIX = Exercise(
         Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=FAR),
     ),
     mistakes=(*BLOCK_MISTAKES, *OFFSET_MISTAKES, *FREQUENCY_MISTAKES),
+    section=Section("07_positional_encoding", Text(en="A shift is a rotation", zh="平移就是旋转")),
+    panel=Text(
+        en="under *Clocks*, drag shift: by which angle does the hand of each pair turn, and which way?",
+        zh="在“时钟”一节拖动“平移”：每一对的指针转过多大的角度？朝哪个方向？",
+    ),
     line="block = torch.tensor([[cos, sin], [-sin, cos]])",
 )
 EXERCISES = (SINUSOIDAL_ENCODING, SHIFT_MATRIX)

@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 from .numbers import waves
 
@@ -280,6 +280,12 @@ ROTARY_EMBEDDING = Exercise(
     ),
     mistakes=(*PAIR_MISTAKES, *ROTATION_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
+    section=Section("07_positional_encoding", Text(en="Rotate instead of add", zh="不相加，而是旋转")),
+    panel=Text(
+        en="under *Clocks*, drag position: the hand of a pair shows the angle by which that pair is rotated (clockwise "
+        "there, counterclockwise here).",
+        zh="在“时钟”一节拖动“位置”：每个指针转过的角度，就是这一对应旋转的角度（那里是顺时针，这里是逆时针）。",
+    ),
     line="a, b = x[..., 0::2], x[..., 1::2]",
 )
 EXERCISES = (ROTARY_EMBEDDING,)

@@ -1,4 +1,4 @@
-"""Known mistakes of `swiglu`, the whole feed-forward layer with its three matrices."""
+"""Known mistakes of `swiglu`, the whole feed-forward network with its three matrices."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from torch.func import functional_call
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 from ..modules import CannotBeSaid, load_weights
 from .activations import SIGMOID_OVERFLOW
 from .numbers import waves
@@ -70,10 +70,10 @@ ROLES_MISTAKES = (
         "matrices-in-order",
         {"roles": lambda w1, w2, w3: (w1, w2, w3)},
         Text(
-            en="You take the matrices in the order gate, up, down. In Meta's numbering `w2` leads back down and `w3` "
-            "leads up. Only square matrices let this pass without an error.",
-            zh="你把三个矩阵依次当成了门、升、降。在 Meta 的编号里，`w2` 把宽度降回去，`w3` 才是升上去的。"
-            "只有方阵才不会报错，但结果是错的。",
+            en="You take the matrices in the order gate, value, way back. Here `w2` leads back to d and `w3` to the "
+            "value. Only square matrices let this pass without an error.",
+            zh="你是按门、值、变回 d 个数的顺序使用三个矩阵的。这里变回 d 个数用 `w2`，算值用 `w3`。"
+            "只有三个都是方阵，才会不报错而算出错的结果。",
         ),
         "square",
     ),
@@ -136,9 +136,8 @@ PROJECTION_MISTAKES = (
         "way-down-missing",
         {"descend": lambda hidden, down: hidden},
         Text(
-            en="You return the hidden features. That is the gated unit alone; the layer leads back to the width of x, "
-            "through `w2`.",
-            zh="你返回的是隐藏特征，那只是门控单元的结果。整个层还要经过 `w2`，回到 x 的宽度。",
+            en="You return the hidden units. The network leads back to the width of x, through `w2`.",
+            zh="你返回的是隐藏单元。整个网络还要乘 `w2`，变回 d 个数。",
         ),
         "one token",
     ),
@@ -178,8 +177,8 @@ GATE_MISTAKES = (
         "gate-not-activated",
         {"opened": lambda gate: gate},
         Text(
-            en="The two branches are multiplied as they are: that is the bilinear layer. SiLU belongs on the gate.",
-            zh="你把两支直接相乘了：那是双线性层。门的那一支要先经过 SiLU。",
+            en="The two branches are multiplied as they are: that is the bilinear unit. SiLU belongs on the gate.",
+            zh="你把两支直接相乘了：那是双线性单元。门的那一支要先经过 SiLU。",
         ),
         "one token",
     ),
@@ -196,9 +195,9 @@ GATE_MISTAKES = (
         "softmax-for-silu",
         {"opened": lambda gate: gate.softmax(-1)},
         Text(
-            en="Your gate goes through a softmax, so the hidden features compete for one sum. SiLU looks at one number "
+            en="Your gate goes through a softmax, so the hidden units compete for one sum. SiLU looks at one number "
             "at a time.",
-            zh="你的门经过的是 softmax：各个隐藏特征加起来是定值，一个大了，别的就小。SiLU 每次只看一个数。",
+            zh="你的门经过的是 softmax：各个隐藏单元的门加起来是定值，一个大了，别的就小。SiLU 每次只看一个数。",
         ),
         "one token",
     ),
@@ -227,9 +226,9 @@ JOIN_MISTAKES = (
         "no-gate",
         {"join": lambda gate, value, opened: opened(gate)},
         Text(
-            en="Only the branch of `w1` comes through, as in a layer with two matrices. Multiply by the branch of "
+            en="Only the branch of `w1` comes through, as in a network with two matrices. Multiply by the branch of "
             "`w3`.",
-            zh="只有 `w1` 这一支起了作用，就像只有两个矩阵的层。还要乘以 `w3` 那一支。",
+            zh="只有 `w1` 这一支起了作用，就像只有两个矩阵的网络。还要乘以 `w3` 那一支。",
         ),
         "one token",
     ),
@@ -237,8 +236,9 @@ JOIN_MISTAKES = (
         "value-alone",
         {"join": lambda gate, value, opened: value},
         Text(
-            en="Only the branch of `w3` comes through: your layer is linear. Multiply by the activated branch of `w1`.",
-            zh="只有 `w3` 这一支起了作用，你的层成了线性的。还要乘以激活后的 `w1` 那一支。",
+            en="Only the branch of `w3` comes through: your network is linear. Multiply by the activated branch of "
+            "`w1`.",
+            zh="只有 `w3` 这一支起了作用，你的网络成了线性的。还要乘以激活后的 `w1` 那一支。",
         ),
         "one token",
     ),
@@ -276,8 +276,8 @@ OTHER_MISTAKES = (
         "result-activated",
         {"finish": lambda y, x: F.silu(y)},
         Text(
-            en="The result of `w2` goes through SiLU once more. The last matrix ends the layer.",
-            zh="`w2` 的结果又经过了一次 SiLU。乘完最后一个矩阵，这一层就结束了。",
+            en="The result of `w2` goes through SiLU once more. The last matrix ends the network.",
+            zh="`w2` 的结果又经过了一次 SiLU。乘完最后一个矩阵，这个网络就结束了。",
         ),
         "one token",
     ),
@@ -285,8 +285,8 @@ OTHER_MISTAKES = (
         "residual-added",
         {"finish": lambda y, x: y + x},
         Text(
-            en="You add x at the end. The residual connection lies outside this layer.",
-            zh="你在最后加上了 x。残差连接不属于这一层，由外面来加。",
+            en="You add x at the end. The residual connection (lesson 11) lies outside this network.",
+            zh="你在最后加上了 x。残差连接（第 11 课）不属于这个网络，由外面来加。",
         ),
         "one token",
     ),
@@ -327,6 +327,12 @@ SWIGLU = Exercise(
     ),
     mistakes=(*ROLES_MISTAKES, *PROJECTION_MISTAKES, *GATE_MISTAKES, *JOIN_MISTAKES, *OTHER_MISTAKES),
     growing=lambda n: {"x": waves(n, n, 2)} | WAVES,
+    section=Section("08_activations_and_gates", Text(en="By hand", zh="动手算")),
+    panel=Text(
+        en="under *Straight and curved contours*, choose SiLU and tick the gate: one hidden unit is the product of the "
+        "first two pictures.",
+        zh="在“直的等高线，弯的等高线”一节选择 SiLU，并勾选门控：一个隐藏单元就是前两幅图之积。",
+    ),
     line="hidden = F.silu(x @ w1.T) * (x @ w3.T)",
 )
 EXERCISES = (SWIGLU,)

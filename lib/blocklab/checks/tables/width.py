@@ -6,21 +6,21 @@ from collections.abc import Callable
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 
-# Both exercises end with these steps: how many blocks, how many numbers those hold, and what type the result has
+# Both exercises end with these steps: how many tiles, how many numbers those hold, and what type the result has
 
 
 def given(multiple_of: int) -> int:
     return multiple_of
 
 
-def blocks_needed(n: int, multiple_of: int) -> int:
+def tiles_needed(n: int, multiple_of: int) -> int:
     return (n + multiple_of - 1) // multiple_of
 
 
-def numbers_in(blocks: int, multiple_of: int) -> int:
-    return multiple_of * blocks
+def numbers_in(tiles: int, multiple_of: int) -> int:
+    return multiple_of * tiles
 
 
 def unchanged(number: float) -> float:
@@ -34,16 +34,16 @@ def already_numbers(numbers: int, _multiple_of: int) -> int:
 ROUNDING_MISTAKES = (
     Mistake(
         "rounded-down",
-        {"blocks": lambda n, multiple_of: n // multiple_of},
+        {"tiles": lambda n, multiple_of: n // multiple_of},
         Text(
-            en="You round down: what does not fill a block is cut off. Round up, so that everything finds room.",
+            en="You round down: what does not fill a tile is cut off. Round up, so that everything finds room.",
             zh="你向下取整了：不满一块的部分丢掉了。应当向上取整，才放得下全部。",
         ),
         "just above",
     ),
     Mistake(
         "rounded-to-nearest",
-        {"blocks": lambda n, multiple_of: round(n / multiple_of)},
+        {"tiles": lambda n, multiple_of: round(n / multiple_of)},
         Text(
             en="You round to the nearest multiple, which may lie below. Round up, however little there is too much.",
             zh="你取的是最接近的倍数，它可能偏小。哪怕只多出一点，也应当向上取整。",
@@ -51,19 +51,19 @@ ROUNDING_MISTAKES = (
         "just above",
     ),
     Mistake(
-        "one-block-too-many",
-        {"blocks": lambda n, multiple_of: n // multiple_of + 1},
+        "one-tile-too-many",
+        {"tiles": lambda n, multiple_of: n // multiple_of + 1},
         Text(
-            en="Even where the number is a multiple already, you add a block. Nothing is left over there, so add none.",
+            en="Even where the number is a multiple already, you add a tile. Nothing is left over there, so add none.",
             zh="即使这个数已经是倍数，你也多加了一块。那时没有零头，不应再加。",
         ),
         "a multiple already",
     ),
     Mistake(
         "half-added",
-        {"blocks": lambda n, multiple_of: round(n / multiple_of + 0.5)},
+        {"tiles": lambda n, multiple_of: round(n / multiple_of + 0.5)},
         Text(
-            en="You add a half and call `round`, which sends a tie to the even number: 1 block becomes 1.5 and then 2. "
+            en="You add a half and call `round`, which sends a tie to the even number: 1 tile becomes 1.5 and then 2. "
             "Round up without that detour.",
             zh="你先加一半，再调用 `round`，而它遇到正好一半时取偶数：1 块先变成 1.5，再变成 2。"
             "请直接向上取整，不要绕道。",
@@ -71,18 +71,18 @@ ROUNDING_MISTAKES = (
         "a multiple already",
     ),
     Mistake(
-        "fraction-of-a-block",
-        {"blocks": lambda n, multiple_of: (n + multiple_of - 1) / multiple_of},
+        "fraction-of-a-tile",
+        {"tiles": lambda n, multiple_of: (n + multiple_of - 1) / multiple_of},
         Text(
-            en="`/` leaves a fraction of a block. After adding `multiple_of` − 1, divide with `//`, which keeps whole "
-            "blocks only.",
+            en="`/` leaves a fraction of a tile. After adding `multiple_of` − 1, divide with `//`, which keeps whole "
+            "tiles only.",
             zh="`/` 会留下不满一块的小数。加上 `multiple_of` − 1 之后，应当用 `//` 相除，只保留整块。",
         ),
         "just above",
     ),
     Mistake(
         "only-powers-of-two",
-        {"blocks": lambda n, multiple_of: (n + multiple_of - 1) & -multiple_of, "size": already_numbers},
+        {"tiles": lambda n, multiple_of: int(n + multiple_of - 1) & -multiple_of, "size": already_numbers},
         Text(
             en="You clear the last bits. That rounds up only where `multiple_of` is a power of 2, and it may be any "
             "number.",
@@ -92,7 +92,7 @@ ROUNDING_MISTAKES = (
     ),
     Mistake(
         "next-power-of-two",
-        {"blocks": lambda n, multiple_of: 1 << (n - 1).bit_length(), "size": already_numbers},
+        {"tiles": lambda n, multiple_of: 1 << (n - 1).bit_length(), "size": already_numbers},
         Text(
             en="You go up to the next power of 2. Go up to the next multiple of `multiple_of`, which is usually much "
             "nearer.",
@@ -101,10 +101,10 @@ ROUNDING_MISTAKES = (
         "just above",
     ),
     Mistake(
-        "number-of-blocks",
-        {"size": lambda blocks, multiple_of: blocks},
+        "number-of-tiles",
+        {"size": lambda tiles, multiple_of: tiles},
         Text(
-            en="You return the number of blocks. Multiply it by the size of a block.",
+            en="You return the number of tiles. Multiply it by the size of a tile.",
             zh="你返回的是块数，还要乘以每块的大小。",
         ),
         "just above",
@@ -130,22 +130,21 @@ def round_up_recipe(
     multiple_of: int,
     *,
     multiple: Callable = given,
-    blocks: Callable = blocks_needed,
+    tiles: Callable = tiles_needed,
     size: Callable = numbers_in,
     kind: Callable = unchanged,
 ) -> int:
     m = multiple(multiple_of)
-    return kind(size(blocks(n, m), m))
+    return kind(size(tiles(n, m), m))
 
 
 ROUND_UP_MISTAKES = (
     *ROUNDING_MISTAKES,
     Mistake(
-        "at-least-one-block",
-        {"blocks": lambda n, multiple_of: max(1, blocks_needed(n, multiple_of))},
+        "at-least-one-tile",
+        {"tiles": lambda n, multiple_of: max(1, tiles_needed(n, multiple_of))},
         Text(
-            en="Your result is never below one block. For n = 0 nothing is needed, and 0 is a multiple of every "
-            "number.",
+            en="Your result is never below one tile. For n = 0 nothing is needed, and 0 is a multiple of every number.",
             zh="你的结果至少有一块。n = 0 时什么都不需要，而且 0 是任何数的倍数。",
         ),
         "nothing",
@@ -173,7 +172,7 @@ ROUND_UP_MISTAKES = (
         "not-divided",
         lambda n, multiple_of: n + multiple_of - 1,
         Text(
-            en="You add `multiple_of` − 1 and stop. Now divide into whole blocks and multiply by their size.",
+            en="You add `multiple_of` − 1 and stop. Now divide into whole tiles and multiply by their size.",
             zh="你加上 `multiple_of` − 1 就停了。接下来要除成整块，再乘以每块的大小。",
         ),
         "just above",
@@ -182,8 +181,8 @@ ROUND_UP_MISTAKES = (
         "larger-of-the-two",
         max,
         Text(
-            en="You return the larger of the two numbers. That is a multiple only as long as one block is enough.",
-            zh="你返回的是两个数中较大的一个。只有一块就够时，它才是倍数。",
+            en="You return the larger of the two numbers. Where one tile is not enough, that is n itself, not rounded.",
+            zh="你返回的是两个数中较大的一个。一块不够时，那就是 n 本身，并没有取整。",
         ),
         "just above",
     ),
@@ -208,8 +207,8 @@ ROUND_UP = Exercise(
         Case("a multiple already", {"n": 192, "multiple_of": 64}),
         Case("nothing", {"n": 0, "multiple_of": 64}),
         Case("not a power of two", {"n": 21, "multiple_of": 10}),
-        Case("less than a block", {"n": 3, "multiple_of": 256}),
-        Case("blocks of one", {"n": 7, "multiple_of": 1}),
+        Case("less than a tile", {"n": 3, "multiple_of": 256}),
+        Case("tiles of one", {"n": 7, "multiple_of": 1}),
         Case("Llama", {"n": 10922, "multiple_of": 256}),
         Case(
             "large-number",
@@ -222,7 +221,12 @@ ROUND_UP = Exercise(
         ),
     ),
     mistakes=ROUND_UP_MISTAKES,
-    line="blocks = (n + multiple_of - 1) // multiple_of",
+    section=Section("09_swiglu_width", Text(en="Rounding up, in tiles", zh="图解向上取整")),
+    panel=Text(
+        en="under *Rounding up, in tiles*, set m to 5, drag n from 15 to 16, and read how many squares the tiles hold.",
+        zh="在“图解向上取整”一节里，把 m 设为 5，把 n 从 15 拖到 16，读出整块一共有多少个方格。",
+    ),
+    line="tiles = (n + multiple_of - 1) // multiple_of",
 )
 
 
@@ -250,14 +254,14 @@ def hidden_width_recipe(
     share: Callable = two_thirds,
     scale: Callable = times,
     multiple: Callable = given,
-    blocks: Callable = blocks_needed,
+    tiles: Callable = tiles_needed,
     size: Callable = numbers_in,
     scale_at_the_end: Callable = lambda width, multiplier: width,
     kind: Callable = unchanged,
 ) -> int:
     m = multiple(multiple_of)
     hidden = scale(share(widen(d_model)), multiplier)
-    return kind(scale_at_the_end(size(blocks(hidden, m), m), multiplier))
+    return kind(scale_at_the_end(size(tiles(hidden, m), m), multiplier))
 
 
 HIDDEN_MISTAKES = (
@@ -297,7 +301,7 @@ HIDDEN_MISTAKES = (
         Text(
             en="You round the two thirds up. Meta's rule cuts the fraction off there; it rounds up only once, at the "
             "end.",
-            zh="你把那三分之二也向上取整了。Meta 的规则在这一步直接去掉小数，只在最后向上取整一次。",
+            zh="你把那三分之二也向上取整了。Meta 的规则在这一步直接舍去小数，只在最后向上取整一次。",
         ),
         "a third too much",
     ),
@@ -306,7 +310,7 @@ HIDDEN_MISTAKES = (
         {"share": lambda hidden: round(2 * hidden / 3)},
         Text(
             en="You round the two thirds to the nearest number. Meta's rule cuts the fraction off.",
-            zh="你把那三分之二四舍五入了。Meta 的规则是直接去掉小数。",
+            zh="你把那三分之二四舍五入了。Meta 的规则是直接舍去小数。",
         ),
         "two thirds too much",
     ),
@@ -315,12 +319,12 @@ HIDDEN_MISTAKES = (
         {
             "share": lambda hidden: 2 * hidden / 3,
             "scale": lambda hidden, multiplier: hidden * (multiplier or 1),
-            "blocks": lambda n, multiple_of: math.ceil(n / multiple_of),
+            "tiles": lambda n, multiple_of: math.ceil(n / multiple_of),
         },
         Text(
-            en="You carry the fraction along and round up with it, so a third too much costs a whole block. Meta's "
+            en="You carry the fraction along and round up with it, so a third too much costs a whole tile. Meta's "
             "rule cuts the fraction off after every step.",
-            zh="你一直带着小数，最后才向上取整，于是只多出三分之一，也要多占一整块。Meta 的规则每一步都先去掉小数。",
+            zh="你一直带着小数，最后才向上取整，于是只多出三分之一，也要多占一整块。Meta 的规则每一步都先舍去小数。",
         ),
         "a third too much",
     ),
@@ -339,9 +343,9 @@ HIDDEN_MISTAKES = (
             d_model, multiple_of, multiplier, share=lambda hidden: 2 * hidden / 3, kind=int
         ),
         Text(
-            en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, and "
-            "sometimes that is one less.",
-            zh="你只在乘以系数之后去掉小数。Meta 的规则是前后各去一次，结果有时会少一。",
+            en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, which "
+            "sometimes gives less.",
+            zh="你只在乘以系数之后舍去小数。Meta 的规则是前后各舍一次，结果有时会小一点。",
         ),
         "times one and a half",
     ),
@@ -359,7 +363,7 @@ HIDDEN_MISTAKES = (
         {"scale": lambda hidden, multiplier: hidden if multiplier is None else round(multiplier * hidden)},
         Text(
             en="You round to the nearest number after the multiplier. Meta's rule cuts the fraction off.",
-            zh="乘以系数之后，你四舍五入了。Meta 的规则是直接去掉小数。",
+            zh="乘以系数之后，你四舍五入了。Meta 的规则是直接舍去小数。",
         ),
         "times one and a fifth",
     ),
@@ -369,7 +373,7 @@ HIDDEN_MISTAKES = (
         Text(
             en="You round up after the multiplier. Meta's rule cuts the fraction off there and rounds up only at the "
             "end.",
-            zh="乘以系数之后，你向上取整了。Meta 的规则在这一步直接去掉小数，只在最后才向上取整。",
+            zh="乘以系数之后，你向上取整了。Meta 的规则在这一步直接舍去小数，只在最后才向上取整。",
         ),
         "times one and three tenths",
     ),
@@ -435,10 +439,10 @@ HIDDEN_MISTAKES = (
     ),
     Mistake(
         "never-rounded",
-        {"blocks": lambda n, multiple_of: n, "size": already_numbers},
+        {"tiles": lambda n, multiple_of: n, "size": already_numbers},
         Text(
-            en="You do not round to a multiple at all. Such widths do not divide well among the units of a GPU.",
-            zh="你没有取整到倍数。这样的宽度不便在 GPU 的各个计算单元之间平分。",
+            en="You do not round to a multiple at all. The last step goes up to a multiple of `multiple_of`.",
+            zh="你没有取整到倍数。最后一步应当向上取整到 `multiple_of` 的倍数。",
         ),
         "just above",
     ),
@@ -457,8 +461,8 @@ HIDDEN_WIDTH = Exercise(
         Case("a multiple already", {"d_model": 24, "multiple_of": 64}),
         Case("not a power of two", {"d_model": 9, "multiple_of": 10}),
         Case("256 already", {"d_model": 96, "multiple_of": 32}),
-        Case("small blocks", {"d_model": 1002, "multiple_of": 9, "multiplier": 1.37}),
-        Case("smaller blocks", {"d_model": 1003, "multiple_of": 4, "multiplier": 0.77}),
+        Case("small tiles", {"d_model": 1002, "multiple_of": 9, "multiplier": 1.37}),
+        Case("smaller tiles", {"d_model": 1003, "multiple_of": 4, "multiplier": 0.77}),
         Case("a third too much", {"d_model": 8, "multiple_of": 1}),
         Case("two thirds too much", {"d_model": 7, "multiple_of": 1}),
         Case("times one and a half", {"d_model": 7, "multiple_of": 1, "multiplier": 1.5}),
@@ -466,6 +470,13 @@ HIDDEN_WIDTH = Exercise(
         Case("times one and three tenths", {"d_model": 7, "multiple_of": 1, "multiplier": 1.3}),
     ),
     mistakes=(*HIDDEN_MISTAKES, *ROUNDING_MISTAKES),
+    section=Section("09_swiglu_width", Text(en="Detective", zh="侦探")),
+    panel=Text(
+        en="under *What the rounding costs*, set d_model to 256, multiple_of to 1 and multiplier to 1.3, and compare "
+        "each number in the line with yours; then drag multiple_of to 256.",
+        zh="在“取整的代价”一节里，把 d_model 设为 256，multiple_of 设为 1，multiplier 设为 1.3，"
+        "把图下那行的数逐个与你的结果对照；再把 multiple_of 拖到 256。",
+    ),
     line="hidden = int(2 * (4 * d_model) / 3)",
 )
 EXERCISES = (ROUND_UP, HIDDEN_WIDTH)

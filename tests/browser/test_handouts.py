@@ -1,0 +1,16 @@
+"""The handout of every lesson fits on one sheet of paper."""
+
+import re
+from pathlib import Path
+
+from blocklab.publish.handout import write_handouts
+from blocklab.publish.project import Project
+
+PROJECT = Project(Path(__file__).parents[2])
+
+
+def test_every_handout_is_one_page(chromium, tmp_path):
+    write_handouts(PROJECT, PROJECT.outlines(), tmp_path, chromium)
+    pages = {file.name: len(re.findall(rb"/Type /Page\b", file.read_bytes())) for file in tmp_path.glob("*.pdf")}
+    assert len(pages) == 2 * (len(PROJECT.outlines()) - 1)
+    assert set(pages.values()) == {1}, pages

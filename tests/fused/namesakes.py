@@ -1,0 +1,43 @@
+"""A fused function and torch's own under one name, with the same arguments, and how far a result is from the truth."""
+
+import torch
+import torch.nn.functional as F
+
+from blocklab import fused
+
+NAMES = ["layer_norm", "rms_norm", "swiglu"]
+EPS = 0.1  # far from negligible, and keeps equal values well conditioned
+
+
+def ours(name, *tensors):
+    return _call(fused, name, *tensors)
+
+
+def torchs(name, gate, value=None, bias=None):
+    return F.silu(gate) * value if name == "swiglu" else _call(F, name, gate, value, bias)
+
+
+def _call(namespace, name, x, *parameters):
+    if name == "swiglu":
+        return namespace.swiglu(x, *parameters)
+    shape = tuple(x.shape[-1:]) if parameters[0] is None else tuple(parameters[0].shape)
+    return getattr(namespace, name)(x, shape, *(parameters[:1] if name == "rms_norm" else parameters), eps=EPS)
+
+
+def inputs(name, shape, dtype=torch.float64, seed=0):
+    """gate and value, or x, weight and bias, which rms_norm ignores."""
+    rng = torch.Generator().manual_seed(seed)
+    shapes = [shape, shape] if name == "swiglu" else [shape, shape[-1:], shape[-1:]]
+    return [(2 * torch.randn(s, generator=rng, dtype=torch.float64) + 1).to(dtype) for s in shapes]
+
+
+def result_and_gradients(function, name, tensors, dy):
+    """y and the gradients of the tensors used, for a dy that every type holds exactly enough."""
+    leaves = [t.detach().requires_grad_() for t in tensors[: 2 if name == "rms_norm" else None]]
+    y = function(name, *leaves, *tensors[len(leaves) :])
+    return [y.detach(), *torch.autograd.grad(y, leaves, dy.to(y.dtype))]
+
+
+def error(got, exact):
+    """The distance from the exact tensor, as a part of its length."""
+    return torch.linalg.vector_norm(got.double() - exact) / torch.linalg.vector_norm(exact).clamp_min(1e-300)
