@@ -36,7 +36,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "timing": {"kernels"},
     "real_models": {"kernels", "language"},
     "two_processes": {"kernels"},
-    "pictures": {"kernels", "language"},
+    "pictures": {"kernels", "language", "timing"},
     "checks": {"kernels", "language", "package"},
     "panel": {"language"},
     "lesson": {"language", "panel", "package"},

@@ -91,7 +91,7 @@ r"""
 r"""
 ## Where do I go?
 
-One Transformer layer and, on every part, the lessons about it. Click a part or a number; open circles are lessons to come.
+One Transformer layer and, on every part, the lessons about it. Click a part or a number.
 """
 
 # %% [markdown] lang="zh"
@@ -106,20 +106,20 @@ LinkedPicture(lesson_map, size=(10, 5.4), links=links())
 
 # %% [markdown] lang="en"
 r"""
-| lesson | about | state |
-|---|---|---|
-| [01](01_why_normalize.ipynb) | Why do activations need a scale? | **ready** |
-| [02](02_norm_axes.ipynb) | Which numbers share one mean? | **ready** |
-| [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? | **ready** |
-| [04](04_small_batches.ipynb) | When does BatchNorm fail? | **ready** |
-| [05](05_layer_norm.ipynb) | LayerNorm, exactly. | **ready** |
-| [06](06_rms_norm.ipynb) | What is lost when the mean stays? | **ready** |
-| [07](07_positional_encoding.ipynb) | How do sines tell positions apart? | **ready** |
-| [08](08_activations_and_gates.ipynb) | What does a gate add? | **ready** |
-| [09](09_swiglu_width.ipynb) | Where does 11008 come from? | **ready** |
-| [10](10_attention.ipynb) | Who may look at whom? | **ready** |
-| [11](11_transformer_layers.ipynb) | How do the blocks fit together? | **ready** |
-| 12 | How fast can a layer be, and how fast is it? | to come |
+| lesson | about |
+|---|---|
+| [01](01_why_normalize.ipynb) | Why do activations need a scale? |
+| [02](02_norm_axes.ipynb) | Which numbers share one mean? |
+| [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? |
+| [04](04_small_batches.ipynb) | When does BatchNorm fail? |
+| [05](05_layer_norm.ipynb) | LayerNorm, exactly. |
+| [06](06_rms_norm.ipynb) | What is lost when the mean stays? |
+| [07](07_positional_encoding.ipynb) | How do sines tell positions apart? |
+| [08](08_activations_and_gates.ipynb) | What does a gate add? |
+| [09](09_swiglu_width.ipynb) | Where does 11008 come from? |
+| [10](10_attention.ipynb) | Who may look at whom? |
+| [11](11_transformer_layers.ipynb) | How do the blocks fit together? |
+| [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU, and how fast is it? |
 
 You read English here; every lesson has a Chinese twin, linked at its top. The code is the same in both. Words are explained in the [glossary](glossary.ipynb).
 
@@ -141,20 +141,20 @@ What PyTorch itself says of its column (lessons 03 and 05 show the rest). `runni
 
 # %% [markdown] lang="zh"
 r"""
-| 课 | 内容 | 状态 |
-|---|---|---|
-| [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ | **可用** |
-| [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | **可用** |
-| [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ | **可用** |
-| [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ | **可用** |
-| [05](05_layer_norm.ipynb) | 一丝不差的层归一化 | **可用** |
-| [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **可用** |
-| [07](07_positional_encoding.ipynb) | 正弦怎样区分位置？ | **可用** |
-| [08](08_activations_and_gates.ipynb) | 门控带来了什么？ | **可用** |
-| [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ | **可用** |
-| [10](10_attention.ipynb) | 谁能看谁？ | **可用** |
-| [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | **可用** |
-| 12 | 一层最快能有多快，实际有多快？ | 待写 |
+| 课 | 内容 |
+|---|---|
+| [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ |
+| [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ |
+| [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ |
+| [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ |
+| [05](05_layer_norm.ipynb) | 一丝不差的层归一化 |
+| [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ |
+| [07](07_positional_encoding.ipynb) | 正弦怎样区分位置？ |
+| [08](08_activations_and_gates.ipynb) | 门控带来了什么？ |
+| [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ |
+| [10](10_attention.ipynb) | 谁能看谁？ |
+| [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ |
+| [12](12_cuda_timing.ipynb) | GPU 上的一层最快能有多快，实际又有多快？ |
 
 你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。术语的意思可以查[术语表](glossary.ipynb)。
 

@@ -50,6 +50,7 @@ def test_measured_is_what_torchs_layers_give(depth, norm_first, seed):
 
 def test_weights_are_drawn_as_in_nn_transformer():
     _, weights, *_ = draws(False)
+    torch.manual_seed(0)  # the deviation of 64 numbers is itself a little random
     torchs = nn.Transformer(WIDTH, HEADS, 1, 1, 4 * WIDTH, batch_first=True).encoder.layers[0].state_dict()
     drawn = weights[0]
     for name, expected in torchs.items():

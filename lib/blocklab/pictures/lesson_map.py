@@ -9,7 +9,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from blocklab.language import Text
 from blocklab.pictures.palette import GROUPS, INK, MOVED, QUIET
 
-WRITTEN = (
+LESSONS = (
     "00_start_here",
     "01_why_normalize",
     "02_norm_axes",
@@ -22,12 +22,13 @@ WRITTEN = (
     "09_swiglu_width",
     "10_attention",
     "11_transformer_layers",
+    "12_cuda_timing",
 )
-"""The lessons that are there, by the names of their files."""
+"""The names of the lessons' files, by their numbers."""
 
 SEEN = Text(
-    en="A Transformer layer, and the lesson for each part. Filled circles: ready. Open circles: to come.",
-    zh="一个 Transformer 层，以及讲解各部分的课程。实心圆：已经写好；空心圆：尚未写好。",
+    en="A Transformer layer, and the numbers of the lessons on each part.",
+    zh="一个 Transformer 层，以及讲解各部分的课程的编号。",
 )
 WIDE, HIGH = 12, 8
 STREAM = 2.9
@@ -60,7 +61,7 @@ def lesson_map(figure: Figure) -> Callable[[], str]:
     for x, y, width, text, _, colour in PARTS:
         box(axes, x, y, width, str(text), colour)
     for x, y, lesson in badges():
-        badge(axes, x, y, lesson, stem_of(lesson) is not None)
+        badge(axes, x, y, lesson)
     return lambda: str(SEEN)
 
 
@@ -74,24 +75,14 @@ def badges() -> Iterator[tuple[float, float, int]]:
 def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
     """What can be clicked: left, top, width and height as shares of the picture, the lesson's file, its number.
 
-    The numbers of all lessons that are there, and the part itself where one lesson alone belongs to it.
+    Every number, and the part itself where one lesson alone belongs to it.
     """
-    found = []
-    for x, y, lesson in badges():
-        if stem_of(lesson):
-            found.append((x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS, lesson))
-    for x, y, width, _, lessons, _ in PARTS:
-        if len(lessons) == 1 and stem_of(lessons[0]):
-            found.append((x - width / 2, y - 0.4, width, 0.8, lessons[0]))
+    found = [(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS, lesson) for x, y, lesson in badges()]
+    found += [(x - w / 2, y - 0.4, w, 0.8, lessons[0]) for x, y, w, _, lessons, _ in PARTS if len(lessons) == 1]
     return [
-        ((x / WIDE, 1 - (y + height) / HIGH, width / WIDE, height / HIGH), f"{stem_of(lesson)}.ipynb", f"{lesson:02}")
+        ((x / WIDE, 1 - (y + height) / HIGH, width / WIDE, height / HIGH), f"{LESSONS[lesson]}.ipynb", f"{lesson:02}")
         for x, y, width, height, lesson in found
     ]
-
-
-def stem_of(lesson: int) -> str | None:
-    """The name of a lesson's file, None before it is written."""
-    return next((stem for stem in WRITTEN if stem.startswith(f"{lesson:02}_")), None)
 
 
 def box(axes: Axes, x: float, y: float, width: float, text: str, colour: str) -> None:
@@ -103,9 +94,9 @@ def box(axes: Axes, x: float, y: float, width: float, text: str, colour: str) ->
     axes.text(x, y, text, ha="center", va="center", size=11, color=INK, zorder=4)
 
 
-def badge(axes: Axes, x: float, y: float, lesson: int, ready: bool) -> None:
-    """The number of a lesson in a circle, filled when the lesson is written."""
-    axes.plot(x, y, "o", ms=20, mfc=MOVED if ready else "white", mec=INK, mew=0.9, zorder=4)
+def badge(axes: Axes, x: float, y: float, lesson: int) -> None:
+    """The number of a lesson in a circle."""
+    axes.plot(x, y, "o", ms=20, mfc=MOVED, mec=INK, mew=0.9, zorder=4)
     axes.text(x, y, f"{lesson:02}", ha="center", va="center_baseline", size=10, color=INK, zorder=5)
 
 

@@ -22,7 +22,7 @@ from . import notebook, stamp
 from .problem import PublishError
 from .project import Outline, Project
 
-GUESS = "guess=Choice("  # of a lesson's panels, the one that asks for a prediction
+GUESS = re.compile(r"""\bguess"?(?:=|: )Choice\(""")  # of a lesson's panels, the one that asks for a prediction
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
 CLOSING = {"en": "## Three closing questions", "zh": "## 三个思考题"}
 IN_ONE_LINE = {"en": "**In one line:**", "zh": "**一句话总结**"}
@@ -59,7 +59,7 @@ class Part:
     def prediction(self) -> str:
         """The text above the panel that asks for a guess, and the panel as it was saved, with its line."""
         for text, panel in pairwise(self.lesson.cells):
-            if GUESS in panel.source:
+            if GUESS.search(panel.source):
                 data = next(output["data"] for output in panel.outputs if "image/png" in output.get("data", {}))
                 image = f'<img src="data:image/png;base64,{data["image/png"]}" alt="{escape(data["text/plain"])}">'
                 return f'{text.source}\n\n<p class="picture">{image}</p>'

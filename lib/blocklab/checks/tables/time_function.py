@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..exercise import Case, Exercise, Mistake, Section
 
 LAUNCH = 0.001  # seconds that a call takes to put its work into the queue
 
@@ -454,6 +454,12 @@ TIME_FUNCTION = Exercise(
         ),
     ),
     mistakes=(*WATCH_MISTAKES, *ROUNDS_MISTAKES, *SUMMARY_MISTAKES),
+    section=Section("12_cuda_timing", Text(en="The lying watch", zh="说谎的秒表")),
+    panel=Text(
+        en="under *The lying watch*, go through the watches: see which calls count, where the black line begins and "
+        "where it ends.",
+        zh="在“说谎的秒表”一节里，逐个选择计时方式，看看哪些调用算数，黑线从哪里开始、到哪里结束。",
+    ),
     line="function(); synchronize(); stopped = clock()",
 )
 EXERCISES = (TIME_FUNCTION,)

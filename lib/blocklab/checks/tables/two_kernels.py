@@ -70,6 +70,12 @@ BYTES_IN_TWO_KERNELS = Exercise(
         )
     ),
     section=Section("12_cuda_timing", Text(en="By hand", zh="动手算")),
+    panel=Text(
+        en='under *Guess, then bytes*, look at the kernel "+ β" of LayerNorm\'s bar: which of its blocks does '
+        "`opened * value` have too, and which one comes on top?",
+        zh="在“先猜，再算字节数”一节里，看 LayerNorm 那一条上的核函数“+ β”："
+        "它的哪些方块 `opened * value` 也有，还多出哪一块？",
+    ),
     line="reads, writes = 1 + 2, 1 + 1",
 )
 EXERCISES = (BYTES_IN_TWO_KERNELS,)

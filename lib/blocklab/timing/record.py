@@ -1,0 +1,189 @@
+"""Measure everything that lesson 12 shows, on this machine, into one file with its provenance."""
+
+import datetime
+import functools
+import gc
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from blocklab.timing import machine
+from blocklab.timing.accuracy import near_enough, relative_errors
+from blocklab.timing.arms import Operation, limit, operations
+from blocklab.timing.byte_table import bytes_moved
+from blocklab.timing.calls import DIRECTIONS, Function
+from blocklab.timing.measurement import Roofs, measure, measure_roofs
+from blocklab.timing.recording import Writer, rows_of
+
+HIDDEN = (11008, 10912, 10920, 10922, 10923, 10924, 10944)  # the first is compared with
+FEW_ROWS_FROM = 16384  # so wide a matrix fills a GPU with a quarter of the rows
+
+
+class Refused(Exception):
+    """The recorder cannot start; the message says what it wanted and what came."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is recorded, and how long at most."""
+
+    device: torch.device
+    dtype: torch.dtype
+    widths: tuple[int, ...]
+    rows: int
+    rounds: int
+    compiled: bool
+    matmul: tuple[int, int]  # rows and model width of the matrix products
+    seconds: float
+
+
+def plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
+    """The widths in the order of their weight: where time runs out, the last are missing.
+
+    Raises Refused if a GPU is wanted and there is none.
+    """
+    if cpu:
+        widths = (1024,) if quick else (1024, 4096, 4097)
+        rounds = 3 if quick else 7
+        matmul = (64, 256) if quick else (256, 512)
+        return Plan(torch.device("cpu"), torch.float32, widths, 2048, rounds, not quick, matmul, 60 * minutes)
+    if not torch.cuda.is_available():
+        raise Refused(
+            "record wants a CUDA device, got none: this machine has no NVIDIA GPU, or its PyTorch no CUDA "
+            f"(torch {torch.__version__}). `record --cpu` times what runs on the CPU."
+        )
+    widths = (4096, 16384, 1024, 8192, 32768, 65536, 2048, 4097, 4100, 4104)
+    if quick:
+        widths = (4096, 1024, 16384, 4097)
+    rounds = 10 if quick else 20
+    gpu = torch.device("cuda", torch.cuda.current_device())
+    return Plan(gpu, torch.bfloat16, widths, 32768, rounds, True, (8192, 4096), 60 * minutes)
+
+
+def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = print) -> None:
+    """Measure what the plan asks for into a new file; one line is said for every measurement.
+
+    Every arm has to be accurate before it is timed. What fails, or finds no time, is named in the file with its reason.
+    """
+    start = time.monotonic()
+    roofs = measure_roofs(plan.device, plan.rounds)
+    provenance = machine.describe(plan.device) | {
+        "copy_roof_GBs": f"{roofs.copy / 1e9:.5g}",
+        "matmul_roof_TFLOPs": f"{roofs.matmul / 1e12:.5g}",
+        "command": command,
+    }
+    say(f"{provenance['device']}: copy {provenance['copy_roof_GBs']} GB/s, "
+        f"matrix product {provenance['matmul_roof_TFLOPs']} TFLOP/s, into {path}")  # fmt: skip
+    with Writer(path, provenance) as writer:
+        for name, work in _measurements(plan, roofs, writer):
+            if time.monotonic() - start > plan.seconds:
+                writer.left_out(name, f"{plan.seconds / 60:g} minutes were over")
+                continue
+            try:
+                for row in work():
+                    writer.row(row)
+                    say(_line(row))
+            except RuntimeError as error:  # such as too little memory
+                writer.left_out(name, f"{type(error).__name__}: {error}")
+                say(f"{name}: left out, {type(error).__name__}")
+            if plan.device.type == "cuda":
+                gc.collect()  # graphs of autograd hold on to their tensors
+                torch.cuda.empty_cache()
+
+
+def default_path(device: torch.device) -> Path:
+    """Such as timings-nvidia-h200-2026-12-24-1530.csv, in the current folder."""
+    name = re.sub(r"[^a-z0-9]+", "-", machine.describe(device)["device"].lower()).strip("-")
+    return Path(f"timings-{name}-{datetime.datetime.now(datetime.UTC):%Y-%m-%d-%H%M}.csv")
+
+
+def _measurements(plan: Plan, roofs: Roofs, writer: Writer) -> Iterator[tuple[str, Callable[[], Iterator[dict]]]]:
+    for role in ROLES:
+        yield f"matmul, {role}", functools.partial(_matmul_rows, plan, role, roofs)
+    for width in plan.widths:
+        for operation in operations(plan.device, plan.compiled):
+            for direction in DIRECTIONS:
+                work = functools.partial(_operation_rows, plan, operation, width, direction, roofs, writer)
+                yield f"{operation.name} {direction} {width}", work
+
+
+def _operation_rows(
+    plan: Plan, operation: Operation, width: int, direction: str, roofs: Roofs, writer: Writer
+) -> Iterator[dict]:
+    rows = plan.rows // 4 if width >= FEW_ROWS_FROM else plan.rows
+    if plan.compiled:
+        torch.compiler.reset()  # else the ninth shape of a function is not compiled any more
+    torch.manual_seed(0)
+
+    def inputs() -> list[Tensor]:
+        return operation.inputs(rows, width, plan.dtype, plan.device, direction)
+
+    arms, errors = _accurate(operation, direction, inputs(), writer)
+    if not arms:
+        return
+    moved = bytes_moved(operation.name, (rows, width), plan.dtype, direction)
+    result = measure(arms, inputs, direction, moved=moved, rounds=plan.rounds, roofs=roofs)
+    yield from rows_of(result, errors, op=operation.name, rows=rows, width=width, dtype=_name(plan.dtype))
+
+
+def _accurate(
+    operation: Operation, direction: str, inputs: list[Tensor], writer: Writer
+) -> tuple[dict[str, Function], dict[str, float]]:
+    """The arms that are accurate enough to be timed, and the largest relative error of each."""
+    arms, errors, compared = {}, {}, None
+    for name, arm in operation.ready(direction).items():
+        what = f"{name}, {operation.name} {direction} {tuple(inputs[0].shape)}"
+        try:
+            found = relative_errors(arm, operation.exact, inputs, direction)
+        except Exception as error:  # whatever a compiler or another's package raises: the others go on
+            writer.left_out(what, f"{type(error).__name__}: {error}")
+            continue
+        compared = found if compared is None else compared
+        errors[name] = max(found)
+        if near_enough(found, compared, inputs[0].dtype, limit(name)):
+            arms[name] = arm
+        else:
+            writer.left_out(what, f"relative error {max(found):.3g}, more than {limit(name)} times {max(compared):.3g}")
+    return arms, errors
+
+
+# Where a hidden width stands in the three matrix products of a feed-forward layer. rows and d are fixed.
+ROLES: dict[str, tuple[Callable, Callable]] = {
+    "N: h = x @ w1.T": (lambda rows, d, h: [(rows, d), (h, d)], F.linear),
+    "K: y = h @ w2.T": (lambda rows, d, h: [(rows, h), (d, h)], F.linear),
+    "M: dw1 = dh.T @ x": (lambda rows, d, h: [(rows, h), (rows, d)], lambda dh, x: dh.T @ x),
+}
+
+
+def _matmul_rows(plan: Plan, role: str, roofs: Roofs) -> Iterator[dict]:
+    shapes, product = ROLES[role]
+    rows, d = plan.matmul
+
+    def inputs() -> list[Tensor]:
+        pairs = [shape for hidden in HIDDEN for shape in shapes(rows, d, hidden)]
+        return [torch.randn(shape, dtype=plan.dtype, device=plan.device) for shape in pairs]
+
+    arms = {str(hidden): lambda *all, i=i: product(*all[2 * i : 2 * i + 2]) for i, hidden in enumerate(HIDDEN)}
+    flops = {str(hidden): 2 * rows * d * hidden for hidden in HIDDEN}
+    result = measure(arms, inputs, flops=flops, rounds=plan.rounds, roofs=roofs)
+    width = {str(hidden): hidden for hidden in HIDDEN}
+    yield from rows_of(
+        result, {}, op=f"matmul, hidden is {role}", implementation="torch", rows=rows, width=width,
+        dtype=_name(plan.dtype),
+    )  # fmt: skip
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _line(row: dict) -> str:
+    share = row["share_of_copy_roof"] or row["share_of_matmul_roof"]
+    what = f"{row['op']} {row['direction']} {row['rows']} x {row['width']}"
+    return f"{what:56}{row['implementation']:9}{row['median_us']:>9} us{row['ratio']:>9}{share:>9} {row['mark']}"

@@ -1,0 +1,453 @@
+# %% [markdown] lang="en"
+r"""
+# 12 How fast can a layer be on a GPU, and how fast is it?
+
+RMSNorm computes less than LayerNorm. Is it faster? Count bytes first; then take a stopwatch, which lies easily.
+
+After this lesson you can predict a norm's speed from its bytes, spot five lies of benchmarks, mend a lying benchmark, and time functions on your machine. It takes about 20 minutes.
+
+You need no GPU. This course has no recording of one yet: you see predictions, others' measurements with their source, and your CPU.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+# 12 GPU 上的一层最快能有多快，实际又有多快？
+
+RMSNorm 的计算比层归一化（LayerNorm）少。它更快吗？我们先算要传多少字节，再用秒表来测；而秒表很容易说谎。
+
+学完这一课，你能根据传输的字节数预测归一化层的速度，能识破基准测试（benchmark）的五种谎话，能把一个说谎的基准测试改对，还能在自己的机器上给函数计时。大约需要 20 分钟。
+
+没有 GPU 也能学。本课程目前还没有 GPU 上的计时记录：没有 GPU 时，你看到的是预测、别人的测量结果（注明出处），以及你自己的 CPU 上的结果。
+"""
+
+# %%
+import time
+from importlib.resources import files
+from statistics import mean, median
+
+import torch
+import torch.nn.functional as F
+
+from blocklab import fused
+from blocklab.checks import check
+from blocklab.language import Text
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.pictures.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes
+from blocklab.pictures.lying_watch import WATCHES, apparent_speed, lying_watch
+from blocklab.pictures.measured_bytes import measured_here, recorded
+from blocklab.timing import bytes_moved, bytes_per_number, eager, load_bits, tiles_and_waves
+
+# %% [markdown] lang="en"
+r"""
+## Two questions first
+
+1. Pre-norm or post-norm: which one carries x past the sub-layer as it is?
+2. d_model is 4096. How wide is Meta's hidden layer with `multiple_of` 256? And without rounding up?
+
+<details><summary>Answers</summary>
+
+1. Pre-norm: y = x + f(norm(x)).
+2. 11008, and 10922: 8 · 4096 / 3 without its fraction.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 先想两个问题
+
+1. 前置归一化和后置归一化，哪一种让 x 原样绕过子层？
+2. d_model 是 4096。按 Meta 的规则，`multiple_of` 取 256 时，隐藏层有多宽？不向上取整呢？
+
+<details><summary>答案</summary>
+
+1. 前置归一化：y = x + f(norm(x))。
+2. 11008；不取整是 10922，即 8 · 4096 / 3 舍去小数。
+
+</details>
+"""
+
+# %% [markdown] lang="en"
+r"""
+## By hand
+
+A GPU keeps tensors in its memory and computes on its chip. A **kernel** is a function that runs there: it reads from memory, computes, and writes its result back. Written step by step, every operation is at least one kernel, and large results go through memory from each kernel to the next. Take y = 2x + 1 for eight numbers in bfloat16, 2 bytes each:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 动手算
+
+GPU 把张量存放在显存里，在芯片上计算。**核函数**（kernel）就是在 GPU 上运行的函数：从显存读入数据，计算，再把结果写回显存。一步一步写，每个运算至少是一个核函数；大的中间结果要经过显存，才能从一个核函数传给下一个。以 y = 2x + 1 为例，x 是八个 bfloat16 的数，每个 2 字节：
+"""
+
+# %%
+x = torch.arange(8, dtype=torch.bfloat16)
+doubled = 2 * x
+y = doubled + 1
+two_kernels = x.nbytes + doubled.nbytes + doubled.nbytes + y.nbytes
+one_kernel = x.nbytes + y.nbytes
+print(f"two kernels: {two_kernels} bytes, {two_kernels // 8} a number; one kernel: {one_kernel}, {one_kernel // 8}")
+
+# %% [markdown] lang="en"
+r"""
+**Fused** into one kernel, both steps move half the bytes. Does that matter? NVIDIA's H100 can do 20 operations in float32 while its memory moves 1 byte ([data sheet](https://www.nvidia.com/en-us/data-center/h100/), SXM: 67 · 10¹² operations, 3350 · 10⁹ bytes a second). In bfloat16 LayerNorm needs about 8 for a number and moves at least 4 bytes: 2 a byte. So on large matrices bytes decide: a kernel takes at least its bytes divided by the speed of memory. That limit is the **memory roof**.
+
+**Your turn, one line.** `gate`, `value`, `opened` and `y` are bfloat16 matrices of one shape. Two kernels compute `opened = silu(gate)` and `y = opened * value`. How many bytes do they move per number of `y`? Put a number or formula in place of `None`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+把两步**融合**（fused）成一个核函数，要传的字节就少一半。这重要吗？显存传 1 字节的时间里，H100 能做 20 次 float32 运算（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版：每秒 67 · 10¹² 次运算，3350 · 10⁹ 字节）。层归一化的每个数大约要 8 次运算，用 bfloat16 至少要传 4 字节：每字节只有 2 次。所以矩阵很大时，起决定作用的是字节：核函数用的时间，不可能少于它要传的字节数除以显存的速度。这个极限叫作显存的**屋顶线**（roofline）。
+
+**轮到你了**，只写一行：`gate`、`value`、`opened` 和 `y` 是形状相同的 bfloat16 矩阵，用两个核函数依次计算 `opened = silu(gate)` 和 `y = opened * value`。平均到 `y` 的每个数，一共要传多少字节？请把 `None` 换成这个数，或者换成算式。
+"""
+
+# %% tags=["exercise"]
+my_bytes_in_two_kernels = None
+
+check("bytes_in_two_kernels", my_bytes_in_two_kernels)
+
+# %% [markdown] lang="en"
+r"""
+## Guess, then bytes
+
+A norm's reads and writes lie end to end, for one number of the matrix (left out: vectors such as γ, and kernels with only one number per row). Dark lines separate the kernels: *step by step*, one for each operation; *one kernel* reads a row once and keeps it on the chip. Measured times, if any, are marks: the bytes that a plain copy moves meanwhile. At the roof a mark stands at its bar's end.
+
+**Predict first.** Step by step, RMSNorm is by bytes 1.43 times as fast as LayerNorm. And with one kernel for each? Choose, then switch to *one kernel*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 先猜，再算字节数
+
+下图把归一化层的各次读和写首尾相接，长度是矩阵里的每个数要传的字节数（γ 这样的向量，以及每行只涉及一个数的核函数，都略去不计）。深色竖线把核函数一一隔开：“一步一步”是每个运算用一个核函数；“一个核函数”只把每行读一次，读入后留在芯片上。如果有实测的时间，就画成标记，标记的位置表示：单纯复制数据，同样的时间能传多少字节。速度达到屋顶线时，标记正好落在条的末端。
+
+**先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
+"""
+
+# %% tags=["panel"]
+controls = {
+    "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+    "way": Choice(WAYS, "eager_", label=Text(en="kernels", zh="核函数")),
+    "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
+    "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
+}
+Panel(guess_then_bytes(recorded()), size=(10, 3.4), **controls)
+
+# %% [markdown] lang="en"
+r"""
+No faster: 4 bytes each. With the row on the chip, the mean costs only arithmetic, which is plentiful: **the mean is free**. What pays is fusing: 20 bytes become 4. Likewise backward (68 and 58 bytes, in one kernel 6 and 6); float32 doubles all.
+
+Is counting any good? The first Llama's RMSNorm, as the library transformers has it, computes step by step in float32: 36 bytes a number, so one kernel should be 9 times as fast. The authors of the library Liger timed both on NVIDIA's A100 ([file](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv), version 0.2.1, bfloat16, 2048 rows, medians in µs):
+"""
+
+# %% [markdown] lang="zh"
+r"""
+一样快：都是 4 字节。一行已经在芯片上，求均值就只多一些运算，而运算能力绰绰有余：**均值不花时间**。真正有用的是融合：从 20 字节降到 4 字节。反向也一样（68 和 58 字节，用一个核函数是 6 和 6 字节）；换成 float32，全都翻倍。
+
+按字节数预测，靠得住吗？第一代 Llama 的 RMSNorm 用 float32 一步一步计算，每个数传 36 字节，所以一个核函数的速度应当是它的 9 倍。Liger 这个库在 A100 上测过，把自己的核函数与 transformers 的代码相比（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，中位数，单位 µs）：
+"""
+
+# %%
+for name in ("eager_layer_norm", "eager_rms_norm", "llama_rms_norm", "layer_norm", "rms_norm"):
+    print(f"{name:16} {bytes_per_number(name, torch.bfloat16):2} bytes a number")
+step_by_step = {1024: 78.2, 4096: 279.9, 32768: 1919.1}
+one_kernel = {1024: 13.6, 4096: 31.1, 32768: 182.2}
+for width, slow in step_by_step.items():
+    print(f"width {width:5}: predicted {36 / 4:.1f} times as fast, Liger measured {slow / one_kernel[width]:.1f}")
+
+# %% [markdown] lang="en"
+r"""
+All but the narrowest are within a fifth. Small matrices have other costs; one comes now.
+
+## The lying watch
+
+This device is made up, so that we know the truth. Python takes 10 µs to start a kernel; memory moves 1 MB in 1 µs; a *cache*, memory on the chip, holds 32 MB and is 4 times as fast. Call 0 compiles; call 3 is interrupted. Each row is one call on an idle GPU; the black line is what is timed.
+
+The honest watch warms up with an untimed call, has new inputs for each call, waits for the GPU before it stops, and takes the median. It must wait, because Python only starts a kernel and goes on: *no waiting* stops at once. Every other watch breaks one of these rules; *no warm-up* times call 0 alone.
+
+**Predict first.** Choose *no waiting*, then drag the size from 1 to 128 MB. What does the reading do, and what the speed on the right?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+除了最窄的，实测与预测都相差不到五分之一。小矩阵还有别的开销，其中一种马上就能看到。
+
+## 说谎的秒表
+
+下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs；显存每 1 µs 传 1 MB；**缓存**（cache）在芯片上，容量 32 MB，速度是显存的 4 倍。第 0 次调用要先编译，第 3 次调用受到干扰，图中都画成“耽搁”。每一行是一次调用，开始时 GPU 是空闲的；黑线是计入的时间，没有黑线的调用不计时。
+
+如实计时，先预热，即调用一次而不计时；每次调用换一份输入；等 GPU 做完才停表；最后取中位数。必须等待，是因为 Python 只负责启动核函数，启动之后就接着执行下一行。“不等待”则是一启动就停表。其余的计时方式，各违反其中一条；“不预热”只计第 0 次调用的时间。
+
+**先猜一猜**：选“不等待”，再把数据量从 1 MB 拖到 128 MB。秒表的读数怎样变？右图的速度怎样变？
+"""
+
+# %% tags=["panel"]
+Panel(
+    lying_watch,
+    size=(10, 4.2),
+    watch=Choice(WATCHES, "honest", label=Text(en="watch", zh="计时方式")),
+    megabytes=Slider(1, 128, 2, 32, label="MB", log=True),
+)
+
+# %% [markdown] lang="en"
+r"""
+The reading stays at 10 µs, the start; so the speed grows with the size, beyond 10 MB through the roof. *Same inputs* goes through it at 16 and 32 MB, which the cache holds. *No warm-up* and *mean* make the device too slow. At 1 MB even the honest watch times mostly the start.
+
+The fifth lie concerns matrix products: zeros cost less power than random numbers, so the chip may run faster ([295 against 257](https://www.thonking.ai/p/strangely-matrix-multiplications) · 10¹² operations a second in one author's test).
+
+## What the source notes say
+
+| the notes say | does it hold? |
+|---|---|
+| RMSNorm is faster | By bytes, forward, 1.43 times step by step; not in one kernel. |
+| full speed needs multiples of 8/16/32/256 | See *Going further*. |
+
+## Exercise: mend a benchmark that lies
+
+`function()` only starts work on a device, `synchronize()` waits until it is idle, `clock()` gives seconds. Mend this: call `function` `warm_up` times, then time `repeats` single calls, each from idle device to idle device; return the median.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+读数一直是 10 µs，也就是启动所用的时间；所以数据越多，测得的速度越快，超过 10 MB 就冲破了屋顶线。“总用同一份输入”在 16 MB 和 32 MB 处也冲破了屋顶线：缓存装得下这些数据，不必再从显存读。“不预热”和“取均值”则让设备显得太慢。在 1 MB 处，即使如实计时，测到的也主要是启动的时间。
+
+第五种谎话与矩阵乘法有关：全零的输入比随机数省电，芯片可能因此跑得更快（有一位作者测得，每秒 [295 对 257](https://www.thonking.ai/p/strangely-matrix-multiplications) · 10¹² 次运算）。
+
+## 原始笔记怎么说
+
+| 笔记的说法 | 成立吗？ |
+|---|---|
+| RMSNorm 更快 | 按字节算，前向，一步一步做时是 1.43 倍；只用一个核函数，则不然。 |
+| 要达到最大算力，需要 8/16/32/256 的倍数 | 见“选读”。 |
+
+## 练习：改对一个说谎的基准测试
+
+`function()` 只是在设备上启动工作，`synchronize()` 等到设备空闲为止，`clock()` 给出以秒为单位的时刻。请改对下面的基准测试：先把 `function` 调用 `warm_up` 次，再给 `repeats` 次调用逐一计时，每次都从设备空闲时开始，到设备又空闲时结束，最后返回中位数。
+"""
+
+
+# %% tags=["exercise"]
+def my_time_function(function, synchronize, clock, warm_up=3, repeats=5):
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        function()
+        times.append(clock() - start)
+    return mean(times)
+
+
+check("time_function", my_time_function)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? The benchmark makes three mistakes of the panel, and a fourth where it starts. Mend one, then run the cell. The solution is folded below. Nothing later needs your code.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？它犯了面板里的三种错误，开始计时的地方还有第四种。改对一处，就运行一次。参考答案折叠在下面。后面的内容不会用到你的代码。
+"""
+
+
+# %% tags=["solution"]
+def solved_time_function(function, synchronize, clock, warm_up=3, repeats=5):
+    for _ in range(warm_up):
+        function()
+    times = []
+    for _ in range(repeats):
+        synchronize()
+        start = clock()
+        function()
+        synchronize()
+        times.append(clock() - start)
+    return median(times)
+
+
+assert check("bytes_in_two_kernels", 2 * (1 + 1) + 2 * (2 + 1))
+check("time_function", solved_time_function)
+
+# %% [markdown] lang="en"
+r"""
+## On your machine
+
+The mended benchmark times four real functions, forward, on 1024 × 4096 numbers in float32; the slowest gets the longest bar. **Predict first:** is the first bar 1.43 times as long as the second?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 在你的机器上
+
+用改好的基准测试给四个真实的函数计时：前向，1024 × 4096 个 float32 的数。最慢的函数，条最长。**先猜一猜**：第一条的长度是第二条的 1.43 倍吗？
+"""
+
+# %% tags=["nbval-ignore-output"]
+device = "cuda" if torch.cuda.is_available() else "cpu"
+wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+x, gain, bias = (torch.randn(shape, device=device) for shape in ((1024, 4096), 4096, 4096))  # (N, d), (d,), (d,)
+functions = {
+    "eager.layer_norm": lambda: eager.layer_norm(x, gain, bias),
+    "eager.rms_norm": lambda: eager.rms_norm(x, gain),
+    "F.layer_norm": lambda: F.layer_norm(x, (4096,), gain, bias),
+    "F.rms_norm": lambda: F.rms_norm(x, (4096,), gain),
+}
+seconds = {name: solved_time_function(function, wait, time.perf_counter) for name, function in functions.items()}
+for name, taken in seconds.items():
+    print(f"{name:16} {'■' * round(50 * taken / max(seconds.values()))}")
+
+# %% [markdown] lang="en"
+r"""
+Bars differ from machine to machine. On a CPU they need not follow the bytes: arithmetic costs more there. And our benchmark still tells a lie: always the same inputs. `measure` in `blocklab.timing` takes turns through copies that no cache holds. With a GPU the next cell uses it and puts your card into the first panel; `python -m blocklab.timing record` measures the whole lesson in about 8 minutes.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+这些条因机器而异。在 CPU 上，它们不一定与字节数相符，因为在那里运算的代价更大。而且我们的基准测试还留着一种谎话：总用同一份输入。`blocklab.timing` 里的 `measure` 轮流使用许多份输入，任何缓存都装不下。有 GPU 时，下一个单元格用它来测量，并把你的显卡画进第一个面板；运行 `python -m blocklab.timing record`，大约 8 分钟就能测完这一课的全部内容。
+"""
+
+# %% tags=["nbval-ignore-output"]
+NO_GPU = Text(en="No GPU here: nothing is measured.", zh="这台机器没有可用的 GPU，什么也没有测。")
+yours = measured_here() if fused.available() else None
+Panel(guess_then_bytes(recorded(), yours), size=(10, 3.4), **controls) if yours else print(NO_GPU)
+
+# %% [markdown] lang="en"
+r"""
+## Three closing questions
+
+1. SwiGLU's gate, backward, one kernel: it reads the gradient of y, gate and value, and writes two gradients. How many bytes for 8192 tokens, width 11008, bfloat16? How long at least, at 3350 · 10⁹ bytes a second?
+
+<details><summary>Answer</summary>
+
+5 · 2 · 8192 · 11008 = 901775360 bytes, 269 µs.
+
+</details>
+
+2. Somebody's benchmark has an RMSNorm at 1.6 times the speed of memory. Which two lies do you suspect? Which further run tells them apart?
+
+<details><summary>Answer</summary>
+
+No waiting, or inputs in the cache. Take a much larger matrix: without waiting the speed grows on, out of the cache it falls below the roof.
+
+</details>
+
+3. A trained model spends 5% of its time in `F.layer_norm`, one kernel. For speed a colleague wants RMSNorm in its place. Your advice?
+
+<details><summary>Answer</summary>
+
+Leave it: by bytes nothing is gained, and RMSNorm is another function (lesson 06). Fuse what is written step by step, by bytes 20 / 4 = 5 times for LayerNorm, and measure.
+
+</details>
+
+The numbers:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 三个思考题
+
+1. SwiGLU 的门，反向，一个核函数：读入 y 的梯度、门和值，写出两个梯度。8192 个词元，宽 11008，bfloat16，要传多少字节？显存每秒传 3350 · 10⁹ 字节，至少要多久？
+
+<details><summary>答案</summary>
+
+5 · 2 · 8192 · 11008 = 901775360 字节，269 µs。
+
+</details>
+
+2. 某人的基准测试说，RMSNorm 传输数据的速度是显存的 1.6 倍。你怀疑是哪两种谎话？再测一次什么，就能分清是哪一种？
+
+<details><summary>答案</summary>
+
+没有等待，或者输入在缓存里。换一个大得多的矩阵：如果是没有等待，速度还会上升；如果是缓存，矩阵大得装不下，速度就降到屋顶线以下。
+
+</details>
+
+3. 某个训练好的模型有 5% 的时间花在 `F.layer_norm` 上，它是一个核函数。同事为了速度，想换成 RMSNorm。你的建议是什么？
+
+<details><summary>答案</summary>
+
+不换：按字节算，没有好处，而且 RMSNorm 是另一个函数（第 06 课）。应当把一步一步写的部分融合起来，按字节算，层归一化的速度是原来的 20 / 4 = 5 倍；还要实测。
+
+</details>
+
+上面的数由下一个单元格算出：
+"""
+
+# %%
+moved = bytes_moved("swiglu", (8192, 11008), torch.bfloat16, "backward")
+print(f"1. {moved} bytes, {1e6 * moved / 3350e9:.0f} µs")
+for watch in ("no waiting", "same inputs"):
+    print(
+        f"2. {watch:11}, speed / memory speed:",
+        *(f"{size} MB: {apparent_speed(watch, size):5.2f}" for size in (16, 128)),
+    )
+for direction in ("forward", "backward"):
+    print(
+        f"3. {direction:8}, bytes a number, LayerNorm and RMSNorm:",
+        *(bytes_per_number(op, torch.bfloat16, direction) for op in ("layer_norm", "rms_norm")),
+    )
+
+# %% [markdown] lang="en"
+r"""
+**In one line:** with little arithmetic, bytes decide; fused, the mean is free; and a watch that does not wait times only the start.
+
+## Going further: widths of matrix products
+
+Lesson 09 left open what 10922 costs beside 11008. Two predictions, for 8192 tokens: tiles of 128 × 256 in waves of 132 (the share says how much of the places is used), and the most bits that a load can take at once if it has to fit every row, in bfloat16. **Predict first:** by which of the two is 10922 bad?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**一句话总结**：运算少的时候，快慢由字节决定；融合之后，均值不花时间；不等待的秒表，测到的只是启动。
+
+## 选读：矩阵乘法的宽度
+
+第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？对 8192 个词元，有两种预测：一种看 128 × 256 的分块，每 132 块为一个波次（share 表示这些位置用上了多少）；另一种看一次最多能读多少位，条件是每行的开头都对得齐，数据类型是 bfloat16。**先猜一猜**：按哪一种预测，10922 会吃亏？
+"""
+
+# %%
+print("width  tiles  waves  share  bits at once")
+for width in (10922, 10923, 10912, 10944, 11008):
+    tiles, waves, share = tiles_and_waves(8192, width)
+    print(f"{width} {tiles:6} {waves:6} {share:6.1%} {load_bits(width, torch.bfloat16):6}")
+
+# %% [markdown] lang="en"
+r"""
+By bits: 32 (4 bytes) for 10922 and 16 for the odd 10923, while 128 is the most that one thread of an H100 loads at once. By tiles and waves the five differ by less than 1%.
+
+Someone else has measured a part of this on an H100, in float16, with the width as the axis that is summed over ([source](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)), in 10¹² operations a second: 10922 272.73, 10912 395.16, 10944 398.38, 11008 395.01. So there 10922 has 69% of 11008's speed, as the bits warn, and 10944, a multiple of 64 but not of 256, loses nothing. That is one test on one card; `python -m blocklab.timing record` tells about yours.
+
+## Going further: three passes, one read
+
+How can a kernel find the mean, then the variance, and still read x once? These are the lines of our LayerNorm, `blocklab/fused/layer_norm.py`:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+按位数：10922 一次只能读 32 位（4 字节），奇数 10923 只能读 16 位，而 H100 的一个线程一次最多读 128 位。按分块和波次，五个宽度相差不到 1%。
+
+有人在 H100 上测过其中一部分，用 float16，宽度是求和所沿的那个轴（[出处](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)），单位是每秒 10¹² 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在那里，10922 的速度只有 11008 的 69%，与按位数的预测一致；10944 是 64 的倍数，不是 256 的倍数，却没有损失。这只是一块显卡上的一次测试；你的显卡怎样，运行 `python -m blocklab.timing record` 就知道。
+
+## 选读：三遍计算，一次读入
+
+核函数先求均值，再求方差，怎么还能只读一次 x？下面是我们的层归一化里的几行，出自 `blocklab/fused/layer_norm.py`：
+"""
+
+# %%
+source = (files("blocklab") / "fused" / "layer_norm.py").read_text("utf-8")
+start, end = source.index("    total = "), source.index("    tl.store(means")
+print(source[start:end])
+
+# %% [markdown] lang="en"
+r"""
+One program of the kernel takes `BLOCK` columns of a few rows at once; `real` says which rows exist. There are three loops: sum, squares, result. Up to a width of 32768 one block holds a row: the compiler drops the loops and keeps the row in *registers*, the places beside the arithmetic units, so the second and third load cost nothing. Wider rows are read three times (from the cache, with luck).
+
+With the package triton (Linux) such kernels also run on a CPU, slowly, to be read and tested, if `TRITON_INTERPRET=1` is set before Python starts: `TRITON_INTERPRET=1 python -c "import torch; from blocklab import fused; print(fused.rms_norm(torch.tensor([[3., 4.]]), (2,)))"`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+核函数运行时分成许多份，每一份叫作一个程序（program）。一个程序一次处理几行，每次 `BLOCK` 列；`real` 说明哪些行确实存在。一共三个循环：求和、求平方、算结果。宽度不超过 32768 时，一块就装得下一行：编译器会去掉循环，把这一行留在**寄存器**（register）里，也就是紧挨着运算单元的存储位置，所以第二次、第三次读取不花时间。更宽的行要读三遍（运气好的话，从缓存里读）。
+
+装上 triton 这个包（只支持 Linux），这样的核函数也能在 CPU 上运行，虽然很慢，但可以用来阅读和测试；条件是启动 Python 之前设置 `TRITON_INTERPRET=1`：`TRITON_INTERPRET=1 python -c "import torch; from blocklab import fused; print(fused.rms_norm(torch.tensor([[3., 4.]]), (2,)))"`。
+"""

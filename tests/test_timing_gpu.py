@@ -1,0 +1,90 @@
+"""The stopwatch on a GPU: graphs are captured, forward and backward, and what cannot be captured is timed anyway."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from blocklab import fused
+from blocklab.timing import (
+    Roofs,
+    bytes_moved,
+    cache_resident,
+    eager,
+    machine,
+    measure,
+    measure_roofs,
+    no_synchronize,
+    zeros_for_numbers,
+)
+from blocklab.timing.record import Plan, record
+from blocklab.timing.recording import read
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="wants a CUDA device")
+
+ROWS, WIDTH = 8192, 4096
+ROOFS = Roofs(1e15, 1e15)  # none is passed
+
+
+def inputs(*gradient):
+    shapes = [(ROWS, WIDTH), (WIDTH,), *gradient]
+    return lambda: [torch.randn(shape, dtype=torch.bfloat16, device="cuda") for shape in shapes]
+
+
+def arms():
+    compiled = torch.compile(eager.rms_norm, fullgraph=True, dynamic=False)
+    return {
+        "torch": lambda x, weight: F.rms_norm(x, (WIDTH,), weight, 1e-6),
+        "eager": eager.rms_norm,
+        "compiled": compiled,
+        "fused": lambda x, weight: fused.rms_norm(x, (WIDTH,), weight, 1e-6),
+    }
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_every_arm_becomes_a_graph(direction):
+    make = inputs(*[(ROWS, WIDTH)] if direction == "backward" else [])
+    moved = bytes_moved("rms_norm", (ROWS, WIDTH), torch.bfloat16, direction)
+    result = measure(arms(), make, direction, moved=moved, rounds=3, roofs=ROOFS)
+    for timing in (*result.timings, result.noise):
+        assert timing.how.startswith("CUDA events around a graph of ")
+        assert timing.bandwidth > 0
+    assert result.copies * result.input_bytes > machine.cache_bytes("cuda")
+    assert result.provenance["cuda"] == torch.version.cuda
+
+
+def test_what_cannot_be_captured_is_launched_and_the_rest_goes_on():
+    def waits(x, weight):
+        return x * weight.sum().item()
+
+    result = measure({"waits": waits, "torch": lambda x, w: x * w}, inputs(), rounds=2, roofs=ROOFS)
+    assert "no graph: " in result["waits"].how
+    assert result["torch"].how.startswith("CUDA events around a graph of ")
+    assert torch.ones(3, device="cuda").sum().item() == 3
+
+
+def test_roofs_of_a_gpu():
+    roofs = measure_roofs("cuda", rounds=3)
+    assert 1e11 < roofs.copy < 1e14
+    assert 1e12 < roofs.matmul < 1e16
+
+
+def test_the_lies_that_want_a_gpu():
+    make = inputs()
+    x, weight = make()
+    for lie in (
+        no_synchronize(eager.rms_norm, x, weight),
+        zeros_for_numbers(lambda x, weight: x.T @ x, x, weight),
+        cache_resident(eager.rms_norm, make),
+    ):
+        assert lie.said > 0
+        assert lie.true > 0
+
+
+def test_a_recording_on_a_gpu(tmp_path):
+    plan = Plan(torch.device("cuda"), torch.bfloat16, (1024, 4097), 4096, 3, True, (512, 256), 600.0)
+    record(plan, tmp_path / "a.csv", "command")
+    recording = read(tmp_path / "a.csv")
+    assert recording.left_out == []
+    rows = [row for row in recording.rows if not row["op"].startswith("matmul")]
+    assert {row["implementation"] for row in rows} >= {"torch", "eager", "compiled", "fused"}
+    assert all("around a graph" in row["what_was_timed"] for row in rows)
