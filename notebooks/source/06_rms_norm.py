@@ -551,14 +551,14 @@ print(solved_llama(x, gain), solved_gemma(x, gain - 1), sep="\n")
 r"""
 ## Going further: faster?
 
-On a GPU such layers spend their time mostly on reading and writing memory (lesson 12 measures it), so count how often each of the N · d numbers is read or written. Step by step LayerNorm (without β) reads for the mean, reads and writes to subtract it, reads and writes to square, reads for the mean of squares, reads and writes to divide, reads and writes for γ. RMSNorm leaves out the first two. One *fused* function reads the input once, keeps it on the chip, and writes the output once. In bytes per number, 2 bytes each in float16:
+On a GPU such layers spend their time mostly on reading and writing memory (more in lesson 12), so count how often each of the N · d numbers is read or written. Step by step LayerNorm (without β) reads for the mean, reads and writes to subtract it, reads and writes to square, reads for the mean of squares, reads and writes to divide, reads and writes for γ. RMSNorm leaves out the first two. One *fused* function reads the input once, keeps it on the chip, and writes the output once. In bytes per number, 2 bytes each in float16:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：更快吗？
 
-在 GPU 上，这类层的时间主要花在读写显存上（第 12 课会测量），所以要数一数：N · d 个数，每个要读写几次。一步一步做时，层归一化（没有 β）求均值读一次，减均值读写各一次，平方读写各一次，求平方的均值读一次，相除读写各一次，乘 γ 读写各一次。RMSNorm 省去前两步。**融合**（fused）成一个函数，就只读一次输入，留在芯片上，再写一次输出。每个数要传多少字节，float16 每次 2 字节：
+在 GPU 上，这类层的时间主要花在读写显存上（详见第 12 课），所以要数一数：N · d 个数，每个要读写几次。一步一步做时，层归一化（没有 β）求均值读一次，减均值读写各一次，平方读写各一次，求平方的均值读一次，相除读写各一次，乘 γ 读写各一次。RMSNorm 省去前两步。**融合**（fused）成一个函数，就只读一次输入，留在芯片上，再写一次输出。每个数要传多少字节，float16 每次 2 字节：
 """
 
 # %% claims=["E41"]

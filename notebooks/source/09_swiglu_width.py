@@ -413,7 +413,7 @@ r"""
 
 ## Going further: what Tensor Cores want
 
-Meta's code only says that the width should be a "multiple of large power of 2". Why that helps a GPU is predicted here by three counts, and measured in lesson 12.
+Meta's code only says that the width should be a "multiple of large power of 2". Why that helps a GPU is predicted here by three counts; lesson 12 compares them with a measurement.
 
 **Bytes.** Tensor Cores are the units of NVIDIA's GPUs that multiply matrices. [NVIDIA's guide](https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html) (table 1) calls them most efficient when every axis of the matrices is a multiple of 16 bytes long, on the A100 of 128 bytes. Older libraries (before cuBLAS 11.0) could not use them otherwise; now any length will do, only less fast. (For 8-bit floats cuBLAS still wants the 16 bytes.) How many numbers that is depends on the type:
 """
@@ -424,7 +424,7 @@ r"""
 
 ## 选读：Tensor Core 要什么样的宽度
 
-Meta 的代码只说，宽度应当是“较大的 2 的幂的倍数”。这对 GPU 有什么好处？这里先数三样东西，作出预测，第 12 课再测量。
+Meta 的代码只说，宽度应当是“较大的 2 的幂的倍数”。这对 GPU 有什么好处？这里先数三样东西，作出预测；第 12 课再与实测结果比较。
 
 **字节**：Tensor Core（张量核心）是 NVIDIA 的 GPU 里专做矩阵乘法的单元。[NVIDIA 的指南](https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html)（表 1）说，把矩阵每个轴的长度折合成字节，如果是 16 字节的倍数，效率最高；在 A100 上则要是 128 字节的倍数。在较早的库里（cuBLAS 11.0 之前），不满足这一点就用不上 Tensor Core；现在任何长度都能用，只是慢一些。（对 8 位浮点数，cuBLAS 仍要求 16 字节的倍数。）折合成多少个数，要看数据类型：
 """
@@ -461,7 +461,7 @@ for width in (10922, 10944, 11008, 11264):
 
 # %% [markdown] lang="en"
 r"""
-By tiles and waves 10922 loses less than 1% to 11008, and 11264, although it is 11 · 1024, does worse than both. By bytes 10922 is the odd one out, and 10944 should be as good as 11008. These are counts, not times: libraries choose tiles by themselves, and the counts say nothing of how much slower 10922 is. Lesson 12 measures it.
+By tiles and waves 10922 loses less than 1% to 11008, and 11264, although it is 11 · 1024, does worse than both. By bytes 10922 is the odd one out, and 10944 should be as good as 11008. These are counts, not times: libraries choose tiles by themselves, and the counts say nothing of how much slower 10922 is. Lesson 12 shows a measurement.
 
 ## Going further: why 4
 
@@ -470,7 +470,7 @@ When does rounding 8d/3 down or up, before the rounding to m, make a difference?
 
 # %% [markdown] lang="zh"
 r"""
-按分块和波次算，10922 比 11008 只差不到 1%；11264 虽然是 11 · 1024，却比这两个都差。按字节算，10922 不合要求，10944 应当与 11008 一样好。这些数是算出来的，不是测出来的时间：库会自己选分块的大小，而且从这些数也看不出 10922 会慢多少。第 12 课会测量。
+按分块和波次算，10922 比 11008 只差不到 1%；11264 虽然是 11 · 1024，却比这两个都差。按字节算，10922 不合要求，10944 应当与 11008 一样好。这些数是算出来的，不是测出来的时间：库会自己选分块的大小，而且从这些数也看不出 10922 会慢多少。第 12 课有实测结果。
 
 ## 选读：为什么是 4
 

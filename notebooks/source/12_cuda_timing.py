@@ -91,7 +91,7 @@ print(f"two kernels: {two_kernels} bytes, {two_kernels // 8} a number; one kerne
 
 # %% [markdown] lang="en"
 r"""
-**Fused** into one kernel, both steps move half the bytes. Does that matter? NVIDIA's H100 can do 20 operations in float32 while its memory moves 1 byte ([data sheet](https://www.nvidia.com/en-us/data-center/h100/), SXM: 67 · 10¹² operations, 3350 · 10⁹ bytes a second). In bfloat16 LayerNorm needs about 8 for a number and moves at least 4 bytes: 2 a byte. So on large matrices bytes decide: a kernel takes at least its bytes divided by the speed of memory. That limit is the **memory roof**.
+**Fused** into one kernel, both steps move half the bytes. Does that matter? NVIDIA's H100 can do 20 operations in float32 while its memory moves 1 byte ([data sheet](https://www.nvidia.com/en-us/data-center/h100/), SXM: 67 · 10¹² operations, 3350 · 10⁹ bytes a second). LayerNorm needs about 8 for a number and, in bfloat16, moves at least 4 bytes: 2 a byte. So on large matrices bytes decide: a kernel takes at least its bytes divided by the speed of memory. That limit is the **memory roof**.
 
 **Your turn, one line.** `gate`, `value`, `opened` and `y` are bfloat16 matrices of one shape. Two kernels compute `opened = silu(gate)` and `y = opened * value`. How many bytes do they move per number of `y`? Put a number or formula in place of `None`.
 """
@@ -178,7 +178,7 @@ r"""
 
 下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs；显存每 1 µs 传 1 MB；**缓存**（cache）在芯片上，容量 32 MB，速度是显存的 4 倍。第 0 次调用要先编译，第 3 次调用受到干扰，图中都画成“耽搁”。每一行是一次调用，开始时 GPU 是空闲的；黑线是计入的时间，没有黑线的调用不计时。
 
-如实计时，先预热，即调用一次而不计时；每次调用换一份输入；等 GPU 做完才停表；最后取中位数。必须等待，是因为 Python 只负责启动核函数，启动之后就接着执行下一行。“不等待”则是一启动就停表。其余的计时方式，各违反其中一条；“不预热”只计第 0 次调用的时间。
+如实计时，先预热，即调用一次而不计时；每次调用换一份输入；等 GPU 做完才停表；最后取中位数。必须等待，是因为 Python 只负责启动核函数，启动之后就接着执行下一行。“不等待”则是一启动就停表。除了“如实计时”，每种计时方式都违反其中一条；“不预热”只计第 0 次调用的时间。
 
 **先猜一猜**：选“不等待”，再把数据量从 1 MB 拖到 128 MB。秒表的读数怎样变？右图的速度怎样变？
 """
@@ -298,12 +298,12 @@ for name, taken in seconds.items():
 
 # %% [markdown] lang="en"
 r"""
-Bars differ from machine to machine. On a CPU they need not follow the bytes: arithmetic costs more there. And our benchmark still tells a lie: always the same inputs. `measure` in `blocklab.timing` takes turns through copies that no cache holds. With a GPU the next cell uses it and puts your card into the first panel; `python -m blocklab.timing record` measures the whole lesson in about 8 minutes.
+Bars differ from machine to machine. On a CPU they need not follow the bytes: torch's variance, which the first function uses, is slow there, and `F.rms_norm` is several steps. And our benchmark still tells a lie: always the same inputs. `measure` in `blocklab.timing` takes turns through copies that no cache holds. With a GPU the next cell uses it and puts your card into the first panel; `python -m blocklab.timing record` measures the whole lesson in about 8 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这些条因机器而异。在 CPU 上，它们不一定与字节数相符，因为在那里运算的代价更大。而且我们的基准测试还留着一种谎话：总用同一份输入。`blocklab.timing` 里的 `measure` 轮流使用许多份输入，任何缓存都装不下。有 GPU 时，下一个单元格用它来测量，并把你的显卡画进第一个面板；运行 `python -m blocklab.timing record`，大约 8 分钟就能测完这一课的全部内容。
+这些条因机器而异。在 CPU 上，它们不一定与字节数相符：第一个函数要求方差，torch 在 CPU 上求方差很慢；`F.rms_norm` 在 CPU 上也是分几步算的。而且我们的基准测试还留着一种谎话：总用同一份输入。`blocklab.timing` 里的 `measure` 轮流使用许多份输入，任何缓存都装不下。有 GPU 时，下一个单元格用它来测量，并把你的显卡画进第一个面板；运行 `python -m blocklab.timing record`，大约 8 分钟就能测完这一课的全部内容。
 """
 
 # %% tags=["nbval-ignore-output"]
@@ -378,12 +378,12 @@ moved = bytes_moved("swiglu", (8192, 11008), torch.bfloat16, "backward")
 print(f"1. {moved} bytes, {1e6 * moved / 3350e9:.0f} µs")
 for watch in ("no waiting", "same inputs"):
     print(
-        f"2. {watch:11}, speed / memory speed:",
+        f"2. {watch}, speed / memory speed:",
         *(f"{size} MB: {apparent_speed(watch, size):5.2f}" for size in (16, 128)),
     )
 for direction in ("forward", "backward"):
     print(
-        f"3. {direction:8}, bytes a number, LayerNorm and RMSNorm:",
+        f"3. {direction}, bytes a number, LayerNorm and RMSNorm:",
         *(bytes_per_number(op, torch.bfloat16, direction) for op in ("layer_norm", "rms_norm")),
     )
 
