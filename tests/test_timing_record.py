@@ -79,6 +79,11 @@ def test_what_is_written_is_read_again(tmp_path):
     assert fused["what_was_timed"] == "fused: events, 3 calls"
 
 
+def test_the_folder_of_the_first_recording_is_made(tmp_path):
+    Writer(tmp_path / "data" / "timings" / "a.csv", SAID).__exit__()
+    assert len(recordings(tmp_path / "data" / "timings")) == 1
+
+
 def test_what_lies_above_the_roof_has_no_rate(tmp_path):
     with Writer(tmp_path / "a.csv", SAID) as writer:
         for row in rows_of(result(mark="above the roof: cache!"), {}, op="rms_norm"):

@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
         wanted = plan(options.cpu, options.quick, options.minutes)
         path = options.out or default_path(wanted.device)
         record(wanted, path, " ".join(["python -m blocklab.timing", *_without_path(options)]))
-    except (Refused, FileExistsError) as error:
+    except (Refused, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0

@@ -76,6 +76,7 @@ class Writer:
         missing = [key for key in PROVENANCE if not provenance.get(key)]
         if missing:
             raise ValueError(f"a recording wants to know {', '.join(missing)}")
+        path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("x", encoding="utf-8", newline="")
         for key in PROVENANCE:
             print(f"# {key}: {provenance[key]}", file=self._file)
