@@ -101,10 +101,11 @@ def stack(compiled, folder):
 # Powers of two, multiples of 8 that are none, and widths whose rows start anywhere; where the kernels change: 4096,
 # 8192, 32768. Every width is compiled in bfloat16, the widest of each kind in the other types too.
 ALIGNED = [1000, 4096, 8192, 11000, 32768, 65536]
+UNALIGNED = [17, 8191, 12001, 20001, 32761, 65535]
 CASES = [
-    *((name, width, torch.bfloat16) for name in ("layer_norm", "rms_norm") for width in [*ALIGNED, 17, 8191, 20001]),
+    *((name, width, torch.bfloat16) for name in ("layer_norm", "rms_norm") for width in [*ALIGNED, *UNALIGNED]),
     *((name, width, torch.float32) for name in ("layer_norm", "rms_norm") for width in [8192, 32768]),
-    *((name, 8192, torch.float16) for name in ("layer_norm", "rms_norm")),
+    *((name, width, torch.float16) for name in ("layer_norm", "rms_norm") for width in [8192, 32761]),
     *(("swiglu", width, dtype) for width in [1001, 11000] for dtype in (torch.bfloat16, torch.float32)),
 ]
 MATRICES = {  # how many each kernel reads

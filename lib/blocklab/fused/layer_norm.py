@@ -117,10 +117,12 @@ def forward(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -
     y = torch.empty((rows, width), dtype=x.dtype, device=x.device)
     means = torch.empty(rows, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
     scales = torch.empty_like(means)
-    pieces = tile(width, 32768 if width <= 32768 else 16384)
+    align = alignment(x)
+    most, piece = (32768, 16384) if align * x.element_size() >= 16 else (16384, 8192)  # as below: registers
+    pieces = tile(width, most if width <= most else piece)
     with torch.cuda.device_of(x):
         _normalize[(triton.cdiv(rows, pieces["ROWS"]),)](
-            x, weight, bias, y, means, scales, x.stride(0), rows, eps, width, alignment(x), **pieces
+            x, weight, bias, y, means, scales, x.stride(0), rows, eps, width, align, **pieces
         )
     return y, means, scales
 
