@@ -86,7 +86,7 @@ def contours(figure: Figure) -> Callable[..., str]:
             both = [("u, v", along)] if (gate_angle - value_angle) % 360 == 0 else [arrow_u, arrow_v]
             right.show(unit, UNIT.format(unit=written), [*through_zero, across], both)
         else:
-            middle.show(v, str(NO_VALUE), [], [])
+            middle.show(v, str(NO_VALUE), [], [arrow_v])  # its slider is there, so the arrow turns
             right.show(unit, UNIT.format(unit=written), through_zero, [arrow_u])
         low, high = (rounded(end.item()) for end in (unit.min(), unit.max()))
         seen = SEEN.format(unit=written, low=low, high=high, turn=turn(slope, along))
