@@ -71,7 +71,7 @@ def test_one_interruption_moves_the_mean_and_not_the_median(clock):
 
 
 def test_cache_resident_inputs_are_those_of_the_last_call(clock, monkeypatch):
-    monkeypatch.setattr(lies, "cache_bytes", lambda device: 100 * X.nbytes)
+    monkeypatch.setattr(machine, "cache_bytes", lambda device: 100 * X.nbytes)
     recent = []  # a cache that holds the last hundred sets
 
     def read(x):
@@ -97,7 +97,7 @@ def test_a_lie_says_both_numbers():
 
 
 def test_three_lies_run_on_a_cpu(monkeypatch):
-    monkeypatch.setattr(lies, "cache_bytes", lambda device: 4096)
+    monkeypatch.setattr(machine, "cache_bytes", lambda device: 4096)
     x = torch.ones(100)
     told = [
         no_warm_up(lambda: torch.neg, x),

@@ -35,6 +35,20 @@ def want_shape(function: str, shape: Sequence[int], **tensors: Tensor | None) ->
             raise ValueError(f"{function} wants {name} of shape {tuple(shape)}, got {tuple(x.shape)}")
 
 
+def is_integer(value: object) -> bool:
+    """Whether a value may count or number something; what torch.compile keeps open is one, too."""
+    # It knows isinstance of a number that it keeps open, but not hasattr.
+    return isinstance(value, int) or hasattr(value, "__index__")
+
+
+def want_ending(function: str, x: Tensor, normalized_shape: Sequence[int]) -> None:
+    """Refuse a normalized_shape that is no tuple of integers (TypeError) or not how x ends (ValueError)."""
+    if not isinstance(normalized_shape, list | tuple) or not all(map(is_integer, normalized_shape)):
+        raise TypeError(f"{function} wants normalized_shape to be a tuple of integers, got {normalized_shape!r}")
+    if not normalized_shape or tuple(x.shape[-len(normalized_shape) :]) != tuple(normalized_shape):
+        raise ValueError(f"{function} wants x to end in {tuple(normalized_shape)}, got x of {tuple(x.shape)}")
+
+
 def want_range(function: str, name: str, value: float, low: float, high: float = float("inf")) -> None:
     """Refuse, with a ValueError, a number outside [low, high], NaN included."""
     # torch.compile knows isinstance of a number that it keeps open, but not hasattr.
@@ -47,7 +61,7 @@ def want_range(function: str, name: str, value: float, low: float, high: float =
 
 def want_integer(function: str, name: str, value: int, low: int) -> None:
     """Refuse what is not an integer (TypeError) or is below `low` (ValueError)."""
-    if isinstance(value, bool) or not (isinstance(value, int) or hasattr(value, "__index__")):
+    if isinstance(value, bool) or not is_integer(value):
         raise TypeError(f"{function} wants {name} to be an integer, got {type(value).__name__}")
     if value < low:
         raise ValueError(f"{function} wants {name} to be at least {low}, got {value}")

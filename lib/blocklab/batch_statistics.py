@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from blocklab.arguments import want_float, want_integer, want_shape, widen
+from blocklab.arguments import is_integer, want_float, want_integer, want_shape, widen
 
 
 def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor, Tensor]:
@@ -25,7 +25,7 @@ def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor,
     Source: Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance"
     """
     want_float("batch_statistics", x=x)
-    axes = (axes,) if hasattr(axes, "__index__") else tuple(axes)
+    axes = (axes,) if is_integer(axes) else tuple(axes)
     if not axes:  # torch would take that for all axes
         raise ValueError(f"batch_statistics wants at least one axis, got {axes!r}")
     wide = widen(x)

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from blocklab.arguments import want_float, want_float_or_none, want_integer, want_range, want_shape, widen
+from blocklab.arguments import (
+    is_integer,
+    want_ending,
+    want_float,
+    want_float_or_none,
+    want_integer,
+    want_range,
+    want_shape,
+    widen,
+)
 from blocklab.moving_average import interpolate
 
 
@@ -266,23 +275,16 @@ def _per_channel(x: Tensor, vector: Tensor | None) -> Tensor | None:
 
 def _trailing_axes(function: str, x: Tensor, normalized_shape: Sequence[int]) -> list[int]:
     """The last axes of x, which have the lengths normalized_shape."""
-    # torch.compile knows isinstance of a size that it keeps open, but not hasattr.
-    integers = isinstance(normalized_shape, list | tuple) and all(
-        isinstance(n, int) or hasattr(n, "__index__") for n in normalized_shape
-    )
-    if not integers:
-        raise TypeError(f"{function} wants normalized_shape to be a tuple of integers, got {normalized_shape!r}")
-    if len(normalized_shape) == 0:
+    if isinstance(normalized_shape, list | tuple) and not normalized_shape:
         raise ValueError(f"{function} wants normalized_shape to name at least one axis, got {normalized_shape!r}")
-    if tuple(x.shape[-len(normalized_shape) :]) != tuple(normalized_shape):
-        raise ValueError(f"{function} wants x to end in {tuple(normalized_shape)}, got x of {tuple(x.shape)}")
+    want_ending(function, x, normalized_shape)
     return list(range(-len(normalized_shape), 0))
 
 
 def _checked_axes(x: Tensor, axes: int | Sequence[int]) -> list[int]:
     """The axes as a list; torch itself would take an empty one for all axes."""
-    axes = [axes] if hasattr(axes, "__index__") else axes
-    if not isinstance(axes, list | tuple) or not all(hasattr(axis, "__index__") for axis in axes):
+    axes = [axes] if is_integer(axes) else axes
+    if not isinstance(axes, list | tuple) or not all(map(is_integer, axes)):
         raise TypeError(f"standardize wants axes to be an integer or a tuple of integers, got {axes!r}")
     rank = max(x.dim(), 1)
     if not axes or not all(-rank <= axis < rank for axis in axes):
@@ -481,7 +483,7 @@ def _register_weight_and_bias(
 
 
 def _as_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
-    return (normalized_shape,) if hasattr(normalized_shape, "__index__") else tuple(normalized_shape)
+    return (normalized_shape,) if is_integer(normalized_shape) else tuple(normalized_shape)
 
 
 def _want_channels(function: str, x: Tensor, channels: int) -> None:

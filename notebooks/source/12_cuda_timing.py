@@ -34,8 +34,8 @@ from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.pictures.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes
 from blocklab.pictures.lying_watch import WATCHES, apparent_speed, lying_watch
-from blocklab.pictures.measured_bytes import measured_here, recorded
 from blocklab.timing import bytes_moved, bytes_per_number, eager, load_bits, tiles_and_waves
+from blocklab.timing.measured_bytes import measured_here, recorded
 
 # %% [markdown] lang="en"
 r"""

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from blocklab.pictures.guess_then_bytes import DTYPES, GUESSES, guess_then_bytes
-from blocklab.pictures.measured_bytes import Measured, from_recording, measured_here, recorded
 from blocklab.timing import recordings
+from blocklab.timing.measured_bytes import Measured, from_recording, measured_here, recorded
 from blocklab.timing.recording import COLUMNS, PROVENANCE, Recording
 
 # Reads and writes of a matrix, counted by hand from the formulas: (LayerNorm, RMSNorm), each (reads, writes).

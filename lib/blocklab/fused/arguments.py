@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from blocklab.arguments import want_shape
+from blocklab.arguments import want_ending, want_shape
 
 WIDEST = 65536  # the widest row that the tests compile and check
 TYPES = [torch.float32, torch.float16, torch.bfloat16]
@@ -35,14 +35,7 @@ def want_fused(function: str, **tensors: Tensor | None) -> None:
 
 def want_width(function: str, x: Tensor, normalized_shape: Sequence[int], **vectors: Tensor | None) -> int:
     """How many numbers the last axes of x hold, of the lengths normalized_shape, which the vectors have to have too."""
-    # torch.compile knows isinstance of a number that it keeps open, but not hasattr.
-    integers = isinstance(normalized_shape, list | tuple) and all(
-        isinstance(n, int) or hasattr(n, "__index__") for n in normalized_shape
-    )
-    if not integers:
-        raise TypeError(f"{function} wants normalized_shape to be a tuple of integers, got {normalized_shape!r}")
-    if len(normalized_shape) == 0 or tuple(x.shape[-len(normalized_shape) :]) != tuple(normalized_shape):
-        raise ValueError(f"{function} wants x to end in {tuple(normalized_shape)}, got x of {tuple(x.shape)}")
+    want_ending(function, x, normalized_shape)
     want_shape(function, normalized_shape, **vectors)
     width = math.prod(normalized_shape)
     if not 1 <= width <= WIDEST:

@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from blocklab.fused.tiles import alignment, as_rows, as_vector, resident, tile
+from blocklab.fused.tiles import alignment, as_rows, as_vector, few_programs, keeps_rows, tile
 
 
 @triton.jit(do_not_specialize=["stride", "rows"])
@@ -118,7 +118,7 @@ def forward(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -
     means = torch.empty(rows, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
     scales = torch.empty_like(means)
     align = alignment(x)
-    most, piece = (32768, 16384) if align * x.element_size() >= 16 else (16384, 8192)  # as below: registers
+    most, piece = (32768, 16384) if align * x.element_size() >= 16 else (16384, 8192)  # see keeps_rows
     pieces = tile(width, most if width <= most else piece)
     with torch.cuda.device_of(x):
         _normalize[(triton.cdiv(rows, pieces["ROWS"]),)](
@@ -133,7 +133,7 @@ def backward(dy: Tensor, x: Tensor, weight: Tensor | None, means: Tensor, scales
     dx = torch.empty((rows, width), dtype=x.dtype, device=x.device)
     align = alignment(x, dy)
     common = (x.stride(0), dy.stride(0), rows, width, align)
-    whole = width <= (8192 if align * x.element_size() >= 16 else 4096)  # smaller loads take more registers
+    whole = keeps_rows(x, align)
     means_g = means_gh = None
     with torch.cuda.device_of(x):
         if not whole:
@@ -142,8 +142,7 @@ def backward(dy: Tensor, x: Tensor, weight: Tensor | None, means: Tensor, scales
             programs = (triton.cdiv(rows, pieces["ROWS"]),)
             _average[programs](dy, x, weight, means, scales, means_g, means_gh, *common, **pieces)
         pieces = tile(width, 8192 if whole else 4096)
-        columns = triton.cdiv(width, pieces["BLOCK"])
-        programs = (min(triton.cdiv(rows, pieces["ROWS"]), max(1, resident(x, pieces) // columns)), columns)
+        programs = few_programs(x, pieces)
         sums = torch.empty((programs[0], 2, width), dtype=means.dtype, device=x.device)
         _differentiate[programs](dy, x, weight, means, scales, means_g, means_gh, dx, sums, *common, **pieces)
     return dx, sums.sum(0)

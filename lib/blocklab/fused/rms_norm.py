@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from blocklab.fused.tiles import alignment, as_rows, as_vector, resident, tile
+from blocklab.fused.tiles import alignment, as_rows, as_vector, few_programs, keeps_rows, tile
 
 
 @triton.jit(do_not_specialize=["stride", "rows"])
@@ -111,7 +111,7 @@ def backward(dy: Tensor, x: Tensor, weight: Tensor | None, scales: Tensor) -> tu
     dx = torch.empty((rows, width), dtype=x.dtype, device=x.device)
     align = alignment(x, dy)
     common = (x.stride(0), dy.stride(0), rows, width, align)
-    whole = width <= (8192 if align * x.element_size() >= 16 else 4096)  # smaller loads take more registers
+    whole = keeps_rows(x, align)
     means_gh = None
     with torch.cuda.device_of(x):
         if not whole:
@@ -120,8 +120,7 @@ def backward(dy: Tensor, x: Tensor, weight: Tensor | None, scales: Tensor) -> tu
             programs = (triton.cdiv(rows, pieces["ROWS"]),)
             _average[programs](dy, x, weight, scales, means_gh, *common, **pieces)
         pieces = tile(width, 8192 if whole else 4096)
-        columns = triton.cdiv(width, pieces["BLOCK"])
-        programs = (min(triton.cdiv(rows, pieces["ROWS"]), max(1, resident(x, pieces) // columns)), columns)
+        programs = few_programs(x, pieces)
         sums = torch.empty((programs[0], width), dtype=scales.dtype, device=x.device)
         _differentiate[programs](dy, x, weight, scales, means_gh, dx, sums, *common, **pieces)
     return dx, sums.sum(0)

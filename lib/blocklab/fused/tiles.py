@@ -38,6 +38,18 @@ def tile(width: int, most: int) -> dict[str, int]:
     return {"ROWS": rows, "BLOCK": block, "num_warps": min(32, rows * block // PER_THREAD // 32)}
 
 
+def keeps_rows(x: Tensor, align: int) -> bool:
+    """Whether a program on the way back can keep whole rows in registers. Smaller loads take more registers."""
+    return x.shape[1] <= (8192 if align * x.element_size() >= 16 else 4096)
+
+
+def few_programs(x: Tensor, tile: dict[str, int]) -> tuple[int, int]:
+    """A grid of programs that each take many rows, by columns: as many as the GPU of x holds at once."""
+    rows, width = x.shape
+    columns = -(-width // tile["BLOCK"])
+    return min(-(-rows // tile["ROWS"]), max(1, resident(x, tile) // columns)), columns
+
+
 def resident(x: Tensor, tile: dict[str, int]) -> int:
     """How many programs the GPU of x holds at once if each multiprocessor takes 16 warps."""
     if x.device.type != "cuda":

@@ -24,12 +24,12 @@ class LinkedPicture:
     def __init__(self, picture: Callable[[Figure], Callable[[], str]], size: tuple[float, float], links: list[Link]):
         canvas = Canvas(size, SCALE)
         self.text = picture(canvas.figure)()
-        self.png = png(canvas.still(SCALE))
+        self.png = b64encode(png(canvas.still(SCALE))).decode()
         self.size, self.links = size, links
 
     def html(self) -> str:
         """The picture, with an empty link over each of its parts."""
-        image = f'<img src="data:image/png;base64,{b64encode(self.png).decode()}" alt="{escape(self.text)}"'
+        image = f'<img src="data:image/png;base64,{self.png}" alt="{escape(self.text)}"'
         frame = f'<div style="{FRAME.format(width=self.size[0] * DPI)}">{image} style="width: 100%; display: block">'
         return frame + "".join(self._link(*link) for link in self.links) + "</div>"
 
@@ -39,5 +39,5 @@ class LinkedPicture:
 
     def _repr_mimebundle_(self, **_options) -> tuple[dict, dict]:
         width, height = (round(inches * DPI) for inches in self.size)
-        data = {"text/plain": self.text, "image/png": b64encode(self.png).decode(), "text/html": self.html()}
+        data = {"text/plain": self.text, "image/png": self.png, "text/html": self.html()}
         return data, {"image/png": {"width": width, "height": height}}

@@ -10,9 +10,9 @@ from matplotlib.patches import Patch, Rectangle
 
 from blocklab.language import Text
 from blocklab.pictures.guess import options, you_said
-from blocklab.pictures.measured_bytes import Measured
 from blocklab.pictures.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.timing import traffic
+from blocklab.timing.measured_bytes import Measured
 
 LONGEST = {"forward": 45, "backward": 150}  # bytes that there is room for
 MOST_BLOCKS, MOST_STEPS = 34, 21

@@ -60,9 +60,17 @@ class Measured:
 
 @cache
 def draws(norm_first: bool) -> tuple[EncoderLayer, list[dict[str, Tensor]], Tensor, Tensor, Tensor]:
-    """A layer, the weights of the deepest stacks, layer by layer, and what they read: the same for both norm orders.
+    """A layer, the weights of the deepest stacks, layer by layer, and what they read: the same for both norm orders."""
+    with torch.device("meta"):  # its own weights are not used
+        layer = EncoderLayer(WIDTH, HEADS, 4 * WIDTH, dropout=0.0, norm_first=norm_first)
+    return layer, *random_numbers()
 
-    The weights of a layer have a leading seed axis. Drawn as in torch.nn.Transformer: its layers' weights, then Xavier.
+
+@cache
+def random_numbers() -> tuple[list[dict[str, Tensor]], Tensor, Tensor, Tensor]:
+    """Weights, tokens, the matrix that guesses, and targets. The weights of a layer have a leading seed axis.
+
+    Drawn as in torch.nn.Transformer: its layers' weights, then Xavier.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -71,13 +79,13 @@ def draws(norm_first: bool) -> tuple[EncoderLayer, list[dict[str, Tensor]], Tens
         targets = torch.randint(CLASSES, (SEEDS, SENTENCES, LENGTH))
         weights = []
         for _ in range(DEEPEST):
-            layers = [EncoderLayer(WIDTH, HEADS, 4 * WIDTH, dropout=0.0, norm_first=norm_first) for _ in range(SEEDS)]
+            layers = [EncoderLayer(WIDTH, HEADS, 4 * WIDTH, dropout=0.0) for _ in range(SEEDS)]
             for layer in layers:
                 for parameter in layer.parameters():
                     if parameter.dim() > 1:
                         nn.init.xavier_uniform_(parameter)
             weights.append({name: x.detach() for name, x in stack_module_state(layers)[0].items()})
-    return layers[0], weights, tokens, head, targets
+    return weights, tokens, head, targets
 
 
 @cache

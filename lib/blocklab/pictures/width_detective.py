@@ -76,6 +76,7 @@ def width_detective(figure: Figure) -> Callable[..., str]:
     fits.add_collection(ticks, autolim=False)
     (here,) = fits.plot([], [], color=STILL, linewidth=6, zorder=0, animated=True)
     (hits,) = fits.plot([], [], "o", color=MOVED, markersize=8, zorder=5, animated=True)
+    fit_one = len(fitting(4096))
     fit_all = [m for m in range(FIRST, LAST + 1, STEP) if all((m, row) in everything for row in ROWS)]
 
     def update(multiple_of: int, try_all: bool, guess: Text | None) -> str:
@@ -90,7 +91,7 @@ def width_detective(figure: Figure) -> Callable[..., str]:
         seen = SEEN.format(multiple=multiple_of, widths=str(AND).join(map(str, widths)), found=len(found))
         if try_all:
             which = str(AND).join(map(str, fit_all))
-            seen += ALL.format(one=len(fitting(4096)), which=which)
+            seen += ALL.format(one=fit_one, which=which)
         return seen + you_said(guess)
 
     return update

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell
 
 from blocklab.language import LANGUAGES
 
@@ -63,12 +63,7 @@ def compose(terms: list[Term], outlines: list[Outline], language: str) -> Notebo
             lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
             heading = f"## [{outline.titles[language]}]({outline.stem}.ipynb)"
             cells.append(new_markdown_cell(f"{heading}\n\n{lines}", id=f"lesson-{outline.number}"))
-    metadata = {
-        "blocklab": {"language": language, "source": f"notebooks/source/{STEM}.toml"},
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"},
-    }
-    return new_notebook(cells=cells, metadata=metadata, nbformat_minor=5)
+    return notebook.of_cells(cells, language, f"notebooks/source/{STEM}.toml")
 
 
 def _row(term: Term, language: str) -> tuple[str, str, str]:

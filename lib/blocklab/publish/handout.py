@@ -4,7 +4,6 @@ The answers are left out, and there is room to write. The page stands alone: pic
 """
 
 import re
-from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
@@ -35,54 +34,45 @@ SMALLEST = 0.75  # letters of 7 points; a lesson that says more gets a second pa
 ROOM = '\n\n<div class="room"></div>'
 
 
-@dataclass(frozen=True)
-class Part:
-    """Where a lesson says one of the things that a handout repeats."""
-
-    lesson: NotebookNode
-    language: str
-    name: str
-
-    def cell(self, start: str) -> int:
-        """The place of the first text that has a line with this start. Raises PublishError if there is none."""
-        for place, cell in enumerate(self.lesson.cells):
-            if cell.cell_type == "markdown" and re.search(rf"^{re.escape(start)}", cell.source, re.MULTILINE):
-                return place
-        raise PublishError(f"{self.name} ({self.language}): a handout wants a text with {start!r}, got none")
-
-    def paragraphs(self, start: str) -> list[str]:
-        """That text from this start on, as far as the next heading, in paragraphs."""
-        source = self.lesson.cells[self.cell(start)].source
-        source = source[re.search(rf"^{re.escape(start)}", source, re.MULTILINE).start() :]
-        return re.split(r"\n(?=## )", source)[0].strip().split("\n\n")
-
-    def prediction(self) -> str:
-        """The text above the panel that asks for a guess, and the panel as it was saved, with its line."""
-        for text, panel in pairwise(self.lesson.cells):
-            if GUESS.search(panel.source):
-                data = next(output["data"] for output in panel.outputs if "image/png" in output.get("data", {}))
-                image = f'<img src="data:image/png;base64,{data["image/png"]}" alt="{escape(data["text/plain"])}">'
-                return f'{text.source}\n\n<p class="picture">{image}</p>'
-        raise PublishError(f"{self.name} ({self.language}): a handout wants a panel that asks for a guess, got none")
-
-
 def page(lesson: NotebookNode, language: str, name: str) -> str:
-    """The handout of a built lesson, as HTML."""
-    part = Part(lesson, language, name)
-    questions = QUESTION.findall(ANSWER.sub("", "\n\n".join(part.paragraphs(CLOSING[language]))))
-    texts = [
-        next(cell.source for cell in lesson.cells if cell.id not in stamp.IDS),
-        part.prediction(),
-        "\n\n".join(part.paragraphs(EXERCISE[language])),
-        "\n\n".join([CLOSING[language], *(question + ROOM for question in questions)]),
-        part.paragraphs(IN_ONE_LINE[language])[0],
-    ]
+    """The handout of a built lesson, as HTML. Raises PublishError for a lesson that lacks one of its parts."""
+    try:
+        closing = ANSWER.sub("", "\n\n".join(paragraphs(lesson, CLOSING[language])))
+        texts = [
+            next(cell.source for cell in lesson.cells if cell.id not in stamp.IDS),
+            prediction(lesson),
+            "\n\n".join(paragraphs(lesson, EXERCISE[language])),
+            "\n\n".join([CLOSING[language], *(question + ROOM for question in QUESTION.findall(closing))]),
+            paragraphs(lesson, IN_ONE_LINE[language])[0],
+        ]
+    except PublishError as error:
+        raise PublishError(f"{name} ({language}): {error}") from None
     cells = [new_markdown_cell(FORMULA.sub(_mathml, LINK.sub(r"\1", text))) for text in texts]
     exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
     body, _ = exporter.from_notebook_node(new_notebook(cells=cells))
     style = files("blocklab.publish").joinpath("handout.css").read_text("utf-8")
     head = f'<meta charset="utf-8"><title>{escape(name)}</title><style>{style}</style>'
     return f'<!doctype html>\n<html lang="{language}"><head>{head}</head><body>{body}</body></html>\n'
+
+
+def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
+    """The first text that has a line with this start, from there on to the next heading. Raises PublishError."""
+    for cell in lesson.cells:
+        line = cell.cell_type == "markdown" and re.search(rf"^{re.escape(start)}", cell.source, re.MULTILINE)
+        if line:
+            return re.split(r"\n(?=## )", cell.source[line.start() :])[0].strip().split("\n\n")
+    raise PublishError(f"a handout wants a text with {start!r}, got none")
+
+
+def prediction(lesson: NotebookNode) -> str:
+    """The text above the panel that asks for a guess, and its picture as it was saved. Raises PublishError."""
+    for text, panel in pairwise(lesson.cells):
+        for output in panel.get("outputs", ()) if GUESS.search(panel.source) else ():
+            data = output.get("data", {})
+            if "image/png" in data:
+                image = f'<img src="data:image/png;base64,{data["image/png"]}" alt="{escape(data["text/plain"])}">'
+                return f'{text.source}\n\n<p class="picture">{image}</p>'
+    raise PublishError("a handout wants a panel that asks for a guess, got none")
 
 
 def _mathml(formula: re.Match) -> str:

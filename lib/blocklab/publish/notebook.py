@@ -22,14 +22,19 @@ def compose(project: Project, outlines: list[Outline], here: Outline) -> dict[st
 
 def _compose(project: Project, lesson: Lesson, outlines: list[Outline], here: Outline, language: str) -> NotebookNode:
     cells = [_code(cell) if isinstance(cell, Code) else _text(cell, language) for cell in lesson.cells]
+    notebook = of_cells(cells, language, lesson.file)
+    put_stamps(notebook, read_address(project), outlines, here, language)
+    return notebook
+
+
+def of_cells(cells: list[NotebookNode], language: str, source: str) -> NotebookNode:
+    """A notebook that says its language and the file it is built from."""
     metadata = {
-        "blocklab": {"language": language, "source": lesson.file},
+        "blocklab": {"language": language, "source": source},
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-    notebook = new_notebook(cells=cells, metadata=metadata, nbformat_minor=5)
-    put_stamps(notebook, read_address(project), outlines, here, language)
-    return notebook
+    return new_notebook(cells=cells, metadata=metadata, nbformat_minor=5)
 
 
 def put_stamps(notebook: NotebookNode, address: Address, outlines: list[Outline], here: Outline, language: str) -> None:

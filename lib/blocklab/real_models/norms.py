@@ -1,13 +1,12 @@
-"""What the norms of two trained models have learned: small extracts, see NOTICE.txt beside them."""
+"""What the norms of two trained models have learned: small extracts."""
 
 from collections.abc import Mapping
-from importlib.resources import as_file, files
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from blocklab.real_models import names
+from blocklab.real_models.extracts import extract
 
 
 def minilm_layer_norms() -> dict[str, Tensor]:
@@ -33,5 +32,4 @@ def smollm2_rms_norms() -> dict[str, Tensor]:
 
 
 def _extract(file: str, own: Mapping[str, str]) -> dict[str, Tensor]:
-    with as_file(files("blocklab") / "data" / file) as path, np.load(path) as arrays:
-        return names.renamed({name: torch.from_numpy(arrays[name]) for name in arrays.files}, own)
+    return names.renamed({name: torch.from_numpy(array) for name, array in extract(file).items()}, own)

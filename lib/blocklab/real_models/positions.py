@@ -1,10 +1,9 @@
-"""The position table that a trained model has learned: a small extract, see NOTICE.txt beside it."""
+"""The position table that a trained model has learned: a small extract."""
 
-from importlib.resources import as_file, files
-
-import numpy as np
 import torch
 from torch import Tensor
+
+from blocklab.real_models.extracts import extract
 
 
 def minilm_positions() -> Tensor:
@@ -14,5 +13,4 @@ def minilm_positions() -> Tensor:
 
     Source: sentence-transformers/all-MiniLM-L6-v2, Apache-2.0
     """
-    with as_file(files("blocklab") / "data" / "minilm_l6_positions.npz") as path, np.load(path) as arrays:
-        return torch.from_numpy(arrays["positions"]).float()
+    return torch.from_numpy(extract("minilm_l6_positions.npz")["positions"]).float()

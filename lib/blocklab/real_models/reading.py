@@ -3,7 +3,7 @@
 Axis letters, beside L position and d feature (384):  layer (6),  head (12).
 """
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import as_file, files
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
+from blocklab.real_models.extracts import extract
 from blocklab.real_models.minilm import MiniLM, load_minilm
 from blocklab.real_models.norms import minilm_layer_norms
 from blocklab.real_models.packages import INSTALL
@@ -108,10 +109,10 @@ def read(model: MiniLM, sentence: str) -> Reading:
 
 
 def stored_reading() -> Reading:
-    """The reading of `SENTENCE` that is part of this package, see NOTICE.txt beside it."""
-    with as_file(files("blocklab") / "data" / STORED) as path, np.load(path) as arrays:
-        pieces = tuple(arrays["pieces"].tolist())
-        return Reading(pieces, *(torch.from_numpy(arrays[f.name]).float() for f in fields(Reading)[1:]))
+    """The reading of `SENTENCE` that is part of this package."""
+    arrays = extract(STORED)
+    pieces = tuple(arrays.pop("pieces").tolist())
+    return Reading(pieces, **{name: torch.from_numpy(array).float() for name, array in arrays.items()})
 
 
 @cache

@@ -4,6 +4,7 @@ import functools
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 
 import torch
 import torch.nn.functional as F
@@ -50,10 +51,10 @@ def limit(arm: str) -> float:
 
 def operations(device: torch.device, compiled: bool = True) -> list[Operation]:
     """layer_norm, rms_norm and swiglu with the arms that can run on this device."""
-    plain = {"layer_norm": _plain_layer_norm, "rms_norm": _plain_rms_norm, "swiglu": feed_forward.swiglu}
+    torchs, plain = _norms(F), _norms(normalization) | {"swiglu": feed_forward.swiglu}
     first = {
-        "layer_norm": {"torch": _torch_layer_norm, "eager": eager.layer_norm},
-        "rms_norm": {"torch": _torch_rms_norm, "eager": eager.rms_norm},
+        "layer_norm": {"torch": torchs["layer_norm"], "eager": eager.layer_norm},
+        "rms_norm": {"torch": torchs["rms_norm"], "eager": eager.rms_norm},
         "swiglu": {"eager": eager.swiglu},  # torch has none of its own
     }
     shapes = {
@@ -61,7 +62,7 @@ def operations(device: torch.device, compiled: bool = True) -> list[Operation]:
         "rms_norm": lambda rows, width: [(rows, width), (width,)],
         "swiglu": lambda rows, width: [(rows, width), (rows, width)],
     }
-    ours = _fused() if device.type == "cuda" and fused.available() else {}
+    ours = _norms(fused) | {"swiglu": fused.swiglu} if device.type == "cuda" and fused.available() else {}
     ligers = _liger() if device.type == "cuda" and importlib.util.find_spec("liger_kernel") else {}
     found = []
     for name, function in plain.items():
@@ -75,27 +76,11 @@ def operations(device: torch.device, compiled: bool = True) -> list[Operation]:
     return found
 
 
-def _torch_layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    return F.layer_norm(x, weight.shape, weight, bias, LAYER_NORM_EPS)
-
-
-def _torch_rms_norm(x: Tensor, weight: Tensor) -> Tensor:
-    return F.rms_norm(x, weight.shape, weight, RMS_NORM_EPS)
-
-
-def _plain_layer_norm(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    return normalization.layer_norm(x, weight.shape, weight, bias, LAYER_NORM_EPS)
-
-
-def _plain_rms_norm(x: Tensor, weight: Tensor) -> Tensor:
-    return normalization.rms_norm(x, weight.shape, weight, RMS_NORM_EPS)
-
-
-def _fused() -> dict[str, Function]:
+def _norms(library: ModuleType) -> dict[str, Function]:
+    """The norms of a library with torch's names and argument order."""
     return {
-        "layer_norm": lambda x, weight, bias: fused.layer_norm(x, weight.shape, weight, bias, LAYER_NORM_EPS),
-        "rms_norm": lambda x, weight: fused.rms_norm(x, weight.shape, weight, RMS_NORM_EPS),
-        "swiglu": fused.swiglu,
+        "layer_norm": lambda x, weight, bias: library.layer_norm(x, weight.shape, weight, bias, LAYER_NORM_EPS),
+        "rms_norm": lambda x, weight: library.rms_norm(x, weight.shape, weight, RMS_NORM_EPS),
     }
 
 

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from blocklab.timing.calls import Function
-from blocklab.timing.machine import cache_bytes
-from blocklab.timing.measurement import COVER, MOST_COPIES
+from blocklab.timing.measurement import copies_of
 
 CALLS = 20
 
@@ -68,13 +67,10 @@ def mean_for_median(
 
 def cache_resident(function: Function, make_inputs: Callable[[], Sequence[Tensor]], calls: int = CALLS) -> Lie:
     """The same inputs again and again, and as many others in between as push them out of the cache."""
-    first = make_inputs()
-    size = sum(tensor.nbytes for tensor in first)
-    copies = min(COVER * cache_bytes(first[0].device) // size + 2, MOST_COPIES)
-    others = [first, *(make_inputs() for _ in range(copies - 1))]
-    said = statistics.median(_times(function, [first], calls + 1)[1:])
-    turns = _times(function, others, len(others) + calls)
-    return Lie("cache-resident inputs", said, statistics.median(turns[len(others) :]))
+    sets, _ = copies_of(make_inputs)
+    said = statistics.median(_times(function, sets[:1], calls + 1)[1:])
+    turns = _times(function, sets, len(sets) + calls)
+    return Lie("cache-resident inputs", said, statistics.median(turns[len(sets) :]))
 
 
 def zeros_for_numbers(function: Function, *inputs: Tensor, calls: int = CALLS) -> Lie:

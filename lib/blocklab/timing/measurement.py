@@ -149,7 +149,7 @@ def measure(
     if not arms:
         raise ValueError("measure wants at least one arm, got none")
     want_integer("measure", "rounds", rounds, 2)
-    sets, covered = _copies(make_inputs)
+    sets, covered = copies_of(make_inputs)
     device = sets[0][0].device
     roofs = measure_roofs(device, threads=threads) if roofs is None else roofs
 
@@ -230,7 +230,7 @@ def _take_turns(watches: Mapping[str, Watch], rounds: int) -> dict[str, list[flo
     return laps
 
 
-def _copies(make_inputs: Callable[[], Sequence[Tensor]]) -> tuple[list[Sequence[Tensor]], bool]:
+def copies_of(make_inputs: Callable[[], Sequence[Tensor]]) -> tuple[list[Sequence[Tensor]], bool]:
     """So many sets of inputs that they exceed the cache COVER times, and whether they do."""
     first = make_inputs()
     if not first or not all(isinstance(tensor, Tensor) for tensor in first):

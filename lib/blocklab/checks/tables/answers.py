@@ -11,6 +11,7 @@ from blocklab.normalization import layer_norm, standardize
 from ..exercise import Case, Exercise, Mistake, Section
 from .layer_norm import last_axes
 from .numbers import waves
+from .one_number import A_NUMBER, one_number
 
 POKE = Section("02_norm_axes", Text(en="Poke one number", zh="推一推：只改一个数"))
 POKE_PANEL = Text(
@@ -23,7 +24,7 @@ SCALE = Exercise(
     lesson="00_start_here",
     recipe=lambda: 1e-3,
     use=lambda scale: lambda: layer_norm(scale * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
-    wants=Text(en="a number", zh="一个数"),
+    wants=A_NUMBER,
     names={"result": Text(en="last bar", zh="最后一根柱子")},
     cases=(Case("bar", {}, tolerance=2e-3),),
     mistakes=(
@@ -314,7 +315,7 @@ HALF_SIZE = Exercise(
     lesson="05_layer_norm",
     recipe=lambda: (1e-5 / 3) ** 0.5,
     use=lambda deviation: lambda: layer_norm(deviation * torch.tensor([-1.0, 1.0]), (2,))[1],
-    wants=Text(en="a number", zh="一个数"),
+    wants=A_NUMBER,
     names={"result": Text(en="output for the input [−σ, σ], its last number", zh="输入为 −σ 和 σ 时的最后一个输出")},
     cases=(Case("two numbers", {}, tolerance=2e-2),),
     mistakes=(
@@ -383,7 +384,7 @@ ROOT_MEAN_SQUARE = Exercise(
     lesson="06_rms_norm",
     recipe=lambda: 12.5**0.5,
     use=lambda rms: lambda x: x / rms,
-    wants=Text(en="a number", zh="一个数"),
+    wants=A_NUMBER,
     names={"result": Text(en="x divided by your number", zh="x 除以你给的数")},
     cases=(Case("token", {"x": torch.tensor([3.0, 4.0])}, tolerance=2e-3),),
     mistakes=(
@@ -437,61 +438,56 @@ ROOT_MEAN_SQUARE = Exercise(
     line="mean_of_squares = (3**2 + 4**2) / 2",
 )
 
-VALUES_PER_MEAN = Exercise(
+VALUES_PER_MEAN = one_number(
     name="values_per_mean",
     lesson="04_small_batches",
-    recipe=lambda: 784,
-    use=lambda count: lambda: torch.tensor(float(count)),
+    answer=784,
     wants=Text(en="a whole number", zh="一个整数"),
-    names={"result": Text(en="count", zh="个数")},
-    cases=(Case("count", {}),),
-    mistakes=tuple(
-        Mistake(name, {"answer": answer}, hint, "count")
-        for name, answer, hint in (
-            (
-                "batch-only",
-                4,
-                Text(
-                    en="That is the number of images. BatchNorm pools the pixels of each channel, too.",
-                    zh="这是图像的张数。批量归一化还会把每个通道的所有像素合在一起算。",
-                ),
+    means=Text(en="count", zh="个数"),
+    wrong=(
+        (
+            "batch-only",
+            4,
+            Text(
+                en="That is the number of images. BatchNorm pools the pixels of each channel, too.",
+                zh="这是图像的张数。批量归一化还会把每个通道的所有像素合在一起算。",
             ),
-            (
-                "one-image",
-                196,
-                Text(
-                    en="So many values has one channel of *one* image, as InstanceNorm takes them. BatchNorm pools "
-                    "the images, too.",
-                    zh="这是**一张**图的一个通道里的个数，实例归一化才这样算。批量归一化还会把各张图合在一起算。",
-                ),
+        ),
+        (
+            "one-image",
+            196,
+            Text(
+                en="So many values has one channel of *one* image, as InstanceNorm takes them. BatchNorm pools "
+                "the images, too.",
+                zh="这是**一张**图的一个通道里的个数，实例归一化才这样算。批量归一化还会把各张图合在一起算。",
             ),
-            (
-                "number-of-means",
-                16,
-                Text(
-                    en="That is how many means there are, one per channel. How many values does each take?",
-                    zh="这是均值的个数，每个通道一个。每个均值由多少个数得到？",
-                ),
+        ),
+        (
+            "number-of-means",
+            16,
+            Text(
+                en="That is how many means there are, one per channel. How many values does each take?",
+                zh="这是均值的个数，每个通道一个。每个均值由多少个数得到？",
             ),
-            (
-                "whole-image",
-                3136,
-                Text(
-                    en="So many values has one whole image: LayerNorm over `(C, H, W)`. BatchNorm keeps the channels "
-                    "apart and pools the images.",
-                    zh="这是一整张图里的个数，沿 `(C, H, W)` 的层归一化才这样算。"
-                    "批量归一化把各个通道分开，把各张图合起来。",
-                ),
+        ),
+        (
+            "whole-image",
+            3136,
+            Text(
+                en="So many values has one whole image: LayerNorm over `(C, H, W)`. BatchNorm keeps the channels "
+                "apart and pools the images.",
+                zh="这是一整张图里的个数，沿 `(C, H, W)` 的层归一化才这样算。"
+                "批量归一化把各个通道分开，把各张图合起来。",
             ),
-            (
-                "every-value",
-                12544,
-                Text(
-                    en="That is all there is in the tensor. BatchNorm keeps the channels apart.",
-                    zh="这是整个张量里的个数。批量归一化的各个通道是分开算的。",
-                ),
+        ),
+        (
+            "every-value",
+            12544,
+            Text(
+                en="That is all there is in the tensor. BatchNorm keeps the channels apart.",
+                zh="这是整个张量里的个数。批量归一化的各个通道是分开算的。",
             ),
-        )
+        ),
     ),
     section=Section("04_small_batches", Text(en="How many numbers share a mean?", zh="多少个数共用一个均值？")),
     panel=Text(

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 import torch
 
-from blocklab.timing import Recording, measure, measure_roofs, recordings
 from blocklab.timing.arms import operations
+from blocklab.timing.calls import DIRECTIONS
 from blocklab.timing.machine import describe
+from blocklab.timing.measurement import measure, measure_roofs
+from blocklab.timing.recording import Recording, recordings
 
 WIDTH = 4096
 NORMS = ("layer_norm", "rms_norm")
-DIRECTIONS = ("forward", "backward")
 
 
 @dataclass(frozen=True)
