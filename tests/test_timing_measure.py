@@ -305,6 +305,24 @@ def test_without_a_graph_the_reason_is_said(monkeypatch):
     assert cuda_watch.lap() == pytest.approx(1e-4)
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_call_that_waits_is_not_captured(monkeypatch, waits):
+    modes = []
+    monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", modes.append)
+
+    def call():
+        assert modes == ["error"]
+        if waits:
+            raise RuntimeError("called a synchronizing CUDA operation")
+
+    if waits:
+        with pytest.raises(RuntimeError, match="synchronizing"):
+            watch.want_no_wait(call)
+    else:
+        watch.want_no_wait(call)
+    assert modes == ["error", "default"]
+
+
 def test_three_calls_at_least_come_before_capture(monkeypatch):
     cuda = FakeCuda(monkeypatch)
     monkeypatch.setattr(CudaWatch, "_seconds", lambda *_: 1.0)

@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from blocklab.timing import Result, Roofs, Timing, machine, recordings
+from blocklab.timing import Result, Roofs, Timing, machine, measurement, recordings
 from blocklab.timing import record as recorder
 from blocklab.timing.__main__ import main
 from blocklab.timing.accuracy import near_enough, relative_errors
@@ -16,14 +16,15 @@ from blocklab.timing.recording import COLUMNS, FOLDER, PROVENANCE, Writer, read,
 
 CPU = torch.device("cpu")
 SAID = dict.fromkeys(PROVENANCE, "known")
-TINY = Plan(CPU, torch.float32, (24, 36), 256, 2, False, (4, 3), 600.0)
+TINY = Plan(CPU, ((torch.float32, 24), (torch.float32, 36)), 256, 2, False, (4, 3), 600.0)
 
 
 @pytest.fixture
 def hurry(monkeypatch):
     """A small cache, a small roof and no warm-up: the same path, in moments."""
     monkeypatch.setattr(machine, "cache_bytes", lambda device: 4000)
-    monkeypatch.setattr(recorder, "measure_roofs", lambda device, rounds: Roofs(1e15, 1e15))
+    for module in (recorder, measurement):
+        monkeypatch.setattr(module, "measure_roofs", lambda *_, **__: Roofs(1e15, 1e15))
     real = recorder.measure
     monkeypatch.setattr(recorder, "measure", lambda *a, **k: real(*a, warm_up=0, **k))
 
@@ -228,7 +229,7 @@ def test_when_time_is_over_what_is_missing_is_named(tmp_path):
     recording = read(tmp_path / "a.csv")
     assert recording.rows == []
     assert len(recording.left_out) == 3 + 2 * 3 * 2
-    assert "swiglu backward 36: -0.0166667 minutes were over" in recording.left_out
+    assert "swiglu backward 36 float32: -0.0166667 minutes were over" in recording.left_out
 
 
 @pytest.mark.usefixtures("hurry")
@@ -243,18 +244,23 @@ def test_a_failure_leaves_one_measurement_out(tmp_path, monkeypatch):
     monkeypatch.setattr(recorder, "measure", fail)
     record(TINY, tmp_path / "a.csv", "command", say=lambda line: None)
     recording = read(tmp_path / "a.csv")
-    assert "rms_norm backward 24: OutOfMemoryError: CUDA out of memory" in recording.left_out
+    assert "rms_norm backward 24 float32: OutOfMemoryError: CUDA out of memory" in recording.left_out
     assert {row["direction"] for row in recording.rows} == {"forward"}
 
 
 def test_plans_differ_in_what_they_ask_for(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
     whole, quick = plan(), plan(quick=True)
-    assert set(whole.widths) == {1024, 2048, 4096, 8192, 16384, 32768, 65536, 4097, 4100, 4104}
-    assert set(quick.widths) < set(whole.widths)
-    assert (whole.dtype, whole.device.type, whole.compiled) == (torch.bfloat16, "cuda", True)
+    widths = {1024, 2048, 4096, 8192, 16384, 32768, 65536, 4097, 4100, 4104}
+    assert set(whole.sizes) == {(torch.bfloat16, width) for width in widths} | {(torch.float32, 4096)}
+    assert set(quick.sizes) < set(whole.sizes)
+    assert (whole.device.type, whole.compiled) == ("cuda", True)
+    assert whole.sizes[:2] == ((torch.bfloat16, 4096), (torch.float32, 4096))
     assert plan(cpu=True).device == CPU
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    assert {dtype for dtype, _ in plan().sizes} == {torch.float16, torch.float32}
     assert set(HIDDEN) == {10912, 10920, 10922, 10923, 10924, 10944, 11008}
 
 

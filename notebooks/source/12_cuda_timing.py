@@ -6,7 +6,7 @@ RMSNorm computes less than LayerNorm. Is it faster? Count bytes first; then take
 
 After this lesson you can predict a norm's speed from its bytes, spot five lies of benchmarks, mend a lying benchmark, and time functions on your machine. It takes about 20 minutes.
 
-You need no GPU. This course has no recording of one yet: you see predictions, others' measurements with their source, and your CPU.
+You need no GPU. This course has no recording of one yet: you see predictions, a recording of a CPU, others' measurements on GPUs with their source, and your machine.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ RMSNorm 的计算比层归一化（LayerNorm）少。它更快吗？我们先算
 
 学完这一课，你能根据传输的字节数预测归一化层的速度，能识破基准测试（benchmark）的五种谎话，能把一个说谎的基准测试改对，还能在自己的机器上给函数计时。大约需要 20 分钟。
 
-没有 GPU 也能学。本课程目前还没有 GPU 上的计时记录：没有 GPU 时，你看到的是预测、别人的测量结果（注明出处），以及你自己的 CPU 上的结果。
+没有 GPU 也能学。本课程目前还没有 GPU 上的计时记录：你看到的是预测、一块 CPU 上的记录、别人在 GPU 上的测量结果（注明出处），以及你自己机器上的结果。
 """
 
 # %%
@@ -34,8 +34,7 @@ from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.pictures.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes
 from blocklab.pictures.lying_watch import WATCHES, apparent_speed, lying_watch
-from blocklab.timing import bytes_moved, bytes_per_number, eager, load_bits, tiles_and_waves
-from blocklab.timing.measured_bytes import measured_here, recorded
+from blocklab.timing import bytes_moved, bytes_per_number, eager
 
 # %% [markdown] lang="en"
 r"""
@@ -112,7 +111,7 @@ check("bytes_in_two_kernels", my_bytes_in_two_kernels)
 r"""
 ## Guess, then bytes
 
-A norm's reads and writes lie end to end, for one number of the matrix (left out: vectors such as γ, and kernels with only one number per row). Dark lines separate the kernels: *step by step*, one for each operation; *one kernel* reads a row once and keeps it on the chip. Measured times, if any, are marks: the bytes that a plain copy moves meanwhile. At the roof a mark stands at its bar's end.
+A norm's reads and writes lie end to end, for one number of the matrix (left out: vectors such as γ, and kernels with only one number per row). Dark lines separate the kernels: *step by step*, one for each operation; *one kernel* reads a row once and keeps it on the chip.
 
 **Predict first.** Step by step, RMSNorm is by bytes 1.43 times as fast as LayerNorm. And with one kernel for each? Choose, then switch to *one kernel*.
 """
@@ -121,46 +120,33 @@ A norm's reads and writes lie end to end, for one number of the matrix (left out
 r"""
 ## 先猜，再算字节数
 
-下图把归一化层的各次读和写首尾相接，长度是矩阵里的每个数要传的字节数（γ 这样的向量，以及每行只涉及一个数的核函数，都略去不计）。深色竖线把核函数一一隔开：“一步一步”是每个运算用一个核函数；“一个核函数”只把每行读一次，读入后留在芯片上。如果有实测的时间，就画成标记，标记的位置表示：单纯复制数据，同样的时间能传多少字节。速度达到屋顶线时，标记正好落在条的末端。
+下图把归一化层的各次读和写首尾相接，长度是矩阵里的每个数要传的字节数（γ 这样的向量，以及每行只涉及一个数的核函数，都略去不计）。深色竖线把核函数一一隔开：“一步一步”是每个运算用一个核函数；“一个核函数”只把每行读一次，读入后留在芯片上。
 
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
 
 # %% tags=["panel"]
-controls = {
-    "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    "way": Choice(WAYS, "eager_", label=Text(en="kernels", zh="核函数")),
-    "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
-    "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
-}
-Panel(guess_then_bytes(recorded()), size=(10, 3.4), **controls)
+Panel(
+    guess_then_bytes,
+    size=(10, 3.0),
+    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+    way=Choice(WAYS, "eager_", label=Text(en="kernels", zh="核函数")),
+    direction=Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
+    dtype=Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
+)
 
 # %% [markdown] lang="en"
 r"""
 No faster: 4 bytes each. With the row on the chip, the mean costs only arithmetic, which is plentiful: **the mean is free**. What pays is fusing: 20 bytes become 4. Likewise backward (68 and 58 bytes, in one kernel 6 and 6); float32 doubles all.
-
-Is counting any good? The first Llama's RMSNorm, as the library transformers has it, computes step by step in float32: 36 bytes a number, so one kernel should be 9 times as fast. The authors of the library Liger timed both on NVIDIA's A100 ([file](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv), version 0.2.1, bfloat16, 2048 rows, medians in µs):
 """
 
 # %% [markdown] lang="zh"
 r"""
 一样快：都是 4 字节。一行已经在芯片上，求均值就只多一些运算，而运算能力绰绰有余：**均值不花时间**。真正有用的是融合：从 20 字节降到 4 字节。反向也一样（68 和 58 字节，用一个核函数是 6 和 6 字节）；换成 float32，全都翻倍。
-
-按字节数预测，靠得住吗？第一代 Llama 的 RMSNorm 用 float32 一步一步计算，每个数传 36 字节，所以一个核函数的速度应当是它的 9 倍。Liger 这个库在 A100 上测过，把自己的核函数与 transformers 的代码相比（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，中位数，单位 µs）：
 """
-
-# %%
-for name in ("eager_layer_norm", "eager_rms_norm", "llama_rms_norm", "layer_norm", "rms_norm"):
-    print(f"{name:16} {bytes_per_number(name, torch.bfloat16):2} bytes a number")
-step_by_step = {1024: 78.2, 4096: 279.9, 32768: 1919.1}
-one_kernel = {1024: 13.6, 4096: 31.1, 32768: 182.2}
-for width, slow in step_by_step.items():
-    print(f"width {width:5}: predicted {36 / 4:.1f} times as fast, Liger measured {slow / one_kernel[width]:.1f}")
 
 # %% [markdown] lang="en"
 r"""
-All but the narrowest are within a fifth. Small matrices have other costs; one comes now.
-
 ## The lying watch
 
 This device is made up, so that we know the truth. Python takes 10 µs to start a kernel; memory moves 1 MB in 1 µs; a *cache*, memory on the chip, holds 32 MB and is 4 times as fast. Call 0 compiles; call 3 is interrupted. Each row is one call on an idle GPU; the black line is what is timed.
@@ -172,8 +158,6 @@ The honest watch warms up with an untimed call, has new inputs for each call, wa
 
 # %% [markdown] lang="zh"
 r"""
-除了最窄的，实测与预测都相差不到五分之一。小矩阵还有别的开销，其中一种马上就能看到。
-
 ## 说谎的秒表
 
 下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs；显存每 1 µs 传 1 MB；**缓存**（cache）在芯片上，容量 32 MB，速度是显存的 4 倍。第 0 次调用要先编译，第 3 次调用受到干扰，图中都画成“耽搁”。每一行是一次调用，开始时 GPU 是空闲的；黑线是计入的时间，没有黑线的调用不计时。
@@ -282,7 +266,7 @@ r"""
 用改好的基准测试给四个真实的函数计时：前向，1024 × 4096 个 float32 的数。最慢的函数，条最长。**先猜一猜**：第一条的长度是第二条的 1.43 倍吗？
 """
 
-# %% tags=["nbval-ignore-output"]
+# %%
 device = "cuda" if torch.cuda.is_available() else "cpu"
 wait = torch.cuda.synchronize if device == "cuda" else lambda: None
 x, gain, bias = (torch.randn(shape, device=device) for shape in ((1024, 4096), 4096, 4096))  # (N, d), (d,), (d,)
@@ -292,24 +276,86 @@ functions = {
     "F.layer_norm": lambda: F.layer_norm(x, (4096,), gain, bias),
     "F.rms_norm": lambda: F.rms_norm(x, (4096,), gain),
 }
+
+# %% tags=["nbval-ignore-output"]
 seconds = {name: solved_time_function(function, wait, time.perf_counter) for name, function in functions.items()}
 for name, taken in seconds.items():
     print(f"{name:16} {'■' * round(50 * taken / max(seconds.values()))}")
 
 # %% [markdown] lang="en"
 r"""
-Bars differ from machine to machine. On a CPU they need not follow the bytes: torch's variance, which the first function uses, is slow there, and `F.rms_norm` is several steps. And our benchmark still tells a lie: always the same inputs. `measure` in `blocklab.timing` takes turns through copies that no cache holds. With a GPU the next cell uses it and puts your card into the first panel; `python -m blocklab.timing record` measures the whole lesson in about 8 minutes.
+Bars differ from machine to machine. And our benchmark still tells a lie: always the same inputs. `measure` in `blocklab.timing` takes turns through copies that no cache holds, and times a plain copy in the same run: that copy is the roof.
+
+## Against the roof
+
+With it we recorded three functions on one CPU, each in several implementations; *unfused* are the functions of the other lessons. Every bar starts at the roof: one that ends at 2 takes 2 times as long as a copy of the fewest bytes. The dashed frame is what its own bytes foretell. With a GPU, dots show your card (bfloat16, width 4096).
+
+**Predict first.** Step by step, forward, one of the three takes several times as long as its bytes foretell. Which?
 """
 
 # %% [markdown] lang="zh"
 r"""
-这些条因机器而异。在 CPU 上，它们不一定与字节数相符：第一个函数要求方差，torch 在 CPU 上求方差很慢；`F.rms_norm` 在 CPU 上也是分几步算的。而且我们的基准测试还留着一种谎话：总用同一份输入。`blocklab.timing` 里的 `measure` 轮流使用许多份输入，任何缓存都装不下。有 GPU 时，下一个单元格用它来测量，并把你的显卡画进第一个面板；运行 `python -m blocklab.timing record`，大约 8 分钟就能测完这一课的全部内容。
+这些条因机器而异。而且我们的基准测试还留着一种谎话：总用同一份输入。`blocklab.timing` 里的 `measure` 轮流使用许多份输入，任何缓存都装不下；它还在同一次运行里给单纯的复制计时，这就是屋顶线。
+
+## 离屋顶线多远
+
+我们用它在一块 CPU 上给三个函数计时，每个函数有几种实现，“未融合”是其他几课里用的函数。每一条都从屋顶线画起：画到 2，表示所用的时间是复制最少字节数的 2 倍。虚线框是按它自己的字节数算出的预测。有 GPU 时，圆点表示你的显卡（bfloat16，宽度 4096）。
+
+**先猜一猜**：一步一步做，前向，三个函数里有一个，用的时间是按字节算的好几倍。是哪一个？
 """
 
-# %% tags=["nbval-ignore-output"]
-NO_GPU = Text(en="No GPU here: nothing is measured.", zh="这台机器没有可用的 GPU，什么也没有测。")
+# %%
+from blocklab.pictures.against_the_roof import OPS, SUSPECTS, against_the_roof, dtypes, widths
+from blocklab.timing.measured_bytes import from_recording, measured_here, recording
+
+measured = from_recording(recording())
 yours = measured_here() if fused.available() else None
-Panel(guess_then_bytes(recorded(), yours), size=(10, 3.4), **controls) if yours else print(NO_GPU)
+
+# %% tags=["panel"]
+Panel(
+    against_the_roof(measured, yours),
+    size=(10, 3.6),
+    guess=Choice(SUSPECTS, None, label=Text(en="your guess", zh="你的猜测")),
+    op=Choice(OPS, "layer_norm", label=Text(en="function", zh="函数")),
+    direction=Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
+    dtype=Choice(dtypes(measured), "float32", label=Text(en="numbers", zh="数据类型")),
+    width=Choice(widths(measured), 4096, label=Text(en="width", zh="宽度")),
+)
+
+# %% [markdown] lang="en"
+r"""
+LayerNorm: 28 times the time at the roof, where its bytes say 5. On a CPU torch computes the variance slowly. The other five (three functions, two passes) come within a fifth of the prediction; RMSNorm backward takes 8.9 for 9.7. In bfloat16 the bytes foretell too little: this CPU takes long to compute with such numbers. Bytes give the shortest time, not the time.
+
+Nearest to the roof is in five of the six `torch.compile`, which fuses kernels by itself; backward, torch's own LayerNorm beats it. Our unfused functions, written to be read, take 2 to 8 times as long as the best.
+
+And on a GPU? Ours are not measured. The first Llama's RMSNorm, as the library transformers has it, computes step by step in float32: 36 bytes a number, so one kernel should be 9 times as fast. The authors of the library Liger timed both on NVIDIA's A100 ([file](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv), version 0.2.1, bfloat16, 2048 rows, medians in µs):
+"""
+
+# %% [markdown] lang="zh"
+r"""
+是层归一化：按字节算是 5 倍，实测是 28 倍，因为在 CPU 上，torch 求方差很慢。其余五种情况（三个函数，两个方向）都与预测相差不到五分之一，例如 RMSNorm 的反向，预测 9.7 倍，实测 8.9 倍。换成 bfloat16，按字节算的预测就偏小：这块 CPU 算这种数很慢。字节数给出的是最短时间，不是实际时间。
+
+六种情况里，有五种离屋顶线最近的是 `torch.compile`，它会自动融合核函数；只有层归一化的反向，torch 自带的更快。我们未融合的函数是为了好读而写的，所用时间是最快者的 2 到 8 倍。
+
+GPU 上呢？我们的核函数还没有测过。第一代 Llama 的 RMSNorm，按 transformers 库的写法，用 float32 一步一步计算：每个数传 36 字节，所以一个核函数的速度应当是它的 9 倍。Liger 库的作者在 A100 上测过这两者（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，中位数，单位 µs）：
+"""
+
+# %%
+fewer = bytes_per_number("llama_rms_norm", torch.bfloat16) / bytes_per_number("rms_norm", torch.bfloat16)
+step_by_step = {1024: 78.2, 4096: 279.9, 32768: 1919.1}
+one_kernel = {1024: 13.6, 4096: 31.1, 32768: 182.2}
+for width, slow in step_by_step.items():
+    print(f"width {width:5}: predicted {fewer:.1f} times as fast, Liger measured {slow / one_kernel[width]:.1f}")
+
+# %% [markdown] lang="en"
+r"""
+All but the narrowest are within a fifth; a small matrix is soon done, and the start of its kernels counts. With a GPU, `python -m blocklab.timing record` measures this whole lesson on your card in about 8 minutes.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+除了最窄的，实测与预测都相差不到五分之一；矩阵小，很快就做完，启动核函数的时间就显出来了。有 GPU 的话，运行 `python -m blocklab.timing record`，大约 8 分钟就能在你的显卡上测完这一课的全部内容。
+"""
 
 # %% [markdown] lang="en"
 r"""
@@ -377,15 +423,9 @@ r"""
 moved = bytes_moved("swiglu", (8192, 11008), torch.bfloat16, "backward")
 print(f"1. {moved} bytes, {1e6 * moved / 3350e9:.0f} µs")
 for watch in ("no waiting", "same inputs"):
-    print(
-        f"2. {watch}, speed / memory speed:",
-        *(f"{size} MB: {apparent_speed(watch, size):5.2f}" for size in (16, 128)),
-    )
+    print("2.", watch, {f"{size} MB": round(apparent_speed(watch, size), 2) for size in (16, 128)})
 for direction in ("forward", "backward"):
-    print(
-        f"3. {direction}, bytes a number, LayerNorm and RMSNorm:",
-        *(bytes_per_number(op, torch.bfloat16, direction) for op in ("layer_norm", "rms_norm")),
-    )
+    print("3.", direction, [bytes_per_number(op, torch.bfloat16, direction) for op in ("layer_norm", "rms_norm")])
 
 # %% [markdown] lang="en"
 r"""
@@ -393,7 +433,9 @@ r"""
 
 ## Going further: widths of matrix products
 
-Lesson 09 left open what 10922 costs beside 11008. Two predictions, for 8192 tokens: tiles of 128 × 256 in waves of 132 (the share says how much of the places is used), and the most bits that a load can take at once if it has to fit every row, in bfloat16. **Predict first:** by which of the two is 10922 bad?
+Lesson 09 left open what 10922 costs beside 11008. Two predictions, both about a GPU. *Bits at once*: a thread loads up to 128 bits (16 bytes), but only from a place that is a multiple of what it loads; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time; what hangs over an edge, and what stays empty in the last wave, is lost.
+
+There are three matrix products, with x `(tokens, 4096)`, w1 `(hidden, 4096)` and w2 `(4096, hidden)`. **Predict first:** by which of the two does 10922 lose on an H100? Choose, then show *an H100*.
 """
 
 # %% [markdown] lang="zh"
@@ -402,20 +444,30 @@ r"""
 
 ## 选读：矩阵乘法的宽度
 
-第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？对 8192 个词元，有两种预测：一种看 128 × 256 的分块，每 132 块为一个波次（share 表示这些位置用上了多少）；另一种看一次最多能读多少位，条件是每行的开头都对得齐，数据类型是 bfloat16。**先猜一猜**：按哪一种预测，10922 会吃亏？
+第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，说的都是 GPU。一种看一次能读多少位：一个线程一次最多读 128 位（16 字节），但是读的起点必须是所读长度的整数倍；图中画的是每行的开头都对得齐的最大长度。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次；超出边缘的部分，最后一个波次里空着的位置，都浪费了。
+
+矩阵乘法有三个，x 是 `(tokens, 4096)`，w1 是 `(hidden, 4096)`，w2 是 `(4096, hidden)`。**先猜一猜**：在 H100 上，10922 会按哪一种预测吃亏？先选，再显示“一块 H100”。
 """
 
-# %%
-print("width  tiles  waves  share  bits at once")
-for width in (10922, 10923, 10912, 10944, 11008):
-    tiles, waves, share = tiles_and_waves(8192, width)
-    print(f"{width} {tiles:6} {waves:6} {share:6.1%} {load_bits(width, torch.bfloat16):6}")
+# %% tags=["panel"]
+from blocklab.pictures.aligned_widths import ROLES, RULES, SHOWN, aligned_widths
+
+Panel(
+    aligned_widths(recording()),
+    size=(10, 4.4),
+    guess=Choice(RULES, None, label=Text(en="your guess", zh="你的猜测")),
+    role=Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
+    shown=Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
+    hidden=Slider(10848, 11008, 1, 10922, label=Text(en="hidden width", zh="隐藏层宽度")),
+    tokens=Slider(128, 8192, 2, 8192, label=Text(en="tokens", zh="词元数"), log=True),
+    dtype=Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
+)
 
 # %% [markdown] lang="en"
 r"""
-By bits: 32 (4 bytes) for 10922 and 16 for the odd 10923, while 128 is the most that one thread of an H100 loads at once. By tiles and waves the five differ by less than 1%.
+By bits: 32 for 10922 and 16 for the odd 10923. By tiles and waves all widths of the panel are within 1.5%. Few tokens can leave places empty (512 tokens, `h = x @ w1.T`: 65% used), but at every width alike.
 
-Someone else has measured a part of this on an H100, in float16, with the width as the axis that is summed over ([source](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)), in 10¹² operations a second: 10922 272.73, 10912 395.16, 10944 398.38, 11008 395.01. So there 10922 has 69% of 11008's speed, as the bits warn, and 10944, a multiple of 64 but not of 256, loses nothing. That is one test on one card; `python -m blocklab.timing record` tells about yours.
+The H100 is someone else's ([source](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md), float16, the width summed over as in `y = h @ w2.T`), in 10¹² operations a second: 10922 272.73, 10912 395.16, 10944 398.38, 11008 395.01. So there 10922 has 69% of 11008's speed, as the bits warn, and 10944, a multiple of 64 but not of 256, loses nothing. Our CPU loses about a seventh at 10922 and 10923 where the result has such rows, elsewhere less than a tenth. These are single tests; `record` tells about your card.
 
 ## Going further: three passes, one read
 
@@ -424,9 +476,9 @@ How can a kernel find the mean, then the variance, and still read x once? These 
 
 # %% [markdown] lang="zh"
 r"""
-按位数：10922 一次只能读 32 位（4 字节），奇数 10923 只能读 16 位，而 H100 的一个线程一次最多读 128 位。按分块和波次，五个宽度相差不到 1%。
+按位数：10922 一次只能读 32 位，奇数 10923 只能读 16 位。按分块和波次，图中各个宽度相差不超过 1.5%。词元少，会有许多位置空着（512 个词元，`h = x @ w1.T`：只用上 65%），但各个宽度都一样。
 
-有人在 H100 上测过其中一部分，用 float16，宽度是求和所沿的那个轴（[出处](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)），单位是每秒 10¹² 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在那里，10922 的速度只有 11008 的 69%，与按位数的预测一致；10944 是 64 的倍数，不是 256 的倍数，却没有损失。这只是一块显卡上的一次测试；你的显卡怎样，运行 `python -m blocklab.timing record` 就知道。
+H100 上的数是别人测的（[出处](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，float16，宽度是求和所沿的轴，如 `y = h @ w2.T`），单位是每秒 10¹² 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在那里，10922 的速度只有 11008 的 69%，与按位数的预测一致；10944 是 64 的倍数，不是 256 的倍数，却没有损失。在我们的 CPU 上，结果的行这么长时，10922 和 10923 慢了大约七分之一，别处相差不到十分之一。这些都只是单独的测试；你的显卡怎样，运行 `record` 就知道。
 
 ## 选读：三遍计算，一次读入
 

@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, help="the file, which must not exist yet; named after the device if not given"
     )
     command.add_argument("--quick", action="store_true", help="fewer widths and rounds: about two minutes")
-    command.add_argument("--cpu", action="store_true", help="what runs on the CPU instead of the GPU's; short")
+    command.add_argument("--cpu", action="store_true", help="what runs on the CPU instead; about nine minutes")
     command.add_argument("--minutes", type=float, default=8, help="begin nothing new after so long; 8 if not given")
     return parser
 

@@ -43,6 +43,12 @@ def cache_bytes(device: torch.device | str) -> int:
     return max(known, default=UNKNOWN_CACHE)
 
 
+def half_type(device: torch.device | str) -> torch.dtype:
+    """bfloat16; float16 on a GPU before sm_80, which emulates bfloat16, and where torch.compile does not compile it."""
+    old = torch.device(device).type == "cuda" and torch.cuda.get_device_capability(device) < (8, 0)
+    return torch.float16 if old else torch.bfloat16
+
+
 def sm_clock(device: torch.device | str) -> int | None:
     """The clock of a GPU's multiprocessors now, in MHz; None on a CPU and where nvidia-smi does not say. Only read."""
     device = torch.device(device)

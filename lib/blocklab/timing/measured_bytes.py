@@ -6,60 +6,76 @@ A kernel at the memory roof takes exactly what it has to move; one that wastes t
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
 from blocklab.timing.arms import operations
 from blocklab.timing.calls import DIRECTIONS
 from blocklab.timing.machine import describe
-from blocklab.timing.measurement import measure, measure_roofs
+from blocklab.timing.measurement import Spread, measure
 from blocklab.timing.recording import Recording, recordings
 
 WIDTH = 4096
-NORMS = ("layer_norm", "rms_norm")
+
+
+class Key(NamedTuple):
+    """What was timed."""
+
+    op: str
+    arm: str
+    direction: str
+    dtype: str
+    width: int = WIDTH
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A device, and bytes a number by (operation, arm, direction, dtype)."""
+    """Where it was measured, as `machine.describe` says, and bytes a number."""
 
-    device: str
-    bytes: Mapping[tuple[str, str, str, str], float]
+    provenance: Mapping[str, str]
+    bytes: Mapping[Key, Spread]
+
+    @property
+    def device(self) -> str:
+        return self.provenance["device"]
 
 
-def recorded() -> Measured | None:
-    """The first recording of a GPU that comes with the package, None where there is none."""
-    found = [recording for recording in recordings() if recording.provenance["cuda"] != "none"]
-    return from_recording(found[0]) if found else None
+def recording() -> Recording:
+    """The first recording of a GPU that comes with the package, or, as long as there is none, of a CPU."""
+    return min(recordings(), key=lambda each: each.provenance["cuda"] == "none")
 
 
 def from_recording(recording: Recording) -> Measured:
-    """The rows of both norms at WIDTH. Marked ones are left out: they did not measure memory."""
-    copy = float(recording.provenance["copy_roof_GBs"]) * 1e9
+    """All rows with bytes. Marked ones are left out: they did not measure memory."""
     return Measured(
-        recording.provenance["device"],
+        recording.provenance,
         {
-            (row["op"], row["implementation"], row["direction"], row["dtype"]): (
-                row["median_us"] * 1e-6 * copy / (row["rows"] * row["width"])
+            Key(row["op"], row["implementation"], row["direction"], row["dtype"], row["width"]): Spread(
+                *(row[f"{end}_us"] * _copied_in_a_microsecond(row) for end in Spread._fields)
             )
             for row in recording.rows
-            if row["op"] in NORMS and row["width"] == WIDTH and not row["mark"]
+            if row["bytes"] is not None and not row["mark"]
         },
     )
 
 
+def _copied_in_a_microsecond(row: Mapping) -> float:
+    """Bytes a number of the matrix, at the speed of the copy that was timed beside this row."""
+    return 1e3 * row["GBs"] / row["share_of_copy_roof"] / (row["rows"] * row["width"])
+
+
 def measured_here(
-    device: str = "cuda", rows: int = 32768, width: int = WIDTH, rounds: int = 10, dtype: torch.dtype = torch.bfloat16
+    device: str = "cuda", rows: int = 8192, width: int = WIDTH, rounds: int = 10, dtype: torch.dtype = torch.bfloat16
 ) -> Measured:
-    """Time both norms on this machine, forward and backward, step by step, torch's and ours."""
+    """Time all operations on this machine, forward and backward, in every hand but torch.compile's, which is slow."""
     on = torch.device(device)
-    roofs = measure_roofs(on, rounds)
     found = {}
     for operation in operations(on, compiled=False):
-        for direction in DIRECTIONS if operation.name in NORMS else ():
+        for direction in DIRECTIONS:
             inputs = functools.partial(operation.inputs, rows, width, dtype, on, direction)
-            result = measure(operation.ready(direction), inputs, direction, rounds=rounds, roofs=roofs)
+            result = measure(operation.ready(direction), inputs, direction, rounds=rounds)
             for timing in result.timings:
-                key = (operation.name, timing.name, direction, str(dtype).removeprefix("torch."))
-                found[key] = timing.time.median * roofs.copy / (rows * width)
-    return Measured(describe(on)["device"], found)
+                key = Key(operation.name, timing.name, direction, str(dtype).removeprefix("torch."), width)
+                found[key] = Spread(*(seconds * result.roofs.copy / (rows * width) for seconds in timing.time))
+    return Measured(describe(on), found)

@@ -195,7 +195,7 @@ def measure_roofs(
     device = torch.device(device)
     on_gpu = device.type == "cuda"
     numbers = max(2**30 if on_gpu else 0, COVER * machine.cache_bytes(device)) // 4
-    size, dtype = (8192, torch.bfloat16) if on_gpu else (1024, torch.float32)
+    size, dtype = (8192, machine.half_type(device)) if on_gpu else (1024, torch.float32)
     source, target = torch.randn(2, numbers, device=device)
     pairs = [torch.randn(2, size, size, device=device).to(dtype) for _ in range(2)]
     with _watches(device, threads, start_watch) as start:

@@ -18,7 +18,7 @@ from blocklab.timing.accuracy import near_enough, relative_errors
 from blocklab.timing.arms import Operation, limit, operations
 from blocklab.timing.byte_table import bytes_moved
 from blocklab.timing.calls import DIRECTIONS, Function
-from blocklab.timing.measurement import Roofs, measure, measure_roofs
+from blocklab.timing.measurement import measure, measure_roofs
 from blocklab.timing.recording import Writer, rows_of
 
 HIDDEN = (11008, 10912, 10920, 10922, 10923, 10924, 10944)  # the first is compared with
@@ -34,8 +34,7 @@ class Plan:
     """What is recorded, and how long at most."""
 
     device: torch.device
-    dtype: torch.dtype
-    widths: tuple[int, ...]
+    sizes: tuple[tuple[torch.dtype, int], ...]  # of the norms and swiglu: a type and a width
     rows: int
     rounds: int
     compiled: bool
@@ -44,15 +43,16 @@ class Plan:
 
 
 def plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
-    """The widths in the order of their weight: where time runs out, the last are missing.
+    """The sizes in the order of their weight: where time runs out, the last are missing.
 
     Raises Refused if a GPU is wanted and there is none.
     """
     if cpu:
-        widths = (1024,) if quick else (1024, 4096, 4097)
-        rounds = 3 if quick else 7
-        matmul = (64, 256) if quick else (256, 512)
-        return Plan(torch.device("cpu"), torch.float32, widths, 2048, rounds, not quick, matmul, 60 * minutes)
+        widths = (1024,) if quick else (4096, 1024, 4097, 16384)
+        rounds = 3 if quick else 11
+        matmul = (64, 256) if quick else (512, 512)
+        sizes = tuple((dtype, width) for dtype in (torch.float32, torch.bfloat16) for width in widths)
+        return Plan(torch.device("cpu"), sizes, 2048, rounds, not quick, matmul, 60 * minutes)
     if not torch.cuda.is_available():
         raise Refused(
             "record wants a CUDA device, got none: this machine has no NVIDIA GPU, or its PyTorch no CUDA "
@@ -63,13 +63,16 @@ def plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
         widths = (4096, 1024, 16384, 4097)
     rounds = 10 if quick else 20
     gpu = torch.device("cuda", torch.cuda.current_device())
-    return Plan(gpu, torch.bfloat16, widths, 32768, rounds, True, (8192, 4096), 60 * minutes)
+    first, *others = ((machine.half_type(gpu), width) for width in widths)
+    sizes = (first, (torch.float32, widths[0]), *others)  # float32 early: the lesson's panel begins with it
+    return Plan(gpu, sizes, 32768, rounds, True, (8192, 4096), 60 * minutes)
 
 
 def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = print) -> None:
     """Measure what the plan asks for into a new file; one line is said for every measurement.
 
-    Every arm has to be accurate before it is timed. What fails, or finds no time, is named in the file with its reason.
+    Every arm has to be accurate before it is timed, and beside every measurement the roofs are measured anew: memory
+    that others use too is not always as fast. What fails, or finds no time, is named in the file with its reason.
     """
     start = time.monotonic()
     roofs = measure_roofs(plan.device, plan.rounds)
@@ -81,7 +84,7 @@ def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = pr
     say(f"{provenance['device']}: copy {provenance['copy_roof_GBs']} GB/s, "
         f"matrix product {provenance['matmul_roof_TFLOPs']} TFLOP/s, into {path}")  # fmt: skip
     with Writer(path, provenance) as writer:
-        for name, work in _measurements(plan, roofs, writer):
+        for name, work in _measurements(plan, writer):
             if time.monotonic() - start > plan.seconds:
                 writer.left_out(name, f"{plan.seconds / 60:g} minutes were over")
                 continue
@@ -103,18 +106,18 @@ def default_path(device: torch.device) -> Path:
     return Path(f"timings-{name}-{datetime.datetime.now(datetime.UTC):%Y-%m-%d-%H%M}.csv")
 
 
-def _measurements(plan: Plan, roofs: Roofs, writer: Writer) -> Iterator[tuple[str, Callable[[], Iterator[dict]]]]:
+def _measurements(plan: Plan, writer: Writer) -> Iterator[tuple[str, Callable[[], Iterator[dict]]]]:
     for role in ROLES:
-        yield f"matmul, {role}", functools.partial(_matmul_rows, plan, role, roofs)
-    for width in plan.widths:
+        yield f"matmul, {role}", functools.partial(_matmul_rows, plan, role)
+    for dtype, width in plan.sizes:
         for operation in operations(plan.device, plan.compiled):
             for direction in DIRECTIONS:
-                work = functools.partial(_operation_rows, plan, operation, width, direction, roofs, writer)
-                yield f"{operation.name} {direction} {width}", work
+                work = functools.partial(_operation_rows, plan, operation, dtype, width, direction, writer)
+                yield f"{operation.name} {direction} {width} {_name(dtype)}", work
 
 
 def _operation_rows(
-    plan: Plan, operation: Operation, width: int, direction: str, roofs: Roofs, writer: Writer
+    plan: Plan, operation: Operation, dtype: torch.dtype, width: int, direction: str, writer: Writer
 ) -> Iterator[dict]:
     rows = plan.rows // 4 if width >= FEW_ROWS_FROM else plan.rows
     if plan.compiled:
@@ -122,14 +125,14 @@ def _operation_rows(
     torch.manual_seed(0)
 
     def inputs() -> list[Tensor]:
-        return operation.inputs(rows, width, plan.dtype, plan.device, direction)
+        return operation.inputs(rows, width, dtype, plan.device, direction)
 
     arms, errors = _accurate(operation, direction, inputs(), writer)
     if not arms:
         return
-    moved = bytes_moved(operation.name, (rows, width), plan.dtype, direction)
-    result = measure(arms, inputs, direction, moved=moved, rounds=plan.rounds, roofs=roofs)
-    yield from rows_of(result, errors, op=operation.name, rows=rows, width=width, dtype=_name(plan.dtype))
+    moved = bytes_moved(operation.name, (rows, width), dtype, direction)
+    result = measure(arms, inputs, direction, moved=moved, rounds=plan.rounds)
+    yield from rows_of(result, errors, op=operation.name, rows=rows, width=width, dtype=_name(dtype))
 
 
 def _accurate(
@@ -161,21 +164,22 @@ ROLES: dict[str, tuple[Callable, Callable]] = {
 }
 
 
-def _matmul_rows(plan: Plan, role: str, roofs: Roofs) -> Iterator[dict]:
+def _matmul_rows(plan: Plan, role: str) -> Iterator[dict]:
     shapes, product = ROLES[role]
     rows, d = plan.matmul
+    dtype = plan.sizes[0][0]
 
     def inputs() -> list[Tensor]:
         pairs = [shape for hidden in HIDDEN for shape in shapes(rows, d, hidden)]
-        return [torch.randn(shape, dtype=plan.dtype, device=plan.device) for shape in pairs]
+        return [torch.randn(shape, dtype=dtype, device=plan.device) for shape in pairs]
 
     arms = {str(hidden): lambda *all, i=i: product(*all[2 * i : 2 * i + 2]) for i, hidden in enumerate(HIDDEN)}
     flops = {str(hidden): 2 * rows * d * hidden for hidden in HIDDEN}
-    result = measure(arms, inputs, flops=flops, rounds=plan.rounds, roofs=roofs)
+    result = measure(arms, inputs, flops=flops, rounds=plan.rounds)
     width = {str(hidden): hidden for hidden in HIDDEN}
     yield from rows_of(
         result, {}, op=f"matmul, hidden is {role}", implementation="torch", rows=rows, width=width,
-        dtype=_name(plan.dtype),
+        dtype=_name(dtype),
     )  # fmt: skip
 
 
@@ -185,5 +189,5 @@ def _name(dtype: torch.dtype) -> str:
 
 def _line(row: dict) -> str:
     share = row["share_of_copy_roof"] or row["share_of_matmul_roof"]
-    what = f"{row['op']} {row['direction']} {row['rows']} x {row['width']}"
-    return f"{what:56}{row['implementation']:9}{row['median_us']:>9} us{row['ratio']:>9}{share:>9} {row['mark']}"
+    what = f"{row['op']} {row['direction']} {row['rows']} x {row['width']} {row['dtype']}"
+    return f"{what:65}{row['implementation']:9}{row['median_us']:>9} us{row['ratio']:>9}{share:>9} {row['mark']}"

@@ -6,6 +6,7 @@ two moments.
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -15,7 +16,7 @@ from torch.utils.benchmark import Timer
 Call = Callable[[], object]
 
 WARM_UP_CALLS = 3  # at least, before a graph is captured: compilers and libraries finish their preparations
-LAP = 4e-3  # seconds that a lap on a GPU lasts at least: thousands of times what its clock can tell apart
+LAP = 4e-3  # seconds that a lap on a GPU lasts, its launches counted in: thousands of times what its clock tells apart
 
 
 class Watch(Protocol):
@@ -96,7 +97,21 @@ class CudaWatch:
             self._rotation()
 
     def _capture(self, pool: object) -> torch.cuda.CUDAGraph:
+        want_no_wait(self._rotation.calls[0])
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=pool, stream=torch.cuda.current_stream()):
             self._one_by_one(self._number)
         return graph
+
+
+def want_no_wait(call: Call) -> None:
+    """Raise RuntimeError if the call waits for the GPU, as no graph can.
+
+    Asked before the capture: one that fails leaves torch 2.11 unable to capture, or to draw random numbers, again.
+    """
+    with warnings.catch_warnings(action="ignore"):  # that this mode is a prototype
+        torch.cuda.set_sync_debug_mode("error")
+    try:
+        call()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")

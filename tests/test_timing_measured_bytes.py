@@ -1,0 +1,73 @@
+"""A time becomes bytes: what the device copies in it."""
+
+import pytest
+import torch
+
+from blocklab.timing import measured_bytes, recordings
+from blocklab.timing.measured_bytes import Key, from_recording, measured_here, recording
+from blocklab.timing.recording import COLUMNS, PROVENANCE, Recording
+
+SAID = dict.fromkeys(PROVENANCE, "x") | {"device": "made up"}
+
+
+def row(**values):
+    return dict.fromkeys(COLUMNS, None) | {
+        "op": "rms_norm",
+        "implementation": "fused",
+        "direction": "forward",
+        "dtype": "bfloat16",
+        "rows": 1000,
+        "width": 4096,
+        "median_us": 8.192,
+        "p20_us": 6.144,
+        "p80_us": 12.288,
+        "bytes": 16384000,
+        "GBs": 1000,
+        "share_of_copy_roof": 0.5,
+        "mark": "",
+        **values,
+    }
+
+
+def test_a_time_becomes_the_bytes_that_a_copy_moves_in_it():
+    # 2000 GB/s for 8.192 µs are 16384000 bytes, 4 for each of 1000 · 4096 numbers
+    rows = [
+        row(),
+        row(width=1024, dtype="float32"),
+        row(op="matmul, hidden is K", bytes=None),
+        row(implementation="torch", mark="inputs fit in the cache"),
+    ]
+    found = from_recording(Recording(SAID, [], rows))
+    assert found.device == "made up"
+    assert set(found.bytes) == {
+        Key("rms_norm", "fused", "forward", "bfloat16", 4096),
+        Key("rms_norm", "fused", "forward", "float32", 1024),
+    }
+    spread = found.bytes[Key("rms_norm", "fused", "forward", "bfloat16")]
+    assert (spread.p20, spread.median, spread.p80) == pytest.approx((3.0, 4.0, 6.0))
+
+
+def test_a_gpu_comes_before_a_cpu(monkeypatch):
+    cpu, gpu = (Recording(SAID | {"cuda": cuda}, [], []) for cuda in ("none", "13.0"))
+    for found, first in (([cpu], cpu), ([cpu, gpu], gpu), ([gpu, cpu], gpu)):
+        monkeypatch.setattr(measured_bytes, "recordings", lambda found=found: found)
+        assert recording() is first
+
+
+def test_one_recording_comes_with_the_package_and_is_complete():
+    assert recording() in recordings()
+    assert {key.arm for key in from_recording(recording()).bytes} >= {"torch", "eager", "compiled"}
+    assert {row["mark"] for row in recording().rows} == {""}
+    assert recording().left_out == []
+
+
+def test_this_machine_is_measured_in_the_same_unit():
+    found = measured_here("cpu", rows=16, width=64, rounds=2, dtype=torch.float32)
+    wanted = {"layer_norm": ("torch", "eager"), "rms_norm": ("torch", "eager"), "swiglu": ("eager",)}
+    assert set(found.bytes) >= {
+        Key(op, arm, direction, "float32", 64)
+        for op, arms in wanted.items()
+        for arm in arms
+        for direction in ("forward", "backward")
+    }
+    assert all(0 < low <= middle <= high for middle, low, high in found.bytes.values())
