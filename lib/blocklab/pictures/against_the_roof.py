@@ -33,10 +33,10 @@ ARMS = {
 """The implementations, from top to bottom."""
 
 ROOF = Text(en="memory roof", zh="屋顶线")
-TIME = Text(en="time, in multiples of the time at the roof", zh="所用时间，以达到屋顶线时的时间为 1")
+TIME = Text(en="time / time at the roof", zh="所用时间 / 达到屋顶线时的时间")
 FORETOLD = Text(en="by bytes", zh="按字节算")
 TOOK = Text(en="measured", zh="实测")
-MIDDLE = Text(en="20 to 80% of the rounds", zh="各轮的 20% 到 80%")
+MIDDLE = Text(en="20% to 80% of the rounds", zh="各轮的 20% 到 80%")
 YOURS = Text(en="your {device}", zh="你的 {device}")
 ABSENT = Text(en="not measured", zh="没有测")
 SEEN = Text(
