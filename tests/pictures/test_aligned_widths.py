@@ -35,23 +35,24 @@ def test_stems_are_the_bits_of_one_load(figure):
 def test_the_curve_is_the_share_of_each_product(figure):
     update = picture(figure)
     # 172 tiles of 128 · 256 in 2 waves of 132; by hand 512 · 10922 / (2 · 132 · 32768)
-    assert "172 tiles in 2 waves, 64.6% of the places used" in update(role="N", tokens=512)
+    assert "Tiles: 172, waves: 2, places used: 64.6%" in update(role="N", tokens=512)
     [curve] = figure.axes[1].lines[:1]
     shares = dict(zip(*curve.get_data(), strict=True))
     assert shares[10922] == pytest.approx(512 * 10922 / (2 * 132 * 32768))
-    assert "1376 tiles in 11 waves" in update(role="M", tokens=512)  # ceil(10922 / 128) · 4096 / 256
-    assert "64 tiles in 1 waves" in update(role="K", tokens=512)  # whatever the hidden width
+    assert "Tiles: 1376, waves: 11" in update(role="M", tokens=512)  # ceil(10922 / 128) · 4096 / 256
+    assert "Tiles: 64, waves: 1," in update(role="K", tokens=512)  # whatever the hidden width
 
 
 def test_measured_speeds_come_on_demand_and_for_their_product(figure):
     update = picture(figure)
-    assert "Measured" not in update()
+    assert "speed" not in update()
     assert dots(figure) == {}
-    assert "Measured: 0.69 times the speed at 11008. You said: bits at once." in update(
-        shown="H100", guess=next(iter(RULES))
+    assert (
+        "H100, float16, where only h has such rows: 0.69 times the speed of 11008. You said: bits at once."
+        in update(shown="H100", guess=next(iter(RULES)))
     )
     assert dots(figure) == pytest.approx({width: speed / H100[11008] for width, speed in H100.items()})
-    update(shown="H100", role="N")
+    assert "such rows: not measured." in update(shown="H100", role="N")
     assert dots(figure) == {}
     for role in ROLES.values():
         update(shown="recording", role=role)

@@ -54,6 +54,7 @@ def test_the_lesson_predicts_what_is_seen(figure):
     kernel = update(guess=guess, way="", direction="forward", dtype="bfloat16")
     assert "LayerNorm 4 bytes a number, RMSNorm 4" in kernel
     assert kernel.endswith(f"You said: {guess}.")
+    assert "You said" not in update(guess=guess, way="eager_", direction="forward", dtype="bfloat16")
     assert "LayerNorm 68 bytes a number, RMSNorm 58" in update(None, "eager_", "backward", "bfloat16")
     assert "LayerNorm 6 bytes a number, RMSNorm 6" in update(None, "", "backward", "bfloat16")
     assert "LayerNorm 40 bytes a number, RMSNorm 28" in update(None, "eager_", "forward", "float32")

@@ -37,13 +37,14 @@ TIME = Text(en="time / time at the roof", zh="所用时间 / 达到屋顶线时�
 FORETOLD = Text(en="by bytes", zh="按字节算")
 TOOK = Text(en="measured", zh="实测")
 MIDDLE = Text(en="20% to 80% of the rounds", zh="各轮的 20% 到 80%")
-YOURS = Text(en="your {device}", zh="你的 {device}")
-ABSENT = Text(en="not measured", zh="没有测")
+YOURS = Text(en="your GPU", zh="你的 GPU")
+ABSENT = Text(en="not in the recording", zh="记录中没有")
 SEEN = Text(
     en="{op}, {direction}, {width} wide, {dtype}. Step by step: by bytes {foretold:.3g} times the time at the roof, "
     "{took}. Nearest to the roof: {best}. Recorded on {device} ({threads} CPU thread), torch {torch}, {date}.",
-    zh="{op}，{direction}，宽 {width}，{dtype}。一步一步做：按字节算，是达到屋顶线时的 {foretold:.3g} 倍时间；{took}。"
-    "离屋顶线最近的：{best}。记录：{device}（{threads} 个 CPU 线程），torch {torch}，{date}。",
+    zh="{op}，{direction}，宽 {width}，{dtype}。一步一步做，所用时间与达到屋顶线时相比："
+    "按字节算 {foretold:.3g} 倍，{took}。离屋顶线最近的：{best}。"
+    "记录：{device}（{threads} 个 CPU 线程），torch {torch}，{date}。",
 )
 TIMES = Text(en="measured {times:.3g} times", zh="实测 {times:.3g} 倍")
 NAMED = Text(en="{arm}, {times:.3g} times", zh="{arm}，{times:.3g} 倍")
@@ -87,12 +88,11 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
                 took[y].set_width(0 if spread is None else spread.median / fewest - 1)
                 ends[y].set_visible(spread is not None)
                 marks[y].set_visible(mine is not None)
-                texts[y].set(x=1.04, text=str(ABSENT), color=QUIET)
+                texts[y].set(x=1.04, text="" if mine else str(ABSENT), color=QUIET)
                 if spread is not None:
                     found[arm] = spread.median / fewest
                     ends[y].set_data([spread.p20 / fewest, spread.p80 / fewest], [y, y])
-                    right = max(spread.p80 / fewest, times_by_bytes(op, arm, direction), 1)
-                    texts[y].set(x=1.04 * right, text=f"{found[arm]:.3g}", color=INK)
+                    texts[y].set(x=1.04 * max(spread.p80 / fewest, 1), text=f"{found[arm]:.3g}", color=INK)
                 if mine is not None:
                     marks[y].set_data([mine.median / fewest], [y])
             best = min(found, key=found.get, default=None)
@@ -137,6 +137,6 @@ def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:
         Line2D([], [], color=INK, linewidth=1.2, label=str(MIDDLE)),
     ]
     if yours is not None:
-        [mark] = axes.plot([], [], "o", color=POKED, markersize=8, label=YOURS.format(device=yours.device))
+        [mark] = axes.plot([], [], "o", color=POKED, markersize=8, label=str(YOURS))
         handles.append(mark)
     axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 0.99), ncols=4, frameon=False, labelcolor=INK)

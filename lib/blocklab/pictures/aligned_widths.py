@@ -26,7 +26,7 @@ ROWS_SO_LONG = {
 }
 
 RULES = options(
-    Text(en="bits at once", zh="按一次读的位数"),
+    Text(en="bits at once", zh="按一次读写的位数"),
     Text(en="tiles and waves", zh="按分块和波次"),
     Text(en="neither", zh="都不"),
 )
@@ -39,21 +39,27 @@ SHOWN = {
 }
 """For a panel's choice: whose speeds are shown."""
 
-# 10¹² operations a second, float16, the hidden width summed over:
+# 10¹² operations a second, float16: 4 products h @ w2 of 4096 rows, where w2 lies as (hidden, D). 10922, and the best
+# five of 50 widths:
 # https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md
-H100 = {10848: 395.60, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.38, 11008: 395.01}
+H100 = {10848: 395.62, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.38, 11008: 395.01}
 
-BITS = Text(en="bits at once", zh="一次读的位数")
+BITS = Text(en="bits at once", zh="一次读写的位数")
 SHARE = Text(en="share of\nplaces used", zh="用上的位置")
 SPEED = Text(en="speed /\nthat of 11008", zh="速度 /\n11008 的速度")
 HIDDEN = Text(en="hidden width", zh="隐藏层宽度")
 SEEN = Text(
-    en="Hidden width {hidden}: a row has {bytes} bytes, and a load takes {bits} bits at once ({rows}). {tiles} tiles "
-    "in {waves} waves, {share:.1%} of the places used.",
-    zh="隐藏层宽度 {hidden}：一行 {bytes} 字节，一次能读 {bits} 位（{rows}）。"
+    en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once ({rows}). Tiles: {tiles}, "
+    "waves: {waves}, places used: {share:.1%}.",
+    zh="隐藏层宽度 {hidden}：一行 {bytes} 字节，一次能读写 {bits} 位（{rows}）。"
     "分成 {tiles} 块，共 {waves} 个波次，位置用上了 {share:.1%}。",
 )
-MEASURED = Text(en=" Measured: {times:.2f} times the speed at 11008.", zh="实测：速度是 11008 的 {times:.2f} 倍。")
+TIMES = Text(en=" {where}: {times:.2f} times the speed of 11008.", zh="{where}：速度是 11008 的 {times:.2f} 倍。")
+UNMEASURED = Text(en=" {where}: not measured.", zh="{where}：没有测。")
+WHERE = {
+    "H100": Text(en="H100, float16, where only h has such rows", zh="H100，float16，只有 h 的行这么长"),
+    "recording": Text(en="Our CPU, float32, 512 tokens", zh="我们的 CPU，float32，512 个词元"),
+}
 
 Speeds = Mapping[tuple[str, int], Spread]
 
@@ -82,7 +88,7 @@ def aligned_widths(recording: Recording) -> Callable:
 
     def picture(figure: Figure) -> Callable[..., str]:
         """update(guess, hidden, dtype, role, tokens, shown): the prediction or None, and the panel's choices."""
-        bits, share, speed = (figure.add_axes((0.115, bottom, 0.87, 0.235)) for bottom in (0.74, 0.44, 0.14))
+        bits, share, speed = (figure.add_axes((0.12, bottom, 0.865, 0.235)) for bottom in (0.74, 0.44, 0.14))
         for axes, label in ((bits, BITS), (share, SHARE), (speed, SPEED)):
             dress(axes, label)
         bits.set(yscale="log", ylim=(8, 180))
@@ -92,14 +98,16 @@ def aligned_widths(recording: Recording) -> Callable:
         for axes in (bits, share):
             axes.tick_params(labelbottom=False)
         bits.minorticks_off()
-        stems = bits.vlines(widths, 8, 8, color=OTHER, linewidth=2.2, animated=True)
+        stems = bits.vlines(widths, 8, 8, linewidth=2.2, animated=True)
         [curve] = share.plot([], [], color=OTHER, linewidth=2.2, animated=True)
         [dots] = speed.plot([], [], "D", color=MOVED, markersize=7, animated=True)
         ends = speed.vlines([], 0, 0, color=INK, linewidth=1.2, animated=True)
-        lines = [axes.axvline(0, color=POKED, linewidth=1.6, animated=True) for axes in (bits, share, speed)]
+        here = {"color": POKED, "linewidth": 1.6, "linestyle": "--", "zorder": 1, "animated": True}
+        lines = [axes.axvline(0, **here) for axes in (share, speed)]
 
         def update(guess: Text | None, hidden: int, dtype: str, role: str, tokens: int, shown: str) -> str:
             stems.set_segments([[(width, 8), (width, load_bits(width, DTYPES[dtype]))] for width in widths])
+            stems.set_color([POKED if width == hidden else OTHER for width in widths])
             curve.set_data(widths, [waves_of(role, tokens, width).share for width in widths])
             found = {width: spread for (of, width), spread in measured[shown].items() if of == role}
             dots.set_data(list(found), [spread.median for spread in found.values()])
@@ -114,7 +122,9 @@ def aligned_widths(recording: Recording) -> Callable:
                 **waves_of(role, tokens, hidden)._asdict(),
             )
             if hidden in found:
-                seen += MEASURED.format(times=found[hidden].median)
+                seen += TIMES.format(where=WHERE[shown], times=found[hidden].median)
+            elif shown in WHERE:
+                seen += UNMEASURED.format(where=WHERE[shown])
             return seen + you_said(guess)
 
         return update
@@ -134,4 +144,4 @@ def dress(axes: Axes, label: Text) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.yaxis.label.set(color=INK, size=10)
-    axes.yaxis.set_label_coords(-0.075, 0.5)
+    axes.yaxis.set_label_coords(-0.083, 0.5)

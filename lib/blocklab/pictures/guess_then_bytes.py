@@ -77,7 +77,8 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
             axes.set_xlim(0, LONGEST[direction])
         ln, rms = (bar.show(way, direction, dtype) for bar in bars)
         said = {"way": name_of(way, WAYS), "direction": name_of(direction, DIRECTIONS), "dtype": dtype}
-        return SEEN.format(ln=ln, rms=rms, ratio=ln / rms, **said) + you_said(guess)
+        seen = SEEN.format(ln=ln, rms=rms, ratio=ln / rms, **said)
+        return seen if way else seen + you_said(guess)  # the guess is about one kernel for each
 
     return update
 

@@ -226,9 +226,9 @@ WATCH_MISTAKES = (
         "only-warm-up-awaited",
         {"warm": wait_after_every_warm_up, "start": read_at_once},
         Text(
-            en="You wait for the device after every warm-up call only. Without warm-up, work that was queued before is "
+            en="You do not wait right before the first timed call. Without warm-up, work that was queued before is "
             "counted: wait before the watch starts, in any case.",
-            zh="你只在每次预热调用之后等设备。没有预热时，先前排入的工作就会算进去：不管怎样，开始计时之前都要等。",
+            zh="第一次计时之前，你没有等设备。没有预热时，先前排入的工作就会算进去：不管怎样，开始计时之前都要等。",
         ),
         "busy device",
     ),
