@@ -4,7 +4,7 @@ r"""
 
 RMSNorm computes less than LayerNorm. Is it faster? Count bytes first; then take a stopwatch, which lies easily.
 
-After this lesson you can predict a norm's speed from its bytes, spot five lies of benchmarks, mend a lying benchmark, and time functions on your machine. It takes about 25 minutes.
+After this lesson you can predict a norm's speed from its bytes, spot five lies that benchmarks tell, repair a lying benchmark, and time functions on your machine. It takes about 25 minutes.
 
 You need no GPU. This course has no recording of one yet: you see predictions, one CPU's recording, others' measurements on GPUs, and your machine.
 """
@@ -98,7 +98,7 @@ r"""
 
 # %% [markdown] lang="zh"
 r"""
-把两步**融合**（fused）成一个核函数，要传的字节就少一半。这重要吗？显存传 1 字节的时间里，H100 能做 20 次 float32 运算（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版：每秒 67 · 10¹² 次运算，3350 · 10⁹ 字节）。层归一化的每个数大约要 8 次运算，用 bfloat16 至少要传 4 字节：每字节只有 2 次。所以矩阵很大时，起决定作用的是字节：核函数传数据的速度，不可能超过显存的速度，也就是显存的**带宽**（bandwidth）。这个上限叫作显存的**屋顶线**（roofline）。
+把两步**融合**（fused）成一个核函数，要传的字节就少一半。这重要吗？显存传 1 字节的时间里，NVIDIA 的 H100（一种 GPU）能做 20 次 float32 运算（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版：每秒 67 · 10¹² 次运算，3350 · 10⁹ 字节）。层归一化对每个数大约要做 8 次运算；用 bfloat16，每个数至少要传 4 字节，平均每字节只有 2 次运算。所以矩阵很大时，起决定作用的是字节：核函数传数据的速度，不可能超过显存的速度，也就是显存的**带宽**（bandwidth）。这个上限叫作显存的**屋顶线**（roofline）。
 
 **轮到你了**，只写一行：`gate`、`value`、`opened` 和 `y` 是形状相同的 bfloat16 矩阵，用两个核函数依次计算 `opened = silu(gate)` 和 `y = opened * value`。平均到 `y` 的每个数，一共要传多少字节？请把 `None` 换成这个数，或者换成算式。
 """
@@ -154,7 +154,7 @@ This device is made up, so that we know the truth. Python takes 10 µs to start 
 
 The honest watch warms up with an untimed call, has new inputs for each call, waits for the GPU before it stops, and takes the median. It must wait, because Python only starts a kernel and goes on: *no waiting* stops at once. Every other watch breaks one of these rules; *no warm-up* times call 0 alone.
 
-**Predict first**, then choose *no waiting*: as you drag the size from 1 to 128 MB, what does the reading do, and what the speed on the right?
+**Predict first**, then choose *no waiting*: as you drag the size from 1 to 128 MB, what happens to the reading, and what to the speed on the right?
 """
 
 # %% [markdown] lang="zh"
@@ -163,7 +163,7 @@ r"""
 
 下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs；显存每 1 µs 传 1 MB；**缓存**（cache）在芯片上，容量 32 MB，速度是显存的 4 倍。第 0 次调用要先编译，第 3 次调用受到干扰，图中都画成“耽搁”。每一行是一次调用，开始时 GPU 是空闲的；黑线是计入的时间，没有黑线的调用不计时。
 
-如实计时分四步：先预热（warm-up），也就是调用一次，但不计时；每次调用换一份输入；等 GPU 做完才停表；最后取中位数（median）。必须等待，是因为 Python 只负责启动核函数，启动之后就接着执行下一行。“不等待”则是一启动就停表。其他几种计时方式，都少做了其中一步；“不预热”只计第 0 次调用的时间。
+如实计时要守四条规矩：先预热（warm-up），也就是调用一次，但不计时；每次调用换一份输入；等 GPU 做完才停表；最后取中位数（median）。必须等待，是因为 Python 只负责启动核函数，启动之后就接着执行下一行。“不等待”则是一启动就停表。其他几种计时方式，各违反其中一条；“不预热”只计第 0 次调用的时间。
 
 **先猜一猜**，再选“不等待”：把数据量从 1 MB 拖到 128 MB，秒表的读数怎样变？右图的速度怎样变？
 """
@@ -180,7 +180,7 @@ Panel(
 r"""
 The reading stays at 10 µs, the start; so the speed grows with the size, beyond 10 MB through the roof. *Same inputs* goes through it at 16 and 32 MB, which the cache holds; with less, the start takes most. *No warm-up* and *mean* make the device look too slow. At 1 MB even the honest watch times mostly the start.
 
-The fifth lie concerns matrix products: zeros cost less power than random numbers, so the chip may run faster ([295 against 257](https://www.thonking.ai/p/strangely-matrix-multiplications) · 10¹² operations a second in one author's test).
+The fifth lie concerns matrix products: multiplying zeros takes less power than multiplying random numbers, so the chip may run faster ([295 against 257](https://www.thonking.ai/p/strangely-matrix-multiplications) · 10¹² operations a second in one author's test).
 
 ## What the source notes say
 
@@ -189,16 +189,16 @@ The fifth lie concerns matrix products: zeros cost less power than random number
 | RMSNorm is faster | By bytes, forward, 1.43 times step by step; not in one kernel. |
 | full speed needs multiples of 8/16/32/256 | Not of 256: see *Going further*. |
 
-## Exercise: mend a benchmark that lies
+## Exercise: repair a benchmark that lies
 
-`function()` only starts work on a device, `synchronize()` waits until it is idle, `clock()` gives seconds. Mend this: call `function` `warm_up` times, then time `repeats` single calls, each from idle device to idle device; return the median.
+`function()` only starts work on a device, `synchronize()` waits until it is idle, `clock()` gives seconds. Repair this: call `function` `warm_up` times, then time `repeats` single calls, each from idle device to idle device; return the median.
 """
 
 # %% [markdown] lang="zh"
 r"""
 读数一直是 10 µs，也就是启动所用的时间；所以数据越多，测得的速度越快，超过 10 MB 就冲破了屋顶线。“总用同一份输入”在 16 MB 和 32 MB 处也冲破了屋顶线：缓存装得下这些数据，不必再从显存读；数据更少时，启动占了大半。“不预热”和“取均值”则让设备显得太慢。在 1 MB 处，即使如实计时，测到的也主要是启动的时间。
 
-第五种谎话与矩阵乘法有关：全零的输入比随机数省电，芯片可能因此跑得更快（有一位作者测得，每秒 [295 对 257](https://www.thonking.ai/p/strangely-matrix-multiplications) · 10¹² 次运算）。
+第五种谎话与矩阵乘法有关：全零的输入比随机数省电，芯片可能因此跑得更快（有一位作者测得的分别是每秒 [295 和 257](https://www.thonking.ai/p/strangely-matrix-multiplications) · 10¹² 次运算）。
 
 ## 原始笔记怎么说
 
@@ -227,12 +227,12 @@ check("time_function", my_time_function)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The benchmark makes three mistakes of the panel, and a fourth where it starts. Mend one, then run the cell. The solution is folded below.
+Stuck? The benchmark makes three of the panel's mistakes, and a fourth where it starts the clock. Repair one, then run the cell. The solution is folded below.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？它犯了面板里的三种错误，开始计时的地方还有第四种。改对一处，就运行一次。参考答案折叠在下面。
+卡住了？这个基准测试犯了面板里的三种错误，开始计时的地方还有第四种。改对一处，就运行一次。参考答案折叠在下面。
 """
 
 
@@ -259,20 +259,20 @@ r"""
 
 `measure` in `blocklab.timing` also takes turns through more inputs than any cache holds, and times a plain copy beside them: that copy is the roof. With it we recorded three functions on one CPU, each in several implementations; *unfused* are the functions of the other lessons.
 
-Bars start at the roof, at 1: the time in which a copy moves the fewest bytes. The axis doubles from line to line. The dashed frame is what the bytes of *step by step* foretell; thin lines span the middle three fifths of all rounds. With a GPU, choose bfloat16 and width 4096: dots are your card.
+Bars start at the roof, at 1: the time a copy takes for the fewest bytes that the function has to move. From one grid line to the next the time doubles. The dashed frame is what the bytes of *step by step* predict; thin lines span the middle three fifths of all rounds. With a GPU, choose bfloat16 and width 4096: dots are your card.
 
-**Predict first.** Step by step, forward, width 4096, one of the three takes several times as long as its bytes foretell. Which?
+**Predict first.** Step by step, forward, width 4096, one of the three takes several times as long as its bytes say. Which?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 离屋顶线多远
 
-`blocklab.timing` 里的 `measure` 还轮流使用许多份输入，任何缓存都装不下；它同时给单纯的复制计时，这就是屋顶线。我们用它在一块 CPU 上给三个函数计时，每个函数有几种实现。“未融合”是其他几课里用的函数。
+`blocklab.timing` 里的 `measure` 做得更多：它轮流使用许多份输入，多到任何缓存都装不下；另外还给单纯的复制计时，复制的速度就是屋顶线。我们用它在一块 CPU 上给三个函数计时，每个函数有几种实现。“未融合”是其他几课里用的函数。
 
-每一条都从屋顶线画起，那里是 1，即复制最少的字节所用的时间。横轴上每过一条竖线，时间翻一倍。只有“一步一步”带虚线框，那是按字节数算出的预测。细线是各轮测量中间的五分之三。有 GPU 时，选 bfloat16，宽度 4096，圆点就是你的显卡。
+每根横条都从屋顶线画起，那里是 1，即用复制的速度传完最少的字节所用的时间。横轴上每过一条竖线，时间翻一倍。只有“一步一步”带虚线框，那是按字节数算出的预测。细线是各轮测量中间的五分之三。有 GPU 时，选 bfloat16，宽度 4096，圆点就是你的显卡。
 
-**先猜一猜**：一步一步做，前向，宽度 4096，三个函数里有一个，用的时间是按字节算的好几倍。是哪一个？
+**先猜一猜**：一步一步做，前向，宽度 4096，三个函数里有一个，实际用时是按字节算出的时间的好几倍。是哪一个？
 """
 
 # %%
@@ -295,34 +295,34 @@ Panel(
 
 # %% [markdown] lang="en"
 r"""
-LayerNorm: 28 times the time at the roof, where its bytes say 5. On a CPU torch computes the variance slowly. The other five cases (both passes, width 4096, float32) come within a fifth. At width 1024 RMSNorm forward is even faster, 2.2 for 3.5: its intermediate results, 8 MB each, stay in the cache. Bytes give the shortest time through memory, not the time.
+LayerNorm: 28 times the time at the roof, where its bytes say 5. On a CPU torch computes the variance slowly. The other five cases (both passes, width 4096, float32) come within a fifth of what their bytes say. At width 1024 RMSNorm forward is even faster, 2.2 instead of 3.5: its intermediate results, 8 MB each, stay in the cache. Bytes give the shortest time through memory, not the time.
 
-Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself; for LayerNorm it is often torch's own. On this CPU the mean is not free: with `torch.compile`, forward, width 4096, float32, LayerNorm takes 1.8 and RMSNorm 1.35.
+Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself; for LayerNorm it is often torch's own. On this CPU the mean is not always free: with `torch.compile`, forward, width 4096, float32, LayerNorm takes 1.8 and RMSNorm 1.35.
 
 Our fused kernels have not been timed on a GPU yet; for others' measurements see *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
-是层归一化：按字节算是 5 倍，实测是 28 倍，因为在 CPU 上，torch 求方差很慢。其余五种情况（两个方向，宽度 4096，float32），实测与预测相差不到五分之一。宽度 1024 时，RMSNorm 的前向反而更快，预测 3.5 倍，实测 2.2 倍：中间结果每个只有 8 MB，留在了缓存里。字节数给出的是经过内存的最短时间，不是实际时间。
+是层归一化：所用时间与达到屋顶线时相比，按字节算是 5 倍，实测是 28 倍。原因是在 CPU 上，torch 求方差很慢。其余五种情况（两个方向，宽度 4096，float32），实测与预测相差不到五分之一。宽度 1024 时，RMSNorm 的前向反而更快，预测 3.5 倍，实测 2.2 倍：中间结果每个只有 8 MB，留在了缓存里。字节数给出的是数据经过内存至少要用的时间，不是实际用时。
 
-离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数；层归一化则常常是 torch 自带的最近。在这块 CPU 上，均值并非不花时间：用 `torch.compile`，前向，宽度 4096，float32，层归一化是 1.8 倍，RMSNorm 是 1.35 倍。
+离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数；层归一化则常常是 torch 自带的最近。在这块 CPU 上，均值并非总是不花时间：用 `torch.compile`，前向，宽度 4096，float32，层归一化是 1.8 倍，RMSNorm 是 1.35 倍。
 
-我们融合的核函数，还没有人在 GPU 上测过；别人的测量结果见“选读”。
+我们的融合核函数还没有在 GPU 上测过；别人的测量结果见“选读”。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## On your machine
 
-The mended benchmark times four real functions, forward, on 1024 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own. The slowest gets the longest bar:
+The repaired benchmark times four real functions, forward, on 1024 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own. The slowest gets the longest bar:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 在你的机器上
 
-用改好的基准测试给四个真实的函数计时：前向，1024 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的。最慢的函数，条最长：
+用改好的基准测试给四个真实的函数计时：前向，1024 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的。最慢的函数，横条最长：
 """
 
 # %%
@@ -343,12 +343,12 @@ for name, taken in seconds.items():
 
 # %% [markdown] lang="en"
 r"""
-On our CPU the first bar is 2 to 9 times as long as the second, different in every run: this benchmark still tells a lie, always the same inputs. `F.rms_norm` goes step by step there, too. With a GPU, `python -m blocklab.timing record` writes all this of your card into a CSV file, in about 8 minutes.
+On our CPU the first bar is about 2 to 9 times as long as the second, different in every run. And this benchmark still tells a lie: always the same inputs. `F.rms_norm` goes step by step there, too. With a GPU, `python -m blocklab.timing record` measures all this on your card, into a CSV file, in about 8 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
-在我们的 CPU 上，第一条的长度是第二条的 2 到 9 倍，每次运行都不同：这个基准测试还留着一种谎话，总用同一份输入。`F.rms_norm` 在 CPU 上也是一步一步算的。有 GPU 的话，运行 `python -m blocklab.timing record`，大约 8 分钟，就能把你的显卡上的这些数都写进一个 CSV 文件。
+在我们的 CPU 上，第一根横条的长度大约是第二根的 2 到 9 倍，每次运行都不同。这个基准测试还留着一种谎话：总用同一份输入。`F.rms_norm` 在 CPU 上也是一步一步算的。有 GPU 的话，运行 `python -m blocklab.timing record`，大约 8 分钟，就能在你的显卡上测完这些，结果写进一个 CSV 文件。
 """
 
 # %% [markdown] lang="en"
@@ -367,7 +367,7 @@ r"""
 
 <details><summary>Answer</summary>
 
-No waiting, or inputs in the cache. Take a much larger matrix: without waiting the speed grows on, out of the cache it falls below the roof.
+No waiting, or inputs in the cache. Take a much larger matrix. If nobody waits, the speed keeps growing; if it was the cache, the inputs no longer fit and the speed falls below the roof.
 
 </details>
 
@@ -375,7 +375,7 @@ No waiting, or inputs in the cache. Take a much larger matrix: without waiting t
 
 <details><summary>Answer</summary>
 
-Leave it: at most 5% could be gained, by bytes nothing, and RMSNorm is another function (lesson 06). Fuse what is written step by step, by bytes 20 / 4 = 5 times for LayerNorm, and measure.
+Leave it: at most 5% could be gained, by bytes nothing at all, and RMSNorm is another function (lesson 06). Instead fuse what is written step by step (by bytes LayerNorm becomes 20 / 4 = 5 times as fast), and measure.
 
 </details>
 
@@ -436,7 +436,7 @@ r"""
 
 ## 选读：GPU 上的字节数
 
-第一代 Llama 的 RMSNorm，按 transformers 库的写法，用 float32 一步一步计算，每个数传 36 字节。因此，一个核函数的速度应当是它的 9 倍。Liger 库的作者在 A100 上测过这两者（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，前向，中位数，单位 µs）：
+第一代 Llama 的 RMSNorm，按 transformers 库的写法，用 float32 一步一步计算，每个数传 36 字节。因此，一个核函数的速度应当是它的 9 倍。Liger 库的作者在 NVIDIA 的 A100 上测过这两者（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，前向，中位数，单位 µs）：
 """
 
 # %%
@@ -454,7 +454,7 @@ From width 4096 on, all are within a fifth. With narrower rows the one kernel is
 
 Lesson 09 left open what 10922 costs beside 11008. Two predictions, both about a GPU. *Bits at once*: a thread of the GPU loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time, a *wave*; what hangs over an edge, and what stays empty in the last wave, is lost.
 
-There are three matrix products, with x `(tokens, 4096)`, w1 `(hidden, 4096)` and w2 `(4096, hidden)`. **Predict first:** by which of the two does 10922 lose on an H100? Choose, then show *an H100*.
+The panel has three matrix products of a feed-forward layer, the last from the way back, with x `(tokens, 4096)`, w1 `(hidden, 4096)` and w2 `(4096, hidden)`. **Predict first:** by which of the two does 10922 lose on an H100? Choose, then show *an H100*.
 """
 
 # %% [markdown] lang="zh"
@@ -463,9 +463,9 @@ r"""
 
 ## 选读：矩阵乘法的宽度
 
-第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，说的都是 GPU。一种看一次能读写多少位（bit）：GPU 的一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；图中画的是每行的开头都对得齐的最大长度。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave）；超出边缘的部分，最后一个波次里空着的位置，都浪费了。
+第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，说的都是 GPU。一种看一次能读写多少位（bit）：GPU 的一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；最上面的图画的是：要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave）；超出边缘的部分，最后一个波次里空着的位置，都浪费了。
 
-矩阵乘法有三个，x 是 `(tokens, 4096)`，w1 是 `(hidden, 4096)`，w2 是 `(4096, hidden)`。**先猜一猜**：在 H100 上，10922 会按哪一种预测吃亏？先选，再显示“一块 H100”。
+面板里有前馈层的三个矩阵乘法，最后一个出自反向传播；x 是 `(tokens, 4096)`，w1 是 `(hidden, 4096)`，w2 是 `(4096, hidden)`。**先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """
 
 # %% tags=["panel"]
@@ -495,9 +495,9 @@ How can a kernel find the mean, then the variance, and still read x once? These 
 
 # %% [markdown] lang="zh"
 r"""
-按位数（bfloat16）：10922 一次只能读写 32 位，奇数 10923 只能读写 16 位。按分块和波次，图中各个宽度相差不超过 1.5%。词元少，会有许多位置空着（512 个词元，`h = x @ w1.T`：只用上 65%），但各个宽度都一样。
+按位数（bfloat16）：10922 一次只能读写 32 位，奇数 10923 只能读写 16 位。按分块和波次，图中各个宽度相差不超过 1.5%。词元少时，可能有许多位置空着（512 个词元，`h = x @ w1.T`：只用上 65%），但各个宽度都差不多。
 
-H100 上的数是别人测的（[出处](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，float16，4 个乘积 `h @ w2`，各 4096 行，只有 h 的行这么长；10922，再加上 50 个宽度中最快的 5 个），单位是每秒 10¹² 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在那里，10922 的速度只有 11008 的 69%，与按位数的预测一致；10944 是 64 的倍数，不是 256 的倍数，却没有损失。在我们的 CPU 上（float32，512 个词元），结果的行这么长时，10922 和 10923 慢了大约七分之一，别处相差不到十分之一。这些都只是单独的测试；你的显卡怎样，可以用 `record` 记录下来。
+H100 上的数是别人测的（[出处](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，float16，4 个乘积 `h @ w2`，各 4096 行，只有 h 的行这么长；10922，再加上 50 个宽度中最快的 5 个），单位是每秒 10¹² 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在这项测试里，10922 的速度只有 11008 的 69%，正如位数所预示的；10944 是 64 的倍数，不是 256 的倍数，却没有损失。在我们的 CPU 上（float32，512 个词元），结果的行这么长时，10922 和 10923 慢了大约七分之一，别处相差不到十分之一。这些都只是个别的测试；你的显卡怎样，可以用 `record` 记录下来。
 
 ## 选读：三遍计算，一次读入
 
@@ -513,12 +513,12 @@ print(source[start:end])
 r"""
 A running kernel is many *programs*. Each takes one row, or a few narrow ones, `BLOCK` columns at once; `real` says which rows exist. There are three loops: sum, squares, result. Up to a width of 32768 (16384 where rows do not start at multiples of 16 bytes) one block holds a row: the compiler drops the loops and keeps the row in *registers*, the places beside the arithmetic units, so the second and third load cost nothing. Wider rows are read three times (from the cache, with luck).
 
-With the package triton (Linux) such kernels also run on a CPU, slowly, to be read and tested, if `TRITON_INTERPRET=1` is set before Python starts: `TRITON_INTERPRET=1 python -c "import torch; from blocklab import fused; print(fused.rms_norm(torch.tensor([[3., 4.]]), (2,)))"`.
+With the package triton (Linux) such kernels also run on a CPU, slowly but well enough to study and test them, if `TRITON_INTERPRET=1` is set before Python starts: `TRITON_INTERPRET=1 python -c "import torch; from blocklab import fused; print(fused.rms_norm(torch.tensor([[3., 4.]]), (2,)))"`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-核函数运行时分成许多份，每一份叫作一个程序（program）。一个程序处理一行，行窄时处理几行，每次 `BLOCK` 列；`real` 说明哪些行确实存在。一共三个循环：求和、求平方、算结果。宽度不超过 32768 时（每行的开头不是 16 字节的整数倍时，是 16384），一块就装得下一行：编译器会去掉循环，把这一行留在**寄存器**（register）里，也就是紧挨着运算单元的存储位置，所以第二次、第三次读取不花时间。更宽的行要读三遍（运气好的话，从缓存里读）。
+核函数运行时分成许多份，每一份叫作一个程序（program）。一个程序处理一行，行窄时处理几行，每次 `BLOCK` 列；`real` 说明哪些行确实存在。一共三个循环：求和、求平方、算结果。宽度不超过 32768 时（如果每行的开头不都在 16 字节的整数倍处，则是 16384），一块就装得下一行：编译器会去掉循环，把这一行留在**寄存器**（register）里，也就是紧挨着运算单元的存储位置，所以第二次、第三次读取不花时间。更宽的行要读三遍（运气好的话，从缓存里读）。
 
-装上 triton 这个包（只支持 Linux），这样的核函数也能在 CPU 上运行，虽然很慢，但可以用来阅读和测试；条件是启动 Python 之前设置 `TRITON_INTERPRET=1`：`TRITON_INTERPRET=1 python -c "import torch; from blocklab import fused; print(fused.rms_norm(torch.tensor([[3., 4.]]), (2,)))"`。
+装上 triton 这个包（只支持 Linux），这样的核函数也能在 CPU 上运行，虽然很慢，但便于读懂和测试；条件是启动 Python 之前设置 `TRITON_INTERPRET=1`：`TRITON_INTERPRET=1 python -c "import torch; from blocklab import fused; print(fused.rms_norm(torch.tensor([[3., 4.]]), (2,)))"`。
 """

@@ -26,9 +26,9 @@ ROWS_SO_LONG = {
 }
 
 RULES = options(
-    Text(en="bits at once", zh="按一次读写的位数"),
-    Text(en="tiles and waves", zh="按分块和波次"),
-    Text(en="neither", zh="都不"),
+    Text(en="bits at once", zh="一次读写的位数"),
+    Text(en="tiles and waves", zh="分块和波次"),
+    Text(en="neither", zh="都不会"),
 )
 """For a panel's choice: which prediction the speed of an H100 follows."""
 
@@ -45,14 +45,14 @@ SHOWN = {
 H100 = {10848: 395.62, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.38, 11008: 395.01}
 
 BITS = Text(en="bits at once", zh="一次读写的位数")
-SHARE = Text(en="share of\nplaces used", zh="用上的位置")
+SHARE = Text(en="share of\nplaces used", zh="位置利用率")
 SPEED = Text(en="speed /\nthat of 11008", zh="速度 /\n11008 的速度")
 HIDDEN = Text(en="hidden width", zh="隐藏层宽度")
 SEEN = Text(
     en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once ({rows}). Tiles: {tiles}, "
     "waves: {waves}, places used: {share:.1%}.",
     zh="隐藏层宽度 {hidden}：一行 {bytes} 字节，一次能读写 {bits} 位（{rows}）。"
-    "分成 {tiles} 块，共 {waves} 个波次，位置用上了 {share:.1%}。",
+    "分成 {tiles} 块，共 {waves} 个波次，位置利用率 {share:.1%}。",
 )
 TIMES = Text(en=" {where}: {times:.2f} times the speed of 11008.", zh="{where}：速度是 11008 的 {times:.2f} 倍。")
 UNMEASURED = Text(en=" {where}: not measured.", zh="{where}：没有测。")
