@@ -55,7 +55,8 @@ def test_measured_speeds_come_on_demand_and_for_their_product(figure):
     assert "such rows: not measured." in update(shown="H100", role="N")
     assert dots(figure) == {}
     for role in ROLES.values():
-        update(shown="recording", role=role)
+        line = update(shown="recording", role=role)
+        assert "AMD EPYC, float32, 512 tokens: " in line
         assert set(dots(figure)) == set(HIDDEN)
         assert dots(figure)[11008] == 1
 

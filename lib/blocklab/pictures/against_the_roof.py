@@ -21,9 +21,8 @@ OPS = {"LayerNorm": "layer_norm", "RMSNorm": "rms_norm", "SwiGLU": "swiglu"}
 SUSPECTS = options(*(Text(en=name, zh=name) for name in OPS))
 """For a panel's choice: which of the three misses what its bytes foretell by most, step by step."""
 
-STEPS = Text(en="step by step", zh="一步一步")
 ARMS = {
-    "eager": STEPS,
+    "eager": Text(en="step by step", zh="一步一步"),
     "torch": "torch",
     "plain": Text(en="blocklab, unfused", zh="blocklab，未融合"),
     "compiled": "torch.compile",
@@ -31,6 +30,8 @@ ARMS = {
     "liger": "Liger",
 }
 """The implementations, from top to bottom."""
+
+FRAME = {"facecolor": "none", "edgecolor": INK, "linestyle": "--"}  # around what is predicted
 
 ROOF = Text(en="memory roof", zh="屋顶线")
 TIME = Text(en="time / time at the roof", zh="所用时间 / 达到屋顶线时的时间")
@@ -69,10 +70,9 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
         arms = [arm for arm in ARMS if any(key.arm == arm for key in keys)]
         axes = figure.add_axes((0.155, 0.15, 0.83, 0.73))
         prepare(axes, arms, yours)
-        still = {"animated": True, "height": 0.5, "left": 1}
         places = range(len(arms))
-        foretold = axes.barh(places, 0, facecolor="none", edgecolor=INK, linestyle="--", **still)
-        took = axes.barh(places, 0, color=OTHER, **still | {"height": 0.34})
+        foretold = axes.barh(places, 0, 0.5, left=1, animated=True, **FRAME)
+        took = axes.barh(places, 0, 0.34, left=1, animated=True, color=OTHER)
         ends = [axes.plot([], [], color=INK, linewidth=1.2, animated=True)[0] for _ in arms]
         marks = [axes.plot([], [], "o", color=POKED, markersize=8, animated=True)[0] for _ in arms]
         texts = [axes.text(1, y, "", va="center", size=10, color=INK, animated=True) for y in places]
@@ -132,7 +132,7 @@ def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:
     axes.axvline(1, color=INK, linewidth=1.8)
     axes.text(1, 1.02, str(ROOF), transform=axes.get_xaxis_transform(), ha="center", va="bottom", size=10, color=INK)
     handles = [
-        Patch(facecolor="none", edgecolor=INK, linestyle="--", label=str(FORETOLD)),
+        Patch(label=str(FORETOLD), **FRAME),
         Patch(color=OTHER, label=str(TOOK)),
         Line2D([], [], color=INK, linewidth=1.2, label=str(MIDDLE)),
     ]

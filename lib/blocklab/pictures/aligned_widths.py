@@ -35,7 +35,7 @@ RULES = options(
 SHOWN = {
     Text(en="nothing", zh="不显示"): "nothing",
     Text(en="an H100", zh="一块 H100"): "H100",
-    Text(en="our CPU", zh="我们的 CPU"): "recording",
+    Text(en="our recording", zh="我们的记录"): "recording",
 }
 """For a panel's choice: whose speeds are shown."""
 
@@ -56,10 +56,8 @@ SEEN = Text(
 )
 TIMES = Text(en=" {where}: {times:.2f} times the speed of 11008.", zh="{where}：速度是 11008 的 {times:.2f} 倍。")
 UNMEASURED = Text(en=" {where}: not measured.", zh="{where}：没有测。")
-WHERE = {
-    "H100": Text(en="H100, float16, where only h has such rows", zh="H100，float16，只有 h 的行这么长"),
-    "recording": Text(en="Our CPU, float32, 512 tokens", zh="我们的 CPU，float32，512 个词元"),
-}
+ON_H100 = Text(en="H100, float16, where only h has such rows", zh="H100，float16，只有 h 的行这么长")
+RECORDED = Text(en="{device}, {dtype}, {rows} tokens", zh="{device}，{dtype}，{rows} 个词元")
 
 Speeds = Mapping[tuple[str, int], Spread]
 
@@ -71,7 +69,7 @@ def cited() -> Speeds:
 
 def speeds(recording: Recording) -> Speeds:
     """The same of a recording, whose rows compare every product with that of 11008 in the same round."""
-    products = [row for row in recording.rows if row["op"].startswith("matmul")]
+    products = products_of(recording)
     flops = {row["op"]: row["flops"] for row in products if row["width"] == WIDEST}
     return {
         (row["op"].split()[3].rstrip(":"), row["width"]): Spread(
@@ -81,6 +79,10 @@ def speeds(recording: Recording) -> Speeds:
     }
 
 
+def products_of(recording: Recording) -> list[dict]:
+    return [row for row in recording.rows if row["op"].startswith("matmul")]
+
+
 def aligned_widths(recording: Recording) -> Callable:
     """A picture of the widths around 10922, one above the other: loads, tiles, and measured speeds."""
     measured = {"nothing": {}, "H100": cited(), "recording": speeds(recording)}
@@ -88,6 +90,7 @@ def aligned_widths(recording: Recording) -> Callable:
 
     def picture(figure: Figure) -> Callable[..., str]:
         """update(guess, hidden, dtype, role, tokens, shown): the prediction or None, and the panel's choices."""
+        where = {"H100": ON_H100, "recording": RECORDED.format(**recording.provenance | products_of(recording)[0])}
         bits, share, speed = (figure.add_axes((0.12, bottom, 0.865, 0.235)) for bottom in (0.74, 0.44, 0.14))
         for axes, label in ((bits, BITS), (share, SHARE), (speed, SPEED)):
             dress(axes, label)
@@ -122,9 +125,9 @@ def aligned_widths(recording: Recording) -> Callable:
                 **waves_of(role, tokens, hidden)._asdict(),
             )
             if hidden in found:
-                seen += TIMES.format(where=WHERE[shown], times=found[hidden].median)
-            elif shown in WHERE:
-                seen += UNMEASURED.format(where=WHERE[shown])
+                seen += TIMES.format(where=where[shown], times=found[hidden].median)
+            elif shown in where:
+                seen += UNMEASURED.format(where=where[shown])
             return seen + you_said(guess)
 
         return update
