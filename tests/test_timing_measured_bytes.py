@@ -38,7 +38,7 @@ def test_a_time_becomes_the_bytes_that_a_copy_moves_in_it():
         row(implementation="torch", mark="inputs fit in the cache"),
     ]
     found = from_recording(Recording(SAID, [], rows))
-    assert found.device == "made up"
+    assert found.provenance["device"] == "made up"
     assert set(found.bytes) == {
         Key("rms_norm", "fused", "forward", "bfloat16", 4096),
         Key("rms_norm", "fused", "forward", "float32", 1024),

@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from blocklab.fused.tiles import alignment, as_rows, as_vector, few_programs, keeps_rows, tile
+from blocklab.fused.tiles import alignment, as_rows, as_vector, few_programs, keeps_rows, loads_wide, tile
 
 
 @triton.jit(do_not_specialize=["stride", "rows"])
@@ -118,7 +118,7 @@ def forward(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -
     means = torch.empty(rows, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
     scales = torch.empty_like(means)
     align = alignment(x)
-    most, piece = (32768, 16384) if align * x.element_size() >= 16 else (16384, 8192)  # see keeps_rows
+    most, piece = (32768, 16384) if loads_wide(x, align) else (16384, 8192)
     pieces = tile(width, most if width <= most else piece)
     with torch.cuda.device_of(x):
         _normalize[(triton.cdiv(rows, pieces["ROWS"]),)](

@@ -38,9 +38,14 @@ def tile(width: int, most: int) -> dict[str, int]:
     return {"ROWS": rows, "BLOCK": block, "num_warps": min(32, rows * block // PER_THREAD // 32)}
 
 
+def loads_wide(x: Tensor, align: int) -> bool:
+    """Whether 16 bytes can be loaded at once. Smaller loads take more registers."""
+    return align * x.element_size() >= 16
+
+
 def keeps_rows(x: Tensor, align: int) -> bool:
-    """Whether a program on the way back can keep whole rows in registers. Smaller loads take more registers."""
-    return x.shape[1] <= (8192 if align * x.element_size() >= 16 else 4096)
+    """Whether a program on the way back can keep whole rows in registers."""
+    return x.shape[1] <= (8192 if loads_wide(x, align) else 4096)
 
 
 def few_programs(x: Tensor, tile: dict[str, int]) -> tuple[int, int]:

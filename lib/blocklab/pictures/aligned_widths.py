@@ -9,14 +9,14 @@ from blocklab.language import Text
 from blocklab.pictures.guess import options, you_said
 from blocklab.pictures.guess_then_bytes import DTYPES
 from blocklab.pictures.palette import INK, MOVED, OTHER, POKED, STILL
-from blocklab.timing import Waves, load_bits, tiles_and_waves
+from blocklab.timing import Waves, load_bits, record, tiles_and_waves
 from blocklab.timing.measurement import Spread
 from blocklab.timing.recording import Recording
 
 NARROWEST, WIDEST = 10848, 11008
 D = 4096  # the model's width
 
-ROLES = {"h = x @ w1.T": "N", "y = h @ w2.T": "K", "dw1 = dh.T @ x": "M"}
+ROLES = {product: role for role, product in (each.split(": ") for each in record.ROLES)}
 """For a panel's choice: the three matrix products of a feed-forward layer, x (tokens, 4096), h (tokens, hidden)."""
 
 ROWS_SO_LONG = {
@@ -72,7 +72,7 @@ def speeds(recording: Recording) -> Speeds:
     products = products_of(recording)
     flops = {row["op"]: row["flops"] for row in products if row["width"] == WIDEST}
     return {
-        (row["op"].split()[3].rstrip(":"), row["width"]): Spread(
+        (row["op"].removeprefix(record.PRODUCT)[0], row["width"]): Spread(
             *(row["flops"] / flops[row["op"]] / row[ratio] for ratio in ("ratio", "ratio_p80", "ratio_p20"))
         )
         for row in products
@@ -80,7 +80,7 @@ def speeds(recording: Recording) -> Speeds:
 
 
 def products_of(recording: Recording) -> list[dict]:
-    return [row for row in recording.rows if row["op"].startswith("matmul")]
+    return [row for row in recording.rows if row["op"].startswith(record.PRODUCT)]
 
 
 def aligned_widths(recording: Recording) -> Callable:

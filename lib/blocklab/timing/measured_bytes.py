@@ -36,10 +36,6 @@ class Measured:
     provenance: Mapping[str, str]
     bytes: Mapping[Key, Spread]
 
-    @property
-    def device(self) -> str:
-        return self.provenance["device"]
-
 
 def recording() -> Recording:
     """The first recording of a GPU that comes with the package, or, as long as there is none, of a CPU."""

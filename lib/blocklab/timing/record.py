@@ -157,6 +157,7 @@ def _accurate(
 
 
 # Where a hidden width stands in the three matrix products of a feed-forward layer. rows and d are fixed.
+PRODUCT = "matmul, hidden is "
 ROLES: dict[str, tuple[Callable, Callable]] = {
     "N: h = x @ w1.T": (lambda rows, d, h: [(rows, d), (h, d)], F.linear),
     "K: y = h @ w2.T": (lambda rows, d, h: [(rows, h), (d, h)], F.linear),
@@ -178,7 +179,7 @@ def _matmul_rows(plan: Plan, role: str) -> Iterator[dict]:
     result = measure(arms, inputs, flops=flops, rounds=plan.rounds)
     width = {str(hidden): hidden for hidden in HIDDEN}
     yield from rows_of(
-        result, {}, op=f"matmul, hidden is {role}", implementation="torch", rows=rows, width=width,
+        result, {}, op=PRODUCT + role, implementation="torch", rows=rows, width=width,
         dtype=_name(dtype),
     )  # fmt: skip
 
