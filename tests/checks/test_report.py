@@ -11,7 +11,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from blocklab import language
 from blocklab.checks import EXERCISES
 from blocklab.checks.__main__ import main
-from blocklab.checks.report import as_csv, as_html, read
+from blocklab.checks.report import read
+from blocklab.checks.report_pages import as_csv, as_html
 from blocklab.checks.verdict import MIME
 
 
