@@ -1,6 +1,8 @@
 import pytest
 import torch
 
+from blocklab import language
+
 
 @pytest.fixture(autouse=True, scope="package")
 def _one_thread():
@@ -9,3 +11,9 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def english_again():
+    yield
+    language.choose("en")

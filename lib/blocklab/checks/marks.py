@@ -14,7 +14,7 @@ NOT_WRITTEN = "not-written-yet"
 MOST_UNKNOWN = 20  # exercises of one notebook that no table holds: a newer version's, not a flood of made-up columns
 MOST_NAMED = 3
 
-ODD_CELLS = Text(en="{count} cells cannot be read", zh="有 {count} 个单元格无法读取")
+ODD_CELLS = Text(en="cells that cannot be read: {count}", zh="无法读取的单元格：{count} 个")
 ODD_OUTPUTS = Text(en="cell {cell}: its outputs cannot be read", zh="第 {cell} 个单元格：输出无法读取")
 ODD_VERDICT = Text(en="cell {cell}: a verdict is {got}", zh="第 {cell} 个单元格：结论写成了 {got}")
 ODD_FIELD = Text(
@@ -23,7 +23,7 @@ ODD_FIELD = Text(
 TOO_MANY_UNKNOWN = Text(
     en="cell {cell}: too many exercises that do not exist", zh="第 {cell} 个单元格：不存在的练习太多"
 )
-MORE = Text(en="and {count} more faults", zh="另有 {count} 处错误")
+MORE = Text(en="more of this kind: {count}", zh="类似的错误还有 {count} 处")
 
 _NAME = re.compile(r"\w[\w-]{0,99}")
 _MISTAKE = re.compile(r"\w[\w-]*(\+\w[\w-]*)*")
@@ -54,7 +54,7 @@ class Marks:
         for field in (field for field, is_odd in odd.items() if is_odd):
             self.complain(ODD_FIELD.format(cell=cell, field=field, got=reprlib.repr(verdict.get(field))))
             return
-        if exercise not in EXERCISES.keys() | self.best.keys() and self._unknown() >= MOST_UNKNOWN:
+        if exercise not in EXERCISES and exercise not in self.best and self._unknown() >= MOST_UNKNOWN:
             self.complain(TOO_MANY_UNKNOWN.format(cell=cell))
             return
         mark = SOLVED if passed else NOT_BEGUN if mistake == NOT_WRITTEN else mistake or UNKNOWN

@@ -16,6 +16,7 @@ from .verdict import marked
 TITLE = Text(en="Exercises of the class", zh="全班练习情况")
 STUDENT = Text(en="student", zh="学生")
 SHARED = Text(en="What the class shares", zh="全班常见的错误")
+ALONE = Text(en="Mistakes of one student each: {count}", zh="只有一名学生犯的错误：{count} 个")
 TABLE = Text(en="Student by student", zh="每名学生的情况")
 FAULTS = Text(en="What could not be read or run", zh="无法读取或运行的内容")
 REMARKS = Text(en="Who is who", zh="学生的区分")
@@ -52,13 +53,11 @@ def as_csv(report: Report) -> str:
 
 def as_html(report: Report) -> str:
     """One page: what the class shares, each mistake with its hint, then the table, then what could not be read."""
-    shared = {(exercise, mistake): number for number, (exercise, mistake, _) in enumerate(report.shared(), 1)}
-    items = "".join(_item(*entry, len(report.cells)) for entry in report.shared())
-    table = _table(report, shared)
+    numbers = {(exercise, mistake): number for number, (exercise, mistake, _) in enumerate(report.shared(), 1)}
     parts = [
         f"<h1>{TITLE}</h1><p>{marked(str(ALL_CLAIMED if report.ran is None else SOME_CLAIMED))}</p>",
-        f"<h2>{SHARED}</h2><ol>{items}</ol>" * bool(items),
-        f"<h2>{TABLE}</h2>{_legend(bool(items))}{table}" * bool(report.cells),
+        _mistakes(report),
+        f"<h2>{TABLE}</h2>{_legend(bool(numbers))}{_table(report, numbers)}" * bool(report.cells),
         _notes(REMARKS, report.remarks),
         _notes(FAULTS, [f"{name}: {why}" for name, why in report.faults.items()]),
     ]
@@ -66,6 +65,17 @@ def as_html(report: Report) -> str:
         f'<!doctype html><html lang="{chosen()}"><meta charset="utf-8"><title>{TITLE}</title>'
         f"<style>{_STYLE}</style>{''.join(parts)}</html>"
     )
+
+
+def _mistakes(report: Report) -> str:
+    """The numbered list: what several students did, then, folded, the rest."""
+    items = [_item(*entry, len(report.cells)) for entry in report.shared()]
+    several = sum(count > 1 for _, _, count in report.shared())
+    parts = [f"<h2>{SHARED}</h2><ol>{''.join(items[:several])}</ol>"] * bool(several)
+    if alone := items[several:]:
+        summary = f"<summary>{ALONE.format(count=len(alone))}</summary>"
+        parts.append(f'<details>{summary}<ol start="{several + 1}">{"".join(alone)}</ol></details>')
+    return "".join(parts)
 
 
 def _item(exercise: str, mistake: str, count: int, total: int) -> str:
@@ -76,29 +86,30 @@ def _item(exercise: str, mistake: str, count: int, total: int) -> str:
     return f"<li><strong>{share}</strong> <code>{_shown(exercise)}</code> · {_shown(name)}{hint}</li>"
 
 
-def _table(report: Report, shared: dict[tuple[str, str], int]) -> str:
+def _table(report: Report, numbers: dict[tuple[str, str], int]) -> str:
     lessons = "".join(
         f'<th colspan="{len(list(names))}">{number}</th>' for number, names in groupby(report.exercises, lesson_of)
     )
     head = "".join(f"<th><span>{_shown(name)}</span></th>" for name in report.exercises)
-    rows = "".join(_row(report, student, shared) for student in report.cells)
+    rows = "".join(_row(report, student, numbers) for student in report.cells)
     return (
-        f'<div class="wide"><table><thead><tr><th rowspan="2">{STUDENT}</th>{lessons}</tr>'
-        f'<tr class="names">{head}</tr></thead>{rows}</table></div>'
+        f'<div class="wide"><table><thead><tr><th rowspan="2" scope="col">{STUDENT}</th>{lessons}</tr>'
+        f"<tr>{head}</tr></thead>{rows}</table></div>"
     )
 
 
-def _row(report: Report, student: str, shared: dict[tuple[str, str], int]) -> str:
+def _row(report: Report, student: str, numbers: dict[tuple[str, str], int]) -> str:
     row = report.cells[student]
-    cells = "".join(_cell(report, student, name, row.get(name, ""), shared) for name in report.exercises)
-    return f"<tr><th>{_shown(student)}</th>{cells}</tr>"
+    cells = "".join(_cell(report, student, name, row.get(name, ""), numbers) for name in report.exercises)
+    return f'<tr><th scope="row">{_shown(student)}</th>{cells}</tr>'
 
 
-def _cell(report: Report, student: str, exercise: str, mark: str, shared: dict[tuple[str, str], int]) -> str:
+def _cell(report: Report, student: str, exercise: str, mark: str, numbers: dict[tuple[str, str], int]) -> str:
     if mark in ("", SOLVED, NOT_BEGUN):
         return f'<td class="{"solved" * (mark == SOLVED)}">{_claim(report, student, exercise, mark)}</td>'
-    numbers = (UNKNOWN if mistake == UNKNOWN else str(shared[exercise, mistake]) for mistake in mark.split("+"))
-    shown = _claim(report, student, exercise, "+".join(dict.fromkeys(numbers)))
+    several = dict.fromkeys(mark.split("+"))
+    names = (UNKNOWN if mistake == UNKNOWN else str(numbers[exercise, mistake]) for mistake in several)
+    shown = _claim(report, student, exercise, "+".join(names))
     return f'<td class="wrong" title="{_shown(mark)}">{shown}</td>'
 
 
@@ -121,12 +132,12 @@ def _shown(text: object) -> str:
 
 
 _STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem}"
-    "body{color:#222;background:#fff}h2{margin-top:2rem}li{margin:.5rem 0;overflow-wrap:anywhere}"
-    ".wide{overflow-x:auto}table{border-collapse:collapse}"
+    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem;color:#222;background:#fff}"
+    "h2{margin-top:2rem}p,ol,ul{max-width:60rem}li{margin:.5rem 0;overflow-wrap:anywhere}summary{cursor:pointer}"
+    ".wide{overflow-x:auto}table{border-collapse:collapse}code{background:#f3f3f3}"
     "th,td{border:1px solid #bbb;padding:.3rem .5rem;text-align:center}"
-    "th{background:#eee;font-weight:600}tr>th:first-child{text-align:left;position:sticky;left:0}"
-    ".names th{vertical-align:bottom;font-weight:400;position:static}"
-    ".names span{writing-mode:vertical-rl;transform:rotate(180deg);white-space:nowrap}"
-    "td.solved{background:#e3f1e3}td.wrong{background:#fbe6d8}code{background:#f3f3f3}"
+    "th{background:#eee;font-weight:600;vertical-align:bottom}"
+    "th[scope]{position:sticky;left:0;text-align:left;min-width:9rem;overflow-wrap:anywhere}"
+    "th span{writing-mode:vertical-rl;transform:rotate(180deg);white-space:nowrap;font-weight:400}"
+    "td.solved{background:#e3f1e3}td.wrong{background:#fbe6d8}"
 )

@@ -62,7 +62,8 @@ def _copy(folder: Path, copy: Path) -> None:
 def _run(scratch: Path, inside: Path, cells: list[Cell], seconds: float) -> Marks:
     """The marks of one notebook. A solution of the lesson runs too, but is not the student's."""
     marks, own = Marks(), Path(tempfile.mkdtemp(dir=scratch))
-    own.joinpath(CELLS).write_text(json.dumps([cell.source for cell in cells]))
+    sources = [cell.source.encode("utf-8", "replace").decode() for cell in cells]  # half a surrogate pair ends a kernel
+    own.joinpath(CELLS).write_text(json.dumps(sources))
     own.joinpath(ANSWERS).touch()
     fault = str(DIED)
     try:

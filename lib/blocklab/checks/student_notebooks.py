@@ -12,8 +12,8 @@ from pathlib import Path
 from blocklab.language import Text
 
 ENDING = ".ipynb"
-MOST_BYTES = 50_000_000  # fifty times the longest lesson, pictures included
-MOST_VALUES = 2_000_000  # each takes up to 200 bytes once read, so that no file takes more than 0.4 GB
+MOST_BYTES = 50_000_000  # a hundred times the longest lesson, pictures included
+MOST_VALUES = 500_000  # some hundred times the longest lesson's; each may take 0.5 kB once it is read
 
 LINK = Text(en="a link, and links are not followed", zh="这是链接，不会打开链接指向的内容")
 FOLDER = Text(en="a folder, not a file", zh="这是文件夹，不是文件")
@@ -22,7 +22,7 @@ NO_PERMISSION = Text(en="no permission to read it", zh="没有读取权限")
 NOT_OPENED = Text(en="cannot be opened: {why}", zh="打不开：{why}")
 EMPTY = Text(en="the file is empty", zh="文件是空的")
 TOO_LARGE = Text(en="larger than {most} MB", zh="超过 {most} MB")
-TOO_MANY = Text(en="more than {most} million values in it", zh="里面的数据超过 {most} 百万项")
+TOO_MANY = Text(en="more than {most:,} values in it", zh="里面的数据超过 {most:,} 项")
 TOO_DEEP = Text(en="nested too deeply", zh="嵌套太深")
 NOT_TEXT = Text(en="its text is neither UTF-8 nor UTF-16", zh="文字编码不是 UTF-8，也不是 UTF-16")
 NOT_JSON = Text(en="not JSON: line {line}, column {column}", zh="不是 JSON：第 {line} 行第 {column} 列")
@@ -109,7 +109,7 @@ def _content(path: Path) -> bytes:
     if len(content) > MOST_BYTES:
         raise Unreadable(TOO_LARGE.format(most=MOST_BYTES // 1_000_000))
     if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise Unreadable(TOO_MANY.format(most=MOST_VALUES // 1_000_000))
+        raise Unreadable(TOO_MANY.format(most=MOST_VALUES))
     return content
 
 
