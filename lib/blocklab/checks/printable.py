@@ -12,7 +12,7 @@ def printable(text: object) -> str:
     These are control and formatting characters, bytes of a file name that are not UTF-8, halves of surrogate pairs.
     """
     text = str(text)
-    clipped = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    clipped = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 :]}"
     return "".join(c if _visible(c) else c.encode("unicode_escape").decode() for c in clipped)
 
 

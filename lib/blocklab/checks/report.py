@@ -1,5 +1,6 @@
 """Which misconception does the class share? Read the verdicts that checks left in students' notebooks."""
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -76,19 +77,19 @@ def lesson_of(exercise: str) -> str:
 def read(folder: Path, level: int | None = None, run: Run | None = None) -> Report:
     """Collect the verdicts of all notebooks below a folder; without `run`, nothing runs.
 
-    Who a student is, `level` says or finds out: see `students.tell_apart`. Raises ValueError without a folder.
+    Who a student is, `level` says or finds out: see `students.tell_apart`. Raises ValueError without a folder,
+    and OSError if it cannot be opened.
     """
     if not folder.is_dir():
         raise ValueError(NO_FOLDER.format(folder=folder))
+    os.scandir(folder).close()
     found: list[tuple[Place, dict[str, Standing]]] = []
     faults: dict[str, str] = {}
     for path, error in sorted(walk(folder), key=lambda pair: pair[0]):
         inside = path.relative_to(folder)
-        if error and path == folder:
-            raise error
         try:
             if error:
-                raise Unreadable(why_not_opened(error))
+                raise error
             if links_to_folder(path):
                 raise Unreadable(LINK)
             if named_notebook(path):
@@ -98,6 +99,8 @@ def read(folder: Path, level: int | None = None, run: Run | None = None) -> Repo
                     faults[inside.as_posix()] = str(SEMICOLON).join(told)
         except Unreadable as reason:
             faults[inside.as_posix()] = str(reason)
+        except OSError as reason:
+            faults[inside.as_posix()] = why_not_opened(reason)
     return _report(found, faults, level, run is not None)
 
 

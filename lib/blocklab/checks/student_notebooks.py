@@ -78,13 +78,9 @@ def links_to_folder(path: Path) -> bool:
 
 
 def load(path: Path) -> dict:
-    """What a notebook's file holds. Raises Unreadable, whatever is wrong with it."""
+    """What a notebook's file holds. Raises Unreadable, whatever is wrong with it, and OSError."""
     try:
-        content = _content(path)
-    except OSError as error:
-        raise Unreadable(why_not_opened(error)) from None
-    try:
-        notebook = json.loads(content)  # knows UTF-8 and UTF-16, with and without a byte order mark
+        notebook = json.loads(_content(path))  # knows UTF-8 and UTF-16, with and without a byte order mark
     except UnicodeDecodeError:
         raise Unreadable(NOT_TEXT) from None
     except json.JSONDecodeError as error:
