@@ -1,6 +1,7 @@
-"""Run the cells of one notebook and write down its verdicts as they come: `python -m blocklab.checks.notebook_process`.
+"""Run the cells of one notebook and write down what they show of one kind, as it comes: `notebook_process.py FOLDER S`.
 
-FOLDER holds `cells.json`, a list of sources, and gets `answers.jsonl`; SECONDS is how long a cell may take.
+FOLDER holds `order.json`, the sources and the kind, and gets `answers.jsonl`; S seconds is how long a cell may take.
+Imports nothing of the package, so that no time goes into torch, which the notebook itself may never need.
 """
 
 import json
@@ -12,25 +13,22 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_code_cell, new_notebook
 
-from .verdict import MIME
-
-CELLS, ANSWERS = "cells.json", "answers.jsonl"
-MOST_VERDICTS, LONGEST_VERDICT = 1000, 10_000  # no lesson has a tenth of it; a notebook may print them without end
+ORDER, ANSWERS = "order.json", "answers.jsonl"
+MOST, LONGEST = 1000, 10_000  # answers, and characters of one: a notebook may show them without end
 
 
 class _Listener(NotebookClient):
-    """Keeps no outputs, which may be endless, and no widgets: a verdict is written down when it comes."""
+    """Keeps no outputs, which may be endless, and no widgets: what is wanted is written down when it comes."""
 
-    def __init__(self, answers: TextIO, **options):
+    def __init__(self, kind: str, answers: TextIO, **options):
         super().__init__(**options)
-        self._answers = answers
-        self._left = MOST_VERDICTS
+        self._kind, self._answers, self._left = kind, answers, MOST
 
     def output(self, _outs, msg, _display_id, cell_index):
         data = msg["content"].get("data", {})
-        if MIME in data and self._left:
-            line = json.dumps(["verdict", cell_index, data[MIME]])
-            if len(line) <= LONGEST_VERDICT:
+        if self._kind in data and self._left:
+            line = json.dumps(["shown", cell_index, data[self._kind]])
+            if len(line) <= LONGEST:
                 print(line, file=self._answers, flush=True)
                 self._left -= 1
 
@@ -39,11 +37,12 @@ class _Listener(NotebookClient):
 
 
 def main(folder: Path, seconds: int) -> None:
-    sources = json.loads(folder.joinpath(CELLS).read_text("utf-8"))
+    order = json.loads(folder.joinpath(ORDER).read_text("utf-8"))
     with folder.joinpath(ANSWERS).open("w", encoding="utf-8") as answers:
         client = _Listener(
+            order["kind"],
             answers,
-            nb=new_notebook(cells=[new_code_cell(source) for source in sources]),
+            nb=new_notebook(cells=[new_code_cell(source) for source in order["sources"]]),
             kernel_name="python3",  # whatever the student's machine called it
             timeout=seconds,
             interrupt_on_timeout=True,

@@ -4,6 +4,7 @@ Only the code travels: the cells are taken from the students' folder, and run wh
 comes back are the verdicts, one by one, so that those of a notebook that never ends are kept.
 """
 
+import ctypes
 import json
 import os
 import shutil
@@ -22,13 +23,15 @@ from blocklab.language import Text
 
 from . import notebook_process
 from .marks import Marks
-from .notebook_process import ANSWERS, CELLS
+from .notebook_process import ANSWERS, ORDER
 from .report import Run
 from .student_notebooks import MOST_BYTES, Cell, walk, why_not_opened
+from .verdict import MIME
 
 CELLS_SHARE = 5  # a cell is interrupted after a fifth of that, and the next one goes on
 DEEPEST = 50  # folders in folders that are copied
 ROUNDS = 50  # of ending what a notebook started
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 TICKET = "BLOCKLAB_REPORT_RUN"  # in the environment of all that a notebook starts, so that it can be ended
 
 TOO_LONG = Text(en="stopped while running, after {seconds:g} s", zh="运行了 {seconds:g} 秒还没有结束，已停止")
@@ -42,7 +45,8 @@ def runner(folder: Path, seconds: float) -> Iterator[Run]:
     scratch = Path(tempfile.mkdtemp(prefix="blocklab-"))
     try:
         _copy(folder, scratch / "class")
-        yield lambda inside, cells: _run(scratch, inside, cells, seconds)
+        with _adopting_orphans():
+            yield lambda inside, cells: _run(scratch, inside, cells, seconds)
     finally:
         with suppress(RecursionError):  # whatever was put there
             shutil.rmtree(scratch, ignore_errors=True)
@@ -61,35 +65,46 @@ def _copy(folder: Path, copy: Path) -> None:
 
 def _run(scratch: Path, inside: Path, cells: list[Cell], seconds: float) -> Marks:
     """The marks of one notebook. A solution of the lesson runs too, but is not the student's."""
-    marks, own = Marks(), Path(tempfile.mkdtemp(dir=scratch))
-    sources = [cell.source.encode("utf-8", "replace").decode() for cell in cells]  # half a surrogate pair ends a kernel
-    own.joinpath(CELLS).write_text(json.dumps(sources))
-    own.joinpath(ANSWERS).touch()
-    fault = str(DIED)
+    marks, fault = Marks(), str(DIED)
     try:
+        own = Path(tempfile.mkdtemp(dir=scratch))
+        own.joinpath(ORDER).write_text(json.dumps({"kind": MIME, "sources": list(map(_without_halves, cells))}))
         here = (scratch / "class" / inside).parent
         here.mkdir(parents=True, exist_ok=True)  # a notebook that ran before may have moved it
-        _in_a_process(own, here, seconds)
-    except subprocess.TimeoutExpired:
-        fault = TOO_LONG.format(seconds=seconds)
+        try:
+            _in_a_process(own, here, seconds)
+        except subprocess.TimeoutExpired:
+            fault = TOO_LONG.format(seconds=seconds)
+        for word, *answer in _answers(own / ANSWERS):
+            if word == "ended":
+                fault = NOT_RUN.format(why=answer[0]) if answer[0] else ""
+            elif not cells[answer[0]].solution:
+                marks.add(cells[answer[0]].number, answer[1])
     except OSError as error:
         fault = NOT_RUN.format(why=why_not_opened(error))
-    for line in own.joinpath(ANSWERS).read_text("utf-8").splitlines():
-        kind, *answer = json.loads(line)
-        if kind == "verdict" and not cells[answer[0]].solution:
-            marks.add(cells[answer[0]].number, answer[1])
-        if kind == "ended":
-            fault = NOT_RUN.format(why=answer[0]) if answer[0] else ""
+    except (ValueError, TypeError, LookupError):
+        pass  # the answers end in half a line, or the notebook wrote there too: the fault says so
     if fault:
         marks.complain(fault)
     return marks
 
 
+def _without_halves(cell: Cell) -> str:
+    """A cell's source without lone halves of surrogate pairs, which end a kernel."""
+    return cell.source.encode("utf-8", "replace").decode()
+
+
+def _answers(path: Path) -> Iterator[list]:
+    with path.open(encoding="utf-8") as file:
+        yield from map(json.loads, file.read(MOST_BYTES).splitlines())
+
+
 def _in_a_process(own: Path, here: Path, seconds: float) -> None:
-    """Run the cells that lie in `own`; whatever they start ends with them. Raises TimeoutExpired and OSError."""
+    """Run what is ordered in `own`; whatever it starts ends with it. Raises TimeoutExpired and OSError."""
+    others = set(psutil.Process().children(recursive=True))
     ticket = uuid.uuid4().hex
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", notebook_process.__name__, str(own), str(max(1, round(seconds / CELLS_SHARE)))],
+        [sys.executable, "-P", notebook_process.__file__, str(own), str(max(1, round(seconds / CELLS_SHARE)))],
         cwd=here,
         env=os.environ | {TICKET: ticket, "IPYTHONDIR": str(own), "JUPYTER_RUNTIME_DIR": str(own)},
         stdin=subprocess.DEVNULL,
@@ -100,27 +115,33 @@ def _in_a_process(own: Path, here: Path, seconds: float) -> None:
     try:
         process.wait(seconds)
     finally:
-        _end_all(ticket)
-        process.kill()
+        for _ in range(ROUNDS):  # it may start more meanwhile
+            family = _family(ticket, others)
+            for member in family:
+                with suppress(psutil.Error):
+                    member.kill()
+            if not family:
+                break
+            psutil.wait_procs(family, timeout=0.2)
         process.wait()
 
 
-def _end_all(ticket: str) -> None:
-    """Kill all that carries a ticket, and what descends from it, until nothing does: it may start more meanwhile."""
-    for _ in range(ROUNDS):
-        family = _family(ticket)
-        if not family:
-            return
-        for process in family:
-            with suppress(psutil.Error):
-                process.kill()
-        psutil.wait_procs(family, timeout=0.2)
-
-
-def _family(ticket: str) -> list[psutil.Process]:
-    family = []
+def _family(ticket: str, others: set[psutil.Process]) -> set[psutil.Process]:
+    """All that a notebook started: what descends from here and was not there before, and what carries its ticket."""
+    family = set(psutil.Process().children(recursive=True)) - others
     for process in psutil.process_iter():
         with suppress(psutil.Error):  # ended meanwhile, or another user's
             if process.environ().get(TICKET) == ticket:
-                family += [process, *process.children(recursive=True)]
+                family.add(process)
     return family
+
+
+@contextmanager
+def _adopting_orphans() -> Iterator[None]:
+    """Let processes whose parent has ended be children of this one, where the system can: on Linux."""
+    adopt = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
+    adopt(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        adopt(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
