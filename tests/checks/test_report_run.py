@@ -12,7 +12,7 @@ from blocklab.checks.__main__ import main
 from blocklab.checks.verdict import MIME
 from checks.saved_notebooks import cell, hand_in, verdict
 
-pytestmark = [pytest.mark.usefixtures("english_again"), pytest.mark.slow]
+pytestmark = pytest.mark.usefixtures("english_again")
 
 
 def showing(data: dict) -> str:

@@ -17,7 +17,8 @@ TITLE = Text(en="Exercises of the class", zh="全班练习情况")
 STUDENT = Text(en="student", zh="学生")
 SHARED = Text(en="What the class shares", zh="全班常见的错误")
 ALONE = Text(en="Mistakes of one student each: {count}", zh="只有一名学生犯的错误：{count} 个")
-TABLE = Text(en="Student by student", zh="每名学生的情况")
+CLAIMED = Text(en="Student by student, as their files claim", zh="每名学生的情况（取自学生的文件）")
+RAN = Text(en="Student by student", zh="每名学生的情况")
 FAULTS = Text(en="What could not be read or run", zh="无法读取或运行的内容")
 REMARKS = Text(en="Who is who", zh="学生的区分")
 ALL_CLAIMED = Text(
@@ -32,7 +33,7 @@ SOME_CLAIMED = Text(
 )
 LEGEND = {
     SOLVED: Text(en="solved", zh="已完成"),
-    "1": Text(en="a mistake, with its number in the list above", zh="上面列表中该编号的错误"),
+    "1": Text(en="a mistake, by its number in the list above", zh="错误，数字是上面列表中的编号"),
     UNKNOWN: Text(en="a mistake that no table knows", zh="检查器不认识的错误"),
     NOT_BEGUN: Text(en="not begun", zh="还没写"),
     "": Text(en="empty: no check was run", zh="空白：没有运行检查"),
@@ -54,10 +55,11 @@ def as_csv(report: Report) -> str:
 def as_html(report: Report) -> str:
     """One page: what the class shares, each mistake with its hint, then the table, then what could not be read."""
     numbers = {(exercise, mistake): number for number, (exercise, mistake, _) in enumerate(report.shared(), 1)}
-    parts = [
-        f"<h1>{TITLE}</h1><p>{marked(str(ALL_CLAIMED if report.ran is None else SOME_CLAIMED))}</p>",
-        _mistakes(report),
-        f"<h2>{TABLE}</h2>{_legend(bool(numbers))}{_table(report, numbers)}" * bool(report.cells),
+    source, heading = (ALL_CLAIMED, CLAIMED) if report.ran is None else (SOME_CLAIMED, RAN)
+    parts = [f"<h1>{TITLE}</h1><p>{marked(str(source))}</p>", _mistakes(report)]
+    if report.cells:
+        parts += [f"<h2>{heading}</h2>", _legend(bool(numbers)), _table(report, numbers)]
+    parts += [
         _notes(REMARKS, report.remarks),
         _notes(FAULTS, [f"{name}: {why}" for name, why in report.faults.items()]),
     ]
@@ -71,11 +73,13 @@ def _mistakes(report: Report) -> str:
     """The numbered list: what several students did, then, folded, the rest."""
     items = [_item(*entry, len(report.cells)) for entry in report.shared()]
     several = sum(count > 1 for _, _, count in report.shared())
-    parts = [f"<h2>{SHARED}</h2><ol>{''.join(items[:several])}</ol>"] * bool(several)
-    if alone := items[several:]:
-        summary = f"<summary>{ALONE.format(count=len(alone))}</summary>"
-        parts.append(f'<details>{summary}<ol start="{several + 1}">{"".join(alone)}</ol></details>')
-    return "".join(parts)
+    shared, alone = items[:several], items[several:]
+    summary = f"<summary>{ALONE.format(count=len(alone))}</summary>"
+    parts = [
+        (shared, f"<h2>{SHARED}</h2><ol>{''.join(shared)}</ol>"),
+        (alone, f'<details>{summary}<ol start="{several + 1}">{"".join(alone)}</ol></details>'),
+    ]
+    return "".join(part for there, part in parts if there)
 
 
 def _item(exercise: str, mistake: str, count: int, total: int) -> str:
@@ -106,7 +110,8 @@ def _row(report: Report, student: str, numbers: dict[tuple[str, str], int]) -> s
 
 def _cell(report: Report, student: str, exercise: str, mark: str, numbers: dict[tuple[str, str], int]) -> str:
     if mark in ("", SOLVED, NOT_BEGUN):
-        return f'<td class="{"solved" * (mark == SOLVED)}">{_claim(report, student, exercise, mark)}</td>'
+        kind = "solved" if mark == SOLVED else "open"
+        return f'<td class="{kind}">{_claim(report, student, exercise, mark)}</td>'
     several = dict.fromkeys(mark.split("+"))
     names = (UNKNOWN if mistake == UNKNOWN else str(numbers[exercise, mistake]) for mistake in several)
     shown = _claim(report, student, exercise, "+".join(names))
