@@ -2,9 +2,13 @@
 
 import copy
 import csv
+import importlib.util
 import io
 import itertools
 import json
+import os
+import subprocess
+import sys
 import unicodedata
 from collections import defaultdict
 from pathlib import Path
@@ -254,6 +258,22 @@ def test_a_folder_without_notebooks_is_refused(tmp_path, name, options, capsys):
     assert not list(tmp_path.glob("marks*"))
 
 
+def test_a_folder_that_cannot_be_opened_is_told_in_one_line(classroom, monkeypatch, capsys):
+    def refusing(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert main(["report", str(classroom)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("package", ["nbclient", "psutil"])
+def test_what_running_needs_is_told_in_one_line(classroom, monkeypatch, package, capsys):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else name)
+    assert main(["report", str(classroom), "--run"]) == 2
+    assert capsys.readouterr().err == f"--run needs {package}: pip install {package}\n"
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -314,3 +334,13 @@ def test_a_place_where_nothing_can_be_written_is_told_in_one_line(classroom, tmp
     (tmp_path / "folder.html").mkdir()
     assert main(["report", str(classroom), "--out", str(tmp_path / out)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_terminal_without_chinese_letters_does_not_end_the_report(tmp_path):
+    hand_in(tmp_path, **{"class/王小明.ipynb": notebook(), "class/韩梅梅.ipynb": []})
+    report = [sys.executable, "-m", "blocklab.checks", "report", "class", "--language", "zh", "--out", "报告"]
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    run = subprocess.run(report, cwd=tmp_path, env=os.environ | ascii_only, capture_output=True, timeout=300)
+    assert run.returncode == 1
+    assert run.stderr.decode("ascii").startswith(r"\u97e9\u6885\u6885.ipynb: ")
+    assert "王小明" in (tmp_path / "报告.html").read_text("utf-8")

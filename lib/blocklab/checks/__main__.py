@@ -22,7 +22,7 @@ SECONDS_WANTED = Text(
 )
 
 NAME = "report"
-SECONDS = 300  # for one notebook; the longest lesson takes a tenth of it
+SECONDS = 300  # for one notebook; on two cores with much else to do, the longest lesson takes a third of it
 LONGEST = 86_400  # a day
 
 
