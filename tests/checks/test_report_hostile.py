@@ -123,6 +123,9 @@ FINE = {  # odd, but a notebook
     "tags of any kind": bytes_of(with_good({"metadata": {"tags": [None, 5, {}, "solutions"]}, "source": [5, None]})),
     "a cell of another kind": bytes_of(with_good({"cell_type": [], "outputs": 5}, {"cell_type": "raw"})),
     "an exercise that nobody knows": bytes_of(with_good(said(GOOD | {"exercise": "of_tomorrow"}))),
+    "a source that takes long to search": bytes_of(
+        with_good(*({"source": f"check({blank * 100_000}"} for blank in (" ", "a", "a,", "check(", "check(a,")))
+    ),
     "values that are not finite": b'{"x": [NaN, Infinity, 1e999], "cells": ' + bytes_of(with_good()["cells"]) + b"}",
 }
 

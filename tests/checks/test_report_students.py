@@ -19,7 +19,8 @@ LAYOUTS = {  # what is handed in, and who the students are
     "one folder, a copy": ("eve/05_layer_norm.ipynb eve/05_layer_norm-Copy1.ipynb", "eve"),
     "languages": ("eve/en/05.ipynb eve/zh/05.ipynb bo/zh/05.ipynb", "bo eve"),
     "languages of one": ("eve/en/05.ipynb eve/zh/05.ipynb", "eve"),
-    "languages above": ("en/eve.ipynb zh/eve.ipynb zh/bo.ipynb", "bo eve"),
+    "a learner's own": ("en/05.ipynb en/06.ipynb zh/05.ipynb", "en zh"),
+    "a name like a folder of ours": ("my/05.ipynb en/05.ipynb eve/05.ipynb", "en eve my"),
     "folders of one's own": ("eve/week1/05.ipynb eve/week2/06.ipynb bo/week1/05.ipynb", "bo eve"),
     "a clone each": (
         "eve/my/en/05.ipynb eve/notebooks/en/05.ipynb bo/my/zh/05.ipynb bo/notebooks/zh/05.ipynb",

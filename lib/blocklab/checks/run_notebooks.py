@@ -42,7 +42,7 @@ NOT_RUN = Text(en="could not be run: {why}", zh="无法运行：{why}")
 @contextmanager
 def runner(folder: Path, seconds: float) -> Iterator[Run]:
     """What runs a notebook of a folder, for at most so many seconds, and gives the marks that it earned."""
-    scratch = Path(tempfile.mkdtemp(prefix="blocklab-"))
+    scratch = Path(tempfile.mkdtemp(prefix=".blocklab-"))  # hidden, should it lie in the folder itself
     try:
         _copy(folder, scratch / "class")
         with _adopting_orphans():

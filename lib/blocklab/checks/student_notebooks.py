@@ -128,7 +128,7 @@ def code_cells(notebook: dict) -> list[Cell]:
 
 
 # What the lessons' solutions hand in bears their prefix: check("swish", solved_swish), check("batch_norm", Solved…(3)).
-_HANDS_IN_A_SOLUTION = re.compile(r"\bcheck\(\s*[^,()]+,\s*(solved_|Solved[A-Z])")
+_HANDS_IN_A_SOLUTION = re.compile(r"\bcheck\([^,()]+,\s*(solved_|Solved[A-Z])")
 
 
 def _is_solution(cell: dict, source: str, tagged: bool) -> bool:

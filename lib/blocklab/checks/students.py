@@ -28,9 +28,9 @@ Tried = dict[Place, set[str]]  # the exercises of the notebooks at each place
 
 
 def place(inside: Path) -> Place:
-    """Where a notebook lies in the class's folder. The project's own folders, `en` or `my`, are no students."""
+    """Where a notebook lies in the class's folder. In a student's folder the project's own ones make no difference."""
     *folders, name = inside.parts
-    return (*(folder for folder in folders if folder not in OWN_FOLDERS), name)
+    return (*folders[:1], *(folder for folder in folders[1:] if folder not in OWN_FOLDERS), name)
 
 
 def tell_apart(tried: Tried, level: int | None = None) -> tuple[dict[Place, str], list[str]]:
