@@ -82,7 +82,7 @@ def read(folder: Path, level: int | None = None, run: Run | None = None) -> Repo
     """
     if not folder.is_dir():
         raise ValueError(NO_FOLDER.format(folder=folder))
-    os.scandir(folder).close()
+    os.scandir(folder).close()  # or say why it cannot be opened
     found: list[tuple[Place, dict[str, Standing]]] = []
     faults: dict[str, str] = {}
     for path, error in sorted(walk(folder), key=lambda pair: pair[0]):
