@@ -15,7 +15,7 @@ from blocklab.publish.__main__ import main
 from blocklab.publish.project import Project
 from demo_lessons import GLOSSARY, edit, make_project
 
-EXAMPLES = 20  # of each file; 150 have been tried
+EXAMPLES = 10  # of each file; 150 have been tried
 PRINTED = {
     "top-2": "3.0\n",
     "what-a-token-is-3": "42\n",
@@ -504,7 +504,7 @@ def run_again(path):
 
 
 @pytest.mark.parametrize("put", [notes, copied, copied_from_the_other, worked_in, run_again, folder, link_to_nothing])
-@pytest.mark.parametrize("name", ["my own notes", "01_means-Copy1", "01_means (copy)", "06_rms_norm", "笔记", "setup"])
+@pytest.mark.parametrize("name", ["01_means-Copy1", "06_rms_norm", "我的 笔记 (copy)"])
 def test_a_readers_notebook_is_left_alone_and_named(project, put, name, capsys):
     path = project.notebook("en", name)
     put(path)
