@@ -163,7 +163,7 @@ def test_a_file_outside_is_not_written_through_a_link(project, place, capsys):
     outside = project.root.with_name(f"{project.root.name}-outside")
     shutil.move(path, outside)
     path.symlink_to(outside)
-    edit(project.pyproject, "OWNER/demo", "ada/lessons")
+    edit(project.pyproject, '/demo"', '/other"')
     if "glossary" in place:
         edit(project.sources / "glossary.toml", "divided by the", "over the")
     before = outside.read_bytes()
