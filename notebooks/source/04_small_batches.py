@@ -180,8 +180,7 @@ r"""
 """
 
 # %%
-images, labels = load_digits()
-order = torch.randperm(len(images))
+(images, labels), order = load_digits(), torch.randperm(1797)
 images, labels = images[order].unsqueeze(1), labels[order]  # (N, C, H, W), (N,)
 images = (images - images.mean()) / images.std()
 

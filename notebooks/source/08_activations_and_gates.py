@@ -314,8 +314,7 @@ def loss_with(join):
 with if_installed():
     from glassllm import load_pretrained
 
-    net = load_glassllm()
-    ids = torch.tensor([load_pretrained("en")[1].encode(alice)])  # (N, L)
+    net, ids = load_glassllm(), torch.tensor([load_pretrained("en")[1].encode(alice)])  # ids: (N, L)
     for name in ("SiLU", "GELU", "ReLU", "none", "sigmoid"):
         print(f"{name:8} {loss_with(lambda gate, value, f=activations[name]: gated_unit(gate, value, f)):.1f}")
     print(f"SiLU on the other side {loss_with(lambda gate, value: swiglu(value, gate)):.1f}")
