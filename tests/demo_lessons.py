@@ -80,6 +80,15 @@ print()
 1 / 0
 '''
 
+GLOSSARY = """\
+[[term]]
+en = "mean"
+zh = "均值"
+lesson = 1
+meaning_en = "The sum divided by the count."
+meaning_zh = "总和除以个数。"
+"""
+
 PYPROJECT = """\
 [project]
 name = "demo"

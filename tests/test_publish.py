@@ -394,6 +394,35 @@ def test_errors_are_one_message_without_a_traceback(project, capsys):
         main(["bild"])
 
 
+@pytest.mark.parametrize("numbers", [["99"], ["6"], ["01_means"], [""], ["../01"], ["01", "x"]], ids=" ".join)
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_an_unknown_lesson_is_named_in_one_line_with_those_that_exist(project, command, numbers, capsys):
+    assert main(["--root", str(project.root), command, *numbers]) == 1
+    unknown = numbers[-1]
+    assert capsys.readouterr().err == f"error: no lesson {unknown} in notebooks/source (there: 01, 02)\n"
+
+
+@pytest.mark.parametrize(
+    "there", [(), ("pyproject.toml",), ("notebooks/source/",), ("pyproject.toml", "notebooks/en/")]
+)
+@pytest.mark.parametrize("command", ["copies", "copies --fresh", "build", "check", "address https://github.com/a/b"])
+def test_another_folder_is_refused_and_left_as_it_is(tmp_path, there, command, capsys):
+    for name in there:
+        path = tmp_path / name
+        path.mkdir(parents=True) if name.endswith("/") else path.touch()
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["--root", str(tmp_path), *command.split()]) == 1
+    wanted = f"error: {tmp_path} is no repository of lessons: it wants pyproject.toml and notebooks/source/\n"
+    assert capsys.readouterr().err == wanted
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("root", ["missing", "pyproject.toml"])
+def test_a_root_that_is_no_folder_is_refused(project, root, capsys):
+    assert main(["--root", str(project.root / root), "copies"]) == 1
+    assert "is no repository of lessons" in capsys.readouterr().err
+
+
 def test_check_counts_what_it_finds(project, capsys):
     assert main(["--root", str(project.root), "check", "01"]) == 1
     shown = capsys.readouterr()

@@ -12,6 +12,7 @@ import pytest
 from blocklab.publish import notebook
 from blocklab.publish.__main__ import main
 from blocklab.publish.check import check
+from blocklab.publish.execute import joined
 from blocklab.publish.project import Project
 from demo_lessons import edit, make_project
 
@@ -127,6 +128,45 @@ def test_a_bad_cell_fails_the_build_and_nothing_is_written(project, code, messag
     assert "notebooks/en/01_means.ipynb cell what-a-token-is-2: " in error
     assert message in error
     assert files(project) == before
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["print('x' * 20_000_000)", "while True:\n    print('x' * 1000)", "'x' * 20_000_000"],
+    ids=["line", "endless", "value"],
+)
+def test_a_cell_that_shows_megabytes_is_stopped_and_named(project, code, capsys):
+    edit(project.source("01_means"), "answer = 42", f"answer = 42\n{code}")
+    before = files(project)
+    assert run(project, "build", "01") == 1
+    error = capsys.readouterr().err
+    assert "notebooks/en/01_means.ipynb cell what-a-token-is-2: the cell failed\nit shows more than 2 MB" in error
+    assert files(project) == before
+
+
+def test_a_fault_in_one_lesson_stops_no_other(project, capsys):
+    edit(project.source("01_means"), "answer = 42", "answer = 1 / 0")
+    edit(project.source("02_pictures"), "# 02 图片", "# 02 图")
+    assert run(project, "build") == 1
+    assert "01_means.ipynb cell what-a-token-is-2: the cell failed" in capsys.readouterr().err
+    assert cells(project, "zh", "02_pictures")["top-1"].source == "# 02 图"
+
+
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [
+        (["1 of 3", "\r2 of 3", "\r3 of 3\n"], "3 of 3\n"),
+        (["a\rb\nc\rd"], "b\nd"),
+        (["a\r\nb\r"], "a\r\nb\r"),
+        (["x" * 1_500_000], "x" * 1_500_000),  # nbclient's own way takes minutes for it
+        (["\rx" * 500_000], "x"),
+        ([""], ""),
+    ],
+    ids=["counter", "lines", "ends", "long", "often", "nothing"],
+)
+def test_of_a_line_that_is_written_over_the_last_wording_stays(printed, kept):
+    outputs = [nbformat.v4.new_output("stream", text=text) for text in printed]
+    assert [output.text for output in joined(outputs)] == [kept]
 
 
 def test_a_lesson_runs_in_its_notebooks_folder(project):

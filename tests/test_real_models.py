@@ -79,6 +79,7 @@ def test_each_extract_has_its_notice():
     notice = (data / "NOTICE.txt").read_text("utf-8")
     extracts = [file.name for file in data.iterdir() if file.name.endswith(".npz")]
     assert sorted(extracts) == [
+        "digits.npz",
         "minilm_l6_layernorm.npz",
         "minilm_l6_positions.npz",
         "minilm_l6_reading.npz",

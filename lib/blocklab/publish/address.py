@@ -25,7 +25,10 @@ class Address:
     url: str
 
     def __post_init__(self):
-        parts = urlsplit(self.url)
+        try:
+            parts = urlsplit(self.url)
+        except (ValueError, AttributeError):  # such as a bracket that does not close, or a number
+            parts = urlsplit("")
         names = rf"/{_NAME}/{_NAME}" if parts.netloc == "github.com" else rf"(/{_NAME}){{2,}}"
         right = parts.scheme == "https" and re.fullmatch(r"[A-Za-z0-9.-]+(:\d+)?", parts.netloc)
         if not right or not re.fullmatch(names, parts.path) or parts.query or parts.fragment:
@@ -49,9 +52,9 @@ class Address:
 
 def read_address(project: Project) -> Address:
     try:
-        table = tomllib.loads(project.pyproject.read_text(encoding="utf-8"))
+        table = tomllib.loads(project.read(project.pyproject))
         return Address(table["project"]["urls"]["Repository"])
-    except (tomllib.TOMLDecodeError, KeyError) as error:
+    except (tomllib.TOMLDecodeError, LookupError, TypeError, AttributeError) as error:
         raise PublishError(
             f'pyproject.toml wants a line Repository = "https://…" under [project.urls] ({error})'
         ) from error
@@ -60,14 +63,13 @@ def read_address(project: Project) -> Address:
 def write_address(project: Project, url: str) -> Address:
     """Put the address into pyproject.toml and wherever a page repeats the old one (clone commands, citation)."""
     old, new = read_address(project), Address(url.removesuffix("/").removesuffix(".git"))
-    text, changes = _LINE.subn(f'Repository = "{new.url}"', project.pyproject.read_text(encoding="utf-8"))
+    text, changes = _LINE.subn(f'Repository = "{new.url}"', project.read(project.pyproject))
     if changes != 1:
         raise PublishError(f"pyproject.toml wants exactly one line 'Repository = \"…\"', got {changes}")
-    project.pyproject.write_text(text, encoding="utf-8", newline="\n")
+    project.write(project.pyproject, text)
     repeated = re.compile(re.escape(old.url) + r"(?![A-Za-z0-9_-])")
     readmes = [project.readme(language) for language in LANGUAGES]
     for page in [*readmes, project.root / "CONTRIBUTING.md", project.root / "CITATION.cff"]:
         if page.is_file():
-            text = repeated.sub(new.url, page.read_text(encoding="utf-8"))
-            page.write_text(text, encoding="utf-8", newline="\n")
+            project.write(page, repeated.sub(new.url, project.read(page)))
     return new

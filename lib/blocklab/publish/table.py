@@ -1,5 +1,7 @@
 """The table of lessons in both READMEs."""
 
+import os
+
 from blocklab.language import LANGUAGES
 
 from .address import Address, read_address
@@ -23,18 +25,19 @@ def table(address: Address, outlines: list[Outline], language: str) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def stamped(project: Project, language: str) -> str | None:
+def stamped(project: Project, outlines: list[Outline], language: str) -> str | None:
     """The README as it should read; None if there is none, or none with the two markers."""
     readme = project.readme(language)
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    if BEGIN not in text or END not in text:
+    text = project.read(readme) if os.path.lexists(readme) else ""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
         return None
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    return f"{before}{BEGIN}\n{table(read_address(project), project.outlines(), language)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{table(read_address(project), outlines, language)}\n{END}{after}"
 
 
-def stamp_readmes(project: Project) -> None:
+def stamp_readmes(project: Project, outlines: list[Outline]) -> None:
+    """Renew the table in both READMEs. Raises PublishError for one that cannot be read or written."""
     for language in LANGUAGES:
-        if (text := stamped(project, language)) is not None:
-            project.readme(language).write_text(text, encoding="utf-8", newline="\n")
+        if (text := stamped(project, outlines, language)) is not None:
+            project.write(project.readme(language), text)
