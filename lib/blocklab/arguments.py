@@ -207,9 +207,9 @@ def want_axes(function: str, x: Tensor, axes: int | Sequence[int]) -> tuple[int,
         raise TypeError(f"{function} wants axes to be an integer or a tuple of integers, got {shown(axes)}")
     each, rank = tuple(map(int, each)), max(x.dim(), 1)
     if not each or not all(-rank <= axis < rank for axis in each):
-        raise ValueError(f"{function} wants axes between {-rank} and {rank - 1}, at least one, got {shown(each)}")
+        raise ValueError(f"{function} wants axes between {-rank} and {rank - 1}, at least one, got {shown(axes)}")
     if len({axis % rank for axis in each}) < len(each):
-        raise ValueError(f"{function} wants axes that differ, got {each} for x of {tuple(x.shape)}")
+        raise ValueError(f"{function} wants axes that differ, got {shown(axes)} for x of {tuple(x.shape)}")
     return each
 
 
@@ -232,7 +232,9 @@ def want_sizes(function: str, name: str, sizes: int | Sequence[int], low: float 
         raise TypeError(f"{function} wants {name} to be an integer or a tuple of integers, got {shown(sizes)}")
     if not each:
         raise ValueError(f"{function} wants {name} to name at least one axis, got {shown(sizes)}")
-    return tuple(want_integer(function, name, size, low) for size in each)
+    if not all(size >= low for size in each):
+        raise ValueError(f"{function} wants {name} to be at least {low}, got {shown(sizes)}")
+    return tuple(size if isinstance(size, torch.SymInt) else int(size) for size in each)
 
 
 def want_room(function: str, names: str, *sizes: int, most: int = LARGEST) -> None:
@@ -283,14 +285,18 @@ def shown(value: object) -> str:
     if value is None:
         return "NoneType"
     if isinstance(value, Tensor):
-        kind = "a nested Tensor" if value.is_nested else f"Tensor of shape {tuple(value.shape)}"
+        if value.is_nested:
+            return "a nested Tensor"
+        number = f" {value.item()}" if value.dim() == 0 and value.device.type == "cpu" else ""
         place = "" if value.device.type == "cpu" else f" on {value.device}"
-        return f"{kind} and {value.dtype}{place}{' that requires grad' if value.requires_grad else ''}"
+        grad = " that requires grad" if value.requires_grad else ""
+        return f"Tensor{number} of shape {tuple(value.shape)} and {value.dtype}{place}{grad}"
     if isinstance(value, np.ndarray):
         return f"ndarray of shape {value.shape}"
     if isinstance(value, type):
         return f"the class {value.__name__}"
     try:
-        return " ".join(reprlib.repr(value).split())
+        text = " ".join(reprlib.repr(value).split())
+        return text if len(text) <= 80 else text[:77] + "..."
     except ValueError:  # an integer of more than 4,300 digits
         return "a very long number"

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from blocklab.arguments import (
     activate,
+    shown,
     want_activation,
     want_choice,
     want_factory,
@@ -135,7 +136,7 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
     want_float("glu", x=x)
     dim = want_integer("glu", "dim", dim)
     if not -x.dim() <= dim < x.dim():
-        raise ValueError(f"glu wants dim to be an axis of x, got {dim} for x of {tuple(x.shape)}")
+        raise ValueError(f"glu wants dim to be an axis of x, got {shown(dim)} for x of {tuple(x.shape)}")
     if x.shape[dim] % 2:
         raise ValueError(f"glu wants axis {dim} of x to be even, got x of {tuple(x.shape)}")
     value, gate = x.tensor_split(2, dim)

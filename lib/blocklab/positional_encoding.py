@@ -152,7 +152,9 @@ def _reach(base: float, d: int) -> float:
 def _want_positions(function: str, positions: Tensor, x: Tensor, base: float) -> None:
     """Refuse positions that are not one for every token of x, (*, L, d), or that float64 angles cannot tell."""
     want_tensor(function, "positions", positions)
-    if positions.is_complex() or positions.dtype == torch.bool:
+    if positions.is_floating_point():
+        want_float(function, positions=positions)
+    elif positions.is_complex() or positions.dtype == torch.bool:
         raise TypeError(f"{function} wants positions of an integer or floating point type, got {positions.dtype}")
     want_one_device(function, x=x, positions=positions)
     shape = x.shape[:-1]

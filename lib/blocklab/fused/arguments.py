@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -16,18 +16,18 @@ TYPES = [torch.float32, torch.float16, torch.bfloat16]
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 
 
-def want_fused(function: str, **tensors: Tensor | None) -> None:
-    """Refuse what is not a tensor of one of the three types on the one CUDA device. None was left out and passes."""
+def want_fused(function: str, or_none: Mapping[str, Tensor | None] | None = None, **tensors: Tensor) -> None:
+    """Refuse what is not a tensor of one of the three types on the one CUDA device. `or_none` may be left out."""
     types = [*TYPES, torch.float64] if INTERPRETED else TYPES
-    given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-    for name, tensor in given.items():
+    tensors |= {name: tensor for name, tensor in (or_none or {}).items() if tensor is not None}
+    for name, tensor in tensors.items():
         want_tensor(function, name, tensor)
         if tensor.dtype not in types:
             raise TypeError(f"{function} wants {name} of type float32, float16 or bfloat16, got {tensor.dtype}")
         if tensor.device.type != "cuda" and not INTERPRETED:
             lacking = "" if torch.cuda.is_available() else "; this machine has no CUDA device, or its PyTorch no CUDA"
             raise ValueError(f"{function} wants {name} on a CUDA device, got it on {tensor.device}{lacking}")
-    want_one_device(function, **given)
+    want_one_device(function, **tensors)
 
 
 def want_width(function: str, x: Tensor, normalized_shape: Sequence[int], **vectors: Tensor | None) -> int:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.library import custom_op
 
-from blocklab.arguments import want_number, want_shape, want_tensor
+from blocklab.arguments import want_number, want_shape
 from blocklab.fused.arguments import want_fused, want_width
 from blocklab.fused.layer_norm import backward as layer_norm_backward
 from blocklab.fused.layer_norm import forward as layer_norm_forward
@@ -38,7 +38,7 @@ def layer_norm(
 
     Source: Ba, Kiros and Hinton 2016, arXiv:1607.06450
     """
-    want_fused("fused.layer_norm", x=x, weight=weight, bias=bias)
+    want_fused("fused.layer_norm", x=x, or_none={"weight": weight, "bias": bias})
     width = want_width("fused.layer_norm", x, normalized_shape, weight=weight, bias=bias)
     eps = want_number("fused.layer_norm", "eps", eps)
     weight, bias = (None if vector is None else vector.reshape(width) for vector in (weight, bias))
@@ -90,7 +90,7 @@ def rms_norm(
 
     Source: Zhang and Sennrich 2019, arXiv:1910.07467
     """
-    want_fused("fused.rms_norm", x=x, weight=weight)
+    want_fused("fused.rms_norm", x=x, or_none={"weight": weight})
     width = want_width("fused.rms_norm", x, normalized_shape, weight=weight)
     plain = torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps
     eps = plain if eps is None else want_number("fused.rms_norm", "eps", eps)
@@ -134,7 +134,6 @@ def swiglu(gate: Tensor, value: Tensor) -> Tensor:
 
     Source: Shazeer 2020, arXiv:2002.05202
     """
-    want_tensor("fused.swiglu", "value", value)
     want_fused("fused.swiglu", gate=gate, value=value)
     want_shape("fused.swiglu", gate.shape, value=value)
     matrix = (gate.shape[:-1].numel(), gate.shape[-1]) if gate.dim() else (1, 1)
