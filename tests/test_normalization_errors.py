@@ -65,7 +65,7 @@ WRONG_VALUES = {
         x, use_input_stats=False
     ),
     # axes
-    "standardize wants axes between -3 and 2, at least one, got (3,)": lambda: ours.standardize(x, 3),
+    "standardize wants axes between -3 and 2, at least one, got 3": lambda: ours.standardize(x, 3),
     "standardize wants axes between -3 and 2, at least one, got (0, -4)": lambda: ours.standardize(x, (0, -4)),
     "standardize wants axes between -3 and 2, at least one, got ()": lambda: ours.standardize(x, ()),
     "standardize wants axes that differ, got (2, -1) for x of (2, 6, 5)": lambda: ours.standardize(x, (2, -1)),

@@ -72,8 +72,10 @@ def want_like_weights(function: str, layer: nn.Module, **inputs: Tensor) -> None
 
     Where autocast is on, it chooses the type; a layer put in that one's place (a quantized one) has rules of its own.
     """
-    weight = layer.weight
-    for name, x in inputs.items() if isinstance(weight, Tensor) and weight.dtype in FLOATS else ():
+    weight = getattr(layer, "weight", None)
+    if not isinstance(weight, Tensor) or weight.dtype not in FLOATS:
+        return
+    for name, x in inputs.items():
         if x.device != weight.device:
             raise ValueError(f"{function} wants {name} on {weight.device}, as its weights, got it on {x.device}")
         if x.dtype != weight.dtype and not casts(x):

@@ -2,6 +2,9 @@
 
 Every one of them is `standardize` over axes of its own, then a learned weight and bias; `rms_norm` leaves out the mean.
 Axis letters, here and in the whole package:  N batch,  C channel,  H W space,  L position,  d feature.
+
+Numbers beyond 1e19 have squares beyond float32. What is divided by their root is then 0, or NaN where the mean is gone
+as well. torch's layers give one or the other, too, by layer and device; float64 has numbers up to 1e154.
 """
 
 import math
@@ -36,7 +39,7 @@ def standardize(x: Tensor, axes: int | Sequence[int], eps: float = 1e-5) -> Tens
     x: any shape; the numbers that differ only in their place along `axes` share one mean and one variance. Result:
     shape and dtype of x. The variance is the biased one: divided by the number of values.
 
-    The arithmetic is float32 or wider and is rounded once, at the end.
+    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
 
     Raises ValueError for no axis, an axis out of range or named twice and for a negative eps; TypeError for an x that
     is not a float tensor and an axis that is not an integer.
@@ -68,8 +71,8 @@ def batch_norm(
     batch's, and the running ones move in place, running = (1 - momentum) * running + momentum * batch, with the
     **unbiased** variance (an empty batch leaves them alone). Otherwise mean and var are the running ones.
 
-    The arithmetic is float32 or wider and is rounded once. Raises ValueError for a wrong shape, one value per channel
-    in training and missing running statistics, TypeError for anything but float tensors.
+    The arithmetic is float32 or wider and is rounded once; squares that it cannot hold give 0 or NaN. Raises ValueError
+    for a wrong shape, one value per channel in training and missing running statistics, TypeError for a wrong type.
 
     Source: Ioffe and Szegedy 2015, arXiv:1502.03167
     """
@@ -113,8 +116,8 @@ def instance_norm(
     x: (N, C, *), everything else (C,); result: shape and dtype of x. The running statistics, where given, move as in
     `batch_norm`, towards the average over N of mean and unbiased variance; use_input_stats=False uses them instead.
 
-    The arithmetic is float32 or wider and is rounded once. Raises ValueError for a wrong shape, one value per sample
-    and channel and missing running statistics, TypeError for anything but float tensors.
+    The arithmetic is float32 or wider and is rounded once; squares that it cannot hold give 0 or NaN. Raises ValueError
+    for a wrong shape, one value per sample and channel and missing running statistics, TypeError for a wrong type.
 
     Source: Ulyanov et al. 2016, arXiv:1607.08022
     """
@@ -153,7 +156,7 @@ def layer_norm(
     x: (*, *normalized_shape), for instance (N, L, d) with (d,); weight, bias: normalized_shape; result: shape and
     dtype of x. Only the last axes are reduced, so no token can influence another, in training or out of it.
 
-    The arithmetic is float32 or wider and is rounded once, at the end.
+    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
 
     Raises ValueError if x does not end in normalized_shape or weight or bias has another shape, which would broadcast
     silently; TypeError for anything but float tensors and a sequence of integers.
@@ -184,7 +187,7 @@ def group_norm(
     x: (N, C) or (N, C, *), weight, bias: (C,); result: shape and dtype of x. Group g is the channels from g * C/G on,
     G = num_groups. One group is `layer_norm` over (C, *) but for the weight; C groups are `instance_norm`.
 
-    The arithmetic is float32 or wider and is rounded once, at the end.
+    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
 
     Raises ValueError for a wrong shape, a C that num_groups does not divide and a batch of a single value per group;
     TypeError for anything but float tensors and an integer.
@@ -222,7 +225,8 @@ def rms_norm(
     of the type computed in. The mean is not subtracted, neither above nor below: rms_norm ignores the scale of x but
     not a shift.
 
-    The arithmetic is float32 or wider and is rounded once, at the end (Llama rounds before the weight).
+    The arithmetic is float32 or wider and is rounded once, at the end (Llama rounds before the weight);
+    squares that it cannot hold give 0 or NaN.
 
     Raises ValueError if x does not end in normalized_shape or weight has another shape, which would broadcast
     silently; TypeError for anything but float tensors (complex ones, as in torch, too) and a sequence of integers.

@@ -63,6 +63,7 @@ class EncoderLayer(nn.Module):
         dropout, layer_norm_eps = _checked_numbers("EncoderLayer", dropout, layer_norm_eps)
         _want_flags("EncoderLayer", batch_first=batch_first, norm_first=norm_first, bias=bias)
         want_factory("EncoderLayer", device, dtype)
+        self.d_model, self.nhead = d_model, nhead
         options = {"bias": bias, "device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
         self.linear1 = nn.Linear(d_model, dim_feedforward, **options)
@@ -82,12 +83,12 @@ class EncoderLayer(nn.Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        _want_sequence("EncoderLayer", self.self_attn.embed_dim, self.linear1, src=src)
+        _want_sequence("EncoderLayer", self.d_model, self.linear1, src=src)
         masks = {"src_mask": src_mask, "src_key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
-        want_masks("EncoderLayer", self.self_attn.num_heads, src, src, **masks)
+        want_masks("EncoderLayer", self.nhead, src, src, **masks)
 
         def attention(x: Tensor) -> Tensor:
-            y, _ = self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)
+            y, _ = self.self_attn(x, x, x, src_key_padding_mask, False, src_mask)
             return self.dropout1(y)
 
         def feed_forward(x: Tensor) -> Tensor:
@@ -137,6 +138,7 @@ class DecoderLayer(nn.Module):
         dropout, layer_norm_eps = _checked_numbers("DecoderLayer", dropout, layer_norm_eps)
         _want_flags("DecoderLayer", batch_first=batch_first, norm_first=norm_first, bias=bias)
         want_factory("DecoderLayer", device, dtype)
+        self.d_model, self.nhead = d_model, nhead
         options = {"bias": bias, "device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
@@ -163,28 +165,21 @@ class DecoderLayer(nn.Module):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        _want_sequence("DecoderLayer", self.self_attn.embed_dim, self.linear1, tgt=tgt, memory=memory)
+        _want_sequence("DecoderLayer", self.d_model, self.linear1, tgt=tgt, memory=memory)
         if memory.shape[:-2] != tgt.shape[:-2]:
-            wanted, got = (*tgt.shape[:-2], "S", tgt.shape[-1]), tuple(memory.shape)
-            raise ValueError(f"DecoderLayer wants memory of shape ({', '.join(map(str, wanted))}), got {got}")
-        heads = self.self_attn.num_heads
-        want_masks(
-            "DecoderLayer", heads, tgt, tgt,
-            tgt_mask=tgt_mask, tgt_key_padding_mask=tgt_key_padding_mask, tgt_is_causal=tgt_is_causal,
-        )  # fmt: skip
-        want_masks(
-            "DecoderLayer", heads, tgt, memory,
-            memory_mask=memory_mask, memory_key_padding_mask=memory_key_padding_mask, memory_is_causal=memory_is_causal,
-        )  # fmt: skip
+            wanted = ", ".join(map(str, (*tgt.shape[:-2], "S", self.d_model)))
+            raise ValueError(f"DecoderLayer wants memory of shape ({wanted}), got {tuple(memory.shape)}")
+        masks = {"tgt_mask": tgt_mask, "tgt_key_padding_mask": tgt_key_padding_mask, "tgt_is_causal": tgt_is_causal}
+        want_masks("DecoderLayer", self.nhead, tgt, tgt, **masks)
+        masks = {"memory_mask": memory_mask, "memory_key_padding_mask": memory_key_padding_mask}
+        want_masks("DecoderLayer", self.nhead, tgt, memory, **masks, memory_is_causal=memory_is_causal)
 
         def self_attention(x: Tensor) -> Tensor:
-            y, _ = self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask, is_causal=tgt_is_causal)
+            y, _ = self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)
             return self.dropout1(y)
 
         def cross_attention(x: Tensor) -> Tensor:
-            y, _ = self.multihead_attn(
-                x, memory, memory, memory_key_padding_mask, False, memory_mask, is_causal=memory_is_causal
-            )
+            y, _ = self.multihead_attn(x, memory, memory, memory_key_padding_mask, False, memory_mask)
             return self.dropout2(y)
 
         def feed_forward(x: Tensor) -> Tensor:
