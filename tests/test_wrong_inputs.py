@@ -491,7 +491,10 @@ def words(value: object) -> list[str]:
         return [""]  # of a flag there is but one other; of a function the message tells what it made
     if isinstance(value, Tensor):
         kinds = ["nested", "quantized", "dense", str(value.dtype)] + [str(value.device)] * (value.device.type != "cpu")
-        return kinds + ([] if value.is_nested and value.layout == torch.strided else [*map(str, value.shape), "()"])
+        if value.is_nested and value.layout == torch.strided:
+            return kinds
+        number = [str(value.item())] if value.dim() == 0 and not value.is_meta else []
+        return [*kinds, *map(str, value.shape), *number, "()"]
     if isinstance(value, list | tuple):
         return [word for element in value for word in words(element)] + [type(value).__name__, str(value[:0])]
     if isinstance(value, int) and abs(value) > 10**30:
@@ -647,3 +650,60 @@ def test_autocast_chooses_the_type_in_attention_too():
 def test_a_fused_function_names_what_came_as_the_plain_one_does():
     with pytest.raises(ValueError, match=r"best wants name to be one of layer_norm, rms_norm, swiglu, got \[\]"):
         fused.best([])
+
+
+@pytest.mark.parametrize("activation", [lambda: 1, lambda a, b: a, torch.softmax])
+def test_a_function_of_something_else_is_no_activation(activation):
+    message = r"gated_unit wants activation to be a function of one tensor, got one that says: .*argument"
+    with pytest.raises(TypeError, match=message):
+        feed_forward.gated_unit(x, x, activation)
+
+
+def test_what_goes_wrong_within_an_activation_is_its_own_error():
+    with pytest.raises(TypeError, match=r"^from within$"):
+        feed_forward.gated_unit(x, x, failing)
+
+
+def failing(_gate):
+    raise TypeError("from within")
+
+
+def test_tensors_of_inference_mode_are_not_written_to():
+    with torch.inference_mode():
+        average = torch.zeros(6)
+    with pytest.raises(ValueError, match="wants average that it may write to, got a tensor made in inference mode"):
+        moving_average.ema_update_(average, six, 0.1)
+    with torch.inference_mode():
+        assert torch.equal(moving_average.ema_update_(average, six, 1.0), six)
+
+
+@pytest.mark.parametrize(("shape", "steps"), [((3, 2), (1, 1)), ((2, 3), (0, 1)), ((2, 2, 2), (2, 2, 1))], ids=str)
+def test_places_that_overlap_are_not_written_to(shape, steps):
+    average = torch.zeros(9).as_strided(shape, steps)
+    with pytest.raises(ValueError, match="wants a place in memory for each number of average, got an expanded tensor"):
+        moving_average.ema_update_(average, torch.ones(shape), 0.1)
+
+
+@pytest.mark.parametrize(
+    "average", [torch.zeros(4, 6)[:, ::2], torch.zeros(3, 4).mT, torch.zeros(4, 1, 3)[:, 0]], ids=str
+)
+def test_places_that_lie_anywhere_are_written_to(average):
+    assert torch.equal(moving_average.ema_update_(average, torch.ones(4, 3), 1.0), torch.ones(4, 3))
+
+
+def test_a_number_that_is_several_under_vmap_is_refused():
+    with pytest.raises(TypeError, match=r"layer_norm wants eps to be a number, got Tensor of shape \(\)"):
+        torch.func.vmap(lambda eps: normalization.layer_norm(x, (5,), eps=eps))(torch.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_jagged_tensors_are_welcome_where_torch_takes_them():
+    rows = torch.nested.nested_tensor([x[0], x[1, :2]], layout=torch.jagged)
+    for got, wanted in (
+        (normalization.layer_norm(rows, (5,), five, five), F.layer_norm(rows, (5,), five, five)),
+        (normalization.rms_norm(rows, (5,), five), F.rms_norm(rows, (5,), five)),
+        (feed_forward.gelu(rows), F.gelu(rows)),
+        (feed_forward.silu(rows), F.silu(rows)),
+        (feed_forward.relu(rows), F.relu(rows)),
+    ):
+        assert_close(got.values(), wanted.values())

@@ -4,6 +4,7 @@ An error names the function, what it wanted and what came. What would broadcast 
 an integer and a flag are, torch's own functions decide: nothing else is taken for one.
 """
 
+import contextlib
 import math
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
@@ -49,22 +50,24 @@ def want_float(
 
     `or_none` are those that may be left out.
     """
-    tensors |= {name: x for name, x in (or_none or {}).items() if x is not None}
+    if or_none:
+        tensors |= {name: x for name, x in or_none.items() if x is not None}
     for name, x in tensors.items():
         want_tensor(function, name, x, also_jagged)
         if x.dtype not in FLOATS and not (also_complex and x.is_complex()):
             wanted = "a floating point type" + (" of 16 bits or more" if x.is_floating_point() else "")
             raise TypeError(f"{function} wants {name} of {wanted}, got {x.dtype}")
-    want_one_device(function, **tensors)
+    if len(tensors) > 1:
+        want_one_device(function, **tensors)
 
 
 def want_one_device(function: str, **tensors: Tensor) -> None:
     """Refuse, with a ValueError, a tensor that is not on the first one's device: torch may read what is not there."""
-    first, *_ = tensors
+    first, *others = tensors
     device = tensors[first].device
-    for name, x in tensors.items():
-        if x.device != device:
-            raise ValueError(f"{function} wants {name} on {device}, as {first}, got it on {x.device}")
+    for name in others:
+        if tensors[name].device != device:
+            raise ValueError(f"{function} wants {name} on {device}, as {first}, got it on {tensors[name].device}")
 
 
 def want_like_weights(function: str, layer: nn.Module, **inputs: Tensor) -> None:
@@ -95,10 +98,19 @@ def want_shape(function: str, shape: Sequence[int], **tensors: Tensor | None) ->
 
 
 def want_writable(function: str, **tensors: Tensor | None) -> None:
-    """Refuse, with a ValueError, a tensor that is written to but keeps several of its numbers in one place."""
-    for name, x in tensors.items():
-        if x is not None and any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape, strict=True)):
-            raise ValueError(f"{function} wants a place in memory for each number of {name}, got an expanded tensor")
+    """Refuse, with a ValueError, a tensor that cannot be written to number by number."""
+    if torch.compiler.is_compiling():
+        return  # it does not know these questions
+    for name, x in ((name, x) for name, x in tensors.items() if x is not None):
+        if x.is_inference() and not torch.is_inference_mode_enabled():
+            raise ValueError(f"{function} wants {name} that it may write to, got a tensor made in inference mode")
+        reach = 0  # of the axes with smaller steps: the next step has to be longer
+        for step, size in sorted(zip(x.stride(), x.shape, strict=True)):
+            if size > 1 and step <= reach:
+                raise ValueError(
+                    f"{function} wants a place in memory for each number of {name}, got an expanded tensor"
+                )
+            reach += step * (size - 1)
 
 
 # Numbers, flags and words
@@ -109,12 +121,15 @@ def want_number(function: str, name: str, value: float, beside: Tensor | None = 
 
     A tensor () whose number cannot be looked at, while torch.compile runs or with meta tensors beside it, stays one.
     """
+    if type(value) is float:
+        return value
     if isinstance(value, Tensor):
         single = value.dim() == 0 and not value.is_complex() and not value.requires_grad
         if single and (torch.compiler.is_compiling() or (value.is_meta and beside is not None and beside.is_meta)):
             return value
         if single and not value.is_meta:
-            return float(value.item())
+            with contextlib.suppress(RuntimeError):  # under vmap it is several numbers
+                return float(value.item())
     elif isinstance(value, NUMBERS):
         try:
             return float(value)
@@ -128,7 +143,8 @@ def want_range(function: str, name: str, value: float, low: float, high: float =
     number = want_number(function, name, value)
     if not low <= number <= high:
         wanted = f"at least {low}" if high == math.inf else f"between {low} and {high}"
-        raise ValueError(f"{function} wants {name} to be {wanted}, got {shown(value)}")
+        got = number if isinstance(value, Tensor) else shown(value)
+        raise ValueError(f"{function} wants {name} to be {wanted}, got {got}")
     return number
 
 
@@ -136,15 +152,18 @@ def want_integer(function: str, name: str, value: int, low: float = -math.inf, h
     """The integer. Refuses what is not one (TypeError) or is outside [low, high] (ValueError)."""
     if not is_integer(value):
         raise TypeError(f"{function} wants {name} to be an integer, got {came(value)}")
+    value = value if isinstance(value, torch.SymInt) else int(value)
     if value < low:
         raise ValueError(f"{function} wants {name} to be at least {low}, got {shown(value)}")
     if value > high:
         raise ValueError(f"{function} wants {name} to be between {low} and {high}, got {shown(value)}")
-    return value if isinstance(value, torch.SymInt) else int(value)
+    return value
 
 
 def is_integer(value: object) -> bool:
     """Whether torch takes it for an integer: Python's and NumPy's, and a tensor () of them, but no bool."""
+    if type(value) is int:
+        return True
     if isinstance(value, Tensor):
         numbers = value.is_floating_point() or value.is_complex() or value.dtype == torch.bool
         return value.dim() == 0 and not numbers and not value.is_meta
@@ -186,7 +205,14 @@ def want_activation(
 def activate(function: str, activation: Callable[[Tensor], Tensor], **inputs: Tensor) -> Tensor:
     """The activation of one named tensor. Refuses a result of another type (TypeError), shape or place (ValueError)."""
     [(name, x)] = inputs.items()
-    y, name = activation(x), f"activation({name})"
+    try:
+        y, name = activation(x), f"activation({name})"
+    except TypeError as error:
+        if error.__traceback__.tb_next is not None:  # from within
+            raise
+        raise TypeError(
+            f"{function} wants activation to be a function of one tensor, got one that says: {error}"
+        ) from None
     want_tensor(function, name, y, also_jagged=True)
     want_shape(function, x.shape, **{name: y})
     if y.device != x.device:
@@ -219,7 +245,9 @@ def want_ending(function: str, x: Tensor, normalized_shape: Sequence[int]) -> tu
     """normalized_shape as a tuple. Refuses what is no tuple of integers (TypeError) or not how x ends (ValueError)."""
     if not isinstance(normalized_shape, list | tuple) or not all(map(is_integer, normalized_shape)):
         raise TypeError(f"{function} wants normalized_shape to be a tuple of integers, got {shown(normalized_shape)}")
-    shape = want_sizes(function, "normalized_shape", normalized_shape, low=-math.inf)
+    if not normalized_shape:
+        raise ValueError(f"{function} wants normalized_shape to name at least one axis, got {normalized_shape!r}")
+    shape = tuple(size if isinstance(size, torch.SymInt) else int(size) for size in normalized_shape)
     if tuple(x.shape[-len(shape) :]) != shape:
         raise ValueError(f"{function} wants x to end in normalized_shape {shown(shape)}, got x of {tuple(x.shape)}")
     return shape
@@ -243,7 +271,7 @@ def want_room(function: str, names: str, *sizes: int, most: int = LARGEST) -> No
     """Refuse, with a ValueError, sizes that ask for so many numbers that a machine may end the program."""
     if math.prod(sizes) > most:
         got = " x ".join(map(shown, sizes))
-        raise ValueError(f"{function} wants {names} to ask for at most {most} numbers, got {got}")
+        raise ValueError(f"{function} wants {names} to make at most {most} numbers, got {got}")
 
 
 # Where a Module's parameters lie, and their type
@@ -269,7 +297,9 @@ def want_factory(
         torch.empty(0, device=device)
     except Exception as error:  # each device has a kind of its own, down to AssertionError
         [why, *_] = str(error).splitlines() or [""]
-        raise ValueError(f"{function} wants device to be one of this machine, got {shown(device)}: {why}") from None
+        raise ValueError(
+            f"{function} wants device to be one of this machine, got {shown(device)}: {why[:80]}"
+        ) from None
 
 
 # What came, in one line
@@ -277,7 +307,7 @@ def want_factory(
 
 def came(value: object) -> str:
     """What a value is, by its type."""
-    if value is None or isinstance(value, Tensor | np.ndarray | type | torch.dtype):
+    if value is None or isinstance(value, Tensor | np.ndarray | np.generic | type | torch.dtype):
         return shown(value)
     return f"{type(value).__name__} {shown(value)}"
 
@@ -289,10 +319,9 @@ def shown(value: object) -> str:
     if isinstance(value, Tensor):
         if value.is_nested:
             return "a nested Tensor"
-        number = f" {value.item()}" if value.dim() == 0 and value.device.type == "cpu" else ""
         place = "" if value.device.type == "cpu" else f" on {value.device}"
         grad = " that requires grad" if value.requires_grad else ""
-        return f"Tensor{number} of shape {tuple(value.shape)} and {value.dtype}{place}{grad}"
+        return f"Tensor of shape {tuple(value.shape)} and {value.dtype}{place}{grad}"
     if isinstance(value, np.ndarray):
         return f"ndarray of shape {value.shape}"
     if isinstance(value, type):

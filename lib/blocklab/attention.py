@@ -217,8 +217,9 @@ class MultiheadAttention(nn.Module):
         dropout = want_range("MultiheadAttention", "dropout", dropout, 0, 1)
         flags = {"add_bias_kv": add_bias_kv, "add_zero_attn": add_zero_attn, "batch_first": batch_first}
         want_flag("MultiheadAttention", bias=bias, **flags)
-        for name, width in {"embed_dim": 3 * embed_dim, "kdim": kdim, "vdim": vdim}.items():
-            want_room("MultiheadAttention", f"{name} x embed_dim", width, embed_dim)
+        want_room("MultiheadAttention", "3 x embed_dim x embed_dim", 3, embed_dim, embed_dim)
+        want_room("MultiheadAttention", "kdim x embed_dim", kdim, embed_dim)
+        want_room("MultiheadAttention", "vdim x embed_dim", vdim, embed_dim)
         want_factory("MultiheadAttention", device, dtype)
         if embed_dim % num_heads:
             raise ValueError(f"MultiheadAttention wants num_heads to divide embed_dim {embed_dim}, got {num_heads}")

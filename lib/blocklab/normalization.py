@@ -264,7 +264,9 @@ def _rescale(
     scale = torch.rsqrt(mean_square + eps)
     if weight is not None:
         scale = scale * weight
-    return x * scale if bias is None else torch.addcmul(bias, x, scale)
+    if bias is None:
+        return x * scale
+    return x * scale + bias if x.is_nested else torch.addcmul(bias, x, scale)  # which jagged tensors lack
 
 
 @torch.no_grad()
@@ -554,6 +556,8 @@ def _standardize_numbers(numbers: list[float], eps: float) -> list[float]:
 
 def _three_axes(function: str, x: Tensor) -> torch.Size:
     want_float(function, x=x)
+    if x.is_meta:
+        raise ValueError(f"{function} wants x with its numbers, got one on meta")
     if x.dim() != 3:
         raise ValueError(f"{function} wants x of shape (N, L, d), got {tuple(x.shape)}")
     return x.shape

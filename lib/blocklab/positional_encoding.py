@@ -56,7 +56,7 @@ def wavelengths(d_model: int, base: float = 10000.0, *, dtype: torch.dtype = tor
 
     Result: (d/2,), from 2 pi on, each longer than the last by the same factor; the last stays below 2 pi base.
 
-    Computed in float64 and rounded once to dtype. Raises as `sinusoidal_encoding`.
+    Computed in float64 and rounded once to dtype, inf where it ends. Raises as `sinusoidal_encoding`.
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5
     """

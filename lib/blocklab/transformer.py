@@ -211,7 +211,7 @@ def _checked_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int) -
     dim_feedforward = want_integer(layer, "dim_feedforward", dim_feedforward, 1)
     if d_model % nhead:
         raise ValueError(f"{layer} wants nhead to divide d_model {d_model}, got {nhead}")
-    want_room(layer, "d_model x d_model", 3 * d_model, d_model)
+    want_room(layer, "3 x d_model x d_model", 3, d_model, d_model)
     want_room(layer, "d_model x dim_feedforward", d_model, dim_feedforward)
     return d_model, nhead, dim_feedforward
 
