@@ -499,6 +499,8 @@ def words(value: object) -> list[str]:
         return [word for element in value for word in words(element)] + [type(value).__name__, str(value[:0])]
     if isinstance(value, int) and abs(value) > 10**30:
         return ["000", "very long"]
+    if isinstance(value, np.ndarray):
+        return ["array("]
     return [type(value).__name__, str(value), reprlib.repr(value), getattr(value, "__name__", "None"), "only"]
 
 
@@ -532,11 +534,11 @@ def outcome(function: Callable, **arguments) -> object:
 
 
 def differs_on_purpose(name: str, value: object) -> bool:
-    """torch takes b"tanh" for "tanh", loses an imaginary part and drops nothing at a share below 0.
+    """torch takes b"tanh" for "tanh" and NumPy's True for 1, loses an imaginary part and drops nothing below 0.
 
     Its batch_norm wants, in newer versions, an eps above 0.
     """
-    if isinstance(value, bytes | np.complexfloating):
+    if isinstance(value, bytes | np.complexfloating | np.bool_):
         return True
     single = isinstance(value, int | float) or (isinstance(value, Tensor) and value.dim() == 0 and not value.is_meta)
     return single and name in ("dropout_p", "eps") and not (value.real if isinstance(value, Tensor) else value) > 0

@@ -49,11 +49,11 @@ NUMBERLIKE = [
     torch.tensor(0.1, device="meta"),
     torch.tensor(0.1j),
     np.complex64(1),
+    np.bool_(True),
 ]
 # One number in every form that torch takes.
 FORMS = [1, 1.0, True, np.float16(1), np.float32(1), np.float64(1), np.longdouble(1), np.int8(1), np.uint64(1)]
 FORMS += [
-    np.bool_(True),
     torch.tensor(1.0),
     torch.tensor(1),
     torch.tensor(True),

@@ -6,16 +6,17 @@ an integer and a flag are, torch's own functions decide: nothing else is taken f
 
 import contextlib
 import math
+import numbers
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 FLOATS = torch.float16, torch.bfloat16, torch.float32, torch.float64
-INTEGERS = int, np.integer, torch.SymInt  # the last: what torch.export keeps open
-NUMBERS = *INTEGERS, float, np.floating, np.bool_, torch.SymFloat
+INTEGERS = numbers.Integral, torch.SymInt  # Python's, NumPy's, and what torch.export keeps open
+NUMBERS = numbers.Real, torch.SymInt, torch.SymFloat
 LARGEST = 2**30  # numbers in a matrix, 4 GiB of float32: those of the largest models have 2**29.7
 LARGEST_TABLE = 2**27  # numbers in a table that float64 computes: 1 GiB, and a few times that on the way
 EXACT = 2**53  # up to here float64 holds every integer
@@ -130,7 +131,7 @@ def want_number(function: str, name: str, value: float, beside: Tensor | None = 
         if single and not value.is_meta:
             with contextlib.suppress(RuntimeError):  # under vmap it is several numbers
                 return float(value.item())
-    elif isinstance(value, NUMBERS):
+    elif isinstance(value, NUMBERS) and not isinstance(value, Fraction):
         try:
             return float(value)
         except OverflowError:
@@ -255,8 +256,8 @@ def want_ending(function: str, x: Tensor, normalized_shape: Sequence[int]) -> tu
 
 def want_sizes(function: str, name: str, sizes: int | Sequence[int], low: float = 0) -> tuple[int, ...]:
     """One size or several as a tuple. Refuses what is no integer (TypeError), none, and one below low (ValueError)."""
-    listed = isinstance(sizes, np.ndarray) or (isinstance(sizes, Tensor) and not sizes.is_meta)
-    each = sizes.tolist() if listed else sizes
+    array = hasattr(sizes, "tolist") and not isinstance(sizes, type) and not getattr(sizes, "is_meta", False)
+    each = sizes.tolist() if array else sizes
     each = tuple(each) if isinstance(each, list | tuple) else (each,)
     if not all(map(is_integer, each)):
         raise TypeError(f"{function} wants {name} to be an integer or a tuple of integers, got {shown(sizes)}")
@@ -307,7 +308,7 @@ def want_factory(
 
 def came(value: object) -> str:
     """What a value is, by its type."""
-    if value is None or isinstance(value, Tensor | np.ndarray | np.generic | type | torch.dtype):
+    if value is None or isinstance(value, Tensor | type | torch.dtype):
         return shown(value)
     return f"{type(value).__name__} {shown(value)}"
 
@@ -322,8 +323,6 @@ def shown(value: object) -> str:
         place = "" if value.device.type == "cpu" else f" on {value.device}"
         grad = " that requires grad" if value.requires_grad else ""
         return f"Tensor of shape {tuple(value.shape)} and {value.dtype}{place}{grad}"
-    if isinstance(value, np.ndarray):
-        return f"ndarray of shape {value.shape}"
     if isinstance(value, type):
         return f"the class {value.__name__}"
     try:
