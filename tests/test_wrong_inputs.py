@@ -498,7 +498,7 @@ def words(value: object) -> list[str]:
     if isinstance(value, list | tuple):
         return [word for element in value for word in words(element)] + [type(value).__name__, str(value[:0])]
     if isinstance(value, int) and abs(value) > 10**30:
-        return ["000", "very long"]
+        return ["000", "cannot be printed"]
     if isinstance(value, np.ndarray):
         return ["array("]
     return [type(value).__name__, str(value), reprlib.repr(value), getattr(value, "__name__", "None"), "only"]

@@ -166,8 +166,8 @@ def is_integer(value: object) -> bool:
     if type(value) is int:
         return True
     if isinstance(value, Tensor):
-        numbers = value.is_floating_point() or value.is_complex() or value.dtype == torch.bool
-        return value.dim() == 0 and not numbers and not value.is_meta
+        other = value.is_floating_point() or value.is_complex() or value.dtype == torch.bool
+        return value.dim() == 0 and not other and not value.is_meta
     return isinstance(value, INTEGERS) and not isinstance(value, bool)
 
 
@@ -328,5 +328,5 @@ def shown(value: object) -> str:
     try:
         text = " ".join(reprlib.repr(value).split())
         return text if len(text) <= 80 else text[:77] + "..."
-    except ValueError:  # an integer of more than 4,300 digits
-        return "a very long number"
+    except Exception:  # an integer of more than 4,300 digits, or an object that cannot be printed
+        return "something that cannot be printed"

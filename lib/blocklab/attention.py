@@ -79,7 +79,7 @@ def causal_mask(length: int) -> Tensor:
     Result: (length, length), boolean, row i for query i. **True takes part**, as `scaled_dot_product_attention` has it;
     `MultiheadAttention`, `EncoderLayer` and `DecoderLayer` have it the other way round and want `~causal_mask(length)`.
 
-    Raises ValueError for a negative length, TypeError for one that is not an integer.
+    Raises ValueError for a length that is negative or beyond 2**15, TypeError for one that is not an integer.
     """
     length = want_integer("causal_mask", "length", length, 0)
     want_room("causal_mask", "length x length", length, length)

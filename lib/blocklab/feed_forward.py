@@ -266,7 +266,8 @@ class FeedForward(nn.Module):
     x: (*, d_model), between the layers (*, hidden), result: (*, d_model). activation: a name of `ACTIVATIONS` or a
     function. Dropout stands where torch.nn.TransformerEncoderLayer has it, and state_dict keys are those of that layer.
 
-    Raises ValueError for a width below 1, a dropout outside [0, 1] and an x of another width.
+    Raises ValueError for a width below 1, a dropout outside [0, 1], an x of another width and an activation that
+    changes its shape, TypeError for an x of another type than the weights and for a class as activation.
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.3
     """
@@ -309,7 +310,7 @@ class SwiGLU(nn.Module):
     w1 is the gate, w3 the way up, w2 the way down, Meta's names (Hugging Face: gate_proj, up_proj, down_proj).
     x: (*, d_model), between the layers (*, hidden), result: (*, d_model). `hidden_width` gives the usual hidden.
 
-    Raises ValueError for a width below 1 and an x of another width.
+    Raises ValueError for a width below 1 and an x of another width, TypeError for one of another type than the weights.
 
     Source: Shazeer 2020, arXiv:2002.05202; meta-llama/llama, llama/model.py
     """

@@ -67,8 +67,8 @@ def ema_weights(momentum: float, steps: int, *, dtype: torch.dtype = torch.float
 
     Computed in float64 and rounded once to dtype.
 
-    Raises ValueError for a momentum outside [0, 1] and negative steps, TypeError for steps that are not an integer and
-    a dtype that is not a floating point type.
+    Raises ValueError for a momentum outside [0, 1] and for steps that are negative or beyond 2**27, TypeError for steps
+    that are not an integer and a dtype that is not a floating point type.
 
     Source: `ema_update`, unrolled
     """

@@ -37,8 +37,8 @@ def sinusoidal_encoding(
 
     Computed in float64 and rounded once to dtype; in float32 the angles would be off by 4e-4 at k = 5000.
 
-    Raises ValueError for a negative length, an odd d_model and a base that is not above 0; TypeError for anything but
-    integers, a number and a floating point dtype.
+    Raises ValueError for a negative length, an odd d_model, a base that is not above 0, more than 2**27 numbers and an
+    angle beyond 2**31; TypeError for anything but integers, a number and a floating point dtype.
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5
     """
