@@ -19,12 +19,29 @@ SMALL, LARGE = 4, 16  # the sizes at which steps are counted; a loop over one ax
 
 
 @dataclass(frozen=True, eq=False)
+class Advice:
+    """What a function is told that is right but weak on one input, and by what its weakness is recognized there.
+
+    `like`: weak functions, one of which gives the same. `within`: the result is off by no more than this, as a share
+    of its largest number. `milder`: other arguments, on which the function is right; then its result here has to be
+    right in shape and type alone. `raises`: it stops with such an error. `endless`: it does not come to its end.
+    """
+
+    text: Text
+    like: tuple[Callable, ...] = ()
+    within: float = 0.0
+    milder: dict[str, object] | None = None
+    raises: tuple[type[Exception], ...] = ()
+    endless: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Case:
     """One input on which the functions are compared.
 
     `arguments` are passed by position, in this order; leaving some out tests their defaults. `gradient`: compare the
-    gradients of all float tensors too. `changes`: the arguments that the function is meant to write into. A case with
-    an `advice` does not decide whether the function is right: one that fails there alone is praised and advised.
+    gradients of all float tensors too. `changes`: the arguments that the function is meant to write into. A function
+    that differs on a case with an `advice`, and there as the advice describes, is not wrong: it is praised and advised.
     """
 
     name: str
@@ -32,7 +49,7 @@ class Case:
     gradient: bool = False
     changes: tuple[str, ...] = ()
     tolerance: float = 1e-5
-    advice: Text | None = None
+    advice: Advice | None = None
 
     def fresh(self) -> dict[str, object]:
         """The arguments with tensors of their own, so that no function can spoil another's input."""
@@ -40,8 +57,7 @@ class Case:
 
     def in_type(self, dtype: torch.dtype) -> "Case":
         """The same input in another floating point type."""
-        cast = {name: x.to(dtype) if is_float(x) else x for name, x in self.arguments.items()}
-        return replace(self, name=str(dtype).removeprefix("torch."), arguments=cast)
+        return replace(self, name=str(dtype).removeprefix("torch."), arguments=in_type(self.arguments, dtype))
 
     @property
     def size(self) -> int:
@@ -51,6 +67,11 @@ class Case:
 
 def is_float(x: object) -> bool:
     return isinstance(x, Tensor) and x.is_floating_point()
+
+
+def in_type(arguments: dict[str, object], dtype: torch.dtype) -> dict[str, object]:
+    """The arguments with all float tensors in another floating point type."""
+    return {name: x.to(dtype) if is_float(x) else x for name, x in arguments.items()}
 
 
 @dataclass(frozen=True, eq=False)

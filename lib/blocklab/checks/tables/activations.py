@@ -10,7 +10,7 @@ from torch import Tensor
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..exercise import Advice, Case, Exercise, Mistake, Section
 from .numbers import waves
 
 BOTH_SIDES = torch.tensor([-2.0, -1, 0, 1, 2])
@@ -479,17 +479,21 @@ SWISH = Exercise(
             {"x": torch.tensor([-200.0, 200])},
             gradient=True,
             tolerance=1e-2,
-            advice=SIGMOID_OVERFLOW,
+            advice=Advice(SIGMOID_OVERFLOW, milder={"x": torch.tensor([-20.0, 20])}),
         ),
         Case(
             "beta-of-zero",
             {"x": torch.tensor([-1.0, 2]), "beta": 0.0},
             tolerance=1e-2,
-            advice=Text(
-                en="For β = 0 you divide by 0. Swish is x/2 there; without the detour over `silu(beta * x) / beta` it "
-                "comes out by itself.",
-                zh="β = 0 时你除以了 0，而那里的 Swish 等于 x/2。"
-                "不要绕道 `silu(beta * x) / beta`，就会自然得到这个值。",
+            advice=Advice(
+                Text(
+                    en="For β = 0 you divide by 0. Swish is x/2 there; without the detour over `silu(beta * x) / beta` "
+                    "it comes out by itself.",
+                    zh="β = 0 时你除以了 0，而那里的 Swish 等于 x/2。"
+                    "不要绕道 `silu(beta * x) / beta`，就会自然得到这个值。",
+                ),
+                like=(lambda x, beta: F.silu(beta * x) / beta,),
+                raises=(ZeroDivisionError,),
             ),
         ),
         Case(
@@ -497,10 +501,13 @@ SWISH = Exercise(
             {"x": torch.tensor([-1.0, 2]), "beta": torch.tensor(0.7)},
             gradient=True,
             tolerance=1e-2,
-            advice=Text(
-                en="β may be a tensor that is learned, and your function cuts it off from its gradient. Do not turn it "
-                "into a number.",
-                zh="β 可以是需要学习的张量，而你的函数切断了它的梯度。请不要把它转成普通的数。",
+            advice=Advice(
+                Text(
+                    en="β may be a tensor that is learned, and your function cuts it off from its gradient. Do not "
+                    "turn it into a number.",
+                    zh="β 可以是需要学习的张量，而你的函数切断了它的梯度。请不要把它转成普通的数。",
+                ),
+                like=(lambda x, beta: swish_recipe(x, beta.detach()),),
             ),
         ),
     ),
@@ -738,7 +745,7 @@ GLU = Exercise(
             {"x": torch.tensor([[1.0, 2, -200, 200]])},
             gradient=True,
             tolerance=1e-2,
-            advice=SIGMOID_OVERFLOW,
+            advice=Advice(SIGMOID_OVERFLOW, milder={"x": torch.tensor([[1.0, 2, -20, 20]])}),
         ),
     ),
     mistakes=GLU_MISTAKES,

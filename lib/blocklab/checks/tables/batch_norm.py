@@ -12,13 +12,13 @@ from blocklab.language import Text
 from ..exercise import Case, Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .normalizing import (
-    OFFSET,
-    OVERFLOW,
     SHARED_MISTAKES,
     chosen,
     divide,
+    far_from_zero,
     given,
     mean,
+    overflowing,
     rescale,
     variance,
 )
@@ -467,13 +467,11 @@ CASES = (
         | {"training": False},
     ),
     Case("gradient", in_training_on(waves(3, 3, 2), **AFFINE, momentum=0.25, eps=0.01), gradient=True),
-    Case(
-        "overflows-in-float16",
+    overflowing(
         in_training_on(torch.tensor([[300.0], [-400], [500], [600]]).half()),
-        tolerance=1e-2,
-        advice=OVERFLOW,
+        like=(lambda *arguments: recipe(*arguments).float(),),  # the running statistics are float32
     ),
-    Case("large-offset", in_training_on(COLUMN + 1e4), tolerance=1e-2, advice=OFFSET),
+    far_from_zero(lambda offset: in_training_on(COLUMN + offset)),
 )
 
 BATCH_NORM = Exercise(

@@ -14,14 +14,14 @@ from ..modules import attributes_as_arguments
 from .batch_norm import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
 from .normalizing import (
     EPS_MISTAKES,
-    OFFSET,
-    OVERFLOW,
     RESCALE_MISTAKES,
     SHARED_MISTAKES,
     chosen,
     divide,
+    far_from_zero,
     given,
     mean,
+    overflowing,
     rescale,
     variance,
 )
@@ -228,18 +228,8 @@ GROUP_NORM = Exercise(
         Case("one group", {"x": waves(2, 4, 3), "num_groups": 1, **AFFINE}),
         Case("pictures", {"x": waves(3, 4, 2, 5), "num_groups": 2, **AFFINE}),
         Case("gradient", {"x": waves(2, 4, 3), "num_groups": 2, **AFFINE, "eps": 0.01}, gradient=True),
-        Case(
-            "overflows-in-float16",
-            {"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "num_groups": 1},
-            tolerance=1e-2,
-            advice=OVERFLOW,
-        ),
-        Case(
-            "large-offset",
-            {"x": torch.tensor([[1.0, 2, 3, 4]]) + 1e4, "num_groups": 1},
-            tolerance=1e-2,
-            advice=OFFSET,
-        ),
+        overflowing({"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "num_groups": 1}),
+        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "num_groups": 1}),
     ),
     mistakes=(
         *GROUP_MISTAKES,

@@ -9,7 +9,7 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..exercise import Advice, Case, Exercise, Mistake, Section
 from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 
 
@@ -177,7 +177,12 @@ SINUSOIDAL_ENCODING = Exercise(
         Case("small", {"length": 4, "d_model": 4}, tolerance=CLOSE),
         Case("wider", {"length": 6, "d_model": 8}, tolerance=CLOSE),
         Case("other base", {"length": 4, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
-        Case("far-positions", {"length": 4000, "d_model": 8, "base": 100.0}, tolerance=2e-5, advice=FAR),
+        Case(
+            "far-positions",
+            {"length": 4000, "d_model": 8, "base": 100.0},
+            tolerance=2e-5,
+            advice=Advice(FAR, within=1e-2),
+        ),
     ),
     mistakes=(*LAYOUT_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"length": n, "d_model": 4},
@@ -364,7 +369,7 @@ SHIFT_MATRIX = Exercise(
         Case("nowhere", {"offset": 0, "d_model": 4}),
         Case("wider", {"offset": 3, "d_model": 8}, tolerance=CLOSE),
         Case("other base", {"offset": 2, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
-        Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=FAR),
+        Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=Advice(FAR, within=5e-2)),
     ),
     mistakes=(*BLOCK_MISTAKES, *OFFSET_MISTAKES, *FREQUENCY_MISTAKES),
     section=Section("07_positional_encoding", Text(en="A shift is a rotation", zh="平移就是旋转")),

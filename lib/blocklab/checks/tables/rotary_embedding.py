@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..exercise import Advice, Case, Exercise, Mistake, Section
 from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 from .numbers import waves
 
@@ -233,6 +233,7 @@ POSITION_MISTAKES = (
     ),
 )
 
+WIDE = torch.float32, torch.float64
 HALF_TYPE = Text(
     en="With a float16 input your result is rough, or of another type. Compute the angles in float32 or wider, and "
     "give the result the type of the input: `.to(x.dtype)`.",
@@ -269,13 +270,17 @@ ROTARY_EMBEDDING = Exercise(
             "far-positions",
             {"x": torch.tensor([[1.0, 0, 1, 0, 1, 0]]), "positions": torch.tensor([100000])},
             tolerance=2e-5,
-            advice=FAR,
+            advice=Advice(FAR, within=5e-2),
         ),
         Case(
             "in-float16",
             {"x": torch.tensor([[1.0, 2, 3, 4]]).half(), "positions": torch.tensor([3001])},
             tolerance=1e-2,
-            advice=HALF_TYPE,
+            advice=Advice(
+                HALF_TYPE,
+                like=tuple(lambda x, positions, dtype=dtype: recipe(x.to(dtype), positions) for dtype in WIDE),
+                milder={"x": torch.tensor([[1.0, 2, 3, 4]]), "positions": torch.tensor([3001])},
+            ),
         ),
     ),
     mistakes=(*PAIR_MISTAKES, *ROTATION_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),

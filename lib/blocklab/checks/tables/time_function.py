@@ -5,10 +5,11 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..exercise import Advice, Case, Exercise, Mistake, Section
 
 LAUNCH = 0.001  # seconds that a call takes to put its work into the queue
 
@@ -86,7 +87,7 @@ class OnDevice(Case):
 
 
 def on_device(
-    name: str, work: tuple[float, ...], queued: float = 0.0, advice: Text | None = None, **counts: int
+    name: str, work: tuple[float, ...], queued: float = 0.0, advice: Advice | None = None, **counts: int
 ) -> OnDevice:
     told = {
         "function": Told(FUNCTION, ", ".join(map(str, work))),
@@ -446,10 +447,16 @@ TIME_FUNCTION = Exercise(
             (0.9, 0.01, 0.02, 0.04, 0.08),
             warm_up=1,
             repeats=4,
-            advice=Text(
-                en="With an even number of times two stand in the middle. The median is halfway between them, as "
-                "`statistics.median` has it.",
-                zh="时间的个数是偶数时，中间有两个。中位数在这两个的正中间，`statistics.median` 就是这样算的。",
+            advice=Advice(
+                Text(
+                    en="With an even number of times two stand in the middle. The median is halfway between them, as "
+                    "`statistics.median` has it.",
+                    zh="时间的个数是偶数时，中间有两个。中位数在这两个的正中间，`statistics.median` 就是这样算的。",
+                ),
+                like=tuple(
+                    partial(recipe, summary=lambda times, warm_up, middle=middle: middle(times))
+                    for middle in (statistics.median_low, statistics.median_high)
+                ),
             ),
         ),
     ),

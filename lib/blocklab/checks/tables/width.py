@@ -6,7 +6,7 @@ from collections.abc import Callable
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..exercise import Advice, Case, Exercise, Mistake, Section
 
 # Both exercises end with these steps: how many tiles, how many numbers those hold, and what type the result has
 
@@ -213,10 +213,15 @@ ROUND_UP = Exercise(
         Case(
             "large-number",
             {"n": 2**60 + 1, "multiple_of": 64},
-            advice=Text(
-                en="`/` makes a float, which holds whole numbers exactly only up to 2⁵³: here your result lies below "
-                "n. `//` stays with integers.",
-                zh="`/` 得到的是浮点数，只能精确表示不超过 2⁵³ 的整数：这里你的结果比 n 还小。`//` 始终是整数运算。",
+            advice=Advice(
+                Text(
+                    en="`/` makes a float, which holds whole numbers exactly only up to 2⁵³: here your result lies "
+                    "below n. `//` stays with integers.",
+                    zh="`/` 得到的是浮点数，只能精确表示不超过 2⁵³ 的整数：这里你的结果比 n 还小。"
+                    "`//` 始终是整数运算。",
+                ),
+                like=(lambda n, multiple_of: multiple_of * math.ceil(n / multiple_of),),
+                endless=True,
             ),
         ),
     ),
