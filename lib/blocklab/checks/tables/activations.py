@@ -130,6 +130,17 @@ GELU_MISTAKES = (
         "both sides",
     ),
     Mistake(
+        "curve-alone-halved",
+        {"share": lambda curve: 1 + curve / 2},
+        Text(
+            en="You halve `erf` alone, not the sum with 1. Put the sum in brackets: a share runs from 0 to 1, yours "
+            "from ½ to 1½.",
+            zh="你只把 `erf` 减半，没有把它加 1 之后的和减半。请给这个和加上括号："
+            "权重应当从 0 到 1，你的却从 ½ 到 1½。",
+        ),
+        "both sides",
+    ),
+    Mistake(
         "erf-is-no-share",
         {"share": lambda curve: curve},
         Text(
@@ -256,6 +267,9 @@ GELU = Exercise(
     cases=(
         Case("both sides", {"x": BOTH_SIDES}),
         Case("tokens", {"x": 2 * waves(2, 3, 4)}),
+        Case("far below 0", {"x": torch.tensor([-1, -3.2, -4.5])}),
+        Case("farther below 0", {"x": torch.tensor([-5.2, -6], dtype=torch.float64)}, tolerance=1e-2),
+        Case("far above 0", {"x": torch.tensor([4.1, 4.4, 4.7, 5.1], dtype=torch.float64)}, tolerance=1e-8),
         Case("gradient", {"x": 2 * waves(2, 4)}, gradient=True),
     ),
     mistakes=GELU_MISTAKES,
@@ -472,7 +486,12 @@ SWISH = Exercise(
     cases=(
         Case("both sides", {"x": BOTH_SIDES}),
         Case("steep", {"x": torch.tensor([-1.0, 0.5]), "beta": 3.0}),
+        Case("very steep", {"x": torch.tensor([-0.25, 0.5]), "beta": 8}),
+        Case("falling", {"x": torch.tensor([-1.0, 0.5]), "beta": -2.25}),
         Case("tokens", {"x": 2 * waves(2, 3, 4), "beta": 0.5}),
+        Case("far below 0", {"x": torch.tensor([-2.0, -5, -8])}, tolerance=1e-4),
+        Case("farther below 0", {"x": torch.tensor([-2.0, -12, -15], dtype=torch.float64)}, tolerance=1e-7),
+        Case("far above 0", {"x": torch.tensor([5.0, 9, 11.3, 12.7], dtype=torch.float64)}, tolerance=1e-9),
         Case("gradient", {"x": 2 * waves(2, 4), "beta": 1.5}, gradient=True),
         Case(
             "overflows",
@@ -682,6 +701,15 @@ GLU_MISTAKES = (
         "rows",
     ),
     Mistake(
+        "value-alone",
+        {"join": lambda value, gate, opened: value},
+        Text(
+            en="You return one half as it is; the gate has no part in it. Multiply by the opened gate.",
+            zh="你原样返回了其中一半，门没有起作用。还要乘以激活后的门。",
+        ),
+        "rows",
+    ),
+    Mistake(
         "gate-alone",
         {"join": lambda value, gate, opened: opened(gate)},
         Text(
@@ -739,6 +767,14 @@ GLU = Exercise(
         Case("six features", {"x": torch.tensor([[1.0, 2, 3, -1, 0, 1]])}),
         Case("another axis", {"x": torch.tensor([[1.0, 2], [3, 4], [-1, 0], [1, 2]]), "dim": 0}),
         Case("tokens", {"x": 2 * waves(2, 4, 6), "dim": 1}),
+        Case("from the end", {"x": 2 * waves(2, 6, 4), "dim": -2}),
+        Case("square", {"x": 2 * waves(4, 4), "dim": 1}),
+        Case("images", {"x": 2 * waves(2, 3, 4, 5), "dim": 2}),
+        Case("one axis", {"x": torch.tensor([3.0, -1, 2, 1])}),
+        Case("one number opens one", {"x": torch.tensor([[2.0, -1], [1, 3], [-2, 1]])}),
+        Case("far from 0", {"x": torch.tensor([[12.0, -9, -1, 2]])}),
+        Case("gate nearly closed", {"x": torch.tensor([[2.0, 1, -12, -15]], dtype=torch.float64)}, tolerance=1e-3),
+        Case("gate nearly open", {"x": torch.tensor([[2.0, 1, 3, 9, 11, 13]], dtype=torch.float64)}, tolerance=1e-9),
         Case("gradient", {"x": 2 * waves(2, 4, 4), "dim": -1}, gradient=True),
         Case(
             "overflows",

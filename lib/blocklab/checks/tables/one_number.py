@@ -11,6 +11,13 @@ from ..exercise import Case, Exercise, Mistake
 A_NUMBER = Text(en="a number", zh="一个数")
 
 
+def number(answer: object) -> float:
+    """The number that was handed in: a Python or NumPy one, a fraction, or a tensor that holds one, but no text."""
+    if isinstance(answer, str | bytes | bytearray):
+        raise TypeError
+    return float(answer)
+
+
 def one_number(
     answer: float,
     means: Text,
@@ -22,10 +29,10 @@ def one_number(
     """means: what the number is. wrong: the id of each known wrong answer, the answer, and its hint."""
     return Exercise(
         recipe=lambda: answer,
-        use=lambda number: lambda: torch.tensor(float(number)),
+        use=lambda answer: lambda: torch.tensor(number(answer)),
         wants=wants,
         names={"result": means},
         cases=(Case("number", {}, tolerance=tolerance),),
-        mistakes=tuple(Mistake(id, {"answer": number}, hint, "number") for id, number, hint in wrong),
+        mistakes=tuple(Mistake(id, {"answer": value}, hint, "number") for id, value, hint in wrong),
         **shown,
     )

@@ -10,7 +10,16 @@ from blocklab import positional_encoding
 from blocklab.language import Text
 
 from ..exercise import Advice, Case, Exercise, Mistake, Section
-from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
+from .frequencies import (
+    CLOSE,
+    COLUMN_MISTAKES,
+    FAR,
+    FREQUENCY_MISTAKES,
+    falling,
+    given,
+    of_the_half,
+    of_the_pair,
+)
 
 
 def from_zero(length: int) -> Tensor:
@@ -177,9 +186,12 @@ SINUSOIDAL_ENCODING = Exercise(
         Case("small", {"length": 4, "d_model": 4}, tolerance=CLOSE),
         Case("wider", {"length": 6, "d_model": 8}, tolerance=CLOSE),
         Case("other base", {"length": 4, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
+        Case("same size, other base", {"length": 4, "d_model": 4, "base": 50.0}, tolerance=CLOSE),
+        Case("one position", {"length": 1, "d_model": 4}, tolerance=CLOSE),
+        Case("many columns", {"length": 3, "d_model": 34, "base": 20.0}, tolerance=CLOSE),
         Case(
             "far-positions",
-            {"length": 4000, "d_model": 8, "base": 100.0},
+            {"length": 8200, "d_model": 4, "base": 100.0},
             tolerance=2e-5,
             advice=Advice(FAR, within=1e-2),
         ),
@@ -307,6 +319,15 @@ BLOCK_MISTAKES = (
         "small",
     ),
     Mistake(
+        "nothing-moves",
+        {"layout": lambda blocks: torch.eye(2 * len(blocks), dtype=blocks.dtype)},
+        Text(
+            en="Your matrix is the identity: it leaves every row where it is. That is right only for offset 0.",
+            zh="你的矩阵是单位矩阵，每一行都没有移动。只有 offset 为 0 时才对。",
+        ),
+        "small",
+    ),
+    Mistake(
         "first-block-alone",
         {"layout": first_block_alone},
         Text(
@@ -369,6 +390,7 @@ SHIFT_MATRIX = Exercise(
         Case("nowhere", {"offset": 0, "d_model": 4}),
         Case("wider", {"offset": 3, "d_model": 8}, tolerance=CLOSE),
         Case("other base", {"offset": 2, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
+        Case("same size, other base", {"offset": 1, "d_model": 4, "base": 50.0}, tolerance=CLOSE),
         Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=Advice(FAR, within=5e-2)),
     ),
     mistakes=(*BLOCK_MISTAKES, *OFFSET_MISTAKES, *FREQUENCY_MISTAKES),

@@ -436,9 +436,10 @@ TIME_FUNCTION = Exercise(
     lesson="12_cuda_timing",
     recipe=recipe,
     cases=(
-        on_device("usual", (0.9, 0.3, 0.02, 0.010, 0.012, 0.050, 0.013, 0.011)),
+        on_device("usual", (0.9, 0.3, 0.02, 0.0101, 0.0123456, 0.050, 0.0131, 0.0112)),
         on_device("one repeat", (0.9, 0.010), warm_up=1, repeats=1),
         on_device("busy device", (0.010, 0.014, 0.012), queued=5.0, warm_up=0, repeats=1),
+        on_device("three times", (0.9, 0.0137, 0.0654321, 0.0271, 0.5), warm_up=1, repeats=3),
         on_device(
             "long warm-up", (0.9, 0.5, 0.3, 0.2, 0.1, 0.06, 0.02, 0.09, 0.03, 0.08, 0.05, 0.04), warm_up=5, repeats=7
         ),
