@@ -10,7 +10,8 @@ from torch import Tensor
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 from .numbers import waves
 
 BOTH_SIDES = torch.tensor([-2.0, -1, 0, 1, 2])
@@ -513,6 +514,7 @@ SWISH = Exercise(
     ),
     mistakes=SWISH_MISTAKES,
     growing=lambda n: {"x": waves(n, 3)},
+    without={"beta of 0": "the table has it, with an advice of its own"},
     section=Section("08_activations_and_gates", Text(en="By hand", zh="动手算")),
     panel=Text(
         en="under *One family*, drag β to 0, then to 10, and watch what the orange curve becomes.",

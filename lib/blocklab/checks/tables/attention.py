@@ -9,7 +9,8 @@ from torch import Tensor
 import blocklab.attention
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section, in_type
+from ..case import Advice, Case, in_type
+from ..exercise import Exercise, Mistake, Section
 from .numbers import waves
 
 

@@ -13,7 +13,8 @@ from torch.func import functional_call
 from blocklab import transformer
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import CannotBeSaid, load_weights
 from ..outcome import close
 from .norm_order import (

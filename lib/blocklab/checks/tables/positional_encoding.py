@@ -9,7 +9,8 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 
 
@@ -186,6 +187,7 @@ SINUSOIDAL_ENCODING = Exercise(
     ),
     mistakes=(*LAYOUT_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"length": n, "d_model": 4},
+    without={"base of 0": "a frequency would be 1 over 0"},
     section=Section("07_positional_encoding", Text(en="By hand", zh="动手算")),
     panel=Text(
         en="under *The whole table*, drag row and column; tick and untick *sines before cosines*.",
@@ -372,6 +374,7 @@ SHIFT_MATRIX = Exercise(
         Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=Advice(FAR, within=5e-2)),
     ),
     mistakes=(*BLOCK_MISTAKES, *OFFSET_MISTAKES, *FREQUENCY_MISTAKES),
+    without={"base of 0": "a frequency would be 1 over 0"},
     section=Section("07_positional_encoding", Text(en="A shift is a rotation", zh="平移就是旋转")),
     panel=Text(
         en="under *Clocks*, drag shift: by which angle does the hand of each pair turn, and which way?",

@@ -8,7 +8,8 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 from .numbers import waves
 
@@ -285,6 +286,7 @@ ROTARY_EMBEDDING = Exercise(
     ),
     mistakes=(*PAIR_MISTAKES, *ROTATION_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
+    without={"base of 0": "a frequency would be 1 over 0"},
     section=Section("07_positional_encoding", Text(en="Rotate instead of add", zh="不相加，而是旋转")),
     panel=Text(
         en="under *Clocks*, drag position: the hand of a pair shows the angle by which that pair is rotated (clockwise "

@@ -9,7 +9,8 @@ from torch.func import functional_call
 
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import CannotBeSaid, load_weights
 from .activations import SIGMOID_OVERFLOW
 from .numbers import waves

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 
 # Both exercises end with these steps: how many tiles, how many numbers those hold, and what type the result has
 
@@ -475,6 +476,7 @@ HIDDEN_WIDTH = Exercise(
         Case("times one and three tenths", {"d_model": 7, "multiple_of": 1, "multiplier": 1.3}),
     ),
     mistakes=(*HIDDEN_MISTAKES, *ROUNDING_MISTAKES),
+    without={"multiplier of 0": "a layer without a hidden unit"},
     section=Section("09_swiglu_width", Text(en="Detective", zh="侦探")),
     panel=Text(
         en="under *What the rounding costs*, set d_model to 256, multiple_of to 1 and multiplier to 1.3, and compare "
