@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from .exercise import Case, Exercise
+from .case import Case
+from .exercise import Exercise
 from .outcome import Outcome, by_position, differing, run
 
 

@@ -14,8 +14,9 @@ from torch import Tensor
 from .advice import recognized
 from .attempts import count_failure, forget
 from .candidate import Complaint, as_call
+from .case import Case
 from .complaints import difference, line_of_error
-from .exercise import LARGE, SMALL, Case, Exercise, Mistake
+from .exercise import LARGE, SMALL, Exercise, Mistake
 from .habits import steps_of_loop
 from .modules import CannotBeSaid
 from .outcome import Outcome, by_position, close, differing, run

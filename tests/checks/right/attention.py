@@ -138,7 +138,6 @@ RIGHT = {
     "attention": {
         "ours": blocklab.attention.scaled_dot_product_attention,
         "torch": F.scaled_dot_product_attention,
-        "in float32": in_float32,
         "in float64": wide,
     },
     "split_heads": {
@@ -147,7 +146,6 @@ RIGHT = {
         "stacked": stacked,
         "selected": selected,
         "through the batch": through_the_batch,
-        "a lambda": lambda x, h: x.reshape(*x.shape[:2], h, -1).permute(0, 2, 1, 3).contiguous(),
         "compiled": torch.compile(viewed, backend="eager"),
     },
 }
@@ -156,12 +154,16 @@ ADVISED = {
     "causal_mask": {"row by row": (row_by_row, ("slow",))},
     "attention": {
         "of a published tutorial": (of_a_published_tutorial, FRAGILE),
+        "in float32": (in_float32, ("float64",)),
         "with minus infinity": (with_minus_infinity, FRAGILE),
         "scaled first": (scaled_first, FRAGILE),
         "by exponentials": (by_exponentials, (*FRAGILE, "large-scores")),
         "masked and shared out again": (masked_and_shared_out_again, FRAGILE),
-        "query by query": (query_by_query, ("slow",)),
+        "query by query": (query_by_query, ("slow", "empty")),
         "compiled": (torch.compile(with_minus_infinity, backend="eager"), FRAGILE),
     },
-    "split_heads": {"token by token": (token_by_token, ("slow",))},
+    "split_heads": {
+        "a lambda": (lambda x, h: x.reshape(*x.shape[:2], h, -1).permute(0, 2, 1, 3).contiguous(), ("empty",)),
+        "token by token": (token_by_token, ("slow", "empty")),
+    },
 }

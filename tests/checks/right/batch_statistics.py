@@ -78,6 +78,6 @@ RIGHT = {
 ADVISED = {
     "merge_statistics": {
         "by squares": (by_squares, ("large-offset",)),
-        "feature by feature": (feature_by_feature, ("slow",)),
+        "feature by feature": (feature_by_feature, ("slow", "empty")),
     }
 }

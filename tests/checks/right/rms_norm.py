@@ -116,7 +116,7 @@ RIGHT = {
 }
 ADVISED = {
     "rms_norm": {
-        "row by row": (row_by_row, ("slow",)),
+        "row by row": (row_by_row, ("slow", "empty")),
     },
-    "rms_norm_llama": {"row by row": (llama_row_by_row, ("slow",))},
+    "rms_norm_llama": {"row by row": (llama_row_by_row, ("slow", "empty"))},
 }

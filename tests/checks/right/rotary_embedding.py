@@ -72,7 +72,6 @@ RIGHT = {
     "rotary_embedding": {
         "ours": blocklab.positional_encoding.rotary_embedding,
         "stacked": stacked,
-        "with complex numbers": with_complex_numbers,
         "in place on its own copy": in_place_on_its_own_copy,
         "by matrices": by_matrices,
         "a Module": Rotary(),
@@ -81,8 +80,9 @@ RIGHT = {
 }
 ADVISED = {
     "rotary_embedding": {
-        "by the shift matrix": (by_the_shift_matrix, ("slow",)),
-        "every other turned": (every_other_turned, ("far-positions",)),
-        "complex in float32": (complex_in_float32, ("far-positions",)),
+        "by the shift matrix": (by_the_shift_matrix, ("slow", "empty")),
+        "with complex numbers": (with_complex_numbers, ("non-contiguous", "empty")),
+        "every other turned": (every_other_turned, ("far-positions", "float64")),
+        "complex in float32": (complex_in_float32, ("far-positions", "non-contiguous", "empty", "float64")),
     }
 }

@@ -8,9 +8,10 @@ from torch import Tensor
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, standardize
 
-from ..exercise import Case, Exercise, Mistake, Section
-from .layer_norm import last_axes
-from .numbers import waves
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
+from .layer_norm import CUBES, SIZES_OF_ONE, last_axes
+from .numbers import outlier, waves
 from .one_number import A_NUMBER, number, one_number
 
 POKE = Section("02_norm_axes", Text(en="Poke one number", zh="推一推：只改一个数"))
@@ -140,6 +141,11 @@ BATCH_NORM_BY_AXES = Exercise(
     cases=(
         Case("small", {"x": torch.tensor([[[[1.0, 2]], [[3, 5]]], [[[8, 13]], [[21, 4]]]])}),
         Case("images", {"x": waves(2, 3, 4, 5)}),
+        Case("one sample", {"x": waves(1, 3, 4, 1)}),
+        Case("one channel", {"x": waves(4, 1, 1, 3)}),
+        Case("outlier", {"x": outlier(3, 2, 5, 41)}),
+        Case("large", {"x": 1e4 * waves(2, 3, 4, 5)}),
+        Case("gradient", {"x": waves(3, 2, 2, 4)}, gradient=True),
     ),
     mistakes=tuple(
         Mistake(name, {"axes": axes}, hint, "images")
@@ -237,6 +243,11 @@ LAYER_NORM_BY_AXES = Exercise(
         Case("tokens", {"x": waves(2, 4, 3), "normalized_shape": (3,)}),
         Case("two axes", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5)}),
         Case("three axes", {"x": waves(2, 3, 4, 5), "normalized_shape": (3, 4, 5)}),
+        *CUBES,
+        *SIZES_OF_ONE,
+        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
+        Case("gradient", {"x": waves(2, 4, 3), "normalized_shape": (4, 3)}, gradient=True),
     ),
     mistakes=tuple(
         Mistake(name, {"axes": axes}, hint, shows)

@@ -9,7 +9,8 @@ from torch import Tensor
 import blocklab.attention
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section, in_type
+from ..case import Advice, Case, in_type
+from ..exercise import Exercise, Mistake, Section
 from .numbers import waves
 
 
@@ -126,13 +127,26 @@ CAUSAL_MASK = Exercise(
         Case("one token", {"length": 1}),
         Case("a paragraph", {"length": 130}),
         Case(
-            "a-long-text",
-            {"length": 4100},
+            "empty",
+            {"length": 0},
             advice=Advice(
                 Text(
-                    en="A text of 4100 tokens has 17 million pairs, and your function walks through them one by one. "
+                    en="A mask for no token has the shape `(0, 0)` and is boolean. For length 0 your function stops, or "
+                    "gives something else.",
+                    zh="没有词元时，掩码的形状是 `(0, 0)`，仍是布尔类型。length 为 0 时，你的函数会报错，或者结果不是这样。",
+                ),
+                like=(lambda length: torch.empty(0), lambda length: torch.empty(0, dtype=torch.bool)),
+                raises=(Exception,),
+            ),
+        ),
+        Case(
+            "a-long-text",
+            {"length": 5001},
+            advice=Advice(
+                Text(
+                    en="A text of 5001 tokens has 25 million pairs, and your function walks through them one by one. "
                     "Let torch compare all positions at once.",
-                    zh="4100 个词元的文本有 1700 万对位置，而你的函数是一对一对地处理的。"
+                    zh="5001 个词元的文本有 2500 万对位置，而你的函数是一对一对地处理的。"
                     "请让 torch 一次比较所有的位置。",
                 ),
                 endless=True,
@@ -572,6 +586,7 @@ ATTENTION = Exercise(
         Case("more queries, one mask for all", three((2, 3), 4, 3, 2, 5) | {"mask": pattern(4, 3)}),
         Case("padding", three((2, 3), 4, 5, 6, 2) | {"mask": LENGTHS}),
         Case("one new token", three((2, 3), 1, 4, 6, 6)),
+        Case("one feature", three((2, 3), 4, 5, 1, 1)),
         Case("self-attention", three((2, 3), 4, 4, 6, 6)),
         Case("float16", in_type(three((), 2, 3, 4, 2), torch.float16), tolerance=1e-2),
         Case("bfloat16", in_type(three((), 2, 3, 4, 2), torch.bfloat16), tolerance=5e-2),
@@ -757,6 +772,7 @@ SPLIT_HEADS = Exercise(
         Case("one head", {"x": waves(2, 3, 4), "num_heads": 1}),
         Case("heads of one feature", {"x": waves(2, 3, 4), "num_heads": 4}),
         Case("one token", {"x": waves(2, 1, 6), "num_heads": 3}),
+        Case("one feature", {"x": waves(2, 3, 1), "num_heads": 1}),
         Case("gradient", {"x": waves(2, 4, 6), "num_heads": 2}, gradient=True),
     ),
     mistakes=SPLIT_MISTAKES,

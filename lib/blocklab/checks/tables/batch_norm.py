@@ -9,7 +9,8 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import AN_EMPTY_INPUT, Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .normalizing import (
     SHARED_MISTAKES,
@@ -22,7 +23,7 @@ from .normalizing import (
     rescale,
     variance,
 )
-from .numbers import waves
+from .numbers import outlier, waves
 
 
 def all_but_channels(x: Tensor) -> list[int]:
@@ -428,6 +429,8 @@ ALL_ON_THE_LAST_AXIS = Mistake(
 )
 
 AFFINE = {"weight": torch.tensor([2.0, -1, 3]), "bias": torch.tensor([0.5, 10, -4])}
+RUNNING = {"running_mean": waves(3), "running_var": waves(3).exp()}
+EVAL = {"x": waves(2, 3, 4), **RUNNING}
 COLUMN = torch.tensor([[1.0], [2], [3], [6]])
 
 CASES = (
@@ -466,7 +469,20 @@ CASES = (
         in_training_on(waves(2, 3, 4, 5), running_mean=waves(3), running_var=waves(3).exp(), **AFFINE)
         | {"training": False},
     ),
-    Case("gradient", in_training_on(waves(3, 3, 2), **AFFINE, momentum=0.25, eps=0.01), gradient=True),
+    Case("one sample", in_training_on(waves(1, 3, 4, 1), **AFFINE)),
+    Case("one column", in_training_on(waves(4, 3, 1), **AFFINE)),
+    Case("one row of pixels", in_training_on(waves(4, 1, 1, 3))),
+    Case("cube", in_training_on(waves(3, 3, 3), **AFFINE)),
+    Case("outlier", in_training_on(outlier(2, 3, 401), **AFFINE)),
+    Case("large", in_training_on(1e4 * waves(3, 2))),
+    Case("no eps in eval", EVAL | {**AFFINE, "training": False, "momentum": 0.1, "eps": 0.0}),
+    Case("one sample in eval", EVAL | {"x": waves(1, 3, start=1.0)}),
+    Case("weight alone in eval", EVAL | {"weight": AFFINE["weight"]}),
+    Case("bias alone in eval", EVAL | {"weight": None, "bias": AFFINE["bias"]}),
+    Case(
+        "no sample in eval", in_training_on(torch.zeros(0, 3, 2), **AFFINE) | {"training": False}, advice=AN_EMPTY_INPUT
+    ),
+    Case("gradient", in_training_on(waves(3, 3, 2), **RUNNING, **AFFINE, momentum=0.25, eps=0.01), gradient=True),
     overflowing(
         in_training_on(torch.tensor([[300.0], [-400], [500], [600]]).half()),
         like=(lambda *arguments: recipe(*arguments).float(),),  # the running statistics are float32
@@ -494,6 +510,7 @@ BATCH_NORM = Exercise(
         EPS_OF_KERAS,
         MEAN_NOT_SUBTRACTED,
     ),
+    without={"eps of 0": "torch refuses it in training", "empty": "torch refuses it in training"},
     growing=lambda n: in_training_on(waves(4, n, n)),
     section=Section("03_ema_momentum", Text(en="Two variances", zh="两个方差")),
     panel=Text(

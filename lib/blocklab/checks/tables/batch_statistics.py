@@ -8,7 +8,8 @@ from torch import Tensor
 from blocklab import batch_statistics
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from .normalizing import far_from_zero
 from .numbers import waves
 
@@ -340,7 +341,11 @@ MERGE_STATISTICS = Exercise(
         Case("channels", waving(3, 5, 2, 3)),
         Case("second part empty", parts(2, [2.0], [2.0], 0, [0.0], [0.0])),
         Case("first part empty", parts(0, [0.0], [0.0], 4, [5.0], [8.0])),
-        Case("gradient", waving(7, 4, 3), gradient=True),
+        Case("more in the first", waving(6, 5, 2, 3)),
+        Case("more in the second", waving(3, 9, 2, 3)),
+        Case("one channel", waving(3, 5, 2, 1)),
+        Case("large", parts(2, [2e4], [2e8], 4, [-5e4], [8e8])),
+        Case("gradient", waving(7, 4, 2, 3), gradient=True),
         far_from_zero(lambda offset: parts(2, [offset + 2], [2.0], 4, [offset + 5], [8.0]), OFFSET),
     ),
     mistakes=(

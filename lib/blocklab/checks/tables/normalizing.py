@@ -11,7 +11,8 @@ from torch import Tensor
 
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Mistake, in_type
+from ..case import Advice, Case, in_type
+from ..exercise import Mistake
 
 
 def mean(x: Tensor, axes: list[int]) -> Tensor:

@@ -6,7 +6,8 @@ import torch
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..case import Case
+from ..exercise import Exercise, Mistake
 
 A_NUMBER = Text(en="a number", zh="一个数")
 

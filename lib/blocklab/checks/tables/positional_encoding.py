@@ -9,17 +9,9 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
-from .frequencies import (
-    CLOSE,
-    COLUMN_MISTAKES,
-    FAR,
-    FREQUENCY_MISTAKES,
-    falling,
-    given,
-    of_the_half,
-    of_the_pair,
-)
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
+from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 
 
 def from_zero(length: int) -> Tensor:
@@ -188,6 +180,7 @@ SINUSOIDAL_ENCODING = Exercise(
         Case("other base", {"length": 4, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
         Case("same size, other base", {"length": 4, "d_model": 4, "base": 50.0}, tolerance=CLOSE),
         Case("one position", {"length": 1, "d_model": 4}, tolerance=CLOSE),
+        Case("longer than wide", {"length": 6, "d_model": 4}, tolerance=CLOSE),
         Case("many columns", {"length": 3, "d_model": 34, "base": 20.0}, tolerance=CLOSE),
         Case(
             "far-positions",
@@ -195,9 +188,23 @@ SINUSOIDAL_ENCODING = Exercise(
             tolerance=2e-5,
             advice=Advice(FAR, within=1e-2),
         ),
+        Case(
+            "empty",
+            {"length": 0, "d_model": 4},
+            advice=Advice(
+                Text(
+                    en="A table of no rows has the shape `(0, d_model)`. For length 0 your function stops, or gives "
+                    "another shape.",
+                    zh="没有行的表，形状是 `(0, d_model)`。length 为 0 时，你的函数会报错，或者结果的形状不同。",
+                ),
+                like=(lambda length, d_model: torch.empty(0),),
+                raises=(Exception,),
+            ),
+        ),
     ),
     mistakes=(*LAYOUT_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"length": n, "d_model": 4},
+    without={"base of 0": "a frequency would be 1 over 0"},
     section=Section("07_positional_encoding", Text(en="By hand", zh="动手算")),
     panel=Text(
         en="under *The whole table*, drag row and column; tick and untick *sines before cosines*.",
@@ -390,10 +397,12 @@ SHIFT_MATRIX = Exercise(
         Case("nowhere", {"offset": 0, "d_model": 4}),
         Case("wider", {"offset": 3, "d_model": 8}, tolerance=CLOSE),
         Case("other base", {"offset": 2, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
+        Case("one further, wider", {"offset": 1, "d_model": 10}, tolerance=CLOSE),
         Case("same size, other base", {"offset": 1, "d_model": 4, "base": 50.0}, tolerance=CLOSE),
         Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=Advice(FAR, within=5e-2)),
     ),
     mistakes=(*BLOCK_MISTAKES, *OFFSET_MISTAKES, *FREQUENCY_MISTAKES),
+    without={"base of 0": "a frequency would be 1 over 0"},
     section=Section("07_positional_encoding", Text(en="A shift is a rotation", zh="平移就是旋转")),
     panel=Text(
         en="under *Clocks*, drag shift: by which angle does the hand of each pair turn, and which way?",

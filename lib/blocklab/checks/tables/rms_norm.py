@@ -9,11 +9,12 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
-from .layer_norm import AXES_MISTAKES, last_axes
+from .layer_norm import AXES_MISTAKES, CUBES, SIZES_OF_ONE, last_axes
 from .normalizing import EPS_MISTAKES, WEIGHT_MISTAKES, chosen, divide, given, mean, rescale, variance
-from .numbers import waves
+from .numbers import outlier, waves
 
 
 def nothing(_x: Tensor, _axes: list[int]) -> float:
@@ -305,6 +306,11 @@ RMS_NORM = Exercise(
         Case("other eps", {"x": torch.tensor([[1.0, 3]]), "normalized_shape": (2,), "weight": None, "eps": 4.0}),
         Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,), "weight": WEIGHT}),
         Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
+        *CUBES,
+        *SIZES_OF_ONE,
+        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
+        Case("no eps", {"x": 1e-4 * waves(2, 3), "normalized_shape": (3,), "weight": None, "eps": 0.0}),
         Case(
             "gradient",
             {"x": waves(2, 4, 3), "normalized_shape": (3,), "weight": WEIGHT, "eps": 0.01},
@@ -523,6 +529,10 @@ def cases(bfloat16: tuple[list, list], float16: tuple[list, list]) -> tuple[Case
             "overflows in float16",
             {"x": torch.tensor([[300.0, -400, 500]]).half(), "weight": WEIGHT.half()},
         ),
+        Case("one feature", {"x": waves(3, 1, 1), "weight": WEIGHT[:1]}),
+        Case("cube", {"x": waves(3, 3, 3), "weight": WEIGHT}),
+        Case("outlier", {"x": outlier(2, 1025), "weight": waves(1025)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "weight": WEIGHT}),
         Case("gradient", {"x": waves(2, 4, 3), "weight": WEIGHT, "eps": 0.01}, gradient=True),
     )
 
@@ -539,7 +549,7 @@ RMS_NORM_LLAMA = Exercise(
     cases=cases(([3.0, -7], [0.2, 0.7]), ([2.0, 3, -2], [-1.1, 0.2, 1.5])),
     mistakes=(*LLAMA_MISTAKES, OWN_TYPE, NOT_CONVERTED_BACK, WEIGHT_IGNORED, *FORMULA_MISTAKES),
     growing=growing,
-    in_float64=False,
+    without={"float64": "both models compute in float32, whatever comes in"},
     section=Section("06_rms_norm", Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入")),
     line="return normalized.to(x.dtype) * weight",
 )
@@ -551,7 +561,7 @@ RMS_NORM_GEMMA = Exercise(
     cases=cases(([1.0, -6], [-0.2, 1.5]), ([2.0, 2, 3], [0.2, -1.5, 0.1])),
     mistakes=(*GEMMA_MISTAKES, OWN_TYPE, NOT_CONVERTED_BACK, WEIGHT_IGNORED, *FORMULA_MISTAKES),
     growing=growing,
-    in_float64=False,
+    without={"float64": "both models compute in float32, whatever comes in"},
     section=Section("06_rms_norm", Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入")),
     line="return (normalized * (1 + weight.float())).to(x.dtype)",
 )

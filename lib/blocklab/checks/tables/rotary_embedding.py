@@ -8,17 +8,9 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
-from .frequencies import (
-    CLOSE,
-    COLUMN_MISTAKES,
-    FAR,
-    FREQUENCY_MISTAKES,
-    falling,
-    given,
-    of_the_half,
-    of_the_pair,
-)
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
+from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 from .numbers import waves
 
 
@@ -275,6 +267,8 @@ ROTARY_EMBEDDING = Exercise(
         ),
         Case("in any order", {"x": waves(3, 4), "positions": torch.tensor([6, 1, 1])}, tolerance=CLOSE),
         Case("heads", {"x": waves(2, 3, 5, 4), "positions": torch.arange(5)}, tolerance=CLOSE),
+        Case("one head", {"x": waves(2, 1, 3, 4), "positions": torch.arange(3)}, tolerance=CLOSE),
+        Case("one new token", {"x": waves(2, 3, 1, 4), "positions": torch.tensor([7])}, tolerance=CLOSE),
         Case("as many heads as tokens", {"x": waves(2, 4, 4, 6), "positions": torch.arange(4)}, tolerance=CLOSE),
         Case("one token", {"x": torch.tensor([[1.0, 0, 1, 0]]), "positions": torch.tensor([3])}, tolerance=CLOSE),
         Case(
@@ -312,6 +306,7 @@ ROTARY_EMBEDDING = Exercise(
     ),
     mistakes=(*PAIR_MISTAKES, *ROTATION_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
+    without={"base of 0": "a frequency would be 1 over 0", "axis 3 of size 1": "features come in pairs"},
     section=Section("07_positional_encoding", Text(en="Rotate instead of add", zh="不相加，而是旋转")),
     panel=Text(
         en="under *Clocks*, drag position: the hand of a pair shows the angle by which that pair is rotated (clockwise "

@@ -9,7 +9,8 @@ from functools import partial
 
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 
 LAUNCH = 0.001  # seconds that a call takes to put its work into the queue
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Advice, Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 
 # Both exercises end with these steps: how many tiles, how many numbers those hold, and what type the result has
 
@@ -210,6 +211,7 @@ ROUND_UP = Exercise(
         Case("less than a tile", {"n": 3, "multiple_of": 256}),
         Case("tiles of one", {"n": 7, "multiple_of": 1}),
         Case("Llama", {"n": 10922, "multiple_of": 256}),
+        Case("just above, in other tiles", {"n": 130, "multiple_of": 100}),
         Case("one tile exactly", {"n": 256, "multiple_of": 256}),
         Case("just above a large tile", {"n": 131073, "multiple_of": 65536}),
         Case("beyond float32", {"n": 2**25 + 1, "multiple_of": 64}),
@@ -517,6 +519,7 @@ HIDDEN_WIDTH = Exercise(
         Case("a whole multiplier", {"d_model": 100, "multiple_of": 1, "multiplier": 2}),
     ),
     mistakes=(*HIDDEN_MISTAKES, *ROUNDING_MISTAKES),
+    without={"multiplier of 0": "a layer without a hidden unit"},
     section=Section("09_swiglu_width", Text(en="Detective", zh="侦探")),
     panel=Text(
         en="under *What the rounding costs*, set d_model to 256, multiple_of to 1 and multiplier to 1.3, and compare "
