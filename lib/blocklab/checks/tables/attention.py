@@ -131,9 +131,10 @@ CAUSAL_MASK = Exercise(
             {"length": 0},
             advice=Advice(
                 Text(
-                    en="A mask for no token has the shape `(0, 0)` and is boolean. For length 0 your function stops, or "
-                    "gives something else.",
-                    zh="没有词元时，掩码的形状是 `(0, 0)`，仍是布尔类型。length 为 0 时，你的函数会报错，或者结果不是这样。",
+                    en="A mask for no token has the shape `(0, 0)` and is boolean. For length 0 your function stops, "
+                    "or gives something else.",
+                    zh="没有词元时，掩码的形状是 `(0, 0)`，仍是布尔类型。length 为 0 时，你的函数会报错，"
+                    "或者结果不是这样。",
                 ),
                 like=(lambda length: torch.empty(0), lambda length: torch.empty(0, dtype=torch.bool)),
                 raises=(Exception,),
