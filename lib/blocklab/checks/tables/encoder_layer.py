@@ -13,7 +13,7 @@ from torch.func import functional_call
 from blocklab import transformer
 from blocklab.language import Text
 
-from ..case import AN_EMPTY_INPUT, Case
+from ..case import Case
 from ..exercise import Exercise, Mistake, Section
 from ..modules import CannotBeSaid, load_weights
 from ..outcome import close
@@ -496,7 +496,6 @@ ENCODER_LAYER = Exercise(
         Case("not causal", {"src": waves(4, 4, 8), "norm_first": False, "src_mask": SEEN_BY_FEW}),
         Case("not causal, pre-norm", {"src": waves(3, 4, 8), "norm_first": True, "src_mask": SEEN_BY_FEW}),
         Case("one token", {"src": waves(1, 1, 8), "norm_first": False, "src_mask": None}),
-        Case("nothing", {"src": torch.zeros(0, 5, 8), "norm_first": False, "src_mask": None}, advice=AN_EMPTY_INPUT),
         Case("one token, pre-norm", {"src": waves(1, 1, 8), "norm_first": True, "src_mask": None}),
         Case("almost flat", {"src": almost_flat(2), "norm_first": False, "src_mask": None}, tolerance=1e-3),
         Case(
@@ -512,7 +511,7 @@ ENCODER_LAYER = Exercise(
         *ATTENTION_MISTAKES,
         *(replace(mistake, shows="tokens") for mistake in EITHER_ORDER if mistake.id in EASILY_MADE_HERE),
     ),
-    without={"axis 2 of size 1": "the layer has eight features"},
+    without={"axis 2 of size 1": "the layer has eight features", "empty": "nobody reads a batch of no sentence"},
     section=Section(
         "11_transformer_layers",
         Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),
