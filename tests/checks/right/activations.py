@@ -123,7 +123,10 @@ RIGHT = {
     },
 }
 ADVISED = {
-    "gelu": {"number by number": (gelu_number_by_number, ("slow", "empty"))},
+    "gelu": {
+        "number by number": (gelu_number_by_number, ("slow", "empty")),
+        "with four digits of the root": (lambda x: x * (1 + torch.erf(x / 1.4142)) / 2, ("float64",)),
+    },
     "swish": {
         "by the exponential": (swish_by_exponential, ("overflows",)),
         "by two exponentials": (swish_by_two_exponentials, ("overflows",)),

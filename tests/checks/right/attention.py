@@ -58,6 +58,14 @@ def of_a_published_tutorial(query, key, value, mask=None):
     return torch.matmul(p_attn, value)
 
 
+def with_a_number_added(query, key, value, mask=None):
+    """As in BERT."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores + (1.0 - mask.to(scores.dtype)) * -10000.0
+    return scores.softmax(-1) @ value
+
+
 def with_minus_infinity(query, key, value, mask=None):
     scores = query @ key.mT / query.shape[-1] ** 0.5
     if mask is not None:
@@ -156,6 +164,8 @@ ADVISED = {
         "of a published tutorial": (of_a_published_tutorial, FRAGILE),
         "in float32": (in_float32, ("float64",)),
         "with minus infinity": (with_minus_infinity, FRAGILE),
+        "with a number added": (with_a_number_added, FRAGILE),
+        "NaN replaced": (lambda *given: with_minus_infinity(*given).nan_to_num(), FRAGILE[:1]),
         "scaled first": (scaled_first, FRAGILE),
         "by exponentials": (by_exponentials, (*FRAGILE, "large-scores")),
         "masked and shared out again": (masked_and_shared_out_again, FRAGILE),
