@@ -33,7 +33,7 @@ RIGHT = {
         "a root": 12.5**0.5,
         "a tensor": torch.tensor(12.5).sqrt(),
         "two digits": 3.54,
-        "a fraction": Fraction(7, 2) + Fraction(4, 100),
+        "a fraction": Fraction(354, 100),
     },
     "values_per_mean": {"a number": 784, "a product": 4 * 14 * 14, "a float": 784.0, "a tensor": torch.tensor(784)},
     "batch_norm_by_axes": {
