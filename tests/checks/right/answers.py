@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import torch
 import torch.nn.functional as F
 
@@ -14,7 +16,7 @@ def channel_by_channel(x):
 
 
 RIGHT = {
-    "scale": {"a float": 1e-3, "a tensor": torch.tensor(0.001), "a power": 10**-3},
+    "scale": {"a float": 1e-3, "a tensor": torch.tensor(0.001), "a power": 10**-3, "a fraction": Fraction(1, 1000)},
     "feature_axes": {"a number": 0, "a tuple": (0,), "from the end": -2},
     "one_mean_axes": {"both": (0, 1), "a list from the end": [-2, -1]},
     "half_size": {"the root": (1e-5 / 3) ** 0.5, "read off": 0.0018, "a tensor": torch.tensor(0.00183)},

@@ -466,7 +466,7 @@ CASES = (
         in_training_on(COLUMN, running_mean=torch.tensor([5.0]), running_var=torch.tensor([2.0]), momentum=0.25),
     ),
     Case("other eps", in_training_on(COLUMN, momentum=0.25, eps=3.0)),
-    Case("tiny, all new", in_training_on(1e-3 * COLUMN, momentum=1.0)),
+    Case("tiny variance stored", in_training_on(1e-3 * COLUMN, running_var=torch.tensor([1e-6]), momentum=0.5)),
     Case(
         "eval",
         {

@@ -12,6 +12,13 @@ from ..exercise import Exercise, Mistake
 A_NUMBER = Text(en="a number", zh="一个数")
 
 
+def number(answer: object) -> float:
+    """The answer as a number, be it a tensor, a fraction or numpy's. Raises TypeError for a text."""
+    if isinstance(answer, str | bytes):
+        raise TypeError(answer)
+    return float(answer)
+
+
 def one_number(
     answer: float,
     means: Text,
@@ -23,10 +30,10 @@ def one_number(
     """means: what the number is. wrong: the id of each known wrong answer, the answer, and its hint."""
     return Exercise(
         recipe=lambda: answer,
-        use=lambda number: lambda: torch.tensor(float(number)),
+        use=lambda answer: lambda: torch.tensor(number(answer)),
         wants=wants,
         names={"result": means},
         cases=(Case("number", {}, tolerance=tolerance),),
-        mistakes=tuple(Mistake(id, {"answer": number}, hint, "number") for id, number, hint in wrong),
+        mistakes=tuple(Mistake(id, {"answer": value}, hint, "number") for id, value, hint in wrong),
         **shown,
     )
