@@ -57,4 +57,4 @@ RIGHT = {
         "a Module": Average(),
     }
 }
-ADVISED = {"ema_update": {"number by number": (number_by_number, ("slow", "empty"))}}
+ADVISED = {"ema_update": {"number by number": (number_by_number, ("slow",))}}

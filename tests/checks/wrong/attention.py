@@ -75,43 +75,46 @@ LONGEST = torch.ones(4096, 4096, dtype=torch.bool).tril()
 WRONG = {
     "causal_mask": {
         **{
-            f"a buffer of {size}": (lambda length, size=size: LONGEST[:size, :size][:length, :length], "wrong-shape")
+            f"a buffer of {size}": (lambda length, size=size: LONGEST[:size, :size][:length, :length], {"wrong-shape"})
             for size in (32, 128, 512, 1024, 2048, 4096)
         },
-        "a window of 16": (lambda length: causal_mask(length).triu(-15), None),
-        "a window of 1024": (lambda length: causal_mask(length).triu(-1023), None),
-        "positions in uint8": (lambda length: (p := torch.arange(length) % 256)[:, None] >= p, None),
+        "a window of 16": (lambda length: causal_mask(length).triu(-15), {None}),
+        "a window of 1024": (lambda length: causal_mask(length).triu(-1023), {None}),
+        "positions in uint8": (lambda length: (p := torch.arange(length) % 256)[:, None] >= p, {None}),
     },
     "attention": {
-        "a mask only if square": (mask_only_if_square, None),
-        "a mask for a batch": (masked_by(lambda mask, q, k: mask.any(0) if mask.dim() > 2 else mask), None),
+        "a mask only if square": (mask_only_if_square, {None}),
+        "a mask for a batch": (masked_by(lambda mask, q, k: mask.any(0) if mask.dim() > 2 else mask), {None}),
         "the mask's last row": (
             masked_by(lambda mask, q, k: mask if q.shape[-2] == k.shape[-2] else mask[..., -1:, :]),
-            None,
+            {None},
         ),
         "two axes are a batch and keys": (
             masked_by(lambda mask, q, k: mask[:, None, None] if mask.dim() == 2 and q.dim() == 4 else mask),
-            "raises",
+            {"raises"},
         ),
-        "one maximum for all rows": (one_maximum, "one-maximum-for-all"),
-        "scores up to ten": (scores_up_to_ten, None),
-        "weights turned over": (weights_turned_over, "weights-transposed"),
-        "causal if square": (causal_if_square, None),
-        "causal in heads": (causal_in_heads, None),
-        "ones where nothing is seen": (other_where_nothing_is_seen(1.0), None),
-        "zeros in float16": (zeros_in_float16, None),
+        "one maximum for all rows": (one_maximum, {"one-maximum-for-all"}),
+        "scores up to ten": (scores_up_to_ten, {None}),
+        "weights turned over": (weights_turned_over, {"weights-transposed"}),
+        "causal if square": (causal_if_square, {None}),
+        "causal in heads": (causal_in_heads, {None}),
+        "ones where nothing is seen": (other_where_nothing_is_seen(1.0), {None}),
+        "zeros in float16": (zeros_in_float16, {None}),
         "always in float32": (
             lambda q, k, v, mask=None: attention(q.float(), k.float(), v.float(), mask),
-            "wrong-dtype",
+            {"wrong-dtype"},
         ),
         "causal wherever there is a mask": (
             lambda q, k, v, mask=None: F.scaled_dot_product_attention(q, k, v, is_causal=mask is not None),
-            None,
+            {None},
         ),
     },
     "split_heads": {
-        "heads of one feature": (lambda x, h: split(x, h) if h < x.shape[-1] else x[:, None], "wrong-shape"),
-        "one token as it is": (lambda x, h: split(x, h) if x.shape[1] > 1 else x.unflatten(-1, (h, -1)), "wrong-shape"),
-        "squeezed": (lambda x, h: split(x, h).squeeze(), "wrong-shape"),
+        "heads of one feature": (lambda x, h: split(x, h) if h < x.shape[-1] else x[:, None], {"wrong-shape"}),
+        "one token as it is": (
+            lambda x, h: split(x, h) if x.shape[1] > 1 else x.unflatten(-1, (h, -1)),
+            {"wrong-shape"},
+        ),
+        "squeezed": (lambda x, h: split(x, h).squeeze(), {"wrong-shape"}),
     },
 }

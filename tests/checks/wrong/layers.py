@@ -30,17 +30,21 @@ class Layer(nn.Module):
 
 
 WRONG = {
-    "pre_norm_by_hand": {"text": ("15", "wrong-kind"), "bytes": (b"15", "wrong-kind"), "a list": ([15], "wrong-kind")},
+    "pre_norm_by_hand": {
+        "text": ("15", {"wrong-kind"}),
+        "bytes": (b"15", {"wrong-kind"}),
+        "a list": ([15], {"wrong-kind"}),
+    },
     "encoder_layer": {
-        "an eps of 1e-12": (Layer(eps=1e-12), None),
-        "an eps of 1e-6": (Layer(eps=1e-6), None),
-        "an eps of 1e-6, pre-norm": (Layer(eps=1e-6, norm_first=True), None),
-        "causal wherever there is a mask": (Layer(masked_by=lambda m: torch.ones_like(m).triu(1)), None),
-        "the mask without its diagonal": (Layer(masked_by=lambda m: m & ~torch.eye(len(m), dtype=torch.bool)), None),
-        "five tokens": (Layer(finish=lambda y, src: y if src.shape[1] == 5 else src), "input-returned"),
-        "squeezed": (Layer(finish=lambda y, src: y.squeeze()), "wrong-shape"),
-        "two results": (Layer(finish=lambda y, src: (y, src)), "wrong-type"),
-        "a list": (Layer(finish=lambda y, src: [y]), "wrong-type"),
-        "the first sentence for all": (Layer(finish=lambda y, src: y[:1].expand_as(y)), None),
+        "an eps of 1e-12": (Layer(eps=1e-12), {None}),
+        "an eps of 1e-6": (Layer(eps=1e-6), {None}),
+        "an eps of 1e-6, pre-norm": (Layer(eps=1e-6, norm_first=True), {None}),
+        "causal wherever there is a mask": (Layer(masked_by=lambda m: torch.ones_like(m).triu(1)), {None}),
+        "the mask without its diagonal": (Layer(masked_by=lambda m: m & ~torch.eye(len(m), dtype=torch.bool)), {None}),
+        "five tokens": (Layer(finish=lambda y, src: y if src.shape[1] == 5 else src), {"input-returned"}),
+        "squeezed": (Layer(finish=lambda y, src: y.squeeze()), {"wrong-shape"}),
+        "two results": (Layer(finish=lambda y, src: (y, src)), {"wrong-type"}),
+        "a list": (Layer(finish=lambda y, src: [y]), {"wrong-type"}),
+        "the first sentence for all": (Layer(finish=lambda y, src: y[:1].expand_as(y)), {None}),
     },
 }

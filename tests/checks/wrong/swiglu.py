@@ -23,10 +23,10 @@ def for_wide_layers(x, w1, w2, w3):
 
 WRONG = {
     "swiglu": {
-        "clipped": (with_gate(lambda gate: gate * gate.clamp(-6, 6).sigmoid()), None),
-        "a clipped Module": (Clipped(), None),
-        "gate up to 7": (with_gate(lambda gate: F.silu(gate.clamp(max=7))), None),
-        "for wide layers": (for_wide_layers, "input-returned"),
-        "hard": (with_gate(F.hardswish), None),
+        "clipped": (with_gate(lambda gate: gate * gate.clamp(-6, 6).sigmoid()), {None}),
+        "a clipped Module": (Clipped(), {None}),
+        "gate up to 7": (with_gate(lambda gate: F.silu(gate.clamp(max=7))), {None}),
+        "for wide layers": (for_wide_layers, {"input-returned"}),
+        "hard": (with_gate(F.hardswish), {None}),
     },
 }

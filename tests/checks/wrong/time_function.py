@@ -23,15 +23,15 @@ def mean_if_even(times):
 
 WRONG = {
     "time_function": {
-        "rounded to milliseconds": (by(lambda times: round(statistics.median(times), 3)), None),
-        "rounded once more": (by(lambda times: round(statistics.median(times), 4)), None),
-        "a median of many only": (by(lambda times: statistics.median(times) if len(times) > 4 else times[0]), None),
-        "a mean if even": (by(mean_if_even), None),
+        "rounded to milliseconds": (by(lambda times: round(statistics.median(times), 3)), {None}),
+        "rounded once more": (by(lambda times: round(statistics.median(times), 4)), {None}),
+        "a median of many only": (by(lambda times: statistics.median(times) if len(times) > 4 else times[0]), {None}),
+        "a mean if even": (by(mean_if_even), {None}),
         "the least if even": (
             by(lambda times: statistics.median(times[: len(times) | 1]) if len(times) % 2 else min(times)),
-            None,
+            {None},
         ),
-        "without the first": (by(lambda times: statistics.median(times[1:] or times)), None),
-        "stops if even": (by(lambda times: statistics.median(times) if len(times) % 2 else [][0]), "raises"),
+        "without the first": (by(lambda times: statistics.median(times[1:] or times)), {None}),
+        "stops if even": (by(lambda times: statistics.median(times) if len(times) % 2 else [][0]), {"raises"}),
     },
 }

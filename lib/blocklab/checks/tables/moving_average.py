@@ -79,6 +79,16 @@ SHARE_MISTAKES = (
 
 WEIGHT_MISTAKES = (
     Mistake(
+        "rest-on-both",
+        {"new_weight": rest},
+        Text(
+            en="Old and new both have the weight 1 − `momentum`. The new value gets `momentum` itself, and the two "
+            "weights sum to 1.",
+            zh="新值和旧平均值的权重都是 1 − `momentum`。新值的权重应当就是 `momentum`，两个权重之和为 1。",
+        ),
+        "a quarter",
+    ),
+    Mistake(
         "momentum-on-both",
         {"old_weight": given},
         Text(
@@ -199,7 +209,10 @@ EMA_UPDATE = Exercise(
     ),
     mistakes=(*SHARE_MISTAKES, *WEIGHT_MISTAKES, BIAS_CORRECTED, *WHOLE_MISTAKES),
     growing=lambda n: {"average": waves(n, n), "value": waves(n, n, start=1.0), "momentum": 0.1},
-    without={"gradient": "a running average is kept outside of the graph"},
+    without={
+        "gradient": "a running average is kept outside of the graph",
+        "empty": "there is nothing to average",
+    },
     section=Section("03_ema_momentum", Text(en="A moving average by hand", zh="动手算移动平均")),
     panel=Text(
         en="type the same momentum for both frameworks and see which batches count.",

@@ -48,9 +48,9 @@ OFFSET = Text(
 )
 
 
-def overflowing(arguments: dict[str, object], like: tuple[Callable, ...] = ()) -> Case:
+def overflowing(arguments: dict[str, object], text: Text = OVERFLOW, **weak: object) -> Case:
     """Numbers in float16 whose squares overflow. Weak is who computes in that type: in float64 nothing overflows."""
-    advice = Advice(OVERFLOW, like=like, milder=in_type(arguments, torch.float64))
+    advice = Advice(text, milder=in_type(arguments, torch.float64), **weak)
     return Case("overflows-in-float16", arguments, tolerance=1e-2, advice=advice)
 
 

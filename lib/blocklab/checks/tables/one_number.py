@@ -13,9 +13,9 @@ A_NUMBER = Text(en="a number", zh="一个数")
 
 
 def number(answer: object) -> float:
-    """The number that was handed in: a Python or NumPy one, a fraction, or a tensor that holds one, but no text."""
-    if isinstance(answer, str | bytes | bytearray):
-        raise TypeError
+    """The answer as a number, be it a tensor, a fraction or numpy's. Raises TypeError for a text."""
+    if isinstance(answer, str | bytes):
+        raise TypeError(answer)
     return float(answer)
 
 
