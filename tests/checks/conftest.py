@@ -1,5 +1,6 @@
 import pytest
 import torch
+import torch._dynamo
 
 from blocklab import language
 
@@ -17,3 +18,10 @@ def _one_thread():
 def english_again():
     yield
     language.choose("en")
+
+
+@pytest.fixture(autouse=True, scope="package")
+def _compiled_once():
+    """A compiled solution is compiled anew for every kind of input; here the first two will do, the rest run as is."""
+    with torch._dynamo.config.patch(recompile_limit=2):
+        yield

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from .advice import recognized
 from .attempts import count_failure, forget
 from .candidate import Complaint, as_call
+from .case import Case
 from .complaints import difference, line_of_error
-from .exercise import LARGE, SMALL, Case, Exercise, Mistake
+from .exercise import LARGE, SMALL, Exercise, Mistake
 from .habits import steps_of_loop
 from .modules import CannotBeSaid
 from .outcome import Outcome, by_position, close, differing, run
@@ -29,12 +31,20 @@ MOST_AT_ONCE = 3  # mistakes that are looked for together
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the learner's function and the reference gave on one input, and the name of the first value that differs."""
+    """What the learner's function and the reference gave on one input, and the name of the first value that differs.
+
+    `weak`: what differs is the weakness that the case's advice describes, which is no mistake.
+    """
 
     case: Case
     got: Outcome
     wanted: Outcome
     differs: str | None
+    weak: bool = False
+
+    @property
+    def wrong(self) -> bool:
+        return self.differs is not None and not self.weak
 
 
 def check(exercise: str, candidate: object, patience: float = PATIENCE) -> Verdict:
@@ -97,7 +107,9 @@ def _compare(exercise: Exercise, call: Callable[[dict], object]) -> Iterator[Com
             _want_written(got)
         quiet = True
         wanted = run(by_position(exercise.reference), case)
-        yield Comparison(case, got, wanted, differing(got, wanted, case.tolerance))
+        differs = differing(got, wanted, case.tolerance)
+        weak = differs is not None and recognized(exercise, call, case, got, wanted)
+        yield Comparison(case, got, wanted, differs, weak)
 
 
 def _want_written(first: Outcome) -> None:
@@ -116,7 +128,7 @@ def _want_some(exercise: Exercise, comparisons: list[Comparison]) -> None:
 
 
 def _right(comparisons: list[Comparison]) -> bool:
-    return not any(c.got.spoiled or c.got.tangled or (c.differs and c.case.advice is None) for c in comparisons)
+    return not any(c.got.spoiled or c.got.tangled or c.wrong for c in comparisons)
 
 
 def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
@@ -128,11 +140,11 @@ def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
 def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
     forget(exercise.name)
     right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
-    fragile = [c for c in comparisons if c.differs]
+    fragile = [c for c in comparisons if c.weak]
     told = [right.format(cases=len(comparisons) - len(fragile))]
     if len(comparisons) < len(exercise.all_cases):
         told.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
-    advice = {c.case.name: str(c.case.advice) for c in fragile}
+    advice = {c.case.name: str(c.case.advice.text) for c in fragile}
     if steps:
         advice["slow"] = SLOW.format(sizes=(SMALL, LARGE), steps=steps)
     told += [ADVICE.format(advice=text) for text in advice.values()]
@@ -146,7 +158,7 @@ def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
     spoiled = next((c.got.spoiled[0] for c in comparisons if c.got.spoiled), None)
     if spoiled:
         return _refusal(exercise, Complaint("mutates-input", {"name": spoiled}))
-    wrong = [c for c in comparisons if c.differs and c.case.advice is None]
+    wrong = [c for c in comparisons if c.wrong]
     if not wrong:
         name = next(c.got.tangled[0] for c in comparisons if c.got.tangled)
         return _refusal(exercise, Complaint("graph-kept", {"name": name}))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .exercise import Case, is_float
+from .case import Case, is_float
 
 
 class NotComparable(Exception):

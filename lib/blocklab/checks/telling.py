@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .exercise import Case, Exercise
+from .case import Case
+from .exercise import Exercise
 from .outcome import NotDifferentiable, Outcome, close
 from .words import AFTER_CALL, GRADIENT, NOT_DIFFERENTIABLE, PART, RESULT, RESULT_PART
 
