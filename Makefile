@@ -44,8 +44,8 @@ colab-environment:
 	$(SET_UP) colab
 
 wishes:
-	@case "$$READ" in en|zh) ;; *) printf '%s\n' "READ wants en or zh, got $$READ" >&2; exit 1 ;; esac
-	@case "$$FRESH" in ''|0|1) ;; *) printf '%s\n' "FRESH wants 1 (new copies) or 0, got $$FRESH" >&2; exit 1 ;; esac
+	@case "$$READ" in en|zh) ;; *) printf '%s\n' "READ wants en or zh, got $$READ / READ 只能是 en 或 zh" >&2; exit 1 ;; esac
+	@case "$$FRESH" in ''|0|1) ;; *) printf '%s\n' "FRESH wants 1 (new copies) or 0, got $$FRESH / FRESH 只能是 1（新的副本）或 0" >&2; exit 1 ;; esac
 
 lab: wishes lessons-environment
 	@$(BIN)/python -m blocklab.publish copies $(if $(filter 1,$(FRESH)),--fresh)

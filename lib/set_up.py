@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -98,8 +99,9 @@ class Wish:
     @property
     def fingerprint(self) -> str:
         """Of the arguments and of what stands in the files that they name."""
-        files = {word: Path(word).read_text("utf-8") for call in self.installs for word in call if word.endswith(".txt")}
-        return hashlib.sha256(repr((self.installs, sorted(files.items()))).encode()).hexdigest()
+        files = sorted({word for call in self.installs for word in call if word.endswith(".txt")})
+        contents = [Path(file).read_text("utf-8") for file in files]
+        return hashlib.sha256(repr((self.installs, contents)).encode()).hexdigest()
 
 
 def wish_of(stage: str) -> Wish:
@@ -205,7 +207,7 @@ def complete(wish: Wish, stage: str, seen: Seen) -> str | None:
 
 def names(packages: Path) -> set[str]:
     """What lies in the folder, without versions: what a user has upgraded by hand is there."""
-    return {name.partition("-")[0] for name in os.listdir(packages)}
+    return {re.sub(r"-[^-]*(?=\.dist-info$)", "", name) for name in os.listdir(packages)}
 
 
 def ready(wish: Wish, stage: str, asked: bool) -> bool:
@@ -227,14 +229,14 @@ def set_up(stage: str, asked: bool) -> None:
     if ready(wish, stage, asked):
         return
     with one_at_a_time():
-        seen = sound(wish.folder, asked)
+        seen, new = sound(wish.folder, asked)
         if not ours(seen, wish.folder):
             lead_here(seen)
-        if ready(wish, stage, asked):
+        if not new and ready(wish, stage, asked):
             return
         before = complete(wish, stage, seen)
         try:
-            fill(wish, seen)
+            fill(wish, seen, new)
         except SetUpError as error:
             if before is None or complete(wish, stage, seen) is None or os.environ.get("CI") == "true":
                 raise SetUpError(NOT_INSTALLED.format(folder=wish.folder, reason=error)) from error
@@ -259,8 +261,8 @@ def one_at_a_time() -> Iterator[None]:
         yield
 
 
-def sound(folder: Path, asked: bool) -> Seen:
-    """The environment, made anew if there is none or a broken one, and with pip."""
+def sound(folder: Path, asked: bool) -> tuple[Seen, bool]:
+    """The environment, made anew if there is none or a broken one, and with pip; and whether it is new."""
     seen = look(folder)
     wrong = fault(folder, seen, asked)
     if not wrong and not has_pip(folder):
@@ -268,17 +270,16 @@ def sound(folder: Path, asked: bool) -> Seen:
         run(python_of(folder), "-I", "-m", "ensurepip", "--upgrade", "--default-pip")
         wrong = None if has_pip(folder) else str(NO_PIP)
     if not wrong:
-        return seen
+        return seen, False
     if os.path.lexists(folder):
         say(ANEW, folder=folder, fault=wrong)
-    refuse_what_cannot_be()
+    refuse_bad_names()
     clear(folder)
     made = run(base_python(), "-m", "venv", str(folder))
-    seen = look(folder)
-    if made.returncode or fault(folder, seen, asked) or not has_pip(folder):
-        full = shutil.disk_usage(".").free < ROOM_OF_PIP
-        raise SetUpError(NOT_MADE.format(folder=folder, reason=NO_SPACE if full else last_line(made.stderr or made.stdout)))
-    return seen
+    if made.returncode:
+        clear(folder)
+        raise SetUpError(why_not_made(folder, made.stdout + made.stderr))
+    return look(folder), True
 
 
 def has_pip(folder: Path) -> bool:
@@ -286,19 +287,26 @@ def has_pip(folder: Path) -> bool:
 
 
 def base_python() -> str:
-    """The Python that runs this, outside of any virtual environment."""
-    return getattr(sys, "_base_executable", None) or sys.executable
+    """The Python that runs this, outside of the environment, which may be about to go."""
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    return os.path.realpath(base) if Path(base).is_relative_to(Path(".venv").absolute()) else base
 
 
-def refuse_what_cannot_be() -> None:
-    """Raise SetUpError if this Python makes no environments, or none in a folder of this name."""
+def refuse_bad_names() -> None:
+    """Raise SetUpError in a folder of a name that Python's `venv` or pip cannot work with."""
     path = os.getcwd()
     surrogate = any("\ud800" <= letter <= "\udfff" for letter in path)  # so Python reads what is no UTF-8
     for what, there in ((COLON, ":" in path), (LINE_BREAK, len(path.splitlines()) > 1), (NOT_UNICODE, surrogate)):
         if there:
             raise SetUpError(BAD_NAME.format(what=what, path=repr(path)))
-    if run(base_python(), "-c", "import ensurepip, venv").returncode:
-        raise SetUpError(NO_VENV.format(python=base_python(), version=dotted(sys.version_info[:2])))
+
+
+def why_not_made(folder: Path, output: str) -> str:
+    python = base_python()
+    if run(python, "-c", "import ensurepip, venv").returncode:
+        return NO_VENV.format(python=python, version=dotted(sys.version_info[:2]))
+    full = shutil.disk_usage(".").free < ROOM_OF_PIP
+    return NOT_MADE.format(folder=folder, reason=NO_SPACE if full else last_line(output))
 
 
 def clear(folder: Path) -> None:
@@ -318,14 +326,14 @@ def clear(folder: Path) -> None:
 def lead_here(seen: Seen) -> None:
     """Let the environment's `blocklab` be the one in this folder, now and after the folder has moved."""
     (seen.packages / PATH_FILE).write_text(os.path.relpath("lib", seen.packages) + "\n", "utf-8")
-    if not ours(look(Path(".venv")), Path(".venv")):  # a copy that pip installed goes before it
+    if (seen.packages / "blocklab").exists():  # a copy that pip installed would go before it
         run(python_of(Path(".venv")), "-I", "-m", "pip", "uninstall", "--yes", "blocklab")
 
 
-def fill(wish: Wish, seen: Seen) -> None:
+def fill(wish: Wish, seen: Seen, new: bool) -> None:
     """Install what is missing, first without the network. Raises SetUpError with pip's reason."""
     forget_halves(seen.packages)
-    if not all(pip(wish.folder, "--no-index", *call).returncode == 0 for call in wish.installs):
+    if new or not all(pip(wish.folder, "--no-index", *call).returncode == 0 for call in wish.installs):
         say(INSTALLING, folder=wish.folder)
         for call in wish.installs:
             done = pip(wish.folder, *call)
@@ -356,8 +364,9 @@ def forget_halves(packages: Path) -> None:
 def reason(output: str) -> str:
     """Why pip gave up, in a line."""
     errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
-    last = errors[-1] if errors and errors[-1] != "Exception:" else last_line(output)
-    return str(NO_NETWORK) if "Retrying (" in output and last.startswith("No matching distribution") else last
+    telling = [error for error in errors if not error.startswith(("Exception:", "Could not find a version"))]
+    why = telling[0] if telling else last_line(output)
+    return str(NO_NETWORK) if "Retrying (" in output and why.startswith("No matching distribution") else why
 
 
 def last_line(output: str) -> str:

@@ -1,12 +1,12 @@
 # Find a Python that is new enough, and let it set up what a target of the Makefile needs: sh lib/set_up.sh STAGE
 #
-# The one that is named (PYTHON=…) and no other; else the environment's own, else the first one on the PATH.
+# The one that is named (PYTHON=…) and no other; else the first one on the PATH, else the environment's own.
 
 stage=$1
 if [ -n "$PYTHON" ]; then
     set -- "$PYTHON"
 else
-    set -- .venv/bin/python python3 python3.14 python3.13 python3.12 python3.11 python
+    set -- python3 python3.14 python3.13 python3.12 python3.11 python .venv/bin/python
 fi
 for python; do
     new_enough=$("$python" -c 'import sys; print(sys.version_info >= (3, 11))' 2> /dev/null < /dev/null)
