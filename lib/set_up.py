@@ -5,6 +5,7 @@ file counts: an environment that is broken is made anew, one that was moved goes
 there. The package itself is not installed: a path file leads to this folder, from wherever the folder is.
 """
 
+import csv
 import fcntl
 import hashlib
 import json
@@ -14,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -234,16 +235,21 @@ def set_up(stage: str, asked: bool) -> None:
             lead_here(seen)
         if not new and ready(wish, stage, asked):
             return
-        before = complete(wish, stage, seen)
         try:
             fill(wish, seen, new)
         except SetUpError as error:
-            if before is None or complete(wish, stage, seen) is None or os.environ.get("CI") == "true":
+            if os.environ.get("CI") == "true" or not usable(wish, stage, seen):
                 raise SetUpError(NOT_INSTALLED.format(folder=wish.folder, reason=error)) from error
             say(GOING_ON, folder=wish.folder, reason=error)
             return
         record = {"wish": wish.fingerprint, "packages": sorted(names(seen.packages))}
         record_of(wish, stage).write_text(json.dumps(record), "utf-8")
+
+
+def usable(wish: Wish, stage: str, seen: Seen) -> bool:
+    """Is what is there enough, if not the newest: all that was once installed, or versions that will do?"""
+    ranges = [[word for word in call if word not in ("-c", "constraints.txt")] for call in wish.installs]
+    return complete(wish, stage, seen) is not None or satisfied(wish.folder, ranges)
 
 
 @contextmanager
@@ -267,23 +273,31 @@ def sound(folder: Path, asked: bool) -> tuple[Seen, bool]:
     wrong = fault(folder, seen, asked)
     if not wrong and not has_pip(folder):
         say(ADDING_PIP, folder=folder)
-        run(python_of(folder), "-I", "-m", "ensurepip", "--upgrade", "--default-pip")
+        run(python_of(folder), "-m", "ensurepip", "--upgrade", "--default-pip")
         wrong = None if has_pip(folder) else str(NO_PIP)
-    if not wrong:
-        return seen, False
-    if os.path.lexists(folder):
-        say(ANEW, folder=folder, fault=wrong)
-    refuse_bad_names()
-    clear(folder)
-    made = run(base_python(), "-m", "venv", str(folder))
-    if made.returncode:
-        clear(folder)
-        raise SetUpError(why_not_made(folder, made.stdout + made.stderr))
-    return look(folder), True
+    if wrong:
+        refuse_what_cannot_be()
+        if os.path.lexists(folder):
+            say(ANEW, folder=folder, fault=wrong)
+        return make(folder), True
+    return seen, False
 
 
 def has_pip(folder: Path) -> bool:
-    return run(python_of(folder), "-I", "-m", "pip", "--version").returncode == 0
+    return run(python_of(folder), "-I", "-m", "pip", "--isolated", "--version").returncode == 0
+
+
+def make(folder: Path) -> Seen:
+    """A new environment in place of what is there. Raises SetUpError if Python's `venv` makes none."""
+    clear(folder)
+    made = run(base_python(), "-m", "venv", str(folder))
+    seen = look(folder)
+    if made.returncode or seen is None:
+        clear(folder)
+        full = shutil.disk_usage(".").free < ROOM_OF_PIP
+        why = NO_SPACE if full else last_line(made.stdout + made.stderr) or NOT_RUNNING
+        raise SetUpError(NOT_MADE.format(folder=folder, reason=why))
+    return seen
 
 
 def base_python() -> str:
@@ -292,21 +306,15 @@ def base_python() -> str:
     return os.path.realpath(base) if Path(base).is_relative_to(Path(".venv").absolute()) else base
 
 
-def refuse_bad_names() -> None:
-    """Raise SetUpError in a folder of a name that Python's `venv` or pip cannot work with."""
+def refuse_what_cannot_be() -> None:
+    """Raise SetUpError where Python's `venv` or pip cannot work, before anything is removed."""
     path = os.getcwd()
     surrogate = any("\ud800" <= letter <= "\udfff" for letter in path)  # so Python reads what is no UTF-8
     for what, there in ((COLON, ":" in path), (LINE_BREAK, len(path.splitlines()) > 1), (NOT_UNICODE, surrogate)):
         if there:
             raise SetUpError(BAD_NAME.format(what=what, path=repr(path)))
-
-
-def why_not_made(folder: Path, output: str) -> str:
-    python = base_python()
-    if run(python, "-c", "import ensurepip, venv").returncode:
-        return NO_VENV.format(python=python, version=dotted(sys.version_info[:2]))
-    full = shutil.disk_usage(".").free < ROOM_OF_PIP
-    return NOT_MADE.format(folder=folder, reason=NO_SPACE if full else last_line(output))
+    if run(base_python(), "-c", "import ensurepip, venv").returncode:
+        raise SetUpError(NO_VENV.format(python=base_python(), version=dotted(sys.version_info[:2])))
 
 
 def clear(folder: Path) -> None:
@@ -314,8 +322,8 @@ def clear(folder: Path) -> None:
     if not os.path.lexists(folder):
         return
     marks = ("pyvenv.cfg", "lessons.json", "dev.json", "colab.json")
-    ours = not folder.is_symlink() and folder.is_dir()
-    if ours and (any((folder / mark).is_file() for mark in marks) or not any(files for *_, files in os.walk(folder))):
+    inside = not folder.is_symlink() and folder.is_dir()
+    if inside and (any((folder / mark).is_file() for mark in marks) or not any(files for *_, files in os.walk(folder))):
         shutil.rmtree(folder)
         return
     kept = next(path for n in range(1, 10_000) if not os.path.lexists(path := Path(f"{folder}-before-{n}")))
@@ -333,7 +341,7 @@ def lead_here(seen: Seen) -> None:
 def fill(wish: Wish, seen: Seen, new: bool) -> None:
     """Install what is missing, first without the network. Raises SetUpError with pip's reason."""
     forget_halves(seen.packages)
-    if new or not all(pip(wish.folder, "--no-index", *call).returncode == 0 for call in wish.installs):
+    if new or not satisfied(wish.folder, wish.installs):
         say(INSTALLING, folder=wish.folder)
         for call in wish.installs:
             done = pip(wish.folder, *call)
@@ -341,10 +349,15 @@ def fill(wish: Wish, seen: Seen, new: bool) -> None:
                 raise SetUpError(reason(done.stdout + done.stderr))
 
 
+def satisfied(folder: Path, installs: Iterable[Iterable[str]]) -> bool:
+    """Is all of it there? pip is asked, and reaches for no network."""
+    return all(pip(folder, "--no-index", *call).returncode == 0 for call in installs)
+
+
 def pip(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     """`pip install`, into the environment whatever the user's settings say."""
     command = ("-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", *arguments)
-    return run(python_of(folder), *command, PIP_USER="0")
+    return run(python_of(folder), *command, PIP_USER="0", PIP_TARGET="", PIP_PREFIX="", PIP_ROOT="")
 
 
 def forget_halves(packages: Path) -> None:
@@ -352,12 +365,12 @@ def forget_halves(packages: Path) -> None:
     for leftover in packages.glob("~*"):
         shutil.rmtree(leftover, ignore_errors=True)
     for note in packages.glob("*.dist-info"):
-        try:
-            files = (note / "RECORD").read_text("utf-8").splitlines()
-        except OSError:
-            files = ["nothing"]  # pip writes its list of files last
-        tops = {line.split(",")[0].split("/")[0] for line in files}
-        if not all((packages / top).exists() for top in tops - {""}):
+        installer, record = note / "INSTALLER", note / "RECORD"
+        if installer.is_file() and installer.read_text("utf-8").strip() != "pip":
+            continue
+        rows = csv.reader(record.read_text("utf-8").splitlines()) if record.is_file() else []
+        tops = {row[0].split("/")[0] for row in rows if row}
+        if not tops or not all((packages / top).exists() for top in tops):  # pip writes the record last
             shutil.rmtree(note)
 
 

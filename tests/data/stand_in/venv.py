@@ -10,8 +10,10 @@ def make(folder: Path) -> None:
     packages = folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
     packages.mkdir(parents=True)
     (folder / "bin").mkdir()
-    (folder / "bin" / "python").symlink_to(sys.executable)
-    (folder / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).parent}\n", encoding="utf-8")
+    python = Path(sys.executable).resolve()
+    (folder / "bin" / "python").symlink_to(python)
+    settings = f"home = {python.parent}\ninclude-system-site-packages = false\n"
+    (folder / "pyvenv.cfg").write_text(settings, encoding="utf-8")
     shutil.copytree(Path(__file__).with_name("pip"), packages / "pip")
 
 

@@ -48,9 +48,11 @@ def put(name: str, version: str) -> None:
     module.mkdir(exist_ok=True)
     note.mkdir()
     (note / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n", "utf-8")
-    if pipe := os.environ.pop("STAND_IN_STOP", None):
-        Path(pipe).write_text("stopped", "utf-8")
-        Path(pipe).read_text("utf-8")
+    pipe = Path(os.environ.get("STAND_IN_STOP", "no pipe"))
+    if pipe.exists():
+        pipe.write_text("stopped", "utf-8")
+        pipe.read_text("utf-8")
+        pipe.unlink()
     (module / "__init__.py").write_text("", "utf-8")
     (module / "__main__.py").write_text(PROGRAM, "utf-8")
     (note / "RECORD").write_text(f"{name}/__init__.py,,\n{name}-{version}.dist-info/RECORD,,\n", "utf-8")
