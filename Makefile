@@ -107,4 +107,4 @@ font: dev-environment
 	$(BIN)/python -m blocklab.publish.font
 
 clean:
-	rm -rf .venv .venv-colab .venv.lock build lib/*.egg-info artifacts
+	rm -rf .venv .venv-colab .venv-going .venv-colab-going .venv.lock build lib/*.egg-info artifacts

@@ -273,6 +273,8 @@ def sound(folder: Path, asked: bool) -> tuple[Seen, bool]:
     wrong = fault(folder, seen, asked)
     if not wrong and not has_pip(folder):
         say(ADDING_PIP, folder=folder)
+        for note in seen.packages.glob("pip-*.dist-info"):  # or it would be taken for there
+            shutil.rmtree(note)
         run(python_of(folder), "-m", "ensurepip", "--upgrade", "--default-pip")
         wrong = None if has_pip(folder) else str(NO_PIP)
     if wrong:
@@ -319,12 +321,15 @@ def refuse_what_cannot_be() -> None:
 
 def clear(folder: Path) -> None:
     """Remove a virtual environment; what is anything else is renamed, never removed."""
+    going = Path(f"{folder}-going")  # under this name, should it be interrupted, the next call removes the rest
+    shutil.rmtree(going, ignore_errors=True)
     if not os.path.lexists(folder):
         return
     marks = ("pyvenv.cfg", "lessons.json", "dev.json", "colab.json")
     inside = not folder.is_symlink() and folder.is_dir()
     if inside and (any((folder / mark).is_file() for mark in marks) or not any(files for *_, files in os.walk(folder))):
-        shutil.rmtree(folder)
+        folder.rename(going)
+        shutil.rmtree(going)
         return
     kept = next(path for n in range(1, 10_000) if not os.path.lexists(path := Path(f"{folder}-before-{n}")))
     folder.rename(kept)
@@ -379,7 +384,8 @@ def reason(output: str) -> str:
     errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
     telling = [error for error in errors if not error.startswith(("Exception:", "Could not find a version"))]
     why = telling[0] if telling else last_line(output)
-    return str(NO_NETWORK) if "Retrying (" in output and why.startswith("No matching distribution") else why
+    unreached = "Retrying (" in output and why.startswith(("No matching distribution", "Cannot install"))
+    return str(NO_NETWORK) if unreached else why
 
 
 def last_line(output: str) -> str:

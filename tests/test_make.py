@@ -160,14 +160,10 @@ NAMES = [
     "a'; touch PWNED; '",
     'say "hello"',
     '"; touch PWNED; "',
-    "$HOME",
-    "$$",
     "$(touch PWNED)",
     "$(shell touch PWNED)",
     "`touch PWNED`",
-    "; touch PWNED",
     "a & touch PWNED &",
-    "a | touch PWNED",
     "#1",
     "100%",
     "%s%n",
@@ -175,14 +171,10 @@ NAMES = [
     "(paren) [bracket] {brace}",
     "*?",
     "-rf",
-    "--help",
-    "~",
     "a=b",
     "积木 第一课",
     "naïve é 😀",
     "tab\there",
-    "!history",
-    "<in> out",
 ]
 
 
@@ -323,7 +315,7 @@ def test_a_broken_environment_is_made_anew(ready, damage):
     assert made.lines[0].startswith("The environment in .venv is broken: ")
     assert made.lines[0].endswith("; making it anew.")
     assert os.listdir(ready.folder).count(".venv") == 1
-    assert not list(ready.folder.glob(".venv-before-*"))
+    assert sorted(path.name for path in ready.folder.glob(".venv*")) == [".venv", ".venv.lock"]
     assert ready.make("lab", **OFFLINE).lines[:-2] == []  # mended
 
 
@@ -423,14 +415,29 @@ def test_a_newer_version_is_installed(ready):
     assert version.startswith("99.")
 
 
-@pytest.mark.parametrize("trouble", [*OFFLINE.values(), "ERROR: [Errno 28] No space left on device", "killed"])
-def test_what_is_installed_still_opens_when_nothing_newer_can_be_had(ready, trouble):
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (*OFFLINE.values(), NO_NETWORK),
+        ("WARNING: Retrying (Retry(total=0))\nERROR: Cannot install numpy>=2.0 because of a conflict.", NO_NETWORK),
+        ("WARNING: Retrying (Retry(total=4))\nERROR: [Errno 28] No space left", "[Errno 28] No space left"),
+        ("ERROR: Could not find a version\nERROR: No matching distribution found", "No matching distribution found"),
+        ("ERROR: Exception:\nTraceback:\nReadTimeoutError: Read timed out.\n", "ReadTimeoutError: Read timed out."),
+        ("Killed", "Killed"),
+    ],
+)
+def test_what_is_installed_still_opens_when_nothing_newer_can_be_had(ready, trouble, reason):
     newer(ready)
     made = ready.make("lab", STAND_IN_NETWORK=trouble)
     assert made.lab == opened()
-    reason = NO_NETWORK if trouble in OFFLINE.values() else trouble.removeprefix("ERROR: ")
     assert made.lines[1] == f".venv could not be brought up to date ({reason}); going on with what is installed."
     assert ready.make("lab").lines[0].startswith("Installing into .venv")  # the next time it is tried again
+
+
+def test_versions_that_will_do_open_even_if_make_did_not_install_them(ready):
+    newer(ready)
+    (ready.venv / "lessons.json").unlink()
+    assert ready.make("lab", **OFFLINE).lab == opened()
 
 
 def test_in_ci_no_older_version_will_do(ready):

@@ -14,7 +14,16 @@ def make(folder: Path) -> None:
     (folder / "bin" / "python").symlink_to(python)
     settings = f"home = {python.parent}\ninclude-system-site-packages = false\n"
     (folder / "pyvenv.cfg").write_text(settings, encoding="utf-8")
-    shutil.copytree(Path(__file__).with_name("pip"), packages / "pip")
+    put_pip(packages)
+
+
+def put_pip(packages: Path) -> None:
+    """As pip itself would: not where a note says that it is there."""
+    note = packages / "pip-1.dist-info"
+    if not note.exists():
+        shutil.copytree(Path(__file__).with_name("pip"), packages / "pip", dirs_exist_ok=True)
+        note.mkdir()
+        (note / "RECORD").write_text("pip/__init__.py,,\npip-1.dist-info/RECORD,,\n", "utf-8")
 
 
 if __name__ == "__main__":
