@@ -31,14 +31,14 @@ def install(arguments: list[str]) -> None:
             wanted.append(word)
     exact = dict(line.split("==") for line in wanted if "==" in line and ";" not in line)
     names = [re.match(r"[\w.-]+", line)[0] for line in wanted]
-    versions = {name: exact.get(name) or pins.get(name, "1") for name in names}
-    missing = [name for name in names if not (PACKAGES / f"{name}-{versions[name]}.dist-info").is_dir()]
+    versions = {name: exact.get(name) or pins.get(name, "*") for name in names}
+    missing = [name for name in names if not any(PACKAGES.glob(f"{name}-{versions[name]}.dist-info"))]
     if missing and "--no-index" in arguments:
         sys.exit(f"ERROR: No matching distribution found for {missing[0]}")
     if missing and (trouble := os.environ.get("STAND_IN_NETWORK")):
         sys.exit(trouble)
     for name in missing:
-        put(name, versions[name])
+        put(name, versions[name].replace("*", "1"))
 
 
 def put(name: str, version: str) -> None:
