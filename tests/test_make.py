@@ -226,6 +226,10 @@ def test_a_copied_folder_uses_its_own_package(ready, tmp_path):
     assert ours(ready)
 
 
+def test_the_way_to_the_package_moves_with_the_folder(ready):
+    assert (ready.packages / "0-blocklab.pth").read_text("utf-8") == "../../../../lib\n"
+
+
 def test_a_copy_that_pip_installed_gives_way(ready):
     (ready.packages / "blocklab").mkdir()
     (ready.packages / "blocklab" / "__init__.py").write_text("", "utf-8")
