@@ -94,13 +94,13 @@ PYPROJECT = """\
 name = "demo"
 
 [project.urls]
-Repository = "https://github.com/OWNER/demo"
+Repository = "https://github.com/carol/demo"
 """
 
 README = """\
 # Demo
 
-    git clone https://github.com/OWNER/demo
+    git clone https://github.com/carol/demo
 
 <!-- lessons:begin -->
 <!-- lessons:end -->

@@ -56,6 +56,8 @@ def _address(project: Project, options: argparse.Namespace) -> int:
     address = write_address(project, options.url)
     failures = restamp(project, outlines)
     print(f"address: {address.url}")
+    if not address.colab:
+        print("no links to Colab: it opens notebooks from github.com alone")
     return _report(failures)
 
 
@@ -94,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(command=_check)
 
     address = commands.add_parser("address", help="change the repository's address everywhere")
-    address.add_argument("url", metavar="URL", help="such as https://github.com/OWNER/REPO")
+    address.add_argument("url", metavar="URL", help="such as https://github.com/ada/lessons")
     address.set_defaults(command=_address)
 
     copies = commands.add_parser("copies", help="copy the lessons to my/, where a learner works")
