@@ -49,17 +49,18 @@ class Control:
 
     def move(self, value: Any) -> None:
         """Take a value that is known to be good, tell the panel whether it is another, and show it in the widgets."""
+        self._panel.want_movable()
         changed = not same(value, self._value)
         self._value = value
         try:
-            self._report(changed)
+            self._panel.moved(changed)
         finally:  # after the picture, which is what the reader waits for, and also when it failed
             self.show()
 
-    def taken(self, report: Callable[[bool], None]) -> "Control":
-        """A copy that calls `report(changed)` whenever it is moved."""
+    def taken(self, panel: Any) -> "Control":
+        """A copy that belongs to a panel: it asks `panel.want_movable()` and tells `panel.moved(changed)`."""
         live = copy.copy(self)
-        live._report = report
+        live._panel = panel
         return live
 
     def title(self, name: str) -> str:

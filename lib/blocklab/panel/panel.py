@@ -61,7 +61,7 @@ class Panel:
             if not isinstance(control, Control):
                 raise TypeError(f"Panel wants a Slider, Choice or Toggle for {name}, got {brief(control)}")
         self.size = checked_size(size)
-        self.controls = {name: control.taken(self._moved) for name, control in controls.items()}
+        self.controls = {name: control.taken(self) for name, control in controls.items()}
         self._language, self._font = language.chosen(), matplotlib.rcParams["font.family"]
         self._picture: Callable | None = picture
         self._canvas: Canvas | None = None
@@ -102,7 +102,7 @@ class Panel:
 
     def move(self, **values: Any) -> None:
         """Set several controls and draw once. Raises like the controls, before any of them moves."""
-        self._want_open()
+        self.want_movable()
         if unknown := values.keys() - self.controls.keys():
             there = ", ".join(self.controls) or "none"
             raise TypeError(f"move wants the names of controls ({there}), got {', '.join(sorted(unknown))}")
@@ -151,9 +151,11 @@ class Panel:
         cells.leave(self)
         self._picture = None
 
-    def _want_open(self) -> None:
+    def want_movable(self) -> None:
         if self._picture is None:
             raise RuntimeError("this panel is closed; run the cell that makes it for a new one")
+        if self._drawing:
+            raise RuntimeError("update wants to leave the controls of its own panel where they are")
 
     @contextmanager
     def _as_made(self) -> Iterator[None]:
@@ -161,11 +163,8 @@ class Panel:
         with language.speaking(self._language), matplotlib.rc_context({"font.family": self._font}):
             yield
 
-    def _moved(self, changed: bool) -> None:
-        if self._drawing:
-            if changed:
-                raise RuntimeError("update wants to leave the controls of its own panel where they are")
-            return
+    def moved(self, changed: bool) -> None:
+        """What a control tells: draw, unless others are about to move with it."""
         self._due = self._due or changed
         if self._due and not self._held:
             self._redraw()
@@ -175,7 +174,7 @@ class Panel:
 
         Until that has been done from end to end the picture is due, and any move does it, also one to the same place.
         """
-        self._want_open()
+        self.want_movable()
         self._due = self._drawing = True
         with self._as_made():
             try:

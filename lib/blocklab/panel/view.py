@@ -53,14 +53,14 @@ class View:
             description=str(RESET), icon="undo", layout=widgets.Layout(width="auto", margin="2px 0")
         )
         button.on_click(lambda _button: reset())
-        bar = widgets.HBox(
+        self.bar = widgets.HBox(
             [*(control.widget for control in controls.values()), *([button] if controls else [])],
             layout=widgets.Layout(
                 flex_flow="row wrap", max_width="100%", width=width, align_items="center", margin="0 0 4px"
             ),
         )
         self.root = widgets.VBox(
-            [bar, self.image, self.line, unanswered], layout=widgets.Layout(max_width="100%", overflow="hidden")
+            [self.bar, self.image, self.line, unanswered], layout=widgets.Layout(max_width="100%", overflow="hidden")
         )
         self.root.add_class("blocklab-panel")
 
