@@ -6,7 +6,7 @@ one message at a time and merges the moves that come meanwhile.
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import combinations, product
 from typing import Any
 
@@ -26,8 +26,8 @@ LIVE_SCALE, LIVE_QUALITY = 1, 85
 takes 20 to 30 ms longer to decode it, more than all the rest of a move: `tests/bench/panel.py` measures it."""
 
 SAVED_SCALE = 2
-WIDEST = 100
-"""Inches: a frame of 10,000 x 10,000 pixels is the largest that matplotlib and a browser both take."""
+SMALLEST, LARGEST = 0.1, 50
+"""Inches: a picture has pixels, and a saved one of 10,000 x 10,000 is the most that anything shows."""
 
 FAILED = Text(
     en="The picture could not be drawn for {values}. {error}: {reason}",
@@ -160,7 +160,9 @@ class Panel:
     @contextmanager
     def _as_made(self) -> Iterator[None]:
         """In the language and the font in which the panel was made, whatever was chosen since."""
-        with language.speaking(self._language), matplotlib.rc_context({"font.family": self._font}):
+        font = {"font.family": self._font}
+        other = matplotlib.rcParams["font.family"] != self._font  # for changing it takes longer than most updates
+        with language.speaking(self._language), matplotlib.rc_context(font) if other else nullcontext():
             yield
 
     def moved(self, changed: bool) -> None:
@@ -249,8 +251,8 @@ def checked_size(size: Any) -> tuple[float, float]:
     """Width and height in inches, or TypeError or ValueError naming what was wanted and what came."""
     if not isinstance(size, tuple | list) or len(size) != 2 or not all(map(is_number, size)):
         raise TypeError(f"Panel wants a size of two numbers, width and height in inches, got {brief(size)}")
-    if not all(0 < side <= WIDEST for side in size):
-        raise ValueError(f"Panel wants a size between 0 and {WIDEST} inches, got {brief(size)}")
+    if not all(SMALLEST <= side <= LARGEST for side in size):
+        raise ValueError(f"Panel wants sides from {SMALLEST} to {LARGEST} inches, got {brief(size)}")
     return float(size[0]), float(size[1])
 
 
