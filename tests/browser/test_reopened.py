@@ -22,6 +22,9 @@ IS_TRUSTED = """() => {
     const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
     return cells.filter(cell => cell.type === 'code').every(cell => cell.trusted);
 }"""
+TRUST = """() => {
+    for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) cell.trusted = true;
+}"""
 # ipywidgets looks for a widget for two seconds before it says that there is none.
 WIDGETS_ARE_LOOKED_FOR = """() => {
     const cells = window.jupyterapp.shell.currentWidget.content.widgets;
@@ -31,15 +34,19 @@ WIDGETS_ARE_LOOKED_FOR = """() => {
 
 
 @pytest.fixture(scope="module")
-def ran(chromium, address, notebooks, tmp_path_factory):
-    """A lesson in both languages, copied as `make lab` copies it, run, saved, its kernel shut down."""
+def copied(notebooks, tmp_path_factory):
+    """A lesson in both languages, copied as `make lab` copies it."""
     root = tmp_path_factory.mktemp("project")
     for language in LANGUAGES:
         (root / "notebooks" / language).mkdir(parents=True)
         shutil.copy(NOTEBOOKS / language / LESSON, root / "notebooks" / language)
     copy_lessons(Project(root))
-    shutil.copytree(root / "my", notebooks / "my")
-    shutil.copytree(root / "my", notebooks / "untouched")
+    return shutil.copytree(root / "my", notebooks / "my")
+
+
+@pytest.fixture(scope="module")
+def ran(chromium, address, copied):
+    """The same, run and saved, its kernel shut down."""
     for language in LANGUAGES:
         page = chromium.new_page(viewport={"width": 1400, "height": 1000})
         lab.open_notebook(page, address, f"my/{language}/{LESSON}")
@@ -50,7 +57,7 @@ def ran(chromium, address, notebooks, tmp_path_factory):
         lab.save(page)
         page.evaluate(SHUT_DOWN)
         page.close()
-    return notebooks / "my"
+    return copied
 
 
 def reopen(page, address, path):
@@ -85,14 +92,13 @@ def expect_stills(page, language, saved):
     assert page.get_by_role("slider").count() == 0
 
 
-def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, address, ran):
-    assert ran
-    reopen(page, address, f"untouched/en/{LESSON}")
-    page.evaluate("() => void window.jupyterapp.commands.execute('notebook:trust')")
-    page.get_by_role("button", name="Trust", exact=True).click()
+def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, address, copied):
+    shutil.copy(copied / "en" / LESSON, copied / "en" / "untouched.ipynb")
+    lab.open_notebook(page, address, "my/en/untouched.ipynb")
+    page.evaluate(TRUST)
     lab.save(page)
     page.evaluate(SHUT_DOWN)
-    reopen(page, address, f"untouched/en/{LESSON}")
+    reopen(page, address, "my/en/untouched.ipynb")
     assert page.evaluate(IS_TRUSTED)
     expect(page.locator(".jp-RenderedImage img")).to_have_count(2)
     expect(page.get_by_text("Error displaying widget")).to_have_count(0)
