@@ -227,11 +227,9 @@ class Panel:
         if self._picture is None:
             return {"text/plain": repr(self)}, {}
         width, height = (round(side * DPI) for side in self.size)
-        data = {
-            "text/plain": self.line,
-            "image/png": b64encode(png(self.canvas.still(SAVED_SCALE))).decode(),
-            VIEW: view_of(self.view.root),
-        }
+        view = view_of(self.view.root)  # first: its frame is ready, and after a still the next one is drawn anew
+        saved = b64encode(png(self.canvas.still(SAVED_SCALE))).decode()
+        data = {"text/plain": self.line, "image/png": saved, VIEW: view}
         return data, {"image/png": {"width": width, "height": height}}
 
     def _ipython_display_(self, **_options) -> None:
