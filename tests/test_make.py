@@ -121,8 +121,9 @@ def clone_into(path):
         for name in ("Makefile", "pyproject.toml", "constraints.txt", "colab-constraints.txt"):
             shutil.copy(ROOT / name, folder)
         (folder / "lib").symlink_to(ROOT / "lib")
+        (folder / "notebooks" / "source").mkdir(parents=True)
         for language in ("en", "zh"):
-            (folder / "notebooks" / language).mkdir(parents=True)
+            (folder / "notebooks" / language).mkdir()
             (folder / "notebooks" / language / "00_start_here.ipynb").write_text("{}", "utf-8")
         home = {"PATH": path, "HOME": str(folder.parent), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
         return Clone(folder, home | {"PYTHONPATH": str(STAND_IN)})

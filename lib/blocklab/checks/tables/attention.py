@@ -145,9 +145,9 @@ CAUSAL_MASK = Exercise(
             {"length": 5001},
             advice=Advice(
                 Text(
-                    en="A text of 5001 tokens has 25 million pairs, and your function walks through them one by one. "
+                    en="A text of 5001 tokens has 5001² pairs, and your function walks through them one by one. "
                     "Let torch compare all positions at once.",
-                    zh="5001 个词元的文本有 2500 万对位置，而你的函数是一对一对地处理的。"
+                    zh="5001 个词元的文本有 5001² 对位置，而你的函数是一对一对地处理的。"
                     "请让 torch 一次比较所有的位置。",
                 ),
                 endless=True,
@@ -525,7 +525,7 @@ EXPONENTIAL = Text(
 NOTHING_SEEN = Text(
     en="A query that may see no key gets NaN, or a mean of what is hidden from it. `F.scaled_dot_product_attention` "
     "gives zeros: such rows come from padding, and NaN would spread.",
-    zh="如果一个查询看不到任何键，你的结果是 NaN，或者是本该屏蔽的那些值的平均。"
+    zh="如果一个查询看不到任何键，你的结果是 NaN，或者是本该屏蔽的那些值的均值。"
     "`F.scaled_dot_product_attention` 给出的全是零：这样的行来自填充，而 NaN 会扩散。",
 )
 
