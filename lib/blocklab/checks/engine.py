@@ -138,7 +138,7 @@ def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
         name = next(c.got.tangled[0] for c in comparisons if c.got.tangled)
         return _refusal(exercise, Complaint("graph-kept", {"name": name}))
     returned = all(_gives_back(c) for c in comparisons if c.case.advice is None)
-    known = () if returned else recognize(attempt, comparisons)
+    known = recognize(attempt, comparisons, returned)
     seen = _most_telling(wrong, known)
     if known:
         name = "+".join(mistake.id for mistake in known)

@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from .candidate import Complaint
 from .exercise import Exercise, is_float
-from .modules import attributes_as_arguments, own, own_shape
+from .modules import attributes_as_arguments, own, own_shape, takes
 
+MOST_AXES = 5  # (N, C, D, H, W)
 ROWS = 1 + torch.arange(16) / 8  # other multiples of a row, so that one at least shows how its numbers are rounded
 
 
@@ -40,11 +41,11 @@ def _fit(
     x = arguments[first]
     sized = arguments.get("normalized_shape", (x.shape[_axis(exercise)],))
     resized = shape is not None and tuple(shape) != tuple(sized)
-    fit = {first: _resize_input(x, exercise, sized, shape) if resized else x}
+    fit = {first: _of_rank(module, exercise, _resize_input(x, exercise, sized, shape) if resized else x)}
     for name in names:
         value, has = arguments.get(name, defaults[name]), own(module, name)
         own_setting = _is_count(value) and _is_count(has)  # what was worked out from it when it was made stays true
-        own_default = name not in arguments and isinstance(value, float) and type(has) is float
+        own_default = name not in arguments and type(value) in (float, type(None)) and type(has) is float
         if isinstance(value, Tensor) and has is None and defaults[name] is None:
             value = None
         elif isinstance(value, Tensor) and resized and tuple(value.shape) == tuple(sized):
@@ -72,6 +73,12 @@ def _is_count(x: object) -> bool:
 def _is_default(fit: dict[str, object], defaults: dict[str, object]) -> bool:
     name, value = list(fit.items())[-1]
     return value is defaults[name] or (not isinstance(value, Tensor) and value == defaults[name])
+
+
+def _of_rank(module: nn.Module, exercise: Exercise, x: Tensor) -> Tensor:
+    """x with more axes of one number behind the channels, if the Module wants them."""
+    lifted = [x.view(*x.shape, *[1] * more) for more in range(MOST_AXES + 1 - x.dim())] if _axis(exercise) == 1 else []
+    return next((y for y in lifted if takes(module, y)), x)
 
 
 def _resize_input(x: Tensor, exercise: Exercise, sized: tuple[int, ...], shape: tuple[int, ...]) -> Tensor:

@@ -7,17 +7,18 @@ from types import FrameType
 
 from .exercise import LARGE, SMALL
 from .interrupts import Interrupted
+from .outcome import foreign
 
 
 def python_steps(call: Callable[[], object]) -> int:
-    """How many lines of Python the call runs the second time; the first one may compile."""
+    """How many lines of the learner's own the call runs the second time; the first one may compile."""
     call()
     steps = 0
 
-    def count(_frame: FrameType, event: str, _argument: object) -> Callable:
+    def count(frame: FrameType, event: str, _argument: object) -> Callable | None:
         nonlocal steps
         steps += event == "line"
-        return count
+        return None if foreign(frame) else count
 
     before = sys.gettrace()
     sys.settrace(count)

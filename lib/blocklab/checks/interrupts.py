@@ -8,10 +8,12 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from time import monotonic
 from types import CodeType, FrameType
 
 BETWEEN_STRIKES = 0.05  # seconds
+PATIENCE_WITH_MACHINE = 2  # times as long at most, if it is busy with other programs
 
 
 class Interrupted(BaseException):
@@ -24,18 +26,20 @@ class Watch:
     In the main thread a signal ends what runs, also where it sleeps; elsewhere, or where the signal has no effect, an
     exception that Python raises between two instructions. What catches everything is struck again, outside of its
     `try`. One thing cannot be ended: a single call of compiled code. Python acts again when that returns. `stopped`
-    says whether it was the stop button.
+    says whether it was the stop button. Time in which the machine ran other programs does not count, where it tells.
     """
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
         self.stopped = False
         self._deadline: float | None = None
+        self._latest = 0.0
         self._boundary: FrameType | None = None  # only what it called may be struck
         self._strikes = 0
         self._signal_sent = self._ended = False
         self._changed = threading.Condition()
         self._thread = threading.get_ident()
+        self._waits = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")  # Linux
         self._ambush = _Ambush(self)
 
     def __enter__(self) -> "Watch":
@@ -59,9 +63,11 @@ class Watch:
 
     def call(self, function: Callable[[], object], seconds: float | None = None) -> object:
         """function(), which gets so many seconds, or what is left. Raises Interrupted if that is not enough."""
-        start, tracer = monotonic(), sys.gettrace()
+        start, tracer = self._now(), sys.gettrace()
         self._strikes = 0
-        self._set_deadline(start + (self.left if seconds is None else seconds))
+        seconds_left = max(self.left if seconds is None else seconds, 0)
+        self._latest = monotonic() + PATIENCE_WITH_MACHINE * seconds_left
+        self._set_deadline(start + seconds_left)
         try:
             return self._call(function)
         finally:
@@ -72,7 +78,7 @@ class Watch:
                 self._strikes += 1
             if self._strikes:
                 sys.settrace(tracer)
-            self.left -= monotonic() - start if seconds is None else 0
+            self.left -= self._now() - start if seconds is None else 0
             if self._strikes or self.stopped:  # whatever it made of the interruption
                 raise Interrupted
 
@@ -88,6 +94,13 @@ class Watch:
             frame = frame.f_back
         return frames if frame is not None else []
 
+    def _now(self) -> float:
+        """A clock that stands still while the thread waits for its turn on a busy machine."""
+        try:
+            return monotonic() - int(self._waits.read_bytes().split()[1]) / 1e9
+        except (OSError, IndexError):
+            return monotonic()
+
     def _set_deadline(self, deadline: float) -> None:
         with self._changed:
             self._deadline = deadline
@@ -96,7 +109,9 @@ class Watch:
     def _watch(self) -> None:
         with self._changed:
             while not self._ended:
-                wait = None if self._deadline is None else self._deadline - monotonic()
+                wait = None
+                if self._deadline is not None:
+                    wait = min(self._deadline - self._now(), self._latest - monotonic())
                 if wait is not None and wait <= 0:
                     self._strike()
                     wait = BETWEEN_STRIKES
@@ -123,7 +138,7 @@ class Watch:
         if by_hand:
             self.stopped = True
             if inside:
-                self._set_deadline(0)
+                self._set_deadline(self._now())
         if inside and self._strikes > 1:
             self._ambush.lay(frame)
         if inside or by_hand:

@@ -1,7 +1,6 @@
 """Call an nn.Module where the exercise is a function: its attributes take the place of the arguments."""
 
 import copy
-import math
 
 import torch
 from torch import Tensor, nn
@@ -29,14 +28,18 @@ def own(module: nn.Module, name: str) -> object:
         return MISSING
 
 
+def vectors(module: nn.Module) -> list[Tensor]:
+    """Its parameters and buffers of the names that the exercises know."""
+    return [x for x in (own(module, name) for name in VECTORS) if isinstance(x, Tensor) and x.dim()]
+
+
 def own_shape(module: nn.Module, exercise: Exercise) -> tuple[int, ...] | None:
     """The shape that the Module was made for, as its own settings or vectors say; None if they do not."""
-    vectors = [x for x in (own(module, name) for name in VECTORS) if isinstance(x, Tensor) and x.dim()]
     if any(parameter.name == "normalized_shape" for parameter in exercise.parameters):
         shape = _as_shape(own(module, "normalized_shape"))
-        return shape or next((tuple(x.shape) for x in vectors), None)
+        return shape or next((tuple(x.shape) for x in vectors(module)), None)
     counts = [x for x in (own(module, name) for name in COUNTS) if type(x) is int]
-    return next(((size,) for size in (*(x.numel() for x in vectors), *counts)), None)
+    return next(((size,) for size in (*(x.numel() for x in vectors(module)), *counts)), None)
 
 
 def _as_shape(value: object) -> tuple[int, ...] | None:
@@ -59,14 +62,15 @@ def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: di
     first, *settings = (parameter.name for parameter in exercise.parameters)
     defaults = {parameter.name: parameter.default for parameter in exercise.parameters}
     x = arguments[first]
-    _want_rank(module, x)
+    if not takes(module, x):
+        raise CannotBeSaid
     tensors = {}
     for name in settings:
         value, has = arguments.get(name, defaults[name]), own(module, name)
         if name == "training":
             module.train(value)
         elif isinstance(value, Tensor):
-            tensors[name] = _shaped_like(has, value, x)
+            tensors[name] = _shaped_like(has, value)
         elif name == "normalized_shape":
             if (_as_shape(has) or own_shape(module, exercise)) != value:
                 raise CannotBeSaid
@@ -79,7 +83,6 @@ def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: di
     for name, parameter in list(module.named_parameters()):
         if name not in tensors and name not in NEUTRAL:
             raise CannotBeSaid
-        _shaped_like(parameter, parameter, x)
         tensors.setdefault(name, torch.full_like(parameter, NEUTRAL.get(name, 0.0), dtype=like.dtype))
     return _call_with(module, tensors, arguments)
 
@@ -95,12 +98,8 @@ def _copied(module: nn.Module) -> nn.Module:
         return shallow
 
 
-def _shaped_like(has: object, value: Tensor, x: Tensor) -> Tensor:
-    """A vector in the shape that the module gave it: (C,), or (1, C, 1, 1) for inputs of four axes."""
+def _shaped_like(has: object, value: Tensor) -> Tensor:
     if not isinstance(has, Tensor) or has.numel() != value.numel():
-        raise CannotBeSaid
-    laid_out = has.dim() > 1 and max(has.shape) == math.prod(has.shape)
-    if laid_out and has.dim() not in (x.dim(), x.dim() - 1):
         raise CannotBeSaid
     return value.view(has.shape)
 
@@ -109,7 +108,7 @@ def _set(module: nn.Module, name: str, has: object, value: object) -> None:
     """Set a number such as eps or momentum; a count has to be the module's own already."""
     if type(has) is type(value) and has == value:
         return
-    if not isinstance(value, float) or type(has) not in (int, float):
+    if not isinstance(value, float) or type(has) not in (int, float, type(None)):
         raise CannotBeSaid
     try:
         setattr(module, name, value)
@@ -117,13 +116,19 @@ def _set(module: nn.Module, name: str, has: object, value: object) -> None:
         raise CannotBeSaid from None
 
 
-def _want_rank(module: nn.Module, x: Tensor) -> None:
-    """torch has a class of its own for every rank; each refuses the others' inputs."""
+def takes(module: nn.Module, x: Tensor) -> bool:
+    """Whether x has as many axes as the Module is for: torch has a class of its own for every rank."""
     if isinstance(module, nn.modules.batchnorm._NormBase):
         try:
             module._check_input_dim(x)
         except ValueError:
-            raise CannotBeSaid from None
+            return False
+    return all(_is_row(v) or v.dim() in (x.dim(), x.dim() - 1) for v in vectors(module))
+
+
+def _is_row(vector: Tensor) -> bool:
+    """Whether it is (C,), or has axes of its own that all count, and not (1, C, 1, 1) for inputs of four axes."""
+    return vector.dim() == 1 or max(vector.shape) < vector.numel()
 
 
 def _call_with(module: nn.Module, tensors: dict[str, Tensor], arguments: dict[str, object]) -> object:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import torch
 from torch import Tensor
@@ -102,11 +103,16 @@ def _failed(error: BaseException, case: Case, spoiled: tuple[str, ...]) -> Outco
     return Outcome({}, error, message, _own_line(error), spoiled)
 
 
+def foreign(frame: FrameType) -> bool:
+    """Whether Python, torch or this package wrote what runs, and not the learner."""
+    return frame.f_code.co_filename.startswith(_FOREIGN)
+
+
 def _own_line(error: BaseException) -> tuple[int, str] | None:
     """The learner's own line in which an error arose: the last one outside of Python, torch and this package."""
     own = None
     for frame, number in traceback.walk_tb(error.__traceback__):
-        if not frame.f_code.co_filename.startswith(_FOREIGN):
+        if not foreign(frame):
             own = frame, number
     if own is None:
         return None

@@ -43,8 +43,8 @@ def _plain_tensor(x: Tensor) -> Tensor | Strange:
         layout = Tensor.layout.__get__(x)
         if layout is not torch.strided:
             return Strange(A_KIND.format(kind=layout))
-        if Tensor.is_nested.__get__(x):
-            return Strange(A_KIND.format(kind="NestedTensor"))
+        if Tensor.is_nested.__get__(x) or Tensor.is_quantized.__get__(x):
+            return Strange(A_KIND.format(kind="nested tensor" if Tensor.is_nested.__get__(x) else "quantized tensor"))
         x = Tensor.as_subclass(x, Tensor)
     return strange if _hollow(x) else x
 

@@ -1,9 +1,9 @@
 """Which known mistakes give what the learner's function gave? A name that might not be true is not told."""
 
-import itertools
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from .attempt import Attempt
 from .comparison import Comparison
@@ -13,53 +13,97 @@ from .outcome import Outcome, by_position, differing, run
 from .surroundings import settled
 
 MOST_AT_ONCE = 3  # mistakes that are looked for together
-MOST_CONFIRMED = 3  # inputs besides the table's on which several mistakes have to agree as well
+MOST_CONFIRMED = 3  # inputs near the table's on which several mistakes have to agree as well
 
 
-def recognize(attempt: Attempt, comparisons: list[Comparison]) -> tuple[Mistake, ...]:
+def recognize(attempt: Attempt, comparisons: list[Comparison], returned: bool) -> tuple[Mistake, ...]:
     """The known mistake that gives the same on every input of the table, or several that do so together.
 
-    An error is the same if its words are. Where wrong numbers agree too, its class is enough for one mistake alone. A
-    function that only raises makes no several mistakes, and these have to agree on inputs besides the table's too.
+    An error is the same if its words are. Where wrong numbers agree too, its class is enough for one mistake alone.
+    Several are looked for only where the smallest wrong result could come of them: a function that stops everywhere,
+    or gives another kind of thing than any mistake does, has some other fault. Of a function that `returned` its input
+    only a mistake is true that gives it back to the last bit.
     """
     exercise = attempt.exercise
     of_table = [c for c in comparisons if c.case in exercise.cases and c.case.advice is None]
     of_table.sort(key=lambda c: (c.differs is None, c.case.gradient, c.case.size))
-    if not any(c.differs for c in of_table):
+    wrong = [c for c in of_table if c.differs]
+    if not wrong:
         return ()
-    numbers_differ = any(c.differs and c.got.error is None for c in of_table)
+    if returned:
+        of_table = [replace(c, case=replace(c.case, tolerance=0.0)) for c in of_table]
+        wrong = of_table[:1]
+    lenient = any(c.got.error is None for c in wrong)
+    on_smallest = {mistake: _run(exercise, (mistake,), wrong[0].case) for mistake in exercise.mistakes}
+    for mistake, outcome in on_smallest.items():
+        if _agree(outcome, wrong[0], lenient) and _explain(exercise, (mistake,), of_table[1:], lenient):
+            return (mistake,)
+    kinds = {_kind(outcome) for outcome in (wrong[0].wanted, *on_smallest.values())}
+    if returned or all(c.got.error for c in of_table) or _kind(wrong[0].got) not in kinds:
+        return ()
+    return _several(attempt, comparisons, of_table)
 
-    def explains(mistakes: tuple[Mistake, ...]) -> bool:
-        lenient = numbers_differ and len(mistakes) == 1
-        return all(_same(exercise, mistakes, c.case, c.got, lenient) for c in of_table)
 
-    alone = next(filter(explains, exercise.combinations(1)), ())
-    if alone or all(c.got.error is not None for c in of_table):
-        return alone
-    sets = itertools.chain.from_iterable(exercise.combinations(count) for count in range(2, MOST_AT_ONCE + 1))
-    others = None
-    for mistakes in filter(explains, sets):
-        others = _others(attempt, comparisons, of_table) if others is None else others
-        if all(_same(exercise, mistakes, case, got) for case, got in others):
-            return mistakes
+def _several(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]) -> tuple[Mistake, ...]:
+    """Mistakes that give the same together, on inputs besides the table's too.
+
+    Each of two does harm where the learner's function is wrong; each of three, to save time, there alone.
+    """
+    exercise, others = attempt.exercise, None
+    harm = {mistake: _harmed(exercise, mistake, of_table) for mistake in exercise.mistakes}
+    wrong = {c.case for c in of_table if c.differs}
+    possible = {2: {m for m in harm if harm[m] & wrong}, 3: {m for m in harm if harm[m] and harm[m] <= wrong}}
+    for count in range(2, MOST_AT_ONCE + 1):
+        for mistakes in exercise.combinations(count):
+            if possible[count].issuperset(mistakes) and _explain(exercise, mistakes, of_table):
+                others = _others(attempt, comparisons, of_table) if others is None else others
+                if _explain(exercise, mistakes, others):
+                    return mistakes
     return ()
 
 
-def _same(exercise: Exercise, mistakes: tuple[Mistake, ...], case: Case, got: Outcome, lenient: bool = False) -> bool:
-    outcome = run(by_position(exercise.variant(*mistakes)), case)
-    if lenient and outcome.error is not None and got.error is not None:
+def _harmed(exercise: Exercise, mistake: Mistake, of_table: list[Comparison]) -> set[Case]:
+    """The inputs on which the mistake alone is wrong."""
+    outcomes = ((c, _run(exercise, (mistake,), c.case)) for c in of_table)
+    return {c.case for c, outcome in outcomes if differing(outcome, c.wanted, c.case.tolerance)}
+
+
+def _run(exercise: Exercise, mistakes: tuple[Mistake, ...], case: Case) -> Outcome:
+    return run(by_position(exercise.variant(*mistakes)), case)
+
+
+def _explain(
+    exercise: Exercise, mistakes: tuple[Mistake, ...], comparisons: list[Comparison], lenient: bool = False
+) -> bool:
+    return all(_agree(_run(exercise, mistakes, c.case), c, lenient) for c in comparisons)
+
+
+def _agree(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
+    """Whether mistakes gave what the learner's function gave."""
+    got = comparison.got
+    if lenient and outcome.error and got.error:
         return type(outcome.error) is type(got.error)
-    return differing(outcome, got, case.tolerance) is None
+    return differing(outcome, got, comparison.case.tolerance) is None
 
 
-def _others(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]) -> list[tuple[Case, Outcome]]:
+def _kind(outcome: Outcome) -> tuple:
+    """What sort of thing came out: the names, shapes and types of the values, or the class of the error."""
+    values = outcome.values.items()
+    return type(outcome.error), *((name, *_shape(x)) for name, x in values)
+
+
+def _shape(x: object) -> tuple:
+    return (x.shape, x.dtype, x.device) if isinstance(x, Tensor) else (type(x),)
+
+
+def _others(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]) -> list[Comparison]:
     """What the learner's function gives on the larger input, and on inputs near those of the table."""
-    found = [(c.case, c.got) for c in comparisons if c.case.name == "larger"]
-    near = [_near(c.case) for c in of_table if any(map(is_float, c.case.arguments.values()))]
+    found = [c for c in comparisons if c.case.name == "larger"]
+    near = [replace(c, case=_near(c.case)) for c in of_table if any(map(is_float, c.case.arguments.values()))]
     with settled():
-        for case in near[:MOST_CONFIRMED]:
+        for comparison in near[:MOST_CONFIRMED]:
             try:
-                found.append((case, attempt.on(case)))
+                found.append(replace(comparison, got=attempt.on(comparison.case)))
             except CannotBeSaid:
                 continue
     return found
@@ -67,11 +111,9 @@ def _others(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comp
 
 def _near(case: Case) -> Case:
     """Every float a little larger or smaller: zeros, signs and infinities stay."""
+    return replace(case, arguments={name: _moved(x) if is_float(x) else x for name, x in case.arguments.items()})
 
-    def moved(x: object) -> object:
-        if not is_float(x):
-            return x
-        place = torch.arange(x.numel(), dtype=torch.float64).view(x.shape)
-        return (x * (1 + 0.2 * torch.sin(place * place + 1))).to(x.dtype)
 
-    return replace(case, arguments={name: moved(x) for name, x in case.arguments.items()})
+def _moved(x: Tensor) -> Tensor:
+    place = torch.arange(x.numel(), dtype=torch.float64).view(x.shape)
+    return (x * (1 + 0.2 * torch.sin(place * place + 1))).to(x.dtype)
