@@ -122,7 +122,7 @@ BAD = {
 
 @pytest.mark.parametrize(("candidate", "mistake", "word"), BAD.values(), ids=BAD)
 def test_what_is_wrong_is_said(candidate, mistake, word, reader):
-    verdict = check("layer_norm", candidate)
+    verdict = check("layer_norm", candidate, patience=60)
     assert (verdict.passed, verdict.mistake) == (False, mistake)
     assert word in str(verdict)
     assert ("的" in str(verdict) or "请" in str(verdict)) == (reader == "zh")
@@ -150,14 +150,6 @@ def endless(x, shape, weight=None, bias=None, eps=1e-5):
 def test_an_endless_loop_is_stopped(reader):
     verdict = check("layer_norm", endless, patience=0.2)
     assert (verdict.passed, verdict.mistake) == (False, "interrupted")
-
-
-def interrupted_by_hand(x, shape, weight=None, bias=None, eps=1e-5):
-    raise KeyboardInterrupt
-
-
-def test_the_stop_button_is_understood():
-    assert check("layer_norm", interrupted_by_hand).mistake == "interrupted"
 
 
 def test_nothing_interrupts_later():

@@ -9,7 +9,7 @@ from .fitting import fitted
 from .habits import steps_of_loop
 from .interrupts import Interrupted, Watch
 from .outcome import Outcome, TookTooLong, run
-from .surroundings import settled
+from .surroundings import functions, settled
 
 SHARE = 0.1  # of the patience, for each call that decides nothing
 
@@ -24,11 +24,19 @@ class Attempt:
         self._watch, self._share = watch, SHARE * watch.left
         try:
             self.exercise = watch.call(partial(fitted, exercise, candidate))
-            self.call = watch.call(partial(as_call, self.exercise, candidate))
+            self._call = watch.call(partial(as_call, self.exercise, candidate))
         except (Interrupted, Complaint):
             raise
         except BaseException as error:  # its attributes run code too
             raise Complaint("raises", {"error": f"{kind(error)}: {words_of(error)}"}) from None
+
+    def call(self, arguments: dict[str, object]) -> object:
+        """What the candidate makes of the arguments. Functions that it replaced are put back at once."""
+        put_back = functions()
+        try:
+            return self._call(arguments)
+        finally:
+            put_back()
 
     def on(self, case: Case) -> Outcome:
         """What the candidate does with an input. Raises Interrupted where an input that decides takes too long."""

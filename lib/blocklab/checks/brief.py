@@ -1,10 +1,12 @@
 """Short words for anything a learner may hand in: nothing is asked that may lie, fail, or answer with a book."""
 
+import re
 import reprlib
 
 from .interrupts import Interrupted
 
 MOST_CHARACTERS = 300  # of a text that the learner's code had a hand in
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 class _Brief(reprlib.Repr):
@@ -34,8 +36,9 @@ def brief(x: object) -> str:
 
 
 def cut(text: str, most: int = MOST_CHARACTERS) -> str:
-    """The beginning of a long text."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """The beginning of a long text, with what no screen can show written as an escape."""
+    text = text if len(text) <= most else text[: most - 1] + "…"
+    return _NO_TEXT.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def kind(x: object) -> str:

@@ -13,6 +13,7 @@ from time import monotonic
 from types import CodeType, FrameType
 
 BETWEEN_STRIKES = 0.05  # seconds
+STRIKES_AT_IMPORTS = 100  # from this one on
 PATIENCE_WITH_MACHINE = 2  # times as long at most, if it is busy with other programs
 
 
@@ -87,12 +88,16 @@ class Watch:
         return function()
 
     def inside(self, frame: FrameType | None) -> list[FrameType]:
-        """The frames from this one up to the function that is watched; none if it is not below that."""
+        """The frames from this one up to the function that is watched; none if it is not below that.
+
+        None as well in the midst of an import, which would leave half a module behind, unless that takes for ever too.
+        """
         frames, boundary = [], self._boundary
         while frame is not None and frame is not boundary:
             frames.append(frame)
             frame = frame.f_back
-        return frames if frame is not None else []
+        importing = any(frame.f_code.co_filename.startswith("<frozen importlib") for frame in frames)
+        return frames if frame is not None and not (importing and self._strikes < STRIKES_AT_IMPORTS) else []
 
     def _now(self) -> float:
         """A clock that stands still while the thread waits for its turn on a busy machine."""

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 
 import torch
 from torch import Tensor
@@ -76,7 +76,8 @@ def run(call: Callable[[dict], object], case: Case) -> Outcome:
         try:
             values = results(call(arguments))
             if case.gradient:
-                values |= _gradients(values, leaves)
+                with torch.enable_grad():  # the function may have switched gradients off
+                    values |= _gradients(values, leaves)
         except Interrupted:
             raise
         except BaseException as error:
@@ -92,7 +93,7 @@ def run(call: Callable[[dict], object], case: Case) -> Outcome:
 
 def _from_here(error: BaseException) -> bool:
     """Whether it was raised by this package, and not by a learner who borrowed the class."""
-    *_, (frame, _line) = traceback.walk_tb(error.__traceback__)
+    *_, (frame, _line) = traceback.walk_tb(_trace(error))
     return frame.f_globals.get("__name__", "").startswith(__package__)
 
 
@@ -103,6 +104,10 @@ def _failed(error: BaseException, case: Case, spoiled: tuple[str, ...]) -> Outco
     return Outcome({}, error, message, _own_line(error), spoiled)
 
 
+def _trace(error: BaseException) -> TracebackType | None:
+    return BaseException.__traceback__.__get__(error)  # whatever the error's own class says
+
+
 def foreign(frame: FrameType) -> bool:
     """Whether Python, torch or this package wrote what runs, and not the learner."""
     return frame.f_code.co_filename.startswith(_FOREIGN)
@@ -111,7 +116,7 @@ def foreign(frame: FrameType) -> bool:
 def _own_line(error: BaseException) -> tuple[int, str] | None:
     """The learner's own line in which an error arose: the last one outside of Python, torch and this package."""
     own = None
-    for frame, number in traceback.walk_tb(error.__traceback__):
+    for frame, number in traceback.walk_tb(_trace(error)):
         if not foreign(frame):
             own = frame, number
     if own is None:

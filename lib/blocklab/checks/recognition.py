@@ -87,13 +87,8 @@ def _agree(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
 
 
 def _kind(outcome: Outcome) -> tuple:
-    """What sort of thing came out: the names, shapes and types of the values, or the class of the error."""
-    values = outcome.values.items()
-    return type(outcome.error), *((name, *_shape(x)) for name, x in values)
-
-
-def _shape(x: object) -> tuple:
-    return (x.shape, x.dtype, x.device) if isinstance(x, Tensor) else (type(x),)
+    """What sort of thing came out: the names and types of the values, or the class of the error."""
+    return type(outcome.error), *((name, type(x), getattr(x, "dtype", None)) for name, x in outcome.values.items())
 
 
 def _others(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]) -> list[Comparison]:

@@ -23,7 +23,8 @@ from torch import Tensor, nn
 
 MOST_SHOWN = 2000  # characters of what a function prints
 
-_NAMESPACES = (torch, F, torch.linalg, torch.autograd, Tensor, nn.Module, builtins, math, time, random)
+_NAMESPACES = (torch, F, torch.linalg, torch.autograd, Tensor, nn.Module, math, time, random)
+_BUILTINS = vars(builtins)
 # What is read before and written back afterwards if it is then another, by a pair of functions.
 _STATES: tuple[tuple[Callable, Callable], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype),
@@ -69,17 +70,23 @@ def settled(sheet: Sheet | None = None) -> Iterator[None]:
     with ExitStack() as stack:
         for read, write in _STATES:
             stack.callback(_restore, read, write, read())
-        for remember in (_device, _random_numbers, _functions, _signals, _folder, _numpy, _figures, _displays):
+        for remember in (_device, _random_numbers, functions, _signals, _folder, _numpy, _figures, _displays):
             stack.callback(remember())
         for mode in (torch.inference_mode(False), torch.enable_grad(), warnings.catch_warnings(), *_overridden()):
             stack.enter_context(mode)
         torch.set_default_dtype(torch.float32)
         warnings.simplefilter("ignore")
         logging.disable()
+        stack.callback(setattr, sys, "unraisablehook", sys.unraisablehook)
+        sys.unraisablehook = _ignore  # generators that are left unfinished may complain
         sheet = sheet or Sheet()
         stack.enter_context(redirect_stdout(sheet))
         stack.enter_context(redirect_stderr(sheet))
         yield
+
+
+def _ignore(_unraisable: object) -> None:
+    pass
 
 
 def _restore(read: Callable, write: Callable, old: object) -> None:
@@ -126,11 +133,13 @@ def _random_numbers() -> Callable:
     return put_back
 
 
-def _functions() -> Callable:
+def functions() -> Callable:
     """Functions that may be replaced. What is new in a module stays, for parts of torch are loaded late."""
+    own = _BUILTINS.copy()
     before = [(space, dict(vars(space))) for space in _NAMESPACES]
 
     def put_back() -> None:
+        _BUILTINS.update(own)  # first, and without any of them
         for space, old in before:
             now = vars(space)
             if len(now) == len(old) and all(map(operator.is_, now.values(), old.values())):
@@ -149,8 +158,11 @@ def _signals() -> Callable:
     if threading.current_thread() is not threading.main_thread():
         return _nothing
     before = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    timer = signal.getitimer(signal.ITIMER_REAL) if hasattr(signal, "getitimer") else (0.0, 0.0)  # not on Windows
 
     def put_back() -> None:
+        if not timer[0] and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm that nobody awaits ends the process
         for number, handler in before.items():
             if handler is not None and signal.getsignal(number) is not handler:
                 signal.signal(number, handler)
