@@ -49,7 +49,7 @@ class Batch(Normalizes):
 
 
 class BiasedStored(Batch):
-    def stored(self, variance, count):
+    def stored(self, variance, _count):
         return variance
 
 

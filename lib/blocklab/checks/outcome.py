@@ -74,9 +74,10 @@ def run(call: Callable[[dict], object], case: Case) -> Outcome:
     with warnings.catch_warnings(), torch.enable_grad():
         warnings.simplefilter("ignore")
         try:
-            values = results(call(arguments))
-            if case.gradient:
-                with torch.enable_grad():  # the function may have switched gradients off
+            returned = call(arguments)
+            with torch.enable_grad():  # the function may have switched gradients off
+                values = results(returned)
+                if case.gradient:
                     values |= _gradients(values, leaves)
         except Interrupted:
             raise
