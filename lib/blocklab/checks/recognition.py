@@ -47,15 +47,15 @@ def recognize(attempt: Attempt, comparisons: list[Comparison], returned: bool) -
 def _several(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]) -> tuple[Mistake, ...]:
     """Mistakes that give the same together, on inputs besides the table's too.
 
-    Each of two does harm where the learner's function is wrong; each of three, to save time, there alone.
+    Two may undo each other's harm somewhere. Each of three, to save time, does harm where the function is wrong alone.
     """
     exercise, others = attempt.exercise, None
     harm = {mistake: _harmed(exercise, mistake, of_table) for mistake in exercise.mistakes}
     wrong = {c.case for c in of_table if c.differs}
-    possible = {2: {m for m in harm if harm[m] & wrong}, 3: {m for m in harm if harm[m] and harm[m] <= wrong}}
+    possible = {2: harm.keys(), 3: {m for m in harm if harm[m] and harm[m] <= wrong}}
     for count in range(2, MOST_AT_ONCE + 1):
         for mistakes in exercise.combinations(count):
-            if possible[count].issuperset(mistakes) and _explain(exercise, mistakes, of_table):
+            if possible[count] >= set(mistakes) and _explain(exercise, mistakes, of_table):
                 others = _others(attempt, comparisons, of_table) if others is None else others
                 if _explain(exercise, mistakes, others):
                     return mistakes
