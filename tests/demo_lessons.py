@@ -80,18 +80,27 @@ print()
 1 / 0
 '''
 
+GLOSSARY = """\
+[[term]]
+en = "mean"
+zh = "均值"
+lesson = 1
+meaning_en = "The sum divided by the count."
+meaning_zh = "总和除以个数。"
+"""
+
 PYPROJECT = """\
 [project]
 name = "demo"
 
 [project.urls]
-Repository = "https://github.com/OWNER/demo"
+Repository = "https://github.com/carol/demo"
 """
 
 README = """\
 # Demo
 
-    git clone https://github.com/OWNER/demo
+    git clone https://github.com/carol/demo
 
 <!-- lessons:begin -->
 <!-- lessons:end -->

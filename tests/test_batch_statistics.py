@@ -141,7 +141,7 @@ def test_compiles_without_a_break(rng):
 
 ONES, PAIR, ROW = torch.ones(2, 3), torch.ones(2), torch.ones(1)
 REFUSED = {
-    "batch_statistics wants at least one axis, got ()": lambda: batch_statistics(ONES, ()),
+    "batch_statistics wants axes between -2 and 1, at least one, got ()": lambda: batch_statistics(ONES, ()),
     "merge_statistics wants count_a to be at least 0, got -1": lambda: merge_statistics(-1, PAIR, PAIR, 1, PAIR, PAIR),
     "merge_statistics wants count_b to be at least 0, got -2": lambda: merge_statistics(1, PAIR, PAIR, -2, PAIR, PAIR),
     "merge_statistics wants m2_a of shape (2,), got (1,)": lambda: merge_statistics(1, PAIR, ROW, 1, PAIR, PAIR),

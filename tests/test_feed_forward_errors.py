@@ -25,7 +25,9 @@ WRONG_VALUES = {
         x, x, lambda g: g.sum(-1)
     ),
     "gated_unit wants value of shape (2, 5, 6), got (5, 6)": lambda: ours.swiglu(x, x[0]),
-    "activation is wanted to be one of relu, gelu, silu, sigmoid, got 'mish'": lambda: ours.gated_unit(x, x, "mish"),
+    "gated_unit wants activation to be one of relu, gelu, silu, sigmoid or a function, got 'mish'": lambda: (
+        ours.gated_unit(x, x, "mish")
+    ),
 }
 
 
@@ -53,7 +55,9 @@ WRONG_TYPES = {
     "gated_unit wants gate of a floating point type, got torch.int64": lambda: ours.gated_unit(integers, x, "silu"),
     "gated_unit wants value of a floating point type, got torch.int64": lambda: ours.gated_unit(x, integers, "silu"),
     "gated_unit wants value to be a tensor, got float": lambda: ours.swiglu(x, 1.0),
-    "activation is wanted to be a name or a function, got int": lambda: ours.gated_unit(x, x, 1),
+    "gated_unit wants activation to be one of relu, gelu, silu, sigmoid or a function, got int": lambda: (
+        ours.gated_unit(x, x, 1)
+    ),
 }
 
 

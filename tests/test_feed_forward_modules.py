@@ -239,7 +239,9 @@ WRONG_VALUES = {
     "FeedForward wants hidden to be at least 1, got 0": lambda: FeedForward(6, 0),
     "FeedForward wants dropout to be between 0 and 1, got 1.5": lambda: FeedForward(6, 10, dropout=1.5),
     "FeedForward wants dropout to be between 0 and 1, got nan": lambda: FeedForward(6, 10, dropout=NAN),
-    "activation is wanted to be one of relu, gelu, silu, sigmoid, got 'swish'": lambda: FeedForward(6, 10, "swish"),
+    "FeedForward wants activation to be one of relu, gelu, silu, sigmoid or a function, got 'swish'": lambda: (
+        FeedForward(6, 10, "swish")
+    ),
     "FeedForward wants x of shape (*, 6), got (2, 5, 6, 1)": lambda: FeedForward(6, 10)(x[..., None]),
     "FeedForward wants x of shape (*, 6), got ()": lambda: FeedForward(6, 10)(torch.tensor(1.0)),
     "SwiGLU wants d_model to be at least 1, got -6": lambda: SwiGLU(-6, 10),
@@ -264,7 +266,9 @@ WRONG_TYPES = {
     "parameter_count wants hidden to be an integer, got float": lambda: parameter_count(4, 8 / 3, True, False),
     "FeedForward wants d_model to be an integer, got float": lambda: FeedForward(6.0, 10),
     "FeedForward wants dropout to be a number, got NoneType": lambda: FeedForward(6, 10, dropout=None),
-    "activation is wanted to be a name or a function, got NoneType": lambda: FeedForward(6, 10, None),
+    "FeedForward wants activation to be one of relu, gelu, silu, sigmoid or a function, got NoneType": lambda: (
+        FeedForward(6, 10, None)
+    ),
     "FeedForward wants x of a floating point type, got torch.int64": lambda: FeedForward(6, 10)(x.long()),
     "FeedForward wants x to be a tensor, got list": lambda: FeedForward(6, 10)([1.0] * 6),
     "SwiGLU wants hidden to be an integer, got float": lambda: SwiGLU(6, 16.0),

@@ -47,3 +47,19 @@ def test_a_missing_twin_is_refused():
 
 def test_equal_texts_are_one_key():
     assert len({Text(en="a", zh="甲"): 1, Text(en="a", zh="甲"): 2}) == 1
+
+
+def test_a_language_spoken_for_a_while_is_taken_back_also_after_an_error():
+    text = Text(en="mean", zh="均值")
+    with language.speaking("zh"):
+        assert str(text) == "均值"
+    assert str(text) == "mean"
+    with pytest.raises(KeyError), language.speaking("zh"):
+        raise KeyError(str(text))
+    assert language.chosen() == "en"
+
+
+def test_an_unknown_language_is_not_spoken():
+    with pytest.raises(ValueError, match="got 'fr'"), language.speaking("fr"):
+        pass
+    assert language.chosen() == "en"

@@ -1,4 +1,6 @@
+import gc
 import io
+import weakref
 from contextlib import redirect_stdout
 
 import matplotlib
@@ -45,6 +47,21 @@ def test_begin_gives_every_lesson_the_same_numbers():
     first = torch.randn(3)
     begin("zh")
     assert torch.equal(torch.randn(3), first)
+
+
+def test_begin_again_frees_what_has_become_garbage_since():
+    class Ring:
+        pass
+
+    ring = Ring()
+    ring.itself = ring
+    begin("en")  # from now on no visit of the garbage collector
+    gone = weakref.ref(ring)
+    del ring
+    gc.collect()
+    assert gone() is not None
+    begin("en")
+    assert gone() is None
 
 
 def test_begin_refuses_an_unknown_language_and_changes_nothing():

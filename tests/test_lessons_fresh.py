@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from blocklab.publish import build, check, fresh, parity, texts
+from blocklab.publish import build, check, exercises, fresh, parity, texts
 from blocklab.publish.project import Project
 from blocklab.publish.source import Code, read_lesson
 
@@ -44,17 +44,17 @@ def test_code_cells_are_short(outline):
 
 
 @each_lesson
-def test_the_notebooks_are_fresh(outline):
-    nothing(fresh.check_notebooks(PROJECT, OUTLINES, outline))
+def test_exercises_and_solutions_bear_their_tags(outline):
+    nothing(exercises.check_exercises(read_lesson(PROJECT, outline.stem)))
 
 
 @each_lesson
-def test_both_languages_show_the_same_numbers(outline):
-    nothing(fresh.check_outputs(PROJECT, outline.stem))
+def test_the_notebooks_are_fresh_and_show_the_same(outline):
+    nothing(fresh.check_notebooks(PROJECT, OUTLINES, outline))
 
 
 def test_no_notebook_has_lost_its_source():
-    assert build.orphans(PROJECT) == []
+    assert build.orphans(PROJECT) == {}
 
 
 def test_texts_of_the_package_agree():
@@ -62,4 +62,4 @@ def test_texts_of_the_package_agree():
 
 
 def test_the_readmes_list_the_lessons():
-    nothing(check.check_readmes(PROJECT))
+    nothing(check.check_readmes(PROJECT, OUTLINES))

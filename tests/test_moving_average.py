@@ -228,7 +228,7 @@ REFUSED = {
     "ema_weights wants momentum to be between 0 and 1, got 1.5": lambda: ema_weights(1.5, 3),
     "ema_weights wants momentum to be between 0 and 1, got -0.1": lambda: ema_weights(-0.1, 3),
     "ema_weights wants steps to be at least 0, got -1": lambda: ema_weights(0.1, -1),
-    "ema_weights wants steps to be between 0 and 2147483648, got 4294967296": lambda: ema_weights(0.1, 2**32),
+    "ema_weights wants steps to be between 0 and 134217728, got 4294967296": lambda: ema_weights(0.1, 2**32),
     "half_life wants momentum to be between 0 and 1, got nan": lambda: half_life(NAN),
     "half_life wants momentum to be between 0 and 1, got -0.1": lambda: half_life(-0.1),
     "effective_window wants momentum to be between 0 and 1, got 2": lambda: effective_window(2),
@@ -253,7 +253,9 @@ REFUSED_TYPES = {
     "ema_weights wants dtype to be a floating point type, got torch.int64": lambda: ema_weights(
         0.1, 3, dtype=torch.int64
     ),
-    "ema_weights wants dtype to be a floating point type, got float32": lambda: ema_weights(0.1, 3, dtype="float32"),
+    "ema_weights wants dtype to be a floating point type, got str 'float32'": lambda: ema_weights(
+        0.1, 3, dtype="float32"
+    ),
     "half_life wants momentum to be a number, got NoneType": lambda: half_life(None),
     "effective_window wants momentum to be a number, got list": lambda: effective_window([0.1]),
     "debias wants average to be a tensor, got float": lambda: debias(1.0, 0.1, 3),

@@ -24,15 +24,15 @@ WRONG_VALUES = {
     "layer_norm wants weight of shape (5,), got (1,)": lambda: ours.layer_norm(x, (5,), one),
     "layer_norm wants weight of shape (6, 5), got (5,)": lambda: ours.layer_norm(x, (6, 5), five),
     "layer_norm wants bias of shape (5,), got (6,)": lambda: ours.layer_norm(x, (5,), five, six),
-    "layer_norm wants x to end in (6,), got x of (2, 6, 5)": lambda: ours.layer_norm(x, (6,)),
-    "layer_norm wants x to end in (5, 5), got x of (5,)": lambda: ours.layer_norm(five, (5, 5)),
+    "layer_norm wants x to end in normalized_shape (6,), got x of (2, 6, 5)": lambda: ours.layer_norm(x, (6,)),
+    "layer_norm wants x to end in normalized_shape (5, 5), got x of (5,)": lambda: ours.layer_norm(five, (5, 5)),
     "layer_norm wants normalized_shape to name at least one axis, got ()": lambda: ours.layer_norm(x, ()),
     "group_norm wants weight of shape (6,), got (2,)": lambda: ours.group_norm(x, 2, torch.ones(2)),
     "group_norm wants bias of shape (6,), got (1,)": lambda: ours.group_norm(x, 2, bias=one),
     "group_norm wants num_groups to divide the 6 channels, got 4": lambda: ours.group_norm(x, 4),
     "group_norm wants num_groups to be at least 1, got 0": lambda: ours.group_norm(x, 0),
     "rms_norm wants weight of shape (5,), got (1,)": lambda: ours.rms_norm(x, (5,), one),
-    "rms_norm wants x to end in (2, 6), got x of (2, 6, 5)": lambda: ours.rms_norm(x, (2, 6)),
+    "rms_norm wants x to end in normalized_shape (2, 6), got x of (2, 6, 5)": lambda: ours.rms_norm(x, (2, 6)),
     # too few axes, or too few numbers to have a variance
     "batch_norm wants x of shape (N, C) or (N, C, *), got (5,)": lambda: ours.batch_norm(five, None, None, None),
     "batch_norm wants x of shape (N, C) or (N, C, *), got ()": lambda: ours.batch_norm(five[0], None, None),
@@ -65,10 +65,10 @@ WRONG_VALUES = {
         x, use_input_stats=False
     ),
     # axes
-    "standardize wants axes between -3 and 2, at least one, got (3,)": lambda: ours.standardize(x, 3),
+    "standardize wants axes between -3 and 2, at least one, got 3": lambda: ours.standardize(x, 3),
     "standardize wants axes between -3 and 2, at least one, got (0, -4)": lambda: ours.standardize(x, (0, -4)),
     "standardize wants axes between -3 and 2, at least one, got ()": lambda: ours.standardize(x, ()),
-    "standardize wants every axis once, got (2, -1) for x of (2, 6, 5)": lambda: ours.standardize(x, (2, -1)),
+    "standardize wants axes that differ, got (2, -1) for x of (2, 6, 5)": lambda: ours.standardize(x, (2, -1)),
     # ranges, in what torch lacks and in Modules
     "standardize wants eps to be at least 0, got -1e-05": lambda: ours.standardize(x, 0, -1e-5),
     "batch_norm_loops wants eps to be at least 0, got -1": lambda: ours.batch_norm_loops(x, -1),

@@ -183,3 +183,22 @@ def test_running_variance_is_unbiased_and_the_normalizer_is_not(norm):
     assert_close(mean, torch.tensor([3.0], dtype=torch.float64))
     assert_close(var, torch.tensor([14 / 3], dtype=torch.float64))
     assert_close(y, (x - 3) / 3.5**0.5)
+
+
+BEYOND = [(torch.float32, 1e20), (torch.float32, 1e38), (torch.bfloat16, 1e20), (torch.float64, 1e160)]
+
+
+@pytest.mark.parametrize(("dtype", "scale"), BEYOND, ids=str)
+def test_squares_beyond_the_type_leave_nothing(dtype, scale, rng):
+    x = (scale * torch.randn(4, 6, 8, generator=rng, dtype=torch.float64)).to(dtype)
+    for y in (
+        ours.standardize(x, (0, 2)),
+        ours.batch_norm(x, None, None, training=True),
+        ours.instance_norm(x),
+        ours.layer_norm(x, (8,)),
+        ours.group_norm(x, 2),
+        ours.rms_norm(x, (8,)),
+    ):
+        assert ((y == 0) | y.isnan()).float().mean() > 0.9  # a row of small numbers may have a square yet
+    theirs = torch.nn.functional.layer_norm(x, (8,))
+    assert ((theirs == 0) | theirs.isnan()).float().mean() > 0.9

@@ -12,7 +12,9 @@ from PIL import Image
 
 from blocklab import language
 from blocklab.language import Text
+from blocklab.lesson import begin
 from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.panel.view import still, tree
 
 STRENGTH = Text(en="strength", zh="强度")
 
@@ -45,7 +47,10 @@ class Picture:
 
 
 def panel(picture=None, **controls):
-    return Panel(picture or Picture(), size=(3, 2), **{"height": Slider(0, 10, 1, 3, STRENGTH), **controls})
+    """A panel that is shown."""
+    made = Panel(picture or Picture(), size=(3, 2), **{"height": Slider(0, 10, 1, 3, STRENGTH), **controls})
+    assert made.view
+    return made
 
 
 # Sliders
@@ -155,7 +160,7 @@ def test_reset_moves_all_with_one_redraw():
     shown = panel(picture, flag=Toggle(False), tone=Choice({"a": 1, "b": 2}, None))
     shown.move(height=9, flag=True, tone=2)
     count = len(picture.calls)
-    button = next(w for w in shown.children[0].children if isinstance(w, ipywidgets.Button))
+    button = next(w for w in shown.view.bar.children if isinstance(w, ipywidgets.Button))
     button.click()
     assert shown.values == {"height": 3, "flag": False, "tone": None}
     assert len(picture.calls) == count + 1
@@ -213,24 +218,84 @@ def test_one_description_serves_two_languages():
     assert english.values["height"] == 3
 
 
+def speaking(figure):
+    """Words everywhere, some of them new in each move."""
+    axes = figure.subplots()
+    axes.set_ylabel(str(STRENGTH))
+
+    def update(height, **_):
+        axes.set_title(STRENGTH.format(height), loc="left")
+        for text in list(axes.texts):
+            text.remove()
+        axes.text(0.5, 0.5, str(STRENGTH))
+        if height == 7:
+            raise ArithmeticError("seven")
+        return f"{STRENGTH} {height}"
+
+    return update
+
+
+@pytest.mark.usefixtures("lesson_undone")
+@pytest.mark.parametrize(("first", "then"), [("en", "zh"), ("zh", "en")])
+@pytest.mark.parametrize("shown_before", [True, False], ids=["shown before", "shown after"])
+def test_a_panel_speaks_the_language_in_which_it_was_made(first, then, shown_before):
+    begin(first)
+    alone, mixed = panel(speaking), Panel(speaking, (3, 2), height=Slider(0, 10, 1, 3, STRENGTH))
+    for height in (4, 5):
+        alone.move(height=height)
+    page = still_page(alone)
+    if shown_before:
+        assert mixed.view
+    mixed.move(height=4)
+    begin(then)
+    mixed.move(height=5)
+    assert mixed.line == alone.line
+    assert bytes(mixed.image.value) == bytes(alone.image.value)
+    assert words(mixed) == words(alone)
+    assert still_page(mixed) == page
+    for each in (alone, mixed):
+        with pytest.raises(ArithmeticError):
+            each.move(height=7)
+    assert {"en": "could not be drawn", "zh": "无法画出"}[first] in mixed.line
+    assert language.chosen() == then
+    for each in (alone, mixed):
+        each.close()
+    assert repr(mixed) == repr(alone)
+    assert {"en": "closed", "zh": "关闭"}[first] in repr(mixed)
+    assert panel(speaking).line == {"en": "strength 3", "zh": "强度 3"}[then]
+
+
+def words(shown):
+    """All that the widgets say, without the line."""
+    texts = [getattr(w, name, "") for w in tree(shown.view.root) for name in ("description", "value", "options")]
+    return [text for text in texts if isinstance(text, str) and 'role="status"' not in text]
+
+
+def still_page(shown):
+    with shown._as_made():
+        return still("", shown.line, 300)
+
+
 # Errors
 
 
-def test_an_error_is_shown_and_raised_and_the_next_move_recovers():
+@pytest.mark.parametrize(
+    ("chosen", "says"), [("en", "could not be drawn for height = 7"), ("zh", "在 height = 7 时无法画出图像")]
+)
+def test_an_error_is_shown_and_raised_and_the_next_move_recovers(chosen, says):
+    language.choose(chosen)
     shown = panel()
-    for chosen, says in (("en", "could not be drawn for height = 7"), ("zh", "在 height = 7 时无法画出图像")):
-        language.choose(chosen)
-        with pytest.raises(ArithmeticError, match="never"):
-            shown.controls["height"].slider.value = 7
-        assert says in shown.line
-        assert "ArithmeticError" in shown.line
-        assert "&lt;b&gt;" in shown.children[2].value
-        assert shown.controls["height"].box.value == 7
-        shown.controls["height"].slider.value = 6
-        assert shown.line.startswith("height 6")
-        assert "error" not in shown.children[2].value
-        frame = shown.canvas.frame().copy()
-        assert np.array_equal(frame, shown.canvas.still(1))
+    with pytest.raises(ArithmeticError, match="never"):
+        shown.controls["height"].slider.value = 7
+    assert says in shown.line
+    assert "ArithmeticError" in shown.line
+    assert "&lt;b&gt;" in shown.view.line.value
+    assert shown.controls["height"].box.value == 7
+    shown.controls["height"].slider.value = 6
+    assert shown.line.startswith("height 6")
+    assert "error" not in shown.view.line.value
+    frame = shown.canvas.frame().copy()
+    assert np.array_equal(frame, shown.canvas.still(1))
 
 
 def test_a_picture_has_to_say_something():
@@ -243,6 +308,70 @@ def test_a_picture_has_to_say_something():
         Panel(lambda figure: None)
     with pytest.raises(TypeError, match="a Slider, Choice or Toggle for height, got 3"):
         Panel(Picture(), height=3)
+
+
+FAULTS = [KeyboardInterrupt, ArithmeticError, SystemExit, RecursionError]
+WAYS = {
+    "move": lambda shown, height: shown.move(height=height),
+    "value": lambda shown, height: setattr(shown.controls["height"], "value", height),
+    "slider": lambda shown, height: setattr(shown.controls["height"].slider, "value", height),
+    "box": lambda shown, height: setattr(shown.controls["height"].box, "value", height),
+    "several": lambda shown, height: shown.move(flag=True, height=height),
+}
+
+
+class Fault:
+    """Raises once, where it is asked to: inside `update`, between two artists, while the picture is encoded."""
+
+    def __init__(self, error, monkeypatch):
+        self.error, self.monkeypatch = error, monkeypatch
+
+    def __call__(self, *_args, **_options):
+        self.monkeypatch.undo()
+        raise self.error("torn")
+
+    def at(self, place):
+        name = {"draw": "blocklab.panel.canvas.Canvas.frame", "encode": "blocklab.panel.panel.jpeg"}.get(place)
+        self.monkeypatch.setattr(name or "matplotlib.lines.Line2D.set_ydata", self)
+
+
+@pytest.mark.parametrize("error", FAULTS)
+@pytest.mark.parametrize("place", ["update", "draw", "encode"])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_torn_is_said_and_the_next_move_draws_it_also_to_the_same_place(error, place, way, monkeypatch):
+    shown, whole = panel(flag=Toggle(False)), panel(flag=Toggle(False))
+    WAYS[way](whole, 5)
+    Fault(error, monkeypatch).at(place)
+    with pytest.raises(error):
+        WAYS[way](shown, 5)
+    assert "height = 5" in shown.line
+    assert shown.values == whole.values
+    assert shown.controls["height"].slider.value == shown.controls["height"].box.value == 5
+    shown.move(height=5)
+    assert shown.line == whole.line
+    assert bytes(shown.image.value) == bytes(whole.image.value)
+
+
+def test_a_reset_draws_what_was_torn(monkeypatch):
+    shown = panel()
+    frame = bytes(shown.image.value)
+    Fault(KeyboardInterrupt, monkeypatch).at("update")
+    with pytest.raises(KeyboardInterrupt):
+        shown.move(height=9)
+    shown.reset()
+    assert (shown.line, bytes(shown.image.value)) == ("height 3 []", frame)
+
+
+def test_an_interrupt_while_the_background_is_drawn_leaves_artists_and_frames_as_they_were(monkeypatch):
+    shown = panel()
+    axes = shown.canvas.figure.axes[0]
+    axes.set_title("new")
+    monkeypatch.setattr("matplotlib.axis.YAxis.draw", Fault(KeyboardInterrupt, monkeypatch))
+    with pytest.raises(KeyboardInterrupt):
+        shown.move(height=5)
+    assert axes.lines[0].get_animated()
+    shown.move(height=6)
+    assert np.array_equal(shown.canvas.frame().copy(), shown.canvas.still(1))
 
 
 # The sweep
@@ -272,7 +401,7 @@ def test_sweep_meets_an_error_at_the_maximum():
 
 
 def saved(shown):
-    data, metadata = shown._saved()
+    data, metadata = shown._repr_mimebundle_()
     return data, metadata["image/png"]
 
 
@@ -285,18 +414,12 @@ def test_the_saved_form_is_the_line_and_a_sharp_png():
     picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
     assert (picture.format, picture.size) == ("PNG", (600, 400))
     assert size == {"width": 300, "height": 200}
-    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == shown.model_id
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == shown.view.root.model_id
     assert saved(panel())[0]["image/png"] == data["image/png"]
 
 
-def test_each_ipywidgets_has_its_own_way_to_show_it():
-    new = int(ipywidgets.__version__.split(".")[0]) >= 8
-    assert ("_repr_mimebundle_" in vars(Panel)) == new
-    assert ("_ipython_display_" in vars(Panel)) != new
-
-
 def test_the_line_is_announced_and_escaped():
-    assert panel().children[2].value.startswith('<div role="status"')
+    assert panel().view.line.value.startswith('<div role="status"')
 
 
 # Long use
@@ -319,6 +442,7 @@ def picture(figure):
     return update
 
 panel = Panel(picture, size=(3, 2), k=Slider(0, 1000, 1, 0))
+panel.view
 tracemalloc.start()
 def used(moves):
     for k in moves:

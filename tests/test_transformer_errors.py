@@ -21,31 +21,35 @@ WRONG_VALUES = {
     "DecoderLayer wants batch_first=True, that is (N, L, d_model), got False": lambda: DecoderLayer(
         6, 3, batch_first=False
     ),
-    'EncoderLayer wants activation "relu", "gelu" or a function, got "tanh"': lambda: EncoderLayer(
+    "EncoderLayer wants activation to be one of relu, gelu or a function, got 'tanh'": lambda: EncoderLayer(
         6, 3, activation="tanh"
     ),
-    'DecoderLayer wants activation "relu", "gelu" or a function, got "swish"': lambda: DecoderLayer(
+    "DecoderLayer wants activation to be one of relu, gelu or a function, got 'swish'": lambda: DecoderLayer(
         6, 3, activation="swish"
     ),
     "wants dropout to be between 0 and 1, got 1.5": lambda: EncoderLayer(6, 3, dropout=1.5),
-    "LayerNorm wants eps to be at least 0, got -0.1": lambda: DecoderLayer(6, 3, layer_norm_eps=-0.1),
+    "DecoderLayer wants layer_norm_eps to be at least 0, got -0.1": lambda: DecoderLayer(6, 3, layer_norm_eps=-0.1),
     # inputs
     "EncoderLayer wants src of shape (N, L, 6) or (L, 6), got (2, 5, 5)": lambda: encoder(x[..., :5]),
     "EncoderLayer wants src of shape (N, L, 6) or (L, 6), got (6,)": lambda: encoder(x[0, 0]),
     "EncoderLayer wants src of shape (N, L, 6) or (L, 6), got (1, 2, 5, 6)": lambda: encoder(x[None]),
     "DecoderLayer wants tgt of shape (N, L, 6) or (L, 6), got (2, 5, 1)": lambda: decoder(x[..., :1], memory),
     "DecoderLayer wants memory of shape (N, L, 6) or (L, 6), got (2, 4, 5)": lambda: decoder(x, memory[..., :5]),
-    "wants key of shape (2, 4, 6), got (1, 4, 6)": lambda: decoder(x, memory[:1]),
-    "wants key with as many axes as query, got (4, 6) for query of (2, 5, 6)": lambda: decoder(x, memory[0]),
+    "DecoderLayer wants memory of shape (2, S, 6), got (1, 4, 6)": lambda: decoder(x, memory[:1]),
+    "DecoderLayer wants memory of shape (2, S, 6), got (4, 6)": lambda: decoder(x, memory[0]),
     # masks, in self-attention and in attention to the memory
-    "wants attn_mask of shape (5, 5) or (6, 5, 5), got (4, 5)": lambda: encoder(x, boolean[4, 5]),
-    "wants attn_mask of shape (5, 5) or (6, 5, 5), got (1, 5)": lambda: decoder(x, memory, boolean[1, 5]),
-    "wants attn_mask of shape (5, 4) or (6, 5, 4), got (5, 5)": lambda: decoder(x, memory, None, boolean[5, 5]),
-    "wants key_padding_mask of shape (2, 5), got (1, 5)": lambda: encoder(x, src_key_padding_mask=boolean[1, 5]),
-    "wants key_padding_mask of shape (2, 5), got (2, 4)": lambda: decoder(
+    "EncoderLayer wants src_mask of shape (5, 5) or (6, 5, 5), got (4, 5)": lambda: encoder(x, boolean[4, 5]),
+    "DecoderLayer wants tgt_mask of shape (5, 5) or (6, 5, 5), got (1, 5)": lambda: decoder(x, memory, boolean[1, 5]),
+    "DecoderLayer wants memory_mask of shape (5, 4) or (6, 5, 4), got (5, 5)": lambda: decoder(
+        x, memory, None, boolean[5, 5]
+    ),
+    "EncoderLayer wants src_key_padding_mask of shape (2, 5), got (1, 5)": lambda: encoder(
+        x, src_key_padding_mask=boolean[1, 5]
+    ),
+    "DecoderLayer wants tgt_key_padding_mask of shape (2, 5), got (2, 4)": lambda: decoder(
         x, memory, tgt_key_padding_mask=boolean[2, 4]
     ),
-    "wants key_padding_mask of shape (2, 4), got (2, 5)": lambda: decoder(
+    "DecoderLayer wants memory_key_padding_mask of shape (2, 4), got (2, 5)": lambda: decoder(
         x, memory, memory_key_padding_mask=boolean[2, 5]
     ),
 }
@@ -63,12 +67,14 @@ WRONG_TYPES = {
     "EncoderLayer wants src of a floating point type, got torch.int64": lambda: encoder(x.long()),
     "DecoderLayer wants tgt to be a tensor, got NoneType": lambda: decoder(None, memory),
     "DecoderLayer wants memory of a floating point type, got torch.int64": lambda: decoder(x, memory.long()),
-    "wants attn_mask to be boolean or floating point, got torch.int64": lambda: encoder(x, boolean[5, 5].long()),
-    "wants key_padding_mask to be boolean or floating point, got torch.int32": lambda: encoder(
+    "EncoderLayer wants src_mask to be boolean or floating point, got torch.int64": lambda: encoder(
+        x, boolean[5, 5].long()
+    ),
+    "EncoderLayer wants src_key_padding_mask to be boolean or floating point, got torch.int32": lambda: encoder(
         x, src_key_padding_mask=boolean[2, 5].int()
     ),
     "EncoderLayer wants nhead to be an integer, got float": lambda: EncoderLayer(6, 3.0),
-    'EncoderLayer wants activation "relu", "gelu" or a function, got NoneType': lambda: EncoderLayer(
+    "EncoderLayer wants activation to be one of relu, gelu or a function, got NoneType": lambda: EncoderLayer(
         6, 3, activation=None
     ),
 }

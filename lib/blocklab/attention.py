@@ -13,7 +13,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from blocklab.arguments import want_float, want_integer, want_range, want_shape, widen
+from blocklab.arguments import (
+    want_factory,
+    want_flag,
+    want_float,
+    want_integer,
+    want_like_weights,
+    want_number,
+    want_one_device,
+    want_range,
+    want_room,
+    want_shape,
+    want_tensor,
+    widen,
+)
 
 
 def scaled_dot_product_attention(
@@ -42,13 +55,15 @@ def scaled_dot_product_attention(
     """
     function = "scaled_dot_product_attention"
     _want_attention(function, query, key, value)
-    want_range(function, "dropout_p", dropout_p, 0, 1)
+    dropout_p = want_range(function, "dropout_p", dropout_p, 0, 1)
+    want_flag(function, is_causal=is_causal, enable_gqa=enable_gqa)
+    scale = None if scale is None else want_number(function, "scale", scale, query)
     if enable_gqa:
         key, value = (_repeat_heads(function, query, name, x) for name, x in (("key", key), ("value", value)))
     L, S = query.shape[-2], key.shape[-2]
     _common_batch(function, query=query, key=key, value=value)
     if attn_mask is not None:
-        _want_mask(function, attn_mask=attn_mask)
+        _want_mask(function, "attn_mask", attn_mask, query=query)
         _want_broadcast(function, (*_common_batch(function, query=query, key=key), L, S), attn_mask)
     if is_causal:
         if attn_mask is not None:
@@ -64,9 +79,10 @@ def causal_mask(length: int) -> Tensor:
     Result: (length, length), boolean, row i for query i. **True takes part**, as `scaled_dot_product_attention` has it;
     `MultiheadAttention`, `EncoderLayer` and `DecoderLayer` have it the other way round and want `~causal_mask(length)`.
 
-    Raises ValueError for a negative length, TypeError for one that is not an integer.
+    Raises ValueError for a length that is negative or beyond 2**15, TypeError for one that is not an integer.
     """
-    want_integer("causal_mask", "length", length, 0)
+    length = want_integer("causal_mask", "length", length, 0)
+    want_room("causal_mask", "length x length", length, length)
     return _lower_triangle(length, length)
 
 
@@ -145,13 +161,14 @@ def _common_batch(function: str, **tensors: Tensor) -> torch.Size:
         raise ValueError(f"{function} wants {names} whose axes before the last two agree, got {shapes}") from None
 
 
-def _want_mask(function: str, **masks: Tensor) -> None:
+def _want_mask(function: str, name: str, mask: Tensor, **beside: Tensor) -> None:
     """Refuse, with a TypeError, a mask of integers: torch's functions do not agree on what a 1 would mean."""
-    for name, mask in masks.items():
-        if not isinstance(mask, Tensor):
-            raise TypeError(f"{function} wants {name} to be a tensor, got {type(mask).__name__}")
-        if not (mask.dtype == torch.bool or mask.is_floating_point()):
-            raise TypeError(f"{function} wants {name} to be boolean or floating point, got {mask.dtype}")
+    want_tensor(function, name, mask)
+    if not (mask.dtype == torch.bool or mask.is_floating_point()):
+        raise TypeError(f"{function} wants {name} to be boolean or floating point, got {mask.dtype}")
+    if mask.dtype != torch.bool:
+        want_float(function, **{name: mask})
+    want_one_device(function, **beside, **{name: mask})
 
 
 def _want_broadcast(function: str, shape: tuple[int, ...], mask: Tensor) -> None:
@@ -193,9 +210,17 @@ class MultiheadAttention(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        want_integer("MultiheadAttention", "embed_dim", embed_dim, 1)
-        want_integer("MultiheadAttention", "num_heads", num_heads, 1)
-        want_range("MultiheadAttention", "dropout", dropout, 0, 1)
+        embed_dim = want_integer("MultiheadAttention", "embed_dim", embed_dim, 1)
+        num_heads = want_integer("MultiheadAttention", "num_heads", num_heads, 1)
+        kdim = embed_dim if kdim is None else want_integer("MultiheadAttention", "kdim", kdim, 1)
+        vdim = embed_dim if vdim is None else want_integer("MultiheadAttention", "vdim", vdim, 1)
+        dropout = want_range("MultiheadAttention", "dropout", dropout, 0, 1)
+        flags = {"add_bias_kv": add_bias_kv, "add_zero_attn": add_zero_attn, "batch_first": batch_first}
+        want_flag("MultiheadAttention", bias=bias, **flags)
+        want_room("MultiheadAttention", "3 x embed_dim x embed_dim", 3, embed_dim, embed_dim)
+        want_room("MultiheadAttention", "kdim x embed_dim", kdim, embed_dim)
+        want_room("MultiheadAttention", "vdim x embed_dim", vdim, embed_dim)
+        want_factory("MultiheadAttention", device, dtype)
         if embed_dim % num_heads:
             raise ValueError(f"MultiheadAttention wants num_heads to divide embed_dim {embed_dim}, got {num_heads}")
         if not batch_first:
@@ -203,13 +228,10 @@ class MultiheadAttention(nn.Module):
         if add_bias_kv or add_zero_attn:
             raise ValueError("MultiheadAttention wants neither add_bias_kv nor add_zero_attn, got one: it lacks them")
         self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, True
-        self.kdim = embed_dim if kdim is None else kdim
-        self.vdim = embed_dim if vdim is None else vdim
-        want_integer("MultiheadAttention", "kdim", self.kdim, 1)
-        want_integer("MultiheadAttention", "vdim", self.vdim, 1)
+        self.kdim, self.vdim = kdim, vdim
 
         # One matrix over the other, [Wq; Wk; Wv], where their widths agree; torch has it so, and draws it as one.
-        widths = (embed_dim, self.kdim, self.vdim)
+        widths = (embed_dim, kdim, vdim)
         packed = len(set(widths)) == 1
         shapes = {f"{name}_proj_weight": (embed_dim, width) for name, width in zip("qkv", widths, strict=True)}
         shapes = {"in_proj_weight": (3 * embed_dim, embed_dim)} if packed else shapes
@@ -236,7 +258,10 @@ class MultiheadAttention(nn.Module):
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         self._check(query, key, value)
-        mask = self._mask(query, key, key_padding_mask, attn_mask, is_causal)
+        want_flag("MultiheadAttention", need_weights=need_weights, average_attn_weights=average_attn_weights)
+        masks = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "is_causal": is_causal}
+        want_masks("MultiheadAttention", self.num_heads, query, key, **masks)
+        mask = self._mask(query, key, key_padding_mask, attn_mask)
         inputs = zip((query, key, value), self._projections(), strict=True)
         q, k, v = (self._split(F.linear(x, weight, bias)) for x, (weight, bias) in inputs)
         y, weights = _attend(q, k, v, mask, self.dropout if self.training else 0.0)
@@ -258,24 +283,12 @@ class MultiheadAttention(nn.Module):
         """(N, L, h * d) to (N, h, L, d): the heads are neighbouring slices of the features."""
         return x.unflatten(-1, (self.num_heads, self.embed_dim // self.num_heads)).transpose(-3, -2)
 
-    def _mask(
-        self, query: Tensor, key: Tensor, padding: Tensor | None, mask: Tensor | None, is_causal: bool
-    ) -> Tensor | None:
+    def _mask(self, query: Tensor, key: Tensor, padding: Tensor | None, mask: Tensor | None) -> Tensor | None:
         """Both masks as one that broadcasts to (N, h, L, S), in the polarity of the functions: True takes part."""
         *batch, L, S = *query.shape[:-1], key.shape[-2]
-        if is_causal and mask is None:
-            raise ValueError("MultiheadAttention wants attn_mask with is_causal, which only describes it, got None")
-        if mask is not None:
-            _want_mask("MultiheadAttention", attn_mask=mask)
-            per_head = (math.prod(batch) * self.num_heads, L, S)
-            if tuple(mask.shape) not in ((L, S), per_head):
-                wanted, got = f"{(L, S)} or {per_head}", tuple(mask.shape)
-                raise ValueError(f"MultiheadAttention wants attn_mask of shape {wanted}, got {got}")
-            if mask.dim() == 3:
-                mask = mask.reshape(*batch, self.num_heads, L, S)
+        if mask is not None and mask.dim() == 3:
+            mask = mask.reshape(*batch, self.num_heads, L, S)
         if padding is not None:
-            _want_mask("MultiheadAttention", key_padding_mask=padding)
-            want_shape("MultiheadAttention", (*batch, S), key_padding_mask=padding)
             padding = padding[..., None, None, :]  # (N, 1, 1, S)
         masks = [~m if m.dtype == torch.bool else m for m in (mask, padding) if m is not None]
         return _both(*masks) if len(masks) == 2 else next(iter(masks), None)
@@ -291,6 +304,7 @@ class MultiheadAttention(nn.Module):
         rows = (*query.shape[:-2], key.shape[-2])  # (N, S)
         want_shape("MultiheadAttention", (*rows, self.kdim), key=key)
         want_shape("MultiheadAttention", (*rows, self.vdim), value=value)
+        want_like_weights("MultiheadAttention", self.out_proj, query=query, key=key, value=value)
 
     def extra_repr(self) -> str:
         widths = "".join(
@@ -298,6 +312,26 @@ class MultiheadAttention(nn.Module):
         )
         bias = self.in_proj_bias is not None
         return f"{self.embed_dim}, {self.num_heads}, dropout={self.dropout}, bias={bias}{widths}"
+
+
+def want_masks(function: str, heads: int, query: Tensor, key: Tensor, **masks: Tensor | bool | None) -> None:
+    """Refuse masks that do not fit query (N, L, d) and key (N, S, d), under the names that their caller has for them.
+
+    masks, in this order: attn_mask, (L, S) or (N * h, L, S); key_padding_mask, (N, S); is_causal.
+    """
+    (name, mask), (padding_name, padding), (causal, is_causal) = masks.items()
+    *batch, L, S = *query.shape[:-1], key.shape[-2]
+    want_flag(function, **{causal: is_causal})
+    if is_causal and mask is None:
+        raise ValueError(f"{function} wants {name} with {causal}, which only describes it, got None")
+    if mask is not None:
+        _want_mask(function, name, mask, query=query)
+        per_head = (math.prod(batch) * heads, L, S)
+        if tuple(mask.shape) not in ((L, S), per_head):
+            raise ValueError(f"{function} wants {name} of shape {(L, S)} or {per_head}, got {tuple(mask.shape)}")
+    if padding is not None:
+        _want_mask(function, padding_name, padding, query=query)
+        want_shape(function, (*batch, S), **{padding_name: padding})
 
 
 def _both(mask: Tensor, other: Tensor) -> Tensor:

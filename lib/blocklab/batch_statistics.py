@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from blocklab.arguments import is_integer, want_float, want_integer, want_shape, widen
+from blocklab.arguments import EXACT, want_axes, want_float, want_integer, want_shape, widen
 
 
 def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor, Tensor]:
@@ -20,17 +20,16 @@ def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor,
     x: any shape; count: how many places the axes have; mean, m2: the shape of x without them, float32 or wider, and 0
     for an empty part. BatchNorm divides by the root of m2 / count, and stores m2 / (count - 1).
 
-    Raises ValueError for no axis, TypeError for an x that is not a float tensor.
+    Raises ValueError for no axis, an axis out of range or named twice, TypeError for an x that is not a float tensor
+    and an axis that is not an integer.
 
     Source: Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance"
     """
     want_float("batch_statistics", x=x)
-    axes = (axes,) if is_integer(axes) else tuple(axes)
-    if not axes:  # torch would take that for all axes
-        raise ValueError(f"batch_statistics wants at least one axis, got {axes!r}")
+    axes = want_axes("batch_statistics", x, axes)
     wide = widen(x)
     total = wide.sum(axes, keepdim=True)
-    count = math.prod([x.shape[axis] for axis in axes])
+    count = math.prod([x.shape[axis] for axis in axes]) if x.dim() else 1
     mean = total / max(count, 1)
     return count, mean.squeeze(axes), (wide - mean).square().sum(axes)
 
@@ -50,8 +49,8 @@ def merge_statistics(
 
     Source: Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance"
     """
-    want_integer("merge_statistics", "count_a", count_a, 0)
-    want_integer("merge_statistics", "count_b", count_b, 0)
+    count_a = want_integer("merge_statistics", "count_a", count_a, 0, EXACT)
+    count_b = want_integer("merge_statistics", "count_b", count_b, 0, EXACT)
     want_float("merge_statistics", mean_a=mean_a, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
     want_shape("merge_statistics", mean_a.shape, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
     count = count_a + count_b

@@ -10,7 +10,23 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from blocklab.arguments import want_float, want_integer, want_range, want_shape, widen
+from blocklab.arguments import (
+    activate,
+    shown,
+    want_activation,
+    want_choice,
+    want_factory,
+    want_flag,
+    want_float,
+    want_integer,
+    want_like_weights,
+    want_one_device,
+    want_range,
+    want_room,
+    want_shape,
+    want_tensor,
+    widen,
+)
 
 Activation = Callable[[Tensor], Tensor]
 
@@ -26,8 +42,9 @@ def relu(x: Tensor) -> Tensor:
 
     Source: Nair and Hinton 2010; torch.nn.functional.relu
     """
-    if not isinstance(x, Tensor) or x.is_floating_point():
-        want_float("relu", x=x)
+    want_tensor("relu", "x", x, also_jagged=True)
+    if x.is_floating_point():
+        want_float("relu", also_jagged=True, x=x)
     elif x.is_complex() or x.dtype == torch.bool:
         raise TypeError(f"relu wants x of an integer or floating point type, got {x.dtype}")
     return torch.threshold(x, 0, 0)  # x where it is above 0, else 0; NaN stays NaN
@@ -47,9 +64,8 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
 
     Source: Hendrycks and Gimpel 2016, arXiv:1606.08415
     """
-    want_float("gelu", x=x)
-    if approximate not in ("none", "tanh"):
-        raise ValueError(f"gelu wants approximate to be 'none' or 'tanh', got {approximate!r}")
+    want_float("gelu", also_jagged=True, x=x)
+    want_choice("gelu", "approximate", approximate, "none", "tanh")
     wide = widen(x)
     if approximate == "none":
         return (wide * (torch.erfc(wide * -math.sqrt(1 / 2)) / 2)).to(x.dtype)
@@ -70,7 +86,7 @@ def silu(x: Tensor) -> Tensor:
 
     Source: Hendrycks and Gimpel 2016, arXiv:1606.08415; Elfwing et al. 2017, arXiv:1702.03118
     """
-    want_float("silu", also_complex=True, x=x)
+    want_float("silu", also_complex=True, also_jagged=True, x=x)
     wide = widen(x)
     return (wide * torch.sigmoid(wide)).to(x.dtype)
 
@@ -89,12 +105,14 @@ def swish(x: Tensor, beta: float | Tensor = 1.0) -> Tensor:
 
     Source: Ramachandran, Zoph and Le 2017, arXiv:1710.05941
     """
-    want_float("swish", x=x)
+    want_float("swish", also_jagged=True, x=x)
     if isinstance(beta, Tensor):
         want_float("swish", beta=beta)
         want_shape("swish", (), beta=beta)
+        if beta.device.type != "cpu":  # from there torch brings a single number along by itself
+            want_one_device("swish", x=x, beta=beta)
     else:
-        want_range("swish", "beta", beta, -math.inf)
+        beta = want_range("swish", "beta", beta, -math.inf)
         if not -math.inf < beta < math.inf:
             raise ValueError(f"swish wants beta to be finite, got {beta}")
     wide = widen(x)
@@ -116,9 +134,9 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
     Source: Dauphin et al. 2016, arXiv:1612.08083; torch.nn.functional.glu
     """
     want_float("glu", x=x)
-    want_integer("glu", "dim", dim, -math.inf)
+    dim = want_integer("glu", "dim", dim)
     if not -x.dim() <= dim < x.dim():
-        raise ValueError(f"glu wants dim to be an axis of x, got {dim} for x of {tuple(x.shape)}")
+        raise ValueError(f"glu wants dim to be an axis of x, got {shown(dim)} for x of {tuple(x.shape)}")
     if x.shape[dim] % 2:
         raise ValueError(f"glu wants axis {dim} of x to be even, got x of {tuple(x.shape)}")
     value, gate = x.tensor_split(2, dim)
@@ -140,10 +158,10 @@ def gated_unit(gate: Tensor, value: Tensor, activation: str | Activation) -> Ten
 
     Source: Shazeer 2020, arXiv:2002.05202
     """
-    want_float("gated_unit", gate=gate, value=value)
+    want_float("gated_unit", also_jagged=True, gate=gate, value=value)
     want_shape("gated_unit", gate.shape, value=value)
-    opened = activation_function(activation)(widen(gate))
-    want_shape("gated_unit", gate.shape, **{"activation(gate)": opened})
+    activation = want_activation("gated_unit", activation, ACTIVATIONS)
+    opened = activate("gated_unit", activation, gate=widen(gate))
     return (opened * widen(value)).to(torch.promote_types(gate.dtype, value.dtype))
 
 
@@ -169,15 +187,9 @@ ACTIVATIONS = {"relu": relu, "gelu": gelu, "silu": silu, "sigmoid": torch.sigmoi
 def activation_function(activation: str | Activation) -> Activation:
     """The activation of that name, one of `ACTIVATIONS`; a function is returned as it is.
 
-    Raises ValueError for an unknown name, TypeError for anything but a name and a function.
+    Raises ValueError for an unknown name, TypeError for anything but a name and a function: a class is to be called.
     """
-    if isinstance(activation, str):
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation is wanted to be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-        return ACTIVATIONS[activation]
-    if not callable(activation):
-        raise TypeError(f"activation is wanted to be a name or a function, got {type(activation).__name__}")
-    return activation
+    return want_activation("activation_function", activation, ACTIVATIONS)
 
 
 # How wide the hidden layer is
@@ -196,9 +208,8 @@ def round_up(n: int, multiple_of: int) -> int:
 
     Source: meta-llama/llama, llama/model.py
     """
-    want_integer("round_up", "n", n, -math.inf)
-    want_integer("round_up", "multiple_of", multiple_of, 1)
-    n, multiple_of = int(n), int(multiple_of)
+    n = want_integer("round_up", "n", n)
+    multiple_of = want_integer("round_up", "multiple_of", multiple_of, 1)
     return multiple_of * ((n + multiple_of - 1) // multiple_of)
 
 
@@ -210,19 +221,21 @@ def hidden_width(d_model: int, multiple_of: int = 256, multiplier: float | None 
     Three matrices of 8/3 d_model have as many numbers as two of 4 d_model. int cuts towards 0, at both steps.
     Many models do not follow the rule: see data/model_widths.csv.
 
-    Raises ValueError for a d_model or multiple_of below 1 and a multiplier that is not above 0, TypeError for anything
+    Raises ValueError for a d_model or multiple_of below 1 and a multiplier that leaves no width, TypeError for anything
     but integers and a number.
 
     Source: meta-llama/llama, llama/model.py (the multiplier from Llama 2 on)
     """
-    _want_width("hidden_width", "d_model", d_model)
-    want_integer("hidden_width", "multiple_of", multiple_of, 1)
-    hidden = int(2 * (4 * int(d_model)) / 3)
+    d_model = want_integer("hidden_width", "d_model", d_model, 1, WIDEST)
+    multiple_of = want_integer("hidden_width", "multiple_of", multiple_of, 1)
+    hidden = int(2 * (4 * d_model) / 3)
     if multiplier is not None:
-        want_range("hidden_width", "multiplier", multiplier, 0, WIDEST)
+        multiplier = want_range("hidden_width", "multiplier", multiplier, 0, WIDEST)
         if multiplier == 0:
             raise ValueError(f"hidden_width wants multiplier to be above 0, got {multiplier}")
         hidden = int(multiplier * hidden)
+        if hidden == 0:
+            raise ValueError(f"hidden_width wants multiplier to leave a width, got {multiplier} for d_model {d_model}")
     return round_up(hidden, multiple_of)
 
 
@@ -231,19 +244,18 @@ def parameter_count(d_model: int, hidden: int, gated: bool, bias: bool) -> int:
 
         two matrices:  2 d h  and, with bias,  h + d;     gated, three matrices:  3 d h  and, with bias,  2 h + d
 
-    Raises ValueError for a width below 1, TypeError for one that is not an integer.
+    Raises ValueError for a width below 1, TypeError for one that is not an integer and a flag that is not a bool.
 
     Source: `FeedForward` and `SwiGLU`
     """
-    _want_width("parameter_count", "d_model", d_model)
-    _want_width("parameter_count", "hidden", hidden)
-    d, h, into = int(d_model), int(hidden), 2 if gated else 1  # matrices from d to h; one leads back
+    d, h = _checked_widths("parameter_count", d_model, hidden)
+    want_flag("parameter_count", gated=gated, bias=bias)
+    into = 2 if gated else 1  # matrices from d to h; one leads back
     return (into + 1) * d * h + (into * h + d if bias else 0)
 
 
-def _want_width(function: str, name: str, width: int) -> None:
-    want_integer(function, name, width, 1)
-    want_range(function, name, width, 1, WIDEST)
+def _checked_widths(function: str, d_model: int, hidden: int) -> tuple[int, int]:
+    return want_integer(function, "d_model", d_model, 1, WIDEST), want_integer(function, "hidden", hidden, 1, WIDEST)
 
 
 class FeedForward(nn.Module):
@@ -254,7 +266,8 @@ class FeedForward(nn.Module):
     x: (*, d_model), between the layers (*, hidden), result: (*, d_model). activation: a name of `ACTIVATIONS` or a
     function. Dropout stands where torch.nn.TransformerEncoderLayer has it, and state_dict keys are those of that layer.
 
-    Raises ValueError for a width below 1, a dropout outside [0, 1] and an x of another width.
+    Raises ValueError for a width below 1, a dropout outside [0, 1], an x of another width and an activation that
+    changes its shape, TypeError for an x of another type than the weights and for a class as activation.
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.3
     """
@@ -270,18 +283,20 @@ class FeedForward(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        _want_width("FeedForward", "d_model", d_model)
-        _want_width("FeedForward", "hidden", hidden)
-        want_range("FeedForward", "dropout", dropout, 0, 1)
-        self.d_model, self.hidden = d_model, hidden
+        self.d_model, self.hidden = d_model, hidden = _checked_widths("FeedForward", d_model, hidden)
+        want_room("FeedForward", "d_model x hidden", d_model, hidden)
+        dropout = want_range("FeedForward", "dropout", dropout, 0, 1)
+        want_flag("FeedForward", bias=bias)
+        want_factory("FeedForward", device, dtype)
         self.linear1 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
         self.linear2 = nn.Linear(hidden, d_model, bias=bias, device=device, dtype=dtype)
-        self.activation = activation_function(activation)
+        self.activation = want_activation("FeedForward", activation, ACTIVATIONS)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_features("FeedForward", x, self.d_model)
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+        _want_features("FeedForward", x, self.d_model, self.linear1)
+        opened = activate("FeedForward", self.activation, hidden=self.linear1(x))
+        return self.linear2(self.dropout(opened))
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, {self.hidden}, activation={getattr(self.activation, '__name__', self.activation)}"
@@ -295,7 +310,7 @@ class SwiGLU(nn.Module):
     w1 is the gate, w3 the way up, w2 the way down, Meta's names (Hugging Face: gate_proj, up_proj, down_proj).
     x: (*, d_model), between the layers (*, hidden), result: (*, d_model). `hidden_width` gives the usual hidden.
 
-    Raises ValueError for a width below 1 and an x of another width.
+    Raises ValueError for a width below 1 and an x of another width, TypeError for one of another type than the weights.
 
     Source: Shazeer 2020, arXiv:2002.05202; meta-llama/llama, llama/model.py
     """
@@ -309,22 +324,24 @@ class SwiGLU(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        _want_width("SwiGLU", "d_model", d_model)
-        _want_width("SwiGLU", "hidden", hidden)
-        self.d_model, self.hidden = d_model, hidden
+        self.d_model, self.hidden = d_model, hidden = _checked_widths("SwiGLU", d_model, hidden)
+        want_room("SwiGLU", "d_model x hidden", d_model, hidden)
+        want_flag("SwiGLU", bias=bias)
+        want_factory("SwiGLU", device, dtype)
         self.w1 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
         self.w2 = nn.Linear(hidden, d_model, bias=bias, device=device, dtype=dtype)
         self.w3 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_features("SwiGLU", x, self.d_model)
+        _want_features("SwiGLU", x, self.d_model, self.w1)
         return self.w2(swiglu(self.w1(x), self.w3(x)))
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, {self.hidden}"
 
 
-def _want_features(function: str, x: Tensor, d_model: int) -> None:
-    want_float(function, x=x)
+def _want_features(function: str, x: Tensor, d_model: int, first: nn.Module) -> None:
+    want_float(function, also_jagged=True, x=x)
     if x.shape[-1:] != (d_model,):
         raise ValueError(f"{function} wants x of shape (*, {d_model}), got {tuple(x.shape)}")
+    want_like_weights(function, first, x=x)

@@ -3,6 +3,8 @@
 A `Text` is written once with both wordings and becomes a plain string in the chosen language when it is shown.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 LANGUAGES = ("en", "zh")
@@ -48,3 +50,14 @@ def choose(language: str) -> None:
 def chosen() -> str:
     """The language in which texts are shown now."""
     return _chosen
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Show texts in a language for a while. Raises ValueError like `choose`."""
+    before = _chosen
+    choose(language)
+    try:
+        yield
+    finally:
+        choose(before)

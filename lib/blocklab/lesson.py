@@ -31,8 +31,10 @@ def begin(chosen: str) -> None:
     torch.manual_seed(0)
     torch.set_printoptions(precision=4, sci_mode=False, linewidth=100)
     # A panel answers within a few milliseconds: one thread starts faster than two, and objects that
-    # stay alive anyway need no visit by the garbage collector while a slider moves.
+    # stay alive anyway need no visit by the garbage collector while a slider moves. What an earlier
+    # call has put aside may be garbage by now.
     torch.set_num_threads(1)
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
 

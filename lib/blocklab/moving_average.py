@@ -8,7 +8,17 @@ import math
 import torch
 from torch import Tensor
 
-from blocklab.arguments import want_float, want_integer, want_range, want_shape, widen
+from blocklab.arguments import (
+    EXACT,
+    LARGEST_TABLE,
+    want_dtype,
+    want_float,
+    want_integer,
+    want_range,
+    want_shape,
+    want_writable,
+    widen,
+)
 
 
 def ema_update(average: Tensor, value: Tensor, momentum: float) -> Tensor:
@@ -27,7 +37,7 @@ def ema_update(average: Tensor, value: Tensor, momentum: float) -> Tensor:
     """
     want_float("ema_update", average=average, value=value)
     want_shape("ema_update", average.shape, value=value)
-    want_range("ema_update", "momentum", momentum, 0, 1)
+    momentum = want_range("ema_update", "momentum", momentum, 0, 1)
     return interpolate(average, value, momentum)
 
 
@@ -35,7 +45,8 @@ def ema_update_(average: Tensor, value: Tensor, momentum: float) -> Tensor:
     """`ema_update` in place: writes into average, records nothing for autograd, and returns average."""
     want_float("ema_update_", average=average, value=value)
     want_shape("ema_update_", average.shape, value=value)
-    want_range("ema_update_", "momentum", momentum, 0, 1)
+    momentum = want_range("ema_update_", "momentum", momentum, 0, 1)
+    want_writable("ema_update_", average=average)
     with torch.no_grad():
         return average.copy_(interpolate(average, value, momentum))
 
@@ -56,16 +67,14 @@ def ema_weights(momentum: float, steps: int, *, dtype: torch.dtype = torch.float
 
     Computed in float64 and rounded once to dtype.
 
-    Raises ValueError for a momentum outside [0, 1] and negative steps, TypeError for steps that are not an integer and
-    a dtype that is not a floating point type.
+    Raises ValueError for a momentum outside [0, 1] and for steps that are negative or beyond 2**27, TypeError for steps
+    that are not an integer and a dtype that is not a floating point type.
 
     Source: `ema_update`, unrolled
     """
-    want_range("ema_weights", "momentum", momentum, 0, 1)
-    want_integer("ema_weights", "steps", steps, 0)
-    want_range("ema_weights", "steps", steps, 0, 2**31)
-    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise TypeError(f"ema_weights wants dtype to be a floating point type, got {dtype}")
+    momentum = want_range("ema_weights", "momentum", momentum, 0, 1)
+    steps = want_integer("ema_weights", "steps", steps, 0, LARGEST_TABLE)
+    want_dtype("ema_weights", dtype)
     age = torch.arange(steps, dtype=torch.float64)
     return (momentum * (1 - momentum) ** age).to(dtype)
 
@@ -81,7 +90,7 @@ def half_life(momentum: float) -> float:
 
     Source: `ema_weights`
     """
-    want_range("half_life", "momentum", momentum, 0, 1)
+    momentum = want_range("half_life", "momentum", momentum, 0, 1)
     if momentum in (0, 1):
         return math.inf if momentum == 0 else 0.0
     return math.log(1 / 2) / math.log1p(-momentum)
@@ -96,7 +105,7 @@ def effective_window(momentum: float) -> float:
 
     Source: `ema_weights`
     """
-    want_range("effective_window", "momentum", momentum, 0, 1)
+    momentum = want_range("effective_window", "momentum", momentum, 0, 1)
     return math.inf if momentum == 0 else 1 / momentum
 
 
@@ -116,13 +125,16 @@ def debias(average: Tensor, momentum: float, steps: int) -> Tensor:
     Source: Kingma and Ba 2014, arXiv:1412.6980, section 3
     """
     want_float("debias", average=average)
-    want_range("debias", "momentum", momentum, 0, 1)
+    momentum = want_range("debias", "momentum", momentum, 0, 1)
     if momentum == 0:
         raise ValueError("debias wants momentum to be above 0, got 0: no value has come in yet")
-    want_integer("debias", "steps", steps, 1)
+    steps = want_integer("debias", "steps", steps, 1, EXACT)
     # 1 - (1 - momentum)**steps, which keeps its digits for a small momentum
     weight = 1.0 if momentum == 1 else -math.expm1(steps * math.log1p(-momentum))
-    return (widen(average) / weight).to(average.dtype)
+    wide = widen(average)
+    if weight < torch.finfo(wide.dtype).tiny:
+        raise ValueError(f"debias wants momentum to be so large that {wide.dtype} holds it, got {momentum}")
+    return (wide / weight).to(average.dtype)
 
 
 def to_keras(momentum: float) -> float:
@@ -134,7 +146,7 @@ def to_keras(momentum: float) -> float:
 
     Source: keras.layers.BatchNormalization, "momentum", 0.99 by default
     """
-    want_range("to_keras", "momentum", momentum, 0, 1)
+    momentum = want_range("to_keras", "momentum", momentum, 0, 1)
     return 1 - momentum
 
 
@@ -147,5 +159,5 @@ def from_keras(momentum: float) -> float:
 
     Source: torch.nn.BatchNorm2d, "momentum", 0.1 by default
     """
-    want_range("from_keras", "momentum", momentum, 0, 1)
+    momentum = want_range("from_keras", "momentum", momentum, 0, 1)
     return 1 - momentum

@@ -2,6 +2,9 @@
 
 Every one of them is `standardize` over axes of its own, then a learned weight and bias; `rms_norm` leaves out the mean.
 Axis letters, here and in the whole package:  N batch,  C channel,  H W space,  L position,  d feature.
+
+Numbers beyond 1e19 have squares beyond float32. What is divided by their root is then 0, or NaN where the mean is gone
+as well. torch's layers give one or the other, too, by layer and device; float64 has numbers up to 1e154.
 """
 
 import math
@@ -11,13 +14,18 @@ import torch
 from torch import Tensor, nn
 
 from blocklab.arguments import (
-    is_integer,
+    want_axes,
     want_ending,
+    want_factory,
+    want_flag,
     want_float,
-    want_float_or_none,
     want_integer,
+    want_number,
     want_range,
+    want_room,
     want_shape,
+    want_sizes,
+    want_writable,
     widen,
 )
 from blocklab.moving_average import interpolate
@@ -31,7 +39,7 @@ def standardize(x: Tensor, axes: int | Sequence[int], eps: float = 1e-5) -> Tens
     x: any shape; the numbers that differ only in their place along `axes` share one mean and one variance. Result:
     shape and dtype of x. The variance is the biased one: divided by the number of values.
 
-    The arithmetic is float32 or wider and is rounded once, at the end.
+    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
 
     Raises ValueError for no axis, an axis out of range or named twice and for a negative eps; TypeError for an x that
     is not a float tensor and an axis that is not an integer.
@@ -39,8 +47,9 @@ def standardize(x: Tensor, axes: int | Sequence[int], eps: float = 1e-5) -> Tens
     Source: Ioffe and Szegedy 2015, arXiv:1502.03167, algorithm 1
     """
     want_float("standardize", x=x)
-    want_range("standardize", "eps", eps, 0)
-    y, _, _ = _standardize(x, _checked_axes(x, axes), eps)
+    axes = want_axes("standardize", x, axes)
+    eps = want_range("standardize", "eps", eps, 0)
+    y, _, _ = _standardize(x, axes, eps)
     return y
 
 
@@ -62,18 +71,21 @@ def batch_norm(
     batch's, and the running ones move in place, running = (1 - momentum) * running + momentum * batch, with the
     **unbiased** variance (an empty batch leaves them alone). Otherwise mean and var are the running ones.
 
-    The arithmetic is float32 or wider and is rounded once. Raises ValueError for a wrong shape, one value per channel
-    in training and missing running statistics, TypeError for anything but float tensors.
+    The arithmetic is float32 or wider and is rounded once; squares that it cannot hold give 0 or NaN. Raises ValueError
+    for a wrong shape, one value per channel in training and missing running statistics, TypeError for a wrong type.
 
     Source: Ioffe and Szegedy 2015, arXiv:1502.03167
     """
-    want_float("batch_norm", x=x)
-    want_float_or_none("batch_norm", running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    vectors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    want_float("batch_norm", x=x, or_none=vectors)
+    want_flag("batch_norm", training=training)
+    momentum = want_number("batch_norm", "momentum", momentum, x)
+    eps = want_number("batch_norm", "eps", eps, x)
     if x.dim() < 2 and x.shape != (0,):  # torch takes that one shape too, as a batch without channels
         raise ValueError(f"batch_norm wants x of shape (N, C) or (N, C, *), got {tuple(x.shape)}")
     channels = x.shape[1] if x.dim() > 1 else 0
-    want_shape("batch_norm", (channels,), running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
-    _want_running_statistics("batch_norm", running_mean, running_var, needed=not training)
+    want_shape("batch_norm", (channels,), **vectors)
+    _want_running_statistics("batch_norm", running_mean, running_var, moving=training)
     if training and x.numel() == channels > 0:
         raise ValueError(f"batch_norm wants more than one value per channel in training, got x of {tuple(x.shape)}")
 
@@ -104,18 +116,20 @@ def instance_norm(
     x: (N, C, *), everything else (C,); result: shape and dtype of x. The running statistics, where given, move as in
     `batch_norm`, towards the average over N of mean and unbiased variance; use_input_stats=False uses them instead.
 
-    The arithmetic is float32 or wider and is rounded once. Raises ValueError for a wrong shape, one value per sample
-    and channel and missing running statistics, TypeError for anything but float tensors.
+    The arithmetic is float32 or wider and is rounded once; squares that it cannot hold give 0 or NaN. Raises ValueError
+    for a wrong shape, one value per sample and channel and missing running statistics, TypeError for a wrong type.
 
     Source: Ulyanov et al. 2016, arXiv:1607.08022
     """
-    want_float("instance_norm", x=x)
-    want_float_or_none("instance_norm", running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    vectors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    want_float("instance_norm", x=x, or_none=vectors)
+    want_flag("instance_norm", use_input_stats=use_input_stats)
+    momentum = want_number("instance_norm", "momentum", momentum, x)
+    eps = want_number("instance_norm", "eps", eps, x)
     if x.dim() < 2:
         raise ValueError(f"instance_norm wants x of shape (N, C, *), got {tuple(x.shape)}")
-    channels = x.shape[1:2]
-    want_shape("instance_norm", channels, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
-    _want_running_statistics("instance_norm", running_mean, running_var, needed=not use_input_stats)
+    want_shape("instance_norm", x.shape[1:2], **vectors)
+    _want_running_statistics("instance_norm", running_mean, running_var, moving=use_input_stats)
     if use_input_stats and math.prod(x.shape[2:]) == 1:
         raise ValueError(f"instance_norm wants more than one value per sample and channel, got x of {tuple(x.shape)}")
 
@@ -142,17 +156,19 @@ def layer_norm(
     x: (*, *normalized_shape), for instance (N, L, d) with (d,); weight, bias: normalized_shape; result: shape and
     dtype of x. Only the last axes are reduced, so no token can influence another, in training or out of it.
 
-    The arithmetic is float32 or wider and is rounded once, at the end.
+    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
 
     Raises ValueError if x does not end in normalized_shape or weight or bias has another shape, which would broadcast
     silently; TypeError for anything but float tensors and a sequence of integers.
 
     Source: Ba, Kiros and Hinton 2016, arXiv:1607.06450
     """
-    want_float("layer_norm", x=x)
-    want_float_or_none("layer_norm", weight=weight, bias=bias)
-    axes = _trailing_axes("layer_norm", x, normalized_shape)
-    want_shape("layer_norm", normalized_shape, weight=weight, bias=bias)
+    want_float("layer_norm", also_jagged=True, x=x, or_none={"weight": weight, "bias": bias})
+    shape = want_ending("layer_norm", x, normalized_shape)
+    want_shape("layer_norm", shape, weight=weight, bias=bias)
+    eps = want_number("layer_norm", "eps", eps, x)
+
+    axes = list(range(-len(shape), 0))
     y, _, _ = _standardize(x, axes, eps, weight, bias)
     return y
 
@@ -171,16 +187,16 @@ def group_norm(
     x: (N, C) or (N, C, *), weight, bias: (C,); result: shape and dtype of x. Group g is the channels from g * C/G on,
     G = num_groups. One group is `layer_norm` over (C, *) but for the weight; C groups are `instance_norm`.
 
-    The arithmetic is float32 or wider and is rounded once, at the end.
+    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
 
     Raises ValueError for a wrong shape, a C that num_groups does not divide and a batch of a single value per group;
     TypeError for anything but float tensors and an integer.
 
     Source: Wu and He 2018, arXiv:1803.08494
     """
-    want_float("group_norm", x=x)
-    want_float_or_none("group_norm", weight=weight, bias=bias)
-    want_integer("group_norm", "num_groups", num_groups, 1)
+    want_float("group_norm", x=x, or_none={"weight": weight, "bias": bias})
+    num_groups = want_integer("group_norm", "num_groups", num_groups, 1)
+    eps = want_number("group_norm", "eps", eps, x)
     if x.dim() < 2:
         raise ValueError(f"group_norm wants x of shape (N, C) or (N, C, *), got {tuple(x.shape)}")
     _want_divisible("group_norm", x.shape[1], num_groups)
@@ -209,18 +225,20 @@ def rms_norm(
     of the type computed in. The mean is not subtracted, neither above nor below: rms_norm ignores the scale of x but
     not a shift.
 
-    The arithmetic is float32 or wider and is rounded once, at the end (Llama rounds before the weight).
+    The arithmetic is float32 or wider and is rounded once, at the end (Llama rounds before the weight);
+    squares that it cannot hold give 0 or NaN.
 
     Raises ValueError if x does not end in normalized_shape or weight has another shape, which would broadcast
     silently; TypeError for anything but float tensors (complex ones, as in torch, too) and a sequence of integers.
 
     Source: Zhang and Sennrich 2019, arXiv:1910.07467
     """
-    want_float("rms_norm", also_complex=True, x=x)
-    want_float_or_none("rms_norm", also_complex=True, weight=weight)
-    axes = _trailing_axes("rms_norm", x, normalized_shape)
-    want_shape("rms_norm", normalized_shape, weight=weight)
-    wide = widen(x)
+    want_float("rms_norm", also_complex=True, also_jagged=True, x=x, or_none={"weight": weight})
+    shape = want_ending("rms_norm", x, normalized_shape)
+    want_shape("rms_norm", shape, weight=weight)
+    eps = None if eps is None else want_number("rms_norm", "eps", eps, x)
+
+    wide, axes = widen(x), list(range(-len(shape), 0))
     eps = torch.finfo(wide.dtype).eps if eps is None else eps
     return _rescale(wide, wide.square().mean(axes, keepdim=True), eps, weight).to(x.dtype)
 
@@ -246,7 +264,9 @@ def _rescale(
     scale = torch.rsqrt(mean_square + eps)
     if weight is not None:
         scale = scale * weight
-    return x * scale if bias is None else torch.addcmul(bias, x, scale)
+    if bias is None:
+        return x * scale
+    return x * scale + bias if x.is_nested else torch.addcmul(bias, x, scale)  # which jagged tensors lack
 
 
 @torch.no_grad()
@@ -273,33 +293,15 @@ def _per_channel(x: Tensor, vector: Tensor | None) -> Tensor | None:
     return None if vector is None else widen(vector).reshape(-1, *[1] * (x.dim() - 2))
 
 
-def _trailing_axes(function: str, x: Tensor, normalized_shape: Sequence[int]) -> list[int]:
-    """The last axes of x, which have the lengths normalized_shape."""
-    if isinstance(normalized_shape, list | tuple) and not normalized_shape:
-        raise ValueError(f"{function} wants normalized_shape to name at least one axis, got {normalized_shape!r}")
-    want_ending(function, x, normalized_shape)
-    return list(range(-len(normalized_shape), 0))
-
-
-def _checked_axes(x: Tensor, axes: int | Sequence[int]) -> list[int]:
-    """The axes as a list; torch itself would take an empty one for all axes."""
-    axes = [axes] if is_integer(axes) else axes
-    if not isinstance(axes, list | tuple) or not all(map(is_integer, axes)):
-        raise TypeError(f"standardize wants axes to be an integer or a tuple of integers, got {axes!r}")
-    rank = max(x.dim(), 1)
-    if not axes or not all(-rank <= axis < rank for axis in axes):
-        raise ValueError(f"standardize wants axes between {-rank} and {rank - 1}, at least one, got {tuple(axes)}")
-    if len({axis % rank for axis in axes}) < len(axes):
-        raise ValueError(f"standardize wants every axis once, got {tuple(axes)} for x of {tuple(x.shape)}")
-    return list(axes)
-
-
-def _want_running_statistics(function: str, mean: Tensor | None, var: Tensor | None, needed: bool) -> None:
+def _want_running_statistics(function: str, mean: Tensor | None, var: Tensor | None, moving: bool) -> None:
+    """Refuse one without the other, none where they are needed, and places that cannot be moved."""
     if (mean is None) != (var is None):
         got = "running_mean" if var is None else "running_var"
         raise ValueError(f"{function} wants running_mean and running_var both or neither, got only {got}")
-    if needed and mean is None:
+    if not moving and mean is None:
         raise ValueError(f"{function} wants running_mean and running_var when it does not use the batch's, got None")
+    if moving:
+        want_writable(function, running_mean=mean, running_var=var)
 
 
 def _want_divisible(function: str, channels: int, num_groups: int) -> None:
@@ -332,10 +334,12 @@ class BatchNorm(nn.Module):
         bias: bool = True,
     ):
         super().__init__()
-        want_integer("BatchNorm", "num_features", num_features, 0)
-        want_range("BatchNorm", "eps", eps, 0)
-        if momentum is not None:
-            want_range("BatchNorm", "momentum", momentum, 0, 1)
+        num_features = want_integer("BatchNorm", "num_features", num_features, 0)
+        eps = want_range("BatchNorm", "eps", eps, 0)
+        momentum = None if momentum is None else want_range("BatchNorm", "momentum", momentum, 0, 1)
+        want_flag("BatchNorm", affine=affine, track_running_stats=track_running_stats, bias=bias)
+        want_room("BatchNorm", "num_features", num_features)
+        want_factory("BatchNorm", device, dtype)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         _register_weight_and_bias(self, (num_features,), affine, affine and bias, device, dtype)
@@ -357,12 +361,13 @@ class BatchNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         _want_channels("BatchNorm", x, self.num_features)
-        mean, var, momentum = self.running_mean, self.running_var, self.momentum
+        mean, var = self.running_mean, self.running_var
+        momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and not self.track_running_stats:
             mean = var = None
         if self.training and mean is not None:
             self.num_batches_tracked.add_(1)
-            if momentum is None:  # the n-th of n equal weights
+            if self.momentum is None:  # the n-th of n equal weights
                 momentum = 1 / self.num_batches_tracked.to(widen(mean).dtype)
         return batch_norm(x, mean, var, self.weight, self.bias, self.training or mean is None, momentum, self.eps)
 
@@ -389,9 +394,11 @@ class LayerNorm(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        want_range("LayerNorm", "eps", eps, 0)
-        self.normalized_shape = _as_shape(normalized_shape)
-        self.eps, self.elementwise_affine = eps, elementwise_affine
+        self.normalized_shape = want_sizes("LayerNorm", "normalized_shape", normalized_shape)
+        self.eps, self.elementwise_affine = want_range("LayerNorm", "eps", eps, 0), elementwise_affine
+        want_flag("LayerNorm", elementwise_affine=elementwise_affine, bias=bias)
+        want_room("LayerNorm", "normalized_shape", *self.normalized_shape)
+        want_factory("LayerNorm", device, dtype)
         _register_weight_and_bias(
             self, self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype
         )
@@ -423,9 +430,12 @@ class GroupNorm(nn.Module):
         bias: bool = True,
     ):
         super().__init__()
-        want_integer("GroupNorm", "num_groups", num_groups, 1)
-        want_integer("GroupNorm", "num_channels", num_channels, 0)
-        want_range("GroupNorm", "eps", eps, 0)
+        num_groups = want_integer("GroupNorm", "num_groups", num_groups, 1)
+        num_channels = want_integer("GroupNorm", "num_channels", num_channels, 0)
+        eps = want_range("GroupNorm", "eps", eps, 0)
+        want_flag("GroupNorm", affine=affine, bias=bias)
+        want_room("GroupNorm", "num_channels", num_channels)
+        want_factory("GroupNorm", device, dtype)
         _want_divisible("GroupNorm", num_channels, num_groups)
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         _register_weight_and_bias(self, (num_channels,), affine, affine and bias, device, dtype)
@@ -454,10 +464,12 @@ class RMSNorm(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        if eps is not None:
-            want_range("RMSNorm", "eps", eps, 0)
-        self.normalized_shape = _as_shape(normalized_shape)
-        self.eps, self.elementwise_affine = eps, elementwise_affine
+        self.normalized_shape = want_sizes("RMSNorm", "normalized_shape", normalized_shape)
+        self.eps = None if eps is None else want_range("RMSNorm", "eps", eps, 0)
+        self.elementwise_affine = elementwise_affine
+        want_flag("RMSNorm", elementwise_affine=elementwise_affine)
+        want_room("RMSNorm", "normalized_shape", *self.normalized_shape)
+        want_factory("RMSNorm", device, dtype, also_complex=True)
         weight = torch.ones(self.normalized_shape, device=device, dtype=dtype)
         self.register_parameter("weight", nn.Parameter(weight) if elementwise_affine else None)
 
@@ -482,10 +494,6 @@ def _register_weight_and_bias(
     module.register_parameter("bias", nn.Parameter(zeros) if bias else None)
 
 
-def _as_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
-    return (normalized_shape,) if is_integer(normalized_shape) else tuple(normalized_shape)
-
-
 def _want_channels(function: str, x: Tensor, channels: int) -> None:
     want_float(function, x=x)
     if x.dim() < 2 or x.shape[1] != channels:
@@ -507,7 +515,8 @@ def batch_norm_loops(x: Tensor, eps: float = 1e-5, per_position: bool = False) -
     Raises ValueError unless x is (N, L, d), for a negative eps and for one value per statistic; TypeError for anything
     but a float tensor.
     """
-    N, L, d = _three_axes("batch_norm_loops", x, eps)
+    (N, L, d), eps = _three_axes("batch_norm_loops", x), want_range("batch_norm_loops", "eps", eps, 0)
+    want_flag("batch_norm_loops", per_position=per_position)
     if N * (1 if per_position else L) == 1:
         raise ValueError(f"batch_norm_loops wants more than one value per statistic, got x of {tuple(x.shape)}")
     y = x.tolist()
@@ -529,7 +538,7 @@ def layer_norm_loops(x: Tensor, eps: float = 1e-5) -> Tensor:
 
     Raises ValueError unless x is (N, L, d) and for a negative eps; TypeError for anything but a float tensor.
     """
-    N, L, _ = _three_axes("layer_norm_loops", x, eps)
+    (N, L, _), eps = _three_axes("layer_norm_loops", x), want_range("layer_norm_loops", "eps", eps, 0)
     y = x.tolist()
     for i in range(N):
         for j in range(L):
@@ -545,9 +554,10 @@ def _standardize_numbers(numbers: list[float], eps: float) -> list[float]:
     return [(number - mean) / math.sqrt(variance + eps) for number in numbers]
 
 
-def _three_axes(function: str, x: Tensor, eps: float) -> torch.Size:
+def _three_axes(function: str, x: Tensor) -> torch.Size:
     want_float(function, x=x)
-    want_range(function, "eps", eps, 0)
+    if x.is_meta:
+        raise ValueError(f"{function} wants x with its numbers, got one on meta")
     if x.dim() != 3:
         raise ValueError(f"{function} wants x of shape (N, L, d), got {tuple(x.shape)}")
     return x.shape

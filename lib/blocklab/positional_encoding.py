@@ -8,9 +8,21 @@ import math
 import torch
 from torch import Tensor
 
-from blocklab.arguments import want_float, want_integer, want_range, widen
+from blocklab.arguments import (
+    LARGEST_TABLE,
+    want_choice,
+    want_dtype,
+    want_float,
+    want_integer,
+    want_one_device,
+    want_range,
+    want_room,
+    want_tensor,
+    widen,
+)
 
 # Up to here, the range of a 32-bit integer, an angle in float64 is off by less than 1e-6: float32 could not tell.
+# From a base of 1 on, no pair turns faster than the first, whose angle is the position.
 FARTHEST = 2**31
 
 
@@ -25,14 +37,14 @@ def sinusoidal_encoding(
 
     Computed in float64 and rounded once to dtype; in float32 the angles would be off by 4e-4 at k = 5000.
 
-    Raises ValueError for a negative length, an odd d_model and a base that is not above 0; TypeError for anything but
-    integers, a number and a floating point dtype.
+    Raises ValueError for a negative length, an odd d_model, a base that is not above 0, more than 2**27 numbers and an
+    angle beyond 2**31; TypeError for anything but integers, a number and a floating point dtype.
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5
     """
-    want_integer("sinusoidal_encoding", "length", length, 0)
-    want_range("sinusoidal_encoding", "length", length, 0, FARTHEST)
-    frequencies = _checked_frequencies("sinusoidal_encoding", d_model, base, dtype)
+    length = want_integer("sinusoidal_encoding", "length", length, 0, FARTHEST)
+    frequencies = _checked_frequencies("sinusoidal_encoding", d_model, base, dtype, length)
+    want_room("sinusoidal_encoding", "length x d_model", length, d_model, most=LARGEST_TABLE)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * frequencies  # (L, d/2)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).to(dtype)
 
@@ -44,7 +56,7 @@ def wavelengths(d_model: int, base: float = 10000.0, *, dtype: torch.dtype = tor
 
     Result: (d/2,), from 2 pi on, each longer than the last by the same factor; the last stays below 2 pi base.
 
-    Computed in float64 and rounded once to dtype. Raises as `sinusoidal_encoding`.
+    Computed in float64 and rounded once to dtype, inf where it ends. Raises as `sinusoidal_encoding`.
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5
     """
@@ -63,8 +75,9 @@ def shift_matrix(offset: float, d_model: int, base: float = 10000.0, *, dtype: t
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5, "linear function"
     """
-    want_range("shift_matrix", "offset", offset, -FARTHEST, FARTHEST)
-    angles = offset * _checked_frequencies("shift_matrix", d_model, base, dtype)
+    offset = want_range("shift_matrix", "offset", offset, -FARTHEST, FARTHEST)
+    angles = offset * _checked_frequencies("shift_matrix", d_model, base, dtype, abs(offset))
+    want_room("shift_matrix", "d_model x d_model", d_model, d_model, most=LARGEST_TABLE)
     cos, sin = angles.cos(), angles.sin()
     rows = torch.stack([cos, sin], -1), torch.stack([-sin, cos], -1)
     return torch.block_diag(*torch.stack(rows, -2)).to(dtype)
@@ -87,11 +100,10 @@ def rotary_embedding(x: Tensor, positions: Tensor, base: float = 10000.0, pairin
     want_float("rotary_embedding", x=x)
     if x.dim() < 2:
         raise ValueError(f"rotary_embedding wants x of shape (*, L, d), got {tuple(x.shape)}")
-    _want_positions("rotary_embedding", positions, x.shape[:-1])
     _want_even("rotary_embedding", "the last axis of x", x.shape[-1])
-    _want_base("rotary_embedding", base)
-    if pairing not in ("adjacent", "half"):
-        raise ValueError(f"rotary_embedding wants pairing to be 'adjacent' or 'half', got {pairing!r}")
+    base = _want_base("rotary_embedding", base, x.shape[-1])
+    _want_positions("rotary_embedding", positions, x, base)
+    want_choice("rotary_embedding", "pairing", pairing, "adjacent", "half")
 
     wide = widen(x)
     angles = positions.double()[..., None] * _frequencies(x.shape[-1], base, x.device)  # (*, L, d/2)
@@ -108,13 +120,12 @@ def _frequencies(d: int, base: float, device: torch.device | None = None) -> Ten
     return base ** (-torch.arange(0, d, 2, dtype=torch.float64, device=device) / d)
 
 
-def _checked_frequencies(function: str, d_model: int, base: float, dtype: torch.dtype) -> Tensor:
-    want_integer(function, "d_model", d_model, 1)
-    want_range(function, "d_model", d_model, 1, FARTHEST)
+def _checked_frequencies(function: str, d_model: int, base: float, dtype: torch.dtype, farthest: float = 1) -> Tensor:
+    d_model = want_integer(function, "d_model", d_model, 1, FARTHEST)
     _want_even(function, "d_model", d_model)
-    _want_base(function, base)
-    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise TypeError(f"{function} wants dtype to be a floating point type, got {dtype}")
+    want_room(function, "d_model", d_model, most=LARGEST_TABLE)
+    base = _want_base(function, base, d_model, farthest)
+    want_dtype(function, dtype)
     return _frequencies(d_model, base)
 
 
@@ -123,25 +134,38 @@ def _want_even(function: str, name: str, d: int) -> None:
         raise ValueError(f"{function} wants {name} to be even, a sine and a cosine for every frequency, got {d}")
 
 
-def _want_base(function: str, base: float) -> None:
-    want_range(function, "base", base, 0)
+def _want_base(function: str, base: float, d: int, farthest: float = 1) -> float:
+    """The base as a float. Refuses one that is not above 0, or with which an angle would pass FARTHEST."""
+    base = want_range(function, "base", base, 0)
     if not 0 < base < math.inf:
         raise ValueError(f"{function} wants base to be finite and above 0, got {base}")
+    if base < 1 and max(farthest, 1) > _reach(base, d):
+        raise ValueError(f"{function} wants base so large that no angle passes {FARTHEST}, got {base}")
+    return base
 
 
-def _want_positions(function: str, positions: Tensor, shape: torch.Size) -> None:
-    """Refuse positions that are not one for every place of `shape`, (*, L), or that float64 angles cannot tell."""
-    if not isinstance(positions, Tensor):
-        raise TypeError(f"{function} wants positions to be a tensor, got {type(positions).__name__}")
-    if positions.is_complex() or positions.dtype == torch.bool:
+def _reach(base: float, d: int) -> float:
+    """The position at which the angle of the fastest pair is FARTHEST."""
+    return FARTHEST if base >= 1 or d < 2 else FARTHEST * base ** (1 - 2 / d)
+
+
+def _want_positions(function: str, positions: Tensor, x: Tensor, base: float) -> None:
+    """Refuse positions that are not one for every token of x, (*, L, d), or that float64 angles cannot tell."""
+    want_tensor(function, "positions", positions)
+    if positions.is_floating_point():
+        want_float(function, positions=positions)
+    elif positions.is_complex() or positions.dtype == torch.bool:
         raise TypeError(f"{function} wants positions of an integer or floating point type, got {positions.dtype}")
+    want_one_device(function, x=x, positions=positions)
+    shape = x.shape[:-1]
     fits = positions.dim() == len(shape) and all(p in (1, n) for p, n in zip(positions.shape, shape, strict=True))
     if tuple(positions.shape[-1:]) != tuple(shape[-1:]) or not (positions.dim() == 1 or fits):
         wanted = f"({shape[-1]},)" if len(shape) == 1 else f"({shape[-1]},) or {tuple(shape)}"
         raise ValueError(f"{function} wants positions of shape {wanted}, got {tuple(positions.shape)}")
     if torch.compiler.is_compiling() or positions.is_meta:
         return  # no numbers to look at
-    beyond = ~(positions.detach().double().abs() <= FARTHEST)  # NaN too
+    reach = _reach(base, x.shape[-1])
+    beyond = ~(positions.detach().double().abs() <= reach)  # NaN too
     if beyond.any():
         got = positions[beyond][0].item()
-        raise ValueError(f"{function} wants positions between {-FARTHEST} and {FARTHEST}, got {got}")
+        raise ValueError(f"{function} wants positions between {-reach} and {reach}, got {got}")

@@ -9,8 +9,18 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from blocklab.arguments import want_float, want_integer
-from blocklab.attention import MultiheadAttention
+from blocklab.arguments import (
+    activate,
+    want_activation,
+    want_factory,
+    want_flag,
+    want_float,
+    want_integer,
+    want_like_weights,
+    want_range,
+    want_room,
+)
+from blocklab.attention import MultiheadAttention, want_masks
 from blocklab.feed_forward import gelu, relu
 from blocklab.normalization import LayerNorm
 
@@ -49,7 +59,11 @@ class EncoderLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        _want_sizes("EncoderLayer", d_model, nhead, dim_feedforward, batch_first)
+        d_model, nhead, dim_feedforward = _checked_sizes("EncoderLayer", d_model, nhead, dim_feedforward)
+        dropout, layer_norm_eps = _checked_numbers("EncoderLayer", dropout, layer_norm_eps)
+        _want_flags("EncoderLayer", batch_first=batch_first, norm_first=norm_first, bias=bias)
+        want_factory("EncoderLayer", device, dtype)
+        self.d_model, self.nhead = d_model, nhead
         options = {"bias": bias, "device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
         self.linear1 = nn.Linear(d_model, dim_feedforward, **options)
@@ -60,7 +74,7 @@ class EncoderLayer(nn.Module):
         self.norm2 = LayerNorm(d_model, layer_norm_eps, **options)
         self.dropout1 = nn.Dropout(dropout)
         self.dropout2 = nn.Dropout(dropout)
-        self.activation = _as_function("EncoderLayer", activation)
+        self.activation = want_activation("EncoderLayer", activation, ACTIVATIONS)
 
     def forward(
         self,
@@ -69,14 +83,17 @@ class EncoderLayer(nn.Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        _want_sequence("EncoderLayer", self.linear1.in_features, src=src)
+        _want_sequence("EncoderLayer", self.d_model, self.linear1, src=src)
+        masks = {"src_mask": src_mask, "src_key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
+        want_masks("EncoderLayer", self.nhead, src, src, **masks)
 
         def attention(x: Tensor) -> Tensor:
-            y, _ = self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)
+            y, _ = self.self_attn(x, x, x, src_key_padding_mask, False, src_mask)
             return self.dropout1(y)
 
         def feed_forward(x: Tensor) -> Tensor:
-            return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+            opened = activate("EncoderLayer", self.activation, hidden=self.linear1(x))
+            return self.dropout2(self.linear2(self.dropout(opened)))
 
         x = _residual(src, attention, self.norm1, self.norm_first)
         return _residual(x, feed_forward, self.norm2, self.norm_first)
@@ -117,7 +134,11 @@ class DecoderLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        _want_sizes("DecoderLayer", d_model, nhead, dim_feedforward, batch_first)
+        d_model, nhead, dim_feedforward = _checked_sizes("DecoderLayer", d_model, nhead, dim_feedforward)
+        dropout, layer_norm_eps = _checked_numbers("DecoderLayer", dropout, layer_norm_eps)
+        _want_flags("DecoderLayer", batch_first=batch_first, norm_first=norm_first, bias=bias)
+        want_factory("DecoderLayer", device, dtype)
+        self.d_model, self.nhead = d_model, nhead
         options = {"bias": bias, "device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, **options)
@@ -131,7 +152,7 @@ class DecoderLayer(nn.Module):
         self.dropout1 = nn.Dropout(dropout)
         self.dropout2 = nn.Dropout(dropout)
         self.dropout3 = nn.Dropout(dropout)
-        self.activation = _as_function("DecoderLayer", activation)
+        self.activation = want_activation("DecoderLayer", activation, ACTIVATIONS)
 
     def forward(
         self,
@@ -144,20 +165,26 @@ class DecoderLayer(nn.Module):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        _want_sequence("DecoderLayer", self.linear1.in_features, tgt=tgt, memory=memory)
+        _want_sequence("DecoderLayer", self.d_model, self.linear1, tgt=tgt, memory=memory)
+        if memory.shape[:-2] != tgt.shape[:-2]:
+            wanted = ", ".join(map(str, (*tgt.shape[:-2], "S", self.d_model)))
+            raise ValueError(f"DecoderLayer wants memory of shape ({wanted}), got {tuple(memory.shape)}")
+        masks = {"tgt_mask": tgt_mask, "tgt_key_padding_mask": tgt_key_padding_mask, "tgt_is_causal": tgt_is_causal}
+        want_masks("DecoderLayer", self.nhead, tgt, tgt, **masks)
+        masks = {"memory_mask": memory_mask, "memory_key_padding_mask": memory_key_padding_mask}
+        want_masks("DecoderLayer", self.nhead, tgt, memory, **masks, memory_is_causal=memory_is_causal)
 
         def self_attention(x: Tensor) -> Tensor:
-            y, _ = self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask, is_causal=tgt_is_causal)
+            y, _ = self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)
             return self.dropout1(y)
 
         def cross_attention(x: Tensor) -> Tensor:
-            y, _ = self.multihead_attn(
-                x, memory, memory, memory_key_padding_mask, False, memory_mask, is_causal=memory_is_causal
-            )
+            y, _ = self.multihead_attn(x, memory, memory, memory_key_padding_mask, False, memory_mask)
             return self.dropout2(y)
 
         def feed_forward(x: Tensor) -> Tensor:
-            return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+            opened = activate("DecoderLayer", self.activation, hidden=self.linear1(x))
+            return self.dropout3(self.linear2(self.dropout(opened)))
 
         x = _residual(tgt, self_attention, self.norm1, self.norm_first)
         x = _residual(x, cross_attention, self.norm2, self.norm_first)
@@ -178,27 +205,31 @@ def _norm_order(norm_first: bool) -> str:
     return "pre-norm" if norm_first else "post-norm"
 
 
-def _as_function(layer: str, activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    if isinstance(activation, str) and activation not in ACTIVATIONS:
-        raise ValueError(f'{layer} wants activation "relu", "gelu" or a function, got "{activation}"')
-    if not (isinstance(activation, str) or callable(activation)):
-        raise TypeError(f'{layer} wants activation "relu", "gelu" or a function, got {type(activation).__name__}')
-    return ACTIVATIONS[activation] if isinstance(activation, str) else activation
-
-
-def _want_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int, batch_first: bool) -> None:
-    sizes = {"d_model": d_model, "nhead": nhead, "dim_feedforward": dim_feedforward}
-    for name, size in sizes.items():
-        want_integer(layer, name, size, 1)
+def _checked_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int) -> tuple[int, int, int]:
+    d_model = want_integer(layer, "d_model", d_model, 1)
+    nhead = want_integer(layer, "nhead", nhead, 1)
+    dim_feedforward = want_integer(layer, "dim_feedforward", dim_feedforward, 1)
     if d_model % nhead:
         raise ValueError(f"{layer} wants nhead to divide d_model {d_model}, got {nhead}")
+    want_room(layer, "3 x d_model x d_model", 3, d_model, d_model)
+    want_room(layer, "d_model x dim_feedforward", d_model, dim_feedforward)
+    return d_model, nhead, dim_feedforward
+
+
+def _checked_numbers(layer: str, dropout: float, layer_norm_eps: float) -> tuple[float, float]:
+    return want_range(layer, "dropout", dropout, 0, 1), want_range(layer, "layer_norm_eps", layer_norm_eps, 0)
+
+
+def _want_flags(layer: str, batch_first: bool, **flags: bool) -> None:
+    want_flag(layer, batch_first=batch_first, **flags)
     if not batch_first:
         raise ValueError(f"{layer} wants batch_first=True, that is (N, L, d_model), got False")
 
 
-def _want_sequence(layer: str, d_model: int, **sequences: Tensor) -> None:
+def _want_sequence(layer: str, d_model: int, first: nn.Module, **sequences: Tensor) -> None:
     want_float(layer, **sequences)
     for name, x in sequences.items():
         if x.dim() not in (2, 3) or x.shape[-1] != d_model:
             wanted = f"(N, L, {d_model}) or (L, {d_model})"
             raise ValueError(f"{layer} wants {name} of shape {wanted}, got {tuple(x.shape)}")
+    want_like_weights(layer, first, **sequences)

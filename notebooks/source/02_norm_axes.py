@@ -27,9 +27,9 @@ $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 # %%
 import torch
 import torch.nn.functional as F
-from sklearn.datasets import load_digits
 
 from blocklab.checks import check
+from blocklab.digits import load_digits
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
 from blocklab.panel import Choice, Panel, Slider, Toggle
@@ -299,7 +299,7 @@ r"""
 """
 
 # %% tags=["panel"]
-digits = torch.tensor(load_digits().images[:8] / 16).unsqueeze(1)  # (N, 1, H, W)
+digits = load_digits()[0][:8].unsqueeze(1) / 16  # (N, 1, H, W)
 Panel(
     dimmed_digit(digits),
     size=(10, 4),

@@ -28,7 +28,6 @@ $$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{m
 import copy
 
 import torch
-from sklearn.datasets import load_sample_image
 from torch import nn
 
 from blocklab.checks import check
@@ -38,7 +37,7 @@ from blocklab.normalization import BatchNorm
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.pictures.drifting_mean import DRIFTS, drifting_mean
 from blocklab.pictures.two_readings import GUESSES, two_readings
-from blocklab.real_models import load_efficientnet_lite0
+from blocklab.real_models import if_installed, load_efficientnet_lite0
 from blocklab.real_models.efficientnet_lite0 import prepare_picture
 
 # %% [markdown] lang="en"
@@ -318,14 +317,17 @@ EfficientNet-Lite0 能说出照片里是什么。先单独送一朵花，再把�
 """
 
 # %% tags=["slow"]
-net = load_efficientnet_lite0()
-photos = [torch.from_numpy(load_sample_image(f"{name}.jpg").copy()) for name in ("flower", "china")]
-photos = torch.cat([prepare_picture(photo) for photo in photos])  # (2, 3, 224, 224)
-for mode in (False, True):
-    for batch in (photos[:1], photos):
-        with torch.inference_mode():
-            chances, classes = copy.deepcopy(net).train(mode)(batch).softmax(-1).max(-1)
-        print("train()" if mode else "eval() ", classes.tolist(), [f"{p:.1%}" for p in chances])
+with if_installed():
+    from sklearn.datasets import load_sample_image
+
+    net = load_efficientnet_lite0()
+    photos = [torch.from_numpy(load_sample_image(f"{name}.jpg").copy()) for name in ("flower", "china")]
+    photos = torch.cat([prepare_picture(photo) for photo in photos])  # (2, 3, 224, 224)
+    for mode in (False, True):
+        for batch in (photos[:1], photos):
+            with torch.inference_mode():
+                chances, classes = copy.deepcopy(net).train(mode)(batch).softmax(-1).max(-1)
+            print("train()" if mode else "eval() ", classes.tolist(), [f"{p:.1%}" for p in chances])
 
 # %% [markdown] lang="en"
 r"""

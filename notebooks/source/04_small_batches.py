@@ -22,10 +22,10 @@ from itertools import product
 from statistics import mean
 
 import torch
-from sklearn.datasets import load_digits
 from torch import nn
 
 from blocklab.checks import check
+from blocklab.digits import load_digits
 from blocklab.language import Text
 from blocklab.lesson import progress
 from blocklab.panel import Choice, Panel, Slider, Toggle
@@ -180,9 +180,9 @@ r"""
 """
 
 # %%
-digits, order = load_digits(), torch.randperm(1797)
-images = torch.tensor(digits.images, dtype=torch.float32)[order].unsqueeze(1)  # (N, C, H, W)
-images, labels = (images - images.mean()) / images.std(), torch.tensor(digits.target)[order]
+(images, labels), order = load_digits(), torch.randperm(1797)
+images, labels = images[order].unsqueeze(1), labels[order]  # (N, C, H, W), (N,)
+images = (images - images.mean()) / images.std()
 
 
 def accuracy(net, batch_size, epochs):

@@ -35,7 +35,7 @@ from blocklab.normalization import RMSNorm, layer_norm, rms_norm, standardize
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.pictures.circle_and_sphere import GUESSES, angles, circle_and_sphere, three_number_tokens
 from blocklab.pictures.mean_and_rms import mean_and_rms
-from blocklab.real_models import load_glassllm, smollm2_rms_norms
+from blocklab.real_models import if_installed, load_glassllm, smollm2_rms_norms
 
 # %% [markdown] lang="en"
 r"""
@@ -292,17 +292,13 @@ r"""
 glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的平方的均值里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$。然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：它的损失（−ln p 的均值，p 是模型给真正的下一个词元的概率）原来是 3.77；在 1024 个词元里均匀地猜，则是 ln 1024 = 6.93。现在变成多少？
 """
 
-# %% tags=["slow"]
-from glassllm import load_pretrained
-
-net, tokenizer = load_glassllm(), load_pretrained("en")[1]
+# %%
 alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
-ids = torch.tensor([tokenizer.encode(alice)])  # (N, L)
-glass_norms = [module for module in net.modules() if isinstance(module, RMSNorm)]
 
 
 def read_with(before_each_norm):
-    hooks = [norm.register_forward_pre_hook(before_each_norm) for norm in glass_norms]
+    norms = [module for module in net.modules() if isinstance(module, RMSNorm)]
+    hooks = [norm.register_forward_pre_hook(before_each_norm) for norm in norms]
     with torch.inference_mode():
         loss = F.cross_entropy(net(ids)[0, :-1], ids[0, 1:])
     [hook.remove() for hook in hooks]
@@ -310,11 +306,15 @@ def read_with(before_each_norm):
 
 
 # %% tags=["slow"]
-shares = []
-as_it_is = read_with(lambda _, x: shares.append(x[0].mean(-1) ** 2 / x[0].square().mean(-1)))
-centred = read_with(lambda _, x: x[0] - x[0].mean(-1, keepdim=True))
-print(f"loss {as_it_is:.2f}, with LayerNorm {centred:.2f}")
-print(f"share of the mean {torch.stack(shares).mean():.1%}, one in 128 is {1 / 128:.1%}")
+with if_installed():
+    from glassllm import load_pretrained
+
+    net, shares = load_glassllm(), []
+    ids = torch.tensor([load_pretrained("en")[1].encode(alice)])  # (N, L)
+    as_it_is = read_with(lambda _, x: shares.append(x[0].mean(-1) ** 2 / x[0].square().mean(-1)))
+    centred = read_with(lambda _, x: x[0] - x[0].mean(-1, keepdim=True))
+    print(f"loss {as_it_is:.2f}, with LayerNorm {centred:.2f}")
+    print(f"share of the mean {torch.stack(shares).mean():.1%}, one in 128 is {1 / 128:.1%}")
 
 # %% [markdown] lang="en"
 r"""

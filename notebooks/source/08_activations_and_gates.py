@@ -34,7 +34,7 @@ from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.pictures.activation_curves import activation_curves
 from blocklab.pictures.contours import CHOICES, GUESSES, contours
-from blocklab.real_models import load_glassllm
+from blocklab.real_models import if_installed, load_glassllm
 
 # %% [markdown] lang="en"
 r"""
@@ -297,16 +297,12 @@ r"""
 glassllm（第 06 课）用的是 SwiGLU。让它读一句话：先换成别的 f，再让 W 和 V 互换，也就是把 SiLU 放到另一边；所有形状都不变。**先猜一猜**：损失原来是 3.8，会变成多少？（如果认为 1024 个词元的概率都相等，损失就是 6.9。）
 """
 
-# %% tags=["slow"]
-from glassllm import load_pretrained
-
-net, tokenizer = load_glassllm(), load_pretrained("en")[1]
+# %%
 alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
-ids = torch.tensor([tokenizer.encode(alice)])  # (N, L)
-networks = [block.feed_forward for block in net.blocks]
 
 
 def loss_with(join):
+    networks = [block.feed_forward for block in net.blocks]
     hooks = [m.register_forward_hook(lambda m, x, _: m.w2(join(m.w1(*x), m.w3(*x)))) for m in networks]
     with torch.inference_mode():
         loss = F.cross_entropy(net(ids)[0, :-1], ids[0, 1:])
@@ -315,9 +311,13 @@ def loss_with(join):
 
 
 # %% tags=["slow"]
-for name in ("SiLU", "GELU", "ReLU", "none", "sigmoid"):
-    print(f"{name:8} {loss_with(lambda gate, value, f=activations[name]: gated_unit(gate, value, f)):.1f}")
-print(f"SiLU on the other side {loss_with(lambda gate, value: swiglu(value, gate)):.1f}")
+with if_installed():
+    from glassllm import load_pretrained
+
+    net, ids = load_glassllm(), torch.tensor([load_pretrained("en")[1].encode(alice)])  # ids: (N, L)
+    for name in ("SiLU", "GELU", "ReLU", "none", "sigmoid"):
+        print(f"{name:8} {loss_with(lambda gate, value, f=activations[name]: gated_unit(gate, value, f)):.1f}")
+    print(f"SiLU on the other side {loss_with(lambda gate, value: swiglu(value, gate)):.1f}")
 
 # %% [markdown] lang="en"
 r"""

@@ -35,7 +35,7 @@ from blocklab.normalization import LayerNorm, layer_norm
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.pictures.pre_and_post import GUESSES, mean_cosine, pre_and_post
 from blocklab.pictures.sentence_through_layers import sentence_through_layers
-from blocklab.real_models import load_glassllm, load_minilm, minilm_reading
+from blocklab.real_models import if_installed, load_glassllm, load_minilm, minilm_reading
 from blocklab.transformer import DecoderLayer, EncoderLayer
 
 # %% [markdown] lang="en"
@@ -268,11 +268,9 @@ def beside_torchs(dtype, limit):
 
 
 # %% tags=["slow"]
-try:
+with if_installed():
     beside_torchs(torch.float32, 1e-5)
     beside_torchs(torch.float64, 1e-12)
-except ModuleNotFoundError as missing:  # it says what to install
-    print(missing)
 
 # %% [markdown] lang="en"
 r"""
@@ -285,7 +283,7 @@ r"""
 """
 
 # %% tags=["slow"]
-try:
+with if_installed():
     ours = load_glassllm()
     from glassllm import load_pretrained
 
@@ -294,8 +292,6 @@ try:
     wanted = torch.from_numpy(theirs(ids.numpy()).data)  # (N, L, 1024), scores of the next token
     off = (ours(ids).detach() - wanted).abs().max()
     print(f"numbers up to {wanted.abs().max():.0f}, off by less than 0.0001: {off < 1e-4}")
-except ModuleNotFoundError as missing:
-    print(missing)
 
 # %% [markdown] lang="en"
 r"""
@@ -409,15 +405,13 @@ for linear in (layer.self_attn.out_proj, layer.linear2):
 print("silent sub-layers give back x:", torch.equal(layer(x), x))
 
 # %% tags=["slow"]
-try:
+with if_installed():
     model = load_minilm()
     for norm_first in (False, True):
         for layer in model.layers:
             layer.norm_first = norm_first
         first, second = model.encode(["A cat sits on the mat.", "Momentum is a weight."]).detach()
         print(f"norm_first={norm_first}: cosine {first @ second:.2f}")
-except ModuleNotFoundError as missing:
-    print(missing)
 
 # %% [markdown] lang="en"
 r"""

@@ -118,6 +118,11 @@ def run_all(page: Page) -> None:
     page.wait_for_function(KERNEL_IS_IDLE)
 
 
+def save(page: Page) -> None:
+    """Save the notebook, and come back when it is saved."""
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+
+
 def errors(page: Page) -> list[str]:
     """The errors that stand in the notebook's outputs, but for those of cells that are there to show one."""
     return page.evaluate(ERRORS)

@@ -1,5 +1,8 @@
 import pytest
 import torch
+import torch._dynamo
+
+from blocklab import language
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -9,3 +12,16 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def english_again():
+    yield
+    language.choose("en")
+
+
+@pytest.fixture(autouse=True, scope="package")
+def _compiled_once():
+    """A compiled solution is compiled anew for every kind of input; here the first two will do, the rest run as is."""
+    with torch._dynamo.config.patch(recompile_limit=2):
+        yield

@@ -109,7 +109,7 @@ BAD = {
     "a list": (lambda *a: layer_norm(*a).tolist(), "wrong-type", "`list`"),
     "a number for a tensor": (lambda *a: 1.5, "wrong-type", "`float`"),
     "another shape": (lambda *a: layer_norm(*a)[None], "wrong-shape", "`(1, 1, 4)`"),
-    "float32 always": (always_float32, "wrong-dtype", "`torch.float64`"),
+    "float32 always": (always_float32, "wrong-dtype", "`torch.float16`"),
     "another device": (lambda *a: layer_norm(*a).to("meta"), "wrong-device", "`meta`"),
     "NaN": (lambda *a: layer_norm(*a) * float("nan"), "nan", "NaN"),
     "infinity": (lambda x, *a: layer_norm(x, *a) / (x.sum() * 0), "nan", "NaN"),

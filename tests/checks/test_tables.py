@@ -14,6 +14,7 @@ from blocklab.checks.telling import short
 from blocklab.language import Text
 from blocklab.transformer import EncoderLayer
 from checks.right import ADVISED, RIGHT
+from checks.wrong import WRONG as ATTEMPTS
 
 WRONG = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes]
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
@@ -25,6 +26,11 @@ SOLUTIONS = [
     pytest.param(exercise, *pair, id=f"{exercise}:{name}")
     for exercise, pairs in ADVISED.items()
     for name, pair in pairs.items()
+]
+WRONG_ATTEMPTS = [
+    pytest.param(exercise, attempt, id=f"{exercise}:{name}")
+    for exercise, attempts in ATTEMPTS.items()
+    for name, attempt in attempts.items()
 ]
 LESSONS = Path(__file__).parents[2] / "notebooks" / "source"
 PAIRS = 40  # of an exercise's hundreds that are tried; with ALL_PAIRS in the environment all are, in some minutes
@@ -77,6 +83,14 @@ def test_every_right_solution_passes(exercise, solution, advice):
     verdict = check(exercise, solution, patience=60)  # compiling takes long
     assert verdict.passed, str(verdict)
     assert set(verdict.advice) == set(advice)
+
+
+@pytest.mark.parametrize(("exercise", "attempt"), WRONG_ATTEMPTS)
+def test_no_wrong_attempt_passes(exercise, attempt):
+    candidate, told_as = attempt if isinstance(attempt, tuple) else (attempt, None)
+    verdict = check(exercise, candidate)
+    assert not verdict.passed, str(verdict)
+    assert told_as is None or verdict.mistake in told_as
 
 
 @EACH

@@ -21,6 +21,7 @@ def test_the_package_comes_from_the_wheel():
         "data/BlocklabSansSC.otf",
         "data/OFL.txt",
         "data/model_widths.csv",
+        "data/digits.npz",
         "data/minilm_l6_layernorm.npz",
         "data/minilm_l6_positions.npz",
         "data/minilm_l6_reading.npz",

@@ -1,49 +1,120 @@
 """`python -m blocklab.checks report FOLDER`: a table of the class, students by exercises, as HTML and CSV."""
 
 import argparse
+import contextlib
+import importlib.util
 import sys
-import tempfile
 from pathlib import Path
 
 from blocklab import language
+from blocklab.language import Text
 
-from .report import EMPTY, as_csv, as_html, read
+from .printable import printable
+from .report import Report, Run, read
+from .report_pages import as_csv, as_html
+
+NO_NOTEBOOK = Text(en="There is no notebook in {folder}.", zh="{folder} 里没有笔记本。")
+RUN_NEEDS = Text(en="--run needs {package}: pip install {package}", zh="--run 需要 {package}：pip install {package}")
+
+LEVEL = Text(en="wants a whole number from 1 to 999, got {got}", zh="需要 1 到 999 的整数，得到的是 {got}")
+SECONDS_WANTED = Text(
+    en="wants seconds from 1 to {longest}, got {got}", zh="需要 1 到 {longest} 的秒数，得到的是 {got}"
+)
+
+NAME = "report"
+SECONDS = 300  # for one notebook; on two cores with much else to do, the longest lesson takes a third of it
+LONGEST = 86_400  # a day
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong; `--help` shows all there is."""
+
+    def error(self, message: str):
+        self.exit(2, f"{self.prog}: {printable(message)}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m blocklab.checks")
-    report = parser.add_subparsers(required=True).add_parser("report", help="which mistakes a class makes")
+    parser = _Parser(prog="python -m blocklab.checks")
+    report = parser.add_subparsers(required=True, metavar="report").add_parser(
+        "report", help="which mistakes a class makes"
+    )
     report.add_argument("folder", type=Path, help="the students' notebooks: one each, or a folder each")
-    report.add_argument("--out", type=Path, default=Path("report"), help="name of the two files, without ending")
+    report.add_argument("--out", type=Path, default=Path(NAME), help="name of the two files, without ending")
     report.add_argument("--language", choices=language.LANGUAGES, default="en")
+    report.add_argument(
+        "--level",
+        type=_level,
+        metavar="N",
+        help="students are the names at this level: 1 for FOLDER/eve, 2 for FOLDER/a/eve",
+    )
     report.add_argument("--run", action="store_true", help="run copies of the notebooks first; without it nothing runs")
+    report.add_argument(
+        "--seconds",
+        type=_seconds,
+        default=SECONDS,
+        metavar="S",
+        help="with --run, the time for one notebook (default: %(default)s)",
+    )
     options = parser.parse_args(arguments)
     language.choose(options.language)
     try:
         return _report(options)
-    except ValueError as error:
-        print(error, file=sys.stderr)
+    except (ValueError, OSError) as error:
+        print(printable(error), file=sys.stderr)
         return 2
 
 
-def _report(options: argparse.Namespace) -> int:
-    if options.run:
-        from .run_notebooks import run_copies  # needs nbclient, which reading does not
+def _level(text: str) -> int:
+    if not text.isdecimal() or not 1 <= len(text) <= 3 or int(text) < 1:
+        raise argparse.ArgumentTypeError(LEVEL.format(got=repr(text)))
+    return int(text)
 
-        with tempfile.TemporaryDirectory() as scratch:
-            report = read(run_copies(options.folder, Path(scratch)))
-    else:
-        report = read(options.folder)
-    if not report.cells:
-        raise ValueError(EMPTY.format(folder=options.folder))
-    for ending, text in ((".html", as_html(report)), (".csv", "\ufeff" + as_csv(report))):  # Excel wants the mark
-        path = options.out.with_name(options.out.name + ending)
-        path.write_text(text, encoding="utf-8")
-        print(path)
-    for name, why in report.faults.items():
-        print(f"{name}: {why}", file=sys.stderr)
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds <= LONGEST:  # not a number is neither
+        raise argparse.ArgumentTypeError(SECONDS_WANTED.format(longest=LONGEST, got=repr(text)))
+    return seconds
+
+
+def _report(options: argparse.Namespace) -> int:
+    with _runner(options) as run:
+        report = read(options.folder, options.level, run)
+    if not (report.cells or report.faults):
+        raise ValueError(NO_NOTEBOOK.format(folder=options.folder))
+    _write(report, options.out)
+    for line in [*report.remarks, *(f"{name}: {why}" for name, why in report.faults.items())]:
+        print(printable(line), file=sys.stderr)
     return 1 if report.faults else 0
 
 
+def _runner(options: argparse.Namespace) -> contextlib.AbstractContextManager[Run | None]:
+    if not options.run or not options.folder.is_dir():
+        return contextlib.nullcontext()
+    for package in ("nbclient", "psutil"):  # come with JupyterLab; reading needs neither
+        if importlib.util.find_spec(package) is None:
+            raise ValueError(RUN_NEEDS.format(package=package))
+    from .run_notebooks import runner
+
+    return runner(options.folder, options.seconds)
+
+
+def _write(report: Report, out: Path) -> None:
+    """Write both files; into a folder under their usual name, and in place of what was there, were it a link."""
+    out = out / NAME if out.is_dir() else out
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for ending, text in ((".html", as_html(report)), (".csv", "\ufeff" + as_csv(report))):  # Excel wants the mark
+        path = out.with_name(out.name + ending)
+        path.unlink(missing_ok=True)
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+        print(printable(path))
+
+
 if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that names have
     sys.exit(main())

@@ -4,7 +4,8 @@ from functools import partial
 
 from .brief import kind, words_of
 from .candidate import Complaint, as_call
-from .exercise import Case, Exercise
+from .case import Case
+from .exercise import Exercise
 from .fitting import fitted
 from .habits import steps_of_loop
 from .interrupts import Interrupted, Watch

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import torch
 
+from .advice import recognized
 from .attempt import Attempt
 from .attempts import count_failure, forget
 from .brief import cut
@@ -84,7 +85,9 @@ def _compare(attempt: Attempt, sheet: Sheet) -> Iterator[Comparison]:
             if not sheet.full:
                 sheet.full = True
                 _want_written(got)
-            yield Comparison(case, got, wanted, differing(got, wanted, case.tolerance))
+            differs = differing(got, wanted, case.tolerance)
+            weak = differs is not None and recognized(exercise, attempt.on, case, got, wanted)
+            yield Comparison(case, got, wanted, differs, weak)
 
 
 def _want_written(first: Outcome) -> None:
@@ -103,7 +106,7 @@ def _want_some(exercise: Exercise, comparisons: list[Comparison]) -> None:
 
 
 def _right(comparisons: list[Comparison]) -> bool:
-    return not any(c.got.spoiled or c.got.tangled or (c.differs and c.case.advice is None) for c in comparisons)
+    return not any(c.got.spoiled or c.got.tangled or c.wrong for c in comparisons)
 
 
 def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
@@ -116,11 +119,11 @@ def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
 def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
     forget(exercise.name)
     right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
-    fragile = [c for c in comparisons if c.differs]
+    fragile = [c for c in comparisons if c.weak]
     told = [right.format(cases=len(comparisons) - len(fragile))]
     if len(comparisons) < len(exercise.all_cases):
         told.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
-    advice = {c.case.name: str(c.case.advice) for c in fragile}
+    advice = {c.case.name: str(c.case.advice.text) for c in fragile}
     if steps:
         advice["slow"] = SLOW.format(sizes=(SMALL, LARGE), steps=steps)
     told += [ADVICE.format(advice=text) for text in advice.values()]
@@ -135,7 +138,7 @@ def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
     spoiled = next((c.got.spoiled[0] for c in comparisons if c.got.spoiled), None)
     if spoiled:
         return _refusal(exercise, Complaint("mutates-input", {"name": spoiled}))
-    wrong = [c for c in comparisons if c.differs and c.case.advice is None]
+    wrong = [c for c in comparisons if c.wrong]
     if not wrong:
         name = next(c.got.tangled[0] for c in comparisons if c.got.tangled)
         return _refusal(exercise, Complaint("graph-kept", {"name": name}))

@@ -7,50 +7,15 @@ mistakes in different steps can be put together, and a checker can recognize sev
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
-
-import torch
-from torch import Tensor
 
 from blocklab.language import Text
 
+from .case import AN_EMPTY_INPUT, Case
+from .variations import variations
+
 SMALL, LARGE = 4, 16  # the sizes at which steps are counted; a loop over one axis then takes four times as many
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """One input on which the functions are compared.
-
-    `arguments` are passed by position, in this order; leaving some out tests their defaults. `gradient`: compare the
-    gradients of all float tensors too. `changes`: the arguments that the function is meant to write into. A case with
-    an `advice` does not decide whether the function is right: one that fails there alone is praised and advised.
-    """
-
-    name: str
-    arguments: dict[str, object]
-    gradient: bool = False
-    changes: tuple[str, ...] = ()
-    tolerance: float = 1e-5
-    advice: Text | None = None
-
-    def fresh(self) -> dict[str, object]:
-        """The arguments with tensors of their own, so that no function can spoil another's input."""
-        return {name: x.clone() if isinstance(x, Tensor) else x for name, x in self.arguments.items()}
-
-    def in_type(self, dtype: torch.dtype) -> "Case":
-        """The same input in another floating point type."""
-        cast = {name: x.to(dtype) if is_float(x) else x for name, x in self.arguments.items()}
-        return replace(self, name=str(dtype).removeprefix("torch."), arguments=cast)
-
-    @property
-    def size(self) -> int:
-        """How many numbers a reader would have to look at."""
-        return sum(x.numel() if isinstance(x, Tensor) else 1 for x in self.arguments.values())
-
-
-def is_float(x: object) -> bool:
-    return isinstance(x, Tensor) and x.is_floating_point()
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +52,8 @@ class Exercise:
     `kernel` is the package's own function, where it has one; without it the recipe is the reference. `use` makes a
     function of an answer that is not one (a number, a tuple of axes); `wants` says in words what to hand in. `module`
     calls an nn.Module that was handed in instead of a function. `growing(n)` are arguments of size n: a function whose
-    Python steps grow with n loops where torch would not. `line` is one line of a solution, shown to who is stuck.
+    Python steps grow with n loops where torch would not. `without` are kinds of input that it cannot have, or need not,
+    each with the reason. `line` is one line of a solution, shown to who is stuck.
     """
 
     name: str
@@ -102,19 +68,31 @@ class Exercise:
     module: Callable | None = None
     only_module: bool = False
     growing: Callable[[int], dict[str, object]] | None = None
-    in_float64: bool = True
+    without: dict[str, str] = field(default_factory=dict)
     section: Section | None = None
     panel: Text | None = None
     names: dict[str, Text] = field(default_factory=dict)
 
     @cached_property
     def all_cases(self) -> tuple[Case, ...]:
-        """The cases of the table, a larger one, and where the numbers are float tensors the first one in float64."""
-        first = self.cases[0]
-        more = [Case("larger", self.growing(LARGE), changes=first.changes)] if self.growing else []
-        if self.in_float64 and any(map(is_float, first.arguments.values())):
-            more.append(replace(first.in_type(torch.float64), gradient=False))
-        return (*self.cases, *more)
+        """The cases of the table, a larger one, an empty one, and variations of the fullest."""
+        changes = self.cases[0].changes
+        more = []
+        if self.growing:
+            more.append(Case("larger", self.growing(LARGE), changes=changes))
+            more.append(Case("empty", self.growing(0), changes=changes, advice=AN_EMPTY_INPUT))
+        if not self.use:
+            defaults = {p.name: p.default for p in self.parameters if p.default is not p.empty}
+            more += variations(self.fullest, defaults)
+        names = {case.name for case in self.cases} | self.without.keys()
+        return (*self.cases, *(case for case in more if case.name not in names))
+
+    @property
+    def fullest(self) -> Case:
+        """The case of the table that says most: the most arguments, then a gradient, then the most numbers."""
+        deciding = (case for case in self.cases if case.advice is None)
+        given = {case: sum(x is not None for x in case.arguments.values()) for case in deciding}
+        return max(given, key=lambda case: (given[case], case.gradient, case.size))
 
     @property
     def reference(self) -> Callable:

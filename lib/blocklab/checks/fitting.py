@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from .candidate import Complaint
-from .exercise import Exercise, is_float
+from .case import Case, is_float
+from .exercise import Exercise
 from .modules import attributes_as_arguments, own, own_shape, takes
 
 MOST_AXES = 5  # (N, C, D, H, W)
@@ -27,9 +28,15 @@ def fitted(exercise: Exercise, candidate: object) -> Exercise:
     if shape is not None and math.prod(shape) == 1:
         raise Complaint("module-too-small", {})
     fit = partial(_fit, candidate, exercise, shape)
-    cases = tuple(replace(case, arguments=fit(case.arguments)) for case in exercise.cases)
+    cases = tuple(_fit_case(case, fit) for case in exercise.cases)
     growing: Callable | None = exercise.growing and (lambda n: fit(exercise.growing(n)))
     return replace(exercise, cases=cases, growing=growing)
+
+
+def _fit_case(case: Case, fit: Callable[[dict[str, object]], dict[str, object]]) -> Case:
+    milder = case.advice and case.advice.milder
+    advice = replace(case.advice, milder=fit(milder)) if milder else case.advice
+    return replace(case, arguments=fit(case.arguments), advice=advice)
 
 
 def _fit(

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .brief import cut, words_of
-from .exercise import Case, is_float
+from .case import Case, is_float
 from .interrupts import Interrupted
 from .plain import MOST_COPIED, Strange, kept, plain, results
 

@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from .attempt import Attempt
+from .case import Case, is_float
 from .comparison import Comparison
-from .exercise import Case, Exercise, Mistake, is_float
+from .exercise import Exercise, Mistake
 from .modules import CannotBeSaid
 from .outcome import Outcome, by_position, differing, run
 from .surroundings import settled

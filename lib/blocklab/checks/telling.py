@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from .brief import brief, kind
-from .exercise import Case, Exercise
+from .case import Case
+from .exercise import Exercise
 from .outcome import NotDifferentiable, Outcome, close
 from .plain import Strange
 from .words import AFTER_CALL, GRADIENT, NOT_DIFFERENTIABLE, PART, RESULT, RESULT_PART

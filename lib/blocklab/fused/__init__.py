@@ -11,6 +11,7 @@ from collections.abc import Callable
 import torch
 
 from blocklab import feed_forward, normalization
+from blocklab.arguments import shown
 
 try:
     from blocklab.fused.operators import layer_norm, rms_norm, swiglu
@@ -40,7 +41,6 @@ def available() -> bool:
     return TRITON and torch.cuda.is_available()
 
 
-@functools.cache  # what makes the warning come once
 def best(name: str) -> Callable:
     """The fused function of that name where it can run, else the plain one, which gives the same numbers.
 
@@ -48,10 +48,15 @@ def best(name: str) -> Callable:
 
     Raises ValueError for another name.
     """
-    if name not in FUSED:
-        raise ValueError(f"best wants one of {', '.join(FUSED)}, got {name!r}")
+    if not isinstance(name, str) or name not in FUSED:
+        raise ValueError(f"best wants name to be one of {', '.join(FUSED)}, got {shown(name)}")
     if available():
         return FUSED[name]
-    lacking = "a CUDA device" if TRITON else "Triton"
-    warnings.warn(f"fused.{name} lacks {lacking}: the plain {name} takes its place", stacklevel=2)
+    _say_that_the_plain_one_stands_in(name)
     return PLAIN[name]
+
+
+@functools.cache  # what makes the warning come once
+def _say_that_the_plain_one_stands_in(name: str) -> None:
+    lacking = "a CUDA device" if TRITON else "Triton"
+    warnings.warn(f"fused.{name} lacks {lacking}: the plain {name} takes its place", stacklevel=3)

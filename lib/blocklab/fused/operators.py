@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.library import custom_op
 
-from blocklab.arguments import want_shape
+from blocklab.arguments import want_number, want_shape
 from blocklab.fused.arguments import want_fused, want_width
 from blocklab.fused.layer_norm import backward as layer_norm_backward
 from blocklab.fused.layer_norm import forward as layer_norm_forward
@@ -38,8 +38,9 @@ def layer_norm(
 
     Source: Ba, Kiros and Hinton 2016, arXiv:1607.06450
     """
-    want_fused("fused.layer_norm", x=x, weight=weight, bias=bias)
+    want_fused("fused.layer_norm", x=x, or_none={"weight": weight, "bias": bias})
     width = want_width("fused.layer_norm", x, normalized_shape, weight=weight, bias=bias)
+    eps = want_number("fused.layer_norm", "eps", eps)
     weight, bias = (None if vector is None else vector.reshape(width) for vector in (weight, bias))
     y, _, _ = _layer_norm(x.reshape(-1, width), weight, bias, eps)
     return y.view(x.shape)
@@ -89,9 +90,10 @@ def rms_norm(
 
     Source: Zhang and Sennrich 2019, arXiv:1910.07467
     """
-    want_fused("fused.rms_norm", x=x, weight=weight)
+    want_fused("fused.rms_norm", x=x, or_none={"weight": weight})
     width = want_width("fused.rms_norm", x, normalized_shape, weight=weight)
-    eps = torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps if eps is None else eps
+    plain = torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps
+    eps = plain if eps is None else want_number("fused.rms_norm", "eps", eps)
     y, _ = _rms_norm(x.reshape(-1, width), None if weight is None else weight.reshape(width), eps)
     return y.view(x.shape)
 

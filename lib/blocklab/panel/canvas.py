@@ -102,13 +102,13 @@ class Tape:
     @contextmanager
     def marking(self, artists: list[Artist]) -> Iterator[None]:
         """Let the artists, when they are asked to draw themselves, leave a mark at their place in the order."""
-        for artist in artists:
-            artist.draw = partial(self._mark, artist)
         try:
+            for artist in artists:
+                artist.draw = partial(self._mark, artist)
             yield
         finally:
             for artist in artists:
-                del artist.draw
+                vars(artist).pop("draw", None)
 
     def _mark(self, artist: Artist, _tape: "Tape") -> None:
         self.strokes.append(type(artist).draw.__get__(artist))
@@ -136,9 +136,9 @@ def moving_artists(figure: Figure) -> list[Artist]:
 @contextmanager
 def resting(artists: list[Artist]) -> Iterator[None]:
     """Let matplotlib draw animated artists as if they were not."""
-    for artist in artists:
-        artist.set_animated(False)
     try:
+        for artist in artists:
+            artist.set_animated(False)
         yield
     finally:
         for artist in artists:

@@ -1,6 +1,6 @@
 """What a reader moves: sliders, choices, toggles.
 
-A control is a description until a panel shows a copy of it, in the language chosen at that moment.
+A control is a description until a panel takes a copy of it, and has widgets only while the panel is shown.
 """
 
 import copy
@@ -12,10 +12,13 @@ from unicodedata import east_asian_width
 
 import ipywidgets as widgets
 
-from blocklab.language import Text
+from blocklab.language import LANGUAGES, Text
 
 SLIDER, BOX, MOST_BUTTONS = 14, 6, 46
 """Widths in em: of a slider, of its number box, and of the buttons of a choice before it becomes a list."""
+
+MOST_STOPS, LARGEST = 100_000, 2**53
+"""Beyond the first a reader cannot tell the stops of a slider apart, beyond the second a browser the whole numbers."""
 
 Label = Text | str
 NOTHING = object()
@@ -27,11 +30,14 @@ class Control:
     `value` is what the picture is given. Setting it checks it, moves the widgets and redraws the panel once.
     """
 
-    widget: widgets.Widget
+    widget: widgets.Widget | None = None
 
     def __init__(self, value: Any, label: Label | None):
+        if label is not None:
+            want_label(type(self).__name__, label)
         self.default = self._value = self.checked(value)
         self.label = label
+        self._listening = True
 
     @property
     def value(self) -> Any:
@@ -42,31 +48,39 @@ class Control:
         self.move(self.checked(value))
 
     def move(self, value: Any) -> None:
-        """Take a value that is known to be good, tell the panel if it is another one, and show it in the widgets."""
-        changed = value != self._value or type(value) is not type(self._value)
+        """Take a value that is known to be good, tell the panel whether it is another, and show it in the widgets."""
+        self._panel.want_movable()
+        changed = not same(value, self._value)
         self._value = value
         try:
-            if changed:
-                self._report()
+            self._panel.moved(changed)
         finally:  # after the picture, which is what the reader waits for, and also when it failed
-            self.show(value)  # the widgets answer with this same value, which changes nothing more
+            self.show()
 
-    def shown(self, name: str, report: Callable[[], None], label_width: float) -> "Control":
-        """A copy with widgets, which calls `report` whenever its value changes."""
+    def taken(self, panel: Any) -> "Control":
+        """A copy that belongs to a panel: it asks `panel.want_movable()` and tells `panel.moved(changed)`."""
         live = copy.copy(self)
-        live._report = report
-        live.build(live.title(name), label_width)
-        live.move(live._value)
+        live._panel = panel
         return live
 
     def title(self, name: str) -> str:
         return name if self.label is None else str(self.label)
 
+    def show(self) -> None:
+        """Set the widgets, if there are any, to the value."""
+        if self.widget is None:
+            return
+        self._listening = False  # to the widgets, which would answer with this same value
+        try:
+            self.set()
+        finally:
+            self._listening = True
+
     def follow(self, widget: widgets.Widget, trait: str, read: Callable[[Any], Any]) -> None:
         """Move when the reader moves `widget`; `read` turns what it says into a value, or into NOTHING."""
 
         def moved(change: dict) -> None:
-            if (value := read(change["new"])) is not NOTHING:
+            if self._listening and (value := read(change["new"])) is not NOTHING:
                 self.move(value)
 
         widget.observe(moved, trait)
@@ -89,8 +103,8 @@ class Control:
         """Make `widget`; its label is that many em wide."""
         raise NotImplementedError
 
-    def show(self, value: Any) -> None:
-        """Set the widgets to a value."""
+    def set(self) -> None:
+        """Set the widgets to the value."""
         raise NotImplementedError
 
 
@@ -101,26 +115,45 @@ class Slider(Control):
     and step are then plain numbers too, not exponents: `Slider(1e-8, 1, 10, 1e-5, log=True)`). An arrow key goes one
     stop on. A number typed into the box goes to the nearest stop; a value set from code must be one.
 
-    Raises ValueError if the stops are none, do not end at `stop`, or do not hold `value`; TypeError for no number.
+    Raises ValueError if the stops are none or too many, do not end at `stop`, or do not hold `value`; TypeError for no
+    number.
     """
 
     def __init__(self, start, stop, step, value, label: Label | None = None, log: bool = False):
+        if not isinstance(log, bool):
+            raise TypeError(f"Slider wants True or False for log, got {brief(log)}")
         for name, number in {"start": start, "stop": stop, "step": step}.items():
-            if not is_number(number) or not math.isfinite(number):
-                raise TypeError(f"Slider wants a finite number for {name}, got {number!r}")
+            if not is_number(number) or not is_finite(number):
+                raise TypeError(f"Slider wants a finite number for {name}, got {brief(number)}")
         if log and not (start > 0 and step > 1):
             raise ValueError(f"a logarithmic Slider wants start > 0 and step > 1, got start={start!r}, step={step!r}")
         if not log and not step > 0:
             raise ValueError(f"Slider wants step > 0, got {step!r}")
         if not start < stop:
             raise ValueError(f"Slider wants start < stop, got {start!r} and {stop!r}")
-        self.log, self.start, self.step = log, start, step
         self.whole = all(isinstance(n, Integral) for n in (start, stop, step))
-        steps = math.log(stop / start, step) if log else (stop - start) / step
-        self.last = round(steps)
-        if not math.isclose(steps, self.last, rel_tol=1e-9, abs_tol=1e-6):
-            raise ValueError(f"Slider wants a stop that steps of {step!r} from {start!r} reach, got {stop!r}")
+        kind = int if self.whole else float
+        self.log, self.start, self.step, self._stop = log, kind(start), kind(step), kind(stop)
+        if max(abs(self.start), abs(self._stop), self.step) > LARGEST:
+            raise ValueError(f"Slider wants numbers up to 2**53, got {start!r}, {stop!r}, {step!r}")
+        self.last = self._count()
         super().__init__(value, label)
+
+    def _count(self) -> int:
+        """How many steps lead from start to stop."""
+        steps = math.log(self._stop / self.start, self.step) if self.log else (self._stop - self.start) / self.step
+        if not steps < MOST_STOPS:
+            raise ValueError(
+                f"Slider wants at most {MOST_STOPS} stops, got a step of {self.step!r}, too small for that"
+            )
+        last = round(steps)
+        if not math.isclose(steps, last, rel_tol=1e-9, abs_tol=1e-6):
+            raise ValueError(
+                f"Slider wants a stop that steps of {self.step!r} from {self.start!r} reach, got {self._stop!r}"
+            )
+        if self.at(0) == self.at(1) or self.at(last - 1) == self.at(last):
+            raise ValueError(f"Slider wants a step that tells its stops apart, got {self.step!r} at {self._stop!r}")
+        return last
 
     def at(self, index: int) -> float:
         """The stop with this number, free of the dust of float arithmetic: 0.3, not 0.30000000000000004."""
@@ -139,9 +172,9 @@ class Slider(Control):
             f"times {self.step}" if self.log else f"{self.step}"
         )
         if not is_number(value) or (self.whole and not isinstance(value, Integral)):
-            raise TypeError(f"Slider wants {wanted}, got {value!r} ({type(value).__name__})")
+            raise TypeError(f"Slider wants {wanted}, got {brief(value)} ({type(value).__name__})")
         if not (low <= value <= high) or not math.isclose(near := self.nearest(value), value, rel_tol=1e-9):
-            raise ValueError(f"Slider wants {wanted}, got {value!r}")
+            raise ValueError(f"Slider wants {wanted}, got {brief(value)}")
         return near
 
     def stops(self):
@@ -150,27 +183,35 @@ class Slider(Control):
     def ends(self):
         return self.at(0), self.at(self.last)
 
+    @property
+    def slider(self) -> widgets.Widget:
+        return self.widget.children[0]
+
+    @property
+    def box(self) -> widgets.Widget:
+        return self.widget.children[1]
+
     def build(self, title, label_width):
         low, high = self.at(0), self.at(self.last)
         layout = widgets.Layout(width=f"{label_width + SLIDER}em", min_width="0", flex="1 1 auto", margin="2px 0")
         shared = {"description": title, "readout": False, "layout": layout}
         if self.log:
             exponents = {"min": math.log10(low), "max": math.log10(high), "step": math.log10(self.step)}
-            self.slider = widgets.FloatLogSlider(value=low, base=10, **exponents, **shared)
+            slider = widgets.FloatLogSlider(value=low, base=10, **exponents, **shared)
         else:
             kind = widgets.IntSlider if self.whole else widgets.FloatSlider
-            self.slider = kind(value=low, min=low, max=high, step=self.step, **shared)
-        self.slider.style.description_width = f"{label_width}em"
+            slider = kind(value=low, min=low, max=high, step=self.step, **shared)
+        slider.style.description_width = f"{label_width}em"
         kind = widgets.BoundedIntText if self.whole else widgets.BoundedFloatText
         step = None if self.log else self.step
         layout = widgets.Layout(width=f"{BOX}em", flex="0 0 auto", margin="2px 0 2px 6px")
-        self.box = kind(value=low, min=low, max=high, step=step, layout=layout)
-        self.follow(self.slider, "value", self.nearest)
-        self.follow(self.box, "value", self.nearest)
-        self.widget = group([self.slider, self.box], label_width + SLIDER + BOX)
+        box = kind(value=low, min=low, max=high, step=step, layout=layout)
+        self.follow(slider, "value", self.nearest)
+        self.follow(box, "value", self.nearest)
+        self.widget = group([slider, box], label_width + SLIDER + BOX)
 
-    def show(self, value):
-        self.slider.value = self.box.value = value
+    def set(self):
+        self.slider.value = self.box.value = self.value
 
 
 class Choice(Control):
@@ -178,28 +219,44 @@ class Choice(Control):
 
     `Choice({Text(en="rows", zh="行"): 0, Text(en="columns", zh="列"): 1}, value=0)`. value=None, if None is not among
     the values, means that nothing is chosen yet, as before a prediction.
+
+    Raises TypeError for what is no dict with labels, ValueError for labels or values that are not told apart.
     """
 
     def __init__(self, options: dict[Label, Any], value: Any, label: Label | None = None):
+        if not isinstance(options, dict):
+            raise TypeError(f"Choice wants a dict from labels to values, got {brief(options)}")
         if not options:
             raise ValueError("Choice wants at least one option, got none")
         self.options = dict(options)
+        for name in self.options:
+            want_label("Choice", name)
+        for language in LANGUAGES:
+            wordings = [getattr(name, language, name) for name in self.options]
+            if twice := [wording for wording in wordings if wordings.count(wording) > 1]:
+                raise ValueError(f"Choice wants another label for each option, got {twice[0]!r} twice")
+        for number, each in enumerate(self.options.values()):
+            if self.index(each) != number:
+                raise ValueError(f"Choice wants another value for each option, got {brief(each)} twice")
         super().__init__(value, label)
 
     def index(self, value: Any) -> int | None:
         """The number of the option with this value; True is not 1 here."""
-        same = (i for i, v in enumerate(self.options.values()) if v is value or (type(v) is type(value) and v == value))
-        return next(same, None)
+        return next((number for number, each in enumerate(self.options.values()) if same(each, value)), None)
 
     def checked(self, value):
         if self.index(value) is None and value is not None:
-            wanted = ", ".join(map(repr, self.options.values()))
-            raise ValueError(f"Choice wants one of {wanted}, or None for no choice, got {value!r}")
+            wanted = ", ".join(map(brief, self.options.values()))
+            raise ValueError(f"Choice wants one of {wanted}, or None for no choice, got {brief(value)}")
         return value
 
     def stops(self):
         values = tuple(self.options.values())
         return values if self.index(self.default) is not None else (self.default, *values)
+
+    @property
+    def buttons(self) -> widgets.Widget:
+        return self.widget.children[-1]
 
     def build(self, title, label_width):
         labels = [str(label) for label in self.options]
@@ -208,22 +265,22 @@ class Choice(Control):
             aligned = widgets.Layout(
                 width=f"{label_width}em", display="flex", justify_content="flex-end", margin="2px 4px 2px 0"
             )
-            self.buttons = widgets.ToggleButtons(options=labels, index=None, layout=widgets.Layout(margin="0"))
-            self.buttons.style.button_width = "auto"
-            parts = [widgets.Label(title, layout=aligned), self.buttons]
+            buttons = widgets.ToggleButtons(options=labels, index=None, layout=widgets.Layout(margin="0"))
+            buttons.style.button_width = "auto"
+            parts = [widgets.Label(title, layout=aligned), buttons]
             width = label_width + sum(map(width_of, labels)) + 2 * len(labels)
         else:
             width = label_width + max(map(width_of, labels)) + 3
             layout = widgets.Layout(width=f"{width}em", max_width="100%", margin="2px 0")
-            self.buttons = widgets.Dropdown(options=labels, index=None, description=title, layout=layout)
-            self.buttons.style.description_width = f"{label_width}em"
-            parts = [self.buttons]
+            buttons = widgets.Dropdown(options=labels, index=None, description=title, layout=layout)
+            buttons.style.description_width = f"{label_width}em"
+            parts = [buttons]
         values = tuple(self.options.values())
-        self.follow(self.buttons, "index", lambda index: NOTHING if index is None else values[index])
+        self.follow(buttons, "index", lambda index: NOTHING if index is None else values[index])
         self.widget = group(parts, label_width + SLIDER + BOX if width < label_width + SLIDER + BOX else None)
 
-    def show(self, value):
-        self.buttons.index = self.index(value)
+    def set(self):
+        self.buttons.index = self.index(self.value)
 
 
 class Toggle(Control):
@@ -234,25 +291,60 @@ class Toggle(Control):
 
     def checked(self, value):
         if not isinstance(value, bool):
-            raise TypeError(f"Toggle wants True or False, got {value!r} ({type(value).__name__})")
+            raise TypeError(f"Toggle wants True or False, got {brief(value)} ({type(value).__name__})")
         return value
 
     def stops(self):
         return False, True
 
-    def build(self, title, label_width):  # noqa: ARG002  the text stands behind the box
-        self.box = widgets.Checkbox(
-            description=title, indent=False, layout=widgets.Layout(width="auto", margin="2px 0")
-        )
-        self.follow(self.box, "value", bool)
-        self.widget = group([self.box])
+    @property
+    def box(self) -> widgets.Widget:
+        return self.widget.children[0]
 
-    def show(self, value):
-        self.box.value = value
+    def build(self, title, label_width):  # noqa: ARG002  the text stands behind the box
+        box = widgets.Checkbox(description=title, indent=False, layout=widgets.Layout(width="auto", margin="2px 0"))
+        self.follow(box, "value", bool)
+        self.widget = group([box])
+
+    def set(self):
+        self.box.value = self.value
 
 
 def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_finite(number: Real) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number that no float can hold
+        return False
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are one choice: 1 is not True, and an array, whose == says many things, is only itself."""
+    if one is other:
+        return True
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except (RuntimeError, TypeError, ValueError):
+        return False
+
+
+def want_label(kind: str, label: Any) -> None:
+    if not isinstance(label, Text | str):
+        raise TypeError(f"{kind} wants a Text or a str for a label, got {brief(label)}")
+    if isinstance(label, str) and not label.strip():
+        raise ValueError(f"{kind} wants a label that says something, got {label!r}")
+
+
+def brief(value: Any) -> str:
+    """A value in one short line, whatever its repr is."""
+    try:
+        shown = " ".join(repr(value).split())
+    except Exception:
+        return f"a {type(value).__name__} without a repr"
+    return shown if len(shown) <= 80 else f"{shown[:79]}…"
 
 
 def group(parts: list[widgets.Widget], width: float | None = None) -> widgets.HBox:

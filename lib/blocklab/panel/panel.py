@@ -6,91 +6,115 @@ one message at a time and merges the moves that come meanwhile.
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from html import escape
+from contextlib import contextmanager, nullcontext
 from itertools import combinations, product
 from typing import Any
 
 import ipywidgets as widgets
+import matplotlib
 from IPython.display import display
 
+from blocklab import language
 from blocklab.language import Text
+from blocklab.panel import cells
 from blocklab.panel.canvas import DPI, Canvas, jpeg, png
-from blocklab.panel.controls import Control, Toggle, width_of
+from blocklab.panel.controls import Control, brief, is_number
+from blocklab.panel.view import VIEW, View, still, view_of
 
 LIVE_SCALE, LIVE_QUALITY = 1, 85
 """Pixels per CSS pixel of a live frame, and its JPEG quality. At 2 a frame is sharper on some screens, but the browser
 takes 20 to 30 ms longer to decode it, more than all the rest of a move: `tests/bench/panel.py` measures it."""
 
 SAVED_SCALE = 2
+SMALLEST, LARGEST = 0.1, 50
+"""Inches: a picture has pixels, and a saved one of 10,000 x 10,000 is the most that anything shows."""
 
-RESET = Text(en="Reset", zh="重置")
 FAILED = Text(
     en="The picture could not be drawn for {values}. {error}: {reason}",
     zh="在 {values} 时无法画出图像。{error}：{reason}",
 )
+STOPPED = Text(
+    en="Interrupted before the picture was drawn for {values}. The next move draws it.",
+    zh="画到 {values} 时被中断了。再移动一次就会重新画。",
+)
+CLOSED = Text(
+    en="This panel is closed. Run the cell that makes it, and there is a new one.",
+    zh="这个面板已经关闭。运行创建它的单元格，就会得到一个新的面板。",
+)
 
 
-class Panel(widgets.VBox):
+class Panel:
     """Controls, the picture that they move, and the line that says what is seen.
 
     `picture(figure)` builds its artists once and returns `update(**values) -> str`, which is called with the value of
     every control after each move and returns the line. What moves with a control is marked `animated=True`.
 
-    An error inside `update` is shown in place of the line and raised; the next good move draws as if nothing had been.
+    An error inside `update` is shown in place of the line and raised; the next move draws as if nothing had been. All
+    words of a panel are in the language in which it was made. A panel has widgets while a cell shows it: once that cell
+    has run again, it gives them and its figure back, and makes them anew if it is shown or moved again.
     """
 
     def __init__(self, picture: Callable, size: tuple[float, float] = (10, 4), **controls: Control):
-        self.canvas = Canvas(size, LIVE_SCALE)
+        if not callable(picture):
+            raise TypeError(f"Panel wants a picture, a function that is given the figure, got {brief(picture)}")
         for name, control in controls.items():
             if not isinstance(control, Control):
-                raise TypeError(f"Panel wants a Slider, Choice or Toggle for {name}, got {control!r}")
-        self._update = picture(self.canvas.figure)
-        if not callable(self._update):
-            raise TypeError(f"a picture wants to return its update function, got {self._update!r}")
-        self._held = True
-        widest = max([width_of(c.title(name)) for name, c in controls.items() if not isinstance(c, Toggle)], default=0)
-        self.controls = {name: c.shown(name, self._redraw, widest) for name, c in controls.items()}
-        self._held = False
-        self._size = size
-        width = f"{size[0] * DPI:g}px"
-        self._line = widgets.HTML(layout=widgets.Layout(width=width, max_width="100%", margin="0 2px"))
-        self.image = widgets.Image(
-            value=self._frame(),
-            format="jpeg",
-            # Width and height tell the page the shape before the picture is decoded, so nothing jumps; the layout lets
-            # a narrow page make it smaller without changing that shape.
-            width=f"{size[0] * DPI:g}",
-            height=f"{size[1] * DPI:g}",
-            layout=widgets.Layout(width=width, max_width="100%", height="auto", object_fit="contain"),
-        )
-        self._say(self._text)
-        reset = widgets.Button(description=str(RESET), icon="undo", layout=widgets.Layout(width="auto", margin="2px 0"))
-        reset.on_click(lambda _button: self.reset())
-        bar = widgets.HBox(
-            [*(c.widget for c in self.controls.values()), *([reset] if controls else [])],
-            layout=widgets.Layout(
-                flex_flow="row wrap", max_width="100%", width=width, align_items="center", margin="0 0 4px"
-            ),
-        )
-        super().__init__([bar, self.image, self._line], layout=widgets.Layout(max_width="100%", overflow="hidden"))
-        self.add_class("blocklab-panel")
+                raise TypeError(f"Panel wants a Slider, Choice or Toggle for {name}, got {brief(control)}")
+        self.size = checked_size(size)
+        self.controls = {name: control.taken(self) for name, control in controls.items()}
+        self._language, self._font = language.chosen(), matplotlib.rcParams["font.family"]
+        self._picture: Callable | None = picture
+        self._canvas: Canvas | None = None
+        self._view: View | None = None
+        self._held = self._drawing = False
+        self._redraw()
 
     @property
     def line(self) -> str:
         """What the text under the picture says now."""
-        return self._text
+        return self._line
 
     @property
     def values(self) -> dict[str, Any]:
         return {name: control.value for name, control in self.controls.items()}
 
+    @property
+    def canvas(self) -> Canvas:
+        """The figure and its pixels."""
+        if self._canvas is None:
+            self._redraw()
+        return self._canvas
+
+    @property
+    def view(self) -> View:
+        """The widgets, made when they are first asked for."""
+        if self._view is None:
+            frame = jpeg(self.canvas.frame(), LIVE_QUALITY)
+            with self._as_made():
+                self._view = View(self.size, self.controls, self.reset)
+            self._view.image.value = frame
+            self._view.say(self._line, self._style)
+        return self._view
+
+    @property
+    def image(self) -> widgets.Image:
+        return self.view.image
+
     def move(self, **values: Any) -> None:
         """Set several controls and draw once. Raises like the controls, before any of them moves."""
+        self.want_movable()
+        if unknown := values.keys() - self.controls.keys():
+            there = ", ".join(self.controls) or "none"
+            raise TypeError(f"move wants the names of controls ({there}), got {', '.join(sorted(unknown))}")
         checked = {name: self.controls[name].checked(value) for name, value in values.items()}
-        with self._one_redraw():
+        self._held = True
+        try:
             for name, value in checked.items():
                 self.controls[name].move(value)
+        finally:
+            self._held = False
+        if self._due:
+            self._redraw()
 
     def reset(self) -> None:
         """Move every control back to where it began."""
@@ -113,67 +137,126 @@ class Panel(widgets.VBox):
             yield values, self.line
         self.reset()
 
+    def put_away(self) -> None:
+        """Give back widgets and figure; they are made anew when the panel is shown or moved again."""
+        if self._view is not None:
+            self._view.close()
+            for control in self.controls.values():
+                control.widget = None
+        self._view = self._canvas = self._update = None
+
+    def close(self) -> None:
+        """Put the panel away for good."""
+        self.put_away()
+        cells.leave(self)
+        self._picture = None
+
+    def want_movable(self) -> None:
+        if self._picture is None:
+            raise RuntimeError("this panel is closed; run the cell that makes it for a new one")
+        if self._drawing:
+            raise RuntimeError("update wants to leave the controls of its own panel where they are")
+
     @contextmanager
-    def _one_redraw(self):
-        self._held, self._due = True, False
-        try:
+    def _as_made(self) -> Iterator[None]:
+        """In the language and the font in which the panel was made, whatever was chosen since."""
+        font = {"font.family": self._font}
+        other = matplotlib.rcParams["font.family"] != self._font  # for changing it takes longer than most updates
+        with language.speaking(self._language), matplotlib.rc_context(font) if other else nullcontext():
             yield
-        finally:
-            self._held = False
-        if self._due:
+
+    def moved(self, changed: bool) -> None:
+        """What a control tells: draw, unless others are about to move with it."""
+        self._due = self._due or changed
+        if self._due and not self._held:
             self._redraw()
 
     def _redraw(self) -> None:
-        if self._held:
-            self._due = True
-            return
-        self.image.value = self._frame()  # first, because it is what the reader waits for
-        self._say(self._text)
+        """Update the picture and draw it. An error takes the place of the line, and goes on to the caller.
 
-    def _frame(self) -> bytes:
-        """Update the picture and draw it. An error takes the place of the line, and goes on to the caller."""
-        try:
-            line = self._update(**self.values)
-            if not isinstance(line, str) or not line.strip():
-                raise TypeError(f"update wants to return the line under the picture, a non-empty str, got {line!r}")
-            frame = jpeg(self.canvas.frame(), LIVE_QUALITY)
-        except Exception as error:
-            values = ", ".join(f"{name} = {value}" for name, value in self.values.items())
-            self._text = FAILED.format(values=values, error=type(error).__name__, reason=error)
-            self._say(self._text, "color: var(--jp-error-color1, #b00020)")
-            raise
-        self._text = line
-        return frame
+        Until that has been done from end to end the picture is due, and any move does it, also one to the same place.
+        """
+        self.want_movable()
+        self._due = self._drawing = True
+        with self._as_made():
+            try:
+                self._draw()
+            except BaseException as error:  # an interrupt, too, leaves the picture where it was
+                self._say(self._excuse(error), "color: var(--jp-error-color1, #b00020)")
+                raise
+            finally:
+                self._drawing = False
+        self._due = False
+
+    def _draw(self) -> None:
+        if self._canvas is None:
+            canvas = Canvas(self.size, LIVE_SCALE)
+            update = self._picture(canvas.figure)
+            if not callable(update):
+                raise TypeError(f"a picture wants to return its update function, got {brief(update)}")
+            self._canvas, self._update = canvas, update
+        line = self._update(**self.values)
+        if not isinstance(line, str) or not line.strip():
+            raise TypeError(f"update wants to return the line under the picture, a non-empty str, got {brief(line)}")
+        pixels = self._canvas.frame()
+        if self._view is not None:
+            self._view.image.value = jpeg(pixels, LIVE_QUALITY)  # first, because it is what the reader waits for
+        self._say(line)
+
+    def _excuse(self, error: BaseException) -> str:
+        values = ", ".join(f"{name} = {brief(value)}" for name, value in self.values.items())
+        if isinstance(error, KeyboardInterrupt):
+            return STOPPED.format(values=values)
+        return FAILED.format(values=values, error=type(error).__name__, reason=reason(error))
 
     def _say(self, line: str, style: str = "") -> None:
-        # "status" makes a screen reader read the line when it changes.
-        self._line.value = f'<div role="status" style="line-height: 1.5; font-size: 14px; {style}">{escape(line)}</div>'
+        self._line, self._style = line.encode("utf-8", "replace").decode(), style
+        if self._view is not None:
+            self._view.say(self._line, style)
 
-    # A saved notebook shows the line and the picture until a kernel brings the panel to life.
+    # How it is shown, and what of it a saved notebook keeps
 
     def __repr__(self) -> str:
+        if self._picture is None:
+            with self._as_made():
+                return str(CLOSED)
         return self.line
 
-    def _saved(self) -> tuple[dict, dict]:
-        width, height = (round(side * DPI) for side in self._size)
-        data = {
-            "text/plain": self.line,
-            "image/png": b64encode(png(self.canvas.still(SAVED_SCALE))).decode(),
-            "application/vnd.jupyter.widget-view+json": {
-                "version_major": 2,
-                "version_minor": 0,
-                "model_id": self.model_id,
-            },
-        }
+    def _repr_mimebundle_(self, **_options) -> tuple[dict, dict]:
+        """One output for any front end: the widgets if it has them, else the picture, else the line."""
+        if self._picture is None:
+            return {"text/plain": repr(self)}, {}
+        width, height = (round(side * DPI) for side in self.size)
+        view = view_of(self.view.root)  # first: its frame is ready, and after a still the next one is drawn anew
+        saved = b64encode(png(self.canvas.still(SAVED_SCALE))).decode()
+        data = {"text/plain": self.line, "image/png": saved, VIEW: view}
         return data, {"image/png": {"width": width, "height": height}}
 
-    if hasattr(widgets.Widget, "_repr_mimebundle_"):  # ipywidgets 8
+    def _ipython_display_(self, **_options) -> None:
+        for gone in cells.enter(self) if self._picture is not None else ():
+            gone.put_away()
+        data, metadata = self._repr_mimebundle_()
+        if VIEW in data and cells.in_jupyterlab():
+            # Two outputs: what a saved notebook shows must not be in the widgets' own, see `view`.
+            with self._as_made():
+                page = still(data["image/png"], self.line, round(self.size[0] * DPI))
+            display({"text/plain": self.line, "text/html": page}, raw=True)
+            data, metadata = {VIEW: data[VIEW]}, {}
+        display(data, metadata=metadata, raw=True)
 
-        def _repr_mimebundle_(self, **_options) -> tuple[dict, dict]:
-            return self._saved()
 
-    else:  # ipywidgets 7, which Colab brings
+def checked_size(size: Any) -> tuple[float, float]:
+    """Width and height in inches, or TypeError or ValueError naming what was wanted and what came."""
+    if not isinstance(size, tuple | list) or len(size) != 2 or not all(map(is_number, size)):
+        raise TypeError(f"Panel wants a size of two numbers, width and height in inches, got {brief(size)}")
+    if not all(SMALLEST <= side <= LARGEST for side in size):
+        raise ValueError(f"Panel wants sides from {SMALLEST} to {LARGEST} inches, got {brief(size)}")
+    return float(size[0]), float(size[1])
 
-        def _ipython_display_(self, **_options) -> None:
-            data, metadata = self._saved()
-            display(data, metadata=metadata, raw=True)
+
+def reason(error: BaseException) -> str:
+    """What an error says, also one that cannot say it."""
+    try:
+        return str(error)
+    except Exception:
+        return brief(error)

@@ -5,17 +5,22 @@ import sys
 from pathlib import Path
 
 from .problem import PublishError
-from .project import Project, find_root
+from .project import Project, find_root, is_root
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        project = Project((options.root or find_root(Path.cwd())).resolve())
-        return options.command(project, options)
+        root = (options.root or find_root(Path.cwd())).resolve()
+        if not is_root(root):
+            raise PublishError(f"{root} is no repository of lessons: it wants pyproject.toml and notebooks/source/")
+        return options.command(Project(root), options)
     except (PublishError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("error: stopped; what was not finished is as it was before", file=sys.stderr)
+        return 130
 
 
 # Each command imports what it needs: learners copy lessons without the tools that build them.
@@ -24,8 +29,13 @@ def main(arguments: list[str] | None = None) -> int:
 def _build(project: Project, options: argparse.Namespace) -> int:
     from .build import build
 
-    build(project, options.lessons, run=not options.no_execute)
-    return 0
+    return _report(build(project, options.lessons, run=not options.no_execute))
+
+
+def _report(failures: list) -> int:
+    for failure in failures:
+        print(f"error: {failure}", file=sys.stderr)
+    return 1 if failures else 0
 
 
 def _check(project: Project, options: argparse.Namespace) -> int:
@@ -42,10 +52,13 @@ def _address(project: Project, options: argparse.Namespace) -> int:
     from .address import write_address
     from .build import restamp
 
+    outlines = project.outlines()
     address = write_address(project, options.url)
-    restamp(project, project.outlines())
+    failures = restamp(project, outlines)
     print(f"address: {address.url}")
-    return 0
+    if not address.colab:
+        print("no links to Colab: it opens notebooks from github.com alone")
+    return _report(failures)
 
 
 def _copies(project: Project, options: argparse.Namespace) -> int:
@@ -62,7 +75,9 @@ def _handouts(project: Project, options: argparse.Namespace) -> int:
     if reason := reason_without_chromium():
         raise PublishError(reason)
     with chromium() as browser:
-        write_handouts(project, project.chosen(options.lessons), project.root / "handouts", browser)
+        chosen = project.chosen(options.lessons)
+        outlines = [outline for outline in project.outlines() if outline.stem in chosen]
+        write_handouts(project, outlines, project.root / "handouts", browser)
     return 0
 
 
@@ -81,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(command=_check)
 
     address = commands.add_parser("address", help="change the repository's address everywhere")
-    address.add_argument("url", metavar="URL", help="such as https://github.com/OWNER/REPO")
+    address.add_argument("url", metavar="URL", help="such as https://github.com/ada/lessons")
     address.set_defaults(command=_address)
 
     copies = commands.add_parser("copies", help="copy the lessons to my/, where a learner works")

@@ -3,55 +3,85 @@
 import re
 import tomllib
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from functools import cached_property
 
 from blocklab.language import LANGUAGES
 
 from .problem import PublishError
 from .project import Project
 
-BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
+EXAMPLE = "https://github.com/YOUR_NAME/YOUR_FORK"  # refused as it stands, so that nobody installs a stranger's code
+WORDS = {"en": "Open in Colab", "zh": "在 Colab 中打开"}
+_EXAMPLES = {"YOUR_NAME", "OWNER"}
 _LINE = re.compile(r'^Repository = "[^"\n]*"$', re.MULTILINE)
-_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+_FORM = re.compile(
+    r"https://(?P<host>[a-z0-9]+(?:[.-][a-z0-9]+)*(?::\d+)?)(?P<path>(?:/[A-Za-z0-9_~][A-Za-z0-9._-]*){2,})"
+)
+_ON_GITHUB = re.compile(r"/(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]*)/[A-Za-z0-9_][A-Za-z0-9._-]*")
+_OVER_SSH = re.compile(r"(?:ssh://)?git@(?P<host>[^/:]+)(?::\d+(?=/))?[:/](?P<path>.*)", re.DOTALL)
+_NO_REPOSITORY = re.compile(r".+\.github\.com|(.+\.)?(github\.io|githubusercontent\.com)")
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the repository lives, such as https://github.com/OWNER/REPO.
+    """Where the repository lives, such as https://github.com/ada/lessons, or nowhere yet: a host that ends in .invalid.
 
+    Nobody can own such a host (RFC 6761), so nothing can be installed from it by mistake.
     Raises PublishError unless it is https, a host, an owner and a repository.
     """
 
     url: str
 
     def __post_init__(self):
-        parts = urlsplit(self.url)
-        names = rf"/{_NAME}/{_NAME}" if parts.netloc == "github.com" else rf"(/{_NAME}){{2,}}"
-        right = parts.scheme == "https" and re.fullmatch(r"[A-Za-z0-9.-]+(:\d+)?", parts.netloc)
-        if not right or not re.fullmatch(names, parts.path) or parts.query or parts.fragment:
-            raise PublishError(f"the address wants the form https://github.com/OWNER/REPO, got {self.url!r}")
+        form = _FORM.fullmatch(self.url)
+        on_github = form and form["host"] == "github.com" and _ON_GITHUB.fullmatch(form["path"])
+        if not form or _NO_REPOSITORY.fullmatch(form["host"]) or (form["host"] == "github.com" and not on_github):
+            raise PublishError(f"the address wants the form {EXAMPLE}, got {self.url!r}")
+        if on_github and on_github["owner"] in _EXAMPLES:
+            raise PublishError(f"the address wants your own name on GitHub, not the example's: {self.url!r}")
+
+    @classmethod
+    def typed(cls, url: str) -> "Address":
+        """The address as people copy it: from git (git@github.com:ada/lessons.git) or with www, capitals, a slash."""
+        url = url.strip()
+        if ssh := _OVER_SSH.fullmatch(url):
+            url = f"https://{ssh['host'].removeprefix('ssh.')}/{ssh['path'].lstrip('/')}"
+        scheme, slashes, rest = url.partition("://")
+        host, slash, path = rest.partition("/")
+        host = host.lower().removesuffix(":443").removesuffix(".")
+        host = "github.com" if host == "www.github.com" else host
+        return cls(f"{scheme.lower()}{slashes}{host}{slash}{path.rstrip('/').removesuffix('.git')}")
+
+    @cached_property
+    def _parts(self) -> re.Match:
+        return _FORM.fullmatch(self.url)
+
+    @property
+    def known(self) -> bool:
+        """False as long as nobody has said where the repository lives."""
+        return not self._parts["host"].endswith(".invalid")
 
     @property
     def colab(self) -> str | None:
         """Where Colab opens the repository's files; None if it lives where Colab cannot open it."""
-        parts = urlsplit(self.url)
-        if parts.netloc != "github.com":
+        if self._parts["host"] != "github.com":
             return None
-        return f"https://colab.research.google.com/github{parts.path}/blob/main"
+        return f"https://colab.research.google.com/github{self._parts['path']}/blob/main"
 
-    def badge(self, language: str, stem: str) -> str | None:
-        """The Colab badge of a lesson in Markdown, None where there is no Colab."""
-        if self.colab is None:
-            return None
-        words = {"en": "Open in Colab", "zh": "在 Colab 中打开"}[language]
-        return f"[![{words}]({BADGE})]({self.colab}/notebooks/{language}/{stem}.ipynb)"
+    def colab_link(self, language: str, stem: str) -> str | None:
+        """The link to a lesson in Colab, in Markdown and without a picture to fetch; None where there is no Colab."""
+        return self.colab and f"[{WORDS[language]}]({self.colab}/notebooks/{language}/{stem}.ipynb)"
 
 
 def read_address(project: Project) -> Address:
+    return Address(_written(project))
+
+
+def _written(project: Project) -> str:
+    """What stands in pyproject.toml, right or wrong."""
     try:
-        table = tomllib.loads(project.pyproject.read_text(encoding="utf-8"))
-        return Address(table["project"]["urls"]["Repository"])
-    except (tomllib.TOMLDecodeError, KeyError) as error:
+        return str(tomllib.loads(project.read(project.pyproject))["project"]["urls"]["Repository"])
+    except (tomllib.TOMLDecodeError, LookupError, TypeError) as error:
         raise PublishError(
             f'pyproject.toml wants a line Repository = "https://…" under [project.urls] ({error})'
         ) from error
@@ -59,15 +89,14 @@ def read_address(project: Project) -> Address:
 
 def write_address(project: Project, url: str) -> Address:
     """Put the address into pyproject.toml and wherever a page repeats the old one (clone commands, citation)."""
-    old, new = read_address(project), Address(url.removesuffix("/").removesuffix(".git"))
-    text, changes = _LINE.subn(f'Repository = "{new.url}"', project.pyproject.read_text(encoding="utf-8"))
+    old, new = _written(project), Address.typed(url)
+    text, changes = _LINE.subn(f'Repository = "{new.url}"', project.read(project.pyproject))
     if changes != 1:
         raise PublishError(f"pyproject.toml wants exactly one line 'Repository = \"…\"', got {changes}")
-    project.pyproject.write_text(text, encoding="utf-8", newline="\n")
-    repeated = re.compile(re.escape(old.url) + r"(?![A-Za-z0-9_-])")
+    project.write(project.pyproject, text)
+    repeated = re.compile(re.escape(old) + r"(?![A-Za-z0-9_-])")
     readmes = [project.readme(language) for language in LANGUAGES]
     for page in [*readmes, project.root / "CONTRIBUTING.md", project.root / "CITATION.cff"]:
         if page.is_file():
-            text = repeated.sub(new.url, page.read_text(encoding="utf-8"))
-            page.write_text(text, encoding="utf-8", newline="\n")
+            project.write(page, repeated.sub(new.url, project.read(page)))
     return new

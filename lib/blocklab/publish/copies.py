@@ -1,11 +1,13 @@
 """Copies of the lessons to work in, so that a learner's answers never touch the built notebooks."""
 
-import shutil
+import json
 from collections.abc import Callable
 
 from blocklab.language import LANGUAGES
 
 from .project import Project
+
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def copy_lessons(project: Project, fresh: bool = False, say: Callable[[str], None] = print) -> None:
@@ -27,6 +29,22 @@ def copy_lessons(project: Project, fresh: bool = False, say: Callable[[str], Non
             if copy.exists():
                 there += 1
             else:
-                shutil.copyfile(lesson, copy)  # not copy(): a copy of a read-only lesson can be written
+                copy.write_bytes(without_widgets(lesson.read_bytes()))
                 added += 1
     say(f"my/: {added} copied, {there} left as they are")
+
+
+def without_widgets(lesson: bytes) -> bytes:
+    """A notebook whose panels are pictures, until a kernel runs their cells.
+
+    A front end that trusts a notebook looks for its widgets first, and where no kernel has made them it says so and
+    shows no picture. What is no notebook is left as it is.
+    """
+    try:
+        notebook = json.loads(lesson)
+        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+        views = [output["data"].pop(VIEW) for output in outputs if VIEW in output.get("data", {})]
+        pictures = json.dumps(notebook, indent=1, ensure_ascii=False).encode() + b"\n"
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return lesson
+    return pictures if views else lesson

@@ -1,22 +1,23 @@
 """Hold the built notebooks to their sources and to each other."""
 
+import os
 import re
 import statistics
 from collections import Counter
-from itertools import zip_longest
-from pathlib import Path
+from itertools import islice, zip_longest
 
 from nbformat import NotebookNode
 
 from blocklab.language import LANGUAGES
 
 from . import notebook
-from .execute import texts
-from .problem import Problem
+from .problem import Faults, Problem, shorten
 from .project import Outline, Project
+from .shown import check_outputs, texts
 from .source import Code, Lesson
 
 LONGEST, MEDIAN = 15, 7  # lines of a code cell
+MANY = 50  # numbers that a message looks at
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.])(?:(?<![\w.-])-)?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -35,19 +36,26 @@ def check_code_length(lesson: Lesson) -> list[Problem]:
 
 
 def check_notebooks(project: Project, outlines: list[Outline], outline: Outline) -> list[Problem]:
-    """Building the lesson now would give the same cells, and every code cell was run, in order."""
-    problems = []
+    """Building the lesson now would give the same notebooks; both were run, and show the same."""
+    problems, there = [], {}
     for language, built in notebook.compose(project, outlines, outline).items():
         path = project.notebook(language, outline.stem)
-        problems += _compare(project.show(path), outline.number, built, path)
-    return problems
+        file, mend = project.show(path), f"run: python -m blocklab.publish build {outline.number}"
+        if not os.path.lexists(path):
+            problems.append(Problem(file, None, None, f"not built yet; {mend}"))
+            continue
+        try:
+            there[language] = notebook.read(path, file)
+        except Faults as unreadable:
+            problems += unreadable.problems
+            continue
+        problems += _compare(file, mend, built, there[language]) + check_outputs(there[language], file)
+        if path.read_bytes() != notebook.text(there[language]).encode("utf-8"):
+            problems.append(Problem(file, None, None, f"is not written as the build writes it; {mend}"))
+    return problems + (_check_alike(project.show(path), *there.values()) if len(there) == len(LANGUAGES) else [])
 
 
-def _compare(file: str, number: str, built: NotebookNode, path: Path) -> list[Problem]:
-    mend = f"run: python -m blocklab.publish build {number}"
-    if not path.is_file():
-        return [Problem(file, None, None, f"not built yet; {mend}")]
-    there = notebook.read(path)
+def _compare(file: str, mend: str, built: NotebookNode, there: NotebookNode) -> list[Problem]:
     ids = [[cell.get("id") for cell in cells] for cells in (built.cells, there.cells)]
     if ids[0] != ids[1]:
         new, old = next((a, b) for a, b in zip_longest(*ids) if a != b)
@@ -71,23 +79,19 @@ def _without_outputs(cell: NotebookNode) -> dict:
     return {key: value for key, value in cell.items() if key not in ("outputs", "execution_count")}
 
 
-def check_outputs(project: Project, stem: str) -> list[Problem]:
+def _check_alike(file: str, *languages: NotebookNode) -> list[Problem]:
     """Both languages show the same numbers and the same kinds of output under every code cell."""
-    paths = {language: project.notebook(language, stem) for language in LANGUAGES}
-    if not all(path.is_file() for path in paths.values()):
-        return []
-    en, zh = (
-        {cell.id: cell for cell in notebook.read(path).cells if cell.cell_type == "code"} for path in paths.values()
-    )
+    en, zh = ({cell.id: cell for cell in there.cells if cell.cell_type == "code"} for there in languages)
     problems = []
     for id in [id for id in en if id in zh]:
         shown = [[text for output in cell.outputs for text in texts(output)] for cell in (en[id], zh[id])]
         numbers = [Counter(_NUMBER.findall("\n".join(text))) for text in shown]
         if numbers[0] != numbers[1] or _kinds(en[id]) != _kinds(zh[id]):
-            only = [", ".join((numbers[a] - numbers[b]).elements()) or "none" for a, b in ((0, 1), (1, 0))]
+            only = [islice((numbers[a] - numbers[b]).elements(), MANY) for a, b in ((0, 1), (1, 0))]
+            only = [shorten(", ".join(found)) or "none" for found in only]
             what = f"the outputs differ; numbers only in en: {only[0]}; only in zh: {only[1]}"
             sides = tuple((language, "\n".join(text)) for language, text in zip(LANGUAGES, shown, strict=True))
-            problems.append(Problem(project.show(paths["zh"]), None, id, what, sides))
+            problems.append(Problem(file, None, id, what, sides))
     return problems
 
 

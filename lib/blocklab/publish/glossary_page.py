@@ -1,17 +1,18 @@
 """The glossary, a page in each language, built from the one table `notebooks/source/glossary.toml`."""
 
+import os
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from blocklab.language import LANGUAGES
 
 from . import notebook
-from .problem import Problem, PublishError
+from .problem import Faults, Problem
 from .project import Outline, Project
 from .texts import Wording, check_wording
 
@@ -39,18 +40,41 @@ def table(project: Project) -> Path:
 
 
 def read_terms(project: Project) -> list[Term]:
-    """All rows of the table. Raises PublishError for one with another set of fields."""
-    terms = []
-    for place, row in enumerate(tomllib.loads(table(project).read_text("utf-8"))["term"], start=1):
-        if row.keys() != FIELDS:
-            differ = ", ".join(sorted(row.keys() ^ FIELDS))
-            raise PublishError(
-                f"{project.show(table(project))}: term {place} has a field missing or too many: {differ}"
-            )
-        words = {language: row[language] for language in LANGUAGES}
-        meanings = {language: row[f"meaning_{language}"] for language in LANGUAGES}
-        terms.append(Term(words, meanings, row["lesson"]))
-    return terms
+    """All rows of the table. Raises Faults for what is no table, and for every row that is none of its rows."""
+    file = project.show(table(project))
+    try:
+        content = tomllib.loads(project.read(table(project)))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise Faults(Problem(file, int(line[1]) if line else None, None, f"is no TOML: {error}")) from None
+    rows = content.get("term")
+    if content.keys() != {"term"} or not isinstance(rows, list):
+        raise Faults(
+            Problem(file, None, None, f"wants rows [[term]] and nothing else, got {', '.join(content) or 'none'}")
+        )
+    problems = [
+        Problem(file, None, None, f"term {place} {what}") for place, row in enumerate(rows, 1) if (what := _wrong(row))
+    ]
+    if problems:
+        raise Faults(*problems)
+    return [
+        Term({language: row[language] for language in LANGUAGES},
+             {language: row[f"meaning_{language}"] for language in LANGUAGES}, row["lesson"])
+        for row in rows
+    ]  # fmt: skip
+
+
+def _wrong(row: object) -> str | None:
+    """What is wrong with the form of a row, if anything is."""
+    if not isinstance(row, dict) or row.keys() != FIELDS:
+        differ = ", ".join(sorted(row.keys() ^ FIELDS)) if isinstance(row, dict) else "it is no table"
+        return f"has a field missing or too many: {differ}"
+    for field in sorted(FIELDS - {"lesson"}):
+        if not isinstance(row[field], str) or not row[field].strip() or "\n" in row[field]:
+            return f"wants {field} to be a text of one line, got {row[field]!r}"
+    if type(row["lesson"]) is not int:
+        return f"wants lesson to be a number, got {row['lesson']!r}"
+    return None
 
 
 def compose(terms: list[Term], outlines: list[Outline], language: str) -> NotebookNode:
@@ -74,7 +98,8 @@ def _row(term: Term, language: str) -> tuple[str, str, str]:
 def build(project: Project, outlines: list[Outline]) -> None:
     terms = read_terms(project)
     for language in LANGUAGES:
-        notebook.write(compose(terms, outlines, language), project.notebook(language, STEM))
+        path = project.notebook(language, STEM)
+        notebook.write(compose(terms, outlines, language), path, project.show(path))
 
 
 def check(project: Project, outlines: list[Outline]) -> list[Problem]:
@@ -88,8 +113,8 @@ def check(project: Project, outlines: list[Outline]) -> list[Problem]:
             Problem(file, None, w, "stands twice in the table") for w in sorted(set(words)) if words.count(w) > 1
         ]
         path = project.notebook(language, STEM)
-        wanted = nbformat.writes(compose(terms, outlines, language))
-        if not path.is_file() or nbformat.writes(notebook.read(path)) != wanted:
+        wanted = notebook.text(compose(terms, outlines, language))
+        if not os.path.lexists(path) or project.read(path) != wanted:
             problems.append(Problem(project.show(path), None, None, "is not that of the table; run: build"))
     for term in terms:
         if term.lesson not in lessons:

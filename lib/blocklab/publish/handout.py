@@ -70,7 +70,9 @@ def prediction(lesson: NotebookNode) -> str:
         for output in panel.get("outputs", ()) if GUESS.search(panel.source) else ():
             data = output.get("data", {})
             if "image/png" in data:
-                image = f'<img src="data:image/png;base64,{data["image/png"]}" alt="{escape(data["text/plain"])}">'
+                image = (
+                    f'<img src="data:image/png;base64,{data["image/png"]}" alt="{escape(data.get("text/plain", ""))}">'
+                )
                 return f'{text.source}\n\n<p class="picture">{image}</p>'
     raise PublishError("a handout wants a panel that asks for a guess, got none")
 
@@ -88,7 +90,8 @@ def write_handouts(project: Project, outlines: list[Outline], folder: Path, brow
     paper.emulate_media(media="print")
     for outline in outlines:
         for language in LANGUAGES:
-            lesson = notebook.read(project.notebook(language, outline.stem))
+            path = project.notebook(language, outline.stem)
+            lesson = notebook.read(path, project.show(path))
             if not any(CLOSING[language] in cell.source for cell in lesson.cells):
                 continue
             file = folder / f"{outline.stem}_{language}.html"

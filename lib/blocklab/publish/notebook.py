@@ -1,15 +1,21 @@
 """A lesson in one language as a notebook: the cells, not yet their outputs."""
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import nbformat
+from jsonschema.exceptions import best_match
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.validator import get_validator
 
 from blocklab.language import LANGUAGES
 
 from . import stamp
 from .address import Address, read_address
+from .files import read_text, write_text
+from .problem import Faults, Problem, shorten
 from .project import Outline, Project
 from .source import Code, Lesson, read_lesson
 
@@ -63,14 +69,51 @@ def _code(code: Code) -> NotebookNode:
     return new_code_cell(code.source, id=code.id, metadata=metadata)
 
 
-def read(path: Path) -> NotebookNode:
-    return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+def read(path: Path, shown: str = "") -> NotebookNode:
+    """A built notebook. `shown` is what messages call it, the path if empty.
+
+    Raises Faults, with the line or the cell, for a file that is no notebook of the form that is written here.
+    """
+    shown = shown or path.as_posix()
+    text = read_text(path, shown)
+    try:
+        notebook = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Faults(Problem(shown, error.lineno, None, f"is no notebook: {error.msg}")) from None
+    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
+        raise Faults(Problem(shown, None, None, f"is no notebook: {error}")) from None
+    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or notebook.get("nbformat_minor") != 5:
+        raise Faults(Problem(shown, None, None, "is no notebook of the format 4.5"))
+    try:
+        if get_validator(4, 5).iter_errors(notebook):  # not nbformat.validate(), which mends, and fails at a cell null
+            error = best_match(get_validator(4, 5, name="jsonschema").iter_errors(notebook))
+            place = list(error.absolute_path)
+            cell = _named(notebook, place[1]) if place[:1] == ["cells"] and place[1:] else None
+            raise Faults(Problem(shown, None, cell, f"is no notebook: {shorten(error.message)}"))
+        ids = Counter(cell["id"] for cell in notebook["cells"])
+        if twice := [id for id, times in ids.items() if times > 1]:
+            raise Faults(Problem(shown, None, twice[0], "is no notebook: several cells have this id"))
+        whole = nbformat.v4.to_notebook_json(notebook, minor=5)
+        nbformat.v4.writes(whole).encode("utf-8")
+    except (RecursionError, UnicodeEncodeError) as error:
+        raise Faults(Problem(shown, None, None, f"is no notebook: {shorten(str(error))}")) from None
+    return whole
 
 
-def write(notebook: NotebookNode, path: Path) -> None:
+def _named(notebook: dict, number: int) -> str:
+    """The id of a cell that is not right, its number if it has none."""
+    cell = notebook["cells"][number]
+    return str(cell.get("id", number + 1)) if isinstance(cell, dict) else str(number + 1)
+
+
+def text(notebook: NotebookNode) -> str:
+    """What stands in the file of a notebook."""
+    return nbformat.v4.writes(notebook) + "\n"
+
+
+def write(notebook: NotebookNode, path: Path, shown: str = "") -> None:
     nbformat.validate(notebook)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+    write_text(path, text(notebook), shown or path.as_posix())
 
 
 def keep_outputs(new: NotebookNode, old: NotebookNode) -> None:

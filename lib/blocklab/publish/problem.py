@@ -1,5 +1,7 @@
 """What is wrong, where, and the texts that show it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 SHOWN = 100  # characters of a text that a message repeats
@@ -7,6 +9,14 @@ SHOWN = 100  # characters of a text that a message repeats
 
 class PublishError(Exception):
     """The command cannot go on: its text is the whole message for the person who typed it."""
+
+
+class Faults(PublishError):
+    """A file is not what it should be: each of its problems says where and what was wanted."""
+
+    def __init__(self, *problems: "Problem"):
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
 
 
 @dataclass(frozen=True)
@@ -27,7 +37,19 @@ class Problem:
         return "\n".join(lines)
 
 
+@contextmanager
+def kept_in(found: list[Problem | PublishError]) -> Iterator[None]:
+    """What goes wrong is added to the list, so that the next lesson has its turn."""
+    try:
+        yield
+    except Faults as faults:
+        found += faults.problems
+    except PublishError as error:
+        found.append(error)
+
+
 def shorten(text: str) -> str:
     """The text on one line, cut to what a message can carry."""
-    line = " ".join(text.split())
+    words = " ".join(text[: 20 * SHOWN].split())  # the rest of a text of megabytes is not even looked at
+    line = "".join(character if character.isprintable() else "�" for character in words)
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

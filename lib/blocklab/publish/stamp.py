@@ -7,6 +7,10 @@ SETUP, TOP, BOTTOM = "setup", "navigation", "navigation-end"  # their cell ids; 
 IDS = {SETUP, TOP, BOTTOM}
 _NAME = {"en": "English", "zh": "简体中文"}
 _NEXT = {"en": "Next: ", "zh": "下一课："}
+_NO_ADDRESS = {
+    "en": "This copy has no address yet, so there is nothing to install: its owner runs `make address URL=…` once.",
+    "zh": "这份副本还没有地址，无从安装：请分享它的人运行一次 `make address URL=…`。",
+}
 
 
 WEIGHTS = {  # what a lesson calls, and the package that brings the trained weights for it
@@ -20,8 +24,18 @@ WEIGHTS = {  # what a lesson calls, and the package that brings the trained weig
 def setup(address: Address, language: str, code: str = "") -> str:
     """The first code cell: on Colab it installs the package without touching torch, numpy or ipywidgets.
 
-    code: the lesson's; the trained weights that it loads are installed as well.
+    code: the lesson's; the trained weights that it loads are installed as well. Without an address there is nothing
+    to install: then the cell says so, unless the reader has installed the package.
     """
+    if not address.known:
+        return f"""import sys
+from importlib.util import find_spec
+
+if "google.colab" in sys.modules and not find_spec("blocklab"):
+    sys.exit("{_NO_ADDRESS[language]}")
+from blocklab.lesson import begin
+
+begin("{language}")"""
     weights = "".join(f" {package}" for package in dict.fromkeys(WEIGHTS[name] for name in WEIGHTS if name in code))
     return f"""import sys
 
@@ -40,7 +54,7 @@ def navigation(address: Address, outlines: list[Outline], here: Outline, languag
         f"[{_NAME[other]}](../{other}/{here.stem}.ipynb)",
         before and f"[← {before.titles[language]}]({before.stem}.ipynb)",
         after and f"[{after.titles[language]} →]({after.stem}.ipynb)",
-        address.badge(language, here.stem),
+        address.colab_link(language, here.stem),
     ]
     return " · ".join(part for part in parts if part)
 

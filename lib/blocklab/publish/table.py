@@ -1,8 +1,10 @@
 """The table of lessons in both READMEs."""
 
+import os
+
 from blocklab.language import LANGUAGES
 
-from .address import Address, read_address
+from .address import EXAMPLE, Address, read_address
 from .project import Outline, Project
 
 BEGIN, END = "<!-- lessons:begin -->", "<!-- lessons:end -->"
@@ -10,31 +12,37 @@ _HEAD = {
     "en": ["", "Lesson", "English", "中文", "Try in English", "Try in Chinese"],
     "zh": ["", "课程", "English", "中文", "在线运行英文版", "在线运行中文版"],
 }
+_NO_ADDRESS = {
+    "en": f"Links to Colab stand here and in every lesson once you have run `make address URL={EXAMPLE}`.",
+    "zh": f"运行一次 `make address URL={EXAMPLE}`，这里和每一课里就会出现 Colab 链接。",
+}
 
 
 def table(address: Address, outlines: list[Outline], language: str) -> str:
-    """One row a lesson: number, title, a link and a Colab badge for each language."""
+    """One row a lesson: number, title, a link and one to Colab for each language; below it how to get the latter."""
     head = _HEAD[language] if address.colab else _HEAD[language][:4]
     rows = [head, ["---"] * len(head)]
     for outline in outlines:
         links = [f"[{name}](notebooks/{key}/{outline.stem}.ipynb)" for key, name in (("en", "English"), ("zh", "中文"))]
-        badges = [address.badge(key, outline.stem) for key in LANGUAGES] if address.colab else []
-        rows.append([outline.number, outline.titles[language][3:], *links, *badges])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+        colab = [address.colab_link(key, outline.stem) for key in LANGUAGES] if address.colab else []
+        rows.append([outline.number, outline.titles[language][3:], *links, *colab])
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines if address.known else [*lines, "", _NO_ADDRESS[language]])
 
 
-def stamped(project: Project, language: str) -> str | None:
+def stamped(project: Project, outlines: list[Outline], language: str) -> str | None:
     """The README as it should read; None if there is none, or none with the two markers."""
     readme = project.readme(language)
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    if BEGIN not in text or END not in text:
+    text = project.read(readme) if os.path.lexists(readme) else ""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
         return None
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    return f"{before}{BEGIN}\n{table(read_address(project), project.outlines(), language)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{table(read_address(project), outlines, language)}\n{END}{after}"
 
 
-def stamp_readmes(project: Project) -> None:
+def stamp_readmes(project: Project, outlines: list[Outline]) -> None:
+    """Renew the table in both READMEs. Raises PublishError for one that cannot be read or written."""
     for language in LANGUAGES:
-        if (text := stamped(project, language)) is not None:
-            project.readme(language).write_text(text, encoding="utf-8", newline="\n")
+        if (text := stamped(project, outlines, language)) is not None:
+            project.write(project.readme(language), text)

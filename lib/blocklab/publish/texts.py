@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from .chinese import NUMBER_HERE, WORD_HERE, faults
 from .glossary import wrong_terms
 from .parity import differences
-from .problem import Problem
+from .problem import Faults, Problem
 from .project import Project
 from .prose import read_prose
-from .source import Code, Lesson
+from .source import Code, Lesson, parse
 
 _FIELD = re.compile(r"\{([A-Za-z_]\w*|\d*)(![rsa])?(:[^{}]*)?\}")
-_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -31,7 +30,12 @@ def check_package(project: Project) -> list[Problem]:
     """The texts of every module of the package."""
     problems = []
     for path in sorted((project.root / "lib" / "blocklab").rglob("*.py")):
-        for wording in find_texts(path.read_text(encoding="utf-8")):
+        try:
+            source = project.read(path)
+        except Faults as unreadable:
+            problems += unreadable.problems
+            continue
+        for wording in find_texts(source):
             problems += check_wording(wording, project.show(path), None, None)
     return problems
 
@@ -41,7 +45,7 @@ def check_code(lesson: Lesson) -> list[Problem]:
     problems = []
     for cell in lesson.cells:
         if isinstance(cell, Code):
-            wordings = list(find_texts(_MAGIC.sub(r"\1pass", cell.source), cell.line))
+            wordings = list(find_texts(cell.source, cell.line))
             for wording in wordings:
                 problems += check_wording(wording, lesson.file, cell.id, lesson.number)
             inside = sum(len(_HAN.findall(wording.zh or "")) for wording in wordings)
@@ -54,7 +58,7 @@ def check_code(lesson: Lesson) -> list[Problem]:
 def find_texts(source: str, before: int = 0) -> Iterator[Wording]:
     """The calls of `Text` in the source, their lines counted on from `before`. Nothing for code that does not parse."""
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except SyntaxError:
         return
     for node in ast.walk(tree):

@@ -5,6 +5,7 @@ import os
 import platform
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from blocklab.timing.record import Refused, default_path, plan, record
 
@@ -31,8 +32,15 @@ def _without_path(options: argparse.Namespace) -> list[str]:
     return [*said, "--minutes", f"{options.minutes:g}"]
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message}; see --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m blocklab.timing", description=__doc__)
+    parser = _Parser(prog="python -m blocklab.timing", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("record", help="time everything of lesson 12 on this machine, into one CSV file")
     command.add_argument(

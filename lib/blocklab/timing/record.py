@@ -3,6 +3,8 @@
 import datetime
 import functools
 import gc
+import math
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -45,8 +47,10 @@ class Plan:
 def plan(cpu: bool = False, quick: bool = False, minutes: float = 8) -> Plan:
     """The sizes in the order of their weight: where time runs out, the last are missing.
 
-    Raises Refused if a GPU is wanted and there is none.
+    Raises Refused if a GPU is wanted and there is none, and for minutes that are no time.
     """
+    if not 0 < minutes < math.inf:
+        raise Refused(f"record wants minutes to be a number above 0, got {minutes}")
     if cpu:
         widths = (1024,) if quick else (4096, 1024, 4097, 16384)
         rounds = 3 if quick else 11
@@ -73,7 +77,10 @@ def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = pr
 
     Every arm has to be accurate before it is timed, and beside every measurement the roofs are measured anew: memory
     that others use too is not always as fast. What fails, or finds no time, is named in the file with its reason.
+
+    Raises Refused, before anything is measured, for a path where no new file can be.
     """
+    want_new(path)
     start = time.monotonic()
     roofs = measure_roofs(plan.device, plan.rounds)
     provenance = machine.describe(plan.device) | {
@@ -98,6 +105,15 @@ def record(plan: Plan, path: Path, command: str, say: Callable[[str], None] = pr
             if plan.device.type == "cuda":
                 gc.collect()  # graphs of autograd hold on to their tensors
                 torch.cuda.empty_cache()
+
+
+def want_new(path: Path) -> None:
+    """Raises Refused if there is something at the path, or no folder to write in."""
+    if os.path.lexists(path):
+        raise Refused(f"record wants a file that does not exist yet, got {path}")
+    folder = next(folder for folder in path.absolute().parents if os.path.lexists(folder))
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise Refused(f"record wants a folder that it can write in, got {folder}")
 
 
 def default_path(device: torch.device) -> Path:

@@ -123,16 +123,19 @@ RIGHT = {
     },
 }
 ADVISED = {
-    "gelu": {"number by number": (gelu_number_by_number, ("slow",))},
+    "gelu": {
+        "number by number": (gelu_number_by_number, ("slow", "empty")),
+        "with four digits of the root": (lambda x: x * (1 + torch.erf(x / 1.4142)) / 2, ("float64",)),
+    },
     "swish": {
         "by the exponential": (swish_by_exponential, ("overflows",)),
         "by two exponentials": (swish_by_two_exponentials, ("overflows",)),
         "by silu": (lambda x, beta=1.0: F.silu(beta * x) / beta, ("beta-of-zero",)),
         "beta as a number": (swish_of_a_number, ("learned-beta",)),
-        "number by number": (swish_number_by_number, ("slow",)),
+        "number by number": (swish_number_by_number, ("slow", "empty")),
     },
     "glu": {
         "by the exponential": (glu_by_exponential, ("overflows",)),
-        "row by row": (glu_row_by_row, ("slow",)),
+        "row by row": (glu_row_by_row, ("slow", "empty")),
     },
 }

@@ -1,3 +1,7 @@
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -14,11 +18,23 @@ def channel_by_channel(x):
 
 
 RIGHT = {
-    "scale": {"a float": 1e-3, "a tensor": torch.tensor(0.001), "a power": 10**-3},
+    "scale": {
+        "a float": 1e-3,
+        "a tensor": torch.tensor(0.001),
+        "a power": 10**-3,
+        "a fraction": Fraction(1, 1000),
+        "a decimal": Decimal("0.001"),
+        "a number of NumPy": np.float32(0.001),
+    },
     "feature_axes": {"a number": 0, "a tuple": (0,), "from the end": -2},
     "one_mean_axes": {"both": (0, 1), "a list from the end": [-2, -1]},
     "half_size": {"the root": (1e-5 / 3) ** 0.5, "read off": 0.0018, "a tensor": torch.tensor(0.00183)},
-    "root_mean_square": {"a root": 12.5**0.5, "a tensor": torch.tensor(12.5).sqrt(), "two digits": 3.54},
+    "root_mean_square": {
+        "a root": 12.5**0.5,
+        "a tensor": torch.tensor(12.5).sqrt(),
+        "two digits": 3.54,
+        "a fraction": Fraction(354, 100),
+    },
     "values_per_mean": {"a number": 784, "a product": 4 * 14 * 14, "a float": 784.0, "a tensor": torch.tensor(784)},
     "batch_norm_by_axes": {
         "standardize": lambda x: standardize(x, (0, 2, 3)),
@@ -34,4 +50,4 @@ RIGHT = {
         "flattened": lambda x, shape: standardize(x.flatten(-len(shape)), -1).view_as(x),
     },
 }
-ADVISED = {"batch_norm_by_axes": {"a loop over the channels": (channel_by_channel, ("slow",))}}
+ADVISED = {"batch_norm_by_axes": {"a loop over the channels": (channel_by_channel, ("slow", "empty"))}}

@@ -58,6 +58,14 @@ def of_a_published_tutorial(query, key, value, mask=None):
     return torch.matmul(p_attn, value)
 
 
+def with_a_number_added(query, key, value, mask=None):
+    """As in BERT."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores + (1.0 - mask.to(scores.dtype)) * -10000.0
+    return scores.softmax(-1) @ value
+
+
 def with_minus_infinity(query, key, value, mask=None):
     scores = query @ key.mT / query.shape[-1] ** 0.5
     if mask is not None:
@@ -138,7 +146,6 @@ RIGHT = {
     "attention": {
         "ours": blocklab.attention.scaled_dot_product_attention,
         "torch": F.scaled_dot_product_attention,
-        "in float32": in_float32,
         "in float64": wide,
     },
     "split_heads": {
@@ -147,7 +154,6 @@ RIGHT = {
         "stacked": stacked,
         "selected": selected,
         "through the batch": through_the_batch,
-        "a lambda": lambda x, h: x.reshape(*x.shape[:2], h, -1).permute(0, 2, 1, 3).contiguous(),
         "compiled": torch.compile(viewed, backend="eager"),
     },
 }
@@ -156,12 +162,18 @@ ADVISED = {
     "causal_mask": {"row by row": (row_by_row, ("slow",))},
     "attention": {
         "of a published tutorial": (of_a_published_tutorial, FRAGILE),
+        "in float32": (in_float32, ("float64",)),
         "with minus infinity": (with_minus_infinity, FRAGILE),
+        "with a number added": (with_a_number_added, FRAGILE),
+        "NaN replaced": (lambda *given: with_minus_infinity(*given).nan_to_num(), FRAGILE[:1]),
         "scaled first": (scaled_first, FRAGILE),
         "by exponentials": (by_exponentials, (*FRAGILE, "large-scores")),
         "masked and shared out again": (masked_and_shared_out_again, FRAGILE),
-        "query by query": (query_by_query, ("slow",)),
+        "query by query": (query_by_query, ("slow", "empty")),
         "compiled": (torch.compile(with_minus_infinity, backend="eager"), FRAGILE),
     },
-    "split_heads": {"token by token": (token_by_token, ("slow",))},
+    "split_heads": {
+        "a lambda": (lambda x, h: x.reshape(*x.shape[:2], h, -1).permute(0, 2, 1, 3).contiguous(), ("empty",)),
+        "token by token": (token_by_token, ("slow", "empty")),
+    },
 }

@@ -75,7 +75,6 @@ RIGHT = {
     "layer_norm": {
         "torch": F.layer_norm,
         "ours": blocklab.normalization.layer_norm,
-        "flattened, in float32": flattened,
         "torch's Module": nn.LayerNorm(3),
         "a lambda": lambda x, shape, w=None, b=None, e=1e-5: F.layer_norm(x, shape, w, b, e),
         "compiled": torch.compile(F.layer_norm, backend="eager"),
@@ -87,7 +86,8 @@ ADVISED = {
         "einsum": (einsum, ("overflows-in-float16",)),
         "in place on its own copy": (in_place_on_its_own_copy, ("overflows-in-float16",)),
         "a learner's Module": (Learned(3), ("overflows-in-float16",)),
-        "row by row": (row_by_row, ("slow",)),
+        "row by row": (row_by_row, ("slow", "empty")),
+        "flattened, in float32": (flattened, ("float64",)),
         "mean of squares": (cancelling, ("overflows-in-float16", "large-offset")),
         "in the input's type": (needs_float32, ("overflows-in-float16",)),
     }

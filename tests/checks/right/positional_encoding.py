@@ -46,6 +46,14 @@ def number_by_number(length, d_model, base=10000.0):
     return table
 
 
+def rows_of_a_list(length, d_model, base=10000.0):
+    rows = []
+    for k in range(length):
+        angles = [k / base ** (2 * i / d_model) for i in range(d_model // 2)]
+        rows.append([wave(angle) for angle in angles for wave in (math.sin, math.cos)])
+    return torch.tensor(rows)
+
+
 def in_float32(length, d_model, base=10000.0):
     angles = torch.arange(length)[:, None] * base ** (-torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
@@ -119,6 +127,7 @@ ADVISED = {
         "of a published tutorial": (of_a_published_tutorial, ("far-positions",)),
         "in float32": (in_float32, ("far-positions",)),
         "number by number": (number_by_number, ("slow",)),
+        "rows of a list": (rows_of_a_list, ("slow", "empty")),
     },
     "shift_matrix": {
         "blocks in float32": (blocks_in_float32, ("far-positions",)),

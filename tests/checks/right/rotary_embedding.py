@@ -63,12 +63,6 @@ def complex_in_float32(x, positions, base=10000.0):
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2).type_as(x)
 
 
-def in_mixed_types(x, positions, base=10000.0):
-    angles = positions[:, None] * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
-    a, b = x.unflatten(-1, (-1, 2)).unbind(-1)
-    return torch.stack([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1).flatten(-2)
-
-
 class Rotary(nn.Module):
     def forward(self, x, positions, base=10000.0):
         return stacked(x, positions, base)
@@ -78,7 +72,6 @@ RIGHT = {
     "rotary_embedding": {
         "ours": blocklab.positional_encoding.rotary_embedding,
         "stacked": stacked,
-        "with complex numbers": with_complex_numbers,
         "in place on its own copy": in_place_on_its_own_copy,
         "by matrices": by_matrices,
         "a Module": Rotary(),
@@ -87,9 +80,9 @@ RIGHT = {
 }
 ADVISED = {
     "rotary_embedding": {
-        "by the shift matrix": (by_the_shift_matrix, ("slow",)),
-        "every other turned": (every_other_turned, ("far-positions",)),
-        "complex in float32": (complex_in_float32, ("far-positions",)),
-        "in mixed types": (in_mixed_types, ("far-positions", "in-float16")),
+        "by the shift matrix": (by_the_shift_matrix, ("slow", "empty")),
+        "with complex numbers": (with_complex_numbers, ("non-contiguous", "empty")),
+        "every other turned": (every_other_turned, ("far-positions", "float64")),
+        "complex in float32": (complex_in_float32, ("far-positions", "non-contiguous", "empty", "float64")),
     }
 }

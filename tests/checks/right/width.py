@@ -70,6 +70,6 @@ RIGHT = {
 ADVISED = {
     "round_up": {
         "by the ceiling": (lambda n, multiple_of: math.ceil(n / multiple_of) * multiple_of, ("large-number",)),
-        "whole blocks of a float": (lambda n, m: m * int((n + m - 1) / m), ("large-number",)),
+        "whole blocks of a float": (lambda n, m: m * int((n + m - 1) / m), ("large-number", "below-zero")),
     }
 }

@@ -10,7 +10,8 @@ from torch import Tensor
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 from .numbers import waves
 
 BOTH_SIDES = torch.tensor([-2.0, -1, 0, 1, 2])
@@ -126,6 +127,17 @@ GELU_MISTAKES = (
         Text(
             en="You add 1 to `erf` but do not halve the sum, so large numbers are doubled. A share is at most 1.",
             zh="你给 `erf` 加了 1，却没有减半，大的数因此成了原来的两倍。权重最大只能是 1。",
+        ),
+        "both sides",
+    ),
+    Mistake(
+        "curve-alone-halved",
+        {"share": lambda curve: 1 + curve / 2},
+        Text(
+            en="You halve `erf` alone, not the sum with 1. Put the sum in brackets: a share runs from 0 to 1, yours "
+            "from ½ to 1½.",
+            zh="你只把 `erf` 减半，没有把它加 1 之后的和减半。请给这个和加上括号："
+            "权重应当从 0 到 1，你的却从 ½ 到 1½。",
         ),
         "both sides",
     ),
@@ -256,6 +268,10 @@ GELU = Exercise(
     cases=(
         Case("both sides", {"x": BOTH_SIDES}),
         Case("tokens", {"x": 2 * waves(2, 3, 4)}),
+        Case("square", {"x": 2 * waves(3, 3)}),
+        Case("one number", {"x": torch.tensor([[[-0.7]]])}),
+        Case("far below 0", {"x": torch.tensor([-1, -3.2, -4.5])}),
+        Case("far above 0", {"x": torch.tensor([4.1, 4.4], dtype=torch.float64)}, tolerance=1e-6),
         Case("gradient", {"x": 2 * waves(2, 4)}, gradient=True),
     ),
     mistakes=GELU_MISTAKES,
@@ -472,24 +488,35 @@ SWISH = Exercise(
     cases=(
         Case("both sides", {"x": BOTH_SIDES}),
         Case("steep", {"x": torch.tensor([-1.0, 0.5]), "beta": 3.0}),
+        Case("very steep", {"x": torch.tensor([-0.25, 0.5]), "beta": 8}),
+        Case("falling", {"x": torch.tensor([-1.0, 0.5]), "beta": -2.25}),
         Case("tokens", {"x": 2 * waves(2, 3, 4), "beta": 0.5}),
+        Case("square", {"x": 2 * waves(3, 3), "beta": 0.5}),
+        Case("one number", {"x": torch.tensor([[[-0.7]]])}),
+        Case("far below 0", {"x": torch.tensor([-2.0, -5, -8])}, tolerance=1e-4),
+        Case("farther below 0", {"x": torch.tensor([-2.0, -12, -15], dtype=torch.float64)}, tolerance=1e-6),
+        Case("far above 0", {"x": torch.tensor([5.0, 9, 11.3, 12.7], dtype=torch.float64)}, tolerance=1e-6),
         Case("gradient", {"x": 2 * waves(2, 4), "beta": 1.5}, gradient=True),
         Case(
             "overflows",
             {"x": torch.tensor([-200.0, 200])},
             gradient=True,
             tolerance=1e-2,
-            advice=SIGMOID_OVERFLOW,
+            advice=Advice(SIGMOID_OVERFLOW, milder={"x": torch.tensor([-20.0, 20])}),
         ),
         Case(
             "beta-of-zero",
             {"x": torch.tensor([-1.0, 2]), "beta": 0.0},
             tolerance=1e-2,
-            advice=Text(
-                en="For β = 0 you divide by 0. Swish is x/2 there; without the detour over `silu(beta * x) / beta` it "
-                "comes out by itself.",
-                zh="β = 0 时你除以了 0，而那里的 Swish 等于 x/2。"
-                "不要绕道 `silu(beta * x) / beta`，就会自然得到这个值。",
+            advice=Advice(
+                Text(
+                    en="For β = 0 you divide by 0. Swish is x/2 there; without the detour over `silu(beta * x) / beta` "
+                    "it comes out by itself.",
+                    zh="β = 0 时你除以了 0，而那里的 Swish 等于 x/2。"
+                    "不要绕道 `silu(beta * x) / beta`，就会自然得到这个值。",
+                ),
+                like=(lambda x, beta: F.silu(beta * x) / beta,),
+                raises=(ZeroDivisionError,),
             ),
         ),
         Case(
@@ -497,15 +524,19 @@ SWISH = Exercise(
             {"x": torch.tensor([-1.0, 2]), "beta": torch.tensor(0.7)},
             gradient=True,
             tolerance=1e-2,
-            advice=Text(
-                en="β may be a tensor that is learned, and your function cuts it off from its gradient. Do not turn it "
-                "into a number.",
-                zh="β 可以是需要学习的张量，而你的函数切断了它的梯度。请不要把它转成普通的数。",
+            advice=Advice(
+                Text(
+                    en="β may be a tensor that is learned, and your function cuts it off from its gradient. Do not "
+                    "turn it into a number.",
+                    zh="β 可以是需要学习的张量，而你的函数切断了它的梯度。请不要把它转成普通的数。",
+                ),
+                like=(lambda x, beta: swish_recipe(x, beta.detach()),),
             ),
         ),
     ),
     mistakes=SWISH_MISTAKES,
     growing=lambda n: {"x": waves(n, 3)},
+    without={"beta of 0": "the table has it, with an advice of its own"},
     section=Section("08_activations_and_gates", Text(en="By hand", zh="动手算")),
     panel=Text(
         en="under *One family*, drag β to 0, then to 10, and watch what the orange curve becomes.",
@@ -675,6 +706,15 @@ GLU_MISTAKES = (
         "rows",
     ),
     Mistake(
+        "value-alone",
+        {"join": lambda value, gate, opened: value},
+        Text(
+            en="You return one half as it is; the gate has no part in it. Multiply by the opened gate.",
+            zh="你原样返回了其中一半，门没有起作用。还要乘以激活后的门。",
+        ),
+        "rows",
+    ),
+    Mistake(
         "gate-alone",
         {"join": lambda value, gate, opened: opened(gate)},
         Text(
@@ -732,13 +772,23 @@ GLU = Exercise(
         Case("six features", {"x": torch.tensor([[1.0, 2, 3, -1, 0, 1]])}),
         Case("another axis", {"x": torch.tensor([[1.0, 2], [3, 4], [-1, 0], [1, 2]]), "dim": 0}),
         Case("tokens", {"x": 2 * waves(2, 4, 6), "dim": 1}),
+        Case("from the end", {"x": 2 * waves(2, 6, 4), "dim": -2}),
+        Case("square", {"x": 2 * waves(4, 4), "dim": 1}),
+        Case("square, by rows", {"x": 2 * waves(4, 4), "dim": 0}),
+        Case("axes of size 1", {"x": 2 * waves(4, 1, 1, 1), "dim": 0}),
+        Case("images", {"x": 2 * waves(2, 3, 4, 5), "dim": 2}),
+        Case("one axis", {"x": torch.tensor([3.0, -1, 2, 1])}),
+        Case("one number opens one", {"x": torch.tensor([[2.0, -1], [1, 3], [-2, 1]])}),
+        Case("far from 0", {"x": torch.tensor([[12.0, -9, -1, 2]])}),
+        Case("gate nearly closed", {"x": torch.tensor([[2.0, 1, -12, -15]], dtype=torch.float64)}, tolerance=1e-3),
+        Case("gate nearly open", {"x": torch.tensor([[2.0, 1, 3, 9, 11, 13]], dtype=torch.float64)}, tolerance=1e-6),
         Case("gradient", {"x": 2 * waves(2, 4, 4), "dim": -1}, gradient=True),
         Case(
             "overflows",
             {"x": torch.tensor([[1.0, 2, -200, 200]])},
             gradient=True,
             tolerance=1e-2,
-            advice=SIGMOID_OVERFLOW,
+            advice=Advice(SIGMOID_OVERFLOW, milder={"x": torch.tensor([[1.0, 2, -20, 20]])}),
         ),
     ),
     mistakes=GLU_MISTAKES,

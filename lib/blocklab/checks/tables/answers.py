@@ -8,10 +8,11 @@ from torch import Tensor
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, standardize
 
-from ..exercise import Case, Exercise, Mistake, Section
-from .layer_norm import last_axes
-from .numbers import waves
-from .one_number import A_NUMBER, one_number
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
+from .layer_norm import CUBES, SIZES_OF_ONE, last_axes
+from .numbers import outlier, waves
+from .one_number import A_NUMBER, number, one_number
 
 POKE = Section("02_norm_axes", Text(en="Poke one number", zh="推一推：只改一个数"))
 POKE_PANEL = Text(
@@ -23,7 +24,7 @@ SCALE = Exercise(
     name="scale",
     lesson="00_start_here",
     recipe=lambda: 1e-3,
-    use=lambda scale: lambda: layer_norm(scale * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
+    use=lambda scale: lambda: layer_norm(number(scale) * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
     wants=A_NUMBER,
     names={"result": Text(en="last bar", zh="最后一根柱子")},
     cases=(Case("bar", {}, tolerance=2e-3),),
@@ -140,6 +141,11 @@ BATCH_NORM_BY_AXES = Exercise(
     cases=(
         Case("small", {"x": torch.tensor([[[[1.0, 2]], [[3, 5]]], [[[8, 13]], [[21, 4]]]])}),
         Case("images", {"x": waves(2, 3, 4, 5)}),
+        Case("one sample", {"x": waves(1, 3, 4, 1)}),
+        Case("one channel", {"x": waves(4, 1, 1, 3)}),
+        Case("outlier", {"x": outlier(3, 2, 5, 41)}),
+        Case("large", {"x": 1e4 * waves(2, 3, 4, 5)}),
+        Case("gradient", {"x": waves(3, 2, 2, 4)}, gradient=True),
     ),
     mistakes=tuple(
         Mistake(name, {"axes": axes}, hint, "images")
@@ -237,6 +243,11 @@ LAYER_NORM_BY_AXES = Exercise(
         Case("tokens", {"x": waves(2, 4, 3), "normalized_shape": (3,)}),
         Case("two axes", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5)}),
         Case("three axes", {"x": waves(2, 3, 4, 5), "normalized_shape": (3, 4, 5)}),
+        *CUBES,
+        *SIZES_OF_ONE,
+        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
+        Case("gradient", {"x": waves(2, 4, 3), "normalized_shape": (4, 3)}, gradient=True),
     ),
     mistakes=tuple(
         Mistake(name, {"axes": axes}, hint, shows)
@@ -314,7 +325,7 @@ HALF_SIZE = Exercise(
     name="half_size",
     lesson="05_layer_norm",
     recipe=lambda: (1e-5 / 3) ** 0.5,
-    use=lambda deviation: lambda: layer_norm(deviation * torch.tensor([-1.0, 1.0]), (2,))[1],
+    use=lambda deviation: lambda: layer_norm(number(deviation) * torch.tensor([-1.0, 1.0]), (2,))[1],
     wants=A_NUMBER,
     names={"result": Text(en="output for the input [−σ, σ], its last number", zh="输入为 −σ 和 σ 时的最后一个输出")},
     cases=(Case("two numbers", {}, tolerance=2e-2),),
@@ -383,7 +394,7 @@ ROOT_MEAN_SQUARE = Exercise(
     name="root_mean_square",
     lesson="06_rms_norm",
     recipe=lambda: 12.5**0.5,
-    use=lambda rms: lambda x: x / rms,
+    use=lambda rms: lambda x: x / number(rms),
     wants=A_NUMBER,
     names={"result": Text(en="x divided by your number", zh="x 除以你给的数")},
     cases=(Case("token", {"x": torch.tensor([3.0, 4.0])}, tolerance=2e-3),),

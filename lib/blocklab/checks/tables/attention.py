@@ -9,7 +9,8 @@ from torch import Tensor
 import blocklab.attention
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Advice, Case, in_type
+from ..exercise import Exercise, Mistake, Section
 from .numbers import waves
 
 
@@ -124,6 +125,34 @@ CAUSAL_MASK = Exercise(
         Case("three tokens", {"length": 3}),
         Case("five tokens", {"length": 5}),
         Case("one token", {"length": 1}),
+        Case("a paragraph", {"length": 130}),
+        Case(
+            "empty",
+            {"length": 0},
+            advice=Advice(
+                Text(
+                    en="A mask for no token has the shape `(0, 0)` and is boolean. For length 0 your function stops, "
+                    "or gives something else.",
+                    zh="没有词元时，掩码的形状是 `(0, 0)`，仍是布尔类型。length 为 0 时，你的函数会报错，"
+                    "或者结果不是这样。",
+                ),
+                like=(lambda length: torch.empty(0), lambda length: torch.empty(0, dtype=torch.bool)),
+                raises=(Exception,),
+            ),
+        ),
+        Case(
+            "a-long-text",
+            {"length": 5001},
+            advice=Advice(
+                Text(
+                    en="A text of 5001 tokens has 25 million pairs, and your function walks through them one by one. "
+                    "Let torch compare all positions at once.",
+                    zh="5001 个词元的文本有 2500 万对位置，而你的函数是一对一对地处理的。"
+                    "请让 torch 一次比较所有的位置。",
+                ),
+                endless=True,
+            ),
+        ),
     ),
     mistakes=(*MASK_MISTAKES, *KIND_MISTAKES),
     growing=lambda n: {"length": n},
@@ -163,6 +192,11 @@ def all_seen(scores: Tensor, _mask: Tensor | None) -> Tensor:
 
 def over_keys(scores: Tensor) -> Tensor:
     return scores.softmax(-1)
+
+
+def one_maximum_for_all(scores: Tensor) -> Tensor:
+    powers = (scores - scores.max()).exp()
+    return powers / powers.sum(-1, keepdim=True)
 
 
 def as_they_are(weights: Tensor, _mask: Tensor | None, _query: Tensor) -> Tensor:
@@ -323,6 +357,17 @@ SOFTMAX_MISTAKES = (
         "one query",
     ),
     Mistake(
+        "one-maximum-for-all",
+        {"normalize": one_maximum_for_all},
+        Text(
+            en="You subtract one maximum from the scores of all queries. Where a query has only far smaller scores, "
+            "all its `exp` become 0, and 0 / 0 is NaN. Each row has a maximum of its own.",
+            zh="你给所有查询的得分都减去同一个最大值。如果某个查询的得分全都小得多，它的 `exp` 就都成了 0，"
+            "而 0 / 0 是 NaN。每一行应当减去自己的最大值。",
+        ),
+        "rows far apart",
+    ),
+    Mistake(
         "divided-by-sum",
         {"normalize": lambda scores: scores / scores.sum(-1, keepdim=True)},
         Text(
@@ -428,6 +473,16 @@ ROLE_MISTAKES = (
         "batch",
     ),
     Mistake(
+        "weights-transposed",
+        {"mix": lambda weights, key, value: weights.mT @ value},
+        Text(
+            en="You turn the weights over before you mix the values. A row holds the weights of one query: multiply "
+            "`weights @ value` as they are.",
+            zh="求加权和之前，你把权重转置了。每一行是一个查询的权重：直接算 `weights @ value`。",
+        ),
+        "batch",
+    ),
+    Mistake(
         "query-with-itself",
         {"match": lambda query, key, value: query @ query.mT},
         Text(
@@ -458,9 +513,9 @@ ROLE_MISTAKES = (
 )
 
 OVERFLOW = Text(
-    en="In float16 your products overflow above 65504 and the result is NaN. Convert to float32 first, `.float()`, and "
-    "convert the result back.",
-    zh="在 float16 里，点积超过 65504 就会溢出，结果是 NaN。请先用 `.float()` 转成 float32，算完再转回去。",
+    en="In float16 your products overflow above 65504 and the weights become NaN. Convert to float32 first, "
+    "`.float()`, and convert the result back.",
+    zh="在 float16 里，点积超过 65504 就会溢出，权重成了 NaN。请先用 `.float()` 转成 float32，算完再转回去。",
 )
 EXPONENTIAL = Text(
     en="With large scores your `exp` overflows. Subtract the largest score of the row first, as `softmax` does: the "
@@ -470,7 +525,7 @@ EXPONENTIAL = Text(
 NOTHING_SEEN = Text(
     en="A query that may see no key gets NaN, or a mean of what is hidden from it. `F.scaled_dot_product_attention` "
     "gives zeros: such rows come from padding, and NaN would spread.",
-    zh="如果一个查询看不到任何键，你的结果是 NaN，或者是本该屏蔽的那些值的均值。"
+    zh="如果一个查询看不到任何键，你的结果是 NaN，或者是本该屏蔽的那些值的平均。"
     "`F.scaled_dot_product_attention` 给出的全是零：这样的行来自填充，而 NaN 会扩散。",
 )
 
@@ -492,6 +547,15 @@ def pattern(*shape: int) -> Tensor:
     *others, key = torch.meshgrid(*map(torch.arange, shape), indexing="ij")
     return (sum(others) - key + 1) % 3 > 0
 
+
+def filled(with_what: float) -> Callable:
+    return lambda query, key, value, mask=None: value.new_full((*query.shape[:-1], value.shape[-1]), with_what)
+
+
+NO_NUMBER = filled(torch.nan), filled(0.0)  # and what `nan_to_num` puts in its place
+
+
+LENGTHS = torch.arange(5) < torch.tensor([4, 3]).view(2, 1, 1, 1)  # of the two texts of a batch, the rest is padding
 
 ATTENTION = Exercise(
     name="attention",
@@ -519,13 +583,31 @@ ATTENTION = Exercise(
         Case("more keys", three((), 2, 5, 4, 3)),
         Case("batch", three((2,), 3, 3, 4, 4)),
         Case("heads", three((2, 4), 5, 5, 6, 3) | {"mask": pattern(4, 5, 5)}),
+        Case("more keys, masked", three((), 2, 5, 4, 3) | {"mask": pattern(2, 5)}),
+        Case("more queries, one mask for all", three((2, 3), 4, 3, 2, 5) | {"mask": pattern(4, 3)}),
+        Case("padding", three((2, 3), 4, 5, 6, 2) | {"mask": LENGTHS}),
+        Case("one new token", three((2, 3), 1, 4, 6, 6)),
+        Case("one feature", three((2, 3), 4, 5, 1, 1)),
+        Case("self-attention", three((2, 3), 4, 4, 6, 6)),
+        Case("float16", in_type(three((), 2, 3, 4, 2), torch.float16), tolerance=1e-2),
+        Case("bfloat16", in_type(three((), 2, 3, 4, 2), torch.bfloat16), tolerance=5e-2),
+        Case(
+            "rows far apart",
+            {
+                "query": torch.tensor([[1.0], [-1]]),
+                "key": torch.tensor([[60.0], [61]]),
+                "value": torch.tensor([[10.0], [20]]),
+            },
+        ),
         Case("gradient", three((2,), 4, 4, 3, 2) | {"mask": pattern(4, 4)}, gradient=True),
         Case(
             "overflows-in-float16",
-            {name: x.half() for name, x in three((), 2, 3, 4, 2).items()}
-            | {"query": torch.full((2, 4), 200.0).half(), "key": torch.full((3, 4), 200.0).half()},
+            in_type(
+                {"query": torch.full((2, 4), 200.0), "key": torch.full((3, 4), 200.0), "value": waves(3, 2)},
+                torch.float16,
+            ),
             tolerance=1e-2,
-            advice=OVERFLOW,
+            advice=Advice(OVERFLOW, like=NO_NUMBER),
         ),
         Case(
             "large-scores",
@@ -535,18 +617,25 @@ ATTENTION = Exercise(
                 "value": torch.tensor([[10.0], [20]]),
             },
             tolerance=1e-2,
-            advice=EXPONENTIAL,
+            advice=Advice(EXPONENTIAL, like=NO_NUMBER),
         ),
         Case(
             "no-key-to-see",
             {
-                "query": torch.tensor([[1.0]]),
+                "query": torch.tensor([[0.5]]),
                 "key": torch.tensor([[1.0], [2]]),
                 "value": torch.tensor([[10.0], [20]]),
                 "mask": torch.tensor([[False, False]]),
             },
             tolerance=1e-2,
-            advice=NOTHING_SEEN,
+            advice=Advice(
+                NOTHING_SEEN,
+                like=(
+                    NO_NUMBER[0],
+                    lambda query, key, value, mask: value.mean(0, keepdim=True),
+                    lambda query, key, value, mask: recipe(query, key, value),  # -10000 is added to every score
+                ),
+            ),
         ),
     ),
     mistakes=(*SCALE_MISTAKES, *SOFTMAX_MISTAKES, *MASKING_MISTAKES, *ROLE_MISTAKES),
@@ -682,6 +771,9 @@ SPLIT_HEADS = Exercise(
         Case("two heads", {"x": torch.arange(1.0, 9).view(1, 2, 4), "num_heads": 2}),
         Case("batch", {"x": waves(3, 4, 10), "num_heads": 2}),
         Case("one head", {"x": waves(2, 3, 4), "num_heads": 1}),
+        Case("heads of one feature", {"x": waves(2, 3, 4), "num_heads": 4}),
+        Case("one token", {"x": waves(2, 1, 6), "num_heads": 3}),
+        Case("one feature", {"x": waves(2, 3, 1), "num_heads": 1}),
         Case("gradient", {"x": waves(2, 4, 6), "num_heads": 2}, gradient=True),
     ),
     mistakes=SPLIT_MISTAKES,

@@ -9,20 +9,21 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import AN_EMPTY_INPUT, Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .normalizing import (
-    OFFSET,
-    OVERFLOW,
     SHARED_MISTAKES,
     chosen,
     divide,
+    far_from_zero,
     given,
     mean,
+    overflowing,
     rescale,
     variance,
 )
-from .numbers import waves
+from .numbers import outlier, waves
 
 
 def all_but_channels(x: Tensor) -> list[int]:
@@ -53,6 +54,10 @@ def new_value_gets_momentum(old: Tensor, new: Tensor, momentum: float) -> Tensor
 
 def old_value_gets_momentum(old: Tensor, new: Tensor, momentum: float) -> Tensor:
     return momentum * old + (1 - momentum) * new
+
+
+def at_the_start(old: Tensor) -> bool:
+    return bool((old == 0).all() or (old == 1).all())
 
 
 def in_training(training: bool) -> bool:
@@ -367,9 +372,21 @@ MOMENTUM_MISTAKES = (
         "last-batch-stored",
         {"blend": lambda old, new, momentum: new},
         Text(
-            en="Your running statistics are those of the last batch alone. They move only a little with each batch, "
-            "by the share `momentum`.",
-            zh="你的移动统计量就是最后一个小批量的统计量。每来一个小批量，它们只应移动一点，移动的比例是 `momentum`。",
+            en="After this step your running statistics are those of the batch alone. They move only a little with "
+            "each batch, with the first one too: by the share `momentum`.",
+            zh="这一步之后，你的移动统计量就是这个小批量的统计量。每来一个小批量，它们只应移动一点，第一个也不例外："
+            "移动的比例是 `momentum`。",
+        ),
+        "rows",
+    ),
+    Mistake(
+        "first-batch-stored",
+        {"blend": lambda old, new, momentum: new if at_the_start(old) else new_value_gets_momentum(old, new, momentum)},
+        Text(
+            en="As long as the running statistics are 0 and 1, you put the batch's in their place. torch starts from 0 "
+            "and 1 as from any other values, and moves by the share `momentum` with the first batch, too.",
+            zh="移动统计量还是 0 和 1 时，你直接换成了小批量的统计量。"
+            "torch 把 0 和 1 当作普通的起点：第一个小批量也只移动 `momentum` 那么大的比例。",
         ),
         "rows",
     ),
@@ -427,7 +444,16 @@ ALL_ON_THE_LAST_AXIS = Mistake(
     "square",
 )
 
+SHORT_INPUT = Text(
+    en="Your function is not made for a float16 x beside float32 running statistics: in float16 the square of a number "
+    "from 256 on is infinite, and the two types do not always mix. Convert to float32 first, `x.float()`, and convert "
+    "the result back.",
+    zh="x 是 float16、移动统计量是 float32 时，你的函数应付不了：在 float16 里，256 及以上的数，平方就是无穷大；"
+    "两种类型混在一起，有时还会报错。请先用 `x.float()` 转成 float32，算完再转回去。",
+)
 AFFINE = {"weight": torch.tensor([2.0, -1, 3]), "bias": torch.tensor([0.5, 10, -4])}
+RUNNING = {"running_mean": waves(3), "running_var": waves(3).exp()}
+EVAL = {"x": waves(2, 3, 4), **RUNNING}
 COLUMN = torch.tensor([[1.0], [2], [3], [6]])
 
 CASES = (
@@ -440,6 +466,7 @@ CASES = (
         in_training_on(COLUMN, running_mean=torch.tensor([5.0]), running_var=torch.tensor([2.0]), momentum=0.25),
     ),
     Case("other eps", in_training_on(COLUMN, momentum=0.25, eps=3.0)),
+    Case("tiny variance stored", in_training_on(1e-3 * COLUMN, running_var=torch.tensor([1e-6]), momentum=0.5)),
     Case(
         "eval",
         {
@@ -466,14 +493,27 @@ CASES = (
         in_training_on(waves(2, 3, 4, 5), running_mean=waves(3), running_var=waves(3).exp(), **AFFINE)
         | {"training": False},
     ),
-    Case("gradient", in_training_on(waves(3, 3, 2), **AFFINE, momentum=0.25, eps=0.01), gradient=True),
+    Case("one sample", in_training_on(waves(1, 3, 4, 1), **AFFINE)),
+    Case("one column", in_training_on(waves(4, 3, 1), **AFFINE)),
+    Case("one row of pixels", in_training_on(waves(4, 1, 1, 3))),
+    Case("cube", in_training_on(waves(3, 3, 3), **AFFINE)),
+    Case("outlier", in_training_on(outlier(2, 3, 401), **AFFINE)),
+    Case("large", in_training_on(1e4 * waves(3, 2))),
+    Case("no eps in eval", EVAL | {**AFFINE, "training": False, "momentum": 0.1, "eps": 0.0}),
+    Case("one sample in eval", EVAL | {"x": waves(1, 3, start=1.0)}),
+    Case("weight alone in eval", EVAL | {"weight": AFFINE["weight"]}),
+    Case("bias alone in eval", EVAL | {"weight": None, "bias": AFFINE["bias"]}),
     Case(
-        "overflows-in-float16",
-        in_training_on(torch.tensor([[300.0], [-400], [500], [600]]).half()),
-        tolerance=1e-2,
-        advice=OVERFLOW,
+        "no sample in eval", in_training_on(torch.zeros(0, 3, 2), **AFFINE) | {"training": False}, advice=AN_EMPTY_INPUT
     ),
-    Case("large-offset", in_training_on(COLUMN + 1e4), tolerance=1e-2, advice=OFFSET),
+    Case("gradient", in_training_on(waves(3, 3, 2), **RUNNING, **AFFINE, momentum=0.25, eps=0.01), gradient=True),
+    overflowing(
+        in_training_on(torch.tensor([[300.0], [-400], [500], [600]]).half()),
+        text=SHORT_INPUT,
+        like=(lambda *arguments: recipe(*arguments).float(),),
+        raises=(RuntimeError,),
+    ),
+    far_from_zero(lambda offset: in_training_on(COLUMN + offset)),
 )
 
 BATCH_NORM = Exercise(
@@ -496,6 +536,7 @@ BATCH_NORM = Exercise(
         EPS_OF_KERAS,
         MEAN_NOT_SUBTRACTED,
     ),
+    without={"eps of 0": "torch refuses it in training", "empty": "torch refuses it in training"},
     growing=lambda n: in_training_on(waves(4, n, n)),
     section=Section("03_ema_momentum", Text(en="Two variances", zh="两个方差")),
     panel=Text(

@@ -8,7 +8,9 @@ from torch import Tensor
 from blocklab import batch_statistics
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
+from .normalizing import far_from_zero
 from .numbers import waves
 
 
@@ -296,9 +298,14 @@ FIRST_COUNT_ALONE = Mistake(
     "six numbers",
 )
 
-EMPTY = Text(
-    en="With an empty part you divide 0 by 0. Divide by the common count only, and an empty part changes nothing.",
-    zh="有一部分为空时，你会用 0 除以 0。请只除以总个数，这样空的部分就不会影响结果。",
+EMPTY_PART_DIVIDED = Mistake(
+    "empty-part-divided",
+    {"within": lambda m2_a, m2_b, a, b: (m2_a / a if a else m2_a / 0) * a + (m2_b / b if b else m2_b / 0) * b},
+    Text(
+        en="With an empty part you divide 0 by 0. Divide by the common count only, and an empty part changes nothing.",
+        zh="有一部分为空时，你会用 0 除以 0。请只除以总个数，这样空的部分就不会影响结果。",
+    ),
+    "second part empty",
 )
 OFFSET = Text(
     en="With a large offset your digits cancel: count times `mean²` is huge beside M2. Take the difference of the "
@@ -332,11 +339,23 @@ MERGE_STATISTICS = Exercise(
         Case("one more number", parts(3, [7.0], [6.0], 1, [3.0], [0.0])),
         Case("equal parts", parts(2, [1.0, 4], [2.0, 8], 2, [5.0, 4], [8.0, 2])),
         Case("channels", waving(3, 5, 2, 3)),
-        Case("gradient", waving(7, 4, 3), gradient=True),
-        Case("empty-part", parts(2, [2.0], [2.0], 0, [0.0], [0.0]), tolerance=1e-2, advice=EMPTY),
-        Case("large-offset", parts(2, [10002.0], [2.0], 4, [10005.0], [8.0]), tolerance=1e-2, advice=OFFSET),
+        Case("second part empty", parts(2, [2.0], [2.0], 0, [0.0], [0.0])),
+        Case("first part empty", parts(0, [0.0], [0.0], 4, [5.0], [8.0])),
+        Case("more in the first", waving(6, 5, 2, 3)),
+        Case("more in the second", waving(3, 9, 2, 3)),
+        Case("one channel", waving(3, 5, 2, 1)),
+        Case("large", parts(2, [2e4], [2e8], 4, [-5e4], [8e8])),
+        Case("gradient", waving(7, 4, 2, 3), gradient=True),
+        far_from_zero(lambda offset: parts(2, [offset + 2], [2.0], 4, [offset + 5], [8.0]), OFFSET),
     ),
-    mistakes=(*MEAN_MISTAKES, *WITHIN_MISTAKES, *BETWEEN_MISTAKES, *FINISH_MISTAKES, FIRST_COUNT_ALONE),
+    mistakes=(
+        *MEAN_MISTAKES,
+        *WITHIN_MISTAKES,
+        *BETWEEN_MISTAKES,
+        *FINISH_MISTAKES,
+        FIRST_COUNT_ALONE,
+        EMPTY_PART_DIVIDED,
+    ),
     growing=lambda n: waving(3, 5, n, n),
     line="delta = mean_b - mean_a",
     section=Section("04_small_batches", Text(en="Exercise: merge two parts", zh="练习：合并两部分")),

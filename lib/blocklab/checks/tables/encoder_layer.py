@@ -13,7 +13,8 @@ from torch.func import functional_call
 from blocklab import transformer
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import CannotBeSaid, load_weights
 from ..outcome import close
 from ..plain import Strange, plain
@@ -64,11 +65,12 @@ class TwoCallsDiffer(Exception):
 DIFFER = Text(en="two calls in eval mode gave two results", zh="在评估模式下调用两次，结果不同")
 
 
-def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, object]) -> Tensor:
+def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, object]) -> object:
     """Call the Module in eval mode with our weights, in the norm order of the case.
 
-    Raises Complaint for a Module of other names or sizes, TwoCallsDiffer, and CannotBeSaid for a norm order that the
-    Module does not have: it was settled when the Module was made, and setting `norm_first` changes nothing.
+    A result that is no tensor is given back as it is. Raises Complaint for a Module of other names or sizes,
+    TwoCallsDiffer, and CannotBeSaid for a norm order that the Module does not have: it was settled when the Module was
+    made, and setting `norm_first` changes nothing.
     """
     src, norm_first, src_mask = arguments.values()
     weights = weights_for(src)
@@ -454,6 +456,21 @@ LAYER_MISTAKES = (
     ),
 )
 
+
+def almost_flat(place: int) -> Tensor:
+    """Tokens that are nearly flat where they meet the norm, so that its ε counts.
+
+    Equal tokens are mixed into themselves, whatever the shares: then attention is one matrix and a bias.
+    """
+    value, bias = WEIGHTS["self_attn.in_proj_weight"][2 * D_MODEL :], WEIGHTS["self_attn.in_proj_bias"][2 * D_MODEL :]
+    out, out_bias = WEIGHTS["self_attn.out_proj.weight"], WEIGHTS["self_attn.out_proj.bias"]
+    wanted = 1 + 3e-3 * waves(D_MODEL)
+    x = torch.linalg.solve((torch.eye(D_MODEL) + out @ value).double(), (wanted - out @ bias - out_bias).double())
+    return x.float().expand(1, place, D_MODEL).clone()
+
+
+SEEN_BY_FEW = torch.tensor([[0, 1, 0, 1], [0, 0, 1, 0], [1, 0, 0, 0], [1, 1, 0, 1]]).bool()  # True is hidden
+
 EASILY_MADE_HERE = (
     "norm1-twice",
     "norms-swapped",
@@ -477,6 +494,16 @@ ENCODER_LAYER = Exercise(
             Case(name, {"src": waves(2, 5, 8), "norm_first": norm_first, "src_mask": torch.ones(5, 5).triu(1).bool()})
             for name, norm_first in (("causal", False), ("causal, pre-norm", True))
         ),
+        Case("not causal", {"src": waves(4, 4, 8), "norm_first": False, "src_mask": SEEN_BY_FEW}),
+        Case("not causal, pre-norm", {"src": waves(3, 4, 8), "norm_first": True, "src_mask": SEEN_BY_FEW}),
+        Case("one token", {"src": waves(1, 1, 8), "norm_first": False, "src_mask": None}),
+        Case("one token, pre-norm", {"src": waves(1, 1, 8), "norm_first": True, "src_mask": None}),
+        Case("almost flat", {"src": almost_flat(2), "norm_first": False, "src_mask": None}, tolerance=1e-3),
+        Case(
+            "almost flat, pre-norm",
+            {"src": 1 + 3e-3 * waves(1, 2, 8), "norm_first": True, "src_mask": None},
+            tolerance=1e-3,
+        ),
         Case("gradient", {"src": waves(2, 5, 8), "norm_first": False, "src_mask": None}, gradient=True),
         Case("gradient, pre-norm", {"src": waves(2, 5, 8), "norm_first": True, "src_mask": None}, gradient=True),
     ),
@@ -485,6 +512,7 @@ ENCODER_LAYER = Exercise(
         *ATTENTION_MISTAKES,
         *(replace(mistake, shows="tokens") for mistake in EITHER_ORDER if mistake.id in EASILY_MADE_HERE),
     ),
+    without={"axis 2 of size 1": "the layer has eight features", "empty": "nobody reads a batch of no sentence"},
     section=Section(
         "11_transformer_layers",
         Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),

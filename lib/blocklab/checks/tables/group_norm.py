@@ -9,23 +9,24 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .batch_norm import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
 from .normalizing import (
     EPS_MISTAKES,
-    OFFSET,
-    OVERFLOW,
     RESCALE_MISTAKES,
     SHARED_MISTAKES,
     chosen,
     divide,
+    far_from_zero,
     given,
     mean,
+    overflowing,
     rescale,
     variance,
 )
-from .numbers import waves
+from .numbers import outlier, waves
 
 
 def neighbours(x: Tensor, num_groups: int) -> Tensor:
@@ -227,19 +228,17 @@ GROUP_NORM = Exercise(
         Case("square", {"x": waves(1, 4, 4), "num_groups": 2, **AFFINE}),
         Case("one group", {"x": waves(2, 4, 3), "num_groups": 1, **AFFINE}),
         Case("pictures", {"x": waves(3, 4, 2, 5), "num_groups": 2, **AFFINE}),
+        Case("one channel", {"x": waves(2, 1, 5), "num_groups": 1}),
+        Case("a group for each channel", {"x": waves(2, 4, 3), "num_groups": 4, **AFFINE}),
+        Case("one position", {"x": waves(2, 4, 1, 1), "num_groups": 2, **AFFINE}),
+        Case("groups of three", {"x": waves(2, 6, 2), "num_groups": 2}),
+        Case("three groups", {"x": waves(2, 6, 2), "num_groups": 3}),
+        Case("cube", {"x": waves(4, 4, 4), "num_groups": 2, **AFFINE}),
+        Case("outlier", {"x": outlier(2, 4, 401), "num_groups": 2, **AFFINE}),
+        Case("large", {"x": 1e4 * waves(2, 4), "num_groups": 2}),
         Case("gradient", {"x": waves(2, 4, 3), "num_groups": 2, **AFFINE, "eps": 0.01}, gradient=True),
-        Case(
-            "overflows-in-float16",
-            {"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "num_groups": 1},
-            tolerance=1e-2,
-            advice=OVERFLOW,
-        ),
-        Case(
-            "large-offset",
-            {"x": torch.tensor([[1.0, 2, 3, 4]]) + 1e4, "num_groups": 1},
-            tolerance=1e-2,
-            advice=OFFSET,
-        ),
+        overflowing({"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "num_groups": 1}),
+        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "num_groups": 1}),
     ),
     mistakes=(
         *GROUP_MISTAKES,
@@ -255,7 +254,7 @@ GROUP_NORM = Exercise(
         ),
         *RESCALE_MISTAKES,
     ),
-    growing=lambda n: {"x": waves(n, 2 * n, 3), "num_groups": n},
+    growing=lambda n: {"x": waves(n, 2 * (n or 1), 3), "num_groups": n or 1},
     section=Section("02_norm_axes", Text(en="Poke one number", zh="推一推：只改一个数")),
     panel=Text(
         en="choose GroupNorm, push one number, and see which channels rise together.",

@@ -8,24 +8,25 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
 from .normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
     EPS_MISTAKES,
-    OFFSET,
-    OVERFLOW,
     RESCALE_MISTAKES,
     SPREAD_MISTAKES,
     divide,
+    far_from_zero,
     given,
     keepdim_mistakes,
     mean,
+    overflowing,
     rescale,
     variance,
 )
-from .numbers import waves
+from .numbers import outlier, waves
 
 
 def last_axes(_x: Tensor, normalized_shape: Sequence[int]) -> list[int]:
@@ -121,6 +122,17 @@ AXES_MISTAKES = (
     ),
 )
 
+# Where all sizes are the same, an axis cannot be found by its size; where they are 1, nothing is to be averaged.
+CUBES = (
+    Case("cube", {"x": waves(4, 4, 4), "normalized_shape": (4,)}),
+    Case("two axes of a cube", {"x": waves(4, 4, 4), "normalized_shape": (4, 4)}),
+)
+SIZES_OF_ONE = (
+    Case("one token", {"x": waves(1, 1, 1, 5), "normalized_shape": (5,)}),
+    Case("one feature", {"x": waves(2, 3, 4, 1), "normalized_shape": (1,)}),
+    Case("one row", {"x": waves(3, 1, 4), "normalized_shape": (1, 4)}),
+)
+
 LAYER_NORM = Exercise(
     name="layer_norm",
     lesson="05_layer_norm",
@@ -148,6 +160,14 @@ LAYER_NORM = Exercise(
         Case("square", {"x": torch.tensor([[1.0, 2, 6], [4, 10, 1], [7, 3, 5]]), "normalized_shape": (3,)}),
         Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,)}),
         Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
+        *CUBES,
+        *SIZES_OF_ONE,
+        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
+        Case(
+            "no eps",
+            {"x": 1e-6 * waves(2, 3), "normalized_shape": (3,), "weight": None, "bias": None, "eps": 1e-12},
+        ),
         Case(
             "gradient",
             {
@@ -159,18 +179,8 @@ LAYER_NORM = Exercise(
             },
             gradient=True,
         ),
-        Case(
-            "overflows-in-float16",
-            {"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "normalized_shape": (4,)},
-            tolerance=1e-2,
-            advice=OVERFLOW,
-        ),
-        Case(
-            "large-offset",
-            {"x": torch.tensor([[1.0, 2, 3, 4]]) + 1e4, "normalized_shape": (4,)},
-            tolerance=1e-2,
-            advice=OFFSET,
-        ),
+        overflowing({"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "normalized_shape": (4,)}),
+        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "normalized_shape": (4,)}),
     ),
     mistakes=(
         *AXES_MISTAKES,

@@ -7,8 +7,9 @@ from torch import Tensor
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
-from .normalizing import OFFSET, SHARED_MISTAKES, chosen, divide, given, mean, variance
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
+from .normalizing import SHARED_MISTAKES, chosen, divide, far_from_zero, given, mean, variance
 from .numbers import waves
 
 Gradients = tuple[Tensor, Tensor, Tensor]
@@ -333,6 +334,11 @@ GRADIENT = {"grad_output": torch.tensor([[3.0, -1, 2]])}
 TOKEN = torch.tensor([[1.0, 2, 6]])
 WEIGHT = torch.tensor([2.0, 1, -1])
 
+
+def sentences(*shape: int) -> dict[str, object]:
+    return {"grad_output": waves(*shape), "x": waves(*shape, start=1.0), "weight": waves(shape[-1], start=2.0)}
+
+
 LAYER_NORM_BACKWARD = Exercise(
     name="layer_norm_backward",
     lesson="05_layer_norm",
@@ -350,13 +356,12 @@ LAYER_NORM_BACKWARD = Exercise(
         Case("tiny", GRADIENT | {"x": 1e-3 * TOKEN, "weight": WEIGHT}),
         Case("constant", GRADIENT | {"x": torch.tensor([[2.0, 2, 2]]), "weight": WEIGHT}),
         Case("other eps", GRADIENT | {"x": TOKEN, "weight": WEIGHT, "eps": 3.0}),
-        Case("sentences", {"grad_output": waves(2, 3, 4), "x": waves(2, 3, 4, start=1.0), "weight": waves(4)}),
-        Case(
-            "large-offset",
-            GRADIENT | {"x": TOKEN + 1e4, "weight": WEIGHT},
-            tolerance=1e-2,
-            advice=OFFSET,
-        ),
+        Case("sentences", sentences(2, 3, 4) | {"eps": 0.01}),
+        Case("one token", sentences(2, 1, 4)),
+        Case("one sentence", sentences(1, 3, 4)),
+        Case("cube", sentences(3, 3, 3)),
+        Case("wide", sentences(2, 1025)),
+        far_from_zero(lambda offset: GRADIENT | {"x": TOKEN + offset, "weight": WEIGHT}),
     ),
     mistakes=(
         *X_MISTAKES,
@@ -364,7 +369,8 @@ LAYER_NORM_BACKWARD = Exercise(
         *chosen(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
         *chosen(SHARED_MISTAKES, "unbiased-variance", "mean-not-subtracted"),
     ),
-    growing=lambda n: {"grad_output": waves(n, n, 4), "x": waves(n, n, 4, start=1.0), "weight": waves(4)},
+    growing=lambda n: sentences(n, n, 4),
+    without={"gradient": "it is itself one", "axis 2 of size 1": "of one feature it is nothing but rounding"},
     names={
         "result 0": Text(en="grad_x", zh="grad_x"),
         "result 1": Text(en="grad_weight", zh="grad_weight"),

@@ -8,7 +8,8 @@ from torch import Tensor
 from blocklab import moving_average
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from .numbers import waves
 
 
@@ -77,6 +78,16 @@ SHARE_MISTAKES = (
 )
 
 WEIGHT_MISTAKES = (
+    Mistake(
+        "rest-on-both",
+        {"new_weight": rest},
+        Text(
+            en="Old and new both have the weight 1 − `momentum`. The new value gets `momentum` itself, and the two "
+            "weights sum to 1.",
+            zh="新值和旧平均值的权重都是 1 − `momentum`。新值的权重应当就是 `momentum`，两个权重之和为 1。",
+        ),
+        "a quarter",
+    ),
     Mistake(
         "momentum-on-both",
         {"old_weight": given},
@@ -191,10 +202,17 @@ EMA_UPDATE = Exercise(
         Case("from zero", {"average": torch.tensor([0.0]), "value": torch.tensor([10.0]), "momentum": 0.1}),
         Case("mostly new", {"average": torch.tensor([3.0, -1]), "value": torch.tensor([1.0, 2]), "momentum": 0.9}),
         Case("nothing new", {"average": torch.tensor([3.0]), "value": torch.tensor([1.0]), "momentum": 0.0}),
+        Case("all new", {"average": torch.tensor([3.0]), "value": torch.tensor([1.0]), "momentum": 1.0}),
+        Case("one channel", {"average": waves(3, 1), "value": waves(3, 1, start=1.0), "momentum": 0.6}),
+        Case("large", {"average": torch.tensor([3e4, 5]), "value": torch.tensor([1.0, -2e5]), "momentum": 0.2}),
         Case("channels", {"average": waves(2, 3), "value": waves(2, 3, start=1.0), "momentum": 0.3}),
     ),
     mistakes=(*SHARE_MISTAKES, *WEIGHT_MISTAKES, BIAS_CORRECTED, *WHOLE_MISTAKES),
     growing=lambda n: {"average": waves(n, n), "value": waves(n, n, start=1.0), "momentum": 0.1},
+    without={
+        "gradient": "a running average is kept outside of the graph",
+        "empty": "there is nothing to average",
+    },
     section=Section("03_ema_momentum", Text(en="A moving average by hand", zh="动手算移动平均")),
     panel=Text(
         en="type the same momentum for both frameworks and see which batches count.",

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import AN_EMPTY_INPUT, Case
+from ..exercise import Exercise, Mistake, Section
 from .numbers import waves
 
 Part = Callable[[Tensor], Tensor]
@@ -508,6 +509,10 @@ LIKE_A_TRANSFORMER = {
 CASES = (
     Case("by hand", {"x": torch.tensor([[1.0, 2]])} | BY_HAND),
     Case("tokens", {"x": waves(2, 3, 4)} | LIKE_A_TRANSFORMER),
+    Case("one feature", {"x": waves(2, 3, 1)} | LIKE_A_TRANSFORMER),
+    Case("one token", {"x": waves(2, 1, 4)} | LIKE_A_TRANSFORMER),
+    Case("cube", {"x": waves(3, 3, 3)} | LIKE_A_TRANSFORMER),
+    Case("nothing", {"x": torch.zeros(0, 3, 4)} | LIKE_A_TRANSFORMER, advice=AN_EMPTY_INPUT),
     Case("gradient", {"x": waves(3, 4)} | LIKE_A_TRANSFORMER, gradient=True),
 )
 PANEL = Text(

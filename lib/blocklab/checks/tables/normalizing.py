@@ -4,13 +4,14 @@ Every recipe takes these steps: which axes (`axes`), what is subtracted (`centre
 eps that goes with it in `small`, and `divide`), and the learned weight and bias (`rescale`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor
 
 from blocklab.language import Text
 
+from ..case import Advice, Case, in_type
 from ..exercise import Mistake
 
 
@@ -45,6 +46,18 @@ OFFSET = Text(
     "the mean first, then square.",
     zh="数值整体偏移很大时，有效数字会互相抵消：`mean(x²) − mean(x)²` 是两个巨大的数之差。请先减去均值，再平方。",
 )
+
+
+def overflowing(arguments: dict[str, object], text: Text = OVERFLOW, **weak: object) -> Case:
+    """Numbers in float16 whose squares overflow. Weak is who computes in that type: in float64 nothing overflows."""
+    advice = Advice(text, milder=in_type(arguments, torch.float64), **weak)
+    return Case("overflows-in-float16", arguments, tolerance=1e-2, advice=advice)
+
+
+def far_from_zero(arguments: Callable[[float], dict[str, object]], text: Text = OFFSET) -> Case:
+    """Numbers at a large offset. Weak is who loses their digits there, but not at a small one."""
+    return Case("large-offset", arguments(1e4), tolerance=1e-2, advice=Advice(text, milder=arguments(1e2)))
+
 
 EPS_MISTAKES = (
     Mistake(

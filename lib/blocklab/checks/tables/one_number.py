@@ -6,9 +6,17 @@ import torch
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake
+from ..case import Case
+from ..exercise import Exercise, Mistake
 
 A_NUMBER = Text(en="a number", zh="一个数")
+
+
+def number(answer: object) -> float:
+    """The answer as a number, be it a tensor, a fraction or numpy's. Raises TypeError for a text."""
+    if isinstance(answer, str | bytes):
+        raise TypeError(answer)
+    return float(answer)
 
 
 def one_number(
@@ -22,10 +30,10 @@ def one_number(
     """means: what the number is. wrong: the id of each known wrong answer, the answer, and its hint."""
     return Exercise(
         recipe=lambda: answer,
-        use=lambda number: lambda: torch.tensor(float(number)),
+        use=lambda answer: lambda: torch.tensor(number(answer)),
         wants=wants,
         names={"result": means},
         cases=(Case("number", {}, tolerance=tolerance),),
-        mistakes=tuple(Mistake(id, {"answer": number}, hint, "number") for id, number, hint in wrong),
+        mistakes=tuple(Mistake(id, {"answer": value}, hint, "number") for id, value, hint in wrong),
         **shown,
     )

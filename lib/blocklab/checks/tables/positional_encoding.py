@@ -9,7 +9,8 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 
 
@@ -177,10 +178,33 @@ SINUSOIDAL_ENCODING = Exercise(
         Case("small", {"length": 4, "d_model": 4}, tolerance=CLOSE),
         Case("wider", {"length": 6, "d_model": 8}, tolerance=CLOSE),
         Case("other base", {"length": 4, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
-        Case("far-positions", {"length": 4000, "d_model": 8, "base": 100.0}, tolerance=2e-5, advice=FAR),
+        Case("same size, other base", {"length": 4, "d_model": 4, "base": 50.0}, tolerance=CLOSE),
+        Case("one position", {"length": 1, "d_model": 4}, tolerance=CLOSE),
+        Case("longer than wide", {"length": 6, "d_model": 4}, tolerance=CLOSE),
+        Case("many columns", {"length": 3, "d_model": 34, "base": 20.0}, tolerance=CLOSE),
+        Case(
+            "far-positions",
+            {"length": 8200, "d_model": 4, "base": 100.0},
+            tolerance=2e-5,
+            advice=Advice(FAR, within=1e-2),
+        ),
+        Case(
+            "empty",
+            {"length": 0, "d_model": 4},
+            advice=Advice(
+                Text(
+                    en="A table of no rows has the shape `(0, d_model)`. For length 0 your function stops, or gives "
+                    "another shape.",
+                    zh="没有行的表，形状是 `(0, d_model)`。length 为 0 时，你的函数会报错，或者结果的形状不同。",
+                ),
+                like=(lambda length, d_model: torch.empty(0),),
+                raises=(Exception,),
+            ),
+        ),
     ),
     mistakes=(*LAYOUT_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"length": n, "d_model": 4},
+    without={"base of 0": "a frequency would be 1 over 0"},
     section=Section("07_positional_encoding", Text(en="By hand", zh="动手算")),
     panel=Text(
         en="under *The whole table*, drag row and column; tick and untick *sines before cosines*.",
@@ -302,6 +326,15 @@ BLOCK_MISTAKES = (
         "small",
     ),
     Mistake(
+        "nothing-moves",
+        {"layout": lambda blocks: torch.eye(2 * len(blocks), dtype=blocks.dtype)},
+        Text(
+            en="Your matrix is the identity: it leaves every row where it is. That is right only for offset 0.",
+            zh="你的矩阵是单位矩阵，每一行都没有移动。只有 offset 为 0 时才对。",
+        ),
+        "small",
+    ),
+    Mistake(
         "first-block-alone",
         {"layout": first_block_alone},
         Text(
@@ -364,9 +397,12 @@ SHIFT_MATRIX = Exercise(
         Case("nowhere", {"offset": 0, "d_model": 4}),
         Case("wider", {"offset": 3, "d_model": 8}, tolerance=CLOSE),
         Case("other base", {"offset": 2, "d_model": 6, "base": 100.0}, tolerance=CLOSE),
-        Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=FAR),
+        Case("one further, wider", {"offset": 1, "d_model": 10}, tolerance=CLOSE),
+        Case("same size, other base", {"offset": 1, "d_model": 4, "base": 50.0}, tolerance=CLOSE),
+        Case("far-positions", {"offset": 100000, "d_model": 6}, tolerance=2e-5, advice=Advice(FAR, within=5e-2)),
     ),
     mistakes=(*BLOCK_MISTAKES, *OFFSET_MISTAKES, *FREQUENCY_MISTAKES),
+    without={"base of 0": "a frequency would be 1 over 0"},
     section=Section("07_positional_encoding", Text(en="A shift is a rotation", zh="平移就是旋转")),
     panel=Text(
         en="under *Clocks*, drag shift: by which angle does the hand of each pair turn, and which way?",

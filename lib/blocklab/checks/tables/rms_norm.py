@@ -9,11 +9,12 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
-from .layer_norm import AXES_MISTAKES, last_axes
-from .normalizing import EPS_MISTAKES, OVERFLOW, WEIGHT_MISTAKES, chosen, divide, given, mean, rescale, variance
-from .numbers import waves
+from .layer_norm import AXES_MISTAKES, CUBES, SIZES_OF_ONE, last_axes
+from .normalizing import EPS_MISTAKES, WEIGHT_MISTAKES, chosen, divide, given, mean, rescale, variance
+from .numbers import outlier, waves
 
 
 def nothing(_x: Tensor, _axes: list[int]) -> float:
@@ -24,9 +25,17 @@ def mean_square(x: Tensor, axes: list[int]) -> Tensor:
     return x.square().mean(axes, keepdim=True)
 
 
+def float32_or_wider(x: Tensor) -> Tensor:
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
 def machine_epsilon(x: Tensor) -> float:
     """Of the type computed in: float32 for the 16-bit types, too."""
-    return torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps
+    return torch.finfo(float32_or_wider(x).dtype).eps
+
+
+def back(y: Tensor, dtype: torch.dtype) -> Tensor:
+    return y.to(dtype)
 
 
 def recipe(
@@ -35,6 +44,7 @@ def recipe(
     weight: Tensor | None = None,
     eps: float | None = None,
     *,
+    widen: Callable = float32_or_wider,
     axes: Callable = last_axes,
     centre: Callable = nothing,
     spread: Callable = mean_square,
@@ -42,10 +52,13 @@ def recipe(
     small: Callable = given,
     divide: Callable = divide,
     rescale: Callable = rescale,
+    finish: Callable = back,
 ) -> Tensor:
     over = axes(x, normalized_shape)
     eps = default(x) if eps is None else eps
-    return rescale(divide(x - centre(x, over), spread(x, over), small(eps)), weight, None)
+    wide = widen(x)
+    y = divide(wide - centre(wide, over), spread(wide, over), small(eps))
+    return finish(rescale(y, weight, None), x.dtype)
 
 
 SPREAD_MISTAKES = (
@@ -193,6 +206,51 @@ DEFAULT_MISTAKES = (
     ),
 )
 
+TYPE_MISTAKES = (
+    Mistake(
+        "in-the-type-of-x",
+        {"widen": lambda x: x},
+        Text(
+            en="You compute in the type of x. In 16 bits every step is rounded, and in float16 the square of a number "
+            "from 256 on is infinite. Convert to float32 first, and convert the result back.",
+            zh="你直接用 x 的类型计算。16 位的类型每一步都要舍入，而且在 float16 里，256 及以上的数一平方就成了无穷大。"
+            "请先转成 float32，算完再转回去。",
+        ),
+        "overflows in float16",
+    ),
+    Mistake(
+        "always-in-float32",
+        {"widen": Tensor.float},
+        Text(
+            en="You compute in float32 even when x is float64, so nine of its digits are lost. For a float64 input the "
+            "calculation is in float64.",
+            zh="x 是 float64 时，你也用 float32 计算，丢掉了大约九位有效数字。输入是 float64 时，应当用 float64 计算。",
+        ),
+        "tiny in float64",
+    ),
+    Mistake(
+        "eps-of-the-short-type",
+        {"default": lambda x: torch.finfo(x.dtype).eps},
+        Text(
+            en="For a float16 input you take float16's own machine epsilon, 0.001, which drowns small numbers. Take "
+            "that of the type computed in, float32.",
+            zh="输入是 float16 时，你取了 float16 自己的机器精度 0.001，小的数就被它淹没了。"
+            "应当取计算类型的机器精度，也就是 float32 的。",
+        ),
+        "tiny in float16",
+    ),
+    Mistake(
+        "stays-wide",
+        {"finish": lambda y, dtype: y},
+        Text(
+            en="For a 16-bit input your result stays float32. Convert it back to the type of x: the next layer expects "
+            "the type it was given.",
+            zh="输入是 16 位的类型时，你的结果还是 float32。请转回 x 的类型：下一层要的仍是原来的类型。",
+        ),
+        "bfloat16",
+    ),
+)
+
 EPS_OF_NORMALIZE = Mistake(
     "eps-of-normalize",
     {"small": lambda eps: 1e-24},
@@ -228,37 +286,35 @@ RMS_NORM = Exercise(
         Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]]), "normalized_shape": (4,)}),
         Case("tiny", {"x": 1e-4 * torch.tensor([[1.0, 2, 3, 4]]), "normalized_shape": (4,)}),
         Case("zeros", {"x": torch.zeros(1, 3), "normalized_shape": (3,)}),
-        Case("tiny in float64", {"x": 1e-7 * torch.tensor([[1.0, 2, 3]]).double(), "normalized_shape": (3,)}),
+        Case(
+            "tiny in float64",
+            {"x": 1e-7 * torch.tensor([[1.0, 2, 3]]).double(), "normalized_shape": (3,)},
+            tolerance=1e-12,
+        ),
+        Case(
+            "tiny in float16",
+            {"x": torch.tensor([[0.01, 0.02, 0.03, 0.04]]).half(), "normalized_shape": (4,)},
+            tolerance=1e-3,
+        ),
+        Case("bfloat16", {"x": torch.tensor([[3.0, -7, 5]]).bfloat16(), "normalized_shape": (3,)}, tolerance=1e-3),
+        Case(
+            "overflows in float16",
+            {"x": torch.tensor([[300.0, -400, 500]]).half(), "normalized_shape": (3,)},
+            tolerance=1e-3,
+        ),
         Case("weighted", {"x": torch.tensor([[1.0, -3, 5]]), "normalized_shape": (3,), "weight": WEIGHT}),
         Case("other eps", {"x": torch.tensor([[1.0, 3]]), "normalized_shape": (2,), "weight": None, "eps": 4.0}),
         Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,), "weight": WEIGHT}),
         Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
+        *CUBES,
+        *SIZES_OF_ONE,
+        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
+        Case("no eps", {"x": 1e-6 * waves(2, 3), "normalized_shape": (3,), "weight": None, "eps": 0.0}),
         Case(
             "gradient",
             {"x": waves(2, 4, 3), "normalized_shape": (3,), "weight": WEIGHT, "eps": 0.01},
             gradient=True,
-        ),
-        Case(
-            "overflows-in-float16",
-            {
-                "x": torch.tensor([[300.0, -400, 500, 600]]).half(),
-                "normalized_shape": (4,),
-                "weight": None,
-                "eps": 1e-5,
-            },
-            tolerance=1e-2,
-            advice=OVERFLOW,
-        ),
-        Case(
-            "eps-of-the-short-type",
-            {"x": torch.tensor([[0.01, 0.02, 0.03, 0.04]]).half(), "normalized_shape": (4,)},
-            tolerance=1e-2,
-            advice=Text(
-                en="For a float16 input you take float16's own machine epsilon, 0.001, which drowns small numbers. "
-                "torch computes in float32 and takes the epsilon of that type.",
-                zh="输入是 float16 时，你取了 float16 自己的机器精度 0.001，小的数就被它淹没了。"
-                "torch 用 float32 计算，取的是 float32 的机器精度。",
-            ),
         ),
     ),
     mistakes=(
@@ -268,6 +324,7 @@ RMS_NORM = Exercise(
         *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
         EPS_OF_NORMALIZE,
         DETACHED,
+        *TYPE_MISTAKES,
         *WEIGHT_MISTAKES,
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
@@ -472,6 +529,10 @@ def cases(bfloat16: tuple[list, list], float16: tuple[list, list]) -> tuple[Case
             "overflows in float16",
             {"x": torch.tensor([[300.0, -400, 500]]).half(), "weight": WEIGHT.half()},
         ),
+        Case("one feature", {"x": waves(3, 1, 1), "weight": WEIGHT[:1]}),
+        Case("cube", {"x": waves(3, 3, 3), "weight": WEIGHT}),
+        Case("outlier", {"x": outlier(2, 1025), "weight": waves(1025)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "weight": WEIGHT}),
         Case("gradient", {"x": waves(2, 4, 3), "weight": WEIGHT, "eps": 0.01}, gradient=True),
     )
 
@@ -488,7 +549,7 @@ RMS_NORM_LLAMA = Exercise(
     cases=cases(([3.0, -7], [0.2, 0.7]), ([2.0, 3, -2], [-1.1, 0.2, 1.5])),
     mistakes=(*LLAMA_MISTAKES, OWN_TYPE, NOT_CONVERTED_BACK, WEIGHT_IGNORED, *FORMULA_MISTAKES),
     growing=growing,
-    in_float64=False,
+    without={"float64": "both models compute in float32, whatever comes in"},
     section=Section("06_rms_norm", Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入")),
     line="return normalized.to(x.dtype) * weight",
 )
@@ -500,7 +561,7 @@ RMS_NORM_GEMMA = Exercise(
     cases=cases(([1.0, -6], [-0.2, 1.5]), ([2.0, 2, 3], [0.2, -1.5, 0.1])),
     mistakes=(*GEMMA_MISTAKES, OWN_TYPE, NOT_CONVERTED_BACK, WEIGHT_IGNORED, *FORMULA_MISTAKES),
     growing=growing,
-    in_float64=False,
+    without={"float64": "both models compute in float32, whatever comes in"},
     section=Section("06_rms_norm", Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入")),
     line="return (normalized * (1 + weight.float())).to(x.dtype)",
 )

@@ -8,7 +8,8 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
 from .numbers import waves
 
@@ -233,11 +234,12 @@ POSITION_MISTAKES = (
     ),
 )
 
+WIDE = torch.float32, torch.float64
 HALF_TYPE = Text(
-    en="With a float16 input your result is rough, or of another type. Compute the angles in float32 or wider, and "
-    "give the result the type of the input: `.to(x.dtype)`.",
-    zh="输入为 float16 时，你的结果不够精确，或者类型变了。请用 float32 或更宽的类型计算角度，"
-    "再用 `.to(x.dtype)` 让结果的类型与输入一致。",
+    en="With a float16 input your result is rough at far positions. Compute the angles in float32 or wider, and round "
+    "only the result: `.to(x.dtype)`.",
+    zh="输入为 float16 时，你的结果在位置很远的地方不够精确。请用 float32 或更宽的类型计算角度，"
+    "最后再用 `.to(x.dtype)` 转换结果。",
 )
 
 ROTARY_EMBEDDING = Exercise(
@@ -258,7 +260,27 @@ ROTARY_EMBEDDING = Exercise(
             {"x": torch.tensor([[1.0, 0, 1, 0], [1, 0, 1, 0]]), "positions": torch.tensor([5, 7])},
             tolerance=CLOSE,
         ),
+        Case(
+            "same size, other base",
+            {"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([0, 2]), "base": 50.0},
+            tolerance=CLOSE,
+        ),
+        Case("in any order", {"x": waves(3, 4), "positions": torch.tensor([6, 1, 1])}, tolerance=CLOSE),
         Case("heads", {"x": waves(2, 3, 5, 4), "positions": torch.arange(5)}, tolerance=CLOSE),
+        Case("one head", {"x": waves(2, 1, 3, 4), "positions": torch.arange(3)}, tolerance=CLOSE),
+        Case("one new token", {"x": waves(2, 3, 1, 4), "positions": torch.tensor([7])}, tolerance=CLOSE),
+        Case("as many heads as tokens", {"x": waves(2, 4, 4, 6), "positions": torch.arange(4)}, tolerance=CLOSE),
+        Case("one token", {"x": torch.tensor([[1.0, 0, 1, 0]]), "positions": torch.tensor([3])}, tolerance=CLOSE),
+        Case(
+            "float16",
+            {"x": torch.tensor([[1.0, 2, 3, 4]]).half(), "positions": torch.tensor([2])},
+            tolerance=1e-2,
+        ),
+        Case(
+            "bfloat16",
+            {"x": torch.tensor([[1.0, 2, 3, 4]]).bfloat16(), "positions": torch.tensor([2])},
+            tolerance=5e-2,
+        ),
         Case(
             "gradient",
             {"x": waves(2, 3, 6), "positions": torch.tensor([0, 2, 5]), "base": 100.0},
@@ -269,17 +291,22 @@ ROTARY_EMBEDDING = Exercise(
             "far-positions",
             {"x": torch.tensor([[1.0, 0, 1, 0, 1, 0]]), "positions": torch.tensor([100000])},
             tolerance=2e-5,
-            advice=FAR,
+            advice=Advice(FAR, within=5e-2),
         ),
         Case(
             "in-float16",
             {"x": torch.tensor([[1.0, 2, 3, 4]]).half(), "positions": torch.tensor([3001])},
             tolerance=1e-2,
-            advice=HALF_TYPE,
+            advice=Advice(
+                HALF_TYPE,
+                like=tuple(lambda x, positions, dtype=dtype: recipe(x.to(dtype), positions) for dtype in WIDE),
+                milder={"x": torch.tensor([[1.0, 2, 3, 4]]), "positions": torch.tensor([3001])},
+            ),
         ),
     ),
     mistakes=(*PAIR_MISTAKES, *ROTATION_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
     growing=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
+    without={"base of 0": "a frequency would be 1 over 0", "axis 3 of size 1": "features come in pairs"},
     section=Section("07_positional_encoding", Text(en="Rotate instead of add", zh="不相加，而是旋转")),
     panel=Text(
         en="under *Clocks*, drag position: the hand of a pair shows the angle by which that pair is rotated (clockwise "

@@ -8,21 +8,22 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Case
+from ..exercise import Exercise, Mistake, Section
 from .normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
     EPS_MISTAKES,
-    OFFSET,
-    OVERFLOW,
     SPREAD_MISTAKES,
     divide,
+    far_from_zero,
     given,
     keepdim_mistakes,
     mean,
+    overflowing,
     variance,
 )
-from .numbers import waves
+from .numbers import outlier, waves
 
 
 def as_list(_x: Tensor, axes: int | Sequence[int]) -> list[int]:
@@ -198,19 +199,16 @@ STANDARDIZE = Exercise(
         Case("other eps", {"x": torch.tensor([1.0, 3]), "axes": 0, "eps": 3.0}),
         Case("square", {"x": torch.tensor([[1.0, 2, 6], [4, 10, 1], [7, 3, 5]]), "axes": 1}),
         Case("pictures", {"x": waves(2, 3, 4, 5), "axes": (0, 2, 3)}),
+        Case("from the end", {"x": waves(2, 3, 4, 5), "axes": (-2, -1)}),
+        Case("the middle from the end", {"x": waves(2, 3, 4, 5), "axes": (-2, 1)}),
+        Case("sizes of 1", {"x": waves(2, 3, 1, 1), "axes": (1, -1)}),
+        Case("one number each", {"x": waves(3, 1), "axes": -1}),
+        Case("outlier", {"x": outlier(2, 1025), "axes": -1}),
+        Case("large", {"x": 1e4 * waves(3, 5), "axes": -1}),
+        Case("no eps", {"x": 1e-6 * waves(3, 5), "axes": 1, "eps": 1e-12}),
         Case("gradient", {"x": waves(2, 4, 3), "axes": (0, 1), "eps": 0.01}, gradient=True),
-        Case(
-            "overflows-in-float16",
-            {"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "axes": -1},
-            tolerance=1e-2,
-            advice=OVERFLOW,
-        ),
-        Case(
-            "large-offset",
-            {"x": torch.tensor([[1.0, 2, 3, 4]]) + 1e4, "axes": -1},
-            tolerance=1e-2,
-            advice=OFFSET,
-        ),
+        overflowing({"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "axes": -1}),
+        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "axes": -1}),
     ),
     mistakes=(
         *AXES_MISTAKES,

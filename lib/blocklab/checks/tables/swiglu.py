@@ -9,7 +9,8 @@ from torch.func import functional_call
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 from ..modules import CannotBeSaid, load_weights
 from .activations import SIGMOID_OVERFLOW
 from .numbers import waves
@@ -45,11 +46,11 @@ def recipe(
 def three_linear_layers(module: nn.Module, _exercise: Exercise, arguments: dict[str, Tensor]) -> Tensor:
     """Call a Module whose Linear layers w1, w2 and w3 have the matrices of the case as their weights.
 
-    A Module has one size. It is that of all inputs but those with square matrices. Raises CannotBeSaid for these, and
+    A Module has one size, that of `MATRICES`. Raises CannotBeSaid for an input with matrices of another size, and
     Complaint for a Module of other names or another size.
     """
     weights = {f"{name}.weight": w for name, w in arguments.items() if name != "x"}
-    if arguments["w1"].shape == arguments["w2"].shape:
+    if arguments["w1"].shape != MATRICES["w1"].shape:
         raise CannotBeSaid
     return functional_call(load_weights(module, weights), weights, arguments["x"])
 
@@ -316,13 +317,27 @@ SWIGLU = Exercise(
             },
         ),
         Case("tokens", {"x": 2 * waves(2, 4, 2)} | WAVES),
+        Case(
+            "fewer hidden units",
+            {
+                "x": 2 * waves(2, 4),
+                "w1": waves(3, 4),
+                "w2": waves(4, 3, start=1.0),
+                "w3": waves(3, 4, start=2.0),
+            },
+        ),
+        Case(
+            "one feature",
+            {"x": waves(2, 1, 1), "w1": waves(3, 1), "w2": waves(1, 3, start=1.0), "w3": waves(3, 1, start=2.0)},
+        ),
+        Case("gates far from 0", {"x": torch.tensor([[-12.0, -11], [13, 1]]), **MATRICES}),
         Case("gradient", {"x": 2 * waves(3, 2)} | WAVES, gradient=True),
         Case(
             "overflows",
             {"x": torch.tensor([[200.0, -200]])} | MATRICES,
             gradient=True,
             tolerance=1e-2,
-            advice=SIGMOID_OVERFLOW,
+            advice=Advice(SIGMOID_OVERFLOW, milder={"x": torch.tensor([[20.0, -20]])} | MATRICES),
         ),
     ),
     mistakes=(*ROLES_MISTAKES, *PROJECTION_MISTAKES, *GATE_MISTAKES, *JOIN_MISTAKES, *OTHER_MISTAKES),

@@ -5,10 +5,12 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 
 LAUNCH = 0.001  # seconds that a call takes to put its work into the queue
 
@@ -86,7 +88,7 @@ class OnDevice(Case):
 
 
 def on_device(
-    name: str, work: tuple[float, ...], queued: float = 0.0, advice: Text | None = None, **counts: int
+    name: str, work: tuple[float, ...], queued: float = 0.0, advice: Advice | None = None, **counts: int
 ) -> OnDevice:
     told = {
         "function": Told(FUNCTION, ", ".join(map(str, work))),
@@ -435,9 +437,10 @@ TIME_FUNCTION = Exercise(
     lesson="12_cuda_timing",
     recipe=recipe,
     cases=(
-        on_device("usual", (0.9, 0.3, 0.02, 0.010, 0.012, 0.050, 0.013, 0.011)),
+        on_device("usual", (0.9, 0.3, 0.02, 0.0101, 0.0123456, 0.050, 0.0131, 0.0112)),
         on_device("one repeat", (0.9, 0.010), warm_up=1, repeats=1),
         on_device("busy device", (0.010, 0.014, 0.012), queued=5.0, warm_up=0, repeats=1),
+        on_device("three times", (0.9, 0.0137, 0.0654321, 0.0271, 0.5), warm_up=1, repeats=3),
         on_device(
             "long warm-up", (0.9, 0.5, 0.3, 0.2, 0.1, 0.06, 0.02, 0.09, 0.03, 0.08, 0.05, 0.04), warm_up=5, repeats=7
         ),
@@ -446,10 +449,16 @@ TIME_FUNCTION = Exercise(
             (0.9, 0.01, 0.02, 0.04, 0.08),
             warm_up=1,
             repeats=4,
-            advice=Text(
-                en="With an even number of times two stand in the middle. The median is halfway between them, as "
-                "`statistics.median` has it.",
-                zh="时间的个数是偶数时，中间有两个。中位数在这两个的正中间，`statistics.median` 就是这样算的。",
+            advice=Advice(
+                Text(
+                    en="With an even number of times two stand in the middle. The median is halfway between them, as "
+                    "`statistics.median` has it.",
+                    zh="时间的个数是偶数时，中间有两个。中位数在这两个的正中间，`statistics.median` 就是这样算的。",
+                ),
+                like=tuple(
+                    partial(recipe, summary=lambda times, warm_up, middle=middle: middle(times))
+                    for middle in (statistics.median_low, statistics.median_high)
+                ),
             ),
         ),
     ),

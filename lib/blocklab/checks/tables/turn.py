@@ -12,7 +12,7 @@ POSITIONS_PER_TURN = one_number(
     lesson="07_positional_encoding",
     answer=2 * math.pi / 0.01,
     means=Text(en="positions per turn", zh="转一圈的位置数"),
-    tolerance=2e-3,
+    tolerance=1e-3,
     wrong=(
         (
             "frequency-itself",

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from blocklab import feed_forward
 from blocklab.language import Text
 
-from ..exercise import Case, Exercise, Mistake, Section
+from ..case import Advice, Case
+from ..exercise import Exercise, Mistake, Section
 
 # Both exercises end with these steps: how many tiles, how many numbers those hold, and what type the result has
 
@@ -210,13 +211,43 @@ ROUND_UP = Exercise(
         Case("less than a tile", {"n": 3, "multiple_of": 256}),
         Case("tiles of one", {"n": 7, "multiple_of": 1}),
         Case("Llama", {"n": 10922, "multiple_of": 256}),
+        Case("just above, in other tiles", {"n": 130, "multiple_of": 100}),
+        Case("one tile exactly", {"n": 256, "multiple_of": 256}),
+        Case("just above a large tile", {"n": 131073, "multiple_of": 65536}),
+        Case("beyond float32", {"n": 2**25 + 1, "multiple_of": 64}),
+        Case(
+            "below-zero",
+            {"n": -130, "multiple_of": 64},
+            advice=Advice(
+                Text(
+                    en="Below 0 your result is not the smallest multiple: `int` cuts towards 0, and a loop that counts "
+                    "up from 0 or from one tile never starts. A width is never negative; `//` would serve there too.",
+                    zh="n 为负数时，你的结果不是最小的倍数：`int` 向 0 取整；"
+                    "从 0 或从一块开始往上加的循环，一次也不会执行。"
+                    "宽度不会是负数；不过用 `//`，负数也不会错。",
+                ),
+                like=(
+                    lambda n, multiple_of: multiple_of * int((n + multiple_of - 1) / multiple_of),
+                    lambda n, multiple_of: 0,
+                ),
+            ),
+        ),
         Case(
             "large-number",
             {"n": 2**60 + 1, "multiple_of": 64},
-            advice=Text(
-                en="`/` makes a float, which holds whole numbers exactly only up to 2⁵³: here your result lies below "
-                "n. `//` stays with integers.",
-                zh="`/` 得到的是浮点数，只能精确表示不超过 2⁵³ 的整数：这里你的结果比 n 还小。`//` 始终是整数运算。",
+            advice=Advice(
+                Text(
+                    en="Here n is larger than 2⁶⁰. If you divide with `/`: a float holds whole numbers exactly only up "
+                    "to 2⁵³. If you add tile after tile in a loop: it takes more than 10¹⁶ rounds. `//` stays with "
+                    "integers and is done at once.",
+                    zh="这里的 n 大于 2⁶⁰。如果你用 `/` 相除：浮点数只能精确表示不超过 2⁵³ 的整数。"
+                    "如果你用循环一块一块地往上加：要循环 10¹⁶ 次以上。`//` 是整数运算，一步就得到结果。",
+                ),
+                like=(
+                    lambda n, multiple_of: multiple_of * math.ceil(n / multiple_of),
+                    lambda n, multiple_of: math.ceil(n / multiple_of * multiple_of),
+                ),
+                endless=True,
             ),
         ),
     ),
@@ -397,6 +428,19 @@ HIDDEN_MISTAKES = (
         "Llama 3",
     ),
     Mistake(
+        "multiplier-before-two-thirds",
+        {
+            "share": lambda hidden: hidden,
+            "scale": lambda hidden, multiplier: two_thirds(times(hidden, multiplier)),
+        },
+        Text(
+            en="You multiply before you take two thirds, so other fractions are cut off. First two thirds of "
+            "4 · d_model, then the multiplier.",
+            zh="你先乘了系数，再取三分之二，舍去的小数就不一样了。应当先取 4 · d_model 的三分之二，再乘以系数。",
+        ),
+        "six features",
+    ),
+    Mistake(
         "multiplier-for-four",
         lambda d_model, multiple_of=256, multiplier=None: hidden_width_recipe(
             d_model, multiple_of, widen=lambda d_model: (multiplier or 4) * d_model
@@ -468,8 +512,14 @@ HIDDEN_WIDTH = Exercise(
         Case("times one and a half", {"d_model": 7, "multiple_of": 1, "multiplier": 1.5}),
         Case("times one and a fifth", {"d_model": 7, "multiple_of": 1, "multiplier": 1.2}),
         Case("times one and three tenths", {"d_model": 7, "multiple_of": 1, "multiplier": 1.3}),
+        Case("six features", {"d_model": 6, "multiple_of": 1, "multiplier": 1.2}),
+        Case("no multiplier", {"d_model": 100, "multiple_of": 64, "multiplier": None}),
+        Case("wide, small tiles", {"d_model": 16384, "multiple_of": 1}),
+        Case("narrower than the model", {"d_model": 101, "multiple_of": 8, "multiplier": 0.3}),
+        Case("a whole multiplier", {"d_model": 100, "multiple_of": 1, "multiplier": 2}),
     ),
     mistakes=(*HIDDEN_MISTAKES, *ROUNDING_MISTAKES),
+    without={"multiplier of 0": "a layer without a hidden unit"},
     section=Section("09_swiglu_width", Text(en="Detective", zh="侦探")),
     panel=Text(
         en="under *What the rounding costs*, set d_model to 256, multiple_of to 1 and multiplier to 1.3, and compare "

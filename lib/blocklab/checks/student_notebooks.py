@@ -1,0 +1,163 @@
+"""Find and open students' notebooks without trusting any: only regular files are read, and none without a limit."""
+
+import errno
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from blocklab.language import Text
+
+ENDING = ".ipynb"
+MOST_BYTES = 50_000_000  # a hundred times the longest lesson, pictures included
+MOST_VALUES = 500_000  # some hundred times the longest lesson's; each may take 0.5 kB once it is read
+
+LINK = Text(en="a link, and links are not followed", zh="这是链接，不会打开链接指向的内容")
+FOLDER = Text(en="a folder, not a file", zh="这是文件夹，不是文件")
+SPECIAL = Text(en="not a regular file", zh="不是普通文件")
+NO_PERMISSION = Text(en="no permission to read it", zh="没有读取权限")
+NOT_OPENED = Text(en="cannot be opened: {why}", zh="打不开：{why}")
+EMPTY = Text(en="the file is empty", zh="文件是空的")
+TOO_LARGE = Text(en="larger than {most} MB", zh="超过 {most} MB")
+TOO_MANY = Text(en="more than {most:,} values in it", zh="里面的数据超过 {most:,} 项")
+TOO_DEEP = Text(en="nested too deeply", zh="嵌套太深")
+NOT_TEXT = Text(en="its text is neither UTF-8 nor UTF-16", zh="文字编码不是 UTF-8，也不是 UTF-16")
+NOT_JSON = Text(en="not JSON: line {line}, column {column}", zh="不是 JSON：第 {line} 行第 {column} 列")
+ODD_NUMBER = Text(en="not JSON: a number that is too long", zh="不是 JSON：有一个数太长")
+NO_CELLS = Text(en="not a notebook: there is no list of cells", zh="不是笔记本：没有单元格列表")
+
+
+class Unreadable(Exception):
+    """A notebook that cannot be read; the message says why, in the reader's language."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell, the how manieth it is, and whether it is the solution that the lesson brings."""
+
+    number: int
+    source: str
+    outputs: object
+    solution: bool
+
+
+def walk(folder: Path) -> Iterator[tuple[Path, OSError | None]]:
+    """All that lies below a folder, links included but not followed; hidden folders are left out.
+
+    A folder that cannot be opened comes with its error. Not recursive: folders may be nested deeper than Python calls.
+    """
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(here) as entries:
+                found = list(entries)
+        except OSError as error:
+            yield here, error
+            continue
+        for entry in found:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and entry.name.startswith("."):  # .ipynb_checkpoints, .git, .venv
+                continue
+            if is_folder:
+                waiting.append(Path(entry.path))
+            yield Path(entry.path), None
+
+
+def named_notebook(path: Path) -> bool:
+    """Whether it is to be read, or to be told about: macOS puts a `._` shadow beside each file of an archive."""
+    return path.name.lower().endswith(ENDING) and not path.name.startswith("._")
+
+
+def links_to_folder(path: Path) -> bool:
+    """Whether behind this link there may be notebooks, which would be missing from the report without a word."""
+    return path.is_symlink() and os.path.isdir(path)
+
+
+def load(path: Path) -> dict:
+    """What a notebook's file holds. Raises Unreadable, whatever is wrong with it, and OSError."""
+    try:
+        notebook = json.loads(_content(path))  # knows UTF-8 and UTF-16, with and without a byte order mark
+    except UnicodeDecodeError:
+        raise Unreadable(NOT_TEXT) from None
+    except json.JSONDecodeError as error:
+        raise Unreadable(NOT_JSON.format(line=error.lineno, column=error.colno)) from None
+    except ValueError:
+        raise Unreadable(ODD_NUMBER) from None
+    except RecursionError:
+        raise Unreadable(TOO_DEEP) from None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        raise Unreadable(NO_CELLS)
+    return notebook
+
+
+def _content(path: Path) -> bytes:
+    mode = path.lstat().st_mode
+    if not stat.S_ISREG(mode):
+        raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)  # not by the size on record: a file may grow, or not tell
+    if not content:
+        raise Unreadable(EMPTY)
+    if len(content) > MOST_BYTES:
+        raise Unreadable(TOO_LARGE.format(most=MOST_BYTES // 1_000_000))
+    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise Unreadable(TOO_MANY.format(most=MOST_VALUES))
+    return content
+
+
+def why_not_opened(error: OSError) -> str:
+    """The reason in the reader's language, without the path, which is named beside it."""
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return str(NO_PERMISSION)
+    return NOT_OPENED.format(why=error.strerror or type(error).__name__)
+
+
+def code_cells(notebook: dict) -> list[Cell]:
+    """The code cells in their order, whatever the others are. A cell without outputs has none."""
+    numbered = [(n, cell) for n, cell in enumerate(notebook["cells"], 1) if isinstance(cell, dict)]
+    code = [(n, cell) for n, cell in numbered if cell.get("cell_type", "code") == "code"]
+    tagged = any(map(_tags, (cell for _, cell in code)))
+    return [
+        Cell(n, source := _joined(cell.get("source")), cell.get("outputs", []), _is_solution(cell, source, tagged))
+        for n, cell in code
+    ]
+
+
+# What the lessons' solutions hand in bears their prefix: check("swish", solved_swish), check("batch_norm", Solved…(3)).
+_HANDS_IN_A_SOLUTION = re.compile(r"\bcheck\([^,()]+,\s*(solved_|Solved[A-Z])")
+
+
+def _is_solution(cell: dict, source: str, tagged: bool) -> bool:
+    """Whether it is a folded solution of a lesson, also where a copy of the cell, or a program, lost its tag."""
+    return (
+        "solution" in _tags(cell)
+        or _HANDS_IN_A_SOLUTION.search(source) is not None
+        or (not tagged and _is_folded(cell))
+    )
+
+
+def _tags(cell: dict) -> list:
+    tags = _metadata(cell).get("tags")
+    return tags if isinstance(tags, list) else []
+
+
+def _is_folded(cell: dict) -> bool:
+    jupyter = _metadata(cell).get("jupyter")
+    return _metadata(cell).get("cellView") == "form" or (
+        isinstance(jupyter, dict) and jupyter.get("source_hidden") is True
+    )
+
+
+def _metadata(cell: dict) -> dict:
+    metadata = cell.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _joined(source: object) -> str:
+    """Jupyter saves a source as one string or as a list of lines."""
+    lines = source if isinstance(source, list) else [source]
+    return "".join(line for line in lines if isinstance(line, str))

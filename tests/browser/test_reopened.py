@@ -1,0 +1,192 @@
+"""A lesson that a learner ran and saved, opened again when its kernel is gone; and panels whose kernel goes away."""
+
+import json
+import shutil
+from pathlib import Path
+
+import lab
+import pytest
+from playwright.sync_api import expect
+
+from blocklab.language import LANGUAGES
+from blocklab.publish.copies import copy_lessons
+from blocklab.publish.project import Project
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+LESSON = "06_rms_norm.ipynb"
+HINT = {"en": "Run the cell to move it.", "zh": "运行这个单元格，就可以移动滑块。"}
+
+SHUT_DOWN = "() => window.jupyterapp.serviceManager.sessions.shutdownAll()"
+RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+IS_TRUSTED = """() => {
+    const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
+    return cells.filter(cell => cell.type === 'code').every(cell => cell.trusted);
+}"""
+TRUST = """() => {
+    for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) cell.trusted = true;
+}"""
+# ipywidgets looks for a widget for two seconds before it says that there is none.
+WIDGETS_ARE_LOOKED_FOR = """() => {
+    const cells = window.jupyterapp.shell.currentWidget.content.widgets;
+    const outputs = cells.flatMap(cell => [...cell.node.querySelectorAll('.jp-OutputArea-output')]);
+    return outputs.length > 0 && !outputs.some(output => output.textContent === 'Loading widget...');
+}"""
+
+
+@pytest.fixture(scope="module")
+def copied(notebooks, tmp_path_factory):
+    """A lesson in both languages, copied as `make lab` copies it."""
+    root = tmp_path_factory.mktemp("project")
+    for language in LANGUAGES:
+        (root / "notebooks" / language).mkdir(parents=True)
+        shutil.copy(NOTEBOOKS / language / LESSON, root / "notebooks" / language)
+    copy_lessons(Project(root))
+    return shutil.copytree(root / "my", notebooks / "my")
+
+
+@pytest.fixture(scope="module")
+def ran(chromium, address, copied):
+    """The same, run and saved, its kernel shut down."""
+    for language in LANGUAGES:
+        page = chromium.new_page(viewport={"width": 1400, "height": 1000})
+        lab.open_notebook(page, address, f"my/{language}/{LESSON}")
+        lab.run_all(page)
+        lab.wait_for_panels(page)
+        for still in stills(page).all():
+            expect(still).to_be_hidden()
+        lab.save(page)
+        page.evaluate(SHUT_DOWN)
+        page.close()
+    return copied
+
+
+def reopen(page, address, path):
+    lab.open_notebook(page, address, path)
+    page.wait_for_function(WIDGETS_ARE_LOOKED_FOR)
+
+
+def stills(page):
+    return page.locator(".blocklab-still")
+
+
+def expect_stills(page, language, saved):
+    """Each panel is there as its picture, its line and what to do; nothing that can be seen speaks of widgets."""
+    panels = json.loads(saved.read_text("utf-8"))["cells"]
+    lines = [
+        "".join(output["data"]["text/plain"])
+        for cell in panels
+        for output in cell.get("outputs", [])
+        if "blocklab-still" in "".join(output.get("data", {}).get("text/html", ""))
+    ]
+    assert lines
+    expect(stills(page)).to_have_count(len(lines))
+    for line, still in zip(lines, stills(page).all(), strict=True):
+        expect(still).to_contain_text(line)
+        expect(still.get_by_text(HINT[language])).to_be_visible()
+        expect(still.get_by_role("img")).to_be_visible()
+        width, shown = still.get_by_role("img").evaluate("image => [image.naturalWidth, image.clientWidth]")
+        assert width >= 2 * shown > 1000
+    for text in ("Error displaying widget", "Loading widget"):
+        for said in page.get_by_text(text).all():
+            expect(said).to_be_hidden()
+    assert page.get_by_role("slider").count() == 0
+
+
+def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, address, copied):
+    shutil.copy(copied / "en" / LESSON, copied / "en" / "untouched.ipynb")
+    lab.open_notebook(page, address, "my/en/untouched.ipynb")
+    page.evaluate(TRUST)
+    lab.save(page)
+    page.evaluate(SHUT_DOWN)
+    reopen(page, address, "my/en/untouched.ipynb")
+    assert page.evaluate(IS_TRUSTED)
+    expect(page.locator(".jp-RenderedImage img")).to_have_count(2)
+    expect(page.get_by_text("Error displaying widget")).to_have_count(0)
+
+
+@pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "untrusted"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_lesson_opened_again_shows_every_panel_and_what_to_do(page, address, ran, language, trusted):
+    saved = ran / language / LESSON
+    if not trusted:  # a change from outside, and the signature that JupyterLab gave it is void
+        notebook = json.loads(saved.read_text("utf-8"))
+        notebook["metadata"]["changed"] = True
+        saved = saved.with_name("untrusted.ipynb")
+        saved.write_text(json.dumps(notebook), "utf-8")
+    reopen(page, address, f"my/{language}/{saved.name}")
+    assert page.evaluate(IS_TRUSTED) is trusted
+    expect_stills(page, language, saved)
+    stills(page).first.scroll_into_view_if_needed()  # for the picture that the fixture keeps
+
+
+SMALL = """
+from blocklab.lesson import begin
+from blocklab.panel import Panel, Slider
+
+begin({!r})
+
+def picture(figure):
+    line = figure.subplots().plot([0, 1], [0, 0], animated=True)[0]
+    line.axes.set_ylim(-1, 11)
+    def update(height):
+        line.set_ydata([height, height])
+        return f"height {{height}}"
+    return update
+
+Panel(picture, size=(6, 3), height=Slider(0, 10, 1, 3))
+"""
+
+
+@pytest.fixture
+def small(request, page, address, notebooks):
+    """The language of a small notebook, which stands in the page and has run, and its file."""
+    saved = notebooks / f"small_{request.param}.ipynb"
+    lab.write_notebook(saved, [SMALL.format(request.param)])
+    lab.open_notebook(page, address, saved.name)
+    lab.run_all(page)
+    lab.wait_for_panels(page)
+    expect_alive(page)
+    return request.param, saved
+
+
+def expect_alive(page):
+    """One panel, which answers; no still, no hint."""
+    expect(page.locator(".blocklab-panel")).to_be_visible()
+    expect(page.locator(".blocklab-unanswered")).to_be_hidden()
+    expect(stills(page)).to_be_hidden()
+    slider = page.get_by_role("slider")
+    before = lab.seen(slider)
+    lab.press_arrow(slider)
+    lab.wait_for_change(page, slider, before)
+
+
+@pytest.mark.parametrize("small", ["en"], indirect=True)
+def test_saving_it_once_more_keeps_the_picture_and_running_it_makes_it_move(page, address, small):
+    language, saved = small
+    for _ in range(2):  # the second time nothing is alive that could be saved
+        lab.save(page)
+        page.evaluate(SHUT_DOWN)
+        reopen(page, address, saved.name)
+        expect_stills(page, language, saved)
+        page.evaluate("() => window.jupyterapp.commands.execute('notebook:insert-cell-below')")
+    lab.run_all(page)
+    expect_alive(page)
+
+
+@pytest.mark.parametrize("small", ["en"], indirect=True)
+def test_a_page_loaded_anew_while_the_kernel_lives_has_its_panel(page, address, small):
+    _language, saved = small
+    lab.save(page)
+    reopen(page, address, saved.name)
+    expect_alive(page)
+
+
+@pytest.mark.parametrize("small", LANGUAGES, indirect=True)
+def test_after_a_restart_the_panel_says_that_the_cell_has_to_run(page, small):
+    language, _saved = small
+    page.evaluate(RESTART)
+    expect(page.locator(".blocklab-unanswered")).to_be_visible()
+    expect(page.locator(".blocklab-unanswered")).to_have_text(HINT[language])
+    expect(stills(page)).to_be_hidden()
+    lab.run_all(page)
+    expect_alive(page)

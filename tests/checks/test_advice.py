@@ -1,0 +1,78 @@
+"""An advice forgives the weakness that it describes, and nothing else on the same input."""
+
+import pytest
+import torch
+
+from blocklab.checks import EXERCISES
+from blocklab.checks.case import Case
+from blocklab.checks.engine import check_against
+from blocklab.checks.outcome import by_position
+
+ADVISING = [
+    pytest.param(exercise, case, id=f"{exercise.name}:{case.name}")
+    for exercise in EXERCISES.values()
+    for case in exercise.all_cases
+    if case.advice and type(case) is Case and not exercise.only_module
+]
+
+
+def same(x, y):
+    if isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor):
+        alike = (x.dtype, x.shape, x.stride()) == (y.dtype, y.shape, y.stride())
+        return alike and torch.equal(x.detach(), y.detach())
+    return type(x) is type(y) and x == y
+
+
+def spoilt_on(exercise, spoil, *inputs):
+    """The reference, whose result is spoilt on these inputs alone."""
+
+    def candidate(*given):
+        arguments = [list(one.values()) for one in inputs]
+        hit = any(len(one) == len(given) and all(map(same, one, given)) for one in arguments)
+        result = exercise.reference(*given)
+        if not hit:
+            return result
+        return tuple(map(spoil, result)) if isinstance(result, tuple) else spoil(result)
+
+    return candidate
+
+
+def stops(_result):
+    raise RuntimeError
+
+
+def another_shape(result):
+    return result[None] if isinstance(result, torch.Tensor) else [result]
+
+
+def another_type(result):
+    return result.bfloat16() if isinstance(result, torch.Tensor) else float(result)
+
+
+def other_numbers(result):
+    return 3 * result + 1 if not isinstance(result, torch.Tensor) or result.numel() else result.new_ones(1)
+
+
+@pytest.mark.parametrize("spoil", [stops, another_shape, another_type, other_numbers])
+@pytest.mark.parametrize(("exercise", "case"), ADVISING)
+def test_another_fault_on_the_same_input_is_not_forgiven(exercise, case, spoil):
+    milder = [case.advice.milder] * (case.advice.milder is not None)
+    verdict = check_against(exercise, spoilt_on(exercise, spoil, case.arguments, *milder))
+    forgiven = spoil is stops and issubclass(RuntimeError, case.advice.raises)
+    assert verdict.passed == forgiven
+    assert forgiven == (case.name in verdict.advice)
+
+
+@pytest.mark.parametrize(("exercise", "case"), [one for one in ADVISING if one.values[1].advice.like])
+def test_what_the_advice_describes_is_forgiven_and_told(exercise, case):
+    for weak in case.advice.like:
+
+        def candidate(*given, weak=weak):
+            arguments = list(case.arguments.values())
+            hit = len(arguments) == len(given) and all(map(same, arguments, given))
+            return weak(*given) if hit else by_position(exercise.reference)(dict(enumerate(given)))
+
+        verdict = check_against(exercise, candidate)
+        assert verdict.passed, str(verdict)
+        assert case.name in verdict.advice
+        assert str(case.advice.text) in str(verdict)

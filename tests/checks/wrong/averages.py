@@ -1,0 +1,56 @@
+def merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, delta = count_a + count_b, mean_b - mean_a
+    mean = mean_a + delta * (count_b / count)
+    return count, mean, m2_a + m2_b + delta.square() * (count_a * count_b / count)
+
+
+def empty_b_gives_b(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    if count_b == 0:
+        return count_b, mean_b, m2_b
+    return merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+
+
+def empty_a_gives_a(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    if count_a == 0:
+        return count_a, mean_a, m2_a
+    return merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+
+
+def harmonic(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, mean, _ = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    return count, mean, m2_a + m2_b + (mean_b - mean_a) ** 2 / (1 / count_a + 1 / count_b)
+
+
+def by_variances(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, mean, _ = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    p, q = count_a / count, count_b / count
+    variance = p * (m2_a / count_a) + q * (m2_b / count_b) + p * q * (mean_a - mean_b).square()
+    return count, mean, count * variance
+
+
+def whole_shares(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, mean, _ = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    return count, mean, m2_a + m2_b + (mean_b - mean_a) ** 2 * (count_a * count_b // count)
+
+
+def start_replaced(average, value, momentum):
+    return value.clone() if (average == 0).all() else (1 - momentum) * average + momentum * value
+
+
+WRONG = {
+    "merge_statistics": {
+        "an empty second part replaces all": empty_b_gives_b,
+        "an empty first part replaces all": empty_a_gives_a,
+        "harmonic": harmonic,
+        "by variances": (by_variances, {"empty-part-divided"}),
+        "whole shares": whole_shares,
+    },
+    "ema_update": {
+        "rest on both": (lambda a, v, m: (1 - m) * (a + v), {"rest-on-both"}),
+        "start replaced": start_replaced,
+        "momentum or a tenth": lambda a, v, m: (1 - (m or 0.1)) * a + (m or 0.1) * v,
+        "small steps only": lambda a, v, m: a + m * (v - a).clamp(-10, 10),
+        "value clamped": lambda a, v, m: (1 - m) * a + m * v.clamp(-1e3, 1e3),
+    },
+    "values_per_mean": {"a text": ("784", {"wrong-kind"})},
+}

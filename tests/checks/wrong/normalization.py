@@ -1,0 +1,192 @@
+import math
+
+import torch
+import torch.nn.functional as F
+
+from blocklab.normalization import standardize
+
+
+def same(x):
+    return x
+
+
+def last_axes(_x, shape):
+    return tuple(range(-len(shape), 0))
+
+
+def scaled_and_shifted(y, weight, bias):
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def layer_norm(
+    axes=last_axes, enter=same, eps_of=same, spread=same, leave=same, affine=scaled_and_shifted, default=1e-5
+):
+    """A LayerNorm, right but for what is handed in."""
+
+    def attempt(x, normalized_shape, weight=None, bias=None, eps=default):
+        over, x = axes(x, normalized_shape), enter(x)
+        variance = spread(x.var(over, correction=0, keepdim=True))
+        y = leave((x - x.mean(over, keepdim=True)) / torch.sqrt(variance + eps_of(eps)))
+        return affine(y, weight, bias)
+
+    return attempt
+
+
+def without_affine(attempt):
+    """The same over axes that are given by number."""
+    return lambda x, axes, eps=1e-5: attempt(x, axes, None, None, eps)
+
+
+def standardizing(**steps):
+    return without_affine(layer_norm(axes=lambda _x, axes: axes, **steps))
+
+
+def remembering(key):
+    """Keeps the arguments of the first call with a key, and takes them for all that have the same."""
+    kept = {}
+
+    def attempt(x, *others):
+        return F.layer_norm(x, *kept.setdefault(key(x, *others), others))
+
+    return attempt
+
+
+def axes_by_membership(x, axes, eps=1e-5):
+    axes = [axes % x.dim()] if isinstance(axes, int) else list(axes)
+    rest = [axis for axis in range(x.dim()) if axis not in axes]
+    order = [*rest, *(axis for axis in range(x.dim()) if axis not in rest)]
+    rows = x.permute(order).flatten(len(rest))
+    y = standardize(rows, -1, eps).view([x.shape[axis] for axis in order])
+    return y.permute([order.index(axis) for axis in range(x.dim())])
+
+
+def flat_is_zero(limit):
+    return lambda variance: torch.where(variance > limit, variance, math.inf)
+
+
+WHOLE = {
+    "clamped to five": {"leave": lambda y: y.clamp(-5, 5)},
+    "clamped before": {"enter": lambda x: x.clamp(-1e3, 1e3)},
+    "variance with a ceiling": {"spread": lambda v: v.clamp(max=1e3)},
+    "flat below 1e-6": {"spread": flat_is_zero(1e-6)},
+    "flat below 1e-9": {"spread": flat_is_zero(1e-9)},
+    "eps or its default": {"eps_of": lambda eps: eps or 1e-5},
+    "eps with a floor": {"eps_of": lambda eps: max(eps, 1e-8)},
+    "eps squared": {"eps_of": lambda eps: eps * eps},
+    "rounded": {"leave": lambda y: (y * 1e3).round() / 1e3},
+    "in half the digits": {"enter": lambda x: x.bfloat16().to(x.dtype)},
+}
+
+
+def rms_norm(wide=None, eps_of=None, leave=None):
+    def attempt(x, normalized_shape, weight=None, eps=None):
+        y = wide(x) if wide else x if x.dtype == torch.float64 else x.float()
+        eps = eps_of(x, eps) if eps_of else torch.finfo(y.dtype).eps if eps is None else eps
+        y = y / (y.square().mean(last_axes(x, normalized_shape), keepdim=True) + eps).sqrt()
+        y = y if weight is None else y * weight
+        return leave(y, x) if leave else y.to(x.dtype)
+
+    return attempt
+
+
+def group_norm(affine):
+    def attempt(x, num_groups, weight=None, bias=None, eps=1e-5):
+        return affine(F.group_norm(x, num_groups, None, None, eps).movedim(1, -1), weight, bias).movedim(-1, 1)
+
+    return attempt
+
+
+def batch_norm(affine=scaled_and_shifted, kept=same, momentum_of=same):
+    def attempt(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+        start = running_mean.clone(), running_var.clone()
+        y = F.batch_norm(x, running_mean, running_var, None, None, training, momentum_of(momentum), eps)
+        if training and kept is not same:
+            axes = [axis for axis in range(x.dim()) if axis != 1]
+            kept(running_mean, start[0], x.mean(axes).detach())
+            kept(running_var, start[1], x.var(axes).detach())
+        return affine(y.movedim(1, -1), weight, bias).movedim(-1, 1)
+
+    return attempt
+
+
+def first_batch(running, start, batch):
+    if (start == start[0]).all() and start[0] in (0, 1):
+        running.copy_(batch)
+
+
+def weight_needs_bias(y, weight, bias):
+    return y if bias is None else y * (1 if weight is None else weight) + bias
+
+
+def bias_needs_weight(y, weight, bias):
+    return y if weight is None else y * weight + (0 if bias is None else bias)
+
+
+def both_or_none(y, weight, bias):
+    return y if weight is None or bias is None else y * weight + bias
+
+
+AFFINE = {
+    "weight needs bias": weight_needs_bias,
+    "bias needs weight": bias_needs_weight,
+    "both or none": both_or_none,
+}
+
+
+def by_size(x, shape):
+    return tuple({x.shape.index(size) for size in shape})
+
+
+def by_fitting_size(x, shape):
+    return tuple(axis for axis in range(x.dim()) if x.shape[axis] in shape)
+
+
+def divided_by_deviation(x):
+    return (x - x.mean((0, 2, 3), keepdim=True)) / x.std((0, 2, 3), correction=0, keepdim=True)
+
+
+WRONG = {
+    "standardize": {name: standardizing(**steps) for name, steps in WHOLE.items()}
+    | {"axes by membership": axes_by_membership},
+    "layer_norm": {name: layer_norm(**steps) for name, steps in WHOLE.items()}
+    | {name: layer_norm(affine=affine) for name, affine in AFFINE.items()}
+    | {
+        "axes by size": layer_norm(axes=by_size),
+        "axes by fitting size": layer_norm(axes=by_fitting_size),
+        "remembers by shape": remembering(lambda x, shape, *_others: (x.shape, shape)),
+        "remembers without eps": remembering(lambda x, shape, weight=None, bias=None, eps=1e-5: (x.shape, shape)),
+        "another default": (layer_norm(default=1e-12), {"eps-default-too-small"}),
+    },
+    "layer_norm_by_axes": {
+        "axes by size": lambda x, shape: standardize(x, by_size(x, shape)),
+        "axes by fitting size": lambda x, shape: standardize(x, by_fitting_size(x, shape)),
+        "clamped": lambda x, shape: F.layer_norm(x, shape).clamp(-4, 4),
+        "no gradient": (lambda x, shape: F.layer_norm(x.detach(), shape), {"not-differentiable"}),
+    },
+    "batch_norm_by_axes": {
+        "without eps": divided_by_deviation,
+        "without eps, NaN replaced": lambda x: divided_by_deviation(x).nan_to_num(),
+        "eps outside": lambda x: (x - x.mean((0, 2, 3), True)) / (x.std((0, 2, 3), correction=0, keepdim=True) + 1e-5),
+        "clamped": lambda x: standardize(x, (0, 2, 3)).clamp(-4, 4),
+        "no gradient": (lambda x: standardize(x.detach(), (0, 2, 3)), {"not-differentiable"}),
+    },
+    "group_norm": {name: group_norm(affine) for name, affine in AFFINE.items()},
+    "rms_norm": {
+        "eps or the machine's": rms_norm(eps_of=lambda x, eps: eps or torch.finfo(torch.float32).eps),
+        "always in float32": rms_norm(wide=torch.Tensor.float),
+        "in the type of x": (rms_norm(wide=same), {"in-the-type-of-x+eps-of-the-short-type"}),
+        "only float16 widened": rms_norm(wide=lambda x: x.float() if x.dtype == torch.float16 else x),
+        "only bfloat16 widened": rms_norm(wide=lambda x: x.float() if x.dtype == torch.bfloat16 else x),
+        "eps of x": (
+            rms_norm(eps_of=lambda x, eps: torch.finfo(x.dtype).eps if eps is None else eps),
+            {"eps-of-the-short-type"},
+        ),
+        "stays wide": (rms_norm(leave=lambda y, x: y), {"stays-wide"}),
+    },
+    "batch_norm": {name: batch_norm(affine) for name, affine in AFFINE.items()}
+    | {
+        "first batch stored": (batch_norm(kept=first_batch), {"first-batch-stored"}),
+        "momentum or its default": batch_norm(momentum_of=lambda momentum: momentum or 0.1),
+    },
+}

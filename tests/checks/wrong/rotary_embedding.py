@@ -1,0 +1,71 @@
+import torch
+
+from blocklab.positional_encoding import rotary_embedding
+
+
+def turned_by(x, angles):
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
+
+
+def angles_of(positions, d, base):
+    return positions[:, None] * base ** (-torch.arange(0, d, 2).double() / d)
+
+
+def of_a_table(rows):
+    def rotate(x, positions, base=10000.0):
+        return turned_by(x, angles_of(torch.arange(rows), x.shape[-1], base)[positions]).to(x.dtype)
+
+    return rotate
+
+
+def at(change):
+    return lambda x, positions, base=10000.0: rotary_embedding(x, change(positions), base)
+
+
+def remembered(key):
+    seen = {}
+
+    def rotate(x, positions, base=10000.0):
+        place = key(x, positions, base)
+        if place not in seen:
+            seen[place] = angles_of(positions, x.shape[-1], base)
+        return turned_by(x, seen[place]).to(x.dtype)
+
+    return rotate
+
+
+def axis_of_that_length(x, positions, base=10000.0):
+    if x.dim() == 4 and x.shape[1] == len(positions):
+        return rotary_embedding(x.transpose(1, 2), positions, base).transpose(1, 2)
+    return rotary_embedding(x, positions, base)
+
+
+def in_mixed_types(x, positions, base=10000.0):
+    """With float16 it gives float32."""
+    return turned_by(x, positions[:, None] * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1]))
+
+
+def nothing_in_float16(x, positions, base=10000.0):
+    y = rotary_embedding(x, positions, base)
+    return y * 0 if x.dtype == torch.float16 else y
+
+
+WRONG = {
+    "rotary_embedding": {
+        "a table of 512": (of_a_table(512), {"raises"}),
+        "a table of 2048": (of_a_table(2048), {"raises"}),
+        "a table of 8192": (of_a_table(8192), {"raises"}),
+        "limited": (at(lambda positions: positions.clamp(max=2047)), {None}),
+        "begins again": (at(lambda positions: positions % 4096), {None}),
+        "sorted": (at(lambda positions: positions.sort().values), {None}),
+        "counted from the first": (at(lambda positions: torch.arange(len(positions)) + positions[:1].sum()), {None}),
+        "a cache without the base": (remembered(lambda x, k, base: (tuple(k.tolist()), x.shape[-1])), {None}),
+        "a cache of lengths": (remembered(lambda x, k, base: (len(k), x.shape[-1], base)), {None}),
+        "an axis of that length": (axis_of_that_length, {None}),
+        "in mixed types": (in_mixed_types, {"wrong-dtype"}),
+        "nothing in float16": (nothing_in_float16, {None}),
+        "squeezed": (lambda *given: rotary_embedding(*given).squeeze(), {"wrong-shape"}),
+    },
+}

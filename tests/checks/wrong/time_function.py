@@ -1,0 +1,37 @@
+import statistics
+
+
+def by(summary):
+    def time_function(function, synchronize, clock, warm_up=3, repeats=5):
+        for _ in range(warm_up):
+            function()
+        times = []
+        for _ in range(repeats):
+            synchronize()
+            start = clock()
+            function()
+            synchronize()
+            times.append(clock() - start)
+        return summary(times)
+
+    return time_function
+
+
+def mean_if_even(times):
+    return statistics.mean(times) if len(times) % 2 == 0 else statistics.median(times)
+
+
+WRONG = {
+    "time_function": {
+        "rounded to milliseconds": (by(lambda times: round(statistics.median(times), 3)), {None}),
+        "rounded once more": (by(lambda times: round(statistics.median(times), 4)), {None}),
+        "a median of many only": (by(lambda times: statistics.median(times) if len(times) > 4 else times[0]), {None}),
+        "a mean if even": (by(mean_if_even), {None}),
+        "the least if even": (
+            by(lambda times: statistics.median(times[: len(times) | 1]) if len(times) % 2 else min(times)),
+            {None},
+        ),
+        "without the first": (by(lambda times: statistics.median(times[1:] or times)), {None}),
+        "stops if even": (by(lambda times: statistics.median(times) if len(times) % 2 else [][0]), {"raises"}),
+    },
+}
