@@ -278,17 +278,24 @@ def test_the_stop_button_is_told_from_the_time_and_from_an_error():
 
 
 def test_time_is_lost_only_where_it_is_spent():
-    """An input that may bring an advice does not decide, however long it takes."""
+    """A loop that never ends is a weakness on the one input whose advice says so, and a fault on every other."""
 
-    def round_up(n, multiple):
-        while n % multiple:
-            n += 1
-            if n > 2**40:
-                endless(n)
-        return n
+    def count_up(n, multiple_of):
+        width = 0
+        while width < n:
+            width += multiple_of
+        return width
 
-    verdict = check("round_up", round_up, patience=PATIENCE)
-    assert verdict.mistake != "raises"
+    verdict = check("round_up", count_up, patience=PATIENCE)
+    assert verdict.passed
+    assert set(verdict.advice) == {"large-number", "below-zero"}
+
+    def wait_where_nothing_is_seen(x, *given):
+        while not x.numel():
+            pass
+        return F.layer_norm(x, *given)
+
+    assert not check("layer_norm", wait_where_nothing_is_seen, patience=PATIENCE).passed
 
 
 # What is returned

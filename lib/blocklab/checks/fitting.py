@@ -91,13 +91,18 @@ def _of_rank(module: nn.Module, exercise: Exercise, x: Tensor) -> Tensor:
 def _resize_input(x: Tensor, exercise: Exercise, sized: tuple[int, ...], shape: tuple[int, ...]) -> Tensor:
     if _axis(exercise) == 1:
         return _resize(x.transpose(1, -1), shape[0]).transpose(1, -1).contiguous()
-    x = _resize(x.flatten(-len(sized)), math.prod(shape)).unflatten(-1, shape)
+    row = x.flatten(-len(sized))
+    alone = row.shape[-1] == 1  # in a row of copies of one number nothing is left but rounding
+    x = (row * (1 + torch.arange(math.prod(shape)) % 8) if alone else _resize(row, math.prod(shape))).to(x.dtype)
+    x = x.unflatten(-1, shape)
     narrow = x.element_size() < 4 and len(x) == 1
     return x * ROWS.to(x.dtype).view(-1, *[1] * (x.dim() - 1)) if narrow else x
 
 
 def _resize(x: Tensor, size: int) -> Tensor:
     """The last axis cut, or continued with numbers between its own: a constant row stays constant, signs stay."""
+    if not x.shape[-1]:
+        return x.new_zeros(*x.shape[:-1], size)
     place = torch.arange(size)
     turn, place = place // x.shape[-1], place % x.shape[-1]
     share = turn / (turn + 1.0)
