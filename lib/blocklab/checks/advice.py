@@ -7,21 +7,26 @@ from torch import Tensor
 
 from .case import Case
 from .exercise import Exercise
-from .outcome import Outcome, by_position, differing, run
+from .outcome import Outcome, TookTooLong, by_position, differing, run
 
 
-def recognized(exercise: Exercise, call: Callable[[dict], object], case: Case, got: Outcome, wanted: Outcome) -> bool:
-    """Whether the case has an advice, and `got`, which differs from `wanted`, is what the advice speaks of."""
+def recognized(exercise: Exercise, on: Callable[[Case], Outcome], case: Case, got: Outcome, wanted: Outcome) -> bool:
+    """Whether the case has an advice, and `got`, which differs from `wanted`, is what the advice speaks of.
+
+    `on` is what the learner's function does with a case.
+    """
     advice = case.advice
     if advice is None:
         return False
+    if isinstance(got.error, TookTooLong):
+        return advice.endless
     if got.error is not None:
         return isinstance(got.error, advice.raises)
     if differing(got, wanted, advice.within) is None:
         return True
     if any(differing(got, run(by_position(weak), case), case.tolerance) is None for weak in advice.like):
         return True
-    return advice.milder is not None and _alike(got, wanted) and _right_on(exercise, call, case, advice.milder)
+    return advice.milder is not None and _alike(got, wanted) and _right_on(exercise, on, case, advice.milder)
 
 
 def _alike(got: Outcome, wanted: Outcome) -> bool:
@@ -35,7 +40,7 @@ def _kind(x: object) -> tuple:
     return (x.shape, x.dtype, x.device) if isinstance(x, Tensor) else (type(x),)
 
 
-def _right_on(exercise: Exercise, call: Callable[[dict], object], case: Case, arguments: dict[str, object]) -> bool:
+def _right_on(exercise: Exercise, on: Callable[[Case], Outcome], case: Case, arguments: dict[str, object]) -> bool:
     milder = replace(case, arguments=arguments)
     wanted = run(by_position(exercise.reference), milder)
-    return differing(run(call, milder), wanted, case.tolerance) is None
+    return differing(on(milder), wanted, case.tolerance) is None

@@ -9,11 +9,11 @@ from torch import nn
 
 from blocklab.language import Text
 
+from .brief import brief, class_name, cut, kind
 from .exercise import Exercise
+from .interrupts import Interrupted
 from .outcome import NotComparable, by_position
 from .words import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER
-
-MOST_CHARACTERS = 60  # of an answer that is quoted
 
 
 @dataclass
@@ -30,11 +30,11 @@ def as_call(exercise: Exercise, candidate: object) -> Callable[[dict], object]:
         raise Complaint("not-written-yet", {})
     if exercise.use:
         return partial(_answer, exercise, candidate)
-    if isinstance(candidate, type):
+    if issubclass(type(candidate), type):
         if not issubclass(candidate, nn.Module):
             raise Complaint("wrong-kind", {"wanted": _wanted(exercise), "got": _kind(candidate)})
-        raise Complaint("class-not-instance", {"got": candidate.__name__})
-    if isinstance(candidate, nn.Module) and exercise.module:
+        raise Complaint("class-not-instance", {"got": class_name(candidate)})
+    if issubclass(type(candidate), nn.Module) and exercise.module:
         return lambda arguments: exercise.module(candidate, exercise, arguments)
     if exercise.only_module or not callable(candidate):
         raise Complaint("wrong-kind", {"wanted": _wanted(exercise), "got": _kind(candidate)})
@@ -47,9 +47,13 @@ def as_call(exercise: Exercise, candidate: object) -> Callable[[dict], object]:
 def _answer(exercise: Exercise, answer: object, arguments: dict[str, object]) -> object:
     """What comes of an answer. Raises Complaint for one that nothing can be made of."""
     try:
+        if answer.__class__ is not type(answer):  # torch itself ends the process over one that pretends
+            raise TypeError
         return exercise.use(answer)(*arguments.values())
-    except Exception:
-        got = THE_ANSWER.format(answer=repr(answer)[:MOST_CHARACTERS])
+    except Interrupted:
+        raise
+    except BaseException:
+        got = THE_ANSWER.format(answer=brief(answer))
         raise Complaint("wrong-kind", {"wanted": exercise.wants, "got": got}) from None
 
 
@@ -58,7 +62,7 @@ def _wanted(exercise: Exercise) -> Text:
 
 
 def _kind(candidate: object) -> str:
-    return A_KIND.format(kind=type(candidate).__name__)
+    return A_KIND.format(kind=kind(candidate))
 
 
 def _empty(function: Callable) -> bool:
@@ -82,11 +86,21 @@ def _want_signature(exercise: Exercise, function: Callable) -> None:
     """Refuse a function that cannot be called with the arguments of the fullest case."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return  # written in C++: torch's own
+    except Exception:
+        return  # written in C++, as torch's own, or in a way that only a call can tell
     fullest = max((case.arguments for case in exercise.cases), key=len)
     try:
         signature.bind(*fullest.values())
     except TypeError:
-        name = getattr(function, "__name__", type(function).__name__)
-        raise Complaint("signature", {"wanted": exercise.signature, "got": f"{name}{signature}"}) from None
+        raise Complaint("signature", {"wanted": exercise.signature, "got": _called(function, signature)}) from None
+
+
+def _called(function: Callable, signature: inspect.Signature) -> str:
+    """The function's name and its parameters, each with as much of its default as fits."""
+    name = str(getattr(function, "__name__", kind(function)))
+    return cut(f"{cut(name, 60)}({', '.join(map(_parameter, signature.parameters.values()))})")
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    bare = str(parameter.replace(default=parameter.empty, annotation=parameter.empty))
+    return bare if parameter.default is parameter.empty else f"{bare}={brief(parameter.default)}"

@@ -1,12 +1,10 @@
 """Words for a difference that no table knows: the kind of thing returned, its shape, its type, where an error arose."""
 
-import linecache
-import traceback
-
-import torch
 from torch import Tensor
 
+from .brief import kind
 from .outcome import NotDifferentiable, Outcome
+from .plain import Strange
 from .words import A_KIND, A_TENSOR, A_TUPLE, ERROR_AT, WORDS
 
 
@@ -15,8 +13,9 @@ def difference(got: Outcome, wanted: Outcome, differs: str) -> tuple[str | None,
     if differs == "error":
         if isinstance(got.error, NotDifferentiable):
             return _message("not-differentiable")
-        error = got.error and f"{type(got.error).__name__}: {got.error}"
-        return _message("raises", error=error) if error else (None, str(WORDS["unknown"]))
+        if got.error is None:
+            return None, str(WORDS["unknown"])
+        return _message("raises", error=f"{kind(got.error)}: {got.message}" if got.message else kind(got.error))
     if got.values.keys() != wanted.values.keys():
         return _message("wrong-type", got=_returned(got), wanted=_returned(wanted))
     x, y = got.values[differs], wanted.values[differs]
@@ -41,26 +40,19 @@ def _message(id: str, **about: object) -> tuple[str, str]:
 
 
 def _returned(outcome: Outcome) -> str:
-    results = [name for name in outcome.values if name.startswith("result ")]
-    return A_TUPLE.format(count=len(results)) if results else _kind(outcome.values["result"])
+    parts = [name for name in outcome.values if name.startswith("result ")]
+    return A_TUPLE.format(count=len(parts)) if parts else _kind(outcome.values["result"])
 
 
 def _kind(x: object) -> str:
     if isinstance(x, Tensor):
         return str(A_TENSOR)
-    return A_KIND.format(kind=type(x).__name__)
+    return x.words if isinstance(x, Strange) else A_KIND.format(kind=kind(x))
 
 
-def line_of_error(error: Exception) -> list[str]:
-    """The learner's own line in which an error arose: the last one outside torch and this package."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not _foreign(frame.filename)]
-    if not own:
+def line_of_error(got: Outcome) -> list[str]:
+    """Where in the learner's code the error arose; nothing if it is not known."""
+    if got.line is None:
         return []
-    line = own[-1].line or linecache.getline(own[-1].filename, own[-1].lineno).strip()
-    return [ERROR_AT.format(line=own[-1].lineno, code=f"`{line}`")]
-
-
-def _foreign(filename: str) -> bool:
-    here, torchs = __file__.rpartition("checks")[0], torch.__file__.rpartition("__init__")[0]
-    return filename.startswith((here, torchs, "<frozen"))
+    number, line = got.line
+    return [ERROR_AT.format(line=number, code=f"`{line}`")]

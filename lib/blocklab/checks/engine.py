@@ -1,50 +1,30 @@
 """Compare what a learner wrote with the reference, and where it differs find out which known mistake it is."""
 
-import _thread
 import difflib
-import itertools
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator
 
-from torch import Tensor
+import torch
 
 from .advice import recognized
+from .attempt import Attempt
 from .attempts import count_failure, forget
-from .candidate import Complaint, as_call
-from .case import Case
+from .brief import cut
+from .candidate import Complaint
+from .comparison import Comparison
 from .complaints import difference, line_of_error
 from .exercise import LARGE, SMALL, Exercise, Mistake
-from .habits import steps_of_loop
+from .interrupts import Interrupted, Watch
 from .modules import CannotBeSaid
 from .outcome import Outcome, by_position, close, differing, run
+from .recognition import recognize
+from .surroundings import Sheet, settled
 from .tables import EXERCISES
 from .telling import tell
 from .verdict import Verdict
 from .words import ADVICE, LEFT_OUT, RIGHT, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, UNKNOWN_EXERCISE, WORDS
 
 PATIENCE = 10.0  # seconds; no right function takes a tenth of it
-MOST_AT_ONCE = 3  # mistakes that are looked for together
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What the learner's function and the reference gave on one input, and the name of the first value that differs.
-
-    `weak`: what differs is the weakness that the case's advice describes, which is no mistake.
-    """
-
-    case: Case
-    got: Outcome
-    wanted: Outcome
-    differs: str | None
-    weak: bool = False
-
-    @property
-    def wrong(self) -> bool:
-        return self.differs is not None and not self.weak
 
 
 def check(exercise: str, candidate: object, patience: float = PATIENCE) -> Verdict:
@@ -64,52 +44,50 @@ def check(exercise: str, candidate: object, patience: float = PATIENCE) -> Verdi
 
 def check_against(exercise: Exercise, candidate: object, patience: float = PATIENCE) -> Verdict:
     """`check` with the exercise itself, from whatever table."""
-    started = time.monotonic()
+    sheet = Sheet()
     try:
-        call = as_call(exercise, candidate)
-        with interrupted_after(patience):
-            comparisons = list(_compare(exercise, call))
-            _want_some(exercise, comparisons)
-            steps = steps_of_loop(call, exercise.growing) if exercise.growing and _right(comparisons) else None
-    except KeyboardInterrupt:
-        return _refusal(exercise, Complaint("interrupted", {"seconds": time.monotonic() - started}))
+        with settled(), Watch(patience) as watch:
+            return _verdict(exercise, candidate, watch, sheet)
+    finally:
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        print(sheet.getvalue().encode(encoding, "backslashreplace").decode(encoding), end="")
+
+
+def _verdict(exercise: Exercise, candidate: object, watch: Watch, sheet: Sheet) -> Verdict:
+    patience = watch.left
+    try:
+        with settled():
+            attempt = Attempt(exercise, candidate, watch)
+        exercise = attempt.exercise
+        comparisons = list(_compare(attempt, sheet))
+        _want_some(exercise, comparisons)
+        if _right(comparisons):
+            return _praise(exercise, comparisons, attempt.steps())
+        return _diagnosis(attempt, comparisons)
+    except Interrupted:
+        seconds = {"seconds": patience - watch.left}
+        return _refusal(exercise, Complaint("stopped" if watch.stopped else "interrupted", seconds))
     except Complaint as complaint:
         return _refusal(exercise, complaint)
-    if _right(comparisons):
-        return _praise(exercise, comparisons, steps)
-    return _diagnosis(exercise, comparisons)
 
 
-@contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Interrupt what runs inside, as the stop button does, when it takes longer. Only the main thread can be."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    timer = threading.Timer(seconds, _thread.interrupt_main)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def _compare(exercise: Exercise, call: Callable[[dict], object]) -> Iterator[Comparison]:
-    """The comparison on every input that can be given to the candidate; what it prints is shown once."""
-    quiet = False
-    for case in exercise.all_cases:
-        try:
-            got = run(call, case, quiet)
-        except CannotBeSaid:
-            continue
-        if not quiet:
-            _want_written(got)
-        quiet = True
-        wanted = run(by_position(exercise.reference), case)
-        differs = differing(got, wanted, case.tolerance)
-        weak = differs is not None and recognized(exercise, call, case, got, wanted)
-        yield Comparison(case, got, wanted, differs, weak)
+def _compare(attempt: Attempt, sheet: Sheet) -> Iterator[Comparison]:
+    """The comparison on every input that can be given to the candidate; what it prints for the first one is shown."""
+    exercise = attempt.exercise
+    cases = sorted(exercise.all_cases, key=lambda case: case.advice is not None)  # the deciding ones get the time
+    answers = [run(by_position(exercise.reference), case) for case in cases]  # before the candidate touches anything
+    with settled(sheet):
+        for case, wanted in zip(cases, answers, strict=True):
+            try:
+                got = attempt.on(case)
+            except CannotBeSaid:
+                continue
+            if not sheet.full:
+                sheet.full = True
+                _want_written(got)
+            differs = differing(got, wanted, case.tolerance)
+            weak = differs is not None and recognized(exercise, attempt.on, case, got, wanted)
+            yield Comparison(case, got, wanted, differs, weak)
 
 
 def _want_written(first: Outcome) -> None:
@@ -132,9 +110,10 @@ def _right(comparisons: list[Comparison]) -> bool:
 
 
 def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
-    """The verdict on what could not be compared. An exercise that is not begun is no failure."""
-    stuck = 0 if complaint.id == "not-written-yet" else count_failure(exercise.name, complaint.id)
-    return Verdict(exercise, False, complaint.id, told=(WORDS[complaint.id].format(**complaint.about),), stuck=stuck)
+    """The verdict on what could not be compared. An exercise that is not begun, or not done, is no failure."""
+    stuck = 0 if complaint.id in ("not-written-yet", "stopped") else count_failure(exercise.name, complaint.id)
+    about = {name: cut(value) if isinstance(value, str) else value for name, value in complaint.about.items()}
+    return Verdict(exercise, False, complaint.id, told=(WORDS[complaint.id].format(**about),), stuck=stuck)
 
 
 def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
@@ -153,8 +132,9 @@ def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int,
     return Verdict(exercise, True, advice=tuple(advice), told=tuple(told), telling=telling)
 
 
-def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
+def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
     """The verdict on a function that differs: known mistakes, something general, or an unknown one."""
+    exercise = attempt.exercise
     spoiled = next((c.got.spoiled[0] for c in comparisons if c.got.spoiled), None)
     if spoiled:
         return _refusal(exercise, Complaint("mutates-input", {"name": spoiled}))
@@ -162,42 +142,26 @@ def _diagnosis(exercise: Exercise, comparisons: list[Comparison]) -> Verdict:
     if not wrong:
         name = next(c.got.tangled[0] for c in comparisons if c.got.tangled)
         return _refusal(exercise, Complaint("graph-kept", {"name": name}))
-    known = _recognize(exercise, comparisons)
+    returned = all(_gives_back(c) for c in comparisons if c.case.advice is None)
+    known = recognize(attempt, comparisons, returned)
     seen = _most_telling(wrong, known)
     if known:
         name = "+".join(mistake.id for mistake in known)
         told = [SEVERAL.format(count=len(known))] * (len(known) > 1) + [str(mistake.hint) for mistake in known]
-    elif _gives_back(seen):
+    elif returned:
         name, told = "input-returned", [str(WORDS["input-returned"])]
     else:
         name, message = difference(seen.got, seen.wanted, seen.differs)
         told = [message]
-    if seen.got.error is not None:
-        told += line_of_error(seen.got.error)
+    told += line_of_error(seen.got)
     telling = tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
     return Verdict(exercise, False, name, told=tuple(told), telling=telling, stuck=count_failure(exercise.name, name))
 
 
 def _gives_back(comparison: Comparison) -> bool:
-    """Whether the result is the first argument as it came in."""
-    x, y = next(iter(comparison.case.arguments.values()), None), comparison.got.values.get("result")
-    return isinstance(x, Tensor) and isinstance(y, Tensor) and close(y, x, comparison.case.tolerance)
-
-
-def _recognize(exercise: Exercise, comparisons: list[Comparison]) -> tuple[Mistake, ...]:
-    """The known mistake that gives what the learner's function gave on every input of the table, or several at once."""
-    of_table = [c for c in comparisons if c.case in exercise.cases and c.case.advice is None]
-    of_table.sort(key=lambda c: (c.differs is None, c.case.gradient, c.case.size))
-    if not any(c.differs for c in of_table):
-        return ()
-
-    def explains(mistakes: tuple[Mistake, ...]) -> bool:
-        call = by_position(exercise.variant(*mistakes))
-        outcomes = ((run(call, c.case), c) for c in of_table)
-        return all(differing(outcome, c.got, c.case.tolerance) is None for outcome, c in outcomes)
-
-    sets = itertools.chain.from_iterable(exercise.combinations(count) for count in range(1, MOST_AT_ONCE + 1))
-    return next(filter(explains, sets), ())
+    """Whether the result is the first tensor as it came in."""
+    x = next(filter(torch.is_tensor, comparison.case.arguments.values()), None)
+    return x is not None and close(comparison.got.values.get("result"), x, comparison.case.tolerance)
 
 
 def _most_telling(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:

@@ -1,25 +1,24 @@
 """Is a right function needlessly slow? Counted in steps of Python, so that the answer is the same on every machine."""
 
-import contextlib
-import io
 import sys
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
 
 from .exercise import LARGE, SMALL
-from .outcome import NotComparable
+from .interrupts import Interrupted
+from .outcome import foreign
 
 
 def python_steps(call: Callable[[], object]) -> int:
-    """How many lines of Python the call runs the second time; the first one may compile."""
+    """How many lines of the learner's own the call runs the second time; the first one may compile."""
     call()
     steps = 0
 
-    def count(_frame: FrameType, event: str, _argument: object) -> Callable:
+    def count(frame: FrameType, event: str, _argument: object) -> Callable | None:
         nonlocal steps
         steps += event == "line"
-        return count
+        return None if foreign(frame) else count
 
     before = sys.gettrace()
     sys.settrace(count)
@@ -33,12 +32,13 @@ def python_steps(call: Callable[[], object]) -> int:
 def steps_of_loop(call: Callable[[dict], object], growing: Callable[[int], dict]) -> tuple[int, int] | None:
     """The steps at the small and the large size if there is one more for each number or row more, else None.
 
-    A function that works on whole tensors takes the same steps at both sizes. None as well if such an input cannot be
-    given to the candidate.
+    A function that works on whole tensors takes the same steps at both sizes. None as well if it stops with an error
+    now, which it did not when it was compared, or if such an input cannot be given to the candidate.
     """
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            small, large = (python_steps(partial(call, growing(n))) for n in (SMALL, LARGE))
-    except NotComparable:
+        small, large = (python_steps(partial(call, growing(n))) for n in (SMALL, LARGE))
+    except Interrupted:
+        raise
+    except BaseException:
         return None
     return (small, large) if large - small >= LARGE - SMALL else None

@@ -1,16 +1,32 @@
 """Run a function on one input, and compare what came out."""
 
-import contextlib
-import io
+import linecache
 import math
+import sysconfig
+import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
 
 import torch
 from torch import Tensor
 
+from .brief import cut, words_of
 from .case import Case, is_float
+from .interrupts import Interrupted
+from .plain import MOST_COPIED, Strange, kept, plain, results
+
+# Bound now: what a learner's function puts in their place later has no say.
+_all_close, _equal = torch.allclose, torch.equal
+_FOREIGN = (
+    str(Path(__file__).parents[1]),
+    str(Path(torch.__file__).parent),
+    sysconfig.get_path("stdlib"),
+    sysconfig.get_path("purelib"),
+    "<frozen",
+)
 
 
 class NotComparable(Exception):
@@ -21,16 +37,23 @@ class NotDifferentiable(Exception):
     """The result does not depend on its input as far as autograd can tell."""
 
 
+class TookTooLong(Exception):
+    """The function was stopped before it came to its end."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a function did: the values it gave, by name, or the error it raised; and which arguments it spoiled.
 
     "result" is what it returned ("result 0", "result 1" … for a tuple), "x.grad" a gradient, and the name of an
-    argument is that argument after the call. `tangled` are the written arguments that now hold on to a graph.
+    argument is that argument after the call. `message` and `line`, the learner's own one with its number, belong to
+    the error. `tangled` are the written arguments that now hold on to a graph.
     """
 
     values: dict[str, object]
-    error: Exception | None = None
+    error: BaseException | None = None
+    message: str = ""
+    line: tuple[int, str] | None = None
     spoiled: tuple[str, ...] = ()
     tangled: tuple[str, ...] = ()
 
@@ -40,44 +63,76 @@ def by_position(function: Callable) -> Callable[[dict], object]:
     return lambda arguments: function(*arguments.values())
 
 
-def run(call: Callable[[dict], object], case: Case, quiet: bool = True) -> Outcome:
+def run(call: Callable[[dict], object], case: Case) -> Outcome:
     """What `call`, a function of the named arguments, does with the input of the case.
 
-    KeyboardInterrupt and NotComparable pass through.
+    Interrupted passes through, and NotComparable from this package.
     """
     arguments = case.fresh()
     inputs = {name: x for name, x in arguments.items() if is_float(x) and name not in case.changes}
     leaves = {name: x.requires_grad_() for name, x in inputs.items()} if case.gradient else {}
-    silence = contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext()
-    with warnings.catch_warnings(), torch.enable_grad(), silence:
+    with warnings.catch_warnings(), torch.enable_grad():
         warnings.simplefilter("ignore")
         try:
-            values = _named(call(arguments))
-            if case.gradient:
-                values |= _gradients(values, leaves)
-        except NotComparable:
+            returned = call(arguments)
+            with torch.enable_grad():  # the function may have switched gradients off
+                values = results(returned)
+                if case.gradient:
+                    values |= _gradients(values, leaves)
+        except Interrupted:
             raise
-        except Exception as error:
-            leaves_torch = case.gradient and "requires grad" in str(error)  # .numpy() says so, and advises the mistake
-            return Outcome({}, NotDifferentiable() if leaves_torch else error, _spoiled(arguments, case))
-    values = {name: x.detach() if isinstance(x, Tensor) else x for name, x in values.items()}
-    values |= {name: arguments[name].detach() for name in case.changes}
-    tangled = tuple(name for name in case.changes if arguments[name].requires_grad)
-    return Outcome(values, None, _spoiled(arguments, case), tangled)
+        except BaseException as error:
+            if isinstance(error, NotComparable) and _from_here(error):
+                raise
+            return _failed(error, case, _spoiled(arguments, case))
+    values = {name: kept(x) for name, x in values.items()}
+    written = {name: plain(arguments[name]) for name in case.changes}
+    tangled = tuple(name for name, x in written.items() if isinstance(x, Tensor) and x.requires_grad)
+    values |= {name: kept(x) for name, x in written.items()}
+    return Outcome(values, spoiled=_spoiled(arguments, case), tangled=tangled)
 
 
-def _named(result: object) -> dict[str, object]:
-    if isinstance(result, tuple):
-        return {f"result {place}": x for place, x in enumerate(result)}
-    return {"result": result}
+def _from_here(error: BaseException) -> bool:
+    """Whether it was raised by this package, and not by a learner who borrowed the class."""
+    *_, (frame, _line) = traceback.walk_tb(_trace(error))
+    return frame.f_globals.get("__name__", "").startswith(__package__)
+
+
+def _failed(error: BaseException, case: Case, spoiled: tuple[str, ...]) -> Outcome:
+    message = words_of(error)
+    if case.gradient and "requires grad" in message:  # .numpy() says so, and advises the mistake
+        error = NotDifferentiable()
+    return Outcome({}, error, message, _own_line(error), spoiled)
+
+
+def _trace(error: BaseException) -> TracebackType | None:
+    return BaseException.__traceback__.__get__(error)  # whatever the error's own class says
+
+
+def foreign(frame: FrameType) -> bool:
+    """Whether Python, torch or this package wrote what runs, and not the learner."""
+    return frame.f_code.co_filename.startswith(_FOREIGN)
+
+
+def _own_line(error: BaseException) -> tuple[int, str] | None:
+    """The learner's own line in which an error arose: the last one outside of Python, torch and this package."""
+    own = None
+    for frame, number in traceback.walk_tb(_trace(error)):
+        if not foreign(frame):
+            own = frame, number
+    if own is None:
+        return None
+    frame, number = own
+    line = linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()
+    return number, cut(line)
 
 
 def _gradients(values: dict[str, object], leaves: dict[str, Tensor]) -> dict[str, Tensor]:
     """The gradients of a weighted sum of all results, zero where an argument has no part in them."""
-    results = [x for x in values.values() if is_float(x)]
-    if not any(x.requires_grad for x in results):
+    floats = [x for x in values.values() if is_float(x)]
+    if not any(x.requires_grad for x in floats):
         raise NotDifferentiable
-    total = sum((x * _cosines(x)).sum() for x in results)
+    total = sum((x * _cosines(x)).sum() for x in floats if x.numel() <= MOST_COPIED)
     found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
     pairs = zip(leaves.items(), found, strict=True)
     return {f"{name}.grad": torch.zeros_like(x) if g is None else g for (name, x), g in pairs}
@@ -90,37 +145,45 @@ def _cosines(x: Tensor) -> Tensor:
 
 def _spoiled(arguments: dict[str, object], case: Case) -> tuple[str, ...]:
     names = [name for name, x in case.arguments.items() if isinstance(x, Tensor) and name not in case.changes]
-    return tuple(name for name in names if not _equal_bits(arguments[name], case.arguments[name]))
+    return tuple(name for name in names if not _unchanged(plain(arguments[name]), case.arguments[name]))
 
 
-def _equal_bits(x: Tensor, y: Tensor) -> bool:
-    return x.shape == y.shape and torch.equal(x.detach().nan_to_num(), y.nan_to_num())
+def _unchanged(x: object, y: Tensor) -> bool:
+    if not isinstance(x, Tensor) or (x.shape, x.dtype, x.device) != (y.shape, y.dtype, y.device):
+        return False
+    return x.device.type == "meta" or bool(((x == y) | ((x != x) & (y != y))).all())  # NaN stays NaN
 
 
 def differing(got: Outcome, wanted: Outcome, tolerance: float) -> str | None:
-    """The name of the first value that differs, "error" if one raised and the other did not, None if all agree."""
+    """The name of the first value that differs, "error" if errors do or only one raised, None if all agree."""
     if got.error is not None or wanted.error is not None:
-        return None if type(got.error) is type(wanted.error) else "error"
+        return None if same_error(got, wanted) else "error"
     if got.values.keys() != wanted.values.keys():
         return next(iter(got.values.keys() ^ wanted.values.keys()))
     pairs = ((name, x, wanted.values[name]) for name, x in got.values.items())
     return next((name for name, x, y in pairs if not close(x, y, tolerance)), None)
 
 
+def same_error(got: Outcome, wanted: Outcome) -> bool:
+    """Whether both stopped for the same reason: an error of one class, with the same words in whatever order."""
+    alike = type(got.error) is type(wanted.error)
+    return alike and sorted(got.message.split()) == sorted(wanted.message.split())
+
+
 def close(x: object, y: object, tolerance: float) -> bool:
-    """Whether two values agree: same kind, shape, type and device, and equal up to the tolerance.
+    """Whether two plain values agree: same kind, shape, type and device, and equal up to the tolerance.
 
     The tolerance is relative to the largest number of `y`: a result that ought to be 0 may be off by rounding.
     """
     if not isinstance(x, Tensor) or not isinstance(y, Tensor):
-        return isinstance(x, type(y)) and _close_numbers(x, y, tolerance)
+        return isinstance(x, type(y)) and not isinstance(x, Strange) and _close_numbers(x, y, tolerance)
     if (x.shape, x.dtype, x.device) != (y.shape, y.dtype, y.device):
         return False
     if x.device.type == "meta" or not y.is_floating_point():
-        return torch.equal(x, y)
+        return x.device.type == "meta" or _equal(x, y)
     x, y = x.double(), y.double()
     largest = y[y.isfinite()].abs().max().item() if y.isfinite().any() else 1.0
-    return torch.allclose(x, y, rtol=tolerance, atol=tolerance * largest, equal_nan=True)
+    return _all_close(x, y, rtol=tolerance, atol=tolerance * largest, equal_nan=True)
 
 
 def _close_numbers(x: object, y: object, tolerance: float) -> bool:

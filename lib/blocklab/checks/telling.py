@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .brief import brief, kind
 from .case import Case
 from .exercise import Exercise
 from .outcome import NotDifferentiable, Outcome, close
+from .plain import Strange
 from .words import AFTER_CALL, GRADIENT, NOT_DIFFERENTIABLE, PART, RESULT, RESULT_PART
 
 MOST_NUMBERS = 16  # a larger tensor is told by its shape, a larger result by its first wrong row
@@ -44,7 +46,7 @@ def _raised(outcome: Outcome) -> str:
     if isinstance(outcome.error, NotDifferentiable):
         return str(NOT_DIFFERENTIABLE)
     if outcome.error is not None:
-        return type(outcome.error).__name__
+        return kind(outcome.error)
     return short(next(iter(outcome.values.values())))
 
 
@@ -86,7 +88,7 @@ def _apart(yours: object, expected: object) -> tuple[str, str]:
 
 
 def _kind(x: object) -> str:
-    return f"({x.dtype})" if isinstance(x, Tensor) else f"({type(x).__name__})"
+    return f"({x.dtype})" if isinstance(x, Tensor) else f"({kind(x)})"
 
 
 def short(x: object, digits: int = 4) -> str:
@@ -97,12 +99,14 @@ def short(x: object, digits: int = 4) -> str:
         return _nested(x.detach().tolist(), digits)
     if isinstance(x, float):
         return _number(x, digits)
+    if isinstance(x, Strange):
+        return x.words.strip("` ")
     if isinstance(x, tuple | list):
         inside = ", ".join(short(item, digits) for item in x)
         return f"({inside},)" if len(x) == 1 else f"({inside})"
     if callable(x):
-        return getattr(x, "__name__", type(x).__name__)
-    return repr(x)
+        return getattr(x, "__name__", kind(x))
+    return brief(x)
 
 
 def _dtype(x: Tensor) -> str:

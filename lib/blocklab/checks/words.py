@@ -28,6 +28,10 @@ WORDS = {
         "settings must bear these names, and there must be none besides.",
         zh="没有一组输入能交给你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
     ),
+    "module-too-small": Text(
+        en="Your Module was made for one number, and there all norms do the same. Hand in one for 4 numbers or more.",
+        zh="你的模块只处理一个数，这时各种归一化的结果都一样。请交一个至少处理 4 个数的模块。",
+    ),
     "state-dict-keys": Text(
         en="The weights do not load into your layer. Missing: {missing}. Too many: {unexpected}.",
         zh="权重无法载入你的层。缺少：{missing}。多余：{unexpected}。",
@@ -37,8 +41,13 @@ WORDS = {
         zh="你的函数运行时报错：{error}",
     ),
     "interrupted": Text(
-        en="Stopped after {seconds:.0f} s: your function did not come to its end. Look for a loop that never finishes.",
-        zh="{seconds:.0f} 秒后中止：你的函数一直没有结束。请检查有没有停不下来的循环。",
+        en="Stopped after {seconds:.0f} s: your function had not come to its end. Look for a loop that never finishes, "
+        "or for work that is far too much.",
+        zh="{seconds:.0f} 秒后中止：你的函数还没有运行完。请检查有没有停不下来的循环，或者计算量过大的地方。",
+    ),
+    "stopped": Text(
+        en="You stopped the check after {seconds:.0f} s, before it was done.",
+        zh="检查了 {seconds:.0f} 秒，还没有完成，你按了停止。",
     ),
     "mutates-input": Text(
         en="Your function changes its input `{name}`: whoever called it still needs the old numbers. Work on a new "

@@ -85,7 +85,7 @@ ADVISED = {
         "by the deviation": (by_std, ("overflows-in-float16",)),
         "einsum": (einsum, ("overflows-in-float16",)),
         "in place on its own copy": (in_place_on_its_own_copy, ("overflows-in-float16",)),
-        "a learner's Module": (Learned(3), ()),
+        "a learner's Module": (Learned(3), ("overflows-in-float16",)),
         "row by row": (row_by_row, ("slow", "empty")),
         "flattened, in float32": (flattened, ("float64",)),
         "mean of squares": (cancelling, ("overflows-in-float16", "large-offset")),

@@ -26,9 +26,9 @@ WRONG = {
     "gelu": {
         "no tail": (lambda x: torch.where(x < -3, 0, F.gelu(x)), {None}),
         "no tail below -4": (lambda x: F.gelu(x).masked_fill(x < -4, 0), {None}),
-        "straight above 3": (lambda x: torch.where(x > 3, x, F.gelu(x)), {"input-returned"}),
-        "straight above 4": (lambda x: torch.where(x > 4, x, F.gelu(x)), {"input-returned"}),
-        "ReLU far from 0": (lambda x: torch.where(x.abs() > 3, F.relu(x), F.gelu(x)), {"input-returned"}),
+        "straight above 3": (lambda x: torch.where(x > 3, x, F.gelu(x)), {None}),
+        "straight above 4": (lambda x: torch.where(x > 4, x, F.gelu(x)), {None}),
+        "ReLU far from 0": (lambda x: torch.where(x.abs() > 3, F.relu(x), F.gelu(x)), {None}),
         "limited": (lambda x: F.gelu(x.clamp(-3, 3)), {None}),
         "argument limited": (lambda x: x * (1 + torch.erf((x / 2**0.5).clamp(-2.5, 2.5))) / 2, {None}),
         "one bracket less": (lambda x: x * (1 + torch.erf(x / 2**0.5) / 2), {"curve-alone-halved"}),

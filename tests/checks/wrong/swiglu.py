@@ -26,7 +26,7 @@ WRONG = {
         "clipped": (with_gate(lambda gate: gate * gate.clamp(-6, 6).sigmoid()), {None}),
         "a clipped Module": (Clipped(), {None}),
         "gate up to 7": (with_gate(lambda gate: F.silu(gate.clamp(max=7))), {None}),
-        "for wide layers": (for_wide_layers, {"input-returned"}),
+        "for wide layers": (for_wide_layers, {None}),
         "hard": (with_gate(F.hardswish), {None}),
     },
 }

@@ -1,0 +1,63 @@
+"""What a learner handed in, called on inputs within its time."""
+
+from functools import partial
+
+from .brief import kind, words_of
+from .candidate import Complaint, as_call
+from .case import Case
+from .exercise import Exercise
+from .fitting import fitted
+from .habits import steps_of_loop
+from .interrupts import Interrupted, Watch
+from .outcome import Outcome, TookTooLong, run
+from .surroundings import functions, settled
+
+SHARE = 0.1  # of the patience, for each call that decides nothing
+
+
+class Attempt:
+    """A candidate and the exercise, whose inputs are those of a Module's size if it is one.
+
+    Raises Complaint for a candidate that cannot be called at all.
+    """
+
+    def __init__(self, exercise: Exercise, candidate: object, watch: Watch) -> None:
+        self._watch, self._share = watch, SHARE * watch.left
+        try:
+            self.exercise = watch.call(partial(fitted, exercise, candidate))
+            self._call = watch.call(partial(as_call, self.exercise, candidate))
+        except (Interrupted, Complaint):
+            raise
+        except BaseException as error:  # its attributes run code too
+            raise Complaint("raises", {"error": f"{kind(error)}: {words_of(error)}"}) from None
+
+    def call(self, arguments: dict[str, object]) -> object:
+        """What the candidate makes of the arguments. Functions that it replaced are put back at once."""
+        put_back = functions()
+        try:
+            return self._call(arguments)
+        finally:
+            put_back()
+
+    def on(self, case: Case) -> Outcome:
+        """What the candidate does with an input. Raises Interrupted where an input that decides takes too long."""
+        decides = case.advice is None
+        try:
+            return self._watch.call(partial(run, self.call, case), None if decides else self._share)
+        except Interrupted:
+            if decides or self._watch.stopped:
+                raise
+            return Outcome({}, TookTooLong())
+
+    def steps(self) -> tuple[int, int] | None:
+        """How its steps grow with the size of the input, if they do so needlessly."""
+        growing = self.exercise.growing
+        if growing is None:
+            return None
+        try:
+            with settled():
+                return self._watch.call(partial(steps_of_loop, self.call, growing), self._share)
+        except Interrupted:
+            if self._watch.stopped:
+                raise
+            return None

@@ -1,0 +1,61 @@
+"""Short words for anything a learner may hand in: nothing is asked that may lie, fail, or answer with a book."""
+
+import re
+import reprlib
+
+from .interrupts import Interrupted
+
+MOST_CHARACTERS = 300  # of a text that the learner's code had a hand in
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+
+class _Brief(reprlib.Repr):
+    """`repr` within bounds of any value of Python's own: neither long nor deep."""
+
+    def repr_int(self, x: int, _level: int) -> str:
+        return repr(x) if abs(x) < 10**self.maxlong else f"{'-' * (x < 0)}{x.bit_length()}-bit int"  # or ValueError
+
+    def repr_instance(self, x: object, _level: int) -> str:
+        if type(x).__repr__ is object.__repr__:
+            return kind(x)
+        try:
+            return cut(str.__str__(repr(x)), self.maxother)
+        except Interrupted:
+            raise
+        except BaseException:
+            return kind(x)
+
+
+_BRIEF = _Brief()
+_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother, _BRIEF.maxlong = 3, 60, 60, 40
+
+
+def brief(x: object) -> str:
+    """`repr(x)`, no longer than a line."""
+    return cut(_BRIEF.repr(x), 2 * _BRIEF.maxother)
+
+
+def cut(text: str, most: int = MOST_CHARACTERS) -> str:
+    """The beginning of a long text, with what no screen can show written as an escape."""
+    text = text if len(text) <= most else text[: most - 1] + "…"
+    return _NO_TEXT.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def kind(x: object) -> str:
+    """The name of a value's class, whatever its `__class__` pretends."""
+    return class_name(type(x))
+
+
+def class_name(of: type) -> str:
+    return cut(type.__dict__["__name__"].__get__(of), 60)
+
+
+def words_of(error: BaseException) -> str:
+    """What an error says. One that cannot say anything says nothing."""
+    try:
+        text = str.__str__(str(error))
+    except Interrupted:
+        raise
+    except BaseException:
+        return ""
+    return cut(text)

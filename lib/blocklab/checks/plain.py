@@ -1,0 +1,72 @@
+"""What a learner returned, as a plain value: nothing in it can answer for itself when it is compared."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .brief import kind
+from .words import A_KIND, A_TUPLE
+
+MOST_RESULTS = 16  # of a tuple; no exercise asks for more than three
+MOST_COPIED = 2**22  # numbers; a larger tensor has not the shape of any case
+_OWN_METHOD = {bool: bool.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
+
+
+@dataclass(frozen=True)
+class Strange:
+    """Something that no exercise asks for: told in words, and equal to nothing that is asked for."""
+
+    words: str
+
+
+def plain(x: object) -> object:
+    """x as a tensor, number or text of its very class; None and `...` as they are; anything else as Strange."""
+    if x is None or x is ... or type(x) is Strange:
+        return x
+    if issubclass(type(x), Tensor):
+        return _plain_tensor(x)
+    for exact, value in _OWN_METHOD.items():
+        if issubclass(type(x), exact):
+            return x if type(x) is exact else value(x)
+    if issubclass(type(x), tuple):
+        return Strange(A_TUPLE.format(count=tuple.__len__(x)))
+    return Strange(A_KIND.format(kind=kind(x)))
+
+
+def _plain_tensor(x: Tensor) -> Tensor | Strange:
+    """A dense tensor without the subclass that may have answers of its own."""
+    strange = Strange(A_KIND.format(kind=kind(x)))
+    if type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:
+        return strange
+    with torch._C.DisableTorchFunctionSubclass():
+        layout = Tensor.layout.__get__(x)
+        if layout is not torch.strided:
+            return Strange(A_KIND.format(kind=layout))
+        if Tensor.is_nested.__get__(x) or Tensor.is_quantized.__get__(x):
+            return Strange(A_KIND.format(kind="nested tensor" if Tensor.is_nested.__get__(x) else "quantized tensor"))
+        x = Tensor.as_subclass(x, Tensor)
+    return strange if _hollow(x) else x
+
+
+def _hollow(x: Tensor) -> bool:
+    """Whether the memory behind the numbers has been given back: to read them would end the process."""
+    if x.numel() == 0 or x.device.type == "meta":
+        return False
+    last = x.storage_offset() + sum((size - 1) * stride for size, stride in zip(x.shape, x.stride(), strict=True))
+    return x.untyped_storage().nbytes() < (last + 1) * x.element_size()
+
+
+def results(returned: object) -> dict[str, object]:
+    """What was returned by name: "result", or for a tuple "result 0", "result 1" …"""
+    if issubclass(type(returned), tuple) and 1 <= tuple.__len__(returned) <= MOST_RESULTS:
+        return {f"result {place}": plain(x) for place, x in enumerate(tuple.__iter__(returned))}
+    return {"result": plain(returned)}
+
+
+def kept(x: object) -> object:
+    """A plain value that nothing done later can change."""
+    if not isinstance(x, Tensor):
+        return x
+    x = x.detach()
+    return x.clone() if x.numel() <= MOST_COPIED else x

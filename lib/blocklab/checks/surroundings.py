@@ -1,0 +1,219 @@
+"""Surroundings in which every check gives the same answer, and which are afterwards what they were before."""
+
+import builtins
+import gc
+import io
+import logging
+import math
+import operator
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+MOST_SHOWN = 2000  # characters of what a function prints
+
+_NAMESPACES = (torch, F, torch.linalg, torch.autograd, Tensor, nn.Module, math, time, random)
+_BUILTINS = vars(builtins)
+# What is read before and written back afterwards if it is then another, by a pair of functions.
+_STATES: tuple[tuple[Callable, Callable], ...] = (
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (torch.get_num_threads, torch.set_num_threads),
+    (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
+    (lambda: dict(vars(torch._tensor_str.PRINT_OPTS)), lambda old: vars(torch._tensor_str.PRINT_OPTS).update(old)),
+    (sys.gettrace, sys.settrace),
+    (sys.getprofile, sys.setprofile),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+    (sys.getswitchinterval, sys.setswitchinterval),
+    (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
+    (lambda: logging.root.manager.disable, logging.disable),
+    (lambda: list(sys.path), lambda old: sys.path.__setitem__(slice(None), old)),
+    (lambda: dict(os.environ), lambda old: (os.environ.clear(), os.environ.update(old))),
+)
+
+
+class Sheet(io.StringIO):
+    """Takes what is printed, the beginning of it, and cannot be closed."""
+
+    full = False
+
+    def write(self, text: str) -> int:
+        if not self.full:
+            room = MOST_SHOWN - self.tell()
+            self.full = len(text) > room
+            super().write(f"{text[:room]}…\n" if self.full else text)
+        return len(text)
+
+    def close(self) -> None:
+        pass
+
+
+@contextmanager
+def settled(sheet: Sheet | None = None) -> Iterator[None]:
+    """A room of its own for whatever runs inside: float32 on the CPU, with gradients, without warnings, in silence.
+
+    What it prints lands on the sheet. Afterwards all is as before, whatever was done inside to: torch's settings,
+    modes and random numbers, NumPy's and Python's, the functions of torch and of Python, the streams, the warnings and
+    logs, the working directory, the environment, signal handlers and trace functions, open figures.
+    """
+    with ExitStack() as stack:
+        for read, write in _STATES:
+            stack.callback(_restore, read, write, read())
+        for remember in (_device, _random_numbers, functions, _signals, _folder, _numpy, _figures, _displays):
+            stack.callback(remember())
+        for mode in (torch.inference_mode(False), torch.enable_grad(), warnings.catch_warnings(), *_overridden()):
+            stack.enter_context(mode)
+        torch.set_default_dtype(torch.float32)
+        warnings.simplefilter("ignore")
+        logging.disable()
+        stack.callback(setattr, sys, "unraisablehook", sys.unraisablehook)
+        sys.unraisablehook = _ignore  # generators that are left unfinished may complain
+        sheet = sheet or Sheet()
+        stack.enter_context(redirect_stdout(sheet))
+        stack.enter_context(redirect_stderr(sheet))
+        yield
+
+
+def _ignore(_unraisable: object) -> None:
+    pass
+
+
+def _restore(read: Callable, write: Callable, old: object) -> None:
+    if read() != old:
+        write(old)
+
+
+def _overridden() -> Iterator[AbstractContextManager]:
+    """Modes of the caller's that are overridden: each costs time in every call of torch, so only where they are on."""
+    if torch.get_default_device().type != "cpu":
+        yield torch.device("cpu")
+    for device in ("cpu", "cuda"):
+        if torch.is_autocast_enabled(device):
+            yield torch.autocast(device, enabled=False)
+
+
+# Each of these remembers something, and gives a function that puts it back.
+
+
+def _nothing() -> None:
+    pass
+
+
+def _device() -> Callable:
+    before = torch.get_default_device()
+
+    def put_back() -> None:
+        if torch.get_default_device() != before:
+            torch.set_default_device(None if before.type == "cpu" else before)
+
+    return put_back
+
+
+def _random_numbers() -> Callable:
+    cpu, python = torch.get_rng_state(), random.getstate()
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+
+    def put_back() -> None:
+        torch.set_rng_state(cpu)
+        random.setstate(python)
+        for device, state in enumerate(cuda):
+            torch.cuda.set_rng_state(state, device)
+
+    return put_back
+
+
+def functions() -> Callable:
+    """Functions that may be replaced. What is new in a module stays, for parts of torch are loaded late."""
+    own = _BUILTINS.copy()
+    before = [(space, dict(vars(space))) for space in _NAMESPACES]
+
+    def put_back() -> None:
+        _BUILTINS.update(own)  # first, and without any of them
+        for space, old in before:
+            now = vars(space)
+            if len(now) == len(old) and all(map(operator.is_, now.values(), old.values())):
+                continue
+            for name, value in old.items():
+                if now.get(name) is not value and callable(value):
+                    setattr(space, name, value)
+            for name in now.keys() - old.keys() if isinstance(space, type) else ():
+                delattr(space, name)
+
+    return put_back
+
+
+def _signals() -> Callable:
+    """Only the main thread has a say in signals."""
+    if threading.current_thread() is not threading.main_thread():
+        return _nothing
+    before = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    timer = signal.getitimer(signal.ITIMER_REAL) if hasattr(signal, "getitimer") else (0.0, 0.0)  # not on Windows
+
+    def put_back() -> None:
+        if not timer[0] and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm that nobody awaits ends the process
+        for number, handler in before.items():
+            if handler is not None and signal.getsignal(number) is not handler:
+                signal.signal(number, handler)
+
+    return put_back
+
+
+def _folder() -> Callable:
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was deleted
+        return _nothing
+    return partial(os.chdir, folder)
+
+
+def _numpy() -> Callable:
+    numpy = sys.modules.get("numpy")  # not loaded by us
+    if numpy is None:
+        return _nothing
+    state, errors, printing = numpy.random.get_state(), numpy.geterr(), numpy.get_printoptions()
+
+    def put_back() -> None:
+        numpy.random.set_state(state)
+        numpy.seterr(**errors)
+        numpy.set_printoptions(**printing)
+
+    return put_back
+
+
+def _figures() -> Callable:
+    """matplotlib's settings; figures opened inside are closed."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return _nothing
+    settings, figures = dict.copy(pyplot.rcParams), set(pyplot.get_fignums())
+
+    def put_back() -> None:
+        dict.update(pyplot.rcParams, settings)
+        for number in set(pyplot.get_fignums()) - figures:
+            pyplot.close(number)
+
+    return put_back
+
+
+def _displays() -> Callable:
+    """A notebook's way to show things, closed meanwhile."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    if not shell:
+        return _nothing
+    from IPython.core.displaypub import CapturingDisplayPublisher  # here, for scripts are checked without IPython
+
+    before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
+    return partial(setattr, shell, "display_pub", before)

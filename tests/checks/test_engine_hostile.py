@@ -1,0 +1,629 @@
+"""Whatever is handed in: a verdict in bounded time and of bounded length, and everything is afterwards as before."""
+
+import contextlib
+import gc
+import logging
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from blocklab.checks import attempts, check
+from blocklab.checks.candidate import Complaint
+from blocklab.checks.modules import CannotBeSaid
+from blocklab.checks.outcome import NotComparable
+
+PATIENCE = 0.3
+HANG = 60  # seconds, of a whole process: far more than it takes
+
+
+@pytest.fixture(autouse=True)
+def _from_the_start():
+    attempts._failures.clear()
+    yield
+    attempts._failures.clear()
+
+
+def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
+    return F.layer_norm(x, shape, weight, bias, eps)
+
+
+def surroundings():
+    """What a check could leave changed."""
+    return {
+        "dtype": torch.get_default_dtype(),
+        "device": torch.get_default_device(),
+        "gradients": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
+        "modes": (torch.get_deterministic_debug_mode(), torch.is_anomaly_enabled(), torch.is_autocast_enabled("cpu")),
+        "threads": torch.get_num_threads(),
+        "random numbers": (torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()),
+        "printing": (dict(vars(torch._tensor_str.PRINT_OPTS)), str(np.get_printoptions())),
+        "streams": (sys.stdout, sys.stderr),
+        "place": (os.getcwd(), dict(os.environ), list(sys.path)),
+        "warnings": list(warnings.filters),
+        "logs": logging.root.manager.disable,
+        "tracing": (sys.gettrace(), sys.getprofile()),
+        "python": (sys.getrecursionlimit(), sys.getswitchinterval(), gc.isenabled(), str(np.geterr())),
+        "signals": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)],
+        "functions": (torch.equal, torch.allclose, F.layer_norm, Tensor.mean, Tensor.__eq__, isinstance, math.sqrt),
+    }
+
+
+@contextlib.contextmanager
+def harmless():
+    """What runs inside leaves everything as it was, and the next check answers as ever."""
+    before = surroundings()
+    yield
+    assert surroundings() == before
+    assert check("layer_norm", layer_norm).passed
+    assert not check("layer_norm", lambda x, *rest: 3 * x).passed
+
+
+def bounded(verdict):
+    assert len(str(verdict)) < 3000
+    assert len(verdict.html()) < 5000
+    str(verdict).encode("utf-8")
+    return verdict
+
+
+# Time
+
+
+def endless(x):
+    while True:
+        x = x + 0
+
+
+def swallows_everything(x):
+    while True:
+        try:
+            x = x.sin()
+        except BaseException:
+            continue
+
+
+def swallows_deeper(x):
+    def inner():
+        while True:
+            try:
+                x.sin()
+            except:  # noqa: E722
+                continue
+
+    with torch.no_grad(), contextlib.suppress(BaseException):
+        inner()
+
+
+def sleeps(x):
+    time.sleep(1000)
+
+
+def sleeps_again(x):
+    while True:
+        try:
+            time.sleep(1000)
+        except BaseException:
+            continue
+
+
+def waits(x):
+    threading.Event().wait()
+
+
+def runs_a_generator(x):
+    def numbers():
+        while True:
+            try:
+                yield x.sin()
+            except BaseException:
+                continue
+
+    for _ in numbers():
+        pass
+
+
+def makes_an_error_of_it(x):
+    try:
+        endless(x)
+    except BaseException:
+        raise ValueError from None
+
+
+def answers_after_it(x):
+    with contextlib.suppress(BaseException):
+        endless(x)
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def prints_without_end(x):
+    while True:
+        print("here", "there" * 1000)
+        print("here", file=sys.stderr)
+        logging.error("here")
+        warnings.warn("here", stacklevel=1)
+
+
+def ignores_signals(x):
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    swallows_everything(x)
+
+
+class EndlessWords(Exception):
+    def __str__(self):
+        endless(torch.ones(1))
+
+
+def raises_without_end(x):
+    raise EndlessWords
+
+
+class EndlessGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(_ctx, grad):
+        endless(grad)
+
+
+AWAKE = [
+    endless,
+    swallows_everything,
+    swallows_deeper,
+    runs_a_generator,
+    makes_an_error_of_it,
+    answers_after_it,
+    ignores_signals,
+    raises_without_end,
+    lambda x: EndlessGradient.apply(F.layer_norm(x, x.shape[-1:])),
+]
+ASLEEP = [sleeps, sleeps_again, waits]
+
+
+@pytest.mark.parametrize("loop", AWAKE + ASLEEP)
+def test_what_never_ends_is_stopped(loop):
+    with harmless():
+        verdict = bounded(check("layer_norm", lambda x, *rest: loop(x), patience=PATIENCE))
+        assert (verdict.passed, verdict.mistake) == (False, "interrupted")
+
+
+@pytest.mark.parametrize("loop", AWAKE)
+def test_it_is_stopped_outside_of_the_main_thread_too(loop):
+    verdicts = []
+    thread = threading.Thread(
+        target=lambda: verdicts.append(check("layer_norm", lambda x, *rest: loop(x), patience=PATIENCE)), daemon=True
+    )
+    with harmless():
+        thread.start()
+        thread.join(HANG)
+        assert [verdict.mistake for verdict in verdicts] == ["interrupted"]
+
+
+def test_prints_without_end_are_shown_in_part(capsys):
+    with harmless():
+        check("layer_norm", lambda x, *rest: prints_without_end(x), patience=PATIENCE)
+    shown = capsys.readouterr()
+    assert shown.out.startswith("here there")
+    assert len(shown.out) < 3000
+    assert shown.err == ""
+
+
+IN_A_PROCESS = """
+import signal
+from blocklab.checks import check
+
+def endless(x, shape, weight=None, bias=None, eps=1e-5):
+    while True:
+        try:
+            x = x.sin()
+        except BaseException:
+            pass
+
+{setting}
+before = signal.getsignal(signal.SIGINT)
+assert check("layer_norm", endless, patience=0.3).mistake == "interrupted"
+assert signal.getsignal(signal.SIGINT) == before
+"""
+SETTINGS = {
+    "as it comes": "",
+    "ignored": "signal.signal(signal.SIGINT, signal.SIG_IGN)",
+    "by default": "signal.signal(signal.SIGINT, signal.SIG_DFL)",
+    "blocked": "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})",
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
+def test_no_signal_setting_keeps_it_running(setting):
+    """As under `nohup … &`: no terminal, no input, and SIGINT and SIGHUP ignored from the start."""
+
+    def as_in_the_background():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    subprocess.run(
+        [sys.executable, "-c", IN_A_PROCESS.format(setting=setting)],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=as_in_the_background,
+        timeout=HANG,
+        check=True,
+    )
+
+
+def test_the_stop_button_is_told_from_the_time_and_from_an_error():
+    def pressed(x, *rest):
+        signal.raise_signal(signal.SIGINT)
+        return layer_norm(x, *rest)
+
+    def raised(x, *rest):
+        raise KeyboardInterrupt
+
+    with harmless():
+        assert check("layer_norm", pressed).mistake == "stopped"
+        assert check("layer_norm", pressed).stuck == 0
+        assert check("layer_norm", raised).mistake == "raises"
+
+
+def test_time_is_lost_only_where_it_is_spent():
+    """A loop that never ends is a weakness on the one input whose advice says so, and a fault on every other."""
+
+    def count_up(n, multiple_of):
+        width = 0
+        while width < n:
+            width += multiple_of
+        return width
+
+    verdict = check("round_up", count_up, patience=PATIENCE)
+    assert verdict.passed
+    assert set(verdict.advice) == {"large-number", "below-zero"}
+
+    def wait_where_nothing_is_seen(x, *given):
+        while not x.numel():
+            pass
+        return F.layer_norm(x, *given)
+
+    assert not check("layer_norm", wait_where_nothing_is_seen, patience=PATIENCE).passed
+
+
+# What is returned
+
+
+class Liar(Tensor):
+    """Says yes to every question."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return True
+
+
+class AlwaysEqual(int):
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    __hash__ = int.__hash__
+
+
+class Pretends:
+    @property
+    def __class__(self):
+        return Tensor
+
+    def __getattr__(self, name):
+        raise SystemExit
+
+    def __repr__(self):
+        raise SystemExit
+
+
+def hollow(x):
+    y = torch.ones(x.shape)
+    y.untyped_storage().resize_(0)
+    return y
+
+
+RETURNED = {
+    "much text": lambda x: "a" * 10_000_000,
+    "a large tuple": lambda x: tuple(range(100_000)),
+    "a large list": lambda x: list(range(100_000)),
+    "an empty tuple": lambda x: (),
+    "sparse": lambda x: x.to_sparse(),
+    "compressed": lambda x: x.flatten(0, -2).to_sparse_csr(),
+    "nested": lambda x: torch.nested.nested_tensor([x[0].detach().flatten(), x[0].detach().flatten()[:1]]),
+    "quantized": lambda x: torch.quantize_per_tensor(x.detach().float(), 0.1, 0, torch.quint8),
+    "complex": lambda x: x.to(torch.complex64).conj(),
+    "of a billion": lambda x: torch.zeros(1).expand(10**9),
+    "without memory": hollow,
+    "NumPy": lambda x: x.detach().numpy(),
+    "a generator": lambda x: (row for row in x),
+    "a class": lambda x: int,
+    "a module": lambda x: torch,
+    "no number": lambda x: math.nan,
+    "a huge number": lambda x: 10**10000,
+    "a lying tensor": lambda x: x.clone().as_subclass(Liar),
+    "a lying number": lambda x: AlwaysEqual(3),
+    "a pretender": lambda x: Pretends(),
+    "half a character": lambda x: "\ud800\x00",
+}
+
+
+@pytest.mark.parametrize("make", RETURNED.values(), ids=RETURNED)
+@pytest.mark.filterwarnings("ignore")
+def test_whatever_is_returned_is_told_in_a_few_words(make):
+    with harmless():
+        verdict = bounded(check("layer_norm", lambda x, *rest: make(x), patience=30))
+        assert not verdict.passed
+        assert verdict.mistake in {"wrong-type", "wrong-shape", "wrong-dtype", "input-returned"}
+
+
+LIES = {
+    "round_up": lambda *rest: AlwaysEqual(0),
+    "hidden_width": lambda *rest: AlwaysEqual(0),
+    "causal_mask": lambda length, *rest: torch.ones(length, length).bool().as_subclass(Liar),
+    "layer_norm": lambda x, *rest: (2 * x).as_subclass(Liar),
+    "scale": AlwaysEqual(7),
+    "half_size": Pretends(),
+}
+
+
+@pytest.mark.parametrize("exercise", LIES)
+def test_nothing_returned_answers_for_itself(exercise):
+    assert not bounded(check(exercise, LIES[exercise])).passed
+
+
+def test_a_result_that_is_overwritten_later_is_compared_as_it_was():
+    buffer = torch.zeros(0)
+
+    def the_same_tensor_each_time(x, *rest):
+        y = layer_norm(x, *rest)
+        return y if y.requires_grad else buffer.to(y.dtype).resize_(y.shape).copy_(y)
+
+    assert check("layer_norm", the_same_tensor_each_time).passed
+
+
+# What is raised
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise SystemExit
+
+
+class Traceless(Exception):
+    @property
+    def __traceback__(self):
+        raise SystemExit
+
+
+RAISED = [
+    SystemExit(3),
+    GeneratorExit(),
+    KeyboardInterrupt(),
+    BaseException("x"),
+    Mute(),
+    Traceless(),
+    RecursionError(),
+    MemoryError(),
+    NotComparable(),
+    CannotBeSaid(),
+    Complaint("not-written-yet", {}),
+    ValueError("x" * 10_000_000),
+    ValueError("<b>\ud800\x1b[2J{0} {error} %s"),
+    UserWarning(),
+]
+
+
+@pytest.mark.parametrize("error", RAISED, ids=range(len(RAISED)))
+def test_whatever_is_raised_is_told(error):
+    def raises(x, *rest):
+        raise error
+
+    with harmless():
+        verdict = bounded(check("layer_norm", raises))
+        assert verdict.mistake == "raises"
+        assert type(error).__name__ in str(verdict)
+        assert "raise error" in str(verdict)
+
+
+def test_memory_that_there_is_not():
+    with harmless():
+        assert check("layer_norm", lambda x, *rest: torch.ones(10**13) + x).mistake == "raises"
+
+
+# What is changed
+
+CHANGES = {
+    "type": lambda: torch.set_default_dtype(torch.float64),
+    "device": lambda: torch.set_default_device("meta"),
+    "gradients": lambda: torch.set_grad_enabled(False),
+    "threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+    "seeds": lambda: (torch.manual_seed(1), random.seed(1), np.random.seed(1)),
+    "random numbers": lambda: (torch.rand(1), random.random(), np.random.rand()),
+    "modes": lambda: (torch.use_deterministic_algorithms(True), torch.autograd.set_detect_anomaly(True)),
+    "printing": lambda: (torch.set_printoptions(precision=1), np.set_printoptions(precision=1)),
+    "streams": lambda: (setattr(sys, "stdout", None), setattr(sys, "stderr", None)),
+    "folder": lambda: os.chdir("/"),
+    "environment": lambda: (os.environ.pop("PATH", None), os.environ.update(NEW="1")),
+    "path": sys.path.clear,
+    "warnings": lambda: warnings.simplefilter("error"),
+    "logs": lambda: logging.disable(logging.NOTSET),
+    "tracing": lambda: (sys.settrace(lambda *_: None), sys.setprofile(lambda *_: None)),
+    "recursion": lambda: sys.setrecursionlimit(5000),
+    "switching": lambda: sys.setswitchinterval(0.5),
+    "garbage": gc.disable,
+    "floats": lambda: np.seterr(all="raise"),
+    "signals": lambda: [signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGALRM)],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_a_right_function_changes_is_put_back(change):
+    def changes(x, *rest):
+        y = layer_norm(x, *rest)
+        change()
+        return y
+
+    with harmless():
+        assert check("layer_norm", changes).passed
+
+
+PATCHES = {
+    "equal": (torch, "equal", lambda *_: True),
+    "allclose": (torch, "allclose", lambda *_, **__: True),
+    "the exercise": (F, "layer_norm", lambda x, *_: 2 * x),
+    "the mean": (Tensor, "mean", lambda x, *_, **__: x),
+    "equality": (Tensor, "__eq__", lambda x, _: torch.ones_like(x).bool()),
+    "isinstance": ("builtins", "isinstance", lambda *_: True),
+    "the root": (math, "sqrt", None),
+    "the clock": (time, "monotonic", lambda: 0.0),
+}
+
+
+@pytest.mark.parametrize("patch", PATCHES.values(), ids=PATCHES)
+def test_whatever_is_replaced_has_no_say(patch):
+    place, name, value = patch
+
+    def replaces(x, *rest):
+        setattr(sys.modules.get(place, place) if isinstance(place, str) else place, name, value)
+        return 2 * x
+
+    with harmless():
+        assert not check("layer_norm", replaces).passed
+
+
+SPOILS = {
+    "through a view": lambda x: x.view(-1)[:1].add_(1),
+    "through .data": lambda x: x.data.mul_(2),
+    "its size": lambda x: setattr(x, "data", torch.zeros(1)),
+    "its type": lambda x: setattr(x, "data", x.double()),
+    "through NumPy": lambda x: x.detach().numpy().fill(0),
+    "its memory": lambda x: x.untyped_storage().resize_(0),
+    "its class": lambda x: (x.data.zero_(), setattr(x, "__class__", Liar)),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILS.values(), ids=SPOILS)
+def test_an_input_is_spoiled_in_many_ways(spoil):
+    def spoils(x, *rest):
+        y = layer_norm(x.clone(), *rest)
+        with torch.no_grad():
+            spoil(x)
+        return y
+
+    with harmless():
+        assert check("layer_norm", spoils).mistake == "mutates-input"
+
+
+# Where it is checked
+
+MODES = {
+    "float64": (lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)),
+    "meta": (lambda: torch.set_default_device("meta"), lambda: torch.set_default_device(None)),
+    "no gradients": (lambda: torch.set_grad_enabled(False), lambda: torch.set_grad_enabled(True)),
+    "anomalies": (
+        lambda: torch.autograd.set_detect_anomaly(True),
+        lambda: torch.autograd.set_detect_anomaly(False),
+    ),
+}
+
+
+def backward_by_autograd(grad, x, weight, eps=1e-5):
+    leaves = [x.detach().requires_grad_(), weight.detach().requires_grad_(), torch.zeros_like(weight).requires_grad_()]
+    y = F.layer_norm(leaves[0], weight.shape, leaves[1], leaves[2], eps)
+    return torch.autograd.grad(y, leaves, grad)
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+@pytest.mark.parametrize(
+    ("exercise", "solution"),
+    [("layer_norm", layer_norm), ("batch_norm", F.batch_norm), ("layer_norm_backward", backward_by_autograd)],
+)
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+def test_the_answer_is_the_same_in_every_mode(exercise, solution, mode):
+    begin, end = mode
+    begin()
+    try:
+        before = surroundings()
+        assert check(exercise, solution).passed
+        assert surroundings() == before
+    finally:
+        end()
+
+
+@pytest.mark.parametrize("context", [torch.inference_mode, torch.no_grad, lambda: torch.device("meta")])
+def test_the_answer_is_the_same_inside_a_context(context):
+    with context():
+        assert check("layer_norm_backward", backward_by_autograd).passed
+
+
+# What is handed in
+
+
+class Callable:
+    def __call__(self, x, shape, weight=None, bias=None, eps=1e-5):
+        return layer_norm(x, shape, weight, bias, eps)
+
+
+class NoSignature(Callable):
+    @property
+    def __signature__(self):
+        raise SystemExit
+
+
+class LongDefault:
+    def __repr__(self):
+        return "d" * 1_000_000
+
+
+def with_a_long_default(x, y=LongDefault()):  # noqa: B008
+    return x
+
+
+class Hostile(nn.Module):
+    def __getattr__(self, name):
+        raise SystemExit(name)
+
+
+class Uncopied(nn.LayerNorm):
+    def __init__(self, size):
+        super().__init__(size)
+        self.lock = threading.Lock()
+
+
+HANDED_IN = {
+    "much text": "a" * 10_000_000,
+    "a huge number": 10**10000,
+    "a class with a long name": type("L" * 100_000, (), {}),
+    "a pretender": Pretends(),
+    "a long default": with_a_long_default,
+    "a hostile Module": Hostile(),
+    "a module": torch,
+    "a tensor": torch.ones(3),
+}
+
+
+@pytest.mark.parametrize("name", HANDED_IN)
+@pytest.mark.parametrize("exercise", ["layer_norm", "scale", "encoder_layer"])
+def test_whatever_is_handed_in_gets_a_verdict(name, exercise):
+    with harmless():
+        assert not bounded(check(exercise, HANDED_IN[name])).passed
+
+
+@pytest.mark.parametrize("candidate", [Callable(), NoSignature().__call__, Uncopied(3)], ids=range(3))
+def test_whatever_can_be_called_is_called(candidate):
+    assert check("layer_norm", candidate).passed
