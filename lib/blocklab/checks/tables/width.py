@@ -220,9 +220,9 @@ ROUND_UP = Exercise(
             {"n": -130, "multiple_of": 64},
             advice=Advice(
                 Text(
-                    en="For a negative n your result is not the smallest multiple: `int` cuts towards 0, and a loop that "
-                    "counts up from 0 or from one tile never starts. A width is never negative; `//` would serve there "
-                    "too.",
+                    en="For a negative n your result is not the smallest multiple: `int` cuts towards 0, and a loop "
+                    "that counts up from 0 or from one tile never starts. A width is never negative; `//` would serve "
+                    "there too.",
                     zh="n 为负数时，你的结果不是最小的倍数：`int` 向 0 取整；"
                     "从 0 或从一块开始往上加的循环，一次也不会执行。"
                     "宽度不会是负数；不过用 `//`，负数也不会错。",
