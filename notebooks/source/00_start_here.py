@@ -199,4 +199,6 @@ my_s = None
 check("scale", my_s)
 
 # %% tags=["solution"]
-check("scale", 1e-3)
+solved_s = 1e-3
+
+check("scale", solved_s)
