@@ -59,8 +59,10 @@ style: dev-environment
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 
+# Two processes of one thread each; a file stays in one of them.
 unit: dev-environment
-	$(BIN)/python -m pytest tests --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist loadfile \
+		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
 fused: dev-environment
