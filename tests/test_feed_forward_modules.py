@@ -30,7 +30,7 @@ def torchs_block(d, hidden, activation="relu", bias=True):
     )
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu", F.silu, torch.tanh], ids=str)
+@pytest.mark.parametrize("activation", ["relu", "gelu", F.silu, torch.tanh], ids=["relu", "gelu", "silu", "tanh"])
 @pytest.mark.parametrize("bias", [True, False])
 def test_feed_forward_is_torchs(activation, bias, rng):
     ours, layer = FeedForward(6, 10, activation, bias=bias, dtype=DOUBLE), torchs_block(6, 10, activation, bias)
