@@ -37,7 +37,7 @@ def want_tensor(function: str, name: str, x: Tensor, also_jagged: bool = False) 
     if not isinstance(x, Tensor):
         raise TypeError(f"{function} wants {name} to be a tensor, got {came(x)}")
     if type(x).__name__ in EMPTY_HANDED:
-        raise TypeError(f"{function} wants {name} to be a tensor that holds its numbers, got a {type(x).__name__}")
+        raise TypeError(f"{function} wants {name} to be a tensor that holds its numbers, got {type(x).__name__}")
     dense = x.layout == torch.strided and not x.is_nested and not x.is_quantized
     if not dense and not (also_jagged and x.layout == torch.jagged):
         kind = "quantized" if x.is_quantized else "nested" if x.is_nested else str(x.layout).removeprefix("torch.")
