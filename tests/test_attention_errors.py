@@ -41,8 +41,8 @@ WRONG_VALUES = {
         q[0, 0], k[0, 0], v[0, 0], enable_gqa=True
     ),
     # masks that would broadcast the wrong way
-    "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got (5,)": lambda: attend(q, k, v, mask(5)),
-    "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got ()": lambda: attend(q, k, v, mask()),
+    "wants attn_mask with an axis for query and one for key, got (5,)": lambda: attend(q, k, v, mask(5)),
+    "wants attn_mask with an axis for query and one for key, got ()": lambda: attend(q, k, v, mask()),
     "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got (5, 4)": lambda: attend(q, k, v, mask(5, 4)),
     "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got (2, 4, 5)": lambda: attend(q, k, v, mask(2, 4, 5)),
     "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got (2, 5)": lambda: attend(q, k, v, mask(2, 5)),

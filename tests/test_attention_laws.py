@@ -252,3 +252,23 @@ def test_empty_tensors_do_what_torchs_do(shape, masked, rng):
     got, expected = (f(query, key, value, mask) for f in (scaled_dot_product_attention, F.scaled_dot_product_attention))
     assert got.shape == (N, L, d_v)
     assert_close(got, expected, **TOLERANCE[got.dtype])
+
+
+@pytest.mark.parametrize("types", [("float32",) * 3, ("float32", "bfloat16", "bfloat16"), ("float64",) * 3], ids=str)
+def test_autocast_chooses_the_types_and_not_the_arithmetic(types, rng):
+    q, k, v = (torch.randn(2, 3, 5, 8, generator=rng).to(getattr(torch, name)) for name in types)
+    with torch.autocast("cpu", torch.bfloat16):
+        got, theirs = scaled_dot_product_attention(q, k, v), F.scaled_dot_product_attention(q, k, v)
+    assert got.dtype == theirs.dtype
+    chosen = [x if x.dtype == torch.float64 else x.bfloat16() for x in (q, k, v)]
+    assert torch.equal(got, scaled_dot_product_attention(*chosen))
+
+
+def test_autocast_leaves_the_arithmetic_between_the_projections(rng):
+    layer = MultiheadAttention(8, 2)
+    x = torch.randn(2, 5, 8, generator=rng)
+    with torch.autocast("cpu", torch.bfloat16):
+        _, weights = layer(x, x, x, average_attn_weights=False)
+        q, k, _ = F.linear(x, layer.in_proj_weight, layer.in_proj_bias).chunk(3, -1)
+    q, k = (each.unflatten(-1, (2, 4)).transpose(1, 2).float() for each in (q, k))
+    assert torch.equal(weights, (0.5 * q @ k.mT).softmax(-1).bfloat16())

@@ -256,3 +256,16 @@ def test_device_dtype_and_repr():
     assert all(p.is_meta and p.dtype == torch.bfloat16 for p in layer.parameters())
     assert repr(layer).startswith("MultiheadAttention(\n  6, 2, dropout=0.1, bias=True, kdim=5\n")
     assert layer.batch_first
+
+
+@pytest.mark.parametrize("options", [{}, {"kdim": 4, "vdim": 3}, {"bias": False}], ids=str)
+def test_reset_parameters_draws_what_torch_draws(options):
+    states = []
+    for made in (ours.MultiheadAttention, nn.MultiheadAttention):
+        torch.manual_seed(0)
+        layer = made(6, 2, batch_first=True, **options)
+        for parameter in layer.parameters():
+            nn.init.constant_(parameter, 7)
+        layer._reset_parameters()
+        states.append(dict(layer.state_dict()))
+    assert_close(*states, rtol=0, atol=0)

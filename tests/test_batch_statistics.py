@@ -54,6 +54,14 @@ def test_is_the_definition(axes, dtype, rng):
     assert_alike((count, mean, m2), by_hand(x, axes), TOLERANCE[wide])
 
 
+@pytest.mark.parametrize("number", [3333.3333, 6e4, -0.1])
+def test_many_equal_numbers_have_no_m2(number):
+    count, mean, m2 = batch_statistics(torch.full((2**20 + 7,), number), 0)
+    assert count == 2**20 + 7
+    assert m2 <= 1e-20 * count * number**2
+    assert mean.item() == pytest.approx(number, rel=1e-6)
+
+
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.floats(-1e3, 1e3), st.integers(0, 2**16))
 def test_any_parts_merge_to_the_whole(sizes, offset, seed):
     generator = torch.Generator().manual_seed(seed)

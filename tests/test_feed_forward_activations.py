@@ -305,3 +305,11 @@ def test_every_beta_compiles(beta, rng):
 def test_complex_numbers_where_torch_takes_them(rng):
     x = torch.complex(normal(9, rng), normal(9, rng))
     assert_close(ours.silu(x), F.silu(x), **TOLERANCE[DOUBLE])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("beta", [1e39, 1e300, 1.7e308])
+def test_the_steepest_swish_is_relu(beta, dtype):
+    x = torch.tensor([-2.0, -1e-3, 0.0, 1e-3, 2.0], dtype=dtype)
+    assert torch.equal(ours.swish(x, beta), ours.relu(x))
+    assert torch.equal(ours.swish(x, -beta), -ours.relu(-x))

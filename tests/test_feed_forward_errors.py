@@ -24,7 +24,7 @@ WRONG_VALUES = {
     "gated_unit wants activation(gate) of shape (2, 5, 6), got (2, 5)": lambda: ours.gated_unit(
         x, x, lambda g: g.sum(-1)
     ),
-    "gated_unit wants value of shape (2, 5, 6), got (5, 6)": lambda: ours.swiglu(x, x[0]),
+    "swiglu wants value of shape (2, 5, 6), got (5, 6)": lambda: ours.swiglu(x, x[0]),
     "gated_unit wants activation to be one of relu, gelu, silu, sigmoid or a function, got 'mish'": lambda: (
         ours.gated_unit(x, x, "mish")
     ),
@@ -41,8 +41,13 @@ def test_wrong_value(message):
 integers = torch.ones(2, 5, 6, dtype=torch.int64)
 WRONG_TYPES = {
     "relu wants x to be a tensor, got float": lambda: ours.relu(1.0),
-    "relu wants x of an integer or floating point type, got torch.bool": lambda: ours.relu(integers.bool()),
-    "relu wants x of an integer or floating point type, got torch.complex64": lambda: ours.relu(x.to(torch.complex64)),
+    "relu wants x of an integer (uint8 or signed) or floating point type, got torch.bool": lambda: ours.relu(x.bool()),
+    "relu wants x of an integer (uint8 or signed) or floating point type, got torch.complex64": lambda: ours.relu(
+        x.to(torch.complex64)
+    ),
+    "relu wants x of an integer (uint8 or signed) or floating point type, got torch.uint16": lambda: ours.relu(
+        x.to(torch.uint16)
+    ),
     "gelu wants x to be a tensor, got list": lambda: ours.gelu([1.0]),
     "gelu wants x of a floating point type, got torch.int64": lambda: ours.gelu(integers),
     "silu wants x to be a tensor, got int": lambda: ours.silu(1),
@@ -54,7 +59,7 @@ WRONG_TYPES = {
     "glu wants dim to be an integer, got float": lambda: ours.glu(x, 0.0),
     "gated_unit wants gate of a floating point type, got torch.int64": lambda: ours.gated_unit(integers, x, "silu"),
     "gated_unit wants value of a floating point type, got torch.int64": lambda: ours.gated_unit(x, integers, "silu"),
-    "gated_unit wants value to be a tensor, got float": lambda: ours.swiglu(x, 1.0),
+    "swiglu wants value to be a tensor, got float": lambda: ours.swiglu(x, 1.0),
     "gated_unit wants activation to be one of relu, gelu, silu, sigmoid or a function, got int": lambda: (
         ours.gated_unit(x, x, 1)
     ),

@@ -50,6 +50,15 @@ def test_is_the_formula_rounded_once(update, dtype, value_dtype, rng):
     assert_close(got.double(), expected, **close)
 
 
+@BOTH
+@pytest.mark.parametrize("momentum", [0.0, 0.3, 0.5, 0.7, 1.0])
+def test_of_numbers_without_a_finite_difference_it_is_the_formula(update, momentum):
+    far = [math.inf, -math.inf, 3e38, -3e38, 1.0, math.nan]
+    average, value = torch.cartesian_prod(torch.tensor(far), torch.tensor(far)).unbind(-1)
+    expected = ((1 - momentum) * average.double() + momentum * value.double()).float()
+    assert_close(update(average.clone(), value, momentum), expected, equal_nan=True)
+
+
 def test_the_first_is_a_new_tensor_and_the_second_is_not():
     average, value = torch.tensor([4.0]), torch.tensor([8.0])
     new = ema_update(average, value, 0.25)

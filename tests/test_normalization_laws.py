@@ -1,5 +1,7 @@
 """What must hold for every input: who influences whom, what is ignored, and what the gradients are."""
 
+import math
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -69,6 +71,37 @@ def test_constant_rows_stay_finite(name, dtype):
     constant = norm(torch.full(SHAPE, 3.0, dtype=dtype))
     assert torch.isfinite(constant).all()
     assert torch.equal(constant, torch.zeros_like(constant)) == (name != "rms_norm")
+
+
+@pytest.mark.parametrize("number", [3333.3333, 6e4, -0.1, 1e12])
+@pytest.mark.parametrize("count", [1000, 50176, 2**20 + 7])
+def test_many_equal_numbers_are_their_mean(number, count):
+    row = torch.full((1, 1, count), number)
+    nothing = torch.zeros_like(row)
+    assert torch.equal(ours.layer_norm(row, (count,)), nothing)
+    assert torch.equal(ours.group_norm(row, 1), nothing)
+    assert torch.equal(ours.instance_norm(row), nothing)
+    assert torch.equal(ours.batch_norm(row, None, None, training=True), nothing)
+    assert torch.equal(ours.standardize(row, (0, 2)), nothing)
+
+
+def test_infinity_in_a_batch_is_the_mean_as_in_torch():
+    x = torch.tensor([[math.inf], [1.0], [2.0]])
+    for batch_norm in (ours.batch_norm, torch.nn.functional.batch_norm):
+        mean, var = torch.zeros(1), torch.ones(1)
+        assert batch_norm(x, mean, var, training=True).isnan().all()
+        assert mean == math.inf
+
+
+@pytest.mark.parametrize("momentum", [0.1, 0.9])
+def test_infinite_running_statistics_stay_as_in_torch(momentum, rng):
+    x = torch.randn(5, 3, generator=rng)
+    results = []
+    for batch_norm in (ours.batch_norm, torch.nn.functional.batch_norm):
+        mean, var = torch.tensor([math.inf, -math.inf, 3e38]), torch.tensor([math.inf, 1.0, 3e38])
+        batch_norm(x, mean, var, training=True, momentum=momentum)
+        results.append((mean, var))
+    assert_close(*results)
 
 
 @each_norm

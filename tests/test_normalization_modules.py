@@ -134,6 +134,49 @@ def test_reset_running_stats(rng):
     ours.BatchNorm(3, track_running_stats=False).reset_running_stats()  # nothing to forget
 
 
+@each_pair
+def test_reset_parameters_starts_again(pair, rng):
+    norm, reference, shape = build(pair)
+    for module in (norm, reference):
+        randomize(module, rng)
+        module(torch.randn(shape, generator=rng))
+        module.reset_parameters()
+    assert_close(dict(norm.state_dict()), dict(reference.state_dict()), rtol=0, atol=0)
+    assert_close(dict(norm.state_dict()), dict(build(pair)[0].state_dict()), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_state_without_a_count_of_batches_loads_as_in_torch(device):
+    loaded = []
+    for made in (ours.BatchNorm, nn.BatchNorm1d):
+        norm, old = made(3), dict(made(3).state_dict())
+        norm(torch.ones(2, 3))
+        norm = norm.to(device)
+        del old["num_batches_tracked"]
+        norm.load_state_dict(old, assign=device == "meta")
+        loaded.append(dict(norm.state_dict()))
+    assert_close(*loaded)
+
+
+@pytest.mark.parametrize("saved_with", ["num_batches_tracked", "running_mean"])
+def test_newer_state_has_to_be_whole(saved_with):
+    norm = ours.BatchNorm(3)
+    state = norm.state_dict()
+    del state[saved_with]
+    with pytest.raises(RuntimeError, match=f"Missing key.*{saved_with}"):
+        norm.load_state_dict(state)
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_batches_need_not_be_counted(momentum, rng):
+    x = torch.randn(5, 3, generator=rng)
+    norms = [made(3, momentum=momentum) for made in (ours.BatchNorm, nn.BatchNorm1d)]
+    for norm in norms:
+        norm.num_batches_tracked = None
+    assert_close(norms[0](x), norms[1](x))
+    assert_close(dict(norms[0].state_dict()), dict(norms[1].state_dict()))
+
+
 def test_tracking_can_be_switched_off_later(rng):
     # torch's habit: train() then uses the batch and leaves the buffers alone; eval() still uses them
     norm, reference = ours.BatchNorm(3), nn.BatchNorm1d(3)

@@ -26,13 +26,13 @@ WRONG_VALUES = {
         sinusoidal_encoding(3, 5)
     ),
     "sinusoidal_encoding wants base to be finite and above 0, got 0": lambda: sinusoidal_encoding(3, 4, 0),
-    "sinusoidal_encoding wants base to be at least 0, got -1.5": lambda: sinusoidal_encoding(3, 4, -1.5),
-    "sinusoidal_encoding wants base to be at least 0, got nan": lambda: sinusoidal_encoding(3, 4, NAN),
+    "sinusoidal_encoding wants base to be finite and above 0, got -1.5": lambda: sinusoidal_encoding(3, 4, -1.5),
+    "sinusoidal_encoding wants base to be finite and above 0, got nan": lambda: sinusoidal_encoding(3, 4, NAN),
     "sinusoidal_encoding wants base to be finite and above 0, got inf": lambda: sinusoidal_encoding(3, 4, INF),
     "wavelengths wants d_model to be even, a sine and a cosine for every frequency, got 3": lambda: wavelengths(3),
     "wavelengths wants base to be finite and above 0, got 0.0": lambda: wavelengths(4, 0.0),
     "shift_matrix wants d_model to be even, a sine and a cosine for every frequency, got 1": lambda: shift_matrix(2, 1),
-    "shift_matrix wants base to be at least 0, got -2": lambda: shift_matrix(2, 4, -2),
+    "shift_matrix wants base to be finite and above 0, got -2": lambda: shift_matrix(2, 4, -2),
     "shift_matrix wants offset to be between -2147483648 and 2147483648, got nan": lambda: shift_matrix(NAN, 4),
     "shift_matrix wants offset to be between -2147483648 and 2147483648, got 2147483649": lambda: shift_matrix(
         2**31 + 1, 4
@@ -44,7 +44,7 @@ WRONG_VALUES = {
         rotary_embedding(x[..., :3], at)
     ),
     "rotary_embedding wants base to be finite and above 0, got 0": lambda: rotary_embedding(x, at, 0),
-    "rotary_embedding wants base to be at least 0, got -1": lambda: rotary_embedding(x, at, -1),
+    "rotary_embedding wants base to be finite and above 0, got -1": lambda: rotary_embedding(x, at, -1),
     "rotary_embedding wants pairing to be 'adjacent' or 'half', got 'interleaved'": lambda: rotary_embedding(
         x, at, pairing="interleaved"
     ),

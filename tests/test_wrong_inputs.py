@@ -31,6 +31,7 @@ from blocklab import (
     positional_encoding,
     transformer,
 )
+from blocklab.arguments import EMPTY_HANDED
 from wrong_values import (
     BEYOND_FLOAT,
     FORMS,
@@ -489,6 +490,8 @@ def words(value: object) -> list[str]:
     """By one of these a message tells what came."""
     if isinstance(value, bool) or (callable(value) and not isinstance(value, type | nn.Module)):
         return [""]  # of a flag there is but one other; of a function the message tells what it made
+    if type(value).__name__ in EMPTY_HANDED:
+        return [type(value).__name__]
     if isinstance(value, Tensor):
         kinds = ["nested", "quantized", "dense", str(value.dtype)] + [str(value.device)] * (value.device.type != "cpu")
         if value.is_nested and value.layout == torch.strided:
@@ -662,12 +665,76 @@ def test_a_function_of_something_else_is_no_activation(activation):
 
 
 def test_what_goes_wrong_within_an_activation_is_its_own_error():
-    with pytest.raises(TypeError, match=r"^from within$"):
+    with pytest.raises(TypeError, match=r"^from within\nThis comes from the activation that gated_unit was given"):
         feed_forward.gated_unit(x, x, failing)
 
 
 def failing(_gate):
     raise TypeError("from within")
+
+
+@pytest.mark.parametrize(
+    ("who", "call"),
+    {
+        "gated_unit": lambda failing: feed_forward.gated_unit(x, x, failing),
+        "FeedForward": lambda failing: feed_forward.FeedForward(5, 8, failing)(x),
+        "EncoderLayer": lambda failing: transformer.EncoderLayer(6, 3, 4, activation=failing)(sequence),
+    }.items(),
+)
+@pytest.mark.parametrize("activation", [nn.Linear(3, 3), nn.PReLU(9), failing], ids=lambda a: type(a).__name__)
+def test_what_goes_wrong_within_an_activation_says_whose_it_is(who, call, activation):
+    with pytest.raises((RuntimeError, TypeError)) as caught:
+        call(activation)
+    assert any(f"activation that {who} was given" in note for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize("activation", [torch.relu_, nn.ReLU(inplace=True), lambda gate: gate.mul_(2)])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
+def test_an_activation_in_place_leaves_the_callers_gate(activation, dtype):
+    gate = -x.detach().to(dtype)
+    before = gate.clone()
+    with torch.no_grad():
+        feed_forward.gated_unit(gate, gate, activation)
+    assert torch.equal(gate, before)
+
+
+INNER = [
+    (feed_forward.FeedForward, (5, 8), x, ("linear1", "linear2")),
+    (feed_forward.SwiGLU, (5, 8), x, ("w1", "w2", "w3")),
+    (transformer.EncoderLayer, (6, 3, 4), sequence, ("linear1", "linear2", "self_attn", "self_attn.out_proj")),
+]
+
+
+@pytest.mark.parametrize(
+    ("made", "sizes", "x", "inner"), [(made, sizes, x, inner) for made, sizes, x, names in INNER for inner in names]
+)
+def test_an_inner_layer_of_another_type_is_named_as_weights(made, sizes, x, inner):
+    module = made(*sizes)
+    module.get_submodule(inner).double()
+    with pytest.raises(TypeError, match=r"wants .* of torch.float64, the type of its weights, got torch.float32"):
+        module(x)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_heads_of_another_type_are_named_as_weights(packed):
+    heads = attention.MultiheadAttention(6, 2, **({} if packed else {"kdim": 4, "vdim": 3}))
+    name = "in_proj_weight" if packed else "v_proj_weight"
+    setattr(heads, name, nn.Parameter(getattr(heads, name).double()))
+    with pytest.raises(TypeError, match=r"MultiheadAttention wants .* of torch.float64, the type of its weights"):
+        heads(QUERY, *(QUERY, QUERY) if packed else (KEY, VALUE))
+
+
+def test_a_rotation_under_vmap_does_not_look_at_the_positions():
+    x, positions = torch.randn(3, 5, 4), torch.arange(15).view(3, 5)
+    got = torch.func.vmap(positional_encoding.rotary_embedding)(x, positions)
+    assert_close(got, positional_encoding.rotary_embedding(x, positions))
+
+
+def test_a_norm_of_inference_mode_is_not_trained():
+    with torch.inference_mode():
+        norm = normalization.BatchNorm(6)
+    with pytest.raises(ValueError, match="BatchNorm wants num_batches_tracked that it may write to, got a tensor made"):
+        norm(x)
 
 
 def test_tensors_of_inference_mode_are_not_written_to():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 
 NAN, INF = math.nan, math.inf
 
@@ -243,6 +244,9 @@ class Array:
             yield None
         yield from self._types(good)
         yield from self._layouts(good)
+        yield from [nn.UninitializedParameter(), nn.UninitializedBuffer()]
+        if good.dim() >= 2:
+            yield from [causal_upper_left(*good.shape[-2:]), causal_lower_right(*good.shape[-2:])]
         if not self.alone:
             yield good.to("meta")
         for axis in self.bound:

@@ -5,6 +5,7 @@ an integer and a flag are, torch's own functions decide: nothing else is taken f
 """
 
 import contextlib
+import itertools
 import math
 import numbers
 import reprlib
@@ -20,6 +21,7 @@ NUMBERS = numbers.Real, torch.SymInt, torch.SymFloat
 LARGEST = 2**30  # numbers in a matrix, 4 GiB of float32: those of the largest models have 2**29.7
 LARGEST_TABLE = 2**27  # numbers in a table that float64 computes: 1 GiB, and a few times that on the way
 EXACT = 2**53  # up to here float64 holds every integer
+EMPTY_HANDED = "CausalBias", "UninitializedParameter", "UninitializedBuffer"  # the first is slow to import: by name
 
 
 def widen(x: Tensor) -> Tensor:
@@ -34,6 +36,8 @@ def want_tensor(function: str, name: str, x: Tensor, also_jagged: bool = False) 
     """Refuse, with a TypeError, what is not a tensor whose numbers all have a place of their own in memory."""
     if not isinstance(x, Tensor):
         raise TypeError(f"{function} wants {name} to be a tensor, got {came(x)}")
+    if type(x).__name__ in EMPTY_HANDED:
+        raise TypeError(f"{function} wants {name} to be a tensor that holds its numbers, got {type(x).__name__}")
     dense = x.layout == torch.strided and not x.is_nested and not x.is_quantized
     if not dense and not (also_jagged and x.layout == torch.jagged):
         kind = "quantized" if x.is_quantized else "nested" if x.is_nested else str(x.layout).removeprefix("torch.")
@@ -71,15 +75,14 @@ def want_one_device(function: str, **tensors: Tensor) -> None:
             raise ValueError(f"{function} wants {name} on {device}, as {first}, got it on {tensors[name].device}")
 
 
-def want_like_weights(function: str, layer: nn.Module, **inputs: Tensor) -> None:
-    """Refuse inputs of a linear layer that lie elsewhere (ValueError) or have another type (TypeError) than its weight.
+def want_like_weights(function: str, *layers: nn.Module | Tensor, **inputs: Tensor) -> None:
+    """Refuse inputs of linear layers that lie elsewhere (ValueError) or have another type (TypeError) than a weight.
 
-    Where autocast is on, it chooses the type; a layer put in that one's place (a quantized one) has rules of its own.
+    Where autocast is on, it chooses the type; a layer put in one's place (a quantized one) has rules of its own.
     """
-    weight = getattr(layer, "weight", None)
-    if not isinstance(weight, Tensor) or weight.dtype not in FLOATS:
-        return
-    for name, x in inputs.items():
+    weights = [getattr(layer, "weight", layer) for layer in layers]
+    weights = [weight for weight in weights if isinstance(weight, Tensor) and weight.dtype in FLOATS]
+    for weight, (name, x) in itertools.product(weights, inputs.items()):
         if x.device != weight.device:
             raise ValueError(f"{function} wants {name} on {weight.device}, as its weights, got it on {x.device}")
         if x.dtype != weight.dtype and not casts(x):
@@ -89,6 +92,11 @@ def want_like_weights(function: str, layer: nn.Module, **inputs: Tensor) -> None
 def casts(x: Tensor) -> bool:
     """Whether autocast is on where x lies, and takes x: it leaves float64 alone."""
     return x.dtype != torch.float64 and not x.is_meta and torch.is_autocast_enabled(x.device.type)
+
+
+def autocast(x: Tensor) -> Tensor:
+    """x in the type that autocast chooses, where it is on."""
+    return x.to(torch.get_autocast_dtype(x.device.type)) if casts(x) else x
 
 
 def want_shape(function: str, shape: Sequence[int], **tensors: Tensor | None) -> None:
@@ -208,8 +216,9 @@ def activate(function: str, activation: Callable[[Tensor], Tensor], **inputs: Te
     [(name, x)] = inputs.items()
     try:
         y, name = activation(x), f"activation({name})"
-    except TypeError as error:
-        if error.__traceback__.tb_next is not None:  # from within
+    except Exception as error:
+        if not isinstance(error, TypeError) or error.__traceback__.tb_next is not None:  # from within
+            error.add_note(f"This comes from the activation that {function} was given, for {name} of {tuple(x.shape)}.")
             raise
         raise TypeError(
             f"{function} wants activation to be a function of one tensor, got one that says: {error}"

@@ -14,6 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from blocklab.arguments import (
+    autocast,
+    casts,
     want_factory,
     want_flag,
     want_float,
@@ -43,17 +45,20 @@ def scaled_dot_product_attention(
 
         y = dropout(softmax(scale * query @ key.T + mask)) @ value,   scale = 1 / sqrt(d) if None
 
-    query: (*, L, d), key: (*, S, d), value: (*, S, d_v), result: (*, L, d_v) of their dtype. attn_mask: any shape that
-    broadcasts to (*, L, S); **True takes part**, False does not; a float is added. is_causal stands for the mask that
+    query: (*, L, d), key: (*, S, d), value: (*, S, d_v), result: (*, L, d_v) of their dtype. attn_mask: two axes or
+    more, which broadcast to (*, L, S); **True takes part**, False does not; a float is added. is_causal: the mask that
     lets query i see keys 0 to i. A query that may see no key gets zeros. dropout_p > 0 drops in eval too. enable_gqa:
     (*, h, L, d) with fewer heads in key and value, each of which serves h / heads neighbouring query heads.
 
-    The arithmetic is float32 or wider and is rounded once, at the end. Raises ValueError for a wrong shape, a mask
-    beside is_causal and dropout_p outside [0, 1], TypeError for an integer tensor or mask and for mixed types.
+    Arithmetic in float32 or wider, rounded once, under autocast too, which turns query, key and value into its type.
+    Raises ValueError for a wrong shape, a mask beside is_causal and dropout_p outside [0, 1], TypeError for an integer
+    tensor or mask and for mixed types.
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, equation 1; groups: Ainslie et al. 2023, arXiv:2305.13245
     """
     function = "scaled_dot_product_attention"
+    want_float(function, query=query, key=key, value=value)
+    query, key, value = autocast(query), autocast(key), autocast(value)
     _want_attention(function, query, key, value)
     dropout_p = want_range(function, "dropout_p", dropout_p, 0, 1)
     want_flag(function, is_causal=is_causal, enable_gqa=enable_gqa)
@@ -93,6 +98,9 @@ def _attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float, scale: float | None = None
 ) -> tuple[Tensor, Tensor]:
     """The result, in the type of value, and the weights (*, L, S) that went into it, in the wide type."""
+    if casts(query):  # it would round the factors of both products
+        with torch.autocast(query.device.type, enabled=False):
+            return _attend(query, key, value, mask, dropout_p, scale)
     scale = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
     scores = scale * widen(query) @ widen(key).mT
     weights = F.dropout(_masked_softmax(scores, mask), dropout_p)
@@ -136,8 +144,7 @@ def _repeat_heads(function: str, query: Tensor, name: str, x: Tensor) -> Tensor:
 
 
 def _want_attention(function: str, query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Refuse what is not (*, L, d), (*, S, d) and (*, S, d_v) of one floating point type."""
-    want_float(function, query=query, key=key, value=value)
+    """Refuse what is not (*, L, d), (*, S, d) and (*, S, d_v) of one type."""
     if not query.dtype == key.dtype == value.dtype:
         got = f"{query.dtype}, {key.dtype} and {value.dtype}"
         raise TypeError(f"{function} wants query, key and value of one type, got {got}")
@@ -174,7 +181,9 @@ def _want_mask(function: str, name: str, mask: Tensor, **beside: Tensor) -> None
 def _want_broadcast(function: str, shape: tuple[int, ...], mask: Tensor) -> None:
     """Refuse, with a ValueError, a mask without axes for query and key, or one that would make the scores larger."""
     fits = all(m in (1, n) for m, n in zip(mask.shape[::-1], shape[::-1], strict=False))
-    if not (2 <= mask.dim() <= len(shape) and fits):
+    if mask.dim() < 2:
+        raise ValueError(f"{function} wants attn_mask with an axis for query and one for key, got {tuple(mask.shape)}")
+    if not (mask.dim() <= len(shape) and fits):
         raise ValueError(f"{function} wants attn_mask of a shape that broadcasts to {shape}, got {tuple(mask.shape)}")
 
 
@@ -238,13 +247,24 @@ class MultiheadAttention(nn.Module):
         for name in ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"):
             matrix = torch.empty(shapes[name], device=device, dtype=dtype) if name in shapes else None
             self.register_parameter(name, None if matrix is None else nn.Parameter(matrix))
-        zeros = torch.zeros(3 * embed_dim, device=device, dtype=dtype)
-        self.register_parameter("in_proj_bias", nn.Parameter(zeros) if bias else None)
+        numbers = torch.empty(3 * embed_dim, device=device, dtype=dtype) if bias else None
+        self.register_parameter("in_proj_bias", None if numbers is None else nn.Parameter(numbers))
         self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
-        for name in shapes:
-            nn.init.xavier_uniform_(getattr(self, name))
-        if bias:
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        """Draw anew what comes before the heads and zero the biases. torch's name, and its reach: out_proj stays."""
+        for matrix in self._projection_weights():
+            nn.init.xavier_uniform_(matrix)
+        if self.in_proj_bias is not None:
+            nn.init.zeros_(self.in_proj_bias)
             nn.init.zeros_(self.out_proj.bias)
+
+    def _projection_weights(self) -> list[Tensor]:
+        """The matrices before the heads: one over the other, or one each."""
+        if self.in_proj_weight is not None:
+            return [self.in_proj_weight]
+        return [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
 
     def forward(
         self,
@@ -272,10 +292,8 @@ class MultiheadAttention(nn.Module):
 
     def _projections(self) -> list[tuple[Tensor, Tensor | None]]:
         """Weight and bias of query, key and value."""
-        if self.in_proj_weight is not None:
-            weights = self.in_proj_weight.chunk(3)
-        else:
-            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+        weights = self._projection_weights()
+        weights = weights[0].chunk(3) if len(weights) == 1 else weights
         biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         return list(zip(weights, biases, strict=True))
 
@@ -304,7 +322,8 @@ class MultiheadAttention(nn.Module):
         rows = (*query.shape[:-2], key.shape[-2])  # (N, S)
         want_shape("MultiheadAttention", (*rows, self.kdim), key=key)
         want_shape("MultiheadAttention", (*rows, self.vdim), value=value)
-        want_like_weights("MultiheadAttention", self.out_proj, query=query, key=key, value=value)
+        weights = *self._projection_weights(), self.out_proj
+        want_like_weights("MultiheadAttention", *weights, query=query, key=key, value=value)
 
     def extra_repr(self) -> str:
         widths = "".join(

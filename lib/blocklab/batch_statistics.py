@@ -31,7 +31,8 @@ def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor,
     total = wide.sum(axes, keepdim=True)
     count = math.prod([x.shape[axis] for axis in axes]) if x.dim() else 1
     mean = total / max(count, 1)
-    return count, mean.squeeze(axes), (wide - mean).square().sum(axes)
+    rough = wide - mean.detach()  # the mean of many numbers is rounded, and its square would count for each of them
+    return count, mean.squeeze(axes), (rough - rough.sum(axes, keepdim=True) / max(count, 1)).square().sum(axes)
 
 
 def merge_statistics(
@@ -43,7 +44,8 @@ def merge_statistics(
         m2 = m2_a + m2_b + delta**2 * count_a * count_b / count
 
     mean_a, m2_a, mean_b, m2_b: one shape, which the results have too, in float32 or wider. A part that is empty, as
-    `batch_statistics` gives it, changes nothing. No digits cancel, however far the numbers are from 0.
+    `batch_statistics` gives it, changes nothing. No digits cancel, however far the numbers are from 0; where the type
+    cannot hold delta or its square, mean and m2 are not finite. That no m2 is negative is up to the caller.
 
     Raises ValueError for shapes that differ and negative counts, TypeError for anything but integers and float tensors.
 

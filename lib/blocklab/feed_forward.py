@@ -45,8 +45,8 @@ def relu(x: Tensor) -> Tensor:
     want_tensor("relu", "x", x, also_jagged=True)
     if x.is_floating_point():
         want_float("relu", also_jagged=True, x=x)
-    elif x.is_complex() or x.dtype == torch.bool:
-        raise TypeError(f"relu wants x of an integer or floating point type, got {x.dtype}")
+    elif x.dtype not in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
+        raise TypeError(f"relu wants x of an integer (uint8 or signed) or floating point type, got {x.dtype}")
     return torch.threshold(x, 0, 0)  # x where it is above 0, else 0; NaN stays NaN
 
 
@@ -96,8 +96,8 @@ def swish(x: Tensor, beta: float | Tensor = 1.0) -> Tensor:
 
         swish(x) = x sigmoid(beta x);   beta = 0 gives x / 2,   beta towards infinity gives relu(x)
 
-    x: any shape; beta: a number, or a tensor () when it is learned; result: shape and dtype of x. The minimum is
-    -0.278 / beta, and that is also how far it gets from relu.
+    x: any shape, finite for these; beta: a number, or a tensor () when it is learned, whose number is not looked at;
+    result: shape and dtype of x. The minimum is -0.278 / beta, and that is also how far it gets from relu.
 
     The arithmetic is float32 or wider and is rounded once, at the end.
 
@@ -115,6 +115,8 @@ def swish(x: Tensor, beta: float | Tensor = 1.0) -> Tensor:
         beta = want_range("swish", "beta", beta, -math.inf)
         if not -math.inf < beta < math.inf:
             raise ValueError(f"swish wants beta to be finite, got {beta}")
+        steepest = torch.finfo(torch.promote_types(x.dtype, torch.float32)).max  # relu to the last bit, infinity NaN
+        beta = max(-steepest, min(beta, steepest))
     wide = widen(x)
     return (wide * torch.sigmoid(beta * wide)).to(x.dtype)
 
@@ -140,7 +142,7 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
     if x.shape[dim] % 2:
         raise ValueError(f"glu wants axis {dim} of x to be even, got x of {tuple(x.shape)}")
     value, gate = x.tensor_split(2, dim)
-    return gated_unit(gate, value, torch.sigmoid)
+    return _gated_unit("glu", gate, value, torch.sigmoid)
 
 
 def gated_unit(gate: Tensor, value: Tensor, activation: str | Activation) -> Tensor:
@@ -158,10 +160,17 @@ def gated_unit(gate: Tensor, value: Tensor, activation: str | Activation) -> Ten
 
     Source: Shazeer 2020, arXiv:2002.05202
     """
-    want_float("gated_unit", also_jagged=True, gate=gate, value=value)
-    want_shape("gated_unit", gate.shape, value=value)
-    activation = want_activation("gated_unit", activation, ACTIVATIONS)
-    opened = activate("gated_unit", activation, gate=widen(gate))
+    return _gated_unit("gated_unit", gate, value, activation)
+
+
+def _gated_unit(function: str, gate: Tensor, value: Tensor, activation: str | Activation) -> Tensor:
+    want_float(function, also_jagged=True, gate=gate, value=value)
+    want_shape(function, gate.shape, value=value)
+    activation = want_activation(function, activation, ACTIVATIONS)
+    wide = widen(gate)
+    if wide is gate and activation not in ACTIVATIONS.values():
+        wide = gate.clone()  # it may write in place, as nn.ReLU(inplace=True) does
+    opened = activate(function, activation, gate=wide)
     return (opened * widen(value)).to(torch.promote_types(gate.dtype, value.dtype))
 
 
@@ -178,7 +187,7 @@ def swiglu(gate: Tensor, value: Tensor) -> Tensor:
 
     Source: Shazeer 2020, arXiv:2002.05202
     """
-    return gated_unit(gate, value, silu)
+    return _gated_unit("swiglu", gate, value, silu)
 
 
 ACTIVATIONS = {"relu": relu, "gelu": gelu, "silu": silu, "sigmoid": torch.sigmoid}
@@ -294,7 +303,7 @@ class FeedForward(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_features("FeedForward", x, self.d_model, self.linear1)
+        _want_features("FeedForward", x, self.d_model, self.linear1, self.linear2)
         opened = activate("FeedForward", self.activation, hidden=self.linear1(x))
         return self.linear2(self.dropout(opened))
 
@@ -333,15 +342,15 @@ class SwiGLU(nn.Module):
         self.w3 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_features("SwiGLU", x, self.d_model, self.w1)
+        _want_features("SwiGLU", x, self.d_model, self.w1, self.w3, self.w2)
         return self.w2(swiglu(self.w1(x), self.w3(x)))
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, {self.hidden}"
 
 
-def _want_features(function: str, x: Tensor, d_model: int, first: nn.Module) -> None:
+def _want_features(function: str, x: Tensor, d_model: int, *layers: nn.Module) -> None:
     want_float(function, also_jagged=True, x=x)
     if x.shape[-1:] != (d_model,):
         raise ValueError(f"{function} wants x of shape (*, {d_model}), got {tuple(x.shape)}")
-    want_like_weights(function, first, x=x)
+    want_like_weights(function, *layers, x=x)

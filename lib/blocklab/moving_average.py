@@ -26,8 +26,9 @@ def ema_update(average: Tensor, value: Tensor, momentum: float) -> Tensor:
 
         new = (1 - momentum) * average + momentum * value
 
-    average, value: the same shape; result: shape and dtype of average. With momentum 0 nothing changes, with 1 the
-    average is the value, and an average that meets its own value stays what it is, to the last bit.
+    average, value: the same shape; result: shape and dtype of average. Among finite numbers momentum 0 changes nothing,
+    with 1 the average is the value, and an average that meets its own value stays what it is, to the last bit.
+    Others go as the formula does: 0 times infinity is NaN.
 
     The arithmetic is float32 or wider and is rounded once, at the end.
 
@@ -54,8 +55,9 @@ def ema_update_(average: Tensor, value: Tensor, momentum: float) -> Tensor:
 def interpolate(average: Tensor, value: Tensor, momentum: float | Tensor) -> Tensor:
     """The formula of `ema_update` without its checks: torch's batch_norm takes every momentum, so ours must too."""
     common = torch.promote_types(average.dtype, value.dtype)
-    new = torch.lerp(widen(average.to(common)), widen(value.to(common)), momentum)
-    return new.to(average.dtype)
+    old, value = widen(average.to(common)), widen(value.to(common))
+    new = torch.lerp(old, value, momentum)  # exact at both ends, but by the difference, which may not be finite
+    return torch.where(new.isfinite(), new, (1 - momentum) * old + momentum * value).to(average.dtype)
 
 
 def ema_weights(momentum: float, steps: int, *, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -252,7 +252,8 @@ def _standardize(
     """The result, in the type of x, and the mean and biased variance that went into it, in the wide type."""
     wide = widen(x)
     mean = wide.mean(axes, keepdim=True)
-    centered = wide - mean
+    rough = wide - mean.detach()  # the mean of many numbers is rounded; that of what it leaves is as good as exact,
+    centered = rough - rough.mean(axes, keepdim=True)  # and its derivative is the derivative of both
     variance = centered.square().mean(axes, keepdim=True)  # torch.var takes ten times as long
     return _rescale(centered, variance, eps, weight, bias).to(x.dtype), mean, variance
 
@@ -309,17 +310,43 @@ def _want_divisible(function: str, channels: int, num_groups: int) -> None:
         raise ValueError(f"{function} wants num_groups to divide the {channels} channels, got {num_groups}")
 
 
-class BatchNorm(nn.Module):
+class _Affine(nn.Module):
+    """A Module with a weight and a bias, each of which may be None."""
+
+    def _register(
+        self,
+        shape: Sequence[int],
+        weight: bool,
+        bias: bool,
+        device: torch.device | str | None,
+        dtype: torch.dtype | None,
+    ) -> None:
+        for name, has in (("weight", weight), ("bias", bias)):
+            numbers = torch.empty(shape, device=device, dtype=dtype) if has else None
+            self.register_parameter(name, None if numbers is None else nn.Parameter(numbers))
+
+    def reset_parameters(self) -> None:
+        """Forget what was learned: a weight of ones and a bias of zeros."""
+        if self.weight is not None:
+            nn.init.ones_(self.weight)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+
+class BatchNorm(_Affine):
     """`batch_norm` with a learned weight and bias and running statistics, for (N, C) and (N, C, *) of any rank.
 
     In training the batch's statistics normalize, and the buffers running_mean, running_var (unbiased) follow them with
     `momentum`, the weight of the new batch; momentum=None keeps the plain average of all batches. In eval() the buffers
     normalize, or, with track_running_stats=False, the batch still does.
 
-    Arguments and state_dict keys are those of torch.nn.BatchNorm1d, 2d and 3d.
+    Arguments and state_dict keys are those of torch.nn.BatchNorm1d, 2d and 3d, but it is none of them: what looks for
+    those in a model, as torch.optim.swa_utils.update_bn does, passes it by.
 
     Raises ValueError for a negative eps, a momentum outside [0, 1] and an x without num_features channels.
     """
+
+    _version = 2  # torch's; what its first version saved lacks num_batches_tracked
 
     def __init__(
         self,
@@ -342,33 +369,46 @@ class BatchNorm(nn.Module):
         want_factory("BatchNorm", device, dtype)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        _register_weight_and_bias(self, (num_features,), affine, affine and bias, device, dtype)
+        self._register((num_features,), affine, affine and bias, device, dtype)
         mean = var = batches = None
         if track_running_stats:
-            mean = torch.zeros(num_features, device=device, dtype=dtype)
-            var = torch.ones(num_features, device=device, dtype=dtype)
+            mean, var = (torch.empty(num_features, device=device, dtype=dtype) for _ in range(2))
             batches = torch.tensor(0, device=device)
         self.register_buffer("running_mean", mean)
         self.register_buffer("running_var", var)
         self.register_buffer("num_batches_tracked", batches)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Forget what was learned and every batch seen."""
+        super().reset_parameters()
+        self.reset_running_stats()
 
     def reset_running_stats(self) -> None:
         """Forget every batch seen: mean 0, variance 1."""
         if self.running_mean is not None:
             self.running_mean.zero_()
             self.running_var.fill_(1)
+        if self.num_batches_tracked is not None:
             self.num_batches_tracked.zero_()
+
+    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, local_metadata: dict, *rest) -> None:
+        batches = self.num_batches_tracked
+        if batches is not None and (local_metadata.get("version") or 1) < 2:
+            state_dict.setdefault(f"{prefix}num_batches_tracked", torch.tensor(0) if batches.is_meta else batches)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def forward(self, x: Tensor) -> Tensor:
         _want_channels("BatchNorm", x, self.num_features)
-        mean, var = self.running_mean, self.running_var
+        mean, var, batches = self.running_mean, self.running_var, self.num_batches_tracked
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and not self.track_running_stats:
             mean = var = None
-        if self.training and mean is not None:
-            self.num_batches_tracked.add_(1)
+        if self.training and mean is not None and batches is not None:
+            want_writable("BatchNorm", num_batches_tracked=batches)
+            batches.add_(1)
             if self.momentum is None:  # the n-th of n equal weights
-                momentum = 1 / self.num_batches_tracked.to(widen(mean).dtype)
+                momentum = 1 / batches.to(widen(mean).dtype)
         return batch_norm(x, mean, var, self.weight, self.bias, self.training or mean is None, momentum, self.eps)
 
     def extra_repr(self) -> str:
@@ -378,7 +418,7 @@ class BatchNorm(nn.Module):
         )
 
 
-class LayerNorm(nn.Module):
+class LayerNorm(_Affine):
     """`layer_norm` with a learned weight, which starts at one, and bias, which starts at zero.
 
     Arguments and state_dict keys are those of torch.nn.LayerNorm. Raises ValueError for a negative eps.
@@ -399,9 +439,8 @@ class LayerNorm(nn.Module):
         want_flag("LayerNorm", elementwise_affine=elementwise_affine, bias=bias)
         want_room("LayerNorm", "normalized_shape", *self.normalized_shape)
         want_factory("LayerNorm", device, dtype)
-        _register_weight_and_bias(
-            self, self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype
-        )
+        self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
+        self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -411,7 +450,7 @@ class LayerNorm(nn.Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={affine}, bias={bias}"
 
 
-class GroupNorm(nn.Module):
+class GroupNorm(_Affine):
     """`group_norm` with a learned weight, which starts at one, and bias, which starts at zero.
 
     Arguments and state_dict keys are those of torch.nn.GroupNorm. Raises ValueError for a negative eps, a num_channels
@@ -438,7 +477,8 @@ class GroupNorm(nn.Module):
         want_factory("GroupNorm", device, dtype)
         _want_divisible("GroupNorm", num_channels, num_groups)
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        _register_weight_and_bias(self, (num_channels,), affine, affine and bias, device, dtype)
+        self._register((num_channels,), affine, affine and bias, device, dtype)
+        self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
         _want_channels("GroupNorm", x, self.num_channels)
@@ -449,7 +489,7 @@ class GroupNorm(nn.Module):
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={bias}"
 
 
-class RMSNorm(nn.Module):
+class RMSNorm(_Affine):
     """`rms_norm` with a learned weight, which starts at one. There is no bias.
 
     Arguments and state_dict keys are those of torch.nn.RMSNorm. Raises ValueError for a negative eps.
@@ -470,28 +510,14 @@ class RMSNorm(nn.Module):
         want_flag("RMSNorm", elementwise_affine=elementwise_affine)
         want_room("RMSNorm", "normalized_shape", *self.normalized_shape)
         want_factory("RMSNorm", device, dtype, also_complex=True)
-        weight = torch.ones(self.normalized_shape, device=device, dtype=dtype)
-        self.register_parameter("weight", nn.Parameter(weight) if elementwise_affine else None)
+        self._register(self.normalized_shape, elementwise_affine, False, device, dtype)
+        self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
         return rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-
-
-def _register_weight_and_bias(
-    module: nn.Module,
-    shape: Sequence[int],
-    weight: bool,
-    bias: bool,
-    device: torch.device | str | None,
-    dtype: torch.dtype | None,
-) -> None:
-    """Give the Module a weight of ones and a bias of zeros, or None for one that it does not have."""
-    ones, zeros = torch.ones(shape, device=device, dtype=dtype), torch.zeros(shape, device=device, dtype=dtype)
-    module.register_parameter("weight", nn.Parameter(ones) if weight else None)
-    module.register_parameter("bias", nn.Parameter(zeros) if bias else None)
 
 
 def _want_channels(function: str, x: Tensor, channels: int) -> None:

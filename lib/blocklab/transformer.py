@@ -83,7 +83,7 @@ class EncoderLayer(nn.Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        _want_sequence("EncoderLayer", self.d_model, self.linear1, src=src)
+        _want_sequence("EncoderLayer", self.d_model, self.linear1, self.linear2, src=src)
         masks = {"src_mask": src_mask, "src_key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
         want_masks("EncoderLayer", self.nhead, src, src, **masks)
 
@@ -165,7 +165,7 @@ class DecoderLayer(nn.Module):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        _want_sequence("DecoderLayer", self.d_model, self.linear1, tgt=tgt, memory=memory)
+        _want_sequence("DecoderLayer", self.d_model, self.linear1, self.linear2, tgt=tgt, memory=memory)
         if memory.shape[:-2] != tgt.shape[:-2]:
             wanted = ", ".join(map(str, (*tgt.shape[:-2], "S", self.d_model)))
             raise ValueError(f"DecoderLayer wants memory of shape ({wanted}), got {tuple(memory.shape)}")
@@ -226,10 +226,10 @@ def _want_flags(layer: str, batch_first: bool, **flags: bool) -> None:
         raise ValueError(f"{layer} wants batch_first=True, that is (N, L, d_model), got False")
 
 
-def _want_sequence(layer: str, d_model: int, first: nn.Module, **sequences: Tensor) -> None:
+def _want_sequence(layer: str, d_model: int, *linears: nn.Module, **sequences: Tensor) -> None:
     want_float(layer, **sequences)
     for name, x in sequences.items():
         if x.dim() not in (2, 3) or x.shape[-1] != d_model:
             wanted = f"(N, L, {d_model}) or (L, {d_model})"
             raise ValueError(f"{layer} wants {name} of shape {wanted}, got {tuple(x.shape)}")
-    want_like_weights(layer, first, **sequences)
+    want_like_weights(layer, *linears, **sequences)
