@@ -157,12 +157,14 @@ def _report(
     rows: dict[str, dict[str, Standing]] = {student: {} for student in students.values()}
     for path, standings in found.items():
         row = rows[students[place(path)]]
-        for exercise, standing in standings.items():
-            if exercise not in EXERCISES and exercise not in row and len(row.keys() - EXERCISES.keys()) >= MOST_UNKNOWN:
-                why = faults.get(path.as_posix())
-                faults[path.as_posix()] = str(SEMICOLON).join(filter(None, (why, str(TOO_MANY_UNKNOWN))))
-                break
-            row[exercise] = max(standing, row.get(exercise, standing), key=_worth)  # of equals, the later one
+        unknown = standings.keys() - EXERCISES.keys() - row.keys()
+        room = max(0, MOST_UNKNOWN - len(row.keys() - EXERCISES.keys()))
+        if len(unknown) > room:
+            why = faults.get(path.as_posix())
+            faults[path.as_posix()] = str(SEMICOLON).join(filter(None, (why, str(TOO_MANY_UNKNOWN))))
+        for exercise in standings.keys() - set(sorted(unknown)[room:]):
+            best = row.get(exercise, standings[exercise])
+            row[exercise] = max(standings[exercise], best, key=_worth)  # of equals, the later one
     told = {parent for path in (*found, *map(Path, faults)) for parent in (path, *path.parents)}
     faults |= {path.as_posix(): str(NO_NOTEBOOK) for path in folders if _is_bare(path, told, level)}
     cells = {student: {name: mark for name, (mark, _) in row.items()} for student, row in rows.items()}
