@@ -3,9 +3,11 @@
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -150,7 +152,7 @@ def test_a_cell_that_the_limit_stopped_makes_no_mistake_and_a_pipe_is_not_waited
     monkeypatch.setattr(tempfile, "tempdir", None)
     folder = hand_in(tmp_path / "class", **{"pipe.ipynb": code(FIFO), "slow.ipynb": code("1", SLOW)})
     assert main(["report", str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "100"]) == 1
-    assert marks(tmp_path / "marks.csv") == {"slow": {}}
+    assert marks(tmp_path / "marks.csv") == {"pipe": {}, "slow": {}}
     pipe, slow = capsys.readouterr().err.splitlines()
     assert pipe.startswith("pipe.ipynb: ")
     assert slow == "slow.ipynb: cell 2 stopped after 20 s"
@@ -162,11 +164,12 @@ def test_a_signal_ends_the_report_with_all_that_it_started(tmp_path, number):
     mark, begun, scratch = f"{tmp_path}-sleeper", tmp_path / "begun", tmp_path / "scratch"
     os.mkfifo(begun)
     scratch.mkdir()
-    cells = [SLEEPERS.format(mark=mark), f"open({str(begun)!r}, 'w')", ENDLESS]
+    cells = [SLEEPERS.format(mark=mark), f"open({str(begun)!r}, 'w').close()", ENDLESS]
     hand_in(tmp_path / "class", **{"eve.ipynb": code(*cells)})
     report = [sys.executable, "-P", "-m", "blocklab.checks", "report", "class", "--run"]
-    environment = os.environ | {"TMPDIR": str(scratch)}
-    with subprocess.Popen(report, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    options = {"env": os.environ | {"TMPDIR": str(scratch)}, "stderr": subprocess.PIPE, "text": True}
+    heeding = partial(signal.signal, number, signal.SIG_DFL)  # what a shell starts in the background ignores Ctrl-C
+    with subprocess.Popen(report, cwd=tmp_path, preexec_fn=heeding, **options) as process:
         begun.read_bytes()  # waits until the cell opens it
         process.send_signal(number)
         _, said = process.communicate(timeout=120)
