@@ -343,17 +343,34 @@ def test_any_name_of_a_file_is_written_safely(tmp_path_factory, name, broken):
 )
 def test_a_file_that_cannot_be_opened_is_named(tmp_path, monkeypatch, number, why):
     hand_in(tmp_path, **{"bad.ipynb": notebook(GOOD), "good.ipynb": notebook(GOOD)})
-    really = Path.open
+    really = os.open
 
     def refusing(path, *arguments, **options):
-        if path.name == "bad.ipynb":
+        if Path(path).name == "bad.ipynb":
             raise OSError(number, os.strerror(number), str(path))
         return really(path, *arguments, **options)
 
-    monkeypatch.setattr(Path, "open", refusing)
+    monkeypatch.setattr(os, "open", refusing)
     report = read(tmp_path)
     assert report.cells.keys() == {"good"}
     assert why in report.faults["bad.ipynb"]
+
+
+@pytest.mark.parametrize("make", [fifo, link_to("/dev/zero")], ids=["a pipe", "a link"])
+def test_what_becomes_something_else_while_it_is_opened_is_named(tmp_path, monkeypatch, make):
+    hand_in(tmp_path, **{"bad.ipynb": notebook(GOOD), "good.ipynb": notebook(GOOD)})
+    really = os.open
+
+    def too_late(path, *arguments, **options):
+        if Path(path).name == "bad.ipynb":
+            os.unlink(path)
+            make(Path(path))
+        return really(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", too_late)
+    report = read(tmp_path)
+    assert report.cells.keys() == {"good"}
+    assert report.faults["bad.ipynb"]
 
 
 def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):

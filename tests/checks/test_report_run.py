@@ -2,6 +2,12 @@
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -9,6 +15,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from blocklab.checks.__main__ import main
+from blocklab.checks.stopping import SIGNALS
 from blocklab.checks.verdict import MIME
 from checks.saved_notebooks import cell, hand_in, verdict
 
@@ -117,5 +124,57 @@ def test_what_never_ends_is_ended_with_all_that_it_started(tmp_path, capsys):
     assert main(["report", str(folder), *options]) == 1
     with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
         assert list(csv.reader(file)) == [["学生", "swish", "glu"], ["ada", "a-mistake", "✓"]]
-    assert "运行了 20 秒" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "第 2 个单元格运行了 4 秒" in said
+    assert "运行了 20 秒" in said
     assert not sleepers(mark)
+
+
+FIFO = """
+import os
+from pathlib import Path
+for folder in Path.cwd().parents:
+    for answers in folder.glob("*/answers.jsonl"):
+        answers.unlink()
+        os.mkfifo(answers)
+"""
+SLOW = """
+import time
+from blocklab.checks import check
+def mine(*_): time.sleep(600)
+check("swish", mine, patience=500)
+"""
+
+
+def test_a_cell_that_the_limit_stopped_makes_no_mistake_and_a_pipe_is_not_waited_for(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", ".")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    folder = hand_in(tmp_path / "class", **{"pipe.ipynb": code(FIFO), "slow.ipynb": code("1", SLOW)})
+    assert main(["report", str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "100"]) == 1
+    assert marks(tmp_path / "marks.csv") == {"pipe": {}, "slow": {}}
+    pipe, slow = capsys.readouterr().err.splitlines()
+    assert pipe.startswith("pipe.ipynb: ")
+    assert slow == "slow.ipynb: cell 2 stopped after 20 s"
+    assert not list(tmp_path.glob(".blocklab-*"))
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_the_report_with_all_that_it_started(tmp_path, number):
+    mark, begun, scratch = f"{tmp_path}-sleeper", tmp_path / "begun", tmp_path / "scratch"
+    os.mkfifo(begun)
+    scratch.mkdir()
+    cells = [SLEEPERS.format(mark=mark), f"open({str(begun)!r}, 'w').close()", ENDLESS]
+    hand_in(tmp_path / "class", **{"eve.ipynb": code(*cells)})
+    report = [sys.executable, "-P", "-m", "blocklab.checks", "report", "class", "--run"]
+    options = {"env": os.environ | {"TMPDIR": str(scratch)}, "stderr": subprocess.PIPE, "text": True}
+    heeding = partial(signal.signal, number, signal.SIG_DFL)  # what a shell starts in the background ignores Ctrl-C
+    with subprocess.Popen(report, cwd=tmp_path, preexec_fn=heeding, **options) as process:
+        begun.read_bytes()  # waits until the cell opens it
+        process.send_signal(number)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 128 + number
+    assert said.count("\n") == 1
+    assert not sleepers(mark)
+    assert not list(scratch.glob(".blocklab-*"))
+    assert not list(tmp_path.glob("report*"))

@@ -81,7 +81,7 @@ def test_a_level_says_who_a_student_is(tmp_path, level, students, capsys):
     folder = handed_in(tmp_path / "class", "a/eve/05.ipynb a/bo/06.ipynb b/eve.ipynb")
     assert main(["report", str(folder), "--out", str(tmp_path / "marks"), "--level", level]) == 0
     rows = (tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()
-    assert sorted(row.split(",")[0] for row in rows[1:]) == students.split()
+    assert sorted(row.split(",")[0].strip('"') for row in rows[1:]) == students.split()
 
 
 @pytest.mark.parametrize("chosen", ["en", "zh"])

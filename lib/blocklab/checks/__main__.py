@@ -1,9 +1,11 @@
-"""`python -m blocklab.checks report FOLDER`: a table of the class, students by exercises, as HTML and CSV."""
+"""`python -P -m blocklab.checks report FOLDER`: a table of the class, students by exercises, as HTML and CSV."""
 
 import argparse
 import contextlib
 import importlib.util
+import os
 import sys
+import uuid
 from pathlib import Path
 
 from blocklab import language
@@ -12,10 +14,13 @@ from blocklab.language import Text
 from .printable import printable
 from .report import Report, Run, read
 from .report_pages import as_csv, as_html
+from .stopping import Stopped, stopping
 
 NO_NOTEBOOK = Text(en="There is no notebook in {folder}.", zh="{folder} 里没有笔记本。")
 RUN_NEEDS = Text(en="--run needs {package}: pip install {package}", zh="--run 需要 {package}：pip install {package}")
 
+FOLDER_WANTED = Text(en="wants the name of a folder, got an empty one", zh="需要文件夹的名字，得到的是空的")
+STOPPED = Text(en="stopped ({signal}); nothing was written", zh="已停止（{signal}），没有写出报告")
 LEVEL = Text(en="wants a whole number from 1 to 999, got {got}", zh="需要 1 到 999 的整数，得到的是 {got}")
 SECONDS_WANTED = Text(
     en="wants seconds from 1 to {longest}, got {got}", zh="需要 1 到 {longest} 的秒数，得到的是 {got}"
@@ -38,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     report = parser.add_subparsers(required=True, metavar="report").add_parser(
         "report", help="which mistakes a class makes"
     )
-    report.add_argument("folder", type=Path, help="the students' notebooks: one each, or a folder each")
+    report.add_argument("folder", type=_folder, help="the students' notebooks: one each, or a folder each")
     report.add_argument("--out", type=Path, default=Path(NAME), help="name of the two files, without ending")
     report.add_argument("--language", choices=language.LANGUAGES, default="en")
     report.add_argument(
@@ -58,10 +63,20 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     language.choose(options.language)
     try:
-        return _report(options)
+        with stopping():
+            return _report(options)
+    except Stopped as stopped:
+        print(STOPPED.format(signal=stopped), file=sys.stderr)
+        return stopped.status
     except (ValueError, OSError) as error:
         print(printable(error), file=sys.stderr)
         return 2
+
+
+def _folder(text: str) -> Path:
+    if not text:  # which would be the current folder
+        raise argparse.ArgumentTypeError(str(FOLDER_WANTED))
+    return Path(text)
 
 
 def _level(text: str) -> int:
@@ -103,18 +118,35 @@ def _runner(options: argparse.Namespace) -> contextlib.AbstractContextManager[Ru
 
 
 def _write(report: Report, out: Path) -> None:
-    """Write both files; into a folder under their usual name, and in place of what was there, were it a link."""
+    """Write both files; into a folder under their usual name, and in place of what was there, were it a link.
+
+    They are written beside it first, so that an earlier report stays whole where there is no room for this one.
+    """
     out = out / NAME if out.is_dir() else out
     out.parent.mkdir(parents=True, exist_ok=True)
-    for ending, text in ((".html", as_html(report)), (".csv", "\ufeff" + as_csv(report))):  # Excel wants the mark
-        path = out.with_name(out.name + ending)
-        path.unlink(missing_ok=True)
+    new: dict[Path, Path] = {}
+    try:
+        for ending, text in ((".html", as_html(report)), (".csv", "\ufeff" + as_csv(report))):  # Excel wants the mark
+            path = out.with_name(out.name + ending)
+            new[path] = out.with_name(f".{uuid.uuid4().hex}")
+            _write_new(new[path], text, path)
+        for path, written in new.items():
+            os.replace(written, path)
+            print(printable(path))
+    finally:
+        for written in new.values():
+            written.unlink(missing_ok=True)
+
+
+def _write_new(path: Path, text: str, named: Path) -> None:
+    try:
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
-        print(printable(path))
+    except OSError as error:  # a full disk has no name for what did not fit
+        raise OSError(error.errno, error.strerror, str(named)) from None
 
 
 if __name__ == "__main__":
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where a shell closed it
         stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that names have
     sys.exit(main())

@@ -5,13 +5,13 @@ import reprlib
 
 from blocklab.language import Text
 
+from .handed_in import solutions, untouched
 from .student_notebooks import Cell
-from .tables import EXERCISES
 from .verdict import MIME
 
 SOLVED, NOT_BEGUN, UNKNOWN = "✓", "…", "?"
 NOT_WRITTEN = "not-written-yet"
-MOST_UNKNOWN = 20  # exercises of one notebook that no table holds: a newer version's, not a flood of made-up columns
+MOST_UNKNOWN = 20  # exercises of one student that no table holds: a newer version's, not a flood of made-up columns
 MOST_NAMED = 3
 
 ODD_CELLS = Text(en="cells that cannot be read: {count}", zh="无法读取的单元格：{count} 个")
@@ -20,9 +20,7 @@ ODD_VERDICT = Text(en="cell {cell}: a verdict is {got}", zh="第 {cell} 个单�
 ODD_FIELD = Text(
     en="cell {cell}: in a verdict, {field} is {got}", zh="第 {cell} 个单元格：结论里的 {field} 写成了 {got}"
 )
-TOO_MANY_UNKNOWN = Text(
-    en="cell {cell}: too many exercises that do not exist", zh="第 {cell} 个单元格：不存在的练习太多"
-)
+TOO_MANY_UNKNOWN = Text(en="too many exercises that do not exist", zh="不存在的练习太多")
 MORE = Text(en="more of this kind: {count}", zh="类似的错误还有 {count} 处")
 
 _NAME = re.compile(r"\w[\w-]{0,99}")
@@ -33,17 +31,21 @@ LONGEST_MISTAKE = 300
 class Marks:
     """What verdicts say of each exercise: solved is better than a mistake, a mistake better than not begun.
 
-    Of several mistakes, the last one counts. A verdict that is none is left out and named in `faults`.
+    Of several mistakes, the last one counts. A verdict that is none is left out and named in `faults`. `left_out` are
+    the cells with a verdict that is taken for one on the lesson's solution.
     """
 
     def __init__(self):
         self.best: dict[str, str] = {}
+        self.left_out: set[int] = set()
         self._faults: list[str] = []
 
-    def add(self, cell: int, verdict: object) -> None:
-        """Take a verdict of a cell into account."""
+    def add(self, cell: Cell, verdict: object) -> None:
+        """Take a verdict of a cell into account. A solution of the lesson is not the student's."""
+        if cell.solution:
+            return
         if not isinstance(verdict, dict):
-            self.complain(ODD_VERDICT.format(cell=cell, got=reprlib.repr(verdict)))
+            self.complain(ODD_VERDICT.format(cell=cell.number, got=reprlib.repr(verdict)))
             return
         exercise, passed, mistake = map(verdict.get, ("exercise", "passed", "mistake"))
         odd = {
@@ -52,16 +54,14 @@ class Marks:
             "mistake": mistake is not None and not (_is(_MISTAKE, mistake) and len(mistake) <= LONGEST_MISTAKE),
         }
         for field in (field for field, is_odd in odd.items() if is_odd):
-            self.complain(ODD_FIELD.format(cell=cell, field=field, got=reprlib.repr(verdict.get(field))))
+            self.complain(ODD_FIELD.format(cell=cell.number, field=field, got=reprlib.repr(verdict.get(field))))
             return
-        if exercise not in EXERCISES and exercise not in self.best and self._unknown() >= MOST_UNKNOWN:
-            self.complain(TOO_MANY_UNKNOWN.format(cell=cell))
+        if cell.folded or exercise in solutions(cell.source):
+            self.left_out.add(cell.number)
             return
-        mark = SOLVED if passed else NOT_BEGUN if mistake == NOT_WRITTEN else mistake or UNKNOWN
+        not_begun = mistake == NOT_WRITTEN or untouched(exercise, cell.source)
+        mark = SOLVED if passed else NOT_BEGUN if not_begun else mistake or UNKNOWN
         self.best[exercise] = better(self.best.get(exercise, NOT_BEGUN), mark)
-
-    def _unknown(self) -> int:
-        return len(self.best.keys() - EXERCISES.keys())
 
     def complain(self, fault: str) -> None:
         self._faults.append(fault)
@@ -100,5 +100,5 @@ def saved_marks(notebook: dict, cells: list[Cell]) -> Marks:
             if not isinstance(bundle, dict):
                 marks.complain(ODD_OUTPUTS.format(cell=cell.number))
             elif MIME in bundle:
-                marks.add(cell.number, bundle[MIME])
+                marks.add(cell, bundle[MIME])
     return marks

@@ -32,6 +32,11 @@ class _Listener(NotebookClient):
                 print(line, file=self._answers, flush=True)
                 self._left -= 1
 
+    async def _async_handle_timeout(self, timeout, cell=None):
+        index = next(index for index, each in enumerate(self.nb.cells) if each is cell)
+        print(json.dumps(["stopped", index]), file=self._answers, flush=True)
+        return await super()._async_handle_timeout(timeout, cell)
+
     def handle_comm_msg(self, *_message):
         pass
 

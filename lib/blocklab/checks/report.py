@@ -1,6 +1,7 @@
 """Which misconception does the class share? Read the verdicts that checks left in students' notebooks."""
 
 import os
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,24 +9,34 @@ from pathlib import Path
 
 from blocklab.language import Text
 
-from .marks import NOT_BEGUN, SOLVED, Marks, rank, saved_marks
+from .marks import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Marks, rank, saved_marks
 from .student_notebooks import (
     LINK,
+    NOT_NAMED,
     Cell,
     Unreadable,
     code_cells,
     links_to_folder,
     load,
+    may_hold_notebooks,
     named_notebook,
     walk,
     why_not_opened,
 )
-from .students import Place, place, tell_apart
+from .students import Place, listed, place, tell_apart
 from .tables import EXERCISES
 
 NO_FOLDER = Text(
     en="report wants a folder with notebooks, got {folder}", zh="report 需要一个装有笔记本的文件夹，得到的是 {folder}"
 )
+LEFT_OUT = Text(
+    en="Verdicts taken for the lessons' own solutions, and left out: {cells}.",
+    zh="下列结论看来属于课程自带的参考答案，没有计入：{cells}。",
+)
+CELLS = Text(en="{notebook} (cell {cells})", zh="{notebook}（第 {cells} 个单元格）")
+NO_NOTEBOOK = Text(en="no notebook in this folder", zh="这个文件夹里没有笔记本")
+MORE_FILES = Text(en="more files of this kind: {count}", zh="类似的文件还有 {count} 个")
+MOST_FILES = 10  # named of those in one folder of the class that are no notebooks by their names
 SEMICOLON = Text(en="; ", zh="；")
 
 Run = Callable[[Path, list[Cell]], Marks]  # runs a notebook: its verdicts, and why it did not come to its end
@@ -83,8 +94,11 @@ def read(folder: Path, level: int | None = None, run: Run | None = None) -> Repo
     if not folder.is_dir():
         raise ValueError(NO_FOLDER.format(folder=folder))
     os.scandir(folder).close()  # or say why it cannot be opened
-    found: list[tuple[Place, dict[str, Standing]]] = []
+    found: dict[Path, dict[str, Standing]] = {}
     faults: dict[str, str] = {}
+    left_out: list[str] = []
+    strays: dict[str, list[Path]] = {}  # by the first folder
+    folders: list[Path] = []
     for path, error in sorted(walk(folder), key=lambda pair: pair[0]):
         inside = path.relative_to(folder)
         try:
@@ -93,43 +107,76 @@ def read(folder: Path, level: int | None = None, run: Run | None = None) -> Repo
             if links_to_folder(path):
                 raise Unreadable(LINK)
             if named_notebook(path):
-                standings, told = _read_one(path, inside, run)
-                found.append((place(inside), standings))
+                found[inside], told, cells = _read_one(path, inside, run)
                 if told:
                     faults[inside.as_posix()] = str(SEMICOLON).join(told)
+                if cells:
+                    left_out.append(CELLS.format(notebook=inside.as_posix(), cells=listed(map(str, sorted(cells)))))
+            elif path.is_dir():
+                folders.append(inside)
+            elif may_hold_notebooks(path):
+                strays.setdefault(inside.parts[0], []).append(inside)
         except Unreadable as reason:
             faults[inside.as_posix()] = str(reason)
         except OSError as reason:
             faults[inside.as_posix()] = why_not_opened(reason)
-    return _report(found, faults, level, run is not None)
+    for first, files in strays.items():
+        faults |= {file.as_posix(): str(NOT_NAMED) for file in files[:MOST_FILES]}
+        if len(files) > MOST_FILES:
+            faults[first] = MORE_FILES.format(count=len(files) - MOST_FILES)
+    remarks = [LEFT_OUT.format(cells=listed(left_out))] if left_out else []
+    return _report(found, folders, faults, remarks, level, run is not None)
 
 
-def _read_one(path: Path, inside: Path, run: Run | None) -> tuple[dict[str, Standing], list[str]]:
-    """The standings of one notebook, and what was wrong in it. What ran overrules what the file claims."""
+def _read_one(path: Path, inside: Path, run: Run | None) -> tuple[dict[str, Standing], list[str], set[int]]:
+    """The standings of one notebook, what was wrong in it, and the cells taken for the lesson's solutions.
+
+    What ran overrules what the file claims.
+    """
     notebook = load(path)
     cells = code_cells(notebook)
     claimed = saved_marks(notebook, cells)
     ran = run(inside, cells) if run else Marks()
     standings = {exercise: (mark, False) for exercise, mark in claimed.best.items()}
     standings |= {exercise: (mark, True) for exercise, mark in ran.best.items()}
-    return standings, claimed.faults + ran.faults
+    return standings, claimed.faults + ran.faults, claimed.left_out | ran.left_out
 
 
 def _report(
-    found: list[tuple[Place, dict[str, Standing]]], faults: dict[str, str], level: int | None, with_run: bool
+    found: dict[Path, dict[str, Standing]],
+    folders: list[Path],
+    faults: dict[str, str],
+    remarks: list[str],
+    level: int | None,
+    with_run: bool,
 ) -> Report:
     tried: dict[Place, set[str]] = {}
-    for where, standings in found:
-        tried.setdefault(where, set()).update(standings)
-    students, remarks = tell_apart(tried, level)
+    for path, standings in found.items():
+        tried.setdefault(place(path), set()).update(standings)
+    students, doubts, level = tell_apart(tried, level)
     rows: dict[str, dict[str, Standing]] = {student: {} for student in students.values()}
-    for where, standings in found:
-        row = rows[students[where]]
-        for exercise, standing in standings.items():
-            row[exercise] = max(standing, row.get(exercise, standing), key=_worth)  # of equals, the later one
+    for path, standings in found.items():
+        row = rows[students[place(path)]]
+        unknown = standings.keys() - EXERCISES.keys() - row.keys()
+        room = max(0, MOST_UNKNOWN - len(row.keys() - EXERCISES.keys()))
+        if len(unknown) > room:
+            why = faults.get(path.as_posix())
+            faults[path.as_posix()] = str(SEMICOLON).join(filter(None, (why, str(TOO_MANY_UNKNOWN))))
+        for exercise in standings.keys() - set(sorted(unknown)[room:]):
+            best = row.get(exercise, standings[exercise])
+            row[exercise] = max(standings[exercise], best, key=_worth)  # of equals, the later one
+    told = {parent for path in (*found, *map(Path, faults)) for parent in (path, *path.parents)}
+    faults |= {path.as_posix(): str(NO_NOTEBOOK) for path in folders if _is_bare(path, told, level)}
     cells = {student: {name: mark for name, (mark, _) in row.items()} for student, row in rows.items()}
     ran = frozenset((student, name) for student, row in rows.items() for name, (_, here) in row.items() if here)
-    return Report(cells, faults, remarks, ran if with_run else None)
+    return Report(cells, faults, doubts + remarks, ran if with_run else None)
+
+
+def _is_bare(folder: Path, told: set[Path], level: int) -> bool:
+    """Whether a folder may be a student's, or a section's, and nothing in it was read or named."""
+    *above, name = place(folder / "_")[:-1]
+    a_students = len(above) < level and name == unicodedata.normalize("NFC", folder.name)
+    return a_students and folder not in told and (folder.parent in told or len(folder.parts) == 1)
 
 
 def _worth(standing: Standing) -> tuple[int, bool]:

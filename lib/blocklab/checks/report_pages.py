@@ -48,7 +48,8 @@ def as_csv(report: Report) -> str:
     for student, row in report.cells.items():
         marks = (_claim(report, student, name, row.get(name, "")) for name in report.exercises)
         rows.append([student, *marks])
-    csv.writer(text).writerows([spreadsheet_cell(cell) for cell in row] for row in rows)
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)  # a spreadsheet may part at semicolons, too
+    writer.writerows([spreadsheet_cell(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 

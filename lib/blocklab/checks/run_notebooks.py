@@ -25,16 +25,20 @@ from . import notebook_process
 from .marks import Marks
 from .notebook_process import ANSWERS, ORDER
 from .report import Run
-from .student_notebooks import MOST_BYTES, Cell, walk, why_not_opened
+from .student_notebooks import MOST_BYTES, Cell, Unreadable, regular_content, walk, why_not_opened
 from .verdict import MIME
 
 CELLS_SHARE = 5  # a cell is interrupted after a fifth of that, and the next one goes on
 DEEPEST = 50  # folders in folders that are copied
+BY_THE_LIMIT = ("stopped", "interrupted")  # what a check says that was running when its cell was stopped
 ROUNDS = 50  # of ending what a notebook started
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 TICKET = "BLOCKLAB_REPORT_RUN"  # in the environment of all that a notebook starts, so that it can be ended
 
 TOO_LONG = Text(en="stopped while running, after {seconds:g} s", zh="运行了 {seconds:g} 秒还没有结束，已停止")
+CELL_TOO_LONG = Text(
+    en="cell {cell} stopped after {seconds:g} s", zh="第 {cell} 个单元格运行了 {seconds:g} 秒还没有结束，已停止"
+)
 DIED = Text(en="its kernel died while running", zh="运行时内核意外退出")
 NOT_RUN = Text(en="could not be run: {why}", zh="无法运行：{why}")
 
@@ -42,7 +46,8 @@ NOT_RUN = Text(en="could not be run: {why}", zh="无法运行：{why}")
 @contextmanager
 def runner(folder: Path, seconds: float) -> Iterator[Run]:
     """What runs a notebook of a folder, for at most so many seconds, and gives the marks that it earned."""
-    scratch = Path(tempfile.mkdtemp(prefix=".blocklab-"))  # hidden, should it lie in the folder itself
+    # Hidden, should it lie in the folder itself; and the same from every folder, whatever TMPDIR says.
+    scratch = Path(tempfile.mkdtemp(prefix=".blocklab-")).absolute()
     try:
         _copy(folder, scratch / "class")
         with _adopting_orphans():
@@ -75,14 +80,18 @@ def _run(scratch: Path, inside: Path, cells: list[Cell], seconds: float) -> Mark
             _in_a_process(own, here, seconds)
         except subprocess.TimeoutExpired:
             fault = TOO_LONG.format(seconds=seconds)
+        stopped: set[int] = set()
         for word, *answer in _answers(own / ANSWERS):
             if word == "ended":
                 fault = NOT_RUN.format(why=answer[0]) if answer[0] else ""
-            elif not cells[answer[0]].solution:
-                marks.add(cells[answer[0]].number, answer[1])
+            elif word == "stopped" and answer[0] not in stopped:
+                stopped.add(answer[0])
+                marks.complain(CELL_TOO_LONG.format(cell=cells[answer[0]].number, seconds=_for_a_cell(seconds)))
+            elif word == "shown" and not (answer[0] in stopped and answer[1].get("mistake") in BY_THE_LIMIT):
+                marks.add(cells[answer[0]], answer[1])
     except OSError as error:
         fault = NOT_RUN.format(why=why_not_opened(error))
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, AttributeError, Unreadable):
         pass  # the answers end in half a line, or the notebook wrote there too: the fault says so
     if fault:
         marks.complain(fault)
@@ -95,25 +104,28 @@ def _without_halves(cell: Cell) -> str:
 
 
 def _answers(path: Path) -> Iterator[list]:
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file.read(MOST_BYTES).splitlines())
+    yield from map(json.loads, regular_content(path, MOST_BYTES).splitlines())
+
+
+def _for_a_cell(seconds: float) -> int:
+    return max(1, round(seconds / CELLS_SHARE))
 
 
 def _in_a_process(own: Path, here: Path, seconds: float) -> None:
     """Run what is ordered in `own`; whatever it starts ends with it. Raises TimeoutExpired and OSError."""
     others = set(psutil.Process().children(recursive=True))
     ticket = uuid.uuid4().hex
-    process = subprocess.Popen(
-        [sys.executable, "-P", notebook_process.__file__, str(own), str(max(1, round(seconds / CELLS_SHARE)))],
-        cwd=here,
-        env=os.environ | {TICKET: ticket, "IPYTHONDIR": str(own), "JUPYTER_RUNTIME_DIR": str(own)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
     try:
-        process.wait(seconds)
+        subprocess.run(
+            [sys.executable, "-P", notebook_process.__file__, str(own), str(_for_a_cell(seconds))],
+            cwd=here,
+            env=os.environ | {TICKET: ticket, "IPYTHONDIR": str(own), "JUPYTER_RUNTIME_DIR": str(own)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            timeout=seconds,
+        )
     finally:
         for _ in range(ROUNDS):  # it may start more meanwhile
             family = _family(ticket, others)
@@ -123,7 +135,6 @@ def _in_a_process(own: Path, here: Path, seconds: float) -> None:
             if not family:
                 break
             psutil.wait_procs(family, timeout=0.2)
-        process.wait()
 
 
 def _family(ticket: str, others: set[psutil.Process]) -> set[psutil.Process]:

@@ -27,6 +27,7 @@ TOO_DEEP = Text(en="nested too deeply", zh="嵌套太深")
 NOT_TEXT = Text(en="its text is neither UTF-8 nor UTF-16", zh="文字编码不是 UTF-8，也不是 UTF-16")
 NOT_JSON = Text(en="not JSON: line {line}, column {column}", zh="不是 JSON：第 {line} 行第 {column} 列")
 ODD_NUMBER = Text(en="not JSON: a number that is too long", zh="不是 JSON：有一个数太长")
+NOT_NAMED = Text(en="not read: its name does not end in .ipynb", zh="没有读取：文件名不是以 .ipynb 结尾")
 NO_CELLS = Text(en="not a notebook: there is no list of cells", zh="不是笔记本：没有单元格列表")
 
 
@@ -36,12 +37,16 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell, the how manieth it is, and whether it is the solution that the lesson brings."""
+    """A code cell, the how manieth it is, and whether it is the solution that the lesson brings.
+
+    A `folded` one may be that: it is folded where no cell has tags. Others hold a solution among what they hand in.
+    """
 
     number: int
     source: str
     outputs: object
     solution: bool
+    folded: bool
 
 
 def walk(folder: Path) -> Iterator[tuple[Path, OSError | None]]:
@@ -72,6 +77,14 @@ def named_notebook(path: Path) -> bool:
     return path.name.lower().endswith(ENDING) and not path.name.startswith("._")
 
 
+_NEAR = re.compile(r"\.ipynb\W|\.(zip|tar|t?gz|tgz|bz2|xz|zst|7z|rar)$", re.IGNORECASE)
+
+
+def may_hold_notebooks(path: Path) -> bool:
+    """Whether its name says that it was handed in as a notebook, or with notebooks in it, and cannot be read."""
+    return _NEAR.search(path.name) is not None and not path.name.startswith("._")
+
+
 def links_to_folder(path: Path) -> bool:
     """Whether behind this link there may be notebooks, which would be missing from the report without a word."""
     return path.is_symlink() and os.path.isdir(path)
@@ -98,8 +111,7 @@ def _content(path: Path) -> bytes:
     mode = path.lstat().st_mode
     if not stat.S_ISREG(mode):
         raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)  # not by the size on record: a file may grow, or not tell
+    content = regular_content(path, MOST_BYTES + 1)  # not by the size on record: a file may grow, or not tell
     if not content:
         raise Unreadable(EMPTY)
     if len(content) > MOST_BYTES:
@@ -107,6 +119,21 @@ def _content(path: Path) -> bytes:
     if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise Unreadable(TOO_MANY.format(most=MOST_VALUES))
     return content
+
+
+def regular_content(path: Path, most: int) -> bytes:
+    """At most so many bytes of a regular file. What lies there may change at any time: a pipe is never waited for.
+
+    Raises OSError for a link and Unreadable for what is no regular file.
+    """
+    with open(path, "rb", opener=_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Unreadable(SPECIAL)
+        return file.read(most)
+
+
+def _without_waiting(path: Path, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
 def why_not_opened(error: OSError) -> str:
@@ -122,22 +149,15 @@ def code_cells(notebook: dict) -> list[Cell]:
     code = [(n, cell) for n, cell in numbered if cell.get("cell_type", "code") == "code"]
     tagged = any(map(_tags, (cell for _, cell in code)))
     return [
-        Cell(n, source := _joined(cell.get("source")), cell.get("outputs", []), _is_solution(cell, source, tagged))
+        Cell(
+            n,
+            _joined(cell.get("source")),
+            cell.get("outputs", []),
+            solution="solution" in _tags(cell),
+            folded=not tagged and _is_folded(cell),
+        )
         for n, cell in code
     ]
-
-
-# What the lessons' solutions hand in bears their prefix: check("swish", solved_swish), check("batch_norm", Solved…(3)).
-_HANDS_IN_A_SOLUTION = re.compile(r"\bcheck\([^,()]+,\s*(solved_|Solved[A-Z])")
-
-
-def _is_solution(cell: dict, source: str, tagged: bool) -> bool:
-    """Whether it is a folded solution of a lesson, also where a copy of the cell, or a program, lost its tag."""
-    return (
-        "solution" in _tags(cell)
-        or _HANDS_IN_A_SOLUTION.search(source) is not None
-        or (not tagged and _is_folded(cell))
-    )
 
 
 def _tags(cell: dict) -> list:

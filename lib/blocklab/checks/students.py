@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from operator import itemgetter
@@ -29,12 +30,12 @@ Tried = dict[Place, set[str]]  # the exercises of the notebooks at each place
 
 def place(inside: Path) -> Place:
     """Where a notebook lies in the class's folder. In a student's folder the project's own ones make no difference."""
-    *folders, name = inside.parts
+    *folders, name = (unicodedata.normalize("NFC", part) for part in inside.parts)  # a Mac takes letters apart
     return (*folders[:1], *(folder for folder in folders[1:] if folder not in OWN_FOLDERS), name)
 
 
-def tell_apart(tried: Tried, level: int | None = None) -> tuple[dict[Place, str], list[str]]:
-    """The student of every notebook, and remarks on where that may be wrong.
+def tell_apart(tried: Tried, level: int | None = None) -> tuple[dict[Place, str], list[str], int]:
+    """The student of every notebook, remarks on where that may be wrong, and the level of the students' names.
 
     With a level, 1 being directly in the class's folder, the student is the name at that level, wherever it lies.
     Without one, it is the first level at which the notebooks' folders differ; one deeper where these are sections,
@@ -43,9 +44,9 @@ def tell_apart(tried: Tried, level: int | None = None) -> tuple[dict[Place, str]
     if level is None:
         start, level = _levels(tried)
         students = _names({where: where[start - 1 : level] for where in tried}, level)
-        return students, _doubts(_groups(tried, students.get))
+        return students, _doubts(_groups(tried, students.get)), level
     students = _names({where: where[:level][-1:] for where in tried}, level)
-    return students, _merged(_groups(tried, students.get), level)
+    return students, _merged(_groups(tried, students.get), level), level
 
 
 def _levels(tried: Tried) -> tuple[int, int]:
@@ -121,19 +122,19 @@ def _doubts(groups: dict[str, Tried]) -> list[str]:
         return []
     first = next(iter(apart.values()))
     level = _alike(first) + 1
-    return [SEVERAL.format(students=_listed(apart), places=_listed(_cut(first, level)), level=level)]
+    return [SEVERAL.format(students=listed(apart), places=listed(_cut(first, level)), level=level)]
 
 
 def _merged(groups: dict[str, Tried], level: int) -> list[str]:
     """A remark on those who are one student, by their name alone."""
     origins = {student: paths for student, group in groups.items() if len(paths := _cut(group, level)) > 1}
-    return [ONE.format(students=_listed(origins), places=_listed(next(iter(origins.values()))))] if origins else []
+    return [ONE.format(students=listed(origins), places=listed(next(iter(origins.values()))))] if origins else []
 
 
 def _cut(places: Iterable[Place], level: int) -> list[str]:
     return sorted({"/".join(where[:level]) for where in places})
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     names = list(names)
     return str(COMMA).join(names[:MOST_NAMED] + ["…"] * (len(names) > MOST_NAMED))

@@ -1,0 +1,88 @@
+"""What a cell hands in, told from its source alone: a lesson's own solution, or its starting code as it came."""
+
+import ast
+import re
+import warnings
+
+LONGEST = 100_000  # characters that are taken apart; the longest cell of a lesson has a twentieth of it
+
+STARTS = {  # code to complete or to repair, of which a check says more than that it is not written yet
+    "encoder_layer": """
+class MyEncoderLayer(nn.Module):
+    def __init__(self, d_model, nhead, dim_feedforward):
+        super().__init__()
+        self.self_attn = nn.MultiheadAttention(d_model, nhead, batch_first=True)
+        self.linear1 = nn.Linear(d_model, dim_feedforward)
+
+    def forward(self, src, src_mask=None):
+        y = self.self_attn(src, src, src, attn_mask=src_mask)[0]
+        return ...
+
+check("encoder_layer", MyEncoderLayer(8, 2, 12))
+""",
+    "time_function": """
+def my_time_function(function, synchronize, clock, warm_up=3, repeats=5):
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        function()
+        times.append(clock() - start)
+    return mean(times)
+
+check("time_function", my_time_function)
+""",
+}
+
+
+def untouched(exercise: str, source: str) -> bool:
+    """Whether a cell is the lesson's starting code, comments and blank lines aside."""
+    start = STARTS.get(exercise)
+    tree = _tree(source) if start else None
+    return tree is not None and ast.dump(tree) == ast.dump(ast.parse(start))
+
+
+def solutions(source: str) -> frozenset[str]:
+    """The exercises for which a cell hands in the lesson's solution: `check("swish", solved_swish)`.
+
+    What follows the prefix is a part of the exercise's name; `solved_mine` is a student's own. Comments say nothing.
+    """
+    tree = _tree(source) if "check" in source else None
+    if tree is None:
+        return frozenset(exercise for exercise, name in _CALL.findall(source) if _is_the_lessons(exercise, name))
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return frozenset(_solution(call) for call in calls) - {""}
+
+
+def _solution(call: ast.Call) -> str:
+    if getattr(call.func, "id", getattr(call.func, "attr", "")) != "check":
+        return ""
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    named |= dict(zip(("exercise", "candidate"), call.args, strict=False))
+    exercise = getattr(named.get("exercise"), "value", None)
+    candidate = named.get("candidate")
+    if isinstance(candidate, ast.Call):  # an instance of a class
+        candidate = candidate.func
+    name = getattr(candidate, "id", "")
+    return exercise if isinstance(exercise, str) and _is_the_lessons(exercise, name) else ""
+
+
+_SOLVED = re.compile(r"solved_(\w+)|Solved([A-Z]\w*)")
+_CALL = re.compile(r"""^[^#\n]*?\bcheck\(["'](\w+)["'], ?(\w+)""", re.MULTILINE)  # beside what is no Python
+
+
+def _is_the_lessons(exercise: str, name: str) -> bool:
+    """Whether the name is the prefix and a part of the exercise's name, as `solved_gemma` or `SolvedBatchNorm`."""
+    solved = _SOLVED.fullmatch(name)
+    return solved is not None and "".join(solved.groups("")).lower().replace("_", "") in exercise.replace("_", "")
+
+
+def _tree(source: str) -> ast.Module | None:
+    """The source as Python, or None: it may hold commands of the notebook, or anything at all."""
+    if len(source) > LONGEST:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
