@@ -227,10 +227,10 @@ def names(packages: Path) -> set[str]:
 
 
 def ready(wish: Wish, stage: str, asked: bool) -> bool:
-    seen = look(wish.folder)
+    wanted, seen = wish.fingerprint, look(wish.folder)
     if fault(wish.folder, seen, asked) or not ours(seen, wish.folder):
         return False
-    return complete(wish, stage, seen) == wish.fingerprint and not any(lost(seen.packages).values())
+    return complete(wish, stage, seen) == wanted and not any(lost(seen.packages).values())
 
 
 # Making it so

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 
 import nbformat
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from blocklab.publish import notebook
 from blocklab.publish.__main__ import main
 from blocklab.publish.project import Project
-from demo_lessons import GLOSSARY, edit, make_project
+from demo_lessons import GLOSSARY, commit_all, edit, make_project
 
 EXAMPLES = 10  # of each file; 150 have been tried
 PRINTED = {
@@ -54,12 +53,6 @@ def run(project, *arguments):
 
 def files(project):
     return {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
-
-
-def commit_all(project):
-    for arguments in (["init"], ["add", "."], ["commit", "-m", "all"]):
-        own = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *own, *arguments], cwd=project.root, check=True, capture_output=True)
 
 
 def lines(capsys):
