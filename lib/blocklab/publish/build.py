@@ -13,7 +13,7 @@ from .address import read_address
 from .execute import execute
 from .problem import Faults, Problem, PublishError, kept_in
 from .project import Outline, Project
-from .table import stamp_readmes
+from .table import stamp_readme
 
 
 def build(project: Project, numbers: list[str], run: bool = True, say: Callable[[str], None] = print) -> list[str]:
@@ -74,8 +74,9 @@ def restamp(project: Project, outlines: list[Outline]) -> list[Problem | Publish
                     built = notebook.read(path, project.show(path))
                     notebook.put_stamps(built, address, outlines, outline, language)
                     notebook.write(built, path, project.show(path))
-    with kept_in(failures):
-        stamp_readmes(project, outlines)
+    for language in LANGUAGES:
+        with kept_in(failures):
+            stamp_readme(project, outlines, language)
     return failures
 
 
@@ -108,16 +109,18 @@ def _not_ours(project: Project, language: str, path: Path) -> str | None:
         return "it is none of the built notebooks"
     counts = [cell.execution_count for cell in there.cells if cell.cell_type == "code"]
     whole = path.read_bytes() == notebook.text(there).encode("utf-8")
-    if there.metadata != wanted or counts != [*range(1, len(counts) + 1)] or not whole or _changed(path):
+    if there.metadata != wanted or counts != [*range(1, len(counts) + 1)] or not whole:
         return "its source is gone, but somebody has worked in it"
-    return None
+    return _not_in_git(path)
 
 
-def _changed(path: Path) -> bool:
-    """Whether git, where there is one, does not hold the file as it is."""
+def _not_in_git(path: Path) -> str | None:
+    """Why git could not bring the file back as it is; None if it could."""
     try:
         command = ["git", "status", "--porcelain", "--ignored", "--", path.name]
         done = subprocess.run(command, cwd=path.parent, capture_output=True, check=False)
     except OSError:
-        return False
-    return done.returncode == 0 and done.stdout != b""
+        done = None
+    if done is None or done.returncode:
+        return "its source is gone, but without git it cannot be told whether somebody has worked in it"
+    return "its source is gone, but somebody has worked in it" if done.stdout else None

@@ -8,11 +8,12 @@ from . import glossary_page
 from .build import orphans
 from .exercises import check_exercises
 from .fresh import check_code_length, check_notebooks
+from .links import dead_links_of_lesson, dead_links_of_readme
 from .parity import check_lesson
 from .problem import Problem, PublishError, kept_in
 from .project import Outline, Project
 from .source import read_lesson
-from .table import BEGIN, END, stamped
+from .table import stamped
 from .texts import check_code, check_package
 
 
@@ -30,12 +31,13 @@ def check(project: Project, numbers: list[str]) -> list[Problem | PublishError]:
             with kept_in(problems):
                 lesson = read_lesson(project, stem)
                 problems += check_lesson(lesson) + check_code(lesson) + check_code_length(lesson)
-                problems += check_exercises(lesson)
+                problems += check_exercises(lesson) + dead_links_of_lesson(project, lesson)
                 problems += check_notebooks(project, outlines, by_stem[stem])
     if not numbers:
         problems += check_package(project)
-        with kept_in(problems):
-            problems += check_readmes(project, outlines)
+        for language in LANGUAGES:
+            with kept_in(problems):
+                problems += check_readme(project, outlines, language)
         if os.path.lexists(glossary_page.table(project)):
             with kept_in(problems):
                 problems += glossary_page.check(project, outlines)
@@ -49,13 +51,10 @@ def check(project: Project, numbers: list[str]) -> list[Problem | PublishError]:
     return list({str(problem): problem for problem in problems}.values())
 
 
-def check_readmes(project: Project, outlines: list[Outline]) -> list[Problem]:
-    """Both READMEs hold the table of lessons, with the address of pyproject.toml."""
-    problems = []
-    for language in LANGUAGES:
-        readme, wanted = project.readme(language), stamped(project, outlines, language)
-        if wanted is None:
-            problems.append(Problem(project.show(readme), None, None, f"wants a table between {BEGIN} and {END}"))
-        elif project.read(readme) != wanted:
-            problems.append(Problem(project.show(readme), None, None, "the table of lessons is stale; run: build"))
+def check_readme(project: Project, outlines: list[Outline], language: str) -> list[Problem]:
+    """The README holds the table of lessons, with the address of pyproject.toml, and no link leads nowhere."""
+    readme, wanted = project.readme(language), stamped(project, outlines, language)
+    problems = dead_links_of_readme(project, language)
+    if project.read(readme) != wanted:
+        problems.append(Problem(project.show(readme), None, None, "the table of lessons is stale; run: build"))
     return problems

@@ -1,11 +1,21 @@
 """Copies of the lessons to work in, so that a learner's answers never touch the built notebooks."""
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from blocklab.language import LANGUAGES
 
+from .files import read_bytes, replace
+from .problem import PublishError, kept_in
 from .project import Project
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -13,25 +23,63 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 def copy_lessons(project: Project, fresh: bool = False, say: Callable[[str], None] = print) -> None:
     """Copy notebooks/en and notebooks/zh to my/. A file that is there is never touched; new lessons are added.
 
-    `fresh` keeps the old folder as my-before-1, -2, … and copies anew.
+    `fresh` keeps the old folder as my-before-1, -2, … and copies anew. Raises PublishError for a folder that cannot be
+    written into, and, once the others are copied, for lessons that are missing or no files.
     """
-    mine = project.root / "my"
-    if fresh and mine.exists():
-        kept = next(path for n in range(1, 10_000) if not (path := project.root / f"my-before-{n}").exists())
-        mine.rename(kept)
-        say(f"kept your old copies in {kept.name}/")
-    added, there = 0, 0
-    for language in LANGUAGES:
-        folder = mine / language
-        folder.mkdir(parents=True, exist_ok=True)
-        for lesson in sorted((project.root / "notebooks" / language).glob("*.ipynb")):
-            copy = folder / lesson.name
-            if copy.exists():
-                there += 1
-            else:
-                copy.write_bytes(without_widgets(lesson.read_bytes()))
-                added += 1
-    say(f"my/: {added} copied, {there} left as they are")
+    with _one_at_a_time(project.root):
+        mine = project.root / "my"
+        if fresh and os.path.lexists(mine):
+            kept = next(path for n in range(1, 10_000) if not os.path.lexists(path := mine.with_name(f"my-before-{n}")))
+            mine.rename(kept)
+            say(f"kept your old copies in {kept.name}/")
+        added, there, failures = 0, 0, []
+        for language in LANGUAGES:
+            folder = _made(project, mine / language)
+            for lesson in _lessons(project, language):
+                copy = folder / lesson.name
+                if os.path.lexists(copy):
+                    there += 1
+                else:
+                    with kept_in(failures):
+                        replace(copy, without_widgets(read_bytes(lesson, project.show(lesson))))
+                        added += 1
+        say(f"my/: {added} copied, {there} left as they are")
+        if failures:
+            raise PublishError("\n".join(map(str, failures)))
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until no other process copies in this folder; on Windows, which has no such lock, go on."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _made(project: Project, folder: Path) -> Path:
+    for path in (folder.parent, folder):
+        if os.path.lexists(path) and not path.is_dir():
+            what = "is no folder" if path.exists() else "is a link that leads nowhere"
+            raise PublishError(f"{project.show(path)}: {what}; move it away")
+        path.mkdir(exist_ok=True)
+    return folder
+
+
+def _lessons(project: Project, language: str) -> list[Path]:
+    """The built notebooks, and the first lesson even if it is not there: it is the one that opens."""
+    folder = project.root / "notebooks" / language
+    built = set(folder.glob("*.ipynb"))
+    if not built:
+        raise PublishError(f"{project.show(folder)}: {'holds no lessons' if folder.is_dir() else 'is no folder'}")
+    first = min(project.sources.glob("*.py"), default=None)
+    return sorted(built | ({folder / f"{first.stem}.ipynb"} if first else set()))
 
 
 def without_widgets(lesson: bytes) -> bytes:

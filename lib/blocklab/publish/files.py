@@ -18,11 +18,8 @@ _KINDS = {
 }
 
 
-def read_text(path: Path, shown: str) -> str:
-    """The text of a file, its lines ending in a newline. `shown` is what messages call it.
-
-    Raises Faults for what is no file of readable size, not UTF-8, or left from a merge, with the line.
-    """
+def read_bytes(path: Path, shown: str) -> bytes:
+    """What a file holds. `shown` is what messages call it. Raises Faults for what is no file of readable size."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -30,13 +27,20 @@ def read_text(path: Path, shown: str) -> str:
         if status.st_size > LARGEST:
             size = f"{status.st_size / 2**20:.1f} MB"
             raise Faults(_about(shown, f"holds {size}; at most {LARGEST / 2**20:.0f} MB are read"))
-        data = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         what = "is a link that leads nowhere" if path.is_symlink() else "is missing"
         raise Faults(_about(shown, what)) from None
     except OSError as error:
         raise Faults(_about(shown, f"cannot be read: {error.strerror}")) from None
-    text = _decode(data, shown).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_text(path: Path, shown: str) -> str:
+    """The text of a file, its lines ending in a newline.
+
+    Raises Faults as `read_bytes`, and for what is not UTF-8, or left from a merge, with the line.
+    """
+    text = _decode(read_bytes(path, shown), shown).replace("\r\n", "\n").replace("\r", "\n")
     if conflict := _CONFLICT.search(text):
         what = "holds the marks of a merge that was not finished"
         raise Faults(Problem(shown, text.count("\n", 0, conflict.start()) + 1, None, what))
@@ -67,7 +71,6 @@ def write_text(path: Path, text: str, shown: str) -> None:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise PublishError(f"{shown}: wants text, got half a character, {text[error.start]!r}") from None
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() or (path.exists() and not path.is_file()):
@@ -78,15 +81,21 @@ def write_text(path: Path, text: str, shown: str) -> None:
                 return
             if not path.stat().st_mode & stat.S_IWUSR:
                 raise PublishError(f"{shown}: is read-only, and left as it is")
-        try:
-            part.write_bytes(data)
-            if path.exists():
-                part.chmod(stat.S_IMODE(path.stat().st_mode))
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        replace(path, data)
     except OSError as error:
         raise PublishError(f"{shown}: cannot be written: {error.strerror}") from None
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put a file there, whole or not at all, whatever happens meanwhile."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        if path.exists():
+            part.chmod(stat.S_IMODE(path.stat().st_mode))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _about(shown: str, what: str) -> Problem:

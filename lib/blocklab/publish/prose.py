@@ -38,6 +38,7 @@ class Prose:
     codes: Counter = field(default_factory=Counter)
     numbers: Counter = field(default_factory=Counter)
     links: Counter = field(default_factory=Counter)
+    addresses: list[str] = field(default_factory=list)  # those of the links and pictures, as they stand
     pictures: Counter = field(default_factory=Counter)
     tags: Counter = field(default_factory=Counter)
     structure: list[str] = field(default_factory=list)
@@ -80,9 +81,11 @@ def _read_inline(prose: Prose, token: Token) -> str:
         return MATH
     if token.type == "link_open":
         prose.links[_same_in_both(token.attrs["href"])] += 1
+        prose.addresses.append(token.attrs["href"])
         return ""
     if token.type == "image":
         prose.pictures[_same_in_both(token.attrs["src"])] += 1
+        prose.addresses.append(token.attrs["src"])
         prose.lines.append("".join(_read_inline(prose, child) for child in token.children or ()))
         return ""
     if token.type == "html_inline":
@@ -93,6 +96,7 @@ def _read_inline(prose: Prose, token: Token) -> str:
 def _read_html(prose: Prose, content: str) -> str:
     prose.tags.update(tag.lower() for tag in _TAG.findall(content) if tag)
     prose.links.update(map(_same_in_both, _ADDRESS.findall(content)))
+    prose.addresses += _ADDRESS.findall(content)
     return html.unescape(_TAG.sub("", content))
 
 

@@ -190,7 +190,9 @@ def parse(code: str) -> ast.Module:
     """
     try:
         return ast.parse(code)
-    except (ValueError, RecursionError, MemoryError) as error:  # too deep, or a character that no code holds
+    except (RecursionError, MemoryError) as error:
+        raise SyntaxError("too deeply nested") from error
+    except ValueError as error:  # a character that no code holds
         raise SyntaxError(str(error)) from error
     except SyntaxError:
         if (plain := _MAGIC.sub(r"\1pass", code)) == code:

@@ -1,10 +1,9 @@
 """The table of lessons in both READMEs."""
 
-import os
-
 from blocklab.language import LANGUAGES
 
 from .address import EXAMPLE, Address, read_address
+from .problem import Faults, Problem
 from .project import Outline, Project
 
 BEGIN, END = "<!-- lessons:begin -->", "<!-- lessons:end -->"
@@ -30,19 +29,16 @@ def table(address: Address, outlines: list[Outline], language: str) -> str:
     return "\n".join(lines if address.known else [*lines, "", _NO_ADDRESS[language]])
 
 
-def stamped(project: Project, outlines: list[Outline], language: str) -> str | None:
-    """The README as it should read; None if there is none, or none with the two markers."""
+def stamped(project: Project, outlines: list[Outline], language: str) -> str:
+    """The README as it should read. Raises Faults for one that is missing, or without the two markers."""
     readme = project.readme(language)
-    text = project.read(readme) if os.path.lexists(readme) else ""
-    before, begin, rest = text.partition(BEGIN)
+    before, begin, rest = project.read(readme).partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        return None
+        raise Faults(Problem(project.show(readme), None, None, f"wants a table between {BEGIN} and {END}"))
     return f"{before}{BEGIN}\n{table(read_address(project), outlines, language)}\n{END}{after}"
 
 
-def stamp_readmes(project: Project, outlines: list[Outline]) -> None:
-    """Renew the table in both READMEs. Raises PublishError for one that cannot be read or written."""
-    for language in LANGUAGES:
-        if (text := stamped(project, outlines, language)) is not None:
-            project.write(project.readme(language), text)
+def stamp_readme(project: Project, outlines: list[Outline], language: str) -> None:
+    """Renew the table in a README. Raises PublishError for one that cannot be read or written."""
+    project.write(project.readme(language), stamped(project, outlines, language))

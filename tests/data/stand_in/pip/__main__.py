@@ -36,7 +36,7 @@ def install(arguments: list[str]) -> None:
     if missing and "--no-index" in arguments:
         sys.exit(f"ERROR: No matching distribution found for {missing[0]}")
     if missing and (trouble := os.environ.get("STAND_IN_NETWORK")):
-        sys.exit(trouble)
+        sys.exit(trouble.replace("$PIP_RETRIES", f"tries: {os.environ['PIP_RETRIES']}"))
     for name in missing:
         put(name, versions[name].replace("*", "1"))
 
@@ -55,7 +55,8 @@ def put(name: str, version: str) -> None:
         pipe.unlink()
     (module / "__init__.py").write_text("", "utf-8")
     (module / "__main__.py").write_text(PROGRAM, "utf-8")
-    (note / "RECORD").write_text(f"{name}/__init__.py,,\n{name}-{version}.dist-info/RECORD,,\n", "utf-8")
+    files = (f"{name}/__init__.py", f"{name}/__main__.py", f"{note.name}/RECORD")
+    (note / "RECORD").write_text("".join(f"{file},,\n" for file in files), "utf-8")
 
 
 def main() -> None:
@@ -65,8 +66,9 @@ def main() -> None:
     if sys.argv[1] == "install":
         install(sys.argv[2:])
     elif sys.argv[1] == "uninstall":
-        for path in PACKAGES.glob(f"{sys.argv[-1]}*"):
-            shutil.rmtree(path)
+        for note in PACKAGES.glob(f"{sys.argv[-1]}-*.dist-info"):  # without one pip knows of nothing
+            shutil.rmtree(note)
+            shutil.rmtree(PACKAGES / sys.argv[-1])
 
 
 main()
