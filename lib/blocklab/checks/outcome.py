@@ -155,11 +155,10 @@ def _spoiled(arguments: dict[str, object], case: Case, leaves: Collection[str]) 
 
 
 def _unmarked(x: Tensor, leaf: bool) -> bool:
-    """Whether autograd notes no more on a tensor than before the call: a leaf of this comparison, or nothing."""
+    """Whether autograd notes no more on a tensor than before the call: that it is a leaf, or nothing."""
     with torch._C.DisableTorchFunctionSubclass():
-        if Tensor.requires_grad.__get__(x) != leaf:
-            return False
-        return not leaf or (Tensor.is_leaf.__get__(x) and Tensor.grad.__get__(x) is None)
+        same = Tensor.requires_grad.__get__(x) == leaf and Tensor.is_leaf.__get__(x)
+        return same and Tensor.grad.__get__(x) is None
 
 
 def _unchanged(x: object, y: Tensor) -> bool:

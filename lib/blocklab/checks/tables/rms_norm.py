@@ -294,9 +294,10 @@ DETACHED = Mistake(
     "statistics-detached",
     {"spread": lambda x, axes: mean_square(x.detach(), axes)},
     Text(
-        en="The numbers are right, the gradients are not: the mean of squares depends on x too, but you cut it off "
-        "from it (`detach`, `no_grad` or `.data`).",
-        zh="数值是对的，梯度却不对：平方的均值也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它与 x 的联系。",
+        en="Even where the numbers are right, the gradients are not: the mean of squares depends on x too, but you "
+        "cut it off from it (`detach`, `no_grad` or `.data`).",
+        zh="即使数值是对的，梯度也不对：平方的均值也依赖 x，而你用 "
+        "`detach`、`no_grad` 或 `.data` 切断了它与 x 的联系。",
     ),
     "gradient",
 )
