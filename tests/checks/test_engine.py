@@ -302,6 +302,46 @@ def test_of_a_large_result_the_first_wrong_row_is_shown():
     assert verdict.telling.arguments[0] == ("x", "tensor (2, 5, 3)")
 
 
+@pytest.mark.parametrize(
+    ("shape", "at", "part"),
+    [((1025,), 7, "[7:11]"), ((2, 1025), 1030, "[1, 5:9]"), ((5000, 3), 14998, "[4999]"), ((40,), 39, "[36:40]")],
+)
+def test_of_a_long_row_the_first_wrong_numbers_are_shown(shape, at, part):
+    def spoils_one(x):
+        y = 2 * x
+        y.view(-1)[at] = -1
+        return y
+
+    case = Case("long", {"x": torch.ones(shape)})
+    exercise = Exercise(name="long", lesson="", recipe=lambda x: 2 * x, cases=(case,), mistakes=(), line="")
+    verdict = check_against(exercise, spoils_one)
+    assert part in verdict.telling.what
+    assert "-1" in verdict.telling.yours
+    assert "-1" not in verdict.telling.expected
+
+
+def test_a_wrong_type_is_told_alone_only_of_right_numbers():
+    def told(factor):
+        return check("layer_norm", lambda *given: factor * layer_norm(*given).double()).told
+
+    assert [len(told(factor)) for factor in (1, 2)] == [1, 2]
+    assert told(1)[0] == told(2)[0]
+
+
+def test_only_the_very_input_is_told_as_returned():
+    for factor, name in ((1.0, "input-returned"), (1 - 5e-6, None)):
+        assert check("layer_norm", lambda x, *_rest, factor=factor: factor * x).mistake == name
+
+
+@pytest.mark.parametrize("sequence", [tuple, list])
+def test_several_results_may_come_as_a_tuple_or_a_list(sequence):
+    recipe = lambda x: (x + 1, x + 2)  # noqa: E731
+    case = Case("pair", {"x": torch.arange(3.0)})
+    exercise = Exercise(name="pair", lesson="", recipe=recipe, cases=(case,), mistakes=(), line="")
+    assert check_against(exercise, lambda x: sequence(recipe(x)))
+    assert check("layer_norm", lambda *given: sequence([layer_norm(*given)])).mistake == "wrong-type"
+
+
 def test_values_that_look_alike_are_shown_with_more_digits():
     def slightly_off(*arguments):
         return layer_norm(*arguments) * (1 + 3e-5)

@@ -513,6 +513,8 @@ SPOILS = {
     "its type": lambda x: setattr(x, "data", x.double()),
     "through NumPy": lambda x: x.detach().numpy().fill(0),
     "its memory": lambda x: x.untyped_storage().resize_(0),
+    "its mark": lambda x: x.requires_grad_(not x.requires_grad),
+    "its gradient": lambda x: setattr(x, "grad", torch.ones_like(x)),
     "its class": lambda x: (x.data.zero_(), setattr(x, "__class__", Liar)),
 }
 

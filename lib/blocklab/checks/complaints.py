@@ -2,46 +2,59 @@
 
 from torch import Tensor
 
+from blocklab.language import Text
+
 from .brief import kind
-from .outcome import NotDifferentiable, Outcome
+from .outcome import NotDifferentiable, Outcome, close
 from .plain import Strange
-from .words import A_KIND, A_TENSOR, A_TUPLE, ERROR_AT, WORDS
+from .words import A_KIND, A_TENSOR, A_TUPLE, A_TUPLE_OR_LIST, ERROR_AT, NUMBERS_TOO, WORDS
 
 
-def difference(got: Outcome, wanted: Outcome, differs: str) -> tuple[str | None, str]:
-    """The id and the message of what is wrong; the id is None where only the numbers differ."""
+def difference(got: Outcome, wanted: Outcome, differs: str, tolerance: float) -> tuple[str | None, list[str]]:
+    """The id and the messages of what is wrong; the id is None where only the numbers differ."""
     if differs == "error":
         if isinstance(got.error, NotDifferentiable):
             return _message("not-differentiable")
         if got.error is None:
-            return None, str(WORDS["unknown"])
+            return _unknown()
         return _message("raises", error=f"{kind(got.error)}: {got.message}" if got.message else kind(got.error))
     if got.values.keys() != wanted.values.keys():
-        return _message("wrong-type", got=_returned(got), wanted=_returned(wanted))
+        return _message("wrong-type", got=_returned(got, A_TUPLE_OR_LIST), wanted=_returned(wanted, A_TUPLE))
     x, y = got.values[differs], wanted.values[differs]
     if isinstance(x, Tensor) != isinstance(y, Tensor) or not isinstance(x, Tensor | type(y)):
         return _message("wrong-type", got=_kind(x), wanted=_kind(y))
     if not isinstance(y, Tensor):
-        return None, str(WORDS["unknown"])
+        return _unknown()
     for id, one, other in (
         ("wrong-shape", tuple(x.shape), tuple(y.shape)),
         ("wrong-dtype", x.dtype, y.dtype),
         ("wrong-device", x.device, y.device),
     ):
         if one != other:
-            return _message(id, got=f"`{one}`", wanted=f"`{other}`")
+            name, told = _message(id, got=f"`{one}`", wanted=f"`{other}`")
+            numbers_too = id == "wrong-dtype" and not _same_in_type(x, y, tolerance)
+            return name, told + [str(NUMBERS_TOO)] * numbers_too
     if x.is_floating_point() and bool((y.isfinite() & ~x.isfinite()).any()):
         return _message("nan")
-    return None, str(WORDS["unknown"])
+    return _unknown()
 
 
-def _message(id: str, **about: object) -> tuple[str, str]:
-    return id, WORDS[id].format(**about)
+def _message(id: str, **about: object) -> tuple[str, list[str]]:
+    return id, [WORDS[id].format(**about)]
 
 
-def _returned(outcome: Outcome) -> str:
+def _unknown() -> tuple[None, list[str]]:
+    return None, [str(WORDS["unknown"])]
+
+
+def _same_in_type(x: Tensor, y: Tensor, tolerance: float) -> bool:
+    """Whether a result of another type is right once it is converted."""
+    return x.is_complex() == y.is_complex() and close(x.to(y.dtype), y, tolerance)
+
+
+def _returned(outcome: Outcome, several: Text) -> str:
     parts = [name for name in outcome.values if name.startswith("result ")]
-    return A_TUPLE.format(count=len(parts)) if parts else _kind(outcome.values["result"])
+    return several.format(count=len(parts)) if parts else _kind(outcome.values["result"])
 
 
 def _kind(x: object) -> str:

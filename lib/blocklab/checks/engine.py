@@ -151,17 +151,16 @@ def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
     elif returned:
         name, told = "input-returned", [str(WORDS["input-returned"])]
     else:
-        name, message = difference(seen.got, seen.wanted, seen.differs)
-        told = [message]
+        name, told = difference(seen.got, seen.wanted, seen.differs, seen.case.tolerance)
     told += line_of_error(seen.got)
     telling = tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
     return Verdict(exercise, False, name, told=tuple(told), telling=telling, stuck=count_failure(exercise.name, name))
 
 
 def _gives_back(comparison: Comparison) -> bool:
-    """Whether the result is the first tensor as it came in."""
+    """Whether the result is the first tensor as it came in, to the last bit."""
     x = next(filter(torch.is_tensor, comparison.case.arguments.values()), None)
-    return x is not None and close(comparison.got.values.get("result"), x, comparison.case.tolerance)
+    return x is not None and close(comparison.got.values.get("result"), x, 0.0)
 
 
 def _most_telling(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:

@@ -13,6 +13,7 @@ from .words import NOTHING
 NEUTRAL = {"weight": 1.0, "bias": 0.0}
 VECTORS = ("weight", "bias", "running_mean", "running_var")
 COUNTS = ("num_features", "num_channels", "channels")  # what a layer without vectors may call the size
+OTHER_NAMES = {"eps": ("variance_epsilon", "epsilon", "layer_norm_eps")}
 MISSING = object()
 
 
@@ -21,11 +22,16 @@ class CannotBeSaid(NotComparable):
 
 
 def own(module: nn.Module, name: str) -> object:
-    """An attribute of the Module, or MISSING."""
+    """An attribute of the Module, by whatever name published code has for it, or MISSING."""
     try:
-        return getattr(module, name, MISSING)
+        return getattr(module, spelled(module, name), MISSING)
     except Exception:
         return MISSING
+
+
+def spelled(module: nn.Module, name: str) -> str:
+    """What the Module calls a setting."""
+    return next((other for other in (name, *OTHER_NAMES.get(name, ())) if hasattr(module, other)), name)
 
 
 def vectors(module: nn.Module) -> list[Tensor]:
@@ -108,6 +114,7 @@ def _set(module: nn.Module, name: str, has: object, value: object) -> None:
     """Set a number such as eps or momentum; a count has to be the module's own already."""
     if type(has) is type(value) and has == value:
         return
+    name = spelled(module, name)
     if not isinstance(value, float) or type(has) not in (int, float, type(None)):
         raise CannotBeSaid
     try:

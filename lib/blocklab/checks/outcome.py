@@ -5,7 +5,7 @@ import math
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -45,7 +45,7 @@ class TookTooLong(Exception):
 class Outcome:
     """What a function did: the values it gave, by name, or the error it raised; and which arguments it spoiled.
 
-    "result" is what it returned ("result 0", "result 1" … for a tuple), "x.grad" a gradient, and the name of an
+    "result" is what it returned ("result 0", "result 1" … for a tuple or list), "x.grad" a gradient, and the name of an
     argument is that argument after the call. `message` and `line`, the learner's own one with its number, belong to
     the error. `tangled` are the written arguments that now hold on to a graph.
     """
@@ -84,12 +84,12 @@ def run(call: Callable[[dict], object], case: Case) -> Outcome:
         except BaseException as error:
             if isinstance(error, NotComparable) and _from_here(error):
                 raise
-            return _failed(error, case, _spoiled(arguments, case))
+            return _failed(error, case, _spoiled(arguments, case, leaves))
     values = {name: kept(x) for name, x in values.items()}
     written = {name: plain(arguments[name]) for name in case.changes}
     tangled = tuple(name for name, x in written.items() if isinstance(x, Tensor) and x.requires_grad)
     values |= {name: kept(x) for name, x in written.items()}
-    return Outcome(values, spoiled=_spoiled(arguments, case), tangled=tangled)
+    return Outcome(values, spoiled=_spoiled(arguments, case, leaves), tangled=tangled)
 
 
 def _from_here(error: BaseException) -> bool:
@@ -143,9 +143,22 @@ def _cosines(x: Tensor) -> Tensor:
     return torch.cos(torch.arange(x.numel(), dtype=x.dtype, device=x.device) * 1.3 + 0.4).view(x.shape)
 
 
-def _spoiled(arguments: dict[str, object], case: Case) -> tuple[str, ...]:
+def _spoiled(arguments: dict[str, object], case: Case, leaves: Collection[str]) -> tuple[str, ...]:
+    """The arguments that a second call would find changed: in their numbers, or in what autograd notes on them."""
     names = [name for name, x in case.arguments.items() if isinstance(x, Tensor) and name not in case.changes]
-    return tuple(name for name in names if not _unchanged(plain(arguments[name]), case.arguments[name]))
+    given = {name: arguments[name] for name in names}
+    return tuple(
+        name
+        for name, x in given.items()
+        if not _unchanged(plain(x), case.arguments[name]) or not _unmarked(x, name in leaves)
+    )
+
+
+def _unmarked(x: Tensor, leaf: bool) -> bool:
+    """Whether autograd notes no more on a tensor than before the call: that it is a leaf, or nothing."""
+    with torch._C.DisableTorchFunctionSubclass():
+        same = Tensor.requires_grad.__get__(x) == leaf and Tensor.is_leaf.__get__(x)
+        return same and Tensor.grad.__get__(x) is None
 
 
 def _unchanged(x: object, y: Tensor) -> bool:
@@ -182,8 +195,13 @@ def close(x: object, y: object, tolerance: float) -> bool:
     if x.device.type == "meta" or not y.is_floating_point():
         return x.device.type == "meta" or _equal(x, y)
     x, y = x.double(), y.double()
-    largest = y[y.isfinite()].abs().max().item() if y.isfinite().any() else 1.0
-    return _all_close(x, y, rtol=tolerance, atol=tolerance * largest, equal_nan=True)
+    return _all_close(x, y, rtol=tolerance, atol=tolerance * largest(y), equal_nan=True)
+
+
+def largest(y: Tensor) -> float:
+    """The largest finite number: what may be off is measured by it."""
+    finite = y[y.isfinite()]
+    return finite.abs().max().item() if finite.numel() else 1.0
 
 
 def _close_numbers(x: object, y: object, tolerance: float) -> bool:

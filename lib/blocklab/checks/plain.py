@@ -8,7 +8,7 @@ from torch import Tensor
 from .brief import kind
 from .words import A_KIND, A_TUPLE
 
-MOST_RESULTS = 16  # of a tuple; no exercise asks for more than three
+MOST_RESULTS = 16  # of a tuple or list; no exercise asks for more than three
 MOST_COPIED = 2**22  # numbers; a larger tensor has not the shape of any case
 _OWN_METHOD = {bool: bool.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
 
@@ -58,9 +58,10 @@ def _hollow(x: Tensor) -> bool:
 
 
 def results(returned: object) -> dict[str, object]:
-    """What was returned by name: "result", or for a tuple "result 0", "result 1" …"""
-    if issubclass(type(returned), tuple) and 1 <= tuple.__len__(returned) <= MOST_RESULTS:
-        return {f"result {place}": plain(x) for place, x in enumerate(tuple.__iter__(returned))}
+    """What was returned by name: "result", or for a tuple or list "result 0", "result 1" …"""
+    for sequence in (tuple, list):
+        if issubclass(type(returned), sequence) and 1 <= sequence.__len__(returned) <= MOST_RESULTS:
+            return {f"result {place}": plain(x) for place, x in enumerate(sequence.__iter__(returned))}
     return {"result": plain(returned)}
 
 

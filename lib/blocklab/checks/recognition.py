@@ -20,13 +20,15 @@ MOST_CONFIRMED = 3  # inputs near the table's on which several mistakes have to 
 def recognize(attempt: Attempt, comparisons: list[Comparison], returned: bool) -> tuple[Mistake, ...]:
     """The known mistake that gives the same on every input of the table, or several that do so together.
 
+    One alone also has to give the same on the inputs beside the table on which the function is wrong.
     An error is the same if its words are. Where wrong numbers agree too, its class is enough for one mistake alone.
     Several are looked for only where the smallest wrong result could come of them: a function that stops everywhere,
     or gives another kind of thing than any mistake does, has some other fault. Of a function that `returned` its input
     only a mistake is true that gives it back to the last bit.
     """
     exercise = attempt.exercise
-    of_table = [c for c in comparisons if c.case in exercise.cases and c.case.advice is None]
+    deciding = [c for c in comparisons if c.case.advice is None]
+    of_table = [c for c in deciding if c.case in exercise.cases]
     of_table.sort(key=lambda c: (c.differs is None, c.case.gradient, c.case.size))
     wrong = [c for c in of_table if c.differs]
     if not wrong:
@@ -34,10 +36,11 @@ def recognize(attempt: Attempt, comparisons: list[Comparison], returned: bool) -
     if returned:
         of_table = [replace(c, case=replace(c.case, tolerance=0.0)) for c in of_table]
         wrong = of_table[:1]
+    beside = [c for c in deciding if c.differs and c.case not in exercise.cases]
     lenient = any(c.got.error is None for c in wrong)
     on_smallest = {mistake: _run(exercise, (mistake,), wrong[0].case) for mistake in exercise.mistakes}
     for mistake, outcome in on_smallest.items():
-        if _agree(outcome, wrong[0], lenient) and _explain(exercise, (mistake,), of_table[1:], lenient):
+        if _agree(outcome, wrong[0], lenient) and _explain(exercise, (mistake,), [*of_table[1:], *beside], lenient):
             return (mistake,)
     kinds = {_kind(outcome) for outcome in (wrong[0].wanted, *on_smallest.values())}
     if returned or all(c.got.error for c in of_table) or _kind(wrong[0].got) not in kinds:

@@ -8,11 +8,12 @@ from torch import Tensor
 from .brief import brief, kind
 from .case import Case
 from .exercise import Exercise
-from .outcome import NotDifferentiable, Outcome, close
+from .outcome import NotDifferentiable, Outcome, largest
 from .plain import Strange
 from .words import AFTER_CALL, GRADIENT, NOT_DIFFERENTIABLE, PART, RESULT, RESULT_PART
 
-MOST_NUMBERS = 16  # a larger tensor is told by its shape, a larger result by its first wrong row
+MOST_NUMBERS = 16  # a larger tensor is told by its shape, a larger result by its first wrong part
+MOST_SHOWN = 4  # numbers of a row that is itself too long
 MOST_DIGITS = 9
 
 
@@ -36,8 +37,8 @@ def tell(exercise: Exercise, case: Case, got: Outcome, wanted: Outcome, value: s
     yours, expected = got.values.get(value), wanted.values.get(value)
     what = _what(exercise, value)
     if _comparable(yours, expected) and expected.numel() > MOST_NUMBERS:
-        where = _first_wrong_row(yours, expected, case.tolerance)
-        what = PART.format(what=what, where=f"[{', '.join(map(str, where))}]")
+        where = _first_wrong_part(yours, expected, case.tolerance)
+        what = PART.format(what=what, where=f"[{', '.join(map(_index, where))}]")
         yours, expected = yours[where], expected[where]
     return Telling(arguments, what, *_apart(yours, expected))
 
@@ -61,21 +62,25 @@ def _what(exercise: Exercise, value: str) -> str:
 
 
 def _comparable(x: object, y: object) -> bool:
-    return isinstance(x, Tensor) and isinstance(y, Tensor) and x.shape == y.shape and x.dim() > 1
+    return isinstance(x, Tensor) and isinstance(y, Tensor) and x.shape == y.shape and x.device == y.device
 
 
-def _first_wrong_row(yours: Tensor, expected: Tensor, tolerance: float) -> tuple[int, ...]:
-    """The index, all axes but the last, of the first row with a number that differs."""
-    rows = zip(yours.flatten(0, -2), expected.flatten(0, -2), strict=True)
-    largest = expected.double().abs().nan_to_num().max().item()
-    wrong = [not close(x, y, tolerance) and not _tiny(x, y, tolerance * largest) for x, y in rows]
-    place = torch.tensor(wrong.index(True) if any(wrong) else 0)
-    return tuple(i.item() for i in torch.unravel_index(place, expected.shape[:-1]))
+def _first_wrong_part(yours: Tensor, expected: Tensor, tolerance: float) -> tuple[int | slice, ...]:
+    """Where the first number that differs lies: its row, of a long row the numbers from there on."""
+    if expected.device.type == "meta":
+        return (*[0] * (expected.dim() - 1), slice(0, MOST_SHOWN))
+    x, y = yours.double(), expected.double()
+    wrong = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance * largest(y), equal_nan=True)
+    *row, place = (i.item() for i in torch.unravel_index(wrong.int().argmax(), expected.shape))
+    length = expected.shape[-1]
+    if length <= MOST_NUMBERS:
+        return tuple(row)
+    start = min(place, length - MOST_SHOWN)
+    return (*row, slice(start, start + MOST_SHOWN))
 
 
-def _tiny(x: Tensor, y: Tensor, limit: float) -> bool:
-    """Whether rows that differ do so by less than the rounding that a comparison of the whole forgives."""
-    return x.dtype == y.dtype and bool(((x.double() - y.double()).abs() <= limit).all())
+def _index(place: int | slice) -> str:
+    return f"{place.start}:{place.stop}" if isinstance(place, slice) else str(place)
 
 
 def _apart(yours: object, expected: object) -> tuple[str, str]:

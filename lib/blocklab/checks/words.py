@@ -51,9 +51,9 @@ WORDS = {
     ),
     "mutates-input": Text(
         en="Your function changes its input `{name}`: whoever called it still needs the old numbers. Work on a new "
-        "tensor; `x -= m` and names ending in `_` write in place.",
+        "tensor; `x -= m` and names ending in `_`, `requires_grad_()` too, change the one that came in.",
         zh="你的函数改动了输入 `{name}`，而调用者还要用原来的数。请另建一个张量；"
-        "`x -= m` 和以 `_` 结尾的方法都会原地改写。",
+        "`x -= m` 和以 `_` 结尾的方法（`requires_grad_()` 也算）改的都是传入的那一个。",
     ),
     "graph-kept": Text(
         en="The numbers are right, but `{name}` holds on to the graph after the call, and to that of every past step: "
@@ -121,6 +121,7 @@ LEFT_OUT = Text(
     zh="另有 {count} 组输入不适合你的模块，没有检查，这不影响结论。",
 )
 
+NUMBERS_TOO = Text(en="And the numbers differ, too.", zh="而且数值也不对。")
 SEVERAL = Text(en="{count:d} mistakes at once:", zh="同时有 {count:d} 处错误：")
 INPUT = Text(en="input {name}", zh="输入 {name}")
 YOURS = Text(en="your {what}", zh="{what}（你的）")
@@ -141,6 +142,7 @@ A_FUNCTION = Text(en="a function", zh="一个函数")
 A_MODULE = Text(en="an instance of nn.Module", zh="一个 nn.Module 的实例")
 A_TENSOR = Text(en="a tensor", zh="一个张量")
 A_TUPLE = Text(en="a tuple of {count}", zh="一个含 {count} 项的元组")
+A_TUPLE_OR_LIST = Text(en="a tuple or list of {count}", zh="一个含 {count} 项的元组或列表")
 A_KIND = Text(en="`{kind}`", zh="类型为 `{kind}` 的值")
 THE_ANSWER = Text(en="`{answer}`", zh=" `{answer}`")
 NOTHING = Text(en="none", zh="无")

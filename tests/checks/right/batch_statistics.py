@@ -72,6 +72,7 @@ RIGHT = {
         "stacked": stacked,
         "in float64": in_float64,
         "the second first": second_first,
+        "as a list": lambda *given: list(chan(*given)),
         "compiled": torch.compile(chan, backend="eager"),
     }
 }

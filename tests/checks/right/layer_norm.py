@@ -51,7 +51,7 @@ class Learned(nn.Module):
 
 
 def row_by_row(x, shape, weight=None, bias=None, eps=1e-5):
-    rows = [F.layer_norm(row, row.shape, None, None, eps) for row in x.flatten(-len(shape)).flatten(0, -2)]
+    rows = [F.layer_norm(row, row.shape, None, None, eps) for row in x.reshape(-1, *shape)]
     y = torch.stack(rows).view_as(x)
     return y * (1 if weight is None else weight) + (0 if bias is None else bias)
 

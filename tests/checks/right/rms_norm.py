@@ -13,8 +13,8 @@ def in_float32(x, shape, weight=None, eps=None):
 
 
 def row_by_row(x, shape, weight=None, eps=None):
-    rows = [F.rms_norm(row, row.shape, None, eps) for row in x.flatten(-len(shape)).flatten(0, -2)]
-    return torch.stack(rows).view_as(x) * (1 if weight is None else weight)
+    rows = [F.rms_norm(row, row.shape, weight, eps) for row in x.reshape(-1, *shape)]
+    return torch.stack(rows).view_as(x)
 
 
 class Learned(nn.Module):
@@ -57,7 +57,7 @@ def llama_in_float64(x, weight, eps=1e-6):
 
 
 def llama_row_by_row(x, weight, eps=1e-6):
-    rows = [row.float() / (row.float().square().mean() + eps).sqrt() for row in x.flatten(0, -2)]
+    rows = [row.float() / (row.float().square().mean() + eps).sqrt() for row in x.reshape(-1, x.shape[-1])]
     return torch.stack(rows).to(x.dtype).view_as(x) * weight
 
 
@@ -103,6 +103,7 @@ RIGHT = {
         "by torch without the weight": lambda x, weight, eps=1e-6: F.rms_norm(x, weight.shape, None, eps) * weight,
         "by ours": lambda x, w, eps=1e-6: w * blocklab.normalization.rms_norm(x, w.shape, None, eps),
         "a Module as in transformers": Llama(3),
+        "the same with an eps of its own": Llama(3, eps=1e-5),
         "compiled": torch.compile(llama, backend="eager"),
     },
     "rms_norm_gemma": {

@@ -37,8 +37,42 @@ def start_replaced(average, value, momentum):
     return value.clone() if (average == 0).all() else (1 - momentum) * average + momentum * value
 
 
+def guarded(takes_a, takes_b):
+    """Takes the other part as it is where one looks empty."""
+
+    def attempt(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+        if takes_b(count_a, mean_a, m2_a):
+            return count_a + count_b, mean_b, m2_b
+        if takes_a(count_b, mean_b, m2_b):
+            return count_a + count_b, mean_a, m2_a
+        return merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+
+    return attempt
+
+
+def never(*_part):
+    return False
+
+
+LOOKS_EMPTY = {
+    "one number": lambda count, _mean, _m2: count == 1,
+    "mean 0": lambda _count, mean, _m2: not mean.any(),
+    "M2 of 0": lambda _count, _mean, m2: not m2.any(),
+    "equal numbers": lambda count, _mean, m2: count > 1 and not m2.any(),
+}
+
+
+def mean_of_means(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    mean = (mean_a + mean_b) / 2
+    spread = count_a * (mean_a - mean).square() + count_b * (mean_b - mean).square()
+    return count_a + count_b, mean, m2_a + m2_b + spread
+
+
 WRONG = {
     "merge_statistics": {
+        **{f"{name} taken for empty, first": guarded(never, looks) for name, looks in LOOKS_EMPTY.items()},
+        **{f"{name} taken for empty, second": guarded(looks, never) for name, looks in LOOKS_EMPTY.items()},
+        "the plain mean in both": (mean_of_means, {"mean-of-means-for-both"}),
         "an empty second part replaces all": empty_b_gives_b,
         "an empty first part replaces all": empty_a_gives_a,
         "harmonic": harmonic,

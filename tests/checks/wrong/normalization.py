@@ -65,6 +65,83 @@ def flat_is_zero(limit):
     return lambda variance: torch.where(variance > limit, variance, math.inf)
 
 
+def all_axes_but_the_first(x, shape):
+    return tuple(range(max(1, x.dim() - len(shape)), x.dim()))
+
+
+def unless_zero(y, weight, bias):
+    return scaled_and_shifted(y, weight if weight is None or weight.any() else None, bias)
+
+
+def rounded_as_in_llama(x, normalized_shape, weight=None, eps=None):
+    y = F.rms_norm(x, normalized_shape, None, eps)
+    return y if weight is None else y * weight
+
+
+def in_the_type_of_x(x, normalized_shape, weight=None, eps=None):
+    return rounded_as_in_llama(x, normalized_shape, weight, eps).to(x.dtype)
+
+
+def batch_norm_of_at_most(rank):
+    """Takes the mean of more axes apart, and so one for each slice."""
+
+    def attempt(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+        def one(x):
+            return F.batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps)
+
+        return one(x) if x.dim() <= rank else torch.stack([one(part) for part in x.unbind(2)], 2)
+
+    return attempt
+
+
+def batch_in_eval(more_than):
+    def attempt(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+        if not training and len(x) > more_than:
+            return F.batch_norm(x, None, None, weight, bias, True, momentum, eps)
+        return F.batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps)
+
+    return attempt
+
+
+def channels_alone_if_no_pixels(x):
+    return standardize(x, (0, 2, 3) if x.shape[2] * x.shape[3] > 1 else 1)
+
+
+def in_evaluation_mode(x):
+    return F.batch_norm(x, torch.zeros(x.shape[1]), torch.ones(x.shape[1]))
+
+
+def statistics_kept():
+    """Those of the first call with a shape, which are no longer part of any graph."""
+    kept = {}
+
+    def attempt(x, axes, eps=1e-5):
+        now = x.detach().mean(axes, keepdim=True), x.detach().var(axes, correction=0, keepdim=True)
+        mean, variance = kept.setdefault((x.shape, str(axes)), now)
+        return (x - mean) / (variance + eps).sqrt()
+
+    return attempt
+
+
+def difference_of_squares(x, axes, eps=1e-5):
+    with torch.no_grad():
+        mean = x.mean(axes, keepdim=True)
+        variance = x.square().mean(axes, keepdim=True) - mean.square()
+    return (x - mean) / (variance.clamp(min=0) + eps).sqrt()
+
+
+def rms_over(axis):
+    def normalized(x, eps):
+        wide = x.float()
+        return wide * torch.rsqrt(wide.square().mean(axis(x), keepdim=True) + eps)
+
+    return normalized
+
+
+OTHER_AXES = {
+    "the third at most": rms_over(lambda x: min(2, x.dim() - 1)),
+    "as a row of a table": rms_over(lambda x: x.dim() - 1 or 1),
+}
 WHOLE = {
     "clamped to five": {"leave": lambda y: y.clamp(-5, 5)},
     "clamped before": {"enter": lambda x: x.clamp(-1e3, 1e3)},
@@ -79,11 +156,11 @@ WHOLE = {
 }
 
 
-def rms_norm(wide=None, eps_of=None, leave=None):
+def rms_norm(wide=None, eps_of=None, leave=None, axes=last_axes):
     def attempt(x, normalized_shape, weight=None, eps=None):
         y = wide(x) if wide else x if x.dtype == torch.float64 else x.float()
         eps = eps_of(x, eps) if eps_of else torch.finfo(y.dtype).eps if eps is None else eps
-        y = y / (y.square().mean(last_axes(x, normalized_shape), keepdim=True) + eps).sqrt()
+        y = y / (y.square().mean(axes(x, normalized_shape), keepdim=True) + eps).sqrt()
         y = y if weight is None else y * weight
         return leave(y, x) if leave else y.to(x.dtype)
 
@@ -131,6 +208,7 @@ AFFINE = {
     "weight needs bias": weight_needs_bias,
     "bias needs weight": bias_needs_weight,
     "both or none": both_or_none,
+    "weight unless zero": unless_zero,
 }
 
 
@@ -148,12 +226,17 @@ def divided_by_deviation(x):
 
 WRONG = {
     "standardize": {name: standardizing(**steps) for name, steps in WHOLE.items()}
-    | {"axes by membership": axes_by_membership},
+    | {
+        "axes by membership": axes_by_membership,
+        "statistics kept": (statistics_kept(), {None, "wrong-dtype"}),
+        "a difference of squares without gradient": difference_of_squares,
+    },
     "layer_norm": {name: layer_norm(**steps) for name, steps in WHOLE.items()}
     | {name: layer_norm(affine=affine) for name, affine in AFFINE.items()}
     | {
         "axes by size": layer_norm(axes=by_size),
         "axes by fitting size": layer_norm(axes=by_fitting_size),
+        "never the first axis": layer_norm(axes=all_axes_but_the_first),
         "remembers by shape": remembering(lambda x, shape, *_others: (x.shape, shape)),
         "remembers without eps": remembering(lambda x, shape, weight=None, bias=None, eps=1e-5: (x.shape, shape)),
         "another default": (layer_norm(default=1e-12), {"eps-default-too-small"}),
@@ -161,6 +244,7 @@ WRONG = {
     "layer_norm_by_axes": {
         "axes by size": lambda x, shape: standardize(x, by_size(x, shape)),
         "axes by fitting size": lambda x, shape: standardize(x, by_fitting_size(x, shape)),
+        "never the first axis": lambda x, shape: standardize(x, all_axes_but_the_first(x, shape)),
         "clamped": lambda x, shape: F.layer_norm(x, shape).clamp(-4, 4),
         "no gradient": (lambda x, shape: F.layer_norm(x.detach(), shape), {"not-differentiable"}),
     },
@@ -169,6 +253,8 @@ WRONG = {
         "without eps, NaN replaced": lambda x: divided_by_deviation(x).nan_to_num(),
         "eps outside": lambda x: (x - x.mean((0, 2, 3), True)) / (x.std((0, 2, 3), correction=0, keepdim=True) + 1e-5),
         "clamped": lambda x: standardize(x, (0, 2, 3)).clamp(-4, 4),
+        "channels alone if no pixels": channels_alone_if_no_pixels,
+        "in evaluation mode": (in_evaluation_mode, {"evaluation-mode"}),
         "no gradient": (lambda x: standardize(x.detach(), (0, 2, 3)), {"not-differentiable"}),
     },
     "group_norm": {name: group_norm(affine) for name, affine in AFFINE.items()},
@@ -183,9 +269,22 @@ WRONG = {
             {"eps-of-the-short-type"},
         ),
         "stays wide": (rms_norm(leave=lambda y, x: y), {"stays-wide"}),
+        "rounded as in Llama": (rounded_as_in_llama, {"as-in-llama"}),
+        "rounded first and last": (in_the_type_of_x, {"rounded-first"}),
+        "never the first axis": rms_norm(axes=all_axes_but_the_first),
+    },
+    "rms_norm_llama": {
+        name: lambda x, weight, eps=1e-6, normalized=normalized: normalized(x, eps).to(x.dtype) * weight
+        for name, normalized in OTHER_AXES.items()
+    },
+    "rms_norm_gemma": {
+        name: lambda x, w, eps=1e-6, normalized=normalized: (normalized(x, eps) * (1 + w.float())).to(x.dtype)
+        for name, normalized in OTHER_AXES.items()
     },
     "batch_norm": {name: batch_norm(affine) for name, affine in AFFINE.items()}
     | {
+        "pictures at most": batch_norm_of_at_most(4),
+        "the batch in eval, of more than eight": batch_in_eval(8),
         "first batch stored": (batch_norm(kept=first_batch), {"first-batch-stored"}),
         "momentum or its default": batch_norm(momentum_of=lambda momentum: momentum or 0.1),
     },

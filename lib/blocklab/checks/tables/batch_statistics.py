@@ -55,6 +55,17 @@ MEAN_MISTAKES = (
         "six numbers",
     ),
     Mistake(
+        "mean-of-means-for-both",
+        {"shares": lambda a, b: (0.5, 0.5), "factor": lambda a, b: (a + b) / 4},
+        Text(
+            en="You take the plain mean of the two means, and measure M2 from there. A part with more numbers counts "
+            "for more: weight each mean by its count, then M2 comes right too.",
+            zh="你直接取了两个均值的平均，M2 也从它量起。个数多的部分应当占得更多："
+            "请用各自的个数给均值加权，这样 M2 也就对了。",
+        ),
+        "six numbers",
+    ),
+    Mistake(
         "shares-swapped",
         {"shares": lambda a, b: by_count(b, a)},
         Text(
@@ -341,6 +352,11 @@ MERGE_STATISTICS = Exercise(
         Case("channels", waving(3, 5, 2, 3)),
         Case("second part empty", parts(2, [2.0], [2.0], 0, [0.0], [0.0])),
         Case("first part empty", parts(0, [0.0], [0.0], 4, [5.0], [8.0])),
+        Case("one number in the first", parts(1, [2.0], [0.0], 4, [5.0], [8.0])),
+        Case("equal numbers in the first", parts(2, [2.0], [0.0], 4, [5.0], [8.0])),
+        Case("equal numbers in the second", parts(4, [5.0], [8.0], 2, [2.0], [0.0])),
+        Case("first mean of 0", parts(2, [0.0], [2.0], 4, [5.0], [8.0])),
+        Case("second mean of 0", parts(4, [5.0], [8.0], 2, [0.0], [2.0])),
         Case("more in the first", waving(6, 5, 2, 3)),
         Case("more in the second", waving(3, 9, 2, 3)),
         Case("one channel", waving(3, 5, 2, 1)),

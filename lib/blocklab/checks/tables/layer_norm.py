@@ -132,6 +132,10 @@ SIZES_OF_ONE = (
     Case("one feature", {"x": waves(2, 3, 4, 1), "normalized_shape": (1,)}),
     Case("one row", {"x": waves(3, 1, 4), "normalized_shape": (1, 4)}),
 )
+NOTHING_BESIDE = (
+    Case("one vector", {"x": waves(5), "normalized_shape": (5,)}),
+    Case("the whole tensor", {"x": waves(3, 4), "normalized_shape": (3, 4)}),
+)
 
 LAYER_NORM = Exercise(
     name="layer_norm",
@@ -162,6 +166,8 @@ LAYER_NORM = Exercise(
         Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
         *CUBES,
         *SIZES_OF_ONE,
+        *NOTHING_BESIDE,
+        Case("weight of 0", {"x": waves(2, 3), "normalized_shape": (3,), "weight": torch.zeros(3)}),
         Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
         Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
         Case(

@@ -216,9 +216,10 @@ DETACHED = Mistake(
         "spread": lambda x, axes: variance(x.detach(), axes),
     },
     Text(
-        en="The numbers are right, the gradients are not: mean and variance depend on x too, but you cut them off "
-        "from it (`detach`, `no_grad` or `.data`).",
-        zh="数值是对的，梯度却不对：均值和方差也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
+        en="Even where the numbers are right, the gradients are not: mean and variance depend on x too, but you "
+        "cut them off from it (`detach`, `no_grad` or `.data`).",
+        zh="即使数值是对的，梯度也不对：均值和方差也依赖 x，而你用 "
+        "`detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
     ),
     "gradient",
 )

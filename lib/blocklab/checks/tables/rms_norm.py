@@ -12,7 +12,7 @@ from blocklab.language import Text
 from ..case import Case
 from ..exercise import Exercise, Mistake, Section
 from ..modules import attributes_as_arguments
-from .layer_norm import AXES_MISTAKES, CUBES, SIZES_OF_ONE, last_axes
+from .layer_norm import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
 from .normalizing import EPS_MISTAKES, WEIGHT_MISTAKES, chosen, divide, given, mean, rescale, variance
 from .numbers import outlier, waves
 
@@ -38,6 +38,10 @@ def back(y: Tensor, dtype: torch.dtype) -> Tensor:
     return y.to(dtype)
 
 
+def as_wide(y: Tensor, _dtype: torch.dtype) -> Tensor:
+    return y
+
+
 def recipe(
     x: Tensor,
     normalized_shape: Sequence[int],
@@ -51,6 +55,7 @@ def recipe(
     default: Callable = machine_epsilon,
     small: Callable = given,
     divide: Callable = divide,
+    before_weight: Callable = as_wide,
     rescale: Callable = rescale,
     finish: Callable = back,
 ) -> Tensor:
@@ -58,7 +63,7 @@ def recipe(
     eps = default(x) if eps is None else eps
     wide = widen(x)
     y = divide(wide - centre(wide, over), spread(wide, over), small(eps))
-    return finish(rescale(y, weight, None), x.dtype)
+    return finish(rescale(before_weight(y, x.dtype), weight, None), x.dtype)
 
 
 SPREAD_MISTAKES = (
@@ -241,13 +246,35 @@ TYPE_MISTAKES = (
     ),
     Mistake(
         "stays-wide",
-        {"finish": lambda y, dtype: y},
+        {"finish": as_wide},
         Text(
             en="For a 16-bit input your result stays float32. Convert it back to the type of x: the next layer expects "
             "the type it was given.",
             zh="输入是 16 位的类型时，你的结果还是 float32。请转回 x 的类型：下一层要的仍是原来的类型。",
         ),
         "bfloat16",
+    ),
+    Mistake(
+        "as-in-llama",
+        {"before_weight": back, "finish": as_wide},
+        Text(
+            en="You round to the type of x first and multiply by `weight` then, as Llama does. So the last digit can "
+            "differ, and a float32 weight makes the result float32. Multiply in float32, and convert at the very end.",
+            zh="你先舍入到 x 的类型，再乘以 `weight`，那是 Llama 的做法。这样最后一位可能不同；"
+            "`weight` 是 float32 时，结果也成了 float32。应当在 float32 里相乘，最后才转换类型。",
+        ),
+        "weighted bfloat16",
+    ),
+    Mistake(
+        "rounded-first",
+        {"before_weight": back},
+        Text(
+            en="You round to the type of x before you multiply by `weight`, and so twice: the last digit can differ. "
+            "Multiply in float32 and round once, at the end.",
+            zh="你在乘以 `weight` 之前就舍入到了 x 的类型，所以一共舍入两次，最后一位可能不同。"
+            "应当在 float32 里相乘，最后只舍入一次。",
+        ),
+        "weighted bfloat16",
     ),
 )
 
@@ -267,14 +294,18 @@ DETACHED = Mistake(
     "statistics-detached",
     {"spread": lambda x, axes: mean_square(x.detach(), axes)},
     Text(
-        en="The numbers are right, the gradients are not: the mean of squares depends on x too, but you cut it off "
-        "from it (`detach`, `no_grad` or `.data`).",
-        zh="数值是对的，梯度却不对：平方的均值也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它与 x 的联系。",
+        en="Even where the numbers are right, the gradients are not: the mean of squares depends on x too, but you "
+        "cut it off from it (`detach`, `no_grad` or `.data`).",
+        zh="即使数值是对的，梯度也不对：平方的均值也依赖 x，而你用 "
+        "`detach`、`no_grad` 或 `.data` 切断了它与 x 的联系。",
     ),
     "gradient",
 )
 
 WEIGHT = torch.tensor([2.0, -1, 3])
+# Numbers of which every product is rounded otherwise if it is rounded twice.
+TOKEN_ROUNDED = torch.tensor([[-7.0, 3, 9]]).bfloat16()
+WEIGHT_ROUNDED = torch.tensor([0.7, 1.3, 0.7]).bfloat16()
 
 RMS_NORM = Exercise(
     name="rms_norm",
@@ -302,12 +333,23 @@ RMS_NORM = Exercise(
             {"x": torch.tensor([[300.0, -400, 500]]).half(), "normalized_shape": (3,)},
             tolerance=1e-3,
         ),
+        Case(
+            "weighted bfloat16",
+            {"x": TOKEN_ROUNDED, "normalized_shape": (3,), "weight": WEIGHT_ROUNDED},
+            tolerance=1e-3,
+        ),
+        Case(
+            "bfloat16 beside a float32 weight",
+            {"x": TOKEN_ROUNDED, "normalized_shape": (3,), "weight": WEIGHT_ROUNDED.float()},
+            tolerance=1e-3,
+        ),
         Case("weighted", {"x": torch.tensor([[1.0, -3, 5]]), "normalized_shape": (3,), "weight": WEIGHT}),
         Case("other eps", {"x": torch.tensor([[1.0, 3]]), "normalized_shape": (2,), "weight": None, "eps": 4.0}),
         Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,), "weight": WEIGHT}),
         Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
         *CUBES,
         *SIZES_OF_ONE,
+        *NOTHING_BESIDE,
         Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
         Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
         Case("no eps", {"x": 1e-6 * waves(2, 3), "normalized_shape": (3,), "weight": None, "eps": 0.0}),
@@ -529,7 +571,9 @@ def cases(bfloat16: tuple[list, list], float16: tuple[list, list]) -> tuple[Case
             "overflows in float16",
             {"x": torch.tensor([[300.0, -400, 500]]).half(), "weight": WEIGHT.half()},
         ),
-        Case("one feature", {"x": waves(3, 1, 1), "weight": WEIGHT[:1]}),
+        Case("one feature", {"x": waves(3, 1, 1, 1), "weight": WEIGHT[:1]}),
+        Case("one token", {"x": waves(3), "weight": WEIGHT}),
+        Case("four axes", {"x": waves(2, 4, 5, 3), "weight": WEIGHT}),
         Case("cube", {"x": waves(3, 3, 3), "weight": WEIGHT}),
         Case("outlier", {"x": outlier(2, 1025), "weight": waves(1025)}),
         Case("large", {"x": 1e4 * waves(2, 3), "weight": WEIGHT}),
