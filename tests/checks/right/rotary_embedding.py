@@ -80,6 +80,7 @@ RIGHT = {
 }
 ADVISED = {
     "rotary_embedding": {
+        "at whole positions": (lambda x, k, base=10000.0: stacked(x, k.long(), base), ("between-positions",)),
         "by the shift matrix": (by_the_shift_matrix, ("slow", "empty")),
         "with complex numbers": (with_complex_numbers, ("non-contiguous", "empty")),
         "every other turned": (every_other_turned, ("far-positions", "float64")),

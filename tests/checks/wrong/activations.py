@@ -37,6 +37,9 @@ WRONG = {
     "swish": {
         "clipped at 6": (lambda *given: clipped(*given, at=6), {None}),
         "clipped at 10": (lambda *given: clipped(*given, at=10), {None}),
+        "x clipped at 20": (lambda x, beta=1.0: x * torch.sigmoid(beta * x.clamp(-20, 20)), {None}),
+        "straight above 20": (lambda x, beta=1.0: torch.where(x > 20, x, swish(x, beta)), {None}),
+        "nothing below -20": (lambda x, beta=1.0: swish(x, beta).masked_fill(x < -20, 0), {None}),
         "no tail": (lambda x, beta=1.0: swish(x, beta).masked_fill(x < -6, 0), {None}),
         "straight above 6": (lambda x, beta=1.0: torch.where(x > 6, x, swish(x, beta)), {None}),
         "beta of 0 is none": (lambda x, beta=1.0: swish(x, beta or 1.0), {None}),

@@ -66,6 +66,22 @@ def zeros_in_float16(*given):
     return y * 0 if y.dtype == torch.float16 else y
 
 
+def hidden_by_a_product(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores * mask
+        scores = scores.masked_fill(scores == 0, -math.inf)
+    return scores.softmax(-1) @ value
+
+
+def hidden_by_adding(what):
+    def added(query, key, value, mask=None):
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        return (scores if mask is None else scores + what(mask)).softmax(-1) @ value
+
+    return added
+
+
 def split(x, num_heads):
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
@@ -94,6 +110,19 @@ WRONG = {
             {"raises"},
         ),
         "one maximum for all rows": (one_maximum, {"one-maximum-for-all"}),
+        **{
+            f"hidden scores of {fill}": (
+                lambda *given, fill=fill: attention(*given, fill=fill),
+                {"masked-with-a-small-number" if fill > -80 else None},
+            )
+            for fill in (-20.0, -50.0, -100.0, -1000.0)
+        },
+        "hidden by the logarithm of nearly 0": (
+            hidden_by_adding(lambda mask: (mask + 1e-9).log()),
+            {"masked-with-a-small-number"},
+        ),
+        "hidden by 100 less": (hidden_by_adding(lambda mask: (~mask) * -100.0), {None}),
+        "hidden by a product": (hidden_by_a_product, {None}),
         "scores up to ten": (scores_up_to_ten, {None}),
         "weights turned over": (weights_turned_over, {"weights-transposed"}),
         "causal if square": (causal_if_square, {None}),
@@ -116,5 +145,6 @@ WRONG = {
             {"wrong-shape"},
         ),
         "squeezed": (lambda x, h: split(x, h).squeeze(), {"wrong-shape"}),
+        "many heads the other way round": (lambda x, h: split(x, h) if h < 9 else split(x, h).flip(1), {None}),
     },
 }

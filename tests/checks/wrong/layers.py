@@ -3,12 +3,26 @@ import torch.nn.functional as F
 from torch import nn
 
 
+class CausalIfMasked(nn.MultiheadAttention):
+    """With gradients, torch skips the mask where it is told that it is causal and no weights are wanted."""
+
+    def forward(self, *given, attn_mask):
+        return super().forward(*given, attn_mask=attn_mask, is_causal=attn_mask is not None, need_weights=False)
+
+
 class Layer(nn.Module):
     """A right post-norm layer, or a pre-norm one, but for what it is given."""
 
-    def __init__(self, eps=1e-5, norm_first=False, masked_by=lambda mask: mask, finish=lambda y, src: y):
+    def __init__(
+        self,
+        eps=1e-5,
+        norm_first=False,
+        masked_by=lambda mask: mask,
+        finish=lambda y, src: y,
+        attention=nn.MultiheadAttention,
+    ):
         super().__init__()
-        self.self_attn = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.self_attn = attention(8, 2, batch_first=True)
         self.linear1, self.linear2 = nn.Linear(8, 12), nn.Linear(12, 8)
         self.norm1, self.norm2 = nn.LayerNorm(8, eps=eps), nn.LayerNorm(8, eps=eps)
         self.norm_first, self.masked_by, self.finish = norm_first, masked_by, finish
@@ -29,7 +43,23 @@ class Layer(nn.Module):
         return self.finish(self.norm2(x + feed_forward(x)), src)
 
 
+def pre_norm_in_place(x, attention, feed_forward, norm1, norm2):
+    h = attention(norm1(x))
+    h += x
+    y = feed_forward(norm2(h))
+    return y + h
+
+
+def post_norm_in_place(x, attention, feed_forward, norm1, norm2):
+    a = attention(x)
+    a += x
+    h = norm1(a)
+    return norm2(h + feed_forward(h))
+
+
 WRONG = {
+    "pre_norm_layer": {"in place on what a sub-layer gives": (pre_norm_in_place, {"mutates-input"})},
+    "post_norm_layer": {"in place on what a sub-layer gives": (post_norm_in_place, {"mutates-input"})},
     "pre_norm_by_hand": {
         "text": ("15", {"wrong-kind"}),
         "bytes": (b"15", {"wrong-kind"}),
@@ -43,6 +73,8 @@ WRONG = {
         "the mask without its diagonal": (Layer(masked_by=lambda m: m & ~torch.eye(len(m), dtype=torch.bool)), {None}),
         "five tokens": (Layer(finish=lambda y, src: y if src.shape[1] == 5 else src), {None}),
         "squeezed": (Layer(finish=lambda y, src: y.squeeze()), {"wrong-shape"}),
+        "causal if masked": (Layer(attention=CausalIfMasked), {None}),
+        "causal if masked, pre-norm": (Layer(attention=CausalIfMasked, norm_first=True), {None}),
         "two results": (Layer(finish=lambda y, src: (y, src)), {"wrong-type"}),
         "a list": (Layer(finish=lambda y, src: [y]), {"wrong-type"}),
         "the first sentence for all": (Layer(finish=lambda y, src: y[:1].expand_as(y)), {None}),

@@ -47,6 +47,13 @@ def in_mixed_types(x, positions, base=10000.0):
     return turned_by(x, positions[:, None] * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1]))
 
 
+def minus_twice(x, positions, base=10000.0):
+    angles = angles_of(positions, x.shape[-1], base)
+    a, b = x[..., 0::2], x[..., 1::2]
+    cos, sin = angles.cos(), angles.sin()
+    return torch.stack([a * cos - b * sin, b * cos - a * sin], -1).flatten(-2).to(x.dtype)
+
+
 def nothing_in_float16(x, positions, base=10000.0):
     y = rotary_embedding(x, positions, base)
     return y * 0 if x.dtype == torch.float16 else y
@@ -64,6 +71,7 @@ WRONG = {
         "a cache without the base": (remembered(lambda x, k, base: (tuple(k.tolist()), x.shape[-1])), {None}),
         "a cache of lengths": (remembered(lambda x, k, base: (len(k), x.shape[-1], base)), {None}),
         "an axis of that length": (axis_of_that_length, {None}),
+        "a minus in both features": (minus_twice, {"plus-missing"}),
         "in mixed types": (in_mixed_types, {"wrong-dtype"}),
         "nothing in float16": (nothing_in_float16, {None}),
         "squeezed": (lambda *given: rotary_embedding(*given).squeeze(), {"wrong-shape"}),

@@ -35,6 +35,7 @@ WRONG = {
         "8/3 as 2.667": (lambda *given: multiplied(*given, share=lambda d: int(2.667 * d)), {None}),
         "multiplied first": (multiplied_first, {"multiplier-before-two-thirds"}),
         "at least the model": (lambda d_model, *rest: max(d_model, hidden_width(d_model, *rest)), {None}),
+        "in float32": (lambda d, *rest: multiplied(d, *rest, share=lambda d: int(torch.tensor(8 * d / 3))), {None}),
         "no more than Llama": (lambda *given: min(hidden_width(*given), 28672), {None}),
         "two thirds rounded up": (
             lambda *given: multiplied(*given, share=lambda d: math.ceil(8 * d / 3)),

@@ -496,6 +496,7 @@ SWISH = Exercise(
         Case("far below 0", {"x": torch.tensor([-2.0, -5, -8])}, tolerance=1e-4),
         Case("farther below 0", {"x": torch.tensor([-2.0, -12, -15], dtype=torch.float64)}, tolerance=1e-6),
         Case("far above 0", {"x": torch.tensor([5.0, 9, 11.3, 12.7], dtype=torch.float64)}, tolerance=1e-6),
+        Case("gentle, far from 0", {"x": torch.tensor([-40.0, 30]), "beta": 0.1}),
         Case("gradient", {"x": 2 * waves(2, 4), "beta": 1.5}, gradient=True),
         Case(
             "overflows",

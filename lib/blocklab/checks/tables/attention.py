@@ -420,6 +420,16 @@ MASKING_MISTAKES = (
         "masked",
     ),
     Mistake(
+        "masked-with-a-small-number",
+        {"hide": lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, -20.0)},
+        Text(
+            en="Hidden scores become a number that is not low enough. Scores that may be seen can lie below it, and "
+            "then what is hidden gets the weight: put -inf there.",
+            zh="屏蔽掉的得分成了一个不够小的数。能看到的得分可能比它还小，这时权重反而给了被屏蔽的键：应当填入 -inf。",
+        ),
+        "rows far apart, masked",
+    ),
+    Mistake(
         "mask-added",
         {"hide": lambda scores, mask: scores if mask is None else scores + mask.to(scores.dtype)},
         Text(
@@ -522,6 +532,12 @@ EXPONENTIAL = Text(
     "weights stay the same.",
     zh="得分很大时，你的 `exp` 会溢出。请像 `softmax` 那样，先减去这一行的最大得分：权重不变。",
 )
+VANISHING = Text(
+    en="Where the scores that may be seen lie far below 0, or far below hidden ones, their `exp` all become 0, and "
+    "0 / 0 is NaN. Hide first, then take the `softmax`.",
+    zh="能看到的得分远小于 0，或者远小于被屏蔽的得分时，它们的 `exp` 全都成了 0，而 0 / 0 是 NaN。"
+    "请先屏蔽，再取 `softmax`。",
+)
 NOTHING_SEEN = Text(
     en="A query that may see no key gets NaN, or a mean of what is hidden from it. `F.scaled_dot_product_attention` "
     "gives zeros: such rows come from padding, and NaN would spread.",
@@ -599,6 +615,24 @@ ATTENTION = Exercise(
                 "value": torch.tensor([[10.0], [20]]),
             },
         ),
+        Case(
+            "rows far apart, masked",
+            {
+                "query": torch.tensor([[1.0], [-1]]),
+                "key": torch.tensor([[80.0], [81], [0]]),
+                "value": torch.tensor([[10.0], [20], [90]]),
+                "mask": torch.tensor([[True, True, False]]).expand(2, 3),
+            },
+        ),
+        Case(
+            "a score of 0 is seen",
+            {
+                "query": torch.tensor([[1.0], [2]]),
+                "key": torch.tensor([[0.0], [1], [2]]),
+                "value": torch.tensor([[10.0], [20], [60]]),
+                "mask": torch.tensor([[True, True, False], [True, False, True]]),
+            },
+        ),
         Case("gradient", three((2,), 4, 4, 3, 2) | {"mask": pattern(4, 4)}, gradient=True),
         Case(
             "overflows-in-float16",
@@ -618,6 +652,17 @@ ATTENTION = Exercise(
             },
             tolerance=1e-2,
             advice=Advice(EXPONENTIAL, like=NO_NUMBER),
+        ),
+        Case(
+            "scores-far-below-0",
+            {
+                "query": torch.tensor([[-1000.0]]),
+                "key": torch.tensor([[2.0], [2], [1]]),
+                "value": torch.tensor([[10.0], [20], [90]]),
+                "mask": torch.tensor([[True, True, False]]),
+            },
+            tolerance=1e-2,
+            advice=Advice(VANISHING, like=NO_NUMBER),
         ),
         Case(
             "no-key-to-see",
@@ -772,6 +817,7 @@ SPLIT_HEADS = Exercise(
         Case("batch", {"x": waves(3, 4, 10), "num_heads": 2}),
         Case("one head", {"x": waves(2, 3, 4), "num_heads": 1}),
         Case("heads of one feature", {"x": waves(2, 3, 4), "num_heads": 4}),
+        Case("many heads", {"x": waves(2, 3, 24), "num_heads": 12}),
         Case("one token", {"x": waves(2, 1, 6), "num_heads": 3}),
         Case("one feature", {"x": waves(2, 3, 1), "num_heads": 1}),
         Case("gradient", {"x": waves(2, 4, 6), "num_heads": 2}, gradient=True),

@@ -499,6 +499,11 @@ def layer_norm_shifted(x: Tensor) -> Tensor:
     return F.layer_norm(x, x.shape[-1:]) + 0.5
 
 
+def as_it_is(x: Tensor) -> Tensor:
+    """Like nn.Identity, and dropout in eval mode: what is written into the result is written into the input."""
+    return x
+
+
 BY_HAND = {"attention": ten_times, "feed_forward": plus_100, "norm1": half_of, "norm2": three_times}
 LIKE_A_TRANSFORMER = {
     "attention": sum_so_far,
@@ -512,6 +517,7 @@ CASES = (
     Case("one feature", {"x": waves(2, 3, 1)} | LIKE_A_TRANSFORMER),
     Case("one token", {"x": waves(2, 1, 4)} | LIKE_A_TRANSFORMER),
     Case("cube", {"x": waves(3, 3, 3)} | LIKE_A_TRANSFORMER),
+    Case("given back", {"x": torch.tensor([[1.0, 2]])} | dict.fromkeys(BY_HAND, as_it_is)),
     Case("nothing", {"x": torch.zeros(0, 3, 4)} | LIKE_A_TRANSFORMER, advice=AN_EMPTY_INPUT),
     Case("gradient", {"x": waves(3, 4)} | LIKE_A_TRANSFORMER, gradient=True),
 )

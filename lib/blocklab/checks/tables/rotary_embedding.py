@@ -152,6 +152,16 @@ ROTATION_MISTAKES = (
         "small",
     ),
     Mistake(
+        "plus-missing",
+        {"quarter": lambda x: -neighbours_swapped(x)},
+        Text(
+            en="You subtract in both features of a pair, and the vectors change their length. In the second one the "
+            "two terms are added, `a sin + b cos`.",
+            zh="一对中的两个特征，你都把正弦项减掉了，于是向量的长度变了。第二个特征的两项应当相加：`a sin + b cos`。",
+        ),
+        "small",
+    ),
+    Mistake(
         "reflected",
         {"turn": reflected},
         Text(
@@ -242,6 +252,13 @@ HALF_TYPE = Text(
     "最后再用 `.to(x.dtype)` 转换结果。",
 )
 
+BETWEEN = Text(
+    en="Your function is for positions that count from 0. Long-context models also use fractions of positions, and a "
+    "negative one turns back: compute the angle from the position as it is.",
+    zh="你的函数只适用于从 0 数起的整数位置。处理长文本的模型也会用小数位置，位置为负时就是往回转："
+    "请直接由位置算出角度。",
+)
+
 ROTARY_EMBEDDING = Exercise(
     name="rotary_embedding",
     lesson="07_positional_encoding",
@@ -292,6 +309,16 @@ ROTARY_EMBEDDING = Exercise(
             {"x": torch.tensor([[1.0, 0, 1, 0, 1, 0]]), "positions": torch.tensor([100000])},
             tolerance=2e-5,
             advice=Advice(FAR, within=5e-2),
+        ),
+        Case(
+            "between-positions",
+            {"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([-1.5, 2.5])},
+            tolerance=1e-3,
+            advice=Advice(
+                BETWEEN,
+                milder={"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([1, 2])},
+                raises=(Exception,),
+            ),
         ),
         Case(
             "in-float16",

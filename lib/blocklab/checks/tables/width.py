@@ -516,6 +516,7 @@ HIDDEN_WIDTH = Exercise(
         Case("six features", {"d_model": 6, "multiple_of": 1, "multiplier": 1.2}),
         Case("no multiplier", {"d_model": 100, "multiple_of": 64, "multiplier": None}),
         Case("wide, small tiles", {"d_model": 16384, "multiple_of": 1}),
+        Case("wider than float32 counts", {"d_model": 2**25 + 3, "multiple_of": 1}),
         Case("narrower than the model", {"d_model": 101, "multiple_of": 8, "multiplier": 0.3}),
         Case("a whole multiplier", {"d_model": 100, "multiple_of": 1, "multiplier": 2}),
     ),
