@@ -65,7 +65,7 @@ class Clone:
 
     def installed(self, name: str) -> list[str]:
         """The versions of a package that are there in whole."""
-        notes = [file.parent for file in self.packages.glob(f"{name}-*.dist-info/RECORD")]
+        notes = [file.parent for file in self.packages.glob(f"{name}-[0-9]*.dist-info/RECORD")]
         return [note.stem.removeprefix(f"{name}-") for note in notes if (self.packages / name).is_dir()]
 
 

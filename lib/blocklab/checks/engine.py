@@ -164,6 +164,6 @@ def _gives_back(comparison: Comparison) -> bool:
 
 
 def _most_telling(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:
-    """The comparison to show: the one that a known mistake names, else the smallest."""
+    """The comparison to show: the one that a known mistake names, else the smallest of those that decide."""
     shows = {mistake.shows for mistake in known}
-    return min(wrong, key=lambda c: (c.case.name not in shows, c.case.gradient, c.case.size))
+    return min(wrong, key=lambda c: (c.case.name not in shows, c.case.advice is not None, c.case.gradient, c.case.size))

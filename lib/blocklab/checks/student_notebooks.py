@@ -27,7 +27,7 @@ TOO_DEEP = Text(en="nested too deeply", zh="嵌套太深")
 NOT_TEXT = Text(en="its text is neither UTF-8 nor UTF-16", zh="文字编码不是 UTF-8，也不是 UTF-16")
 NOT_JSON = Text(en="not JSON: line {line}, column {column}", zh="不是 JSON：第 {line} 行第 {column} 列")
 ODD_NUMBER = Text(en="not JSON: a number that is too long", zh="不是 JSON：有一个数太长")
-NOT_NAMED = Text(en="not read: its name does not end in .ipynb", zh="没有读取：文件名不是以 .ipynb 结尾")
+NOT_NAMED = Text(en="not read: its name does not end in `.ipynb`", zh="没有读取：文件名不是以 `.ipynb` 结尾")
 NO_CELLS = Text(en="not a notebook: there is no list of cells", zh="不是笔记本：没有单元格列表")
 
 

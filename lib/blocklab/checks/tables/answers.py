@@ -140,7 +140,7 @@ EVALUATION_MODE = Mistake(
     Text(
         en="Nothing is normalized: with running statistics of 0 and 1, evaluation mode only divides by √(1 + ε). Use "
         "the mean and the variance of the batch itself, as in training.",
-        zh="你的函数几乎什么都没有做：移动统计量为 0 和 1 时，评估模式只是除以 √(1 + ε)。"
+        zh="你没有真正做归一化：移动统计量为 0 和 1 时，评估模式只是除以 √(1 + ε)。"
         "请用这个小批量自己的均值和方差，像训练时那样。",
     ),
     "images",
