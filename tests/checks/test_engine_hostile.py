@@ -57,7 +57,7 @@ def surroundings():
             torch.get_float32_matmul_precision(),
             torch.backends.cuda.matmul.allow_tf32,
             [getattr(torch.backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")],
-            sys.float_info.min / 2,
+            sys.float_info.min / 2 == 0,
         ),
         "threads": torch.get_num_threads(),
         "random numbers": (torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()),
