@@ -18,6 +18,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from torch.utils import _python_dispatch
 
 from blocklab.checks import attempts, check
 from blocklab.checks.candidate import Complaint
@@ -46,6 +48,17 @@ def surroundings():
         "device": torch.get_default_device(),
         "gradients": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
         "modes": (torch.get_deterministic_debug_mode(), torch.is_anomaly_enabled(), torch.is_autocast_enabled("cpu")),
+        "entered": (
+            torch.overrides._get_current_function_mode_stack(),
+            _python_dispatch._get_current_dispatch_mode_stack(),
+            torch._C._autograd._top_saved_tensors_default_hooks(True),
+        ),
+        "backends": (
+            torch.get_float32_matmul_precision(),
+            torch.backends.cuda.matmul.allow_tf32,
+            [getattr(torch.backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")],
+            sys.float_info.min / 2 == 0,
+        ),
         "threads": torch.get_num_threads(),
         "random numbers": (torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()),
         "printing": (dict(vars(torch._tensor_str.PRINT_OPTS)), str(np.get_printoptions())),
@@ -56,7 +69,17 @@ def surroundings():
         "tracing": (sys.gettrace(), sys.getprofile()),
         "python": (sys.getrecursionlimit(), sys.getswitchinterval(), gc.isenabled(), str(np.geterr())),
         "signals": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)],
-        "functions": (torch.equal, torch.allclose, F.layer_norm, Tensor.mean, Tensor.__eq__, isinstance, math.sqrt),
+        "blocked": signal.pthread_sigmask(signal.SIG_BLOCK, ()),
+        "functions": (
+            torch.equal,
+            torch.allclose,
+            F.layer_norm,
+            Tensor.mean,
+            torch.testing.assert_close,
+            Tensor.__eq__,
+            isinstance,
+            math.sqrt,
+        ),
     }
 
 
@@ -160,6 +183,22 @@ def ignores_signals(x):
     swallows_everything(x)
 
 
+def blocks_signals(x):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGALRM})
+    swallows_everything(x)
+
+
+def takes_signals_and_blocks_them(x):
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    blocks_signals(x)
+
+
+def blocks_signals_once_more(x):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    endless(x)
+
+
 class EndlessWords(Exception):
     def __str__(self):
         endless(torch.ones(1))
@@ -187,6 +226,9 @@ AWAKE = [
     makes_an_error_of_it,
     answers_after_it,
     ignores_signals,
+    blocks_signals,
+    blocks_signals_once_more,
+    takes_signals_and_blocks_them,
     raises_without_end,
     lambda x: EndlessGradient.apply(F.layer_norm(x, x.shape[-1:])),
 ]
@@ -455,6 +497,18 @@ CHANGES = {
     "seeds": lambda: (torch.manual_seed(1), random.seed(1), np.random.seed(1)),
     "random numbers": lambda: (torch.rand(1), random.random(), np.random.rand()),
     "modes": lambda: (torch.use_deterministic_algorithms(True), torch.autograd.set_detect_anomaly(True)),
+    "backends": lambda: (
+        torch.set_float32_matmul_precision("medium"),
+        setattr(torch.backends.cudnn, "benchmark", True),
+        setattr(torch.backends.cudnn, "deterministic", True),
+        setattr(torch.backends.cudnn, "enabled", False),
+    ),
+    "precision": lambda: (
+        setattr(torch.backends.cuda.matmul, "allow_tf32", True),
+        setattr(torch.backends.cudnn, "allow_tf32", False),
+    ),
+    "small numbers": lambda: torch.set_flush_denormal(True),
+    "masks": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGALRM}),
     "printing": lambda: (torch.set_printoptions(precision=1), np.set_printoptions(precision=1)),
     "streams": lambda: (setattr(sys, "stdout", None), setattr(sys, "stderr", None)),
     "folder": lambda: os.chdir("/"),
@@ -482,7 +536,77 @@ def test_whatever_a_right_function_changes_is_put_back(change):
         assert check("layer_norm", changes).passed
 
 
+class Zeros(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        return torch.zeros(3)
+
+
+class Passes(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+
+
+class Doubles(_python_dispatch.TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        y = function(*args, **(kwargs or {}))
+        return y + y if "mul" in str(function) else y
+
+
+ENTERED = {
+    "functions, with zeros": Zeros,
+    "functions, unchanged": Passes,
+    "operators": Doubles,
+    "saved tensors": lambda: torch.autograd.graph.saved_tensors_hooks(lambda x: 0 * x, lambda x: x),
+    "a device": lambda: torch.device("meta"),
+    "autocast": lambda: torch.autocast("cpu", torch.bfloat16),
+    "gradients": torch.no_grad,
+}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("enter", ENTERED.values(), ids=ENTERED)
+def test_a_mode_that_is_entered_and_never_left_is_left(enter, times):
+    open_still = []
+
+    def enters(x, *rest):
+        y = layer_norm(x, *rest)
+        for _ in range(times):
+            open_still.append(enter())
+            open_still[-1].__enter__()
+        return y
+
+    with harmless():
+        assert check("layer_norm", enters).passed
+
+
+class EntersBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(_ctx, grad):
+        Zeros().__enter__()
+        return grad
+
+
+def infers(x):
+    OPEN.append(torch.inference_mode())
+    OPEN[-1].__enter__()
+    return x.clone()
+
+
+OPEN = []
+
+
+@pytest.mark.parametrize("enters", [EntersBackward.apply, infers], ids=["backward", "inference"])
+def test_a_mode_that_changes_the_result_does_no_harm_later(enters):
+    with harmless():
+        bounded(check("layer_norm", lambda x, *rest: enters(layer_norm(x, *rest))))
+
+
 PATCHES = {
+    "assert_close": (torch.testing, "assert_close", lambda *_, **__: None),
     "equal": (torch, "equal", lambda *_: True),
     "allclose": (torch, "allclose", lambda *_, **__: True),
     "the exercise": (F, "layer_norm", lambda x, *_: 2 * x),

@@ -10,7 +10,7 @@ from .fitting import fitted
 from .habits import steps_of_loop
 from .interrupts import Interrupted, Watch
 from .outcome import Outcome, TookTooLong, run
-from .surroundings import functions, settled
+from .surroundings import functions, modes, settled
 
 SHARE = 0.1  # of the patience, for each call that decides nothing
 
@@ -32,22 +32,25 @@ class Attempt:
             raise Complaint("raises", {"error": f"{kind(error)}: {words_of(error)}"}) from None
 
     def call(self, arguments: dict[str, object]) -> object:
-        """What the candidate makes of the arguments. Functions that it replaced are put back at once."""
-        put_back = functions()
+        """What the candidate makes of the arguments. Functions that it replaced are put back at once, and modes."""
+        leave_modes, put_back = modes(), functions()
         try:
             return self._call(arguments)
         finally:
             put_back()
+            leave_modes()
 
     def on(self, case: Case) -> Outcome:
         """What the candidate does with an input. Raises Interrupted where an input that decides takes too long."""
-        decides = case.advice is None
+        decides, leave_modes = case.advice is None, modes()  # of a backward, too
         try:
             return self._watch.call(partial(run, self.call, case), None if decides else self._share)
         except Interrupted:
             if decides or self._watch.stopped:
                 raise
             return Outcome({}, TookTooLong())
+        finally:
+            leave_modes()
 
     def steps(self) -> tuple[int, int] | None:
         """How its steps grow with the size of the input, if they do so needlessly."""

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
@@ -15,6 +16,7 @@ from types import CodeType, FrameType
 BETWEEN_STRIKES = 0.05  # seconds
 STRIKES_AT_IMPORTS = 100  # from this one on
 PATIENCE_WITH_MACHINE = 2  # times as long at most, if it is busy with other programs
+_MASKS = hasattr(signal, "pthread_sigmask")
 
 
 class Interrupted(BaseException):
@@ -47,8 +49,7 @@ class Watch:
         in_main = threading.current_thread() is threading.main_thread()
         self._handler = signal.getsignal(signal.SIGINT) if in_main else None  # None as well if not set from Python
         if self._handler is not None:
-            signal.signal(signal.SIGINT, self._on_signal)
-            self._mask = _unblock()
+            self._mask = self._hear()
         self._watcher = threading.Thread(target=self._watch, name="patience", daemon=True)
         self._watcher.start()
         return self
@@ -59,6 +60,9 @@ class Watch:
             self._changed.notify()
         self._watcher.join()
         if self._handler is not None:
+            self._signal_sent = True  # what still waits behind a mask arrives now, and is not for the old handler
+            with suppress(Interrupted):
+                self._hear()
             signal.signal(signal.SIGINT, self._handler)
             _block(self._mask)
 
@@ -73,7 +77,10 @@ class Watch:
             return self._call(function)
         finally:
             self._boundary = self._deadline = None
-            try:  # a last strike may be on its way: it arrives with the next call
+            try:  # a last strike may be on its way, or behind a mask: it arrives with the next call
+                self._signal_sent |= self._strikes > 0
+                if self._handler is not None:
+                    self._hear()
                 monotonic()
             except Interrupted:
                 self._strikes += 1
@@ -82,6 +89,11 @@ class Watch:
             self.left -= self._now() - start if seconds is None else 0
             if self._strikes or self.stopped:  # whatever it made of the interruption
                 raise Interrupted
+
+    def _hear(self) -> set | None:
+        """Take SIGINT, whoever took or blocked it; gives what was blocked before. Windows has no such mask."""
+        signal.signal(signal.SIGINT, self._on_signal)
+        return signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT}) if _MASKS else None
 
     def _call(self, function: Callable[[], object]) -> object:
         self._boundary = sys._getframe()
@@ -204,11 +216,6 @@ def _tries_around(code: CodeType, instruction: int) -> int:
 def _raise_in(thread: int, error: type[BaseException]) -> None:
     """Have Python raise the error in a thread, between two of its instructions."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
-
-
-def _unblock() -> set | None:
-    """Let SIGINT through; gives what was blocked before. Windows has no such mask."""
-    return signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
 
 
 def _block(mask: set | None) -> None:

@@ -13,24 +13,37 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor, nn, overrides
+from torch.utils import _device, _python_dispatch
 
 MOST_SHOWN = 2000  # characters of what a function prints
 
-_NAMESPACES = (torch, F, torch.linalg, torch.autograd, Tensor, nn.Module, math, time, random)
+_NAMESPACES = (torch, F, torch.linalg, torch.autograd, torch.testing, Tensor, nn.Module, math, time, random)
 _BUILTINS = vars(builtins)
+_HALVES = sys.float_info.min  # its half is 0 where small numbers are flushed to it
+
+
+def _setting(owner: object, name: str) -> tuple[Callable, Callable]:
+    return partial(getattr, owner, name), partial(setattr, owner, name)
+
+
 # What is read before and written back afterwards if it is then another, by a pair of functions.
 _STATES: tuple[tuple[Callable, Callable], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.get_num_threads, torch.set_num_threads),
     (torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    _setting(torch.backends.cuda.matmul, "allow_tf32"),
+    *(_setting(torch.backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")),
+    (lambda: _HALVES / 2 == 0, torch.set_flush_denormal),
+    *((partial(torch.is_autocast_enabled, d), partial(torch.set_autocast_enabled, d)) for d in ("cpu", "cuda")),
     (lambda: dict(vars(torch._tensor_str.PRINT_OPTS)), lambda old: vars(torch._tensor_str.PRINT_OPTS).update(old)),
     (sys.gettrace, sys.settrace),
     (sys.getprofile, sys.setprofile),
@@ -69,11 +82,13 @@ def settled(sheet: Sheet | None = None) -> Iterator[None]:
     """
     with ExitStack() as stack:
         for read, write in _STATES:
-            stack.callback(_restore, read, write, read())
-        for remember in (_device, _random_numbers, functions, _signals, _folder, _numpy, _figures, _displays):
+            with suppress(RuntimeError):  # what cannot be read stays as it is
+                stack.callback(_restore, read, write, read())
+        for remember in (modes, _random_numbers, functions, _signals, _folder, _numpy, _figures, _displays):
             stack.callback(remember())
         for mode in (torch.inference_mode(False), torch.enable_grad(), warnings.catch_warnings(), *_overridden()):
             stack.enter_context(mode)
+        stack.callback(modes())  # before any other function of torch's is called
         torch.set_default_dtype(torch.float32)
         warnings.simplefilter("ignore")
         logging.disable()
@@ -90,7 +105,11 @@ def _ignore(_unraisable: object) -> None:
 
 
 def _restore(read: Callable, write: Callable, old: object) -> None:
-    if read() != old:
+    try:
+        same = read() == old
+    except RuntimeError:  # torch refuses to tell what was set in two ways
+        same = False
+    if not same:
         write(old)
 
 
@@ -110,14 +129,49 @@ def _nothing() -> None:
     pass
 
 
-def _device() -> Callable:
-    before = torch.get_default_device()
+def modes() -> Callable:
+    """The modes of torch's that were entered and not left, and the default device, which is one of them."""
+    functions_on, calls, hooks = _function_modes(), _dispatch_modes(), _saved_tensors_hooks()
+    chosen, current = _chosen_device(), _device.CURRENT_DEVICE
 
     def put_back() -> None:
-        if torch.get_default_device() != before:
-            torch.set_default_device(None if before.type == "cpu" else before)
+        now = _function_modes()
+        if not _same(now, functions_on):
+            for _ in now:
+                overrides._pop_mode()
+            for mode in functions_on:
+                overrides._push_mode(mode)
+        for mode in reversed(_dispatch_modes()):
+            if not any(mode is old for old in calls):
+                _python_dispatch.TorchDispatchMode.__exit__(mode, None, None, None)
+        while not _same(_saved_tensors_hooks(), hooks) and _saved_tensors_hooks():
+            torch._C._autograd._pop_saved_tensors_default_hooks()
+        if _chosen_device() is not chosen:
+            torch._GLOBAL_DEVICE_CONTEXT.device_context = chosen
+        _device.CURRENT_DEVICE = current
 
     return put_back
+
+
+def _function_modes() -> list:
+    return overrides._get_current_function_mode_stack()
+
+
+def _dispatch_modes() -> list:
+    return _python_dispatch._get_current_dispatch_mode_stack()
+
+
+def _saved_tensors_hooks() -> tuple:
+    """The two that count: only the innermost ones do."""
+    return torch._C._autograd._top_saved_tensors_default_hooks(True) or ()
+
+
+def _chosen_device() -> object:
+    return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+
+
+def _same(some: Sequence, others: Sequence) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
 def _random_numbers() -> Callable:
