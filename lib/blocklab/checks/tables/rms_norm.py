@@ -259,7 +259,7 @@ TYPE_MISTAKES = (
         {"before_weight": back, "finish": as_wide},
         Text(
             en="You round to the type of x first and multiply by `weight` then, as Llama does. So the last digit can "
-            "differ, and a float32 `weight` makes the result float32. Multiply in float32, and convert at the very end.",
+            "differ, and a float32 `weight` makes the result float32. Multiply in float32, and convert at the end.",
             zh="你先舍入到 x 的类型，再乘以 `weight`，那是 Llama 的做法。这样最后一位可能不同；"
             "`weight` 是 float32 时，结果也成了 float32。应当在 float32 里相乘，最后才转换类型。",
         ),
