@@ -525,6 +525,11 @@ CHANGES = {
 }
 
 
+def unfrozen():
+    """Let cuDNN's flags be set: torch's own test tools, which other tests import, forbid it to the whole process."""
+    return getattr(torch.backends, "__allow_nonbracketed_mutation")()
+
+
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whatever_a_right_function_changes_is_put_back(change):
     def changes(x, *rest):
@@ -532,7 +537,7 @@ def test_whatever_a_right_function_changes_is_put_back(change):
         change()
         return y
 
-    with harmless():
+    with harmless(), unfrozen():
         assert check("layer_norm", changes).passed
 
 

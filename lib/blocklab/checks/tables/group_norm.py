@@ -225,6 +225,7 @@ GROUP_NORM = Exercise(
         Case("constant", {"x": torch.tensor([[2.0, 2, 1, 3]]), "num_groups": 2}),
         Case("weighted", {"x": torch.tensor([[1.0, 3, 10, 40]]), "num_groups": 2, **AFFINE}),
         Case("other eps", {"x": torch.tensor([[1.0, 3, 6, 8]]), "num_groups": 2, **AFFINE, "eps": 3.0}),
+        Case("weight of 0", {"x": waves(2, 4), "num_groups": 2, "weight": torch.zeros(4)}),
         Case("square", {"x": waves(1, 4, 4), "num_groups": 2, **AFFINE}),
         Case("one group", {"x": waves(2, 4, 3), "num_groups": 1, **AFFINE}),
         Case("pictures", {"x": waves(3, 4, 2, 5), "num_groups": 2, **AFFINE}),
