@@ -1,9 +1,9 @@
-"""Two small lessons and the repository around them, for the tests of `publish`."""
+"""Two small lessons and the repository around them, for the tests of the workshop."""
 
 import subprocess
 from pathlib import Path
 
-from blocklab.publish.project import Project
+from workshop.project import Project
 
 MEANS = '''\
 # %% [markdown] lang="en"

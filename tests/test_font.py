@@ -8,10 +8,10 @@ import pytest
 from fontTools.ttLib import TTFont
 from matplotlib import font_manager
 
-from blocklab.publish import font
+from workshop import font
 
 RARE = "龘"  # neither in GB2312 nor in DejaVu Sans
-REMEDY = "run python -m blocklab.publish.font"
+REMEDY = "run python -m workshop.font"
 
 
 @pytest.fixture

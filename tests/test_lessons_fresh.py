@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from blocklab.language import LANGUAGES
-from blocklab.publish import build, check, exercises, fresh, parity, texts
-from blocklab.publish.project import Project
-from blocklab.publish.source import Code, read_lesson
+from workshop import build, check, exercises, fresh, parity, texts
+from workshop.project import Project
+from workshop.source import Code, read_lesson
 
 PROJECT = Project(Path(__file__).parents[1])
 OUTLINES = PROJECT.outlines()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from blocklab.lesson import begin
-from blocklab.publish.project import Project
-from blocklab.publish.source import Code, parse, read_lesson
 from blocklab.real_models import packages, reading
+from workshop.project import Project
+from workshop.source import Code, parse, read_lesson
 
 PROJECT = Project(Path(__file__).parents[1])
 COMMANDS = packages.INSTALL | {"sklearn": "pip install scikit-learn"}

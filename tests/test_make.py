@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from blocklab.publish.texts import check_wording, find_texts
+from workshop.texts import check_wording, find_texts
 
 pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("make"), reason="wants make")
 

@@ -20,17 +20,18 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 
-AREAS = {  # the first name under `blocklab`, and the area it belongs to
+AREAS = {  # the first name under `blocklab`, and the area it belongs to; all of `workshop` is one
     "": "package",
     **dict.fromkeys(["arguments", "normalization", "moving_average", "batch_statistics"], "kernels"),
     **dict.fromkeys(["positional_encoding", "feed_forward", "attention", "transformer", "fused"], "kernels"),
     **dict.fromkeys(["panel", "canvas"], "panel"),
     **dict.fromkeys(["lesson", "environment"], "lesson"),
-    **{name: name for name in ("language", "timing", "pictures", "checks", "publish", "stills", "real_models")},
+    **{name: name for name in ("language", "timing", "pictures", "checks", "real_models")},
     "digits": "real_models",
     "two_processes": "two_processes",
+    "workshop": "workshop",
 }
-MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports publish
+MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports workshop
     "package": set(),
     "kernels": set(),
     "language": set(),
@@ -41,8 +42,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "checks": {"kernels", "language", "package"},
     "panel": {"language"},
     "lesson": {"language", "panel", "package"},
-    "stills": {"language", "lesson", "panel", "pictures"},
-    "publish": {"language", "package"},
+    "workshop": {"language", "lesson", "panel", "pictures", "checks", "kernels", "package"},
 }
 ONLY_IN = {"ipywidgets": "panel", "triton": "fused", "safetensors": "real_models"}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
@@ -69,7 +69,7 @@ def imported(source: str, module: str, is_package: bool) -> set[str]:
 
 def part(module: str) -> str:
     """The name under `blocklab` that a module is or lies in: `pictures` of `blocklab.pictures.palette`."""
-    return (module + ".").split(".")[1]
+    return "workshop" if module.split(".")[0] == "workshop" else (module + ".").split(".")[1]
 
 
 def area_of(module: str) -> str:
@@ -85,7 +85,7 @@ def violations(sources: dict[str, str]) -> list[str]:
         graph[module] = set()
         for name in sorted(imported(source, module, is_package)):
             first = name.split(".")[0]
-            if first == "blocklab":
+            if first in ("blocklab", "workshop"):
                 target = name if name in sources else name.rpartition(".")[0]
                 graph[module] |= {target} - {module}
                 if area_of(target) not in MAY_IMPORT[area] | {area}:
@@ -102,7 +102,7 @@ def violations(sources: dict[str, str]) -> list[str]:
 
 
 def package_sources() -> dict[str, str]:
-    files = sorted((ROOT / "lib").glob("blocklab/**/*.py"))
+    files = sorted(file for package in ("blocklab", "workshop") for file in (ROOT / "lib" / package).rglob("*.py"))
     names = [".".join(file.relative_to(ROOT / "lib").with_suffix("").parts) for file in files]
     return {n.removesuffix(".__init__"): file.read_text("utf-8") for n, file in zip(names, files, strict=True)}
 
@@ -133,10 +133,10 @@ def test_imports_point_one_way():
         ({"blocklab.panel": "import blocklab.normalization"}, "panel may not import kernels"),
         ({"blocklab.attention": "import triton.language as tl"}, "only fused may"),
         (
-            {"blocklab.publish.build": "from blocklab import attention", "blocklab.attention": ""},
-            "may not import kernels",
+            {"workshop.build": "from blocklab import real_models", "blocklab.real_models": ""},
+            "workshop may not import real_models",
         ),
-        ({"blocklab.lesson": "from blocklab.publish.copies import copy"}, "lesson may not import publish"),
+        ({"blocklab.lesson": "from workshop.copies import copy"}, "lesson may not import workshop"),
         ({"blocklab.timing": "from .lesson import begin"}, "timing may not import lesson"),
         (
             {"blocklab.checks": "from .engine import run", "blocklab.checks.engine": "from . import run"},

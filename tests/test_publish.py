@@ -7,19 +7,19 @@ import sys
 import pytest
 
 from blocklab.language import LANGUAGES
-from blocklab.publish.__main__ import main
-from blocklab.publish.address import Address, read_address
-from blocklab.publish.chinese import faults
-from blocklab.publish.fresh import check_code_length
-from blocklab.publish.glossary import wrong_terms
-from blocklab.publish.parity import check_lesson, check_twins
-from blocklab.publish.problem import PublishError
-from blocklab.publish.project import find_root
-from blocklab.publish.prose import read_prose
-from blocklab.publish.source import Code, Twins, read_lesson
-from blocklab.publish.stamp import setup
-from blocklab.publish.texts import check_code, check_package
 from demo_lessons import MEANS, edit, make_project
+from workshop.__main__ import main
+from workshop.address import Address, read_address
+from workshop.chinese import faults
+from workshop.fresh import check_code_length
+from workshop.glossary import wrong_terms
+from workshop.parity import check_lesson, check_twins
+from workshop.problem import PublishError
+from workshop.project import find_root
+from workshop.prose import read_prose
+from workshop.source import Code, Twins, read_lesson
+from workshop.stamp import setup
+from workshop.texts import check_code, check_package
 
 
 @pytest.fixture
@@ -364,7 +364,7 @@ def test_fresh_copies_keep_the_old_ones(project, capsys):
 
 
 def test_copies_need_none_of_the_building_tools():
-    program = "import sys, blocklab.publish.__main__, blocklab.publish.copies; print(*sys.modules)"
+    program = "import sys, workshop.__main__, workshop.copies; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not {"jupytext", "nbclient", "nbformat", "markdown_it", "torch"} & set(loaded)
 
@@ -473,7 +473,7 @@ def test_a_root_that_is_no_folder_is_refused(project, root, capsys):
 def test_check_counts_what_it_finds(project, capsys):
     assert main(["--root", str(project.root), "check", "01"]) == 1
     shown = capsys.readouterr()
-    assert "notebooks/en/01_means.ipynb: not built yet; run: python -m blocklab.publish build 01" in shown.err
+    assert "notebooks/en/01_means.ipynb: not built yet; run: python -m workshop build 01" in shown.err
     assert shown.out == "2 problems\n"
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from blocklab.publish import notebook
-from blocklab.publish.__main__ import main
-from blocklab.publish.check import check
-from blocklab.publish.execute import joined
-from blocklab.publish.project import Project
 from demo_lessons import commit_all, edit, make_project
+from workshop import notebook
+from workshop.__main__ import main
+from workshop.check import check
+from workshop.execute import joined
+from workshop.project import Project
 
 BEGIN = 'def begin(language):\n    print({"en": "Ready, 1 device", "zh": "就绪，1 个设备"}[language])\n'
 

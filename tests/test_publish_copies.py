@@ -10,9 +10,9 @@ import nbformat
 import pytest
 
 from blocklab.language import LANGUAGES
-from blocklab.publish.__main__ import main
-from blocklab.publish.copies import VIEW, copy_lessons, without_widgets
-from blocklab.publish.project import Project
+from workshop.__main__ import main
+from workshop.copies import VIEW, copy_lessons, without_widgets
+from workshop.project import Project
 
 BUILT = Path(__file__).parents[1] / "notebooks"
 
@@ -174,7 +174,7 @@ def test_many_fresh_copies_at_once_are_all_whole(project):
         for language in LANGUAGES:
             project.notebook(language, f"{n + 2:02d}_more").write_text(language, "utf-8")
     assert run(project) == 0
-    command = [sys.executable, "-m", "blocklab.publish", "--root", str(project.root), "copies", "--fresh"]
+    command = [sys.executable, "-m", "workshop", "--root", str(project.root), "copies", "--fresh"]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
     assert [(process.communicate(timeout=60)[1], process.returncode) for process in processes] == [(b"", 0)] * 6
     for folder in [project.root / "my", *(project.root / f"my-before-{n}" for n in range(1, 7))]:

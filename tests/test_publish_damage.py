@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blocklab.publish import notebook
-from blocklab.publish.__main__ import main
-from blocklab.publish.project import Project
 from demo_lessons import GLOSSARY, commit_all, edit, make_project
+from workshop import notebook
+from workshop.__main__ import main
+from workshop.project import Project
 
 EXAMPLES = 10  # of each file; 150 have been tried
 PRINTED = {

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from blocklab.publish import glossary_page
-from blocklab.publish.problem import PublishError
-from blocklab.publish.project import Outline, Project
+from workshop import glossary_page
+from workshop.problem import PublishError
+from workshop.project import Outline, Project
 
 PROJECT = Project(Path(__file__).parents[1])
 OUTLINES = [Outline("01", "01_first", {"en": "01 First", "zh": "01 第一课"})]

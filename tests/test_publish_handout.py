@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from blocklab.publish import notebook
-from blocklab.publish.handout import CLOSING, page
-from blocklab.publish.problem import PublishError
-from blocklab.publish.project import Project
+from workshop import notebook
+from workshop.handout import CLOSING, page
+from workshop.problem import PublishError
+from workshop.project import Project
 
 PROJECT = Project(Path(__file__).parents[1])
 LESSONS = [

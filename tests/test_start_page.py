@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from blocklab.publish import notebook
-from blocklab.publish.project import Project
+from workshop import notebook
+from workshop.project import Project
 
 PROJECT = Project(Path(__file__).parents[1])
 

@@ -1,4 +1,4 @@
-"""How long our attention and layers take beside torch's:  python tests/bench/attention.py
+"""How long our attention and layers take beside torch's:  python -m workshop.bench.attention
 
 One thread, float32, all arms in turn in one run, so that what slows the machine slows them all. torch's attention is
 one fused kernel that never writes the L x S weights down; ours writes them, so that they can be looked at. In eval and
@@ -7,11 +7,12 @@ without gradients torch's layers take a fused way too.
 
 import torch
 import torch.nn.functional as F
-from ratios import compare, run
 from torch import nn
 
 from blocklab.attention import MultiheadAttention, causal_mask, scaled_dot_product_attention
 from blocklab.transformer import DecoderLayer, EncoderLayer
+
+from .ratios import compare, run
 
 N, HEADS, L, D_MODEL, HIDDEN = 4, 8, 256, 512, 2048
 ROUNDS = 21

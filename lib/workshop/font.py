@@ -1,6 +1,6 @@
 """The font of the Chinese figures: a renamed subset of Noto Sans CJK SC, about 1 MB.
 
-`python -m blocklab.publish.font [SOURCE.ttc]` writes `data/BlocklabSansSC.otf` from Debian's `fonts-noto-cjk`: the
+`python -m workshop.font [SOURCE.ttc]` writes `data/BlocklabSansSC.otf` from Debian's `fonts-noto-cjk`: the
 3,755 hanzi of GB2312 level 1, the signs below, and all that the lessons and the package use. What Noto lacks (`⟨`, `₂`,
 `✗`, …) is drawn in DejaVu Sans, which comes with matplotlib; matplotlib falls back to it in plain strings only, so that
 a string with `$…$` may hold nothing that is not in the font itself.
@@ -16,7 +16,7 @@ from fontTools.ttLib import TTCollection, TTFont
 FAMILY = "Blocklab Sans SC"
 SOURCE = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
 SOURCE_FAMILY = "Noto Sans CJK SC"
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 FONT = ROOT / "lib/blocklab/data/BlocklabSansSC.otf"
 FALLBACK = Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf")
 
@@ -47,9 +47,8 @@ def gb2312_level_1() -> set[str]:
 
 
 def used() -> set[str]:
-    """Every character of the lessons' sources and the package; `publish` draws nothing, and no figure a pictogram."""
+    """Every character of the lessons' sources and the package; no figure draws a pictogram."""
     files = {*ROOT.glob("notebooks/source/*.py"), *ROOT.glob("lib/blocklab/**/*.py")}
-    files -= set(ROOT.glob("lib/blocklab/publish/*.py"))
     characters = set("".join(file.read_text("utf-8") for file in files))
     return {c for c in characters if c.isprintable() and c < "\U0001f000" and c not in PICTOGRAMS}
 

@@ -1,4 +1,4 @@
-"""How long our activations, gated units and position tables take beside torch's:  python tests/bench/kernels.py
+"""How long our activations, gated units and position tables take beside torch's:  python -m workshop.bench.kernels
 
 torch has no swiglu, no table and no rotary embedding: there the other arm is what people write, F.silu(gate) * value,
 a table in float32, and Meta's rotation by complex numbers. Ours build their angles in float64.
@@ -6,12 +6,13 @@ a table in float32, and Meta's rotation by complex numbers. Ours build their ang
 
 import math
 
-import ratios
 import torch
 import torch.nn.functional as F
 
 from blocklab.feed_forward import gelu, glu, relu, silu, swiglu
 from blocklab.positional_encoding import rotary_embedding, sinusoidal_encoding
+
+from . import ratios
 
 ROWS, HIDDEN = 1024, 4096
 L, D_MODEL = 2048, 512

@@ -1,4 +1,4 @@
-"""The stills in `pic/`, drawn from the lessons' pictures in both languages: `python -m blocklab.stills FOLDER`."""
+"""The stills in `pic/`, drawn from the lessons' pictures in both languages: `python -m workshop.stills FOLDER`."""
 
 import sys
 from pathlib import Path
@@ -42,5 +42,5 @@ def draw(folder: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        sys.exit(f"usage: python -m blocklab.stills FOLDER (an existing one), got {sys.argv[1:]}")
+        sys.exit(f"usage: python -m workshop.stills FOLDER (an existing one), got {sys.argv[1:]}")
     draw(Path(sys.argv[1]))

@@ -50,7 +50,7 @@ def page(lesson: NotebookNode, language: str, name: str) -> str:
     cells = [new_markdown_cell(FORMULA.sub(_mathml, LINK.sub(r"\1", text))) for text in texts]
     exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
     body, _ = exporter.from_notebook_node(new_notebook(cells=cells))
-    style = files("blocklab.publish").joinpath("handout.css").read_text("utf-8")
+    style = files("workshop").joinpath("handout.css").read_text("utf-8")
     head = f'<meta charset="utf-8"><title>{escape(name)}</title><style>{style}</style>'
     return f'<!doctype html>\n<html lang="{language}"><head>{head}</head><body>{body}</body></html>\n'
 

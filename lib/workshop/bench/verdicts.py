@@ -1,4 +1,4 @@
-"""How long a check takes to answer, right and wrong:  python tests/bench/verdicts.py
+"""How long a check takes to answer, right and wrong:  python -m workshop.bench.verdicts
 
 The goal is a median of 100 ms for functions and 1 s for layers. A mistake that no table holds takes longest: all known
 ones are tried, alone and together.
@@ -13,7 +13,7 @@ import torch
 
 from blocklab.checks import EXERCISES, check
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests"))
 from checks.right import ADVISED, RIGHT
 from checks.test_tables import as_answer
 

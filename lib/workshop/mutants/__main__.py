@@ -13,7 +13,7 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MUTANTS = Path(__file__).with_name("mutants.toml")
 FAILED = 1  # pytest's exit status when a test failed; anything else but 0 means that it did not get that far
 
@@ -36,7 +36,7 @@ def fate(mutant: dict) -> str:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         shutil.copytree(ROOT / "lib", copy / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        file = copy / "lib" / "blocklab" / mutant["file"]
+        file = copy / "lib" / mutant["file"]
         try:
             file.write_text(mutated(file.read_text("utf-8"), mutant), "utf-8")
         except ValueError as error:
@@ -57,7 +57,7 @@ def fate(mutant: dict) -> str:
 def main() -> int:
     mutants = tomllib.loads(MUTANTS.read_text("utf-8"))["mutant"]
     wanted = sys.argv[1:]
-    mutants = [m for m in mutants if not wanted or m["file"] in wanted]
+    mutants = [m for m in mutants if not wanted or Path(m["file"]).name in wanted]
     alive = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for mutant, end in zip(mutants, pool.map(fate, mutants), strict=True):

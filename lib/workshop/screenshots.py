@@ -1,13 +1,12 @@
-"""The README's pictures of a lesson at work in a real JupyterLab: `python tests/browser/screenshots.py FOLDER`."""
+"""The README's pictures of a lesson at work in a real JupyterLab: `python -m workshop.screenshots FOLDER`."""
 
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-import lab
-
-from blocklab.publish.chromium import chromium
+from . import lab
+from .chromium import chromium
 
 ROOT = Path(__file__).parents[2]
 LESSON = "02_norm_axes.ipynb"
@@ -40,5 +39,5 @@ def shoot(folder: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        sys.exit(f"usage: python tests/browser/screenshots.py FOLDER (an existing one), got {sys.argv[1:]}")
+        sys.exit(f"usage: python -m workshop.screenshots FOLDER (an existing one), got {sys.argv[1:]}")
     shoot(Path(sys.argv[1]))

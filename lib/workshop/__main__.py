@@ -82,7 +82,7 @@ def _handouts(project: Project, options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m blocklab.publish", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m workshop", description=__doc__)
     parser.add_argument("--root", type=Path, help="the repository; found from the current folder if not given")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 

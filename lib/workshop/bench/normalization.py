@@ -1,13 +1,14 @@
-"""How long our normalizations take beside torch's:  python tests/bench/normalization.py
+"""How long our normalizations take beside torch's:  python -m workshop.bench.normalization
 
 Forward, one thread, 4096 x 4096 float32.
 """
 
-import ratios
 import torch
 import torch.nn.functional as F
 
 from blocklab.normalization import batch_norm, layer_norm, rms_norm
+
+from . import ratios
 
 SIZE = 4096
 ROUNDS = 31

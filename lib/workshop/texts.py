@@ -29,7 +29,7 @@ class Wording:
 def check_package(project: Project) -> list[Problem]:
     """The texts of every module of the package."""
     problems = []
-    for path in sorted((project.root / "lib" / "blocklab").rglob("*.py")):
+    for path in sorted((project.root / "lib").rglob("*.py")):
         try:
             source = project.read(path)
         except Faults as unreadable:

@@ -1,10 +1,9 @@
 """How long a slider takes to answer: `interact`, nothing at all, ready-made frames, our Panel; in one browser session.
 
 Measured in the page: from the key press on the slider until the new picture is decoded, or the new text stands there.
-The arms take turns, so that what else the machine does falls on all of them. Run: python tests/bench/panel.py
+The arms take turns, so that what else the machine does falls on all of them. Run: python -m workshop.bench.panel
 """
 
-import sys
 import tempfile
 from inspect import getsource
 from pathlib import Path
@@ -13,10 +12,8 @@ from statistics import median
 import numpy as np
 from matplotlib.figure import Figure
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
-import lab
-
-from blocklab.publish.chromium import chromium
+from workshop import lab
+from workshop.chromium import chromium
 
 ROUNDS, WARM_UP = 60, 5
 
