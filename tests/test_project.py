@@ -26,7 +26,7 @@ AREAS = {  # the first name under `blocklab`, and the area it belongs to; all of
     **dict.fromkeys(["positional_encoding", "feed_forward", "attention", "transformer", "fused"], "kernels"),
     **dict.fromkeys(["panel", "canvas"], "panel"),
     **dict.fromkeys(["lesson", "environment"], "lesson"),
-    **{name: name for name in ("language", "timing", "pictures", "checks", "real_models")},
+    **{name: name for name in ("language", "timing", "pictures", "checks", "report", "real_models")},
     "digits": "real_models",
     "two_processes": "two_processes",
     "workshop": "workshop",
@@ -40,9 +40,10 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "two_processes": {"kernels"},
     "pictures": {"kernels", "language", "timing"},
     "checks": {"kernels", "language", "package"},
+    "report": {"checks", "language", "package"},
     "panel": {"language"},
     "lesson": {"language", "panel", "package"},
-    "workshop": {"language", "lesson", "panel", "pictures", "checks", "kernels", "package"},
+    "workshop": {"language", "lesson", "panel", "pictures", "checks", "report", "kernels", "package"},
 }
 ONLY_IN = {"ipywidgets": "panel", "triton": "fused", "safetensors": "real_models"}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules

@@ -21,9 +21,9 @@ from nbformat.v4 import new_notebook
 
 from blocklab import language
 from blocklab.checks import EXERCISES
-from blocklab.checks.__main__ import main
-from blocklab.checks.report import Report, read
-from blocklab.checks.report_pages import as_csv, as_html
+from blocklab.report.__main__ import main
+from blocklab.report.pages import as_csv, as_html
+from blocklab.report.reading import Report, read
 from checks.saved_notebooks import cell, hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -71,7 +71,7 @@ def test_what_the_class_shares_counts_each_mistake_once_a_student(classroom):
 
 @pytest.mark.parametrize("chosen", language.LANGUAGES)
 def test_two_files_are_written(classroom, tmp_path, chosen, capsys):
-    assert main(["report", str(classroom), "--out", str(tmp_path / "marks"), "--language", chosen]) == 0
+    assert main([str(classroom), "--out", str(tmp_path / "marks"), "--language", chosen]) == 0
     rows = rows_of((tmp_path / "marks.csv").read_bytes().decode("utf-8-sig"))
     assert rows[0][1:] == ["one_mean_axes", "layer_norm"]
     assert rows[1] == ["ada", "✓", "eps-outside-root+unbiased-variance"]
@@ -83,7 +83,7 @@ def test_two_files_are_written(classroom, tmp_path, chosen, capsys):
 
 
 def test_a_spreadsheet_sees_that_the_table_is_unicode(classroom, tmp_path):
-    main(["report", str(classroom), "--out", str(tmp_path / "marks")])
+    main([str(classroom), "--out", str(tmp_path / "marks")])
     assert (tmp_path / "marks.csv").read_bytes().startswith(b'\xef\xbb\xbf"student",')
 
 
@@ -92,13 +92,13 @@ def test_nothing_of_the_students_runs_without_being_asked(classroom, tmp_path):
     evil = notebook(verdict("layer_norm"), source=f"open({str(flag)!r}, 'w')")
     nbformat.write(evil, classroom / "ada" / "evil.ipynb")
     before = {path: path.read_bytes() for path in classroom.rglob("*.ipynb")}
-    main(["report", str(classroom), "--out", str(tmp_path / "marks")])
+    main([str(classroom), "--out", str(tmp_path / "marks")])
     assert not flag.exists()
     assert before == {path: path.read_bytes() for path in classroom.rglob("*.ipynb")}
 
 
 def test_the_report_says_that_files_only_claim(classroom, tmp_path):
-    main(["report", str(classroom), "--out", str(tmp_path / "marks")])
+    main([str(classroom), "--out", str(tmp_path / "marks")])
     assert "file can be edited" in (tmp_path / "marks.html").read_text("utf-8")
 
 
@@ -231,7 +231,7 @@ def test_the_header_is_guarded_like_every_cell():
 def test_a_notebook_that_cannot_be_read_is_named_and_the_others_are_read(classroom, tmp_path, capsys):
     (classroom / "ada" / "broken.ipynb").write_text("{not json")
     hand_in(classroom, **{"bo/odd.ipynb": notebook({"a": 1})})
-    assert main(["report", str(classroom), "--out", str(tmp_path / "marks")]) == 1
+    assert main([str(classroom), "--out", str(tmp_path / "marks")]) == 1
     assert read(classroom).faults.keys() == {"ada/broken.ipynb", "bo/odd.ipynb"}
     assert "ada/broken.ipynb" in capsys.readouterr().err
     assert read(classroom).cells["chen"]
@@ -241,7 +241,7 @@ def test_a_notebook_that_cannot_be_read_is_named_and_the_others_are_read(classro
 
 def test_a_class_with_nothing_but_broken_notebooks_still_has_a_report(tmp_path):
     hand_in(tmp_path, **{"class/eve.ipynb": [], "class/bo.ipynb": 5})
-    assert main(["report", str(tmp_path / "class"), "--out", str(tmp_path / "marks")]) == 1
+    assert main([str(tmp_path / "class"), "--out", str(tmp_path / "marks")]) == 1
     assert "eve.ipynb: not a notebook" in (tmp_path / "marks.html").read_text("utf-8")
     assert rows_of((tmp_path / "marks.csv").read_text("utf-8-sig")) == [["student"]]
 
@@ -251,7 +251,7 @@ def test_a_class_with_nothing_but_broken_notebooks_still_has_a_report(tmp_path):
 def test_a_folder_without_notebooks_is_refused(tmp_path, name, options, capsys):
     (tmp_path / "empty").mkdir()
     hand_in(tmp_path, **{"file.ipynb": notebook()})
-    assert main(["report", str(tmp_path / name), "--out", str(tmp_path / "marks"), *options]) == 2
+    assert main([str(tmp_path / name), "--out", str(tmp_path / "marks"), *options]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert name[:100] in said
@@ -263,14 +263,14 @@ def test_a_folder_that_cannot_be_opened_is_told_in_one_line(classroom, monkeypat
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(os, "scandir", refusing)
-    assert main(["report", str(classroom)]) == 2
+    assert main([str(classroom)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize("package", ["nbclient", "psutil"])
 def test_what_running_needs_is_told_in_one_line(classroom, monkeypatch, package, capsys):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else name)
-    assert main(["report", str(classroom), "--run"]) == 2
+    assert main([str(classroom), "--run"]) == 2
     assert capsys.readouterr().err == f"--run needs {package}: pip install {package}\n"
 
 
@@ -296,7 +296,7 @@ def test_what_running_needs_is_told_in_one_line(classroom, monkeypatch, package,
 )
 def test_an_option_is_refused_in_one_line(classroom, options, capsys):
     with pytest.raises(SystemExit) as end:
-        main(["report", str(classroom), *options])
+        main([str(classroom), *options])
     said = capsys.readouterr().err
     assert end.value.code == 2
     assert said.count("\n") == 1
@@ -316,14 +316,14 @@ def test_an_option_is_refused_in_one_line(classroom, options, capsys):
 def test_the_files_are_written_where_they_are_wanted(classroom, tmp_path, out, written):
     tmp_path.joinpath("there").mkdir()
     for _ in range(2):  # over the first ones, too
-        assert main(["report", str(classroom), "--out", str(tmp_path / out)]) == 0
+        assert main([str(classroom), "--out", str(tmp_path / out)]) == 0
     assert all(tmp_path.joinpath(written + ending).is_file() for ending in (".html", ".csv"))
 
 
 def test_a_link_in_the_place_of_the_report_is_replaced_not_followed(classroom, tmp_path):
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "marks.html").symlink_to(tmp_path / "precious")
-    assert main(["report", str(classroom), "--out", str(tmp_path / "marks")]) == 0
+    assert main([str(classroom), "--out", str(tmp_path / "marks")]) == 0
     assert (tmp_path / "precious").read_text() == "mine"
     assert not (tmp_path / "marks.html").is_symlink()
 
@@ -332,13 +332,13 @@ def test_a_link_in_the_place_of_the_report_is_replaced_not_followed(classroom, t
 def test_a_place_where_nothing_can_be_written_is_told_in_one_line(classroom, tmp_path, out, capsys):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.html").mkdir()
-    assert main(["report", str(classroom), "--out", str(tmp_path / out)]) == 2
+    assert main([str(classroom), "--out", str(tmp_path / out)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_terminal_without_chinese_letters_does_not_end_the_report(tmp_path):
     hand_in(tmp_path, **{"class/王小明.ipynb": notebook(), "class/韩梅梅.ipynb": []})
-    report = [sys.executable, "-m", "blocklab.checks", "report", "class", "--language", "zh", "--out", "报告"]
+    report = [sys.executable, "-m", "blocklab.report", "class", "--language", "zh", "--out", "报告"]
     ascii_only = {"PYTHONIOENCODING": "ascii"}
     run = subprocess.run(report, cwd=tmp_path, env=os.environ | ascii_only, capture_output=True, timeout=300)
     assert run.returncode == 1

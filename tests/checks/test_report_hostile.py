@@ -18,9 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from blocklab.checks.__main__ import main
-from blocklab.checks.report import read
 from blocklab.checks.verdict import MIME
+from blocklab.report.__main__ import main
+from blocklab.report.reading import read
 from checks.saved_notebooks import cell, hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -207,13 +207,13 @@ NAMES = {  # of a notebook that cannot be read
 
 REPORT_ALL = """
 import contextlib, io, json, resource, sys
-from blocklab.checks.__main__ import main
+from blocklab.report.__main__ import main
 
 resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, 3 << 30))  # not the whole machine
 for name, folder in json.load(open(sys.argv[1])).items():
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()):
         try:
-            code = main(["report", folder, "--out", folder + "-report"])
+            code = main([folder, "--out", folder + "-report"])
         except Exception as error:
             code = repr(error)
     print(json.dumps([name, code, said.getvalue()]), flush=True)
@@ -326,7 +326,7 @@ def test_any_name_of_a_file_is_written_safely(tmp_path_factory, name, broken):
     content = b"{" if broken else bytes_of(notebook(GOOD))
     Path(os.fsdecode(bytes(folder) + b"/" + name + b".ipynb")).write_bytes(content)
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()):
-        code = main(["report", str(folder), "--out", str(folder.with_name("marks"))])
+        code = main([str(folder), "--out", str(folder.with_name("marks"))])
     shadow = name.startswith(b"._")  # of macOS, left out
     assert code == (broken and not shadow)
     assert said.getvalue().count("\n") == code
@@ -391,5 +391,5 @@ def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize("chosen", ["en", "zh"])
 def test_the_reason_is_in_the_language_of_the_report(tmp_path, chosen, capsys):
     hand_in(tmp_path, **{"class/good.ipynb": notebook(GOOD), "class/bad.ipynb": []})
-    main(["report", str(tmp_path / "class"), "--out", str(tmp_path / "marks"), "--language", chosen])
+    main([str(tmp_path / "class"), "--out", str(tmp_path / "marks"), "--language", chosen])
     assert {"en": "not a notebook", "zh": "不是笔记本"}[chosen] in capsys.readouterr().err

@@ -14,9 +14,9 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from blocklab.checks.__main__ import main
-from blocklab.checks.stopping import SIGNALS
 from blocklab.checks.verdict import MIME
+from blocklab.report.__main__ import main
+from blocklab.report.stopping import SIGNALS
 from checks.saved_notebooks import cell, hand_in, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -99,7 +99,7 @@ def test_every_notebook_runs_to_whatever_end(tmp_path, capsys):
     (folder / "link.ipynb").symlink_to("nowhere")
     (folder / "loop").symlink_to(folder)
     before = contents(folder)
-    assert main(["report", str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "200"]) == 1
+    assert main([str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "200"]) == 1
     assert marks(tmp_path / "marks.csv") == {
         "dies": {"swish": "a-mistake"},
         "kills": {"swish": "a-mistake"},
@@ -121,7 +121,7 @@ def test_what_never_ends_is_ended_with_all_that_it_started(tmp_path, capsys):
     endless = code(*sources, SLEEPERS.format(mark=mark), ENDLESS, showing(SOLVED))
     folder = hand_in(tmp_path / "class", **{"ada.ipynb": endless})
     options = ["--out", str(tmp_path / "marks"), "--run", "--seconds", "20", "--language", "zh"]
-    assert main(["report", str(folder), *options]) == 1
+    assert main([str(folder), *options]) == 1
     with (tmp_path / "marks.csv").open(encoding="utf-8-sig", newline="") as file:
         assert list(csv.reader(file)) == [["学生", "swish", "glu"], ["ada", "a-mistake", "✓"]]
     said = capsys.readouterr().err
@@ -151,7 +151,7 @@ def test_a_cell_that_the_limit_stopped_makes_no_mistake_and_a_pipe_is_not_waited
     monkeypatch.setenv("TMPDIR", ".")
     monkeypatch.setattr(tempfile, "tempdir", None)
     folder = hand_in(tmp_path / "class", **{"pipe.ipynb": code(FIFO), "slow.ipynb": code("1", SLOW)})
-    assert main(["report", str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "100"]) == 1
+    assert main([str(folder), "--out", str(tmp_path / "marks"), "--run", "--seconds", "100"]) == 1
     assert marks(tmp_path / "marks.csv") == {"pipe": {}, "slow": {}}
     pipe, slow = capsys.readouterr().err.splitlines()
     assert pipe.startswith("pipe.ipynb: ")
@@ -166,7 +166,7 @@ def test_a_signal_ends_the_report_with_all_that_it_started(tmp_path, number):
     scratch.mkdir()
     cells = [SLEEPERS.format(mark=mark), f"open({str(begun)!r}, 'w').close()", ENDLESS]
     hand_in(tmp_path / "class", **{"eve.ipynb": code(*cells)})
-    report = [sys.executable, "-P", "-m", "blocklab.checks", "report", "class", "--run"]
+    report = [sys.executable, "-P", "-m", "blocklab.report", "class", "--run"]
     options = {"env": os.environ | {"TMPDIR": str(scratch)}, "stderr": subprocess.PIPE, "text": True}
     heeding = partial(signal.signal, number, signal.SIG_DFL)  # what a shell starts in the background ignores Ctrl-C
     with subprocess.Popen(report, cwd=tmp_path, preexec_fn=heeding, **options) as process:

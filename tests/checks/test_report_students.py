@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from blocklab import language
-from blocklab.checks.__main__ import main
-from blocklab.checks.report import read
+from blocklab.report.__main__ import main
+from blocklab.report.reading import read
 from checks.saved_notebooks import hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -68,7 +68,7 @@ def test_who_may_be_several_is_remarked_on(tmp_path, names, doubtful, level, cap
     (remark,) = read(folder).remarks
     assert f": {doubtful}." in remark
     assert remark.endswith(f"--level {level}.")
-    assert main(["report", str(folder), "--out", str(tmp_path / "marks")]) == 0
+    assert main([str(folder), "--out", str(tmp_path / "marks")]) == 0
     assert capsys.readouterr().err.splitlines() == [remark]
     assert remark in (tmp_path / "marks.html").read_text("utf-8")
 
@@ -79,7 +79,7 @@ def test_who_may_be_several_is_remarked_on(tmp_path, names, doubtful, level, cap
 )
 def test_a_level_says_who_a_student_is(tmp_path, level, students, capsys):
     folder = handed_in(tmp_path / "class", "a/eve/05.ipynb a/bo/06.ipynb b/eve.ipynb")
-    assert main(["report", str(folder), "--out", str(tmp_path / "marks"), "--level", level]) == 0
+    assert main([str(folder), "--out", str(tmp_path / "marks"), "--level", level]) == 0
     rows = (tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()
     assert sorted(row.split(",")[0].strip('"') for row in rows[1:]) == students.split()
 

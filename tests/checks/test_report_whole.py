@@ -13,9 +13,9 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from blocklab import language
-from blocklab.checks.__main__ import main
-from blocklab.checks.handed_in import STARTS
-from blocklab.checks.report import read
+from blocklab.report.__main__ import main
+from blocklab.report.handed_in import STARTS
+from blocklab.report.reading import read
 from checks.saved_notebooks import cell, hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -76,7 +76,7 @@ def test_a_verdict_that_is_left_out_is_named(tmp_path, source, chosen, capsys):
     if source is None:
         left_out["metadata"]["cellView"] = "form"
     students = {f"class/{i:02}.ipynb": new_notebook(cells=[left_out]) for i in range(30)}
-    main(["report", str(hand_in(tmp_path, **students) / "class"), "--out", str(tmp_path / "r"), "--language", chosen])
+    main([str(hand_in(tmp_path, **students) / "class"), "--out", str(tmp_path / "r"), "--language", chosen])
     (remark,) = capsys.readouterr().err.splitlines()
     assert {"en": "00.ipynb (cell 1), 01.ipynb", "zh": "00.ipynb（第 1 个单元格）、01.ipynb"}[chosen] in remark
     assert "✓" not in (tmp_path / "r.csv").read_text("utf-8-sig")
@@ -126,7 +126,7 @@ def test_who_handed_in_no_notebook_is_named(classroom, tmp_path, lying, named, c
     (path if lying.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
     if not lying.endswith("/"):
         path.write_text("{}")
-    assert main(["report", str(classroom), "--out", str(tmp_path / "marks")]) == (1 if named else 0)
+    assert main([str(classroom), "--out", str(tmp_path / "marks")]) == (1 if named else 0)
     assert [line.split(": ")[0] for line in capsys.readouterr().err.splitlines()] == ([named] if named else [])
 
 
@@ -146,7 +146,7 @@ def test_a_flood_of_other_files_is_named_in_few_lines(classroom):
 
 
 def command(folder: str, *options: str) -> list[str]:
-    return [sys.executable, *options, "-m", "blocklab.checks", "report", folder]
+    return [sys.executable, *options, "-m", "blocklab.report", folder]
 
 
 def test_a_students_module_in_the_current_folder_is_not_run(classroom):
@@ -158,9 +158,9 @@ def test_a_students_module_in_the_current_folder_is_not_run(classroom):
 
 
 def test_as_the_readme_has_it_nothing_in_the_current_folder_is_run(classroom):
-    (line,) = (line for line in README.read_text("utf-8").splitlines() if "checks report" in line)
+    (line,) = (line for line in README.read_text("utf-8").splitlines() if "-m blocklab.report" in line)
     options = line.split("python ")[1].split(" -m ")[0].split()
-    files = ["blocklab/__init__.py", "blocklab/checks/__init__.py", "blocklab/checks/__main__.py"]
+    files = ["blocklab/__init__.py", "blocklab/report/__init__.py", "blocklab/report/__main__.py"]
     for file in [*files, "reprlib.py", "functools.py", "csv.py"]:
         (classroom / file).parent.mkdir(parents=True, exist_ok=True)
         (classroom / file).write_text("open('ran', 'w')")
@@ -180,7 +180,7 @@ def test_closed_streams_do_not_keep_the_report_from_being_written(classroom, clo
 def test_an_empty_name_is_not_the_current_folder(classroom, monkeypatch, options, capsys):
     monkeypatch.chdir(classroom)
     with pytest.raises(SystemExit) as end:
-        main(["report", *options])
+        main([*options])
     assert end.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not list(classroom.glob("report*"))
@@ -188,7 +188,7 @@ def test_an_empty_name_is_not_the_current_folder(classroom, monkeypatch, options
 
 def test_a_spreadsheet_that_parts_at_semicolons_has_the_same_cells(classroom, tmp_path):
     hand_in(classroom, **{"a;b,c/02.ipynb": notebook(SOLVED)})
-    main(["report", str(classroom), "--out", str(tmp_path / "marks")])
+    main([str(classroom), "--out", str(tmp_path / "marks")])
     assert '"a;b,c","✓"' in (tmp_path / "marks.csv").read_text("utf-8-sig")
 
 
@@ -203,7 +203,7 @@ class Full(io.StringIO):
 def test_an_earlier_report_stays_where_there_is_no_room_for_another(
     classroom, tmp_path, monkeypatch, capsys, place, ending
 ):
-    order = ["report", str(classroom), "--out", str(tmp_path / "marks")]
+    order = [str(classroom), "--out", str(tmp_path / "marks")]
     main(order)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     hand_in(classroom, **{"eve/02.ipynb": notebook(SOLVED)})

@@ -1,4 +1,4 @@
-"""`python -P -m blocklab.checks report FOLDER`: a table of the class, students by exercises, as HTML and CSV."""
+"""`python -P -m blocklab.report FOLDER`: a table of the class, students by exercises, as HTML and CSV."""
 
 import argparse
 import contextlib
@@ -11,9 +11,9 @@ from pathlib import Path
 from blocklab import language
 from blocklab.language import Text
 
+from .pages import as_csv, as_html
 from .printable import printable
-from .report import Report, Run, read
-from .report_pages import as_csv, as_html
+from .reading import Report, Run, read
 from .stopping import Stopped, stopping
 
 NO_NOTEBOOK = Text(en="There is no notebook in {folder}.", zh="{folder} 里没有笔记本。")
@@ -39,21 +39,18 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = _Parser(prog="python -m blocklab.checks")
-    report = parser.add_subparsers(required=True, metavar="report").add_parser(
-        "report", help="which mistakes a class makes"
-    )
-    report.add_argument("folder", type=_folder, help="the students' notebooks: one each, or a folder each")
-    report.add_argument("--out", type=Path, default=Path(NAME), help="name of the two files, without ending")
-    report.add_argument("--language", choices=language.LANGUAGES, default="en")
-    report.add_argument(
+    parser = _Parser(prog="python -m blocklab.report", description="Which mistakes a class makes.")
+    parser.add_argument("folder", type=_folder, help="the students' notebooks: one each, or a folder each")
+    parser.add_argument("--out", type=Path, default=Path(NAME), help="name of the two files, without ending")
+    parser.add_argument("--language", choices=language.LANGUAGES, default="en")
+    parser.add_argument(
         "--level",
         type=_level,
         metavar="N",
         help="students are the names at this level: 1 for FOLDER/eve, 2 for FOLDER/a/eve",
     )
-    report.add_argument("--run", action="store_true", help="run copies of the notebooks first; without it nothing runs")
-    report.add_argument(
+    parser.add_argument("--run", action="store_true", help="run copies of the notebooks first; without it nothing runs")
+    parser.add_argument(
         "--seconds",
         type=_seconds,
         default=SECONDS,

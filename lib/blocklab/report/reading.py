@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from blocklab.checks.tables import EXERCISES
 from blocklab.language import Text
 
 from .marks import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Marks, rank, saved_marks
-from .student_notebooks import (
+from .notebooks import (
     LINK,
     NOT_NAMED,
     Cell,
@@ -24,7 +25,6 @@ from .student_notebooks import (
     why_not_opened,
 )
 from .students import Place, listed, place, tell_apart
-from .tables import EXERCISES
 
 NO_FOLDER = Text(
     en="report wants a folder with notebooks, got {folder}", zh="report 需要一个装有笔记本的文件夹，得到的是 {folder}"
