@@ -69,7 +69,7 @@ fused: dev-environment
 	TRITON_INTERPRET=1 $(BIN)/python -m pytest tests/fused
 
 lessons-run: dev-environment
-	$(BIN)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/en notebooks/zh
+	$(BIN)/python -m pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh
 
 browser: dev-environment
 	$(BIN)/python -m pytest tests/browser
@@ -80,7 +80,7 @@ colab: dev-environment colab-environment
 	$(BIN)/python -m build --wheel --no-isolation --outdir .venv-colab/wheels . > /dev/null
 	$(COLAB)/python $(PIP) --no-deps --force-reinstall .venv-colab/wheels/*.whl
 	$(COLAB)/python -m pytest tests/wheel
-	$(COLAB)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/zh
+	$(COLAB)/python -m pytest --nbval --nbval-current-env tests/notebooks notebooks/zh
 
 lessons: dev-environment
 	$(BIN)/python -m workshop build $$ONLY

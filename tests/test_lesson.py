@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from blocklab import language
 from blocklab.language import Text
-from blocklab.lesson import FONT, begin, progress
+from blocklab.lessons import begin, progress
+from blocklab.lessons.opening import FONT
 
 STEPS = Text(en="steps", zh="步数")
 

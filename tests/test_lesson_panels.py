@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from blocklab.language import LANGUAGES
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.panel import Panel
 from blocklab.panel.panel import LIVE_SCALE
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.real_models import packages, reading
 from workshop.project import Project
 from workshop.source import Code, parse, read_lesson

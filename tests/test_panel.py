@@ -12,7 +12,7 @@ from PIL import Image
 
 from blocklab import language
 from blocklab.language import Text
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.panel.view import still, tree
 

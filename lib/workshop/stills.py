@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 
 from blocklab.language import LANGUAGES
-from blocklab.lesson import begin
+from blocklab.lessons import begin
+from blocklab.lessons.norm_axes.poke_one_number import poke_one_number
+from blocklab.lessons.positional_encoding.position_table import position_table
+from blocklab.lessons.start_here.lesson_map import lesson_map
 from blocklab.panel.canvas import Canvas, png
-from blocklab.pictures.lesson_map import lesson_map
-from blocklab.pictures.poke_one_number import poke_one_number
-from blocklab.pictures.position_table import position_table
 
 SCALE = 2  # pixels per CSS pixel, for sharp screens
 

@@ -32,8 +32,8 @@ from blocklab.checks import check
 from blocklab.feed_forward import SwiGLU, gated_unit, swiglu
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.pictures.activation_curves import activation_curves
-from blocklab.pictures.contours import CHOICES, GUESSES, contours
+from blocklab.lessons.activations_and_gates.activation_curves import activation_curves
+from blocklab.lessons.activations_and_gates.contours import CHOICES, GUESSES, contours
 from blocklab.real_models import if_installed, load_glassllm
 
 # %% [markdown] lang="en"

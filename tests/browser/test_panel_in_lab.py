@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from workshop import lab
 
 CELL = """
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 

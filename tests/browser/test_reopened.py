@@ -120,7 +120,7 @@ def test_a_lesson_opened_again_shows_every_panel_and_what_to_do(page, address, r
 
 
 SMALL = """
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.panel import Panel, Slider
 
 begin({!r})

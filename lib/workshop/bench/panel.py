@@ -113,7 +113,7 @@ BEGIN = """
 import ipywidgets as widgets
 import numpy as np
 from matplotlib.figure import Figure
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.panel import Panel, Slider
 begin("en")
 LAST = {last}
