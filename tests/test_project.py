@@ -15,37 +15,40 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import blocklab
+from blocklab.lessons import LESSONS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 
-AREAS = {  # the first name under `blocklab`, and the area it belongs to; all of `workshop` is one
-    "": "package",
-    **dict.fromkeys(["arguments", "normalization", "moving_average", "batch_statistics"], "kernels"),
-    **dict.fromkeys(["positional_encoding", "feed_forward", "attention", "transformer", "fused"], "kernels"),
-    **dict.fromkeys(["panel", "canvas"], "panel"),
-    **dict.fromkeys(["lesson", "environment"], "lesson"),
-    **{name: name for name in ("language", "timing", "pictures", "checks", "report", "real_models")},
-    "digits": "real_models",
-    "two_processes": "two_processes",
+AREAS = {  # the longest of these names that a module is or lies in says which area it belongs to
+    "blocklab": "package",
+    **dict.fromkeys(["blocklab.arguments", "blocklab.normalization", "blocklab.moving_average"], "kernels"),
+    **dict.fromkeys(["blocklab.batch_statistics", "blocklab.positional_encoding", "blocklab.feed_forward"], "kernels"),
+    **dict.fromkeys(["blocklab.attention", "blocklab.transformer", "blocklab.fused"], "kernels"),
+    **{f"blocklab.{name}": name for name in ("language", "timing", "real_models", "panel", "checks", "report")},
+    "blocklab.digits": "real_models",
+    "blocklab.lessons": "lessons",
+    "blocklab.lessons.order": "order",
+    **{f"blocklab.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
     "workshop": "workshop",
 }
-MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports workshop
+ROOMS = [area for area in AREAS.values() if area.startswith("room ")]
+MAY_IMPORT = {  # which areas an area may import besides itself: arrows point one way, down
     "package": set(),
     "kernels": set(),
     "language": set(),
     "timing": {"kernels"},
     "real_models": {"kernels", "language"},
-    "two_processes": {"kernels"},
-    "pictures": {"kernels", "language", "timing"},
-    "checks": {"kernels", "language", "package"},
-    "report": {"checks", "language", "package"},
     "panel": {"language"},
-    "lesson": {"language", "panel", "package"},
-    "workshop": {"language", "lesson", "panel", "pictures", "checks", "report", "kernels", "package"},
+    "checks": {"kernels", "language", "package"},
+    "order": {"checks", "language"},
+    **{room: {"kernels", "panel", "checks", "language", "real_models", "timing", "order"} for room in ROOMS},
+    "lessons": {"order", "checks", "language", "package"},
+    "report": {"lessons", "order", "checks", "language"},
+    "workshop": {"lessons", "order", "report", "panel", "checks", "kernels", "language", "package", *ROOMS},
 }
-ONLY_IN = {"ipywidgets": "panel", "triton": "fused", "safetensors": "real_models"}
+ONLY_IN = {"ipywidgets": "blocklab.panel", "triton": "blocklab.fused", "safetensors": "blocklab.real_models"}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
     "kernels": {"torch", "triton"},
     "real_models": {"torch", "numpy", "safetensors"},  # the packages with the weights are read, not imported
@@ -68,13 +71,12 @@ def imported(source: str, module: str, is_package: bool) -> set[str]:
     return names
 
 
-def part(module: str) -> str:
-    """The name under `blocklab` that a module is or lies in: `pictures` of `blocklab.pictures.palette`."""
-    return "workshop" if module.split(".")[0] == "workshop" else (module + ".").split(".")[1]
+def lies_in(module: str, place: str) -> bool:
+    return f"{module}.".startswith(f"{place}.")
 
 
 def area_of(module: str) -> str:
-    return AREAS[part(module)]
+    return AREAS[max((place for place in AREAS if lies_in(module, place)), key=len)]
 
 
 def violations(sources: dict[str, str]) -> list[str]:
@@ -82,7 +84,7 @@ def violations(sources: dict[str, str]) -> list[str]:
     found, graph = [], {}
     for module, source in sources.items():
         is_package = any(other.startswith(f"{module}.") for other in sources)
-        area, own = area_of(module), part(module)
+        area = area_of(module)
         graph[module] = set()
         for name in sorted(imported(source, module, is_package)):
             first = name.split(".")[0]
@@ -91,7 +93,7 @@ def violations(sources: dict[str, str]) -> list[str]:
                 graph[module] |= {target} - {module}
                 if area_of(target) not in MAY_IMPORT[area] | {area}:
                     found.append(f"{module} imports {target}: {area} may not import {area_of(target)}")
-            elif ONLY_IN.get(first, own) != own:
+            elif first in ONLY_IN and not lies_in(module, ONLY_IN[first]):
                 found.append(f"{module} imports {name}: only {ONLY_IN[first]} may")
             elif area in FROM_OUTSIDE and first not in sys.stdlib_module_names | FROM_OUTSIDE[area]:
                 found.append(f"{module} imports {name}: {area} import {' and '.join(sorted(FROM_OUTSIDE[area]))}")
@@ -109,7 +111,7 @@ def package_sources() -> dict[str, str]:
 
 
 def test_every_module_belongs_to_an_area():
-    unknown = set(map(part, package_sources())) - set(AREAS)
+    unknown = {module for module in package_sources() if area_of(module) == "package"} - {"blocklab"}
     assert not unknown, f"say in AREAS of {Path(__file__).name} which area {', '.join(sorted(unknown))} belongs to"
 
 
@@ -127,18 +129,29 @@ def test_imports_point_one_way():
         ({"blocklab.attention": "import blocklab.real_models", "blocklab.real_models": ""}, "may not import real_m"),
         ({"blocklab.normalization": "from blocklab.language import Text"}, "kernels may not import language"),
         (
-            {"blocklab.pictures": "", "blocklab.pictures.map": "from ..panel import Panel"},
-            "pictures may not import panel",
+            {"blocklab.panel.map": "from ..lessons.rms_norm import angles", "blocklab.lessons.rms_norm.angles": ""},
+            "panel may not import room rms_norm",
         ),
-        ({"blocklab.pictures.map": "def draw():\n    import ipywidgets"}, "only panel may"),
+        (
+            {
+                "blocklab.lessons.rms_norm.map": "from blocklab.lessons.attention import mask",
+                "blocklab.lessons.attention.mask": "",
+            },
+            "room rms_norm may not import room attention",
+        ),
+        ({"blocklab.lessons.rms_norm.map": "def draw():\n    import ipywidgets"}, "only blocklab.panel may"),
         ({"blocklab.panel": "import blocklab.normalization"}, "panel may not import kernels"),
-        ({"blocklab.attention": "import triton.language as tl"}, "only fused may"),
+        ({"blocklab.attention": "import triton.language as tl"}, "only blocklab.fused may"),
         (
             {"workshop.build": "from blocklab import real_models", "blocklab.real_models": ""},
             "workshop may not import real_models",
         ),
-        ({"blocklab.lesson": "from workshop.copies import copy"}, "lesson may not import workshop"),
-        ({"blocklab.timing": "from .lesson import begin"}, "timing may not import lesson"),
+        ({"blocklab.lessons": "from workshop.copies import copy"}, "lessons may not import workshop"),
+        ({"blocklab.timing": "from .lessons import begin"}, "timing may not import lessons"),
+        (
+            {"blocklab.lessons.order": "from . import rms_norm", "blocklab.lessons.rms_norm": ""},
+            "order may not import r",
+        ),
         (
             {"blocklab.checks": "from .engine import run", "blocklab.checks.engine": "from . import run"},
             "circle: blocklab.checks",
@@ -146,7 +159,7 @@ def test_imports_point_one_way():
     ],
 )
 def test_wrong_imports_are_caught(sources, violation):
-    stubs = dict.fromkeys(["blocklab.panel", "blocklab.language", "blocklab.lesson", "blocklab.normalization"], "")
+    stubs = dict.fromkeys(["blocklab.panel", "blocklab.language", "blocklab.lessons", "blocklab.normalization"], "")
     found = violations(stubs | sources)
     assert len(found) == 1
     assert violation in found[0]

@@ -19,7 +19,7 @@ r"""
 # %%
 import torch
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.lessons.start_here.environment import check_environment
 from blocklab.language import Text
 from blocklab.panel import Choice, LinkedPicture, Panel, Slider

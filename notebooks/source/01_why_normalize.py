@@ -19,7 +19,7 @@ r"""
 # %%
 import torch
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.normalization import BatchNorm
 from blocklab.panel import Choice, Panel, Slider, Toggle

@@ -28,7 +28,7 @@ $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 import torch
 import torch.nn.functional as F
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.digits import load_digits
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize

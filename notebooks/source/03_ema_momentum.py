@@ -30,7 +30,7 @@ import copy
 import torch
 from torch import nn
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.moving_average import ema_update, from_keras, half_life
 from blocklab.normalization import BatchNorm

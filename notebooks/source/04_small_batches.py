@@ -24,7 +24,7 @@ from statistics import mean
 import torch
 from torch import nn
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.digits import load_digits
 from blocklab.language import Text
 from blocklab.lessons import progress

@@ -29,7 +29,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.normalization import RMSNorm, layer_norm, rms_norm, standardize
 from blocklab.panel import Choice, Panel, Slider

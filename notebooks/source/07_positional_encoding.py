@@ -29,7 +29,7 @@ import math
 
 import torch
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.lessons.positional_encoding.clocks import GUESSES, clocks

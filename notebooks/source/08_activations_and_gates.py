@@ -28,7 +28,7 @@ W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个�
 import torch
 import torch.nn.functional as F
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.feed_forward import SwiGLU, gated_unit, swiglu
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle

@@ -19,7 +19,7 @@ r"""
 # %%
 from dataclasses import replace
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.feed_forward import FeedForward, SwiGLU, hidden_width, parameter_count, round_up
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle

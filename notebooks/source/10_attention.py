@@ -26,7 +26,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab.attention import MultiheadAttention, causal_mask, scaled_dot_product_attention
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.lessons.attention.attention_map import attention_map

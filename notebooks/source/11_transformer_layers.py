@@ -29,7 +29,7 @@ import torch
 from torch import nn
 
 from blocklab.attention import causal_mask
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.normalization import LayerNorm, layer_norm
 from blocklab.panel import Choice, Panel, Slider

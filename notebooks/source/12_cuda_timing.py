@@ -29,7 +29,7 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import fused
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from nbformat.v4 import new_notebook
 
 from blocklab import language
-from blocklab.checks import EXERCISES
+from blocklab.lessons import EXERCISES
 from blocklab.report.__main__ import main
 from blocklab.report.pages import as_csv, as_html
 from blocklab.report.reading import Report, read

@@ -78,7 +78,7 @@ def test_every_notebook_runs_to_whatever_end(tmp_path, capsys):
         "words = open('words.txt').read()",
         "open('words.txt', 'w')",
         f"words and {showing(WRONG)}",
-        "from blocklab.checks import check",
+        "from blocklab.lessons import check",
         'check("one_mean_axes", (0,))',
         kernel="conda-env-myenv-py",
     )
@@ -140,7 +140,7 @@ for folder in Path.cwd().parents:
 """
 SLOW = """
 import time
-from blocklab.checks import check
+from blocklab.lessons import check
 def mine(*_): time.sleep(600)
 check("swish", mine, patience=500)
 """

@@ -5,9 +5,9 @@ import io
 from html import escape
 from itertools import groupby
 
-from blocklab.checks.tables import EXERCISES
 from blocklab.checks.verdict import marked
 from blocklab.language import Text, chosen
+from blocklab.lessons import EXERCISES
 
 from .marks import NOT_BEGUN, SOLVED, UNKNOWN
 from .printable import printable, spreadsheet_cell

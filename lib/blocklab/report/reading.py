@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blocklab.checks.tables import EXERCISES
 from blocklab.language import Text
+from blocklab.lessons import EXERCISES
 
 from .marks import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Marks, rank, saved_marks
 from .notebooks import (
@@ -60,7 +60,7 @@ class Report:
     def exercises(self) -> list[str]:
         """The exercises that anybody has tried, in the order of the lessons; unknown ones last."""
         tried = {name for row in self.cells.values() for name in row}
-        known = sorted((name for name in EXERCISES if name in tried), key=lesson_of)
+        known = [name for name in EXERCISES if name in tried]
         return known + sorted(tried - EXERCISES.keys())
 
     def shared(self) -> list[tuple[str, str, int]]:
@@ -82,7 +82,7 @@ class Report:
 def lesson_of(exercise: str) -> str:
     """The number of the lesson that explains an exercise, "05"; empty for an exercise that does not exist."""
     known = EXERCISES.get(exercise)
-    return known.section.lesson[:2] if known and known.section else ""
+    return known.lesson[:2] if known else ""
 
 
 def read(folder: Path, level: int | None = None, run: Run | None = None) -> Report:

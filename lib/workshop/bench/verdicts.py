@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from blocklab.checks import EXERCISES, check
+from blocklab.lessons import EXERCISES, check
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests"))
 from checks.right import ADVISED, RIGHT

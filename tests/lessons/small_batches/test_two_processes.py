@@ -33,7 +33,7 @@ def test_a_wrong_merge_is_reported():
 
 
 def test_a_failure_says_why(monkeypatch):
-    monkeypatch.setattr(two_processes, "COMMAND", "blocklab.no_such_module")
+    monkeypatch.setattr(two_processes, "MODULE", "blocklab.no_such_module")
     with pytest.raises(RuntimeError, match="no_such_module"):
         two_processes.run()
 

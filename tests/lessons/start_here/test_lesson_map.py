@@ -1,16 +1,19 @@
 from pathlib import Path
 
-from blocklab.lessons.start_here.lesson_map import LESSONS, lesson_map, links
+from blocklab.lessons import LESSONS
+from blocklab.lessons.start_here.lesson_map import lesson_map, links
 
 ROOT = Path(__file__).parents[3]
 
 
 def test_the_lessons_are_those_whose_source_is_there():
-    assert list(LESSONS) == sorted(file.stem for file in (ROOT / "notebooks" / "source").glob("[0-9]*.py"))
+    assert [lesson.name for lesson in LESSONS] == sorted(
+        file.stem for file in (ROOT / "notebooks" / "source").glob("[0-9]*.py")
+    )
 
 
 def test_every_lesson_but_this_page_is_linked():
-    assert {target for _, target, _ in links()} == {f"{stem}.ipynb" for stem in LESSONS[1:]}
+    assert {target for _, target, _ in links()} == {f"{lesson.name}.ipynb" for lesson in LESSONS[1:]}
     assert all(target.startswith(name) for _, target, name in links())
 
 

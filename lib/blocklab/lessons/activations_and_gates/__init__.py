@@ -1,1 +1,1 @@
-"""The lesson activations_and_gates: from ReLU to SwiGLU. Its pictures and its exercises."""
+"""The lesson activations_and_gates: from ReLU to SwiGLU."""

@@ -1,1 +1,1 @@
-"""The lesson attention: scaled dot-product attention and its masks. Its pictures and its exercises."""
+"""The lesson attention: scaled dot-product attention and its masks."""

@@ -1,1 +1,1 @@
-"""The lesson ema_momentum: a moving average and its two meanings of momentum. Its pictures and its exercises."""
+"""The lesson ema_momentum: a moving average and its two meanings of momentum."""

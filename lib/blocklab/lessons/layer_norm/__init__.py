@@ -1,1 +1,1 @@
-"""The lesson layer_norm: LayerNorm to the last digit, forward and backward. Its pictures and its exercises."""
+"""The lesson layer_norm: LayerNorm to the last digit, forward and backward."""

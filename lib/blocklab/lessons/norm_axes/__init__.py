@@ -1,1 +1,1 @@
-"""The lesson norm_axes: which numbers share one mean. Its pictures and its exercises."""
+"""The lesson norm_axes: which numbers share one mean."""

@@ -1,1 +1,1 @@
-"""The lesson positional_encoding: sinusoids, clocks and rotations. Its pictures and its exercises."""
+"""The lesson positional_encoding: sinusoids, clocks and rotations."""

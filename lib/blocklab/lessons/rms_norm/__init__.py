@@ -1,1 +1,1 @@
-"""The lesson rms_norm: RMSNorm on the circle and in trained models. Its pictures and its exercises."""
+"""The lesson rms_norm: RMSNorm on the circle and in trained models."""

@@ -20,7 +20,8 @@ SIZES = (3, 5)  # samples of process 0 and of process 1
 EPS = 1e-5
 PATIENCE = 120  # seconds until `run` gives up
 
-COMMAND = "torch.distributed.run --standalone --local-addr 127.0.0.1 --nproc-per-node 2 -m blocklab.lessons.small_batches.two_processes"
+LAUNCHER = "torch.distributed.run --standalone --local-addr 127.0.0.1 --nproc-per-node 2"
+MODULE = "blocklab.lessons.small_batches.two_processes"
 SETTINGS = {
     "OMP_NUM_THREADS": "1",  # torchrun would set it, and say so
     "USE_LIBUV": "0",  # torch for Windows is built without it, and torchrun asks for it
@@ -31,7 +32,7 @@ SETTINGS = {
 def run() -> str:
     """Start the two processes and return what they print. Raises RuntimeError with their messages if they fail."""
     done = subprocess.run(
-        [sys.executable, "-m", *COMMAND.split()],
+        [sys.executable, "-m", *LAUNCHER.split(), "-m", MODULE],
         env=os.environ | SETTINGS,
         capture_output=True,
         encoding="utf-8",

@@ -7,24 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from blocklab.language import Text
+from blocklab.lessons.order import LESSONS
 from blocklab.panel.palette import GROUPS, INK, MOVED, QUIET
-
-LESSONS = (
-    "00_start_here",
-    "01_why_normalize",
-    "02_norm_axes",
-    "03_ema_momentum",
-    "04_small_batches",
-    "05_layer_norm",
-    "06_rms_norm",
-    "07_positional_encoding",
-    "08_activations_and_gates",
-    "09_swiglu_width",
-    "10_attention",
-    "11_transformer_layers",
-    "12_cuda_timing",
-)
-"""The names of the lessons' files, by their numbers."""
 
 SEEN = Text(
     en="A Transformer layer, and the numbers of the lessons on each part.",
@@ -80,7 +64,11 @@ def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
     found = [(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS, lesson) for x, y, lesson in badges()]
     found += [(x - w / 2, y - 0.4, w, 0.8, lessons[0]) for x, y, w, _, lessons, _ in PARTS if len(lessons) == 1]
     return [
-        ((x / WIDE, 1 - (y + height) / HIGH, width / WIDE, height / HIGH), f"{LESSONS[lesson]}.ipynb", f"{lesson:02}")
+        (
+            (x / WIDE, 1 - (y + height) / HIGH, width / WIDE, height / HIGH),
+            f"{LESSONS[lesson].name}.ipynb",
+            f"{lesson:02}",
+        )
         for x, y, width, height, lesson in found
     ]
 

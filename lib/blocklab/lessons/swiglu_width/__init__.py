@@ -1,1 +1,1 @@
-"""The lesson swiglu_width: how wide a gated network is. Its pictures and its exercises."""
+"""The lesson swiglu_width: how wide a gated network is."""

@@ -1,1 +1,1 @@
-"""The lesson transformer_layers: encoder and decoder layers, and where their norms stand. Its pictures and its exercises."""
+"""The lesson transformer_layers: encoder and decoder layers, and where their norms stand."""
