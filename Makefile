@@ -62,11 +62,11 @@ style: dev-environment
 # Two processes of one thread each; a file stays in one of them.
 unit: dev-environment
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist loadfile \
-		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused
+		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
 fused: dev-environment
-	TRITON_INTERPRET=1 $(BIN)/python -m pytest tests/fused
+	TRITON_INTERPRET=1 $(BIN)/python -m pytest tests/fused_interpreted
 
 lessons-run: dev-environment
 	$(BIN)/python -m pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh

@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
+from right import ADVISED, RIGHT
+from wrong import WRONG as ATTEMPTS
 
 from blocklab.checks.outcome import by_position, differing, run
 from blocklab.checks.telling import short
 from blocklab.language import Text
 from blocklab.lessons import EXERCISES, check
 from blocklab.transformer import EncoderLayer
-from checks.right import ADVISED, RIGHT
-from checks.wrong import WRONG as ATTEMPTS
 
 WRONG = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes]
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]

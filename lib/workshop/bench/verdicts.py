@@ -13,9 +13,9 @@ import torch
 
 from blocklab.lessons import EXERCISES, check
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "tests"))
-from checks.right import ADVISED, RIGHT
-from checks.test_tables import as_answer
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "checks"))
+from right import ADVISED, RIGHT
+from test_tables import as_answer
 
 ROUNDS = 5
 GOAL, GOAL_OF_LAYERS = 0.1, 1.0

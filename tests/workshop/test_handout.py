@@ -11,7 +11,7 @@ from workshop.handout import CLOSING, page
 from workshop.problem import PublishError
 from workshop.project import Project
 
-PROJECT = Project(Path(__file__).parents[1])
+PROJECT = Project(Path(__file__).parents[2])
 LESSONS = [
     (outline, language)
     for outline in PROJECT.outlines()[1:]  # the start page asks no closing questions

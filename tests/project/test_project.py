@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 import blocklab
 from blocklab.lessons import LESSONS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from demo_lessons import MEANS, edit, make_project
 
 from blocklab.language import LANGUAGES
-from demo_lessons import MEANS, edit, make_project
 from workshop.__main__ import main
 from workshop.address import Address, read_address
 from workshop.chinese import faults

@@ -10,9 +10,9 @@ from workshop import build, check, exercises, fresh, parity, texts
 from workshop.project import Project
 from workshop.source import Code, read_lesson
 
-PROJECT = Project(Path(__file__).parents[1])
+PROJECT = Project(Path(__file__).parents[2])
 OUTLINES = PROJECT.outlines()
-CLAIMS = tomllib.loads((Path(__file__).parent / "data" / "claims.toml").read_text("utf-8"))
+CLAIMS = tomllib.loads((Path(__file__).parents[1] / "data" / "claims.toml").read_text("utf-8"))
 
 each_lesson = pytest.mark.parametrize("outline", OUTLINES, ids=lambda outline: outline.stem)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-
 from demo_lessons import commit_all, edit, make_project
+
 from workshop import notebook
 from workshop.__main__ import main
 from workshop.check import check
@@ -375,7 +375,7 @@ def test_a_link_with_another_address_is_found(project, place):
 
 
 def test_strict_nbval_accepts_what_was_built(project):
-    settings = Path(__file__).parent / "notebooks"
+    settings = Path(__file__).parents[1] / "notebooks"
     arguments = ["--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command = [sys.executable, "-m", "pytest", *arguments, f"--rootdir={project.root}", str(settings), "notebooks/zh"]
     done = subprocess.run(command, cwd=project.root, capture_output=True, text=True)

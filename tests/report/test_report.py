@@ -18,13 +18,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_notebook
+from saved_notebooks import cell, hand_in, notebook, verdict
 
 from blocklab import language
 from blocklab.lessons import EXERCISES
 from blocklab.report.__main__ import main
 from blocklab.report.pages import as_csv, as_html
 from blocklab.report.reading import Report, read
-from checks.saved_notebooks import cell, hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
 

@@ -14,7 +14,7 @@ from blocklab.lessons import begin
 from blocklab.panel import Panel
 from blocklab.panel.panel import LIVE_SCALE
 
-SOURCES = sorted((Path(__file__).parents[1] / "notebooks" / "source").glob("*.py"))
+SOURCES = sorted((Path(__file__).parents[2] / "notebooks" / "source").glob("*.py"))
 
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from real_packages import loaded
 
 from blocklab.real_models import load_minilm
 from blocklab.real_models.word_pieces import WordPieces, words
 from data.minilm_sentences import TRAPS
-from real_packages import loaded
 
-REFERENCE = json.loads((Path(__file__).parent / "data" / "minilm_word_pieces.json").read_text("utf-8"))
+REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "minilm_word_pieces.json").read_text("utf-8"))
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from real_packages import inference, loaded
 from torch import nn
 
 from blocklab import feed_forward
@@ -15,7 +16,6 @@ from blocklab.feed_forward import gated_unit, gelu, relu, swiglu
 from blocklab.normalization import RMSNorm, layer_norm
 from blocklab.positional_encoding import rotary_embedding
 from blocklab.real_models import glassllm, load_glassllm
-from real_packages import inference, loaded
 
 TEXT = {  # Carroll 1865; Machado de Assis 1881
     "en": "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do: "

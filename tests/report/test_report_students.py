@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from saved_notebooks import hand_in, notebook, verdict
 
 from blocklab import language
 from blocklab.report.__main__ import main
 from blocklab.report.reading import read
-from checks.saved_notebooks import hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
 
@@ -77,7 +77,7 @@ def test_who_may_be_several_is_remarked_on(tmp_path, names, doubtful, level, cap
     ("level", "students"),
     [("1", "a b"), ("2", "bo eve eve.ipynb"), ("3", "05 06 eve"), ("999", "05 06 eve")],
 )
-def test_a_level_says_who_a_student_is(tmp_path, level, students, capsys):
+def test_a_level_says_who_a_student_is(tmp_path, level, students):
     folder = handed_in(tmp_path / "class", "a/eve/05.ipynb a/bo/06.ipynb b/eve.ipynb")
     assert main([str(folder), "--out", str(tmp_path / "marks"), "--level", level]) == 0
     rows = (tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()

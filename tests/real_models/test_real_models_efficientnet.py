@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+from real_packages import inference, loaded
 from sklearn.datasets import load_sample_image
 from torch import nn
 from torch.testing import assert_close
@@ -11,7 +12,6 @@ from torch.testing import assert_close
 from blocklab.normalization import BatchNorm
 from blocklab.real_models import load_efficientnet_lite0
 from blocklab.real_models.efficientnet_lite0 import prepare_picture
-from real_packages import inference, loaded
 from tolerance import TOLERANCE
 
 DAISY, PALACE = 985, 698

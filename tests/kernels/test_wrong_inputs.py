@@ -19,19 +19,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
-
-import blocklab
-from blocklab import (
-    attention,
-    batch_statistics,
-    feed_forward,
-    fused,
-    moving_average,
-    normalization,
-    positional_encoding,
-    transformer,
-)
-from blocklab.arguments import EMPTY_HANDED
 from wrong_values import (
     BEYOND_FLOAT,
     FORMS,
@@ -51,6 +38,19 @@ from wrong_values import (
     Shape,
     Sizes,
 )
+
+import blocklab
+from blocklab import (
+    attention,
+    batch_statistics,
+    feed_forward,
+    fused,
+    moving_average,
+    normalization,
+    positional_encoding,
+    transformer,
+)
+from blocklab.arguments import EMPTY_HANDED
 
 MODULES = attention, batch_statistics, feed_forward, moving_average, normalization, positional_encoding, transformer
 PACKAGE = Path(blocklab.__file__).parent

@@ -5,12 +5,12 @@ from importlib.resources import files
 
 import pytest
 import torch
+from real_packages import inference, loaded
 from torch.testing import assert_close
 
 from blocklab import language
 from blocklab.real_models import load_minilm, minilm_layer_norms, minilm_reading, packages, reading
 from blocklab.real_models.reading import SENTENCE, STORED, read, say_missing, stored_reading
-from real_packages import inference, loaded
 
 PARTS = ("attention", "stream", "attended", "fed")
 FLOAT16 = {"rtol": 2**-11, "atol": 1e-5}  # half a step of float16, and what float32 differs by between machines

@@ -8,7 +8,7 @@ from workshop import glossary_page
 from workshop.problem import PublishError
 from workshop.project import Outline, Project
 
-PROJECT = Project(Path(__file__).parents[1])
+PROJECT = Project(Path(__file__).parents[2])
 OUTLINES = [Outline("01", "01_first", {"en": "01 First", "zh": "01 第一课"})]
 ROW = """
 [[term]]

@@ -19,8 +19,8 @@ from workshop.texts import check_wording, find_texts
 
 pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("make"), reason="wants make")
 
-ROOT = Path(__file__).parents[1]
-STAND_IN = Path(__file__).parent / "data" / "stand_in"
+ROOT = Path(__file__).parents[2]
+STAND_IN = Path(__file__).parents[1] / "data" / "stand_in"
 PYTHON = getattr(sys, "_base_executable", sys.executable)
 OFFLINE = {"STAND_IN_NETWORK": "WARNING: Retrying (Retry(total=4))\nERROR: No matching distribution found for torch"}
 NO_NETWORK = "pip reaches no package index: is there a network?"

@@ -6,10 +6,10 @@ import shutil
 
 import nbformat
 import pytest
+from demo_lessons import GLOSSARY, commit_all, edit, make_project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demo_lessons import GLOSSARY, commit_all, edit, make_project
 from workshop import notebook
 from workshop.__main__ import main
 from workshop.project import Project

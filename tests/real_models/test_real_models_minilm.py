@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from real_packages import inference, loaded
 from torch import nn
 from torch.testing import assert_close
 
@@ -18,7 +19,6 @@ from blocklab.normalization import LayerNorm, rms_norm
 from blocklab.real_models import load_minilm, minilm_layer_norms, minilm_positions
 from blocklab.real_models.minilm import sentence_vectors
 from data.minilm_sentences import SENTENCES
-from real_packages import inference, loaded
 from tolerance import TOLERANCE
 
 CLOSE = 1e-5  # of numbers up to 10; measured in float32: 2.9e-6
@@ -38,7 +38,7 @@ def minilm():
 
 @pytest.fixture(scope="module")
 def reference():
-    with np.load(Path(__file__).parent / "data" / "minilm_reference.npz") as arrays:
+    with np.load(Path(__file__).parents[1] / "data" / "minilm_reference.npz") as arrays:
         return {name: torch.from_numpy(arrays[name]) for name in arrays.files if name != "made_with"}
 
 

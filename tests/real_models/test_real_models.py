@@ -26,7 +26,7 @@ from blocklab.real_models import (
 )
 from blocklab.real_models.minilm import from_bert
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 # Extracts
