@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 import torch
 
-from blocklab.real_models.packages import INSTALL
+from blocklab.packages import INSTALL
 
 Model = TypeVar("Model")
 # Where nothing may be skipped: the gate on Linux. CI on other systems and Pythons installs without the extra `real`.

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from blocklab import packages
 from blocklab.lesson import begin
 from blocklab.publish.project import Project
 from blocklab.publish.source import Code, parse, read_lesson
-from blocklab.real_models import packages, reading
+from blocklab.real_models import reading
 
 PROJECT = Project(Path(__file__).parents[1])
 COMMANDS = packages.INSTALL | {"sklearn": "pip install scikit-learn"}

@@ -27,6 +27,7 @@ AREAS = {  # the first name under `blocklab`, and the area it belongs to
     **dict.fromkeys(["panel", "canvas"], "panel"),
     **dict.fromkeys(["lesson", "environment"], "lesson"),
     **{name: name for name in ("language", "timing", "pictures", "checks", "publish", "stills", "real_models")},
+    "packages": "packages",
     "digits": "real_models",
     "two_processes": "two_processes",
 }
@@ -35,7 +36,8 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "kernels": set(),
     "language": set(),
     "timing": {"kernels"},
-    "real_models": {"kernels", "language"},
+    "packages": {"language"},
+    "real_models": {"kernels", "language", "packages"},
     "two_processes": {"kernels"},
     "pictures": {"kernels", "language", "timing"},
     "checks": {"kernels", "language", "package"},
@@ -46,6 +48,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
 }
 ONLY_IN = {"ipywidgets": "panel", "triton": "fused", "safetensors": "real_models"}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
+    "packages": set(),  # lib/set_up.py reads it before anything is installed
     "kernels": {"torch", "triton"},
     "real_models": {"torch", "numpy", "safetensors"},  # the packages with the weights are read, not imported
 }

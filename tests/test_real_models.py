@@ -13,7 +13,7 @@ import pytest
 import torch
 from packaging.requirements import Requirement
 
-from blocklab import real_models
+from blocklab import packages, real_models
 from blocklab.real_models import (
     load_efficientnet_lite0,
     load_glassllm,
@@ -21,7 +21,6 @@ from blocklab.real_models import (
     minilm_layer_norms,
     minilm_positions,
     names,
-    packages,
     smollm2_rms_norms,
 )
 from blocklab.real_models.minilm import from_bert

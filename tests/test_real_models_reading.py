@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from blocklab import language
-from blocklab.real_models import load_minilm, minilm_layer_norms, minilm_reading, packages, reading
+from blocklab import language, packages
+from blocklab.real_models import load_minilm, minilm_layer_norms, minilm_reading, reading
 from blocklab.real_models.reading import SENTENCE, STORED, read, say_missing, stored_reading
 from real_packages import inference, loaded
 

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
+from blocklab.packages import INSTALL
 from blocklab.real_models.extracts import extract
 from blocklab.real_models.minilm import MiniLM, load_minilm
 from blocklab.real_models.norms import minilm_layer_norms
-from blocklab.real_models.packages import INSTALL
 
 EPS = 1e-12  # of MiniLM's norms
 STORED = "minilm_l6_reading.npz"
