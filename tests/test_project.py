@@ -42,13 +42,13 @@ MAY_IMPORT = {  # which areas an area may import besides itself; nothing imports
     "pictures": {"kernels", "language", "timing"},
     "checks": {"kernels", "language", "package"},
     "panel": {"language"},
-    "lesson": {"language", "panel", "package"},
+    "lesson": {"language", "packages", "panel", "package"},
     "stills": {"language", "lesson", "panel", "pictures"},
-    "publish": {"language", "package"},
+    "publish": {"language", "packages", "package"},
 }
 ONLY_IN = {"ipywidgets": "panel", "triton": "fused", "safetensors": "real_models"}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
-    "packages": set(),  # lib/set_up.py reads it before anything is installed
+    "packages": set(),  # lib/set_up.py reads them before anything is installed
     "kernels": {"torch", "triton"},
     "real_models": {"torch", "numpy", "safetensors"},  # the packages with the weights are read, not imported
 }

@@ -133,7 +133,7 @@ def test_without_the_package_it_says_so_once(module, chosen, word, monkeypatch, 
     assert len(lines) == 1
     assert word in lines[0]
     assert SENTENCE in lines[0]
-    assert lines[0].endswith(packages.INSTALL[module])
+    assert lines[0].endswith(packages.optional(module).command)
 
 
 def test_another_missing_module_is_no_missing_package(monkeypatch):
