@@ -61,7 +61,7 @@ r"""
 **先猜一猜**：*s* 从 1 增大到 1000000，右边四根橙色的柱子会怎样？先选，再拖。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     idle_slider,
     size=(10, 3.6),

@@ -126,7 +126,7 @@ r"""
 **先猜一猜**：m = 2 时，另一个数是 0。$x_1$ 从 0.1 变到 1000，它的输出会怎样？先选，再把 m 调到 2，然后拖动。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     saturating_batch,
     size=(10, 4.2),

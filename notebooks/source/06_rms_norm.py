@@ -130,7 +130,7 @@ r"""
 **先猜一猜**：两步都做完之后，层归一化的 300 个输出组成什么形状？先选，再把“步骤”拖到 2。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     circle_and_sphere,
     size=(10, 4.6),

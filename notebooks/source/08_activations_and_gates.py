@@ -132,7 +132,7 @@ r"""
 **先猜一猜**：没有门的 ReLU，等高线是直的。什么能让它变弯：换成 GELU 那样光滑的 f，还是加上门，哪怕 f 选“无”？先选，再动手试。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     contours,
     size=(10, 4.2),

@@ -126,7 +126,7 @@ r"""
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     guess_then_bytes,
     size=(10, 3.0),
@@ -282,7 +282,7 @@ from blocklab.timing.measured_bytes import from_recording, measured_here, record
 measured = from_recording(recording())
 yours = measured_here() if fused.available() else None
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     against_the_roof(measured, yours),
     size=(10, 3.6),
@@ -468,7 +468,7 @@ r"""
 面板里有前馈层的三个矩阵乘法，最后一个出自反向传播；x 是 `(tokens, 4096)`，w1 是 `(hidden, 4096)`，w2 是 `(4096, hidden)`。**先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 from blocklab.lessons.cuda_timing.aligned_widths import ROLES, RULES, SHOWN, aligned_widths
 
 Panel(

@@ -87,8 +87,8 @@ def test_log_slider_stops_at_powers_and_steps_by_a_factor():
     ],
 )
 def test_slider_refuses(arguments, error, says):
+    start, stop, step, value, *log = arguments
     with pytest.raises(error, match=says):
-        start, stop, step, value, *log = arguments
         Slider(start, stop, step, value=value, log=bool(log))
 
 
