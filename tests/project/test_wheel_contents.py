@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MODULES = {"pillow": "PIL", "ipywidgets": "ipywidgets", "scikit-learn": "sklearn"}
-COME_ALONG = {
+COME_ALONG = {"IPython", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and Jupyter
     "IPython",
     "nbclient",
     "nbformat",
