@@ -37,14 +37,16 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell, the how manieth it is, and whether it is the solution that the lesson brings.
+    """A code cell, the how manieth it is, and whether it is an exercise or the solution that the lesson brings.
 
-    A `folded` one may be that: it is folded where no cell has tags. Others hold a solution among what they hand in.
+    A `folded` one may be a solution: it is folded where no cell has tags. Others hold one among what they hand in.
     """
 
     number: int
+    id: object
     source: str
     outputs: object
+    exercise: bool
     solution: bool
     folded: bool
 
@@ -151,8 +153,10 @@ def code_cells(notebook: dict) -> list[Cell]:
     return [
         Cell(
             n,
+            cell.get("id"),
             _joined(cell.get("source")),
             cell.get("outputs", []),
+            exercise="exercise" in _tags(cell),
             solution="solution" in _tags(cell),
             folded=not tagged and _is_folded(cell),
         )
