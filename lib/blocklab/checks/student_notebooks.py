@@ -94,8 +94,13 @@ def links_to_folder(path: Path) -> bool:
 
 def load(path: Path) -> dict:
     """What a notebook's file holds. Raises Unreadable, whatever is wrong with it, and OSError."""
+    return loads(_content(path))
+
+
+def loads(content: bytes) -> dict:
+    """The notebook that these bytes are. Raises Unreadable, whatever is wrong with it."""
     try:
-        notebook = json.loads(_content(path))  # knows UTF-8 and UTF-16, with and without a byte order mark
+        notebook = json.loads(content)  # knows UTF-8 and UTF-16, with and without a byte order mark
     except UnicodeDecodeError:
         raise Unreadable(NOT_TEXT) from None
     except json.JSONDecodeError as error:
