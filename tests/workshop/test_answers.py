@@ -219,6 +219,13 @@ def test_the_cell_of_the_same_id_goes_first():
     assert carried(notebook(exercise(other, "three"), exercise(ANSWER), exercise(other, "four"))) == (ANSWER, 1, 0)
 
 
+def test_a_cell_that_answers_two_exercises_is_carried_once():
+    both = exercise(ANSWER + "\nmy_sum = sum\ncheck('sum', my_sum)")
+    lesson = notebook(exercise(START), exercise("my_sum = None\ncheck('sum', my_sum)", "two"))
+    assert carry_over(notebook(both), lesson) == (1, [])
+    assert sources(lesson) == {"one": both["source"], "two": "my_sum = None\ncheck('sum', my_sum)"}
+
+
 def test_an_exercise_may_have_moved_in_its_lesson():
     assert carried(notebook(exercise(ANSWER, "three"))) == (ANSWER, 1, 0)
 
