@@ -114,4 +114,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where a shell closed it
+        stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that texts and names have
     sys.exit(main())

@@ -202,6 +202,10 @@ def test_an_answer_to_another_exercise_is_left(answer):
     assert carried(answer) == (START, 0, 1)
 
 
+def test_an_exercise_without_a_check_takes_no_answer():
+    assert carried(ANSWER, "# your own words") == ("# your own words", 0, 1)
+
+
 def test_methods_are_asked_for_with_their_arguments():
     start = "class My:\n    def forward(self, x):\n        return ...\n\ncheck('it', My())"
     answer = start.replace("...", "x")
