@@ -29,12 +29,12 @@ import torch
 from torch import nn
 
 from blocklab.attention import causal_mask
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.normalization import LayerNorm, layer_norm
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.pre_and_post import GUESSES, mean_cosine, pre_and_post
-from blocklab.pictures.sentence_through_layers import sentence_through_layers
+from blocklab.lessons.transformer_layers.pre_and_post import GUESSES, mean_cosine, pre_and_post
+from blocklab.lessons.transformer_layers.sentence_through_layers import sentence_through_layers
 from blocklab.real_models import if_installed, load_glassllm, load_minilm, minilm_reading
 from blocklab.transformer import DecoderLayer, EncoderLayer
 
@@ -138,12 +138,12 @@ r"""
 **先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选，再拖动“深度”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     pre_and_post,
     size=(10, 4),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    depth=Slider(3, 48, 2, 3, label=Text(en="depth", zh="深度"), log=True),
+    depth=Slider(3, 48, 2, value=3, label=Text(en="depth", zh="深度"), log=True),
 )
 
 # %% [markdown] lang="en"
@@ -198,7 +198,7 @@ reading = minilm_reading()
 Panel(
     sentence_through_layers(reading.pieces, reading.sizes()),
     size=(10, 4.6),
-    layer=Slider(0, 5, 1, 5, label=Text(en="layer", zh="层")),
+    layer=Slider(0, 5, 1, value=5, label=Text(en="layer", zh="层")),
 )
 
 # %%
@@ -498,7 +498,7 @@ r"""
 """
 
 # %% tags=["slow"]
-from blocklab.lesson import progress
+from blocklab.lessons import progress
 from blocklab.positional_encoding import sinusoidal_encoding
 
 

@@ -29,11 +29,11 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import fused
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes
-from blocklab.pictures.lying_watch import WATCHES, apparent_speed, lying_watch
+from blocklab.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes
+from blocklab.lessons.cuda_timing.lying_watch import WATCHES, apparent_speed, lying_watch
 from blocklab.timing import bytes_moved, bytes_per_number, eager
 
 # %% [markdown] lang="en"
@@ -126,7 +126,7 @@ r"""
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     guess_then_bytes,
     size=(10, 3.0),
@@ -173,7 +173,7 @@ Panel(
     lying_watch,
     size=(10, 4.2),
     watch=Choice(WATCHES, "honest", label=Text(en="watch", zh="计时方式")),
-    megabytes=Slider(1, 128, 2, 32, label="MB", log=True),
+    megabytes=Slider(1, 128, 2, value=32, label="MB", log=True),
 )
 
 # %% [markdown] lang="en"
@@ -276,13 +276,13 @@ r"""
 """
 
 # %%
-from blocklab.pictures.against_the_roof import OPS, SUSPECTS, against_the_roof, dtypes, widths
+from blocklab.lessons.cuda_timing.against_the_roof import OPS, SUSPECTS, against_the_roof, dtypes, widths
 from blocklab.timing.measured_bytes import from_recording, measured_here, recording
 
 measured = from_recording(recording())
 yours = measured_here() if fused.available() else None
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     against_the_roof(measured, yours),
     size=(10, 3.6),
@@ -468,8 +468,8 @@ r"""
 面板里有前馈层的三个矩阵乘法，最后一个出自反向传播；x 是 `(tokens, 4096)`，w1 是 `(hidden, 4096)`，w2 是 `(4096, hidden)`。**先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """
 
-# %% tags=["panel"]
-from blocklab.pictures.aligned_widths import ROLES, RULES, SHOWN, aligned_widths
+# %% tags=["panel", "guess"]
+from blocklab.lessons.cuda_timing.aligned_widths import ROLES, RULES, SHOWN, aligned_widths
 
 Panel(
     aligned_widths(recording()),
@@ -477,8 +477,8 @@ Panel(
     guess=Choice(RULES, None, label=Text(en="your guess", zh="你的猜测")),
     role=Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
     shown=Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
-    hidden=Slider(10848, 11008, 1, 10922, label=Text(en="hidden width", zh="隐藏层宽度")),
-    tokens=Slider(128, 8192, 2, 8192, label=Text(en="tokens", zh="词元数"), log=True),
+    hidden=Slider(10848, 11008, 1, value=10922, label=Text(en="hidden width", zh="隐藏层宽度")),
+    tokens=Slider(128, 8192, 2, value=8192, label=Text(en="tokens", zh="词元数"), log=True),
     dtype=Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
 )
 

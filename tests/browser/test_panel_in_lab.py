@@ -1,14 +1,15 @@
 """A small panel in a real JupyterLab: keyboard, number box, choice, reset, an error, what a saved notebook shows."""
 
-import lab
 import nbclient
 import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from workshop import lab
+
 CELL = """
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 
@@ -24,7 +25,7 @@ def picture(figure):
         return f"height {height}, tilt {tilt}"
     return update
 
-height = Slider(0, 10, 1, 3, label=Text(en="how high the line lies", zh="这条线有多高"))
+height = Slider(0, 10, 1, value=3, label=Text(en="how high the line lies", zh="这条线有多高"))
 tilt = Choice({Text(en="up", zh="向上"): 2, Text(en="down", zh="向下"): -2}, None, label=Text(en="tilt", zh="倾斜"))
 Panel(picture, size=(6, 3), height=height, tilt=tilt)
 """

@@ -1,0 +1,69 @@
+"""The glossary, a page in each language, built from the one list of words."""
+
+import os
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+from blocklab.language import LANGUAGES
+
+from . import notebook
+from .glossary import Glossary, Term, read_glossary, table
+from .problem import Problem
+from .project import Outline, Project
+from .texts import Wording, check_wording
+
+STEM = "glossary"
+TITLES = {"en": "# Glossary", "zh": "# 术语表"}
+INTRODUCTIONS = {
+    "en": "The words of the lessons, in the order in which they appear. [Back to the map](00_start_here.ipynb)",
+    "zh": "课程里的术语，按出现的先后排列。[回到课程地图](00_start_here.ipynb)",
+}
+HEADS = {"en": ("English", "Chinese", "meaning"), "zh": ("中文", "英文", "意思")}
+
+
+def compose(terms: tuple[Term, ...], outlines: list[Outline], language: str) -> NotebookNode:
+    """The page in a language: under the title of each lesson the words that it explains."""
+    cells = [new_markdown_cell(f"{TITLES[language]}\n\n{INTRODUCTIONS[language]}", id="top")]
+    for outline in outlines:
+        own = [term for term in terms if term.lesson == int(outline.number)]
+        if own:
+            rows = [HEADS[language], ("---",) * 3, *(_row(term, language) for term in own)]
+            lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+            heading = f"## [{outline.titles[language]}]({outline.stem}.ipynb)"
+            cells.append(new_markdown_cell(f"{heading}\n\n{lines}", id=f"lesson-{outline.number}"))
+    return notebook.of_cells(cells, language, f"notebooks/source/{STEM}.toml")
+
+
+def _row(term: Term, language: str) -> tuple[str, str, str]:
+    [other] = set(LANGUAGES) - {language}
+    return term.words[language], term.words[other], term.meanings[language].replace("|", r"\|")
+
+
+def build(project: Project, outlines: list[Outline]) -> None:
+    terms = read_glossary(project).terms
+    for language in LANGUAGES:
+        path = project.notebook(language, STEM)
+        notebook.write(compose(terms, outlines, language), path, project.show(path))
+
+
+def check(project: Project, outlines: list[Outline], glossary: Glossary) -> list[Problem]:
+    """Both languages say the same, no word stands twice, every lesson exists, and the pages are those of the table."""
+    terms, file = glossary.terms, project.show(table(project))
+    lessons = {int(outline.number) for outline in outlines}
+    problems = []
+    for language in LANGUAGES:
+        words = [term.words[language] for term in terms]
+        problems += [
+            Problem(file, None, w, "stands twice in the table") for w in sorted(set(words)) if words.count(w) > 1
+        ]
+        path = project.notebook(language, STEM)
+        wanted = notebook.text(compose(terms, outlines, language))
+        if not os.path.lexists(path) or project.read(path) != wanted:
+            problems.append(Problem(project.show(path), None, None, "is not that of the table; run: build"))
+    for term in terms:
+        if term.lesson not in lessons:
+            problems.append(Problem(file, None, term.words["en"], f"there is no lesson {term.lesson:02d}"))
+        wording = Wording(0, term.meanings["en"], term.meanings["zh"])
+        problems += check_wording(wording, file, term.words["en"], None, glossary)
+    return problems
