@@ -11,8 +11,8 @@ from packaging.requirements import Requirement
 
 from blocklab import packages
 from blocklab.packages import Package, if_installed, want_package
-from blocklab.publish.address import Address
-from blocklab.publish.stamp import setup
+from workshop.address import Address
+from workshop.stamp import setup
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]

@@ -9,12 +9,13 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab import language
-from blocklab.checks import EXERCISES, attempts, check
+from blocklab.checks import attempts
 from blocklab.checks.engine import check_against
 from blocklab.checks.exercise import Case, Exercise
 from blocklab.checks.outcome import close
 from blocklab.checks.verdict import MIME, marked, unmarked
 from blocklab.checks.words import WORDS
+from blocklab.lessons import EXERCISES, check
 
 
 @pytest.fixture(autouse=True)
@@ -359,7 +360,7 @@ def test_help_grows_with_the_failures_of_one_kind():
     texts = [str(check(exercise.name, wrong)) for _ in range(3)]
     assert [exercise.line in text for text in texts] == [False, True, True]
     assert [str(exercise.panel) in text for text in texts] == [False, False, True]
-    assert [str(exercise.section.heading) in text for text in texts] == [True, True, True]
+    assert [str(exercise.section) in text for text in texts] == [True, True, True]
 
 
 def test_another_mistake_and_success_begin_anew():
