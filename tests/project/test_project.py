@@ -45,8 +45,9 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "panel": {"language"},
     "checks": {"kernels", "language", "package"},
     "order": {"checks", "language"},
-    **{room: {"kernels", "panel", "checks", "language", "real_models", "timing", "order"} for room in ROOMS},
-    "room start_here": {"panel", "checks", "language", "packages", "order"},
+    **{
+        room: {"kernels", "panel", "checks", "language", "packages", "real_models", "timing", "order"} for room in ROOMS
+    },
     "lessons": {"order", "checks", "language", "package"},
     "report": {"lessons", "order", "checks", "language"},
     "workshop": {"lessons", "order", "report", "panel", "checks", "kernels", "language", "packages", "package", *ROOMS},
