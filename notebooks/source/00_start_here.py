@@ -66,7 +66,7 @@ Panel(
     idle_slider,
     size=(10, 3.6),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    scale=Slider(1e-6, 1e6, 10**0.25, 1.0, label=Text(en="s", zh="s"), log=True),
+    scale=Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True),
 )
 
 # %% [markdown] lang="en"

@@ -139,8 +139,8 @@ Panel(
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
     activation=Choice(CHOICES, "relu", label=Text(en="activation f", zh="激活函数 f")),
     gate=Toggle(False, label=Text(en="gate: multiply by v", zh="门控：乘以 v")),
-    gate_angle=Slider(-180, 180, 15, 0, label=Text(en="angle of u", zh="u 的角度")),
-    value_angle=Slider(-180, 180, 15, 90, label=Text(en="angle of v", zh="v 的角度")),
+    gate_angle=Slider(-180, 180, 15, value=0, label=Text(en="angle of u", zh="u 的角度")),
+    value_angle=Slider(-180, 180, 15, value=90, label=Text(en="angle of v", zh="v 的角度")),
 )
 
 # %% [markdown] lang="en"
@@ -201,7 +201,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(activation_curves, size=(10, 3.8), beta=Slider(0.0, 10.0, 0.1, 1.0, label=Text(en="β", zh="β")))
+Panel(activation_curves, size=(10, 3.8), beta=Slider(0.0, 10.0, 0.1, value=1.0, label=Text(en="β", zh="β")))
 
 # %% [markdown] lang="en"
 r"""

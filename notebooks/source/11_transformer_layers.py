@@ -143,7 +143,7 @@ Panel(
     pre_and_post,
     size=(10, 4),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    depth=Slider(3, 48, 2, 3, label=Text(en="depth", zh="深度"), log=True),
+    depth=Slider(3, 48, 2, value=3, label=Text(en="depth", zh="深度"), log=True),
 )
 
 # %% [markdown] lang="en"
@@ -198,7 +198,7 @@ reading = minilm_reading()
 Panel(
     sentence_through_layers(reading.pieces, reading.sizes()),
     size=(10, 4.6),
-    layer=Slider(0, 5, 1, 5, label=Text(en="layer", zh="层")),
+    layer=Slider(0, 5, 1, value=5, label=Text(en="layer", zh="层")),
 )
 
 # %%

@@ -173,7 +173,7 @@ Panel(
     lying_watch,
     size=(10, 4.2),
     watch=Choice(WATCHES, "honest", label=Text(en="watch", zh="计时方式")),
-    megabytes=Slider(1, 128, 2, 32, label="MB", log=True),
+    megabytes=Slider(1, 128, 2, value=32, label="MB", log=True),
 )
 
 # %% [markdown] lang="en"
@@ -477,8 +477,8 @@ Panel(
     guess=Choice(RULES, None, label=Text(en="your guess", zh="你的猜测")),
     role=Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
     shown=Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
-    hidden=Slider(10848, 11008, 1, 10922, label=Text(en="hidden width", zh="隐藏层宽度")),
-    tokens=Slider(128, 8192, 2, 8192, label=Text(en="tokens", zh="词元数"), log=True),
+    hidden=Slider(10848, 11008, 1, value=10922, label=Text(en="hidden width", zh="隐藏层宽度")),
+    tokens=Slider(128, 8192, 2, value=8192, label=Text(en="tokens", zh="词元数"), log=True),
     dtype=Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
 )
 

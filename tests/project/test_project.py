@@ -26,8 +26,10 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     **dict.fromkeys(["blocklab.arguments", "blocklab.normalization", "blocklab.moving_average"], "kernels"),
     **dict.fromkeys(["blocklab.batch_statistics", "blocklab.positional_encoding", "blocklab.feed_forward"], "kernels"),
     **dict.fromkeys(["blocklab.attention", "blocklab.transformer", "blocklab.fused"], "kernels"),
-    **{f"blocklab.{name}": name for name in ("language", "timing", "real_models", "panel", "checks", "report")},
-    "blocklab.packages": "packages",
+    **{
+        f"blocklab.{name}": name
+        for name in ("language", "timing", "real_models", "panel", "checks", "report", "packages")
+    },
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
     "blocklab.lessons.order": "order",
@@ -46,7 +48,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "checks": {"kernels", "language", "package"},
     "order": {"checks", "language"},
     **{
-        room: {"kernels", "panel", "checks", "language", "packages", "real_models", "timing", "order"} for room in ROOMS
+        room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
     "lessons": {"order", "checks", "language", "package"},
     "report": {"lessons", "order", "checks", "language"},

@@ -14,7 +14,7 @@ from blocklab.packages import Package, if_installed, want_package
 from workshop.address import Address
 from workshop.stamp import setup
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
 NEW = (
     Package("new-weights", "new_weights", ("load_new",)),
