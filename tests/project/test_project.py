@@ -233,6 +233,21 @@ def test_conda_environment_is_held_to_pyproject():
     assert "3.11" in Requirement(f"python{PROJECT['requires-python']}").specifier
 
 
+def test_python_versions_agree_with_those_that_ci_runs():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
+    run = {row["python"] for row in jobs["elsewhere"]["strategy"]["matrix"]["include"]}
+    oldest = min(run, key=lambda version: int(version.partition(".")[2]))
+    (gate,) = (step["with"]["python-version"] for step in jobs["gate"]["steps"] if "setup-python" in str(step))
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert gate == oldest
+    assert sorted(named) == sorted(run), "the classifiers in pyproject.toml"
+    assert PROJECT["requires-python"] == f">={oldest}"
+    assert f"py{oldest.replace('.', '')}" in (ROOT / "pyproject.toml").read_text("utf-8"), "ruff's target-version"
+    for file in ("environment.yml", "README.md", "README.zh-CN.md", "lib/set_up.sh"):
+        named = set(re.findall(r"(?i)python[ =](3\.\d+)", (ROOT / file).read_text("utf-8")))
+        assert named == {oldest}, file
+
+
 # Version and address
 
 
