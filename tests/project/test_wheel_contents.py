@@ -15,13 +15,8 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MODULES = {"pillow": "PIL", "ipywidgets": "ipywidgets", "scikit-learn": "sklearn"}
-COME_ALONG = {"IPython", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and Jupyter
-    "IPython",
-    "nbclient",
-    "nbformat",
-    "psutil",
-}  # the last three for `report --run`, which asks for them
-WHERE_INSTALLED = {"triton": "fused", "safetensors": "real_models"}
+COME_ALONG = {"IPython", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
+WHERE_INSTALLED = {"triton": "fused", "safetensors": "real_models", "liger_kernel": "timing"}
 ENDINGS = {".py", ".otf", ".txt", ".npz", ".csv"}
 
 
