@@ -19,12 +19,12 @@ r"""
 # %%
 import torch
 
-from blocklab.lessons import check
-from blocklab.lessons.start_here.environment import check_environment
 from blocklab.language import Text
-from blocklab.panel import Choice, LinkedPicture, Panel, Slider
+from blocklab.lessons import check
+from blocklab.lessons.start_here import lesson_map
+from blocklab.lessons.start_here.environment import check_environment
 from blocklab.lessons.start_here.idle_slider import GUESSES, idle_slider
-from blocklab.lessons.start_here.lesson_map import lesson_map, links
+from blocklab.panel import Choice, Panel, Slider
 
 # %% [markdown] lang="en"
 r"""
@@ -102,7 +102,7 @@ r"""
 """
 
 # %% tags=["nbval-ignore-output"]
-LinkedPicture(lesson_map, size=(10, 5.4), links=links())
+lesson_map.linked()
 
 # %% [markdown] lang="en"
 r"""
