@@ -34,3 +34,12 @@ def lesson_undone():
         yield
     language.choose("en")
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def english_again():
+    """Takes back the language that a test has chosen."""
+    from blocklab import language
+
+    yield
+    language.choose("en")

@@ -2,8 +2,6 @@ import pytest
 import torch
 import torch._dynamo
 
-from blocklab import language
-
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread():
@@ -12,12 +10,6 @@ def _one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture
-def english_again():
-    yield
-    language.choose("en")
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -30,11 +30,11 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
         f"blocklab.{name}": name
         for name in ("language", "timing", "real_models", "panel", "checks", "report", "packages")
     },
-    **dict.fromkeys(["blocklab.lesson", "blocklab.pictures", "blocklab.two_processes"], "door of earlier copies"),
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
     "blocklab.lessons.order": "order",
     **{f"blocklab.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
+    **dict.fromkeys(["blocklab.lesson", "blocklab.pictures", "blocklab.two_processes"], "earlier"),
     "workshop": "workshop",
 }
 ROOMS = [area for area in AREAS.values() if area.startswith("room ")]
@@ -42,19 +42,17 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "package": set(),
     "kernels": set(),
     "language": set(),
-    "door of earlier copies": {"language"},
     "timing": {"kernels"},
     "packages": {"language"},
     "real_models": {"kernels", "language", "packages"},
     "panel": {"language"},
-    "checks": {"kernels", "language", "package", "door of earlier copies"},
-    "order": {"checks", "language"},
-    **{
-        room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
-    },
-    "lessons": {"order", "checks", "language", "package"},
-    "report": {"lessons", "order", "checks", "language"},
-    "workshop": {"lessons", "order", "report", "panel", "checks", "kernels", "language", "packages", "package", *ROOMS},
+    "earlier": {"language"},  # what copies of an earlier edition import: it says how to renew them
+    "checks": {"language", "package", "earlier"},
+    "order": {"checks"},
+    **{room: {"kernels", "panel", "checks", "language", "packages", "timing", "order"} for room in ROOMS},
+    "lessons": {"order", "checks", "language"},
+    "report": {"lessons", "checks", "language"},
+    "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},
 }
 ONLY_IN = {"ipywidgets": "blocklab.panel", "triton": "blocklab.fused", "safetensors": "blocklab.real_models"}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
@@ -126,6 +124,27 @@ def test_every_module_belongs_to_an_area():
 
 def test_imports_point_one_way():
     assert violations(package_sources()) == []
+
+
+def arrows(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Which areas each area imports; all rooms count as one."""
+    found: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        area = area_of(module)
+        is_package = any(other.startswith(f"{module}.") for other in sources)
+        for name in imported(source, module, is_package):
+            if name.split(".")[0] in ("blocklab", "workshop"):
+                target = area_of(name if name in sources else name.rpartition(".")[0])
+                found.setdefault(area.split()[0], set()).update({target.split()[0]} - {area.split()[0]})
+    return found
+
+
+def test_every_arrow_that_is_allowed_is_there():
+    allowed = {area.split()[0]: {target.split()[0] for target in targets} for area, targets in MAY_IMPORT.items()}
+    used = arrows(package_sources())
+    assert {
+        area: targets - used.get(area, set()) for area, targets in allowed.items() if targets - used.get(area, set())
+    } == {}
 
 
 @pytest.mark.parametrize(
@@ -233,6 +252,21 @@ def test_conda_environment_is_held_to_pyproject():
     named = {"torch" if name == "pytorch" else name for name in conda} - {"python=3.11", "pip"}
     assert named <= requirements("", "lessons", "dev").keys()
     assert "3.11" in Requirement(f"python{PROJECT['requires-python']}").specifier
+
+
+def test_python_versions_agree_with_those_that_ci_runs():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
+    run = {row["python"] for row in jobs["elsewhere"]["strategy"]["matrix"]["include"]}
+    oldest = min(run, key=lambda version: int(version.partition(".")[2]))
+    (gate,) = (step["with"]["python-version"] for step in jobs["gate"]["steps"] if "setup-python" in str(step))
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert gate == oldest
+    assert sorted(named) == sorted(run), "the classifiers in pyproject.toml"
+    assert PROJECT["requires-python"] == f">={oldest}"
+    assert f"py{oldest.replace('.', '')}" in (ROOT / "pyproject.toml").read_text("utf-8"), "ruff's target-version"
+    for file in ("environment.yml", "README.md", "README.zh-CN.md", "lib/set_up.sh"):
+        named = set(re.findall(r"(?i)python[ =](3\.\d+)", (ROOT / file).read_text("utf-8")))
+        assert named == {oldest}, file
 
 
 # Version and address

@@ -120,17 +120,18 @@ class Panel:
         """Move every control back to where it began."""
         self.move(**{name: control.default for name, control in self.controls.items()})
 
-    def sweep(self) -> Iterator[tuple[dict[str, Any], str]]:
+    def sweep(self, pairs: bool = True) -> Iterator[tuple[dict[str, Any], str]]:
         """Visit minimum, default and maximum of every control, and every pair of extremes, and yield (values, line).
 
-        A choice goes through all its options, a toggle through both. The panel is at these values when they are
-        yielded and back at the defaults in the end.
+        A choice goes through all its options, a toggle through both; in pairs a choice without a default, a prediction,
+        has its first and its last option only. The panel is at these values when they are yielded and back at the
+        defaults in the end. pairs=False: one control at a time.
         """
         default = {name: control.default for name, control in self.controls.items()}
         visits = [default]
         for name, control in self.controls.items():
             visits += [{**default, name: value} for value in control.stops()]
-        for (one, first), (other, second) in combinations(self.controls.items(), 2):
+        for (one, first), (other, second) in combinations(self.controls.items(), 2) if pairs else ():
             visits += [{**default, one: a, other: b} for a, b in product(first.ends(), second.ends())]
         for values in {repr(values): values for values in visits}.values():
             self.move(**values)
