@@ -98,7 +98,7 @@ One Transformer layer and, on every part, the lessons about it. Click a part or 
 r"""
 ## 接下来去哪里？
 
-下面是一个 Transformer 层，每一部分都标出了讲它的课。点一点方块或者编号，就能打开那一课；空心圆表示那一课还没有写好。
+下面是一个 Transformer 层，每一部分都标出了讲它的课。点一点方块或者编号，就能打开那一课。
 """
 
 # %% tags=["nbval-ignore-output"]
