@@ -10,6 +10,7 @@ from torch import nn
 
 from blocklab import language
 from blocklab.checks import EXERCISES, attempts, check
+from blocklab.checks.complaints import Complaint
 from blocklab.checks.engine import check_against
 from blocklab.checks.exercise import Case, Exercise
 from blocklab.checks.outcome import close
@@ -127,6 +128,10 @@ def test_what_is_wrong_is_said(candidate, mistake, word, reader):
     assert (verdict.passed, verdict.mistake) == (False, mistake)
     assert word in str(verdict)
     assert ("的" in str(verdict) or "请" in str(verdict)) == (reader == "zh")
+
+
+def test_a_complaint_equals_itself_alone_as_every_exception_does():
+    assert len({Complaint("stopped", {}), Complaint("stopped", {})}) == 2
 
 
 def test_an_error_names_the_learners_own_line(reader):

@@ -10,9 +10,8 @@ from .advice import recognized
 from .attempt import Attempt
 from .attempts import count_failure, forget
 from .brief import cut
-from .candidate import Complaint
 from .comparison import Comparison
-from .complaints import difference, line_of_error
+from .complaints import Complaint, difference, line_of_error
 from .exercise import LARGE, SMALL, Exercise, Mistake
 from .interrupts import Interrupted, Watch
 from .modules import CannotBeSaid
