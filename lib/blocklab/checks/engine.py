@@ -12,11 +12,12 @@ from .attempts import count_failure, forget
 from .brief import cut
 from .comparison import Comparison
 from .complaints import Complaint, difference, line_of_error
-from .exercise import LARGE, SMALL, Exercise, Mistake
+from .exercise import LARGE, SMALL, Exercise
 from .interrupts import Interrupted, Watch
 from .modules import CannotBeSaid
 from .outcome import Outcome, by_position, close, differing, run
 from .recognition import recognize
+from .row import Mistake
 from .surroundings import Sheet, settled
 from .tables import EXERCISES
 from .telling import tell
