@@ -164,6 +164,8 @@ def _gives_back(comparison: Comparison) -> bool:
 
 
 def _most_telling(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:
-    """The comparison to show: the one that a known mistake names, else the smallest of those that decide."""
-    shows = {mistake.shows for mistake in known}
-    return min(wrong, key=lambda c: (c.case.name not in shows, c.case.advice is not None, c.case.gradient, c.case.size))
+    """The input to show: of a known mistake the one that its row names, or else the first; of others the smallest."""
+    if known:
+        named = {mistake.shows for mistake in known}
+        return min(wrong, key=lambda c: c.case.name not in named)
+    return min(wrong, key=lambda c: (c.case.advice is not None, c.case.gradient, c.case.size))

@@ -11,7 +11,8 @@ class Mistake:
     """A known wrong variant: what it does instead, what to tell the learner, and the input that shows it best.
 
     `instead` maps names of steps of the exercise's recipe to what replaces them; a function replaces the recipe whole,
-    and then it combines with no other mistake. Without `shows` the smallest input is shown on which it is wrong.
+    and then it combines with no other mistake. `shows` is the name of an input; without it the first one of the
+    exercise is shown on which the variant is wrong.
     """
 
     id: str
