@@ -48,7 +48,7 @@ wishes:
 	@case "$$FRESH" in ''|0|1) ;; *) printf '%s\n' "FRESH wants 1 (new copies) or 0, got $$FRESH / FRESH 只能是 1（新的副本）或 0" >&2; exit 1 ;; esac
 
 lab: wishes lessons-environment
-	@$(BIN)/python -m blocklab.publish copies $(if $(filter 1,$(FRESH)),--fresh)
+	@$(BIN)/python -m workshop copies $(if $(filter 1,$(FRESH)),--fresh)
 	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
 		--ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
@@ -62,14 +62,14 @@ style: dev-environment
 # Two processes of one thread each; a file stays in one of them.
 unit: dev-environment
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist loadfile \
-		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused
+		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
 fused: dev-environment
-	TRITON_INTERPRET=1 $(BIN)/python -m pytest tests/fused
+	TRITON_INTERPRET=1 $(BIN)/python -m pytest tests/fused_interpreted
 
 lessons-run: dev-environment
-	$(BIN)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/en notebooks/zh
+	$(BIN)/python -m pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh
 
 browser: dev-environment
 	$(BIN)/python -m pytest tests/browser
@@ -80,33 +80,33 @@ colab: dev-environment colab-environment
 	$(BIN)/python -m build --wheel --no-isolation --outdir .venv-colab/wheels . > /dev/null
 	$(COLAB)/python $(PIP) --no-deps --force-reinstall .venv-colab/wheels/*.whl
 	$(COLAB)/python -m pytest tests/wheel
-	$(COLAB)/python -m pytest --nbval --nbval-current-env tests/lessons notebooks/zh
+	$(COLAB)/python -m pytest --nbval --nbval-current-env tests/notebooks notebooks/zh
 
 lessons: dev-environment
-	$(BIN)/python -m blocklab.publish build $$ONLY
+	$(BIN)/python -m workshop build $$ONLY
 
 bench: dev-environment
-	$(BIN)/python tests/bench/normalization.py
-	$(BIN)/python tests/bench/kernels.py
-	$(BIN)/python tests/bench/attention.py
-	$(BIN)/python tests/bench/verdicts.py
-	$(BIN)/python tests/bench/panel.py
+	$(BIN)/python -m workshop.bench.normalization
+	$(BIN)/python -m workshop.bench.kernels
+	$(BIN)/python -m workshop.bench.attention
+	$(BIN)/python -m workshop.bench.verdicts
+	$(BIN)/python -m workshop.bench.panel
 
 handouts: dev-environment
-	$(BIN)/python -m blocklab.publish handouts $$ONLY
+	$(BIN)/python -m workshop handouts $$ONLY
 
 figures: dev-environment
-	$(BIN)/python -m blocklab.stills pic
-	$(BIN)/python tests/browser/screenshots.py pic
+	$(BIN)/python -m workshop.stills pic
+	$(BIN)/python -m workshop.screenshots pic
 
 mutants: dev-environment
-	$(BIN)/python tests/mutants/run.py $$ONLY
+	$(BIN)/python -m workshop.mutants $$ONLY
 
 address: dev-environment
-	$(BIN)/python -m blocklab.publish address -- "$$URL"
+	$(BIN)/python -m workshop address -- "$$URL"
 
 font: dev-environment
-	$(BIN)/python -m blocklab.publish.font
+	$(BIN)/python -m workshop.font
 
 clean:
 	rm -rf .venv .venv-colab .venv.lock build lib/*.egg-info artifacts

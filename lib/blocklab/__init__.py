@@ -1,8 +1,35 @@
-"""Blocklab: the building blocks of a Transformer, written to be read and tested against torch."""
+"""Blocklab: the building blocks of a Transformer, written to be read and tested against torch.
+
+`from blocklab import rms_norm` gives every function and Module of the kernels; each is loaded when it is asked for.
+"""
 
 import sys
+from importlib import import_module
 
 if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:  # what Python says while it looks for a command of this package
     del sys.path[0]  # the current folder: a csv.py that lies there is no module of ours
 
 __version__ = "0.1.0"
+
+_KERNELS = {
+    "normalization": "standardize batch_norm layer_norm group_norm instance_norm rms_norm batch_norm_loops "
+    "layer_norm_loops BatchNorm LayerNorm GroupNorm RMSNorm",
+    "moving_average": "ema_update ema_update_ ema_weights half_life effective_window debias to_keras from_keras",
+    "batch_statistics": "merge_statistics",  # `batch_statistics` is the module
+    "positional_encoding": "sinusoidal_encoding wavelengths shift_matrix rotary_embedding",
+    "feed_forward": "relu gelu silu swish glu gated_unit swiglu round_up hidden_width parameter_count FeedForward "
+    "SwiGLU",
+    "attention": "scaled_dot_product_attention causal_mask MultiheadAttention",
+    "transformer": "EncoderLayer DecoderLayer",
+}
+_MODULE_OF = {name: module for module, names in _KERNELS.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULE_OF:
+        return getattr(import_module(f"blocklab.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(globals().keys() | _MODULE_OF.keys())

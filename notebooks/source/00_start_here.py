@@ -19,12 +19,12 @@ r"""
 # %%
 import torch
 
-from blocklab.checks import check
-from blocklab.environment import check_environment
+from blocklab.lessons import check
+from blocklab.lessons.start_here.environment import check_environment
 from blocklab.language import Text
 from blocklab.panel import Choice, LinkedPicture, Panel, Slider
-from blocklab.pictures.idle_slider import GUESSES, idle_slider
-from blocklab.pictures.lesson_map import lesson_map, links
+from blocklab.lessons.start_here.idle_slider import GUESSES, idle_slider
+from blocklab.lessons.start_here.lesson_map import lesson_map, links
 
 # %% [markdown] lang="en"
 r"""

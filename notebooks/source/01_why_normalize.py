@@ -19,12 +19,18 @@ r"""
 # %%
 import torch
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.normalization import BatchNorm
 from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.pictures.saturation import saturation
-from blocklab.pictures.signals_through_layers import ACTIVATIONS, GUESSES, NORMS, signals, signals_through_layers
+from blocklab.lessons.why_normalize.saturation import saturation
+from blocklab.lessons.why_normalize.signals_through_layers import (
+    ACTIVATIONS,
+    GUESSES,
+    NORMS,
+    signals,
+    signals_through_layers,
+)
 
 # %% [markdown] lang="en"
 r"""

@@ -28,15 +28,15 @@ $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 import torch
 import torch.nn.functional as F
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.digits import load_digits
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
 from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.pictures.dimmed_digit import dimmed_digit
-from blocklab.pictures.layout_trap import layout_trap
-from blocklab.pictures.norm_layers import CHOICES
-from blocklab.pictures.poke_one_number import poke_one_number
+from blocklab.lessons.norm_axes.dimmed_digit import dimmed_digit
+from blocklab.lessons.norm_axes.layout_trap import layout_trap
+from blocklab.lessons.norm_axes.norm_layers import CHOICES
+from blocklab.lessons.norm_axes.poke_one_number import poke_one_number
 
 # %% [markdown] lang="en"
 r"""
@@ -464,7 +464,7 @@ r"""
 """
 
 # %% tags=["panel"]
-from blocklab.pictures.axis_painter import LAYOUT_CHOICES, axis_painter
+from blocklab.lessons.norm_axes.axis_painter import LAYOUT_CHOICES, axis_painter
 
 Panel(
     axis_painter,

@@ -30,13 +30,13 @@ import copy
 import torch
 from torch import nn
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.moving_average import ema_update, from_keras, half_life
 from blocklab.normalization import BatchNorm
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.drifting_mean import DRIFTS, drifting_mean
-from blocklab.pictures.two_readings import GUESSES, two_readings
+from blocklab.lessons.ema_momentum.drifting_mean import DRIFTS, drifting_mean
+from blocklab.lessons.ema_momentum.two_readings import GUESSES, two_readings
 from blocklab.real_models import if_installed, load_efficientnet_lite0
 from blocklab.real_models.efficientnet_lite0 import prepare_picture
 

@@ -24,14 +24,14 @@ from statistics import mean
 import torch
 from torch import nn
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.digits import load_digits
 from blocklab.language import Text
-from blocklab.lesson import progress
+from blocklab.lessons import progress
 from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.pictures.accuracy_by_batch import accuracy_by_batch
-from blocklab.pictures.estimate_spread import estimate_spread
-from blocklab.pictures.saturating_batch import GUESSES, saturating_batch, through
+from blocklab.lessons.small_batches.accuracy_by_batch import accuracy_by_batch
+from blocklab.lessons.small_batches.estimate_spread import estimate_spread
+from blocklab.lessons.small_batches.saturating_batch import GUESSES, saturating_batch, through
 
 # %% [markdown] lang="en"
 r"""
@@ -510,7 +510,7 @@ r"""
 """
 
 # %% tags=["slow"]
-from blocklab import two_processes
+from blocklab.lessons.small_batches import two_processes
 
 print(two_processes.run())
 

@@ -25,12 +25,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.blind_test import DTYPES, GUESSES, blind_test
-from blocklab.pictures.trained_scales import trained_scales
+from blocklab.lessons.layer_norm.blind_comparison import DTYPES, GUESSES, blind_comparison
+from blocklab.lessons.layer_norm.trained_scales import trained_scales
 from blocklab.real_models import minilm_layer_norms
 
 # %% [markdown] lang="en"
@@ -124,7 +124,7 @@ r"""
 
 # %% tags=["panel"]
 Panel(
-    blind_test,
+    blind_comparison,
     size=(10, 4.4),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
     sigma=Slider(1e-6, 1e4, 10**0.1, 1.0, label=Text(en="σ", zh="σ"), log=True),

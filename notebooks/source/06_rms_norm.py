@@ -29,12 +29,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.normalization import RMSNorm, layer_norm, rms_norm, standardize
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.circle_and_sphere import GUESSES, angles, circle_and_sphere, three_number_tokens
-from blocklab.pictures.mean_and_rms import mean_and_rms
+from blocklab.lessons.rms_norm.circle_and_sphere import GUESSES, angles, circle_and_sphere, three_number_tokens
+from blocklab.lessons.rms_norm.mean_and_rms import mean_and_rms
 from blocklab.real_models import if_installed, load_glassllm, smollm2_rms_norms
 
 # %% [markdown] lang="en"

@@ -29,12 +29,12 @@ import math
 
 import torch
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.pictures.clocks import GUESSES, clocks
-from blocklab.pictures.learned_positions import cosines, learned_positions
-from blocklab.pictures.position_table import position_table
+from blocklab.lessons.positional_encoding.clocks import GUESSES, clocks
+from blocklab.lessons.positional_encoding.learned_positions import cosines, learned_positions
+from blocklab.lessons.positional_encoding.position_table import position_table
 from blocklab.positional_encoding import rotary_embedding, shift_matrix, sinusoidal_encoding
 from blocklab.real_models import minilm_positions
 

@@ -28,12 +28,12 @@ W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个�
 import torch
 import torch.nn.functional as F
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.feed_forward import SwiGLU, gated_unit, swiglu
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.pictures.activation_curves import activation_curves
-from blocklab.pictures.contours import CHOICES, GUESSES, contours
+from blocklab.lessons.activations_and_gates.activation_curves import activation_curves
+from blocklab.lessons.activations_and_gates.contours import CHOICES, GUESSES, contours
 from blocklab.real_models import if_installed, load_glassllm
 
 # %% [markdown] lang="en"

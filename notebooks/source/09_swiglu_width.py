@@ -19,14 +19,14 @@ r"""
 # %%
 from dataclasses import replace
 
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.feed_forward import FeedForward, SwiGLU, hidden_width, parameter_count, round_up
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.pictures.gated_width import gated_width
-from blocklab.pictures.published_widths import ARGUMENTS, published_models, published_widths, widths_by_rule
-from blocklab.pictures.rounding_tiles import rounding_tiles
-from blocklab.pictures.width_detective import FIRST, GUESSES, LAST, STEP, width_detective
+from blocklab.lessons.swiglu_width.gated_width import gated_width
+from blocklab.lessons.swiglu_width.published_widths import ARGUMENTS, published_models, published_widths, widths_by_rule
+from blocklab.lessons.swiglu_width.rounding_tiles import rounding_tiles
+from blocklab.lessons.swiglu_width.width_detective import FIRST, GUESSES, LAST, STEP, width_detective
 
 # %% [markdown] lang="en"
 r"""

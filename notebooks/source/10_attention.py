@@ -26,11 +26,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab.attention import MultiheadAttention, causal_mask, scaled_dot_product_attention
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.attention_map import attention_map
-from blocklab.pictures.poke_one_token import GUESSES, MASKS, POLARITIES, poke_one_token
+from blocklab.lessons.attention.attention_map import attention_map
+from blocklab.lessons.attention.poke_one_token import GUESSES, MASKS, POLARITIES, poke_one_token
 from blocklab.real_models import minilm_reading
 
 # %% [markdown] lang="en"

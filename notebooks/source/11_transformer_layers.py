@@ -29,12 +29,12 @@ import torch
 from torch import nn
 
 from blocklab.attention import causal_mask
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.normalization import LayerNorm, layer_norm
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.pre_and_post import GUESSES, mean_cosine, pre_and_post
-from blocklab.pictures.sentence_through_layers import sentence_through_layers
+from blocklab.lessons.transformer_layers.pre_and_post import GUESSES, mean_cosine, pre_and_post
+from blocklab.lessons.transformer_layers.sentence_through_layers import sentence_through_layers
 from blocklab.real_models import if_installed, load_glassllm, load_minilm, minilm_reading
 from blocklab.transformer import DecoderLayer, EncoderLayer
 
@@ -498,7 +498,7 @@ r"""
 """
 
 # %% tags=["slow"]
-from blocklab.lesson import progress
+from blocklab.lessons import progress
 from blocklab.positional_encoding import sinusoidal_encoding
 
 

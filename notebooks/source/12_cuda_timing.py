@@ -29,11 +29,11 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import fused
-from blocklab.checks import check
+from blocklab.lessons import check
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
-from blocklab.pictures.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes
-from blocklab.pictures.lying_watch import WATCHES, apparent_speed, lying_watch
+from blocklab.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes
+from blocklab.lessons.cuda_timing.lying_watch import WATCHES, apparent_speed, lying_watch
 from blocklab.timing import bytes_moved, bytes_per_number, eager
 
 # %% [markdown] lang="en"
@@ -276,7 +276,7 @@ r"""
 """
 
 # %%
-from blocklab.pictures.against_the_roof import OPS, SUSPECTS, against_the_roof, dtypes, widths
+from blocklab.lessons.cuda_timing.against_the_roof import OPS, SUSPECTS, against_the_roof, dtypes, widths
 from blocklab.timing.measured_bytes import from_recording, measured_here, recording
 
 measured = from_recording(recording())
@@ -469,7 +469,7 @@ r"""
 """
 
 # %% tags=["panel"]
-from blocklab.pictures.aligned_widths import ROLES, RULES, SHOWN, aligned_widths
+from blocklab.lessons.cuda_timing.aligned_widths import ROLES, RULES, SHOWN, aligned_widths
 
 Panel(
     aligned_widths(recording()),

@@ -4,10 +4,10 @@ import os
 import shutil
 from pathlib import Path
 
-import lab
 import pytest
 
-from blocklab.publish import chromium as browser_of
+from workshop import chromium as browser_of
+from workshop import lab
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "artifacts" / "browser"

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from blocklab.publish.handout import write_handouts
-from blocklab.publish.project import Project
+from workshop.handout import write_handouts
+from workshop.project import Project
 
 PROJECT = Project(Path(__file__).parents[2])
 

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-import lab
 import pytest
+
+from workshop import lab
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(f"{file.parent.name}/{file.name}" for file in NOTEBOOKS.glob("[ez][nh]/[0-9]*.ipynb"))

@@ -1,14 +1,15 @@
 """A small panel in a real JupyterLab: keyboard, number box, choice, reset, an error, what a saved notebook shows."""
 
-import lab
 import nbclient
 import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from workshop import lab
+
 CELL = """
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 

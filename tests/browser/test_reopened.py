@@ -4,13 +4,13 @@ import json
 import shutil
 from pathlib import Path
 
-import lab
 import pytest
 from playwright.sync_api import expect
 
 from blocklab.language import LANGUAGES
-from blocklab.publish.copies import copy_lessons
-from blocklab.publish.project import Project
+from workshop import lab
+from workshop.copies import copy_lessons
+from workshop.project import Project
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSON = "06_rms_norm.ipynb"
@@ -120,7 +120,7 @@ def test_a_lesson_opened_again_shows_every_panel_and_what_to_do(page, address, r
 
 
 SMALL = """
-from blocklab.lesson import begin
+from blocklab.lessons import begin
 from blocklab.panel import Panel, Slider
 
 begin({!r})

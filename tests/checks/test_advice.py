@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from blocklab.checks import EXERCISES
 from blocklab.checks.case import Case
 from blocklab.checks.engine import check_against
 from blocklab.checks.outcome import by_position
+from blocklab.lessons import EXERCISES
 
 ADVISING = [
     pytest.param(exercise, case, id=f"{exercise.name}:{case.name}")

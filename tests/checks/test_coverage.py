@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from blocklab.checks import EXERCISES
 from blocklab.checks.case import is_float
+from blocklab.lessons import EXERCISES
 
 WRITTEN = {name: exercise for name, exercise in EXERCISES.items() if not exercise.use}  # a function, not an answer
 EACH = pytest.mark.parametrize("exercise", WRITTEN.values(), ids=WRITTEN)

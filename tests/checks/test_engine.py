@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab import language
-from blocklab.checks import EXERCISES, attempts, check
+from blocklab.checks import attempts
 from blocklab.checks.complaints import Complaint
 from blocklab.checks.engine import check_against
 from blocklab.checks.exercise import Case, Exercise
@@ -17,6 +17,7 @@ from blocklab.checks.outcome import close
 from blocklab.checks.row import wrong
 from blocklab.checks.verdict import MIME, marked, unmarked
 from blocklab.checks.words import WORDS
+from blocklab.lessons import EXERCISES, check
 
 
 @pytest.fixture(autouse=True)
@@ -307,7 +308,6 @@ def test_of_a_known_mistake_the_named_or_first_wrong_input_is_shown_of_an_unknow
     inputs = {"one": torch.zeros(1), "two": torch.full((2,), 2.0), "three": torch.full((3,), 3.0), "four": 4.0}
     exercise = Exercise(
         name="same",
-        lesson="",
         recipe=lambda x, *, half=1: x / half,
         cases=tuple(Case(name, {"x": x}) for name, x in inputs.items()),
         mistakes=(row,),
@@ -390,7 +390,7 @@ def test_help_grows_with_the_failures_of_one_kind():
     texts = [str(check(exercise.name, wrong)) for _ in range(3)]
     assert [exercise.line in text for text in texts] == [False, True, True]
     assert [str(exercise.panel) in text for text in texts] == [False, False, True]
-    assert [str(exercise.section.heading) in text for text in texts] == [True, True, True]
+    assert [str(exercise.section) in text for text in texts] == [True, True, True]
 
 
 def test_another_mistake_and_success_begin_anew():

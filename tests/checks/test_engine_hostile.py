@@ -21,10 +21,11 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
 
-from blocklab.checks import attempts, check
+from blocklab.checks import attempts
 from blocklab.checks.complaints import Complaint
 from blocklab.checks.modules import CannotBeSaid
 from blocklab.checks.outcome import NotComparable
+from blocklab.lessons import check
 
 PATIENCE = 0.3
 HANG = 60  # seconds, of a whole process: far more than it takes
@@ -265,7 +266,7 @@ def test_prints_without_end_are_shown_in_part(capsys):
 
 IN_A_PROCESS = """
 import signal
-from blocklab.checks import check
+from blocklab.lessons import check
 
 def endless(x, shape, weight=None, bias=None, eps=1e-5):
     while True:

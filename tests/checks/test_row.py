@@ -18,7 +18,6 @@ def exercise(*rows):
     """An exercise whose recipe adds a number."""
     return Exercise(
         name="sum",
-        lesson="",
         recipe=lambda x, *, added=2: x + added,
         cases=(Case("one", {"x": 1}),),
         mistakes=rows,

@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
+from right import ADVISED, RIGHT
+from wrong import WRONG as ATTEMPTS
 
-from blocklab.checks import EXERCISES, check
 from blocklab.checks.outcome import by_position, differing, run
 from blocklab.checks.telling import short
 from blocklab.language import Text
+from blocklab.lessons import EXERCISES, check
 from blocklab.transformer import EncoderLayer
-from checks.right import ADVISED, RIGHT
-from checks.wrong import WRONG as ATTEMPTS
 
 WRONG = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes]
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
@@ -168,5 +168,5 @@ def test_the_section_stands_in_the_lesson(exercise):
     if not source.exists():
         assert exercise.section is None
         return
-    headings = re.findall(r"^## (.+)$", (LESSONS / f"{exercise.section.lesson}.py").read_text("utf-8"), re.MULTILINE)
-    assert {exercise.section.heading.en, exercise.section.heading.zh} <= set(headings)
+    headings = re.findall(r"^## (.+)$", source.read_text("utf-8"), re.MULTILINE)
+    assert {exercise.section.en, exercise.section.zh} <= set(headings)

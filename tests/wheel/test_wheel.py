@@ -37,7 +37,7 @@ def test_the_wheel_holds(name):
 def test_chinese_is_drawn_from_the_wheel_alone(tmp_path):
     from matplotlib.figure import Figure
 
-    from blocklab.lesson import begin
+    from blocklab.lessons import begin
 
     begin("zh")
     figure = Figure()

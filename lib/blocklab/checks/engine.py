@@ -1,6 +1,5 @@
 """Compare what a learner wrote with the reference, and where it differs find out which known mistake it is."""
 
-import difflib
 import sys
 from collections.abc import Iterator
 
@@ -19,27 +18,11 @@ from .outcome import Outcome, by_position, close, differing, run
 from .recognition import recognize
 from .row import Mistake
 from .surroundings import Sheet, settled
-from .tables import EXERCISES
 from .telling import tell
 from .verdict import Verdict
-from .words import ADVICE, LEFT_OUT, RIGHT, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, UNKNOWN_EXERCISE, WORDS
+from .words import ADVICE, LEFT_OUT, RIGHT, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, WORDS
 
 PATIENCE = 10.0  # seconds; no right function takes a tenth of it
-
-
-def check(exercise: str, candidate: object, patience: float = PATIENCE) -> Verdict:
-    """Check what a learner wrote for an exercise, and name the mistake.
-
-    candidate: the function, or the nn.Module instance or the answer that the exercise asks for. Nothing in it is kept
-    or changed. A function that does not come to its end is stopped after `patience` seconds, or by interrupting the
-    kernel, and told so.
-
-    Raises ValueError for an exercise that does not exist.
-    """
-    if exercise not in EXERCISES:
-        near = difflib.get_close_matches(str(exercise), EXERCISES, n=1, cutoff=0.0)[0]
-        raise ValueError(UNKNOWN_EXERCISE.format(name=exercise, near=near, names=", ".join(EXERCISES)))
-    return check_against(EXERCISES[exercise], candidate, patience)
 
 
 def check_against(exercise: Exercise, candidate: object, patience: float = PATIENCE) -> Verdict:

@@ -19,14 +19,6 @@ from .variations import variations
 SMALL, LARGE = 4, 16  # the sizes at which steps are counted; a loop over one axis then takes four times as many
 
 
-@dataclass(frozen=True)
-class Section:
-    """The place in the lessons that explains an exercise."""
-
-    lesson: str
-    heading: Text
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Exercise:
     """One exercise: its recipe, the inputs, the known mistakes, and what a stuck learner is shown.
@@ -36,10 +28,10 @@ class Exercise:
     calls an nn.Module that was handed in instead of a function. `growing(n)` are arguments of size n: a function whose
     Python steps grow with n loops where torch would not. `without` are kinds of input that it cannot have, or need not,
     each with the reason. `line` is one line of a solution, shown to who is stuck.
+    `section` is the heading that explains it, in the notebook `lesson`, which the list of lessons fills in.
     """
 
     name: str
-    lesson: str
     recipe: Callable
     cases: tuple[Case, ...]
     mistakes: tuple[Mistake, ...]
@@ -51,7 +43,8 @@ class Exercise:
     only_module: bool = False
     growing: Callable[[int], dict[str, object]] | None = None
     without: dict[str, str] = field(default_factory=dict)
-    section: Section | None = None
+    lesson: str = ""
+    section: Text | None = None
     panel: Text | None = None
     names: dict[str, Text] = field(default_factory=dict)
 

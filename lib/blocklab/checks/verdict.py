@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from html import escape
 
 import blocklab
+from blocklab.language import Text
 
-from .exercise import Exercise, Section
+from .exercise import Exercise
 from .telling import Telling
 from .words import EXPECTED, INPUT, ONE_LINE, ONE_LINE_SHOWN, PANEL, READ, YOURS
 
@@ -52,7 +53,7 @@ class Verdict:
         return f"{mark} {self.exercise.name}{named}"
 
     @property
-    def section(self) -> Section | None:
+    def section(self) -> Text | None:
         """Where to read again, from the first failure on."""
         return self.exercise.section if self.stuck >= 1 else None
 
@@ -71,7 +72,7 @@ class Verdict:
         if self.telling:
             rows = _rows(self.telling)
             lines += ["", *(f"  {name} = {value}" for name, value in rows)]
-        section = self.section and READ.format(link=f"{self.section.lesson} · {self.section.heading}")
+        section = self.section and READ.format(link=f"{self.exercise.lesson} · {self.section}")
         line = self.line and ONE_LINE_SHOWN.format(line=self.line)
         panel = self.panel and unmarked(self.panel)
         help = [text for text in (section, panel, line) if text]
@@ -87,8 +88,8 @@ class Verdict:
             rows = "".join(_row(name, value) for name, value in _rows(self.telling))
             parts.append(f"<table>{rows}</table>")
         if self.section:
-            heading = str(self.section.heading)
-            link = f'<a href="{self.section.lesson}.ipynb#{_anchor(heading)}">{escape(heading)}</a>'
+            heading = str(self.section)
+            link = f'<a href="{self.exercise.lesson}.ipynb#{_anchor(heading)}">{escape(heading)}</a>'
             parts.append(f"<p>{READ.format(link=link)}</p>")
         if self.panel:
             parts.append(f"<p>{marked(self.panel)}</p>")

@@ -146,8 +146,3 @@ A_TUPLE_OR_LIST = Text(en="a tuple or list of {count}", zh="一个含 {count} �
 A_KIND = Text(en="`{kind}`", zh="类型为 `{kind}` 的值")
 THE_ANSWER = Text(en="`{answer}`", zh=" `{answer}`")
 NOTHING = Text(en="none", zh="无")
-
-UNKNOWN_EXERCISE = Text(
-    en="There is no exercise {name!r}. Did you mean {near}? All of them: {names}",
-    zh="没有名为 {name!r} 的练习。你要找的是不是 {near}？全部练习：{names}",
-)

@@ -1,0 +1,11 @@
+"""What a lesson calls: `begin("en")`, `check("rms_norm", my_rms_norm)`, `progress(work, label)`.
+
+Each lesson has a room beside this file, with its pictures and its exercises.
+"""
+
+from .checking import check
+from .opening import begin
+from .order import EXERCISES, LESSONS
+from .progress_line import progress
+
+__all__ = ["EXERCISES", "LESSONS", "begin", "check", "progress"]

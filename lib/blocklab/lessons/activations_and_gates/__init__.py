@@ -1,0 +1,1 @@
+"""The lesson activations_and_gates: from ReLU to SwiGLU."""

@@ -1,0 +1,1 @@
+"""The lesson attention: scaled dot-product attention and its masks."""

@@ -1,0 +1,150 @@
+"""Two predictions of what a hidden width costs a matrix product, and the speeds that were measured."""
+
+from collections.abc import Callable, Mapping
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from blocklab.language import Text
+from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
+from blocklab.panel.guess import options, you_said
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
+from blocklab.timing import Waves, load_bits, record, tiles_and_waves
+from blocklab.timing.measurement import Spread
+from blocklab.timing.recording import Recording
+
+NARROWEST, WIDEST = 10848, 11008
+D = 4096  # the model's width
+
+ROLES = {product: role for role, product in (each.split(": ") for each in record.ROLES)}
+"""For a panel's choice: the three matrix products of a feed-forward layer, x (tokens, 4096), h (tokens, hidden)."""
+
+ROWS_SO_LONG = {
+    "N": Text(en="the result has such rows", zh="结果的行这么长"),
+    "K": Text(en="both inputs have such rows", zh="两个输入的行都这么长"),
+    "M": Text(en="one input has such rows", zh="一个输入的行这么长"),
+}
+
+RULES = options(
+    Text(en="bits at once", zh="一次读写的位数"),
+    Text(en="tiles and waves", zh="分块和波次"),
+    Text(en="neither", zh="都不会"),
+)
+"""For a panel's choice: which prediction the speed of an H100 follows."""
+
+SHOWN = {
+    Text(en="nothing", zh="不显示"): "nothing",
+    Text(en="an H100", zh="一块 H100"): "H100",
+    Text(en="our recording", zh="我们的记录"): "recording",
+}
+"""For a panel's choice: whose speeds are shown."""
+
+# 10¹² operations a second, float16: 4 products h @ w2 of 4096 rows, where w2 lies as (hidden, D). 10922, and the best
+# five of 50 widths:
+# https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md
+H100 = {10848: 395.62, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.38, 11008: 395.01}
+
+BITS = Text(en="bits at once", zh="一次读写的位数")
+SHARE = Text(en="share of\nplaces used", zh="位置利用率")
+SPEED = Text(en="speed /\nthat of 11008", zh="速度 /\n11008 的速度")
+HIDDEN = Text(en="hidden width", zh="隐藏层宽度")
+SEEN = Text(
+    en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once ({rows}). Tiles: {tiles}, "
+    "waves: {waves}, places used: {share:.1%}.",
+    zh="隐藏层宽度 {hidden}：一行 {bytes} 字节，一次能读写 {bits} 位（{rows}）。"
+    "分成 {tiles} 块，共 {waves} 个波次，位置利用率 {share:.1%}。",
+)
+TIMES = Text(en=" {where}: {times:.2f} times the speed of 11008.", zh="{where}：速度是 11008 的 {times:.2f} 倍。")
+UNMEASURED = Text(en=" {where}: not measured.", zh="{where}：没有测。")
+ON_H100 = Text(en="H100, float16, where only h has such rows", zh="H100，float16，只有 h 的行这么长")
+RECORDED = Text(en="{device}, {dtype}, {rows} tokens", zh="{device}，{dtype}，{rows} 个词元")
+
+Speeds = Mapping[tuple[str, int], Spread]
+
+
+def cited() -> Speeds:
+    """The H100's speeds over that of 11008, by role and width."""
+    return {("K", width): Spread(*[speed / H100[WIDEST]] * 3) for width, speed in H100.items()}
+
+
+def speeds(recording: Recording) -> Speeds:
+    """The same of a recording, whose rows compare every product with that of 11008 in the same round."""
+    products = products_of(recording)
+    flops = {row["op"]: row["flops"] for row in products if row["width"] == WIDEST}
+    return {
+        (row["op"].removeprefix(record.PRODUCT)[0], row["width"]): Spread(
+            *(row["flops"] / flops[row["op"]] / row[ratio] for ratio in ("ratio", "ratio_p80", "ratio_p20"))
+        )
+        for row in products
+    }
+
+
+def products_of(recording: Recording) -> list[dict]:
+    return [row for row in recording.rows if row["op"].startswith(record.PRODUCT)]
+
+
+def aligned_widths(recording: Recording) -> Callable:
+    """A picture of the widths around 10922, one above the other: loads, tiles, and measured speeds."""
+    measured = {"nothing": {}, "H100": cited(), "recording": speeds(recording)}
+    widths = range(NARROWEST, WIDEST + 1)
+
+    def picture(figure: Figure) -> Callable[..., str]:
+        """update(guess, hidden, dtype, role, tokens, shown): the prediction or None, and the panel's choices."""
+        where = {"H100": ON_H100, "recording": RECORDED.format(**recording.provenance | products_of(recording)[0])}
+        bits, share, speed = (figure.add_axes((0.12, bottom, 0.865, 0.235)) for bottom in (0.74, 0.44, 0.14))
+        for axes, label in ((bits, BITS), (share, SHARE), (speed, SPEED)):
+            dress(axes, label)
+        bits.set(yscale="log", ylim=(8, 180))
+        bits.set_yticks(ticks := (16, 32, 64, 128), [str(tick) for tick in ticks])
+        share.set(ylim=(0, 1.08), yticks=(0, 0.5, 1))
+        speed.set(ylim=(0.6, 1.2), yticks=(0.7, 0.85, 1), xlabel=str(HIDDEN))
+        for axes in (bits, share):
+            axes.tick_params(labelbottom=False)
+        bits.minorticks_off()
+        stems = bits.vlines(widths, 8, 8, linewidth=2.2, animated=True)
+        [curve] = share.plot([], [], color=OTHER, linewidth=2.2, animated=True)
+        [dots] = speed.plot([], [], "D", color=MOVED, markersize=7, animated=True)
+        ends = speed.vlines([], 0, 0, color=INK, linewidth=1.2, animated=True)
+        here = {"color": POKED, "linewidth": 1.6, "linestyle": "--", "zorder": 1, "animated": True}
+        lines = [axes.axvline(0, **here) for axes in (share, speed)]
+
+        def update(guess: Text | None, hidden: int, dtype: str, role: str, tokens: int, shown: str) -> str:
+            stems.set_segments([[(width, 8), (width, load_bits(width, DTYPES[dtype]))] for width in widths])
+            stems.set_color([POKED if width == hidden else OTHER for width in widths])
+            curve.set_data(widths, [waves_of(role, tokens, width).share for width in widths])
+            found = {width: spread for (of, width), spread in measured[shown].items() if of == role}
+            dots.set_data(list(found), [spread.median for spread in found.values()])
+            ends.set_segments([[(width, spread.p20), (width, spread.p80)] for width, spread in found.items()])
+            for line in lines:
+                line.set_xdata([hidden] * 2)
+            seen = SEEN.format(
+                hidden=hidden,
+                bytes=hidden * DTYPES[dtype].itemsize,
+                bits=load_bits(hidden, DTYPES[dtype]),
+                rows=ROWS_SO_LONG[role],
+                **waves_of(role, tokens, hidden)._asdict(),
+            )
+            if hidden in found:
+                seen += TIMES.format(where=where[shown], times=found[hidden].median)
+            elif shown in where:
+                seen += UNMEASURED.format(where=where[shown])
+            return seen + you_said(guess)
+
+        return update
+
+    return picture
+
+
+def waves_of(role: str, tokens: int, hidden: int) -> Waves:
+    """The tiles of that product's result: (tokens, hidden), (tokens, D) or (hidden, D)."""
+    shapes = {"N": (tokens, hidden), "K": (tokens, D), "M": (hidden, D)}
+    return tiles_and_waves(*shapes[role])
+
+
+def dress(axes: Axes, label: Text) -> None:
+    axes.set(xlim=(NARROWEST - 4, WIDEST + 4), xticks=range(NARROWEST, WIDEST + 1, 32), ylabel=str(label))
+    axes.grid(axis="y", color=STILL)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.yaxis.label.set(color=INK, size=10)
+    axes.yaxis.set_label_coords(-0.083, 0.5)

@@ -1,0 +1,6 @@
+"""The exercises of cuda_timing, in the order of the lesson."""
+
+from .time_function import TIME_FUNCTION
+from .two_kernels import BYTES_IN_TWO_KERNELS
+
+EXERCISES = (TIME_FUNCTION, BYTES_IN_TWO_KERNELS)

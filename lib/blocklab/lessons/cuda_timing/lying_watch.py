@@ -1,0 +1,162 @@
+"""A made-up device, its calls one below the other, and what an honest watch and four dishonest ones say of it."""
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from blocklab.language import Text
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
+
+# The device, in microseconds and megabytes. Its memory moves 1 MB in 1 µs: that is its roof.
+START = 10.0  # of a kernel, by Python
+CACHE, FASTER = 32, 4  # a cache of so many MB, so many times as fast as memory
+FIRST = 150.0  # more for the very first call, which compiles
+HELD_UP = 140.0  # more for one call, which something else interrupts
+CALLS = 7  # after the first, which warms up
+INTERRUPTED = 3
+SIZES = 2.0 ** np.arange(8)  # MB that a call moves
+LONGEST = 300.0
+
+WATCHES = {
+    Text(en="honest", zh="如实计时"): "honest",
+    Text(en="no waiting", zh="不等待"): "no waiting",
+    Text(en="no warm-up", zh="不预热"): "no warm-up",
+    Text(en="mean", zh="取均值"): "mean",
+    Text(en="same inputs", zh="总用同一份输入"): "same inputs",
+}
+"""For a panel's choice: how the calls are timed."""
+
+TIME = Text(en="µs since the call began", zh="从调用开始算起的时间（µs）")
+ROWS = Text(en="call", zh="第几次调用")
+COMPILING = Text(en="delay", zh="耽搁")
+STARTING = Text(en="Python starts the kernel", zh="Python 启动核函数")
+WORKING = Text(en="the GPU works", zh="GPU 工作")
+TIMED = Text(en="timed", zh="计入的时间")
+SAYS = Text(en="what the watch says", zh="秒表的读数")
+SIZE = Text(en="MB moved by a call", zh="一次调用传输的数据量（MB）")
+SPEED = Text(en="apparent speed / memory speed", zh="测得的速度 / 显存速度")
+ROOF = Text(en="memory roof", zh="显存的屋顶线")
+HONEST = Text(en="honest watch", zh="如实计时")
+SEEN = Text(
+    en="{size} MB a call. The watch says {said:.1f} µs, an honest one {true:.1f} µs. Apparent speed: {share:.3g} times "
+    "that of memory.{verdict}",
+    zh="每次调用传输 {size} MB。秒表的读数是 {said:.1f} µs，如实计时是 {true:.1f} µs。"
+    "测得的速度是显存速度的 {share:.3g} 倍。{verdict}",
+)
+ABOVE = Text(en=" Through the roof!", zh="冲破了屋顶线！")
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Per call, the warm-up first: a delay and the work in µs, and from start to stop of the watch, None if untimed."""
+
+    delays: list[float]
+    works: list[float]
+    timed: list[float | None]
+    said: float
+
+
+def time_calls(watch: str, megabytes: float) -> Calls:
+    """The calls as they go on the made-up device, and what the watch says in the end."""
+    cached = watch == "same inputs" and megabytes <= CACHE
+    works = [megabytes] + [megabytes / (FASTER if cached else 1)] * CALLS
+    delays = [HELD_UP if call == INTERRUPTED else 0.0 for call in range(CALLS + 1)]
+    delays[0] = FIRST
+    waits = [0 if watch == "no waiting" else work for work in works]
+    stops = [delay + START + wait for delay, wait in zip(delays, waits, strict=True)]
+    first_only = watch == "no warm-up"
+    timed = [stop if (call == 0) == first_only else None for call, stop in enumerate(stops)]
+    summary = statistics.fmean if watch == "mean" else statistics.median
+    return Calls(delays, works, timed, summary(stop for stop in timed if stop is not None))
+
+
+def apparent_speed(watch: str, megabytes: float) -> float:
+    """MB moved by the µs that the watch says: 1 is the speed of the device's memory."""
+    return megabytes / time_calls(watch, megabytes).said
+
+
+def lying_watch(figure: Figure) -> Callable[..., str]:
+    """Left the calls, one below the other, with what is timed of each; right the speed that follows, by size.
+
+    update(watch, megabytes): one of WATCHES' values, and how much every call moves.
+    """
+    calls = figure.add_axes((0.055, 0.14, 0.5, 0.72))
+    delays, starts, works, lines = call_axes(calls)
+    reading = calls.axvline(0, color=POKED, linewidth=2, linestyle="--", animated=True, label=str(SAYS))
+    calls.legend(loc="lower center", bbox_to_anchor=(0.48, 1.0), ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+    speeds = figure.add_axes((0.64, 0.14, 0.345, 0.79))
+    curve, dot = speed_axes(speeds)
+
+    def update(watch: str, megabytes: float) -> str:
+        seen = time_calls(watch, megabytes)
+        for row, (delay, work, timed) in enumerate(zip(seen.delays, seen.works, seen.timed, strict=True)):
+            place(delays[row], 0, delay)
+            place(starts[row], delay, START)
+            place(works[row], delay + START, work)
+            for bar in (delays[row], starts[row], works[row]):
+                bar.set_alpha(0.3 if timed is None else 1)
+            lines[row].set_data([0, timed or 0], [row + 0.36] * 2)
+            lines[row].set_visible(timed is not None)
+        reading.set_xdata([seen.said] * 2)
+        share = apparent_speed(watch, megabytes)
+        curve.set_ydata([apparent_speed(watch, size) for size in SIZES])
+        dot.set_data([megabytes], [share])
+        return SEEN.format(
+            size=f"{megabytes:g}",
+            said=seen.said,
+            true=time_calls("honest", megabytes).said,
+            share=share,
+            verdict=ABOVE if share > 1 else "",
+        )
+
+    return update
+
+
+def place(bar: Rectangle, start: float, length: float) -> None:
+    bar.set(x=start, width=length, visible=length > 0)
+
+
+def call_axes(axes: Axes):
+    """For every call its delay, its start and its work as bars without a length yet, and a line for what is timed."""
+    axes.set(xlim=(0, LONGEST), ylim=(CALLS + 0.6, -0.6), xlabel=str(TIME), ylabel=str(ROWS), yticks=range(CALLS + 1))
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    looks = (
+        (COMPILING, {"facecolor": "white", "edgecolor": QUIET, "hatch": "////"}),
+        (STARTING, {"facecolor": MOVED}),
+        (WORKING, {"facecolor": OTHER}),
+    )
+    kinds = []
+    for label, look in looks:
+        bars = [Rectangle((0, row - 0.3), 0, 0.56, animated=True, **look) for row in range(CALLS + 1)]
+        kinds.append([axes.add_patch(bar) for bar in bars])
+        bars[0].set_label(str(label))
+    lines = [
+        axes.plot([], [], color=INK, linewidth=2.4, solid_capstyle="butt", animated=True)[0] for _ in range(CALLS + 1)
+    ]
+    lines[0].set_label(str(TIMED))
+    return *kinds, lines
+
+
+def speed_axes(axes: Axes):
+    """The roof, the honest curve, and the curve and the dot of the chosen watch, on logarithmic axes."""
+    low, high = 0.004, 30
+    axes.set(xscale="log", yscale="log", xlim=(0.8, 160), ylim=(low, high), xlabel=str(SIZE), ylabel=str(SPEED))
+    axes.set_xticks(SIZES, [f"{size:g}" for size in SIZES])
+    axes.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
+    axes.minorticks_off()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.axhspan(1, high, color=STILL, zorder=0)
+    axes.axhline(1, color=INK, linewidth=1.6)
+    axes.text(0.9, 1.12, str(ROOF), size=10, color=INK, va="bottom")
+    honest = [apparent_speed("honest", size) for size in SIZES]
+    axes.plot(SIZES, honest, "--", color=QUIET, linewidth=1.6, label=str(HONEST))
+    axes.legend(loc="lower right", frameon=False, labelcolor=INK)
+    (curve,) = axes.plot(SIZES, honest, color=POKED, linewidth=2.2, animated=True)
+    (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True)
+    return curve, dot

@@ -1,0 +1,80 @@
+"""A running mean behind the mean that it follows: a small momentum is calm and late, a large one is quick and noisy."""
+
+from collections.abc import Callable
+from itertools import accumulate
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from blocklab.language import Text
+from blocklab.moving_average import half_life
+from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+
+STEPS = 300
+JUMP = 100  # the step at which the data change
+LOW, HIGH = 2.0, 8.0
+DEVIATION = 2.0  # of a value; a mini-batch's mean has 1/sqrt(batch size) of it
+LARGEST = 128
+
+DRIFTS = {
+    Text(en="jump", zh="突变"): "jump",
+    Text(en="slope", zh="渐变"): "slope",
+    Text(en="none", zh="不变"): "none",
+}
+"""For a panel's choice: what the true mean does."""
+
+STEP = Text(en="training step", zh="训练步数")
+TRUTH = Text(en="true mean", zh="真实均值")
+BATCH = Text(en="mean of a mini-batch", zh="小批量的均值")
+RUNNING = Text(en="running mean", zh="移动均值")
+SEEN = Text(
+    en="momentum {momentum:.3f}: half-life {half_life:.1f} steps. In the end the running mean lags behind the true one "
+    "by {lag:.2f}, and it trembles by {jitter:.2f}.",
+    zh="动量取 {momentum:.3f}：半衰期 {half_life:.1f} 步。到最后，移动均值比真实均值落后 {lag:.2f}，"
+    "抖动的标准差为 {jitter:.2f}。",
+)
+
+
+def drifting_mean(figure: Figure) -> Callable[..., str]:
+    """Batch means as dots, the true mean dashed, the running mean as a line.
+
+    update(momentum, batch_size, drift): PyTorch's momentum, the size of a mini-batch, "jump", "slope" or "none".
+    """
+    axes = figure.add_axes((0.06, 0.15, 0.925, 0.76))
+    axes.set(xlim=(0, STEPS), ylim=(-1.5, 12.5), xlabel=str(STEP))
+    axes.grid(color=STILL)
+    axes.spines[["top", "right"]].set_visible(False)
+    time = np.arange(1, STEPS + 1)
+    generator = torch.Generator().manual_seed(3)
+    noise = torch.randn(STEPS, LARGEST, generator=generator, dtype=torch.float64).numpy()
+    (dots,) = axes.plot(time, time, ".", color=QUIET, markersize=3.5, alpha=0.6, label=str(BATCH), animated=True)
+    (dashes,) = axes.plot(time, time, "--", color=TRUE, linewidth=1.6, label=str(TRUTH), animated=True)
+    (line,) = axes.plot(time, time, color=MOVED, linewidth=2.4, label=str(RUNNING), animated=True)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.995), ncols=3, frameon=False, labelcolor=INK)
+
+    def update(momentum: float, batch_size: int, drift: str) -> str:
+        truth = {
+            "jump": np.where(time <= JUMP, LOW, HIGH),
+            "slope": LOW + (HIGH - LOW) * (time - 1) / (STEPS - 1),
+            "none": np.full(STEPS, HIGH),
+        }[drift]
+        errors = DEVIATION * noise[:, :batch_size].mean(1)
+        means = truth + errors
+        calm, trembling = follow(truth, momentum), follow(errors, momentum)  # the average is linear: both add up
+        dots.set_ydata(means)
+        dashes.set_ydata(truth)
+        line.set_ydata(calm + trembling)
+        return SEEN.format(
+            momentum=momentum,
+            half_life=half_life(momentum),
+            lag=truth[-1] - calm[-1],
+            jitter=trembling[-100:].std(),
+        )
+
+    return update
+
+
+def follow(values: np.ndarray, momentum: float) -> np.ndarray:
+    """The running mean after each value, from 0 on."""
+    return np.array(list(accumulate(values, lambda old, new: old + momentum * (new - old), initial=0.0))[1:])

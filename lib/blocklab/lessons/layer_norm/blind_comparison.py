@@ -1,0 +1,148 @@
+"""Four published formulas beside LayerNorm, by the size of the input: a test is blind where the curves are low."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from blocklab.language import Text
+from blocklab.normalization import layer_norm, standardize
+from blocklab.panel.guess import options, you_said
+from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
+
+EPS = 1e-5
+CUSP = (1 - EPS) / 2  # where std + ε and the root of variance + ε agree
+SIZES = torch.cat([torch.logspace(-6, 4, 401, dtype=torch.float64), torch.tensor([CUSP]).double()]).sort().values
+ROW = standardize(torch.linspace(-1, 1, 20, dtype=torch.float64), 0, eps=0.0)  # mean 0, standard deviation 1
+FLOOR, CEILING = 1e-13, 20.0
+BEFORE_GUESSING = 1.0  # the curves from this size on give nothing away
+NEAR = 0.02  # decades: the slider cannot stop at the cusp itself
+DTYPES = {"float64": torch.float64, "float16": torch.float16}
+MARKS = {"torch.rand": 12**-0.5, "torch.randn": 1.0}
+
+GUESSES = options(
+    Text(en="nowhere", zh="处处都错"),
+    Text(en="near σ = 0.5", zh="σ ≈ 0.5 处"),
+    Text(en="for all large σ", zh="σ 很大时"),
+    Text(en="for all small σ", zh="σ 很小时"),
+)
+"""For a panel's choice: where the reader expects std + ε to be exactly right."""
+
+
+def parts(x: Tensor) -> tuple[Tensor, Tensor]:
+    centred = x - x.mean(-1, keepdim=True)
+    return centred, centred.square().mean(-1, keepdim=True)
+
+
+def outside(x: Tensor) -> Tensor:
+    centred, variance = parts(x)
+    return centred / (variance.sqrt() + EPS)
+
+
+def twice(x: Tensor) -> Tensor:
+    centred, variance = parts(x)
+    return centred / (variance + EPS + EPS).sqrt()
+
+
+def without(x: Tensor) -> Tensor:
+    centred, variance = parts(x)
+    return centred / variance.sqrt()
+
+
+def unbiased(x: Tensor) -> Tensor:
+    centred, variance = parts(x)
+    return centred / (variance * (x.shape[-1] / (x.shape[-1] - 1)) + EPS).sqrt()
+
+
+def right(x: Tensor) -> Tensor:
+    centred, variance = parts(x)
+    return centred / (variance + EPS).sqrt()
+
+
+FORMULAS = (
+    (Text(en="std + ε", zh="标准差 + ε"), outside, MOVED, "-"),
+    (Text(en="ε added twice", zh="ε 加了两次"), twice, POKED, "--"),
+    (Text(en="no ε", zh="没有 ε"), without, QUIET, "-."),
+    (Text(en="divided by d − 1", zh="除以 d − 1"), unbiased, INK, ":"),
+    (Text(en="right, as written", zh="正确的写法"), right, TRUE, "-"),
+)
+SIZE = Text(en="standard deviation σ of the input", zh="输入的标准差 σ")
+ERROR = Text(en="largest difference, in units of x̂", zh="最大差别，以 x̂ 为单位")
+SEEN = Text(
+    en="σ = {sigma}: std + ε differs by {outside}, ε twice by {twice}, no ε by {without}, d − 1 by {unbiased}.",
+    zh="σ = {sigma}：与层归一化的差别，标准差 + ε 为 {outside}，ε 加两次为 {twice}，没有 ε 为 {without}，"
+    "除以 d − 1 为 {unbiased}。",
+)
+SEEN_RIGHT = Text(en=" The right formula: {right}.", zh="正确的写法：{right}。")
+INFINITE = Text(en="infinity", zh="无穷大")
+HIDDEN = Text(
+    en="Below σ = 1 the curves appear when you have chosen your guess.",
+    zh="选好你的猜测之后，σ = 1 左边的曲线才会出现。",
+)
+
+
+def differences(sizes: Tensor, formula: Callable, dtype: torch.dtype) -> np.ndarray:
+    """How far a formula, computed in the type, is from LayerNorm in float64, for inputs of these sizes.
+
+    In units of the standardized input, so that 1 means that all of it is wrong. NaN counts as that.
+    """
+    x = sizes[:, None] * ROW
+    error = (formula(x.to(dtype)).double() - layer_norm(x, (len(ROW),), eps=EPS)).abs().amax(-1)
+    return (error / ROW.abs().max()).nan_to_num(1.0, posinf=float("inf")).numpy()
+
+
+def blind_comparison(figure: Figure) -> Callable[..., str]:
+    """The difference of each formula on logarithmic axes, a movable size, and the sizes that random tests use.
+
+    update(sigma, dtype, guess): the standard deviation, "float64" or "float16", and the reader's prediction (a Text) or
+    None.
+    """
+    axes = figure.add_axes((0.075, 0.15, 0.66, 0.78))
+    axes.set(xscale="log", yscale="log", xlim=(1e-6, 1e4), ylim=(FLOOR, CEILING), xlabel=str(SIZE), ylabel=str(ERROR))
+    axes.set_yticks([1e-12, 1e-9, 1e-6, 1e-3, 1])
+    axes.grid(color=STILL)
+    axes.spines[["top", "right"]].set_visible(False)
+    for i, (name, size) in enumerate(MARKS.items()):
+        axes.axvline(size, color=QUIET, linewidth=0.8, linestyle=":")
+        side = {"ha": "right", "x": size / 1.15} if i == 0 else {"ha": "left", "x": size * 1.15}
+        axes.text(y=3e-13, s=name, size=9, color=QUIET, family="monospace", **side)
+    curves, points = {}, {}
+    for kind, dtype in DTYPES.items():
+        for name, formula, colour, dashes in FORMULAS:
+            if not (formula is right and kind == "float64"):  # rounding only
+                points[kind, formula] = np.clip(differences(SIZES, formula, dtype), FLOOR, 10 * CEILING)
+                (curves[kind, formula],) = axes.plot([], [], dashes, color=colour, linewidth=1.8, label=str(name))
+    line = axes.axvline(1.0, color=INK, linewidth=1, animated=True, zorder=4)
+    (dots,) = axes.plot([], [], "o", color=INK, markersize=5, animated=True, zorder=5)
+    shown = []
+
+    def show(kind: str, all_of_it: bool) -> None:
+        shown[:] = [kind, all_of_it]
+        part = SIZES.numpy() >= (0 if all_of_it else BEFORE_GUESSING)
+        for (of, formula), curve in curves.items():
+            curve.set_data((SIZES.numpy()[part], points[of, formula][part]) if of == kind else ([], []))
+        handles = [curve for (of, _), curve in curves.items() if of == kind]
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, labelcolor=INK)
+
+    def update(sigma: float, dtype: str, guess: Text | None) -> str:
+        all_of_it = guess is not None
+        if shown != [dtype, all_of_it]:
+            show(dtype, all_of_it)
+        sigma = CUSP if abs(math.log10(sigma / CUSP)) < NEAR else sigma
+        line.set_xdata([sigma, sigma])
+        if not all_of_it and sigma < BEFORE_GUESSING:
+            dots.set_data([], [])
+            return str(HIDDEN)
+        at = torch.tensor([sigma], dtype=torch.float64)
+        here = {f.__name__: float(differences(at, f, DTYPES[dtype])[0]) for _, f, _, _ in FORMULAS}
+        of_kind = [formula.__name__ for kind, formula in curves if kind == dtype]
+        dots.set_data([sigma] * len(of_kind), [max(here[name], FLOOR) for name in of_kind])
+        words = {name: f"{error:.2g}" if error < math.inf else str(INFINITE) for name, error in here.items()}
+        seen = SEEN.format(sigma="0.499995" if sigma == CUSP else f"{sigma:.3g}", **words)
+        seen += SEEN_RIGHT.format(**words) if dtype == "float16" else ""
+        return seen + you_said(guess)
+
+    return update

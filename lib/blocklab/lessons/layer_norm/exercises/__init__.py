@@ -1,0 +1,7 @@
+"""The exercises of layer_norm, in the order of the lesson."""
+
+from .half_size import HALF_SIZE
+from .layer_norm import LAYER_NORM
+from .layer_norm_backward import LAYER_NORM_BACKWARD
+
+EXERCISES = (HALF_SIZE, LAYER_NORM, LAYER_NORM_BACKWARD)

@@ -1,0 +1,112 @@
+"""Known mistakes of `layer_norm`."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from blocklab import normalization
+from blocklab.checks.case import Case
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.modules import attributes_as_arguments
+from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
+from blocklab.checks.steps.normalizing import (
+    CENTRE_MISTAKES,
+    DETACHED,
+    EPS_MISTAKES,
+    RESCALE_MISTAKES,
+    SPREAD_MISTAKES,
+    divide,
+    far_from_zero,
+    given,
+    keepdim_mistakes,
+    mean,
+    overflowing,
+    rescale,
+    variance,
+)
+from blocklab.checks.steps.numbers import outlier, waves
+from blocklab.language import Text
+
+
+def recipe(
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    *,
+    axes: Callable = last_axes,
+    centre: Callable = mean,
+    spread: Callable = variance,
+    small: Callable = given,
+    divide: Callable = divide,
+    rescale: Callable = rescale,
+) -> Tensor:
+    over = axes(x, normalized_shape)
+    return rescale(divide(x - centre(x, over), spread(x, over), small(eps)), weight, bias)
+
+
+LAYER_NORM = Exercise(
+    name="layer_norm",
+    recipe=recipe,
+    kernel=normalization.layer_norm,
+    module=attributes_as_arguments,
+    cases=(
+        Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]]), "normalized_shape": (4,)}),
+        Case("tiny", {"x": 1e-3 * torch.tensor([[1.0, 2, 3, 4]]), "normalized_shape": (4,)}),
+        Case("skewed", {"x": torch.tensor([[0.0, 0, 0, 4]]), "normalized_shape": (4,)}),
+        Case("constant", {"x": torch.tensor([[2.0, 2, 2, 2]]), "normalized_shape": (4,)}),
+        Case(
+            "weighted",
+            {
+                "x": torch.tensor([[1.0, 3, 5]]),
+                "normalized_shape": (3,),
+                "weight": torch.tensor([2.0, -1, 3]),
+                "bias": torch.tensor([0.5, 10, -4]),
+            },
+        ),
+        Case(
+            "other eps",
+            {"x": torch.tensor([[1.0, 3]]), "normalized_shape": (2,), "weight": None, "bias": None, "eps": 3.0},
+        ),
+        Case("square", {"x": torch.tensor([[1.0, 2, 6], [4, 10, 1], [7, 3, 5]]), "normalized_shape": (3,)}),
+        Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,)}),
+        Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
+        *CUBES,
+        *SIZES_OF_ONE,
+        *NOTHING_BESIDE,
+        Case("weight of 0", {"x": waves(2, 3), "normalized_shape": (3,), "weight": torch.zeros(3)}),
+        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
+        Case(
+            "no eps",
+            {"x": 1e-6 * waves(2, 3), "normalized_shape": (3,), "weight": None, "bias": None, "eps": 1e-12},
+        ),
+        Case(
+            "gradient",
+            {
+                "x": waves(2, 4, 3),
+                "normalized_shape": (3,),
+                "weight": waves(3, start=1.0),
+                "bias": waves(3, start=2.0),
+                "eps": 0.01,
+            },
+            gradient=True,
+        ),
+        overflowing({"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "normalized_shape": (4,)}),
+        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "normalized_shape": (4,)}),
+    ),
+    mistakes=(
+        *AXES_MISTAKES,
+        *EPS_MISTAKES,
+        *SPREAD_MISTAKES,
+        *CENTRE_MISTAKES,
+        *keepdim_mistakes("square"),
+        DETACHED,
+        *RESCALE_MISTAKES,
+    ),
+    growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
+    section=Text(en="The blind test", zh="盲测"),
+    line="variance = (x - mean).square().mean(axes, keepdim=True)",
+)

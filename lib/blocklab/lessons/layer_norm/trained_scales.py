@@ -1,0 +1,69 @@
+"""What training has made of LayerNorm's γ, which starts at one: norm by norm, from a real model."""
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from blocklab.language import Text
+from blocklab.panel.palette import INK, MOVED, QUIET, STILL
+
+BINS = np.linspace(-0.05, 1.6, 67)
+
+NORM = Text(en="norm, from the input up", zh="第几个归一化层（从输入算起）")
+GAMMA = Text(en="γ", zh="γ")
+START = Text(en="start of training", zh="训练开始时")
+COUNT = Text(en="features", zh="特征个数")
+SEEN = Text(
+    en="Norm {place}: γ has mean {mean:.2f} and lies between {low:.2f} and {high:.2f}; {above} of {count} values are "
+    "above their start, 1.",
+    zh="第 {place} 个归一化层：γ 的均值为 {mean:.2f}，在 {low:.2f} 和 {high:.2f} 之间；"
+    "{count} 个值里有 {above} 个大于初值 1。",
+)
+
+
+def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str]]:
+    """The picture of a model's γ vectors, from the input up.
+
+    update(place): which norm the right half shows.
+    """
+    values = [gamma.numpy() for gamma in gammas]
+
+    def picture(figure: Figure) -> Callable[..., str]:
+        overview, histogram = figure.subplots(
+            1, 2, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.16, "top": 0.93, "wspace": 0.18}
+        )
+        places = np.arange(len(values))
+        overview.set(xlim=(-0.7, len(values) - 0.3), ylim=(BINS[0], BINS[-1]), xlabel=str(NORM), ylabel=str(GAMMA))
+        histogram.set(xlim=(BINS[0], BINS[-1]), xlabel=str(GAMMA), ylabel=str(COUNT))
+        histogram.set_ylim(0, 1.08 * max(np.histogram(v, BINS)[0].max() for v in values))
+        for axes in (overview, histogram):
+            axes.grid(axis="y", color=STILL)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+        overview.axhline(1, color=QUIET, linestyle="--", linewidth=1)
+        histogram.axvline(1, color=QUIET, linestyle="--", linewidth=1)
+        histogram.text(1.02, 0.96, str(START), transform=histogram.get_xaxis_transform(), va="top", size=9, color=QUIET)
+        low, middle, high = np.array([np.quantile(v, [0, 0.5, 1]) for v in values]).T
+        overview.vlines(places, low, high, color=QUIET, linewidth=4)
+        overview.plot(places, middle, "o", color=INK, markersize=5, zorder=3)
+        (chosen,) = overview.plot([], [], "o", color=MOVED, markersize=11, animated=True, zorder=4)
+        bars = histogram.stairs(np.zeros(len(BINS) - 1), BINS, fill=True, color=MOVED, animated=True, zorder=3)
+
+        def update(place: int) -> str:
+            gamma = values[place]
+            chosen.set_data([place], [np.median(gamma)])
+            bars.set_data(np.histogram(gamma, BINS)[0], BINS)
+            return SEEN.format(
+                place=place,
+                mean=gamma.mean(),
+                low=round(float(gamma.min()), 2) + 0.0,  # not -0.00
+                high=gamma.max(),
+                above=int((gamma > 1).sum()),
+                count=len(gamma),
+            )
+
+        return update
+
+    return picture

@@ -1,0 +1,1 @@
+"""The lesson norm_axes: which numbers share one mean."""

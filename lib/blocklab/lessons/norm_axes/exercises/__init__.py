@@ -1,0 +1,6 @@
+"""The exercises of norm_axes, in the order of the lesson."""
+
+from .by_axes import BATCH_NORM_BY_AXES, LAYER_NORM_BY_AXES, ONE_MEAN_AXES
+from .group_norm import GROUP_NORM
+
+EXERCISES = (ONE_MEAN_AXES, BATCH_NORM_BY_AXES, LAYER_NORM_BY_AXES, GROUP_NORM)

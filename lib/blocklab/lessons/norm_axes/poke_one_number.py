@@ -1,0 +1,132 @@
+"""Push one number of a tensor and see which outputs move: the layer shows by itself which numbers share a mean."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+
+from blocklab.language import Text
+from blocklab.lessons.norm_axes.blocks import Blocks
+from blocklab.lessons.norm_axes.norm_layers import LAYERS
+from blocklab.panel.palette import GROUPS, INK, MOVED, POKED, QUIET, STILL
+
+CHANNELS, HEIGHT, WIDTH = 4, 3, 3
+PLATE = HEIGHT * WIDTH
+
+SEEN = Text(
+    en="{name}: {moved} of {total} outputs move{by}. {groups}.",
+    zh="{name}：{total} 个输出中有 {moved} 个改变{by}。{groups}。",
+)
+BY = Text(en=", the farthest by {step:.2f}", zh="，变化最大的改变了 {step:.2f}")
+MEANS = Text(en="{means} groups of {each} share their statistics", zh="共有 {means} 组，每组 {each} 个数共用统计量")
+GUESSED = Text(en=" You said {guess}.", zh="你猜的是 {guess} 个。")
+OUTPUTS = Text(en="Outputs before (○) and after (●)", zh="各个输出：推之前（○）与推之后（●）")
+NUMBER = Text(en="number of the output, sample by sample", zh="输出的编号（逐个样本排列）")
+
+
+def drawn_tensor(samples: int) -> torch.Tensor:
+    """The tensor of the picture, (N, 4, 3, 3): a sine whose size and offset grow with the channel. No value is 0."""
+    wave = torch.sin(0.37 * torch.arange(1, samples * CHANNELS * PLATE + 1, dtype=torch.float64))
+    channel = torch.arange(CHANNELS, dtype=torch.float64).view(-1, 1, 1)
+    return wave.view(samples, CHANNELS, HEIGHT, WIDTH) * (channel + 1) + channel
+
+
+def poke_one_number(figure: Figure) -> Callable[..., str]:
+    """Left the tensor as blocks, right every output before and after the push.
+
+    update(layer, samples, cell, push, paint, guess): a key of LAYERS; N; which number of sample 0 is pushed, and by how
+    much; whether the blocks show the groups by formula; how many outputs of BatchNorm the reader expects to move.
+    """
+    # Drawn last: the pin may stand anywhere, and a frame draws again all that comes after it.
+    left = figure.add_axes((0.0, 0.0, 0.63, 0.93), zorder=1)
+    right = figure.add_axes((0.69, 0.15, 0.29, 0.68))
+    call = figure.text(0.02, 0.95, "", family="monospace", size=11, color=INK, va="center", animated=True)
+    before = right.plot([], [], "o", mfc="white", mec=QUIET, ms=4, zorder=3, animated=True)[0]
+    after = right.plot([], [], "o", color=MOVED, mec=INK, mew=0.4, ms=4.5, zorder=5, animated=True)[0]
+    poked = right.plot([], [], "o", color=POKED, mec=INK, mew=0.4, ms=6, zorder=6, animated=True)[0]
+    way = LineCollection([], colors=MOVED, linewidths=0.8, zorder=4, animated=True)
+    right.add_collection(way, autolim=False)
+    right.set(ylim=(-6.3, 6.3), xlabel=str(NUMBER))
+    right.set_title(str(OUTPUTS), size=11, color=INK)
+    right.grid(axis="y", color=STILL)
+    right.set_axisbelow(True)
+    right.spines[["top", "right"]].set_visible(False)
+    drawn: list[Blocks] = []
+
+    def update(layer: str, samples: int, cell: int, push: float, paint: bool, guess: int | None) -> str:
+        if not drawn or drawn[0].shape[0] != samples:
+            drawn[:] = [tower_of_channels(left, samples)]
+            right.set_xlim(-1, samples * CHANNELS * PLATE)
+            right.set_xticks(range(0, samples * CHANNELS * PLATE + 1, CHANNELS * PLATE))
+        chosen, x = LAYERS[layer], drawn_tensor(samples)
+        pushed = x.clone()
+        pushed.view(-1)[cell] += push
+        old, new = (chosen.apply(t).flatten().numpy() for t in (x, pushed))
+        moved = old != new
+        groups = chosen.groups(tuple(x.shape)).ravel()
+
+        tints = [GROUPS[g % len(GROUPS)] for g in groups] if paint else np.where(moved, MOVED, STILL)
+        tints[cell] = tints[cell] if paint else POKED
+        drawn[0].paint(tints, moved, [str(g) for g in groups] if paint else None)
+        point_at(drawn[0], cell, moved[cell], push)
+
+        number = np.arange(len(old))
+        before.set_data(number, old)
+        after.set_data(number[moved], new[moved])
+        poked.set_data([cell], [new[cell]])
+        way.set_segments(np.stack([number, old, number, new], -1).reshape(-1, 2, 2)[moved])
+        call.set_text(chosen.call)
+        means = MEANS.format(means=groups.max() + 1, each=int((groups == groups[cell]).sum()))
+        by = BY.format(step=np.abs(new - old).max()) if moved.any() else ""
+        seen = SEEN.format(name=chosen.name, moved=moved.sum(), total=moved.size, by=by, groups=means)
+        asked = guess is not None and layer == "batch" and moved.any()
+        return seen + GUESSED.format(guess=guess) if asked else seen
+
+    return update
+
+
+def tower_of_channels(axes: Axes, samples: int) -> Blocks:
+    """A fresh drawing of (samples, 4, 3, 3): a tower per sample, a plate per channel, with the axes named."""
+    axes.clear()
+    blocks = Blocks(axes, (samples, CHANNELS, HEIGHT, WIDTH))
+    blocks.pin = axes.annotate(
+        "", (0, 0), (0, 0), size=11, color=POKED, ha="center", va="bottom", annotation_clip=False,
+        arrowprops={"arrowstyle": "-|>", "color": POKED, "linewidth": 1.6, "shrinkB": 2}, zorder=4, animated=True,
+        path_effects=[withStroke(linewidth=3, foreground="white")],
+    )  # fmt: skip
+    left, low, right, high = blocks.extent
+    axes.set(xlim=(left - 1.4, right + 0.4), ylim=(low - 1.6, high + 0.9))
+    for channel in range(CHANNELS):
+        corner = channel * PLATE + PLATE - WIDTH
+        x, y = blocks.top(corner)
+        axes.text(x - 0.75, y, f"c = {channel}", ha="right", va="center", size=10, color=INK)
+    for sample in range(samples):
+        middle = (blocks.top(sample * CHANNELS * PLATE) + blocks.top(sample * CHANNELS * PLATE + WIDTH - 1)) / 2
+        axes.text(middle[0], low - 0.9, f"n = {sample}", ha="center", va="top", size=10, color=INK)
+    name_plate_axes(axes, blocks)
+    return blocks
+
+
+def name_plate_axes(axes: Axes, blocks: Blocks) -> None:
+    """Arrows along height and width at the lowest plate of the first tower."""
+    last = CHANNELS * PLATE
+    front_left, front_right, back_right = (blocks.top(last - back) for back in (WIDTH, 1, PLATE - WIDTH + 1))
+    style = {"arrowstyle": "->", "color": QUIET, "linewidth": 1.2}
+    for name, start, end, off in (
+        ("w", front_left, front_right, np.array([-0.1, -0.85])),
+        ("h", back_right, front_right, np.array([0.85, -0.05])),
+    ):
+        axes.annotate("", end + off, start + off, arrowprops=style)
+        axes.text(*((start + end) / 2 + off * 1.3), name, ha="center", va="center", size=10, color=QUIET)
+
+
+def point_at(blocks: Blocks, cell: int, raised: bool, push: float) -> None:
+    """Move the pin to the pushed block and write the push above it."""
+    x, y = blocks.top(cell, raised)
+    blocks.pin.xy = (x, y)
+    blocks.pin.set_position((x, y + 0.85))
+    blocks.pin.set_text(f"+{push:g}")

@@ -1,0 +1,44 @@
+"""What every lesson calls first."""
+
+import gc
+from importlib.resources import as_file, files
+
+import matplotlib
+import torch
+from matplotlib import font_manager
+
+from blocklab import language
+
+FONT = "Blocklab Sans SC"
+
+
+def begin(chosen: str) -> None:
+    """Set up a lesson in a language, "en" or "zh": texts, a font that has them, seed, number format.
+
+    Raises ValueError for another language, before anything is changed.
+    """
+    language.choose(chosen)
+    matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
+    if chosen == "zh":
+        use_chinese_font()
+    matplotlib.rcParams["axes.unicode_minus"] = True
+    torch.manual_seed(0)
+    torch.set_printoptions(precision=4, sci_mode=False, linewidth=100)
+    # A panel answers within a few milliseconds: one thread starts faster than two, and objects that
+    # stay alive anyway need no visit by the garbage collector while a slider moves. What an earlier
+    # call has put aside may be garbage by now.
+    torch.set_num_threads(1)
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
+def use_chinese_font() -> None:
+    """Let matplotlib draw Chinese with the font that the package brings, whatever the machine has.
+
+    The Chinese font stands first: a text with a formula in it is drawn in the first font alone.
+    """
+    if FONT not in font_manager.get_font_names():
+        with as_file(files("blocklab") / "data" / "BlocklabSansSC.otf") as path:
+            font_manager.fontManager.addfont(path)
+    matplotlib.rcParams["font.family"] = [FONT, "DejaVu Sans"]

@@ -1,0 +1,71 @@
+"""The one list of the lessons, in their order: the room of each, and the exercises that it holds.
+
+No room is imported here; one is loaded when one of its exercises is asked for.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.surroundings import settled
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson: its number, its room under `blocklab.lessons`, and the names of its exercises."""
+
+    number: int
+    room: str
+    exercises: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What its files are called: "02_norm_axes"."""
+        return f"{self.number:02}_{self.room}"
+
+
+ROOMS = {
+    "start_here": ("scale",),
+    "why_normalize": ("feature_axes", "standardize"),
+    "norm_axes": ("one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
+    "ema_momentum": ("batch_norm", "ema_update"),
+    "small_batches": ("values_per_mean", "merge_statistics"),
+    "layer_norm": ("half_size", "layer_norm", "layer_norm_backward"),
+    "rms_norm": ("root_mean_square", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
+    "positional_encoding": ("positions_per_turn", "sinusoidal_encoding", "shift_matrix", "rotary_embedding"),
+    "activations_and_gates": ("gelu", "swish", "glu", "swiglu"),
+    "swiglu_width": ("round_up", "hidden_width"),
+    "attention": ("causal_mask", "attention", "split_heads"),
+    "transformer_layers": ("pre_norm_by_hand", "pre_norm_layer", "post_norm_layer", "encoder_layer"),
+    "cuda_timing": ("time_function", "bytes_in_two_kernels"),
+}
+LESSONS = tuple(Lesson(number, room, exercises) for number, (room, exercises) in enumerate(ROOMS.items()))
+_HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}
+
+
+@cache
+def _exercises_of(lesson: Lesson) -> dict[str, Exercise]:
+    with settled():  # the numbers of the tables are float32 on the CPU, whatever a lesson has set
+        room = import_module(f"blocklab.lessons.{lesson.room}.exercises")
+        return {exercise.name: replace(exercise, lesson=lesson.name) for exercise in room.EXERCISES}
+
+
+class _Exercises(Mapping):
+    """Every exercise by its name, in the order of the lessons."""
+
+    def __getitem__(self, name: str) -> Exercise:
+        return _exercises_of(_HOLDS[name])[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_HOLDS)
+
+    def __len__(self) -> int:
+        return len(_HOLDS)
+
+    def __contains__(self, name: object) -> bool:  # loads no room
+        return name in _HOLDS
+
+
+EXERCISES = _Exercises()

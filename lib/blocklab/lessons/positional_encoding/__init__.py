@@ -1,0 +1,1 @@
+"""The lesson positional_encoding: sinusoids, clocks and rotations."""

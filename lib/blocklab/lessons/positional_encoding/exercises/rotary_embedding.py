@@ -1,0 +1,343 @@
+"""Known mistakes of `rotary_embedding`."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from blocklab import positional_encoding
+from blocklab.checks.case import Advice, Case
+from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.steps.numbers import waves
+from blocklab.language import Text
+
+from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
+
+
+def quarter_turn(x: Tensor) -> Tensor:
+    """Every pair (a, b) as (-b, a)."""
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([-b, a], -1).flatten(-2)
+
+
+def quarter_turn_of_halves(x: Tensor) -> Tensor:
+    """The same where features i and i + d/2 make a pair."""
+    a, b = x.tensor_split(2, -1)
+    return torch.cat([-b, a], -1)
+
+
+def neighbours_swapped(x: Tensor) -> Tensor:
+    return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+
+
+def turned(x: Tensor, quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    return x * cos + quarter * sin
+
+
+def recipe(
+    x: Tensor,
+    positions: Tensor,
+    base: float = 10000.0,
+    *,
+    at: Callable = lambda positions: positions,
+    given: Callable = given,
+    exponent: Callable = of_the_pair,
+    frequency: Callable = falling,
+    quarter: Callable = quarter_turn,
+    turn: Callable = turned,
+    finish: Callable = lambda y, x: y,
+) -> Tensor:
+    d = x.shape[-1]
+    j = torch.arange(d, dtype=torch.float64)
+    angles = at(positions)[:, None] * frequency(given(base), exponent(j, d), d)
+    wide = x.double()
+    return finish(turn(wide, quarter(wide), angles.cos(), angles.sin()), wide).to(x.dtype)
+
+
+def added(x: Tensor, _quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    even = torch.arange(x.shape[-1]) % 2 == 0
+    return x + torch.where(even, sin, cos)
+
+
+def reflected(x: Tensor, quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    even = torch.arange(x.shape[-1]) % 2 == 0
+    return turned(x, quarter, torch.where(even, cos, -cos), sin)
+
+
+def overwritten(x: Tensor, quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """What comes of `a = a cos - b sin; b = a sin + b cos`."""
+    y = turned(x, quarter, cos, sin)
+    y[..., 1::2] = y[..., 0::2] * sin[..., 1::2] + x[..., 1::2] * cos[..., 1::2]
+    return y
+
+
+def first_half_alone(y: Tensor, x: Tensor) -> Tensor:
+    half = x.shape[-1] // 2
+    return torch.cat([y[..., :half], x[..., half:]], -1)
+
+
+PAIR_MISTAKES = (
+    Mistake(
+        "pairs-of-halves",
+        {"exponent": of_the_half, "quarter": quarter_turn_of_halves},
+        Text(
+            en="You pair feature i with feature i + d/2, as Hugging Face's code does. That is valid with weights made "
+            "for it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
+            zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的代码就是这样。只要权重与之相配，这也是对的；"
+            "本练习让相邻的特征 2i 与 2i + 1 配对，与 Meta 的代码一致。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "angles-of-halves",
+        {"exponent": of_the_half},
+        Text(
+            en="You rotate neighbours, but lay out the angles for the other pairing, i with i + d/2. The two features "
+            "of a pair need the same angle: each angle twice in a row.",
+            zh="你旋转的是相邻特征，角度却按另一种配对排列，即 i 与 i + d/2。"
+            "一对中的两个特征要用同一个角度：每个角度连续出现两次。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "partners-of-halves",
+        {"quarter": quarter_turn_of_halves},
+        Text(
+            en="Your angles are laid out for neighbours, but the partner you mix in is the feature d/2 places away. "
+            "The partner of feature 2i is 2i + 1.",
+            zh="你的角度按相邻特征排列，混入的却是相隔 d/2 的那个特征。与特征 2i 配对的是 2i + 1。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "joined-in-halves",
+        {"finish": lambda y, x: torch.cat([y[..., 0::2], y[..., 1::2]], -1)},
+        Text(
+            en="You put all the first partners in front and all the second ones behind (`cat`). Each feature goes back "
+            "to its own place, so the two have to alternate.",
+            zh="你用 `cat` 把每对的第一个特征都排到前面，第二个都排到后面。每个特征应当回到原来的位置，两者交替排列。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "first-half-alone",
+        {"finish": first_half_alone},
+        Text(
+            en="You rotate the first half of the features only. Some models do so; here all of them turn.",
+            zh="你只旋转了前一半特征。有些模型是这样，但这里所有特征都要旋转。",
+        ),
+        "small",
+    ),
+)
+
+ROTATION_MISTAKES = (
+    Mistake(
+        "turned-back",
+        {"turn": lambda x, quarter, cos, sin: turned(x, quarter, cos, -sin)},
+        Text(
+            en="You rotate the other way round: the minus belongs to the first feature of a pair, `a cos - b sin`. "
+            "Some code does turn that way, and it works; here the angle grows with the position.",
+            zh="你转的方向反了：负号应在一对中的第一个特征上，即 `a cos - b sin`。有的代码确实反着转，也行得通，"
+            "但这里角度随位置增大。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "minus-missing",
+        {"quarter": neighbours_swapped},
+        Text(
+            en="Both sines are added, and the vectors change their length. In a rotation one of the two is subtracted.",
+            zh="两个正弦项都是加上去的，于是向量的长度变了。旋转时，其中一项应当减去。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "plus-missing",
+        {"quarter": lambda x: -neighbours_swapped(x)},
+        Text(
+            en="You subtract in both features of a pair, and the vectors change their length. In the second one the "
+            "two terms are added, `a sin + b cos`.",
+            zh="一对中的两个特征，你都把正弦项减掉了，于是向量的长度变了。第二个特征的两项应当相加：`a sin + b cos`。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "reflected",
+        {"turn": reflected},
+        Text(
+            en="You subtract in the second feature of a pair too, which makes a reflection of the rotation. There the "
+            "two terms are added, `a sin + b cos`.",
+            zh="一对中的第二个特征你也用了减法，旋转因此成了反射。那里的两项应当相加：`a sin + b cos`。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "sine-and-cosine-swapped",
+        {"turn": lambda x, quarter, cos, sin: turned(x, quarter, sin, cos)},
+        Text(
+            en="Sine and cosine stand in each other's place. At position 0 nothing may turn: a feature keeps its own "
+            "value times the cosine.",
+            zh="正弦和余弦的位置互换了。在位置 0 处什么都不转，所以特征自己的值应乘以余弦。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "cosine-alone",
+        {"turn": lambda x, quarter, cos, sin: x * cos},
+        Text(
+            en="You multiply by the cosine and stop there: the vectors only shrink. To turn, each feature also takes "
+            "in the other of its pair, times the sine.",
+            zh="你只乘了余弦，向量只会变短，不会旋转。每个特征还要混入同一对中的另一个特征乘以正弦。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "first-overwritten",
+        {"turn": overwritten},
+        Text(
+            en="The second feature of a pair is computed from the first one after that has changed already. Keep the "
+            "old first feature until both are done.",
+            zh="计算一对中的第二个特征时，用的是已经改动过的第一个特征。两个都算完之前，请保留第一个特征的旧值。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "added",
+        {"turn": added},
+        Text(
+            en="You add sines and cosines to the vector, as one does with the sinusoidal table. RoPE turns the vector "
+            "and keeps its length.",
+            zh="你把正弦、余弦加到了向量上，那是正弦位置编码的做法。RoPE 让向量旋转，长度不变。",
+        ),
+        "small",
+    ),
+)
+
+POSITION_MISTAKES = (
+    Mistake(
+        "places-for-positions",
+        {"at": lambda positions: torch.arange(len(positions))},
+        Text(
+            en="You count the tokens yourself, 0, 1, 2 … Use `positions`: in generation a lone token may stand at "
+            "position 500.",
+            zh="你自己给词元编了号：0、1、2……请使用 `positions`：生成文本时，单独一个词元也可能位于位置 500。",
+        ),
+        "late",
+    ),
+    Mistake(
+        "positions-from-one",
+        {"at": lambda positions: positions + 1},
+        Text(
+            en="Every token is turned one position too far. At position 0 nothing turns.",
+            zh="每个词元都多转了一个位置。在位置 0 处什么都不转。",
+        ),
+        "small",
+    ),
+    Mistake(
+        "positions-missing",
+        {"at": torch.ones_like},
+        Text(
+            en="All tokens are turned by the same angles. The angle is the position times the frequency.",
+            zh="不论在哪个位置，词元转过的角度都一样。角度应是位置乘以频率。",
+        ),
+        "small",
+    ),
+)
+
+WIDE = torch.float32, torch.float64
+HALF_TYPE = Text(
+    en="With a float16 input your result is rough at far positions. Compute the angles in float32 or wider, and round "
+    "only the result: `.to(x.dtype)`.",
+    zh="输入为 float16 时，你的结果在位置很远的地方不够精确。请用 float32 或更宽的类型计算角度，"
+    "最后再用 `.to(x.dtype)` 转换结果。",
+)
+
+BETWEEN = Text(
+    en="Your function is for positions that count from 0. Long-context models also use fractions of positions, and a "
+    "negative one turns back: compute the angle from the position as it is.",
+    zh="你的函数只适用于从 0 数起的整数位置。处理长文本的模型也会用小数位置，位置为负时就是往回转："
+    "请直接由位置算出角度。",
+)
+
+ROTARY_EMBEDDING = Exercise(
+    name="rotary_embedding",
+    recipe=recipe,
+    kernel=positional_encoding.rotary_embedding,
+    cases=(
+        Case(
+            "small",
+            {"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([0, 2])},
+            tolerance=CLOSE,
+        ),
+        Case("wider", {"x": waves(3, 8), "positions": torch.arange(3), "base": 50.0}, tolerance=CLOSE),
+        Case("other base", {"x": waves(2, 6), "positions": torch.tensor([1, 2]), "base": 100.0}, tolerance=CLOSE),
+        Case(
+            "late",
+            {"x": torch.tensor([[1.0, 0, 1, 0], [1, 0, 1, 0]]), "positions": torch.tensor([5, 7])},
+            tolerance=CLOSE,
+        ),
+        Case(
+            "same size, other base",
+            {"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([0, 2]), "base": 50.0},
+            tolerance=CLOSE,
+        ),
+        Case("in any order", {"x": waves(3, 4), "positions": torch.tensor([6, 1, 1])}, tolerance=CLOSE),
+        Case("heads", {"x": waves(2, 3, 5, 4), "positions": torch.arange(5)}, tolerance=CLOSE),
+        Case("one head", {"x": waves(2, 1, 3, 4), "positions": torch.arange(3)}, tolerance=CLOSE),
+        Case("one new token", {"x": waves(2, 3, 1, 4), "positions": torch.tensor([7])}, tolerance=CLOSE),
+        Case("as many heads as tokens", {"x": waves(2, 4, 4, 6), "positions": torch.arange(4)}, tolerance=CLOSE),
+        Case("one token", {"x": torch.tensor([[1.0, 0, 1, 0]]), "positions": torch.tensor([3])}, tolerance=CLOSE),
+        Case(
+            "float16",
+            {"x": torch.tensor([[1.0, 2, 3, 4]]).half(), "positions": torch.tensor([2])},
+            tolerance=1e-2,
+        ),
+        Case(
+            "bfloat16",
+            {"x": torch.tensor([[1.0, 2, 3, 4]]).bfloat16(), "positions": torch.tensor([2])},
+            tolerance=5e-2,
+        ),
+        Case(
+            "gradient",
+            {"x": waves(2, 3, 6), "positions": torch.tensor([0, 2, 5]), "base": 100.0},
+            gradient=True,
+            tolerance=CLOSE,
+        ),
+        Case(
+            "far-positions",
+            {"x": torch.tensor([[1.0, 0, 1, 0, 1, 0]]), "positions": torch.tensor([100000])},
+            tolerance=2e-5,
+            advice=Advice(FAR, within=5e-2),
+        ),
+        Case(
+            "between-positions",
+            {"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([-1.5, 2.5])},
+            tolerance=1e-3,
+            advice=Advice(
+                BETWEEN,
+                milder={"x": torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 8]]), "positions": torch.tensor([1, 2])},
+                raises=(Exception,),
+            ),
+        ),
+        Case(
+            "in-float16",
+            {"x": torch.tensor([[1.0, 2, 3, 4]]).half(), "positions": torch.tensor([3001])},
+            tolerance=1e-2,
+            advice=Advice(
+                HALF_TYPE,
+                like=tuple(lambda x, positions, dtype=dtype: recipe(x.to(dtype), positions) for dtype in WIDE),
+                milder={"x": torch.tensor([[1.0, 2, 3, 4]]), "positions": torch.tensor([3001])},
+            ),
+        ),
+    ),
+    mistakes=(*PAIR_MISTAKES, *ROTATION_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
+    growing=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
+    without={"base of 0": "a frequency would be 1 over 0", "axis 3 of size 1": "features come in pairs"},
+    section=Text(en="Rotate instead of add", zh="不相加，而是旋转"),
+    panel=Text(
+        en="under *Clocks*, drag position: the hand of a pair shows the angle by which that pair is rotated (clockwise "
+        "there, counterclockwise here).",
+        zh="在“时钟”一节拖动“位置”：每个指针转过的角度，就是这一对应旋转的角度（那里是顺时针，这里是逆时针）。",
+    ),
+    line="a, b = x[..., 0::2], x[..., 1::2]",
+)

@@ -1,0 +1,94 @@
+"""How alike the rows of a learned position table are, beside those of the sinusoidal one of the same size."""
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from blocklab.language import Text
+from blocklab.lessons.positional_encoding.wave_colours import WAVE
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
+from blocklab.positional_encoding import sinusoidal_encoding
+
+NEAR = 40  # how far to either side the curves reach
+LEAST = -0.75  # the end of the colours
+
+LEARNED = Text(en="learned", zh="学到的")
+SINES = Text(en="sines", zh="正弦")
+POSITION = Text(en="position", zh="位置")
+DISTANCE = Text(en="distance from the chosen position", zh="到所选位置的距离")
+SIMILARITY = Text(en="similarity", zh="相似度")
+SEEN = Text(
+    en="Position {k}, learned: most like position {best} ({most:.2f}), least like {worst} ({least:.2f}). Sines: most "
+    "like {best_sines} ({most_sines:.2f}), least like {worst_sines} ({least_sines:.2f}).",
+    zh="位置 {k}：在学到的表里，与位置 {best} 最相似（{most:.2f}），与 {worst} 最不相似（{least:.2f}）；"
+    "在正弦表里，与 {best_sines} 最相似（{most_sines:.2f}），与 {worst_sines} 最不相似（{least_sines:.2f}）。",
+)
+
+
+def cosines(table: Tensor) -> Tensor:
+    """The similarity of every two rows of a table, (L, d) to (L, L): dot product over the product of the lengths."""
+    rows = normalize(table.double(), dim=1)
+    return rows @ rows.T
+
+
+def learned_positions(table: Tensor) -> Callable[[Figure], Callable[..., str]]:
+    """The picture of a learned table, (L, d): the similarity of every two rows, and one row of that as a curve.
+
+    update(position): whose row.
+    """
+    length = len(table)
+    pairs = cosines(table).numpy(), cosines(sinusoidal_encoding(*table.shape)).numpy()
+    styles = (LEARNED, MOVED, "o"), (SINES, OTHER, None)
+
+    def picture(figure: Figure) -> Callable[..., str]:
+        curve_axes = figure.add_axes((0.745, 0.15, 0.24, 0.74))
+        curve_axes.set(xlim=(-NEAR - 1, NEAR + 1), ylim=(-0.4, 1.05), xlabel=str(DISTANCE), ylabel=str(SIMILARITY))
+        curve_axes.grid(color=STILL)
+        curve_axes.spines[["top", "right"]].set_visible(False)
+        lines, curves = [], []
+        for i, (values, (name, colour, marker)) in enumerate(zip(pairs, styles, strict=True)):
+            lines.append(map_axes(figure.add_axes((0.06 + 0.28 * i, 0.15, 0.26, 0.74)), values, str(name)))
+            style = {"color": colour, "linewidth": 1.6, "marker": marker, "markersize": 3, "label": str(name)}
+            curves.append(curve_axes.plot([], [], animated=True, **style)[0])
+        figure.axes[1].set_ylabel(str(POSITION))
+        figure.axes[2].tick_params(labelleft=False)
+        key = figure.add_axes((0.615, 0.15, 0.012, 0.74))
+        key.imshow(np.linspace(1, LEAST, 161)[:, None], cmap=WAVE, aspect="auto", extent=(0, 1, LEAST, 1))
+        key.set(xticks=[], yticks=[-0.5, 0, 0.5, 1])
+        key.yaxis.tick_right()
+        key.set_title(str(SIMILARITY), size=9, color=INK, pad=9)
+        key.spines[:].set_visible(False)
+        curve_axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.98), ncols=2, frameon=False)
+
+        def update(position: int) -> str:
+            low, high = max(position - NEAR, 0), min(position + NEAR + 1, length)
+            for line, curve, values in zip(lines, curves, pairs, strict=True):
+                line.set_ydata([position, position])
+                curve.set_data(np.arange(low, high) - position, values[position, low:high])
+            learned, sines = (extremes(values[position], position) for values in pairs)
+            seen = SEEN.format(k=position, **learned, **{f"{name}_sines": value for name, value in sines.items()})
+            return seen.replace("-", "−")
+
+        return update
+
+    return picture
+
+
+def extremes(similarity: np.ndarray, position: int) -> dict[str, float]:
+    """Which other position is most like this one, and which least, and how much."""
+    others = similarity.round(6)  # of two neighbours that rounding alone tells apart, the first
+    others[position] = np.nan
+    best, worst = int(np.nanargmax(others)), int(np.nanargmin(others))
+    return {"best": best, "most": others[best], "worst": worst, "least": others[worst]}
+
+
+def map_axes(axes: Axes, values: np.ndarray, name: str):
+    """All similarities as a heat map, and the line that marks a row."""
+    axes.imshow(values, cmap=WAVE, vmin=LEAST, vmax=1, aspect="auto")
+    axes.set_title(name, size=11, color=INK)
+    axes.set_xlabel(str(POSITION))
+    return axes.axhline(0, color=POKED, linewidth=1.6, animated=True)

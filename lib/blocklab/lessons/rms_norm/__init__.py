@@ -1,0 +1,1 @@
+"""The lesson rms_norm: RMSNorm on the circle and in trained models."""

@@ -1,0 +1,101 @@
+"""One token, scaled and shifted, through LayerNorm and RMSNorm, and the triangle of mean, deviation and RMS."""
+
+from collections.abc import Callable
+
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from blocklab.language import Text
+from blocklab.normalization import layer_norm, rms_norm
+from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+
+TOKEN = (1.0, 2.0, 3.0, 4.0)
+EPS = 1e-5
+
+INPUT = Text(en="the token x", zh="词元 x")
+FEATURE = Text(en="feature", zh="特征")
+TRIANGLE = Text(
+    en="μ across, σ up, and the sloping side is the root mean square: RMS² = μ² + σ²",
+    zh="横边是 μ，竖边是 σ，斜边就是均方根：RMS² = μ² + σ²",
+)
+SEEN = Text(
+    en="μ = {mean:.2f}, σ = {deviation:.2f}, RMS = {rms:.2f}. Moved since the start, the farthest of the four: "
+    "LayerNorm by {ln:.2f}, RMSNorm by {moved:.2f}. The two layers differ by up to {apart:.2f}.",
+    zh="μ = {mean:.2f}，σ = {deviation:.2f}，RMS = {rms:.2f}。与起初的输出相比，四个数中变化最大的："
+    "LayerNorm 改变了 {ln:.2f}，RMSNorm 改变了 {moved:.2f}。两种层之间最多相差 {apart:.2f}。",
+)
+
+
+def mean_and_rms(figure: Figure) -> Callable[..., str]:
+    """Above the token and what the two layers make of it, as bars; below the right-angled triangle.
+
+    update(scale, shift): what (1, 2, 3, 4) is multiplied by, and what is added to it then.
+    """
+    token = torch.tensor([TOKEN], dtype=torch.float64)
+    names = (str(INPUT), "LayerNorm", "RMSNorm")
+    bars = []
+    for i, (name, colour, high) in enumerate(zip(names, (QUIET, MOVED, OTHER), (13.5, 2.1, 2.1), strict=True)):
+        axes = figure.add_axes((0.05 + 0.33 * i, 0.52, 0.27, 0.39))
+        bars.append(bar_axes(axes, name, colour, high))
+    triangle = figure.add_axes((0.02, 0.02, 0.96, 0.34))
+    triangle.set_title(str(TRIANGLE), size=11, color=INK)
+    triangle.set(xlim=(-6.8, 10.8), ylim=(-0.75, 2.75), aspect="equal", xticks=[], yticks=[])
+    triangle.spines[:].set_visible(False)
+    triangle.plot([-6.5, 10.5], [0, 0], color=STILL, linewidth=1)
+    triangle.plot([0], [0], "o", color=INK, markersize=4)
+    triangle.text(0, -0.12, "0", size=10, color=INK, ha="center", va="top")
+    sides = [
+        triangle.plot([], [], color=colour, linewidth=3, solid_capstyle="round", animated=True)[0]
+        for colour in (QUIET, MOVED, OTHER)
+    ]
+    labels = [triangle.text(0, 0, "", size=10, color=INK, animated=True) for _ in sides]
+    first = normalized(token)
+
+    def update(scale: float, shift: float) -> str:
+        x = scale * token + shift
+        outputs = normalized(x)
+        for rectangles, values in zip(bars, (x, *outputs), strict=True):
+            for rectangle, value in zip(rectangles, values[0].tolist(), strict=True):
+                rectangle.set_height(value)
+        mean, deviation = float(x.mean()), float(x.std(correction=0))
+        rms = float(x.square().mean().sqrt())
+        draw_triangle(sides, labels, mean, deviation, rms)
+        ln, moved = (float((now - then).abs().max()) for now, then in zip(outputs, first, strict=True))
+        apart = float((outputs[0] - outputs[1]).abs().max())
+        return SEEN.format(mean=mean, deviation=deviation, rms=rms, ln=ln, moved=moved, apart=apart).replace(
+            "= -", "= −"
+        )
+
+    return update
+
+
+def normalized(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """x, (1, 4), after LayerNorm and after RMSNorm, both with the same small ε."""
+    return layer_norm(x, (4,), eps=EPS), rms_norm(x, (4,), eps=EPS)
+
+
+def bar_axes(axes: Axes, name: str, colour: str, high: float):
+    """Four bars about 0, one per feature."""
+    axes.set_title(name, size=12, color=INK)
+    axes.set(ylim=(-high, high), xlim=(0.4, 4.6), xticks=[1, 2, 3, 4], xlabel=str(FEATURE))
+    axes.grid(axis="y", color=STILL)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.axhline(0, color=QUIET, linewidth=0.9)
+    return axes.bar([1, 2, 3, 4], 0.0, 0.7, color=colour, animated=True)
+
+
+def draw_triangle(sides: list, labels: list, mean: float, deviation: float, rms: float) -> None:
+    """From 0 along the mean, up the standard deviation, and back along the root mean square."""
+    ends = [((0, mean), (0, 0)), ((mean, mean), (0, deviation)), ((0, mean), (0, deviation))]
+    for side, (xs, ys) in zip(sides, ends, strict=True):
+        side.set_data(xs, ys)
+    right = mean >= 0
+    along, up, sloping = labels
+    along.set(x=mean / 2, y=-0.12, text=f"μ = {mean:.2f}".replace("-", "−"), ha="center", va="top")
+    along.set_visible(abs(mean) > 1.6)
+    up.set(x=mean + (0.15 if right else -0.15), y=deviation / 2, text=f"σ = {deviation:.2f}", va="center")
+    up.set_ha("left" if right else "right")
+    sloping.set(x=mean / 2 - (0.2 if right else -0.2), y=deviation / 2 + 0.12, text=f"RMS = {rms:.2f}", va="bottom")
+    sloping.set_ha("right" if right else "left")

@@ -1,0 +1,1 @@
+"""The lesson small_batches: what a batch of few samples does to BatchNorm."""

@@ -1,0 +1,67 @@
+"""Accuracies of one network with different normalization layers, by batch size, with error bars over the starts."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from blocklab.language import Text
+from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+
+STYLES = {"BatchNorm": (MOVED, "o", -0.16), "LayerNorm": (OTHER, "s", 0.0), "GroupNorm": (QUIET, "^", 0.16)}
+"""Of each normalization: colour, marker, and how far to the side of its batch size it stands."""
+
+SIZE = Text(en="batch size", zh="批量大小")
+ACCURACY = Text(en="test accuracy in %", zh="测试准确率（%）")
+SEEN = Text(en="Batch size {size}, {results}.", zh="批量大小为 {size}，{results}。")
+NET = Text(en="{net}: {means}", zh="{net}：{means}")
+NEXT, NEXT_NET = Text(en=", ", zh="、"), Text(en="; ", zh="；")
+
+
+def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[float]]]) -> Callable:
+    """The picture of these results: for each network the accuracies, in percent, of (normalization, batch size).
+
+    Each dot is the mean over the starts, and its bar the standard deviation. There is nothing to move.
+    """
+
+    def picture(figure: Figure) -> Callable[[], str]:
+        every = figure.subplots(
+            1, len(nets), sharey=True, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.15, "top": 0.8}
+        )
+        every = np.atleast_1d(every)
+        for axes, (net, scores) in zip(every, nets.items(), strict=True):
+            sizes = sorted({size for _, size in scores})
+            axes.set_title(str(net), size=11)
+            axes.set(xlabel=str(SIZE), ylim=(40, 102), xlim=(-0.5, len(sizes) - 0.5))
+            axes.set_xticks(range(len(sizes)), [str(size) for size in sizes])
+            axes.grid(axis="y", color=STILL)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+            for norm in dict.fromkeys(norm for norm, _ in scores):
+                colour, marker, aside = STYLES[norm]
+                axes.errorbar(
+                    [place + aside for place in range(len(sizes))],
+                    [np.mean(scores[norm, size]) for size in sizes],
+                    [np.std(scores[norm, size], ddof=1) for size in sizes],
+                    fmt=marker,
+                    color=colour,
+                    markersize=7,
+                    capsize=4,
+                    label=norm,
+                )
+        every[0].set_ylabel(str(ACCURACY))
+        handles, labels = every[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="upper center", ncols=len(labels), frameon=False, labelcolor=INK)
+        smallest = min(size for scores in nets.values() for _, size in scores)
+
+        def update() -> str:
+            results = []
+            for net, scores in nets.items():
+                means = {norm: np.mean(values) for (norm, size), values in scores.items() if size == smallest}
+                shown = str(NEXT).join(f"{norm} {mean:.0f}%" for norm, mean in means.items())
+                results.append(NET.format(net=net, means=shown))
+            return SEEN.format(size=smallest, results=str(NEXT_NET).join(results))
+
+        return update
+
+    return picture

@@ -1,0 +1,133 @@
+"""BatchNorm of few values: one of them runs away, and its output stops at the ceiling √(m − 1)."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from blocklab.language import Text
+from blocklab.normalization import standardize
+from blocklab.panel.guess import options, you_said
+from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
+
+LEAST, MOST = 0.1, 1000.0
+LARGEST = 32
+MARKED = (2, 4, 8, 16, 32)  # whose curves stand there from the beginning
+CURVE = np.geomspace(LEAST, MOST, 201)
+LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
+
+GUESSES = options(
+    Text(en="10000 times as large", zh="变成原来的 10000 倍"),
+    Text(en="about twice as large", zh="变成原来的约两倍"),
+    Text(en="hardly changes", zh="几乎不变"),
+    Text(en="falls to 0", zh="降到 0"),
+)
+"""For a panel's choice: what the reader expects the output for x₁ to do while x₁ goes from 0.1 to 1000."""
+
+BEFORE = Text(en="inputs", zh="输入")
+AFTER = Text(en="outputs", zh="输出")
+TITLE = Text(en="the values of one mini-batch", zh="一个小批量里的数")
+X = Text(en="input $x_1$", zh="输入 $x_1$")
+Y = Text(en="output for $x_1$", zh="$x_1$ 的输出")
+CEILING = Text(en=r"ceiling $\sqrt{m-1}$", zh=r"上限 $\sqrt{m-1}$")
+SEEN = Text(
+    en="m = {m}: x₁ = {x:.4g} becomes {y:.3f}. No output can exceed √(m − 1) = {ceiling:.3f}.",
+    zh="m = {m}：x₁ = {x:.4g} 变成 {y:.3f}。任何输出都不会超过 √(m − 1) = {ceiling:.3f}。",
+)
+ALONE = Text(
+    en="m = 1: x₁ is its own mean, so x₁ − mean is 0 and the output is β, here 0, whatever x₁ is. In training torch "
+    "refuses such a batch.",
+    zh="m = 1：x₁ 就是自己的均值，x₁ 减去均值等于 0，所以不论 x₁ 是多少，输出都是 β（这里是 0）。"
+    "训练时，torch 拒绝这样的小批量。",
+)
+
+
+def saturating_batch(figure: Figure) -> Callable[..., str]:
+    """Left m values before and after BatchNorm, each joined to its output; right the output for x₁ against x₁.
+
+    update(m, x, guess): how many values share the mean, the first of them, and the reader's prediction or None. The
+    other values are evenly spread from −1 to 1 (one alone: 0).
+    """
+    left = figure.add_axes((0.075, 0.06, 0.42, 0.84))
+    right = figure.add_axes((0.58, 0.145, 0.345, 0.755))
+    lines, others, first = two_rulers(left)
+    curve, ceiling, name, dot = curve_axes(right)
+
+    def update(m: int, x: float, guess: Text | None) -> str:
+        inputs, outputs = batch(m, x), through(m, x)
+        top, bottom = place_before(inputs), place_after(outputs)
+        lines.set_segments([[(a, 1), (b, 0)] for a, b in zip(top[1:], bottom[1:], strict=True)])
+        others.set_data(np.concatenate([top[1:], bottom[1:]]), np.repeat([1.0, 0.0], m - 1))
+        first.set_data([top[0], bottom[0]], [1, 0])
+        limit = (m - 1) ** 0.5
+        curve.set_ydata([through(m, value)[0] for value in CURVE])
+        ceiling.set_ydata([limit, limit])
+        name.set_position((LEAST * 1.15, limit + 0.08))
+        dot.set_data([x], [outputs[0]])
+        if m == 1:
+            return str(ALONE) + you_said(guess)
+        return SEEN.format(m=m, x=x, y=outputs[0], ceiling=limit) + you_said(guess)
+
+    return update
+
+
+def batch(m: int, x: float) -> np.ndarray:
+    """x₁ and the m − 1 values beside it."""
+    return np.array([x, *(np.linspace(-1, 1, m - 1) if m != 2 else [0.0])])
+
+
+def through(m: int, x: float) -> np.ndarray:
+    """What BatchNorm makes of them, with γ = 1 and β = 0."""
+    return standardize(torch.from_numpy(batch(m, x)), 0).numpy()
+
+
+def place_before(x: np.ndarray) -> np.ndarray:
+    """Where a value stands on the upper ruler, from 0 to 1: evenly up to 1, beyond that by its logarithm."""
+    return (1 + np.where(x <= 1, x, 1 + np.log10(np.maximum(x, 1)))) / (2 + np.log10(MOST))
+
+
+def place_after(y: np.ndarray) -> np.ndarray:
+    return (y - LOWEST) / (HIGHEST - LOWEST)
+
+
+def two_rulers(axes: Axes):
+    """The rulers of inputs and outputs, and empty artists for lines between them, the other values, and x₁."""
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.3, 1.3))
+    axes.axis("off")
+    axes.set_title(str(TITLE), size=11)
+    rulers = (
+        (1, BEFORE, place_before, (-1, 0, 1, 10, 100, 1000), 0.08, "bottom"),
+        (0, AFTER, place_after, range(-2, 7), -0.08, "top"),
+    )
+    for height, name, place, ticks, off, side in rulers:
+        axes.plot([0, 1], [height, height], color=QUIET, linewidth=1.2, zorder=1)
+        axes.text(-0.05, height, str(name), ha="right", va="center", size=10, color=INK)
+        for tick in ticks:
+            at = float(place(np.array(float(tick))))
+            axes.plot([at, at], [height, height + off / 3], color=QUIET, linewidth=1.2, zorder=1)
+            axes.text(at, height + off, f"{tick}".replace("-", "−"), ha="center", va=side, size=9.5, color=INK)
+    lines = LineCollection([], colors=QUIET, linewidths=0.9, alpha=0.7, animated=True, zorder=2)
+    axes.add_collection(lines)
+    (others,) = axes.plot([], [], "o", color=QUIET, markersize=6, animated=True, zorder=3)
+    (first,) = axes.plot([], [], "o-", color=POKED, markersize=9, linewidth=2.4, animated=True, zorder=4)
+    return lines, others, first
+
+
+def curve_axes(axes: Axes):
+    """The curves of some m, thin, and empty artists for the present one, its ceiling, the ceiling's name, and x₁."""
+    axes.set(xscale="log", xlim=(LEAST, MOST), ylim=(-0.3, HIGHEST + 0.2), xlabel=str(X))
+    axes.set_ylabel(str(Y))
+    axes.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
+    axes.minorticks_off()
+    axes.spines[["top", "right"]].set_visible(False)
+    for m in MARKED:
+        axes.plot(CURVE, [through(m, value)[0] for value in CURVE], color=STILL, linewidth=2, zorder=1)
+        axes.text(MOST * 1.45, (m - 1) ** 0.5, f"m = {m}", va="center", size=9.5, color=INK)
+    (curve,) = axes.plot(CURVE, CURVE, color=MOVED, linewidth=2.6, animated=True, zorder=3)
+    (ceiling,) = axes.plot([LEAST, MOST], [0, 0], "--", color=TRUE, linewidth=1.4, animated=True, zorder=2)
+    name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="bottom", animated=True, zorder=4)
+    (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True, zorder=5, clip_on=False)
+    return curve, ceiling, name, dot

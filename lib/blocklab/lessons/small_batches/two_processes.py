@@ -1,0 +1,82 @@
+"""Two processes, each with its own part of a batch, find the mean and the variance of the whole, as SyncBatchNorm does.
+
+    torchrun --standalone --nproc-per-node 2 -m blocklab.lessons.small_batches.two_processes
+
+`run` does the same from a notebook. The processes talk through gloo, torch's backend for CPUs, on this machine alone.
+"""
+
+import os
+import subprocess
+import sys
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from blocklab.batch_statistics import batch_statistics, merge_statistics
+from blocklab.normalization import batch_norm
+
+SIZES = (3, 5)  # samples of process 0 and of process 1
+EPS = 1e-5
+PATIENCE = 120  # seconds until `run` gives up
+
+LAUNCHER = "torch.distributed.run --standalone --local-addr 127.0.0.1 --nproc-per-node 2"
+MODULE = "blocklab.lessons.small_batches.two_processes"
+SETTINGS = {
+    "OMP_NUM_THREADS": "1",  # torchrun would set it, and say so
+    "USE_LIBUV": "0",  # torch for Windows is built without it, and torchrun asks for it
+    "PYTHONUTF8": "1",
+}
+
+
+def run() -> str:
+    """Start the two processes and return what they print. Raises RuntimeError with their messages if they fail."""
+    done = subprocess.run(
+        [sys.executable, "-m", *LAUNCHER.split(), "-m", MODULE],
+        env=os.environ | SETTINGS,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+    )
+    if done.returncode:
+        raise RuntimeError(f"the two processes failed:\n{done.stderr}")
+    return done.stdout.strip()
+
+
+def whole_batch() -> Tensor:
+    """Eight samples of two features; the first three have other means than the last five."""
+    return torch.tensor([[1.0, 8], [2, 9], [3, 7], [7, 2], [8, 3], [9, 1], [6, 4], [9, 0]])  # (N, C)
+
+
+def share(rank: int, own: Tensor) -> str | None:
+    """Normalize one's own part with the statistics of both; process 0 returns what has come out."""
+    parts = [None, None]
+    dist.all_gather_object(parts, batch_statistics(own, 0))
+    count, mean, m2 = merge_statistics(*parts[0], *parts[1])
+    y = (own - mean) / (m2 / count + EPS).sqrt()
+    outputs = [None, None]
+    dist.all_gather_object(outputs, (y, batch_norm(own, None, None, training=True)))
+    return report(parts, (count, mean), outputs) if rank == 0 else None
+
+
+def report(parts: list, merged: tuple[int, Tensor], outputs: list) -> str:
+    """What each process saw, what both saw together, and how the outputs compare with those of one process."""
+    together, apart = (torch.cat(y) for y in zip(*outputs, strict=True))
+    alone = batch_norm(whole_batch(), None, None, training=True)
+    rows = {f"process {rank}": part[:2] for rank, part in enumerate(parts)} | {"merged": merged}
+    lines = [f"{name:9}  {count} samples, means {mean[0]:.3f} {mean[1]:.3f}" for name, (count, mean) in rows.items()]
+    same, other = (torch.allclose(y, alone, rtol=1e-5, atol=1e-5) for y in (together, apart))
+    return "\n".join([*lines, f"outputs as in one process: merged {same}, each for itself {other}"])
+
+
+def main() -> None:
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    said = share(rank, whole_batch().split(SIZES)[rank])
+    if said:
+        print(said)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The lesson start_here: the slider that does nothing, the map of lessons, and what this machine has."""

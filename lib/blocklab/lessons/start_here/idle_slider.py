@@ -1,0 +1,60 @@
+"""LayerNorm of s·[1, 2, 3, 4]: the slider on s does nothing, until s is so small that ε takes over."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from blocklab.language import Text
+from blocklab.normalization import layer_norm
+from blocklab.panel.guess import options, you_said
+from blocklab.panel.palette import INK, MOVED, QUIET, STILL
+
+ROW = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+
+GUESSES = options(
+    Text(en="they grow", zh="变长"),
+    Text(en="they shrink", zh="变短"),
+    Text(en="nothing", zh="不变"),
+)
+"""For a panel's choice: what the reader may expect the outputs to do."""
+
+TITLE_IN = Text(en="in: s times 1, 2, 3, 4", zh="输入：s 乘以 1、2、3、4")
+TITLE_OUT = Text(en="out: LayerNorm", zh="输出：层归一化")
+SEEN = Text(
+    en="s = {scale:.3g}: the inputs are {scale:.3g} times 1, 2, 3, 4, the last output is {last:.3f}.",
+    zh="s = {scale:.3g}：输入是 1、2、3、4 的 {scale:.3g} 倍，最后一个输出是 {last:.3f}。",
+)
+
+
+def idle_slider(figure: Figure) -> Callable[..., str]:
+    """Left the inputs on a logarithmic axis, right the outputs.
+
+    update(scale, guess): s, and the reader's prediction (a Text) or None.
+    """
+    inputs, outputs = figure.subplots(
+        1, 2, gridspec_kw={"left": 0.08, "right": 0.98, "bottom": 0.12, "top": 0.88, "wspace": 0.2}
+    )
+    place = np.arange(1, 5)
+    inputs.set(yscale="log", ylim=(3e-7, 3e7), xticks=place, title=str(TITLE_IN))
+    outputs.set(ylim=(-1.6, 1.6), xticks=place, title=str(TITLE_OUT))
+    for axes in (inputs, outputs):
+        axes.grid(axis="y", color=STILL)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    outputs.axhline(0, color=INK, linewidth=0.8)
+    before = layer_norm(ROW, (4,)).numpy()
+    outputs.bar(place, before, 0.72, fill=False, edgecolor=QUIET, linestyle="--")
+    given = inputs.bar(place, ROW.numpy(), 0.6, bottom=0, color=QUIET, animated=True, zorder=3)
+    made = outputs.bar(place, before, 0.6, color=MOVED, edgecolor=INK, linewidth=0.6, animated=True, zorder=3)
+
+    def update(scale: float, guess: Text | None) -> str:
+        y = layer_norm(scale * ROW, (4,))
+        for bar, height in zip(given, scale * ROW, strict=True):
+            bar.set_height(float(height))
+        for bar, height in zip(made, y, strict=True):
+            bar.set_height(float(height))
+        return SEEN.format(scale=scale, last=float(y[-1])) + you_said(guess)
+
+    return update

@@ -1,0 +1,1 @@
+"""The lesson swiglu_width: how wide a gated network is."""

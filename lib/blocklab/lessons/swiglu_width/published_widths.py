@@ -1,0 +1,127 @@
+"""The hidden widths of 44 published models, beside what Meta's rule makes of them, hits and misses."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from blocklab.feed_forward import hidden_width
+from blocklab.language import Text
+from blocklab.panel.palette import INK, OTHER, POKED, QUIET, STILL
+
+ARGUMENTS = {
+    Text(en="256 for all", zh="一律用 256"): "256",
+    Text(en="as published", zh="用公布的取值"): "published",
+    Text(en="whatever fits", zh="凑出来的取值"): "fitted",
+}
+"""For a panel's choice: which multiple_of and multiplier the rule is given."""
+
+MULTIPLES = [2**power for power in range(6, 13)]
+MULTIPLIERS = [None, *(tenths / 10 for tenths in range(5, 31))]
+GAP = 1.4  # between the models whose arguments are published and the others
+
+STATED = Text(en="Meta published the arguments", zh="Meta 公布了取值")
+OTHERS = Text(en="other models", zh="其他模型")
+HEIGHT = Text(en="hidden width / d_model", zh="隐藏层宽度 / d_model")
+RULE = Text(en="the rule's width", zh="规则给出的宽度")
+HIT = Text(en="published, as the rule says", zh="公布的宽度，与规则一致")
+MISS = Text(en="published, something else", zh="公布的宽度，与规则不同")
+SEEN = {
+    "256": Text(
+        en="multiple_of = 256 and no multiplier for all: the rule finds {found} of the {models} widths.",
+        zh="multiple_of 一律取 256，不用系数：{models} 个宽度中，规则对上了 {found} 个。",
+    ),
+    "published": Text(
+        en="With the arguments that Meta published for {stated} models, and 256 for the others, the rule finds "
+        "{found} of the {models} widths.",
+        zh="{stated} 个模型用 Meta 公布的取值，其余的用 256：{models} 个宽度中，规则对上了 {found} 个。",
+    ),
+    "fitted": Text(
+        en="Each model gets the arguments that come closest to its width: the rule finds {found} of the "
+        "{models} widths.",
+        zh="先看每个公布的宽度，再挑结果最接近的取值：{models} 个宽度中，规则对上了 {found} 个。",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A row of data/model_widths.csv: the published widths, and what the rule is given, published itself or not."""
+
+    name: str
+    d_model: int
+    hidden: int
+    multiple_of: int
+    multiplier: float | None
+    stated: bool
+
+
+def published_models() -> list[Model]:
+    """All rows, in the order of the table."""
+    with (files("blocklab") / "data" / "model_widths.csv").open(encoding="utf-8", newline="") as table:
+        return [
+            Model(
+                row["model"],
+                int(row["d_model"]),
+                int(row["hidden"]),
+                int(row["multiple_of"]),
+                float(row["multiplier"]) if row["multiplier"] else None,
+                row["arguments"] == "published",
+            )
+            for row in csv.DictReader(table)
+        ]
+
+
+def widths_by_rule(model: Model) -> dict[str, int]:
+    """What the rule gives, by the way in which its arguments are chosen."""
+    fitted = [hidden_width(model.d_model, m, factor) for m in MULTIPLES for factor in MULTIPLIERS]
+    return {
+        "256": hidden_width(model.d_model),
+        "published": hidden_width(model.d_model, model.multiple_of, model.multiplier),
+        "fitted": min(fitted, key=lambda width: abs(width - model.hidden)),
+    }
+
+
+def published_widths(figure: Figure) -> Callable[..., str]:
+    """Every model by name; a dash for the rule's width and a mark for the published one, both over d_model.
+
+    update(arguments): "256", "published" or "fitted", a value of ARGUMENTS.
+    """
+    models = published_models()
+    stated = sum(model.stated for model in models)
+    places = [i + GAP * (not model.stated) for i, model in enumerate(models)]
+    heights = [model.hidden / model.d_model for model in models]
+    rules = [widths_by_rule(model) for model in models]
+
+    axes = figure.add_axes((0.055, 0.27, 0.935, 0.56))
+    axes.set(xlim=(-0.8, places[-1] + 0.8), ylim=(2, 8.4), yticks=[2, 4, 6, 8], ylabel=str(HEIGHT))
+    axes.set_xticks(places, [model.name.split(" (")[0] for model in models], rotation=90, size=9)
+    axes.tick_params(axis="x", length=0)
+    axes.grid(axis="y", color=STILL)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.axvline(stated - 0.5 + GAP / 2, color=QUIET, linewidth=1)
+    for place, words in ((stated / 2 - 0.5, STATED), ((stated + len(models) - 1) / 2 + GAP, OTHERS)):
+        axes.text(place, 8.55, str(words), size=10, color=INK, ha="center")
+    distances = LineCollection([], colors=QUIET, linewidths=0.8, zorder=2, animated=True)
+    axes.add_collection(distances, autolim=False)
+    (dashes,) = axes.plot([], [], "_", color=INK, markersize=11, markeredgewidth=2.2, label=str(RULE), animated=True)
+    (hits,) = axes.plot([], [], "o", color=OTHER, markersize=7, zorder=4, label=str(HIT), animated=True)
+    (misses,) = axes.plot([], [], "X", color=POKED, markersize=8, zorder=4, label=str(MISS), animated=True)
+    figure.legend(loc="upper center", ncols=3, frameon=False, labelcolor=INK)
+
+    def update(arguments: str) -> str:
+        widths = [rule[arguments] for rule in rules]
+        rows = list(zip(places, heights, widths, models, strict=True))
+        found = [(x, y) for x, y, width, model in rows if width == model.hidden]
+        missed = [(x, y) for x, y, width, model in rows if width != model.hidden]
+        hits.set_data(*zip(*found, strict=True))
+        misses.set_data(*zip(*missed, strict=True))
+        dashes.set_data(places, [width / model.d_model for width, model in zip(widths, models, strict=True)])
+        distances.set_segments([[(x, y), (x, width / model.d_model)] for x, y, width, model in rows])
+        return SEEN[arguments].format(found=len(found), models=len(models), stated=stated)
+
+    return update

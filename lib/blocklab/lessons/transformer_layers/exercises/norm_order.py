@@ -1,0 +1,546 @@
+"""Known mistakes of `pre_norm_layer` and `post_norm_layer`."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from blocklab.checks.case import AN_EMPTY_INPUT, Case
+from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.steps.numbers import waves
+from blocklab.language import Text
+
+Part = Callable[[Tensor], Tensor]
+
+
+# The steps: which norm goes with which sub-layer (`parts`), the residual connection around one of them (`around`), and
+# how two of those make the layer (`chain`). A residual connection adds what it carries to what the sub-layer makes of
+# what it reads; carried and read are the same unless a mistake is made.
+
+
+def attention_first(attention: Part, feed_forward: Part, norm1: Part, norm2: Part) -> tuple[tuple[Part, Part], ...]:
+    return (attention, norm1), (feed_forward, norm2)
+
+
+def norm_inside(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return carried + sublayer(norm(read))
+
+
+def norm_outside(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return norm(carried + sublayer(read))
+
+
+def one_after_the_other(x: Tensor, first: Callable, second: Callable) -> Tensor:
+    h = first(x, x)
+    return second(h, h)
+
+
+def pre_norm(
+    x: Tensor,
+    attention: Part,
+    feed_forward: Part,
+    norm1: Part,
+    norm2: Part,
+    *,
+    parts: Callable = attention_first,
+    around: Callable = norm_inside,
+    chain: Callable = one_after_the_other,
+) -> Tensor:
+    halves = parts(attention, feed_forward, norm1, norm2)
+    return chain(x, *(partial(around, sublayer=sublayer, norm=norm) for sublayer, norm in halves))
+
+
+def post_norm(
+    x: Tensor,
+    attention: Part,
+    feed_forward: Part,
+    norm1: Part,
+    norm2: Part,
+    *,
+    parts: Callable = attention_first,
+    around: Callable = norm_outside,
+    chain: Callable = one_after_the_other,
+) -> Tensor:
+    return pre_norm(x, attention, feed_forward, norm1, norm2, parts=parts, around=around, chain=chain)
+
+
+NORMS_MISTAKES = (
+    Mistake(
+        "norm1-twice",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, norm1))},
+        Text(
+            en="You use `norm1` for both sub-layers, and `norm2` is never called. Each norm has weights of its own.",
+            zh="两个子层都用了 `norm1`，`norm2` 一次也没有调用。两个归一化层各有自己的权重。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "norm2-twice",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm2))},
+        Text(
+            en="You use `norm2` for both sub-layers, and `norm1` is never called. Each norm has weights of its own.",
+            zh="两个子层都用了 `norm2`，`norm1` 一次也没有调用。两个归一化层各有自己的权重。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "norms-swapped",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm1))},
+        Text(
+            en="The norms are swapped: `norm1` belongs to attention, `norm2` to the feed-forward network.",
+            zh="两个归一化层用反了：`norm1` 属于注意力，`norm2` 属于前馈网络。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "norm1-missing",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, lambda x: x), (feed_forward, norm2))},
+        Text(
+            en="`norm1` is never called: attention has no norm. Each sub-layer has its own.",
+            zh="`norm1` 一次也没有调用：注意力没有归一化。每个子层都要有自己的归一化层。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "norm2-missing",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, lambda x: x))},
+        Text(
+            en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
+            zh="`norm2` 一次也没有调用：前馈网络没有归一化。每个子层都要有自己的归一化层。",
+        ),
+        "by hand",
+    ),
+)
+
+SUBLAYERS_MISTAKES = (
+    Mistake(
+        "sublayers-swapped",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (attention, norm2))},
+        Text(
+            en="The sub-layers are swapped: the feed-forward network comes first and has the norm of attention.",
+            zh="两个子层的顺序反了：前馈网络排在了前面，用的还是属于注意力的归一化层。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "halves-swapped",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm2), (attention, norm1))},
+        Text(
+            en="Each sub-layer has the right norm, but the feed-forward network comes first. Attention does.",
+            zh="每个子层的归一化层都对，但前馈网络排在了前面。应当是注意力在前。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "attention-twice",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (attention, norm2))},
+        Text(
+            en="Attention is called twice and the feed-forward network never. That is the second sub-layer.",
+            zh="注意力调用了两次，前馈网络一次也没有。前馈网络才是第二个子层。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "feed-forward-twice",
+        {"parts": lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (feed_forward, norm2))},
+        Text(
+            en="The feed-forward network is called twice and attention never, so no position learns of another.",
+            zh="前馈网络调用了两次，注意力一次也没有，于是各个位置之间没有任何交流。",
+        ),
+        "by hand",
+    ),
+)
+
+CHAIN_MISTAKES = (
+    Mistake(
+        "feed-forward-missing",
+        {"chain": lambda x, first, second: first(x, x)},
+        Text(
+            en="Your layer ends after attention. The second half, the feed-forward network and its norm, is missing.",
+            zh="你的层在注意力之后就结束了。后一半，即前馈网络和它的归一化层，漏掉了。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "attention-missing",
+        {"chain": lambda x, first, second: second(x, x)},
+        Text(
+            en="Your result does not depend on attention: the second half starts from x instead of the first half's "
+            "result.",
+            zh="你的结果与注意力无关：后一半用的是 x，而不是前一半的结果。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "first-residual-missing",
+        {"chain": lambda x, first, second: one_after_the_other(x, lambda _x, read: first(0 * x, read), second)},
+        Text(
+            en="Nothing is carried past attention. Its residual connection adds x.",
+            zh="注意力那一半没有残差连接，x 没有绕过去。应当把 x 加到注意力的输出上。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "second-residual-missing",
+        {"chain": lambda x, first, second: one_after_the_other(x, first, lambda h, read: second(0 * h, read))},
+        Text(
+            en="Nothing is carried past the feed-forward network. Its residual connection adds the first half's "
+            "result.",
+            zh="前馈网络那一半没有残差连接，前一半的结果没有绕过去。应当把它加到前馈网络的输出上。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "second-residual-from-the-start",
+        {"chain": lambda x, first, second: second(x, first(x, x))},
+        Text(
+            en="The second residual connection adds the x of the start, so what attention found is not carried on. Add "
+            "the first half's result.",
+            zh="第二个残差连接加的是最初的 x，于是注意力的结果没有沿残差连接传下去。应当加上前一半的结果。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "third-residual",
+        {"chain": lambda x, first, second: x + one_after_the_other(x, first, second)},
+        Text(
+            en="You add x once more at the very end. Two residual connections are enough, one around each sub-layer.",
+            zh="你在最后又加了一次 x。两个残差连接就够了，每个子层一个。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "side-by-side",
+        {"chain": lambda x, first, second: second(first(x, x), x)},
+        Text(
+            en="Your sub-layers stand side by side: the feed-forward network reads x instead of the first half's "
+            "result. GPT-J and PaLM set them side by side, too, with one norm for both; here one follows the other.",
+            zh="你的两个子层是并列的：前馈网络读的是 x，而不是前一半的结果。"
+            "GPT-J 和 PaLM 也让它们并列，共用一个归一化层；"
+            "而这里是一前一后。",
+        ),
+        "by hand",
+    ),
+)
+
+
+# Where the norm stands. What is right for one order is a mistake in the other
+
+
+def residual_doubled(order: Callable) -> Callable:
+    return lambda carried, read, sublayer, norm: order(2 * carried, read, sublayer, norm)
+
+
+def nothing_carried(order: Callable) -> Callable:
+    return lambda carried, read, sublayer, norm: order(0 * carried, read, sublayer, norm)
+
+
+def result_normalized(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return carried + norm(sublayer(read))
+
+
+def carried_normalized(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return norm(carried) + sublayer(read)
+
+
+def both_normalized(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return norm(carried) + sublayer(norm(read))
+
+
+def norm_inside_and_outside(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return norm(carried + sublayer(norm(read)))
+
+
+def norm_before_and_after(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return carried + norm(sublayer(norm(read)))
+
+
+NEITHER = (
+    Mistake(
+        "no-norm",
+        {"around": lambda carried, read, sublayer, norm: carried + sublayer(read)},
+        Text(
+            en="Neither norm is called. Without them the numbers grow from layer to layer.",
+            zh="两个归一化层都没有调用。没有归一化，数值会一层比一层大。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "sublayers-alone",
+        {"around": lambda carried, read, sublayer, norm: sublayer(read)},
+        Text(
+            en="You only call one sub-layer after the other. Around each belong a residual connection and a norm.",
+            zh="你只是依次调用了两个子层。每个子层还要配上残差连接和归一化。",
+        ),
+        "by hand",
+    ),
+)
+
+PRE_NORM_MISTAKES = (
+    Mistake(
+        "post-norm",
+        {"around": norm_outside},
+        Text(
+            en="This is post-norm, the order of 2017: you normalize the sum. In pre-norm you normalize what the "
+            "sub-layer reads, and the sum stays as it is.",
+            zh="这是后置归一化（post-norm），即 2017 年的顺序：你归一化的是相加的结果。"
+            "前置归一化（pre-norm）归一化的是子层的输入，相加的结果保持不变。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "residual-normalized",
+        {"around": both_normalized},
+        Text(
+            en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries "
+            "x exactly as it came in; only the sub-layer reads the normalized one.",
+            zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。"
+            "残差连接应当原样传递 x，只有子层的输入才归一化。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "only-the-residual-normalized",
+        {"around": carried_normalized},
+        Text(
+            en="You normalize what the residual connection carries, and the sub-layer reads the plain x. It is the "
+            "other way round.",
+            zh="你归一化了残差连接传递的 x，子层的输入却没有归一化，正好反了。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "residual-missing",
+        {"around": nothing_carried(norm_inside)},
+        Text(
+            en="There is no residual connection: you return what the sub-layer gives. Add x to it.",
+            zh="没有残差连接：你返回的只是子层的输出。还要加上 x。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "result-normalized-without-residual",
+        {"around": nothing_carried(result_normalized)},
+        Text(
+            en="You normalize what the sub-layer gives, and there is no residual connection. Normalize what it reads, "
+            "and add x.",
+            zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层的输入，再把 x 加到它的输出上。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "residual-twice",
+        {"around": residual_doubled(norm_inside)},
+        Text(
+            en="x is added twice around each sub-layer. Once is right.",
+            zh="每个子层外面都把 x 加了两次。应当只加一次。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "result-normalized",
+        {"around": result_normalized},
+        Text(
+            en="You normalize what the sub-layer gives. OLMo 2 and Swin v2 do that; pre-norm normalizes what the "
+            "sub-layer reads.",
+            zh="你归一化的是子层的输出，OLMo 2 和 Swin v2 就是这样。前置归一化（pre-norm）归一化的是子层的输入。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "normalized-before-and-after",
+        {"around": norm_before_and_after},
+        Text(
+            en="You normalize before the sub-layer and its result once more, a sandwich as in Gemma 2. Pre-norm has "
+            "only the first of the two.",
+            zh="你把子层的输入和输出各归一化了一次，Gemma 2 就是这样。前置归一化（pre-norm）只归一化输入。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "sum-normalized-too",
+        {"around": norm_inside_and_outside},
+        Text(
+            en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",
+            zh="你归一化了子层的输入，这是对的；但你又归一化了相加的结果。相加的结果应当保持不变。",
+        ),
+        "by hand",
+    ),
+)
+
+POST_NORM_MISTAKES = (
+    Mistake(
+        "pre-norm",
+        {"around": norm_inside},
+        Text(
+            en="This is pre-norm: you normalize what the sub-layer reads. In post-norm, the order of 2017, the "
+            "sub-layer reads x itself, and you normalize the sum.",
+            zh="这是前置归一化（pre-norm）：你归一化的是子层的输入。"
+            "后置归一化（post-norm）是 2017 年的顺序：子层的输入就是 x 本身，归一化的是相加的结果。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "residual-missing",
+        {"around": nothing_carried(norm_outside)},
+        Text(
+            en="There is no residual connection: you normalize what the sub-layer gives. Add x to it first.",
+            zh="没有残差连接：你归一化的只是子层的输出。应当先加上 x。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "read-normalized-without-residual",
+        {"around": nothing_carried(norm_inside)},
+        Text(
+            en="You normalize what the sub-layer reads, and there is no residual connection. Add x to what it gives, "
+            "and normalize the sum.",
+            zh="你归一化的是子层的输入，而且没有残差连接。应当把 x 加到子层的输出上，再归一化相加的结果。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "residual-twice",
+        {"around": residual_doubled(norm_outside)},
+        Text(
+            en="x is added twice around each sub-layer. Once is right.",
+            zh="每个子层外面都把 x 加了两次。应当只加一次。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "normalized-before-adding",
+        {"around": result_normalized},
+        Text(
+            en="You normalize what the sub-layer gives and add x afterwards, as OLMo 2 and Swin v2 do. Post-norm adds "
+            "first and normalizes the sum.",
+            zh="你先归一化子层的输出，再加上 x，OLMo 2 和 Swin v2 就是这样。后置归一化（post-norm）先相加，再归一化。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "only-the-residual-normalized",
+        {"around": carried_normalized},
+        Text(
+            en="You normalize x alone and add what the sub-layer gives. Add first, and normalize the sum.",
+            zh="你只归一化了 x，然后才加上子层的输出。应当先相加，再归一化。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "each-normalized",
+        {"around": lambda carried, read, sublayer, norm: norm(carried) + norm(sublayer(read))},
+        Text(
+            en="You normalize both parts and add them. Add first, and normalize the sum: one call of the norm.",
+            zh="你把两部分分别归一化，再相加。应当先相加，再归一化，归一化层只调用一次。",
+        ),
+        "tokens",
+    ),
+    Mistake(
+        "residual-normalized",
+        {"around": both_normalized},
+        Text(
+            en="You normalize x at the start and go on from there, and the sum is not normalized. In post-norm the "
+            "norm comes last.",
+            zh="你一开始就把 x 归一化，后面用的都是它，相加的结果却没有归一化。"
+            "在后置归一化（post-norm）里，归一化是最后一步。",
+        ),
+        "by hand",
+    ),
+    Mistake(
+        "read-normalized-too",
+        {"around": norm_inside_and_outside},
+        Text(
+            en="The sum is normalized, which is right, but the sub-layer reads a normalized x as well. In post-norm it "
+            "reads x itself.",
+            zh="你归一化了相加的结果，这是对的；但你又归一化了子层的输入。"
+            "后置归一化（post-norm）的子层直接以 x 为输入。",
+        ),
+        "by hand",
+    ),
+)
+
+
+# Two sets of parts: one to reckon with by hand, and one like a Transformer's
+
+
+def ten_times(x: Tensor) -> Tensor:
+    return 10 * x
+
+
+def plus_100(x: Tensor) -> Tensor:
+    return x + 100
+
+
+def half_of(x: Tensor) -> Tensor:
+    return x / 2
+
+
+def three_times(x: Tensor) -> Tensor:
+    return 3 * x
+
+
+def sum_so_far(x: Tensor) -> Tensor:
+    return x.cumsum(-2)
+
+
+def relu_and_neighbour(x: Tensor) -> Tensor:
+    return F.relu(x) - 0.5 * x.roll(1, -1)
+
+
+def layer_norm_doubled(x: Tensor) -> Tensor:
+    return 2 * F.layer_norm(x, x.shape[-1:])
+
+
+def layer_norm_shifted(x: Tensor) -> Tensor:
+    return F.layer_norm(x, x.shape[-1:]) + 0.5
+
+
+def as_it_is(x: Tensor) -> Tensor:
+    """Like nn.Identity, and dropout in eval mode: what is written into the result is written into the input."""
+    return x
+
+
+BY_HAND = {"attention": ten_times, "feed_forward": plus_100, "norm1": half_of, "norm2": three_times}
+LIKE_A_TRANSFORMER = {
+    "attention": sum_so_far,
+    "feed_forward": relu_and_neighbour,
+    "norm1": layer_norm_doubled,
+    "norm2": layer_norm_shifted,
+}
+CASES = (
+    Case("by hand", {"x": torch.tensor([[1.0, 2]])} | BY_HAND),
+    Case("tokens", {"x": waves(2, 3, 4)} | LIKE_A_TRANSFORMER),
+    Case("one feature", {"x": waves(2, 3, 1)} | LIKE_A_TRANSFORMER),
+    Case("one token", {"x": waves(2, 1, 4)} | LIKE_A_TRANSFORMER),
+    Case("cube", {"x": waves(3, 3, 3)} | LIKE_A_TRANSFORMER),
+    Case("given back", {"x": torch.tensor([[1.0, 2]])} | dict.fromkeys(BY_HAND, as_it_is)),
+    Case("nothing", {"x": torch.zeros(0, 3, 4)} | LIKE_A_TRANSFORMER, advice=AN_EMPTY_INPUT),
+    Case("gradient", {"x": waves(3, 4)} | LIKE_A_TRANSFORMER, gradient=True),
+)
+PANEL = Text(
+    en="under *Pre and post, one slider*, drag *depth* to 48 and look at the sizes of the tokens.",
+    zh="在“同一个滑块，两种顺序”一节，把“深度”拖到 48，看词元的大小。",
+)
+EITHER_ORDER = (*NORMS_MISTAKES, *SUBLAYERS_MISTAKES, *CHAIN_MISTAKES, *NEITHER)
+
+PRE_NORM_LAYER = Exercise(
+    name="pre_norm_layer",
+    recipe=pre_norm,
+    cases=CASES,
+    mistakes=(*PRE_NORM_MISTAKES, *EITHER_ORDER),
+    section=Text(en="Exercise: a pre-norm layer", zh="练习：前置归一化层"),
+    panel=PANEL,
+    line="h = x + attention(norm1(x))",
+)
+POST_NORM_LAYER = Exercise(
+    name="post_norm_layer",
+    recipe=post_norm,
+    cases=CASES,
+    mistakes=(*POST_NORM_MISTAKES, *EITHER_ORDER),
+    section=Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),
+    panel=PANEL,
+    line="h = norm1(x + attention(x))",
+)

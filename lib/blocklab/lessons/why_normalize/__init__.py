@@ -1,0 +1,1 @@
+"""The lesson why_normalize: signals through many layers, and standardizing by hand."""

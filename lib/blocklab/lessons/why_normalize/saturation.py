@@ -1,0 +1,71 @@
+"""tanh squashes: what goes in, what comes out, and how little of the gradient is left where the curve is flat."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from blocklab.language import Text
+from blocklab.normalization import standardize
+from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+
+COUNT = 4000
+SATURATED = 0.9
+IN_BINS = np.linspace(-6, 6, 61)
+OUT_BINS = np.linspace(-1, 1, 41)
+
+CURVE = Text(en="tanh and its slope", zh="tanh 及其斜率")
+SLOPE = Text(en="slope", zh="斜率")
+INPUTS = Text(en="inputs", zh="输入")
+OUTPUTS = Text(en="outputs of tanh", zh="tanh 的输出")
+SEEN = Text(
+    en="Inputs with standard deviation {scale:.3g}: {share:.0f}% of the outputs lie beyond ±0.9, and the average slope "
+    "is {slope:.2f}.",
+    zh="输入的标准差为 {scale:.3g}：{share:.0f}% 的输出超出 ±0.9，平均斜率是 {slope:.2f}。",
+)
+
+
+def saturation(figure: Figure) -> Callable[..., str]:
+    """Left tanh, its slope and where the inputs lie, right the histogram of the outputs.
+
+    update(scale, normalize): the standard deviation of the inputs, and whether they are standardized first.
+    """
+    curve, outputs = figure.subplots(
+        1,
+        2,
+        width_ratios=(3, 2),
+        gridspec_kw={"left": 0.06, "right": 0.985, "bottom": 0.12, "top": 0.9, "wspace": 0.14},
+    )
+    z = np.linspace(IN_BINS[0], IN_BINS[-1], 400)
+    curve.set(xlim=(z[0], z[-1]), ylim=(-1.15, 1.15), title=str(CURVE))
+    outputs.set(xlim=(-1.05, 1.05), ylim=(0, 1.1), yticks=[], title=str(OUTPUTS))
+    for axes in (curve, outputs):
+        axes.grid(axis="x", color=STILL)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    curve.axhline(0, color=QUIET, linewidth=0.8)
+    flat = np.zeros(len(IN_BINS) - 1)
+    given = curve.stairs(flat, IN_BINS, baseline=-1.15, fill=True, color=TRUE, alpha=0.45, animated=True, zorder=2)
+    made = outputs.stairs(np.zeros(len(OUT_BINS) - 1), OUT_BINS, fill=True, color=MOVED, animated=True, zorder=3)
+    curve.plot(z, np.tanh(z), color=INK, linewidth=2, label="tanh", zorder=4)
+    curve.plot(z, 1 - np.tanh(z) ** 2, "--", color=MOVED, linewidth=1.8, label=str(SLOPE), zorder=4)
+    given.set_label(str(INPUTS))
+    curve.legend(loc="upper left", frameon=False, labelcolor=INK)
+    normal = torch.special.ndtri((torch.arange(COUNT, dtype=torch.float64) + 0.5) / COUNT)
+
+    def update(scale: float, normalize: bool) -> str:
+        x = scale * standardize(normal, 0)
+        x = standardize(x, 0) if normalize else x
+        y = torch.tanh(x)
+        inside, _ = np.histogram(x.numpy(), IN_BINS)
+        out, _ = np.histogram(y.numpy(), OUT_BINS)
+        given.set_data(-1.15 + 1.1 * inside / inside.max(), IN_BINS, -1.15)
+        made.set_data(out / out.max(), OUT_BINS)
+        return SEEN.format(
+            scale=x.std(correction=0),
+            share=100 * (y.abs() > SATURATED).double().mean(),
+            slope=(1 - y.square()).mean(),
+        )
+
+    return update

@@ -1,0 +1,158 @@
+"""A deep network as it is before training: what its activations and its gradients become from layer to layer."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from blocklab.language import Text
+from blocklab.normalization import batch_norm, layer_norm
+from blocklab.panel.guess import options, you_said
+from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+
+WIDTH, BATCH, DEEPEST = 128, 256, 40
+COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 about every second layer is drawn
+RANGES = {"tanh": (-1.0, 1.0), "relu": (0.0, 3.0)}  # of the values; what lies beyond counts at the edge
+BINS = 41
+FLOOR, CEILING = 1e-12, 1e12
+SATURATED = 0.9  # |tanh| beyond which hardly any gradient passes
+
+ACTIVATIONS = {"tanh": "tanh", "ReLU": "relu"}
+NORMS = {
+    Text(en="none", zh="不归一化"): "none",
+    Text(en="input only", zh="只归一化输入"): "input",
+    Text(en="BatchNorm", zh="批量归一化"): "batch",
+    Text(en="LayerNorm", zh="层归一化"): "layer",
+}
+GUESSES = options(
+    Text(en="saturate", zh="饱和"),
+    Text(en="shrink to 0", zh="都趋于 0"),
+    Text(en="nothing changes", zh="不变"),
+)
+"""For a panel's choice: what the reader expects of the histograms when all weights grow."""
+
+LAYER = Text(en="layer", zh="第几层")
+VALUES = {
+    "tanh": Text(en="activations, from −1 to 1, layer by layer", zh="逐层的激活值，从 −1 到 1"),
+    "relu": Text(en="positive activations, up to 3, layer by layer", zh="逐层的激活值，只画正的，到 3 为止"),
+}
+SIZES = Text(en="size of activations and gradients", zh="激活值与梯度的大小")
+SPREAD = Text(en="standard deviation", zh="标准差")
+GRADIENT = Text(en="gradient, last layer = 1", zh="梯度（最后一层为 1）")
+SEEN_TANH = Text(
+    en="Last layer: standard deviation {spread}, {saturated:.0f}% of the activations beyond ±0.9. The gradient at "
+    "layer 1 is {ratio} times that at the last layer.",
+    zh="最后一层：标准差 {spread}，{saturated:.0f}% 的激活值超出 ±0.9。第 1 层的梯度是最后一层的 {ratio} 倍。",
+)
+SEEN_RELU = Text(
+    en="Last layer: standard deviation {spread}. The gradient at layer 1 is {ratio} times that at the last layer.",
+    zh="最后一层：标准差 {spread}。第 1 层的梯度是最后一层的 {ratio} 倍。",
+)
+
+
+@cache
+def draws() -> tuple[Tensor, Tensor, Tensor]:
+    """The random numbers of the network, the same for every position of the sliders: input, weights, and loss."""
+    generator = torch.Generator().manual_seed(0)
+    x = 3 + 5 * torch.randn(BATCH, WIDTH, generator=generator)
+    weights = torch.randn(DEEPEST, WIDTH, WIDTH, generator=generator)
+    return x, weights, torch.randn(BATCH, WIDTH, generator=generator)
+
+
+def signals(gain: float, depth: int, activation: str, norm: str) -> tuple[list[Tensor], list[float]]:
+    """The activations of every layer, (N, d) each, and the norm of the gradient at each.
+
+    The weights are normal with deviation gain / sqrt(d); the input has mean 3 and deviation 5. The gradient is that of
+    a random weighted sum of the last activations.
+    """
+    x, weights, back = draws()
+    x = x.clone()
+    weights = weights[:depth] * (gain / WIDTH**0.5)
+    if norm == "input":
+        x = batch_norm(x, None, None, training=True)
+    layers = []
+    x.requires_grad_()
+    for weight in weights:
+        x = x @ weight
+        if norm == "batch":
+            x = batch_norm(x, None, None, training=True)
+        elif norm == "layer":
+            x = layer_norm(x, (WIDTH,))
+        x = torch.tanh(x) if activation == "tanh" else F.relu(x)
+        layers.append(x)
+    gradients = torch.autograd.grad((x * back).sum(), layers)
+    return [x.detach() for x in layers], [g.double().norm().item() for g in gradients]
+
+
+def signals_through_layers(figure: Figure) -> Callable[..., str]:
+    """Left a small histogram for each layer, right their spread and the gradient on a logarithmic axis.
+
+    update(gain, depth, activation, norm, guess): the weights' gain, the number of layers, "tanh" or "relu", one of the
+    values of NORMS, and the reader's prediction (a Text) or None.
+    """
+    values, sizes = figure.subplots(
+        1, 2, gridspec_kw={"left": 0.06, "right": 0.985, "bottom": 0.24, "top": 0.9, "wspace": 0.18}
+    )
+    values.set(xlim=(0, COLUMNS), ylim=(ROWS, 0))
+    values.set_axis_off()
+    title = values.set_title("")
+    corners = [(column, row + 1) for row in range(ROWS) for column in range(COLUMNS)]
+    values.hlines([y for _, y in corners], [x + 0.06 for x, _ in corners], [x + 0.94 for x, _ in corners], color=QUIET)
+    histograms = PolyCollection([], facecolor=TRUE, edgecolor="none", animated=True, zorder=3)
+    values.add_collection(histograms, autolim=False)
+    numbers = [values.text(x + 0.06, y - 0.82, "", size=9, color=INK, animated=True, clip_on=True) for x, y in corners]
+    sizes.set(xlim=(0, DEEPEST + 1), yscale="log", ylim=(FLOOR, CEILING), xlabel=str(LAYER), title=str(SIZES))
+    sizes.set_yticks([1e-12, 1e-8, 1e-4, 1, 1e4, 1e8, 1e12])
+    sizes.grid(axis="y", color=STILL)
+    sizes.spines[["top", "right"]].set_visible(False)
+    sizes.axhline(1, color=QUIET, linewidth=0.8)
+    (spread,) = sizes.plot([], [], "s--", color=TRUE, markersize=3, label=str(SPREAD), animated=True, zorder=3)
+    (gradient,) = sizes.plot([], [], "o-", color=MOVED, markersize=4, label=str(GRADIENT), animated=True, zorder=4)
+    sizes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, frameon=False, labelcolor=INK)
+
+    def update(gain: float, depth: int, activation: str, norm: str, guess: Text | None) -> str:
+        layers, gradients = signals(gain, depth, activation, norm)
+        places = np.arange(1, depth + 1)
+        drawn = np.linspace(1, depth, min(depth, len(corners))).round().astype(int)
+        histograms.set_verts(
+            [
+                outline(layers[place - 1], corner, RANGES[activation])
+                for place, corner in zip(drawn, corners, strict=False)
+            ]
+        )
+        for i, number in enumerate(numbers):
+            number.set_text(str(drawn[i]) if i < len(drawn) else "")
+        title.set_text(str(VALUES[activation]))
+        deviations = [x.double().std().item() for x in layers]
+        relative = [g / gradients[-1] if gradients[-1] else np.nan for g in gradients]
+        spread.set_data(places, deviations)
+        gradient.set_data(places, relative)
+        seen = SEEN_TANH if activation == "tanh" else SEEN_RELU
+        saturated = 100 * (layers[-1].abs() > SATURATED).double().mean().item()
+        line = seen.format(spread=rounded(deviations[-1]), saturated=saturated, ratio=rounded(relative[0]))
+        return line + you_said(guess)
+
+    return update
+
+
+def rounded(number: float) -> str:
+    """Two digits, and no exponent where a plain number is short: 1300, 0.84, 1.7e-06."""
+    return f"{float(f'{number:.2g}'):g}"
+
+
+def outline(x: Tensor, corner: tuple[float, float], limits: tuple[float, float]) -> np.ndarray:
+    """The histogram of a layer's values as a shape whose lower left corner is `corner`, one unit wide."""
+    values = np.nan_to_num(x.numpy(), posinf=limits[1], neginf=limits[0])
+    shown = values[values != 0] if limits[0] == 0 else values  # half of ReLU's are 0 and would dwarf the rest
+    counts, _ = np.histogram(np.clip(shown, *limits), BINS, limits)
+    heights = np.repeat(0.8 * counts / max(counts.max(), 1), 2)
+    places = np.linspace(0.06, 0.94, BINS + 1)
+    sides = np.stack([places[:-1], places[1:]], 1).ravel()
+    shape = np.stack([corner[0] + sides, corner[1] - heights], 1)
+    ends = [(corner[0] + 0.94, corner[1]), (corner[0] + 0.06, corner[1])]
+    return np.concatenate([shape, ends])

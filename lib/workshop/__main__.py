@@ -1,0 +1,113 @@
+"""The commands: build, check, address, copies, handouts."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from .problem import PublishError
+from .project import Project, find_root, is_root
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        root = (options.root or find_root(Path.cwd())).resolve()
+        if not is_root(root):
+            raise PublishError(f"{root} is no repository of lessons: it wants pyproject.toml and notebooks/source/")
+        return options.command(Project(root), options)
+    except (PublishError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("error: stopped; what was not finished is as it was before", file=sys.stderr)
+        return 130
+
+
+# Each command imports what it needs: learners copy lessons without the tools that build them.
+
+
+def _build(project: Project, options: argparse.Namespace) -> int:
+    from .build import build
+
+    return _report(build(project, options.lessons, run=not options.no_execute))
+
+
+def _report(failures: list) -> int:
+    for failure in failures:
+        print(f"error: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _check(project: Project, options: argparse.Namespace) -> int:
+    from .check import check
+
+    problems = check(project, options.lessons)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}")
+    return 1 if problems else 0
+
+
+def _address(project: Project, options: argparse.Namespace) -> int:
+    from .address import write_address
+    from .build import restamp
+
+    outlines = project.outlines()
+    address = write_address(project, options.url)
+    failures = restamp(project, outlines)
+    print(f"address: {address.url}")
+    if not address.colab:
+        print("no links to Colab: it opens notebooks from github.com alone")
+    return _report(failures)
+
+
+def _copies(project: Project, options: argparse.Namespace) -> int:
+    from .copies import copy_lessons
+
+    copy_lessons(project, fresh=options.fresh)
+    return 0
+
+
+def _handouts(project: Project, options: argparse.Namespace) -> int:
+    from .chromium import chromium, reason_without_chromium
+    from .handout import write_handouts
+
+    if reason := reason_without_chromium():
+        raise PublishError(reason)
+    with chromium() as browser:
+        chosen = project.chosen(options.lessons)
+        outlines = [outline for outline in project.outlines() if outline.stem in chosen]
+        write_handouts(project, outlines, project.root / "handouts", browser)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m workshop", description=__doc__)
+    parser.add_argument("--root", type=Path, help="the repository; found from the current folder if not given")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    build = commands.add_parser("build", help="build and run the lessons' notebooks from notebooks/source")
+    build.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    build.add_argument("--no-execute", action="store_true", help="keep the outputs of code that did not change")
+    build.set_defaults(command=_build)
+
+    check = commands.add_parser("check", help="hold the two languages, and the built notebooks, to the sources")
+    check.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    check.set_defaults(command=_check)
+
+    address = commands.add_parser("address", help="change the repository's address everywhere")
+    address.add_argument("url", metavar="URL", help="such as https://github.com/ada/lessons")
+    address.set_defaults(command=_address)
+
+    copies = commands.add_parser("copies", help="copy the lessons to my/, where a learner works")
+    copies.add_argument("--fresh", action="store_true", help="copy anew and keep the old copies beside it")
+    copies.set_defaults(command=_copies)
+
+    handouts = commands.add_parser("handouts", help="write a page of each lesson to handouts/, as HTML and as PDF")
+    handouts.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    handouts.set_defaults(command=_handouts)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Speed, as ratios of two arms in one run: `make bench`."""

@@ -1,0 +1,104 @@
+"""A page to hand out: of a lesson the question, the picture to predict, the exercise and the closing questions.
+
+The answers are left out, and there is room to write. The page stands alone: pictures and formulas are in it.
+"""
+
+import re
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+
+from latex2mathml.converter import convert
+from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
+from playwright.sync_api import Browser
+
+from blocklab.language import LANGUAGES
+
+from . import notebook, stamp
+from .problem import PublishError
+from .project import Outline, Project
+
+GUESS = re.compile(r"""\bguess"?(?:=|: )Choice\(""")  # of a lesson's panels, the one that asks for a prediction
+EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
+CLOSING = {"en": "## Three closing questions", "zh": "## 三个思考题"}
+IN_ONE_LINE = {"en": "**In one line:**", "zh": "**一句话总结**"}
+FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$\n]+?)\$", re.DOTALL)
+LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson: of no use on paper
+ANSWER = re.compile(r"<details>.*?</details>\s*", re.DOTALL)
+QUESTION = re.compile(r"^\d+\. .*$", re.MULTILINE)
+PRINTED = 695, 1030  # CSS pixels of A4 less the margins of handout.css
+SMALLEST = 0.75  # letters of 7 points; a lesson that says more gets a second page
+ROOM = '\n\n<div class="room"></div>'
+
+
+def page(lesson: NotebookNode, language: str, name: str) -> str:
+    """The handout of a built lesson, as HTML. Raises PublishError for a lesson that lacks one of its parts."""
+    try:
+        closing = ANSWER.sub("", "\n\n".join(paragraphs(lesson, CLOSING[language])))
+        texts = [
+            next(cell.source for cell in lesson.cells if cell.id not in stamp.IDS),
+            prediction(lesson),
+            "\n\n".join(paragraphs(lesson, EXERCISE[language])),
+            "\n\n".join([CLOSING[language], *(question + ROOM for question in QUESTION.findall(closing))]),
+            paragraphs(lesson, IN_ONE_LINE[language])[0],
+        ]
+    except PublishError as error:
+        raise PublishError(f"{name} ({language}): {error}") from None
+    cells = [new_markdown_cell(FORMULA.sub(_mathml, LINK.sub(r"\1", text))) for text in texts]
+    exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
+    body, _ = exporter.from_notebook_node(new_notebook(cells=cells))
+    style = files("workshop").joinpath("handout.css").read_text("utf-8")
+    head = f'<meta charset="utf-8"><title>{escape(name)}</title><style>{style}</style>'
+    return f'<!doctype html>\n<html lang="{language}"><head>{head}</head><body>{body}</body></html>\n'
+
+
+def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
+    """The first text that has a line with this start, from there on to the next heading. Raises PublishError."""
+    for cell in lesson.cells:
+        line = cell.cell_type == "markdown" and re.search(rf"^{re.escape(start)}", cell.source, re.MULTILINE)
+        if line:
+            return re.split(r"\n(?=## )", cell.source[line.start() :])[0].strip().split("\n\n")
+    raise PublishError(f"a handout wants a text with {start!r}, got none")
+
+
+def prediction(lesson: NotebookNode) -> str:
+    """The text above the panel that asks for a guess, and its picture as it was saved. Raises PublishError."""
+    for text, panel in pairwise(lesson.cells):
+        for output in panel.get("outputs", ()) if GUESS.search(panel.source) else ():
+            data = output.get("data", {})
+            if "image/png" in data:
+                image = (
+                    f'<img src="data:image/png;base64,{data["image/png"]}" alt="{escape(data.get("text/plain", ""))}">'
+                )
+                return f'{text.source}\n\n<p class="picture">{image}</p>'
+    raise PublishError("a handout wants a panel that asks for a guess, got none")
+
+
+def _mathml(formula: re.Match) -> str:
+    """A formula that needs no script and no network to be shown."""
+    display = formula["display"] is not None
+    return convert(formula["display"] or formula["inline"], display="block" if display else "inline")
+
+
+def write_handouts(project: Project, outlines: list[Outline], folder: Path, browser: Browser) -> None:
+    """NAME_LANGUAGE.html and .pdf of every lesson that asks closing questions; prints their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paper = browser.new_page(viewport={"width": PRINTED[0], "height": PRINTED[1]})
+    paper.emulate_media(media="print")
+    for outline in outlines:
+        for language in LANGUAGES:
+            path = project.notebook(language, outline.stem)
+            lesson = notebook.read(path, project.show(path))
+            if not any(CLOSING[language] in cell.source for cell in lesson.cells):
+                continue
+            file = folder / f"{outline.stem}_{language}.html"
+            file.write_text(page(lesson, language, outline.titles[language]), encoding="utf-8")
+            paper.goto(file.resolve().as_uri())
+            height = paper.evaluate("document.documentElement.scrollHeight")
+            scale = max(SMALLEST, min(1, PRINTED[1] / height))
+            paper.pdf(path=file.with_suffix(".pdf"), format="A4", print_background=True, scale=scale)
+            print(file.with_suffix(""))
+    paper.close()

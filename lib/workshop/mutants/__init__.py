@@ -1,0 +1,1 @@
+"""Known mistakes, put into the package one at a time: `make mutants`."""

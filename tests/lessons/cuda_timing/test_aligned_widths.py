@@ -1,0 +1,92 @@
+import pytest
+
+from blocklab.lessons.cuda_timing.aligned_widths import H100, ROLES, RULES, aligned_widths, cited, speeds
+from blocklab.timing.measured_bytes import recording
+from blocklab.timing.record import HIDDEN
+from blocklab.timing.recording import COLUMNS, Recording
+
+USUAL = {"guess": None, "hidden": 10922, "dtype": "bfloat16", "role": "K", "tokens": 8192, "shown": "nothing"}
+
+
+def picture(figure):
+    update = aligned_widths(recording())(figure)
+    return lambda **values: update(**USUAL | values)
+
+
+def stems(figure):
+    return {int(start[0]): end[1] for start, end in figure.axes[0].collections[0].get_segments()}
+
+
+def dots(figure):
+    [line] = [line for line in figure.axes[2].lines if line.get_marker() == "D"]
+    return dict(zip(*line.get_data(), strict=True))
+
+
+def test_stems_are_the_bits_of_one_load(figure):
+    update = picture(figure)
+    update()
+    found = stems(figure)
+    assert [found[width] for width in (10920, 10922, 10923, 10924, 10944)] == [128, 32, 16, 64, 128]
+    update(dtype="float32")
+    found = stems(figure)
+    assert [found[width] for width in (10920, 10922, 10923, 10924, 10944)] == [128, 64, 32, 128, 128]
+
+
+def test_the_curve_is_the_share_of_each_product(figure):
+    update = picture(figure)
+    # 172 tiles of 128 · 256 in 2 waves of 132; by hand 512 · 10922 / (2 · 132 · 32768)
+    assert "Tiles: 172, waves: 2, places used: 64.6%" in update(role="N", tokens=512)
+    [curve] = figure.axes[1].lines[:1]
+    shares = dict(zip(*curve.get_data(), strict=True))
+    assert shares[10922] == pytest.approx(512 * 10922 / (2 * 132 * 32768))
+    assert "Tiles: 1376, waves: 11" in update(role="M", tokens=512)  # ceil(10922 / 128) · 4096 / 256
+    assert "Tiles: 64, waves: 1," in update(role="K", tokens=512)  # whatever the hidden width
+
+
+def test_measured_speeds_come_on_demand_and_for_their_product(figure):
+    update = picture(figure)
+    assert "speed" not in update()
+    assert dots(figure) == {}
+    assert (
+        "H100, float16, where only h has such rows: 0.69 times the speed of 11008. You said: bits at once."
+        in update(shown="H100", guess=next(iter(RULES)))
+    )
+    assert dots(figure) == pytest.approx({width: speed / H100[11008] for width, speed in H100.items()})
+    assert "such rows: not measured." in update(shown="H100", role="N")
+    assert dots(figure) == {}
+    for role in ROLES.values():
+        line = update(shown="recording", role=role)
+        assert "AMD EPYC, float32, 512 tokens: " in line
+        assert set(dots(figure)) == set(HIDDEN)
+        assert dots(figure)[11008] == 1
+
+
+def test_speeds_are_operations_by_time():
+    def row(width, **ratios):
+        return dict.fromkeys(COLUMNS) | {
+            "op": "matmul, hidden is M: dw1 = dh.T @ x",
+            "width": width,
+            "flops": 10 * width,
+            **ratios,
+        }
+
+    whole = row(11008, ratio=1.0, ratio_p20=1.0, ratio_p80=1.0)
+    half = row(5504, ratio=1.0, ratio_p20=0.5, ratio_p80=2.0)
+    norm = row(4096, ratio=1.0) | {"op": "rms_norm"}
+    found = speeds(Recording({}, [], [norm, whole, half]))
+    assert set(found) == {("M", 11008), ("M", 5504)}
+    assert found["M", 5504] == (0.5, 0.25, 1.0)
+
+
+def test_every_speed_has_a_place(figure):
+    assert picture(figure)
+    low, high = figure.axes[2].get_ylim()
+    for spread in (*cited().values(), *speeds(recording()).values()):
+        assert low < spread.median < high
+
+
+def test_what_the_lesson_says_of_widths():
+    for (role, width), spread in speeds(recording()).items():
+        loses = role == "N" and width in (10922, 10923)
+        assert (spread.median < 0.9) == loses
+        assert spread.median > (0.84 if loses else 0.93)

@@ -1,0 +1,60 @@
+import re
+
+import pytest
+
+from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES, GUESSES, guess_then_bytes
+
+# Reads and writes of a matrix, counted by hand from the formulas: (LayerNorm, RMSNorm), each (reads, writes).
+PASSES = {
+    ("eager_", "forward"): ((6, 4), (4, 3)),
+    ("", "forward"): ((1, 1), (1, 1)),
+    ("", "backward"): ((2, 1), (2, 1)),
+}
+LAYER, RMS = 1.4, 0.0  # where the bars lie
+
+
+def shown(figure, hatched, row):
+    """The widths of the visible blocks of one norm."""
+    [axes] = figure.axes
+    blocks = [patch for patch in axes.patches if patch.get_visible() and bool(patch.get_hatch()) == hatched]
+    return [block.get_width() for block in blocks if abs(block.get_y() + block.get_height() / 2 - row) < 0.1]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("way", "direction"), PASSES)
+def test_every_read_and_write_is_a_block(figure, way, direction, dtype):
+    guess_then_bytes(figure)(guess=None, way=way, direction=direction, dtype=dtype)
+    for row, (reads, writes) in zip((LAYER, RMS), PASSES[way, direction], strict=True):
+        size = DTYPES[dtype].itemsize
+        assert shown(figure, False, row) == [size] * reads
+        assert shown(figure, True, row) == [size] * writes
+
+
+@pytest.mark.parametrize("way", ["eager_", ""])
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_blocks_lie_end_to_end_inside_the_axes(figure, way, direction, dtype):
+    line = guess_then_bytes(figure)(guess=None, way=way, direction=direction, dtype=dtype)
+    [axes] = figure.axes
+    counts = map(int, re.findall(r"LayerNorm (\d+) bytes a number, RMSNorm (\d+)", line)[0])
+    for row, count in zip((LAYER, RMS), counts, strict=True):
+        blocks = [p for p in axes.patches if p.get_visible() and abs(p.get_y() + p.get_height() / 2 - row) < 0.1]
+        ends = sorted((block.get_x(), block.get_x() + block.get_width()) for block in blocks)
+        assert [end for _, end in ends[:-1]] == [start for start, _ in ends[1:]]
+        assert (ends[0][0], ends[-1][1]) == (0, count)
+        assert count < 0.95 * axes.get_xlim()[1]
+
+
+def test_the_lesson_predicts_what_is_seen(figure):
+    update = guess_then_bytes(figure)
+    guess = list(GUESSES)[2]
+    steps = update(guess=None, way="eager_", direction="forward", dtype="bfloat16")
+    assert "LayerNorm 20 bytes a number, RMSNorm 14" in steps
+    assert "1.43 times as fast." in steps
+    kernel = update(guess=guess, way="", direction="forward", dtype="bfloat16")
+    assert "LayerNorm 4 bytes a number, RMSNorm 4" in kernel
+    assert kernel.endswith(f"You said: {guess}.")
+    assert "You said" not in update(guess=guess, way="eager_", direction="forward", dtype="bfloat16")
+    assert "LayerNorm 68 bytes a number, RMSNorm 58" in update(None, "eager_", "backward", "bfloat16")
+    assert "LayerNorm 6 bytes a number, RMSNorm 6" in update(None, "", "backward", "bfloat16")
+    assert "LayerNorm 40 bytes a number, RMSNorm 28" in update(None, "eager_", "forward", "float32")

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from blocklab.lessons.ema_momentum.drifting_mean import HIGH, JUMP, LOW, STEPS, drifting_mean
+
+
+def lines(figure, **values):
+    said = drifting_mean(figure)(**values)
+    return [line.get_ydata() for line in figure.axes[0].lines], said
+
+
+def test_the_running_mean_follows_the_formula(figure):
+    (means, _, running), _ = lines(figure, momentum=0.1, batch_size=8, drift="jump")
+    by_hand = 0.0
+    for mean, shown in zip(means, running, strict=True):
+        by_hand = 0.9 * by_hand + 0.1 * mean
+        assert shown == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize(("drift", "first", "last"), [("jump", LOW, HIGH), ("slope", LOW, HIGH), ("none", HIGH, HIGH)])
+def test_the_true_mean_goes_where_it_is_told(figure, drift, first, last):
+    (_, truth, _), _ = lines(figure, momentum=0.1, batch_size=8, drift=drift)
+    assert (truth[0], truth[-1]) == pytest.approx((first, last))
+
+
+def test_momentum_one_is_the_last_batch(figure):
+    (means, _, running), said = lines(figure, momentum=1.0, batch_size=8, drift="slope")
+    assert np.allclose(means, running)
+    assert "half-life 0.0 steps" in said
+
+
+def test_a_large_momentum_arrives_sooner_and_trembles_more(figure):
+    (_, _, slow), _ = lines(figure, momentum=0.02, batch_size=8, drift="jump")
+    figure.clear()
+    (_, _, quick), _ = lines(figure, momentum=0.5, batch_size=8, drift="jump")
+    assert quick[JUMP + 5] > 6.5 > 4 > slow[JUMP + 5]
+    assert quick[-100:].std() > slow[-100:].std()
+
+
+def test_larger_batches_tremble_less(figure):
+    spreads = []
+    for batch_size in (2, 32, 128):
+        figure.clear()
+        (means, _, _), _ = lines(figure, momentum=0.1, batch_size=batch_size, drift="none")
+        spreads.append(means.std())
+    assert spreads == sorted(spreads, reverse=True)
+    assert len(means) == STEPS

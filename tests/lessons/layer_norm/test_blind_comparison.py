@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from blocklab.language import Text
+from blocklab.lessons.layer_norm.blind_comparison import (
+    CUSP,
+    EPS,
+    FORMULAS,
+    ROW,
+    blind_comparison,
+    differences,
+    outside,
+    right,
+)
+
+
+def at(sigma, formula=outside, dtype=torch.float64):
+    return differences(torch.tensor([sigma], dtype=torch.float64), formula, dtype)[0]
+
+
+def test_the_formula_outside_the_root_is_right_at_one_place_only():
+    assert at(CUSP) < 1e-15
+    assert at(1.7e-4) == pytest.approx(0.8908, abs=1e-4)
+    assert at(12**-0.5) == pytest.approx(2.5e-5, rel=0.02)
+    assert at(1e-3) == pytest.approx(0.6886, abs=1e-4)
+
+
+@pytest.mark.parametrize("sigma", [1e-5, 0.3, 20.0])
+def test_differences_are_those_from_torch(sigma):
+    x = sigma * ROW
+    error = (outside(x) - F.layer_norm(x, (20,), eps=EPS)).abs().max() / ROW.abs().max()
+    assert at(sigma) == pytest.approx(error.item(), rel=1e-6)
+
+
+def test_the_right_formula_differs_in_float16_only():
+    assert max(at(sigma, right) for sigma in (1e-6, 1e-3, 1.0, 1e4)) < 1e-12
+    assert 1e-5 < at(0.3, right, torch.float16) < 2e-3
+    assert at(1000.0, right, torch.float16) == pytest.approx(1.0)  # the squares overflow
+
+
+def test_the_line_says_what_the_dots_show(figure):
+    update = blind_comparison(figure)
+    line = update(sigma=1e-3, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
+    assert "std + ε differs by 0.69, ε twice by 0.083, no ε by 0.7, d − 1 by 0.00072" in line
+    assert line.endswith("You said: nowhere.")
+    dots = figure.axes[0].lines[-1]
+    assert len(dots.get_ydata()) == len(FORMULAS) - 1
+    assert np.isclose(dots.get_ydata()[0], at(1e-3))
+
+
+def test_float16_shows_the_right_formula_too(figure):
+    update = blind_comparison(figure)
+    update(sigma=1.0, dtype="float16", guess=None)
+    assert "The right formula" in update(sigma=1.0, dtype="float16", guess=None)
+    assert len(figure.axes[0].lines[-1].get_ydata()) == len(FORMULAS)
+    update(sigma=1.0, dtype="float64", guess=None)
+    assert len(figure.axes[0].get_legend().get_texts()) == len(FORMULAS) - 1
+
+
+def test_nothing_is_given_away_before_the_guess(figure):
+    update = blind_comparison(figure)
+    assert "guess" in update(sigma=0.5, dtype="float64", guess=None)
+    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert min(line.get_xdata().min() for line in curves) >= 1
+    update(sigma=0.5, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
+    assert min(line.get_xdata().min() for line in curves) == pytest.approx(1e-6)
+
+
+def test_the_slider_reaches_the_cusp(figure):
+    line = blind_comparison(figure)(sigma=0.501187, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
+    assert line.startswith("σ = 0.499995")
+
+
+def test_overflow_is_called_infinite(figure):
+    line = blind_comparison(figure)(sigma=1e-6, dtype="float16", guess=Text(en="nowhere", zh="处处都错"))
+    assert "no ε by infinity" in line

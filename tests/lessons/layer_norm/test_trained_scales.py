@@ -1,0 +1,29 @@
+import pytest
+import torch
+
+from blocklab.lessons.layer_norm.trained_scales import BINS, trained_scales
+from blocklab.real_models import minilm_layer_norms
+
+GAMMAS = [value for name, value in minilm_layer_norms().items() if name.endswith("weight")]
+
+
+def test_the_line_is_about_the_norm_that_is_chosen(figure):
+    update = trained_scales([torch.tensor([0.5, 1.5, 1.25, 0.75]), torch.tensor([0.25, 0.5])])(figure)
+    assert update(place=0).startswith("Norm 0: γ has mean 1.00 and lies between 0.50 and 1.50; 2 of 4 values are above")
+    assert "0 of 2 values" in update(place=1)
+
+
+@pytest.mark.parametrize("place", range(13))
+def test_the_histogram_holds_every_feature(figure, place):
+    trained_scales(GAMMAS)(figure)(place=place)
+    bars = figure.axes[1].patches[0].get_data().values
+    assert bars.sum() == 384
+    assert len(bars) == len(BINS) - 1
+
+
+def test_the_lesson_says_what_the_model_holds():
+    means = [gamma.mean().item() for gamma in GAMMAS]
+    assert len(GAMMAS) == 13
+    assert all(0.5 < mean < 0.75 for mean in means)
+    assert [gamma.max().item() > 1.3 for gamma in GAMMAS] == [place % 2 == 1 for place in range(13)]
+    assert GAMMAS[-1].abs().min() < 0.005

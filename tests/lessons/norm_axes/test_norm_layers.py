@@ -1,0 +1,79 @@
+"""What the main panel of lesson 02 says of the layers is what they do."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.testing import assert_close
+
+from blocklab.lessons.norm_axes.norm_layers import LAYERS
+from blocklab.lessons.norm_axes.poke_one_number import drawn_tensor, poke_one_number
+from blocklab.normalization import standardize
+
+
+def moved(layer, x, cell, push=10.0):
+    """Which outputs change when one input does."""
+    pushed = x.clone()
+    pushed.view(-1)[cell] += push
+    return (layer.apply(x) != layer.apply(pushed)).numpy()
+
+
+@pytest.mark.parametrize("key", LAYERS)
+@pytest.mark.parametrize("samples", [1, 2, 3])
+def test_the_outputs_that_move_are_the_group_of_the_formula(key, samples):
+    layer, x = LAYERS[key], drawn_tensor(samples)
+    groups = layer.groups(tuple(x.shape))
+    for cell in range(36):
+        group = groups == groups.flat[cell]
+        can_move = group.sum() > 1  # a number that is its own mean always gives 0
+        assert np.array_equal(moved(layer, x, cell), group & can_move)
+
+
+@pytest.mark.parametrize("key", LAYERS)
+def test_the_call_that_is_written_out_is_the_function(key):
+    x = drawn_tensor(2)
+    written = eval(LAYERS[key].call, {"F": F, "x": x, "standardize": standardize})
+    assert_close(LAYERS[key].apply(x), written, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("key", "count"),
+    {"batch": 18, "sample": 36, "instance": 9, "group 2": 18, "token": 4, "rms": 4, "notes": 2}.items(),
+)
+def test_as_many_of_72_outputs_move_as_the_lesson_says(key, count):
+    assert moved(LAYERS[key], drawn_tensor(2), 13).sum() == count
+
+
+def test_group_norm_moves_other_outputs_than_batch_norm():
+    x = drawn_tensor(2)
+    assert not np.array_equal(moved(LAYERS["group 2"], x, 13), moved(LAYERS["batch"], x, 13))
+
+
+def test_batch_norm_of_one_sample_is_instance_norm():
+    x = drawn_tensor(1)
+    assert_close(LAYERS["batch"].apply(x), LAYERS["instance"].apply(x))
+
+
+def test_with_two_values_only_their_order_survives():
+    x = drawn_tensor(2)
+    outputs = []
+    for push in (10.0, 1000.0):
+        pushed = x.clone()
+        pushed.view(-1)[13] += push
+        outputs.append(LAYERS["notes"].apply(pushed))
+    assert_close(*outputs, rtol=0, atol=1e-6)
+    assert_close(outputs[0][:, 1, 1, 1].abs(), torch.ones(2, dtype=torch.float64), rtol=0, atol=1e-6)
+
+
+def test_the_line_counts_what_moved_and_repeats_the_guess(figure):
+    update = poke_one_number(figure)
+    line = update(layer="batch", samples=2, cell=13, push=10, paint=False, guess=9)
+    assert line.startswith("BatchNorm: 18 of 72 outputs move, the farthest by ")
+    assert line.endswith("4 groups of 18 share their statistics. You said 9.")
+    still = update(layer="batch", samples=2, cell=13, push=0, paint=False, guess=9)
+    assert still == "BatchNorm: 0 of 72 outputs move. 4 groups of 18 share their statistics."
+
+
+def test_no_value_of_the_drawn_tensor_is_zero():
+    # RMSNorm leaves a zero where it is, whatever moves beside it: the raised blocks would miss one of their group.
+    assert (drawn_tensor(3) != 0).all()

@@ -1,0 +1,72 @@
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from blocklab.lessons.small_batches.saturating_batch import (
+    GUESSES,
+    batch,
+    place_after,
+    place_before,
+    saturating_batch,
+    through,
+)
+
+
+def output(line):
+    return float(re.search(r"becomes (-?[\d.]+)\.", line)[1])
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 8, 32])
+@pytest.mark.parametrize("x", [0.1, 1.0, 1000.0])
+def test_the_output_is_torchs(figure, m, x):
+    layer = nn.BatchNorm1d(1, affine=False, dtype=torch.float64)
+    torchs = layer(torch.from_numpy(batch(m, x))[:, None])[:, 0].numpy()
+    assert np.allclose(through(m, x), torchs, atol=1e-12)
+    assert output(saturating_batch(figure)(m=m, x=x, guess=None)) == pytest.approx(torchs[0], abs=0.0006)
+
+
+@pytest.mark.parametrize(
+    ("m", "near", "far"), [(2, 0.998, 1.0), (4, 0.106, 1.732), (32, 0.165, 5.568)], ids=["m=2", "m=4", "m=32"]
+)
+def test_the_numbers_of_the_lesson(figure, m, near, far):
+    update = saturating_batch(figure)
+    assert output(update(m=m, x=0.1, guess=None)) == near
+    assert output(update(m=m, x=1000.0, guess=None)) == far
+
+
+@pytest.mark.parametrize("m", range(2, 33))
+def test_no_output_exceeds_the_ceiling(m):
+    assert np.abs(through(m, 1e6)).max() <= (m - 1) ** 0.5
+    assert through(m, 1e6)[0] > 0.999 * (m - 1) ** 0.5
+
+
+def test_one_value_alone_gives_zero_and_torch_refuses(figure):
+    line = saturating_batch(figure)(m=1, x=50.0, guess=None)
+    assert through(1, 50.0) == 0
+    assert "torch refuses" in line
+    with pytest.raises(ValueError, match="more than 1 value"):
+        nn.BatchNorm1d(1)(torch.ones(1, 1))
+
+
+def test_each_value_is_joined_to_its_output(figure):
+    saturating_batch(figure)(m=4, x=10.0, guess=None)
+    left, right = figure.axes
+    (lines,) = left.collections
+    before, after = place_before(batch(4, 10.0)), place_after(through(4, 10.0))
+    assert np.allclose([segment[:, 0] for segment in lines.get_segments()], np.stack([before, after], 1)[1:])
+    assert np.allclose(left.lines[-1].get_xdata(), [before[0], after[0]])
+    dot = right.lines[-1]
+    assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (10.0, through(4, 10.0)[0])
+
+
+def test_the_upper_ruler_is_even_up_to_one_and_then_in_decades():
+    places = place_before(np.array([-1.0, 0, 1, 10, 100, 1000]))
+    assert np.allclose(np.diff(places), 0.2)
+
+
+def test_the_guess_is_repeated(figure):
+    guess = next(iter(GUESSES.values()))
+    assert saturating_batch(figure)(m=2, x=1.0, guess=guess).endswith(f"You said: {guess}.")

@@ -1,0 +1,67 @@
+import re
+
+import pytest
+
+from blocklab.lessons.swiglu_width.published_widths import (
+    MULTIPLES,
+    MULTIPLIERS,
+    published_models,
+    published_widths,
+    widths_by_rule,
+)
+
+
+def by_meta(d_model, multiple_of=256, multiplier=None):
+    hidden = 8 * d_model // 3
+    hidden = hidden if multiplier is None else int(multiplier * hidden)
+    return -(-hidden // multiple_of) * multiple_of
+
+
+@pytest.mark.parametrize(("arguments", "found"), [("256", 16), ("published", 21), ("fitted", 38)])
+def test_hits_and_misses_are_counted_and_drawn(figure, arguments, found):
+    line = published_widths(figure)(arguments=arguments)
+    assert f"finds {found} of the 44 widths" in line
+    dashes, hits, misses = figure.axes[0].lines[-3:]
+    assert [len(marks.get_xdata()) for marks in (dashes, hits, misses)] == [44, found, 44 - found]
+
+
+def test_the_rule_is_computed_another_way():
+    for model in published_models():
+        rules = widths_by_rule(model)
+        assert rules["256"] == by_meta(model.d_model)
+        assert rules["published"] == by_meta(model.d_model, model.multiple_of, model.multiplier)
+        could = {by_meta(model.d_model, m, factor) for m in MULTIPLES for factor in MULTIPLIERS}
+        assert (rules["fitted"] == model.hidden) == (model.hidden in could)
+
+
+def test_what_the_lesson_says_of_the_models():
+    models = published_models()
+    assert (MULTIPLES[0], MULTIPLES[-1], MULTIPLIERS[:3], MULTIPLIERS[-1]) == (64, 4096, [None, 0.5, 0.6], 3.0)
+    hits = [model for model in models if widths_by_rule(model)["published"] == model.hidden]
+    assert sum(model.stated for model in models) == sum(model.stated for model in hits) == 12
+    assert len(hits) == 12 + 9
+    times = {model.name: model.hidden / model.d_model for model in models if model not in hits}
+    assert (times["Mistral 7B"], times["OLMo 1B"], times["Gemma 7B (GeGLU)"]) == (3.5, 4, 8)
+
+
+def test_every_mark_stands_where_its_model_is(figure):
+    published_widths(figure)(arguments="published")
+    axes, models = figure.axes[0], published_models()
+    heights = {model.hidden / model.d_model for model in models}
+    _, hits, misses = axes.lines[-3:]
+    assert {*hits.get_ydata(), *misses.get_ydata()} == heights
+    low, high = axes.get_ylim()
+    assert low < min(heights) <= max(heights) < high
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert len(set(names)) == 44
+    assert not any(re.search(r"[()]", name) for name in names)
+
+
+@pytest.mark.parametrize(("times", "found"), [(3, 42), (3.5, 41), (4, 44), (8, 44)])
+def test_what_the_lesson_says_of_invented_widths(times, found):
+    hits = 0
+    for model in published_models():
+        hits += times * model.d_model in {
+            by_meta(model.d_model, m, factor) for m in MULTIPLES for factor in MULTIPLIERS
+        }
+    assert hits == found

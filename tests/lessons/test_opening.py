@@ -1,0 +1,99 @@
+import gc
+import io
+import weakref
+from contextlib import redirect_stdout
+
+import matplotlib
+import pytest
+import torch
+from matplotlib.figure import Figure
+
+from blocklab import language
+from blocklab.language import Text
+from blocklab.lessons import begin, progress
+from blocklab.lessons.opening import FONT
+
+STEPS = Text(en="steps", zh="步数")
+
+
+pytestmark = pytest.mark.usefixtures("lesson_undone")
+
+
+def test_begin_chooses_language_and_font():
+    begin("zh")
+    assert language.chosen() == "zh"
+    assert matplotlib.rcParams["font.family"] == [FONT, "DejaVu Sans"]
+    begin("en")
+    assert language.chosen() == "en"
+    assert matplotlib.rcParams["font.family"] == matplotlib.rcParamsDefault["font.family"]
+
+
+def test_begin_draws_chinese_without_a_missing_glyph(tmp_path):
+    begin("zh")
+    figure = Figure()
+    figure.suptitle("均值 μ、方差 σ² 与 −1，$\\sigma^2 + \\varepsilon$")
+    figure.savefig(tmp_path / "figure.png")
+
+
+def test_a_glyph_that_no_font_has_is_an_error(tmp_path):
+    begin("en")
+    figure = Figure()
+    figure.suptitle("均值")
+    with pytest.raises(UserWarning, match="missing from font"):
+        figure.savefig(tmp_path / "figure.png")
+
+
+def test_begin_gives_every_lesson_the_same_numbers():
+    begin("en")
+    first = torch.randn(3)
+    begin("zh")
+    assert torch.equal(torch.randn(3), first)
+
+
+def test_begin_again_frees_what_has_become_garbage_since():
+    class Ring:
+        pass
+
+    ring = Ring()
+    ring.itself = ring
+    begin("en")  # from now on no visit of the garbage collector
+    gone = weakref.ref(ring)
+    del ring
+    gc.collect()
+    assert gone() is not None
+    begin("en")
+    assert gone() is None
+
+
+def test_begin_refuses_an_unknown_language_and_changes_nothing():
+    family = list(matplotlib.rcParams["font.family"])
+    with pytest.raises(ValueError, match="got 'de'"):
+        begin("de")
+    assert matplotlib.rcParams["font.family"] == family
+
+
+def shown(text: str) -> str:
+    """What a reader sees of a stream: after a carriage return the line is written anew."""
+    return "\n".join(line.rsplit("\r", 1)[-1] for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("every", [0.0, 1e9])
+def test_progress_ends_on_the_same_line_however_often_it_is_shown(every):
+    out = io.StringIO()
+    with redirect_stdout(out):
+        seen = list(progress(range(7), STEPS, every=every))
+    assert seen == list(range(7))
+    assert shown(out.getvalue()) == "steps: 7 of 7\n"
+
+
+def test_progress_counts_what_is_done_not_what_is_begun():
+    out = io.StringIO()
+    with redirect_stdout(out):
+        for _ in progress(range(2), STEPS, every=0.0):
+            pass
+    assert out.getvalue().split("\r")[1:] == ["steps: 0 of 2", "steps: 1 of 2", "steps: 2 of 2\n"]
+
+
+def test_progress_wants_a_length():
+    with pytest.raises(TypeError, match="len"):
+        list(progress(iter([1]), STEPS))

@@ -1,0 +1,7 @@
+"""Settings for nbval: `pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh`."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if hasattr(item, "output_timeout"):
+            item.output_timeout = 60  # nbval waits 5 seconds for a line of output, too few on a busy machine

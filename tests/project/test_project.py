@@ -1,0 +1,301 @@
+"""The project's files agree with each other, and the imports point one way."""
+
+import ast
+import graphlib
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.util import resolve_name
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import blocklab
+from blocklab.lessons import LESSONS
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+
+AREAS = {  # the longest of these names that a module is or lies in says which area it belongs to
+    "blocklab": "package",
+    **dict.fromkeys(["blocklab.arguments", "blocklab.normalization", "blocklab.moving_average"], "kernels"),
+    **dict.fromkeys(["blocklab.batch_statistics", "blocklab.positional_encoding", "blocklab.feed_forward"], "kernels"),
+    **dict.fromkeys(["blocklab.attention", "blocklab.transformer", "blocklab.fused"], "kernels"),
+    **{f"blocklab.{name}": name for name in ("language", "timing", "real_models", "panel", "checks", "report")},
+    "blocklab.digits": "real_models",
+    "blocklab.lessons": "lessons",
+    "blocklab.lessons.order": "order",
+    **{f"blocklab.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
+    "workshop": "workshop",
+}
+ROOMS = [area for area in AREAS.values() if area.startswith("room ")]
+MAY_IMPORT = {  # which areas an area may import besides itself: arrows point one way, down
+    "package": set(),
+    "kernels": set(),
+    "language": set(),
+    "timing": {"kernels"},
+    "real_models": {"kernels", "language"},
+    "panel": {"language"},
+    "checks": {"kernels", "language", "package"},
+    "order": {"checks", "language"},
+    **{room: {"kernels", "panel", "checks", "language", "real_models", "timing", "order"} for room in ROOMS},
+    "lessons": {"order", "checks", "language", "package"},
+    "report": {"lessons", "order", "checks", "language"},
+    "workshop": {"lessons", "order", "report", "panel", "checks", "kernels", "language", "package", *ROOMS},
+}
+ONLY_IN = {"ipywidgets": "blocklab.panel", "triton": "blocklab.fused", "safetensors": "blocklab.real_models"}
+FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
+    "kernels": {"torch", "triton"},
+    "real_models": {"torch", "numpy", "safetensors"},  # the packages with the weights are read, not imported
+}
+
+
+# Imports
+
+
+def imported(source: str, module: str, is_package: bool) -> set[str]:
+    """The dotted names that a module imports, wherever in its code; `from a import b` gives `a.b`."""
+    package = module if is_package else module.rpartition(".")[0]
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            names |= {f"{base}.{alias.name}" for alias in node.names}
+    return names
+
+
+def lies_in(module: str, place: str) -> bool:
+    return f"{module}.".startswith(f"{place}.")
+
+
+def area_of(module: str) -> str:
+    return AREAS[max((place for place in AREAS if lies_in(module, place)), key=len)]
+
+
+def violations(sources: dict[str, str]) -> list[str]:
+    """Every import among the modules `sources` (name: code) that points the wrong way, or round in a circle."""
+    found, graph = [], {}
+    for module, source in sources.items():
+        is_package = any(other.startswith(f"{module}.") for other in sources)
+        area = area_of(module)
+        graph[module] = set()
+        for name in sorted(imported(source, module, is_package)):
+            first = name.split(".")[0]
+            if first in ("blocklab", "workshop"):
+                target = name if name in sources else name.rpartition(".")[0]
+                graph[module] |= {target} - {module}
+                if area_of(target) not in MAY_IMPORT[area] | {area}:
+                    found.append(f"{module} imports {target}: {area} may not import {area_of(target)}")
+            elif first in ONLY_IN and not lies_in(module, ONLY_IN[first]):
+                found.append(f"{module} imports {name}: only {ONLY_IN[first]} may")
+            elif area in FROM_OUTSIDE and first not in sys.stdlib_module_names | FROM_OUTSIDE[area]:
+                found.append(f"{module} imports {name}: {area} import {' and '.join(sorted(FROM_OUTSIDE[area]))}")
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        found.append(f"circle: {' → '.join(error.args[1])}")
+    return found
+
+
+def package_sources() -> dict[str, str]:
+    files = sorted(file for package in ("blocklab", "workshop") for file in (ROOT / "lib" / package).rglob("*.py"))
+    names = [".".join(file.relative_to(ROOT / "lib").with_suffix("").parts) for file in files]
+    return {n.removesuffix(".__init__"): file.read_text("utf-8") for n, file in zip(names, files, strict=True)}
+
+
+def test_every_module_belongs_to_an_area():
+    unknown = {module for module in package_sources() if area_of(module) == "package"} - {"blocklab"}
+    assert not unknown, f"say in AREAS of {Path(__file__).name} which area {', '.join(sorted(unknown))} belongs to"
+
+
+def test_imports_point_one_way():
+    assert violations(package_sources()) == []
+
+
+@pytest.mark.parametrize(
+    ("sources", "violation"),
+    [
+        ({"blocklab.normalization": "import numpy"}, "kernels import torch and triton"),
+        ({"blocklab.real_models.minilm": "import transformers"}, "real_models import numpy and safetensors and torch"),
+        ({"blocklab.real_models.glassllm": "from glassllm import load_pretrained"}, "real_models import numpy"),
+        ({"blocklab.real_models": "import blocklab.panel"}, "real_models may not import panel"),
+        ({"blocklab.attention": "import blocklab.real_models", "blocklab.real_models": ""}, "may not import real_m"),
+        ({"blocklab.normalization": "from blocklab.language import Text"}, "kernels may not import language"),
+        (
+            {"blocklab.panel.map": "from ..lessons.rms_norm import angles", "blocklab.lessons.rms_norm.angles": ""},
+            "panel may not import room rms_norm",
+        ),
+        (
+            {
+                "blocklab.lessons.rms_norm.map": "from blocklab.lessons.attention import mask",
+                "blocklab.lessons.attention.mask": "",
+            },
+            "room rms_norm may not import room attention",
+        ),
+        ({"blocklab.lessons.rms_norm.map": "def draw():\n    import ipywidgets"}, "only blocklab.panel may"),
+        ({"blocklab.panel": "import blocklab.normalization"}, "panel may not import kernels"),
+        ({"blocklab.attention": "import triton.language as tl"}, "only blocklab.fused may"),
+        (
+            {"workshop.build": "from blocklab import real_models", "blocklab.real_models": ""},
+            "workshop may not import real_models",
+        ),
+        ({"blocklab.lessons": "from workshop.copies import copy"}, "lessons may not import workshop"),
+        ({"blocklab.timing": "from .lessons import begin"}, "timing may not import lessons"),
+        (
+            {"blocklab.lessons.order": "from . import rms_norm", "blocklab.lessons.rms_norm": ""},
+            "order may not import r",
+        ),
+        (
+            {"blocklab.checks": "from .engine import run", "blocklab.checks.engine": "from . import run"},
+            "circle: blocklab.checks",
+        ),
+    ],
+)
+def test_wrong_imports_are_caught(sources, violation):
+    stubs = dict.fromkeys(["blocklab.panel", "blocklab.language", "blocklab.lessons", "blocklab.normalization"], "")
+    found = violations(stubs | sources)
+    assert len(found) == 1
+    assert violation in found[0]
+
+
+# Docstrings
+
+
+def public(module: str, source: str) -> list[tuple[str, int]]:
+    """The public functions and classes of a module and how many lines each one's docstring has."""
+    definitions = (n for n in ast.parse(source).body if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
+    shown = [node for node in definitions if not node.name.startswith("_")]
+    return [(f"{module}.{node.name}", len((ast.get_docstring(node) or "").splitlines())) for node in shown]
+
+
+def test_kernels_have_docstrings_of_at_most_15_lines():
+    sources = {module: code for module, code in package_sources().items() if area_of(module) == "kernels"}
+    lines = dict(pair for module, source in sources.items() for pair in public(module, source))
+    assert len(lines) > 10
+    assert {name: count for name, count in lines.items() if not 1 <= count <= 15} == {}
+
+
+# Dependencies
+
+
+def requirements(*groups: str) -> dict[str, Requirement]:
+    """What pyproject.toml asks for in these extras, "" being the package itself."""
+    extras = PROJECT["optional-dependencies"] | {"": PROJECT["dependencies"]}
+    wanted = [Requirement(line) for group in groups for line in extras[group]]
+    return {canonicalize_name(r.name): r for r in wanted if r.name != PROJECT["name"]}
+
+
+def pins(name: str) -> dict[str, str]:
+    lines = (ROOT / name).read_text("utf-8").splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(package): version for package, version in pairs}
+
+
+def test_constraints_pin_every_dependency_within_its_range():
+    pinned = pins("constraints.txt")
+    wanted = requirements("", "lessons", "dev", "real")
+    assert wanted.keys() <= pinned.keys()
+    assert [r for name, r in wanted.items() if not r.specifier.contains(pinned[name])] == []
+
+
+def test_colab_pins_are_within_the_ranges_of_what_users_install():
+    pinned = pins("colab-constraints.txt")
+    wanted = requirements("", "lessons", "dev")
+    assert requirements("").keys() <= pinned.keys()
+    within = {name: r.specifier.contains(pinned[name]) for name, r in wanted.items() if name in pinned}
+    tools = {"pytest", "nbval", "nbclient", "nbformat", "jupyterlab", "fonttools"}
+    assert {name for name, right in within.items() if not right} <= tools
+
+
+def test_conda_environment_is_held_to_pyproject():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+    *conda, pip = environment["dependencies"]
+    assert environment["name"] == PROJECT["name"]
+    assert environment["channels"] == ["conda-forge"]
+    assert conda == ["python=3.11", "pytorch", "jupyterlab", "matplotlib", "ipywidgets", "nbval", "pip"]
+    assert pip == {"pip": ["-e .[dev]"]}
+    named = {"torch" if name == "pytorch" else name for name in conda} - {"python=3.11", "pip"}
+    assert named <= requirements("", "lessons", "dev").keys()
+    assert "3.11" in Requirement(f"python{PROJECT['requires-python']}").specifier
+
+
+# Version and address
+
+
+def test_version_is_the_same_everywhere():
+    assert CITATION["version"] == blocklab.__version__ == PROJECT["version"]
+
+
+def test_address_is_the_same_everywhere():
+    assert CITATION["repository-code"] == PROJECT["urls"]["Repository"]
+
+
+def test_licences_are_named_and_there():
+    assert CITATION["license"] in PROJECT["license"].split(" AND ")
+    assert all((ROOT / file).read_text("utf-8").strip() for file in PROJECT["license-files"])
+
+
+# Files
+
+FOREIGN = [  # in pieces, so that this file itself is clean
+    *("/wo" + "rk/", "/ro" + "ot/", "/tm" + "p/", "/opt/py" + "pi"),
+    *("/ho" + r"me/\w", "/Us" + r"ers/\w", r"[A-Z]:\\+Us" + "ers"),
+    *(
+        "py" + r"pi\.",
+        "python" + "hosted",
+        r"download\.py" + "torch",
+        "anacon" + r"da\.(org|com)",
+        r"registry\.n" + "pm",
+    ),
+]
+
+
+def kept_files() -> list[Path]:
+    """What git tracks, or would if it were added."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    return [path for name in listing.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def foreign(content: bytes) -> list[str]:
+    """The paths of one machine, and the hosts of package registries, that a file's content names."""
+    return [match.group().decode() for match in re.finditer("|".join(FOREIGN).encode(), content)]
+
+
+def ignored(path: str) -> bool:
+    return subprocess.run(["git", "check-ignore", "--quiet", "--no-index", path], cwd=ROOT).returncode == 0
+
+
+def test_git_ignores_the_learners_copies_but_not_the_package():
+    assert ignored("my/en/02_norm_axes.ipynb")
+    assert not ignored("lib/blocklab/__init__.py")
+    assert not ignored("lib/blocklab/data/BlocklabSansSC.otf")
+
+
+def test_no_file_names_a_machine_or_a_registry():
+    named = {path.relative_to(ROOT).as_posix(): foreign(path.read_bytes()) for path in kept_files()}
+    assert {path: names for path, names in named.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["/ho" + "me/ada/x", "https://py" + "pi.org", "C:\\Us" + "ers\\Ada", "/wo" + "rk/main"]
+)
+def test_foreign_names_are_caught(text):
+    assert foreign(text.encode())
+    assert not foreign(text.replace("/", " ").replace("\\", " ").replace(".", " ").encode())
+
+
+def test_files_are_small():
+    sizes = {path.relative_to(ROOT).as_posix(): path.stat().st_size for path in kept_files()}
+    assert {path: size for path, size in sizes.items() if size > 1.5e6} == {}

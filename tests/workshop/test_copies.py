@@ -1,0 +1,181 @@
+"""What a learner's copy of a lesson holds."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from blocklab.language import LANGUAGES
+from workshop.__main__ import main
+from workshop.copies import VIEW, copy_lessons, without_widgets
+from workshop.project import Project
+
+BUILT = Path(__file__).parents[2] / "notebooks"
+
+
+@pytest.fixture
+def project(tmp_path) -> Project:
+    """A folder with one lesson, and nothing else that copying needs."""
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "notebooks" / "source").mkdir(parents=True)
+    (tmp_path / "notebooks" / "source" / "00_first.py").touch()
+    for language in LANGUAGES:
+        (tmp_path / "notebooks" / language).mkdir()
+        (tmp_path / "notebooks" / language / "00_first.ipynb").write_text(language, "utf-8")
+        (tmp_path / "notebooks" / language / "01_second.ipynb").write_text(language, "utf-8")
+    return Project(tmp_path)
+
+
+def run(project: Project, *arguments: str) -> int:
+    return main(["--root", str(project.root), "copies", *arguments])
+
+
+def test_copies_are_the_lessons_but_for_their_widgets(tmp_path):
+    for language in LANGUAGES:
+        shutil.copytree(BUILT / language, tmp_path / "notebooks" / language)
+    copy_lessons(Project(tmp_path))
+    for lesson in sorted(BUILT.glob("[ez][nh]/*.ipynb")):
+        mine = tmp_path / "my" / lesson.parent.name
+        copy, notebook = (nbformat.read(folder / lesson.name, 4) for folder in (mine, lesson.parent))
+        for cell in notebook.cells:
+            for output in cell.get("outputs", []):
+                output.get("data", {}).pop(VIEW, None)
+        assert copy == notebook
+
+
+def test_a_notebook_without_widgets_is_copied_byte_for_byte():
+    glossary = (BUILT / "zh" / "glossary.ipynb").read_bytes()
+    assert without_widgets(glossary) == glossary
+
+
+@pytest.mark.parametrize(
+    "lesson", [b"", b"<<<<", b"\xff", b"[1]", b'{"cells": null}', b'{"cells": [1]}', b"[" * 100_000]
+)
+def test_what_is_no_notebook_is_copied_as_it_is(lesson):
+    assert without_widgets(lesson) == lesson
+
+
+# What stands in the way
+
+
+def gone(folder):
+    shutil.rmtree(folder)
+
+
+def emptied(folder):
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def a_file(folder):
+    shutil.rmtree(folder)
+    folder.touch()
+
+
+@pytest.mark.parametrize("damage", [gone, emptied, a_file], ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_without_lessons_is_named(project, damage, language, capsys):
+    damage(project.root / "notebooks" / language)
+    assert run(project) == 1
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"error: notebooks/{language}: ")
+
+
+def missing(lesson):
+    pass
+
+
+def device(lesson):
+    lesson.symlink_to("/dev/zero")
+
+
+def dangling(lesson):
+    lesson.symlink_to("nowhere")
+
+
+def huge(lesson):
+    with lesson.open("wb") as file:
+        file.truncate(2**40)  # takes no space
+
+
+@pytest.mark.parametrize(
+    "put",
+    [missing, device, dangling, huge, os.mkfifo, os.mkdir],
+    ids=["missing", "device", "link", "huge", "pipe", "folder"],
+)
+def test_what_is_no_lesson_is_named_and_the_others_are_copied(project, put, capsys):
+    lesson = project.notebook("en", "00_first")
+    lesson.unlink()
+    put(lesson)
+    assert run(project) == 1
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith("error: notebooks/en/00_first.ipynb: ")
+    copies = {path.relative_to(project.root).as_posix() for path in project.root.glob("my/*/*")}
+    assert copies == {"my/en/01_second.ipynb", "my/zh/00_first.ipynb", "my/zh/01_second.ipynb"}
+
+
+def test_a_lesson_that_cannot_be_copied_any_more_does_not_bar_the_copy_that_is_there(project):
+    assert run(project) == 0
+    project.notebook("en", "00_first").unlink()
+    assert run(project) == 0
+
+
+@pytest.mark.parametrize("place", ["my", "my/zh"])
+@pytest.mark.parametrize(
+    "put", [Path.touch, lambda path: path.symlink_to("nowhere"), os.mkfifo], ids=["file", "link", "pipe"]
+)
+def test_what_stands_in_place_of_the_copies_is_named_and_kept(project, place, put, capsys):
+    path = project.root / place
+    path.parent.mkdir(exist_ok=True)
+    put(path)
+    assert run(project) == 1
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"error: {place}: is ")
+    assert run(project, "--fresh") == 0
+    assert os.path.lexists(project.root / place.replace("my", "my-before-1"))
+    assert (project.root / "my" / "zh" / "00_first.ipynb").is_file()
+
+
+def test_a_name_that_a_dead_link_has_is_taken(project):
+    (project.root / "my-before-1").symlink_to("nowhere")
+    assert run(project) == run(project, "--fresh") == 0
+    assert (project.root / "my-before-1").is_symlink()
+    assert (project.root / "my-before-2" / "en").is_dir()
+
+
+def test_nothing_is_written_through_a_link_to_nowhere(project):
+    (project.root / "my" / "en").mkdir(parents=True)
+    (project.root / "my" / "en" / "00_first.ipynb").symlink_to(project.root / "outside")
+    run(project)
+    assert not (project.root / "outside").exists()
+
+
+def test_a_copying_that_is_stopped_leaves_no_half(project, monkeypatch):
+    real = Path.write_bytes
+
+    def stopped(path, data):
+        real(path, data[:1])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", stopped)
+        assert run(project) == 130
+    assert run(project) == 0
+    assert (project.root / "my" / "en" / "00_first.ipynb").read_text("utf-8") == "en"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="wants flock")
+def test_many_fresh_copies_at_once_are_all_whole(project):
+    for n in range(40):
+        for language in LANGUAGES:
+            project.notebook(language, f"{n + 2:02d}_more").write_text(language, "utf-8")
+    assert run(project) == 0
+    command = [sys.executable, "-m", "workshop", "--root", str(project.root), "copies", "--fresh"]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
+    assert [(process.communicate(timeout=60)[1], process.returncode) for process in processes] == [(b"", 0)] * 6
+    for folder in [project.root / "my", *(project.root / f"my-before-{n}" for n in range(1, 7))]:
+        assert len(list(folder.glob("*/*.ipynb"))) == 84

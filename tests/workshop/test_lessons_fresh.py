@@ -1,0 +1,67 @@
+"""The real lessons: both languages agree, the built notebooks are fresh, badges and READMEs hold the one address."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from blocklab.language import LANGUAGES
+from workshop import build, check, exercises, fresh, parity, texts
+from workshop.project import Project
+from workshop.source import Code, read_lesson
+
+PROJECT = Project(Path(__file__).parents[2])
+OUTLINES = PROJECT.outlines()
+CLAIMS = tomllib.loads((Path(__file__).parents[1] / "data" / "claims.toml").read_text("utf-8"))
+
+each_lesson = pytest.mark.parametrize("outline", OUTLINES, ids=lambda outline: outline.stem)
+
+
+def nothing(problems):
+    __tracebackhide__ = True
+    if problems:
+        pytest.fail("\n".join(map(str, problems)), pytrace=False)
+
+
+def test_there_are_lessons():
+    assert OUTLINES
+
+
+@each_lesson
+def test_both_languages_say_the_same(outline):
+    lesson = read_lesson(PROJECT, outline.stem)
+    nothing(parity.check_lesson(lesson) + texts.check_code(lesson))
+
+
+@each_lesson
+def test_every_claim_of_the_source_notes_is_settled_by_a_cell(outline):
+    cells = [cell for cell in read_lesson(PROJECT, outline.stem).cells if isinstance(cell, Code)]
+    assert {claim for cell in cells for claim in cell.claims} == CLAIMS.get(outline.stem, {}).keys()
+
+
+@each_lesson
+def test_code_cells_are_short(outline):
+    nothing(fresh.check_code_length(read_lesson(PROJECT, outline.stem)))
+
+
+@each_lesson
+def test_exercises_and_solutions_bear_their_tags(outline):
+    nothing(exercises.check_exercises(read_lesson(PROJECT, outline.stem)))
+
+
+@each_lesson
+def test_the_notebooks_are_fresh_and_show_the_same(outline):
+    nothing(fresh.check_notebooks(PROJECT, OUTLINES, outline))
+
+
+def test_no_notebook_has_lost_its_source():
+    assert build.orphans(PROJECT) == {}
+
+
+def test_texts_of_the_package_agree():
+    nothing(texts.check_package(PROJECT))
+
+
+def test_the_readmes_list_the_lessons():
+    for language in LANGUAGES:
+        nothing(check.check_readme(PROJECT, OUTLINES, language))

