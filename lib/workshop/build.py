@@ -8,7 +8,7 @@ from pathlib import Path
 
 from blocklab.language import LANGUAGES
 
-from . import glossary_page, notebook
+from . import glossary, glossary_page, notebook
 from .address import read_address
 from .execute import execute
 from .problem import Faults, Problem, PublishError, kept_in
@@ -39,7 +39,7 @@ def build(project: Project, numbers: list[str], run: bool = True, say: Callable[
             say(f"removed {project.show(path)}: its source is gone")
         else:
             say(f"left alone {project.show(path)}: {why}")
-    if os.path.lexists(glossary_page.table(project)):
+    if os.path.lexists(glossary.table(project)):
         with kept_in(failures):
             glossary_page.build(project, outlines)
     failures += restamp(project, outlines)

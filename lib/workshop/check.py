@@ -1,13 +1,12 @@
 """Everything that must hold before lessons are published."""
 
-import os
-
 from blocklab.language import LANGUAGES
 
 from . import glossary_page
 from .build import orphans
 from .exercises import check_exercises
 from .fresh import check_code_length, check_notebooks
+from .glossary import Glossary, read_glossary
 from .links import dead_links_of_lesson, dead_links_of_readme
 from .parity import check_lesson
 from .problem import Problem, PublishError, kept_in
@@ -26,21 +25,25 @@ def check(project: Project, numbers: list[str]) -> list[Problem | PublishError]:
     outlines, broken = project.survey()
     by_stem = {outline.stem: outline for outline in outlines if outline.stem not in broken}
     problems: list[Problem | PublishError] = list(broken.values())
+    glossary = Glossary()
+    with kept_in(problems):
+        glossary = read_glossary(project)
     for stem in chosen:
         if stem in by_stem:
             with kept_in(problems):
                 lesson = read_lesson(project, stem)
-                problems += check_lesson(lesson) + check_code(lesson) + check_code_length(lesson)
-                problems += check_exercises(lesson) + dead_links_of_lesson(project, lesson)
+                problems += check_lesson(lesson, glossary) + check_code(lesson, glossary)
+                problems += check_code_length(lesson) + check_exercises(lesson)
+                problems += dead_links_of_lesson(project, lesson)
                 problems += check_notebooks(project, outlines, by_stem[stem])
     if not numbers:
-        problems += check_package(project)
+        problems += check_package(project, glossary)
         for language in LANGUAGES:
             with kept_in(problems):
                 problems += check_readme(project, outlines, language)
-        if os.path.lexists(glossary_page.table(project)):
+        if glossary.terms:
             with kept_in(problems):
-                problems += glossary_page.check(project, outlines)
+                problems += glossary_page.check(project, outlines, glossary)
         problems += [
             Problem(
                 project.show(path), None, None, f"its source is gone; {'run: build' if why is None else 'move it away'}"

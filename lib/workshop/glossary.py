@@ -1,110 +1,180 @@
-"""The words of the field: which Chinese term an English one asks for, and which are not used.
+"""The one list of the course's words, `notebooks/source/glossary.toml`: what they mean, and how texts use them."""
 
-Extend the tables here.
-"""
-
+import os
 import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
 
-GPU_LESSON = 12  # before it learners read function, not kernel
+from blocklab.language import LANGUAGES
 
-_BEFORE_MEAN = r"the|a|an|one|its|each|own|same|two|zero|running|batch|sample|channel|\d+"
+from .problem import Faults, Problem
+from .project import Project
 
-# An English word (regular expression) in a text asks for one of the Chinese ones (regular expression) in its twin.
-TERMS = [
-    (r"batch normali[sz]ation", "批量归一化"),
-    (r"layer normali[sz]ation", "层归一化"),
-    (r"group normali[sz]ation", "组归一化"),
-    (r"instance normali[sz]ation", "实例归一化"),
-    (r"BatchNorm", "批量归一化|BatchNorm|BN"),
-    (r"LayerNorm", "层归一化|LayerNorm|LN"),
-    (r"RMSNorm", "RMSNorm"),
-    (r"SwiGLU", "SwiGLU"),
-    (r"Transformers?", "Transformer"),
-    (r"[Dd]ropout", "Dropout"),
-    (r"(?:un)?normali[sz](?:e|es|ed|ing|er|ation)", "归一化|标准化"),
-    (r"standardi[sz](?:e|es|ed|ing|ation)", "标准化"),
-    (r"regulari[sz](?:e|es|ed|ing|er|ation)", "正则化"),
-    (r"tokens?", "词元"),
-    (r"variances?", "方差"),
-    (r"standard deviations?", "标准差"),
-    (rf"(?:{_BEFORE_MEAN}) means?(?= |[.,;:?!]|$)(?! that| to )", "均值"),  # not the verb: this means
-    (r"mean(?: of | over | and (?:the )?variance| 0| zero)", "均值"),
-    (r"axis|axes", "轴"),
-    (r"batch axis", "批量轴"),
-    (r"channels?", "通道"),
-    (r"features?", "特征"),
-    (r"batch sizes?", "批量大小"),
-    (r"mini-?batch(?:es)?", "小批量"),
-    (r"running statistics", "移动统计量"),
-    (r"running means?", "移动均值"),
-    (r"running variances?", "移动方差"),
-    (r"moving averages?", "移动平均"),
-    (r"eval(?:uation)? mode", "评估模式"),
-    (r"training mode", "训练模式"),
-    (r"half-life", "半衰期"),
-    (r"unbiased", "无偏"),
-    (r"root mean squares?", "均方根"),
-    (r"learn(?:able|ed) parameters?", "参数"),
-    (r"gradients?", "梯度"),
-    (r"activation functions?", "激活函数"),
-    (r"embeddings?", "嵌入"),
-    (r"positional encodings?", "位置编码"),
-    (r"self-attention", "自注意力"),
-    (r"(?<!pay )attention(?! to)", "注意力"),
-    (r"residual connections?", "残差连接"),
-    (r"masks?", "掩码|屏蔽"),
-    (r"padding", "填充"),
-    (r"tensors?", "张量"),
-    (r"broadcast(?:s|ed|ing)?", "广播"),
-    (r"sliders?", "滑块"),
-    (r"random seeds?", "随机种子"),
-    (r"source notes", "原始笔记"),
-    (r"Going further", "选读"),
-    (r"exercises?", "练习"),
-]
-
-# A Chinese word that is not used, what to write, and the English word (regular expression) that excuses it.
-UNUSED = [
-    (r"正则化", "归一化; 正则化 is regularization", r"regulari[sz]"),
-    (r"批(?:归一|标准|规范|正规)化", "批量归一化", None),
-    (r"变换器", "Transformer", None),
-    (r"批次", "批量 or 小批量", None),
-    (r"(?<!随机)种子", "随机种子; the notes are 原始笔记", None),
-    (r"维度", "轴 for an axis, 维数 for a size", r"[Dd]imension"),
-    (r"平移不变性", "重新中心化不变性", r"[Tt]ranslation"),
-    (r"衰减率", "衰减系数", None),
-    (r"运行统计量", "移动统计量", None),
-    (r"激励函数", "激活函数", None),
-    (r"按元素", "逐元素", None),
-    (r"基于位置的前馈", "逐位置前馈网络", None),
-    (r"暂退法|丢弃法", "Dropout", None),
-    (r"小了? ?\d+(?:\.\d+)? 倍", "是……的 n 倍", None),
-    (r"变异数|變異數|正規化", "方差, 归一化: these are Taiwan's words", None),
-]
-
-# Words of other books: shown once in a lesson, so that their readers find the way.
-ONCE = ["规范化", "拉伸参数", "偏移参数"]
-
-_SEEDS = re.compile(r"(?<![Rr]andom )\b[Ss]eeds\b")
-_KERNEL = re.compile(r"\b[Kk]ernels?\b")
+WORDS = {"lesson", *(f"{field}{language}" for language in LANGUAGES for field in ("", "meaning_"))}
+RULES = {"asks", "unused", "once"}  # what texts are held to, where there are such rules
+EARLY = "early"  # a rule that only a term can have, for it goes by the term's lesson
 
 
-def wrong_terms(en: str, zh: str, lesson: int | None) -> list[tuple[str, str]]:
-    """What the glossary finds in a pair of texts: (message, the word it is about). `lesson` is None outside lessons."""
-    found = []
-    for english, chinese in TERMS:
-        word = re.search(rf"(?<![\w-])(?:{english})(?![\w-])", en, re.IGNORECASE if english.islower() else 0)
-        if word and not re.search(chinese, zh):
-            found.append((f"'{word[0]}' asks for {chinese.replace('|', ' or ')}", word[0]))
-    for unused, instead, excuse in UNUSED:
-        word = re.search(unused, zh)
-        if word and not (excuse and re.search(excuse, en)):
-            found.append((f"{word[0]} is not used: {instead}", word[0]))
-    if _SEEDS.search(en):
-        found.append(("'seeds' are 'random seeds'; the notes are 'the source notes'", "eeds"))
-    if lesson is not None and lesson < GPU_LESSON:
-        if "核函数" in zh:
-            found.append((f"before lesson {GPU_LESSON} it is 函数, not 核函数", "核函数"))
-        if _KERNEL.search(en) and not re.search("内核|卷积核", zh):
-            found.append((f"before lesson {GPU_LESSON} it is 'function', not 'kernel'", "ernel"))
-    return found
+@dataclass(frozen=True)
+class Term:
+    """A word in both languages, what it means in one sentence, and the number of the lesson that explains it."""
+
+    words: dict[str, str]
+    meanings: dict[str, str]
+    lesson: int
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A word (regular expression) that texts in one language do not use, and what to write.
+
+    The twin's word `unless` (regular expression) excuses it. `before` is the lesson from which on it is used.
+    """
+
+    language: str
+    word: str
+    write: str
+    unless: str | None
+    before: int | None
+
+    def found(self, texts: dict[str, str], lesson: int | None) -> tuple[str, str] | None:
+        """The message and the word it is about, if a text is one that should not use the word."""
+        if self.before is not None and (lesson is None or lesson >= self.before):
+            return None
+        [twin] = texts.keys() - {self.language}
+        word = re.search(self.word, texts[self.language])
+        if not word or (self.unless and re.search(self.unless, texts[twin])):
+            return None
+        shown = word[0] if self.language == "zh" else f"'{word[0]}'"
+        if self.before is None:
+            return f"{shown} is not used: {self.write}", word[0]
+        return f"before lesson {self.before} it is {self.write}, not {shown}", word[0]
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """The terms of the page, and the rules that texts are held to.
+
+    asks: an English word asks for a Chinese one in its twin (both regular expressions); once: words that a lesson
+    shows at most once.
+    """
+
+    terms: tuple[Term, ...] = ()
+    asks: tuple[tuple[str, str], ...] = ()
+    unused: tuple[Unused, ...] = ()
+    once: tuple[str, ...] = ()
+
+    def wrong_terms(self, en: str, zh: str, lesson: int | None) -> list[tuple[str, str]]:
+        """What is wrong in a pair of texts: (message, the word it is about). `lesson` is None outside lessons."""
+        found = []
+        for english, chinese in self.asks:
+            flags = re.IGNORECASE if english.islower() else 0
+            word = re.search(rf"(?<![\w-])(?:{english})(?![\w-])", en, flags)
+            if word and not re.search(chinese, zh):
+                found.append((f"'{word[0]}' asks for {chinese.replace('|', ' or ')}", word[0]))
+        texts = {"en": en, "zh": zh}
+        return found + [wrong for unused in self.unused if (wrong := unused.found(texts, lesson))]
+
+
+def table(project: Project) -> Path:
+    return project.sources / "glossary.toml"
+
+
+def read_glossary(project: Project) -> Glossary:
+    """The whole list; a repository that has none asks for no words.
+
+    Raises Faults for what is no table, and for every row that is none of its rows.
+    """
+    file = project.show(table(project))
+    if not os.path.lexists(table(project)):
+        return Glossary()
+    try:
+        content = tomllib.loads(project.read(table(project)))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise Faults(Problem(file, int(line[1]) if line else None, None, f"is no TOML: {error}")) from None
+    rows = content.get("term")
+    if not isinstance(rows, list) or content.keys() - {"term"} - RULES:
+        wanted = f"wants rows [[term]], {', '.join(sorted(RULES))} and nothing else"
+        raise Faults(Problem(file, None, None, f"{wanted}, got {', '.join(content) or 'none'}"))
+    rules = {field: content[field] for field in RULES & content.keys()}
+    wrong = [(f"term {place}", _wrong(row)) for place, row in enumerate(rows, 1)]
+    wrong.append(("what stands outside the terms", _wrong_rules(rules)))
+    if problems := [Problem(file, None, None, f"{where} {what}") for where, what in wrong if what]:
+        raise Faults(*problems)
+    return _glossary(rows, [*rows, rules])
+
+
+def _wrong(row: object) -> str | None:
+    """What is wrong with the form of a term, if anything is."""
+    if not isinstance(row, dict):
+        return "has a field missing or too many: it is no table"
+    if differ := (WORDS - row.keys()) | (row.keys() - WORDS - RULES - {EARLY}):
+        return f"has a field missing or too many: {', '.join(sorted(differ))}"
+    for field in sorted(WORDS - {"lesson"}):
+        if not _is_line(row[field]):
+            return f"wants {field} to be a text of one line, got {row[field]!r}"
+    if type(row["lesson"]) is not int:
+        return f"wants lesson to be a number, got {row['lesson']!r}"
+    return _wrong_rules(row)
+
+
+def _wrong_rules(row: dict) -> str | None:
+    """What is wrong with the form of a term's rules, or of those outside the terms."""
+    asks, once = row.get("asks", {}), row.get("once", [])
+    if not isinstance(asks, dict) or not all(map(_is_pattern, (*asks, *asks.values()))):
+        return f"wants asks to be regular expressions in pairs, got {asks!r}"
+    for field in ("unused", EARLY):
+        rows = row.get(field, [])
+        if not isinstance(rows, list) or not all(map(_is_unused, rows)):
+            wanted = "zh or en, regular expressions, with write and perhaps unless"
+            return f"wants {field} to hold rows of {wanted}; got {rows!r}"
+    if not isinstance(once, list) or not all(map(_is_line, once)):
+        return f"wants once to be a list of words, got {once!r}"
+    return None
+
+
+def _is_unused(row: object) -> bool:
+    if not isinstance(row, dict) or len(row.keys() & set(LANGUAGES)) != 1:
+        return False
+    patterns = [value for field, value in row.items() if field != "write"]
+    known = {"write"} <= row.keys() <= {"write", "unless", *LANGUAGES}
+    return known and _is_line(row["write"]) and all(map(_is_pattern, patterns))
+
+
+def _is_line(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip()) and "\n" not in text
+
+
+def _is_pattern(text: object) -> bool:
+    try:
+        return _is_line(text) and bool(re.compile(text))
+    except (re.error, RecursionError, OverflowError):
+        return False
+
+
+def _glossary(terms: list[dict], rules: list[dict]) -> Glossary:
+    return Glossary(
+        terms=tuple(
+            Term(
+                {language: row[language] for language in LANGUAGES},
+                {language: row[f"meaning_{language}"] for language in LANGUAGES},
+                row["lesson"],
+            )
+            for row in terms
+        ),
+        asks=tuple(ask for row in rules for ask in row.get("asks", {}).items()),
+        unused=tuple(
+            _unused(each, before)
+            for row in rules
+            for field, before in (("unused", None), ("early", row.get("lesson")))
+            for each in row.get(field, ())
+        ),
+        once=tuple(word for row in rules for word in row.get("once", ())),
+    )
+
+
+def _unused(row: dict, before: int | None) -> Unused:
+    [language] = row.keys() & set(LANGUAGES)
+    return Unused(language, row[language], row["write"], row.get("unless"), before)

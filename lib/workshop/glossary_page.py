@@ -1,10 +1,6 @@
-"""The glossary, a page in each language, built from the one table `notebooks/source/glossary.toml`."""
+"""The glossary, a page in each language, built from the one list of words."""
 
 import os
-import re
-import tomllib
-from dataclasses import dataclass
-from pathlib import Path
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
@@ -12,7 +8,8 @@ from nbformat.v4 import new_markdown_cell
 from blocklab.language import LANGUAGES
 
 from . import notebook
-from .problem import Faults, Problem
+from .glossary import Glossary, Term, read_glossary, table
+from .problem import Problem
 from .project import Outline, Project
 from .texts import Wording, check_wording
 
@@ -23,61 +20,9 @@ INTRODUCTIONS = {
     "zh": "课程里的术语，按出现的先后排列。[回到课程地图](00_start_here.ipynb)",
 }
 HEADS = {"en": ("English", "Chinese", "meaning"), "zh": ("中文", "英文", "意思")}
-FIELDS = {"lesson", *(f"{field}{language}" for language in LANGUAGES for field in ("", "meaning_"))}
 
 
-@dataclass(frozen=True)
-class Term:
-    """A word in both languages, what it means in one sentence, and the number of the lesson that explains it."""
-
-    words: dict[str, str]
-    meanings: dict[str, str]
-    lesson: int
-
-
-def table(project: Project) -> Path:
-    return project.sources / f"{STEM}.toml"
-
-
-def read_terms(project: Project) -> list[Term]:
-    """All rows of the table. Raises Faults for what is no table, and for every row that is none of its rows."""
-    file = project.show(table(project))
-    try:
-        content = tomllib.loads(project.read(table(project)))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise Faults(Problem(file, int(line[1]) if line else None, None, f"is no TOML: {error}")) from None
-    rows = content.get("term")
-    if content.keys() != {"term"} or not isinstance(rows, list):
-        raise Faults(
-            Problem(file, None, None, f"wants rows [[term]] and nothing else, got {', '.join(content) or 'none'}")
-        )
-    problems = [
-        Problem(file, None, None, f"term {place} {what}") for place, row in enumerate(rows, 1) if (what := _wrong(row))
-    ]
-    if problems:
-        raise Faults(*problems)
-    return [
-        Term({language: row[language] for language in LANGUAGES},
-             {language: row[f"meaning_{language}"] for language in LANGUAGES}, row["lesson"])
-        for row in rows
-    ]  # fmt: skip
-
-
-def _wrong(row: object) -> str | None:
-    """What is wrong with the form of a row, if anything is."""
-    if not isinstance(row, dict) or row.keys() != FIELDS:
-        differ = ", ".join(sorted(row.keys() ^ FIELDS)) if isinstance(row, dict) else "it is no table"
-        return f"has a field missing or too many: {differ}"
-    for field in sorted(FIELDS - {"lesson"}):
-        if not isinstance(row[field], str) or not row[field].strip() or "\n" in row[field]:
-            return f"wants {field} to be a text of one line, got {row[field]!r}"
-    if type(row["lesson"]) is not int:
-        return f"wants lesson to be a number, got {row['lesson']!r}"
-    return None
-
-
-def compose(terms: list[Term], outlines: list[Outline], language: str) -> NotebookNode:
+def compose(terms: tuple[Term, ...], outlines: list[Outline], language: str) -> NotebookNode:
     """The page in a language: under the title of each lesson the words that it explains."""
     cells = [new_markdown_cell(f"{TITLES[language]}\n\n{INTRODUCTIONS[language]}", id="top")]
     for outline in outlines:
@@ -96,15 +41,15 @@ def _row(term: Term, language: str) -> tuple[str, str, str]:
 
 
 def build(project: Project, outlines: list[Outline]) -> None:
-    terms = read_terms(project)
+    terms = read_glossary(project).terms
     for language in LANGUAGES:
         path = project.notebook(language, STEM)
         notebook.write(compose(terms, outlines, language), path, project.show(path))
 
 
-def check(project: Project, outlines: list[Outline]) -> list[Problem]:
+def check(project: Project, outlines: list[Outline], glossary: Glossary) -> list[Problem]:
     """Both languages say the same, no word stands twice, every lesson exists, and the pages are those of the table."""
-    terms, file = read_terms(project), project.show(table(project))
+    terms, file = glossary.terms, project.show(table(project))
     lessons = {int(outline.number) for outline in outlines}
     problems = []
     for language in LANGUAGES:
@@ -119,5 +64,6 @@ def check(project: Project, outlines: list[Outline]) -> list[Problem]:
     for term in terms:
         if term.lesson not in lessons:
             problems.append(Problem(file, None, term.words["en"], f"there is no lesson {term.lesson:02d}"))
-        problems += check_wording(Wording(0, term.meanings["en"], term.meanings["zh"]), file, term.words["en"], None)
+        wording = Wording(0, term.meanings["en"], term.meanings["zh"])
+        problems += check_wording(wording, file, term.words["en"], None, glossary)
     return problems

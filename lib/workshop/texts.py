@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .chinese import NUMBER_HERE, WORD_HERE, faults
-from .glossary import wrong_terms
+from .glossary import Glossary
 from .parity import differences
 from .problem import Faults, Problem
 from .project import Project
@@ -26,7 +26,7 @@ class Wording:
     zh: str | None
 
 
-def check_package(project: Project) -> list[Problem]:
+def check_package(project: Project, glossary: Glossary) -> list[Problem]:
     """The texts of every module of the package."""
     problems = []
     for path in sorted((project.root / "lib").rglob("*.py")):
@@ -36,18 +36,18 @@ def check_package(project: Project) -> list[Problem]:
             problems += unreadable.problems
             continue
         for wording in find_texts(source):
-            problems += check_wording(wording, project.show(path), None, None)
+            problems += check_wording(wording, project.show(path), None, None, glossary)
     return problems
 
 
-def check_code(lesson: Lesson) -> list[Problem]:
+def check_code(lesson: Lesson, glossary: Glossary) -> list[Problem]:
     """The texts in a lesson's code cells, and Chinese that stands in code outside them."""
     problems = []
     for cell in lesson.cells:
         if isinstance(cell, Code):
             wordings = list(find_texts(cell.source, cell.line))
             for wording in wordings:
-                problems += check_wording(wording, lesson.file, cell.id, lesson.number)
+                problems += check_wording(wording, lesson.file, cell.id, lesson.number, glossary)
             inside = sum(len(_HAN.findall(wording.zh or "")) for wording in wordings)
             if len(_HAN.findall(cell.source)) > inside:
                 what = "汉字 in code outside Text(en=…, zh=…): both languages share the code"
@@ -72,13 +72,15 @@ def _string(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def check_wording(wording: Wording, file: str, cell: str | None, lesson: int | None) -> list[Problem]:
+def check_wording(
+    wording: Wording, file: str, cell: str | None, lesson: int | None, glossary: Glossary
+) -> list[Problem]:
     if wording.en is None or wording.zh is None:
         return []
     both = (("en", wording.en), ("zh", wording.zh))
     fields = [{found[0] for found in _FIELD.finditer(text)} for _, text in both]
     en, zh = (read_prose(_FIELD.sub(_placeholder, text)) for _, text in both)
-    what = [message for message, _ in (*differences(en, zh), *wrong_terms(en.words, zh.words, lesson))]
+    what = [message for message, _ in (*differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson))]
     if fields[0] != fields[1]:
         what.insert(0, f"placeholders differ, en: {_list(fields[0])}; zh: {_list(fields[1])}")
     for language, prose in (("en", en), ("zh", zh)):

@@ -61,12 +61,12 @@ r"""
 **先猜一猜**：*s* 从 1 增大到 1000000，右边四根橙色的柱子会怎样？先选，再拖。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     idle_slider,
     size=(10, 3.6),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    scale=Slider(1e-6, 1e6, 10**0.25, 1.0, label=Text(en="s", zh="s"), log=True),
+    scale=Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True),
 )
 
 # %% [markdown] lang="en"

@@ -100,7 +100,7 @@ r"""
 Panel(
     saturation,
     size=(10, 3.8),
-    scale=Slider(0.1, 100, 10**0.1, 1.0, label=Text(en="size of the inputs", zh="输入的大小"), log=True),
+    scale=Slider(0.1, 100, 10**0.1, value=1.0, label=Text(en="size of the inputs", zh="输入的大小"), log=True),
     normalize=Toggle(False, label=Text(en="standardize first", zh="先标准化")),
 )
 
@@ -157,14 +157,14 @@ r"""
 **猜一猜**：现在选批量归一化（BatchNorm），也就是每乘一次矩阵，就让每个特征在小批量里归一化一次（层归一化是每个样本沿自己的特征归一化，见第 02 课）。把权重从 0.1 拖到 10，放大 100 倍，这些直方图会怎样？
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     signals_through_layers,
     size=(10, 4.4),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
     norm=Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
-    gain=Slider(0.1, 10, 10**0.1, 1.0, label=Text(en="weights", zh="权重的大小"), log=True),
-    depth=Slider(5, 40, 5, 20, label=Text(en="layers", zh="层数")),
+    gain=Slider(0.1, 10, 10**0.1, value=1.0, label=Text(en="weights", zh="权重的大小"), log=True),
+    depth=Slider(5, 40, 5, value=20, label=Text(en="layers", zh="层数")),
     activation=Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
 )
 

@@ -136,15 +136,15 @@ r"""
 **先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     poke_one_number,
     size=(10, 5),
     guess=Choice({"1": 1, "9": 9, "18": 18, "72": 72}, None, label=Text(en="your guess", zh="你的猜测")),
     layer=Choice(CHOICES, "batch", label=Text(en="layer", zh="层")),
-    push=Slider(0, 1000, 1, 0, label=Text(en="push", zh="推多少")),
-    cell=Slider(0, 35, 1, 13, label=Text(en="which number", zh="推哪个数")),
-    samples=Slider(1, 3, 1, 2, label=Text(en="samples N", zh="样本数 N")),
+    push=Slider(0, 1000, 1, value=0, label=Text(en="push", zh="推多少")),
+    cell=Slider(0, 35, 1, value=13, label=Text(en="which number", zh="推哪个数")),
+    samples=Slider(1, 3, 1, value=2, label=Text(en="samples N", zh="样本数 N")),
     paint=Toggle(False, label=Text(en="paint the groups by formula", zh="按公式给各组涂色")),
 )
 
@@ -275,8 +275,8 @@ r"""
 Panel(
     layout_trap,
     size=(10, 3.6),
-    length=Slider(2, 5, 1, 3, label=Text(en="length L", zh="长度 L")),
-    channels=Slider(2, 5, 1, 4, label=Text(en="features C", zh="特征数 C")),
+    length=Slider(2, 5, 1, value=3, label=Text(en="length L", zh="长度 L")),
+    channels=Slider(2, 5, 1, value=4, label=Text(en="features C", zh="特征数 C")),
     transpose=Toggle(False, label=Text(en="transpose first", zh="先转置")),
 )
 
@@ -303,7 +303,7 @@ digits = load_digits()[0][:8].unsqueeze(1) / 16  # (N, 1, H, W)
 Panel(
     dimmed_digit(digits),
     size=(10, 4),
-    brightness=Slider(0.05, 1, 0.05, 1.0, label=Text(en="brightness of n = 2", zh="n = 2 的亮度")),
+    brightness=Slider(0.05, 1, 0.05, value=1.0, label=Text(en="brightness of n = 2", zh="n = 2 的亮度")),
 )
 
 # %% [markdown] lang="en"

@@ -158,13 +158,13 @@ r"""
 **先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再把“动量”调到 0.99，“步数”保持 20。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     two_readings,
     size=(10, 4.6),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    momentum=Slider(0.01, 0.99, 0.01, 0.5, label=Text(en="momentum", zh="动量")),
-    steps=Slider(1, 500, 1, 20, label=Text(en="steps", zh="步数")),
+    momentum=Slider(0.01, 0.99, 0.01, value=0.5, label=Text(en="momentum", zh="动量")),
+    steps=Slider(1, 500, 1, value=20, label=Text(en="steps", zh="步数")),
 )
 
 # %% [markdown] lang="en"
@@ -241,8 +241,10 @@ Panel(
     drifting_mean,
     size=(10, 3.8),
     drift=Choice(DRIFTS, "jump", label=Text(en="true mean", zh="真实均值")),
-    momentum=Slider(0.001, 1.0, 10**0.1, 0.1, label=Text(en="momentum (PyTorch)", zh="动量（PyTorch）"), log=True),
-    batch_size=Slider(2, 128, 2, 8, label=Text(en="batch size", zh="批量大小")),
+    momentum=Slider(
+        0.001, 1.0, 10**0.1, value=0.1, label=Text(en="momentum (PyTorch)", zh="动量（PyTorch）"), log=True
+    ),
+    batch_size=Slider(2, 128, 2, value=8, label=Text(en="batch size", zh="批量大小")),
 )
 
 # %% [markdown] lang="en"

@@ -126,13 +126,13 @@ r"""
 **先猜一猜**：m = 2 时，另一个数是 0。$x_1$ 从 0.1 变到 1000，它的输出会怎样？先选，再把 m 调到 2，然后拖动。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     saturating_batch,
     size=(10, 4.2),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    m=Slider(1, 32, 1, 32, label=Text(en="m", zh="m")),
-    x=Slider(0.1, 1000, 10**0.1, 0.1, label=Text(en="x₁", zh="x₁"), log=True),
+    m=Slider(1, 32, 1, value=32, label=Text(en="m", zh="m")),
+    x=Slider(0.1, 1000, 10**0.1, value=0.1, label=Text(en="x₁", zh="x₁"), log=True),
 )
 
 # %%
@@ -444,8 +444,8 @@ $$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
 Panel(
     estimate_spread,
     size=(10, 4),
-    images=Slider(2, 32, 2, 4, label=Text(en="images N", zh="图像数 N"), log=True),
-    side=Slider(1, 14, 1, 1, label=Text(en="height = width", zh="高 = 宽")),
+    images=Slider(2, 32, 2, value=4, label=Text(en="images N", zh="图像数 N"), log=True),
+    side=Slider(1, 14, 1, value=1, label=Text(en="height = width", zh="高 = 宽")),
     alike=Toggle(False, label=Text(en="neighbours alike", zh="相邻像素相似")),
 )
 

@@ -122,12 +122,12 @@ r"""
 **先猜一猜**：有一种公式除以“标准差 + ε”，也就是把 ε 放在根号外面。σ 取多少时，它恰好是对的？选好之后，σ = 1 左边的曲线才会出现。再拖动 σ，看橙色的曲线。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     blind_comparison,
     size=(10, 4.4),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    sigma=Slider(1e-6, 1e4, 10**0.1, 1.0, label=Text(en="σ", zh="σ"), log=True),
+    sigma=Slider(1e-6, 1e4, 10**0.1, value=1.0, label=Text(en="σ", zh="σ"), log=True),
     dtype=Choice({name: name for name in DTYPES}, "float64", label=Text(en="dtype", zh="数据类型")),
 )
 
@@ -246,7 +246,7 @@ gammas = [value for name, value in minilm_layer_norms().items() if name.endswith
 Panel(
     trained_scales(gammas),
     size=(10, 3.8),
-    place=Slider(0, 12, 1, 0, label=Text(en="norm, from 0", zh="第几个，从 0 数起")),
+    place=Slider(0, 12, 1, value=0, label=Text(en="norm, from 0", zh="第几个，从 0 数起")),
 )
 
 # %% [markdown] lang="en"

@@ -130,15 +130,15 @@ r"""
 **先猜一猜**：两步都做完之后，层归一化的 300 个输出组成什么形状？先选，再把“步骤”拖到 2。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     circle_and_sphere,
     size=(10, 4.6),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    steps=Slider(0, 2, 0.1, 0, label=Text(en="steps", zh="步骤")),
-    shift=Slider(0, 10, 0.5, 0, label=Text(en="shift", zh="平移")),
-    tilt=Slider(-90, 90, 5, 25, label=Text(en="tilt", zh="俯仰")),
-    turn=Slider(-180, 180, 10, 20, label=Text(en="turn", zh="旋转")),
+    steps=Slider(0, 2, 0.1, value=0, label=Text(en="steps", zh="步骤")),
+    shift=Slider(0, 10, 0.5, value=0, label=Text(en="shift", zh="平移")),
+    tilt=Slider(-90, 90, 5, value=25, label=Text(en="tilt", zh="俯仰")),
+    turn=Slider(-180, 180, 10, value=20, label=Text(en="turn", zh="旋转")),
 )
 
 # %% [markdown] lang="en"
@@ -192,8 +192,8 @@ $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 Panel(
     mean_and_rms,
     size=(10, 4.6),
-    scale=Slider(0.2, 2, 0.2, 1, label=Text(en="scale", zh="缩放")),
-    shift=Slider(-5, 5, 0.5, 0, label=Text(en="shift", zh="平移")),
+    scale=Slider(0.2, 2, 0.2, value=1, label=Text(en="scale", zh="缩放")),
+    shift=Slider(-5, 5, 0.5, value=0, label=Text(en="shift", zh="平移")),
 )
 
 # %% [markdown] lang="en"

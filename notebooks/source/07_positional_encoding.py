@@ -130,14 +130,14 @@ d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，�
 **先猜一猜**：底数取 1 时，所有指针一样快，每走一个位置转 1 弧度。位置 1、6、22、44 中，哪一个与位置 0 最相似？先选好答案，再把“底数”拖到 1，把“平移”拖到你选的位置。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     clocks,
     size=(10, 4.8),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    position=Slider(0, 500, 1, 0, label=Text(en="position", zh="位置")),
-    shift=Slider(0, 128, 1, 10, label=Text(en="shift", zh="平移")),
-    base=Slider(1.0, 100000.0, 10**0.5, 10000.0, label=Text(en="base", zh="底数"), log=True),
+    position=Slider(0, 500, 1, value=0, label=Text(en="position", zh="位置")),
+    shift=Slider(0, 128, 1, value=10, label=Text(en="shift", zh="平移")),
+    base=Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
 )
 
 # %% [markdown] lang="en"
@@ -209,11 +209,11 @@ $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omeg
 Panel(
     position_table,
     size=(10, 5),
-    length=Slider(10, 200, 10, 50, label=Text(en="L", zh="L")),
-    d_model=Slider(16, 512, 16, 128, label=Text(en="d", zh="d")),
-    base=Slider(1.0, 100000.0, 10**0.5, 10000.0, label=Text(en="base", zh="底数"), log=True),
-    row=Slider(0, 199, 1, 20, label=Text(en="row", zh="行")),
-    column=Slider(0, 511, 1, 24, label=Text(en="column", zh="列")),
+    length=Slider(10, 200, 10, value=50, label=Text(en="L", zh="L")),
+    d_model=Slider(16, 512, 16, value=128, label=Text(en="d", zh="d")),
+    base=Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
+    row=Slider(0, 199, 1, value=20, label=Text(en="row", zh="行")),
+    column=Slider(0, 511, 1, value=24, label=Text(en="column", zh="列")),
     apart=Toggle(False, label=Text(en="sines before cosines", zh="先正弦，后余弦")),
 )
 
@@ -545,7 +545,7 @@ BERT 一类的模型像学习别的权重一样学习这张表。MiniLM 的表�
 Panel(
     learned_positions(minilm_positions()),
     size=(10, 4.2),
-    position=Slider(0, 511, 1, 100, label=Text(en="position", zh="位置")),
+    position=Slider(0, 511, 1, value=100, label=Text(en="position", zh="位置")),
 )
 
 # %% [markdown] lang="en"

@@ -132,15 +132,15 @@ r"""
 **先猜一猜**：没有门的 ReLU，等高线是直的。什么能让它变弯：换成 GELU 那样光滑的 f，还是加上门，哪怕 f 选“无”？先选，再动手试。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     contours,
     size=(10, 4.2),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
     activation=Choice(CHOICES, "relu", label=Text(en="activation f", zh="激活函数 f")),
     gate=Toggle(False, label=Text(en="gate: multiply by v", zh="门控：乘以 v")),
-    gate_angle=Slider(-180, 180, 15, 0, label=Text(en="angle of u", zh="u 的角度")),
-    value_angle=Slider(-180, 180, 15, 90, label=Text(en="angle of v", zh="v 的角度")),
+    gate_angle=Slider(-180, 180, 15, value=0, label=Text(en="angle of u", zh="u 的角度")),
+    value_angle=Slider(-180, 180, 15, value=90, label=Text(en="angle of v", zh="v 的角度")),
 )
 
 # %% [markdown] lang="en"
@@ -201,7 +201,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(activation_curves, size=(10, 3.8), beta=Slider(0.0, 10.0, 0.1, 1.0, label=Text(en="β", zh="β")))
+Panel(activation_curves, size=(10, 3.8), beta=Slider(0.0, 10.0, 0.1, value=1.0, label=Text(en="β", zh="β")))
 
 # %% [markdown] lang="en"
 r"""

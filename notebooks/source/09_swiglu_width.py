@@ -108,8 +108,8 @@ n 个方格，每 m 个为一个分块（tile），需要几块？原始笔记�
 Panel(
     rounding_tiles,
     size=(10, 1.2),
-    n=Slider(0, 24, 1, 13, label=Text(en="n", zh="n")),
-    m=Slider(1, 8, 1, 5, label=Text(en="m", zh="m")),
+    n=Slider(0, 24, 1, value=13, label=Text(en="n", zh="n")),
+    m=Slider(1, 8, 1, value=5, label=Text(en="m", zh="m")),
 )
 
 # %% [markdown] lang="en"
@@ -156,12 +156,12 @@ r"""
 **先猜一猜**：哪些 `multiple_of` 能让 10922 变成 11008？是只有 256，是不超过 256 的 2 的幂，是 11008 的一部分因数（不只是 2 的幂），还是它的所有因数？先选，再拖动滑块，最后勾选“全试一遍”（4 的倍数，到 704 为止）。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     width_detective,
     size=(10, 4.4),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    multiple_of=Slider(FIRST, LAST, STEP, 64, label="multiple_of"),
+    multiple_of=Slider(FIRST, LAST, STEP, value=64, label="multiple_of"),
     try_all=Toggle(False, label=Text(en="try all", zh="全试一遍")),
 )
 
@@ -203,9 +203,9 @@ r"""
 Panel(
     gated_width,
     size=(10, 3.6),
-    d_model=Slider(256, 8192, 256, 4096, label="d_model"),
-    multiple_of=Slider(1, 1024, 2, 256, label="multiple_of", log=True),
-    multiplier=Slider(0.5, 1.5, 0.1, 1.0, label="multiplier"),
+    d_model=Slider(256, 8192, 256, value=4096, label="d_model"),
+    multiple_of=Slider(1, 1024, 2, value=256, label="multiple_of", log=True),
+    multiplier=Slider(0.5, 1.5, 0.1, value=1.0, label="multiplier"),
 )
 
 # %% [markdown] lang="en"

@@ -109,12 +109,12 @@ r"""
 **因果掩码**（causal mask）让每个词元只能看到自己和前面的词元；它给其余的得分加上 −∞，所以那些权重为 0。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，把“词元”从 0 拖到 3。“字母”先不要动。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     poke_one_token,
     size=(10, 4.2),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    token=Slider(0, 7, 1, 0, label=Text(en="token", zh="词元")),
+    token=Slider(0, 7, 1, value=0, label=Text(en="token", zh="词元")),
     mask=Choice({name: key for key, name in MASKS.items()}, "none", label=Text(en="mask", zh="掩码")),
     polarity=Choice({name: key for key, name in POLARITIES.items()}, "off", label=Text(en="letters", zh="字母")),
 )
@@ -271,9 +271,9 @@ reading = minilm_reading()
 Panel(
     attention_map(reading.pieces, reading.attention),
     size=(10, 4.6),
-    layer=Slider(0, 5, 1, 0, label=Text(en="layer", zh="层")),
-    head=Slider(0, 11, 1, 0, label=Text(en="head", zh="头")),
-    row=Slider(0, len(reading.pieces) - 1, 1, min(8, len(reading.pieces) - 1), label=Text(en="row", zh="行")),
+    layer=Slider(0, 5, 1, value=0, label=Text(en="layer", zh="层")),
+    head=Slider(0, 11, 1, value=0, label=Text(en="head", zh="头")),
+    row=Slider(0, len(reading.pieces) - 1, 1, value=min(8, len(reading.pieces) - 1), label=Text(en="row", zh="行")),
 )
 
 # %%

@@ -138,12 +138,12 @@ r"""
 **先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选，再拖动“深度”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     pre_and_post,
     size=(10, 4),
     guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    depth=Slider(3, 48, 2, 3, label=Text(en="depth", zh="深度"), log=True),
+    depth=Slider(3, 48, 2, value=3, label=Text(en="depth", zh="深度"), log=True),
 )
 
 # %% [markdown] lang="en"
@@ -198,7 +198,7 @@ reading = minilm_reading()
 Panel(
     sentence_through_layers(reading.pieces, reading.sizes()),
     size=(10, 4.6),
-    layer=Slider(0, 5, 1, 5, label=Text(en="layer", zh="层")),
+    layer=Slider(0, 5, 1, value=5, label=Text(en="layer", zh="层")),
 )
 
 # %%

@@ -126,7 +126,7 @@ r"""
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     guess_then_bytes,
     size=(10, 3.0),
@@ -173,7 +173,7 @@ Panel(
     lying_watch,
     size=(10, 4.2),
     watch=Choice(WATCHES, "honest", label=Text(en="watch", zh="计时方式")),
-    megabytes=Slider(1, 128, 2, 32, label="MB", log=True),
+    megabytes=Slider(1, 128, 2, value=32, label="MB", log=True),
 )
 
 # %% [markdown] lang="en"
@@ -282,7 +282,7 @@ from blocklab.timing.measured_bytes import from_recording, measured_here, record
 measured = from_recording(recording())
 yours = measured_here() if fused.available() else None
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 Panel(
     against_the_roof(measured, yours),
     size=(10, 3.6),
@@ -468,7 +468,7 @@ r"""
 面板里有前馈层的三个矩阵乘法，最后一个出自反向传播；x 是 `(tokens, 4096)`，w1 是 `(hidden, 4096)`，w2 是 `(4096, hidden)`。**先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 from blocklab.lessons.cuda_timing.aligned_widths import ROLES, RULES, SHOWN, aligned_widths
 
 Panel(
@@ -477,8 +477,8 @@ Panel(
     guess=Choice(RULES, None, label=Text(en="your guess", zh="你的猜测")),
     role=Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
     shown=Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
-    hidden=Slider(10848, 11008, 1, 10922, label=Text(en="hidden width", zh="隐藏层宽度")),
-    tokens=Slider(128, 8192, 2, 8192, label=Text(en="tokens", zh="词元数"), log=True),
+    hidden=Slider(10848, 11008, 1, value=10922, label=Text(en="hidden width", zh="隐藏层宽度")),
+    tokens=Slider(128, 8192, 2, value=8192, label=Text(en="tokens", zh="词元数"), log=True),
     dtype=Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
 )
 

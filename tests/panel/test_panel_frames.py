@@ -338,7 +338,7 @@ def test_panels_sweep_shows_what_drawing_from_nothing_shows(picture):
 
         return said
 
-    panel = Panel(with_line, size=(4, 3), k=Slider(0, 5, 1, 2), flag=Toggle(False))
+    panel = Panel(with_line, size=(4, 3), k=Slider(0, 5, 1, value=2), flag=Toggle(False))
     for values, line in panel.sweep():
         assert line == f"{values['k']}, {values['flag']}"
         frame = panel.canvas.frame().copy()

@@ -23,7 +23,8 @@ def picture(figure):
     return update
 
 def make():
-    return Panel(picture, (3, 2), height=Slider(0, 10, 1, 3), tone=Choice({"a": 1, "b": 2}, None), flag=Toggle(False))
+    return Panel(
+        picture, (3, 2), height=Slider(0, 10, 1, value=3), tone=Choice({"a": 1, "b": 2}, None), flag=Toggle(False))
 
 def counts():
     gc.collect()

@@ -36,53 +36,53 @@ def says(*lines):
 
 REFUSED = {
     # No number, or one that nothing can be made of
-    "start None": (lambda: Slider(None, 1, 1, 0), TypeError, "finite number for start, got None"),
-    "stop text": (lambda: Slider(0, "10", 1, 0), TypeError, "for stop, got '10'"),
-    "step True": (lambda: Slider(0, 10, True, 0), TypeError, "for step, got True"),
-    "step NaN": (lambda: Slider(0, 10, NAN, 0), TypeError, "for step, got nan"),
-    "start -inf": (lambda: Slider(-INF, 10, 1, 0), TypeError, "for start, got -inf"),
-    "complex": (lambda: Slider(0, 1j, 1, 0), TypeError, "for stop, got 1j"),
-    "Decimal": (lambda: Slider(Decimal(0), 1, 1, 0), TypeError, "got Decimal"),
-    "a tensor": (lambda: Slider(torch.zeros(()), 1, 1, 0), TypeError, r"got tensor\(0.\)"),
-    "an array": (lambda: Slider(np.zeros((40, 40)), 1, 1, 0), TypeError, "got array"),
-    "a list": (lambda: Slider([0], 1, 1, 0), TypeError, r"got \[0\]"),
-    "no repr": (lambda: Slider(Silent(), 1, 1, 0), TypeError, "got a Silent without a repr"),
-    "a very large int": (lambda: Slider(0, 10**400, 1, 0), TypeError, "for stop, got 1000"),
-    "beyond a browser": (lambda: Slider(0, 2**60, 2**50, 0), ValueError, r"up to 2\*\*53"),
-    "beyond floats": (lambda: Slider(-1e308, 1e308, 1e307, 0.0), ValueError, r"up to 2\*\*53"),
+    "start None": (lambda: Slider(None, 1, 1, value=0), TypeError, "finite number for start, got None"),
+    "stop text": (lambda: Slider(0, "10", 1, value=0), TypeError, "for stop, got '10'"),
+    "step True": (lambda: Slider(0, 10, True, value=0), TypeError, "for step, got True"),
+    "step NaN": (lambda: Slider(0, 10, NAN, value=0), TypeError, "for step, got nan"),
+    "start -inf": (lambda: Slider(-INF, 10, 1, value=0), TypeError, "for start, got -inf"),
+    "complex": (lambda: Slider(0, 1j, 1, value=0), TypeError, "for stop, got 1j"),
+    "Decimal": (lambda: Slider(Decimal(0), 1, 1, value=0), TypeError, "got Decimal"),
+    "a tensor": (lambda: Slider(torch.zeros(()), 1, 1, value=0), TypeError, r"got tensor\(0.\)"),
+    "an array": (lambda: Slider(np.zeros((40, 40)), 1, 1, value=0), TypeError, "got array"),
+    "a list": (lambda: Slider([0], 1, 1, value=0), TypeError, r"got \[0\]"),
+    "no repr": (lambda: Slider(Silent(), 1, 1, value=0), TypeError, "got a Silent without a repr"),
+    "a very large int": (lambda: Slider(0, 10**400, 1, value=0), TypeError, "for stop, got 1000"),
+    "beyond a browser": (lambda: Slider(0, 2**60, 2**50, value=0), ValueError, r"up to 2\*\*53"),
+    "beyond floats": (lambda: Slider(-1e308, 1e308, 1e307, value=0.0), ValueError, r"up to 2\*\*53"),
     # Stops that are none, do not fit or cannot be told apart
-    "step 0": (lambda: Slider(0, 10, 0, 0), ValueError, "step > 0, got 0"),
-    "step negative": (lambda: Slider(0, 10, -1, 0), ValueError, "step > 0, got -1"),
-    "turned round": (lambda: Slider(10, 0, 1, 5), ValueError, "start < stop, got 10 and 0"),
-    "empty": (lambda: Slider(3, 3, 1, 3), ValueError, "start < stop, got 3 and 3"),
-    "stop between steps": (lambda: Slider(0, 10, 4, 0), ValueError, "that steps of 4 from 0 reach, got 10"),
-    "step too wide": (lambda: Slider(0, 10, 100, 0), ValueError, "that steps of 100 from 0 reach, got 10"),
-    "a million stops": (lambda: Slider(0.0, 1.0, 1e-9, 0.0), ValueError, "at most 100000 stops"),
-    "a tiny step": (lambda: Slider(0.0, 1.0, 5e-324, 0.0), ValueError, "at most 100000 stops"),
-    "dust of a step": (lambda: Slider(1e12, 1e12 + 1, 0.125, 1e12), ValueError, "tells its stops apart"),
-    "log from 0": (lambda: Slider(0, 8, 2, 0, log=True), ValueError, "start > 0 and step > 1"),
-    "log from below": (lambda: Slider(-8, 8, 2, 1, log=True), ValueError, "start > 0 and step > 1"),
-    "log step 1": (lambda: Slider(1, 8, 1, 1, log=True), ValueError, "start > 0 and step > 1"),
-    "log step below 1": (lambda: Slider(1, 8, 0.5, 1, log=True), ValueError, "start > 0 and step > 1"),
-    "log stop between": (lambda: Slider(1, 10, 2, 1, log=True), ValueError, "reach, got 10"),
-    "log step of dust": (lambda: Slider(1.0, 8.0, 1 + 1e-12, 1.0, log=True), ValueError, "at most 100000 stops"),
-    "log no bool": (lambda: Slider(1, 8, 2, 1, None, "yes"), TypeError, "True or False for log, got 'yes'"),
-    "log 1": (lambda: Slider(1, 8, 2, 1, log=1), TypeError, "True or False for log, got 1"),
+    "step 0": (lambda: Slider(0, 10, 0, value=0), ValueError, "step > 0, got 0"),
+    "step negative": (lambda: Slider(0, 10, -1, value=0), ValueError, "step > 0, got -1"),
+    "turned round": (lambda: Slider(10, 0, 1, value=5), ValueError, "start < stop, got 10 and 0"),
+    "empty": (lambda: Slider(3, 3, 1, value=3), ValueError, "start < stop, got 3 and 3"),
+    "stop between steps": (lambda: Slider(0, 10, 4, value=0), ValueError, "that steps of 4 from 0 reach, got 10"),
+    "step too wide": (lambda: Slider(0, 10, 100, value=0), ValueError, "that steps of 100 from 0 reach, got 10"),
+    "a million stops": (lambda: Slider(0.0, 1.0, 1e-9, value=0.0), ValueError, "at most 100000 stops"),
+    "a tiny step": (lambda: Slider(0.0, 1.0, 5e-324, value=0.0), ValueError, "at most 100000 stops"),
+    "dust of a step": (lambda: Slider(1e12, 1e12 + 1, 0.125, value=1e12), ValueError, "tells its stops apart"),
+    "log from 0": (lambda: Slider(0, 8, 2, value=0, log=True), ValueError, "start > 0 and step > 1"),
+    "log from below": (lambda: Slider(-8, 8, 2, value=1, log=True), ValueError, "start > 0 and step > 1"),
+    "log step 1": (lambda: Slider(1, 8, 1, value=1, log=True), ValueError, "start > 0 and step > 1"),
+    "log step below 1": (lambda: Slider(1, 8, 0.5, value=1, log=True), ValueError, "start > 0 and step > 1"),
+    "log stop between": (lambda: Slider(1, 10, 2, value=1, log=True), ValueError, "reach, got 10"),
+    "log step of dust": (lambda: Slider(1.0, 8.0, 1 + 1e-12, value=1.0, log=True), ValueError, "at most 100000 stops"),
+    "log no bool": (lambda: Slider(1, 8, 2, value=1, log="yes"), TypeError, "True or False for log, got 'yes'"),
+    "log 1": (lambda: Slider(1, 8, 2, value=1, log=1), TypeError, "True or False for log, got 1"),
     # The value it opens at
-    "value outside": (lambda: Slider(0, 10, 1, 11), ValueError, "from 0 to 10 in steps of 1, got 11"),
-    "value between": (lambda: Slider(0, 10, 2, 3), ValueError, "steps of 2, got 3"),
-    "value NaN": (lambda: Slider(0.0, 1.0, 0.1, NAN), ValueError, "got nan"),
-    "value inf": (lambda: Slider(0.0, 1.0, 0.1, INF), ValueError, "got inf"),
-    "value huge": (lambda: Slider(0.0, 1.0, 0.1, 10**400), ValueError, "got 1000"),
-    "value None": (lambda: Slider(0, 10, 1, None), TypeError, "a whole number .* got None"),
-    "value float for ints": (lambda: Slider(0, 10, 1, 1.0), TypeError, "a whole number .* got 1.0"),
-    "value array": (lambda: Slider(0.0, 1.0, 0.1, np.zeros(3)), TypeError, "got array"),
-    "log value below": (lambda: Slider(1, 8, 2, -1, log=True), ValueError, "got -1"),
+    "value outside": (lambda: Slider(0, 10, 1, value=11), ValueError, "from 0 to 10 in steps of 1, got 11"),
+    "value between": (lambda: Slider(0, 10, 2, value=3), ValueError, "steps of 2, got 3"),
+    "value NaN": (lambda: Slider(0.0, 1.0, 0.1, value=NAN), ValueError, "got nan"),
+    "value inf": (lambda: Slider(0.0, 1.0, 0.1, value=INF), ValueError, "got inf"),
+    "value huge": (lambda: Slider(0.0, 1.0, 0.1, value=10**400), ValueError, "got 1000"),
+    "value None": (lambda: Slider(0, 10, 1, value=None), TypeError, "a whole number .* got None"),
+    "value float for ints": (lambda: Slider(0, 10, 1, value=1.0), TypeError, "a whole number .* got 1.0"),
+    "value array": (lambda: Slider(0.0, 1.0, 0.1, value=np.zeros(3)), TypeError, "got array"),
+    "log value below": (lambda: Slider(1, 8, 2, value=-1, log=True), ValueError, "got -1"),
     # Labels
-    "label number": (lambda: Slider(0, 1, 1, 0, 5), TypeError, "a Text or a str for a label, got 5"),
+    "label number": (lambda: Slider(0, 1, 1, value=0, label=5), TypeError, "a Text or a str for a label, got 5"),
     "label bytes": (lambda: Toggle(True, b"on"), TypeError, "got b'on'"),
     "label empty": (lambda: Toggle(True, " "), ValueError, "a label that says something, got ' '"),
-    "label True for log": (lambda: Slider(1, 9, 2, 1, True), TypeError, "for a label, got True"),
+    "label True for log": (lambda: Slider(1, 9, 2, value=1, label=True), TypeError, "for a label, got True"),
     # Choices and toggles
     "options a list": (lambda: Choice(["a", "b"], "a"), TypeError, r"a dict from labels to values, got \['a', 'b'\]"),
     "options None": (lambda: Choice(None, None), TypeError, "a dict from labels to values, got None"),
@@ -155,7 +155,9 @@ MOVES = {
 @pytest.mark.parametrize(("move", "error", "said"), MOVES.values(), ids=MOVES)
 @pytest.mark.parametrize("shown", [True, False], ids=["shown", "not shown"])
 def test_a_refused_move_moves_nothing(move, error, said, shown):
-    panel = Panel(picture, (3, 2), height=Slider(0, 10, 1, 3), tone=Choice({"a": 1, "b": 2}, None), flag=Toggle(False))
+    panel = Panel(
+        picture, (3, 2), height=Slider(0, 10, 1, value=3), tone=Choice({"a": 1, "b": 2}, None), flag=Toggle(False)
+    )
     frame = bytes(panel.image.value) if shown else None
     with pytest.raises(error, match=said) as raised:
         move(panel)
@@ -179,8 +181,8 @@ def test_arrays_and_tensors_are_values_like_any_other():
 
 
 def test_fractions_and_numpys_numbers_are_numbers():
-    assert Slider(Fraction(0), Fraction(1), Fraction(1, 4), Fraction(1, 2)).default == 0.5
-    slider = Slider(np.int64(0), np.int64(10), np.int64(2), np.int64(4))
+    assert Slider(Fraction(0), Fraction(1), Fraction(1, 4), value=Fraction(1, 2)).default == 0.5
+    slider = Slider(np.int64(0), np.int64(10), np.int64(2), value=np.int64(4))
     assert type(slider.at(1)) is int
 
 
@@ -193,7 +195,7 @@ def test_a_picture_leaves_the_controls_of_its_own_panel_alone():
 
         return update
 
-    panel = Panel(restless, (3, 2), height=Slider(0, 10, 1, 3))
+    panel = Panel(restless, (3, 2), height=Slider(0, 10, 1, value=3))
     with pytest.raises(RuntimeError, match="leave the controls of its own panel"):
         panel.move(height=4)
     assert "leave the controls" in panel.line
@@ -211,7 +213,7 @@ def test_an_error_may_say_anything(said):
 
         return update
 
-    panel = Panel(failing, (3, 2), height=Slider(0, 10, 1, 3))
+    panel = Panel(failing, (3, 2), height=Slider(0, 10, 1, value=3))
     assert panel.view
     with pytest.raises(ValueError):
         panel.move(height=4)

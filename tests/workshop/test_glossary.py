@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from workshop import glossary_page
+from workshop.glossary import read_glossary
+from workshop.parity import check_lesson
 from workshop.problem import PublishError
 from workshop.project import Outline, Project
+from workshop.source import Lesson, Twins
 
 PROJECT = Project(Path(__file__).parents[2])
 OUTLINES = [Outline("01", "01_first", {"en": "01 First", "zh": "01 第一课"})]
@@ -33,26 +36,26 @@ def write(root, text):
 
 
 def messages(project):
-    return "\n".join(str(problem) for problem in glossary_page.check(project, OUTLINES))
+    return "\n".join(str(problem) for problem in glossary_page.check(project, OUTLINES, read_glossary(project)))
 
 
 def test_the_real_glossary_is_in_order():
-    assert glossary_page.check(PROJECT, PROJECT.outlines()) == []
-    assert len(glossary_page.read_terms(PROJECT)) > 40
+    assert glossary_page.check(PROJECT, PROJECT.outlines(), read_glossary(PROJECT)) == []
+    assert len(read_glossary(PROJECT).terms) > 40
 
 
 def test_each_page_shows_both_words_and_its_own_meaning(project):
     glossary_page.build(project, OUTLINES)
-    terms = glossary_page.read_terms(project)
+    terms = read_glossary(project).terms
     en, zh = (glossary_page.compose(terms, OUTLINES, language).cells[1].source for language in ("en", "zh"))
     assert en.startswith("## [01 First](01_first.ipynb)")
     assert "| mean | 均值 | The sum" in en
     assert "| 均值 | mean | 总和" in zh
-    assert glossary_page.check(project, OUTLINES) == []
+    assert glossary_page.check(project, OUTLINES, read_glossary(project)) == []
 
 
 def test_a_bar_in_a_meaning_does_not_end_its_cell(project):
-    page = glossary_page.compose(glossary_page.read_terms(project), OUTLINES, "en")
+    page = glossary_page.compose(read_glossary(project).terms, OUTLINES, "en")
     assert r"the count \| here" in page.cells[1].source
 
 
@@ -85,4 +88,48 @@ def test_a_word_that_stands_twice_is_named(project):
 def test_a_missing_field_is_named(project):
     write(project.root, ROW.replace('zh = "均值"\n', "", 1))
     with pytest.raises(PublishError, match=r"term 1 .*: zh"):
-        glossary_page.read_terms(project)
+        read_glossary(project)
+
+
+# What texts are held to
+
+
+RULES = """asks = { "means?" = "均值" }
+unused = [{ zh = "平均数", write = "均值", unless = "[Mm]edian" }, { en = "averages", write = "'means'" }]
+once = ["平均值"]
+"""
+EARLY = 'early = [{ zh = "均值", write = "平均" }]'
+
+
+@pytest.mark.parametrize(
+    ("en", "zh", "wrong"),
+    [
+        ("Its Means", "它", ["'Means' asks for 均值"]),
+        ("its meaning", "意思", []),
+        ("its", "平均数", ["平均数 is not used: 均值"]),
+        ("no median", "平均数", []),
+        ("the averages", "它", ["'averages' is not used: 'means'"]),
+    ],
+)
+@pytest.mark.parametrize("text", [ROW + RULES, RULES + ROW], ids=["in a term", "outside the terms"])
+def test_texts_are_held_to_the_rules_in_the_table(project, text, en, zh, wrong):
+    write(project.root, text)
+    assert [message for message, _ in read_glossary(project).wrong_terms(en, zh, 1)] == wrong
+
+
+def test_a_word_may_be_too_early(project):
+    write(project.root, ROW + EARLY)
+    wrong = {lesson: read_glossary(project).wrong_terms("its", "均值", lesson) for lesson in (0, 1, 2, None)}
+    assert wrong == {0: [("before lesson 1 it is 平均, not 均值", "均值")], 1: [], 2: [], None: []}
+
+
+def test_a_word_of_other_books_is_shown_once(project):
+    write(project.root, ROW + RULES)
+    twins = [Twins(f"top-{n}", n, "its", "均值（平均值）") for n in (1, 2)]
+    [problem] = check_lesson(Lesson("01_first", "01_first.py", tuple(twins)), read_glossary(project))
+    assert "平均值 stands 2 times in the lesson; once is enough" in str(problem)
+
+
+def test_without_the_table_no_word_is_asked_for(project):
+    project.sources.joinpath("glossary.toml").unlink()
+    assert read_glossary(project).wrong_terms("variance", "均值", 1) == []

@@ -25,9 +25,9 @@ def small_lesson():
     return new_notebook(
         cells=[
             new_markdown_cell("# 01 Means\n\nWhat is $\\mu$? See [the map](00_start_here.ipynb)."),
-            new_code_cell("Panel(other)", outputs=[]),
+            new_code_cell("other.panel()", metadata={"tags": ["panel"]}, outputs=[picture]),
             new_markdown_cell("## A panel\n\n**Predict first.** How many move?"),
-            new_code_cell("Panel(poke, guess=Choice(GUESSES, None))", outputs=[picture]),
+            new_code_cell("poke.panel()", metadata={"tags": ["panel", "guess"]}, outputs=[picture]),
             new_markdown_cell("Text between.\n\n## Exercise: a mean\n\nWrite it.\n\n$$\\frac{1}{2}$$"),
             new_markdown_cell(
                 "## Three closing questions\n\n1. How many?\n\n<details><summary>Answer</summary>\n\n1. Seven.\n\n"

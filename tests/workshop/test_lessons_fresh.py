@@ -7,11 +7,13 @@ import pytest
 
 from blocklab.language import LANGUAGES
 from workshop import build, check, exercises, fresh, parity, texts
+from workshop.glossary import read_glossary
 from workshop.project import Project
 from workshop.source import Code, read_lesson
 
 PROJECT = Project(Path(__file__).parents[2])
 OUTLINES = PROJECT.outlines()
+GLOSSARY = read_glossary(PROJECT)
 CLAIMS = tomllib.loads((Path(__file__).parents[1] / "data" / "claims.toml").read_text("utf-8"))
 
 each_lesson = pytest.mark.parametrize("outline", OUTLINES, ids=lambda outline: outline.stem)
@@ -30,7 +32,7 @@ def test_there_are_lessons():
 @each_lesson
 def test_both_languages_say_the_same(outline):
     lesson = read_lesson(PROJECT, outline.stem)
-    nothing(parity.check_lesson(lesson) + texts.check_code(lesson))
+    nothing(parity.check_lesson(lesson, GLOSSARY) + texts.check_code(lesson, GLOSSARY))
 
 
 @each_lesson
@@ -59,7 +61,7 @@ def test_no_notebook_has_lost_its_source():
 
 
 def test_texts_of_the_package_agree():
-    nothing(texts.check_package(PROJECT))
+    nothing(texts.check_package(PROJECT, GLOSSARY))
 
 
 def test_the_readmes_list_the_lessons():

@@ -3,6 +3,7 @@
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from demo_lessons import MEANS, edit, make_project
@@ -12,14 +13,16 @@ from workshop.__main__ import main
 from workshop.address import Address, read_address
 from workshop.chinese import faults
 from workshop.fresh import check_code_length
-from workshop.glossary import wrong_terms
+from workshop.glossary import read_glossary
 from workshop.parity import check_lesson, check_twins
 from workshop.problem import PublishError
-from workshop.project import find_root
+from workshop.project import Project, find_root
 from workshop.prose import read_prose
 from workshop.source import Code, Twins, read_lesson
 from workshop.stamp import setup
 from workshop.texts import check_code, check_package
+
+WORDS = read_glossary(Project(Path(__file__).parents[2]))
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def means(project):
 
 def messages(project, stem="01_means"):
     lesson = read_lesson(project, stem)
-    return [str(problem) for problem in check_lesson(lesson) + check_code(lesson)]
+    return [str(problem) for problem in check_lesson(lesson, WORDS) + check_code(lesson, WORDS)]
 
 
 # The source
@@ -163,7 +166,7 @@ def test_a_difference_between_twins_is_named(project, means, old, new, message):
     ],
 )  # fmt: skip
 def test_good_twins_are_left_in_peace(en, zh):
-    assert check_twins(Twins("top-1", 1, en, zh), "a.py", 2) == []
+    assert check_twins(Twins("top-1", 1, en, zh), "a.py", WORDS, 2) == []
 
 
 def test_numbers_keep_their_signs_and_percents():
@@ -217,7 +220,7 @@ def test_typography_finds(line, part):
     ],
 )
 def test_typography_reads_markdown(text, part):
-    found = check_twins(Twins("top-1", 1, "", text), "a.py")
+    found = check_twins(Twins("top-1", 1, "", text), "a.py", WORDS)
     assert any(part in problem.what for problem in found)
 
 
@@ -226,7 +229,7 @@ def test_typography_reads_markdown(text, part):
     ["**批量归一化**（BN）是 `x`，占 90%。", "是 x̂ = 2，见 $x$、`y`。", "15–20 分钟……", "BatchNorm", "“均值”——方差"],
 )
 def test_typography_leaves_good_lines_in_peace(line):
-    assert check_twins(Twins("top-1", 1, line, line), "a.py") == []
+    assert check_twins(Twins("top-1", 1, line, line), "a.py", WORDS) == []
 
 
 @pytest.mark.parametrize(
@@ -247,7 +250,7 @@ def test_typography_leaves_good_lines_in_peace(line):
     ],
 )
 def test_the_glossary_finds(en, zh, part):
-    assert [message for message, _ in wrong_terms(en, zh, 2) if part in message]
+    assert [message for message, _ in WORDS.wrong_terms(en, zh, 2) if part in message]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +269,7 @@ def test_the_glossary_finds(en, zh, part):
     ],
 )
 def test_the_glossary_leaves_in_peace(en, zh, lesson):
-    assert wrong_terms(en, zh, lesson) == []
+    assert WORDS.wrong_terms(en, zh, lesson) == []
 
 
 # Texts in code
@@ -311,7 +314,7 @@ def test_texts_of_the_package_are_read(project):
     module = project.root / "lib" / "blocklab" / "pictures" / "cells.py"
     module.parent.mkdir(parents=True)
     module.write_text('LABEL = Text(\n    en="3 cells", zh="4 格"\n)\n', encoding="utf-8")
-    (problem,) = check_package(project)
+    (problem,) = check_package(project, WORDS)
     assert "lib/blocklab/pictures/cells.py:1: numbers differ" in str(problem)
 
 

@@ -111,15 +111,15 @@ class Control:
 class Slider(Control):
     """A slider with a number box. It stops at start, start + step, start + 2 step, … up to stop.
 
-    All four ints: the picture is given ints, otherwise floats. With log=True it stops at start, start * step, … (start
-    and step are then plain numbers too, not exponents: `Slider(1e-8, 1, 10, 1e-5, log=True)`). An arrow key goes one
-    stop on. A number typed into the box goes to the nearest stop; a value set from code must be one.
+    All four ints: the picture is given ints, otherwise floats. With log=True it stops at start, start * step, …
+    (start and step are then plain numbers too, not exponents: `Slider(1e-8, 1, 10, value=1e-5, log=True)`). An arrow
+    key goes one stop on. A number typed into the box goes to the nearest stop; a value set from code must be one.
 
     Raises ValueError if the stops are none or too many, do not end at `stop`, or do not hold `value`; TypeError for no
     number.
     """
 
-    def __init__(self, start, stop, step, value, label: Label | None = None, log: bool = False):
+    def __init__(self, start, stop, step, *, value, label: Label | None = None, log: bool = False):
         if not isinstance(log, bool):
             raise TypeError(f"Slider wants True or False for log, got {brief(log)}")
         for name, number in {"start": start, "stop": stop, "step": step}.items():

@@ -8,11 +8,11 @@ weights of two models' norms, MiniLM's positions and its reading of one sentence
 nothing.
 """
 
+from blocklab.packages import if_installed
 from blocklab.real_models.efficientnet_lite0 import load_efficientnet_lite0
 from blocklab.real_models.glassllm import load_glassllm
 from blocklab.real_models.minilm import load_minilm
 from blocklab.real_models.norms import minilm_layer_norms, smollm2_rms_norms
-from blocklab.real_models.packages import if_installed
 from blocklab.real_models.positions import minilm_positions
 from blocklab.real_models.reading import Reading, minilm_reading
 

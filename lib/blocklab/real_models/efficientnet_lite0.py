@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from blocklab.normalization import BatchNorm
-from blocklab.real_models.packages import want_file
+from blocklab.packages import want_file
 
 STAGES = [  # expand, kernel, stride, channels, blocks
     *[(1, 3, 1, 16, 1), (6, 3, 2, 24, 2), (6, 5, 2, 40, 2), (6, 3, 2, 80, 3)],

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from blocklab.attention import scaled_dot_product_attention
 from blocklab.feed_forward import SwiGLU, hidden_width
 from blocklab.normalization import RMSNorm
+from blocklab.packages import want_file
 from blocklab.positional_encoding import rotary_embedding
 from blocklab.real_models import names
-from blocklab.real_models.packages import want_file
 
 LANGUAGES = ("en", "pt")
 

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from blocklab.arguments import want_shape
 from blocklab.normalization import LayerNorm
+from blocklab.packages import want_file, want_package
 from blocklab.real_models import names
-from blocklab.real_models.packages import want_file, want_package
 from blocklab.real_models.word_pieces import WordPieces
 from blocklab.transformer import EncoderLayer
 

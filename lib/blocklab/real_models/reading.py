@@ -13,10 +13,10 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
+from blocklab.packages import optional
 from blocklab.real_models.extracts import extract
 from blocklab.real_models.minilm import MiniLM, load_minilm
 from blocklab.real_models.norms import minilm_layer_norms
-from blocklab.real_models.packages import INSTALL
 
 EPS = 1e-12  # of MiniLM's norms
 STORED = "minilm_l6_reading.npz"
@@ -70,7 +70,7 @@ def minilm_reading(sentence: str | None = None) -> Reading:
     try:
         model = load_minilm()
     except ModuleNotFoundError as missing:
-        if missing.name not in INSTALL:
+        if not optional(missing.name):
             raise
         say_missing(missing.name)
         return stored_reading()
@@ -118,7 +118,8 @@ def stored_reading() -> Reading:
 @cache
 def say_missing(module: str) -> None:
     """In the reader's language, and only once."""
-    print(MISSING.format(package=module.replace("_", "-"), sentence=SENTENCE, command=INSTALL[module]))
+    package = optional(module)
+    print(MISSING.format(package=package.name, sentence=SENTENCE, command=package.command))
 
 
 if __name__ == "__main__":  # makes the stored reading anew

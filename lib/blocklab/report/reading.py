@@ -7,11 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blocklab.language import Text
-from blocklab.lessons import EXERCISES
-
-from .marks import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Marks, rank, saved_marks
-from .notebooks import (
+from blocklab.checks.notebooks import (
     LINK,
     NOT_NAMED,
     Cell,
@@ -24,6 +20,10 @@ from .notebooks import (
     walk,
     why_not_opened,
 )
+from blocklab.language import Text
+from blocklab.lessons import EXERCISES
+
+from .marks import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Marks, rank, saved_marks
 from .students import Place, listed, place, tell_apart
 
 NO_FOLDER = Text(

@@ -59,13 +59,13 @@ slider.observe(lambda change: setattr(label, "value", f"shifted by {change['new'
 widgets.VBox([slider, label])
 """,
     "ready-made": """
-panel = Panel(picture, shift=Slider(0, LAST, 1, 0))
+panel = Panel(picture, shift=Slider(0, LAST, 1, value=0))
 frames = [panel.image.value for panel.controls["shift"].value in range(LAST + 1)]
 image, slider = widgets.Image(value=frames[0], format="jpeg", layout=panel.image.layout), widgets.IntSlider(0, 0, LAST)
 slider.observe(lambda change: setattr(image, "value", frames[change["new"]]), "value")
 widgets.VBox([slider, image])
 """,
-    "panel": "Panel(picture, shift=Slider(0, LAST, 1, 0))",
+    "panel": "Panel(picture, shift=Slider(0, LAST, 1, value=0))",
 }
 
 # All moves, arm after arm. Between them the page waits until the kernel has nothing left to do, and a little more, as a

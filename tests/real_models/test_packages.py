@@ -1,0 +1,90 @@
+"""One list of the packages that lessons can do without: all that installs, looks for or names them reads it."""
+
+import subprocess
+import sys
+import tomllib
+from importlib import util
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from blocklab import packages
+from blocklab.packages import Package, if_installed, want_package
+from workshop.address import Address
+from workshop.stamp import setup
+
+ROOT = Path(__file__).parents[2]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+NEW = (
+    Package("new-weights", "new_weights", ("load_new",)),
+    Package("more-weights", "more", ("load_more",), alone=True),
+    Package("new-tool", "tool", ("load_new",), on_colab=True),
+)
+
+
+@pytest.fixture
+def _added(monkeypatch):
+    monkeypatch.setattr(packages, "OPTIONAL", (*packages.OPTIONAL, *NEW))
+
+
+def set_up():
+    """lib/set_up.py, read anew."""
+    spec = util.spec_from_file_location("set_up_anew", ROOT / "lib" / "set_up.py")
+    sys.modules[spec.name] = module = util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[spec.name]
+    return module
+
+
+def test_the_extras_hold_the_packages_of_the_list():
+    lessons, real = ({Requirement(line).name for line in EXTRAS[extra]} for extra in ("lessons", "real"))
+    together = [package for package in packages.OPTIONAL if not package.alone]
+    assert lessons - {"jupyterlab"} == {package.name for package in together}
+    assert real == {package.name for package in together if package.loaders}
+
+
+def test_every_package_has_its_version():
+    pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
+    assert {package.name for package in packages.OPTIONAL} <= pinned
+
+
+def test_the_list_can_be_read_before_anything_is_installed():
+    program = "import sys; sys.path.insert(0, 'lib'); from blocklab.packages import OPTIONAL; print(len(OPTIONAL))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == (f"{len(packages.OPTIONAL)}\n", "")
+
+
+# A package that is added (the lines about what is there: test_environment.py)
+
+with_new = pytest.mark.usefixtures("_added")
+
+
+@with_new
+def test_colab_installs_it():
+    command = setup(Address("https://github.com/carol/demo"), "en", "load_new(), load_more()").splitlines()[3]
+    assert command.endswith('carol/demo" new-weights more-weights')
+
+
+@with_new
+@pytest.mark.parametrize("stage", ["lessons", "dev", "colab"])
+def test_make_installs_it_without_what_it_asks_for(stage, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    alone = set_up().wish_of(stage).installs[-1]
+    assert alone[0] == "--no-deps"
+    assert "more-weights" in alone
+
+
+@with_new
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [("new_weights", "new-weights"), ("more", "--no-deps more-weights"), ("tool", "new-tool")],
+)
+def test_its_loader_and_its_cell_say_how_to_install_it(module, command, capsys):
+    with pytest.raises(ModuleNotFoundError, match=f"the package {command.split()[-1]}, .*: pip install {command}$"):
+        want_package("load", module)
+    with if_installed():
+        raise ModuleNotFoundError(module, name=module)
+    assert capsys.readouterr().out.endswith(f" Run: pip install {command}\n")
