@@ -48,7 +48,7 @@ wishes:
 	@case "$$FRESH" in ''|0|1) ;; *) printf '%s\n' "FRESH wants 1 (new copies) or 0, got $$FRESH / FRESH 只能是 1（新的副本）或 0" >&2; exit 1 ;; esac
 
 lab: wishes lessons-environment
-	@$(BIN)/python -m workshop copies $(if $(filter 1,$(FRESH)),--fresh)
+	@$(BIN)/python -m workshop copies --language "$$READ" $(if $(filter 1,$(FRESH)),--fresh)
 	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
 		--ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 

@@ -28,15 +28,10 @@ $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons import check
+from blocklab import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
 from blocklab.digits import load_digits
-from blocklab.language import Text
-from blocklab.normalization import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
-from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.lessons.norm_axes.dimmed_digit import dimmed_digit
-from blocklab.lessons.norm_axes.layout_trap import layout_trap
-from blocklab.lessons.norm_axes.norm_layers import CHOICES
-from blocklab.lessons.norm_axes.poke_one_number import poke_one_number
+from blocklab.lessons import check
+from blocklab.lessons.norm_axes import axis_painter, dimmed_digit, layout_trap, poke_one_number
 
 # %% [markdown] lang="en"
 r"""
@@ -137,16 +132,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    poke_one_number,
-    size=(10, 5),
-    guess=Choice({"1": 1, "9": 9, "18": 18, "72": 72}, None, label=Text(en="your guess", zh="你的猜测")),
-    layer=Choice(CHOICES, "batch", label=Text(en="layer", zh="层")),
-    push=Slider(0, 1000, 1, value=0, label=Text(en="push", zh="推多少")),
-    cell=Slider(0, 35, 1, value=13, label=Text(en="which number", zh="推哪个数")),
-    samples=Slider(1, 3, 1, value=2, label=Text(en="samples N", zh="样本数 N")),
-    paint=Toggle(False, label=Text(en="paint the groups by formula", zh="按公式给各组涂色")),
-)
+poke_one_number.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -272,13 +258,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(
-    layout_trap,
-    size=(10, 3.6),
-    length=Slider(2, 5, 1, value=3, label=Text(en="length L", zh="长度 L")),
-    channels=Slider(2, 5, 1, value=4, label=Text(en="features C", zh="特征数 C")),
-    transpose=Toggle(False, label=Text(en="transpose first", zh="先转置")),
-)
+layout_trap.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -300,11 +280,7 @@ r"""
 
 # %% tags=["panel"]
 digits = load_digits()[0][:8].unsqueeze(1) / 16  # (N, 1, H, W)
-Panel(
-    dimmed_digit(digits),
-    size=(10, 4),
-    brightness=Slider(0.05, 1, 0.05, value=1.0, label=Text(en="brightness of n = 2", zh="n = 2 的亮度")),
-)
+dimmed_digit.panel(digits)
 
 # %% [markdown] lang="en"
 r"""
@@ -464,17 +440,7 @@ r"""
 """
 
 # %% tags=["panel"]
-from blocklab.lessons.norm_axes.axis_painter import LAYOUT_CHOICES, axis_painter
-
-Panel(
-    axis_painter,
-    size=(10, 4.6),
-    layout=Choice(LAYOUT_CHOICES, "N C H W", label=Text(en="layout", zh="布局")),
-    axis_0=Toggle(True, label=Text(en="axis 0", zh="轴 0")),
-    axis_1=Toggle(False, label=Text(en="axis 1", zh="轴 1")),
-    axis_2=Toggle(True, label=Text(en="axis 2", zh="轴 2")),
-    axis_3=Toggle(True, label=Text(en="axis 3", zh="轴 3")),
-)
+axis_painter.panel()
 
 # %% [markdown] lang="en"
 r"""

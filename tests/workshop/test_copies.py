@@ -59,6 +59,19 @@ def test_what_is_no_notebook_is_copied_as_it_is(lesson):
     assert without_widgets(lesson) == lesson
 
 
+def test_copies_of_an_earlier_edition_are_counted(project, capsys):
+    assert run(project) == 0
+    assert "earlier edition" not in capsys.readouterr().out
+    for language in LANGUAGES:
+        copy = project.root / "my" / language / "00_first.ipynb"
+        copy.write_text('{"source": ["from blocklab.lesson import begin\\n", "\\n", "begin(\\"en\\")"]}', "utf-8")
+    assert run(project) == 0
+    copied, old = capsys.readouterr().out.splitlines()
+    assert copied == "my/: 0 copied, 4 left as they are"
+    assert old.startswith("my/: 2 of the copies are of an earlier edition")
+    assert "make lab FRESH=1" in old
+
+
 # What stands in the way
 
 

@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from blocklab.language import Text
+from blocklab.panel import Choice, Panel
+from blocklab.panel.controls import Control
 from blocklab.panel.guess import options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.timing import traffic
@@ -132,3 +134,14 @@ class Bar:
         self.starts.set_data(xs, ys)
         self.total.set(x=at + 0.012 * LONGEST[direction], text=TOTAL.format(count=at))
         return at
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "way": Choice(WAYS, "eager_", label=Text(en="kernels", zh="核函数")),
+        "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
+        "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
+    }
+    return Panel(guess_then_bytes, size=(10, 3.0), **controls | own)
