@@ -9,6 +9,7 @@ from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
@@ -16,7 +17,6 @@ from blocklab.checks.steps.normalizing import (
     SPREAD_MISTAKES,
     divide,
     far_from_zero,
-    given,
     keepdim_mistakes,
     mean,
     overflowing,
