@@ -444,6 +444,36 @@ axis_painter.panel()
 
 # %% [markdown] lang="en"
 r"""
+**Your turn: a third layer.** GroupNorm is no choice of whole axes. It cuts the channels into `num_groups` groups, and in every sample each group has a mean and a variance of its own. Cut the channel axis in two first, then `standardize`, put the axis together again, and last γ (`weight`) and β (`bias`), one number per channel each.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**轮到你了：第三种层。** 组归一化沿的不是几个完整的轴。它把通道分成 `num_groups` 组；在每个样本里，每一组各有自己的均值和方差。先把通道轴拆成两个轴，再用 `standardize`，然后把轴合回去，最后乘以 γ（`weight`）、加上 β（`bias`），每个通道各有一个。
+"""
+
+
+# %% tags=["exercise"]
+def my_group_norm(x, num_groups, weight=None, bias=None, eps=1e-5):  # (N, C, *)
+    return ...
+
+
+check("group_norm", my_group_norm)
+
+
+# %% tags=["solution"]
+def solved_group_norm(x, num_groups, weight=None, bias=None, eps=1e-5):  # (N, C, *)
+    grouped = x.unflatten(1, (num_groups, -1))  # (N, G, C/G, *)
+    y = standardize(grouped, tuple(range(2, grouped.dim())), eps).flatten(1, 2)  # (N, C, *)
+    per_channel = (-1, *[1] * (x.dim() - 2))  # (C, 1, ...)
+    y = y if weight is None else y * weight.view(per_channel)
+    return y if bias is None else y + bias.view(per_channel)
+
+
+check("group_norm", solved_group_norm)
+
+# %% [markdown] lang="en"
+r"""
 The same with words. An embedding table turns each token into a vector of features, and LayerNorm gives each vector mean 0 and variance 1, whichever sentence it stands in. BatchNorm would let the same word come out differently in another sentence.
 """
 

@@ -30,6 +30,7 @@ ARGUMENTS = {  # of the pictures whose data their lesson brings
     "attention.attention_map": lambda: [stored_reading()],
     "transformer_layers.sentence_through_layers": lambda: [stored_reading()],
     "cuda_timing.against_the_roof": lambda: [from_recording(recording()), None],
+    "cuda_timing.aligned_widths": lambda: [recording()],
 }
 
 

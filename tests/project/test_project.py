@@ -49,7 +49,9 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "earlier": {"language"},  # what copies of an earlier edition import: it says how to renew them
     "checks": {"language", "package", "earlier"},
     "order": {"checks"},
-    **{room: {"kernels", "panel", "checks", "language", "packages", "timing", "order"} for room in ROOMS},
+    **{
+        room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
+    },
     "lessons": {"order", "checks", "language"},
     "report": {"lessons", "checks", "language"},
     "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},

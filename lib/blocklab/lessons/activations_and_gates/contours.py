@@ -17,7 +17,7 @@ from blocklab.feed_forward import ACTIVATIONS, Activation, gated_unit
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED
 
 SIDE, POINTS = 1.5, 61  # half the side of the square, and points along it
@@ -191,7 +191,7 @@ def arrow(x: float, y: float) -> list[list[tuple[float, float]]]:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "activation": Choice(CHOICES, "relu", label=Text(en="activation f", zh="激活函数 f")),
         "gate": Toggle(False, label=Text(en="gate: multiply by v", zh="门控：乘以 v")),
         "gate_angle": Slider(-180, 180, 15, value=0, label=Text(en="angle of u", zh="u 的角度")),

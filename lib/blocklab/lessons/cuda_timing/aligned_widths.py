@@ -9,7 +9,7 @@ from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
 from blocklab.timing import Waves, load_bits, record, tiles_and_waves
 from blocklab.timing.measurement import Spread
@@ -155,7 +155,7 @@ def dress(axes: Axes, label: Text) -> None:
 def panel(recording: Recording, **own: Control) -> Panel:
     """The picture of a recording with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(RULES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(RULES, None, label=YOUR_GUESS),
         "role": Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
         "shown": Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
         "hidden": Slider(NARROWEST, WIDEST, 1, value=10922, label=HIDDEN),

@@ -12,7 +12,7 @@ from blocklab.language import Text
 from blocklab.normalization import layer_norm, standardize
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
 
 EPS = 1e-5
@@ -156,7 +156,7 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "sigma": Slider(SMALLEST, LARGEST, 10**0.1, value=BEFORE_GUESSING, label=Text(en="σ", zh="σ"), log=True),
         "dtype": Choice({name: name for name in DTYPES}, "float64", label=Text(en="dtype", zh="数据类型")),
     }

@@ -13,7 +13,7 @@ from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
@@ -154,7 +154,7 @@ class Face:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "position": Slider(0, 500, 1, value=0, label=Text(en="position", zh="位置")),
         "shift": Slider(0, FARTHEST, 1, value=10, label=Text(en="shift", zh="平移")),
         "base": Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),

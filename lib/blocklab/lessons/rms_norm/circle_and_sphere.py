@@ -14,7 +14,7 @@ from torch import Tensor
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 COUNT = 300
@@ -168,7 +168,7 @@ def wire_sphere() -> np.ndarray:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "steps": Slider(0, 2, 0.1, value=0, label=Text(en="steps", zh="步骤")),
         "shift": Slider(0, 10, 0.5, value=0, label=Text(en="shift", zh="平移")),
         "tilt": Slider(-90, 90, 5, value=25, label=Text(en="tilt", zh="俯仰")),

@@ -11,7 +11,7 @@ from blocklab.feed_forward import hidden_width
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 PUBLISHED = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
@@ -122,7 +122,7 @@ def draw_axes(axes: Axes, title: str, below: str, across: tuple[float, float]) -
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "multiple_of": Slider(FIRST, LAST, STEP, value=64, label="multiple_of"),
         "try_all": Toggle(False, label=Text(en="try all", zh="全试一遍")),
     }

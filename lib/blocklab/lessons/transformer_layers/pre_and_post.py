@@ -16,7 +16,7 @@ from blocklab.language import Text
 from blocklab.normalization import layer_norm
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, STILL
 from blocklab.transformer import EncoderLayer
 
@@ -181,7 +181,7 @@ class Curve:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "depth": Slider(DEPTHS[0], DEEPEST, 2, value=DEPTHS[0], label=Text(en="depth", zh="深度"), log=True),
     }
     return Panel(pre_and_post, size=(10, 4), **controls | own)
