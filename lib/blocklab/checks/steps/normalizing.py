@@ -23,10 +23,6 @@ def variance(x: Tensor, axes: list[int]) -> Tensor:
     return x.var(axes, correction=0, keepdim=True)
 
 
-def given(eps: float) -> float:
-    return eps
-
-
 def divide(centred: Tensor, spread: Tensor, eps: float) -> Tensor:
     return centred / (spread + eps).sqrt()
 

@@ -11,6 +11,7 @@ from blocklab import feed_forward
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -348,10 +349,6 @@ SWISH = Exercise(
 
 
 # glu: the second half of an axis is the gate of the first
-
-
-def given(dim: int) -> int:
-    return dim
 
 
 def value_and_gate(x: Tensor, dim: int) -> tuple[Tensor, ...]:

@@ -12,12 +12,12 @@ from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
 from blocklab.checks.row import wrong
 from blocklab.checks.steps.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     SHARED_MISTAKES,
     chosen,
     divide,
     far_from_zero,
-    given,
     mean,
     overflowing,
     rescale,

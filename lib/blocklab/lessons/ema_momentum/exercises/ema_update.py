@@ -9,12 +9,9 @@ from blocklab import moving_average
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
-
-
-def given(momentum: float) -> float:
-    return momentum
 
 
 def rest(new: float) -> float:

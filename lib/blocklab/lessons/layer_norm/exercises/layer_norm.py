@@ -10,6 +10,7 @@ from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
 from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
@@ -19,7 +20,6 @@ from blocklab.checks.steps.normalizing import (
     SPREAD_MISTAKES,
     divide,
     far_from_zero,
-    given,
     mean,
     overflowing,
     rescale,

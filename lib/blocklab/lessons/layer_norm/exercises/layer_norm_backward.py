@@ -8,7 +8,8 @@ from torch import Tensor
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
-from blocklab.checks.steps.normalizing import SHARED_MISTAKES, chosen, divide, far_from_zero, given, mean, variance
+from blocklab.checks.steps.given import given
+from blocklab.checks.steps.normalizing import SHARED_MISTAKES, chosen, divide, far_from_zero, mean, variance
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 

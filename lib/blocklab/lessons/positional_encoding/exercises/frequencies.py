@@ -14,10 +14,6 @@ from blocklab.language import Text
 CLOSE = 1e-4  # the tolerance: where by mistake frequencies rise, an angle in float32 is off by more than usual
 
 
-def given(base: float) -> float:
-    return base
-
-
 def of_the_pair(j: Tensor, d: int) -> Tensor:
     return (j - j % 2) / d
 

@@ -12,12 +12,12 @@ from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
 from blocklab.checks.row import wrong
 from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     EPS_MISTAKES,
     WEIGHT_MISTAKES,
     chosen,
     divide,
-    given,
     mean,
     rescale,
     variance,

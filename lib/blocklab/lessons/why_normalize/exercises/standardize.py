@@ -9,6 +9,7 @@ from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
@@ -17,7 +18,6 @@ from blocklab.checks.steps.normalizing import (
     SPREAD_MISTAKES,
     divide,
     far_from_zero,
-    given,
     mean,
     overflowing,
     variance,
