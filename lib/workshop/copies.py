@@ -123,7 +123,7 @@ def _made(project: Project, folder: Path) -> Path:
 
 def _lessons(project: Project, language: str) -> list[Path]:
     """The built notebooks, and the first lesson even if it is not there: it is the one that opens."""
-    folder = project.root / "notebooks" / language
+    folder = project.notebooks(language)
     built = set(folder.glob("*.ipynb"))
     if not built:
         raise PublishError(f"{project.show(folder)}: {'holds no lessons' if folder.is_dir() else 'is no folder'}")

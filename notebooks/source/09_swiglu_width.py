@@ -19,14 +19,9 @@ r"""
 # %%
 from dataclasses import replace
 
+from blocklab import FeedForward, SwiGLU, hidden_width, parameter_count, round_up
 from blocklab.lessons import check
-from blocklab.feed_forward import FeedForward, SwiGLU, hidden_width, parameter_count, round_up
-from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.lessons.swiglu_width.gated_width import gated_width
-from blocklab.lessons.swiglu_width.published_widths import ARGUMENTS, published_models, published_widths, widths_by_rule
-from blocklab.lessons.swiglu_width.rounding_tiles import rounding_tiles
-from blocklab.lessons.swiglu_width.width_detective import FIRST, GUESSES, LAST, STEP, width_detective
+from blocklab.lessons.swiglu_width import gated_width, published_widths, rounding_tiles, width_detective
 
 # %% [markdown] lang="en"
 r"""
@@ -105,12 +100,7 @@ n 个方格，每 m 个为一个分块（tile），需要几块？原始笔记�
 """
 
 # %% tags=["panel"]
-Panel(
-    rounding_tiles,
-    size=(10, 1.2),
-    n=Slider(0, 24, 1, value=13, label=Text(en="n", zh="n")),
-    m=Slider(1, 8, 1, value=5, label=Text(en="m", zh="m")),
-)
+rounding_tiles.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -157,13 +147,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    width_detective,
-    size=(10, 4.4),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    multiple_of=Slider(FIRST, LAST, STEP, value=64, label="multiple_of"),
-    try_all=Toggle(False, label=Text(en="try all", zh="全试一遍")),
-)
+width_detective.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -200,13 +184,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(
-    gated_width,
-    size=(10, 3.6),
-    d_model=Slider(256, 8192, 256, value=4096, label="d_model"),
-    multiple_of=Slider(1, 1024, 2, value=256, label="multiple_of", log=True),
-    multiplier=Slider(0.5, 1.5, 0.1, value=1.0, label="multiplier"),
-)
+gated_width.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -231,11 +209,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(
-    published_widths,
-    size=(10, 4.6),
-    arguments=Choice(ARGUMENTS, "256", label=Text(en="arguments", zh="取值")),
-)
+published_widths.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -248,10 +222,10 @@ r"""
 """
 
 # %%
-models = published_models()
+models = published_widths.published_models()
 for times in (3, 3.5, 4, 8):
     invented = [replace(model, hidden=int(times * model.d_model)) for model in models]
-    found = sum(widths_by_rule(model)["fitted"] == model.hidden for model in invented)
+    found = sum(published_widths.widths_by_rule(model)["fitted"] == model.hidden for model in invented)
     print(f"if all were {times:3} times d_model wide, whatever fits would find {found} of {len(models)}")
 
 # %% [markdown] lang="en"

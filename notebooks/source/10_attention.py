@@ -25,12 +25,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from blocklab.attention import MultiheadAttention, causal_mask, scaled_dot_product_attention
+from blocklab import MultiheadAttention, causal_mask, scaled_dot_product_attention
 from blocklab.lessons import check
-from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider
-from blocklab.lessons.attention.attention_map import attention_map
-from blocklab.lessons.attention.poke_one_token import GUESSES, MASKS, POLARITIES, poke_one_token
+from blocklab.lessons.attention import attention_map, poke_one_token
 from blocklab.real_models import minilm_reading
 
 # %% [markdown] lang="en"
@@ -110,14 +107,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    poke_one_token,
-    size=(10, 4.2),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    token=Slider(0, 7, 1, value=0, label=Text(en="token", zh="词元")),
-    mask=Choice({name: key for key, name in MASKS.items()}, "none", label=Text(en="mask", zh="掩码")),
-    polarity=Choice({name: key for key, name in POLARITIES.items()}, "off", label=Text(en="letters", zh="字母")),
-)
+poke_one_token.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -268,13 +258,7 @@ MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起
 
 # %% tags=["panel"]
 reading = minilm_reading()
-Panel(
-    attention_map(reading.pieces, reading.attention),
-    size=(10, 4.6),
-    layer=Slider(0, 5, 1, value=0, label=Text(en="layer", zh="层")),
-    head=Slider(0, 11, 1, value=0, label=Text(en="head", zh="头")),
-    row=Slider(0, len(reading.pieces) - 1, 1, value=min(8, len(reading.pieces) - 1), label=Text(en="row", zh="行")),
-)
+attention_map.panel(reading)
 
 # %%
 for layer_number, head in ((5, 11), (0, 2), (3, 1)):  # row→where it looks most

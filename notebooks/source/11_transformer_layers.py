@@ -28,15 +28,10 @@ $$\text{后置归一化：}\quad y = \text{norm}(x + f(x)) \qquad\qquad \text{�
 import torch
 from torch import nn
 
-from blocklab.attention import causal_mask
-from blocklab.lessons import check
-from blocklab.language import Text
-from blocklab.normalization import LayerNorm, layer_norm
-from blocklab.panel import Choice, Panel, Slider
-from blocklab.lessons.transformer_layers.pre_and_post import GUESSES, mean_cosine, pre_and_post
-from blocklab.lessons.transformer_layers.sentence_through_layers import sentence_through_layers
+from blocklab import DecoderLayer, EncoderLayer, causal_mask, layer_norm
+from blocklab.lessons import check, progress
+from blocklab.lessons.transformer_layers import pre_and_post, sentence_through_layers
 from blocklab.real_models import if_installed, load_glassllm, load_minilm, minilm_reading
-from blocklab.transformer import DecoderLayer, EncoderLayer
 
 # %% [markdown] lang="en"
 r"""
@@ -139,12 +134,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    pre_and_post,
-    size=(10, 4),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    depth=Slider(3, 48, 2, value=3, label=Text(en="depth", zh="深度"), log=True),
-)
+pre_and_post.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -195,14 +185,11 @@ MiniLM（第 10 课）有六层，都已训练好，用的是后置归一化。�
 
 # %% tags=["panel"]
 reading = minilm_reading()
-Panel(
-    sentence_through_layers(reading.pieces, reading.sizes()),
-    size=(10, 4.6),
-    layer=Slider(0, 5, 1, value=5, label=Text(en="layer", zh="层")),
-)
+sentence_through_layers.panel(reading)
 
 # %%
-print("mean cosine before layer 0, then after each layer:", *(f"{mean_cosine(x):.2f}" for x in reading.stream))
+cosines = [pre_and_post.mean_cosine(x) for x in reading.stream]
+print("mean cosine before layer 0, then after each layer:", *(f"{cosine:.2f}" for cosine in cosines))
 
 # %% [markdown] lang="en"
 r"""
@@ -498,8 +485,8 @@ r"""
 """
 
 # %% tags=["slow"]
-from blocklab.lessons import progress
-from blocklab.positional_encoding import sinusoidal_encoding
+from blocklab import LayerNorm, sinusoidal_encoding
+from blocklab.language import Text
 
 
 class Reverser(nn.Module):

@@ -30,10 +30,7 @@ import torch.nn.functional as F
 
 from blocklab import fused
 from blocklab.lessons import check
-from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider
-from blocklab.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, DTYPES, GUESSES, WAYS, guess_then_bytes
-from blocklab.lessons.cuda_timing.lying_watch import WATCHES, apparent_speed, lying_watch
+from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, guess_then_bytes, lying_watch
 from blocklab.timing import bytes_moved, bytes_per_number, eager
 
 # %% [markdown] lang="en"
@@ -127,14 +124,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    guess_then_bytes,
-    size=(10, 3.0),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    way=Choice(WAYS, "eager_", label=Text(en="kernels", zh="核函数")),
-    direction=Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
-    dtype=Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
-)
+guess_then_bytes.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -169,12 +159,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(
-    lying_watch,
-    size=(10, 4.2),
-    watch=Choice(WATCHES, "honest", label=Text(en="watch", zh="计时方式")),
-    megabytes=Slider(1, 128, 2, value=32, label="MB", log=True),
-)
+lying_watch.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -276,22 +261,13 @@ r"""
 """
 
 # %%
-from blocklab.lessons.cuda_timing.against_the_roof import OPS, SUSPECTS, against_the_roof, dtypes, widths
 from blocklab.timing.measured_bytes import from_recording, measured_here, recording
 
 measured = from_recording(recording())
 yours = measured_here() if fused.available() else None
 
 # %% tags=["panel", "guess"]
-Panel(
-    against_the_roof(measured, yours),
-    size=(10, 3.6),
-    guess=Choice(SUSPECTS, None, label=Text(en="your guess", zh="你的猜测")),
-    op=Choice(OPS, "swiglu", label=Text(en="function", zh="函数")),
-    direction=Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
-    dtype=Choice(dtypes(measured), "float32", label=Text(en="numbers", zh="数据类型")),
-    width=Choice(widths(measured), 4096, label=Text(en="width", zh="宽度")),
-)
+against_the_roof.panel(measured, yours)
 
 # %% [markdown] lang="en"
 r"""
@@ -417,7 +393,7 @@ r"""
 moved = bytes_moved("swiglu", (8192, 11008), torch.bfloat16, "backward")
 print(f"1. {moved} bytes, {1e6 * moved / 3350e9:.0f} µs")
 for watch in ("no waiting", "same inputs"):
-    print("2.", watch, {f"{size} MB": round(apparent_speed(watch, size), 2) for size in (16, 128)})
+    print("2.", watch, {f"{size} MB": round(lying_watch.apparent_speed(watch, size), 2) for size in (16, 128)})
 for direction in ("forward", "backward"):
     print("3.", direction, [bytes_per_number(op, torch.bfloat16, direction) for op in ("layer_norm", "rms_norm")])
 
@@ -440,7 +416,7 @@ r"""
 """
 
 # %%
-fewer = bytes_per_number("llama_rms_norm", torch.bfloat16) / bytes_per_number("rms_norm", torch.bfloat16)
+fewer = bytes_per_number("rms_norm", torch.bfloat16, way="llama") / bytes_per_number("rms_norm", torch.bfloat16)
 step_by_step = {1024: 78.2, 2048: 136.3, 4096: 279.9, 8192: 519.0, 16384: 985.6, 32768: 1919.1}
 one_kernel = {1024: 13.6, 2048: 20.0, 4096: 31.1, 8192: 51.7, 16384: 95.3, 32768: 182.2}
 for width, slow in step_by_step.items():
@@ -469,18 +445,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-from blocklab.lessons.cuda_timing.aligned_widths import ROLES, RULES, SHOWN, aligned_widths
-
-Panel(
-    aligned_widths(recording()),
-    size=(10, 4.4),
-    guess=Choice(RULES, None, label=Text(en="your guess", zh="你的猜测")),
-    role=Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
-    shown=Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
-    hidden=Slider(10848, 11008, 1, value=10922, label=Text(en="hidden width", zh="隐藏层宽度")),
-    tokens=Slider(128, 8192, 2, value=8192, label=Text(en="tokens", zh="词元数"), log=True),
-    dtype=Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
-)
+aligned_widths.panel(recording())
 
 # %% [markdown] lang="en"
 r"""

@@ -25,14 +25,19 @@ WITH_PAIRS = {"zh": False, "en": True}  # in the end the lesson goes on in Engli
 pytestmark = pytest.mark.usefixtures("lesson_undone")
 
 
+def code_cells(source: Path) -> list[tuple[str, list[str]]]:
+    """The code of each code cell, and its tags."""
+    cells = [cell for cell in jupytext.read(source).cells if cell.cell_type == "code"]
+    return [(cell.source, cell.metadata.get("tags", [])) for cell in cells]
+
+
 def panels(source: Path) -> dict[tuple[int, str], Panel]:
     """Run a lesson's cells up to its last panel, and collect what panel cells end in, by their number and language."""
     begin("en")
-    cells = [cell for cell in jupytext.read(source).cells if cell.cell_type == "code"]
     shown, space = {}, {}
-    for number, cell in enumerate(cells):
-        tree = ast.parse(cell.source)
-        last = tree.body.pop() if "panel" in cell.metadata.get("tags", []) else None
+    for number, (code, tags) in enumerate(code_cells(source)):
+        tree = ast.parse(code)
+        last = tree.body.pop() if "panel" in tags else None
         exec(compile(tree, f"{source.name} cell {number}", "exec"), space)
         if last is not None:
             ending = compile(ast.Expression(last.value), f"{source.name} cell {number}", "eval")
@@ -66,6 +71,8 @@ def idle(panel: Panel, visits: list) -> list[str]:
 def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(source, caplog):
     shown = panels(source)
     assert shown
+    asking = {number for number, (_, tags) in enumerate(code_cells(source)) if "guess" in tags}
+    assert {number for (number, _), panel in shown.items() if "guess" in panel.controls} == asking
     with caplog.at_level(logging.WARNING, logger="matplotlib"):  # in a formula a missing glyph is only logged
         for (number, chosen), panel in shown.items():
             assert isinstance(panel, Panel), f"cell {number} is tagged as a panel"

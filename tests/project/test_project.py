@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from packaging.utils import canonicalize_name
 
 import blocklab
 from blocklab.lessons import LESSONS
+from imports import imported
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -49,7 +49,9 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "earlier": {"language"},  # what copies of an earlier edition import: it says how to renew them
     "checks": {"language", "package", "earlier"},
     "order": {"checks"},
-    **{room: {"kernels", "panel", "checks", "language", "packages", "timing", "order"} for room in ROOMS},
+    **{
+        room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
+    },
     "lessons": {"order", "checks", "language"},
     "report": {"lessons", "checks", "language"},
     "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},
@@ -63,19 +65,6 @@ FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
 
 
 # Imports
-
-
-def imported(source: str, module: str, is_package: bool) -> set[str]:
-    """The dotted names that a module imports, wherever in its code; `from a import b` gives `a.b`."""
-    package = module if is_package else module.rpartition(".")[0]
-    names = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = resolve_name("." * node.level + (node.module or ""), package)
-            names |= {f"{base}.{alias.name}" for alias in node.names}
-    return names
 
 
 def lies_in(module: str, place: str) -> bool:

@@ -160,6 +160,11 @@ def test_a_name_that_a_dead_link_has_is_taken(project):
     assert (project.root / "my-before-2" / "en").is_dir()
 
 
+def test_fresh_copies_need_no_old_ones(project, capsys):
+    assert run(project, "--fresh") == 0
+    assert capsys.readouterr().out == "my/: 4 copied, 0 left as they are\n"
+
+
 def test_nothing_is_written_through_a_link_to_nowhere(project):
     (project.root / "my" / "en").mkdir(parents=True)
     (project.root / "my" / "en" / "00_first.ipynb").symlink_to(project.root / "outside")

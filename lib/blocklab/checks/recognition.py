@@ -8,9 +8,10 @@ from torch import Tensor
 from .attempt import Attempt
 from .case import Case, is_float
 from .comparison import Comparison
-from .exercise import Exercise, Mistake
+from .exercise import Exercise
 from .modules import CannotBeSaid
 from .outcome import Outcome, by_position, differing, run
+from .row import Mistake
 from .surroundings import settled
 
 MOST_AT_ONCE = 3  # mistakes that are looked for together

@@ -9,6 +9,8 @@ from torch import Tensor
 
 from blocklab.feed_forward import gelu, relu, swish
 from blocklab.language import Text
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 FAR, POINTS = 5.0, 1001
@@ -87,3 +89,9 @@ def with_slope(f: Callable[[Tensor], Tensor]) -> tuple[np.ndarray, np.ndarray]:
 def shown(difference: np.ndarray) -> np.ndarray:
     """Its size, kept on the logarithmic axis where it is 0."""
     return np.maximum(np.abs(difference), FLOOR / 10)
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    beta = Slider(0.0, 10.0, 0.1, value=1.0, label=Text(en="β", zh="β"))
+    return Panel(activation_curves, size=(10, 3.8), **{"beta": beta} | own)

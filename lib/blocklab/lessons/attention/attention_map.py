@@ -9,7 +9,12 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from blocklab.language import Text
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED, STILL
+from blocklab.real_models import Reading
+
+IT = 8  # the row of "it" in the sentence that is read if no other is given
 
 WEIGHT = Text(en="weight", zh="权重")
 MAP = Text(en="rows look at columns: white is 0, black is 1", zh="每一行看向各列：白色为 0，黑色为 1")
@@ -73,3 +78,14 @@ def bar_axes(axes: Axes, pieces: tuple[str, ...]) -> list[Rectangle]:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     return list(axes.barh(range(len(pieces)), np.zeros(len(pieces)), 0.7, color=MOVED, animated=True, zorder=3))
+
+
+def panel(reading: Reading, **own: Control) -> Panel:
+    """The picture of a reading with its controls; `own` replaces some of them."""
+    layers, heads, length, _ = reading.attention.shape
+    controls = {
+        "layer": Slider(0, layers - 1, 1, value=0, label=Text(en="layer", zh="层")),
+        "head": Slider(0, heads - 1, 1, value=0, label=Text(en="head", zh="头")),
+        "row": Slider(0, length - 1, 1, value=min(IT, length - 1), label=Text(en="row", zh="行")),
+    }
+    return Panel(attention_map(reading.pieces, reading.attention), size=(10, 4.6), **controls | own)

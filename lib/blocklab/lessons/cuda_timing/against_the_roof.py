@@ -10,10 +10,12 @@ from matplotlib.patches import Patch
 
 from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, name_of
+from blocklab.panel import Choice, Panel
+from blocklab.panel.controls import Control
 from blocklab.panel.guess import options, you_said
 from blocklab.panel.palette import INK, OTHER, POKED, QUIET, STILL
 from blocklab.timing import bytes_per_number
-from blocklab.timing.measured_bytes import Key, Measured
+from blocklab.timing.measured_bytes import WIDTH, Key, Measured
 
 OPS = {"LayerNorm": "layer_norm", "RMSNorm": "rms_norm", "SwiGLU": "swiglu"}
 """For a panel's choice: what is computed."""
@@ -115,8 +117,8 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
 
 def times_by_bytes(op: str, arm: str, direction: str) -> float:
     """How many times the fewest bytes an implementation has to move: once, but for the one that goes step by step."""
-    own = f"eager_{op}" if arm == "eager" else op
-    return bytes_per_number(own, torch.float32, direction) / bytes_per_number(op, torch.float32, direction)
+    way = "eager" if arm == "eager" else "fused"
+    return bytes_per_number(op, torch.float32, direction, way) / bytes_per_number(op, torch.float32, direction)
 
 
 def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:
@@ -140,3 +142,15 @@ def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:
         [mark] = axes.plot([], [], "o", color=POKED, markersize=8, label=str(YOURS))
         handles.append(mark)
     axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 0.99), ncols=4, frameon=False, labelcolor=INK)
+
+
+def panel(measured: Measured, yours: Measured | None = None, **own: Control) -> Panel:
+    """The picture of a recording, and of a second device, with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(SUSPECTS, None, label=Text(en="your guess", zh="你的猜测")),
+        "op": Choice(OPS, "swiglu", label=Text(en="function", zh="函数")),
+        "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
+        "dtype": Choice(dtypes(measured), "float32", label=Text(en="numbers", zh="数据类型")),
+        "width": Choice(widths(measured), WIDTH, label=Text(en="width", zh="宽度")),
+    }
+    return Panel(against_the_roof(measured, yours), size=(10, 3.6), **controls | own)

@@ -7,7 +7,9 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
 from blocklab.timing import Waves, load_bits, record, tiles_and_waves
 from blocklab.timing.measurement import Spread
@@ -148,3 +150,16 @@ def dress(axes: Axes, label: Text) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.yaxis.label.set(color=INK, size=10)
     axes.yaxis.set_label_coords(-0.083, 0.5)
+
+
+def panel(recording: Recording, **own: Control) -> Panel:
+    """The picture of a recording with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(RULES, None, label=YOUR_GUESS),
+        "role": Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
+        "shown": Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
+        "hidden": Slider(NARROWEST, WIDEST, 1, value=10922, label=HIDDEN),
+        "tokens": Slider(128, 8192, 2, value=8192, label=Text(en="tokens", zh="词元数"), log=True),
+        "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
+    }
+    return Panel(aligned_widths(recording), size=(10, 4.4), **controls | own)

@@ -4,12 +4,13 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from blocklab.language import Text
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
 
 # The device, in microseconds and megabytes. Its memory moves 1 MB in 1 µs: that is its roof.
@@ -19,7 +20,7 @@ FIRST = 150.0  # more for the very first call, which compiles
 HELD_UP = 140.0  # more for one call, which something else interrupts
 CALLS = 7  # after the first, which warms up
 INTERRUPTED = 3
-SIZES = 2.0 ** np.arange(8)  # MB that a call moves
+SIZES = tuple(2**power for power in range(8))  # MB that a call moves
 LONGEST = 300.0
 
 WATCHES = {
@@ -160,3 +161,12 @@ def speed_axes(axes: Axes):
     (curve,) = axes.plot(SIZES, honest, color=POKED, linewidth=2.2, animated=True)
     (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True)
     return curve, dot
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "watch": Choice(WATCHES, "honest", label=Text(en="watch", zh="计时方式")),
+        "megabytes": Slider(SIZES[0], SIZES[-1], 2, value=CACHE, label="MB", log=True),
+    }
+    return Panel(lying_watch, size=(10, 4.2), **controls | own)

@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.moving_average import half_life
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
 
 STEPS = 300
@@ -78,3 +80,14 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
 def follow(values: np.ndarray, momentum: float) -> np.ndarray:
     """The running mean after each value, from 0 on."""
     return np.array(list(accumulate(values, lambda old, new: old + momentum * (new - old), initial=0.0))[1:])
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    label = Text(en="momentum (PyTorch)", zh="动量（PyTorch）")
+    controls = {
+        "drift": Choice(DRIFTS, "jump", label=Text(en="true mean", zh="真实均值")),
+        "momentum": Slider(0.001, 1.0, 10**0.1, value=0.1, label=label, log=True),
+        "batch_size": Slider(2, LARGEST, 2, value=8, label=Text(en="batch size", zh="批量大小")),
+    }
+    return Panel(drifting_mean, size=(10, 3.8), **controls | own)

@@ -9,7 +9,9 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.moving_average import ema_weights, from_keras
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 MEAN, DEVIATION = 10.0, 2.0
@@ -121,3 +123,13 @@ def output_axes(axes: Axes, colour: str):
     histogram = axes.stairs(np.zeros(len(middle)), BINS, fill=True, color=colour, alpha=0.75, animated=True, zorder=3)
     label = axes.text(0.98, 0.9, "", transform=axes.transAxes, ha="right", va="top", size=11, color=INK, animated=True)
     return histogram, label
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "momentum": Slider(0.01, 0.99, 0.01, value=0.5, label=Text(en="momentum", zh="动量")),
+        "steps": Slider(1, BATCHES, 1, value=20, label=Text(en="steps", zh="步数")),
+    }
+    return Panel(two_readings, size=(10, 4.6), **controls | own)

@@ -7,6 +7,8 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from blocklab.language import Text
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET, STILL
 
 BINS = np.linspace(-0.05, 1.6, 67)
@@ -67,3 +69,9 @@ def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str
         return update
 
     return picture
+
+
+def panel(gammas: list[Tensor], **own: Control) -> Panel:
+    """The picture of these γ with its controls; `own` replaces some of them."""
+    place = Slider(0, len(gammas) - 1, 1, value=0, label=Text(en="norm, from 0", zh="第几个，从 0 数起"))
+    return Panel(trained_scales(gammas), size=(10, 3.8), **{"place": place} | own)

@@ -11,7 +11,9 @@ from matplotlib.patches import Rectangle, Wedge
 
 from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
@@ -147,3 +149,14 @@ class Face:
     def name(self, first: int, second: int) -> None:
         for text, position in zip(self.names, (first, second), strict=True):
             text.set_text(POSITION.format(k=position))
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "position": Slider(0, 500, 1, value=0, label=Text(en="position", zh="位置")),
+        "shift": Slider(0, FARTHEST, 1, value=10, label=Text(en="shift", zh="平移")),
+        "base": Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
+    }
+    return Panel(clocks, size=(WIDE, 4.8), **controls | own)

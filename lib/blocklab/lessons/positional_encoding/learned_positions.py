@@ -10,6 +10,8 @@ from torch.nn.functional import normalize
 
 from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
 from blocklab.positional_encoding import sinusoidal_encoding
 
@@ -92,3 +94,10 @@ def map_axes(axes: Axes, values: np.ndarray, name: str):
     axes.set_title(name, size=11, color=INK)
     axes.set_xlabel(str(POSITION))
     return axes.axhline(0, color=POKED, linewidth=1.6, animated=True)
+
+
+def panel(table: Tensor, **own: Control) -> Panel:
+    """The picture of this table with its controls; `own` replaces some of them."""
+    last = len(table) - 1
+    position = Slider(0, last, 1, value=min(100, last), label=Text(en="position", zh="位置"))
+    return Panel(learned_positions(table), size=(10, 4.2), **{"position": position} | own)

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, rms_norm
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 TOKEN = (1.0, 2.0, 3.0, 4.0)
@@ -99,3 +101,12 @@ def draw_triangle(sides: list, labels: list, mean: float, deviation: float, rms:
     up.set_ha("left" if right else "right")
     sloping.set(x=mean / 2 - (0.2 if right else -0.2), y=deviation / 2 + 0.12, text=f"RMS = {rms:.2f}", va="bottom")
     sloping.set_ha("right" if right else "left")
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "scale": Slider(0.2, 2, 0.2, value=1, label=Text(en="scale", zh="缩放")),
+        "shift": Slider(-5, 5, 0.5, value=0, label=Text(en="shift", zh="平移")),
+    }
+    return Panel(mean_and_rms, size=(10, 4.6), **controls | own)

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from blocklab.language import Text
+from blocklab.panel import Panel
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 
 STYLES = {"BatchNorm": (MOVED, "o", -0.16), "LayerNorm": (OTHER, "s", 0.0), "GroupNorm": (QUIET, "^", 0.16)}
@@ -65,3 +66,8 @@ def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[floa
         return update
 
     return picture
+
+
+def panel(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[float]]]) -> Panel:
+    """The picture of these results; nothing in it can be moved."""
+    return Panel(accuracy_by_batch(nets), size=(10, 3.8))

@@ -8,6 +8,8 @@ from matplotlib.patches import Rectangle
 
 from blocklab.feed_forward import hidden_width, parameter_count
 from blocklab.language import Text
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 
 TILES = 3  # the last ones, drawn from near
@@ -87,3 +89,13 @@ def box(axes: Axes, low: float, colour: str, high: float = 1.0, hatched: bool = 
     """A moving rectangle without a width yet: solid for what is wanted, hatched for what rounding adds."""
     look = {"facecolor": "white", "hatch": "////", "edgecolor": colour} if hatched else {"facecolor": colour}
     return axes.add_patch(Rectangle((0, low), 0, high, animated=True, **look))
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "d_model": Slider(256, 8192, 256, value=4096, label="d_model"),
+        "multiple_of": Slider(1, 1024, 2, value=256, label="multiple_of", log=True),
+        "multiplier": Slider(0.5, 1.5, 0.1, value=1.0, label="multiplier"),
+    }
+    return Panel(gated_width, size=(10, 3.6), **controls | own)

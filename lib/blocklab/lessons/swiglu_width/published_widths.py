@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 
 from blocklab.feed_forward import hidden_width
 from blocklab.language import Text
+from blocklab.panel import Choice, Panel
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, OTHER, POKED, QUIET, STILL
 
 ARGUMENTS = {
@@ -125,3 +127,9 @@ def published_widths(figure: Figure) -> Callable[..., str]:
         return SEEN[arguments].format(found=len(found), models=len(models), stated=stated)
 
     return update
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {"arguments": Choice(ARGUMENTS, "256", label=Text(en="arguments", zh="取值"))}
+    return Panel(published_widths, size=(10, 4.6), **controls | own)

@@ -6,6 +6,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from blocklab.language import Text
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 
 MOST, WIDEST = 24, 8  # the largest n and the largest tile that there is room for
@@ -59,3 +61,12 @@ def rounding_tiles(figure: Figure) -> Callable[..., str]:
         return SEEN.format(n=n, m=m, tiles=tiles, left=left, width=tiles * m)
 
     return update
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "n": Slider(0, MOST, 1, value=13, label=Text(en="n", zh="n")),
+        "m": Slider(1, WIDEST, 1, value=5, label=Text(en="m", zh="m")),
+    }
+    return Panel(rounding_tiles, size=(10, 1.2), **controls | own)

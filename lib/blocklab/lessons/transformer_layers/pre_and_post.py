@@ -14,7 +14,9 @@ from torch.func import functional_call, stack_module_state, vmap
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, STILL
 from blocklab.transformer import EncoderLayer
 
@@ -174,3 +176,12 @@ class Curve:
         self.band.set_verts([np.column_stack([[*layers, *layers[::-1]], [*above, *below[::-1]]])])
         self.line.set_data(layers, mean)
         self.dot.set_data([layers[-1]], [mean[-1]])
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "depth": Slider(DEPTHS[0], DEEPEST, 2, value=DEPTHS[0], label=Text(en="depth", zh="深度"), log=True),
+    }
+    return Panel(pre_and_post, size=(10, 4), **controls | own)

@@ -7,7 +7,10 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from blocklab.language import Text
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.real_models import Reading
 
 SMALLEST, LARGEST = 0.03, 15.0
 
@@ -85,3 +88,11 @@ def sentence_through_layers(pieces: Sequence[str], sizes: Tensor) -> Callable[[F
         return update
 
     return picture
+
+
+def panel(reading: Reading, **own: Control) -> Panel:
+    """The picture of a reading with its controls; `own` replaces some of them."""
+    sizes = reading.sizes()
+    last = len(sizes) - 1
+    controls = {"layer": Slider(0, last, 1, value=last, label=Text(en="layer", zh="层"))}
+    return Panel(sentence_through_layers(reading.pieces, sizes), size=(10, 4.6), **controls | own)

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import standardize
+from blocklab.panel import Panel, Slider, Toggle
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
 
 COUNT = 4000
@@ -69,3 +71,12 @@ def saturation(figure: Figure) -> Callable[..., str]:
         )
 
     return update
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "scale": Slider(0.1, 100, 10**0.1, value=1.0, label=Text(en="size of the inputs", zh="输入的大小"), log=True),
+        "normalize": Toggle(False, label=Text(en="standardize first", zh="先标准化")),
+    }
+    return Panel(saturation, size=(10, 3.8), **controls | own)

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, layer_norm
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
 
 WIDTH, BATCH, DEEPEST = 128, 256, 40
@@ -156,3 +158,15 @@ def outline(x: Tensor, corner: tuple[float, float], limits: tuple[float, float])
     shape = np.stack([corner[0] + sides, corner[1] - heights], 1)
     ends = [(corner[0] + 0.94, corner[1]), (corner[0] + 0.06, corner[1])]
     return np.concatenate([shape, ends])
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "norm": Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
+        "gain": Slider(0.1, 10, 10**0.1, value=1.0, label=Text(en="weights", zh="权重的大小"), log=True),
+        "depth": Slider(5, DEEPEST, 5, value=20, label=Text(en="layers", zh="层数")),
+        "activation": Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
+    }
+    return Panel(signals_through_layers, size=(10, 4.4), **controls | own)
