@@ -13,6 +13,11 @@ VIEWPORT = {"width": 1400, "height": 1000}
 PICTURES = ROOT / "artifacts" / "browser"
 
 
+def pytest_collection_modifyitems(items):
+    """After all other tests: the browser's event loop goes on to the end, and some of the others start their own."""
+    items.sort(key=lambda item: Path(__file__).parent in item.path.parents)
+
+
 @pytest.fixture(scope="session")
 def notebooks(tmp_path_factory) -> Path:
     """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there."""
