@@ -14,7 +14,7 @@ from blocklab.timing.arms import operations
 from blocklab.timing.calls import DIRECTIONS
 from blocklab.timing.machine import describe
 from blocklab.timing.measurement import Spread, measure
-from blocklab.timing.recording import Recording, recordings
+from blocklab.timing.recording import Recording, TimedRow, recordings
 
 WIDTH = 4096
 
@@ -47,18 +47,18 @@ def from_recording(recording: Recording) -> Measured:
     return Measured(
         recording.provenance,
         {
-            Key(row["op"], row["implementation"], row["direction"], row["dtype"], row["width"]): Spread(
-                *(row[f"{end}_us"] * _copied_in_a_microsecond(row) for end in Spread._fields)
+            Key(row.op, row.implementation, row.direction, row.dtype, row.width): Spread(
+                *(time * _copied_in_a_microsecond(row) for time in row.microseconds)
             )
             for row in recording.rows
-            if row["bytes"] is not None and not row["mark"]
+            if row.bytes is not None and not row.mark
         },
     )
 
 
-def _copied_in_a_microsecond(row: Mapping) -> float:
+def _copied_in_a_microsecond(row: TimedRow) -> float:
     """Bytes a number of the matrix, at the speed of the copy that was timed beside this row."""
-    return 1e3 * row["GBs"] / row["share_of_copy_roof"] / (row["rows"] * row["width"])
+    return 1e3 * row.GBs / row.share_of_copy_roof / (row.rows * row.width)
 
 
 def measured_here(
