@@ -16,7 +16,7 @@ from blocklab.timing import (
     no_synchronize,
     zeros_for_numbers,
 )
-from blocklab.timing.record import Plan, record
+from blocklab.timing.recorder import Plan, record
 from blocklab.timing.recording import read
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="wants a CUDA device")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from blocklab.timing import measured_bytes, recordings
-from blocklab.timing.measured_bytes import Key, from_recording, measured_here, recording
+from blocklab.timing import measured_bytes, read_recordings
+from blocklab.timing.measured_bytes import Key, from_recording, measured_here, shipped_recording
 from blocklab.timing.recording import PROVENANCE, Recording, TimedRow
 
 SAID = dict.fromkeys(PROVENANCE, "x") | {"device": "made up"}
@@ -55,15 +55,15 @@ def test_a_time_becomes_the_bytes_that_a_copy_moves_in_it():
 def test_a_gpu_comes_before_a_cpu(monkeypatch):
     cpu, gpu = (Recording(SAID | {"cuda": cuda}, [], []) for cuda in ("none", "13.0"))
     for found, first in (([cpu], cpu), ([cpu, gpu], gpu), ([gpu, cpu], gpu)):
-        monkeypatch.setattr(measured_bytes, "recordings", lambda found=found: found)
-        assert recording() is first
+        monkeypatch.setattr(measured_bytes, "read_recordings", lambda found=found: found)
+        assert shipped_recording() is first
 
 
 def test_one_recording_comes_with_the_package_and_is_complete():
-    assert recording() in recordings()
-    assert {key.arm for key in from_recording(recording()).bytes} >= {"torch", "eager", "compiled"}
-    assert {row.mark for row in recording().rows} == {""}
-    assert recording().left_out == []
+    assert shipped_recording() in read_recordings()
+    assert {key.arm for key in from_recording(shipped_recording()).bytes} >= {"torch", "eager", "compiled"}
+    assert {row.mark for row in shipped_recording().rows} == {""}
+    assert shipped_recording().left_out == []
 
 
 def test_this_machine_is_measured_in_the_same_unit():

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from blocklab.timing import Result, Roofs, Timing, machine, measurement, recordings
-from blocklab.timing import record as recorder
+from blocklab.timing import Result, Roofs, Timing, machine, measurement, read_recordings, recorder
 from blocklab.timing.__main__ import main
 from blocklab.timing.accuracy import near_enough, relative_errors
 from blocklab.timing.arms import Operation, operations
 from blocklab.timing.products import PRODUCTS
-from blocklab.timing.record import HIDDEN, Plan, Refused, plan, record
+from blocklab.timing.recorder import HIDDEN, Plan, Refused, plan, record
 from blocklab.timing.recording import COLUMNS, FOLDER, PROVENANCE, Writer, read, rows_of
 
 CPU = torch.device("cpu")
@@ -55,12 +54,12 @@ def result(mark="", moved=10**6):
 
 
 def test_recordings_that_come_with_the_package_can_be_read():
-    assert len(recordings()) == len(list(FOLDER.glob("*.csv")))
+    assert len(read_recordings()) == len(list(FOLDER.glob("*.csv")))
     assert FOLDER.parts[-3:] == ("blocklab", "data", "timings")
 
 
 def test_no_folder_is_no_recording(tmp_path):
-    assert recordings(tmp_path / "nowhere") == []
+    assert read_recordings(tmp_path / "nowhere") == []
 
 
 def test_what_is_written_is_read_again(tmp_path):
@@ -69,7 +68,7 @@ def test_what_is_written_is_read_again(tmp_path):
             writer.row(row)
         writer.left_out("liger, rms_norm", "ImportError: no\nsuch package, it seems")
     Writer(tmp_path / "a.csv", SAID).__exit__()
-    first, second = recordings(tmp_path)
+    first, second = read_recordings(tmp_path)
     assert first.rows == []
     assert second.provenance == SAID | {"device": "NVIDIA: H200"}
     assert second.left_out == ["liger, rms_norm: ImportError: no such package, it seems"]
@@ -92,7 +91,7 @@ def test_the_axis_of_a_product_is_written_in_its_op(tmp_path, role):
     [head, first, _] = (tmp_path / "a.csv").read_text("utf-8").splitlines()[len(PROVENANCE) :]
     assert head == ",".join(COLUMNS)
     assert first.startswith(f'"matmul, hidden is {role}: {PRODUCTS[role].formula}",torch,')
-    assert {(row.op, row.role) for row in recordings(tmp_path)[0].rows} == {("matmul", role)}
+    assert {(row.op, row.role) for row in read_recordings(tmp_path)[0].rows} == {("matmul", role)}
 
 
 def test_the_recording_of_the_package_is_written_as_it_is_read():
@@ -111,14 +110,14 @@ def test_products_have_the_hidden_width_where_their_role_says():
 
 def test_the_folder_of_the_first_recording_is_made(tmp_path):
     Writer(tmp_path / "data" / "timings" / "a.csv", SAID).__exit__()
-    assert len(recordings(tmp_path / "data" / "timings")) == 1
+    assert len(read_recordings(tmp_path / "data" / "timings")) == 1
 
 
 def test_what_lies_above_the_roof_has_no_rate(tmp_path):
     with Writer(tmp_path / "a.csv", SAID) as writer:
         for row in rows_of(result(mark="above the roof: cache!"), {}, **RMS_NORM, width=4):
             writer.row(row)
-    for row in recordings(tmp_path)[0].rows:
+    for row in read_recordings(tmp_path)[0].rows:
         assert row.mark == "above the roof: cache!"
         assert row.GBs is row.share_of_copy_roof is None
 
@@ -132,14 +131,14 @@ def test_nothing_is_written_or_read_without_provenance(tmp_path, key):
     lines = (tmp_path / "a.csv").read_text("utf-8").splitlines()
     (tmp_path / "a.csv").write_text("\n".join(line for line in lines if not line.startswith(f"# {key}:")), "utf-8")
     with pytest.raises(ValueError, match=f"a.csv wants lines '# {key}: …' at its head"):
-        recordings(tmp_path)
+        read_recordings(tmp_path)
 
 
 def test_other_columns_are_refused(tmp_path):
     head = "\n".join(f"# {key}: known" for key in PROVENANCE)
     (tmp_path / "a.csv").write_text(f"{head}\nop,GB/s\n", "utf-8")
     with pytest.raises(ValueError, match=r"a.csv wants the columns op, implementation.* got \['op', 'GB/s'\]"):
-        recordings(tmp_path)
+        read_recordings(tmp_path)
 
 
 # Right before fast

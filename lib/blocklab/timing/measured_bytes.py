@@ -14,7 +14,7 @@ from blocklab.timing.arms import operations
 from blocklab.timing.calls import DIRECTIONS
 from blocklab.timing.machine import describe
 from blocklab.timing.measurement import Spread, measure
-from blocklab.timing.recording import Recording, TimedRow, recordings
+from blocklab.timing.recording import Recording, TimedRow, read_recordings
 
 WIDTH = 4096
 
@@ -37,9 +37,9 @@ class Measured:
     bytes: Mapping[Key, Spread]
 
 
-def recording() -> Recording:
+def shipped_recording() -> Recording:
     """The first recording of a GPU that comes with the package, or, as long as there is none, of a CPU."""
-    return min(recordings(), key=lambda each: each.provenance["cuda"] == "none")
+    return min(read_recordings(), key=lambda each: each.provenance["cuda"] == "none")
 
 
 def from_recording(recording: Recording) -> Measured:

@@ -167,7 +167,7 @@ def read(path: Path) -> Recording:
     return Recording(provenance, [value for key, value in comments if key == "left out"], rows)
 
 
-def recordings(folder: Path = FOLDER) -> list[Recording]:
+def read_recordings(folder: Path = FOLDER) -> list[Recording]:
     """Every recording that comes with the package, or lies in a folder: an empty list where there is none."""
     return [read(path) for path in sorted(folder.glob("*.csv"))]
 
