@@ -59,7 +59,7 @@ def carry_over(old: dict, lesson: dict) -> tuple[int, list[Cell]]:
     answers = [
         cell
         for cell in code_cells(old)
-        if (cell.exercise or cell.id in ids)
+        if (cell.exercise or (cell.id in ids and exercises(cell.source)))
         and not cell.solution
         and _code(cell.source) not in starts
         and _is_written(cell.source)

@@ -444,12 +444,12 @@ axis_painter.panel()
 
 # %% [markdown] lang="en"
 r"""
-**Your turn: a third layer.** GroupNorm is no choice of whole axes. It cuts the channels into `num_groups` groups, and in every sample each group has a mean and a variance of its own. Cut the channel axis in two first, then `standardize`, put the axis together again, and last γ (`weight`) and β (`bias`), one number per channel each.
+**Your turn, a third layer.** GroupNorm is no choice of whole axes. It cuts the channels into `num_groups` groups, and in every sample each group has a mean and a variance of its own. Cut the channel axis in two first, then `standardize`, put the axis together again, and last γ (`weight`) and β (`bias`), one number per channel each.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了：第三种层。** 组归一化沿的不是几个完整的轴。它把通道分成 `num_groups` 组；在每个样本里，每一组各有自己的均值和方差。先把通道轴拆成两个轴，再用 `standardize`，然后把轴合回去，最后乘以 γ（`weight`）、加上 β（`bias`），每个通道各有一个。
+**轮到你了**，写第三种层：组归一化沿的不是几个完整的轴。它把通道分成 `num_groups` 组；在每个样本里，每一组各有自己的均值和方差。先把通道轴拆成两个轴，再用 `standardize`，然后把轴合回去，最后乘以 γ（`weight`）、加上 β（`bias`），每个通道各有一个。
 """
 
 

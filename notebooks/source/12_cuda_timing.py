@@ -416,7 +416,7 @@ r"""
 """
 
 # %%
-fewer = bytes_per_number("llama_rms_norm", torch.bfloat16) / bytes_per_number("rms_norm", torch.bfloat16)
+fewer = bytes_per_number("rms_norm", torch.bfloat16, way="llama") / bytes_per_number("rms_norm", torch.bfloat16)
 step_by_step = {1024: 78.2, 2048: 136.3, 4096: 279.9, 8192: 519.0, 16384: 985.6, 32768: 1919.1}
 one_kernel = {1024: 13.6, 2048: 20.0, 4096: 31.1, 8192: 51.7, 16384: 95.3, 32768: 182.2}
 for width, slow in step_by_step.items():

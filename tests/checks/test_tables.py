@@ -19,6 +19,7 @@ from blocklab.transformer import EncoderLayer
 
 WRONG = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes]
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
+NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shows))  # some stand in several tables
 SOLUTIONS = [
     pytest.param(exercise, solution, (), id=f"{exercise}:{name}")
     for exercise, solutions in RIGHT.items()
@@ -144,6 +145,14 @@ def test_no_wrong_attempt_passes(exercise, attempt):
 def test_the_recipe_is_right(exercise):
     assert not any(outcome.error or outcome.spoiled for outcome in outcomes(exercise))
     assert check(exercise.name, as_answer(exercise)).passed
+
+
+@pytest.mark.parametrize("mistake", NAMING, ids=lambda mistake: mistake.id)
+def test_a_row_names_an_input_that_shows_it_and_only_where_another_would_be_shown(mistake):
+    users = [exercise for exercise in EXERCISES.values() if mistake in exercise.mistakes]
+    wrong_on = [[case.name for case in wrong_inputs(exercise, mistake)] for exercise in users]
+    assert all(mistake.shows in names for names in wrong_on)
+    assert any(mistake.shows != names[0] for names in wrong_on)
 
 
 @EACH

@@ -38,8 +38,11 @@ INPUTS = {  # M a matrix, v a vector
 }
 
 
+ROWS = {name: (name, "eager") for name in INPUTS} | {"llama_rms_norm": ("rms_norm", "llama")}
+
+
 def counted(name, shape, dtype):
-    """Bytes of the forward pass and of the backward pass, as torch runs them."""
+    """Bytes of the forward pass and of the backward pass of a function of `eager`, as torch runs them."""
     shapes = {"M": shape, "v": shape[-1:]}
     inputs = [torch.randn(shapes[letter]).to(dtype).requires_grad_() for letter in INPUTS[name]]
     with CountBytes() as forward:
@@ -58,10 +61,10 @@ TYPES["llama_rms_norm"] = [HALF, SINGLE]  # float32 is where it goes, whatever c
 @pytest.mark.parametrize("shape", [(3, 5), (7, 2)], ids=str)
 @pytest.mark.parametrize(("name", "dtype"), [(name, dtype) for name in TYPES for dtype in TYPES[name]], ids=str)
 def test_steps_of_torch_move_what_the_table_says(name, shape, dtype):
-    op = name if name.startswith("llama") else f"eager_{name}"
+    op, way = ROWS[name]
     found = counted(name, shape, dtype)
-    for direction in TRAFFIC[op]:
-        assert bytes_moved(op, shape, dtype, direction) == found[direction], direction
+    for direction in [direction for *row, direction in TRAFFIC if row == [op, way]]:
+        assert bytes_moved(op, shape, dtype, direction, way) == found[direction], direction
 
 
 def by_hand(op, rows, width, s):
@@ -81,34 +84,34 @@ def by_hand(op, rows, width, s):
 @pytest.mark.parametrize("op", ["layer_norm", "rms_norm", "swiglu", "add_rms_norm", "batch_norm"])
 def test_the_fewest_bytes_by_hand(op, dtype):
     wanted = by_hand(op, 6, 10, dtype.itemsize)
-    assert tuple(bytes_moved(op, (6, 10), dtype, way) for way in ("forward", "backward")) == wanted
+    assert tuple(bytes_moved(op, (6, 10), dtype, direction) for direction in ("forward", "backward")) == wanted
 
 
 @pytest.mark.parametrize(
-    ("op", "forward", "backward"),
+    ("op", "way", "forward", "backward"),
     [
-        ("layer_norm", 4, 6),
-        ("rms_norm", 4, 6),
-        ("batch_norm", 6, 10),
-        ("swiglu", 6, 10),
-        ("add_rms_norm", 8, 8),
-        ("eager_layer_norm", 20, 68),
-        ("eager_rms_norm", 14, 58),
-        ("eager_swiglu", 10, 18),
-        ("eager_batch_norm", 20, 68),
-        ("eager_add_rms_norm", 20, 64),
-        ("llama_rms_norm", 36, None),
+        ("layer_norm", "fused", 4, 6),
+        ("rms_norm", "fused", 4, 6),
+        ("batch_norm", "fused", 6, 10),
+        ("swiglu", "fused", 6, 10),
+        ("add_rms_norm", "fused", 8, 8),
+        ("layer_norm", "eager", 20, 68),
+        ("rms_norm", "eager", 14, 58),
+        ("swiglu", "eager", 10, 18),
+        ("batch_norm", "eager", 20, 68),
+        ("add_rms_norm", "eager", 20, 64),
+        ("rms_norm", "llama", 36, None),
     ],
 )
-def test_bytes_per_number_in_bfloat16(op, forward, backward):
-    assert bytes_per_number(op, HALF) == forward
+def test_bytes_per_number_in_bfloat16(op, way, forward, backward):
+    assert bytes_per_number(op, HALF, way=way) == forward
     if backward is not None:
-        assert bytes_per_number(op, HALF, "backward") == backward
+        assert bytes_per_number(op, HALF, "backward", way) == backward
 
 
 def test_every_row_has_its_reason():
-    assert set(TRAFFIC) >= {f"eager_{name}" for name in INPUTS if not name.startswith("llama")}
-    rows = [row for directions in TRAFFIC.values() for row in directions.values()]
+    assert {(op, way) for op, way, _ in TRAFFIC} >= set(ROWS.values())
+    rows = TRAFFIC.values()
     assert all(row.why and row.steps for row in rows)
     assert all(set(step.reads + step.writes) <= set("MWvVrR") and step.formula for row in rows for step in row.steps)
 
@@ -123,8 +126,12 @@ def test_leading_axes_count_as_rows_and_channels_as_width():
 def test_an_unknown_row_is_refused():
     with pytest.raises(ValueError, match=r"among layer_norm, .*, got 'softmax'"):
         bytes_moved("softmax", (2, 3), HALF)
-    with pytest.raises(ValueError, match="among forward, backward, got 'sideways'"):
+    with pytest.raises(ValueError, match="a direction of swiglu, fused, among forward, backward, got 'sideways'"):
         traffic("swiglu", "sideways")
+    with pytest.raises(ValueError, match="a way of swiglu among fused, eager, got 'llama'"):
+        traffic("swiglu", way="llama")
+    with pytest.raises(ValueError, match="a direction of rms_norm, llama, among forward, got 'backward'"):
+        bytes_per_number("rms_norm", HALF, "backward", "llama")
     with pytest.raises(ValueError, match="at least one axis"):
         bytes_moved("swiglu", (), HALF)
 

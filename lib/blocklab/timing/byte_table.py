@@ -1,6 +1,8 @@
 """How many bytes have to pass between memory and chip, counted from reads and writes before anything is timed.
 
-A row of the table is a list of steps, each a kernel of its own: what it computes, reads and writes. The letters:
+A row of the table is a list of steps, each a kernel of its own: what it computes, reads and writes. An operation has a
+row for each way and each direction: "fused" moves the fewest bytes, "eager" goes step by step as in `eager`, "llama" as
+`eager.llama_rms_norm`. The letters:
 
     M  the matrix (rows, width)     v  a vector (width)                 r  one number per row
     W  the matrix in float32        V  a vector (width) in float32      R  one number per row in float32
@@ -8,7 +10,7 @@ A row of the table is a list of steps, each a kernel of its own: what it compute
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -17,16 +19,17 @@ WIDE = "WVR"  # these are float32, or the type of x where that is wider
 
 @dataclass(frozen=True)
 class Step:
-    """One kernel: its formula, and what it reads and writes, in letters."""
+    """One kernel: its formula, what it reads and writes, in letters, and what a picture calls it."""
 
     formula: str
     reads: str
     writes: str
+    sign: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One direction of one operation, and why it cannot move less, or why it moves so much."""
+    """One direction of one operation in one way, and why it cannot move less, or why it moves so much."""
 
     why: str
     steps: Sequence[Step]
@@ -43,7 +46,7 @@ AUTOGRAD = (
 )
 
 # x / d with d = sqrt(m + eps), and what autograd makes of it: t is the gradient that arrives
-_DIVIDE = (Step("s = m + eps", "r", "r"), Step("d = sqrt(s)", "r", "r"), Step("h = c / d", "Mr", "M"))
+_ROOT = (Step("s = m + eps", "r", "r"), Step("d = sqrt(s)", "r", "r"))
 _DIVIDE_BACK = (
     Step("dc = t / d", "Mr", "M"),
     Step("h = c / d", "Mr", "M"),
@@ -57,12 +60,13 @@ _DIVIDE_BACK = (
 _SCALE_BACK = (Step("dy h", "MM", "M"), Step("dweight = its sum", "M", "v"), Step("t = dy weight", "Mv", "M"))
 
 _LAYER_NORM = (
-    Step("mean of x", "M", "r"),
-    Step("m = variance of x", "M", "r"),
-    Step("c = x - mean", "Mr", "M"),
-    *_DIVIDE,
-    Step("h weight", "Mv", "M"),
-    Step("y = h weight + bias", "Mv", "M"),
+    Step("mean of x", "M", "r", "μ"),
+    Step("m = variance of x", "M", "r", "σ²"),
+    Step("c = x - mean", "Mr", "M", "− μ"),
+    *_ROOT,
+    Step("h = c / d", "Mr", "M", "÷ σ"),
+    Step("h weight", "Mv", "M", "× γ"),
+    Step("y = h weight + bias", "Mv", "M", "+ β"),
 )
 _LAYER_NORM_BACK = (
     Step("dbias = sum of dy", "M", "v"),
@@ -78,7 +82,13 @@ _LAYER_NORM_BACK = (
     Step("the mean's part of dx, written out", "r", "M"),
     Step("dx = all three", "MM", "M"),
 )
-_RMS_NORM = (Step("x²", "M", "M"), Step("m = mean of x²", "M", "r"), *_DIVIDE, Step("y = h weight", "Mv", "M"))
+_RMS_NORM = (
+    Step("x²", "M", "M", "x²"),
+    Step("m = mean of x²", "M", "r", "RMS²"),
+    *_ROOT,
+    Step("h = x / d", "Mr", "M", "÷ RMS"),
+    Step("y = h weight", "Mv", "M", "× γ"),
+)
 _RMS_NORM_BACK = (
     *_SCALE_BACK,
     *_DIVIDE_BACK,
@@ -102,98 +112,97 @@ _LLAMA_RMS_NORM = (
 
 def _over_channels(steps: Sequence[Step]) -> tuple[Step, ...]:
     """The same steps where the statistics are one per column: batch_norm on a matrix (N, C)."""
-    return tuple(Step(step.formula, step.reads.replace("r", "v"), step.writes.replace("r", "v")) for step in steps)
+    return tuple(replace(s, reads=s.reads.replace("r", "v"), writes=s.writes.replace("r", "v")) for s in steps)
 
 
-TRAFFIC = {
-    "layer_norm": {
-        "forward": Row(ONE_READ, [Step("y, mean, scale of x, weight, bias", "Mvv", "MRR")]),
-        "backward": Row(BACK, [Step("dx, dweight, dbias of dy, x, weight, mean, scale", "MMvRR", "Mvv")]),
-    },
-    "rms_norm": {
-        "forward": Row(ONE_READ, [Step("y, scale of x, weight", "Mv", "MR")]),
-        "backward": Row(BACK, [Step("dx, dweight of dy, x, weight, scale", "MMvR", "Mv")]),
-    },
-    "batch_norm": {
-        "forward": Row(
-            TWO_READS,
-            [
-                Step("mean, scale, running mean and variance, old to new", "MVV", "VVVV"),
-                Step("y of x, mean, scale, weight, bias", "MVVvv", "M"),
-            ],
-        ),
-        "backward": Row(
-            TWO_READS,
-            [
-                Step("dweight, dbias of dy, x, mean, scale", "MMVV", "vv"),
-                Step("dx of dy, x, mean, scale, weight, dweight, dbias", "MMVVvvv", "M"),
-            ],
-        ),
-    },
-    "swiglu": {
-        "forward": Row("gate and value are read once, y is written once", [Step("y of gate, value", "MM", "M")]),
-        "backward": Row(
-            "sigmoid is cheaper computed again than kept", [Step("dgate, dvalue of dy, gate, value", "MMM", "MM")]
-        ),
-    },
-    "add_rms_norm": {
-        "forward": Row(ONE_READ, [Step("x + residual, y, scale of x, residual, weight", "MMv", "MMR")]),
-        "backward": Row(
-            "x and the residual have the same gradient: it is written once",
-            [Step("dx, dweight of dy, gradient of the sum, sum, weight, scale", "MMMvR", "Mv")],
-        ),
-    },
-    "eager_layer_norm": {"forward": Row(STEP_BY_STEP, _LAYER_NORM), "backward": Row(AUTOGRAD, _LAYER_NORM_BACK)},
-    "eager_rms_norm": {"forward": Row(STEP_BY_STEP, _RMS_NORM), "backward": Row(AUTOGRAD, _RMS_NORM_BACK)},
-    "eager_batch_norm": {
-        "forward": Row(STEP_BY_STEP, _over_channels(_LAYER_NORM)),
-        "backward": Row(AUTOGRAD, _over_channels(_LAYER_NORM_BACK)),
-    },
-    "eager_swiglu": {
-        "forward": Row(STEP_BY_STEP, [Step("silu of gate", "M", "M"), Step("y = that value", "MM", "M")]),
-        "backward": Row(
-            AUTOGRAD,
-            [Step("dvalue = dy silu", "MM", "M"), Step("dy value", "MM", "M"), Step("dgate of that", "MM", "M")],
-        ),
-    },
-    "eager_add_rms_norm": {
-        "forward": Row(STEP_BY_STEP, (Step("x + residual", "MM", "M"), *_RMS_NORM)),
-        "backward": Row(AUTOGRAD, (*_RMS_NORM_BACK, Step("dx + gradient of the sum", "MM", "M"))),
-    },
-    "llama_rms_norm": {"forward": Row(STEP_BY_STEP + "; half of them in float32", _LLAMA_RMS_NORM)},
+TRAFFIC = {  # (operation, way, direction)
+    ("layer_norm", "fused", "forward"): Row(ONE_READ, [Step("y, mean, scale of x, weight, bias", "Mvv", "MRR")]),
+    ("layer_norm", "fused", "backward"): Row(
+        BACK, [Step("dx, dweight, dbias of dy, x, weight, mean, scale", "MMvRR", "Mvv")]
+    ),
+    ("layer_norm", "eager", "forward"): Row(STEP_BY_STEP, _LAYER_NORM),
+    ("layer_norm", "eager", "backward"): Row(AUTOGRAD, _LAYER_NORM_BACK),
+    ("rms_norm", "fused", "forward"): Row(ONE_READ, [Step("y, scale of x, weight", "Mv", "MR")]),
+    ("rms_norm", "fused", "backward"): Row(BACK, [Step("dx, dweight of dy, x, weight, scale", "MMvR", "Mv")]),
+    ("rms_norm", "eager", "forward"): Row(STEP_BY_STEP, _RMS_NORM),
+    ("rms_norm", "eager", "backward"): Row(AUTOGRAD, _RMS_NORM_BACK),
+    ("rms_norm", "llama", "forward"): Row(STEP_BY_STEP + "; half of them in float32", _LLAMA_RMS_NORM),
+    ("batch_norm", "fused", "forward"): Row(
+        TWO_READS,
+        [
+            Step("mean, scale, running mean and variance, old to new", "MVV", "VVVV"),
+            Step("y of x, mean, scale, weight, bias", "MVVvv", "M"),
+        ],
+    ),
+    ("batch_norm", "fused", "backward"): Row(
+        TWO_READS,
+        [
+            Step("dweight, dbias of dy, x, mean, scale", "MMVV", "vv"),
+            Step("dx of dy, x, mean, scale, weight, dweight, dbias", "MMVVvvv", "M"),
+        ],
+    ),
+    ("batch_norm", "eager", "forward"): Row(STEP_BY_STEP, _over_channels(_LAYER_NORM)),
+    ("batch_norm", "eager", "backward"): Row(AUTOGRAD, _over_channels(_LAYER_NORM_BACK)),
+    ("swiglu", "fused", "forward"): Row(
+        "gate and value are read once, y is written once", [Step("y of gate, value", "MM", "M")]
+    ),
+    ("swiglu", "fused", "backward"): Row(
+        "sigmoid is cheaper computed again than kept", [Step("dgate, dvalue of dy, gate, value", "MMM", "MM")]
+    ),
+    ("swiglu", "eager", "forward"): Row(
+        STEP_BY_STEP, [Step("silu of gate", "M", "M"), Step("y = that value", "MM", "M")]
+    ),
+    ("swiglu", "eager", "backward"): Row(
+        AUTOGRAD,
+        [Step("dvalue = dy silu", "MM", "M"), Step("dy value", "MM", "M"), Step("dgate of that", "MM", "M")],
+    ),
+    ("add_rms_norm", "fused", "forward"): Row(
+        ONE_READ, [Step("x + residual, y, scale of x, residual, weight", "MMv", "MMR")]
+    ),
+    ("add_rms_norm", "fused", "backward"): Row(
+        "x and the residual have the same gradient: it is written once",
+        [Step("dx, dweight of dy, gradient of the sum, sum, weight, scale", "MMMvR", "Mv")],
+    ),
+    ("add_rms_norm", "eager", "forward"): Row(STEP_BY_STEP, (Step("x + residual", "MM", "M"), *_RMS_NORM)),
+    ("add_rms_norm", "eager", "backward"): Row(
+        AUTOGRAD, (*_RMS_NORM_BACK, Step("dx + gradient of the sum", "MM", "M"))
+    ),
 }
 
 
-def traffic(op: str, direction: str = "forward") -> Row:
-    """The row of the table: its steps, and why. Raises ValueError for an operation or a direction that it has not."""
-    if op not in TRAFFIC:
-        raise ValueError(f"traffic wants an operation among {', '.join(TRAFFIC)}, got {op!r}")
-    if direction not in TRAFFIC[op]:
-        raise ValueError(f"traffic wants a direction of {op} among {', '.join(TRAFFIC[op])}, got {direction!r}")
-    return TRAFFIC[op][direction]
+def traffic(op: str, direction: str = "forward", way: str = "fused") -> Row:
+    """The row of the table: its steps, and why. Raises ValueError for an operation, a way or a direction not in it."""
+    key = (op, way, direction)
+    for place, what in enumerate(("an operation", f"a way of {op}", f"a direction of {op}, {way},")):
+        known = dict.fromkeys(each[place] for each in TRAFFIC if each[:place] == key[:place])
+        if key[place] not in known:
+            raise ValueError(f"traffic wants {what} among {', '.join(known)}, got {key[place]!r}")
+    return TRAFFIC[key]
 
 
-def bytes_moved(op: str, shape: Sequence[int], dtype: torch.dtype, direction: str = "forward") -> int:
-    """How many bytes the operation reads and writes: for the fused ones, the fewest possible.
+def bytes_moved(
+    op: str, shape: Sequence[int], dtype: torch.dtype, direction: str = "forward", way: str = "fused"
+) -> int:
+    """How many bytes the operation reads and writes: fused, the fewest possible.
 
     shape: (*, width); for batch_norm (N, C, *), whose width is C. `bytes_moved("rms_norm", (32768, 4096),
     torch.bfloat16)` is 4 bytes a number, 2 in and 2 out, and a little for the weight and the statistics.
 
     Raises ValueError as `traffic`, and for a shape without axes.
     """
-    letters = _letters(traffic(op, direction), dtype)
+    letters = _letters(traffic(op, direction, way), dtype)
     if len(shape) == 0:
         raise ValueError(f"bytes_moved wants a shape of at least one axis, got {tuple(shape)}")
-    width = shape[1] if op.endswith("batch_norm") and len(shape) > 1 else shape[-1]
+    width = shape[1] if op == "batch_norm" and len(shape) > 1 else shape[-1]
     numbers = math.prod(shape)
     rows = numbers // width if width else 0
     count = {"M": numbers, "W": numbers, "v": width, "V": width, "r": rows, "R": rows}
     return sum(count[letter] * _size(letter, dtype) for letter in letters)
 
 
-def bytes_per_number(op: str, dtype: torch.dtype, direction: str = "forward") -> int:
+def bytes_per_number(op: str, dtype: torch.dtype, direction: str = "forward", way: str = "fused") -> int:
     """`bytes_moved` for one number of a matrix so large that vectors do not count: 4 for rms_norm in bfloat16."""
-    return sum(_size(letter, dtype) for letter in _letters(traffic(op, direction), dtype) if letter in "MW")
+    return sum(_size(letter, dtype) for letter in _letters(traffic(op, direction, way), dtype) if letter in "MW")
 
 
 def _letters(row: Row, dtype: torch.dtype) -> str:

@@ -6,9 +6,9 @@ from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES, GUESSES, guess
 
 # Reads and writes of a matrix, counted by hand from the formulas: (LayerNorm, RMSNorm), each (reads, writes).
 PASSES = {
-    ("eager_", "forward"): ((6, 4), (4, 3)),
-    ("", "forward"): ((1, 1), (1, 1)),
-    ("", "backward"): ((2, 1), (2, 1)),
+    ("eager", "forward"): ((6, 4), (4, 3)),
+    ("fused", "forward"): ((1, 1), (1, 1)),
+    ("fused", "backward"): ((2, 1), (2, 1)),
 }
 LAYER, RMS = 1.4, 0.0  # where the bars lie
 
@@ -30,7 +30,7 @@ def test_every_read_and_write_is_a_block(figure, way, direction, dtype):
         assert shown(figure, True, row) == [size] * writes
 
 
-@pytest.mark.parametrize("way", ["eager_", ""])
+@pytest.mark.parametrize("way", ["eager", "fused"])
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_blocks_lie_end_to_end_inside_the_axes(figure, way, direction, dtype):
@@ -45,16 +45,31 @@ def test_blocks_lie_end_to_end_inside_the_axes(figure, way, direction, dtype):
         assert count < 0.95 * axes.get_xlim()[1]
 
 
+def signs(figure):
+    [axes] = figure.axes
+    return [text.get_text() for text in axes.texts if text.get_text() and "bytes" not in text.get_text()]
+
+
+def test_every_step_of_the_way_there_is_named(figure):
+    update = guess_then_bytes(figure)
+    update(guess=None, way="eager", direction="forward", dtype="bfloat16")
+    assert signs(figure) == [*("μ", "σ²", "− μ", "÷ σ", "× γ", "+ β"), *("x²", "RMS²", "÷ RMS", "× γ")]
+    update(guess=None, way="eager", direction="backward", dtype="bfloat16")
+    assert signs(figure) == []
+    update(guess=None, way="fused", direction="forward", dtype="bfloat16")
+    assert signs(figure) == []
+
+
 def test_the_lesson_predicts_what_is_seen(figure):
     update = guess_then_bytes(figure)
     guess = list(GUESSES)[2]
-    steps = update(guess=None, way="eager_", direction="forward", dtype="bfloat16")
+    steps = update(guess=None, way="eager", direction="forward", dtype="bfloat16")
     assert "LayerNorm 20 bytes a number, RMSNorm 14" in steps
     assert "1.43 times as fast." in steps
-    kernel = update(guess=guess, way="", direction="forward", dtype="bfloat16")
+    kernel = update(guess=guess, way="fused", direction="forward", dtype="bfloat16")
     assert "LayerNorm 4 bytes a number, RMSNorm 4" in kernel
     assert kernel.endswith(f"You said: {guess}.")
-    assert "You said" not in update(guess=guess, way="eager_", direction="forward", dtype="bfloat16")
-    assert "LayerNorm 68 bytes a number, RMSNorm 58" in update(None, "eager_", "backward", "bfloat16")
-    assert "LayerNorm 6 bytes a number, RMSNorm 6" in update(None, "", "backward", "bfloat16")
-    assert "LayerNorm 40 bytes a number, RMSNorm 28" in update(None, "eager_", "forward", "float32")
+    assert "You said" not in update(guess=guess, way="eager", direction="forward", dtype="bfloat16")
+    assert "LayerNorm 68 bytes a number, RMSNorm 58" in update(None, "eager", "backward", "bfloat16")
+    assert "LayerNorm 6 bytes a number, RMSNorm 6" in update(None, "fused", "backward", "bfloat16")
+    assert "LayerNorm 40 bytes a number, RMSNorm 28" in update(None, "eager", "forward", "float32")

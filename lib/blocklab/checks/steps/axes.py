@@ -26,18 +26,15 @@ AXES_MISTAKES = (
         "has its own, over its features only (`dim=-1`).",
         zh="你沿批量轴以外的所有轴求均值，于是同一句话里的词元共用一组统计量。"
         "每个词元应当有自己的统计量，只沿特征轴求（`dim=-1`）。",
-        shows="tokens",
     ),
     wrong("over-everything", axes=lambda x, normalized_shape: list(range(x.dim()))).hint(
         en="You average over the whole tensor, so your result for one sample depends on the others. Say along which "
         "axes the average is taken.",
         zh="你对整个张量只求了一个均值，于是一个样本的结果会受其他样本影响。请写明沿哪些轴求均值。",
-        shows="rows",
     ),
     wrong("over-the-batch", axes=lambda x, normalized_shape: [0]).hint(
         en="You average over the batch axis. That is what BatchNorm does; here one sample never influences another.",
         zh="你沿批量轴求了均值，那是批量归一化（BatchNorm）的做法。而在这里，样本之间互不影响。",
-        shows="rows",
     ),
     wrong("over-the-positions", axes=lambda x, normalized_shape: [-2]).hint(
         en="You average over the axis before the last, the positions: the tokens of a sentence get mixed. The features "
@@ -53,12 +50,10 @@ AXES_MISTAKES = (
     wrong("one-axis-of-many", axes=lambda x, normalized_shape: [-len(normalized_shape)]).hint(
         en="You average over one axis, `-len(normalized_shape)`, but that one and all behind it belong together.",
         zh="你只沿 `-len(normalized_shape)` 这一个轴求均值，而它和它后面的所有轴要一起算。",
-        shows="pictures",
     ),
     wrong("last-axis-only", axes=lambda x, normalized_shape: [-1]).hint(
         en="`normalized_shape` may name several axes, here two, but you average over the last one only.",
         zh="`normalized_shape` 可以包含好几个轴，这里是两个，而你只沿最后一个轴求了均值。",
-        shows="pictures",
     ),
 )
 

@@ -20,5 +20,4 @@ AFFINE_ON_THE_LAST_AXIS = wrong("affine-on-the-last-axis", lay_affine=as_it_is).
     "gives every column a scale of its own. View them as `(1, C, 1, …)`.",
     zh="形状为 `(C,)` 的 `weight` 和 `bias` 会沿最后一个轴广播，"
     "而不是沿通道轴：要么报错，要么变成每一列各有一个缩放参数。请把它们变形为 `(1, C, 1, …)`。",
-    shows="sequence in eval",
 )

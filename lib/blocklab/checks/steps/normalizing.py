@@ -59,7 +59,6 @@ EPS_MISTAKES = (
     wrong("eps-outside-root", divide=lambda centred, spread, eps: centred / (spread.sqrt() + eps)).hint(
         en="ε stands outside the root: for small inputs you divide by too little. It belongs under the root.",
         zh="ε 写在了根号外面：输入很小时，你的除数太小。ε 应当加在根号里面。",
-        shows="tiny",
     ),
     wrong("eps-missing", small=lambda eps: 0.0).hint(
         en="ε is missing. Small inputs are blown up, and where the root is 0 you divide 0 by 0.",
@@ -69,7 +68,6 @@ EPS_MISTAKES = (
     wrong("root-missing", divide=lambda centred, spread, eps: centred / (spread + eps)).hint(
         en="The root is missing: with 10 times the input you divide by 100 times as much. Take the root, then divide.",
         zh="漏了开方：输入变为 10 倍，你的除数却变为 100 倍。请先开方，再相除。",
-        shows="rows",
     ),
     wrong("root-of-each", divide=lambda centred, spread, eps: centred / (spread.sqrt() + eps**0.5)).hint(
         en="You take the root of ε by itself. Add ε first, then take one root: the sum of two roots is larger than the "
@@ -78,7 +76,7 @@ EPS_MISTAKES = (
         shows="tiny",
     ),
     wrong("eps-twice", small=lambda eps: 2 * eps).hint(
-        en="The place of ε is right, but it is added twice.", zh="ε 的位置是对的，但你加了两次。", shows="tiny"
+        en="The place of ε is right, but it is added twice.", zh="ε 的位置是对的，但你加了两次。"
     ),
     wrong("eps-as-floor", divide=lambda centred, spread, eps: centred / spread.clamp(min=eps).sqrt()).hint(
         en="You use ε as the least number allowed under the root. It is always added, to large numbers too.",
@@ -105,24 +103,20 @@ SPREAD_MISTAKES = (
         "normalization layer divides by n: write `correction=0`.",
         zh="你的方差除以了 n − 1，所以标准化之后的数是正确值的 `√((n − 1)/n)` 倍。"
         "归一化层的方差应除以 n，请写 `correction=0`。",
-        shows="rows",
     ),
     wrong("mean-square-for-variance", spread=lambda x, axes: x.square().mean(axes, keepdim=True)).hint(
         en="You square x itself. The variance is the mean of the squared distances **from the mean**.",
         zh="你直接对 x 取了平方。方差要平方的是 x **到均值的距离**，平方之后再求均值。",
-        shows="rows",
     ),
     wrong("sum-for-mean-of-squares", spread=lambda x, axes: (x - mean(x, axes)).square().sum(axes, keepdim=True)).hint(
         en="You add up the squared distances but never divide by how many there are.",
         zh="你把距离的平方加了起来，却没有除以个数。",
-        shows="rows",
     ),
     wrong(
         "absolute-deviation", spread=lambda x, axes: (x - mean(x, axes)).abs().mean(axes, keepdim=True).square()
     ).hint(
         en="You average the absolute distances from the mean. Square them, average, and take the root at the end.",
         zh="你直接对各数到均值的距离求了均值。应当先把距离平方，再求均值，最后开方。",
-        shows="rows",
     ),
 )
 
@@ -130,7 +124,6 @@ CENTRE_MISTAKES = (
     wrong("mean-not-subtracted", centre=lambda x, axes: torch.zeros_like(mean(x, axes))).hint(
         en="The mean is not subtracted above the fraction line, so the numbers that share a mean do not average 0.",
         zh="分子没有减去均值，所以共用一个均值的那些数，标准化之后平均起来不是 0。",
-        shows="rows",
     ),
     wrong("median-for-mean", centre=lambda x, axes: _median(x, axes)).hint(
         en="You subtract the median. Subtract the mean.", zh="你减去的是中位数，应当减去均值。", shows="skewed"
@@ -154,26 +147,23 @@ DETACHED = wrong(
     en="Even where the numbers are right, the gradients are not: mean and variance depend on x too, but you cut them "
     "off from it (`detach`, `no_grad` or `.data`).",
     zh="即使数值是对的，梯度也不对：均值和方差也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
-    shows="gradient",
 )
 
 
-def keepdim_mistakes(shows: str) -> tuple[Mistake, ...]:
-    return (
-        wrong("mean-without-keepdim", centre=lambda x, axes: x.mean(axes)).hint(
-            en="Your mean loses its axes, so it is subtracted along a wrong axis, or its shape fits none. Keep them "
-            "with `keepdim=True`.",
-            zh="你求均值时没有保留这些轴，相减时就对到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留它们。",
-            shows=shows,
-        ),
-        wrong("variance-without-keepdim", spread=lambda x, axes: x.var(axes, correction=0)).hint(
-            en="Your variance loses its axes, so it divides along a wrong axis, or its shape fits none. Keep them with "
-            "`keepdim=True`.",
-            zh="你求方差时没有保留这些轴，相除时就对到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留它们。",
-            shows=shows,
-        ),
-    )
-
+KEEPDIM_MISTAKES = (
+    wrong("mean-without-keepdim", centre=lambda x, axes: x.mean(axes)).hint(
+        en="Your mean loses its axes, so it is subtracted along a wrong axis, or its shape fits none. Keep them with "
+        "`keepdim=True`.",
+        zh="你求均值时没有保留这些轴，相减时就对到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留它们。",
+        shows="square",
+    ),
+    wrong("variance-without-keepdim", spread=lambda x, axes: x.var(axes, correction=0)).hint(
+        en="Your variance loses its axes, so it divides along a wrong axis, or its shape fits none. Keep them with "
+        "`keepdim=True`.",
+        zh="你求方差时没有保留这些轴，相除时就对到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留它们。",
+        shows="square",
+    ),
+)
 
 WEIGHT_MISTAKES = (
     wrong("weight-ignored", rescale=lambda y, weight, bias: rescale(y, None, bias)).hint(
@@ -192,21 +182,17 @@ WEIGHT_MISTAKES = (
 
 BIAS_MISTAKES = (
     wrong("bias-ignored", rescale=lambda y, weight, bias: rescale(y, weight, None)).hint(
-        en="The shift `bias` (β) has no effect. Add it at the end.",
-        zh="平移参数 `bias`（β）没有起作用。最后要加上它。",
-        shows="weighted",
+        en="The shift `bias` (β) has no effect. Add it at the end.", zh="平移参数 `bias`（β）没有起作用。最后要加上它。"
     ),
     wrong(
         "bias-before-weight", rescale=lambda y, weight, bias: rescale(y if bias is None else y + bias, weight, None)
     ).hint(
         en="You add the bias first and then multiply, so the bias is scaled too. Multiply, then add.",
         zh="你先加平移参数，再乘缩放参数，于是平移参数也跟着缩放了。应当先乘，后加。",
-        shows="weighted",
     ),
     wrong("weight-and-bias-swapped", rescale=lambda y, weight, bias: rescale(y, bias, weight)).hint(
         en="You multiply by `bias` and add `weight`. It is the other way round.",
         zh="你乘了 `bias`，加了 `weight`，正好反了。",
-        shows="weighted",
     ),
 )
 
@@ -214,7 +200,6 @@ BOTH_IGNORED = wrong("weight-and-bias-ignored", rescale=lambda y, weight, bias: 
     en="You standardize and stop there: `weight` (γ) and `bias` (β) have no effect. Multiply by the one, then add the "
     "other.",
     zh="你只做了标准化，`weight`（γ）和 `bias`（β）都没有起作用。还要乘以前者，再加上后者。",
-    shows="weighted",
 )
 RESCALE_MISTAKES = (*WEIGHT_MISTAKES, *BIAS_MISTAKES, BOTH_IGNORED)
 

@@ -118,8 +118,8 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
 
 def times_by_bytes(op: str, arm: str, direction: str) -> float:
     """How many times the fewest bytes an implementation has to move: once, but for the one that goes step by step."""
-    own = f"eager_{op}" if arm == "eager" else op
-    return bytes_per_number(own, torch.float32, direction) / bytes_per_number(op, torch.float32, direction)
+    way = "eager" if arm == "eager" else "fused"
+    return bytes_per_number(op, torch.float32, direction, way) / bytes_per_number(op, torch.float32, direction)
 
 
 def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:

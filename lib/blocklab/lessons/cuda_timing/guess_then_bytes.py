@@ -28,23 +28,12 @@ GUESSES = options(
 )
 """For a panel's choice: how many times as fast as LayerNorm RMSNorm is, each of them in one kernel."""
 
-WAYS = {Text(en="step by step", zh="一步一步"): "eager_", Text(en="one kernel", zh="一个核函数"): ""}
+WAYS = {Text(en="step by step", zh="一步一步"): "eager", Text(en="one kernel", zh="一个核函数"): "fused"}
 DIRECTIONS = {Text(en="forward", zh="前向"): "forward", Text(en="backward", zh="反向"): "backward"}
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 """For a panel's choices: step by step or fused, which pass, and which numbers."""
 
 NORMS = (("LayerNorm", "layer_norm", 1.4, MOVED), ("RMSNorm", "rms_norm", 0.0, OTHER))
-SHORT = {  # for what a step of the forward pass computes
-    "mean of x": "μ",
-    "m = variance of x": "σ²",
-    "c = x - mean": "− μ",
-    "h weight": "× γ",
-    "y = h weight + bias": "+ β",
-    "x²": "x²",
-    "m = mean of x²": "RMS²",
-    "y = h weight": "× γ",
-}
-DIVIDED = {"layer_norm": "÷ σ", "rms_norm": "÷ RMS"}
 
 BYTES = Text(en="bytes moved per number of the matrix", zh="矩阵里的每个数要传的字节数")
 READ = Text(en="read", zh="读")
@@ -79,7 +68,7 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
         ln, rms = (bar.show(way, direction, dtype) for bar in bars)
         said = {"way": name_of(way, WAYS), "direction": name_of(direction, DIRECTIONS), "dtype": dtype}
         seen = SEEN.format(ln=ln, rms=rms, ratio=ln / rms, **said)
-        return seen if way else seen + you_said(guess)  # the guess is about one kernel for each
+        return seen + you_said(guess) if way == "fused" else seen  # the guess is about one kernel for each
 
     return update
 
@@ -111,7 +100,7 @@ class Bar:
     def show(self, way: str, direction: str, dtype: str) -> int:
         """Draw one way, direction and type, and return how many bytes a number it moves."""
         size = DTYPES[dtype].itemsize
-        steps = [step for step in traffic(way + self.op, direction).steps if "M" in step.reads + step.writes]
+        steps = [step for step in traffic(self.op, direction, way).steps if "M" in step.reads + step.writes]
         used = {False: 0, True: 0}
         at, starts = 0, [0]
         for label in self.labels:
@@ -122,8 +111,7 @@ class Bar:
                     self.blocks[written][used[written]].set(x=at, width=size, visible=True)
                     used[written] += 1
                     at += size
-            name = DIVIDED[self.op] if step.formula == "h = c / d" else SHORT.get(step.formula, "")
-            label.set(x=(starts[-1] + at) / 2, text=name if direction == "forward" else "")
+            label.set(x=(starts[-1] + at) / 2, text=step.sign)
             starts.append(at)
         for written, blocks in self.blocks.items():
             for block in blocks[used[written] :]:
@@ -139,7 +127,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-        "way": Choice(WAYS, "eager_", label=Text(en="kernels", zh="核函数")),
+        "way": Choice(WAYS, "eager", label=Text(en="kernels", zh="核函数")),
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
     }

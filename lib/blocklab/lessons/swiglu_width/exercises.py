@@ -38,18 +38,15 @@ ROUNDING_MISTAKES = (
     wrong("rounded-to-nearest", tiles=lambda n, multiple_of: round(n / multiple_of)).hint(
         en="You round to the nearest multiple, which may lie below. Round up, however little there is too much.",
         zh="你取的是最接近的倍数，它可能偏小。哪怕只多出一点，也应当向上取整。",
-        shows="just above",
     ),
     wrong("one-tile-too-many", tiles=lambda n, multiple_of: n // multiple_of + 1).hint(
         en="Even where the number is a multiple already, you add a tile. Nothing is left over there, so add none.",
         zh="即使这个数已经是倍数，你也多加了一块。那时没有零头，不应再加。",
-        shows="a multiple already",
     ),
     wrong("half-added", tiles=lambda n, multiple_of: round(n / multiple_of + 0.5)).hint(
         en="You add a half and call `round`, which sends a tie to the even number: 1 tile becomes 1.5 and then 2. "
         "Round up without that detour.",
         zh="你先加一半，再调用 `round`，而它遇到正好一半时取偶数：1 块先变成 1.5，再变成 2。请直接向上取整，不要绕道。",
-        shows="a multiple already",
     ),
     wrong("fraction-of-a-tile", tiles=lambda n, multiple_of: (n + multiple_of - 1) / multiple_of).hint(
         en="`/` leaves a fraction of a tile. After adding `multiple_of` − 1, divide with `//`, which keeps whole tiles "
@@ -63,7 +60,6 @@ ROUNDING_MISTAKES = (
         en="You clear the last bits. That rounds up only where `multiple_of` is a power of 2, and it may be any "
         "number.",
         zh="你清除了末尾的几个二进制位。只有 `multiple_of` 是 2 的幂时，这才等于向上取整，而它可以是任何数。",
-        shows="not a power of two",
     ),
     wrong("next-power-of-two", tiles=lambda n, multiple_of: 1 << (n - 1).bit_length(), size=already_numbers).hint(
         en="You go up to the next power of 2. Go up to the next multiple of `multiple_of`, which is usually much "
@@ -106,32 +102,26 @@ ROUND_UP_MISTAKES = (
     wrong("at-least-one-tile", tiles=lambda n, multiple_of: max(1, tiles_needed(n, multiple_of))).hint(
         en="Your result is never below one tile. For n = 0 nothing is needed, and 0 is a multiple of every number.",
         zh="你的结果至少有一块。n = 0 时什么都不需要，而且 0 是任何数的倍数。",
-        shows="nothing",
     ),
     wrong("multiple-of-ignored", multiple=lambda multiple_of: 256).hint(
         en="You round to a multiple of 256 whatever `multiple_of` is. Use the argument.",
         zh="不论 `multiple_of` 是多少，你都取 256 的倍数。请使用传入的参数。",
-        shows="just above",
     ),
     wrong("remainder-added", lambda n, multiple_of: n + n % multiple_of).hint(
         en="You add the remainder to n. What is missing up to the next multiple is `multiple_of` minus the remainder.",
         zh="你把余数加到了 n 上。离下一个倍数还差的，是 `multiple_of` 减去余数。",
-        shows="just above",
     ),
     wrong("not-divided", lambda n, multiple_of: n + multiple_of - 1).hint(
         en="You add `multiple_of` − 1 and stop. Now divide into whole tiles and multiply by their size.",
         zh="你加上 `multiple_of` − 1 就停了。接下来要除成整块，再乘以每块的大小。",
-        shows="just above",
     ),
     wrong("larger-of-the-two", max).hint(
         en="You return the larger of the two numbers. Where one tile is not enough, that is n itself, not rounded.",
         zh="你返回的是两个数中较大的一个。一块不够时，那就是 n 本身，并没有取整。",
-        shows="just above",
     ),
     wrong("arguments-swapped", lambda n, multiple_of: -(-multiple_of // n) * n if n else 0).hint(
         en="You round `multiple_of` up to a multiple of n. It is the other way round.",
         zh="你把 `multiple_of` 向上取成了 n 的倍数，正好反了。",
-        shows="just above",
     ),
 )
 
@@ -237,29 +227,24 @@ HIDDEN_MISTAKES = (
         en="You take two thirds of `d_model` itself. The usual hidden layer is 4 times as wide; take two thirds of "
         "that.",
         zh="你直接取了 `d_model` 的三分之二。通常的隐藏层宽度是它的 4 倍，应当取这个宽度的三分之二。",
-        shows="Llama",
     ),
     wrong("two-thirds-missing", share=lambda hidden: hidden).hint(
         en="You take 4 · d_model, the width of a layer with two matrices. A gated layer has three: two thirds of it "
         "keep the number of parameters.",
         zh="你用的是 4 · d_model，那是只有两个矩阵的层的宽度。门控的层有三个矩阵：取三分之二，参数总数才不变。",
-        shows="Llama",
     ),
     wrong("half-for-two-thirds", share=lambda hidden: hidden // 2).hint(
         en="You take half of the usual width. Three matrices for two: two thirds is what keeps the number of "
         "parameters.",
         zh="你取了通常宽度的一半。矩阵由两个变成三个，取三分之二，参数总数才不变。",
-        shows="Llama",
     ),
     wrong("share-rounded-up", share=lambda hidden: math.ceil(2 * hidden / 3)).hint(
         en="You round the two thirds up. Meta's rule cuts the fraction off there; it rounds up only once, at the end.",
         zh="你把那三分之二也向上取整了。Meta 的规则在这一步直接舍去小数，只在最后向上取整一次。",
-        shows="a third too much",
     ),
     wrong("share-rounded-to-nearest", share=lambda hidden: round(2 * hidden / 3)).hint(
         en="You round the two thirds to the nearest number. Meta's rule cuts the fraction off.",
         zh="你把那三分之二四舍五入了。Meta 的规则是直接舍去小数。",
-        shows="two thirds too much",
     ),
     wrong(
         "fraction-never-cut",
@@ -270,12 +255,10 @@ HIDDEN_MISTAKES = (
         en="You carry the fraction along and round up with it, so a third too much costs a whole tile. Meta's rule "
         "cuts the fraction off after every step.",
         zh="你一直带着小数，最后才向上取整，于是只多出三分之一，也要多占一整块。Meta 的规则每一步都先舍去小数。",
-        shows="a third too much",
     ),
     wrong("share-stays-a-float", share=lambda hidden: 2 * hidden / 3).hint(
         en="After `/ 3` your number is a float and stays one. Make it an integer at once, as `int` does.",
         zh="`/ 3` 之后，你的数成了浮点数，后面也一直是。请马上用 `int` 把它变成整数。",
-        shows="Llama",
     ),
     wrong(
         "cut-only-once",
@@ -286,14 +269,12 @@ HIDDEN_MISTAKES = (
         en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, which "
         "sometimes gives less.",
         zh="你只在乘以系数之后舍去小数。Meta 的规则是前后各舍一次，结果有时会小一点。",
-        shows="times one and a half",
     ),
     wrong(
         "product-stays-a-float", scale=lambda hidden, multiplier: hidden if multiplier is None else multiplier * hidden
     ).hint(
         en="After the multiplier your number is a float and stays one. Make it an integer before you round up.",
         zh="乘以系数之后，你的数成了浮点数，后面也一直是。向上取整之前，请先把它变成整数。",
-        shows="Llama 3",
     ),
     wrong(
         "product-rounded-to-nearest",
@@ -301,7 +282,6 @@ HIDDEN_MISTAKES = (
     ).hint(
         en="You round to the nearest number after the multiplier. Meta's rule cuts the fraction off.",
         zh="乘以系数之后，你四舍五入了。Meta 的规则是直接舍去小数。",
-        shows="times one and a fifth",
     ),
     wrong(
         "product-rounded-up",
@@ -314,12 +294,10 @@ HIDDEN_MISTAKES = (
     wrong("multiplier-ignored", scale=lambda hidden, multiplier: hidden).hint(
         en="`multiplier` has no effect. Where it is given, multiply by it before you round up.",
         zh="`multiplier` 没有起作用。传入它时，应当在向上取整之前乘上。",
-        shows="Llama 3",
     ),
     wrong("multiplier-after-rounding", scale=lambda hidden, multiplier: hidden, scale_at_the_end=times).hint(
         en="You round up first and multiply afterwards, so the result is no multiple any more. Multiply, then round.",
         zh="你先取整，后乘系数，结果就不再是倍数了。应当先乘，后取整。",
-        shows="Llama 3",
     ),
     wrong(
         "multiplier-before-two-thirds",
@@ -340,7 +318,6 @@ HIDDEN_MISTAKES = (
         en="Your multiplier takes the place of the 4. It comes on top: two thirds of 4 · d_model, times the "
         "multiplier.",
         zh="你用系数代替了 4。它应当另外再乘：先取 4 · d_model 的三分之二，再乘以系数。",
-        shows="Llama 3",
     ),
     wrong(
         "multiplier-for-two-thirds",
@@ -350,7 +327,6 @@ HIDDEN_MISTAKES = (
     ).hint(
         en="Your multiplier takes the place of the two thirds. It comes on top of them.",
         zh="你用系数代替了三分之二。应当先取三分之二，再乘以系数。",
-        shows="Llama 3",
     ),
     wrong("multiple-of-ignored", multiple=lambda multiple_of: 256).hint(
         en="You round to a multiple of 256 whatever `multiple_of` is. That is only its default.",
@@ -363,7 +339,6 @@ HIDDEN_MISTAKES = (
     ).hint(
         en="Your default for `multiple_of` is 64. Meta's is 256.",
         zh="你的 `multiple_of` 默认值是 64，而 Meta 用的是 256。",
-        shows="Llama",
     ),
     wrong("never-rounded", tiles=lambda n, multiple_of: n, size=already_numbers).hint(
         en="You do not round to a multiple at all. The last step goes up to a multiple of `multiple_of`.",

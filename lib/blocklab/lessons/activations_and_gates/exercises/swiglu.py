@@ -61,7 +61,6 @@ ROLES_MISTAKES = (
         en="SiLU stands on the branch of w3. Here `w1` is the gate, as in Meta's code; other code has it the other way "
         "round, so look before you copy weights.",
         zh="SiLU 用在了 w3 那一支上。这里的门是 `w1`，与 Meta 的代码一致；别的代码可能相反，照搬权重之前请先看清楚。",
-        shows="one token",
     ),
     wrong("matrices-in-order", roles=lambda w1, w2, w3: (w1, w2, w3)).hint(
         en="You take the matrices in the order gate, value, way back. Here `w2` leads back to d and `w3` to the value. "
@@ -73,12 +72,10 @@ ROLES_MISTAKES = (
     wrong("w3-unused", roles=lambda w1, w2, w3: (w1, w1, w2)).hint(
         en="Both branches use `w1`, and `w3` is not used at all. The value has a matrix of its own.",
         zh="两支用的都是 `w1`，`w3` 根本没有用到。值的那一支应当有自己的矩阵。",
-        shows="one token",
     ),
     wrong("w1-unused", roles=lambda w1, w2, w3: (w3, w3, w2)).hint(
         en="Both branches use `w3`, and `w1` is not used at all. The gate has a matrix of its own.",
         zh="两支用的都是 `w3`，`w1` 根本没有用到。门的那一支应当有自己的矩阵。",
-        shows="one token",
     ),
 )
 
@@ -108,7 +105,6 @@ PROJECTION_MISTAKES = (
     wrong("way-down-missing", descend=lambda hidden, down: hidden).hint(
         en="You return the hidden units. The network leads back to the width of x, through `w2`.",
         zh="你返回的是隐藏单元。整个网络还要乘 `w2`，变回 d 个数。",
-        shows="one token",
     ),
 )
 
@@ -117,33 +113,27 @@ GATE_MISTAKES = (
         en="Your gate goes through the sigmoid: that is the original GLU. In SwiGLU it goes through SiLU, which is the "
         "gate times its sigmoid.",
         zh="你的门经过的是 sigmoid：那是最初的 GLU。在 SwiGLU 里，门经过的是 SiLU，也就是门乘以它自己的 sigmoid。",
-        shows="one token",
     ),
     wrong("geglu-for-swiglu", opened=F.gelu).hint(
         en="Your gate goes through GELU: that is GEGLU, which some models use. SwiGLU has SiLU.",
         zh="你的门经过的是 GELU：那是 GEGLU，有些模型用它。SwiGLU 用的是 SiLU。",
-        shows="one token",
     ),
     wrong("reglu-for-swiglu", opened=F.relu).hint(
         en="Your gate goes through ReLU: that is ReGLU. SwiGLU has SiLU, which lets a little of a negative gate pass.",
         zh="你的门经过的是 ReLU：那是 ReGLU。SwiGLU 用的是 SiLU，门为负时还能通过一点点。",
-        shows="one token",
     ),
     wrong("gate-not-activated", opened=lambda gate: gate).hint(
         en="The two branches are multiplied as they are: that is the bilinear unit. SiLU belongs on the gate.",
         zh="你把两支直接相乘了：那是双线性单元。门的那一支要先经过 SiLU。",
-        shows="one token",
     ),
     wrong("tanh-for-silu", opened=torch.tanh).hint(
         en="Your gate goes through `tanh` and never grows beyond 1. SiLU grows with the gate.",
         zh="你的门经过的是 `tanh`，从不超过 1。SiLU 会随着门增大。",
-        shows="one token",
     ),
     wrong("softmax-for-silu", opened=lambda gate: gate.softmax(-1)).hint(
         en="Your gate goes through a softmax, so the hidden units compete for one sum. SiLU looks at one number at a "
         "time.",
         zh="你的门经过的是 softmax：各个隐藏单元的门加起来是定值，一个大了，别的就小。SiLU 每次只看一个数。",
-        shows="one token",
     ),
 )
 
@@ -151,32 +141,25 @@ JOIN_MISTAKES = (
     wrong("product-activated", join=lambda gate, value, opened: opened(gate * value)).hint(
         en="You multiply the branches and activate the product. Activate the gate first, then multiply.",
         zh="你先把两支相乘，再激活乘积。应当先激活门，再相乘。",
-        shows="one token",
     ),
     wrong("branches-added", join=lambda gate, value, opened: opened(gate) + value).hint(
-        en="You add the branches. A gate multiplies, number by number.",
-        zh="你把两支相加了。门应当与值逐元素相乘。",
-        shows="one token",
+        en="You add the branches. A gate multiplies, number by number.", zh="你把两支相加了。门应当与值逐元素相乘。"
     ),
     wrong("no-gate", join=lambda gate, value, opened: opened(gate)).hint(
         en="Only the branch of `w1` comes through, as in a network with two matrices. Multiply by the branch of `w3`.",
         zh="只有 `w1` 这一支起了作用，就像只有两个矩阵的网络。还要乘以 `w3` 那一支。",
-        shows="one token",
     ),
     wrong("value-alone", join=lambda gate, value, opened: value).hint(
         en="Only the branch of `w3` comes through: your network is linear. Multiply by the activated branch of `w1`.",
         zh="只有 `w3` 这一支起了作用，你的网络成了线性的。还要乘以激活后的 `w1` 那一支。",
-        shows="one token",
     ),
     wrong("both-activated", join=lambda gate, value, opened: opened(gate) * opened(value)).hint(
         en="You activate both branches. The value stays linear; only the gate is activated.",
         zh="你把两支都激活了。值的那一支应当保持线性，只激活门。",
-        shows="one token",
     ),
     wrong("gate-multiplied-again", join=lambda gate, value, opened: gate * opened(gate) * value).hint(
         en="The gate is multiplied in once more. SiLU already holds it: it is the gate times its sigmoid.",
         zh="门又多乘了一次。SiLU 里已经有它了：SiLU 就是门乘以它自己的 sigmoid。",
-        shows="one token",
     ),
 )
 
@@ -184,17 +167,14 @@ OTHER_MISTAKES = (
     wrong("input-activated", lambda x, w1, w2, w3: F.linear(F.linear(F.silu(x), w1) * F.linear(x, w3), w2)).hint(
         en="You activate x before `w1`. The activation comes after the matrix, on the gate.",
         zh="你在乘 `w1` 之前就激活了 x。激活应当在乘矩阵之后，作用在门上。",
-        shows="one token",
     ),
     wrong("result-activated", finish=lambda y, x: F.silu(y)).hint(
         en="The result of `w2` goes through SiLU once more. The last matrix ends the network.",
         zh="`w2` 的结果又经过了一次 SiLU。乘完最后一个矩阵，这个网络就结束了。",
-        shows="one token",
     ),
     wrong("residual-added", finish=lambda y, x: y + x).hint(
         en="You add x at the end. The residual connection (lesson 11) lies outside this network.",
         zh="你在最后加上了 x。残差连接（第 11 课）不属于这个网络，由外面来加。",
-        shows="one token",
     ),
 )
 

@@ -186,7 +186,6 @@ WATCH_MISTAKES = (
         en="You read the clock right after the call. The call only queues the work: you measured how long the launch "
         "takes. Wait for the device, then read.",
         zh="调用一返回，你就读了时钟。而调用只是把工作排进队列：你测的是启动所用的时间。应当先等设备做完，再读时钟。",
-        shows="usual",
     ),
     wrong("started-too-early", start=read_at_once).hint(
         en="You start the watch while the device still works on something older, the warm-up or another's work, and "
@@ -210,20 +209,17 @@ WATCH_MISTAKES = (
         en="You do not wait right before the first timed call. Without warm-up, work that was queued before is "
         "counted: wait before the watch starts, in any case.",
         zh="第一次计时之前，你没有等设备。没有预热时，先前排入的工作就会算进去：不管怎样，开始计时之前都要等。",
-        shows="busy device",
     ),
     wrong("started-only-once", started_once).hint(
         en="You read the start only once, before the loop, so every time holds all the ones before it. Start anew for "
         "each call.",
         zh="你只在循环之前读了一次开始时刻，于是每个时间都包含了前面的所有调用。每次调用都要重新开始计时。",
-        shows="usual",
     ),
     wrong("one-watch-for-all", one_watch).hint(
         en="You time the whole loop and divide: that is a mean, in which one slow call weighs on all, and launches "
         "hide behind the work. Time each call.",
         zh="你给整个循环计时，再除以次数：得到的是均值，一次慢的调用会拖累全部，启动时间也藏在前面的工作里看不见了。"
         "应当给每次调用单独计时。",
-        shows="usual",
     ),
     wrong(
         "another-clock",
@@ -235,7 +231,6 @@ WATCH_MISTAKES = (
         "the clock handed in knows its time.",
         zh="你从没有读过 `clock`，也许是直接用了 `time.perf_counter`。"
         "这里的设备是模拟的，只有传进来的时钟知道它的时间。",
-        shows="usual",
     ),
 )
 
@@ -243,7 +238,6 @@ ROUNDS_MISTAKES = (
     wrong("no-warm-up", warm=lambda function, synchronize, warm_up: None).hint(
         en="There is no warm-up, so slow first calls are among the times. Call the function `warm_up` times before.",
         zh="没有预热，开头几次慢的调用也算进了时间。计时之前，应当先把函数调用 `warm_up` 次。",
-        shows="usual",
     ),
     wrong(
         "warm-up-of-three", warm=lambda function, synchronize, warm_up: warm_up_by_calling(function, synchronize, 3)
@@ -255,7 +249,6 @@ ROUNDS_MISTAKES = (
     wrong("warm-up-of-one", warm=lambda function, synchronize, warm_up: function()).hint(
         en="You warm up with a single call. `warm_up` says how many: the second and third may still be slow.",
         zh="你只预热了一次。次数由 `warm_up` 决定：第二、第三次可能还是慢的。",
-        shows="usual",
     ),
     wrong(
         "warm-up-timed",
@@ -264,7 +257,6 @@ ROUNDS_MISTAKES = (
     ).hint(
         en="The times of the warm-up calls are among those you evaluate. Warm-up calls are made and forgotten.",
         zh="预热调用的时间也算进了结果。预热的调用不计时，做完就算。",
-        shows="usual",
     ),
     wrong("repeats-of-five", rounds=lambda warm_up, repeats: 5).hint(
         en="You always time 5 calls. `repeats` says how many.",
@@ -274,12 +266,10 @@ ROUNDS_MISTAKES = (
     wrong("only-one-time", rounds=lambda warm_up, repeats: 1).hint(
         en="You time a single call. Time `repeats` calls: one alone may be the odd one out.",
         zh="你只给一次调用计时。应当计时 `repeats` 次：单独一次可能碰巧不正常。",
-        shows="usual",
     ),
     wrong("two-calls-a-round", call=two_calls).hint(
         en="Between start and stop the function is called twice. Wanted is the time of one call.",
         zh="开始与结束之间，你把函数调用了两次。要的是一次调用的时间。",
-        shows="usual",
     ),
 )
 
@@ -287,53 +277,43 @@ SUMMARY_MISTAKES = (
     wrong("mean-for-median", summary=lambda times, warm_up: statistics.mean(times)).hint(
         en="You take the mean of the times, and one outlier drags it up. The median stays where most calls are.",
         zh="你取的是各次时间的均值，一个离群值就会把它拉高。中位数不受影响，仍在多数调用所在的地方。",
-        shows="usual",
     ),
     wrong("minimum-for-median", summary=lambda times, warm_up: min(times)).hint(
         en="You take the shortest time. `timeit` recommends that; here the median is wanted, the usual case.",
         zh="你取的是最短的时间。`timeit` 推荐这样做；而这里要的是中位数，即通常的情形。",
-        shows="usual",
     ),
     wrong("maximum-for-median", summary=lambda times, warm_up: max(times)).hint(
         en="You take the longest time, which is the outlier. The median is wanted.",
         zh="你取的是最长的时间，而那正是离群值。应当取中位数。",
-        shows="usual",
     ),
     wrong("total-for-median", summary=lambda times, warm_up: sum(times)).hint(
         en="You return the time of all calls together. Wanted is the median of the single ones.",
         zh="你返回的是所有调用的总时间。要的是单次时间的中位数。",
-        shows="usual",
     ),
     wrong("divided-by-all-calls", summary=lambda times, warm_up: sum(times) / (warm_up + len(times))).hint(
         en="You divide the sum of the times by all calls, warm-up included, though those are not in the sum. And it is "
         "the median that is wanted.",
         zh="你把时间之和除以了包括预热在内的全部调用次数，而预热的时间并不在和里。况且要的是中位数。",
-        shows="usual",
     ),
     wrong("median-divided", summary=lambda times, warm_up: statistics.median(times) / len(times)).hint(
         en="You divide the median by the number of times. It is the time of one call already.",
         zh="你把中位数又除以了次数。它已经是一次调用的时间了。",
-        shows="usual",
     ),
     wrong("middle-without-sorting", summary=lambda times, warm_up: times[len(times) // 2]).hint(
         en="You take the time in the middle of the list as it was measured. For a median the list is sorted first.",
         zh="你没有排序，直接取了列表正中间的那个时间。求中位数要先排序。",
-        shows="usual",
     ),
     wrong("last-time", summary=lambda times, warm_up: times[-1]).hint(
         en="You return the last time only; perhaps the list is made anew in the loop. Keep all and take the median.",
         zh="你只返回了最后一次的时间，也许是在循环里重新创建了列表。应当全部保留，再取中位数。",
-        shows="usual",
     ),
     wrong("milliseconds", unit=lambda seconds: 1000 * seconds).hint(
         en="You return milliseconds. Return seconds: whoever shows the number chooses the unit.",
         zh="你返回的是毫秒。请返回秒：用什么单位，由显示的人决定。",
-        shows="usual",
     ),
     wrong("start-minus-stop", unit=lambda seconds: -seconds).hint(
         en="Your time is negative: you subtract the stop from the start. It is the other way round.",
         zh="你的时间是负数：你用开始时刻减去了结束时刻，正好反了。",
-        shows="usual",
     ),
 )
 

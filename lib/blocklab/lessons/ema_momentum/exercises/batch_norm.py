@@ -119,26 +119,22 @@ AXES_MISTAKES = (
         "`(N, C, H, W)` it runs over the positions too.",
         zh="你只沿批量轴求了均值。"
         "批量归一化（BatchNorm）的每个通道只有一个均值，所以在 `(N, C, L)` 和 `(N, C, H, W)` 上还要沿位置轴求。",
-        shows="square",
     ),
     wrong("over-everything", axes=lambda x: list(range(x.dim()))).hint(
         en="You average over the whole tensor, so all channels share one mean. Leave out axis 1: each channel has a "
         "mean of its own.",
         zh="你对整个张量求了均值，于是所有通道共用一个均值。请不要沿轴 1 求：每个通道各有一个均值。",
-        shows="rows",
     ),
     wrong("over-all-but-the-batch", axes=lambda x: list(range(1, x.dim()))).hint(
         en="You average over everything except the batch axis: that gives one mean for each sample, as LayerNorm does. "
         "BatchNorm keeps one for each channel, axis 1.",
         zh="你沿批量轴以外的所有轴求了均值，得到的是每个样本一个均值，那是层归一化（LayerNorm）的做法。"
         "批量归一化（BatchNorm）则是每个通道一个均值，通道是轴 1。",
-        shows="rows",
     ),
     wrong("over-the-positions", axes=lambda x: list(range(2, x.dim()))).hint(
         en="You leave the batch axis out and average over the positions only, as InstanceNorm does. BatchNorm runs "
         "over batch and positions together.",
         zh="你漏掉了批量轴，只沿位置轴求均值，那是实例归一化的做法。批量归一化（BatchNorm）要沿批量轴和位置轴一起求。",
-        shows="rows",
     ),
     wrong("channels-last", axes=lambda x: list(range(x.dim() - 1)), lay_running=as_it_is, lay_affine=as_it_is).hint(
         en="You take the last axis for the channels, as Keras does. In torch they are axis 1: where both axes have the "
@@ -150,7 +146,6 @@ AXES_MISTAKES = (
     wrong("pictures-only", axes=lambda x: [0, 2, 3]).hint(
         en="The axes 0, 2 and 3 are right for `(N, C, H, W)` only. Take all the axes that x has, except axis 1.",
         zh="轴 0、2 和 3 只适合 `(N, C, H, W)`。应当取 x 的所有轴，只留下轴 1。",
-        shows="rows",
     ),
 )
 
@@ -161,7 +156,6 @@ LAYOUT_MISTAKES = (
         "channels. View them as `(1, C, 1, …)`.",
         zh="在评估模式下，形状为 `(C,)` 的 `running_mean` 和 `running_var` 会沿最后一个轴广播，而不是沿通道轴。"
         "请把它们变形为 `(1, C, 1, …)`。",
-        shows="sequence in eval",
     ),
 )
 
@@ -171,47 +165,40 @@ MODE_MISTAKES = (
         "normalize, and they stay as they are.",
         zh="`training=False` 时，你的函数仍按训练时那样计算。"
         "在评估模式下，应当用移动统计量来归一化，而且不再更新它们。",
-        shows="eval",
     ),
     wrong("batch-statistics-in-eval", uses_batch=always).hint(
         en="In eval mode you still use the statistics of the batch, so the result for one sample depends on the "
         "others. Use `running_mean` and `running_var` there.",
         zh="在评估模式下，你仍在用小批量的统计量，于是一个样本的结果会受其他样本影响。"
         "这时应当用 `running_mean` 和 `running_var`。",
-        shows="eval",
     ),
     wrong("running-statistics-in-training", uses_batch=never, read=before_the_update).hint(
         en="In training you normalize with the running statistics. They are for eval mode; in training the batch's own "
         "normalize, and gradients flow through them.",
         zh="训练时，你用移动统计量来归一化。"
         "它们是给评估模式用的；训练时要用小批量自己的统计量，梯度也要经过它们传回去。",
-        shows="rows",
     ),
     wrong("updated-statistics-in-training", uses_batch=never).hint(
         en="In training you update the running statistics and then normalize with them. Normalize with the batch's "
         "own; the running ones are only stored, for eval mode.",
         zh="训练时，你先更新移动统计量，再用它们来归一化。"
         "应当用小批量自己的统计量；移动统计量只是存起来，留给评估模式。",
-        shows="rows",
     ),
     wrong("updated-in-eval", updates=always).hint(
         en="Your function updates the running statistics in eval mode too, and then uses them. There they stay as "
         "training left them.",
         zh="在评估模式下，你的函数仍会先更新移动统计量，再用它们来归一化。这时它们应当保持训练结束时的样子。",
-        shows="eval",
     ),
     wrong("updated-in-eval-afterwards", updates=always, read=before_the_update).hint(
         en="The result in eval mode is right, but afterwards the running statistics have moved. Only training updates "
         "them.",
         zh="评估模式下的结果是对的，但之后移动统计量变了。只有训练时才更新它们。",
-        shows="eval",
     ),
     wrong("never-updated", updates=never).hint(
         en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, `lerp_` "
         "or `[:] =`: a plain `running_mean = …` only gives a new tensor that name.",
         zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。要写进原来的张量里，"
         "可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，不过是让这个名字指向一个新张量。",
-        shows="rows",
     ),
 )
 
@@ -220,7 +207,6 @@ STORED_MISTAKES = (
         en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over n − 1, "
         "where n counts the numbers of a channel.",
         zh="你把用来归一化的方差存进了 `running_var`。torch 存的是无偏方差，除以 n − 1，其中 n 是每个通道的数值个数。",
-        shows="rows",
     ),
     wrong(
         "count-of-the-batch", stored=lambda x, axes, normalized_with, eps: variance(x, axes) * len(x) / (len(x) - 1)
@@ -229,17 +215,14 @@ STORED_MISTAKES = (
         "numbers than that: on `(N, C, L)` it is N times L, and the positions count too.",
         zh="你用 `N/(N − 1)` 把方差换算成无偏方差，N 是批量大小。"
         "但每个通道的数不止这些：在 `(N, C, L)` 上有 N 乘 L 个，位置也要计入。",
-        shows="square",
     ),
     wrong("deviation-stored", stored=lambda x, axes, normalized_with, eps: x.std(axes)).hint(
         en="You store the standard deviation. `running_var` holds the variance, without the root.",
         zh="你存的是标准差。`running_var` 存的是方差，不开方。",
-        shows="rows",
     ),
     wrong("eps-stored", stored=lambda x, axes, normalized_with, eps: x.var(axes) + eps).hint(
         en="You store the variance with ε added. ε is for the division only; `running_var` holds the variance itself.",
         zh="你存入的方差加上了 ε。ε 只用在除法里；`running_var` 存的是方差本身。",
-        shows="other eps",
     ),
 )
 
@@ -248,7 +231,6 @@ MOMENTUM_MISTAKES = (
         en="You weight the **old** value with `momentum`, as Keras does. In torch `momentum` is the weight of the new "
         "one.",
         zh="你把 `momentum` 当作**旧**值的权重，那是 Keras 的约定。在 torch 里，`momentum` 是新值的权重。",
-        shows="rows",
     ),
     wrong(
         "default-of-keras",
@@ -258,19 +240,16 @@ MOMENTUM_MISTAKES = (
         en="You follow Keras: `momentum` is the weight of the old value, 0.99 by default. In torch it is the weight of "
         "the new one, 0.1 by default.",
         zh="你用的是 Keras 的约定：`momentum` 是旧值的权重，默认为 0.99。在 torch 里，它是新值的权重，默认为 0.1。",
-        shows="rows",
     ),
     wrong("momentum-ignored", blend=lambda old, new, momentum: new_value_gets_momentum(old, new, 0.1)).hint(
         en="Your function weights the new value with 0.1, whatever `momentum` it is given.",
         zh="不论传入的 `momentum` 是多少，你的函数总是给新值 0.1 的权重。",
-        shows="other momentum",
     ),
     wrong("last-batch-stored", blend=lambda old, new, momentum: new).hint(
         en="After this step your running statistics are those of the batch alone. They move only a little with each "
         "batch, with the first one too: by the share `momentum`.",
         zh="这一步之后，你的移动统计量就是这个小批量的统计量。"
         "每来一个小批量，它们只应移动一点，第一个也不例外：移动的比例是 `momentum`。",
-        shows="rows",
     ),
     wrong(
         "first-batch-stored",
@@ -280,19 +259,16 @@ MOMENTUM_MISTAKES = (
         "1 as from any other values, and moves by the share `momentum` with the first batch, too.",
         zh="移动统计量还是 0 和 1 时，你直接换成了小批量的统计量。"
         "torch 把 0 和 1 当作普通的起点：第一个小批量也只移动 `momentum` 那么大的比例。",
-        shows="rows",
     ),
 )
 
 EPS_OF_KERAS = wrong("eps-default-of-keras", small=lambda eps: 1e-3 if eps == 1e-5 else eps).hint(
     en="Your default for `eps` is 0.001, as in Keras. In torch it is 1e-5.",
     zh="你的 `eps` 默认值是 0.001，与 Keras 相同。torch 的默认值是 1e-5。",
-    shows="rows",
 )
 MEAN_NOT_SUBTRACTED = wrong("mean-not-subtracted", subtract=lambda x, mean: x).hint(
     en="The mean is not subtracted above the fraction line, so your channels do not have mean 0.",
     zh="分子没有减去均值，所以各个通道的均值不是 0。",
-    shows="rows",
 )
 
 

@@ -38,23 +38,19 @@ SHARE_MISTAKES = (
         "new value: 0.1 there is 0.9 in Keras.",
         zh="你把 `momentum` 当成了旧平均值的权重，那是 Keras 的约定。"
         "在 PyTorch 里，`momentum` 是新值的权重：它的 0.1 相当于 Keras 的 0.9。",
-        shows="a quarter",
     ),
     wrong("momentum-ignored", share=lambda momentum: 0.1).hint(
         en="Whatever `momentum` it is given, your function takes 0.1 of the new value. Use the argument.",
         zh="不论传入的 `momentum` 是多少，你给新值的权重总是 0.1。请使用传入的参数。",
-        shows="a quarter",
     ),
     wrong("keras-momentum-ignored", share=lambda momentum: 0.01).hint(
         en="Your weights are always 0.99 and 0.01, the default of Keras, whatever `momentum` says.",
         zh="不论 `momentum` 是多少，你用的权重总是 0.99 和 0.01，即 Keras 的默认值。",
-        shows="a quarter",
     ),
     wrong("plain-mean", share=lambda momentum: 0.5).hint(
         en="You return the plain mean of the two, half and half. How much the new value counts is what `momentum` "
         "says.",
         zh="你返回的是两者的普通均值，各占一半。新值占多少，应由 `momentum` 决定。",
-        shows="a quarter",
     ),
 )
 
@@ -63,13 +59,11 @@ WEIGHT_MISTAKES = (
         en="Old and new both have the weight 1 − `momentum`. The new value gets `momentum` itself, and the two weights "
         "sum to 1.",
         zh="新值和旧平均值的权重都是 1 − `momentum`。新值的权重应当就是 `momentum`，两个权重之和为 1。",
-        shows="a quarter",
     ),
     wrong("momentum-on-both", old_weight=given).hint(
         en="Old and new have the same weight, so the two weights do not sum to 1. What the new value gets, the old "
         "average loses.",
         zh="新值和旧平均值的权重相同，两个权重之和不是 1。新值占多少，旧平均值就应少多少。",
-        shows="a quarter",
     ),
     wrong("old-average-in-full", old_weight=lambda new: 1.0).hint(
         en="You add to the old average without taking anything off it, so it becomes a sum. Its weight is what is left "
@@ -94,7 +88,6 @@ WEIGHT_MISTAKES = (
         en="The sign of the step is wrong: your average moves away from the new value, by as much as it should move "
         "towards it.",
         zh="这一步的符号反了：你的平均值在远离新值，而它本应以同样的幅度靠近新值。",
-        shows="a quarter",
     ),
     wrong("step-alone", old_weight=lambda new: -new).hint(
         en="You return the step alone, `momentum` times the difference. Add it to the old average.",
@@ -104,7 +97,6 @@ WEIGHT_MISTAKES = (
     wrong("old-weight-squared", old_weight=lambda new: (1 - new) ** 2).hint(
         en="The old average is faded twice: its weight is squared in your result. Once a step is enough.",
         zh="旧平均值衰减了两次：在你的结果里，它的权重成了平方。每一步只衰减一次就够了。",
-        shows="a quarter",
     ),
 )
 
@@ -112,19 +104,16 @@ BIAS_CORRECTED = wrong("bias-corrected", correct=lambda new, share: new / share)
     en="You divide by the weight of the new value at the end: that is the bias correction that Adam makes after its "
     "first step. BatchNorm makes none.",
     zh="你最后除以了新值的权重，那是 Adam 在第一步之后做的偏差修正。批量归一化（BatchNorm）不做这种修正。",
-    shows="a quarter",
 )
 
 WHOLE_MISTAKES = (
     wrong("last-value", lambda average, value, momentum: value.clone()).hint(
         en="You return the new value alone: the average remembers nothing of what came before.",
         zh="你只返回了新值：以前的值全都忘掉了，这就不是平均了。",
-        shows="a quarter",
     ),
     wrong("nothing-new", lambda average, value, momentum: average.clone()).hint(
         en="You return the old average as it was: the new value has no effect.",
         zh="你原样返回了旧平均值：新值没有起作用。",
-        shows="a quarter",
     ),
 )
 

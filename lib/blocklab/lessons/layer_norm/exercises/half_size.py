@@ -20,32 +20,26 @@ HALF_SIZE = Exercise(
         wrong("root-of-eps", answer=1e-5**0.5).hint(
             en="At σ = √ε both terms under the root are equal, so the output is 1 / √2, not a half. σ must be smaller.",
             zh="σ = √ε 时，根号下的两项相等，输出是 1 / √2，而不是一半。σ 还要再小一点。",
-            shows="two numbers",
         ),
         wrong("root-forgotten", answer=1e-5 / 3).hint(
             en="That is σ², the variance, at which the output is a half. Take its root.",
             zh="这是输出为一半时的 σ²，也就是方差。请再开方。",
-            shows="two numbers",
         ),
         wrong("eps-itself", answer=1e-5).hint(
             en="ε stands next to the variance, so it is to be compared with σ², not with σ.",
             zh="ε 是和方差相加的，所以要拿它和 σ² 比，而不是和 σ 比。",
-            shows="two numbers",
         ),
         wrong("upside-down", answer=(3 * 1e-5) ** 0.5).hint(
             en="Upside down: the output shrinks when σ gets small beside √ε, not when it gets large.",
             zh="反了：σ 比 √ε 小的时候，输出才会缩小，而不是 σ 大的时候。",
-            shows="two numbers",
         ),
         wrong("half-under-the-root", answer=1e-5**0.5 / 2).hint(
             en="Put your σ² into σ² / (σ² + ε): it has to be 1/4, for its root is the half.",
             zh="把你的 σ² 代入 σ² / (σ² + ε)：它应当等于 1/4，因为再开方才是一半。",
-            shows="two numbers",
         ),
         wrong("no-eps", answer=1.0).hint(
             en="Here ε is too small to be felt: the output has its full size. σ must be far smaller.",
             zh="这时 ε 太小，感觉不到：输出还是原来的大小。σ 还要小得多。",
-            shows="two numbers",
         ),
     ),
     section=Text(en="Two rows, to the last digit", zh="两行数，算到最后一位"),

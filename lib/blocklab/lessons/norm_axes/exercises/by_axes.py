@@ -32,12 +32,10 @@ ONE_MEAN_AXES = Exercise(
         wrong("batch-axis-only", answer=(0,)).hint(
             en="Axis 0 alone makes one mean per column, four in all. Name every axis that is to disappear.",
             zh="只写轴 0，每一列各有一个均值，共四个。要让哪些轴消失，就把它们都写上。",
-            shows="rows",
         ),
         wrong("feature-axis-only", answer=(1,)).hint(
             en="Axis 1 alone makes one mean per row, two in all. Name every axis that is to disappear.",
             zh="只写轴 1，每一行各有一个均值，共两个。要让哪些轴消失，就把它们都写上。",
-            shows="rows",
         ),
     ),
     section=Text(en="Two rows by hand", zh="动手算两行"),
@@ -99,7 +97,6 @@ BATCH_NORM_MISTAKES = (
     wrong("height-forgotten", axes=(0, 3)).hint(
         en="The height is missing: every row of the image has a mean of its own. Each channel has only one.",
         zh="漏掉了高：图像的每一行各有一个均值，而每个通道应当只有一个。",
-        shows="images",
     ),
 )
 
@@ -150,37 +147,31 @@ LAYER_NORM_BY_AXES = Exercise(
             en="`normalized_shape` holds sizes, and `standardize` wants the numbers of axes. Two sizes mean the last "
             "two axes.",
             zh="`normalized_shape` 里是轴的大小，而 `standardize` 要的是轴的编号。给了两个大小，就是指最后两个轴。",
-            shows="rows",
         ),
         wrong("axes-from-the-front", axes=lambda x, shape: range(len(shape))).hint(
             en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end, −1, "
             "−2 and so on.",
             zh="你是从前往后数轴的。`normalized_shape` 说的是最后几个轴：请从后往前数，−1、−2，依此类推。",
-            shows="rows",
         ),
         wrong("last-axis-only", axes=lambda x, shape: [-1]).hint(
             en="Right for one axis. `normalized_shape` may name several: then all of them share one mean.",
             zh="只有一个轴时是对的。`normalized_shape` 可以包含好几个轴，那时它们要一起算一个均值。",
-            shows="two axes",
         ),
         wrong("every-axis-but-the-batch", axes=lambda x, shape: range(1, x.dim())).hint(
             en="You average over every axis but the first, whatever `normalized_shape` says. With `(3,)` each token "
             "has a mean of its own.",
             zh="不论 `normalized_shape` 是什么，你都沿第一个轴以外的所有轴求均值。"
             "它是 `(3,)` 时，每个词元各有一个均值。",
-            shows="tokens",
         ),
         wrong("every-axis", axes=lambda x, shape: range(x.dim())).hint(
             en="One mean for the whole tensor: samples would depend on each other. Take the last "
             "`len(normalized_shape)` axes only.",
             zh="整个张量共用了一个均值，各个样本就会互相影响。只取最后 `len(normalized_shape)` 个轴。",
-            shows="rows",
         ),
         wrong("one-axis-of-many", axes=lambda x, shape: [-len(shape)]).hint(
             en="You average over one axis, `-len(normalized_shape)`, but that one and all behind it belong to the "
             "group.",
             zh="你只沿 `-len(normalized_shape)` 这一个轴求均值，而它和它后面的所有轴都属于同一组。",
-            shows="two axes",
         ),
     ),
     growing=lambda n: {"x": waves(n, n, 3), "normalized_shape": (3,)},

@@ -1,7 +1,6 @@
 """Known mistakes of `group_norm`."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -80,27 +79,23 @@ GROUP_MISTAKES = (
         en="Your groups take every G-th channel. A group is channels side by side: with 4 channels and 2 groups, the "
         "first two and the last two.",
         zh="你的每个组是每 G 个通道取一个。一个组应当由相邻的通道组成：4 个通道分成 2 组时，前两个一组，后两个一组。",
-        shows="rows",
     ),
     wrong("number-for-size", split=lambda x, num_groups: x.unflatten(1, (-1, num_groups))).hint(
         en="You read `num_groups` as the number of channels in a group. It is the number of groups; each has `C // "
         "num_groups` channels.",
         zh="你把 `num_groups` 当成了每组的通道数，它其实是组数：每组有 `C // num_groups` 个通道。",
-        shows="six channels",
     ),
     wrong("groups-ignored", split=lambda x, num_groups: x.unsqueeze(1)).hint(
         en="`num_groups` has no effect: all the channels of a sample share one mean, as with LayerNorm. Each group has "
         "a mean of its own.",
         zh="`num_groups` 没有起作用：一个样本的所有通道共用一个均值，就像层归一化（LayerNorm）。"
         "每个组应当各有一个均值。",
-        shows="rows",
     ),
     wrong("batch-forgotten-in-the-view", split=lambda x, num_groups: x.reshape(1, num_groups, -1)).hint(
         en="You cut the whole tensor into `num_groups` pieces, and forget the batch axis: a piece may be a whole "
         "sample. Every sample has groups of its own, so N comes first in the view.",
         zh="你把整个张量切成了 `num_groups` 块，忘了批量轴：一块可能就是一整个样本。"
         "每个样本都有自己的组，所以变形之后，最前面仍应是 N。",
-        shows="two samples",
     ),
     wrong(
         "groups-of-the-last-axis",
@@ -110,7 +105,6 @@ GROUP_MISTAKES = (
     ).hint(
         en="You cut the last axis into groups. The channels are axis 1; only in `(N, C)` are the two the same.",
         zh="你把最后一个轴分成了组。应当分的是通道，也就是轴 1；只有形状为 `(N, C)` 时，两者才是同一个轴。",
-        shows="sequences",
     ),
 )
 
@@ -133,19 +127,16 @@ AXES_MISTAKES = (
         en="You average over the channels of a group at each position by itself. All the positions of a sample belong "
         "to the group: average over them too.",
         zh="你在每个位置上分别沿组内的通道轴求均值。一个样本的所有位置都属于同一组：还要沿位置轴求。",
-        shows="sequences",
     ),
     wrong("over-the-batch-too", axes=lambda grouped: [0, *range(2, grouped.dim())]).hint(
         en="Your mean runs over the batch axis too, so the samples influence each other. GroupNorm looks at one sample "
         "at a time.",
         zh="你求均值时还沿了批量轴，于是样本之间互相影响。组归一化（GroupNorm）每次只看一个样本。",
-        shows="two samples",
     ),
     wrong("over-the-groups", axes=lambda grouped: [1]).hint(
         en="After the view, axis 1 counts the groups, and you average over it. Keep it, and average over the axes "
         "after it.",
         zh="变形之后，轴 1 是组的编号，而你沿它求了均值。这个轴要保留；应当沿它后面的轴求均值。",
-        shows="rows",
     ),
     wrong("over-everything", axes=lambda grouped: list(range(grouped.dim()))).hint(
         en="You average over the whole tensor, groups and samples alike. Say along which axes: those inside a group.",
@@ -155,7 +146,6 @@ AXES_MISTAKES = (
     wrong("pictures-only", axes=lambda grouped: [2, 3, 4]).hint(
         en="Your axes are right for `(N, C, H, W)` only. Take all the axes after the groups, however many x has.",
         zh="你写的这些轴只适合 `(N, C, H, W)`。不论 x 有多少个轴，都应当取组的轴之后的所有轴。",
-        shows="rows",
     ),
 )
 
@@ -194,7 +184,7 @@ GROUP_NORM = Exercise(
     mistakes=(
         *GROUP_MISTAKES,
         *AXES_MISTAKES,
-        replace(AFFINE_ON_THE_LAST_AXIS, shows="square"),
+        AFFINE_ON_THE_LAST_AXIS,
         *EPS_MISTAKES,
         *chosen(
             SHARED_MISTAKES,

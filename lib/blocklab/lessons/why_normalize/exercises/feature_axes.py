@@ -21,13 +21,11 @@ FEATURE_AXES = Exercise(
             "you name is the one that disappears: the samples should.",
             zh="沿轴 1 标准化，均值为 0 的是每个**样本**，不同尺度的特征还混在了一起。"
             "写哪个轴，哪个轴就消失：应当消失的是样本轴。",
-            shows="rows",
         ),
         wrong("every-axis", answer=(0, 1)).hint(
             en="One mean for all numbers: the feature with the largest scale decides it. Each feature needs a mean of "
             "its own.",
             zh="所有的数共用一个均值，尺度最大的特征就决定了它。每个特征应当各有一个均值。",
-            shows="rows",
         ),
     ),
     section=Text(en="Two inputs, one weight", zh="两个输入，一个权重"),
