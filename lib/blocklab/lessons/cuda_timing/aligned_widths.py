@@ -10,7 +10,8 @@ from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
-from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.plain import plain
 from blocklab.timing import Waves, load_bits, record, tiles_and_waves
 from blocklab.timing.measurement import Spread
 from blocklab.timing.recording import Recording
@@ -145,9 +146,7 @@ def waves_of(role: str, tokens: int, hidden: int) -> Waves:
 
 def dress(axes: Axes, label: Text) -> None:
     axes.set(xlim=(NARROWEST - 4, WIDEST + 4), xticks=range(NARROWEST, WIDEST + 1, 32), ylabel=str(label))
-    axes.grid(axis="y", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="y")
     axes.yaxis.label.set(color=INK, size=10)
     axes.yaxis.set_label_coords(-0.083, 0.5)
 
