@@ -16,6 +16,7 @@ SET_UP := @sh lib/set_up.sh
 BIN := .venv/bin
 COLAB := .venv-colab/bin
 PIP := -m pip install --quiet --disable-pip-version-check
+PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test style unit fused lessons-run colab browser lessons bench mutants handouts figures address font clean
@@ -48,39 +49,41 @@ wishes:
 	@case "$$FRESH" in ''|0|1) ;; *) printf '%s\n' "FRESH wants 1 (new copies) or 0, got $$FRESH / FRESH 只能是 1（新的副本）或 0" >&2; exit 1 ;; esac
 
 lab: wishes lessons-environment
-	@$(BIN)/python -m workshop copies $(if $(filter 1,$(FRESH)),--fresh)
+	@$(BIN)/python -m workshop copies --language "$$READ" $(if $(filter 1,$(FRESH)),--fresh)
 	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
 		--ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
-test: style unit fused lessons-run colab browser
-	@echo "The whole gate is green."
+# Group after group, the parts of one side by side. Two processes of the browser alone, which waits for what it sees.
+test: dev-environment
+	@$(BIN)/python -m workshop.gate style+unit+fused+colab-environment lessons-run+colab browser
 
 style: dev-environment
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 
-# Two processes of one thread each; a file stays in one of them.
+# Two processes; who is done takes over tests from the other.
 unit: dev-environment
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist loadfile \
+	$(BIN)/$(PYTEST) tests -n 2 --dist worksteal \
 		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
 fused: dev-environment
-	TRITON_INTERPRET=1 $(BIN)/python -m pytest tests/fused_interpreted
+	TRITON_INTERPRET=1 $(BIN)/$(PYTEST) tests/fused_interpreted
 
+# A lesson's cells run one after the other: it stays in one of the two processes.
 lessons-run: dev-environment
-	$(BIN)/python -m pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh
+	$(BIN)/$(PYTEST) --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
 
 browser: dev-environment
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/$(PYTEST) tests/browser -n 2 --dist loadgroup
 
-# What Colab brings, with the package installed from its wheel and nothing else touched.
+# What Colab brings, with the package installed from its wheel and nothing else touched. The wheel has to be there.
 colab: dev-environment colab-environment
 	rm -rf build .venv-colab/wheels
 	$(BIN)/python -m build --wheel --no-isolation --outdir .venv-colab/wheels . > /dev/null
 	$(COLAB)/python $(PIP) --no-deps --force-reinstall .venv-colab/wheels/*.whl
-	$(COLAB)/python -m pytest tests/wheel
-	$(COLAB)/python -m pytest --nbval --nbval-current-env tests/notebooks notebooks/zh
+	$(COLAB)/$(PYTEST) tests/wheel --whole-gate
+	$(COLAB)/$(PYTEST) --nbval --nbval-current-env tests/notebooks notebooks/zh -m "not slow"
 
 lessons: dev-environment
 	$(BIN)/python -m workshop build $$ONLY

@@ -1,4 +1,6 @@
-"""What the tests of the whole package share."""
+"""What all tests share: one thread, the same examples each time, and in the whole gate nothing skipped."""
+
+import os
 
 import matplotlib
 import pytest
@@ -10,6 +12,37 @@ from matplotlib.figure import Figure
 # Same examples in every run, and no time limit on one of them: a shared machine is slow at times.
 settings.register_profile("blocklab", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("blocklab")
+
+GPU = "wants a CUDA device"  # how the reason begins of the only tests that the whole gate may skip
+
+
+def pytest_addoption(parser):
+    parser.addoption("--whole-gate", action="store_true", help="a test that is skipped fails, but for want of a GPU")
+
+
+def pytest_configure():
+    """One thread in this process and in those that tests start: on a busy machine two wait for each other."""
+    torch.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    return held_to_the_whole_gate((yield), item.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    return held_to_the_whole_gate((yield), collector.config)
+
+
+def held_to_the_whole_gate(report, config):
+    """The report of a test or a file, failed if it was skipped where nothing may be."""
+    if report.skipped and not hasattr(report, "wasxfail") and config.getoption("--whole-gate"):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if not reason.startswith(GPU):
+            report.outcome, report.longrepr = "failed", f"skipped, which the whole gate may not: {reason}"
+    return report
 
 
 @pytest.fixture
@@ -34,3 +67,12 @@ def lesson_undone():
         yield
     language.choose("en")
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def english_again():
+    """Takes back the language that a test has chosen."""
+    from blocklab import language
+
+    yield
+    language.choose("en")

@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from blocklab.language import LANGUAGES, speaking
+
 from .problem import PublishError
 from .project import Project, find_root, is_root
 
@@ -64,7 +66,8 @@ def _address(project: Project, options: argparse.Namespace) -> int:
 def _copies(project: Project, options: argparse.Namespace) -> int:
     from .copies import copy_lessons
 
-    copy_lessons(project, fresh=options.fresh)
+    with speaking(options.language):
+        copy_lessons(project, fresh=options.fresh)
     return 0
 
 
@@ -100,7 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     address.set_defaults(command=_address)
 
     copies = commands.add_parser("copies", help="copy the lessons to my/, where a learner works")
-    copies.add_argument("--fresh", action="store_true", help="copy anew and keep the old copies beside it")
+    copies.add_argument("--fresh", action="store_true", help="copy anew, with your answers; the old copies are kept")
+    copies.add_argument("--language", choices=LANGUAGES, default="en", help="of what is said (default: %(default)s)")
     copies.set_defaults(command=_copies)
 
     handouts = commands.add_parser("handouts", help="write a page of each lesson to handouts/, as HTML and as PDF")
@@ -110,4 +114,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where a shell closed it
+        stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that texts and names have
     sys.exit(main())

@@ -86,7 +86,7 @@ def orphans(project: Project) -> dict[Path, str | None]:
     return {
         path: _not_ours(project, language, path)
         for language in LANGUAGES
-        for path in sorted(project.notebook(language, "x").parent.glob("*.ipynb"))
+        for path in sorted(project.notebooks(language).glob("*.ipynb"))
         if path.stem not in sources
     }
 

@@ -5,10 +5,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from blocklab.language import LANGUAGES
+from blocklab.language import LANGUAGES, Text
+from blocklab.report.notebooks import Unreadable, regular_content
 
-from .files import read_bytes, replace
+from .answers import as_bytes, with_answers
+from .files import LARGEST, read_bytes, replace
 from .problem import PublishError, kept_in
 from .project import Project
 
@@ -18,34 +21,80 @@ except ImportError:
     fcntl = None
 
 VIEW = "application/vnd.jupyter.widget-view+json"
+EARLIER = b"from blocklab.lesson import begin"  # how lessons of an earlier edition begin
+
+KEPT = Text(en="kept your old copies in {kept}/", zh="原来的副本保留在 {kept}/")
+COPIED = Text(en="my/: {added} copied, {there} left as they are", zh="my/：新复制 {added} 份，{there} 份保持原样")
+OLD = Text(
+    en="my/: {old} of the copies are of an earlier edition and no longer run; new ones, with your answers in them: "
+    "make lab FRESH=1 (without make: python -m workshop copies --fresh)",
+    zh="my/：有 {old} 份副本是旧版，已无法运行；要换上新副本并带上你的答案：make lab FRESH=1"
+    "（没有 make：python -m workshop copies --fresh）",
+)
 
 
 def copy_lessons(project: Project, fresh: bool = False, say: Callable[[str], None] = print) -> None:
     """Copy notebooks/en and notebooks/zh to my/. A file that is there is never touched; new lessons are added.
 
-    `fresh` keeps the old folder as my-before-1, -2, … and copies anew. Raises PublishError for a folder that cannot be
-    written into, and, once the others are copied, for lessons that are missing or no files.
+    `fresh` keeps the old folder as my-before-1, -2, … and copies anew, the answers in it included. Raises PublishError
+    for a folder that cannot be written into, and, once the others are copied, for lessons that are missing or no files.
     """
+    failures = []
     with _one_at_a_time(project.root):
         mine = project.root / "my"
         if fresh and os.path.lexists(mine):
-            kept = next(path for n in range(1, 10_000) if not os.path.lexists(path := mine.with_name(f"my-before-{n}")))
-            mine.rename(kept)
-            say(f"kept your old copies in {kept.name}/")
-        added, there, failures = 0, 0, []
+            _renew(project, mine, failures, say)
+        else:
+            _add(project, mine, failures, say)
+    if failures:
+        raise PublishError("\n".join(map(str, failures)))
+
+
+def _add(project: Project, mine: Path, failures: list, say: Callable[[str], None]) -> None:
+    added, there, old = 0, 0, 0
+    for language in LANGUAGES:
+        folder = _made(project, mine / language)
+        for lesson in _lessons(project, language):
+            copy = folder / lesson.name
+            if os.path.lexists(copy):
+                there += 1
+                old += _is_of_an_earlier_edition(copy)
+            else:
+                with kept_in(failures):
+                    replace(copy, without_widgets(read_bytes(lesson, project.show(lesson))))
+                    added += 1
+    say(COPIED.format(added=added, there=there))
+    if old:
+        say(OLD.format(old=old))
+
+
+def _is_of_an_earlier_edition(copy: Path) -> bool:
+    try:
+        return EARLIER in regular_content(copy, LARGEST)
+    except (Unreadable, OSError):  # JupyterLab says so when it is opened
+        return False
+
+
+def _renew(project: Project, mine: Path, failures: list, say: Callable[[str], None]) -> None:
+    """Put new copies in place of the old ones, once all are made: until then nothing that is there is moved."""
+    kept = next(path for n in range(1, 10_000) if not os.path.lexists(path := mine.with_name(f"my-before-{n}")))
+    added, remarks = 0, []
+    with TemporaryDirectory(prefix="my-new-", dir=project.root) as folder:
+        new = Path(folder) / mine.name
         for language in LANGUAGES:
-            folder = _made(project, mine / language)
+            _made(project, new / language)
             for lesson in _lessons(project, language):
-                copy = folder / lesson.name
-                if os.path.lexists(copy):
-                    there += 1
-                else:
-                    with kept_in(failures):
-                        replace(copy, without_widgets(read_bytes(lesson, project.show(lesson))))
-                        added += 1
-        say(f"my/: {added} copied, {there} left as they are")
-        if failures:
-            raise PublishError("\n".join(map(str, failures)))
+                with kept_in(failures):
+                    copy = without_widgets(read_bytes(lesson, project.show(lesson)))
+                    inside = f"{language}/{lesson.name}"
+                    copy, said = with_answers(copy, mine / inside, f"{mine.name}/{inside}", f"{kept.name}/{inside}")
+                    replace(new / inside, copy)
+                    added += 1
+                    remarks += said
+        mine.rename(kept)
+        new.rename(mine)
+    for line in (KEPT.format(kept=kept.name), *remarks, COPIED.format(added=added, there=0)):
+        say(line)
 
 
 @contextmanager
@@ -74,7 +123,7 @@ def _made(project: Project, folder: Path) -> Path:
 
 def _lessons(project: Project, language: str) -> list[Path]:
     """The built notebooks, and the first lesson even if it is not there: it is the one that opens."""
-    folder = project.root / "notebooks" / language
+    folder = project.notebooks(language)
     built = set(folder.glob("*.ipynb"))
     if not built:
         raise PublishError(f"{project.show(folder)}: {'holds no lessons' if folder.is_dir() else 'is no folder'}")
@@ -92,7 +141,7 @@ def without_widgets(lesson: bytes) -> bytes:
         notebook = json.loads(lesson)
         outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
         views = [output["data"].pop(VIEW) for output in outputs if VIEW in output.get("data", {})]
-        pictures = json.dumps(notebook, indent=1, ensure_ascii=False).encode() + b"\n"
+        pictures = as_bytes(notebook)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return lesson
     return pictures if views else lesson

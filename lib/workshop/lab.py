@@ -24,6 +24,16 @@ KERNEL_IS_IDLE = """() => {
     const panel = window.jupyterapp?.shell.currentWidget;
     return panel?.context?.isReady && panel.sessionContext?.session?.kernel?.status === 'idle';
 }"""
+SHOWS = f"""path => window.jupyterapp?.shell.currentWidget?.context?.path === path && ({KERNEL_IS_IDLE})()"""
+OPEN = "async path => { await window.jupyterapp.commands.execute('docmanager:open', { path }); }"
+CLOSE_ALL = """async () => {
+    if (!window.jupyterapp) return;
+    await window.jupyterapp.serviceManager.sessions.shutdownAll();
+    for (const widget of [...window.jupyterapp.shell.widgets('main')]) {
+        if (widget.context) widget.context.model.dirty = false;  // or it would ask whether to save
+        widget.close();
+    }
+}"""
 ERRORS = """() => window.jupyterapp.shell.currentWidget.content.widgets.flatMap((cell, number) =>
     (cell.model.getMetadata('tags') ?? []).includes('raises-exception') ? [] :
         (cell.model.sharedModel.outputs ?? []).filter(output => output.output_type === 'error')
@@ -107,9 +117,23 @@ def write_notebook(path: Path, cells: list[str]) -> None:
 
 
 def open_notebook(page: Page, address: str, path: str) -> None:
-    """Open a notebook and wait until its kernel is ready."""
+    """Open a notebook in the page's JupyterLab, which a new page loads first, and wait until its kernel is ready."""
+    if page.url == "about:blank":
+        load_notebook(page, address, path)
+    else:
+        page.evaluate(OPEN, path)
+        page.wait_for_function(SHOWS, arg=path)
+
+
+def load_notebook(page: Page, address: str, path: str) -> None:
+    """Load the page anew with a notebook in it, and wait until its kernel is ready."""
     page.goto(address.format(path=path))
-    page.wait_for_function(KERNEL_IS_IDLE)
+    page.wait_for_function(SHOWS, arg=path)
+
+
+def close_all(page: Page) -> None:
+    """Shut every kernel down and close what is open, unsaved."""
+    page.evaluate(CLOSE_ALL)
 
 
 def run_all(page: Page) -> None:

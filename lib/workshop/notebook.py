@@ -19,6 +19,8 @@ from .problem import Faults, Problem, shorten
 from .project import Outline, Project
 from .source import Code, Lesson, read_lesson
 
+FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # a cell whose code JupyterLab, and Colab, fold
+
 
 def compose(project: Project, outlines: list[Outline], here: Outline) -> dict[str, NotebookNode]:
     """The notebook of a lesson in each language, without outputs."""
@@ -48,6 +50,7 @@ def put_stamps(notebook: NotebookNode, address: Address, outlines: list[Outline]
     old = {cell.id: cell for cell in notebook.cells}
     top = new_markdown_cell(stamp.navigation(address, outlines, here, language), id=stamp.TOP)
     setup = old.get(stamp.SETUP) or new_code_cell(id=stamp.SETUP)
+    setup.metadata |= FOLDED
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code" and cell.id != stamp.SETUP)
     setup.source = stamp.setup(address, language, code)
     title, *rest = [cell for cell in notebook.cells if cell.id not in stamp.IDS]
@@ -65,7 +68,7 @@ def _code(code: Code) -> NotebookNode:
     if code.claims:
         metadata |= {"blocklab": {"claims": list(code.claims)}}
     if "solution" in code.tags:
-        metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+        metadata |= FOLDED
     return new_code_cell(code.source, id=code.id, metadata=metadata)
 
 

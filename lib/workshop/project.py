@@ -40,8 +40,11 @@ class Project:
     def source(self, stem: str) -> Path:
         return self.sources / f"{stem}.py"
 
+    def notebooks(self, language: str) -> Path:
+        return self.root / "notebooks" / language
+
     def notebook(self, language: str, stem: str) -> Path:
-        return self.root / "notebooks" / language / f"{stem}.ipynb"
+        return self.notebooks(language) / f"{stem}.ipynb"
 
     def readme(self, language: str) -> Path:
         return self.root / {"en": "README.md", "zh": "README.zh-CN.md"}[language]

@@ -1,4 +1,4 @@
-"""The texts in code: every `Text(en=…, zh=…)` of the package and of the lessons."""
+"""The texts in code: every `Text(en=…, zh=…)` of the package and of the lessons, every `.hint(en=…, zh=…)` of a row."""
 
 import ast
 import re
@@ -14,6 +14,7 @@ from .prose import read_prose
 from .source import Code, Lesson, parse
 
 _FIELD = re.compile(r"\{([A-Za-z_]\w*|\d*)(![rsa])?(:[^{}]*)?\}")
+_IN_BOTH_LANGUAGES = "Text", "hint"
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -56,13 +57,17 @@ def check_code(lesson: Lesson, glossary: Glossary) -> list[Problem]:
 
 
 def find_texts(source: str, before: int = 0) -> Iterator[Wording]:
-    """The calls of `Text` in the source, their lines counted on from `before`. Nothing for code that does not parse."""
+    """The calls of `Text` and `hint` in the source, their lines counted on from `before`.
+
+    Nothing for code that does not parse.
+    """
     try:
         tree = parse(source)
     except SyntaxError:
         return
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None)) == "Text":
+        called = isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None))
+        if called in _IN_BOTH_LANGUAGES:
             given = dict(zip(("en", "zh"), node.args, strict=False)) | {word.arg: word.value for word in node.keywords}
             if {"en", "zh"} <= given.keys():
                 yield Wording(before + node.lineno, _string(given["en"]), _string(given["zh"]))

@@ -19,12 +19,12 @@ r"""
 # %%
 import torch
 
-from blocklab.lessons import check
-from blocklab.lessons.start_here.environment import check_environment
 from blocklab.language import Text
-from blocklab.panel import Choice, LinkedPicture, Panel, Slider
+from blocklab.lessons import check
+from blocklab.lessons.start_here import lesson_map
+from blocklab.lessons.start_here.environment import check_environment
 from blocklab.lessons.start_here.idle_slider import GUESSES, idle_slider
-from blocklab.lessons.start_here.lesson_map import lesson_map, links
+from blocklab.panel import Choice, Panel, Slider
 
 # %% [markdown] lang="en"
 r"""
@@ -98,11 +98,11 @@ One Transformer layer and, on every part, the lessons about it. Click a part or 
 r"""
 ## 接下来去哪里？
 
-下面是一个 Transformer 层，每一部分都标出了讲它的课。点一点方块或者编号，就能打开那一课；空心圆表示那一课还没有写好。
+下面是一个 Transformer 层，每一部分都标出了讲它的课。点一点方块或者编号，就能打开那一课。
 """
 
 # %% tags=["nbval-ignore-output"]
-LinkedPicture(lesson_map, size=(10, 5.4), links=links())
+lesson_map.linked()
 
 # %% [markdown] lang="en"
 r"""

@@ -19,18 +19,10 @@ r"""
 # %%
 import torch
 
+from blocklab import BatchNorm
 from blocklab.lessons import check
-from blocklab.language import Text
-from blocklab.normalization import BatchNorm
-from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.lessons.why_normalize.saturation import saturation
-from blocklab.lessons.why_normalize.signals_through_layers import (
-    ACTIVATIONS,
-    GUESSES,
-    NORMS,
-    signals,
-    signals_through_layers,
-)
+from blocklab.lessons.why_normalize import saturation, signals_through_layers
+from blocklab.lessons.why_normalize.signals_through_layers import signals
 
 # %% [markdown] lang="en"
 r"""
@@ -97,12 +89,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(
-    saturation,
-    size=(10, 3.8),
-    scale=Slider(0.1, 100, 10**0.1, value=1.0, label=Text(en="size of the inputs", zh="输入的大小"), log=True),
-    normalize=Toggle(False, label=Text(en="standardize first", zh="先标准化")),
-)
+saturation.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -158,15 +145,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    signals_through_layers,
-    size=(10, 4.4),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    norm=Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
-    gain=Slider(0.1, 10, 10**0.1, value=1.0, label=Text(en="weights", zh="权重的大小"), log=True),
-    depth=Slider(5, 40, 5, value=20, label=Text(en="layers", zh="层数")),
-    activation=Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
-)
+signals_through_layers.panel()
 
 # %% [markdown] lang="en"
 r"""

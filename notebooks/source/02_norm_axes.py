@@ -28,15 +28,10 @@ $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons import check
+from blocklab import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
 from blocklab.digits import load_digits
-from blocklab.language import Text
-from blocklab.normalization import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
-from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.lessons.norm_axes.dimmed_digit import dimmed_digit
-from blocklab.lessons.norm_axes.layout_trap import layout_trap
-from blocklab.lessons.norm_axes.norm_layers import CHOICES
-from blocklab.lessons.norm_axes.poke_one_number import poke_one_number
+from blocklab.lessons import check
+from blocklab.lessons.norm_axes import axis_painter, dimmed_digit, layout_trap, poke_one_number
 
 # %% [markdown] lang="en"
 r"""
@@ -137,16 +132,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    poke_one_number,
-    size=(10, 5),
-    guess=Choice({"1": 1, "9": 9, "18": 18, "72": 72}, None, label=Text(en="your guess", zh="你的猜测")),
-    layer=Choice(CHOICES, "batch", label=Text(en="layer", zh="层")),
-    push=Slider(0, 1000, 1, value=0, label=Text(en="push", zh="推多少")),
-    cell=Slider(0, 35, 1, value=13, label=Text(en="which number", zh="推哪个数")),
-    samples=Slider(1, 3, 1, value=2, label=Text(en="samples N", zh="样本数 N")),
-    paint=Toggle(False, label=Text(en="paint the groups by formula", zh="按公式给各组涂色")),
-)
+poke_one_number.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -272,13 +258,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(
-    layout_trap,
-    size=(10, 3.6),
-    length=Slider(2, 5, 1, value=3, label=Text(en="length L", zh="长度 L")),
-    channels=Slider(2, 5, 1, value=4, label=Text(en="features C", zh="特征数 C")),
-    transpose=Toggle(False, label=Text(en="transpose first", zh="先转置")),
-)
+layout_trap.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -300,11 +280,7 @@ r"""
 
 # %% tags=["panel"]
 digits = load_digits()[0][:8].unsqueeze(1) / 16  # (N, 1, H, W)
-Panel(
-    dimmed_digit(digits),
-    size=(10, 4),
-    brightness=Slider(0.05, 1, 0.05, value=1.0, label=Text(en="brightness of n = 2", zh="n = 2 的亮度")),
-)
+dimmed_digit.panel(digits)
 
 # %% [markdown] lang="en"
 r"""
@@ -464,17 +440,37 @@ r"""
 """
 
 # %% tags=["panel"]
-from blocklab.lessons.norm_axes.axis_painter import LAYOUT_CHOICES, axis_painter
+axis_painter.panel()
 
-Panel(
-    axis_painter,
-    size=(10, 4.6),
-    layout=Choice(LAYOUT_CHOICES, "N C H W", label=Text(en="layout", zh="布局")),
-    axis_0=Toggle(True, label=Text(en="axis 0", zh="轴 0")),
-    axis_1=Toggle(False, label=Text(en="axis 1", zh="轴 1")),
-    axis_2=Toggle(True, label=Text(en="axis 2", zh="轴 2")),
-    axis_3=Toggle(True, label=Text(en="axis 3", zh="轴 3")),
-)
+# %% [markdown] lang="en"
+r"""
+**Your turn, a third layer.** GroupNorm is no choice of whole axes. It cuts the channels into `num_groups` groups, and in every sample each group has a mean and a variance of its own. Cut the channel axis in two first, then `standardize`, put the axis together again, and last γ (`weight`) and β (`bias`), one number per channel each.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**轮到你了**，写第三种层：组归一化沿的不是几个完整的轴。它把通道分成 `num_groups` 组；在每个样本里，每一组各有自己的均值和方差。先把通道轴拆成两个轴，再用 `standardize`，然后把轴合回去，最后乘以 γ（`weight`）、加上 β（`bias`），每个通道各有一个。
+"""
+
+
+# %% tags=["exercise"]
+def my_group_norm(x, num_groups, weight=None, bias=None, eps=1e-5):  # (N, C, *)
+    return ...
+
+
+check("group_norm", my_group_norm)
+
+
+# %% tags=["solution"]
+def solved_group_norm(x, num_groups, weight=None, bias=None, eps=1e-5):  # (N, C, *)
+    grouped = x.unflatten(1, (num_groups, -1))  # (N, G, C/G, *)
+    y = standardize(grouped, tuple(range(2, grouped.dim())), eps).flatten(1, 2)  # (N, C, *)
+    per_channel = (-1, *[1] * (x.dim() - 2))  # (C, 1, ...)
+    y = y if weight is None else y * weight.view(per_channel)
+    return y if bias is None else y + bias.view(per_channel)
+
+
+check("group_norm", solved_group_norm)
 
 # %% [markdown] lang="en"
 r"""

@@ -30,13 +30,9 @@ import copy
 import torch
 from torch import nn
 
+from blocklab import BatchNorm, ema_update, from_keras, half_life
 from blocklab.lessons import check
-from blocklab.language import Text
-from blocklab.moving_average import ema_update, from_keras, half_life
-from blocklab.normalization import BatchNorm
-from blocklab.panel import Choice, Panel, Slider
-from blocklab.lessons.ema_momentum.drifting_mean import DRIFTS, drifting_mean
-from blocklab.lessons.ema_momentum.two_readings import GUESSES, two_readings
+from blocklab.lessons.ema_momentum import drifting_mean, two_readings
 from blocklab.real_models import if_installed, load_efficientnet_lite0
 from blocklab.real_models.efficientnet_lite0 import prepare_picture
 
@@ -159,13 +155,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    two_readings,
-    size=(10, 4.6),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    momentum=Slider(0.01, 0.99, 0.01, value=0.5, label=Text(en="momentum", zh="动量")),
-    steps=Slider(1, 500, 1, value=20, label=Text(en="steps", zh="步数")),
-)
+two_readings.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -237,15 +227,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(
-    drifting_mean,
-    size=(10, 3.8),
-    drift=Choice(DRIFTS, "jump", label=Text(en="true mean", zh="真实均值")),
-    momentum=Slider(
-        0.001, 1.0, 10**0.1, value=0.1, label=Text(en="momentum (PyTorch)", zh="动量（PyTorch）"), log=True
-    ),
-    batch_size=Slider(2, 128, 2, value=8, label=Text(en="batch size", zh="批量大小")),
-)
+drifting_mean.panel()
 
 # %% [markdown] lang="en"
 r"""

@@ -24,14 +24,10 @@ from statistics import mean
 import torch
 from torch import nn
 
-from blocklab.lessons import check
 from blocklab.digits import load_digits
 from blocklab.language import Text
-from blocklab.lessons import progress
-from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.lessons.small_batches.accuracy_by_batch import accuracy_by_batch
-from blocklab.lessons.small_batches.estimate_spread import estimate_spread
-from blocklab.lessons.small_batches.saturating_batch import GUESSES, saturating_batch, through
+from blocklab.lessons import check, progress
+from blocklab.lessons.small_batches import accuracy_by_batch, estimate_spread, saturating_batch
 
 # %% [markdown] lang="en"
 r"""
@@ -127,18 +123,12 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    saturating_batch,
-    size=(10, 4.2),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    m=Slider(1, 32, 1, value=32, label=Text(en="m", zh="m")),
-    x=Slider(0.1, 1000, 10**0.1, value=0.1, label=Text(en="x₁", zh="x₁"), log=True),
-)
+saturating_batch.panel()
 
 # %%
 for m in (2, 4, 32):
-    near, far = (through(m, x)[0] for x in (0.1, 1000.0))
-    slope = (through(m, 1.1)[0] - through(m, 0.9)[0]) / 0.2
+    near, far = (saturating_batch.through(m, x)[0] for x in (0.1, 1000.0))
+    slope = (saturating_batch.through(m, 1.1)[0] - saturating_batch.through(m, 0.9)[0]) / 0.2
     print(f"m = {m:2}: from {near:.3f} to {far:.3f}, ceiling {(m - 1) ** 0.5:.3f}, slope at 1: {slope:.3f}")
 
 # %% [markdown] lang="en"
@@ -232,7 +222,7 @@ for make, epochs, norms, norm, size, start in progress(runs, Text(en="trained", 
 
 # %% tags=["nbval-ignore-output"]
 names = {Text(en="MLP", zh="MLP"): scores[mlp], Text(en="convolutions", zh="卷积网络"): scores[convolutions]}
-Panel(accuracy_by_batch(names), size=(10, 3.8))
+accuracy_by_batch.panel(names)
 
 # %% [markdown] lang="en"
 r"""
@@ -441,13 +431,7 @@ $$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
 """
 
 # %% tags=["panel"]
-Panel(
-    estimate_spread,
-    size=(10, 4),
-    images=Slider(2, 32, 2, value=4, label=Text(en="images N", zh="图像数 N"), log=True),
-    side=Slider(1, 14, 1, value=1, label=Text(en="height = width", zh="高 = 宽")),
-    alike=Toggle(False, label=Text(en="neighbours alike", zh="相邻像素相似")),
-)
+estimate_spread.panel()
 
 # %% [markdown] lang="en"
 r"""

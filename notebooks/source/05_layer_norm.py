@@ -25,12 +25,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from blocklab import layer_norm
 from blocklab.lessons import check
-from blocklab.language import Text
-from blocklab.normalization import layer_norm
-from blocklab.panel import Choice, Panel, Slider
-from blocklab.lessons.layer_norm.blind_comparison import DTYPES, GUESSES, blind_comparison
-from blocklab.lessons.layer_norm.trained_scales import trained_scales
+from blocklab.lessons.layer_norm import blind_comparison, trained_scales
 from blocklab.real_models import minilm_layer_norms
 
 # %% [markdown] lang="en"
@@ -123,13 +120,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    blind_comparison,
-    size=(10, 4.4),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    sigma=Slider(1e-6, 1e4, 10**0.1, value=1.0, label=Text(en="σ", zh="σ"), log=True),
-    dtype=Choice({name: name for name in DTYPES}, "float64", label=Text(en="dtype", zh="数据类型")),
-)
+blind_comparison.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -243,11 +234,7 @@ r"""
 
 # %% tags=["panel"]
 gammas = [value for name, value in minilm_layer_norms().items() if name.endswith("weight")]
-Panel(
-    trained_scales(gammas),
-    size=(10, 3.8),
-    place=Slider(0, 12, 1, value=0, label=Text(en="norm, from 0", zh="第几个，从 0 数起")),
-)
+trained_scales.panel(gammas)
 
 # %% [markdown] lang="en"
 r"""

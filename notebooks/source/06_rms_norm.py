@@ -29,12 +29,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from blocklab import RMSNorm, layer_norm, rms_norm, standardize
 from blocklab.lessons import check
-from blocklab.language import Text
-from blocklab.normalization import RMSNorm, layer_norm, rms_norm, standardize
-from blocklab.panel import Choice, Panel, Slider
-from blocklab.lessons.rms_norm.circle_and_sphere import GUESSES, angles, circle_and_sphere, three_number_tokens
-from blocklab.lessons.rms_norm.mean_and_rms import mean_and_rms
+from blocklab.lessons.rms_norm import circle_and_sphere, mean_and_rms
 from blocklab.real_models import if_installed, load_glassllm, smollm2_rms_norms
 
 # %% [markdown] lang="en"
@@ -131,15 +128,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    circle_and_sphere,
-    size=(10, 4.6),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    steps=Slider(0, 2, 0.1, value=0, label=Text(en="steps", zh="步骤")),
-    shift=Slider(0, 10, 0.5, value=0, label=Text(en="shift", zh="平移")),
-    tilt=Slider(-90, 90, 5, value=25, label=Text(en="tilt", zh="俯仰")),
-    turn=Slider(-180, 180, 10, value=20, label=Text(en="turn", zh="旋转")),
-)
+circle_and_sphere.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -156,11 +145,12 @@ r"""
 """
 
 # %%
-tokens = three_number_tokens()  # (N, d)
+tokens = circle_and_sphere.three_number_tokens()  # (N, d)
 for shift in (0, 1, 3, 10):
     ln, rms = layer_norm(tokens + shift, (3,)), rms_norm(tokens + shift, (3,))
     moved = (ln - layer_norm(tokens, (3,))).abs().max()
-    print(f"shift {shift:2}: LayerNorm moved by {moved:.4f}, RMSNorm's median angle {angles(rms).quantile(0.5):.0f}°")
+    angle = circle_and_sphere.angles(rms).quantile(0.5)
+    print(f"shift {shift:2}: LayerNorm moved by {moved:.4f}, RMSNorm's median angle {angle:.0f}°")
 
 # %% [markdown] lang="en"
 r"""
@@ -189,12 +179,7 @@ $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 """
 
 # %% tags=["panel"]
-Panel(
-    mean_and_rms,
-    size=(10, 4.6),
-    scale=Slider(0.2, 2, 0.2, value=1, label=Text(en="scale", zh="缩放")),
-    shift=Slider(-5, 5, 0.5, value=0, label=Text(en="shift", zh="平移")),
-)
+mean_and_rms.panel()
 
 # %% [markdown] lang="en"
 r"""

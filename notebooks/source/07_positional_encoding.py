@@ -29,13 +29,9 @@ import math
 
 import torch
 
+from blocklab import rotary_embedding, shift_matrix, sinusoidal_encoding
 from blocklab.lessons import check
-from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.lessons.positional_encoding.clocks import GUESSES, clocks
-from blocklab.lessons.positional_encoding.learned_positions import cosines, learned_positions
-from blocklab.lessons.positional_encoding.position_table import position_table
-from blocklab.positional_encoding import rotary_embedding, shift_matrix, sinusoidal_encoding
+from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table
 from blocklab.real_models import minilm_positions
 
 # %% [markdown] lang="en"
@@ -131,14 +127,7 @@ d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，�
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    clocks,
-    size=(10, 4.8),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    position=Slider(0, 500, 1, value=0, label=Text(en="position", zh="位置")),
-    shift=Slider(0, 128, 1, value=10, label=Text(en="shift", zh="平移")),
-    base=Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
-)
+clocks.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -206,16 +195,7 @@ $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omeg
 """
 
 # %% tags=["panel"]
-Panel(
-    position_table,
-    size=(10, 5),
-    length=Slider(10, 200, 10, value=50, label=Text(en="L", zh="L")),
-    d_model=Slider(16, 512, 16, value=128, label=Text(en="d", zh="d")),
-    base=Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
-    row=Slider(0, 199, 1, value=20, label=Text(en="row", zh="行")),
-    column=Slider(0, 511, 1, value=24, label=Text(en="column", zh="列")),
-    apart=Toggle(False, label=Text(en="sines before cosines", zh="先正弦，后余弦")),
-)
+position_table.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -542,11 +522,7 @@ BERT 一类的模型像学习别的权重一样学习这张表。MiniLM 的表�
 """
 
 # %% tags=["panel"]
-Panel(
-    learned_positions(minilm_positions()),
-    size=(10, 4.2),
-    position=Slider(0, 511, 1, value=100, label=Text(en="position", zh="位置")),
-)
+learned_positions.panel(minilm_positions())
 
 # %% [markdown] lang="en"
 r"""
@@ -559,6 +535,6 @@ r"""
 """
 
 # %%
-similar = cosines(minilm_positions())  # (L, L)
+similar = learned_positions.cosines(minilm_positions())  # (L, L)
 for distance in (1, 3, 6, 8, 12, 64):
     print(f"distance {distance:2}: {similar.diagonal(distance).mean():.2f}")

@@ -28,12 +28,9 @@ W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个�
 import torch
 import torch.nn.functional as F
 
+from blocklab import SwiGLU, gated_unit, swiglu
 from blocklab.lessons import check
-from blocklab.feed_forward import SwiGLU, gated_unit, swiglu
-from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.lessons.activations_and_gates.activation_curves import activation_curves
-from blocklab.lessons.activations_and_gates.contours import CHOICES, GUESSES, contours
+from blocklab.lessons.activations_and_gates import activation_curves, contours
 from blocklab.real_models import if_installed, load_glassllm
 
 # %% [markdown] lang="en"
@@ -133,15 +130,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-Panel(
-    contours,
-    size=(10, 4.2),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
-    activation=Choice(CHOICES, "relu", label=Text(en="activation f", zh="激活函数 f")),
-    gate=Toggle(False, label=Text(en="gate: multiply by v", zh="门控：乘以 v")),
-    gate_angle=Slider(-180, 180, 15, value=0, label=Text(en="angle of u", zh="u 的角度")),
-    value_angle=Slider(-180, 180, 15, value=90, label=Text(en="angle of v", zh="v 的角度")),
-)
+contours.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -201,7 +190,7 @@ r"""
 """
 
 # %% tags=["panel"]
-Panel(activation_curves, size=(10, 3.8), beta=Slider(0.0, 10.0, 0.1, value=1.0, label=Text(en="β", zh="β")))
+activation_curves.panel()
 
 # %% [markdown] lang="en"
 r"""

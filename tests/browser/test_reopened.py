@@ -12,6 +12,8 @@ from workshop import lab
 from workshop.copies import copy_lessons
 from workshop.project import Project
 
+pytestmark = pytest.mark.xdist_group("reopened")
+
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSON = "06_rms_norm.ipynb"
 HINT = {"en": "Run the cell to move it.", "zh": "运行这个单元格，就可以移动滑块。"}
@@ -45,23 +47,22 @@ def copied(notebooks, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def ran(chromium, address, copied):
+def ran(desk, address, copied):
     """The same, run and saved, its kernel shut down."""
     for language in LANGUAGES:
-        page = chromium.new_page(viewport={"width": 1400, "height": 1000})
-        lab.open_notebook(page, address, f"my/{language}/{LESSON}")
-        lab.run_all(page)
-        lab.wait_for_panels(page)
-        for still in stills(page).all():
+        lab.close_all(desk)
+        lab.open_notebook(desk, address, f"my/{language}/{LESSON}")
+        lab.run_all(desk)
+        lab.wait_for_panels(desk)
+        for still in stills(desk).all():
             expect(still).to_be_hidden()
-        lab.save(page)
-        page.evaluate(SHUT_DOWN)
-        page.close()
+        lab.save(desk)
+    lab.close_all(desk)
     return copied
 
 
 def reopen(page, address, path):
-    lab.open_notebook(page, address, path)
+    lab.load_notebook(page, address, path)
     page.wait_for_function(WIDGETS_ARE_LOOKED_FOR)
 
 

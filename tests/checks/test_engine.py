@@ -10,12 +10,16 @@ from torch import nn
 
 from blocklab import language
 from blocklab.checks import attempts
+from blocklab.checks.complaints import Complaint
 from blocklab.checks.engine import check_against
 from blocklab.checks.exercise import Case, Exercise
 from blocklab.checks.outcome import close
+from blocklab.checks.row import wrong
 from blocklab.checks.verdict import MIME, marked, unmarked
 from blocklab.checks.words import WORDS
 from blocklab.lessons import EXERCISES, check
+
+HAN = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")  # Chinese characters, and punctuation of full width
 
 
 @pytest.fixture(autouse=True)
@@ -127,7 +131,13 @@ def test_what_is_wrong_is_said(candidate, mistake, word, reader):
     verdict = check("layer_norm", candidate, patience=60)
     assert (verdict.passed, verdict.mistake) == (False, mistake)
     assert word in str(verdict)
-    assert ("的" in str(verdict) or "请" in str(verdict)) == (reader == "zh")
+    sentence = re.split(r"\{.*?\}", str(WORDS[mistake or "unknown"]))  # what stands around the learner's own words
+    assert all(part in verdict.told[0] for part in sentence)
+    assert bool(HAN.search(str(verdict))) == (reader == "zh")
+
+
+def test_a_complaint_equals_itself_alone_as_every_exception_does():
+    assert len({Complaint("stopped", {}), Complaint("stopped", {})}) == 2
 
 
 def test_an_error_names_the_learners_own_line(reader):
@@ -284,6 +294,30 @@ def test_the_smallest_telling_input_is_shown_with_both_results():
     assert dict(verdict.telling.arguments) == {"x": "[[0.001, 0.002, 0.003, 0.004]]", "normalized_shape": "(4,)"}
     assert verdict.telling.yours == "[[-1.33, -0.4432, 0.4432, 1.33]]"
     assert verdict.telling.expected == "[[-0.4472, -0.1491, 0.1491, 0.4472]]"
+
+
+HALVED = {"en": "You halve it.", "zh": "你把它减半了。"}
+
+
+@pytest.mark.parametrize(
+    ("row", "attempt", "shown"),
+    [
+        (wrong("halved", half=2).hint(**HALVED), lambda x: x / 2, "[2, 2]"),
+        (wrong("halved", half=2).hint(**HALVED, shows="three"), lambda x: x / 2, "[3, 3, 3]"),
+        (wrong("halved", half=2).hint(**HALVED, shows="one"), lambda x: x / 2, "[2, 2]"),  # it is right on that one
+        (wrong("halved", half=2).hint(**HALVED), lambda x: x**2, "4"),
+    ],
+)
+def test_of_a_known_mistake_the_named_or_first_wrong_input_is_shown_of_an_unknown_one_the_smallest(row, attempt, shown):
+    inputs = {"one": torch.zeros(1), "two": torch.full((2,), 2.0), "three": torch.full((3,), 3.0), "four": 4.0}
+    exercise = Exercise(
+        name="same",
+        recipe=lambda x, *, half=1: x / half,
+        cases=tuple(Case(name, {"x": x}) for name, x in inputs.items()),
+        mistakes=(row,),
+        line="",
+    )
+    assert check_against(exercise, attempt).telling.arguments == (("x", shown),)
 
 
 def test_of_a_large_result_the_first_wrong_row_is_shown():

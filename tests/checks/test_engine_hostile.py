@@ -22,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
 
 from blocklab.checks import attempts
-from blocklab.checks.candidate import Complaint
+from blocklab.checks.complaints import Complaint
 from blocklab.checks.modules import CannotBeSaid
 from blocklab.checks.outcome import NotComparable
 from blocklab.lessons import check

@@ -34,6 +34,10 @@ def says(*lines):
     return lambda figure: lambda **_: lines[0]
 
 
+def of_two(_figure):
+    return lambda height, tone=None: f"height {height}"
+
+
 REFUSED = {
     # No number, or one that nothing can be made of
     "start None": (lambda: Slider(None, 1, 1, value=0), TypeError, "finite number for start, got None"),
@@ -110,6 +114,17 @@ REFUSED = {
     "line a Text": (lambda: Panel(says(Text("a", "甲"))), TypeError, "got Text"),
     "no control": (lambda: Panel(picture, height=3), TypeError, "a Slider, Choice or Toggle for height, got 3"),
     "a kind of control": (lambda: Panel(picture, height=Slider), TypeError, "for height, got <class"),
+    "unknown control": (
+        lambda: Panel(of_two, heigth=Slider(0, 10, 1, value=3), tone=Toggle(True)),
+        TypeError,
+        r"the picture's controls \(height, tone\), got heigth",
+    ),
+    "two unknown": (lambda: Panel(of_two, a=Toggle(True), b=Toggle(True)), TypeError, "got a, b$"),
+    "a control of none": (
+        lambda: Panel(lambda figure: lambda: "a line", a=Toggle(True)),
+        TypeError,
+        r"\(none\), got a$",
+    ),
     "size one number": (lambda: Panel(picture, 5), TypeError, "a size of two numbers, .* got 5"),
     "size three": (lambda: Panel(picture, (1, 2, 3)), TypeError, r"got \(1, 2, 3\)"),
     "size text": (lambda: Panel(picture, ("10", "4")), TypeError, "two numbers"),
@@ -166,6 +181,11 @@ def test_a_refused_move_moves_nothing(move, error, said, shown):
     if shown:
         assert bytes(panel.image.value) == frame
         assert panel.controls["height"].slider.value == panel.controls["height"].box.value == 3
+
+
+def test_an_update_that_does_not_say_what_it_takes_gets_all():
+    panel = Panel(lambda figure: "height {height}".format, height=Slider(0, 10, 1, value=3))
+    assert panel.line == "height 3"
 
 
 def test_arrays_and_tensors_are_values_like_any_other():

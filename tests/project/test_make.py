@@ -846,7 +846,9 @@ def test_the_language_is_that_asked_for_else_the_systems(clone, locale, language
 
 
 def test_the_lessons_open_in_that_language(ready):
-    assert ready.make("lab", "READ=zh").lab == opened("zh")
+    made = ready.make("lab", "READ=zh")
+    assert made.lab == opened("zh")
+    assert made.lines[0].startswith("my/：")
 
 
 @pytest.mark.parametrize(

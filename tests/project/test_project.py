@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from packaging.utils import canonicalize_name
 
 import blocklab
 from blocklab.lessons import LESSONS
+from imports import imported
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -34,6 +34,7 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     "blocklab.lessons": "lessons",
     "blocklab.lessons.order": "order",
     **{f"blocklab.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
+    **dict.fromkeys(["blocklab.lesson", "blocklab.pictures", "blocklab.two_processes"], "earlier"),
     "workshop": "workshop",
 }
 ROOMS = [area for area in AREAS.values() if area.startswith("room ")]
@@ -45,14 +46,15 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "packages": {"language"},
     "real_models": {"kernels", "language", "packages"},
     "panel": {"language"},
-    "checks": {"kernels", "language", "package"},
-    "order": {"checks", "language"},
+    "earlier": {"language"},  # what copies of an earlier edition import: it says how to renew them
+    "checks": {"language", "package", "earlier"},
+    "order": {"checks"},
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "language", "package"},
-    "report": {"lessons", "order", "checks", "language"},
-    "workshop": {"lessons", "order", "report", "panel", "checks", "kernels", "language", "packages", "package", *ROOMS},
+    "lessons": {"order", "checks", "language"},
+    "report": {"lessons", "checks", "language"},
+    "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},
 }
 ONLY_IN = {"ipywidgets": "blocklab.panel", "triton": "blocklab.fused", "safetensors": "blocklab.real_models"}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
@@ -63,19 +65,6 @@ FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
 
 
 # Imports
-
-
-def imported(source: str, module: str, is_package: bool) -> set[str]:
-    """The dotted names that a module imports, wherever in its code; `from a import b` gives `a.b`."""
-    package = module if is_package else module.rpartition(".")[0]
-    names = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = resolve_name("." * node.level + (node.module or ""), package)
-            names |= {f"{base}.{alias.name}" for alias in node.names}
-    return names
 
 
 def lies_in(module: str, place: str) -> bool:
@@ -124,6 +113,27 @@ def test_every_module_belongs_to_an_area():
 
 def test_imports_point_one_way():
     assert violations(package_sources()) == []
+
+
+def arrows(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Which areas each area imports; all rooms count as one."""
+    found: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        area = area_of(module)
+        is_package = any(other.startswith(f"{module}.") for other in sources)
+        for name in imported(source, module, is_package):
+            if name.split(".")[0] in ("blocklab", "workshop"):
+                target = area_of(name if name in sources else name.rpartition(".")[0])
+                found.setdefault(area.split()[0], set()).update({target.split()[0]} - {area.split()[0]})
+    return found
+
+
+def test_every_arrow_that_is_allowed_is_there():
+    allowed = {area.split()[0]: {target.split()[0] for target in targets} for area, targets in MAY_IMPORT.items()}
+    used = arrows(package_sources())
+    assert {
+        area: targets - used.get(area, set()) for area, targets in allowed.items() if targets - used.get(area, set())
+    } == {}
 
 
 @pytest.mark.parametrize(
@@ -231,6 +241,21 @@ def test_conda_environment_is_held_to_pyproject():
     named = {"torch" if name == "pytorch" else name for name in conda} - {"python=3.11", "pip"}
     assert named <= requirements("", "lessons", "dev").keys()
     assert "3.11" in Requirement(f"python{PROJECT['requires-python']}").specifier
+
+
+def test_python_versions_agree_with_those_that_ci_runs():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
+    run = {row["python"] for row in jobs["elsewhere"]["strategy"]["matrix"]["include"]}
+    oldest = min(run, key=lambda version: int(version.partition(".")[2]))
+    (gate,) = (step["with"]["python-version"] for step in jobs["gate"]["steps"] if "setup-python" in str(step))
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert gate == oldest
+    assert sorted(named) == sorted(run), "the classifiers in pyproject.toml"
+    assert PROJECT["requires-python"] == f">={oldest}"
+    assert f"py{oldest.replace('.', '')}" in (ROOT / "pyproject.toml").read_text("utf-8"), "ruff's target-version"
+    for file in ("environment.yml", "README.md", "README.zh-CN.md", "lib/set_up.sh"):
+        named = set(re.findall(r"(?i)python[ =](3\.\d+)", (ROOT / file).read_text("utf-8")))
+        assert named == {oldest}, file
 
 
 # Version and address

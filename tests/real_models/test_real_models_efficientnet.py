@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from real_packages import inference, loaded
+from real_packages import loaded
 from sklearn.datasets import load_sample_image
 from torch import nn
 from torch.testing import assert_close
@@ -20,7 +20,7 @@ CLOSE = 1e-4  # of logits up to 9; measured in float32: 5e-6
 
 @pytest.fixture(scope="module", autouse=True)
 def no_gradients():
-    with inference():
+    with torch.no_grad():
         yield
 
 

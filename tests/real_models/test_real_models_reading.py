@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 import torch
-from real_packages import inference, loaded
+from real_packages import loaded
 from torch.testing import assert_close
 
 from blocklab import language, packages
@@ -18,7 +18,7 @@ FLOAT16 = {"rtol": 2**-11, "atol": 1e-5}  # half a step of float16, and what flo
 
 @pytest.fixture(scope="module")
 def live():
-    with inference():
+    with torch.no_grad():
         return read(loaded(load_minilm), SENTENCE)
 
 
@@ -78,7 +78,7 @@ def test_the_stream_follows_the_layers_formula(a_reading):
 
 def test_the_stream_ends_in_what_the_model_gives(live):
     model = loaded(load_minilm)
-    with inference():
+    with torch.no_grad():
         tokens, padding = model.tokenize([SENTENCE])
         assert_close(live.stream[-1], model(tokens, padding)[0], rtol=0, atol=1e-5)
         assert_close(live.stream[0], model.embed(tokens)[0], rtol=0, atol=0)
@@ -89,7 +89,7 @@ def test_the_stream_ends_in_what_the_model_gives(live):
 
 def test_reading_leaves_the_model_as_it_was():
     model = loaded(load_minilm)
-    with inference():
+    with torch.no_grad():
         read(model, "Why?")
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
 

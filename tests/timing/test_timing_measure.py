@@ -240,15 +240,24 @@ def test_results_live_for_one_lap():
     assert rotation.results == [None] * 3
 
 
+@pytest.fixture
+def two_threads():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("two_threads")
 def test_cpu_watch_runs_every_call_with_the_threads_it_states():
-    before, seen = torch.get_num_threads(), []
+    seen = []
     calls = [lambda i=i: seen.append((i, torch.get_num_threads())) for i in range(5)]
     watch = CpuWatch(calls, threads=1)
     seen.clear()
     assert watch.lap() > 0
     assert {i for i, _ in seen} == set(range(5))
     assert {threads for _, threads in seen} == {1}
-    assert torch.get_num_threads() == before
+    assert torch.get_num_threads() == 2
     assert watch.how == "Timer.timeit around 5 calls, 1 thread"
 
 

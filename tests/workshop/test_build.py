@@ -24,7 +24,7 @@ def built_once(tmp_path_factory):
     """Both demo lessons, built; the kernels import a small `blocklab.lessons` so that they start at once."""
     stand_in = tmp_path_factory.mktemp("stand_in")
     (stand_in / "blocklab").mkdir()
-    (stand_in / "blocklab" / "lesson.py").write_text(BEGIN, encoding="utf-8")
+    (stand_in / "blocklab" / "lessons.py").write_text(BEGIN, encoding="utf-8")
     (stand_in / "blocklab" / "__init__.py").touch()
     project = make_project(tmp_path_factory.mktemp("demo"))
     with pytest.MonkeyPatch.context() as environment:

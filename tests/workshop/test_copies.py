@@ -59,6 +59,19 @@ def test_what_is_no_notebook_is_copied_as_it_is(lesson):
     assert without_widgets(lesson) == lesson
 
 
+def test_copies_of_an_earlier_edition_are_counted(project, capsys):
+    assert run(project) == 0
+    assert "earlier edition" not in capsys.readouterr().out
+    for language in LANGUAGES:
+        copy = project.root / "my" / language / "00_first.ipynb"
+        copy.write_text('{"source": ["from blocklab.lesson import begin\\n", "\\n", "begin(\\"en\\")"]}', "utf-8")
+    assert run(project) == 0
+    copied, old = capsys.readouterr().out.splitlines()
+    assert copied == "my/: 0 copied, 4 left as they are"
+    assert old.startswith("my/: 2 of the copies are of an earlier edition")
+    assert "make lab FRESH=1" in old
+
+
 # What stands in the way
 
 
@@ -145,6 +158,11 @@ def test_a_name_that_a_dead_link_has_is_taken(project):
     assert run(project) == run(project, "--fresh") == 0
     assert (project.root / "my-before-1").is_symlink()
     assert (project.root / "my-before-2" / "en").is_dir()
+
+
+def test_fresh_copies_need_no_old_ones(project, capsys):
+    assert run(project, "--fresh") == 0
+    assert capsys.readouterr().out == "my/: 4 copied, 0 left as they are\n"
 
 
 def test_nothing_is_written_through_a_link_to_nowhere(project):

@@ -310,10 +310,11 @@ def test_good_texts_are_left_in_peace(project, means, text):
     assert messages(project) == []
 
 
-def test_texts_of_the_package_are_read(project):
+@pytest.mark.parametrize("words", ["LABEL = Text(", 'ROW = wrong("narrow", cells=3).hint('])
+def test_texts_and_hints_of_the_package_are_read(project, words):
     module = project.root / "lib" / "blocklab" / "pictures" / "cells.py"
     module.parent.mkdir(parents=True)
-    module.write_text('LABEL = Text(\n    en="3 cells", zh="4 格"\n)\n', encoding="utf-8")
+    module.write_text(f'{words}\n    en="3 cells", zh="4 格"\n)\n', encoding="utf-8")
     (problem,) = check_package(project, WORDS)
     assert "lib/blocklab/pictures/cells.py:1: numbers differ" in str(problem)
 

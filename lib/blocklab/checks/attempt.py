@@ -3,8 +3,9 @@
 from functools import partial
 
 from .brief import kind, words_of
-from .candidate import Complaint, as_call
+from .candidate import as_call
 from .case import Case
+from .complaints import Complaint
 from .exercise import Exercise
 from .fitting import fitted
 from .habits import steps_of_loop

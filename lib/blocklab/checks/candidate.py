@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from torch import nn
@@ -10,18 +9,11 @@ from torch import nn
 from blocklab.language import Text
 
 from .brief import brief, class_name, cut, kind
+from .complaints import Complaint
 from .exercise import Exercise
 from .interrupts import Interrupted
-from .outcome import NotComparable, by_position
+from .outcome import by_position
 from .words import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER
-
-
-@dataclass
-class Complaint(NotComparable):
-    """Something that keeps a comparison from being made: an id of `words.WORDS` and what its message is about."""
-
-    id: str
-    about: dict[str, object]
 
 
 def as_call(exercise: Exercise, candidate: object) -> Callable[[dict], object]:

@@ -1,13 +1,23 @@
-"""Words for a difference that no table knows: the kind of thing returned, its shape, its type, where an error arose."""
+"""What keeps a comparison from being made, and words for a difference that no table knows: kind, shape, type, error."""
+
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from blocklab.language import Text
 
 from .brief import kind
-from .outcome import NotDifferentiable, Outcome, close
+from .outcome import NotComparable, NotDifferentiable, Outcome, close
 from .plain import Strange
 from .words import A_KIND, A_TENSOR, A_TUPLE, A_TUPLE_OR_LIST, ERROR_AT, NUMBERS_TOO, WORDS
+
+
+@dataclass(eq=False)
+class Complaint(NotComparable):
+    """Something that keeps a comparison from being made: an id of `words.WORDS` and what its message is about."""
+
+    id: str
+    about: dict[str, object]
 
 
 def difference(got: Outcome, wanted: Outcome, differs: str, tolerance: float) -> tuple[str | None, list[str]]:

@@ -9,14 +9,14 @@ from .advice import recognized
 from .attempt import Attempt
 from .attempts import count_failure, forget
 from .brief import cut
-from .candidate import Complaint
 from .comparison import Comparison
-from .complaints import difference, line_of_error
-from .exercise import LARGE, SMALL, Exercise, Mistake
+from .complaints import Complaint, difference, line_of_error
+from .exercise import LARGE, SMALL, Exercise
 from .interrupts import Interrupted, Watch
 from .modules import CannotBeSaid
 from .outcome import Outcome, by_position, close, differing, run
 from .recognition import recognize
+from .row import Mistake
 from .surroundings import Sheet, settled
 from .telling import tell
 from .verdict import Verdict
@@ -147,6 +147,8 @@ def _gives_back(comparison: Comparison) -> bool:
 
 
 def _most_telling(wrong: list[Comparison], known: tuple[Mistake, ...]) -> Comparison:
-    """The comparison to show: the one that a known mistake names, else the smallest of those that decide."""
-    shows = {mistake.shows for mistake in known}
-    return min(wrong, key=lambda c: (c.case.name not in shows, c.case.advice is not None, c.case.gradient, c.case.size))
+    """The input to show: of a known mistake the one that its row names, or else the first; of others the smallest."""
+    if known:
+        named = {mistake.shows for mistake in known}
+        return min(wrong, key=lambda c: c.case.name not in named)
+    return min(wrong, key=lambda c: (c.case.advice is not None, c.case.gradient, c.case.size))

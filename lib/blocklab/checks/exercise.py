@@ -1,7 +1,7 @@
-"""What a table of known mistakes is made of.
+"""An exercise: the right function, the inputs on which others are compared with it, and the mistakes that are known.
 
-An exercise is a recipe: the right function, written as a few replaceable steps. A known mistake replaces one step, so
-mistakes in different steps can be put together, and a checker can recognize several at once.
+The right function is a recipe, written as a few replaceable steps. A known mistake replaces one step, so mistakes in
+different steps can be put together, and a checker can recognize several at once.
 """
 
 import inspect
@@ -13,28 +13,10 @@ from functools import cached_property, partial
 from blocklab.language import Text
 
 from .case import AN_EMPTY_INPUT, Case
+from .row import Mistake
 from .variations import variations
 
 SMALL, LARGE = 4, 16  # the sizes at which steps are counted; a loop over one axis then takes four times as many
-
-
-@dataclass(frozen=True, eq=False)
-class Mistake:
-    """A known wrong variant: what it does instead, what to tell the learner, and the input that shows it best.
-
-    `instead` maps names of steps of the exercise's recipe to what replaces them; a function replaces the recipe whole,
-    and then it combines with no other mistake.
-    """
-
-    id: str
-    instead: dict[str, object] | Callable
-    hint: Text
-    shows: str
-
-    def together(self, other: "Mistake") -> bool:
-        """Whether both can be made at once: each replaces steps of its own."""
-        steps = isinstance(self.instead, dict) and isinstance(other.instead, dict)
-        return steps and self.instead.keys().isdisjoint(other.instead)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,6 +47,11 @@ class Exercise:
     section: Text | None = None
     panel: Text | None = None
     names: dict[str, Text] = field(default_factory=dict)
+
+    def __post_init__(self):
+        unfinished = [row.id for row in self.mistakes if not isinstance(row, Mistake)]
+        if unfinished:
+            raise TypeError(f"{self.name}: rows without a hint: {', '.join(unfinished)}")
 
     @cached_property
     def all_cases(self) -> tuple[Case, ...]:

@@ -8,8 +8,8 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from .candidate import Complaint
 from .case import Case, is_float
+from .complaints import Complaint
 from .exercise import Exercise
 from .modules import attributes_as_arguments, own, own_shape, takes
 

@@ -5,7 +5,7 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from .candidate import Complaint
+from .complaints import Complaint
 from .exercise import Exercise
 from .outcome import NotComparable
 from .words import NOTHING

@@ -8,9 +8,10 @@ from torch import Tensor
 from .attempt import Attempt
 from .case import Case, is_float
 from .comparison import Comparison
-from .exercise import Exercise, Mistake
+from .exercise import Exercise
 from .modules import CannotBeSaid
 from .outcome import Outcome, by_position, differing, run
+from .row import Mistake
 from .surroundings import settled
 
 MOST_AT_ONCE = 3  # mistakes that are looked for together
@@ -54,16 +55,23 @@ def _several(attempt: Attempt, comparisons: list[Comparison], of_table: list[Com
     Two may undo each other's harm somewhere. Each of three, to save time, does harm where the function is wrong alone.
     """
     exercise, others = attempt.exercise, None
-    harm = {mistake: _harmed(exercise, mistake, of_table) for mistake in exercise.mistakes}
-    wrong = {c.case for c in of_table if c.differs}
-    possible = {2: harm.keys(), 3: {m for m in harm if harm[m] and harm[m] <= wrong}}
+    possible = set(exercise.mistakes)
     for count in range(2, MOST_AT_ONCE + 1):
+        if count == 3:
+            possible = _harmful(exercise, of_table)
         for mistakes in exercise.combinations(count):
-            if possible[count] >= set(mistakes) and _explain(exercise, mistakes, of_table):
+            if possible >= set(mistakes) and _explain(exercise, mistakes, of_table):
                 others = _others(attempt, comparisons, of_table) if others is None else others
                 if _explain(exercise, mistakes, others):
                     return mistakes
     return ()
+
+
+def _harmful(exercise: Exercise, of_table: list[Comparison]) -> set[Mistake]:
+    """The mistakes that do harm, and where the function is wrong alone."""
+    harm = {mistake: _harmed(exercise, mistake, of_table) for mistake in exercise.mistakes}
+    wrong = {c.case for c in of_table if c.differs}
+    return {mistake for mistake in harm if harm[mistake] and harm[mistake] <= wrong}
 
 
 def _harmed(exercise: Exercise, mistake: Mistake, of_table: list[Comparison]) -> set[Case]:

@@ -254,6 +254,11 @@ class Choice(Control):
         values = tuple(self.options.values())
         return values if self.index(self.default) is not None else (self.default, *values)
 
+    def ends(self):
+        """Of a prediction two: the line repeats whichever it is, and without one a pair is a visit to a single stop."""
+        values = tuple(self.options.values())
+        return values if self.index(self.default) is not None else (values[0], values[-1])
+
     @property
     def buttons(self) -> widgets.Widget:
         return self.widget.children[-1]

@@ -2,6 +2,7 @@
 
 from blocklab.language import Text
 
+YOUR_GUESS = Text(en="your guess", zh="你的猜测")
 SAID = Text(en=" You said: {guess}.", zh="你猜的是：{guess}。")
 
 

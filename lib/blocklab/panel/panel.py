@@ -4,8 +4,9 @@ Everything happens inside the observer of the control that moved: no threads, no
 one message at a time and merges the moves that come meanwhile.
 """
 
+import inspect
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import combinations, product
 from typing import Any
@@ -120,17 +121,18 @@ class Panel:
         """Move every control back to where it began."""
         self.move(**{name: control.default for name, control in self.controls.items()})
 
-    def sweep(self) -> Iterator[tuple[dict[str, Any], str]]:
+    def sweep(self, pairs: bool = True) -> Iterator[tuple[dict[str, Any], str]]:
         """Visit minimum, default and maximum of every control, and every pair of extremes, and yield (values, line).
 
-        A choice goes through all its options, a toggle through both. The panel is at these values when they are
-        yielded and back at the defaults in the end.
+        A choice goes through all its options, a toggle through both; in pairs a choice without a default, a prediction,
+        has its first and its last option only. The panel is at these values when they are yielded and back at the
+        defaults in the end. pairs=False: one control at a time.
         """
         default = {name: control.default for name, control in self.controls.items()}
         visits = [default]
         for name, control in self.controls.items():
             visits += [{**default, name: value} for value in control.stops()]
-        for (one, first), (other, second) in combinations(self.controls.items(), 2):
+        for (one, first), (other, second) in combinations(self.controls.items(), 2) if pairs else ():
             visits += [{**default, one: a, other: b} for a, b in product(first.ends(), second.ends())]
         for values in {repr(values): values for values in visits}.values():
             self.move(**values)
@@ -194,6 +196,7 @@ class Panel:
             update = self._picture(canvas.figure)
             if not callable(update):
                 raise TypeError(f"a picture wants to return its update function, got {brief(update)}")
+            want_taken(self.controls, update)
             self._canvas, self._update = canvas, update
         line = self._update(**self.values)
         if not isinstance(line, str) or not line.strip():
@@ -252,6 +255,19 @@ def checked_size(size: Any) -> tuple[float, float]:
     if not all(SMALLEST <= side <= LARGEST for side in size):
         raise ValueError(f"Panel wants sides from {SMALLEST} to {LARGEST} inches, got {brief(size)}")
     return float(size[0]), float(size[1])
+
+
+def want_taken(controls: Iterable[str], update: Callable) -> None:
+    """Raise TypeError for a control that `update` does not take, naming those that it does."""
+    try:
+        taken = inspect.signature(update).parameters
+    except ValueError:  # some of Python's own functions do not say what they take
+        return
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
+        return
+    if unknown := [name for name in controls if name not in taken]:
+        there = ", ".join(taken) or "none"
+        raise TypeError(f"Panel wants the names of the picture's controls ({there}), got {', '.join(unknown)}")
 
 
 def reason(error: BaseException) -> str:

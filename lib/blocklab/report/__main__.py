@@ -9,11 +9,11 @@ import uuid
 from pathlib import Path
 
 from blocklab import language
-from blocklab.checks.pages import as_csv, as_html
-from blocklab.checks.reading import Report, Run, read
 from blocklab.language import Text
 
+from .pages import as_csv, as_html
 from .printable import printable
+from .reading import Report, Run, read
 from .stopping import Stopped, stopping
 
 NO_NOTEBOOK = Text(en="There is no notebook in {folder}.", zh="{folder} 里没有笔记本。")

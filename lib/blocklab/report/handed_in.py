@@ -37,7 +37,7 @@ check("time_function", my_time_function)
 def untouched(exercise: str, source: str) -> bool:
     """Whether a cell is the lesson's starting code, comments and blank lines aside."""
     start = STARTS.get(exercise)
-    tree = _tree(source) if start else None
+    tree = parsed(source) if start else None
     return tree is not None and ast.dump(tree) == ast.dump(ast.parse(start))
 
 
@@ -46,28 +46,39 @@ def solutions(source: str) -> frozenset[str]:
 
     What follows the prefix is a part of the exercise's name; `solved_mine` is a student's own. Comments say nothing.
     """
-    tree = _tree(source) if "check" in source else None
+    return frozenset(exercise for exercise, name in _handed(source) if _is_the_lessons(exercise, name))
+
+
+def exercises(source: str) -> frozenset[str]:
+    """The exercises for which a cell hands anything to `check`. Comments say nothing."""
+    return frozenset(exercise for exercise, _ in _handed(source))
+
+
+def _handed(source: str) -> list[tuple[str, str]]:
+    """The exercise of each call of `check`, and the name of what is handed to it, if it has one."""
+    if "check" not in source:
+        return []
+    tree = parsed(source)
     if tree is None:
-        return frozenset(exercise for exercise, name in _CALL.findall(source) if _is_the_lessons(exercise, name))
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return frozenset(_solution(call) for call in calls) - {""}
+        return _CALL.findall(source)
+    calls = (_exercise_and_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [call for call in calls if call]
 
 
-def _solution(call: ast.Call) -> str:
+def _exercise_and_name(call: ast.Call) -> tuple[str, str] | None:
     if getattr(call.func, "id", getattr(call.func, "attr", "")) != "check":
-        return ""
+        return None
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     named |= dict(zip(("exercise", "candidate"), call.args, strict=False))
     exercise = getattr(named.get("exercise"), "value", None)
     candidate = named.get("candidate")
     if isinstance(candidate, ast.Call):  # an instance of a class
         candidate = candidate.func
-    name = getattr(candidate, "id", "")
-    return exercise if isinstance(exercise, str) and _is_the_lessons(exercise, name) else ""
+    return (exercise, getattr(candidate, "id", "")) if isinstance(exercise, str) else None
 
 
 _SOLVED = re.compile(r"solved_(\w+)|Solved([A-Z]\w*)")
-_CALL = re.compile(r"""^[^#\n]*?\bcheck\(["'](\w+)["'], ?(\w+)""", re.MULTILINE)  # beside what is no Python
+_CALL = re.compile(r"""^[^#\n]*?\bcheck\(["'](\w+)["'](?:, ?(\w+))?""", re.MULTILINE)  # beside what is no Python
 
 
 def _is_the_lessons(exercise: str, name: str) -> bool:
@@ -76,7 +87,7 @@ def _is_the_lessons(exercise: str, name: str) -> bool:
     return solved is not None and "".join(solved.groups("")).lower().replace("_", "") in exercise.replace("_", "")
 
 
-def _tree(source: str) -> ast.Module | None:
+def parsed(source: str) -> ast.Module | None:
     """The source as Python, or None: it may hold commands of the notebook, or anything at all."""
     if len(source) > LONGEST:
         return None

@@ -3,11 +3,11 @@
 import re
 import reprlib
 
-from blocklab.checks.notebooks import Cell
 from blocklab.checks.verdict import MIME
 from blocklab.language import Text
 
 from .handed_in import solutions, untouched
+from .notebooks import Cell
 
 SOLVED, NOT_BEGUN, UNKNOWN = "✓", "…", "?"
 NOT_WRITTEN = "not-written-yet"

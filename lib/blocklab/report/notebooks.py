@@ -37,14 +37,16 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell, the how manieth it is, and whether it is the solution that the lesson brings.
+    """A code cell, the how manieth it is, and whether it is an exercise or the solution that the lesson brings.
 
-    A `folded` one may be that: it is folded where no cell has tags. Others hold a solution among what they hand in.
+    A `folded` one may be a solution: it is folded where no cell has tags. Others hold one among what they hand in.
     """
 
     number: int
+    id: object
     source: str
     outputs: object
+    exercise: bool
     solution: bool
     folded: bool
 
@@ -92,8 +94,13 @@ def links_to_folder(path: Path) -> bool:
 
 def load(path: Path) -> dict:
     """What a notebook's file holds. Raises Unreadable, whatever is wrong with it, and OSError."""
+    return loads(_content(path))
+
+
+def loads(content: bytes) -> dict:
+    """The notebook that these bytes are. Raises Unreadable, whatever is wrong with it."""
     try:
-        notebook = json.loads(_content(path))  # knows UTF-8 and UTF-16, with and without a byte order mark
+        notebook = json.loads(content)  # knows UTF-8 and UTF-16, with and without a byte order mark
     except UnicodeDecodeError:
         raise Unreadable(NOT_TEXT) from None
     except json.JSONDecodeError as error:
@@ -151,8 +158,10 @@ def code_cells(notebook: dict) -> list[Cell]:
     return [
         Cell(
             n,
+            cell.get("id"),
             _joined(cell.get("source")),
             cell.get("outputs", []),
+            exercise="exercise" in _tags(cell),
             solution="solution" in _tags(cell),
             folded=not tagged and _is_folded(cell),
         )

@@ -5,13 +5,13 @@ import io
 from html import escape
 from itertools import groupby
 
-from blocklab.checks.reading import Report, lesson_of
 from blocklab.checks.verdict import marked
 from blocklab.language import Text, chosen
 from blocklab.lessons import EXERCISES
 
 from .marks import NOT_BEGUN, SOLVED, UNKNOWN
 from .printable import printable, spreadsheet_cell
+from .reading import Report, lesson_of
 
 TITLE = Text(en="Exercises of the class", zh="全班练习情况")
 STUDENT = Text(en="student", zh="学生")

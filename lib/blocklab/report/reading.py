@@ -7,7 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blocklab.checks.notebooks import (
+from blocklab.language import Text
+from blocklab.lessons import EXERCISES
+
+from .marks import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Marks, rank, saved_marks
+from .notebooks import (
     LINK,
     NOT_NAMED,
     Cell,
@@ -20,10 +24,6 @@ from blocklab.checks.notebooks import (
     walk,
     why_not_opened,
 )
-from blocklab.language import Text
-from blocklab.lessons import EXERCISES
-
-from .marks import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Marks, rank, saved_marks
 from .students import Place, listed, place, tell_apart
 
 NO_FOLDER = Text(

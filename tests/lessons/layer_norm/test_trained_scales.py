@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from blocklab.lessons.layer_norm.trained_scales import BINS, trained_scales
+from blocklab.lessons.layer_norm.trained_scales import BINS, panel, trained_scales
 from blocklab.real_models import minilm_layer_norms
 
 GAMMAS = [value for name, value in minilm_layer_norms().items() if name.endswith("weight")]
@@ -11,6 +11,10 @@ def test_the_line_is_about_the_norm_that_is_chosen(figure):
     update = trained_scales([torch.tensor([0.5, 1.5, 1.25, 0.75]), torch.tensor([0.25, 0.5])])(figure)
     assert update(place=0).startswith("Norm 0: γ has mean 1.00 and lies between 0.50 and 1.50; 2 of 4 values are above")
     assert "0 of 2 values" in update(place=1)
+
+
+def test_the_slider_ends_at_the_last_norm():
+    assert panel(GAMMAS[:5]).controls["place"].ends() == (0, 4)
 
 
 @pytest.mark.parametrize("place", range(13))

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from blocklab.lessons.positional_encoding.learned_positions import LEAST, NEAR, cosines, learned_positions
+from blocklab.lessons.positional_encoding.learned_positions import LEAST, NEAR, cosines, learned_positions, panel
 from blocklab.real_models import minilm_positions
 
 
@@ -14,6 +14,11 @@ def test_cosines_in_the_head():
     table = torch.tensor([[3.0, 0.0], [3.0, 4.0], [0.0, -2.0]])
     by_hand = torch.tensor([[1.0, 0.6, 0.0], [0.6, 1.0, -0.8], [0.0, -0.8, 1.0]])
     torch.testing.assert_close(cosines(table).float(), by_hand)
+
+
+def test_the_slider_ends_at_the_last_position(table):
+    position = panel(table[:60]).controls["position"]
+    assert (*position.ends(), position.default) == (0, 59, 59)
 
 
 def test_the_lesson_says_what_is_seen(table):

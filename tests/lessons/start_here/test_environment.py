@@ -1,4 +1,8 @@
+import tomllib
+from pathlib import Path
+
 import pytest
+from packaging.requirements import Requirement
 
 from blocklab import language, packages
 from blocklab.language import Text
@@ -40,3 +44,8 @@ def test_a_missing_network_that_two_lessons_do_without_is_no_fault(capsys, added
     said = "missing; two lessons show something else: pip install --no-deps no-such-network"
     assert row == f"{'no-such-network':34}{said}"
     assert last == environment.READY.en
+
+
+def test_what_the_package_needs_is_what_is_looked_for():
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {Requirement(line).name for line in project["dependencies"]} == set(environment.NEEDED)

@@ -7,7 +7,7 @@ from torch import Tensor
 from blocklab.language import Text
 
 from ..case import Case
-from ..exercise import Mistake
+from ..row import wrong
 from .numbers import waves
 
 AXES = Text(
@@ -21,73 +21,39 @@ def last_axes(_x: Tensor, normalized_shape: Sequence[int]) -> list[int]:
 
 
 AXES_MISTAKES = (
-    Mistake(
-        "over-the-sentence",
-        {"axes": lambda x, normalized_shape: list(range(1, x.dim()))},
-        Text(
-            en="You average over every axis but the batch, so the tokens of a sentence share their statistics. Each "
-            "token has its own, over its features only (`dim=-1`).",
-            zh="你沿批量轴以外的所有轴求均值，于是同一句话里的词元共用一组统计量。"
-            "每个词元应当有自己的统计量，只沿特征轴求（`dim=-1`）。",
-        ),
-        "tokens",
+    wrong("over-the-sentence", axes=lambda x, normalized_shape: list(range(1, x.dim()))).hint(
+        en="You average over every axis but the batch, so the tokens of a sentence share their statistics. Each token "
+        "has its own, over its features only (`dim=-1`).",
+        zh="你沿批量轴以外的所有轴求均值，于是同一句话里的词元共用一组统计量。"
+        "每个词元应当有自己的统计量，只沿特征轴求（`dim=-1`）。",
     ),
-    Mistake(
-        "over-everything",
-        {"axes": lambda x, normalized_shape: list(range(x.dim()))},
-        Text(
-            en="You average over the whole tensor, so your result for one sample depends on the others. Say along "
-            "which axes the average is taken.",
-            zh="你对整个张量只求了一个均值，于是一个样本的结果会受其他样本影响。请写明沿哪些轴求均值。",
-        ),
-        "rows",
+    wrong("over-everything", axes=lambda x, normalized_shape: list(range(x.dim()))).hint(
+        en="You average over the whole tensor, so your result for one sample depends on the others. Say along which "
+        "axes the average is taken.",
+        zh="你对整个张量只求了一个均值，于是一个样本的结果会受其他样本影响。请写明沿哪些轴求均值。",
     ),
-    Mistake(
-        "over-the-batch",
-        {"axes": lambda x, normalized_shape: [0]},
-        Text(
-            en="You average over the batch axis. That is what BatchNorm does; here one sample never influences "
-            "another.",
-            zh="你沿批量轴求了均值，那是批量归一化（BatchNorm）的做法。而在这里，样本之间互不影响。",
-        ),
-        "rows",
+    wrong("over-the-batch", axes=lambda x, normalized_shape: [0]).hint(
+        en="You average over the batch axis. That is what BatchNorm does; here one sample never influences another.",
+        zh="你沿批量轴求了均值，那是批量归一化（BatchNorm）的做法。而在这里，样本之间互不影响。",
     ),
-    Mistake(
-        "over-the-positions",
-        {"axes": lambda x, normalized_shape: [-2]},
-        Text(
-            en="You average over the axis before the last, the positions: the tokens of a sentence get mixed. The "
-            "features are the last axis.",
-            zh="你沿倒数第二个轴（位置轴）求了均值，同一句话里的词元就混在了一起。应当沿特征轴求，它是最后一个轴。",
-        ),
-        "tokens",
+    wrong("over-the-positions", axes=lambda x, normalized_shape: [-2]).hint(
+        en="You average over the axis before the last, the positions: the tokens of a sentence get mixed. The features "
+        "are the last axis.",
+        zh="你沿倒数第二个轴（位置轴）求了均值，同一句话里的词元就混在了一起。应当沿特征轴求，它是最后一个轴。",
+        shows="tokens",
     ),
-    Mistake(
-        "axes-from-the-front",
-        {"axes": lambda x, normalized_shape: list(range(len(normalized_shape)))},
-        Text(
-            en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end.",
-            zh="你从前面数轴了。`normalized_shape` 说的是最后几个轴：请从后往前数。",
-        ),
-        "pictures",
+    wrong("axes-from-the-front", axes=lambda x, normalized_shape: list(range(len(normalized_shape)))).hint(
+        en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end.",
+        zh="你从前面数轴了。`normalized_shape` 说的是最后几个轴：请从后往前数。",
+        shows="pictures",
     ),
-    Mistake(
-        "one-axis-of-many",
-        {"axes": lambda x, normalized_shape: [-len(normalized_shape)]},
-        Text(
-            en="You average over one axis, `-len(normalized_shape)`, but that one and all behind it belong together.",
-            zh="你只沿 `-len(normalized_shape)` 这一个轴求均值，而它和它后面的所有轴要一起算。",
-        ),
-        "pictures",
+    wrong("one-axis-of-many", axes=lambda x, normalized_shape: [-len(normalized_shape)]).hint(
+        en="You average over one axis, `-len(normalized_shape)`, but that one and all behind it belong together.",
+        zh="你只沿 `-len(normalized_shape)` 这一个轴求均值，而它和它后面的所有轴要一起算。",
     ),
-    Mistake(
-        "last-axis-only",
-        {"axes": lambda x, normalized_shape: [-1]},
-        Text(
-            en="`normalized_shape` may name several axes, here two, but you average over the last one only.",
-            zh="`normalized_shape` 可以包含好几个轴，这里是两个，而你只沿最后一个轴求了均值。",
-        ),
-        "pictures",
+    wrong("last-axis-only", axes=lambda x, normalized_shape: [-1]).hint(
+        en="`normalized_shape` may name several axes, here two, but you average over the last one only.",
+        zh="`normalized_shape` 可以包含好几个轴，这里是两个，而你只沿最后一个轴求了均值。",
     ),
 )
 

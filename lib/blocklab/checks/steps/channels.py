@@ -2,9 +2,7 @@
 
 from torch import Tensor
 
-from blocklab.language import Text
-
-from ..exercise import Mistake
+from ..row import wrong
 
 
 def along_channels(vector: Tensor | None, x: Tensor) -> Tensor | None:
@@ -17,14 +15,9 @@ def as_it_is(vector: Tensor | None, _x: Tensor) -> Tensor | None:
     return vector
 
 
-AFFINE_ON_THE_LAST_AXIS = Mistake(
-    "affine-on-the-last-axis",
-    {"lay_affine": as_it_is},
-    Text(
-        en="`weight` and `bias` of shape `(C,)` broadcast along the last axis, not along the channels: that "
-        "fails, or gives every column a scale of its own. View them as `(1, C, 1, …)`.",
-        zh="形状为 `(C,)` 的 `weight` 和 `bias` 会沿最后一个轴广播，而不是沿通道轴："
-        "要么报错，要么变成每一列各有一个缩放参数。请把它们变形为 `(1, C, 1, …)`。",
-    ),
-    "sequence in eval",
+AFFINE_ON_THE_LAST_AXIS = wrong("affine-on-the-last-axis", lay_affine=as_it_is).hint(
+    en="`weight` and `bias` of shape `(C,)` broadcast along the last axis, not along the channels: that fails, or "
+    "gives every column a scale of its own. View them as `(1, C, 1, …)`.",
+    zh="形状为 `(C,)` 的 `weight` 和 `bias` 会沿最后一个轴广播，"
+    "而不是沿通道轴：要么报错，要么变成每一列各有一个缩放参数。请把它们变形为 `(1, C, 1, …)`。",
 )

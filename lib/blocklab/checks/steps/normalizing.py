@@ -12,7 +12,7 @@ from torch import Tensor
 from blocklab.language import Text
 
 from ..case import Advice, Case, in_type
-from ..exercise import Mistake
+from ..row import Mistake, wrong
 
 
 def mean(x: Tensor, axes: list[int]) -> Tensor:
@@ -21,10 +21,6 @@ def mean(x: Tensor, axes: list[int]) -> Tensor:
 
 def variance(x: Tensor, axes: list[int]) -> Tensor:
     return x.var(axes, correction=0, keepdim=True)
-
-
-def given(eps: float) -> float:
-    return eps
 
 
 def divide(centred: Tensor, spread: Tensor, eps: float) -> Tensor:
@@ -60,143 +56,77 @@ def far_from_zero(arguments: Callable[[float], dict[str, object]], text: Text = 
 
 
 EPS_MISTAKES = (
-    Mistake(
-        "eps-outside-root",
-        {"divide": lambda centred, spread, eps: centred / (spread.sqrt() + eps)},
-        Text(
-            en="ε stands outside the root: for small inputs you divide by too little. It belongs under the root.",
-            zh="ε 写在了根号外面：输入很小时，你的除数太小。ε 应当加在根号里面。",
-        ),
-        "tiny",
+    wrong("eps-outside-root", divide=lambda centred, spread, eps: centred / (spread.sqrt() + eps)).hint(
+        en="ε stands outside the root: for small inputs you divide by too little. It belongs under the root.",
+        zh="ε 写在了根号外面：输入很小时，你的除数太小。ε 应当加在根号里面。",
     ),
-    Mistake(
-        "eps-missing",
-        {"small": lambda eps: 0.0},
-        Text(
-            en="ε is missing. Small inputs are blown up, and where the root is 0 you divide 0 by 0.",
-            zh="漏掉了 ε：输入很小时，结果会放得过大；根号内为 0 时，就成了 0 除以 0。",
-        ),
-        "tiny",
+    wrong("eps-missing", small=lambda eps: 0.0).hint(
+        en="ε is missing. Small inputs are blown up, and where the root is 0 you divide 0 by 0.",
+        zh="漏掉了 ε：输入很小时，结果会放得过大；根号内为 0 时，就成了 0 除以 0。",
+        shows="tiny",
     ),
-    Mistake(
-        "root-missing",
-        {"divide": lambda centred, spread, eps: centred / (spread + eps)},
-        Text(
-            en="The root is missing: with 10 times the input you divide by 100 times as much. Take the root, then "
-            "divide.",
-            zh="漏了开方：输入变为 10 倍，你的除数却变为 100 倍。请先开方，再相除。",
-        ),
-        "rows",
+    wrong("root-missing", divide=lambda centred, spread, eps: centred / (spread + eps)).hint(
+        en="The root is missing: with 10 times the input you divide by 100 times as much. Take the root, then divide.",
+        zh="漏了开方：输入变为 10 倍，你的除数却变为 100 倍。请先开方，再相除。",
     ),
-    Mistake(
-        "root-of-each",
-        {"divide": lambda centred, spread, eps: centred / (spread.sqrt() + eps**0.5)},
-        Text(
-            en="You take the root of ε by itself. Add ε first, then take one root: the sum of two roots is larger "
-            "than the root of the sum, so you divide by too much.",
-            zh="你把 ε 单独开了方。应当先加上 ε，再开一次方：分别开方再相加，比相加再开方要大，所以你的除数偏大。",
-        ),
-        "tiny",
+    wrong("root-of-each", divide=lambda centred, spread, eps: centred / (spread.sqrt() + eps**0.5)).hint(
+        en="You take the root of ε by itself. Add ε first, then take one root: the sum of two roots is larger than the "
+        "root of the sum, so you divide by too much.",
+        zh="你把 ε 单独开了方。应当先加上 ε，再开一次方：分别开方再相加，比相加再开方要大，所以你的除数偏大。",
+        shows="tiny",
     ),
-    Mistake(
-        "eps-twice",
-        {"small": lambda eps: 2 * eps},
-        Text(
-            en="The place of ε is right, but it is added twice.",
-            zh="ε 的位置是对的，但你加了两次。",
-        ),
-        "tiny",
+    wrong("eps-twice", small=lambda eps: 2 * eps).hint(
+        en="The place of ε is right, but it is added twice.", zh="ε 的位置是对的，但你加了两次。"
     ),
-    Mistake(
-        "eps-as-floor",
-        {"divide": lambda centred, spread, eps: centred / spread.clamp(min=eps).sqrt()},
-        Text(
-            en="You use ε as the least number allowed under the root. It is always added, to large numbers too.",
-            zh="你把 ε 当成了根号内的下限，数小于它时才用到。应当总是加上 ε，根号内的数很大时也一样。",
-        ),
-        "tiny",
+    wrong("eps-as-floor", divide=lambda centred, spread, eps: centred / spread.clamp(min=eps).sqrt()).hint(
+        en="You use ε as the least number allowed under the root. It is always added, to large numbers too.",
+        zh="你把 ε 当成了根号内的下限，数小于它时才用到。应当总是加上 ε，根号内的数很大时也一样。",
+        shows="tiny",
     ),
-    Mistake(
-        "eps-argument-ignored",
-        {"small": lambda eps: 1e-5},
-        Text(
-            en="Your function uses an ε of its own, 1e-5, whatever `eps` it is given. Use the argument.",
-            zh="不论传入的 `eps` 是多少，你的函数都用自己的 ε，即 1e-5。请用传入的值。",
-        ),
-        "other eps",
+    wrong("eps-argument-ignored", small=lambda eps: 1e-5).hint(
+        en="Your function uses an ε of its own, 1e-5, whatever `eps` it is given. Use the argument.",
+        zh="不论传入的 `eps` 是多少，你的函数都用自己的 ε，即 1e-5。请用传入的值。",
+        shows="other eps",
     ),
-    Mistake(
-        "eps-default-too-small",
-        {"small": lambda eps: 1e-12 if eps == 1e-5 else eps},  # 1e-5 is an eps that was left out
-        Text(
-            en="Your default for `eps` is 1e-12, as in BERT. Here it is 1e-5: the smaller one is 0 in float16, and in "
-            "float32 it lets rounding noise through.",
-            zh="你的 `eps` 默认值是 1e-12，与 BERT 相同。这里应当是 1e-5：更小的那个数在 float16 里就是 0，"
-            "在 float32 里则会放大舍入噪声。",
-        ),
-        "tiny",
+    wrong("eps-default-too-small", small=lambda eps: 1e-12 if eps == 1e-5 else eps).hint(  # 1e-5: it was left out
+        en="Your default for `eps` is 1e-12, as in BERT. Here it is 1e-5: the smaller one is 0 in float16, and in "
+        "float32 it lets rounding noise through.",
+        zh="你的 `eps` 默认值是 1e-12，与 BERT 相同。"
+        "这里应当是 1e-5：更小的那个数在 float16 里就是 0，在 float32 里则会放大舍入噪声。",
+        shows="tiny",
     ),
 )
 
 SPREAD_MISTAKES = (
-    Mistake(
-        "unbiased-variance",
-        {"spread": lambda x, axes: x.var(axes, keepdim=True)},
-        Text(
-            en="Your variance divides by n − 1, so your standardized numbers are `√((n − 1)/n)` times the right ones. "
-            "A normalization layer divides by n: write `correction=0`.",
-            zh="你的方差除以了 n − 1，所以标准化之后的数是正确值的 `√((n − 1)/n)` 倍。"
-            "归一化层的方差应除以 n，请写 `correction=0`。",
-        ),
-        "rows",
+    wrong("unbiased-variance", spread=lambda x, axes: x.var(axes, keepdim=True)).hint(
+        en="Your variance divides by n − 1, so your standardized numbers are `√((n − 1)/n)` times the right ones. A "
+        "normalization layer divides by n: write `correction=0`.",
+        zh="你的方差除以了 n − 1，所以标准化之后的数是正确值的 `√((n − 1)/n)` 倍。"
+        "归一化层的方差应除以 n，请写 `correction=0`。",
     ),
-    Mistake(
-        "mean-square-for-variance",
-        {"spread": lambda x, axes: x.square().mean(axes, keepdim=True)},
-        Text(
-            en="You square x itself. The variance is the mean of the squared distances **from the mean**.",
-            zh="你直接对 x 取了平方。方差要平方的是 x **到均值的距离**，平方之后再求均值。",
-        ),
-        "rows",
+    wrong("mean-square-for-variance", spread=lambda x, axes: x.square().mean(axes, keepdim=True)).hint(
+        en="You square x itself. The variance is the mean of the squared distances **from the mean**.",
+        zh="你直接对 x 取了平方。方差要平方的是 x **到均值的距离**，平方之后再求均值。",
     ),
-    Mistake(
-        "sum-for-mean-of-squares",
-        {"spread": lambda x, axes: (x - mean(x, axes)).square().sum(axes, keepdim=True)},
-        Text(
-            en="You add up the squared distances but never divide by how many there are.",
-            zh="你把距离的平方加了起来，却没有除以个数。",
-        ),
-        "rows",
+    wrong("sum-for-mean-of-squares", spread=lambda x, axes: (x - mean(x, axes)).square().sum(axes, keepdim=True)).hint(
+        en="You add up the squared distances but never divide by how many there are.",
+        zh="你把距离的平方加了起来，却没有除以个数。",
     ),
-    Mistake(
-        "absolute-deviation",
-        {"spread": lambda x, axes: (x - mean(x, axes)).abs().mean(axes, keepdim=True).square()},
-        Text(
-            en="You average the absolute distances from the mean. Square them, average, and take the root at the end.",
-            zh="你直接对各数到均值的距离求了均值。应当先把距离平方，再求均值，最后开方。",
-        ),
-        "rows",
+    wrong(
+        "absolute-deviation", spread=lambda x, axes: (x - mean(x, axes)).abs().mean(axes, keepdim=True).square()
+    ).hint(
+        en="You average the absolute distances from the mean. Square them, average, and take the root at the end.",
+        zh="你直接对各数到均值的距离求了均值。应当先把距离平方，再求均值，最后开方。",
     ),
 )
 
 CENTRE_MISTAKES = (
-    Mistake(
-        "mean-not-subtracted",
-        {"centre": lambda x, axes: torch.zeros_like(mean(x, axes))},
-        Text(
-            en="The mean is not subtracted above the fraction line, so the numbers that share a mean do not average 0.",
-            zh="分子没有减去均值，所以共用一个均值的那些数，标准化之后平均起来不是 0。",
-        ),
-        "rows",
+    wrong("mean-not-subtracted", centre=lambda x, axes: torch.zeros_like(mean(x, axes))).hint(
+        en="The mean is not subtracted above the fraction line, so the numbers that share a mean do not average 0.",
+        zh="分子没有减去均值，所以共用一个均值的那些数，标准化之后平均起来不是 0。",
     ),
-    Mistake(
-        "median-for-mean",
-        {"centre": lambda x, axes: _median(x, axes)},
-        Text(
-            en="You subtract the median. Subtract the mean.",
-            zh="你减去的是中位数，应当减去均值。",
-        ),
-        "skewed",
+    wrong("median-for-mean", centre=lambda x, axes: _median(x, axes)).hint(
+        en="You subtract the median. Subtract the mean.", zh="你减去的是中位数，应当减去均值。", shows="skewed"
     ),
 )
 
@@ -209,109 +139,67 @@ def _median(x: Tensor, axes: list[int]) -> Tensor:
     return middle.view([1 if axis in axes else n for axis, n in enumerate(x.shape)])
 
 
-DETACHED = Mistake(
+DETACHED = wrong(
     "statistics-detached",
-    {
-        "centre": lambda x, axes: mean(x.detach(), axes),
-        "spread": lambda x, axes: variance(x.detach(), axes),
-    },
-    Text(
-        en="Even where the numbers are right, the gradients are not: mean and variance depend on x too, but you "
-        "cut them off from it (`detach`, `no_grad` or `.data`).",
-        zh="即使数值是对的，梯度也不对：均值和方差也依赖 x，而你用 "
-        "`detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
-    ),
-    "gradient",
+    centre=lambda x, axes: mean(x.detach(), axes),
+    spread=lambda x, axes: variance(x.detach(), axes),
+).hint(
+    en="Even where the numbers are right, the gradients are not: mean and variance depend on x too, but you cut them "
+    "off from it (`detach`, `no_grad` or `.data`).",
+    zh="即使数值是对的，梯度也不对：均值和方差也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它们与 x 的联系。",
 )
 
 
-def keepdim_mistakes(shows: str) -> tuple[Mistake, ...]:
-    return (
-        Mistake(
-            "mean-without-keepdim",
-            {"centre": lambda x, axes: x.mean(axes)},
-            Text(
-                en="Your mean loses its axes, so it is subtracted along a wrong axis, or its shape fits none. Keep "
-                "them with `keepdim=True`.",
-                zh="你求均值时没有保留这些轴，相减时就对到了别的轴上，或者形状根本对不上。"
-                "请用 `keepdim=True` 保留它们。",
-            ),
-            shows,
-        ),
-        Mistake(
-            "variance-without-keepdim",
-            {"spread": lambda x, axes: x.var(axes, correction=0)},
-            Text(
-                en="Your variance loses its axes, so it divides along a wrong axis, or its shape fits none. Keep them "
-                "with `keepdim=True`.",
-                zh="你求方差时没有保留这些轴，相除时就对到了别的轴上，或者形状根本对不上。"
-                "请用 `keepdim=True` 保留它们。",
-            ),
-            shows,
-        ),
-    )
-
+KEEPDIM_MISTAKES = (
+    wrong("mean-without-keepdim", centre=lambda x, axes: x.mean(axes)).hint(
+        en="Your mean loses its axes, so it is subtracted along a wrong axis, or its shape fits none. Keep them with "
+        "`keepdim=True`.",
+        zh="你求均值时没有保留这些轴，相减时就对到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留它们。",
+        shows="square",
+    ),
+    wrong("variance-without-keepdim", spread=lambda x, axes: x.var(axes, correction=0)).hint(
+        en="Your variance loses its axes, so it divides along a wrong axis, or its shape fits none. Keep them with "
+        "`keepdim=True`.",
+        zh="你求方差时没有保留这些轴，相除时就对到了别的轴上，或者形状根本对不上。请用 `keepdim=True` 保留它们。",
+        shows="square",
+    ),
+)
 
 WEIGHT_MISTAKES = (
-    Mistake(
-        "weight-ignored",
-        {"rescale": lambda y, weight, bias: rescale(y, None, bias)},
-        Text(
-            en="The scale `weight` (γ) has no effect. Multiply by it after normalizing.",
-            zh="缩放参数 `weight`（γ）没有起作用。归一化之后要乘以它。",
-        ),
-        "weighted",
+    wrong("weight-ignored", rescale=lambda y, weight, bias: rescale(y, None, bias)).hint(
+        en="The scale `weight` (γ) has no effect. Multiply by it after normalizing.",
+        zh="缩放参数 `weight`（γ）没有起作用。归一化之后要乘以它。",
+        shows="weighted",
     ),
-    Mistake(
-        "weight-plus-one",
-        {"rescale": lambda y, weight, bias: rescale(y, None if weight is None else 1 + weight, bias)},
-        Text(
-            en="You multiply by 1 + weight. That is for models that store γ − 1; here `weight` is γ itself.",
-            zh="你乘的是 1 + weight。有些模型存的是 γ − 1，才要这样乘；这里的 `weight` 就是 γ 本身。",
-        ),
-        "weighted",
+    wrong(
+        "weight-plus-one", rescale=lambda y, weight, bias: rescale(y, None if weight is None else 1 + weight, bias)
+    ).hint(
+        en="You multiply by 1 + weight. That is for models that store γ − 1; here `weight` is γ itself.",
+        zh="你乘的是 1 + weight。有些模型存的是 γ − 1，才要这样乘；这里的 `weight` 就是 γ 本身。",
+        shows="weighted",
     ),
 )
 
 BIAS_MISTAKES = (
-    Mistake(
-        "bias-ignored",
-        {"rescale": lambda y, weight, bias: rescale(y, weight, None)},
-        Text(
-            en="The shift `bias` (β) has no effect. Add it at the end.",
-            zh="平移参数 `bias`（β）没有起作用。最后要加上它。",
-        ),
-        "weighted",
+    wrong("bias-ignored", rescale=lambda y, weight, bias: rescale(y, weight, None)).hint(
+        en="The shift `bias` (β) has no effect. Add it at the end.", zh="平移参数 `bias`（β）没有起作用。最后要加上它。"
     ),
-    Mistake(
-        "bias-before-weight",
-        {"rescale": lambda y, weight, bias: rescale(y if bias is None else y + bias, weight, None)},
-        Text(
-            en="You add the bias first and then multiply, so the bias is scaled too. Multiply, then add.",
-            zh="你先加平移参数，再乘缩放参数，于是平移参数也跟着缩放了。应当先乘，后加。",
-        ),
-        "weighted",
+    wrong(
+        "bias-before-weight", rescale=lambda y, weight, bias: rescale(y if bias is None else y + bias, weight, None)
+    ).hint(
+        en="You add the bias first and then multiply, so the bias is scaled too. Multiply, then add.",
+        zh="你先加平移参数，再乘缩放参数，于是平移参数也跟着缩放了。应当先乘，后加。",
     ),
-    Mistake(
-        "weight-and-bias-swapped",
-        {"rescale": lambda y, weight, bias: rescale(y, bias, weight)},
-        Text(
-            en="You multiply by `bias` and add `weight`. It is the other way round.",
-            zh="你乘了 `bias`，加了 `weight`，正好反了。",
-        ),
-        "weighted",
+    wrong("weight-and-bias-swapped", rescale=lambda y, weight, bias: rescale(y, bias, weight)).hint(
+        en="You multiply by `bias` and add `weight`. It is the other way round.",
+        zh="你乘了 `bias`，加了 `weight`，正好反了。",
     ),
 )
 
-BOTH_IGNORED = Mistake(
-    "weight-and-bias-ignored",
-    {"rescale": lambda y, weight, bias: y},
-    Text(
-        en="You standardize and stop there: `weight` (γ) and `bias` (β) have no effect. Multiply by the one, then add "
-        "the other.",
-        zh="你只做了标准化，`weight`（γ）和 `bias`（β）都没有起作用。还要乘以前者，再加上后者。",
-    ),
-    "weighted",
+BOTH_IGNORED = wrong("weight-and-bias-ignored", rescale=lambda y, weight, bias: y).hint(
+    en="You standardize and stop there: `weight` (γ) and `bias` (β) have no effect. Multiply by the one, then add the "
+    "other.",
+    zh="你只做了标准化，`weight`（γ）和 `bias`（β）都没有起作用。还要乘以前者，再加上后者。",
 )
 RESCALE_MISTAKES = (*WEIGHT_MISTAKES, *BIAS_MISTAKES, BOTH_IGNORED)
 

@@ -1,13 +1,11 @@
 """An exercise whose answer is one number, which is compared as it is."""
 
-from collections.abc import Iterable
-
 import torch
 
 from blocklab.language import Text
 
 from ..case import Case
-from ..exercise import Exercise, Mistake
+from ..exercise import Exercise
 
 A_NUMBER = Text(en="a number", zh="一个数")
 
@@ -19,21 +17,13 @@ def number(answer: object) -> float:
     return float(answer)
 
 
-def one_number(
-    answer: float,
-    means: Text,
-    wrong: Iterable[tuple[str, float, Text]],
-    wants: Text = A_NUMBER,
-    tolerance: float = 1e-5,
-    **shown,
-) -> Exercise:
-    """means: what the number is. wrong: the id of each known wrong answer, the answer, and its hint."""
+def one_number(answer: float, means: Text, wants: Text = A_NUMBER, tolerance: float = 1e-5, **shown) -> Exercise:
+    """means: what the number is. Its mistakes are rows `wrong("too-large", answer=1.0)`."""
     return Exercise(
         recipe=lambda: answer,
         use=lambda answer: lambda: torch.tensor(number(answer)),
         wants=wants,
         names={"result": means},
         cases=(Case("number", {}, tolerance=tolerance),),
-        mistakes=tuple(Mistake(id, {"answer": value}, hint, "number") for id, value, hint in wrong),
         **shown,
     )

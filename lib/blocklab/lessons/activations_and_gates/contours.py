@@ -15,7 +15,9 @@ from torch import Tensor
 
 from blocklab.feed_forward import ACTIVATIONS, Activation, gated_unit
 from blocklab.language import Text
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED
 
 SIDE, POINTS = 1.5, 61  # half the side of the square, and points along it
@@ -184,3 +186,15 @@ def arrow(x: float, y: float) -> list[list[tuple[float, float]]]:
     back, aside = (0.84 * x, 0.84 * y), (-0.08 * y, 0.08 * x)
     left, right = ((back[0] + s * aside[0], back[1] + s * aside[1]) for s in (1, -1))
     return [[(0.0, 0.0), (x, y)], [left, (x, y), right]]
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "activation": Choice(CHOICES, "relu", label=Text(en="activation f", zh="激活函数 f")),
+        "gate": Toggle(False, label=Text(en="gate: multiply by v", zh="门控：乘以 v")),
+        "gate_angle": Slider(-180, 180, 15, value=0, label=Text(en="angle of u", zh="u 的角度")),
+        "value_angle": Slider(-180, 180, 15, value=90, label=Text(en="angle of v", zh="v 的角度")),
+    }
+    return Panel(contours, size=(10, 4.2), **controls | own)

@@ -8,7 +8,8 @@ from torch import Tensor
 
 import blocklab.attention
 from blocklab.checks.case import Advice, Case, in_type
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -23,95 +24,49 @@ def mask(length: int, *, allowed: Callable = before_and_itself, kind: Callable =
 
 
 MASK_MISTAKES = (
-    Mistake(
-        "inverted",
-        {"allowed": lambda i, j: j > i},
-        Text(
-            en="Your mask is inverted: True where a query may not look. `nn.MultiheadAttention` wants it so; here True "
-            "takes part, as in `scaled_dot_product_attention`.",
-            zh="你的掩码反了：不许查询看的地方成了 True。`nn.MultiheadAttention` 要的是那种；"
-            "这里 True 表示参与，与 `scaled_dot_product_attention` 一样。",
-        ),
-        "three tokens",
+    wrong("inverted", allowed=lambda i, j: j > i).hint(
+        en="Your mask is inverted: True where a query may not look. `nn.MultiheadAttention` wants it so; here True "
+        "takes part, as in `scaled_dot_product_attention`.",
+        zh="你的掩码反了：不许查询看的地方成了 True。"
+        "`nn.MultiheadAttention` 要的是那种；这里 True 表示参与，与 `scaled_dot_product_attention` 一样。",
     ),
-    Mistake(
-        "upper-triangle",
-        {"allowed": lambda i, j: j >= i},
-        Text(
-            en="Your tokens see themselves and what comes after them: it is the upper triangle. Row i is for query i, "
-            "which sees keys 0 to i.",
-            zh="你的词元能看到自己和后面的词元：这是上三角。第 i 行对应第 i 个查询，它能看到第 0 到第 i 个键。",
-        ),
-        "three tokens",
+    wrong("upper-triangle", allowed=lambda i, j: j >= i).hint(
+        en="Your tokens see themselves and what comes after them: it is the upper triangle. Row i is for query i, "
+        "which sees keys 0 to i.",
+        zh="你的词元能看到自己和后面的词元：这是上三角。第 i 行对应第 i 个查询，它能看到第 0 到第 i 个键。",
     ),
-    Mistake(
-        "without-itself",
-        {"allowed": lambda i, j: j < i},
-        Text(
-            en="The diagonal is missing: a token may see itself. In your mask the first one sees nothing, and its "
-            "softmax is 0 / 0.",
-            zh="漏了对角线：词元可以看到自己。按你的掩码，第一个词元什么也看不到，它的 softmax 成了 0 / 0。",
-        ),
-        "three tokens",
+    wrong("without-itself", allowed=lambda i, j: j < i).hint(
+        en="The diagonal is missing: a token may see itself. In your mask the first one sees nothing, and its softmax "
+        "is 0 / 0.",
+        zh="漏了对角线：词元可以看到自己。按你的掩码，第一个词元什么也看不到，它的 softmax 成了 0 / 0。",
     ),
-    Mistake(
-        "sees-the-next",
-        {"allowed": lambda i, j: j <= i + 1},
-        Text(
-            en="Every token also sees the one after it, which it is to predict. The diagonal is the last that is True.",
-            zh="每个词元还能看到它后面的那一个，而那正是它要预测的。每一行的 True 应当到对角线为止。",
-        ),
-        "three tokens",
+    wrong("sees-the-next", allowed=lambda i, j: j <= i + 1).hint(
+        en="Every token also sees the one after it, which it is to predict. The diagonal is the last that is True.",
+        zh="每个词元还能看到它后面的那一个，而那正是它要预测的。每一行的 True 应当到对角线为止。",
     ),
-    Mistake(
-        "sees-all",
-        {"allowed": lambda i, j: (i >= 0) & (j >= 0)},
-        Text(
-            en="Your mask hides nothing. A token must not see those that come after it.",
-            zh="你的掩码什么也没有挡住。词元不应看到后面的词元。",
-        ),
-        "three tokens",
+    wrong("sees-all", allowed=lambda i, j: (i >= 0) & (j >= 0)).hint(
+        en="Your mask hides nothing. A token must not see those that come after it.",
+        zh="你的掩码什么也没有挡住。词元不应看到后面的词元。",
     ),
-    Mistake(
-        "sees-itself-alone",
-        {"allowed": lambda i, j: i == j},
-        Text(
-            en="Only the diagonal is True: a token sees itself and nothing else. What came before it takes part too.",
-            zh="只有对角线是 True：词元只能看到自己。它前面的词元也应参与。",
-        ),
-        "three tokens",
+    wrong("sees-itself-alone", allowed=lambda i, j: i == j).hint(
+        en="Only the diagonal is True: a token sees itself and nothing else. What came before it takes part too.",
+        zh="只有对角线是 True：词元只能看到自己。它前面的词元也应参与。",
     ),
 )
 
 KIND_MISTAKES = (
-    Mistake(
-        "added-to-scores",
-        {"kind": lambda allowed: torch.zeros(allowed.shape).masked_fill(~allowed, -math.inf)},
-        Text(
-            en="This is the mask of numbers, 0 and -inf, that is added to the scores. Here it is boolean: True takes "
-            "part.",
-            zh="这是与得分相加的数值掩码，由 0 和 -inf 组成。这里要的是布尔掩码：True 表示参与。",
-        ),
-        "three tokens",
+    wrong("added-to-scores", kind=lambda allowed: torch.zeros(allowed.shape).masked_fill(~allowed, -math.inf)).hint(
+        en="This is the mask of numbers, 0 and -inf, that is added to the scores. Here it is boolean: True takes part.",
+        zh="这是与得分相加的数值掩码，由 0 和 -inf 组成。这里要的是布尔掩码：True 表示参与。",
     ),
-    Mistake(
-        "ones-and-zeros",
-        {"kind": lambda allowed: allowed.float()},
-        Text(
-            en="Your mask holds numbers, 1 and 0. As numbers they would be added to the scores and hide nothing: make "
-            "it boolean.",
-            zh="你的掩码由数 1 和 0 组成。这样的掩码会与得分相加，什么也挡不住：请把它变成布尔类型。",
-        ),
-        "three tokens",
+    wrong("ones-and-zeros", kind=lambda allowed: allowed.float()).hint(
+        en="Your mask holds numbers, 1 and 0. As numbers they would be added to the scores and hide nothing: make it "
+        "boolean.",
+        zh="你的掩码由数 1 和 0 组成。这样的掩码会与得分相加，什么也挡不住：请把它变成布尔类型。",
     ),
-    Mistake(
-        "more-axes",
-        {"kind": lambda allowed: allowed[None]},
-        Text(
-            en="Your mask has an axis too many. It is `(length, length)` and broadcasts over batch and heads.",
-            zh="你的掩码多了一个轴。它的形状应是 `(length, length)`，会沿批量轴和头的轴自动广播。",
-        ),
-        "three tokens",
+    wrong("more-axes", kind=lambda allowed: allowed[None]).hint(
+        en="Your mask has an axis too many. It is `(length, length)` and broadcasts over batch and heads.",
+        zh="你的掩码多了一个轴。它的形状应是 `(length, length)`，会沿批量轴和头的轴自动广播。",
     ),
 )
 
@@ -223,300 +178,170 @@ def recipe(
 
 
 SCALE_MISTAKES = (
-    Mistake(
-        "scale-missing",
-        {"scale": unscaled},
-        Text(
-            en="The scores are not scaled. The more features, the larger the products and the sharper the softmax: "
-            "divide by √d.",
-            zh="得分没有缩放。特征越多，点积越大，softmax 就越尖锐：请除以 √d。",
-        ),
-        "one query",
+    wrong("scale-missing", scale=unscaled).hint(
+        en="The scores are not scaled. The more features, the larger the products and the sharper the softmax: divide "
+        "by √d.",
+        zh="得分没有缩放。特征越多，点积越大，softmax 就越尖锐：请除以 √d。",
     ),
-    Mistake(
-        "scaled-by-size",
-        {"scale": lambda scores, query, key, value: scores / query.shape[-1]},
-        Text(
-            en="You divide the scores by d. Take its root: the standard deviation of a sum of d products is √d.",
-            zh="你把得分除以了 d。应当除以它的平方根：d 个乘积之和的标准差是 √d。",
-        ),
-        "one query",
+    wrong("scaled-by-size", scale=lambda scores, query, key, value: scores / query.shape[-1]).hint(
+        en="You divide the scores by d. Take its root: the standard deviation of a sum of d products is √d.",
+        zh="你把得分除以了 d。应当除以它的平方根：d 个乘积之和的标准差是 √d。",
     ),
-    Mistake(
-        "scaled-by-root-of-two",
-        {"scale": lambda scores, query, key, value: scores / math.sqrt(2)},
-        Text(
-            en="You divide by √2, which is right only for d = 2, as in the example by hand. d is the length of the "
-            "last axis of `query`.",
-            zh="你除以了 √2，只有 d = 2 时才对，例如“动手算”里的例子。d 是 `query` 最后一个轴的长度。",
-        ),
-        "more keys",
+    wrong("scaled-by-root-of-two", scale=lambda scores, query, key, value: scores / math.sqrt(2)).hint(
+        en="You divide by √2, which is right only for d = 2, as in the example by hand. d is the length of the last "
+        "axis of `query`.",
+        zh="你除以了 √2，只有 d = 2 时才对，例如“动手算”里的例子。d 是 `query` 最后一个轴的长度。",
     ),
-    Mistake(
-        "scaled-up",
-        {"scale": lambda scores, query, key, value: scores * math.sqrt(query.shape[-1])},
-        Text(
-            en="You multiply the scores by √d. Divide, so that they stay small enough for the softmax.",
-            zh="你给得分乘了 √d。应当除以它，得分才不会大到让 softmax 饱和。",
-        ),
-        "one query",
+    wrong("scaled-up", scale=lambda scores, query, key, value: scores * math.sqrt(query.shape[-1])).hint(
+        en="You multiply the scores by √d. Divide, so that they stay small enough for the softmax.",
+        zh="你给得分乘了 √d。应当除以它，得分才不会大到让 softmax 饱和。",
     ),
-    Mistake(
-        "scaled-by-all-heads",
-        {"scale": by_root_of_all_heads},
-        Text(
-            en="You divide by the root of the whole width, all heads together. Each head has products of its own, of "
-            "as many terms as the last axis of `query` is long.",
-            zh="你除以了总宽度的平方根，把所有头都算在内。每个头有自己的点积，项数是 `query` 最后一个轴的长度。",
-        ),
-        "heads",
+    wrong("scaled-by-all-heads", scale=by_root_of_all_heads).hint(
+        en="You divide by the root of the whole width, all heads together. Each head has products of its own, of as "
+        "many terms as the last axis of `query` is long.",
+        zh="你除以了总宽度的平方根，把所有头都算在内。每个头有自己的点积，项数是 `query` 最后一个轴的长度。",
     ),
-    Mistake(
-        "scaled-by-keys",
-        {"scale": lambda scores, query, key, value: scores / math.sqrt(key.shape[-2])},
-        Text(
-            en="You divide by the root of the number of keys. The product of two vectors grows with the number of "
-            "their features, the last axis.",
-            zh="你除以了键的个数的平方根。两个向量的点积随特征数增大，所以要看最后一个轴的长度。",
-        ),
-        "more keys",
+    wrong("scaled-by-keys", scale=lambda scores, query, key, value: scores / math.sqrt(key.shape[-2])).hint(
+        en="You divide by the root of the number of keys. The product of two vectors grows with the number of their "
+        "features, the last axis.",
+        zh="你除以了键的个数的平方根。两个向量的点积随特征数增大，所以要看最后一个轴的长度。",
     ),
-    Mistake(
-        "scaled-by-queries",
-        {"scale": lambda scores, query, key, value: scores / math.sqrt(query.shape[-2])},
-        Text(
-            en="You divide by the root of the number of queries. What counts is how many features a query has, the "
-            "last axis.",
-            zh="你除以了查询个数的平方根。要看的是一个查询有多少个特征，即最后一个轴的长度。",
-        ),
-        "one query",
+    wrong("scaled-by-queries", scale=lambda scores, query, key, value: scores / math.sqrt(query.shape[-2])).hint(
+        en="You divide by the root of the number of queries. What counts is how many features a query has, the last "
+        "axis.",
+        zh="你除以了查询个数的平方根。要看的是一个查询有多少个特征，即最后一个轴的长度。",
     ),
-    Mistake(
-        "scaled-by-width-of-values",
-        {"scale": lambda scores, query, key, value: scores / math.sqrt(value.shape[-1])},
-        Text(
-            en="You divide by the root of the width of the values. The scores are made of query and key: take theirs.",
-            zh="你除以了值的宽度的平方根。得分由查询和键算出，所以要看它们的宽度。",
-        ),
-        "one query",
+    wrong(
+        "scaled-by-width-of-values", scale=lambda scores, query, key, value: scores / math.sqrt(value.shape[-1])
+    ).hint(
+        en="You divide by the root of the width of the values. The scores are made of query and key: take theirs.",
+        zh="你除以了值的宽度的平方根。得分由查询和键算出，所以要看它们的宽度。",
     ),
-    Mistake(
-        "scaled-after-softmax",
-        {
-            "scale": unscaled,
-            "after": lambda weights, mask, query: weights / math.sqrt(query.shape[-1]),
-        },
-        Text(
-            en="You divide by √d after the softmax, so your weights do not sum to 1. The scores are scaled before it.",
-            zh="你在 softmax 之后才除以 √d，于是权重之和不是 1。应当在 softmax 之前缩放得分。",
-        ),
-        "one query",
+    wrong(
+        "scaled-after-softmax", scale=unscaled, after=lambda weights, mask, query: weights / math.sqrt(query.shape[-1])
+    ).hint(
+        en="You divide by √d after the softmax, so your weights do not sum to 1. The scores are scaled before it.",
+        zh="你在 softmax 之后才除以 √d，于是权重之和不是 1。应当在 softmax 之前缩放得分。",
     ),
 )
 
 SOFTMAX_MISTAKES = (
-    Mistake(
-        "softmax-over-queries",
-        {"normalize": lambda scores: scores.softmax(-2)},
-        Text(
-            en="Your softmax runs over the queries. Each query shares out its own attention over the keys, the last "
-            "axis.",
-            zh="你的 softmax 是沿查询的轴取的。每个查询各自分配自己的注意力，应当沿键的轴，也就是最后一个轴。",
-        ),
-        "one query",
+    wrong("softmax-over-queries", normalize=lambda scores: scores.softmax(-2)).hint(
+        en="Your softmax runs over the queries. Each query shares out its own attention over the keys, the last axis.",
+        zh="你的 softmax 是沿查询的轴取的。每个查询各自分配自己的注意力，应当沿键的轴，也就是最后一个轴。",
     ),
-    Mistake(
-        "softmax-over-axis-one",
-        {"normalize": lambda scores: scores.softmax(1)},
-        Text(
-            en="Your softmax runs over axis 1, which is the keys only where there is neither batch nor head. Count "
-            "from the end: the keys are the last axis.",
-            zh="你的 softmax 是沿轴 1 取的，只有在既没有批量轴也没有头的轴时，它才是键的轴。"
-            "请从后往前数：键的轴是最后一个。",
-        ),
-        "batch",
+    wrong("softmax-over-axis-one", normalize=lambda scores: scores.softmax(1)).hint(
+        en="Your softmax runs over axis 1, which is the keys only where there is neither batch nor head. Count from "
+        "the end: the keys are the last axis.",
+        zh="你的 softmax 是沿轴 1 取的，只有在既没有批量轴也没有头的轴时，它才是键的轴。"
+        "请从后往前数：键的轴是最后一个。",
     ),
-    Mistake(
-        "softmax-missing",
-        {"normalize": lambda scores: scores},
-        Text(
-            en="The scores are used as weights directly. Through the softmax they become positive and sum to 1.",
-            zh="你直接把得分当成了权重。经过 softmax，它们才会都是正数，且和为 1。",
-        ),
-        "one query",
+    wrong("softmax-missing", normalize=lambda scores: scores).hint(
+        en="The scores are used as weights directly. Through the softmax they become positive and sum to 1.",
+        zh="你直接把得分当成了权重。经过 softmax，它们才会都是正数，且和为 1。",
     ),
-    Mistake(
-        "logarithm-of-softmax",
-        {"normalize": lambda scores: scores.log_softmax(-1)},
-        Text(
-            en="You weight with the logarithm of the softmax, all of it negative. Use the softmax itself.",
-            zh="你用 softmax 的对数作权重，权重全是负数。请直接用 softmax。",
-        ),
-        "one query",
+    wrong("logarithm-of-softmax", normalize=lambda scores: scores.log_softmax(-1)).hint(
+        en="You weight with the logarithm of the softmax, all of it negative. Use the softmax itself.",
+        zh="你用 softmax 的对数作权重，权重全是负数。请直接用 softmax。",
     ),
-    Mistake(
-        "one-maximum-for-all",
-        {"normalize": one_maximum_for_all},
-        Text(
-            en="You subtract one maximum from the scores of all queries. Where a query has only far smaller scores, "
-            "all its `exp` become 0, and 0 / 0 is NaN. Each row has a maximum of its own.",
-            zh="你给所有查询的得分都减去同一个最大值。如果某个查询的得分全都小得多，它的 `exp` 就都成了 0，"
-            "而 0 / 0 是 NaN。每一行应当减去自己的最大值。",
-        ),
-        "rows far apart",
+    wrong("one-maximum-for-all", normalize=one_maximum_for_all).hint(
+        en="You subtract one maximum from the scores of all queries. Where a query has only far smaller scores, all "
+        "its `exp` become 0, and 0 / 0 is NaN. Each row has a maximum of its own.",
+        zh="你给所有查询的得分都减去同一个最大值。"
+        "如果某个查询的得分全都小得多，它的 `exp` 就都成了 0，而 0 / 0 是 NaN。每一行应当减去自己的最大值。",
     ),
-    Mistake(
-        "divided-by-sum",
-        {"normalize": lambda scores: scores / scores.sum(-1, keepdim=True)},
-        Text(
-            en="You divide the scores by their sum, without `exp`. Scores can be negative, and a sum can be 0.",
-            zh="你把得分除以它们的总和，却没有先取 `exp`。得分可以是负数，总和也可能是 0。",
-        ),
-        "batch",
+    wrong("divided-by-sum", normalize=lambda scores: scores / scores.sum(-1, keepdim=True)).hint(
+        en="You divide the scores by their sum, without `exp`. Scores can be negative, and a sum can be 0.",
+        zh="你把得分除以它们的总和，却没有先取 `exp`。得分可以是负数，总和也可能是 0。",
+        shows="batch",
     ),
 )
 
 MASKING_MISTAKES = (
-    Mistake(
-        "mask-ignored",
-        {"hide": all_seen},
-        Text(
-            en="The mask has no effect: every query sees every key.",
-            zh="掩码没有起作用：每个查询都能看到所有的键。",
-        ),
-        "masked",
+    wrong("mask-ignored", hide=all_seen).hint(
+        en="The mask has no effect: every query sees every key.", zh="掩码没有起作用：每个查询都能看到所有的键。"
     ),
-    Mistake(
-        "mask-inverted",
-        {"hide": lambda scores, mask: hidden(scores, None if mask is None else ~mask)},
-        Text(
-            en="You hide what should take part. Here True takes part, as in `scaled_dot_product_attention`; "
-            "`nn.MultiheadAttention` means the opposite.",
-            zh="你屏蔽了本该参与的键。这里的 True 表示参与，与 `scaled_dot_product_attention` 一样；"
-            "在 `nn.MultiheadAttention` 里，意思正好相反。",
-        ),
-        "masked",
+    wrong("mask-inverted", hide=lambda scores, mask: hidden(scores, None if mask is None else ~mask)).hint(
+        en="You hide what should take part. Here True takes part, as in `scaled_dot_product_attention`; "
+        "`nn.MultiheadAttention` means the opposite.",
+        zh="你屏蔽了本该参与的键。"
+        "这里的 True 表示参与，与 `scaled_dot_product_attention` 一样；在 `nn.MultiheadAttention` 里，意思正好相反。",
     ),
-    Mistake(
-        "mask-transposed",
-        {"hide": lambda scores, mask: hidden(scores, None if mask is None else mask.mT)},
-        Text(
-            en="You use the mask turned over. Its rows are the queries, its columns the keys, like the scores.",
-            zh="你把掩码转置了。它的行是查询，列是键，与得分一致。",
-        ),
-        "heads",
+    wrong("mask-transposed", hide=lambda scores, mask: hidden(scores, None if mask is None else mask.mT)).hint(
+        en="You use the mask turned over. Its rows are the queries, its columns the keys, like the scores.",
+        zh="你把掩码转置了。它的行是查询，列是键，与得分一致。",
     ),
-    Mistake(
-        "masked-with-zero",
-        {"hide": lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, 0.0)},
-        Text(
-            en="Hidden scores become 0 or nearly 0, as `-1e-9` is. To the softmax that is a score like any other: only "
-            "-inf gets no share.",
-            zh="屏蔽掉的得分成了 0，或者像 `-1e-9` 那样接近 0。"
-            "对 softmax 来说，这也是普通的得分：只有 -inf 才分不到权重。",
-        ),
-        "masked",
+    wrong(
+        "masked-with-zero", hide=lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, 0.0)
+    ).hint(
+        en="Hidden scores become 0 or nearly 0, as `-1e-9` is. To the softmax that is a score like any other: only "
+        "-inf gets no share.",
+        zh="屏蔽掉的得分成了 0，或者像 `-1e-9` 那样接近 0。对 softmax 来说，这也是普通的得分：只有 -inf 才分不到权重。",
     ),
-    Mistake(
+    wrong(
         "masked-with-a-small-number",
-        {"hide": lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, -20.0)},
-        Text(
-            en="Hidden scores become a number that is not low enough. Scores that may be seen can lie below it, and "
-            "then what is hidden gets the weight: put -inf there.",
-            zh="屏蔽掉的得分成了一个不够小的数。能看到的得分可能比它还小，这时权重反而给了被屏蔽的键：应当填入 -inf。",
-        ),
-        "rows far apart, masked",
+        hide=lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, -20.0),
+    ).hint(
+        en="Hidden scores become a number that is not low enough. Scores that may be seen can lie below it, and then "
+        "what is hidden gets the weight: put -inf there.",
+        zh="屏蔽掉的得分成了一个不够小的数。能看到的得分可能比它还小，这时权重反而给了被屏蔽的键：应当填入 -inf。",
     ),
-    Mistake(
-        "mask-added",
-        {"hide": lambda scores, mask: scores if mask is None else scores + mask.to(scores.dtype)},
-        Text(
-            en="You add the boolean mask, as 1 and 0. That hides nothing: hidden scores have to become -inf.",
-            zh="你把布尔掩码当作 1 和 0 加了上去，什么也没有屏蔽。要屏蔽的得分应当变成 -inf。",
-        ),
-        "masked",
+    wrong("mask-added", hide=lambda scores, mask: scores if mask is None else scores + mask.to(scores.dtype)).hint(
+        en="You add the boolean mask, as 1 and 0. That hides nothing: hidden scores have to become -inf.",
+        zh="你把布尔掩码当作 1 和 0 加了上去，什么也没有屏蔽。要屏蔽的得分应当变成 -inf。",
     ),
-    Mistake(
+    wrong(
         "masked-after-softmax",
-        {
-            "hide": all_seen,
-            "after": lambda weights, mask, query: weights if mask is None else weights * mask.to(weights.dtype),
-        },
-        Text(
-            en="You hide weights after the softmax, so the rest no longer sums to 1. Hide the scores before it.",
-            zh="你在 softmax 之后才去掉权重，剩下的权重之和就不再是 1。应当在 softmax 之前屏蔽得分。",
-        ),
-        "masked",
+        hide=all_seen,
+        after=lambda weights, mask, query: weights if mask is None else weights * mask.to(weights.dtype),
+    ).hint(
+        en="You hide weights after the softmax, so the rest no longer sums to 1. Hide the scores before it.",
+        zh="你在 softmax 之后才去掉权重，剩下的权重之和就不再是 1。应当在 softmax 之前屏蔽得分。",
     ),
-    Mistake(
+    wrong(
         "mask-makes-nan",
-        {"hide": lambda scores, mask: scores if mask is None else scores - (~mask).to(scores.dtype) * math.inf},
-        Text(
-            en="With your mask every row becomes NaN. Either you multiply the mask by -inf, and 0 times infinity is no "
-            "number, or you fill in +inf. Put -inf in place with `masked_fill`.",
-            zh="一用掩码，你的每一行都成了 NaN。要么你用掩码乘以 -inf，而 0 乘以无穷大没有意义；要么你填的是 +inf。"
-            "请用 `masked_fill` 填入 -inf。",
-        ),
-        "masked",
+        hide=lambda scores, mask: scores if mask is None else scores - (~mask).to(scores.dtype) * math.inf,
+    ).hint(
+        en="With your mask every row becomes NaN. Either you multiply the mask by -inf, and 0 times infinity is no "
+        "number, or you fill in +inf. Put -inf in place with `masked_fill`.",
+        zh="一用掩码，你的每一行都成了 NaN。"
+        "要么你用掩码乘以 -inf，而 0 乘以无穷大没有意义；要么你填的是 +inf。请用 `masked_fill` 填入 -inf。",
     ),
-    Mistake(
-        "always-causal",
-        {"hide": lambda scores, mask: hidden(scores, torch.ones_like(scores, dtype=torch.bool).tril())},
-        Text(
-            en="You always apply a causal mask of your own. Use the one that is given, and none if it is `None`.",
-            zh="你总是用自己的因果掩码。请使用传入的掩码；如果是 `None`，就不要屏蔽。",
-        ),
-        "one query",
+    wrong(
+        "always-causal", hide=lambda scores, mask: hidden(scores, torch.ones_like(scores, dtype=torch.bool).tril())
+    ).hint(
+        en="You always apply a causal mask of your own. Use the one that is given, and none if it is `None`.",
+        zh="你总是用自己的因果掩码。请使用传入的掩码；如果是 `None`，就不要屏蔽。",
     ),
 )
 
 ROLE_MISTAKES = (
-    Mistake(
-        "keys-for-values",
-        {"mix": lambda weights, key, value: weights @ key},
-        Text(
-            en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
-            zh="你加权求和的是键。键只用来算权重，应当加权求和的是值。",
-        ),
-        "batch",
+    wrong("keys-for-values", mix=lambda weights, key, value: weights @ key).hint(
+        en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
+        zh="你加权求和的是键。键只用来算权重，应当加权求和的是值。",
+        shows="batch",
     ),
-    Mistake(
-        "weights-transposed",
-        {"mix": lambda weights, key, value: weights.mT @ value},
-        Text(
-            en="You turn the weights over before you mix the values. A row holds the weights of one query: multiply "
-            "`weights @ value` as they are.",
-            zh="求加权和之前，你把权重转置了。每一行是一个查询的权重：直接算 `weights @ value`。",
-        ),
-        "batch",
+    wrong("weights-transposed", mix=lambda weights, key, value: weights.mT @ value).hint(
+        en="You turn the weights over before you mix the values. A row holds the weights of one query: multiply "
+        "`weights @ value` as they are.",
+        zh="求加权和之前，你把权重转置了。每一行是一个查询的权重：直接算 `weights @ value`。",
+        shows="batch",
     ),
-    Mistake(
-        "query-with-itself",
-        {"match": lambda query, key, value: query @ query.mT},
-        Text(
-            en="You match the queries with each other. Match each query with the keys.",
-            zh="你让查询与查询自己做了点积。应当让每个查询与各个键做点积。",
-        ),
-        "batch",
+    wrong("query-with-itself", match=lambda query, key, value: query @ query.mT).hint(
+        en="You match the queries with each other. Match each query with the keys.",
+        zh="你让查询与查询自己做了点积。应当让每个查询与各个键做点积。",
+        shows="batch",
     ),
-    Mistake(
-        "query-and-key-swapped",
-        {"match": lambda query, key, value: key @ query.mT},
-        Text(
-            en="Your scores have a row for each key. A row is for a query: it goes on the left of the product.",
-            zh="你的得分里，每个键占一行。每一行应对应一个查询：相乘时，查询放在左边。",
-        ),
-        "batch",
+    wrong("query-and-key-swapped", match=lambda query, key, value: key @ query.mT).hint(
+        en="Your scores have a row for each key. A row is for a query: it goes on the left of the product.",
+        zh="你的得分里，每个键占一行。每一行应对应一个查询：相乘时，查询放在左边。",
+        shows="batch",
     ),
-    Mistake(
-        "values-for-keys",
-        {"match": lambda query, key, value: query @ value.mT},
-        Text(
-            en="You match the queries with the values. The keys tell what there is to find, the values what is taken "
-            "from there.",
-            zh="你让查询与值做了点积。键用来比对，值才是要取出的内容。",
-        ),
-        "batch",
+    wrong("values-for-keys", match=lambda query, key, value: query @ value.mT).hint(
+        en="You match the queries with the values. The keys tell what there is to find, the values what is taken from "
+        "there.",
+        zh="你让查询与值做了点积。键用来比对，值才是要取出的内容。",
+        shows="batch",
     ),
 )
 
@@ -706,101 +531,52 @@ def split(x: Tensor, num_heads: int, *, cut: Callable = neighbouring, order: Cal
 
 
 SPLIT_MISTAKES = (
-    Mistake(
-        "view-alone",
-        lambda x, num_heads: x.reshape(x.shape[0], num_heads, x.shape[1], -1),
-        Text(
-            en="`view` straight to the final shape leaves the numbers in their order and so mixes up the tokens. First "
-            "make two axes of the last, then swap axes with `transpose`.",
-            zh="直接用 `view` 变成最终形状，数的先后次序不变，不同词元的数就混在一起了。"
-            "请先把最后一个轴拆成两个，再用 `transpose` 交换轴。",
-        ),
-        "three heads",
+    wrong("view-alone", lambda x, num_heads: x.reshape(x.shape[0], num_heads, x.shape[1], -1)).hint(
+        en="`view` straight to the final shape leaves the numbers in their order and so mixes up the tokens. First "
+        "make two axes of the last, then swap axes with `transpose`.",
+        zh="直接用 `view` 变成最终形状，数的先后次序不变，不同词元的数就混在一起了。"
+        "请先把最后一个轴拆成两个，再用 `transpose` 交换轴。",
     ),
-    Mistake(
-        "not-transposed",
-        {"order": lambda parts: parts},
-        Text(
-            en="The features are split, but the heads still stand behind the positions. Swap the two, so that each "
-            "head holds a whole sequence.",
-            zh="特征已经拆开了，但头的轴还在位置轴后面。请交换这两个轴，让每个头各有一个完整的序列。",
-        ),
-        "three heads",
+    wrong("not-transposed", order=lambda parts: parts).hint(
+        en="The features are split, but the heads still stand behind the positions. Swap the two, so that each head "
+        "holds a whole sequence.",
+        zh="特征已经拆开了，但头的轴还在位置轴后面。请交换这两个轴，让每个头各有一个完整的序列。",
     ),
-    Mistake(
-        "turned-like-keys",
-        {"order": lambda parts: parts.permute(0, 2, 3, 1)},
-        Text(
-            en="Positions and features of a head stand in each other's place. That is how keys go into the product, "
-            "but the transposing is done there.",
-            zh="每个头里，位置轴和特征轴互换了。键做点积时确实要这样转置，但那一步留到做点积时再做。",
-        ),
-        "three heads",
+    wrong("turned-like-keys", order=lambda parts: parts.permute(0, 2, 3, 1)).hint(
+        en="Positions and features of a head stand in each other's place. That is how keys go into the product, but "
+        "the transposing is done there.",
+        zh="每个头里，位置轴和特征轴互换了。键做点积时确实要这样转置，但那一步留到做点积时再做。",
     ),
-    Mistake(
-        "heads-before-batch",
-        {"order": lambda parts: parts.permute(2, 0, 1, 3)},
-        Text(
-            en="Your heads stand before the batch. Wanted is `(N, heads, L, d / heads)`.",
-            zh="你把头的轴放在了批量轴前面。需要的形状是 `(N, heads, L, d / heads)`。",
-        ),
-        "three heads",
+    wrong("heads-before-batch", order=lambda parts: parts.permute(2, 0, 1, 3)).hint(
+        en="Your heads stand before the batch. Wanted is `(N, heads, L, d / heads)`.",
+        zh="你把头的轴放在了批量轴前面。需要的形状是 `(N, heads, L, d / heads)`。",
     ),
-    Mistake(
-        "heads-in-the-batch",
-        {"order": lambda parts: heads_first(parts).flatten(0, 1)},
-        Text(
-            en="You merge heads and batch into one axis. That works, and some code does it; here they stay two axes.",
-            zh="你把头的轴和批量轴合成了一个轴。这样也行得通，有的代码就是这么写的；但这里要的是两个轴。",
-        ),
-        "three heads",
+    wrong("heads-in-the-batch", order=lambda parts: heads_first(parts).flatten(0, 1)).hint(
+        en="You merge heads and batch into one axis. That works, and some code does it; here they stay two axes.",
+        zh="你把头的轴和批量轴合成了一个轴。这样也行得通，有的代码就是这么写的；但这里要的是两个轴。",
     ),
-    Mistake(
-        "every-so-manieth-feature",
-        {"cut": lambda x, heads: x.unflatten(-1, (-1, heads)).mT},
-        Text(
-            en="A head takes features that lie apart, 0, h, 2h … It is a slice of neighbours: the first head has the "
-            "first `d / heads` features.",
-            zh="你的每个头取的是隔开的特征：0、h、2h……每个头应当是相邻的一段特征：第一个头取前 `d / heads` 个。",
-        ),
-        "three heads",
+    wrong("every-so-manieth-feature", cut=lambda x, heads: x.unflatten(-1, (-1, heads)).mT).hint(
+        en="A head takes features that lie apart, 0, h, 2h … It is a slice of neighbours: the first head has the first "
+        "`d / heads` features.",
+        zh="你的每个头取的是隔开的特征：0、h、2h……每个头应当是相邻的一段特征：第一个头取前 `d / heads` 个。",
     ),
-    Mistake(
-        "heads-and-size-swapped",
-        {"cut": lambda x, heads: x.unflatten(-1, (-1, heads))},
-        Text(
-            en="You make heads of `num_heads` features each. `num_heads` is how many there are.",
-            zh="你让每个头有 `num_heads` 个特征。`num_heads` 是头的个数。",
-        ),
-        "three heads",
+    wrong("heads-and-size-swapped", cut=lambda x, heads: x.unflatten(-1, (-1, heads))).hint(
+        en="You make heads of `num_heads` features each. `num_heads` is how many there are.",
+        zh="你让每个头有 `num_heads` 个特征。`num_heads` 是头的个数。",
     ),
-    Mistake(
-        "every-head-has-all",
-        {"cut": lambda x, heads: x[:, :, None].expand(-1, -1, heads, -1)},
-        Text(
-            en="Every head gets all features. The heads share them: each has `d / heads`.",
-            zh="每个头都拿到了全部特征。应当把特征分给各个头：每个头有 `d / heads` 个。",
-        ),
-        "three heads",
+    wrong("every-head-has-all", cut=lambda x, heads: x[:, :, None].expand(-1, -1, heads, -1)).hint(
+        en="Every head gets all features. The heads share them: each has `d / heads`.",
+        zh="每个头都拿到了全部特征。应当把特征分给各个头：每个头有 `d / heads` 个。",
     ),
-    Mistake(
-        "positions-split",
-        lambda x, num_heads: x.unflatten(1, (num_heads, -1)),
-        Text(
-            en="You split the positions among the heads. Every head sees the whole sequence, but only a part of the "
-            "features.",
-            zh="你把位置分给了各个头。每个头应看到整个序列，但只拿到一部分特征。",
-        ),
-        "two heads",
+    wrong("positions-split", lambda x, num_heads: x.unflatten(1, (num_heads, -1))).hint(
+        en="You split the positions among the heads. Every head sees the whole sequence, but only a part of the "
+        "features.",
+        zh="你把位置分给了各个头。每个头应看到整个序列，但只拿到一部分特征。",
+        shows="two heads",
     ),
-    Mistake(
-        "tuple-of-heads",
-        lambda x, num_heads: x.chunk(num_heads, -1),
-        Text(
-            en="You return a tuple with a tensor for each head. Put them into one tensor, with an axis for the heads.",
-            zh="你返回的是元组，每个头一个张量。请把它们合成一个张量，并给头留一个轴。",
-        ),
-        "three heads",
+    wrong("tuple-of-heads", lambda x, num_heads: x.chunk(num_heads, -1)).hint(
+        en="You return a tuple with a tensor for each head. Put them into one tensor, with an axis for the heads.",
+        zh="你返回的是元组，每个头一个张量。请把它们合成一个张量，并给头留一个轴。",
     ),
 )
 

@@ -15,7 +15,7 @@ from blocklab.attention import causal_mask, scaled_dot_product_attention
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL
 
 SENTENCE = Text(en="the/cat/sat/on/the/mat/[PAD]/[PAD]", zh="猫/坐/在/垫/子/上/[PAD]/[PAD]")
@@ -181,7 +181,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     masks, polarities = ({name: key for key, name in names.items()} for names in (MASKS, POLARITIES))
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "token": Slider(0, LENGTH - 1, 1, value=0, label=Text(en="token", zh="词元")),
         "mask": Choice(masks, "none", label=Text(en="mask", zh="掩码")),
         "polarity": Choice(polarities, "off", label=Text(en="letters", zh="字母")),

@@ -9,8 +9,9 @@ from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
-from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.plain import plain
 from blocklab.timing import Waves, load_bits, tiles_and_waves
 from blocklab.timing.measurement import Spread
 from blocklab.timing.products import PRODUCTS
@@ -148,9 +149,7 @@ def waves_of(role: str, tokens: int, hidden: int) -> Waves:
 
 def dress(axes: Axes, label: Text) -> None:
     axes.set(xlim=(NARROWEST - 4, WIDEST + 4), xticks=range(NARROWEST, WIDEST + 1, 32), ylabel=str(label))
-    axes.grid(axis="y", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="y")
     axes.yaxis.label.set(color=INK, size=10)
     axes.yaxis.set_label_coords(-0.083, 0.5)
 
@@ -158,7 +157,7 @@ def dress(axes: Axes, label: Text) -> None:
 def panel(recording: Recording, **own: Control) -> Panel:
     """The picture of a recording with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(RULES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(RULES, None, label=YOUR_GUESS),
         "role": Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
         "shown": Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
         "hidden": Slider(NARROWEST, WIDEST, 1, value=10922, label=HIDDEN),

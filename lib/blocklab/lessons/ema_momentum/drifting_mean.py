@@ -9,7 +9,10 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.moving_average import half_life
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.plain import plain
 
 STEPS = 300
 JUMP = 100  # the step at which the data change
@@ -43,8 +46,7 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
     """
     axes = figure.add_axes((0.06, 0.15, 0.925, 0.76))
     axes.set(xlim=(0, STEPS), ylim=(-1.5, 12.5), xlabel=str(STEP))
-    axes.grid(color=STILL)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="both")
     time = np.arange(1, STEPS + 1)
     generator = torch.Generator().manual_seed(3)
     noise = torch.randn(STEPS, LARGEST, generator=generator, dtype=torch.float64).numpy()
@@ -78,3 +80,14 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
 def follow(values: np.ndarray, momentum: float) -> np.ndarray:
     """The running mean after each value, from 0 on."""
     return np.array(list(accumulate(values, lambda old, new: old + momentum * (new - old), initial=0.0))[1:])
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    label = Text(en="momentum (PyTorch)", zh="动量（PyTorch）")
+    controls = {
+        "drift": Choice(DRIFTS, "jump", label=Text(en="true mean", zh="真实均值")),
+        "momentum": Slider(0.001, 1.0, 10**0.1, value=0.1, label=label, log=True),
+        "batch_size": Slider(2, LARGEST, 2, value=8, label=Text(en="batch size", zh="批量大小")),
+    }
+    return Panel(drifting_mean, size=(10, 3.8), **controls | own)

@@ -10,12 +10,17 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, standardize
-from blocklab.panel.guess import options, you_said
-from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
+from blocklab.panel.palette import INK, MOVED, POKED, QUIET, TRUE
+from blocklab.panel.plain import plain
 
 EPS = 1e-5
 CUSP = (1 - EPS) / 2  # where std + ε and the root of variance + ε agree
-SIZES = torch.cat([torch.logspace(-6, 4, 401, dtype=torch.float64), torch.tensor([CUSP]).double()]).sort().values
+SMALLEST, LARGEST = 1e-6, 1e4  # σ
+EVENLY = torch.logspace(math.log10(SMALLEST), math.log10(LARGEST), 401, dtype=torch.float64)
+SIZES = torch.cat([EVENLY, torch.tensor([CUSP]).double()]).sort().values
 ROW = standardize(torch.linspace(-1, 1, 20, dtype=torch.float64), 0, eps=0.0)  # mean 0, standard deviation 1
 FLOOR, CEILING = 1e-13, 20.0
 BEFORE_GUESSING = 1.0  # the curves from this size on give nothing away
@@ -101,10 +106,10 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
     None.
     """
     axes = figure.add_axes((0.075, 0.15, 0.66, 0.78))
-    axes.set(xscale="log", yscale="log", xlim=(1e-6, 1e4), ylim=(FLOOR, CEILING), xlabel=str(SIZE), ylabel=str(ERROR))
+    axes.set(xscale="log", yscale="log", xlim=(SMALLEST, LARGEST), ylim=(FLOOR, CEILING))
+    axes.set(xlabel=str(SIZE), ylabel=str(ERROR))
     axes.set_yticks([1e-12, 1e-9, 1e-6, 1e-3, 1])
-    axes.grid(color=STILL)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="both")
     for i, (name, size) in enumerate(MARKS.items()):
         axes.axvline(size, color=QUIET, linewidth=0.8, linestyle=":")
         side = {"ha": "right", "x": size / 1.15} if i == 0 else {"ha": "left", "x": size * 1.15}
@@ -146,3 +151,13 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
         return seen + you_said(guess)
 
     return update
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "sigma": Slider(SMALLEST, LARGEST, 10**0.1, value=BEFORE_GUESSING, label=Text(en="σ", zh="σ"), log=True),
+        "dtype": Choice({name: name for name in DTYPES}, "float64", label=Text(en="dtype", zh="数据类型")),
+    }
+    return Panel(blind_comparison, size=(10, 4.4), **controls | own)

@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.lessons.norm_axes.blocks import Blocks
+from blocklab.panel import Choice, Panel, Toggle
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import GROUPS, INK, QUIET
 
 SIZES = {"N": 2, "C": 4, "L": 3, "H": 3, "W": 3}
@@ -115,3 +117,15 @@ def fresh_blocks(axes: Axes, letters: list[str]) -> Blocks:
     left, low, right, high = blocks.extent
     axes.set(xlim=(left - 1.6, right + 0.6), ylim=(low - 0.9, high + 0.3))
     return blocks
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "layout": Choice(LAYOUT_CHOICES, "N C H W", label=Text(en="layout", zh="布局")),
+        "axis_0": Toggle(True, label=Text(en="axis 0", zh="轴 0")),
+        "axis_1": Toggle(False, label=Text(en="axis 1", zh="轴 1")),
+        "axis_2": Toggle(True, label=Text(en="axis 2", zh="轴 2")),
+        "axis_3": Toggle(True, label=Text(en="axis 3", zh="轴 3")),
+    }
+    return Panel(axis_painter, size=(10, 4.6), **controls | own)

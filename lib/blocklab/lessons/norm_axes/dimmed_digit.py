@@ -8,6 +8,8 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, layer_norm
+from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, POKED, QUIET
 
 DIMMED = 2  # which image the slider dims
@@ -72,3 +74,10 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
         return update
 
     return picture
+
+
+def panel(images: Tensor, **own: Control) -> Panel:
+    """The picture of these images with its controls; `own` replaces some of them."""
+    label = Text(en=f"brightness of n = {DIMMED}", zh=f"n = {DIMMED} 的亮度")
+    controls = {"brightness": Slider(0.05, 1, 0.05, value=1.0, label=label)}
+    return Panel(dimmed_digit(images), size=(10, 4), **controls | own)

@@ -10,6 +10,8 @@ from torch import nn
 
 from blocklab.language import Text
 from blocklab.lessons.norm_axes.blocks import Blocks
+from blocklab.panel import Panel, Slider, Toggle
+from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL
 
 SAMPLES = 2
@@ -90,3 +92,13 @@ def paint(blocks: Blocks, moved: np.ndarray, cell: int, feature: np.ndarray) -> 
     tints = np.where(moved, MOVED, STILL)
     tints[cell] = POKED
     blocks.paint(tints, moved, [str(c) for c in feature])
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "length": Slider(2, 5, 1, value=3, label=Text(en="length L", zh="长度 L")),
+        "channels": Slider(2, 5, 1, value=4, label=Text(en="features C", zh="特征数 C")),
+        "transpose": Toggle(False, label=Text(en="transpose first", zh="先转置")),
+    }
+    return Panel(layout_trap, size=(10, 3.6), **controls | own)

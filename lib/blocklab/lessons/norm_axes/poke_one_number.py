@@ -11,8 +11,12 @@ from matplotlib.patheffects import withStroke
 
 from blocklab.language import Text
 from blocklab.lessons.norm_axes.blocks import Blocks
-from blocklab.lessons.norm_axes.norm_layers import LAYERS
+from blocklab.lessons.norm_axes.norm_layers import CHOICES, LAYERS
+from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS
 from blocklab.panel.palette import GROUPS, INK, MOVED, POKED, QUIET, STILL
+from blocklab.panel.plain import plain
 
 CHANNELS, HEIGHT, WIDTH = 4, 3, 3
 PLATE = HEIGHT * WIDTH
@@ -52,9 +56,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
     right.add_collection(way, autolim=False)
     right.set(ylim=(-6.3, 6.3), xlabel=str(NUMBER))
     right.set_title(str(OUTPUTS), size=11, color=INK)
-    right.grid(axis="y", color=STILL)
-    right.set_axisbelow(True)
-    right.spines[["top", "right"]].set_visible(False)
+    plain(right, grid="y")
     drawn: list[Blocks] = []
 
     def update(layer: str, samples: int, cell: int, push: float, paint: bool, guess: int | None) -> str:
@@ -130,3 +132,16 @@ def point_at(blocks: Blocks, cell: int, raised: bool, push: float) -> None:
     blocks.pin.xy = (x, y)
     blocks.pin.set_position((x, y + 0.85))
     blocks.pin.set_text(f"+{push:g}")
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice({"1": 1, "9": 9, "18": 18, "72": 72}, None, label=YOUR_GUESS),
+        "layer": Choice(CHOICES, "batch", label=Text(en="layer", zh="层")),
+        "push": Slider(0, 1000, 1, value=0, label=Text(en="push", zh="推多少")),
+        "cell": Slider(0, CHANNELS * PLATE - 1, 1, value=13, label=Text(en="which number", zh="推哪个数")),
+        "samples": Slider(1, 3, 1, value=2, label=Text(en="samples N", zh="样本数 N")),
+        "paint": Toggle(False, label=Text(en="paint the groups by formula", zh="按公式给各组涂色")),
+    }
+    return Panel(poke_one_number, size=(10, 5), **controls | own)

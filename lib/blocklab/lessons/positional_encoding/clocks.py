@@ -11,8 +11,11 @@ from matplotlib.patches import Rectangle, Wedge
 
 from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.plain import plain
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
 WIDTH = 16  # d_model: eight pairs, a clock for each
@@ -59,8 +62,7 @@ def clocks(figure: Figure) -> Callable[..., str]:
     axes = figure.add_axes((0.07, 0.115, 0.91, 0.315))
     axes.set(xlim=(-1.2, FARTHEST + 1.2), ylim=(-LOW, LOW), yticks=[-1, 0, 1], xticks=range(0, FARTHEST + 1, 8))
     axes.set(xlabel=str(DISTANCE), ylabel=str(SIMILARITY))
-    axes.grid(color=STILL)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="both")
     (line,) = axes.plot([], [], color=INK, linewidth=1.4, marker=".", markersize=5, animated=True)
     (ring,) = axes.plot([], [], "o", color=INK, markersize=11, fillstyle="none", animated=True, zorder=5)
     (stem,) = axes.plot([], [], color=MOVED, linewidth=1.4, animated=True)
@@ -95,7 +97,7 @@ class Face:
 
     def __init__(self, axes: Axes):
         axes.set(xlim=(0, WIDE), ylim=(0, HIGH), xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
+        plain(axes, edges=())
         self.centres = np.array([(LEFT + STEP * i, CENTRE) for i in range(WIDTH // 2)])
         around = np.linspace(0, 2 * np.pi, 61)
         rim = np.stack([np.sin(around), np.cos(around)], -1)
@@ -147,3 +149,14 @@ class Face:
     def name(self, first: int, second: int) -> None:
         for text, position in zip(self.names, (first, second), strict=True):
             text.set_text(POSITION.format(k=position))
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "position": Slider(0, 500, 1, value=0, label=Text(en="position", zh="位置")),
+        "shift": Slider(0, FARTHEST, 1, value=10, label=Text(en="shift", zh="平移")),
+        "base": Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
+    }
+    return Panel(clocks, size=(WIDE, 4.8), **controls | own)

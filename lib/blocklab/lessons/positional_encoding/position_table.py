@@ -8,9 +8,13 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
-from blocklab.panel.palette import INK, MOVED, POKED, STILL
+from blocklab.panel import Panel, Slider, Toggle
+from blocklab.panel.controls import Control
+from blocklab.panel.palette import INK, MOVED, POKED
+from blocklab.panel.plain import plain
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
+LONGEST, WIDEST = 200, 512  # the largest table
 STEADY = 0.1  # a column whose numbers all lie within this of each other hardly tells positions apart
 
 POSITION = Text(en="position k", zh="位置 k")
@@ -47,8 +51,7 @@ def position_table(figure: Figure) -> Callable[..., str]:
     heat.tick_params(labelbottom=False)
     image = heat.imshow([[0.0]], cmap=WAVE, vmin=-1, vmax=1, aspect="auto", interpolation="nearest", animated=True)
     for axes in (beside, below):
-        axes.grid(color=STILL)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes, grid="both")
     beside.set(xlim=(-1.15, 1.15), xticks=[-1, 0, 1])
     beside.tick_params(labelleft=False)
     beside.set_xlabel(str(THE_COLUMN), color=INK)
@@ -57,7 +60,7 @@ def position_table(figure: Figure) -> Callable[..., str]:
     key = figure.add_axes((left + wide + 0.025, 0.115, 0.985 - left - wide - 0.025, 0.03))
     key.imshow([np.linspace(-1, 1, 201)], cmap=WAVE, aspect="auto", extent=(-1, 1, 0, 1))
     key.set(xticks=[-1, 0, 1], yticks=[])
-    key.spines[:].set_visible(False)
+    plain(key, edges=())
     across = heat.axhline(0, color=MOVED, linewidth=1.6, animated=True)
     down = heat.axvline(0, color=POKED, linewidth=1.6, animated=True)
     (wave,) = beside.plot([], [], color=POKED, linewidth=1.4, marker="o", markersize=2.5, animated=True)
@@ -105,3 +108,16 @@ def position_table(figure: Figure) -> Callable[..., str]:
         )
 
     return update
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "length": Slider(10, LONGEST, 10, value=50, label=Text(en="L", zh="L")),
+        "d_model": Slider(16, WIDEST, 16, value=128, label=Text(en="d", zh="d")),
+        "base": Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),
+        "row": Slider(0, LONGEST - 1, 1, value=20, label=Text(en="row", zh="行")),
+        "column": Slider(0, WIDEST - 1, 1, value=24, label=Text(en="column", zh="列")),
+        "apart": Toggle(False, label=Text(en="sines before cosines", zh="先正弦，后余弦")),
+    }
+    return Panel(position_table, size=(10, 5), **controls | own)

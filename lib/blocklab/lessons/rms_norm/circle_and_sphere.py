@@ -12,8 +12,11 @@ from matplotlib.patheffects import withStroke
 from torch import Tensor
 
 from blocklab.language import Text
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.plain import plain
 
 COUNT = 300
 EPS = 1e-5
@@ -108,7 +111,7 @@ class View:
     def __init__(self, axes: Axes, title: str, colour: str):
         axes.set_title(title, size=13, color=INK)
         axes.set(xlim=(-1.3, 1.3), ylim=(-1, 1), aspect="equal", xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
+        plain(axes, edges=())
         self.colour = np.array(to_rgba(colour))
         self.wires = wire_sphere()
         self.wire = LineCollection([], colors=STILL, linewidths=0.9, zorder=1, animated=True)
@@ -161,3 +164,15 @@ def wire_sphere() -> np.ndarray:
     for side in np.deg2rad([0, 30, 60, 90, 120, 150]):
         circles.append([np.cos(around) * np.cos(side), np.cos(around) * np.sin(side), np.sin(around)])
     return RADIUS * np.stack(circles).transpose(0, 2, 1) @ FRAME
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "steps": Slider(0, 2, 0.1, value=0, label=Text(en="steps", zh="步骤")),
+        "shift": Slider(0, 10, 0.5, value=0, label=Text(en="shift", zh="平移")),
+        "tilt": Slider(-90, 90, 5, value=25, label=Text(en="tilt", zh="俯仰")),
+        "turn": Slider(-180, 180, 10, value=20, label=Text(en="turn", zh="旋转")),
+    }
+    return Panel(circle_and_sphere, size=(10, 4.6), **controls | own)

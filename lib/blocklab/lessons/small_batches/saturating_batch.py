@@ -10,8 +10,11 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import standardize
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
+from blocklab.panel.plain import plain
 
 LEAST, MOST = 0.1, 1000.0
 LARGEST = 32
@@ -122,7 +125,7 @@ def curve_axes(axes: Axes):
     axes.set_ylabel(str(Y))
     axes.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
     axes.minorticks_off()
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes)
     for m in MARKED:
         axes.plot(CURVE, [through(m, value)[0] for value in CURVE], color=STILL, linewidth=2, zorder=1)
         axes.text(MOST * 1.45, (m - 1) ** 0.5, f"m = {m}", va="center", size=9.5, color=INK)
@@ -131,3 +134,13 @@ def curve_axes(axes: Axes):
     name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="bottom", animated=True, zorder=4)
     (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True, zorder=5, clip_on=False)
     return curve, ceiling, name, dot
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "m": Slider(1, LARGEST, 1, value=LARGEST, label=Text(en="m", zh="m")),
+        "x": Slider(LEAST, MOST, 10**0.1, value=LEAST, label=Text(en="x₁", zh="x₁"), log=True),
+    }
+    return Panel(saturating_batch, size=(10, 4.2), **controls | own)

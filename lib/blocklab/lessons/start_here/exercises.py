@@ -3,7 +3,8 @@
 import torch
 
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.one_number import A_NUMBER, number
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
@@ -16,30 +17,15 @@ SCALE = Exercise(
     names={"result": Text(en="last bar", zh="最后一根柱子")},
     cases=(Case("bar", {}, tolerance=2e-3),),
     mistakes=(
-        Mistake(
-            "too-large",
-            {"answer": 1.0},
-            Text(
-                en="At this s the last bar has its full length, 1.342. Go on to the left.",
-                zh="s 取这个值时，最后一根柱子还是原长 1.342。请继续往左拖。",
-            ),
-            "bar",
+        wrong("too-large", answer=1.0).hint(
+            en="At this s the last bar has its full length, 1.342. Go on to the left.",
+            zh="s 取这个值时，最后一根柱子还是原长 1.342。请继续往左拖。",
         ),
-        Mistake(
-            "negative",
-            {"answer": -3.0},
-            Text(
-                en="A negative s turns the bars around. `1e-2` means 0.01, which is not negative.",
-                zh="s 取负数，柱子就倒过来了。`1e-2` 表示 0.01，并不是负数。",
-            ),
-            "bar",
+        wrong("negative", answer=-3.0).hint(
+            en="A negative s turns the bars around. `1e-2` means 0.01, which is not negative.",
+            zh="s 取负数，柱子就倒过来了。`1e-2` 表示 0.01，并不是负数。",
         ),
-        Mistake(
-            "zero",
-            {"answer": 0.0},
-            Text(en="With s = 0 there is no bar left.", zh="s = 0 时，柱子都没有了。"),
-            "bar",
-        ),
+        wrong("zero", answer=0.0).hint(en="With s = 0 there is no bar left.", zh="s = 0 时，柱子都没有了。"),
     ),
     section=Text(en="The slider that does nothing", zh="不起作用的滑块"),
     panel=Text(en="drag s to the left of 1 and read the last bar.", zh="把 s 拖到 1 的左边，读出最后一根柱子的长度。"),

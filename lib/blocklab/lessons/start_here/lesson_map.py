@@ -8,6 +8,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from blocklab.language import Text
 from blocklab.lessons.order import LESSONS
+from blocklab.panel import LinkedPicture
 from blocklab.panel.palette import GROUPS, INK, MOVED, QUIET
 
 SEEN = Text(
@@ -98,3 +99,8 @@ def skip(axes: Axes, start: float, end: float) -> None:
     axes.plot([STREAM, 1.1, 1.1, STREAM - 0.13], [start, start, end, end], color=QUIET, lw=1.4, zorder=1)
     axes.plot(STREAM, end, "o", ms=14, mfc="white", mec=INK, mew=0.9, zorder=4)
     axes.text(STREAM, end, "+", ha="center", va="center_baseline", size=12, color=INK, zorder=5)
+
+
+def linked() -> LinkedPicture:
+    """The map whose numbers and parts can be clicked."""
+    return LinkedPicture(lesson_map, size=(10, 5.4), links=links())

@@ -5,14 +5,12 @@ from collections.abc import Callable
 
 from blocklab import feed_forward
 from blocklab.checks.case import Advice, Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.language import Text
 
 # Both exercises end with these steps: how many tiles, how many numbers those hold, and what type the result has
-
-
-def given(multiple_of: int) -> int:
-    return multiple_of
 
 
 def tiles_needed(n: int, multiple_of: int) -> int:
@@ -32,92 +30,53 @@ def already_numbers(numbers: int, _multiple_of: int) -> int:
 
 
 ROUNDING_MISTAKES = (
-    Mistake(
-        "rounded-down",
-        {"tiles": lambda n, multiple_of: n // multiple_of},
-        Text(
-            en="You round down: what does not fill a tile is cut off. Round up, so that everything finds room.",
-            zh="你向下取整了：不满一块的部分丢掉了。应当向上取整，才放得下全部。",
-        ),
-        "just above",
+    wrong("rounded-down", tiles=lambda n, multiple_of: n // multiple_of).hint(
+        en="You round down: what does not fill a tile is cut off. Round up, so that everything finds room.",
+        zh="你向下取整了：不满一块的部分丢掉了。应当向上取整，才放得下全部。",
+        shows="just above",
     ),
-    Mistake(
-        "rounded-to-nearest",
-        {"tiles": lambda n, multiple_of: round(n / multiple_of)},
-        Text(
-            en="You round to the nearest multiple, which may lie below. Round up, however little there is too much.",
-            zh="你取的是最接近的倍数，它可能偏小。哪怕只多出一点，也应当向上取整。",
-        ),
-        "just above",
+    wrong("rounded-to-nearest", tiles=lambda n, multiple_of: round(n / multiple_of)).hint(
+        en="You round to the nearest multiple, which may lie below. Round up, however little there is too much.",
+        zh="你取的是最接近的倍数，它可能偏小。哪怕只多出一点，也应当向上取整。",
     ),
-    Mistake(
-        "one-tile-too-many",
-        {"tiles": lambda n, multiple_of: n // multiple_of + 1},
-        Text(
-            en="Even where the number is a multiple already, you add a tile. Nothing is left over there, so add none.",
-            zh="即使这个数已经是倍数，你也多加了一块。那时没有零头，不应再加。",
-        ),
-        "a multiple already",
+    wrong("one-tile-too-many", tiles=lambda n, multiple_of: n // multiple_of + 1).hint(
+        en="Even where the number is a multiple already, you add a tile. Nothing is left over there, so add none.",
+        zh="即使这个数已经是倍数，你也多加了一块。那时没有零头，不应再加。",
     ),
-    Mistake(
-        "half-added",
-        {"tiles": lambda n, multiple_of: round(n / multiple_of + 0.5)},
-        Text(
-            en="You add a half and call `round`, which sends a tie to the even number: 1 tile becomes 1.5 and then 2. "
-            "Round up without that detour.",
-            zh="你先加一半，再调用 `round`，而它遇到正好一半时取偶数：1 块先变成 1.5，再变成 2。"
-            "请直接向上取整，不要绕道。",
-        ),
-        "a multiple already",
+    wrong("half-added", tiles=lambda n, multiple_of: round(n / multiple_of + 0.5)).hint(
+        en="You add a half and call `round`, which sends a tie to the even number: 1 tile becomes 1.5 and then 2. "
+        "Round up without that detour.",
+        zh="你先加一半，再调用 `round`，而它遇到正好一半时取偶数：1 块先变成 1.5，再变成 2。请直接向上取整，不要绕道。",
     ),
-    Mistake(
-        "fraction-of-a-tile",
-        {"tiles": lambda n, multiple_of: (n + multiple_of - 1) / multiple_of},
-        Text(
-            en="`/` leaves a fraction of a tile. After adding `multiple_of` − 1, divide with `//`, which keeps whole "
-            "tiles only.",
-            zh="`/` 会留下不满一块的小数。加上 `multiple_of` − 1 之后，应当用 `//` 相除，只保留整块。",
-        ),
-        "just above",
+    wrong("fraction-of-a-tile", tiles=lambda n, multiple_of: (n + multiple_of - 1) / multiple_of).hint(
+        en="`/` leaves a fraction of a tile. After adding `multiple_of` − 1, divide with `//`, which keeps whole tiles "
+        "only.",
+        zh="`/` 会留下不满一块的小数。加上 `multiple_of` − 1 之后，应当用 `//` 相除，只保留整块。",
+        shows="just above",
     ),
-    Mistake(
-        "only-powers-of-two",
-        {"tiles": lambda n, multiple_of: int(n + multiple_of - 1) & -multiple_of, "size": already_numbers},
-        Text(
-            en="You clear the last bits. That rounds up only where `multiple_of` is a power of 2, and it may be any "
-            "number.",
-            zh="你清除了末尾的几个二进制位。只有 `multiple_of` 是 2 的幂时，这才等于向上取整，而它可以是任何数。",
-        ),
-        "not a power of two",
+    wrong(
+        "only-powers-of-two", tiles=lambda n, multiple_of: int(n + multiple_of - 1) & -multiple_of, size=already_numbers
+    ).hint(
+        en="You clear the last bits. That rounds up only where `multiple_of` is a power of 2, and it may be any "
+        "number.",
+        zh="你清除了末尾的几个二进制位。只有 `multiple_of` 是 2 的幂时，这才等于向上取整，而它可以是任何数。",
     ),
-    Mistake(
-        "next-power-of-two",
-        {"tiles": lambda n, multiple_of: 1 << (n - 1).bit_length(), "size": already_numbers},
-        Text(
-            en="You go up to the next power of 2. Go up to the next multiple of `multiple_of`, which is usually much "
-            "nearer.",
-            zh="你取的是下一个 2 的幂。应当取 `multiple_of` 的下一个倍数，它通常近得多。",
-        ),
-        "just above",
+    wrong("next-power-of-two", tiles=lambda n, multiple_of: 1 << (n - 1).bit_length(), size=already_numbers).hint(
+        en="You go up to the next power of 2. Go up to the next multiple of `multiple_of`, which is usually much "
+        "nearer.",
+        zh="你取的是下一个 2 的幂。应当取 `multiple_of` 的下一个倍数，它通常近得多。",
+        shows="just above",
     ),
-    Mistake(
-        "number-of-tiles",
-        {"size": lambda tiles, multiple_of: tiles},
-        Text(
-            en="You return the number of tiles. Multiply it by the size of a tile.",
-            zh="你返回的是块数，还要乘以每块的大小。",
-        ),
-        "just above",
+    wrong("number-of-tiles", size=lambda tiles, multiple_of: tiles).hint(
+        en="You return the number of tiles. Multiply it by the size of a tile.",
+        zh="你返回的是块数，还要乘以每块的大小。",
+        shows="just above",
     ),
-    Mistake(
-        "float-returned",
-        {"kind": float},
-        Text(
-            en="The number is right, but it is a float, as `np.ceil` gives it. A width is an integer: `nn.Linear` "
-            "accepts nothing else.",
-            zh="数值是对的，但类型是浮点数，`np.ceil` 得到的就是浮点数。宽度必须是整数：`nn.Linear` 不接受别的类型。",
-        ),
-        "just above",
+    wrong("float-returned", kind=float).hint(
+        en="The number is right, but it is a float, as `np.ceil` gives it. A width is an integer: `nn.Linear` accepts "
+        "nothing else.",
+        zh="数值是对的，但类型是浮点数，`np.ceil` 得到的就是浮点数。宽度必须是整数：`nn.Linear` 不接受别的类型。",
+        shows="just above",
     ),
 )
 
@@ -140,60 +99,29 @@ def round_up_recipe(
 
 ROUND_UP_MISTAKES = (
     *ROUNDING_MISTAKES,
-    Mistake(
-        "at-least-one-tile",
-        {"tiles": lambda n, multiple_of: max(1, tiles_needed(n, multiple_of))},
-        Text(
-            en="Your result is never below one tile. For n = 0 nothing is needed, and 0 is a multiple of every number.",
-            zh="你的结果至少有一块。n = 0 时什么都不需要，而且 0 是任何数的倍数。",
-        ),
-        "nothing",
+    wrong("at-least-one-tile", tiles=lambda n, multiple_of: max(1, tiles_needed(n, multiple_of))).hint(
+        en="Your result is never below one tile. For n = 0 nothing is needed, and 0 is a multiple of every number.",
+        zh="你的结果至少有一块。n = 0 时什么都不需要，而且 0 是任何数的倍数。",
     ),
-    Mistake(
-        "multiple-of-ignored",
-        {"multiple": lambda multiple_of: 256},
-        Text(
-            en="You round to a multiple of 256 whatever `multiple_of` is. Use the argument.",
-            zh="不论 `multiple_of` 是多少，你都取 256 的倍数。请使用传入的参数。",
-        ),
-        "just above",
+    wrong("multiple-of-ignored", multiple=lambda multiple_of: 256).hint(
+        en="You round to a multiple of 256 whatever `multiple_of` is. Use the argument.",
+        zh="不论 `multiple_of` 是多少，你都取 256 的倍数。请使用传入的参数。",
     ),
-    Mistake(
-        "remainder-added",
-        lambda n, multiple_of: n + n % multiple_of,
-        Text(
-            en="You add the remainder to n. What is missing up to the next multiple is `multiple_of` minus the "
-            "remainder.",
-            zh="你把余数加到了 n 上。离下一个倍数还差的，是 `multiple_of` 减去余数。",
-        ),
-        "just above",
+    wrong("remainder-added", lambda n, multiple_of: n + n % multiple_of).hint(
+        en="You add the remainder to n. What is missing up to the next multiple is `multiple_of` minus the remainder.",
+        zh="你把余数加到了 n 上。离下一个倍数还差的，是 `multiple_of` 减去余数。",
     ),
-    Mistake(
-        "not-divided",
-        lambda n, multiple_of: n + multiple_of - 1,
-        Text(
-            en="You add `multiple_of` − 1 and stop. Now divide into whole tiles and multiply by their size.",
-            zh="你加上 `multiple_of` − 1 就停了。接下来要除成整块，再乘以每块的大小。",
-        ),
-        "just above",
+    wrong("not-divided", lambda n, multiple_of: n + multiple_of - 1).hint(
+        en="You add `multiple_of` − 1 and stop. Now divide into whole tiles and multiply by their size.",
+        zh="你加上 `multiple_of` − 1 就停了。接下来要除成整块，再乘以每块的大小。",
     ),
-    Mistake(
-        "larger-of-the-two",
-        max,
-        Text(
-            en="You return the larger of the two numbers. Where one tile is not enough, that is n itself, not rounded.",
-            zh="你返回的是两个数中较大的一个。一块不够时，那就是 n 本身，并没有取整。",
-        ),
-        "just above",
+    wrong("larger-of-the-two", max).hint(
+        en="You return the larger of the two numbers. Where one tile is not enough, that is n itself, not rounded.",
+        zh="你返回的是两个数中较大的一个。一块不够时，那就是 n 本身，并没有取整。",
     ),
-    Mistake(
-        "arguments-swapped",
-        lambda n, multiple_of: -(-multiple_of // n) * n if n else 0,
-        Text(
-            en="You round `multiple_of` up to a multiple of n. It is the other way round.",
-            zh="你把 `multiple_of` 向上取成了 n 的倍数，正好反了。",
-        ),
-        "just above",
+    wrong("arguments-swapped", lambda n, multiple_of: -(-multiple_of // n) * n if n else 0).hint(
+        en="You round `multiple_of` up to a multiple of n. It is the other way round.",
+        zh="你把 `multiple_of` 向上取成了 n 的倍数，正好反了。",
     ),
 )
 
@@ -295,199 +223,127 @@ def hidden_width_recipe(
 
 
 HIDDEN_MISTAKES = (
-    Mistake(
-        "four-missing",
-        {"widen": lambda d_model: d_model},
-        Text(
-            en="You take two thirds of `d_model` itself. The usual hidden layer is 4 times as wide; take two thirds of "
-            "that.",
-            zh="你直接取了 `d_model` 的三分之二。通常的隐藏层宽度是它的 4 倍，应当取这个宽度的三分之二。",
-        ),
-        "Llama",
+    wrong("four-missing", widen=lambda d_model: d_model).hint(
+        en="You take two thirds of `d_model` itself. The usual hidden layer is 4 times as wide; take two thirds of "
+        "that.",
+        zh="你直接取了 `d_model` 的三分之二。通常的隐藏层宽度是它的 4 倍，应当取这个宽度的三分之二。",
     ),
-    Mistake(
-        "two-thirds-missing",
-        {"share": lambda hidden: hidden},
-        Text(
-            en="You take 4 · d_model, the width of a layer with two matrices. A gated layer has three: two thirds of "
-            "it keep the number of parameters.",
-            zh="你用的是 4 · d_model，那是只有两个矩阵的层的宽度。门控的层有三个矩阵：取三分之二，参数总数才不变。",
-        ),
-        "Llama",
+    wrong("two-thirds-missing", share=lambda hidden: hidden).hint(
+        en="You take 4 · d_model, the width of a layer with two matrices. A gated layer has three: two thirds of it "
+        "keep the number of parameters.",
+        zh="你用的是 4 · d_model，那是只有两个矩阵的层的宽度。门控的层有三个矩阵：取三分之二，参数总数才不变。",
     ),
-    Mistake(
-        "half-for-two-thirds",
-        {"share": lambda hidden: hidden // 2},
-        Text(
-            en="You take half of the usual width. Three matrices for two: two thirds is what keeps the number of "
-            "parameters.",
-            zh="你取了通常宽度的一半。矩阵由两个变成三个，取三分之二，参数总数才不变。",
-        ),
-        "Llama",
+    wrong("half-for-two-thirds", share=lambda hidden: hidden // 2).hint(
+        en="You take half of the usual width. Three matrices for two: two thirds is what keeps the number of "
+        "parameters.",
+        zh="你取了通常宽度的一半。矩阵由两个变成三个，取三分之二，参数总数才不变。",
     ),
-    Mistake(
-        "share-rounded-up",
-        {"share": lambda hidden: math.ceil(2 * hidden / 3)},
-        Text(
-            en="You round the two thirds up. Meta's rule cuts the fraction off there; it rounds up only once, at the "
-            "end.",
-            zh="你把那三分之二也向上取整了。Meta 的规则在这一步直接舍去小数，只在最后向上取整一次。",
-        ),
-        "a third too much",
+    wrong("share-rounded-up", share=lambda hidden: math.ceil(2 * hidden / 3)).hint(
+        en="You round the two thirds up. Meta's rule cuts the fraction off there; it rounds up only once, at the end.",
+        zh="你把那三分之二也向上取整了。Meta 的规则在这一步直接舍去小数，只在最后向上取整一次。",
     ),
-    Mistake(
-        "share-rounded-to-nearest",
-        {"share": lambda hidden: round(2 * hidden / 3)},
-        Text(
-            en="You round the two thirds to the nearest number. Meta's rule cuts the fraction off.",
-            zh="你把那三分之二四舍五入了。Meta 的规则是直接舍去小数。",
-        ),
-        "two thirds too much",
+    wrong("share-rounded-to-nearest", share=lambda hidden: round(2 * hidden / 3)).hint(
+        en="You round the two thirds to the nearest number. Meta's rule cuts the fraction off.",
+        zh="你把那三分之二四舍五入了。Meta 的规则是直接舍去小数。",
     ),
-    Mistake(
+    wrong(
         "fraction-never-cut",
-        {
-            "share": lambda hidden: 2 * hidden / 3,
-            "scale": lambda hidden, multiplier: hidden * (multiplier or 1),
-            "tiles": lambda n, multiple_of: math.ceil(n / multiple_of),
-        },
-        Text(
-            en="You carry the fraction along and round up with it, so a third too much costs a whole tile. Meta's "
-            "rule cuts the fraction off after every step.",
-            zh="你一直带着小数，最后才向上取整，于是只多出三分之一，也要多占一整块。Meta 的规则每一步都先舍去小数。",
-        ),
-        "a third too much",
+        share=lambda hidden: 2 * hidden / 3,
+        scale=lambda hidden, multiplier: hidden * (multiplier or 1),
+        tiles=lambda n, multiple_of: math.ceil(n / multiple_of),
+    ).hint(
+        en="You carry the fraction along and round up with it, so a third too much costs a whole tile. Meta's rule "
+        "cuts the fraction off after every step.",
+        zh="你一直带着小数，最后才向上取整，于是只多出三分之一，也要多占一整块。Meta 的规则每一步都先舍去小数。",
     ),
-    Mistake(
-        "share-stays-a-float",
-        {"share": lambda hidden: 2 * hidden / 3},
-        Text(
-            en="After `/ 3` your number is a float and stays one. Make it an integer at once, as `int` does.",
-            zh="`/ 3` 之后，你的数成了浮点数，后面也一直是。请马上用 `int` 把它变成整数。",
-        ),
-        "Llama",
+    wrong("share-stays-a-float", share=lambda hidden: 2 * hidden / 3).hint(
+        en="After `/ 3` your number is a float and stays one. Make it an integer at once, as `int` does.",
+        zh="`/ 3` 之后，你的数成了浮点数，后面也一直是。请马上用 `int` 把它变成整数。",
     ),
-    Mistake(
+    wrong(
         "cut-only-once",
         lambda d_model, multiple_of=256, multiplier=None: hidden_width_recipe(
             d_model, multiple_of, multiplier, share=lambda hidden: 2 * hidden / 3, kind=int
         ),
-        Text(
-            en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, which "
-            "sometimes gives less.",
-            zh="你只在乘以系数之后舍去小数。Meta 的规则是前后各舍一次，结果有时会小一点。",
-        ),
-        "times one and a half",
+    ).hint(
+        en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, which "
+        "sometimes gives less.",
+        zh="你只在乘以系数之后舍去小数。Meta 的规则是前后各舍一次，结果有时会小一点。",
     ),
-    Mistake(
-        "product-stays-a-float",
-        {"scale": lambda hidden, multiplier: hidden if multiplier is None else multiplier * hidden},
-        Text(
-            en="After the multiplier your number is a float and stays one. Make it an integer before you round up.",
-            zh="乘以系数之后，你的数成了浮点数，后面也一直是。向上取整之前，请先把它变成整数。",
-        ),
-        "Llama 3",
+    wrong(
+        "product-stays-a-float", scale=lambda hidden, multiplier: hidden if multiplier is None else multiplier * hidden
+    ).hint(
+        en="After the multiplier your number is a float and stays one. Make it an integer before you round up.",
+        zh="乘以系数之后，你的数成了浮点数，后面也一直是。向上取整之前，请先把它变成整数。",
     ),
-    Mistake(
+    wrong(
         "product-rounded-to-nearest",
-        {"scale": lambda hidden, multiplier: hidden if multiplier is None else round(multiplier * hidden)},
-        Text(
-            en="You round to the nearest number after the multiplier. Meta's rule cuts the fraction off.",
-            zh="乘以系数之后，你四舍五入了。Meta 的规则是直接舍去小数。",
-        ),
-        "times one and a fifth",
+        scale=lambda hidden, multiplier: hidden if multiplier is None else round(multiplier * hidden),
+    ).hint(
+        en="You round to the nearest number after the multiplier. Meta's rule cuts the fraction off.",
+        zh="乘以系数之后，你四舍五入了。Meta 的规则是直接舍去小数。",
     ),
-    Mistake(
+    wrong(
         "product-rounded-up",
-        {"scale": lambda hidden, multiplier: hidden if multiplier is None else math.ceil(multiplier * hidden)},
-        Text(
-            en="You round up after the multiplier. Meta's rule cuts the fraction off there and rounds up only at the "
-            "end.",
-            zh="乘以系数之后，你向上取整了。Meta 的规则在这一步直接舍去小数，只在最后才向上取整。",
-        ),
-        "times one and three tenths",
+        scale=lambda hidden, multiplier: hidden if multiplier is None else math.ceil(multiplier * hidden),
+    ).hint(
+        en="You round up after the multiplier. Meta's rule cuts the fraction off there and rounds up only at the end.",
+        zh="乘以系数之后，你向上取整了。Meta 的规则在这一步直接舍去小数，只在最后才向上取整。",
+        shows="times one and three tenths",
     ),
-    Mistake(
-        "multiplier-ignored",
-        {"scale": lambda hidden, multiplier: hidden},
-        Text(
-            en="`multiplier` has no effect. Where it is given, multiply by it before you round up.",
-            zh="`multiplier` 没有起作用。传入它时，应当在向上取整之前乘上。",
-        ),
-        "Llama 3",
+    wrong("multiplier-ignored", scale=lambda hidden, multiplier: hidden).hint(
+        en="`multiplier` has no effect. Where it is given, multiply by it before you round up.",
+        zh="`multiplier` 没有起作用。传入它时，应当在向上取整之前乘上。",
     ),
-    Mistake(
-        "multiplier-after-rounding",
-        {"scale": lambda hidden, multiplier: hidden, "scale_at_the_end": times},
-        Text(
-            en="You round up first and multiply afterwards, so the result is no multiple any more. Multiply, then "
-            "round.",
-            zh="你先取整，后乘系数，结果就不再是倍数了。应当先乘，后取整。",
-        ),
-        "Llama 3",
+    wrong("multiplier-after-rounding", scale=lambda hidden, multiplier: hidden, scale_at_the_end=times).hint(
+        en="You round up first and multiply afterwards, so the result is no multiple any more. Multiply, then round.",
+        zh="你先取整，后乘系数，结果就不再是倍数了。应当先乘，后取整。",
     ),
-    Mistake(
+    wrong(
         "multiplier-before-two-thirds",
-        {
-            "share": lambda hidden: hidden,
-            "scale": lambda hidden, multiplier: two_thirds(times(hidden, multiplier)),
-        },
-        Text(
-            en="You multiply before you take two thirds, so other fractions are cut off. First two thirds of "
-            "4 · d_model, then the multiplier.",
-            zh="你先乘了系数，再取三分之二，舍去的小数就不一样了。应当先取 4 · d_model 的三分之二，再乘以系数。",
-        ),
-        "six features",
+        share=lambda hidden: hidden,
+        scale=lambda hidden, multiplier: two_thirds(times(hidden, multiplier)),
+    ).hint(
+        en="You multiply before you take two thirds, so other fractions are cut off. First two thirds of 4 · d_model, "
+        "then the multiplier.",
+        zh="你先乘了系数，再取三分之二，舍去的小数就不一样了。应当先取 4 · d_model 的三分之二，再乘以系数。",
+        shows="six features",
     ),
-    Mistake(
+    wrong(
         "multiplier-for-four",
         lambda d_model, multiple_of=256, multiplier=None: hidden_width_recipe(
             d_model, multiple_of, widen=lambda d_model: (multiplier or 4) * d_model
         ),
-        Text(
-            en="Your multiplier takes the place of the 4. It comes on top: two thirds of 4 · d_model, times the "
-            "multiplier.",
-            zh="你用系数代替了 4。它应当另外再乘：先取 4 · d_model 的三分之二，再乘以系数。",
-        ),
-        "Llama 3",
+    ).hint(
+        en="Your multiplier takes the place of the 4. It comes on top: two thirds of 4 · d_model, times the "
+        "multiplier.",
+        zh="你用系数代替了 4。它应当另外再乘：先取 4 · d_model 的三分之二，再乘以系数。",
     ),
-    Mistake(
+    wrong(
         "multiplier-for-two-thirds",
         lambda d_model, multiple_of=256, multiplier=None: hidden_width_recipe(
             d_model, multiple_of, share=lambda hidden: int((multiplier or 2 / 3) * hidden)
         ),
-        Text(
-            en="Your multiplier takes the place of the two thirds. It comes on top of them.",
-            zh="你用系数代替了三分之二。应当先取三分之二，再乘以系数。",
-        ),
-        "Llama 3",
+    ).hint(
+        en="Your multiplier takes the place of the two thirds. It comes on top of them.",
+        zh="你用系数代替了三分之二。应当先取三分之二，再乘以系数。",
     ),
-    Mistake(
-        "multiple-of-ignored",
-        {"multiple": lambda multiple_of: 256},
-        Text(
-            en="You round to a multiple of 256 whatever `multiple_of` is. That is only its default.",
-            zh="不论 `multiple_of` 是多少，你都取 256 的倍数，而那只是它的默认值。",
-        ),
-        "just above",
+    wrong("multiple-of-ignored", multiple=lambda multiple_of: 256).hint(
+        en="You round to a multiple of 256 whatever `multiple_of` is. That is only its default.",
+        zh="不论 `multiple_of` 是多少，你都取 256 的倍数，而那只是它的默认值。",
+        shows="just above",
     ),
-    Mistake(
+    wrong(
         "default-of-64",
         lambda d_model, multiple_of=64, multiplier=None: hidden_width_recipe(d_model, multiple_of, multiplier),
-        Text(
-            en="Your default for `multiple_of` is 64. Meta's is 256.",
-            zh="你的 `multiple_of` 默认值是 64，而 Meta 用的是 256。",
-        ),
-        "Llama",
+    ).hint(
+        en="Your default for `multiple_of` is 64. Meta's is 256.",
+        zh="你的 `multiple_of` 默认值是 64，而 Meta 用的是 256。",
     ),
-    Mistake(
-        "never-rounded",
-        {"tiles": lambda n, multiple_of: n, "size": already_numbers},
-        Text(
-            en="You do not round to a multiple at all. The last step goes up to a multiple of `multiple_of`.",
-            zh="你没有取整到倍数。最后一步应当向上取整到 `multiple_of` 的倍数。",
-        ),
-        "just above",
+    wrong("never-rounded", tiles=lambda n, multiple_of: n, size=already_numbers).hint(
+        en="You do not round to a multiple at all. The last step goes up to a multiple of `multiple_of`.",
+        zh="你没有取整到倍数。最后一步应当向上取整到 `multiple_of` 的倍数。",
+        shows="just above",
     ),
 )
 

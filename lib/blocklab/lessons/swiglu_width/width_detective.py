@@ -11,8 +11,9 @@ from blocklab.feed_forward import hidden_width
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.plain import plain
 
 PUBLISHED = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
 """By d_model: the hidden width of the first LLaMA models. Source: data/model_widths.csv."""
@@ -116,13 +117,13 @@ def draw_axes(axes: Axes, title: str, below: str, across: tuple[float, float]) -
     axes.set(xlim=across, ylim=(-0.6, 3.6), xlabel=below)
     axes.tick_params(axis="y", length=0, labelsize=10)
     axes.hlines(ROWS, *across, color=QUIET, linewidth=1.2)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    plain(axes, edges=("bottom",))
 
 
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "multiple_of": Slider(FIRST, LAST, STEP, value=64, label="multiple_of"),
         "try_all": Toggle(False, label=Text(en="try all", zh="全试一遍")),
     }

@@ -12,8 +12,11 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, layer_norm
-from blocklab.panel.guess import options, you_said
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel.controls import Control
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
+from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.plain import plain
 
 WIDTH, BATCH, DEEPEST = 128, 256, 40
 COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 about every second layer is drawn
@@ -108,8 +111,7 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
     numbers = [values.text(x + 0.06, y - 0.82, "", size=9, color=INK, animated=True, clip_on=True) for x, y in corners]
     sizes.set(xlim=(0, DEEPEST + 1), yscale="log", ylim=(FLOOR, CEILING), xlabel=str(LAYER), title=str(SIZES))
     sizes.set_yticks([1e-12, 1e-8, 1e-4, 1, 1e4, 1e8, 1e12])
-    sizes.grid(axis="y", color=STILL)
-    sizes.spines[["top", "right"]].set_visible(False)
+    plain(sizes, grid="y")
     sizes.axhline(1, color=QUIET, linewidth=0.8)
     (spread,) = sizes.plot([], [], "s--", color=TRUE, markersize=3, label=str(SPREAD), animated=True, zorder=3)
     (gradient,) = sizes.plot([], [], "o-", color=MOVED, markersize=4, label=str(GRADIENT), animated=True, zorder=4)
@@ -156,3 +158,15 @@ def outline(x: Tensor, corner: tuple[float, float], limits: tuple[float, float])
     shape = np.stack([corner[0] + sides, corner[1] - heights], 1)
     ends = [(corner[0] + 0.94, corner[1]), (corner[0] + 0.06, corner[1])]
     return np.concatenate([shape, ends])
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "norm": Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
+        "gain": Slider(0.1, 10, 10**0.1, value=1.0, label=Text(en="weights", zh="权重的大小"), log=True),
+        "depth": Slider(5, DEEPEST, 5, value=20, label=Text(en="layers", zh="层数")),
+        "activation": Choice(ACTIVATIONS, "tanh", label=Text(en="activation", zh="激活函数")),
+    }
+    return Panel(signals_through_layers, size=(10, 4.4), **controls | own)

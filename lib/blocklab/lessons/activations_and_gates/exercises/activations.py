@@ -9,7 +9,9 @@ from torch import Tensor
 
 from blocklab import feed_forward
 from blocklab.checks.case import Advice, Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -51,209 +53,101 @@ def tanh_form(x: Tensor, slope: float, cube: Callable) -> Tensor:
 
 
 GELU_MISTAKES = (
-    Mistake(
-        "root-of-two-missing",
-        {"inner": lambda x: x},
-        Text(
-            en="You take `erf(x)`. The error function belongs to a narrower bell curve: divide x by √2 before `erf`.",
-            zh="你用的是 `erf(x)`。误差函数对应的钟形曲线更窄：应当先把 x 除以 √2，再取 `erf`。",
-        ),
-        "both sides",
+    wrong("root-of-two-missing", inner=lambda x: x).hint(
+        en="You take `erf(x)`. The error function belongs to a narrower bell curve: divide x by √2 before `erf`.",
+        zh="你用的是 `erf(x)`。误差函数对应的钟形曲线更窄：应当先把 x 除以 √2，再取 `erf`。",
     ),
-    Mistake(
-        "root-of-two-multiplied",
-        {"inner": lambda x: x * math.sqrt(2)},
-        Text(
-            en="Inside `erf` you multiply x by √2, which makes the curve twice as steep as it should be. Divide.",
-            zh="在 `erf` 里你把 x 乘以了 √2，曲线的斜率成了应有的两倍。这里应当用除法。",
-        ),
-        "both sides",
+    wrong("root-of-two-multiplied", inner=lambda x: x * math.sqrt(2)).hint(
+        en="Inside `erf` you multiply x by √2, which makes the curve twice as steep as it should be. Divide.",
+        zh="在 `erf` 里你把 x 乘以了 √2，曲线的斜率成了应有的两倍。这里应当用除法。",
     ),
-    Mistake(
-        "two-for-its-root",
-        {"inner": lambda x: x / 2},
-        Text(
-            en="Inside `erf` you divide x by 2. Divide by the root of 2: the bell curve has variance 1.",
-            zh="在 `erf` 里你把 x 除以了 2。应当除以 2 的平方根：那条钟形曲线的方差是 1。",
-        ),
-        "both sides",
+    wrong("two-for-its-root", inner=lambda x: x / 2).hint(
+        en="Inside `erf` you divide x by 2. Divide by the root of 2: the bell curve has variance 1.",
+        zh="在 `erf` 里你把 x 除以了 2。应当除以 2 的平方根：那条钟形曲线的方差是 1。",
     ),
-    Mistake(
-        "other-tail",
-        {"inner": lambda x: -x / math.sqrt(2)},
-        Text(
-            en="You weigh x by the share of the bell curve **above** it: large numbers vanish. The share below lets "
-            "them pass. There is a minus sign too many, or `erfc` stands for `erf`.",
-            zh="你用的权重是钟形曲线在 x **右侧**的面积，大的数因此消失了。应当用左侧的面积，大的数才能通过。"
-            "请检查是不是多了负号，或把 `erf` 写成了 `erfc`。",
-        ),
-        "both sides",
+    wrong("other-tail", inner=lambda x: -x / math.sqrt(2)).hint(
+        en="You weigh x by the share of the bell curve **above** it: large numbers vanish. The share below lets them "
+        "pass. There is a minus sign too many, or `erfc` stands for `erf`.",
+        zh="你用的权重是钟形曲线在 x **右侧**的面积，大的数因此消失了。"
+        "应当用左侧的面积，大的数才能通过。请检查是不是多了负号，或把 `erf` 写成了 `erfc`。",
     ),
-    Mistake(
-        "erfc-for-erf",
-        {"curve": torch.erfc},
-        Text(
-            en="You add 1 to `erfc`, which is already 1 − `erf`. It is `erf` that wants the 1.",
-            zh="你给 `erfc` 加了 1，而它本身就是 1 − `erf`。要加 1 的是 `erf`。",
-        ),
-        "both sides",
+    wrong("erfc-for-erf", curve=torch.erfc).hint(
+        en="You add 1 to `erfc`, which is already 1 − `erf`. It is `erf` that wants the 1.",
+        zh="你给 `erfc` 加了 1，而它本身就是 1 − `erf`。要加 1 的是 `erf`。",
     ),
-    Mistake(
-        "tanh-for-erf",
-        {"curve": torch.tanh},
-        Text(
-            en="You take `tanh` for `erf` and leave the rest as it is. The two curves look alike, but they are not "
-            "equal; even the approximation with `tanh` has a cubic term.",
-            zh="你用 `tanh` 代替了 `erf`，其余照旧。两条曲线看上去相似，却不相等；"
-            "即使是用 `tanh` 的近似公式，里面也还有一个三次项。",
-        ),
-        "both sides",
+    wrong("tanh-for-erf", curve=torch.tanh).hint(
+        en="You take `tanh` for `erf` and leave the rest as it is. The two curves look alike, but they are not equal; "
+        "even the approximation with `tanh` has a cubic term.",
+        zh="你用 `tanh` 代替了 `erf`，其余照旧。"
+        "两条曲线看上去相似，却不相等；即使是用 `tanh` 的近似公式，里面也还有一个三次项。",
     ),
-    Mistake(
-        "one-missing",
-        {"share": lambda curve: curve / 2},
-        Text(
-            en="You halve `erf` but do not add 1 before. `erf` runs from −1 to 1, and a share runs from 0 to 1.",
-            zh="你直接把 `erf` 减半，没有先加 1。`erf` 的取值从 −1 到 1，而权重应当从 0 到 1。",
-        ),
-        "both sides",
+    wrong("one-missing", share=lambda curve: curve / 2).hint(
+        en="You halve `erf` but do not add 1 before. `erf` runs from −1 to 1, and a share runs from 0 to 1.",
+        zh="你直接把 `erf` 减半，没有先加 1。`erf` 的取值从 −1 到 1，而权重应当从 0 到 1。",
     ),
-    Mistake(
-        "half-missing",
-        {"share": lambda curve: 1 + curve},
-        Text(
-            en="You add 1 to `erf` but do not halve the sum, so large numbers are doubled. A share is at most 1.",
-            zh="你给 `erf` 加了 1，却没有减半，大的数因此成了原来的两倍。权重最大只能是 1。",
-        ),
-        "both sides",
+    wrong("half-missing", share=lambda curve: 1 + curve).hint(
+        en="You add 1 to `erf` but do not halve the sum, so large numbers are doubled. A share is at most 1.",
+        zh="你给 `erf` 加了 1，却没有减半，大的数因此成了原来的两倍。权重最大只能是 1。",
     ),
-    Mistake(
-        "curve-alone-halved",
-        {"share": lambda curve: 1 + curve / 2},
-        Text(
-            en="You halve `erf` alone, not the sum with 1. Put the sum in brackets: a share runs from 0 to 1, yours "
-            "from ½ to 1½.",
-            zh="你只把 `erf` 减半，没有把它加 1 之后的和减半。请给这个和加上括号："
-            "权重应当从 0 到 1，你的却从 ½ 到 1½。",
-        ),
-        "both sides",
+    wrong("curve-alone-halved", share=lambda curve: 1 + curve / 2).hint(
+        en="You halve `erf` alone, not the sum with 1. Put the sum in brackets: a share runs from 0 to 1, yours from ½ "
+        "to 1½.",
+        zh="你只把 `erf` 减半，没有把它加 1 之后的和减半。请给这个和加上括号：权重应当从 0 到 1，你的却从 ½ 到 1½。",
     ),
-    Mistake(
-        "erf-is-no-share",
-        {"share": lambda curve: curve},
-        Text(
-            en="You multiply x by `erf` itself, which is negative for negative x: your result is never below 0. Move "
-            "`erf` from −1…1 to 0…1 first.",
-            zh="你直接用 `erf` 乘 x，而 x 为负时它也为负，所以你的结果总是不小于 0。"
-            "请先把 `erf` 的范围从 −1…1 变到 0…1。",
-        ),
-        "both sides",
+    wrong("erf-is-no-share", share=lambda curve: curve).hint(
+        en="You multiply x by `erf` itself, which is negative for negative x: your result is never below 0. Move `erf` "
+        "from −1…1 to 0…1 first.",
+        zh="你直接用 `erf` 乘 x，而 x 为负时它也为负，所以你的结果总是不小于 0。请先把 `erf` 的范围从 −1…1 变到 0…1。",
     ),
-    Mistake(
-        "x-missing",
-        {"weigh": lambda x, share: share},
-        Text(
-            en="You return the share itself, a number from 0 to 1. It is the weight of x: multiply by x.",
-            zh="你返回的是权重本身，即 0 到 1 之间的数。还要用它乘 x。",
-        ),
-        "both sides",
+    wrong("x-missing", weigh=lambda x, share: share).hint(
+        en="You return the share itself, a number from 0 to 1. It is the weight of x: multiply by x.",
+        zh="你返回的是权重本身，即 0 到 1 之间的数。还要用它乘 x。",
     ),
-    Mistake(
-        "density-for-share",
-        lambda x: x * torch.exp(-x.square() / 2) / math.sqrt(2 * math.pi),
-        Text(
-            en="You weigh x by the height of the bell curve at x. Take the area to the left of x.",
-            zh="你用钟形曲线在 x 处的高度作权重。应当用它在 x 左侧的面积。",
-        ),
-        "both sides",
+    wrong("density-for-share", lambda x: x * torch.exp(-x.square() / 2) / math.sqrt(2 * math.pi)).hint(
+        en="You weigh x by the height of the bell curve at x. Take the area to the left of x.",
+        zh="你用钟形曲线在 x 处的高度作权重。应当用它在 x 左侧的面积。",
     ),
-    Mistake(
-        "tanh-approximation",
-        lambda x: F.gelu(x, approximate="tanh"),
-        Text(
-            en="This is the approximation of GELU with `tanh`, at most 0.0005 off. GPT-2 uses it; here the exact one "
-            "is wanted, with `erf`.",
-            zh="这是用 `tanh` 近似的 GELU，误差不超过 0.0005，GPT-2 用的就是它。这里要的是用 `erf` 的精确形式。",
-        ),
-        "both sides",
+    wrong("tanh-approximation", lambda x: F.gelu(x, approximate="tanh")).hint(
+        en="This is the approximation of GELU with `tanh`, at most 0.0005 off. GPT-2 uses it; here the exact one is "
+        "wanted, with `erf`.",
+        zh="这是用 `tanh` 近似的 GELU，误差不超过 0.0005，GPT-2 用的就是它。这里要的是用 `erf` 的精确形式。",
     ),
-    Mistake(
-        "tanh-approximation-without-root",
-        lambda x: tanh_form(x, 1.0, lambda x: 0.044715 * x**3),
-        Text(
-            en="This is the approximation with `tanh`, and its factor √(2/π) is missing. Here the exact form is "
-            "wanted, with `erf`.",
-            zh="这是用 `tanh` 的近似，还漏了系数 √(2/π)。这里要的是用 `erf` 的精确形式。",
-        ),
-        "both sides",
+    wrong("tanh-approximation-without-root", lambda x: tanh_form(x, 1.0, lambda x: 0.044715 * x**3)).hint(
+        en="This is the approximation with `tanh`, and its factor √(2/π) is missing. Here the exact form is wanted, "
+        "with `erf`.",
+        zh="这是用 `tanh` 的近似，还漏了系数 √(2/π)。这里要的是用 `erf` 的精确形式。",
     ),
-    Mistake(
-        "tanh-approximation-without-cube",
-        lambda x: tanh_form(x, math.sqrt(2 / math.pi), torch.zeros_like),
-        Text(
-            en="This is the approximation with `tanh`, and its cubic term is missing. Here the exact form is wanted, "
-            "with `erf`.",
-            zh="这是用 `tanh` 的近似，还漏了三次项。这里要的是用 `erf` 的精确形式。",
-        ),
-        "both sides",
+    wrong("tanh-approximation-without-cube", lambda x: tanh_form(x, math.sqrt(2 / math.pi), torch.zeros_like)).hint(
+        en="This is the approximation with `tanh`, and its cubic term is missing. Here the exact form is wanted, with "
+        "`erf`.",
+        zh="这是用 `tanh` 的近似，还漏了三次项。这里要的是用 `erf` 的精确形式。",
     ),
-    Mistake(
-        "quick-gelu",
-        lambda x: x * torch.sigmoid(1.702 * x),
-        Text(
-            en="This is `x · sigmoid(1.702 x)`, a rough stand-in for GELU that CLIP uses: at −1 it gives −0.1542, and "
-            "GELU gives −0.1587.",
-            zh="这是 `x · sigmoid(1.702 x)`，即 GELU 的一种粗略近似，CLIP 用的就是它：在 −1 处它得 −0.1542，"
-            "而 GELU 得 −0.1587。",
-        ),
-        "both sides",
+    wrong("quick-gelu", lambda x: x * torch.sigmoid(1.702 * x)).hint(
+        en="This is `x · sigmoid(1.702 x)`, a rough stand-in for GELU that CLIP uses: at −1 it gives −0.1542, and GELU "
+        "gives −0.1587.",
+        zh="这是 `x · sigmoid(1.702 x)`，"
+        "即 GELU 的一种粗略近似，CLIP 用的就是它：在 −1 处它得 −0.1542，而 GELU 得 −0.1587。",
     ),
-    Mistake(
-        "silu-for-gelu",
-        F.silu,
-        Text(
-            en="This is SiLU: you weigh x by its sigmoid. At −1 it gives −0.2689, and GELU gives −0.1587.",
-            zh="这是 SiLU：你用 x 的 sigmoid 作权重。在 −1 处它得 −0.2689，而 GELU 得 −0.1587。",
-        ),
-        "both sides",
+    wrong("silu-for-gelu", F.silu).hint(
+        en="This is SiLU: you weigh x by its sigmoid. At −1 it gives −0.2689, and GELU gives −0.1587.",
+        zh="这是 SiLU：你用 x 的 sigmoid 作权重。在 −1 处它得 −0.2689，而 GELU 得 −0.1587。",
     ),
-    Mistake(
-        "relu-for-gelu",
-        F.relu,
-        Text(
-            en="This is ReLU: every negative number becomes 0. GELU lets a little of them pass and has no corner.",
-            zh="这是 ReLU：负数一律变成 0。GELU 会让负数通过一点点，而且曲线没有折角。",
-        ),
-        "both sides",
+    wrong("relu-for-gelu", F.relu).hint(
+        en="This is ReLU: every negative number becomes 0. GELU lets a little of them pass and has no corner.",
+        zh="这是 ReLU：负数一律变成 0。GELU 会让负数通过一点点，而且曲线没有折角。",
     ),
-    Mistake(
-        "softplus-for-gelu",
-        F.softplus,
-        Text(
-            en="This is softplus, `log(1 + exp(x))`: it is never below 0 and gives 0.6931 at 0. GELU gives 0 there.",
-            zh="这是 softplus，即 `log(1 + exp(x))`：它总是大于 0，在 0 处得 0.6931。GELU 在那里得 0。",
-        ),
-        "both sides",
+    wrong("softplus-for-gelu", F.softplus).hint(
+        en="This is softplus, `log(1 + exp(x))`: it is never below 0 and gives 0.6931 at 0. GELU gives 0 there.",
+        zh="这是 softplus，即 `log(1 + exp(x))`：它总是大于 0，在 0 处得 0.6931。GELU 在那里得 0。",
     ),
-    Mistake(
-        "sigmoid-for-gelu",
-        torch.sigmoid,
-        Text(
-            en="This is the sigmoid of x, a number from 0 to 1. GELU is x times a share, and the share comes from "
-            "`erf`.",
-            zh="这是 x 的 sigmoid，即 0 到 1 之间的数。GELU 是 x 乘以一个权重，而这个权重由 `erf` 得到。",
-        ),
-        "both sides",
+    wrong("sigmoid-for-gelu", torch.sigmoid).hint(
+        en="This is the sigmoid of x, a number from 0 to 1. GELU is x times a share, and the share comes from `erf`.",
+        zh="这是 x 的 sigmoid，即 0 到 1 之间的数。GELU 是 x 乘以一个权重，而这个权重由 `erf` 得到。",
     ),
-    Mistake(
-        "x-times-tanh",
-        lambda x: x * torch.tanh(x),
-        Text(
-            en="You weigh x by `tanh(x)`, which turns negative numbers positive. The weight of GELU lies between 0 and "
-            "1 and comes from `erf`.",
-            zh="你用 `tanh(x)` 作权重，负数因此变成了正数。GELU 的权重在 0 到 1 之间，由 `erf` 得到。",
-        ),
-        "both sides",
+    wrong("x-times-tanh", lambda x: x * torch.tanh(x)).hint(
+        en="You weigh x by `tanh(x)`, which turns negative numbers positive. The weight of GELU lies between 0 and 1 "
+        "and comes from `erf`.",
+        zh="你用 `tanh(x)` 作权重，负数因此变成了正数。GELU 的权重在 0 到 1 之间，由 `erf` 得到。",
     ),
 )
 
@@ -308,171 +202,83 @@ def times_beta(x: Tensor, gate: Tensor, beta: float | Tensor) -> Tensor:
 
 
 SWISH_MISTAKES = (
-    Mistake(
-        "beta-ignored",
-        {"slope": no_slope},
-        Text(
-            en="`beta` has no effect: what you computed is SiLU, which is Swish with β = 1. Inside the sigmoid stands "
-            "βx.",
-            zh="`beta` 没有起作用：你算的是 SiLU，也就是 β = 1 时的 Swish。sigmoid 里面应当是 βx。",
-        ),
-        "steep",
+    wrong("beta-ignored", slope=no_slope).hint(
+        en="`beta` has no effect: what you computed is SiLU, which is Swish with β = 1. Inside the sigmoid stands βx.",
+        zh="`beta` 没有起作用：你算的是 SiLU，也就是 β = 1 时的 Swish。sigmoid 里面应当是 βx。",
     ),
-    Mistake(
-        "beta-outside",
-        {"slope": no_slope, "weigh": times_beta},
-        Text(
-            en="β stands before the product and only changes its size. It belongs inside the sigmoid, where it changes "
-            "how steep that is.",
-            zh="β 乘在了结果上，只改变它的大小。β 应当在 sigmoid 里面，改变曲线的陡峭程度。",
-        ),
-        "steep",
+    wrong("beta-outside", slope=no_slope, weigh=times_beta).hint(
+        en="β stands before the product and only changes its size. It belongs inside the sigmoid, where it changes how "
+        "steep that is.",
+        zh="β 乘在了结果上，只改变它的大小。β 应当在 sigmoid 里面，改变曲线的陡峭程度。",
     ),
-    Mistake(
-        "beta-inside-and-outside",
-        {"weigh": times_beta},
-        Text(
-            en="β is applied twice, inside the sigmoid and before the product, as in `silu(beta * x)`. It belongs "
-            "inside the sigmoid only.",
-            zh="β 用了两次：sigmoid 里面一次，外面又乘一次，例如写成了 `silu(beta * x)`。它只应当出现在 sigmoid 里面。",
-        ),
-        "steep",
+    wrong("beta-inside-and-outside", weigh=times_beta).hint(
+        en="β is applied twice, inside the sigmoid and before the product, as in `silu(beta * x)`. It belongs inside "
+        "the sigmoid only.",
+        zh="β 用了两次：sigmoid 里面一次，外面又乘一次，例如写成了 `silu(beta * x)`。它只应当出现在 sigmoid 里面。",
     ),
-    Mistake(
-        "beta-divides",
-        {"slope": lambda x, beta: x / beta},
-        Text(
-            en="You divide by β inside the sigmoid, so a larger β makes the curve flatter. Multiply.",
-            zh="在 sigmoid 里你除以了 β，于是 β 越大，曲线反而越平缓。应当相乘。",
-        ),
-        "steep",
+    wrong("beta-divides", slope=lambda x, beta: x / beta).hint(
+        en="You divide by β inside the sigmoid, so a larger β makes the curve flatter. Multiply.",
+        zh="在 sigmoid 里你除以了 β，于是 β 越大，曲线反而越平缓。应当相乘。",
     ),
-    Mistake(
-        "beta-added",
-        {"slope": lambda x, beta: x + beta},
-        Text(
-            en="You add β to x inside the sigmoid, which moves the curve aside. β is a factor of x.",
-            zh="在 sigmoid 里你把 β 加到了 x 上，这会让曲线左右移动。β 应当与 x 相乘。",
-        ),
-        "both sides",
+    wrong("beta-added", slope=lambda x, beta: x + beta).hint(
+        en="You add β to x inside the sigmoid, which moves the curve aside. β is a factor of x.",
+        zh="在 sigmoid 里你把 β 加到了 x 上，这会让曲线左右移动。β 应当与 x 相乘。",
     ),
-    Mistake(
-        "beta-hard-coded",
-        {"slope": lambda x, beta: 1.702 * x},
-        Text(
-            en="You use 1.702 whatever `beta` is given: that is the stand-in for GELU. Use the argument.",
-            zh="不论传入的 `beta` 是多少，你都用 1.702：那个数是用来近似 GELU 的。请使用传入的参数。",
-        ),
-        "steep",
+    wrong("beta-hard-coded", slope=lambda x, beta: 1.702 * x).hint(
+        en="You use 1.702 whatever `beta` is given: that is the stand-in for GELU. Use the argument.",
+        zh="不论传入的 `beta` 是多少，你都用 1.702：那个数是用来近似 GELU 的。请使用传入的参数。",
+        shows="steep",
     ),
-    Mistake(
-        "sign-of-the-exponent",
-        {"slope": lambda x, beta: -beta * x},
-        Text(
-            en="Your weight falls where it should rise: large numbers vanish and negative ones pass. The exponent in "
-            "`1 / (1 + exp(…))` is negative.",
-            zh="你的权重升降反了：大的数消失了，负数反而通过。`1 / (1 + exp(…))` 里的指数应当带负号。",
-        ),
-        "both sides",
+    wrong("sign-of-the-exponent", slope=lambda x, beta: -beta * x).hint(
+        en="Your weight falls where it should rise: large numbers vanish and negative ones pass. The exponent in `1 / "
+        "(1 + exp(…))` is negative.",
+        zh="你的权重升降反了：大的数消失了，负数反而通过。`1 / (1 + exp(…))` 里的指数应当带负号。",
     ),
-    Mistake(
-        "tanh-for-sigmoid",
-        {"gate": torch.tanh},
-        Text(
-            en="You weigh x by `tanh`, which runs from −1 to 1 and turns negative numbers positive. The sigmoid runs "
-            "from 0 to 1.",
-            zh="你用 `tanh` 作权重，它的取值从 −1 到 1，负数因此变成了正数。sigmoid 的取值从 0 到 1。",
-        ),
-        "both sides",
+    wrong("tanh-for-sigmoid", gate=torch.tanh).hint(
+        en="You weigh x by `tanh`, which runs from −1 to 1 and turns negative numbers positive. The sigmoid runs from "
+        "0 to 1.",
+        zh="你用 `tanh` 作权重，它的取值从 −1 到 1，负数因此变成了正数。sigmoid 的取值从 0 到 1。",
     ),
-    Mistake(
-        "hard-sigmoid",
-        {"gate": F.hardsigmoid},
-        Text(
-            en="Your weight is the hard sigmoid, made of straight pieces. MobileNetV3 uses it (hard-swish); Swish has "
-            "the smooth one.",
-            zh="你的权重是由直线段拼成的 hard sigmoid。MobileNetV3 用的就是它（hard-swish）；"
-            "Swish 用的是光滑的 sigmoid。",
-        ),
-        "both sides",
+    wrong("hard-sigmoid", gate=F.hardsigmoid).hint(
+        en="Your weight is the hard sigmoid, made of straight pieces. MobileNetV3 uses it (hard-swish); Swish has the "
+        "smooth one.",
+        zh="你的权重是由直线段拼成的 hard sigmoid。MobileNetV3 用的就是它（hard-swish）；Swish 用的是光滑的 sigmoid。",
     ),
-    Mistake(
-        "normal-share-for-sigmoid",
-        {"gate": lambda z: to_share(torch.erf(over_root_of_two(z)))},
-        Text(
-            en="Your weight comes from the bell curve, as in GELU: at −1, with β = 1, that gives −0.1587. Swish has "
-            "the sigmoid and gives −0.2689.",
-            zh="你的权重来自钟形曲线，那是 GELU：β = 1 时，在 −1 处得 −0.1587。Swish 用的是 sigmoid，得 −0.2689。",
-        ),
-        "both sides",
+    wrong("normal-share-for-sigmoid", gate=lambda z: to_share(torch.erf(over_root_of_two(z)))).hint(
+        en="Your weight comes from the bell curve, as in GELU: at −1, with β = 1, that gives −0.1587. Swish has the "
+        "sigmoid and gives −0.2689.",
+        zh="你的权重来自钟形曲线，那是 GELU：β = 1 时，在 −1 处得 −0.1587。Swish 用的是 sigmoid，得 −0.2689。",
     ),
-    Mistake(
-        "softmax-for-sigmoid",
-        {"gate": lambda z: z.softmax(-1)},
-        Text(
-            en="You take the softmax over the last axis: the weights of a row share one sum, so each number depends on "
-            "its neighbours. The sigmoid looks at one number at a time.",
-            zh="你沿最后一个轴取了 softmax：一行的权重加起来是定值，于是每个数都受同一行其他数的影响。"
-            "sigmoid 每次只看一个数。",
-        ),
-        "both sides",
+    wrong("softmax-for-sigmoid", gate=lambda z: z.softmax(-1)).hint(
+        en="You take the softmax over the last axis: the weights of a row share one sum, so each number depends on its "
+        "neighbours. The sigmoid looks at one number at a time.",
+        zh="你沿最后一个轴取了 softmax：一行的权重加起来是定值，于是每个数都受同一行其他数的影响。"
+        "sigmoid 每次只看一个数。",
     ),
-    Mistake(
-        "one-plus-missing",
-        {"gate": torch.exp},
-        Text(
-            en="Your weight is `exp(βx)`, which grows without limit. In the sigmoid the divisor has a `1 +`.",
-            zh="你的权重是 `exp(βx)`，会无限增大。sigmoid 的分母里还有 `1 +`，权重才有上限。",
-        ),
-        "both sides",
+    wrong("one-plus-missing", gate=torch.exp).hint(
+        en="Your weight is `exp(βx)`, which grows without limit. In the sigmoid the divisor has a `1 +`.",
+        zh="你的权重是 `exp(βx)`，会无限增大。sigmoid 的分母里还有 `1 +`，权重才有上限。",
     ),
-    Mistake(
-        "sigmoid-alone",
-        {"weigh": lambda x, gate, beta: gate},
-        Text(
-            en="You return the sigmoid itself. It is the weight of x: multiply by x.",
-            zh="你返回的是 sigmoid 本身。它只是权重，还要乘以 x。",
-        ),
-        "both sides",
+    wrong("sigmoid-alone", weigh=lambda x, gate, beta: gate).hint(
+        en="You return the sigmoid itself. It is the weight of x: multiply by x.",
+        zh="你返回的是 sigmoid 本身。它只是权重，还要乘以 x。",
     ),
-    Mistake(
-        "added-to-the-sigmoid",
-        {"weigh": lambda x, gate, beta: x + gate},
-        Text(
-            en="You add x and its sigmoid. The sigmoid is a weight: multiply.",
-            zh="你把 x 和它的 sigmoid 相加了。sigmoid 是权重，应当相乘。",
-        ),
-        "both sides",
+    wrong("added-to-the-sigmoid", weigh=lambda x, gate, beta: x + gate).hint(
+        en="You add x and its sigmoid. The sigmoid is a weight: multiply.",
+        zh="你把 x 和它的 sigmoid 相加了。sigmoid 是权重，应当相乘。",
     ),
-    Mistake(
-        "mish-for-swish",
-        lambda x, beta=1.0: x * torch.tanh(F.softplus(beta * x)),
-        Text(
-            en="This is Mish, `x · tanh(softplus(x))`, a relative of Swish. Here the weight is the plain sigmoid.",
-            zh="这是 Mish，即 `x · tanh(softplus(x))`，与 Swish 相近。这里的权重就是 sigmoid。",
-        ),
-        "both sides",
+    wrong("mish-for-swish", lambda x, beta=1.0: x * torch.tanh(F.softplus(beta * x))).hint(
+        en="This is Mish, `x · tanh(softplus(x))`, a relative of Swish. Here the weight is the plain sigmoid.",
+        zh="这是 Mish，即 `x · tanh(softplus(x))`，与 Swish 相近。这里的权重就是 sigmoid。",
     ),
-    Mistake(
-        "relu-for-swish",
-        lambda x, beta=1.0: F.relu(x),
-        Text(
-            en="This is ReLU, which Swish becomes only for very large β. With β = 1 a little of a negative number "
-            "passes.",
-            zh="这是 ReLU，只有 β 非常大时 Swish 才接近它。β = 1 时，负数还能通过一点点。",
-        ),
-        "both sides",
+    wrong("relu-for-swish", lambda x, beta=1.0: F.relu(x)).hint(
+        en="This is ReLU, which Swish becomes only for very large β. With β = 1 a little of a negative number passes.",
+        zh="这是 ReLU，只有 β 非常大时 Swish 才接近它。β = 1 时，负数还能通过一点点。",
     ),
-    Mistake(
-        "softplus-for-swish",
-        lambda x, beta=1.0: F.softplus(x, beta),
-        Text(
-            en="This is softplus, the logarithm of 1 + `exp(βx)` over β. It is never below 0, and Swish is: it is x "
-            "times a sigmoid.",
-            zh="这是 softplus，即 1 + `exp(βx)` 的对数除以 β。它总是大于 0，而 Swish 可以是负数："
-            "Swish 是 x 乘以 sigmoid。",
-        ),
-        "both sides",
+    wrong("softplus-for-swish", lambda x, beta=1.0: F.softplus(x, beta)).hint(
+        en="This is softplus, the logarithm of 1 + `exp(βx)` over β. It is never below 0, and Swish is: it is x times "
+        "a sigmoid.",
+        zh="这是 softplus，即 1 + `exp(βx)` 的对数除以 β。它总是大于 0，而 Swish 可以是负数：Swish 是 x 乘以 sigmoid。",
     ),
 )
 
@@ -545,10 +351,6 @@ SWISH = Exercise(
 # glu: the second half of an axis is the gate of the first
 
 
-def given(dim: int) -> int:
-    return dim
-
-
 def value_and_gate(x: Tensor, dim: int) -> tuple[Tensor, ...]:
     return x.chunk(2, dim)
 
@@ -576,185 +378,88 @@ def every_other(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 GLU_MISTAKES = (
-    Mistake(
-        "dim-ignored",
-        {"along": lambda dim: -1},
-        Text(
-            en="You always halve the last axis. Halve the axis that `dim` names.",
-            zh="你总是把最后一个轴分成两半。应当分的是 `dim` 指定的轴。",
-        ),
-        "another axis",
+    wrong("dim-ignored", along=lambda dim: -1).hint(
+        en="You always halve the last axis. Halve the axis that `dim` names.",
+        zh="你总是把最后一个轴分成两半。应当分的是 `dim` 指定的轴。",
     ),
-    Mistake(
-        "first-axis",
-        {"along": lambda dim: 0},
-        Text(
-            en="You halve axis 0, as `chunk(2)` and `split` do when no axis is given. Pass `dim` on.",
-            zh="你把轴 0 分成了两半：不指明轴时，`chunk(2)` 和 `split` 就是这样。请把 `dim` 传进去。",
-        ),
-        "rows",
+    wrong("first-axis", along=lambda dim: 0).hint(
+        en="You halve axis 0, as `chunk(2)` and `split` do when no axis is given. Pass `dim` on.",
+        zh="你把轴 0 分成了两半：不指明轴时，`chunk(2)` 和 `split` 就是这样。请把 `dim` 传进去。",
     ),
-    Mistake(
-        "gate-is-the-first-half",
-        {"halves": lambda x, dim: x.chunk(2, dim)[::-1]},
-        Text(
-            en="You take the first half for the gate, as Shazeer's paper does. In torch the **second** half is the "
-            "gate: with the wrong one, copied weights silently give other results.",
-            zh="你把前一半当作门，Shazeer 的论文就是这样。但在 torch 里，**后**一半才是门：弄反了不会报错，"
-            "照搬来的权重却会算出别的结果。",
-        ),
-        "rows",
+    wrong("gate-is-the-first-half", halves=lambda x, dim: x.chunk(2, dim)[::-1]).hint(
+        en="You take the first half for the gate, as Shazeer's paper does. In torch the **second** half is the gate: "
+        "with the wrong one, copied weights silently give other results.",
+        zh="你把前一半当作门，Shazeer 的论文就是这样。"
+        "但在 torch 里，**后**一半才是门：弄反了不会报错，照搬来的权重却会算出别的结果。",
     ),
-    Mistake(
-        "every-other",
-        {"halves": every_other},
-        Text(
-            en="You take every other number for the gate. The gate is the second half of the axis, in one piece.",
-            zh="你隔一个数取一个作为门。门应当是这个轴上连续的后一半。",
-        ),
-        "rows",
+    wrong("every-other", halves=every_other).hint(
+        en="You take every other number for the gate. The gate is the second half of the axis, in one piece.",
+        zh="你隔一个数取一个作为门。门应当是这个轴上连续的后一半。",
     ),
-    Mistake(
-        "pieces-of-two",
-        {"halves": lambda x, dim: x.split(2, dim)},
-        Text(
-            en="You cut the axis into pieces of length 2, which is right only when its length is 4. `split` wants the "
-            "length of a piece, `chunk` the number of pieces.",
-            zh="你把轴切成了长度为 2 的小段，只有轴长为 4 时才碰巧正确。`split` 的参数是每段的长度，"
-            "`chunk` 的参数是段数。",
-        ),
-        "six features",
+    wrong("pieces-of-two", halves=lambda x, dim: x.split(2, dim)).hint(
+        en="You cut the axis into pieces of length 2, which is right only when its length is 4. `split` wants the "
+        "length of a piece, `chunk` the number of pieces.",
+        zh="你把轴切成了长度为 2 的小段，只有轴长为 4 时才碰巧正确。`split` 的参数是每段的长度，`chunk` 的参数是段数。",
     ),
-    Mistake(
-        "not-halved",
-        {"halves": lambda x, dim: (x, x)},
-        Text(
-            en="Every number is its own gate: that is SiLU, and nothing gets shorter. One half of the axis is the gate "
-            "of the other.",
-            zh="你让每个数做自己的门：那是 SiLU，长度也没有变短。应当用轴的一半作为另一半的门。",
-        ),
-        "rows",
+    wrong("not-halved", halves=lambda x, dim: (x, x)).hint(
+        en="Every number is its own gate: that is SiLU, and nothing gets shorter. One half of the axis is the gate of "
+        "the other.",
+        zh="你让每个数做自己的门：那是 SiLU，长度也没有变短。应当用轴的一半作为另一半的门。",
     ),
-    Mistake(
-        "swiglu-for-glu",
-        {"opened": F.silu},
-        Text(
-            en="Your gate goes through SiLU: that is SwiGLU. GLU, the original, has the sigmoid.",
-            zh="你的门经过的是 SiLU：那是 SwiGLU。最初的 GLU 用的是 sigmoid。",
-        ),
-        "rows",
+    wrong("swiglu-for-glu", opened=F.silu).hint(
+        en="Your gate goes through SiLU: that is SwiGLU. GLU, the original, has the sigmoid.",
+        zh="你的门经过的是 SiLU：那是 SwiGLU。最初的 GLU 用的是 sigmoid。",
     ),
-    Mistake(
-        "geglu-for-glu",
-        {"opened": F.gelu},
-        Text(
-            en="Your gate goes through GELU: that is GEGLU. GLU has the sigmoid.",
-            zh="你的门经过的是 GELU：那是 GEGLU。GLU 用的是 sigmoid。",
-        ),
-        "rows",
+    wrong("geglu-for-glu", opened=F.gelu).hint(
+        en="Your gate goes through GELU: that is GEGLU. GLU has the sigmoid.",
+        zh="你的门经过的是 GELU：那是 GEGLU。GLU 用的是 sigmoid。",
     ),
-    Mistake(
-        "reglu-for-glu",
-        {"opened": F.relu},
-        Text(
-            en="Your gate goes through ReLU: that is ReGLU. GLU has the sigmoid.",
-            zh="你的门经过的是 ReLU：那是 ReGLU。GLU 用的是 sigmoid。",
-        ),
-        "rows",
+    wrong("reglu-for-glu", opened=F.relu).hint(
+        en="Your gate goes through ReLU: that is ReGLU. GLU has the sigmoid.",
+        zh="你的门经过的是 ReLU：那是 ReGLU。GLU 用的是 sigmoid。",
     ),
-    Mistake(
-        "gate-not-activated",
-        {"opened": lambda gate: gate},
-        Text(
-            en="You multiply the two halves as they are: that is the bilinear unit. The gate goes through the sigmoid "
-            "first.",
-            zh="你把两半直接相乘：那是双线性单元。门要先经过 sigmoid。",
-        ),
-        "rows",
+    wrong("gate-not-activated", opened=lambda gate: gate).hint(
+        en="You multiply the two halves as they are: that is the bilinear unit. The gate goes through the sigmoid "
+        "first.",
+        zh="你把两半直接相乘：那是双线性单元。门要先经过 sigmoid。",
     ),
-    Mistake(
-        "tanh-for-sigmoid",
-        {"opened": torch.tanh},
-        Text(
-            en="Your gate goes through `tanh` and can turn a sign round. The sigmoid stays between 0 and 1: closed or "
-            "open.",
-            zh="你的门经过的是 `tanh`，可能把符号反过来。sigmoid 在 0 和 1 之间：从关到开。",
-        ),
-        "rows",
+    wrong("tanh-for-sigmoid", opened=torch.tanh).hint(
+        en="Your gate goes through `tanh` and can turn a sign round. The sigmoid stays between 0 and 1: closed or "
+        "open.",
+        zh="你的门经过的是 `tanh`，可能把符号反过来。sigmoid 在 0 和 1 之间：从关到开。",
     ),
-    Mistake(
-        "softmax-for-sigmoid",
-        {"opened": lambda gate: gate.softmax(-1)},
-        Text(
-            en="Your gate goes through a softmax, so its numbers compete for one sum. With the sigmoid each opens or "
-            "closes by itself.",
-            zh="你的门经过的是 softmax：各个数加起来是定值，一个大了，别的就小。用 sigmoid 时，每个数各管各的开关。",
-        ),
-        "rows",
+    wrong("softmax-for-sigmoid", opened=lambda gate: gate.softmax(-1)).hint(
+        en="Your gate goes through a softmax, so its numbers compete for one sum. With the sigmoid each opens or "
+        "closes by itself.",
+        zh="你的门经过的是 softmax：各个数加起来是定值，一个大了，别的就小。用 sigmoid 时，每个数各管各的开关。",
     ),
-    Mistake(
-        "added",
-        {"join": lambda value, gate, opened: value + opened(gate)},
-        Text(
-            en="You add the gate to the value. A gate multiplies: it decides how much of the value passes.",
-            zh="你把门加到了值上。门应当与值逐元素相乘，由它决定值能通过多少。",
-        ),
-        "rows",
+    wrong("added", join=lambda value, gate, opened: value + opened(gate)).hint(
+        en="You add the gate to the value. A gate multiplies: it decides how much of the value passes.",
+        zh="你把门加到了值上。门应当与值逐元素相乘，由它决定值能通过多少。",
     ),
-    Mistake(
-        "value-alone",
-        {"join": lambda value, gate, opened: value},
-        Text(
-            en="You return one half as it is; the gate has no part in it. Multiply by the opened gate.",
-            zh="你原样返回了其中一半，门没有起作用。还要乘以激活后的门。",
-        ),
-        "rows",
+    wrong("value-alone", join=lambda value, gate, opened: value).hint(
+        en="You return one half as it is; the gate has no part in it. Multiply by the opened gate.",
+        zh="你原样返回了其中一半，门没有起作用。还要乘以激活后的门。",
     ),
-    Mistake(
-        "gate-alone",
-        {"join": lambda value, gate, opened: opened(gate)},
-        Text(
-            en="You return the opened gate alone. Multiply the other half by it.",
-            zh="你只返回了激活后的门。还要用它乘另一半。",
-        ),
-        "rows",
+    wrong("gate-alone", join=lambda value, gate, opened: opened(gate)).hint(
+        en="You return the opened gate alone. Multiply the other half by it.",
+        zh="你只返回了激活后的门。还要用它乘另一半。",
     ),
-    Mistake(
-        "product-activated",
-        {"join": lambda value, gate, opened: opened(value * gate)},
-        Text(
-            en="You multiply first and activate the product. Only the gate is activated, and then it multiplies.",
-            zh="你先相乘，再激活乘积。只有门需要激活，激活之后再相乘。",
-        ),
-        "rows",
+    wrong("product-activated", join=lambda value, gate, opened: opened(value * gate)).hint(
+        en="You multiply first and activate the product. Only the gate is activated, and then it multiplies.",
+        zh="你先相乘，再激活乘积。只有门需要激活，激活之后再相乘。",
     ),
-    Mistake(
-        "both-activated",
-        {"join": lambda value, gate, opened: opened(value) * opened(gate)},
-        Text(
-            en="You activate both halves. The value stays as it is.",
-            zh="你把两半都激活了。值的那一半应当保持不变。",
-        ),
-        "rows",
+    wrong("both-activated", join=lambda value, gate, opened: opened(value) * opened(gate)).hint(
+        en="You activate both halves. The value stays as it is.", zh="你把两半都激活了。值的那一半应当保持不变。"
     ),
-    Mistake(
-        "tanh-of-the-value",
-        {"join": lambda value, gate, opened: value.tanh() * opened(gate)},
-        Text(
-            en="The value goes through `tanh`, as in WaveNet and in an LSTM. In GLU it stays linear, so that its "
-            "gradient does not vanish.",
-            zh="值的那一半经过了 `tanh`，WaveNet 和 LSTM 就是这样。在 GLU 里，值保持线性，梯度才不会消失。",
-        ),
-        "rows",
+    wrong("tanh-of-the-value", join=lambda value, gate, opened: value.tanh() * opened(gate)).hint(
+        en="The value goes through `tanh`, as in WaveNet and in an LSTM. In GLU it stays linear, so that its gradient "
+        "does not vanish.",
+        zh="值的那一半经过了 `tanh`，WaveNet 和 LSTM 就是这样。在 GLU 里，值保持线性，梯度才不会消失。",
     ),
-    Mistake(
-        "gate-times-its-own-activation",
-        {"join": lambda value, gate, opened: gate * opened(gate)},
-        Text(
-            en="You multiply the activated gate by the gate again. It is the other half that it multiplies.",
-            zh="你用激活后的门又乘了门自己。它要乘的是另一半。",
-        ),
-        "rows",
+    wrong("gate-times-its-own-activation", join=lambda value, gate, opened: gate * opened(gate)).hint(
+        en="You multiply the activated gate by the gate again. It is the other half that it multiplies.",
+        zh="你用激活后的门又乘了门自己。它要乘的是另一半。",
     ),
 )
 

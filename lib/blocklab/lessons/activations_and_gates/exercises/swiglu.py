@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from blocklab.checks.case import Advice, Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import CannotBeSaid, load_weights
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -56,45 +57,25 @@ def three_linear_layers(module: nn.Module, _exercise: Exercise, arguments: dict[
 
 
 ROLES_MISTAKES = (
-    Mistake(
-        "w3-is-the-gate",
-        {"roles": lambda w1, w2, w3: (w3, w1, w2)},
-        Text(
-            en="SiLU stands on the branch of w3. Here `w1` is the gate, as in Meta's code; other code has it the other "
-            "way round, so look before you copy weights.",
-            zh="SiLU 用在了 w3 那一支上。这里的门是 `w1`，与 Meta 的代码一致；"
-            "别的代码可能相反，照搬权重之前请先看清楚。",
-        ),
-        "one token",
+    wrong("w3-is-the-gate", roles=lambda w1, w2, w3: (w3, w1, w2)).hint(
+        en="SiLU stands on the branch of w3. Here `w1` is the gate, as in Meta's code; other code has it the other way "
+        "round, so look before you copy weights.",
+        zh="SiLU 用在了 w3 那一支上。这里的门是 `w1`，与 Meta 的代码一致；别的代码可能相反，照搬权重之前请先看清楚。",
     ),
-    Mistake(
-        "matrices-in-order",
-        {"roles": lambda w1, w2, w3: (w1, w2, w3)},
-        Text(
-            en="You take the matrices in the order gate, value, way back. Here `w2` leads back to d and `w3` to the "
-            "value. Only square matrices let this pass without an error.",
-            zh="你是按门、值、变回 d 个数的顺序使用三个矩阵的。这里变回 d 个数用 `w2`，算值用 `w3`。"
-            "只有三个都是方阵，才会不报错而算出错的结果。",
-        ),
-        "square",
+    wrong("matrices-in-order", roles=lambda w1, w2, w3: (w1, w2, w3)).hint(
+        en="You take the matrices in the order gate, value, way back. Here `w2` leads back to d and `w3` to the value. "
+        "Only square matrices let this pass without an error.",
+        zh="你是按门、值、变回 d 个数的顺序使用三个矩阵的。"
+        "这里变回 d 个数用 `w2`，算值用 `w3`。只有三个都是方阵，才会不报错而算出错的结果。",
+        shows="square",
     ),
-    Mistake(
-        "w3-unused",
-        {"roles": lambda w1, w2, w3: (w1, w1, w2)},
-        Text(
-            en="Both branches use `w1`, and `w3` is not used at all. The value has a matrix of its own.",
-            zh="两支用的都是 `w1`，`w3` 根本没有用到。值的那一支应当有自己的矩阵。",
-        ),
-        "one token",
+    wrong("w3-unused", roles=lambda w1, w2, w3: (w1, w1, w2)).hint(
+        en="Both branches use `w1`, and `w3` is not used at all. The value has a matrix of its own.",
+        zh="两支用的都是 `w1`，`w3` 根本没有用到。值的那一支应当有自己的矩阵。",
     ),
-    Mistake(
-        "w1-unused",
-        {"roles": lambda w1, w2, w3: (w3, w3, w2)},
-        Text(
-            en="Both branches use `w3`, and `w1` is not used at all. The gate has a matrix of its own.",
-            zh="两支用的都是 `w3`，`w1` 根本没有用到。门的那一支应当有自己的矩阵。",
-        ),
-        "one token",
+    wrong("w1-unused", roles=lambda w1, w2, w3: (w3, w3, w2)).hint(
+        en="Both branches use `w3`, and `w1` is not used at all. The gate has a matrix of its own.",
+        zh="两支用的都是 `w3`，`w1` 根本没有用到。门的那一支应当有自己的矩阵。",
     ),
 )
 
@@ -104,192 +85,96 @@ def untransposed(x: Tensor, w: Tensor) -> Tensor:
 
 
 PROJECTION_MISTAKES = (
-    Mistake(
-        "matrices-not-transposed",
-        {"project": untransposed, "descend": untransposed},
-        Text(
-            en="You multiply by the matrices as they are. They lie as in `nn.Linear`, `(out, in)`: transpose them, or "
-            "use `F.linear`. Only square matrices let this pass without an error.",
-            zh="你没有转置就乘了这些矩阵。它们的形状与 `nn.Linear` 相同，是 `(out, in)`：请转置，或者用 `F.linear`。"
-            "只有方阵才不会报错，但结果是错的。",
-        ),
-        "square",
+    wrong("matrices-not-transposed", project=untransposed, descend=untransposed).hint(
+        en="You multiply by the matrices as they are. They lie as in `nn.Linear`, `(out, in)`: transpose them, or use "
+        "`F.linear`. Only square matrices let this pass without an error.",
+        zh="你没有转置就乘了这些矩阵。"
+        "它们的形状与 `nn.Linear` 相同，是 `(out, in)`：请转置，或者用 `F.linear`。只有方阵才不会报错，但结果是错的。",
+        shows="square",
     ),
-    Mistake(
-        "upper-matrices-not-transposed",
-        {"project": untransposed},
-        Text(
-            en="You transpose `w2`, but not `w1` and `w3`. All three lie as in `nn.Linear`, `(out, in)`.",
-            zh="你转置了 `w2`，却没有转置 `w1` 和 `w3`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
-        ),
-        "square",
+    wrong("upper-matrices-not-transposed", project=untransposed).hint(
+        en="You transpose `w2`, but not `w1` and `w3`. All three lie as in `nn.Linear`, `(out, in)`.",
+        zh="你转置了 `w2`，却没有转置 `w1` 和 `w3`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
+        shows="square",
     ),
-    Mistake(
-        "lower-matrix-not-transposed",
-        {"descend": untransposed},
-        Text(
-            en="You transpose `w1` and `w3`, but not `w2`. All three lie as in `nn.Linear`, `(out, in)`.",
-            zh="你转置了 `w1` 和 `w3`，却没有转置 `w2`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
-        ),
-        "square",
+    wrong("lower-matrix-not-transposed", descend=untransposed).hint(
+        en="You transpose `w1` and `w3`, but not `w2`. All three lie as in `nn.Linear`, `(out, in)`.",
+        zh="你转置了 `w1` 和 `w3`，却没有转置 `w2`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
+        shows="square",
     ),
-    Mistake(
-        "way-down-missing",
-        {"descend": lambda hidden, down: hidden},
-        Text(
-            en="You return the hidden units. The network leads back to the width of x, through `w2`.",
-            zh="你返回的是隐藏单元。整个网络还要乘 `w2`，变回 d 个数。",
-        ),
-        "one token",
+    wrong("way-down-missing", descend=lambda hidden, down: hidden).hint(
+        en="You return the hidden units. The network leads back to the width of x, through `w2`.",
+        zh="你返回的是隐藏单元。整个网络还要乘 `w2`，变回 d 个数。",
     ),
 )
 
 GATE_MISTAKES = (
-    Mistake(
-        "glu-for-swiglu",
-        {"opened": torch.sigmoid},
-        Text(
-            en="Your gate goes through the sigmoid: that is the original GLU. In SwiGLU it goes through SiLU, which is "
-            "the gate times its sigmoid.",
-            zh="你的门经过的是 sigmoid：那是最初的 GLU。在 SwiGLU 里，门经过的是 SiLU，也就是门乘以它自己的 sigmoid。",
-        ),
-        "one token",
+    wrong("glu-for-swiglu", opened=torch.sigmoid).hint(
+        en="Your gate goes through the sigmoid: that is the original GLU. In SwiGLU it goes through SiLU, which is the "
+        "gate times its sigmoid.",
+        zh="你的门经过的是 sigmoid：那是最初的 GLU。在 SwiGLU 里，门经过的是 SiLU，也就是门乘以它自己的 sigmoid。",
     ),
-    Mistake(
-        "geglu-for-swiglu",
-        {"opened": F.gelu},
-        Text(
-            en="Your gate goes through GELU: that is GEGLU, which some models use. SwiGLU has SiLU.",
-            zh="你的门经过的是 GELU：那是 GEGLU，有些模型用它。SwiGLU 用的是 SiLU。",
-        ),
-        "one token",
+    wrong("geglu-for-swiglu", opened=F.gelu).hint(
+        en="Your gate goes through GELU: that is GEGLU, which some models use. SwiGLU has SiLU.",
+        zh="你的门经过的是 GELU：那是 GEGLU，有些模型用它。SwiGLU 用的是 SiLU。",
     ),
-    Mistake(
-        "reglu-for-swiglu",
-        {"opened": F.relu},
-        Text(
-            en="Your gate goes through ReLU: that is ReGLU. SwiGLU has SiLU, which lets a little of a negative gate "
-            "pass.",
-            zh="你的门经过的是 ReLU：那是 ReGLU。SwiGLU 用的是 SiLU，门为负时还能通过一点点。",
-        ),
-        "one token",
+    wrong("reglu-for-swiglu", opened=F.relu).hint(
+        en="Your gate goes through ReLU: that is ReGLU. SwiGLU has SiLU, which lets a little of a negative gate pass.",
+        zh="你的门经过的是 ReLU：那是 ReGLU。SwiGLU 用的是 SiLU，门为负时还能通过一点点。",
     ),
-    Mistake(
-        "gate-not-activated",
-        {"opened": lambda gate: gate},
-        Text(
-            en="The two branches are multiplied as they are: that is the bilinear unit. SiLU belongs on the gate.",
-            zh="你把两支直接相乘了：那是双线性单元。门的那一支要先经过 SiLU。",
-        ),
-        "one token",
+    wrong("gate-not-activated", opened=lambda gate: gate).hint(
+        en="The two branches are multiplied as they are: that is the bilinear unit. SiLU belongs on the gate.",
+        zh="你把两支直接相乘了：那是双线性单元。门的那一支要先经过 SiLU。",
     ),
-    Mistake(
-        "tanh-for-silu",
-        {"opened": torch.tanh},
-        Text(
-            en="Your gate goes through `tanh` and never grows beyond 1. SiLU grows with the gate.",
-            zh="你的门经过的是 `tanh`，从不超过 1。SiLU 会随着门增大。",
-        ),
-        "one token",
+    wrong("tanh-for-silu", opened=torch.tanh).hint(
+        en="Your gate goes through `tanh` and never grows beyond 1. SiLU grows with the gate.",
+        zh="你的门经过的是 `tanh`，从不超过 1。SiLU 会随着门增大。",
     ),
-    Mistake(
-        "softmax-for-silu",
-        {"opened": lambda gate: gate.softmax(-1)},
-        Text(
-            en="Your gate goes through a softmax, so the hidden units compete for one sum. SiLU looks at one number "
-            "at a time.",
-            zh="你的门经过的是 softmax：各个隐藏单元的门加起来是定值，一个大了，别的就小。SiLU 每次只看一个数。",
-        ),
-        "one token",
+    wrong("softmax-for-silu", opened=lambda gate: gate.softmax(-1)).hint(
+        en="Your gate goes through a softmax, so the hidden units compete for one sum. SiLU looks at one number at a "
+        "time.",
+        zh="你的门经过的是 softmax：各个隐藏单元的门加起来是定值，一个大了，别的就小。SiLU 每次只看一个数。",
     ),
 )
 
 JOIN_MISTAKES = (
-    Mistake(
-        "product-activated",
-        {"join": lambda gate, value, opened: opened(gate * value)},
-        Text(
-            en="You multiply the branches and activate the product. Activate the gate first, then multiply.",
-            zh="你先把两支相乘，再激活乘积。应当先激活门，再相乘。",
-        ),
-        "one token",
+    wrong("product-activated", join=lambda gate, value, opened: opened(gate * value)).hint(
+        en="You multiply the branches and activate the product. Activate the gate first, then multiply.",
+        zh="你先把两支相乘，再激活乘积。应当先激活门，再相乘。",
     ),
-    Mistake(
-        "branches-added",
-        {"join": lambda gate, value, opened: opened(gate) + value},
-        Text(
-            en="You add the branches. A gate multiplies, number by number.",
-            zh="你把两支相加了。门应当与值逐元素相乘。",
-        ),
-        "one token",
+    wrong("branches-added", join=lambda gate, value, opened: opened(gate) + value).hint(
+        en="You add the branches. A gate multiplies, number by number.", zh="你把两支相加了。门应当与值逐元素相乘。"
     ),
-    Mistake(
-        "no-gate",
-        {"join": lambda gate, value, opened: opened(gate)},
-        Text(
-            en="Only the branch of `w1` comes through, as in a network with two matrices. Multiply by the branch of "
-            "`w3`.",
-            zh="只有 `w1` 这一支起了作用，就像只有两个矩阵的网络。还要乘以 `w3` 那一支。",
-        ),
-        "one token",
+    wrong("no-gate", join=lambda gate, value, opened: opened(gate)).hint(
+        en="Only the branch of `w1` comes through, as in a network with two matrices. Multiply by the branch of `w3`.",
+        zh="只有 `w1` 这一支起了作用，就像只有两个矩阵的网络。还要乘以 `w3` 那一支。",
     ),
-    Mistake(
-        "value-alone",
-        {"join": lambda gate, value, opened: value},
-        Text(
-            en="Only the branch of `w3` comes through: your network is linear. Multiply by the activated branch of "
-            "`w1`.",
-            zh="只有 `w3` 这一支起了作用，你的网络成了线性的。还要乘以激活后的 `w1` 那一支。",
-        ),
-        "one token",
+    wrong("value-alone", join=lambda gate, value, opened: value).hint(
+        en="Only the branch of `w3` comes through: your network is linear. Multiply by the activated branch of `w1`.",
+        zh="只有 `w3` 这一支起了作用，你的网络成了线性的。还要乘以激活后的 `w1` 那一支。",
     ),
-    Mistake(
-        "both-activated",
-        {"join": lambda gate, value, opened: opened(gate) * opened(value)},
-        Text(
-            en="You activate both branches. The value stays linear; only the gate is activated.",
-            zh="你把两支都激活了。值的那一支应当保持线性，只激活门。",
-        ),
-        "one token",
+    wrong("both-activated", join=lambda gate, value, opened: opened(gate) * opened(value)).hint(
+        en="You activate both branches. The value stays linear; only the gate is activated.",
+        zh="你把两支都激活了。值的那一支应当保持线性，只激活门。",
     ),
-    Mistake(
-        "gate-multiplied-again",
-        {"join": lambda gate, value, opened: gate * opened(gate) * value},
-        Text(
-            en="The gate is multiplied in once more. SiLU already holds it: it is the gate times its sigmoid.",
-            zh="门又多乘了一次。SiLU 里已经有它了：SiLU 就是门乘以它自己的 sigmoid。",
-        ),
-        "one token",
+    wrong("gate-multiplied-again", join=lambda gate, value, opened: gate * opened(gate) * value).hint(
+        en="The gate is multiplied in once more. SiLU already holds it: it is the gate times its sigmoid.",
+        zh="门又多乘了一次。SiLU 里已经有它了：SiLU 就是门乘以它自己的 sigmoid。",
     ),
 )
 
 OTHER_MISTAKES = (
-    Mistake(
-        "input-activated",
-        lambda x, w1, w2, w3: F.linear(F.linear(F.silu(x), w1) * F.linear(x, w3), w2),
-        Text(
-            en="You activate x before `w1`. The activation comes after the matrix, on the gate.",
-            zh="你在乘 `w1` 之前就激活了 x。激活应当在乘矩阵之后，作用在门上。",
-        ),
-        "one token",
+    wrong("input-activated", lambda x, w1, w2, w3: F.linear(F.linear(F.silu(x), w1) * F.linear(x, w3), w2)).hint(
+        en="You activate x before `w1`. The activation comes after the matrix, on the gate.",
+        zh="你在乘 `w1` 之前就激活了 x。激活应当在乘矩阵之后，作用在门上。",
     ),
-    Mistake(
-        "result-activated",
-        {"finish": lambda y, x: F.silu(y)},
-        Text(
-            en="The result of `w2` goes through SiLU once more. The last matrix ends the network.",
-            zh="`w2` 的结果又经过了一次 SiLU。乘完最后一个矩阵，这个网络就结束了。",
-        ),
-        "one token",
+    wrong("result-activated", finish=lambda y, x: F.silu(y)).hint(
+        en="The result of `w2` goes through SiLU once more. The last matrix ends the network.",
+        zh="`w2` 的结果又经过了一次 SiLU。乘完最后一个矩阵，这个网络就结束了。",
     ),
-    Mistake(
-        "residual-added",
-        {"finish": lambda y, x: y + x},
-        Text(
-            en="You add x at the end. The residual connection (lesson 11) lies outside this network.",
-            zh="你在最后加上了 x。残差连接（第 11 课）不属于这个网络，由外面来加。",
-        ),
-        "one token",
+    wrong("residual-added", finish=lambda y, x: y + x).hint(
+        en="You add x at the end. The residual connection (lesson 11) lies outside this network.",
+        zh="你在最后加上了 x。残差连接（第 11 课）不属于这个网络，由外面来加。",
     ),
 )
 

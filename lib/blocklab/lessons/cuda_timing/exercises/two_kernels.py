@@ -1,5 +1,6 @@
 """A one-line exercise on the bytes that two kernels move where one would do with fewer."""
 
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.one_number import one_number
 from blocklab.language import Text
 
@@ -7,55 +8,31 @@ BYTES_IN_TWO_KERNELS = one_number(
     name="bytes_in_two_kernels",
     answer=10,  # silu of gate: one read, one write; that times value: two reads, one write; 2 bytes each
     means=Text(en="bytes per number of y", zh="y 的每个数要传的字节数"),
-    wrong=(
-        (
-            "one-kernel",
-            6,
-            Text(
-                en="This is what a single kernel moves. Two kernels also write `opened` to memory and read it again.",
-                zh="这是只用一个核函数时的字节数。用两个核函数，还要把 `opened` 写进显存，再读回来。",
-            ),
+    mistakes=(
+        wrong("one-kernel", answer=6).hint(
+            en="This is what a single kernel moves. Two kernels also write `opened` to memory and read it again.",
+            zh="这是只用一个核函数时的字节数。用两个核函数，还要把 `opened` 写进显存，再读回来。",
         ),
-        (
-            "passes-not-bytes",
-            5,
-            Text(
-                en="You counted the reads and writes. Each of them moves 2 bytes per number.",
-                zh="你数的是读写的次数。每次读写，每个数要传 2 个字节。",
-            ),
+        wrong("passes-not-bytes", answer=5).hint(
+            en="You counted the reads and writes. Each of them moves 2 bytes per number.",
+            zh="你数的是读写的次数。每次读写，每个数要传 2 个字节。",
         ),
-        (
-            "one-read-missing",
-            8,
-            Text(
-                en="One read or write is missing. The second kernel reads two matrices and writes one.",
-                zh="少数了一次读或写。第二个核函数要读两个矩阵，写一个矩阵。",
-            ),
+        wrong("one-read-missing", answer=8).hint(
+            en="One read or write is missing. The second kernel reads two matrices and writes one.",
+            zh="少数了一次读或写。第二个核函数要读两个矩阵，写一个矩阵。",
         ),
-        (
-            "first-kernel-only",
-            4,
-            Text(
-                en="That is the first kernel alone: one read, one write. Add what the second one moves.",
-                zh="这只是第一个核函数：读一次，写一次。还要加上第二个核函数的读写。",
-            ),
+        wrong("first-kernel-only", answer=4).hint(
+            en="That is the first kernel alone: one read, one write. Add what the second one moves.",
+            zh="这只是第一个核函数：读一次，写一次。还要加上第二个核函数的读写。",
         ),
-        (
-            "four-bytes-each",
-            20,
-            Text(
-                en="You took 4 bytes for every number, as float32 has. bfloat16 has 2.",
-                zh="你按每个数 4 字节算了，那是 float32。bfloat16 是 2 字节。",
-            ),
+        wrong("four-bytes-each", answer=20).hint(
+            en="You took 4 bytes for every number, as float32 has. bfloat16 has 2.",
+            zh="你按每个数 4 字节算了，那是 float32。bfloat16 是 2 字节。",
         ),
-        (
-            "inputs-and-output",
-            3,
-            Text(
-                en="You counted matrices: two inputs and one result. Count every read and write, then take 2 bytes "
-                "for each.",
-                zh="你数的是矩阵：两个输入、一个结果。应当数每一次读写，再按每次 2 字节计算。",
-            ),
+        wrong("inputs-and-output", answer=3).hint(
+            en="You counted matrices: two inputs and one result. Count every read and write, then take 2 bytes for "
+            "each.",
+            zh="你数的是矩阵：两个输入、一个结果。应当数每一次读写，再按每次 2 字节计算。",
         ),
     ),
     section=Text(en="By hand", zh="动手算"),

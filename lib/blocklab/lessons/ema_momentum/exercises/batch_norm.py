@@ -8,15 +8,16 @@ from torch import Tensor
 
 from blocklab import normalization
 from blocklab.checks.case import AN_EMPTY_INPUT, Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     SHARED_MISTAKES,
     chosen,
     divide,
     far_from_zero,
-    given,
     mean,
     overflowing,
     rescale,
@@ -113,281 +114,161 @@ def recipe(
 
 
 AXES_MISTAKES = (
-    Mistake(
-        "batch-axis-only",
-        {"axes": lambda x: [0]},
-        Text(
-            en="You average over the batch axis only. BatchNorm keeps one mean for each channel, so on `(N, C, L)` "
-            "and `(N, C, H, W)` it runs over the positions too.",
-            zh="你只沿批量轴求了均值。"
-            "批量归一化（BatchNorm）的每个通道只有一个均值，所以在 `(N, C, L)` 和 `(N, C, H, W)` 上还要沿位置轴求。",
-        ),
-        "square",
+    wrong("batch-axis-only", axes=lambda x: [0]).hint(
+        en="You average over the batch axis only. BatchNorm keeps one mean for each channel, so on `(N, C, L)` and "
+        "`(N, C, H, W)` it runs over the positions too.",
+        zh="你只沿批量轴求了均值。"
+        "批量归一化（BatchNorm）的每个通道只有一个均值，所以在 `(N, C, L)` 和 `(N, C, H, W)` 上还要沿位置轴求。",
     ),
-    Mistake(
-        "over-everything",
-        {"axes": lambda x: list(range(x.dim()))},
-        Text(
-            en="You average over the whole tensor, so all channels share one mean. Leave out axis 1: each channel has "
-            "a mean of its own.",
-            zh="你对整个张量求了均值，于是所有通道共用一个均值。请不要沿轴 1 求：每个通道各有一个均值。",
-        ),
-        "rows",
+    wrong("over-everything", axes=lambda x: list(range(x.dim()))).hint(
+        en="You average over the whole tensor, so all channels share one mean. Leave out axis 1: each channel has a "
+        "mean of its own.",
+        zh="你对整个张量求了均值，于是所有通道共用一个均值。请不要沿轴 1 求：每个通道各有一个均值。",
     ),
-    Mistake(
-        "over-all-but-the-batch",
-        {"axes": lambda x: list(range(1, x.dim()))},
-        Text(
-            en="You average over everything except the batch axis: that gives one mean for each sample, as LayerNorm "
-            "does. BatchNorm keeps one for each channel, axis 1.",
-            zh="你沿批量轴以外的所有轴求了均值，得到的是每个样本一个均值，那是层归一化（LayerNorm）的做法。"
-            "批量归一化（BatchNorm）则是每个通道一个均值，通道是轴 1。",
-        ),
-        "rows",
+    wrong("over-all-but-the-batch", axes=lambda x: list(range(1, x.dim()))).hint(
+        en="You average over everything except the batch axis: that gives one mean for each sample, as LayerNorm does. "
+        "BatchNorm keeps one for each channel, axis 1.",
+        zh="你沿批量轴以外的所有轴求了均值，得到的是每个样本一个均值，那是层归一化（LayerNorm）的做法。"
+        "批量归一化（BatchNorm）则是每个通道一个均值，通道是轴 1。",
     ),
-    Mistake(
-        "over-the-positions",
-        {"axes": lambda x: list(range(2, x.dim()))},
-        Text(
-            en="You leave the batch axis out and average over the positions only, as InstanceNorm does. BatchNorm "
-            "runs over batch and positions together.",
-            zh="你漏掉了批量轴，只沿位置轴求均值，那是实例归一化的做法。"
-            "批量归一化（BatchNorm）要沿批量轴和位置轴一起求。",
-        ),
-        "rows",
+    wrong("over-the-positions", axes=lambda x: list(range(2, x.dim()))).hint(
+        en="You leave the batch axis out and average over the positions only, as InstanceNorm does. BatchNorm runs "
+        "over batch and positions together.",
+        zh="你漏掉了批量轴，只沿位置轴求均值，那是实例归一化的做法。批量归一化（BatchNorm）要沿批量轴和位置轴一起求。",
     ),
-    Mistake(
-        "channels-last",
-        {"axes": lambda x: list(range(x.dim() - 1)), "lay_running": as_it_is, "lay_affine": as_it_is},
-        Text(
-            en="You take the last axis for the channels, as Keras does. In torch they are axis 1: where both axes "
-            "have the same size nothing fails, and the numbers are still wrong.",
-            zh="你把最后一个轴当成了通道轴，那是 Keras 的约定。在 torch 里，通道是轴 1："
-            "两个轴大小相同时不会报错，但数值是错的。",
-        ),
-        "square",
+    wrong("channels-last", axes=lambda x: list(range(x.dim() - 1)), lay_running=as_it_is, lay_affine=as_it_is).hint(
+        en="You take the last axis for the channels, as Keras does. In torch they are axis 1: where both axes have the "
+        "same size nothing fails, and the numbers are still wrong.",
+        zh="你把最后一个轴当成了通道轴，那是 Keras 的约定。"
+        "在 torch 里，通道是轴 1：两个轴大小相同时不会报错，但数值是错的。",
+        shows="square",
     ),
-    Mistake(
-        "pictures-only",
-        {"axes": lambda x: [0, 2, 3]},
-        Text(
-            en="The axes 0, 2 and 3 are right for `(N, C, H, W)` only. Take all the axes that x has, except axis 1.",
-            zh="轴 0、2 和 3 只适合 `(N, C, H, W)`。应当取 x 的所有轴，只留下轴 1。",
-        ),
-        "rows",
+    wrong("pictures-only", axes=lambda x: [0, 2, 3]).hint(
+        en="The axes 0, 2 and 3 are right for `(N, C, H, W)` only. Take all the axes that x has, except axis 1.",
+        zh="轴 0、2 和 3 只适合 `(N, C, H, W)`。应当取 x 的所有轴，只留下轴 1。",
     ),
 )
 
 LAYOUT_MISTAKES = (
     AFFINE_ON_THE_LAST_AXIS,
-    Mistake(
-        "running-on-the-last-axis",
-        {"lay_running": as_it_is},
-        Text(
-            en="In eval mode `running_mean` and `running_var` of shape `(C,)` broadcast along the last axis, not "
-            "along the channels. View them as `(1, C, 1, …)`.",
-            zh="在评估模式下，形状为 `(C,)` 的 `running_mean` 和 `running_var` 会沿最后一个轴广播，而不是沿通道轴。"
-            "请把它们变形为 `(1, C, 1, …)`。",
-        ),
-        "sequence in eval",
+    wrong("running-on-the-last-axis", lay_running=as_it_is).hint(
+        en="In eval mode `running_mean` and `running_var` of shape `(C,)` broadcast along the last axis, not along the "
+        "channels. View them as `(1, C, 1, …)`.",
+        zh="在评估模式下，形状为 `(C,)` 的 `running_mean` 和 `running_var` 会沿最后一个轴广播，而不是沿通道轴。"
+        "请把它们变形为 `(1, C, 1, …)`。",
     ),
 )
 
 MODE_MISTAKES = (
-    Mistake(
-        "training-ignored",
-        {"uses_batch": always, "updates": always},
-        Text(
-            en="Your function does the same with `training=False` as in training. In eval mode the running statistics "
-            "normalize, and they stay as they are.",
-            zh="`training=False` 时，你的函数仍按训练时那样计算。"
-            "在评估模式下，应当用移动统计量来归一化，而且不再更新它们。",
-        ),
-        "eval",
+    wrong("training-ignored", uses_batch=always, updates=always).hint(
+        en="Your function does the same with `training=False` as in training. In eval mode the running statistics "
+        "normalize, and they stay as they are.",
+        zh="`training=False` 时，你的函数仍按训练时那样计算。"
+        "在评估模式下，应当用移动统计量来归一化，而且不再更新它们。",
     ),
-    Mistake(
-        "batch-statistics-in-eval",
-        {"uses_batch": always},
-        Text(
-            en="In eval mode you still use the statistics of the batch, so the result for one sample depends on the "
-            "others. Use `running_mean` and `running_var` there.",
-            zh="在评估模式下，你仍在用小批量的统计量，于是一个样本的结果会受其他样本影响。"
-            "这时应当用 `running_mean` 和 `running_var`。",
-        ),
-        "eval",
+    wrong("batch-statistics-in-eval", uses_batch=always).hint(
+        en="In eval mode you still use the statistics of the batch, so the result for one sample depends on the "
+        "others. Use `running_mean` and `running_var` there.",
+        zh="在评估模式下，你仍在用小批量的统计量，于是一个样本的结果会受其他样本影响。"
+        "这时应当用 `running_mean` 和 `running_var`。",
     ),
-    Mistake(
-        "running-statistics-in-training",
-        {"uses_batch": never, "read": before_the_update},
-        Text(
-            en="In training you normalize with the running statistics. They are for eval mode; in training the "
-            "batch's own normalize, and gradients flow through them.",
-            zh="训练时，你用移动统计量来归一化。它们是给评估模式用的；"
-            "训练时要用小批量自己的统计量，梯度也要经过它们传回去。",
-        ),
-        "rows",
+    wrong("running-statistics-in-training", uses_batch=never, read=before_the_update).hint(
+        en="In training you normalize with the running statistics. They are for eval mode; in training the batch's own "
+        "normalize, and gradients flow through them.",
+        zh="训练时，你用移动统计量来归一化。"
+        "它们是给评估模式用的；训练时要用小批量自己的统计量，梯度也要经过它们传回去。",
     ),
-    Mistake(
-        "updated-statistics-in-training",
-        {"uses_batch": never},
-        Text(
-            en="In training you update the running statistics and then normalize with them. Normalize with the "
-            "batch's own; the running ones are only stored, for eval mode.",
-            zh="训练时，你先更新移动统计量，再用它们来归一化。应当用小批量自己的统计量；"
-            "移动统计量只是存起来，留给评估模式。",
-        ),
-        "rows",
+    wrong("updated-statistics-in-training", uses_batch=never).hint(
+        en="In training you update the running statistics and then normalize with them. Normalize with the batch's "
+        "own; the running ones are only stored, for eval mode.",
+        zh="训练时，你先更新移动统计量，再用它们来归一化。"
+        "应当用小批量自己的统计量；移动统计量只是存起来，留给评估模式。",
     ),
-    Mistake(
-        "updated-in-eval",
-        {"updates": always},
-        Text(
-            en="Your function updates the running statistics in eval mode too, and then uses them. There they stay as "
-            "training left them.",
-            zh="在评估模式下，你的函数仍会先更新移动统计量，再用它们来归一化。这时它们应当保持训练结束时的样子。",
-        ),
-        "eval",
+    wrong("updated-in-eval", updates=always).hint(
+        en="Your function updates the running statistics in eval mode too, and then uses them. There they stay as "
+        "training left them.",
+        zh="在评估模式下，你的函数仍会先更新移动统计量，再用它们来归一化。这时它们应当保持训练结束时的样子。",
     ),
-    Mistake(
-        "updated-in-eval-afterwards",
-        {"updates": always, "read": before_the_update},
-        Text(
-            en="The result in eval mode is right, but afterwards the running statistics have moved. Only training "
-            "updates them.",
-            zh="评估模式下的结果是对的，但之后移动统计量变了。只有训练时才更新它们。",
-        ),
-        "eval",
+    wrong("updated-in-eval-afterwards", updates=always, read=before_the_update).hint(
+        en="The result in eval mode is right, but afterwards the running statistics have moved. Only training updates "
+        "them.",
+        zh="评估模式下的结果是对的，但之后移动统计量变了。只有训练时才更新它们。",
     ),
-    Mistake(
-        "never-updated",
-        {"updates": never},
-        Text(
-            en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, "
-            "`lerp_` or `[:] =`: a plain `running_mean = …` only gives a new tensor that name.",
-            zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。"
-            "要写进原来的张量里，可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，"
-            "不过是让这个名字指向一个新张量。",
-        ),
-        "rows",
+    wrong("never-updated", updates=never).hint(
+        en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, `lerp_` "
+        "or `[:] =`: a plain `running_mean = …` only gives a new tensor that name.",
+        zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。要写进原来的张量里，"
+        "可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，不过是让这个名字指向一个新张量。",
     ),
 )
 
 STORED_MISTAKES = (
-    Mistake(
-        "biased-variance-stored",
-        {"stored": lambda x, axes, normalized_with, eps: normalized_with},
-        Text(
-            en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over n − "
-            "1, where n counts the numbers of a channel.",
-            zh="你把用来归一化的方差存进了 `running_var`。"
-            "torch 存的是无偏方差，除以 n − 1，其中 n 是每个通道的数值个数。",
-        ),
-        "rows",
+    wrong("biased-variance-stored", stored=lambda x, axes, normalized_with, eps: normalized_with).hint(
+        en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over n − 1, "
+        "where n counts the numbers of a channel.",
+        zh="你把用来归一化的方差存进了 `running_var`。torch 存的是无偏方差，除以 n − 1，其中 n 是每个通道的数值个数。",
     ),
-    Mistake(
-        "count-of-the-batch",
-        {"stored": lambda x, axes, normalized_with, eps: variance(x, axes) * len(x) / (len(x) - 1)},
-        Text(
-            en="You make the variance unbiased with `N/(N − 1)`, where N is the size of the batch. A channel has more "
-            "numbers than that: on `(N, C, L)` it is N times L, and the positions count too.",
-            zh="你用 `N/(N − 1)` 把方差换算成无偏方差，N 是批量大小。"
-            "但每个通道的数不止这些：在 `(N, C, L)` 上有 N 乘 L 个，位置也要计入。",
-        ),
-        "square",
+    wrong(
+        "count-of-the-batch", stored=lambda x, axes, normalized_with, eps: variance(x, axes) * len(x) / (len(x) - 1)
+    ).hint(
+        en="You make the variance unbiased with `N/(N − 1)`, where N is the size of the batch. A channel has more "
+        "numbers than that: on `(N, C, L)` it is N times L, and the positions count too.",
+        zh="你用 `N/(N − 1)` 把方差换算成无偏方差，N 是批量大小。"
+        "但每个通道的数不止这些：在 `(N, C, L)` 上有 N 乘 L 个，位置也要计入。",
     ),
-    Mistake(
-        "deviation-stored",
-        {"stored": lambda x, axes, normalized_with, eps: x.std(axes)},
-        Text(
-            en="You store the standard deviation. `running_var` holds the variance, without the root.",
-            zh="你存的是标准差。`running_var` 存的是方差，不开方。",
-        ),
-        "rows",
+    wrong("deviation-stored", stored=lambda x, axes, normalized_with, eps: x.std(axes)).hint(
+        en="You store the standard deviation. `running_var` holds the variance, without the root.",
+        zh="你存的是标准差。`running_var` 存的是方差，不开方。",
     ),
-    Mistake(
-        "eps-stored",
-        {"stored": lambda x, axes, normalized_with, eps: x.var(axes) + eps},
-        Text(
-            en="You store the variance with ε added. ε is for the division only; `running_var` holds the variance "
-            "itself.",
-            zh="你存入的方差加上了 ε。ε 只用在除法里；`running_var` 存的是方差本身。",
-        ),
-        "other eps",
+    wrong("eps-stored", stored=lambda x, axes, normalized_with, eps: x.var(axes) + eps).hint(
+        en="You store the variance with ε added. ε is for the division only; `running_var` holds the variance itself.",
+        zh="你存入的方差加上了 ε。ε 只用在除法里；`running_var` 存的是方差本身。",
     ),
 )
 
 MOMENTUM_MISTAKES = (
-    Mistake(
-        "momentum-of-keras",
-        {"blend": old_value_gets_momentum},
-        Text(
-            en="You weight the **old** value with `momentum`, as Keras does. In torch `momentum` is the weight of the "
-            "new one.",
-            zh="你把 `momentum` 当作**旧**值的权重，那是 Keras 的约定。在 torch 里，`momentum` 是新值的权重。",
-        ),
-        "rows",
+    wrong("momentum-of-keras", blend=old_value_gets_momentum).hint(
+        en="You weight the **old** value with `momentum`, as Keras does. In torch `momentum` is the weight of the new "
+        "one.",
+        zh="你把 `momentum` 当作**旧**值的权重，那是 Keras 的约定。在 torch 里，`momentum` 是新值的权重。",
     ),
-    Mistake(
+    wrong(
         "default-of-keras",
         # 0.1 is a momentum that was left out: no case hands it in
-        {"blend": lambda old, new, momentum: old_value_gets_momentum(old, new, 0.99 if momentum == 0.1 else momentum)},
-        Text(
-            en="You follow Keras: `momentum` is the weight of the old value, 0.99 by default. In torch it is the "
-            "weight of the new one, 0.1 by default.",
-            zh="你用的是 Keras 的约定：`momentum` 是旧值的权重，默认为 0.99。在 torch 里，它是新值的权重，默认为 0.1。",
-        ),
-        "rows",
+        blend=lambda old, new, momentum: old_value_gets_momentum(old, new, 0.99 if momentum == 0.1 else momentum),
+    ).hint(
+        en="You follow Keras: `momentum` is the weight of the old value, 0.99 by default. In torch it is the weight of "
+        "the new one, 0.1 by default.",
+        zh="你用的是 Keras 的约定：`momentum` 是旧值的权重，默认为 0.99。在 torch 里，它是新值的权重，默认为 0.1。",
     ),
-    Mistake(
-        "momentum-ignored",
-        {"blend": lambda old, new, momentum: new_value_gets_momentum(old, new, 0.1)},
-        Text(
-            en="Your function weights the new value with 0.1, whatever `momentum` it is given.",
-            zh="不论传入的 `momentum` 是多少，你的函数总是给新值 0.1 的权重。",
-        ),
-        "other momentum",
+    wrong("momentum-ignored", blend=lambda old, new, momentum: new_value_gets_momentum(old, new, 0.1)).hint(
+        en="Your function weights the new value with 0.1, whatever `momentum` it is given.",
+        zh="不论传入的 `momentum` 是多少，你的函数总是给新值 0.1 的权重。",
     ),
-    Mistake(
-        "last-batch-stored",
-        {"blend": lambda old, new, momentum: new},
-        Text(
-            en="After this step your running statistics are those of the batch alone. They move only a little with "
-            "each batch, with the first one too: by the share `momentum`.",
-            zh="这一步之后，你的移动统计量就是这个小批量的统计量。每来一个小批量，它们只应移动一点，第一个也不例外："
-            "移动的比例是 `momentum`。",
-        ),
-        "rows",
+    wrong("last-batch-stored", blend=lambda old, new, momentum: new).hint(
+        en="After this step your running statistics are those of the batch alone. They move only a little with each "
+        "batch, with the first one too: by the share `momentum`.",
+        zh="这一步之后，你的移动统计量就是这个小批量的统计量。"
+        "每来一个小批量，它们只应移动一点，第一个也不例外：移动的比例是 `momentum`。",
     ),
-    Mistake(
+    wrong(
         "first-batch-stored",
-        {"blend": lambda old, new, momentum: new if at_the_start(old) else new_value_gets_momentum(old, new, momentum)},
-        Text(
-            en="As long as the running statistics are 0 and 1, you put the batch's in their place. torch starts from 0 "
-            "and 1 as from any other values, and moves by the share `momentum` with the first batch, too.",
-            zh="移动统计量还是 0 和 1 时，你直接换成了小批量的统计量。"
-            "torch 把 0 和 1 当作普通的起点：第一个小批量也只移动 `momentum` 那么大的比例。",
-        ),
-        "rows",
+        blend=lambda old, new, momentum: new if at_the_start(old) else new_value_gets_momentum(old, new, momentum),
+    ).hint(
+        en="As long as the running statistics are 0 and 1, you put the batch's in their place. torch starts from 0 and "
+        "1 as from any other values, and moves by the share `momentum` with the first batch, too.",
+        zh="移动统计量还是 0 和 1 时，你直接换成了小批量的统计量。"
+        "torch 把 0 和 1 当作普通的起点：第一个小批量也只移动 `momentum` 那么大的比例。",
     ),
 )
 
-EPS_OF_KERAS = Mistake(
-    "eps-default-of-keras",
-    {"small": lambda eps: 1e-3 if eps == 1e-5 else eps},
-    Text(
-        en="Your default for `eps` is 0.001, as in Keras. In torch it is 1e-5.",
-        zh="你的 `eps` 默认值是 0.001，与 Keras 相同。torch 的默认值是 1e-5。",
-    ),
-    "rows",
+EPS_OF_KERAS = wrong("eps-default-of-keras", small=lambda eps: 1e-3 if eps == 1e-5 else eps).hint(
+    en="Your default for `eps` is 0.001, as in Keras. In torch it is 1e-5.",
+    zh="你的 `eps` 默认值是 0.001，与 Keras 相同。torch 的默认值是 1e-5。",
 )
-MEAN_NOT_SUBTRACTED = Mistake(
-    "mean-not-subtracted",
-    {"subtract": lambda x, mean: x},
-    Text(
-        en="The mean is not subtracted above the fraction line, so your channels do not have mean 0.",
-        zh="分子没有减去均值，所以各个通道的均值不是 0。",
-    ),
-    "rows",
+MEAN_NOT_SUBTRACTED = wrong("mean-not-subtracted", subtract=lambda x, mean: x).hint(
+    en="The mean is not subtracted above the fraction line, so your channels do not have mean 0.",
+    zh="分子没有减去均值，所以各个通道的均值不是 0。",
 )
 
 
@@ -411,16 +292,12 @@ def all_on_the_last_axis(
     return rescale((x - mean) / (variance + eps).sqrt(), weight, bias)
 
 
-ALL_ON_THE_LAST_AXIS = Mistake(
-    "all-on-the-last-axis",
-    all_on_the_last_axis,
-    Text(
-        en="Right for `(N, C)`. With more axes your vectors of C numbers land on the last axis, but the channels are "
-        "axis 1: view them as `(1, C, 1, …)` first.",
-        zh="在 `(N, C)` 上是对的。轴再多时，含 C 个数的那些向量会对准最后一个轴，而通道是轴 1："
-        "要先把它们变形为 `(1, C, 1, …)`。",
-    ),
-    "square",
+ALL_ON_THE_LAST_AXIS = wrong("all-on-the-last-axis", all_on_the_last_axis).hint(
+    en="Right for `(N, C)`. With more axes your vectors of C numbers land on the last axis, but the channels are axis "
+    "1: view them as `(1, C, 1, …)` first.",
+    zh="在 `(N, C)` 上是对的。"
+    "轴再多时，含 C 个数的那些向量会对准最后一个轴，而通道是轴 1：要先把它们变形为 `(1, C, 1, …)`。",
+    shows="square",
 )
 
 SHORT_INPUT = Text(

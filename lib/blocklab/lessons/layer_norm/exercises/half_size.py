@@ -3,7 +3,8 @@
 import torch
 
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.one_number import A_NUMBER, number
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
@@ -16,60 +17,29 @@ HALF_SIZE = Exercise(
     names={"result": Text(en="output for the input [−σ, σ], its last number", zh="输入为 −σ 和 σ 时的最后一个输出")},
     cases=(Case("two numbers", {}, tolerance=5.5e-3),),  # σ to two digits
     mistakes=(
-        Mistake(
-            "root-of-eps",
-            {"answer": 1e-5**0.5},
-            Text(
-                en="At σ = √ε both terms under the root are equal, so the output is 1 / √2, not a half. σ must be "
-                "smaller.",
-                zh="σ = √ε 时，根号下的两项相等，输出是 1 / √2，而不是一半。σ 还要再小一点。",
-            ),
-            "two numbers",
+        wrong("root-of-eps", answer=1e-5**0.5).hint(
+            en="At σ = √ε both terms under the root are equal, so the output is 1 / √2, not a half. σ must be smaller.",
+            zh="σ = √ε 时，根号下的两项相等，输出是 1 / √2，而不是一半。σ 还要再小一点。",
         ),
-        Mistake(
-            "root-forgotten",
-            {"answer": 1e-5 / 3},
-            Text(
-                en="That is σ², the variance, at which the output is a half. Take its root.",
-                zh="这是输出为一半时的 σ²，也就是方差。请再开方。",
-            ),
-            "two numbers",
+        wrong("root-forgotten", answer=1e-5 / 3).hint(
+            en="That is σ², the variance, at which the output is a half. Take its root.",
+            zh="这是输出为一半时的 σ²，也就是方差。请再开方。",
         ),
-        Mistake(
-            "eps-itself",
-            {"answer": 1e-5},
-            Text(
-                en="ε stands next to the variance, so it is to be compared with σ², not with σ.",
-                zh="ε 是和方差相加的，所以要拿它和 σ² 比，而不是和 σ 比。",
-            ),
-            "two numbers",
+        wrong("eps-itself", answer=1e-5).hint(
+            en="ε stands next to the variance, so it is to be compared with σ², not with σ.",
+            zh="ε 是和方差相加的，所以要拿它和 σ² 比，而不是和 σ 比。",
         ),
-        Mistake(
-            "upside-down",
-            {"answer": (3 * 1e-5) ** 0.5},
-            Text(
-                en="Upside down: the output shrinks when σ gets small beside √ε, not when it gets large.",
-                zh="反了：σ 比 √ε 小的时候，输出才会缩小，而不是 σ 大的时候。",
-            ),
-            "two numbers",
+        wrong("upside-down", answer=(3 * 1e-5) ** 0.5).hint(
+            en="Upside down: the output shrinks when σ gets small beside √ε, not when it gets large.",
+            zh="反了：σ 比 √ε 小的时候，输出才会缩小，而不是 σ 大的时候。",
         ),
-        Mistake(
-            "half-under-the-root",
-            {"answer": 1e-5**0.5 / 2},
-            Text(
-                en="Put your σ² into σ² / (σ² + ε): it has to be 1/4, for its root is the half.",
-                zh="把你的 σ² 代入 σ² / (σ² + ε)：它应当等于 1/4，因为再开方才是一半。",
-            ),
-            "two numbers",
+        wrong("half-under-the-root", answer=1e-5**0.5 / 2).hint(
+            en="Put your σ² into σ² / (σ² + ε): it has to be 1/4, for its root is the half.",
+            zh="把你的 σ² 代入 σ² / (σ² + ε)：它应当等于 1/4，因为再开方才是一半。",
         ),
-        Mistake(
-            "no-eps",
-            {"answer": 1.0},
-            Text(
-                en="Here ε is too small to be felt: the output has its full size. σ must be far smaller.",
-                zh="这时 ε 太小，感觉不到：输出还是原来的大小。σ 还要小得多。",
-            ),
-            "two numbers",
+        wrong("no-eps", answer=1.0).hint(
+            en="Here ε is too small to be felt: the output has its full size. σ must be far smaller.",
+            zh="这时 ε 太小，感觉不到：输出还是原来的大小。σ 还要小得多。",
         ),
     ),
     section=Text(en="Two rows, to the last digit", zh="两行数，算到最后一位"),

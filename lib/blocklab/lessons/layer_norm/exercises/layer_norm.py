@@ -10,16 +10,16 @@ from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
 from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
     EPS_MISTAKES,
+    KEEPDIM_MISTAKES,
     RESCALE_MISTAKES,
     SPREAD_MISTAKES,
     divide,
     far_from_zero,
-    given,
-    keepdim_mistakes,
     mean,
     overflowing,
     rescale,
@@ -102,7 +102,7 @@ LAYER_NORM = Exercise(
         *EPS_MISTAKES,
         *SPREAD_MISTAKES,
         *CENTRE_MISTAKES,
-        *keepdim_mistakes("square"),
+        *KEEPDIM_MISTAKES,
         DETACHED,
         *RESCALE_MISTAKES,
     ),

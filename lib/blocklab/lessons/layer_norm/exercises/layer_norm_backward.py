@@ -6,8 +6,10 @@ import torch
 from torch import Tensor
 
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
-from blocklab.checks.steps.normalizing import SHARED_MISTAKES, chosen, divide, far_from_zero, given, mean, variance
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
+from blocklab.checks.steps.normalizing import SHARED_MISTAKES, chosen, divide, far_from_zero, mean, variance
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -88,244 +90,130 @@ def none(*_anything: object) -> float:
 
 
 X_MISTAKES = (
-    Mistake(
-        "statistics-as-constants",
-        {"through_mean": none, "through_variance": none},
-        Text(
-            en="You treat the mean and the standard deviation as constants. Both depend on x, so two more terms are "
-            "subtracted: the mean of g, and x̂ times the mean of `g * x̂`.",
-            zh="你把均值和标准差当成了常数。它们都依赖 x，所以还要再减去两项：g 的均值，以及 x̂ 乘以 `g * x̂` 的均值。",
-        ),
-        "rows",
+    wrong("statistics-as-constants", through_mean=none, through_variance=none).hint(
+        en="You treat the mean and the standard deviation as constants. Both depend on x, so two more terms are "
+        "subtracted: the mean of g, and x̂ times the mean of `g * x̂`.",
+        zh="你把均值和标准差当成了常数。它们都依赖 x，所以还要再减去两项：g 的均值，以及 x̂ 乘以 `g * x̂` 的均值。",
     ),
-    Mistake(
-        "mean-term-missing",
-        {"through_mean": none},
-        Text(
-            en="The path through the mean is missing, so the gradients of a token do not have the sum 0. A shift of "
-            "all features changes nothing, and the gradient has to say so.",
-            zh="漏掉了经过均值的那条路径，所以一个词元的梯度之和不是 0。"
-            "所有特征都加上同一个数，结果不变，梯度也应当体现这一点。",
-        ),
-        "rows",
+    wrong("mean-term-missing", through_mean=none).hint(
+        en="The path through the mean is missing, so the gradients of a token do not have the sum 0. A shift of all "
+        "features changes nothing, and the gradient has to say so.",
+        zh="漏掉了经过均值的那条路径，所以一个词元的梯度之和不是 0。"
+        "所有特征都加上同一个数，结果不变，梯度也应当体现这一点。",
     ),
-    Mistake(
-        "variance-term-added",
-        {"through_variance": lambda g, x_hat, x, average: -x_hat * average(g * x_hat)},
-        Text(
-            en="The term with x̂ has the wrong sign: both terms are taken away from g.",
-            zh="含 x̂ 的那一项符号反了：两项都要从 g 里减去。",
-        ),
-        "rows",
+    wrong("variance-term-added", through_variance=lambda g, x_hat, x, average: -x_hat * average(g * x_hat)).hint(
+        en="The term with x̂ has the wrong sign: both terms are taken away from g.",
+        zh="含 x̂ 的那一项符号反了：两项都要从 g 里减去。",
     ),
-    Mistake(
-        "variance-term-missing",
-        {"through_variance": none},
-        Text(
-            en="The path through the variance is missing. A larger scale of x changes nothing, so the part of g along "
-            "x̂ has to be taken out.",
-            zh="漏掉了经过方差的那条路径。x 整体放大，结果不变，所以要从 g 里去掉沿 x̂ 方向的部分。",
-        ),
-        "rows",
+    wrong("variance-term-missing", through_variance=none).hint(
+        en="The path through the variance is missing. A larger scale of x changes nothing, so the part of g along x̂ "
+        "has to be taken out.",
+        zh="漏掉了经过方差的那条路径。x 整体放大，结果不变，所以要从 g 里去掉沿 x̂ 方向的部分。",
     ),
-    Mistake(
-        "variance-term-without-outer-x-hat",
-        {"through_variance": lambda g, x_hat, x, average: average(g * x_hat)},
-        Text(
-            en="The term of the variance is the same for all features in your result. It is multiplied by x̂: far "
-            "from the mean, a feature moves the variance more.",
-            zh="在你的结果里，方差那一项对所有特征都相同。它还要乘以 x̂：离均值越远的特征，对方差的影响越大。",
-        ),
-        "rows",
+    wrong("variance-term-without-outer-x-hat", through_variance=lambda g, x_hat, x, average: average(g * x_hat)).hint(
+        en="The term of the variance is the same for all features in your result. It is multiplied by x̂: far from the "
+        "mean, a feature moves the variance more.",
+        zh="在你的结果里，方差那一项对所有特征都相同。它还要乘以 x̂：离均值越远的特征，对方差的影响越大。",
     ),
-    Mistake(
-        "variance-term-without-inner-x-hat",
-        {"through_variance": lambda g, x_hat, x, average: x_hat * average(g)},
-        Text(
-            en="In the term of the variance you average g alone. Average `g * x̂`: it is the share of g along x̂ that "
-            "goes.",
-            zh="在方差那一项里，你只对 g 求了均值。应当对 `g * x̂` 求均值：要去掉的是 g 沿 x̂ 的那一份。",
-        ),
-        "rows",
+    wrong("variance-term-without-inner-x-hat", through_variance=lambda g, x_hat, x, average: x_hat * average(g)).hint(
+        en="In the term of the variance you average g alone. Average `g * x̂`: it is the share of g along x̂ that goes.",
+        zh="在方差那一项里，你只对 g 求了均值。应当对 `g * x̂` 求均值：要去掉的是 g 沿 x̂ 的那一份。",
     ),
-    Mistake(
-        "variance-term-with-x",
-        {"through_variance": lambda g, x_hat, x, average: x * average(g * x)},
-        Text(
-            en="In the term of the variance you take x itself. It is x̂, the standardized numbers, in both places.",
-            zh="在方差那一项里，你用的是 x 本身。两处都应当用 x̂，也就是标准化之后的数。",
-        ),
-        "rows",
+    wrong("variance-term-with-x", through_variance=lambda g, x_hat, x, average: x * average(g * x)).hint(
+        en="In the term of the variance you take x itself. It is x̂, the standardized numbers, in both places.",
+        zh="在方差那一项里，你用的是 x 本身。两处都应当用 x̂，也就是标准化之后的数。",
     ),
-    Mistake(
-        "sums-for-means",
-        {"average": lambda x: x.sum(-1, keepdim=True)},
-        Text(
-            en="In the two terms that are subtracted you add up and do not divide. Both are means over the d features.",
-            zh="在要减去的两项里，你只求了和，没有除以个数。这两项都是 d 个特征的均值。",
-        ),
-        "rows",
+    wrong("sums-for-means", average=lambda x: x.sum(-1, keepdim=True)).hint(
+        en="In the two terms that are subtracted you add up and do not divide. Both are means over the d features.",
+        zh="在要减去的两项里，你只求了和，没有除以个数。这两项都是 d 个特征的均值。",
     ),
-    Mistake(
-        "means-over-everything",
-        {"average": torch.mean},
-        Text(
-            en="In the two terms that are subtracted, your mean runs over all tokens. Each token has its own: "
-            "`dim=-1`, with `keepdim=True`.",
-            zh="在要减去的两项里，你把所有词元合在一起求了均值。"
-            "每个词元应当各有一个均值：`dim=-1`，并加上 `keepdim=True`。",
-        ),
-        "two tokens",
+    wrong("means-over-everything", average=torch.mean).hint(
+        en="In the two terms that are subtracted, your mean runs over all tokens. Each token has its own: `dim=-1`, "
+        "with `keepdim=True`.",
+        zh="在要减去的两项里，你把所有词元合在一起求了均值。"
+        "每个词元应当各有一个均值：`dim=-1`，并加上 `keepdim=True`。",
     ),
-    Mistake(
-        "means-over-the-tokens",
-        {"average": lambda x: x.flatten(0, -2).mean(0)},
-        Text(
-            en="In the two terms that are subtracted, your mean runs over the tokens, as in the gradient of "
-            "BatchNorm. The mean runs over the axis that LayerNorm normalizes, the last one.",
-            zh="在要减去的两项里，你沿词元的轴求了均值，那是批量归一化（BatchNorm）求梯度的做法。"
-            "层归一化（LayerNorm）沿哪个轴归一化，这里就沿哪个轴求均值，也就是最后一个轴。",
-        ),
-        "two tokens",
+    wrong("means-over-the-tokens", average=lambda x: x.flatten(0, -2).mean(0)).hint(
+        en="In the two terms that are subtracted, your mean runs over the tokens, as in the gradient of BatchNorm. The "
+        "mean runs over the axis that LayerNorm normalizes, the last one.",
+        zh="在要减去的两项里，你沿词元的轴求了均值，那是批量归一化（BatchNorm）求梯度的做法。"
+        "层归一化（LayerNorm）沿哪个轴归一化，这里就沿哪个轴求均值，也就是最后一个轴。",
+        shows="two tokens",
     ),
-    Mistake(
-        "not-divided",
-        {"outer": lambda inner, divide, variance, eps: inner},
-        Text(
-            en="The division at the end of `grad_x` is missing. x̂ changes by 1 over the standard deviation when x "
-            "changes by 1.",
-            zh="`grad_x` 最后少了一次除法。x 变化 1 时，x̂ 的变化是 1 除以标准差。",
-        ),
-        "rows",
+    wrong("not-divided", outer=lambda inner, divide, variance, eps: inner).hint(
+        en="The division at the end of `grad_x` is missing. x̂ changes by 1 over the standard deviation when x changes "
+        "by 1.",
+        zh="`grad_x` 最后少了一次除法。x 变化 1 时，x̂ 的变化是 1 除以标准差。",
     ),
-    Mistake(
-        "divided-by-the-variance",
-        {"outer": lambda inner, divide, variance, eps: inner / (variance + eps)},
-        Text(
-            en="At the end you divide `grad_x` by the variance. Divide by the standard deviation, once.",
-            zh="最后你把 `grad_x` 除以了方差。应当除以标准差，只除一次。",
-        ),
-        "rows",
+    wrong("divided-by-the-variance", outer=lambda inner, divide, variance, eps: inner / (variance + eps)).hint(
+        en="At the end you divide `grad_x` by the variance. Divide by the standard deviation, once.",
+        zh="最后你把 `grad_x` 除以了方差。应当除以标准差，只除一次。",
     ),
-    Mistake(
-        "d-times-too-large",
-        {"leave": lambda grad_x, weight: grad_x * grad_x.shape[-1]},
-        Text(
-            en="Your `grad_x` is d times the right one. The form with `d * g` and sums in place of means has a factor "
-            "1/d in front.",
-            zh="你的 `grad_x` 是正确值的 d 倍。如果写成 `d * g`，并用总和代替均值，前面还要乘以系数 1/d。",
-        ),
-        "rows",
+    wrong("d-times-too-large", leave=lambda grad_x, weight: grad_x * grad_x.shape[-1]).hint(
+        en="Your `grad_x` is d times the right one. The form with `d * g` and sums in place of means has a factor 1/d "
+        "in front.",
+        zh="你的 `grad_x` 是正确值的 d 倍。如果写成 `d * g`，并用总和代替均值，前面还要乘以系数 1/d。",
     ),
-    Mistake(
-        "weight-forgotten",
-        {"enter": lambda grad_output, weight: grad_output},
-        Text(
-            en="`weight` has no part in your `grad_x`. The way back starts with the last step of the way there: "
-            "multiply `grad_output` by it first.",
-            zh="你的 `grad_x` 里没有用到 `weight`。反向传播从正向的最后一步开始：请先把 `grad_output` 乘以它。",
-        ),
-        "rows",
+    wrong("weight-forgotten", enter=lambda grad_output, weight: grad_output).hint(
+        en="`weight` has no part in your `grad_x`. The way back starts with the last step of the way there: multiply "
+        "`grad_output` by it first.",
+        zh="你的 `grad_x` 里没有用到 `weight`。反向传播从正向的最后一步开始：请先把 `grad_output` 乘以它。",
     ),
-    Mistake(
-        "weight-at-the-end",
-        {"enter": lambda grad_output, weight: grad_output, "leave": lambda grad_x, weight: grad_x * weight},
-        Text(
-            en="You multiply `grad_x` by `weight` at the end. It comes before the means are taken: they are means of "
-            "`grad_output * weight`.",
-            zh="你最后才把 `grad_x` 乘以 `weight`。这一步要在求均值之前：均值是对 `grad_output * weight` 求的。",
-        ),
-        "rows",
+    wrong(
+        "weight-at-the-end", enter=lambda grad_output, weight: grad_output, leave=lambda grad_x, weight: grad_x * weight
+    ).hint(
+        en="You multiply `grad_x` by `weight` at the end. It comes before the means are taken: they are means of "
+        "`grad_output * weight`.",
+        zh="你最后才把 `grad_x` 乘以 `weight`。这一步要在求均值之前：均值是对 `grad_output * weight` 求的。",
     ),
 )
 
 WEIGHT_AND_BIAS_MISTAKES = (
-    Mistake(
-        "grad-weight-without-x-hat",
-        {"of_weight": lambda grad_output, x_hat, x, g: grad_output},
-        Text(
-            en="Your `grad_weight` is the gradient of the bias. The weight is multiplied by x̂, so its gradient is too.",
-            zh="你的 `grad_weight` 其实是平移参数的梯度。缩放参数乘的是 x̂，所以它的梯度也要乘以 x̂。",
-        ),
-        "rows",
+    wrong("grad-weight-without-x-hat", of_weight=lambda grad_output, x_hat, x, g: grad_output).hint(
+        en="Your `grad_weight` is the gradient of the bias. The weight is multiplied by x̂, so its gradient is too.",
+        zh="你的 `grad_weight` 其实是平移参数的梯度。缩放参数乘的是 x̂，所以它的梯度也要乘以 x̂。",
     ),
-    Mistake(
-        "grad-weight-with-x",
-        {"of_weight": lambda grad_output, x_hat, x, g: grad_output * x},
-        Text(
-            en="In `grad_weight` you multiply by x. The weight was multiplied by x̂, the standardized numbers.",
-            zh="在 `grad_weight` 里，你乘的是 x。缩放参数乘的是 x̂，也就是标准化之后的数。",
-        ),
-        "rows",
+    wrong("grad-weight-with-x", of_weight=lambda grad_output, x_hat, x, g: grad_output * x).hint(
+        en="In `grad_weight` you multiply by x. The weight was multiplied by x̂, the standardized numbers.",
+        zh="在 `grad_weight` 里，你乘的是 x。缩放参数乘的是 x̂，也就是标准化之后的数。",
     ),
-    Mistake(
+    wrong(
         "grad-weight-with-centred-x",
-        {"of_weight": lambda grad_output, x_hat, x, g: grad_output * (x - x.mean(-1, keepdim=True))},
-        Text(
-            en="In `grad_weight` you multiply by x minus its mean. The division by the standard deviation is missing.",
-            zh="在 `grad_weight` 里，你乘的是 x 减去均值之后的数，还没有除以标准差。",
-        ),
-        "rows",
+        of_weight=lambda grad_output, x_hat, x, g: grad_output * (x - x.mean(-1, keepdim=True)),
+    ).hint(
+        en="In `grad_weight` you multiply by x minus its mean. The division by the standard deviation is missing.",
+        zh="在 `grad_weight` 里，你乘的是 x 减去均值之后的数，还没有除以标准差。",
     ),
-    Mistake(
-        "grad-weight-with-weight",
-        {"of_weight": lambda grad_output, x_hat, x, g: g * x_hat},
-        Text(
-            en="Your `grad_weight` contains the weight itself. The output is linear in it, so its gradient is "
-            "`grad_output` times x̂ alone.",
-            zh="你的 `grad_weight` 里又乘了缩放参数本身。输出对它是线性的，所以它的梯度只是 `grad_output` 乘以 x̂。",
-        ),
-        "rows",
+    wrong("grad-weight-with-weight", of_weight=lambda grad_output, x_hat, x, g: g * x_hat).hint(
+        en="Your `grad_weight` contains the weight itself. The output is linear in it, so its gradient is "
+        "`grad_output` times x̂ alone.",
+        zh="你的 `grad_weight` 里又乘了缩放参数本身。输出对它是线性的，所以它的梯度只是 `grad_output` 乘以 x̂。",
     ),
-    Mistake(
-        "grad-bias-with-weight",
-        {"of_bias": lambda grad_output, g: g},
-        Text(
-            en="Your `grad_bias` contains the weight. The bias is added after it, so its gradient is the sum of "
-            "`grad_output` alone.",
-            zh="你的 `grad_bias` 里乘了缩放参数。平移参数是在它之后加上的，所以梯度只是 `grad_output` 之和。",
-        ),
-        "rows",
+    wrong("grad-bias-with-weight", of_bias=lambda grad_output, g: g).hint(
+        en="Your `grad_bias` contains the weight. The bias is added after it, so its gradient is the sum of "
+        "`grad_output` alone.",
+        zh="你的 `grad_bias` 里乘了缩放参数。平移参数是在它之后加上的，所以梯度只是 `grad_output` 之和。",
     ),
-    Mistake(
-        "tokens-not-summed",
-        {"total": lambda gradient: gradient},
-        Text(
-            en="Your `grad_weight` and `grad_bias` have a row for every token. All tokens use the same weight and "
-            "bias, so their gradients are summed.",
-            zh="你的 `grad_weight` 和 `grad_bias` 里，每个词元各占一行。"
-            "所有词元共用缩放参数和平移参数，所以梯度要加起来。",
-        ),
-        "two tokens",
+    wrong("tokens-not-summed", total=lambda gradient: gradient).hint(
+        en="Your `grad_weight` and `grad_bias` have a row for every token. All tokens use the same weight and bias, so "
+        "their gradients are summed.",
+        zh="你的 `grad_weight` 和 `grad_bias` 里，每个词元各占一行。所有词元共用缩放参数和平移参数，所以梯度要加起来。",
+        shows="two tokens",
     ),
-    Mistake(
-        "batch-axis-summed-only",
-        {"total": lambda gradient: gradient.sum(0)},
-        Text(
-            en="Your `grad_weight` and `grad_bias` are summed over the first axis only. Sum over all axes but the "
-            "last, the positions too.",
-            zh="你的 `grad_weight` 和 `grad_bias` 只沿第一个轴求了和。"
-            "除最后一个轴以外，所有的轴都要求和，位置轴也在内。",
-        ),
-        "sentences",
+    wrong("batch-axis-summed-only", total=lambda gradient: gradient.sum(0)).hint(
+        en="Your `grad_weight` and `grad_bias` are summed over the first axis only. Sum over all axes but the last, "
+        "the positions too.",
+        zh="你的 `grad_weight` 和 `grad_bias` 只沿第一个轴求了和。除最后一个轴以外，所有的轴都要求和，位置轴也在内。",
     ),
-    Mistake(
-        "tokens-averaged",
-        {"total": lambda gradient: gradient.flatten(0, -2).mean(0)},
-        Text(
-            en="You average `grad_weight` and `grad_bias` over the tokens. They are sums; a mean belongs in the loss.",
-            zh="你把 `grad_weight` 和 `grad_bias` 沿词元的轴求了均值。它们应当是总和；要求均值，那是损失函数的事。",
-        ),
-        "two tokens",
+    wrong("tokens-averaged", total=lambda gradient: gradient.flatten(0, -2).mean(0)).hint(
+        en="You average `grad_weight` and `grad_bias` over the tokens. They are sums; a mean belongs in the loss.",
+        zh="你把 `grad_weight` 和 `grad_bias` 沿词元的轴求了均值。它们应当是总和；要求均值，那是损失函数的事。",
     ),
-    Mistake(
-        "weight-and-bias-swapped",
-        {"order": lambda grad_x, grad_weight, grad_bias: (grad_x, grad_bias, grad_weight)},
-        Text(
-            en="The gradients of bias and weight come in the wrong order. Return `grad_x, grad_weight, grad_bias`.",
-            zh="平移参数和缩放参数的梯度顺序反了。请返回 `grad_x, grad_weight, grad_bias`。",
-        ),
-        "rows",
+    wrong(
+        "weight-and-bias-swapped", order=lambda grad_x, grad_weight, grad_bias: (grad_x, grad_bias, grad_weight)
+    ).hint(
+        en="The gradients of bias and weight come in the wrong order. Return `grad_x, grad_weight, grad_bias`.",
+        zh="平移参数和缩放参数的梯度顺序反了。请返回 `grad_x, grad_weight, grad_bias`。",
     ),
 )
 

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.axes import AXES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
 from blocklab.checks.steps.numbers import outlier, waves
 from blocklab.language import Text
@@ -28,23 +29,13 @@ ONE_MEAN_AXES = Exercise(
     wants=AXES,
     cases=(Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])}),),
     mistakes=(
-        Mistake(
-            "batch-axis-only",
-            {"answer": (0,)},
-            Text(
-                en="Axis 0 alone makes one mean per column, four in all. Name every axis that is to disappear.",
-                zh="只写轴 0，每一列各有一个均值，共四个。要让哪些轴消失，就把它们都写上。",
-            ),
-            "rows",
+        wrong("batch-axis-only", answer=(0,)).hint(
+            en="Axis 0 alone makes one mean per column, four in all. Name every axis that is to disappear.",
+            zh="只写轴 0，每一列各有一个均值，共四个。要让哪些轴消失，就把它们都写上。",
         ),
-        Mistake(
-            "feature-axis-only",
-            {"answer": (1,)},
-            Text(
-                en="Axis 1 alone makes one mean per row, two in all. Name every axis that is to disappear.",
-                zh="只写轴 1，每一行各有一个均值，共两个。要让哪些轴消失，就把它们都写上。",
-            ),
-            "rows",
+        wrong("feature-axis-only", answer=(1,)).hint(
+            en="Axis 1 alone makes one mean per row, two in all. Name every axis that is to disappear.",
+            zh="只写轴 1，每一行各有一个均值，共两个。要让哪些轴消失，就把它们都写上。",
         ),
     ),
     section=Text(en="Two rows by hand", zh="动手算两行"),
@@ -56,91 +47,57 @@ def over(x: Tensor, *, axes: Sequence[int] = (0, 2, 3)) -> Tensor:
     return standardize(x, axes)
 
 
-EVALUATION_MODE = Mistake(
-    "evaluation-mode",
-    lambda x: x / (1 + 1e-5) ** 0.5,  # running statistics of 0 and 1
-    Text(
+BATCH_NORM_MISTAKES = (
+    wrong("evaluation-mode", lambda x: x / (1 + 1e-5) ** 0.5).hint(  # running statistics of 0 and 1
         en="Nothing is normalized: with running statistics of 0 and 1, evaluation mode only divides by √(1 + ε). Use "
         "the mean and the variance of the batch itself, as in training.",
         zh="你没有真正做归一化：移动统计量为 0 和 1 时，评估模式只是除以 √(1 + ε)。"
         "请用这个小批量自己的均值和方差，像训练时那样。",
+        shows="images",
     ),
-    "images",
-)
-
-
-OTHER_AXES = tuple(
-    Mistake(name, {"axes": axes}, hint, "images")
-    for name, axes, hint in (
-        (
-            "batch-axis-only",
-            (0,),
-            Text(
-                en="You average over the batch only, so every pixel has a mean of its own. BatchNorm keeps one "
-                "mean per channel: height and width are pooled too.",
-                zh="你只沿批量轴求了均值，于是每个像素各有一个均值。"
-                "批量归一化（BatchNorm）每个通道只有一个均值：高和宽也要一起算。",
-            ),
-        ),
-        (
-            "instance-norm",
-            (2, 3),
-            Text(
-                en="This is InstanceNorm: one mean per sample and channel. BatchNorm pools the batch too.",
-                zh="这是实例归一化（InstanceNorm）：每个样本的每个通道各有一个均值。"
-                "批量归一化（BatchNorm）还要把所有样本合在一起算。",
-            ),
-        ),
-        (
-            "layer-norm",
-            (1, 2, 3),
-            Text(
-                en="This is LayerNorm: one mean per sample. BatchNorm keeps one per channel, over all samples.",
-                zh="这是层归一化（LayerNorm）：每个样本一个均值。"
-                "批量归一化（BatchNorm）是每个通道一个均值，所有样本合在一起算。",
-            ),
-        ),
-        (
-            "channel-axis",
-            (1,),
-            Text(
-                en="You average over the channels, the one axis that must stay: C means have to be left.",
-                zh="你沿通道轴求了均值，可是唯独这个轴要保留：最后应当剩下 C 个均值。",
-            ),
-        ),
-        (
-            "every-axis",
-            (0, 1, 2, 3),
-            Text(
-                en="One mean for all numbers. The channels keep theirs apart: leave axis 1 out.",
-                zh="所有的数共用了一个均值。各个通道的均值要分开：不要写轴 1。",
-            ),
-        ),
-        (
-            "channels-last",
-            (0, 1, 2),
-            Text(
-                en="You keep the last axis, as if the layout were `(N, H, W, C)`. Here the channels are axis 1.",
-                zh="你保留的是最后一个轴，那是 `(N, H, W, C)` 布局的做法。这里的通道是轴 1。",
-            ),
-        ),
-        (
-            "width-forgotten",
-            (0, 2),
-            Text(
-                en="The width is missing: every column of the image has a mean of its own. Each channel has only one.",
-                zh="漏掉了宽：图像的每一列各有一个均值，而每个通道应当只有一个。",
-            ),
-        ),
-        (
-            "height-forgotten",
-            (0, 3),
-            Text(
-                en="The height is missing: every row of the image has a mean of its own. Each channel has only one.",
-                zh="漏掉了高：图像的每一行各有一个均值，而每个通道应当只有一个。",
-            ),
-        ),
-    )
+    wrong("batch-axis-only", axes=(0,)).hint(
+        en="You average over the batch only, so every pixel has a mean of its own. BatchNorm keeps one mean per "
+        "channel: height and width are pooled too.",
+        zh="你只沿批量轴求了均值，于是每个像素各有一个均值。"
+        "批量归一化（BatchNorm）每个通道只有一个均值：高和宽也要一起算。",
+        shows="images",
+    ),
+    wrong("instance-norm", axes=(2, 3)).hint(
+        en="This is InstanceNorm: one mean per sample and channel. BatchNorm pools the batch too.",
+        zh="这是实例归一化（InstanceNorm）：每个样本的每个通道各有一个均值。"
+        "批量归一化（BatchNorm）还要把所有样本合在一起算。",
+        shows="images",
+    ),
+    wrong("layer-norm", axes=(1, 2, 3)).hint(
+        en="This is LayerNorm: one mean per sample. BatchNorm keeps one per channel, over all samples.",
+        zh="这是层归一化（LayerNorm）：每个样本一个均值。"
+        "批量归一化（BatchNorm）是每个通道一个均值，所有样本合在一起算。",
+        shows="images",
+    ),
+    wrong("channel-axis", axes=(1,)).hint(
+        en="You average over the channels, the one axis that must stay: C means have to be left.",
+        zh="你沿通道轴求了均值，可是唯独这个轴要保留：最后应当剩下 C 个均值。",
+        shows="images",
+    ),
+    wrong("every-axis", axes=(0, 1, 2, 3)).hint(
+        en="One mean for all numbers. The channels keep theirs apart: leave axis 1 out.",
+        zh="所有的数共用了一个均值。各个通道的均值要分开：不要写轴 1。",
+        shows="images",
+    ),
+    wrong("channels-last", axes=(0, 1, 2)).hint(
+        en="You keep the last axis, as if the layout were `(N, H, W, C)`. Here the channels are axis 1.",
+        zh="你保留的是最后一个轴，那是 `(N, H, W, C)` 布局的做法。这里的通道是轴 1。",
+        shows="images",
+    ),
+    wrong("width-forgotten", axes=(0, 2)).hint(
+        en="The width is missing: every column of the image has a mean of its own. Each channel has only one.",
+        zh="漏掉了宽：图像的每一列各有一个均值，而每个通道应当只有一个。",
+        shows="images",
+    ),
+    wrong("height-forgotten", axes=(0, 3)).hint(
+        en="The height is missing: every row of the image has a mean of its own. Each channel has only one.",
+        zh="漏掉了高：图像的每一行各有一个均值，而每个通道应当只有一个。",
+    ),
 )
 
 
@@ -157,7 +114,7 @@ BATCH_NORM_BY_AXES = Exercise(
         Case("large", {"x": 1e4 * waves(2, 3, 4, 5)}),
         Case("gradient", {"x": waves(3, 2, 2, 4)}, gradient=True),
     ),
-    mistakes=(EVALUATION_MODE, *OTHER_AXES),
+    mistakes=BATCH_NORM_MISTAKES,
     growing=lambda n: {"x": waves(n, n, 2, 3)},
     section=POKE,
     panel=POKE_PANEL,
@@ -185,71 +142,37 @@ LAYER_NORM_BY_AXES = Exercise(
         Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
         Case("gradient", {"x": waves(2, 4, 3), "normalized_shape": (4, 3)}, gradient=True),
     ),
-    mistakes=tuple(
-        Mistake(name, {"axes": axes}, hint, shows)
-        for name, axes, hint, shows in (
-            (
-                "sizes-as-axes",
-                lambda x, shape: shape,
-                Text(
-                    en="`normalized_shape` holds sizes, and `standardize` wants the numbers of axes. Two sizes mean "
-                    "the last two axes.",
-                    zh="`normalized_shape` 里是轴的大小，而 `standardize` 要的是轴的编号。"
-                    "给了两个大小，就是指最后两个轴。",
-                ),
-                "rows",
-            ),
-            (
-                "axes-from-the-front",
-                lambda x, shape: range(len(shape)),
-                Text(
-                    en="You count the axes from the front. `normalized_shape` describes the last ones: count from the "
-                    "end, −1, −2 and so on.",
-                    zh="你是从前往后数轴的。`normalized_shape` 说的是最后几个轴：请从后往前数，−1、−2，依此类推。",
-                ),
-                "rows",
-            ),
-            (
-                "last-axis-only",
-                lambda x, shape: [-1],
-                Text(
-                    en="Right for one axis. `normalized_shape` may name several: then all of them share one mean.",
-                    zh="只有一个轴时是对的。`normalized_shape` 可以包含好几个轴，那时它们要一起算一个均值。",
-                ),
-                "two axes",
-            ),
-            (
-                "every-axis-but-the-batch",
-                lambda x, shape: range(1, x.dim()),
-                Text(
-                    en="You average over every axis but the first, whatever `normalized_shape` says. With `(3,)` each "
-                    "token has a mean of its own.",
-                    zh="不论 `normalized_shape` 是什么，你都沿第一个轴以外的所有轴求均值。"
-                    "它是 `(3,)` 时，每个词元各有一个均值。",
-                ),
-                "tokens",
-            ),
-            (
-                "every-axis",
-                lambda x, shape: range(x.dim()),
-                Text(
-                    en="One mean for the whole tensor: samples would depend on each other. Take the last "
-                    "`len(normalized_shape)` axes only.",
-                    zh="整个张量共用了一个均值，各个样本就会互相影响。只取最后 `len(normalized_shape)` 个轴。",
-                ),
-                "rows",
-            ),
-            (
-                "one-axis-of-many",
-                lambda x, shape: [-len(shape)],
-                Text(
-                    en="You average over one axis, `-len(normalized_shape)`, but that one and all behind it belong to "
-                    "the group.",
-                    zh="你只沿 `-len(normalized_shape)` 这一个轴求均值，而它和它后面的所有轴都属于同一组。",
-                ),
-                "two axes",
-            ),
-        )
+    mistakes=(
+        wrong("sizes-as-axes", axes=lambda x, shape: shape).hint(
+            en="`normalized_shape` holds sizes, and `standardize` wants the numbers of axes. Two sizes mean the last "
+            "two axes.",
+            zh="`normalized_shape` 里是轴的大小，而 `standardize` 要的是轴的编号。给了两个大小，就是指最后两个轴。",
+        ),
+        wrong("axes-from-the-front", axes=lambda x, shape: range(len(shape))).hint(
+            en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end, −1, "
+            "−2 and so on.",
+            zh="你是从前往后数轴的。`normalized_shape` 说的是最后几个轴：请从后往前数，−1、−2，依此类推。",
+        ),
+        wrong("last-axis-only", axes=lambda x, shape: [-1]).hint(
+            en="Right for one axis. `normalized_shape` may name several: then all of them share one mean.",
+            zh="只有一个轴时是对的。`normalized_shape` 可以包含好几个轴，那时它们要一起算一个均值。",
+        ),
+        wrong("every-axis-but-the-batch", axes=lambda x, shape: range(1, x.dim())).hint(
+            en="You average over every axis but the first, whatever `normalized_shape` says. With `(3,)` each token "
+            "has a mean of its own.",
+            zh="不论 `normalized_shape` 是什么，你都沿第一个轴以外的所有轴求均值。"
+            "它是 `(3,)` 时，每个词元各有一个均值。",
+        ),
+        wrong("every-axis", axes=lambda x, shape: range(x.dim())).hint(
+            en="One mean for the whole tensor: samples would depend on each other. Take the last "
+            "`len(normalized_shape)` axes only.",
+            zh="整个张量共用了一个均值，各个样本就会互相影响。只取最后 `len(normalized_shape)` 个轴。",
+        ),
+        wrong("one-axis-of-many", axes=lambda x, shape: [-len(shape)]).hint(
+            en="You average over one axis, `-len(normalized_shape)`, but that one and all behind it belong to the "
+            "group.",
+            zh="你只沿 `-len(normalized_shape)` 这一个轴求均值，而它和它后面的所有轴都属于同一组。",
+        ),
     ),
     growing=lambda n: {"x": waves(n, n, 3), "normalized_shape": (3,)},
     section=POKE,

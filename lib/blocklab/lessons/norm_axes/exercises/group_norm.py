@@ -1,16 +1,17 @@
 """Known mistakes of `group_norm`."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from blocklab import normalization
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     EPS_MISTAKES,
     RESCALE_MISTAKES,
@@ -18,7 +19,6 @@ from blocklab.checks.steps.normalizing import (
     chosen,
     divide,
     far_from_zero,
-    given,
     mean,
     overflowing,
     rescale,
@@ -75,135 +75,77 @@ def recipe(
 
 
 GROUP_MISTAKES = (
-    Mistake(
-        "every-other-channel",
-        {"split": every_other, "join": one_of_each},
-        Text(
-            en="Your groups take every G-th channel. A group is channels side by side: with 4 channels and 2 groups, "
-            "the first two and the last two.",
-            zh="你的每个组是每 G 个通道取一个。一个组应当由相邻的通道组成：4 个通道分成 2 组时，前两个一组，"
-            "后两个一组。",
-        ),
-        "rows",
+    wrong("every-other-channel", split=every_other, join=one_of_each).hint(
+        en="Your groups take every G-th channel. A group is channels side by side: with 4 channels and 2 groups, the "
+        "first two and the last two.",
+        zh="你的每个组是每 G 个通道取一个。一个组应当由相邻的通道组成：4 个通道分成 2 组时，前两个一组，后两个一组。",
     ),
-    Mistake(
-        "number-for-size",
-        {"split": lambda x, num_groups: x.unflatten(1, (-1, num_groups))},
-        Text(
-            en="You read `num_groups` as the number of channels in a group. It is the number of groups; each has `C "
-            "// num_groups` channels.",
-            zh="你把 `num_groups` 当成了每组的通道数，它其实是组数：每组有 `C // num_groups` 个通道。",
-        ),
-        "six channels",
+    wrong("number-for-size", split=lambda x, num_groups: x.unflatten(1, (-1, num_groups))).hint(
+        en="You read `num_groups` as the number of channels in a group. It is the number of groups; each has `C // "
+        "num_groups` channels.",
+        zh="你把 `num_groups` 当成了每组的通道数，它其实是组数：每组有 `C // num_groups` 个通道。",
     ),
-    Mistake(
-        "groups-ignored",
-        {"split": lambda x, num_groups: x.unsqueeze(1)},
-        Text(
-            en="`num_groups` has no effect: all the channels of a sample share one mean, as with LayerNorm. Each "
-            "group has a mean of its own.",
-            zh="`num_groups` 没有起作用：一个样本的所有通道共用一个均值，就像层归一化（LayerNorm）。"
-            "每个组应当各有一个均值。",
-        ),
-        "rows",
+    wrong("groups-ignored", split=lambda x, num_groups: x.unsqueeze(1)).hint(
+        en="`num_groups` has no effect: all the channels of a sample share one mean, as with LayerNorm. Each group has "
+        "a mean of its own.",
+        zh="`num_groups` 没有起作用：一个样本的所有通道共用一个均值，就像层归一化（LayerNorm）。"
+        "每个组应当各有一个均值。",
     ),
-    Mistake(
-        "batch-forgotten-in-the-view",
-        {"split": lambda x, num_groups: x.reshape(1, num_groups, -1)},
-        Text(
-            en="You cut the whole tensor into `num_groups` pieces, and forget the batch axis: a piece may be a whole "
-            "sample. Every sample has groups of its own, so N comes first in the view.",
-            zh="你把整个张量切成了 `num_groups` 块，忘了批量轴：一块可能就是一整个样本。"
-            "每个样本都有自己的组，所以变形之后，最前面仍应是 N。",
-        ),
-        "two samples",
+    wrong("batch-forgotten-in-the-view", split=lambda x, num_groups: x.reshape(1, num_groups, -1)).hint(
+        en="You cut the whole tensor into `num_groups` pieces, and forget the batch axis: a piece may be a whole "
+        "sample. Every sample has groups of its own, so N comes first in the view.",
+        zh="你把整个张量切成了 `num_groups` 块，忘了批量轴：一块可能就是一整个样本。"
+        "每个样本都有自己的组，所以变形之后，最前面仍应是 N。",
     ),
-    Mistake(
+    wrong(
         "groups-of-the-last-axis",
-        {
-            "split": lambda x, num_groups: x.unflatten(-1, (num_groups, -1)),
-            "axes": lambda grouped: [-1],
-            "lay_affine": as_it_is,
-        },
-        Text(
-            en="You cut the last axis into groups. The channels are axis 1; only in `(N, C)` are the two the same.",
-            zh="你把最后一个轴分成了组。应当分的是通道，也就是轴 1；只有形状为 `(N, C)` 时，两者才是同一个轴。",
-        ),
-        "sequences",
+        split=lambda x, num_groups: x.unflatten(-1, (num_groups, -1)),
+        axes=lambda grouped: [-1],
+        lay_affine=as_it_is,
+    ).hint(
+        en="You cut the last axis into groups. The channels are axis 1; only in `(N, C)` are the two the same.",
+        zh="你把最后一个轴分成了组。应当分的是通道，也就是轴 1；只有形状为 `(N, C)` 时，两者才是同一个轴。",
     ),
 )
 
 AXES_MISTAKES = (
-    Mistake(
-        "channels-not-pooled",
-        {"axes": lambda grouped: list(range(3, grouped.dim()))},
-        Text(
-            en="You average over the positions only, so each channel has its own mean, as with InstanceNorm. The "
-            "channels of a group share one: average over them too.",
-            zh="你只沿位置轴求了均值，于是每个通道各有一个均值，那是实例归一化的做法。同一组的通道应当共用一个均值："
-            "还要沿组内的通道轴求。",
-        ),
-        "sequences",
+    wrong("channels-not-pooled", axes=lambda grouped: list(range(3, grouped.dim()))).hint(
+        en="You average over the positions only, so each channel has its own mean, as with InstanceNorm. The channels "
+        "of a group share one: average over them too.",
+        zh="你只沿位置轴求了均值，于是每个通道各有一个均值，那是实例归一化的做法。"
+        "同一组的通道应当共用一个均值：还要沿组内的通道轴求。",
+        shows="sequences",
     ),
-    Mistake(
-        "positions-of-pictures-only",
-        {"axes": lambda grouped: [3, 4]},
-        Text(
-            en="You average over height and width: that is InstanceNorm, and it fits `(N, C, H, W)` only. A group has "
-            "channels too, and x may have fewer axes or more.",
-            zh="你沿高和宽求了均值，那是实例归一化，而且只适合 `(N, C, H, W)`。"
-            "一个组还包含好几个通道，x 的轴也可能更少或更多。",
-        ),
-        "pictures",
+    wrong("positions-of-pictures-only", axes=lambda grouped: [3, 4]).hint(
+        en="You average over height and width: that is InstanceNorm, and it fits `(N, C, H, W)` only. A group has "
+        "channels too, and x may have fewer axes or more.",
+        zh="你沿高和宽求了均值，那是实例归一化，而且只适合 `(N, C, H, W)`。"
+        "一个组还包含好几个通道，x 的轴也可能更少或更多。",
+        shows="pictures",
     ),
-    Mistake(
-        "positions-not-pooled",
-        {"axes": lambda grouped: [2]},
-        Text(
-            en="You average over the channels of a group at each position by itself. All the positions of a sample "
-            "belong to the group: average over them too.",
-            zh="你在每个位置上分别沿组内的通道轴求均值。一个样本的所有位置都属于同一组：还要沿位置轴求。",
-        ),
-        "sequences",
+    wrong("positions-not-pooled", axes=lambda grouped: [2]).hint(
+        en="You average over the channels of a group at each position by itself. All the positions of a sample belong "
+        "to the group: average over them too.",
+        zh="你在每个位置上分别沿组内的通道轴求均值。一个样本的所有位置都属于同一组：还要沿位置轴求。",
     ),
-    Mistake(
-        "over-the-batch-too",
-        {"axes": lambda grouped: [0, *range(2, grouped.dim())]},
-        Text(
-            en="Your mean runs over the batch axis too, so the samples influence each other. GroupNorm looks at one "
-            "sample at a time.",
-            zh="你求均值时还沿了批量轴，于是样本之间互相影响。组归一化（GroupNorm）每次只看一个样本。",
-        ),
-        "two samples",
+    wrong("over-the-batch-too", axes=lambda grouped: [0, *range(2, grouped.dim())]).hint(
+        en="Your mean runs over the batch axis too, so the samples influence each other. GroupNorm looks at one sample "
+        "at a time.",
+        zh="你求均值时还沿了批量轴，于是样本之间互相影响。组归一化（GroupNorm）每次只看一个样本。",
     ),
-    Mistake(
-        "over-the-groups",
-        {"axes": lambda grouped: [1]},
-        Text(
-            en="After the view, axis 1 counts the groups, and you average over it. Keep it, and average over the axes "
-            "after it.",
-            zh="变形之后，轴 1 是组的编号，而你沿它求了均值。这个轴要保留；应当沿它后面的轴求均值。",
-        ),
-        "rows",
+    wrong("over-the-groups", axes=lambda grouped: [1]).hint(
+        en="After the view, axis 1 counts the groups, and you average over it. Keep it, and average over the axes "
+        "after it.",
+        zh="变形之后，轴 1 是组的编号，而你沿它求了均值。这个轴要保留；应当沿它后面的轴求均值。",
     ),
-    Mistake(
-        "over-everything",
-        {"axes": lambda grouped: list(range(grouped.dim()))},
-        Text(
-            en="You average over the whole tensor, groups and samples alike. Say along which axes: those inside a "
-            "group.",
-            zh="你对整个张量求了均值，不分组，也不分样本。请写明沿哪些轴：只沿组内的轴。",
-        ),
-        "two samples",
+    wrong("over-everything", axes=lambda grouped: list(range(grouped.dim()))).hint(
+        en="You average over the whole tensor, groups and samples alike. Say along which axes: those inside a group.",
+        zh="你对整个张量求了均值，不分组，也不分样本。请写明沿哪些轴：只沿组内的轴。",
+        shows="two samples",
     ),
-    Mistake(
-        "pictures-only",
-        {"axes": lambda grouped: [2, 3, 4]},
-        Text(
-            en="Your axes are right for `(N, C, H, W)` only. Take all the axes after the groups, however many x has.",
-            zh="你写的这些轴只适合 `(N, C, H, W)`。不论 x 有多少个轴，都应当取组的轴之后的所有轴。",
-        ),
-        "rows",
+    wrong("pictures-only", axes=lambda grouped: [2, 3, 4]).hint(
+        en="Your axes are right for `(N, C, H, W)` only. Take all the axes after the groups, however many x has.",
+        zh="你写的这些轴只适合 `(N, C, H, W)`。不论 x 有多少个轴，都应当取组的轴之后的所有轴。",
     ),
 )
 
@@ -242,7 +184,7 @@ GROUP_NORM = Exercise(
     mistakes=(
         *GROUP_MISTAKES,
         *AXES_MISTAKES,
-        replace(AFFINE_ON_THE_LAST_AXIS, shows="square"),
+        AFFINE_ON_THE_LAST_AXIS,
         *EPS_MISTAKES,
         *chosen(
             SHARED_MISTAKES,

@@ -7,11 +7,13 @@ from torch import Tensor
 
 from blocklab import positional_encoding
 from blocklab.checks.case import Advice, Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
-from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
+from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, of_the_half, of_the_pair
 
 
 def quarter_turn(x: Tensor) -> Tensor:
@@ -77,170 +79,91 @@ def first_half_alone(y: Tensor, x: Tensor) -> Tensor:
 
 
 PAIR_MISTAKES = (
-    Mistake(
-        "pairs-of-halves",
-        {"exponent": of_the_half, "quarter": quarter_turn_of_halves},
-        Text(
-            en="You pair feature i with feature i + d/2, as Hugging Face's code does. That is valid with weights made "
-            "for it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
-            zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的代码就是这样。只要权重与之相配，这也是对的；"
-            "本练习让相邻的特征 2i 与 2i + 1 配对，与 Meta 的代码一致。",
-        ),
-        "small",
+    wrong("pairs-of-halves", exponent=of_the_half, quarter=quarter_turn_of_halves).hint(
+        en="You pair feature i with feature i + d/2, as Hugging Face's code does. That is valid with weights made for "
+        "it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
+        zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的代码就是这样。"
+        "只要权重与之相配，这也是对的；本练习让相邻的特征 2i 与 2i + 1 配对，与 Meta 的代码一致。",
     ),
-    Mistake(
-        "angles-of-halves",
-        {"exponent": of_the_half},
-        Text(
-            en="You rotate neighbours, but lay out the angles for the other pairing, i with i + d/2. The two features "
-            "of a pair need the same angle: each angle twice in a row.",
-            zh="你旋转的是相邻特征，角度却按另一种配对排列，即 i 与 i + d/2。"
-            "一对中的两个特征要用同一个角度：每个角度连续出现两次。",
-        ),
-        "small",
+    wrong("angles-of-halves", exponent=of_the_half).hint(
+        en="You rotate neighbours, but lay out the angles for the other pairing, i with i + d/2. The two features of a "
+        "pair need the same angle: each angle twice in a row.",
+        zh="你旋转的是相邻特征，角度却按另一种配对排列，即 i 与 i + d/2。"
+        "一对中的两个特征要用同一个角度：每个角度连续出现两次。",
     ),
-    Mistake(
-        "partners-of-halves",
-        {"quarter": quarter_turn_of_halves},
-        Text(
-            en="Your angles are laid out for neighbours, but the partner you mix in is the feature d/2 places away. "
-            "The partner of feature 2i is 2i + 1.",
-            zh="你的角度按相邻特征排列，混入的却是相隔 d/2 的那个特征。与特征 2i 配对的是 2i + 1。",
-        ),
-        "small",
+    wrong("partners-of-halves", quarter=quarter_turn_of_halves).hint(
+        en="Your angles are laid out for neighbours, but the partner you mix in is the feature d/2 places away. The "
+        "partner of feature 2i is 2i + 1.",
+        zh="你的角度按相邻特征排列，混入的却是相隔 d/2 的那个特征。与特征 2i 配对的是 2i + 1。",
     ),
-    Mistake(
-        "joined-in-halves",
-        {"finish": lambda y, x: torch.cat([y[..., 0::2], y[..., 1::2]], -1)},
-        Text(
-            en="You put all the first partners in front and all the second ones behind (`cat`). Each feature goes back "
-            "to its own place, so the two have to alternate.",
-            zh="你用 `cat` 把每对的第一个特征都排到前面，第二个都排到后面。每个特征应当回到原来的位置，两者交替排列。",
-        ),
-        "small",
+    wrong("joined-in-halves", finish=lambda y, x: torch.cat([y[..., 0::2], y[..., 1::2]], -1)).hint(
+        en="You put all the first partners in front and all the second ones behind (`cat`). Each feature goes back to "
+        "its own place, so the two have to alternate.",
+        zh="你用 `cat` 把每对的第一个特征都排到前面，第二个都排到后面。每个特征应当回到原来的位置，两者交替排列。",
     ),
-    Mistake(
-        "first-half-alone",
-        {"finish": first_half_alone},
-        Text(
-            en="You rotate the first half of the features only. Some models do so; here all of them turn.",
-            zh="你只旋转了前一半特征。有些模型是这样，但这里所有特征都要旋转。",
-        ),
-        "small",
+    wrong("first-half-alone", finish=first_half_alone).hint(
+        en="You rotate the first half of the features only. Some models do so; here all of them turn.",
+        zh="你只旋转了前一半特征。有些模型是这样，但这里所有特征都要旋转。",
     ),
 )
 
 ROTATION_MISTAKES = (
-    Mistake(
-        "turned-back",
-        {"turn": lambda x, quarter, cos, sin: turned(x, quarter, cos, -sin)},
-        Text(
-            en="You rotate the other way round: the minus belongs to the first feature of a pair, `a cos - b sin`. "
-            "Some code does turn that way, and it works; here the angle grows with the position.",
-            zh="你转的方向反了：负号应在一对中的第一个特征上，即 `a cos - b sin`。有的代码确实反着转，也行得通，"
-            "但这里角度随位置增大。",
-        ),
-        "small",
+    wrong("turned-back", turn=lambda x, quarter, cos, sin: turned(x, quarter, cos, -sin)).hint(
+        en="You rotate the other way round: the minus belongs to the first feature of a pair, `a cos - b sin`. Some "
+        "code does turn that way, and it works; here the angle grows with the position.",
+        zh="你转的方向反了：负号应在一对中的第一个特征上，即 `a cos - b sin`。"
+        "有的代码确实反着转，也行得通，但这里角度随位置增大。",
     ),
-    Mistake(
-        "minus-missing",
-        {"quarter": neighbours_swapped},
-        Text(
-            en="Both sines are added, and the vectors change their length. In a rotation one of the two is subtracted.",
-            zh="两个正弦项都是加上去的，于是向量的长度变了。旋转时，其中一项应当减去。",
-        ),
-        "small",
+    wrong("minus-missing", quarter=neighbours_swapped).hint(
+        en="Both sines are added, and the vectors change their length. In a rotation one of the two is subtracted.",
+        zh="两个正弦项都是加上去的，于是向量的长度变了。旋转时，其中一项应当减去。",
     ),
-    Mistake(
-        "plus-missing",
-        {"quarter": lambda x: -neighbours_swapped(x)},
-        Text(
-            en="You subtract in both features of a pair, and the vectors change their length. In the second one the "
-            "two terms are added, `a sin + b cos`.",
-            zh="一对中的两个特征，你都把正弦项减掉了，于是向量的长度变了。第二个特征的两项应当相加：`a sin + b cos`。",
-        ),
-        "small",
+    wrong("plus-missing", quarter=lambda x: -neighbours_swapped(x)).hint(
+        en="You subtract in both features of a pair, and the vectors change their length. In the second one the two "
+        "terms are added, `a sin + b cos`.",
+        zh="一对中的两个特征，你都把正弦项减掉了，于是向量的长度变了。第二个特征的两项应当相加：`a sin + b cos`。",
     ),
-    Mistake(
-        "reflected",
-        {"turn": reflected},
-        Text(
-            en="You subtract in the second feature of a pair too, which makes a reflection of the rotation. There the "
-            "two terms are added, `a sin + b cos`.",
-            zh="一对中的第二个特征你也用了减法，旋转因此成了反射。那里的两项应当相加：`a sin + b cos`。",
-        ),
-        "small",
+    wrong("reflected", turn=reflected).hint(
+        en="You subtract in the second feature of a pair too, which makes a reflection of the rotation. There the two "
+        "terms are added, `a sin + b cos`.",
+        zh="一对中的第二个特征你也用了减法，旋转因此成了反射。那里的两项应当相加：`a sin + b cos`。",
     ),
-    Mistake(
-        "sine-and-cosine-swapped",
-        {"turn": lambda x, quarter, cos, sin: turned(x, quarter, sin, cos)},
-        Text(
-            en="Sine and cosine stand in each other's place. At position 0 nothing may turn: a feature keeps its own "
-            "value times the cosine.",
-            zh="正弦和余弦的位置互换了。在位置 0 处什么都不转，所以特征自己的值应乘以余弦。",
-        ),
-        "small",
+    wrong("sine-and-cosine-swapped", turn=lambda x, quarter, cos, sin: turned(x, quarter, sin, cos)).hint(
+        en="Sine and cosine stand in each other's place. At position 0 nothing may turn: a feature keeps its own value "
+        "times the cosine.",
+        zh="正弦和余弦的位置互换了。在位置 0 处什么都不转，所以特征自己的值应乘以余弦。",
     ),
-    Mistake(
-        "cosine-alone",
-        {"turn": lambda x, quarter, cos, sin: x * cos},
-        Text(
-            en="You multiply by the cosine and stop there: the vectors only shrink. To turn, each feature also takes "
-            "in the other of its pair, times the sine.",
-            zh="你只乘了余弦，向量只会变短，不会旋转。每个特征还要混入同一对中的另一个特征乘以正弦。",
-        ),
-        "small",
+    wrong("cosine-alone", turn=lambda x, quarter, cos, sin: x * cos).hint(
+        en="You multiply by the cosine and stop there: the vectors only shrink. To turn, each feature also takes in "
+        "the other of its pair, times the sine.",
+        zh="你只乘了余弦，向量只会变短，不会旋转。每个特征还要混入同一对中的另一个特征乘以正弦。",
     ),
-    Mistake(
-        "first-overwritten",
-        {"turn": overwritten},
-        Text(
-            en="The second feature of a pair is computed from the first one after that has changed already. Keep the "
-            "old first feature until both are done.",
-            zh="计算一对中的第二个特征时，用的是已经改动过的第一个特征。两个都算完之前，请保留第一个特征的旧值。",
-        ),
-        "small",
+    wrong("first-overwritten", turn=overwritten).hint(
+        en="The second feature of a pair is computed from the first one after that has changed already. Keep the old "
+        "first feature until both are done.",
+        zh="计算一对中的第二个特征时，用的是已经改动过的第一个特征。两个都算完之前，请保留第一个特征的旧值。",
     ),
-    Mistake(
-        "added",
-        {"turn": added},
-        Text(
-            en="You add sines and cosines to the vector, as one does with the sinusoidal table. RoPE turns the vector "
-            "and keeps its length.",
-            zh="你把正弦、余弦加到了向量上，那是正弦位置编码的做法。RoPE 让向量旋转，长度不变。",
-        ),
-        "small",
+    wrong("added", turn=added).hint(
+        en="You add sines and cosines to the vector, as one does with the sinusoidal table. RoPE turns the vector and "
+        "keeps its length.",
+        zh="你把正弦、余弦加到了向量上，那是正弦位置编码的做法。RoPE 让向量旋转，长度不变。",
     ),
 )
 
 POSITION_MISTAKES = (
-    Mistake(
-        "places-for-positions",
-        {"at": lambda positions: torch.arange(len(positions))},
-        Text(
-            en="You count the tokens yourself, 0, 1, 2 … Use `positions`: in generation a lone token may stand at "
-            "position 500.",
-            zh="你自己给词元编了号：0、1、2……请使用 `positions`：生成文本时，单独一个词元也可能位于位置 500。",
-        ),
-        "late",
+    wrong("places-for-positions", at=lambda positions: torch.arange(len(positions))).hint(
+        en="You count the tokens yourself, 0, 1, 2 … Use `positions`: in generation a lone token may stand at position "
+        "500.",
+        zh="你自己给词元编了号：0、1、2……请使用 `positions`：生成文本时，单独一个词元也可能位于位置 500。",
+        shows="late",
     ),
-    Mistake(
-        "positions-from-one",
-        {"at": lambda positions: positions + 1},
-        Text(
-            en="Every token is turned one position too far. At position 0 nothing turns.",
-            zh="每个词元都多转了一个位置。在位置 0 处什么都不转。",
-        ),
-        "small",
+    wrong("positions-from-one", at=lambda positions: positions + 1).hint(
+        en="Every token is turned one position too far. At position 0 nothing turns.",
+        zh="每个词元都多转了一个位置。在位置 0 处什么都不转。",
     ),
-    Mistake(
-        "positions-missing",
-        {"at": torch.ones_like},
-        Text(
-            en="All tokens are turned by the same angles. The angle is the position times the frequency.",
-            zh="不论在哪个位置，词元转过的角度都一样。角度应是位置乘以频率。",
-        ),
-        "small",
+    wrong("positions-missing", at=torch.ones_like).hint(
+        en="All tokens are turned by the same angles. The angle is the position times the frequency.",
+        zh="不论在哪个位置，词元转过的角度都一样。角度应是位置乘以频率。",
     ),
 )
 

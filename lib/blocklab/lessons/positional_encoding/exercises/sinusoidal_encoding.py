@@ -8,10 +8,12 @@ from torch import Tensor
 
 from blocklab import positional_encoding
 from blocklab.checks.case import Advice, Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.language import Text
 
-from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, given, of_the_half, of_the_pair
+from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, of_the_half, of_the_pair
 
 
 def from_zero(length: int) -> Tensor:
@@ -42,130 +44,69 @@ def second_half(_k: Tensor, j: Tensor, d: int) -> Tensor:
 
 
 LAYOUT_MISTAKES = (
-    Mistake(
-        "cosine-first",
-        {"cosine": lambda k, j, d: j % 2 == 0},
-        Text(
-            en="Your even columns hold the cosine. In the paper's formula column 2i is the sine and column 2i + 1 the "
-            "cosine.",
-            zh="你的偶数列是余弦。按论文的公式，第 2i 列是正弦，第 2i + 1 列是余弦。",
-        ),
-        "small",
+    wrong("cosine-first", cosine=lambda k, j, d: j % 2 == 0).hint(
+        en="Your even columns hold the cosine. In the paper's formula column 2i is the sine and column 2i + 1 the "
+        "cosine.",
+        zh="你的偶数列是余弦。按论文的公式，第 2i 列是正弦，第 2i + 1 列是余弦。",
     ),
-    Mistake(
-        "sine-by-position",
-        {"cosine": lambda k, j, d: (k % 2 == 1).expand(-1, d)},
-        Text(
-            en="Even positions get sines and odd positions cosines in your table. It is the columns that alternate: "
-            "every position has both.",
-            zh="在你的表里，偶数位置是正弦，奇数位置是余弦。交替的应当是列：每个位置两种都有。",
-        ),
-        "small",
+    wrong("sine-by-position", cosine=lambda k, j, d: (k % 2 == 1).expand(-1, d)).hint(
+        en="Even positions get sines and odd positions cosines in your table. It is the columns that alternate: every "
+        "position has both.",
+        zh="在你的表里，偶数位置是正弦，奇数位置是余弦。交替的应当是列：每个位置两种都有。",
     ),
-    Mistake(
-        "sine-alone",
-        {"cosine": lambda k, j, d: j < 0},
-        Text(
-            en="Both columns of a pair hold the sine. The second one is the cosine of the same angle: only together do "
-            "they tell where on the circle the angle is.",
-            zh="一对中的两列都是正弦。第二列应是同一角度的余弦：两者合起来，才能确定角度在圆上的位置。",
-        ),
-        "small",
+    wrong("sine-alone", cosine=lambda k, j, d: j < 0).hint(
+        en="Both columns of a pair hold the sine. The second one is the cosine of the same angle: only together do "
+        "they tell where on the circle the angle is.",
+        zh="一对中的两列都是正弦。第二列应是同一角度的余弦：两者合起来，才能确定角度在圆上的位置。",
     ),
-    Mistake(
-        "sines-then-cosines",
-        {"cosine": second_half, "exponent": of_the_half},
-        Text(
-            en="All your sines come first and all your cosines after them. That is a valid layout, found in many "
-            "libraries; this exercise wants the paper's, in which they alternate.",
-            zh="你先放了所有正弦，再放所有余弦。这种排列也是对的，许多库都这样；本练习要的是论文里正弦、余弦交替的排列。",
-        ),
-        "small",
+    wrong("sines-then-cosines", cosine=second_half, exponent=of_the_half).hint(
+        en="All your sines come first and all your cosines after them. That is a valid layout, found in many "
+        "libraries; this exercise wants the paper's, in which they alternate.",
+        zh="你先放了所有正弦，再放所有余弦。这种排列也是对的，许多库都这样；本练习要的是论文里正弦、余弦交替的排列。",
     ),
-    Mistake(
-        "tensor2tensor",
-        {"cosine": second_half, "exponent": lambda j, d: j % (d // 2) / (d // 2 - 1)},
-        Text(
-            en="This is the table of tensor2tensor, the paper's own code: sines first, then cosines, with frequencies "
-            "down to 1/base. It is valid, but this exercise uses the formula in the paper: alternating, with `2i/d`.",
-            zh="这是论文作者的代码 tensor2tensor 里的表：先正弦，后余弦，频率一直降到 1/base。它也是对的，"
-            "但本练习用的是论文里的公式：正弦、余弦交替，指数为 `2i/d`。",
-        ),
-        "small",
+    wrong("tensor2tensor", cosine=second_half, exponent=lambda j, d: j % (d // 2) / (d // 2 - 1)).hint(
+        en="This is the table of tensor2tensor, the paper's own code: sines first, then cosines, with frequencies down "
+        "to 1/base. It is valid, but this exercise uses the formula in the paper: alternating, with `2i/d`.",
+        zh="这是论文作者的代码 tensor2tensor 里的表：先正弦，后余弦，频率一直降到 1/base。"
+        "它也是对的，但本练习用的是论文里的公式：正弦、余弦交替，指数为 `2i/d`。",
     ),
-    Mistake(
-        "transposed",
-        {"finish": lambda table: table.T},
-        Text(
-            en="Your table lies on its side: one row per column of the formula. It has one row for each position, "
-            "`(length, d_model)`.",
-            zh="你的表行列颠倒了。每个位置应占一行，形状为 `(length, d_model)`。",
-        ),
-        "small",
+    wrong("transposed", finish=lambda table: table.T).hint(
+        en="Your table lies on its side: one row per column of the formula. It has one row for each position, "
+        "`(length, d_model)`.",
+        zh="你的表行列颠倒了。每个位置应占一行，形状为 `(length, d_model)`。",
     ),
-    Mistake(
-        "batch-axis-first",
-        {"finish": lambda table: table[None]},
-        Text(
-            en="Your table has an axis of length 1 in front. Leave it out, the table is `(length, d_model)`: adding it "
-            "to a batch broadcasts anyway.",
-            zh="你的表前面多了一个长度为 1 的轴。请去掉它，表的形状应是 `(length, d_model)`："
-            "与一个批量相加时会自动广播。",
-        ),
-        "small",
+    wrong("batch-axis-first", finish=lambda table: table[None]).hint(
+        en="Your table has an axis of length 1 in front. Leave it out, the table is `(length, d_model)`: adding it to "
+        "a batch broadcasts anyway.",
+        zh="你的表前面多了一个长度为 1 的轴。请去掉它，表的形状应是 `(length, d_model)`：与一个批量相加时会自动广播。",
     ),
-    Mistake(
-        "batch-axis-in-the-middle",
-        {"finish": lambda table: table[:, None]},
-        Text(
-            en="Your table has an axis of length 1 in the middle, for batches in which the position comes first. Here "
-            "the table is `(length, d_model)`.",
-            zh="你的表中间多了一个长度为 1 的轴，那适用于位置轴在最前面的数据。这里表的形状是 `(length, d_model)`。",
-        ),
-        "small",
+    wrong("batch-axis-in-the-middle", finish=lambda table: table[:, None]).hint(
+        en="Your table has an axis of length 1 in the middle, for batches in which the position comes first. Here the "
+        "table is `(length, d_model)`.",
+        zh="你的表中间多了一个长度为 1 的轴，那适用于位置轴在最前面的数据。这里表的形状是 `(length, d_model)`。",
     ),
 )
 
 POSITION_MISTAKES = (
-    Mistake(
-        "positions-from-one",
-        {"positions": lambda length: from_zero(length) + 1},
-        Text(
-            en="Your first row is that of position 1. Positions begin at 0, where all sines are 0 and all cosines 1.",
-            zh="你的第一行对应位置 1。位置从 0 开始，那里所有正弦为 0，所有余弦为 1。",
-        ),
-        "small",
+    wrong("positions-from-one", positions=lambda length: from_zero(length) + 1).hint(
+        en="Your first row is that of position 1. Positions begin at 0, where all sines are 0 and all cosines 1.",
+        zh="你的第一行对应位置 1。位置从 0 开始，那里所有正弦为 0，所有余弦为 1。",
     ),
-    Mistake(
-        "half-the-positions",
-        {"positions": lambda length: from_zero(length // 2)},
-        Text(
-            en="Your table ends half way. Only the pairs are half as many as the columns; positions run over the whole "
-            "length, whatever some tutorials say of `L/2`.",
-            zh="你的表只有一半长。一个正弦列配一个余弦列，所以“对”的个数是列数的一半；"
-            "位置却要取遍整个长度，尽管有些教程写的是 `L/2`。",
-        ),
-        "small",
+    wrong("half-the-positions", positions=lambda length: from_zero(length // 2)).hint(
+        en="Your table ends half way. Only the pairs are half as many as the columns; positions run over the whole "
+        "length, whatever some tutorials say of `L/2`.",
+        zh="你的表只有一半长。"
+        "一个正弦列配一个余弦列，所以“对”的个数是列数的一半；位置却要取遍整个长度，尽管有些教程写的是 `L/2`。",
     ),
-    Mistake(
-        "positions-as-fractions",
-        {"positions": lambda length: from_zero(length) / length},
-        Text(
-            en="You divide the position by the length, so a row changes with the length of the table. A position is "
-            "counted: 0, 1, 2 …",
-            zh="你把位置除以了长度，于是表的长度一变，同一个位置的那一行也会变。位置就是序号：0、1、2……",
-        ),
-        "small",
+    wrong("positions-as-fractions", positions=lambda length: from_zero(length) / length).hint(
+        en="You divide the position by the length, so a row changes with the length of the table. A position is "
+        "counted: 0, 1, 2 …",
+        zh="你把位置除以了长度，于是表的长度一变，同一个位置的那一行也会变。位置就是序号：0、1、2……",
     ),
-    Mistake(
-        "division-outside-the-sine",
-        {"wave": lambda function, k, w: function(k) * w},
-        Text(
-            en="The frequency stands outside the sine: you make the waves smaller, not slower. It multiplies the "
-            "position, inside the brackets.",
-            zh="频率写在了正弦外面：波的幅度变小了，波却没有变慢。频率应当在括号里面，与位置相乘。",
-        ),
-        "small",
+    wrong("division-outside-the-sine", wave=lambda function, k, w: function(k) * w).hint(
+        en="The frequency stands outside the sine: you make the waves smaller, not slower. It multiplies the position, "
+        "inside the brackets.",
+        zh="频率写在了正弦外面：波的幅度变小了，波却没有变慢。频率应当在括号里面，与位置相乘。",
     ),
 )
 
@@ -255,133 +196,65 @@ def matrix(
 
 
 BLOCK_MISTAKES = (
-    Mistake(
-        "shifts-back",
-        {"block": lambda cos, sin: in_blocks([cos, -sin], [sin, cos])},
-        Text(
-            en="Your matrix moves a row back by the offset: it is transposed, or the minus stands at the other sine. "
-            "Rows here hold the sine first, then the cosine.",
-            zh="你的矩阵让每一行往回移了 offset 个位置：要么矩阵转置了，要么负号放在了另一个正弦上。"
-            "这里每一对都是先正弦、后余弦。",
-        ),
-        "small",
+    wrong("shifts-back", block=lambda cos, sin: in_blocks([cos, -sin], [sin, cos])).hint(
+        en="Your matrix moves a row back by the offset: it is transposed, or the minus stands at the other sine. Rows "
+        "here hold the sine first, then the cosine.",
+        zh="你的矩阵让每一行往回移了 offset 个位置：要么矩阵转置了，要么负号放在了另一个正弦上。"
+        "这里每一对都是先正弦、后余弦。",
     ),
-    Mistake(
-        "minus-missing",
-        {"block": lambda cos, sin: in_blocks([cos, sin], [sin, cos])},
-        Text(
-            en="Both sines have the same sign. A rotation has one of each; without it the rows change their length.",
-            zh="两个正弦的符号相同。旋转矩阵里应一正一负，否则每一行的长度会改变。",
-        ),
-        "small",
+    wrong("minus-missing", block=lambda cos, sin: in_blocks([cos, sin], [sin, cos])).hint(
+        en="Both sines have the same sign. A rotation has one of each; without it the rows change their length.",
+        zh="两个正弦的符号相同。旋转矩阵里应一正一负，否则每一行的长度会改变。",
     ),
-    Mistake(
-        "reflection",
-        {"block": lambda cos, sin: in_blocks([cos, sin], [sin, -cos])},
-        Text(
-            en="The minus stands at a cosine, which makes a reflection. Both cosines are positive, one sine is not.",
-            zh="负号放在了余弦上，得到的是反射。两个余弦都取正号，负号应在其中一个正弦上。",
-        ),
-        "small",
+    wrong("reflection", block=lambda cos, sin: in_blocks([cos, sin], [sin, -cos])).hint(
+        en="The minus stands at a cosine, which makes a reflection. Both cosines are positive, one sine is not.",
+        zh="负号放在了余弦上，得到的是反射。两个余弦都取正号，负号应在其中一个正弦上。",
     ),
-    Mistake(
-        "sine-and-cosine-swapped",
-        {"block": lambda cos, sin: in_blocks([sin, cos], [-cos, sin])},
-        Text(
-            en="Sine and cosine stand in each other's place. With offset 0 nothing may move: the cosines belong on the "
-            "diagonal.",
-            zh="正弦和余弦的位置互换了。offset 为 0 时什么都不应移动，所以对角线上应是余弦。",
-        ),
-        "small",
+    wrong("sine-and-cosine-swapped", block=lambda cos, sin: in_blocks([sin, cos], [-cos, sin])).hint(
+        en="Sine and cosine stand in each other's place. With offset 0 nothing may move: the cosines belong on the "
+        "diagonal.",
+        zh="正弦和余弦的位置互换了。offset 为 0 时什么都不应移动，所以对角线上应是余弦。",
     ),
-    Mistake(
-        "no-sine",
-        {"block": lambda cos, sin: in_blocks([cos, 0 * sin], [0 * sin, cos])},
-        Text(
-            en="Your matrix is diagonal, it only shrinks the columns. A sine moves into the cosine beside it, so each "
-            "block has four numbers.",
-            zh="你的矩阵只有对角线上有数，只会缩小各列。位置移动时，同一对的正弦和余弦会互相混入，所以每一块有四个数。",
-        ),
-        "small",
+    wrong("no-sine", block=lambda cos, sin: in_blocks([cos, 0 * sin], [0 * sin, cos])).hint(
+        en="Your matrix is diagonal, it only shrinks the columns. A sine moves into the cosine beside it, so each "
+        "block has four numbers.",
+        zh="你的矩阵只有对角线上有数，只会缩小各列。位置移动时，同一对的正弦和余弦会互相混入，所以每一块有四个数。",
     ),
-    Mistake(
-        "for-sines-then-cosines",
-        {"layout": in_quarters},
-        Text(
-            en="This matrix fits a table with all sines before all cosines. Here they alternate, so every pair has a "
-            "2 × 2 block on the diagonal.",
-            zh="这个矩阵适用于先放所有正弦、再放所有余弦的表。这里正弦、余弦交替，"
-            "所以每一对在对角线上有一个 2 × 2 的块。",
-        ),
-        "small",
+    wrong("for-sines-then-cosines", layout=in_quarters).hint(
+        en="This matrix fits a table with all sines before all cosines. Here they alternate, so every pair has a 2 × 2 "
+        "block on the diagonal.",
+        zh="这个矩阵适用于先放所有正弦、再放所有余弦的表。这里正弦、余弦交替，所以每一对在对角线上有一个 2 × 2 的块。",
     ),
-    Mistake(
-        "blocks-in-reverse",
-        {"layout": lambda blocks: along_the_diagonal(blocks.flip(0))},
-        Text(
-            en="The blocks stand in reverse order. The fastest pair, with the frequency 1, comes first.",
-            zh="各块的顺序反了。最快的一对频率为 1，应当排在最前面。",
-        ),
-        "small",
+    wrong("blocks-in-reverse", layout=lambda blocks: along_the_diagonal(blocks.flip(0))).hint(
+        en="The blocks stand in reverse order. The fastest pair, with the frequency 1, comes first.",
+        zh="各块的顺序反了。最快的一对频率为 1，应当排在最前面。",
     ),
-    Mistake(
-        "nothing-moves",
-        {"layout": lambda blocks: torch.eye(2 * len(blocks), dtype=blocks.dtype)},
-        Text(
-            en="Your matrix is the identity: it leaves every row where it is. That is right only for offset 0.",
-            zh="你的矩阵是单位矩阵，每一行都没有移动。只有 offset 为 0 时才对。",
-        ),
-        "small",
+    wrong("nothing-moves", layout=lambda blocks: torch.eye(2 * len(blocks), dtype=blocks.dtype)).hint(
+        en="Your matrix is the identity: it leaves every row where it is. That is right only for offset 0.",
+        zh="你的矩阵是单位矩阵，每一行都没有移动。只有 offset 为 0 时才对。",
     ),
-    Mistake(
-        "first-block-alone",
-        {"layout": first_block_alone},
-        Text(
-            en="Only the first pair is rotated; the others stay where they are. Each pair has a 2 × 2 block of its "
-            "own.",
-            zh="只有第一对旋转了，其余各对都没有动。每一对都应有自己的 2 × 2 的块。",
-        ),
-        "small",
+    wrong("first-block-alone", layout=first_block_alone).hint(
+        en="Only the first pair is rotated; the others stay where they are. Each pair has a 2 × 2 block of its own.",
+        zh="只有第一对旋转了，其余各对都没有动。每一对都应有自己的 2 × 2 的块。",
     ),
-    Mistake(
-        "blocks-not-assembled",
-        {"layout": lambda blocks: blocks},
-        Text(
-            en="You return the 2 × 2 blocks one behind the other. Place them on the diagonal of one matrix "
-            "`(d_model, d_model)`.",
-            zh="你返回的是一叠 2 × 2 的块。请把它们放到同一个矩阵 `(d_model, d_model)` 的对角线上。",
-        ),
-        "small",
+    wrong("blocks-not-assembled", layout=lambda blocks: blocks).hint(
+        en="You return the 2 × 2 blocks one behind the other. Place them on the diagonal of one matrix `(d_model, "
+        "d_model)`.",
+        zh="你返回的是一叠 2 × 2 的块。请把它们放到同一个矩阵 `(d_model, d_model)` 的对角线上。",
     ),
 )
 
 OFFSET_MISTAKES = (
-    Mistake(
-        "offset-ignored",
-        {"moved": lambda offset: 1},
-        Text(
-            en="Your matrix always moves by one position. The angle of a pair is the offset times its frequency.",
-            zh="你的矩阵总是只移动一个位置。每一对转过的角度应是 offset 乘以它的频率。",
-        ),
-        "two back",
+    wrong("offset-ignored", moved=lambda offset: 1).hint(
+        en="Your matrix always moves by one position. The angle of a pair is the offset times its frequency.",
+        zh="你的矩阵总是只移动一个位置。每一对转过的角度应是 offset 乘以它的频率。",
     ),
-    Mistake(
-        "offset-without-sign",
-        {"moved": abs},
-        Text(
-            en="Your matrix moves forward even where the offset is negative.",
-            zh="offset 为负时，你的矩阵仍然向前移动。",
-        ),
-        "two back",
+    wrong("offset-without-sign", moved=abs).hint(
+        en="Your matrix moves forward even where the offset is negative.", zh="offset 为负时，你的矩阵仍然向前移动。"
     ),
-    Mistake(
-        "offset-in-degrees",
-        {"moved": math.radians},
-        Text(
-            en="You convert the angle from degrees. Offset times frequency is an angle in radians already.",
-            zh="你把角度当成度数，换算成了弧度。offset 乘以频率，得到的已经是弧度。",
-        ),
-        "small",
+    wrong("offset-in-degrees", moved=math.radians).hint(
+        en="You convert the angle from degrees. Offset times frequency is an angle in radians already.",
+        zh="你把角度当成度数，换算成了弧度。offset 乘以频率，得到的已经是弧度。",
     ),
 )
 

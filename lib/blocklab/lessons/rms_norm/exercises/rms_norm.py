@@ -8,15 +8,16 @@ from torch import Tensor
 
 from blocklab import normalization
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     EPS_MISTAKES,
     WEIGHT_MISTAKES,
     chosen,
     divide,
-    given,
     mean,
     rescale,
     variance,
@@ -75,84 +76,49 @@ def recipe(
 
 
 SPREAD_MISTAKES = (
-    Mistake(
-        "layer-norm",
-        {"centre": mean, "spread": variance},
-        Text(
-            en="This is LayerNorm: you subtract the mean above and below the fraction line. RMSNorm subtracts it "
-            "nowhere, so no number changes its sign.",
-            zh="这是层归一化（LayerNorm）：分子和分母都减去了均值。RMSNorm 哪里都不减，所以没有一个数会变号。",
-        ),
-        "rows",
+    wrong("layer-norm", centre=mean, spread=variance).hint(
+        en="This is LayerNorm: you subtract the mean above and below the fraction line. RMSNorm subtracts it nowhere, "
+        "so no number changes its sign.",
+        zh="这是层归一化（LayerNorm）：分子和分母都减去了均值。RMSNorm 哪里都不减，所以没有一个数会变号。",
     ),
-    Mistake(
-        "mean-subtracted",
-        {"centre": mean},
-        Text(
-            en="You subtract the mean above the fraction line. RMSNorm does not: it divides x itself.",
-            zh="你在分子里减去了均值。RMSNorm 不减，分子就是 x 本身。",
-        ),
-        "rows",
+    wrong("mean-subtracted", centre=mean).hint(
+        en="You subtract the mean above the fraction line. RMSNorm does not: it divides x itself.",
+        zh="你在分子里减去了均值。RMSNorm 不减，分子就是 x 本身。",
     ),
-    Mistake(
-        "standard-deviation",
-        {"spread": variance},
-        Text(
-            en="You divide by the standard deviation, which measures the distance from the mean. Divide by the root "
-            "mean square, which measures the distance from 0.",
-            zh="你除以的是标准差，它衡量各数离均值多远。应当除以均方根，它衡量各数离 0 多远。",
-        ),
-        "rows",
+    wrong("standard-deviation", spread=variance).hint(
+        en="You divide by the standard deviation, which measures the distance from the mean. Divide by the root mean "
+        "square, which measures the distance from 0.",
+        zh="你除以的是标准差，它衡量各数离均值多远。应当除以均方根，它衡量各数离 0 多远。",
     ),
-    Mistake(
-        "sum-for-mean-of-squares",
-        {"spread": lambda x, axes: x.square().sum(axes, keepdim=True)},
-        Text(
-            en="You add up the squares, so every vector gets length 1. Take their mean: then its length is the root "
-            "of the number of features.",
-            zh="你把平方加了起来，没有求均值，于是每个向量的长度都成了 1。"
-            "应当求平方的均值，这时长度是特征个数的平方根。",
-        ),
-        "rows",
+    wrong("sum-for-mean-of-squares", spread=lambda x, axes: x.square().sum(axes, keepdim=True)).hint(
+        en="You add up the squares, so every vector gets length 1. Take their mean: then its length is the root of the "
+        "number of features.",
+        zh="你把平方加了起来，没有求均值，于是每个向量的长度都成了 1。应当求平方的均值，这时长度是特征个数的平方根。",
     ),
-    Mistake(
+    wrong(
         "length-over-count",
-        {"spread": lambda x, axes: x.square().mean(axes, keepdim=True) ** 2 / x.square().sum(axes, keepdim=True)},
-        Text(
-            en="You take the length of the vector and divide it by the number of features. The count stands under the "
-            "root too: divide the sum of squares by it first.",
-            zh="你先求出向量的长度，再除以特征个数。个数也应当在根号里：请先把平方和除以它，再开方。",
-        ),
-        "rows",
+        spread=lambda x, axes: x.square().mean(axes, keepdim=True) ** 2 / x.square().sum(axes, keepdim=True),
+    ).hint(
+        en="You take the length of the vector and divide it by the number of features. The count stands under the root "
+        "too: divide the sum of squares by it first.",
+        zh="你先求出向量的长度，再除以特征个数。个数也应当在根号里：请先把平方和除以它，再开方。",
     ),
-    Mistake(
-        "absolute-mean",
-        {"spread": lambda x, axes: x.abs().mean(axes, keepdim=True).square()},
-        Text(
-            en="You divide by the mean of the absolute values. Square, average, take the root: the root mean square "
-            "is at least as large.",
-            zh="你除以的是绝对值的均值。应当先平方，再求均值，最后开方：均方根不会比它小。",
-        ),
-        "rows",
+    wrong("absolute-mean", spread=lambda x, axes: x.abs().mean(axes, keepdim=True).square()).hint(
+        en="You divide by the mean of the absolute values. Square, average, take the root: the root mean square is at "
+        "least as large.",
+        zh="你除以的是绝对值的均值。应当先平方，再求均值，最后开方：均方根不会比它小。",
     ),
-    Mistake(
+    wrong(
         "unbiased-mean-of-squares",
-        {"spread": lambda x, axes: x.square().mean(axes, keepdim=True) * count(x, axes) / (count(x, axes) - 1)},
-        Text(
-            en="You divide the sum of squares by n − 1. No mean was estimated here, so nothing is to be corrected: "
-            "divide by n.",
-            zh="你把平方和除以了 n − 1。这里没有估计均值，不需要修正：请除以 n。",
-        ),
-        "rows",
+        spread=lambda x, axes: x.square().mean(axes, keepdim=True) * count(x, axes) / (count(x, axes) - 1),
+    ).hint(
+        en="You divide the sum of squares by n − 1. No mean was estimated here, so nothing is to be corrected: divide "
+        "by n.",
+        zh="你把平方和除以了 n − 1。这里没有估计均值，不需要修正：请除以 n。",
     ),
-    Mistake(
-        "multiplied",
-        {"divide": lambda centred, spread, eps: centred * (spread + eps).sqrt()},
-        Text(
-            en="You multiply by the root mean square; dividing by `rsqrt` comes to the same. Divide by the root.",
-            zh="你乘上了均方根；写成除以 `rsqrt`，效果也是乘。应当除以均方根。",
-        ),
-        "rows",
+    wrong("multiplied", divide=lambda centred, spread, eps: centred * (spread + eps).sqrt()).hint(
+        en="You multiply by the root mean square; dividing by `rsqrt` comes to the same. Divide by the root.",
+        zh="你乘上了均方根；写成除以 `rsqrt`，效果也是乘。应当除以均方根。",
     ),
 )
 
@@ -162,152 +128,89 @@ def count(x: Tensor, axes: list[int]) -> int:
 
 
 DEFAULT_MISTAKES = (
-    Mistake(
-        "default-of-layer-norm",
-        {"default": lambda x: 1e-5},
-        Text(
-            en="With `eps=None` you take 1e-5, as LayerNorm does. torch takes the machine epsilon of the type "
-            "it computes in, which for float32 is `torch.finfo(torch.float32).eps`.",
-            zh="`eps=None` 时你取了 1e-5，那是层归一化（LayerNorm）的默认值。"
-            "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
-        ),
-        "tiny",
+    wrong("default-of-layer-norm", default=lambda x: 1e-5).hint(
+        en="With `eps=None` you take 1e-5, as LayerNorm does. torch takes the machine epsilon of the type it computes "
+        "in, which for float32 is `torch.finfo(torch.float32).eps`.",
+        zh="`eps=None` 时你取了 1e-5，那是层归一化（LayerNorm）的默认值。"
+        "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
     ),
-    Mistake(
-        "default-of-llama",
-        {"default": lambda x: 1e-6},
-        Text(
-            en="With `eps=None` you take 1e-6, as Llama does. torch takes the machine epsilon of the type "
-            "it computes in, which for float32 is `torch.finfo(torch.float32).eps`.",
-            zh="`eps=None` 时你取了 1e-6，那是 Llama 的默认值。"
-            "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
-        ),
-        "tiny",
+    wrong("default-of-llama", default=lambda x: 1e-6).hint(
+        en="With `eps=None` you take 1e-6, as Llama does. torch takes the machine epsilon of the type it computes in, "
+        "which for float32 is `torch.finfo(torch.float32).eps`.",
+        zh="`eps=None` 时你取了 1e-6，那是 Llama 的默认值。"
+        "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
     ),
-    Mistake(
-        "default-of-the-authors",
-        {"default": lambda x: 1e-8},
-        Text(
-            en="With `eps=None` you take 1e-8, as the authors' code does. torch takes the machine epsilon of the "
-            "type it computes in, which for float32 is `torch.finfo(torch.float32).eps`.",
-            zh="`eps=None` 时你取了 1e-8，那是 RMSNorm 作者的代码里的值。"
-            "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
-        ),
-        "tiny",
+    wrong("default-of-the-authors", default=lambda x: 1e-8).hint(
+        en="With `eps=None` you take 1e-8, as the authors' code does. torch takes the machine epsilon of the type it "
+        "computes in, which for float32 is `torch.finfo(torch.float32).eps`.",
+        zh="`eps=None` 时你取了 1e-8，那是 RMSNorm 作者的代码里的值。"
+        "torch 取的是计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
     ),
-    Mistake(
-        "default-of-zero",
-        {"default": lambda x: 0.0},
-        Text(
-            en="With `eps=None` you add nothing, so a row of zeros gives 0 / 0. None stands for the machine epsilon "
-            "of the type computed in, for float32 `torch.finfo(torch.float32).eps`.",
-            zh="`eps=None` 时你什么也没有加，于是全零的一行会得到 0 / 0。"
-            "None 表示计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
-        ),
-        "zeros",
+    wrong("default-of-zero", default=lambda x: 0.0).hint(
+        en="With `eps=None` you add nothing, so a row of zeros gives 0 / 0. None stands for the machine epsilon of the "
+        "type computed in, for float32 `torch.finfo(torch.float32).eps`.",
+        zh="`eps=None` 时你什么也没有加，于是全零的一行会得到 0 / 0。"
+        "None 表示计算类型的机器精度，对 float32 就是 `torch.finfo(torch.float32).eps`。",
+        shows="zeros",
     ),
-    Mistake(
-        "default-of-float32",
-        {"default": lambda x: torch.finfo(torch.float32).eps},
-        Text(
-            en="With `eps=None` you take the machine epsilon of float32 for every type. For a float64 input the "
-            "calculation is in float64, whose machine epsilon is far smaller.",
-            zh="`eps=None` 时，不论什么类型，你都取 float32 的机器精度。"
-            "输入是 float64 时，计算也用 float64，它的机器精度要小得多。",
-        ),
-        "tiny in float64",
+    wrong("default-of-float32", default=lambda x: torch.finfo(torch.float32).eps).hint(
+        en="With `eps=None` you take the machine epsilon of float32 for every type. For a float64 input the "
+        "calculation is in float64, whose machine epsilon is far smaller.",
+        zh="`eps=None` 时，不论什么类型，你都取 float32 的机器精度。"
+        "输入是 float64 时，计算也用 float64，它的机器精度要小得多。",
     ),
 )
 
 TYPE_MISTAKES = (
-    Mistake(
-        "in-the-type-of-x",
-        {"widen": lambda x: x},
-        Text(
-            en="You compute in the type of x. In 16 bits every step is rounded, and in float16 the square of a number "
-            "from 256 on is infinite. Convert to float32 first, and convert the result back.",
-            zh="你直接用 x 的类型计算。16 位的类型每一步都要舍入，而且在 float16 里，256 及以上的数一平方就成了无穷大。"
-            "请先转成 float32，算完再转回去。",
-        ),
-        "overflows in float16",
+    wrong("in-the-type-of-x", widen=lambda x: x).hint(
+        en="You compute in the type of x. In 16 bits every step is rounded, and in float16 the square of a number from "
+        "256 on is infinite. Convert to float32 first, and convert the result back.",
+        zh="你直接用 x 的类型计算。16 位的类型每一步都要舍入，而且在 float16 里，256 及以上的数一平方就成了无穷大。"
+        "请先转成 float32，算完再转回去。",
+        shows="overflows in float16",
     ),
-    Mistake(
-        "always-in-float32",
-        {"widen": Tensor.float},
-        Text(
-            en="You compute in float32 even when x is float64, so nine of its digits are lost. For a float64 input the "
-            "calculation is in float64.",
-            zh="x 是 float64 时，你也用 float32 计算，丢掉了大约九位有效数字。输入是 float64 时，应当用 float64 计算。",
-        ),
-        "tiny in float64",
+    wrong("always-in-float32", widen=Tensor.float).hint(
+        en="You compute in float32 even when x is float64, so nine of its digits are lost. For a float64 input the "
+        "calculation is in float64.",
+        zh="x 是 float64 时，你也用 float32 计算，丢掉了大约九位有效数字。输入是 float64 时，应当用 float64 计算。",
     ),
-    Mistake(
-        "eps-of-the-short-type",
-        {"default": lambda x: torch.finfo(x.dtype).eps},
-        Text(
-            en="For a float16 input you take float16's own machine epsilon, 0.001, which drowns small numbers. Take "
-            "that of the type computed in, float32.",
-            zh="输入是 float16 时，你取了 float16 自己的机器精度 0.001，小的数就被它淹没了。"
-            "应当取计算类型的机器精度，也就是 float32 的。",
-        ),
-        "tiny in float16",
+    wrong("eps-of-the-short-type", default=lambda x: torch.finfo(x.dtype).eps).hint(
+        en="For a float16 input you take float16's own machine epsilon, 0.001, which drowns small numbers. Take that "
+        "of the type computed in, float32.",
+        zh="输入是 float16 时，你取了 float16 自己的机器精度 0.001，小的数就被它淹没了。"
+        "应当取计算类型的机器精度，也就是 float32 的。",
     ),
-    Mistake(
-        "stays-wide",
-        {"finish": as_wide},
-        Text(
-            en="For a 16-bit input your result stays float32. Convert it back to the type of x: the next layer expects "
-            "the type it was given.",
-            zh="输入是 16 位的类型时，你的结果还是 float32。请转回 x 的类型：下一层要的仍是原来的类型。",
-        ),
-        "bfloat16",
+    wrong("stays-wide", finish=as_wide).hint(
+        en="For a 16-bit input your result stays float32. Convert it back to the type of x: the next layer expects the "
+        "type it was given.",
+        zh="输入是 16 位的类型时，你的结果还是 float32。请转回 x 的类型：下一层要的仍是原来的类型。",
+        shows="bfloat16",
     ),
-    Mistake(
-        "as-in-llama",
-        {"before_weight": back, "finish": as_wide},
-        Text(
-            en="You round to the type of x first and multiply by `weight` then, as Llama does. So the last digit can "
-            "differ, and a float32 `weight` makes the result float32. Multiply in float32, and convert at the end.",
-            zh="你先舍入到 x 的类型，再乘以 `weight`，那是 Llama 的做法。这样最后一位可能不同；"
-            "`weight` 是 float32 时，结果也成了 float32。应当在 float32 里相乘，最后才转换类型。",
-        ),
-        "weighted bfloat16",
+    wrong("as-in-llama", before_weight=back, finish=as_wide).hint(
+        en="You round to the type of x first and multiply by `weight` then, as Llama does. So the last digit can "
+        "differ, and a float32 `weight` makes the result float32. Multiply in float32, and convert at the end.",
+        zh="你先舍入到 x 的类型，再乘以 `weight`，那是 Llama 的做法。"
+        "这样最后一位可能不同；`weight` 是 float32 时，结果也成了 float32。应当在 float32 里相乘，最后才转换类型。",
     ),
-    Mistake(
-        "rounded-first",
-        {"before_weight": back},
-        Text(
-            en="You round to the type of x before you multiply by `weight`, and so twice: the last digit can differ. "
-            "Multiply in float32 and round once, at the end.",
-            zh="你在乘以 `weight` 之前就舍入到了 x 的类型，所以一共舍入两次，最后一位可能不同。"
-            "应当在 float32 里相乘，最后只舍入一次。",
-        ),
-        "weighted bfloat16",
+    wrong("rounded-first", before_weight=back).hint(
+        en="You round to the type of x before you multiply by `weight`, and so twice: the last digit can differ. "
+        "Multiply in float32 and round once, at the end.",
+        zh="你在乘以 `weight` 之前就舍入到了 x 的类型，所以一共舍入两次，最后一位可能不同。"
+        "应当在 float32 里相乘，最后只舍入一次。",
     ),
 )
 
-EPS_OF_NORMALIZE = Mistake(
-    "eps-of-normalize",
-    {"small": lambda eps: 1e-24},
-    Text(
-        en="`eps` has no effect. `F.normalize` has one of its own, 1e-12, which only keeps a vector of zeros from "
-        "giving 0 / 0; here `eps` is added to the mean of squares.",
-        zh="`eps` 没有起作用。`F.normalize` 自带一个 1e-12，只是让全零的向量不至于得到 0 / 0；"
-        "这里的 `eps` 要加到平方的均值上。",
-    ),
-    "tiny",
+EPS_OF_NORMALIZE = wrong("eps-of-normalize", small=lambda eps: 1e-24).hint(
+    en="`eps` has no effect. `F.normalize` has one of its own, 1e-12, which only keeps a vector of zeros from giving 0 "
+    "/ 0; here `eps` is added to the mean of squares.",
+    zh="`eps` 没有起作用。"
+    "`F.normalize` 自带一个 1e-12，只是让全零的向量不至于得到 0 / 0；这里的 `eps` 要加到平方的均值上。",
 )
 
-DETACHED = Mistake(
-    "statistics-detached",
-    {"spread": lambda x, axes: mean_square(x.detach(), axes)},
-    Text(
-        en="Even where the numbers are right, the gradients are not: the mean of squares depends on x too, but you "
-        "cut it off from it (`detach`, `no_grad` or `.data`).",
-        zh="即使数值是对的，梯度也不对：平方的均值也依赖 x，而你用 "
-        "`detach`、`no_grad` 或 `.data` 切断了它与 x 的联系。",
-    ),
-    "gradient",
+DETACHED = wrong("statistics-detached", spread=lambda x, axes: mean_square(x.detach(), axes)).hint(
+    en="Even where the numbers are right, the gradients are not: the mean of squares depends on x too, but you cut it "
+    "off from it (`detach`, `no_grad` or `.data`).",
+    zh="即使数值是对的，梯度也不对：平方的均值也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它与 x 的联系。",
 )
 
 WEIGHT = torch.tensor([2.0, -1, 3])
@@ -440,34 +343,20 @@ def scale_rounded(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return x * scale.to(x.dtype) * weight
 
 
-OWN_TYPE = Mistake(
-    "not-in-float32",
-    {"widen": as_it_is},
-    Text(
-        en="You compute in the type of x. In 16 bits every step is rounded, and in float16 the square of a number "
-        "from 256 on is infinite. Normalize `x.float()` instead.",
-        zh="你直接用 x 的类型计算。16 位的类型每一步都要舍入，而且在 float16 里，256 及以上的数一平方就成了无穷大。"
-        "请对 `x.float()` 做归一化。",
-    ),
-    "overflows in float16",
+OWN_TYPE = wrong("not-in-float32", widen=as_it_is).hint(
+    en="You compute in the type of x. In 16 bits every step is rounded, and in float16 the square of a number from 256 "
+    "on is infinite. Normalize `x.float()` instead.",
+    zh="你直接用 x 的类型计算。"
+    "16 位的类型每一步都要舍入，而且在 float16 里，256 及以上的数一平方就成了无穷大。请对 `x.float()` 做归一化。",
+    shows="overflows in float16",
 )
-NOT_CONVERTED_BACK = Mistake(
-    "not-converted-back",
-    {"order": lambda y, gain, dtype: y * gain.float()},
-    Text(
-        en="Your result stays float32. Convert it back to the type of x: the next layer expects the type it was given.",
-        zh="你的结果还是 float32。请转回 x 的类型：下一层要的仍是原来的类型。",
-    ),
-    "bfloat16",
+NOT_CONVERTED_BACK = wrong("not-converted-back", order=lambda y, gain, dtype: y * gain.float()).hint(
+    en="Your result stays float32. Convert it back to the type of x: the next layer expects the type it was given.",
+    zh="你的结果还是 float32。请转回 x 的类型：下一层要的仍是原来的类型。",
 )
-WEIGHT_IGNORED = Mistake(
-    "weight-ignored",
-    {"gain": torch.ones_like},
-    Text(
-        en="`weight` has no effect. After normalizing comes a multiplication in which it takes part.",
-        zh="`weight` 没有起作用。归一化之后还有一次乘法，要用到它。",
-    ),
-    "rows",
+WEIGHT_IGNORED = wrong("weight-ignored", gain=torch.ones_like).hint(
+    en="`weight` has no effect. After normalizing comes a multiplication in which it takes part.",
+    zh="`weight` 没有起作用。归一化之后还有一次乘法，要用到它。",
 )
 FORMULA_MISTAKES = (
     *chosen(SPREAD_MISTAKES, "layer-norm", "mean-subtracted", "standard-deviation", "sum-for-mean-of-squares"),
@@ -476,90 +365,51 @@ FORMULA_MISTAKES = (
 )
 
 LLAMA_MISTAKES = (
-    Mistake(
-        "rounded-once",
-        {"order": weigh_then_round},
-        Text(
-            en="You multiply by `weight` in float32 and round at the end. Llama rounds the normalized numbers to the "
-            "type of x first and multiplies then: the last digit can differ.",
-            zh="你在 float32 里乘以 `weight`，最后才舍入。Llama 先把归一化后的数舍入到 x 的类型，然后才相乘："
-            "最后一位可能不同。",
-        ),
-        "bfloat16",
+    wrong("rounded-once", order=weigh_then_round).hint(
+        en="You multiply by `weight` in float32 and round at the end. Llama rounds the normalized numbers to the type "
+        "of x first and multiplies then: the last digit can differ.",
+        zh="你在 float32 里乘以 `weight`，最后才舍入。"
+        "Llama 先把归一化后的数舍入到 x 的类型，然后才相乘：最后一位可能不同。",
     ),
-    Mistake(
-        "scale-rounded",
-        scale_rounded,
-        Text(
-            en="You round one over the root mean square to 16 bits, and multiply x by that. Multiply in float32 and "
-            "round the product.",
-            zh="你先把均方根的倒数舍入到 16 位，再与 x 相乘。应当在 float32 里相乘，再舍入乘积。",
-        ),
-        "bfloat16",
+    wrong("scale-rounded", scale_rounded).hint(
+        en="You round one over the root mean square to 16 bits, and multiply x by that. Multiply in float32 and round "
+        "the product.",
+        zh="你先把均方根的倒数舍入到 16 位，再与 x 相乘。应当在 float32 里相乘，再舍入乘积。",
     ),
-    Mistake(
-        "weight-plus-one",
-        {"gain": lambda weight: 1 + weight},
-        Text(
-            en="You multiply by 1 + weight. Gemma stores γ − 1; Llama stores γ itself.",
-            zh="你乘的是 1 + weight。Gemma 存的是 γ − 1，Llama 存的是 γ 本身。",
-        ),
-        "rows",
+    wrong("weight-plus-one", gain=lambda weight: 1 + weight).hint(
+        en="You multiply by 1 + weight. Gemma stores γ − 1; Llama stores γ itself.",
+        zh="你乘的是 1 + weight。Gemma 存的是 γ − 1，Llama 存的是 γ 本身。",
     ),
-    Mistake(
-        "as-in-gemma",
-        {"gain": plus_one, "order": weigh_then_round},
-        Text(
-            en="This is Gemma's order: 1 + weight, multiplied in float32 and rounded once. Llama rounds first, and "
-            "its weight is γ itself.",
-            zh="这是 Gemma 的顺序：用 1 + weight 在 float32 里相乘，只舍入一次。"
-            "Llama 先舍入，而且它的权重就是 γ 本身。",
-        ),
-        "bfloat16",
+    wrong("as-in-gemma", gain=plus_one, order=weigh_then_round).hint(
+        en="This is Gemma's order: 1 + weight, multiplied in float32 and rounded once. Llama rounds first, and its "
+        "weight is γ itself.",
+        zh="这是 Gemma 的顺序：用 1 + weight 在 float32 里相乘，只舍入一次。Llama 先舍入，而且它的权重就是 γ 本身。",
+        shows="bfloat16",
     ),
 )
 
 GEMMA_MISTAKES = (
-    Mistake(
-        "rounded-first",
-        {"order": round_then_weigh},
-        Text(
-            en="You round to the type of x before you multiply, as Llama does. Gemma multiplies in float32 and rounds "
-            "once, at the end: the last digit can differ.",
-            zh="你在相乘之前就舍入到 x 的类型，那是 Llama 的做法。"
-            "Gemma 在 float32 里相乘，最后只舍入一次：最后一位可能不同。",
-        ),
-        "bfloat16",
+    wrong("rounded-first", order=round_then_weigh).hint(
+        en="You round to the type of x before you multiply, as Llama does. Gemma multiplies in float32 and rounds "
+        "once, at the end: the last digit can differ.",
+        zh="你在相乘之前就舍入到 x 的类型，那是 Llama 的做法。"
+        "Gemma 在 float32 里相乘，最后只舍入一次：最后一位可能不同。",
     ),
-    Mistake(
-        "sum-rounded",
-        {"gain": lambda weight: 1 + weight},
-        Text(
-            en="1 + weight is computed in 16 bits, and rounds away the last digits of a small weight. Convert the "
-            "weight to float32 before adding.",
-            zh="你用 16 位计算 1 + weight，权重很小时，最后几位会丢失。请先把权重转成 float32 再相加。",
-        ),
-        "bfloat16",
+    wrong("sum-rounded", gain=lambda weight: 1 + weight).hint(
+        en="1 + weight is computed in 16 bits, and rounds away the last digits of a small weight. Convert the weight "
+        "to float32 before adding.",
+        zh="你用 16 位计算 1 + weight，权重很小时，最后几位会丢失。请先把权重转成 float32 再相加。",
     ),
-    Mistake(
-        "weight-without-one",
-        {"gain": itself},
-        Text(
-            en="You multiply by `weight` alone. Gemma stores γ − 1, so that a weight of 0 changes nothing: multiply "
-            "by 1 + weight.",
-            zh="你只乘了 `weight`。Gemma 存的是 γ − 1，所以权重为 0 时什么也不改变：应当乘以 1 + weight。",
-        ),
-        "rows",
+    wrong("weight-without-one", gain=itself).hint(
+        en="You multiply by `weight` alone. Gemma stores γ − 1, so that a weight of 0 changes nothing: multiply by 1 + "
+        "weight.",
+        zh="你只乘了 `weight`。Gemma 存的是 γ − 1，所以权重为 0 时什么也不改变：应当乘以 1 + weight。",
     ),
-    Mistake(
-        "as-in-llama",
-        {"gain": itself, "order": round_then_weigh},
-        Text(
-            en="This is Llama's order: rounded first, then multiplied by the weight alone. Gemma multiplies by 1 + "
-            "weight in float32 and rounds once.",
-            zh="这是 Llama 的顺序：先舍入，再只乘权重。Gemma 用 1 + weight 在 float32 里相乘，只舍入一次。",
-        ),
-        "bfloat16",
+    wrong("as-in-llama", gain=itself, order=round_then_weigh).hint(
+        en="This is Llama's order: rounded first, then multiplied by the weight alone. Gemma multiplies by 1 + weight "
+        "in float32 and rounds once.",
+        zh="这是 Llama 的顺序：先舍入，再只乘权重。Gemma 用 1 + weight 在 float32 里相乘，只舍入一次。",
+        shows="bfloat16",
     ),
 )
 

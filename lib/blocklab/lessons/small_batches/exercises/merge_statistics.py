@@ -7,7 +7,8 @@ from torch import Tensor
 
 from blocklab import batch_statistics
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.normalizing import far_from_zero
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
@@ -43,279 +44,147 @@ def recipe(
 
 
 MEAN_MISTAKES = (
-    Mistake(
-        "mean-of-means",
-        {"shares": lambda a, b: (0.5, 0.5)},
-        Text(
-            en="You take the plain mean of the two means. A part with more numbers counts for more: weight each mean "
-            "by its count.",
-            zh="你直接取了两个均值的平均。个数多的部分应当占得更多：请用各自的个数给均值加权。",
-        ),
-        "six numbers",
+    wrong("mean-of-means", shares=lambda a, b: (0.5, 0.5)).hint(
+        en="You take the plain mean of the two means. A part with more numbers counts for more: weight each mean by "
+        "its count.",
+        zh="你直接取了两个均值的平均。个数多的部分应当占得更多：请用各自的个数给均值加权。",
     ),
-    Mistake(
-        "mean-of-means-for-both",
-        {"shares": lambda a, b: (0.5, 0.5), "factor": lambda a, b: (a + b) / 4},
-        Text(
-            en="You take the plain mean of the two means, and measure M2 from there. A part with more numbers counts "
-            "for more: weight each mean by its count, then M2 comes right too.",
-            zh="你直接取了两个均值的平均，M2 也从它量起。个数多的部分应当占得更多："
-            "请用各自的个数给均值加权，这样 M2 也就对了。",
-        ),
-        "six numbers",
+    wrong("mean-of-means-for-both", shares=lambda a, b: (0.5, 0.5), factor=lambda a, b: (a + b) / 4).hint(
+        en="You take the plain mean of the two means, and measure M2 from there. A part with more numbers counts for "
+        "more: weight each mean by its count, then M2 comes right too.",
+        zh="你直接取了两个均值的平均，M2 也从它量起。"
+        "个数多的部分应当占得更多：请用各自的个数给均值加权，这样 M2 也就对了。",
     ),
-    Mistake(
-        "shares-swapped",
-        {"shares": lambda a, b: by_count(b, a)},
-        Text(
-            en="Each mean has the weight of the other part. The larger part has the larger weight.",
-            zh="两个均值的权重互换了：每个均值用的是另一部分的权重。个数多的部分，权重应当更大。",
-        ),
-        "six numbers",
+    wrong("shares-swapped", shares=lambda a, b: by_count(b, a)).hint(
+        en="Each mean has the weight of the other part. The larger part has the larger weight.",
+        zh="两个均值的权重互换了：每个均值用的是另一部分的权重。个数多的部分，权重应当更大。",
     ),
-    Mistake(
-        "means-added",
-        {"shares": lambda a, b: (1.0, 1.0)},
-        Text(
-            en="You add the two means. Only counts and sums can be added: a mean of both lies between the two means.",
-            zh="你把两个均值相加了。只有个数与总和才能相加；合起来的均值应当在两个均值之间。",
-        ),
-        "six numbers",
+    wrong("means-added", shares=lambda a, b: (1.0, 1.0)).hint(
+        en="You add the two means. Only counts and sums can be added: a mean of both lies between the two means.",
+        zh="你把两个均值相加了。只有个数与总和才能相加；合起来的均值应当在两个均值之间。",
     ),
-    Mistake(
-        "sum-for-mean",
-        {"shares": lambda a, b: (float(a), float(b))},
-        Text(
-            en="Your second result is the sum of all numbers. Divide it by the common count.",
-            zh="你的第二个结果是所有数的总和。还要除以总个数。",
-        ),
-        "six numbers",
+    wrong("sum-for-mean", shares=lambda a, b: (float(a), float(b))).hint(
+        en="Your second result is the sum of all numbers. Divide it by the common count.",
+        zh="你的第二个结果是所有数的总和。还要除以总个数。",
     ),
-    Mistake(
-        "second-mean-alone",
-        {"shares": lambda a, b: (0.0, 1.0)},
-        Text(
-            en="Your mean is that of the second part: you go the whole way from the first mean to the second. Go the "
-            "share of the way that the second part has in the count.",
-            zh="你的均值就是第二部分的均值：从第一个均值一直走到了第二个均值。"
-            "走多远，应看第二部分的个数占总个数的多少。",
-        ),
-        "six numbers",
+    wrong("second-mean-alone", shares=lambda a, b: (0.0, 1.0)).hint(
+        en="Your mean is that of the second part: you go the whole way from the first mean to the second. Go the share "
+        "of the way that the second part has in the count.",
+        zh="你的均值就是第二部分的均值：从第一个均值一直走到了第二个均值。走多远，应看第二部分的个数占总个数的多少。",
     ),
-    Mistake(
-        "away-from-the-second",
-        {"shares": lambda a, b: (1 + b / (a + b), -b / (a + b))},
-        Text(
-            en="The sign of the step is wrong: your mean moves away from that of the second part.",
-            zh="这一步的符号反了：你的均值在远离第二部分的均值。",
-        ),
-        "six numbers",
+    wrong("away-from-the-second", shares=lambda a, b: (1 + b / (a + b), -b / (a + b))).hint(
+        en="The sign of the step is wrong: your mean moves away from that of the second part.",
+        zh="这一步的符号反了：你的均值在远离第二部分的均值。",
     ),
 )
 
 WITHIN_MISTAKES = (
-    Mistake(
-        "counts-multiplied-again",
-        {"within": lambda m2_a, m2_b, a, b: a * m2_a + b * m2_b},
-        Text(
-            en="You multiply each M2 by its count, as if it were a variance. M2 is the sum of squared distances "
-            "itself: add the two.",
-            zh="你把每个 M2 又乘了个数，好像它是方差一样。M2 本身就是距离平方之和，直接相加即可。",
-        ),
-        "six numbers",
+    wrong("counts-multiplied-again", within=lambda m2_a, m2_b, a, b: a * m2_a + b * m2_b).hint(
+        en="You multiply each M2 by its count, as if it were a variance. M2 is the sum of squared distances itself: "
+        "add the two.",
+        zh="你把每个 M2 又乘了个数，好像它是方差一样。M2 本身就是距离平方之和，直接相加即可。",
     ),
-    Mistake(
-        "m2-averaged",
-        {"within": lambda m2_a, m2_b, a, b: (a * m2_a + b * m2_b) / (a + b)},
-        Text(
-            en="You average the two M2, weighted by the counts, as one does with variances. M2 is a sum, not a mean: "
-            "add the two.",
-            zh="你像处理方差那样，按个数对两个 M2 做了加权平均。M2 是总和，不是均值，应当直接相加。",
-        ),
-        "six numbers",
+    wrong("m2-averaged", within=lambda m2_a, m2_b, a, b: (a * m2_a + b * m2_b) / (a + b)).hint(
+        en="You average the two M2, weighted by the counts, as one does with variances. M2 is a sum, not a mean: add "
+        "the two.",
+        zh="你像处理方差那样，按个数对两个 M2 做了加权平均。M2 是总和，不是均值，应当直接相加。",
     ),
-    Mistake(
-        "variances-averaged",
-        {"within": lambda m2_a, m2_b, a, b: (a + b) * (m2_a / a + m2_b / b) / 2},
-        Text(
-            en="You take the plain mean of the two variances. Each variance counts as much as its part has numbers, so "
-            "stay with M2, which already holds the count.",
-            zh="你直接取了两个方差的平均。每个方差占多少，取决于那一部分有多少个数；M2 已经含有个数，请直接用 M2。",
-        ),
-        "six numbers",
+    wrong("variances-averaged", within=lambda m2_a, m2_b, a, b: (a + b) * (m2_a / a + m2_b / b) / 2).hint(
+        en="You take the plain mean of the two variances. Each variance counts as much as its part has numbers, so "
+        "stay with M2, which already holds the count.",
+        zh="你直接取了两个方差的平均。每个方差占多少，取决于那一部分有多少个数；M2 已经含有个数，请直接用 M2。",
     ),
-    Mistake(
+    wrong(
         "deviations-averaged",
-        {"within": lambda m2_a, m2_b, a, b: (a + b) * (((m2_a / a).sqrt() + (m2_b / b).sqrt()) / 2).square()},
-        Text(
-            en="You average the two standard deviations. Roots cannot be averaged: squared distances add up, so add "
-            "the two M2.",
-            zh="你求了两个标准差的均值。开过方的数不能这样平均：能相加的是距离的平方之和，也就是两个 M2。",
-        ),
-        "six numbers",
+        within=lambda m2_a, m2_b, a, b: (a + b) * (((m2_a / a).sqrt() + (m2_b / b).sqrt()) / 2).square(),
+    ).hint(
+        en="You average the two standard deviations. Roots cannot be averaged: squared distances add up, so add the "
+        "two M2.",
+        zh="你求了两个标准差的均值。开过方的数不能这样平均：能相加的是距离的平方之和，也就是两个 M2。",
     ),
-    Mistake(
-        "second-m2-forgotten",
-        {"within": lambda m2_a, m2_b, a, b: m2_a},
-        Text(
-            en="The M2 of the second part has no effect. That shortcut is for a single new number, which has no "
-            "spread.",
-            zh="第二部分的 M2 没有起作用。只有新来的是单独一个数时，才能省去它：一个数没有离散程度。",
-        ),
-        "six numbers",
+    wrong("second-m2-forgotten", within=lambda m2_a, m2_b, a, b: m2_a).hint(
+        en="The M2 of the second part has no effect. That shortcut is for a single new number, which has no spread.",
+        zh="第二部分的 M2 没有起作用。只有新来的是单独一个数时，才能省去它：一个数没有离散程度。",
     ),
 )
 
 BETWEEN_MISTAKES = (
-    Mistake(
-        "between-missing",
-        {"factor": lambda a, b: 0.0},
-        Text(
-            en="You add the two M2 and stop there. Each was measured from its own mean; where the means differ, the "
-            "numbers are farther from the common one, and `delta²` is missing.",
-            zh="你只把两个 M2 相加就结束了。它们各自从自己的均值量起；两个均值不同时，"
-            "这些数离共同的均值更远，所以还缺 `delta²` 一项。",
-        ),
-        "six numbers",
+    wrong("between-missing", factor=lambda a, b: 0.0).hint(
+        en="You add the two M2 and stop there. Each was measured from its own mean; where the means differ, the "
+        "numbers are farther from the common one, and `delta²` is missing.",
+        zh="你只把两个 M2 相加就结束了。"
+        "它们各自从自己的均值量起；两个均值不同时，这些数离共同的均值更远，所以还缺 `delta²` 一项。",
     ),
-    Mistake(
-        "between-without-counts",
-        {"factor": lambda a, b: 1.0},
-        Text(
-            en="You add the squared distance of the means once. It has to count for all numbers of both parts: its "
-            "factor is made of the two counts.",
-            zh="两个均值之差的平方，你只加了一次。它要算到两部分的所有数上，所以应乘以由两个个数组成的系数。",
-        ),
-        "six numbers",
+    wrong("between-without-counts", factor=lambda a, b: 1.0).hint(
+        en="You add the squared distance of the means once. It has to count for all numbers of both parts: its factor "
+        "is made of the two counts.",
+        zh="两个均值之差的平方，你只加了一次。它要算到两部分的所有数上，所以应乘以由两个个数组成的系数。",
     ),
-    Mistake(
-        "between-not-divided",
-        {"factor": lambda a, b: float(a * b)},
-        Text(
-            en="Your factor is the product of the counts. Divide it by their sum.",
-            zh="你的系数是两个个数的乘积，还要除以它们之和。",
-        ),
-        "six numbers",
+    wrong("between-not-divided", factor=lambda a, b: float(a * b)).hint(
+        en="Your factor is the product of the counts. Divide it by their sum.",
+        zh="你的系数是两个个数的乘积，还要除以它们之和。",
     ),
-    Mistake(
-        "between-of-variances",
-        {"factor": lambda a, b: a * b / (a + b) ** 2},
-        Text(
-            en="You divide by the squared count, as the formula for variances does. M2 is larger by the count, so "
-            "divide only once.",
-            zh="你除以了总个数的平方，那是方差的公式。M2 等于方差乘以总个数，所以只除一次。",
-        ),
-        "six numbers",
+    wrong("between-of-variances", factor=lambda a, b: a * b / (a + b) ** 2).hint(
+        en="You divide by the squared count, as the formula for variances does. M2 is larger by the count, so divide "
+        "only once.",
+        zh="你除以了总个数的平方，那是方差的公式。M2 等于方差乘以总个数，所以只除一次。",
     ),
-    Mistake(
-        "between-upside-down",
-        {"factor": lambda a, b: (a + b) / (a * b)},
-        Text(
-            en="Your factor stands upside down: the product of the counts belongs above, their sum below.",
-            zh="你的系数上下颠倒了：个数的乘积应在分子，个数之和应在分母。",
-        ),
-        "six numbers",
+    wrong("between-upside-down", factor=lambda a, b: (a + b) / (a * b)).hint(
+        en="Your factor stands upside down: the product of the counts belongs above, their sum below.",
+        zh="你的系数上下颠倒了：个数的乘积应在分子，个数之和应在分母。",
     ),
-    Mistake(
-        "between-with-the-share-of-the-mean",
-        {"factor": lambda a, b: b / (a + b)},
-        Text(
-            en="You multiply `delta²` by the share of the second part, as in the mean. The count of the first part is "
-            "a factor too.",
-            zh="你给 `delta²` 乘的是第二部分所占的比例，那是均值里的系数。这里还要乘以第一部分的个数。",
-        ),
-        "six numbers",
+    wrong("between-with-the-share-of-the-mean", factor=lambda a, b: b / (a + b)).hint(
+        en="You multiply `delta²` by the share of the second part, as in the mean. The count of the first part is a "
+        "factor too.",
+        zh="你给 `delta²` 乘的是第二部分所占的比例，那是均值里的系数。这里还要乘以第一部分的个数。",
     ),
-    Mistake(
-        "between-of-equal-parts",
-        {"factor": lambda a, b: (a + b) / 4},
-        Text(
-            en="Your factor is a quarter of the common count, which holds for two parts of the same size only.",
-            zh="你的系数是总个数的四分之一，只有两部分一样大时才成立。",
-        ),
-        "six numbers",
+    wrong("between-of-equal-parts", factor=lambda a, b: (a + b) / 4).hint(
+        en="Your factor is a quarter of the common count, which holds for two parts of the same size only.",
+        zh="你的系数是总个数的四分之一，只有两部分一样大时才成立。",
     ),
-    Mistake(
-        "between-of-one-part",
-        {"factor": lambda a, b: b * (a / (a + b)) ** 2},
-        Text(
-            en="You count how far the mean of the second part is from the common mean, but the mean of the first part "
-            "has moved as well.",
-            zh="你只算了第二部分的均值到共同均值的距离。第一部分的均值到共同均值也有距离，同样要算进去。",
-        ),
-        "six numbers",
+    wrong("between-of-one-part", factor=lambda a, b: b * (a / (a + b)) ** 2).hint(
+        en="You count how far the mean of the second part is from the common mean, but the mean of the first part has "
+        "moved as well.",
+        zh="你只算了第二部分的均值到共同均值的距离。第一部分的均值到共同均值也有距离，同样要算进去。",
     ),
-    Mistake(
-        "between-subtracted",
-        {"factor": lambda a, b: -a * b / (a + b)},
-        Text(
-            en="You subtract what the distance of the means brings. It is added: two parts that lie apart spread more, "
-            "not less.",
-            zh="两个均值之差带来的那一项，你用了减法。应当加上：两部分离得越远，整体就越分散。",
-        ),
-        "six numbers",
+    wrong("between-subtracted", factor=lambda a, b: -a * b / (a + b)).hint(
+        en="You subtract what the distance of the means brings. It is added: two parts that lie apart spread more, not "
+        "less.",
+        zh="两个均值之差带来的那一项，你用了减法。应当加上：两部分离得越远，整体就越分散。",
     ),
-    Mistake(
-        "distance-not-squared",
-        {"apart": lambda delta: delta},
-        Text(
-            en="The distance of the means is not squared, so it can even be negative. M2 holds squares.",
-            zh="两个均值之差没有平方，于是那一项甚至可能是负数。M2 里都是平方。",
-        ),
-        "six numbers",
+    wrong("distance-not-squared", apart=lambda delta: delta).hint(
+        en="The distance of the means is not squared, so it can even be negative. M2 holds squares.",
+        zh="两个均值之差没有平方，于是那一项甚至可能是负数。M2 里都是平方。",
     ),
 )
 
 FINISH_MISTAKES = (
-    Mistake(
-        "variance-for-m2",
-        {"finish": lambda m2, count: m2 / count},
-        Text(
-            en="Your third result is the variance. Wanted is M2, the sum that is not divided yet, so that it can be "
-            "merged again.",
-            zh="你的第三个结果是方差。需要的是 M2，即还没有除过的总和，这样才能继续合并。",
-        ),
-        "six numbers",
+    wrong("variance-for-m2", finish=lambda m2, count: m2 / count).hint(
+        en="Your third result is the variance. Wanted is M2, the sum that is not divided yet, so that it can be merged "
+        "again.",
+        zh="你的第三个结果是方差。需要的是 M2，即还没有除过的总和，这样才能继续合并。",
     ),
-    Mistake(
-        "unbiased-variance-for-m2",
-        {"finish": lambda m2, count: m2 / (count - 1)},
-        Text(
-            en="Your third result is the unbiased variance, divided by the count − 1. Wanted is M2, not divided at "
-            "all.",
-            zh="你的第三个结果是无偏方差，即除以了个数 − 1。需要的是完全没有除过的 M2。",
-        ),
-        "six numbers",
+    wrong("unbiased-variance-for-m2", finish=lambda m2, count: m2 / (count - 1)).hint(
+        en="Your third result is the unbiased variance, divided by the count − 1. Wanted is M2, not divided at all.",
+        zh="你的第三个结果是无偏方差，即除以了个数 − 1。需要的是完全没有除过的 M2。",
     ),
-    Mistake(
-        "deviation-for-m2",
-        {"finish": lambda m2, count: (m2 / count).sqrt()},
-        Text(
-            en="Your third result is the standard deviation. Wanted is M2: not divided, and no root taken.",
-            zh="你的第三个结果是标准差。需要的是 M2：不除以个数，也不开方。",
-        ),
-        "six numbers",
+    wrong("deviation-for-m2", finish=lambda m2, count: (m2 / count).sqrt()).hint(
+        en="Your third result is the standard deviation. Wanted is M2: not divided, and no root taken.",
+        zh="你的第三个结果是标准差。需要的是 M2：不除以个数，也不开方。",
     ),
 )
 
-FIRST_COUNT_ALONE = Mistake(
-    "first-count-alone",
-    {"total": lambda a, b: a},
-    Text(
-        en="You return the count of the first part. The next merge needs that of both.",
-        zh="你返回的是第一部分的个数。下一次合并要用的是两部分的总个数。",
-    ),
-    "six numbers",
+FIRST_COUNT_ALONE = wrong("first-count-alone", total=lambda a, b: a).hint(
+    en="You return the count of the first part. The next merge needs that of both.",
+    zh="你返回的是第一部分的个数。下一次合并要用的是两部分的总个数。",
 )
 
-EMPTY_PART_DIVIDED = Mistake(
+EMPTY_PART_DIVIDED = wrong(
     "empty-part-divided",
-    {"within": lambda m2_a, m2_b, a, b: (m2_a / a if a else m2_a / 0) * a + (m2_b / b if b else m2_b / 0) * b},
-    Text(
-        en="With an empty part you divide 0 by 0. Divide by the common count only, and an empty part changes nothing.",
-        zh="有一部分为空时，你会用 0 除以 0。请只除以总个数，这样空的部分就不会影响结果。",
-    ),
-    "second part empty",
+    within=lambda m2_a, m2_b, a, b: (m2_a / a if a else m2_a / 0) * a + (m2_b / b if b else m2_b / 0) * b,
+).hint(
+    en="With an empty part you divide 0 by 0. Divide by the common count only, and an empty part changes nothing.",
+    zh="有一部分为空时，你会用 0 除以 0。请只除以总个数，这样空的部分就不会影响结果。",
 )
 OFFSET = Text(
     en="With a large offset your digits cancel: count times `mean²` is huge beside M2. Take the difference of the "

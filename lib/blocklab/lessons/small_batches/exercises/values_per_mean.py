@@ -1,5 +1,6 @@
 """How many values share a mean?"""
 
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.one_number import one_number
 from blocklab.language import Text
 
@@ -8,49 +9,28 @@ VALUES_PER_MEAN = one_number(
     answer=784,
     wants=Text(en="a whole number", zh="一个整数"),
     means=Text(en="count", zh="个数"),
-    wrong=(
-        (
-            "batch-only",
-            4,
-            Text(
-                en="That is the number of images. BatchNorm pools the pixels of each channel, too.",
-                zh="这是图像的张数。批量归一化还会把每个通道的所有像素合在一起算。",
-            ),
+    mistakes=(
+        wrong("batch-only", answer=4).hint(
+            en="That is the number of images. BatchNorm pools the pixels of each channel, too.",
+            zh="这是图像的张数。批量归一化还会把每个通道的所有像素合在一起算。",
         ),
-        (
-            "one-image",
-            196,
-            Text(
-                en="So many values has one channel of *one* image, as InstanceNorm takes them. BatchNorm pools "
-                "the images, too.",
-                zh="这是**一张**图的一个通道里的个数，实例归一化才这样算。批量归一化还会把各张图合在一起算。",
-            ),
+        wrong("one-image", answer=196).hint(
+            en="So many values has one channel of *one* image, as InstanceNorm takes them. BatchNorm pools the images, "
+            "too.",
+            zh="这是**一张**图的一个通道里的个数，实例归一化才这样算。批量归一化还会把各张图合在一起算。",
         ),
-        (
-            "number-of-means",
-            16,
-            Text(
-                en="That is how many means there are, one per channel. How many values does each take?",
-                zh="这是均值的个数，每个通道一个。每个均值由多少个数得到？",
-            ),
+        wrong("number-of-means", answer=16).hint(
+            en="That is how many means there are, one per channel. How many values does each take?",
+            zh="这是均值的个数，每个通道一个。每个均值由多少个数得到？",
         ),
-        (
-            "whole-image",
-            3136,
-            Text(
-                en="So many values has one whole image: LayerNorm over `(C, H, W)`. BatchNorm keeps the channels "
-                "apart and pools the images.",
-                zh="这是一整张图里的个数，沿 `(C, H, W)` 的层归一化才这样算。"
-                "批量归一化把各个通道分开，把各张图合起来。",
-            ),
+        wrong("whole-image", answer=3136).hint(
+            en="So many values has one whole image: LayerNorm over `(C, H, W)`. BatchNorm keeps the channels apart and "
+            "pools the images.",
+            zh="这是一整张图里的个数，沿 `(C, H, W)` 的层归一化才这样算。批量归一化把各个通道分开，把各张图合起来。",
         ),
-        (
-            "every-value",
-            12544,
-            Text(
-                en="That is all there is in the tensor. BatchNorm keeps the channels apart.",
-                zh="这是整个张量里的个数。批量归一化的各个通道是分开算的。",
-            ),
+        wrong("every-value", answer=12544).hint(
+            en="That is all there is in the tensor. BatchNorm keeps the channels apart.",
+            zh="这是整个张量里的个数。批量归一化的各个通道是分开算的。",
         ),
     ),
     section=Text(en="How many numbers share a mean?", zh="多少个数共用一个均值？"),

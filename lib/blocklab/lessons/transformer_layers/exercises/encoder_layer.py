@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import torch
@@ -12,10 +11,11 @@ from torch.func import functional_call
 
 from blocklab import transformer
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import CannotBeSaid, load_weights
 from blocklab.checks.outcome import close
 from blocklab.checks.plain import Strange, plain
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -176,216 +176,119 @@ def recipe(
 
 
 ATTENTION_MISTAKES = (
-    Mistake(
-        "projection-bias-missing",
-        {"attend": partial(attend, bias=torch.zeros_like)},
-        Text(
-            en="The projection to query, key and value leaves out its bias, `in_proj_bias`.",
-            zh="计算查询、键和值的投影时，漏掉了偏置 `in_proj_bias`。",
-        ),
-        "tokens",
+    wrong("projection-bias-missing", attend=partial(attend, bias=torch.zeros_like)).hint(
+        en="The projection to query, key and value leaves out its bias, `in_proj_bias`.",
+        zh="计算查询、键和值的投影时，漏掉了偏置 `in_proj_bias`。",
     ),
-    Mistake(
-        "query-and-key-swapped",
-        {"attend": partial(attend, roles=lambda y: [y.chunk(3, -1)[i] for i in (1, 0, 2)])},
-        Text(
-            en="Query and key are swapped. In `in_proj_weight` the rows of the query come first, then key, then value.",
-            zh="查询和键弄反了。在 `in_proj_weight` 里，各行依次属于查询、键和值。",
-        ),
-        "tokens",
+    wrong("query-and-key-swapped", attend=partial(attend, roles=lambda y: [y.chunk(3, -1)[i] for i in (1, 0, 2)])).hint(
+        en="Query and key are swapped. In `in_proj_weight` the rows of the query come first, then key, then value.",
+        zh="查询和键弄反了。在 `in_proj_weight` 里，各行依次属于查询、键和值。",
     ),
-    Mistake(
-        "key-and-value-swapped",
-        {"attend": partial(attend, roles=lambda y: [y.chunk(3, -1)[i] for i in (0, 2, 1)])},
-        Text(
-            en="Key and value are swapped. In `in_proj_weight` the rows of the value come last.",
-            zh="键和值弄反了。在 `in_proj_weight` 里，值的那些行在最后。",
-        ),
-        "tokens",
+    wrong("key-and-value-swapped", attend=partial(attend, roles=lambda y: [y.chunk(3, -1)[i] for i in (0, 2, 1)])).hint(
+        en="Key and value are swapped. In `in_proj_weight` the rows of the value come last.",
+        zh="键和值弄反了。在 `in_proj_weight` 里，值的那些行在最后。",
     ),
-    Mistake(
-        "heads-before-roles",
-        {"attend": partial(attend, roles=head_by_head)},
-        Text(
-            en="You cut the projection into heads first and each head into query, key and value. GPT-NeoX stores its "
-            "weights so; torch has all queries first, then all keys, then all values.",
-            zh="你先把投影的结果切成各个头，再把每个头切成查询、键和值。GPT-NeoX 的权重是这样存的；"
-            "torch 则是先放全部查询，再放全部键，最后放全部值。",
-        ),
-        "tokens",
+    wrong("heads-before-roles", attend=partial(attend, roles=head_by_head)).hint(
+        en="You cut the projection into heads first and each head into query, key and value. GPT-NeoX stores its "
+        "weights so; torch has all queries first, then all keys, then all values.",
+        zh="你先把投影的结果切成各个头，再把每个头切成查询、键和值。"
+        "GPT-NeoX 的权重是这样存的；torch 则是先放全部查询，再放全部键，最后放全部值。",
     ),
-    Mistake(
-        "heads-by-view",
-        {"attend": partial(attend, split=lambda y: y.reshape(*y.shape[:-2], HEADS, y.shape[-2], -1))},
-        Text(
-            en="You split the heads by `view` alone, so a head gets pieces of several positions. Split the features, "
-            "then `transpose` heads and positions.",
-            zh="你只用 `view` 拆出多头，于是一个头里混进了好几个位置的数。"
-            "应当先拆分特征轴，再用 `transpose` 交换头的轴和位置轴。",
-        ),
-        "tokens",
+    wrong(
+        "heads-by-view", attend=partial(attend, split=lambda y: y.reshape(*y.shape[:-2], HEADS, y.shape[-2], -1))
+    ).hint(
+        en="You split the heads by `view` alone, so a head gets pieces of several positions. Split the features, then "
+        "`transpose` heads and positions.",
+        zh="你只用 `view` 拆出多头，于是一个头里混进了好几个位置的数。"
+        "应当先拆分特征轴，再用 `transpose` 交换头的轴和位置轴。",
     ),
-    Mistake(
-        "one-head",
-        {"attend": partial(attend, split=partial(into_heads, heads=1))},
-        Text(
-            en="Your attention has one head. `nhead` is 2 here: each head compares its own slice of the features.",
-            zh="你的注意力只有一个头。这里的 `nhead` 是 2：每个头只比较自己那一段特征。",
-        ),
-        "tokens",
+    wrong("one-head", attend=partial(attend, split=partial(into_heads, heads=1))).hint(
+        en="Your attention has one head. `nhead` is 2 here: each head compares its own slice of the features.",
+        zh="你的注意力只有一个头。这里的 `nhead` 是 2：每个头只比较自己那一段特征。",
     ),
-    Mistake(
-        "heads-and-width-swapped",
-        {"attend": partial(attend, split=partial(into_heads, heads=D_MODEL // HEADS))},
-        Text(
-            en="Your attention has 4 heads of width 2. It should have 2 heads of width 4: `nhead` is the number of "
-            "heads.",
-            zh="你的注意力有 4 个宽度为 2 的头。应当是 2 个宽度为 4 的头：`nhead` 是头的个数。",
-        ),
-        "tokens",
+    wrong("heads-and-width-swapped", attend=partial(attend, split=partial(into_heads, heads=D_MODEL // HEADS))).hint(
+        en="Your attention has 4 heads of width 2. It should have 2 heads of width 4: `nhead` is the number of heads.",
+        zh="你的注意力有 4 个宽度为 2 的头。应当是 2 个宽度为 4 的头：`nhead` 是头的个数。",
     ),
-    Mistake(
-        "merged-by-view",
-        {"attend": partial(attend, merge=lambda y: y.reshape(*y.shape[:-3], y.shape[-2], -1))},
-        Text(
-            en="You merge the heads without transposing back, so positions get mixed. Swap heads and positions first.",
-            zh="合并多头时，你没有先转置回来，各个位置因此混在了一起。应当先交换头的轴和位置轴。",
-        ),
-        "tokens",
+    wrong("merged-by-view", attend=partial(attend, merge=lambda y: y.reshape(*y.shape[:-3], y.shape[-2], -1))).hint(
+        en="You merge the heads without transposing back, so positions get mixed. Swap heads and positions first.",
+        zh="合并多头时，你没有先转置回来，各个位置因此混在了一起。应当先交换头的轴和位置轴。",
     ),
-    Mistake(
-        "scale-missing",
-        {"attend": partial(attend, scale=lambda query: 1.0)},
-        Text(
-            en="The scores are not scaled. Divide them by the root of a head's width, here √4.",
-            zh="得分没有缩放。应当除以每个头的宽度的平方根，这里是 √4。",
-        ),
-        "tokens",
+    wrong("scale-missing", attend=partial(attend, scale=lambda query: 1.0)).hint(
+        en="The scores are not scaled. Divide them by the root of a head's width, here √4.",
+        zh="得分没有缩放。应当除以每个头的宽度的平方根，这里是 √4。",
     ),
-    Mistake(
-        "scale-of-d-model",
-        {"attend": partial(attend, scale=lambda query: 1 / math.sqrt(D_MODEL))},
-        Text(
-            en="You divide the scores by the root of `d_model`. A head adds up fewer products: take the root of its "
-            "own width.",
-            zh="你把得分除以了 `d_model` 的平方根。每个头的点积没有那么多项，应当用头自己的宽度的平方根。",
-        ),
-        "tokens",
+    wrong("scale-of-d-model", attend=partial(attend, scale=lambda query: 1 / math.sqrt(D_MODEL))).hint(
+        en="You divide the scores by the root of `d_model`. A head adds up fewer products: take the root of its own "
+        "width.",
+        zh="你把得分除以了 `d_model` 的平方根。每个头的点积没有那么多项，应当用头自己的宽度的平方根。",
     ),
-    Mistake(
-        "scale-without-root",
-        {"attend": partial(attend, scale=lambda query: 1 / query.shape[-1])},
-        Text(
-            en="You divide the scores by the width of a head. Divide by its root.",
-            zh="你把得分除以了每个头的宽度。应当除以它的平方根。",
-        ),
-        "tokens",
+    wrong("scale-without-root", attend=partial(attend, scale=lambda query: 1 / query.shape[-1])).hint(
+        en="You divide the scores by the width of a head. Divide by its root.",
+        zh="你把得分除以了每个头的宽度。应当除以它的平方根。",
     ),
-    Mistake(
-        "mask-ignored",
-        {"attend": partial(attend, block=lambda scores, mask: scores)},
-        Text(
-            en="`src_mask` has no effect: every position still sees all others. Pass it on to attention.",
-            zh="`src_mask` 没有起作用：每个位置仍然看得到所有位置。请把它传给注意力。",
-        ),
-        "causal",
+    wrong("mask-ignored", attend=partial(attend, block=lambda scores, mask: scores)).hint(
+        en="`src_mask` has no effect: every position still sees all others. Pass it on to attention.",
+        zh="`src_mask` 没有起作用：每个位置仍然看得到所有位置。请把它传给注意力。",
     ),
-    Mistake(
+    wrong(
         "mask-inverted",
-        {"attend": partial(attend, block=lambda scores, mask: blocked(scores, mask if mask is None else ~mask))},
-        Text(
-            en="The mask is used the wrong way round. In this layer True means **not allowed**; for torch's "
-            "`scaled_dot_product_attention` it means allowed, and a `~` stands between the two.",
-            zh="掩码用反了。在这个层里，True 表示**不允许**看；"
-            "而在 torch 的 `scaled_dot_product_attention` 里，True 表示允许，两者互换要加一个 `~`。",
-        ),
-        "causal",
+        attend=partial(attend, block=lambda scores, mask: blocked(scores, mask if mask is None else ~mask)),
+    ).hint(
+        en="The mask is used the wrong way round. In this layer True means **not allowed**; for torch's "
+        "`scaled_dot_product_attention` it means allowed, and a `~` stands between the two.",
+        zh="掩码用反了。在这个层里，True 表示**不允许**看；"
+        "而在 torch 的 `scaled_dot_product_attention` 里，True 表示允许，两者互换要加一个 `~`。",
     ),
-    Mistake(
-        "mask-added",
-        {"attend": partial(attend, block=lambda scores, mask: scores if mask is None else scores + mask)},
-        Text(
-            en="You add the boolean mask to the scores, where True counts as 1. It should make them −∞.",
-            zh="你把布尔掩码加到了得分上，True 只当作 1。应当让那里的得分变成 −∞。",
-        ),
-        "causal",
+    wrong(
+        "mask-added", attend=partial(attend, block=lambda scores, mask: scores if mask is None else scores + mask)
+    ).hint(
+        en="You add the boolean mask to the scores, where True counts as 1. It should make them −∞.",
+        zh="你把布尔掩码加到了得分上，True 只当作 1。应当让那里的得分变成 −∞。",
     ),
-    Mistake(
-        "masked-with-zero",
-        {"attend": partial(attend, block=partial(blocked, fill=0.0))},
-        Text(
-            en="You set the masked scores to 0, and a score of 0 still gets a share from the softmax. Set them to −∞.",
-            zh="你把要屏蔽的得分设成了 0，而得分为 0 的位置经过 softmax 仍有权重。应当设成 −∞。",
-        ),
-        "causal",
+    wrong("masked-with-zero", attend=partial(attend, block=partial(blocked, fill=0.0))).hint(
+        en="You set the masked scores to 0, and a score of 0 still gets a share from the softmax. Set them to −∞.",
+        zh="你把要屏蔽的得分设成了 0，而得分为 0 的位置经过 softmax 仍有权重。应当设成 −∞。",
     ),
-    Mistake(
+    wrong(
         "masked-after-softmax",
-        {
-            "attend": partial(
-                attend,
-                block=lambda scores, mask: scores,
-                share=lambda scores, mask: blocked(scores.softmax(-1), mask, 0.0),
-            )
-        },
-        Text(
-            en="You mask after the softmax, so the shares left over do not add up to 1. Mask the scores before it.",
-            zh="你在 softmax 之后才屏蔽，剩下的权重加起来不等于 1。应当在 softmax 之前屏蔽得分。",
+        attend=partial(
+            attend,
+            block=lambda scores, mask: scores,
+            share=lambda scores, mask: blocked(scores.softmax(-1), mask, 0.0),
         ),
-        "causal",
+    ).hint(
+        en="You mask after the softmax, so the shares left over do not add up to 1. Mask the scores before it.",
+        zh="你在 softmax 之后才屏蔽，剩下的权重加起来不等于 1。应当在 softmax 之前屏蔽得分。",
     ),
-    Mistake(
+    wrong(
         "always-causal",
-        {
-            "attend": partial(
-                attend, block=lambda scores, mask: blocked(scores, torch.ones_like(scores, dtype=torch.bool).triu(1))
-            )
-        },
-        Text(
-            en="Your attention is causal whatever `src_mask` says. An encoder sees the whole sentence, unless it is "
-            "given a mask.",
-            zh="不论 `src_mask` 是什么，你的注意力都只看自己和前面的位置。编码器应当看得到整个句子，除非给了它掩码。",
+        attend=partial(
+            attend, block=lambda scores, mask: blocked(scores, torch.ones_like(scores, dtype=torch.bool).triu(1))
         ),
-        "tokens",
+    ).hint(
+        en="Your attention is causal whatever `src_mask` says. An encoder sees the whole sentence, unless it is given "
+        "a mask.",
+        zh="不论 `src_mask` 是什么，你的注意力都只看自己和前面的位置。编码器应当看得到整个句子，除非给了它掩码。",
     ),
-    Mistake(
-        "softmax-over-queries",
-        {"attend": partial(attend, share=lambda scores, mask: scores.softmax(-2))},
-        Text(
-            en="Your softmax runs over the queries. The shares of one query add up to 1 over the keys, the last axis.",
-            zh="你的 softmax 是沿查询的轴取的。应当沿键的轴，也就是最后一个轴：一个查询的各个权重加起来等于 1。",
-        ),
-        "tokens",
+    wrong("softmax-over-queries", attend=partial(attend, share=lambda scores, mask: scores.softmax(-2))).hint(
+        en="Your softmax runs over the queries. The shares of one query add up to 1 over the keys, the last axis.",
+        zh="你的 softmax 是沿查询的轴取的。应当沿键的轴，也就是最后一个轴：一个查询的各个权重加起来等于 1。",
     ),
-    Mistake(
-        "softmax-over-heads",
-        {"attend": partial(attend, share=lambda scores, mask: scores.softmax(1))},
-        Text(
-            en="Your softmax runs over the heads (`dim=1`). It runs over the keys, the last axis.",
-            zh="你的 softmax 是沿头的轴取的（`dim=1`）。应当沿键的轴，也就是最后一个轴。",
-        ),
-        "tokens",
+    wrong("softmax-over-heads", attend=partial(attend, share=lambda scores, mask: scores.softmax(1))).hint(
+        en="Your softmax runs over the heads (`dim=1`). It runs over the keys, the last axis.",
+        zh="你的 softmax 是沿头的轴取的（`dim=1`）。应当沿键的轴，也就是最后一个轴。",
     ),
-    Mistake(
-        "out-projection-missing",
-        {"attend": partial(attend, finish=lambda y, weight, bias: y)},
-        Text(
-            en="The merged heads are not projected: `out_proj` is never called. It lets the heads exchange what they "
-            "found.",
-            zh="多头合并之后没有再投影：`out_proj` 一次也没有调用。各个头要靠它交换结果。",
-        ),
-        "tokens",
+    wrong("out-projection-missing", attend=partial(attend, finish=lambda y, weight, bias: y)).hint(
+        en="The merged heads are not projected: `out_proj` is never called. It lets the heads exchange what they "
+        "found.",
+        zh="多头合并之后没有再投影：`out_proj` 一次也没有调用。各个头要靠它交换结果。",
     ),
-    Mistake(
-        "batch-taken-for-positions",
-        {"attend": along_the_batch},
-        Text(
-            en="Your attention runs along the batch axis, so sentences look at each other. `nn.MultiheadAttention` "
-            "wants `batch_first=True` for `(N, L, d)`.",
-            zh="你的注意力是沿批量轴算的，于是不同的句子互相看到了对方。"
-            "输入是 `(N, L, d)` 时，`nn.MultiheadAttention` 要写 `batch_first=True`。",
-        ),
-        "tokens",
+    wrong("batch-taken-for-positions", attend=along_the_batch).hint(
+        en="Your attention runs along the batch axis, so sentences look at each other. `nn.MultiheadAttention` wants "
+        "`batch_first=True` for `(N, L, d)`.",
+        zh="你的注意力是沿批量轴算的，于是不同的句子互相看到了对方。"
+        "输入是 `(N, L, d)` 时，`nn.MultiheadAttention` 要写 `batch_first=True`。",
     ),
 )
 
@@ -395,64 +298,32 @@ def two_results(*_arguments: object) -> Tensor:
 
 
 LAYER_MISTAKES = (
-    Mistake(
-        "dropout-in-eval",
-        two_results,
-        Text(
-            en="Two calls in eval mode give two results. Dropout is still on: use `nn.Dropout`, or hand "
-            "`training=self.training` to `F.dropout`, which drops by default.",
-            zh="在评估模式下调用两次，得到两个不同的结果。Dropout 还开着：请用 `nn.Dropout`，"
-            "或者给 `F.dropout` 传入 `training=self.training`，不传时它总是开着。",
-        ),
-        "tokens",
+    wrong("dropout-in-eval", two_results).hint(
+        en="Two calls in eval mode give two results. Dropout is still on: use `nn.Dropout`, or hand "
+        "`training=self.training` to `F.dropout`, which drops by default.",
+        zh="在评估模式下调用两次，得到两个不同的结果。"
+        "Dropout 还开着：请用 `nn.Dropout`，或者给 `F.dropout` 传入 `training=self.training`，不传时它总是开着。",
     ),
-    Mistake(
-        "other-norm-order",
-        {"around": lambda norm_first: order_of(not norm_first)},
-        Text(
-            en="Your layer has the other norm order. `norm_first=False`, the default, is post-norm: the sums are "
-            "normalized. With True it is pre-norm.",
-            zh="你的层里，归一化的顺序反了。`norm_first=False` 是默认值，即后置归一化（post-norm）："
-            "归一化的是相加的结果。为 True 时才是前置归一化（pre-norm）。",
-        ),
-        "tokens",
+    wrong("other-norm-order", around=lambda norm_first: order_of(not norm_first)).hint(
+        en="Your layer has the other norm order. `norm_first=False`, the default, is post-norm: the sums are "
+        "normalized. With True it is pre-norm.",
+        zh="你的层里，归一化的顺序反了。`norm_first=False` 是默认值，即后置归一化（post-norm）：归一化的是相加的结果。"
+        "为 True 时才是前置归一化（pre-norm）。",
     ),
-    Mistake(
-        "residual-missing",
-        {"around": lambda norm_first: nothing_carried(order_of(norm_first))},
-        Text(
-            en="There are no residual connections: nothing is carried past the sub-layers. Each adds what it was "
-            "given.",
-            zh="没有残差连接，没有数绕过子层。每一半的输入都应当加到子层的输出上。",
-        ),
-        "tokens",
+    wrong("residual-missing", around=lambda norm_first: nothing_carried(order_of(norm_first))).hint(
+        en="There are no residual connections: nothing is carried past the sub-layers. Each adds what it was given.",
+        zh="没有残差连接，没有数绕过子层。每一半的输入都应当加到子层的输出上。",
     ),
-    Mistake(
-        "no-norm",
-        {"around": lambda norm_first: lambda carried, read, sublayer, norm: carried + sublayer(read)},
-        Text(
-            en="Neither norm is called, though your layer has both.",
-            zh="你的层里有两个归一化层，却一个也没有调用。",
-        ),
-        "tokens",
+    wrong("no-norm", around=lambda norm_first: lambda carried, read, sublayer, norm: carried + sublayer(read)).hint(
+        en="Neither norm is called, though your layer has both.", zh="你的层里有两个归一化层，却一个也没有调用。"
     ),
-    Mistake(
-        "gelu-for-relu",
-        {"activation": F.gelu},
-        Text(
-            en="Between the linear layers stands GELU. Unless `activation` says so, it is ReLU, as in 2017.",
-            zh="两个线性层之间用的是 GELU。除非 `activation` 另有指定，这里应当是 ReLU，与 2017 年的论文一致。",
-        ),
-        "tokens",
+    wrong("gelu-for-relu", activation=F.gelu).hint(
+        en="Between the linear layers stands GELU. Unless `activation` says so, it is ReLU, as in 2017.",
+        zh="两个线性层之间用的是 GELU。除非 `activation` 另有指定，这里应当是 ReLU，与 2017 年的论文一致。",
     ),
-    Mistake(
-        "activation-missing",
-        {"activation": lambda hidden: hidden},
-        Text(
-            en="There is no activation between the linear layers, so the two are no more than one.",
-            zh="两个线性层之间没有激活函数，两层合起来只相当于一层。",
-        ),
-        "tokens",
+    wrong("activation-missing", activation=lambda hidden: hidden).hint(
+        en="There is no activation between the linear layers, so the two are no more than one.",
+        zh="两个线性层之间没有激活函数，两层合起来只相当于一层。",
     ),
 )
 
@@ -513,7 +384,7 @@ ENCODER_LAYER = Exercise(
     mistakes=(
         *LAYER_MISTAKES,
         *ATTENTION_MISTAKES,
-        *(replace(mistake, shows="tokens") for mistake in EITHER_ORDER if mistake.id in EASILY_MADE_HERE),
+        *(mistake for mistake in EITHER_ORDER if mistake.id in EASILY_MADE_HERE),
     ),
     without={"axis 2 of size 1": "the layer has eight features", "empty": "nobody reads a batch of no sentence"},
     section=Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),

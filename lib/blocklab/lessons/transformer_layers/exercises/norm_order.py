@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from blocklab.checks.case import AN_EMPTY_INPUT, Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -67,161 +68,108 @@ def post_norm(
 
 
 NORMS_MISTAKES = (
-    Mistake(
-        "norm1-twice",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, norm1))},
-        Text(
-            en="You use `norm1` for both sub-layers, and `norm2` is never called. Each norm has weights of its own.",
-            zh="两个子层都用了 `norm1`，`norm2` 一次也没有调用。两个归一化层各有自己的权重。",
-        ),
-        "by hand",
+    wrong(
+        "norm1-twice", parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, norm1))
+    ).hint(
+        en="You use `norm1` for both sub-layers, and `norm2` is never called. Each norm has weights of its own.",
+        zh="两个子层都用了 `norm1`，`norm2` 一次也没有调用。两个归一化层各有自己的权重。",
     ),
-    Mistake(
-        "norm2-twice",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm2))},
-        Text(
-            en="You use `norm2` for both sub-layers, and `norm1` is never called. Each norm has weights of its own.",
-            zh="两个子层都用了 `norm2`，`norm1` 一次也没有调用。两个归一化层各有自己的权重。",
-        ),
-        "by hand",
+    wrong(
+        "norm2-twice", parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm2))
+    ).hint(
+        en="You use `norm2` for both sub-layers, and `norm1` is never called. Each norm has weights of its own.",
+        zh="两个子层都用了 `norm2`，`norm1` 一次也没有调用。两个归一化层各有自己的权重。",
     ),
-    Mistake(
-        "norms-swapped",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm1))},
-        Text(
-            en="The norms are swapped: `norm1` belongs to attention, `norm2` to the feed-forward network.",
-            zh="两个归一化层用反了：`norm1` 属于注意力，`norm2` 属于前馈网络。",
-        ),
-        "by hand",
+    wrong(
+        "norms-swapped", parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm1))
+    ).hint(
+        en="The norms are swapped: `norm1` belongs to attention, `norm2` to the feed-forward network.",
+        zh="两个归一化层用反了：`norm1` 属于注意力，`norm2` 属于前馈网络。",
     ),
-    Mistake(
+    wrong(
         "norm1-missing",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, lambda x: x), (feed_forward, norm2))},
-        Text(
-            en="`norm1` is never called: attention has no norm. Each sub-layer has its own.",
-            zh="`norm1` 一次也没有调用：注意力没有归一化。每个子层都要有自己的归一化层。",
-        ),
-        "by hand",
+        parts=lambda attention, feed_forward, norm1, norm2: ((attention, lambda x: x), (feed_forward, norm2)),
+    ).hint(
+        en="`norm1` is never called: attention has no norm. Each sub-layer has its own.",
+        zh="`norm1` 一次也没有调用：注意力没有归一化。每个子层都要有自己的归一化层。",
     ),
-    Mistake(
+    wrong(
         "norm2-missing",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, lambda x: x))},
-        Text(
-            en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
-            zh="`norm2` 一次也没有调用：前馈网络没有归一化。每个子层都要有自己的归一化层。",
-        ),
-        "by hand",
+        parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, lambda x: x)),
+    ).hint(
+        en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
+        zh="`norm2` 一次也没有调用：前馈网络没有归一化。每个子层都要有自己的归一化层。",
     ),
 )
 
 SUBLAYERS_MISTAKES = (
-    Mistake(
+    wrong(
         "sublayers-swapped",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (attention, norm2))},
-        Text(
-            en="The sub-layers are swapped: the feed-forward network comes first and has the norm of attention.",
-            zh="两个子层的顺序反了：前馈网络排在了前面，用的还是属于注意力的归一化层。",
-        ),
-        "by hand",
+        parts=lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (attention, norm2)),
+    ).hint(
+        en="The sub-layers are swapped: the feed-forward network comes first and has the norm of attention.",
+        zh="两个子层的顺序反了：前馈网络排在了前面，用的还是属于注意力的归一化层。",
     ),
-    Mistake(
+    wrong(
         "halves-swapped",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm2), (attention, norm1))},
-        Text(
-            en="Each sub-layer has the right norm, but the feed-forward network comes first. Attention does.",
-            zh="每个子层的归一化层都对，但前馈网络排在了前面。应当是注意力在前。",
-        ),
-        "by hand",
+        parts=lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm2), (attention, norm1)),
+    ).hint(
+        en="Each sub-layer has the right norm, but the feed-forward network comes first. Attention does.",
+        zh="每个子层的归一化层都对，但前馈网络排在了前面。应当是注意力在前。",
     ),
-    Mistake(
-        "attention-twice",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (attention, norm2))},
-        Text(
-            en="Attention is called twice and the feed-forward network never. That is the second sub-layer.",
-            zh="注意力调用了两次，前馈网络一次也没有。前馈网络才是第二个子层。",
-        ),
-        "by hand",
+    wrong(
+        "attention-twice", parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (attention, norm2))
+    ).hint(
+        en="Attention is called twice and the feed-forward network never. That is the second sub-layer.",
+        zh="注意力调用了两次，前馈网络一次也没有。前馈网络才是第二个子层。",
     ),
-    Mistake(
+    wrong(
         "feed-forward-twice",
-        {"parts": lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (feed_forward, norm2))},
-        Text(
-            en="The feed-forward network is called twice and attention never, so no position learns of another.",
-            zh="前馈网络调用了两次，注意力一次也没有，于是各个位置之间没有任何交流。",
-        ),
-        "by hand",
+        parts=lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (feed_forward, norm2)),
+    ).hint(
+        en="The feed-forward network is called twice and attention never, so no position learns of another.",
+        zh="前馈网络调用了两次，注意力一次也没有，于是各个位置之间没有任何交流。",
     ),
 )
 
 CHAIN_MISTAKES = (
-    Mistake(
-        "feed-forward-missing",
-        {"chain": lambda x, first, second: first(x, x)},
-        Text(
-            en="Your layer ends after attention. The second half, the feed-forward network and its norm, is missing.",
-            zh="你的层在注意力之后就结束了。后一半，即前馈网络和它的归一化层，漏掉了。",
-        ),
-        "by hand",
+    wrong("feed-forward-missing", chain=lambda x, first, second: first(x, x)).hint(
+        en="Your layer ends after attention. The second half, the feed-forward network and its norm, is missing.",
+        zh="你的层在注意力之后就结束了。后一半，即前馈网络和它的归一化层，漏掉了。",
     ),
-    Mistake(
-        "attention-missing",
-        {"chain": lambda x, first, second: second(x, x)},
-        Text(
-            en="Your result does not depend on attention: the second half starts from x instead of the first half's "
-            "result.",
-            zh="你的结果与注意力无关：后一半用的是 x，而不是前一半的结果。",
-        ),
-        "by hand",
+    wrong("attention-missing", chain=lambda x, first, second: second(x, x)).hint(
+        en="Your result does not depend on attention: the second half starts from x instead of the first half's "
+        "result.",
+        zh="你的结果与注意力无关：后一半用的是 x，而不是前一半的结果。",
     ),
-    Mistake(
+    wrong(
         "first-residual-missing",
-        {"chain": lambda x, first, second: one_after_the_other(x, lambda _x, read: first(0 * x, read), second)},
-        Text(
-            en="Nothing is carried past attention. Its residual connection adds x.",
-            zh="注意力那一半没有残差连接，x 没有绕过去。应当把 x 加到注意力的输出上。",
-        ),
-        "by hand",
+        chain=lambda x, first, second: one_after_the_other(x, lambda _x, read: first(0 * x, read), second),
+    ).hint(
+        en="Nothing is carried past attention. Its residual connection adds x.",
+        zh="注意力那一半没有残差连接，x 没有绕过去。应当把 x 加到注意力的输出上。",
     ),
-    Mistake(
+    wrong(
         "second-residual-missing",
-        {"chain": lambda x, first, second: one_after_the_other(x, first, lambda h, read: second(0 * h, read))},
-        Text(
-            en="Nothing is carried past the feed-forward network. Its residual connection adds the first half's "
-            "result.",
-            zh="前馈网络那一半没有残差连接，前一半的结果没有绕过去。应当把它加到前馈网络的输出上。",
-        ),
-        "by hand",
+        chain=lambda x, first, second: one_after_the_other(x, first, lambda h, read: second(0 * h, read)),
+    ).hint(
+        en="Nothing is carried past the feed-forward network. Its residual connection adds the first half's result.",
+        zh="前馈网络那一半没有残差连接，前一半的结果没有绕过去。应当把它加到前馈网络的输出上。",
     ),
-    Mistake(
-        "second-residual-from-the-start",
-        {"chain": lambda x, first, second: second(x, first(x, x))},
-        Text(
-            en="The second residual connection adds the x of the start, so what attention found is not carried on. Add "
-            "the first half's result.",
-            zh="第二个残差连接加的是最初的 x，于是注意力的结果没有沿残差连接传下去。应当加上前一半的结果。",
-        ),
-        "by hand",
+    wrong("second-residual-from-the-start", chain=lambda x, first, second: second(x, first(x, x))).hint(
+        en="The second residual connection adds the x of the start, so what attention found is not carried on. Add the "
+        "first half's result.",
+        zh="第二个残差连接加的是最初的 x，于是注意力的结果没有沿残差连接传下去。应当加上前一半的结果。",
     ),
-    Mistake(
-        "third-residual",
-        {"chain": lambda x, first, second: x + one_after_the_other(x, first, second)},
-        Text(
-            en="You add x once more at the very end. Two residual connections are enough, one around each sub-layer.",
-            zh="你在最后又加了一次 x。两个残差连接就够了，每个子层一个。",
-        ),
-        "by hand",
+    wrong("third-residual", chain=lambda x, first, second: x + one_after_the_other(x, first, second)).hint(
+        en="You add x once more at the very end. Two residual connections are enough, one around each sub-layer.",
+        zh="你在最后又加了一次 x。两个残差连接就够了，每个子层一个。",
     ),
-    Mistake(
-        "side-by-side",
-        {"chain": lambda x, first, second: second(first(x, x), x)},
-        Text(
-            en="Your sub-layers stand side by side: the feed-forward network reads x instead of the first half's "
-            "result. GPT-J and PaLM set them side by side, too, with one norm for both; here one follows the other.",
-            zh="你的两个子层是并列的：前馈网络读的是 x，而不是前一半的结果。"
-            "GPT-J 和 PaLM 也让它们并列，共用一个归一化层；"
-            "而这里是一前一后。",
-        ),
-        "by hand",
+    wrong("side-by-side", chain=lambda x, first, second: second(first(x, x), x)).hint(
+        en="Your sub-layers stand side by side: the feed-forward network reads x instead of the first half's result. "
+        "GPT-J and PaLM set them side by side, too, with one norm for both; here one follows the other.",
+        zh="你的两个子层是并列的：前馈网络读的是 x，而不是前一半的结果。"
+        "GPT-J 和 PaLM 也让它们并列，共用一个归一化层；而这里是一前一后。",
     ),
 )
 
@@ -258,207 +206,103 @@ def norm_before_and_after(carried: Tensor, read: Tensor, sublayer: Part, norm: P
 
 
 NEITHER = (
-    Mistake(
-        "no-norm",
-        {"around": lambda carried, read, sublayer, norm: carried + sublayer(read)},
-        Text(
-            en="Neither norm is called. Without them the numbers grow from layer to layer.",
-            zh="两个归一化层都没有调用。没有归一化，数值会一层比一层大。",
-        ),
-        "by hand",
+    wrong("no-norm", around=lambda carried, read, sublayer, norm: carried + sublayer(read)).hint(
+        en="Neither norm is called. Without them the numbers grow from layer to layer.",
+        zh="两个归一化层都没有调用。没有归一化，数值会一层比一层大。",
     ),
-    Mistake(
-        "sublayers-alone",
-        {"around": lambda carried, read, sublayer, norm: sublayer(read)},
-        Text(
-            en="You only call one sub-layer after the other. Around each belong a residual connection and a norm.",
-            zh="你只是依次调用了两个子层。每个子层还要配上残差连接和归一化。",
-        ),
-        "by hand",
+    wrong("sublayers-alone", around=lambda carried, read, sublayer, norm: sublayer(read)).hint(
+        en="You only call one sub-layer after the other. Around each belong a residual connection and a norm.",
+        zh="你只是依次调用了两个子层。每个子层还要配上残差连接和归一化。",
     ),
 )
 
 PRE_NORM_MISTAKES = (
-    Mistake(
-        "post-norm",
-        {"around": norm_outside},
-        Text(
-            en="This is post-norm, the order of 2017: you normalize the sum. In pre-norm you normalize what the "
-            "sub-layer reads, and the sum stays as it is.",
-            zh="这是后置归一化（post-norm），即 2017 年的顺序：你归一化的是相加的结果。"
-            "前置归一化（pre-norm）归一化的是子层的输入，相加的结果保持不变。",
-        ),
-        "by hand",
+    wrong("post-norm", around=norm_outside).hint(
+        en="This is post-norm, the order of 2017: you normalize the sum. In pre-norm you normalize what the sub-layer "
+        "reads, and the sum stays as it is.",
+        zh="这是后置归一化（post-norm），即 2017 年的顺序：你归一化的是相加的结果。"
+        "前置归一化（pre-norm）归一化的是子层的输入，相加的结果保持不变。",
     ),
-    Mistake(
-        "residual-normalized",
-        {"around": both_normalized},
-        Text(
-            en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries "
-            "x exactly as it came in; only the sub-layer reads the normalized one.",
-            zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。"
-            "残差连接应当原样传递 x，只有子层的输入才归一化。",
-        ),
-        "by hand",
+    wrong("residual-normalized", around=both_normalized).hint(
+        en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries x "
+        "exactly as it came in; only the sub-layer reads the normalized one.",
+        zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。残差连接应当原样传递 x，只有子层的输入才归一化。",
     ),
-    Mistake(
-        "only-the-residual-normalized",
-        {"around": carried_normalized},
-        Text(
-            en="You normalize what the residual connection carries, and the sub-layer reads the plain x. It is the "
-            "other way round.",
-            zh="你归一化了残差连接传递的 x，子层的输入却没有归一化，正好反了。",
-        ),
-        "by hand",
+    wrong("only-the-residual-normalized", around=carried_normalized).hint(
+        en="You normalize what the residual connection carries, and the sub-layer reads the plain x. It is the other "
+        "way round.",
+        zh="你归一化了残差连接传递的 x，子层的输入却没有归一化，正好反了。",
     ),
-    Mistake(
-        "residual-missing",
-        {"around": nothing_carried(norm_inside)},
-        Text(
-            en="There is no residual connection: you return what the sub-layer gives. Add x to it.",
-            zh="没有残差连接：你返回的只是子层的输出。还要加上 x。",
-        ),
-        "by hand",
+    wrong("residual-missing", around=nothing_carried(norm_inside)).hint(
+        en="There is no residual connection: you return what the sub-layer gives. Add x to it.",
+        zh="没有残差连接：你返回的只是子层的输出。还要加上 x。",
     ),
-    Mistake(
-        "result-normalized-without-residual",
-        {"around": nothing_carried(result_normalized)},
-        Text(
-            en="You normalize what the sub-layer gives, and there is no residual connection. Normalize what it reads, "
-            "and add x.",
-            zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层的输入，再把 x 加到它的输出上。",
-        ),
-        "by hand",
+    wrong("result-normalized-without-residual", around=nothing_carried(result_normalized)).hint(
+        en="You normalize what the sub-layer gives, and there is no residual connection. Normalize what it reads, and "
+        "add x.",
+        zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层的输入，再把 x 加到它的输出上。",
     ),
-    Mistake(
-        "residual-twice",
-        {"around": residual_doubled(norm_inside)},
-        Text(
-            en="x is added twice around each sub-layer. Once is right.",
-            zh="每个子层外面都把 x 加了两次。应当只加一次。",
-        ),
-        "by hand",
+    wrong("residual-twice", around=residual_doubled(norm_inside)).hint(
+        en="x is added twice around each sub-layer. Once is right.", zh="每个子层外面都把 x 加了两次。应当只加一次。"
     ),
-    Mistake(
-        "result-normalized",
-        {"around": result_normalized},
-        Text(
-            en="You normalize what the sub-layer gives. OLMo 2 and Swin v2 do that; pre-norm normalizes what the "
-            "sub-layer reads.",
-            zh="你归一化的是子层的输出，OLMo 2 和 Swin v2 就是这样。前置归一化（pre-norm）归一化的是子层的输入。",
-        ),
-        "by hand",
+    wrong("result-normalized", around=result_normalized).hint(
+        en="You normalize what the sub-layer gives. OLMo 2 and Swin v2 do that; pre-norm normalizes what the sub-layer "
+        "reads.",
+        zh="你归一化的是子层的输出，OLMo 2 和 Swin v2 就是这样。前置归一化（pre-norm）归一化的是子层的输入。",
     ),
-    Mistake(
-        "normalized-before-and-after",
-        {"around": norm_before_and_after},
-        Text(
-            en="You normalize before the sub-layer and its result once more, a sandwich as in Gemma 2. Pre-norm has "
-            "only the first of the two.",
-            zh="你把子层的输入和输出各归一化了一次，Gemma 2 就是这样。前置归一化（pre-norm）只归一化输入。",
-        ),
-        "by hand",
+    wrong("normalized-before-and-after", around=norm_before_and_after).hint(
+        en="You normalize before the sub-layer and its result once more, a sandwich as in Gemma 2. Pre-norm has only "
+        "the first of the two.",
+        zh="你把子层的输入和输出各归一化了一次，Gemma 2 就是这样。前置归一化（pre-norm）只归一化输入。",
     ),
-    Mistake(
-        "sum-normalized-too",
-        {"around": norm_inside_and_outside},
-        Text(
-            en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",
-            zh="你归一化了子层的输入，这是对的；但你又归一化了相加的结果。相加的结果应当保持不变。",
-        ),
-        "by hand",
+    wrong("sum-normalized-too", around=norm_inside_and_outside).hint(
+        en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",
+        zh="你归一化了子层的输入，这是对的；但你又归一化了相加的结果。相加的结果应当保持不变。",
     ),
 )
 
 POST_NORM_MISTAKES = (
-    Mistake(
-        "pre-norm",
-        {"around": norm_inside},
-        Text(
-            en="This is pre-norm: you normalize what the sub-layer reads. In post-norm, the order of 2017, the "
-            "sub-layer reads x itself, and you normalize the sum.",
-            zh="这是前置归一化（pre-norm）：你归一化的是子层的输入。"
-            "后置归一化（post-norm）是 2017 年的顺序：子层的输入就是 x 本身，归一化的是相加的结果。",
-        ),
-        "by hand",
+    wrong("pre-norm", around=norm_inside).hint(
+        en="This is pre-norm: you normalize what the sub-layer reads. In post-norm, the order of 2017, the sub-layer "
+        "reads x itself, and you normalize the sum.",
+        zh="这是前置归一化（pre-norm）：你归一化的是子层的输入。"
+        "后置归一化（post-norm）是 2017 年的顺序：子层的输入就是 x 本身，归一化的是相加的结果。",
     ),
-    Mistake(
-        "residual-missing",
-        {"around": nothing_carried(norm_outside)},
-        Text(
-            en="There is no residual connection: you normalize what the sub-layer gives. Add x to it first.",
-            zh="没有残差连接：你归一化的只是子层的输出。应当先加上 x。",
-        ),
-        "by hand",
+    wrong("residual-missing", around=nothing_carried(norm_outside)).hint(
+        en="There is no residual connection: you normalize what the sub-layer gives. Add x to it first.",
+        zh="没有残差连接：你归一化的只是子层的输出。应当先加上 x。",
     ),
-    Mistake(
-        "read-normalized-without-residual",
-        {"around": nothing_carried(norm_inside)},
-        Text(
-            en="You normalize what the sub-layer reads, and there is no residual connection. Add x to what it gives, "
-            "and normalize the sum.",
-            zh="你归一化的是子层的输入，而且没有残差连接。应当把 x 加到子层的输出上，再归一化相加的结果。",
-        ),
-        "by hand",
+    wrong("read-normalized-without-residual", around=nothing_carried(norm_inside)).hint(
+        en="You normalize what the sub-layer reads, and there is no residual connection. Add x to what it gives, and "
+        "normalize the sum.",
+        zh="你归一化的是子层的输入，而且没有残差连接。应当把 x 加到子层的输出上，再归一化相加的结果。",
     ),
-    Mistake(
-        "residual-twice",
-        {"around": residual_doubled(norm_outside)},
-        Text(
-            en="x is added twice around each sub-layer. Once is right.",
-            zh="每个子层外面都把 x 加了两次。应当只加一次。",
-        ),
-        "by hand",
+    wrong("residual-twice", around=residual_doubled(norm_outside)).hint(
+        en="x is added twice around each sub-layer. Once is right.", zh="每个子层外面都把 x 加了两次。应当只加一次。"
     ),
-    Mistake(
-        "normalized-before-adding",
-        {"around": result_normalized},
-        Text(
-            en="You normalize what the sub-layer gives and add x afterwards, as OLMo 2 and Swin v2 do. Post-norm adds "
-            "first and normalizes the sum.",
-            zh="你先归一化子层的输出，再加上 x，OLMo 2 和 Swin v2 就是这样。后置归一化（post-norm）先相加，再归一化。",
-        ),
-        "by hand",
+    wrong("normalized-before-adding", around=result_normalized).hint(
+        en="You normalize what the sub-layer gives and add x afterwards, as OLMo 2 and Swin v2 do. Post-norm adds "
+        "first and normalizes the sum.",
+        zh="你先归一化子层的输出，再加上 x，OLMo 2 和 Swin v2 就是这样。后置归一化（post-norm）先相加，再归一化。",
     ),
-    Mistake(
-        "only-the-residual-normalized",
-        {"around": carried_normalized},
-        Text(
-            en="You normalize x alone and add what the sub-layer gives. Add first, and normalize the sum.",
-            zh="你只归一化了 x，然后才加上子层的输出。应当先相加，再归一化。",
-        ),
-        "by hand",
+    wrong("only-the-residual-normalized", around=carried_normalized).hint(
+        en="You normalize x alone and add what the sub-layer gives. Add first, and normalize the sum.",
+        zh="你只归一化了 x，然后才加上子层的输出。应当先相加，再归一化。",
     ),
-    Mistake(
-        "each-normalized",
-        {"around": lambda carried, read, sublayer, norm: norm(carried) + norm(sublayer(read))},
-        Text(
-            en="You normalize both parts and add them. Add first, and normalize the sum: one call of the norm.",
-            zh="你把两部分分别归一化，再相加。应当先相加，再归一化，归一化层只调用一次。",
-        ),
-        "tokens",
+    wrong("each-normalized", around=lambda carried, read, sublayer, norm: norm(carried) + norm(sublayer(read))).hint(
+        en="You normalize both parts and add them. Add first, and normalize the sum: one call of the norm.",
+        zh="你把两部分分别归一化，再相加。应当先相加，再归一化，归一化层只调用一次。",
     ),
-    Mistake(
-        "residual-normalized",
-        {"around": both_normalized},
-        Text(
-            en="You normalize x at the start and go on from there, and the sum is not normalized. In post-norm the "
-            "norm comes last.",
-            zh="你一开始就把 x 归一化，后面用的都是它，相加的结果却没有归一化。"
-            "在后置归一化（post-norm）里，归一化是最后一步。",
-        ),
-        "by hand",
+    wrong("residual-normalized", around=both_normalized).hint(
+        en="You normalize x at the start and go on from there, and the sum is not normalized. In post-norm the norm "
+        "comes last.",
+        zh="你一开始就把 x 归一化，后面用的都是它，相加的结果却没有归一化。"
+        "在后置归一化（post-norm）里，归一化是最后一步。",
     ),
-    Mistake(
-        "read-normalized-too",
-        {"around": norm_inside_and_outside},
-        Text(
-            en="The sum is normalized, which is right, but the sub-layer reads a normalized x as well. In post-norm it "
-            "reads x itself.",
-            zh="你归一化了相加的结果，这是对的；但你又归一化了子层的输入。"
-            "后置归一化（post-norm）的子层直接以 x 为输入。",
-        ),
-        "by hand",
+    wrong("read-normalized-too", around=norm_inside_and_outside).hint(
+        en="The sum is normalized, which is right, but the sub-layer reads a normalized x as well. In post-norm it "
+        "reads x itself.",
+        zh="你归一化了相加的结果，这是对的；但你又归一化了子层的输入。后置归一化（post-norm）的子层直接以 x 为输入。",
     ),
 )
 

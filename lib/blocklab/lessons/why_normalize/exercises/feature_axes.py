@@ -3,7 +3,8 @@
 import torch
 
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
 from blocklab.checks.steps.axes import AXES
 from blocklab.language import Text
 from blocklab.normalization import standardize
@@ -15,26 +16,16 @@ FEATURE_AXES = Exercise(
     wants=AXES,
     cases=(Case("rows", {"x": torch.tensor([[1.0, 200], [2, 100], [6, 600]])}),),
     mistakes=(
-        Mistake(
-            "feature-axis",
-            {"answer": (1,)},
-            Text(
-                en="Along axis 1 each **sample** gets mean 0, and features of different scales are mixed. The axis "
-                "that you name is the one that disappears: the samples should.",
-                zh="沿轴 1 标准化，均值为 0 的是每个**样本**，不同尺度的特征还混在了一起。"
-                "写哪个轴，哪个轴就消失：应当消失的是样本轴。",
-            ),
-            "rows",
+        wrong("feature-axis", answer=(1,)).hint(
+            en="Along axis 1 each **sample** gets mean 0, and features of different scales are mixed. The axis that "
+            "you name is the one that disappears: the samples should.",
+            zh="沿轴 1 标准化，均值为 0 的是每个**样本**，不同尺度的特征还混在了一起。"
+            "写哪个轴，哪个轴就消失：应当消失的是样本轴。",
         ),
-        Mistake(
-            "every-axis",
-            {"answer": (0, 1)},
-            Text(
-                en="One mean for all numbers: the feature with the largest scale decides it. Each feature needs a mean "
-                "of its own.",
-                zh="所有的数共用一个均值，尺度最大的特征就决定了它。每个特征应当各有一个均值。",
-            ),
-            "rows",
+        wrong("every-axis", answer=(0, 1)).hint(
+            en="One mean for all numbers: the feature with the largest scale decides it. Each feature needs a mean of "
+            "its own.",
+            zh="所有的数共用一个均值，尺度最大的特征就决定了它。每个特征应当各有一个均值。",
         ),
     ),
     section=Text(en="Two inputs, one weight", zh="两个输入，一个权重"),

@@ -7,16 +7,17 @@ from torch import Tensor
 
 from blocklab import normalization
 from blocklab.checks.case import Case
-from blocklab.checks.exercise import Exercise, Mistake
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import wrong
+from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
     EPS_MISTAKES,
+    KEEPDIM_MISTAKES,
     SPREAD_MISTAKES,
     divide,
     far_from_zero,
-    given,
-    keepdim_mistakes,
     mean,
     overflowing,
     variance,
@@ -69,117 +70,68 @@ def the_others(x: Tensor, axes: int | Sequence[int]) -> list[int]:
 
 
 AXES_MISTAKES = (
-    Mistake(
-        "first-axis-only",
-        {"axes_of": lambda x, axes: as_list(x, axes)[:1]},
-        Text(
-            en="Of several axes you use only the first. All the numbers along all of them share one mean.",
-            zh="给出好几个轴时，你只用了第一个。所有这些轴上的数应当合在一起，共用一个均值。",
-        ),
-        "two axes",
+    wrong("first-axis-only", axes_of=lambda x, axes: as_list(x, axes)[:1]).hint(
+        en="Of several axes you use only the first. All the numbers along all of them share one mean.",
+        zh="给出好几个轴时，你只用了第一个。所有这些轴上的数应当合在一起，共用一个均值。",
     ),
-    Mistake(
-        "one-axis-after-another",
-        {"over": one_after_another},
-        Text(
-            en="You standardize along one axis, and the result along the next. Take the mean and the variance over "
-            "all the axes at once: the second step changes what the first one set right.",
-            zh="你先沿一个轴标准化，再把结果沿下一个轴标准化。应当一次沿所有的轴求均值和方差："
-            "第二步会打乱第一步的结果。",
-        ),
-        "two axes",
+    wrong("one-axis-after-another", over=one_after_another).hint(
+        en="You standardize along one axis, and the result along the next. Take the mean and the variance over all the "
+        "axes at once: the second step changes what the first one set right.",
+        zh="你先沿一个轴标准化，再把结果沿下一个轴标准化。应当一次沿所有的轴求均值和方差：第二步会打乱第一步的结果。",
     ),
-    Mistake(
-        "all-axes",
-        {"axes_of": lambda x, axes: list(range(x.dim()))},
-        Text(
-            en="You average over the whole tensor. Average only over the axes in `axes`; every place along the others "
-            "keeps a mean of its own.",
-            zh="你对整个张量求了均值。只应沿 `axes` 中的轴求均值；在其余的轴上，每个位置各有自己的均值。",
-        ),
-        "rows",
+    wrong("all-axes", axes_of=lambda x, axes: list(range(x.dim()))).hint(
+        en="You average over the whole tensor. Average only over the axes in `axes`; every place along the others "
+        "keeps a mean of its own.",
+        zh="你对整个张量求了均值。只应沿 `axes` 中的轴求均值；在其余的轴上，每个位置各有自己的均值。",
     ),
-    Mistake(
-        "other-axes",
-        {"axes_of": the_others},
-        Text(
-            en="You average over the axes that are not in `axes`. It names the axes that the mean runs along, not "
-            "those that keep means of their own.",
-            zh="你沿 `axes` 以外的轴求了均值。它指明的是沿哪些轴求均值，而不是保留哪些轴。",
-        ),
-        "rows",
+    wrong("other-axes", axes_of=the_others).hint(
+        en="You average over the axes that are not in `axes`. It names the axes that the mean runs along, not those "
+        "that keep means of their own.",
+        zh="你沿 `axes` 以外的轴求了均值。它指明的是沿哪些轴求均值，而不是保留哪些轴。",
     ),
-    Mistake(
-        "always-the-last-axis",
-        {"axes_of": lambda x, axes: [-1]},
-        Text(
-            en="Your function takes the last axis whatever `axes` says.",
-            zh="不论 `axes` 是什么，你的函数都只沿最后一个轴计算。",
-        ),
-        "columns",
+    wrong("always-the-last-axis", axes_of=lambda x, axes: [-1]).hint(
+        en="Your function takes the last axis whatever `axes` says.",
+        zh="不论 `axes` 是什么，你的函数都只沿最后一个轴计算。",
     ),
-    Mistake(
-        "one-axis-refused",
-        {"axes_of": lambda x, axes: list(axes)},
-        Text(
-            en="`axes` may be a single number too, and there your function stops. torch itself takes both: hand "
-            "`axes` on as it is, or make a tuple of a number first.",
-            zh="`axes` 也可以只是一个数，而你的函数这时会报错。torch 本身两种都接受："
-            "请把 `axes` 原样传下去，或者先把单个数变成元组。",
-        ),
-        "rows",
+    wrong("one-axis-refused", axes_of=lambda x, axes: list(axes)).hint(
+        en="`axes` may be a single number too, and there your function stops. torch itself takes both: hand `axes` on "
+        "as it is, or make a tuple of a number first.",
+        zh="`axes` 也可以只是一个数，而你的函数这时会报错。"
+        "torch 本身两种都接受：请把 `axes` 原样传下去，或者先把单个数变成元组。",
     ),
-    Mistake(
-        "tuple-refused",
-        {"axes_of": only_a_number},
-        Text(
-            en="`axes` may be a tuple, and there your function stops. `mean` takes a tuple as it is; if you count the "
-            "numbers yourself, multiply the sizes of all the axes.",
-            zh="`axes` 可以是元组，而你的函数这时会报错。`mean` 可以直接接受元组；"
-            "如果要自己算个数，就把这些轴的大小都乘起来。",
-        ),
-        "two axes",
+    wrong("tuple-refused", axes_of=only_a_number).hint(
+        en="`axes` may be a tuple, and there your function stops. `mean` takes a tuple as it is; if you count the "
+        "numbers yourself, multiply the sizes of all the axes.",
+        zh="`axes` 可以是元组，而你的函数这时会报错。"
+        "`mean` 可以直接接受元组；如果要自己算个数，就把这些轴的大小都乘起来。",
     ),
 )
 
-MEAN_OF_VARIANCES = Mistake(
-    "mean-of-variances",
-    {"spread": lambda x, axes: mean(variance(x, axes[-1:]), axes)},
-    Text(
-        en="You take the variance along the last of the axes and average it over the others. The means differ too, "
-        "and that is missing: take one variance over all the axes.",
-        zh="你先沿最后一个轴求方差，再把这些方差沿其余的轴平均。"
-        "各处的均值也不相同，这部分差别漏掉了：应当一次沿所有的轴求方差。",
-    ),
-    "two axes",
+MEAN_OF_VARIANCES = wrong("mean-of-variances", spread=lambda x, axes: mean(variance(x, axes[-1:]), axes)).hint(
+    en="You take the variance along the last of the axes and average it over the others. The means differ too, and "
+    "that is missing: take one variance over all the axes.",
+    zh="你先沿最后一个轴求方差，再把这些方差沿其余的轴平均。"
+    "各处的均值也不相同，这部分差别漏掉了：应当一次沿所有的轴求方差。",
 )
 
 OTHER_SCALES = (
-    Mistake(
+    wrong(
         "min-max",
-        {
-            "centre": lambda x, axes: x.amin(axes, keepdim=True),
-            "spread": lambda x, axes: (x.amax(axes, keepdim=True) - x.amin(axes, keepdim=True)).square(),
-        },
-        Text(
-            en="You squeeze the numbers between 0 and 1 by the smallest and the largest one. To standardize is to "
-            "give them mean 0 and variance 1.",
-            zh="你用最小值和最大值把数压缩到 0 和 1 之间。标准化则是让均值为 0、方差为 1。",
-        ),
-        "rows",
+        centre=lambda x, axes: x.amin(axes, keepdim=True),
+        spread=lambda x, axes: (x.amax(axes, keepdim=True) - x.amin(axes, keepdim=True)).square(),
+    ).hint(
+        en="You squeeze the numbers between 0 and 1 by the smallest and the largest one. To standardize is to give "
+        "them mean 0 and variance 1.",
+        zh="你用最小值和最大值把数压缩到 0 和 1 之间。标准化则是让均值为 0、方差为 1。",
     ),
-    Mistake(
+    wrong(
         "unit-length",
-        {
-            "centre": lambda x, axes: torch.zeros_like(mean(x, axes)),
-            "spread": lambda x, axes: x.square().sum(axes, keepdim=True),
-        },
-        Text(
-            en="You give every vector the length 1, as `F.normalize` does. To standardize is to subtract the mean and "
-            "divide by the standard deviation.",
-            zh="你让每个向量的长度为 1，那是 `F.normalize` 的做法。标准化则是减去均值，再除以标准差。",
-        ),
-        "rows",
+        centre=lambda x, axes: torch.zeros_like(mean(x, axes)),
+        spread=lambda x, axes: x.square().sum(axes, keepdim=True),
+    ).hint(
+        en="You give every vector the length 1, as `F.normalize` does. To standardize is to subtract the mean and "
+        "divide by the standard deviation.",
+        zh="你让每个向量的长度为 1，那是 `F.normalize` 的做法。标准化则是减去均值，再除以标准差。",
     ),
 )
 
@@ -214,7 +166,7 @@ STANDARDIZE = Exercise(
         *SPREAD_MISTAKES,
         MEAN_OF_VARIANCES,
         *CENTRE_MISTAKES,
-        *keepdim_mistakes("square"),
+        *KEEPDIM_MISTAKES,
         DETACHED,
         *OTHER_SCALES,
     ),

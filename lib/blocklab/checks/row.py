@@ -1,0 +1,47 @@
+"""One row of a table of known mistakes: `wrong("plain-mean", share=…).hint(en="…", zh="…")`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from blocklab.language import Text
+
+
+@dataclass(frozen=True, eq=False)
+class Mistake:
+    """A known wrong variant: what it does instead, what to tell the learner, and the input that shows it best.
+
+    `instead` maps names of steps of the exercise's recipe to what replaces them; a function replaces the recipe whole,
+    and then it combines with no other mistake. `shows` is the name of an input; without it the first one of the
+    exercise is shown on which the variant is wrong.
+    """
+
+    id: str
+    instead: dict[str, object] | Callable
+    hint: Text
+    shows: str | None = None
+
+    def together(self, other: "Mistake") -> bool:
+        """Whether both can be made at once: each replaces steps of its own."""
+        steps = isinstance(self.instead, dict) and isinstance(other.instead, dict)
+        return steps and self.instead.keys().isdisjoint(other.instead)
+
+
+@dataclass(frozen=True, eq=False)
+class Wrong:
+    """A row up to its words; its `hint` makes the Mistake of it."""
+
+    id: str
+    instead: dict[str, object] | Callable
+
+    def hint(self, *, en: str, zh: str, shows: str | None = None) -> Mistake:
+        return Mistake(self.id, self.instead, Text(en=en, zh=zh), shows)
+
+
+def wrong(id: str, whole: Callable | None = None, /, **steps: object) -> Wrong:
+    """Begin a row: what replaces steps of the recipe, by their names, or a function that replaces the whole.
+
+    Raises TypeError for a row that replaces nothing, or both.
+    """
+    if (whole is None) != bool(steps):
+        raise TypeError(f"{id}: a row replaces either steps of the recipe or the whole of it")
+    return Wrong(id, steps if whole is None else whole)

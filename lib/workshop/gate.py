@@ -1,0 +1,145 @@
+"""Run the gate's parts, targets of the Makefile, and say at the end what they cost: `python -m workshop.gate A B+C D`.
+
+One group after the other; the parts of a group, joined by +, side by side. What a part says is kept in artifacts/gate
+and shown in whole when it is red.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+KEPT = Path("artifacts") / "gate"
+GRACE = 10  # seconds for a part that is stopped to end what it has started
+SLOWEST = 10
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+# What a part is started without: it would wait for the job slots of the make that has started this.
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+TOLD = re.compile(r"SKIPPED |.* in \d+\.\d+s( \(.*\))?$")  # lines of a green part that are worth showing
+TEST = re.compile(r"(\d+\.\d+)s (?:call|setup|teardown) +(.+)")
+
+
+class Part:
+    """A target of the Makefile that runs in a process group of its own."""
+
+    def __init__(self, name: str):
+        self.name, self.kept = name, KEPT / f"{name}.txt"
+        self.began, self.wall, self.processor = time.monotonic(), 0.0, 0.0
+        environment = {key: value for key, value in os.environ.items() if key not in OF_MAKE}
+        with self.kept.open("wb") as output:
+            self.process = subprocess.Popen(
+                ["make", "--no-print-directory", name],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+            )
+
+    def ended(self) -> bool:
+        if self.process.returncode is None:
+            process, status, used = os.wait4(self.process.pid, os.WNOHANG)
+            self.wall = time.monotonic() - self.began
+            if process:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.processor = used.ru_utime + used.ru_stime
+        return self.process.returncode is not None
+
+    @property
+    def green(self) -> bool:
+        return self.process.returncode == 0
+
+    @property
+    def output(self) -> str:
+        return self.kept.read_text("utf-8", "replace")
+
+    def signal(self, number: int) -> None:
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            return
+
+
+def run(groups: list[list[str]]) -> list[Part]:
+    """Run all parts, whatever becomes of those before, and tell of each when it has ended."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    parts = []
+    for group in groups:
+        say(f"{', '.join(group)}: running; what is said is kept in {KEPT}")
+        running = []
+        with ended_with_this(running):
+            for name in group:
+                running.append(Part(name))
+            parts += running
+            while running:
+                for part in [part for part in running if part.ended()]:
+                    running.remove(part)
+                    tell(part)
+                time.sleep(0.05)
+    return parts
+
+
+@contextmanager
+def ended_with_this(running: list[Part]) -> Iterator[None]:
+    """Whatever ends this process but a kill ends what is running, and all that it has started."""
+    try:
+        yield
+    finally:
+        for part in running:
+            part.signal(signal.SIGTERM)
+        until = time.monotonic() + GRACE
+        while [part for part in running if not part.ended()] and time.monotonic() < until:
+            time.sleep(0.05)
+        for part in running:
+            part.signal(signal.SIGKILL)
+
+
+def tell(part: Part) -> None:
+    if part.green:
+        lines = [line.strip("= ") for line in part.output.splitlines() if TOLD.match(line.strip("= "))]
+        say(f"{part.name}: green after {part.wall:.0f} s", *(f"    {line}" for line in lines))
+    else:
+        say("", f"──── {part.name}: RED after {part.wall:.0f} s ────", part.output, f"──── {part.name}: RED ────", "")
+
+
+def report(parts: list[Part]) -> None:
+    """The parts by what they cost, the slowest tests of all of them, and which parts are red."""
+    width = max(len(part.name) for part in parts)
+    say("", f"{'':{width}}   seconds   of processors")
+    for part in sorted(parts, key=lambda part: -part.wall):
+        say(f"{part.name:{width}}{part.wall:10.0f}{part.processor:16.0f}" + ("" if part.green else "   RED"))
+    tests = [(float(seconds), test, part.name) for part in parts for seconds, test in TEST.findall(part.output)]
+    if tests:
+        say("", f"The slowest {min(SLOWEST, len(tests))} tests:")
+        say(*(f"{seconds:8.1f} s   {name}: {test}" for seconds, test, name in sorted(tests, reverse=True)[:SLOWEST]))
+    red = [part.name for part in parts if not part.green]
+    say("", f"RED: {', '.join(red)}" if red else "The whole gate is green.")
+
+
+def say(*lines: str) -> None:
+    print(*lines, sep="\n", flush=True)
+
+
+def stop(number: int, _frame: object) -> None:
+    for again in SIGNALS:
+        signal.signal(again, signal.SIG_IGN)
+    raise SystemExit(128 + number)
+
+
+def main() -> int:
+    sys.stdout.reconfigure(errors="replace")
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup, or in the background
+            signal.signal(number, stop)
+    parts = run([group.split("+") for group in sys.argv[1:]])
+    report(parts)
+    return 0 if all(part.green for part in parts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
