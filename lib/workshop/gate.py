@@ -118,7 +118,7 @@ def report(parts: list[Part]) -> None:
         say("", f"The slowest {min(SLOWEST, len(tests))} tests:")
         say(*(f"{seconds:8.1f} s   {name}: {test}" for seconds, test, name in sorted(tests, reverse=True)[:SLOWEST]))
     red = [part.name for part in parts if not part.green]
-    say("", f"RED: {', '.join(red)}" if red else "The whole gate is green.")
+    say("", f"RED: {', '.join(red)}" if red else "All green.")
 
 
 def say(*lines: str) -> None:

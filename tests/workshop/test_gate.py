@@ -66,7 +66,7 @@ def gate(folder, *groups, **environment):
 
 def test_all_green(folder):
     lines, code = gate(folder, "green")
-    assert (lines[-1], code) == ("The whole gate is green.", 0)
+    assert (lines[-1], code) == ("All green.", 0)
     assert "    SKIPPED [1] tests/test_a.py:1: wants a CUDA device" in lines
     assert "    2 passed, 1 skipped in 3.00s" in lines
 
@@ -144,4 +144,4 @@ def test_under_nohup_the_terminals_signals_end_nothing(folder):
     process = start(folder, "one+two", ignored=(signal.SIGINT, signal.SIGHUP))
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGHUP)
-    assert process.communicate(timeout=HANGS)[0].endswith("The whole gate is green.\n")
+    assert process.communicate(timeout=HANGS)[0].endswith("All green.\n")
