@@ -11,7 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
 from blocklab.timing import traffic
@@ -126,7 +126,7 @@ class Bar:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "way": Choice(WAYS, "eager", label=Text(en="kernels", zh="核函数")),
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
