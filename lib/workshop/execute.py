@@ -2,8 +2,11 @@
 
 import asyncio
 import copy
+import os
 import re
 import uuid
+from contextlib import ExitStack
+from tempfile import TemporaryDirectory
 
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient import NotebookClient
@@ -48,14 +51,18 @@ def execute(project: Project, stem: str, notebooks: dict[str, NotebookNode]) -> 
 
 
 async def _execute_all(project: Project, stem: str, notebooks: dict[str, NotebookNode]) -> None:
-    runs = [_execute(project, stem, language, notebook) for language, notebook in notebooks.items()]
-    results = await asyncio.gather(*runs, return_exceptions=True)
+    with ExitStack() as folders:
+        runs = [
+            _execute(project, stem, language, notebook, folders.enter_context(TemporaryDirectory()))
+            for language, notebook in notebooks.items()
+        ]
+        results = await asyncio.gather(*runs, return_exceptions=True)
     for result in results:
         if result is not None:
             raise result
 
 
-async def _execute(project: Project, stem: str, language: str, notebook: NotebookNode) -> None:
+async def _execute(project: Project, stem: str, language: str, notebook: NotebookNode, sockets: str) -> None:
     path = project.notebook(language, stem)
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = copy.deepcopy(notebook.metadata)  # the client adds the version of this Python
@@ -68,6 +75,9 @@ async def _execute(project: Project, stem: str, language: str, notebook: Noteboo
         store_widget_state=False,
         extra_arguments=["--log-level=ERROR"],  # the kernel's own remarks about its sockets
     )
+    if os.name != "nt":
+        # Sockets that are files: two kernels that start at the same moment may be given the same port.
+        client.config.KernelManager.update(transport="ipc", ip=f"{sockets}/kernel")
     running = None
 
     def started(cell, **_):

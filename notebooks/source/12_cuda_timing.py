@@ -261,9 +261,9 @@ r"""
 """
 
 # %%
-from blocklab.timing.measured_bytes import from_recording, measured_here, recording
+from blocklab.timing.measured_bytes import from_recording, measured_here, shipped_recording
 
-measured = from_recording(recording())
+measured = from_recording(shipped_recording())
 yours = measured_here() if fused.available() else None
 
 # %% tags=["panel", "guess"]
@@ -445,7 +445,7 @@ r"""
 """
 
 # %% tags=["panel", "guess"]
-aligned_widths.panel(recording())
+aligned_widths.panel(shipped_recording())
 
 # %% [markdown] lang="en"
 r"""

@@ -57,7 +57,8 @@ def other_numbers(result):
 @pytest.mark.parametrize(("exercise", "case"), ADVISING)
 def test_another_fault_on_the_same_input_is_not_forgiven(exercise, case, spoil):
     milder = [case.advice.milder] * (case.advice.milder is not None)
-    verdict = check_against(exercise, spoilt_on(exercise, spoil, case.arguments, *milder))
+    candidate = spoilt_on(exercise, spoil, case.arguments, *milder)
+    verdict = check_against(exercise, candidate, patience=60)  # the largest input takes a busy machine long
     forgiven = spoil is stops and issubclass(RuntimeError, case.advice.raises)
     assert verdict.passed == forgiven
     assert forgiven == (case.name in verdict.advice)

@@ -14,7 +14,7 @@ from blocklab.language import Text
 from blocklab.lessons import LESSONS
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.real_models.reading import stored_reading
-from blocklab.timing.measured_bytes import from_recording, recording
+from blocklab.timing.measured_bytes import from_recording, shipped_recording
 
 ROOMS = Path(lessons.__file__).parent
 OTHERWISE = {
@@ -29,8 +29,8 @@ ARGUMENTS = {  # of the pictures whose data their lesson brings
     "positional_encoding.learned_positions": lambda: [torch.eye(160, 32) + 0.5],
     "attention.attention_map": lambda: [stored_reading()],
     "transformer_layers.sentence_through_layers": lambda: [stored_reading()],
-    "cuda_timing.against_the_roof": lambda: [from_recording(recording()), None],
-    "cuda_timing.aligned_widths": lambda: [recording()],
+    "cuda_timing.against_the_roof": lambda: [from_recording(shipped_recording()), None],
+    "cuda_timing.aligned_widths": lambda: [shipped_recording()],
 }
 
 

@@ -16,7 +16,7 @@ from blocklab.timing import (
     no_synchronize,
     zeros_for_numbers,
 )
-from blocklab.timing.record import Plan, record
+from blocklab.timing.recorder import Plan, record
 from blocklab.timing.recording import read
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="wants a CUDA device")
@@ -87,6 +87,6 @@ def test_a_recording_on_a_gpu(tmp_path):
     record(plan, tmp_path / "a.csv", "command")
     recording = read(tmp_path / "a.csv")
     assert recording.left_out == []
-    rows = [row for row in recording.rows if not row["op"].startswith("matmul")]
-    assert {row["implementation"] for row in rows} >= {"torch", "eager", "compiled", "fused"}
-    assert all("around a graph" in row["what_was_timed"] for row in rows)
+    rows = [row for row in recording.rows if row.op != "matmul"]
+    assert {row.implementation for row in rows} >= {"torch", "eager", "compiled", "fused"}
+    assert all("around a graph" in row.what_was_timed for row in rows)

@@ -1,41 +1,46 @@
 """A time becomes bytes: what the device copies in it."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from blocklab.timing import Roofs, measured_bytes, measurement, recordings
-from blocklab.timing.measured_bytes import Key, from_recording, measured_here, recording
-from blocklab.timing.recording import COLUMNS, PROVENANCE, Recording
+from blocklab.timing import Roofs, measured_bytes, measurement, read_recordings
+from blocklab.timing.measured_bytes import Key, from_recording, measured_here, shipped_recording
+from blocklab.timing.recording import PROVENANCE, Recording, TimedRow
 
 SAID = dict.fromkeys(PROVENANCE, "x") | {"device": "made up"}
 
 
-def row(**values):
-    return dict.fromkeys(COLUMNS, None) | {
-        "op": "rms_norm",
-        "implementation": "fused",
-        "direction": "forward",
-        "dtype": "bfloat16",
-        "rows": 1000,
-        "width": 4096,
-        "median_us": 8.192,
-        "p20_us": 6.144,
-        "p80_us": 12.288,
-        "bytes": 16384000,
-        "GBs": 1000,
-        "share_of_copy_roof": 0.5,
-        "mark": "",
-        **values,
-    }
+ROW = TimedRow(
+    op="rms_norm",
+    implementation="fused",
+    direction="forward",
+    rows=1000,
+    width=4096,
+    dtype="bfloat16",
+    median_us=8.192,
+    p20_us=6.144,
+    p80_us=12.288,
+    compared_with="torch",
+    ratio=1.0,
+    ratio_p20=1.0,
+    ratio_p80=1.0,
+    noise_p20=1.0,
+    noise_p80=1.0,
+    bytes=16384000,
+    GBs=1000.0,
+    share_of_copy_roof=0.5,
+)
 
 
 def test_a_time_becomes_the_bytes_that_a_copy_moves_in_it():
     # 2000 GB/s for 8.192 µs are 16384000 bytes, 4 for each of 1000 · 4096 numbers
     rows = [
-        row(),
-        row(width=1024, dtype="float32"),
-        row(op="matmul, hidden is K", bytes=None),
-        row(implementation="torch", mark="inputs fit in the cache"),
+        ROW,
+        replace(ROW, width=1024, dtype="float32"),
+        replace(ROW, op="matmul", role="K", bytes=None),
+        replace(ROW, implementation="torch", mark="inputs fit in the cache"),
     ]
     found = from_recording(Recording(SAID, [], rows))
     assert found.provenance["device"] == "made up"
@@ -50,15 +55,15 @@ def test_a_time_becomes_the_bytes_that_a_copy_moves_in_it():
 def test_a_gpu_comes_before_a_cpu(monkeypatch):
     cpu, gpu = (Recording(SAID | {"cuda": cuda}, [], []) for cuda in ("none", "13.0"))
     for found, first in (([cpu], cpu), ([cpu, gpu], gpu), ([gpu, cpu], gpu)):
-        monkeypatch.setattr(measured_bytes, "recordings", lambda found=found: found)
-        assert recording() is first
+        monkeypatch.setattr(measured_bytes, "read_recordings", lambda found=found: found)
+        assert shipped_recording() is first
 
 
 def test_one_recording_comes_with_the_package_and_is_complete():
-    assert recording() in recordings()
-    assert {key.arm for key in from_recording(recording()).bytes} >= {"torch", "eager", "compiled"}
-    assert {row["mark"] for row in recording().rows} == {""}
-    assert recording().left_out == []
+    assert shipped_recording() in read_recordings()
+    assert {key.arm for key in from_recording(shipped_recording()).bytes} >= {"torch", "eager", "compiled"}
+    assert {row.mark for row in shipped_recording().rows} == {""}
+    assert shipped_recording().left_out == []
 
 
 def test_this_machine_is_measured_in_the_same_unit(monkeypatch):

@@ -1,5 +1,6 @@
 """The recorder: right before fast, nothing without provenance, and a file that comes back as it was written."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -8,16 +9,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from blocklab.timing import Result, Roofs, Timing, machine, measurement, recordings
-from blocklab.timing import record as recorder
+from blocklab.timing import Result, Roofs, Timing, machine, measurement, read_recordings, recorder
 from blocklab.timing.__main__ import main
 from blocklab.timing.accuracy import near_enough, relative_errors
 from blocklab.timing.arms import Operation, operations
-from blocklab.timing.record import HIDDEN, Plan, Refused, plan, record
+from blocklab.timing.products import PRODUCTS
+from blocklab.timing.recorder import HIDDEN, Plan, Refused, plan, record
 from blocklab.timing.recording import COLUMNS, FOLDER, PROVENANCE, Writer, read, rows_of
 
 CPU = torch.device("cpu")
 SAID = dict.fromkeys(PROVENANCE, "known")
+RMS_NORM = {"op": "rms_norm", "rows": 8, "dtype": "float32"}
 TINY = Plan(CPU, ((torch.float32, 24), (torch.float32, 36)), 256, 2, False, (4, 3), 600.0)
 
 
@@ -52,48 +54,72 @@ def result(mark="", moved=10**6):
 
 
 def test_recordings_that_come_with_the_package_can_be_read():
-    assert len(recordings()) == len(list(FOLDER.glob("*.csv")))
+    assert len(read_recordings()) == len(list(FOLDER.glob("*.csv")))
     assert FOLDER.parts[-3:] == ("blocklab", "data", "timings")
 
 
 def test_no_folder_is_no_recording(tmp_path):
-    assert recordings(tmp_path / "nowhere") == []
+    assert read_recordings(tmp_path / "nowhere") == []
 
 
 def test_what_is_written_is_read_again(tmp_path):
     with Writer(tmp_path / "b.csv", SAID | {"device": "NVIDIA: H200"}) as writer:
-        for row in rows_of(result(), {"torch": 0.002}, op="rms_norm", rows=8, width={"torch": 4, "fused": 5}):
+        for row in rows_of(result(), {"torch": 0.002}, **RMS_NORM, width={"torch": 4, "fused": 5}):
             writer.row(row)
         writer.left_out("liger, rms_norm", "ImportError: no\nsuch package, it seems")
     Writer(tmp_path / "a.csv", SAID).__exit__()
-    first, second = recordings(tmp_path)
+    first, second = read_recordings(tmp_path)
     assert first.rows == []
     assert second.provenance == SAID | {"device": "NVIDIA: H200"}
     assert second.left_out == ["liger, rms_norm: ImportError: no such package, it seems"]
     torchs, fused = second.rows
-    assert tuple(fused) == COLUMNS
-    assert (fused["op"], fused["implementation"], fused["direction"]) == ("rms_norm", "fused", "backward")
-    assert (fused["median_us"], fused["p20_us"], fused["p80_us"]) == pytest.approx((500, 440, 560))
-    assert (fused["ratio"], fused["compared_with"], fused["noise_p80"]) == (0.5, "torch", 1.06)
-    assert (fused["bytes"], fused["GBs"], fused["share_of_copy_roof"]) == (10**6, 2, 0.5)
-    assert (fused["clock_before_MHz"], fused["clock_after_MHz"], fused["flops"]) == (1980, None, None)
-    assert (torchs["width"], fused["width"], torchs["rows"]) == (4, 5, 8)
-    assert (torchs["error"], fused["error"], fused["first_arm_error"]) == (0.002, None, 0.002)
-    assert fused["what_was_timed"] == "fused: events, 3 calls"
+    assert (fused.op, fused.role, fused.implementation, fused.direction) == ("rms_norm", None, "fused", "backward")
+    assert fused.microseconds == pytest.approx((500, 440, 560))
+    assert (fused.ratio, fused.compared_with, fused.noise_p80) == (0.5, "torch", 1.06)
+    assert (fused.bytes, fused.GBs, fused.share_of_copy_roof) == (10**6, 2, 0.5)
+    assert (fused.clock_before_MHz, fused.clock_after_MHz, fused.flops) == (1980, None, None)
+    assert (torchs.width, fused.width, torchs.rows) == (4, 5, 8)
+    assert (torchs.error, fused.error, fused.first_arm_error) == (0.002, None, 0.002)
+    assert fused.what_was_timed == "fused: events, 3 calls"
+
+
+@pytest.mark.parametrize("role", PRODUCTS)
+def test_the_axis_of_a_product_is_written_in_its_op(tmp_path, role):
+    with Writer(tmp_path / "a.csv", SAID) as writer:
+        for row in rows_of(result(), {}, op="matmul", role=role, rows=8, width=4, dtype="float32"):
+            writer.row(row)
+    [head, first, _] = (tmp_path / "a.csv").read_text("utf-8").splitlines()[len(PROVENANCE) :]
+    assert head == ",".join(COLUMNS)
+    assert first.startswith(f'"matmul, hidden is {role}: {PRODUCTS[role].formula}",torch,')
+    assert {(row.op, row.role) for row in read_recordings(tmp_path)[0].rows} == {("matmul", role)}
+
+
+def test_the_recording_of_the_package_is_written_as_it_is_read():
+    [path] = FOLDER.glob("*.csv")
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("# ")]
+    assert [row.texts() for row in read(path).rows] == list(csv.DictReader(lines))
+
+
+def test_products_have_the_hidden_width_where_their_role_says():
+    for role, product in PRODUCTS.items():
+        first, second = (torch.ones(shape) for shape in product.shapes(2, 3, 5))
+        result = product.compute(first, second)
+        axes = {"M": result.shape[0], "N": result.shape[1], "K": int(result[0, 0])}  # a sum of K ones
+        assert {axis for axis, length in axes.items() if length == 5} == {role}
 
 
 def test_the_folder_of_the_first_recording_is_made(tmp_path):
     Writer(tmp_path / "data" / "timings" / "a.csv", SAID).__exit__()
-    assert len(recordings(tmp_path / "data" / "timings")) == 1
+    assert len(read_recordings(tmp_path / "data" / "timings")) == 1
 
 
 def test_what_lies_above_the_roof_has_no_rate(tmp_path):
     with Writer(tmp_path / "a.csv", SAID) as writer:
-        for row in rows_of(result(mark="above the roof: cache!"), {}, op="rms_norm"):
+        for row in rows_of(result(mark="above the roof: cache!"), {}, **RMS_NORM, width=4):
             writer.row(row)
-    for row in recordings(tmp_path)[0].rows:
-        assert row["mark"] == "above the roof: cache!"
-        assert row["GBs"] is row["share_of_copy_roof"] is None
+    for row in read_recordings(tmp_path)[0].rows:
+        assert row.mark == "above the roof: cache!"
+        assert row.GBs is row.share_of_copy_roof is None
 
 
 @pytest.mark.parametrize("key", PROVENANCE)
@@ -105,14 +131,14 @@ def test_nothing_is_written_or_read_without_provenance(tmp_path, key):
     lines = (tmp_path / "a.csv").read_text("utf-8").splitlines()
     (tmp_path / "a.csv").write_text("\n".join(line for line in lines if not line.startswith(f"# {key}:")), "utf-8")
     with pytest.raises(ValueError, match=f"a.csv wants lines '# {key}: …' at its head"):
-        recordings(tmp_path)
+        read_recordings(tmp_path)
 
 
 def test_other_columns_are_refused(tmp_path):
     head = "\n".join(f"# {key}: known" for key in PROVENANCE)
     (tmp_path / "a.csv").write_text(f"{head}\nop,GB/s\n", "utf-8")
     with pytest.raises(ValueError, match=r"a.csv wants the columns op, implementation.* got \['op', 'GB/s'\]"):
-        recordings(tmp_path)
+        read_recordings(tmp_path)
 
 
 # Right before fast
@@ -168,7 +194,7 @@ def test_a_wrong_arm_is_not_timed(tmp_path, monkeypatch):
     monkeypatch.setattr(recorder, "operations", lambda *_: [operation, alone])
     record(TINY, tmp_path / "a.csv", "command", say=lambda line: None)
     recording = read(tmp_path / "a.csv")
-    timed = {row["implementation"] for row in recording.rows if row["op"] == "rms_norm"}
+    timed = {row.implementation for row in recording.rows if row.op == "rms_norm"}
     assert timed == {"torch", "eager", "plain"}
     assert any(text.startswith("wrong, rms_norm forward (256, 24): relative error") for text in recording.left_out)
     assert "broken, rms_norm backward (256, 36): ZeroDivisionError: no number" in recording.left_out
@@ -205,23 +231,24 @@ def test_a_recording_holds_every_arm_of_every_case(tmp_path):
     assert recording.left_out == []
     assert recording.provenance["torch"] == torch.__version__
     assert recording.provenance["command"] == "python -m blocklab.timing record"
-    products = {(row["op"], row["width"]) for row in recording.rows if row["op"].startswith("matmul")}
+    products = {(row.role, row.width) for row in recording.rows if row.op == "matmul"}
     assert len(products) == 3 * len(HIDDEN)
     arms = {"layer_norm": 3, "rms_norm": 3, "swiglu": 2}
-    cases = [(row["op"], row["direction"], row["width"]) for row in recording.rows]
+    cases = [(row.op, row.direction, row.width) for row in recording.rows]
     for op, count in arms.items():
         for direction in ("forward", "backward"):
             for width in (24, 36):
                 assert cases.count((op, direction, width)) == count
     for row in recording.rows:
-        assert row["median_us"] > 0
-        assert (row["rows"], row["dtype"]) == (4 if row["op"].startswith("matmul") else 256, "float32")
-        assert (row["bytes"] is None) == (row["flops"] is not None)
-        assert row["what_was_timed"].startswith("Timer.timeit")
-    product = next(row for row in recording.rows if row["width"] == 10923)
-    assert product["flops"] == 2 * 4 * 3 * 10923
-    assert product["compared_with"] == "11008"
+        assert row.median_us > 0
+        assert (row.rows, row.dtype) == (4 if row.op == "matmul" else 256, "float32")
+        assert (row.bytes is None) == (row.flops is not None) == (row.role is not None)
+        assert row.what_was_timed.startswith("Timer.timeit")
+    product = next(row for row in recording.rows if row.width == 10923)
+    assert product.flops == 2 * 4 * 3 * 10923
+    assert product.compared_with == "11008"
     assert len(said) == 1 + len(recording.rows)
+    assert said[1].startswith("matmul, hidden is N: h = x @ w1.T forward 4 x 11008 float32      torch    ")
 
 
 @pytest.mark.usefixtures("hurry")
@@ -247,7 +274,7 @@ def test_a_failure_leaves_one_measurement_out(tmp_path, monkeypatch):
     record(TINY, tmp_path / "a.csv", "command", say=lambda line: None)
     recording = read(tmp_path / "a.csv")
     assert "rms_norm backward 24 float32: OutOfMemoryError: CUDA out of memory" in recording.left_out
-    assert {row["direction"] for row in recording.rows} == {"forward"}
+    assert {row.direction for row in recording.rows} == {"forward"}
 
 
 def test_plans_differ_in_what_they_ask_for(monkeypatch):

@@ -1,6 +1,6 @@
 """An honest stopwatch for what the lessons build, the bytes that ought to pass, and recordings made with both.
 
-`measure` times, `bytes_moved` and `tiles_and_waves` predict, `lies` shows what goes wrong, `recordings` reads what was
+`measure` times, `bytes_moved` and `tiles_and_waves` predict, `lies` shows what goes wrong, `read_recordings` what was
 measured elsewhere. `python -m blocklab.timing record` measures everything of lesson 12 on this machine.
 """
 
@@ -15,7 +15,7 @@ from blocklab.timing.lies import (
     zeros_for_numbers,
 )
 from blocklab.timing.measurement import Result, Roofs, Timing, measure, measure_roofs
-from blocklab.timing.recording import Recording, recordings
+from blocklab.timing.recording import Recording, read_recordings
 from blocklab.timing.tiles import Waves, load_bits, tiles_and_waves
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "no_synchronize",
     "no_warm_up",
     "prepare",
-    "recordings",
+    "read_recordings",
     "tiles_and_waves",
     "traffic",
     "zeros_for_numbers",

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from blocklab.timing.record import Refused, default_path, plan, record
+from blocklab.timing.recorder import Refused, default_path, plan, record
 
 # glibc's malloc keeps its pages: otherwise finding memory anew for every result is what gets timed.
 MALLOC = "glibc.malloc.mmap_threshold=4294967295:glibc.malloc.trim_threshold=8589934592"

@@ -14,7 +14,7 @@ from blocklab.timing.arms import operations
 from blocklab.timing.calls import DIRECTIONS
 from blocklab.timing.machine import describe
 from blocklab.timing.measurement import Spread, measure
-from blocklab.timing.recording import Recording, recordings
+from blocklab.timing.recording import Recording, TimedRow, read_recordings
 
 WIDTH = 4096
 
@@ -37,9 +37,9 @@ class Measured:
     bytes: Mapping[Key, Spread]
 
 
-def recording() -> Recording:
+def shipped_recording() -> Recording:
     """The first recording of a GPU that comes with the package, or, as long as there is none, of a CPU."""
-    return min(recordings(), key=lambda each: each.provenance["cuda"] == "none")
+    return min(read_recordings(), key=lambda each: each.provenance["cuda"] == "none")
 
 
 def from_recording(recording: Recording) -> Measured:
@@ -47,18 +47,18 @@ def from_recording(recording: Recording) -> Measured:
     return Measured(
         recording.provenance,
         {
-            Key(row["op"], row["implementation"], row["direction"], row["dtype"], row["width"]): Spread(
-                *(row[f"{end}_us"] * _copied_in_a_microsecond(row) for end in Spread._fields)
+            Key(row.op, row.implementation, row.direction, row.dtype, row.width): Spread(
+                *(time * _copied_in_a_microsecond(row) for time in row.microseconds)
             )
             for row in recording.rows
-            if row["bytes"] is not None and not row["mark"]
+            if row.bytes is not None and not row.mark
         },
     )
 
 
-def _copied_in_a_microsecond(row: Mapping) -> float:
+def _copied_in_a_microsecond(row: TimedRow) -> float:
     """Bytes a number of the matrix, at the speed of the copy that was timed beside this row."""
-    return 1e3 * row["GBs"] / row["share_of_copy_roof"] / (row["rows"] * row["width"])
+    return 1e3 * row.GBs / row.share_of_copy_roof / (row.rows * row.width)
 
 
 def measured_here(

@@ -2,10 +2,12 @@
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from types import UnionType
 
-from blocklab.timing.measurement import Result
+from blocklab.timing.measurement import Result, Spread
+from blocklab.timing.products import PRODUCTS
 
 FOLDER = Path(__file__).parents[1] / "data" / "timings"
 
@@ -13,25 +15,78 @@ PROVENANCE = (
     *("device", "torch", "triton", "cuda", "driver", "python", "system", "threads", "malloc", "cache", "date"),
     *("copy_roof_GBs", "matmul_roof_TFLOPs", "command"),
 )
-COLUMNS = (
-    *("op", "implementation", "direction", "rows", "width", "dtype"),
-    *("median_us", "p20_us", "p80_us", "compared_with", "ratio", "ratio_p20", "ratio_p80", "noise_p20", "noise_p80"),
-    *("bytes", "GBs", "share_of_copy_roof", "flops", "TFLOPs", "share_of_matmul_roof"),
-    *("error", "first_arm_error", "clock_before_MHz", "clock_after_MHz", "mark", "what_was_timed"),
-)
-TEXT = ("op", "implementation", "direction", "dtype", "compared_with", "mark", "what_was_timed")
+MATMUL = "matmul"
+# What the column `op` says of a matrix product; nothing else reads or writes these words.
+_OP_OF = {role: f"{MATMUL}, hidden is {role}: {product.formula}" for role, product in PRODUCTS.items()}
+_ROLE_OF = {op: role for role, op in _OP_OF.items()}
+
+
+@dataclass(frozen=True)
+class TimedRow:
+    """One implementation of one operation in one size, in the order of the columns; None where a file is blank.
+
+    role: of a matrix product, the axis that the hidden width is, a key of `products.PRODUCTS`; it has no column.
+    """
+
+    op: str
+    implementation: str
+    direction: str
+    rows: int
+    width: int
+    dtype: str
+    median_us: float
+    p20_us: float
+    p80_us: float
+    compared_with: str
+    ratio: float
+    ratio_p20: float
+    ratio_p80: float
+    noise_p20: float
+    noise_p80: float
+    bytes: int | None = None
+    GBs: float | None = None
+    share_of_copy_roof: float | None = None
+    flops: int | None = None
+    TFLOPs: float | None = None
+    share_of_matmul_roof: float | None = None
+    error: float | None = None
+    first_arm_error: float | None = None
+    clock_before_MHz: int | None = None
+    clock_after_MHz: int | None = None
+    mark: str = ""
+    what_was_timed: str = ""
+    role: str | None = None
+
+    @property
+    def microseconds(self) -> Spread:
+        return Spread(self.median_us, self.p20_us, self.p80_us)
+
+    def texts(self) -> dict[str, str]:
+        """What the columns say: five digits of a measured number, nothing for None."""
+        texts = {column: _text(getattr(self, column)) for column in COLUMNS}
+        return texts | {"op": _OP_OF.get(self.role, self.op)}
+
+    @classmethod
+    def of_texts(cls, texts: Mapping[str, str]) -> "TimedRow":
+        """The row whose columns say this."""
+        values = {column: _value(texts[column], kind) for column, kind in COLUMNS.items()}
+        role = _ROLE_OF.get(texts["op"])
+        return cls(**values) if role is None else cls(**values | {"op": MATMUL, "role": role})
+
+
+COLUMNS = {field.name: field.type for field in fields(TimedRow) if field.name != "role"}
 
 
 @dataclass(frozen=True)
 class Recording:
-    """One file: its provenance, what was left out and why, and its rows, numbers as numbers, blanks as None."""
+    """One file: its provenance, what was left out and why, and its rows."""
 
     provenance: Mapping[str, str]
     left_out: list[str]
-    rows: list[dict]
+    rows: list[TimedRow]
 
 
-def rows_of(result: Result, errors: Mapping[str, float], **shared) -> Iterator[dict]:
+def rows_of(result: Result, errors: Mapping[str, float], **shared) -> Iterator[TimedRow]:
     """The rows of one measurement. shared: what they have in common or depends on the arm (a dict by its name).
 
     errors: the largest relative error of each arm, as the gate found it.
@@ -41,29 +96,28 @@ def rows_of(result: Result, errors: Mapping[str, float], **shared) -> Iterator[d
     for timing in result.timings:
         own = {key: value[timing.name] if isinstance(value, dict) else value for key, value in shared.items()}
         bandwidth, speed = timing.bandwidth, timing.speed
-        yield {
-            **dict.fromkeys(COLUMNS, ""),
+        measured = {
             "implementation": timing.name,
             "direction": result.direction,
-            **{f"{key}_us": _digits(1e6 * t) for key, t in timing.time._asdict().items()},
+            **{f"{key}_us": 1e6 * seconds for key, seconds in timing.time._asdict().items()},
             "compared_with": first,
-            **{f"ratio{end}": _digits(r) for end, r in zip(("", "_p20", "_p80"), timing.ratio, strict=True)},
-            "noise_p20": _digits(result.noise.ratio.p20),
-            "noise_p80": _digits(result.noise.ratio.p80),
-            "bytes": _or_blank(timing.moved),
-            "GBs": _digits(bandwidth, 1e-9),
-            "share_of_copy_roof": _digits(bandwidth, 1 / result.roofs.copy),
-            "flops": _or_blank(timing.flops),
-            "TFLOPs": _digits(speed, 1e-12),
-            "share_of_matmul_roof": _digits(speed, 1 / result.roofs.matmul),
-            "error": _digits(errors.get(timing.name)),
-            "first_arm_error": _digits(errors.get(first)),
-            "clock_before_MHz": _or_blank(before),
-            "clock_after_MHz": _or_blank(after),
+            **dict(zip(("ratio", "ratio_p20", "ratio_p80"), timing.ratio, strict=True)),
+            "noise_p20": result.noise.ratio.p20,
+            "noise_p80": result.noise.ratio.p80,
+            "bytes": timing.moved,
+            "GBs": _times(bandwidth, 1e-9),
+            "share_of_copy_roof": _times(bandwidth, 1 / result.roofs.copy),
+            "flops": timing.flops,
+            "TFLOPs": _times(speed, 1e-12),
+            "share_of_matmul_roof": _times(speed, 1 / result.roofs.matmul),
+            "error": errors.get(timing.name),
+            "first_arm_error": errors.get(first),
+            "clock_before_MHz": before,
+            "clock_after_MHz": after,
             "mark": timing.mark,
             "what_was_timed": timing.how,
-            **own,
         }
+        yield TimedRow(**measured | own)
 
 
 class Writer:
@@ -84,8 +138,8 @@ class Writer:
         self._csv.writeheader()
         self._file.flush()
 
-    def row(self, row: Mapping) -> None:
-        self._csv.writerow(row)
+    def row(self, row: TimedRow) -> None:
+        self._csv.writerow(row.texts())
         self._file.flush()
 
     def left_out(self, what: str, why: str) -> None:
@@ -107,26 +161,31 @@ def read(path: Path) -> Recording:
     if missing:
         raise ValueError(f"{path.name} wants lines '# {missing[0]}: …' at its head; missing: {', '.join(missing)}")
     table = csv.DictReader(line for line in lines if not line.startswith("# "))
-    if tuple(table.fieldnames or ()) != COLUMNS:
+    if tuple(table.fieldnames or ()) != tuple(COLUMNS):
         raise ValueError(f"{path.name} wants the columns {', '.join(COLUMNS)}, got {table.fieldnames}")
-    rows = [{key: value if key in TEXT else _number(value) for key, value in row.items()} for row in table]
+    rows = [TimedRow.of_texts(row) for row in table]
     return Recording(provenance, [value for key, value in comments if key == "left out"], rows)
 
 
-def recordings(folder: Path = FOLDER) -> list[Recording]:
+def read_recordings(folder: Path = FOLDER) -> list[Recording]:
     """Every recording that comes with the package, or lies in a folder: an empty list where there is none."""
     return [read(path) for path in sorted(folder.glob("*.csv"))]
 
 
-def _number(text: str) -> float | int | None:
-    if text == "":
+def _value(text: str, kind: type | UnionType) -> str | float | int | None:
+    """What a column of this kind says."""
+    if kind is str:
+        return text
+    if text == "" and kind in (int | None, float | None):
         return None
-    return int(text) if text.isdecimal() else float(text)
+    return int(text) if kind in (int, int | None) else float(text)
 
 
-def _digits(value: float | None, scale: float = 1.0) -> str:
-    return "" if value is None else f"{value * scale:.5g}"
+def _text(value: str | float | None) -> str:
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return "" if value is None else str(value)
 
 
-def _or_blank(value: int | None) -> int | str:
-    return "" if value is None else value
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

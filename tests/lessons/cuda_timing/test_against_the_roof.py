@@ -13,7 +13,7 @@ from blocklab.lessons.cuda_timing.against_the_roof import (
     widths,
 )
 from blocklab.timing import bytes_per_number
-from blocklab.timing.measured_bytes import Key, Measured, from_recording, recording
+from blocklab.timing.measured_bytes import Key, Measured, from_recording, shipped_recording
 from blocklab.timing.measurement import Spread
 
 SAID = {"device": "made up", "threads": "1", "torch": "2.0", "date": "2026-01-02T03:04:05"}
@@ -72,7 +72,7 @@ def test_step_by_step_the_bytes_are_those_of_the_lesson():
 
 
 def test_every_size_of_the_recording_can_be_chosen(figure):
-    measured = from_recording(recording())
+    measured = from_recording(shipped_recording())
     update = against_the_roof(measured)(figure)
     for dtype in dtypes(measured).values():
         for width in widths(measured).values():
@@ -86,7 +86,7 @@ def test_every_size_of_the_recording_can_be_chosen(figure):
 
 
 def test_what_the_lesson_says_of_the_recording():
-    measured = from_recording(recording())
+    measured = from_recording(shipped_recording())
     times = {
         (op, direction): {
             arm: measured.bytes[key].median / bytes_per_number(op, torch.float32, direction)

@@ -1,15 +1,17 @@
+from dataclasses import replace
+
 import pytest
 
 from blocklab.lessons.cuda_timing.aligned_widths import H100, ROLES, RULES, aligned_widths, cited, speeds
-from blocklab.timing.measured_bytes import recording
-from blocklab.timing.record import HIDDEN
-from blocklab.timing.recording import COLUMNS, Recording
+from blocklab.timing.measured_bytes import shipped_recording
+from blocklab.timing.recorder import HIDDEN
+from blocklab.timing.recording import Recording
 
 USUAL = {"guess": None, "hidden": 10922, "dtype": "bfloat16", "role": "K", "tokens": 8192, "shown": "nothing"}
 
 
 def picture(figure):
-    update = aligned_widths(recording())(figure)
+    update = aligned_widths(shipped_recording())(figure)
     return lambda **values: update(**USUAL | values)
 
 
@@ -62,17 +64,9 @@ def test_measured_speeds_come_on_demand_and_for_their_product(figure):
 
 
 def test_speeds_are_operations_by_time():
-    def row(width, **ratios):
-        return dict.fromkeys(COLUMNS) | {
-            "op": "matmul, hidden is M: dw1 = dh.T @ x",
-            "width": width,
-            "flops": 10 * width,
-            **ratios,
-        }
-
-    whole = row(11008, ratio=1.0, ratio_p20=1.0, ratio_p80=1.0)
-    half = row(5504, ratio=1.0, ratio_p20=0.5, ratio_p80=2.0)
-    norm = row(4096, ratio=1.0) | {"op": "rms_norm"}
+    whole = next(row for row in shipped_recording().rows if (row.role, row.width) == ("M", 11008))
+    half = replace(whole, width=5504, flops=whole.flops // 2, ratio_p20=0.5, ratio_p80=2.0)
+    norm = replace(whole, op="rms_norm", role=None, width=4096)
     found = speeds(Recording({}, [], [norm, whole, half]))
     assert set(found) == {("M", 11008), ("M", 5504)}
     assert found["M", 5504] == (0.5, 0.25, 1.0)
@@ -81,12 +75,12 @@ def test_speeds_are_operations_by_time():
 def test_every_speed_has_a_place(figure):
     assert picture(figure)
     low, high = figure.axes[2].get_ylim()
-    for spread in (*cited().values(), *speeds(recording()).values()):
+    for spread in (*cited().values(), *speeds(shipped_recording()).values()):
         assert low < spread.median < high
 
 
 def test_what_the_lesson_says_of_widths():
-    for (role, width), spread in speeds(recording()).items():
+    for (role, width), spread in speeds(shipped_recording()).items():
         loses = role == "N" and width in (10922, 10923)
         assert (spread.median < 0.9) == loses
         assert spread.median > (0.84 if loses else 0.93)

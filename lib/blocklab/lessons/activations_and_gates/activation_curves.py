@@ -11,7 +11,8 @@ from blocklab.feed_forward import gelu, relu, swish
 from blocklab.language import Text
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
+from blocklab.panel.plain import plain
 
 FAR, POINTS = 5.0, 1001
 FLOOR = 1e-6
@@ -41,9 +42,7 @@ def activation_curves(figure: Figure) -> Callable[..., str]:
     for axes, title in zip(all_axes, TITLES, strict=True):
         axes.set_title(str(title), size=12, color=INK)
         axes.set(xlim=(-FAR, FAR), xlabel=str(GATE), xticks=[-4, -2, 0, 2, 4])
-        axes.grid(color=STILL)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes, grid="both")
     curves.set(ylim=(-1.2, 4.2), yticks=[-1, 0, 1, 2, 3, 4])
     slopes.set(ylim=(-0.35, 1.35), yticks=[0, 0.5, 1])
     distances.set(yscale="log", ylim=(FLOOR, 30), yticks=[1e-6, 1e-4, 1e-2, 1])

@@ -11,7 +11,8 @@ from torch import Tensor
 from blocklab.language import Text
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, POKED, STILL
+from blocklab.panel.palette import INK, MOVED, POKED
+from blocklab.panel.plain import plain
 from blocklab.real_models import Reading
 
 IT = 8  # the row of "it" in the sentence that is read if no other is given
@@ -74,9 +75,7 @@ def bar_axes(axes: Axes, pieces: tuple[str, ...]) -> list[Rectangle]:
     axes.set(xlim=(0, 1), ylim=(len(pieces) - 0.5, -0.5), xlabel=str(WEIGHT))
     axes.set_yticks(range(len(pieces)), pieces)
     axes.tick_params(axis="y", length=0, labelsize=10)
-    axes.grid(axis="x", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="x")
     return list(axes.barh(range(len(pieces)), np.zeros(len(pieces)), 0.7, color=MOVED, animated=True, zorder=3))
 
 

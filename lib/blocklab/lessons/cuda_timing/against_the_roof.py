@@ -12,8 +12,9 @@ from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, name_of
 from blocklab.panel import Choice, Panel
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
-from blocklab.panel.palette import INK, OTHER, POKED, QUIET, STILL
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
+from blocklab.panel.palette import INK, OTHER, POKED, QUIET
+from blocklab.panel.plain import plain
 from blocklab.timing import bytes_per_number
 from blocklab.timing.measured_bytes import WIDTH, Key, Measured
 
@@ -128,9 +129,7 @@ def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:
     axes.minorticks_off()
     axes.set_yticks(range(len(arms)), [str(ARMS[arm]) for arm in arms])
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    plain(axes, edges=("bottom",), grid="x")
     axes.axvline(1, color=INK, linewidth=1.8)
     axes.text(1, 1.02, str(ROOF), transform=axes.get_xaxis_transform(), ha="center", va="bottom", size=10, color=INK)
     handles = [
@@ -147,7 +146,7 @@ def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:
 def panel(measured: Measured, yours: Measured | None = None, **own: Control) -> Panel:
     """The picture of a recording, and of a second device, with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(SUSPECTS, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(SUSPECTS, None, label=YOUR_GUESS),
         "op": Choice(OPS, "swiglu", label=Text(en="function", zh="函数")),
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice(dtypes(measured), "float32", label=Text(en="numbers", zh="数据类型")),

@@ -10,15 +10,17 @@ from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
-from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
-from blocklab.timing import Waves, load_bits, record, tiles_and_waves
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.plain import plain
+from blocklab.timing import Waves, load_bits, tiles_and_waves
 from blocklab.timing.measurement import Spread
-from blocklab.timing.recording import Recording
+from blocklab.timing.products import PRODUCTS
+from blocklab.timing.recording import Recording, TimedRow
 
 NARROWEST, WIDEST = 10848, 11008
 D = 4096  # the model's width
 
-ROLES = {product: role for role, product in (each.split(": ") for each in record.ROLES)}
+ROLES = {product.formula: role for role, product in PRODUCTS.items()}
 """For a panel's choice: the three matrix products of a feed-forward layer, x (tokens, 4096), h (tokens, hidden)."""
 
 ROWS_SO_LONG = {
@@ -72,17 +74,17 @@ def cited() -> Speeds:
 def speeds(recording: Recording) -> Speeds:
     """The same of a recording, whose rows compare every product with that of 11008 in the same round."""
     products = products_of(recording)
-    flops = {row["op"]: row["flops"] for row in products if row["width"] == WIDEST}
+    flops = {row.role: row.flops for row in products if row.width == WIDEST}
     return {
-        (row["op"].removeprefix(record.PRODUCT)[0], row["width"]): Spread(
-            *(row["flops"] / flops[row["op"]] / row[ratio] for ratio in ("ratio", "ratio_p80", "ratio_p20"))
+        (row.role, row.width): Spread(
+            *(row.flops / flops[row.role] / ratio for ratio in (row.ratio, row.ratio_p80, row.ratio_p20))
         )
         for row in products
     }
 
 
-def products_of(recording: Recording) -> list[dict]:
-    return [row for row in recording.rows if row["op"].startswith(record.PRODUCT)]
+def products_of(recording: Recording) -> list[TimedRow]:
+    return [row for row in recording.rows if row.role]
 
 
 def aligned_widths(recording: Recording) -> Callable:
@@ -92,7 +94,9 @@ def aligned_widths(recording: Recording) -> Callable:
 
     def picture(figure: Figure) -> Callable[..., str]:
         """update(guess, hidden, dtype, role, tokens, shown): the prediction or None, and the panel's choices."""
-        where = {"H100": ON_H100, "recording": RECORDED.format(**recording.provenance | products_of(recording)[0])}
+        first = products_of(recording)[0]
+        device = recording.provenance["device"]
+        where = {"H100": ON_H100, "recording": RECORDED.format(device=device, dtype=first.dtype, rows=first.rows)}
         bits, share, speed = (figure.add_axes((0.12, bottom, 0.865, 0.235)) for bottom in (0.74, 0.44, 0.14))
         for axes, label in ((bits, BITS), (share, SHARE), (speed, SPEED)):
             dress(axes, label)
@@ -145,9 +149,7 @@ def waves_of(role: str, tokens: int, hidden: int) -> Waves:
 
 def dress(axes: Axes, label: Text) -> None:
     axes.set(xlim=(NARROWEST - 4, WIDEST + 4), xticks=range(NARROWEST, WIDEST + 1, 32), ylabel=str(label))
-    axes.grid(axis="y", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="y")
     axes.yaxis.label.set(color=INK, size=10)
     axes.yaxis.set_label_coords(-0.083, 0.5)
 

@@ -11,8 +11,9 @@ from matplotlib.patches import Patch, Rectangle
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import options, you_said
-from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.guess import YOUR_GUESS, options, you_said
+from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
+from blocklab.panel.plain import plain
 from blocklab.timing import traffic
 
 LONGEST = {"forward": 45, "backward": 150}  # bytes that there is room for
@@ -55,9 +56,7 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
     axes.set(ylim=(-0.55, 2.15), xlabel=str(BYTES))
     axes.set_yticks([y for *_, y, _ in NORMS], [name for name, *_ in NORMS])
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    plain(axes, edges=("bottom",), grid="x")
     looks = ({"facecolor": QUIET}, {"facecolor": "white", "edgecolor": QUIET, "hatch": "////"})
     handles = [Patch(label=str(label), **look) for label, look in zip((READ, WRITTEN), looks, strict=True)]
     axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 0.98), ncols=2, frameon=False, labelcolor=INK)
@@ -127,7 +126,7 @@ class Bar:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
         "way": Choice(WAYS, "eager", label=Text(en="kernels", zh="核函数")),
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),

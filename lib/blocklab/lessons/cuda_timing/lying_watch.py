@@ -12,6 +12,7 @@ from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
+from blocklab.panel.plain import plain
 
 # The device, in microseconds and megabytes. Its memory moves 1 MB in 1 µs: that is its roof.
 START = 10.0  # of a kernel, by Python
@@ -126,7 +127,7 @@ def call_axes(axes: Axes):
     """For every call its delay, its start and its work as bars without a length yet, and a line for what is timed."""
     axes.set(xlim=(0, LONGEST), ylim=(CALLS + 0.6, -0.6), xlabel=str(TIME), ylabel=str(ROWS), yticks=range(CALLS + 1))
     axes.tick_params(axis="y", length=0)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    plain(axes, edges=("bottom",))
     looks = (
         (COMPILING, {"facecolor": "white", "edgecolor": QUIET, "hatch": "////"}),
         (STARTING, {"facecolor": MOVED}),
@@ -151,7 +152,7 @@ def speed_axes(axes: Axes):
     axes.set_xticks(SIZES, [f"{size:g}" for size in SIZES])
     axes.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
     axes.minorticks_off()
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes)
     axes.axhspan(1, high, color=STILL, zorder=0)
     axes.axhline(1, color=INK, linewidth=1.6)
     axes.text(0.9, 1.12, str(ROOF), size=10, color=INK, va="bottom")

@@ -11,7 +11,8 @@ from blocklab.language import Text
 from blocklab.moving_average import half_life
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.plain import plain
 
 STEPS = 300
 JUMP = 100  # the step at which the data change
@@ -45,8 +46,7 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
     """
     axes = figure.add_axes((0.06, 0.15, 0.925, 0.76))
     axes.set(xlim=(0, STEPS), ylim=(-1.5, 12.5), xlabel=str(STEP))
-    axes.grid(color=STILL)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="both")
     time = np.arange(1, STEPS + 1)
     generator = torch.Generator().manual_seed(3)
     noise = torch.randn(STEPS, LARGEST, generator=generator, dtype=torch.float64).numpy()

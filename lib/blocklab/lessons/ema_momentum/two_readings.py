@@ -12,7 +12,8 @@ from blocklab.moving_average import ema_weights, from_keras
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
-from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
+from blocklab.panel.plain import plain
 
 MEAN, DEVIATION = 10.0, 2.0
 BATCHES, SIZE = 500, 64  # training batches, and values of the channel in each
@@ -106,9 +107,7 @@ def weight_axes(axes: Axes, title: str, colour: str):
     axes.set_title(title, size=11)
     axes.set(yscale="log", ylim=(LEAST, 1.6), xlim=(-1.5, START + 2.5), yticks=[1e-4, 1e-2, 1])
     axes.set_xticks([0, 20, 40, START], ["0", "20", "40", str(START_VALUE)])
-    axes.grid(axis="y", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="y")
     bars = list(axes.bar(range(SHOWN), 0.0, 0.8, bottom=0, color=colour, animated=True))
     return bars + list(axes.bar([START], 0.0, 2.0, bottom=0, color=QUIET, animated=True))
 
@@ -117,7 +116,7 @@ def output_axes(axes: Axes, colour: str):
     """The outline of where the outputs should lie, the histogram of where they do, and a label for their mean."""
     middle = (BINS[:-1] + BINS[1:]) / 2
     axes.set(xlim=(BINS[0], BINS[-1]), ylim=(0, 1.15), xticks=[-5, 0, 5, 10, 15], yticks=[])
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    plain(axes, edges=("bottom",))
     axes.plot(middle, np.exp(-(middle**2) / 2), color=QUIET, linestyle="--", linewidth=1.2)
     axes.text(-1.4, 0.75, str(SHOULD_BE), ha="right", va="center", size=9, color=QUIET)
     histogram = axes.stairs(np.zeros(len(middle)), BINS, fill=True, color=colour, alpha=0.75, animated=True, zorder=3)

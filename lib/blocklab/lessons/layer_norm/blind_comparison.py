@@ -13,7 +13,8 @@ from blocklab.normalization import layer_norm, standardize
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
-from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
+from blocklab.panel.palette import INK, MOVED, POKED, QUIET, TRUE
+from blocklab.panel.plain import plain
 
 EPS = 1e-5
 CUSP = (1 - EPS) / 2  # where std + ε and the root of variance + ε agree
@@ -108,8 +109,7 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
     axes.set(xscale="log", yscale="log", xlim=(SMALLEST, LARGEST), ylim=(FLOOR, CEILING))
     axes.set(xlabel=str(SIZE), ylabel=str(ERROR))
     axes.set_yticks([1e-12, 1e-9, 1e-6, 1e-3, 1])
-    axes.grid(color=STILL)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="both")
     for i, (name, size) in enumerate(MARKS.items()):
         axes.axvline(size, color=QUIET, linewidth=0.8, linestyle=":")
         side = {"ha": "right", "x": size / 1.15} if i == 0 else {"ha": "left", "x": size * 1.15}

@@ -9,7 +9,8 @@ from torch import Tensor
 from blocklab.language import Text
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL
+from blocklab.panel.palette import INK, MOVED, QUIET
+from blocklab.panel.plain import plain
 
 BINS = np.linspace(-0.05, 1.6, 67)
 
@@ -41,9 +42,7 @@ def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str
         histogram.set(xlim=(BINS[0], BINS[-1]), xlabel=str(GAMMA), ylabel=str(COUNT))
         histogram.set_ylim(0, 1.08 * max(np.histogram(v, BINS)[0].max() for v in values))
         for axes in (overview, histogram):
-            axes.grid(axis="y", color=STILL)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
+            plain(axes, grid="y")
         overview.axhline(1, color=QUIET, linestyle="--", linewidth=1)
         histogram.axvline(1, color=QUIET, linestyle="--", linewidth=1)
         histogram.text(1.02, 0.96, str(START), transform=histogram.get_xaxis_transform(), va="top", size=9, color=QUIET)

@@ -16,6 +16,7 @@ from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS
 from blocklab.panel.palette import GROUPS, INK, MOVED, POKED, QUIET, STILL
+from blocklab.panel.plain import plain
 
 CHANNELS, HEIGHT, WIDTH = 4, 3, 3
 PLATE = HEIGHT * WIDTH
@@ -55,9 +56,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
     right.add_collection(way, autolim=False)
     right.set(ylim=(-6.3, 6.3), xlabel=str(NUMBER))
     right.set_title(str(OUTPUTS), size=11, color=INK)
-    right.grid(axis="y", color=STILL)
-    right.set_axisbelow(True)
-    right.spines[["top", "right"]].set_visible(False)
+    plain(right, grid="y")
     drawn: list[Blocks] = []
 
     def update(layer: str, samples: int, cell: int, push: float, paint: bool, guess: int | None) -> str:

@@ -15,6 +15,7 @@ from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.plain import plain
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
 WIDTH = 16  # d_model: eight pairs, a clock for each
@@ -61,8 +62,7 @@ def clocks(figure: Figure) -> Callable[..., str]:
     axes = figure.add_axes((0.07, 0.115, 0.91, 0.315))
     axes.set(xlim=(-1.2, FARTHEST + 1.2), ylim=(-LOW, LOW), yticks=[-1, 0, 1], xticks=range(0, FARTHEST + 1, 8))
     axes.set(xlabel=str(DISTANCE), ylabel=str(SIMILARITY))
-    axes.grid(color=STILL)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="both")
     (line,) = axes.plot([], [], color=INK, linewidth=1.4, marker=".", markersize=5, animated=True)
     (ring,) = axes.plot([], [], "o", color=INK, markersize=11, fillstyle="none", animated=True, zorder=5)
     (stem,) = axes.plot([], [], color=MOVED, linewidth=1.4, animated=True)
@@ -97,7 +97,7 @@ class Face:
 
     def __init__(self, axes: Axes):
         axes.set(xlim=(0, WIDE), ylim=(0, HIGH), xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
+        plain(axes, edges=())
         self.centres = np.array([(LEFT + STEP * i, CENTRE) for i in range(WIDTH // 2)])
         around = np.linspace(0, 2 * np.pi, 61)
         rim = np.stack([np.sin(around), np.cos(around)], -1)

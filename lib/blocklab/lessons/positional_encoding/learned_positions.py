@@ -12,7 +12,8 @@ from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, POKED, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.plain import plain
 from blocklab.positional_encoding import sinusoidal_encoding
 
 NEAR = 40  # how far to either side the curves reach
@@ -49,8 +50,7 @@ def learned_positions(table: Tensor) -> Callable[[Figure], Callable[..., str]]:
     def picture(figure: Figure) -> Callable[..., str]:
         curve_axes = figure.add_axes((0.745, 0.15, 0.24, 0.74))
         curve_axes.set(xlim=(-NEAR - 1, NEAR + 1), ylim=(-0.4, 1.05), xlabel=str(DISTANCE), ylabel=str(SIMILARITY))
-        curve_axes.grid(color=STILL)
-        curve_axes.spines[["top", "right"]].set_visible(False)
+        plain(curve_axes, grid="both")
         lines, curves = [], []
         for i, (values, (name, colour, marker)) in enumerate(zip(pairs, styles, strict=True)):
             lines.append(map_axes(figure.add_axes((0.06 + 0.28 * i, 0.15, 0.26, 0.74)), values, str(name)))
@@ -63,7 +63,7 @@ def learned_positions(table: Tensor) -> Callable[[Figure], Callable[..., str]]:
         key.set(xticks=[], yticks=[-0.5, 0, 0.5, 1])
         key.yaxis.tick_right()
         key.set_title(str(SIMILARITY), size=9, color=INK, pad=9)
-        key.spines[:].set_visible(False)
+        plain(key, edges=())
         curve_axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.98), ncols=2, frameon=False)
 
         def update(position: int) -> str:

@@ -10,7 +10,8 @@ from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
 from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, POKED, STILL
+from blocklab.panel.palette import INK, MOVED, POKED
+from blocklab.panel.plain import plain
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
 LONGEST, WIDEST = 200, 512  # the largest table
@@ -50,8 +51,7 @@ def position_table(figure: Figure) -> Callable[..., str]:
     heat.tick_params(labelbottom=False)
     image = heat.imshow([[0.0]], cmap=WAVE, vmin=-1, vmax=1, aspect="auto", interpolation="nearest", animated=True)
     for axes in (beside, below):
-        axes.grid(color=STILL)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes, grid="both")
     beside.set(xlim=(-1.15, 1.15), xticks=[-1, 0, 1])
     beside.tick_params(labelleft=False)
     beside.set_xlabel(str(THE_COLUMN), color=INK)
@@ -60,7 +60,7 @@ def position_table(figure: Figure) -> Callable[..., str]:
     key = figure.add_axes((left + wide + 0.025, 0.115, 0.985 - left - wide - 0.025, 0.03))
     key.imshow([np.linspace(-1, 1, 201)], cmap=WAVE, aspect="auto", extent=(-1, 1, 0, 1))
     key.set(xticks=[-1, 0, 1], yticks=[])
-    key.spines[:].set_visible(False)
+    plain(key, edges=())
     across = heat.axhline(0, color=MOVED, linewidth=1.6, animated=True)
     down = heat.axvline(0, color=POKED, linewidth=1.6, animated=True)
     (wave,) = beside.plot([], [], color=POKED, linewidth=1.4, marker="o", markersize=2.5, animated=True)

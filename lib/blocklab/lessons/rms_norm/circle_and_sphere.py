@@ -16,6 +16,7 @@ from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.plain import plain
 
 COUNT = 300
 EPS = 1e-5
@@ -110,7 +111,7 @@ class View:
     def __init__(self, axes: Axes, title: str, colour: str):
         axes.set_title(title, size=13, color=INK)
         axes.set(xlim=(-1.3, 1.3), ylim=(-1, 1), aspect="equal", xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
+        plain(axes, edges=())
         self.colour = np.array(to_rgba(colour))
         self.wires = wire_sphere()
         self.wire = LineCollection([], colors=STILL, linewidths=0.9, zorder=1, animated=True)

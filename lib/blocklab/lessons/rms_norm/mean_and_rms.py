@@ -11,6 +11,7 @@ from blocklab.normalization import layer_norm, rms_norm
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.plain import plain
 
 TOKEN = (1.0, 2.0, 3.0, 4.0)
 EPS = 1e-5
@@ -43,7 +44,7 @@ def mean_and_rms(figure: Figure) -> Callable[..., str]:
     triangle = figure.add_axes((0.02, 0.02, 0.96, 0.34))
     triangle.set_title(str(TRIANGLE), size=11, color=INK)
     triangle.set(xlim=(-6.8, 10.8), ylim=(-0.75, 2.75), aspect="equal", xticks=[], yticks=[])
-    triangle.spines[:].set_visible(False)
+    plain(triangle, edges=())
     triangle.plot([-6.5, 10.5], [0, 0], color=STILL, linewidth=1)
     triangle.plot([0], [0], "o", color=INK, markersize=4)
     triangle.text(0, -0.12, "0", size=10, color=INK, ha="center", va="top")
@@ -81,9 +82,7 @@ def bar_axes(axes: Axes, name: str, colour: str, high: float):
     """Four bars about 0, one per feature."""
     axes.set_title(name, size=12, color=INK)
     axes.set(ylim=(-high, high), xlim=(0.4, 4.6), xticks=[1, 2, 3, 4], xlabel=str(FEATURE))
-    axes.grid(axis="y", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="y")
     axes.axhline(0, color=QUIET, linewidth=0.9)
     return axes.bar([1, 2, 3, 4], 0.0, 0.7, color=colour, animated=True)
 

@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.panel import Panel
-from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
+from blocklab.panel.plain import plain
 
 STYLES = {"BatchNorm": (MOVED, "o", -0.16), "LayerNorm": (OTHER, "s", 0.0), "GroupNorm": (QUIET, "^", 0.16)}
 """Of each normalization: colour, marker, and how far to the side of its batch size it stands."""
@@ -35,9 +36,7 @@ def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[floa
             axes.set_title(str(net), size=11)
             axes.set(xlabel=str(SIZE), ylim=(40, 102), xlim=(-0.5, len(sizes) - 0.5))
             axes.set_xticks(range(len(sizes)), [str(size) for size in sizes])
-            axes.grid(axis="y", color=STILL)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
+            plain(axes, grid="y")
             for norm in dict.fromkeys(norm for norm, _ in scores):
                 colour, marker, aside = STYLES[norm]
                 axes.errorbar(

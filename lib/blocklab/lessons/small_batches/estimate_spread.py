@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from blocklab.language import Text
 from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.plain import plain
 
 IMAGES, SIDE = 8192, 14  # the pool that mini-batches are drawn from, of one channel with mean 0 and variance 1
 MOST = 32  # images in a mini-batch
@@ -112,9 +113,7 @@ def funnel(axes: Axes, title: str, true: float, spread: Callable, limits: tuple[
     axes.set_xticks([2, 10, 100, 1000], ["2", "10", "100", "1000"])
     axes.minorticks_off()
     axes.axhline(true, color=QUIET, linewidth=0.8)
-    axes.grid(color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="both")
     for sign, label in ((1, str(THEORY)), (-1, None)):
         axes.plot(COUNTS, true + sign * spread(COUNTS), color=TRUE, linewidth=2, label=label, zorder=2)
     (dots,) = axes.plot([], [], ".", color=MOVED, markersize=4, alpha=0.6, label=str(ONE), animated=True, zorder=3)

@@ -14,6 +14,7 @@ from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
+from blocklab.panel.plain import plain
 
 LEAST, MOST = 0.1, 1000.0
 LARGEST = 32
@@ -124,7 +125,7 @@ def curve_axes(axes: Axes):
     axes.set_ylabel(str(Y))
     axes.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
     axes.minorticks_off()
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes)
     for m in MARKED:
         axes.plot(CURVE, [through(m, value)[0] for value in CURVE], color=STILL, linewidth=2, zorder=1)
         axes.text(MOST * 1.45, (m - 1) ** 0.5, f"m = {m}", va="center", size=9.5, color=INK)

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
 from blocklab.panel.guess import options, you_said
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL
+from blocklab.panel.palette import INK, MOVED, QUIET
+from blocklab.panel.plain import plain
 
 ROW = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
 
@@ -40,9 +41,7 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
     inputs.set(yscale="log", ylim=(3e-7, 3e7), xticks=place, title=str(TITLE_IN))
     outputs.set(ylim=(-1.6, 1.6), xticks=place, title=str(TITLE_OUT))
     for axes in (inputs, outputs):
-        axes.grid(axis="y", color=STILL)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes, grid="y")
     outputs.axhline(0, color=INK, linewidth=0.8)
     before = layer_norm(ROW, (4,)).numpy()
     outputs.bar(place, before, 0.72, fill=False, edgecolor=QUIET, linestyle="--")

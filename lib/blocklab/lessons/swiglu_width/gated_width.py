@@ -11,6 +11,7 @@ from blocklab.language import Text
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
+from blocklab.panel.plain import plain
 
 TILES = 3  # the last ones, drawn from near
 LONGEST = 12.4  # parameters / d_model² that there is room for
@@ -38,7 +39,7 @@ def gated_width(figure: Figure) -> Callable[..., str]:
     near.set(xlim=(0, TILES), ylim=(0, 1), xticks=[])
     near.set_yticks([0.5], [str(LAST_TILES)])
     near.tick_params(axis="y", length=0)
-    near.spines[:].set_visible(False)
+    plain(near, edges=())
     full, rest = box(near, 0, MOVED), box(near, 0, QUIET, hatched=True)
     moving = {"size": 10, "color": INK, "animated": True}
     edges = [near.axvline(at, color=INK, linewidth=2.4, clip_on=False, animated=True) for at in range(TILES + 1)]
@@ -50,7 +51,7 @@ def gated_width(figure: Figure) -> Callable[..., str]:
     totals.set(xlim=(0, LONGEST), ylim=(-0.6, 1.6), xlabel=str(LEARNED), xticks=range(0, 13, 2))
     totals.set_yticks([1, 0], map(str, ROWS))
     totals.tick_params(axis="y", length=0)
-    totals.spines[["top", "right", "left"]].set_visible(False)
+    plain(totals, edges=("bottom",))
     totals.axvline(8, color=QUIET, linestyle="--", linewidth=1, zorder=0)
     for i in range(2):
         totals.add_patch(Rectangle((4 * i, 0.72), 4, 0.56, facecolor=OTHER, edgecolor="white", linewidth=2))

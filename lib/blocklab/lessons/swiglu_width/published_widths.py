@@ -12,7 +12,8 @@ from blocklab.feed_forward import hidden_width
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, OTHER, POKED, QUIET, STILL
+from blocklab.panel.palette import INK, OTHER, POKED, QUIET
+from blocklab.panel.plain import plain
 
 ARGUMENTS = {
     Text(en="256 for all", zh="一律用 256"): "256",
@@ -102,9 +103,7 @@ def published_widths(figure: Figure) -> Callable[..., str]:
     axes.set(xlim=(-0.8, places[-1] + 0.8), ylim=(2, 8.4), yticks=[2, 4, 6, 8], ylabel=str(HEIGHT))
     axes.set_xticks(places, [model.name.split(" (")[0] for model in models], rotation=90, size=9)
     axes.tick_params(axis="x", length=0)
-    axes.grid(axis="y", color=STILL)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, grid="y")
     axes.axvline(stated - 0.5 + GAP / 2, color=QUIET, linewidth=1)
     for place, words in ((stated / 2 - 0.5, STATED), ((stated + len(models) - 1) / 2 + GAP, OTHERS)):
         axes.text(place, 8.55, str(words), size=10, color=INK, ha="center")

@@ -9,6 +9,7 @@ from blocklab.language import Text
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
+from blocklab.panel.plain import plain
 
 MOST, WIDEST = 24, 8  # the largest n and the largest tile that there is room for
 FAINT = 0.25  # of a square that fills no tile
@@ -32,7 +33,7 @@ def rounding_tiles(figure: Figure) -> Callable[..., str]:
     """
     axes = figure.add_axes((0.01, 0.0, 0.98, 1.0))
     axes.set(xlim=(-0.3, MOST + WIDEST - 0.7), ylim=(-1.5, 2.0), aspect="equal", xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
+    plain(axes, edges=())
     squares = [axes.add_patch(Rectangle((x + 0.08, 0.08), 0.84, 0.84)) for x in range(MOST + WIDEST - 1)]
     frames = [axes.add_patch(Rectangle((0, 0), 1, 1, fill=False, ec=INK, lw=2.4)) for _ in range(MOST)]
     for patch in squares + frames:

@@ -13,6 +13,7 @@ from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.plain import plain
 
 PUBLISHED = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
 """By d_model: the hidden width of the first LLaMA models. Source: data/model_widths.csv."""
@@ -116,7 +117,7 @@ def draw_axes(axes: Axes, title: str, below: str, across: tuple[float, float]) -
     axes.set(xlim=across, ylim=(-0.6, 3.6), xlabel=below)
     axes.tick_params(axis="y", length=0, labelsize=10)
     axes.hlines(ROWS, *across, color=QUIET, linewidth=1.2)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    plain(axes, edges=("bottom",))
 
 
 def panel(**own: Control) -> Panel:

@@ -17,7 +17,8 @@ from blocklab.normalization import layer_norm
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
-from blocklab.panel.palette import INK, MOVED, OTHER, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER
+from blocklab.panel.plain import plain
 from blocklab.transformer import EncoderLayer
 
 DEPTHS = (3, 6, 12, 24, 48)
@@ -128,9 +129,7 @@ def pre_and_post(figure: Figure) -> Callable[..., str]:
     for axes, title in zip(grid, (GRADIENT, SIZE, LIKENESS), strict=True):
         axes.set(xlim=(0, DEEPEST + 2), xticks=[1, *DEPTHS[1:]], xlabel=str(LAYER))
         axes.set_title(str(title), size=11, color=INK)
-        axes.grid(color=STILL)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes, grid="both")
     grid[0].set(yscale="log", ylim=(0.1, 2.5))
     grid[0].set_yticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
     grid[0].minorticks_off()

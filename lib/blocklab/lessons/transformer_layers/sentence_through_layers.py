@@ -9,7 +9,8 @@ from torch import Tensor
 from blocklab.language import Text
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.plain import plain
 from blocklab.real_models import Reading
 
 SMALLEST, LARGEST = 0.03, 15.0
@@ -53,9 +54,7 @@ def sentence_through_layers(pieces: Sequence[str], sizes: Tensor) -> Callable[[F
             axes.set_yticks(rows, pieces)
             axes.tick_params(axis="y", length=0, labelsize=10)
             axes.set_title(str(title), size=11, color=INK)
-            axes.grid(color=STILL)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
+            plain(axes, grid="both")
             dots.append(
                 [
                     axes.plot(

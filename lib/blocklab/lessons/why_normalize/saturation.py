@@ -10,7 +10,8 @@ from blocklab.language import Text
 from blocklab.normalization import standardize
 from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.plain import plain
 
 COUNT = 4000
 SATURATED = 0.9
@@ -43,9 +44,7 @@ def saturation(figure: Figure) -> Callable[..., str]:
     curve.set(xlim=(z[0], z[-1]), ylim=(-1.15, 1.15), title=str(CURVE))
     outputs.set(xlim=(-1.05, 1.05), ylim=(0, 1.1), yticks=[], title=str(OUTPUTS))
     for axes in (curve, outputs):
-        axes.grid(axis="x", color=STILL)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain(axes, grid="x")
     curve.axhline(0, color=QUIET, linewidth=0.8)
     flat = np.zeros(len(IN_BINS) - 1)
     given = curve.stairs(flat, IN_BINS, baseline=-1.15, fill=True, color=TRUE, alpha=0.45, animated=True, zorder=2)

@@ -15,7 +15,8 @@ from blocklab.normalization import batch_norm, layer_norm
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.guess import YOUR_GUESS, options, you_said
-from blocklab.panel.palette import INK, MOVED, QUIET, STILL, TRUE
+from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.plain import plain
 
 WIDTH, BATCH, DEEPEST = 128, 256, 40
 COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 about every second layer is drawn
@@ -110,8 +111,7 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
     numbers = [values.text(x + 0.06, y - 0.82, "", size=9, color=INK, animated=True, clip_on=True) for x, y in corners]
     sizes.set(xlim=(0, DEEPEST + 1), yscale="log", ylim=(FLOOR, CEILING), xlabel=str(LAYER), title=str(SIZES))
     sizes.set_yticks([1e-12, 1e-8, 1e-4, 1, 1e4, 1e8, 1e12])
-    sizes.grid(axis="y", color=STILL)
-    sizes.spines[["top", "right"]].set_visible(False)
+    plain(sizes, grid="y")
     sizes.axhline(1, color=QUIET, linewidth=0.8)
     (spread,) = sizes.plot([], [], "s--", color=TRUE, markersize=3, label=str(SPREAD), animated=True, zorder=3)
     (gradient,) = sizes.plot([], [], "o-", color=MOVED, markersize=4, label=str(GRADIENT), animated=True, zorder=4)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from blocklab.timing import machine
@@ -21,7 +20,8 @@ from blocklab.timing.arms import Operation, limit, operations
 from blocklab.timing.byte_table import bytes_moved
 from blocklab.timing.calls import DIRECTIONS, Function
 from blocklab.timing.measurement import measure, measure_roofs
-from blocklab.timing.recording import Writer, rows_of
+from blocklab.timing.products import PRODUCTS, Product
+from blocklab.timing.recording import MATMUL, TimedRow, Writer, rows_of
 
 HIDDEN = (11008, 10912, 10920, 10922, 10923, 10924, 10944)  # the first is compared with
 FEW_ROWS_FROM = 16384  # so wide a matrix fills a GPU with a quarter of the rows
@@ -122,9 +122,9 @@ def default_path(device: torch.device) -> Path:
     return Path(f"timings-{name}-{datetime.datetime.now(datetime.UTC):%Y-%m-%d-%H%M}.csv")
 
 
-def _measurements(plan: Plan, writer: Writer) -> Iterator[tuple[str, Callable[[], Iterator[dict]]]]:
-    for role in ROLES:
-        yield f"matmul, {role}", functools.partial(_matmul_rows, plan, role)
+def _measurements(plan: Plan, writer: Writer) -> Iterator[tuple[str, Callable[[], Iterator[TimedRow]]]]:
+    for role, product in PRODUCTS.items():
+        yield f"{MATMUL}, {role}: {product.formula}", functools.partial(_matmul_rows, plan, role, product)
     for dtype, width in plan.sizes:
         for operation in operations(plan.device, plan.compiled):
             for direction in DIRECTIONS:
@@ -134,7 +134,7 @@ def _measurements(plan: Plan, writer: Writer) -> Iterator[tuple[str, Callable[[]
 
 def _operation_rows(
     plan: Plan, operation: Operation, dtype: torch.dtype, width: int, direction: str, writer: Writer
-) -> Iterator[dict]:
+) -> Iterator[TimedRow]:
     rows = plan.rows // 4 if width >= FEW_ROWS_FROM else plan.rows
     if plan.compiled:
         torch.compiler.reset()  # else the ninth shape of a function is not compiled any more
@@ -172,39 +172,29 @@ def _accurate(
     return arms, errors
 
 
-# Where a hidden width stands in the three matrix products of a feed-forward layer. rows and d are fixed.
-PRODUCT = "matmul, hidden is "
-ROLES: dict[str, tuple[Callable, Callable]] = {
-    "N: h = x @ w1.T": (lambda rows, d, h: [(rows, d), (h, d)], F.linear),
-    "K: y = h @ w2.T": (lambda rows, d, h: [(rows, h), (d, h)], F.linear),
-    "M: dw1 = dh.T @ x": (lambda rows, d, h: [(rows, h), (rows, d)], lambda dh, x: dh.T @ x),
-}
-
-
-def _matmul_rows(plan: Plan, role: str) -> Iterator[dict]:
-    shapes, product = ROLES[role]
+def _matmul_rows(plan: Plan, role: str, product: Product) -> Iterator[TimedRow]:
     rows, d = plan.matmul
     dtype = plan.sizes[0][0]
 
     def inputs() -> list[Tensor]:
-        pairs = [shape for hidden in HIDDEN for shape in shapes(rows, d, hidden)]
+        pairs = [shape for hidden in HIDDEN for shape in product.shapes(rows, d, hidden)]
         return [torch.randn(shape, dtype=dtype, device=plan.device) for shape in pairs]
 
-    arms = {str(hidden): lambda *all, i=i: product(*all[2 * i : 2 * i + 2]) for i, hidden in enumerate(HIDDEN)}
+    arms = {str(hidden): lambda *all, i=i: product.compute(*all[2 * i : 2 * i + 2]) for i, hidden in enumerate(HIDDEN)}
     flops = {str(hidden): 2 * rows * d * hidden for hidden in HIDDEN}
     result = measure(arms, inputs, flops=flops, rounds=plan.rounds)
     width = {str(hidden): hidden for hidden in HIDDEN}
     yield from rows_of(
-        result, {}, op=PRODUCT + role, implementation="torch", rows=rows, width=width,
-        dtype=_name(dtype),
-    )  # fmt: skip
+        result, {}, op=MATMUL, role=role, implementation="torch", rows=rows, width=width, dtype=_name(dtype)
+    )
 
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _line(row: dict) -> str:
-    share = row["share_of_copy_roof"] or row["share_of_matmul_roof"]
-    what = f"{row['op']} {row['direction']} {row['rows']} x {row['width']} {row['dtype']}"
-    return f"{what:65}{row['implementation']:9}{row['median_us']:>9} us{row['ratio']:>9}{share:>9} {row['mark']}"
+def _line(row: TimedRow) -> str:
+    said = row.texts()
+    share = said["share_of_copy_roof"] or said["share_of_matmul_roof"]
+    what = "{op} {direction} {rows} x {width} {dtype}".format(**said)
+    return f"{what:65}{row.implementation:9}{said['median_us']:>9} us{said['ratio']:>9}{share:>9} {row.mark}"
