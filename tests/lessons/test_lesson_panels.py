@@ -49,12 +49,12 @@ def panels(source: Path) -> dict[tuple[int, str], Panel]:
 
 
 def swept(panel: Panel, pairs: bool):
-    """Every visit of the sweep: its values, its line, and its frame, which is as if drawn from nothing."""
+    """Every visit of the sweep: its values, its line, and a number of its frame, which is as if drawn from nothing."""
     for values, line in panel.sweep(pairs):
         assert line.strip(), values
         frame, whole = panel.canvas.frame(), panel.canvas.still(LIVE_SCALE)
         assert np.array_equal(frame, whole), f"a frame differs from a full drawing at {values}"
-        yield values, line, frame.tobytes()
+        yield values, line, hash(frame.tobytes())
 
 
 def idle(panel: Panel, visits: list) -> list[str]:
