@@ -17,6 +17,7 @@ import torch
 from blocklab.lessons import begin
 from blocklab.panel import Panel
 from blocklab.panel.panel import LIVE_SCALE
+from cells import needed
 
 SOURCES = sorted((Path(__file__).parents[2] / "notebooks" / "source").glob("*.py"))
 WITH_PAIRS = {"zh": False, "en": True}  # in the end the lesson goes on in English
@@ -32,10 +33,20 @@ def code_cells(source: Path) -> list[tuple[str, list[str]]]:
 
 
 def panels(source: Path) -> dict[tuple[int, str], Panel]:
-    """Run a lesson's cells up to its last panel, and collect what panel cells end in, by their number and language."""
+    """Run a lesson's cells up to its last panel, and collect what panel cells end in, by their number and language.
+
+    Slow ones only where others need them: long training of which a cell prints the result.
+    """
     begin("en")
+    cells = code_cells(source)
+    while "panel" not in cells[-1][1]:
+        cells.pop()
+    slow = {number for number, (_code, tags) in enumerate(cells) if "slow" in tags}
+    left_out = slow - needed([code for code, _tags in cells], slow)
     shown, space = {}, {}
-    for number, (code, tags) in enumerate(code_cells(source)):
+    for number, (code, tags) in enumerate(cells):
+        if number in left_out:
+            continue
         tree = ast.parse(code)
         last = tree.body.pop() if "panel" in tags else None
         exec(compile(tree, f"{source.name} cell {number}", "exec"), space)

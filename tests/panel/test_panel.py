@@ -397,19 +397,19 @@ def test_sweep_visits_every_stop_and_every_pair_of_extremes():
 
 
 def test_in_pairs_a_prediction_is_its_first_or_its_last_option():
-    shown = panel(flag=Toggle(False), tone=Choice({"a": 1, "b": 2, "c": 3}, None), height=Slider(0, 6, 1, 3))
+    shown = panel(flag=Toggle(False), tone=Choice({"a": 1, "b": 2, "c": 3}, None), height=Slider(0, 6, 1, value=3))
     visits = [values for values, _ in shown.sweep()]
     assert {"height": 3, "flag": False, "tone": 2} in visits
     assert {values["tone"] for values in visits if values["flag"]} == {None, 1, 3}
 
 
 def test_in_pairs_a_choice_with_a_default_has_all_its_options():
-    shown = panel(flag=Toggle(False), tone=Choice({"a": 1, "b": 2, "c": 3}, 1), height=Slider(0, 6, 1, 3))
+    shown = panel(flag=Toggle(False), tone=Choice({"a": 1, "b": 2, "c": 3}, 1), height=Slider(0, 6, 1, value=3))
     assert {values["tone"] for values, _ in shown.sweep() if values["flag"]} == {1, 2, 3}
 
 
 def test_sweep_without_pairs_moves_one_control_at_a_time():
-    shown = panel(height=Slider(0, 6, 1, 3), flag=Toggle(False), tone=Choice({"a": 1, "b": 2}, None))
+    shown = panel(height=Slider(0, 6, 1, value=3), flag=Toggle(False), tone=Choice({"a": 1, "b": 2}, None))
     visits = [(values["height"], values["flag"], values["tone"]) for values, _ in shown.sweep(pairs=False)]
     assert visits == [
         (3, False, None),

@@ -1,0 +1,31 @@
+"""Which of a lesson's slow cells its other cells need."""
+
+import ast
+from collections.abc import Collection, Sequence
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+
+def needed(sources: Sequence[str], slow: Collection[int]) -> set[int]:
+    """The numbers of those slow cells that give a name to what a later cell reads, be it one of these."""
+    found, reads = set(), set()
+    for number in reversed(range(len(sources))):
+        bound, read = names(sources[number])
+        if number not in slow or bound & reads:
+            found |= {number} & set(slow)
+            reads = (reads - bound) | (read - bound)
+    return found
+
+
+def names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell gives to something, and those that it reads."""
+    bound, read = set(), set()
+    for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
+        match node:
+            case ast.Name(name, ast.Load()):
+                read.add(name)
+            case ast.Name(name) | ast.FunctionDef(name) | ast.ClassDef(name):
+                bound.add(name)
+            case ast.alias(name, alias):
+                bound.add((alias or name).split(".")[0])
+    return bound, read
