@@ -25,7 +25,9 @@ def shoot(folder: Path) -> None:
                 lab.open_notebook(page, address, f"{language}/{LESSON}")
                 lab.run_all(page)
                 output = (
-                    page.locator(".jp-CodeCell").filter(has_text="poke_one_number,").locator(".jp-OutputArea-output")
+                    page.locator(".jp-CodeCell")
+                    .filter(has_text="poke_one_number.panel()")
+                    .locator(".jp-OutputArea-output")
                 )
                 picture = output.locator("img").first
                 before = picture.get_attribute("src")
