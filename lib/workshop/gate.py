@@ -65,8 +65,12 @@ class Part:
             return
 
 
-def run(groups: list[list[str]]) -> list[Part]:
-    """Run all parts, whatever becomes of those before, and tell of each when it has ended."""
+def run(groups: list[list[str]], asked: list[int]) -> list[Part]:
+    """Run all parts, whatever becomes of those before, and tell of each when it has ended.
+
+    Raises SystemExit when a signal has come, which `asked` then holds: not in the handler, or a part that is just
+    being started would be nobody's.
+    """
     KEPT.mkdir(parents=True, exist_ok=True)
     parts = []
     for group in groups:
@@ -77,6 +81,8 @@ def run(groups: list[list[str]]) -> list[Part]:
                 running.append(Part(name))
             parts += running
             while running:
+                if asked:
+                    raise SystemExit(128 + asked[0])
                 for part in [part for part in running if part.ended()]:
                     running.remove(part)
                     tell(part)
@@ -125,18 +131,13 @@ def say(*lines: str) -> None:
     print(*lines, sep="\n", flush=True)
 
 
-def stop(number: int, _frame: object) -> None:
-    for again in SIGNALS:
-        signal.signal(again, signal.SIG_IGN)
-    raise SystemExit(128 + number)
-
-
 def main() -> int:
     sys.stdout.reconfigure(errors="replace")
+    asked = []
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup, or in the background
-            signal.signal(number, stop)
-    parts = run([group.split("+") for group in sys.argv[1:]])
+            signal.signal(number, lambda number, _frame: asked.append(number))
+    parts = run([group.split("+") for group in sys.argv[1:]], asked)
     report(parts)
     return 0 if all(part.green for part in parts) else 1
 

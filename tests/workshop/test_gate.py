@@ -110,10 +110,6 @@ def of(folder):
     return found
 
 
-def names(folder):
-    return {process.name() for process in of(folder)}
-
-
 def wait_until(true):
     until = time.monotonic() + HANGS
     while not true():
@@ -124,7 +120,7 @@ def wait_until(true):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all_that_runs(folder, number):
     process = start(folder, "endless+one", "green")
-    wait_until(lambda: "sleep" in names(folder))
+    wait_until((folder / "one.there").exists)
     process.send_signal(number)
     said = process.communicate(timeout=HANGS)[0]
     assert process.returncode == 128 + number
