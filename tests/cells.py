@@ -1,4 +1,4 @@
-"""Which of a lesson's slow cells its other cells need."""
+"""Which of a lesson's cells the others need."""
 
 import ast
 from collections.abc import Collection, Sequence
@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 from IPython.core.inputtransformer2 import TransformerManager
 
 
-def needed(sources: Sequence[str], slow: Collection[int]) -> set[int]:
-    """The numbers of those slow cells that give a name to what a later cell reads, be it one of these."""
+def needed(sources: Sequence[str], spare: Collection[int]) -> set[int]:
+    """The numbers of those spare cells that give a name to what a later cell reads, be it one of these."""
     found, reads = set(), set()
     for number in reversed(range(len(sources))):
         bound, read = names(sources[number])
-        if number not in slow or bound & reads:
-            found |= {number} & set(slow)
+        if number not in spare or bound & reads:
+            found |= {number} & set(spare)
             reads = (reads - bound) | (read - bound)
     return found
 

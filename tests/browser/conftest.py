@@ -3,12 +3,15 @@
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 
+from cells import needed
 from workshop import chromium as browser_of
 from workshop import lab
 
 ROOT = Path(__file__).parents[2]
+WHOLE = "00_start_here.ipynb", "02_norm_axes.ipynb"
 VIEWPORT = {"width": 1400, "height": 1000}
 PICTURES = ROOT / "artifacts" / "browser"
 
@@ -20,11 +23,28 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def notebooks(tmp_path_factory) -> Path:
-    """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there."""
+    """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there.
+
+    Lessons 00 and 02 are whole. Of the others, whose every cell runs elsewhere, code stays as far as panels need it.
+    """
     folder = tmp_path_factory.mktemp("notebooks")
     for language in ("en", "zh"):
         shutil.copytree(ROOT / "notebooks" / language, folder / language)
+        for lesson in (folder / language).glob("[0-9]*.ipynb"):
+            if lesson.name not in WHOLE:
+                keep_panels(lesson)
     return folder
+
+
+def keep_panels(lesson: Path) -> None:
+    notebook = nbformat.read(lesson, 4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    wanted = [cell.id == "setup" or "panel" in cell.metadata.get("tags", []) for cell in code]
+    spare = {number for number, kept in enumerate(wanted) if not kept}
+    gone = spare - needed([cell.source for cell in code], spare)
+    ids = {code[number].id for number in gone}
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in ids]
+    nbformat.write(notebook, lesson)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Every built lesson in a real JupyterLab: all cells run without an error, and every slider answers the keyboard."""
+"""Every built lesson in a real JupyterLab: its panels run without an error, and every slider answers the keyboard."""
 
 from pathlib import Path
 

@@ -42,9 +42,9 @@ def folder(tmp_path):
 
 
 def start(folder, *groups, ignored=(), **environment):
-    def ignore():
-        for number in ignored:
-            signal.signal(number, signal.SIG_IGN)
+    def set_signals():  # whatever the tests themselves were started with
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
 
     return subprocess.Popen(
         [sys.executable, "-m", "workshop.gate", *groups],
@@ -55,7 +55,7 @@ def start(folder, *groups, ignored=(), **environment):
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         start_new_session=True,
-        preexec_fn=ignore,
+        preexec_fn=set_signals,
     )
 
 
