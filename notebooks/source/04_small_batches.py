@@ -220,7 +220,7 @@ for make, epochs, norms, norm, size, start in progress(runs, Text(en="trained", 
     torch.manual_seed(start)
     scores[make].setdefault((norm, size), []).append(accuracy(make(norms[norm]), size, epochs))
 
-# %% tags=["panel", "nbval-ignore-output"]
+# %% tags=["nbval-ignore-output"]
 names = {Text(en="MLP", zh="MLP"): scores[mlp], Text(en="convolutions", zh="卷积网络"): scores[convolutions]}
 accuracy_by_batch.panel(names)
 
