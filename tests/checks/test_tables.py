@@ -171,8 +171,9 @@ def test_two_mistakes_at_once_are_named_as_both(exercise):
     named = 0
     for pair in pairs:
         verdict = check(exercise.name, as_answer(exercise, *pair))
-        named += verdict.mistake == "+".join(mistake.id for mistake in pair)
-        if verdict.passed:
+        if verdict.mistake == "+".join(mistake.id for mistake in pair):
+            named += 1
+        elif verdict.passed:
             assert agree(exercise, outcomes(exercise, *pair), outcomes(exercise))
         else:
             assert verdict.mistake, pair
