@@ -53,7 +53,7 @@ lab: wishes lessons-environment
 	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
 		--ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
-# Group after group, the parts of one side by side; the browser alone, which waits for what it sees.
+# Group after group, the parts of one side by side.
 test: dev-environment
 	@$(BIN)/python -m workshop.gate style+unit+fused+colab-environment lessons-run+colab+browser
 	@echo "The whole gate is green."
