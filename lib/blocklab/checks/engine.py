@@ -13,8 +13,9 @@ from .comparison import Comparison
 from .complaints import Complaint, difference, line_of_error
 from .exercise import LARGE, SMALL, Exercise
 from .interrupts import Interrupted, Watch
+from .known import given
 from .modules import CannotBeSaid
-from .outcome import Outcome, by_position, close, differing, run
+from .outcome import Outcome, close, differing
 from .recognition import recognize
 from .row import Mistake
 from .surroundings import Sheet, settled
@@ -58,7 +59,7 @@ def _compare(attempt: Attempt, sheet: Sheet) -> Iterator[Comparison]:
     """The comparison on every input that can be given to the candidate; what it prints for the first one is shown."""
     exercise = attempt.exercise
     cases = sorted(exercise.all_cases, key=lambda case: case.advice is not None)  # the deciding ones get the time
-    answers = [run(by_position(exercise.reference), case) for case in cases]  # before the candidate touches anything
+    answers = [given(exercise, (), case) for case in cases]  # before the candidate touches anything
     with settled(sheet):
         for case, wanted in zip(cases, answers, strict=True):
             try:

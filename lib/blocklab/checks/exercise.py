@@ -47,6 +47,7 @@ class Exercise:
     section: Text | None = None
     panel: Text | None = None
     names: dict[str, Text] = field(default_factory=dict)
+    found: dict = field(default_factory=dict, init=False, repr=False)  # see `known.given`
 
     def __post_init__(self):
         unfinished = [row.id for row in self.mistakes if not isinstance(row, Mistake)]

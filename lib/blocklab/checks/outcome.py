@@ -164,7 +164,8 @@ def _unmarked(x: Tensor, leaf: bool) -> bool:
 def _unchanged(x: object, y: Tensor) -> bool:
     if not isinstance(x, Tensor) or (x.shape, x.dtype, x.device) != (y.shape, y.dtype, y.device):
         return False
-    return x.device.type == "meta" or bool(((x == y) | ((x != x) & (y != y))).all())  # NaN stays NaN
+    same = x.device.type == "meta" or _equal(x, y)
+    return same or bool(((x == y) | ((x != x) & (y != y))).all())  # NaN stays NaN
 
 
 def differing(got: Outcome, wanted: Outcome, tolerance: float) -> str | None:

@@ -36,17 +36,16 @@ def plain(x: object) -> object:
 
 def _plain_tensor(x: Tensor) -> Tensor | Strange:
     """A dense tensor without the subclass that may have answers of its own."""
-    strange = Strange(A_KIND.format(kind=kind(x)))
     if type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:
-        return strange
+        return Strange(A_KIND.format(kind=kind(x)))
     with torch._C.DisableTorchFunctionSubclass():
         layout = Tensor.layout.__get__(x)
         if layout is not torch.strided:
             return Strange(A_KIND.format(kind=layout))
         if Tensor.is_nested.__get__(x) or Tensor.is_quantized.__get__(x):
             return Strange(A_KIND.format(kind="nested tensor" if Tensor.is_nested.__get__(x) else "quantized tensor"))
-        x = Tensor.as_subclass(x, Tensor)
-    return strange if _hollow(x) else x
+        dense = Tensor.as_subclass(x, Tensor)
+    return Strange(A_KIND.format(kind=kind(x))) if _hollow(dense) else dense
 
 
 def _hollow(x: Tensor) -> bool:

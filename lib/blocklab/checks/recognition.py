@@ -9,8 +9,9 @@ from .attempt import Attempt
 from .case import Case, is_float
 from .comparison import Comparison
 from .exercise import Exercise
+from .known import given
 from .modules import CannotBeSaid
-from .outcome import Outcome, by_position, differing, run
+from .outcome import Outcome, differing
 from .row import Mistake
 from .surroundings import settled
 
@@ -39,7 +40,7 @@ def recognize(attempt: Attempt, comparisons: list[Comparison], returned: bool) -
         wrong = of_table[:1]
     beside = [c for c in deciding if c.differs and c.case not in exercise.cases]
     lenient = any(c.got.error is None for c in wrong)
-    on_smallest = {mistake: _run(exercise, (mistake,), wrong[0].case) for mistake in exercise.mistakes}
+    on_smallest = {mistake: given(exercise, (mistake,), wrong[0].case) for mistake in exercise.mistakes}
     for mistake, outcome in on_smallest.items():
         if _agree(outcome, wrong[0], lenient) and _explain(exercise, (mistake,), [*of_table[1:], *beside], lenient):
             return (mistake,)
@@ -76,18 +77,14 @@ def _harmful(exercise: Exercise, of_table: list[Comparison]) -> set[Mistake]:
 
 def _harmed(exercise: Exercise, mistake: Mistake, of_table: list[Comparison]) -> set[Case]:
     """The inputs on which the mistake alone is wrong."""
-    outcomes = ((c, _run(exercise, (mistake,), c.case)) for c in of_table)
+    outcomes = ((c, given(exercise, (mistake,), c.case)) for c in of_table)
     return {c.case for c, outcome in outcomes if differing(outcome, c.wanted, c.case.tolerance)}
-
-
-def _run(exercise: Exercise, mistakes: tuple[Mistake, ...], case: Case) -> Outcome:
-    return run(by_position(exercise.variant(*mistakes)), case)
 
 
 def _explain(
     exercise: Exercise, mistakes: tuple[Mistake, ...], comparisons: list[Comparison], lenient: bool = False
 ) -> bool:
-    return all(_agree(_run(exercise, mistakes, c.case), c, lenient) for c in comparisons)
+    return all(_agree(given(exercise, mistakes, c.case), c, lenient) for c in comparisons)
 
 
 def _agree(outcome: Outcome, comparison: Comparison, lenient: bool) -> bool:
