@@ -1,5 +1,7 @@
 """Every refusal names what was wanted and what came, and no position broadcasts silently."""
 
+import math
+
 import pytest
 import torch
 
@@ -119,7 +121,25 @@ def test_wrong_type(message):
     assert message in str(caught.value)
 
 
+FARTHEST = 2**31
+
+
+def turned(position: int, frequency: float) -> list[float]:
+    """(1, 1) turned by the angle of a position, in Python's own arithmetic."""
+    cosine, sine = math.cos(position * frequency), math.sin(position * frequency)
+    return [cosine - sine, sine + cosine]
+
+
 def test_the_farthest_positions_are_taken():
-    rotary_embedding(torch.ones(2, 4), torch.tensor([-(2**31), 2**31]))
-    shift_matrix(2**31, 4)
-    shift_matrix(-(2**31), 4)
+    y = rotary_embedding(torch.ones(2, 4), torch.tensor([-FARTHEST, FARTHEST]))
+    wanted = [turned(position, 1.0) + turned(position, 0.01) for position in (-FARTHEST, FARTHEST)]
+    torch.testing.assert_close(y, torch.tensor(wanted), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [-FARTHEST, FARTHEST])
+def test_the_farthest_offset_is_taken(offset):
+    matrix = shift_matrix(offset, 4).double()
+    for pair, frequency in ((0, 1.0), (2, 0.01)):
+        cosine, sine = math.cos(offset * frequency), math.sin(offset * frequency)
+        wanted = torch.tensor([[cosine, sine], [-sine, cosine]], dtype=torch.float64)
+        torch.testing.assert_close(matrix[pair : pair + 2, pair : pair + 2], wanted, rtol=0, atol=1e-6)
