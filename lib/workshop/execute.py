@@ -5,7 +5,6 @@ import copy
 import os
 import re
 import uuid
-from contextlib import ExitStack
 from tempfile import TemporaryDirectory
 
 from jupyter_client.kernelspec import NoSuchKernel
@@ -51,11 +50,8 @@ def execute(project: Project, stem: str, notebooks: dict[str, NotebookNode]) -> 
 
 
 async def _execute_all(project: Project, stem: str, notebooks: dict[str, NotebookNode]) -> None:
-    with ExitStack() as folders:
-        runs = [
-            _execute(project, stem, language, notebook, folders.enter_context(TemporaryDirectory()))
-            for language, notebook in notebooks.items()
-        ]
+    with TemporaryDirectory() as folder:
+        runs = [_execute(project, stem, language, book, f"{folder}/{language}") for language, book in notebooks.items()]
         results = await asyncio.gather(*runs, return_exceptions=True)
     for result in results:
         if result is not None:
@@ -77,7 +73,7 @@ async def _execute(project: Project, stem: str, language: str, notebook: Noteboo
     )
     if os.name != "nt":
         # Sockets that are files: two kernels that start at the same moment may be given the same port.
-        client.config.KernelManager.update(transport="ipc", ip=f"{sockets}/kernel")
+        client.config.KernelManager.update(transport="ipc", ip=sockets)
     running = None
 
     def started(cell, **_):
