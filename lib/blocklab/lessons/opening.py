@@ -8,16 +8,21 @@ import torch
 from matplotlib import font_manager
 
 from blocklab import language
+from blocklab.panel import front
 
 FONT = "Blocklab Sans SC"
 
 
-def begin(chosen: str) -> None:
+def begin(chosen: str, panels: str = "live") -> None:
     """Set up a lesson in a language, "en" or "zh": texts, a font that has them, seed, number format.
 
-    Raises ValueError for another language, before anything is changed.
+    panels: "plain" where the front end does not show living ones: the same pictures, with ipywidgets' own controls.
+
+    Raises ValueError for another language or another kind of panels, before anything is changed.
     """
+    front.checked(panels)
     language.choose(chosen)
+    front.choose(panels)
     matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
     if chosen == "zh":
         use_chinese_font()

@@ -1,4 +1,4 @@
-"""Sliders and a picture that answers at once. Nothing else in the package knows ipywidgets."""
+"""Sliders and a picture that answers at once. Nothing else in the package knows ipywidgets or anywidget."""
 
 from blocklab.panel.controls import Choice, Slider, Toggle
 from blocklab.panel.linked_picture import LinkedPicture

@@ -47,6 +47,10 @@ class Control:
     def value(self, value: Any) -> None:
         self.move(self.checked(value))
 
+    def note(self, value: Any) -> None:
+        """Take a value to which the reader has moved in a page that has drawn it already."""
+        self._value = value
+
     def move(self, value: Any) -> None:
         """Take a value that is known to be good, tell the panel whether it is another, and show it in the widgets."""
         self._panel.want_movable()
@@ -94,6 +98,23 @@ class Control:
     def stops(self) -> tuple:
         """The values that `Panel.sweep` visits."""
         raise NotImplementedError
+
+    @property
+    def place(self) -> int:
+        """The number of the value among all that there are; -1 for no choice."""
+        raise NotImplementedError
+
+    def has(self, place: int) -> bool:
+        """Whether there is a value with this number."""
+        raise NotImplementedError
+
+    def at(self, place: int) -> Any:
+        """The value with this number, of those that there are."""
+        raise NotImplementedError
+
+    def spec(self, name: str) -> dict:
+        """What the browser has to know of the control."""
+        return {"kind": type(self).__name__.lower(), "name": name, "label": self.title(name), "at": self.place}
 
     def ends(self) -> tuple:
         """Those of them that it visits in pairs with other controls."""
@@ -162,9 +183,21 @@ class Slider(Control):
 
     def nearest(self, number: float) -> float:
         low, high = self.at(0), self.at(self.last)
-        number = min(max(number, low), high)
-        place = math.log(number / self.start, self.step) if self.log else (number - self.start) / self.step
-        return self.at(round(place))
+        return self.at(self._index(min(max(number, low), high)))
+
+    def _index(self, number: float) -> int:
+        return round(math.log(number / self.start, self.step) if self.log else (number - self.start) / self.step)
+
+    @property
+    def place(self):
+        return self._index(self.value)
+
+    def has(self, place):
+        return 0 <= place <= self.last
+
+    def spec(self, name):
+        span = {"start": self.start, "step": self.step, "last": self.last, "log": self.log, "whole": self.whole}
+        return super().spec(name) | span
 
     def checked(self, value):
         low, high = self.at(0), self.at(self.last)
@@ -244,6 +277,20 @@ class Choice(Control):
         """The number of the option with this value; True is not 1 here."""
         return next((number for number, each in enumerate(self.options.values()) if same(each, value)), None)
 
+    @property
+    def place(self):
+        index = self.index(self.value)
+        return -1 if index is None else index
+
+    def at(self, place):
+        return None if place == -1 else tuple(self.options.values())[place]
+
+    def has(self, place):
+        return (-1 if self.index(self.default) is None else 0) <= place < len(self.options)
+
+    def spec(self, name):
+        return super().spec(name) | {"options": [str(label) for label in self.options]}
+
     def checked(self, value):
         if self.index(value) is None and value is not None:
             wanted = ", ".join(map(brief, self.options.values()))
@@ -301,6 +348,16 @@ class Toggle(Control):
 
     def stops(self):
         return False, True
+
+    @property
+    def place(self):
+        return int(self.value)
+
+    def at(self, place):
+        return bool(place)
+
+    def has(self, place):
+        return place in (0, 1)
 
     @property
     def box(self) -> widgets.Widget:

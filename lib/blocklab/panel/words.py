@@ -1,0 +1,24 @@
+"""What a panel's controls say, in the language of the panel."""
+
+from blocklab.language import Text
+
+RESET = Text(en="Reset", zh="重置")
+
+WORDS = {
+    "reset": RESET,
+    "play": Text(en="Play {label}", zh="播放：{label}"),
+    "pause": Text(en="Stop {label}", zh="停下：{label}"),
+    "skip": Text(en="Skip", zh="跳过"),
+    "right": Text(en="You guessed right.", zh="猜对了。"),
+    "wrong": Text(en="Not this time.", zh="这次没猜对。"),
+    "answer": Text(en="The answer: {answer}.", zh="答案是：{answer}。"),
+    "guess_first": Text(en="Choose what you expect, then the panel is yours.", zh="先选一个答案，再来动手。"),
+    "gone": Text(
+        en="The kernel does not answer. What has been seen can still be shown; run the cell again for the rest.",
+        zh="内核没有应答。看过的状态还能显示；要看其余的，请重新运行这个单元格。",
+    ),
+    "nearest": Text(en="Not stored here: the nearest state is shown.", zh="这里没有存这个状态，显示的是最接近的一个。"),
+    "waiting": Text(en="Drawing …", zh="正在画……"),
+    "picture": Text(en="Picture, scrolls sideways", zh="图像，可以左右滚动"),
+    "value": Text(en="{label}, as a number", zh="{label}，输入数值"),
+}
