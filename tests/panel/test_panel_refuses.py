@@ -173,13 +173,13 @@ def test_a_refused_move_moves_nothing(move, error, said, shown):
     panel = Panel(
         picture, (3, 2), height=Slider(0, 10, 1, value=3), tone=Choice({"a": 1, "b": 2}, None), flag=Toggle(False)
     )
-    frame = bytes(panel.image.value) if shown else None
+    frame = bytes(panel.view.image.value) if shown else None
     with pytest.raises(error, match=said) as raised:
         move(panel)
     assert "\n" not in str(raised.value)
     assert panel.values == {"height": 3, "tone": None, "flag": False}
     if shown:
-        assert bytes(panel.image.value) == frame
+        assert bytes(panel.view.image.value) == frame
         assert panel.controls["height"].slider.value == panel.controls["height"].box.value == 3
 
 

@@ -56,7 +56,12 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "report": {"lessons", "checks", "language"},
     "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},
 }
-ONLY_IN = {"ipywidgets": "blocklab.panel", "triton": "blocklab.fused", "safetensors": "blocklab.real_models"}
+ONLY_IN = {
+    "ipywidgets": "blocklab.panel",
+    "anywidget": "blocklab.panel",
+    "triton": "blocklab.fused",
+    "safetensors": "blocklab.real_models",
+}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
     "packages": set(),  # lib/set_up.py reads them before anything is installed
     "kernels": {"torch", "triton"},

@@ -102,6 +102,10 @@ class Control:
     @property
     def place(self) -> int:
         """The number of the value among all that there are; -1 for no choice."""
+        return self.place_of(self.value)
+
+    def place_of(self, value: Any) -> int:
+        """The number of a value that it can have."""
         raise NotImplementedError
 
     def has(self, place: int) -> bool:
@@ -183,14 +187,10 @@ class Slider(Control):
 
     def nearest(self, number: float) -> float:
         low, high = self.at(0), self.at(self.last)
-        return self.at(self._index(min(max(number, low), high)))
+        return self.at(self.place_of(min(max(number, low), high)))
 
-    def _index(self, number: float) -> int:
-        return round(math.log(number / self.start, self.step) if self.log else (number - self.start) / self.step)
-
-    @property
-    def place(self):
-        return self._index(self.value)
+    def place_of(self, value):
+        return round(math.log(value / self.start, self.step) if self.log else (value - self.start) / self.step)
 
     def has(self, place):
         return 0 <= place <= self.last
@@ -277,9 +277,8 @@ class Choice(Control):
         """The number of the option with this value; True is not 1 here."""
         return next((number for number, each in enumerate(self.options.values()) if same(each, value)), None)
 
-    @property
-    def place(self):
-        index = self.index(self.value)
+    def place_of(self, value):
+        index = self.index(value)
         return -1 if index is None else index
 
     def at(self, place):
@@ -349,9 +348,8 @@ class Toggle(Control):
     def stops(self):
         return False, True
 
-    @property
-    def place(self):
-        return int(self.value)
+    def place_of(self, value):
+        return int(value)
 
     def at(self, place):
         return bool(place)

@@ -19,8 +19,8 @@ def checked(kind: str) -> str:
     return kind
 
 
-def view(panel: Any) -> Any:
-    """A view of the panel, of the kind that was chosen; a plain one, too, where anywidget is missing."""
+def view(panel: Any, canvas: Any) -> Any:
+    """A view of the panel, whose canvas is drawn, of the kind that was chosen; a plain one, too, where anywidget is missing."""
     if _chosen == "live":
         try:
             from blocklab.panel.live_view import LiveView
@@ -28,7 +28,7 @@ def view(panel: Any) -> Any:
             if missing.name != "anywidget":
                 raise
         else:
-            return LiveView(panel)
+            return LiveView(panel, canvas)
     from blocklab.panel.plain_view import PlainView
 
-    return PlainView(panel)
+    return PlainView(panel, canvas)

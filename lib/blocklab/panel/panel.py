@@ -249,14 +249,15 @@ class Panel:
         if not isinstance(line, str) or not line.strip():
             raise TypeError(f"update wants to return the line under the picture, a non-empty str, got {brief(line)}")
         self._stands = places
-        return line.encode("utf-8", "replace").decode()
+        return sendable(line)
 
     def excuse(self, error: BaseException, values: dict[str, Any]) -> str:
         """What the line says where the picture could not be drawn."""
         said = ", ".join(f"{name} = {brief(value)}" for name, value in values.items())
-        if isinstance(error, KeyboardInterrupt):
-            return STOPPED.format(values=said)
-        return FAILED.format(values=said, error=type(error).__name__, reason=reason(error))
+        with self._as_made():
+            if isinstance(error, KeyboardInterrupt):
+                return STOPPED.format(values=said)
+            return sendable(FAILED.format(values=said, error=type(error).__name__, reason=reason(error)))
 
     # How it is shown, and what of it a saved notebook keeps
 
@@ -309,6 +310,11 @@ def want_taken(controls: Iterable[str], update: Callable) -> None:
     if unknown := [name for name in controls if name not in taken]:
         there = ", ".join(taken) or "none"
         raise TypeError(f"Panel wants the names of the picture's controls ({there}), got {', '.join(unknown)}")
+
+
+def sendable(line: str) -> str:
+    """The line, with a mark in place of what is half a letter and no message can hold."""
+    return line.encode("utf-8", "replace").decode()
 
 
 def reason(error: BaseException) -> str:

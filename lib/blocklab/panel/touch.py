@@ -1,0 +1,63 @@
+"""What of a picture the reader can take hold of, and which control moves with it.
+
+A picture says so for its moving artists: `picked` for one whose parts are touched, `dragged` for one that is pulled
+along a line. A page knows the artist by the strokes that it draws.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from matplotlib.artist import Artist
+
+from blocklab.panel.controls import Control, Slider
+
+MOST_POINTS = 41  # of a line along which something is dragged; a page goes straight from one to the next
+
+Handle = Callable[[dict[str, Control], float], list | None]
+
+_handles: WeakKeyDictionary[Artist, Handle] = WeakKeyDictionary()
+
+
+def picked(artist: Artist, control: str, values: Sequence[Any]) -> None:
+    """Touching the artist's stroke i sets the control to `values[i]`; a stroke without a value, or None, does nothing.
+
+    Say it again when the artist draws other strokes.
+    """
+
+    def handle(controls: dict[str, Control], _height: float) -> list | None:
+        return ["pick", [None if value is None else controls[control].place_of(value) for value in values]]
+
+    _handles[artist] = _of(control, handle)
+
+
+def dragged(artist: Artist, control: str, where: Callable[[Any], tuple[float, float]]) -> None:
+    """The artist can be pulled along the points `where(value)`, in its data coordinates, of a slider's values.
+
+    `where` is asked for some of the values whenever the picture is drawn, so it may depend on how the picture stands.
+    """
+
+    def handle(controls: dict[str, Slider], height: float) -> list | None:
+        slider = controls[control]
+        places = np.unique(np.linspace(0, slider.last, MOST_POINTS).round().astype(int)).tolist()
+        points = artist.get_transform().transform([where(slider.at(place)) for place in places])
+        points[:, 1] = height - points[:, 1]
+        return ["drag", places, (10 * points).round().astype(int).ravel().tolist()]
+
+    _handles[artist] = _of(control, handle)
+
+
+def _of(control: str, handle: Handle) -> Handle:
+    """The handle, preceded by the number of its control; None in a panel without that control."""
+
+    def numbered(controls: dict[str, Control], height: float) -> list | None:
+        return [list(controls).index(control), *handle(controls, height)] if control in controls else None
+
+    return numbered
+
+
+def handles(moving: Sequence[Artist], controls: dict[str, Control], height: float) -> list[list]:
+    """[hole, control, kind, …] of each moving artist that can be touched. `height` of the picture in pixels."""
+    known = [(hole, _handles[artist]) for hole, artist in enumerate(moving) if artist in _handles]
+    return [[hole, *record] for hole, handle in known if (record := handle(controls, height)) is not None]
