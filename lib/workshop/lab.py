@@ -43,17 +43,21 @@ PANELS_ARE_ALIVE = """() => {
     const cells = window.jupyterapp.shell.currentWidget.content.widgets.filter(cell =>
         (cell.model.sharedModel.outputs ?? []).some(o => o.data?.['application/vnd.jupyter.widget-view+json']));
     return cells.every(cell => {
-        const pictures = [...cell.node.querySelectorAll('.blocklab-panel img')];
-        return pictures.length > 0 && pictures.every(picture => picture.complete && picture.naturalWidth > 0);
+        const pictures = [...cell.node.querySelectorAll('.blocklab-panel :is(img, svg[role=img])')];
+        return pictures.length > 0 && pictures.every(picture => picture.complete ? picture.naturalWidth > 0
+            : picture.querySelector('path, image') !== null);
     });
 }"""
+# A living panel's picture is what stands in its svg, a plain one's is the address of an image.
 SEEN = """slider => {
-    const panel = slider.closest('.blocklab-panel');
-    return { line: panel.querySelector('[role=status]').textContent, picture: panel.querySelector('img').src };
+    const panel = slider.closest('.blocklab-panel'), image = panel.querySelector('img');
+    const picture = image ? image.complete && image.naturalWidth > 0 && image.src
+        : panel.querySelector('svg[role=img]').innerHTML;
+    return { line: panel.querySelector('[role=status]').textContent, picture };
 }"""
 CHANGED = f"""([slider, before]) => {{
-    const now = ({SEEN})(slider), picture = slider.closest('.blocklab-panel').querySelector('img');
-    return (now.line !== before.line || now.picture !== before.picture) && picture.complete && picture.naturalWidth > 0;
+    const now = ({SEEN})(slider);
+    return now.picture && (now.line !== before.line || now.picture !== before.picture);
 }}"""
 
 

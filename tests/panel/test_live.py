@@ -47,7 +47,7 @@ class Page:
         self.panel = Panel(self.picture, (3, 2), height=height, **controls)
         self.root = self.panel.view.root
         self.got = []
-        self.root.send = lambda content, buffers=None: self.got.append(content)  # noqa: ARG005
+        self.root.send = lambda content, buffers=None: self.got.append(content)
         self.picture.calls.clear()
 
     def ask(self, at, **more):
@@ -201,7 +201,7 @@ def test_an_update_leaves_the_controls_of_its_panel_where_they_are():
 
     made = [Panel(picture, (3, 2), height=Slider(0, 10, 1, value=3))]
     got = []
-    made[0].view.root.send = lambda content, buffers=None: got.append(content)  # noqa: ARG005
+    made[0].view.root.send = lambda content, buffers=None: got.append(content)
     made[0].view.root._handle_custom_msg({"kind": "ask", "at": [5], "ahead": True}, [])
     assert "leave the controls" in got[-1]["line"]
 
@@ -245,7 +245,7 @@ def test_two_panels_of_one_picture_know_nothing_of_each_other():
 def test_without_anywidget_the_panel_is_a_plain_one(monkeypatch):
     monkeypatch.setitem(sys.modules, "blocklab.panel.live_view", None)
     with pytest.raises(ModuleNotFoundError):
-        Panel(Picture(), (3, 2), height=Slider(0, 10, 1, value=3)).view
+        assert Panel(Picture(), (3, 2), height=Slider(0, 10, 1, value=3)).view
     monkeypatch.delitem(sys.modules, "blocklab.panel.live_view")
     monkeypatch.setitem(sys.modules, "anywidget", None)
     assert Panel(Picture(), (3, 2), height=Slider(0, 10, 1, value=3)).view.image

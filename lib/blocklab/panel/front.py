@@ -20,7 +20,7 @@ def checked(kind: str) -> str:
 
 
 def view(panel: Any, canvas: Any) -> Any:
-    """A view of the panel, whose canvas is drawn, of the kind that was chosen; a plain one, too, where anywidget is missing."""
+    """A view of the panel, whose canvas is drawn: of the kind that was chosen, or plain where anywidget is missing."""
     if _chosen == "live":
         try:
             from blocklab.panel.live_view import LiveView
