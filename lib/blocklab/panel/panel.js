@@ -1,0 +1,1136 @@
+/**
+ * The browser side of a panel: its controls, a picture made of strokes, and the line that says what is seen.
+ *
+ * A state of a panel is a list of numbers, `at`: the stop of each slider, the option of each choice (-1: none), 0 or 1
+ * of each toggle. The kernel answers a question about a state with a packet; the player keeps it, draws it, and asks
+ * ahead of the reader's hand. The same player shows stored states in a page without a kernel: `frozen`.
+ *
+ * @typedef {number[]} At
+ * @typedef {Array} Rec  one record of the picture: its kind, then what belongs to it
+ * @typedef {{at: At, line: string, rest?: number, moving?: number[][], new?: Object<string, Rec>, failed?: boolean,
+ *            took?: number, ahead?: boolean}} Packet
+ * @typedef {{kind: "slider"|"choice"|"toggle", name: string, label: string, at: number, start?: number, step?: number,
+ *            last?: number, log?: boolean, whole?: boolean, options?: string[]}} Control
+ * @typedef {{hole: number, control: number, kind: "set"|"drag", at?: number, path?: number[][]}} Handle
+ * @typedef {{label: string, options: string[], right: number, told: string}} Guess
+ * @typedef {{size: number[], language: string, ahead: boolean, smallest: number, controls: Control[],
+ *            guess: Guess?, handles: Handle[], words: Object<string, string>}} Spec
+ * @typedef {{ask: (at: At, ahead: boolean, whole: boolean) => void, moved: (at: At) => void,
+ *            guessed: (choice: number) => void}} Link  the way to the kernel
+ */
+
+// ---- Bounds ---------------------------------------------------------------------------------------------------------
+
+const MOST_KEPT = 32e6; // characters of states and records, over all panels of the document
+const UNANSWERED = 200; // ms of kernel time in questions that are not answered yet, so that the next cell need not wait
+const ONE_TOUCH = 2000; // ms of kernel time that one touch asks ahead
+const SAME_TOUCH = 1000; // ms: moves closer than this belong to one touch
+const OVERDUE = 10_000; // ms without an answer
+const PLAY = 3000; // ms from the first stop to the last
+const SMALLEST_LETTER = 9; // px
+const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
+
+// ---- Controls as numbers --------------------------------------------------------------------------------------------
+
+/** @param {Control} control */
+export function lastOf(control) {
+  return control.kind === "slider" ? control.last : control.kind === "choice" ? control.options.length - 1 : 1;
+}
+
+/** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider */
+export function valueAt(slider, stop) {
+  const value = slider.log ? slider.start * slider.step ** stop : slider.start + slider.step * stop;
+  return slider.whole ? Math.trunc(value) : Number(value.toPrecision(12));
+}
+
+/** The stop nearest to a number; one out of range goes to the end. @param {Control} slider */
+export function nearestStop(slider, number) {
+  const low = valueAt(slider, 0);
+  const inside = Math.min(Math.max(number, low), valueAt(slider, slider.last));
+  const place = slider.log
+    ? Math.log(inside / slider.start) / Math.log(slider.step)
+    : (inside - slider.start) / slider.step;
+  return clamp(Math.round(place), slider.last);
+}
+
+/** What a control says at a place: a number, an option, or nothing. @param {Control} control */
+function saidAt(control, place) {
+  return control.kind === "slider" ? String(valueAt(control, place)) : (control.options?.[place] ?? "");
+}
+
+/** Where a key leads from a stop, or null for a key that moves nothing. */
+export function keyStop(key, stop, last) {
+  const page = Math.max(1, Math.round(last / 10));
+  const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page };
+  if (key === "Home") return 0;
+  if (key === "End") return last;
+  return key in by ? clamp(stop + by[key], last) : null;
+}
+
+/** Where playing has come to, so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
+export function playedTo(stop, elapsed, last) {
+  const way = (stop + (elapsed / PLAY) * last) % (2 * last);
+  return Math.round(way <= last ? way : 2 * last - way);
+}
+
+/** Whether a list of numbers is a state of these controls. @param {Control[]} controls */
+export function isPlace(at, controls) {
+  const inside = (place, i) =>
+    Number.isInteger(place) && place >= (controls[i].kind === "choice" ? -1 : 0) && place <= lastOf(controls[i]);
+  return Array.isArray(at) && at.length === controls.length && at.every(inside);
+}
+
+/** Whether a message is a packet of this panel. @param {Control[]} controls */
+export function isPacket(message, controls) {
+  if (message?.kind !== "state" || typeof message.line !== "string" || !isPlace(message.at, controls)) return false;
+  return message.failed === true || (Number.isInteger(message.rest) && isListOfLists(message.moving));
+}
+
+const isListOfLists = (lists) => Array.isArray(lists) && lists.every(Array.isArray);
+const clamp = (number, last) => Math.min(Math.max(number, 0), last);
+const keyOf = (/** @type {At} */ at) => at.join();
+const replaced = (at, index, place) => at.map((old, i) => (i === index ? place : old));
+
+// ---- What is near, and what to ask next -----------------------------------------------------------------------------
+
+/**
+ * The state nearest to a place, or null if there is none. A gap counts as a share of its slider; options differ or not.
+ * `best` stays unless another is nearer. @param {Iterable<Packet>} states @param {number[]} weights of the controls
+ */
+export function nearest(states, at, controls, weights, best = null) {
+  const gap = (place, i) =>
+    controls[i].kind === "slider" ? Math.abs(place - at[i]) / controls[i].last : Number(place !== at[i]);
+  const distance = (state) => state.at.reduce((sum, place, i) => sum + weights[i] * gap(place, i), 0);
+  let least = best ? distance(best) : Infinity;
+  for (const state of states) {
+    const far = distance(state);
+    if (far < least) [best, least] = [state, far];
+  }
+  return best;
+}
+
+/** All other stops, near ones first: three in the direction of the movement for each one behind. */
+export function* stopsAround(stop, last, way) {
+  const sign = way < 0 ? -1 : 1;
+  const share = way === 0 ? 1 : 3;
+  const inside = (place) => place >= 0 && place <= last;
+  for (let fore = 1, back = 1; inside(stop + sign * fore) || inside(stop - sign * back); back++) {
+    for (const end = fore + share; fore < end; fore++) {
+      if (inside(stop + sign * fore)) yield stop + sign * fore;
+    }
+    if (inside(stop - sign * back)) yield stop - sign * back;
+  }
+}
+
+/**
+ * Whether one more question may be asked. Ahead, and after the first one that the reader waits for, as many are under
+ * way as fill the line, and no more than UNANSWERED. Times in ms.
+ * @param {{count: number, wanted: number, cost: number}} underWay @param {number} took  time of one state
+ */
+export function mayAsk(underWay, trip, took, ahead) {
+  if (!ahead && underWay.wanted === 0) return true;
+  return underWay.count < Math.ceil(trip / took) + 1 && underWay.cost + took <= UNANSWERED;
+}
+
+// ---- What is kept ---------------------------------------------------------------------------------------------------
+
+/** What the panels of a document share, though each may load this file anew. */
+function shared() {
+  const fresh = () => ({ ids: 0, size: 0, kept: new Map(), inHand: null });
+  return (globalThis[Symbol.for("blocklab.panels")] ??= fresh());
+}
+
+/** The records that a record names. @param {Rec} record @returns {number[]} */
+export function namedBy(record) {
+  const [kind, style, clip, , list] = record;
+  if (kind === "rest") return style.filter(Boolean);
+  if (kind === "path") return [style, clip, list ?? 0].filter(Boolean);
+  if (kind === "marks") return [style, clip].filter(Boolean);
+  if (kind === "text") return [style, clip, ...list.filter((_, i) => i % 3 === 0)].filter(Boolean);
+  if (kind === "image") return [style].filter(Boolean); // its first entry is the clip
+  return [];
+}
+
+/** The states of one panel and the records that they are made of; the oldest of all panels make room for new ones. */
+export class Store {
+  states = new Map(); // key: packet
+  records = new Map(); // number: record
+  #complete = new Set(); // records known to be here with all that they name
+  #name = shared().ids++;
+  present = ""; // the key of the state that is to stay
+
+  /** Keep a packet. False if it names records that are not here. @param {Packet} packet */
+  take(packet) {
+    for (const [number, record] of Object.entries(packet.new ?? {})) this.#keep(Number(number), record);
+    if (![packet.rest, ...packet.moving.flat()].every((number) => this.#has(number))) return false;
+    const { at, line, rest, moving } = packet;
+    const key = keyOf(at);
+    this.#drop(key);
+    this.states.set(key, { at, line, rest, moving });
+    const size = JSON.stringify(moving).length + line.length + 100;
+    shared().kept.set(`${this.#name}:${key}`, { store: this, key, size });
+    shared().size += size;
+    makeRoom();
+    return true;
+  }
+
+  /** A state is looked at: it is not old any more. */
+  touch(key) {
+    const name = `${this.#name}:${key}`;
+    const entry = shared().kept.get(name);
+    if (entry && shared().kept.delete(name)) shared().kept.set(name, entry);
+    this.present = key;
+  }
+
+  /** Let go of one state; its records stay until `sweep`. */
+  #drop(key) {
+    const name = `${this.#name}:${key}`;
+    shared().size -= shared().kept.get(name)?.size ?? 0;
+    shared().kept.delete(name);
+    this.states.delete(key);
+  }
+
+  /** Let go of the states of this panel that are among these, and of records that no other one needs. */
+  sweep(keys) {
+    keys.forEach((key) => this.#drop(key));
+    const needed = new Set();
+    const need = (number) => {
+      if (needed.has(number)) return;
+      needed.add(number);
+      namedBy(this.records.get(number)).forEach(need);
+    };
+    for (const { rest, moving } of this.states.values()) [rest, ...moving.flat()].forEach(need);
+    for (const [number, record] of this.records) {
+      if (needed.has(number)) continue;
+      this.records.delete(number);
+      shared().size -= JSON.stringify(record).length;
+    }
+    this.#complete.clear();
+  }
+
+  #keep(number, record) {
+    if (!Array.isArray(record) || this.records.has(number)) return;
+    this.records.set(number, record);
+    shared().size += JSON.stringify(record).length;
+  }
+
+  #has(number) {
+    if (this.#complete.has(number)) return true;
+    if (!this.records.has(number)) return false;
+    const complete = namedBy(this.records.get(number)).every((part) => this.#has(part));
+    if (complete) this.#complete.add(number);
+    return complete;
+  }
+}
+
+/** Keep the document within its bound: a quarter of all states goes, the oldest, but none that is being shown. */
+function makeRoom() {
+  const all = shared();
+  while (all.size > MOST_KEPT) {
+    const old = [...all.kept.values()].filter(({ store, key }) => store.present !== key);
+    if (!old.length) return;
+    const going = new Map();
+    for (const { store, key } of old.slice(0, Math.ceil(old.length / 4))) {
+      going.set(store, [...(going.get(store) ?? []), key]);
+    }
+    going.forEach((keys, store) => store.sweep(keys));
+  }
+}
+
+// ---- Asking ---------------------------------------------------------------------------------------------------------
+
+/** The questions under way, and what their answers taught about the line and the kernel. Times in ms. */
+class Questions {
+  #asked = new Map(); // key: {time, ahead, whole, cost, alone}
+  #left = ONE_TOUCH; // what this touch may still ask ahead
+  #touched = -Infinity;
+  #trip = 0;
+  #took;
+
+  /** @param {number} took  a first idea of the kernel time of a state */
+  constructor(took) {
+    this.#took = took || 20;
+  }
+
+  touch() {
+    if (performance.now() - this.#touched > SAME_TOUCH) this.#left = ONE_TOUCH;
+    this.#touched = performance.now();
+  }
+
+  has(key) {
+    return this.#asked.has(key) && performance.now() - this.#asked.get(key).time < OVERDUE;
+  }
+
+  /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
+  room(ahead) {
+    const all = [...this.#asked.values()];
+    const live = all.filter(({ time }) => performance.now() - time < OVERDUE);
+    if (ahead && (live.length < all.length || this.#left < this.#took)) return false;
+    const cost = live.reduce((sum, question) => sum + question.cost, 0);
+    const wanted = live.filter((question) => !question.ahead).length;
+    return mayAsk({ count: live.length, wanted, cost }, this.#trip, this.#took, ahead);
+  }
+
+  asked(key, ahead, whole) {
+    const alone = this.#asked.size === 0;
+    this.#asked.set(key, { time: performance.now(), ahead, whole, cost: this.#took, alone });
+    if (ahead) this.#left -= this.#took;
+  }
+
+  /** An answer came, asked for or not. Returns the question. */
+  answered(key, took) {
+    const now = performance.now();
+    const question = this.#asked.get(key);
+    this.#asked.delete(key);
+    for (const [other, { time }] of this.#asked) {
+      if (now - time >= OVERDUE) this.#asked.delete(other); // lost: the kernel answers again
+    }
+    if (!question || !(took >= 0)) return question;
+    if (question.ahead) this.#left += question.cost - took;
+    if (question.alone) this.#trip = Math.max(0, now - question.time - took);
+    this.#took = Math.max(1, 0.7 * this.#took + 0.3 * took);
+    return question;
+  }
+}
+
+// ---- The player -----------------------------------------------------------------------------------------------------
+
+/** Where one panel stands, whatever number of views it has in the page. */
+export class Player {
+  views = new Set();
+  store = new Store();
+  shown = null; // the state in the picture
+  playing = -1; // the slider that plays
+  guessed = null; // the option chosen, -1 if skipped; null while the question is open
+  gone = false; // whether the reader waits and nothing comes
+  note = "";
+  #hand = -1; // the control touched last
+  #way = 0; // the direction in which it moved
+  #silent = new Set(); // states that failed when they were asked ahead
+  #excuse = null; // the failed packet of a state that somebody waited for
+  #overdue = 0; // timers
+  #tick = 0;
+
+  /** @param {Spec} spec @param {Link?} link  null where no kernel answers */
+  constructor(spec, at, link, first = null) {
+    this.spec = spec;
+    this.at = isPlace(at, spec.controls) ? [...at] : spec.controls.map((control) => control.at);
+    this.link = link;
+    this.questions = new Questions(first?.took);
+    if (first) this.receive(first);
+  }
+
+  /** Whether the panel keeps its opening state until the reader has said what to expect. */
+  get locked() {
+    return Boolean(this.spec.guess) && this.guessed === null;
+  }
+
+  /** What the line says: an excuse where the state could not be drawn. */
+  get line() {
+    return this.failed ? this.#excuse.line : (this.shown?.line ?? "");
+  }
+
+  get failed() {
+    return this.#excuse !== null && keyOf(this.#excuse.at) === keyOf(this.at);
+  }
+
+  get waiting() {
+    return !this.failed && (this.shown === null || keyOf(this.shown.at) !== keyOf(this.at));
+  }
+
+  // What the reader does
+
+  /** The reader has a control in hand. */
+  touch(control) {
+    if (this.locked) return;
+    this.play(-1);
+    this.#touched(control);
+    this.#ask();
+  }
+
+  /** The reader moves a control. */
+  move(control, place) {
+    if (this.locked) return;
+    this.play(-1);
+    this.#set(control, place);
+  }
+
+  reset() {
+    if (this.locked) return;
+    this.play(-1);
+    this.#go(this.spec.controls.map((control) => control.at));
+  }
+
+  guess(choice) {
+    if (!this.locked) return;
+    this.guessed = choice;
+    this.link?.guessed(choice);
+    this.#show();
+  }
+
+  /** Run a slider through its stops and back, until something is touched; -1: stop. Calm: in few steps, and once. */
+  play(control) {
+    clearTimeout(this.#tick);
+    const was = this.playing;
+    this.playing = this.locked ? -1 : control;
+    if (this.playing !== was) this.#show();
+    if (this.playing < 0) return;
+    const { last } = this.spec.controls[control];
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const from = this.at[control];
+    const begun = performance.now();
+    const step = () => {
+      const elapsed = performance.now() - begun;
+      if (document.hidden || !this.views.size || (calm && elapsed > 2 * PLAY)) return this.play(-1);
+      this.#set(control, playedTo(from, elapsed, last));
+      this.#tick = setTimeout(step, Math.max(calm ? 500 : 30, PLAY / last / 2));
+    };
+    this.#tick = setTimeout(step, 0);
+  }
+
+  #touched(control) {
+    this.questions.touch();
+    if (this.#hand !== control) [this.#hand, this.#way] = [control, 0];
+    shared().inHand = this;
+  }
+
+  #set(control, place) {
+    if (place === this.at[control]) return;
+    this.#touched(control);
+    this.#way = Math.sign(place - this.at[control]);
+    this.#go(replaced(this.at, control, place));
+  }
+
+  #go(at) {
+    if (keyOf(at) === keyOf(this.at)) return;
+    this.#excuse = null;
+    this.note = "";
+    this.at = this.link ? at : this.#stored(at);
+    this.#update();
+    this.#ask(); // first, because it is what the reader waits for
+    this.link?.moved(this.at);
+  }
+
+  /** Without a kernel only stored states show: the control in hand keeps its place, the others go where there is one. */
+  #stored(at) {
+    if (this.store.states.has(keyOf(at))) return at;
+    const weights = this.spec.controls.map((_, i) => (i === this.#hand ? 1000 : 1));
+    const near = nearest(this.store.states.values(), at, this.spec.controls, weights)?.at ?? this.at;
+    const moved = this.spec.controls.filter((_, i) => near[i] !== at[i]).map((control) => control.label);
+    this.note = this.spec.words.nearest.replace("{controls}", moved.join(", "));
+    return near;
+  }
+
+  // What the kernel does
+
+  /** Code has moved the panel. */
+  follow(at) {
+    if (!isPlace(at, this.spec.controls) || keyOf(at) === keyOf(this.at)) return;
+    this.play(-1);
+    this.at = [...at];
+    this.#update();
+    this.#ask();
+  }
+
+  /** Anything may arrive; what is no packet of this panel is let go. @param {Packet} packet */
+  receive(packet) {
+    if (!isPacket(packet, this.spec.controls)) return;
+    const key = keyOf(packet.at);
+    const question = this.questions.answered(key, packet.took);
+    this.gone = false;
+    if (packet.failed) {
+      if (packet.ahead) this.#silent.add(key);
+      else this.#excuse = packet;
+    } else if (this.store.take(packet)) {
+      this.#silent.delete(key);
+      if (this.#excuse && keyOf(this.#excuse.at) === key) this.#excuse = null;
+    } else if (question?.whole) {
+      this.#excuse = { at: packet.at, line: this.spec.words.failed }; // asking again would bring the same
+    } else if (this.link) {
+      this.#question(packet.at, packet.ahead === true, true);
+    }
+    this.#watch(true);
+    this.#update();
+    this.#ask();
+  }
+
+  // What is shown
+
+  /** Show the present state, or while it is not here the nearest one: the control in hand may be elsewhere. */
+  #update() {
+    const key = keyOf(this.at);
+    const weights = this.spec.controls.map((_, i) => (i === this.#hand ? 1 : 1000));
+    const { states } = this.store;
+    if (!this.failed) {
+      this.shown = states.get(key) ?? nearest(states.values(), this.at, this.spec.controls, weights, this.shown);
+      if (this.shown) this.store.touch(keyOf(this.shown.at));
+    }
+    this.#show();
+  }
+
+  #show() {
+    for (const view of this.views) view.show();
+  }
+
+  // What is asked
+
+  /** Ask for what the reader waits for, else for what may be wanted next. */
+  #ask() {
+    if (!this.link || !this.views.size) return;
+    const key = keyOf(this.at);
+    if (this.waiting) {
+      if (!this.store.states.has(key) && !this.questions.has(key) && this.questions.room(false)) {
+        this.#question(this.at, false, false);
+      }
+      return this.#watch(false);
+    }
+    this.#watch(false);
+    if (!this.spec.ahead || this.#hand < 0 || shared().inHand !== this || document.hidden || this.gone) return;
+    const last = lastOf(this.spec.controls[this.#hand]);
+    for (const stop of stopsAround(this.at[this.#hand], last, this.#way)) {
+      if (!this.questions.room(true)) return;
+      const at = replaced(this.at, this.#hand, stop);
+      const next = keyOf(at);
+      if (this.store.states.has(next) || this.questions.has(next) || this.#silent.has(next)) continue;
+      this.#question(at, true, false);
+    }
+  }
+
+  #question(at, ahead, whole) {
+    this.questions.asked(keyOf(at), ahead, whole);
+    this.link.ask(at, ahead, whole);
+  }
+
+  /** While the reader waits, see to it that something comes; `again`: something has come. */
+  #watch(again) {
+    if (again || !this.waiting) {
+      clearTimeout(this.#overdue);
+      this.#overdue = 0;
+    }
+    if (!this.waiting || this.#overdue || !this.link || !this.views.size) return;
+    this.#overdue = setTimeout(() => {
+      this.#overdue = 0;
+      this.gone = this.waiting;
+      this.#show();
+    }, OVERDUE);
+  }
+
+  // Its views
+
+  #seen = () => this.#ask();
+
+  /** A view has come into the page. */
+  enter(view) {
+    if (!this.views.size) document.addEventListener("visibilitychange", this.#seen);
+    this.views.add(view);
+    view.show();
+    this.#ask();
+  }
+
+  /** A view has left the page; without any the player rests. */
+  leave(view) {
+    this.views.delete(view);
+    if (this.views.size) return;
+    document.removeEventListener("visibilitychange", this.#seen);
+    this.play(-1);
+    clearTimeout(this.#overdue);
+    this.#overdue = 0;
+  }
+
+  /** The panel is gone for good: give back what it kept. */
+  close() {
+    for (const view of [...this.views]) view.close();
+    this.store.sweep([...this.store.states.keys()]);
+    if (shared().inHand === this) shared().inHand = null;
+  }
+}
+
+// ---- The picture ----------------------------------------------------------------------------------------------------
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(name, attributes = {}, ...children) {
+  const { style, ...others } = attributes;
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(others)) if (value !== null) node.setAttribute(key, value);
+  if (style) node.style.cssText = style;
+  node.append(...children);
+  return node;
+}
+
+/** The strokes of a state as SVG. Another state touches only the strokes that differ. */
+class Picture {
+  holes = []; // one group for each moving artist
+  #defined = new Map(); // number: clip path or hatch
+  #numbers = new WeakMap(); // the stroke that an element draws
+  #state = null;
+
+  /** @param {number[]} size  in CSS px @param {Map<number, Rec>} records @param {string} prefix  of its ids */
+  constructor([width, height], records, prefix) {
+    this.records = records;
+    this.prefix = prefix;
+    this.size = [width, height];
+    this.defs = svg("defs");
+    this.layer = svg("g", { role: "img" });
+    this.root = svg("svg", { viewBox: `0 0 ${10 * width} ${10 * height}` }, this.defs, this.layer);
+  }
+
+  /** @param {Packet} state */
+  show(state) {
+    if (state === this.#state) return;
+    if (state.rest !== this.#state?.rest) this.#rest(this.records.get(state.rest)[1]);
+    this.holes.forEach((hole, i) => this.#lay(hole, state.moving[i] ?? []));
+    this.#state = state;
+    if (this.#defined.size > 100) this.#forget(state);
+  }
+
+  /** Lay the resting strokes; each 0 among them is a hole. */
+  #rest(numbers) {
+    this.#lay(this.layer, numbers);
+    this.holes = [...this.layer.children].filter((node) => this.#numbers.get(node) === 0);
+  }
+
+  /** Make `parent` hold these strokes in this order, and leave those alone that stand there already. */
+  #lay(parent, numbers) {
+    const wanted = new Map();
+    for (const number of numbers) wanted.set(number, (wanted.get(number) ?? 0) + 1);
+    const standing = new Map(); // number: its elements, in order
+    for (const node of [...parent.children]) {
+      const number = this.#numbers.get(node);
+      const same = standing.get(number) ?? [];
+      if (same.length === (wanted.get(number) ?? 0)) node.remove();
+      else standing.set(number, [...same, node]);
+    }
+    let place = parent.firstChild;
+    for (const number of numbers) {
+      const node = standing.get(number)?.shift() ?? this.#draw(number);
+      if (node === place) place = place.nextSibling;
+      else parent.insertBefore(node, place);
+    }
+  }
+
+  /** A new element for a stroke. */
+  #draw(number) {
+    const node = number ? this.#element(this.records.get(number)) : svg("g");
+    this.#numbers.set(node, number);
+    return node;
+  }
+
+  #element(record) {
+    const [kind] = record;
+    if (kind === "path") {
+      const [, style, clip, d, hatch] = record;
+      if (hatch) return this.#hatched(record);
+      return svg("path", { d, style: this.#css(style), "clip-path": this.#clip(clip) });
+    }
+    if (kind === "marks") {
+      const [, style, clip, d, places] = record;
+      const group = svg("g", { style: this.#css(style), "clip-path": this.#clip(clip) });
+      for (let i = 0; i < places.length; i += 2) group.append(svg("path", { d: `M${places[i]} ${places[i + 1]}${d}` }));
+      return group;
+    }
+    if (kind === "text") {
+      const [, style, clip, transform, glyphs, says] = record;
+      let d = "";
+      for (let i = 0; i < glyphs.length; i += 3) {
+        d += `M${glyphs[i + 1]} ${glyphs[i + 2]}${this.records.get(glyphs[i])[1]}`;
+      }
+      return this.#clipped(clip, svg("path", { d, transform, style: this.#css(style), "data-says": says || null }));
+    }
+    if (kind === "image") {
+      const [, clip, x, y, width, height, smooth, href, transform = null] = record;
+      const style = smooth ? "" : "image-rendering:pixelated";
+      const image = svg("image", { x, y, width, height, href, transform, style, preserveAspectRatio: "none" });
+      return this.#clipped(clip, image);
+    }
+    return svg("g"); // a kind that this player does not know draws nothing
+  }
+
+  /** The face, the hatch over it, the edge over both. */
+  #hatched([, style, clip, d, hatch]) {
+    const css = this.#css(style);
+    return svg(
+      "g",
+      { "clip-path": this.#clip(clip) },
+      svg("path", { d, style: `${css};stroke:none` }),
+      svg("path", { d, fill: this.#url(hatch) }),
+      svg("path", { d, style: `${css};fill:none` }),
+    );
+  }
+
+  /** The clip of an element with a transform, which would move the clip too, stands around it. */
+  #clipped(clip, node) {
+    return clip ? svg("g", { "clip-path": this.#clip(clip) }, node) : node;
+  }
+
+  #css(style) {
+    return this.records.get(style)[1];
+  }
+
+  #clip(clip) {
+    return clip ? this.#url(clip) : null;
+  }
+
+  /** The address of a clip or a hatch, which is defined when it is first needed. */
+  #url(number) {
+    const id = `${this.prefix}${number}`;
+    if (!this.#defined.has(number)) {
+      this.#defined.set(number, this.#definition(id, this.records.get(number)));
+      this.defs.append(this.#defined.get(number));
+    }
+    return `url(#${id})`;
+  }
+
+  #definition(id, record) {
+    if (record[0] === "hatch") {
+      const [, d, size, style] = record;
+      const tile = { id, width: size, height: size, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
+      return svg("pattern", tile, svg("path", { d, style }));
+    }
+    const [, x, y, width, height] = record;
+    const shape = record.length === 2 ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
+    return svg("clipPath", { id }, shape);
+  }
+
+  /** Let go of clips and hatches that the picture has no use for now. */
+  #forget({ rest, moving }) {
+    const strokes = [...namedBy(this.records.get(rest)), ...moving.flat()];
+    const used = new Set(strokes.flatMap((stroke) => namedBy(this.records.get(stroke))));
+    for (const [number, node] of this.#defined) {
+      if (used.has(number)) continue;
+      node.remove();
+      this.#defined.delete(number);
+    }
+  }
+}
+
+// ---- Controls in the page -------------------------------------------------------------------------------------------
+
+function html(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+function button(text, press, attributes = {}) {
+  const node = html("button", { type: "button", ...attributes }, text);
+  node.addEventListener("click", press);
+  return node;
+}
+
+/** Give keys that move a control to `move`; others go on. */
+function onKeys(node, stop, last, move) {
+  node.addEventListener("keydown", (event) => {
+    const goal = isPlain(event) ? keyStop(event.key, stop(), last) : null;
+    if (goal === null) return;
+    event.preventDefault();
+    move(goal);
+  });
+}
+
+const isPlain = (event) => !(event.ctrlKey || event.altKey || event.metaKey || event.shiftKey);
+const setText = (node, text) => node.textContent === text || (node.textContent = text);
+
+// Each kind: what stands in the page, and how it shows where the player is.
+
+function slider(player, index, id) {
+  const control = player.spec.controls[index];
+  const { label, last } = control;
+  const { words } = player.spec;
+  const here = () => player.at[index];
+  const move = (stop) => player.move(index, stop);
+  const said = (stop) => saidAt(control, stop);
+  const range = html("input", { type: "range", id, min: 0, max: last, step: 1 });
+  const longest = Math.max(...[0, 1, last - 1, last].map((stop) => said(stop).length));
+  const ends = { min: valueAt(control, 0), max: valueAt(control, last) };
+  const box = html("input", { type: "number", step: "any", "aria-label": label, ...ends });
+  box.style.width = `calc(${longest}ch + 1.4em)`;
+  const play = button("", () => player.play(player.playing === index ? -1 : index), { class: "blocklab-play" });
+  let typing = false;
+  const show = () => {
+    const playing = player.playing === index;
+    range.value = here();
+    range.setAttribute("aria-valuetext", said(here()));
+    if (!typing) box.value = said(here());
+    play.classList.toggle("blocklab-playing", playing);
+    play.setAttribute("aria-label", `${playing ? words.pause : words.play}: ${label}`);
+  };
+  const typed = () => {
+    if (typing && Number.isFinite(box.valueAsNumber)) move(nearestStop(control, box.valueAsNumber));
+    typing = false;
+    show();
+  };
+  range.addEventListener("pointerdown", () => player.touch(index));
+  range.addEventListener("input", () => move(Number(range.value)));
+  range.addEventListener("keydown", (event) => {
+    if (event.key !== " " || !isPlain(event)) return;
+    event.preventDefault();
+    player.play(player.playing === index ? -1 : index);
+  });
+  onKeys(range, here, last, move);
+  box.addEventListener("input", () => (typing = true));
+  box.addEventListener("change", typed); // Enter, and leaving the box
+  box.addEventListener("keydown", (event) => {
+    const vertical = event.key in { ArrowUp: 1, ArrowDown: 1, PageUp: 1, PageDown: 1 };
+    if (!vertical || !isPlain(event)) return; // the others move within the number
+    event.preventDefault();
+    typed();
+    move(keyStop(event.key, here(), last));
+  });
+  const node = html("div", { class: "blocklab-control blocklab-slider" }, html("label", { for: id }, label));
+  node.append(range, box, play);
+  return { node, show };
+}
+
+function choice(player, index, id) {
+  const { label, options } = player.spec.controls[index];
+  const here = () => player.at[index];
+  if (roomOf(options) > MOST_BUTTONS) {
+    const list = html("select", { id }, html("option", { value: -1, hidden: "" }));
+    options.forEach((option, i) => list.append(html("option", { value: i }, option)));
+    list.addEventListener("change", () => player.move(index, Number(list.value)));
+    const node = html("div", { class: "blocklab-control" }, html("label", { for: id }, label), list);
+    return { node, show: () => (list.value = here()) };
+  }
+  const buttons = options.map((option, i) => button(option, () => player.move(index, i)));
+  const group = html("div", { class: "blocklab-options", role: "group", "aria-labelledby": id }, ...buttons);
+  onKeys(group, here, options.length - 1, (place) => {
+    player.move(index, place);
+    buttons[place].focus();
+  });
+  const node = html("div", { class: "blocklab-control" }, html("span", { id, class: "blocklab-label" }, label), group);
+  return { node, show: () => buttons.forEach((each, i) => each.setAttribute("aria-pressed", i === here())) };
+}
+
+function toggle(player, index, id) {
+  const box = html("input", { type: "checkbox", id });
+  box.addEventListener("change", () => player.move(index, Number(box.checked)));
+  const label = html("label", { for: id }, player.spec.controls[index].label);
+  const node = html("div", { class: "blocklab-control blocklab-toggle" }, box, label);
+  return { node, show: () => (box.checked = player.at[index] === 1) };
+}
+
+const KINDS = { slider, choice, toggle };
+
+/** The room that buttons need side by side, in em: a Chinese character takes one, a Latin letter about half. */
+function roomOf(options) {
+  const width = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? 1 : 0.56), 0.8);
+  return options.reduce((sum, option) => sum + width(option) + 2, 0);
+}
+
+/** What the reader expects, asked before anything moves; then whether it was right, and what is. */
+function question(player) {
+  const { guess, words } = player.spec;
+  const options = guess.options.map((option, i) => button(option, () => answer(i)));
+  const skip = button(words.skip, () => answer(-1), { class: "blocklab-skip" });
+  const first = html("div", { class: "blocklab-first" }, words.guess_first);
+  const told = html("div", { class: "blocklab-told", "aria-live": "polite" });
+  const buttons = html("div", { class: "blocklab-options" }, ...options, skip);
+  const head = html("div", { class: "blocklab-asked" }, guess.label);
+  const node = html("div", { class: "blocklab-guess", role: "group", "aria-label": guess.label }, head, buttons);
+  node.append(first, told);
+  const answer = (choice) => {
+    player.guess(choice);
+    node.nextElementSibling.querySelector("input, button, select")?.focus(); // the button pressed can do no more
+  };
+  const show = () => {
+    const { guessed, locked } = player;
+    options.forEach((option, i) => {
+      option.disabled = !locked;
+      option.setAttribute("aria-pressed", i === guessed);
+      option.classList.toggle("blocklab-right", !locked && i === guess.right);
+    });
+    skip.hidden = !locked;
+    first.hidden = !locked;
+    const verdict = guessed === -1 ? words.answer : guessed === guess.right ? words.right : words.wrong;
+    setText(told, locked ? "" : `${verdict} ${guess.told}`);
+  };
+  return { node, show };
+}
+
+// ---- Touching the picture -------------------------------------------------------------------------------------------
+
+/** The stop of a path nearest to a point; where a path comes by twice, the one nearer to where the slider is. */
+export function nearestOnPath(path, x, y, from) {
+  const far = path.map(([left, top]) => Math.hypot(left - x, top - y));
+  const reach = Math.min(...far) + 5;
+  const near = [...far.keys()].filter((stop) => far[stop] <= reach);
+  return near.reduce((best, stop) => (Math.abs(stop - from) < Math.abs(best - from) ? stop : best));
+}
+
+/** The number of the box nearest to a point, the smallest if it lies in several, -1 if there is none. */
+export function nearestBox(boxes, x, y) {
+  const outside = (low, high, at) => Math.max(low - at, 0, at - high);
+  const far = boxes.map((box) =>
+    box
+      ? Math.hypot(outside(box.x, box.x + box.width, x), outside(box.y, box.y + box.height, y)) +
+        1e-9 * box.width * box.height
+      : Infinity,
+  );
+  const best = far.indexOf(Math.min(...far));
+  return far[best] < Infinity ? best : -1;
+}
+
+/** Places in the picture that move a control: by pointer, by finger, and each of them by keyboard. */
+class Handles {
+  #held = null; // what is being dragged: {handle, x, y}, from the pointer to the path
+
+  /** @param {Player} player @param {Picture} picture */
+  constructor(player, picture) {
+    this.player = player;
+    this.picture = picture;
+    this.handles = player.spec.handles ?? [];
+    this.boxes = []; // what they stand for, in tenths of px
+    this.nodes = this.handles.map((handle) => (handle.kind === "drag" ? this.#drag(handle) : this.#set(handle)));
+    this.layer = svg("g", { class: "blocklab-handles" }, ...this.nodes);
+    this.layer.addEventListener("pointerdown", (event) => this.#grasp(event));
+    this.layer.addEventListener("pointermove", (event) => this.#held && this.#pull(event));
+    this.layer.addEventListener("lostpointercapture", () => this.#release());
+    this.layer.addEventListener("click", (event) => this.#click(event));
+  }
+
+  #control(handle) {
+    return this.player.spec.controls[handle.control];
+  }
+
+  #here(handle) {
+    return this.player.at[handle.control];
+  }
+
+  #set(handle) {
+    const control = this.#control(handle);
+    const name = `${control.label}: ${saidAt(control, handle.at)}`;
+    const node = svg("rect", { role: "button", "aria-label": name, class: "blocklab-set" });
+    node.addEventListener("keydown", (event) => {
+      if (!isPlain(event)) return;
+      const press = event.key === "Enter" || event.key === " ";
+      const alike = this.nodes.filter((_, i) => this.handles[i].kind === "set" && this.#control(this.handles[i]) === control);
+      const next = keyStop(event.key, alike.indexOf(node), alike.length - 1);
+      if (!press && next === null) return;
+      event.preventDefault();
+      if (press) this.player.move(handle.control, handle.at);
+      else alike[next].focus();
+    });
+    return node;
+  }
+
+  #drag(handle) {
+    const control = this.#control(handle);
+    const last = lastOf(control);
+    const node = svg("rect", { role: "slider", tabindex: 0, "aria-label": control.label, class: "blocklab-drag" });
+    node.setAttribute("aria-valuemin", 0);
+    node.setAttribute("aria-valuemax", last);
+    const sides = [0, 1].map((side) => handle.path.map((point) => point[side]));
+    const [wide, high] = sides.map((places) => Math.max(...places) - Math.min(...places));
+    node.style.touchAction = wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"; // the rest scrolls the page
+    onKeys(node, () => this.#here(handle), last, (stop) => this.player.move(handle.control, stop));
+    return node;
+  }
+
+  /** Lay the handles over what they stand for. */
+  show() {
+    if (!this.handles.length) return;
+    const [width, height] = this.picture.size.map((side) => 10 * side);
+    const shrunk = width / (this.picture.root.getBoundingClientRect().width || width / 10);
+    const least = (matchMedia("(pointer: coarse)").matches ? 44 : 24) * shrunk;
+    this.boxes = this.handles.map(({ hole }) => {
+      if (hole < 0) return { x: 0, y: 0, width, height };
+      const box = this.picture.holes[hole]?.getBBox();
+      return box && (box.width || box.height) ? box : null;
+    });
+    this.handles.forEach((handle, i) => this.#lay(this.nodes[i], this.boxes[i], least));
+    const rove = new Map(); // control: which of the places that set it the Tab key comes to
+    this.handles.forEach((handle, i) => {
+      const node = this.nodes[i];
+      node.setAttribute("aria-disabled", this.player.locked);
+      if (handle.kind === "drag") {
+        node.setAttribute("aria-valuenow", this.#here(handle));
+        node.setAttribute("aria-valuetext", saidAt(this.#control(handle), this.#here(handle)));
+        return;
+      }
+      const pressed = this.#here(handle) === handle.at;
+      node.setAttribute("aria-pressed", pressed);
+      node.setAttribute("tabindex", -1);
+      if (pressed || !rove.has(handle.control)) rove.set(handle.control, node);
+    });
+    for (const node of rove.values()) node.setAttribute("tabindex", 0);
+  }
+
+  #lay(node, box, least) {
+    node.style.display = box ? "" : "none";
+    if (!box) return;
+    const width = Math.max(box.width, least);
+    const height = Math.max(box.height, least);
+    const x = box.x + (box.width - width) / 2;
+    const y = box.y + (box.height - height) / 2;
+    for (const [key, value] of Object.entries({ x, y, width, height })) node.setAttribute(key, Math.round(value));
+  }
+
+  #point(event) {
+    return new DOMPoint(event.clientX, event.clientY).matrixTransform(this.picture.root.getScreenCTM().inverse());
+  }
+
+  /** The handle meant by a pointer: a finger is larger than some of them, so the nearest. */
+  #meant(event) {
+    const { x, y } = this.#point(event);
+    return nearestBox(this.boxes, x, y);
+  }
+
+  #click(event) {
+    const handle = this.handles[this.#meant(event)];
+    if (handle?.kind === "set") this.player.move(handle.control, handle.at);
+  }
+
+  #grasp(event) {
+    const number = this.#meant(event);
+    const handle = this.handles[number];
+    if (handle?.kind !== "drag" || this.player.locked || event.button > 0) return;
+    event.preventDefault();
+    const node = this.nodes[number];
+    node.focus();
+    node.setPointerCapture(event.pointerId);
+    this.layer.classList.add("blocklab-held");
+    const { x, y } = this.#point(event);
+    const [left, top] = handle.path[this.#here(handle)];
+    // What is taken beside its path keeps its distance from the pointer; the picture itself comes to the pointer.
+    this.#held = handle.hole < 0 ? { handle, x: 0, y: 0 } : { handle, x: left - x, y: top - y };
+    this.player.touch(handle.control);
+    this.#pull(event);
+  }
+
+  #pull(event) {
+    const { handle, x: aside, y: above } = this.#held;
+    const { x, y } = this.#point(event);
+    this.player.move(handle.control, nearestOnPath(handle.path, x + aside, y + above, this.#here(handle)));
+  }
+
+  #release() {
+    this.#held = null;
+    this.layer.classList.remove("blocklab-held");
+  }
+}
+
+// ---- One view in the page -------------------------------------------------------------------------------------------
+
+class View {
+  /** @param {Player} player @param {HTMLElement} element */
+  constructor(player, element) {
+    const { spec } = player;
+    const prefix = `blocklab-${shared().ids++}-`;
+    this.player = player;
+    this.picture = new Picture(spec.size, player.store.records, prefix);
+    this.handles = new Handles(player, this.picture);
+    this.picture.root.append(this.handles.layer);
+    this.#fit(spec);
+    this.parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
+    this.bar = html("fieldset", { class: "blocklab-bar" }, ...this.parts.map(({ node }) => node));
+    if (spec.controls.length) this.bar.append(button(spec.words.reset, () => player.reset(), { class: "blocklab-reset" }));
+    this.box = html("div", { class: "blocklab-picture" }, this.picture.root);
+    this.line = html("div", { class: "blocklab-line", role: "status" });
+    this.note = html("div", { class: "blocklab-note", "aria-live": "polite" });
+    const language = spec.language === "zh" ? "zh-CN" : "en";
+    this.root = html("div", { class: "blocklab-panel", lang: language }, this.bar, this.box, this.line, this.note);
+    if (spec.guess) {
+      this.parts.push(question(player));
+      this.root.prepend(this.parts.at(-1).node);
+    }
+    this.root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
+    this.root.addEventListener("focusin", () => window.addEventListener("keydown", this.#keep, true));
+    this.root.addEventListener("focusout", () => window.removeEventListener("keydown", this.#keep, true));
+    this.resized = new ResizeObserver(() => this.#resize());
+    this.resized.observe(this.box);
+    element.append(this.root);
+    player.enter(this);
+  }
+
+  /** As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls. */
+  #fit({ size: [width], smallest }) {
+    const least = Math.ceil((width * SMALLEST_LETTER) / (smallest || SMALLEST_LETTER));
+    Object.assign(this.picture.root.style, { minWidth: `${least}px`, maxWidth: `${Math.max(width, least)}px` });
+  }
+
+  /** A picture that scrolls can be reached by keyboard. */
+  #resize() {
+    const scrolls = this.box.scrollWidth > this.box.clientWidth + 1;
+    const name = { role: "group", tabindex: "0", "aria-label": this.player.spec.words.picture };
+    for (const [key, value] of Object.entries(name)) {
+      if (scrolls) this.box.setAttribute(key, value);
+      else this.box.removeAttribute(key);
+    }
+    this.handles.show();
+  }
+
+  /** JupyterLab and Notebook take keys before the panel sees them, unless this attribute is there. */
+  #keep = (event) => this.root.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
+
+  show() {
+    const { player } = this;
+    if (player.shown) this.picture.show(player.shown);
+    this.picture.layer.setAttribute("aria-label", player.line);
+    this.handles.show();
+    this.bar.disabled = player.locked;
+    for (const part of this.parts) part.show();
+    this.root.classList.toggle("blocklab-waiting", player.waiting);
+    this.root.classList.toggle("blocklab-failed", player.failed);
+    this.line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
+    setText(this.line, player.line);
+    setText(this.note, player.gone ? player.spec.words.gone : player.note);
+  }
+
+  close() {
+    this.player.leave(this);
+    this.resized.disconnect();
+    window.removeEventListener("keydown", this.#keep, true);
+    this.root.remove();
+  }
+}
+
+// ---- Entrances ------------------------------------------------------------------------------------------------------
+
+const players = new WeakMap(); // by `spec`, which a model holds: its views are given a different model object each
+
+/** For anywidget: once for each model. */
+function initialize({ model }) {
+  const link = {
+    ask: (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole }),
+    moved: (at) => {
+      model.set("at", at);
+      model.save_changes();
+    },
+    guessed: (choice) => model.send({ kind: "guess", choice }),
+  };
+  const player = new Player(model.get("spec"), model.get("at"), link, model.get("first"));
+  const heard = {
+    "change:at": () => player.follow(model.get("at")),
+    "change:first": () => player.receive(model.get("first")),
+    "msg:custom": (message) => player.receive(message),
+  };
+  for (const [event, hear] of Object.entries(heard)) model.on(event, hear);
+  players.set(model.get("spec"), player);
+  return () => {
+    for (const [event, hear] of Object.entries(heard)) model.off(event, hear);
+    player.close();
+  };
+}
+
+/** For anywidget: once for each view. Returns what takes the view away. */
+function render({ model, el }) {
+  const view = new View(players.get(model.get("spec")), el);
+  return () => view.close();
+}
+
+/**
+ * A panel without a kernel, from stored states. Returns what takes it away.
+ * @param {HTMLElement} element
+ * @param {{spec: Spec, states: Packet[], records: Object<string, Rec>}} stored
+ */
+export function frozen(element, { spec, states, records }) {
+  const at = spec.controls.map((control) => control.at);
+  const player = new Player(spec, at, null);
+  states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
+  new View(player, element);
+  return () => player.close();
+}
+
+export default { initialize, render };
