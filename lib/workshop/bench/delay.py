@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 
@@ -52,10 +52,8 @@ def delayed(port: int, round_trip: float) -> Iterator[int]:
             await server.serve_forever()
 
     def run() -> None:
-        try:
+        with suppress(asyncio.CancelledError):
             loop.run_until_complete(serving)
-        except asyncio.CancelledError:
-            pass
 
     serving = loop.create_task(serve())
     thread = Thread(target=run, daemon=True)
