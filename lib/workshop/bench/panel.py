@@ -1,4 +1,4 @@
-"""How long a slider takes to answer, near and far: `interact`, nothing at all, plain panels, living ones; in one session.
+"""How long a slider takes to answer, near and far: `interact`, nothing at all, plain panels, living ones.
 
 Measured in the page: from the key press on the slider until the new picture is decoded, or the new text stands there.
 The arms take turns, so that what else the machine does falls on all of them. Run: python -m workshop.bench.panel
@@ -73,6 +73,7 @@ widgets.VBox([slider, label])
     "not ahead": PANEL.format(kind="live", ahead=0),
     "ahead": PANEL.format(kind="live", ahead=1),
 }
+SLIDERS = ".jp-OutputArea :is(input[type=range], [role=slider])"
 WANTED = {  # at most, as a share of the empty round trip of the same line: a step near, a step far
     "not ahead": (2.3, 1.25),
     "ahead": (0.5, 0.1),
@@ -192,10 +193,7 @@ def session(far: float) -> dict[str, dict[str, float]]:
                 lab.run_all(page)
                 if problems := lab.errors(page):
                     raise RuntimeError("\n".join(problems))
-                sliders = (
-                    "() => document.querySelectorAll('.jp-OutputArea :is(input[type=range], [role=slider])').length"
-                )
-                page.wait_for_function(f"{sliders} >= {len(ARMS)}")
+                page.wait_for_function(f"() => document.querySelectorAll('{SLIDERS}').length >= {len(ARMS)}")
                 return measure(page)
 
 
