@@ -85,7 +85,7 @@ def swept(panel: Panel, pairs: bool):
 
 def idle(panel: Panel, visits: list) -> list[str]:
     """The controls that change neither picture nor line, wherever the others stand."""
-    seen = {name: defaultdict(set) for name in panel.controls}
+    seen = {name: defaultdict(set) for name in panel.values}
     for values, *shown in visits:
         for name, by_others in seen.items():
             others = repr({other: value for other, value in values.items() if other != name})

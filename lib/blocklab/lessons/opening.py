@@ -9,15 +9,20 @@ from matplotlib import font_manager
 
 from blocklab import language
 
+from .predictions import note
+
 FONT = "Blocklab Sans SC"
 
 
 def begin(chosen: str) -> None:
-    """Set up a lesson in a language, "en" or "zh": texts, a font that has them, seed, number format.
+    """Set up a lesson in a language, "en" or "zh": texts, a font that has them, seed, number format, and who counts.
 
     Raises ValueError for another language, before anything is changed.
     """
+    from blocklab.panel.guess import report_to  # here, for a class report begins no lesson and shows no panel
+
     language.choose(chosen)
+    report_to(note)
     matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
     if chosen == "zh":
         use_chinese_font()

@@ -20,6 +20,7 @@ from blocklab.language import Text
 from blocklab.panel import cells
 from blocklab.panel.canvas import DPI, Canvas, jpeg, png
 from blocklab.panel.controls import Control, brief, is_number
+from blocklab.panel.guess import Guess, report
 from blocklab.panel.view import VIEW, View, still, view_of
 
 LIVE_SCALE, LIVE_QUALITY = 1, 85
@@ -60,7 +61,7 @@ class Panel:
             raise TypeError(f"Panel wants a picture, a function that is given the figure, got {brief(picture)}")
         for name, control in controls.items():
             if not isinstance(control, Control):
-                raise TypeError(f"Panel wants a Slider, Choice or Toggle for {name}, got {brief(control)}")
+                raise TypeError(f"Panel wants a Slider, Choice, Toggle or Guess for {name}, got {brief(control)}")
         self.size = checked_size(size)
         self.controls = {name: control.taken(self) for name, control in controls.items()}
         self._language, self._font = language.chosen(), matplotlib.rcParams["font.family"]
@@ -77,7 +78,8 @@ class Panel:
 
     @property
     def values(self) -> dict[str, Any]:
-        return {name: control.value for name, control in self.controls.items()}
+        """What the picture is given: the values of all controls but the guess."""
+        return {name: control.value for name, control in self.controls.items() if not isinstance(control, Guess)}
 
     @property
     def canvas(self) -> Canvas:
@@ -124,15 +126,15 @@ class Panel:
     def sweep(self, pairs: bool = True) -> Iterator[tuple[dict[str, Any], str]]:
         """Visit minimum, default and maximum of every control, and every pair of extremes, and yield (values, line).
 
-        A choice goes through all its options, a toggle through both; in pairs a choice without a default, a prediction,
-        has its first and its last option only. The panel is at these values when they are yielded and back at the
-        defaults in the end. pairs=False: one control at a time.
+        A choice goes through all its options, a toggle through both. The panel is at these values when they are yielded
+        and back at the defaults in the end. pairs=False: one control at a time.
         """
-        default = {name: control.default for name, control in self.controls.items()}
+        moving = {name: self.controls[name] for name in self.values}
+        default = {name: control.default for name, control in moving.items()}
         visits = [default]
-        for name, control in self.controls.items():
+        for name, control in moving.items():
             visits += [{**default, name: value} for value in control.stops()]
-        for (one, first), (other, second) in combinations(self.controls.items(), 2) if pairs else ():
+        for (one, first), (other, second) in combinations(moving.items(), 2) if pairs else ():
             visits += [{**default, one: a, other: b} for a, b in product(first.ends(), second.ends())]
         for values in {repr(values): values for values in visits}.values():
             self.move(**values)
@@ -196,7 +198,7 @@ class Panel:
             update = self._picture(canvas.figure)
             if not callable(update):
                 raise TypeError(f"a picture wants to return its update function, got {brief(update)}")
-            want_taken(self.controls, update)
+            want_taken(self.values, update)
             self._canvas, self._update = canvas, update
         line = self._update(**self.values)
         if not isinstance(line, str) or not line.strip():
@@ -204,7 +206,15 @@ class Panel:
         pixels = self._canvas.frame()
         if self._view is not None:
             self._view.image.value = jpeg(pixels, LIVE_QUALITY)  # first, because it is what the reader waits for
-        self._say(line)
+        self._say(" ".join([line, *self._judgements()]))
+
+    def _judgements(self) -> Iterator[str]:
+        for control in self.controls.values():
+            if isinstance(control, Guess) and control.value is not None:
+                yield control.judgement(control.index(control.value))
+
+    def guessed(self, guess: Guess, choice: int) -> None:
+        report(self._picture, guess, choice)
 
     def _excuse(self, error: BaseException) -> str:
         values = ", ".join(f"{name} = {brief(value)}" for name, value in self.values.items())
