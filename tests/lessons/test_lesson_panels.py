@@ -85,7 +85,7 @@ def swept(panel: Panel, pairs: bool):
 
 def idle(panel: Panel, visits: list) -> list[str]:
     """The controls that change neither picture nor line, wherever the others stand."""
-    seen = {name: defaultdict(set) for name in panel.controls}
+    seen = {name: defaultdict(set) for name in panel.values}
     for values, *shown in visits:
         for name, by_others in seen.items():
             others = repr({other: value for other, value in values.items() if other != name})
@@ -98,7 +98,7 @@ def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(
     shown = panels(source)
     assert shown
     asking = {number for number, (_, tags) in enumerate(code_cells(source)) if "guess" in tags}
-    assert {number for (number, _), panel in shown.items() if "guess" in panel.controls} == asking
+    assert {number for (number, _), panel in shown.items() if panel.guess} == asking
     with caplog.at_level(logging.WARNING, logger="matplotlib"):  # in a formula a missing glyph is only logged
         for (number, chosen), panel in shown.items():
             assert isinstance(panel, Panel), f"cell {number} is tagged as a panel"

@@ -12,7 +12,7 @@ from blocklab import lessons
 from blocklab.digits import load_digits
 from blocklab.language import Text
 from blocklab.lessons import LESSONS
-from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.real_models.reading import stored_reading
 from blocklab.timing.measured_bytes import from_recording, shipped_recording
 
@@ -56,7 +56,10 @@ def made(picture: str, **own) -> Panel:
 
 
 def elsewhere(control):
-    """A control of the same kind that begins at another value."""
+    """A control of the same kind that begins at another value; a guess with another right answer."""
+    if isinstance(control, Guess):
+        wrong = next(value for number, value in enumerate(control.options.values()) if not control.judge(number))
+        return Guess(control.options, right=wrong, told=control.told)
     value = next(value for value in control.ends() if value is not control.default and value != control.default)
     if isinstance(control, Slider):
         first, last = control.at(0), control.at(control.last)
@@ -78,9 +81,13 @@ def test_the_module_makes_its_panel_and_every_control_can_be_replaced(picture):
     own = {name: elsewhere(control) for name, control in panel.controls.items()}
     other = made(picture, **own)
     assert other.size == panel.size
-    assert list(other.values.items()) == [(name, control.default) for name, control in own.items()]
+    assert list(other.controls) == list(own)
+    assert list(other.values.items()) == [(name, own[name].default) for name in panel.values]
+    assert [other.controls[name].right for name in own.keys() - panel.values.keys()] == [
+        own[name].right for name in own.keys() - panel.values.keys()
+    ]
     with pytest.raises(TypeError, match="no_such_control") as refused:
         made(picture, no_such_control=Toggle(True))
-    assert [name for name in own if name not in str(refused.value)] == []
+    assert [name for name in panel.values if name not in str(refused.value)] == []
     panel.close()
     other.close()

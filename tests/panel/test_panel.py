@@ -311,7 +311,7 @@ def test_a_picture_has_to_say_something():
         Panel(lambda figure: lambda: None)
     with pytest.raises(TypeError, match="return its update function, got None"):
         Panel(lambda figure: None)
-    with pytest.raises(TypeError, match="a Slider, Choice or Toggle for height, got 3"):
+    with pytest.raises(TypeError, match="a Slider, Choice, Toggle or Guess for height, got 3"):
         Panel(Picture(), height=3)
 
 
@@ -396,11 +396,9 @@ def test_sweep_visits_every_stop_and_every_pair_of_extremes():
     assert shown.values == {"height": 3, "flag": False, "tone": None}
 
 
-def test_in_pairs_a_prediction_is_its_first_or_its_last_option():
+def test_in_pairs_a_choice_without_a_default_has_all_its_options():
     shown = panel(flag=Toggle(False), tone=Choice({"a": 1, "b": 2, "c": 3}, None), height=Slider(0, 6, 1, value=3))
-    visits = [values for values, _ in shown.sweep()]
-    assert {"height": 3, "flag": False, "tone": 2} in visits
-    assert {values["tone"] for values in visits if values["flag"]} == {None, 1, 3}
+    assert {values["tone"] for values, _ in shown.sweep() if values["flag"]} == {None, 1, 2, 3}
 
 
 def test_in_pairs_a_choice_with_a_default_has_all_its_options():

@@ -112,7 +112,7 @@ REFUSED = {
     "line blank": (lambda: Panel(says(" \n")), TypeError, "a non-empty str"),
     "line bytes": (lambda: Panel(says(b"line")), TypeError, "got b'line'"),
     "line a Text": (lambda: Panel(says(Text("a", "甲"))), TypeError, "got Text"),
-    "no control": (lambda: Panel(picture, height=3), TypeError, "a Slider, Choice or Toggle for height, got 3"),
+    "no control": (lambda: Panel(picture, height=3), TypeError, "a Slider, Choice, Toggle or Guess for height, got 3"),
     "a kind of control": (lambda: Panel(picture, height=Slider), TypeError, "for height, got <class"),
     "unknown control": (
         lambda: Panel(of_two, heigth=Slider(0, 10, 1, value=3), tone=Toggle(True)),

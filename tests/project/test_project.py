@@ -52,7 +52,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "language"},
+    "lessons": {"order", "checks", "language", "panel"},
     "report": {"lessons", "checks", "language"},
     "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},
 }

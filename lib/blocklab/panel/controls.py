@@ -251,26 +251,27 @@ class Choice(Control):
     """One of several values, each with a label: buttons side by side, or a list if they need much room.
 
     `Choice({Text(en="rows", zh="行"): 0, Text(en="columns", zh="列"): 1}, value=0)`. value=None, if None is not among
-    the values, means that nothing is chosen yet, as before a prediction.
+    the values, means that nothing is chosen yet.
 
     Raises TypeError for what is no dict with labels, ValueError for labels or values that are not told apart.
     """
 
     def __init__(self, options: dict[Label, Any], value: Any, label: Label | None = None):
+        kind = type(self).__name__
         if not isinstance(options, dict):
-            raise TypeError(f"Choice wants a dict from labels to values, got {brief(options)}")
+            raise TypeError(f"{kind} wants a dict from labels to values, got {brief(options)}")
         if not options:
-            raise ValueError("Choice wants at least one option, got none")
+            raise ValueError(f"{kind} wants at least one option, got none")
         self.options = dict(options)
         for name in self.options:
-            want_label("Choice", name)
+            want_label(kind, name)
         for language in LANGUAGES:
             wordings = [getattr(name, language, name) for name in self.options]
             if twice := [wording for wording in wordings if wordings.count(wording) > 1]:
-                raise ValueError(f"Choice wants another label for each option, got {twice[0]!r} twice")
+                raise ValueError(f"{kind} wants another label for each option, got {twice[0]!r} twice")
         for number, each in enumerate(self.options.values()):
             if self.index(each) != number:
-                raise ValueError(f"Choice wants another value for each option, got {brief(each)} twice")
+                raise ValueError(f"{kind} wants another value for each option, got {brief(each)} twice")
         super().__init__(value, label)
 
     def index(self, value: Any) -> int | None:
@@ -293,17 +294,12 @@ class Choice(Control):
     def checked(self, value):
         if self.index(value) is None and value is not None:
             wanted = ", ".join(map(brief, self.options.values()))
-            raise ValueError(f"Choice wants one of {wanted}, or None for no choice, got {brief(value)}")
+            raise ValueError(f"{type(self).__name__} wants one of {wanted}, or None for no choice, got {brief(value)}")
         return value
 
     def stops(self):
         values = tuple(self.options.values())
         return values if self.index(self.default) is not None else (self.default, *values)
-
-    def ends(self):
-        """Of a prediction two: the line repeats whichever it is, and without one a pair is a visit to a single stop."""
-        values = tuple(self.options.values())
-        return values if self.index(self.default) is not None else (values[0], values[-1])
 
     @property
     def buttons(self) -> widgets.Widget:
@@ -391,11 +387,11 @@ def same(one: Any, other: Any) -> bool:
         return False
 
 
-def want_label(kind: str, label: Any) -> None:
+def want_label(kind: str, label: Any, what: str = "a label") -> None:
     if not isinstance(label, Text | str):
-        raise TypeError(f"{kind} wants a Text or a str for a label, got {brief(label)}")
+        raise TypeError(f"{kind} wants a Text or a str for {what}, got {brief(label)}")
     if isinstance(label, str) and not label.strip():
-        raise ValueError(f"{kind} wants a label that says something, got {label!r}")
+        raise ValueError(f"{kind} wants {what} that says something, got {label!r}")
 
 
 def brief(value: Any) -> str:

@@ -35,10 +35,12 @@ class LiveView:
         self._panel = panel
         self._sent: set[int] = set()
         self._setting = False
-        self.root = Live(spec=spec(panel, canvas), first=self._packet(canvas, panel.line), at=panel.places)
+        self.root = Live(
+            spec=spec(panel, canvas), first=self._packet(canvas, panel.line), at=panel.places, guessed=chosen(panel)
+        )
         self.root.add_class("blocklab-panel")
         self.root.observe(self._followed, "at")
-        self.root.observe(lambda change: panel.guessed(change["new"]), "guessed")
+        self.root.observe(lambda change: panel.answer(change["new"]), "guessed")
         self.root.on_msg(self._asked)
 
     def show(self, canvas: Canvas, line: str) -> None:
@@ -47,6 +49,9 @@ class LiveView:
 
     def fail(self, line: str) -> None:
         self._push({"line": line, "failed": True})
+
+    def answered(self, choice: int) -> None:
+        self.root.guessed = choice
 
     def close(self) -> None:
         view.close(self.root)
@@ -88,6 +93,10 @@ class LiveView:
         self._sent = (self._sent | used) & canvas.records.keys()
         records = {str(number): canvas.records[number] for number in sorted(new)}
         return {"line": line, "rest": drawing.rest, "moving": drawing.moving, "new": records}
+
+
+def chosen(panel: Any) -> int | None:
+    return None if panel.guess is None else panel.guess.choice
 
 
 def spec(panel: Any, canvas: Canvas) -> dict:

@@ -18,6 +18,7 @@ from blocklab.language import Text
 from blocklab.panel import cells, front
 from blocklab.panel.canvas import DPI, Canvas, png
 from blocklab.panel.controls import Control, brief, is_number
+from blocklab.panel.guess import Guess, report
 from blocklab.panel.view import VIEW, still, view_of
 
 LIVE_SCALE, SAVED_SCALE = 1, 2
@@ -61,9 +62,11 @@ class Panel:
             raise TypeError(f"Panel wants a picture, a function that is given the figure, got {brief(picture)}")
         for name, control in controls.items():
             if not isinstance(control, Control):
-                raise TypeError(f"Panel wants a Slider, Choice or Toggle for {name}, got {brief(control)}")
+                raise TypeError(f"Panel wants a Slider, Choice, Toggle or Guess for {name}, got {brief(control)}")
         self.size = checked_size(size)
-        self.controls = {name: control.taken(self) for name, control in controls.items()}
+        taken = {name: control.taken(self) for name, control in controls.items()}
+        self.controls = {name: control for name, control in taken.items() if not isinstance(control, Guess)}
+        self.guess = the_only([control for control in taken.values() if isinstance(control, Guess)])
         self._language, self._font = language.chosen(), matplotlib.rcParams["font.family"]
         self._picture: Callable | None = picture
         self._canvas: Canvas | None = None
@@ -124,9 +127,8 @@ class Panel:
     def sweep(self, pairs: bool = True) -> Iterator[tuple[dict[str, Any], str]]:
         """Visit minimum, default and maximum of every control, and every pair of extremes, and yield (values, line).
 
-        A choice goes through all its options, a toggle through both; in pairs a choice without a default, a prediction,
-        has its first and its last option only. The panel is at these values when they are yielded and back at the
-        defaults in the end. pairs=False: one control at a time.
+        A choice goes through all its options, a toggle through both. The panel is at these values when they are yielded
+        and back at the defaults in the end. pairs=False: one control at a time.
         """
         default = {name: control.default for name, control in self.controls.items()}
         visits = [default]
@@ -138,6 +140,15 @@ class Panel:
             self.move(**values)
             yield values, self.line
         self.reset()
+
+    def answer(self, choice: int) -> None:
+        """Take the reader's guess: the number of an option, or SKIPPED. Only the first one counts."""
+        if self.guess is None or self.guess.choice is not None or not self.guess.can_be(choice):
+            return
+        self.guess.choice = choice
+        report(self._picture, self.guess, choice)
+        if self._view is not None:
+            self._view.answered(choice)
 
     # What a page that draws states itself says and asks. It names a value by its place among those that there are.
 
@@ -288,6 +299,12 @@ class Panel:
             display({"text/plain": self.line, "text/html": page}, raw=True)
             data, metadata = {VIEW: data[VIEW]}, {}
         display(data, metadata=metadata, raw=True)
+
+
+def the_only(guesses: list[Guess]) -> Guess | None:
+    if len(guesses) > 1:
+        raise ValueError(f"Panel wants one Guess at most, got {len(guesses)}")
+    return guesses[0] if guesses else None
 
 
 def checked_size(size: Any) -> tuple[float, float]:

@@ -8,7 +8,8 @@ import ipywidgets as widgets
 from blocklab.panel import view
 from blocklab.panel.canvas import DPI, Canvas, jpeg
 from blocklab.panel.controls import Toggle, width_of
-from blocklab.panel.words import RESET
+from blocklab.panel.guess import SKIPPED
+from blocklab.panel.words import GUESS_FIRST, RESET, SKIP
 
 SCALE, QUALITY = 1, 85
 """Pixels per CSS pixel of a frame, and its JPEG quality. At 2 a frame is sharper on some screens, but the browser takes
@@ -48,17 +49,42 @@ class PlainView:
             description=str(RESET), icon="undo", layout=widgets.Layout(width="auto", margin="2px 0")
         )
         button.on_click(lambda _button: reset())
-        self.bar = widgets.HBox(
-            [*(control.widget for control in controls.values()), *([button] if controls else [])],
-            layout=widgets.Layout(
-                flex_flow="row wrap", max_width="100%", width=width, align_items="center", margin="0 0 4px"
-            ),
-        )
+        self.bar = row([*(control.widget for control in controls.values()), *([button] if controls else [])], width)
+        self.guess = panel.guess
+        asked = [] if self.guess is None else self._question(panel, widest, width)
         self.root = widgets.VBox(
-            [self.bar, self.image, self.line, unanswered], layout=widgets.Layout(max_width="100%", overflow="hidden")
+            [*asked, self.bar, self.image, self.line, unanswered],
+            layout=widgets.Layout(max_width="100%", overflow="hidden"),
         )
         self.root.add_class("blocklab-panel")
         self.show(canvas, panel.line)
+
+    def _question(self, panel: Any, label_width: float, width: str) -> list[widgets.Widget]:
+        """The guess with a button to skip it, and what is said of it; until then nothing else moves."""
+        self.guess.build(self.guess.title("guess"), label_width)
+        skip = widgets.Button(description=str(SKIP), layout=widgets.Layout(width="auto", margin="2px 0"))
+        skip.on_click(lambda _button: panel.answer(SKIPPED))
+        self.told = widgets.HTML(layout=widgets.Layout(width=width, max_width="100%", margin="0 2px"))
+        self.asked = row([self.guess.widget, skip], width)
+        if self.guess.choice is None:
+            self._lock(True)
+            self._tell(str(GUESS_FIRST))
+        else:
+            self.answered(self.guess.choice)
+        return [self.asked, self.told]
+
+    def answered(self, choice: int) -> None:
+        self._lock(False)
+        self._tell(self.guess.judgement(choice))
+
+    def _lock(self, locked: bool) -> None:
+        for part, off in ((self.bar, locked), (self.asked, not locked)):
+            for widget in view.tree(part):
+                if widget.has_trait("disabled"):
+                    widget.disabled = off
+
+    def _tell(self, words: str) -> None:
+        self.told.value = f'<div style="{view.WORDS}">{escape(words)}</div>'
 
     def show(self, canvas: Canvas, line: str) -> None:
         self.image.value = jpeg(canvas.frame(), QUALITY)  # first, because it is what the reader waits for
@@ -73,5 +99,11 @@ class PlainView:
 
     def close(self) -> None:
         view.close(self.root)
-        for control in self.controls:
+        for control in (*self.controls, *([] if self.guess is None else [self.guess])):
             control.widget = None
+
+
+def row(parts: list[widgets.Widget], width: str) -> widgets.HBox:
+    """Widgets side by side, in further rows where they need more room."""
+    layout = widgets.Layout(flex_flow="row wrap", max_width="100%", width=width, align_items="center", margin="0 0 4px")
+    return widgets.HBox(parts, layout=layout)

@@ -3,16 +3,15 @@
 from blocklab.language import Text
 
 RESET = Text(en="Reset", zh="重置")
+SKIP = Text(en="Skip", zh="跳过")
+GUESS_FIRST = Text(en="Choose what you expect; then everything can be moved.", zh="先选出你的猜测，再来动手。")
 
 WORDS = {
     "reset": RESET,
     "play": Text(en="Play {label}", zh="播放：{label}"),
     "pause": Text(en="Stop {label}", zh="停下：{label}"),
-    "skip": Text(en="Skip", zh="跳过"),
-    "right": Text(en="You guessed right.", zh="猜对了。"),
-    "wrong": Text(en="Not this time.", zh="这次没猜对。"),
-    "answer": Text(en="The answer: {answer}.", zh="答案是：{answer}。"),
-    "guess_first": Text(en="Choose what you expect, then the panel is yours.", zh="先选一个答案，再来动手。"),
+    "skip": SKIP,
+    "guess_first": GUESS_FIRST,
     "gone": Text(
         en="The kernel does not answer. What has been seen can still be shown; run the cell again for the rest.",
         zh="内核没有应答。看过的状态还能显示；要看其余的，请重新运行这个单元格。",

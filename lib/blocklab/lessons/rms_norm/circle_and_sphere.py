@@ -12,9 +12,8 @@ from matplotlib.patheffects import withStroke
 from torch import Tensor
 
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
 
@@ -26,13 +25,20 @@ POLE = np.ones(3) / RADIUS
 FRAME = np.stack([[1, -1, 0] / np.sqrt(2), [1, 1, -2] / np.sqrt(6), POLE])  # across, across, along (1, 1, 1)
 CLOSEST = 1.22 * RADIUS  # half the width of the picture, at least
 
-GUESSES = options(
-    Text(en="a solid ball", zh="实心球"),
-    Text(en="a sphere", zh="球面"),
-    Text(en="a flat disc", zh="圆盘"),
-    Text(en="a circle", zh="圆周"),
+GUESS = Guess(
+    {
+        Text(en="a solid ball", zh="实心球"): "ball",
+        Text(en="a sphere", zh="球面"): "sphere",
+        Text(en="a flat disc", zh="圆盘"): "disc",
+        Text(en="a circle", zh="圆周"): "circle",
+    },
+    right="circle",
+    told=Text(
+        en="A circle: drag steps to 2, and all points on the left are 1.73 from the origin, at 90° to the diagonal.",
+        zh="是圆周：把“步骤”拖到 2，左图的点到原点的距离都是 1.73，与对角线的夹角都是 90°。",
+    ),
 )
-"""For a panel's choice: the shape that the reader expects LayerNorm's outputs to form."""
+"""The shape that LayerNorm's outputs form."""
 
 SPHERE = Text(en="wires: the sphere of radius √3 = 1.73", zh="线框：半径为 √3 = 1.73 的球面")
 SEEN = Text(
@@ -68,9 +74,8 @@ def on_the_way(x: Tensor, steps: float, subtract: bool) -> Tensor:
 def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     """Left LayerNorm, right RMSNorm: the same tokens in space, (1, 1, 1) pointing up.
 
-    update(steps, shift, tilt, turn, guess): how many of the two steps are done, 0 to 2; what is added to every number;
-    from how high one looks, in degrees, 90 being along (1, 1, 1); the turn about (1, 1, 1); the reader's prediction (a
-    Text) or None.
+    update(steps, shift, tilt, turn): how many of the two steps are done, 0 to 2; what is added to every number; from
+    how high one looks, in degrees, 90 being along (1, 1, 1); the turn about (1, 1, 1).
     """
     tokens = three_number_tokens()
     views = [
@@ -79,13 +84,13 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     ]
     figure.text(0.5, 0.03, str(SPHERE), ha="center", va="center", size=10, color=QUIET)
 
-    def update(steps: float, shift: float, tilt: float, turn: float, guess: Text | None) -> str:
+    def update(steps: float, shift: float, tilt: float, turn: float) -> str:
         x = tokens + shift
         ln, rms = (on_the_way(x, steps, subtract) for subtract in (True, False))
         farthest = float(torch.cat([ln, rms]).norm(dim=-1).max())
         for view, points in zip(views, (ln, rms), strict=True):
             view.show(points.numpy(), tilt, turn, max(CLOSEST, 1.04 * farthest))
-        seen = SEEN.format(
+        return SEEN.format(
             shift=shift,
             steps=steps,
             ln_length=between(ln.norm(dim=-1), ".2f"),
@@ -94,7 +99,6 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
             rms_angle=between(angles(rms), ".0f", "°"),
             median=float(angles(rms).quantile(0.5)),
         )
-        return seen + you_said(guess)
 
     return update
 
@@ -169,7 +173,7 @@ def wire_sphere() -> np.ndarray:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "steps": Slider(0, 2, 0.1, value=0, label=Text(en="steps", zh="步骤")),
         "shift": Slider(0, 10, 0.5, value=0, label=Text(en="shift", zh="平移")),
         "tilt": Slider(-90, 90, 5, value=25, label=Text(en="tilt", zh="俯仰")),

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import standardize
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
 from blocklab.panel.plain import plain
 
@@ -22,13 +21,20 @@ MARKED = (2, 4, 8, 16, 32)  # whose curves stand there from the beginning
 CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 
-GUESSES = options(
-    Text(en="10000 times as large", zh="变成原来的 10000 倍"),
-    Text(en="about twice as large", zh="变成原来的约两倍"),
-    Text(en="hardly changes", zh="几乎不变"),
-    Text(en="falls to 0", zh="降到 0"),
+GUESS = Guess(
+    {
+        Text(en="10000 times as large", zh="变成原来的 10000 倍"): 10000,
+        Text(en="about twice as large", zh="变成原来的约两倍"): 2,
+        Text(en="hardly changes", zh="几乎不变"): 1,
+        Text(en="falls to 0", zh="降到 0"): 0,
+    },
+    right=1,
+    told=Text(
+        en="It hardly changes: set m to 2 and drag x₁ from 0.1 to 1000, and its output goes from 0.998 to 1.000.",
+        zh="几乎不变：把 m 调到 2，x₁ 从 0.1 拖到 1000，它的输出只从 0.998 变到 1.000。",
+    ),
 )
-"""For a panel's choice: what the reader expects the output for x₁ to do while x₁ goes from 0.1 to 1000."""
+"""How many times its first size the output for x₁ reaches while x₁ goes from 0.1 to 1000, with m = 2."""
 
 BEFORE = Text(en="inputs", zh="输入")
 AFTER = Text(en="outputs", zh="输出")
@@ -51,15 +57,15 @@ ALONE = Text(
 def saturating_batch(figure: Figure) -> Callable[..., str]:
     """Left m values before and after BatchNorm, each joined to its output; right the output for x₁ against x₁.
 
-    update(m, x, guess): how many values share the mean, the first of them, and the reader's prediction or None. The
-    other values are evenly spread from −1 to 1 (one alone: 0).
+    update(m, x): how many values share the mean, and the first of them. The others are evenly spread from −1 to 1 (one
+    alone: 0).
     """
     left = figure.add_axes((0.075, 0.06, 0.42, 0.84))
     right = figure.add_axes((0.58, 0.145, 0.345, 0.755))
     lines, others, first = two_rulers(left)
     curve, ceiling, name, dot = curve_axes(right)
 
-    def update(m: int, x: float, guess: Text | None) -> str:
+    def update(m: int, x: float) -> str:
         inputs, outputs = batch(m, x), through(m, x)
         top, bottom = place_before(inputs), place_after(outputs)
         lines.set_segments([[(a, 1), (b, 0)] for a, b in zip(top[1:], bottom[1:], strict=True)])
@@ -71,8 +77,8 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
         name.set_position((LEAST * 1.15, limit + 0.08))
         dot.set_data([x], [outputs[0]])
         if m == 1:
-            return str(ALONE) + you_said(guess)
-        return SEEN.format(m=m, x=x, y=outputs[0], ceiling=limit) + you_said(guess)
+            return str(ALONE)
+        return SEEN.format(m=m, x=x, y=outputs[0], ceiling=limit)
 
     return update
 
@@ -139,7 +145,7 @@ def curve_axes(axes: Axes):
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "m": Slider(1, LARGEST, 1, value=LARGEST, label=Text(en="m", zh="m")),
         "x": Slider(LEAST, MOST, 10**0.1, value=LEAST, label=Text(en="x₁", zh="x₁"), log=True),
     }
