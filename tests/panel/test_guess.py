@@ -79,16 +79,23 @@ def test_the_right_option_is_judged_by_its_value():
     assert (GUESS.right, GUESS.told) == ("stay", TOLD)
 
 
+SAID = {
+    "en": (
+        "Your guess, “it grows”, is not right. Nothing: drag it.",
+        "Your guess, “nothing”, is right. Nothing: drag it.",
+        "Nothing: drag it.",
+    ),
+    "zh": ("你猜的是“变大”，没猜对。不变：拖一拖。", "你猜的是“不变”，猜对了。不变：拖一拖。", "不变：拖一拖。"),
+}
+
+
 @pytest.mark.usefixtures("english_again")
-@pytest.mark.parametrize(("chosen", "told"), [
-    ("en", ["Your guess, “it grows”, is not right. Nothing: drag it.", "Your guess, “nothing”, is right. Nothing: drag it.", "Nothing: drag it."]),
-    ("zh", ["你猜的是“变大”，没猜对。不变：拖一拖。", "你猜的是“不变”，猜对了。不变：拖一拖。", "不变：拖一拖。"]),
-])  # fmt: skip
+@pytest.mark.parametrize(("chosen", "told"), SAID.items())
 def test_what_is_said_of_each_option_and_of_none(chosen, told):
     language.choose(chosen)
-    assert [GUESS.judgement(choice) for choice in (0, 1, SKIPPED)] == told
+    assert [GUESS.judgement(choice) for choice in (0, 1, SKIPPED)] == list(told)
     spec = GUESS.spec()
-    assert (spec["told"], spec["skipped"]) == (told[:2], told[2])
+    assert (spec["told"], spec["skipped"]) == (list(told[:2]), told[2])
     assert (spec["right"], spec["label"]) == (1, str(YOUR_GUESS))
 
 
