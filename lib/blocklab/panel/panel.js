@@ -47,10 +47,8 @@ export function valueAt(slider, stop) {
 export function nearestStop(slider, number) {
   const low = valueAt(slider, 0);
   const inside = Math.min(Math.max(number, low), valueAt(slider, slider.last));
-  const place = slider.log
-    ? Math.log(inside / slider.start) / Math.log(slider.step)
-    : (inside - slider.start) / slider.step;
-  return clamp(Math.round(place), slider.last);
+  const steps = slider.log ? Math.log(inside / slider.start) / Math.log(slider.step) : (inside - low) / slider.step;
+  return clamp(Math.round(steps), slider.last);
 }
 
 /** What a control says at a place: a number, an option, or nothing. @param {Control} control */
@@ -67,7 +65,7 @@ export function keyStop(key, stop, last) {
   return key in by ? clamp(stop + by[key], last) : null;
 }
 
-/** Where playing has come to, so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
+/** Where playing has come to so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
 export function playedTo(stop, elapsed, last) {
   const way = (stop + (elapsed / PLAY) * last) % (2 * last);
   return Math.round(way <= last ? way : 2 * last - way);
@@ -75,18 +73,18 @@ export function playedTo(stop, elapsed, last) {
 
 /** Whether a list of numbers is a state of these controls. @param {Control[]} controls */
 export function isPlace(at, controls) {
-  const inside = (place, i) =>
-    Number.isInteger(place) && place >= (controls[i].kind === "choice" ? -1 : 0) && place <= lastOf(controls[i]);
+  const least = (control) => (control.kind === "choice" ? -1 : 0);
+  const inside = (place, i) => Number.isInteger(place) && place >= least(controls[i]) && place <= lastOf(controls[i]);
   return Array.isArray(at) && at.length === controls.length && at.every(inside);
 }
 
 /** Whether a message is a packet of this panel. @param {Control[]} controls */
 export function isPacket(message, controls) {
   if (message?.kind !== "state" || typeof message.line !== "string" || !isPlace(message.at, controls)) return false;
-  return message.failed === true || (Number.isInteger(message.rest) && isListOfLists(message.moving));
+  const { failed, rest, moving } = message;
+  return failed === true || (Number.isInteger(rest) && Array.isArray(moving) && moving.every(Array.isArray));
 }
 
-const isListOfLists = (lists) => Array.isArray(lists) && lists.every(Array.isArray);
 const clamp = (number, last) => Math.min(Math.max(number, 0), last);
 const keyOf = (/** @type {At} */ at) => at.join();
 const replaced = (at, index, place) => at.map((old, i) => (i === index ? place : old));
@@ -98,9 +96,9 @@ const replaced = (at, index, place) => at.map((old, i) => (i === index ? place :
  * `best` stays unless another is nearer. @param {Iterable<Packet>} states @param {number[]} weights of the controls
  */
 export function nearest(states, at, controls, weights, best = null) {
-  const gap = (place, i) =>
-    controls[i].kind === "slider" ? Math.abs(place - at[i]) / controls[i].last : Number(place !== at[i]);
-  const distance = (state) => state.at.reduce((sum, place, i) => sum + weights[i] * gap(place, i), 0);
+  const whole = controls.map((control, i) => (control.kind === "slider" ? control.last : 0) / weights[i]);
+  const gap = (place, i) => (whole[i] ? Math.abs(place - at[i]) / whole[i] : weights[i] * (place !== at[i]));
+  const distance = (state) => state.at.reduce((sum, place, i) => sum + gap(place, i), 0);
   let least = best ? distance(best) : Infinity;
   for (const state of states) {
     const far = distance(state);
@@ -123,9 +121,8 @@ export function* stopsAround(stop, last, way) {
 }
 
 /**
- * Whether one more question may be asked. Ahead, and after the first one that the reader waits for, as many are under
- * way as fill the line, and no more than UNANSWERED. Times in ms.
- * @param {{count: number, wanted: number, cost: number}} underWay @param {number} took  time of one state
+ * Whether one more question may be asked: one that the reader waits for always, more as many as fill the line, within
+ * UNANSWERED. Times in ms. @param {{count: number, wanted: number, cost: number}} underWay @param {number} took
  */
 export function mayAsk(underWay, trip, took, ahead) {
   if (!ahead && underWay.wanted === 0) return true;
@@ -244,13 +241,11 @@ class Questions {
     this.#took = took || 20;
   }
 
+  has(key) { return this.#asked.has(key) && isFresh(this.#asked.get(key)); }
+
   touch() {
     if (performance.now() - this.#touched > SAME_TOUCH) this.#left = ONE_TOUCH;
     this.#touched = performance.now();
-  }
-
-  has(key) {
-    return this.#asked.has(key) && isFresh(this.#asked.get(key));
   }
 
   /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
@@ -327,13 +322,8 @@ export class Player {
     this.#ask();
   }
 
-  move(control, place) {
-    if (this.#stopped()) this.#set(control, place);
-  }
-
-  reset() {
-    if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at));
-  }
+  move(control, place) { if (this.#stopped()) this.#set(control, place); }
+  reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
 
   guess(choice) {
     this.guessed = choice;
@@ -344,9 +334,9 @@ export class Player {
   /** Run a slider through its stops and back until something is touched, calmly in few steps and once; -1: stop. */
   play(control) {
     clearTimeout(this.#tick);
-    const changed = this.playing !== control;
+    const was = this.playing;
     this.playing = control;
-    if (changed) this.#show();
+    if (control !== was) this.#show();
     if (control < 0) return;
     const [from, begun, { last }] = [this.at[control], performance.now(), this.spec.controls[control]];
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -447,9 +437,7 @@ export class Player {
     return nearest(this.store.states.values(), at, this.spec.controls, weights, best);
   }
 
-  #show() {
-    for (const view of this.views) view.show();
-  }
+  #show() { this.views.forEach((view) => view.show()); }
 
   // What is asked
 
@@ -489,9 +477,9 @@ export class Player {
     this.#show();
   }
 
-  // Its views
-
   #seen = () => this.#ask();
+
+  // Its views
 
   enter(view) {
     if (!this.views.size) document.addEventListener("visibilitychange", this.#seen);
@@ -552,35 +540,26 @@ class Picture {
   /** @param {Packet} state */
   show(state) {
     if (state === this.#state) return;
-    if (state.rest !== this.#state?.rest) this.#rest(this.records.get(state.rest)[1]);
+    if (state.rest !== this.#state?.rest) {
+      this.#lay(this.layer, this.records.get(state.rest)[1]);
+      this.holes = [...this.layer.children].filter((node) => this.#numbers.get(node) === 0);
+    }
     this.holes.forEach((hole, i) => this.#lay(hole, state.moving[i] ?? []));
     this.#state = state;
     if (this.#defined.size > 100) this.#forget(state);
   }
 
-  /** Lay the resting strokes; each 0 among them is a hole. */
-  #rest(numbers) {
-    this.#lay(this.layer, numbers);
-    this.holes = [...this.layer.children].filter((node) => this.#numbers.get(node) === 0);
-  }
-
-  /** Make `parent` hold these strokes in this order, and leave those alone that stand there already. */
+  /** Make `parent` hold these strokes in this order, 0 being a hole; those that stand there already stay untouched. */
   #lay(parent, numbers) {
-    const wanted = new Map();
-    for (const number of numbers) wanted.set(number, (wanted.get(number) ?? 0) + 1);
-    const standing = new Map(); // number: its elements, in order
-    for (const node of [...parent.children]) {
-      const number = this.#numbers.get(node);
-      const same = standing.get(number) ?? [];
-      if (same.length === (wanted.get(number) ?? 0)) node.remove();
-      else standing.set(number, [...same, node]);
-    }
+    const standing = new Map(numbers.map((number) => [number, []])); // its elements, in order
+    for (const node of [...parent.children]) standing.get(this.#numbers.get(node))?.push(node) ?? node.remove();
     let place = parent.firstChild;
     for (const number of numbers) {
-      const node = standing.get(number)?.shift() ?? this.#draw(number);
+      const node = standing.get(number).shift() ?? this.#draw(number);
       if (node === place) place = place.nextSibling;
       else parent.insertBefore(node, place);
     }
+    for (const spare of standing.values()) spare.forEach((node) => node.remove());
   }
 
   /** A new element for a stroke. */
@@ -594,8 +573,11 @@ class Picture {
     const [kind] = record;
     if (kind === "path") {
       const [, style, clip, d, hatch] = record;
-      if (hatch) return this.#hatched(record);
-      return svg("path", { d, style: this.#css(style), "clip-path": this.#clip(clip) });
+      const [css, outer] = [this.#css(style), { "clip-path": this.#clip(clip) }];
+      if (!hatch) return svg("path", { d, style: css, ...outer });
+      const face = svg("path", { d, style: `${css};stroke:none` });
+      const edge = svg("path", { d, style: `${css};fill:none` });
+      return svg("g", outer, face, svg("path", { d, fill: this.#url(hatch) }), edge);
     }
     if (kind === "marks") {
       const [, style, clip, d, places] = record;
@@ -614,36 +596,16 @@ class Picture {
     if (kind === "image") {
       const [, clip, x, y, width, height, smooth, href, transform = null] = record;
       const style = smooth ? "" : "image-rendering:pixelated";
-      const image = svg("image", { x, y, width, height, href, transform, style, preserveAspectRatio: "none" });
-      return this.#clipped(clip, image);
+      const image = { x, y, width, height, href, transform, style, preserveAspectRatio: "none" };
+      return this.#clipped(clip, svg("image", image));
     }
     return svg("g"); // a kind that this player does not know draws nothing
   }
 
-  /** The face, the hatch over it, the edge over both. */
-  #hatched([, style, clip, d, hatch]) {
-    const css = this.#css(style);
-    return svg(
-      "g",
-      { "clip-path": this.#clip(clip) },
-      svg("path", { d, style: `${css};stroke:none` }),
-      svg("path", { d, fill: this.#url(hatch) }),
-      svg("path", { d, style: `${css};fill:none` }),
-    );
-  }
-
-  /** The clip of an element with a transform, which would move the clip too, stands around it. */
-  #clipped(clip, node) {
-    return clip ? svg("g", { "clip-path": this.#clip(clip) }, node) : node;
-  }
-
-  #css(style) {
-    return this.records.get(style)[1];
-  }
-
-  #clip(clip) {
-    return clip ? this.#url(clip) : null;
-  }
+  #css(style) { return this.records.get(style)[1]; }
+  #clip(clip) { return clip ? this.#url(clip) : null; }
+  /** What has a transform, which would move its clip too, lies in the clip. */
+  #clipped(clip, node) { return clip ? svg("g", { "clip-path": this.#url(clip) }, node) : node; }
 
   /** The address of a clip or a hatch, which is defined when it is first needed. */
   #url(number) {
@@ -657,8 +619,8 @@ class Picture {
 
   #definition(id, record) {
     if (record[0] === "hatch") {
-      const [, d, size, style] = record;
-      const tile = { id, width: size, height: size, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
+      const [, d, side, style] = record;
+      const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
       return svg("pattern", tile, svg("path", { d, style }));
     }
     const [, x, y, width, height] = record;
@@ -850,7 +812,7 @@ class Handles {
       const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": name });
       const alike = () => this.handles.filter((other) => other.kind === "set" && other.control === index);
       const place = () => alike().findIndex((other) => other.node === node);
-      onArrows(node, place, this.player.spec.handles.length, (next) => alike()[next]?.node.focus());
+      onArrows(node, place, this.player.spec.handles.length, (next) => alike().at(Math.min(next, alike().length - 1)).node.focus());
       onKey(node, (key) => (key === "Enter" || key === " ") && (this.#press(alike()[place()]), true));
       return node;
     }
