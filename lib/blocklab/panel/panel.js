@@ -47,10 +47,8 @@ export function valueAt(slider, stop) {
 export function nearestStop(slider, number) {
   const low = valueAt(slider, 0);
   const inside = Math.min(Math.max(number, low), valueAt(slider, slider.last));
-  const place = slider.log
-    ? Math.log(inside / slider.start) / Math.log(slider.step)
-    : (inside - slider.start) / slider.step;
-  return clamp(Math.round(place), slider.last);
+  const steps = slider.log ? Math.log(inside / slider.start) / Math.log(slider.step) : (inside - low) / slider.step;
+  return clamp(Math.round(steps), slider.last);
 }
 
 /** What a control says at a place: a number, an option, or nothing. @param {Control} control */
@@ -67,7 +65,7 @@ export function keyStop(key, stop, last) {
   return key in by ? clamp(stop + by[key], last) : null;
 }
 
-/** Where playing has come to, so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
+/** Where playing has come to so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
 export function playedTo(stop, elapsed, last) {
   const way = (stop + (elapsed / PLAY) * last) % (2 * last);
   return Math.round(way <= last ? way : 2 * last - way);
@@ -75,18 +73,18 @@ export function playedTo(stop, elapsed, last) {
 
 /** Whether a list of numbers is a state of these controls. @param {Control[]} controls */
 export function isPlace(at, controls) {
-  const inside = (place, i) =>
-    Number.isInteger(place) && place >= (controls[i].kind === "choice" ? -1 : 0) && place <= lastOf(controls[i]);
+  const least = (control) => (control.kind === "choice" ? -1 : 0);
+  const inside = (place, i) => Number.isInteger(place) && place >= least(controls[i]) && place <= lastOf(controls[i]);
   return Array.isArray(at) && at.length === controls.length && at.every(inside);
 }
 
 /** Whether a message is a packet of this panel. @param {Control[]} controls */
 export function isPacket(message, controls) {
   if (message?.kind !== "state" || typeof message.line !== "string" || !isPlace(message.at, controls)) return false;
-  return message.failed === true || (Number.isInteger(message.rest) && isListOfLists(message.moving));
+  const { failed, rest, moving } = message;
+  return failed === true || (Number.isInteger(rest) && Array.isArray(moving) && moving.every(Array.isArray));
 }
 
-const isListOfLists = (lists) => Array.isArray(lists) && lists.every(Array.isArray);
 const clamp = (number, last) => Math.min(Math.max(number, 0), last);
 const keyOf = (/** @type {At} */ at) => at.join();
 const replaced = (at, index, place) => at.map((old, i) => (i === index ? place : old));
@@ -98,9 +96,9 @@ const replaced = (at, index, place) => at.map((old, i) => (i === index ? place :
  * `best` stays unless another is nearer. @param {Iterable<Packet>} states @param {number[]} weights of the controls
  */
 export function nearest(states, at, controls, weights, best = null) {
-  const gap = (place, i) =>
-    controls[i].kind === "slider" ? Math.abs(place - at[i]) / controls[i].last : Number(place !== at[i]);
-  const distance = (state) => state.at.reduce((sum, place, i) => sum + weights[i] * gap(place, i), 0);
+  const whole = controls.map((control, i) => (control.kind === "slider" ? control.last : 0) / weights[i]);
+  const gap = (place, i) => (whole[i] ? Math.abs(place - at[i]) / whole[i] : weights[i] * (place !== at[i]));
+  const distance = (state) => state.at.reduce((sum, place, i) => sum + gap(place, i), 0);
   let least = best ? distance(best) : Infinity;
   for (const state of states) {
     const far = distance(state);
@@ -123,9 +121,8 @@ export function* stopsAround(stop, last, way) {
 }
 
 /**
- * Whether one more question may be asked. Ahead, and after the first one that the reader waits for, as many are under
- * way as fill the line, and no more than UNANSWERED. Times in ms.
- * @param {{count: number, wanted: number, cost: number}} underWay @param {number} took  time of one state
+ * Whether one more question may be asked: one that the reader waits for always, more as many as fill the line, within
+ * UNANSWERED. Times in ms. @param {{count: number, wanted: number, cost: number}} underWay @param {number} took
  */
 export function mayAsk(underWay, trip, took, ahead) {
   if (!ahead && underWay.wanted === 0) return true;
@@ -136,63 +133,52 @@ export function mayAsk(underWay, trip, took, ahead) {
 
 /** What the panels of a document share, though each may load this file anew. */
 function shared() {
-  const fresh = () => ({ ids: 0, size: 0, kept: new Map(), inHand: null });
-  return (globalThis[Symbol.for("blocklab.panels")] ??= fresh());
+  return (globalThis[Symbol.for("blocklab.panels")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
 }
 
 /** The records that a record names. @param {Rec} record @returns {number[]} */
-export function namedBy(record) {
-  const [kind, style, clip, , list] = record;
-  if (kind === "rest") return style.filter(Boolean);
-  if (kind === "path") return [style, clip, list ?? 0].filter(Boolean);
-  if (kind === "marks") return [style, clip].filter(Boolean);
-  if (kind === "text") return [style, clip, ...list.filter((_, i) => i % 3 === 0)].filter(Boolean);
-  if (kind === "image") return [style].filter(Boolean); // its first entry is the clip
-  return [];
+export function namedBy([kind, first, second, , fourth]) {
+  const named = {
+    rest: () => first,
+    path: () => [first, second, fourth],
+    marks: () => [first, second],
+    text: () => [first, second, ...fourth.filter((_, i) => i % 3 === 0)],
+    image: () => [first],
+  };
+  return (named[kind]?.() ?? []).filter(Boolean);
 }
 
 /** The states of one panel and the records that they are made of; the oldest of all panels make room for new ones. */
 export class Store {
-  states = new Map(); // key: packet
+  states = new Map(); // key: {store, key, at, line, rest, moving, size}
   records = new Map(); // number: record
-  #complete = new Set(); // records known to be here with all that they name
-  #name = shared().ids++;
-  present = ""; // the key of the state that is to stay
+  present = null; // the state that is to stay
+  #complete = new Set(); // numbers known to be here with all that they name
 
   /** Keep a packet. False if it names records that are not here. @param {Packet} packet */
-  take(packet) {
-    for (const [number, record] of Object.entries(packet.new ?? {})) this.#keep(Number(number), record);
-    if (![packet.rest, ...packet.moving.flat()].every((number) => this.#has(number))) return false;
-    const { at, line, rest, moving } = packet;
+  take({ at, line, rest, moving, new: fresh = {} }) {
+    for (const [number, record] of Object.entries(fresh)) this.#keep(Number(number), record);
+    if (![rest, ...moving.flat()].every((number) => this.#has(number))) return false;
     const key = keyOf(at);
-    this.#drop(key);
-    this.states.set(key, { at, line, rest, moving });
     const size = JSON.stringify(moving).length + line.length + 100;
-    shared().kept.set(`${this.#name}:${key}`, { store: this, key, size });
+    this.#drop(this.states.get(key));
+    this.states.set(key, { store: this, key, at, line, rest, moving, size });
+    shared().kept.add(this.states.get(key));
     shared().size += size;
     makeRoom();
     return true;
   }
 
-  /** A state is looked at: it is not old any more. */
-  touch(key) {
-    const name = `${this.#name}:${key}`;
-    const entry = shared().kept.get(name);
-    if (entry && shared().kept.delete(name)) shared().kept.set(name, entry);
-    this.present = key;
+  /** A state is looked at: it stays, and is not old any more. */
+  look(state) {
+    this.present = state;
+    shared().kept.delete(state);
+    shared().kept.add(state);
   }
 
-  /** Let go of one state; its records stay until `sweep`. */
-  #drop(key) {
-    const name = `${this.#name}:${key}`;
-    shared().size -= shared().kept.get(name)?.size ?? 0;
-    shared().kept.delete(name);
-    this.states.delete(key);
-  }
-
-  /** Let go of the states of this panel that are among these, and of records that no other one needs. */
-  sweep(keys) {
-    keys.forEach((key) => this.#drop(key));
+  /** Let go of these states, and of records that no other one needs. */
+  forget(states) {
+    states.forEach((state) => this.#drop(state));
     const needed = new Set();
     const need = (number) => {
       if (needed.has(number)) return;
@@ -208,6 +194,12 @@ export class Store {
     this.#complete.clear();
   }
 
+  #drop(state) {
+    if (!shared().kept.delete(state)) return;
+    this.states.delete(state.key);
+    shared().size -= state.size;
+  }
+
   #keep(number, record) {
     if (!Array.isArray(record) || this.records.has(number)) return;
     this.records.set(number, record);
@@ -216,24 +208,21 @@ export class Store {
 
   #has(number) {
     if (this.#complete.has(number)) return true;
-    if (!this.records.has(number)) return false;
-    const complete = namedBy(this.records.get(number)).every((part) => this.#has(part));
-    if (complete) this.#complete.add(number);
-    return complete;
+    if (!this.records.has(number) || !namedBy(this.records.get(number)).every((part) => this.#has(part))) return false;
+    this.#complete.add(number);
+    return true;
   }
 }
 
 /** Keep the document within its bound: a quarter of all states goes, the oldest, but none that is being shown. */
 function makeRoom() {
-  const all = shared();
-  while (all.size > MOST_KEPT) {
-    const old = [...all.kept.values()].filter(({ store, key }) => store.present !== key);
+  while (shared().size > MOST_KEPT) {
+    const old = [...shared().kept].filter((state) => state.store.present !== state);
     if (!old.length) return;
-    const going = new Map();
-    for (const { store, key } of old.slice(0, Math.ceil(old.length / 4))) {
-      going.set(store, [...(going.get(store) ?? []), key]);
+    const going = old.slice(0, Math.ceil(old.length / 4));
+    for (const store of new Set(going.map((state) => state.store))) {
+      store.forget(going.filter((state) => state.store === store));
     }
-    going.forEach((keys, store) => store.sweep(keys));
   }
 }
 
@@ -252,23 +241,21 @@ class Questions {
     this.#took = took || 20;
   }
 
+  has(key) { return this.#asked.has(key) && isFresh(this.#asked.get(key)); }
+
   touch() {
     if (performance.now() - this.#touched > SAME_TOUCH) this.#left = ONE_TOUCH;
     this.#touched = performance.now();
   }
 
-  has(key) {
-    return this.#asked.has(key) && performance.now() - this.#asked.get(key).time < OVERDUE;
-  }
-
   /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
   room(ahead) {
     const all = [...this.#asked.values()];
-    const live = all.filter(({ time }) => performance.now() - time < OVERDUE);
-    if (ahead && (live.length < all.length || this.#left < this.#took)) return false;
-    const cost = live.reduce((sum, question) => sum + question.cost, 0);
-    const wanted = live.filter((question) => !question.ahead).length;
-    return mayAsk({ count: live.length, wanted, cost }, this.#trip, this.#took, ahead);
+    const fresh = all.filter(isFresh);
+    if (ahead && (fresh.length < all.length || this.#left < this.#took)) return false;
+    const cost = fresh.reduce((sum, question) => sum + question.cost, 0);
+    const wanted = fresh.filter((question) => !question.ahead).length;
+    return mayAsk({ count: fresh.length, wanted, cost }, this.#trip, this.#took, ahead);
   }
 
   asked(key, ahead, whole) {
@@ -279,19 +266,18 @@ class Questions {
 
   /** An answer came, asked for or not. Returns the question. */
   answered(key, took) {
-    const now = performance.now();
     const question = this.#asked.get(key);
     this.#asked.delete(key);
-    for (const [other, { time }] of this.#asked) {
-      if (now - time >= OVERDUE) this.#asked.delete(other); // lost: the kernel answers again
-    }
+    for (const [other, lost] of this.#asked) if (!isFresh(lost)) this.#asked.delete(other); // the kernel answers again
     if (!question || !(took >= 0)) return question;
     if (question.ahead) this.#left += question.cost - took;
-    if (question.alone) this.#trip = Math.max(0, now - question.time - took);
+    if (question.alone) this.#trip = Math.max(0, performance.now() - question.time - took);
     this.#took = Math.max(1, 0.7 * this.#took + 0.3 * took);
     return question;
   }
 }
+
+const isFresh = ({ time }) => performance.now() - time < OVERDUE;
 
 // ---- The player -----------------------------------------------------------------------------------------------------
 
@@ -306,89 +292,70 @@ export class Player {
   note = "";
   #hand = -1; // the control touched last
   #way = 0; // the direction in which it moved
-  #silent = new Set(); // states that failed when they were asked ahead
-  #excuse = null; // the failed packet of a state that somebody waited for
-  #overdue = 0; // timers
-  #tick = 0;
+  #silent = new Set(); // keys of states that failed when they were asked ahead
+  #excuse = null; // {key, line} of a state that failed when somebody waited for it
+  #overdue; // timers
+  #tick;
 
-  /** @param {Spec} spec @param {Link?} link  null where no kernel answers */
-  constructor(spec, at, link, first = null) {
+  /** @param {Spec} spec @param {Link?} link  null where no kernel answers @param {Packet?} first */
+  constructor(spec, at, link, first) {
     this.spec = spec;
     this.at = isPlace(at, spec.controls) ? [...at] : spec.controls.map((control) => control.at);
     this.link = link;
     this.questions = new Questions(first?.took);
-    if (first) this.receive(first);
+    this.receive(first);
   }
 
+  get key() { return keyOf(this.at); }
+  get failed() { return this.#excuse?.key === this.key; }
+  get waiting() { return !this.failed && this.shown?.key !== this.key; }
+  get line() { return this.failed ? this.#excuse.line : (this.shown?.line ?? ""); }
   /** Whether the panel keeps its opening state until the reader has said what to expect. */
-  get locked() {
-    return Boolean(this.spec.guess) && this.guessed === null;
-  }
-
-  /** What the line says: an excuse where the state could not be drawn. */
-  get line() {
-    return this.failed ? this.#excuse.line : (this.shown?.line ?? "");
-  }
-
-  get failed() {
-    return this.#excuse !== null && keyOf(this.#excuse.at) === keyOf(this.at);
-  }
-
-  get waiting() {
-    return !this.failed && (this.shown === null || keyOf(this.shown.at) !== keyOf(this.at));
-  }
+  get locked() { return Boolean(this.spec.guess) && this.guessed === null; }
 
   // What the reader does
 
   /** The reader has a control in hand. */
   touch(control) {
-    if (this.locked) return;
-    this.play(-1);
-    this.#touched(control);
+    if (!this.#stopped()) return;
+    this.#hold(control);
     this.#ask();
   }
 
-  /** The reader moves a control. */
-  move(control, place) {
-    if (this.locked) return;
-    this.play(-1);
-    this.#set(control, place);
-  }
-
-  reset() {
-    if (this.locked) return;
-    this.play(-1);
-    this.#go(this.spec.controls.map((control) => control.at));
-  }
+  move(control, place) { if (this.#stopped()) this.#set(control, place); }
+  reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
 
   guess(choice) {
-    if (!this.locked) return;
     this.guessed = choice;
     this.link?.guessed(choice);
     this.#show();
   }
 
-  /** Run a slider through its stops and back, until something is touched; -1: stop. Calm: in few steps, and once. */
+  /** Run a slider through its stops and back until something is touched, calmly in few steps and once; -1: stop. */
   play(control) {
     clearTimeout(this.#tick);
     const was = this.playing;
-    this.playing = this.locked ? -1 : control;
-    if (this.playing !== was) this.#show();
-    if (this.playing < 0) return;
-    const { last } = this.spec.controls[control];
+    this.playing = control;
+    if (control !== was) this.#show();
+    if (control < 0) return;
+    const [from, begun, { last }] = [this.at[control], performance.now(), this.spec.controls[control]];
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const from = this.at[control];
-    const begun = performance.now();
     const step = () => {
       const elapsed = performance.now() - begun;
       if (document.hidden || !this.views.size || (calm && elapsed > 2 * PLAY)) return this.play(-1);
       this.#set(control, playedTo(from, elapsed, last));
-      this.#tick = setTimeout(step, Math.max(calm ? 500 : 30, PLAY / last / 2));
+      this.#tick = setTimeout(step, calm ? 500 : Math.max(30, PLAY / last / 2));
     };
-    this.#tick = setTimeout(step, 0);
+    this.#tick = setTimeout(step);
   }
 
-  #touched(control) {
+  /** Any touch stops what plays; false if nothing may be touched yet. */
+  #stopped() {
+    this.play(-1);
+    return !this.locked;
+  }
+
+  #hold(control) {
     this.questions.touch();
     if (this.#hand !== control) [this.#hand, this.#way] = [control, 0];
     shared().inHand = this;
@@ -396,13 +363,13 @@ export class Player {
 
   #set(control, place) {
     if (place === this.at[control]) return;
-    this.#touched(control);
+    this.#hold(control);
     this.#way = Math.sign(place - this.at[control]);
     this.#go(replaced(this.at, control, place));
   }
 
   #go(at) {
-    if (keyOf(at) === keyOf(this.at)) return;
+    if (keyOf(at) === this.key) return;
     this.#excuse = null;
     this.note = "";
     this.at = this.link ? at : this.#stored(at);
@@ -414,8 +381,7 @@ export class Player {
   /** Without a kernel only stored states show: the control in hand keeps its place, the others go where there is one. */
   #stored(at) {
     if (this.store.states.has(keyOf(at))) return at;
-    const weights = this.spec.controls.map((_, i) => (i === this.#hand ? 1000 : 1));
-    const near = nearest(this.store.states.values(), at, this.spec.controls, weights)?.at ?? this.at;
+    const near = this.#nearest(at, 1000, 1).at;
     const moved = this.spec.controls.filter((_, i) => near[i] !== at[i]).map((control) => control.label);
     this.note = this.spec.words.nearest.replace("{controls}", moved.join(", "));
     return near;
@@ -425,7 +391,7 @@ export class Player {
 
   /** Code has moved the panel. */
   follow(at) {
-    if (!isPlace(at, this.spec.controls) || keyOf(at) === keyOf(this.at)) return;
+    if (!isPlace(at, this.spec.controls) || keyOf(at) === this.key) return;
     this.play(-1);
     this.at = [...at];
     this.#update();
@@ -437,18 +403,19 @@ export class Player {
     if (!isPacket(packet, this.spec.controls)) return;
     const key = keyOf(packet.at);
     const question = this.questions.answered(key, packet.took);
-    this.gone = false;
-    if (packet.failed) {
-      if (packet.ahead) this.#silent.add(key);
-      else this.#excuse = packet;
+    if (packet.failed && packet.ahead) {
+      this.#silent.add(key);
+    } else if (packet.failed) {
+      this.#excuse = { key, line: packet.line };
     } else if (this.store.take(packet)) {
       this.#silent.delete(key);
-      if (this.#excuse && keyOf(this.#excuse.at) === key) this.#excuse = null;
+      if (this.#excuse?.key === key) this.#excuse = null;
     } else if (question?.whole) {
-      this.#excuse = { at: packet.at, line: this.spec.words.failed }; // asking again would bring the same
+      this.#excuse = { key, line: this.spec.words.failed }; // asking again would bring the same
     } else if (this.link) {
       this.#question(packet.at, packet.ahead === true, true);
     }
+    this.gone = false;
     this.#watch(true);
     this.#update();
     this.#ask();
@@ -458,41 +425,38 @@ export class Player {
 
   /** Show the present state, or while it is not here the nearest one: the control in hand may be elsewhere. */
   #update() {
-    const key = keyOf(this.at);
-    const weights = this.spec.controls.map((_, i) => (i === this.#hand ? 1 : 1000));
-    const { states } = this.store;
     if (!this.failed) {
-      this.shown = states.get(key) ?? nearest(states.values(), this.at, this.spec.controls, weights, this.shown);
-      if (this.shown) this.store.touch(keyOf(this.shown.at));
+      this.shown = this.store.states.get(this.key) ?? this.#nearest(this.at, 1, 1000, this.shown);
+      if (this.shown) this.store.look(this.shown);
     }
     this.#show();
   }
 
-  #show() {
-    for (const view of this.views) view.show();
+  #nearest(at, inHand, others, best) {
+    const weights = at.map((_, i) => (i === this.#hand ? inHand : others));
+    return nearest(this.store.states.values(), at, this.spec.controls, weights, best);
   }
+
+  #show() { this.views.forEach((view) => view.show()); }
 
   // What is asked
 
   /** Ask for what the reader waits for, else for what may be wanted next. */
   #ask() {
+    this.#watch();
     if (!this.link || !this.views.size) return;
-    const key = keyOf(this.at);
     if (this.waiting) {
-      if (!this.store.states.has(key) && !this.questions.has(key) && this.questions.room(false)) {
-        this.#question(this.at, false, false);
-      }
-      return this.#watch(false);
+      if (!this.questions.has(this.key) && this.questions.room(false)) this.#question(this.at, false, false);
+      return;
     }
-    this.#watch(false);
-    if (!this.spec.ahead || this.#hand < 0 || shared().inHand !== this || document.hidden || this.gone) return;
+    if (!this.spec.ahead || this.#hand < 0 || shared().inHand !== this || document.hidden) return;
     const last = lastOf(this.spec.controls[this.#hand]);
     for (const stop of stopsAround(this.at[this.#hand], last, this.#way)) {
       if (!this.questions.room(true)) return;
       const at = replaced(this.at, this.#hand, stop);
-      const next = keyOf(at);
-      if (this.store.states.has(next) || this.questions.has(next) || this.#silent.has(next)) continue;
-      this.#question(at, true, false);
+      const key = keyOf(at);
+      const idle = this.store.states.has(key) || this.questions.has(key) || this.#silent.has(key);
+      if (!idle) this.#question(at, true, false);
     }
   }
 
@@ -502,24 +466,21 @@ export class Player {
   }
 
   /** While the reader waits, see to it that something comes; `again`: something has come. */
-  #watch(again) {
-    if (again || !this.waiting) {
-      clearTimeout(this.#overdue);
-      this.#overdue = 0;
-    }
-    if (!this.waiting || this.#overdue || !this.link || !this.views.size) return;
-    this.#overdue = setTimeout(() => {
-      this.#overdue = 0;
-      this.gone = this.waiting;
-      this.#show();
-    }, OVERDUE);
+  #watch(again = false) {
+    const waits = this.waiting && this.link && this.views.size;
+    if (again || !waits) this.#overdue = clearTimeout(this.#overdue);
+    if (waits) this.#overdue ??= setTimeout(() => this.#late(), OVERDUE);
   }
 
-  // Its views
+  #late() {
+    this.gone = true;
+    this.#show();
+  }
 
   #seen = () => this.#ask();
 
-  /** A view has come into the page. */
+  // Its views
+
   enter(view) {
     if (!this.views.size) document.addEventListener("visibilitychange", this.#seen);
     this.views.add(view);
@@ -527,20 +488,19 @@ export class Player {
     this.#ask();
   }
 
-  /** A view has left the page; without any the player rests. */
+  /** Without a view the player rests. */
   leave(view) {
     this.views.delete(view);
     if (this.views.size) return;
     document.removeEventListener("visibilitychange", this.#seen);
     this.play(-1);
-    clearTimeout(this.#overdue);
-    this.#overdue = 0;
+    this.#watch();
   }
 
   /** The panel is gone for good: give back what it kept. */
   close() {
     for (const view of [...this.views]) view.close();
-    this.store.sweep([...this.store.states.keys()]);
+    this.store.forget([...this.store.states.values()]);
     if (shared().inHand === this) shared().inHand = null;
   }
 }
@@ -549,10 +509,12 @@ export class Player {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function svg(name, attributes = {}, ...children) {
-  const { style, ...others } = attributes;
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(others)) if (value !== null) node.setAttribute(key, value);
+const svg = (name, attributes, ...children) => filled(document.createElementNS(SVG, name), attributes, children);
+const html = (name, attributes, ...children) => filled(document.createElement(name), attributes, children);
+
+/** An element with these attributes, but for null, and children. */
+function filled(node, { style, ...attributes } = {}, children = []) {
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
   if (style) node.style.cssText = style;
   node.append(...children);
   return node;
@@ -578,35 +540,26 @@ class Picture {
   /** @param {Packet} state */
   show(state) {
     if (state === this.#state) return;
-    if (state.rest !== this.#state?.rest) this.#rest(this.records.get(state.rest)[1]);
+    if (state.rest !== this.#state?.rest) {
+      this.#lay(this.layer, this.records.get(state.rest)[1]);
+      this.holes = [...this.layer.children].filter((node) => this.#numbers.get(node) === 0);
+    }
     this.holes.forEach((hole, i) => this.#lay(hole, state.moving[i] ?? []));
     this.#state = state;
     if (this.#defined.size > 100) this.#forget(state);
   }
 
-  /** Lay the resting strokes; each 0 among them is a hole. */
-  #rest(numbers) {
-    this.#lay(this.layer, numbers);
-    this.holes = [...this.layer.children].filter((node) => this.#numbers.get(node) === 0);
-  }
-
-  /** Make `parent` hold these strokes in this order, and leave those alone that stand there already. */
+  /** Make `parent` hold these strokes in this order, 0 being a hole; those that stand there already stay untouched. */
   #lay(parent, numbers) {
-    const wanted = new Map();
-    for (const number of numbers) wanted.set(number, (wanted.get(number) ?? 0) + 1);
-    const standing = new Map(); // number: its elements, in order
-    for (const node of [...parent.children]) {
-      const number = this.#numbers.get(node);
-      const same = standing.get(number) ?? [];
-      if (same.length === (wanted.get(number) ?? 0)) node.remove();
-      else standing.set(number, [...same, node]);
-    }
+    const standing = new Map(numbers.map((number) => [number, []])); // its elements, in order
+    for (const node of [...parent.children]) standing.get(this.#numbers.get(node))?.push(node) ?? node.remove();
     let place = parent.firstChild;
     for (const number of numbers) {
-      const node = standing.get(number)?.shift() ?? this.#draw(number);
+      const node = standing.get(number).shift() ?? this.#draw(number);
       if (node === place) place = place.nextSibling;
       else parent.insertBefore(node, place);
     }
+    for (const spare of standing.values()) spare.forEach((node) => node.remove());
   }
 
   /** A new element for a stroke. */
@@ -620,8 +573,11 @@ class Picture {
     const [kind] = record;
     if (kind === "path") {
       const [, style, clip, d, hatch] = record;
-      if (hatch) return this.#hatched(record);
-      return svg("path", { d, style: this.#css(style), "clip-path": this.#clip(clip) });
+      const [css, outer] = [this.#css(style), { "clip-path": this.#clip(clip) }];
+      if (!hatch) return svg("path", { d, style: css, ...outer });
+      const face = svg("path", { d, style: `${css};stroke:none` });
+      const edge = svg("path", { d, style: `${css};fill:none` });
+      return svg("g", outer, face, svg("path", { d, fill: this.#url(hatch) }), edge);
     }
     if (kind === "marks") {
       const [, style, clip, d, places] = record;
@@ -640,36 +596,16 @@ class Picture {
     if (kind === "image") {
       const [, clip, x, y, width, height, smooth, href, transform = null] = record;
       const style = smooth ? "" : "image-rendering:pixelated";
-      const image = svg("image", { x, y, width, height, href, transform, style, preserveAspectRatio: "none" });
-      return this.#clipped(clip, image);
+      const image = { x, y, width, height, href, transform, style, preserveAspectRatio: "none" };
+      return this.#clipped(clip, svg("image", image));
     }
     return svg("g"); // a kind that this player does not know draws nothing
   }
 
-  /** The face, the hatch over it, the edge over both. */
-  #hatched([, style, clip, d, hatch]) {
-    const css = this.#css(style);
-    return svg(
-      "g",
-      { "clip-path": this.#clip(clip) },
-      svg("path", { d, style: `${css};stroke:none` }),
-      svg("path", { d, fill: this.#url(hatch) }),
-      svg("path", { d, style: `${css};fill:none` }),
-    );
-  }
-
-  /** The clip of an element with a transform, which would move the clip too, stands around it. */
-  #clipped(clip, node) {
-    return clip ? svg("g", { "clip-path": this.#clip(clip) }, node) : node;
-  }
-
-  #css(style) {
-    return this.records.get(style)[1];
-  }
-
-  #clip(clip) {
-    return clip ? this.#url(clip) : null;
-  }
+  #css(style) { return this.records.get(style)[1]; }
+  #clip(clip) { return clip ? this.#url(clip) : null; }
+  /** What has a transform, which would move its clip too, lies in the clip. */
+  #clipped(clip, node) { return clip ? svg("g", { "clip-path": this.#url(clip) }, node) : node; }
 
   /** The address of a clip or a hatch, which is defined when it is first needed. */
   #url(number) {
@@ -683,8 +619,8 @@ class Picture {
 
   #definition(id, record) {
     if (record[0] === "hatch") {
-      const [, d, size, style] = record;
-      const tile = { id, width: size, height: size, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
+      const [, d, side, style] = record;
+      const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
       return svg("pattern", tile, svg("path", { d, style }));
     }
     const [, x, y, width, height] = record;
@@ -706,26 +642,23 @@ class Picture {
 
 // ---- Controls in the page -------------------------------------------------------------------------------------------
 
-function html(name, attributes = {}, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
-  node.append(...children);
-  return node;
-}
-
 function button(text, press, attributes = {}) {
   const node = html("button", { type: "button", ...attributes }, text);
   node.addEventListener("click", press);
   return node;
 }
 
-/** Give keys that move a control to `move`; others go on. */
-function onKeys(node, stop, last, move) {
-  node.addEventListener("keydown", (event) => {
-    const goal = isPlain(event) ? keyStop(event.key, stop(), last) : null;
-    if (goal === null) return;
-    event.preventDefault();
-    move(goal);
+/** Do what a key means: `act(key)` says whether it did; other keys go on. */
+function onKey(node, act) {
+  node.addEventListener("keydown", (event) => isPlain(event) && act(event.key) && event.preventDefault());
+}
+
+/** Give keys that lead to another stop to `move`. */
+function onArrows(node, stop, last, move) {
+  onKey(node, (key) => {
+    const goal = keyStop(key, stop(), last);
+    if (goal !== null) move(goal);
+    return goal !== null;
   });
 }
 
@@ -740,67 +673,57 @@ function slider(player, index, id) {
   const { words } = player.spec;
   const here = () => player.at[index];
   const move = (stop) => player.move(index, stop);
-  const said = (stop) => saidAt(control, stop);
+  const toggle = () => player.play(player.playing === index ? -1 : index);
   const range = html("input", { type: "range", id, min: 0, max: last, step: 1 });
-  const longest = Math.max(...[0, 1, last - 1, last].map((stop) => said(stop).length));
   const ends = { min: valueAt(control, 0), max: valueAt(control, last) };
   const box = html("input", { type: "number", step: "any", "aria-label": label, ...ends });
-  box.style.width = `calc(${longest}ch + 1.4em)`;
-  const play = button("", () => player.play(player.playing === index ? -1 : index), { class: "blocklab-play" });
+  const play = button("", toggle, { class: "blocklab-play" });
+  box.style.width = `calc(${Math.max(...[0, 1, last - 1, last].map((stop) => saidAt(control, stop).length))}ch + 1.4em)`;
   let typing = false;
   const show = () => {
-    const playing = player.playing === index;
     range.value = here();
-    range.setAttribute("aria-valuetext", said(here()));
-    if (!typing) box.value = said(here());
-    play.classList.toggle("blocklab-playing", playing);
-    play.setAttribute("aria-label", `${playing ? words.pause : words.play}: ${label}`);
+    range.setAttribute("aria-valuetext", saidAt(control, here()));
+    if (!typing) box.value = saidAt(control, here());
+    play.classList.toggle("blocklab-playing", player.playing === index);
+    play.setAttribute("aria-label", `${player.playing === index ? words.pause : words.play}: ${label}`);
   };
   const typed = () => {
-    if (typing && Number.isFinite(box.valueAsNumber)) move(nearestStop(control, box.valueAsNumber));
+    const number = typing ? box.valueAsNumber : NaN;
     typing = false;
+    if (!Number.isNaN(number)) move(nearestStop(control, number));
     show();
   };
   range.addEventListener("pointerdown", () => player.touch(index));
   range.addEventListener("input", () => move(Number(range.value)));
-  range.addEventListener("keydown", (event) => {
-    if (event.key !== " " || !isPlain(event)) return;
-    event.preventDefault();
-    player.play(player.playing === index ? -1 : index);
-  });
-  onKeys(range, here, last, move);
+  onArrows(range, here, last, move);
+  onKey(range, (key) => key === " " && (toggle(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
-  box.addEventListener("keydown", (event) => {
-    const vertical = event.key in { ArrowUp: 1, ArrowDown: 1, PageUp: 1, PageDown: 1 };
-    if (!vertical || !isPlain(event)) return; // the others move within the number
-    event.preventDefault();
+  onKey(box, (key) => {
+    if (!/^(Arrow|Page)(Up|Down)$/.test(key)) return false; // the others move within the number
     typed();
-    move(keyStop(event.key, here(), last));
+    move(keyStop(key, here(), last));
+    return true;
   });
-  const node = html("div", { class: "blocklab-control blocklab-slider" }, html("label", { for: id }, label));
-  node.append(range, box, play);
-  return { node, show };
+  const parts = html("div", { class: "blocklab-slider" }, range, box, play);
+  return { node: html("div", { class: "blocklab-control" }, html("label", { for: id }, label), parts), show };
 }
 
 function choice(player, index, id) {
   const { label, options } = player.spec.controls[index];
-  const here = () => player.at[index];
+  const move = (place) => player.move(index, place);
   if (roomOf(options) > MOST_BUTTONS) {
     const list = html("select", { id }, html("option", { value: -1, hidden: "" }));
-    options.forEach((option, i) => list.append(html("option", { value: i }, option)));
-    list.addEventListener("change", () => player.move(index, Number(list.value)));
+    list.append(...options.map((option, i) => html("option", { value: i }, option)));
+    list.addEventListener("change", () => move(Number(list.value)));
     const node = html("div", { class: "blocklab-control" }, html("label", { for: id }, label), list);
-    return { node, show: () => (list.value = here()) };
+    return { node, show: () => (list.value = player.at[index]) };
   }
-  const buttons = options.map((option, i) => button(option, () => player.move(index, i)));
+  const buttons = options.map((option, i) => button(option, () => move(i)));
   const group = html("div", { class: "blocklab-options", role: "group", "aria-labelledby": id }, ...buttons);
-  onKeys(group, here, options.length - 1, (place) => {
-    player.move(index, place);
-    buttons[place].focus();
-  });
-  const node = html("div", { class: "blocklab-control" }, html("span", { id, class: "blocklab-label" }, label), group);
-  return { node, show: () => buttons.forEach((each, i) => each.setAttribute("aria-pressed", i === here())) };
+  onArrows(group, () => player.at[index], options.length - 1, (place) => (move(place), buttons[place].focus()));
+  const show = () => buttons.forEach((each, i) => each.setAttribute("aria-pressed", i === player.at[index]));
+  return { node: html("div", { class: "blocklab-control" }, html("span", { id }, label), group), show };
 }
 
 function toggle(player, index, id) {
@@ -820,20 +743,17 @@ function roomOf(options) {
 }
 
 /** What the reader expects, asked before anything moves; then whether it was right, and what is. */
-function question(player) {
+function question(player, answered) {
   const { guess, words } = player.spec;
+  const answer = (place) => (player.guess(place), answered());
   const options = guess.options.map((option, i) => button(option, () => answer(i)));
   const skip = button(words.skip, () => answer(-1), { class: "blocklab-skip" });
+  const head = html("div", { class: "blocklab-asked" }, guess.label);
+  const buttons = html("div", { class: "blocklab-options" }, ...options, skip);
   const first = html("div", { class: "blocklab-first" }, words.guess_first);
   const told = html("div", { class: "blocklab-told", "aria-live": "polite" });
-  const buttons = html("div", { class: "blocklab-options" }, ...options, skip);
-  const head = html("div", { class: "blocklab-asked" }, guess.label);
-  const node = html("div", { class: "blocklab-guess", role: "group", "aria-label": guess.label }, head, buttons);
-  node.append(first, told);
-  const answer = (choice) => {
-    player.guess(choice);
-    node.nextElementSibling.querySelector("input, button, select")?.focus(); // the button pressed can do no more
-  };
+  const all = [head, buttons, first, told];
+  const node = html("div", { class: "blocklab-guess", role: "group", "aria-label": guess.label }, ...all);
   const show = () => {
     const { guessed, locked } = player;
     options.forEach((option, i) => {
@@ -841,8 +761,7 @@ function question(player) {
       option.setAttribute("aria-pressed", i === guessed);
       option.classList.toggle("blocklab-right", !locked && i === guess.right);
     });
-    skip.hidden = !locked;
-    first.hidden = !locked;
+    skip.hidden = first.hidden = !locked;
     const verdict = guessed === -1 ? words.answer : guessed === guess.right ? words.right : words.wrong;
     setText(told, locked ? "" : `${verdict} ${guess.told}`);
   };
@@ -859,156 +778,129 @@ export function nearestOnPath(path, x, y, from) {
   return near.reduce((best, stop) => (Math.abs(stop - from) < Math.abs(best - from) ? stop : best));
 }
 
-/** The number of the box nearest to a point, the smallest if it lies in several, -1 if there is none. */
+/** The box nearest to a point, the smallest if it lies in several. @param {Array<DOMRect?>} boxes @returns {number} */
 export function nearestBox(boxes, x, y) {
-  const outside = (low, high, at) => Math.max(low - at, 0, at - high);
-  const far = boxes.map((box) =>
-    box
-      ? Math.hypot(outside(box.x, box.x + box.width, x), outside(box.y, box.y + box.height, y)) +
-        1e-9 * box.width * box.height
-      : Infinity,
-  );
-  const best = far.indexOf(Math.min(...far));
-  return far[best] < Infinity ? best : -1;
+  const outside = (low, size, at) => Math.max(low - at, 0, at - low - size);
+  const far = boxes.map((box) => {
+    if (!box) return Infinity;
+    return Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y)) + 1e-9 * box.width * box.height;
+  });
+  return far.indexOf(Math.min(...far));
 }
 
-/** Places in the picture that move a control: by pointer, by finger, and each of them by keyboard. */
+/** Places in the picture that move a control, by pointer, by finger, and each of them by keyboard. */
 class Handles {
-  #held = null; // what is being dragged: {handle, x, y}, from the pointer to the path
+  #held = null; // what is being dragged, and from the pointer to its path: {handle, x, y}
 
   /** @param {Player} player @param {Picture} picture */
   constructor(player, picture) {
     this.player = player;
     this.picture = picture;
-    this.handles = player.spec.handles ?? [];
-    this.boxes = []; // what they stand for, in tenths of px
-    this.nodes = this.handles.map((handle) => (handle.kind === "drag" ? this.#drag(handle) : this.#set(handle)));
-    this.layer = svg("g", { class: "blocklab-handles" }, ...this.nodes);
+    this.handles = player.spec.handles.map((handle) => ({ ...handle, node: this.#node(handle) }));
+    this.layer = svg("g", { class: "blocklab-handles" }, ...this.handles.map(({ node }) => node));
     this.layer.addEventListener("pointerdown", (event) => this.#grasp(event));
     this.layer.addEventListener("pointermove", (event) => this.#held && this.#pull(event));
     this.layer.addEventListener("lostpointercapture", () => this.#release());
-    this.layer.addEventListener("click", (event) => this.#click(event));
+    this.layer.addEventListener("click", (event) => this.#press(this.#meant(event)));
   }
 
-  #control(handle) {
-    return this.player.spec.controls[handle.control];
-  }
-
-  #here(handle) {
-    return this.player.at[handle.control];
-  }
-
-  #set(handle) {
-    const control = this.#control(handle);
-    const name = `${control.label}: ${saidAt(control, handle.at)}`;
-    const node = svg("rect", { role: "button", "aria-label": name, class: "blocklab-set" });
-    node.addEventListener("keydown", (event) => {
-      if (!isPlain(event)) return;
-      const press = event.key === "Enter" || event.key === " ";
-      const alike = this.nodes.filter((_, i) => this.handles[i].kind === "set" && this.#control(this.handles[i]) === control);
-      const next = keyStop(event.key, alike.indexOf(node), alike.length - 1);
-      if (!press && next === null) return;
-      event.preventDefault();
-      if (press) this.player.move(handle.control, handle.at);
-      else alike[next].focus();
-    });
-    return node;
-  }
-
-  #drag(handle) {
-    const control = this.#control(handle);
+  #node({ kind, control: index, at, path }) {
+    const control = this.player.spec.controls[index];
     const last = lastOf(control);
-    const node = svg("rect", { role: "slider", tabindex: 0, "aria-label": control.label, class: "blocklab-drag" });
-    node.setAttribute("aria-valuemin", 0);
-    node.setAttribute("aria-valuemax", last);
-    const sides = [0, 1].map((side) => handle.path.map((point) => point[side]));
-    const [wide, high] = sides.map((places) => Math.max(...places) - Math.min(...places));
-    node.style.touchAction = wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"; // the rest scrolls the page
-    onKeys(node, () => this.#here(handle), last, (stop) => this.player.move(handle.control, stop));
+    if (kind === "set") {
+      const name = `${control.label}: ${saidAt(control, at)}`;
+      const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": name });
+      const alike = () => this.handles.filter((other) => other.kind === "set" && other.control === index);
+      const place = () => alike().findIndex((other) => other.node === node);
+      onArrows(node, place, this.player.spec.handles.length, (next) => alike().at(Math.min(next, alike().length - 1)).node.focus());
+      onKey(node, (key) => (key === "Enter" || key === " ") && (this.#press(alike()[place()]), true));
+      return node;
+    }
+    const [wide, high] = [0, 1].map((side) => {
+      const places = path.map((point) => point[side]);
+      return Math.max(...places) - Math.min(...places);
+    });
+    const style = `touch-action:${wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"}`; // else pages scroll
+    const range = { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": last };
+    const node = svg("rect", { class: "blocklab-drag", role: "slider", tabindex: 0, style, ...range });
+    onArrows(node, () => this.player.at[index], last, (stop) => this.player.move(index, stop));
     return node;
   }
 
-  /** Lay the handles over what they stand for. */
+  /** Lay the handles over what they stand for, large enough to be met. */
   show() {
     if (!this.handles.length) return;
     const [width, height] = this.picture.size.map((side) => 10 * side);
-    const shrunk = width / (this.picture.root.getBoundingClientRect().width || width / 10);
-    const least = (matchMedia("(pointer: coarse)").matches ? 44 : 24) * shrunk;
-    this.boxes = this.handles.map(({ hole }) => {
-      if (hole < 0) return { x: 0, y: 0, width, height };
-      const box = this.picture.holes[hole]?.getBBox();
-      return box && (box.width || box.height) ? box : null;
-    });
-    this.handles.forEach((handle, i) => this.#lay(this.nodes[i], this.boxes[i], least));
-    const rove = new Map(); // control: which of the places that set it the Tab key comes to
-    this.handles.forEach((handle, i) => {
-      const node = this.nodes[i];
+    const scale = width / (this.picture.root.getBoundingClientRect().width || width / 10);
+    const least = (matchMedia("(pointer: coarse)").matches ? 44 : 24) * scale;
+    const tabbed = new Map(); // control: which of the places that set it the Tab key comes to
+    for (const handle of this.handles) {
+      const { node, hole, kind, control } = handle;
+      const box = hole < 0 ? new DOMRect(0, 0, width, height) : this.picture.holes[hole]?.getBBox();
+      handle.box = box?.width || box?.height ? box : null;
+      node.style.display = handle.box ? "" : "none";
+      if (handle.box) lay(node, box, least);
+      const here = this.player.at[control];
       node.setAttribute("aria-disabled", this.player.locked);
-      if (handle.kind === "drag") {
-        node.setAttribute("aria-valuenow", this.#here(handle));
-        node.setAttribute("aria-valuetext", saidAt(this.#control(handle), this.#here(handle)));
-        return;
+      if (kind === "drag") {
+        node.setAttribute("aria-valuenow", here);
+        node.setAttribute("aria-valuetext", saidAt(this.player.spec.controls[control], here));
+      } else {
+        node.setAttribute("aria-pressed", here === handle.at);
+        node.setAttribute("tabindex", -1);
+        if (here === handle.at || !tabbed.has(control)) tabbed.set(control, node);
       }
-      const pressed = this.#here(handle) === handle.at;
-      node.setAttribute("aria-pressed", pressed);
-      node.setAttribute("tabindex", -1);
-      if (pressed || !rove.has(handle.control)) rove.set(handle.control, node);
-    });
-    for (const node of rove.values()) node.setAttribute("tabindex", 0);
+    }
+    for (const node of tabbed.values()) node.setAttribute("tabindex", 0);
   }
 
-  #lay(node, box, least) {
-    node.style.display = box ? "" : "none";
-    if (!box) return;
-    const width = Math.max(box.width, least);
-    const height = Math.max(box.height, least);
-    const x = box.x + (box.width - width) / 2;
-    const y = box.y + (box.height - height) / 2;
-    for (const [key, value] of Object.entries({ x, y, width, height })) node.setAttribute(key, Math.round(value));
-  }
-
-  #point(event) {
-    return new DOMPoint(event.clientX, event.clientY).matrixTransform(this.picture.root.getScreenCTM().inverse());
+  #point({ clientX, clientY }) {
+    return new DOMPoint(clientX, clientY).matrixTransform(this.picture.root.getScreenCTM().inverse());
   }
 
   /** The handle meant by a pointer: a finger is larger than some of them, so the nearest. */
   #meant(event) {
     const { x, y } = this.#point(event);
-    return nearestBox(this.boxes, x, y);
+    return this.handles[nearestBox(this.handles.map(({ box }) => box), x, y)];
   }
 
-  #click(event) {
-    const handle = this.handles[this.#meant(event)];
-    if (handle?.kind === "set") this.player.move(handle.control, handle.at);
+  #press({ kind, control, at }) {
+    if (kind === "set") this.player.move(control, at);
   }
 
   #grasp(event) {
-    const number = this.#meant(event);
-    const handle = this.handles[number];
-    if (handle?.kind !== "drag" || this.player.locked || event.button > 0) return;
+    const handle = this.#meant(event);
+    if (handle.kind !== "drag" || this.player.locked || event.button > 0) return;
     event.preventDefault();
-    const node = this.nodes[number];
-    node.focus();
-    node.setPointerCapture(event.pointerId);
+    handle.node.focus();
+    handle.node.setPointerCapture(event.pointerId);
     this.layer.classList.add("blocklab-held");
+    this.player.touch(handle.control);
     const { x, y } = this.#point(event);
-    const [left, top] = handle.path[this.#here(handle)];
+    const [left, top] = handle.path[this.player.at[handle.control]];
     // What is taken beside its path keeps its distance from the pointer; the picture itself comes to the pointer.
     this.#held = handle.hole < 0 ? { handle, x: 0, y: 0 } : { handle, x: left - x, y: top - y };
-    this.player.touch(handle.control);
     this.#pull(event);
   }
 
   #pull(event) {
-    const { handle, x: aside, y: above } = this.#held;
+    const { handle, x: right, y: down } = this.#held;
     const { x, y } = this.#point(event);
-    this.player.move(handle.control, nearestOnPath(handle.path, x + aside, y + above, this.#here(handle)));
+    const stop = nearestOnPath(handle.path, x + right, y + down, this.player.at[handle.control]);
+    this.player.move(handle.control, stop);
   }
 
   #release() {
     this.#held = null;
     this.layer.classList.remove("blocklab-held");
   }
+}
+
+/** Give a rectangle the place of a box, but each side at least so long. */
+function lay(node, box, least) {
+  const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
+  const [x, y] = [box.x + (box.width - width) / 2, box.y + (box.height - height) / 2];
+  for (const [key, value] of Object.entries({ x, y, width, height })) node.setAttribute(key, Math.round(value));
 }
 
 // ---- One view in the page -------------------------------------------------------------------------------------------
@@ -1022,42 +914,37 @@ class View {
     this.picture = new Picture(spec.size, player.store.records, prefix);
     this.handles = new Handles(player, this.picture);
     this.picture.root.append(this.handles.layer);
-    this.#fit(spec);
     this.parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
     this.bar = html("fieldset", { class: "blocklab-bar" }, ...this.parts.map(({ node }) => node));
-    if (spec.controls.length) this.bar.append(button(spec.words.reset, () => player.reset(), { class: "blocklab-reset" }));
+    if (this.parts.length) this.bar.append(button(spec.words.reset, () => player.reset(), { class: "blocklab-reset" }));
     this.box = html("div", { class: "blocklab-picture" }, this.picture.root);
     this.line = html("div", { class: "blocklab-line", role: "status" });
     this.note = html("div", { class: "blocklab-note", "aria-live": "polite" });
-    const language = spec.language === "zh" ? "zh-CN" : "en";
-    this.root = html("div", { class: "blocklab-panel", lang: language }, this.bar, this.box, this.line, this.note);
+    const lang = spec.language === "zh" ? "zh-CN" : "en";
+    this.root = html("div", { class: "blocklab-panel", lang }, this.bar, this.box, this.line, this.note);
     if (spec.guess) {
-      this.parts.push(question(player));
+      // The button pressed can do no more: the first control is next.
+      this.parts.push(question(player, () => this.bar.querySelector("input, button, select")?.focus()));
       this.root.prepend(this.parts.at(-1).node);
     }
     this.root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
     this.root.addEventListener("focusin", () => window.addEventListener("keydown", this.#keep, true));
     this.root.addEventListener("focusout", () => window.removeEventListener("keydown", this.#keep, true));
+    // As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls.
+    const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
+    this.picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
     this.resized = new ResizeObserver(() => this.#resize());
     this.resized.observe(this.box);
     element.append(this.root);
     player.enter(this);
   }
 
-  /** As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls. */
-  #fit({ size: [width], smallest }) {
-    const least = Math.ceil((width * SMALLEST_LETTER) / (smallest || SMALLEST_LETTER));
-    Object.assign(this.picture.root.style, { minWidth: `${least}px`, maxWidth: `${Math.max(width, least)}px` });
-  }
-
   /** A picture that scrolls can be reached by keyboard. */
   #resize() {
     const scrolls = this.box.scrollWidth > this.box.clientWidth + 1;
-    const name = { role: "group", tabindex: "0", "aria-label": this.player.spec.words.picture };
-    for (const [key, value] of Object.entries(name)) {
-      if (scrolls) this.box.setAttribute(key, value);
-      else this.box.removeAttribute(key);
-    }
+    const reached = { role: "group", tabindex: 0, "aria-label": this.player.spec.words.picture };
+    if (scrolls) filled(this.box, reached);
+    else Object.keys(reached).forEach((key) => this.box.removeAttribute(key));
     this.handles.show();
   }
 
@@ -1088,26 +975,24 @@ class View {
 
 // ---- Entrances ------------------------------------------------------------------------------------------------------
 
-const players = new WeakMap(); // by `spec`, which a model holds: its views are given a different model object each
+const players = new WeakMap(); // by `spec`, which a model holds: each of its views is given another model object
 
 /** For anywidget: once for each model. */
 function initialize({ model }) {
-  const link = {
-    ask: (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole }),
-    moved: (at) => {
-      model.set("at", at);
-      model.save_changes();
-    },
-    guessed: (choice) => model.send({ kind: "guess", choice }),
+  const moved = (at) => {
+    model.set("at", at);
+    model.save_changes();
   };
-  const player = new Player(model.get("spec"), model.get("at"), link, model.get("first"));
+  const ask = (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole });
+  const guessed = (choice) => model.send({ kind: "guess", choice });
+  const player = new Player(model.get("spec"), model.get("at"), { ask, moved, guessed }, model.get("first"));
+  players.set(player.spec, player);
   const heard = {
     "change:at": () => player.follow(model.get("at")),
     "change:first": () => player.receive(model.get("first")),
     "msg:custom": (message) => player.receive(message),
   };
   for (const [event, hear] of Object.entries(heard)) model.on(event, hear);
-  players.set(model.get("spec"), player);
   return () => {
     for (const [event, hear] of Object.entries(heard)) model.off(event, hear);
     player.close();
@@ -1127,7 +1012,8 @@ function render({ model, el }) {
  */
 export function frozen(element, { spec, states, records }) {
   const at = spec.controls.map((control) => control.at);
-  const player = new Player(spec, at, null);
+  const home = nearest(states, at, spec.controls, at.map(() => 1));
+  const player = new Player(spec, home.at, null);
   states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
   new View(player, element);
   return () => player.close();
