@@ -53,7 +53,7 @@ class Page:
     def ask(self, at, **more):
         """What is answered to a question, or None."""
         self.got.clear()
-        self.root._handle_custom_msg({"kind": "ask", "at": at, "ahead": False, "whole": False, **more}, [])
+        self.panel.view._asked(self.root, {"kind": "ask", "at": at, "ahead": False, "whole": False, **more}, [])
         return self.got[-1] if self.got else None
 
     def goes(self, at):

@@ -7,6 +7,8 @@ from typing import Any
 
 import anywidget
 import traitlets
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from blocklab import language
 from blocklab.panel import view
@@ -90,7 +92,9 @@ class LiveView:
         drawing = canvas.strokes()
         used = drawing.uses(canvas.records)
         new = used if whole else used - self._sent
-        self._sent = (self._sent | used) & canvas.records.keys()
+        self._sent |= used
+        if len(self._sent) > 2 * len(canvas.records):  # most of them are forgotten, and their numbers never come again
+            self._sent = {number for number in self._sent if number in canvas.records}
         records = {str(number): canvas.records[number] for number in sorted(new)}
         return {"line": line, "rest": drawing.rest, "moving": drawing.moving, "new": records}
 
@@ -99,12 +103,18 @@ def chosen(panel: Any) -> int | None:
     return None if panel.guess is None else panel.guess.choice
 
 
+def smallest_letter(figure: Figure) -> float:
+    """The size of the smallest letters of a picture, in CSS pixels."""
+    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    return min(sizes, default=10) * DPI / 72
+
+
 def spec(panel: Any, canvas: Canvas) -> dict:
     """What the player has to know of a panel beside its states."""
     width, height = panel.size
     return {
         "size": [round(width * DPI), round(height * DPI)],
-        "smallest": canvas.smallest_letter(),
+        "smallest": smallest_letter(canvas.figure),
         "language": language.chosen(),
         "ahead": os.environ.get(AHEAD) != "0",
         "controls": [control.spec(name) for name, control in panel.controls.items()],
