@@ -63,7 +63,7 @@ class Page:
 
 def needed(drawing, records):
     """All records that a drawing leads to, as a page would look them up."""
-    wanted = [drawing["rest"], *(number for hole in drawing["moving"] for number in hole)]
+    wanted = [drawing["rest"], drawing["handles"], *(number for hole in drawing["moving"] for number in hole)]
     seen = set()
     while wanted:
         number = wanted.pop()

@@ -70,6 +70,11 @@ class Canvas:
         self.records.keep(drawing)
         return drawing
 
+    @property
+    def holes(self) -> list[Artist]:
+        """The moving artists, in the order of the lists of strokes that `strokes` returned last."""
+        return self._holes
+
     def still(self, scale: float) -> np.ndarray:
         """The same picture drawn from nothing, with nothing animated: what is saved, and what frames are held to."""
         dpi, self.figure.dpi = self.figure.dpi, DPI * scale

@@ -13,6 +13,7 @@ from matplotlib.text import Text
 from blocklab import language
 from blocklab.panel import view
 from blocklab.panel.canvas import DPI, Canvas
+from blocklab.panel.touch import handles
 from blocklab.panel.words import WORDS
 
 HERE = Path(__file__).parent
@@ -40,7 +41,6 @@ class LiveView:
         self.root = Live(
             spec=spec(panel, canvas), first=self._packet(canvas, panel.line), at=panel.places, guessed=chosen(panel)
         )
-        self.root.add_class("blocklab-panel")
         self.root.observe(self._followed, "at")
         self.root.observe(lambda change: panel.answer(change["new"]), "guessed")
         self.root.on_msg(self._asked)
@@ -90,13 +90,15 @@ class LiveView:
     def _packet(self, canvas: Canvas, line: str, whole: bool = False) -> dict:
         """A state as it is sent: its drawing, and the records that the page has not been given yet."""
         drawing = canvas.strokes()
-        used = drawing.uses(canvas.records)
+        touched = handles(canvas.holes, self._panel.controls, canvas.figure.bbox.height)
+        handled = canvas.records.number(("handles", touched))
+        used = drawing.uses(canvas.records) | {handled}
         new = used if whole else used - self._sent
         self._sent |= used
         if len(self._sent) > 2 * len(canvas.records):  # most of them are forgotten, and their numbers never come again
             self._sent = {number for number in self._sent if number in canvas.records}
         records = {str(number): canvas.records[number] for number in sorted(new)}
-        return {"line": line, "rest": drawing.rest, "moving": drawing.moving, "new": records}
+        return {"line": line, "rest": drawing.rest, "moving": drawing.moving, "handles": handled, "new": records}
 
 
 def chosen(panel: Any) -> int | None:
@@ -119,6 +121,5 @@ def spec(panel: Any, canvas: Canvas) -> dict:
         "ahead": os.environ.get(AHEAD) != "0",
         "controls": [control.spec(name) for name, control in panel.controls.items()],
         "guess": None if panel.guess is None else panel.guess.spec(),
-        "handles": [],
         "words": {name: str(text) for name, text in WORDS.items()},
     }

@@ -8,6 +8,7 @@ A record is a tuple: its kind, then what belongs to that kind. As JSON it is a l
     ("text", style, clip, transform, (glyph, x, y, glyph, x, y, …), string)
     ("image", clip, x, y, width, height, smooth, url[, transform])
     ("rest", (stroke, stroke, 0, stroke, …))      each 0 is a hole that a moving artist fills
+    ("handles", ((hole, control, …), …))          what can be touched, see `touch`
 
 style, clip, hatch, glyph and stroke are numbers of records; clip 0 is none. Lengths are whole tenths of a CSS pixel,
 from the upper left corner; in glyphs, thousandths of an em.

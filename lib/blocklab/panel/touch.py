@@ -1,7 +1,10 @@
 """What of a picture the reader can take hold of, and which control moves with it.
 
 A picture says so for its moving artists: `picked` for one whose parts are touched, `dragged` for one that is pulled
-along a line. A page knows the artist by the strokes that it draws.
+along a line. A page knows the artist by the hole that its strokes fill, and gets for each
+
+    (hole, control, "pick", (place, place, None, …))                 the place to which touching stroke i leads
+    (hole, control, "drag", (place, place, …), (x, y, x, y, …))      places, and where they lie, in tenths of a pixel
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +18,7 @@ from blocklab.panel.controls import Control, Slider
 
 MOST_POINTS = 41  # of a line along which something is dragged; a page goes straight from one to the next
 
-Handle = Callable[[dict[str, Control], float], list | None]
+Handle = Callable[[dict[str, Control], float], tuple | None]
 
 _handles: WeakKeyDictionary[Artist, Handle] = WeakKeyDictionary()
 
@@ -26,8 +29,8 @@ def picked(artist: Artist, control: str, values: Sequence[Any]) -> None:
     Say it again when the artist draws other strokes.
     """
 
-    def handle(controls: dict[str, Control], _height: float) -> list | None:
-        return ["pick", [None if value is None else controls[control].place_of(value) for value in values]]
+    def handle(controls: dict[str, Control], _height: float) -> tuple:
+        return "pick", tuple(None if value is None else controls[control].place_of(value) for value in values)
 
     _handles[artist] = _of(control, handle)
 
@@ -38,12 +41,12 @@ def dragged(artist: Artist, control: str, where: Callable[[Any], tuple[float, fl
     `where` is asked for some of the values whenever the picture is drawn, so it may depend on how the picture stands.
     """
 
-    def handle(controls: dict[str, Slider], height: float) -> list | None:
+    def handle(controls: dict[str, Slider], height: float) -> tuple:
         slider = controls[control]
         places = np.unique(np.linspace(0, slider.last, MOST_POINTS).round().astype(int)).tolist()
         points = artist.get_transform().transform([where(slider.at(place)) for place in places])
         points[:, 1] = height - points[:, 1]
-        return ["drag", places, (10 * points).round().astype(int).ravel().tolist()]
+        return "drag", tuple(places), tuple((10 * points).round().astype(int).ravel().tolist())
 
     _handles[artist] = _of(control, handle)
 
@@ -51,13 +54,13 @@ def dragged(artist: Artist, control: str, where: Callable[[Any], tuple[float, fl
 def _of(control: str, handle: Handle) -> Handle:
     """The handle, preceded by the number of its control; None in a panel without that control."""
 
-    def numbered(controls: dict[str, Control], height: float) -> list | None:
-        return [list(controls).index(control), *handle(controls, height)] if control in controls else None
+    def numbered(controls: dict[str, Control], height: float) -> tuple | None:
+        return (list(controls).index(control), *handle(controls, height)) if control in controls else None
 
     return numbered
 
 
-def handles(moving: Sequence[Artist], controls: dict[str, Control], height: float) -> list[list]:
-    """[hole, control, kind, …] of each moving artist that can be touched. `height` of the picture in pixels."""
+def handles(moving: Sequence[Artist], controls: dict[str, Control], height: float) -> tuple[tuple, ...]:
+    """What of the moving artists, hole by hole, can be touched. `height` of the picture in pixels."""
     known = [(hole, _handles[artist]) for hole, artist in enumerate(moving) if artist in _handles]
-    return [[hole, *record] for hole, handle in known if (record := handle(controls, height)) is not None]
+    return tuple((hole, *record) for hole, handle in known if (record := handle(controls, height)) is not None)
