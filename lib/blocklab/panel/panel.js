@@ -361,6 +361,8 @@ export class Player {
     shared().inHand = this;
   }
 
+  #elsewhere(at) { return isPlace(at, this.spec.controls) && keyOf(at) !== this.key; }
+
   #set(control, place) {
     if (place === this.at[control]) return;
     this.#hold(control);
@@ -369,7 +371,7 @@ export class Player {
   }
 
   #go(at) {
-    if (keyOf(at) === this.key) return;
+    if (!this.#elsewhere(at)) return;
     this.#excuse = null;
     this.note = "";
     this.at = this.link ? at : this.#stored(at);
@@ -391,7 +393,7 @@ export class Player {
 
   /** Code has moved the panel. */
   follow(at) {
-    if (!isPlace(at, this.spec.controls) || keyOf(at) === this.key) return;
+    if (!this.#elsewhere(at)) return;
     this.play(-1);
     this.at = [...at];
     this.#update();
@@ -656,7 +658,7 @@ function onKey(node, act) {
 /** Give keys that lead to another stop to `move`. */
 function onArrows(node, stop, last, move) {
   onKey(node, (key) => {
-    const goal = keyStop(key, stop(), last);
+    const goal = keyStop(key, stop(), last());
     if (goal !== null) move(goal);
     return goal !== null;
   });
@@ -673,11 +675,11 @@ function slider(player, index, id) {
   const { words } = player.spec;
   const here = () => player.at[index];
   const move = (stop) => player.move(index, stop);
-  const toggle = () => player.play(player.playing === index ? -1 : index);
+  const run = () => player.play(player.playing === index ? -1 : index);
   const range = html("input", { type: "range", id, min: 0, max: last, step: 1 });
   const ends = { min: valueAt(control, 0), max: valueAt(control, last) };
   const box = html("input", { type: "number", step: "any", "aria-label": label, ...ends });
-  const play = button("", toggle, { class: "blocklab-play" });
+  const play = button("", run, { class: "blocklab-play" });
   box.style.width = `calc(${Math.max(...[0, 1, last - 1, last].map((stop) => saidAt(control, stop).length))}ch + 1.4em)`;
   let typing = false;
   const show = () => {
@@ -695,8 +697,8 @@ function slider(player, index, id) {
   };
   range.addEventListener("pointerdown", () => player.touch(index));
   range.addEventListener("input", () => move(Number(range.value)));
-  onArrows(range, here, last, move);
-  onKey(range, (key) => key === " " && (toggle(), true));
+  onArrows(range, here, () => last, move);
+  onKey(range, (key) => key === " " && (run(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
   onKey(box, (key) => {
@@ -721,7 +723,7 @@ function choice(player, index, id) {
   }
   const buttons = options.map((option, i) => button(option, () => move(i)));
   const group = html("div", { class: "blocklab-options", role: "group", "aria-labelledby": id }, ...buttons);
-  onArrows(group, () => player.at[index], options.length - 1, (place) => (move(place), buttons[place].focus()));
+  onArrows(group, () => player.at[index], () => options.length - 1, (place) => (move(place), buttons[place].focus()));
   const show = () => buttons.forEach((each, i) => each.setAttribute("aria-pressed", i === player.at[index]));
   return { node: html("div", { class: "blocklab-control" }, html("span", { id }, label), group), show };
 }
@@ -772,10 +774,11 @@ function question(player, answered) {
 
 /** The stop of a path nearest to a point; where a path comes by twice, the one nearer to where the slider is. */
 export function nearestOnPath(path, x, y, from) {
-  const far = path.map(([left, top]) => Math.hypot(left - x, top - y));
-  const reach = Math.min(...far) + 5;
-  const near = [...far.keys()].filter((stop) => far[stop] <= reach);
-  return near.reduce((best, stop) => (Math.abs(stop - from) < Math.abs(best - from) ? stop : best));
+  const gap = (stop, left, top) => Math.hypot(path[stop][0] - left, path[stop][1] - top);
+  const stops = [...path.keys()];
+  const nearest = stops.reduce((best, stop) => (gap(stop, x, y) < gap(best, x, y) ? stop : best));
+  const there = stops.filter((stop) => gap(stop, ...path[nearest]) < 5);
+  return there.reduce((best, stop) => (Math.abs(stop - from) < Math.abs(best - from) ? stop : best));
 }
 
 /** The box nearest to a point, the smallest if it lies in several. @param {Array<DOMRect?>} boxes @returns {number} */
@@ -796,7 +799,7 @@ class Handles {
   constructor(player, picture) {
     this.player = player;
     this.picture = picture;
-    this.handles = player.spec.handles.map((handle) => ({ ...handle, node: this.#node(handle) }));
+    this.handles = (player.spec.handles ?? []).map((handle) => ({ ...handle, node: this.#node(handle) }));
     this.layer = svg("g", { class: "blocklab-handles" }, ...this.handles.map(({ node }) => node));
     this.layer.addEventListener("pointerdown", (event) => this.#grasp(event));
     this.layer.addEventListener("pointermove", (event) => this.#held && this.#pull(event));
@@ -812,7 +815,8 @@ class Handles {
       const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": name });
       const alike = () => this.handles.filter((other) => other.kind === "set" && other.control === index);
       const place = () => alike().findIndex((other) => other.node === node);
-      onArrows(node, place, this.player.spec.handles.length, (next) => alike().at(Math.min(next, alike().length - 1)).node.focus());
+      const others = () => alike().length - 1;
+      onArrows(node, place, others, (next) => alike()[next].node.focus());
       onKey(node, (key) => (key === "Enter" || key === " ") && (this.#press(alike()[place()]), true));
       return node;
     }
@@ -823,7 +827,7 @@ class Handles {
     const style = `touch-action:${wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"}`; // else pages scroll
     const range = { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": last };
     const node = svg("rect", { class: "blocklab-drag", role: "slider", tabindex: 0, style, ...range });
-    onArrows(node, () => this.player.at[index], last, (stop) => this.player.move(index, stop));
+    onArrows(node, () => this.player.at[index], () => last, (stop) => this.player.move(index, stop));
     return node;
   }
 
