@@ -4,7 +4,7 @@ from itertools import groupby
 
 import pytest
 
-from cells import needed
+from workshop.cells import needed
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` chooses
