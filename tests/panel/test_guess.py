@@ -117,10 +117,10 @@ def test_the_guess_is_shown_as_buttons_and_moves_nothing_in_the_picture():
     assert [values for values, _ in shown.sweep()] == [{"height": 3}, {"height": 0}, {"height": 10}]
 
 
+@pytest.mark.usefixtures("english_again")
 def test_the_listener_is_told_what_was_chosen_in_english(heard):
     language.choose("zh")
     shown = panel()
-    language.choose("en")
     for value in ("grow", "stay", None):
         shown.move(guess=value)
     assert heard == [(__name__, "it grows", False), (__name__, "nothing", True)]
