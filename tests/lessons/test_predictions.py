@@ -28,8 +28,8 @@ def mine(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def begun():
-    """`begin`, and nobody listens to guesses afterwards."""
+def begun(lesson_undone):  # noqa: ARG001
+    """`begin`, taken back afterwards; then nobody listens to guesses."""
     yield begin
     report_to(None)
 
@@ -38,7 +38,6 @@ def lines(folder: Path) -> list[dict]:
     return [json.loads(line) for line in (folder / FILE).read_text("utf-8").splitlines()]
 
 
-@pytest.mark.usefixtures("lesson_undone")
 def test_a_guess_at_a_lessons_panel_is_noted_once_whatever_the_language(mine, begun, monkeypatch):
     begun("en")
     poke_one_number.panel().move(guess=9)
