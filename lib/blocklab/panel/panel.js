@@ -32,10 +32,8 @@ const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 
 // ---- Controls as numbers --------------------------------------------------------------------------------------------
 
-/** @param {Control} control */
-export function lastOf(control) {
-  return control.kind === "slider" ? control.last : control.kind === "choice" ? control.options.length - 1 : 1;
-}
+/** The last place of a control; the first is 0. @param {Control} control */
+export const lastOf = ({ kind, last, options }) => ({ slider: last, choice: options?.length - 1, toggle: 1 })[kind];
 
 /** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider */
 export function valueAt(slider, stop) {
@@ -52,17 +50,14 @@ export function nearestStop(slider, number) {
 }
 
 /** What a control says at a place: a number, an option, or nothing. @param {Control} control */
-function saidAt(control, place) {
-  return control.kind === "slider" ? String(valueAt(control, place)) : (control.options?.[place] ?? "");
-}
+const saidAt = (control, place) =>
+  control.kind === "slider" ? String(valueAt(control, place)) : (control.options?.[place] ?? "");
 
 /** Where a key leads from a stop, or null for a key that moves nothing. */
 export function keyStop(key, stop, last) {
   const page = Math.max(1, Math.round(last / 10));
   const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page };
-  if (key === "Home") return 0;
-  if (key === "End") return last;
-  return key in by ? clamp(stop + by[key], last) : null;
+  return key in by ? clamp(stop + by[key], last) : ({ Home: 0, End: last }[key] ?? null);
 }
 
 /** Where playing has come to so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
@@ -131,9 +126,8 @@ export function mayAsk(underWay, trip, took, ahead) {
 // ---- What is kept ---------------------------------------------------------------------------------------------------
 
 /** What the panels of a document share, though each may load this file anew. */
-function shared() {
-  return (globalThis[Symbol.for("blocklab.panels")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
-}
+const shared = () =>
+  (globalThis[Symbol.for("blocklab.panels")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
 
 const sizeOf = (what) => JSON.stringify(what).length;
 
@@ -236,9 +230,7 @@ class Questions {
   #took;
 
   /** @param {number} took  a first idea of the kernel time of a state */
-  constructor(took) {
-    this.#took = took || 20;
-  }
+  constructor(took) { this.#took = took || 20; }
 
   has(key) { return this.#asked.has(key) && isFresh(this.#asked.get(key)); }
 
@@ -249,9 +241,8 @@ class Questions {
 
   /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
   room(ahead) {
-    const all = [...this.#asked.values()];
-    const fresh = all.filter(isFresh);
-    if (ahead && (fresh.length < all.length || this.#left < this.#took)) return false;
+    const fresh = [...this.#asked.values()].filter(isFresh);
+    if (ahead && (fresh.length < this.#asked.size || this.#left < this.#took)) return false;
     const cost = fresh.reduce((sum, question) => sum + question.cost, 0);
     const wanted = fresh.filter((question) => !question.ahead).length;
     return mayAsk({ count: fresh.length, wanted, cost }, this.#trip, this.#took, ahead);
@@ -312,8 +303,6 @@ export class Player {
   /** Whether the panel keeps its opening state until the reader has said what to expect. */
   get locked() { return Boolean(this.spec.guess) && this.guessed === null; }
 
-  // What the reader does
-
   /** A control is in hand: what lies around it may be wanted soon. */
   touch(control) {
     if (!this.#stopped()) return;
@@ -372,8 +361,7 @@ export class Player {
     this.#excuse = null;
     this.note = "";
     this.at = this.link ? at : this.#stored(at);
-    this.#update();
-    this.#ask(); // first, because it is what the reader waits for
+    this.#update(); // and ask, because that is what the reader waits for
     this.link?.moved(this.at);
   }
 
@@ -386,15 +374,12 @@ export class Player {
     return near;
   }
 
-  // What the kernel does
-
   /** Code has moved the panel. */
   follow(at) {
     if (!this.#elsewhere(at)) return;
     this.play(-1);
     this.at = [...at];
     this.#update();
-    this.#ask();
   }
 
   /** Anything may arrive; what is no packet of this panel is let go. @param {Packet} packet */
@@ -402,25 +387,20 @@ export class Player {
     if (!isPacket(packet, this.spec.controls)) return;
     const key = keyOf(packet.at);
     const question = this.questions.answered(key, packet.took);
-    if (packet.failed && packet.ahead) {
-      this.#silent.add(key);
-    } else if (packet.failed) {
-      this.#excuse = { key, line: packet.line };
-    } else if (this.store.take(packet)) {
+    if (!packet.failed && this.store.take(packet)) {
       this.#silent.delete(key);
       if (this.#excuse?.key === key) this.#excuse = null;
-    } else if (question?.whole) {
-      this.#excuse = { key, line: this.spec.words.failed }; // asking again would bring the same
-    } else if (this.link) {
+    } else if (!packet.failed && !question?.whole && this.link) {
       this.#question(packet.at, packet.ahead === true, true);
+    } else if (packet.ahead) {
+      this.#silent.add(key);
+    } else {
+      this.#excuse = { key, line: packet.failed ? packet.line : this.spec.words.failed };
     }
     this.gone = false;
     this.#watch(true);
     this.#update();
-    this.#ask();
   }
-
-  // What is shown
 
   /** Show the present state, or while it is not here the nearest one: the control in hand may be elsewhere. */
   #update() {
@@ -429,6 +409,7 @@ export class Player {
       if (this.shown) this.store.look(this.shown);
     }
     this.#show();
+    this.#ask();
   }
 
   #nearest(at, inHand, others, best) {
@@ -437,8 +418,6 @@ export class Player {
   }
 
   #show() { this.views.forEach((view) => view.show()); }
-
-  // What is asked
 
   /** Ask for what the reader waits for, else for what may be wanted next. */
   #ask() {
@@ -468,17 +447,11 @@ export class Player {
   #watch(again = false) {
     const waits = this.waiting && this.link && this.views.size;
     if (again || !waits) this.#overdue = clearTimeout(this.#overdue);
-    if (waits) this.#overdue ??= setTimeout(() => this.#late(), OVERDUE);
+    if (waits) this.#overdue ??= setTimeout(this.#late, OVERDUE);
   }
 
-  #late() {
-    this.gone = true;
-    this.#show();
-  }
-
+  #late = () => { this.gone = true; this.#show(); };
   #seen = () => this.#ask();
-
-  // Its views
 
   enter(view) {
     if (!this.views.size) document.addEventListener("visibilitychange", this.#seen);
@@ -610,21 +583,21 @@ class Picture {
   #url(number) {
     const id = `${this.prefix}${number}`;
     if (!this.#defined.has(number)) {
-      this.#defined.set(number, this.#definition(id, this.records.get(number)));
-      this.defs.append(this.#defined.get(number));
+      const [kind, ...record] = this.records.get(number);
+      const node = kind === "hatch" ? this.#tile(id, ...record) : svg("clipPath", { id }, this.#shape(...record));
+      this.#defined.set(number, node);
+      this.defs.append(node);
     }
     return `url(#${id})`;
   }
 
-  #definition(id, record) {
-    if (record[0] === "hatch") {
-      const [, d, side, style] = record;
-      const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
-      return svg("pattern", tile, svg("path", { d, style }));
-    }
-    const [, x, y, width, height] = record;
-    const shape = record.length === 2 ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
-    return svg("clipPath", { id }, shape);
+  #shape(x, y, width, height) {
+    return y === undefined ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
+  }
+
+  #tile(id, d, side, style) {
+    const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
+    return svg("pattern", tile, svg("path", { d, style }));
   }
 
   /** Let go of clips and hatches that the picture has no use for now. */
@@ -954,13 +927,12 @@ const players = new WeakMap(); // by `spec`, which a model holds: each of its vi
 
 /** For anywidget: once for each model. */
 function initialize({ model }) {
-  const moved = (at) => {
-    model.set("at", at);
-    model.save_changes();
+  const link = {
+    ask: (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole }),
+    guessed: (choice) => model.send({ kind: "guess", choice }),
+    moved: (at) => (model.set("at", at), model.save_changes()),
   };
-  const ask = (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole });
-  const guessed = (choice) => model.send({ kind: "guess", choice });
-  const player = new Player(model.get("spec"), model.get("at"), { ask, moved, guessed }, model.get("first"));
+  const player = new Player(model.get("spec"), model.get("at"), link, model.get("first"));
   players.set(player.spec, player);
   const heard = {
     "change:at": () => player.follow(model.get("at")),
