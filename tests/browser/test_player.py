@@ -374,7 +374,7 @@ def test_a_hand_laid_on_the_slider_is_a_touch(page):
 
 @pytest.mark.parametrize("why", ["spec", "hidden", "other"])
 def test_nothing_is_asked_ahead_when(page, why):
-    show(page, ahead=why != "spec")
+    show(page, {"took": 60 if why == "other" else 5}, ahead=why != "spec")
     if why == "hidden":
         page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
     slider(page).press("ArrowRight")

@@ -32,10 +32,8 @@ const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 
 // ---- Controls as numbers --------------------------------------------------------------------------------------------
 
-/** @param {Control} control */
-export function lastOf(control) {
-  return control.kind === "slider" ? control.last : control.kind === "choice" ? control.options.length - 1 : 1;
-}
+/** The last place of a control; the first is 0. @param {Control} control */
+export const lastOf = ({ kind, last, options }) => ({ slider: last, choice: options?.length - 1, toggle: 1 })[kind];
 
 /** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider */
 export function valueAt(slider, stop) {
@@ -52,17 +50,14 @@ export function nearestStop(slider, number) {
 }
 
 /** What a control says at a place: a number, an option, or nothing. @param {Control} control */
-function saidAt(control, place) {
-  return control.kind === "slider" ? String(valueAt(control, place)) : (control.options?.[place] ?? "");
-}
+const saidAt = (control, place) =>
+  control.kind === "slider" ? String(valueAt(control, place)) : (control.options?.[place] ?? "");
 
 /** Where a key leads from a stop, or null for a key that moves nothing. */
 export function keyStop(key, stop, last) {
   const page = Math.max(1, Math.round(last / 10));
   const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page };
-  if (key === "Home") return 0;
-  if (key === "End") return last;
-  return key in by ? clamp(stop + by[key], last) : null;
+  return key in by ? clamp(stop + by[key], last) : ({ Home: 0, End: last }[key] ?? null);
 }
 
 /** Where playing has come to so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
@@ -109,14 +104,13 @@ export function nearest(states, at, controls, weights, best = null) {
 
 /** All other stops, near ones first: three in the direction of the movement for each one behind. */
 export function* stopsAround(stop, last, way) {
-  const sign = way < 0 ? -1 : 1;
-  const share = way === 0 ? 1 : 3;
+  const step = way < 0 ? -1 : 1;
   const inside = (place) => place >= 0 && place <= last;
-  for (let fore = 1, back = 1; inside(stop + sign * fore) || inside(stop - sign * back); back++) {
-    for (const end = fore + share; fore < end; fore++) {
-      if (inside(stop + sign * fore)) yield stop + sign * fore;
-    }
-    if (inside(stop - sign * back)) yield stop - sign * back;
+  let [fore, back] = [stop + step, stop - step];
+  while (inside(fore) || inside(back)) {
+    for (let share = way ? 3 : 1; share > 0; share--, fore += step) if (inside(fore)) yield fore;
+    if (inside(back)) yield back;
+    back -= step;
   }
 }
 
@@ -132,9 +126,10 @@ export function mayAsk(underWay, trip, took, ahead) {
 // ---- What is kept ---------------------------------------------------------------------------------------------------
 
 /** What the panels of a document share, though each may load this file anew. */
-function shared() {
-  return (globalThis[Symbol.for("blocklab.panels")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
-}
+const shared = () =>
+  (globalThis[Symbol.for("blocklab.panels")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
+
+const sizeOf = (what) => JSON.stringify(what).length;
 
 /** The records that a record names. @param {Rec} record @returns {number[]} */
 export function namedBy([kind, first, second, , fourth]) {
@@ -157,14 +152,18 @@ export class Store {
 
   /** Keep a packet. False if it names records that are not here. @param {Packet} packet */
   take({ at, line, rest, moving, new: fresh = {} }) {
-    for (const [number, record] of Object.entries(fresh)) this.#keep(Number(number), record);
+    for (const [number, record] of Object.entries(fresh)) {
+      if (!Array.isArray(record) || this.records.has(Number(number))) continue;
+      this.records.set(Number(number), record);
+      shared().size += sizeOf(record);
+    }
     if (![rest, ...moving.flat()].every((number) => this.#has(number))) return false;
     const key = keyOf(at);
-    const size = JSON.stringify(moving).length + line.length + 100;
+    const state = { store: this, key, at, line, rest, moving, size: 100 + line.length + sizeOf(moving) };
     this.#drop(this.states.get(key));
-    this.states.set(key, { store: this, key, at, line, rest, moving, size });
-    shared().kept.add(this.states.get(key));
-    shared().size += size;
+    this.states.set(key, state);
+    shared().kept.add(state);
+    shared().size += state.size;
     makeRoom();
     return true;
   }
@@ -189,7 +188,7 @@ export class Store {
     for (const [number, record] of this.records) {
       if (needed.has(number)) continue;
       this.records.delete(number);
-      shared().size -= JSON.stringify(record).length;
+      shared().size -= sizeOf(record);
     }
     this.#complete.clear();
   }
@@ -198,12 +197,6 @@ export class Store {
     if (!shared().kept.delete(state)) return;
     this.states.delete(state.key);
     shared().size -= state.size;
-  }
-
-  #keep(number, record) {
-    if (!Array.isArray(record) || this.records.has(number)) return;
-    this.records.set(number, record);
-    shared().size += JSON.stringify(record).length;
   }
 
   #has(number) {
@@ -237,9 +230,7 @@ class Questions {
   #took;
 
   /** @param {number} took  a first idea of the kernel time of a state */
-  constructor(took) {
-    this.#took = took || 20;
-  }
+  constructor(took) { this.#took = took || 20; }
 
   has(key) { return this.#asked.has(key) && isFresh(this.#asked.get(key)); }
 
@@ -250,9 +241,8 @@ class Questions {
 
   /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
   room(ahead) {
-    const all = [...this.#asked.values()];
-    const fresh = all.filter(isFresh);
-    if (ahead && (fresh.length < all.length || this.#left < this.#took)) return false;
+    const fresh = [...this.#asked.values()].filter(isFresh);
+    if (ahead && (fresh.length < this.#asked.size || this.#left < this.#took)) return false;
     const cost = fresh.reduce((sum, question) => sum + question.cost, 0);
     const wanted = fresh.filter((question) => !question.ahead).length;
     return mayAsk({ count: fresh.length, wanted, cost }, this.#trip, this.#took, ahead);
@@ -313,15 +303,12 @@ export class Player {
   /** Whether the panel keeps its opening state until the reader has said what to expect. */
   get locked() { return Boolean(this.spec.guess) && this.guessed === null; }
 
-  // What the reader does
-
-  /** The reader has a control in hand. */
+  /** A control is in hand: what lies around it may be wanted soon. */
   touch(control) {
     if (!this.#stopped()) return;
     this.#hold(control);
     this.#ask();
   }
-
   move(control, place) { if (this.#stopped()) this.#set(control, place); }
   reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
 
@@ -364,9 +351,8 @@ export class Player {
   #elsewhere(at) { return isPlace(at, this.spec.controls) && keyOf(at) !== this.key; }
 
   #set(control, place) {
-    if (place === this.at[control]) return;
     this.#hold(control);
-    this.#way = Math.sign(place - this.at[control]);
+    this.#way = Math.sign(place - this.at[control]) || this.#way;
     this.#go(replaced(this.at, control, place));
   }
 
@@ -375,12 +361,11 @@ export class Player {
     this.#excuse = null;
     this.note = "";
     this.at = this.link ? at : this.#stored(at);
-    this.#update();
-    this.#ask(); // first, because it is what the reader waits for
+    this.#update(); // and ask, because that is what the reader waits for
     this.link?.moved(this.at);
   }
 
-  /** Without a kernel only stored states show: the control in hand keeps its place, the others go where there is one. */
+  /** Without a kernel only stored states show: the control in hand keeps its place, the others go to the nearest. */
   #stored(at) {
     if (this.store.states.has(keyOf(at))) return at;
     const near = this.#nearest(at, 1000, 1).at;
@@ -389,15 +374,12 @@ export class Player {
     return near;
   }
 
-  // What the kernel does
-
   /** Code has moved the panel. */
   follow(at) {
     if (!this.#elsewhere(at)) return;
     this.play(-1);
     this.at = [...at];
     this.#update();
-    this.#ask();
   }
 
   /** Anything may arrive; what is no packet of this panel is let go. @param {Packet} packet */
@@ -405,25 +387,20 @@ export class Player {
     if (!isPacket(packet, this.spec.controls)) return;
     const key = keyOf(packet.at);
     const question = this.questions.answered(key, packet.took);
-    if (packet.failed && packet.ahead) {
-      this.#silent.add(key);
-    } else if (packet.failed) {
-      this.#excuse = { key, line: packet.line };
-    } else if (this.store.take(packet)) {
+    if (!packet.failed && this.store.take(packet)) {
       this.#silent.delete(key);
       if (this.#excuse?.key === key) this.#excuse = null;
-    } else if (question?.whole) {
-      this.#excuse = { key, line: this.spec.words.failed }; // asking again would bring the same
-    } else if (this.link) {
+    } else if (!packet.failed && !question?.whole && this.link) {
       this.#question(packet.at, packet.ahead === true, true);
+    } else if (packet.ahead) {
+      this.#silent.add(key);
+    } else {
+      this.#excuse = { key, line: packet.failed ? packet.line : this.spec.words.failed };
     }
     this.gone = false;
     this.#watch(true);
     this.#update();
-    this.#ask();
   }
-
-  // What is shown
 
   /** Show the present state, or while it is not here the nearest one: the control in hand may be elsewhere. */
   #update() {
@@ -432,6 +409,7 @@ export class Player {
       if (this.shown) this.store.look(this.shown);
     }
     this.#show();
+    this.#ask();
   }
 
   #nearest(at, inHand, others, best) {
@@ -440,8 +418,6 @@ export class Player {
   }
 
   #show() { this.views.forEach((view) => view.show()); }
-
-  // What is asked
 
   /** Ask for what the reader waits for, else for what may be wanted next. */
   #ask() {
@@ -471,17 +447,11 @@ export class Player {
   #watch(again = false) {
     const waits = this.waiting && this.link && this.views.size;
     if (again || !waits) this.#overdue = clearTimeout(this.#overdue);
-    if (waits) this.#overdue ??= setTimeout(() => this.#late(), OVERDUE);
+    if (waits) this.#overdue ??= setTimeout(this.#late, OVERDUE);
   }
 
-  #late() {
-    this.gone = true;
-    this.#show();
-  }
-
+  #late = () => { this.gone = true; this.#show(); };
   #seen = () => this.#ask();
-
-  // Its views
 
   enter(view) {
     if (!this.views.size) document.addEventListener("visibilitychange", this.#seen);
@@ -514,7 +484,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const svg = (name, attributes, ...children) => filled(document.createElementNS(SVG, name), attributes, children);
 const html = (name, attributes, ...children) => filled(document.createElement(name), attributes, children);
 
-/** An element with these attributes, but for null, and children. */
+/** Give an element these attributes, but for null, and children. */
 function filled(node, { style, ...attributes } = {}, children = []) {
   for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
   if (style) node.style.cssText = style;
@@ -613,21 +583,21 @@ class Picture {
   #url(number) {
     const id = `${this.prefix}${number}`;
     if (!this.#defined.has(number)) {
-      this.#defined.set(number, this.#definition(id, this.records.get(number)));
-      this.defs.append(this.#defined.get(number));
+      const [kind, ...record] = this.records.get(number);
+      const node = kind === "hatch" ? this.#tile(id, ...record) : svg("clipPath", { id }, this.#shape(...record));
+      this.#defined.set(number, node);
+      this.defs.append(node);
     }
     return `url(#${id})`;
   }
 
-  #definition(id, record) {
-    if (record[0] === "hatch") {
-      const [, d, side, style] = record;
-      const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
-      return svg("pattern", tile, svg("path", { d, style }));
-    }
-    const [, x, y, width, height] = record;
-    const shape = record.length === 2 ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
-    return svg("clipPath", { id }, shape);
+  #shape(x, y, width, height) {
+    return y === undefined ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
+  }
+
+  #tile(id, d, side, style) {
+    const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
+    return svg("pattern", tile, svg("path", { d, style }));
   }
 
   /** Let go of clips and hatches that the picture has no use for now. */
@@ -644,8 +614,10 @@ class Picture {
 
 // ---- Controls in the page -------------------------------------------------------------------------------------------
 
-function button(text, press, attributes = {}) {
-  const node = html("button", { type: "button", ...attributes }, text);
+const div = (name, ...children) => html("div", { class: `blocklab-${name}` }, ...children);
+
+function button(text, press, name = null) {
+  const node = html("button", { type: "button", class: name && `blocklab-${name}` }, text);
   node.addEventListener("click", press);
   return node;
 }
@@ -658,7 +630,7 @@ function onKey(node, act) {
 /** Give keys that lead to another stop to `move`. */
 function onArrows(node, stop, last, move) {
   onKey(node, (key) => {
-    const goal = keyStop(key, stop(), last());
+    const goal = keyStop(key, stop(), last);
     if (goal !== null) move(goal);
     return goal !== null;
   });
@@ -679,8 +651,9 @@ function slider(player, index, id) {
   const range = html("input", { type: "range", id, min: 0, max: last, step: 1 });
   const ends = { min: valueAt(control, 0), max: valueAt(control, last) };
   const box = html("input", { type: "number", step: "any", "aria-label": label, ...ends });
-  const play = button("", run, { class: "blocklab-play" });
-  box.style.width = `calc(${Math.max(...[0, 1, last - 1, last].map((stop) => saidAt(control, stop).length))}ch + 1.4em)`;
+  const play = button("", run, "play");
+  const letters = [0, 1, last - 1, last].map((stop) => saidAt(control, stop).length);
+  box.style.width = `calc(${Math.max(...letters)}ch + 1.4em)`;
   let typing = false;
   const show = () => {
     range.value = here();
@@ -697,7 +670,7 @@ function slider(player, index, id) {
   };
   range.addEventListener("pointerdown", () => player.touch(index));
   range.addEventListener("input", () => move(Number(range.value)));
-  onArrows(range, here, () => last, move);
+  onArrows(range, here, last, move);
   onKey(range, (key) => key === " " && (run(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
@@ -707,8 +680,7 @@ function slider(player, index, id) {
     move(keyStop(key, here(), last));
     return true;
   });
-  const parts = html("div", { class: "blocklab-slider" }, range, box, play);
-  return { node: html("div", { class: "blocklab-control" }, html("label", { for: id }, label), parts), show };
+  return { node: div("control", html("label", { for: id }, label), div("slider", range, box, play)), show };
 }
 
 function choice(player, index, id) {
@@ -718,21 +690,20 @@ function choice(player, index, id) {
     const list = html("select", { id }, html("option", { value: -1, hidden: "" }));
     list.append(...options.map((option, i) => html("option", { value: i }, option)));
     list.addEventListener("change", () => move(Number(list.value)));
-    const node = html("div", { class: "blocklab-control" }, html("label", { for: id }, label), list);
-    return { node, show: () => (list.value = player.at[index]) };
+    const show = () => (list.value = player.at[index]);
+    return { node: div("control", html("label", { for: id }, label), list), show };
   }
   const buttons = options.map((option, i) => button(option, () => move(i)));
   const group = html("div", { class: "blocklab-options", role: "group", "aria-labelledby": id }, ...buttons);
-  onArrows(group, () => player.at[index], () => options.length - 1, (place) => (move(place), buttons[place].focus()));
+  onArrows(group, () => player.at[index], options.length - 1, (place) => (move(place), buttons[place].focus()));
   const show = () => buttons.forEach((each, i) => each.setAttribute("aria-pressed", i === player.at[index]));
-  return { node: html("div", { class: "blocklab-control" }, html("span", { id }, label), group), show };
+  return { node: div("control", html("span", { id }, label), group), show };
 }
 
 function toggle(player, index, id) {
   const box = html("input", { type: "checkbox", id });
   box.addEventListener("change", () => player.move(index, Number(box.checked)));
-  const label = html("label", { for: id }, player.spec.controls[index].label);
-  const node = html("div", { class: "blocklab-control blocklab-toggle" }, box, label);
+  const node = div("control", div("toggle", box, html("label", { for: id }, player.spec.controls[index].label)));
   return { node, show: () => (box.checked = player.at[index] === 1) };
 }
 
@@ -749,13 +720,12 @@ function question(player, answered) {
   const { guess, words } = player.spec;
   const answer = (place) => (player.guess(place), answered());
   const options = guess.options.map((option, i) => button(option, () => answer(i)));
-  const skip = button(words.skip, () => answer(-1), { class: "blocklab-skip" });
-  const head = html("div", { class: "blocklab-asked" }, guess.label);
-  const buttons = html("div", { class: "blocklab-options" }, ...options, skip);
-  const first = html("div", { class: "blocklab-first" }, words.guess_first);
-  const told = html("div", { class: "blocklab-told", "aria-live": "polite" });
-  const all = [head, buttons, first, told];
-  const node = html("div", { class: "blocklab-guess", role: "group", "aria-label": guess.label }, ...all);
+  const skip = button(words.skip, () => answer(-1), "skip");
+  const first = div("first", words.guess_first);
+  const told = div("told");
+  const node = div("guess", div("asked", guess.label), div("options", ...options, skip), first, told);
+  filled(node, { role: "group", "aria-label": guess.label });
+  filled(told, { "aria-live": "polite" });
   const show = () => {
     const { guessed, locked } = player;
     options.forEach((option, i) => {
@@ -791,190 +761,164 @@ export function nearestBox(boxes, x, y) {
   return far.indexOf(Math.min(...far));
 }
 
-/** Places in the picture that move a control, by pointer, by finger, and each of them by keyboard. */
-class Handles {
-  #held = null; // what is being dragged, and from the pointer to its path: {handle, x, y}
+/** Places in the picture that move a control: by pointer, by finger, and each of them by keyboard. */
+function handlesOf(player, picture) {
+  const handles = (player.spec.handles ?? []).map((handle) => ({ ...handle, box: null }));
+  for (const handle of handles) handle.node = (handle.kind === "drag" ? dragged : pressed)(player, handle, handles);
+  const layer = svg("g", { class: "blocklab-handles" }, ...handles.map(({ node }) => node));
+  let held = null; // the handle that is dragged, and how far its path lies from the pointer
 
-  /** @param {Player} player @param {Picture} picture */
-  constructor(player, picture) {
-    this.player = player;
-    this.picture = picture;
-    this.handles = (player.spec.handles ?? []).map((handle) => ({ ...handle, node: this.#node(handle) }));
-    this.layer = svg("g", { class: "blocklab-handles" }, ...this.handles.map(({ node }) => node));
-    this.layer.addEventListener("pointerdown", (event) => this.#grasp(event));
-    this.layer.addEventListener("pointermove", (event) => this.#held && this.#pull(event));
-    this.layer.addEventListener("lostpointercapture", () => this.#release());
-    this.layer.addEventListener("click", (event) => this.#press(this.#meant(event)));
-  }
-
-  #node({ kind, control: index, at, path }) {
-    const control = this.player.spec.controls[index];
-    const last = lastOf(control);
-    if (kind === "set") {
-      const name = `${control.label}: ${saidAt(control, at)}`;
-      const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": name });
-      const alike = () => this.handles.filter((other) => other.kind === "set" && other.control === index);
-      const place = () => alike().findIndex((other) => other.node === node);
-      const others = () => alike().length - 1;
-      onArrows(node, place, others, (next) => alike()[next].node.focus());
-      onKey(node, (key) => (key === "Enter" || key === " ") && (this.#press(alike()[place()]), true));
-      return node;
-    }
-    const [wide, high] = [0, 1].map((side) => {
-      const places = path.map((point) => point[side]);
-      return Math.max(...places) - Math.min(...places);
-    });
-    const style = `touch-action:${wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"}`; // else pages scroll
-    const range = { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": last };
-    const node = svg("rect", { class: "blocklab-drag", role: "slider", tabindex: 0, style, ...range });
-    onArrows(node, () => this.player.at[index], () => last, (stop) => this.player.move(index, stop));
-    return node;
-  }
-
-  /** Lay the handles over what they stand for, large enough to be met. */
-  show() {
-    if (!this.handles.length) return;
-    const [width, height] = this.picture.size.map((side) => 10 * side);
-    const scale = width / (this.picture.root.getBoundingClientRect().width || width / 10);
-    const least = (matchMedia("(pointer: coarse)").matches ? 44 : 24) * scale;
-    const tabbed = new Map(); // control: which of the places that set it the Tab key comes to
-    for (const handle of this.handles) {
-      const { node, hole, kind, control } = handle;
-      const box = hole < 0 ? new DOMRect(0, 0, width, height) : this.picture.holes[hole]?.getBBox();
-      handle.box = box?.width || box?.height ? box : null;
-      node.style.display = handle.box ? "" : "none";
-      if (handle.box) lay(node, box, least);
-      const here = this.player.at[control];
-      node.setAttribute("aria-disabled", this.player.locked);
-      if (kind === "drag") {
-        node.setAttribute("aria-valuenow", here);
-        node.setAttribute("aria-valuetext", saidAt(this.player.spec.controls[control], here));
-      } else {
-        node.setAttribute("aria-pressed", here === handle.at);
-        node.setAttribute("tabindex", -1);
-        if (here === handle.at || !tabbed.has(control)) tabbed.set(control, node);
-      }
-    }
-    for (const node of tabbed.values()) node.setAttribute("tabindex", 0);
-  }
-
-  #point({ clientX, clientY }) {
-    return new DOMPoint(clientX, clientY).matrixTransform(this.picture.root.getScreenCTM().inverse());
-  }
-
-  /** The handle meant by a pointer: a finger is larger than some of them, so the nearest. */
-  #meant(event) {
-    const { x, y } = this.#point(event);
-    return this.handles[nearestBox(this.handles.map(({ box }) => box), x, y)];
-  }
-
-  #press({ kind, control, at }) {
-    if (kind === "set") this.player.move(control, at);
-  }
-
-  #grasp(event) {
-    const handle = this.#meant(event);
-    if (handle.kind !== "drag" || this.player.locked || event.button > 0) return;
+  const point = ({ clientX, clientY }) =>
+    new DOMPoint(clientX, clientY).matrixTransform(picture.root.getScreenCTM().inverse());
+  const meant = (event) => { // a finger is larger than some of them, so the nearest
+    const { x, y } = point(event);
+    return handles[nearestBox(handles.map(({ box }) => box), x, y)];
+  };
+  const pull = (event) => {
+    const { x, y } = point(event);
+    const { path, control, aside, above } = held;
+    player.move(control, nearestOnPath(path, x + aside, y + above, player.at[control]));
+  };
+  layer.addEventListener("pointerdown", (event) => {
+    const handle = meant(event);
+    if (handle.kind !== "drag" || player.locked || event.button > 0) return;
     event.preventDefault();
     handle.node.focus();
     handle.node.setPointerCapture(event.pointerId);
-    this.layer.classList.add("blocklab-held");
-    this.player.touch(handle.control);
-    const { x, y } = this.#point(event);
-    const [left, top] = handle.path[this.player.at[handle.control]];
+    handle.node.classList.add("blocklab-held");
+    player.touch(handle.control);
+    const { x, y } = point(event);
+    const [left, top] = handle.path[player.at[handle.control]];
     // What is taken beside its path keeps its distance from the pointer; the picture itself comes to the pointer.
-    this.#held = handle.hole < 0 ? { handle, x: 0, y: 0 } : { handle, x: left - x, y: top - y };
-    this.#pull(event);
-  }
+    held = handle.hole < 0 ? { ...handle, aside: 0, above: 0 } : { ...handle, aside: left - x, above: top - y };
+    pull(event);
+  });
+  layer.addEventListener("pointermove", (event) => held && pull(event));
+  layer.addEventListener("lostpointercapture", () => {
+    held?.node.classList.remove("blocklab-held");
+    held = null;
+  });
+  layer.addEventListener("click", (event) => {
+    const { kind, control, at } = meant(event);
+    if (kind === "set") player.move(control, at);
+  });
 
-  #pull(event) {
-    const { handle, x: right, y: down } = this.#held;
-    const { x, y } = this.#point(event);
-    const stop = nearestOnPath(handle.path, x + right, y + down, this.player.at[handle.control]);
-    this.player.move(handle.control, stop);
-  }
+  /** Lay the handles over what they stand for, large enough to be met. */
+  const show = () => {
+    if (!handles.length) return;
+    const [width, height] = picture.size.map((side) => 10 * side);
+    const scale = width / (picture.root.getBoundingClientRect().width || width / 10);
+    const least = (matchMedia("(pointer: coarse)").matches ? 44 : 24) * scale;
+    for (const handle of handles) {
+      const box = handle.hole < 0 ? new DOMRect(0, 0, width, height) : picture.holes[handle.hole]?.getBBox();
+      handle.box = box?.width || box?.height ? box : null;
+      handle.node.style.display = handle.box ? "" : "none";
+      if (handle.box) lay(handle.node, box, least);
+      filled(handle.node, { "aria-disabled": player.locked, ...handle.said() });
+    }
+  };
+  return { layer, show };
+}
 
-  #release() {
-    this.#held = null;
-    this.layer.classList.remove("blocklab-held");
-  }
+/** A place that sets a control; the Tab key comes to one of those that set it, arrow keys to the others. */
+function pressed(player, handle, handles) {
+  const { control, at } = handle;
+  const { label, ...kind } = player.spec.controls[control];
+  const alike = handles.filter((other) => other.kind === "set" && other.control === control);
+  const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": `${label}: ${saidAt(kind, at)}` });
+  onArrows(node, () => alike.indexOf(handle), alike.length - 1, (next) => alike[next].node.focus());
+  onKey(node, (key) => (key === "Enter" || key === " ") && (player.move(control, at), true));
+  handle.said = () => {
+    const tabbed = alike.find((other) => other.at === player.at[control]) ?? alike[0];
+    return { "aria-pressed": player.at[control] === at, tabindex: tabbed === handle ? 0 : -1 };
+  };
+  return node;
+}
+
+/** A place that is dragged along the path of a control's stops. */
+function dragged(player, handle) {
+  const control = player.spec.controls[handle.control];
+  const last = lastOf(control);
+  const here = () => player.at[handle.control];
+  const sides = [0, 1].map((side) => handle.path.map((place) => place[side]));
+  const [wide, high] = sides.map((places) => Math.max(...places) - Math.min(...places));
+  const style = `touch-action:${wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"}`; // else pages scroll
+  const range = { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": last };
+  const node = svg("rect", { class: "blocklab-drag", role: "slider", tabindex: 0, style, ...range });
+  onArrows(node, here, last, (stop) => player.move(handle.control, stop));
+  handle.said = () => ({ "aria-valuenow": here(), "aria-valuetext": saidAt(control, here()) });
+  return node;
 }
 
 /** Give a rectangle the place of a box, but each side at least so long. */
 function lay(node, box, least) {
   const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
-  const [x, y] = [box.x + (box.width - width) / 2, box.y + (box.height - height) / 2];
-  for (const [key, value] of Object.entries({ x, y, width, height })) node.setAttribute(key, Math.round(value));
+  filled(node, { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height });
 }
 
 // ---- One view in the page -------------------------------------------------------------------------------------------
 
-class View {
-  /** @param {Player} player @param {HTMLElement} element */
-  constructor(player, element) {
-    const { spec } = player;
-    const prefix = `blocklab-${shared().ids++}-`;
-    this.player = player;
-    this.picture = new Picture(spec.size, player.store.records, prefix);
-    this.handles = new Handles(player, this.picture);
-    this.picture.root.append(this.handles.layer);
-    this.parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
-    this.bar = html("fieldset", { class: "blocklab-bar" }, ...this.parts.map(({ node }) => node));
-    if (this.parts.length) this.bar.append(button(spec.words.reset, () => player.reset(), { class: "blocklab-reset" }));
-    this.box = html("div", { class: "blocklab-picture" }, this.picture.root);
-    this.line = html("div", { class: "blocklab-line", role: "status" });
-    this.note = html("div", { class: "blocklab-note", "aria-live": "polite" });
-    const lang = spec.language === "zh" ? "zh-CN" : "en";
-    this.root = html("div", { class: "blocklab-panel", lang }, this.bar, this.box, this.line, this.note);
-    if (spec.guess) {
-      // The button pressed can do no more: the first control is next.
-      this.parts.push(question(player, () => this.bar.querySelector("input, button, select")?.focus()));
-      this.root.prepend(this.parts.at(-1).node);
+/** Put a view of a player into an element. @param {Player} player @param {HTMLElement} element */
+function view(player, element) {
+  const { spec } = player;
+  const { words } = spec;
+  const prefix = `blocklab-${shared().ids++}-`;
+  const picture = new Picture(spec.size, player.store.records, prefix);
+  const handles = handlesOf(player, picture);
+  const parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
+  const bar = html("fieldset", { class: "blocklab-bar" }, ...parts.map(({ node }) => node));
+  const box = div("picture", picture.root);
+  const line = filled(div("line"), { role: "status" });
+  const note = filled(div("note"), { "aria-live": "polite" });
+  const root = filled(div("panel", bar, box, line, note), { lang: spec.language === "zh" ? "zh-CN" : "en" });
+  element.append(root);
+  picture.root.append(handles.layer);
+  if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));
+  if (spec.guess) {
+    // The button pressed can do no more: the first control is next.
+    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus()));
+    root.prepend(parts.at(-1).node);
+  }
+
+  // As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls.
+  const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
+  picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
+  const resized = new ResizeObserver(() => {
+    const scrolls = box.scrollWidth > box.clientWidth + 1; // then the keyboard must reach it
+    for (const [key, value] of Object.entries({ role: "group", tabindex: 0, "aria-label": words.picture })) {
+      if (scrolls) box.setAttribute(key, value);
+      else box.removeAttribute(key);
     }
-    this.root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
-    this.root.addEventListener("focusin", () => window.addEventListener("keydown", this.#keep, true));
-    this.root.addEventListener("focusout", () => window.removeEventListener("keydown", this.#keep, true));
-    // As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls.
-    const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
-    this.picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
-    this.resized = new ResizeObserver(() => this.#resize());
-    this.resized.observe(this.box);
-    element.append(this.root);
-    player.enter(this);
-  }
+    handles.show();
+  });
+  resized.observe(box);
 
-  /** A picture that scrolls can be reached by keyboard. */
-  #resize() {
-    const scrolls = this.box.scrollWidth > this.box.clientWidth + 1;
-    const reached = { role: "group", tabindex: 0, "aria-label": this.player.spec.words.picture };
-    if (scrolls) filled(this.box, reached);
-    else Object.keys(reached).forEach((key) => this.box.removeAttribute(key));
-    this.handles.show();
-  }
+  // JupyterLab and Notebook take keys before the panel sees them, unless this attribute is there.
+  const keep = (event) => root.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
+  root.addEventListener("focusin", () => window.addEventListener("keydown", keep, true));
+  root.addEventListener("focusout", () => window.removeEventListener("keydown", keep, true));
+  root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
 
-  /** JupyterLab and Notebook take keys before the panel sees them, unless this attribute is there. */
-  #keep = (event) => this.root.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
-
-  show() {
-    const { player } = this;
-    if (player.shown) this.picture.show(player.shown);
-    this.picture.layer.setAttribute("aria-label", player.line);
-    this.handles.show();
-    this.bar.disabled = player.locked;
-    for (const part of this.parts) part.show();
-    this.root.classList.toggle("blocklab-waiting", player.waiting);
-    this.root.classList.toggle("blocklab-failed", player.failed);
-    this.line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
-    setText(this.line, player.line);
-    setText(this.note, player.gone ? player.spec.words.gone : player.note);
-  }
-
-  close() {
-    this.player.leave(this);
-    this.resized.disconnect();
-    window.removeEventListener("keydown", this.#keep, true);
-    this.root.remove();
-  }
+  const show = () => {
+    if (player.shown) picture.show(player.shown);
+    picture.layer.setAttribute("aria-label", player.line);
+    bar.disabled = player.locked;
+    for (const part of [handles, ...parts]) part.show();
+    root.classList.toggle("blocklab-waiting", player.waiting);
+    root.classList.toggle("blocklab-failed", player.failed);
+    line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
+    setText(line, player.line);
+    setText(note, player.gone ? words.gone : player.note);
+  };
+  const close = () => {
+    player.leave(shown);
+    resized.disconnect();
+    window.removeEventListener("keydown", keep, true);
+    root.remove();
+  };
+  const shown = { show, close };
+  player.enter(shown);
+  return shown;
 }
 
 // ---- Entrances ------------------------------------------------------------------------------------------------------
@@ -983,13 +927,12 @@ const players = new WeakMap(); // by `spec`, which a model holds: each of its vi
 
 /** For anywidget: once for each model. */
 function initialize({ model }) {
-  const moved = (at) => {
-    model.set("at", at);
-    model.save_changes();
+  const link = {
+    ask: (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole }),
+    guessed: (choice) => model.send({ kind: "guess", choice }),
+    moved: (at) => (model.set("at", at), model.save_changes()),
   };
-  const ask = (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole });
-  const guessed = (choice) => model.send({ kind: "guess", choice });
-  const player = new Player(model.get("spec"), model.get("at"), { ask, moved, guessed }, model.get("first"));
+  const player = new Player(model.get("spec"), model.get("at"), link, model.get("first"));
   players.set(player.spec, player);
   const heard = {
     "change:at": () => player.follow(model.get("at")),
@@ -1005,8 +948,7 @@ function initialize({ model }) {
 
 /** For anywidget: once for each view. Returns what takes the view away. */
 function render({ model, el }) {
-  const view = new View(players.get(model.get("spec")), el);
-  return () => view.close();
+  return view(players.get(model.get("spec")), el).close;
 }
 
 /**
@@ -1019,7 +961,7 @@ export function frozen(element, { spec, states, records }) {
   const home = nearest(states, at, spec.controls, at.map(() => 1));
   const player = new Player(spec, home.at, null);
   states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
-  new View(player, element);
+  view(player, element);
   return () => player.close();
 }
 
