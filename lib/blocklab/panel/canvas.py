@@ -96,7 +96,7 @@ class Canvas:
     def _draw_background(self) -> None:
         self._renderer.clear()
         self._tape.rewind()
-        with self._drawing_all() as moving, marking(moving, self._tape.mark):
+        with self._drawing_all() as (moving, _still), marking(moving, self._tape.mark):
             self.figure.draw(self._tape)
         self._background = self._pixels.copy()
 
@@ -107,19 +107,21 @@ class Canvas:
             self._holes.append(artist)
             recorder.hole()
 
-        with self._drawing_all() as moving, marking(moving, hole):
-            images = [image for image in self.figure.findobj(has_cells) if image not in moving]
-            with marking(images, lambda image, recorder: recorder.draw(image)):
+        with self._drawing_all() as (moving, still):
+            images = [artist for artist in still if has_cells(artist)]
+            with marking(moving, hole), marking(images, lambda image, recorder: recorder.draw(image)):
                 strokes = self._recorder.strokes_of(self.figure.draw)
         self._rest = self.records.number(("rest", tuple(strokes)))
 
     @contextmanager
-    def _drawing_all(self) -> Iterator[list[Artist]]:
-        """Let animated artists, which it yields, be drawn as if they rested; then note how all stand."""
+    def _drawing_all(self) -> Iterator[tuple[list[Artist], list[Artist]]]:
+        """Let animated artists be drawn as if they rested; then note how all stand. Yields them, and the others."""
         self._resting = None  # if drawing fails half way, the next one starts again
-        moving = moving_artists(self.figure)
+        everything = self.figure.findobj()
+        moving = [artist for artist in everything if artist.get_animated()]
+        still = [artist for artist in everything if not artist.get_animated()]
         with resting(moving):
-            yield moving
+            yield moving, still
         self.figure.set_layout_engine("none")
         alive = {id(part) for artist in moving for part in artist.findobj()}
         resting_now = [artist for artist in self.figure.findobj() if id(artist) not in alive]
