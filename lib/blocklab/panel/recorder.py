@@ -330,6 +330,9 @@ class Recorder(RendererBase):
             cells = cells.round().astype(np.uint8)
         height, width = cells.shape[:2]
         box = np.floor(transform.transform([(0, 0), (width, height)]) + (x, y) + 0.5)  # at whole pixels, as Agg's
+        if height * width > abs(np.prod(box[1] - box[0])):  # more cells than pixels
+            type(image).draw(image, self)
+            return
         smooth = image.get_interpolation() not in CELLS
         self._image(gc, cells, tuple(box.ravel()), smooth)
         image.stale = False
