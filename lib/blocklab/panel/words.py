@@ -9,8 +9,8 @@ GUESS_FIRST = Text(en="Choose what you expect; then everything can be moved.", z
 
 WORDS = {
     "reset": RESET,
-    "play": Text(en="Play {label}", zh="播放：{label}"),
-    "pause": Text(en="Stop {label}", zh="停下：{label}"),
+    "play": Text(en="Play", zh="播放"),
+    "pause": Text(en="Stop", zh="停下"),
     "skip": SKIP,
     "guess_first": GUESS_FIRST,
     "gone": Text(
