@@ -223,7 +223,7 @@ function makeRoom() {
 
 /** The questions under way, and what their answers taught about the line and the kernel. Times in ms. */
 class Questions {
-  #asked = new Map(); // key: {time, ahead, whole, cost, alone}
+  #open = new Map(); // key: {time, ahead, whole, cost, alone}
   #left = ONE_TOUCH; // what this touch may still ask ahead
   #touched = -Infinity;
   #trip = 0;
@@ -232,33 +232,33 @@ class Questions {
   /** @param {number} took  a first idea of the kernel time of a state */
   constructor(took) { this.#took = took || 20; }
 
-  has(key) { return this.#asked.has(key) && isFresh(this.#asked.get(key)); }
-
   touch() {
     if (performance.now() - this.#touched > SAME_TOUCH) this.#left = ONE_TOUCH;
     this.#touched = performance.now();
   }
 
+  has(key) { return this.#open.has(key) && isFresh(this.#open.get(key)); }
+
   /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
   room(ahead) {
-    const fresh = [...this.#asked.values()].filter(isFresh);
-    if (ahead && (fresh.length < this.#asked.size || this.#left < this.#took)) return false;
-    const cost = fresh.reduce((sum, question) => sum + question.cost, 0);
+    const fresh = [...this.#open.values()].filter(isFresh);
+    if (ahead && (fresh.length < this.#open.size || this.#left < this.#took)) return false;
     const wanted = fresh.filter((question) => !question.ahead).length;
+    const cost = fresh.reduce((sum, question) => sum + question.cost, 0);
     return mayAsk({ count: fresh.length, wanted, cost }, this.#trip, this.#took, ahead);
   }
 
   asked(key, ahead, whole) {
-    const alone = this.#asked.size === 0;
-    this.#asked.set(key, { time: performance.now(), ahead, whole, cost: this.#took, alone });
+    const alone = this.#open.size === 0;
+    this.#open.set(key, { time: performance.now(), ahead, whole, cost: this.#took, alone });
     if (ahead) this.#left -= this.#took;
   }
 
   /** An answer came, asked for or not. Returns the question. */
   answered(key, took) {
-    const question = this.#asked.get(key);
-    this.#asked.delete(key);
-    for (const [other, lost] of this.#asked) if (!isFresh(lost)) this.#asked.delete(other); // the kernel answers again
+    const question = this.#open.get(key);
+    this.#open.delete(key);
+    for (const [other, lost] of this.#open) if (!isFresh(lost)) this.#open.delete(other); // the kernel answers again
     if (!question || !(took >= 0)) return question;
     if (question.ahead) this.#left += question.cost - took;
     if (question.alone) this.#trip = Math.max(0, performance.now() - question.time - took);
@@ -309,6 +309,7 @@ export class Player {
     this.#hold(control);
     this.#ask();
   }
+
   move(control, place) { if (this.#stopped()) this.#set(control, place); }
   reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
 
@@ -628,11 +629,10 @@ function onKey(node, act) {
 }
 
 /** Give keys that lead to another stop to `move`. */
-function onArrows(node, stop, last, move) {
+function onArrows(node, stop, last, move, keys = /./) {
   onKey(node, (key) => {
-    const goal = keyStop(key, stop(), last);
-    if (goal !== null) move(goal);
-    return goal !== null;
+    const goal = keys.test(key) ? keyStop(key, stop(), last) : null;
+    return goal !== null && (move(goal), true);
   });
 }
 
@@ -642,9 +642,8 @@ const setText = (node, text) => node.textContent === text || (node.textContent =
 // Each kind: what stands in the page, and how it shows where the player is.
 
 function slider(player, index, id) {
-  const control = player.spec.controls[index];
+  const { controls: { [index]: control }, words } = player.spec;
   const { label, last } = control;
-  const { words } = player.spec;
   const here = () => player.at[index];
   const move = (stop) => player.move(index, stop);
   const run = () => player.play(player.playing === index ? -1 : index);
@@ -674,12 +673,8 @@ function slider(player, index, id) {
   onKey(range, (key) => key === " " && (run(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
-  onKey(box, (key) => {
-    if (!/^(Arrow|Page)(Up|Down)$/.test(key)) return false; // the others move within the number
-    typed();
-    move(keyStop(key, here(), last));
-    return true;
-  });
+  // Those to the left and to the right move within the number.
+  onArrows(box, here, last, (stop) => (typed(), move(stop)), /^(Arrow|Page)(Up|Down)$/);
   return { node: div("control", html("label", { for: id }, label), div("slider", range, box, play)), show };
 }
 
@@ -745,28 +740,26 @@ function question(player, answered) {
 /** The stop of a path nearest to a point; where a path comes by twice, the one nearer to where the slider is. */
 export function nearestOnPath(path, x, y, from) {
   const gap = (stop, left, top) => Math.hypot(path[stop][0] - left, path[stop][1] - top);
+  const least = (stops, far) => stops.reduce((best, stop) => (far(stop) < far(best) ? stop : best));
   const stops = [...path.keys()];
-  const nearest = stops.reduce((best, stop) => (gap(stop, x, y) < gap(best, x, y) ? stop : best));
-  const there = stops.filter((stop) => gap(stop, ...path[nearest]) < 5);
-  return there.reduce((best, stop) => (Math.abs(stop - from) < Math.abs(best - from) ? stop : best));
+  const place = path[least(stops, (stop) => gap(stop, x, y))];
+  return least(stops.filter((stop) => gap(stop, ...place) < 5), (stop) => Math.abs(stop - from));
 }
 
 /** The box nearest to a point, the smallest if it lies in several. @param {Array<DOMRect?>} boxes @returns {number} */
 export function nearestBox(boxes, x, y) {
   const outside = (low, size, at) => Math.max(low - at, 0, at - low - size);
-  const far = boxes.map((box) => {
-    if (!box) return Infinity;
-    return Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y)) + 1e-9 * box.width * box.height;
-  });
+  const away = (box) => Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y));
+  const far = boxes.map((box) => (box ? away(box) + 1e-9 * box.width * box.height : Infinity));
   return far.indexOf(Math.min(...far));
 }
 
 /** Places in the picture that move a control: by pointer, by finger, and each of them by keyboard. */
 function handlesOf(player, picture) {
-  const handles = (player.spec.handles ?? []).map((handle) => ({ ...handle, box: null }));
+  const handles = (player.spec.handles ?? []).map((handle) => ({ ...handle }));
   for (const handle of handles) handle.node = (handle.kind === "drag" ? dragged : pressed)(player, handle, handles);
   const layer = svg("g", { class: "blocklab-handles" }, ...handles.map(({ node }) => node));
-  let held = null; // the handle that is dragged, and how far its path lies from the pointer
+  let held; // the handle that is dragged, and how far its path lies from the pointer
 
   const point = ({ clientX, clientY }) =>
     new DOMPoint(clientX, clientY).matrixTransform(picture.root.getScreenCTM().inverse());
@@ -813,8 +806,7 @@ function handlesOf(player, picture) {
       const box = handle.hole < 0 ? new DOMRect(0, 0, width, height) : picture.holes[handle.hole]?.getBBox();
       handle.box = box?.width || box?.height ? box : null;
       handle.node.style.display = handle.box ? "" : "none";
-      if (handle.box) lay(handle.node, box, least);
-      filled(handle.node, { "aria-disabled": player.locked, ...handle.said() });
+      filled(handle.node, { ...(handle.box && wider(box, least)), "aria-disabled": player.locked, ...handle.said() });
     }
   };
   return { layer, show };
@@ -850,18 +842,17 @@ function dragged(player, handle) {
   return node;
 }
 
-/** Give a rectangle the place of a box, but each side at least so long. */
-function lay(node, box, least) {
+/** A box with sides of at least that length. */
+function wider(box, least) {
   const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
-  filled(node, { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height });
+  return { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height };
 }
 
 // ---- One view in the page -------------------------------------------------------------------------------------------
 
 /** Put a view of a player into an element. @param {Player} player @param {HTMLElement} element */
 function view(player, element) {
-  const { spec } = player;
-  const { words } = spec;
+  const { spec, spec: { words } } = player;
   const prefix = `blocklab-${shared().ids++}-`;
   const picture = new Picture(spec.size, player.store.records, prefix);
   const handles = handlesOf(player, picture);
@@ -875,8 +866,7 @@ function view(player, element) {
   picture.root.append(handles.layer);
   if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));
   if (spec.guess) {
-    // The button pressed can do no more: the first control is next.
-    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus()));
+    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus())); // its buttons are done
     root.prepend(parts.at(-1).node);
   }
 
@@ -885,10 +875,8 @@ function view(player, element) {
   picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
   const resized = new ResizeObserver(() => {
     const scrolls = box.scrollWidth > box.clientWidth + 1; // then the keyboard must reach it
-    for (const [key, value] of Object.entries({ role: "group", tabindex: 0, "aria-label": words.picture })) {
-      if (scrolls) box.setAttribute(key, value);
-      else box.removeAttribute(key);
-    }
+    for (const name of ["role", "tabindex", "aria-label"]) box.removeAttribute(name);
+    if (scrolls) filled(box, { role: "group", tabindex: 0, "aria-label": words.picture });
     handles.show();
   });
   resized.observe(box);
@@ -947,19 +935,15 @@ function initialize({ model }) {
 }
 
 /** For anywidget: once for each view. Returns what takes the view away. */
-function render({ model, el }) {
-  return view(players.get(model.get("spec")), el).close;
-}
+const render = ({ model, el }) => view(players.get(model.get("spec")), el).close;
 
 /**
- * A panel without a kernel, from stored states. Returns what takes it away.
- * @param {HTMLElement} element
+ * A panel without a kernel, from stored states. Returns what takes it away. @param {HTMLElement} element
  * @param {{spec: Spec, states: Packet[], records: Object<string, Rec>}} stored
  */
 export function frozen(element, { spec, states, records }) {
   const at = spec.controls.map((control) => control.at);
-  const home = nearest(states, at, spec.controls, at.map(() => 1));
-  const player = new Player(spec, home.at, null);
+  const player = new Player(spec, nearest(states, at, spec.controls, at.map(() => 1)).at, null);
   states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
   view(player, element);
   return () => player.close();
