@@ -29,7 +29,7 @@ HANDLES = [
 
 @pytest.fixture
 def new_page(chromium):
-    """Opens a page with the player in it; a keyword of `new_context` makes it a phone, or dark. Errors fail the test."""
+    """Opens a page with the player in it; keywords of `new_context` make it a phone, or dark. An error fails the test."""
     contexts, errors = [], []
 
     def answer(route):
@@ -833,13 +833,28 @@ def test_dark_pages(new_page):
 
 
 @pytest.mark.parametrize(
-    "mark", ["body.dataset.jpThemeLight = 'false'", "documentElement.setAttribute('theme', 'dark')"]
+    "mark",
+    [
+        "body.dataset.jpThemeLight = 'false'",
+        "documentElement.setAttribute('theme', 'dark')",
+        "documentElement.dataset.theme = 'dark'",
+        "body.className = 'vscode-dark'",
+        "body.className = 'vscode-high-contrast'",
+    ],
 )
 def test_a_dark_page_in_a_light_system(page, mark):
     show(page)
     page.evaluate(f"document.{mark}")
     ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
     assert page.evaluate(ink) == "rgb(244, 246, 249)"
+
+
+def test_a_page_that_knows_no_dark_keeps_its_panels_light(new_page):
+    page = new_page(color_scheme="dark")
+    page.evaluate("document.documentElement.style.colorScheme = 'normal'")
+    show(page)
+    ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
+    assert page.evaluate(ink) == "rgb(31, 41, 51)"
 
 
 def test_a_phone_shows_letters_that_can_be_read(new_page):
