@@ -29,7 +29,7 @@ HANDLES = [
 
 @pytest.fixture
 def new_page(chromium):
-    """Opens a page with the player in it; a keyword of `new_context` makes it a phone, or dark. Errors fail the test."""
+    """Opens a page with the player in it; keywords of `new_context` make it a phone, or dark. An error fails the test."""
     contexts, errors = [], []
 
     def answer(route):
@@ -137,16 +137,18 @@ def test_near_stops_are_asked_first_and_more_of_them_in_the_direction_of_the_mov
 
 
 def test_as_many_questions_as_fill_the_line_within_the_kernel_time_allowed(page):
-    may = "([count, wanted, cost, trip, took, ahead]) => player.mayAsk({count, wanted, cost}, trip, took, ahead)"
-    for count, wanted, cost, trip, took, ahead, expected in [
-        (3, 0, 30, 30, 10, True, True),  # ceil(30 / 10) + 1 are under way at most
-        (4, 0, 40, 30, 10, True, False),
+    may = """([wanted, others, cost, trip, took, ahead]) => player.mayAsk(Array.from({length: wanted + others},
+        (_, i) => ({ahead: i >= wanted, cost})), trip, took, ahead)"""
+    for wanted, others, cost, trip, took, ahead, expected in [
+        (0, 3, 10, 30, 10, True, True),  # ceil(30 / 10) + 1 are under way at most
+        (1, 3, 10, 30, 10, True, False),
         (0, 0, 0, 0, 300, True, False),  # a state that takes longer than what may be unanswered is not asked ahead
-        (3, 0, 190, 1000, 20, True, False),
-        (9, 0, 200, 0, 20, False, True),  # what the reader waits for goes at once
-        (4, 1, 40, 30, 10, False, False),
+        (0, 9, 20, 1000, 20, True, True),
+        (0, 10, 20, 1000, 20, True, False),
+        (0, 10, 20, 0, 20, False, True),  # what the reader waits for goes at once
+        (1, 3, 10, 30, 10, False, False),
     ]:
-        assert page.evaluate(may, [count, wanted, cost, trip, took, ahead]) is expected
+        assert page.evaluate(may, [wanted, others, cost, trip, took, ahead]) is expected
 
 
 def test_the_nearest_state_agrees_where_it_matters(page):
@@ -172,7 +174,7 @@ def test_a_path_that_comes_by_twice_goes_on_where_it_is(page):
 
 def test_a_finger_means_the_nearest_place_and_the_smallest_of_several(page):
     boxes = "[null, [0, 0, 100, 100], [40, 40, 10, 10], [200, 0, 50, 50]].map(b => b && new DOMRect(...b))"
-    meant = f"([x, y]) => player.nearestBox({boxes}, x, y)"
+    meant = f"([x, y]) => player.nearestBox({boxes}, {{x, y}})"
     assert [page.evaluate(meant, at) for at in ([10, 10], [45, 45], [160, 20], [130, 20])] == [1, 2, 3, 1]
 
 
@@ -475,7 +477,7 @@ def test_the_oldest_states_of_all_panels_make_room(page):
       stores[0].take(packet(0, 10))
       stores[0].look(stores[0].states.get("0"))
       for (let i = 1; i <= 40; i++) stores[i % 2].take(packet(i, 1_000_000))
-      const {size} = globalThis[Symbol.for("blocklab.panels")]
+      const {size} = globalThis[Symbol.for("blocklab")]
       const kept = stores.map(store => [...store.states.keys()].map(Number))
       const bytes = stores.flatMap(store => [...store.states.values()]).reduce((sum, state) => sum + state.size, 0)
       const records = stores.map(store => [...store.records.keys()].length)
@@ -742,7 +744,7 @@ def test_a_panel_that_is_closed_leaves_nothing_behind(page):
     page.evaluate("cleanups[0].toReversed().forEach(clean => clean())")
     assert page.evaluate("models[0].heard") == []
     assert page.locator("main > div > *").count() == 0
-    assert page.evaluate("globalThis[Symbol.for('blocklab.panels')].size") == 0
+    assert page.evaluate("globalThis[Symbol.for('blocklab')].size") == 0
 
 
 def test_nothing_runs_in_an_idle_page(page):
@@ -831,13 +833,28 @@ def test_dark_pages(new_page):
 
 
 @pytest.mark.parametrize(
-    "mark", ["body.dataset.jpThemeLight = 'false'", "documentElement.setAttribute('theme', 'dark')"]
+    "mark",
+    [
+        "body.dataset.jpThemeLight = 'false'",
+        "documentElement.setAttribute('theme', 'dark')",
+        "documentElement.dataset.theme = 'dark'",
+        "body.className = 'vscode-dark'",
+        "body.className = 'vscode-high-contrast'",
+    ],
 )
 def test_a_dark_page_in_a_light_system(page, mark):
     show(page)
     page.evaluate(f"document.{mark}")
     ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
     assert page.evaluate(ink) == "rgb(244, 246, 249)"
+
+
+def test_a_page_that_knows_no_dark_keeps_its_panels_light(new_page):
+    page = new_page(color_scheme="dark")
+    page.evaluate("document.documentElement.style.colorScheme = 'normal'")
+    show(page)
+    ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
+    assert page.evaluate(ink) == "rgb(31, 41, 51)"
 
 
 def test_a_phone_shows_letters_that_can_be_read(new_page):

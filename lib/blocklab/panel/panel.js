@@ -5,22 +5,19 @@
  * of each toggle. The kernel answers a question about a state with a packet; the player keeps it, draws it, and asks
  * ahead of the reader's hand. The same player shows stored states in a page without a kernel: `frozen`.
  *
- * @typedef {number[]} At
- * @typedef {Array} Rec  one record of the picture: its kind, then what belongs to it
- * @typedef {{at: At, line: string, rest?: number, moving?: number[][], new?: Object<string, Rec>, failed?: boolean,
- *            took?: number, ahead?: boolean}} Packet
+ * @typedef {{at: number[], line: string, rest?: number, moving?: number[][], new?: Object<string, Array>,
+ *            failed?: boolean, took?: number, ahead?: boolean}} Packet
  * @typedef {{kind: "slider"|"choice"|"toggle", name: string, label: string, at: number, start?: number, step?: number,
  *            last?: number, log?: boolean, whole?: boolean, options?: string[]}} Control
  * @typedef {{hole: number, control: number, kind: "set"|"drag", at?: number, path?: number[][]}} Handle
- * @typedef {{label: string, options: string[], right: number, told: string}} Guess
  * @typedef {{size: number[], language: string, ahead: boolean, smallest: number, controls: Control[],
- *            guess: Guess?, handles: Handle[], words: Object<string, string>}} Spec
- * @typedef {{ask: (at: At, ahead: boolean, whole: boolean) => void, moved: (at: At) => void,
+ *            guess: {label: string, options: string[], right: number, told: string}?, handles: Handle[],
+ *            words: Object<string, string>}} Spec
+ * @typedef {{ask: (at: number[], ahead: boolean, whole: boolean) => void, moved: (at: number[]) => void,
  *            guessed: (choice: number) => void}} Link  the way to the kernel
  */
 
 // ---- Bounds ---------------------------------------------------------------------------------------------------------
-
 const MOST_KEPT = 32e6; // characters of states and records, over all panels of the document
 const UNANSWERED = 200; // ms of kernel time in questions that are not answered yet, so that the next cell need not wait
 const ONE_TOUCH = 2000; // ms of kernel time that one touch asks ahead
@@ -31,7 +28,6 @@ const SMALLEST_LETTER = 9; // px
 const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 
 // ---- Controls as numbers --------------------------------------------------------------------------------------------
-
 /** The last place of a control; the first is 0. @param {Control} control */
 export const lastOf = ({ kind, last, options }) => ({ slider: last, choice: options?.length - 1, toggle: 1 })[kind];
 
@@ -50,8 +46,7 @@ export function nearestStop(slider, number) {
 }
 
 /** What a control says at a place: a number, an option, or nothing. @param {Control} control */
-const saidAt = (control, place) =>
-  control.kind === "slider" ? String(valueAt(control, place)) : (control.options?.[place] ?? "");
+const saidAt = (control, at) => String(control.kind === "slider" ? valueAt(control, at) : control.options?.[at] ?? "");
 
 /** Where a key leads from a stop, or null for a key that moves nothing. */
 export function keyStop(key, stop, last) {
@@ -68,9 +63,9 @@ export function playedTo(stop, elapsed, last) {
 
 /** Whether a list of numbers is a state of these controls. @param {Control[]} controls */
 export function isPlace(at, controls) {
-  const least = (control) => (control.kind === "choice" ? -1 : 0);
-  const inside = (place, i) => Number.isInteger(place) && place >= least(controls[i]) && place <= lastOf(controls[i]);
-  return Array.isArray(at) && at.length === controls.length && at.every(inside);
+  const none = (place, { kind }) => place === -1 && kind === "choice";
+  const inside = (place, i) => none(place, controls[i]) || clamp(place, lastOf(controls[i])) === place;
+  return Array.isArray(at) && at.length === controls.length && at.every(Number.isInteger) && at.every(inside);
 }
 
 /** Whether a message is a packet of this panel. @param {Control[]} controls */
@@ -81,15 +76,12 @@ export function isPacket(message, controls) {
 }
 
 const clamp = (number, last) => Math.min(Math.max(number, 0), last);
-const keyOf = (/** @type {At} */ at) => at.join();
+const keyOf = (at) => at.join();
 const replaced = (at, index, place) => at.map((old, i) => (i === index ? place : old));
 
 // ---- What is near, and what to ask next -----------------------------------------------------------------------------
-
-/**
- * The state nearest to a place, or null if there is none. A gap counts as a share of its slider; options differ or not.
- * `best` stays unless another is nearer. @param {Iterable<Packet>} states @param {number[]} weights of the controls
- */
+/** The state nearest to a place; `best` stays unless another is nearer. A gap counts as a share of its slider; options
+ *  differ or not. @param {Iterable<Packet>} states @param {number[]} weights of the controls */
 export function nearest(states, at, controls, weights, best = null) {
   const whole = controls.map((control, i) => (control.kind === "slider" ? control.last : 0) / weights[i]);
   const gap = (place, i) => (whole[i] ? Math.abs(place - at[i]) / whole[i] : weights[i] * (place !== at[i]));
@@ -104,34 +96,27 @@ export function nearest(states, at, controls, weights, best = null) {
 
 /** All other stops, near ones first: three in the direction of the movement for each one behind. */
 export function* stopsAround(stop, last, way) {
-  const step = way < 0 ? -1 : 1;
-  const inside = (place) => place >= 0 && place <= last;
-  let [fore, back] = [stop + step, stop - step];
-  while (inside(fore) || inside(back)) {
-    for (let share = way ? 3 : 1; share > 0; share--, fore += step) if (inside(fore)) yield fore;
-    if (inside(back)) yield back;
-    back -= step;
+  const [step, share] = [way < 0 ? -1 : 1, way ? 3 : 1];
+  for (let turn = 0; turn < last; turn++) {
+    const fore = Array.from({ length: share }, (_, i) => stop + step * (share * turn + i + 1));
+    yield* [...fore, stop - step * (turn + 1)].filter((place) => place >= 0 && place <= last);
   }
 }
 
-/**
- * Whether one more question may be asked: one that the reader waits for always, more as many as fill the line, within
- * UNANSWERED. Times in ms. @param {{count: number, wanted: number, cost: number}} underWay @param {number} took
- */
+/** Whether one more question may be asked: one that the reader waits for always, more as many as fill the line, within
+ *  UNANSWERED. Times in ms. @param {{ahead: boolean, cost: number}[]} underWay @param {number} took */
 export function mayAsk(underWay, trip, took, ahead) {
-  if (!ahead && underWay.wanted === 0) return true;
-  return underWay.count < Math.ceil(trip / took) + 1 && underWay.cost + took <= UNANSWERED;
+  if (!ahead && underWay.every((question) => question.ahead)) return true;
+  const cost = underWay.reduce((sum, question) => sum + question.cost, took);
+  return underWay.length < Math.ceil(trip / took) + 1 && cost <= UNANSWERED;
 }
 
 // ---- What is kept ---------------------------------------------------------------------------------------------------
-
 /** What the panels of a document share, though each may load this file anew. */
-const shared = () =>
-  (globalThis[Symbol.for("blocklab.panels")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
-
+const shared = () => (globalThis[Symbol.for("blocklab")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
 const sizeOf = (what) => JSON.stringify(what).length;
 
-/** The records that a record names. @param {Rec} record @returns {number[]} */
+/** The records that a record names. @param {Array} record @returns {number[]} */
 export function namedBy([kind, first, second, , fourth]) {
   const named = {
     rest: () => first,
@@ -185,10 +170,9 @@ export class Store {
       namedBy(this.records.get(number)).forEach(need);
     };
     for (const { rest, moving } of this.states.values()) [rest, ...moving.flat()].forEach(need);
-    for (const [number, record] of this.records) {
-      if (needed.has(number)) continue;
+    for (const number of [...this.records.keys()].filter((each) => !needed.has(each))) {
+      shared().size -= sizeOf(this.records.get(number));
       this.records.delete(number);
-      shared().size -= sizeOf(record);
     }
     this.#complete.clear();
   }
@@ -220,10 +204,9 @@ function makeRoom() {
 }
 
 // ---- Asking ---------------------------------------------------------------------------------------------------------
-
 /** The questions under way, and what their answers taught about the line and the kernel. Times in ms. */
 class Questions {
-  #asked = new Map(); // key: {time, ahead, whole, cost, alone}
+  #open = new Map(); // key: {time, ahead, whole, cost, alone}
   #left = ONE_TOUCH; // what this touch may still ask ahead
   #touched = -Infinity;
   #trip = 0;
@@ -231,8 +214,7 @@ class Questions {
 
   /** @param {number} took  a first idea of the kernel time of a state */
   constructor(took) { this.#took = took || 20; }
-
-  has(key) { return this.#asked.has(key) && isFresh(this.#asked.get(key)); }
+  has(key) { return this.#open.has(key) && isFresh(this.#open.get(key)); }
 
   touch() {
     if (performance.now() - this.#touched > SAME_TOUCH) this.#left = ONE_TOUCH;
@@ -241,24 +223,22 @@ class Questions {
 
   /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
   room(ahead) {
-    const fresh = [...this.#asked.values()].filter(isFresh);
-    if (ahead && (fresh.length < this.#asked.size || this.#left < this.#took)) return false;
-    const cost = fresh.reduce((sum, question) => sum + question.cost, 0);
-    const wanted = fresh.filter((question) => !question.ahead).length;
-    return mayAsk({ count: fresh.length, wanted, cost }, this.#trip, this.#took, ahead);
+    const fresh = [...this.#open.values()].filter(isFresh);
+    if (ahead && (fresh.length < this.#open.size || this.#left < this.#took)) return false;
+    return mayAsk(fresh, this.#trip, this.#took, ahead);
   }
 
   asked(key, ahead, whole) {
-    const alone = this.#asked.size === 0;
-    this.#asked.set(key, { time: performance.now(), ahead, whole, cost: this.#took, alone });
+    const alone = this.#open.size === 0;
+    this.#open.set(key, { time: performance.now(), ahead, whole, cost: this.#took, alone });
     if (ahead) this.#left -= this.#took;
   }
 
   /** An answer came, asked for or not. Returns the question. */
   answered(key, took) {
-    const question = this.#asked.get(key);
-    this.#asked.delete(key);
-    for (const [other, lost] of this.#asked) if (!isFresh(lost)) this.#asked.delete(other); // the kernel answers again
+    const question = this.#open.get(key);
+    this.#open.delete(key);
+    for (const [other, lost] of this.#open) if (!isFresh(lost)) this.#open.delete(other); // the kernel answers again
     if (!question || !(took >= 0)) return question;
     if (question.ahead) this.#left += question.cost - took;
     if (question.alone) this.#trip = Math.max(0, performance.now() - question.time - took);
@@ -270,7 +250,6 @@ class Questions {
 const isFresh = ({ time }) => performance.now() - time < OVERDUE;
 
 // ---- The player -----------------------------------------------------------------------------------------------------
-
 /** Where one panel stands, whatever number of views it has in the page. */
 export class Player {
   views = new Set();
@@ -307,7 +286,7 @@ export class Player {
   touch(control) {
     if (!this.#stopped()) return;
     this.#hold(control);
-    this.#ask();
+    this.ask();
   }
   move(control, place) { if (this.#stopped()) this.#set(control, place); }
   reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
@@ -336,6 +315,8 @@ export class Player {
     this.#tick = setTimeout(step);
   }
 
+  #elsewhere(at) { return isPlace(at, this.spec.controls) && keyOf(at) !== this.key; }
+
   /** Any touch stops what plays; false if nothing may be touched yet. */
   #stopped() {
     this.play(-1);
@@ -347,8 +328,6 @@ export class Player {
     if (this.#hand !== control) [this.#hand, this.#way] = [control, 0];
     shared().inHand = this;
   }
-
-  #elsewhere(at) { return isPlace(at, this.spec.controls) && keyOf(at) !== this.key; }
 
   #set(control, place) {
     this.#hold(control);
@@ -399,7 +378,8 @@ export class Player {
     }
     this.gone = false;
     this.#watch(true);
-    this.#update();
+    if (this.waiting || key === this.key) this.#update();
+    else this.ask();
   }
 
   /** Show the present state, or while it is not here the nearest one: the control in hand may be elsewhere. */
@@ -409,7 +389,7 @@ export class Player {
       if (this.shown) this.store.look(this.shown);
     }
     this.#show();
-    this.#ask();
+    this.ask();
   }
 
   #nearest(at, inHand, others, best) {
@@ -420,7 +400,7 @@ export class Player {
   #show() { this.views.forEach((view) => view.show()); }
 
   /** Ask for what the reader waits for, else for what may be wanted next. */
-  #ask() {
+  ask() {
     this.#watch();
     if (!this.link || !this.views.size) return;
     if (this.waiting) {
@@ -443,7 +423,7 @@ export class Player {
     this.link.ask(at, ahead, whole);
   }
 
-  /** While the reader waits, see to it that something comes; `again`: something has come. */
+  /** While the reader of a view waits, see to it that something comes; `again`: something has come. */
   #watch(again = false) {
     const waits = this.waiting && this.link && this.views.size;
     if (again || !waits) this.#overdue = clearTimeout(this.#overdue);
@@ -451,21 +431,16 @@ export class Player {
   }
 
   #late = () => { this.gone = true; this.#show(); };
-  #seen = () => this.#ask();
 
   enter(view) {
-    if (!this.views.size) document.addEventListener("visibilitychange", this.#seen);
     this.views.add(view);
     view.show();
-    this.#ask();
+    this.ask();
   }
 
-  /** Without a view the player rests. */
   leave(view) {
     this.views.delete(view);
-    if (this.views.size) return;
-    document.removeEventListener("visibilitychange", this.#seen);
-    this.play(-1);
+    if (!this.views.size) this.play(-1);
     this.#watch();
   }
 
@@ -478,9 +453,7 @@ export class Player {
 }
 
 // ---- The picture ----------------------------------------------------------------------------------------------------
-
 const SVG = "http://www.w3.org/2000/svg";
-
 const svg = (name, attributes, ...children) => filled(document.createElementNS(SVG, name), attributes, children);
 const html = (name, attributes, ...children) => filled(document.createElement(name), attributes, children);
 
@@ -499,14 +472,12 @@ class Picture {
   #numbers = new WeakMap(); // the stroke that an element draws
   #state = null;
 
-  /** @param {number[]} size  in CSS px @param {Map<number, Rec>} records @param {string} prefix  of its ids */
-  constructor([width, height], records, prefix) {
-    this.records = records;
-    this.prefix = prefix;
-    this.size = [width, height];
+  /** @param {number[]} size  in CSS px @param {Map<number, Array>} records @param {string} prefix  of its ids */
+  constructor(size, records, prefix) {
+    Object.assign(this, { size, records, prefix });
     this.defs = svg("defs");
     this.layer = svg("g", { role: "img" });
-    this.root = svg("svg", { viewBox: `0 0 ${10 * width} ${10 * height}` }, this.defs, this.layer);
+    this.root = svg("svg", { viewBox: `0 0 ${10 * size[0]} ${10 * size[1]}` }, this.defs, this.layer);
   }
 
   /** @param {Packet} state */
@@ -528,20 +499,16 @@ class Picture {
     let place = parent.firstChild;
     for (const number of numbers) {
       const node = standing.get(number).shift() ?? this.#draw(number);
+      this.#numbers.set(node, number);
       if (node === place) place = place.nextSibling;
       else parent.insertBefore(node, place);
     }
     for (const spare of standing.values()) spare.forEach((node) => node.remove());
   }
 
-  /** A new element for a stroke. */
+  /** A new element for a stroke or a hole. */
   #draw(number) {
-    const node = number ? this.#element(this.records.get(number)) : svg("g");
-    this.#numbers.set(node, number);
-    return node;
-  }
-
-  #element(record) {
+    const record = this.records.get(number) ?? [];
     const [kind] = record;
     if (kind === "path") {
       const [, style, clip, d, hatch] = record;
@@ -559,10 +526,8 @@ class Picture {
     }
     if (kind === "text") {
       const [, style, clip, transform, glyphs, says] = record;
-      let d = "";
-      for (let i = 0; i < glyphs.length; i += 3) {
-        d += `M${glyphs[i + 1]} ${glyphs[i + 2]}${this.records.get(glyphs[i])[1]}`;
-      }
+      const outlined = (glyph, i) => `M${glyphs[i + 1]} ${glyphs[i + 2]}${this.records.get(glyph)[1]}`;
+      const d = glyphs.map((glyph, i) => (i % 3 ? "" : outlined(glyph, i))).join("");
       return this.#clipped(clip, svg("path", { d, transform, style: this.#css(style), "data-says": says || null }));
     }
     if (kind === "image") {
@@ -571,7 +536,7 @@ class Picture {
       const image = { x, y, width, height, href, transform, style, preserveAspectRatio: "none" };
       return this.#clipped(clip, svg("image", image));
     }
-    return svg("g"); // a kind that this player does not know draws nothing
+    return svg("g"); // a hole; a kind that this player does not know draws nothing
   }
 
   #css(style) { return this.records.get(style)[1]; }
@@ -583,19 +548,15 @@ class Picture {
   #url(number) {
     const id = `${this.prefix}${number}`;
     if (!this.#defined.has(number)) {
-      const [kind, ...record] = this.records.get(number);
-      const node = kind === "hatch" ? this.#tile(id, ...record) : svg("clipPath", { id }, this.#shape(...record));
+      const [kind, ...about] = this.records.get(number);
+      const node = kind === "hatch" ? this.#pattern(id, ...about) : svg("clipPath", { id }, outline(...about));
       this.#defined.set(number, node);
       this.defs.append(node);
     }
     return `url(#${id})`;
   }
 
-  #shape(x, y, width, height) {
-    return y === undefined ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
-  }
-
-  #tile(id, d, side, style) {
+  #pattern(id, d, side, style) {
     const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
     return svg("pattern", tile, svg("path", { d, style }));
   }
@@ -604,16 +565,17 @@ class Picture {
   #forget({ rest, moving }) {
     const strokes = [...namedBy(this.records.get(rest)), ...moving.flat()];
     const used = new Set(strokes.flatMap((stroke) => namedBy(this.records.get(stroke))));
-    for (const [number, node] of this.#defined) {
-      if (used.has(number)) continue;
-      node.remove();
+    for (const number of [...this.#defined.keys()].filter((each) => !used.has(each))) {
+      this.#defined.get(number).remove();
       this.#defined.delete(number);
     }
   }
 }
 
-// ---- Controls in the page -------------------------------------------------------------------------------------------
+const outline = (x, y, width, height) =>
+  y === undefined ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
 
+// ---- Controls in the page -------------------------------------------------------------------------------------------
 const div = (name, ...children) => html("div", { class: `blocklab-${name}` }, ...children);
 
 function button(text, press, name = null) {
@@ -628,23 +590,21 @@ function onKey(node, act) {
 }
 
 /** Give keys that lead to another stop to `move`. */
-function onArrows(node, stop, last, move) {
+function onArrows(node, stop, last, move, keys = /./) {
   onKey(node, (key) => {
-    const goal = keyStop(key, stop(), last);
-    if (goal !== null) move(goal);
-    return goal !== null;
+    const goal = keys.test(key) ? keyStop(key, stop(), last) : null;
+    return goal !== null && (move(goal), true);
   });
 }
 
 const isPlain = (event) => !(event.ctrlKey || event.altKey || event.metaKey || event.shiftKey);
 const setText = (node, text) => node.textContent === text || (node.textContent = text);
 
-// Each kind: what stands in the page, and how it shows where the player is.
-
+/** A slider. Like each kind of control: what stands in the page, and how it shows where the player is. */
 function slider(player, index, id) {
-  const control = player.spec.controls[index];
+  const { controls, words } = player.spec;
+  const control = controls[index];
   const { label, last } = control;
-  const { words } = player.spec;
   const here = () => player.at[index];
   const move = (stop) => player.move(index, stop);
   const run = () => player.play(player.playing === index ? -1 : index);
@@ -674,19 +634,16 @@ function slider(player, index, id) {
   onKey(range, (key) => key === " " && (run(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
-  onKey(box, (key) => {
-    if (!/^(Arrow|Page)(Up|Down)$/.test(key)) return false; // the others move within the number
-    typed();
-    move(keyStop(key, here(), last));
-    return true;
-  });
+  // Those to the left and to the right move within the number.
+  onArrows(box, here, last, (stop) => (typed(), move(stop)), /^(Arrow|Page)(Up|Down)$/);
   return { node: div("control", html("label", { for: id }, label), div("slider", range, box, play)), show };
 }
 
 function choice(player, index, id) {
   const { label, options } = player.spec.controls[index];
   const move = (place) => player.move(index, place);
-  if (roomOf(options) > MOST_BUTTONS) {
+  const width = (letter) => (letter > "\u2e80" ? 1 : 0.56); // em: of a Chinese character, of a Latin letter
+  if ([...options.join("")].reduce((sum, letter) => sum + width(letter), 2.8 * options.length) > MOST_BUTTONS) {
     const list = html("select", { id }, html("option", { value: -1, hidden: "" }));
     list.append(...options.map((option, i) => html("option", { value: i }, option)));
     list.addEventListener("change", () => move(Number(list.value)));
@@ -709,12 +666,6 @@ function toggle(player, index, id) {
 
 const KINDS = { slider, choice, toggle };
 
-/** The room that buttons need side by side, in em: a Chinese character takes one, a Latin letter about half. */
-function roomOf(options) {
-  const width = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? 1 : 0.56), 0.8);
-  return options.reduce((sum, option) => sum + width(option) + 2, 0);
-}
-
 /** What the reader expects, asked before anything moves; then whether it was right, and what is. */
 function question(player, answered) {
   const { guess, words } = player.spec;
@@ -722,10 +673,9 @@ function question(player, answered) {
   const options = guess.options.map((option, i) => button(option, () => answer(i)));
   const skip = button(words.skip, () => answer(-1), "skip");
   const first = div("first", words.guess_first);
-  const told = div("told");
+  const told = filled(div("told"), { "aria-live": "polite" });
   const node = div("guess", div("asked", guess.label), div("options", ...options, skip), first, told);
   filled(node, { role: "group", "aria-label": guess.label });
-  filled(told, { "aria-live": "polite" });
   const show = () => {
     const { guessed, locked } = player;
     options.forEach((option, i) => {
@@ -741,39 +691,33 @@ function question(player, answered) {
 }
 
 // ---- Touching the picture -------------------------------------------------------------------------------------------
-
 /** The stop of a path nearest to a point; where a path comes by twice, the one nearer to where the slider is. */
 export function nearestOnPath(path, x, y, from) {
   const gap = (stop, left, top) => Math.hypot(path[stop][0] - left, path[stop][1] - top);
+  const least = (stops, far) => stops.reduce((best, stop) => (far(stop) < far(best) ? stop : best));
   const stops = [...path.keys()];
-  const nearest = stops.reduce((best, stop) => (gap(stop, x, y) < gap(best, x, y) ? stop : best));
-  const there = stops.filter((stop) => gap(stop, ...path[nearest]) < 5);
-  return there.reduce((best, stop) => (Math.abs(stop - from) < Math.abs(best - from) ? stop : best));
+  const place = path[least(stops, (stop) => gap(stop, x, y))];
+  return least(stops.filter((stop) => gap(stop, ...place) < 5), (stop) => Math.abs(stop - from));
 }
 
 /** The box nearest to a point, the smallest if it lies in several. @param {Array<DOMRect?>} boxes @returns {number} */
-export function nearestBox(boxes, x, y) {
+export function nearestBox(boxes, { x, y }) {
   const outside = (low, size, at) => Math.max(low - at, 0, at - low - size);
-  const far = boxes.map((box) => {
-    if (!box) return Infinity;
-    return Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y)) + 1e-9 * box.width * box.height;
-  });
+  const away = (box) => Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y));
+  const far = boxes.map((box) => (box ? away(box) + 1e-9 * box.width * box.height : Infinity));
   return far.indexOf(Math.min(...far));
 }
 
 /** Places in the picture that move a control: by pointer, by finger, and each of them by keyboard. */
 function handlesOf(player, picture) {
-  const handles = (player.spec.handles ?? []).map((handle) => ({ ...handle, box: null }));
+  const handles = (player.spec.handles ?? []).map((handle) => ({ ...handle }));
   for (const handle of handles) handle.node = (handle.kind === "drag" ? dragged : pressed)(player, handle, handles);
   const layer = svg("g", { class: "blocklab-handles" }, ...handles.map(({ node }) => node));
-  let held = null; // the handle that is dragged, and how far its path lies from the pointer
-
+  let held; // the handle that is dragged, and how far its path lies from the pointer
   const point = ({ clientX, clientY }) =>
     new DOMPoint(clientX, clientY).matrixTransform(picture.root.getScreenCTM().inverse());
-  const meant = (event) => { // a finger is larger than some of them, so the nearest
-    const { x, y } = point(event);
-    return handles[nearestBox(handles.map(({ box }) => box), x, y)];
-  };
+  // A finger is larger than some of them, so the nearest.
+  const meant = (event) => handles[nearestBox(handles.map(({ box }) => box), point(event))];
   const pull = (event) => {
     const { x, y } = point(event);
     const { path, control, aside, above } = held;
@@ -798,11 +742,7 @@ function handlesOf(player, picture) {
     held?.node.classList.remove("blocklab-held");
     held = null;
   });
-  layer.addEventListener("click", (event) => {
-    const { kind, control, at } = meant(event);
-    if (kind === "set") player.move(control, at);
-  });
-
+  layer.addEventListener("click", (event) => meant(event).press?.());
   /** Lay the handles over what they stand for, large enough to be met. */
   const show = () => {
     if (!handles.length) return;
@@ -813,8 +753,7 @@ function handlesOf(player, picture) {
       const box = handle.hole < 0 ? new DOMRect(0, 0, width, height) : picture.holes[handle.hole]?.getBBox();
       handle.box = box?.width || box?.height ? box : null;
       handle.node.style.display = handle.box ? "" : "none";
-      if (handle.box) lay(handle.node, box, least);
-      filled(handle.node, { "aria-disabled": player.locked, ...handle.said() });
+      filled(handle.node, { ...(handle.box && wider(box, least)), "aria-disabled": player.locked, ...handle.said() });
     }
   };
   return { layer, show };
@@ -823,11 +762,12 @@ function handlesOf(player, picture) {
 /** A place that sets a control; the Tab key comes to one of those that set it, arrow keys to the others. */
 function pressed(player, handle, handles) {
   const { control, at } = handle;
-  const { label, ...kind } = player.spec.controls[control];
+  const name = `${player.spec.controls[control].label}: ${saidAt(player.spec.controls[control], at)}`;
   const alike = handles.filter((other) => other.kind === "set" && other.control === control);
-  const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": `${label}: ${saidAt(kind, at)}` });
+  const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": name });
   onArrows(node, () => alike.indexOf(handle), alike.length - 1, (next) => alike[next].node.focus());
-  onKey(node, (key) => (key === "Enter" || key === " ") && (player.move(control, at), true));
+  handle.press = () => player.move(control, at);
+  onKey(node, (key) => (key === "Enter" || key === " ") && (handle.press(), true));
   handle.said = () => {
     const tabbed = alike.find((other) => other.at === player.at[control]) ?? alike[0];
     return { "aria-pressed": player.at[control] === at, tabindex: tabbed === handle ? 0 : -1 };
@@ -843,21 +783,20 @@ function dragged(player, handle) {
   const sides = [0, 1].map((side) => handle.path.map((place) => place[side]));
   const [wide, high] = sides.map((places) => Math.max(...places) - Math.min(...places));
   const style = `touch-action:${wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"}`; // else pages scroll
-  const range = { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": last };
-  const node = svg("rect", { class: "blocklab-drag", role: "slider", tabindex: 0, style, ...range });
+  const node = svg("rect", { class: "blocklab-drag", role: "slider", tabindex: 0, style });
+  filled(node, { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": last });
   onArrows(node, here, last, (stop) => player.move(handle.control, stop));
   handle.said = () => ({ "aria-valuenow": here(), "aria-valuetext": saidAt(control, here()) });
   return node;
 }
 
-/** Give a rectangle the place of a box, but each side at least so long. */
-function lay(node, box, least) {
+/** A box with sides of at least that length. */
+function wider(box, least) {
   const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
-  filled(node, { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height });
+  return { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height };
 }
 
 // ---- One view in the page -------------------------------------------------------------------------------------------
-
 /** Put a view of a player into an element. @param {Player} player @param {HTMLElement} element */
 function view(player, element) {
   const { spec } = player;
@@ -875,54 +814,50 @@ function view(player, element) {
   picture.root.append(handles.layer);
   if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));
   if (spec.guess) {
-    // The button pressed can do no more: the first control is next.
-    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus()));
+    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus())); // its buttons are done
     root.prepend(parts.at(-1).node);
   }
-
   // As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls.
   const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
   picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
   const resized = new ResizeObserver(() => {
     const scrolls = box.scrollWidth > box.clientWidth + 1; // then the keyboard must reach it
-    for (const [key, value] of Object.entries({ role: "group", tabindex: 0, "aria-label": words.picture })) {
-      if (scrolls) box.setAttribute(key, value);
-      else box.removeAttribute(key);
-    }
+    for (const name of ["role", "tabindex", "aria-label"]) box.removeAttribute(name);
+    if (scrolls) filled(box, { role: "group", tabindex: 0, "aria-label": words.picture });
     handles.show();
   });
   resized.observe(box);
-
   // JupyterLab and Notebook take keys before the panel sees them, unless this attribute is there.
   const keep = (event) => root.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
-  root.addEventListener("focusin", () => window.addEventListener("keydown", keep, true));
-  root.addEventListener("focusout", () => window.removeEventListener("keydown", keep, true));
+  const gone = new AbortController();
+  window.addEventListener("keydown", keep, { capture: true, signal: gone.signal });
   root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
+  document.addEventListener("visibilitychange", () => player.ask(), { signal: gone.signal });
 
-  const show = () => {
-    if (player.shown) picture.show(player.shown);
-    picture.layer.setAttribute("aria-label", player.line);
-    bar.disabled = player.locked;
-    for (const part of [handles, ...parts]) part.show();
-    root.classList.toggle("blocklab-waiting", player.waiting);
-    root.classList.toggle("blocklab-failed", player.failed);
-    line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
-    setText(line, player.line);
-    setText(note, player.gone ? words.gone : player.note);
+  const shown = {
+    show() {
+      if (player.shown) picture.show(player.shown);
+      picture.layer.setAttribute("aria-label", player.line);
+      bar.disabled = player.locked;
+      for (const part of [handles, ...parts]) part.show();
+      root.classList.toggle("blocklab-waiting", player.waiting);
+      root.classList.toggle("blocklab-failed", player.failed);
+      line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
+      setText(line, player.line);
+      setText(note, player.gone ? words.gone : player.note);
+    },
+    close() {
+      player.leave(shown);
+      resized.disconnect();
+      gone.abort();
+      root.remove();
+    },
   };
-  const close = () => {
-    player.leave(shown);
-    resized.disconnect();
-    window.removeEventListener("keydown", keep, true);
-    root.remove();
-  };
-  const shown = { show, close };
   player.enter(shown);
   return shown;
 }
 
 // ---- Entrances ------------------------------------------------------------------------------------------------------
-
 const players = new WeakMap(); // by `spec`, which a model holds: each of its views is given another model object
 
 /** For anywidget: once for each model. */
@@ -947,19 +882,13 @@ function initialize({ model }) {
 }
 
 /** For anywidget: once for each view. Returns what takes the view away. */
-function render({ model, el }) {
-  return view(players.get(model.get("spec")), el).close;
-}
+const render = ({ model, el }) => view(players.get(model.get("spec")), el).close;
 
-/**
- * A panel without a kernel, from stored states. Returns what takes it away.
- * @param {HTMLElement} element
- * @param {{spec: Spec, states: Packet[], records: Object<string, Rec>}} stored
- */
+/** A panel without a kernel, from stored states. Returns what takes it away. @param {HTMLElement} element
+ *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored */
 export function frozen(element, { spec, states, records }) {
   const at = spec.controls.map((control) => control.at);
-  const home = nearest(states, at, spec.controls, at.map(() => 1));
-  const player = new Player(spec, home.at, null);
+  const player = new Player(spec, nearest(states, at, spec.controls, at.map(() => 1)).at, null);
   states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
   view(player, element);
   return () => player.close();
