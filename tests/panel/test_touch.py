@@ -61,6 +61,13 @@ def test_a_panel_without_the_control_has_no_handle(axes):
     assert handles([line], {"shift": CONTROLS["shift"]}, HEIGHT) == ()
 
 
+def test_what_is_not_seen_has_no_handle(axes):
+    (line,) = axes.plot([0, 1], [0, 1])
+    picked(line, "tone", ["A"])
+    line.set_visible(False)
+    assert handles([line], CONTROLS, HEIGHT) == ()
+
+
 def test_an_artist_that_is_gone_takes_its_handle_along(axes):
     (line,) = axes.plot([0, 1], [0, 1])
     dragged(line, "shift", lambda shift: (shift, 0))

@@ -36,7 +36,7 @@ def picked(artist: Artist, control: str, values: Sequence[Any]) -> None:
 
 
 def dragged(artist: Artist, control: str, where: Callable[[Any], tuple[float, float]]) -> None:
-    """The artist can be pulled along the points `where(value)`, in its data coordinates, of a slider's values.
+    """The artist can be pulled along the points `where(value)`, in data coordinates of its axes, of a slider's values.
 
     `where` is asked for some of the values whenever the picture is drawn, so it may depend on how the picture stands.
     """
@@ -44,7 +44,7 @@ def dragged(artist: Artist, control: str, where: Callable[[Any], tuple[float, fl
     def handle(controls: dict[str, Slider], height: float) -> tuple:
         slider = controls[control]
         places = np.unique(np.linspace(0, slider.last, MOST_POINTS).round().astype(int)).tolist()
-        points = artist.get_transform().transform([where(slider.at(place)) for place in places])
+        points = artist.axes.transData.transform([where(slider.at(place)) for place in places])
         points[:, 1] = height - points[:, 1]
         return "drag", tuple(places), tuple((10 * points).round().astype(int).ravel().tolist())
 
@@ -61,6 +61,7 @@ def _of(control: str, handle: Handle) -> Handle:
 
 
 def handles(moving: Sequence[Artist], controls: dict[str, Control], height: float) -> tuple[tuple, ...]:
-    """What of the moving artists, hole by hole, can be touched. `height` of the picture in pixels."""
-    known = [(hole, _handles[artist]) for hole, artist in enumerate(moving) if artist in _handles]
+    """What of the moving artists, hole by hole, is seen and can be touched. `height` of the picture in pixels."""
+    seen = ((hole, artist) for hole, artist in enumerate(moving) if artist.get_visible())
+    known = [(hole, _handles[artist]) for hole, artist in seen if artist in _handles]
     return tuple((hole, *record) for hole, handle in known if (record := handle(controls, height)) is not None)

@@ -16,6 +16,7 @@ from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import GROUPS, INK, MOVED, POKED, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged, picked
 
 CHANNELS, HEIGHT, WIDTH = 4, 3, 3
 PLATE = HEIGHT * WIDTH
@@ -82,6 +83,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
         tints = [GROUPS[g % len(GROUPS)] for g in groups] if paint else np.where(moved, MOVED, STILL)
         tints[cell] = tints[cell] if paint else POKED
         drawn[0].paint(tints, moved, [str(g) for g in groups] if paint else None)
+        picked(drawn[0].artist, "cell", [block if block < CHANNELS * PLATE else None for block in drawn[0].owners])
         point_at(drawn[0], cell, moved[cell], push)
 
         number = np.arange(len(old))
@@ -133,11 +135,16 @@ def name_plate_axes(axes: Axes, blocks: Blocks) -> None:
 
 
 def point_at(blocks: Blocks, cell: int, raised: bool, push: float) -> None:
-    """Move the pin to the pushed block and write the push above it."""
-    x, y = blocks.top(cell, raised)
-    blocks.pin.xy = (x, y)
-    blocks.pin.set_position((x, y + 0.85))
+    """Move the pin to the pushed block and write the push above it; the farther it is pushed, the longer the pin."""
+    low, high = blocks.top(cell), blocks.top(cell, True)
+    blocks.pin.xy = high if raised else low
+    blocks.pin.set_position(blocks.pin.xy + np.array([0, pin_length(push)]))
     blocks.pin.set_text(f"+{push:g}")
+    dragged(blocks.pin, "push", lambda push: (high if push else low) + (0, pin_length(push)))
+
+
+def pin_length(push: float) -> float:
+    return 0.85 + 0.02 * push**0.5
 
 
 def panel(**own: Control) -> Panel:
