@@ -69,7 +69,7 @@ def outline(records, number: int) -> tuple[np.ndarray, bool]:
 
 def corners(d: str) -> np.ndarray:
     """The points of a path, those that bend it among them; NaN between its parts."""
-    points, here = [], np.zeros(2)
+    points, here, start = [], np.zeros(2), 0
     for letter, numbers in STEP.findall(d):
         if letter in "Zz":
             points.append(points[start])

@@ -35,15 +35,20 @@ def picked(artist: Artist, control: str, values: Sequence[Any]) -> None:
     _handles[artist] = _of(control, handle)
 
 
-def dragged(artist: Artist, control: str, where: Callable[[Any], tuple[float, float]]) -> None:
+def dragged(
+    artist: Artist, control: str, where: Callable[[Any], tuple[float, float]], through: Sequence[Any] = ()
+) -> None:
     """The artist can be pulled along the points `where(value)`, in data coordinates of its axes, of a slider's values.
 
-    `where` is asked for some of the values whenever the picture is drawn, so it may depend on how the picture stands.
+    `where` is asked for some of the values whenever the picture is drawn, so it may depend on how the picture stands:
+    for both ends and those that the line is to go `through`, or for evenly spread ones.
     """
 
     def handle(controls: dict[str, Slider], height: float) -> tuple:
         slider = controls[control]
-        places = np.unique(np.linspace(0, slider.last, MOST_POINTS).round().astype(int)).tolist()
+        between = [place for place in map(slider.place_of, through) if slider.has(place)]
+        places = [0, *between, slider.last] if through else np.linspace(0, slider.last, MOST_POINTS).round().astype(int)
+        places = np.unique(places).tolist()
         points = artist.axes.transData.transform([where(slider.at(place)) for place in places])
         points[:, 1] = height - points[:, 1]
         return "drag", tuple(places), tuple((10 * points).round().astype(int).ravel().tolist())

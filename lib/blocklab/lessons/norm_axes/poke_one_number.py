@@ -1,6 +1,7 @@
 """Push one number of a tensor and see which outputs move: the layer shows by itself which numbers share a mean."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from blocklab.panel.touch import dragged, picked
 
 CHANNELS, HEIGHT, WIDTH = 4, 3, 3
 PLATE = HEIGHT * WIDTH
+PUSHES = 1, 2, 3, 4, 6, 8, 11, 16, 30, 100  # an output moves most with the first of them
 
 GUESS = Guess(
     {"1": 1, "9": 9, "18": 18, "72": 72},
@@ -90,6 +92,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
         before.set_data(number, old)
         after.set_data(number[moved], new[moved])
         poked.set_data([cell], [new[cell]])
+        dragged(poked, "push", lambda push: (cell, own_output(layer, samples, cell, push)), PUSHES)
         way.set_segments(np.stack([number, old, number, new], -1).reshape(-1, 2, 2)[moved])
         call.set_text(chosen.call)
         means = MEANS.format(means=groups.max() + 1, each=int((groups == groups[cell]).sum()))
@@ -97,6 +100,14 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
         return SEEN.format(name=chosen.name, moved=moved.sum(), total=moved.size, by=by, groups=means)
 
     return update
+
+
+@lru_cache(4096)
+def own_output(layer: str, samples: int, cell: int, push: float) -> float:
+    """The output of the number that is pushed."""
+    pushed = drawn_tensor(samples)
+    pushed.view(-1)[cell] += push
+    return LAYERS[layer].apply(pushed).flatten()[cell].item()
 
 
 def tower_of_channels(axes: Axes, samples: int) -> Blocks:
@@ -135,16 +146,11 @@ def name_plate_axes(axes: Axes, blocks: Blocks) -> None:
 
 
 def point_at(blocks: Blocks, cell: int, raised: bool, push: float) -> None:
-    """Move the pin to the pushed block and write the push above it; the farther it is pushed, the longer the pin."""
-    low, high = blocks.top(cell), blocks.top(cell, True)
-    blocks.pin.xy = high if raised else low
-    blocks.pin.set_position(blocks.pin.xy + np.array([0, pin_length(push)]))
+    """Move the pin to the pushed block and write the push above it."""
+    x, y = blocks.top(cell, raised)
+    blocks.pin.xy = (x, y)
+    blocks.pin.set_position((x, y + 0.85))
     blocks.pin.set_text(f"+{push:g}")
-    dragged(blocks.pin, "push", lambda push: (high if push else low) + (0, pin_length(push)))
-
-
-def pin_length(push: float) -> float:
-    return 0.85 + 0.02 * push**0.5
 
 
 def panel(**own: Control) -> Panel:
