@@ -47,6 +47,14 @@ def test_of_a_long_slider_some_places_are_given_the_ends_among_them(axes):
     assert (places[0], places[-1]) == (0, 1000)
 
 
+def test_a_line_goes_through_the_values_that_it_is_told(axes):
+    (line,) = axes.plot([0, 1], [0, 1])
+    dragged(line, "long", lambda value: (value / 250, 1), through=(30, 3, 5000))
+    ((_, _, _, places, points),) = handles([line], CONTROLS, HEIGHT)
+    assert places == (0, 3, 30, 1000)
+    assert points == (0, 1000, 12, 1000, 120, 1000, 4000, 1000)
+
+
 def test_the_line_is_asked_for_again_whenever_the_picture_is_drawn(axes):
     (line,), height = axes.plot([0, 1], [0, 1]), [1]
     dragged(line, "shift", lambda shift: (shift, height[0]))
@@ -59,6 +67,13 @@ def test_a_panel_without_the_control_has_no_handle(axes):
     (line,) = axes.plot([0, 1], [0, 1])
     picked(line, "tone", ["A"])
     assert handles([line], {"shift": CONTROLS["shift"]}, HEIGHT) == ()
+
+
+def test_what_is_not_seen_has_no_handle(axes):
+    (line,) = axes.plot([0, 1], [0, 1])
+    picked(line, "tone", ["A"])
+    line.set_visible(False)
+    assert handles([line], CONTROLS, HEIGHT) == ()
 
 
 def test_an_artist_that_is_gone_takes_its_handle_along(axes):

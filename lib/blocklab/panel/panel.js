@@ -861,7 +861,8 @@ function view(player, element) {
   const line = filled(div("line"), { role: "status" });
   const note = filled(div("note"), { "aria-live": "polite" });
   const unanswered = div("unanswered", words.run); // seen where the front end says that the kernel has forgotten us
-  const root = filled(div("panel", bar, box, line, note, unanswered), { lang: spec.language === "zh" ? "zh-CN" : "en" });
+  const lang = spec.language === "zh" ? "zh-CN" : "en";
+  const root = filled(div("panel", bar, box, line, note, unanswered), { lang });
   element.append(root);
   picture.root.append(handles.layer);
   if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));

@@ -35,16 +35,21 @@ def picked(artist: Artist, control: str, values: Sequence[Any]) -> None:
     _handles[artist] = _of(control, handle)
 
 
-def dragged(artist: Artist, control: str, where: Callable[[Any], tuple[float, float]]) -> None:
-    """The artist can be pulled along the points `where(value)`, in its data coordinates, of a slider's values.
+def dragged(
+    artist: Artist, control: str, where: Callable[[Any], tuple[float, float]], through: Sequence[Any] = ()
+) -> None:
+    """The artist can be pulled along the points `where(value)`, in data coordinates of its axes, of a slider's values.
 
-    `where` is asked for some of the values whenever the picture is drawn, so it may depend on how the picture stands.
+    `where` is asked for some of the values whenever the picture is drawn, so it may depend on how the picture stands:
+    for both ends and those that the line is to go `through`, or for evenly spread ones.
     """
 
     def handle(controls: dict[str, Slider], height: float) -> tuple:
         slider = controls[control]
-        places = np.unique(np.linspace(0, slider.last, MOST_POINTS).round().astype(int)).tolist()
-        points = artist.get_transform().transform([where(slider.at(place)) for place in places])
+        between = [place for place in map(slider.place_of, through) if slider.has(place)]
+        places = [0, *between, slider.last] if through else np.linspace(0, slider.last, MOST_POINTS).round().astype(int)
+        places = np.unique(places).tolist()
+        points = artist.axes.transData.transform([where(slider.at(place)) for place in places])
         points[:, 1] = height - points[:, 1]
         return "drag", tuple(places), tuple((10 * points).round().astype(int).ravel().tolist())
 
@@ -61,6 +66,7 @@ def _of(control: str, handle: Handle) -> Handle:
 
 
 def handles(moving: Sequence[Artist], controls: dict[str, Control], height: float) -> tuple[tuple, ...]:
-    """What of the moving artists, hole by hole, can be touched. `height` of the picture in pixels."""
-    known = [(hole, _handles[artist]) for hole, artist in enumerate(moving) if artist in _handles]
+    """What of the moving artists, hole by hole, is seen and can be touched. `height` of the picture in pixels."""
+    seen = ((hole, artist) for hole, artist in enumerate(moving) if artist.get_visible())
+    known = [(hole, _handles[artist]) for hole, artist in seen if artist in _handles]
     return tuple((hole, *record) for hole, handle in known if (record := handle(controls, height)) is not None)

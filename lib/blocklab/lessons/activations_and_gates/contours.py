@@ -1,7 +1,7 @@
 """One hidden unit over the plane of a two-number token: straight contours without a gate, curved ones with it."""
 
 from collections.abc import Callable
-from math import copysign
+from math import copysign, cos, radians, sin
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.touch import dragged
 
 SIDE, POINTS = 1.5, 61  # half the side of the square, and points along it
 APART = 0.25  # between neighbouring contours
@@ -72,6 +73,8 @@ def contours(figure: Figure) -> Callable[..., str]:
     directions of u and v in degrees.
     """
     left, middle, right = (Plane(figure.add_axes((x, 0.115, 0.285, 0.8))) for x in (0.05, 0.379, 0.708))
+    for plane, control in ((left, "gate_angle"), (middle, "value_angle")):
+        dragged(plane.shafts, control, tip)
     left.axes.set(yticks=[-1, 0, 1])
     left.axes.set_ylabel("x₂", labelpad=1)
     for x, sign in ((0.357, "×"), (0.686, "=")):
@@ -119,6 +122,11 @@ def direction(angle: float) -> Tensor:
     """The arrow of length 1 at that angle, in degrees."""
     turned = torch.deg2rad(torch.tensor(angle, dtype=torch.float64))
     return torch.stack([turned.cos(), turned.sin()])
+
+
+def tip(angle: float) -> tuple[float, float]:
+    """Where the arrow at that angle ends."""
+    return cos(radians(angle)), sin(radians(angle))
 
 
 def turn(slope: Tensor, along: Tensor) -> float:

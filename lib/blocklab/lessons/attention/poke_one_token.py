@@ -16,6 +16,7 @@ from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL
+from blocklab.panel.touch import dragged, picked
 
 SENTENCE = Text(en="the/cat/sat/on/the/mat/[PAD]/[PAD]", zh="猫/坐/在/垫/子/上/[PAD]/[PAD]")
 LENGTH, WIDTH, PADDING = 8, 6, 2  # tokens, features of each, and how many of the tokens are padding
@@ -124,6 +125,9 @@ class Wires:
         self.wires = LineCollection([], zorder=1, animated=True)
         axes.add_collection(self.wires, autolim=False)
         self.inputs = [Box(axes, i, self.LOW, word) for i, word in enumerate(words)]
+        for i, box in enumerate(self.inputs):
+            for part in (box.frame, box.word):
+                picked(part, "token", [i])
         self.outputs = [Box(axes, i, self.HIGH, str(i)) for i in range(LENGTH)]
         for i in range(LENGTH):
             axes.text(i, self.LOW - 0.42, str(i), size=10, color=QUIET, ha="center", va="center")
@@ -169,6 +173,7 @@ class Grid:
         self.column = Rectangle((0, -0.5), 1, LENGTH, fill=False, edgecolor=POKED, linewidth=2.5, animated=True)
         self.column.set(zorder=4, clip_on=False)
         axes.add_patch(self.column)
+        dragged(self.column, "token", lambda token: (token, -0.5))
         place = {"size": 10, "color": INK, "ha": "center", "va": "center", "zorder": 3, "animated": True}
         self.letters = [[axes.text(j, i, "", **place) for j in range(LENGTH)] for i in range(LENGTH)]
 

@@ -11,6 +11,7 @@ from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 from blocklab.timing import Waves, load_bits, tiles_and_waves
 from blocklab.timing.measurement import Spread
 from blocklab.timing.products import PRODUCTS
@@ -120,6 +121,8 @@ def aligned_widths(recording: Recording) -> Callable:
         ends = speed.vlines([], 0, 0, color=INK, linewidth=1.2, animated=True)
         here = {"color": POKED, "linewidth": 1.6, "linestyle": "--", "zorder": 1, "animated": True}
         lines = [axes.axvline(0, **here) for axes in (share, speed)]
+        for line in lines:
+            dragged(line, "hidden", lambda hidden: (hidden, 0.8))
 
         def update(hidden: int, dtype: str, role: str, tokens: int, shown: str) -> str:
             stems.set_segments([[(width, 8), (width, load_bits(width, DTYPES[dtype]))] for width in widths])

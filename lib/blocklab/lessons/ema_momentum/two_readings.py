@@ -13,6 +13,7 @@ from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 MEAN, DEVIATION = 10.0, 2.0
 BATCHES, SIZE = 500, 64  # training batches, and values of the channel in each
@@ -75,6 +76,7 @@ def two_readings(figure: Figure) -> Callable[..., str]:
     for (weights, outputs), (title, read, colour) in zip(grid, READINGS, strict=True):
         bars = weight_axes(weights, str(title), colour)
         rows.append((read, bars, *output_axes(outputs, colour)))
+        dragged(bars[0], "momentum", lambda momentum, read=read: (0, read(momentum)))  # the newest weighs so much
     grid[1, 0].set_xlabel(str(AGE))
     grid[1, 1].set_xlabel(str(OUTPUT))
     figure.text(0.012, 0.53, str(WEIGHT), rotation=90, va="center", ha="center", size=10, color=INK)

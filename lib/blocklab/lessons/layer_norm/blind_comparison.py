@@ -15,6 +15,7 @@ from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 EPS = 1e-5
 CUSP = (1 - EPS) / 2  # where std + ε and the root of variance + ε agree
@@ -125,6 +126,7 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
                 (curves[kind, formula],) = axes.plot([], [], dashes, color=colour, linewidth=1.8, label=str(name))
     line = axes.axvline(1.0, color=INK, linewidth=1, animated=True, zorder=4)
     (dots,) = axes.plot([], [], "o", color=INK, markersize=5, animated=True, zorder=5)
+    dragged(line, "sigma", lambda sigma: (sigma, (FLOOR * CEILING) ** 0.5))
     cover = Rectangle((SMALLEST, 0), 0, 1, transform=axes.get_xaxis_transform(), color="white", zorder=2.2)
     cover.set(linewidth=0, animated=True)
     axes.add_patch(cover)

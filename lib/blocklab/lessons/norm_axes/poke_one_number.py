@@ -1,6 +1,7 @@
 """Push one number of a tensor and see which outputs move: the layer shows by itself which numbers share a mean."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -16,9 +17,11 @@ from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import GROUPS, INK, MOVED, POKED, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged, picked
 
 CHANNELS, HEIGHT, WIDTH = 4, 3, 3
 PLATE = HEIGHT * WIDTH
+PUSHES = 1, 2, 3, 4, 6, 8, 11, 16, 30, 100  # an output moves most with the first of them
 
 GUESS = Guess(
     {"1": 1, "9": 9, "18": 18, "72": 72},
@@ -82,12 +85,14 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
         tints = [GROUPS[g % len(GROUPS)] for g in groups] if paint else np.where(moved, MOVED, STILL)
         tints[cell] = tints[cell] if paint else POKED
         drawn[0].paint(tints, moved, [str(g) for g in groups] if paint else None)
+        picked(drawn[0].artist, "cell", [block if block < CHANNELS * PLATE else None for block in drawn[0].owners])
         point_at(drawn[0], cell, moved[cell], push)
 
         number = np.arange(len(old))
         before.set_data(number, old)
         after.set_data(number[moved], new[moved])
         poked.set_data([cell], [new[cell]])
+        dragged(poked, "push", lambda push: (cell, own_output(layer, samples, cell, push)), PUSHES)
         way.set_segments(np.stack([number, old, number, new], -1).reshape(-1, 2, 2)[moved])
         call.set_text(chosen.call)
         by = BY.format(step=np.abs(new - old).max()) if moved.any() else ""
@@ -97,6 +102,14 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
         return seen
 
     return update
+
+
+@lru_cache(4096)
+def own_output(layer: str, samples: int, cell: int, push: float) -> float:
+    """The output of the number that is pushed."""
+    pushed = drawn_tensor(samples)
+    pushed.view(-1)[cell] += push
+    return LAYERS[layer].apply(pushed).flatten()[cell].item()
 
 
 def tower_of_channels(axes: Axes, samples: int) -> Blocks:

@@ -15,6 +15,7 @@ from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged, picked
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
 WIDTH = 16  # d_model: eight pairs, a clock for each
@@ -84,6 +85,8 @@ def clocks(figure: Figure) -> Callable[..., str]:
         dot.set_data([shift], [curve[shift]])
         best = int(curve[1:].argmax()) + 1
         ring.set_data([best], [curve[best]])
+        dragged(dot, "shift", lambda shift: (shift, curve[shift]))
+        picked(ring, "shift", [best])
         seen = SEEN.format(
             base=round(base, 1),
             k=position,

@@ -1,6 +1,8 @@
 """Tokens of three numbers in space, on their way through LayerNorm and through RMSNorm."""
 
 from collections.abc import Callable
+from functools import lru_cache
+from math import hypot
 
 import numpy as np
 import torch
@@ -16,6 +18,7 @@ from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 COUNT = 300
 EPS = 1e-5
@@ -23,6 +26,7 @@ RADIUS = 3**0.5
 PLASTIC = 1.22074408460575947536  # its powers spread points evenly through a cube: the root of x**4 = x + 1
 POLE = np.ones(3) / RADIUS
 FRAME = np.stack([[1, -1, 0] / np.sqrt(2), [1, 1, -2] / np.sqrt(6), POLE])  # across, across, along (1, 1, 1)
+AXES = 1.16 * RADIUS * np.vstack([np.eye(3), POLE])  # the tips of the arrows
 CLOSEST = 1.22 * RADIUS  # half the width of the picture, at least
 
 GUESS = Guess(
@@ -135,11 +139,13 @@ class View:
         self.wire.set_segments((self.wires @ look.T)[..., :2])
         around = np.linspace(0, 2 * np.pi, 97)
         self.rim.set_data(RADIUS / half * np.cos(around), RADIUS / half * np.sin(around))
-        tips = 1.16 * RADIUS * np.vstack([np.eye(3), POLE]) @ look.T[:, :2]
+        tips = AXES @ look.T[:, :2]
         self.arrows.set_segments([[(0, 0), tip] for tip in tips])
         for name, (x, y) in zip(self.names, tips, strict=True):
-            away = np.hypot(x, y)
-            name.set_position((x, y) if away < 1e-9 else (x * (1 + 0.07 / away), y * (1 + 0.07 / away)))
+            name.set_position(beyond(x, y))
+        first, *_, last = self.names
+        dragged(first, "turn", lambda turn: beyond(*AXES[0] @ looking(tilt, turn)[:2].T / half))
+        dragged(last, "tilt", lambda tilt: beyond(*AXES[-1] @ looking(tilt, turn)[:2].T / half))
         places = points @ look.T
         places = places[places[:, 2].argsort()]  # the nearest last, on top
         near = np.clip(0.5 + 0.5 * places[:, 2] * half / max(RADIUS, np.abs(places[:, 2]).max() * half), 0, 1)
@@ -150,6 +156,13 @@ class View:
         self.dots.set_facecolors(colours)
 
 
+def beyond(x: float, y: float) -> tuple[float, float]:
+    """Where the name of an arrow with that tip stands."""
+    away = hypot(x, y)
+    return (x, y) if away < 1e-9 else (x * (1 + 0.07 / away), y * (1 + 0.07 / away))
+
+
+@lru_cache(4096)
 def looking(tilt: float, turn: float) -> np.ndarray:
     """The matrix to (right, up, towards the reader), with (1, 1, 1) up at tilt 0."""
     high, around = np.deg2rad(tilt), np.deg2rad(turn)

@@ -14,6 +14,7 @@ from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 LEAST, MOST = 0.1, 1000.0
 LARGEST = 32
@@ -64,6 +65,10 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
     right = figure.add_axes((0.58, 0.145, 0.345, 0.755))
     lines, others, first = two_rulers(left)
     marked, curve, ceiling, name, dot = curve_axes(right)
+    middle = (LEAST * MOST) ** 0.5
+    dragged(first, "x", lambda x: (place_before(np.array(x)), 1))
+    dragged(dot, "x", lambda x: (x, np.interp(x, CURVE, curve.get_ydata())))
+    dragged(ceiling, "m", lambda m: (middle, (m - 1) ** 0.5))
 
     def update(m: int, x: float) -> str:
         inputs, outputs = batch(m, x), through(m, x)

@@ -11,6 +11,7 @@ from blocklab.normalization import layer_norm
 from blocklab.panel import Guess
 from blocklab.panel.palette import INK, MOVED, QUIET
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 ROW = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
 
@@ -54,6 +55,8 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
     outputs.bar(place, before, 0.72, fill=False, edgecolor=QUIET, linestyle="--")
     given = inputs.bar(place, ROW.numpy(), 0.6, bottom=0, color=QUIET, animated=True, zorder=3)
     made = outputs.bar(place, before, 0.6, color=MOVED, edgecolor=INK, linewidth=0.6, animated=True, zorder=3)
+    for bar, x, number in zip(given, place, ROW.tolist(), strict=True):
+        dragged(bar, "scale", lambda scale, x=x, number=number: (x, scale * number))
 
     def update(scale: float) -> str:
         y = layer_norm(scale * ROW, (4,))

@@ -13,6 +13,7 @@ from blocklab.panel import Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 PUBLISHED = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
 """By d_model: the hidden width of the first LLaMA models. Source: data/model_widths.csv."""
@@ -83,6 +84,7 @@ def width_detective(figure: Figure) -> Callable[..., str]:
     ticks.set_animated(True)
     fits.add_collection(ticks, autolim=False)
     (here,) = fits.plot([], [], color=STILL, linewidth=6, zorder=0, animated=True)
+    dragged(here, "multiple_of", lambda multiple: (multiple, 1.5))
     (hits,) = fits.plot([], [], "o", color=MOVED, markersize=8, zorder=5, animated=True)
     fit_one = len(fitting(4096))
     fit_all = [m for m in range(FIRST, LAST + 1, STEP) if all((m, row) in everything for row in ROWS)]

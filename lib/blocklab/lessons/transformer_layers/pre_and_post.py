@@ -18,6 +18,7 @@ from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 from blocklab.transformer import EncoderLayer
 
 DEPTHS = (3, 6, 12, 24, 48)
@@ -147,6 +148,10 @@ def pre_and_post(figure: Figure) -> Callable[..., str]:
         grid[0].plot([], [], form[0], color=colour, mfc="white", ms=7, animated=True)[0] for *_, colour, form in ORDERS
     ]
     table = {(depth, norm_first): measured(depth, norm_first) for depth in DEPTHS for _, norm_first, _, _ in ORDERS}
+    for (_, norm_first, _, _), row in zip(ORDERS, curves, strict=True):
+        for curve, kind in zip(row, ("gradient", "rms", "cosine"), strict=True):
+            ends = {depth: getattr(table[depth, norm_first], kind)[-1].mean() for depth in DEPTHS}
+            dragged(curve.dot, "depth", lambda depth, ends=ends: (depth, ends[depth]))
     handles, names = grid[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="upper center", ncols=2, frameon=False, labelcolor=INK)
 

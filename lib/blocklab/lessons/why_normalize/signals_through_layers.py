@@ -16,6 +16,7 @@ from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 WIDTH, BATCH, DEEPEST = 128, 256, 40
 COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 about every second layer is drawn
@@ -123,6 +124,7 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
     (spread,) = sizes.plot([], [], "s--", color=TRUE, markersize=3, label=str(SPREAD), animated=True, zorder=3)
     (gradient,) = sizes.plot([], [], "o-", color=MOVED, markersize=4, label=str(GRADIENT), animated=True, zorder=4)
     sizes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, frameon=False, labelcolor=INK)
+    dragged(gradient, "depth", lambda depth: (depth, 1))  # its end, whatever the network
 
     def update(gain: float, depth: int, activation: str, norm: str) -> str:
         layers, gradients = signals(gain, depth, activation, norm)
