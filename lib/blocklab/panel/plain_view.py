@@ -35,9 +35,7 @@ class PlainView:
             height=f"{size[1] * DPI:g}",
             layout=widgets.Layout(width=width, max_width="100%", height="auto", object_fit="contain"),
         )
-        unanswered = widgets.HTML(
-            UNANSWERED + view.HINT.format(RUN_THE_CELL), layout=widgets.Layout(margin="0 2px")
-        )
+        unanswered = widgets.HTML(UNANSWERED + view.HINT.format(RUN_THE_CELL), layout=widgets.Layout(margin="0 2px"))
         unanswered.add_class("blocklab-unanswered")
         titles = {name: control.title(name) for name, control in controls.items()}
         sliding = [title for name, title in titles.items() if not isinstance(controls[name], Toggle)]
