@@ -53,18 +53,18 @@ lab: wishes lessons-environment
 	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
 		--ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
-# All parts side by side, so that none waits for another's last test.
+# Group after group, the parts of one side by side.
 test: dev-environment
-	@$(BIN)/python -m workshop.gate style+unit+fused+colab+lessons-run+browser
+	@$(BIN)/python -m workshop.gate style+unit+fused+colab lessons-run+browser
 	@echo "The whole gate is green."
 
 style: dev-environment
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 
-# Three processes, for some tests wait; who is done takes over tests from another.
+# Two processes; who is done takes over tests from the other.
 unit: dev-environment
-	$(BIN)/$(PYTEST) tests -n 3 --dist worksteal \
+	$(BIN)/$(PYTEST) tests -n 2 --dist worksteal \
 		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.

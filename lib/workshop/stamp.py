@@ -15,6 +15,9 @@ _NO_ADDRESS = {
 }
 
 
+PANELS = "anywidget psygnal"  # what living panels want and Colab does not have; it has what these two ask for
+
+
 def setup(address: Address, language: str, code: str = "") -> str:
     """The first code cell: on Colab it installs the package without touching torch, numpy or ipywidgets.
 
@@ -35,7 +38,7 @@ begin("{language}")"""
     return f"""import sys
 
 if "google.colab" in sys.modules:
-    %pip install -q --no-deps "git+{address.url}"{weights}
+    %pip install -q --no-deps "git+{address.url}" {PANELS}{weights}
 from blocklab.lessons import begin
 
 begin("{language}")"""

@@ -16,7 +16,7 @@ STILLS = {
     "group_norm_paints": (
         poke_one_number,
         (10, 5),
-        {"layer": "group 2", "samples": 2, "cell": 13, "push": 10, "paint": True, "guess": None},
+        {"layer": "group 2", "samples": 2, "cell": 13, "push": 10, "paint": True},
     ),
     "lesson_map": (lesson_map, (10, 5.4), {}),
     "position_table": (

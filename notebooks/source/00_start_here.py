@@ -23,8 +23,8 @@ from blocklab.language import Text
 from blocklab.lessons import check
 from blocklab.lessons.start_here import lesson_map
 from blocklab.lessons.start_here.environment import check_environment
-from blocklab.lessons.start_here.idle_slider import GUESSES, idle_slider
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.lessons.start_here.idle_slider import GUESS, idle_slider
+from blocklab.panel import Panel, Slider
 
 # %% [markdown] lang="en"
 r"""
@@ -65,7 +65,7 @@ r"""
 Panel(
     idle_slider,
     size=(10, 3.6),
-    guess=Choice(GUESSES, None, label=Text(en="your guess", zh="你的猜测")),
+    guess=GUESS,
     scale=Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True),
 )
 

@@ -107,7 +107,7 @@ r"""
 
 Four wrong formulas beside LayerNorm. (The code in [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/), which has been copied very often, makes two of the mistakes at once: std + ε, and d − 1.) The input is 20 evenly spaced numbers with standard deviation σ. The vertical axis shows how far the result is from LayerNorm's at most, in units of the standardized input: at 1 it is off by the whole of it. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
 
-**Predict first.** One formula divides by std + ε, that is, ε stands outside the root. For which σ is it exactly right? Choose: then the curves appear to the left of σ = 1, too. Drag σ and follow the orange one.
+**Predict first.** One formula divides by std + ε, that is, ε stands outside the root. For which σ is it exactly right? Choose, then drag σ to the left: the curves come with it. Follow the orange one.
 """
 
 # %% [markdown] lang="zh"
@@ -116,7 +116,7 @@ r"""
 
 下面把四种错误的公式和层归一化放在一起。（[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它一次犯了其中两个错误：标准差 + ε，以及除以 d − 1。）输入是 20 个等距的数，标准差为 σ。纵轴是与层归一化的最大差别，以标准化后的输入为单位：1 就是差了整整一个。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
 
-**先猜一猜**：有一种公式除以“标准差 + ε”，也就是把 ε 放在根号外面。σ 取多少时，它恰好是对的？选好之后，σ = 1 左边的曲线才会出现。再拖动 σ，看橙色的曲线。
+**先猜一猜**：有一种公式除以“标准差 + ε”，也就是把 ε 放在根号外面。σ 取多少时，它恰好是对的？先选，再把 σ 往左拖：拖到哪里，曲线就画到哪里。看橙色的那条。
 """
 
 # %% tags=["panel", "guess"]

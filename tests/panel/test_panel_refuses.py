@@ -112,7 +112,7 @@ REFUSED = {
     "line blank": (lambda: Panel(says(" \n")), TypeError, "a non-empty str"),
     "line bytes": (lambda: Panel(says(b"line")), TypeError, "got b'line'"),
     "line a Text": (lambda: Panel(says(Text("a", "甲"))), TypeError, "got Text"),
-    "no control": (lambda: Panel(picture, height=3), TypeError, "a Slider, Choice or Toggle for height, got 3"),
+    "no control": (lambda: Panel(picture, height=3), TypeError, "a Slider, Choice, Toggle or Guess for height, got 3"),
     "a kind of control": (lambda: Panel(picture, height=Slider), TypeError, "for height, got <class"),
     "unknown control": (
         lambda: Panel(of_two, heigth=Slider(0, 10, 1, value=3), tone=Toggle(True)),
@@ -173,13 +173,13 @@ def test_a_refused_move_moves_nothing(move, error, said, shown):
     panel = Panel(
         picture, (3, 2), height=Slider(0, 10, 1, value=3), tone=Choice({"a": 1, "b": 2}, None), flag=Toggle(False)
     )
-    frame = bytes(panel.image.value) if shown else None
+    frame = bytes(panel.view.image.value) if shown else None
     with pytest.raises(error, match=said) as raised:
         move(panel)
     assert "\n" not in str(raised.value)
     assert panel.values == {"height": 3, "tone": None, "flag": False}
     if shown:
-        assert bytes(panel.image.value) == frame
+        assert bytes(panel.view.image.value) == frame
         assert panel.controls["height"].slider.value == panel.controls["height"].box.value == 3
 
 

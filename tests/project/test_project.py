@@ -52,11 +52,16 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "language"},
+    "lessons": {"order", "checks", "language", "panel"},
     "report": {"lessons", "checks", "language"},
     "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},
 }
-ONLY_IN = {"ipywidgets": "blocklab.panel", "triton": "blocklab.fused", "safetensors": "blocklab.real_models"}
+ONLY_IN = {
+    "ipywidgets": "blocklab.panel",
+    "anywidget": "blocklab.panel",
+    "triton": "blocklab.fused",
+    "safetensors": "blocklab.real_models",
+}
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
     "packages": set(),  # lib/set_up.py reads them before anything is installed
     "kernels": {"torch", "triton"},

@@ -15,9 +15,9 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MODULES = {"pillow": "PIL", "ipywidgets": "ipywidgets", "scikit-learn": "sklearn"}
-COME_ALONG = {"IPython", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
+COME_ALONG = {"IPython", "traitlets", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
 WHERE_INSTALLED = {"triton": "fused", "safetensors": "real_models", "liger_kernel": "timing"}
-ENDINGS = {".py", ".otf", ".txt", ".npz", ".csv"}
+ENDINGS = {".py", ".otf", ".txt", ".npz", ".csv", ".js", ".css"}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,8 @@ def test_the_package_and_nothing_beside_it(wheel):
     assert {path.suffix for path in inside - {Path("blocklab/py.typed")}} == ENDINGS
     modules = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib/blocklab").rglob("*.py")}
     data = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib/blocklab/data").rglob("*.*")}
-    assert inside == modules | data | {Path("blocklab/py.typed")}
+    player = {Path("blocklab/panel/panel.js"), Path("blocklab/panel/panel.css")}
+    assert inside == modules | data | player | {Path("blocklab/py.typed")}
 
 
 def test_it_imports_only_what_users_install(wheel):

@@ -83,7 +83,7 @@ def test_the_notebook_is_valid_and_holds_the_stamped_cells(project):
     by_id = cells(project)
     assert by_id["setup"].source == (
         'import sys\n\nif "google.colab" in sys.modules:\n'
-        '    %pip install -q --no-deps "git+https://github.com/carol/demo"\n'
+        '    %pip install -q --no-deps "git+https://github.com/carol/demo" anywidget psygnal\n'
         'from blocklab.lessons import begin\n\nbegin("zh")'
     )
     assert by_id["navigation"].source == (

@@ -9,15 +9,26 @@ from matplotlib import font_manager
 
 from blocklab import language
 
+from .predictions import note
+
 FONT = "Blocklab Sans SC"
 
 
-def begin(chosen: str) -> None:
-    """Set up a lesson in a language, "en" or "zh": texts, a font that has them, seed, number format.
+def begin(chosen: str, panels: str = "live") -> None:
+    """Set up a lesson in a language, "en" or "zh": texts, a font that has them, seed, number format, and who counts.
 
-    Raises ValueError for another language, before anything is changed.
+    panels: "plain" where the front end does not show living ones: the same pictures, with ipywidgets' own controls.
+
+    Raises ValueError for another language or another kind of panels, before anything is changed.
     """
+    # Here, for a class report begins no lesson and shows no panel.
+    from blocklab.panel import front
+    from blocklab.panel.guess import report_to
+
+    front.checked(panels)
     language.choose(chosen)
+    front.choose(panels)
+    report_to(note)
     matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
     if chosen == "zh":
         use_chinese_font()

@@ -14,11 +14,15 @@ from math import cos, inf, radians, sin
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backend_bases import GraphicsContextBase
+from matplotlib.axis import Axis
+from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from PIL import Image
+
+from blocklab.panel.recorder import Recorder, has_cells
+from blocklab.panel.records import Drawing, Records
 
 DPI = 100
 """Dots per inch at which a figure of 10 x 4 inches is as wide as 1000 CSS pixels."""
@@ -28,11 +32,12 @@ EVERYWHERE: Box = (-inf, -inf, inf, inf)
 
 
 class Canvas:
-    """A figure and its pixels. `frame()` draws it as it is now and returns (height, width, 4) bytes, red first.
+    """A figure, its pixels and its strokes.
 
-    A frame costs little while only animated artists change. Everything is drawn anew when a resting artist went stale,
-    or when artists came or went. A layout engine runs once and is then taken away, so that the axes stay where they
-    are; a picture that wants a new layout sets its engine again.
+    `frame()` draws it as it is now and returns (height, width, 4) bytes, red first; `strokes()` returns the numbers of
+    what is drawn, which `records` holds. Either costs little while only animated artists change. Everything is drawn
+    anew when a resting artist went stale, or when artists came or went. A layout engine runs once and is then taken
+    away, so that the axes stay where they are; a picture that wants a new layout sets its engine again.
     """
 
     def __init__(self, size: tuple[float, float], scale: float):
@@ -41,10 +46,13 @@ class Canvas:
         self._renderer = RendererAgg(*self.figure.bbox.size, self.figure.dpi)
         self._tape = Tape(self._renderer)
         self._pixels = np.asarray(self._renderer.buffer_rgba())
-        self._resting: list[Artist] | None = None
+        self.records = Records()
+        self._recorder: Recorder | None = None
+        self._forget()
 
     def frame(self) -> np.ndarray:
-        if self._resting is None or self._disturbed():
+        self._settle()
+        if self._background is None:
             self._draw_background()
         else:
             self._pixels[:] = self._background
@@ -52,29 +60,77 @@ class Canvas:
             stroke(self._renderer)
         return self._pixels
 
+    def strokes(self) -> Drawing:
+        self._settle()
+        if self._recorder is None:
+            self._recorder = Recorder(*self.figure.bbox.size, self.figure.dpi, self.records)
+        if self._rest is None:
+            self._record_rest()
+        moving = [self._recorder.strokes_of(partial(Recorder.draw, artist=artist)) for artist in self._holes]
+        drawing = Drawing(self._rest, moving)
+        self.records.keep(drawing)
+        return drawing
+
+    @property
+    def holes(self) -> list[Artist]:
+        """The moving artists, in the order of the lists of strokes that `strokes` returned last."""
+        return self._holes
+
     def still(self, scale: float) -> np.ndarray:
         """The same picture drawn from nothing, with nothing animated: what is saved, and what frames are held to."""
         dpi, self.figure.dpi = self.figure.dpi, DPI * scale
         try:
             renderer = RendererAgg(*self.figure.bbox.size, self.figure.dpi)
-            with resting(moving_artists(self.figure)):
+            with resting([artist for artist in parts(self.figure) if artist.get_animated()]):
                 self.figure.draw(renderer)
         finally:
             self.figure.dpi = dpi
-            self._resting = None
+            self._forget()
         return np.asarray(renderer.buffer_rgba())
 
+    def _forget(self) -> None:
+        """Draw all anew, as pixels and as strokes, when they are asked for."""
+        self._resting: list[Artist] | None = None
+        self._background: np.ndarray | None = None
+        self._rest: int | None = None
+
+    def _settle(self) -> None:
+        # Whichever of the two is drawn takes the flags down, so a flag that is up is the end of both.
+        if self._resting is None or self._disturbed():
+            self._forget()
+
     def _draw_background(self) -> None:
-        self._resting = None  # if drawing fails half way, the next frame starts again
         self._renderer.clear()
         self._tape.rewind()
-        moving = moving_artists(self.figure)
-        with resting(moving), self._tape.marking(moving):
+        with self._drawing_all() as (moving, _still), marking(moving, self._tape.mark):
             self.figure.draw(self._tape)
-        self.figure.set_layout_engine("none")
         self._background = self._pixels.copy()
-        alive = {id(part) for artist in moving for part in artist.findobj()}
-        resting_now = [artist for artist in self.figure.findobj() if id(artist) not in alive]
+
+    def _record_rest(self) -> None:
+        self._holes: list[Artist] = []
+
+        def hole(artist: Artist, recorder: Recorder) -> None:
+            self._holes.append(artist)
+            recorder.hole()
+
+        with self._drawing_all() as (moving, still):
+            images = [artist for artist in still if has_cells(artist)]
+            with marking(moving, hole), marking(images, lambda image, recorder: recorder.draw(image)):
+                strokes = self._recorder.strokes_of(self.figure.draw)
+        self._rest = self.records.number(("rest", tuple(strokes)))
+
+    @contextmanager
+    def _drawing_all(self) -> Iterator[tuple[list[Artist], list[Artist]]]:
+        """Let animated artists be drawn as if they rested; then note how all stand. Yields them, and the others."""
+        self._resting = None  # if drawing fails half way, the next one starts again
+        everything = parts(self.figure)
+        moving = [artist for artist in everything if artist.get_animated()]
+        still = [artist for artist in everything if not artist.get_animated()]
+        with resting(moving):
+            yield moving, still
+        self.figure.set_layout_engine("none")
+        alive = {id(part) for artist in moving for part in parts(artist)}
+        resting_now = [artist for artist in parts(self.figure) if id(artist) not in alive]
         for artist in resting_now:
             artist.stale = False  # matplotlib leaves the flag up on what it did not draw
         self._axes = [artist for artist in resting_now if isinstance(artist, Axes)]
@@ -99,18 +155,8 @@ class Tape:
         self.strokes: list[Callable[[RendererAgg], None]] = []
         self._covered: list[Box] = []
 
-    @contextmanager
-    def marking(self, artists: list[Artist]) -> Iterator[None]:
-        """Let the artists, when they are asked to draw themselves, leave a mark at their place in the order."""
-        try:
-            for artist in artists:
-                artist.draw = partial(self._mark, artist)
-            yield
-        finally:
-            for artist in artists:
-                vars(artist).pop("draw", None)
-
-    def _mark(self, artist: Artist, _tape: "Tape") -> None:
+    def mark(self, artist: Artist, _tape: "Tape") -> None:
+        """Leave a place in the order of drawing for an artist that moves."""
         self.strokes.append(type(artist).draw.__get__(artist))
         self._covered.append(territory(artist))
 
@@ -129,8 +175,27 @@ class Tape:
         self._covered.append(box)
 
 
-def moving_artists(figure: Figure) -> list[Artist]:
-    return figure.findobj(Artist.get_animated)
+@contextmanager
+def marking(artists: list[Artist], draw: Callable[[Artist, RendererBase], None]) -> Iterator[None]:
+    """When the artists are asked to draw themselves, do this instead."""
+    try:
+        for artist in artists:
+            artist.draw = partial(draw, artist)
+        yield
+    finally:
+        for artist in artists:
+            vars(artist).pop("draw", None)
+
+
+def parts(artist: Artist) -> list[Artist]:
+    """An artist and all that belongs to it, but for the ticks of axes whose ticks are not shown.
+
+    matplotlib makes ticks when they are asked for, which takes longer than drawing a frame.
+    """
+    found = [artist]
+    for child in artist.get_children():
+        found += [child] if isinstance(child, Axis) and not artist.axison else parts(child)
+    return found
 
 
 @contextmanager

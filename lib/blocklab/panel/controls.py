@@ -47,6 +47,10 @@ class Control:
     def value(self, value: Any) -> None:
         self.move(self.checked(value))
 
+    def note(self, value: Any) -> None:
+        """Take a value to which the reader has moved in a page that has drawn it already."""
+        self._value = value
+
     def move(self, value: Any) -> None:
         """Take a value that is known to be good, tell the panel whether it is another, and show it in the widgets."""
         self._panel.want_movable()
@@ -94,6 +98,27 @@ class Control:
     def stops(self) -> tuple:
         """The values that `Panel.sweep` visits."""
         raise NotImplementedError
+
+    @property
+    def place(self) -> int:
+        """The number of the value among all that there are; -1 for no choice."""
+        return self.place_of(self.value)
+
+    def place_of(self, value: Any) -> int:
+        """The number of a value that it can have."""
+        raise NotImplementedError
+
+    def has(self, place: int) -> bool:
+        """Whether there is a value with this number."""
+        raise NotImplementedError
+
+    def at(self, place: int) -> Any:
+        """The value with this number, of those that there are."""
+        raise NotImplementedError
+
+    def spec(self, name: str) -> dict:
+        """What the browser has to know of the control."""
+        return {"kind": type(self).__name__.lower(), "name": name, "label": self.title(name), "at": self.place}
 
     def ends(self) -> tuple:
         """Those of them that it visits in pairs with other controls."""
@@ -162,9 +187,17 @@ class Slider(Control):
 
     def nearest(self, number: float) -> float:
         low, high = self.at(0), self.at(self.last)
-        number = min(max(number, low), high)
-        place = math.log(number / self.start, self.step) if self.log else (number - self.start) / self.step
-        return self.at(round(place))
+        return self.at(self.place_of(min(max(number, low), high)))
+
+    def place_of(self, value):
+        return round(math.log(value / self.start, self.step) if self.log else (value - self.start) / self.step)
+
+    def has(self, place):
+        return 0 <= place <= self.last
+
+    def spec(self, name):
+        span = {"start": self.start, "step": self.step, "last": self.last, "log": self.log, "whole": self.whole}
+        return super().spec(name) | span
 
     def checked(self, value):
         low, high = self.at(0), self.at(self.last)
@@ -218,46 +251,55 @@ class Choice(Control):
     """One of several values, each with a label: buttons side by side, or a list if they need much room.
 
     `Choice({Text(en="rows", zh="行"): 0, Text(en="columns", zh="列"): 1}, value=0)`. value=None, if None is not among
-    the values, means that nothing is chosen yet, as before a prediction.
+    the values, means that nothing is chosen yet.
 
     Raises TypeError for what is no dict with labels, ValueError for labels or values that are not told apart.
     """
 
     def __init__(self, options: dict[Label, Any], value: Any, label: Label | None = None):
+        kind = type(self).__name__
         if not isinstance(options, dict):
-            raise TypeError(f"Choice wants a dict from labels to values, got {brief(options)}")
+            raise TypeError(f"{kind} wants a dict from labels to values, got {brief(options)}")
         if not options:
-            raise ValueError("Choice wants at least one option, got none")
+            raise ValueError(f"{kind} wants at least one option, got none")
         self.options = dict(options)
         for name in self.options:
-            want_label("Choice", name)
+            want_label(kind, name)
         for language in LANGUAGES:
             wordings = [getattr(name, language, name) for name in self.options]
             if twice := [wording for wording in wordings if wordings.count(wording) > 1]:
-                raise ValueError(f"Choice wants another label for each option, got {twice[0]!r} twice")
+                raise ValueError(f"{kind} wants another label for each option, got {twice[0]!r} twice")
         for number, each in enumerate(self.options.values()):
             if self.index(each) != number:
-                raise ValueError(f"Choice wants another value for each option, got {brief(each)} twice")
+                raise ValueError(f"{kind} wants another value for each option, got {brief(each)} twice")
         super().__init__(value, label)
 
     def index(self, value: Any) -> int | None:
         """The number of the option with this value; True is not 1 here."""
         return next((number for number, each in enumerate(self.options.values()) if same(each, value)), None)
 
+    def place_of(self, value):
+        index = self.index(value)
+        return -1 if index is None else index
+
+    def at(self, place):
+        return None if place == -1 else tuple(self.options.values())[place]
+
+    def has(self, place):
+        return (-1 if self.index(self.default) is None else 0) <= place < len(self.options)
+
+    def spec(self, name):
+        return super().spec(name) | {"options": [str(label) for label in self.options]}
+
     def checked(self, value):
         if self.index(value) is None and value is not None:
             wanted = ", ".join(map(brief, self.options.values()))
-            raise ValueError(f"Choice wants one of {wanted}, or None for no choice, got {brief(value)}")
+            raise ValueError(f"{type(self).__name__} wants one of {wanted}, or None for no choice, got {brief(value)}")
         return value
 
     def stops(self):
         values = tuple(self.options.values())
         return values if self.index(self.default) is not None else (self.default, *values)
-
-    def ends(self):
-        """Of a prediction two: the line repeats whichever it is, and without one a pair is a visit to a single stop."""
-        values = tuple(self.options.values())
-        return values if self.index(self.default) is not None else (values[0], values[-1])
 
     @property
     def buttons(self) -> widgets.Widget:
@@ -302,6 +344,15 @@ class Toggle(Control):
     def stops(self):
         return False, True
 
+    def place_of(self, value):
+        return int(value)
+
+    def at(self, place):
+        return bool(place)
+
+    def has(self, place):
+        return place in (0, 1)
+
     @property
     def box(self) -> widgets.Widget:
         return self.widget.children[0]
@@ -336,11 +387,11 @@ def same(one: Any, other: Any) -> bool:
         return False
 
 
-def want_label(kind: str, label: Any) -> None:
+def want_label(kind: str, label: Any, what: str = "a label") -> None:
     if not isinstance(label, Text | str):
-        raise TypeError(f"{kind} wants a Text or a str for a label, got {brief(label)}")
+        raise TypeError(f"{kind} wants a Text or a str for {what}, got {brief(label)}")
     if isinstance(label, str) and not label.strip():
-        raise ValueError(f"{kind} wants a label that says something, got {label!r}")
+        raise ValueError(f"{kind} wants {what} that says something, got {label!r}")
 
 
 def brief(value: Any) -> str:

@@ -5,13 +5,12 @@
  * of each toggle. The kernel answers a question about a state with a packet; the player keeps it, draws it, and asks
  * ahead of the reader's hand. The same player shows stored states in a page without a kernel: `frozen`.
  *
- * @typedef {{at: number[], line: string, rest?: number, moving?: number[][], new?: Object<string, Array>,
- *            failed?: boolean, took?: number, ahead?: boolean}} Packet
+ * @typedef {{at: number[], line: string, rest?: number, moving?: number[][], handles?: number,
+ *            new?: Object<string, Array>, failed?: boolean, took?: number, ahead?: boolean}} Packet
  * @typedef {{kind: "slider"|"choice"|"toggle", name: string, label: string, at: number, start?: number, step?: number,
  *            last?: number, log?: boolean, whole?: boolean, options?: string[]}} Control
- * @typedef {{hole: number, control: number, kind: "set"|"drag", at?: number, path?: number[][]}} Handle
  * @typedef {{size: number[], language: string, ahead: boolean, smallest: number, controls: Control[],
- *            guess: {label: string, options: string[], right: number, told: string}?, handles: Handle[],
+ *            guess: {label: string, options: string[], right: number, told: string[], skipped: string}?,
  *            words: Object<string, string>}} Spec
  * @typedef {{ask: (at: number[], ahead: boolean, whole: boolean) => void, moved: (at: number[]) => void,
  *            guessed: (choice: number) => void}} Link  the way to the kernel
@@ -128,6 +127,9 @@ export function namedBy([kind, first, second, , fourth]) {
   return (named[kind]?.() ?? []).filter(Boolean);
 }
 
+/** The records that a state names. @param {Packet} state */
+const numbersOf = ({ rest, moving, handles }) => [rest, handles, ...moving.flat()].filter(Boolean);
+
 /** The states of one panel and the records that they are made of; the oldest of all panels make room for new ones. */
 export class Store {
   states = new Map(); // key: {store, key, at, line, rest, moving, size}
@@ -136,15 +138,15 @@ export class Store {
   #complete = new Set(); // numbers known to be here with all that they name
 
   /** Keep a packet. False if it names records that are not here. @param {Packet} packet */
-  take({ at, line, rest, moving, new: fresh = {} }) {
+  take({ at, line, rest, moving, handles = 0, new: fresh = {} }) {
     for (const [number, record] of Object.entries(fresh)) {
       if (!Array.isArray(record) || this.records.has(Number(number))) continue;
       this.records.set(Number(number), record);
       shared().size += sizeOf(record);
     }
-    if (![rest, ...moving.flat()].every((number) => this.#has(number))) return false;
+    if (!numbersOf({ rest, moving, handles }).every((number) => this.#has(number))) return false;
     const key = keyOf(at);
-    const state = { store: this, key, at, line, rest, moving, size: 100 + line.length + sizeOf(moving) };
+    const state = { store: this, key, at, line, rest, moving, handles, size: 100 + line.length + sizeOf(moving) };
     this.#drop(this.states.get(key));
     this.states.set(key, state);
     shared().kept.add(state);
@@ -169,7 +171,7 @@ export class Store {
       needed.add(number);
       namedBy(this.records.get(number)).forEach(need);
     };
-    for (const { rest, moving } of this.states.values()) [rest, ...moving.flat()].forEach(need);
+    for (const state of this.states.values()) numbersOf(state).forEach(need);
     for (const number of [...this.records.keys()].filter((each) => !needed.has(each))) {
       shared().size -= sizeOf(this.records.get(number));
       this.records.delete(number);
@@ -292,8 +294,13 @@ export class Player {
   reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
 
   guess(choice) {
-    this.guessed = choice;
+    this.answered(choice);
     this.link?.guessed(choice);
+  }
+
+  /** What was guessed, here or in another view, or told by code. */
+  answered(choice) {
+    this.guessed = choice ?? null;
     this.#show();
   }
 
@@ -592,7 +599,7 @@ function onKey(node, act) {
 /** Give keys that lead to another stop to `move`. */
 function onArrows(node, stop, last, move, keys = /./) {
   onKey(node, (key) => {
-    const goal = keys.test(key) ? keyStop(key, stop(), last) : null;
+    const goal = keys.test(key) ? keyStop(key, stop(), last()) : null;
     return goal !== null && (move(goal), true);
   });
 }
@@ -630,12 +637,12 @@ function slider(player, index, id) {
   };
   range.addEventListener("pointerdown", () => player.touch(index));
   range.addEventListener("input", () => move(Number(range.value)));
-  onArrows(range, here, last, move);
+  onArrows(range, here, () => last, move);
   onKey(range, (key) => key === " " && (run(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
   // Those to the left and to the right move within the number.
-  onArrows(box, here, last, (stop) => (typed(), move(stop)), /^(Arrow|Page)(Up|Down)$/);
+  onArrows(box, here, () => last, (stop) => (typed(), move(stop)), /^(Arrow|Page)(Up|Down)$/);
   return { node: div("control", html("label", { for: id }, label), div("slider", range, box, play)), show };
 }
 
@@ -652,7 +659,7 @@ function choice(player, index, id) {
   }
   const buttons = options.map((option, i) => button(option, () => move(i)));
   const group = html("div", { class: "blocklab-options", role: "group", "aria-labelledby": id }, ...buttons);
-  onArrows(group, () => player.at[index], options.length - 1, (place) => (move(place), buttons[place].focus()));
+  onArrows(group, () => player.at[index], () => options.length - 1, (place) => (move(place), buttons[place].focus()));
   const show = () => buttons.forEach((each, i) => each.setAttribute("aria-pressed", i === player.at[index]));
   return { node: div("control", html("span", { id }, label), group), show };
 }
@@ -684,20 +691,35 @@ function question(player, answered) {
       option.classList.toggle("blocklab-right", !locked && i === guess.right);
     });
     skip.hidden = first.hidden = !locked;
-    const verdict = guessed === -1 ? words.answer : guessed === guess.right ? words.right : words.wrong;
-    setText(told, locked ? "" : `${verdict} ${guess.told}`);
+    setText(told, locked ? "" : (guess.told[guessed] ?? guess.skipped));
   };
   return { node, show };
 }
 
 // ---- Touching the picture -------------------------------------------------------------------------------------------
-/** The stop of a path nearest to a point; where a path comes by twice, the one nearer to where the slider is. */
-export function nearestOnPath(path, x, y, from) {
-  const gap = (stop, left, top) => Math.hypot(path[stop][0] - left, path[stop][1] - top);
-  const least = (stops, far) => stops.reduce((best, stop) => (far(stop) < far(best) ? stop : best));
-  const stops = [...path.keys()];
-  const place = path[least(stops, (stop) => gap(stop, x, y))];
-  return least(stops.filter((stop) => gap(stop, ...place) < 5), (stop) => Math.abs(stop - from));
+/**
+ * The place of a line that is nearest to a point; where the line comes by twice, the one nearer to `from`.
+ * @param {number[]} places  at some points of the line @param {number[]} points  x, y, x, y, …
+ */
+export function placeNear(places, points, x, y, from) {
+  const found = places.slice(1).map((end, i) => {
+    const [left, top, right, low] = points.slice(2 * i, 2 * i + 4);
+    const [wide, high] = [right - left, low - top];
+    const share = Math.min(1, Math.max(0, ((x - left) * wide + (y - top) * high) / (wide * wide + high * high || 1)));
+    const place = Math.round(places[i] + share * (end - places[i]));
+    return { place, far: Math.hypot(left + share * wide - x, top + share * high - y) };
+  });
+  const least = Math.min(...found.map(({ far }) => far));
+  const near = found.filter(({ far }) => far < least + 5).map(({ place }) => place);
+  return near.reduce((best, place) => (Math.abs(place - from) < Math.abs(best - from) ? place : best));
+}
+
+/** Where a place lies on a line. */
+export function pointAt(places, points, place) {
+  const after = places.findIndex((each) => each >= place);
+  const [end, start] = [after, Math.max(0, after - 1)];
+  const share = end === start ? 0 : (place - places[start]) / (places[end] - places[start]);
+  return [0, 1].map((side) => (1 - share) * points[2 * start + side] + share * points[2 * end + side]);
 }
 
 /** The box nearest to a point, the smallest if it lies in several. @param {Array<DOMRect?>} boxes @returns {number} */
@@ -708,85 +730,114 @@ export function nearestBox(boxes, { x, y }) {
   return far.indexOf(Math.min(...far));
 }
 
-/** Places in the picture that move a control: by pointer, by finger, and each of them by keyboard. */
+/** What the reader can take hold of: parts to touch, things to drag along a line; and each of them by keyboard. */
 function handlesOf(player, picture) {
-  const handles = (player.spec.handles ?? []).map((handle) => ({ ...handle }));
-  for (const handle of handles) handle.node = (handle.kind === "drag" ? dragged : pressed)(player, handle, handles);
-  const layer = svg("g", { class: "blocklab-handles" }, ...handles.map(({ node }) => node));
-  let held; // the handle that is dragged, and how far its path lies from the pointer
+  const layer = svg("g", { class: "blocklab-handles" });
+  const handles = new Map(); // by hole, control and kind
+  let number = 0; // the record that is shown
+  let held = null; // what is dragged, and how far its line lies from the pointer
   const point = ({ clientX, clientY }) =>
     new DOMPoint(clientX, clientY).matrixTransform(picture.root.getScreenCTM().inverse());
-  // A finger is larger than some of them, so the nearest.
-  const meant = (event) => handles[nearestBox(handles.map(({ box }) => box), point(event))];
+  /** So many CSS pixels of the screen as tenths of one of the picture. */
+  const tenths = (pixels) => (10 * pixels * picture.size[0]) / (picture.root.getBoundingClientRect().width || 1);
+  const reach = () => tenths(matchMedia("(pointer: coarse)").matches ? 44 : 24);
+
+  const renew = (told) => {
+    const keys = told.map((handle) => handle.slice(0, 3).join());
+    for (const [key, { node }] of handles) if (!keys.includes(key)) (node.remove(), handles.delete(key));
+    told.forEach(([hole, control, kind, places, points], i) => {
+      const handle = handles.get(keys[i]) ?? { hole, control, kind };
+      Object.assign(handle, { places, points });
+      if (!handles.has(keys[i])) layer.append((handle.node = nodeOf(player, handle)));
+      handles.set(keys[i], handle);
+    });
+  };
   const pull = (event) => {
     const { x, y } = point(event);
-    const { path, control, aside, above } = held;
-    player.move(control, nearestOnPath(path, x + aside, y + above, player.at[control]));
+    const { handle: { control, places, points }, aside, above } = held;
+    player.move(control, placeNear(places, points, x + aside, y + above, player.at[control]));
   };
   layer.addEventListener("pointerdown", (event) => {
-    const handle = meant(event);
-    if (handle.kind !== "drag" || player.locked || event.button > 0) return;
+    const handle = [...handles.values()].find(({ node }) => node === event.target);
+    if (!handle || player.locked || event.button > 0) return;
     event.preventDefault();
     handle.node.focus();
     handle.node.setPointerCapture(event.pointerId);
     handle.node.classList.add("blocklab-held");
     player.touch(handle.control);
-    const { x, y } = point(event);
-    const [left, top] = handle.path[player.at[handle.control]];
-    // What is taken beside its path keeps its distance from the pointer; the picture itself comes to the pointer.
-    held = handle.hole < 0 ? { ...handle, aside: 0, above: 0 } : { ...handle, aside: left - x, above: top - y };
+    const [{ x, y }, [left, top]] = [point(event), pointAt(handle.places, handle.points, player.at[handle.control])];
+    held = { handle, aside: left - x, above: top - y }; // what is taken beside its line keeps its distance
     pull(event);
   });
   layer.addEventListener("pointermove", (event) => held && pull(event));
   layer.addEventListener("lostpointercapture", () => {
-    held?.node.classList.remove("blocklab-held");
+    held?.handle.node.classList.remove("blocklab-held");
     held = null;
   });
-  layer.addEventListener("click", (event) => meant(event).press?.());
+  picture.layer.addEventListener("click", (event) => {
+    const parts = [...handles.values()].filter(({ kind }) => kind === "pick").flatMap(({ hole, control, places }) =>
+      [...(picture.holes[hole]?.children ?? [])].map((node, i) => ({ node, control, place: places[i] ?? null })));
+    const touchable = parts.filter(({ place }) => place !== null);
+    const within = (box, { x, y }) => Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y) < reach();
+    const boxes = touchable.map(({ node }) => node.getBBox()); // a finger is larger than some parts: then the nearest
+    const near = nearestBox(boxes, point(event));
+    const meant = touchable.find(({ node }) => node.contains(event.target))
+      ?? (near >= 0 && within(boxes[near], point(event)) ? touchable[near] : null);
+    if (meant) player.move(meant.control, meant.place);
+  });
   /** Lay the handles over what they stand for, large enough to be met. */
   const show = () => {
-    if (!handles.length) return;
-    const [width, height] = picture.size.map((side) => 10 * side);
-    const scale = width / (picture.root.getBoundingClientRect().width || width / 10);
-    const least = (matchMedia("(pointer: coarse)").matches ? 44 : 24) * scale;
-    for (const handle of handles) {
-      const box = handle.hole < 0 ? new DOMRect(0, 0, width, height) : picture.holes[handle.hole]?.getBBox();
-      handle.box = box?.width || box?.height ? box : null;
-      handle.node.style.display = handle.box ? "" : "none";
-      filled(handle.node, { ...(handle.box && wider(box, least)), "aria-disabled": player.locked, ...handle.said() });
+    if (player.shown && player.shown.handles !== number) {
+      number = player.shown.handles;
+      renew(player.store.records.get(number)?.[1] ?? []);
     }
+    for (const handle of handles.values()) {
+      const [hole, here] = [picture.holes[handle.hole], player.at[handle.control]];
+      if (handle.kind === "pick") hole?.classList.add("blocklab-parts");
+      const box = hole && (handle.kind === "pick" ? partBox(hole, handle.places, here) : gripBox(hole, handle, here));
+      handle.node.style.display = box ? "" : "none";
+      const said = { "aria-valuenow": here, "aria-valuetext": saidAt(player.spec.controls[handle.control], here) };
+      filled(handle.node, { ...(box && wider(box, reach())), ...said, "aria-disabled": player.locked });
+    }
+    layer.parentNode?.classList.toggle("blocklab-locked", player.locked);
   };
   return { layer, show };
 }
 
-/** A place that sets a control; the Tab key comes to one of those that set it, arrow keys to the others. */
-function pressed(player, handle, handles) {
-  const { control, at } = handle;
-  const name = `${player.spec.controls[control].label}: ${saidAt(player.spec.controls[control], at)}`;
-  const alike = handles.filter((other) => other.kind === "set" && other.control === control);
-  const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": name });
-  onArrows(node, () => alike.indexOf(handle), alike.length - 1, (next) => alike[next].node.focus());
-  handle.press = () => player.move(control, at);
-  onKey(node, (key) => (key === "Enter" || key === " ") && (handle.press(), true));
-  handle.said = () => {
-    const tabbed = alike.find((other) => other.at === player.at[control]) ?? alike[0];
-    return { "aria-pressed": player.at[control] === at, tabindex: tabbed === handle ? 0 : -1 };
-  };
-  return node;
+const GRIP = 600; // tenths of px: what is larger both ways is held where it stands on its line
+
+/** Where a thing is held that is dragged; null if it is not there. */
+function gripBox(hole, { places, points }, here) {
+  const box = hole.getBBox();
+  if (!box.width && !box.height) return null;
+  const [x, y] = pointAt(places, points, here);
+  return Math.min(box.width, box.height) < GRIP ? box : new DOMRect(x, y, 0, 0);
 }
 
-/** A place that is dragged along the path of a control's stops. */
-function dragged(player, handle) {
+/** The box of the strokes that stand for a place; null if there are none. */
+function partBox(hole, places, here) {
+  const boxes = [...hole.children].filter((_, i) => places[i] === here).map((node) => DOMRect.fromRect(node.getBBox()));
+  if (!boxes.length) return null;
+  const [left, top] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
+  const [right, bottom] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
+  return new DOMRect(left, top, right - left, bottom - top);
+}
+
+/** The rectangle of a handle: what is dragged by pointer, and what the keyboard moves. */
+function nodeOf(player, handle) {
   const control = player.spec.controls[handle.control];
-  const last = lastOf(control);
-  const here = () => player.at[handle.control];
-  const sides = [0, 1].map((side) => handle.path.map((place) => place[side]));
-  const [wide, high] = sides.map((places) => Math.max(...places) - Math.min(...places));
-  const style = `touch-action:${wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"}`; // else pages scroll
-  const node = svg("rect", { class: "blocklab-drag", role: "slider", tabindex: 0, style });
-  filled(node, { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": last });
-  onArrows(node, here, last, (stop) => player.move(handle.control, stop));
-  handle.said = () => ({ "aria-valuenow": here(), "aria-valuetext": saidAt(control, here()) });
+  const node = svg("rect", { class: `blocklab-${handle.kind}`, role: "slider", tabindex: 0 });
+  filled(node, { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": lastOf(control) });
+  if (handle.kind === "pick") {
+    const stops = () => [...new Set(handle.places.filter((place) => place !== null))].sort((a, b) => a - b);
+    const go = (stop) => player.move(handle.control, stops()[stop]);
+    onArrows(node, () => stops().indexOf(player.at[handle.control]), () => stops().length - 1, go);
+    return node;
+  }
+  const sides = [0, 1].map((side) => handle.points.filter((_, i) => i % 2 === side));
+  const [wide, high] = sides.map((along) => Math.max(...along) - Math.min(...along));
+  node.style.touchAction = wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"; // else pages scroll
+  onArrows(node, () => player.at[handle.control], () => lastOf(control), (stop) => player.move(handle.control, stop));
   return node;
 }
 
@@ -809,7 +860,9 @@ function view(player, element) {
   const box = div("picture", picture.root);
   const line = filled(div("line"), { role: "status" });
   const note = filled(div("note"), { "aria-live": "polite" });
-  const root = filled(div("panel", bar, box, line, note), { lang: spec.language === "zh" ? "zh-CN" : "en" });
+  const unanswered = div("unanswered", words.run); // seen where the front end says that the kernel has forgotten us
+  const lang = spec.language === "zh" ? "zh-CN" : "en";
+  const root = filled(div("panel", bar, box, line, note, unanswered), { lang });
   element.append(root);
   picture.root.append(handles.layer);
   if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));
@@ -864,13 +917,15 @@ const players = new WeakMap(); // by `spec`, which a model holds: each of its vi
 function initialize({ model }) {
   const link = {
     ask: (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole }),
-    guessed: (choice) => model.send({ kind: "guess", choice }),
+    guessed: (choice) => (model.set("guessed", choice), model.save_changes()),
     moved: (at) => (model.set("at", at), model.save_changes()),
   };
   const player = new Player(model.get("spec"), model.get("at"), link, model.get("first"));
+  player.answered(model.get("guessed"));
   players.set(player.spec, player);
   const heard = {
     "change:at": () => player.follow(model.get("at")),
+    "change:guessed": () => player.answered(model.get("guessed")),
     "change:first": () => player.receive(model.get("first")),
     "msg:custom": (message) => player.receive(message),
   };

@@ -1,32 +1,29 @@
 """Controls above a picture, one line of text below it.
 
-Everything happens inside the observer of the control that moved: no threads, no timers, no waiting. The front end sends
-one message at a time and merges the moves that come meanwhile.
+A picture is drawn only in answer to a message or to code that moves the panel: no threads, no timers, no waiting.
 """
 
 import inspect
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import combinations, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ipywidgets as widgets
 import matplotlib
 from IPython.display import display
 
 from blocklab import language
 from blocklab.language import Text
-from blocklab.panel import cells
-from blocklab.panel.canvas import DPI, Canvas, jpeg, png
+from blocklab.panel import cells, front
+from blocklab.panel.canvas import DPI, Canvas, png
 from blocklab.panel.controls import Control, brief, is_number
-from blocklab.panel.view import VIEW, View, still, view_of
+from blocklab.panel.guess import Guess, report
+from blocklab.panel.view import VIEW, still, view_of
 
-LIVE_SCALE, LIVE_QUALITY = 1, 85
-"""Pixels per CSS pixel of a live frame, and its JPEG quality. At 2 a frame is sharper on some screens, but the browser
-takes 20 to 30 ms longer to decode it, more than all the rest of a move: `tests/bench/panel.py` measures it."""
+LIVE_SCALE, SAVED_SCALE = 1, 2
+"""Pixels per CSS pixel, of a frame and of a saved picture."""
 
-SAVED_SCALE = 2
 SMALLEST, LARGEST = 0.1, 50
 """Inches: a picture has pixels, and a saved one of 10,000 x 10,000 is the most that anything shows."""
 
@@ -42,6 +39,11 @@ CLOSED = Text(
     en="This panel is closed. Run the cell that makes it, and there is a new one.",
     zh="这个面板已经关闭。运行创建它的单元格，就会得到一个新的面板。",
 )
+
+
+if TYPE_CHECKING:
+    from blocklab.panel.live_view import LiveView
+    from blocklab.panel.plain_view import PlainView
 
 
 class Panel:
@@ -60,19 +62,24 @@ class Panel:
             raise TypeError(f"Panel wants a picture, a function that is given the figure, got {brief(picture)}")
         for name, control in controls.items():
             if not isinstance(control, Control):
-                raise TypeError(f"Panel wants a Slider, Choice or Toggle for {name}, got {brief(control)}")
+                raise TypeError(f"Panel wants a Slider, Choice, Toggle or Guess for {name}, got {brief(control)}")
         self.size = checked_size(size)
-        self.controls = {name: control.taken(self) for name, control in controls.items()}
+        taken = {name: control.taken(self) for name, control in controls.items()}
+        self.controls = {name: control for name, control in taken.items() if not isinstance(control, Guess)}
+        self.guess = the_only([control for control in taken.values() if isinstance(control, Guess)])
         self._language, self._font = language.chosen(), matplotlib.rcParams["font.family"]
         self._picture: Callable | None = picture
         self._canvas: Canvas | None = None
-        self._view: View | None = None
+        self._view: PlainView | LiveView | None = None
         self._held = self._drawing = False
         self._redraw()
 
     @property
     def line(self) -> str:
         """What the text under the picture says now."""
+        if self._followed:
+            with suppress(Exception):  # which the line tells
+                self._redraw()
         return self._line
 
     @property
@@ -81,25 +88,21 @@ class Panel:
 
     @property
     def canvas(self) -> Canvas:
-        """The figure and its pixels."""
-        if self._canvas is None:
+        """The figure, drawn as the controls stand."""
+        if self._canvas is None or self._stands != self.places:
             self._redraw()
         return self._canvas
 
     @property
-    def view(self) -> View:
+    def view(self) -> "PlainView | LiveView":
         """The widgets, made when they are first asked for."""
         if self._view is None:
-            frame = jpeg(self.canvas.frame(), LIVE_QUALITY)
+            canvas = self.canvas
             with self._as_made():
-                self._view = View(self.size, self.controls, self.reset)
-            self._view.image.value = frame
-            self._view.say(self._line, self._style)
+                self._view = front.view(self, canvas)
+            if self._failed:
+                self._view.fail(self._line)
         return self._view
-
-    @property
-    def image(self) -> widgets.Image:
-        return self.view.image
 
     def move(self, **values: Any) -> None:
         """Set several controls and draw once. Raises like the controls, before any of them moves."""
@@ -124,9 +127,8 @@ class Panel:
     def sweep(self, pairs: bool = True) -> Iterator[tuple[dict[str, Any], str]]:
         """Visit minimum, default and maximum of every control, and every pair of extremes, and yield (values, line).
 
-        A choice goes through all its options, a toggle through both; in pairs a choice without a default, a prediction,
-        has its first and its last option only. The panel is at these values when they are yielded and back at the
-        defaults in the end. pairs=False: one control at a time.
+        A choice goes through all its options, a toggle through both. The panel is at these values when they are yielded
+        and back at the defaults in the end. pairs=False: one control at a time.
         """
         default = {name: control.default for name, control in self.controls.items()}
         visits = [default]
@@ -139,13 +141,60 @@ class Panel:
             yield values, self.line
         self.reset()
 
+    def answer(self, choice: int) -> None:
+        """Take the reader's guess: the number of an option, or SKIPPED. Only the first one counts."""
+        if self.guess is None or self.guess.choice is not None or not self.guess.can_be(choice):
+            return
+        self.guess.choice = choice
+        report(self._picture, self.guess, choice)
+        if self._view is not None:
+            self._view.answered(choice)
+
+    # What a page that draws states itself says and asks. It names a value by its place among those that there are.
+
+    @property
+    def places(self) -> list[int]:
+        return [control.place for control in self.controls.values()]
+
+    def knows(self, places: Any) -> bool:
+        """Whether this is a place for each control, and one that it has."""
+        if not isinstance(places, list) or len(places) != len(self.controls):
+            return False
+        return all(
+            type(place) is int and control.has(place)
+            for control, place in zip(self.controls.values(), places, strict=True)
+        )
+
+    def values_at(self, places: list[int]) -> dict[str, Any]:
+        return {name: control.at(place) for (name, control), place in zip(self.controls.items(), places, strict=True)}
+
+    def follow(self, places: list[int]) -> None:
+        """Note where the reader has moved the panel: what the page knows already is not drawn here."""
+        if self._picture is not None:
+            self._followed = self._followed or places != self.places
+            for name, value in self.values_at(places).items():
+                self.controls[name].note(value)
+
+    @contextmanager
+    def standing_at(self, places: list[int]) -> Iterator[tuple[Canvas, str]]:
+        """The canvas and the line as if the controls stood there; they stay where they are.
+
+        Raises what `update` raises.
+        """
+        self.want_movable()
+        self._drawing = True
+        try:
+            with self._as_made():
+                line = self._updated(self.values_at(places), places)
+                yield self._canvas, line
+        finally:
+            self._drawing = False
+
     def put_away(self) -> None:
         """Give back widgets and figure; they are made anew when the panel is shown or moved again."""
         if self._view is not None:
             self._view.close()
-            for control in self.controls.values():
-                control.widget = None
-        self._view = self._canvas = self._update = None
+        self._view = self._canvas = self._update = self._stands = None
 
     def close(self) -> None:
         """Put the panel away for good."""
@@ -180,17 +229,26 @@ class Panel:
         """
         self.want_movable()
         self._due = self._drawing = True
+        self._followed = False
         with self._as_made():
             try:
-                self._draw()
+                self._line, self._failed = self._updated(self.values, self.places), False
+                if self._view is not None:
+                    self._view.show(self._canvas, self._line)
+                else:
+                    self._canvas.frame()
             except BaseException as error:  # an interrupt, too, leaves the picture where it was
-                self._say(self._excuse(error), "color: var(--jp-error-color1, #b00020)")
+                self._line, self._failed = self.excuse(error, self.values), True
+                if self._view is not None:
+                    self._view.fail(self._line)
                 raise
             finally:
                 self._drawing = False
         self._due = False
 
-    def _draw(self) -> None:
+    def _updated(self, values: dict[str, Any], places: list[int]) -> str:
+        """Bring the figure to these values, and return the line."""
+        self._stands = None
         if self._canvas is None:
             canvas = Canvas(self.size, LIVE_SCALE)
             update = self._picture(canvas.figure)
@@ -198,24 +256,19 @@ class Panel:
                 raise TypeError(f"a picture wants to return its update function, got {brief(update)}")
             want_taken(self.controls, update)
             self._canvas, self._update = canvas, update
-        line = self._update(**self.values)
+        line = self._update(**values)
         if not isinstance(line, str) or not line.strip():
             raise TypeError(f"update wants to return the line under the picture, a non-empty str, got {brief(line)}")
-        pixels = self._canvas.frame()
-        if self._view is not None:
-            self._view.image.value = jpeg(pixels, LIVE_QUALITY)  # first, because it is what the reader waits for
-        self._say(line)
+        self._stands = places
+        return sendable(line)
 
-    def _excuse(self, error: BaseException) -> str:
-        values = ", ".join(f"{name} = {brief(value)}" for name, value in self.values.items())
-        if isinstance(error, KeyboardInterrupt):
-            return STOPPED.format(values=values)
-        return FAILED.format(values=values, error=type(error).__name__, reason=reason(error))
-
-    def _say(self, line: str, style: str = "") -> None:
-        self._line, self._style = line.encode("utf-8", "replace").decode(), style
-        if self._view is not None:
-            self._view.say(self._line, style)
+    def excuse(self, error: BaseException, values: dict[str, Any]) -> str:
+        """What the line says where the picture could not be drawn."""
+        said = ", ".join(f"{name} = {brief(value)}" for name, value in values.items())
+        with self._as_made():
+            if isinstance(error, KeyboardInterrupt):
+                return STOPPED.format(values=said)
+            return sendable(FAILED.format(values=said, error=type(error).__name__, reason=reason(error)))
 
     # How it is shown, and what of it a saved notebook keeps
 
@@ -230,7 +283,7 @@ class Panel:
         if self._picture is None:
             return {"text/plain": repr(self)}, {}
         width, height = (round(side * DPI) for side in self.size)
-        view = view_of(self.view.root)  # first: its frame is ready, and after a still the next one is drawn anew
+        view = view_of(self.view.root)  # first: the canvas is ready, and after a still all is drawn anew
         saved = b64encode(png(self.canvas.still(SAVED_SCALE))).decode()
         data = {"text/plain": self.line, "image/png": saved, VIEW: view}
         return data, {"image/png": {"width": width, "height": height}}
@@ -246,6 +299,12 @@ class Panel:
             display({"text/plain": self.line, "text/html": page}, raw=True)
             data, metadata = {VIEW: data[VIEW]}, {}
         display(data, metadata=metadata, raw=True)
+
+
+def the_only(guesses: list[Guess]) -> Guess | None:
+    if len(guesses) > 1:
+        raise ValueError(f"Panel wants one Guess at most, got {len(guesses)}")
+    return guesses[0] if guesses else None
 
 
 def checked_size(size: Any) -> tuple[float, float]:
@@ -268,6 +327,11 @@ def want_taken(controls: Iterable[str], update: Callable) -> None:
     if unknown := [name for name in controls if name not in taken]:
         there = ", ".join(taken) or "none"
         raise TypeError(f"Panel wants the names of the picture's controls ({there}), got {', '.join(unknown)}")
+
+
+def sendable(line: str) -> str:
+    """The line, with a mark in place of what is half a letter and no message can hold."""
+    return line.encode("utf-8", "replace").decode()
 
 
 def reason(error: BaseException) -> str:

@@ -5,9 +5,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons.activations_and_gates.contours import GUESSES, POINTS, SIDE, contours, direction, turn
+from blocklab.lessons.activations_and_gates.contours import POINTS, SIDE, contours, direction, panel, turn
 
-AT_START = {"activation": "relu", "gate": False, "gate_angle": 0, "value_angle": 90, "guess": None}
+AT_START = {"activation": "relu", "gate": False, "gate_angle": 0, "value_angle": 90}
 
 
 def degrees(line):
@@ -38,7 +38,7 @@ def test_the_contours_of_a_product_are_hyperbolas(figure):
 
 
 def test_the_pictures_show_two_factors_and_their_product(figure):
-    contours(figure)(activation="silu", gate=True, gate_angle=30, value_angle=-75, guess=None)
+    contours(figure)(activation="silu", gate=True, gate_angle=30, value_angle=-75)
     left, middle, right = (np.asarray(axes.images[0].get_array()) for axes in figure.axes)
     assert right == pytest.approx(left * middle)
     corner = np.array([SIDE, SIDE])  # the last row is the highest
@@ -61,9 +61,15 @@ def test_turn_leaves_flat_places_out():
     assert turn(slopes, direction(45)) == pytest.approx((45 + 45 + 90) / 3)
 
 
-def test_the_guess_is_repeated(figure):
-    guess = next(iter(GUESSES.values()))
-    assert contours(figure)(**AT_START | {"guess": guess}).endswith(f"You said: {guess}.")
+def test_the_right_guess_is_what_bends_the_contours():
+    shown = panel()
+    bent = {}
+    for change in ({}, {"activation": "gelu"}, {"activation": "none", "gate": True}):
+        shown.move(**AT_START | change)
+        bent[tuple(change)] = degrees(shown.line) > 0
+    smooth, gate = bent["activation",], bent["activation", "gate"]
+    assert not bent[()]
+    assert shown.guess.right == {(1, 1): "either", (1, 0): "smooth", (0, 1): "gate", (0, 0): "both"}[smooth, gate]
 
 
 def test_the_line_never_shows_minus_zero_nor_one_half_rounded_two_ways(figure):

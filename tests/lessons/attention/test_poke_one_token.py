@@ -11,12 +11,13 @@ from blocklab.lessons.attention.poke_one_token import (
     allowed,
     attend,
     moved_by_each,
+    panel,
     poke_one_token,
     tokens,
 )
 from blocklab.panel.palette import MOVED, POKED, STILL
 
-VALUES = {"token": 0, "mask": "none", "polarity": "off", "guess": None}
+VALUES = {"token": 0, "mask": "none", "polarity": "off"}
 
 
 def by_loops(mask):
@@ -61,6 +62,13 @@ def test_the_lesson_predicts_what_is_seen(figure):
     assert "5 of 8 outputs move: 3, 4, 5, 6, 7." in update(**VALUES | {"token": 3, "mask": "causal"})
     assert "1 of 8 outputs move: 6." in update(**VALUES | {"token": 6, "mask": "padding"})
     assert "8 of 8 outputs move" in update(**VALUES | {"token": 6})
+
+
+def test_the_right_guess_is_what_moves_when_token_3_is_pushed_under_the_causal_mask():
+    shown = panel()
+    shown.move(token=3, mask="causal")
+    which = [int(number) for number in shown.line.rpartition(": ")[2].rstrip(".").split(", ")]
+    assert which == list(shown.guess.right)
 
 
 def test_boxes_wires_and_map_show_the_push(figure):

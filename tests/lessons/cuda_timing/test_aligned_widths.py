@@ -1,13 +1,14 @@
+import re
 from dataclasses import replace
 
 import pytest
 
-from blocklab.lessons.cuda_timing.aligned_widths import H100, ROLES, RULES, aligned_widths, cited, speeds
+from blocklab.lessons.cuda_timing.aligned_widths import H100, ROLES, aligned_widths, cited, panel, speeds
 from blocklab.timing.measured_bytes import shipped_recording
 from blocklab.timing.recorder import HIDDEN
 from blocklab.timing.recording import Recording
 
-USUAL = {"guess": None, "hidden": 10922, "dtype": "bfloat16", "role": "K", "tokens": 8192, "shown": "nothing"}
+USUAL = {"hidden": 10922, "dtype": "bfloat16", "role": "K", "tokens": 8192, "shown": "nothing"}
 
 
 def picture(figure):
@@ -49,10 +50,7 @@ def test_measured_speeds_come_on_demand_and_for_their_product(figure):
     update = picture(figure)
     assert "speed" not in update()
     assert dots(figure) == {}
-    assert (
-        "H100, float16, where only h has such rows: 0.69 times the speed of 11008. You said: bits at once."
-        in update(shown="H100", guess=next(iter(RULES)))
-    )
+    assert update(shown="H100").endswith("H100, float16, where only h has such rows: 0.69 times the speed of 11008.")
     assert dots(figure) == pytest.approx({width: speed / H100[11008] for width, speed in H100.items()})
     assert "such rows: not measured." in update(shown="H100", role="N")
     assert dots(figure) == {}
@@ -77,6 +75,21 @@ def test_every_speed_has_a_place(figure):
     low, high = figure.axes[2].get_ylim()
     for spread in (*cited().values(), *speeds(shipped_recording()).values()):
         assert low < spread.median < high
+
+
+def test_the_right_guess_is_the_prediction_that_the_speed_of_an_h100_follows():
+    shown = panel(shipped_recording())
+    guess = shown.guess
+    found = []
+    for hidden in (10922, 11008):
+        shown.move(shown="H100", hidden=hidden)
+        form = r"so (\d+) bits .* places used: ([\d.]+)%\. .* such rows: ([\d.]+) times"
+        found.append([float(number) for number in re.search(form, shown.line).groups()])
+    bits, places, speed = (narrow / wide for narrow, wide in zip(*found, strict=True))
+    losing = {"bits": bits < 0.9, "tiles": places < 0.9}
+    assert speed < 0.9
+    assert losing == {name: name == guess.right for name in losing}
+    assert f"{speed:g} times the speed" in str(guess.told)
 
 
 def test_what_the_lesson_says_of_widths():

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES, GUESSES, guess_then_bytes
+from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES, guess_then_bytes, panel
 
 # Reads and writes of a matrix, counted by hand from the formulas: (LayerNorm, RMSNorm), each (reads, writes).
 PASSES = {
@@ -23,7 +23,7 @@ def shown(figure, hatched, row):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("way", "direction"), PASSES)
 def test_every_read_and_write_is_a_block(figure, way, direction, dtype):
-    guess_then_bytes(figure)(guess=None, way=way, direction=direction, dtype=dtype)
+    guess_then_bytes(figure)(way=way, direction=direction, dtype=dtype)
     for row, (reads, writes) in zip((LAYER, RMS), PASSES[way, direction], strict=True):
         size = DTYPES[dtype].itemsize
         assert shown(figure, False, row) == [size] * reads
@@ -34,7 +34,7 @@ def test_every_read_and_write_is_a_block(figure, way, direction, dtype):
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_blocks_lie_end_to_end_inside_the_axes(figure, way, direction, dtype):
-    line = guess_then_bytes(figure)(guess=None, way=way, direction=direction, dtype=dtype)
+    line = guess_then_bytes(figure)(way=way, direction=direction, dtype=dtype)
     [axes] = figure.axes
     counts = map(int, re.findall(r"LayerNorm (\d+) bytes a number, RMSNorm (\d+)", line)[0])
     for row, count in zip((LAYER, RMS), counts, strict=True):
@@ -52,24 +52,29 @@ def signs(figure):
 
 def test_every_step_of_the_way_there_is_named(figure):
     update = guess_then_bytes(figure)
-    update(guess=None, way="eager", direction="forward", dtype="bfloat16")
+    update(way="eager", direction="forward", dtype="bfloat16")
     assert signs(figure) == [*("μ", "σ²", "− μ", "÷ σ", "× γ", "+ β"), *("x²", "RMS²", "÷ RMS", "× γ")]
-    update(guess=None, way="eager", direction="backward", dtype="bfloat16")
+    update(way="eager", direction="backward", dtype="bfloat16")
     assert signs(figure) == []
-    update(guess=None, way="fused", direction="forward", dtype="bfloat16")
+    update(way="fused", direction="forward", dtype="bfloat16")
     assert signs(figure) == []
 
 
 def test_the_lesson_predicts_what_is_seen(figure):
     update = guess_then_bytes(figure)
-    guess = list(GUESSES)[2]
-    steps = update(guess=None, way="eager", direction="forward", dtype="bfloat16")
+    steps = update(way="eager", direction="forward", dtype="bfloat16")
     assert "LayerNorm 20 bytes a number, RMSNorm 14" in steps
     assert "1.43 times as fast." in steps
-    kernel = update(guess=guess, way="fused", direction="forward", dtype="bfloat16")
-    assert "LayerNorm 4 bytes a number, RMSNorm 4" in kernel
-    assert kernel.endswith(f"You said: {guess}.")
-    assert "You said" not in update(guess=guess, way="eager", direction="forward", dtype="bfloat16")
-    assert "LayerNorm 68 bytes a number, RMSNorm 58" in update(None, "eager", "backward", "bfloat16")
-    assert "LayerNorm 6 bytes a number, RMSNorm 6" in update(None, "fused", "backward", "bfloat16")
-    assert "LayerNorm 40 bytes a number, RMSNorm 28" in update(None, "eager", "forward", "float32")
+    assert "LayerNorm 4 bytes a number, RMSNorm 4" in update("fused", "forward", "bfloat16")
+    assert "LayerNorm 68 bytes a number, RMSNorm 58" in update("eager", "backward", "bfloat16")
+    assert "LayerNorm 6 bytes a number, RMSNorm 6" in update("fused", "backward", "bfloat16")
+    assert "LayerNorm 40 bytes a number, RMSNorm 28" in update("eager", "forward", "float32")
+
+
+def test_the_right_guess_is_how_many_times_as_fast_one_kernel_is():
+    shown = panel()
+    guess = shown.guess
+    shown.move(way="fused")
+    bytes_moved, times = re.search(r"LayerNorm (\d+) bytes .* is ([\d.]+) times", shown.line).groups()
+    assert guess.right == float(times)
+    assert f"{bytes_moved} bytes long" in str(guess.told)

@@ -1,9 +1,11 @@
+import math
+import re
+
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
-from blocklab.language import Text
 from blocklab.lessons.layer_norm.blind_comparison import (
     CUSP,
     EPS,
@@ -12,6 +14,7 @@ from blocklab.lessons.layer_norm.blind_comparison import (
     blind_comparison,
     differences,
     outside,
+    panel,
     right,
 )
 
@@ -42,9 +45,8 @@ def test_the_right_formula_differs_in_float16_only():
 
 def test_the_line_says_what_the_dots_show(figure):
     update = blind_comparison(figure)
-    line = update(sigma=1e-3, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
+    line = update(sigma=1e-3, dtype="float64")
     assert "std + ε differs by 0.69, ε twice by 0.083, no ε by 0.7, d − 1 by 0.00072" in line
-    assert line.endswith("You said: nowhere.")
     dots = figure.axes[0].lines[-1]
     assert len(dots.get_ydata()) == len(FORMULAS) - 1
     assert np.isclose(dots.get_ydata()[0], at(1e-3))
@@ -52,27 +54,42 @@ def test_the_line_says_what_the_dots_show(figure):
 
 def test_float16_shows_the_right_formula_too(figure):
     update = blind_comparison(figure)
-    update(sigma=1.0, dtype="float16", guess=None)
-    assert "The right formula" in update(sigma=1.0, dtype="float16", guess=None)
+    update(sigma=1.0, dtype="float16")
+    assert "The right formula" in update(sigma=1.0, dtype="float16")
     assert len(figure.axes[0].lines[-1].get_ydata()) == len(FORMULAS)
-    update(sigma=1.0, dtype="float64", guess=None)
+    update(sigma=1.0, dtype="float64")
     assert len(figure.axes[0].get_legend().get_texts()) == len(FORMULAS) - 1
 
 
-def test_nothing_is_given_away_before_the_guess(figure):
-    update = blind_comparison(figure)
-    assert "guess" in update(sigma=0.5, dtype="float64", guess=None)
-    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
-    assert min(line.get_xdata().min() for line in curves) >= 1
-    update(sigma=0.5, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
-    assert min(line.get_xdata().min() for line in curves) == pytest.approx(1e-6)
+@pytest.mark.parametrize(("sigma", "from_here"), [(1e-6, 1e-6), (0.01, 0.01), (1.0, 1.0), (100.0, 1.0)])
+def test_the_curves_reach_as_far_left_as_the_slider(figure, sigma, from_here):
+    blind_comparison(figure)(sigma=sigma, dtype="float64")
+    axes = figure.axes[0]
+    [cover] = axes.patches
+    curves = [line for line in axes.lines if len(line.get_xdata()) > 100]
+    covered = axes.transAxes.inverted().transform(cover.get_extents())  # of the axes, from corner to corner
+    assert covered == pytest.approx(np.array([[0, 0], [math.log10(from_here / 1e-6) / 10, 1]]), abs=1e-6)
+    assert [line.get_zorder() < cover.get_zorder() for line in curves] == [True] * (len(FORMULAS) - 1)
+
+
+def test_the_opening_state_gives_nothing_away_and_the_guess_is_judged_by_what_the_slider_finds():
+    shown = panel()
+    guess, sigma = shown.guess, shown.controls["sigma"]
+    assert sigma.default == 1.0  # from where the curves are drawn
+    exact = set()
+    for number in range(sigma.last + 1):
+        sigma.value = sigma.at(number)
+        if re.search(r"std \+ ε differs by (\d\.?\d*e-1[5-9]|0),", shown.line):
+            exact.add(sigma.value)
+    where = {"small": max(exact) < 0.4, "near a half": 0.4 < min(exact) <= max(exact) < 0.6, "large": min(exact) > 0.6}
+    assert [guess.right] == [name for name, there in where.items() if there]
 
 
 def test_the_slider_reaches_the_cusp(figure):
-    line = blind_comparison(figure)(sigma=0.501187, dtype="float64", guess=Text(en="nowhere", zh="处处都错"))
+    line = blind_comparison(figure)(sigma=0.501187, dtype="float64")
     assert line.startswith("σ = 0.499995")
 
 
 def test_overflow_is_called_infinite(figure):
-    line = blind_comparison(figure)(sigma=1e-6, dtype="float16", guess=Text(en="nowhere", zh="处处都错"))
+    line = blind_comparison(figure)(sigma=1e-6, dtype="float16")
     assert "no ε by infinity" in line

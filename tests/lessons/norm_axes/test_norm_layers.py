@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch.testing import assert_close
 
 from blocklab.lessons.norm_axes.norm_layers import LAYERS
-from blocklab.lessons.norm_axes.poke_one_number import drawn_tensor, poke_one_number
+from blocklab.lessons.norm_axes.poke_one_number import drawn_tensor, panel, poke_one_number
 from blocklab.normalization import standardize
 
 
@@ -65,13 +65,25 @@ def test_with_two_values_only_their_order_survives():
     assert_close(outputs[0][:, 1, 1, 1].abs(), torch.ones(2, dtype=torch.float64), rtol=0, atol=1e-6)
 
 
-def test_the_line_counts_what_moved_and_repeats_the_guess(figure):
+def test_the_line_counts_what_moved(figure):
     update = poke_one_number(figure)
-    line = update(layer="batch", samples=2, cell=13, push=10, paint=False, guess=9)
+    line = update(layer="batch", samples=2, cell=13, push=10, paint=False)
     assert line.startswith("BatchNorm: 18 of 72 outputs move, the farthest by ")
-    assert line.endswith("4 groups of 18 share their statistics. You said 9.")
-    still = update(layer="batch", samples=2, cell=13, push=0, paint=False, guess=9)
-    assert still == "BatchNorm: 0 of 72 outputs move. 4 groups of 18 share their statistics."
+    assert line.endswith("4 groups of 18 share their statistics.")
+    still = update(layer="batch", samples=2, cell=13, push=0, paint=False)
+    assert still == "BatchNorm: 0 of 72 outputs move."
+    painted = update(layer="batch", samples=2, cell=13, push=0, paint=True)
+    assert painted == "BatchNorm: 0 of 72 outputs move. 4 groups of 18 share their statistics."
+
+
+def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():
+    shown = panel()
+    guess = shown.guess
+    assert shown.values["layer"] == "batch"
+    assert str(guess.right) not in shown.line
+    for cell in (0, 13, 35):
+        shown.move(push=10, cell=cell)
+        assert shown.line.startswith(f"BatchNorm: {guess.right} of 72 outputs move")
 
 
 def test_no_value_of_the_drawn_tensor_is_zero():

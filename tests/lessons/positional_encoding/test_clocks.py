@@ -1,9 +1,10 @@
 import math
+import re
 
 import numpy as np
 import pytest
 
-from blocklab.lessons.positional_encoding.clocks import GUESSES, clocks, similarities
+from blocklab.lessons.positional_encoding.clocks import clocks, panel, similarities
 
 
 def mean_of_cosines(distance, base, pairs):
@@ -29,11 +30,11 @@ def test_similarity_is_the_mean_of_the_cosines(base, d_model):
 def test_numbers_of_the_lesson(figure):
     update = clocks(figure)
     assert "distance 44, similarity 0.9998. Most alike, of all distances from 1 to 128: 44, with 0.9998" in update(
-        position=0, shift=44, base=1.0, guess=None
+        position=0, shift=44, base=1.0
     )
-    assert "distance 22, similarity −1.0000" in update(position=0, shift=22, base=1.0, guess=None)
-    assert "distance 6, similarity 0.9602" in update(position=0, shift=6, base=1.0, guess=None)
-    assert "128: 1, with 0.9356" in update(position=0, shift=44, base=10000.0, guess=None)
+    assert "distance 22, similarity −1.0000" in update(position=0, shift=22, base=1.0)
+    assert "distance 6, similarity 0.9602" in update(position=0, shift=6, base=1.0)
+    assert "128: 1, with 0.9356" in update(position=0, shift=44, base=10000.0)
     assert similarities(10000.0)[[3, 6]] == pytest.approx([0.6929, 0.8056], abs=5e-5)
     assert similarities(10000.0, 64, 512)[8:].max() < 0.71
 
@@ -42,7 +43,7 @@ def test_a_shift_turns_each_hand_alike_from_everywhere(figure):
     update = clocks(figure)
     lines, turned = set(), []
     for position in (0, 1, 250, 500):
-        lines.add(update(position=position, shift=10, base=10000.0, guess=None).split("distance")[1])
+        lines.add(update(position=position, shift=10, base=10000.0).split("distance")[1])
         first, second = hands(figure)
         turned.append((second - first) % 1)
     assert len(lines) == 1
@@ -53,7 +54,7 @@ def test_a_shift_turns_each_hand_alike_from_everywhere(figure):
 
 def test_hands_start_at_twelve_and_go_clockwise(figure):
     update = clocks(figure)
-    update(position=0, shift=1, base=1.0, guess=None)
+    update(position=0, shift=1, base=1.0)
     first, second = hands(figure)
     assert first == pytest.approx([0] * 8)
     assert second == pytest.approx([1 / (2 * math.pi)] * 8)
@@ -61,13 +62,13 @@ def test_hands_start_at_twelve_and_go_clockwise(figure):
 
 @pytest.mark.parametrize("shift", [0, 3, 10, 44])
 def test_the_grey_sector_is_the_angle_without_whole_turns(figure, shift):
-    clocks(figure)(position=5, shift=shift, base=1.0, guess=None)
+    clocks(figure)(position=5, shift=shift, base=1.0)
     wide = [(sector.theta2 - sector.theta1) % 360 for sector in figure.axes[0].patches]
     assert wide == pytest.approx([math.degrees(shift) % 360] * 8, abs=1e-6)
 
 
 def test_numbers_below_the_clocks(figure):
-    clocks(figure)(position=500, shift=128, base=10000.0, guess=None)
+    clocks(figure)(position=500, shift=128, base=10000.0)
     texts = [text.get_text() for text in figure.axes[0].texts]
     for k in (500, 628):
         row = [wave(k * 10000 ** (-i / 8)) for i in range(8) for wave in (math.sin, math.cos)]
@@ -77,6 +78,10 @@ def test_numbers_below_the_clocks(figure):
     assert "−0.00" not in texts
 
 
-def test_the_guess_is_repeated(figure):
-    guess = next(iter(GUESSES.values()))
-    assert clocks(figure)(position=0, shift=1, base=1.0, guess=guess).endswith(f"You said: {guess}.")
+def test_the_right_guess_is_the_position_that_the_ring_marks():
+    shown = panel()
+    guess = shown.guess
+    shown.move(base=1.0, shift=guess.right)
+    best, most = re.search(r"from 1 to 128: (\d+), with ([\d.]+)\.", shown.line).groups()
+    assert guess.right == int(best)
+    assert f"similarity {most}" in str(guess.told)

@@ -7,17 +7,17 @@ import torch.nn.functional as F
 
 from blocklab.lessons.rms_norm.circle_and_sphere import (
     EPS,
-    GUESSES,
     RADIUS,
     angles,
     circle_and_sphere,
     looking,
     on_the_way,
+    panel,
     three_number_tokens,
     wire_sphere,
 )
 
-FRONT = {"tilt": 25, "turn": 20, "guess": None}
+FRONT = {"tilt": 25, "turn": 20}
 
 
 @pytest.mark.parametrize("shift", [0.0, 3.0])
@@ -82,7 +82,14 @@ def test_wires_lie_on_the_sphere():
     assert np.allclose(np.linalg.norm(wire_sphere(), axis=-1), RADIUS)
 
 
-def test_the_guess_is_repeated(figure):
-    guess = next(iter(GUESSES.values()))
-    line = circle_and_sphere(figure)(steps=2, shift=0, tilt=25, turn=20, guess=guess)
-    assert line.endswith(f"You said: {guess}.")
+def test_the_right_guess_is_the_shape_of_layer_norms_outputs():
+    shown = panel()
+    guess = shown.guess
+    shown.move(steps=2)
+    distance, angle = re.search(
+        r"LayerNorm: distance from the origin (.+), angle to the diagonal (.+)\. RMSNorm", shown.line
+    ).groups()
+    on_a_sphere, in_a_plane = ("to" not in each for each in (distance, angle))
+    shapes = {(True, True): "circle", (True, False): "sphere", (False, True): "disc", (False, False): "ball"}
+    assert guess.right == shapes[on_a_sphere, in_a_plane]
+    assert f"{distance} from the origin, at {angle} to" in str(guess.told)

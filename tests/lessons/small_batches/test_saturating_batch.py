@@ -6,8 +6,9 @@ import torch
 from torch import nn
 
 from blocklab.lessons.small_batches.saturating_batch import (
-    GUESSES,
+    LARGEST,
     batch,
+    panel,
     place_after,
     place_before,
     saturating_batch,
@@ -25,7 +26,7 @@ def test_the_output_is_torchs(figure, m, x):
     layer = nn.BatchNorm1d(1, affine=False, dtype=torch.float64)
     torchs = layer(torch.from_numpy(batch(m, x))[:, None])[:, 0].numpy()
     assert np.allclose(through(m, x), torchs, atol=1e-12)
-    assert output(saturating_batch(figure)(m=m, x=x, guess=None)) == pytest.approx(torchs[0], abs=0.0006)
+    assert output(saturating_batch(figure)(m=m, x=x)) == pytest.approx(torchs[0], abs=0.0006)
 
 
 @pytest.mark.parametrize(
@@ -33,8 +34,8 @@ def test_the_output_is_torchs(figure, m, x):
 )
 def test_the_numbers_of_the_lesson(figure, m, near, far):
     update = saturating_batch(figure)
-    assert output(update(m=m, x=0.1, guess=None)) == near
-    assert output(update(m=m, x=1000.0, guess=None)) == far
+    assert output(update(m=m, x=0.1)) == near
+    assert output(update(m=m, x=1000.0)) == far
 
 
 @pytest.mark.parametrize("m", range(2, 33))
@@ -44,7 +45,7 @@ def test_no_output_exceeds_the_ceiling(m):
 
 
 def test_one_value_alone_gives_zero_and_torch_refuses(figure):
-    line = saturating_batch(figure)(m=1, x=50.0, guess=None)
+    line = saturating_batch(figure)(m=1, x=50.0)
     assert through(1, 50.0) == 0
     assert "torch refuses" in line
     with pytest.raises(ValueError, match="more than 1 value"):
@@ -52,7 +53,7 @@ def test_one_value_alone_gives_zero_and_torch_refuses(figure):
 
 
 def test_each_value_is_joined_to_its_output(figure):
-    saturating_batch(figure)(m=4, x=10.0, guess=None)
+    saturating_batch(figure)(m=4, x=10.0)
     left, right = figure.axes
     (lines,) = left.collections
     before, after = place_before(batch(4, 10.0)), place_after(through(4, 10.0))
@@ -62,11 +63,30 @@ def test_each_value_is_joined_to_its_output(figure):
     assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (10.0, through(4, 10.0)[0])
 
 
+@pytest.mark.parametrize(("m", "marked"), [(32, [32]), (31, [32]), (8, [8, 16, 32]), (1, [2, 4, 8, 16, 32])])
+def test_the_curves_of_larger_m_stay(figure, m, marked):
+    """Where the panel opens, at the largest m, none of a smaller one answers the question."""
+    saturating_batch(figure)(m=m, x=10.0)
+    right = figure.axes[1]
+    assert [text.get_text() for text in right.texts if text.get_visible()][: len(marked)] == [
+        f"m = {n}" for n in marked
+    ]
+    thin = [line.get_ydata()[-1] for line in right.lines if line.get_visible()][: len(marked)]
+    assert thin == [through(n, 1000.0)[0] for n in marked]
+    assert panel().values["m"] == LARGEST
+
+
 def test_the_upper_ruler_is_even_up_to_one_and_then_in_decades():
     places = place_before(np.array([-1.0, 0, 1, 10, 100, 1000]))
     assert np.allclose(np.diff(places), 0.2)
 
 
-def test_the_guess_is_repeated(figure):
-    guess = next(iter(GUESSES.values()))
-    assert saturating_batch(figure)(m=2, x=1.0, guess=guess).endswith(f"You said: {guess}.")
+def test_the_right_guess_is_how_many_times_as_large_the_output_becomes():
+    shown = panel()
+    guess, outputs = shown.guess, []
+    for x in shown.controls["x"].ends():
+        shown.move(m=2, x=x)
+        outputs.append(output(shown.line))
+    near, far = outputs
+    assert guess.right == round(far / near)
+    assert f"from {near:.3f} to {far:.3f}" in str(guess.told)

@@ -6,11 +6,11 @@ import pytest
 
 from blocklab.lessons.swiglu_width.width_detective import (
     FIRST,
-    GUESSES,
     LAST,
     PUBLISHED,
     STEP,
     fitting,
+    panel,
     ruler_marks,
     width_detective,
 )
@@ -42,7 +42,7 @@ def test_only_256_fits_all():
 
 @pytest.mark.parametrize(("multiple_of", "found"), [(64, 0), (128, 1), (172, 2), (256, 4), (512, 3), (704, 0)])
 def test_the_line_counts_and_the_right_half_marks_what_agrees(figure, multiple_of, found):
-    seen = width_detective(figure)(multiple_of=multiple_of, try_all=False, guess=None)
+    seen = width_detective(figure)(multiple_of=multiple_of, try_all=False)
     assert seen.endswith(f"{found} of the 4 published widths.")
     assert len(figure.axes[1].lines[-1].get_xdata()) == found
 
@@ -51,7 +51,7 @@ def test_dots_stand_on_the_first_mark_from_zero_on(figure):
     raw = [8 * d // 3 for d in PUBLISHED]
     update = width_detective(figure)
     for multiple_of in (FIRST, 172, 256, LAST):
-        update(multiple_of=multiple_of, try_all=True, guess=None)
+        update(multiple_of=multiple_of, try_all=True)
         dots = figure.axes[0].lines[-1]
         for x, row, start in zip(*dots.get_data(), raw, strict=True):
             marks = [mark[0][0] for mark in ruler_marks(multiple_of, raw) if mark[0][1] == row]
@@ -59,8 +59,20 @@ def test_dots_stand_on_the_first_mark_from_zero_on(figure):
             assert (start + x) % multiple_of == 0
 
 
-def test_trying_all_shows_the_lesson_s_answer_and_the_guess(figure):
-    guess = next(iter(GUESSES.values()))
-    seen = width_detective(figure)(multiple_of=64, try_all=True, guess=guess)
-    assert "5 give 11008; all four widths come out with: 256." in seen
-    assert seen.endswith(f"You said: {guess}.")
+def test_trying_all_shows_the_lesson_s_answer(figure):
+    seen = width_detective(figure)(multiple_of=64, try_all=True)
+    assert seen.endswith("5 give 11008; all four widths come out with: 256.")
+
+
+def test_the_right_guess_is_the_set_of_those_that_give_11008():
+    shown = panel()
+    guess, multiple_of = shown.guess, shown.controls["multiple_of"]
+    fits = set()
+    for number in range(multiple_of.last + 1):
+        multiple_of.value = multiple_of.at(number)
+        fits |= {multiple_of.value} if "gives 11008," in shown.line else set()
+    divisors = {m for m in range(FIRST, LAST + 1, STEP) if 11008 % m == 0}
+    sets = {"256": {256}, "powers": {4, 8, 16, 32, 64, 128, 256}, "all": divisors}
+    assert fits < divisors
+    assert guess.right == next((name for name, each in sets.items() if fits == each), "some")
+    assert f"{len(fits)} marks, from {min(fits)} to {max(fits)}" in str(guess.told)

@@ -9,13 +9,13 @@ from torch import nn
 from blocklab.lessons.transformer_layers.pre_and_post import (
     DEEPEST,
     DEPTHS,
-    GUESSES,
     HEADS,
     SEEDS,
     WIDTH,
     draws,
     mean_cosine,
     measured,
+    panel,
     pre_and_post,
 )
 
@@ -65,7 +65,7 @@ def test_mean_cosine_in_the_head():
 
 def test_the_lesson_says_what_is_seen(figure):
     update = pre_and_post(figure)
-    first, *_, last = (update(depth=depth, guess=None) for depth in DEPTHS)
+    first, *_, last = (update(depth=depth) for depth in DEPTHS)
     assert "at the last 0.59 and 0.75" in first
     assert "at the first layer 0.88 and 0.63, at the last 0.18 and 0.96" in last
     assert last.endswith("RMS 5.8 and 1.0, mean cosine 0.85 and 1.00.")
@@ -84,7 +84,7 @@ def test_a_stack_is_the_beginning_of_a_deeper_one():
 
 @pytest.mark.parametrize("depth", [3, 12])
 def test_lines_bands_and_marks(figure, depth):
-    pre_and_post(figure)(depth=depth, guess=None)
+    pre_and_post(figure)(depth=depth)
     for axes, name in zip(figure.axes, ("gradient", "rms", "cosine"), strict=True):
         for place, norm_first in ((0, True), (1, False)):
             values = getattr(measured(depth, norm_first), name)
@@ -99,6 +99,18 @@ def test_lines_bands_and_marks(figure, depth):
     assert list(trail[0]) == [d for d in DEPTHS if d < depth]
 
 
-def test_the_guess_is_repeated(figure):
-    line = pre_and_post(figure)(depth=3, guess=next(iter(GUESSES.values())))
-    assert re.search(r"You said: the first layer's\.$", line)
+def test_the_right_guess_is_the_layer_whose_gradient_shrinks_at_each_doubling():
+    shown = panel()
+    guess, seen = shown.guess, {"first": [], "last": []}
+    for depth in DEPTHS:
+        shown.move(depth=depth)
+        numbers = re.search(r"first layer ([\d.]+) and .* last ([\d.]+) and", shown.line).groups()
+        for layer, number in zip(seen, numbers, strict=True):
+            seen[layer].append(number)
+    shrinking = {
+        layer for layer, numbers in seen.items() if all(float(deeper) < float(one) for one, deeper in pairwise(numbers))
+    }
+    assert guess.right == shrinking
+    told = str(guess.told)
+    assert f"falls from {seen['last'][0]} to {seen['last'][-1]}" in told
+    assert f"goes from {seen['first'][0]} to {seen['first'][-1]}" in told

@@ -6,10 +6,10 @@ import torch
 
 from blocklab.lessons.why_normalize.signals_through_layers import (
     BATCH,
-    GUESSES,
     WIDTH,
     draws,
     outline,
+    panel,
     rounded,
     signals,
     signals_through_layers,
@@ -64,7 +64,7 @@ def test_only_the_input_normalized_helps_the_first_layer_only():
 
 @pytest.mark.parametrize(("activation", "depth"), [("tanh", 5), ("relu", 40)])
 def test_the_picture_shows_these_numbers(figure, activation, depth):
-    line = signals_through_layers(figure)(gain=1.0, depth=depth, activation=activation, norm="batch", guess=None)
+    line = signals_through_layers(figure)(gain=1.0, depth=depth, activation=activation, norm="batch")
     layers, gradients = signals(1.0, depth, activation, "batch")
     assert rounded(layers[-1].double().std().item()) in line
     assert f"{rounded(gradients[0] / gradients[-1])} times" in line
@@ -74,10 +74,19 @@ def test_the_picture_shows_these_numbers(figure, activation, depth):
     assert ("%" in line) is (activation == "tanh")
 
 
-def test_the_guess_is_repeated(figure):
-    guess = next(iter(GUESSES.values()))
-    line = signals_through_layers(figure)(gain=1.0, depth=5, activation="tanh", norm="none", guess=guess)
-    assert re.search(rf"You said: {guess}\.$", line)
+def test_the_right_guess_is_what_batch_norm_makes_of_small_and_large_weights():
+    shown = panel()
+    guess, gain = shown.guess, shown.controls["gain"]
+    spreads, saturated = [], []
+    for end in gain.ends():
+        shown.move(norm="batch", gain=end)
+        spread, share = re.search(r"deviation ([\d.]+), (\d+)%", shown.line).groups()
+        spreads.append(float(spread))
+        saturated.append(int(share))
+    low, high = spreads
+    happens = "shrink" if high < low else "saturate" if saturated[1] > saturated[0] else "stay"
+    assert guess.right == happens
+    assert f"{high:g}" in str(guess.told)
 
 
 def test_a_histogram_is_as_high_where_values_are_alike():

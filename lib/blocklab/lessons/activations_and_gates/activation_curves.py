@@ -1,6 +1,7 @@
 """ReLU, GELU and Swish: their curves, their slopes, and how far each is from GELU."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -13,9 +14,11 @@ from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 FAR, POINTS = 5.0, 1001
 FLOOR = 1e-6
+GRASP = 0.2  # the u where the slope of Swish can be taken hold of: every β gives it another, from 0.5 to 1.1
 
 TITLES = (
     Text(en="f(u)", zh="f(u)"),
@@ -59,6 +62,8 @@ def activation_curves(figure: Figure) -> Callable[..., str]:
         axes.plot([], [], "-", color=MOVED, linewidth=2.2, label="Swish", animated=True, zorder=3)[0]
         for axes in all_axes
     ]
+    (knob,) = slopes.plot([], [], "o", color=MOVED, markersize=9, markeredgecolor="white", animated=True, zorder=4)
+    dragged(knob, "beta", held)
     curves.legend(loc="upper left", frameon=False, labelcolor=INK)
     distances.legend(handles=distances.lines[1:2], loc="upper left", frameon=False, labelcolor=INK)
 
@@ -66,6 +71,8 @@ def activation_curves(figure: Figure) -> Callable[..., str]:
         curve, slope = with_slope(lambda u: swish(u, beta))
         for line, values in zip(moving, (curve, slope, shown(curve - gelu_curve)), strict=True):
             line.set_data(u, values)
+        x, y = held(beta)
+        knob.set_data([x], [y])
         return SEEN.format(
             beta=beta,
             low=slope.min(),
@@ -83,6 +90,14 @@ def with_slope(f: Callable[[Tensor], Tensor]) -> tuple[np.ndarray, np.ndarray]:
     y = f(u)
     (slope,) = torch.autograd.grad(y.sum(), u)
     return y.detach().numpy(), slope.numpy()
+
+
+@lru_cache(1024)
+def held(beta: float) -> tuple[float, float]:
+    """Where the slope of Swish can be taken hold of."""
+    u = torch.tensor(GRASP, dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(swish(u, beta), u)
+    return GRASP, slope.item()
 
 
 def shown(difference: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """One hidden unit over the plane of a two-number token: straight contours without a gate, curved ones with it."""
 
 from collections.abc import Callable
-from math import copysign
+from math import copysign, cos, radians, sin
 
 import numpy as np
 import torch
@@ -15,10 +15,10 @@ from torch import Tensor
 
 from blocklab.feed_forward import ACTIVATIONS, Activation, gated_unit
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.touch import dragged
 
 SIDE, POINTS = 1.5, 61  # half the side of the square, and points along it
 APART = 0.25  # between neighbouring contours
@@ -30,13 +30,21 @@ STRENGTH = np.linspace(0.14, 1, len(LEVELS) // 2)  # of the tints, outward from 
 FROM_BLUE = LinearSegmentedColormap.from_list("sign", [OTHER, "white", MOVED])
 TINT = ListedColormap(FROM_BLUE(0.5 + 0.5 * np.concatenate([-STRENGTH[::-1], [0], STRENGTH])))
 
-GUESSES = options(
-    Text(en="only a smooth f", zh="只有光滑的 f"),
-    Text(en="only a gate", zh="只有门"),
-    Text(en="either one", zh="任何一个都行"),
-    Text(en="only both at once", zh="两者缺一不可"),
+GUESS = Guess(
+    {
+        Text(en="only a smooth f", zh="只有光滑的 f"): "smooth",
+        Text(en="only a gate", zh="只有门"): "gate",
+        Text(en="either one", zh="任何一个都行"): "either",
+        Text(en="only both at once", zh="两者缺一不可"): "both",
+    },
+    right="gate",
+    told=Text(
+        en="Only a gate bends them: tick the gate and set f to none, and the right picture is a saddle; without a gate "
+        "no f helps.",
+        zh="只有门能让它变弯：勾选“门控”，f 选“无”，右图就是一个马鞍面；没有门，换什么 f 都没有用。",
+    ),
 )
-"""For a panel's choice: what the reader expects to bend the contours of one unit."""
+"""What bends the contours of one unit."""
 
 NO_ACTIVATION: Activation = lambda u: u  # noqa: E731
 CHOICES = {
@@ -61,16 +69,18 @@ SEEN = Text(
 def contours(figure: Figure) -> Callable[..., str]:
     """Side by side f(u), v, and their product over the plane; u and v are how far a point lies along two arrows.
 
-    update(activation, gate, gate_angle, value_angle, guess): the name of f, whether the unit is multiplied by v, the
-    directions of u and v in degrees, and the reader's prediction (a Text) or None.
+    update(activation, gate, gate_angle, value_angle): the name of f, whether the unit is multiplied by v, and the
+    directions of u and v in degrees.
     """
     left, middle, right = (Plane(figure.add_axes((x, 0.115, 0.285, 0.8))) for x in (0.05, 0.379, 0.708))
+    for plane, control in ((left, "gate_angle"), (middle, "value_angle")):
+        dragged(plane.shafts, control, tip)
     left.axes.set(yticks=[-1, 0, 1])
     left.axes.set_ylabel("x₂", labelpad=1)
     for x, sign in ((0.357, "×"), (0.686, "=")):
         figure.text(x, 0.515, sign, size=20, color=INK, ha="center", va="center")
 
-    def update(activation: str, gate: bool, gate_angle: float, value_angle: float, guess: Text | None) -> str:
+    def update(activation: str, gate: bool, gate_angle: float, value_angle: float) -> str:
         points = square().requires_grad_()
         along, across = direction(gate_angle), direction(value_angle)
         u = points @ along
@@ -92,7 +102,7 @@ def contours(figure: Figure) -> Callable[..., str]:
             right.show(unit, UNIT.format(unit=written), through_zero, [arrow_u])
         low, high = (rounded(end.item()) for end in (unit.min(), unit.max()))
         seen = SEEN.format(unit=written, low=low, high=high, turn=turn(slope, along))
-        return seen.replace(" -", " −") + you_said(guess)
+        return seen.replace(" -", " −")
 
     return update
 
@@ -112,6 +122,11 @@ def direction(angle: float) -> Tensor:
     """The arrow of length 1 at that angle, in degrees."""
     turned = torch.deg2rad(torch.tensor(angle, dtype=torch.float64))
     return torch.stack([turned.cos(), turned.sin()])
+
+
+def tip(angle: float) -> tuple[float, float]:
+    """Where the arrow at that angle ends."""
+    return cos(radians(angle)), sin(radians(angle))
 
 
 def turn(slope: Tensor, along: Tensor) -> float:
@@ -191,7 +206,7 @@ def arrow(x: float, y: float) -> list[list[tuple[float, float]]]:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "activation": Choice(CHOICES, "relu", label=Text(en="activation f", zh="激活函数 f")),
         "gate": Toggle(False, label=Text(en="gate: multiply by v", zh="门控：乘以 v")),
         "gate_angle": Slider(-180, 180, 15, value=0, label=Text(en="angle of u", zh="u 的角度")),

@@ -13,6 +13,7 @@ from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged, picked
 from blocklab.real_models import Reading
 
 IT = 8  # the row of "it" in the sentence that is read if no other is given
@@ -41,10 +42,14 @@ def attention_map(pieces: tuple[str, ...], attention: Tensor) -> Callable[[Figur
         frame = Rectangle((-0.5, 0), len(pieces), 1, fill=False, edgecolor=POKED, linewidth=2, animated=True)
         frame.set(zorder=3, clip_on=False)
         grid.add_patch(frame)
+        dragged(frame, "row", lambda row: (-0.5, row))
         grid.set_title(str(MAP), size=11, color=INK)
         grid.set_xticks(places, pieces, rotation=60, ha="left", rotation_mode="anchor")
         grid.set_yticks(places, pieces)
         grid.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=2, labelsize=10)
+        for row, word in enumerate(grid.get_yticklabels()):
+            word.set_animated(True)
+            picked(word, "row", [row])
         bars = bar_axes(figure.add_axes((0.65, 0.14, 0.33, 0.66)), pieces)
         title = figure.text(0.815, 0.86, "", size=11, color=INK, ha="center", va="center", animated=True)
 

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from blocklab.attention import causal_mask, scaled_dot_product_attention
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL
+from blocklab.panel.touch import dragged, picked
 
 SENTENCE = Text(en="the/cat/sat/on/the/mat/[PAD]/[PAD]", zh="猫/坐/在/垫/子/上/[PAD]/[PAD]")
 LENGTH, WIDTH, PADDING = 8, 6, 2  # tokens, features of each, and how many of the tokens are padding
@@ -33,13 +33,20 @@ POLARITIES = {
     "sdpa": Text(en="True takes part", zh="True 表示参与"),
     "module": Text(en="True is hidden", zh="True 表示屏蔽"),
 }
-GUESSES = options(
-    Text(en="only 3", zh="只有 3"),
-    Text(en="0 to 3", zh="0 到 3"),
-    Text(en="3 to 7", zh="3 到 7"),
-    Text(en="all", zh="全部"),
+GUESS = Guess(
+    {
+        Text(en="only 3", zh="只有 3"): range(3, 4),
+        Text(en="0 to 3", zh="0 到 3"): range(4),
+        Text(en="3 to 7", zh="3 到 7"): range(3, 8),
+        Text(en="all", zh="全部"): range(8),
+    },
+    right=range(3, 8),
+    told=Text(
+        en="3 to 7 move: set mask to causal and token to 3, and these five outputs turn orange.",
+        zh="变的是 3 到 7：把“掩码”设为“因果”，“词元”拖到 3，这五个输出就变成橙色。",
+    ),
 )
-"""For a panel's choice: the outputs that the reader expects to move when token 3 is pushed under a causal mask."""
+"""Which outputs move when token 3 is pushed under a causal mask."""
 
 INPUTS = Text(en="inputs", zh="输入")
 OUTPUTS = Text(en="outputs", zh="输出")
@@ -84,26 +91,25 @@ def moved_by_each(mask: str) -> tuple[np.ndarray, np.ndarray]:
 def poke_one_token(figure: Figure) -> Callable[..., str]:
     """Left the tokens, the outputs, and a line where a token takes part in an output; right a map of what moved.
 
-    update(token, mask, polarity, guess): which token is pushed; a key of MASKS; a key of POLARITIES, what the letters
-    in the map say; the reader's prediction (a Text) or None. The map holds the tokens pushed so far, from 0 to token.
+    update(token, mask, polarity): which token is pushed; a key of MASKS; a key of POLARITIES, what the letters in the
+    map say. The map holds the tokens pushed so far, from 0 to token.
     """
     words = str(SENTENCE).split("/")
     wires = Wires(figure.add_axes((0.0, 0.0, 0.63, 1.0)), words)
     grid = Grid(figure.add_axes((0.68, 0.14, 0.31, 0.75)))
 
-    def update(token: int, mask: str, polarity: str, guess: Text | None) -> str:
+    def update(token: int, mask: str, polarity: str) -> str:
         moved, weights = moved_by_each(mask)
         wires.show(token, moved[:, token], weights)
         grid.show(token, moved, {"off": None, "sdpa": allowed(mask), "module": ~allowed(mask)}[polarity])
         which = np.flatnonzero(moved[:, token])
-        seen = SEEN.format(
+        return SEEN.format(
             mask=MASKS[mask],
             token=token,
             word=words[token],
             count=len(which),
             which=str(COMMA).join(map(str, which)),
         )
-        return seen + you_said(guess)
 
     return update
 
@@ -119,6 +125,9 @@ class Wires:
         self.wires = LineCollection([], zorder=1, animated=True)
         axes.add_collection(self.wires, autolim=False)
         self.inputs = [Box(axes, i, self.LOW, word) for i, word in enumerate(words)]
+        for i, box in enumerate(self.inputs):
+            for part in (box.frame, box.word):
+                picked(part, "token", [i])
         self.outputs = [Box(axes, i, self.HIGH, str(i)) for i in range(LENGTH)]
         for i in range(LENGTH):
             axes.text(i, self.LOW - 0.42, str(i), size=10, color=QUIET, ha="center", va="center")
@@ -164,6 +173,7 @@ class Grid:
         self.column = Rectangle((0, -0.5), 1, LENGTH, fill=False, edgecolor=POKED, linewidth=2.5, animated=True)
         self.column.set(zorder=4, clip_on=False)
         axes.add_patch(self.column)
+        dragged(self.column, "token", lambda token: (token, -0.5))
         place = {"size": 10, "color": INK, "ha": "center", "va": "center", "zorder": 3, "animated": True}
         self.letters = [[axes.text(j, i, "", **place) for j in range(LENGTH)] for i in range(LENGTH)]
 
@@ -181,7 +191,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     masks, polarities = ({name: key for key, name in names.items()} for names in (MASKS, POLARITIES))
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "token": Slider(0, LENGTH - 1, 1, value=0, label=Text(en="token", zh="词元")),
         "mask": Choice(masks, "none", label=Text(en="mask", zh="掩码")),
         "polarity": Choice(polarities, "off", label=Text(en="letters", zh="字母")),

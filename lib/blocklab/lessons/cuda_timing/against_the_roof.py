@@ -10,9 +10,8 @@ from matplotlib.patches import Patch
 
 from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, name_of
-from blocklab.panel import Choice, Panel
+from blocklab.panel import Choice, Guess, Panel
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, OTHER, POKED, QUIET
 from blocklab.panel.plain import plain
 from blocklab.timing import bytes_per_number
@@ -21,8 +20,15 @@ from blocklab.timing.measured_bytes import WIDTH, Key, Measured
 OPS = {"LayerNorm": "layer_norm", "RMSNorm": "rms_norm", "SwiGLU": "swiglu"}
 """For a panel's choice: what is computed."""
 
-SUSPECTS = options(*(Text(en=name, zh=name) for name in OPS))
-"""For a panel's choice: which of the three misses what its bytes foretell by most, step by step."""
+GUESS = Guess(
+    OPS,
+    right="layer_norm",
+    told=Text(
+        en="It is LayerNorm: choose it, and its bar ends at 28, while the dashed frame ends at 5.",
+        zh="是 LayerNorm：选中它，横条到 28 为止，虚线框到 5 就结束了。",
+    ),
+)
+"""Which of them takes several times as long as its bytes foretell, step by step, forward, at width 4096."""
 
 ARMS = {
     "eager": Text(en="step by step", zh="一步一步"),
@@ -68,7 +74,7 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
     """A picture of a recording, one bar per implementation, and of a second device as marks."""
 
     def picture(figure: Figure) -> Callable[..., str]:
-        """update(guess, op, direction, dtype, width): the prediction or None, and values of the panel's choices."""
+        """update(op, direction, dtype, width): values of the panel's choices."""
         keys = {*measured.bytes, *(yours.bytes if yours else ())}
         arms = [arm for arm in ARMS if any(key.arm == arm for key in keys)]
         axes = figure.add_axes((0.155, 0.15, 0.83, 0.73))
@@ -80,7 +86,7 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
         marks = [axes.plot([], [], "o", color=POKED, markersize=8, animated=True)[0] for _ in arms]
         texts = [axes.text(1, y, "", va="center", size=10, color=INK, animated=True) for y in places]
 
-        def update(guess: Text | None, op: str, direction: str, dtype: str, width: int) -> str:
+        def update(op: str, direction: str, dtype: str, width: int) -> str:
             fewest = bytes_per_number(op, getattr(torch, dtype), direction)
             found = {}
             for y, arm in enumerate(arms):
@@ -109,7 +115,7 @@ def against_the_roof(measured: Measured, yours: Measured | None = None) -> Calla
                 best=ABSENT if best is None else NAMED.format(arm=ARMS[best], times=found[best]),
                 **{key: measured.provenance[key] for key in ("device", "threads", "torch")},
                 date=measured.provenance["date"].partition("T")[0],
-            ) + you_said(guess)
+            )
 
         return update
 
@@ -146,7 +152,7 @@ def prepare(axes: Axes, arms: list[str], yours: Measured | None) -> None:
 def panel(measured: Measured, yours: Measured | None = None, **own: Control) -> Panel:
     """The picture of a recording, and of a second device, with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(SUSPECTS, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "op": Choice(OPS, "swiglu", label=Text(en="function", zh="函数")),
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice(dtypes(measured), "float32", label=Text(en="numbers", zh="数据类型")),

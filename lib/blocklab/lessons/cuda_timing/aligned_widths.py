@@ -7,11 +7,11 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 from blocklab.timing import Waves, load_bits, tiles_and_waves
 from blocklab.timing.measurement import Spread
 from blocklab.timing.products import PRODUCTS
@@ -29,12 +29,20 @@ ROWS_SO_LONG = {
     "M": Text(en="one input has such rows", zh="一个输入的行这么长"),
 }
 
-RULES = options(
-    Text(en="bits at once", zh="一次读写的位数"),
-    Text(en="tiles and waves", zh="分块和波次"),
-    Text(en="neither", zh="都不会"),
+GUESS = Guess(
+    {
+        Text(en="bits at once", zh="一次读写的位数"): "bits",
+        Text(en="tiles and waves", zh="分块和波次"): "tiles",
+        Text(en="neither", zh="都不会"): "neither",
+    },
+    right="bits",
+    told=Text(
+        en="By bits at once: show an H100, and 10922 has 0.69 times the speed of 11008, though by tiles and waves it "
+        "loses nothing.",
+        zh="是一次读写的位数：显示“一块 H100”，10922 的速度只有 11008 的 0.69 倍；而按分块和波次，它并不吃亏。",
+    ),
 )
-"""For a panel's choice: which prediction the speed of an H100 follows."""
+"""By which of the two 10922 loses on an H100."""
 
 SHOWN = {
     Text(en="nothing", zh="不显示"): "nothing",
@@ -93,7 +101,7 @@ def aligned_widths(recording: Recording) -> Callable:
     widths = range(NARROWEST, WIDEST + 1)
 
     def picture(figure: Figure) -> Callable[..., str]:
-        """update(guess, hidden, dtype, role, tokens, shown): the prediction or None, and the panel's choices."""
+        """update(hidden, dtype, role, tokens, shown): the panel's choices."""
         first = products_of(recording)[0]
         device = recording.provenance["device"]
         where = {"H100": ON_H100, "recording": RECORDED.format(device=device, dtype=first.dtype, rows=first.rows)}
@@ -113,8 +121,10 @@ def aligned_widths(recording: Recording) -> Callable:
         ends = speed.vlines([], 0, 0, color=INK, linewidth=1.2, animated=True)
         here = {"color": POKED, "linewidth": 1.6, "linestyle": "--", "zorder": 1, "animated": True}
         lines = [axes.axvline(0, **here) for axes in (share, speed)]
+        for line in lines:
+            dragged(line, "hidden", lambda hidden: (hidden, 0.8))
 
-        def update(guess: Text | None, hidden: int, dtype: str, role: str, tokens: int, shown: str) -> str:
+        def update(hidden: int, dtype: str, role: str, tokens: int, shown: str) -> str:
             stems.set_segments([[(width, 8), (width, load_bits(width, DTYPES[dtype]))] for width in widths])
             stems.set_color([POKED if width == hidden else OTHER for width in widths])
             curve.set_data(widths, [waves_of(role, tokens, width).share for width in widths])
@@ -134,7 +144,7 @@ def aligned_widths(recording: Recording) -> Callable:
                 seen += TIMES.format(where=where[shown], times=found[hidden].median)
             elif shown in where:
                 seen += UNMEASURED.format(where=where[shown])
-            return seen + you_said(guess)
+            return seen
 
         return update
 
@@ -157,7 +167,7 @@ def dress(axes: Axes, label: Text) -> None:
 def panel(recording: Recording, **own: Control) -> Panel:
     """The picture of a recording with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(RULES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "role": Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
         "shown": Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
         "hidden": Slider(NARROWEST, WIDEST, 1, value=10922, label=HIDDEN),

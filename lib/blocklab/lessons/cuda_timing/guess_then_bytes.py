@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel
+from blocklab.panel import Choice, Guess, Panel
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
 from blocklab.timing import traffic
@@ -20,13 +19,20 @@ LONGEST = {"forward": 45, "backward": 150}  # bytes that there is room for
 MOST_BLOCKS, MOST_STEPS = 34, 21
 HALF = 0.34  # of a bar's height
 
-GUESSES = options(
-    Text(en="no faster", zh="一样快"),
-    Text(en="1.2 times", zh="1.2 倍"),
-    Text(en="1.43 times", zh="1.43 倍"),
-    Text(en="2 times", zh="2 倍"),
+GUESS = Guess(
+    {
+        Text(en="no faster", zh="一样快"): 1.0,
+        Text(en="1.2 times", zh="1.2 倍"): 1.2,
+        Text(en="1.43 times", zh="1.43 倍"): 1.43,
+        Text(en="2 times", zh="2 倍"): 2.0,
+    },
+    right=1.0,
+    told=Text(
+        en="RMSNorm is no faster: switch to one kernel, and both bars are 4 bytes long.",
+        zh="RMSNorm 一样快，并没有更快：切换到“一个核函数”，两根横条都是 4 字节。",
+    ),
 )
-"""For a panel's choice: how many times as fast as LayerNorm RMSNorm is, each of them in one kernel."""
+"""How many times as fast as LayerNorm RMSNorm is by bytes, each of them in one kernel."""
 
 WAYS = {Text(en="step by step", zh="一步一步"): "eager", Text(en="one kernel", zh="一个核函数"): "fused"}
 DIRECTIONS = {Text(en="forward", zh="前向"): "forward", Text(en="backward", zh="反向"): "backward"}
@@ -50,7 +56,7 @@ SEEN = Text(
 def guess_then_bytes(figure: Figure) -> Callable[..., str]:
     """Two bars, one block for every read and every write of the matrix.
 
-    update(guess, way, direction, dtype): the prediction or None, and values of WAYS, DIRECTIONS and DTYPES.
+    update(way, direction, dtype): values of WAYS, DIRECTIONS and DTYPES.
     """
     axes = figure.add_axes((0.09, 0.15, 0.895, 0.75))
     axes.set(ylim=(-0.55, 2.15), xlabel=str(BYTES))
@@ -62,13 +68,12 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
     axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1, 0.98), ncols=2, frameon=False, labelcolor=INK)
     bars = [Bar(axes, op, y, colour) for _, op, y, colour in NORMS]
 
-    def update(guess: Text | None, way: str, direction: str, dtype: str) -> str:
+    def update(way: str, direction: str, dtype: str) -> str:
         if axes.get_xlim()[1] != LONGEST[direction]:
             axes.set_xlim(0, LONGEST[direction])
         ln, rms = (bar.show(way, direction, dtype) for bar in bars)
         said = {"way": name_of(way, WAYS), "direction": name_of(direction, DIRECTIONS), "dtype": dtype}
-        seen = SEEN.format(ln=ln, rms=rms, ratio=ln / rms, **said)
-        return seen + you_said(guess) if way == "fused" else seen  # the guess is about one kernel for each
+        return SEEN.format(ln=ln, rms=rms, ratio=ln / rms, **said)
 
     return update
 
@@ -126,7 +131,7 @@ class Bar:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "way": Choice(WAYS, "eager", label=Text(en="kernels", zh="核函数")),
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),

@@ -13,6 +13,7 @@ from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 # The device, in microseconds and megabytes. Its memory moves 1 MB in 1 µs: that is its roof.
 START = 10.0  # of a kernel, by Python
@@ -108,6 +109,7 @@ def lying_watch(figure: Figure) -> Callable[..., str]:
         share = apparent_speed(watch, megabytes)
         curve.set_ydata([apparent_speed(watch, size) for size in SIZES])
         dot.set_data([megabytes], [share])
+        dragged(dot, "megabytes", lambda size: (size, apparent_speed(watch, size)))
         return SEEN.format(
             size=f"{megabytes:g}",
             said=seen.said,

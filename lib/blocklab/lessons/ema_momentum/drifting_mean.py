@@ -13,9 +13,11 @@ from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 STEPS = 300
 JUMP = 100  # the step at which the data change
+GRASP = 110  # where the running mean can be taken hold of
 LOW, HIGH = 2.0, 8.0
 DEVIATION = 2.0  # of a value; a mini-batch's mean has 1/sqrt(batch size) of it
 LARGEST = 128
@@ -53,6 +55,7 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
     (dots,) = axes.plot(time, time, ".", color=QUIET, markersize=3.5, alpha=0.6, label=str(BATCH), animated=True)
     (dashes,) = axes.plot(time, time, "--", color=TRUE, linewidth=1.6, label=str(TRUTH), animated=True)
     (line,) = axes.plot(time, time, color=MOVED, linewidth=2.4, label=str(RUNNING), animated=True)
+    (knob,) = axes.plot([GRASP], [0], "o", color=MOVED, markersize=9, markeredgecolor="white", animated=True)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.995), ncols=3, frameon=False, labelcolor=INK)
 
     def update(momentum: float, batch_size: int, drift: str) -> str:
@@ -67,6 +70,8 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
         dots.set_ydata(means)
         dashes.set_ydata(truth)
         line.set_ydata(calm + trembling)
+        knob.set_ydata((calm + trembling)[GRASP - 1 : GRASP])
+        dragged(knob, "momentum", lambda other: (GRASP, after(means[:GRASP], other)))
         return SEEN.format(
             momentum=momentum,
             half_life=half_life(momentum),
@@ -80,6 +85,11 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
 def follow(values: np.ndarray, momentum: float) -> np.ndarray:
     """The running mean after each value, from 0 on."""
     return np.array(list(accumulate(values, lambda old, new: old + momentum * (new - old), initial=0.0))[1:])
+
+
+def after(values: np.ndarray, momentum: float) -> float:
+    """The last that `follow` returns, without those before it."""
+    return momentum * (1 - momentum) ** np.arange(len(values)) @ values[::-1]
 
 
 def panel(**own: Control) -> Panel:

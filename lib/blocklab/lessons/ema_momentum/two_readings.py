@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.moving_average import ema_weights, from_keras
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 MEAN, DEVIATION = 10.0, 2.0
 BATCHES, SIZE = 500, 64  # training batches, and values of the channel in each
@@ -25,13 +25,20 @@ FRESH = 2000  # values that eval() is tried on, evenly spread over the channel's
 HIGHEST = FRESH * (BINS[1] - BINS[0]) / (2 * np.pi) ** 0.5  # count in the middle bin if all is right
 LEAST = 1e-4  # the smallest weight that the axis shows
 
-GUESSES = options(
-    Text(en="both 0", zh="都是 0"),
-    Text(en="PyTorch 0, Keras not", zh="PyTorch 是 0，Keras 不是"),
-    Text(en="Keras 0, PyTorch not", zh="Keras 是 0，PyTorch 不是"),
-    Text(en="neither 0", zh="都偏离 0"),
+GUESS = Guess(
+    {
+        Text(en="both 0", zh="都是 0"): {"PyTorch", "Keras"},
+        Text(en="PyTorch 0, Keras not", zh="PyTorch 是 0，Keras 不是"): {"PyTorch"},
+        Text(en="Keras 0, PyTorch not", zh="Keras 是 0，PyTorch 不是"): {"Keras"},
+        Text(en="neither 0", zh="都偏离 0"): set(),
+    },
+    right={"PyTorch"},
+    told=Text(
+        en="PyTorch's mean is near 0, Keras' is not: set momentum to 0.99, and it is 6.56 in Keras.",
+        zh="PyTorch 的均值在 0 附近，Keras 的不在：把“动量”调到 0.99，Keras 的是 6.56。",
+    ),
 )
-"""For a panel's choice: where the reader expects the outputs of eval() to be centred."""
+"""In which framework the outputs of eval() are centred on 0, with momentum 0.99 after 20 steps."""
 
 READINGS = (
     (Text(en="PyTorch: momentum weighs the new value", zh="PyTorch：动量是新值的权重"), lambda m: m, MOVED),
@@ -54,8 +61,7 @@ SEEN = Text(
 def two_readings(figure: Figure) -> Callable[..., str]:
     """Left the weights of the last batches, right the outputs of eval(), PyTorch's reading above Keras'.
 
-    update(momentum, steps, guess): the number as typed, how many batches have been trained on, and the reader's
-    prediction (a Text) or None.
+    update(momentum, steps): the number as typed, and how many batches have been trained on.
     """
     grid = figure.subplots(
         2,
@@ -70,11 +76,12 @@ def two_readings(figure: Figure) -> Callable[..., str]:
     for (weights, outputs), (title, read, colour) in zip(grid, READINGS, strict=True):
         bars = weight_axes(weights, str(title), colour)
         rows.append((read, bars, *output_axes(outputs, colour)))
+        dragged(bars[0], "momentum", lambda momentum, read=read: (0, read(momentum)))  # the newest weighs so much
     grid[1, 0].set_xlabel(str(AGE))
     grid[1, 1].set_xlabel(str(OUTPUT))
     figure.text(0.012, 0.53, str(WEIGHT), rotation=90, va="center", ha="center", size=10, color=INK)
 
-    def update(momentum: float, steps: int, guess: Text | None) -> str:
+    def update(momentum: float, steps: int) -> str:
         centres = []
         for read, bars, steps_line, label in rows:
             weights = ema_weights(read(momentum), steps, dtype=torch.float64)  # the newest first
@@ -91,7 +98,7 @@ def two_readings(figure: Figure) -> Callable[..., str]:
             steps_line.set_data(counts / HIGHEST, BINS)
             centres.append(float(y.mean()))
             label.set_text(CENTRE.format(mean=f"{centres[-1]:.2f}".replace("-", "−")))
-        return SEEN.format(momentum=momentum, steps=steps, pytorch=centres[0], keras=centres[1]) + you_said(guess)
+        return SEEN.format(momentum=momentum, steps=steps, pytorch=centres[0], keras=centres[1])
 
     return update
 
@@ -127,7 +134,7 @@ def output_axes(axes: Axes, colour: str):
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "momentum": Slider(0.01, 0.99, 0.01, value=0.5, label=Text(en="momentum", zh="动量")),
         "steps": Slider(1, BATCHES, 1, value=20, label=Text(en="steps", zh="步数")),
     }

@@ -6,15 +6,16 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, standardize
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 EPS = 1e-5
 CUSP = (1 - EPS) / 2  # where std + ε and the root of variance + ε agree
@@ -23,18 +24,25 @@ EVENLY = torch.logspace(math.log10(SMALLEST), math.log10(LARGEST), 401, dtype=to
 SIZES = torch.cat([EVENLY, torch.tensor([CUSP]).double()]).sort().values
 ROW = standardize(torch.linspace(-1, 1, 20, dtype=torch.float64), 0, eps=0.0)  # mean 0, standard deviation 1
 FLOOR, CEILING = 1e-13, 20.0
-BEFORE_GUESSING = 1.0  # the curves from this size on give nothing away
+OPENING = 1.0  # the curves from this size on give nothing away
 NEAR = 0.02  # decades: the slider cannot stop at the cusp itself
 DTYPES = {"float64": torch.float64, "float16": torch.float16}
 MARKS = {"torch.rand": 12**-0.5, "torch.randn": 1.0}
 
-GUESSES = options(
-    Text(en="nowhere", zh="处处都错"),
-    Text(en="near σ = 0.5", zh="σ ≈ 0.5 处"),
-    Text(en="for all large σ", zh="σ 很大时"),
-    Text(en="for all small σ", zh="σ 很小时"),
+GUESS = Guess(
+    {
+        Text(en="nowhere", zh="处处都错"): "nowhere",
+        Text(en="near σ = 0.5", zh="σ ≈ 0.5 处"): "near a half",
+        Text(en="for all large σ", zh="σ 很大时"): "large",
+        Text(en="for all small σ", zh="σ 很小时"): "small",
+    },
+    right="near a half",
+    told=Text(
+        en="At one place only, near σ = 0.5: drag σ to the left, and the orange curve drops to 0 there.",
+        zh="只在一处，σ ≈ 0.5：把 σ 往左拖，橙色的曲线在那里直落到 0。",
+    ),
 )
-"""For a panel's choice: where the reader expects std + ε to be exactly right."""
+"""Where std + ε is exactly right."""
 
 
 def parts(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -83,10 +91,6 @@ SEEN = Text(
 )
 SEEN_RIGHT = Text(en=" The right formula: {right}.", zh="正确的写法：{right}。")
 INFINITE = Text(en="infinity", zh="无穷大")
-HIDDEN = Text(
-    en="Below σ = 1 the curves appear when you have chosen your guess.",
-    zh="选好你的猜测之后，σ = 1 左边的曲线才会出现。",
-)
 
 
 def differences(sizes: Tensor, formula: Callable, dtype: torch.dtype) -> np.ndarray:
@@ -102,8 +106,8 @@ def differences(sizes: Tensor, formula: Callable, dtype: torch.dtype) -> np.ndar
 def blind_comparison(figure: Figure) -> Callable[..., str]:
     """The difference of each formula on logarithmic axes, a movable size, and the sizes that random tests use.
 
-    update(sigma, dtype, guess): the standard deviation, "float64" or "float16", and the reader's prediction (a Text) or
-    None.
+    update(sigma, dtype): the standard deviation, and "float64" or "float16". Left of OPENING the curves reach as far as
+    sigma does: where they drop is seen by whoever goes there.
     """
     axes = figure.add_axes((0.075, 0.15, 0.66, 0.78))
     axes.set(xscale="log", yscale="log", xlim=(SMALLEST, LARGEST), ylim=(FLOOR, CEILING))
@@ -111,7 +115,7 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
     axes.set_yticks([1e-12, 1e-9, 1e-6, 1e-3, 1])
     plain(axes, grid="both")
     for i, (name, size) in enumerate(MARKS.items()):
-        axes.axvline(size, color=QUIET, linewidth=0.8, linestyle=":")
+        axes.axvline(size, color=QUIET, linewidth=0.8, linestyle=":", zorder=2.3)
         side = {"ha": "right", "x": size / 1.15} if i == 0 else {"ha": "left", "x": size * 1.15}
         axes.text(y=3e-13, s=name, size=9, color=QUIET, family="monospace", **side)
     curves, points = {}, {}
@@ -122,33 +126,32 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
                 (curves[kind, formula],) = axes.plot([], [], dashes, color=colour, linewidth=1.8, label=str(name))
     line = axes.axvline(1.0, color=INK, linewidth=1, animated=True, zorder=4)
     (dots,) = axes.plot([], [], "o", color=INK, markersize=5, animated=True, zorder=5)
+    dragged(line, "sigma", lambda sigma: (sigma, (FLOOR * CEILING) ** 0.5))
+    cover = Rectangle((SMALLEST, 0), 0, 1, transform=axes.get_xaxis_transform(), color="white", zorder=2.2)
+    cover.set(linewidth=0, animated=True)
+    axes.add_patch(cover)
     shown = []
 
-    def show(kind: str, all_of_it: bool) -> None:
-        shown[:] = [kind, all_of_it]
-        part = SIZES.numpy() >= (0 if all_of_it else BEFORE_GUESSING)
+    def show(kind: str) -> None:
+        shown[:] = [kind]
         for (of, formula), curve in curves.items():
-            curve.set_data((SIZES.numpy()[part], points[of, formula][part]) if of == kind else ([], []))
+            curve.set_data((SIZES.numpy(), points[of, formula]) if of == kind else ([], []))
         handles = [curve for (of, _), curve in curves.items() if of == kind]
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, labelcolor=INK)
 
-    def update(sigma: float, dtype: str, guess: Text | None) -> str:
-        all_of_it = guess is not None
-        if shown != [dtype, all_of_it]:
-            show(dtype, all_of_it)
+    def update(sigma: float, dtype: str) -> str:
+        if shown != [dtype]:
+            show(dtype)
         sigma = CUSP if abs(math.log10(sigma / CUSP)) < NEAR else sigma
         line.set_xdata([sigma, sigma])
-        if not all_of_it and sigma < BEFORE_GUESSING:
-            dots.set_data([], [])
-            return str(HIDDEN)
+        cover.set_width(min(sigma, OPENING) - SMALLEST)
         at = torch.tensor([sigma], dtype=torch.float64)
         here = {f.__name__: float(differences(at, f, DTYPES[dtype])[0]) for _, f, _, _ in FORMULAS}
         of_kind = [formula.__name__ for kind, formula in curves if kind == dtype]
         dots.set_data([sigma] * len(of_kind), [max(here[name], FLOOR) for name in of_kind])
         words = {name: f"{error:.2g}" if error < math.inf else str(INFINITE) for name, error in here.items()}
         seen = SEEN.format(sigma="0.499995" if sigma == CUSP else f"{sigma:.3g}", **words)
-        seen += SEEN_RIGHT.format(**words) if dtype == "float16" else ""
-        return seen + you_said(guess)
+        return seen + SEEN_RIGHT.format(**words) if dtype == "float16" else seen
 
     return update
 
@@ -156,8 +159,8 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
-        "sigma": Slider(SMALLEST, LARGEST, 10**0.1, value=BEFORE_GUESSING, label=Text(en="σ", zh="σ"), log=True),
+        "guess": GUESS,
+        "sigma": Slider(SMALLEST, LARGEST, 10**0.1, value=OPENING, label=Text(en="σ", zh="σ"), log=True),
         "dtype": Choice({name: name for name in DTYPES}, "float64", label=Text(en="dtype", zh="数据类型")),
     }
     return Panel(blind_comparison, size=(10, 4.4), **controls | own)

@@ -11,6 +11,7 @@ from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 BINS = np.linspace(-0.05, 1.6, 67)
 
@@ -50,11 +51,12 @@ def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str
         overview.vlines(places, low, high, color=QUIET, linewidth=4)
         overview.plot(places, middle, "o", color=INK, markersize=5, zorder=3)
         (chosen,) = overview.plot([], [], "o", color=MOVED, markersize=11, animated=True, zorder=4)
+        dragged(chosen, "place", lambda place: (place, middle[place]))
         bars = histogram.stairs(np.zeros(len(BINS) - 1), BINS, fill=True, color=MOVED, animated=True, zorder=3)
 
         def update(place: int) -> str:
             gamma = values[place]
-            chosen.set_data([place], [np.median(gamma)])
+            chosen.set_data([place], [middle[place]])
             bars.set_data(np.histogram(gamma, BINS)[0], BINS)
             return SEEN.format(
                 place=place,

@@ -2,6 +2,7 @@
 where torch has a layer for it the call is written out."""
 
 from collections.abc import Callable
+from itertools import zip_longest
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,6 +13,7 @@ from blocklab.lessons.norm_axes.blocks import Blocks
 from blocklab.panel import Choice, Panel, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import GROUPS, INK, QUIET
+from blocklab.panel.touch import picked
 
 SIZES = {"N": 2, "C": 4, "L": 3, "H": 3, "W": 3}
 
@@ -69,15 +71,22 @@ def axis_painter(figure: Figure) -> Callable[..., str]:
     """
     axes = figure.add_axes((0.0, 0.0, 1.0, 0.88))
     call = figure.text(0.02, 0.94, "", family="monospace", size=11, color=INK, va="center", animated=True)
-    legend = figure.text(0.98, 0.94, "", size=10, color=QUIET, ha="right", va="center", animated=True)
+    place = {"size": 10, "ha": "right", "va": "center", "animated": True}
+    legend = [figure.text(0.98, 0.94 - 0.06 * i, "", **place) for i in range(4)]
     drawn: list[tuple[str, Blocks]] = []
 
     def update(layout: str, axis_0: bool, axis_1: bool, axis_2: bool, axis_3: bool) -> str:
         letters = layout.split()
         if not drawn or drawn[0][0] != layout:
             drawn[:] = [(layout, fresh_blocks(axes, letters))]
-            legend.set_text(str(LEGENDS[len(letters)]))
         chosen = [axis for axis, on in enumerate((axis_0, axis_1, axis_2, axis_3)) if on and axis < len(letters)]
+        words = str(LEGENDS[len(letters)]).split(" · ")
+        for text, word in zip_longest(legend, words):
+            text.set_visible(word is not None)
+            if word is not None:
+                axis = letters.index(word[0])
+                text.set(text=word, color=INK if axis in chosen else QUIET)
+                picked(text, f"axis_{axis}", [axis not in chosen])
         groups = group_numbers([SIZES[letter] for letter in letters], chosen)
         shown = np.transpose(groups, [letters.index(letter) for letter in drawing_order(letters)]).ravel()
         drawn[0][1].paint([GROUPS[g % len(GROUPS)] for g in shown], None, [str(g) for g in shown])

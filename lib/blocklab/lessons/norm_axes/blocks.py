@@ -58,6 +58,8 @@ class Blocks:
         axes.add_collection(self.artist, autolim=False)
         axes.set_axis_off()
         axes.set_aspect("equal")
+        self.owners: list[int] = []
+        """Whose each of the painted paths is, in the order of drawing: the number of a block."""
         self.glyphs: dict[str, Path] = {}
         cube = np.stack(np.meshgrid([0, 1], [0, 1], [0, BLOCK[2] + self.lift]), -1).reshape(-1, 3)
         outline = self.place(self.corner[:, None] + cube).reshape(-1, 2)
@@ -73,6 +75,7 @@ class Blocks:
         faces = self.place(corner[:, None, None] + np.stack([FRONT, SIDE, TOP]) * BLOCK)  # (block, face, corner, xy)
         shades = np.array([to_rgb(c) for c in colours])[:, None] * LIGHT[[1, 2, 0], None]
         paths, colour, width = [], [], []
+        self.owners = np.repeat(self.order, 3 if labels is None else 4).tolist()
         for block in self.order:
             paths += [Path(face) for face in faces[block]]
             colour += list(shades[block])

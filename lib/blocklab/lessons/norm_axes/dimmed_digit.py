@@ -11,6 +11,7 @@ from blocklab.normalization import batch_norm, layer_norm
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, POKED, QUIET
+from blocklab.panel.touch import dragged
 
 DIMMED = 2  # which image the slider dims
 ROWS = (
@@ -50,6 +51,8 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
                 axes.spines[:].set_linewidth(2.2 if column == DIMMED else 0.6)
                 image = axes.imshow(images[column, 0].numpy(), cmap="gray", vmin=limit[0], vmax=limit[1], animated=True)
                 shown.append((row, column, image))
+                if column == DIMMED:
+                    dragged(image, "brightness", up(*images.shape[-2:]))
             axes_row[0].set_ylabel(str(ROWS[row]), rotation=0, ha="right", va="center", size=11, color=INK, labelpad=8)
         for column, axes in enumerate(grid[0]):
             axes.set_title(f"n = {column}", size=10, color=POKED if column == DIMMED else INK)
@@ -74,6 +77,11 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
         return update
 
     return picture
+
+
+def up(height: int, width: int) -> Callable[[float], tuple[float, float]]:
+    """From the lower to the upper edge of an image, along its middle: the higher, the brighter."""
+    return lambda brightness: (width / 2 - 0.5, height * (1 - brightness) - 0.5)
 
 
 def panel(images: Tensor, **own: Control) -> Panel:

@@ -13,6 +13,7 @@ from blocklab.lessons.norm_axes.blocks import Blocks
 from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL
+from blocklab.panel.touch import picked
 
 SAMPLES = 2
 PUSH = 10.0
@@ -52,6 +53,7 @@ def layout_trap(figure: Figure) -> Callable[..., str]:
         cell = channels + 1  # feature 1 of token 1
         pushed.view(-1)[cell] += PUSH
         call.set_text("BatchNorm1d(C)(x.mT).mT" if transpose else "BatchNorm1d(C)(x)")
+        picked(call, "transpose", [not transpose])
 
         layer = nn.BatchNorm1d(channels, dtype=torch.float64)
         sizes = {"length": length, "channels": channels}

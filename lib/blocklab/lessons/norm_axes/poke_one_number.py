@@ -1,6 +1,7 @@
 """Push one number of a tensor and see which outputs move: the layer shows by itself which numbers share a mean."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -12,22 +13,32 @@ from matplotlib.patheffects import withStroke
 from blocklab.language import Text
 from blocklab.lessons.norm_axes.blocks import Blocks
 from blocklab.lessons.norm_axes.norm_layers import CHOICES, LAYERS
-from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS
 from blocklab.panel.palette import GROUPS, INK, MOVED, POKED, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged, picked
 
 CHANNELS, HEIGHT, WIDTH = 4, 3, 3
 PLATE = HEIGHT * WIDTH
+PUSHES = 1, 2, 3, 4, 6, 8, 11, 16, 30, 100  # an output moves most with the first of them
+
+GUESS = Guess(
+    {"1": 1, "9": 9, "18": 18, "72": 72},
+    right=18,
+    told=Text(
+        en="18 move: drag push to 10, and the whole channel is raised, in every sample.",
+        zh="有 18 个改变：把“推多少”拖到 10，整个通道的方块都会升起来，每个样本里都是这样。",
+    ),
+)
+"""How many of BatchNorm's 72 outputs move when one number is pushed."""
 
 SEEN = Text(
-    en="{name}: {moved} of {total} outputs move{by}. {groups}.",
-    zh="{name}：{total} 个输出中有 {moved} 个改变{by}。{groups}。",
+    en="{name}: {moved} of {total} outputs move{by}.",
+    zh="{name}：{total} 个输出中有 {moved} 个改变{by}。",
 )
 BY = Text(en=", the farthest by {step:.2f}", zh="，变化最大的改变了 {step:.2f}")
-MEANS = Text(en="{means} groups of {each} share their statistics", zh="共有 {means} 组，每组 {each} 个数共用统计量")
-GUESSED = Text(en=" You said {guess}.", zh="你猜的是 {guess} 个。")
+MEANS = Text(en=" {means} groups of {each} share their statistics.", zh="共有 {means} 组，每组 {each} 个数共用统计量。")
 OUTPUTS = Text(en="Outputs before (○) and after (●)", zh="各个输出：推之前（○）与推之后（●）")
 NUMBER = Text(en="number of the output, sample by sample", zh="输出的编号（逐个样本排列）")
 
@@ -42,8 +53,8 @@ def drawn_tensor(samples: int) -> torch.Tensor:
 def poke_one_number(figure: Figure) -> Callable[..., str]:
     """Left the tensor as blocks, right every output before and after the push.
 
-    update(layer, samples, cell, push, paint, guess): a key of LAYERS; N; which number of sample 0 is pushed, and by how
-    much; whether the blocks show the groups by formula; how many outputs of BatchNorm the reader expects to move.
+    update(layer, samples, cell, push, paint): a key of LAYERS; N; which number of sample 0 is pushed, and by how much;
+    whether the blocks show the groups by formula.
     """
     # Drawn last: the pin may stand anywhere, and a frame draws again all that comes after it.
     left = figure.add_axes((0.0, 0.0, 0.63, 0.93), zorder=1)
@@ -59,7 +70,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
     plain(right, grid="y")
     drawn: list[Blocks] = []
 
-    def update(layer: str, samples: int, cell: int, push: float, paint: bool, guess: int | None) -> str:
+    def update(layer: str, samples: int, cell: int, push: float, paint: bool) -> str:
         if not drawn or drawn[0].shape[0] != samples:
             drawn[:] = [tower_of_channels(left, samples)]
             right.set_xlim(-1, samples * CHANNELS * PLATE)
@@ -74,21 +85,31 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
         tints = [GROUPS[g % len(GROUPS)] for g in groups] if paint else np.where(moved, MOVED, STILL)
         tints[cell] = tints[cell] if paint else POKED
         drawn[0].paint(tints, moved, [str(g) for g in groups] if paint else None)
+        picked(drawn[0].artist, "cell", [block if block < CHANNELS * PLATE else None for block in drawn[0].owners])
         point_at(drawn[0], cell, moved[cell], push)
 
         number = np.arange(len(old))
         before.set_data(number, old)
         after.set_data(number[moved], new[moved])
         poked.set_data([cell], [new[cell]])
+        dragged(poked, "push", lambda push: (cell, own_output(layer, samples, cell, push)), PUSHES)
         way.set_segments(np.stack([number, old, number, new], -1).reshape(-1, 2, 2)[moved])
         call.set_text(chosen.call)
-        means = MEANS.format(means=groups.max() + 1, each=int((groups == groups[cell]).sum()))
         by = BY.format(step=np.abs(new - old).max()) if moved.any() else ""
-        seen = SEEN.format(name=chosen.name, moved=moved.sum(), total=moved.size, by=by, groups=means)
-        asked = guess is not None and layer == "batch" and moved.any()
-        return seen + GUESSED.format(guess=guess) if asked else seen
+        seen = SEEN.format(name=chosen.name, moved=moved.sum(), total=moved.size, by=by)
+        if push or paint:  # before that, it would answer the question
+            seen += MEANS.format(means=groups.max() + 1, each=int((groups == groups[cell]).sum()))
+        return seen
 
     return update
+
+
+@lru_cache(4096)
+def own_output(layer: str, samples: int, cell: int, push: float) -> float:
+    """The output of the number that is pushed."""
+    pushed = drawn_tensor(samples)
+    pushed.view(-1)[cell] += push
+    return LAYERS[layer].apply(pushed).flatten()[cell].item()
 
 
 def tower_of_channels(axes: Axes, samples: int) -> Blocks:
@@ -137,7 +158,7 @@ def point_at(blocks: Blocks, cell: int, raised: bool, push: float) -> None:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice({"1": 1, "9": 9, "18": 18, "72": 72}, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "layer": Choice(CHOICES, "batch", label=Text(en="layer", zh="层")),
         "push": Slider(0, 1000, 1, value=0, label=Text(en="push", zh="推多少")),
         "cell": Slider(0, CHANNELS * PLATE - 1, 1, value=13, label=Text(en="which number", zh="推哪个数")),

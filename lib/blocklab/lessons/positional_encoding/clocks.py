@@ -11,11 +11,11 @@ from matplotlib.patches import Rectangle, Wedge
 
 from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged, picked
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
 WIDTH = 16  # d_model: eight pairs, a clock for each
@@ -29,8 +29,15 @@ CELL = (0.48, 0.27)  # the size of a number's field
 MARGIN = LEFT - 0.62  # where the words on the left end
 HANDS = ((OTHER, 5.5), (MOVED, 2.4))  # colour and width in points, of the first position and of the second
 
-GUESSES = options(Text(en="1", zh="1"), Text(en="6", zh="6"), Text(en="22", zh="22"), Text(en="44", zh="44"))
-"""For a panel's choice: which position the reader expects to be most like position 0 where the base is 1."""
+GUESS = Guess(
+    {"1": 1, "6": 6, "22": 22, "44": 44},
+    right=44,
+    told=Text(
+        en="It is 44: set base to 1 and shift to 44, and all hands are almost exactly back, with similarity 0.9998.",
+        zh="是 44：把“底数”调到 1，“平移”调到 44，所有指针几乎正好转回原处，相似度是 0.9998。",
+    ),
+)
+"""Which position is most similar to position 0 where the base is 1."""
 
 PAIR = Text(en="pair {i}", zh="第 {i} 对")
 TURN = Text(en="positions per turn", zh="转一圈的位置数")
@@ -54,8 +61,8 @@ def similarities(base: float, d_model: int = WIDTH, farthest: int = FARTHEST, po
 def clocks(figure: Figure) -> Callable[..., str]:
     """Above a clock for each pair, its two numbers below it; at the bottom the similarity by distance.
 
-    update(position, shift, base, guess): the first position and how far the second one is from it; the base of the
-    frequencies; the reader's prediction (a Text) or None.
+    update(position, shift, base): the first position and how far the second one is from it; the base of the
+    frequencies.
     """
     width, height = figure.get_size_inches()
     face = Face(figure.add_axes((0, 1 - HIGH / height * width / WIDE, 1, HIGH / height * width / WIDE)))
@@ -68,7 +75,7 @@ def clocks(figure: Figure) -> Callable[..., str]:
     (stem,) = axes.plot([], [], color=MOVED, linewidth=1.4, animated=True)
     (dot,) = axes.plot([], [], "o", color=MOVED, markersize=9, markeredgecolor="white", animated=True, zorder=4)
 
-    def update(position: int, shift: int, base: float, guess: Text | None) -> str:
+    def update(position: int, shift: int, base: float) -> str:
         table = sinusoidal_encoding(position + shift + 1, WIDTH, base, dtype=torch.float64).numpy()
         face.show(table[position], table[-1], wavelengths(WIDTH, base, dtype=torch.float64).tolist())
         face.name(position, position + shift)
@@ -78,6 +85,8 @@ def clocks(figure: Figure) -> Callable[..., str]:
         dot.set_data([shift], [curve[shift]])
         best = int(curve[1:].argmax()) + 1
         ring.set_data([best], [curve[best]])
+        dragged(dot, "shift", lambda shift: (shift, curve[shift]))
+        picked(ring, "shift", [best])
         seen = SEEN.format(
             base=round(base, 1),
             k=position,
@@ -87,7 +96,7 @@ def clocks(figure: Figure) -> Callable[..., str]:
             best=best,
             most=curve[best],
         )
-        return seen.replace(" -", " −") + you_said(guess)
+        return seen.replace(" -", " −")
 
     return update
 
@@ -154,7 +163,7 @@ class Face:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "position": Slider(0, 500, 1, value=0, label=Text(en="position", zh="位置")),
         "shift": Slider(0, FARTHEST, 1, value=10, label=Text(en="shift", zh="平移")),
         "base": Slider(1.0, 100000.0, 10**0.5, value=10000.0, label=Text(en="base", zh="底数"), log=True),

@@ -14,6 +14,7 @@ from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 from blocklab.positional_encoding import sinusoidal_encoding
 
 NEAR = 40  # how far to either side the curves reach
@@ -56,6 +57,8 @@ def learned_positions(table: Tensor) -> Callable[[Figure], Callable[..., str]]:
             lines.append(map_axes(figure.add_axes((0.06 + 0.28 * i, 0.15, 0.26, 0.74)), values, str(name)))
             style = {"color": colour, "linewidth": 1.6, "marker": marker, "markersize": 3, "label": str(name)}
             curves.append(curve_axes.plot([], [], animated=True, **style)[0])
+        for line in lines:
+            dragged(line, "position", lambda position: (0, position))
         figure.axes[1].set_ylabel(str(POSITION))
         figure.axes[2].tick_params(labelleft=False)
         key = figure.add_axes((0.615, 0.15, 0.012, 0.74))

@@ -12,6 +12,7 @@ from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
 
 LONGEST, WIDEST = 200, 512  # the largest table
@@ -70,6 +71,8 @@ def position_table(figure: Figure) -> Callable[..., str]:
     crossing = {"marker": "o", "markersize": 7, "animated": True, "zorder": 4, "clip_on": False}
     (here,) = beside.plot([], [], color=MOVED, **crossing)
     (there,) = below.plot([], [], color=POKED, **crossing)
+    dragged(across, "row", lambda row: (0, min(row, image.get_size()[0] - 1)))
+    dragged(down, "column", lambda column: (min(column, image.get_size()[1] - 1), 0))
     figure.legend(handles=[sines, cosines], loc="center", bbox_to_anchor=(0.87, 0.225), ncols=2, frameon=False)
 
     def update(length: int, d_model: int, base: float, row: int, column: int, apart: bool) -> str:

@@ -1,6 +1,8 @@
 """Tokens of three numbers in space, on their way through LayerNorm and through RMSNorm."""
 
 from collections.abc import Callable
+from functools import lru_cache
+from math import hypot
 
 import numpy as np
 import torch
@@ -12,11 +14,11 @@ from matplotlib.patheffects import withStroke
 from torch import Tensor
 
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 COUNT = 300
 EPS = 1e-5
@@ -24,15 +26,23 @@ RADIUS = 3**0.5
 PLASTIC = 1.22074408460575947536  # its powers spread points evenly through a cube: the root of x**4 = x + 1
 POLE = np.ones(3) / RADIUS
 FRAME = np.stack([[1, -1, 0] / np.sqrt(2), [1, 1, -2] / np.sqrt(6), POLE])  # across, across, along (1, 1, 1)
+AXES = 1.16 * RADIUS * np.vstack([np.eye(3), POLE])  # the tips of the arrows
 CLOSEST = 1.22 * RADIUS  # half the width of the picture, at least
 
-GUESSES = options(
-    Text(en="a solid ball", zh="实心球"),
-    Text(en="a sphere", zh="球面"),
-    Text(en="a flat disc", zh="圆盘"),
-    Text(en="a circle", zh="圆周"),
+GUESS = Guess(
+    {
+        Text(en="a solid ball", zh="实心球"): "ball",
+        Text(en="a sphere", zh="球面"): "sphere",
+        Text(en="a flat disc", zh="圆盘"): "disc",
+        Text(en="a circle", zh="圆周"): "circle",
+    },
+    right="circle",
+    told=Text(
+        en="A circle: drag steps to 2, and all points on the left are 1.73 from the origin, at 90° to the diagonal.",
+        zh="是圆周：把“步骤”拖到 2，左图的点到原点的距离都是 1.73，与对角线的夹角都是 90°。",
+    ),
 )
-"""For a panel's choice: the shape that the reader expects LayerNorm's outputs to form."""
+"""The shape that LayerNorm's outputs form."""
 
 SPHERE = Text(en="wires: the sphere of radius √3 = 1.73", zh="线框：半径为 √3 = 1.73 的球面")
 SEEN = Text(
@@ -68,9 +78,8 @@ def on_the_way(x: Tensor, steps: float, subtract: bool) -> Tensor:
 def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     """Left LayerNorm, right RMSNorm: the same tokens in space, (1, 1, 1) pointing up.
 
-    update(steps, shift, tilt, turn, guess): how many of the two steps are done, 0 to 2; what is added to every number;
-    from how high one looks, in degrees, 90 being along (1, 1, 1); the turn about (1, 1, 1); the reader's prediction (a
-    Text) or None.
+    update(steps, shift, tilt, turn): how many of the two steps are done, 0 to 2; what is added to every number; from
+    how high one looks, in degrees, 90 being along (1, 1, 1); the turn about (1, 1, 1).
     """
     tokens = three_number_tokens()
     views = [
@@ -79,13 +88,13 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     ]
     figure.text(0.5, 0.03, str(SPHERE), ha="center", va="center", size=10, color=QUIET)
 
-    def update(steps: float, shift: float, tilt: float, turn: float, guess: Text | None) -> str:
+    def update(steps: float, shift: float, tilt: float, turn: float) -> str:
         x = tokens + shift
         ln, rms = (on_the_way(x, steps, subtract) for subtract in (True, False))
         farthest = float(torch.cat([ln, rms]).norm(dim=-1).max())
         for view, points in zip(views, (ln, rms), strict=True):
             view.show(points.numpy(), tilt, turn, max(CLOSEST, 1.04 * farthest))
-        seen = SEEN.format(
+        return SEEN.format(
             shift=shift,
             steps=steps,
             ln_length=between(ln.norm(dim=-1), ".2f"),
@@ -94,7 +103,6 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
             rms_angle=between(angles(rms), ".0f", "°"),
             median=float(angles(rms).quantile(0.5)),
         )
-        return seen + you_said(guess)
 
     return update
 
@@ -131,11 +139,13 @@ class View:
         self.wire.set_segments((self.wires @ look.T)[..., :2])
         around = np.linspace(0, 2 * np.pi, 97)
         self.rim.set_data(RADIUS / half * np.cos(around), RADIUS / half * np.sin(around))
-        tips = 1.16 * RADIUS * np.vstack([np.eye(3), POLE]) @ look.T[:, :2]
+        tips = AXES @ look.T[:, :2]
         self.arrows.set_segments([[(0, 0), tip] for tip in tips])
         for name, (x, y) in zip(self.names, tips, strict=True):
-            away = np.hypot(x, y)
-            name.set_position((x, y) if away < 1e-9 else (x * (1 + 0.07 / away), y * (1 + 0.07 / away)))
+            name.set_position(beyond(x, y))
+        first, *_, last = self.names
+        dragged(first, "turn", lambda turn: beyond(*AXES[0] @ looking(tilt, turn)[:2].T / half))
+        dragged(last, "tilt", lambda tilt: beyond(*AXES[-1] @ looking(tilt, turn)[:2].T / half))
         places = points @ look.T
         places = places[places[:, 2].argsort()]  # the nearest last, on top
         near = np.clip(0.5 + 0.5 * places[:, 2] * half / max(RADIUS, np.abs(places[:, 2]).max() * half), 0, 1)
@@ -146,6 +156,13 @@ class View:
         self.dots.set_facecolors(colours)
 
 
+def beyond(x: float, y: float) -> tuple[float, float]:
+    """Where the name of an arrow with that tip stands."""
+    away = hypot(x, y)
+    return (x, y) if away < 1e-9 else (x * (1 + 0.07 / away), y * (1 + 0.07 / away))
+
+
+@lru_cache(4096)
 def looking(tilt: float, turn: float) -> np.ndarray:
     """The matrix to (right, up, towards the reader), with (1, 1, 1) up at tilt 0."""
     high, around = np.deg2rad(tilt), np.deg2rad(turn)
@@ -169,7 +186,7 @@ def wire_sphere() -> np.ndarray:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "steps": Slider(0, 2, 0.1, value=0, label=Text(en="steps", zh="步骤")),
         "shift": Slider(0, 10, 0.5, value=0, label=Text(en="shift", zh="平移")),
         "tilt": Slider(-90, 90, 5, value=25, label=Text(en="tilt", zh="俯仰")),

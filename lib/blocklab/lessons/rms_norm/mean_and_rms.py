@@ -12,6 +12,7 @@ from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 TOKEN = (1.0, 2.0, 3.0, 4.0)
 EPS = 1e-5
@@ -54,6 +55,7 @@ def mean_and_rms(figure: Figure) -> Callable[..., str]:
     ]
     labels = [triangle.text(0, 0, "", size=10, color=INK, animated=True) for _ in sides]
     first = normalized(token)
+    middle, spread = float(token.mean()), float(token.std(correction=0))
 
     def update(scale: float, shift: float) -> str:
         x = scale * token + shift
@@ -64,6 +66,9 @@ def mean_and_rms(figure: Figure) -> Callable[..., str]:
         mean, deviation = float(x.mean()), float(x.std(correction=0))
         rms = float(x.square().mean().sqrt())
         draw_triangle(sides, labels, mean, deviation, rms)
+        along, up, _ = sides
+        dragged(along, "shift", lambda shift: (scale * middle + shift, 0))
+        dragged(up, "scale", lambda scale: (scale * middle + shift, scale * spread))
         ln, moved = (float((now - then).abs().max()) for now, then in zip(outputs, first, strict=True))
         apart = float((outputs[0] - outputs[1]).abs().max())
         return SEEN.format(mean=mean, deviation=deviation, rms=rms, ln=ln, moved=moved, apart=apart).replace(

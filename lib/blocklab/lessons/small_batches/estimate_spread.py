@@ -13,6 +13,7 @@ from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 IMAGES, SIDE = 8192, 14  # the pool that mini-batches are drawn from, of one channel with mean 0 and variance 1
 MOST = 32  # images in a mini-batch
@@ -67,6 +68,8 @@ def estimate_spread(figure: Figure) -> Callable[..., str]:
             spread = values.std()
             dots.set_data(m * 1.12**shift, values[:DOTS])
             bar.set_data([m, m], [middle - spread, middle + spread])
+        dragged(mean_bar, "images", lambda images: (images * side**2, 0))
+        dragged(variance_bar, "side", lambda side: (images * side**2, 1))
         line = SEEN.format(
             images=images,
             side=side,

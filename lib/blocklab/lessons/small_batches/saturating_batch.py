@@ -10,25 +10,32 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import standardize
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 LEAST, MOST = 0.1, 1000.0
 LARGEST = 32
-MARKED = (2, 4, 8, 16, 32)  # whose curves stand there from the beginning
+MARKED = (2, 4, 8, 16, 32)  # whose curves stay once m has come down to them
 CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 
-GUESSES = options(
-    Text(en="10000 times as large", zh="变成原来的 10000 倍"),
-    Text(en="about twice as large", zh="变成原来的约两倍"),
-    Text(en="hardly changes", zh="几乎不变"),
-    Text(en="falls to 0", zh="降到 0"),
+GUESS = Guess(
+    {
+        Text(en="10000 times as large", zh="变成原来的 10000 倍"): 10000,
+        Text(en="about twice as large", zh="变成原来的约两倍"): 2,
+        Text(en="hardly changes", zh="几乎不变"): 1,
+        Text(en="falls to 0", zh="降到 0"): 0,
+    },
+    right=1,
+    told=Text(
+        en="It hardly changes: set m to 2 and drag x₁ from 0.1 to 1000, and its output goes from 0.998 to 1.000.",
+        zh="几乎不变：把 m 调到 2，x₁ 从 0.1 拖到 1000，它的输出只从 0.998 变到 1.000。",
+    ),
 )
-"""For a panel's choice: what the reader expects the output for x₁ to do while x₁ goes from 0.1 to 1000."""
+"""How many times its first size the output for x₁ reaches while x₁ goes from 0.1 to 1000, with m = 2."""
 
 BEFORE = Text(en="inputs", zh="输入")
 AFTER = Text(en="outputs", zh="输出")
@@ -51,28 +58,35 @@ ALONE = Text(
 def saturating_batch(figure: Figure) -> Callable[..., str]:
     """Left m values before and after BatchNorm, each joined to its output; right the output for x₁ against x₁.
 
-    update(m, x, guess): how many values share the mean, the first of them, and the reader's prediction or None. The
-    other values are evenly spread from −1 to 1 (one alone: 0).
+    update(m, x): how many values share the mean, and the first of them. The others are evenly spread from −1 to 1 (one
+    alone: 0).
     """
     left = figure.add_axes((0.075, 0.06, 0.42, 0.84))
     right = figure.add_axes((0.58, 0.145, 0.345, 0.755))
     lines, others, first = two_rulers(left)
-    curve, ceiling, name, dot = curve_axes(right)
+    marked, curve, ceiling, name, dot = curve_axes(right)
+    middle = (LEAST * MOST) ** 0.5
+    dragged(first, "x", lambda x: (place_before(np.array(x)), 1))
+    dragged(dot, "x", lambda x: (x, np.interp(x, CURVE, curve.get_ydata())))
+    dragged(ceiling, "m", lambda m: (middle, (m - 1) ** 0.5))
 
-    def update(m: int, x: float, guess: Text | None) -> str:
+    def update(m: int, x: float) -> str:
         inputs, outputs = batch(m, x), through(m, x)
         top, bottom = place_before(inputs), place_after(outputs)
         lines.set_segments([[(a, 1), (b, 0)] for a, b in zip(top[1:], bottom[1:], strict=True)])
         others.set_data(np.concatenate([top[1:], bottom[1:]]), np.repeat([1.0, 0.0], m - 1))
         first.set_data([top[0], bottom[0]], [1, 0])
         limit = (m - 1) ** 0.5
+        for larger, artists in marked.items():
+            for artist in artists:
+                artist.set_visible(larger >= m)
         curve.set_ydata([through(m, value)[0] for value in CURVE])
         ceiling.set_ydata([limit, limit])
         name.set_position((LEAST * 1.15, limit + 0.08))
         dot.set_data([x], [outputs[0]])
         if m == 1:
-            return str(ALONE) + you_said(guess)
-        return SEEN.format(m=m, x=x, y=outputs[0], ceiling=limit) + you_said(guess)
+            return str(ALONE)
+        return SEEN.format(m=m, x=x, y=outputs[0], ceiling=limit)
 
     return update
 
@@ -120,26 +134,29 @@ def two_rulers(axes: Axes):
 
 
 def curve_axes(axes: Axes):
-    """The curves of some m, thin, and empty artists for the present one, its ceiling, the ceiling's name, and x₁."""
+    """The curves of some m and their names, and empty artists for the present one, its ceiling, its name, and x₁."""
     axes.set(xscale="log", xlim=(LEAST, MOST), ylim=(-0.3, HIGHEST + 0.2), xlabel=str(X))
     axes.set_ylabel(str(Y))
     axes.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
     axes.minorticks_off()
     plain(axes)
+    marked = {}
     for m in MARKED:
-        axes.plot(CURVE, [through(m, value)[0] for value in CURVE], color=STILL, linewidth=2, zorder=1)
-        axes.text(MOST * 1.45, (m - 1) ** 0.5, f"m = {m}", va="center", size=9.5, color=INK)
+        y = [through(m, value)[0] for value in CURVE]
+        (thin,) = axes.plot(CURVE, y, color=STILL, linewidth=2, zorder=1, animated=True)
+        place = MOST * 1.45, (m - 1) ** 0.5
+        marked[m] = thin, axes.text(*place, f"m = {m}", va="center", size=9.5, color=INK, animated=True)
     (curve,) = axes.plot(CURVE, CURVE, color=MOVED, linewidth=2.6, animated=True, zorder=3)
     (ceiling,) = axes.plot([LEAST, MOST], [0, 0], "--", color=TRUE, linewidth=1.4, animated=True, zorder=2)
     name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="bottom", animated=True, zorder=4)
     (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True, zorder=5, clip_on=False)
-    return curve, ceiling, name, dot
+    return marked, curve, ceiling, name, dot
 
 
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "m": Slider(1, LARGEST, 1, value=LARGEST, label=Text(en="m", zh="m")),
         "x": Slider(LEAST, MOST, 10**0.1, value=LEAST, label=Text(en="x₁", zh="x₁"), log=True),
     }

@@ -8,18 +8,26 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
-from blocklab.panel.guess import options, you_said
+from blocklab.panel import Guess
 from blocklab.panel.palette import INK, MOVED, QUIET
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 ROW = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
 
-GUESSES = options(
-    Text(en="they grow", zh="变长"),
-    Text(en="they shrink", zh="变短"),
-    Text(en="nothing", zh="不变"),
+GUESS = Guess(
+    {
+        Text(en="they grow", zh="变长"): "grow",
+        Text(en="they shrink", zh="变短"): "shrink",
+        Text(en="nothing", zh="不变"): "stay",
+    },
+    right="stay",
+    told=Text(
+        en="Nothing happens to them: drag s to 1000000, and the last output is still 1.342.",
+        zh="柱子不变：把 s 拖到 1000000，最后一个输出仍然是 1.342。",
+    ),
 )
-"""For a panel's choice: what the reader may expect the outputs to do."""
+"""What the outputs do while s grows from 1 to 1000000."""
 
 TITLE_IN = Text(en="in: s times 1, 2, 3, 4", zh="输入：s 乘以 1、2、3、4")
 TITLE_OUT = Text(en="out: LayerNorm", zh="输出：层归一化")
@@ -32,7 +40,7 @@ SEEN = Text(
 def idle_slider(figure: Figure) -> Callable[..., str]:
     """Left the inputs on a logarithmic axis, right the outputs.
 
-    update(scale, guess): s, and the reader's prediction (a Text) or None.
+    update(scale): s.
     """
     inputs, outputs = figure.subplots(
         1, 2, gridspec_kw={"left": 0.08, "right": 0.98, "bottom": 0.12, "top": 0.88, "wspace": 0.2}
@@ -47,13 +55,15 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
     outputs.bar(place, before, 0.72, fill=False, edgecolor=QUIET, linestyle="--")
     given = inputs.bar(place, ROW.numpy(), 0.6, bottom=0, color=QUIET, animated=True, zorder=3)
     made = outputs.bar(place, before, 0.6, color=MOVED, edgecolor=INK, linewidth=0.6, animated=True, zorder=3)
+    for bar, x, number in zip(given, place, ROW.tolist(), strict=True):
+        dragged(bar, "scale", lambda scale, x=x, number=number: (x, scale * number))
 
-    def update(scale: float, guess: Text | None) -> str:
+    def update(scale: float) -> str:
         y = layer_norm(scale * ROW, (4,))
         for bar, height in zip(given, scale * ROW, strict=True):
             bar.set_height(float(height))
         for bar, height in zip(made, y, strict=True):
             bar.set_height(float(height))
-        return SEEN.format(scale=scale, last=float(y[-1])) + you_said(guess)
+        return SEEN.format(scale=scale, last=float(y[-1]))
 
     return update

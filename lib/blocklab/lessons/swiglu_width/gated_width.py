@@ -12,6 +12,7 @@ from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 TILES = 3  # the last ones, drawn from near
 LONGEST = 12.4  # parameters / d_model² that there is room for
@@ -77,6 +78,8 @@ def gated_width(figure: Figure) -> Callable[..., str]:
         for i, (ours, more) in enumerate(matrices):
             ours.set(x=i * width / d_model, width=wanted / d_model)
             more.set(x=(i * width + wanted) / d_model, width=added / d_model, visible=added > 0)
+        last, _ = matrices[2]
+        dragged(last, "multiplier", lambda other: ((2 * width + hidden_width(d_model, 1, other)) / d_model, 0))
         ratio = parameter_count(d_model, width, True, False) / parameter_count(d_model, 4 * d_model, False, False)
         scaled = "" if multiplier == 1 else SCALED.format(multiplier=multiplier, wanted=wanted)
         return SEEN.format(

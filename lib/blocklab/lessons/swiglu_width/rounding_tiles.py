@@ -10,8 +10,10 @@ from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 MOST, WIDEST = 24, 8  # the largest n and the largest tile that there is room for
+NARROWEST = 2.4  # what the words above n squares need
 FAINT = 0.25  # of a square that fills no tile
 
 COUNT = Text(en="n = {n}", zh="n = {n}")
@@ -42,6 +44,9 @@ def rounding_tiles(figure: Figure) -> Callable[..., str]:
     count, added = (axes.text(0, 1.5, "", color=colour, **place) for colour in (INK, OTHER))
     tiles_text, left_text = (axes.text(0, -0.7, "", color=colour, **place) for colour in (INK, QUIET))
 
+    dragged(frames[0], "m", lambda m: (m, 0.5))
+    dragged(added, "n", lambda n: (max(n, NARROWEST), 1.5))
+
     def update(n: int, m: int) -> str:
         total = n + m - 1
         tiles, left = divmod(total, m)
@@ -55,7 +60,7 @@ def rounding_tiles(figure: Figure) -> Callable[..., str]:
             frame.set_visible(i < tiles)
             frame.set(x=i * m, width=m)
         count.set_text(COUNT.format(n=n))
-        added.set(x=max(n, 2.4), text=ADDED.format(added=m - 1))
+        added.set(x=max(n, NARROWEST), text=ADDED.format(added=m - 1))
         tiles_text.set_text(TILES.format(m=m, tiles=tiles))
         left_text.set(x=max(tiles * m, 8.6), text=LEFT.format(left=left))
         left_text.set_visible(left > 0)

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 
 from blocklab.feed_forward import hidden_width
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.panel import Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 PUBLISHED = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
 """By d_model: the hidden width of the first LLaMA models. Source: data/model_widths.csv."""
@@ -21,13 +21,20 @@ PUBLISHED = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
 FIRST, LAST, STEP = 4, 704, 4  # the values of multiple_of that can be tried
 ROWS = range(len(PUBLISHED) - 1, -1, -1)  # the smallest model on top
 
-GUESSES = options(
-    Text(en="only 256", zh="只有 256"),
-    Text(en="powers of 2", zh="2 的幂"),
-    Text(en="some divisors", zh="一部分因数"),
-    Text(en="all divisors", zh="所有因数"),
+GUESS = Guess(
+    {
+        Text(en="only 256", zh="只有 256"): "256",
+        Text(en="powers of 2", zh="2 的幂"): "powers",
+        Text(en="some divisors", zh="一部分因数"): "some",
+        Text(en="all divisors", zh="所有因数"): "all",
+    },
+    right="some",
+    told=Text(
+        en="Some divisors of 11008 do: tick “try all”, and the top row on the right has 5 marks, from 128 to 688.",
+        zh="是 11008 的一部分因数：勾选“全试一遍”，右图最上面一行有 5 个标记，从 128 到 688。",
+    ),
 )
-"""For a panel's choice: which multiple_of the reader expects to give 11008."""
+"""Which values of multiple_of turn 10922 into 11008."""
 
 RULERS = Text(en="marks: the multiples of multiple_of", zh="刻度：multiple_of 的倍数")
 BEYOND = Text(en="distance from 8d/3 (without its fraction)", zh="与 8d/3（舍去小数）的距离")
@@ -54,8 +61,7 @@ def fitting(d_model: int) -> list[int]:
 def width_detective(figure: Figure) -> Callable[..., str]:
     """Left the rulers, where 8d/3 is cut to a whole number and put at 0; right which multiple_of fit, by model.
 
-    update(multiple_of, try_all, guess): whether the right half shows every value that fits, and the reader's
-    prediction (a Text) or None.
+    update(multiple_of, try_all): whether the right half shows every value that fits.
     """
     rulers = figure.add_axes((0.125, 0.15, 0.475, 0.69))
     fits = figure.add_axes((0.685, 0.15, 0.3, 0.69))
@@ -78,11 +84,12 @@ def width_detective(figure: Figure) -> Callable[..., str]:
     ticks.set_animated(True)
     fits.add_collection(ticks, autolim=False)
     (here,) = fits.plot([], [], color=STILL, linewidth=6, zorder=0, animated=True)
+    dragged(here, "multiple_of", lambda multiple: (multiple, 1.5))
     (hits,) = fits.plot([], [], "o", color=MOVED, markersize=8, zorder=5, animated=True)
     fit_one = len(fitting(4096))
     fit_all = [m for m in range(FIRST, LAST + 1, STEP) if all((m, row) in everything for row in ROWS)]
 
-    def update(multiple_of: int, try_all: bool, guess: Text | None) -> str:
+    def update(multiple_of: int, try_all: bool) -> str:
         widths = [hidden_width(d, multiple_of) for d in PUBLISHED]
         beyond = [width - start for width, start in zip(widths, raw, strict=True)]
         found = [row for row, gap, wanted in zip(ROWS, beyond, gaps, strict=True) if gap == wanted]
@@ -95,7 +102,7 @@ def width_detective(figure: Figure) -> Callable[..., str]:
         if try_all:
             which = str(AND).join(map(str, fit_all))
             seen += ALL.format(one=fit_one, which=which)
-        return seen + you_said(guess)
+        return seen
 
     return update
 
@@ -123,7 +130,7 @@ def draw_axes(axes: Axes, title: str, below: str, across: tuple[float, float]) -
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "multiple_of": Slider(FIRST, LAST, STEP, value=64, label="multiple_of"),
         "try_all": Toggle(False, label=Text(en="try all", zh="全试一遍")),
     }

@@ -1,6 +1,7 @@
 """tanh squashes: what goes in, what comes out, and how little of the gradient is left where the curve is flat."""
 
 from collections.abc import Callable
+from math import tanh
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 COUNT = 4000
 SATURATED = 0.9
@@ -21,6 +23,7 @@ OUT_BINS = np.linspace(-1, 1, 41)
 CURVE = Text(en="tanh and its slope", zh="tanh 及其斜率")
 SLOPE = Text(en="slope", zh="斜率")
 INPUTS = Text(en="inputs", zh="输入")
+TYPICAL = Text(en="a typical input", zh="典型的输入")
 OUTPUTS = Text(en="outputs of tanh", zh="tanh 的输出")
 SEEN = Text(
     en="Inputs with standard deviation {scale:.3g}: {share:.0f}% of the outputs lie beyond ±0.9, and the average slope "
@@ -52,6 +55,8 @@ def saturation(figure: Figure) -> Callable[..., str]:
     curve.plot(z, np.tanh(z), color=INK, linewidth=2, label="tanh", zorder=4)
     curve.plot(z, 1 - np.tanh(z) ** 2, "--", color=MOVED, linewidth=1.8, label=str(SLOPE), zorder=4)
     given.set_label(str(INPUTS))
+    (knob,) = curve.plot([], [], "o", color=TRUE, markersize=9, markeredgecolor="white", animated=True, zorder=5)
+    knob.set(label=str(TYPICAL), clip_on=False)
     curve.legend(loc="upper left", frameon=False, labelcolor=INK)
     normal = torch.special.ndtri((torch.arange(COUNT, dtype=torch.float64) + 0.5) / COUNT)
 
@@ -63,6 +68,9 @@ def saturation(figure: Figure) -> Callable[..., str]:
         out, _ = np.histogram(y.numpy(), OUT_BINS)
         given.set_data(-1.15 + 1.1 * inside / inside.max(), IN_BINS, -1.15)
         made.set_data(out / out.max(), OUT_BINS)
+        dragged(knob, "scale", lambda scale: on_curve(1.0 if normalize else scale))
+        x_there, y_there = on_curve(x.std(correction=0).item())
+        knob.set_data([x_there], [y_there])
         return SEEN.format(
             scale=x.std(correction=0),
             share=100 * (y.abs() > SATURATED).double().mean(),
@@ -70,6 +78,12 @@ def saturation(figure: Figure) -> Callable[..., str]:
         )
 
     return update
+
+
+def on_curve(x: float) -> tuple[float, float]:
+    """The point of tanh there, or at the end of the axis."""
+    x = min(x, IN_BINS[-1])
+    return x, tanh(x)
 
 
 def panel(**own: Control) -> Panel:

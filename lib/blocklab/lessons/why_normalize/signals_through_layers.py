@@ -12,11 +12,11 @@ from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.normalization import batch_norm, layer_norm
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.guess import YOUR_GUESS, options, you_said
 from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
 from blocklab.panel.plain import plain
+from blocklab.panel.touch import dragged
 
 WIDTH, BATCH, DEEPEST = 128, 256, 40
 COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 about every second layer is drawn
@@ -32,12 +32,20 @@ NORMS = {
     Text(en="BatchNorm", zh="批量归一化"): "batch",
     Text(en="LayerNorm", zh="层归一化"): "layer",
 }
-GUESSES = options(
-    Text(en="saturate", zh="饱和"),
-    Text(en="shrink to 0", zh="都趋于 0"),
-    Text(en="nothing changes", zh="不变"),
+GUESS = Guess(
+    {
+        Text(en="saturate", zh="饱和"): "saturate",
+        Text(en="shrink to 0", zh="都趋于 0"): "shrink",
+        Text(en="nothing changes", zh="不变"): "stay",
+    },
+    right="stay",
+    told=Text(
+        en="Nothing changes: choose BatchNorm and drag the weights from 0.1 to 10, and the standard deviation of the "
+        "last layer stays at 0.63.",
+        zh="不变：选“批量归一化”，把“权重的大小”从 0.1 拖到 10，最后一层的标准差始终是 0.63。",
+    ),
 )
-"""For a panel's choice: what the reader expects of the histograms when all weights grow."""
+"""What the histograms do when all weights grow, with BatchNorm after every matrix."""
 
 LAYER = Text(en="layer", zh="第几层")
 VALUES = {
@@ -95,8 +103,8 @@ def signals(gain: float, depth: int, activation: str, norm: str) -> tuple[list[T
 def signals_through_layers(figure: Figure) -> Callable[..., str]:
     """Left a small histogram for each layer, right their spread and the gradient on a logarithmic axis.
 
-    update(gain, depth, activation, norm, guess): the weights' gain, the number of layers, "tanh" or "relu", one of the
-    values of NORMS, and the reader's prediction (a Text) or None.
+    update(gain, depth, activation, norm): the weights' gain, the number of layers, "tanh" or "relu", and one of the
+    values of NORMS.
     """
     values, sizes = figure.subplots(
         1, 2, gridspec_kw={"left": 0.06, "right": 0.985, "bottom": 0.24, "top": 0.9, "wspace": 0.18}
@@ -116,8 +124,9 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
     (spread,) = sizes.plot([], [], "s--", color=TRUE, markersize=3, label=str(SPREAD), animated=True, zorder=3)
     (gradient,) = sizes.plot([], [], "o-", color=MOVED, markersize=4, label=str(GRADIENT), animated=True, zorder=4)
     sizes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, frameon=False, labelcolor=INK)
+    dragged(gradient, "depth", lambda depth: (depth, 1))  # its end, whatever the network
 
-    def update(gain: float, depth: int, activation: str, norm: str, guess: Text | None) -> str:
+    def update(gain: float, depth: int, activation: str, norm: str) -> str:
         layers, gradients = signals(gain, depth, activation, norm)
         places = np.arange(1, depth + 1)
         drawn = np.linspace(1, depth, min(depth, len(corners))).round().astype(int)
@@ -136,8 +145,7 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
         gradient.set_data(places, relative)
         seen = SEEN_TANH if activation == "tanh" else SEEN_RELU
         saturated = 100 * (layers[-1].abs() > SATURATED).double().mean().item()
-        line = seen.format(spread=rounded(deviations[-1]), saturated=saturated, ratio=rounded(relative[0]))
-        return line + you_said(guess)
+        return seen.format(spread=rounded(deviations[-1]), saturated=saturated, ratio=rounded(relative[0]))
 
     return update
 
@@ -163,7 +171,7 @@ def outline(x: Tensor, corner: tuple[float, float], limits: tuple[float, float])
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "guess": Choice(GUESSES, None, label=YOUR_GUESS),
+        "guess": GUESS,
         "norm": Choice(NORMS, "none", label=Text(en="normalization", zh="归一化")),
         "gain": Slider(0.1, 10, 10**0.1, value=1.0, label=Text(en="weights", zh="权重的大小"), log=True),
         "depth": Slider(5, DEEPEST, 5, value=20, label=Text(en="layers", zh="层数")),

@@ -1,0 +1,122 @@
+"""What can be touched in the pictures: every lesson has something, and it lies where the picture shows it."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+from blocklab.language import Text
+from blocklab.lessons import LESSONS
+from blocklab.lessons.start_here.idle_slider import idle_slider
+from blocklab.panel import Panel, Slider
+from blocklab.panel.touch import handles
+from pictures import OTHERWISE, PICTURES, made
+
+NEAR = 30  # tenths of a pixel
+STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+TRANSFORM = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
+LETTER = np.array([(0, -800), (600, 200)])  # about how far a letter reaches, in thousandths of an em
+WITHOUT_CONTROLS = {"small_batches.accuracy_by_batch"}
+
+
+def panel_of(picture: str) -> Panel:
+    if picture != "start_here.idle_slider":
+        return made(picture)
+    scale = Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True)
+    return Panel(idle_slider, size=(10, 3.6), scale=scale)
+
+
+PANELS = [name for name in PICTURES if name not in OTHERWISE | WITHOUT_CONTROLS] + ["start_here.idle_slider"]
+
+
+@cache
+def touched(picture: str) -> list[tuple]:
+    """What can be touched where the panel begins and at both ends of its controls: the control, where it stands,
+    the handle's kind and its numbers, and the strokes that are taken hold of, each as (its points, whether a line)."""
+    panel = panel_of(picture)
+    visits = [panel.places]
+    for number, control in enumerate(panel.controls.values()):
+        visits += [[*visits[0][:number], control.place_of(end), *visits[0][number + 1 :]] for end in control.ends()]
+    found = []
+    for places in visits:
+        with panel.standing_at(places) as (canvas, _line):
+            moving = canvas.strokes().moving
+            for hole, control, kind, *numbers in handles(canvas.holes, panel.controls, canvas.figure.bbox.height):
+                strokes = [outline(canvas.records, number) for number in moving[hole]]
+                found.append((list(panel.controls.values())[control], places[control], kind, numbers, strokes))
+    panel.close()
+    return found
+
+
+def outline(records, number: int) -> tuple[np.ndarray, bool]:
+    """The points of a stroke, and whether it is a line rather than a face."""
+    kind, *record = records[number]
+    if kind == "image":
+        _, x, y, width, height, *_ = record
+        return np.array([(x, y), (x + width, y + height)]), False
+    if kind == "text":
+        _, _, transform, letters, _ = record
+        x, y, scale = map(float, TRANSFORM.fullmatch(transform).groups())
+        places = np.reshape(letters, (-1, 3))[:, None, 1:] + LETTER
+        return places.reshape(-1, 2) * scale + (x, y), False
+    style, _, d, *more = record
+    points = corners(d)
+    if kind == "marks":
+        return (np.reshape(more[0], (-1, 1, 2)) + points).reshape(-1, 2), False
+    return points, "fill:none" in records[style][1] and not more
+
+
+def corners(d: str) -> np.ndarray:
+    """The points of a path, those that bend it among them; NaN between its parts."""
+    points, here, start = [], np.zeros(2), 0
+    for letter, numbers in STEP.findall(d):
+        if letter in "Zz":
+            points.append(points[start])
+            continue
+        steps = np.array(re.findall(r"-?[\d.]+", numbers), float).reshape(-1, 2)
+        if letter in "Mm":
+            points.append(np.full(2, np.nan))
+            start = len(points)
+        each = {"q": 2, "c": 3}.get(letter, 1)  # so many points of a relative step begin at the same one
+        for i in range(0, len(steps), each):
+            points += list(steps[i : i + each] + (here if letter.islower() else 0))
+            here = points[-1]
+    return np.array(points)
+
+
+def distance(point: np.ndarray, points: np.ndarray, line: bool) -> float:
+    """From a point to a line, or to the box around a face."""
+    if not line:
+        low, high = np.nanmin(points, 0), np.nanmax(points, 0)
+        return float(np.abs(point - np.clip(point, low, high)).max())
+    starts, ways = points[:-1], np.diff(points, axis=0)
+    along = ((point - starts) * ways).sum(1) / np.maximum((ways**2).sum(1), 1e-9)
+    return float(np.nanmin(np.hypot(*(starts + np.clip(along, 0, 1)[:, None] * ways - point).T)))
+
+
+@pytest.mark.parametrize("picture", PANELS)
+def test_what_is_dragged_is_where_the_picture_shows_it(picture):
+    for control, place, kind, numbers, strokes in touched(picture):
+        if kind == "drag" and place in numbers[0]:
+            places, points = numbers
+            here = np.reshape(points, (-1, 2))[places.index(place)]
+            assert strokes, (picture, control.label, place)
+            assert min(distance(here, *stroke) for stroke in strokes) <= NEAR, (picture, control.label, place)
+
+
+@pytest.mark.parametrize("picture", PANELS)
+def test_every_place_to_which_a_touch_leads_exists(picture):
+    for control, _place, kind, (places, *points), strokes in touched(picture):
+        assert all(control.has(place) for place in places if place is not None), (picture, control.label)
+        if kind == "pick":
+            assert len(places) <= len(strokes), (picture, control.label)
+            assert any(place is not None for place in places)
+        else:
+            assert len(set(places)) == len(places) == len(points[0]) / 2
+            assert (places[0], places[-1]) == (0, control.last)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_every_lesson_has_something_to_touch(lesson):
+    assert any(touched(picture) for picture in PANELS if picture.startswith(f"{lesson.room}."))

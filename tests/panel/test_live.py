@@ -1,0 +1,285 @@
+"""The living panel's side of the talk with a page: what is asked, what is sent, where the reader stands."""
+
+import subprocess
+import sys
+
+import pytest
+
+from blocklab import language
+from blocklab.language import Text
+from blocklab.panel import Choice, Panel, Slider, Toggle, front
+from blocklab.panel.live_view import AHEAD
+
+
+@pytest.fixture(autouse=True)
+def living(plain, english_again, monkeypatch):  # noqa: ARG001  after what chooses plain ones
+    monkeypatch.setattr(front, "_chosen", "live")
+
+
+class Picture:
+    """A line whose height is `height`; keeps what it was given."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, figure):
+        line = figure.subplots().plot([0, 1], [0, 0], animated=True)[0]
+        line.axes.set_ylim(-1, 11)
+
+        def update(height, **others):
+            self.calls.append({"height": height, **others})
+            line.set_ydata([height, height])
+            if height == 7:
+                raise ArithmeticError("seven never works")
+            if height == 8:
+                raise KeyboardInterrupt
+            return f"height {height}"
+
+        return update
+
+
+class Page:
+    """A panel that is shown, and what a page would get from it."""
+
+    def __init__(self, **controls):
+        self.picture = Picture()
+        height = Slider(0, 10, 1, value=3, label=Text(en="height", zh="高度"))
+        self.panel = Panel(self.picture, (3, 2), height=height, **controls)
+        self.root = self.panel.view.root
+        self.got = []
+        self.root.send = lambda content, buffers=None: self.got.append(content)
+        self.picture.calls.clear()
+
+    def ask(self, at, **more):
+        """What is answered to a question, or None."""
+        self.got.clear()
+        self.panel.view._asked(self.root, {"kind": "ask", "at": at, "ahead": False, "whole": False, **more}, [])
+        return self.got[-1] if self.got else None
+
+    def goes(self, at):
+        """As when the reader moves a control."""
+        self.root.set_state({"at": at})
+
+
+def needed(drawing, records):
+    """All records that a drawing leads to, as a page would look them up."""
+    wanted = [drawing["rest"], drawing["handles"], *(number for hole in drawing["moving"] for number in hole)]
+    seen = set()
+    while wanted:
+        number = wanted.pop()
+        if number and number not in seen:
+            seen.add(number)
+            wanted += references(records[str(number)])
+    return seen
+
+
+def references(record):
+    kind, *rest = record
+    places = {"rest": rest[0], "path": [*rest[:2], *rest[3:]], "marks": rest[:2], "image": rest[:1]}
+    if kind == "text":
+        return [*rest[:2], *rest[3][::3]]
+    return places.get(kind, [])
+
+
+def test_the_first_packet_is_whole():
+    page = Page()
+    first = page.root.first
+    assert first["line"] == "height 3"
+    assert needed(first, first["new"]) == {int(number) for number in first["new"]}
+
+
+def test_a_question_is_answered_with_what_is_new_and_the_panel_stays_where_it_is():
+    page = Page()
+    known = dict(page.root.first["new"])
+    answer = page.ask([5])
+    assert answer["kind"] == "state"
+    assert (answer["at"], answer["line"], answer["ahead"]) == ([5], "height 5", False)
+    assert answer["new"]
+    assert not answer["new"].keys() & known.keys()
+    assert needed(answer, known | answer["new"])
+    assert page.ask([5])["new"] == {}
+    assert page.panel.values == {"height": 3}
+    assert page.panel.line == "height 3"
+
+
+def test_a_page_that_lost_records_gets_all_of_them():
+    page = Page()
+    answer = page.ask([3], whole=True)
+    assert answer["new"] == page.root.first["new"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [None, 1, "ask", {}, {"kind": "tell", "at": [3]}, {"kind": "ask"}, {"kind": "ask", "at": None}]
+    + [{"kind": "ask", "at": at} for at in ([], [3, 0], [11], [-1], [2.0], ["3"], [True], [None], {"0": 3}, [[3]])],
+    ids=repr,
+)
+def test_what_is_not_ours_is_not_answered(said):
+    page = Page()
+    page.root._handle_custom_msg(said, [])
+    assert page.got == []
+    assert page.picture.calls == []
+
+
+def test_where_the_reader_has_moved_is_noted_without_drawing():
+    page = Page(flag=Toggle(False), tone=Choice({"a": 1, "b": 2}, None))
+    page.goes([5, 1, 1])
+    assert page.panel.values == {"height": 5, "flag": True, "tone": 2}
+    assert page.picture.calls == []
+    assert page.panel.line == "height 5"
+    assert page.picture.calls == [{"height": 5, "flag": True, "tone": 2}]
+
+
+@pytest.mark.parametrize("at", [[11, 0, 0], [3, 2, 0], [3, 0, 2], [3, 0], [3, 0, -2]], ids=repr)
+def test_a_place_that_there_is_not_is_not_noted(at):
+    page = Page(flag=Toggle(False), tone=Choice({"a": 1, "b": 2}, None))
+    page.goes(at)
+    assert page.panel.values == {"height": 3, "flag": False, "tone": None}
+
+
+def test_code_that_moves_the_panel_sends_the_state_and_then_where_it_is():
+    page = Page()
+    told = []
+    page.root.observe(lambda change: told.append((change["new"], len(page.got))), "at")
+    page.panel.move(height=6)
+    assert [(packet["at"], packet["line"]) for packet in page.got] == [([6], "height 6")]
+    assert told == [([6], 1)]
+    assert len(page.picture.calls) == 1
+
+
+def test_the_canvas_stands_where_the_controls_are():
+    page = Page()
+    page.ask([5])
+    page.goes([4])
+    (line,) = page.panel.canvas.figure.axes[0].lines
+    assert list(line.get_ydata()) == [4, 4]
+
+
+@pytest.mark.parametrize(("chosen", "says"), [("en", "could not be drawn"), ("zh", "无法画出图像")])
+def test_an_error_is_sent_and_the_next_good_question_recovers(chosen, says):
+    language.choose(chosen)
+    page = Page()
+    language.choose("en")
+    answer = page.ask([7], ahead=True)
+    assert answer["failed"]
+    assert "new" not in answer
+    assert says in answer["line"]
+    assert "height = 7" in answer["line"]
+    with pytest.raises(ArithmeticError):
+        page.ask([7])
+    assert page.got[-1]["failed"]
+    assert page.ask([9])["line"] == "height 9"
+    assert page.panel.values == {"height": 3}
+
+
+def test_an_interrupt_is_not_swallowed_and_said():
+    page = Page()
+    with pytest.raises(KeyboardInterrupt):
+        page.ask([8], ahead=True)
+    assert "Interrupted" in page.got[-1]["line"]
+    assert page.ask([9])["line"] == "height 9"
+
+
+def test_an_error_while_code_moves_the_panel_is_sent_and_raised():
+    page = Page()
+    with pytest.raises(ArithmeticError):
+        page.panel.move(height=7)
+    assert page.got[-1]["failed"]
+    assert page.got[-1]["at"] == [7]
+    page.panel.move(height=6)
+    assert page.got[-1]["line"] == "height 6"
+
+
+def test_an_update_leaves_the_controls_of_its_panel_where_they_are():
+    def picture(_figure):
+        def update(height):
+            if height == 5:
+                made[0].move(height=1)
+            return f"height {height}"
+
+        return update
+
+    made = [Panel(picture, (3, 2), height=Slider(0, 10, 1, value=3))]
+    got = []
+    made[0].view.root.send = lambda content, buffers=None: got.append(content)
+    made[0].view.root._handle_custom_msg({"kind": "ask", "at": [5], "ahead": True}, [])
+    assert "leave the controls" in got[-1]["line"]
+
+
+def test_what_the_page_is_told_of_the_controls():
+    page = Page(
+        fine=Slider(0.0, 1.0, 0.1, value=0.3),
+        log=Slider(1, 64, 2, value=4, log=True),
+        tone=Choice({Text(en="up", zh="上"): 1, "b": 2}, None),
+        flag=Toggle(True),
+    )
+    spec = page.root.spec
+    assert spec["size"] == [300, 200]
+    height, fine, log, tone, flag = spec["controls"]
+    assert height == {
+        "kind": "slider", "name": "height", "label": "height", "at": 3,
+        "start": 0, "step": 1, "last": 10, "log": False, "whole": True,
+    }  # fmt: skip
+    assert (fine["at"], fine["last"], fine["whole"]) == (3, 10, False)
+    assert (log["at"], log["last"], log["log"]) == (2, 6, True)
+    assert (tone["kind"], tone["options"], tone["at"]) == ("choice", ["up", "b"], -1)
+    assert (flag["kind"], flag["at"]) == ("toggle", 1)
+
+
+@pytest.mark.parametrize(("said", "ahead"), [(None, True), ("1", True), ("0", False)])
+def test_a_crowded_server_is_asked_nothing_ahead(said, ahead, monkeypatch):
+    monkeypatch.delenv(AHEAD, raising=False)
+    if said:
+        monkeypatch.setenv(AHEAD, said)
+    assert Page().root.spec["ahead"] is ahead
+
+
+def test_two_panels_of_one_picture_know_nothing_of_each_other():
+    one, other = Page(), Page()
+    assert one.ask([5])["new"]
+    assert other.ask([5])["new"]
+    one.goes([6])
+    assert other.panel.values == {"height": 3}
+
+
+def test_without_anywidget_the_panel_is_a_plain_one(monkeypatch):
+    monkeypatch.setitem(sys.modules, "blocklab.panel.live_view", None)
+    with pytest.raises(ModuleNotFoundError):
+        assert Panel(Picture(), (3, 2), height=Slider(0, 10, 1, value=3)).view
+    monkeypatch.delitem(sys.modules, "blocklab.panel.live_view")
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    assert Panel(Picture(), (3, 2), height=Slider(0, 10, 1, value=3)).view.image
+
+
+THOUSAND = """
+import gc, tracemalloc
+from blocklab.panel import Panel, Slider
+
+def picture(figure):
+    axes = figure.subplots()
+    line = axes.plot([0, 8], [0, 8], animated=True)[0]
+    def update(k):
+        line.set_ydata([k / 1000, k % 8])
+        if k % 50 == 0:
+            axes.set_title(f"k = {k}")
+        return f"k = {k}"
+    return update
+
+panel = Panel(picture, size=(3, 2), k=Slider(0, 10000, 1, value=0))
+root = panel.view.root
+root.send = lambda content, buffers=None: None
+tracemalloc.start()
+def used(moves):
+    for k in moves:
+        root._handle_custom_msg({"kind": "ask", "at": [k], "ahead": True}, [])
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+used(range(0, 10000, 5))
+print(used(range(1000)), used(range(1000, 2000)))
+"""
+
+
+def test_a_thousand_questions_leave_memory_where_it_was():
+    ran = subprocess.run([sys.executable, "-c", THOUSAND], capture_output=True, text=True, check=True)
+    before, after = map(int, ran.stdout.split())
+    assert after - before < 400_000
