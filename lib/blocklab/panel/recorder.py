@@ -33,8 +33,16 @@ MARGIN, FAR = 50, 1e6
 CELLS = ("none", "nearest", "auto", "antialiased")
 """Interpolations of an image that leave its cells as they are."""
 
-DRAWS = ("draw_path", "draw_markers", "draw_path_collection", "draw_quad_mesh", "draw_gouraud_triangles", "draw_image")
-WORDS = ("draw_text", "draw_tex")
+DRAWS = (
+    "draw_path",
+    "draw_markers",
+    "draw_path_collection",
+    "draw_quad_mesh",
+    "draw_gouraud_triangles",
+    "draw_image",
+    "draw_text",
+    "draw_tex",
+)
 
 
 class Recorder(RendererBase):
@@ -169,44 +177,44 @@ class Recorder(RendererBase):
         with self._by_agg():
             self.draw_gouraud_triangles(gc, triangles_array, colors_array, transform)
 
-    def start_rasterizing(self) -> None:
-        """From here on Agg draws."""
-        if not self._diverted:
-            self._agg.clear()
-            for name in (*DRAWS, *WORDS):
-                setattr(self, name, partial(self._divert, name))
-        self._diverted += 1
-
-    def stop_rasterizing(self) -> None:
-        """What Agg has drawn becomes an image."""
-        self._diverted -= 1
-        if not self._diverted:
-            for name in (*DRAWS, *WORDS):
-                delattr(self, name)
-            drawn = np.asarray(self._agg.buffer_rgba())
-            if seen := pixels.seen(drawn):
-                rows, columns = seen
-                box = columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start
-                self._put("image", 0, *self._tenths(np.array(box)).tolist(), 1, pixels.url(drawn[seen]))
-
     def start_filter(self) -> None:
-        self.start_rasterizing()
+        self._divert()
         self._agg.start_filter()
 
     def stop_filter(self, filter_func) -> None:
         self._agg.stop_filter(filter_func)
-        self.stop_rasterizing()
-
-    def _divert(self, name: str, *args, **options) -> None:
-        getattr(self._agg, name)(*args, **options)  # looked up each time: a filter puts others in their place
+        self._take()
 
     @contextmanager
     def _by_agg(self) -> Iterator[None]:
-        self.start_rasterizing()
+        """Let Agg draw, and take what it has drawn as an image."""
+        self._divert()
         try:
             yield
         finally:
-            self.stop_rasterizing()
+            self._take()
+
+    def _divert(self) -> None:
+        if not self._diverted:
+            self._agg.clear()
+            for name in DRAWS:
+                setattr(self, name, partial(self._to_agg, name))
+        self._diverted += 1
+
+    def _to_agg(self, name: str, *args, **options) -> None:
+        getattr(self._agg, name)(*args, **options)  # looked up each time: a filter puts others in their place
+
+    def _take(self) -> None:
+        self._diverted -= 1
+        if self._diverted:
+            return
+        for name in DRAWS:
+            delattr(self, name)
+        drawn = np.asarray(self._agg.buffer_rgba())
+        if seen := pixels.seen(drawn):
+            rows, columns = seen
+            box = columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start
+            self._put("image", 0, *self._tenths(np.array(box)).tolist(), 1, pixels.url(drawn[seen]))
 
     # What a thing becomes
 
@@ -412,7 +420,7 @@ class Recorder(RendererBase):
 
 def has_cells(artist: Artist) -> bool:
     """Whether it is an image that a browser can enlarge as matplotlib does."""
-    if type(artist) is not AxesImage or artist.get_agg_filter() or artist.get_rasterized():
+    if type(artist) is not AxesImage or artist.get_agg_filter():
         return False
     transform = artist.get_transform()
     return transform.is_affine and not transform.get_matrix()[[0, 1], [1, 0]].any()
