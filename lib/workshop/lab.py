@@ -43,7 +43,7 @@ PANELS_ARE_ALIVE = """() => {
     const cells = window.jupyterapp.shell.currentWidget.content.widgets.filter(cell =>
         (cell.model.sharedModel.outputs ?? []).some(o => o.data?.['application/vnd.jupyter.widget-view+json']));
     return cells.every(cell => {
-        const pictures = [...cell.node.querySelectorAll('.blocklab-panel :is(img, svg[role=img])')];
+        const pictures = [...cell.node.querySelectorAll('.blocklab-panel :is(img, .blocklab-picture > svg)')];
         return pictures.length > 0 && pictures.every(picture => picture.complete ? picture.naturalWidth > 0
             : picture.querySelector('path, image') !== null);
     });
@@ -52,9 +52,11 @@ PANELS_ARE_ALIVE = """() => {
 SEEN = """slider => {
     const panel = slider.closest('.blocklab-panel'), image = panel.querySelector('img');
     const picture = image ? image.complete && image.naturalWidth > 0 && image.src
-        : panel.querySelector('svg[role=img]').innerHTML;
+        : panel.querySelector('.blocklab-picture > svg').innerHTML;
     return { line: panel.querySelector('[role=status]').textContent, picture };
 }"""
+AT_THE_END = """slider => slider.type === 'range' ? slider.value === slider.max
+    : slider.getAttribute('aria-valuenow') === slider.getAttribute('aria-valuemax')"""
 CHANGED = f"""([slider, before]) => {{
     const now = ({SEEN})(slider);
     return now.picture && (now.line !== before.line || now.picture !== before.picture);
@@ -166,9 +168,20 @@ def seen(slider: Locator) -> dict[str, str]:
     return slider.evaluate(SEEN)
 
 
+def sliders(page: Page) -> Locator:
+    """All sliders of the page's panels, and what is dragged in their pictures."""
+    return page.locator(".blocklab-panel :is(input[type=range], [role=slider])")
+
+
+def skip_guesses(page: Page) -> None:
+    """Let every panel move whose question has not been answered."""
+    for skip in page.locator(".blocklab-skip:visible").all():
+        skip.click()
+
+
 def press_arrow(slider: Locator) -> None:
     """Move a slider by one step with the keyboard, to the right, or to the left if it stands at its end."""
-    at_the_end = slider.get_attribute("aria-valuenow") == slider.get_attribute("aria-valuemax")
+    at_the_end = slider.evaluate(AT_THE_END)
     slider.focus()
     slider.press("ArrowLeft" if at_the_end else "ArrowRight")
 

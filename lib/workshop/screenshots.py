@@ -29,12 +29,12 @@ def shoot(folder: Path) -> None:
                     .filter(has_text="poke_one_number.panel()")
                     .locator(".jp-OutputArea-output")
                 )
-                picture = output.locator("img").first
-                before = picture.get_attribute("src")
-                box = output.locator("input[type=number]").first
+                lab.skip_guesses(page)
+                slider, box = lab.sliders(page).first, output.locator("input[type=number]").first
+                before = lab.seen(slider)
                 box.fill(PUSH)
                 box.press("Enter")
-                page.wait_for_function("([img, src]) => img.src !== src", arg=[picture.element_handle(), before])
+                lab.wait_for_change(page, slider, before)
                 output.first.screenshot(path=folder / f"lesson_02_{language}.png")
                 page.close()
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from cells import needed
 from workshop import chromium as browser_of
 from workshop import lab
+from workshop.cells import needed
 
 ROOT = Path(__file__).parents[2]
 WHOLE = "00_start_here.ipynb", "02_norm_axes.ipynb"

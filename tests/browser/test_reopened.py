@@ -155,7 +155,7 @@ def expect_alive(page):
     expect(page.locator(".blocklab-panel")).to_be_visible()
     expect(page.locator(".blocklab-unanswered")).to_be_hidden()
     expect(stills(page)).to_be_hidden()
-    slider = page.get_by_role("slider")
+    slider = lab.sliders(page)
     before = lab.seen(slider)
     lab.press_arrow(slider)
     lab.wait_for_change(page, slider, before)

@@ -1,86 +1,40 @@
-"""Every panel of every lesson: each slider from end to end, each frame as if drawn from nothing.
+"""Every panel of every lesson: each slider from end to end, each state as if drawn from nothing.
 
 A lesson's cells run once. Each of its panels is made in both languages; in English it goes through all pairs of
-extremes, each frame held to a drawing from nothing; in Chinese, where nothing but the words is another, through one
-control at a time.
+extremes, in Chinese, where nothing but the words is another, through one control at a time. At every visit its strokes
+are held to those recorded from nothing; in English, where no more than one control has moved, its frame too.
 """
 
-import ast
 import logging
 from collections import defaultdict
-from functools import partial
-from pathlib import Path
 
-import jupytext
 import numpy as np
 import pytest
-import torch
 
-from blocklab.lessons import begin
 from blocklab.panel import Panel
+from blocklab.panel.controls import same
 from blocklab.panel.panel import LIVE_SCALE
-from cells import needed
+from workshop.lesson_panels import SOURCES, code_cells, panels
 
-SOURCES = sorted((Path(__file__).parents[2] / "notebooks" / "source").glob("*.py"))
-WITH_PAIRS = {"zh": False, "en": True}  # in the end the lesson goes on in English
+WITH_PAIRS = {"zh": False, "en": True}
 
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
 
 
-def code_cells(source: Path) -> list[tuple[str, list[str]]]:
-    """The code of each code cell, and its tags."""
-    cells = [cell for cell in jupytext.read(source).cells if cell.cell_type == "code"]
-    return [(cell.source, cell.metadata.get("tags", [])) for cell in cells]
-
-
-def scored(generator: torch.Generator, *_run) -> float:
-    """An accuracy in percent, made up."""
-    return 60 + 40 * torch.rand((), generator=generator).item()
-
-
-# What takes the place of a lesson's own function here: long training of which a panel shows the outcome. The lesson
-# itself is run elsewhere, in both languages.
-STAND_INS = {"04_small_batches": {"accuracy": partial(scored, torch.Generator().manual_seed(0))}}
-
-
-def panels(source: Path) -> dict[tuple[int, str], Panel]:
-    """Run a lesson's cells up to its last panel, and collect what panel cells end in, by their number and language.
-
-    Slow ones only where others need them: long training of which a cell prints the result.
-    """
-    begin("en")
-    cells = code_cells(source)
-    while "panel" not in cells[-1][1]:
-        cells.pop()
-    slow = {number for number, (_code, tags) in enumerate(cells) if "slow" in tags}
-    left_out = slow - needed([code for code, _tags in cells], slow)
-    shown, space = {}, {}
-    for number, (code, tags) in enumerate(cells):
-        if number in left_out:
-            continue
-        tree = ast.parse(code)
-        last = tree.body.pop() if "panel" in tags else None
-        exec(compile(tree, f"{source.name} cell {number}", "exec"), space)
-        space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
-        if last is not None:
-            ending = compile(ast.Expression(last.value), f"{source.name} cell {number}", "eval")
-            with torch.random.fork_rng():  # for `begin` starts the random numbers anew
-                for chosen in WITH_PAIRS:
-                    begin(chosen)
-                    shown[number, chosen] = eval(ending, space)
-    return shown
-
-
 def swept(panel: Panel, pairs: bool):
-    """Every visit of the sweep: its values, its line, and a number of its frame."""
+    """Every visit of the sweep: its values, its line, and what was drawn."""
+    default = {name: control.default for name, control in panel.controls.items()}
     for values, line in panel.sweep(pairs):
         assert line.strip(), values
-        frame = panel.canvas.frame()
-        if pairs:
-            whole = panel.canvas.still(LIVE_SCALE)
-            assert np.array_equal(frame, whole), f"a frame differs from a full drawing at {values}"
-        yield values, line, hash(frame.tobytes())
+        stepped = panel.canvas.strokes()
+        if pairs and sum(not same(values[name], default[name]) for name in default) < 2:
+            frame = panel.canvas.frame()
+            assert np.array_equal(frame, panel.canvas.still(LIVE_SCALE)), f"a frame differs from all drawn at {values}"
+        panel.canvas.records.memo.clear()
+        panel.canvas.figure.stale = True
+        assert panel.canvas.strokes() == stepped, f"strokes differ from all recorded at {values}"
+        yield values, line, repr(stepped)
 
 
 def idle(panel: Panel, visits: list) -> list[str]:

@@ -11,7 +11,7 @@ from blocklab.lessons import begin
 from blocklab.lessons.norm_axes import poke_one_number
 from blocklab.lessons.order import LESSONS
 from blocklab.lessons.predictions import FILE, MOST, note, predictions
-from blocklab.panel.guess import SKIPPED, report, report_to
+from blocklab.panel.guess import SKIPPED, report_to
 
 CLOCKS = "blocklab.lessons.positional_encoding.clocks"
 CONTOURS = "blocklab.lessons.activations_and_gates.contours"
@@ -28,8 +28,8 @@ def mine(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def begun():
-    """`begin`, and nobody listens to guesses afterwards."""
+def begun(lesson_undone):  # noqa: ARG001
+    """`begin`, taken back afterwards; then nobody listens to guesses."""
     yield begin
     report_to(None)
 
@@ -38,17 +38,14 @@ def lines(folder: Path) -> list[dict]:
     return [json.loads(line) for line in (folder / FILE).read_text("utf-8").splitlines()]
 
 
-@pytest.mark.usefixtures("lesson_undone")
 def test_a_guess_at_a_lessons_panel_is_noted_once_whatever_the_language(mine, begun, monkeypatch):
     begun("en")
-    poke_one_number.panel().move(guess=9)
+    poke_one_number.panel().answer(1)
     assert lines(mine) == [{"lesson": "norm_axes", "panel": "poke_one_number", "chose": "9", "right": False}]
     assert predictions() == (1, 0)
     monkeypatch.chdir(mine / "zh")
     begun("zh")
-    shown = poke_one_number.panel()
-    for value in (18, 1):
-        shown.move(guess=value)
+    poke_one_number.panel().answer(2)
     assert len(lines(mine)) == 1
     assert predictions() == (1, 0)
 
@@ -56,8 +53,9 @@ def test_a_guess_at_a_lessons_panel_is_noted_once_whatever_the_language(mine, be
 def test_what_was_skipped_is_no_prediction_and_stays_skipped(mine, begun):
     begun("en")
     shown = poke_one_number.panel()
-    report(poke_one_number.poke_one_number, shown.guess, SKIPPED)
-    shown.move(guess=18)
+    shown.answer(SKIPPED)
+    shown.answer(2)
+    poke_one_number.panel().answer(2)
     assert lines(mine) == [{"lesson": "norm_axes", "panel": "poke_one_number", "chose": None, "right": None}]
     assert predictions() == (0, 0)
 
@@ -162,8 +160,8 @@ def test_where_nothing_can_be_written_a_guess_is_judged_all_the_same(mine, begun
     begun("en")
     monkeypatch.setattr(Path, "open", refused)  # the modes of a folder do not stop root
     shown = poke_one_number.panel()
-    shown.move(guess=18)
-    assert "is right" in shown.line
+    shown.answer(2)
+    assert shown.guess.choice == 2
     assert not (mine / FILE).exists()
     assert predictions() == (0, 0)
 

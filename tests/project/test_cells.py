@@ -1,6 +1,6 @@
 import pytest
 
-from cells import needed
+from workshop.cells import needed
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MODULES = {"pillow": "PIL", "ipywidgets": "ipywidgets", "scikit-learn": "sklearn"}
-COME_ALONG = {"IPython", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
+COME_ALONG = {"IPython", "traitlets", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
 WHERE_INSTALLED = {"triton": "fused", "safetensors": "real_models", "liger_kernel": "timing"}
 ENDINGS = {".py", ".otf", ".txt", ".npz", ".csv", ".js", ".css"}
 

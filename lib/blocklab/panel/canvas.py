@@ -14,6 +14,7 @@ from math import cos, inf, radians, sin
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
@@ -80,7 +81,7 @@ class Canvas:
         dpi, self.figure.dpi = self.figure.dpi, DPI * scale
         try:
             renderer = RendererAgg(*self.figure.bbox.size, self.figure.dpi)
-            with resting(moving_artists(self.figure)):
+            with resting([artist for artist in parts(self.figure) if artist.get_animated()]):
                 self.figure.draw(renderer)
         finally:
             self.figure.dpi = dpi
@@ -101,7 +102,7 @@ class Canvas:
     def _draw_background(self) -> None:
         self._renderer.clear()
         self._tape.rewind()
-        with self._drawing_all() as moving, marking(moving, self._tape.mark):
+        with self._drawing_all() as (moving, _still), marking(moving, self._tape.mark):
             self.figure.draw(self._tape)
         self._background = self._pixels.copy()
 
@@ -112,22 +113,24 @@ class Canvas:
             self._holes.append(artist)
             recorder.hole()
 
-        with self._drawing_all() as moving, marking(moving, hole):
-            images = [image for image in self.figure.findobj(has_cells) if image not in moving]
-            with marking(images, lambda image, recorder: recorder.draw(image)):
+        with self._drawing_all() as (moving, still):
+            images = [artist for artist in still if has_cells(artist)]
+            with marking(moving, hole), marking(images, lambda image, recorder: recorder.draw(image)):
                 strokes = self._recorder.strokes_of(self.figure.draw)
         self._rest = self.records.number(("rest", tuple(strokes)))
 
     @contextmanager
-    def _drawing_all(self) -> Iterator[list[Artist]]:
-        """Let animated artists, which it yields, be drawn as if they rested; then note how all stand."""
+    def _drawing_all(self) -> Iterator[tuple[list[Artist], list[Artist]]]:
+        """Let animated artists be drawn as if they rested; then note how all stand. Yields them, and the others."""
         self._resting = None  # if drawing fails half way, the next one starts again
-        moving = moving_artists(self.figure)
+        everything = parts(self.figure)
+        moving = [artist for artist in everything if artist.get_animated()]
+        still = [artist for artist in everything if not artist.get_animated()]
         with resting(moving):
-            yield moving
+            yield moving, still
         self.figure.set_layout_engine("none")
-        alive = {id(part) for artist in moving for part in artist.findobj()}
-        resting_now = [artist for artist in self.figure.findobj() if id(artist) not in alive]
+        alive = {id(part) for artist in moving for part in parts(artist)}
+        resting_now = [artist for artist in parts(self.figure) if id(artist) not in alive]
         for artist in resting_now:
             artist.stale = False  # matplotlib leaves the flag up on what it did not draw
         self._axes = [artist for artist in resting_now if isinstance(artist, Axes)]
@@ -184,8 +187,15 @@ def marking(artists: list[Artist], draw: Callable[[Artist, RendererBase], None])
             vars(artist).pop("draw", None)
 
 
-def moving_artists(figure: Figure) -> list[Artist]:
-    return figure.findobj(Artist.get_animated)
+def parts(artist: Artist) -> list[Artist]:
+    """An artist and all that belongs to it, but for the ticks of axes whose ticks are not shown.
+
+    matplotlib makes ticks when they are asked for, which takes longer than drawing a frame.
+    """
+    found = [artist]
+    for child in artist.get_children():
+        found += [child] if isinstance(child, Axis) and not artist.axison else parts(child)
+    return found
 
 
 @contextmanager

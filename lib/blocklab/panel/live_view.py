@@ -38,9 +38,8 @@ class LiveView:
         self._panel = panel
         self._sent: set[int] = set()
         self._setting = False
-        self.root = Live(
-            spec=spec(panel, canvas), first=self._packet(canvas, panel.line), at=panel.places, guessed=chosen(panel)
-        )
+        first = {"kind": "state", "at": panel.places, **self._packet(canvas, panel.line)}
+        self.root = Live(spec=spec(panel, canvas), first=first, at=panel.places, guessed=chosen(panel))
         self.root.observe(self._followed, "at")
         self.root.observe(lambda change: panel.answer(change["new"]), "guessed")
         self.root.on_msg(self._asked)

@@ -9,6 +9,7 @@ from matplotlib.path import Path
 LETTERS = {Path.MOVETO: "m", Path.LINETO: "l", Path.CURVE3: "q", Path.CURVE4: "c", Path.CLOSEPOLY: "z"}
 ABSOLUTE = [b"M", b"L", b"Q", b"C", b"Z"]
 TIGHT = re.compile(r" ?\n?([MLQCZ]) ?")
+CIRCLE = Path.unit_circle()
 END = bytes([Path.CLOSEPOLY])
 CURVED = {Path.CURVE3, Path.CURVE4}
 
@@ -50,6 +51,32 @@ def relative(corners: np.ndarray, codes) -> str:
         at = taken[-1]
         start = at if code == Path.MOVETO else start
     return "".join(told)
+
+
+def polylines(corners: np.ndarray, snap: bool | None, widths: np.ndarray, scale: float) -> list[str]:
+    """Many lines of as many corners each, as `cleaned` and `absolute` give them one by one."""
+    if snap is not False:
+        level = (np.abs(np.diff(corners, axis=1)) < 1e-4).any(2).all(1)
+        odd = (widths + 0.5).astype(int) % 2 / 2
+        at_pixels = np.floor(corners + 0.5) + odd[:, None, None]
+        corners = np.where((level if snap is None else level | True)[:, None, None], at_pixels, corners)
+    steps = np.rint(corners * scale).astype(int)
+    steps[:, 1:] -= steps[:, :-1]
+    return [f"M{x} {y}l{numbers(rest)}" for x, y, *rest in steps.reshape(len(steps), -1).tolist()]
+
+
+def radius(path: Path) -> float:
+    """Of a circle around the origin, as marks are; 0 for any other path."""
+    if path.codes is None or len(path.codes) != len(CIRCLE.codes):
+        return 0.0
+    size = -path.vertices[0, 1]
+    return size if np.allclose(path.vertices, CIRCLE.vertices * size) else 0.0
+
+
+def circle(size: float) -> str:
+    """A circle that may stand anywhere, by its radius."""
+    r = round(size)
+    return f"m{-r} 0a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 {-2 * r} 0z"
 
 
 def numbers(values: list[int]) -> str:

@@ -5,22 +5,18 @@
  * of each toggle. The kernel answers a question about a state with a packet; the player keeps it, draws it, and asks
  * ahead of the reader's hand. The same player shows stored states in a page without a kernel: `frozen`.
  *
- * @typedef {number[]} At
- * @typedef {Array} Rec  one record of the picture: its kind, then what belongs to it
- * @typedef {{at: At, line: string, rest?: number, moving?: number[][], new?: Object<string, Rec>, failed?: boolean,
- *            took?: number, ahead?: boolean}} Packet
+ * @typedef {{at: number[], line: string, rest?: number, moving?: number[][], handles?: number,
+ *            new?: Object<string, Array>, failed?: boolean, took?: number, ahead?: boolean}} Packet
  * @typedef {{kind: "slider"|"choice"|"toggle", name: string, label: string, at: number, start?: number, step?: number,
  *            last?: number, log?: boolean, whole?: boolean, options?: string[]}} Control
- * @typedef {{hole: number, control: number, kind: "set"|"drag", at?: number, path?: number[][]}} Handle
- * @typedef {{label: string, options: string[], right: number, told: string}} Guess
  * @typedef {{size: number[], language: string, ahead: boolean, smallest: number, controls: Control[],
- *            guess: Guess?, handles: Handle[], words: Object<string, string>}} Spec
- * @typedef {{ask: (at: At, ahead: boolean, whole: boolean) => void, moved: (at: At) => void,
+ *            guess: {label: string, options: string[], right: number, told: string[], skipped: string}?,
+ *            words: Object<string, string>}} Spec
+ * @typedef {{ask: (at: number[], ahead: boolean, whole: boolean) => void, moved: (at: number[]) => void,
  *            guessed: (choice: number) => void}} Link  the way to the kernel
  */
 
 // ---- Bounds ---------------------------------------------------------------------------------------------------------
-
 const MOST_KEPT = 32e6; // characters of states and records, over all panels of the document
 const UNANSWERED = 200; // ms of kernel time in questions that are not answered yet, so that the next cell need not wait
 const ONE_TOUCH = 2000; // ms of kernel time that one touch asks ahead
@@ -31,11 +27,8 @@ const SMALLEST_LETTER = 9; // px
 const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 
 // ---- Controls as numbers --------------------------------------------------------------------------------------------
-
-/** @param {Control} control */
-export function lastOf(control) {
-  return control.kind === "slider" ? control.last : control.kind === "choice" ? control.options.length - 1 : 1;
-}
+/** The last place of a control; the first is 0. @param {Control} control */
+export const lastOf = ({ kind, last, options }) => ({ slider: last, choice: options?.length - 1, toggle: 1 })[kind];
 
 /** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider */
 export function valueAt(slider, stop) {
@@ -52,17 +45,13 @@ export function nearestStop(slider, number) {
 }
 
 /** What a control says at a place: a number, an option, or nothing. @param {Control} control */
-function saidAt(control, place) {
-  return control.kind === "slider" ? String(valueAt(control, place)) : (control.options?.[place] ?? "");
-}
+const saidAt = (control, at) => String(control.kind === "slider" ? valueAt(control, at) : control.options?.[at] ?? "");
 
 /** Where a key leads from a stop, or null for a key that moves nothing. */
 export function keyStop(key, stop, last) {
   const page = Math.max(1, Math.round(last / 10));
   const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page };
-  if (key === "Home") return 0;
-  if (key === "End") return last;
-  return key in by ? clamp(stop + by[key], last) : null;
+  return key in by ? clamp(stop + by[key], last) : ({ Home: 0, End: last }[key] ?? null);
 }
 
 /** Where playing has come to so many ms after it began at `stop`: up to the last stop, back to the first, and again. */
@@ -73,9 +62,9 @@ export function playedTo(stop, elapsed, last) {
 
 /** Whether a list of numbers is a state of these controls. @param {Control[]} controls */
 export function isPlace(at, controls) {
-  const least = (control) => (control.kind === "choice" ? -1 : 0);
-  const inside = (place, i) => Number.isInteger(place) && place >= least(controls[i]) && place <= lastOf(controls[i]);
-  return Array.isArray(at) && at.length === controls.length && at.every(inside);
+  const none = (place, { kind }) => place === -1 && kind === "choice";
+  const inside = (place, i) => none(place, controls[i]) || clamp(place, lastOf(controls[i])) === place;
+  return Array.isArray(at) && at.length === controls.length && at.every(Number.isInteger) && at.every(inside);
 }
 
 /** Whether a message is a packet of this panel. @param {Control[]} controls */
@@ -86,15 +75,12 @@ export function isPacket(message, controls) {
 }
 
 const clamp = (number, last) => Math.min(Math.max(number, 0), last);
-const keyOf = (/** @type {At} */ at) => at.join();
+const keyOf = (at) => at.join();
 const replaced = (at, index, place) => at.map((old, i) => (i === index ? place : old));
 
 // ---- What is near, and what to ask next -----------------------------------------------------------------------------
-
-/**
- * The state nearest to a place, or null if there is none. A gap counts as a share of its slider; options differ or not.
- * `best` stays unless another is nearer. @param {Iterable<Packet>} states @param {number[]} weights of the controls
- */
+/** The state nearest to a place; `best` stays unless another is nearer. A gap counts as a share of its slider; options
+ *  differ or not. @param {Iterable<Packet>} states @param {number[]} weights of the controls */
 export function nearest(states, at, controls, weights, best = null) {
   const whole = controls.map((control, i) => (control.kind === "slider" ? control.last : 0) / weights[i]);
   const gap = (place, i) => (whole[i] ? Math.abs(place - at[i]) / whole[i] : weights[i] * (place !== at[i]));
@@ -109,34 +95,27 @@ export function nearest(states, at, controls, weights, best = null) {
 
 /** All other stops, near ones first: three in the direction of the movement for each one behind. */
 export function* stopsAround(stop, last, way) {
-  const sign = way < 0 ? -1 : 1;
-  const share = way === 0 ? 1 : 3;
-  const inside = (place) => place >= 0 && place <= last;
-  for (let fore = 1, back = 1; inside(stop + sign * fore) || inside(stop - sign * back); back++) {
-    for (const end = fore + share; fore < end; fore++) {
-      if (inside(stop + sign * fore)) yield stop + sign * fore;
-    }
-    if (inside(stop - sign * back)) yield stop - sign * back;
+  const [step, share] = [way < 0 ? -1 : 1, way ? 3 : 1];
+  for (let turn = 0; turn < last; turn++) {
+    const fore = Array.from({ length: share }, (_, i) => stop + step * (share * turn + i + 1));
+    yield* [...fore, stop - step * (turn + 1)].filter((place) => place >= 0 && place <= last);
   }
 }
 
-/**
- * Whether one more question may be asked: one that the reader waits for always, more as many as fill the line, within
- * UNANSWERED. Times in ms. @param {{count: number, wanted: number, cost: number}} underWay @param {number} took
- */
+/** Whether one more question may be asked: one that the reader waits for always, more as many as fill the line, within
+ *  UNANSWERED. Times in ms. @param {{ahead: boolean, cost: number}[]} underWay @param {number} took */
 export function mayAsk(underWay, trip, took, ahead) {
-  if (!ahead && underWay.wanted === 0) return true;
-  return underWay.count < Math.ceil(trip / took) + 1 && underWay.cost + took <= UNANSWERED;
+  if (!ahead && underWay.every((question) => question.ahead)) return true;
+  const cost = underWay.reduce((sum, question) => sum + question.cost, took);
+  return underWay.length < Math.ceil(trip / took) + 1 && cost <= UNANSWERED;
 }
 
 // ---- What is kept ---------------------------------------------------------------------------------------------------
-
 /** What the panels of a document share, though each may load this file anew. */
-function shared() {
-  return (globalThis[Symbol.for("blocklab.panels")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
-}
+const shared = () => (globalThis[Symbol.for("blocklab")] ??= { ids: 0, size: 0, kept: new Set(), inHand: null });
+const sizeOf = (what) => JSON.stringify(what).length;
 
-/** The records that a record names. @param {Rec} record @returns {number[]} */
+/** The records that a record names. @param {Array} record @returns {number[]} */
 export function namedBy([kind, first, second, , fourth]) {
   const named = {
     rest: () => first,
@@ -148,6 +127,9 @@ export function namedBy([kind, first, second, , fourth]) {
   return (named[kind]?.() ?? []).filter(Boolean);
 }
 
+/** The records that a state names. @param {Packet} state */
+const numbersOf = ({ rest, moving, handles }) => [rest, handles, ...moving.flat()].filter(Boolean);
+
 /** The states of one panel and the records that they are made of; the oldest of all panels make room for new ones. */
 export class Store {
   states = new Map(); // key: {store, key, at, line, rest, moving, size}
@@ -156,15 +138,19 @@ export class Store {
   #complete = new Set(); // numbers known to be here with all that they name
 
   /** Keep a packet. False if it names records that are not here. @param {Packet} packet */
-  take({ at, line, rest, moving, new: fresh = {} }) {
-    for (const [number, record] of Object.entries(fresh)) this.#keep(Number(number), record);
-    if (![rest, ...moving.flat()].every((number) => this.#has(number))) return false;
+  take({ at, line, rest, moving, handles = 0, new: fresh = {} }) {
+    for (const [number, record] of Object.entries(fresh)) {
+      if (!Array.isArray(record) || this.records.has(Number(number))) continue;
+      this.records.set(Number(number), record);
+      shared().size += sizeOf(record);
+    }
+    if (!numbersOf({ rest, moving, handles }).every((number) => this.#has(number))) return false;
     const key = keyOf(at);
-    const size = JSON.stringify(moving).length + line.length + 100;
+    const state = { store: this, key, at, line, rest, moving, handles, size: 100 + line.length + sizeOf(moving) };
     this.#drop(this.states.get(key));
-    this.states.set(key, { store: this, key, at, line, rest, moving, size });
-    shared().kept.add(this.states.get(key));
-    shared().size += size;
+    this.states.set(key, state);
+    shared().kept.add(state);
+    shared().size += state.size;
     makeRoom();
     return true;
   }
@@ -185,11 +171,10 @@ export class Store {
       needed.add(number);
       namedBy(this.records.get(number)).forEach(need);
     };
-    for (const { rest, moving } of this.states.values()) [rest, ...moving.flat()].forEach(need);
-    for (const [number, record] of this.records) {
-      if (needed.has(number)) continue;
+    for (const state of this.states.values()) numbersOf(state).forEach(need);
+    for (const number of [...this.records.keys()].filter((each) => !needed.has(each))) {
+      shared().size -= sizeOf(this.records.get(number));
       this.records.delete(number);
-      shared().size -= JSON.stringify(record).length;
     }
     this.#complete.clear();
   }
@@ -198,12 +183,6 @@ export class Store {
     if (!shared().kept.delete(state)) return;
     this.states.delete(state.key);
     shared().size -= state.size;
-  }
-
-  #keep(number, record) {
-    if (!Array.isArray(record) || this.records.has(number)) return;
-    this.records.set(number, record);
-    shared().size += JSON.stringify(record).length;
   }
 
   #has(number) {
@@ -227,21 +206,17 @@ function makeRoom() {
 }
 
 // ---- Asking ---------------------------------------------------------------------------------------------------------
-
 /** The questions under way, and what their answers taught about the line and the kernel. Times in ms. */
 class Questions {
-  #asked = new Map(); // key: {time, ahead, whole, cost, alone}
+  #open = new Map(); // key: {time, ahead, whole, cost, alone}
   #left = ONE_TOUCH; // what this touch may still ask ahead
   #touched = -Infinity;
   #trip = 0;
   #took;
 
   /** @param {number} took  a first idea of the kernel time of a state */
-  constructor(took) {
-    this.#took = took || 20;
-  }
-
-  has(key) { return this.#asked.has(key) && isFresh(this.#asked.get(key)); }
+  constructor(took) { this.#took = took || 20; }
+  has(key) { return this.#open.has(key) && isFresh(this.#open.get(key)); }
 
   touch() {
     if (performance.now() - this.#touched > SAME_TOUCH) this.#left = ONE_TOUCH;
@@ -250,25 +225,22 @@ class Questions {
 
   /** Whether one more fits. What is overdue hinders asking ahead, but no longer a reader who waits. */
   room(ahead) {
-    const all = [...this.#asked.values()];
-    const fresh = all.filter(isFresh);
-    if (ahead && (fresh.length < all.length || this.#left < this.#took)) return false;
-    const cost = fresh.reduce((sum, question) => sum + question.cost, 0);
-    const wanted = fresh.filter((question) => !question.ahead).length;
-    return mayAsk({ count: fresh.length, wanted, cost }, this.#trip, this.#took, ahead);
+    const fresh = [...this.#open.values()].filter(isFresh);
+    if (ahead && (fresh.length < this.#open.size || this.#left < this.#took)) return false;
+    return mayAsk(fresh, this.#trip, this.#took, ahead);
   }
 
   asked(key, ahead, whole) {
-    const alone = this.#asked.size === 0;
-    this.#asked.set(key, { time: performance.now(), ahead, whole, cost: this.#took, alone });
+    const alone = this.#open.size === 0;
+    this.#open.set(key, { time: performance.now(), ahead, whole, cost: this.#took, alone });
     if (ahead) this.#left -= this.#took;
   }
 
   /** An answer came, asked for or not. Returns the question. */
   answered(key, took) {
-    const question = this.#asked.get(key);
-    this.#asked.delete(key);
-    for (const [other, lost] of this.#asked) if (!isFresh(lost)) this.#asked.delete(other); // the kernel answers again
+    const question = this.#open.get(key);
+    this.#open.delete(key);
+    for (const [other, lost] of this.#open) if (!isFresh(lost)) this.#open.delete(other); // the kernel answers again
     if (!question || !(took >= 0)) return question;
     if (question.ahead) this.#left += question.cost - took;
     if (question.alone) this.#trip = Math.max(0, performance.now() - question.time - took);
@@ -280,7 +252,6 @@ class Questions {
 const isFresh = ({ time }) => performance.now() - time < OVERDUE;
 
 // ---- The player -----------------------------------------------------------------------------------------------------
-
 /** Where one panel stands, whatever number of views it has in the page. */
 export class Player {
   views = new Set();
@@ -313,21 +284,23 @@ export class Player {
   /** Whether the panel keeps its opening state until the reader has said what to expect. */
   get locked() { return Boolean(this.spec.guess) && this.guessed === null; }
 
-  // What the reader does
-
-  /** The reader has a control in hand. */
+  /** A control is in hand: what lies around it may be wanted soon. */
   touch(control) {
     if (!this.#stopped()) return;
     this.#hold(control);
-    this.#ask();
+    this.ask();
   }
-
   move(control, place) { if (this.#stopped()) this.#set(control, place); }
   reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
 
   guess(choice) {
-    this.guessed = choice;
+    this.answered(choice);
     this.link?.guessed(choice);
+  }
+
+  /** What was guessed, here or in another view, or told by code. */
+  answered(choice) {
+    this.guessed = choice ?? null;
     this.#show();
   }
 
@@ -349,6 +322,8 @@ export class Player {
     this.#tick = setTimeout(step);
   }
 
+  #elsewhere(at) { return isPlace(at, this.spec.controls) && keyOf(at) !== this.key; }
+
   /** Any touch stops what plays; false if nothing may be touched yet. */
   #stopped() {
     this.play(-1);
@@ -362,23 +337,21 @@ export class Player {
   }
 
   #set(control, place) {
-    if (place === this.at[control]) return;
     this.#hold(control);
-    this.#way = Math.sign(place - this.at[control]);
+    this.#way = Math.sign(place - this.at[control]) || this.#way;
     this.#go(replaced(this.at, control, place));
   }
 
   #go(at) {
-    if (keyOf(at) === this.key) return;
+    if (!this.#elsewhere(at)) return;
     this.#excuse = null;
     this.note = "";
     this.at = this.link ? at : this.#stored(at);
-    this.#update();
-    this.#ask(); // first, because it is what the reader waits for
+    this.#update(); // and ask, because that is what the reader waits for
     this.link?.moved(this.at);
   }
 
-  /** Without a kernel only stored states show: the control in hand keeps its place, the others go where there is one. */
+  /** Without a kernel only stored states show: the control in hand keeps its place, the others go to the nearest. */
   #stored(at) {
     if (this.store.states.has(keyOf(at))) return at;
     const near = this.#nearest(at, 1000, 1).at;
@@ -387,15 +360,12 @@ export class Player {
     return near;
   }
 
-  // What the kernel does
-
   /** Code has moved the panel. */
   follow(at) {
-    if (!isPlace(at, this.spec.controls) || keyOf(at) === this.key) return;
+    if (!this.#elsewhere(at)) return;
     this.play(-1);
     this.at = [...at];
     this.#update();
-    this.#ask();
   }
 
   /** Anything may arrive; what is no packet of this panel is let go. @param {Packet} packet */
@@ -403,25 +373,21 @@ export class Player {
     if (!isPacket(packet, this.spec.controls)) return;
     const key = keyOf(packet.at);
     const question = this.questions.answered(key, packet.took);
-    if (packet.failed && packet.ahead) {
-      this.#silent.add(key);
-    } else if (packet.failed) {
-      this.#excuse = { key, line: packet.line };
-    } else if (this.store.take(packet)) {
+    if (!packet.failed && this.store.take(packet)) {
       this.#silent.delete(key);
       if (this.#excuse?.key === key) this.#excuse = null;
-    } else if (question?.whole) {
-      this.#excuse = { key, line: this.spec.words.failed }; // asking again would bring the same
-    } else if (this.link) {
+    } else if (!packet.failed && !question?.whole && this.link) {
       this.#question(packet.at, packet.ahead === true, true);
+    } else if (packet.ahead) {
+      this.#silent.add(key);
+    } else {
+      this.#excuse = { key, line: packet.failed ? packet.line : this.spec.words.failed };
     }
     this.gone = false;
     this.#watch(true);
-    this.#update();
-    this.#ask();
+    if (this.waiting || key === this.key) this.#update();
+    else this.ask();
   }
-
-  // What is shown
 
   /** Show the present state, or while it is not here the nearest one: the control in hand may be elsewhere. */
   #update() {
@@ -430,6 +396,7 @@ export class Player {
       if (this.shown) this.store.look(this.shown);
     }
     this.#show();
+    this.ask();
   }
 
   #nearest(at, inHand, others, best) {
@@ -439,10 +406,8 @@ export class Player {
 
   #show() { this.views.forEach((view) => view.show()); }
 
-  // What is asked
-
   /** Ask for what the reader waits for, else for what may be wanted next. */
-  #ask() {
+  ask() {
     this.#watch();
     if (!this.link || !this.views.size) return;
     if (this.waiting) {
@@ -465,35 +430,24 @@ export class Player {
     this.link.ask(at, ahead, whole);
   }
 
-  /** While the reader waits, see to it that something comes; `again`: something has come. */
+  /** While the reader of a view waits, see to it that something comes; `again`: something has come. */
   #watch(again = false) {
     const waits = this.waiting && this.link && this.views.size;
     if (again || !waits) this.#overdue = clearTimeout(this.#overdue);
-    if (waits) this.#overdue ??= setTimeout(() => this.#late(), OVERDUE);
+    if (waits) this.#overdue ??= setTimeout(this.#late, OVERDUE);
   }
 
-  #late() {
-    this.gone = true;
-    this.#show();
-  }
-
-  #seen = () => this.#ask();
-
-  // Its views
+  #late = () => { this.gone = true; this.#show(); };
 
   enter(view) {
-    if (!this.views.size) document.addEventListener("visibilitychange", this.#seen);
     this.views.add(view);
     view.show();
-    this.#ask();
+    this.ask();
   }
 
-  /** Without a view the player rests. */
   leave(view) {
     this.views.delete(view);
-    if (this.views.size) return;
-    document.removeEventListener("visibilitychange", this.#seen);
-    this.play(-1);
+    if (!this.views.size) this.play(-1);
     this.#watch();
   }
 
@@ -506,13 +460,11 @@ export class Player {
 }
 
 // ---- The picture ----------------------------------------------------------------------------------------------------
-
 const SVG = "http://www.w3.org/2000/svg";
-
 const svg = (name, attributes, ...children) => filled(document.createElementNS(SVG, name), attributes, children);
 const html = (name, attributes, ...children) => filled(document.createElement(name), attributes, children);
 
-/** An element with these attributes, but for null, and children. */
+/** Give an element these attributes, but for null, and children. */
 function filled(node, { style, ...attributes } = {}, children = []) {
   for (const [key, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(key, value);
   if (style) node.style.cssText = style;
@@ -527,14 +479,12 @@ class Picture {
   #numbers = new WeakMap(); // the stroke that an element draws
   #state = null;
 
-  /** @param {number[]} size  in CSS px @param {Map<number, Rec>} records @param {string} prefix  of its ids */
-  constructor([width, height], records, prefix) {
-    this.records = records;
-    this.prefix = prefix;
-    this.size = [width, height];
+  /** @param {number[]} size  in CSS px @param {Map<number, Array>} records @param {string} prefix  of its ids */
+  constructor(size, records, prefix) {
+    Object.assign(this, { size, records, prefix });
     this.defs = svg("defs");
     this.layer = svg("g", { role: "img" });
-    this.root = svg("svg", { viewBox: `0 0 ${10 * width} ${10 * height}` }, this.defs, this.layer);
+    this.root = svg("svg", { viewBox: `0 0 ${10 * size[0]} ${10 * size[1]}` }, this.defs, this.layer);
   }
 
   /** @param {Packet} state */
@@ -556,20 +506,16 @@ class Picture {
     let place = parent.firstChild;
     for (const number of numbers) {
       const node = standing.get(number).shift() ?? this.#draw(number);
+      this.#numbers.set(node, number);
       if (node === place) place = place.nextSibling;
       else parent.insertBefore(node, place);
     }
     for (const spare of standing.values()) spare.forEach((node) => node.remove());
   }
 
-  /** A new element for a stroke. */
+  /** A new element for a stroke or a hole. */
   #draw(number) {
-    const node = number ? this.#element(this.records.get(number)) : svg("g");
-    this.#numbers.set(node, number);
-    return node;
-  }
-
-  #element(record) {
+    const record = this.records.get(number) ?? [];
     const [kind] = record;
     if (kind === "path") {
       const [, style, clip, d, hatch] = record;
@@ -587,10 +533,8 @@ class Picture {
     }
     if (kind === "text") {
       const [, style, clip, transform, glyphs, says] = record;
-      let d = "";
-      for (let i = 0; i < glyphs.length; i += 3) {
-        d += `M${glyphs[i + 1]} ${glyphs[i + 2]}${this.records.get(glyphs[i])[1]}`;
-      }
+      const outlined = (glyph, i) => `M${glyphs[i + 1]} ${glyphs[i + 2]}${this.records.get(glyph)[1]}`;
+      const d = glyphs.map((glyph, i) => (i % 3 ? "" : outlined(glyph, i))).join("");
       return this.#clipped(clip, svg("path", { d, transform, style: this.#css(style), "data-says": says || null }));
     }
     if (kind === "image") {
@@ -599,7 +543,7 @@ class Picture {
       const image = { x, y, width, height, href, transform, style, preserveAspectRatio: "none" };
       return this.#clipped(clip, svg("image", image));
     }
-    return svg("g"); // a kind that this player does not know draws nothing
+    return svg("g"); // a hole; a kind that this player does not know draws nothing
   }
 
   #css(style) { return this.records.get(style)[1]; }
@@ -611,39 +555,38 @@ class Picture {
   #url(number) {
     const id = `${this.prefix}${number}`;
     if (!this.#defined.has(number)) {
-      this.#defined.set(number, this.#definition(id, this.records.get(number)));
-      this.defs.append(this.#defined.get(number));
+      const [kind, ...about] = this.records.get(number);
+      const node = kind === "hatch" ? this.#pattern(id, ...about) : svg("clipPath", { id }, outline(...about));
+      this.#defined.set(number, node);
+      this.defs.append(node);
     }
     return `url(#${id})`;
   }
 
-  #definition(id, record) {
-    if (record[0] === "hatch") {
-      const [, d, side, style] = record;
-      const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
-      return svg("pattern", tile, svg("path", { d, style }));
-    }
-    const [, x, y, width, height] = record;
-    const shape = record.length === 2 ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
-    return svg("clipPath", { id }, shape);
+  #pattern(id, d, side, style) {
+    const tile = { id, width: side, height: side, y: 10 * this.size[1], patternUnits: "userSpaceOnUse" };
+    return svg("pattern", tile, svg("path", { d, style }));
   }
 
   /** Let go of clips and hatches that the picture has no use for now. */
   #forget({ rest, moving }) {
     const strokes = [...namedBy(this.records.get(rest)), ...moving.flat()];
     const used = new Set(strokes.flatMap((stroke) => namedBy(this.records.get(stroke))));
-    for (const [number, node] of this.#defined) {
-      if (used.has(number)) continue;
-      node.remove();
+    for (const number of [...this.#defined.keys()].filter((each) => !used.has(each))) {
+      this.#defined.get(number).remove();
       this.#defined.delete(number);
     }
   }
 }
 
-// ---- Controls in the page -------------------------------------------------------------------------------------------
+const outline = (x, y, width, height) =>
+  y === undefined ? svg("path", { d: x }) : svg("rect", { x, y, width, height });
 
-function button(text, press, attributes = {}) {
-  const node = html("button", { type: "button", ...attributes }, text);
+// ---- Controls in the page -------------------------------------------------------------------------------------------
+const div = (name, ...children) => html("div", { class: `blocklab-${name}` }, ...children);
+
+function button(text, press, name = null) {
+  const node = html("button", { type: "button", class: name && `blocklab-${name}` }, text);
   node.addEventListener("click", press);
   return node;
 }
@@ -654,31 +597,30 @@ function onKey(node, act) {
 }
 
 /** Give keys that lead to another stop to `move`. */
-function onArrows(node, stop, last, move) {
+function onArrows(node, stop, last, move, keys = /./) {
   onKey(node, (key) => {
-    const goal = keyStop(key, stop(), last);
-    if (goal !== null) move(goal);
-    return goal !== null;
+    const goal = keys.test(key) ? keyStop(key, stop(), last()) : null;
+    return goal !== null && (move(goal), true);
   });
 }
 
 const isPlain = (event) => !(event.ctrlKey || event.altKey || event.metaKey || event.shiftKey);
 const setText = (node, text) => node.textContent === text || (node.textContent = text);
 
-// Each kind: what stands in the page, and how it shows where the player is.
-
+/** A slider. Like each kind of control: what stands in the page, and how it shows where the player is. */
 function slider(player, index, id) {
-  const control = player.spec.controls[index];
+  const { controls, words } = player.spec;
+  const control = controls[index];
   const { label, last } = control;
-  const { words } = player.spec;
   const here = () => player.at[index];
   const move = (stop) => player.move(index, stop);
-  const toggle = () => player.play(player.playing === index ? -1 : index);
+  const run = () => player.play(player.playing === index ? -1 : index);
   const range = html("input", { type: "range", id, min: 0, max: last, step: 1 });
   const ends = { min: valueAt(control, 0), max: valueAt(control, last) };
   const box = html("input", { type: "number", step: "any", "aria-label": label, ...ends });
-  const play = button("", toggle, { class: "blocklab-play" });
-  box.style.width = `calc(${Math.max(...[0, 1, last - 1, last].map((stop) => saidAt(control, stop).length))}ch + 1.4em)`;
+  const play = button("", run, "play");
+  const letters = [0, 1, last - 1, last].map((stop) => saidAt(control, stop).length);
+  box.style.width = `calc(${Math.max(...letters)}ch + 1.4em)`;
   let typing = false;
   const show = () => {
     range.value = here();
@@ -695,65 +637,52 @@ function slider(player, index, id) {
   };
   range.addEventListener("pointerdown", () => player.touch(index));
   range.addEventListener("input", () => move(Number(range.value)));
-  onArrows(range, here, last, move);
-  onKey(range, (key) => key === " " && (toggle(), true));
+  onArrows(range, here, () => last, move);
+  onKey(range, (key) => key === " " && (run(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
-  onKey(box, (key) => {
-    if (!/^(Arrow|Page)(Up|Down)$/.test(key)) return false; // the others move within the number
-    typed();
-    move(keyStop(key, here(), last));
-    return true;
-  });
-  const parts = html("div", { class: "blocklab-slider" }, range, box, play);
-  return { node: html("div", { class: "blocklab-control" }, html("label", { for: id }, label), parts), show };
+  // Those to the left and to the right move within the number.
+  onArrows(box, here, () => last, (stop) => (typed(), move(stop)), /^(Arrow|Page)(Up|Down)$/);
+  return { node: div("control", html("label", { for: id }, label), div("slider", range, box, play)), show };
 }
 
 function choice(player, index, id) {
   const { label, options } = player.spec.controls[index];
   const move = (place) => player.move(index, place);
-  if (roomOf(options) > MOST_BUTTONS) {
+  const width = (letter) => (letter > "\u2e80" ? 1 : 0.56); // em: of a Chinese character, of a Latin letter
+  if ([...options.join("")].reduce((sum, letter) => sum + width(letter), 2.8 * options.length) > MOST_BUTTONS) {
     const list = html("select", { id }, html("option", { value: -1, hidden: "" }));
     list.append(...options.map((option, i) => html("option", { value: i }, option)));
     list.addEventListener("change", () => move(Number(list.value)));
-    const node = html("div", { class: "blocklab-control" }, html("label", { for: id }, label), list);
-    return { node, show: () => (list.value = player.at[index]) };
+    const show = () => (list.value = player.at[index]);
+    return { node: div("control", html("label", { for: id }, label), list), show };
   }
   const buttons = options.map((option, i) => button(option, () => move(i)));
   const group = html("div", { class: "blocklab-options", role: "group", "aria-labelledby": id }, ...buttons);
-  onArrows(group, () => player.at[index], options.length - 1, (place) => (move(place), buttons[place].focus()));
+  onArrows(group, () => player.at[index], () => options.length - 1, (place) => (move(place), buttons[place].focus()));
   const show = () => buttons.forEach((each, i) => each.setAttribute("aria-pressed", i === player.at[index]));
-  return { node: html("div", { class: "blocklab-control" }, html("span", { id }, label), group), show };
+  return { node: div("control", html("span", { id }, label), group), show };
 }
 
 function toggle(player, index, id) {
   const box = html("input", { type: "checkbox", id });
   box.addEventListener("change", () => player.move(index, Number(box.checked)));
-  const label = html("label", { for: id }, player.spec.controls[index].label);
-  const node = html("div", { class: "blocklab-control blocklab-toggle" }, box, label);
+  const node = div("control", div("toggle", box, html("label", { for: id }, player.spec.controls[index].label)));
   return { node, show: () => (box.checked = player.at[index] === 1) };
 }
 
 const KINDS = { slider, choice, toggle };
-
-/** The room that buttons need side by side, in em: a Chinese character takes one, a Latin letter about half. */
-function roomOf(options) {
-  const width = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? 1 : 0.56), 0.8);
-  return options.reduce((sum, option) => sum + width(option) + 2, 0);
-}
 
 /** What the reader expects, asked before anything moves; then whether it was right, and what is. */
 function question(player, answered) {
   const { guess, words } = player.spec;
   const answer = (place) => (player.guess(place), answered());
   const options = guess.options.map((option, i) => button(option, () => answer(i)));
-  const skip = button(words.skip, () => answer(-1), { class: "blocklab-skip" });
-  const head = html("div", { class: "blocklab-asked" }, guess.label);
-  const buttons = html("div", { class: "blocklab-options" }, ...options, skip);
-  const first = html("div", { class: "blocklab-first" }, words.guess_first);
-  const told = html("div", { class: "blocklab-told", "aria-live": "polite" });
-  const all = [head, buttons, first, told];
-  const node = html("div", { class: "blocklab-guess", role: "group", "aria-label": guess.label }, ...all);
+  const skip = button(words.skip, () => answer(-1), "skip");
+  const first = div("first", words.guess_first);
+  const told = filled(div("told"), { "aria-live": "polite" });
+  const node = div("guess", div("asked", guess.label), div("options", ...options, skip), first, told);
+  filled(node, { role: "group", "aria-label": guess.label });
   const show = () => {
     const { guessed, locked } = player;
     options.forEach((option, i) => {
@@ -762,233 +691,241 @@ function question(player, answered) {
       option.classList.toggle("blocklab-right", !locked && i === guess.right);
     });
     skip.hidden = first.hidden = !locked;
-    const verdict = guessed === -1 ? words.answer : guessed === guess.right ? words.right : words.wrong;
-    setText(told, locked ? "" : `${verdict} ${guess.told}`);
+    setText(told, locked ? "" : (guess.told[guessed] ?? guess.skipped));
   };
   return { node, show };
 }
 
 // ---- Touching the picture -------------------------------------------------------------------------------------------
+/**
+ * The place of a line that is nearest to a point; where the line comes by twice, the one nearer to `from`.
+ * @param {number[]} places  at some points of the line @param {number[]} points  x, y, x, y, …
+ */
+export function placeNear(places, points, x, y, from) {
+  const found = places.slice(1).map((end, i) => {
+    const [left, top, right, low] = points.slice(2 * i, 2 * i + 4);
+    const [wide, high] = [right - left, low - top];
+    const share = Math.min(1, Math.max(0, ((x - left) * wide + (y - top) * high) / (wide * wide + high * high || 1)));
+    const place = Math.round(places[i] + share * (end - places[i]));
+    return { place, far: Math.hypot(left + share * wide - x, top + share * high - y) };
+  });
+  const least = Math.min(...found.map(({ far }) => far));
+  const near = found.filter(({ far }) => far < least + 5).map(({ place }) => place);
+  return near.reduce((best, place) => (Math.abs(place - from) < Math.abs(best - from) ? place : best));
+}
 
-/** The stop of a path nearest to a point; where a path comes by twice, the one nearer to where the slider is. */
-export function nearestOnPath(path, x, y, from) {
-  const far = path.map(([left, top]) => Math.hypot(left - x, top - y));
-  const reach = Math.min(...far) + 5;
-  const near = [...far.keys()].filter((stop) => far[stop] <= reach);
-  return near.reduce((best, stop) => (Math.abs(stop - from) < Math.abs(best - from) ? stop : best));
+/** Where a place lies on a line. */
+export function pointAt(places, points, place) {
+  const after = places.findIndex((each) => each >= place);
+  const [end, start] = [after, Math.max(0, after - 1)];
+  const share = end === start ? 0 : (place - places[start]) / (places[end] - places[start]);
+  return [0, 1].map((side) => (1 - share) * points[2 * start + side] + share * points[2 * end + side]);
 }
 
 /** The box nearest to a point, the smallest if it lies in several. @param {Array<DOMRect?>} boxes @returns {number} */
-export function nearestBox(boxes, x, y) {
+export function nearestBox(boxes, { x, y }) {
   const outside = (low, size, at) => Math.max(low - at, 0, at - low - size);
-  const far = boxes.map((box) => {
-    if (!box) return Infinity;
-    return Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y)) + 1e-9 * box.width * box.height;
-  });
+  const away = (box) => Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y));
+  const far = boxes.map((box) => (box ? away(box) + 1e-9 * box.width * box.height : Infinity));
   return far.indexOf(Math.min(...far));
 }
 
-/** Places in the picture that move a control, by pointer, by finger, and each of them by keyboard. */
-class Handles {
-  #held = null; // what is being dragged, and from the pointer to its path: {handle, x, y}
+/** What the reader can take hold of: parts to touch, things to drag along a line; and each of them by keyboard. */
+function handlesOf(player, picture) {
+  const layer = svg("g", { class: "blocklab-handles" });
+  const handles = new Map(); // by hole, control and kind
+  let number = 0; // the record that is shown
+  let held = null; // what is dragged, and how far its line lies from the pointer
+  const point = ({ clientX, clientY }) =>
+    new DOMPoint(clientX, clientY).matrixTransform(picture.root.getScreenCTM().inverse());
+  /** So many CSS pixels of the screen as tenths of one of the picture. */
+  const tenths = (pixels) => (10 * pixels * picture.size[0]) / (picture.root.getBoundingClientRect().width || 1);
+  const reach = () => tenths(matchMedia("(pointer: coarse)").matches ? 44 : 24);
 
-  /** @param {Player} player @param {Picture} picture */
-  constructor(player, picture) {
-    this.player = player;
-    this.picture = picture;
-    this.handles = player.spec.handles.map((handle) => ({ ...handle, node: this.#node(handle) }));
-    this.layer = svg("g", { class: "blocklab-handles" }, ...this.handles.map(({ node }) => node));
-    this.layer.addEventListener("pointerdown", (event) => this.#grasp(event));
-    this.layer.addEventListener("pointermove", (event) => this.#held && this.#pull(event));
-    this.layer.addEventListener("lostpointercapture", () => this.#release());
-    this.layer.addEventListener("click", (event) => this.#press(this.#meant(event)));
-  }
-
-  #node({ kind, control: index, at, path }) {
-    const control = this.player.spec.controls[index];
-    const last = lastOf(control);
-    if (kind === "set") {
-      const name = `${control.label}: ${saidAt(control, at)}`;
-      const node = svg("rect", { class: "blocklab-set", role: "button", "aria-label": name });
-      const alike = () => this.handles.filter((other) => other.kind === "set" && other.control === index);
-      const place = () => alike().findIndex((other) => other.node === node);
-      onArrows(node, place, this.player.spec.handles.length, (next) => alike().at(Math.min(next, alike().length - 1)).node.focus());
-      onKey(node, (key) => (key === "Enter" || key === " ") && (this.#press(alike()[place()]), true));
-      return node;
-    }
-    const [wide, high] = [0, 1].map((side) => {
-      const places = path.map((point) => point[side]);
-      return Math.max(...places) - Math.min(...places);
+  const renew = (told) => {
+    const keys = told.map((handle) => handle.slice(0, 3).join());
+    for (const [key, { node }] of handles) if (!keys.includes(key)) (node.remove(), handles.delete(key));
+    told.forEach(([hole, control, kind, places, points], i) => {
+      const handle = handles.get(keys[i]) ?? { hole, control, kind };
+      Object.assign(handle, { places, points });
+      if (!handles.has(keys[i])) layer.append((handle.node = nodeOf(player, handle)));
+      handles.set(keys[i], handle);
     });
-    const style = `touch-action:${wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"}`; // else pages scroll
-    const range = { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": last };
-    const node = svg("rect", { class: "blocklab-drag", role: "slider", tabindex: 0, style, ...range });
-    onArrows(node, () => this.player.at[index], last, (stop) => this.player.move(index, stop));
-    return node;
-  }
-
-  /** Lay the handles over what they stand for, large enough to be met. */
-  show() {
-    if (!this.handles.length) return;
-    const [width, height] = this.picture.size.map((side) => 10 * side);
-    const scale = width / (this.picture.root.getBoundingClientRect().width || width / 10);
-    const least = (matchMedia("(pointer: coarse)").matches ? 44 : 24) * scale;
-    const tabbed = new Map(); // control: which of the places that set it the Tab key comes to
-    for (const handle of this.handles) {
-      const { node, hole, kind, control } = handle;
-      const box = hole < 0 ? new DOMRect(0, 0, width, height) : this.picture.holes[hole]?.getBBox();
-      handle.box = box?.width || box?.height ? box : null;
-      node.style.display = handle.box ? "" : "none";
-      if (handle.box) lay(node, box, least);
-      const here = this.player.at[control];
-      node.setAttribute("aria-disabled", this.player.locked);
-      if (kind === "drag") {
-        node.setAttribute("aria-valuenow", here);
-        node.setAttribute("aria-valuetext", saidAt(this.player.spec.controls[control], here));
-      } else {
-        node.setAttribute("aria-pressed", here === handle.at);
-        node.setAttribute("tabindex", -1);
-        if (here === handle.at || !tabbed.has(control)) tabbed.set(control, node);
-      }
-    }
-    for (const node of tabbed.values()) node.setAttribute("tabindex", 0);
-  }
-
-  #point({ clientX, clientY }) {
-    return new DOMPoint(clientX, clientY).matrixTransform(this.picture.root.getScreenCTM().inverse());
-  }
-
-  /** The handle meant by a pointer: a finger is larger than some of them, so the nearest. */
-  #meant(event) {
-    const { x, y } = this.#point(event);
-    return this.handles[nearestBox(this.handles.map(({ box }) => box), x, y)];
-  }
-
-  #press({ kind, control, at }) {
-    if (kind === "set") this.player.move(control, at);
-  }
-
-  #grasp(event) {
-    const handle = this.#meant(event);
-    if (handle.kind !== "drag" || this.player.locked || event.button > 0) return;
+  };
+  const pull = (event) => {
+    const { x, y } = point(event);
+    const { handle: { control, places, points }, aside, above } = held;
+    player.move(control, placeNear(places, points, x + aside, y + above, player.at[control]));
+  };
+  layer.addEventListener("pointerdown", (event) => {
+    const handle = [...handles.values()].find(({ node }) => node === event.target);
+    if (!handle || player.locked || event.button > 0) return;
     event.preventDefault();
     handle.node.focus();
     handle.node.setPointerCapture(event.pointerId);
-    this.layer.classList.add("blocklab-held");
-    this.player.touch(handle.control);
-    const { x, y } = this.#point(event);
-    const [left, top] = handle.path[this.player.at[handle.control]];
-    // What is taken beside its path keeps its distance from the pointer; the picture itself comes to the pointer.
-    this.#held = handle.hole < 0 ? { handle, x: 0, y: 0 } : { handle, x: left - x, y: top - y };
-    this.#pull(event);
-  }
-
-  #pull(event) {
-    const { handle, x: right, y: down } = this.#held;
-    const { x, y } = this.#point(event);
-    const stop = nearestOnPath(handle.path, x + right, y + down, this.player.at[handle.control]);
-    this.player.move(handle.control, stop);
-  }
-
-  #release() {
-    this.#held = null;
-    this.layer.classList.remove("blocklab-held");
-  }
+    handle.node.classList.add("blocklab-held");
+    player.touch(handle.control);
+    const [{ x, y }, [left, top]] = [point(event), pointAt(handle.places, handle.points, player.at[handle.control])];
+    held = { handle, aside: left - x, above: top - y }; // what is taken beside its line keeps its distance
+    pull(event);
+  });
+  layer.addEventListener("pointermove", (event) => held && pull(event));
+  layer.addEventListener("lostpointercapture", () => {
+    held?.handle.node.classList.remove("blocklab-held");
+    held = null;
+  });
+  picture.layer.addEventListener("click", (event) => {
+    const parts = [...handles.values()].filter(({ kind }) => kind === "pick").flatMap(({ hole, control, places }) =>
+      [...(picture.holes[hole]?.children ?? [])].map((node, i) => ({ node, control, place: places[i] ?? null })));
+    const touchable = parts.filter(({ place }) => place !== null);
+    const within = (box, { x, y }) => Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y) < reach();
+    const boxes = touchable.map(({ node }) => node.getBBox()); // a finger is larger than some parts: then the nearest
+    const near = nearestBox(boxes, point(event));
+    const meant = touchable.find(({ node }) => node.contains(event.target))
+      ?? (near >= 0 && within(boxes[near], point(event)) ? touchable[near] : null);
+    if (meant) player.move(meant.control, meant.place);
+  });
+  /** Lay the handles over what they stand for, large enough to be met. */
+  const show = () => {
+    if (player.shown && player.shown.handles !== number) {
+      number = player.shown.handles;
+      renew(player.store.records.get(number)?.[1] ?? []);
+    }
+    for (const handle of handles.values()) {
+      const [hole, here] = [picture.holes[handle.hole], player.at[handle.control]];
+      if (handle.kind === "pick") hole?.classList.add("blocklab-parts");
+      const box = hole && (handle.kind === "pick" ? partBox(hole, handle.places, here) : gripBox(hole, handle, here));
+      handle.node.style.display = box ? "" : "none";
+      const said = { "aria-valuenow": here, "aria-valuetext": saidAt(player.spec.controls[handle.control], here) };
+      filled(handle.node, { ...(box && wider(box, reach())), ...said, "aria-disabled": player.locked });
+    }
+    layer.parentNode?.classList.toggle("blocklab-locked", player.locked);
+  };
+  return { layer, show };
 }
 
-/** Give a rectangle the place of a box, but each side at least so long. */
-function lay(node, box, least) {
+const GRIP = 600; // tenths of px: what is larger both ways is held where it stands on its line
+
+/** Where a thing is held that is dragged; null if it is not there. */
+function gripBox(hole, { places, points }, here) {
+  const box = hole.getBBox();
+  if (!box.width && !box.height) return null;
+  const [x, y] = pointAt(places, points, here);
+  return Math.min(box.width, box.height) < GRIP ? box : new DOMRect(x, y, 0, 0);
+}
+
+/** The box of the strokes that stand for a place; null if there are none. */
+function partBox(hole, places, here) {
+  const boxes = [...hole.children].filter((_, i) => places[i] === here).map((node) => DOMRect.fromRect(node.getBBox()));
+  if (!boxes.length) return null;
+  const [left, top] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
+  const [right, bottom] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
+  return new DOMRect(left, top, right - left, bottom - top);
+}
+
+/** The rectangle of a handle: what is dragged by pointer, and what the keyboard moves. */
+function nodeOf(player, handle) {
+  const control = player.spec.controls[handle.control];
+  const node = svg("rect", { class: `blocklab-${handle.kind}`, role: "slider", tabindex: 0 });
+  filled(node, { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": lastOf(control) });
+  if (handle.kind === "pick") {
+    const stops = () => [...new Set(handle.places.filter((place) => place !== null))].sort((a, b) => a - b);
+    const go = (stop) => player.move(handle.control, stops()[stop]);
+    onArrows(node, () => stops().indexOf(player.at[handle.control]), () => stops().length - 1, go);
+    return node;
+  }
+  const sides = [0, 1].map((side) => handle.points.filter((_, i) => i % 2 === side));
+  const [wide, high] = sides.map((along) => Math.max(...along) - Math.min(...along));
+  node.style.touchAction = wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"; // else pages scroll
+  onArrows(node, () => player.at[handle.control], () => lastOf(control), (stop) => player.move(handle.control, stop));
+  return node;
+}
+
+/** A box with sides of at least that length. */
+function wider(box, least) {
   const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
-  const [x, y] = [box.x + (box.width - width) / 2, box.y + (box.height - height) / 2];
-  for (const [key, value] of Object.entries({ x, y, width, height })) node.setAttribute(key, Math.round(value));
+  return { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height };
 }
 
 // ---- One view in the page -------------------------------------------------------------------------------------------
-
-class View {
-  /** @param {Player} player @param {HTMLElement} element */
-  constructor(player, element) {
-    const { spec } = player;
-    const prefix = `blocklab-${shared().ids++}-`;
-    this.player = player;
-    this.picture = new Picture(spec.size, player.store.records, prefix);
-    this.handles = new Handles(player, this.picture);
-    this.picture.root.append(this.handles.layer);
-    this.parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
-    this.bar = html("fieldset", { class: "blocklab-bar" }, ...this.parts.map(({ node }) => node));
-    if (this.parts.length) this.bar.append(button(spec.words.reset, () => player.reset(), { class: "blocklab-reset" }));
-    this.box = html("div", { class: "blocklab-picture" }, this.picture.root);
-    this.line = html("div", { class: "blocklab-line", role: "status" });
-    this.note = html("div", { class: "blocklab-note", "aria-live": "polite" });
-    const lang = spec.language === "zh" ? "zh-CN" : "en";
-    this.root = html("div", { class: "blocklab-panel", lang }, this.bar, this.box, this.line, this.note);
-    if (spec.guess) {
-      // The button pressed can do no more: the first control is next.
-      this.parts.push(question(player, () => this.bar.querySelector("input, button, select")?.focus()));
-      this.root.prepend(this.parts.at(-1).node);
-    }
-    this.root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
-    this.root.addEventListener("focusin", () => window.addEventListener("keydown", this.#keep, true));
-    this.root.addEventListener("focusout", () => window.removeEventListener("keydown", this.#keep, true));
-    // As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls.
-    const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
-    this.picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
-    this.resized = new ResizeObserver(() => this.#resize());
-    this.resized.observe(this.box);
-    element.append(this.root);
-    player.enter(this);
+/** Put a view of a player into an element. @param {Player} player @param {HTMLElement} element */
+function view(player, element) {
+  const { spec } = player;
+  const { words } = spec;
+  const prefix = `blocklab-${shared().ids++}-`;
+  const picture = new Picture(spec.size, player.store.records, prefix);
+  const handles = handlesOf(player, picture);
+  const parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
+  const bar = html("fieldset", { class: "blocklab-bar" }, ...parts.map(({ node }) => node));
+  const box = div("picture", picture.root);
+  const line = filled(div("line"), { role: "status" });
+  const note = filled(div("note"), { "aria-live": "polite" });
+  const unanswered = div("unanswered", words.run); // seen where the front end says that the kernel has forgotten us
+  const lang = spec.language === "zh" ? "zh-CN" : "en";
+  const root = filled(div("panel", bar, box, line, note, unanswered), { lang });
+  element.append(root);
+  picture.root.append(handles.layer);
+  if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));
+  if (spec.guess) {
+    parts.push(question(player, () => bar.querySelector("input, button, select")?.focus())); // its buttons are done
+    root.prepend(parts.at(-1).node);
   }
+  // As wide as it was made, narrower where the page is, but with letters that can be read: then it scrolls.
+  const least = Math.ceil((spec.size[0] * SMALLEST_LETTER) / (spec.smallest || SMALLEST_LETTER));
+  picture.root.style.cssText = `min-width:${least}px;max-width:${Math.max(spec.size[0], least)}px`;
+  const resized = new ResizeObserver(() => {
+    const scrolls = box.scrollWidth > box.clientWidth + 1; // then the keyboard must reach it
+    for (const name of ["role", "tabindex", "aria-label"]) box.removeAttribute(name);
+    if (scrolls) filled(box, { role: "group", tabindex: 0, "aria-label": words.picture });
+    handles.show();
+  });
+  resized.observe(box);
+  // JupyterLab and Notebook take keys before the panel sees them, unless this attribute is there.
+  const keep = (event) => root.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
+  const gone = new AbortController();
+  window.addEventListener("keydown", keep, { capture: true, signal: gone.signal });
+  root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
+  document.addEventListener("visibilitychange", () => player.ask(), { signal: gone.signal });
 
-  /** A picture that scrolls can be reached by keyboard. */
-  #resize() {
-    const scrolls = this.box.scrollWidth > this.box.clientWidth + 1;
-    const reached = { role: "group", tabindex: 0, "aria-label": this.player.spec.words.picture };
-    if (scrolls) filled(this.box, reached);
-    else Object.keys(reached).forEach((key) => this.box.removeAttribute(key));
-    this.handles.show();
-  }
-
-  /** JupyterLab and Notebook take keys before the panel sees them, unless this attribute is there. */
-  #keep = (event) => this.root.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
-
-  show() {
-    const { player } = this;
-    if (player.shown) this.picture.show(player.shown);
-    this.picture.layer.setAttribute("aria-label", player.line);
-    this.handles.show();
-    this.bar.disabled = player.locked;
-    for (const part of this.parts) part.show();
-    this.root.classList.toggle("blocklab-waiting", player.waiting);
-    this.root.classList.toggle("blocklab-failed", player.failed);
-    this.line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
-    setText(this.line, player.line);
-    setText(this.note, player.gone ? player.spec.words.gone : player.note);
-  }
-
-  close() {
-    this.player.leave(this);
-    this.resized.disconnect();
-    window.removeEventListener("keydown", this.#keep, true);
-    this.root.remove();
-  }
+  const shown = {
+    show() {
+      if (player.shown) picture.show(player.shown);
+      picture.layer.setAttribute("aria-label", player.line);
+      bar.disabled = player.locked;
+      for (const part of [handles, ...parts]) part.show();
+      root.classList.toggle("blocklab-waiting", player.waiting);
+      root.classList.toggle("blocklab-failed", player.failed);
+      line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
+      setText(line, player.line);
+      setText(note, player.gone ? words.gone : player.note);
+    },
+    close() {
+      player.leave(shown);
+      resized.disconnect();
+      gone.abort();
+      root.remove();
+    },
+  };
+  player.enter(shown);
+  return shown;
 }
 
 // ---- Entrances ------------------------------------------------------------------------------------------------------
-
 const players = new WeakMap(); // by `spec`, which a model holds: each of its views is given another model object
 
 /** For anywidget: once for each model. */
 function initialize({ model }) {
-  const moved = (at) => {
-    model.set("at", at);
-    model.save_changes();
+  const link = {
+    ask: (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole }),
+    guessed: (choice) => (model.set("guessed", choice), model.save_changes()),
+    moved: (at) => (model.set("at", at), model.save_changes()),
   };
-  const ask = (at, ahead, whole) => model.send({ kind: "ask", at, ahead, whole });
-  const guessed = (choice) => model.send({ kind: "guess", choice });
-  const player = new Player(model.get("spec"), model.get("at"), { ask, moved, guessed }, model.get("first"));
+  const player = new Player(model.get("spec"), model.get("at"), link, model.get("first"));
+  player.answered(model.get("guessed"));
   players.set(player.spec, player);
   const heard = {
     "change:at": () => player.follow(model.get("at")),
+    "change:guessed": () => player.answered(model.get("guessed")),
     "change:first": () => player.receive(model.get("first")),
     "msg:custom": (message) => player.receive(message),
   };
@@ -1000,22 +937,15 @@ function initialize({ model }) {
 }
 
 /** For anywidget: once for each view. Returns what takes the view away. */
-function render({ model, el }) {
-  const view = new View(players.get(model.get("spec")), el);
-  return () => view.close();
-}
+const render = ({ model, el }) => view(players.get(model.get("spec")), el).close;
 
-/**
- * A panel without a kernel, from stored states. Returns what takes it away.
- * @param {HTMLElement} element
- * @param {{spec: Spec, states: Packet[], records: Object<string, Rec>}} stored
- */
+/** A panel without a kernel, from stored states. Returns what takes it away. @param {HTMLElement} element
+ *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored */
 export function frozen(element, { spec, states, records }) {
   const at = spec.controls.map((control) => control.at);
-  const home = nearest(states, at, spec.controls, at.map(() => 1));
-  const player = new Player(spec, home.at, null);
+  const player = new Player(spec, nearest(states, at, spec.controls, at.map(() => 1)).at, null);
   states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
-  new View(player, element);
+  view(player, element);
   return () => player.close();
 }
 

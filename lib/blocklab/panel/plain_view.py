@@ -9,7 +9,7 @@ from blocklab.panel import view
 from blocklab.panel.canvas import DPI, Canvas, jpeg
 from blocklab.panel.controls import Toggle, width_of
 from blocklab.panel.guess import SKIPPED
-from blocklab.panel.words import GUESS_FIRST, RESET, SKIP
+from blocklab.panel.words import GUESS_FIRST, RESET, RUN_THE_CELL, SKIP
 
 SCALE, QUALITY = 1, 85
 """Pixels per CSS pixel of a frame, and its JPEG quality. At 2 a frame is sharper on some screens, but the browser takes
@@ -35,9 +35,7 @@ class PlainView:
             height=f"{size[1] * DPI:g}",
             layout=widgets.Layout(width=width, max_width="100%", height="auto", object_fit="contain"),
         )
-        unanswered = widgets.HTML(
-            UNANSWERED + view.HINT.format(view.RUN_THE_CELL), layout=widgets.Layout(margin="0 2px")
-        )
+        unanswered = widgets.HTML(UNANSWERED + view.HINT.format(RUN_THE_CELL), layout=widgets.Layout(margin="0 2px"))
         unanswered.add_class("blocklab-unanswered")
         titles = {name: control.title(name) for name, control in controls.items()}
         sliding = [title for name, title in titles.items() if not isinstance(controls[name], Toggle)]
@@ -63,6 +61,7 @@ class PlainView:
         """The guess with a button to skip it, and what is said of it; until then nothing else moves."""
         self.guess.build(self.guess.title("guess"), label_width)
         skip = widgets.Button(description=str(SKIP), layout=widgets.Layout(width="auto", margin="2px 0"))
+        skip.add_class("blocklab-skip")
         skip.on_click(lambda _button: panel.answer(SKIPPED))
         self.told = widgets.HTML(layout=widgets.Layout(width=width, max_width="100%", margin="0 2px"))
         self.asked = row([self.guess.widget, skip], width)

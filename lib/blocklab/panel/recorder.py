@@ -67,11 +67,12 @@ class Recorder(RendererBase):
         """An artist, whether it is animated or not; as an image of pixels if that is shorter than many strokes."""
         draw = partial(self._cells, artist) if has_cells(artist) else type(artist).draw.__get__(artist)
         strokes = self.strokes_of(draw)
-        if self._length(strokes) > LARGE:
+        if self._length(strokes) > LARGE and not any(self._records[number][0] == "image" for number in strokes):
             strokes = min(strokes, self.strokes_of(partial(self._as_pixels, artist)), key=self._length)
         self._strokes += strokes
 
     def _length(self, strokes: list[int]) -> int:
+        """About how many characters."""
         return sum(characters(self._records[number]) for number in strokes)
 
     # What matplotlib asks of a renderer
@@ -124,14 +125,13 @@ class Recorder(RendererBase):
             super().draw_path_collection(gc, *placing, *looks, **more)
             return
         master = master_transform.get_matrix()
-        matrices = [master @ matrix for matrix in all_transforms] or [master]
+        matrices = list(master @ np.asarray(all_transforms)) if len(all_transforms) else [master]
         places = self._turned(offset_trans.transform(offsets))
-        shapes = [(paths[n % len(paths)], matrices[n % len(matrices)]) for n in range(max(len(paths), len(matrices)))]
-        styles = self._styles(gc, max(len(shapes), len(places)), *looks[:5])
+        styles = self._styles(gc, max(len(paths), len(matrices), len(places)), *looks[:5])
         if len(places) > 1:
-            self._scattered(gc, shapes, places, styles)
+            self._scattered(gc, paths, matrices, places, styles)
         else:
-            self._stacked(gc, shapes, places[0], styles)
+            self._stacked(gc, paths, matrices, places[0], styles)
 
     def draw_quad_mesh(
         self, gc, master_transform, meshWidth, meshHeight, coordinates, offsets, offsetTrans, facecolors, antialiased,
@@ -235,46 +235,58 @@ class Recorder(RendererBase):
 
     def _mark(self, gc: GraphicsContextBase, path: Path, matrix: np.ndarray) -> str:
         """A path that may stand anywhere."""
-        width = bool(gc.get_snap()) and self.points_to_pixels(gc.get_linewidth())
-        key = (
-            "mark",
-            path.vertices.tobytes(),
-            None if path.codes is None else path.codes.tobytes(),
-            matrix.tobytes(),
-            width,
-        )
-        d = self._memo.get(key)
-        if d is None:
-            matrix = matrix * [[1], [-1], [1]]
-            corners, codes = outlines.cleaned(path, matrix, None, bool(gc.get_snap()), width or 0, False)
-            d = self._memo[key] = outlines.relative(corners * self._unit, codes)
-        return d
+        width = self.points_to_pixels(gc.get_linewidth()) if gc.get_snap() else 0
+        shape = path.vertices.tobytes(), None if path.codes is None else path.codes.tobytes()
+        key = "mark", shape, matrix.tobytes(), width
+        if key not in self._memo:
+            if shape not in self._memo:
+                self._memo[shape] = outlines.radius(path)
+            self._memo[key] = self._drawn_mark(gc, path, self._memo[shape], matrix, width)
+        return self._memo[key]
 
-    def _scattered(self, gc, shapes: list[tuple[Path, np.ndarray]], places: np.ndarray, styles) -> None:
+    def _drawn_mark(self, gc: GraphicsContextBase, path: Path, radius: float, matrix: np.ndarray, width: float) -> str:
+        (a, b, x), (c, d, y), _ = matrix.tolist()
+        if radius and a == d and not (b or c or x or y):
+            return outlines.circle(radius * a * self._unit)
+        turned = matrix * [[1], [-1], [1]]
+        corners, codes = outlines.cleaned(path, turned, None, bool(gc.get_snap()), width, False)
+        return outlines.relative(corners * self._unit, codes)
+
+    def _scattered(self, gc, paths, matrices: list[np.ndarray], places: np.ndarray, styles) -> None:
         """Items that have each a place of its own. Those in a row that look alike are one record."""
-        clip, marks = self._clip(gc), [self._mark(gc, *shape) for shape in shapes]
+        many = max(len(paths), len(matrices))
+        marks = [self._mark(gc, *shape) for shape in islice(zip(cycle(paths), cycle(matrices), strict=False), many)]
         near = (np.abs(places) < FAR).all(1)
-        points, near = self._tenths(np.where(near[:, None], places, 0)).tolist(), near.tolist()
+        points = self._tenths(np.where(near[:, None], places, 0)).tolist()
         items = [
-            ((style, marks[n % len(marks)]), points[n % len(points)])
-            for n, (style, _width) in enumerate(styles)
-            if style and near[n % len(points)]
+            ((style, mark), point)
+            for (style, _), mark, point, seen in zip(
+                styles, cycle(marks), cycle(points), cycle(near.tolist()), strict=False
+            )
+            if style and seen
         ]
+        clip = self._clip(gc)
         for (style, mark), alike in groupby(items, itemgetter(0)):
             self._put("marks", style, clip, mark, tuple(chain.from_iterable(point for _, point in alike)))
 
-    def _stacked(self, gc, shapes: list[tuple[Path, np.ndarray]], place: np.ndarray, styles) -> None:
+    def _stacked(self, gc, paths, matrices: list[np.ndarray], place: np.ndarray, styles) -> None:
         """Items that have their place in their paths. Lines in a row that look alike are one record."""
-        clip, placed = self._clip(gc), self._flip.copy()
+        placed = self._flip.copy()
         placed[:2, 2] = place
-        items = ((style, width, *shapes[n % len(shapes)]) for n, (style, width) in enumerate(styles) if style)
-        for style, alike in groupby(items, itemgetter(0)):
-            found = [
-                self._outline(path, placed @ matrix, gc.get_snap(), width, False) for _, width, path, matrix in alike
-            ]
-            if paint.is_line(self._records[style][1]):
+        matrices = [placed @ matrix for matrix in matrices]
+        if len(matrices) == 1 and len(styles) == len(paths) > 1 and (corners := stack(paths)) is not None:
+            corners = corners @ matrices[0][:2, :2].T + matrices[0][:2, 2]
+            widths = self.points_to_pixels(np.array([width for _, width in styles]))
+            drawn = outlines.polylines(corners, gc.get_snap(), widths, self._unit)
+        else:
+            items = zip(styles, cycle(paths), cycle(matrices), strict=False)
+            drawn = [self._outline(path, matrix, gc.get_snap(), width, False) for (_, width), path, matrix in items]
+        clip = self._clip(gc)
+        for style, alike in groupby(zip(styles, drawn, strict=True), lambda item: item[0][0]):
+            found = [d for _, d in alike if d and style]
+            if style and paint.is_line(self._records[style][1]):
                 found = ["".join(found)]
-            for d in filter(None, found):
+            for d in found:
                 self._put("path", style, clip, d)
 
     def _letters(self, text: str, prop, ismath: bool, artist) -> tuple[int, ...]:
@@ -318,6 +330,9 @@ class Recorder(RendererBase):
             cells = cells.round().astype(np.uint8)
         height, width = cells.shape[:2]
         box = np.floor(transform.transform([(0, 0), (width, height)]) + (x, y) + 0.5)  # at whole pixels, as Agg's
+        if height * width > abs(np.prod(box[1] - box[0])):  # more cells than pixels
+            type(image).draw(image, self)
+            return
         smooth = image.get_interpolation() not in CELLS
         self._image(gc, cells, tuple(box.ravel()), smooth)
         image.stale = False
@@ -401,6 +416,14 @@ def has_cells(artist: Artist) -> bool:
         return False
     transform = artist.get_transform()
     return transform.is_affine and not transform.get_matrix()[[0, 1], [1, 0]].any()
+
+
+def stack(paths: list[Path]) -> np.ndarray | None:
+    """The corners of straight lines, if all have as many and a place for each."""
+    if any(path.codes is not None or len(path.vertices) != len(paths[0].vertices) for path in paths):
+        return None
+    corners = np.stack([path.vertices for path in paths])
+    return corners if np.isfinite(corners).all() and len(corners[0]) > 1 else None
 
 
 def corners_of(path: Path) -> np.ndarray:

@@ -5,11 +5,10 @@ from html import escape
 
 import ipywidgets as widgets
 
-from blocklab.language import Text
+from blocklab.panel.words import RUN_THE_CELL
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
-RUN_THE_CELL = Text(en="Run the cell to move it.", zh="运行这个单元格，就可以移动滑块。")
 WORDS = "line-height: 1.5; font-size: 14px;"
 HINT = f'<div style="{WORDS} opacity: 0.75">{{}}</div>'
 

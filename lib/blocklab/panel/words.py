@@ -2,22 +2,26 @@
 
 from blocklab.language import Text
 
+RUN_THE_CELL = Text(en="Run the cell to move it.", zh="运行这个单元格，就可以移动滑块。")
 RESET = Text(en="Reset", zh="重置")
 SKIP = Text(en="Skip", zh="跳过")
 GUESS_FIRST = Text(en="Choose what you expect; then everything can be moved.", zh="先选出你的猜测，再来动手。")
 
 WORDS = {
     "reset": RESET,
-    "play": Text(en="Play {label}", zh="播放：{label}"),
-    "pause": Text(en="Stop {label}", zh="停下：{label}"),
+    "play": Text(en="Play", zh="播放"),
+    "pause": Text(en="Stop", zh="停下"),
     "skip": SKIP,
     "guess_first": GUESS_FIRST,
     "gone": Text(
         en="The kernel does not answer. What has been seen can still be shown; run the cell again for the rest.",
         zh="内核没有应答。看过的状态还能显示；要看其余的，请重新运行这个单元格。",
     ),
-    "nearest": Text(en="Not stored here: the nearest state is shown.", zh="这里没有存这个状态，显示的是最接近的一个。"),
-    "waiting": Text(en="Drawing …", zh="正在画……"),
-    "picture": Text(en="Picture, scrolls sideways", zh="图像，可以左右滚动"),
-    "value": Text(en="{label}, as a number", zh="{label}，输入数值"),
+    "failed": Text(en="This state did not arrive whole. Move once more.", zh="这个状态没有传完整，请再移动一次。"),
+    "nearest": Text(
+        en="This page stores no such state; the nearest one is shown: {controls} moved along.",
+        zh="这个页面没有存这个状态，显示的是最接近的一个：{controls}也跟着变了。",
+    ),
+    "picture": Text(en="picture, scrolls sideways", zh="图像，可以左右滚动"),
+    "run": RUN_THE_CELL,
 }

@@ -1,9 +1,10 @@
 """A line as slow as one to another continent: a proxy that hands on every byte, both ways, only after a while."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from threading import Thread
 
 
 async def _hand_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seconds: float) -> None:
@@ -37,30 +38,26 @@ async def _hand_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, s
 @contextmanager
 def delayed(port: int, round_trip: float) -> Iterator[int]:
     """Yield a port of this machine that leads to `port`, half of `round_trip` seconds away in each direction."""
-    loop, ready, found = asyncio.new_event_loop(), Event(), []
+    started: Future[tuple[int, Callable[[], None]]] = Future()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
         ways = (reader, far_writer), (far_reader, writer)
-        await asyncio.gather(*(_hand_on(*way, round_trip / 2) for way in ways))
+        with suppress(asyncio.CancelledError):  # in the end
+            await asyncio.gather(*(_hand_on(*way, round_trip / 2) for way in ways))
 
     async def serve() -> None:
+        ended, loop = asyncio.Event(), asyncio.get_running_loop()
         server = await asyncio.start_server(connected, "127.0.0.1", 0)
-        found.append(server.sockets[0].getsockname()[1])
-        ready.set()
-        async with server:
-            await server.serve_forever()
+        started.set_result((server.sockets[0].getsockname()[1], lambda: loop.call_soon_threadsafe(ended.set)))
+        await ended.wait()
+        server.close()
 
-    def run() -> None:
-        with suppress(asyncio.CancelledError):
-            loop.run_until_complete(serving)
-
-    serving = loop.create_task(serve())
-    thread = Thread(target=run, daemon=True)
+    thread = Thread(target=lambda: asyncio.run(serve()), daemon=True)  # which cancels what is still under way
     thread.start()
-    ready.wait()
+    near, end = started.result()
     try:
-        yield found[0]
+        yield near
     finally:
-        loop.call_soon_threadsafe(serving.cancel)
+        end()
         thread.join(5)

@@ -71,13 +71,16 @@ def test_the_line_counts_what_moved(figure):
     assert line.startswith("BatchNorm: 18 of 72 outputs move, the farthest by ")
     assert line.endswith("4 groups of 18 share their statistics.")
     still = update(layer="batch", samples=2, cell=13, push=0, paint=False)
-    assert still == "BatchNorm: 0 of 72 outputs move. 4 groups of 18 share their statistics."
+    assert still == "BatchNorm: 0 of 72 outputs move."
+    painted = update(layer="batch", samples=2, cell=13, push=0, paint=True)
+    assert painted == "BatchNorm: 0 of 72 outputs move. 4 groups of 18 share their statistics."
 
 
 def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():
     shown = panel()
     guess = shown.guess
     assert shown.values["layer"] == "batch"
+    assert str(guess.right) not in shown.line
     for cell in (0, 13, 35):
         shown.move(push=10, cell=cell)
         assert shown.line.startswith(f"BatchNorm: {guess.right} of 72 outputs move")

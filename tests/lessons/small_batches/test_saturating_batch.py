@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from blocklab.lessons.small_batches.saturating_batch import (
+    LARGEST,
     batch,
     panel,
     place_after,
@@ -60,6 +61,19 @@ def test_each_value_is_joined_to_its_output(figure):
     assert np.allclose(left.lines[-1].get_xdata(), [before[0], after[0]])
     dot = right.lines[-1]
     assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (10.0, through(4, 10.0)[0])
+
+
+@pytest.mark.parametrize(("m", "marked"), [(32, [32]), (31, [32]), (8, [8, 16, 32]), (1, [2, 4, 8, 16, 32])])
+def test_the_curves_of_larger_m_stay(figure, m, marked):
+    """Where the panel opens, at the largest m, none of a smaller one answers the question."""
+    saturating_batch(figure)(m=m, x=10.0)
+    right = figure.axes[1]
+    assert [text.get_text() for text in right.texts if text.get_visible()][: len(marked)] == [
+        f"m = {n}" for n in marked
+    ]
+    thin = [line.get_ydata()[-1] for line in right.lines if line.get_visible()][: len(marked)]
+    assert thin == [through(n, 1000.0)[0] for n in marked]
+    assert panel().values["m"] == LARGEST
 
 
 def test_the_upper_ruler_is_even_up_to_one_and_then_in_decades():

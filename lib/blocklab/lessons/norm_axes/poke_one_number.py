@@ -34,11 +34,11 @@ GUESS = Guess(
 """How many of BatchNorm's 72 outputs move when one number is pushed."""
 
 SEEN = Text(
-    en="{name}: {moved} of {total} outputs move{by}. {groups}.",
-    zh="{name}：{total} 个输出中有 {moved} 个改变{by}。{groups}。",
+    en="{name}: {moved} of {total} outputs move{by}.",
+    zh="{name}：{total} 个输出中有 {moved} 个改变{by}。",
 )
 BY = Text(en=", the farthest by {step:.2f}", zh="，变化最大的改变了 {step:.2f}")
-MEANS = Text(en="{means} groups of {each} share their statistics", zh="共有 {means} 组，每组 {each} 个数共用统计量")
+MEANS = Text(en=" {means} groups of {each} share their statistics.", zh="共有 {means} 组，每组 {each} 个数共用统计量。")
 OUTPUTS = Text(en="Outputs before (○) and after (●)", zh="各个输出：推之前（○）与推之后（●）")
 NUMBER = Text(en="number of the output, sample by sample", zh="输出的编号（逐个样本排列）")
 
@@ -95,9 +95,11 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
         dragged(poked, "push", lambda push: (cell, own_output(layer, samples, cell, push)), PUSHES)
         way.set_segments(np.stack([number, old, number, new], -1).reshape(-1, 2, 2)[moved])
         call.set_text(chosen.call)
-        means = MEANS.format(means=groups.max() + 1, each=int((groups == groups[cell]).sum()))
         by = BY.format(step=np.abs(new - old).max()) if moved.any() else ""
-        return SEEN.format(name=chosen.name, moved=moved.sum(), total=moved.size, by=by, groups=means)
+        seen = SEEN.format(name=chosen.name, moved=moved.sum(), total=moved.size, by=by)
+        if push or paint:  # before that, it would answer the question
+            seen += MEANS.format(means=groups.max() + 1, each=int((groups == groups[cell]).sum()))
+        return seen
 
     return update
 

@@ -18,7 +18,7 @@ from blocklab.panel.touch import dragged
 
 LEAST, MOST = 0.1, 1000.0
 LARGEST = 32
-MARKED = (2, 4, 8, 16, 32)  # whose curves stand there from the beginning
+MARKED = (2, 4, 8, 16, 32)  # whose curves stay once m has come down to them
 CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 
@@ -64,7 +64,7 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
     left = figure.add_axes((0.075, 0.06, 0.42, 0.84))
     right = figure.add_axes((0.58, 0.145, 0.345, 0.755))
     lines, others, first = two_rulers(left)
-    curve, ceiling, name, dot = curve_axes(right)
+    marked, curve, ceiling, name, dot = curve_axes(right)
     middle = (LEAST * MOST) ** 0.5
     dragged(first, "x", lambda x: (place_before(np.array(x)), 1))
     dragged(dot, "x", lambda x: (x, np.interp(x, CURVE, curve.get_ydata())))
@@ -77,6 +77,9 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
         others.set_data(np.concatenate([top[1:], bottom[1:]]), np.repeat([1.0, 0.0], m - 1))
         first.set_data([top[0], bottom[0]], [1, 0])
         limit = (m - 1) ** 0.5
+        for larger, artists in marked.items():
+            for artist in artists:
+                artist.set_visible(larger >= m)
         curve.set_ydata([through(m, value)[0] for value in CURVE])
         ceiling.set_ydata([limit, limit])
         name.set_position((LEAST * 1.15, limit + 0.08))
@@ -131,20 +134,23 @@ def two_rulers(axes: Axes):
 
 
 def curve_axes(axes: Axes):
-    """The curves of some m, thin, and empty artists for the present one, its ceiling, the ceiling's name, and x₁."""
+    """The curves of some m and their names, and empty artists for the present one, its ceiling, its name, and x₁."""
     axes.set(xscale="log", xlim=(LEAST, MOST), ylim=(-0.3, HIGHEST + 0.2), xlabel=str(X))
     axes.set_ylabel(str(Y))
     axes.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
     axes.minorticks_off()
     plain(axes)
+    marked = {}
     for m in MARKED:
-        axes.plot(CURVE, [through(m, value)[0] for value in CURVE], color=STILL, linewidth=2, zorder=1)
-        axes.text(MOST * 1.45, (m - 1) ** 0.5, f"m = {m}", va="center", size=9.5, color=INK)
+        y = [through(m, value)[0] for value in CURVE]
+        (thin,) = axes.plot(CURVE, y, color=STILL, linewidth=2, zorder=1, animated=True)
+        place = MOST * 1.45, (m - 1) ** 0.5
+        marked[m] = thin, axes.text(*place, f"m = {m}", va="center", size=9.5, color=INK, animated=True)
     (curve,) = axes.plot(CURVE, CURVE, color=MOVED, linewidth=2.6, animated=True, zorder=3)
     (ceiling,) = axes.plot([LEAST, MOST], [0, 0], "--", color=TRUE, linewidth=1.4, animated=True, zorder=2)
     name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="bottom", animated=True, zorder=4)
     (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True, zorder=5, clip_on=False)
-    return curve, ceiling, name, dot
+    return marked, curve, ceiling, name, dot
 
 
 def panel(**own: Control) -> Panel:

@@ -8,7 +8,7 @@ import torch
 from blocklab import packages
 from blocklab.language import Text
 
-NEEDED = ("torch", "matplotlib", "ipywidgets", "numpy", "pillow")
+NEEDED = ("torch", "matplotlib", "ipywidgets", "anywidget", "numpy", "pillow")
 
 MISSING = Text(en="missing", zh="未安装")
 DONE_WITHOUT = Text(en="missing; {stand_in}: {command}", zh="未安装；{stand_in}：{command}")

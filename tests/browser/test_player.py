@@ -1,0 +1,947 @@
+"""The player of panels in a real Chromium, with a made-up kernel (player.html) instead of a real one."""
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from blocklab.panel import Slider
+
+pytestmark = pytest.mark.xdist_group("player")
+
+ROOT = Path(__file__).parents[2]
+SCRIPT, LOOK = (ROOT / "lib/blocklab/panel" / name for name in ("panel.js", "panel.css"))
+FILES = {"": Path(__file__).with_name("player.html"), SCRIPT.name: SCRIPT, LOOK.name: LOOK}
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+PICTURES = ROOT / "artifacts" / "browser"
+
+GUESS = {"label": "Where do the others go?", "options": ["up", "down"], "right": 1, "told": "The mean rises."}
+HANDLES = [
+    {"hole": 0, "control": 0, "kind": "drag", "path": [[2750, 2400 - 60 * stop] for stop in range(21)]},
+    {"hole": 2, "control": 3, "kind": "set", "at": 0},
+    {"hole": 3, "control": 2, "kind": "set", "at": 1},
+]
+
+
+@pytest.fixture
+def new_page(chromium):
+    """Opens a page with the player in it; keywords of `new_context` make it a phone, or dark. An error fails the test."""
+    contexts, errors = [], []
+
+    def answer(route):
+        file = FILES.get(route.request.url.rsplit("/", 1)[1])
+        if file is None:
+            route.abort()
+        else:
+            route.fulfill(body=file.read_text(encoding="utf-8"), content_type=f"{TYPES[file.suffix]}; charset=utf-8")
+
+    def opened(clock=False, **options):
+        contexts.append(chromium.new_context(**{"viewport": {"width": 900, "height": 800}, **options}))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: errors.append(error))
+        page.route("**/*", answer)
+        if clock:
+            page.clock.install(time=0)
+        page.goto("http://panel.test/")
+        page.wait_for_function("window.ready")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def page(new_page):
+    return new_page()
+
+
+def show(page, options=None, **spec):
+    """A panel with its own model; returns the model's number."""
+    return page.evaluate("([spec, options]) => panel(spec, options)", [spec, options or {}])
+
+
+def kept(page, name):
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=PICTURES / f"player_{name}.png", full_page=True)
+
+
+def slider(page, name="push the block"):
+    return page.get_by_role("slider", name=name, exact=True).and_(page.locator("input"))
+
+
+def line(page):
+    return page.get_by_role("status")
+
+
+def asked(page, ahead=None):
+    """The stops of the first slider that the kernel was asked for."""
+    questions = page.evaluate("models[0].kernel.asked")
+    return [question["at"][0] for question in questions if ahead in (None, question["ahead"])]
+
+
+def kernel(page, **settings):
+    page.evaluate("settings => Object.assign(models[0].kernel, settings)", settings)
+
+
+def answer(page, at, **options):
+    """The kernel answers by hand."""
+    page.evaluate("([at, options]) => models[0].answer(models[0].kernel.packet(at, options))", [at, options])
+
+
+# What can be computed without a page
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        Slider(-1.0, 1.0, 0.1, value=0.0),
+        Slider(0, 40, 5, value=0),
+        Slider(1e-8, 1.0, 10, value=1e-5, log=True),
+        Slider(1, 1024, 2, value=1, log=True),
+    ],
+    ids=["floats", "whole", "log", "whole-log"],
+)
+def test_stops_are_those_of_python(page, control):
+    about = {name: getattr(control, name) for name in ("start", "step", "last", "log", "whole")}
+    stops = [control.at(stop) for stop in range(control.last + 1)]
+    read = "c => Array.from({length: c.last + 1}, (_, stop) => player.valueAt(c, stop))"
+    assert page.evaluate(read, about) == stops
+    numbers = [-1e9, *stops, *((low + 0.4 * (high - low)) for low, high in pairwise(stops)), 1e9]
+    found = page.evaluate("([c, all]) => all.map(n => player.valueAt(c, player.nearestStop(c, n)))", [about, numbers])
+    assert found == [control.nearest(number) for number in numbers]
+
+
+def test_keys_lead_to_stops(page):
+    keys = ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown", "PageUp", "PageDown", "Home", "End", "a", " "]
+    assert page.evaluate("keys => keys.map(key => player.keyStop(key, 5, 40))", keys) == [
+        *(6, 6, 4, 4, 9, 1, 0, 40),
+        *(None, None),
+    ]
+    assert page.evaluate("['ArrowLeft', 'PageUp'].map(key => player.keyStop(key, 0, 3))") == [0, 1]
+
+
+def test_near_stops_are_asked_first_and_more_of_them_in_the_direction_of_the_move(page):
+    around = "([stop, last, way]) => [...player.stopsAround(stop, last, way)]"
+    assert page.evaluate(around, [3, 6, 0]) == [4, 2, 5, 1, 6, 0]
+    assert page.evaluate(around, [5, 20, 1])[:8] == [6, 7, 8, 4, 9, 10, 11, 3]
+    assert page.evaluate(around, [5, 20, -1])[:8] == [4, 3, 2, 6, 1, 0, 7, 8]
+    for way in (-1, 0, 1):
+        assert sorted(page.evaluate(around, [7, 30, way])) == [*range(7), *range(8, 31)]
+
+
+def test_as_many_questions_as_fill_the_line_within_the_kernel_time_allowed(page):
+    may = """([wanted, others, cost, trip, took, ahead]) => player.mayAsk(Array.from({length: wanted + others},
+        (_, i) => ({ahead: i >= wanted, cost})), trip, took, ahead)"""
+    for wanted, others, cost, trip, took, ahead, expected in [
+        (0, 3, 10, 30, 10, True, True),  # ceil(30 / 10) + 1 are under way at most
+        (1, 3, 10, 30, 10, True, False),
+        (0, 0, 0, 0, 300, True, False),  # a state that takes longer than what may be unanswered is not asked ahead
+        (0, 9, 20, 1000, 20, True, True),
+        (0, 10, 20, 1000, 20, True, False),
+        (0, 10, 20, 0, 20, False, True),  # what the reader waits for goes at once
+        (1, 3, 10, 30, 10, False, False),
+    ]:
+        assert page.evaluate(may, [wanted, others, cost, trip, took, ahead]) is expected
+
+
+def test_the_nearest_state_agrees_where_it_matters(page):
+    find = """weights => player.nearest([[0, 0], [4, 1], [9, 0]].map(at => ({at})), [5, 0],
+        [{kind: "slider", last: 10}, {kind: "toggle"}], weights).at"""
+    assert page.evaluate(find, [1, 1000]) == [9, 0]
+    assert page.evaluate(find, [1000, 1]) == [4, 1]
+    assert page.evaluate("player.nearest([], [1], [{kind: 'toggle'}], [1])") is None
+
+
+def test_playing_goes_up_in_three_seconds_and_back(page):
+    times = [0, 1500, 3000, 4500, 6000, 7500]
+    assert page.evaluate("times => times.map(t => player.playedTo(0, t, 20))", times) == [0, 10, 20, 10, 0, 10]
+    assert page.evaluate("player.playedTo(20, 300, 20)") == 18
+
+
+def test_a_path_that_comes_by_twice_goes_on_where_it_is(page):
+    circle = "const p = Array.from({length: 25}, (_, i) => [1000 * Math.cos(i * Math.PI / 6), 0])"
+    assert page.evaluate(f"{circle}; player.nearestOnPath(p, 1000, 50, 11)") == 12
+    assert page.evaluate(f"{circle}; player.nearestOnPath(p, 1000, 50, 2)") == 0
+    assert page.evaluate("player.nearestOnPath([[0, 0], [100, 0], [200, 0]], 160, 900, 0)") == 2
+
+
+def test_a_finger_means_the_nearest_place_and_the_smallest_of_several(page):
+    boxes = "[null, [0, 0, 100, 100], [40, 40, 10, 10], [200, 0, 50, 50]].map(b => b && new DOMRect(...b))"
+    meant = f"([x, y]) => player.nearestBox({boxes}, {{x, y}})"
+    assert [page.evaluate(meant, at) for at in ([10, 10], [45, 45], [160, 20], [130, 20])] == [1, 2, 3, 1]
+
+
+# Colours
+
+
+def luminance(colour):
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one, other):
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_contrast_of_the_palette(theme):
+    pairs = re.findall(r"--bl-([a-z0-9-]+): light-dark\((#\w{6}), (#\w{6})\)", LOOK.read_text(encoding="utf-8"))
+    colours = {name: values[theme] for name, *values in pairs}
+    paper, ink = colours["paper"], colours["ink"]
+    tints = [name for name in colours if name.startswith("group")]
+    assert len(tints) == 12
+    for name in ("ink", "quiet", "poked", "true"):
+        assert contrast(colours[name], paper) >= 4.5, name
+    for name in ("still", "moved", *tints):
+        assert contrast(colours[name], ink) >= 4.5, name
+    for name in ("moved", "poked", "true", "quiet"):
+        assert contrast(colours[name], paper) >= 3, name
+
+
+# Moving
+
+
+def test_a_move_shows_picture_line_and_value_and_tells_the_kernel(page):
+    show(page)
+    expect(page.get_by_role("img", name="push 0, at 10,0,0,1")).to_be_visible()
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+    expect(page.get_by_role("img", name="push 1, at 11,0,0,1")).to_be_visible()
+    expect(page.get_by_role("spinbutton", name="push the block")).to_have_value("0.1")
+    expect(slider(page)).to_have_attribute("aria-valuetext", "0.1")
+    assert page.evaluate("models[0].saved") == [[11, 0, 0, 1]]
+
+
+def test_a_move_touches_only_the_strokes_that_differ(page):
+    show(page)
+    page.evaluate("document.querySelectorAll('svg *').forEach(node => node.old = true)")
+    count = "[...document.querySelectorAll('svg [role=img] *')].filter(node => !node.old).map(node => node.tagName)"
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+    assert page.evaluate(count) == ["path", "path"]  # the block and its number
+    page.get_by_role("button", name="both").click()  # another resting picture: the hatched bar goes
+    expect(line(page)).to_have_text("push 1, at 11,0,2,1")
+    assert page.evaluate(count) == ["path", "path"]
+    page.get_by_role("button", name="rows").click()
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+    assert page.evaluate(count) == ["g", "path", "path", "path", "path", "path"]
+
+
+def test_keys_of_the_slider(page):
+    show(page)
+    for key, stop in [("End", 20), ("PageDown", 18), ("ArrowLeft", 17), ("Home", 0), ("PageUp", 2), ("ArrowUp", 3)]:
+        slider(page).press(key)
+        expect(line(page)).to_have_text(f"push {stop - 10}, at {stop},0,0,1")
+
+
+def test_keys_do_not_reach_the_notebook(page):
+    show(page)
+    page.evaluate("window.heard = []; document.addEventListener('keydown', event => heard.push(event.key))")
+    for key in ("ArrowRight", "d", " ", "Control+s", "Shift+Enter"):
+        slider(page).press(key)
+    assert page.evaluate("heard.filter(key => key.length > 1 || key === 's')") == ["Control", "s", "Shift", "Enter"]
+    assert page.evaluate("heard.includes('d')") is False
+
+
+def test_shortcuts_that_are_taken_before_the_panel_sees_them_are_suppressed(page):
+    """Lumino, of JupyterLab and Notebook 7, looks for the attribute while the event comes down."""
+    show(page)
+    page.evaluate("""window.heard = []; document.addEventListener("keydown", event =>
+        heard.push(event.target.closest("[data-lm-suppress-shortcuts]") !== null), true)""")
+    slider(page).press("ArrowRight")
+    slider(page).press("Control+s")
+    assert page.evaluate("heard") == [True, False, False]
+
+
+def test_number_box_goes_to_the_nearest_stop(page):
+    show(page)
+    box = page.get_by_role("spinbutton", name="push the block")
+    for typed, stop, value in [("0.33", 13, "0.3"), ("99", 20, "1"), ("-99", 0, "-1")]:
+        box.fill(typed)
+        box.press("Enter")
+        expect(line(page)).to_have_text(f"push {stop - 10}, at {stop},0,0,1")
+        expect(box).to_have_value(value)
+    box.fill("0.5")
+    slider(page).focus()  # leaving the box is enough
+    expect(line(page)).to_have_text("push 5, at 15,0,0,1")
+    box.fill("")
+    box.press("Enter")
+    expect(box).to_have_value("0.5")
+    box.press("ArrowUp")
+    expect(box).to_have_value("0.6")
+    box.fill("0.61")  # the same stop: the box shows it again
+    box.press("Enter")
+    expect(box).to_have_value("0.6")
+
+
+def test_a_logarithmic_slider(page):
+    show(page)
+    box = page.get_by_role("spinbutton", name="scale")
+    slider(page, "scale").press("End")
+    expect(box).to_have_value("1000")
+    box.fill("40")
+    box.press("Enter")
+    expect(box).to_have_value("100")
+
+
+def test_choice_toggle_and_reset(page):
+    show(page)
+    page.get_by_role("button", name="columns").click()
+    expect(page.get_by_role("button", name="columns")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("button", name="both")).to_be_focused()
+    page.get_by_role("checkbox", name="show dots").press(" ")
+    expect(line(page)).to_have_text("push 0, at 10,0,2,0")
+    page.get_by_role("button", name="Reset").click()
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
+    expect(page.get_by_role("checkbox", name="show dots")).to_be_checked()
+
+
+def test_a_choice_that_needs_room_is_a_list(page):
+    options = ["along the rows of the matrix", "along its columns", "along both of them, one after the other"]
+    wide = {"kind": "choice", "name": "way", "label": "way", "options": options, "at": -1}
+    show(page, controls=[*page.evaluate("spec.controls.slice(0, 2)"), wide, page.evaluate("spec.controls[3]")])
+    box = page.get_by_role("combobox", name="way")
+    expect(box).to_have_value("-1")
+    box.select_option("along its columns")
+    expect(line(page)).to_have_text("push 0, at 10,0,1,1")
+
+
+def test_dragging_the_slider_with_the_mouse(page):
+    show(page)
+    place = slider(page).bounding_box()
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(place["x"] + place["width"] - 1, place["y"] + place["height"] / 2, steps=5)
+    page.mouse.up()
+    expect(line(page)).to_have_text("push 10, at 20,0,0,1")
+
+
+# States, known and unknown
+
+
+def test_a_known_state_shows_without_the_kernel(page):
+    show(page, ahead=False)
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+    kernel(page, dead=True)
+    slider(page).press("ArrowLeft")
+    assert line(page).inner_text() == "push 0, at 10,0,0,1"
+    assert asked(page) == [11]
+
+
+def test_while_waiting_the_nearest_known_state_shows_and_late_answers_never_cover_newer_ones(page):
+    show(page)
+    kernel(page, dead=True)
+    slider(page).press("End")
+    assert line(page).inner_text() == "push 0, at 10,0,0,1"
+    expect(page.locator(".blocklab-panel")).to_have_class(re.compile("blocklab-waiting"))
+    answer(page, [16, 0, 0, 1])
+    assert line(page).inner_text() == "push 6, at 16,0,0,1"
+    answer(page, [13, 0, 0, 1])
+    assert line(page).inner_text() == "push 6, at 16,0,0,1"
+    answer(page, [20, 0, 0, 1])
+    answer(page, [19, 0, 0, 1])
+    assert line(page).inner_text() == "push 10, at 20,0,0,1"
+    slider(page).press("ArrowLeft")
+    assert line(page).inner_text() == "push 9, at 19,0,0,1"  # it was kept
+
+
+def test_nothing_is_asked_ahead_until_a_control_is_touched(page):
+    show(page)
+    page.wait_for_timeout(300)
+    assert asked(page) == []
+    slider(page).press("ArrowRight")
+    page.wait_for_function("models[0].kernel.asked.length === 20")
+    assert asked(page, ahead=False) == [11]
+    assert asked(page, ahead=True)[:8] == [12, 13, 14, 15, 16, 17, 9, 18]
+    assert sorted(asked(page)) == [stop for stop in range(21) if stop != 10]
+
+
+def test_a_hand_laid_on_the_slider_is_a_touch(page):
+    show(page)
+    slider(page).dispatch_event("pointerdown")
+    page.wait_for_function("models[0].kernel.asked.length === 20")
+    assert asked(page, ahead=True)[:4] == [11, 9, 12, 8]
+
+
+@pytest.mark.parametrize("why", ["spec", "hidden", "other"])
+def test_nothing_is_asked_ahead_when(page, why):
+    show(page, {"took": 60 if why == "other" else 5}, ahead=why != "spec")
+    if why == "hidden":
+        page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
+    slider(page).press("ArrowRight")
+    if why == "other":  # panel is in hand now
+        show(page)
+        slider(page).nth(1).press("ArrowRight")
+        page.wait_for_function("models[1].kernel.asked.length === 20")
+        assert len(asked(page)) < 20
+        return
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+    page.wait_for_timeout(200)
+    assert asked(page) == [11]
+    if why == "hidden":
+        page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_function("models[0].kernel.asked.length === 20")
+
+
+@pytest.mark.parametrize(("delay", "took"), [(0, 5), (150, 5), (150, 30), (20, 250)])
+def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
+    show(page, {"delay": delay, "took": took})
+    page.evaluate("""() => {
+      const {kernel} = models[0]
+      window.most = 0
+      let open = 0
+      const {send, answer} = models[0]
+      models[0].send = message => { most = Math.max(most, ++open); send.call(models[0], message) }
+      models[0].answer = packet => { open--; answer.call(models[0], packet) }
+    }""")
+    slider(page).press("ArrowRight")
+    page.wait_for_timeout(1500)
+    most = page.evaluate("most")
+    assert most * took <= max(200, took)
+    if (delay, took) == (150, 5):
+        assert most > 10
+    if took > 200:
+        assert asked(page, ahead=True) == []
+
+
+def test_one_touch_asks_for_two_seconds_of_kernel_time_ahead(new_page):
+    page = new_page(clock=True)
+    long = {**page.evaluate("spec.controls[0]"), "last": 1000, "step": 0.002, "at": 500}
+    show(page, {"took": 20}, controls=[long, *page.evaluate("spec.controls.slice(1)")])
+    slider(page).press("ArrowRight")
+    page.clock.run_for(9000)
+    assert 95 <= len(asked(page, ahead=True)) <= 100
+    slider(page).press("ArrowRight")  # another touch
+    page.clock.run_for(9000)
+    assert 190 <= len(asked(page, ahead=True)) <= 200
+
+
+def test_what_the_reader_waits_for_is_asked_before_what_may_be_wanted(page):
+    show(page, {"delay": 100, "took": 20})
+    slider(page).press("ArrowRight")
+    page.wait_for_function("models[0].kernel.asked.length > 3")
+    page.get_by_role("button", name="columns").click()
+    assert page.evaluate("models[0].kernel.asked.at(-1)")["at"] == [11, 0, 1, 1]
+    expect(line(page)).to_have_text("push 1, at 11,0,1,1")
+
+
+def test_a_failed_state_shows_its_excuse_and_the_next_good_move_recovers(page):
+    show(page)
+    kernel(page, bad=["11,0,0,1", "13,0,0,1"])
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("cannot draw 11,0,0,1")
+    expect(page.locator(".blocklab-panel")).to_have_class(re.compile("blocklab-failed"))
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 2, at 12,0,0,1")
+    page.wait_for_function("models[0].kernel.asked.some(question => question.at[0] === 0)")
+    assert asked(page).count(13) == 1  # asked ahead, and silent
+    assert line(page).inner_text() == "push 2, at 12,0,0,1"
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("cannot draw 13,0,0,1")
+    assert asked(page, ahead=False)[-1] == 13  # asked again, now that it is wanted
+
+
+def test_records_that_are_not_known_are_asked_for_once(page):
+    show(page, ahead=False)
+    page.evaluate("models[0].kernel.sent = new Set(Array.from({length: 500}, (_, i) => i))")
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+    assert [question["whole"] for question in page.evaluate("models[0].kernel.asked")] == [False, True]
+    page.evaluate("""() => {
+      const {kernel} = models[0], packet = kernel.packet
+      kernel.packet = at => ({...packet.call(kernel, at), new: {}})
+    }""")
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("The picture could not be shown.")
+    page.wait_for_timeout(200)
+    assert len(asked(page)) == 4
+
+
+def test_the_oldest_states_of_all_panels_make_room(page):
+    sizes = page.evaluate("""() => {
+      const stores = [new player.Store(), new player.Store()]
+      const packet = (i, length) => ({at: [i], line: "x".repeat(length), rest: 1, moving: [[2 * i + 2]],
+        new: {1: ["rest", [0]], 2: ["style", ""], [2 * i + 2]: ["path", 2 * i + 3, 0, "d".repeat(1000)],
+              [2 * i + 3]: ["style", "fill:none"]}})
+      stores[0].take(packet(0, 10))
+      stores[0].look(stores[0].states.get("0"))
+      for (let i = 1; i <= 40; i++) stores[i % 2].take(packet(i, 1_000_000))
+      const {size} = globalThis[Symbol.for("blocklab")]
+      const kept = stores.map(store => [...store.states.keys()].map(Number))
+      const bytes = stores.flatMap(store => [...store.states.values()]).reduce((sum, state) => sum + state.size, 0)
+      const records = stores.map(store => [...store.records.keys()].length)
+      const recordBytes = stores.flatMap(store => [...store.records.values()])
+        .reduce((sum, record) => sum + JSON.stringify(record).length, 0)
+      const known = stores[1].take({at: [99], line: "", rest: 1, moving: [[2 * 39 + 2]]})
+      const unknown = stores[1].take({at: [99], line: "", rest: 1, moving: [[2 * 1 + 2]]})
+      return {kept, size, bytes, records, recordBytes, known, unknown}
+    }""")
+    assert 0 in sizes["kept"][0]  # it is being shown
+    assert 40 in sizes["kept"][0]
+    assert 1 not in sizes["kept"][1]
+    assert len(sizes["kept"][0]) + len(sizes["kept"][1]) <= 32
+    assert sizes["size"] <= 32_000_000
+    assert sizes["size"] == sizes["bytes"] + sizes["recordBytes"]
+    assert sizes["known"] is True
+    assert sizes["unknown"] is False
+
+
+def test_a_kernel_that_does_not_answer_is_named_and_known_states_still_show(new_page):
+    page = new_page(clock=True)
+    show(page)
+    note = page.get_by_text("The kernel does not answer.")
+    slider(page).press("ArrowRight")
+    page.clock.run_for(1000)
+    kernel(page, dead=True)
+    page.get_by_role("button", name="columns").click()
+    page.clock.run_for(9000)
+    expect(note).to_have_count(0)
+    page.clock.run_for(2000)
+    expect(note).to_be_visible()
+    count = len(asked(page))
+    page.get_by_role("button", name="rows").click()
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 2, at 12,0,0,1")
+    page.clock.run_for(5000)
+    assert len(asked(page)) == count  # nothing ahead while an answer is overdue
+    kernel(page, dead=False)
+    page.get_by_role("button", name="columns").click()  # asked again: the first question may be lost
+    page.clock.run_for(1000)
+    expect(line(page)).to_have_text("push 2, at 12,0,1,1")
+    expect(note).to_have_count(0)
+
+
+# The guess
+
+
+def test_nothing_moves_before_the_guess(page):
+    show(page, guess=GUESS, handles=HANDLES)
+    expect(page.get_by_text("Choose first, then the controls are yours.")).to_be_visible()
+    expect(slider(page)).to_be_disabled()
+    expect(page.get_by_role("button", name="columns", exact=True)).to_be_disabled()
+    handle = page.get_by_role("button", name="along: columns")
+    handle.dispatch_event("click")
+    handle.press("Enter")
+    assert page.evaluate("models[0].saved") == []
+    page.get_by_role("button", name="down").click()
+    expect(page.get_by_text("Right. The mean rises.")).to_be_visible()
+    expect(page.get_by_text("Choose first")).to_be_hidden()
+    expect(slider(page)).to_be_focused()
+    assert page.evaluate("models[0].guesses") == [1]
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+
+
+@pytest.mark.parametrize(("button", "sent", "words"), [("up", 0, "Not so."), ("Skip", -1, "The answer:")])
+def test_wrong_and_skipped_guesses_are_told_too(page, button, sent, words):
+    show(page, guess=GUESS)
+    page.get_by_role("button", name=button, exact=True).click()
+    expect(page.get_by_text(f"{words} The mean rises.")).to_be_visible()
+    assert page.evaluate("models[0].guesses") == [sent]
+
+
+def test_views_of_one_panel_agree_on_the_guess(page):
+    show(page, guess=GUESS)
+    page.evaluate("view(0)")
+    page.get_by_role("button", name="down").nth(1).click()
+    expect(page.get_by_text("Right. The mean rises.")).to_have_count(2)
+    page.evaluate("cleanups[0][1](); cleanups[0][2](); view(0)")
+    expect(page.get_by_text("Right. The mean rises.")).to_have_count(1)
+    expect(slider(page)).to_be_enabled()
+
+
+# Play
+
+
+def test_play_runs_through_the_stops_and_back_until_something_is_touched(new_page):
+    page = new_page(clock=True)
+    show(page)
+    slider(page).press("Home")
+    page.clock.run_for(500)
+    page.get_by_role("button", name="Play: push the block").click()
+    shown = []
+    for _ in range(7):
+        page.clock.run_for(1000)
+        shown.append(int(slider(page).input_value()))
+    assert shown == [pytest.approx(stop, abs=1) for stop in (7, 13, 20, 13, 7, 0, 7)]
+    page.get_by_role("button", name="Pause: push the block").click()
+    stood = slider(page).input_value()
+    page.clock.run_for(1000)
+    assert slider(page).input_value() == stood
+    slider(page).press(" ")
+    page.clock.run_for(1000)
+    assert slider(page).input_value() != stood
+    page.get_by_role("button", name="columns").click()
+    expect(page.get_by_role("button", name="Pause: push the block")).to_have_count(0)
+    stood = slider(page).input_value()
+    page.clock.run_for(1000)
+    assert slider(page).input_value() == stood
+
+
+def test_play_is_calm_where_the_reader_wants_less_motion(new_page):
+    page = new_page(clock=True, reduced_motion="reduce")
+    show(page)
+    slider(page).press("Home")
+    page.clock.run_for(500)
+    saved = "models[0].saved.length"
+    before = page.evaluate(saved)
+    slider(page).press(" ")
+    page.clock.run_for(5900)
+    assert page.evaluate(saved) - before <= 12
+    page.clock.run_for(1000)
+    expect(page.get_by_role("button", name="Play: push the block")).to_be_visible()
+    page.clock.run_for(5000)
+    assert page.evaluate(saved) - before <= 13
+
+
+# Touching the picture
+
+
+def test_a_place_in_the_picture_sets_its_control(page):
+    show(page, handles=HANDLES)
+    handle = page.get_by_role("button", name="along: columns")
+    assert handle.evaluate("node => getComputedStyle(node).cursor") == "pointer"
+    handle.click()
+    expect(line(page)).to_have_text("push 0, at 10,0,1,1")
+    expect(handle).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="rows", exact=True).click()
+    handle.press("Enter")
+    expect(line(page)).to_have_text("push 0, at 10,0,1,1")
+
+
+def test_the_tab_key_comes_to_one_of_the_places_that_set_a_control_and_arrows_to_the_others(page):
+    show(page, handles=[{"hole": hole, "control": 2, "kind": "set", "at": hole} for hole in (0, 1, 3)])
+    places = page.locator(".blocklab-handles rect")
+    assert [place.get_attribute("tabindex") for place in places.all()] == ["0", "-1", "-1"]
+    places.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(places.nth(1)).to_be_focused()
+    page.keyboard.press("End")
+    expect(places.nth(2)).to_be_focused()
+    page.keyboard.press(" ")
+    assert page.evaluate("models[0].saved") == []  # 3 is no option of this choice
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press(" ")
+    expect(line(page)).to_have_text("push 0, at 10,0,1,1")
+    assert [place.get_attribute("tabindex") for place in places.all()] == ["-1", "0", "-1"]
+
+
+def block(page):
+    return page.locator(".blocklab-drag")
+
+
+def test_the_block_is_dragged_by_the_mouse(page):
+    show(page, handles=HANDLES)
+    assert block(page).evaluate("node => getComputedStyle(node).cursor") == "grab"
+    place = block(page).bounding_box()
+    x, y = place["x"] + 20, place["y"] + 5  # beside its path: it must not jump
+    page.mouse.move(x, y)
+    page.mouse.down()
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
+    page.mouse.move(x, y - 24, steps=4)
+    expect(line(page)).to_have_text("push 4, at 14,0,0,1")
+    expect(slider(page)).to_have_value("14")
+    page.mouse.move(x, y + 900, steps=2)  # out of the picture
+    expect(line(page)).to_have_text("push -10, at 0,0,0,1")
+    page.mouse.up()
+    page.mouse.move(x, y)
+    expect(line(page)).to_have_text("push -10, at 0,0,0,1")
+
+
+def test_the_block_is_moved_by_keys(page):
+    show(page, handles=HANDLES)
+    block(page).press("ArrowUp")
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+    expect(block(page)).to_have_attribute("aria-valuetext", "0.1")
+    block(page).press("End")
+    expect(block(page)).to_have_attribute("aria-valuenow", "20")
+
+
+def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewhere(new_page):
+    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+    show(page, handles=HANDLES)
+    place = block(page).bounding_box()
+    assert min(place["width"], place["height"]) >= 44
+    assert block(page).evaluate("node => getComputedStyle(node).touchAction") == "pan-x"
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    fingers = page.context.new_cdp_session(page)
+    for kind, up in [("touchStart", 0), ("touchMove", 10), ("touchMove", 25), ("touchEnd", 0)]:
+        points = [] if kind == "touchEnd" else [{"x": x, "y": y - up}]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    expect(line(page)).not_to_have_text("push 0, at 10,0,0,1")
+    assert int(slider(page).input_value()) in (14, 15, 16)
+    page.get_by_role("button", name="columns", exact=True).tap()
+    expect(line(page)).to_contain_text("0,1,1")
+
+
+def test_the_whole_picture_can_be_a_handle(page):
+    path = [[400 + 240 * stop, 1500] for stop in range(21)]
+    show(page, handles=[{"hole": -1, "control": 0, "kind": "drag", "path": path}])
+    assert block(page).evaluate("node => getComputedStyle(node).touchAction") == "pan-y"
+    place = page.locator("svg").bounding_box()
+    page.mouse.click(place["x"] + 0.1 * (400 + 240 * 7), place["y"] + 50)
+    expect(line(page)).to_have_text("push -3, at 7,0,0,1")
+
+
+# Views
+
+
+def test_views_of_one_panel_stay_in_step(page):
+    show(page)
+    page.evaluate("view(0)")
+    slider(page).nth(1).press("ArrowRight")
+    for number in range(2):
+        expect(line(page).nth(number)).to_have_text("push 1, at 11,0,0,1")
+        expect(slider(page).nth(number)).to_have_value("11")
+
+
+def test_code_moves_the_panel(page):
+    show(page)
+    answer(page, [4, 0, 1, 1])
+    assert line(page).inner_text() == "push 0, at 10,0,0,1"
+    page.evaluate("models[0].set('at', [4, 0, 1, 1])")
+    assert line(page).inner_text() == "push -6, at 4,0,1,1"
+    expect(page.get_by_role("button", name="columns")).to_have_attribute("aria-pressed", "true")
+    page.evaluate("models[0].set('at', [5, 0, 1, 1])")  # a state that was not sent is asked for
+    expect(line(page)).to_have_text("push -5, at 5,0,1,1")
+    assert page.evaluate("models[0].saved") == []
+    assert asked(page, ahead=True) == []
+
+
+def test_a_view_made_again_shows_the_present_state_at_once(page):
+    show(page)
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 1, at 11,0,0,1")
+    page.wait_for_function("models[0].kernel.asked.length === 20")
+    page.evaluate("cleanups[0][1]()")
+    expect(page.locator(".blocklab-panel")).to_have_count(0)
+    kernel(page, dead=True)
+    page.evaluate("view(0)")
+    assert line(page).inner_text() == "push 1, at 11,0,0,1"
+    assert page.locator("svg [role=img] path").count() > 10
+
+
+def test_a_page_opened_again_asks_for_the_state_where_the_panel_stands(page):
+    show(page, {"at": [3, 0, 0, 1], "first": None})
+    expect(line(page)).to_have_text("push -7, at 3,0,0,1")
+
+
+def test_a_panel_that_is_closed_leaves_nothing_behind(page):
+    show(page)
+    slider(page).press("ArrowRight")
+    page.wait_for_function("models[0].kernel.asked.length === 20")
+    page.evaluate("cleanups[0].toReversed().forEach(clean => clean())")
+    assert page.evaluate("models[0].heard") == []
+    assert page.locator("main > div > *").count() == 0
+    assert page.evaluate("globalThis[Symbol.for('blocklab')].size") == 0
+
+
+def test_nothing_runs_in_an_idle_page(page):
+    show(page, handles=HANDLES)
+    slider(page).press("ArrowRight")
+    page.wait_for_function("models[0].kernel.asked.length === 20")
+    page.wait_for_timeout(100)
+    page.evaluate("""() => {
+      window.calls = []
+      for (const name of ["setTimeout", "setInterval", "requestAnimationFrame"]) {
+        const real = window[name]
+        window[name] = (...all) => { calls.push(name); return real(...all) }
+      }
+    }""")
+    page.wait_for_timeout(500)
+    assert page.evaluate("calls") == []
+
+
+def test_messages_that_are_not_ours_are_ignored(page):
+    show(page)
+    good = page.evaluate("models[0].kernel.packet([12, 0, 0, 1])")
+    strange = [None, 7, "state", {}, {"kind": "state"}, {**good, "at": [12, 0]}, {**good, "at": [99, 0, 0, 1]}]
+    strange += [{**good, "moving": 3}, {**good, "rest": "1"}, {**good, "kind": "other"}, {**good, "line": None}]
+    for message in strange:
+        page.evaluate("message => models[0].tell('msg:custom', message, [])", message)
+        assert line(page).inner_text() == "push 0, at 10,0,0,1"
+    kernel(page, dead=True)
+    slider(page).press("ArrowRight")
+    slider(page).press("ArrowRight")
+    assert line(page).inner_text() == "push 0, at 10,0,0,1"  # none of them was kept
+
+
+def test_two_panels_share_no_ids(page):
+    show(page)
+    show(page)
+    page.evaluate("view(0)")
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(node => node.id)")
+    assert len(ids) > 10
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_thousand_moves_leave_the_page_as_it_was(page):
+    show(page)
+    nodes = "document.querySelectorAll('*').length"
+    before = page.evaluate(nodes)
+    page.evaluate("""() => {
+      const range = document.querySelector("input[type=range]"), {kernel} = models[0]
+      const draw = kernel.draw
+      kernel.draw = function (at) {  // a clip of its own for every state
+        const drawn = draw.call(this, at), style = this.number(["style", "fill:none"])
+        const clip = this.number(["clip", at[0], at[1], 100, 100])
+        drawn.moving[0] = [...drawn.moving[0], this.number(["path", style, clip, "M0 0h100"])]
+        return drawn
+      }
+      for (let i = 0; i < 1000; i++) {
+        const at = [i % 21, (i >> 3) % 4, 0, 1]
+        models[0].answer(kernel.packet(at))
+        models[0].set("at", at)
+      }
+    }""")
+    assert page.evaluate(nodes) - before < 220  # at most a hundred clips stay defined
+
+
+# Looks
+
+
+def test_axe_finds_nothing(page):
+    show(page, handles=HANDLES)
+    show(page, guess=GUESS)
+    found = Axe().run(page, context=".blocklab-panel").response["violations"]
+    assert [(finding["id"], [node["html"] for node in finding["nodes"]]) for finding in found] == []
+    kept(page, "light")
+
+
+def test_dark_pages(new_page):
+    page = new_page(color_scheme="dark")
+    show(page, handles=HANDLES)
+    show(page, guess=GUESS)
+    paper = "getComputedStyle(document.querySelector('.blocklab-panel')).backgroundColor"
+    assert page.evaluate(paper) == "rgb(17, 20, 24)"
+    found = Axe().run(page, context=".blocklab-panel").response["violations"]
+    assert [finding["id"] for finding in found] == []
+    kept(page, "dark")
+    page.evaluate("document.body.dataset.jpThemeLight = 'true'")  # a light JupyterLab in a dark system
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "body.dataset.jpThemeLight = 'false'",
+        "documentElement.setAttribute('theme', 'dark')",
+        "documentElement.dataset.theme = 'dark'",
+        "body.className = 'vscode-dark'",
+        "body.className = 'vscode-high-contrast'",
+    ],
+)
+def test_a_dark_page_in_a_light_system(page, mark):
+    show(page)
+    page.evaluate(f"document.{mark}")
+    ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
+    assert page.evaluate(ink) == "rgb(244, 246, 249)"
+
+
+def test_a_page_that_knows_no_dark_keeps_its_panels_light(new_page):
+    page = new_page(color_scheme="dark")
+    page.evaluate("document.documentElement.style.colorScheme = 'normal'")
+    show(page)
+    ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
+    assert page.evaluate(ink) == "rgb(31, 41, 51)"
+
+
+def test_a_phone_shows_letters_that_can_be_read(new_page):
+    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 800}, device_scale_factor=2)
+    show(page, handles=HANDLES, guess=GUESS, smallest=8)
+    page.get_by_role("button", name="Skip").tap()
+    shown = page.locator("svg").bounding_box()["width"]
+    assert 8 * shown / 600 >= 9
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.get_by_role("group", name="Picture")).to_be_visible()
+    for control in page.locator(".blocklab-bar :is(button, input:not([type=checkbox]), label[for*=dots])").all():
+        assert control.bounding_box()["height"] >= 44
+    found = Axe().run(page, context=".blocklab-panel").response["violations"]
+    assert [finding["id"] for finding in found] == []
+    kept(page, "phone")
+
+
+def test_on_paper_the_picture_is_whole_and_light(new_page):
+    page = new_page(color_scheme="dark", viewport={"width": 390, "height": 800})
+    show(page)
+    page.emulate_media(media="print")
+    assert page.locator("svg").bounding_box()["width"] <= 390
+    assert page.evaluate("getComputedStyle(document.querySelector('.blocklab-panel')).backgroundColor") == (
+        "rgb(255, 255, 255)"
+    )
+    expect(page.get_by_role("button", name="Reset")).to_be_hidden()
+
+
+# Without a kernel
+
+
+@pytest.fixture
+def frozen(new_page, chromium, tmp_path):
+    """A file with everything in it: every second stop of the slider, rows and columns."""
+    states = """([guess]) => {
+      const kernel = new Kernel(spec), states = [], records = {}
+      for (let stop = 0; stop <= 20; stop += 2) {
+        for (const axis of [0, 1]) {
+          const {new: fresh, took, ahead, ...state} = kernel.packet([stop, 0, axis, 1])
+          states.push(state)
+          Object.assign(records, fresh)
+        }
+      }
+      return JSON.stringify({spec: {...spec, guess}, states, records})
+    }"""
+    data = new_page().evaluate(states, [GUESS])
+    script = SCRIPT.read_text(encoding="utf-8")
+    file = tmp_path / "frozen.html"
+    file.write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><style>{LOOK.read_text(encoding="utf-8")}</style>'
+        f'<body><div id="here"></div><script type="module">{script}\n'
+        f'window.leave = frozen(document.getElementById("here"), {data});</script></body></html>',
+        encoding="utf-8",
+    )
+    page = chromium.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.goto(file.as_uri())
+    yield page
+    page.close()
+    assert errors == []
+
+
+def test_a_frozen_panel_plays_from_a_file(frozen):
+    expect(slider(frozen)).to_be_disabled()
+    frozen.get_by_role("button", name="down").click()
+    expect(frozen.get_by_text("Right. The mean rises.")).to_be_visible()
+    slider(frozen).press("End")
+    assert line(frozen).inner_text() == "push 10, at 20,0,0,1"
+    frozen.get_by_role("button", name="columns").click()
+    assert line(frozen).inner_text() == "push 10, at 20,0,1,1"
+    frozen.evaluate("leave()")
+    assert frozen.locator("#here > *").count() == 0
+
+
+def test_what_is_not_stored_goes_to_the_nearest_stored_state_and_says_so(frozen):
+    frozen.get_by_role("button", name="Skip").click()
+    note = frozen.locator(".blocklab-note")
+    slider(frozen).press("End")
+    expect(note).to_have_text("")
+    slider(frozen).press("ArrowLeft")
+    slider(frozen).fill("15")
+    expect(note).to_have_text("Nearest stored picture; moved: push the block")
+    assert int(slider(frozen).input_value()) % 2 == 0
+    slider(frozen, "scale").press("End")
+    expect(note).to_have_text("Nearest stored picture; moved: scale")
+    expect(slider(frozen, "scale")).to_have_value("0")
+    frozen.get_by_role("button", name="both").click()
+    expect(note).to_have_text("Nearest stored picture; moved: along")
+    assert json.loads(frozen.evaluate("JSON.stringify(document.querySelectorAll('[role=status]').length)")) == 1

@@ -1,0 +1,49 @@
+"""What a browser makes of the strokes looks like what Agg draws, in a panel of every lesson, in both languages."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from blocklab.panel.canvas import DPI
+from svg import svg
+from workshop.lesson_panels import SOURCES, panels
+
+pytestmark = pytest.mark.usefixtures("lesson_undone")
+
+FAR, SHARE = 96, 0.01
+"""A pixel is far off if one of its colours is off by more than this; and the share of pixels that may be.
+
+Agg fits each letter to whole pixels, a browser does not: of a letter's edges about one pixel in five is far off, and
+letters cover the most of a picture in 11.5. A stroke that is missing, in another colour or a pixel off is more.
+"""
+
+
+def shown(browser, panel) -> np.ndarray:
+    """The panel's strokes in a page, as pixels."""
+    width, height = (round(side * DPI) for side in panel.size)
+    drawing = panel.canvas.strokes()
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_content(f'<body style="margin: 0">{svg(drawing, panel.canvas.records, width, height)}')
+    pixels = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+    page.close()
+    return pixels
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_strokes_in_a_browser_look_like_aggs_picture(source, chromium):
+    checked = {}
+    for (_cell, language), panel in panels(source).items():
+        checked.setdefault(language, panel)
+    for language, panel in checked.items():
+        for values in opening_and_far(panel):
+            panel.move(**values)
+            wanted = panel.canvas.frame()[..., :3].astype(int)
+            off = np.abs(shown(chromium, panel)[-len(wanted) :] - wanted).max(2)  # 4.6 inches are 459 pixels of Agg's
+            assert (off > FAR).mean() < SHARE, (language, values)
+
+
+def opening_and_far(panel):
+    yield {}
+    yield {name: control.ends()[-1] for name, control in panel.controls.items()}
