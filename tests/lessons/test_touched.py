@@ -74,11 +74,14 @@ def corners(d: str) -> np.ndarray:
         if letter in "Zz":
             points.append(points[start])
             continue
-        steps = np.array(re.findall(r"-?[\d.]+", numbers), float).reshape(-1, 2)
+        steps = np.array(re.findall(r"-?[\d.]+", numbers), float)
+        if letter == "a":  # half a circle: its uppermost, its lowermost and its last point
+            steps = np.concatenate([steps[-2:] / 2 - (0, steps[1]), steps[-2:] / 2 + (0, steps[1]), steps[-2:]])
+        steps = steps.reshape(-1, 2)
         if letter in "Mm":
             points.append(np.full(2, np.nan))
             start = len(points)
-        each = {"q": 2, "c": 3}.get(letter, 1)  # so many points of a relative step begin at the same one
+        each = {"q": 2, "c": 3, "a": 3}.get(letter, 1)  # so many points of a relative step begin at the same one
         for i in range(0, len(steps), each):
             points += list(steps[i : i + each] + (here if letter.islower() else 0))
             here = points[-1]

@@ -9,7 +9,6 @@ along a line. A page knows the artist by the hole that its strokes fill, and get
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -20,7 +19,7 @@ MOST_POINTS = 41  # of a line along which something is dragged; a page goes stra
 
 Handle = Callable[[dict[str, Control], float], tuple | None]
 
-_handles: WeakKeyDictionary[Artist, Handle] = WeakKeyDictionary()
+KEPT = "_blocklab_handle"  # what an artist keeps its handle as: so both go together, whatever `where` refers to
 
 
 def picked(artist: Artist, control: str, values: Sequence[Any]) -> None:
@@ -32,7 +31,7 @@ def picked(artist: Artist, control: str, values: Sequence[Any]) -> None:
     def handle(controls: dict[str, Control], _height: float) -> tuple:
         return "pick", tuple(None if value is None else controls[control].place_of(value) for value in values)
 
-    _handles[artist] = _of(control, handle)
+    setattr(artist, KEPT, _of(control, handle))
 
 
 def dragged(
@@ -53,7 +52,7 @@ def dragged(
         points[:, 1] = height - points[:, 1]
         return "drag", tuple(places), tuple((10 * points).round().astype(int).ravel().tolist())
 
-    _handles[artist] = _of(control, handle)
+    setattr(artist, KEPT, _of(control, handle))
 
 
 def _of(control: str, handle: Handle) -> Handle:
@@ -67,6 +66,6 @@ def _of(control: str, handle: Handle) -> Handle:
 
 def handles(moving: Sequence[Artist], controls: dict[str, Control], height: float) -> tuple[tuple, ...]:
     """What of the moving artists, hole by hole, is seen and can be touched. `height` of the picture in pixels."""
-    seen = ((hole, artist) for hole, artist in enumerate(moving) if artist.get_visible())
-    known = [(hole, _handles[artist]) for hole, artist in seen if artist in _handles]
-    return tuple((hole, *record) for hole, handle in known if (record := handle(controls, height)) is not None)
+    seen = [(hole, artist) for hole, artist in enumerate(moving) if hasattr(artist, KEPT) and artist.get_visible()]
+    found = ((hole, getattr(artist, KEPT)(controls, height)) for hole, artist in seen)
+    return tuple((hole, *record) for hole, record in found if record is not None)

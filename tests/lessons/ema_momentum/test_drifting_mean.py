@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from blocklab.lessons.ema_momentum.drifting_mean import HIGH, JUMP, LOW, STEPS, drifting_mean
+from blocklab.lessons.ema_momentum.drifting_mean import GRASP, HIGH, JUMP, LOW, STEPS, after, drifting_mean
 
 
 def lines(figure, **values):
     said = drifting_mean(figure)(**values)
-    return [line.get_ydata() for line in figure.axes[0].lines], said
+    return [line.get_ydata() for line in figure.axes[0].lines[:3]], said
 
 
 def test_the_running_mean_follows_the_formula(figure):
@@ -45,3 +45,10 @@ def test_larger_batches_tremble_less(figure):
         spreads.append(means.std())
     assert spreads == sorted(spreads, reverse=True)
     assert len(means) == STEPS
+
+
+@pytest.mark.parametrize("momentum", [0.001, 0.1, 1.0])
+def test_what_is_taken_hold_of_lies_on_the_running_mean(figure, momentum):
+    (means, _, running), _ = lines(figure, momentum=momentum, batch_size=8, drift="jump")
+    (knob,) = figure.axes[0].lines[3].get_ydata()
+    assert knob == running[GRASP - 1] == pytest.approx(after(means[:GRASP], momentum))

@@ -36,3 +36,17 @@ def test_a_far_block_is_drawn_smaller():
 def test_a_raised_block_stands_higher(figure):
     blocks = Blocks(figure.add_subplot(), (2, 4, 3, 3))
     assert blocks.top(13, raised=True)[1] > blocks.top(13)[1]
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_every_painted_path_belongs_to_its_block(figure, labelled):
+    blocks = Blocks(figure.add_subplot(), (2, 2, 3, 3))
+    greys = np.linspace(0.1, 0.9, 36)
+    blocks.paint([str(grey) for grey in greys], None, ["8"] * 36 if labelled else None)
+    paths, colours = blocks.artist.get_paths(), blocks.artist.get_facecolors()
+    assert len(blocks.owners) == len(paths) == 36 * (4 if labelled else 3)
+    assert sorted(set(blocks.owners)) == list(range(36))
+    for i in range(2, len(paths), len(paths) // 36):  # the tops, which are as light as the block's colour
+        assert colours[i, 0] == pytest.approx(greys[blocks.owners[i]])
+        assert blocks.owners[i - 2] == blocks.owners[i]
+        assert paths[i].contains_point(blocks.top(blocks.owners[i]))
