@@ -95,6 +95,7 @@ bench: dev-environment
 	$(BIN)/python -m workshop.bench.attention
 	$(BIN)/python -m workshop.bench.verdicts
 	$(BIN)/python -m workshop.bench.panel
+	$(BIN)/python -m workshop.bench.strokes
 
 handouts: dev-environment
 	$(BIN)/python -m workshop handouts $$ONLY

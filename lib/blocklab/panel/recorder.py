@@ -14,8 +14,10 @@ from matplotlib.artist import Artist
 from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.collections import QuadMesh
+from matplotlib.colors import to_rgba
 from matplotlib.image import AxesImage
 from matplotlib.path import Path
+from matplotlib.text import Text
 from matplotlib.transforms import BboxBase
 
 from blocklab.panel import glyphs, outlines, paint, pixels
@@ -33,8 +35,16 @@ MARGIN, FAR = 50, 1e6
 CELLS = ("none", "nearest", "auto", "antialiased")
 """Interpolations of an image that leave its cells as they are."""
 
-DRAWS = ("draw_path", "draw_markers", "draw_path_collection", "draw_quad_mesh", "draw_gouraud_triangles", "draw_image")
-WORDS = ("draw_text", "draw_tex")
+DRAWS = (
+    "draw_path",
+    "draw_markers",
+    "draw_path_collection",
+    "draw_quad_mesh",
+    "draw_gouraud_triangles",
+    "draw_image",
+    "draw_text",
+    "draw_tex",
+)
 
 
 class Recorder(RendererBase):
@@ -65,7 +75,10 @@ class Recorder(RendererBase):
 
     def draw(self, artist: Artist) -> None:
         """An artist, whether it is animated or not; as an image of pixels if that is shorter than many strokes."""
-        draw = partial(self._cells, artist) if has_cells(artist) else type(artist).draw.__get__(artist)
+        if has_cells(artist):
+            draw = partial(self._cells, artist)
+        else:
+            draw = partial(self._words, artist) if is_plain(artist) else type(artist).draw.__get__(artist)
         strokes = self.strokes_of(draw)
         if self._length(strokes) > LARGE and not any(self._records[number][0] == "image" for number in strokes):
             strokes = min(strokes, self.strokes_of(partial(self._as_pixels, artist)), key=self._length)
@@ -169,44 +182,44 @@ class Recorder(RendererBase):
         with self._by_agg():
             self.draw_gouraud_triangles(gc, triangles_array, colors_array, transform)
 
-    def start_rasterizing(self) -> None:
-        """From here on Agg draws."""
-        if not self._diverted:
-            self._agg.clear()
-            for name in (*DRAWS, *WORDS):
-                setattr(self, name, partial(self._divert, name))
-        self._diverted += 1
-
-    def stop_rasterizing(self) -> None:
-        """What Agg has drawn becomes an image."""
-        self._diverted -= 1
-        if not self._diverted:
-            for name in (*DRAWS, *WORDS):
-                delattr(self, name)
-            drawn = np.asarray(self._agg.buffer_rgba())
-            if seen := pixels.seen(drawn):
-                rows, columns = seen
-                box = columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start
-                self._put("image", 0, *self._tenths(np.array(box)).tolist(), 1, pixels.url(drawn[seen]))
-
     def start_filter(self) -> None:
-        self.start_rasterizing()
+        self._divert()
         self._agg.start_filter()
 
     def stop_filter(self, filter_func) -> None:
         self._agg.stop_filter(filter_func)
-        self.stop_rasterizing()
-
-    def _divert(self, name: str, *args, **options) -> None:
-        getattr(self._agg, name)(*args, **options)  # looked up each time: a filter puts others in their place
+        self._take()
 
     @contextmanager
     def _by_agg(self) -> Iterator[None]:
-        self.start_rasterizing()
+        """Let Agg draw, and take what it has drawn as an image."""
+        self._divert()
         try:
             yield
         finally:
-            self.stop_rasterizing()
+            self._take()
+
+    def _divert(self) -> None:
+        if not self._diverted:
+            self._agg.clear()
+            for name in DRAWS:
+                setattr(self, name, partial(self._to_agg, name))
+        self._diverted += 1
+
+    def _to_agg(self, name: str, *args, **options) -> None:
+        getattr(self._agg, name)(*args, **options)  # looked up each time: a filter puts others in their place
+
+    def _take(self) -> None:
+        self._diverted -= 1
+        if self._diverted:
+            return
+        for name in DRAWS:
+            delattr(self, name)
+        drawn = np.asarray(self._agg.buffer_rgba())
+        if seen := pixels.seen(drawn):
+            rows, columns = seen
+            box = columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start
+            self._put("image", 0, *self._tenths(np.array(box)).tolist(), 1, pixels.url(drawn[seen]))
 
     # What a thing becomes
 
@@ -317,25 +330,46 @@ class Recorder(RendererBase):
 
     def _cells(self, image: AxesImage, _recorder: "Recorder") -> None:
         """An image as matplotlib has it, before it is made larger."""
-        if not image.get_visible() or not image.get_array().size:
+        values = image.get_array()
+        if not image.get_visible() or not values.size:
             return
-        cells, x, y, transform = image.make_image(self, unsampled=True)
-        if cells is None:
-            return
-        gc = self.new_gc()
-        image._set_gc_clip(gc)
-        alpha = image._get_scalar_alpha()
-        if alpha != 1:
-            cells = cells * np.array([1, 1, 1, alpha])
-            cells = cells.round().astype(np.uint8)
-        height, width = cells.shape[:2]
-        box = np.floor(transform.transform([(0, 0), (width, height)]) + (x, y) + 0.5)  # at whole pixels, as Agg's
-        if height * width > abs(np.prod(box[1] - box[0])):  # more cells than pixels
+        left, right, bottom, top = image.get_extent()
+        ends = image.get_transform().transform([(left, bottom), (right, top)])
+        box = np.floor(ends + 0.5)  # at whole pixels, as Agg's
+        if values.shape[0] * values.shape[1] > abs(np.prod(box[1] - box[0])):  # more cells than pixels
             type(image).draw(image, self)
             return
+        cells = image.to_rgba(values, bytes=True, norm=values.ndim == 2)
+        if image.get_alpha() is not None:
+            cells = (cells * (1, 1, 1, image.get_alpha())).round().astype(np.uint8)
+        gc = self.new_gc()
+        image._set_gc_clip(gc)
         smooth = image.get_interpolation() not in CELLS
-        self._image(gc, cells, tuple(box.ravel()), smooth)
+        self._image(gc, cells[:: -1 if image.origin == "upper" else 1], tuple(box.ravel()), smooth)
         image.stale = False
+
+    def _words(self, text: Text, _recorder: "Recorder") -> None:
+        """A text, which matplotlib lays out once and not each time it moves."""
+        prop, said = text.get_fontproperties(), text.get_text()
+        looks = text.get_rotation(), text.get_ha(), text.get_va(), text.get_rotation_mode(), text._linespacing
+        key = "layout", said, hash(prop), looks, text._get_multialignment(), text.get_parse_math()
+        lines = self._memo.get(key)
+        if lines is None:
+            _, laid_out, *_ = text._get_layout(self)
+            # matplotlib 3.10 has right and up one by one, not as a pair.
+            lines = [(*text._preprocess_math(line), *np.ravel(place).tolist()) for line, _, *place in laid_out]
+            self._memo[key] = lines
+        x, y = text.get_transform().transform(text.get_unitless_position())
+        if not text.get_visible() or not said or not np.isfinite(x + y):
+            return
+        gc = self.new_gc()
+        text._set_gc_clip(gc)
+        gc.set_foreground(to_rgba(text.get_color()), isRGBA=True)
+        gc.set_alpha(text.get_alpha())
+        own = text if len(lines) == 1 else None
+        for line, formula, right, up in lines:
+            self.draw_text(gc, x + right, self.height - (y + up), line, prop, looks[0], formula, own)
+        text.stale = False
 
     def _image(self, gc: GraphicsContextBase, cells: np.ndarray, box, smooth: bool) -> None:
         """Cells, the first row at the bottom of the box: left, bottom, right, top, either of them may be turned."""
@@ -412,10 +446,17 @@ class Recorder(RendererBase):
 
 def has_cells(artist: Artist) -> bool:
     """Whether it is an image that a browser can enlarge as matplotlib does."""
-    if type(artist) is not AxesImage or artist.get_agg_filter() or artist.get_rasterized():
+    if type(artist) is not AxesImage or artist.get_agg_filter() or np.ndim(artist.get_alpha()):
         return False
     transform = artist.get_transform()
     return transform.is_affine and not transform.get_matrix()[[0, 1], [1, 0]].any()
+
+
+def is_plain(artist: Artist) -> bool:
+    """Whether it is a text and no more: no box, no halo, no filter, no TeX, no lines broken where there is no room."""
+    if type(artist) is not Text or artist.get_agg_filter() or artist.get_path_effects():
+        return False
+    return not (artist.get_bbox_patch() or artist.get_wrap() or artist.get_usetex())
 
 
 def stack(paths: list[Path]) -> np.ndarray | None:
