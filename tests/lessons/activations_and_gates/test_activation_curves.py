@@ -29,7 +29,7 @@ def test_the_lesson_predicts_what_is_seen(figure):
 @pytest.mark.parametrize("u", [-4.0, -1.0, 0.5, 2.0])
 def test_curves_and_slopes_are_the_formulas(figure, beta, u):
     activation_curves(figure)(beta=beta)
-    (relu, gelu, swish), (relu_slope, gelu_slope, swish_slope) = (axes.lines for axes in figure.axes[:2])
+    (relu, gelu, swish), (relu_slope, gelu_slope, swish_slope, knob) = (axes.lines for axes in figure.axes[:2])
     share, density, gate = (1 + erf(u / 2**0.5)) / 2, exp(-u * u / 2) / (2 * pi) ** 0.5, 1 / (1 + exp(-beta * u))
     assert at(relu, u) == pytest.approx(max(u, 0))
     assert at(gelu, u) == pytest.approx(u * share)
@@ -37,6 +37,7 @@ def test_curves_and_slopes_are_the_formulas(figure, beta, u):
     assert at(relu_slope, u) == (u > 0)
     assert at(gelu_slope, u) == pytest.approx(share + u * density)
     assert at(swish_slope, u) == pytest.approx(gate * (1 + beta * u * (1 - gate)))
+    assert knob.get_ydata()[0] == pytest.approx(at(swish_slope, knob.get_xdata()[0]))
 
 
 def test_distances_from_gelu(figure):

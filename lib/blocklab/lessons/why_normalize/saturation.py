@@ -33,7 +33,7 @@ SEEN = Text(
 
 
 def saturation(figure: Figure) -> Callable[..., str]:
-    """Left tanh, its slope and where the inputs lie, right the histogram of the outputs.
+    """Left tanh, its slope and where the inputs lie, a dot one standard deviation out; right the outputs.
 
     update(scale, normalize): the standard deviation of the inputs, and whether they are standardized first.
     """
