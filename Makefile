@@ -94,6 +94,7 @@ bench: dev-environment
 	$(BIN)/python -m workshop.bench.kernels
 	$(BIN)/python -m workshop.bench.attention
 	$(BIN)/python -m workshop.bench.verdicts
+	$(BIN)/python -m workshop.bench.strokes
 	$(BIN)/python -m workshop.bench.panel
 	$(BIN)/python -m workshop.bench.strokes
 

@@ -109,7 +109,7 @@ check("bytes_in_two_kernels", my_bytes_in_two_kernels)
 r"""
 ## Guess, then bytes
 
-The bars lay the norms' reads and writes end to end, in bytes per number of the matrix (left out: vectors such as γ, and kernels with only one number per row). Dark lines separate the kernels: *step by step*, one for each operation; *one kernel* reads a row once and keeps it on the chip.
+The bars lay the norms' reads and writes end to end, in bytes per number of the matrix (left out: vectors such as γ, and kernels with only one number per row). Upright lines separate the kernels: *step by step*, one for each operation; *one kernel* reads a row once and keeps it on the chip.
 
 **Predict first.** Step by step, RMSNorm is by bytes 1.43 times as fast as LayerNorm. And with one kernel for each? Choose, then switch to *one kernel*.
 """
@@ -118,7 +118,7 @@ The bars lay the norms' reads and writes end to end, in bytes per number of the 
 r"""
 ## 先猜，再算字节数
 
-下图把归一化层的各次读和写首尾相接，长度是矩阵里的每个数要传的字节数（γ 这样的向量，以及每行只涉及一个数的核函数，都略去不计）。深色竖线把核函数一一隔开：“一步一步”是每个运算用一个核函数；“一个核函数”只把每行读一次，读入后留在芯片上。
+下图把归一化层的各次读和写首尾相接，长度是矩阵里的每个数要传的字节数（γ 这样的向量，以及每行只涉及一个数的核函数，都略去不计）。竖线把核函数一一隔开：“一步一步”是每个运算用一个核函数；“一个核函数”只把每行读一次，读入后留在芯片上。
 
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
@@ -140,7 +140,7 @@ r"""
 r"""
 ## The lying watch
 
-This device is made up, so that we know the truth. Python takes 10 µs to start a kernel; memory moves 1 MB in 1 µs; a *cache*, memory on the chip, holds 32 MB and is 4 times as fast. Call 0 compiles, call 3 is interrupted: both are drawn as *delay*. Each row is one call on an idle GPU; the black line is what is timed, pale calls are not.
+This device is made up, so that we know the truth. Python takes 10 µs to start a kernel; memory moves 1 MB in 1 µs; a *cache*, memory on the chip, holds 32 MB and is 4 times as fast. Call 0 compiles, call 3 is interrupted: both are drawn as *delay*. Each row is one call on an idle GPU; the line under it is what is timed, and calls without one are not.
 
 The honest watch warms up with an untimed call, has new inputs for each call, waits for the GPU before it stops, and takes the median. It must wait, because Python only starts a kernel and goes on: *no waiting* stops at once. Every other watch breaks one of these rules; *no warm-up* times call 0 alone.
 
@@ -151,7 +151,7 @@ The honest watch warms up with an untimed call, has new inputs for each call, wa
 r"""
 ## 说谎的秒表
 
-下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs；显存每 1 µs 传 1 MB；**缓存**（cache）在芯片上，容量 32 MB，速度是显存的 4 倍。第 0 次调用要先编译，第 3 次调用受到干扰，图中都画成“耽搁”。每一行是一次调用，开始时 GPU 是空闲的；黑线是计入的时间，没有黑线的调用不计时。
+下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs；显存每 1 µs 传 1 MB；**缓存**（cache）在芯片上，容量 32 MB，速度是显存的 4 倍。第 0 次调用要先编译，第 3 次调用受到干扰，图中都画成“耽搁”。每一行是一次调用，开始时 GPU 是空闲的；条形下面的线是计入的时间，没有这条线的调用不计时。
 
 如实计时要守四条规矩：先预热（warm-up），也就是调用一次，但不计时；每次调用换一份输入；等 GPU 做完才停表；最后取中位数（median）。必须等待，是因为 Python 只负责启动核函数，启动之后就接着执行下一行。“不等待”则是一启动就停表。其他几种计时方式，各违反其中一条；“不预热”只计第 0 次调用的时间。
 

@@ -183,35 +183,6 @@ def test_a_finger_means_the_nearest_place_and_the_smallest_of_several(page):
     assert [page.evaluate(meant, at) for at in ([10, 10], [45, 45], [160, 20], [130, 20])] == [1, 2, 3, 1]
 
 
-# Colours
-
-
-def luminance(colour):
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def contrast(one, other):
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_contrast_of_the_palette(theme):
-    pairs = re.findall(r"--bl-([a-z0-9-]+): light-dark\((#\w{6}), (#\w{6})\)", LOOK.read_text(encoding="utf-8"))
-    colours = {name: values[theme] for name, *values in pairs}
-    paper, ink = colours["paper"], colours["ink"]
-    tints = [name for name in colours if name.startswith("group")]
-    assert len(tints) == 12
-    for name in ("ink", "quiet", "poked", "true"):
-        assert contrast(colours[name], paper) >= 4.5, name
-    for name in ("still", "moved", *tints):
-        assert contrast(colours[name], ink) >= 4.5, name
-    for name in ("moved", "poked", "true", "quiet"):
-        assert contrast(colours[name], paper) >= 3, name
-
-
 # Moving
 
 

@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.patches import Circle, Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
-from test_panel_frames import MOVES, NASTY
+from test_panel_frames import MOVES, NASTY, title_changes
 
 from blocklab.panel import palette
 from blocklab.panel.canvas import Canvas
@@ -291,6 +291,16 @@ def test_a_step_is_a_drawing_from_nothing(picture, frames):
                 fresh.still(1)  # the layout is made once
                 fresh.figure.set_layout_engine("none")
         assert told(canvas) == told(fresh), f"k = {k}"
+
+
+def test_saving_leaves_the_next_strokes_right():
+    canvas = Canvas((5, 3), 1)
+    update = title_changes(canvas.figure)
+    update(0)
+    before = canvas.strokes()
+    update(3)
+    canvas.still(2)
+    assert canvas.strokes().rest != before.rest
 
 
 def told(canvas) -> str:

@@ -2,15 +2,15 @@
 
 from functools import lru_cache
 
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba
 
 from blocklab.panel import palette
 
 Colour = tuple[float, float, float, float]
 
-WHITE = "#ffffff"
 NAMES = {
     palette.INK: "ink",
+    palette.PAPER: "paper",
     palette.QUIET: "quiet",
     palette.STILL: "still",
     palette.MOVED: "moved",
@@ -18,9 +18,11 @@ NAMES = {
     palette.TRUE: "true",
     **{colour: f"group-{number}" for number, colour in enumerate(palette.GROUPS)},
     "#000000": "ink",  # matplotlib's own colour of axes and their words
-    WHITE: "paper",
 }
 """Colours that a dark page shows in another way, and what the page calls them."""
+
+SHADES = {palette.shade(colour, light): (colour, light) for colour in NAMES for light in palette.SHADES}
+"""The colour and the light that a shade is of."""
 
 
 def css(fill: Colour | None, line: Colour | None, pen: str, smooth: bool = True) -> str:
@@ -34,12 +36,6 @@ def css(fill: Colour | None, line: Colour | None, pen: str, smooth: bool = True)
 def is_line(style: str) -> bool:
     """Whether two lines of this style may as well be one: it has no face, and hides what is under it."""
     return style.startswith("fill:none") and "opacity" not in style
-
-
-def letters(ink: Colour) -> str:
-    """White letters stand on something dark, in a dark page too."""
-    fill = WHITE if to_hex(ink) == WHITE else colour(ink)
-    return f"fill:{fill}{opacity('fill', ink)}"
 
 
 def pen(width: float, dashes: tuple[float, ...] | None, cap: str, join: str) -> str:
@@ -58,7 +54,12 @@ def pen(width: float, dashes: tuple[float, ...] | None, cap: str, join: str) -> 
 @lru_cache(1000)
 def colour(rgba: Colour) -> str:
     said = to_hex(rgba)
-    return f"var(--bl-{NAMES[said]},{said})" if said in NAMES else said
+    if said in NAMES:
+        return f"var(--bl-{NAMES[said]},{said})"
+    if said in SHADES:
+        whole, light = SHADES[said]
+        return f"color-mix(in srgb,{colour(to_rgba(whole))},#000 {100 * (1 - light):.0f}%)"
+    return said
 
 
 def opacity(what: str, rgba: Colour) -> str:

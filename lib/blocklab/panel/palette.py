@@ -1,7 +1,14 @@
-"""The colours of all pictures, named by what they mean. They differ in lightness too, so print keeps the difference."""
+"""The colours of all pictures, named by what they mean. They differ in lightness too, so print keeps the difference.
+
+In a dark theme a page shows others in their place: letters are light there, tints dark. What has to stay as it is,
+because what lies under it stays, is `fixed`.
+"""
 
 INK = "#1f2933"
 """Text, outlines, axes."""
+
+PAPER = "#ffffff"
+"""What everything is drawn on."""
 
 QUIET = "#7b8794"
 """Secondary text and whatever stood there before."""
@@ -36,3 +43,28 @@ GROUPS = (
     "#9fe0b7",
 )
 """One tint per group of values that share a mean; a printed number on each block says the same without colour."""
+
+SHADES = 0.84, 0.7
+"""How much light falls on the front and on the side of a solid thing, whose top shows its colour."""
+
+
+def shade(colour: str, light: float) -> str:
+    """A colour of the palette in less light, one of SHADES. In a dark theme it follows the colour."""
+    return "#" + bytes(round(light * part) for part in bytes.fromhex(colour[1:])).hex()
+
+
+def fixed(colour: str) -> str:
+    """A colour of the palette that is the same in every theme: for what lies on a colour map or an image.
+
+    It is another number, so that it can be told from the one that changes, and no eye sees the difference.
+    """
+    return f"#{int(colour[1:], 16) ^ 1:06x}"
+
+
+INK_ON_COLOUR, PAPER_ON_COLOUR = fixed(INK), fixed(PAPER)
+"""Letters on a colour that is the same in every theme."""
+
+
+def letters_on(colour: str) -> str:
+    """The colour of letters on a face in a colour of the palette, so that they are read in every theme."""
+    return {MOVED: INK_ON_COLOUR, POKED: PAPER, TRUE: PAPER}.get(colour, INK)

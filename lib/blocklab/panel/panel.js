@@ -260,6 +260,7 @@ export class Player {
   playing = -1; // the slider that plays
   guessed = null; // the option chosen, -1 if skipped; null while the question is open
   gone = false; // whether the reader waits and nothing comes
+  lost = false; // whether the front end says that the kernel has forgotten the panel
   note = "";
   #hand = -1; // the control touched last
   #way = 0; // the direction in which it moved
@@ -360,6 +361,12 @@ export class Player {
     return near;
   }
 
+  /** The kernel was started anew, or the line to it is cut. */
+  lose() {
+    this.lost = true;
+    this.#show();
+  }
+
   /** Code has moved the panel. */
   follow(at) {
     if (!this.#elsewhere(at)) return;
@@ -383,7 +390,7 @@ export class Player {
     } else {
       this.#excuse = { key, line: packet.failed ? packet.line : this.spec.words.failed };
     }
-    this.gone = false;
+    this.gone = this.lost = false;
     this.#watch(true);
     if (this.waiting || key === this.key) this.#update();
     else this.ask();
@@ -864,7 +871,7 @@ function view(player, element) {
   const box = div("picture", picture.root);
   const line = filled(div("line"), { role: "status" });
   const note = filled(div("note"), { "aria-live": "polite" });
-  const unanswered = div("unanswered", words.run); // seen where the front end says that the kernel has forgotten us
+  const unanswered = div("unanswered", words.run);
   const lang = spec.language === "zh" ? "zh-CN" : "en";
   const root = filled(div("panel", bar, box, line, note, unanswered), { lang });
   element.append(root);
@@ -902,6 +909,7 @@ function view(player, element) {
       line.setAttribute("aria-live", player.playing < 0 ? "polite" : "off");
       setText(line, player.line);
       setText(note, player.gone ? words.gone : player.note);
+      unanswered.hidden = !player.lost;
     },
     close() {
       player.leave(shown);
@@ -930,6 +938,7 @@ function initialize({ model }) {
   const heard = {
     "change:at": () => player.follow(model.get("at")),
     "change:guessed": () => player.answered(model.get("guessed")),
+    comm_live_update: () => player.lose(),
     "change:first": () => player.receive(model.get("first")),
     "msg:custom": (message) => player.receive(message),
   };

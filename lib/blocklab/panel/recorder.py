@@ -167,7 +167,7 @@ class Recorder(RendererBase):
             size = self.points_to_pixels(prop.get_size_in_points()) * self._unit / glyphs.EM
             turn = f" rotate({-angle:g})" if angle else ""
             place = f"translate({round(x * self._unit)} {round(y * self._unit)}){turn} scale({size:.5g})"
-            style = self._known(("letters", gc.get_rgb()), lambda: ("style", paint.letters(gc.get_rgb())))
+            style = self._known(("letters", gc.get_rgb()), lambda: ("style", paint.css(gc.get_rgb(), None, "")))
             self._put("text", style, self._clip(gc), place, letters, s)
 
     def draw_image(self, gc, x, y, im, transform=None):  # noqa: ARG002  no transform is asked for

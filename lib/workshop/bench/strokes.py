@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from blocklab.panel import Panel, Slider
 from blocklab.panel.canvas import Canvas, jpeg
-from blocklab.panel.panel import LIVE_QUALITY, LIVE_SCALE
+from blocklab.panel.panel import LIVE_SCALE
+from blocklab.panel.plain_view import QUALITY
 from workshop.lesson_panels import SOURCES, panels
 
 STOPS = 16
@@ -38,8 +39,8 @@ class Cost(NamedTuple):
 
 
 def moves(panel: Panel) -> Iterator[dict[str, object]]:
-    """Values of all controls while a reader moves one of them to and fro: a slider if there is one, but no guess."""
-    name, control = min(panel.controls.items(), key=lambda item: (item[0] == "guess", not isinstance(item[1], Slider)))
+    """Values of all controls while a reader moves one of them to and fro: a slider if there is one."""
+    name, control = min(panel.controls.items(), key=lambda item: not isinstance(item[1], Slider))
     stops = list(control.stops())
     if isinstance(control, Slider):
         stops = [control.at(n) for n in sorted({round(control.last * k / (STOPS - 1)) for k in range(STOPS)})]
@@ -55,7 +56,7 @@ def cost(panel: Panel) -> Cost:
     for number, values in enumerate(moves(panel)):
         for update in updates:
             update(**values)
-        arms = [(today, lambda: jpeg(frames.frame(), LIVE_QUALITY)), (strokes, drawn.strokes)]
+        arms = [(today, lambda: jpeg(frames.frame(), QUALITY)), (strokes, drawn.strokes)]
         for times, arm in arms if number % 2 else arms[::-1]:  # what both share, the first of them pays
             start = process_time()
             arm()

@@ -17,7 +17,7 @@ from blocklab.feed_forward import ACTIVATIONS, Activation, gated_unit
 from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.palette import INK, INK_ON_COLOUR, MOVED, OTHER, PAPER_ON_COLOUR, POKED, fixed
 from blocklab.panel.touch import dragged
 
 SIDE, POINTS = 1.5, 61  # half the side of the square, and points along it
@@ -155,17 +155,17 @@ class Plane:
             animated=True,
         )
         axes.set(xlim=(-SIDE, SIDE), ylim=(-SIDE, SIDE))
-        self.above = LineCollection([], colors=INK, linewidths=0.9, animated=True)
-        self.below = LineCollection([], colors=INK, linewidths=0.9, linestyles=[(0, (4, 3))], animated=True)
-        self.zero = LineCollection([], colors=INK, linewidths=2.2, animated=True)
+        self.above = LineCollection([], colors=INK_ON_COLOUR, linewidths=0.9, animated=True)
+        self.below = LineCollection([], colors=INK_ON_COLOUR, linewidths=0.9, linestyles=[(0, (4, 3))], animated=True)
+        self.zero = LineCollection([], colors=INK_ON_COLOUR, linewidths=2.2, animated=True)
         for lines in (self.below, self.above, self.zero):
             axes.add_collection(lines, autolim=False)
-        self.shafts = LineCollection([], colors=POKED, linewidths=2.2, zorder=4, animated=True)
-        self.shafts.set_path_effects([withStroke(linewidth=4.5, foreground="white")])
+        self.shafts = LineCollection([], colors=fixed(POKED), linewidths=2.2, zorder=4, animated=True)
+        self.shafts.set_path_effects([withStroke(linewidth=4.5, foreground=PAPER_ON_COLOUR)])
         axes.add_collection(self.shafts, autolim=False)
-        halo = [withStroke(linewidth=3.5, foreground="white")]
+        halo = [withStroke(linewidth=3.5, foreground=PAPER_ON_COLOUR)]
         self.names = [
-            axes.text(0, 0, "", size=13, color=POKED, ha="center", va="center", zorder=5, animated=True)
+            axes.text(0, 0, "", size=13, color=fixed(POKED), ha="center", va="center", zorder=5, animated=True)
             for _ in range(2)
         ]
         for name in self.names:

@@ -11,7 +11,7 @@ from torch import Tensor
 from blocklab.language import Text
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, POKED
+from blocklab.panel.palette import INK, MOVED, POKED, fixed
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged, picked
 from blocklab.real_models import Reading
@@ -39,7 +39,7 @@ def attention_map(pieces: tuple[str, ...], attention: Tensor) -> Callable[[Figur
         places = np.arange(len(pieces))
         grid = figure.add_axes((0.1, 0.02, 0.42, 0.78))
         cells = grid.imshow(weights[0, 0], cmap="gray_r", vmin=0, vmax=1, aspect="auto", animated=True, zorder=1)
-        frame = Rectangle((-0.5, 0), len(pieces), 1, fill=False, edgecolor=POKED, linewidth=2, animated=True)
+        frame = Rectangle((-0.5, 0), len(pieces), 1, fill=False, edgecolor=fixed(POKED), linewidth=2, animated=True)
         frame.set(zorder=3, clip_on=False)
         grid.add_patch(frame)
         dragged(frame, "row", lambda row: (-0.5, row))

@@ -15,7 +15,7 @@ from blocklab.attention import causal_mask, scaled_dot_product_attention
 from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL
+from blocklab.panel.palette import INK, INK_ON_COLOUR, MOVED, PAPER, POKED, QUIET, STILL, fixed, letters_on
 from blocklab.panel.touch import dragged, picked
 
 SENTENCE = Text(en="the/cat/sat/on/the/mat/[PAD]/[PAD]", zh="猫/坐/在/垫/子/上/[PAD]/[PAD]")
@@ -142,8 +142,8 @@ class Wires:
         self.wires.set_linewidths(0.6 + 5 * weights[i, j])
         self.wires.set_colors([POKED if seen == token else STILL for seen in j])
         for place, (below, above) in enumerate(zip(self.inputs, self.outputs, strict=True)):
-            below.paint(*((POKED, "white") if place == token else ("white", INK)))
-            above.paint(MOVED if moved[place] else STILL, INK)
+            below.paint(POKED if place == token else PAPER)
+            above.paint(MOVED if moved[place] else STILL)
 
 
 class Box:
@@ -154,9 +154,9 @@ class Box:
         axes.add_patch(self.frame)
         self.word = axes.text(x, y, word, size=10, ha="center", va="center", zorder=3, animated=True)
 
-    def paint(self, colour: str, ink: str) -> None:
+    def paint(self, colour: str) -> None:
         self.frame.set_facecolor(colour)
-        self.word.set_color(ink)
+        self.word.set_color(letters_on(colour))
 
 
 class Grid:
@@ -170,11 +170,11 @@ class Grid:
         edges = np.arange(LENGTH + 1) - 0.5
         lines = [((e, -0.5), (e, LENGTH - 0.5)) for e in edges] + [((-0.5, e), (LENGTH - 0.5, e)) for e in edges]
         axes.add_collection(LineCollection(lines, colors=QUIET, linewidths=0.5, zorder=2, animated=True))
-        self.column = Rectangle((0, -0.5), 1, LENGTH, fill=False, edgecolor=POKED, linewidth=2.5, animated=True)
+        self.column = Rectangle((0, -0.5), 1, LENGTH, fill=False, edgecolor=fixed(POKED), linewidth=2.5, animated=True)
         self.column.set(zorder=4, clip_on=False)
         axes.add_patch(self.column)
         dragged(self.column, "token", lambda token: (token, -0.5))
-        place = {"size": 10, "color": INK, "ha": "center", "va": "center", "zorder": 3, "animated": True}
+        place = {"size": 10, "color": INK_ON_COLOUR, "ha": "center", "va": "center", "zorder": 3, "animated": True}
         self.letters = [[axes.text(j, i, "", **place) for j in range(LENGTH)] for i in range(LENGTH)]
 
     def show(self, token: int, moved: np.ndarray, mask: Tensor | None) -> None:

@@ -5,18 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
-from matplotlib.colors import to_rgb
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 
-from blocklab.panel.palette import INK
+from blocklab.panel.palette import INK, SHADES, letters_on, shade
 
-# Where a block's three visible faces lie, as corners of the unit cube (x right, y into the picture, z up),
-# and how much light each gets: the top most, the front less, the side least. The first corner closes the outline.
+# Where a block's three visible faces lie, as corners of the unit cube (x right, y into the picture, z up); the first
+# corner closes the outline. The top gets most light, the front less, the side least.
 TOP = np.array([(0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1), (0, 0, 1)], float)
 FRONT = np.array([(0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1), (0, 0, 0)], float)
 SIDE = np.array([(1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)], float)
-LIGHT = np.array([1.0, 0.84, 0.70])
 
 BLOCK = np.array([0.86, 0.86, 0.34])  # width, depth, height of a block on a grid of pitch 1
 LIFT = 0.4  # how far a raised block floats above its place, where plates leave room for it
@@ -73,16 +71,16 @@ class Blocks:
         """Give block i `colours[i]`, lift it where `raised[i]`, and print `labels[i]` on its top face."""
         corner = self.raised(raised)
         faces = self.place(corner[:, None, None] + np.stack([FRONT, SIDE, TOP]) * BLOCK)  # (block, face, corner, xy)
-        shades = np.array([to_rgb(c) for c in colours])[:, None] * LIGHT[[1, 2, 0], None]
         paths, colour, width = [], [], []
         self.owners = np.repeat(self.order, 3 if labels is None else 4).tolist()
         for block in self.order:
             paths += [Path(face) for face in faces[block]]
-            colour += list(shades[block])
+            tint = colours[block]
+            colour += [*(shade(tint, light) for light in SHADES), tint]
             width += [OUTLINE] * 3
             if labels is not None:
                 paths.append(self._label(corner[block], block, labels[block]))
-                colour.append(to_rgb(INK))
+                colour.append(letters_on(tint))
                 width.append(0)
         self.artist.set(paths=paths, facecolors=colour, edgecolors=INK, linewidths=width)
 

@@ -12,7 +12,7 @@ from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
 from blocklab.panel import Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED, fixed
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 from blocklab.positional_encoding import sinusoidal_encoding
@@ -96,7 +96,7 @@ def map_axes(axes: Axes, values: np.ndarray, name: str):
     axes.imshow(values, cmap=WAVE, vmin=LEAST, vmax=1, aspect="auto")
     axes.set_title(name, size=11, color=INK)
     axes.set_xlabel(str(POSITION))
-    return axes.axhline(0, color=POKED, linewidth=1.6, animated=True)
+    return axes.axhline(0, color=fixed(POKED), linewidth=1.6, animated=True)
 
 
 def panel(table: Tensor, **own: Control) -> Panel:

@@ -10,7 +10,7 @@ from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
 from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, POKED
+from blocklab.panel.palette import INK, MOVED, POKED, fixed
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
@@ -62,8 +62,8 @@ def position_table(figure: Figure) -> Callable[..., str]:
     key.imshow([np.linspace(-1, 1, 201)], cmap=WAVE, aspect="auto", extent=(-1, 1, 0, 1))
     key.set(xticks=[-1, 0, 1], yticks=[])
     plain(key, edges=())
-    across = heat.axhline(0, color=MOVED, linewidth=1.6, animated=True)
-    down = heat.axvline(0, color=POKED, linewidth=1.6, animated=True)
+    across = heat.axhline(0, color=fixed(MOVED), linewidth=1.6, animated=True)
+    down = heat.axvline(0, color=fixed(POKED), linewidth=1.6, animated=True)
     (wave,) = beside.plot([], [], color=POKED, linewidth=1.4, marker="o", markersize=2.5, animated=True)
     dots = {"marker": "o", "linestyle": "", "color": MOVED, "animated": True, "clip_on": False}
     (sines,) = below.plot([], [], markersize=3, label=str(SINE), **dots)

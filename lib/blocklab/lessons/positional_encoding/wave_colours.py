@@ -2,4 +2,6 @@
 
 from matplotlib.colors import LinearSegmentedColormap
 
-WAVE = LinearSegmentedColormap.from_list("wave", ["#0b2545", "#2f6fb0", "#9db8cc", "#f5bf77", "#fff0d6"])
+from blocklab.panel.palette import TRUE, fixed
+
+WAVE = LinearSegmentedColormap.from_list("wave", ["#0b2545", fixed(TRUE), "#9db8cc", "#f5bf77", "#fff0d6"])

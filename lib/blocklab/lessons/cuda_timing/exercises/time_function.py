@@ -349,9 +349,9 @@ TIME_FUNCTION = Exercise(
     mistakes=(*WATCH_MISTAKES, *ROUNDS_MISTAKES, *SUMMARY_MISTAKES),
     section=Text(en="The lying watch", zh="说谎的秒表"),
     panel=Text(
-        en="under *The lying watch*, go through the watches: see which calls count, where the black line begins and "
-        "where it ends.",
-        zh="在“说谎的秒表”一节里，逐个选择计时方式，看看哪些调用算数，黑线从哪里开始、到哪里结束。",
+        en="under *The lying watch*, go through the watches: see which calls count, where the line under them begins "
+        "and where it ends.",
+        zh="在“说谎的秒表”一节里，逐个选择计时方式，看看哪些调用算数，条形下面的线从哪里开始、到哪里结束。",
     ),
     line="function(); synchronize(); stopped = clock()",
 )

@@ -1,0 +1,80 @@
+"""Letters are read in a light and in a dark page, whatever lies under them: in all panels of all lessons."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from PIL import Image
+
+from blocklab import panel as panels_package
+from blocklab.panel import paint
+from blocklab.panel.canvas import DPI
+from blocklab.panel.palette import INK_ON_COLOUR, PAPER_ON_COLOUR, SHADES, STILL, shade
+from contrast import contrast
+from svg import svg
+from workshop.lesson_panels import SOURCES, panels
+
+LOOK = Path(panels_package.__file__).with_name("panel.css").read_text("utf-8")
+ENOUGH, ON_A_MAP = 4.5, 3.8
+"""The least contrast; and on a colour map, where the better of dark and light letters is all that can be had."""
+
+TEXTS = """() => [...document.querySelectorAll("path[aria-label]")].map(node => {
+    const {x, y, width, height} = node.getBoundingClientRect();
+    node.style.visibility = "hidden";
+    return [node.ariaLabel, x, y, x + width, y + height, getComputedStyle(node).fill];
+})"""
+
+
+def texts(page, panel, theme: str):
+    """Each text with its colour and with the pixels that lie under it."""
+    width, height = (round(side * DPI) for side in panel.size)
+    drawn = svg(panel.canvas.strokes(), panel.canvas.records, width, height)
+    page.set_content(
+        f'<html data-theme="{theme}"><style>{LOOK} body {{ margin: 0 }} .blocklab-panel {{ padding: 0 }}</style>'
+        f'<div class="blocklab-panel" style="width: {width}px; box-sizing: content-box">{drawn}</div>'
+    )
+    found = page.evaluate(TEXTS)
+    shot = page.screenshot(clip={"x": 0, "y": 0, "width": width, "height": height})
+    pixels = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")) / 255
+    for text, *box, fill in found:
+        left, top, right, bottom = (max(0, round(side)) for side in box)
+        yield text, parts(fill), pixels[top:bottom, left:right].reshape(-1, 3)
+
+
+def parts(fill: str) -> tuple[float, ...]:
+    return tuple(int(part) / 255 for part in fill.removeprefix("rgb(").removesuffix(")").split(","))
+
+
+def opening_and_far(panel):
+    yield {}
+    yield {name: control.ends()[-1] for name, control in panel.controls.items()}
+
+
+@pytest.mark.usefixtures("lesson_undone")
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_letters_are_read_in_both_themes(source, chromium):
+    page = chromium.new_page(viewport={"width": 1000, "height": 600})
+    for (cell, language), panel in panels(source).items():
+        for values in opening_and_far(panel) if language == "en" else ():
+            panel.move(**values)
+            for theme in ("light", "dark"):
+                for text, ink, under in texts(page, panel, theme):
+                    on_a_map = ink in (to_rgb(INK_ON_COLOUR), to_rgb(PAPER_ON_COLOUR))
+                    read = np.median(contrast(ink, under)) if len(under) else 21
+                    assert read >= (ON_A_MAP if on_a_map else ENOUGH), (cell, theme, values, text)
+    page.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_browser_mixes_shades(chromium, theme):
+    page = chromium.new_page()
+    colours = [STILL, *(shade(STILL, light) for light in SHADES)]
+    faces = "".join(f'<path style="fill:{paint.colour((*to_rgb(colour), 1.0))}"/>' for colour in colours)
+    page.set_content(f'<html data-theme="{theme}"><style>{LOOK}</style><div class="blocklab-panel"><svg>{faces}</svg>')
+    whole, *shades = page.evaluate("[...document.querySelectorAll('path')].map(node => getComputedStyle(node).fill)")
+    for light, mixed in zip(SHADES, shades, strict=True):
+        got = [float(part) for part in mixed.removeprefix("color(srgb ").removesuffix(")").split()]
+        np.testing.assert_allclose(got, np.multiply(light, parts(whole)), atol=1e-3)
+    page.close()

@@ -1,0 +1,86 @@
+"""The palette in a light and in a dark page: what is written is read, what is drawn is seen, words for colours hold."""
+
+import re
+from colorsys import rgb_to_hsv
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import to_rgb, to_rgba
+
+from blocklab import panel
+from blocklab.panel import paint
+from blocklab.panel.palette import (
+    GROUPS,
+    INK,
+    INK_ON_COLOUR,
+    MOVED,
+    PAPER,
+    PAPER_ON_COLOUR,
+    POKED,
+    QUIET,
+    SHADES,
+    STILL,
+    TRUE,
+    fixed,
+    letters_on,
+    shade,
+)
+from contrast import contrast
+
+LOOK = Path(panel.__file__).with_name("panel.css").read_text("utf-8")
+NAMED = {name: values for name, *values in re.findall(r"--bl-([a-z0-9-]+): light-dark\((#\w{6}), (#\w{6})\)", LOOK)}
+PALETTE = INK, PAPER, QUIET, STILL, MOVED, POKED, TRUE, *GROUPS
+
+
+@pytest.fixture(params=["light", "dark"])
+def seen(request):
+    """What a page of that theme shows for a colour of a picture."""
+    theme = ["light", "dark"].index(request.param)
+    return lambda colour: to_rgb(NAMED[paint.NAMES[colour]][theme] if colour in paint.NAMES else colour)
+
+
+def test_a_page_has_a_colour_for_each_of_the_palette():
+    assert set(NAMED) == set(paint.NAMES.values()) == {paint.NAMES[colour] for colour in PALETTE}
+
+
+@pytest.mark.parametrize("colour", [INK, QUIET, POKED, TRUE])
+def test_letters_on_paper(seen, colour):
+    assert contrast(seen(colour), seen(PAPER)) >= 4.5
+
+
+@pytest.mark.parametrize("face", [PAPER, STILL, MOVED, POKED, TRUE, *GROUPS])
+def test_letters_on_a_face(seen, face):
+    assert contrast(seen(letters_on(face)), seen(face)) >= 4.5
+
+
+@pytest.mark.parametrize("mark", [INK, QUIET, MOVED, POKED, TRUE])
+def test_marks_on_paper(seen, mark):
+    assert contrast(seen(mark), seen(PAPER)) >= 3
+
+
+def test_lessons_call_colours_by_name(seen):
+    """ "The orange curve", "the red one", "the blue one", "the grey band"."""
+    for colour, lowest, highest in ((MOVED, 25, 40), (POKED, 335, 360), (TRUE, 205, 215)):
+        hue, strength, _ = rgb_to_hsv(*seen(colour))
+        assert lowest <= 360 * hue <= highest
+        assert strength > 0.6
+    assert all(rgb_to_hsv(*seen(colour))[1] < 0.35 for colour in (STILL, QUIET))
+
+
+def test_a_shade_follows_its_colour():
+    front, side = (paint.colour(to_rgba(shade(GROUPS[0], light))) for light in SHADES)
+    assert front == "color-mix(in srgb,var(--bl-group-0,#7fb3e6),#000 16%)"
+    assert side == "color-mix(in srgb,var(--bl-group-0,#7fb3e6),#000 30%)"
+
+
+def test_no_two_things_share_a_number():
+    shades = [shade(colour, light) for colour in PALETTE for light in SHADES]
+    every = [*PALETTE, *shades, *map(fixed, PALETTE)]
+    assert len(set(every)) == len(every)
+
+
+def test_what_is_fixed_looks_the_same_in_every_page():
+    for colour in PALETTE:
+        assert paint.colour(to_rgba(fixed(colour))) == fixed(colour)
+        assert max(abs(a - b) for a, b in zip(to_rgb(fixed(colour)), to_rgb(colour), strict=True)) < 1.01 / 255
+    assert contrast(to_rgb(INK_ON_COLOUR), to_rgb(PAPER_ON_COLOUR)) > 14
