@@ -16,6 +16,7 @@ from test_panel_frames import MOVES, NASTY, title_changes
 
 from blocklab.panel import palette
 from blocklab.panel.canvas import Canvas
+from blocklab.panel.palette import PAPER_ON_COLOUR
 from blocklab.panel.recorder import LARGE
 from svg import svg
 
@@ -96,9 +97,10 @@ def test_colours_of_the_palette_have_names(colour, told):
     assert css(path, records) == {"fill": told}
 
 
-def test_white_letters_stay_white_on_dark_paper():
-    (text,), records = recorded(lambda axes: axes.text(9, 9, "a", color="white"), "text")
-    assert css(text, records) == {"fill": "#ffffff"}
+@pytest.mark.parametrize(("color", "fill"), [("white", "var(--bl-paper,#ffffff)"), (PAPER_ON_COLOUR, PAPER_ON_COLOUR)])
+def test_white_letters_follow_the_theme_unless_they_are_fixed(color, fill):
+    (text,), records = recorded(lambda axes: axes.text(9, 9, "a", color=color), "text")
+    assert css(text, records) == {"fill": fill}
 
 
 def test_marks_are_one_record():
