@@ -96,9 +96,9 @@ def test_colours_of_the_palette_have_names(colour, told):
     assert css(path, records) == {"fill": told}
 
 
-def test_white_letters_stay_white_on_dark_paper():
-    (text,), records = recorded(lambda axes: axes.text(9, 9, "a", color="white"), "text")
-    assert css(text, records) == {"fill": "#ffffff"}
+def test_letters_on_a_colour_map_stay_white_on_dark_paper():
+    (text,), records = recorded(lambda axes: axes.text(9, 9, "a", color=palette.PAPER_ON_COLOUR), "text")
+    assert css(text, records) == {"fill": palette.PAPER_ON_COLOUR}
 
 
 def test_marks_are_one_record():
