@@ -170,7 +170,7 @@ def seen(slider: Locator) -> dict[str, str]:
 
 def sliders(page: Page) -> Locator:
     """All sliders of the page's panels, and what is dragged in their pictures."""
-    return page.locator(".blocklab-panel :is(input[type=range], [role=slider])")
+    return page.locator(".blocklab-panel :is(input[type=range], [role=slider]):visible")
 
 
 def skip_guesses(page: Page) -> None:

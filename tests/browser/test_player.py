@@ -648,6 +648,18 @@ def test_what_can_be_touched_may_change_with_the_state(page):
     assert page.evaluate("models[0].saved") == [[11, 0, 0, 1], [11, 0, 2, 1]]
 
 
+def test_a_word_is_touched_between_its_letters(page):
+    show(page, {"handles": [[1, 2, "pick", [2]]]})
+    word = page.locator(".blocklab-parts > *")
+    place = word.bounding_box()
+    middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    assert not word.evaluate("(node, middle) => node.contains(document.elementFromPoint(...middle))", middle)
+    page.mouse.click(*middle)
+    expect(line(page)).to_have_text("push 0, at 10,0,2,1")
+    over = "node => { const r = node.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }"
+    assert page.locator(".blocklab-pick").evaluate(over) == pytest.approx(middle, abs=1)  # the keyboard's, too
+
+
 def block(page):
     return page.locator(".blocklab-drag")
 

@@ -2,7 +2,8 @@
 
 A lesson's cells run once. Each of its panels is made in both languages; in English it goes through all pairs of
 extremes, in Chinese, where nothing but the words is another, through one control at a time. At every visit its strokes
-are held to those recorded from nothing; in English, where no more than one control has moved, its frame too.
+are held to those recorded from nothing; in English, where no more than one control has moved, its frame too. Last it is
+shown, living and plain.
 """
 
 import logging
@@ -11,11 +12,14 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from blocklab.panel import Panel
+from blocklab.panel import Panel, front
 from blocklab.panel.controls import same
+from blocklab.panel.live_view import LiveView
 from blocklab.panel.panel import LIVE_SCALE
+from blocklab.panel.plain_view import PlainView
 from workshop.lesson_panels import SOURCES, code_cells, panels
 
+VIEWS = {"live": LiveView, "plain": PlainView}
 WITH_PAIRS = {"zh": False, "en": True}
 
 
@@ -59,4 +63,8 @@ def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(
             visits = list(swept(panel, WITH_PAIRS[chosen]))
             assert idle(panel, visits) == [] or not WITH_PAIRS[chosen], f"cell {number}"
             assert len(visits) >= 2 or not panel.controls
+            for kind in front.KINDS:
+                panel.put_away()
+                front.choose(kind)
+                assert isinstance(panel.view, VIEWS[kind])
     assert not caplog.records

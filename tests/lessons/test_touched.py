@@ -10,6 +10,7 @@ from blocklab.language import Text
 from blocklab.lessons import LESSONS
 from blocklab.lessons.start_here.idle_slider import idle_slider
 from blocklab.panel import Panel, Slider
+from blocklab.panel.controls import Control
 from blocklab.panel.touch import handles
 from pictures import OTHERWISE, PICTURES, made
 
@@ -31,12 +32,15 @@ PANELS = [name for name in PICTURES if name not in OTHERWISE | WITHOUT_CONTROLS]
 
 
 @cache
-def touched(picture: str) -> list[tuple]:
-    """What can be touched where the panel begins and at both ends of its controls: the control, where it stands,
-    the handle's kind and its numbers, and the strokes that are taken hold of, each as (its points, whether a line)."""
+def touched(picture: str) -> tuple[list[Control], list[tuple]]:
+    """The controls, and what can be touched where the panel begins and at both ends of each of them.
+
+    Of every handle: the hole, the number of its control, where all controls stand, its kind and its numbers, and the
+    strokes that are taken hold of, each as (its points, whether a line).
+    """
     panel = panel_of(picture)
-    visits = [panel.places]
-    for number, control in enumerate(panel.controls.values()):
+    controls, visits = list(panel.controls.values()), [panel.places]
+    for number, control in enumerate(controls):
         visits += [[*visits[0][:number], control.place_of(end), *visits[0][number + 1 :]] for end in control.ends()]
     found = []
     for places in visits:
@@ -44,9 +48,9 @@ def touched(picture: str) -> list[tuple]:
             moving = canvas.strokes().moving
             for hole, control, kind, *numbers in handles(canvas.holes, panel.controls, canvas.figure.bbox.height):
                 strokes = [outline(canvas.records, number) for number in moving[hole]]
-                found.append((list(panel.controls.values())[control], places[control], kind, numbers, strokes))
+                found.append((hole, control, places, kind, numbers, strokes))
     panel.close()
-    return found
+    return controls, found
 
 
 def outline(records, number: int) -> tuple[np.ndarray, bool]:
@@ -98,28 +102,43 @@ def distance(point: np.ndarray, points: np.ndarray, line: bool) -> float:
     return float(np.nanmin(np.hypot(*(starts + np.clip(along, 0, 1)[:, None] * ways - point).T)))
 
 
+def drags(picture: str):
+    """Of what can be dragged: hole and control, where all controls stand, places, their points, and the strokes."""
+    for hole, control, stands, kind, numbers, strokes in touched(picture)[1]:
+        if kind == "drag":
+            yield hole, control, stands, numbers[0], np.reshape(numbers[1], (-1, 2)), strokes
+
+
 @pytest.mark.parametrize("picture", PANELS)
 def test_what_is_dragged_is_where_the_picture_shows_it(picture):
-    for control, place, kind, numbers, strokes in touched(picture):
-        if kind == "drag" and place in numbers[0]:
-            places, points = numbers
-            here = np.reshape(points, (-1, 2))[places.index(place)]
-            assert strokes, (picture, control.label, place)
-            assert min(distance(here, *stroke) for stroke in strokes) <= NEAR, (picture, control.label, place)
+    for _, control, stands, places, points, strokes in drags(picture):
+        if stands[control] in places:
+            here = points[places.index(stands[control])]
+            assert strokes, stands
+            assert min(distance(here, *stroke) for stroke in strokes) <= NEAR, stands
+
+
+@pytest.mark.parametrize("picture", PANELS)
+def test_a_line_stays_while_something_is_dragged_along_it(picture):
+    lines = {}
+    for hole, control, stands, _, points, _ in drags(picture):
+        others = (*stands[:control], *stands[control + 1 :])
+        assert points == pytest.approx(lines.setdefault((hole, control, others), points), abs=NEAR), stands
 
 
 @pytest.mark.parametrize("picture", PANELS)
 def test_every_place_to_which_a_touch_leads_exists(picture):
-    for control, _place, kind, (places, *points), strokes in touched(picture):
-        assert all(control.has(place) for place in places if place is not None), (picture, control.label)
+    controls, found = touched(picture)
+    for _, control, _, kind, (places, *points), strokes in found:
+        assert all(controls[control].has(place) for place in places if place is not None)
         if kind == "pick":
-            assert len(places) <= len(strokes), (picture, control.label)
+            assert len(places) <= len(strokes)
             assert any(place is not None for place in places)
         else:
             assert len(set(places)) == len(places) == len(points[0]) / 2
-            assert (places[0], places[-1]) == (0, control.last)
+            assert (places[0], places[-1]) == (0, controls[control].last)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_every_lesson_has_something_to_touch(lesson):
-    assert any(touched(picture) for picture in PANELS if picture.startswith(f"{lesson.room}."))
+    assert any(touched(picture)[1] for picture in PANELS if picture.startswith(f"{lesson.room}."))

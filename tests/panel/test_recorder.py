@@ -12,10 +12,11 @@ from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.patches import Circle, Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
-from test_panel_frames import MOVES, NASTY
+from test_panel_frames import MOVES, NASTY, title_changes
 
 from blocklab.panel import palette
 from blocklab.panel.canvas import Canvas
+from blocklab.panel.palette import PAPER_ON_COLOUR
 from blocklab.panel.recorder import LARGE
 from svg import svg
 
@@ -96,9 +97,10 @@ def test_colours_of_the_palette_have_names(colour, told):
     assert css(path, records) == {"fill": told}
 
 
-def test_letters_on_a_colour_map_stay_white_on_dark_paper():
-    (text,), records = recorded(lambda axes: axes.text(9, 9, "a", color=palette.PAPER_ON_COLOUR), "text")
-    assert css(text, records) == {"fill": palette.PAPER_ON_COLOUR}
+@pytest.mark.parametrize(("color", "fill"), [("white", "var(--bl-paper,#ffffff)"), (PAPER_ON_COLOUR, PAPER_ON_COLOUR)])
+def test_white_letters_follow_the_theme_unless_they_are_fixed(color, fill):
+    (text,), records = recorded(lambda axes: axes.text(9, 9, "a", color=color), "text")
+    assert css(text, records) == {"fill": fill}
 
 
 def test_marks_are_one_record():
@@ -291,6 +293,16 @@ def test_a_step_is_a_drawing_from_nothing(picture, frames):
                 fresh.still(1)  # the layout is made once
                 fresh.figure.set_layout_engine("none")
         assert told(canvas) == told(fresh), f"k = {k}"
+
+
+def test_saving_leaves_the_next_strokes_right():
+    canvas = Canvas((5, 3), 1)
+    update = title_changes(canvas.figure)
+    update(0)
+    before = canvas.strokes()
+    update(3)
+    canvas.still(2)
+    assert canvas.strokes().rest != before.rest
 
 
 def told(canvas) -> str:

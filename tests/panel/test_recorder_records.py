@@ -53,6 +53,16 @@ def test_the_store_is_bounded_and_numbers_are_never_given_again(draws, limit):
         assert sum(characters(records[n]) for n in given_to if n in records) <= max(limit, 60)
 
 
+def test_what_a_record_was_made_from_is_forgotten_with_it():
+    canvas = Canvas((5, 3), 1)
+    canvas.figure.text(0.5, 0.5, "a")
+    canvas.strokes()
+    canvas.records.forget_all_but(set())
+    canvas.figure.stale = True
+    drawing = canvas.strokes()
+    assert all(number in canvas.records for number in drawing.uses(canvas.records))
+
+
 def test_characters_are_about_those_of_json():
     canvas = Canvas((5, 3), 1)
     canvas.figure.subplots().plot([1, 5, 2], "o-")

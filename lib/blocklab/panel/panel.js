@@ -747,7 +747,7 @@ function handlesOf(player, picture) {
     new DOMPoint(clientX, clientY).matrixTransform(picture.root.getScreenCTM().inverse());
   /** So many CSS pixels of the screen as tenths of one of the picture. */
   const tenths = (pixels) => (10 * pixels * picture.size[0]) / (picture.root.getBoundingClientRect().width || 1);
-  const reach = () => tenths(matchMedia("(pointer: coarse)").matches ? 44 : 24);
+  const finger = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24);
 
   const renew = (told) => {
     const keys = told.map((handle) => handle.slice(0, 3).join());
@@ -781,15 +781,18 @@ function handlesOf(player, picture) {
     held?.handle.node.classList.remove("blocklab-held");
     held = null;
   });
-  picture.layer.addEventListener("click", (event) => {
+  picture.root.addEventListener("click", (event) => { // between the letters of a word there is none of its strokes
+    if (layer.contains(event.target)) return;
     const parts = [...handles.values()].filter(({ kind }) => kind === "pick").flatMap(({ hole, control, places }) =>
       [...(picture.holes[hole]?.children ?? [])].map((node, i) => ({ node, control, place: places[i] ?? null })));
     const touchable = parts.filter(({ place }) => place !== null);
-    const within = (box, { x, y }) => Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y) < reach();
-    const boxes = touchable.map(({ node }) => node.getBBox()); // a finger is larger than some parts: then the nearest
-    const near = nearestBox(boxes, point(event));
+    const at = { x: event.clientX, y: event.clientY };
+    const within = ({ x, y, width, height }) => Math.hypot(x + width / 2 - at.x, y + height / 2 - at.y) < finger();
+    const boxes = touchable.map(({ node }) => node.getBoundingClientRect());
+    const near = nearestBox(boxes, at); // a finger is larger than some parts, and a word has gaps
+    const inside = ({ left, right, top, bottom }) => left <= at.x && at.x <= right && top <= at.y && at.y <= bottom;
     const meant = touchable.find(({ node }) => node.contains(event.target))
-      ?? (near >= 0 && within(boxes[near], point(event)) ? touchable[near] : null);
+      ?? (near >= 0 && (within(boxes[near]) || inside(boxes[near])) ? touchable[near] : null);
     if (meant) player.move(meant.control, meant.place);
   });
   /** Lay the handles over what they stand for, large enough to be met. */
@@ -804,7 +807,7 @@ function handlesOf(player, picture) {
       const box = hole && (handle.kind === "pick" ? partBox(hole, handle.places, here) : gripBox(hole, handle, here));
       handle.node.style.display = box ? "" : "none";
       const said = { "aria-valuenow": here, "aria-valuetext": saidAt(player.spec.controls[handle.control], here) };
-      filled(handle.node, { ...(box && wider(box, reach())), ...said, "aria-disabled": player.locked });
+      filled(handle.node, { ...(box && wider(box, tenths(finger()))), ...said, "aria-disabled": player.locked });
     }
     layer.parentNode?.classList.toggle("blocklab-locked", player.locked);
   };
@@ -825,6 +828,7 @@ function gripBox(hole, { places, points }, here) {
 function partBox(hole, places, here) {
   const boxes = [...hole.children].filter((_, i) => places[i] === here).map((node) => DOMRect.fromRect(node.getBBox()));
   if (!boxes.length) return null;
+  if (boxes.length === hole.children.length) return hole.getBBox(); // which knows how a word is moved and turned
   const [left, top] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
   const [right, bottom] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
   return new DOMRect(left, top, right - left, bottom - top);

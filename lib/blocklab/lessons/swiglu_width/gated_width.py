@@ -79,7 +79,7 @@ def gated_width(figure: Figure) -> Callable[..., str]:
             ours.set(x=i * width / d_model, width=wanted / d_model)
             more.set(x=(i * width + wanted) / d_model, width=added / d_model, visible=added > 0)
         last, _ = matrices[2]
-        dragged(last, "multiplier", lambda other: ((2 * width + hidden_width(d_model, 1, other)) / d_model, 0))
+        dragged(last, "multiplier", lambda other: (total(d_model, multiple_of, other) / d_model, 0))
         ratio = parameter_count(d_model, width, True, False) / parameter_count(d_model, 4 * d_model, False, False)
         scaled = "" if multiplier == 1 else SCALED.format(multiplier=multiplier, wanted=wanted)
         return SEEN.format(
@@ -87,6 +87,11 @@ def gated_width(figure: Figure) -> Callable[..., str]:
         )
 
     return update
+
+
+def total(d_model: int, multiple_of: int, multiplier: float) -> int:
+    """The widths of three matrices end to end, the last one without what rounding adds."""
+    return 2 * hidden_width(d_model, multiple_of, multiplier) + hidden_width(d_model, 1, multiplier)
 
 
 def box(axes: Axes, low: float, colour: str, high: float = 1.0, hatched: bool = False) -> Rectangle:
