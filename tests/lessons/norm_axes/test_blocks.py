@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
 from blocklab.lessons.norm_axes.blocks import BLOCK, FRONT, SIDE, TOP, Blocks, project
@@ -41,8 +42,8 @@ def test_a_raised_block_stands_higher(figure):
 @pytest.mark.parametrize("labelled", [False, True])
 def test_every_painted_path_belongs_to_its_block(figure, labelled):
     blocks = Blocks(figure.add_subplot(), (2, 2, 3, 3))
-    greys = np.linspace(0.1, 0.9, 36)
-    blocks.paint([str(grey) for grey in greys], None, ["8"] * 36 if labelled else None)
+    greys = np.arange(36) / 51
+    blocks.paint([to_hex(str(grey)) for grey in greys], None, ["8"] * 36 if labelled else None)
     paths, colours = blocks.artist.get_paths(), blocks.artist.get_facecolors()
     assert len(blocks.owners) == len(paths) == 36 * (4 if labelled else 3)
     assert sorted(set(blocks.owners)) == list(range(36))
