@@ -177,10 +177,19 @@ def test_a_line_that_comes_by_twice_goes_on_where_it_is(page):
     assert page.evaluate("player.pointAt([0, 10, 20], [0, 0, 1000, 0, 0, 400], 0)") == [0, 0]
 
 
-def test_a_finger_means_the_nearest_place_and_the_smallest_of_several(page):
-    boxes = "[null, [0, 0, 100, 100], [40, 40, 10, 10], [200, 0, 50, 50]].map(b => b && new DOMRect(...b))"
-    meant = f"([x, y]) => player.nearestBox({boxes}, {{x, y}})"
-    assert [page.evaluate(meant, at) for at in ([10, 10], [45, 45], [160, 20], [130, 20])] == [1, 2, 3, 1]
+def test_a_finger_means_the_nearest_box_and_the_smallest_of_several(page):
+    boxes = "[[0, 0, 100, 100], [40, 40, 10, 10], [200, 0, 50, 50]].map(box => new DOMRect(...box))"
+    meant = f"([x, y, least]) => player.boxMeant({boxes}, least, {{x, y}})"
+    for x, y, least, expected in [
+        (10, 10, 24, 0),
+        (45, 45, 24, 1),
+        (160, 20, 24, -1),  # near none
+        (160, 20, 140, 2),
+        (110, 20, 140, 0),
+        (-5, 20, 24, -1),  # what is large enough needs no margin
+    ]:
+        assert page.evaluate(meant, [x, y, least]) == expected
+    assert page.evaluate("player.boxMeant([], 24, {x: 0, y: 0})") == -1
 
 
 # Moving
@@ -512,6 +521,20 @@ def test_a_kernel_that_does_not_answer_is_named_and_known_states_still_show(new_
     expect(note).to_have_count(0)
 
 
+@pytest.mark.parametrize("key", [10, 12], ids=["the state that is shown", "another state"])
+def test_a_panel_that_the_kernel_has_forgotten_says_so_until_the_next_packet(page, key):
+    show(page)
+    page.evaluate("view(0)")
+    run = page.get_by_text("Run the cell.")
+    expect(run.nth(0)).to_be_hidden()
+    page.evaluate("models[0].tell('comm_live_update')")
+    for number in range(2):
+        expect(run.nth(number)).to_be_visible()
+    answer(page, [key, 0, 0, 1], ahead=True)
+    for number in range(2):
+        expect(run.nth(number)).to_be_hidden()
+
+
 # The guess
 
 
@@ -523,7 +546,13 @@ def test_nothing_moves_before_the_guess(page):
     page.locator("image").nth(1).click()
     page.locator(".blocklab-pick").press("ArrowRight")
     page.locator(".blocklab-drag").press("ArrowRight")
-    assert page.evaluate("models[0].saved") == []
+    place = page.locator(".blocklab-drag").bounding_box()
+    page.mouse.move(place["x"] + 20, place["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 20, place["y"] - 40, steps=3)
+    page.mouse.up()
+    assert page.evaluate("[models[0].saved, models[0].kernel.asked]") == [[], []]
+    assert page.locator(".blocklab-drag").evaluate("node => getComputedStyle(node).touchAction") == "auto"
     page.get_by_role("button", name="down").click()
     expect(page.get_by_text("Right: the mean rises.")).to_be_visible()
     expect(page.get_by_text("Choose first")).to_be_hidden()
@@ -559,10 +588,16 @@ def test_a_guess_made_before_is_known(page):
     expect(slider(page)).to_be_enabled()
 
 
-def test_code_answers_the_guess(page):
+def test_code_answers_the_guess_and_takes_the_answer_back(page):
     show(page, guess=GUESS)
+    page.evaluate("view(0)")
     page.evaluate("models[0].set('guessed', 1)")
-    expect(page.get_by_text("Right: the mean rises.")).to_be_visible()
+    expect(page.get_by_text("Right: the mean rises.")).to_have_count(2)
+    expect(slider(page).nth(1)).to_be_enabled()
+    page.evaluate("models[0].set('guessed', null)")
+    expect(page.get_by_text("Right: the mean rises.")).to_have_count(0)
+    for number in range(2):
+        expect(slider(page).nth(number)).to_be_disabled()
 
 
 # Play
@@ -708,6 +743,117 @@ def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewh
     expect(line(page)).to_contain_text("0,1,1")
 
 
+def test_a_locked_panel_lets_the_finger_scroll_and_does_nothing(new_page):
+    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+    show(page, HANDLES, guess=GUESS)
+    for there in (block(page), page.locator("image").nth(1)):
+        there.tap(force=True)
+    assert page.evaluate("[models[0].saved, models[0].kernel.asked]") == [[], []]
+
+
+def test_a_finger_may_come_down_beside_a_part(new_page):
+    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+    show(page, HANDLES)
+    page.locator("image").nth(2).scroll_into_view_if_needed()
+    place = page.locator("image").nth(2).bounding_box()
+    page.touchscreen.tap(place["x"] + place["width"] / 2, place["y"] + place["height"] + 30)  # too far
+    page.touchscreen.tap(place["x"] + place["width"] + 6, place["y"] + place["height"] / 2)  # nothing is drawn there
+    expect(line(page)).to_have_text("push 0, at 10,0,2,1")
+    assert page.evaluate("models[0].saved") == [[10, 0, 2, 1]]
+
+
+def test_a_drag_goes_on_when_what_can_be_touched_changes_under_it(page):
+    show(page, HANDLES, ahead=False)
+    drag, pick = HANDLES["handles"]
+    place = block(page).bounding_box()
+    x, y = place["x"] + 20, place["y"] + 5
+    page.mouse.move(x, y)
+    page.mouse.down()
+    longer = [*drag[:4], [2750, 3000, 2750, 600]]
+    for told, up, push in [
+        ([drag], 24, 4),
+        ([pick], 36, 6),  # nothing to drag here
+        ([[1, *drag[1:]]], 48, 8),  # something else
+        ([longer], 30, 5),
+        ([longer], 12, 1),
+        ([pick], 60, 5),
+    ]:
+        kernel(page, handles=told)
+        page.mouse.move(x, y - up)
+        expect(line(page)).to_have_text(f"push {push}, at {push + 10},0,0,1")
+    kernel(page, handles=[drag])
+    page.mouse.move(x, y - 36)  # known with the first line
+    expect(line(page)).to_have_text("push 3, at 13,0,0,1")
+    page.mouse.up()
+    page.mouse.move(x, y)
+    page.mouse.move(x, y - 24)
+    assert line(page).inner_text() == "push 3, at 13,0,0,1"
+
+
+def test_a_second_finger_leaves_the_first_one_alone(new_page):
+    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+    show(page, HANDLES)
+    place = block(page).bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    fingers = page.context.new_cdp_session(page)
+
+    def touch(kind, *ups):
+        points = [{"x": x + 30 * finger, "y": y - up, "id": finger} for finger, up in enumerate(ups)]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", 0)
+    touch("touchMove", 15)
+    touch("touchStart", 15, 60)
+    touch("touchMove", 15, -60)
+    touch("touchMove", 15, 60)
+    touch("touchEnd")
+    assert int(slider(page).input_value()) in (13, 14, 15)
+
+
+def test_parts_are_marked_also_in_a_new_picture_and_only_those_that_lead_somewhere(page):
+    show(page, {"handles": [[3, 2, "pick", [2, None]]]}, ahead=False)
+    cursors = "[...document.querySelectorAll('image')].map(node => getComputedStyle(node).cursor)"
+    assert page.evaluate(cursors) == ["pointer", "auto", "auto"]
+    page.locator("image").nth(0).click()  # another resting picture
+    expect(line(page)).to_have_text("push 0, at 10,0,2,1")
+    assert page.evaluate(cursors) == ["pointer", "auto", "auto"]
+    kernel(page, handles=[[3, 2, "pick", [None, 1, 0]]])
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 1, at 11,0,2,1")
+    assert page.evaluate(cursors) == ["auto", "pointer", "pointer"]
+    kernel(page, handles=[])
+    slider(page).press("ArrowRight")
+    expect(line(page)).to_have_text("push 2, at 12,0,2,1")
+    assert page.evaluate(cursors) == ["auto"] * 3
+
+
+def test_words_in_the_picture_are_parts_too(page):
+    """A word has a transform of its own."""
+    show(page, {"handles": [[1, 2, "pick", [0]]]})
+    over = (
+        "node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2] }"
+    )
+    word = page.locator("path[data-says='0']").first
+    assert page.locator(".blocklab-pick").evaluate(over) == pytest.approx(word.evaluate(over), abs=1)
+
+
+def test_the_picture_is_touched_in_each_of_several_views(page):
+    show(page, HANDLES)
+    page.evaluate("view(0)")
+    block(page).nth(1).press("ArrowUp")
+    page.locator("svg").nth(0).locator("image").nth(1).click()
+    place = block(page).nth(1).bounding_box()
+    page.mouse.move(place["x"] + 20, place["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 20, place["y"] - 19, steps=4)
+    page.mouse.up()
+    for number in range(2):
+        expect(line(page).nth(number)).to_have_text("push 5, at 15,0,1,1")
+        expect(block(page).nth(number)).to_have_attribute("aria-valuenow", "15")
+    for side in ("x", "y", "width", "height"):
+        assert len({block(page).nth(number).get_attribute(side) for number in range(2)}) == 1
+
+
 # Views
 
 
@@ -827,7 +973,7 @@ def test_a_thousand_moves_leave_the_page_as_it_was(page):
 
 def test_axe_finds_nothing(page):
     show(page, HANDLES)
-    show(page, guess=GUESS)
+    show(page, HANDLES, guess=GUESS)
     found = Axe().run(page, context=".blocklab-panel").response["violations"]
     assert [(finding["id"], [node["html"] for node in finding["nodes"]]) for finding in found] == []
     kept(page, "light")

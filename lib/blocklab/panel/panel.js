@@ -24,6 +24,7 @@ const SAME_TOUCH = 1000; // ms: moves closer than this belong to one touch
 const OVERDUE = 10_000; // ms without an answer
 const PLAY = 3000; // ms from the first stop to the last
 const SMALLEST_LETTER = 9; // px
+const GRIP = 600; // tenths of px: what is larger both ways is held where it stands on its line
 const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 
 // ---- Controls as numbers --------------------------------------------------------------------------------------------
@@ -390,9 +391,10 @@ export class Player {
     } else {
       this.#excuse = { key, line: packet.failed ? packet.line : this.spec.words.failed };
     }
+    const silence = this.gone || this.lost; // which the page still tells of
     this.gone = this.lost = false;
     this.#watch(true);
-    if (this.waiting || key === this.key) this.#update();
+    if (this.waiting || silence || key === this.key) this.#update();
     else this.ask();
   }
 
@@ -492,6 +494,16 @@ class Picture {
     this.defs = svg("defs");
     this.layer = svg("g", { role: "img" });
     this.root = svg("svg", { viewBox: `0 0 ${10 * size[0]} ${10 * size[1]}` }, this.defs, this.layer);
+  }
+
+  /** Tenths of a pixel of the picture in one of the page. */
+  get scale() { return (10 * this.size[0]) / this.root.getBoundingClientRect().width; }
+
+  /** A box or a point of the page in the picture. */
+  boxOf({ x, y, width, height }) {
+    const { scale } = this;
+    const frame = this.root.getBoundingClientRect();
+    return new DOMRect((x - frame.x) * scale, (y - frame.y) * scale, width * scale, height * scale);
   }
 
   /** @param {Packet} state */
@@ -706,7 +718,7 @@ function question(player, answered) {
 // ---- Touching the picture -------------------------------------------------------------------------------------------
 /**
  * The place of a line that is nearest to a point; where the line comes by twice, the one nearer to `from`.
- * @param {number[]} places  at some points of the line @param {number[]} points  x, y, x, y, …
+ * @param {number[]} places  at some points of the line @param {number[]} points  x, y, x, y, … @param {number} from
  */
 export function placeNear(places, points, x, y, from) {
   const found = places.slice(1).map((end, i) => {
@@ -721,7 +733,7 @@ export function placeNear(places, points, x, y, from) {
   return near.reduce((best, place) => (Math.abs(place - from) < Math.abs(best - from) ? place : best));
 }
 
-/** Where a place lies on a line. */
+/** Where a place lies on a line. @param {number[]} places @param {number[]} points @returns {number[]} x, y */
 export function pointAt(places, points, place) {
   const after = places.findIndex((each) => each >= place);
   const [end, start] = [after, Math.max(0, after - 1)];
@@ -729,133 +741,126 @@ export function pointAt(places, points, place) {
   return [0, 1].map((side) => (1 - share) * points[2 * start + side] + share * points[2 * end + side]);
 }
 
-/** The box nearest to a point, the smallest if it lies in several. @param {Array<DOMRect?>} boxes @returns {number} */
-export function nearestBox(boxes, { x, y }) {
+/** The box that a finger means, -1 if none: the nearest of those that hold the point once they are `least` wide and
+ *  high, the smallest if it lies in several. @param {DOMRect[]} boxes @param {{x: number, y: number}} point */
+export function boxMeant(boxes, least, { x, y }) {
   const outside = (low, size, at) => Math.max(low - at, 0, at - low - size);
   const away = (box) => Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y));
-  const far = boxes.map((box) => (box ? away(box) + 1e-9 * box.width * box.height : Infinity));
-  return far.indexOf(Math.min(...far));
+  const far = boxes.map((box) => (away(wider(box, least)) ? Infinity : away(box) + 1e-9 * box.width * box.height));
+  return far.findIndex((each) => each < Infinity && each === Math.min(...far));
+}
+
+/** A box with sides of at least that length. @param {DOMRect} box @param {number} least */
+function wider(box, least) {
+  const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
+  return { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height };
 }
 
 /** What the reader can take hold of: parts to touch, things to drag along a line; and each of them by keyboard. */
 function handlesOf(player, picture) {
   const layer = svg("g", { class: "blocklab-handles" });
-  const handles = new Map(); // by hole, control and kind
-  let number = 0; // the record that is shown
-  let held = null; // what is dragged, and how far its line lies from the pointer
-  const point = ({ clientX, clientY }) =>
-    new DOMPoint(clientX, clientY).matrixTransform(picture.root.getScreenCTM().inverse());
-  /** So many CSS pixels of the screen as tenths of one of the picture. */
-  const tenths = (pixels) => (10 * pixels * picture.size[0]) / (picture.root.getBoundingClientRect().width || 1);
-  const finger = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24);
+  let handles = []; // {hole, control, kind, places, points, node}
+  let number = 0; // the record that they come from
+  let held = null; // what is dragged, by which pointer, and how far its line lies from that
+  const reach = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24); // px
+  const strokesOf = ({ hole }) => [...(picture.holes[hole]?.children ?? [])];
 
-  const renew = (told) => {
-    const keys = told.map((handle) => handle.slice(0, 3).join());
-    for (const [key, { node }] of handles) if (!keys.includes(key)) (node.remove(), handles.delete(key));
-    told.forEach(([hole, control, kind, places, points], i) => {
-      const handle = handles.get(keys[i]) ?? { hole, control, kind };
-      Object.assign(handle, { places, points });
-      if (!handles.has(keys[i])) layer.append((handle.node = nodeOf(player, handle)));
-      handles.set(keys[i], handle);
-    });
-  };
-  const pull = (event) => {
-    const { x, y } = point(event);
-    const { handle: { control, places, points }, aside, above } = held;
-    player.move(control, placeNear(places, points, x + aside, y + above, player.at[control]));
-  };
-  layer.addEventListener("pointerdown", (event) => {
-    const handle = [...handles.values()].find(({ node }) => node === event.target);
-    if (!handle || player.locked || event.button > 0) return;
+  const grab = (event, handle) => {
+    if (player.locked || event.button > 0) return;
     event.preventDefault();
-    handle.node.focus();
-    handle.node.setPointerCapture(event.pointerId);
-    handle.node.classList.add("blocklab-held");
+    handle.node.focus({ preventScroll: true });
+    layer.setPointerCapture(event.pointerId); // of the layer, because a handle may go while it is dragged
+    layer.classList.add("blocklab-held");
     player.touch(handle.control);
-    const [{ x, y }, [left, top]] = [point(event), pointAt(handle.places, handle.points, player.at[handle.control])];
-    held = { handle, aside: left - x, above: top - y }; // what is taken beside its line keeps its distance
-    pull(event);
+    const { x, y } = picture.boxOf(event);
+    const [left, top] = pointAt(handle.places, handle.points, player.at[handle.control]);
+    held = { handle, pointer: event.pointerId, aside: left - x, above: top - y }; // kept, so that nothing jumps
+  };
+  layer.addEventListener("pointermove", (event) => {
+    if (event.pointerId !== held?.pointer) return;
+    const { handle: { control, places, points }, aside, above } = held;
+    const { x, y } = picture.boxOf(event);
+    player.move(control, placeNear(places, points, x + aside, y + above, player.at[control]));
   });
-  layer.addEventListener("pointermove", (event) => held && pull(event));
-  layer.addEventListener("lostpointercapture", () => {
-    held?.handle.node.classList.remove("blocklab-held");
+  layer.addEventListener("lostpointercapture", (event) => {
+    if (event.target !== layer || event.pointerId !== held?.pointer) return;
+    layer.classList.remove("blocklab-held");
     held = null;
   });
-  picture.root.addEventListener("click", (event) => { // between the letters of a word there is none of its strokes
-    if (layer.contains(event.target)) return;
-    const parts = [...handles.values()].filter(({ kind }) => kind === "pick").flatMap(({ hole, control, places }) =>
-      [...(picture.holes[hole]?.children ?? [])].map((node, i) => ({ node, control, place: places[i] ?? null })));
-    const touchable = parts.filter(({ place }) => place !== null);
-    const at = { x: event.clientX, y: event.clientY };
-    const within = ({ x, y, width, height }) => Math.hypot(x + width / 2 - at.x, y + height / 2 - at.y) < finger();
-    const boxes = touchable.map(({ node }) => node.getBoundingClientRect());
-    const near = nearestBox(boxes, at); // a finger is larger than some parts, and a word has gaps
-    const inside = ({ left, right, top, bottom }) => left <= at.x && at.x <= right && top <= at.y && at.y <= bottom;
-    const meant = touchable.find(({ node }) => node.contains(event.target))
-      ?? (near >= 0 && (within(boxes[near]) || inside(boxes[near])) ? touchable[near] : null);
+
+  const partsOf = (handle) =>
+    strokesOf(handle).map((node, i) => ({ node, control: handle.control, place: handle.places[i] ?? null }));
+  const parts = () => handles.filter(({ kind }) => kind === "pick").flatMap(partsOf);
+  picture.root.addEventListener("click", (event) => {
+    if (layer.contains(event.target)) return; // so ends a drag
+    const touchable = parts().filter(({ place }) => place !== null);
+    const hit = touchable.find(({ node }) => node.contains(event.target));
+    const boxes = touchable.map(({ node }) => node.getBoundingClientRect()); // a finger may come down beside them
+    const meant = hit ?? touchable[boxMeant(boxes, reach(), event)];
     if (meant) player.move(meant.control, meant.place);
   });
-  /** Lay the handles over what they stand for, large enough to be met. */
+
+  const made = (hole, index, kind) => {
+    const { label, ...control } = player.spec.controls[index];
+    const all = Array.from({ length: lastOf(control) + 1 }, (_, place) => place);
+    const limits = { "aria-label": label, "aria-valuemin": 0, "aria-valuemax": lastOf(control) };
+    const node = svg("rect", { class: `blocklab-${kind}`, role: "slider", tabindex: 0, ...limits });
+    const handle = { hole, control: index, kind, node };
+    const stops = () => (kind === "pick" ? all.filter((place) => handle.places.includes(place)) : all);
+    const move = (stop) => player.move(index, stops()[stop]);
+    onArrows(node, () => stops().indexOf(player.at[index]), () => stops().length - 1, move);
+    node.addEventListener("pointerdown", (event) => grab(event, handle));
+    layer.append(node);
+    return handle;
+  };
+  const renew = (records) => {
+    const old = handles;
+    handles = records.map(([hole, control, kind, places, points]) => {
+      const same = (handle) => handle.hole === hole && handle.control === control && handle.kind === kind;
+      return Object.assign(old.find(same) ?? made(hole, control, kind), { places, points });
+    });
+    for (const handle of old) if (!handles.includes(handle)) handle.node.remove();
+  };
+
+  /** What a handle lies over: the strokes that stand for a place, or what is dragged; null if that is not there. */
+  const boxOf = (handle, here) => {
+    const { kind, places, points } = handle;
+    const strokes = strokesOf(handle).filter((_, i) => kind === "drag" || places[i] === here);
+    const boxes = strokes.map((node) => node.getBoundingClientRect()).filter(({ width, height }) => width || height);
+    if (!boxes.length) return null;
+    const [x, y] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
+    const [right, low] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
+    const box = picture.boxOf({ x, y, width: right - x, height: low - y });
+    const large = kind === "drag" && Math.min(box.width, box.height) > GRIP;
+    return large ? new DOMRect(...pointAt(places, points, here)) : box;
+  };
   const show = () => {
     if (player.shown && player.shown.handles !== number) {
       number = player.shown.handles;
       renew(player.store.records.get(number)?.[1] ?? []);
     }
-    for (const handle of handles.values()) {
-      const [hole, here] = [picture.holes[handle.hole], player.at[handle.control]];
-      if (handle.kind === "pick") hole?.classList.add("blocklab-parts");
-      const box = hole && (handle.kind === "pick" ? partBox(hole, handle.places, here) : gripBox(hole, handle, here));
-      handle.node.style.display = box ? "" : "none";
+    const touched = handles.filter(({ kind }) => kind === "pick").map(({ hole }) => hole);
+    picture.holes.forEach((hole, i) => hole.classList.toggle("blocklab-parts", touched.includes(i)));
+    for (const { node, place } of parts()) node.style.cursor = place === null ? "auto" : "";
+    for (const handle of handles) {
+      const here = player.at[handle.control];
+      const box = boxOf(handle, here);
       const said = { "aria-valuenow": here, "aria-valuetext": saidAt(player.spec.controls[handle.control], here) };
-      filled(handle.node, { ...(box && wider(box, tenths(finger()))), ...said, "aria-disabled": player.locked });
+      filled(handle.node, { ...(box && wider(box, reach() * picture.scale)), ...said, "aria-disabled": player.locked });
+      handle.node.style.display = box ? "" : "none";
+      handle.node.style.touchAction = player.locked ? "auto" : scrollingBeside(handle);
     }
-    layer.parentNode?.classList.toggle("blocklab-locked", player.locked);
+    picture.root.classList.toggle("blocklab-locked", player.locked);
   };
-  return { layer, show };
+  picture.root.append(layer);
+  return { show };
 }
 
-const GRIP = 600; // tenths of px: what is larger both ways is held where it stands on its line
-
-/** Where a thing is held that is dragged; null if it is not there. */
-function gripBox(hole, { places, points }, here) {
-  const box = hole.getBBox();
-  if (!box.width && !box.height) return null;
-  const [x, y] = pointAt(places, points, here);
-  return Math.min(box.width, box.height) < GRIP ? box : new DOMRect(x, y, 0, 0);
-}
-
-/** The box of the strokes that stand for a place; null if there are none. */
-function partBox(hole, places, here) {
-  const boxes = [...hole.children].filter((_, i) => places[i] === here).map((node) => DOMRect.fromRect(node.getBBox()));
-  if (!boxes.length) return null;
-  if (boxes.length === hole.children.length) return hole.getBBox(); // which knows how a word is moved and turned
-  const [left, top] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
-  const [right, bottom] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
-  return new DOMRect(left, top, right - left, bottom - top);
-}
-
-/** The rectangle of a handle: what is dragged by pointer, and what the keyboard moves. */
-function nodeOf(player, handle) {
-  const control = player.spec.controls[handle.control];
-  const node = svg("rect", { class: `blocklab-${handle.kind}`, role: "slider", tabindex: 0 });
-  filled(node, { "aria-label": control.label, "aria-valuemin": 0, "aria-valuemax": lastOf(control) });
-  if (handle.kind === "pick") {
-    const stops = () => [...new Set(handle.places.filter((place) => place !== null))].sort((a, b) => a - b);
-    const go = (stop) => player.move(handle.control, stops()[stop]);
-    onArrows(node, () => stops().indexOf(player.at[handle.control]), () => stops().length - 1, go);
-    return node;
-  }
-  const sides = [0, 1].map((side) => handle.points.filter((_, i) => i % 2 === side));
+/** How a page may scroll under a finger that drags: not along the line. @param {{points: number[]?}} handle */
+function scrollingBeside({ points = [] }) {
+  const sides = [0, 1].map((side) => points.filter((_, i) => i % 2 === side));
   const [wide, high] = sides.map((along) => Math.max(...along) - Math.min(...along));
-  node.style.touchAction = wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none"; // else pages scroll
-  onArrows(node, () => player.at[handle.control], () => lastOf(control), (stop) => player.move(handle.control, stop));
-  return node;
-}
-
-/** A box with sides of at least that length. */
-function wider(box, least) {
-  const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
-  return { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height };
+  return wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none";
 }
 
 // ---- One view in the page -------------------------------------------------------------------------------------------
@@ -875,7 +880,6 @@ function view(player, element) {
   const lang = spec.language === "zh" ? "zh-CN" : "en";
   const root = filled(div("panel", bar, box, line, note, unanswered), { lang });
   element.append(root);
-  picture.root.append(handles.layer);
   if (parts.length) bar.append(button(words.reset, () => player.reset(), "reset"));
   if (spec.guess) {
     parts.push(question(player, () => bar.querySelector("input, button, select")?.focus())); // its buttons are done

@@ -3,6 +3,10 @@
 from blocklab.language import Text
 
 RUN_THE_CELL = Text(en="Run the cell to move it.", zh="运行这个单元格，就可以移动滑块。")
+PLAIN_WAY = Text(
+    en='If it stays a picture after that, change the first cell to begin("en", panels="plain") and run both.',
+    zh='运行之后还是一张不动的图，就把第一个单元格改成 begin("zh", panels="plain")，再把两个单元格都运行一遍。',
+)
 RESET = Text(en="Reset", zh="重置")
 SKIP = Text(en="Skip", zh="跳过")
 GUESS_FIRST = Text(en="Choose what you expect; then everything can be moved.", zh="先选出你的猜测，再来动手。")
