@@ -895,8 +895,9 @@ function view(player, element) {
     handles.show();
   });
   resized.observe(box);
-  // JupyterLab and Notebook take keys before the panel sees them, unless this attribute is there.
-  const keep = (event) => root.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
+  // JupyterLab and Notebook take keys before the panel sees them, unless what has the focus has this attribute.
+  const keep = (event) =>
+    root.contains(event.target) && event.target.toggleAttribute("data-lm-suppress-shortcuts", isPlain(event));
   const gone = new AbortController();
   window.addEventListener("keydown", keep, { capture: true, signal: gone.signal });
   root.addEventListener("keydown", (event) => isPlain(event) && event.stopPropagation());
