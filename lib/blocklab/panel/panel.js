@@ -145,7 +145,10 @@ export class Store {
       this.records.set(Number(number), record);
       shared().size += sizeOf(record);
     }
-    if (!numbersOf({ rest, moving, handles }).every((number) => this.#has(number))) return false;
+    if (!this.#reach(numbersOf({ rest, moving, handles }), this.#complete)) {
+      this.#complete.clear();
+      return false;
+    }
     const key = keyOf(at);
     const state = { store: this, key, at, line, rest, moving, handles, size: 100 + line.length + sizeOf(moving) };
     this.#drop(this.states.get(key));
@@ -166,18 +169,12 @@ export class Store {
   /** Let go of these states, and of records that no other one needs. */
   forget(states) {
     states.forEach((state) => this.#drop(state));
-    const needed = new Set();
-    const need = (number) => {
-      if (needed.has(number)) return;
-      needed.add(number);
-      namedBy(this.records.get(number)).forEach(need);
-    };
-    for (const state of this.states.values()) numbersOf(state).forEach(need);
-    for (const number of [...this.records.keys()].filter((each) => !needed.has(each))) {
+    this.#complete.clear();
+    for (const state of this.states.values()) this.#reach(numbersOf(state), this.#complete);
+    for (const number of [...this.records.keys()].filter((each) => !this.#complete.has(each))) {
       shared().size -= sizeOf(this.records.get(number));
       this.records.delete(number);
     }
-    this.#complete.clear();
   }
 
   #drop(state) {
@@ -186,11 +183,11 @@ export class Store {
     shared().size -= state.size;
   }
 
-  #has(number) {
-    if (this.#complete.has(number)) return true;
-    if (!this.records.has(number) || !namedBy(this.records.get(number)).every((part) => this.#has(part))) return false;
-    this.#complete.add(number);
-    return true;
+  /** Add these numbers and all that they name to those found before; false if a record is not here. */
+  #reach(numbers, found) {
+    const fresh = numbers.filter((number) => !found.has(number));
+    fresh.forEach((number) => found.add(number));
+    return fresh.every((number) => this.records.has(number) && this.#reach(namedBy(this.records.get(number)), found));
   }
 }
 
@@ -766,7 +763,7 @@ function handlesOf(player, picture) {
   const strokesOf = ({ hole }) => [...(picture.holes[hole]?.children ?? [])];
 
   const grab = (event, handle) => {
-    if (player.locked || event.button > 0) return;
+    if (player.locked || event.button > 0 || !event.isPrimary) return;
     event.preventDefault();
     handle.node.focus({ preventScroll: true });
     layer.setPointerCapture(event.pointerId); // of the layer, because a handle may go while it is dragged
