@@ -731,7 +731,7 @@ def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewh
     expect(line(page)).to_contain_text("0,1,1")
 
 
-def test_a_locked_panel_lets_the_finger_scroll_and_does_nothing(new_page):
+def test_a_locked_panel_does_nothing_under_a_finger(new_page):
     page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
     show(page, HANDLES, guess=GUESS)
     for there in (block(page), page.locator("image").nth(1)):

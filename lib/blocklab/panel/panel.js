@@ -760,7 +760,11 @@ function handlesOf(player, picture) {
   let number = 0; // the record that they come from
   let held = null; // what is dragged, by which pointer, and how far its line lies from that
   const reach = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24); // px
-  const strokesOf = ({ hole }) => [...(picture.holes[hole]?.children ?? [])];
+  /** The strokes of a handle, and to which place of which control each of them leads; of a drag, to none. */
+  const partsOf = ({ hole, control, kind, places }) => {
+    const strokes = [...(picture.holes[hole]?.children ?? [])];
+    return strokes.map((node, i) => ({ node, control, place: (kind === "pick" ? places[i] : null) ?? null }));
+  };
 
   const grab = (event, handle) => {
     if (player.locked || event.button > 0 || !event.isPrimary) return;
@@ -785,12 +789,9 @@ function handlesOf(player, picture) {
     held = null;
   });
 
-  const partsOf = (handle) =>
-    strokesOf(handle).map((node, i) => ({ node, control: handle.control, place: handle.places[i] ?? null }));
-  const parts = () => handles.filter(({ kind }) => kind === "pick").flatMap(partsOf);
   picture.root.addEventListener("click", (event) => {
     if (layer.contains(event.target)) return; // so ends a drag
-    const touchable = parts().filter(({ place }) => place !== null);
+    const touchable = handles.flatMap(partsOf).filter(({ place }) => place !== null);
     const hit = touchable.find(({ node }) => node.contains(event.target));
     const boxes = touchable.map(({ node }) => node.getBoundingClientRect()); // a finger may come down beside them
     const meant = hit ?? touchable[boxMeant(boxes, reach(), event)];
@@ -822,8 +823,8 @@ function handlesOf(player, picture) {
   /** What a handle lies over: the strokes that stand for a place, or what is dragged; null if that is not there. */
   const boxOf = (handle, here) => {
     const { kind, places, points } = handle;
-    const strokes = strokesOf(handle).filter((_, i) => kind === "drag" || places[i] === here);
-    const boxes = strokes.map((node) => node.getBoundingClientRect()).filter(({ width, height }) => width || height);
+    const strokes = partsOf(handle).filter(({ place }) => kind === "drag" || place === here);
+    const boxes = strokes.map(({ node }) => node.getBoundingClientRect()).filter((box) => box.width || box.height);
     if (!boxes.length) return null;
     const [x, y] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
     const [right, low] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
@@ -836,9 +837,9 @@ function handlesOf(player, picture) {
       number = player.shown.handles;
       renew(player.store.records.get(number)?.[1] ?? []);
     }
-    const touched = handles.filter(({ kind }) => kind === "pick").map(({ hole }) => hole);
-    picture.holes.forEach((hole, i) => hole.classList.toggle("blocklab-parts", touched.includes(i)));
-    for (const { node, place } of parts()) node.style.cursor = place === null ? "auto" : "";
+    const picks = handles.filter(({ kind }) => kind === "pick");
+    picture.holes.forEach((node, i) => node.classList.toggle("blocklab-parts", picks.some(({ hole }) => hole === i)));
+    for (const { node, place } of picks.flatMap(partsOf)) node.style.cursor = place === null ? "auto" : "";
     for (const handle of handles) {
       const here = player.at[handle.control];
       const box = boxOf(handle, here);
