@@ -31,13 +31,13 @@ const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 /** The last place of a control; the first is 0. @param {Control} control */
 export const lastOf = ({ kind, last, options }) => ({ slider: last, choice: options?.length - 1, toggle: 1 })[kind];
 
-/** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider */
+/** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider @param {number} stop */
 export function valueAt(slider, stop) {
   const value = slider.log ? slider.start * slider.step ** stop : slider.start + slider.step * stop;
   return slider.whole ? Math.trunc(value) : Number(value.toPrecision(12));
 }
 
-/** The stop nearest to a number; one out of range goes to the end. @param {Control} slider */
+/** The stop nearest to a number; one out of range goes to the end. @param {Control} slider @param {number} number */
 export function nearestStop(slider, number) {
   const low = valueAt(slider, 0);
   const inside = Math.min(Math.max(number, low), valueAt(slider, slider.last));
@@ -45,10 +45,10 @@ export function nearestStop(slider, number) {
   return clamp(Math.round(steps), slider.last);
 }
 
-/** What a control says at a place: a number, an option, or nothing. @param {Control} control */
+/** What a control says at a place: a number, an option, or nothing. @param {Control} control @returns {string} */
 const saidAt = (control, at) => String(control.kind === "slider" ? valueAt(control, at) : control.options?.[at] ?? "");
 
-/** Where a key leads from a stop, or null for a key that moves nothing. */
+/** Where a key leads from a stop, or null for a key that moves nothing. @param {string} key @returns {number?} */
 export function keyStop(key, stop, last) {
   const page = Math.max(1, Math.round(last / 10));
   const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page };
@@ -61,7 +61,7 @@ export function playedTo(stop, elapsed, last) {
   return Math.round(way <= last ? way : 2 * last - way);
 }
 
-/** Whether a list of numbers is a state of these controls. @param {Control[]} controls */
+/** Whether a list of numbers is a state of these controls. @param {number[]} at @param {Control[]} controls */
 export function isPlace(at, controls) {
   const none = (place, { kind }) => place === -1 && kind === "choice";
   const inside = (place, i) => none(place, controls[i]) || clamp(place, lastOf(controls[i])) === place;
