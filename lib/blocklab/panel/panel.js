@@ -31,13 +31,13 @@ const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 /** The last place of a control; the first is 0. @param {Control} control */
 export const lastOf = ({ kind, last, options }) => ({ slider: last, choice: options?.length - 1, toggle: 1 })[kind];
 
-/** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider */
+/** The value of a slider's stop, free of the dust of float arithmetic. @param {Control} slider @param {number} stop */
 export function valueAt(slider, stop) {
   const value = slider.log ? slider.start * slider.step ** stop : slider.start + slider.step * stop;
   return slider.whole ? Math.trunc(value) : Number(value.toPrecision(12));
 }
 
-/** The stop nearest to a number; one out of range goes to the end. @param {Control} slider */
+/** The stop nearest to a number; one out of range goes to the end. @param {Control} slider @param {number} number */
 export function nearestStop(slider, number) {
   const low = valueAt(slider, 0);
   const inside = Math.min(Math.max(number, low), valueAt(slider, slider.last));
@@ -45,10 +45,10 @@ export function nearestStop(slider, number) {
   return clamp(Math.round(steps), slider.last);
 }
 
-/** What a control says at a place: a number, an option, or nothing. @param {Control} control */
+/** What a control says at a place: a number, an option, or nothing. @param {Control} control @returns {string} */
 const saidAt = (control, at) => String(control.kind === "slider" ? valueAt(control, at) : control.options?.[at] ?? "");
 
-/** Where a key leads from a stop, or null for a key that moves nothing. */
+/** Where a key leads from a stop, or null for a key that moves nothing. @param {string} key @returns {number?} */
 export function keyStop(key, stop, last) {
   const page = Math.max(1, Math.round(last / 10));
   const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page };
@@ -61,7 +61,7 @@ export function playedTo(stop, elapsed, last) {
   return Math.round(way <= last ? way : 2 * last - way);
 }
 
-/** Whether a list of numbers is a state of these controls. @param {Control[]} controls */
+/** Whether a list of numbers is a state of these controls. @param {number[]} at @param {Control[]} controls */
 export function isPlace(at, controls) {
   const none = (place, { kind }) => place === -1 && kind === "choice";
   const inside = (place, i) => none(place, controls[i]) || clamp(place, lastOf(controls[i])) === place;
@@ -145,7 +145,10 @@ export class Store {
       this.records.set(Number(number), record);
       shared().size += sizeOf(record);
     }
-    if (!numbersOf({ rest, moving, handles }).every((number) => this.#has(number))) return false;
+    if (!this.#reach(numbersOf({ rest, moving, handles }), this.#complete)) {
+      this.#complete.clear();
+      return false;
+    }
     const key = keyOf(at);
     const state = { store: this, key, at, line, rest, moving, handles, size: 100 + line.length + sizeOf(moving) };
     this.#drop(this.states.get(key));
@@ -166,18 +169,12 @@ export class Store {
   /** Let go of these states, and of records that no other one needs. */
   forget(states) {
     states.forEach((state) => this.#drop(state));
-    const needed = new Set();
-    const need = (number) => {
-      if (needed.has(number)) return;
-      needed.add(number);
-      namedBy(this.records.get(number)).forEach(need);
-    };
-    for (const state of this.states.values()) numbersOf(state).forEach(need);
-    for (const number of [...this.records.keys()].filter((each) => !needed.has(each))) {
+    this.#complete.clear();
+    for (const state of this.states.values()) this.#reach(numbersOf(state), this.#complete);
+    for (const number of [...this.records.keys()].filter((each) => !this.#complete.has(each))) {
       shared().size -= sizeOf(this.records.get(number));
       this.records.delete(number);
     }
-    this.#complete.clear();
   }
 
   #drop(state) {
@@ -186,11 +183,11 @@ export class Store {
     shared().size -= state.size;
   }
 
-  #has(number) {
-    if (this.#complete.has(number)) return true;
-    if (!this.records.has(number) || !namedBy(this.records.get(number)).every((part) => this.#has(part))) return false;
-    this.#complete.add(number);
-    return true;
+  /** Add these numbers and all that they name to those found before; false if a record is not here. */
+  #reach(numbers, found) {
+    const fresh = numbers.filter((number) => !found.has(number));
+    fresh.forEach((number) => found.add(number));
+    return fresh.every((number) => this.records.has(number) && this.#reach(namedBy(this.records.get(number)), found));
   }
 }
 
@@ -763,10 +760,14 @@ function handlesOf(player, picture) {
   let number = 0; // the record that they come from
   let held = null; // what is dragged, by which pointer, and how far its line lies from that
   const reach = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24); // px
-  const strokesOf = ({ hole }) => [...(picture.holes[hole]?.children ?? [])];
+  /** The strokes of a handle, and to which place of which control each of them leads; of a drag, to none. */
+  const partsOf = ({ hole, control, kind, places }) => {
+    const strokes = [...(picture.holes[hole]?.children ?? [])];
+    return strokes.map((node, i) => ({ node, control, place: (kind === "pick" ? places[i] : null) ?? null }));
+  };
 
   const grab = (event, handle) => {
-    if (player.locked || event.button > 0) return;
+    if (player.locked || event.button > 0 || !event.isPrimary) return;
     event.preventDefault();
     handle.node.focus({ preventScroll: true });
     layer.setPointerCapture(event.pointerId); // of the layer, because a handle may go while it is dragged
@@ -788,12 +789,9 @@ function handlesOf(player, picture) {
     held = null;
   });
 
-  const partsOf = (handle) =>
-    strokesOf(handle).map((node, i) => ({ node, control: handle.control, place: handle.places[i] ?? null }));
-  const parts = () => handles.filter(({ kind }) => kind === "pick").flatMap(partsOf);
   picture.root.addEventListener("click", (event) => {
     if (layer.contains(event.target)) return; // so ends a drag
-    const touchable = parts().filter(({ place }) => place !== null);
+    const touchable = handles.flatMap(partsOf).filter(({ place }) => place !== null);
     const hit = touchable.find(({ node }) => node.contains(event.target));
     const boxes = touchable.map(({ node }) => node.getBoundingClientRect()); // a finger may come down beside them
     const meant = hit ?? touchable[boxMeant(boxes, reach(), event)];
@@ -825,8 +823,8 @@ function handlesOf(player, picture) {
   /** What a handle lies over: the strokes that stand for a place, or what is dragged; null if that is not there. */
   const boxOf = (handle, here) => {
     const { kind, places, points } = handle;
-    const strokes = strokesOf(handle).filter((_, i) => kind === "drag" || places[i] === here);
-    const boxes = strokes.map((node) => node.getBoundingClientRect()).filter(({ width, height }) => width || height);
+    const strokes = partsOf(handle).filter(({ place }) => kind === "drag" || place === here);
+    const boxes = strokes.map(({ node }) => node.getBoundingClientRect()).filter((box) => box.width || box.height);
     if (!boxes.length) return null;
     const [x, y] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
     const [right, low] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
@@ -839,9 +837,9 @@ function handlesOf(player, picture) {
       number = player.shown.handles;
       renew(player.store.records.get(number)?.[1] ?? []);
     }
-    const touched = handles.filter(({ kind }) => kind === "pick").map(({ hole }) => hole);
-    picture.holes.forEach((hole, i) => hole.classList.toggle("blocklab-parts", touched.includes(i)));
-    for (const { node, place } of parts()) node.style.cursor = place === null ? "auto" : "";
+    const picks = handles.filter(({ kind }) => kind === "pick");
+    picture.holes.forEach((node, i) => node.classList.toggle("blocklab-parts", picks.some(({ hole }) => hole === i)));
+    for (const { node, place } of picks.flatMap(partsOf)) node.style.cursor = place === null ? "auto" : "";
     for (const handle of handles) {
       const here = player.at[handle.control];
       const box = boxOf(handle, here);
