@@ -278,6 +278,18 @@ def test_a_logarithmic_slider(page):
     expect(box).to_have_value("100")
 
 
+def test_a_number_of_many_digits_is_shown_with_four(page):
+    fine = {"kind": "slider", "name": "gain", "label": "gain", "start": 0.1, "step": 10**0.25, "last": 8, "at": 4}
+    show(page, controls=[{**fine, "log": True, "whole": False}])
+    box = page.get_by_role("spinbutton", name="gain")
+    expect(box).to_have_value("1")
+    slider(page, "gain").press("ArrowRight")
+    expect(box).to_have_value("1.778")
+    box.fill("3.2")
+    box.press("Enter")
+    expect(box).to_have_value("3.162")
+
+
 def test_choice_toggle_and_reset(page):
     show(page)
     page.get_by_role("button", name="columns").click()

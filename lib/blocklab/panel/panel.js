@@ -46,7 +46,11 @@ export function nearestStop(slider, number) {
 }
 
 /** What a control says at a place: a number, an option, or nothing. @param {Control} control @returns {string} */
-const saidAt = (control, at) => String(control.kind === "slider" ? valueAt(control, at) : control.options?.[at] ?? "");
+const saidAt = (control, at) => {
+  if (control.kind !== "slider") return control.options?.[at] ?? "";
+  const value = valueAt(control, at); // stops that lie a factor apart need few digits
+  return String(control.log && !control.whole ? Number(value.toPrecision(4)) : value);
+};
 
 /** Where a key leads from a stop, or null for a key that moves nothing. @param {string} key @returns {number?} */
 export function keyStop(key, stop, last) {
