@@ -238,7 +238,7 @@ def test_keys_do_not_reach_the_notebook(page):
 
 
 def test_shortcuts_that_are_taken_before_the_panel_sees_them_are_suppressed(page):
-    """Lumino, of JupyterLab and Notebook 7, looks for the attribute on what has the focus, before the event comes down."""
+    """Lumino, of JupyterLab and Notebook 7, looks for the attribute on the target before the event comes down."""
     show(page)
     page.evaluate("""window.heard = []; document.addEventListener("keydown", event =>
         heard.push(event.target.hasAttribute("data-lm-suppress-shortcuts")), true)""")
