@@ -91,9 +91,9 @@ class LiveView:
         drawing = canvas.strokes()
         touched = handles(canvas.holes, self._panel.controls, canvas.figure.bbox.height)
         handled = canvas.records.number(("handles", touched))
-        used = drawing.uses(canvas.records) | {handled}
-        new = used if whole else used - self._sent
-        self._sent |= used
+        known = set() if whole else self._sent
+        new = drawing.uses(canvas.records, known) | ({handled} - known)
+        self._sent |= new
         if len(self._sent) > 2 * len(canvas.records):  # most of them are forgotten, and their numbers never come again
             self._sent = {number for number in self._sent if number in canvas.records}
         records = {str(number): canvas.records[number] for number in sorted(new)}

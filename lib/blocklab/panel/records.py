@@ -14,7 +14,7 @@ style, clip, hatch, glyph and stroke are numbers of records; clip 0 is none. Len
 from the upper left corner; in glyphs, thousandths of an em.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from itertools import chain, count
 
@@ -52,12 +52,12 @@ class Records:
     def __len__(self) -> int:
         return len(self._records)
 
-    def used_by(self, numbers: Iterable[int]) -> set[int]:
-        """These numbers and those of all records that theirs need."""
+    def used_by(self, numbers: Iterable[int], known: Set[int] = frozenset()) -> set[int]:
+        """These numbers and those of all records that theirs need; of what is known, all that it needs is known."""
         used, waiting = set(), list(numbers)
         while waiting:
             number = waiting.pop()
-            if number not in used:
+            if number not in used and number not in known:
                 used.add(number)
                 waiting += parts(self._records[number])
         return used
@@ -81,9 +81,9 @@ class Drawing:
     rest: int
     moving: list[list[int]]
 
-    def uses(self, records: Records) -> set[int]:
-        """The numbers of all records that one needs to draw it."""
-        return records.used_by([self.rest, *chain.from_iterable(self.moving)])
+    def uses(self, records: Records, known: Set[int] = frozenset()) -> set[int]:
+        """The numbers of all records that one needs to draw it and does not know."""
+        return records.used_by([self.rest, *chain.from_iterable(self.moving)], known)
 
 
 def parts(record: tuple) -> list[int]:

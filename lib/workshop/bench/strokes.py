@@ -62,7 +62,7 @@ def cost(panel: Panel) -> Cost:
             arm()
             times.append(1000 * (process_time() - start))
         drawing = drawn.strokes()
-        new = sorted(drawing.uses(drawn.records) - sent)
+        new = sorted(drawing.uses(drawn.records, sent))
         sent.update(new)
         packet = {"rest": drawing.rest, "moving": drawing.moving, "new": {n: drawn.records[n] for n in new}}
         told = json.dumps(packet, separators=(",", ":")).encode()
