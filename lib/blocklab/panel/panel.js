@@ -946,7 +946,6 @@ function initialize({ model }) {
     "change:at": () => player.follow(model.get("at")),
     "change:guessed": () => player.answered(model.get("guessed")),
     comm_live_update: () => player.lose(),
-    "change:first": () => player.receive(model.get("first")),
     "msg:custom": (message) => player.receive(message),
   };
   for (const [event, hear] of Object.entries(heard)) model.on(event, hear);
