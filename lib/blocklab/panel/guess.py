@@ -5,11 +5,11 @@ from typing import Any
 
 from blocklab.language import Text
 from blocklab.panel.controls import Choice, Label, brief, want_label
+from blocklab.panel.words import JOINED
 
 YOUR_GUESS = Text(en="your guess", zh="你的猜测")
 RIGHT = Text(en="Your guess, “{said}”, is right.", zh="你猜的是“{said}”，猜对了。")
 WRONG = Text(en="Your guess, “{said}”, is not right.", zh="你猜的是“{said}”，没猜对。")
-JOINED = Text(en="{verdict} {told}", zh="{verdict}{told}")
 SKIPPED = -1
 
 
@@ -47,7 +47,7 @@ class Guess(Choice):
         if index == SKIPPED:
             return str(self.told)
         verdict = RIGHT if self.judge(index) else WRONG
-        return JOINED.format(verdict=verdict.format(said=list(self.options)[index]), told=self.told)
+        return JOINED.format(first=verdict.format(said=list(self.options)[index]), second=self.told)
 
     def move(self, value: Any) -> None:
         if value is not None:

@@ -5,13 +5,11 @@ from html import escape
 
 import ipywidgets as widgets
 
-from blocklab.language import Text
-from blocklab.panel.words import PLAIN_WAY, RUN_THE_CELL
+from blocklab.panel.words import JOINED, PLAIN_WAY, RUN_THE_CELL
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 WORDS = "line-height: 1.5; font-size: 14px;"
-JOINED = Text(en="{run} {plain}", zh="{run}{plain}")
 HINT = f'<div style="{WORDS} opacity: 0.75">{{}}</div>'
 
 # The still stands in an output of its own, in front of the widgets' output. JupyterLab and Notebook 7 show one of them:
@@ -46,5 +44,6 @@ def view_of(widget: widgets.Widget) -> dict:
 def still(png: str, line: str, width: int) -> str:
     """A page with the picture (a PNG in base64), the line, and what to do to move it."""
     image = f'<img src="data:image/png;base64,{png}" alt="{escape(line)}" style="width: {width}px; max-width: 100%">'
-    words = f'<div style="{WORDS}">{escape(line)}</div>{HINT.format(JOINED.format(run=RUN_THE_CELL, plain=PLAIN_WAY))}'
+    what_to_do = JOINED.format(first=RUN_THE_CELL, second=PLAIN_WAY)
+    words = f'<div style="{WORDS}">{escape(line)}</div>{HINT.format(what_to_do)}'
     return f'{ONE_OF_TWO}<div class="blocklab-still">{image}{words}</div>'

@@ -2,6 +2,9 @@
 
 from blocklab.language import Text
 
+JOINED = Text(en="{first} {second}", zh="{first}{second}")
+"""Two sentences in a row."""
+
 RUN_THE_CELL = Text(en="Run the cell to move it.", zh="运行这个单元格，就可以移动滑块。")
 PLAIN_WAY = Text(
     en='If it stays a picture after that, change the first cell to begin("en", panels="plain") and run both.',
