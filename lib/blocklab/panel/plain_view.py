@@ -11,9 +11,8 @@ from blocklab.panel.controls import Toggle, width_of
 from blocklab.panel.guess import SKIPPED
 from blocklab.panel.words import GUESS_FIRST, RESET, RUN_THE_CELL, SKIP
 
-SCALE, QUALITY = 1, 85
-"""Pixels per CSS pixel of a frame, and its JPEG quality. At 2 a frame is sharper on some screens, but the browser takes
-20 to 30 ms longer to decode it, more than all the rest of a move."""
+QUALITY = 85
+"""Of the JPEG of a frame."""
 
 # A front end marks a view whose kernel does not answer any more.
 UNANSWERED = "<style>.blocklab-panel:not(.jupyter-widgets-disconnected) > .blocklab-unanswered {display: none}</style>"
