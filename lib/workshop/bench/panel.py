@@ -172,7 +172,6 @@ def measure(page: Page) -> dict[str, dict[str, float]]:
     found = {arm: {"step": median(times)} for arm, times in zip(arms, steps, strict=True)}
     for number, arm in enumerate(arms):
         if arm in ("plain", "not ahead", "ahead"):
-            page.evaluate(STEPS, [[arm], 0])
             page.wait_for_timeout(1000 * FIRST_TOUCH)
             found[arm] |= page.evaluate(DRAGGED, [number, DRAG, EVERY])
     return found
