@@ -5,8 +5,10 @@ from functools import partial
 from pathlib import Path
 
 import jupytext
+import matplotlib
 import torch
 
+from blocklab import language
 from blocklab.lessons import begin
 from blocklab.panel import Panel
 from workshop.cells import needed
@@ -36,7 +38,10 @@ def panels(source: Path) -> dict[tuple[int, str], Panel]:
 
     Slow ones only where others need them: long training of which a cell prints the result.
     """
-    begin("en")
+    fonts = {}
+    for chosen in LANGUAGES:
+        begin(chosen)
+        fonts[chosen] = {"font.family": matplotlib.rcParams["font.family"]}
     cells = code_cells(source)
     while "panel" not in cells[-1][1]:
         cells.pop()
@@ -52,8 +57,7 @@ def panels(source: Path) -> dict[tuple[int, str], Panel]:
         space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
         if last is not None:
             ending = compile(ast.Expression(last.value), f"{source.name} cell {number}", "eval")
-            with torch.random.fork_rng():  # for `begin` starts the random numbers anew
-                for chosen in LANGUAGES:
-                    begin(chosen)
+            for chosen, font in fonts.items():
+                with torch.random.fork_rng(), language.speaking(chosen), matplotlib.rc_context(font):
                     shown[number, chosen] = eval(ending, space)
     return shown

@@ -237,7 +237,7 @@ class Panel:
                 if self._view is not None:
                     self._view.show(self._canvas, self._line)
                 else:
-                    self._canvas.frame()
+                    front.draw(self._canvas)
             except BaseException as error:  # an interrupt, too, leaves the picture where it was
                 self._line, self._failed = self.excuse(error, self.values), True
                 if self._view is not None:
