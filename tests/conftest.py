@@ -1,5 +1,6 @@
 """What all tests share: one thread, the same examples each time, and in the whole gate nothing skipped."""
 
+import gc
 import os
 
 import matplotlib
@@ -24,6 +25,12 @@ def pytest_configure():
     """One thread in this process and in those that tests start: on a busy machine two wait for each other."""
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def pytest_collection_finish():
+    """The thousands of tests stay to the end: the garbage collector need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,11 +5,10 @@ from functools import partial
 from pathlib import Path
 
 import jupytext
-import matplotlib
 import torch
 
-from blocklab import language
 from blocklab.lessons import begin
+from blocklab.lessons.opening import speak
 from blocklab.panel import Panel
 from workshop.cells import needed
 
@@ -38,10 +37,7 @@ def panels(source: Path) -> dict[tuple[int, str], Panel]:
 
     Slow ones only where others need them: long training of which a cell prints the result.
     """
-    fonts = {}
-    for chosen in LANGUAGES:
-        begin(chosen)
-        fonts[chosen] = {"font.family": matplotlib.rcParams["font.family"]}
+    begin("en")
     cells = code_cells(source)
     while "panel" not in cells[-1][1]:
         cells.pop()
@@ -57,7 +53,8 @@ def panels(source: Path) -> dict[tuple[int, str], Panel]:
         space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
         if last is not None:
             ending = compile(ast.Expression(last.value), f"{source.name} cell {number}", "eval")
-            for chosen, font in fonts.items():
-                with torch.random.fork_rng(), language.speaking(chosen), matplotlib.rc_context(font):
+            for chosen in LANGUAGES:
+                speak(chosen)
+                with torch.random.fork_rng():
                     shown[number, chosen] = eval(ending, space)
     return shown
