@@ -1,8 +1,10 @@
 """The panels of a lesson, as its cells make them."""
 
 import ast
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import torch
@@ -58,3 +60,9 @@ def panels(source: Path) -> dict[tuple[int, str], Panel]:
                 with torch.random.fork_rng():
                     shown[number, chosen] = eval(ending, space)
     return shown
+
+
+def opening_and_far(panel: Panel) -> Iterator[dict[str, Any]]:
+    """Where a panel opens, and the state in which every control stands at an end: what `move` takes."""
+    yield {name: control.default for name, control in panel.controls.items()}
+    yield {name: control.ends()[-1] for name, control in panel.controls.items()}

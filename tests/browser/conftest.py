@@ -3,12 +3,16 @@
 import shutil
 from pathlib import Path
 
+import matplotlib
 import nbformat
 import pytest
 
+from blocklab.language import choose
+from blocklab.panel import Panel
 from workshop import chromium as browser_of
 from workshop import lab
 from workshop.cells import needed
+from workshop.lesson_panels import SOURCES, panels
 
 ROOT = Path(__file__).parents[2]
 WHOLE = "00_start_here.ipynb", "02_norm_axes.ipynb"
@@ -53,6 +57,18 @@ def chromium():
         pytest.skip(reason)
     with browser_of.chromium() as browser:
         yield browser
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(source, id=source.stem, marks=pytest.mark.xdist_group(source.stem)) for source in SOURCES],
+)
+def lesson_panels(request) -> dict[tuple[int, str], Panel]:
+    """The panels of a lesson by their cell and language; a test leaves them wherever it has moved them."""
+    with matplotlib.rc_context():
+        made = panels(request.param)
+    choose("en")
+    return made
 
 
 @pytest.fixture(scope="session")
