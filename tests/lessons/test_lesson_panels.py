@@ -26,27 +26,33 @@ WITH_PAIRS = {"zh": False, "en": True}
 pytestmark = pytest.mark.usefixtures("lesson_undone")
 
 
+def standing(panel: Panel, values: dict):
+    """The canvas and the line as if the panel stood there."""
+    for name, value in values.items():
+        panel.controls[name].note(value)
+    return panel.standing_at(panel.places)
+
+
 def swept(panel: Panel, pairs: bool) -> list[tuple]:
     """Every visit of the sweep: its values, its line, its strokes, and its pixels where one control has moved."""
-    default = panel.values
     visits = []
-    for values, line in panel.sweep(pairs):
-        assert line.strip(), values
-        single = pairs and sum(not same(values[name], default[name]) for name in default) < 2
-        visits.append((values, line, panel.canvas.strokes(), hash(panel.canvas.frame().tobytes()) if single else None))
+    for values in panel.visits(pairs):
+        single = pairs and sum(not same(value, panel.controls[name].default) for name, value in values.items()) < 2
+        with standing(panel, values) as (canvas, line):
+            assert line.strip(), values
+            visits.append((values, line, canvas.strokes(), hash(canvas.frame().tobytes()) if single else None))
     return visits
 
 
 def hold_to_those_drawn_from_nothing(panel: Panel, visits: list[tuple]) -> None:
     for values, _line, strokes, pixels in visits:
-        panel.move(**values)
-        if pixels is not None:
-            anew = hash(panel.canvas.still(LIVE_SCALE).tobytes())
-            assert pixels == anew, f"a frame differs from all drawn at {values}"
-        panel.canvas.records.memo.clear()
-        panel.canvas.figure.stale = True
-        assert strokes == panel.canvas.strokes(), f"strokes differ from all recorded at {values}"
-    panel.reset()
+        with standing(panel, values) as (canvas, _line):
+            if pixels is not None:
+                anew = hash(canvas.still(LIVE_SCALE).tobytes())
+                assert pixels == anew, f"a frame differs from all drawn at {values}"
+            canvas.records.memo.clear()
+            canvas.figure.stale = True
+            assert strokes == canvas.strokes(), f"strokes differ from all recorded at {values}"
 
 
 def idle(panel: Panel, visits: list) -> list[str]:
@@ -69,7 +75,6 @@ def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(
     with caplog.at_level(logging.WARNING, logger="matplotlib"):  # in a formula a missing glyph is only logged
         for (number, chosen), panel in shown.items():
             assert isinstance(panel, Panel), f"cell {number} is tagged as a panel"
-            front.choose("live")
             visits = swept(panel, WITH_PAIRS[chosen])
             hold_to_those_drawn_from_nothing(panel, visits)
             assert idle(panel, visits) == [] or not WITH_PAIRS[chosen], f"cell {number}"
