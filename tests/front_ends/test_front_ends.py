@@ -171,3 +171,22 @@ def test_all_panels_of_a_lesson_are_alive(lesson):
         before = lab.seen(slider)
         lab.press_arrow(slider)
         lab.wait_for_change(lesson, slider, before)
+
+
+@pytest.mark.parametrize("front_end", ["notebook_7"], indirect=True, scope="session")
+def test_a_lesson_opened_again_shows_pictures_and_what_to_do(lesson):
+    """As in JupyterLab. Notebook 6.5 says that it finds no widget; Voilà runs a notebook whenever it opens it."""
+    panels = lesson.locator(".blocklab-panel")
+    expect(panels.first).to_be_visible()
+    shown = panels.count()
+    lab.save(lesson)
+    lesson.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    lesson.reload()
+    stills = lesson.locator(".blocklab-still")
+    expect(stills).to_have_count(shown)
+    for still in stills.all():
+        expect(still.get_by_role("img")).to_be_visible()
+        expect(still).to_contain_text("Run the cell to move it.")
+    expect(panels).to_have_count(0)
+    expect(lesson.get_by_text("Loading widget...").filter(visible=True)).to_have_count(0)
+    expect(lesson.get_by_text("Error displaying widget").filter(visible=True)).to_have_count(0)
