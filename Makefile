@@ -19,8 +19,8 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit fused lessons-run colab browser front-ends lessons bench mutants handouts figures address font clean
-.PHONY: wishes lessons-environment dev-environment colab-environment front-ends-environment
+.PHONY: help lab test style unit fused lessons-run colab browser front-ends lessons bench mutants handouts figures
+.PHONY: address font clean wishes lessons-environment dev-environment colab-environment front-ends-environment
 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
@@ -35,7 +35,7 @@ help:
 	@echo "make clean              remove the virtual environments; your copies in my/ stay"
 	@echo "PYTHON=python3.12 after any of them: the Python to use"
 
-# Two stages: learners need no test tools. The third is what Colab brings, the fourth other programs that show notebooks.
+# Two stages: learners need no test tools. The third is what Colab brings, the fourth other programs for notebooks.
 lessons-environment:
 	$(SET_UP) lessons
 
