@@ -1,4 +1,4 @@
-"""One JupyterLab in one page of a Chromium for all browser tests. Without a Chromium they are skipped."""
+"""One JupyterLab in one page of a Chromium for all browser tests."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,6 @@ import pytest
 
 from blocklab.language import choose
 from blocklab.panel import Panel
-from workshop import chromium as browser_of
 from workshop import lab
 from workshop.cells import needed
 from workshop.lesson_panels import SOURCES, panels
@@ -18,11 +17,6 @@ ROOT = Path(__file__).parents[2]
 WHOLE = "00_start_here.ipynb", "02_norm_axes.ipynb"
 VIEWPORT = {"width": 1400, "height": 1000}
 PICTURES = ROOT / "artifacts" / "browser"
-
-
-def pytest_collection_modifyitems(items):
-    """After all other tests: the browser's event loop goes on to the end, and some of the others start their own."""
-    items.sort(key=lambda item: Path(__file__).parent in item.path.parents)
 
 
 @pytest.fixture(scope="session")
@@ -49,14 +43,6 @@ def keep_panels(lesson: Path) -> None:
     ids = {code[number].id for number in gone}
     notebook.cells = [cell for cell in notebook.cells if cell.id not in ids]
     nbformat.write(notebook, lesson)
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    if reason := browser_of.reason_without_chromium():
-        pytest.skip(reason)
-    with browser_of.chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(
