@@ -1,10 +1,10 @@
 """A class of 30 on two cores, who drag a slider now and then: what that takes of the cores, and how long each waits.
 
 Real: a Jupyter server; a kernel for each student, with lesson 02's main panel open (where memory or time is short,
-students share those that are there); the player of `panel.js`, which asks and asks ahead, for each student in a document
-of its own. Simulated: the hands. Once a minute, at a moment drawn by lot, a student moves another control, so that
-nothing that follows is known, and then draws the slider to three places, one after the other, and looks at each. What
-pages paint is left out, for the students' machines do that.
+students share those that are there); the player of `panel.js`, which asks and asks ahead, for each student in a
+document of its own. Simulated: the hands. Once a minute, at a moment drawn by lot, a student moves another control, so
+that nothing that follows is known, and then draws the slider to three places, one after the other, and looks at each.
+What pages paint is left out, for the students' machines do that.
 
 Processor time is that of server and kernels, which are held to the two cores; the browser with all the players runs
 beside them. Run: OMP_NUM_THREADS=1 python -m workshop.bench.classroom
