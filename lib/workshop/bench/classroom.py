@@ -3,7 +3,7 @@
 Real: a Jupyter server; a kernel for each student, with lesson 02's main panel open (where memory or time is short,
 students share those that are there); the player of `panel.js`, which asks and asks ahead, for each student in a
 document of its own. Simulated: the hands. Once a minute, at a moment drawn by lot, a student moves another control, so
-that nothing that follows is known, and then draws the slider to three places, one after the other, and looks at each.
+that nothing that follows is known, and then drags the slider to three places, one after the other, and looks at each.
 What pages paint is left out, for the students' machines do that.
 
 Processor time is that of server and kernels, which are held to the two cores; the browser with all the players runs
