@@ -175,7 +175,7 @@ def report(name: str, found: list[dict], alone: float, seconds: float) -> None:
     waits = [stop["wait"] for stop in found]
     late, share = quantiles(waits, n=20, method="inclusive")[-1], seconds * STUDENTS / EVERY / CORES
     print(
-        f"  {name:10}{len(waits):6}{median(waits):8.0f}{late:7.0f}{max(waits):9.0f}{late / alone:10.2f}"
+        f"  {name:10}{len(waits):6}{median(waits):8.0f}{late:7.0f}{max(waits):9.0f}{late / max(alone, 1):10.2f}"
         f"{fmean(stop['pictures'] for stop in found) / STROKE:10.0f}{seconds:9.2f}"
         f"{share:7.0%}{'' if share < 1 else '  NOT MET'}",
         flush=True,
