@@ -104,7 +104,7 @@ bench: dev-environment
 	$(BIN)/python -m workshop.bench.verdicts
 	$(BIN)/python -m workshop.bench.strokes
 	$(BIN)/python -m workshop.bench.panel
-	$(BIN)/python -m workshop.bench.strokes
+	$(BIN)/python -m workshop.bench.classroom
 
 handouts: dev-environment
 	$(BIN)/python -m workshop handouts $$ONLY

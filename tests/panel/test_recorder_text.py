@@ -112,3 +112,11 @@ def test_a_glyph_is_stored_once_for_all_sizes():
         canvas.figure.text(0.5, 0.5, "aaa", size=size)
     used = canvas.strokes().uses(canvas.records)
     assert [canvas.records[number][0] for number in used].count("glyph") == 1
+
+
+def test_a_raised_letter_is_a_smaller_one():
+    canvas = Canvas((5, 3), 1)
+    canvas.figure.text(0.5, 0.5, "$x^x$", animated=True)
+    ((stroke,),) = canvas.strokes().moving
+    large, small = (path_of(canvas.records[glyph][1]).get_extents() for glyph in canvas.records[stroke][4][::3])
+    assert small.height == pytest.approx(0.7 * large.height, rel=0.02)
