@@ -1,4 +1,7 @@
-"""Settings for nbval: `pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh`."""
+"""Settings for nbval: `pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh`.
+
+With `--plain-panels zh` the Chinese lessons show plain panels: what a lesson prints is the same with either kind.
+"""
 
 from itertools import groupby
 from pathlib import Path
@@ -10,11 +13,17 @@ import pytest
 needed = run_path(str(Path(__file__).parents[2] / "lib" / "workshop" / "cells.py"))["needed"]
 
 
+def pytest_addoption(parser):
+    parser.addoption("--plain-panels", metavar="LANGUAGE", help="the lessons in this language show plain panels")
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` chooses
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     cells = [item for item in items if hasattr(item, "output_timeout")]
     for cell in cells:
         cell.output_timeout = 60  # nbval waits 5 seconds for a line of output, too few on a busy machine
+        if (language := cell.path.parent.name) == config.getoption("--plain-panels"):
+            cell.cell.source = cell.cell.source.replace(f'begin("{language}")', f'begin("{language}", panels="plain")')
     for _path, lesson in groupby(cells, key=lambda cell: cell.path):
         for cell in dispensable(list(lesson)):
             cell.add_marker("slow")
