@@ -1,6 +1,7 @@
 """The player of panels in a real Chromium, with a made-up kernel (player.html) instead of a real one."""
 
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,11 +29,17 @@ GUESS = {
 # The block is dragged upwards, a touched image chooses an option.
 HANDLES = {"handles": [[0, 0, "drag", [0, 20], [2750, 2400, 2750, 1200]], [3, 2, "pick", [0, 1, 2]]]}
 
+DESK = {"viewport": {"width": 900, "height": 800}}
+PHONE = {"viewport": {"width": 390, "height": 700}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+KINDS = {"desk": DESK, "clocked": DESK, "phone": PHONE}
+clocked, phone = (pytest.mark.parametrize("page", [kind], indirect=True) for kind in ("clocked", "phone"))
+"""A test on a page whose clock it may turn on by `page.clock.run_for`; one on a phone. All others are on a desk."""
 
-@pytest.fixture
-def new_page(chromium):
-    """Opens a page with the player; keywords of `new_context` make it a phone, or dark. Its errors fail the test."""
-    contexts, errors = [], []
+
+@pytest.fixture(scope="module")
+def pages(chromium, request):
+    """One page of each kind, and the errors in all of them: to open one takes longer than most of the tests."""
+    errors = []
 
     def answer(route):
         file = FILES.get(route.request.url.rsplit("/", 1)[1])
@@ -41,27 +48,43 @@ def new_page(chromium):
         else:
             route.fulfill(body=file.read_text(encoding="utf-8"), content_type=f"{TYPES[file.suffix]}; charset=utf-8")
 
-    def opened(clock=False, **options):
-        contexts.append(chromium.new_context(**{"viewport": {"width": 900, "height": 800}, **options}))
-        page = contexts[-1].new_page()
+    @cache
+    def opened(kind):
+        context = chromium.new_context(**KINDS[kind])
+        request.addfinalizer(context.close)
+        page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: errors.append(error))
-        page.route("**/*", answer)
-        if clock:
+        page.route("http://**/*", answer)
+        if kind == "clocked":
             page.clock.install(time=0)
-        page.goto("http://panel.test/")
-        page.wait_for_function("window.ready")
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return opened, errors
 
 
 @pytest.fixture
-def page(new_page):
-    return new_page()
+def loaded(pages):
+    """Loads the page of a kind anew, with the player or a file in it. Its errors fail the test."""
+    opened, errors = pages
+
+    def load(kind, address="http://panel.test/"):
+        page = opened(kind)
+        page.mouse.move(0, 0)
+        page.set_viewport_size(KINDS[kind]["viewport"])
+        page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
+        page.goto(address)
+        return page
+
+    yield load
+    found = errors[:]
+    errors.clear()
+    assert found == []
+
+
+@pytest.fixture
+def page(loaded, request):
+    return loaded(getattr(request, "param", "desk"))
 
 
 def show(page, options=None, **spec):
@@ -366,9 +389,10 @@ def test_what_shows_meanwhile_differs_in_the_control_in_hand_alone(page):
     assert line(page).inner_text() == "push -10, at 0,0,0,0"
 
 
+@clocked
 def test_nothing_is_asked_ahead_until_a_control_is_touched(page):
     show(page)
-    page.wait_for_timeout(300)
+    page.clock.run_for(300)
     assert asked(page) == []
     slider(page).press("ArrowRight")
     page.wait_for_function("models[0].kernel.asked.length === 20")
@@ -384,6 +408,7 @@ def test_a_hand_laid_on_the_slider_is_a_touch(page):
     assert asked(page, ahead=True)[:4] == [11, 9, 12, 8]
 
 
+@clocked
 @pytest.mark.parametrize("why", ["spec", "hidden", "other"])
 def test_nothing_is_asked_ahead_when(page, why):
     show(page, {"took": 60 if why == "other" else 5}, ahead=why != "spec")
@@ -394,17 +419,18 @@ def test_nothing_is_asked_ahead_when(page, why):
         show(page)
         slider(page).nth(1).press("ArrowRight")
         page.wait_for_function("models[1].kernel.asked.length === 20")
-        page.wait_for_timeout(1500)
+        page.clock.run_for(1500)
         assert len(asked(page)) < 20
         return
     expect(line(page)).to_have_text("push 1, at 11,0,0,1")
-    page.wait_for_timeout(200)
+    page.clock.run_for(200)
     assert asked(page) == [11]
     if why == "hidden":
         page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_function("models[0].kernel.asked.length === 20")
 
 
+@clocked
 @pytest.mark.parametrize(("delay", "took"), [(0, 5), (150, 5), (150, 30), (20, 250)])
 def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
     show(page, {"delay": delay, "took": took})
@@ -417,7 +443,7 @@ def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
       models[0].answer = packet => { open--; answer.call(models[0], packet) }
     }""")
     slider(page).press("ArrowRight")
-    page.wait_for_timeout(1500)
+    page.clock.run_for(1500)
     most = page.evaluate("most")
     assert most * took <= max(200, took)
     if (delay, took) == (150, 5):
@@ -426,8 +452,8 @@ def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
         assert asked(page, ahead=True) == []
 
 
-def test_one_touch_asks_for_two_seconds_of_kernel_time_ahead(new_page):
-    page = new_page(clock=True)
+@clocked
+def test_one_touch_asks_for_two_seconds_of_kernel_time_ahead(page):
     long = {**page.evaluate("spec.controls[0]"), "last": 1000, "step": 0.002, "at": 500}
     show(page, {"took": 20}, controls=[long, *page.evaluate("spec.controls.slice(1)")])
     slider(page).press("ArrowRight")
@@ -463,6 +489,7 @@ def test_a_failed_state_shows_its_excuse_and_the_next_good_move_recovers(page):
     assert asked(page, ahead=False)[-1] == 13  # asked again, now that it is wanted
 
 
+@clocked
 def test_records_that_are_not_known_are_asked_for_once(page):
     show(page, ahead=False)
     page.evaluate("models[0].kernel.sent = new Set(Array.from({length: 500}, (_, i) => i))")
@@ -475,7 +502,7 @@ def test_records_that_are_not_known_are_asked_for_once(page):
     }""")
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("The picture could not be shown.")
-    page.wait_for_timeout(200)
+    page.clock.run_for(200)
     assert len(asked(page)) == 4
 
 
@@ -508,8 +535,8 @@ def test_the_oldest_states_of_all_panels_make_room(page):
     assert sizes["unknown"] is False
 
 
-def test_a_kernel_that_does_not_answer_is_named_and_known_states_still_show(new_page):
-    page = new_page(clock=True)
+@clocked
+def test_a_kernel_that_does_not_answer_is_named_and_known_states_still_show(page):
     show(page)
     note = page.get_by_text("The kernel does not answer.")
     slider(page).press("ArrowRight")
@@ -615,8 +642,8 @@ def test_code_answers_the_guess_and_takes_the_answer_back(page):
 # Play
 
 
-def test_play_runs_through_the_stops_and_back_until_something_is_touched(new_page):
-    page = new_page(clock=True)
+@clocked
+def test_play_runs_through_the_stops_and_back_until_something_is_touched(page):
     show(page)
     slider(page).press("Home")
     page.clock.run_for(500)
@@ -640,8 +667,9 @@ def test_play_runs_through_the_stops_and_back_until_something_is_touched(new_pag
     assert slider(page).input_value() == stood
 
 
-def test_play_is_calm_where_the_reader_wants_less_motion(new_page):
-    page = new_page(clock=True, reduced_motion="reduce")
+@clocked
+def test_play_is_calm_where_the_reader_wants_less_motion(page):
+    page.emulate_media(reduced_motion="reduce")
     show(page)
     slider(page).press("Home")
     page.clock.run_for(500)
@@ -738,8 +766,8 @@ def test_the_block_is_moved_by_keys(page):
     expect(block(page)).to_have_attribute("aria-valuenow", "20")
 
 
-def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewhere(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+@phone
+def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewhere(page):
     show(page, HANDLES)
     place = block(page).bounding_box()
     assert min(place["width"], place["height"]) >= 44
@@ -755,16 +783,16 @@ def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewh
     expect(line(page)).to_contain_text("0,1,1")
 
 
-def test_a_locked_panel_does_nothing_under_a_finger(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+@phone
+def test_a_locked_panel_does_nothing_under_a_finger(page):
     show(page, HANDLES, guess=GUESS)
     for there in (block(page), page.locator("image").nth(1)):
         there.tap(force=True)
     assert page.evaluate("[models[0].saved, models[0].kernel.asked]") == [[], []]
 
 
-def test_a_finger_may_come_down_beside_a_part(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+@phone
+def test_a_finger_may_come_down_beside_a_part(page):
     show(page, HANDLES)
     page.locator("image").nth(2).scroll_into_view_if_needed()
     place = page.locator("image").nth(2).bounding_box()
@@ -802,8 +830,8 @@ def test_a_drag_goes_on_when_what_can_be_touched_changes_under_it(page, steps):
     assert line(page).inner_text() == f"push {push}, at {push + 10},0,0,1"
 
 
-def test_a_second_finger_leaves_the_first_one_alone(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+@phone
+def test_a_second_finger_leaves_the_first_one_alone(page):
     show(page, HANDLES)
     place = block(page).bounding_box()
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
@@ -919,11 +947,12 @@ def test_a_panel_that_is_closed_leaves_nothing_behind(page):
     assert page.evaluate("globalThis[Symbol.for('blocklab')].size") == 0
 
 
+@clocked
 def test_nothing_runs_in_an_idle_page(page):
     show(page, HANDLES)
     slider(page).press("ArrowRight")
     page.wait_for_function("models[0].kernel.asked.length === 20")
-    page.wait_for_timeout(100)
+    page.clock.run_for(100)
     page.evaluate("""() => {
       window.calls = []
       for (const name of ["setTimeout", "setInterval", "requestAnimationFrame"]) {
@@ -931,7 +960,7 @@ def test_nothing_runs_in_an_idle_page(page):
         window[name] = (...all) => { calls.push(name); return real(...all) }
       }
     }""")
-    page.wait_for_timeout(500)
+    page.clock.run_for(500)
     assert page.evaluate("calls") == []
 
 
@@ -991,8 +1020,8 @@ def test_axe_finds_nothing(page):
     kept(page, "light")
 
 
-def test_dark_pages(new_page):
-    page = new_page(color_scheme="dark")
+def test_dark_pages(page):
+    page.emulate_media(color_scheme="dark")
     show(page, HANDLES)
     show(page, guess=GUESS)
     paper = "getComputedStyle(document.querySelector('.blocklab-panel')).backgroundColor"
@@ -1021,16 +1050,16 @@ def test_a_dark_page_in_a_light_system(page, mark):
     assert page.evaluate(ink) == "rgb(244, 246, 249)"
 
 
-def test_a_page_that_knows_no_dark_keeps_its_panels_light(new_page):
-    page = new_page(color_scheme="dark")
+def test_a_page_that_knows_no_dark_keeps_its_panels_light(page):
+    page.emulate_media(color_scheme="dark")
     page.evaluate("document.documentElement.style.colorScheme = 'normal'")
     show(page)
     ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
     assert page.evaluate(ink) == "rgb(31, 41, 51)"
 
 
-def test_a_phone_shows_letters_that_can_be_read(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 800}, device_scale_factor=2)
+@phone
+def test_a_phone_shows_letters_that_can_be_read(page):
     show(page, HANDLES, guess=GUESS, smallest=8)
     page.get_by_role("button", name="Skip").tap()
     shown = page.locator("svg").bounding_box()["width"]
@@ -1044,10 +1073,10 @@ def test_a_phone_shows_letters_that_can_be_read(new_page):
     kept(page, "phone")
 
 
-def test_on_paper_the_picture_is_whole_and_light(new_page):
-    page = new_page(color_scheme="dark", viewport={"width": 390, "height": 800})
+def test_on_paper_the_picture_is_whole_and_light(page):
+    page.emulate_media(color_scheme="dark", media="print")
+    page.set_viewport_size({"width": 390, "height": 800})
     show(page)
-    page.emulate_media(media="print")
     assert page.locator("svg").bounding_box()["width"] <= 390
     assert page.evaluate("getComputedStyle(document.querySelector('.blocklab-panel')).backgroundColor") == (
         "rgb(255, 255, 255)"
@@ -1059,7 +1088,7 @@ def test_on_paper_the_picture_is_whole_and_light(new_page):
 
 
 @pytest.fixture
-def frozen(new_page, chromium, tmp_path):
+def frozen(page, loaded, tmp_path):
     """A file with everything in it: every second stop of the slider for rows and columns, the first for both."""
     states = """([guess]) => {
       const kernel = new Kernel(spec), states = [], records = {}
@@ -1076,7 +1105,7 @@ def frozen(new_page, chromium, tmp_path):
       store([0, 0, 2, 1])
       return JSON.stringify({spec: {...spec, guess}, states, records})
     }"""
-    data = new_page().evaluate(states, [GUESS])
+    data = page.evaluate(states, [GUESS])
     script = SCRIPT.read_text(encoding="utf-8")
     file = tmp_path / "frozen.html"
     file.write_text(
@@ -1085,13 +1114,7 @@ def frozen(new_page, chromium, tmp_path):
         f'window.leave = frozen(document.getElementById("here"), {data});</script></body></html>',
         encoding="utf-8",
     )
-    page = chromium.new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(error))
-    page.goto(file.as_uri())
-    yield page
-    page.close()
-    assert errors == []
+    return loaded("desk", file.as_uri())
 
 
 def test_a_frozen_panel_plays_from_a_file(frozen):
