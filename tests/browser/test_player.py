@@ -10,13 +10,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from blocklab.panel import Slider
+from blocklab.panel.live_view import Live, script
 
 pytestmark = pytest.mark.xdist_group("player")
 
 ROOT = Path(__file__).parents[2]
-SCRIPT, LOOK = (ROOT / "lib/blocklab/panel" / name for name in ("panel.js", "panel.css"))
-FILES = {"": Path(__file__).with_name("player.html"), SCRIPT.name: SCRIPT, LOOK.name: LOOK}
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+HTML, SCRIPT, LOOK = Path(__file__).with_name("player.html").read_text("utf-8"), script(), Live._css
+FILES = {"": ("text/html", HTML), "panel.js": ("text/javascript", SCRIPT), "panel.css": ("text/css", LOOK)}
+ADDRESS = "http://panel.test/"
 PICTURES = ROOT / "artifacts" / "browser"
 
 GUESS = {
@@ -27,6 +28,9 @@ GUESS = {
     "skipped": "The mean rises.",
 }
 # The block is dragged upwards, a touched image chooses an option.
+MIDDLE = (
+    "node => { const {x, y, width, height} = node.getBoundingClientRect(); return [x + width / 2, y + height / 2] }"
+)
 HANDLES = {"handles": [[0, 0, "drag", [0, 20], [2750, 2400, 2750, 1200]], [3, 2, "pick", [0, 1, 2]]]}
 
 DESK = {"viewport": {"width": 900, "height": 800}}
@@ -42,11 +46,11 @@ def pages(chromium, request):
     errors = []
 
     def answer(route):
-        file = FILES.get(route.request.url.rsplit("/", 1)[1])
-        if file is None:
+        kind, text = FILES.get(route.request.url.removeprefix(ADDRESS), ("", None))
+        if text is None:
             route.abort()
         else:
-            route.fulfill(body=file.read_text(encoding="utf-8"), content_type=f"{TYPES[file.suffix]}; charset=utf-8")
+            route.fulfill(body=text, content_type=f"{kind}; charset=utf-8")
 
     @cache
     def opened(kind):
@@ -68,7 +72,7 @@ def loaded(pages):
     """Loads the page of a kind anew, with the player or a file in it. Its errors fail the test."""
     opened, errors = pages
 
-    def load(kind, address="http://panel.test/"):
+    def load(kind, address=ADDRESS):
         page = opened(kind)
         page.mouse.move(0, 0)
         page.set_viewport_size(KINDS[kind]["viewport"])
@@ -687,10 +691,15 @@ def test_play_is_calm_where_the_reader_wants_less_motion(page):
 # Touching the picture
 
 
+def cursor_over(page, part):
+    page.mouse.move(*part.evaluate(MIDDLE))
+    return part.evaluate("node => getComputedStyle(node).cursor")
+
+
 def test_a_touched_part_sets_its_control(page):
     show(page, HANDLES)
     parts = page.locator("image")
-    assert parts.nth(1).evaluate("node => getComputedStyle(node).cursor") == "pointer"
+    assert cursor_over(page, parts.nth(1)) == "pointer"
     parts.nth(1).click()
     expect(line(page)).to_have_text("push 0, at 10,0,1,1")
     expect(page.get_by_role("button", name="columns")).to_have_attribute("aria-pressed", "true")
@@ -699,14 +708,11 @@ def test_a_touched_part_sets_its_control(page):
 def test_parts_are_reached_by_the_keyboard(page):
     show(page, HANDLES)
     place = page.get_by_role("slider", name="along")
-    over = (
-        "node => { const {x, y, width, height} = node.getBoundingClientRect(); return [x + width / 2, y + height / 2] }"
-    )
-    assert place.evaluate(over) == pytest.approx(page.locator("image").nth(0).evaluate(over), abs=1)
+    assert place.evaluate(MIDDLE) == pytest.approx(page.locator("image").nth(0).evaluate(MIDDLE), abs=1)
     place.press("ArrowRight")
     expect(line(page)).to_have_text("push 0, at 10,0,1,1")
     expect(place).to_have_attribute("aria-valuetext", "columns")
-    assert place.evaluate(over) == pytest.approx(page.locator("image").nth(1).evaluate(over), abs=1)
+    assert place.evaluate(MIDDLE) == pytest.approx(page.locator("image").nth(1).evaluate(MIDDLE), abs=1)
     place.press("End")
     expect(line(page)).to_have_text("push 0, at 10,0,2,1")
 
@@ -725,14 +731,11 @@ def test_what_can_be_touched_may_change_with_the_state(page):
 
 def test_a_word_is_touched_between_its_letters(page):
     show(page, {"handles": [[1, 2, "pick", [2]]]})
-    word = page.locator(".blocklab-parts > *")
-    place = word.bounding_box()
-    middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    word = page.locator("path[data-says='0']").first
+    middle = word.evaluate(MIDDLE)
     assert not word.evaluate("(node, middle) => node.contains(document.elementFromPoint(...middle))", middle)
     page.mouse.click(*middle)
     expect(line(page)).to_have_text("push 0, at 10,0,2,1")
-    over = "node => { const r = node.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }"
-    assert page.locator(".blocklab-pick").evaluate(over) == pytest.approx(middle, abs=1)  # the keyboard's, too
 
 
 def block(page):
@@ -852,29 +855,43 @@ def test_a_second_finger_leaves_the_first_one_alone(page):
 
 def test_parts_are_marked_also_in_a_new_picture_and_only_those_that_lead_somewhere(page):
     show(page, {"handles": [[3, 2, "pick", [2, None]]]}, ahead=False)
-    cursors = "[...document.querySelectorAll('image')].map(node => getComputedStyle(node).cursor)"
-    assert page.evaluate(cursors) == ["pointer", "auto", "auto"]
-    page.locator("image").nth(0).click()  # another resting picture
+    images = page.locator("image").all()
+
+    def cursors():
+        return [cursor_over(page, image) for image in images]
+
+    assert cursors() == ["pointer", "auto", "auto"]
+    images[0].click()  # another resting picture
     expect(line(page)).to_have_text("push 0, at 10,0,2,1")
-    assert page.evaluate(cursors) == ["pointer", "auto", "auto"]
+    assert cursors() == ["pointer", "auto", "auto"]
     kernel(page, handles=[[3, 2, "pick", [None, 1, 0]]])
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("push 1, at 11,0,2,1")
-    assert page.evaluate(cursors) == ["auto", "pointer", "pointer"]
+    assert cursors() == ["auto", "pointer", "pointer"]
     kernel(page, handles=[])
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("push 2, at 12,0,2,1")
-    assert page.evaluate(cursors) == ["auto"] * 3
+    assert cursors() == ["auto"] * 3
 
 
-def test_words_in_the_picture_are_parts_too(page):
-    """A word has a transform of its own."""
-    show(page, {"handles": [[1, 2, "pick", [0]]]})
-    over = (
-        "node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2] }"
-    )
-    word = page.locator("path[data-says='0']").first
-    assert page.locator(".blocklab-pick").evaluate(over) == pytest.approx(word.evaluate(over), abs=1)
+def test_parts_of_one_control_are_one_thing_to_the_keyboard(page):
+    show(page, {"handles": [[1, 2, "pick", [0]], [3, 2, "pick", [2, 1, None]]]})
+    place = page.get_by_role("slider", name="along")
+    word = page.locator("path[data-says='0']").first  # which has a transform of its own
+    for number, part in enumerate([word, page.locator("image").nth(1), page.locator("image").nth(0)]):
+        expect(line(page)).to_have_text(f"push 0, at 10,0,{number},1")
+        assert place.evaluate(MIDDLE) == pytest.approx(part.evaluate(MIDDLE), abs=1)
+        place.press("ArrowRight")
+    place.press("Home")
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
+
+
+def test_what_the_keyboard_cannot_move_is_not_where_it_stops(page):
+    show(page, {"handles": [[1, 2, "pick", [0]], [3, 0, "pick", [10, 10, None]]]})
+    expect(page.locator(".blocklab-handles > *")).to_have_count(0)
+    slider(page).press("Home")
+    page.locator("image").nth(1).click()  # the hand still moves it
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
 
 
 def test_the_picture_is_touched_in_each_of_several_views(page):
@@ -1106,11 +1123,10 @@ def frozen(page, loaded, tmp_path):
       return JSON.stringify({spec: {...spec, guess}, states, records})
     }"""
     data = page.evaluate(states, [GUESS])
-    script = SCRIPT.read_text(encoding="utf-8")
     file = tmp_path / "frozen.html"
     file.write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><style>{LOOK.read_text(encoding="utf-8")}</style>'
-        f'<body><div id="here"></div><script type="module">{script}\n'
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><style>{LOOK}</style>'
+        f'<body><div id="here"></div><script type="module">{SCRIPT}\n'
         f'window.leave = frozen(document.getElementById("here"), {data});</script></body></html>',
         encoding="utf-8",
     )
