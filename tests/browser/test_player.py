@@ -1026,6 +1026,49 @@ def test_a_thousand_moves_leave_the_page_as_it_was(page):
     assert page.evaluate(nodes) - before < 220  # at most a hundred clips stay defined
 
 
+def test_a_thousand_new_states_leave_nothing_behind_once_the_cache_is_full(page):
+    long = {**page.evaluate("spec.controls[0]"), "last": 1500}
+    show(page, HANDLES, ahead=False, controls=[long, *page.evaluate("spec.controls.slice(1)")])
+    page.evaluate("""() => {  // each state brings a record of 120,000 characters, and no wait
+      const {kernel} = models[0]
+      models[0].send = ({at}) => {
+        const packet = kernel.packet(at), number = 1e6 + at[0]
+        packet.new[number] = ["text", 1e7, 0, "scale(1)", [], "x".repeat(120_000)]
+        packet.new[1e7] = ["style", ""]
+        packet.moving[1].push(number)
+        models[0].tell("msg:custom", packet, [])
+      }
+    }""")
+    talk = page.context.new_cdp_session(page)
+    talk.send("Performance.enable")
+
+    def after(first, last):
+        page.evaluate(
+            """([first, last]) => {
+              const range = document.querySelector("input[type=range]")
+              for (range.value = first; range.value < last; range.value++) {
+                range.dispatchEvent(new Event("input", {bubbles: true}))
+              }
+            }""",
+            [first, last],
+        )
+        expect(line(page)).to_have_text(f"push {last - 11}, at {last - 1},0,0,1")
+        talk.send("HeapProfiler.collectGarbage")
+        metrics = {metric["name"]: metric["value"] for metric in talk.send("Performance.getMetrics")["metrics"]}
+        kept = page.evaluate("""() => {
+          const {kept, size} = globalThis[Symbol.for("blocklab")], states = [...kept], {store} = states[0]
+          const records = [...store.records.values()]
+          const bytes = records.reduce((sum, record) => sum + JSON.stringify(record).length, 0)
+          return {size, counted: bytes + states.reduce((sum, state) => sum + state.size, 0), states: states.length,
+                  known: store.states.size, long: records.filter(record => record[5]?.length > 1e5).length}
+        }""")
+        assert 24e6 < kept["size"] == kept["counted"] <= 32e6
+        assert kept["states"] == kept["known"] == kept["long"]
+        return metrics["Nodes"], metrics["JSEventListeners"], page.evaluate("document.querySelectorAll('*').length")
+
+    assert after(11, 400) == after(400, 1400)
+
+
 # Looks
 
 
