@@ -1062,7 +1062,7 @@ def test_a_thousand_new_states_leave_nothing_behind_once_the_cache_is_full(page)
           return {size, counted: bytes + states.reduce((sum, state) => sum + state.size, 0), states: states.length,
                   known: store.states.size, long: records.filter(record => record[5]?.length > 1e5).length}
         }""")
-        assert 24e6 < kept["size"] == kept["counted"] <= 32e6
+        assert 20e6 < kept["size"] == kept["counted"] <= 32e6
         assert kept["states"] == kept["known"] == kept["long"]
         return metrics["Nodes"], metrics["JSEventListeners"], page.evaluate("document.querySelectorAll('*').length")
 
