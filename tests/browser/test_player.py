@@ -769,6 +769,38 @@ def test_the_block_is_moved_by_keys(page):
     expect(block(page)).to_have_attribute("aria-valuenow", "20")
 
 
+def swipe(page, *points):
+    """A finger comes down at the first point, goes through the others, rests, and goes up."""
+    talk = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate([*points, points[-1]]):
+        kind = "touchMove" if number else "touchStart"
+        if number == len(points):
+            page.wait_for_timeout(150)  # or it would throw the page, and the next tap only stop that
+        talk.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    talk.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    talk.detach()
+
+
+@phone
+def test_a_whole_panel_by_a_finger_alone(page):
+    show(page, HANDLES, guess=GUESS)
+    page.get_by_role("button", name="down").tap()
+    expect(page.get_by_text("Right: the mean rises.")).to_be_visible()
+    x, y = slider(page).evaluate(MIDDLE)
+    swipe(page, (x, y), (x + 20, y), (x + 300, y))
+    expect(line(page)).to_have_text("push 10, at 20,0,0,1")
+    x, y = block(page).evaluate(MIDDLE)
+    swipe(page, (x, y), (x, y + 20), (x, y + 100))
+    expect(line(page)).to_have_text("push -10, at 0,0,0,1")
+    page.locator("image").nth(1).tap()
+    expect(line(page)).to_have_text("push -10, at 0,0,1,1")
+    page.get_by_role("button", name="Play: push the block").tap()
+    expect(line(page)).not_to_have_text("push -10, at 0,0,1,1")
+    page.get_by_role("button", name="Pause: push the block").tap()
+    page.get_by_role("button", name="Reset").tap()
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
+
+
 @phone
 def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewhere(page):
     show(page, HANDLES)
@@ -776,10 +808,7 @@ def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewh
     assert min(place["width"], place["height"]) >= 44
     assert block(page).evaluate("node => getComputedStyle(node).touchAction") == "pan-x"
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
-    fingers = page.context.new_cdp_session(page)
-    for kind, up in [("touchStart", 0), ("touchMove", 10), ("touchMove", 25), ("touchEnd", 0)]:
-        points = [] if kind == "touchEnd" else [{"x": x, "y": y - up}]
-        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    swipe(page, (x, y), (x, y - 10), (x, y - 25))
     expect(line(page)).not_to_have_text("push 0, at 10,0,0,1")
     assert int(slider(page).input_value()) in (14, 15, 16)
     page.locator("image").nth(1).tap()
@@ -947,6 +976,22 @@ def test_a_view_made_again_shows_the_present_state_at_once(page):
     page.evaluate("view(0)")
     assert line(page).inner_text() == "push 1, at 11,0,0,1"
     assert page.locator("svg [role=img] path").count() > 10
+
+
+def test_a_view_that_was_out_of_sight_is_right_when_it_is_back(page):
+    """A notebook hides cells that are far away, or takes them out of the page."""
+    show(page, HANDLES)
+    page.evaluate("window.here = document.querySelector('main > div')")
+    away = [("here.style.display = 'none'", "here.style.display = ''")]
+    away += [("here.remove()", "document.querySelector('main').append(here)")]
+    for stop, (goes, comes) in enumerate(away, 3):
+        page.evaluate(goes)
+        page.evaluate("stop => models[0].set('at', [stop, 0, 0, 1])", stop)
+        page.evaluate(comes)
+        expect(line(page)).to_have_text(f"push {stop - 10}, at {stop},0,0,1")
+        page.evaluate("new Promise(requestAnimationFrame)")
+        drawn = page.locator("path[d^='M2400']").evaluate(MIDDLE)
+        assert block(page).evaluate(MIDDLE) == pytest.approx(drawn, abs=1)
 
 
 def test_a_page_opened_again_asks_for_the_state_where_the_panel_stands(page):
