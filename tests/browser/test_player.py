@@ -985,6 +985,7 @@ def test_a_view_that_was_out_of_sight_is_right_when_it_is_back(page):
     away = [("here.style.display = 'none'", "here.style.display = ''")]
     away += [("here.remove()", "document.querySelector('main').append(here)")]
     for stop, (goes, comes) in enumerate(away, 3):
+        answer(page, [stop, 0, 0, 1])  # so that nothing comes later
         page.evaluate(goes)
         page.evaluate("stop => models[0].set('at', [stop, 0, 0, 1])", stop)
         page.evaluate(comes)
