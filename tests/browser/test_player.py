@@ -1075,14 +1075,12 @@ def test_a_thousand_moves_leave_the_page_as_it_was(page):
 def test_a_thousand_new_states_leave_nothing_behind_once_the_cache_is_full(page):
     long = {**page.evaluate("spec.controls[0]"), "last": 1500}
     show(page, HANDLES, ahead=False, controls=[long, *page.evaluate("spec.controls.slice(1)")])
-    page.evaluate("""() => {  // each state brings a record of 120,000 characters, and no wait
-      const {kernel} = models[0]
+    page.evaluate("""() => {  // each state brings a word of 120,000 characters, and no wait
+      const {moving, ...packet} = models[0].kernel.packet([10, 0, 0, 1]), says = "x".repeat(120_000)
       models[0].send = ({at}) => {
-        const packet = kernel.packet(at), number = 1e6 + at[0]
-        packet.new[number] = ["text", 1e7, 0, "scale(1)", [], "x".repeat(120_000)]
-        packet.new[1e7] = ["style", ""]
-        packet.moving[1].push(number)
-        models[0].tell("msg:custom", packet, [])
+        const number = 1e6 + at[0], word = ["text", 1e7, 0, `translate(${at[0]} 0)`, [], says]
+        const strokes = [moving[0], [number], ...moving.slice(2)], fresh = {1e7: ["style", ""], [number]: word}
+        models[0].tell("msg:custom", {...packet, at, line: `at ${at}`, moving: strokes, new: fresh}, [])
       }
     }""")
     talk = page.context.new_cdp_session(page)
@@ -1098,7 +1096,7 @@ def test_a_thousand_new_states_leave_nothing_behind_once_the_cache_is_full(page)
             }""",
             [first, last],
         )
-        expect(line(page)).to_have_text(f"push {last - 11}, at {last - 1},0,0,1")
+        expect(line(page)).to_have_text(f"at {last - 1},0,0,1")
         talk.send("HeapProfiler.collectGarbage")
         metrics = {metric["name"]: metric["value"] for metric in talk.send("Performance.getMetrics")["metrics"]}
         kept = page.evaluate("""() => {
