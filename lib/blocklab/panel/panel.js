@@ -16,6 +16,7 @@
  *            guessed: (choice: number) => void}} Link  the way to the kernel
  */
 
+// A page gets one text: Python puts the file itself in the place of this line.
 import { handlesOf } from "./touch.js";
 
 // ---- Bounds ---------------------------------------------------------------------------------------------------------
