@@ -19,12 +19,13 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit fused lessons-run colab browser lessons bench mutants handouts figures address font clean
-.PHONY: wishes lessons-environment dev-environment colab-environment
+.PHONY: help lab test style unit fused lessons-run colab browser front-ends lessons bench mutants handouts figures
+.PHONY: address font clean wishes lessons-environment dev-environment colab-environment front-ends-environment
 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
 	@echo "make test               the whole gate: style, tests, every lesson in both languages, Colab-like run, browser"
+	@echo "make front-ends         panels in Notebook 7, in Notebook 6.5 as on Colab, and in Voilà, in a real browser"
 	@echo "make lessons            build and run the notebooks from notebooks/source (ONLY='02 03' for some)"
 	@echo "make bench              speed, as ratios against torch and against interact"
 	@echo "make mutants            break the functions on purpose, one line at a time, and see the tests notice"
@@ -34,7 +35,7 @@ help:
 	@echo "make clean              remove the virtual environments; your copies in my/ stay"
 	@echo "PYTHON=python3.12 after any of them: the Python to use"
 
-# Two stages: learners need no test tools. The third is what Colab brings.
+# Two stages: learners need no test tools. The third is what Colab brings, the fourth other programs for notebooks.
 lessons-environment:
 	$(SET_UP) lessons
 
@@ -43,6 +44,9 @@ dev-environment:
 
 colab-environment:
 	$(SET_UP) colab
+
+front-ends-environment:
+	$(SET_UP) front-ends
 
 wishes:
 	@case "$$READ" in en|zh) ;; *) printf '%s\n' "READ wants en or zh, got $$READ / READ 只能是 en 或 zh" >&2; exit 1 ;; esac
@@ -65,7 +69,7 @@ style: dev-environment
 # Two processes; who is done takes over tests from the other.
 unit: dev-environment
 	$(BIN)/$(PYTEST) tests -n 2 --dist worksteal \
-		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted
+		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted --ignore=tests/front_ends
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
 fused: dev-environment
@@ -86,6 +90,10 @@ colab: dev-environment colab-environment
 	$(COLAB)/$(PYTEST) tests/wheel --whole-gate
 	$(COLAB)/$(PYTEST) --nbval --nbval-current-env tests/notebooks notebooks/zh -m "not slow"
 
+# Not in the gate: a workflow of its own runs it.
+front-ends: dev-environment colab-environment front-ends-environment
+	$(BIN)/$(PYTEST) tests/front_ends
+
 lessons: dev-environment
 	$(BIN)/python -m workshop build $$ONLY
 
@@ -96,7 +104,7 @@ bench: dev-environment
 	$(BIN)/python -m workshop.bench.verdicts
 	$(BIN)/python -m workshop.bench.strokes
 	$(BIN)/python -m workshop.bench.panel
-	$(BIN)/python -m workshop.bench.strokes
+	$(BIN)/python -m workshop.bench.classroom
 
 handouts: dev-environment
 	$(BIN)/python -m workshop handouts $$ONLY
@@ -115,4 +123,4 @@ font: dev-environment
 	$(BIN)/python -m workshop.font
 
 clean:
-	rm -rf .venv .venv-colab .venv.lock build lib/*.egg-info artifacts
+	rm -rf .venv .venv-colab .venv-front-ends .venv.lock build lib/*.egg-info artifacts

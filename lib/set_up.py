@@ -1,4 +1,4 @@
-"""Set up the virtual environment that a target of the Makefile needs: `sh lib/set_up.sh lessons`, `dev` or `colab`.
+"""Set up the virtual environment that a target of the Makefile needs: `sh lib/set_up.sh lessons`, for example.
 
 It runs before anything is installed, with Python's own modules. What is there is looked at each time, and no date of a
 file counts: an environment that is broken is made anew, one that was moved goes on, and nothing is fetched that is
@@ -125,6 +125,8 @@ def wish_of(stage: str) -> Wish:
         alone = ("--no-deps", "-c", "constraints.txt", *ALONE)
         if stage == "colab":
             return Wish(Path(".venv-colab"), (("-r", "colab-constraints.txt"), (*alone, *extras["real"])))
+        if stage == "front-ends":
+            return Wish(Path(".venv-front-ends"), (("-c", "constraints.txt", *extras["front-ends"]),))
         wanted = list(project["dependencies"])
         for extra in {"lessons": ["lessons"], "dev": ["dev", "real"]}[stage]:
             wanted += expanded(extras[extra], project["name"], extras)
@@ -202,8 +204,8 @@ def dotted(version: tuple[int, ...]) -> str:
 
 
 def ours(seen: Seen, folder: Path) -> bool:
-    """Does `blocklab` come from where it should: from this folder's lib, or in Colab's environment from a wheel?"""
-    if folder == Path(".venv-colab"):
+    """Does `blocklab` come from this folder's lib? Colab's environment has a wheel, that of other front ends none."""
+    if folder != Path(".venv"):
         return True
     here = Path("lib", "blocklab", "__init__.py")
     return seen.blocklab is not None and seen.blocklab.exists() and seen.blocklab.samefile(here)
@@ -342,7 +344,7 @@ def clear(folder: Path) -> None:
     """Remove a virtual environment; what is anything else is renamed, never removed."""
     if not os.path.lexists(folder):
         return
-    marks = ("pyvenv.cfg", "lessons.json", "dev.json", "colab.json")
+    marks = ("pyvenv.cfg", "lessons.json", "dev.json", "colab.json", "front-ends.json")
     inside = not folder.is_symlink() and folder.is_dir()
     if inside and (any((folder / mark).is_file() for mark in marks) or not any(files for *_, files in os.walk(folder))):
         # Should it be interrupted, the next call sees that it is broken, and still that it was an environment.

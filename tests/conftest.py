@@ -1,5 +1,6 @@
 """What all tests share: one thread, the same examples each time, and in the whole gate nothing skipped."""
 
+import gc
 import os
 
 import matplotlib
@@ -26,6 +27,17 @@ def pytest_configure():
     os.environ["OMP_NUM_THREADS"] = "1"
 
 
+def pytest_collection_finish():
+    """The thousands of tests stay to the end: the garbage collector need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_collection_modifyitems(items):
+    """Those in a browser come last: its event loop goes on to the end, and some of the others start their own."""
+    items.sort(key=lambda item: "chromium" in getattr(item, "fixturenames", ()))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
     return held_to_the_whole_gate((yield), item.config)
@@ -43,6 +55,17 @@ def held_to_the_whole_gate(report, config):
         if not reason.startswith(GPU):
             report.outcome, report.longrepr = "failed", f"skipped, which the whole gate may not: {reason}"
     return report
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A real browser. Where there is none, what wants one is skipped."""
+    from workshop import chromium  # here, for playwright is not everywhere where tests run
+
+    if reason := chromium.reason_without_chromium():
+        pytest.skip(reason)
+    with chromium.chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

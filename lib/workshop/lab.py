@@ -1,24 +1,12 @@
 """A real JupyterLab for the browser tests and the panel bench; the user's own stay untouched."""
 
-import json
-import os
-import secrets
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from threading import Thread
 
 import nbformat
 from playwright.sync_api import Locator, Page
 
-SETTINGS = {
-    "notebook-extension/tracker": {"windowingMode": "none"},  # all cells are in the page, not only those in view
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
-    "apputils-extension/themes": {"theme": "JupyterLab Light"},
-}
+from workshop.server import LAB, serving
 
 KERNEL_IS_IDLE = """() => {
     const panel = window.jupyterapp?.shell.currentWidget;
@@ -63,55 +51,12 @@ CHANGED = f"""([slider, before]) => {{
 }}"""
 
 
-@contextmanager
-def jupyter_lab(notebooks: Path, home: Path) -> Iterator[str]:
-    """Serve a folder of notebooks and yield the address, as in f"{address}/lab/tree/x.ipynb{token}".
+def jupyter_lab(notebooks: Path, home: Path) -> AbstractContextManager[str]:
+    """Serve a folder of notebooks and yield the address, as in address.format(path="x.ipynb").
 
     Settings, runtime files and history lie under `home`.
     """
-    for name, settings in SETTINGS.items():
-        file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(settings), "utf-8")
-    own = {
-        "JUPYTER_CONFIG_DIR": home / "config",
-        "JUPYTER_DATA_DIR": home / "data",
-        "JUPYTER_RUNTIME_DIR": home / "runtime",
-        "JUPYTERLAB_SETTINGS_DIR": home / "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces",
-        "IPYTHONDIR": home / "ipython",
-    }
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    token = secrets.token_hex(16)
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
-    command += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={notebooks}"]
-    command += ["--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly"]
-    server = subprocess.Popen(
-        command,
-        env={**os.environ, **{name: str(path) for name, path in own.items()}},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-    )
-    try:
-        said = []
-        for line in server.stdout:
-            said.append(line)
-            if "is running at" in line:
-                break
-        else:
-            raise RuntimeError("JupyterLab did not start:\n" + "".join(said[-20:]))
-        # Somebody has to go on reading, or the server stops when the pipe is full.
-        reader = Thread(target=lambda: [None for _ in server.stdout], daemon=True)
-        reader.start()
-        yield f"http://127.0.0.1:{port}/lab/tree/{{path}}?token={token}&reset"
-    finally:
-        server.terminate()
-        server.wait()
-        server.stdout.close()
+    return serving(LAB, notebooks, home)
 
 
 def write_notebook(path: Path, cells: list[str]) -> None:

@@ -1,13 +1,16 @@
 """The panels of a lesson, as its cells make them."""
 
 import ast
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import torch
 
 from blocklab.lessons import begin
+from blocklab.lessons.opening import speak
 from blocklab.panel import Panel
 from workshop.cells import needed
 
@@ -52,8 +55,14 @@ def panels(source: Path) -> dict[tuple[int, str], Panel]:
         space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
         if last is not None:
             ending = compile(ast.Expression(last.value), f"{source.name} cell {number}", "eval")
-            with torch.random.fork_rng():  # for `begin` starts the random numbers anew
-                for chosen in LANGUAGES:
-                    begin(chosen)
+            for chosen in LANGUAGES:
+                speak(chosen)
+                with torch.random.fork_rng():
                     shown[number, chosen] = eval(ending, space)
     return shown
+
+
+def opening_and_far(panel: Panel) -> Iterator[dict[str, Any]]:
+    """Where a panel opens, and the state in which every control stands at an end: what `move` takes."""
+    yield {name: control.default for name, control in panel.controls.items()}
+    yield {name: control.ends()[-1] for name, control in panel.controls.items()}

@@ -75,6 +75,8 @@ Nothing: the slider seems dead. LayerNorm subtracts the mean of the four numbers
 
 Now drag to the **left**. At $s = 10^{-3}$ the bars are down to a third, 0.447 instead of 1.342, and at $10^{-6}$ they are gone. Something in the layer knows the absolute size of its input after all. What? Lesson 05 will answer; you may guess until then.
 
+Panels work alike. Where one asks, your guess comes first: nothing moves until you choose an answer or press *Skip*. Many pictures can be dragged themselves, such as the gray bars on the left: try one, up and down. ▶ runs its slider to the end and back until you touch the panel again.
+
 A panel also works without a mouse: press Tab to reach a slider, use the arrow keys, or type into the number box. *Reset* brings back the start. The line under the picture always says what the picture shows.
 """
 
@@ -83,6 +85,8 @@ r"""
 看不出变化：滑块好像失灵了。层归一化先减去这四个数的均值，再除以它们的标准差；均值和标准差都随 *s* 一起变大，*s* 就抵消了。
 
 再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一：0.447，而不是 1.342；到 $10^{-6}$ 就看不见了。看来，这一层里还是有什么东西知道输入的绝对大小。是什么呢？第 05 课会回答，你可以先猜着。
+
+面板的用法都差不多。有提问时，要先猜：选出一个答案，或者点“跳过”，之后才能动手。许多图本身也能拖，比如左图的灰色柱子，上下拖一拖试试。按 ▶，它旁边的滑块就自己来回走，再碰一下面板就停。
 
 不用鼠标也能操作面板：按 Tab 键移到滑块上，再按方向键，或者直接在数字框里输入。点“重置”就回到初始状态。图下方的那行字总会说明图里能看到什么。
 """

@@ -1,24 +1,22 @@
-"""One JupyterLab in one page of a Chromium for all browser tests. Without a Chromium they are skipped."""
+"""One JupyterLab in one page of a Chromium for all browser tests."""
 
 import shutil
 from pathlib import Path
 
+import matplotlib
 import nbformat
 import pytest
 
-from workshop import chromium as browser_of
+from blocklab.language import choose
+from blocklab.panel import Panel
 from workshop import lab
 from workshop.cells import needed
+from workshop.lesson_panels import SOURCES, panels
 
 ROOT = Path(__file__).parents[2]
 WHOLE = "00_start_here.ipynb", "02_norm_axes.ipynb"
 VIEWPORT = {"width": 1400, "height": 1000}
 PICTURES = ROOT / "artifacts" / "browser"
-
-
-def pytest_collection_modifyitems(items):
-    """After all other tests: the browser's event loop goes on to the end, and some of the others start their own."""
-    items.sort(key=lambda item: Path(__file__).parent in item.path.parents)
 
 
 @pytest.fixture(scope="session")
@@ -47,12 +45,16 @@ def keep_panels(lesson: Path) -> None:
     nbformat.write(notebook, lesson)
 
 
-@pytest.fixture(scope="session")
-def chromium():
-    if reason := browser_of.reason_without_chromium():
-        pytest.skip(reason)
-    with browser_of.chromium() as browser:
-        yield browser
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(source, id=source.stem, marks=pytest.mark.xdist_group(source.stem)) for source in SOURCES],
+)
+def lesson_panels(request) -> dict[tuple[int, str], Panel]:
+    """The panels of a lesson by their cell and language; a test leaves them wherever it has moved them."""
+    with matplotlib.rc_context():
+        made = panels(request.param)
+    choose("en")
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from blocklab.panel.canvas import DPI
 from blocklab.panel.palette import INK_ON_COLOUR, PAPER_ON_COLOUR, SHADES, STILL, shade
 from contrast import contrast
 from svg import svg
-from workshop.lesson_panels import SOURCES, panels
+from workshop.lesson_panels import opening_and_far
 
 LOOK = Path(panels_package.__file__).with_name("panel.css").read_text("utf-8")
 ENOUGH, ON_A_MAP = 4.5, 3.8
@@ -47,16 +47,9 @@ def parts(fill: str) -> tuple[float, ...]:
     return tuple(int(part) / 255 for part in fill.removeprefix("rgb(").removesuffix(")").split(","))
 
 
-def opening_and_far(panel):
-    yield {}
-    yield {name: control.ends()[-1] for name, control in panel.controls.items()}
-
-
-@pytest.mark.usefixtures("lesson_undone")
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_letters_are_read_in_both_themes(source, chromium):
+def test_letters_are_read_in_both_themes(lesson_panels, chromium):
     page = chromium.new_page(viewport={"width": 1000, "height": 600})
-    for (cell, language), panel in panels(source).items():
+    for (cell, language), panel in lesson_panels.items():
         for values in opening_and_far(panel) if language == "en" else ():
             panel.move(**values)
             for theme in ("light", "dark"):

@@ -247,9 +247,12 @@ def test_agg_draws_what_the_recorder_does_not_know(artist_of):
     assert drawn.shape[:2] == (height, width)
     canvas = Canvas((5, 3), 1)
     artist_of(axes_of(canvas))
-    whole = canvas.frame()[int(y) : int(y + height), int(x) : int(x + width), :3].astype(float)
+    rest = canvas.frame()[..., :3].astype(float)
+    box = np.s_[int(y) : int(y + height), int(x) : int(x + width)]
     alpha = drawn[..., 3:] / 255
-    assert np.abs(alpha * drawn[..., :3] + (1 - alpha) * 255 - whole).max() < 3
+    assert np.abs(alpha * drawn[..., :3] + (1 - alpha) * 255 - rest[box]).max() < 3
+    rest[box] = 255
+    assert rest.min() == 255  # nothing lies beside the image
 
 
 def test_what_rests_may_be_unknown_too():
@@ -293,6 +296,20 @@ def test_a_step_is_a_drawing_from_nothing(picture, frames):
                 fresh.still(1)  # the layout is made once
                 fresh.figure.set_layout_engine("none")
         assert told(canvas) == told(fresh), f"k = {k}"
+
+
+def test_what_rests_has_a_hole_for_each_moving_artist_where_it_is_drawn():
+    canvas = Canvas((5, 3), 1)
+    axes = axes_of(canvas)
+    colours = [f"#00010{n}" for n in range(5)]
+    lines = [axes.plot([0, 9], [n, n], color=colours[n], animated=n % 2)[0] for n in range(5)]
+    drawing = canvas.strokes()
+    strokes = canvas.records[drawing.rest][1][-5:]  # those before are the page's
+    assert [bool(number) for number in strokes] == [True, False, True, False, True]
+    assert [css(canvas.records[number], canvas.records)["stroke"] for number in strokes[::2]] == colours[::2]
+    assert canvas.holes == lines[1::2]
+    moving = [canvas.records[number] for (number,) in drawing.moving]
+    assert [css(record, canvas.records)["stroke"] for record in moving] == colours[1::2]
 
 
 def test_saving_leaves_the_next_strokes_right():

@@ -18,11 +18,12 @@ def test_the_same_content_has_the_same_number():
 
 def test_a_drawing_uses_all_that_its_strokes_need():
     records = Records()
-    style, clip, glyph, hatch, other = (
+    style, clip, window, glyph, hatch, other = (
         records.number(record)
         for record in (
             ("style", "fill:red"),
             ("clip", 5, 6, 7, 8),
+            ("clip", 6, 7, 8, 9),
             ("glyph", "m1 1"),
             ("hatch", "M1 1", 1000, "fill:red"),
             ("glyph", "m2 2"),
@@ -31,9 +32,9 @@ def test_a_drawing_uses_all_that_its_strokes_need():
     path = records.number(("path", style, 0, "M5 6l1 1", hatch))
     marks = records.number(("marks", style, clip, "m1 1", (5, 6)))
     text = records.number(("text", style, clip, "scale(5)", (glyph, 5, 6, glyph, 7, 8), "aa"))
-    image = records.number(("image", clip, 5, 6, 7, 8, 1, "data:"))
+    image = records.number(("image", window, 5, 6, 7, 8, 1, "data:"))
     rest = records.number(("rest", (image, 0, marks)))
-    assert Drawing(rest, [[path]]).uses(records) == {rest, image, marks, path, style, clip, hatch}
+    assert Drawing(rest, [[path]]).uses(records) == {rest, image, window, marks, path, style, clip, hatch}
     assert records.used_by([text]) == {text, style, clip, glyph}
     assert other not in Drawing(rest, [[path], [text]]).uses(records)
 

@@ -9,7 +9,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D
 
-from blocklab.lessons import begin
+from blocklab.lessons.opening import speak
 from blocklab.panel.canvas import Canvas
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
@@ -76,7 +76,7 @@ def shift(one: np.ndarray, other: np.ndarray, axis: int) -> float:
 @pytest.mark.parametrize("angle", [0, 35])
 @pytest.mark.parametrize("size", [7, 12, 30])
 def test_letters_stand_where_agg_puts_them(text, angle, size):
-    begin("zh" if "归" in text else "en")
+    speak("zh" if "归" in text else "en")
     with matplotlib.rc_context({"text.hinting": "no_hinting"}):  # Agg, too, draws the font's own shapes then
         wanted, canvas = drawn_by_agg(text, size=size, rotation=angle, color="black")
         found = drawn_again(canvas)
@@ -88,7 +88,7 @@ def test_letters_stand_where_agg_puts_them(text, angle, size):
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("size", [7, 12, 30])
 def test_letters_fitted_to_pixels_stand_there_too(text, size):
-    begin("zh" if "归" in text else "en")
+    speak("zh" if "归" in text else "en")
     wanted, canvas = drawn_by_agg(text, size=size, color="black")
     # Along the line: across it the fitted letters are higher or lower, not elsewhere.
     assert abs(shift(wanted, drawn_again(canvas), 1)) <= 0.3
@@ -112,3 +112,11 @@ def test_a_glyph_is_stored_once_for_all_sizes():
         canvas.figure.text(0.5, 0.5, "aaa", size=size)
     used = canvas.strokes().uses(canvas.records)
     assert [canvas.records[number][0] for number in used].count("glyph") == 1
+
+
+def test_a_raised_letter_is_a_smaller_one():
+    canvas = Canvas((5, 3), 1)
+    canvas.figure.text(0.5, 0.5, "$x^x$", animated=True)
+    ((stroke,),) = canvas.strokes().moving
+    large, small = (path_of(canvas.records[glyph][1]).get_extents() for glyph in canvas.records[stroke][4][::3])
+    assert small.height == pytest.approx(0.7 * large.height, rel=0.02)

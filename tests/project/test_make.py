@@ -26,6 +26,7 @@ STAND_IN = Path(__file__).parents[1] / "data" / "stand_in"
 PYTHON = getattr(sys, "_base_executable", sys.executable)
 OFFLINE = {"STAND_IN_NETWORK": "WARNING: Retrying (Retry(total=4))\nERROR: No matching distribution found for torch"}
 NO_NETWORK = "pip reaches no package index: is there a network?"
+INSTALLING = "Installing into {}: some minutes, and nothing is shown until it is done."
 HANGS = 60  # seconds, after which a test fails rather than waits
 
 
@@ -601,6 +602,15 @@ def test_a_second_call_calls_no_pip(ready, tmp_path):
     assert not (tmp_path / "log").exists()
 
 
+def test_other_front_ends_have_an_environment_of_their_own(clone):
+    assert clone.make("front-ends-environment") == Made(0, [INSTALLING.format(".venv-front-ends")], [])
+    there = sorted(note.name.partition("-")[0] for note in clone.folder.glob(".venv-front-ends/lib/*/*/*.dist-info"))
+    assert [name for name in there if name != "pip"] == ["anywidget", "ipywidgets", "notebook", "voila"]
+    assert clone.make("front-ends-environment", **OFFLINE) == Made(0, [], [])
+    assert clone.make("clean").code == 0
+    assert not (clone.folder / ".venv-front-ends").exists()
+
+
 def test_the_gate_adds_to_what_learners_have(clone):
     assert clone.make("lessons-environment").code == 0
     assert clone.installed("pytest") == []
@@ -805,7 +815,7 @@ def test_a_damaged_pyproject_is_one_line(clone, kind):
     assert said.startswith("pyproject.toml cannot be read: ")
 
 
-@pytest.mark.parametrize("stage", ["lessons", "dev", "colab"])
+@pytest.mark.parametrize("stage", ["lessons", "dev", "colab", "front-ends"])
 @pytest.mark.parametrize("content", [b"numpy==1\xff\n", "numpy==1\n".encode("utf-16"), b"\x80"])
 def test_versions_that_are_no_text_are_one_line(clone, stage, content):
     name = "colab-constraints.txt" if stage == "colab" else "constraints.txt"

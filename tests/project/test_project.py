@@ -222,7 +222,7 @@ def pins(name: str) -> dict[str, str]:
 
 def test_constraints_pin_every_dependency_within_its_range():
     pinned = pins("constraints.txt")
-    wanted = requirements("", "lessons", "dev", "real")
+    wanted = requirements("front-ends", "", "lessons", "dev", "real")
     assert wanted.keys() <= pinned.keys()
     assert [r for name, r in wanted.items() if not r.specifier.contains(pinned[name])] == []
 
@@ -254,6 +254,8 @@ def test_python_versions_agree_with_those_that_ci_runs():
     oldest = min(run, key=lambda version: int(version.partition(".")[2]))
     (gate,) = (step["with"]["python-version"] for step in jobs["gate"]["steps"] if "setup-python" in str(step))
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    front_ends = yaml.safe_load((ROOT / ".github/workflows/front-ends.yml").read_text("utf-8"))["jobs"]["front-ends"]
+    assert [gate] == [step["with"]["python-version"] for step in front_ends["steps"] if "setup-python" in str(step)]
     assert gate == oldest
     assert sorted(named) == sorted(run), "the classifiers in pyproject.toml"
     assert PROJECT["requires-python"] == f">={oldest}"

@@ -26,13 +26,9 @@ def begin(chosen: str, panels: str = "live") -> None:
     from blocklab.panel.guess import report_to
 
     front.checked(panels)
-    language.choose(chosen)
+    speak(chosen)
     front.choose(panels)
     report_to(note)
-    matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
-    if chosen == "zh":
-        use_chinese_font()
-    matplotlib.rcParams["axes.unicode_minus"] = True
     torch.manual_seed(0)
     torch.set_printoptions(precision=4, sci_mode=False, linewidth=100)
     # A panel answers within a few milliseconds: one thread starts faster than two, and objects that
@@ -42,6 +38,15 @@ def begin(chosen: str, panels: str = "live") -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+def speak(chosen: str) -> None:
+    """Texts in a language, and in pictures a font that has its letters. Raises ValueError for another language."""
+    language.choose(chosen)
+    matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
+    if chosen == "zh":
+        use_chinese_font()
+    matplotlib.rcParams["axes.unicode_minus"] = True
 
 
 def use_chinese_font() -> None:

@@ -19,6 +19,14 @@ def checked(kind: str) -> str:
     return kind
 
 
+def draw(canvas: Any) -> None:
+    """Draw what a view of the kind that was chosen would show."""
+    if _chosen == "live":
+        canvas.strokes()
+    else:
+        canvas.frame()
+
+
 def view(panel: Any, canvas: Any) -> Any:
     """A view of the panel, whose canvas is drawn: of the kind that was chosen, or plain where anywidget is missing."""
     if _chosen == "live":

@@ -131,16 +131,20 @@ class Panel:
         A choice goes through all its options, a toggle through both. The panel is at these values when they are yielded
         and back at the defaults in the end. pairs=False: one control at a time.
         """
-        default = {name: control.default for name, control in self.controls.items()}
-        visits = [default]
-        for name, control in self.controls.items():
-            visits += [{**default, name: value} for value in control.stops()]
-        for (one, first), (other, second) in combinations(self.controls.items(), 2) if pairs else ():
-            visits += [{**default, one: a, other: b} for a, b in product(first.ends(), second.ends())]
-        for values in {repr(values): values for values in visits}.values():
+        for values in self.visits(pairs):
             self.move(**values)
             yield values, self.line
         self.reset()
+
+    def visits(self, pairs: bool = True) -> list[dict[str, Any]]:
+        """The values that `sweep` visits, the defaults first and none of them twice."""
+        default = {name: control.default for name, control in self.controls.items()}
+        found = [default]
+        for name, control in self.controls.items():
+            found += [{**default, name: value} for value in control.stops()]
+        for (one, first), (other, second) in combinations(self.controls.items(), 2) if pairs else ():
+            found += [{**default, one: a, other: b} for a, b in product(first.ends(), second.ends())]
+        return list({repr(values): values for values in found}.values())
 
     def answer(self, choice: int) -> None:
         """Take the reader's guess: the number of an option, or SKIPPED. Only the first one counts."""
@@ -237,7 +241,7 @@ class Panel:
                 if self._view is not None:
                     self._view.show(self._canvas, self._line)
                 else:
-                    self._canvas.frame()
+                    front.draw(self._canvas)
             except BaseException as error:  # an interrupt, too, leaves the picture where it was
                 self._line, self._failed = self.excuse(error, self.values), True
                 if self._view is not None:

@@ -1,0 +1,188 @@
+"""Each front end runs as a program of its own and shows two notebooks, with living panels and with plain ones.
+
+Notebook 7 and Voilà stand in `.venv-front-ends`, and their kernels are those of this environment. Notebook 6.5 stands
+in `.venv-colab`, kernels too, with the ipywidgets of Colab. `make front-ends` sets all of them up.
+"""
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from blocklab.panel import front
+from workshop import lab, server
+
+ROOT = Path(__file__).parents[2]
+SERVERS, COLAB = (ROOT / folder / "bin" / "python" for folder in (".venv-front-ends", ".venv-colab"))
+LESSON = "06_rms_norm.ipynb"
+PICTURES = ROOT / "artifacts" / "front_ends"
+
+NOTEBOOK_6_IS_READY = "() => window.Jupyter?.notebook?.kernel?.is_connected() && Jupyter.notebook.kernel.widget_manager"
+# ipywidgets 7 asks a new kernel for its widgets, and then draws all outputs anew: what is shown already would be gone.
+LET_IT_ASK = """async () => {
+    for (let trip = 0; trip < 3; trip++)
+        await new Promise(done => Jupyter.notebook.kernel.execute('0', { shell: { reply: done } }));
+}"""
+NOTEBOOK_6_IS_IDLE = "() => !document.querySelector('.code_cell.running')"
+
+
+def run_in_notebook_7(page: Page) -> None:
+    page.wait_for_function(lab.KERNEL_IS_IDLE)
+    lab.run_all(page)
+    page.keyboard.press("Escape")
+
+
+def run_in_notebook_6(page: Page) -> None:
+    page.wait_for_function(NOTEBOOK_6_IS_READY)
+    page.evaluate(LET_IT_ASK)
+    page.evaluate("() => Jupyter.notebook.execute_all_cells()")
+    page.wait_for_function(NOTEBOOK_6_IS_IDLE)
+    page.keyboard.press("Escape")
+
+
+def run_in_voila(_page: Page) -> None:
+    """It has run all cells before it shows any."""
+
+
+@dataclass(frozen=True)
+class FrontEnd:
+    """A program that shows notebooks, the Pythons of its server and of its kernels, and what its pages know."""
+
+    program: server.Program
+    python: Path
+    kernel: Path
+    run: Callable[[Page], None]  # all cells, and goes back to the mode in which keys are shortcuts
+    inputs: str  # selector of the cells' code
+    cells: str | None  # an expression: which cell is selected, the mode, and each cell's kind and code
+
+
+FRONT_ENDS = {
+    "notebook_7": FrontEnd(
+        server.NOTEBOOK_7,
+        SERVERS,
+        Path(sys.executable),
+        run_in_notebook_7,
+        ".jp-InputArea-editor",
+        """(({ activeCellIndex, mode, widgets }) => [activeCellIndex, mode, widgets.map(({ model }) =>
+            [model.type, model.sharedModel.source])])(window.jupyterapp.shell.currentWidget.content)""",
+    ),
+    "notebook_6": FrontEnd(
+        server.NOTEBOOK_6,
+        COLAB,
+        COLAB,
+        run_in_notebook_6,
+        ".input_area",
+        """(notebook => [notebook.get_selected_index(), notebook.mode, notebook.get_cells().map(cell =>
+            [cell.cell_type, cell.get_text()])])(Jupyter.notebook)""",
+    ),
+    "voila": FrontEnd(
+        server.VOILA, SERVERS, Path(sys.executable), run_in_voila, ".jp-InputArea-editor, .jp-CodeMirrorEditor", None
+    ),
+}
+
+CELLS = [
+    """
+from blocklab.language import Text
+from blocklab.lessons import begin
+from blocklab.panel import Choice, Guess, Panel, Slider
+from blocklab.panel.touch import dragged
+
+begin("en", panels="KIND")
+
+def picture(figure):
+    axes = figure.subplots()
+    axes.set_ylim(-3, 13)
+    line = axes.plot([0, 1], [0, 0], animated=True)[0]
+    dot = axes.plot([0.5], [0], "o", markersize=12, animated=True)[0]
+    dragged(dot, "height", lambda height: (0.5, height))
+    def update(height, tilt):
+        line.set_ydata([height - (tilt or 0), height + (tilt or 0)])
+        dot.set_ydata([height])
+        return f"height {height}, tilt {tilt}"
+    return update
+
+def panel(**asked):
+    height = Slider(0, 10, 1, value=3, label=Text(en="how high the line lies", zh="这条线有多高"))
+    tilt = Choice({Text(en="up", zh="向上"): 2, Text(en="down", zh="向下"): -2}, None)
+    return Panel(picture, size=(6, 3), height=height, tilt=tilt, **asked)
+
+def guess():
+    options = {Text(en="it rises", zh="升高"): "rises", Text(en="it falls", zh="降低"): "falls"}
+    return Guess(options, right="rises", told=Text(en="It rises.", zh="它会升高。"))
+""",
+    "panel()",
+    "panel(guess=guess())",
+    "panel(guess=guess())",
+]
+
+
+@pytest.fixture(scope="session")
+def notebooks(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("notebooks")
+    for kind in front.KINDS:
+        lab.write_notebook(folder / f"{kind}.ipynb", [cell.replace("KIND", kind) for cell in CELLS])
+    shutil.copy(ROOT / "notebooks" / "en" / LESSON, folder)
+    return folder
+
+
+@pytest.fixture(scope="session", params=FRONT_ENDS)
+def front_end(request) -> FrontEnd:
+    found = FRONT_ENDS[request.param]
+    for python in (found.python, found.kernel):
+        if not python.exists():
+            pytest.skip(f"no {python.parents[1].name}: make front-ends")
+    return found
+
+
+@pytest.fixture(scope="session")
+def address(front_end, notebooks, tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    with server.serving(front_end.program, notebooks, home, front_end.python, front_end.kernel) as address:
+        yield address
+
+
+def opened(chromium, front_end, address, name: str) -> Page:
+    """A page with a notebook that has run."""
+    page = chromium.new_page(viewport={"width": 1200, "height": 1000})
+    page.set_default_timeout(60_000)
+    page.goto(address.format(path=name))
+    front_end.run(page)
+    return page
+
+
+@pytest.fixture(scope="session", params=front.KINDS)
+def kind(request) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def page_of_kind(chromium, front_end, address, kind):
+    page = opened(chromium, front_end, address, f"{kind}.ipynb")
+    expect(page.locator(".blocklab-panel")).to_have_count(len(CELLS) - 1, timeout=60_000)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(page_of_kind, request):
+    """The page of this kind of panels, the first of them as it was at first. A picture of the page is kept."""
+    page_of_kind.locator(".blocklab-panel").first.get_by_role("button", name="Reset").click()
+    yield page_of_kind
+    keep(page_of_kind, request.node.name)
+
+
+@pytest.fixture
+def lesson(chromium, front_end, address, request):
+    page = opened(chromium, front_end, address, LESSON)
+    yield page
+    keep(page, request.node.name)
+    page.close()
+
+
+def keep(page: Page, name: str) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=PICTURES / f"{''.join(c if c.isalnum() else '_' for c in name).strip('_')}.png")

@@ -1,0 +1,192 @@
+"""Panels in Notebook 7, in Notebook 6.5 with the ipywidgets of Colab, and in Voilà, by keyboard and by pointer.
+
+The cells' selection stays where it is, and so does what stands in them: a panel keeps its keys to itself.
+"""
+
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from workshop import lab, server
+
+THUMB = "input[type=range], .noUi-handle, .ui-slider-handle"  # ours, that of ipywidgets 8, that of ipywidgets 7
+START = "height 3, tilt None"
+live = pytest.mark.parametrize("kind", ["live"], indirect=True, scope="session")
+
+
+class Shown:
+    """A panel in a page."""
+
+    def __init__(self, page: Page, number: int = 0):
+        self.root = page.locator(".blocklab-panel").nth(number)
+        self.line = self.root.get_by_role("status")
+        self.thumb = self.root.locator(THUMB).first
+        self.box = self.root.locator("input[type=number]")
+
+    def button(self, name: str) -> Locator:
+        return self.root.get_by_role("button", name=name)
+
+
+@pytest.fixture
+def panel(page) -> Shown:
+    shown = Shown(page)
+    expect(shown.line).to_have_text(START)
+    return shown
+
+
+@pytest.fixture
+def keys(page, kind, front_end):
+    """A context in which keys are pressed: nothing in the notebook may have changed at its end."""
+
+    @contextmanager
+    def at(place: Locator):
+        place.focus()
+        before = page.evaluate(front_end.cells) if front_end.cells else None
+        yield place
+        assert (page.evaluate(front_end.cells) if front_end.cells else None) == before
+        if kind == "live":  # buttons of ipywidgets 7 let go of the focus
+            expect(place).to_be_focused()
+
+    return at
+
+
+def test_it_appears(panel, page, front_end):
+    expect(panel.root).to_be_visible()
+    expect(panel.box).to_have_value("3")
+    picture = panel.root.locator("img, .blocklab-picture > svg").bounding_box()
+    assert picture["width"] == pytest.approx(600, abs=1)
+    assert picture["width"] == pytest.approx(2 * picture["height"], abs=1.5)
+    assert lab.seen(panel.thumb)["picture"]
+    assert page.locator(front_end.inputs).count() == (4 if front_end.cells else 0)
+
+
+def test_arrow_keys_move_the_slider(panel, keys, kind, front_end, request):
+    if kind == "plain" and front_end.program is server.NOTEBOOK_7:
+        request.applymarker(pytest.mark.xfail(reason="Notebook 7 takes the arrow keys of ipywidgets' own sliders"))
+    with keys(panel.thumb) as thumb:
+        for key, line in {"ArrowRight": 4, "ArrowUp": 5, "ArrowLeft": 4, "ArrowDown": 3}.items():
+            before = lab.seen(thumb)
+            thumb.press(key)
+            expect(panel.line).to_have_text(f"height {line}, tilt None")
+            assert lab.seen(thumb)["picture"] != before["picture"]
+
+
+def test_a_number_is_typed(panel, keys):
+    """A digit is a shortcut, too: it makes a cell a heading."""
+    with keys(panel.box) as box:
+        box.press("ControlOrMeta+a")
+        box.press("6")
+        box.press("Enter")
+        expect(panel.line).to_have_text("height 6, tilt None")
+
+
+def test_the_slider_is_dragged(panel, page):
+    box = panel.thumb.bounding_box()
+    across = box["x"] + (8 + 0.3 * (box["width"] - 16) if box["width"] > 50 else box["width"] / 2)
+    along = box["y"] + box["height"] / 2
+    page.mouse.move(across, along)
+    page.mouse.down()
+    page.mouse.move(across + 20, along, steps=4)
+    expect(panel.line).not_to_have_text(START)
+    page.mouse.move(across + 300, along, steps=10)
+    page.mouse.up()
+    expect(panel.line).to_have_text("height 10, tilt None")
+    expect(panel.box).to_have_value("10")
+
+
+def test_a_choice_is_clicked(panel):
+    panel.button("down").click()
+    expect(panel.line).to_have_text("height 3, tilt -2")
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_a_choice_is_made_by_keyboard(panel, keys, key):
+    with keys(panel.button("up")) as button:
+        button.press(key)
+        expect(panel.line).to_have_text("height 3, tilt 2")
+
+
+def test_reset_takes_everything_back(panel):
+    panel.button("up").click()
+    panel.box.fill("9")
+    panel.box.press("Enter")
+    expect(panel.line).to_have_text("height 9, tilt 2")
+    panel.button("Reset").click()
+    expect(panel.line).to_have_text(START)
+    expect(panel.box).to_have_value("3")
+
+
+@live
+def test_what_stands_in_the_picture_is_dragged(panel, page):
+    box = panel.root.locator(".blocklab-drag").bounding_box()
+    across, along = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(across, along)
+    page.mouse.down()
+    page.mouse.move(across, along - 400, steps=10)
+    page.mouse.up()
+    expect(panel.line).to_have_text("height 10, tilt None")
+
+
+@live
+def test_arrow_keys_move_what_stands_in_the_picture(panel, keys):
+    with keys(panel.root.locator(".blocklab-drag")) as dot:
+        dot.press("ArrowUp")
+        expect(panel.line).to_have_text("height 4, tilt None")
+
+
+@live
+def test_space_starts_and_stops_playing(panel, keys):
+    with keys(panel.root.locator(".blocklab-play")) as play:
+        play.press("Space")
+        expect(panel.line).not_to_have_text(START)
+        play.press("Space")
+        expect(panel.root.locator(".blocklab-playing")).to_have_count(0)
+
+
+def test_a_guess_is_clicked_and_judged(page):
+    panel = Shown(page, 1)
+    expect(panel.box).to_be_disabled()
+    panel.button("it falls").click()
+    expect(panel.root).to_contain_text("Your guess, “it falls”, is not right. It rises.")
+    panel.button("up").click()
+    expect(panel.line).to_have_text("height 3, tilt 2")
+
+
+def test_a_guess_is_made_by_keyboard_and_judged(page):
+    panel = Shown(page, 2)
+    expect(panel.box).to_be_disabled()
+    panel.button("it rises").press("Enter")
+    expect(panel.root).to_contain_text("Your guess, “it rises”, is right. It rises.")
+    panel.box.fill("5")
+    panel.box.press("Enter")
+    expect(panel.line).to_have_text("height 5, tilt None")
+
+
+def test_all_panels_of_a_lesson_are_alive(lesson):
+    sliders = lab.sliders(lesson)
+    expect(sliders.first).to_be_visible()
+    lab.skip_guesses(lesson)
+    for slider in sliders.all():
+        before = lab.seen(slider)
+        lab.press_arrow(slider)
+        lab.wait_for_change(lesson, slider, before)
+
+
+@pytest.mark.parametrize("front_end", ["notebook_7"], indirect=True, scope="session")
+def test_a_lesson_opened_again_shows_pictures_and_what_to_do(lesson):
+    """As in JupyterLab. Notebook 6.5 says that it finds no widget; Voilà runs a notebook whenever it opens it."""
+    panels = lesson.locator(".blocklab-panel")
+    expect(panels.first).to_be_visible()
+    shown = panels.count()
+    lab.save(lesson)
+    lesson.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    lesson.reload()
+    stills = lesson.locator(".blocklab-still")
+    expect(stills).to_have_count(shown)
+    for still in stills.all():
+        expect(still.get_by_role("img")).to_be_visible()
+        expect(still).to_contain_text("Run the cell to move it.")
+    expect(panels).to_have_count(0)
+    expect(lesson.get_by_text("Loading widget...").filter(visible=True)).to_have_count(0)
+    expect(lesson.get_by_text("Error displaying widget").filter(visible=True)).to_have_count(0)
