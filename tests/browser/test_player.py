@@ -984,13 +984,15 @@ def test_a_view_that_was_out_of_sight_is_right_when_it_is_back(page):
     page.evaluate("window.here = document.querySelector('main > div')")
     away = [("here.style.display = 'none'", "here.style.display = ''")]
     away += [("here.remove()", "document.querySelector('main').append(here)")]
+    seen = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     for stop, (goes, comes) in enumerate(away, 3):
         answer(page, [stop, 0, 0, 1])  # so that nothing comes later
         page.evaluate(goes)
+        page.evaluate(seen)
         page.evaluate("stop => models[0].set('at', [stop, 0, 0, 1])", stop)
         page.evaluate(comes)
         expect(line(page)).to_have_text(f"push {stop - 10}, at {stop},0,0,1")
-        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # it is seen
+        page.evaluate(seen)
         drawn = page.locator("path[d^='M2400']").evaluate(MIDDLE)
         assert block(page).evaluate(MIDDLE) == pytest.approx(drawn, abs=1)
 
