@@ -17,9 +17,9 @@ def svg(drawing: Drawing, records: Records, width: int, height: int) -> str:
 def element(number: int, records: Records, height: int) -> str:
     kind, *record = records[number]
     if kind == "image":
-        clip, x, y, wide, high, smooth, url, *turn = record
+        clip, x, y, wide, high, smooth, url = record
         how = "auto" if smooth else "pixelated"
-        looks = f'preserveAspectRatio="none" style="image-rendering:{how}"' + "".join(f' transform="{t}"' for t in turn)
+        looks = f'preserveAspectRatio="none" style="image-rendering:{how}"'
         inner = f'<image x="{x}" y="{y}" width="{wide}" height="{high}" {looks} href="{url}"/>'
         return clipped(inner, clip, number, records)
     style, clip, *record = record

@@ -1,5 +1,7 @@
 """A small panel in a real JupyterLab: keyboard, number box, choice, reset, an error, what a saved notebook shows."""
 
+import re
+
 import nbclient
 import nbformat
 import pytest
@@ -32,6 +34,45 @@ height = Slider(0, 10, 1, value=3, label=Text(en="how high the line lies", zh="�
 tilt = Choice({Text(en="up", zh="向上"): 2, Text(en="down", zh="向下"): -2}, None, label=Text(en="tilt", zh="倾斜"))
 Panel(picture, size=(6, 3), height=height, tilt=tilt)
 """
+
+
+ASKING = """
+from blocklab.panel import Guess
+from blocklab.panel.touch import dragged
+
+def held(figure):
+    update = picture(figure)
+    dragged(figure.axes[0].lines[0], "height", lambda height: (0.5, height))
+    return lambda height: update(height, 0)
+
+guess = Guess({"it rises": 1, "it sinks": 0}, right=1, told="It rises.")
+Panel(held, size=(6, 3), height=Slider(0, 10, 1, value=3, label="height"), guess=guess)
+"""
+ADD = "cells => window.jupyterapp.shell.currentWidget.content.model.sharedModel.insertCells(1, cells)"
+TAKE_BACK = """() => {
+    const { content } = window.jupyterapp.shell.currentWidget, cells = content.model.sharedModel;
+    content.notebookConfig = { ...content.notebookConfig, windowingMode: "none" };
+    while (cells.getCell(0).cell_type !== "code") cells.deleteCell(0);  // the panel's has moved down
+    cells.deleteCellRange(1, cells.cells.length);
+}"""
+WINDOWED = """() => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    content.notebookConfig = { ...content.notebookConfig, windowingMode: "full" };
+}"""
+SCROLL_TO = "cell => window.jupyterapp.shell.currentWidget.content.scrollToItem(cell, 'start')"
+MOVE_DOWN = """() => {
+    window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0;
+    return window.jupyterapp.commands.execute("notebook:move-cell-down");
+}"""
+LIVING = "[role=main] .blocklab-panel:has(.blocklab-picture)"
+IS_AWAY = f"() => !document.querySelector('{LIVING}')?.checkVisibility({{ checkOpacity: true }})"
+HEAR = """() => {  // the places that the page asks for
+    const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+    window.asked = [];
+    kernel.anyMessage.connect((_, { direction, msg }) => {
+        if (direction === "send" && msg.content?.data?.method === "custom") asked.push(msg.content.data.content.at[0]);
+    });
+}"""
 
 
 @pytest.fixture(params=front.KINDS)
@@ -131,6 +172,78 @@ def test_what_axe_finds_is_what_ipywidgets_cannot_name(shown):
     plain = {"aria-input-field-name", "image-alt", "label"}
     allowed = set() if shown.locator(".blocklab-picture:visible").count() else plain
     assert {finding["id"] for finding in found} <= allowed
+
+
+@pytest.fixture
+def more(shown):
+    """Adds cells to the notebook, and takes them away again."""
+    yield lambda *cells: shown.evaluate(ADD, [{"cell_type": kind, "source": source} for kind, source in cells])
+    shown.evaluate(TAKE_BACK)
+
+
+living = pytest.mark.parametrize("shown", ["live"], indirect=True)
+
+
+@living
+def test_a_panel_scrolled_far_away_and_one_made_anew_are_where_they_were(shown, more):
+    more(*[("markdown", "one line\n\n" * 30)] * 40)
+    shown.evaluate(WINDOWED)
+    shown.evaluate(HEAR)
+    slider, _ = parts(shown)
+    for _ in range(2):
+        slider.press("ArrowRight")
+    expect(line(shown)).to_have_text("height 5, tilt None")
+    shown.wait_for_function("asked.length === 10")
+    shown.evaluate(SCROLL_TO, 40)
+    shown.wait_for_function(IS_AWAY)
+    shown.evaluate(SCROLL_TO, 0)
+    expect(line(shown)).to_have_text("height 5, tilt None")
+    slider.press("ArrowRight")
+    assert line(shown).inner_text() == "height 6, tilt None"
+    panel = shown.query_selector(LIVING)
+    shown.evaluate(MOVE_DOWN)
+    panel.wait_for_element_state("hidden")  # there is another in its place
+    expect(line(shown)).to_have_text("height 6, tilt None")
+    slider.press("ArrowLeft")
+    assert line(shown).inner_text() == "height 5, tilt None"
+    assert sorted(shown.evaluate("asked")) == [0, 1, 2, *range(4, 11)]
+
+
+@living
+def test_a_whole_panel_by_the_keyboard_alone(shown, more):
+    more(("code", ASKING.strip()))
+    lab.run_all(shown)
+    panel = shown.locator(LIVING).last
+    line, reset = panel.get_by_role("status"), panel.get_by_role("button", name="重置")
+
+    def goes_to(target, key="Tab"):
+        for _ in range(40):
+            shown.keyboard.press(key)
+            if target.evaluate("node => node === document.activeElement"):
+                return
+        raise AssertionError(f"{key} does not lead to {target}")
+
+    def presses(*keys, says):
+        for key in keys:
+            shown.keyboard.press(key)
+        expect(line).to_have_text(says)
+
+    shown.keyboard.press("Escape")
+    goes_to(panel.get_by_role("button", name="it rises"))
+    presses("Enter", says="height 3, tilt 0")
+    expect(panel.get_by_text("It rises.")).to_be_visible()
+    expect(panel.locator("input[type=range]")).to_be_focused()
+    presses("ArrowRight", "PageUp", says="height 5, tilt 0")
+    presses("Home", says="height 0, tilt 0")
+    goes_to(panel.get_by_role("button", name="播放: height"))
+    presses("Enter", says=re.compile("height [3-6]"))
+    shown.keyboard.press("Enter")
+    goes_to(reset)
+    presses("Enter", says="height 3, tilt 0")
+    goes_to(panel.locator("svg").get_by_role("slider", name="height"))
+    presses("ArrowUp", "ArrowUp", says="height 5, tilt 0")
+    goes_to(reset, "Shift+Tab")
+    presses(" ", says="height 3, tilt 0")
 
 
 def test_a_saved_notebook_shows_the_picture_before_any_cell_runs(page, address, notebooks):

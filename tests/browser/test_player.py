@@ -1,6 +1,7 @@
 """The player of panels in a real Chromium, with a made-up kernel (player.html) instead of a real one."""
 
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,13 +10,14 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from blocklab.panel import Slider
+from blocklab.panel.live_view import Live, script
 
 pytestmark = pytest.mark.xdist_group("player")
 
 ROOT = Path(__file__).parents[2]
-SCRIPT, LOOK = (ROOT / "lib/blocklab/panel" / name for name in ("panel.js", "panel.css"))
-FILES = {"": Path(__file__).with_name("player.html"), SCRIPT.name: SCRIPT, LOOK.name: LOOK}
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+HTML, SCRIPT, LOOK = Path(__file__).with_name("player.html").read_text("utf-8"), script(), Live._css
+FILES = {"": ("text/html", HTML), "panel.js": ("text/javascript", SCRIPT), "panel.css": ("text/css", LOOK)}
+ADDRESS = "http://panel.test/"
 PICTURES = ROOT / "artifacts" / "browser"
 
 GUESS = {
@@ -26,42 +28,67 @@ GUESS = {
     "skipped": "The mean rises.",
 }
 # The block is dragged upwards, a touched image chooses an option.
+MIDDLE = (
+    "node => { const {x, y, width, height} = node.getBoundingClientRect(); return [x + width / 2, y + height / 2] }"
+)
 HANDLES = {"handles": [[0, 0, "drag", [0, 20], [2750, 2400, 2750, 1200]], [3, 2, "pick", [0, 1, 2]]]}
 
+DESK = {"viewport": {"width": 900, "height": 800}}
+PHONE = {"viewport": {"width": 390, "height": 700}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+KINDS = {"desk": DESK, "clocked": DESK, "phone": PHONE}
+clocked, phone = (pytest.mark.parametrize("page", [kind], indirect=True) for kind in ("clocked", "phone"))
+"""A test on a page whose clock it may turn on by `page.clock.run_for`; one on a phone. All others are on a desk."""
 
-@pytest.fixture
-def new_page(chromium):
-    """Opens a page with the player; keywords of `new_context` make it a phone, or dark. Its errors fail the test."""
-    contexts, errors = [], []
+
+@pytest.fixture(scope="module")
+def pages(chromium, request):
+    """One page of each kind, and the errors in all of them: to open one takes longer than most of the tests."""
+    errors = []
 
     def answer(route):
-        file = FILES.get(route.request.url.rsplit("/", 1)[1])
-        if file is None:
+        kind, text = FILES.get(route.request.url.removeprefix(ADDRESS), ("", None))
+        if text is None:
             route.abort()
         else:
-            route.fulfill(body=file.read_text(encoding="utf-8"), content_type=f"{TYPES[file.suffix]}; charset=utf-8")
+            route.fulfill(body=text, content_type=f"{kind}; charset=utf-8")
 
-    def opened(clock=False, **options):
-        contexts.append(chromium.new_context(**{"viewport": {"width": 900, "height": 800}, **options}))
-        page = contexts[-1].new_page()
+    @cache
+    def opened(kind):
+        context = chromium.new_context(**KINDS[kind])
+        request.addfinalizer(context.close)
+        page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: errors.append(error))
-        page.route("**/*", answer)
-        if clock:
+        page.route("http://**/*", answer)
+        if kind == "clocked":
             page.clock.install(time=0)
-        page.goto("http://panel.test/")
-        page.wait_for_function("window.ready")
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return opened, errors
 
 
 @pytest.fixture
-def page(new_page):
-    return new_page()
+def loaded(pages):
+    """Loads the page of a kind anew, with the player or a file in it. Its errors fail the test."""
+    opened, errors = pages
+
+    def load(kind, address=ADDRESS):
+        page = opened(kind)
+        page.mouse.move(0, 0)
+        page.set_viewport_size(KINDS[kind]["viewport"])
+        page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
+        page.goto(address)
+        return page
+
+    yield load
+    found = errors[:]
+    errors.clear()
+    assert found == []
+
+
+@pytest.fixture
+def page(loaded, request):
+    return loaded(getattr(request, "param", "desk"))
 
 
 def show(page, options=None, **spec):
@@ -366,9 +393,10 @@ def test_what_shows_meanwhile_differs_in_the_control_in_hand_alone(page):
     assert line(page).inner_text() == "push -10, at 0,0,0,0"
 
 
+@clocked
 def test_nothing_is_asked_ahead_until_a_control_is_touched(page):
     show(page)
-    page.wait_for_timeout(300)
+    page.clock.run_for(300)
     assert asked(page) == []
     slider(page).press("ArrowRight")
     page.wait_for_function("models[0].kernel.asked.length === 20")
@@ -384,6 +412,7 @@ def test_a_hand_laid_on_the_slider_is_a_touch(page):
     assert asked(page, ahead=True)[:4] == [11, 9, 12, 8]
 
 
+@clocked
 @pytest.mark.parametrize("why", ["spec", "hidden", "other"])
 def test_nothing_is_asked_ahead_when(page, why):
     show(page, {"took": 60 if why == "other" else 5}, ahead=why != "spec")
@@ -394,17 +423,18 @@ def test_nothing_is_asked_ahead_when(page, why):
         show(page)
         slider(page).nth(1).press("ArrowRight")
         page.wait_for_function("models[1].kernel.asked.length === 20")
-        page.wait_for_timeout(1500)
+        page.clock.run_for(1500)
         assert len(asked(page)) < 20
         return
     expect(line(page)).to_have_text("push 1, at 11,0,0,1")
-    page.wait_for_timeout(200)
+    page.clock.run_for(200)
     assert asked(page) == [11]
     if why == "hidden":
         page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         page.wait_for_function("models[0].kernel.asked.length === 20")
 
 
+@clocked
 @pytest.mark.parametrize(("delay", "took"), [(0, 5), (150, 5), (150, 30), (20, 250)])
 def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
     show(page, {"delay": delay, "took": took})
@@ -417,7 +447,7 @@ def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
       models[0].answer = packet => { open--; answer.call(models[0], packet) }
     }""")
     slider(page).press("ArrowRight")
-    page.wait_for_timeout(1500)
+    page.clock.run_for(1500)
     most = page.evaluate("most")
     assert most * took <= max(200, took)
     if (delay, took) == (150, 5):
@@ -426,8 +456,8 @@ def test_questions_under_way_fill_the_line_and_no_more(page, delay, took):
         assert asked(page, ahead=True) == []
 
 
-def test_one_touch_asks_for_two_seconds_of_kernel_time_ahead(new_page):
-    page = new_page(clock=True)
+@clocked
+def test_one_touch_asks_for_two_seconds_of_kernel_time_ahead(page):
     long = {**page.evaluate("spec.controls[0]"), "last": 1000, "step": 0.002, "at": 500}
     show(page, {"took": 20}, controls=[long, *page.evaluate("spec.controls.slice(1)")])
     slider(page).press("ArrowRight")
@@ -463,6 +493,7 @@ def test_a_failed_state_shows_its_excuse_and_the_next_good_move_recovers(page):
     assert asked(page, ahead=False)[-1] == 13  # asked again, now that it is wanted
 
 
+@clocked
 def test_records_that_are_not_known_are_asked_for_once(page):
     show(page, ahead=False)
     page.evaluate("models[0].kernel.sent = new Set(Array.from({length: 500}, (_, i) => i))")
@@ -475,7 +506,7 @@ def test_records_that_are_not_known_are_asked_for_once(page):
     }""")
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("The picture could not be shown.")
-    page.wait_for_timeout(200)
+    page.clock.run_for(200)
     assert len(asked(page)) == 4
 
 
@@ -508,8 +539,8 @@ def test_the_oldest_states_of_all_panels_make_room(page):
     assert sizes["unknown"] is False
 
 
-def test_a_kernel_that_does_not_answer_is_named_and_known_states_still_show(new_page):
-    page = new_page(clock=True)
+@clocked
+def test_a_kernel_that_does_not_answer_is_named_and_known_states_still_show(page):
     show(page)
     note = page.get_by_text("The kernel does not answer.")
     slider(page).press("ArrowRight")
@@ -615,8 +646,8 @@ def test_code_answers_the_guess_and_takes_the_answer_back(page):
 # Play
 
 
-def test_play_runs_through_the_stops_and_back_until_something_is_touched(new_page):
-    page = new_page(clock=True)
+@clocked
+def test_play_runs_through_the_stops_and_back_until_something_is_touched(page):
     show(page)
     slider(page).press("Home")
     page.clock.run_for(500)
@@ -640,8 +671,9 @@ def test_play_runs_through_the_stops_and_back_until_something_is_touched(new_pag
     assert slider(page).input_value() == stood
 
 
-def test_play_is_calm_where_the_reader_wants_less_motion(new_page):
-    page = new_page(clock=True, reduced_motion="reduce")
+@clocked
+def test_play_is_calm_where_the_reader_wants_less_motion(page):
+    page.emulate_media(reduced_motion="reduce")
     show(page)
     slider(page).press("Home")
     page.clock.run_for(500)
@@ -659,10 +691,15 @@ def test_play_is_calm_where_the_reader_wants_less_motion(new_page):
 # Touching the picture
 
 
+def cursor_over(page, part):
+    page.mouse.move(*part.evaluate(MIDDLE))
+    return part.evaluate("node => getComputedStyle(node).cursor")
+
+
 def test_a_touched_part_sets_its_control(page):
     show(page, HANDLES)
     parts = page.locator("image")
-    assert parts.nth(1).evaluate("node => getComputedStyle(node).cursor") == "pointer"
+    assert cursor_over(page, parts.nth(1)) == "pointer"
     parts.nth(1).click()
     expect(line(page)).to_have_text("push 0, at 10,0,1,1")
     expect(page.get_by_role("button", name="columns")).to_have_attribute("aria-pressed", "true")
@@ -671,14 +708,11 @@ def test_a_touched_part_sets_its_control(page):
 def test_parts_are_reached_by_the_keyboard(page):
     show(page, HANDLES)
     place = page.get_by_role("slider", name="along")
-    over = (
-        "node => { const {x, y, width, height} = node.getBoundingClientRect(); return [x + width / 2, y + height / 2] }"
-    )
-    assert place.evaluate(over) == pytest.approx(page.locator("image").nth(0).evaluate(over), abs=1)
+    assert place.evaluate(MIDDLE) == pytest.approx(page.locator("image").nth(0).evaluate(MIDDLE), abs=1)
     place.press("ArrowRight")
     expect(line(page)).to_have_text("push 0, at 10,0,1,1")
     expect(place).to_have_attribute("aria-valuetext", "columns")
-    assert place.evaluate(over) == pytest.approx(page.locator("image").nth(1).evaluate(over), abs=1)
+    assert place.evaluate(MIDDLE) == pytest.approx(page.locator("image").nth(1).evaluate(MIDDLE), abs=1)
     place.press("End")
     expect(line(page)).to_have_text("push 0, at 10,0,2,1")
 
@@ -697,14 +731,11 @@ def test_what_can_be_touched_may_change_with_the_state(page):
 
 def test_a_word_is_touched_between_its_letters(page):
     show(page, {"handles": [[1, 2, "pick", [2]]]})
-    word = page.locator(".blocklab-parts > *")
-    place = word.bounding_box()
-    middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    word = page.locator("path[data-says='0']").first
+    middle = word.evaluate(MIDDLE)
     assert not word.evaluate("(node, middle) => node.contains(document.elementFromPoint(...middle))", middle)
     page.mouse.click(*middle)
     expect(line(page)).to_have_text("push 0, at 10,0,2,1")
-    over = "node => { const r = node.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }"
-    assert page.locator(".blocklab-pick").evaluate(over) == pytest.approx(middle, abs=1)  # the keyboard's, too
 
 
 def block(page):
@@ -738,33 +769,62 @@ def test_the_block_is_moved_by_keys(page):
     expect(block(page)).to_have_attribute("aria-valuenow", "20")
 
 
-def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewhere(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+def swipe(page, *points):
+    """A finger comes down at the first point, goes through the others, rests, and goes up."""
+    talk = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate([*points, points[-1]]):
+        kind = "touchMove" if number else "touchStart"
+        if number == len(points):
+            page.wait_for_timeout(150)  # or it would throw the page, and the next tap only stop that
+        talk.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    talk.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    talk.detach()
+
+
+@phone
+def test_a_whole_panel_by_a_finger_alone(page):
+    show(page, HANDLES, guess=GUESS)
+    page.get_by_role("button", name="down").tap()
+    expect(page.get_by_text("Right: the mean rises.")).to_be_visible()
+    x, y = slider(page).evaluate(MIDDLE)
+    swipe(page, (x, y), (x + 20, y), (x + 300, y))
+    expect(line(page)).to_have_text("push 10, at 20,0,0,1")
+    x, y = block(page).evaluate(MIDDLE)
+    swipe(page, (x, y), (x, y + 20), (x, y + 100))
+    expect(line(page)).to_have_text("push -10, at 0,0,0,1")
+    page.locator("image").nth(1).tap()
+    expect(line(page)).to_have_text("push -10, at 0,0,1,1")
+    page.get_by_role("button", name="Play: push the block").tap()
+    expect(line(page)).not_to_have_text("push -10, at 0,0,1,1")
+    page.get_by_role("button", name="Pause: push the block").tap()
+    page.get_by_role("button", name="Reset").tap()
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
+
+
+@phone
+def test_a_finger_drags_the_block_and_taps_a_place_while_the_page_scrolls_elsewhere(page):
     show(page, HANDLES)
     place = block(page).bounding_box()
     assert min(place["width"], place["height"]) >= 44
     assert block(page).evaluate("node => getComputedStyle(node).touchAction") == "pan-x"
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
-    fingers = page.context.new_cdp_session(page)
-    for kind, up in [("touchStart", 0), ("touchMove", 10), ("touchMove", 25), ("touchEnd", 0)]:
-        points = [] if kind == "touchEnd" else [{"x": x, "y": y - up}]
-        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    swipe(page, (x, y), (x, y - 10), (x, y - 25))
     expect(line(page)).not_to_have_text("push 0, at 10,0,0,1")
     assert int(slider(page).input_value()) in (14, 15, 16)
     page.locator("image").nth(1).tap()
     expect(line(page)).to_contain_text("0,1,1")
 
 
-def test_a_locked_panel_does_nothing_under_a_finger(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+@phone
+def test_a_locked_panel_does_nothing_under_a_finger(page):
     show(page, HANDLES, guess=GUESS)
     for there in (block(page), page.locator("image").nth(1)):
         there.tap(force=True)
     assert page.evaluate("[models[0].saved, models[0].kernel.asked]") == [[], []]
 
 
-def test_a_finger_may_come_down_beside_a_part(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+@phone
+def test_a_finger_may_come_down_beside_a_part(page):
     show(page, HANDLES)
     page.locator("image").nth(2).scroll_into_view_if_needed()
     place = page.locator("image").nth(2).bounding_box()
@@ -802,8 +862,8 @@ def test_a_drag_goes_on_when_what_can_be_touched_changes_under_it(page, steps):
     assert line(page).inner_text() == f"push {push}, at {push + 10},0,0,1"
 
 
-def test_a_second_finger_leaves_the_first_one_alone(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 700})
+@phone
+def test_a_second_finger_leaves_the_first_one_alone(page):
     show(page, HANDLES)
     place = block(page).bounding_box()
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
@@ -824,29 +884,43 @@ def test_a_second_finger_leaves_the_first_one_alone(new_page):
 
 def test_parts_are_marked_also_in_a_new_picture_and_only_those_that_lead_somewhere(page):
     show(page, {"handles": [[3, 2, "pick", [2, None]]]}, ahead=False)
-    cursors = "[...document.querySelectorAll('image')].map(node => getComputedStyle(node).cursor)"
-    assert page.evaluate(cursors) == ["pointer", "auto", "auto"]
-    page.locator("image").nth(0).click()  # another resting picture
+    images = page.locator("image").all()
+
+    def cursors():
+        return [cursor_over(page, image) for image in images]
+
+    assert cursors() == ["pointer", "auto", "auto"]
+    images[0].click()  # another resting picture
     expect(line(page)).to_have_text("push 0, at 10,0,2,1")
-    assert page.evaluate(cursors) == ["pointer", "auto", "auto"]
+    assert cursors() == ["pointer", "auto", "auto"]
     kernel(page, handles=[[3, 2, "pick", [None, 1, 0]]])
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("push 1, at 11,0,2,1")
-    assert page.evaluate(cursors) == ["auto", "pointer", "pointer"]
+    assert cursors() == ["auto", "pointer", "pointer"]
     kernel(page, handles=[])
     slider(page).press("ArrowRight")
     expect(line(page)).to_have_text("push 2, at 12,0,2,1")
-    assert page.evaluate(cursors) == ["auto"] * 3
+    assert cursors() == ["auto"] * 3
 
 
-def test_words_in_the_picture_are_parts_too(page):
-    """A word has a transform of its own."""
-    show(page, {"handles": [[1, 2, "pick", [0]]]})
-    over = (
-        "node => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2] }"
-    )
-    word = page.locator("path[data-says='0']").first
-    assert page.locator(".blocklab-pick").evaluate(over) == pytest.approx(word.evaluate(over), abs=1)
+def test_parts_of_one_control_are_one_thing_to_the_keyboard(page):
+    show(page, {"handles": [[1, 2, "pick", [0]], [3, 2, "pick", [2, 1, None]]]})
+    place = page.get_by_role("slider", name="along")
+    word = page.locator("path[data-says='0']").first  # which has a transform of its own
+    for number, part in enumerate([word, page.locator("image").nth(1), page.locator("image").nth(0)]):
+        expect(line(page)).to_have_text(f"push 0, at 10,0,{number},1")
+        assert place.evaluate(MIDDLE) == pytest.approx(part.evaluate(MIDDLE), abs=1)
+        place.press("ArrowRight")
+    place.press("Home")
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
+
+
+def test_what_the_keyboard_cannot_move_is_not_where_it_stops(page):
+    show(page, {"handles": [[1, 2, "pick", [0]], [3, 0, "pick", [10, 10, None]]]})
+    expect(page.locator(".blocklab-handles > *")).to_have_count(0)
+    slider(page).press("Home")
+    page.locator("image").nth(1).click()  # the hand still moves it
+    expect(line(page)).to_have_text("push 0, at 10,0,0,1")
 
 
 def test_the_picture_is_touched_in_each_of_several_views(page):
@@ -904,6 +978,25 @@ def test_a_view_made_again_shows_the_present_state_at_once(page):
     assert page.locator("svg [role=img] path").count() > 10
 
 
+def test_a_view_that_was_out_of_sight_is_right_when_it_is_back(page):
+    """A notebook hides cells that are far away, or takes them out of the page."""
+    show(page, HANDLES)
+    page.evaluate("window.here = document.querySelector('main > div')")
+    away = [("here.style.display = 'none'", "here.style.display = ''")]
+    away += [("here.remove()", "document.querySelector('main').append(here)")]
+    seen = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    for stop, (goes, comes) in enumerate(away, 3):
+        answer(page, [stop, 0, 0, 1])  # so that nothing comes later
+        page.evaluate(goes)
+        page.evaluate(seen)
+        page.evaluate("stop => models[0].set('at', [stop, 0, 0, 1])", stop)
+        page.evaluate(comes)
+        expect(line(page)).to_have_text(f"push {stop - 10}, at {stop},0,0,1")
+        page.evaluate(seen)
+        drawn = page.locator("path[d^='M2400']").evaluate(MIDDLE)
+        assert block(page).evaluate(MIDDLE) == pytest.approx(drawn, abs=1)
+
+
 def test_a_page_opened_again_asks_for_the_state_where_the_panel_stands(page):
     show(page, {"at": [3, 0, 0, 1], "first": None})
     expect(line(page)).to_have_text("push -7, at 3,0,0,1")
@@ -919,11 +1012,12 @@ def test_a_panel_that_is_closed_leaves_nothing_behind(page):
     assert page.evaluate("globalThis[Symbol.for('blocklab')].size") == 0
 
 
+@clocked
 def test_nothing_runs_in_an_idle_page(page):
     show(page, HANDLES)
     slider(page).press("ArrowRight")
     page.wait_for_function("models[0].kernel.asked.length === 20")
-    page.wait_for_timeout(100)
+    page.clock.run_for(100)
     page.evaluate("""() => {
       window.calls = []
       for (const name of ["setTimeout", "setInterval", "requestAnimationFrame"]) {
@@ -931,7 +1025,7 @@ def test_nothing_runs_in_an_idle_page(page):
         window[name] = (...all) => { calls.push(name); return real(...all) }
       }
     }""")
-    page.wait_for_timeout(500)
+    page.clock.run_for(500)
     assert page.evaluate("calls") == []
 
 
@@ -980,6 +1074,47 @@ def test_a_thousand_moves_leave_the_page_as_it_was(page):
     assert page.evaluate(nodes) - before < 220  # at most a hundred clips stay defined
 
 
+def test_a_thousand_new_states_leave_nothing_behind_once_the_cache_is_full(page):
+    long = {**page.evaluate("spec.controls[0]"), "last": 1500}
+    show(page, HANDLES, ahead=False, controls=[long, *page.evaluate("spec.controls.slice(1)")])
+    page.evaluate("""() => {  // each state brings a word of 120,000 characters, and no wait
+      const {moving, ...packet} = models[0].kernel.packet([10, 0, 0, 1]), says = "x".repeat(120_000)
+      models[0].send = ({at}) => {
+        const number = 1e6 + at[0], word = ["text", 1e7, 0, `translate(${at[0]} 0)`, [], says]
+        const strokes = [moving[0], [number], ...moving.slice(2)], fresh = {1e7: ["style", ""], [number]: word}
+        models[0].tell("msg:custom", {...packet, at, line: `at ${at}`, moving: strokes, new: fresh}, [])
+      }
+    }""")
+    talk = page.context.new_cdp_session(page)
+    talk.send("Performance.enable")
+
+    def after(first, last):
+        page.evaluate(
+            """([first, last]) => {
+              const range = document.querySelector("input[type=range]")
+              for (range.value = first; range.value < last; range.value++) {
+                range.dispatchEvent(new Event("input", {bubbles: true}))
+              }
+            }""",
+            [first, last],
+        )
+        expect(line(page)).to_have_text(f"at {last - 1},0,0,1")
+        talk.send("HeapProfiler.collectGarbage")
+        metrics = {metric["name"]: metric["value"] for metric in talk.send("Performance.getMetrics")["metrics"]}
+        kept = page.evaluate("""() => {
+          const {kept, size} = globalThis[Symbol.for("blocklab")], states = [...kept], {store} = states[0]
+          const records = [...store.records.values()]
+          const bytes = records.reduce((sum, record) => sum + JSON.stringify(record).length, 0)
+          return {size, counted: bytes + states.reduce((sum, state) => sum + state.size, 0), states: states.length,
+                  known: store.states.size, long: records.filter(record => record[5]?.length > 1e5).length}
+        }""")
+        assert 20e6 < kept["size"] == kept["counted"] <= 32e6
+        assert kept["states"] == kept["known"] == kept["long"]
+        return metrics["Nodes"], metrics["JSEventListeners"], page.evaluate("document.querySelectorAll('*').length")
+
+    assert after(11, 400) == after(400, 1400)
+
+
 # Looks
 
 
@@ -991,8 +1126,8 @@ def test_axe_finds_nothing(page):
     kept(page, "light")
 
 
-def test_dark_pages(new_page):
-    page = new_page(color_scheme="dark")
+def test_dark_pages(page):
+    page.emulate_media(color_scheme="dark")
     show(page, HANDLES)
     show(page, guess=GUESS)
     paper = "getComputedStyle(document.querySelector('.blocklab-panel')).backgroundColor"
@@ -1021,16 +1156,16 @@ def test_a_dark_page_in_a_light_system(page, mark):
     assert page.evaluate(ink) == "rgb(244, 246, 249)"
 
 
-def test_a_page_that_knows_no_dark_keeps_its_panels_light(new_page):
-    page = new_page(color_scheme="dark")
+def test_a_page_that_knows_no_dark_keeps_its_panels_light(page):
+    page.emulate_media(color_scheme="dark")
     page.evaluate("document.documentElement.style.colorScheme = 'normal'")
     show(page)
     ink = """getComputedStyle(document.querySelector("svg path[d^='M400 2500']")).stroke"""
     assert page.evaluate(ink) == "rgb(31, 41, 51)"
 
 
-def test_a_phone_shows_letters_that_can_be_read(new_page):
-    page = new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 800}, device_scale_factor=2)
+@phone
+def test_a_phone_shows_letters_that_can_be_read(page):
     show(page, HANDLES, guess=GUESS, smallest=8)
     page.get_by_role("button", name="Skip").tap()
     shown = page.locator("svg").bounding_box()["width"]
@@ -1044,10 +1179,10 @@ def test_a_phone_shows_letters_that_can_be_read(new_page):
     kept(page, "phone")
 
 
-def test_on_paper_the_picture_is_whole_and_light(new_page):
-    page = new_page(color_scheme="dark", viewport={"width": 390, "height": 800})
+def test_on_paper_the_picture_is_whole_and_light(page):
+    page.emulate_media(color_scheme="dark", media="print")
+    page.set_viewport_size({"width": 390, "height": 800})
     show(page)
-    page.emulate_media(media="print")
     assert page.locator("svg").bounding_box()["width"] <= 390
     assert page.evaluate("getComputedStyle(document.querySelector('.blocklab-panel')).backgroundColor") == (
         "rgb(255, 255, 255)"
@@ -1059,7 +1194,7 @@ def test_on_paper_the_picture_is_whole_and_light(new_page):
 
 
 @pytest.fixture
-def frozen(new_page, chromium, tmp_path):
+def frozen(page, loaded, tmp_path):
     """A file with everything in it: every second stop of the slider for rows and columns, the first for both."""
     states = """([guess]) => {
       const kernel = new Kernel(spec), states = [], records = {}
@@ -1076,22 +1211,15 @@ def frozen(new_page, chromium, tmp_path):
       store([0, 0, 2, 1])
       return JSON.stringify({spec: {...spec, guess}, states, records})
     }"""
-    data = new_page().evaluate(states, [GUESS])
-    script = SCRIPT.read_text(encoding="utf-8")
+    data = page.evaluate(states, [GUESS])
     file = tmp_path / "frozen.html"
     file.write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><style>{LOOK.read_text(encoding="utf-8")}</style>'
-        f'<body><div id="here"></div><script type="module">{script}\n'
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><style>{LOOK}</style>'
+        f'<body><div id="here"></div><script type="module">{SCRIPT}\n'
         f'window.leave = frozen(document.getElementById("here"), {data});</script></body></html>',
         encoding="utf-8",
     )
-    page = chromium.new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(error))
-    page.goto(file.as_uri())
-    yield page
-    page.close()
-    assert errors == []
+    return loaded("desk", file.as_uri())
 
 
 def test_a_frozen_panel_plays_from_a_file(frozen):

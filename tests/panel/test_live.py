@@ -1,5 +1,6 @@
 """The living panel's side of the talk with a page: what is asked, what is sent, where the reader stands."""
 
+import re
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 from blocklab import language
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider, Toggle, front
+from blocklab.panel import Choice, Panel, Slider, Toggle, front, live_view
 from blocklab.panel.live_view import AHEAD
 
 
@@ -249,6 +250,18 @@ def test_without_anywidget_the_panel_is_a_plain_one(monkeypatch):
     monkeypatch.delitem(sys.modules, "blocklab.panel.live_view")
     monkeypatch.setitem(sys.modules, "anywidget", None)
     assert Panel(Picture(), (3, 2), height=Slider(0, 10, 1, value=3)).view.image
+
+
+def test_the_player_is_one_text_that_needs_no_other_file():
+    said = live_view.script()
+    assert live_view.Live._esm == said
+    assert re.findall(r"^import\b|\bimport\(|\bfrom \"", said, re.MULTILINE) == []
+    assert "export function handlesOf(" in said
+
+
+def test_the_player_stays_small():
+    sizes = {file.name: len(file.read_text("utf-8").splitlines()) for file in live_view.HERE.glob("*.js")}
+    assert max(sizes.values()) < 900, sizes
 
 
 THOUSAND = """

@@ -39,8 +39,11 @@ def seen(request):
     return lambda colour: to_rgb(NAMED[paint.NAMES[colour]][theme] if colour in paint.NAMES else colour)
 
 
-def test_a_page_has_a_colour_for_each_of_the_palette():
-    assert set(NAMED) == set(paint.NAMES.values()) == {paint.NAMES[colour] for colour in PALETTE}
+def test_a_page_has_a_colour_for_each_of_the_palette_and_a_light_one_shows_it_as_it_is():
+    """A still, a plain panel and a page that knows no `light-dark` show a picture as every light page does."""
+    assert {name: light for name, (light, _dark) in NAMED.items()} == {paint.NAMES[each]: each for each in PALETTE}
+    spare = re.findall(r"var\(--bl-([a-z0-9-]+), (#\w{6})\)", LOOK)
+    assert set(spare) <= {(name, light) for name, (light, _dark) in NAMED.items()}
 
 
 @pytest.mark.parametrize("colour", [INK, QUIET, POKED, TRUE])

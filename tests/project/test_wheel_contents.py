@@ -41,7 +41,7 @@ def test_the_package_and_nothing_beside_it(wheel):
     assert {path.suffix for path in inside - {Path("blocklab/py.typed")}} == ENDINGS
     modules = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib/blocklab").rglob("*.py")}
     data = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib/blocklab/data").rglob("*.*")}
-    player = {Path("blocklab/panel/panel.js"), Path("blocklab/panel/panel.css")}
+    player = {Path("blocklab/panel") / name for name in ("panel.js", "touch.js", "panel.css")}
     assert inside == modules | data | player | {Path("blocklab/py.typed")}
 
 

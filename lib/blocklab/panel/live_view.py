@@ -1,6 +1,7 @@
 """The living panel: the browser draws strokes that the kernel recorded, and asks for states that it does not know."""
 
 import os
+import re
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,10 +21,16 @@ HERE = Path(__file__).parent
 AHEAD = "BLOCKLAB_AHEAD"  # 0 in the environment: nothing is asked ahead, for a server that many share
 
 
+def script() -> str:
+    """The player as one text, for a widget or a page from disk: in it stands what `panel.js` imports."""
+    imported = re.compile(r'^import .* from "\./(\w+\.js)";$', re.MULTILINE)
+    return imported.sub(lambda found: (HERE / found[1]).read_text("utf-8"), (HERE / "panel.js").read_text("utf-8"))
+
+
 class Live(anywidget.AnyWidget):
     """The widget: what the player needs at first, where the panel stands, and what the reader has guessed."""
 
-    _esm = (HERE / "panel.js").read_text("utf-8")
+    _esm = script()
     _css = (HERE / "panel.css").read_text("utf-8")
     spec = traitlets.Dict().tag(sync=True)
     first = traitlets.Dict().tag(sync=True)

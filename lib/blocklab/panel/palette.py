@@ -10,13 +10,13 @@ INK = "#1f2933"
 PAPER = "#ffffff"
 """What everything is drawn on."""
 
-QUIET = "#7b8794"
+QUIET = "#66727f"
 """Secondary text and whatever stood there before."""
 
 STILL = "#dfe6ec"
 """What did not move."""
 
-MOVED = "#f08a24"
+MOVED = "#dd7610"
 """What moved."""
 
 POKED = "#c2255c"

@@ -16,6 +16,9 @@
  *            guessed: (choice: number) => void}} Link  the way to the kernel
  */
 
+// A page gets one text: Python puts the file itself in the place of this line.
+import { handlesOf } from "./touch.js";
+
 // ---- Bounds ---------------------------------------------------------------------------------------------------------
 const MOST_KEPT = 32e6; // characters of states and records, over all panels of the document
 const UNANSWERED = 200; // ms of kernel time in questions that are not answered yet, so that the next cell need not wait
@@ -24,7 +27,6 @@ const SAME_TOUCH = 1000; // ms: moves closer than this belong to one touch
 const OVERDUE = 10_000; // ms without an answer
 const PLAY = 3000; // ms from the first stop to the last
 const SMALLEST_LETTER = 9; // px
-const GRIP = 600; // tenths of px: what is larger both ways is held where it stands on its line
 const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 
 // ---- Controls as numbers --------------------------------------------------------------------------------------------
@@ -494,7 +496,8 @@ class Picture {
     Object.assign(this, { size, records, prefix });
     this.defs = svg("defs");
     this.layer = svg("g", { role: "img" });
-    this.root = svg("svg", { viewBox: `0 0 ${10 * size[0]} ${10 * size[1]}` }, this.defs, this.layer);
+    this.handles = svg("g", { class: "blocklab-handles" });
+    this.root = svg("svg", { viewBox: `0 0 ${10 * size[0]} ${10 * size[1]}` }, this.defs, this.layer, this.handles);
   }
 
   /** Tenths of a pixel of the picture in one of the page. */
@@ -555,21 +558,19 @@ class Picture {
       const [, style, clip, transform, glyphs, says] = record;
       const outlined = (glyph, i) => `M${glyphs[i + 1]} ${glyphs[i + 2]}${this.records.get(glyph)[1]}`;
       const d = glyphs.map((glyph, i) => (i % 3 ? "" : outlined(glyph, i))).join("");
-      return this.#clipped(clip, svg("path", { d, transform, style: this.#css(style), "data-says": says || null }));
+      const word = svg("path", { d, transform, style: this.#css(style), "data-says": says || null });
+      return clip ? svg("g", { "clip-path": this.#clip(clip) }, word) : word; // or its transform would move the clip
     }
     if (kind === "image") {
-      const [, clip, x, y, width, height, smooth, href, transform = null] = record;
-      const style = smooth ? "" : "image-rendering:pixelated";
-      const image = { x, y, width, height, href, transform, style, preserveAspectRatio: "none" };
-      return this.#clipped(clip, svg("image", image));
+      const [, clip, x, y, width, height, smooth, href] = record;
+      const look = { preserveAspectRatio: "none", style: smooth ? "" : "image-rendering:pixelated" };
+      return svg("image", { x, y, width, height, href, ...look, "clip-path": this.#clip(clip) });
     }
     return svg("g"); // a hole; a kind that this player does not know draws nothing
   }
 
   #css(style) { return this.records.get(style)[1]; }
   #clip(clip) { return clip ? this.#url(clip) : null; }
-  /** What has a transform, which would move its clip too, lies in the clip. */
-  #clipped(clip, node) { return clip ? svg("g", { "clip-path": this.#url(clip) }, node) : node; }
 
   /** The address of a clip or a hatch, which is defined when it is first needed. */
   #url(number) {
@@ -716,153 +717,20 @@ function question(player, answered) {
   return { node, show };
 }
 
-// ---- Touching the picture -------------------------------------------------------------------------------------------
-/**
- * The place of a line that is nearest to a point; where the line comes by twice, the one nearer to `from`.
- * @param {number[]} places  at some points of the line @param {number[]} points  x, y, x, y, … @param {number} from
- */
-export function placeNear(places, points, x, y, from) {
-  const found = places.slice(1).map((end, i) => {
-    const [left, top, right, low] = points.slice(2 * i, 2 * i + 4);
-    const [wide, high] = [right - left, low - top];
-    const share = Math.min(1, Math.max(0, ((x - left) * wide + (y - top) * high) / (wide * wide + high * high || 1)));
-    const place = Math.round(places[i] + share * (end - places[i]));
-    return { place, far: Math.hypot(left + share * wide - x, top + share * high - y) };
-  });
-  const least = Math.min(...found.map(({ far }) => far));
-  const near = found.filter(({ far }) => far < least + 5).map(({ place }) => place);
-  return near.reduce((best, place) => (Math.abs(place - from) < Math.abs(best - from) ? place : best));
-}
-
-/** Where a place lies on a line. @param {number[]} places @param {number[]} points @returns {number[]} x, y */
-export function pointAt(places, points, place) {
-  const after = places.findIndex((each) => each >= place);
-  const [end, start] = [after, Math.max(0, after - 1)];
-  const share = end === start ? 0 : (place - places[start]) / (places[end] - places[start]);
-  return [0, 1].map((side) => (1 - share) * points[2 * start + side] + share * points[2 * end + side]);
-}
-
-/** The box that a finger means, -1 if none: the nearest of those that hold the point once they are `least` wide and
- *  high, the smallest if it lies in several. @param {DOMRect[]} boxes @param {{x: number, y: number}} point */
-export function boxMeant(boxes, least, { x, y }) {
-  const outside = (low, size, at) => Math.max(low - at, 0, at - low - size);
-  const away = (box) => Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y));
-  const far = boxes.map((box) => (away(wider(box, least)) ? Infinity : away(box) + 1e-9 * box.width * box.height));
-  return far.findIndex((each) => each < Infinity && each === Math.min(...far));
-}
-
-/** A box with sides of at least that length. @param {DOMRect} box @param {number} least */
-function wider(box, least) {
-  const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
-  return { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height };
-}
-
-/** What the reader can take hold of: parts to touch, things to drag along a line; and each of them by keyboard. */
-function handlesOf(player, picture) {
-  const layer = svg("g", { class: "blocklab-handles" });
-  let handles = []; // {hole, control, kind, places, points, node}
-  let number = 0; // the record that they come from
-  let held = null; // what is dragged, by which pointer, and how far its line lies from that
-  const reach = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24); // px
-  /** The strokes of a handle, and to which place of which control each of them leads; of a drag, to none. */
-  const partsOf = ({ hole, control, kind, places }) => {
-    const strokes = [...(picture.holes[hole]?.children ?? [])];
-    return strokes.map((node, i) => ({ node, control, place: (kind === "pick" ? places[i] : null) ?? null }));
+/** What the keyboard moves in the picture, over something to touch: like a slider of these stops of a control. */
+function knob(player, index, kind, stops) {
+  const { label, ...control } = player.spec.controls[index];
+  const limits = { "aria-label": label, "aria-valuemin": 0, "aria-valuemax": lastOf(control) };
+  const node = svg("rect", { class: `blocklab-${kind}`, role: "slider", tabindex: 0, ...limits });
+  const move = (stop) => player.move(index, stops()[stop]);
+  onArrows(node, () => stops().indexOf(player.at[index]), () => stops().length - 1, move);
+  const show = (box) => {
+    const here = player.at[index];
+    const said = { "aria-valuenow": here, "aria-valuetext": saidAt(control, here) };
+    filled(node, { ...box, ...said, "aria-disabled": player.locked });
+    node.style.display = box ? "" : "none";
   };
-
-  const grab = (event, handle) => {
-    if (player.locked || event.button > 0 || !event.isPrimary) return;
-    event.preventDefault();
-    handle.node.focus({ preventScroll: true });
-    layer.setPointerCapture(event.pointerId); // of the layer, because a handle may go while it is dragged
-    layer.classList.add("blocklab-held");
-    player.touch(handle.control);
-    const { x, y } = picture.boxOf(event);
-    const [left, top] = pointAt(handle.places, handle.points, player.at[handle.control]);
-    held = { handle, pointer: event.pointerId, aside: left - x, above: top - y }; // kept, so that nothing jumps
-  };
-  layer.addEventListener("pointermove", (event) => {
-    if (event.pointerId !== held?.pointer) return;
-    const { handle: { control, places, points }, aside, above } = held;
-    const { x, y } = picture.boxOf(event);
-    player.move(control, placeNear(places, points, x + aside, y + above, player.at[control]));
-  });
-  layer.addEventListener("lostpointercapture", (event) => {
-    if (event.target !== layer || event.pointerId !== held?.pointer) return;
-    layer.classList.remove("blocklab-held");
-    held = null;
-  });
-
-  picture.root.addEventListener("click", (event) => {
-    if (layer.contains(event.target)) return; // so ends a drag
-    const touchable = handles.flatMap(partsOf).filter(({ place }) => place !== null);
-    const hit = touchable.find(({ node }) => node.contains(event.target));
-    const boxes = touchable.map(({ node }) => node.getBoundingClientRect()); // a finger may come down beside them
-    const meant = hit ?? touchable[boxMeant(boxes, reach(), event)];
-    if (meant) player.move(meant.control, meant.place);
-  });
-
-  const made = (hole, index, kind) => {
-    const { label, ...control } = player.spec.controls[index];
-    const all = Array.from({ length: lastOf(control) + 1 }, (_, place) => place);
-    const limits = { "aria-label": label, "aria-valuemin": 0, "aria-valuemax": lastOf(control) };
-    const node = svg("rect", { class: `blocklab-${kind}`, role: "slider", tabindex: 0, ...limits });
-    const handle = { hole, control: index, kind, node };
-    const stops = () => (kind === "pick" ? all.filter((place) => handle.places.includes(place)) : all);
-    const move = (stop) => player.move(index, stops()[stop]);
-    onArrows(node, () => stops().indexOf(player.at[index]), () => stops().length - 1, move);
-    node.addEventListener("pointerdown", (event) => grab(event, handle));
-    layer.append(node);
-    return handle;
-  };
-  const renew = (records) => {
-    const old = handles;
-    handles = records.map(([hole, control, kind, places, points]) => {
-      const same = (handle) => handle.hole === hole && handle.control === control && handle.kind === kind;
-      return Object.assign(old.find(same) ?? made(hole, control, kind), { places, points });
-    });
-    for (const handle of old) if (!handles.includes(handle)) handle.node.remove();
-  };
-
-  /** What a handle lies over: the strokes that stand for a place, or what is dragged; null if that is not there. */
-  const boxOf = (handle, here) => {
-    const { kind, places, points } = handle;
-    const strokes = partsOf(handle).filter(({ place }) => kind === "drag" || place === here);
-    const boxes = strokes.map(({ node }) => node.getBoundingClientRect()).filter((box) => box.width || box.height);
-    if (!boxes.length) return null;
-    const [x, y] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
-    const [right, low] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
-    const box = picture.boxOf({ x, y, width: right - x, height: low - y });
-    const large = kind === "drag" && Math.min(box.width, box.height) > GRIP;
-    return large ? new DOMRect(...pointAt(places, points, here)) : box;
-  };
-  const show = () => {
-    if (player.shown && player.shown.handles !== number) {
-      number = player.shown.handles;
-      renew(player.store.records.get(number)?.[1] ?? []);
-    }
-    const picks = handles.filter(({ kind }) => kind === "pick");
-    picture.holes.forEach((node, i) => node.classList.toggle("blocklab-parts", picks.some(({ hole }) => hole === i)));
-    for (const { node, place } of picks.flatMap(partsOf)) node.style.cursor = place === null ? "auto" : "";
-    for (const handle of handles) {
-      const here = player.at[handle.control];
-      const box = boxOf(handle, here);
-      const said = { "aria-valuenow": here, "aria-valuetext": saidAt(player.spec.controls[handle.control], here) };
-      filled(handle.node, { ...(box && wider(box, reach() * picture.scale)), ...said, "aria-disabled": player.locked });
-      handle.node.style.display = box ? "" : "none";
-      handle.node.style.touchAction = player.locked ? "auto" : scrollingBeside(handle);
-    }
-    picture.root.classList.toggle("blocklab-locked", player.locked);
-  };
-  picture.root.append(layer);
-  return { show };
-}
-
-/** How a page may scroll under a finger that drags: not along the line. @param {{points: number[]?}} handle */
-function scrollingBeside({ points = [] }) {
-  const sides = [0, 1].map((side) => points.filter((_, i) => i % 2 === side));
-  const [wide, high] = sides.map((along) => Math.max(...along) - Math.min(...along));
-  return wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none";
+  return { node, show };
 }
 
 // ---- One view in the page -------------------------------------------------------------------------------------------
@@ -872,7 +740,7 @@ function view(player, element) {
   const { words } = spec;
   const prefix = `blocklab-${shared().ids++}-`;
   const picture = new Picture(spec.size, player.store.records, prefix);
-  const handles = handlesOf(player, picture);
+  const handles = handlesOf(player, picture, (...about) => knob(player, ...about));
   const parts = spec.controls.map((control, i) => KINDS[control.kind](player, i, prefix + control.name));
   const bar = html("fieldset", { class: "blocklab-bar" }, ...parts.map(({ node }) => node));
   const box = div("picture", picture.root);

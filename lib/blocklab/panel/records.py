@@ -6,7 +6,7 @@ A record is a tuple: its kind, then what belongs to that kind. As JSON it is a l
     ("glyph", d)                                  ("hatch", d, size, css)
     ("path", style, clip, d[, hatch])             ("marks", style, clip, d, (x, y, x, y, …))
     ("text", style, clip, transform, (glyph, x, y, glyph, x, y, …), string)
-    ("image", clip, x, y, width, height, smooth, url[, transform])
+    ("image", clip, x, y, width, height, smooth, url)
     ("rest", (stroke, stroke, 0, stroke, …))      each 0 is a hole that a moving artist fills
     ("handles", ((hole, control, …), …))          what can be touched, see `touch`
 

@@ -1,0 +1,163 @@
+/**
+ * Touching the picture of a panel: parts that are touched, things that are dragged along a line, and both by keyboard.
+ *
+ * A state names the record of what can be touched in it, a list of
+ *
+ *     [hole, control, "pick", [place, place, null, …]]             the place to which touching stroke i leads
+ *     [hole, control, "drag", [place, place, …], [x, y, x, y, …]]  places, from first to last, and where they lie
+ */
+
+const GRIP = 600; // tenths of px: what is larger both ways is held where it stands on its line
+
+/**
+ * The place of a line that is nearest to a point; where the line comes by twice, the one nearer to `from`.
+ * @param {number[]} places  at some points of the line @param {number[]} points  x, y, x, y, … @param {number} from
+ */
+export function placeNear(places, points, x, y, from) {
+  const found = places.slice(1).map((end, i) => {
+    const [left, top, right, low] = points.slice(2 * i, 2 * i + 4);
+    const [wide, high] = [right - left, low - top];
+    const share = Math.min(1, Math.max(0, ((x - left) * wide + (y - top) * high) / (wide * wide + high * high || 1)));
+    const place = Math.round(places[i] + share * (end - places[i]));
+    return { place, far: Math.hypot(left + share * wide - x, top + share * high - y) };
+  });
+  const least = Math.min(...found.map(({ far }) => far));
+  const near = found.filter(({ far }) => far < least + 5).map(({ place }) => place);
+  return near.reduce((best, place) => (Math.abs(place - from) < Math.abs(best - from) ? place : best));
+}
+
+/** Where a place lies on a line. @param {number[]} places @param {number[]} points @returns {number[]} x, y */
+export function pointAt(places, points, place) {
+  const after = places.findIndex((each) => each >= place);
+  const [end, start] = [after, Math.max(0, after - 1)];
+  const share = end === start ? 0 : (place - places[start]) / (places[end] - places[start]);
+  return [0, 1].map((side) => (1 - share) * points[2 * start + side] + share * points[2 * end + side]);
+}
+
+/** The box that a finger means, -1 if none: the nearest of those that hold the point once they are `least` wide and
+ *  high, the smallest if it lies in several. @param {DOMRect[]} boxes @param {{x: number, y: number}} point */
+export function boxMeant(boxes, least, { x, y }) {
+  const outside = (low, size, at) => Math.max(low - at, 0, at - low - size);
+  const away = (box) => Math.hypot(outside(box.x, box.width, x), outside(box.y, box.height, y));
+  const far = boxes.map((box) => (away(wider(box, least)) ? Infinity : away(box) + 1e-9 * box.width * box.height));
+  return far.findIndex((each) => each < Infinity && each === Math.min(...far));
+}
+
+/** A box with sides of at least that length. @param {DOMRect} box @param {number} least */
+function wider(box, least) {
+  const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];
+  return { x: box.x + (box.width - width) / 2, y: box.y + (box.height - height) / 2, width, height };
+}
+
+/**
+ * What the reader can take hold of. `knob(control, kind, stops)` makes what has the keyboard's focus in its place.
+ * @returns {{show: () => void}}
+ */
+export function handlesOf(player, picture, knob) {
+  const layer = picture.handles;
+  let number = 0; // the record that says what can be touched
+  let picks = []; // its parts
+  let handles = []; // {hole, control, kind, places, points, node, show}: what is dragged, and the parts of each control
+  let held = null; // what is dragged, by which pointer, and how far its line lies from that
+  const reach = () => (matchMedia("(pointer: coarse)").matches ? 44 : 24); // px
+  const strokesOf = (hole) => [...(picture.holes[hole]?.children ?? [])];
+
+  /** The strokes that can be touched, and to which place of which control each of them leads. */
+  const parts = () => {
+    const all = picks.map(([hole, control, , places]) => strokesOf(hole).map((node, i) => [node, control, places[i]]));
+    return all.flat().filter(([, , place]) => Number.isInteger(place));
+  };
+  /** The part that a pointer means. */
+  const meant = (event) => {
+    if (player.locked || layer.contains(event.target)) return undefined; // something to drag, or the end of a drag
+    const all = parts();
+    const boxes = () => all.map(([node]) => node.getBoundingClientRect()); // a finger may come down beside them
+    return all.find(([node]) => node.contains(event.target)) ?? all[boxMeant(boxes(), reach(), event)];
+  };
+  picture.root.addEventListener("pointermove", (event) => (picture.root.style.cursor = meant(event) ? "pointer" : ""));
+  picture.root.addEventListener("click", (event) => {
+    const [, control, place] = meant(event) ?? [];
+    if (control !== undefined) player.move(control, place);
+  });
+
+  const grab = (event, handle) => {
+    if (player.locked || event.button > 0 || !event.isPrimary) return;
+    event.preventDefault();
+    handle.node.focus({ preventScroll: true });
+    layer.setPointerCapture(event.pointerId); // of the layer, because a handle may go while it is dragged
+    layer.classList.add("blocklab-held");
+    player.touch(handle.control);
+    const { x, y } = picture.boxOf(event);
+    const [left, top] = pointAt(handle.places, handle.points, player.at[handle.control]);
+    held = { handle, pointer: event.pointerId, aside: left - x, above: top - y }; // kept, so that nothing jumps
+  };
+  layer.addEventListener("pointermove", (event) => {
+    if (event.pointerId !== held?.pointer) return;
+    const { handle: { control, places, points }, aside, above } = held;
+    const { x, y } = picture.boxOf(event);
+    player.move(control, placeNear(places, points, x + aside, y + above, player.at[control]));
+  });
+  layer.addEventListener("lostpointercapture", (event) => {
+    if (event.target !== layer || event.pointerId !== held?.pointer) return;
+    layer.classList.remove("blocklab-held");
+    held = null;
+  });
+
+  const made = (hole, control, kind) => {
+    const handle = { hole, control, kind };
+    const upTo = (last) => Array.from({ length: last + 1 }, (_, place) => place);
+    const stops = () => (kind === "pick" ? handle.places : upTo(handle.places.at(-1)));
+    Object.assign(handle, knob(control, kind, stops));
+    handle.node.addEventListener("pointerdown", (event) => grab(event, handle));
+    layer.append(handle.node);
+    return handle;
+  };
+  /** All parts of a control are one thing to the keyboard, and none if they lead to one place alone. */
+  const renew = (records) => {
+    const drags = records.filter(([, , kind]) => kind === "drag");
+    picks = records.filter(([, , kind]) => kind === "pick");
+    const led = (index) => picks.flatMap(([, control, , places]) => (control === index ? places : []));
+    const stops = (index) => [...new Set(led(index))].filter(Number.isInteger).sort((one, other) => one - other);
+    const joined = player.spec.controls.map((_, index) => [null, index, "pick", stops(index)]);
+    const wanted = [...drags, ...joined].filter(([, , , places]) => places.length > 1);
+    const old = handles;
+    handles = wanted.map(([hole, control, kind, places, points]) => {
+      const same = (handle) => handle.hole === hole && handle.control === control && handle.kind === kind;
+      return Object.assign(old.find(same) ?? made(hole, control, kind), { places, points });
+    });
+    for (const handle of old) if (!handles.includes(handle)) handle.node.remove();
+  };
+
+  /** What a handle lies over: the parts that stand for this place, or what is dragged; null if that is not there. */
+  const boxOf = ({ hole, control, kind, places, points }, here) => {
+    const standing = () => parts().filter((part) => part[1] === control && part[2] === here).map(([node]) => node);
+    const strokes = kind === "drag" ? strokesOf(hole) : standing();
+    const boxes = strokes.map((node) => node.getBoundingClientRect()).filter((box) => box.width || box.height);
+    if (!boxes.length) return null;
+    const [x, y] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
+    const [right, low] = ["right", "bottom"].map((side) => Math.max(...boxes.map((box) => box[side])));
+    const box = picture.boxOf({ x, y, width: right - x, height: low - y });
+    const large = kind === "drag" && Math.min(box.width, box.height) > GRIP;
+    return wider(large ? new DOMRect(...pointAt(places, points, here)) : box, reach() * picture.scale);
+  };
+  const show = () => {
+    if (player.shown && player.shown.handles !== number) {
+      number = player.shown.handles;
+      renew(player.store.records.get(number)?.[1] ?? []);
+    }
+    // All is read before anything is written: else the page would be laid out anew for each.
+    const boxes = handles.map((handle) => boxOf(handle, player.at[handle.control]));
+    handles.forEach((handle, i) => {
+      handle.show(boxes[i]);
+      handle.node.style.touchAction = player.locked ? "auto" : scrollingBeside(handle.points);
+    });
+  };
+  return { show };
+}
+
+/** How a page may scroll under a finger that drags: not along the line. @param {number[]} points */
+function scrollingBeside(points = []) {
+  const sides = [0, 1].map((side) => points.filter((_, i) => i % 2 === side));
+  const [wide, high] = sides.map((along) => Math.max(...along) - Math.min(...along));
+  return wide > 2 * high ? "pan-y" : high > 2 * wide ? "pan-x" : "none";
+}
