@@ -9,6 +9,7 @@ import pytest
 
 from blocklab.language import choose
 from blocklab.panel import Panel
+from blocklab.panel.live_view import AHEAD
 from workshop import lab
 from workshop.cells import needed
 from workshop.lesson_panels import SOURCES, panels
@@ -23,7 +24,8 @@ PICTURES = ROOT / "artifacts" / "browser"
 def notebooks(tmp_path_factory) -> Path:
     """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there.
 
-    Lessons 00 and 02 are whole. Of the others, whose every cell runs elsewhere, code stays as far as panels need it.
+    Lessons 00 and 02 are whole. Of the others, whose every cell runs elsewhere, code stays as far as panels need it,
+    and no state is asked ahead, which is seconds of work for each slider that is pressed once.
     """
     folder = tmp_path_factory.mktemp("notebooks")
     for language in ("en", "zh"):
@@ -42,6 +44,8 @@ def keep_panels(lesson: Path) -> None:
     gone = spare - needed([cell.source for cell in code], spare)
     ids = {code[number].id for number in gone}
     notebook.cells = [cell for cell in notebook.cells if cell.id not in ids]
+    setup = next(cell for cell in notebook.cells if cell.id == "setup")
+    setup.source = f"%env {AHEAD}=0\n{setup.source}"
     nbformat.write(notebook, lesson)
 
 

@@ -35,7 +35,7 @@ WIDGETS_ARE_LOOKED_FOR = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def copied(notebooks, tmp_path_factory):
     """A lesson in both languages, copied as `make lab` copies it."""
     root = tmp_path_factory.mktemp("project")
@@ -46,7 +46,7 @@ def copied(notebooks, tmp_path_factory):
     return shutil.copytree(root / "my", notebooks / "my")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ran(desk, address, copied):
     """The same, run and saved, its kernel shut down."""
     for language in LANGUAGES:
