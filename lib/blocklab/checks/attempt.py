@@ -24,6 +24,7 @@ class Attempt:
 
     def __init__(self, exercise: Exercise, candidate: object, watch: Watch) -> None:
         self._watch, self._share = watch, SHARE * watch.left
+        self._put_back = functions()  # of before anything of the candidate runs: once, for it takes long
         try:
             self.exercise = watch.call(partial(fitted, exercise, candidate))
             self._call = watch.call(partial(as_call, self.exercise, candidate))
@@ -34,11 +35,11 @@ class Attempt:
 
     def call(self, arguments: dict[str, object]) -> object:
         """What the candidate makes of the arguments. Functions that it replaced are put back at once, and modes."""
-        leave_modes, put_back = modes(), functions()
+        leave_modes = modes()
         try:
             return self._call(arguments)
         finally:
-            put_back()
+            self._put_back()
             leave_modes()
 
     def on(self, case: Case) -> Outcome:
