@@ -5,10 +5,13 @@ import os
 
 import matplotlib
 import pytest
-import torch
 from hypothesis import settings
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+# One thread in this process and in those that tests start: on a busy machine two wait for each other. torch reads it
+# when it is imported, which the processes that only hand out tests never do.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 # Same examples in every run, and no time limit on one of them: a shared machine is slow at times.
 settings.register_profile("blocklab", deadline=None, derandomize=True, print_blob=True)
@@ -19,12 +22,6 @@ GPU = "wants a CUDA device"  # how the reason begins of the only tests that the 
 
 def pytest_addoption(parser):
     parser.addoption("--whole-gate", action="store_true", help="a test that is skipped fails, but for want of a GPU")
-
-
-def pytest_configure():
-    """One thread in this process and in those that tests start: on a busy machine two wait for each other."""
-    torch.set_num_threads(1)
-    os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def pytest_collection_finish():
@@ -69,7 +66,9 @@ def chromium():
 
 
 @pytest.fixture
-def rng() -> torch.Generator:
+def rng():
+    import torch
+
     return torch.Generator().manual_seed(0)
 
 
@@ -83,6 +82,8 @@ def figure() -> Figure:
 @pytest.fixture
 def lesson_undone():
     """Takes back what `lesson.begin` sets: language, font, threads."""
+    import torch
+
     from blocklab import language  # here, for some tests put another package of that name in its place
 
     threads = torch.get_num_threads()
