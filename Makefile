@@ -59,16 +59,16 @@ lab: wishes lessons-environment
 
 # Group after group, the parts of one side by side.
 test: dev-environment
-	@$(BIN)/python -m workshop.gate style+unit+fused lessons-run+browser+colab
+	@$(BIN)/python -m workshop.gate style+unit+fused lessons-run browser+colab
 	@echo "The whole gate is green."
 
 style: dev-environment
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 
-# Two processes; who is done takes over tests from the other.
+# Three processes on two cores, for some tests wait; who is done takes over tests from the others.
 unit: dev-environment
-	$(BIN)/$(PYTEST) tests -n 2 --dist worksteal \
+	$(BIN)/$(PYTEST) tests -n 3 --dist worksteal \
 		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted --ignore=tests/front_ends
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
@@ -82,7 +82,7 @@ lessons-run: dev-environment
 		-n 2 --dist loadfile
 
 browser: dev-environment
-	$(BIN)/$(PYTEST) tests/browser -n 2 --dist loadgroup
+	$(BIN)/$(PYTEST) tests/browser -n 3 --dist loadgroup
 
 # What Colab brings, with the package installed from its wheel and nothing else touched. The wheel has to be there.
 colab: dev-environment colab-environment
