@@ -82,7 +82,7 @@ lessons-run: dev-environment
 		-n 2 --dist loadfile
 
 browser: dev-environment
-	$(BIN)/$(PYTEST) tests/browser -n 3 --dist loadgroup
+	$(BIN)/$(PYTEST) tests/browser -n 2 --dist loadgroup
 
 # What Colab brings, with the package installed from its wheel and nothing else touched. The wheel has to be there.
 colab: dev-environment colab-environment
