@@ -45,7 +45,7 @@ def swept(panel: Panel, pairs: bool) -> list[tuple]:
 
 
 def hold_to_those_drawn_from_nothing(panel: Panel, visits: list[tuple]) -> None:
-    for values, _line, strokes, pixels in visits:
+    for values, _line, strokes, pixels in reversed(visits):  # in the end the panel stands at its defaults
         with standing(panel, values) as (canvas, _line):
             if pixels is not None:
                 anew = hash(canvas.still(LIVE_SCALE).tobytes())
@@ -59,9 +59,10 @@ def idle(panel: Panel, visits: list) -> list[str]:
     """The controls that change neither picture nor line, wherever the others stand."""
     seen = {name: defaultdict(set) for name in panel.values}
     for values, line, strokes, _pixels in visits:
+        shown = line, repr(strokes)
         for name, by_others in seen.items():
             others = repr({other: value for other, value in values.items() if other != name})
-            by_others[others].add((line, repr(strokes)))
+            by_others[others].add(shown)
     return [name for name, by_others in seen.items() if all(len(each) == 1 for each in by_others.values())]
 
 
