@@ -193,18 +193,17 @@ def close(x: object, y: object, tolerance: float) -> bool:
         return isinstance(x, type(y)) and not isinstance(x, Strange) and _close_numbers(x, y, tolerance)
     if (x.shape, x.dtype, x.device) != (y.shape, y.dtype, y.device):
         return False
-    if x.device.type == "meta" or not y.is_floating_point():
-        return x.device.type == "meta" or _equal(x, y)
-    if _equal(x, y):
+    if x.device.type == "meta" or _equal(x, y):
         return True
+    if not y.is_floating_point():
+        return False
     x, y = x.double(), y.double()
     return _all_close(x, y, rtol=tolerance, atol=tolerance * largest(y), equal_nan=True)
 
 
 def largest(y: Tensor) -> float:
     """The largest finite number: what may be off is measured by it."""
-    top = y.abs().max().item() if y.numel() else 1.0
-    if math.isfinite(top):  # nearly always, and found in a fraction of the time
+    if y.numel() and math.isfinite(top := y.abs().max().item()):  # nearly always, in a fraction of the time
         return top
     finite = y[y.isfinite()]
     return finite.abs().max().item() if finite.numel() else 1.0
