@@ -154,7 +154,7 @@ Now 1797 handwritten digits of 8 × 8 pixels: 1280 to learn from, the others to 
 * **MLP**: two layers of 128 features. At batch size 2, BatchNorm has m = 2.
 * **convolutions**: two. At batch size 2, BatchNorm has m = 2 · 8 · 8 = 128 and, after a pooling, m = 2 · 4 · 4 = 32.
 
-Each is trained from 3 random starts, the MLP for 3 epochs, the convolutions for 1; the learning rate grows with the batch size.
+Each is trained for one epoch from 3 random starts; the learning rate grows with the batch size.
 """
 
 # %% [markdown] lang="zh"
@@ -166,7 +166,7 @@ r"""
 * **MLP**：两层，各 128 个特征。批量大小为 2 时，批量归一化的 m = 2。
 * **卷积网络**：两个卷积层。批量大小为 2 时，批量归一化的 m = 2 · 8 · 8 = 128；经过一次池化之后，m = 2 · 4 · 4 = 32。
 
-每种网络都从 3 组随机初值各训练一次：MLP 训练 3 轮（epoch），卷积网络训练 1 轮；学习率与批量大小成正比。
+每种网络都从 3 组随机初值各训练一次，每次训练一轮（epoch）；学习率与批量大小成正比。
 """
 
 # %%
@@ -175,10 +175,10 @@ images, labels = images[order].unsqueeze(1), labels[order]  # (N, C, H, W), (N,)
 images = (images - images.mean()) / images.std()
 
 
-def accuracy(net, batch_size, epochs):
+def accuracy(net, batch_size):
     rate = 0.05 * batch_size / 32
     optimizer = torch.optim.SGD(net.parameters(), lr=rate, momentum=0.9, fused=True)
-    for batch in torch.cat([torch.randperm(1280) for _ in range(epochs)]).split(batch_size):
+    for batch in torch.randperm(1280).split(batch_size):
         optimizer.zero_grad()
         nn.functional.cross_entropy(net(images[batch]), labels[batch]).backward()
         optimizer.step()
@@ -213,12 +213,12 @@ r"""
 group = partial(nn.GroupNorm, 8)
 mlps = {"BatchNorm": nn.BatchNorm1d, "LayerNorm": nn.LayerNorm, "GroupNorm": group}
 convs = {"BatchNorm": nn.BatchNorm2d, "GroupNorm": group}
-runs = [(mlp, 3, mlps, *run) for run in product(mlps, (2, 4, 32), range(3))]
-runs += [(convolutions, 1, convs, *run) for run in product(convs, (2, 4, 32), range(3))]
+runs = [(mlp, mlps, *run) for run in product(mlps, (2, 4, 32), range(3))]
+runs += [(convolutions, convs, *run) for run in product(convs, (2, 4, 32), range(3))]
 scores = {mlp: {}, convolutions: {}}
-for make, epochs, norms, norm, size, start in progress(runs, Text(en="trained", zh="已训练")):
+for make, norms, norm, size, start in progress(runs, Text(en="trained", zh="已训练")):
     torch.manual_seed(start)
-    scores[make].setdefault((norm, size), []).append(accuracy(make(norms[norm]), size, epochs))
+    scores[make].setdefault((norm, size), []).append(accuracy(make(norms[norm]), size))
 
 # %% tags=["nbval-ignore-output"]
 names = {Text(en="MLP", zh="MLP"): scores[mlp], Text(en="convolutions", zh="卷积网络"): scores[convolutions]}
@@ -242,7 +242,7 @@ for make, other in ((mlp, "LayerNorm"), (convolutions, "GroupNorm")):
 at_32 = {nn.BatchNorm1d: [], nn.LayerNorm: []}
 for norm, start in product(at_32, range(20)):
     torch.manual_seed(start)
-    at_32[norm].append(accuracy(mlp(norm), 32, 3))
+    at_32[norm].append(accuracy(mlp(norm), 32))
 print("mlp, batch size 32: BatchNorm ahead of LayerNorm:", mean(at_32[nn.BatchNorm1d]) > mean(at_32[nn.LayerNorm]))
 
 # %% [markdown] lang="en"
