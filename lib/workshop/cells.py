@@ -1,4 +1,4 @@
-"""Which of a lesson's cells the others need."""
+"""Which of a lesson's cells need which others."""
 
 import ast
 from collections.abc import Collection, Sequence
@@ -14,6 +14,19 @@ def needed(sources: Sequence[str], spare: Collection[int]) -> set[int]:
         if number not in spare or bound & reads:
             found |= {number} & set(spare)
             reads = (reads - bound) | (read - bound)
+    return found
+
+
+def stranded(sources: Sequence[str], left_out: Collection[int]) -> set[int]:
+    """The numbers of the cells that cannot run without those left out, themselves among them: they read their names."""
+    found, missing = set(), set()
+    for number, source in enumerate(sources):
+        bound, read = names(source)
+        if number in left_out or missing & read:
+            found.add(number)
+            missing |= bound
+        else:
+            missing -= bound
     return found
 
 

@@ -10,7 +10,7 @@ from runpy import run_path
 import pytest
 
 # From its file: where the lessons run as on Colab, the authors' package is not installed.
-needed = run_path(str(Path(__file__).parents[2] / "lib" / "workshop" / "cells.py"))["needed"]
+stranded = run_path(str(Path(__file__).parents[2] / "lib" / "workshop" / "cells.py"))["stranded"]
 
 
 def pytest_addoption(parser):
@@ -25,11 +25,11 @@ def pytest_collection_modifyitems(config, items):
         if (language := cell.path.parent.name) == config.getoption("--plain-panels"):
             cell.cell.source = cell.cell.source.replace(f'begin("{language}")', f'begin("{language}", panels="plain")')
     for _path, lesson in groupby(cells, key=lambda cell: cell.path):
-        for cell in dispensable(list(lesson)):
+        for cell in slow(list(lesson)):
             cell.add_marker("slow")
 
 
-def dispensable(lesson):
-    """The slow cells; none where others need one of them, for these may need its random numbers, too."""
-    slow = [number for number, cell in enumerate(lesson) if "slow" in cell.cell.metadata.get("tags", [])]
-    return [] if needed([cell.cell.source for cell in lesson], slow) else [lesson[number] for number in slow]
+def slow(lesson):
+    """The slow cells, and those that need one of them."""
+    tagged = [number for number, cell in enumerate(lesson) if "slow" in cell.cell.metadata.get("tags", [])]
+    return [lesson[number] for number in stranded([cell.cell.source for cell in lesson], tagged)]
