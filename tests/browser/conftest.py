@@ -25,7 +25,7 @@ def notebooks(tmp_path_factory) -> Path:
     """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there.
 
     Lessons 00 and 02 are whole. Of the others, whose every cell runs elsewhere, code stays as far as panels need it,
-    and no state is asked ahead, which is seconds of work for each slider that is pressed once.
+    without the texts, and no state is asked ahead, which is seconds of work for each slider that is pressed once.
     """
     folder = tmp_path_factory.mktemp("notebooks")
     for language in ("en", "zh"):
@@ -42,8 +42,7 @@ def keep_panels(lesson: Path) -> None:
     wanted = [cell.id == "setup" or "panel" in cell.metadata.get("tags", []) for cell in code]
     spare = {number for number, kept in enumerate(wanted) if not kept}
     gone = spare - needed([cell.source for cell in code], spare)
-    ids = {code[number].id for number in gone}
-    notebook.cells = [cell for cell in notebook.cells if cell.id not in ids]
+    notebook.cells = [cell for number, cell in enumerate(code) if number not in gone]
     setup = next(cell for cell in notebook.cells if cell.id == "setup")
     setup.source = f"%env {AHEAD}=0\n{setup.source}"
     nbformat.write(notebook, lesson)
