@@ -17,9 +17,10 @@ BIN := .venv/bin
 COLAB := .venv-colab/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
+WAITING := tests/report/test_report_run.py tests/workshop/test_gate.py
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit fused lessons-run colab browser front-ends lessons bench mutants handouts figures
+.PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures
 .PHONY: address font clean wishes lessons-environment dev-environment colab-environment front-ends-environment
 
 help:
@@ -59,17 +60,21 @@ lab: wishes lessons-environment
 
 # Group after group, the parts of one side by side.
 test: dev-environment
-	@$(BIN)/python -m workshop.gate style+unit+fused lessons-run browser+colab
+	@$(BIN)/python -m workshop.gate style+unit+waiting+fused lessons-run browser+colab
 	@echo "The whole gate is green."
 
 style: dev-environment
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 
-# Three processes on two cores, for some tests wait; who is done takes over tests from the others.
+# Two processes, one for each core; who is done takes over tests from the other.
 unit: dev-environment
-	$(BIN)/$(PYTEST) tests -n 3 --dist worksteal \
+	$(BIN)/$(PYTEST) tests -n 2 --dist worksteal $(WAITING:%=--ignore=%) \
 		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted --ignore=tests/front_ends
+
+# The unit tests that for most of their time wait to see that something ends, or is not waited for.
+waiting: dev-environment
+	$(BIN)/$(PYTEST) $(WAITING)
 
 # In Triton's interpreter, which is chosen when the kernels are defined: a process of its own.
 fused: dev-environment
