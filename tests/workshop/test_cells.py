@@ -1,31 +1,35 @@
-"""Which cells need which others, by the names that they give and read."""
-
 import pytest
 
 from workshop.cells import needed, stranded
 
-CELLS = [
-    "import torch as t",
-    "a = 1",
-    "def f(x):\n    return a + x",
-    "b = f(2)",
-    "a = 5",
-    "print(a, t.ones(1))",
-    "print(b)",
-]
+
+@pytest.mark.parametrize(
+    ("sources", "slow", "wanted"),
+    [
+        (["scores = 1", "print(scores)"], {0}, {0}),
+        (["scores = 1", "print(2)"], {0}, set()),
+        (["scores = 1", "scores = 2", "print(scores)"], {0}, set()),
+        (["net = 1", "scores = net", "print(scores)"], {0, 1}, {0, 1}),
+        (["net = 1", "print(net)"], {0, 1}, set()),
+        (["for size in (1, 2): train(size)", "for size in (3,): print(size)"], {0}, set()),
+        (["import torch as t", "def f():\n    return t.ones(1)", "f()"], {0, 1}, {0, 1}),
+        (["scores = 1", "%pip install x\nprint(scores)"], {0}, {0}),
+    ],
+)
+def test_a_slow_cell_is_needed_for_the_names_that_it_leaves(sources, slow, wanted):
+    assert needed(sources, slow) == wanted
 
 
 @pytest.mark.parametrize(
-    ("spare", "found"),
-    [({1}, {1}), ({2, 3}, {2, 3}), ({6}, set()), ({3, 6}, set()), ({2, 3, 6}, set()), ({0, 4}, {0, 4}), ((), set())],
+    ("sources", "left_out", "wanted"),
+    [
+        (["scores = 1", "print(scores)", "print(2)"], {0}, {0, 1}),
+        (["scores = 1", "print(2)"], {0}, {0}),
+        (["scores = 1", "scores = 2", "print(scores)"], {0}, {0}),
+        (["net = 1", "scores = net", "def show():\n    print(scores)", "show()"], {0}, {0, 1, 2, 3}),
+        (["scores = 1", "%pip install x\nprint(scores)"], {0}, {0, 1}),
+        (["print(scores)", "scores = 1"], {1}, {1}),
+    ],
 )
-def test_a_cell_is_needed_if_a_later_one_reads_what_it_gives(spare, found):
-    assert needed(CELLS, spare) == found
-
-
-@pytest.mark.parametrize(
-    ("left_out", "found"),
-    [({0}, {0, 5}), ({1}, {1, 2, 3, 6}), ({2}, {2, 3, 6}), ({4}, {4, 5}), ({6}, {6}), ((), set())],
-)
-def test_a_cell_is_stranded_if_it_reads_what_is_not_given(left_out, found):
-    assert stranded(CELLS, left_out) == found
+def test_what_reads_a_name_that_is_not_given_is_stranded(sources, left_out, wanted):
+    assert stranded(sources, left_out) == wanted
