@@ -22,7 +22,7 @@ def stranded(sources: Sequence[str], left_out: Collection[int]) -> set[int]:
     found, missing = set(), set()
     for number, source in enumerate(sources):
         bound, read = names(source)
-        if number in left_out or missing & read:
+        if number in left_out or missing & (read - bound):
             found.add(number)
             missing |= bound
         else:

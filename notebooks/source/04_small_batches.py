@@ -175,10 +175,12 @@ images, labels = images[order].unsqueeze(1), labels[order]  # (N, C, H, W), (N,)
 images = (images - images.mean()) / images.std()
 
 
-def accuracy(net, batch_size):
-    rate = 0.05 * batch_size / 32
-    optimizer = torch.optim.SGD(net.parameters(), lr=rate, momentum=0.9, fused=True)
-    for batch in torch.randperm(1280).split(batch_size):
+def accuracy(make, norm, batch_size, start):
+    with torch.random.fork_rng():
+        torch.manual_seed(start)
+        net, order = make(norm), torch.randperm(1280)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05 * batch_size / 32, momentum=0.9, fused=True)
+    for batch in order.split(batch_size):
         optimizer.zero_grad()
         nn.functional.cross_entropy(net(images[batch]), labels[batch]).backward()
         optimizer.step()
@@ -217,8 +219,7 @@ runs = [(mlp, mlps, *run) for run in product(mlps, (2, 4, 32), range(3))]
 runs += [(convolutions, convs, *run) for run in product(convs, (2, 4, 32), range(3))]
 scores = {mlp: {}, convolutions: {}}
 for make, norms, norm, size, start in progress(runs, Text(en="trained", zh="已训练")):
-    torch.manual_seed(start)
-    scores[make].setdefault((norm, size), []).append(accuracy(make(norms[norm]), size))
+    scores[make].setdefault((norm, size), []).append(accuracy(make, norms[norm], size, start))
 
 # %% tags=["nbval-ignore-output"]
 names = {Text(en="MLP", zh="MLP"): scores[mlp], Text(en="convolutions", zh="卷积网络"): scores[convolutions]}
@@ -241,8 +242,7 @@ for make, other in ((mlp, "LayerNorm"), (convolutions, "GroupNorm")):
         print(f"{make.__name__}, batch size {size}: BatchNorm more than 10 points behind {other}: {behind}")
 at_32 = {nn.BatchNorm1d: [], nn.LayerNorm: []}
 for norm, start in product(at_32, range(20)):
-    torch.manual_seed(start)
-    at_32[norm].append(accuracy(mlp(norm), 32))
+    at_32[norm].append(accuracy(mlp, norm, 32, start))
 print("mlp, batch size 32: BatchNorm ahead of LayerNorm:", mean(at_32[nn.BatchNorm1d]) > mean(at_32[nn.LayerNorm]))
 
 # %% [markdown] lang="en"

@@ -29,6 +29,7 @@ def test_a_slow_cell_is_needed_for_the_names_that_it_leaves(sources, slow, wante
         (["net = 1", "scores = net", "def show():\n    print(scores)", "show()"], {0}, {0, 1, 2, 3}),
         (["scores = 1", "%pip install x\nprint(scores)"], {0}, {0, 1}),
         (["print(scores)", "scores = 1"], {1}, {1}),
+        (["for net in (1, 2): train(net)", "for net in (3,): print(net)"], {0}, {0}),
     ],
 )
 def test_what_reads_a_name_that_is_not_given_is_stranded(sources, left_out, wanted):
