@@ -25,13 +25,14 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_finish(session):
-    """The thousands of tests stay to the end: the garbage collector need not look through them again and again.
+    """The thousands of tests stay to the end: the garbage collector need not look through them, and less often at all.
 
     Tests that share a page or a lesson are one group, which pytest-xdist keeps in one process: it tells by the test's
     name, to which it adds the group's, in vain from pytest 9.2 on.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     grouped = [item for item in session.items if item.get_closest_marker("xdist_group")]
     if getattr(session.config.option, "loadgroup", False) and not all("@" in item.nodeid for item in grouped):
         raise pytest.UsageError(f"pytest-xdist does not group tests with pytest {pytest.__version__}; 9.1 would do")
