@@ -20,7 +20,7 @@ def said(code, timeout=60):
     return [content.get("text") or content.get("ename") for content in out if "execution_state" not in content][1:]
 
 print(json.dumps({
-    "torch": said("import sys; print('torch' in sys.modules, 'blocklab' in sys.modules, sys.path[0] == '')"),
+    "torch": said("import sys; print('torch' in sys.modules, 'blocklab.lessons' in sys.modules, sys.path[0] == '')"),
     "environment": said("import os; print(os.environ['MARK'], os.getcwd())"),
     "threads": said("import torch; print(torch.get_num_threads())"),
     "child": said("import subprocess; print(subprocess.run(['true']).returncode)"),
