@@ -84,15 +84,21 @@ class Decoder(nn.Module):
     def __init__(self, sizes: Sizes):
         super().__init__()
         self.longest = sizes.longest
-        self.tokens = nn.Embedding(sizes.vocabulary, sizes.d_model)
+        # Not drawn: on the device "meta" torch would first import a second's worth of modules.
+        table = torch.empty(sizes.vocabulary, sizes.d_model)
+        self.tokens = nn.Embedding.from_pretrained(table, freeze=False)
         self.blocks = nn.ModuleList(DecoderBlock(sizes) for _ in range(sizes.layers))
         self.norm = RMSNorm(sizes.d_model, sizes.eps)
 
     def forward(self, ids: Tensor) -> Tensor:
+        return self.states(ids) @ self.tokens.weight.T
+
+    def states(self, ids: Tensor) -> Tensor:
+        """What the scores are made of, (N, L, d)."""
         if ids.dim() != 2 or ids.shape[1] > self.longest:
             wanted = f"(N, L), L at most {self.longest}"
             raise ValueError(f"{type(self).__name__} wants ids of shape {wanted}, got {tuple(ids.shape)}")
         x = self.tokens(ids)
         for block in self.blocks:
             x = block(x)
-        return self.norm(x) @ self.tokens.weight.T
+        return self.norm(x)
