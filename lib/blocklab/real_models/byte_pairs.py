@@ -25,7 +25,7 @@ class BytePairs:
 
     vocabulary: tokens in the letters of `byte_letters` (Ġ is the space); merges: "B ob" for every pair that is joined,
     the first of them first. Tokens that the model was taught as signs, such as <|im_end|>, are in `numbers`, but never
-    come out of a text.
+    come out of a text. Bytes without a token are left out: some control characters, and none of written language.
 
     Raises ValueError for numbers of no token.
 
@@ -58,11 +58,17 @@ class BytePairs:
             yield rest
 
     def _join(self, word: str) -> list[str]:
-        tokens = [self._letters[byte] for byte in word.encode()]
+        letters = (self._letters[byte] for byte in word.encode())
+        tokens = [letter for letter in letters if letter in self.numbers]
         while pairs := [pair for pair in pairwise(tokens) if pair in self._ranks]:
             first = min(pairs, key=self._ranks.__getitem__)
-            at = list(pairwise(tokens)).index(first)
-            tokens[at : at + 2] = ["".join(first)]
+            joined = []
+            for token in tokens:
+                if joined and (joined[-1], token) == first:
+                    joined[-1] += token
+                else:
+                    joined.append(token)
+            tokens = joined
         return tokens
 
 
