@@ -68,6 +68,10 @@ def test_every_tensor_has_its_place(model):
     assert not model.training
 
 
+def test_its_memory_is_one_piece_which_is_given_back(model):
+    assert len({p.untyped_storage().data_ptr() for p in model.parameters()}) == 1
+
+
 def test_its_norms_are_those_of_the_extract(model):
     state = model.state_dict()
     for name, weight in smollm2_rms_norms().items():
@@ -264,6 +268,11 @@ def test_tokens_are_those_of_the_plain_algorithm(name, model, plainly):
 def test_how_long_an_answer_may_be(most, error, model):
     with pytest.raises(error, match=r"SmolLM2\.answer wants most to be"):
         model.answer(FRANCE, most)
+
+
+def test_a_prompt_is_a_text(model):
+    with pytest.raises(TypeError, match="SmolLM2 wants the prompt to be a text, got list"):
+        model.answer([FRANCE])
 
 
 def test_more_tokens_than_it_was_trained_on(model):

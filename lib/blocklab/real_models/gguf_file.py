@@ -62,6 +62,12 @@ class GgufFile:
         for name in self.entries:
             self._blocks(name)  # a file that cannot be read to its end is refused at once
 
+    def tensors(self) -> dict[str, Tensor]:
+        """All of them, in one piece of memory, which the system gets back with the last: of small ones it may not."""
+        sizes = [math.prod(entry.shape) for entry in self.entries.values()]
+        pieces = zip(self.entries.items(), torch.empty(sum(sizes)).split(sizes), strict=True)
+        return {name: piece.view(entry.shape).copy_(self.tensor(name)) for (name, entry), piece in pieces}
+
     def tensor(self, name: str) -> Tensor:
         shape, kind, _ = self.entries[name]
         blocks = self._blocks(name)

@@ -30,6 +30,8 @@ class SmolLM2(Decoder):
 
     def chat(self, prompt: str) -> list[int]:
         """The tokens after which the model answers: who speaks and what, between two signs, then its own turn."""
+        if not isinstance(prompt, str):
+            raise TypeError(f"SmolLM2 wants the prompt to be a text, got {type(prompt).__name__}")
         ids = []
         for said in (f"system\n{self.system}", f"user\n{prompt}"):
             ids += [self.byte_pairs.numbers[START], *self.byte_pairs.encode(said), self.byte_pairs.numbers[END]]
@@ -66,7 +68,7 @@ def load_smollm2() -> SmolLM2:
     with torch.device("meta"):  # the numbers are there already
         model = SmolLM2(sizes_of(facts), byte_pairs, SYSTEM.search(facts["tokenizer.chat_template"])[1])
     # The rows of query and key are in llama.cpp's order, made for the rotation of neighbouring features.
-    state = names.renamed({name: file.tensor(name) for name in file.entries}, names.GGUF)
+    state = names.renamed(file.tensors(), names.GGUF)
     model.load_state_dict(state, strict=True, assign=True)
     return model.eval()
 
