@@ -107,9 +107,10 @@ def test_signs_in_a_prompt_are_mere_characters(model):
 
 
 def test_the_capital_of_france(model):
-    pieces = list(model.answer(FRANCE))
+    asked = "Name the capital of France."  # the second best token is always at least 1.0 away, for other processors
+    pieces = list(model.answer(asked))
     assert pieces == ["The", " capital", " of", " France", " is", " Paris", "."]
-    assert list(model.answer(FRANCE, most=2)) == pieces[:2]
+    assert list(model.answer(asked, most=2)) == pieces[:2]
 
 
 # Mistakes

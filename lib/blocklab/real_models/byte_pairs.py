@@ -21,9 +21,9 @@ def byte_letters() -> list[str]:
 class BytePairs:
     """Tokens of SmolLM2, as numbers: words, with the space before them, and pieces of words; digits one by one.
 
-        "Bob's 12 层"  ->  B ob 's Ġ 1 2 Ġ å ± Ĥ
+        "Bob's 12 层"  ->  Bob 's Ġ 1 2 Ġå ± Ĥ
 
-    vocabulary: tokens in the letters of `byte_letters` (Ġ is the space); merges: "B ob" for every pair that is joined,
+    vocabulary: tokens in the letters of `byte_letters` (Ġ is the space); merges: "Ġ t" for every pair that is joined,
     the first of them first. Tokens that the model was taught as signs, such as <|im_end|>, are in `numbers`, but never
     come out of a text. Bytes without a token are left out: some control characters, and none of written language.
 
