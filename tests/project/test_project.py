@@ -28,7 +28,7 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     **dict.fromkeys(["blocklab.attention", "blocklab.transformer", "blocklab.fused"], "kernels"),
     **{
         f"blocklab.{name}": name
-        for name in ("language", "timing", "real_models", "panel", "checks", "report", "packages")
+        for name in ("language", "timing", "real_models", "panel", "checks", "plugging", "report", "packages")
     },
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
@@ -48,11 +48,12 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "panel": {"language"},
     "earlier": {"language"},  # what copies of an earlier edition import: it says how to renew them
     "checks": {"language", "package", "earlier"},
+    "plugging": {"checks", "kernels", "language", "packages", "real_models"},
     "order": {"checks"},
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "language", "panel"},
+    "lessons": {"order", "checks", "plugging", "language", "panel"},
     "report": {"lessons", "checks", "language"},
     "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},
 }

@@ -134,11 +134,11 @@ def groups_side_by_side(query, key, value, is_causal, enable_gqa):
 
 
 REPLACED = {  # a function of ours, what stands in for it, and how far off that is in both languages, rounded down
-    "GeGLU": (feed_forward, "swiglu", partial(gated_unit, activation=gelu), 2.0),
-    "ReGLU": (feed_forward, "swiglu", partial(gated_unit, activation=relu), 4.0),
-    "bilinear": (feed_forward, "swiglu", partial(gated_unit, activation=lambda gate: gate), 10.0),
-    "sigmoid GLU": (feed_forward, "swiglu", partial(gated_unit, activation=torch.sigmoid), 8.0),
-    "gate and value exchanged": (feed_forward, "swiglu", lambda gate, value: swiglu(value, gate), 10.0),
+    "GeGLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=gelu), 2.0),
+    "ReGLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=relu), 4.0),
+    "bilinear": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=lambda gate: gate), 10.0),
+    "sigmoid GLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=torch.sigmoid), 8.0),
+    "gate and value exchanged": (feed_forward.SwiGLU, "swiglu", lambda gate, value: swiglu(value, gate), 10.0),
     "no positions": (DecoderBlock, "rotary_embedding", lambda x, positions, base, pairing: x, 9.0),
     "half-split pairing": (DecoderBlock, "rotary_embedding", half_split, 6.0),
     "another base": (DecoderBlock, "rotary_embedding", with_base_100000, 2.0),

@@ -16,6 +16,7 @@ from blocklab.real_models.minilm import load_minilm
 from blocklab.real_models.norms import minilm_layer_norms, smollm2_rms_norms
 from blocklab.real_models.positions import minilm_positions
 from blocklab.real_models.reading import Reading, minilm_reading
+from blocklab.real_models.replaced import replaced
 from blocklab.real_models.smollm2 import load_smollm2
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "minilm_layer_norms",
     "minilm_positions",
     "minilm_reading",
+    "replaced",
     "smollm2_rms_norms",
 ]
