@@ -142,10 +142,10 @@ def assert_alike(yours, said):
 SMOLLM2_WRONG = {  # a row takes 3 s
     ("rms_norm", "layer-norm"): (Spoken(3.39, "The capital of France is Paris."), ["BLURRED"]),
     ("rms_norm", "weight-ignored"): (Spoken(13.98, ",,,,,,,,…"), ["ANOTHER_ANSWER"]),
-    ("swiglu", "geglu-for-swiglu"): (Spoken(4.76, "The capital of the world! I'm…"), ["ANOTHER_ANSWER"]),
-    ("rotary_embedding", "pairs-of-halves"): (Spoken(5.04, ""), ["ANOTHER_ANSWER"]),
+    ("swiglu", "geglu-for-swiglu"): (Spoken(4.76, "The capital of France is Paris:\n…"), ["ANOTHER_ANSWER"]),
+    ("rotary_embedding", "pairs-of-halves"): (Spoken(5.04, "The\nThe\nThe_\nThe…"), ["ANOTHER_ANSWER"]),
     ("attention", "mask-ignored"): (
-        Spoken(1.46, "The capital of France is France is France…", peeks=True),
+        Spoken(1.46, "Complete the sentence: The capital of France…", peeks=True),
         ["ANOTHER_ANSWER", "PEEKS", "PEEKS_AND_GAINS"],
     ),
 }
@@ -158,7 +158,7 @@ def test_a_wrong_block_in_smollm2(block, mistake, plug_into):
     got = plug_into("SmolLM2", block, mistaken(block, mistake))
     assert_alike(got.yours, said)
     assert got.told == tuple(getattr(words, name).en for name in told)
-    assert f"with yours: {said.text or '(not one word: it ends at once)'}\n" in str(got)
+    assert f"with yours: {networks.shortened(said.text)}\n" in str(got)
 
 
 @pytest.mark.parametrize(
@@ -308,3 +308,7 @@ def test_it_runs_from_a_lesson(capsys):
         pytest.skip(str(got))
     assert got.yours.sentence == "Someone makes music."
     assert capsys.readouterr().out == ""
+
+
+def test_an_answer_without_a_word_is_said_to_be_none():
+    assert Spoken(5.04, "").shown() == ["(not one word: it ends at once)", "5.04"]

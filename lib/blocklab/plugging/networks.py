@@ -18,7 +18,7 @@ from . import words
 from .cannot_run import in_words
 from .texts import ALICE, ZEN
 
-QUESTION = "What is the capital of France?"
+QUESTION = "Complete the sentence: The capital of France is"  # the second best token is far from the best at each step
 MOST_TOKENS = 8  # the right answer has seven, and an end
 MOST_CHARACTERS = 60
 UGLY = re.compile("(?:rapist|nazi|sex|porn).*", re.IGNORECASE)

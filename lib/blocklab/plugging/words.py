@@ -81,7 +81,10 @@ INSTEAD = Text(
     zh="这里用 {network} 代替。它太小，用正确的函数也只会胡言乱语，所以只看损失。",
 )
 
-ANSWER = Text(en="“What is the capital of France?”", zh="“What is the capital of France?”（法国的首都是哪里？）")
+ANSWER = Text(
+    en="“Complete the sentence: The capital of France is”",
+    zh="“Complete the sentence: The capital of France is”（补全句子：法国的首都是）",
+)
 NO_WORD = Text(en="(not one word: it ends at once)", zh="（一个词也没有，立刻就结束了）")
 LOSS_ON_ZEN = Text(en="loss on “The Zen of Python”", zh="读“The Zen of Python”（《Python 之禅》）时的损失")
 LOSS_ON_ALICE = Text(en="loss on the beginning of “Alice in Wonderland”", zh="读《爱丽丝漫游奇境记》英文开头时的损失")
