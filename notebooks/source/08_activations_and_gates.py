@@ -2,7 +2,7 @@
 r"""
 # 08 What does a gate add?
 
-In a Transformer every token x, a row of d numbers, goes by itself through a *feed-forward network*. There are two kinds:
+In a Transformer every token is represented by a row of d numbers, x, and goes by itself through a *feed-forward network*. There are two kinds:
 
 $$\text{plain:}\quad f(xW_1)\,W_2 \qquad\qquad \text{gated:}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
@@ -15,7 +15,7 @@ After this lesson you can say what a unit can do only with a gate, tell GELU, Si
 r"""
 # 08 门控带来了什么？
 
-在 Transformer 里，一个词元（token）x 就是一行 d 个数。每个词元单独经过**前馈网络**（feed-forward network）。前馈网络有两类：
+在 Transformer 里，每个词元（token）用一行 d 个数 x 表示，单独经过**前馈网络**（feed-forward network）。前馈网络有两类：
 
 $$\text{普通：}\quad f(xW_1)\,W_2 \qquad\qquad \text{门控：}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
