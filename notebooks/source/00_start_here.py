@@ -123,7 +123,7 @@ r"""
 | [09](09_swiglu_width.ipynb) | Where does 11008 come from? |
 | [10](10_attention.ipynb) | Who may look at whom? |
 | [11](11_transformer_layers.ipynb) | How do the blocks fit together? |
-| [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU, and how fast is it? |
+| [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? |
 
 You read English here; every lesson has a Chinese twin, linked at its top. The code is the same in both. Words are explained in the [glossary](glossary.ipynb).
 
@@ -158,7 +158,7 @@ r"""
 | [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ |
 | [10](10_attention.ipynb) | 谁能看谁？ |
 | [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ |
-| [12](12_cuda_timing.ipynb) | GPU 上的一层最快能有多快，实际又有多快？ |
+| [12](12_cuda_timing.ipynb) | GPU 上的一层能有多快？ |
 
 你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。术语的意思可以查[术语表](glossary.ipynb)。
 
