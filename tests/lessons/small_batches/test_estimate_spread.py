@@ -11,6 +11,7 @@ from blocklab.lessons.small_batches.estimate_spread import (
     spread_of_mean,
     spread_of_variance,
     sums,
+    worth,
 )
 
 
@@ -45,7 +46,14 @@ def test_the_lesson_predicts_what_is_seen(figure):
     line = update(images=4, side=14, alike=True)
     mean, theory, *_ = found(line)
     assert mean > 2 * theory == 0.072
-    assert 85 < int(re.search(r"worth about (\d+)", line)[1]) < 115
+    assert "these 784 values are worth 99 independent ones" in line
+
+
+@pytest.mark.parametrize("side", [1, 2, 5, 14])
+def test_what_pixels_are_worth_is_what_their_means_vary(side):
+    total, _ = sums(pool(True))
+    assert worth(side) == pytest.approx(1 / (total[side - 1] / side**2).var(), rel=0.05)
+    assert worth(1) == 1
 
 
 def test_single_pixels_are_independent_even_if_neighbours_are_alike(figure):

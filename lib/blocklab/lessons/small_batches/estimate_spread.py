@@ -33,8 +33,8 @@ SEEN = Text(
     "无偏方差的标准差是 {variance:.3f}（理论值 {variance_theory:.3f}）。",
 )
 WORTH = Text(
-    en=" For the mean, these {m} values are worth about {worth:.0f} independent ones.",
-    zh="就均值而言，这 {m} 个数只相当于约 {worth:.0f} 个独立的数。",
+    en=" For the mean, these {m} values are worth {worth:.0f} independent ones.",
+    zh="就均值而言，这 {m} 个数只相当于 {worth:.0f} 个独立的数。",
 )
 
 
@@ -79,7 +79,7 @@ def estimate_spread(figure: Figure) -> Callable[..., str]:
             variance=variances.std(),
             variance_theory=spread_of_variance(m),
         )
-        return line + (WORTH.format(m=m, worth=1 / means.var()) if alike and side > 1 else "")
+        return line + (WORTH.format(m=m, worth=images * worth(side)) if alike and side > 1 else "")
 
     return update
 
@@ -92,6 +92,15 @@ def spread_of_mean(m):
 def spread_of_variance(m):
     """The standard deviation of the unbiased variance of m independent normal values of variance 1."""
     return (2 / (m - 1)) ** 0.5
+
+
+def worth(side: int) -> float:
+    """How many independent pixels the mean over side × side pixels is worth, each the average of 3 × 3 numbers.
+
+    Along an axis two pixels a distance k apart share (3 − k) / 3 of their numbers.
+    """
+    shared = sum(max(0, 3 - abs(i - j)) / 3 for i in range(side) for j in range(side))
+    return side**4 / shared**2
 
 
 def pool(alike: bool) -> torch.Tensor:
