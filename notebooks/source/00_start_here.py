@@ -171,7 +171,7 @@ r"""
 | ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | [05](05_layer_norm.ipynb) |
 | 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | [03](03_ema_momentum.ipynb) |
 | 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
-| 批量归一化给什么各求一个均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
+| 批量归一化按什么分组求均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
 | 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | [05](05_layer_norm.ipynb) |
 | normalization 的中文 | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 

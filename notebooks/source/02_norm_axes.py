@@ -262,7 +262,7 @@ layout_trap.panel()
 
 # %% [markdown] lang="en"
 r"""
-At L = C: the layer takes the positions for channels and keeps one mean per position, over batch and features. A wrong result in silence. So test with sizes that are all different.
+At L = C: the layer takes the positions for channels and keeps one mean per position, over batch and features. A wrong result in silence. So test with sizes that are all different, and once with equal ones.
 
 ## Real digits
 
@@ -271,7 +271,7 @@ Eight handwritten digits, one of which you dim. **Predict first.** Which layer g
 
 # %% [markdown] lang="zh"
 r"""
-答案是 L = C：这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。所以测试时，要让各个轴的大小互不相同。
+答案是 L = C：这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。所以测试时，各个轴的大小要互不相同，另外再测一次大小相同的。
 
 ## 真实的手写数字
 
