@@ -187,14 +187,14 @@ print(layer(torch.randn(2, 3, 4, 5)).shape, layer.running_mean.shape)
 r"""
 ## Exercises
 
-An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 0.447 long? A solution is folded below every exercise.
+An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 1 long, in place of 1.342? A solution is folded below every exercise.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习怎么做
 
-练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它还会拿你的答案与已知的各种错误答案比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度是 0.447？每个练习下面都折叠着参考答案。
+练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它还会拿你的答案与已知的各种错误答案比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度从 1.342 缩到 1？每个练习下面都折叠着参考答案。
 """
 
 # %% tags=["exercise"]
@@ -203,6 +203,6 @@ my_s = None
 check("scale", my_s)
 
 # %% tags=["solution"]
-solved_s = 1e-3
+solved_s = 1e-5**0.5
 
 check("scale", solved_s)
