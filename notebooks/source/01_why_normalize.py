@@ -261,21 +261,20 @@ check("standardize", my_standardize)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? `keepdim=True` keeps the averaged axes with size 1, so that the subtraction broadcasts. The solution is folded below; it also calculates in float32 where the input is float16, whose squares overflow. Nothing later needs your code.
+Stuck? `keepdim=True` keeps the averaged axes with size 1, so that the subtraction broadcasts. The solution is folded below. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`keepdim=True` 会把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。参考答案折叠在下面；输入是 float16 时，它改用 float32 计算，因为 float16 的平方容易溢出。后面的内容不会用到你的代码。
+卡住了？`keepdim=True` 会把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。参考答案折叠在下面。后面的内容不会用到你的代码。
 """
 
 
 # %% tags=["solution"]
 def solved_standardize(x, axes, eps=1e-5):
-    wide = x.float() if x.dtype == torch.float16 else x
-    centred = wide - wide.mean(axes, keepdim=True)
+    centred = x - x.mean(axes, keepdim=True)
     variance = centred.square().mean(axes, keepdim=True)
-    return (centred / (variance + eps).sqrt()).to(x.dtype)
+    return centred / (variance + eps).sqrt()
 
 
 assert check("feature_axes", 0)

@@ -387,12 +387,12 @@ check("batch_norm", MyBatchNorm(3))
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Move the buffers inside `with torch.no_grad():`, or they would hold on to the graph of every step, and remember the two variances. The solution is folded below (the advice it gets, on float16, is for lesson 05); then it is compared with torch for ten steps. Nothing later needs your code.
+Stuck? Move the buffers inside `with torch.no_grad():`, or they would hold on to the graph of every step, and remember the two variances. The solution is folded below; then it is compared with torch for ten steps. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？更新缓冲区的语句要写在 `with torch.no_grad():` 里，否则缓冲区会带上每一步的计算图；还要记得有两个方差。参考答案折叠在下面（它得到的那条建议与 float16 有关，第 05 课再讲），再往下的单元格把它与 torch 对照十步。后面的内容不会用到你的代码。
+卡住了？更新缓冲区的语句要写在 `with torch.no_grad():` 里，否则缓冲区会带上每一步的计算图；还要记得有两个方差。参考答案折叠在下面，再往下的单元格把它与 torch 对照十步。后面的内容不会用到你的代码。
 """
 
 

@@ -44,9 +44,9 @@ class Wrong:
         return Mistake(self.id, self.instead, Text(en=en, zh=zh), **more)
 
 
-def under(section: Text, *rows: Mistake) -> tuple[Mistake, ...]:
-    """Rows, shared ones too, with the heading that explains them in this lesson."""
-    return tuple(replace(row, section=section) for row in rows)
+def under(section: Text, *rows: Mistake, line: str | None = None) -> tuple[Mistake, ...]:
+    """Rows, shared ones too, with the heading that explains them in this lesson, and a line that is right instead."""
+    return tuple(replace(row, section=section, line=row.line or line) for row in rows)
 
 
 def wrong(id: str, whole: Callable | None = None, /, **steps: object) -> Wrong:

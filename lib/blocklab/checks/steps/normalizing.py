@@ -23,6 +23,10 @@ def variance(x: Tensor, axes: list[int]) -> Tensor:
     return x.var(axes, correction=0, keepdim=True)
 
 
+def subtract(x: Tensor, mean: Tensor) -> Tensor:
+    return x - mean
+
+
 def divide(centred: Tensor, spread: Tensor, eps: float) -> Tensor:
     return centred / (spread + eps).sqrt()
 
@@ -54,6 +58,16 @@ def far_from_zero(arguments: Callable[[float], dict[str, object]], text: Text = 
     """Numbers at a large offset. Weak is who loses their digits there, but not at a small one."""
     return Case("large-offset", arguments(1e4), tolerance=1e-2, advice=Advice(text, milder=arguments(1e2)))
 
+
+DIVIDED_FIRST = wrong(
+    "divided-before-subtracting",
+    subtract=lambda x, mean: (x, mean),
+    divide=lambda apart, spread, eps: apart[0] - apart[1] / (spread + eps).sqrt(),
+).hint(
+    en="You divide the mean alone: in `x - mean / root` the division comes first. Put the difference in brackets.",
+    zh="你只用均值去除：`x - mean / root` 会先算除法。请给相减的部分加上括号。",
+    line="y = (x - mean) / (variance + eps).sqrt()",
+)
 
 EPS_MISTAKES = (
     wrong("eps-outside-root", divide=lambda centred, spread, eps: centred / (spread.sqrt() + eps)).hint(

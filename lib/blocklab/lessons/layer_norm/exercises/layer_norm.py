@@ -14,6 +14,7 @@ from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
+    DIVIDED_FIRST,
     EPS_MISTAKES,
     KEEPDIM_MISTAKES,
     RESCALE_MISTAKES,
@@ -23,6 +24,7 @@ from blocklab.checks.steps.normalizing import (
     mean,
     overflowing,
     rescale,
+    subtract,
     variance,
 )
 from blocklab.checks.steps.numbers import outlier, waves
@@ -39,12 +41,13 @@ def recipe(
     axes: Callable = last_axes,
     centre: Callable = mean,
     spread: Callable = variance,
+    subtract: Callable = subtract,
     small: Callable = given,
     divide: Callable = divide,
     rescale: Callable = rescale,
 ) -> Tensor:
     over = axes(x, normalized_shape)
-    return rescale(divide(x - centre(x, over), spread(x, over), small(eps)), weight, bias)
+    return rescale(divide(subtract(x, centre(x, over)), spread(x, over), small(eps)), weight, bias)
 
 
 LAYER_NORM = Exercise(
@@ -104,6 +107,7 @@ LAYER_NORM = Exercise(
         *CENTRE_MISTAKES,
         *KEEPDIM_MISTAKES,
         DETACHED,
+        DIVIDED_FIRST,
         *RESCALE_MISTAKES,
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
