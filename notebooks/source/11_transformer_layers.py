@@ -114,7 +114,7 @@ Untrained stacks of 3 to 48 layers, with 64 features, 4 heads and weights drawn 
 * the root mean square (RMS) of the tokens after it,
 * the mean cosine between two tokens of a sequence: 1 if all point the same way.
 
-Lines are means of 6 stacks, bands span all 6. Hollow marks (left): the last layers of shallower stacks.
+Lines are means of 6 stacks, bands span all 6. Hollow marks (left): the last layers of shallower stacks, from 12 layers on.
 
 **Predict first.** Pre-norm, and the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, then drag *depth*.
 """
@@ -129,7 +129,7 @@ r"""
 * 这一层输出的词元的均方根（RMS）；
 * 同一序列中每两个词元夹角余弦的均值：全都指向同一方向时为 1。
 
-曲线是 6 个网络的均值，色带涵盖全部 6 个。左图中的空心标记，是较浅的网络的最后一层。
+曲线是 6 个网络的均值，色带涵盖全部 6 个。左图中的空心标记，是较浅的网络（从 12 层起）的最后一层。
 
 **先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选，再拖动“深度”。
 """
