@@ -113,6 +113,11 @@ my_axes = None
 
 check("one_mean_axes", my_axes)
 
+# %% tags=["solution"]
+solved_axes = (0, 1)
+
+check("one_mean_axes", solved_axes)
+
 # %% [markdown] lang="en"
 r"""
 ## Poke one number
@@ -308,6 +313,14 @@ def my_batch_norm(x):  # (N, C, H, W)
 
 check("batch_norm_by_axes", my_batch_norm)
 
+
+# %% tags=["solution"]
+def solved_batch_norm(x):  # (N, C, H, W)
+    return standardize(x, (0, 2, 3))
+
+
+check("batch_norm_by_axes", solved_batch_norm)
+
 # %% [markdown] lang="en"
 r"""
 Now LayerNorm. As in torch, it gets not the numbers of axes but the *sizes* of the last ones, over which it averages.
@@ -338,15 +351,10 @@ r"""
 
 
 # %% tags=["solution"]
-def solved_batch_norm(x):  # (N, C, H, W)
-    return standardize(x, (0, 2, 3))
-
-
 def solved_layer_norm(x, normalized_shape):  # (*, *normalized_shape)
     return standardize(x, tuple(range(-len(normalized_shape), 0)))
 
 
-assert check("batch_norm_by_axes", solved_batch_norm)
 check("layer_norm_by_axes", solved_layer_norm)
 
 # %% [markdown] lang="en"

@@ -136,6 +136,14 @@ def my_ema_update(average, value, momentum):
 
 check("ema_update", my_ema_update)
 
+
+# %% tags=["solution"]
+def solved_ema_update(average, value, momentum):
+    return (1 - momentum) * average + momentum * value
+
+
+check("ema_update", solved_ema_update)
+
 # %% [markdown] lang="en"
 r"""
 ## One number, two readings

@@ -104,6 +104,11 @@ my_count = None
 
 check("values_per_mean", my_count)
 
+# %% tags=["solution"]
+solved_count = 4 * 14 * 14
+
+check("values_per_mean", solved_count)
+
 # %% [markdown] lang="en"
 r"""
 ## A small batch is a saturating function
@@ -319,7 +324,6 @@ def solved_merge_statistics(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     return count, mean, m2_a + m2_b + delta.square() * (count_a * count_b / count)
 
 
-assert check("values_per_mean", 4 * 14 * 14)
 check("merge_statistics", solved_merge_statistics)
 
 # %% [markdown] lang="en"

@@ -102,6 +102,11 @@ my_sigma = None
 
 check("half_size", my_sigma)
 
+# %% tags=["solution"]
+solved_sigma = (1e-5 / 3) ** 0.5
+
+check("half_size", solved_sigma)
+
 # %% [markdown] lang="en"
 r"""
 ## The blind test
@@ -306,7 +311,6 @@ def solved_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     return y.to(x.dtype)
 
 
-assert check("half_size", (1e-5 / 3) ** 0.5)
 check("layer_norm", solved_layer_norm)
 
 # %% [markdown] lang="en"

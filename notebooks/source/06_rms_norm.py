@@ -106,6 +106,11 @@ my_root_mean_square = None
 
 check("root_mean_square", my_root_mean_square)
 
+# %% tags=["solution"]
+solved_root_mean_square = 12.5**0.5
+
+check("root_mean_square", solved_root_mean_square)
+
 # %% [markdown] lang="en"
 r"""
 ## Circle and sphere
@@ -365,7 +370,6 @@ def solved_rms_norm(x, normalized_shape, weight=None, eps=None):
     return (y if weight is None else y * weight).to(x.dtype)
 
 
-assert check("root_mean_square", 12.5**0.5)
 check("rms_norm", solved_rms_norm)
 
 # %% [markdown] lang="en"
@@ -512,6 +516,16 @@ def my_rms_norm_llama(x, weight, eps=1e-6):
 check("rms_norm_llama", my_rms_norm_llama)
 
 
+# %% tags=["solution"]
+def solved_llama(x, weight, eps=1e-6):
+    wide = x.float()
+    y = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
+    return y.to(x.dtype) * weight
+
+
+check("rms_norm_llama", solved_llama)
+
+
 # %% tags=["exercise"]
 def my_rms_norm_gemma(x, weight, eps=1e-6):
     return ...
@@ -521,19 +535,12 @@ check("rms_norm_gemma", my_rms_norm_gemma)
 
 
 # %% tags=["solution"]
-def solved_llama(x, weight, eps=1e-6):
-    wide = x.float()
-    y = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
-    return y.to(x.dtype) * weight
-
-
 def solved_gemma(x, weight, eps=1e-6):
     wide = x.float()
     y = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
     return (y * (1 + weight.float())).to(x.dtype)
 
 
-assert check("rms_norm_llama", solved_llama)
 check("rms_norm_gemma", solved_gemma)
 
 # %% [markdown] lang="en"

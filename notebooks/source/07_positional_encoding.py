@@ -104,6 +104,11 @@ my_positions_per_turn = None
 
 check("positions_per_turn", my_positions_per_turn)
 
+# %% tags=["solution"]
+solved_positions_per_turn = 2 * math.pi / 0.01
+
+check("positions_per_turn", solved_positions_per_turn)
+
 # %% [markdown] lang="en"
 r"""
 ## Clocks
@@ -321,7 +326,6 @@ def solved_sinusoidal_encoding(length, d_model, base=10000.0):
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).float()
 
 
-assert check("positions_per_turn", 2 * math.pi / 0.01)
 check("sinusoidal_encoding", solved_sinusoidal_encoding)
 
 # %% [markdown] lang="en"

@@ -112,6 +112,14 @@ def my_swish(x, beta=1.0):
 
 check("swish", my_swish)
 
+
+# %% tags=["solution"]
+def solved_swish(x, beta=1.0):
+    return x * torch.sigmoid(beta * x)
+
+
+check("swish", solved_swish)
+
 # %% [markdown] lang="en"
 r"""
 ## Straight and curved contours
@@ -352,15 +360,10 @@ r"""
 
 
 # %% tags=["solution"]
-def solved_swish(x, beta=1.0):
-    return x * torch.sigmoid(beta * x)
-
-
 def solved_swiglu(x, w1, w2, w3):
     return F.linear(F.silu(F.linear(x, w1)) * F.linear(x, w3), w2)
 
 
-assert check("swish", solved_swish)
 check("swiglu", solved_swiglu)
 
 # %% [markdown] lang="en"
@@ -452,6 +455,15 @@ def my_glu(x, dim=-1):
 
 check("glu", my_glu)
 
+
+# %% tags=["solution"]
+def solved_glu(x, dim=-1):
+    value, gate = x.chunk(2, dim)
+    return value * torch.sigmoid(gate)
+
+
+check("glu", solved_glu)
+
 # %% [markdown] lang="en"
 r"""
 And exact GELU: $\Phi(u) = (1 + \text{erf}(u / \sqrt{2})) / 2$, with `torch.erf`. (The tanh form is $\frac{u}{2}\,(1 + \tanh(\sqrt{2/\pi}\,(u + 0.044715\,u^3)))$.)
@@ -472,16 +484,10 @@ check("gelu", my_gelu)
 
 
 # %% tags=["solution"]
-def solved_glu(x, dim=-1):
-    value, gate = x.chunk(2, dim)
-    return value * torch.sigmoid(gate)
-
-
 def solved_gelu(x):
     return x * (1 + torch.erf(x / 2**0.5)) / 2
 
 
-assert check("glu", solved_glu)
 check("gelu", solved_gelu)
 
 # %% [markdown] lang="en"

@@ -135,6 +135,14 @@ def my_causal_mask(length):
 
 check("causal_mask", my_causal_mask)
 
+
+# %% tags=["solution"]
+def solved_causal_mask(length):
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+check("causal_mask", solved_causal_mask)
+
 # %% [markdown] lang="en"
 r"""
 ## One mask, two polarities
@@ -304,10 +312,6 @@ r"""
 
 
 # %% tags=["solution"]
-def solved_causal_mask(length):
-    return torch.ones(length, length, dtype=torch.bool).tril()
-
-
 def solved_attention(query, key, value, mask=None):
     scores = query @ key.mT / query.shape[-1] ** 0.5
     if mask is not None:
@@ -315,7 +319,6 @@ def solved_attention(query, key, value, mask=None):
     return scores.softmax(-1) @ value
 
 
-assert check("causal_mask", solved_causal_mask)
 check("attention", solved_attention)
 
 # %% [markdown] lang="en"

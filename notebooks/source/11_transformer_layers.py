@@ -104,6 +104,11 @@ my_pre_norm_by_hand = None
 
 check("pre_norm_by_hand", my_pre_norm_by_hand)
 
+# %% tags=["solution"]
+solved_pre_norm_by_hand = 6 + (6 / 2) ** 2
+
+check("pre_norm_by_hand", solved_pre_norm_by_hand)
+
 # %% [markdown] lang="en"
 r"""
 ## Pre and post, one slider
@@ -347,7 +352,6 @@ def solved_pre_norm_layer(x, attention, feed_forward, norm1, norm2):
     return x + feed_forward(norm2(x))
 
 
-assert check("pre_norm_by_hand", 6 + (6 / 2) ** 2)
 check("pre_norm_layer", solved_pre_norm_layer)
 
 # %% [markdown] lang="en"
@@ -455,6 +459,15 @@ def my_post_norm_layer(x, attention, feed_forward, norm1, norm2):
 check("post_norm_layer", my_post_norm_layer)
 
 
+# %% tags=["solution"]
+def solved_post_norm_layer(x, attention, feed_forward, norm1, norm2):
+    x = norm1(x + attention(x))
+    return norm2(x + feed_forward(x))
+
+
+check("post_norm_layer", solved_post_norm_layer)
+
+
 # %% tags=["exercise"]
 class MyEncoderLayer(nn.Module):
     def __init__(self, d_model, nhead, dim_feedforward):
@@ -468,15 +481,6 @@ class MyEncoderLayer(nn.Module):
 
 
 check("encoder_layer", MyEncoderLayer(8, 2, 12))
-
-
-# %% tags=["solution"]
-def solved_post_norm_layer(x, attention, feed_forward, norm1, norm2):
-    x = norm1(x + attention(x))
-    return norm2(x + feed_forward(x))
-
-
-assert check("post_norm_layer", solved_post_norm_layer)
 
 
 # %% tags=["solution"]

@@ -106,6 +106,11 @@ my_bytes_in_two_kernels = None
 
 check("bytes_in_two_kernels", my_bytes_in_two_kernels)
 
+# %% tags=["solution"]
+solved_bytes_in_two_kernels = 2 * (1 + 1) + 2 * (2 + 1)
+
+check("bytes_in_two_kernels", solved_bytes_in_two_kernels)
+
 # %% [markdown] lang="en"
 r"""
 ## Guess, then bytes
@@ -236,7 +241,6 @@ def solved_time_function(function, synchronize, clock, warm_up=3, repeats=5):
     return median(times)
 
 
-assert check("bytes_in_two_kernels", 2 * (1 + 1) + 2 * (2 + 1))
 check("time_function", solved_time_function)
 
 # %% [markdown] lang="en"
