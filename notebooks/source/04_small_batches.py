@@ -439,12 +439,12 @@ estimate_spread.panel()
 
 # %% [markdown] lang="en"
 r"""
-From 5 × 5 on: m = 100, and 1 / √100 = 0.1. With 14 × 14 it is 784 values and 0.036: four samples, and a fair estimate. With neighbours alike the measured bars reach beyond the blue curves. How many independent values are the same 784 worth, for the mean? Along an axis two pixels a distance k apart share $(3 - k) / 3$ of their numbers, or none. Add up the shares of all pairs, along both axes:
+From 5 × 5 on: m = 100, and 1 / √100 = 0.1. With 14 × 14 it is 784 values and 0.036: four samples, and a fair estimate. With neighbours alike the measured dots lie above the blue line. How many independent values are the same 784 worth, for the mean? Along an axis two pixels a distance k apart share $(3 - k) / 3$ of their numbers, or none. Add up the shares of all pairs, along both axes:
 """
 
 # %% [markdown] lang="zh"
 r"""
-从 5 × 5 开始：m = 100，1 / √100 = 0.1。14 × 14 时有 784 个数，标准差 0.036：同样是四个样本，估计已经相当准。相邻像素相似时，测量值的竖线伸到了蓝色曲线之外。就均值而言，同样是 784 个数，只相当于多少个独立的数？沿一个轴，相距 k 的两个像素，共用的随机数占 $(3 - k) / 3$，隔得更远就没有。把每两个像素共用的份额都加起来，两个轴各算一次：
+从 5 × 5 开始：m = 100，1 / √100 = 0.1。14 × 14 时有 784 个数，标准差 0.036：同样是四个样本，估计已经相当准。相邻像素相似时，测量值的点在蓝线上方。就均值而言，同样是 784 个数，只相当于多少个独立的数？沿一个轴，相距 k 的两个像素，共用的随机数占 $(3 - k) / 3$，隔得更远就没有。把每两个像素共用的份额都加起来，两个轴各算一次：
 """
 
 # %%
