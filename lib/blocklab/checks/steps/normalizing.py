@@ -61,6 +61,7 @@ def far_from_zero(arguments: Callable[[float], dict[str, object]], text: Text = 
 
 DIVIDED_FIRST = wrong(
     "divided-before-subtracting",
+    centre=mean,  # as it is: without the mean this is the input itself, a mistake of its own
     subtract=lambda x, mean: (x, mean),
     divide=lambda apart, spread, eps: apart[0] - apart[1] / (spread + eps).sqrt(),
 ).hint(
