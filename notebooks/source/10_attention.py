@@ -278,6 +278,25 @@ for layer_number, head in ((5, 11), (0, 2), (3, 1)):  # row→where it looks mos
 r"""
 Hardly: 12 of the 13 pieces look most at "cat"; that column's mean is 0.64. **Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). For your own sentence, write `minilm_reading("…")` above.
 
+And who gets most attention of all, over all layers, heads and rows?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+看来没有：13 个子词里有 12 个最关注“cat”，这一列的平均值就有 0.64。**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+
+把所有的层、头和行都算上，谁得到的注意力最多？
+"""
+
+# %%
+shares = reading.attention.mean((0, 1, 2))  # (S,)
+for place in shares.argsort(descending=True)[:3].tolist():
+    print(f"{reading.pieces[place]:6} {shares[place]:.0%}")
+
+# %% [markdown] lang="en"
+r"""
+`[CLS]`, which stands for no word: nearly half of all attention. Such tokens are called *attention sinks*. A likely reason: a head that finds nothing to its purpose still has to spend its weights somewhere.
+
 ## Exercise: attention
 
 Write it. L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` stands for any axes before, such as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part. (Advice goes beyond this exercise.)
@@ -285,7 +304,7 @@ Write it. L queries meet S keys, each key with its value: query is `(*, L, d)`, 
 
 # %% [markdown] lang="zh"
 r"""
-看来没有：13 个子词里有 12 个最关注“cat”，这一列的平均值就有 0.64。**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+是 `[CLS]`，它不代表任何词，却得到将近一半的注意力。这样的词元叫作**注意力汇**（attention sink）。可能的原因是：一个头找不到它要的东西，权重也总得有个去处。
 
 ## 练习：注意力
 
