@@ -123,7 +123,7 @@ r"""
 | [09](09_swiglu_width.ipynb) | Where does 11008 come from? |
 | [10](10_attention.ipynb) | Who may look at whom? |
 | [11](11_transformer_layers.ipynb) | How do the blocks fit together? |
-| [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU, and how fast is it? |
+| [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? |
 
 You read English here; every lesson has a Chinese twin, linked at its top. The code is the same in both. Words are explained in the [glossary](glossary.ipynb).
 
@@ -158,7 +158,7 @@ r"""
 | [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ |
 | [10](10_attention.ipynb) | 谁能看谁？ |
 | [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ |
-| [12](12_cuda_timing.ipynb) | GPU 上的一层最快能有多快，实际又有多快？ |
+| [12](12_cuda_timing.ipynb) | GPU 上的一层能有多快？ |
 
 你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。术语的意思可以查[术语表](glossary.ipynb)。
 
@@ -171,7 +171,7 @@ r"""
 | ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | [05](05_layer_norm.ipynb) |
 | 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | [03](03_ema_momentum.ipynb) |
 | 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
-| 批量归一化给什么各求一个均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
+| 批量归一化按什么分组求均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
 | 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | [05](05_layer_norm.ipynb) |
 | normalization 的中文 | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
 
@@ -187,14 +187,14 @@ print(layer(torch.randn(2, 3, 4, 5)).shape, layer.running_mean.shape)
 r"""
 ## Exercises
 
-An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 0.447 long? A solution is folded below every exercise.
+An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 1 long, in place of 1.342? A solution is folded below every exercise.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习怎么做
 
-练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它还会拿你的答案与已知的各种错误答案比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度是 0.447？每个练习下面都折叠着参考答案。
+练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它还会拿你的答案与已知的各种错误答案比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度从 1.342 缩到 1？每个练习下面都折叠着参考答案。
 """
 
 # %% tags=["exercise"]
@@ -203,6 +203,6 @@ my_s = None
 check("scale", my_s)
 
 # %% tags=["solution"]
-solved_s = 1e-3
+solved_s = 1e-5**0.5
 
 check("scale", solved_s)

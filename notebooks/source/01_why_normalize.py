@@ -20,6 +20,7 @@ r"""
 import torch
 
 from blocklab import BatchNorm
+from blocklab.language import Text
 from blocklab.lessons import check
 from blocklab.lessons.why_normalize import saturation, signals_through_layers
 from blocklab.lessons.why_normalize.signals_through_layers import signals
@@ -98,7 +99,7 @@ It depends on the scale: 14% lie beyond ±0.9 when the inputs have standard devi
 
 # %% [markdown] lang="zh"
 r"""
-这取决于尺度：输入的标准差为 1 时，14% 的输出超出 ±0.9；为 2 时占 46%；到 20 时占 94%。它还取决于位置：这里的输入均值为 0；要是均值为 3，标准差哪怕只有 0.1，也会有**全部**输出超出 ±0.9。**标准化**（standardization）能同时治好这两样，滑块也就不起作用了：减去均值，再除以标准差。换成随机数，先取均值 0，再取均值 3：
+这取决于尺度：输入的标准差为 1 时，14% 的输出超出 ±0.9；为 2 时占 46%；到 20 时占 94%。它还取决于位置：这里的输入均值为 0；要是均值为 3，标准差哪怕只有 0.1，也会有**全部**输出超出 ±0.9。**标准化**（standardization）就是减去均值，再除以标准差；它同时解决了这两个问题，滑块也就不起作用了。换成随机数，先取均值 0，再取均值 3：
 """
 
 # %% claims=["E24"]
@@ -121,6 +122,11 @@ r"""
 my_axes = None
 
 check("feature_axes", my_axes)
+
+# %% tags=["solution"]
+solved_axes = 0
+
+check("feature_axes", solved_axes)
 
 # %% [markdown] lang="en"
 r"""
@@ -151,7 +157,7 @@ signals_through_layers.panel()
 r"""
 Nothing changes: standard deviation 0.63 in every layer, whatever the weights. Their size no longer matters: the normalization divides it out. Without it, layer 20 is at about a millionth for weights of 0.5, the 0.5 to the power of 20 of the second question, and at 3 more than half of the activations are saturated.
 
-Look at the orange curve there, too. The layers are saturated, and yet the gradient *grows* towards the input, a few hundred times. Going back, each layer multiplies by the slope **and by the weights**: most slopes are near 0, but the few units still in the middle pass on three times as much. So saturation starves the units that are saturated; it does not promise a small gradient.
+Leave the weights at 3 and look at the orange curve, too. The layers are saturated, and yet the gradient *grows* towards the input, a few hundred times. Going back, each layer multiplies by the slope **and by the weights**: most slopes are near 0, but the few units still where tanh is steep hand the gradient on about three times as large. So saturation starves the units that are saturated; it does not promise a small gradient.
 
 The standard deviation in layer 20, for weights of 0.5, 1 and 3:
 """
@@ -160,7 +166,7 @@ The standard deviation in layer 20, for weights of 0.5, 1 and 3:
 r"""
 完全不变：不论权重多大，每一层的标准差都是 0.63。权重的大小不再起作用，因为归一化又把它除掉了。不做归一化时，权重取 0.5，第 20 层只剩百万分之一左右，也就是第二个问题里 0.5 的 20 次方；取 3，一半以上的激活值饱和。
 
-再看那时的橙色曲线。这些层明明饱和了，梯度却越靠近输入**越大**，大到几百倍。往回走时，每一层既要乘斜率，**也要乘权重**：多数斜率接近 0，但少数还在中间的单元，传回去的是三倍。所以，饱和饿坏的是饱和的那些单元，并不保证梯度小。
+权重仍取 3，再看橙色曲线。这些层明明饱和了，梯度却越靠近输入**越大**，大到几百倍。往回走时，每一层既要乘斜率，**也要乘权重**：多数单元的斜率接近 0；少数仍在 tanh 陡峭处的单元，却把梯度放大到约三倍再传回去。所以，饱和只让饱和的那些单元得不到梯度，整层的梯度未必小。
 
 第 20 层的标准差，权重依次取 0.5、1 和 3：
 """
@@ -172,16 +178,35 @@ for norm in ("none", "input", "batch", "layer"):
 
 # %% [markdown] lang="en"
 r"""
-## Perfect histograms, exploding gradients
+## Forty layers of ReLU
 
-Now choose ReLU, BatchNorm, 40 layers. The histograms are the same in every layer. Look at the orange curve: the gradient at layer 1 is more than 1000 times that at the last layer. On the way back it grows by a factor of about 1.2 per layer, *because of* BatchNorm; with LayerNorm, in this ReLU network, it stays between 0.5 and 1. So the notes' sentence "with normalization gradients are stable, never too large or too small" promises too much. The ratio, and the factor per layer:
+Now choose ReLU, BatchNorm, 40 layers. The standard deviation is nearly the same in every layer, 0.58 to 0.63. The histograms are not: the deeper the layer, the more of the activations are small, while a few become large, the largest 3.9 in layer 1 and 9.8 in layer 40:
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 直方图完美，梯度却爆炸
+## 四十层 ReLU
 
-现在选 ReLU、批量归一化、40 层。每一层的直方图都一样。再看橙色曲线：第 1 层的梯度是最后一层的 1000 多倍。每往回走一层，梯度约为原来的 1.2 倍，而这**正是**批量归一化造成的；换成层归一化（LayerNorm），在这个 ReLU 网络里，它始终在 0.5 和 1 之间。所以，笔记里那句“有了归一化，梯度就稳定，不会太大也不会太小”说得太满了。下面是两端之比，以及每层的倍数：
+现在选 ReLU、批量归一化、40 层。各层激活值的标准差几乎一样，在 0.58 和 0.63 之间。直方图却不一样：层数越深，小的越多，同时有少数越来越大，最大值从第 1 层的 3.9 升到第 40 层的 9.8。
+"""
+
+# %%
+told = Text(
+    en="layer {:2}: deviation {:.2f}, largest {:.1f}, half of the positive ones below {:.2f}",
+    zh="第 {:2} 层：标准差 {:.2f}，最大值 {:.1f}，正的有一半小于 {:.2f}",
+)
+for layer in (1, 10, 40):
+    a = signals(1.0, 40, "relu", "batch")[0][layer - 1]
+    print(told.format(layer, a.std(), a.max(), a[a > 0].median()))
+
+# %% [markdown] lang="en"
+r"""
+Now look at the orange curve: the gradient at layer 1 is more than 1000 times that at the last layer. On the way back it grows by a factor of about 1.2 per layer, *because of* BatchNorm; with LayerNorm, in this ReLU network, its ratio to the last layer's stays between 0.5 and 1. So the notes' sentence "with normalization gradients are stable, never too large or too small" promises too much. The ratio, and the factor per layer:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+再看橙色曲线：第 1 层的梯度是最后一层的 1000 多倍。每往回走一层，梯度约为原来的 1.2 倍，而这**正是**批量归一化造成的；换成层归一化（LayerNorm），在这个 ReLU 网络里，各层梯度与最后一层之比始终在 0.5 和 1 之间。所以，笔记里那句“有了归一化，梯度就稳定，不会太大也不会太小”说得太满了。下面是两端之比，以及每层的倍数：
 """
 
 # %% claims=["E38"]
@@ -192,7 +217,7 @@ for norm in ("batch", "layer"):
 
 # %% [markdown] lang="en"
 r"""
-[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion comes from BatchNorm itself; neither other weights nor another activation function takes it away. What helps in practice is the residual connection of lesson 11.
+[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion comes from BatchNorm itself; neither other variances of the initial weights nor another activation function removes it (closer to a linear function it is weaker). What helps in practice is the residual connection of lesson 11.
 
 ## What BatchNorm is not
 
@@ -201,9 +226,9 @@ One note says that BatchNorm *is* dividing the data into small batches for train
 
 # %% [markdown] lang="zh"
 r"""
-[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身，调整权重或更换激活函数都消除不了。实践中管用的是第 11 课的残差连接。
+[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身，调整权重的初始方差或更换激活函数，都消除不了（激活函数越接近线性，爆炸越弱）。实践中管用的是第 11 课的残差连接。
 
-## 批量归一化不是什么
+## 批量归一化不等于小批量训练
 
 有一篇笔记说，批量归一化**就是**把数据分成小批量来训练。那其实是小批量梯度下降，它出现得更早，也不需要任何归一化。批量归一化是**利用**小批量：用它来计算均值和方差，而梯度要穿过这两者。所以，一个样本的输出也受其他样本影响，其他样本也会从它得到梯度：
 """
@@ -219,7 +244,7 @@ Only the output of sample 0 was differentiated, and all three samples get a grad
 
 ## Exercise: standardize
 
-Most normalization layers are built on one function. Write it: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`, the small ε that keeps the division from being by 0. The variance is the mean of the squared distances from the mean.
+Most normalization layers are built on one function. Write it: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`, the small ε that keeps the division from being by 0. The variance is the mean of the squared deviations, that is, of the differences from the mean.
 """
 
 # %% [markdown] lang="zh"
@@ -228,7 +253,7 @@ r"""
 
 ## 练习：标准化
 
-大多数归一化层都建立在同一个函数之上。请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根，这里的小常数 ε 防止除以 0。方差是到均值的距离的平方的均值。
+大多数归一化层都建立在同一个函数之上。请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根，这里的小常数 ε 防止除以 0。方差就是离差平方的均值，离差即各个数与均值之差。
 """
 
 
@@ -241,24 +266,22 @@ check("standardize", my_standardize)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? `keepdim=True` keeps the averaged axes with size 1, so that the subtraction broadcasts. The solution is folded below; it also calculates in float32 where the input is float16, whose squares overflow. Nothing later needs your code.
+Stuck? `keepdim=True` keeps the averaged axes with size 1, so that the subtraction broadcasts. The solution is folded below. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`keepdim=True` 会把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。参考答案折叠在下面；输入是 float16 时，它改用 float32 计算，因为 float16 的平方容易溢出。后面的内容不会用到你的代码。
+卡住了？`keepdim=True` 会把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。参考答案折叠在下面。后面的内容不会用到你的代码。
 """
 
 
 # %% tags=["solution"]
 def solved_standardize(x, axes, eps=1e-5):
-    wide = x.float() if x.dtype == torch.float16 else x
-    centred = wide - wide.mean(axes, keepdim=True)
+    centred = x - x.mean(axes, keepdim=True)
     variance = centred.square().mean(axes, keepdim=True)
-    return (centred / (variance + eps).sqrt()).to(x.dtype)
+    return centred / (variance + eps).sqrt()
 
 
-assert check("feature_axes", 0)
 check("standardize", solved_standardize)
 
 # %% [markdown] lang="en"
@@ -281,11 +304,11 @@ Nothing, apart from the ε: the standard deviation is multiplied by 2, too, and 
 
 </details>
 
-3. A friend shows you a 40-layer ReLU network whose histograms are perfect in every layer and which does not train. What do you plot next?
+3. A friend shows you a 40-layer ReLU network in whose layers the activations all have about the same standard deviation and which does not train. What do you plot next?
 
 <details><summary>Answer</summary>
 
-The gradient at each layer, on a logarithmic axis. With BatchNorm it can grow more than 1000 times towards the input although the activations look ideal.
+The gradient at each layer, on a logarithmic axis. With BatchNorm it can grow more than 1000 times towards the input although their standard deviation stays the same.
 
 </details>
 
@@ -312,11 +335,11 @@ r"""
 
 </details>
 
-3. 朋友给你看一个 40 层的 ReLU 网络：每一层的直方图都很完美，却训练不动。接下来你会画什么？
+3. 朋友给你看一个 40 层的 ReLU 网络：每一层激活值的标准差都差不多，却训练不动。接下来你会画什么？
 
 <details><summary>答案</summary>
 
-画出每一层的梯度，用对数轴。有批量归一化时，激活值看上去很理想，梯度却可能越靠近输入越大，大到 1000 多倍。
+画出每一层的梯度，用对数轴。有批量归一化时，激活值的标准差没有变化，梯度却可能越靠近输入越大，大到 1000 多倍。
 
 </details>
 

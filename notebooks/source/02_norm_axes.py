@@ -113,6 +113,11 @@ my_axes = None
 
 check("one_mean_axes", my_axes)
 
+# %% tags=["solution"]
+solved_axes = (0, 1)
+
+check("one_mean_axes", solved_axes)
+
 # %% [markdown] lang="en"
 r"""
 ## Poke one number
@@ -262,7 +267,7 @@ layout_trap.panel()
 
 # %% [markdown] lang="en"
 r"""
-At L = C: the layer takes the positions for channels and keeps one mean per position, over batch and features. A wrong result in silence. So test with sizes that are all different.
+At L = C: the layer takes the positions for channels and keeps one mean per position, over batch and features. A wrong result in silence. So test with sizes that are all different, and once with equal ones.
 
 ## Real digits
 
@@ -271,7 +276,7 @@ Eight handwritten digits, one of which you dim. **Predict first.** Which layer g
 
 # %% [markdown] lang="zh"
 r"""
-答案是 L = C：这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。所以测试时，要让各个轴的大小互不相同。
+答案是 L = C：这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。所以测试时，各个轴的大小要互不相同，另外再测一次大小相同的。
 
 ## 真实的手写数字
 
@@ -308,6 +313,14 @@ def my_batch_norm(x):  # (N, C, H, W)
 
 check("batch_norm_by_axes", my_batch_norm)
 
+
+# %% tags=["solution"]
+def solved_batch_norm(x):  # (N, C, H, W)
+    return standardize(x, (0, 2, 3))
+
+
+check("batch_norm_by_axes", solved_batch_norm)
+
 # %% [markdown] lang="en"
 r"""
 Now LayerNorm. As in torch, it gets not the numbers of axes but the *sizes* of the last ones, over which it averages.
@@ -338,15 +351,10 @@ r"""
 
 
 # %% tags=["solution"]
-def solved_batch_norm(x):  # (N, C, H, W)
-    return standardize(x, (0, 2, 3))
-
-
 def solved_layer_norm(x, normalized_shape):  # (*, *normalized_shape)
     return standardize(x, tuple(range(-len(normalized_shape), 0)))
 
 
-assert check("batch_norm_by_axes", solved_batch_norm)
 check("layer_norm_by_axes", solved_layer_norm)
 
 # %% [markdown] lang="en"

@@ -70,14 +70,14 @@ r"""
 r"""
 ## Why remember at all?
 
-A user sends *one* photo. With the statistics of the batch, its mean and variance, the answer would depend on whose photos happen to come along; and where a channel has a single number, as here, a batch of one has no variance to speak of:
+A user sends *one* photo. With the statistics of the batch, its mean and variance, the answer would depend on whose photos happen to come along; and where a channel has a single number, as here, its variance is 0 and every output is β, so torch refuses:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 为什么要记住？
 
-用户只发来**一张**照片。如果仍用小批量的统计量（均值和方差），对这张照片的回答就取决于它碰巧和谁的照片一起送来；要是像下面这样，每个通道只有一个数，方差根本无从算起：
+用户只发来**一张**照片。如果仍用小批量的统计量（均值和方差），对这张照片的回答就取决于它碰巧和谁的照片放进同一个小批量；要是像下面这样，每个通道只有一个数，方差恒为 0，输出全是 β，标准化毫无意义，torch 索性报错：
 """
 
 # %% claims=["E06"]
@@ -102,7 +102,7 @@ The mean of a channel is 10 in the first mini-batch and 20 in the second:
 
 # %% [markdown] lang="zh"
 r"""
-训练时，同一个输入得到了两种输出。调用 `eval()` 进入**评估模式**之后，不论和谁一起送来，输出都只有一种，因为这一层改用它记住的两个**缓冲区**（buffer，随模型保存、但不靠梯度更新的张量）：从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。
+训练时，同一个输入得到了两种输出。调用 `eval()` 进入**评估模式**之后，不论和谁放在同一个小批量里，输出都只有一种，因为这一层改用它记住的两个**缓冲区**（buffer，随模型保存、但不靠梯度更新的张量）：从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。
 
 ## 动手算移动平均
 
@@ -135,6 +135,14 @@ def my_ema_update(average, value, momentum):
 
 
 check("ema_update", my_ema_update)
+
+
+# %% tags=["solution"]
+def solved_ema_update(average, value, momentum):
+    return (1 - momentum) * average + momentum * value
+
+
+check("ema_update", solved_ema_update)
 
 # %% [markdown] lang="en"
 r"""
@@ -244,7 +252,7 @@ r"""
 
 ## 两个方差
 
-训练时，批量归一化用来归一化的是**有偏**方差：到均值的距离的平方之和，除以每个通道的数值个数 m。它**存下来**的却是**无偏**方差：除以 m − 1。在 torch 里，前者写 `x.var(correction=0)`，后者是 `x.var()` 的默认做法：
+训练时，批量归一化用来归一化的是**有偏**方差，即离差（各个数与均值之差）的平方和，除以每个通道的数值个数 m。它**存下来**的却是**无偏**方差：除以 m − 1。在 torch 里，前者写 `x.var(correction=0)`，后者是 `x.var()` 的默认做法：
 """
 
 # %% claims=["E11"]
@@ -297,7 +305,7 @@ r"""
 
 ## 一个训练好的网络，49 个批量归一化层
 
-EfficientNet-Lite0 能说出照片里是什么。先单独送一朵花，再把花和一座宫殿一起送；先用 `eval()`，再用 `train()`。**先猜一猜**：输出有四行，哪几行里花的类别与第一行相同？
+EfficientNet-Lite0 能说出照片里是什么。先单独输入一张花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。**先猜一猜**：输出有四行，哪几行里花的类别与第一行相同？
 """
 
 # %% tags=["slow"]
@@ -333,7 +341,7 @@ The last line, tested:
 
 # %% [markdown] lang="zh"
 r"""
-985 类是雏菊，698 类是宫殿。用 `eval()` 时，花不论单独送还是一起送，回答都一样。用 `train()` 时，花成了网球（852）和玉米（987），而且没有一类的概率能到 1%：网络什么也认不出了。忘记 `model.eval()` 是常见的错误，而且多半不会报错。（每一行用的都是一份副本：在 `train()` 下，光是前向计算就会改写缓冲区。）
+985 类是雏菊，698 类是宫殿。用 `eval()` 时，花不论单独输入，还是和宫殿放在一起，回答都一样。用 `train()` 时，花成了网球（852）和玉米（987），而且没有一类的概率能到 1%：网络什么也认不出了。忘记 `model.eval()` 是常见的错误，而且多半不会报错。（每一行用的都是一份副本：在 `train()` 下，光是前向计算就会改写缓冲区。）
 
 ## 原始笔记怎么说
 
@@ -387,12 +395,12 @@ check("batch_norm", MyBatchNorm(3))
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Move the buffers inside `with torch.no_grad():`, or they would hold on to the graph of every step, and remember the two variances. The solution is folded below (the advice it gets, on float16, is for lesson 05); then it is compared with torch for ten steps. Nothing later needs your code.
+Stuck? Move the buffers inside `with torch.no_grad():`, or they would hold on to the graph of every step, and remember the two variances. The solution is folded below; then it is compared with torch for ten steps. Nothing later needs your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？更新缓冲区的语句要写在 `with torch.no_grad():` 里，否则缓冲区会带上每一步的计算图；还要记得有两个方差。参考答案折叠在下面（它得到的那条建议与 float16 有关，第 05 课再讲），再往下的单元格把它与 torch 对照十步。后面的内容不会用到你的代码。
+卡住了？更新缓冲区的语句要写在 `with torch.no_grad():` 里，否则缓冲区会带上每一步的计算图；还要记得有两个方差。参考答案折叠在下面，再往下的单元格把它与 torch 对照十步。后面的内容不会用到你的代码。
 """
 
 

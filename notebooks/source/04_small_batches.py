@@ -90,7 +90,7 @@ What counts is m, the number of values that share a mean, not the number of samp
 
 # %% [markdown] lang="zh"
 r"""
-在前两列里，两个数不论相差 1 还是相差 60，结果都是一个 +1、一个 −1。两个数到均值的距离相同，都是 δ，而标准差也是 δ。两个数相等，就得 0。只有当 δ 与 √ε（在 torch 里约为 0.003）相比不算大时，才会得到中间的值，例如最后一列，δ = 0.001。
+在前两列里，两个数不论相差 1 还是相差 60，结果都是一个 +1、一个 −1。两个数与均值的差距相同，都是 δ，而标准差也是 δ。两个数相等，就得 0。只有当 δ 与 √ε（在 torch 里约为 0.003）相比不算大时，才会得到中间的值，例如最后一列，δ = 0.001。
 
 ## 多少个数共用一个均值？
 
@@ -104,11 +104,16 @@ my_count = None
 
 check("values_per_mean", my_count)
 
+# %% tags=["solution"]
+solved_count = 4 * 14 * 14
+
+check("values_per_mean", solved_count)
+
 # %% [markdown] lang="en"
 r"""
 ## A small batch is a saturating function
 
-On the left, m values that share a mean: above before BatchNorm, below after it. You move the red one, $x_1$; the others stay between −1 and 1. On the right, the output for $x_1$. The upper ruler, beyond 1, and the horizontal axis on the right are logarithmic.
+On the left, m values that share a mean: above before BatchNorm, below after it. You move the red one, $x_1$; the others stay between −1 and 1. On the right, the output for $x_1$. The number line above, beyond 1, and the horizontal axis on the right are logarithmic.
 
 **Predict first.** With m = 2 the other value is 0. $x_1$ goes from 0.1 to 1000. What does its output do? Choose, then set *m* to 2 and drag.
 """
@@ -117,7 +122,7 @@ On the left, m values that share a mean: above before BatchNorm, below after it.
 r"""
 ## 小批量是一个会饱和的函数
 
-左边是共用一个均值的 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你移动，其余的数固定在 −1 和 1 之间。右边是 $x_1$ 的输出。上面那把尺子从 1 往上用对数刻度，右图的横轴也是对数轴。
+左边是共用一个均值的 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你移动，其余的数固定在 −1 和 1 之间。右边是 $x_1$ 的输出。左图上方那条数轴，从 1 起用对数刻度，右图的横轴也是对数轴。
 
 **先猜一猜**：m = 2 时，另一个数是 0。$x_1$ 从 0.1 变到 1000，它的输出会怎样？先选，再把 m 调到 2，然后拖动。
 """
@@ -306,7 +311,7 @@ Stuck? In the mean, each part counts as much as it has numbers. M2 gains, once p
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？先求均值：哪一部分有多少个数，就占多大分量。再求 M2：看每一部分的均值离共同的均值有多远，这一部分有几个数，就加上几份这段距离的平方；例子里比 2 + 8 多出 2 · 2² + 4 · 1² = 12。参考答案折叠在下面。后面的内容不会用到你的代码。
+卡住了？先求均值：各部分的均值按个数加权。再求 M2：看每一部分的均值离共同的均值有多远，这一部分有几个数，就加上几份这段距离的平方；例子里比 2 + 8 多出 2 · 2² + 4 · 1² = 12。参考答案折叠在下面。后面的内容不会用到你的代码。
 """
 
 
@@ -317,7 +322,6 @@ def solved_merge_statistics(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     return count, mean, m2_a + m2_b + delta.square() * (count_a * count_b / count)
 
 
-assert check("values_per_mean", 4 * 14 * 14)
 check("merge_statistics", solved_merge_statistics)
 
 # %% [markdown] lang="en"
@@ -402,7 +406,7 @@ $$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
 
 No output can get beyond it, before γ and β: the m outputs sum to 0 and their squares to m (less, with ε). If one is $y$, the others sum to $-y$, so their squares to at least $y^2 / (m - 1)$; from $y^2 + y^2 / (m - 1) \le m$ follows $|y| \le \sqrt{m - 1}$.
 
-Look at the panel's lower ruler, too: the farther one value lies out, the closer the others are pressed together. At $x_1$ = 1000 and m = 32 their outputs differ by 0.01 in all. (At the left end the curves look flat only because the axis is logarithmic.)
+Look at the panel's lower number line, too: the farther one value lies out, the closer the others are pressed together. At $x_1$ = 1000 and m = 32 their outputs differ by 0.01 in all. (At the left end the curves look flat only because the axis is logarithmic.)
 
 ## Going further: how far off are the estimates?
 
@@ -421,7 +425,7 @@ $$\hat{x}_1 = \frac{a - a / m}{a \sqrt{m - 1} / m} = \sqrt{m - 1}$$
 
 在乘 γ、加 β 之前，谁也超不过它：m 个输出之和为 0，平方和为 m（加上 ε，只会更小）。某个输出是 $y$ 时，其余各数之和是 $-y$，平方和至少是 $y^2 / (m - 1)$；由 $y^2 + y^2 / (m - 1) \le m$，得 $|y| \le \sqrt{m - 1}$。
 
-再看面板里下面那把尺子：一个数离得越远，其余的数就挤得越紧。m = 32、$x_1$ = 1000 时，它们的输出总共只差 0.01。（曲线的最左端看上去也是平的，那只是因为横轴是对数轴。）
+再看面板里下方那条数轴：一个数离得越远，其余的数就挤得越紧。m = 32、$x_1$ = 1000 时，它们的输出总共只差 0.01。（曲线的最左端看上去也是平的，那只是因为横轴是对数轴。）
 
 ## 选读：估计得有多准？
 
@@ -433,14 +437,29 @@ estimate_spread.panel()
 
 # %% [markdown] lang="en"
 r"""
-From 5 × 5 on: m = 100, and 1 / √100 = 0.1. With 14 × 14 it is 784 values and 0.036: four samples, and a fair estimate. With neighbours alike the measured bars reach beyond the blue curves, as the line below the picture says: for the mean, the same 784 values are worth about 95 independent ones only.
+From 5 × 5 on: m = 100, and 1 / √100 = 0.1. With 14 × 14 it is 784 values and 0.036: four samples, and a fair estimate. With neighbours alike the measured dots lie above the blue line. How many independent values are the same 784 worth, for the mean? Along an axis two pixels a distance k apart share $(3 - k) / 3$ of their numbers, or none. Add up the shares of all pairs, along both axes:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+从 5 × 5 开始：m = 100，1 / √100 = 0.1。14 × 14 时有 784 个数，标准差 0.036：同样是四个样本，估计已经相当准。相邻像素相似时，测量值的点在蓝线上方。就均值而言，同样是 784 个数，只相当于多少个独立的数？沿一个轴，相距 k 的两个像素，共用的随机数占 $(3 - k) / 3$，隔得更远就没有。把每两个像素共用的份额都加起来，两个轴各算一次：
+"""
+
+# %%
+place = torch.arange(14)
+shared = (3 - (place - place[:, None]).abs()).clamp(min=0) / 3
+print(f"{4 * 14**4 / shared.sum() ** 2:.1f}")
+
+# %% [markdown] lang="en"
+r"""
+Only 99, as the line below the picture says.
 
 The next cell compares theory and random draws for m = 4, without images:
 """
 
 # %% [markdown] lang="zh"
 r"""
-从 5 × 5 开始：m = 100，1 / √100 = 0.1。14 × 14 时有 784 个数，标准差 0.036：同样是四个样本，估计已经相当准。相邻像素相似时，测量值的竖线伸到了蓝色曲线之外，图下方的那行字也说明了这一点：就均值而言，同样是 784 个数，只相当于约 95 个独立的数。
+只相当于 99 个，图下方的那行字也是这样说的。
 
 下一个单元格不用图像，取 m = 4，把理论值与随机数的结果放在一起比较：
 """

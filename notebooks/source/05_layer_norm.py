@@ -17,7 +17,7 @@ $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qq
 
 这是层归一化（LayerNorm）的公式：每个词元单独计算，只沿自己的 d 个特征求均值和有偏方差；ε 默认取 $10^{-5}$，与 PyTorch 相同。公式里的每一处都可能写错，而有些错误，随手写的测试看不出来。有一篇原始笔记算的其实是另一种层，拿它和 PyTorch 比，差别有 0.00007，笔记却说这样更接近原版。
 
-学完这一课，你能说出 ε 放在哪里、输入多小时才感觉得到它；能推导出那 0.00007 从何而来；还能说出一个测试要有什么，才能发现这样的错误。大约需要 30 分钟。
+学完这一课，你能说出 ε 放在哪里、输入小到什么程度它才起作用；能推导出那 0.00007 从何而来；还能说出一个测试要有什么，才能发现这样的错误。大约需要 30 分钟。
 """
 
 # %%
@@ -26,6 +26,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab import layer_norm
+from blocklab.language import Text
 from blocklab.lessons import check
 from blocklab.lessons.layer_norm import blind_comparison, trained_scales
 from blocklab.real_models import minilm_layer_norms
@@ -93,7 +94,7 @@ The rows differ from the sixth digit on, and the variance of the output is not 1
 r"""
 两行从第六位有效数字起就不同了；输出的方差也不是 1，而是 $\sigma^2 / (\sigma^2 + \varepsilon)$。（之后 γ 和 β 还可以把均值和标准差变成别的数。）第 00 课留下的问题，这就有了答案：知道输入绝对大小的，是 ε。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一。
 
-**轮到你了**，只写一行：输入的标准差 σ 取多少时，输出只有没有 ε 时的**一半**？请把 `None` 换成 σ 的值。
+**轮到你了**，只写一行：输入的标准差 σ 取多少时，输出恰好是没有 ε 那种情况的**一半**？请把 `None` 换成 σ 的值。
 """
 
 # %% tags=["exercise"]
@@ -101,11 +102,16 @@ my_sigma = None
 
 check("half_size", my_sigma)
 
+# %% tags=["solution"]
+solved_sigma = (1e-5 / 3) ** 0.5
+
+check("half_size", solved_sigma)
+
 # %% [markdown] lang="en"
 r"""
 ## The blind test
 
-Four wrong formulas beside LayerNorm. (The code in [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/), which has been copied very often, makes two of the mistakes at once: std + ε, and d − 1.) The input is 20 evenly spaced numbers with standard deviation σ. The vertical axis shows how far the result is from LayerNorm's at most, in units of the standardized input: at 1 it is off by the whole of it. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
+Four wrong formulas beside LayerNorm. (The code in [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/), which has been copied very often, makes two of the mistakes at once: std + ε, and d − 1.) The input is 20 evenly spaced numbers with standard deviation σ. The vertical axis shows how far the result is from LayerNorm's at most, as a share of the standardized input: at 1 it is off by as much as that input itself. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
 
 **Predict first.** One formula divides by std + ε, that is, ε stands outside the root. For which σ is it exactly right? Choose, then drag σ to the left: the curves come with it. Follow the orange one.
 """
@@ -114,7 +120,7 @@ Four wrong formulas beside LayerNorm. (The code in [The Annotated Transformer](h
 r"""
 ## 盲测
 
-下面把四种错误的公式和层归一化放在一起。（[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它一次犯了其中两个错误：标准差 + ε，以及除以 d − 1。）输入是 20 个等距的数，标准差为 σ。纵轴是与层归一化的最大差别，以标准化后的输入为单位：1 就是差了整整一个。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
+下面把四种错误的公式和层归一化放在一起。（[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它一次犯了其中两个错误：标准差 + ε，以及除以 d − 1。）输入是 20 个等距的数，标准差为 σ。纵轴是两者之差与标准化输入之比的最大值；1 表示差得和这个输入本身一样多。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
 
 **先猜一猜**：有一种公式除以“标准差 + ε”，也就是把 ε 放在根号外面。σ 取多少时，它恰好是对的？先选，再把 σ 往左拖：拖到哪里，曲线就画到哪里。看橙色的那条。
 """
@@ -141,7 +147,7 @@ The note's numbers cannot be drawn again, for it set no random seed. Four rows o
 r"""
 橙色曲线在一处直落到 0，即 σ = (1 − ε) / 2：那里的两个分母是同一个数。`torch.rand` 的 σ = 0.29，就在它旁边，这个公式在那里只差 0.000025。而在 σ = 0.00016 处，它差了 0.89：给出的结果是层归一化的 18 倍。（再往左，曲线下降，只是因为层归一化自己的输出也在缩小。）**测试能通过，有时只是数据选得巧**。“除以 d − 1”是另一类错误：从 σ = 0.01 起，它总是差同一个倍数 $\sqrt{(d - 1) / d}$，这里是 2.5%。
 
-切换到 float16，所有公式都用 float16 计算，正确的公式也画成一条蓝色曲线：它的误差最大到 0.001，这是 float16 的舍入。只要有一个数离均值有 256 那么远，它的平方就是无穷大，这一行就全坏了，这里从 σ = 155 开始。所以，层归一化要用 float32 计算，算完再转回去。
+切换到 float16，所有公式都用 float16 计算，正确的公式也画成一条蓝色曲线：它的误差最大到 0.001，这是 float16 的舍入。只要有一个数与均值相差 256 以上，差的平方就溢出成无穷大，这一行就全坏了，这里从 σ = 155 开始。所以，层归一化要用 float32 计算，算完再转回去。
 
 ## 那 0.00007 从哪里来？
 
@@ -187,7 +193,7 @@ r"""
 | 笔记的说法 | 成立吗？ |
 |---|---|
 | 最大偏差是 0.0000726 | 这是**带符号**的最大值。同一份输出里还有 −0.0000771：应当先取 `abs()`，见上面第二行。 |
-| 用标准差代替方差，更接近原版 | 在这个位置上不成立：它的差别是上面的第一个数，正确公式的差别是最后一个数。 |
+| 用标准差代替方差，更接近原版 | ε 放在根号外时，不成立：它的差别是上面的第一个数，正确公式的差别是最后一个数。 |
 | $\hat{x}$ 不带下标，求和的个数写作 N | 应写 $\hat{x}_i$，每个特征一个；这里的 N 不是批量大小，而是特征数 d。 |
 | 参数叫 `normalized_shape` | 传入元组也不报错，却只沿最后一个轴求均值。 |
 
@@ -238,7 +244,28 @@ trained_scales.panel(gammas)
 
 # %% [markdown] lang="en"
 r"""
-Nearly all are below 1; their means lie between 0.5 and 0.75. The norms after attention (1, 3, 5 …) have a few features far above the others, up to 1.55, and in the last norm 3 of the 384 γ are 0, up to a billionth: the model does not use these features. So after a trained LayerNorm the standard deviation is not 1 either.
+Nearly all are below 1; their means lie between 0.5 and 0.75. The norms after attention (1, 3, 5 …) have a few features far above the others, up to 1.55. So after a trained LayerNorm the standard deviation is not 1 either.
+
+In the last norm 3 of the 384 γ are 0, up to a billionth. Does the model not use these features? Their places by size among the 384, the largest γ first:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+几乎都小于 1：各层的均值在 0.5 和 0.75 之间。注意力之后的那些（第 1、3、5 个……）有少数特征的 γ 远大于其他，最大到 1.55。所以，训练好的层归一化，输出的标准差也不是 1。
+
+最后一个归一化层里，384 个 γ 中有 3 个与 0 只差不到十亿分之一。模型是不是不用这几个特征？下面是它们按大小在 384 个 γ 里排第几，从最大的数起：
+"""
+
+# %%
+behind = {Text(en="attention", zh="注意力"): gammas[1::2], Text(en="feed-forward", zh="前馈网络"): gammas[2::2]}
+told = Text(en="feature {}, behind {}: places {}", zh="特征 {}，{}之后：依次排第 {}")
+for feature in gammas[-1].abs().topk(3, largest=False).indices.sort().values.tolist():
+    for block, norms in behind.items():
+        print(told.format(feature, block, [int((gamma > gamma[feature]).sum()) + 1 for gamma in norms]))
+
+# %% [markdown] lang="en"
+r"""
+It does. Only the *output* drops the features 127, 223 and 319. Inside, in the later layers, they are among the largest behind attention (127 is the largest of norm 9, 223 the second of norms 5, 7 and 9), and among the smallest behind the feed-forward network.
 
 ## Exercise: LayerNorm
 
@@ -247,7 +274,7 @@ Write all of it. `normalized_shape` is a tuple with the sizes of the last axes; 
 
 # %% [markdown] lang="zh"
 r"""
-几乎都小于 1：各层的均值在 0.5 和 0.75 之间。注意力之后的那些（第 1、3、5 个……）有少数特征的 γ 远大于其他，最大到 1.55；最后一个归一化层里，384 个 γ 中有 3 个与 0 只差不到十亿分之一：模型等于不用这几个特征。所以，经过训练好的层归一化，标准差也不是 1。
+还在用。特征 127、223、319 只是不进入**输出**。在模型内部靠后的几层里，注意力之后，它们的 γ 反而名列前茅（第 9 个归一化层里 127 最大，第 5、7、9 个里 223 第二）；前馈网络之后，却几乎最小。
 
 ## 练习：层归一化
 
@@ -269,7 +296,7 @@ Stuck? Count the axes from the end, as in lesson 02, and remember which variance
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？像第 02 课那样从后往前数轴，再想一想，用的是有偏方差还是无偏方差。如果 `check` 说你对了，又建议你注意 float16，那就是面板里的蓝色曲线。参考答案折叠在下面，后面的内容不会用到你的代码。
+卡住了？像第 02 课那样从最后一个轴往前数，再想一想，用的是有偏方差还是无偏方差。如果 `check` 说你对了，又建议你注意 float16，那就是面板里的蓝色曲线。参考答案折叠在下面，后面的内容不会用到你的代码。
 """
 
 
@@ -284,7 +311,6 @@ def solved_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     return y.to(x.dtype)
 
 
-assert check("half_size", (1e-5 / 3) ** 0.5)
 check("layer_norm", solved_layer_norm)
 
 # %% [markdown] lang="en"
@@ -307,15 +333,15 @@ The variance is divided by d − 1: $\sqrt{63 / 64} = 0.992$. As long as σ² is
 
 </details>
 
-3. You may choose one input for a test of LayerNorm: `torch.rand(4, 20)` with a tolerance of 0.001, or `1e-3 * torch.randn(2, 3, 20)` with the same. Which one, and which of the four wrong formulas does it find?
+3. You may choose one input for a test of LayerNorm: `torch.rand(4, 20)` with an absolute tolerance of 0.001, or `3e-4 * torch.randn(2, 3, 20)` with the same. Which one, and which of the four wrong formulas does it find?
 
 <details><summary>Answer</summary>
 
-The second. It finds std + ε, no ε and ε twice, and, having three axes, a wrong axis; d − 1 is off by 0.001 of z there and may just slip through. The first finds d − 1 only. Better: both.
+The second. It finds std + ε, no ε and ε twice, and, having three axes, a wrong axis; d − 1 is off by at most 0.0002 there and slips through. The first finds d − 1 only. Better: both.
 
 </details>
 
-The next cell shows the ratios of the first two answers.
+The next cell shows the ratios of the first two answers, the one after it how far the four formulas are off on both inputs of the third.
 """
 
 # %% [markdown] lang="zh"
@@ -326,11 +352,11 @@ r"""
 
 <details><summary>答案</summary>
 
-方差除以了 d − 1：$\sqrt{63 / 64} = 0.992$。只要 σ² 远大于 ε，每个数的比值都一样。
+求方差时除以了 d − 1：$\sqrt{63 / 64} = 0.992$。只要 σ² 远大于 ε，每个数的比值都一样。
 
 </details>
 
-2. 另一个在 `torch.randn(16, 64)` 上只差 0.00003。换成很小的输入，σ 约为 0.001，它的结果却是正确值的三倍。你怀疑什么？用哪一行代码可以看出来？
+2. 另一个人写的层归一化，在 `torch.randn(16, 64)` 上只差 0.00003。换成很小的输入，σ 约为 0.001，它的结果却是正确值的三倍。你怀疑什么？用哪一行代码可以看出来？
 
 <details><summary>答案</summary>
 
@@ -338,15 +364,15 @@ r"""
 
 </details>
 
-3. 测试层归一化时，只许选一种输入：`torch.rand(4, 20)`，容差 0.001；或者 `1e-3 * torch.randn(2, 3, 20)`，容差相同。选哪一种？它能查出四种错误公式中的哪几种？
+3. 测试层归一化时，只许选一种输入：`torch.rand(4, 20)`，绝对容差 0.001；或者 `3e-4 * torch.randn(2, 3, 20)`，容差相同。选哪一种？它能查出四种错误公式中的哪几种？
 
 <details><summary>答案</summary>
 
-选第二种。它能查出“标准差 + ε”“没有 ε”和“ε 加了两次”；它有三个轴，所以也能查出轴写错；“除以 d − 1”在那里只差 0.001 个 z，可能刚好漏过。第一种只能查出“除以 d − 1”。最好是两种都用。
+选第二种。它能查出“标准差 + ε”“没有 ε”和“ε 加了两次”；它有三个轴，所以也能查出轴写错。“除以 d − 1”在那里最多差 0.0002，会漏过；第一种却只能查出“除以 d − 1”。最好是两种都用。
 
 </details>
 
-下一个单元格给出前两个答案里的比值。
+下一个单元格给出前两个答案里的比值；再下一个给出第三题的两种输入上，四种公式各差多少。
 """
 
 # %%
@@ -356,6 +382,11 @@ print(f"{(wrong / F.layer_norm(x, (64,))).mean():.4f} {(63 / 64) ** 0.5:.4f}")
 small = 1e-3 * x
 outside = (small - small.mean(-1, keepdim=True)) / (small.std(-1, correction=0, keepdim=True) + 1e-5)
 print(f"{(outside / F.layer_norm(small, (64,))).median():.0f}")
+
+# %%
+for x in (torch.rand(4, 20, dtype=torch.float64), 3e-4 * torch.randn(2, 3, 20, dtype=torch.float64)):
+    for name, formula, *_ in blind_comparison.FORMULAS[:4]:
+        print(f"{(formula(x) - blind_comparison.right(x)).abs().max():.4f} {name}")
 
 # %% [markdown] lang="en"
 r"""
@@ -372,7 +403,7 @@ with the means over the features; here $\hat{x}$ contains ε. Two parts of g are
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：ε 在根号里面，方差除以 d，沿最后几个轴求；测试时不要只用一种大小的输入，容差要小。
+**一句话总结**：ε 在根号里面，求方差时除以 d，沿最后几个轴求；测试时不要只用一种大小的输入，容差要小。
 
 ## 选读：手算反向传播
 

@@ -2,7 +2,7 @@
 r"""
 # 06 What is lost when the mean stays?
 
-RMSNorm divides each token (the d numbers, or *features*, at one position of a text) by its **root mean square** and subtracts nothing:
+A model represents each token of a text by d numbers, its *features*; *token* below often means this vector. RMSNorm divides it by its **root mean square** and subtracts nothing:
 
 $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
 
@@ -15,13 +15,13 @@ After this lesson you can say which changes of a token each of the two layers ig
 r"""
 # 06 不减均值，丢掉了什么？
 
-文本中一个位置上的 d 个数（d 个**特征**）就是一个词元（token）。RMSNorm（均方根归一化）让每个词元除以自己的**均方根**（root mean square），什么也不减：
+模型用 d 个数（d 个**特征**）表示一个词元（token）；下文的“词元”常指这个向量。RMSNorm（均方根归一化）让它除以自己的**均方根**（root mean square），什么也不减：
 
 $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
 
 它有可学习的缩放参数 γ，没有 β；ε 就是第 05 课里的那个小常数。Llama 和 Gemma 用它代替层归一化（LayerNorm）。有一篇原始笔记用词元 1、2、3、4 测试自己写的 RMSNorm，打印出 −1.3416、−0.4472、0.4472、1.3416。这是错的，你不用运行就能看出来。
 
-学完这一课，你能说出词元怎样改动时，这两种层的输出各自不变；能画出它们的输出落在哪里；能写出 RMSNorm；还能判断可不可以用一种代替另一种。大约需要 20 分钟。
+学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出；能画出它们的输出落在哪里；能写出 RMSNorm；还能判断可不可以用一种代替另一种。大约需要 20 分钟。
 """
 
 # %%
@@ -30,6 +30,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab import RMSNorm, layer_norm, rms_norm, standardize
+from blocklab.language import Text
 from blocklab.lessons import check
 from blocklab.lessons.rms_norm import circle_and_sphere, mean_and_rms
 from blocklab.real_models import if_installed, load_glassllm, smollm2_rms_norms
@@ -53,7 +54,7 @@ r"""
 r"""
 ## 先想两个问题
 
-1. 词元 1、2、3、4 经过层归一化，γ = 1，β = 0。输出的均值是多少？输出的平方的均值呢？
+1. 词元 1、2、3、4 经过层归一化，γ = 1，β = 0。输出的均值是多少？均方，也就是平方的均值呢？
 2. PyTorch 的批量归一化用 `momentum=0.1` 训练。10 步之后，初值在移动均值里还占多少？
 
 <details><summary>答案</summary>
@@ -105,6 +106,11 @@ my_root_mean_square = None
 
 check("root_mean_square", my_root_mean_square)
 
+# %% tags=["solution"]
+solved_root_mean_square = 12.5**0.5
+
+check("root_mean_square", solved_root_mean_square)
+
 # %% [markdown] lang="en"
 r"""
 ## Circle and sphere
@@ -139,7 +145,7 @@ Now drag *shift*, with both steps done. LayerNorm does not move; RMSNorm's point
 
 # %% [markdown] lang="zh"
 r"""
-答案是圆周。第 1 步让每个点落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到平方的均值为 1，这时到原点的距离是 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**：点布满整个球面。有 d 个特征时（乘 γ 之前，不计 ε），RMSNorm 的输出只满足一个条件，长度是 √d；层归一化的还要满足第二个条件，均值为 0。
+答案是圆周。第 1 步让每个点落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到均方（平方的均值）为 1，这时到原点的距离是 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**：点布满整个球面。有 d 个特征时（乘 γ 之前，不计 ε），RMSNorm 的输出只满足一个条件，长度是 √d；层归一化的还要满足第二个条件，均值为 0。
 
 两步都做完，再拖动“平移”。层归一化不动；RMSNorm 的点都挤到对角线周围。它们与对角线夹角的中位数：
 """
@@ -270,11 +276,11 @@ glassllm, a small language model with 9 RMSNorms and 128 features, reads a sente
 
 # %% [markdown] lang="zh"
 r"""
-他们的类是对的，只是从没调用过。在相信一个笔记本之前，先重启内核，把所有单元格运行一遍。
+笔记里的类是对的，只是从没调用过。在相信一个笔记本之前，先重启内核，把所有单元格运行一遍。
 
 ## 训练好的模型
 
-glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的平方的均值里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$。然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：它的损失（−ln p 的均值，p 是模型给真正的下一个词元的概率）原来是 3.77；在 1024 个词元里均匀地猜，则是 ln 1024 = 6.93。现在变成多少？
+glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的均方里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$。然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：它的损失（−ln p 的均值，p 是模型给真正的下一个词元的概率）原来是 3.77；在 1024 个词元里均匀地猜，则是 ln 1024 = 6.93。现在变成多少？
 """
 
 # %%
@@ -303,7 +309,24 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-Hardly any worse, on this one sentence. 128 directions at right angles share the mean square, 0.8% each on average; the diagonal has 0.7%. In glassllm the mean is no special direction, and there is little to take away.
+0.04 worse. Is that little? 128 directions at right angles share the mean square, 0.8% each on average; the diagonal, the direction of the mean, has 0.7%. So let us take out 40 random directions, one at a time, in place of the mean:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+损失增加了 0.04。这算少吗？均方由 128 个互相垂直的方向分摊，平均每个占 0.8%；对角线就是均值的方向，占 0.7%。所以，我们不减均值，改成随机取 40 个方向，每次去掉一个：
+"""
+
+# %% tags=["slow"]
+with if_installed():
+    directions = F.normalize(torch.randn(40, 128, generator=torch.Generator().manual_seed(0)), dim=-1)
+    costs = [read_with(lambda _, x, u=u: x[0] - (x[0] @ u).unsqueeze(-1) * u) - as_it_is for u in directions]
+    told = Text(en="mean {:+.2f}, random directions {:+.2f} to {:+.2f}", zh="均值 {:+.2f}，随机方向 {:+.2f} 到 {:+.2f}")
+    print(told.format(centred - as_it_is, min(costs), max(costs)))
+
+# %% [markdown] lang="en"
+r"""
+Taking out the mean costs what taking out any direction costs: on this sentence 0.04, with 40 random directions −0.07 to 0.14. In glassllm the mean is no special direction.
 
 ## Exercise: RMSNorm
 
@@ -312,7 +335,7 @@ Write it. `normalized_shape` is a tuple, the sizes of the last axes, which share
 
 # %% [markdown] lang="zh"
 r"""
-就这一句话来看，几乎没有变差。平方的均值由 128 个互相垂直的方向分摊，平均每个占 0.8%；对角线占 0.7%。在 glassllm 里，均值并不是特殊的方向，能减去的本来就不多。
+减去均值的代价，与去掉任何一个方向差不多：这句话上损失增加 0.04，换成 40 个随机方向，变化在 −0.07 和 0.14 之间。所以在 glassllm 里，均值并不是特殊的方向。
 
 ## 练习：RMSNorm
 
@@ -334,7 +357,7 @@ Stuck? Start from the cell under *By hand*, and count the axes from the end. The
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？从“动手算”一节的单元格出发，从后往前数轴。参考答案折叠在下面；后面的内容不会用到你的代码。
+卡住了？从“动手算”一节的单元格出发，从最后一个轴往前数。参考答案折叠在下面；后面的内容不会用到你的代码。
 """
 
 
@@ -347,7 +370,6 @@ def solved_rms_norm(x, normalized_shape, weight=None, eps=None):
     return (y if weight is None else y * weight).to(x.dtype)
 
 
-assert check("root_mean_square", 12.5**0.5)
 check("rms_norm", solved_rms_norm)
 
 # %% [markdown] lang="en"
@@ -374,7 +396,7 @@ It divides by σ in place of the root mean square. With a mean near 0, as in `to
 
 <details><summary>Answer</summary>
 
-It is another function, equal only where every token has mean 0. glassllm's loss went from 3.77 to 3.81, on one sentence; another model may use the mean, so measure (an exact way stands under *Going further*).
+It is another function, equal only where every token has mean 0. glassllm's loss went from 3.77 to 3.81, on one sentence; that of SmolLM2, another small model, from 3.08 to 3.39, on 203 tokens. So measure (an exact way stands under *Going further*).
 
 </details>
 
@@ -405,7 +427,7 @@ r"""
 
 <details><summary>答案</summary>
 
-那是另一个函数，只有每个词元的均值都为 0 时才相等。对 glassllm 来说，一句话上的损失只从 3.77 变到 3.81；别的模型却可能用到均值，所以要先测一测。（也有精确的办法，见“选读”。）
+那是另一个函数，只有每个词元的均值都为 0 时才相等。对 glassllm 来说，一句话上的损失从 3.77 变到 3.81；另一个小模型 SmolLM2，在 203 个词元上从 3.08 变到 3.39。所以要先测一测。（也有精确的办法，见“选读”。）
 
 </details>
 
@@ -436,7 +458,7 @@ r"""
 
 ## 选读：训练好的模型里的 γ
 
-SmolLM2 中最小的一个（SmolLM2-135M-Instruct）有 30 层，每层两个 RMSNorm，最后还有一个，共 61 个，特征数是 576；它们的 γ 随本课程的包一起提供。**先猜一猜**：γ 通常从 1 开始。训练之后它在哪里？会是负的吗？
+SmolLM2 中最小的一个（SmolLM2-135M-Instruct）有 30 层，每层两个 RMSNorm，最后还有一个，共 61 个，特征数是 576；它们的 γ 随本课程的包一起提供。**先猜一猜**：γ 通常从 1 开始。训练之后变成了多少？会是负的吗？
 """
 
 # %%
@@ -482,7 +504,7 @@ Models also differ in *when* they round to a short type such as bfloat16. Llama 
 r"""
 只要 ε 相同，层归一化甚至能算出 RMSNorm：`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²；把 γ 写两遍，输出的前一半就是 RMSNorm 的输出。
 
-各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的短类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以同一类型的 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；`weight` 是模型存的值，对 Llama 是 γ，对 Gemma 是 γ − 1；eps 照前面的方式加。
+各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的低精度类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以同一类型的 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；`weight` 是模型存的值，对 Llama 是 γ，对 Gemma 是 γ − 1；eps 照前面的方式加。
 """
 
 
@@ -494,6 +516,16 @@ def my_rms_norm_llama(x, weight, eps=1e-6):
 check("rms_norm_llama", my_rms_norm_llama)
 
 
+# %% tags=["solution"]
+def solved_llama(x, weight, eps=1e-6):
+    wide = x.float()
+    y = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
+    return y.to(x.dtype) * weight
+
+
+check("rms_norm_llama", solved_llama)
+
+
 # %% tags=["exercise"]
 def my_rms_norm_gemma(x, weight, eps=1e-6):
     return ...
@@ -503,19 +535,12 @@ check("rms_norm_gemma", my_rms_norm_gemma)
 
 
 # %% tags=["solution"]
-def solved_llama(x, weight, eps=1e-6):
-    wide = x.float()
-    y = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
-    return y.to(x.dtype) * weight
-
-
 def solved_gemma(x, weight, eps=1e-6):
     wide = x.float()
     y = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)
     return (y * (1 + weight.float())).to(x.dtype)
 
 
-assert check("rms_norm_llama", solved_llama)
 check("rms_norm_gemma", solved_gemma)
 
 # %% [markdown] lang="en"
@@ -543,7 +568,7 @@ On a GPU such layers spend their time mostly on reading and writing memory (more
 r"""
 ## 选读：更快吗？
 
-在 GPU 上，这类层的时间主要花在读写显存上（详见第 12 课），所以要数一数：N · d 个数，每个要读写几次。一步一步做时，层归一化（没有 β）求均值读一次，减均值读写各一次，平方读写各一次，求平方的均值读一次，相除读写各一次，乘 γ 读写各一次。RMSNorm 省去前两步。**融合**（fused）成一个函数，就只读一次输入，留在芯片上，再写一次输出。每个数要传多少字节，float16 每次 2 字节：
+在 GPU 上，这类层的时间主要花在读写显存上（详见第 12 课），所以要数一数：N · d 个数，每个要读写几次。一步一步做时，层归一化（没有 β）求均值读一次，减均值读写各一次，平方读写各一次，求均方读一次，相除读写各一次，乘 γ 读写各一次。RMSNorm 省去前两步。**融合**（fused）成一个函数，就只读一次输入，留在芯片上，再写一次输出。每个数要传多少字节，float16 每次 2 字节：
 """
 
 # %% claims=["E41"]

@@ -104,6 +104,11 @@ my_positions_per_turn = None
 
 check("positions_per_turn", my_positions_per_turn)
 
+# %% tags=["solution"]
+solved_positions_per_turn = 2 * math.pi / 0.01
+
+check("positions_per_turn", solved_positions_per_turn)
+
 # %% [markdown] lang="en"
 r"""
 ## Clocks
@@ -119,7 +124,7 @@ The curve shows how *similar* the row of *position* is to later ones: the dot pr
 r"""
 ## 时钟
 
-d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$：正弦说明针尖偏右多少，余弦说明它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”，灰色是橙针比蓝针多转的角（不计整圈）。时钟下面是表中对应的两行。
+d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$：正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”，灰色是橙针比蓝针多转的角（不计整圈）。时钟下面是表中对应的两行。
 
 最下面的曲线表示“位置”那一行与后面各行的**相似度**（similarity）。相似度是点积（dot product，即对应的数相乘，再求和）除以两行长度的乘积：两行相同时是 1，正好相反时是 −1。圆圈标出最相似的一行。
 
@@ -166,7 +171,7 @@ print(f"similarity at distance 10 from {similarity.min():.4f} to {similarity.max
 
 # %% [markdown] lang="en"
 r"""
-All but the hands. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood. So *one* matrix M moves every row on by Δ; this, the authors hoped, makes relative positions easy to learn. M has one block per pair on its diagonal, 0 elsewhere:
+All but the hands. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood. So *one* matrix M moves every row on by Δ; the authors supposed that this lets a model learn easily to attend by relative positions. M has one block per pair on its diagonal, 0 elsewhere:
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
 
@@ -181,7 +186,7 @@ All rows, position 0 on top, numbers as colours; below it one *row*, beside it o
 
 # %% [markdown] lang="zh"
 r"""
-只有指针变了。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里。所以**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行；论文作者希望，模型因此容易学会相对位置。每一对在 M 的对角线上占一块，其余都是 0：
+只有指针变了。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里。所以**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行；论文作者推测，模型因此容易学会利用相对位置。每一对在 M 的对角线上占一块，其余都是 0：
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
 
@@ -321,7 +326,6 @@ def solved_sinusoidal_encoding(length, d_model, base=10000.0):
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).float()
 
 
-assert check("positions_per_turn", 2 * math.pi / 0.01)
 check("sinusoidal_encoding", solved_sinusoidal_encoding)
 
 # %% [markdown] lang="en"

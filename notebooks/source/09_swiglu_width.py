@@ -124,6 +124,14 @@ def my_round_up(n, multiple_of):
 
 check("round_up", my_round_up)
 
+
+# %% tags=["solution"]
+def solved_round_up(n, multiple_of):
+    return multiple_of * ((n + multiple_of - 1) // multiple_of)
+
+
+check("round_up", solved_round_up)
+
 # %% [markdown] lang="en"
 r"""
 ## Detective
@@ -310,7 +318,6 @@ def solved_hidden_width(d_model, multiple_of=256, multiplier=None):
     return multiple_of * ((hidden + multiple_of - 1) // multiple_of)
 
 
-assert check("round_up", lambda n, multiple_of: multiple_of * ((n + multiple_of - 1) // multiple_of))
 check("hidden_width", solved_hidden_width)
 
 # %% [markdown] lang="en"

@@ -4,7 +4,7 @@ r"""
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
-LayerNorm, RMSNorm and the feed-forward network treat each token by itself. In **attention** each output is a weighted mean over tokens; a **mask** says who may look at whom. PyTorch writes masks in two opposite ways, and the wrong one raises no error.
+LayerNorm, RMSNorm and the feed-forward network treat each token by itself. In **attention** each output is a weighted mean of the tokens' values; a **mask** says who may look at whom. PyTorch writes masks in two opposite ways, and the wrong one raises no error.
 
 After this lesson you can compute attention by hand, say why √d is there, prove with one push what a mask does, and write masked attention. It takes about 20 minutes.
 """
@@ -15,7 +15,7 @@ r"""
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
-层归一化、RMSNorm 和前馈网络都单独处理每个词元。在**注意力**（attention）里，每个输出都是各个词元的加权平均；**掩码**（mask）规定谁能看谁。PyTorch 的掩码有两种相反的写法，写反了也不报错。
+层归一化、RMSNorm 和前馈网络都单独处理每个词元。在**注意力**（attention）里，每个输出都是各个值的加权平均；**掩码**（mask）规定谁能看谁。PyTorch 的掩码有两种相反的写法，写反了也不报错。
 
 学完这一课，你能动手算注意力，能说出为什么要除以 √d，能推一下词元来证明掩码起了什么作用，还能写出带掩码的注意力。大约需要 20 分钟。
 """
@@ -71,7 +71,7 @@ Each token's features, times three learned matrices, give three vectors: a **que
 r"""
 ## 动手算
 
-每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。它们分别是 Q、K、V 的行；d 是查询和键的长度，这里是 2。查询与键的点积除以 √d，就是**得分**（score）。softmax 把每一行得分变成**权重**（weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和。所以每一行权重都是正数，和为 1；用它们求值的加权平均，就得到输出。下面是三个词元：
+每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。它们分别是 Q、K、V 的行；d 是查询和键的长度，这里是 2。查询与键的点积除以 √d，就是**得分**（score）。softmax 把每一行得分变成**权重**（weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和。所以每一行权重都是正数，和为 1；以它们为权重，对各个值求加权平均，就得到输出。下面是三个词元：
 """
 
 # %%
@@ -86,24 +86,24 @@ print("outputs", (weights @ value).flatten())
 
 # %% [markdown] lang="en"
 r"""
-Row i of the weights shows where token i looks. Token 0 looks for the first feature; key 2 has most of it, so its output, 25.8, lies near value 2 (30).
+Row i of the weights shows where token i looks. Token 0 looks for the first feature; key 2 has most of it, so the output of token 0, 25.8, lies nearest to value 2, which is 30.
 
 ## Poke one token
 
 Six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output it takes part in; the thicker, the larger the weight. A push adds 1 to each feature of a token: orange outputs have changed. The map keeps every push, one column a token.
 
-A *causal* mask lets each token see itself and those before it; to the other scores it adds −∞, so their weights are 0. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and drag *token* from 0 to 3. Leave *letters* for later.
+A *causal* mask lets each token see itself and those before it; to the other scores it adds −∞, so their weights are 0. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and drag *token* from 0 to 3. Leave *T and F* for later.
 """
 
 # %% [markdown] lang="zh"
 r"""
-第 i 行权重表示词元 i 看向哪里。词元 0 要找的是第一个特征；键 2 里这个特征最大，所以 25.8 这个输出接近值 2（30）。
+第 i 行权重表示词元 i 看向哪里。词元 0 要找的是第一个特征；键 2 里这个特征最大，所以词元 0 的输出 25.8 最接近 2 号值，即 30。
 
 ## 推一个词元
 
 六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。词元参与哪个输出的计算，就有一条线与那个输出相连；权重越大，线越粗。推动一个词元，就是给它的每个特征加 1，再全部重算：变了的输出显示为橙色。右边的图留下每次推动的结果，一个词元占一列。
 
-**因果掩码**（causal mask）让每个词元只能看到自己和前面的词元；它给其余的得分加上 −∞，所以那些权重为 0。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，把“词元”从 0 拖到 3。“字母”先不要动。
+**因果掩码**（causal mask）让每个词元只能看到自己和前面的词元；它给其余的得分加上 −∞，所以那些权重为 0。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，把“词元”从 0 拖到 3。“T/F 的含义”先不要动。
 """
 
 # %% tags=["panel", "guess"]
@@ -135,6 +135,14 @@ def my_causal_mask(length):
 
 check("causal_mask", my_causal_mask)
 
+
+# %% tags=["solution"]
+def solved_causal_mask(length):
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+check("causal_mask", solved_causal_mask)
+
 # %% [markdown] lang="en"
 r"""
 ## One mask, two polarities
@@ -144,7 +152,7 @@ r"""
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-In this package, functions follow the first row; Modules, and torch's Transformer layers, the second. In the panel, set *token* to 7 and try both *letters*: T and F come from the rule, colours from pushing. What takes part is orange; besides, padding moves its own output.
+In this package, functions follow the first row; Modules, and torch's Transformer layers, the second. In the panel, set *token* to 7 and try both meanings of *T and F*: the letters come from the rule, colours from pushing. What takes part is orange; besides, padding moves its own output.
 
 **Predict first.** The causal mask `sees` below is right for the function. Function and Module get `sees`, then `~sees` (True and False swapped); token 3 of six is pushed. Which outputs move in the four cases?
 """
@@ -158,9 +166,9 @@ r"""
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-在本课程的包里，函数与第一行一致，Module 与第二行一致；torch 的 Transformer 层也与第二行一致。在上面的面板里把“词元”拖到 7，再把“字母”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。参与的格子都是橙色；此外，推动填充位置时，那个位置自己的输出也会变。
+在本课程的包里，函数与第一行一致，模块与第二行一致；torch 的 Transformer 层也与第二行一致。在上面的面板里把“词元”拖到 7，再把“T/F 的含义”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。参与的格子都是橙色；此外，推动填充位置时，那个位置自己的输出也会变。
 
-**先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和 Module 都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。这四种情形里，各有哪些输出会变？
+**先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。这四种情形里，各有哪些输出会变？
 """
 
 # %%
@@ -185,7 +193,7 @@ With the wrong polarity a token sees only those *after* it; token 3 moves output
 
 ## Why √d?
 
-A dot product is a sum of d terms. If the features of queries and keys are independent, with mean 0 and variance 1, each term has variance 1; the sum has variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight on average?
+A dot product is a sum of d terms. If the features of queries and keys are independent, with mean 0 and variance 1, each term has variance 1; the sum has variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight on average? And how large is p(1 − p), the rate at which a weight p changes with its own score?
 """
 
 # %% [markdown] lang="zh"
@@ -194,7 +202,7 @@ r"""
 
 ## 为什么除以 √d？
 
-点积是 d 项之和。如果查询和键的各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询的最大权重平均有多大？
+点积是 d 项之和。如果查询和键的各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询的最大权重平均有多大？p(1 − p)，也就是权重 p 对自己的得分的导数，又有多大？
 """
 
 # %%
@@ -270,6 +278,25 @@ for layer_number, head in ((5, 11), (0, 2), (3, 1)):  # row→where it looks mos
 r"""
 Hardly: 12 of the 13 pieces look most at "cat"; that column's mean is 0.64. **Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). For your own sentence, write `minilm_reading("…")` above.
 
+And who gets most attention of all, over all layers, heads and rows?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+看来没有：13 个子词里有 12 个最关注“cat”，这一列的平均值就有 0.64。**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+
+把所有的层、头和行都算上，谁得到的注意力最多？
+"""
+
+# %%
+shares = reading.attention.mean((0, 1, 2))  # (S,)
+for place in shares.argsort(descending=True)[:3].tolist():
+    print(f"{reading.pieces[place]:6} {shares[place]:.0%}")
+
+# %% [markdown] lang="en"
+r"""
+`[CLS]`, which stands for no word: nearly half of all attention. Such tokens are called *attention sinks*. A likely reason: a head that finds nothing to its purpose still has to spend its weights somewhere.
+
 ## Exercise: attention
 
 Write it. L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` stands for any axes before, such as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part. (Advice goes beyond this exercise.)
@@ -277,7 +304,7 @@ Write it. L queries meet S keys, each key with its value: query is `(*, L, d)`, 
 
 # %% [markdown] lang="zh"
 r"""
-看来没有：13 个子词里有 12 个最关注“cat”，这一列的平均值就有 0.64。**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+是 `[CLS]`，它不代表任何词，却得到将近一半的注意力。这样的词元叫作**注意力汇**（attention sink）。可能的原因是：一个头找不到它要的东西，权重也总得有个去处。
 
 ## 练习：注意力
 
@@ -304,10 +331,6 @@ r"""
 
 
 # %% tags=["solution"]
-def solved_causal_mask(length):
-    return torch.ones(length, length, dtype=torch.bool).tril()
-
-
 def solved_attention(query, key, value, mask=None):
     scores = query @ key.mT / query.shape[-1] ** 0.5
     if mask is not None:
@@ -315,7 +338,6 @@ def solved_attention(query, key, value, mask=None):
     return scores.softmax(-1) @ value
 
 
-assert check("causal_mask", solved_causal_mask)
 check("attention", solved_attention)
 
 # %% [markdown] lang="en"

@@ -1,6 +1,6 @@
 # %% [markdown] lang="en"
 r"""
-# 12 How fast can a layer be on a GPU, and how fast is it?
+# 12 How fast can a layer be on a GPU?
 
 RMSNorm computes less than LayerNorm. Is it faster? Count bytes first; then take a stopwatch, which lies easily.
 
@@ -11,7 +11,7 @@ You need no GPU. This course has no recording of one yet: you see predictions, o
 
 # %% [markdown] lang="zh"
 r"""
-# 12 GPU 上的一层最快能有多快，实际又有多快？
+# 12 GPU 上的一层能有多快？
 
 RMSNorm 的计算比层归一化（LayerNorm）少。它更快吗？我们先算要传多少字节，再用秒表来测；而秒表很容易说谎。
 
@@ -29,6 +29,7 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import fused
+from blocklab.language import Text
 from blocklab.lessons import check
 from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, guess_then_bytes, lying_watch
 from blocklab.timing import bytes_moved, bytes_per_number, eager
@@ -104,6 +105,11 @@ r"""
 my_bytes_in_two_kernels = None
 
 check("bytes_in_two_kernels", my_bytes_in_two_kernels)
+
+# %% tags=["solution"]
+solved_bytes_in_two_kernels = 2 * (1 + 1) + 2 * (2 + 1)
+
+check("bytes_in_two_kernels", solved_bytes_in_two_kernels)
 
 # %% [markdown] lang="en"
 r"""
@@ -235,7 +241,6 @@ def solved_time_function(function, synchronize, clock, warm_up=3, repeats=5):
     return median(times)
 
 
-assert check("bytes_in_two_kernels", 2 * (1 + 1) + 2 * (2 + 1))
 check("time_function", solved_time_function)
 
 # %% [markdown] lang="en"
@@ -244,7 +249,7 @@ r"""
 
 `measure` in `blocklab.timing` also takes turns through more inputs than any cache holds, and times a plain copy beside them: that copy is the roof. With it we recorded three functions on one CPU, each in several implementations; *unfused* are the functions of the other lessons.
 
-Bars start at the roof, at 1: the time a copy takes for the fewest bytes that the function has to move. From one grid line to the next the time doubles. The dashed frame is what the bytes of *step by step* predict; thin lines span the middle three fifths of all rounds. With a GPU, choose bfloat16 and width 4096: dots are your card.
+Bars start at the roof, at 1: the time a copy takes for the fewest bytes that the function has to move. From one grid line to the next the time doubles. The dashed frame is what the bytes of *step by step* predict; thin lines span from 20% to 80% of all rounds. With a GPU, choose bfloat16 and width 4096: dots are your card.
 
 **Predict first.** Step by step, forward, width 4096, one of the three takes several times as long as its bytes say. Which?
 """
@@ -255,7 +260,7 @@ r"""
 
 `blocklab.timing` 里的 `measure` 做得更多：它轮流使用许多份输入，多到任何缓存都装不下；另外还给单纯的复制计时，复制的速度就是屋顶线。我们用它在一块 CPU 上给三个函数计时，每个函数有几种实现。“未融合”是其他几课里用的函数。
 
-每根横条都从屋顶线画起，那里是 1，即用复制的速度传完最少的字节所用的时间。横轴上每过一条竖线，时间翻一倍。只有“一步一步”带虚线框，那是按字节数算出的预测。细线是各轮测量中间的五分之三。有 GPU 时，选 bfloat16，宽度 4096，圆点就是你的显卡。
+每根横条都从屋顶线画起，那里是 1，即用复制的速度传完最少的字节所用的时间。横轴上每过一条竖线，时间翻一倍。只有“一步一步”带虚线框，那是按字节数算出的预测。细线覆盖各轮测量值的 20% 到 80%。有 GPU 时，选 bfloat16，宽度 4096，圆点就是你的显卡。
 
 **先猜一猜**：一步一步做，前向，宽度 4096，三个函数里有一个，实际用时是按字节算出的时间的好几倍。是哪一个？
 """
@@ -271,7 +276,26 @@ against_the_roof.panel(measured, yours)
 
 # %% [markdown] lang="en"
 r"""
-LayerNorm: 28 times the time at the roof, where its bytes say 5. On a CPU torch computes the variance slowly. The other five cases (both passes, width 4096, float32) come within a fifth of what their bytes say. At width 1024 RMSNorm forward is even faster, 2.2 instead of 3.5: its intermediate results, 8 MB each, stay in the cache. Bytes give the shortest time through memory, not the time.
+LayerNorm: 28 times the time at the roof, where its bytes say 5. On a CPU torch computes the variance slowly. The other five cases (both passes, width 4096, float32) come within a fifth of what their bytes say. And in the whole recording, with four widths and two types?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+是层归一化：所用时间与达到屋顶线时相比，按字节算是 5 倍，实测是 28 倍。原因是在 CPU 上，torch 求方差很慢。其余五种情况（两个方向，宽度 4096，float32），实测与预测相差不到五分之一。整份记录有四种宽度、两种数据类型，又怎么样呢？
+"""
+
+# %%
+told = Text(en="{}: {} of {} within a fifth of their bytes", zh="{}：{} 个与预测相差不到五分之一，共 {} 个")
+for dtype in (torch.float32, torch.bfloat16):
+    name = str(dtype).removeprefix("torch.")
+    cases = [case for case in measured.bytes if case.arm == "eager" and case.dtype == name]
+    foretold = [bytes_per_number(case.op, dtype, case.direction, way="eager") for case in cases]
+    near = sum(abs(measured.bytes[case].median / n - 1) < 0.2 for case, n in zip(cases, foretold, strict=True))
+    print(told.format(name, near, len(cases)))
+
+# %% [markdown] lang="en"
+r"""
+Of all 48 recorded cases 16 come within a fifth: in float32 14 of 24, in bfloat16 2 of 24. Nearly all others take longer. At width 1024 RMSNorm forward, in float32, is faster, 2.2 instead of 3.5: its intermediate results, 8 MB each, stay in the cache. Bytes give the shortest time through memory, not the time.
 
 Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself; for LayerNorm it is often torch's own. On this CPU the mean is not always free: with `torch.compile`, forward, width 4096, float32, LayerNorm takes 1.8 and RMSNorm 1.35.
 
@@ -280,7 +304,7 @@ Our fused kernels have not been timed on a GPU yet; for others' measurements see
 
 # %% [markdown] lang="zh"
 r"""
-是层归一化：所用时间与达到屋顶线时相比，按字节算是 5 倍，实测是 28 倍。原因是在 CPU 上，torch 求方差很慢。其余五种情况（两个方向，宽度 4096，float32），实测与预测相差不到五分之一。宽度 1024 时，RMSNorm 的前向反而更快，预测 3.5 倍，实测 2.2 倍：中间结果每个只有 8 MB，留在了缓存里。字节数给出的是数据经过内存至少要用的时间，不是实际用时。
+48 个记录里，与预测相差不到五分之一的有 16 个：float32 的 24 个里有 14 个，bfloat16 的 24 个里只有 2 个。其余的几乎都更慢。宽度 1024、float32 时，RMSNorm 的前向反而比预测的快：按字节算，用时应是达到屋顶线时的 3.5 倍，实测只有 2.2 倍，因为中间结果每个只有 8 MB，留在了缓存里。字节数给出的是数据经过内存至少要用的时间，不是实际用时。
 
 离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数；层归一化则常常是 torch 自带的最近。在这块 CPU 上，均值并非总是不花时间：用 `torch.compile`，前向，宽度 4096，float32，层归一化是 1.8 倍，RMSNorm 是 1.35 倍。
 
@@ -430,7 +454,7 @@ From width 4096 on, all are within a fifth. With narrower rows the one kernel is
 
 Lesson 09 left open what 10922 costs beside 11008. Two predictions, both about a GPU. *Bits at once*: a thread of the GPU loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time, a *wave*; what hangs over an edge, and what stays empty in the last wave, is lost.
 
-The panel has three matrix products of a feed-forward layer, the last from the way back, with x `(tokens, 4096)`, w1 `(hidden, 4096)` and w2 `(4096, hidden)`. **Predict first:** by which of the two does 10922 lose on an H100? Choose, then show *an H100*.
+The panel has three matrix products of a feed-forward layer, the last from the way back, with x `(tokens, 4096)`, w1 `(hidden, 4096)` and w2 `(4096, hidden)`; in our recording 512 takes the place of 4096. **Predict first:** by which of the two does 10922 lose on an H100? Choose, then show *an H100*.
 """
 
 # %% [markdown] lang="zh"
@@ -441,7 +465,7 @@ r"""
 
 第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，说的都是 GPU。一种看一次能读写多少位（bit）：GPU 的一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；最上面的图画的是：要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave）；超出边缘的部分，最后一个波次里空着的位置，都浪费了。
 
-面板里有前馈层的三个矩阵乘法，最后一个出自反向传播；x 是 `(tokens, 4096)`，w1 是 `(hidden, 4096)`，w2 是 `(4096, hidden)`。**先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
+面板里有前馈层的三个矩阵乘法，最后一个出自反向传播；x 是 `(tokens, 4096)`，w1 是 `(hidden, 4096)`，w2 是 `(4096, hidden)`；我们的记录里，4096 换成了 512。**先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """
 
 # %% tags=["panel", "guess"]
@@ -449,9 +473,13 @@ aligned_widths.panel(shipped_recording())
 
 # %% [markdown] lang="en"
 r"""
-By bits, in bfloat16: 32 for 10922 and 16 for the odd 10923. By tiles and waves all widths of the panel are within 1.5%. Few tokens can leave places empty (512 tokens, `h = x @ w1.T`: 65% used), but at every width alike.
+By bits: in bfloat16 a row of 10922 fits 32 at once, one of the odd 10923 only 16. By tiles and waves all widths of the panel are within 1.5%. Few tokens can leave places empty (512 tokens, `h = x @ w1.T`: 65% used), but at every width alike.
 
-The H100 is someone else's ([source](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md), float16, 4 products `h @ w2` of 4096 rows, where only h has rows so long; 10922 and the best 5 of 50 widths), in 10¹² operations a second: 10922 272.73, 10912 395.16, 10944 398.38, 11008 395.01. So there 10922 has 69% of 11008's speed, as the bits warn, and 10944, a multiple of 64 but not of 256, loses nothing. Our CPU (float32, 512 tokens) loses about a seventh at 10922 and 10923 where the result has such rows, elsewhere less than a tenth. These are single tests; `record` writes down what your card does.
+The H100 is someone else's ([source](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)). Measured were 4 products `h @ w2`, of 4096 rows each, in float16; only h has rows so long. We show 10922 and the best 5 of the 50 widths tried, in 10¹² operations a second: 10922 272.73, 10912 395.16, 10944 398.38, 11008 395.01. So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing.
+
+Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes, that is of 128 bits; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and widths that fit 64 bits are not among the points.
+
+Our CPU (float32, 512 tokens, d = 512) loses about a seventh at 10922 and 10923 where the result has such rows, elsewhere less than a tenth. These are single tests; `record` writes down what your card does.
 
 ## Going further: three passes, one read
 
@@ -460,9 +488,13 @@ How can a kernel find the mean, then the variance, and still read x once? These 
 
 # %% [markdown] lang="zh"
 r"""
-按位数（bfloat16）：10922 一次只能读写 32 位，奇数 10923 只能读写 16 位。按分块和波次，图中各个宽度相差不超过 1.5%。词元少时，可能有许多位置空着（512 个词元，`h = x @ w1.T`：只用上 65%），但各个宽度都差不多。
+是位数。用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只能读写 16 位。按分块和波次，图中各个宽度相差不超过 1.5%。词元少时，可能有许多位置空着（512 个词元，`h = x @ w1.T`：只用上 65%），但各个宽度都差不多。
 
-H100 上的数是别人测的（[出处](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，float16，4 个乘积 `h @ w2`，各 4096 行，只有 h 的行这么长；10922，再加上 50 个宽度中最快的 5 个），单位是每秒 10¹² 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在这项测试里，10922 的速度只有 11008 的 69%，正如位数所预示的；10944 是 64 的倍数，不是 256 的倍数，却没有损失。在我们的 CPU 上（float32，512 个词元），结果的行这么长时，10922 和 10923 慢了大约七分之一，别处相差不到十分之一。这些都只是个别的测试；你的显卡怎样，可以用 `record` 记录下来。
+H100 上的数是别人测的（[出处](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)）。测的是 4 个乘积 `h @ w2`，每个有 4096 行，float16；其中只有 h 的行是这个宽度。这里列出 10922，以及试过的 50 个宽度中最快的 5 个，单位是每秒 10¹² 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。
+
+为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节（128 位）整数倍的行距，否则程序库只能用别的办法读取。这与引用的实测相符，但我们没有查看程序库的内部；64 位的情形没有测过。
+
+在我们的 CPU 上（float32，512 个词元，d = 512），结果的行这么长时，10922 和 10923 慢了大约七分之一，别处相差不到十分之一。这些都只是个别的测试；你的显卡怎样，可以用 `record` 记录下来。
 
 ## 选读：三遍计算，一次读入
 

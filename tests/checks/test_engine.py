@@ -6,6 +6,7 @@ import time
 import pytest
 import torch
 import torch.nn.functional as F
+from right import ADVISED
 from torch import nn
 
 from blocklab import language
@@ -17,6 +18,7 @@ from blocklab.checks.outcome import close
 from blocklab.checks.row import wrong
 from blocklab.checks.verdict import MIME, marked, unmarked
 from blocklab.checks.words import WORDS
+from blocklab.language import Text
 from blocklab.lessons import EXERCISES, check
 
 HAN = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")  # Chinese characters, and punctuation of full width
@@ -395,6 +397,48 @@ def test_help_grows_with_the_failures_of_one_kind():
     assert [exercise.line in text for text in texts] == [False, True, True]
     assert [str(exercise.panel) in text for text in texts] == [False, False, True]
     assert [str(exercise.section) in text for text in texts] == [True, True, True]
+
+
+def test_a_row_with_a_section_and_a_line_of_its_own_shows_these():
+    here, there = Text(en="here", zh="这里"), Text(en="there", zh="那里")
+    exercise = Exercise(
+        name="of rows",
+        recipe=lambda x, *, half=1, added=0: x / half + added,
+        cases=(Case("one", {"x": torch.tensor([4.0])}),),
+        mistakes=(
+            wrong("halved", half=2).hint(**HALVED, section=there, line="x"),
+            wrong("one-more", added=1).hint(en="One more.", zh="多了 1。"),
+        ),
+        line="x + 0",
+        section=here,
+    )
+    for attempt, section, line in ((lambda x: x / 2, there, "x"), (lambda x: x + 1, here, "x + 0")):
+        first, second = (check_against(exercise, attempt) for _ in range(2))
+        assert (first.section, second.section) == (section, section)
+        assert (first.line, second.line) == (None, line)
+    assert check_against(exercise, lambda x: x / 2 + 1).section == there  # both at once: the first of them
+
+
+def test_an_answer_that_is_one_number_is_not_given_away_before_the_third_failure():
+    verdicts = [check("values_per_mean", 17) for _ in range(3)]
+    assert ["784" in str(verdict) for verdict in verdicts] == [False, False, True]
+    assert ["784" in verdict.html() for verdict in verdicts] == [False, False, True]
+    assert all("17" in str(verdict) for verdict in verdicts)
+
+
+def test_the_id_of_a_mistake_stands_in_english_alone():
+    assert "(not-written-yet)" in check("layer_norm", ...).headline
+    with language.speaking("zh"):
+        assert check("layer_norm", ...).headline == "… layer_norm"
+
+
+def test_what_shows_a_weakness_is_folded_under_its_advice():
+    verdict = check("layer_norm", ADVISED["layer_norm"]["in the input's type"][0])
+    assert verdict.passed
+    assert "nan" not in str(verdict)
+    [line] = re.findall(r"<details><summary>(.*?)</summary><table>.*</table></details>", verdict.html())
+    assert "float16" in line
+    assert "(float16)" in verdict.telling.arguments[0][1]
 
 
 def test_another_mistake_and_success_begin_anew():

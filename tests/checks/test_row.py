@@ -4,7 +4,8 @@ import pytest
 
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
+from blocklab.language import Text
 
 
 def half(x):
@@ -40,6 +41,14 @@ def test_a_row_may_replace_the_whole_recipe():
 
 def test_a_step_may_be_called_as_a_row_calls_its_own():
     assert wrong("x", id=1, whole=2).hint(**WORDS).instead == {"id": 1, "whole": 2}
+
+
+def test_a_shared_row_gets_the_section_of_each_lesson():
+    row = wrong("halved", half).hint(**WORDS, line="x")
+    one, other = Text(en="one", zh="一"), Text(en="other", zh="二")
+    [here], [there] = under(one, row), under(other, row)
+    assert (here.section, there.section, row.section) == (one, other, None)
+    assert (here.id, here.hint, here.line) == (row.id, row.hint, "x")
 
 
 def test_a_row_may_name_the_input_that_shows_it():

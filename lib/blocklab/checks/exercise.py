@@ -27,8 +27,9 @@ class Exercise:
     function of an answer that is not one (a number, a tuple of axes); `wants` says in words what to hand in. `module`
     calls an nn.Module that was handed in instead of a function. `growing(n)` are arguments of size n: a function whose
     Python steps grow with n loops where torch would not. `without` are kinds of input that it cannot have, or need not,
-    each with the reason. `line` is one line of a solution, shown to who is stuck.
-    `section` is the heading that explains it, in the notebook `lesson`, which the list of lessons fills in.
+    each with the reason. `line` is one line of a solution, shown to who is stuck; `expected_from`, the failure of one
+    kind from which on the right result is shown, 3 where it is the whole answer. `section` is the heading that explains
+    it, in the notebook `lesson`, which the list of lessons fills in.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Exercise:
     section: Text | None = None
     panel: Text | None = None
     names: dict[str, Text] = field(default_factory=dict)
+    expected_from: int = 1
     found: dict = field(default_factory=dict, init=False, repr=False)  # see `known.given`
 
     def __post_init__(self):
@@ -98,6 +100,11 @@ class Exercise:
 
     def mistake(self, name: str) -> Mistake:
         return next(mistake for mistake in self.mistakes if mistake.id == name)
+
+    def row(self, told: str | None) -> Mistake | None:
+        """The row of a verdict's `mistake`, of several the first; None for what no row tells."""
+        first = (told or "").split("+")[0]
+        return next((mistake for mistake in self.mistakes if mistake.id == first), None)
 
     @property
     def parameters(self) -> list[inspect.Parameter]:

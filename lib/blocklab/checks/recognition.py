@@ -42,12 +42,21 @@ def recognize(attempt: Attempt, comparisons: list[Comparison], returned: bool) -
     lenient = any(c.got.error is None for c in wrong)
     on_smallest = {mistake: given(exercise, (mistake,), wrong[0].case) for mistake in exercise.mistakes}
     for mistake, outcome in on_smallest.items():
+        if _lies_between(wrong[0].got, mistake):
+            return (mistake,)
         if _agree(outcome, wrong[0], lenient) and _explain(exercise, (mistake,), [*of_table[1:], *beside], lenient):
             return (mistake,)
     kinds = {_kind(outcome) for outcome in (wrong[0].wanted, *on_smallest.values())}
     if returned or all(c.got.error for c in of_table) or _kind(wrong[0].got) not in kinds:
         return ()
     return _several(attempt, comparisons, of_table)
+
+
+def _lies_between(got: Outcome, mistake: Mistake) -> bool:
+    """Whether the result is one number, of those that this mistake gives."""
+    low, high = mistake.between
+    result = got.values.get("result")
+    return isinstance(result, Tensor) and result.numel() == 1 and low < result.item() < high
 
 
 def _several(attempt: Attempt, comparisons: list[Comparison], of_table: list[Comparison]) -> tuple[Mistake, ...]:

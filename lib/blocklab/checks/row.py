@@ -1,7 +1,8 @@
 """One row of a table of known mistakes: `wrong("plain-mean", share=…).hint(en="…", zh="…")`."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blocklab.language import Text
 
@@ -12,13 +13,18 @@ class Mistake:
 
     `instead` maps names of steps of the exercise's recipe to what replaces them; a function replaces the recipe whole,
     and then it combines with no other mistake. `shows` is the name of an input; without it the first one of the
-    exercise is shown on which the variant is wrong.
+    exercise is shown on which the variant is wrong. `section` is the heading that explains this mistake and `line` the
+    line that is right instead, where they are not those of the exercise. `between`, for an answer that is one number:
+    every result strictly between these two is this mistake.
     """
 
     id: str
     instead: dict[str, object] | Callable
     hint: Text
     shows: str | None = None
+    section: Text | None = None
+    line: str | None = None
+    between: tuple[float, float] = (math.inf, -math.inf)
 
     def together(self, other: "Mistake") -> bool:
         """Whether both can be made at once: each replaces steps of its own."""
@@ -33,8 +39,14 @@ class Wrong:
     id: str
     instead: dict[str, object] | Callable
 
-    def hint(self, *, en: str, zh: str, shows: str | None = None) -> Mistake:
-        return Mistake(self.id, self.instead, Text(en=en, zh=zh), shows)
+    def hint(self, *, en: str, zh: str, **more: object) -> Mistake:
+        """more: the fields of Mistake that this row has besides."""
+        return Mistake(self.id, self.instead, Text(en=en, zh=zh), **more)
+
+
+def under(section: Text, *rows: Mistake, line: str | None = None) -> tuple[Mistake, ...]:
+    """Rows, shared ones too, with the heading that explains them in this lesson, and a line that is right instead."""
+    return tuple(replace(row, section=section, line=row.line or line) for row in rows)
 
 
 def wrong(id: str, whole: Callable | None = None, /, **steps: object) -> Wrong:

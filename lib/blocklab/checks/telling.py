@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from .brief import brief, kind
-from .case import Case
+from .case import Case, is_float
 from .exercise import Exercise
 from .outcome import NotDifferentiable, Outcome, largest
 from .plain import Strange
@@ -101,7 +101,8 @@ def short(x: object, digits: int = 4) -> str:
     if isinstance(x, Tensor):
         if x.device.type == "meta" or x.numel() > MOST_NUMBERS:
             return f"{_dtype(x)} {tuple(x.shape)}"
-        return _nested(x.detach().tolist(), digits)
+        numbers = _nested(x.detach().tolist(), digits)
+        return f"{numbers} ({_dtype(x)})" if is_float(x) and x.dtype != torch.float32 else numbers
     if isinstance(x, float):
         return _number(x, digits)
     if isinstance(x, Strange):

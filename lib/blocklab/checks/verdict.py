@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 import blocklab
-from blocklab.language import Text
+from blocklab.language import Text, chosen
 
 from .exercise import Exercise
 from .telling import Telling
@@ -49,13 +49,14 @@ class Verdict:
     @property
     def headline(self) -> str:
         mark = "✓" if self.passed else "…" if self.mistake == "not-written-yet" else "✗"
-        named = f"  ({self.mistake})" if self.mistake and not self.passed else ""
+        named = f"  ({self.mistake})" if self.mistake and not self.passed and chosen() == "en" else ""
         return f"{mark} {self.exercise.name}{named}"
 
     @property
     def section(self) -> Text | None:
         """Where to read again, from the first failure on."""
-        return self.exercise.section if self.stuck >= 1 else None
+        row = self.exercise.row(self.mistake)
+        return ((row and row.section) or self.exercise.section) if self.stuck >= 1 else None
 
     @property
     def panel(self) -> str | None:
@@ -65,13 +66,24 @@ class Verdict:
     @property
     def line(self) -> str | None:
         """One line of a solution, from the second failure of one kind on."""
-        return self.exercise.line if self.stuck >= 2 else None
+        row = self.exercise.row(self.mistake)
+        return ((row and row.line) or self.exercise.line) if self.stuck >= 2 else None
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """What is told of one input: what went in, what came out, what should have come out."""
+        if not self.telling:
+            return []
+        rows = [(INPUT.format(name=name), value) for name, value in self.telling.arguments]
+        rows.append((YOURS.format(what=self.telling.what), self.telling.yours))
+        if self.passed or self.stuck >= self.exercise.expected_from:
+            rows.append((EXPECTED.format(what=self.telling.what), self.telling.expected))
+        return rows
 
     def __str__(self) -> str:
         lines = [self.headline, *map(unmarked, self.told)]
-        if self.telling:
-            rows = _rows(self.telling)
-            lines += ["", *(f"  {name} = {value}" for name, value in rows)]
+        if self.rows and not self.passed:
+            lines += ["", *(f"  {name} = {value}" for name, value in self.rows)]
         section = self.section and READ.format(link=f"{self.exercise.lesson} · {self.section}")
         line = self.line and ONE_LINE_SHOWN.format(line=self.line)
         panel = self.panel and unmarked(self.panel)
@@ -83,10 +95,14 @@ class Verdict:
     def html(self) -> str:
         """The same for a notebook. Colours come from the page, so that it reads on dark and on light."""
         parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
-        parts += [f"<p>{marked(text)}</p>" for text in self.told]
-        if self.telling:
-            rows = "".join(_row(name, value) for name, value in _rows(self.telling))
-            parts.append(f"<table>{rows}</table>")
+        told = [f"<p>{marked(text)}</p>" for text in self.told]
+        table = "".join(_row(name, value) for name, value in self.rows)
+        if table and self.passed:  # an open table looks like a failure; it is that of the first advice
+            first = len(told) - len(self.advice)
+            told[first] = f"<details><summary>{marked(self.told[first])}</summary><table>{table}</table></details>"
+        elif table:
+            told.append(f"<table>{table}</table>")
+        parts += told
         if self.section:
             heading = str(self.section)
             link = f'<a href="{self.exercise.lesson}.ipynb#{_anchor(heading)}">{escape(heading)}</a>'
@@ -99,14 +115,6 @@ class Verdict:
 
     def _repr_mimebundle_(self, **_selection: object) -> dict:
         return {"text/plain": str(self), "text/html": self.html(), MIME: self.data}
-
-
-def _rows(telling: Telling) -> list[tuple[str, str]]:
-    return [
-        *((INPUT.format(name=name), value) for name, value in telling.arguments),
-        (YOURS.format(what=telling.what), telling.yours),
-        (EXPECTED.format(what=telling.what), telling.expected),
-    ]
 
 
 def _row(name: str, value: str) -> str:

@@ -26,7 +26,7 @@ WORDS = {
     "module-attributes": Text(
         en="No input could be given to your Module. It takes the place of `{wanted}`: its parameters, buffers and "
         "settings must bear these names, and there must be none besides.",
-        zh="没有一组输入能交给你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
+        zh="任何一组输入都传不进你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
     ),
     "module-too-small": Text(
         en="Your Module was made for one number, and there all norms do the same. Hand in one for 4 numbers or more.",

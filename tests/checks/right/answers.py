@@ -19,12 +19,12 @@ def channel_by_channel(x):
 
 RIGHT = {
     "scale": {
-        "a float": 1e-3,
-        "a tensor": torch.tensor(0.001),
-        "a power": 10**-3,
-        "a fraction": Fraction(1, 1000),
-        "a decimal": Decimal("0.001"),
-        "a number of NumPy": np.float32(0.001),
+        "a float": 1e-5**0.5,
+        "a tensor": torch.tensor(0.00316),
+        "a power": 10**-2.5,
+        "a fraction": Fraction(1, 316),
+        "a decimal, two digits": Decimal("0.0032"),
+        "a number of NumPy": np.float32(0.00316),
     },
     "feature_axes": {"a number": 0, "a tuple": (0,), "from the end": -2},
     "one_mean_axes": {"both": (0, 1), "a list from the end": [-2, -1]},

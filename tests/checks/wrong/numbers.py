@@ -1,7 +1,10 @@
 import torch
 
 WRONG = {
-    "scale": {"text": ("0.001", {"wrong-kind"}), "four numbers": (torch.full((4,), 1e-3), {"wrong-kind"})},
+    "scale": {"text": ("0.003", {"wrong-kind"}), "four numbers": (torch.full((4,), 3e-3), {"wrong-kind"})}
+    | {str(s): (s, {"too-large"}) for s in (1e6, 1.0, 0.01, 0.004)}
+    | {str(s): (s, {"too-small"}) for s in (0.003, 0.001, 1e-4, 1e-6)}
+    | {str(s): (s, {"negative"}) for s in (-1e-6, -0.001, -1.0)},
     "positions_per_turn": {"text": ("628", {"wrong-kind"}), "two digits": (630, {None})},
     "bytes_in_two_kernels": {"text": ("10", {"wrong-kind"}), "nearly": (10.5, {None})},
     "half_size": {"two digits and one off": (0.0019, {None}), "between two digits": (0.00175, {None})},

@@ -56,7 +56,7 @@ def test_measured_speeds_come_on_demand_and_for_their_product(figure):
     assert dots(figure) == {}
     for role in ROLES.values():
         line = update(shown="recording", role=role)
-        assert "AMD EPYC, float32, 512 tokens: " in line
+        assert "AMD EPYC, float32, 512 tokens, d = 512: " in line
         assert set(dots(figure)) == set(HIDDEN)
         assert dots(figure)[11008] == 1
 

@@ -31,20 +31,20 @@ def test_values_of_a_group_are_those_with_one_mean(layout, axes):
 def test_the_line_counts_the_means(figure):
     update = axis_painter(figure)
     line = update(layout="N H W C", axis_0=True, axis_1=True, axis_2=True, axis_3=False)
-    assert line.startswith("Averaging (N, H, W, C) over N, H, W: 4 means, each over 18 numbers.")
+    assert line.startswith("Averaging (N, H, W, C) over N, H, W. Means: 4, numbers in each: 18.")
     assert "movedim" in line
 
 
 def test_an_axis_that_the_layout_lacks_is_ignored(figure):
     update = axis_painter(figure)
     line = update(layout="N C", axis_0=True, axis_1=False, axis_2=True, axis_3=True)
-    assert line.startswith("Averaging (N, C) over N: 4 means, each over 2 numbers.")
+    assert line.startswith("Averaging (N, C) over N. Means: 4, numbers in each: 2.")
 
 
 def test_no_axis_means_that_every_number_is_its_own_mean(figure):
     update = axis_painter(figure)
     line = update(layout="N C", axis_0=False, axis_1=False, axis_2=False, axis_3=False)
-    assert line == "Averaging (N, C) over no axis: 8 means, each over 1 numbers. In torch: no layer of its own"
+    assert line == "Averaging (N, C) over no axis. Means: 8, numbers in each: 1. In torch: no layer of its own"
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

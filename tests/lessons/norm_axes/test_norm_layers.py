@@ -69,11 +69,11 @@ def test_the_line_counts_what_moved(figure):
     update = poke_one_number(figure)
     line = update(layer="batch", samples=2, cell=13, push=10, paint=False)
     assert line.startswith("BatchNorm: 18 of 72 outputs move, the farthest by ")
-    assert line.endswith("4 groups of 18 share their statistics.")
+    assert line.endswith("Groups that share statistics: 4, of size 18.")
     still = update(layer="batch", samples=2, cell=13, push=0, paint=False)
     assert still == "BatchNorm: 0 of 72 outputs move."
     painted = update(layer="batch", samples=2, cell=13, push=0, paint=True)
-    assert painted == "BatchNorm: 0 of 72 outputs move. 4 groups of 18 share their statistics."
+    assert painted == "BatchNorm: 0 of 72 outputs move. Groups that share statistics: 4, of size 18."
 
 
 def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():

@@ -1,3 +1,4 @@
+import itertools
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ from blocklab.lessons.small_batches.estimate_spread import (
     spread_of_mean,
     spread_of_variance,
     sums,
+    worth,
 )
 
 
@@ -45,7 +47,14 @@ def test_the_lesson_predicts_what_is_seen(figure):
     line = update(images=4, side=14, alike=True)
     mean, theory, *_ = found(line)
     assert mean > 2 * theory == 0.072
-    assert 85 < int(re.search(r"worth about (\d+)", line)[1]) < 115
+    assert "these 784 values are worth 99 independent ones" in line
+
+
+@pytest.mark.parametrize("side", [1, 2, 5, 14])
+def test_what_pixels_are_worth_is_what_their_means_vary(side):
+    total, _ = sums(pool(True))
+    assert worth(side) == pytest.approx(1 / (total[side - 1] / side**2).var(), rel=0.05)
+    assert worth(1) == 1
 
 
 def test_single_pixels_are_independent_even_if_neighbours_are_alike(figure):
@@ -71,13 +80,22 @@ def test_sums_are_those_of_the_corner():
         assert np.allclose(squares[side - 1], corner.square().sum((1, 2)))
 
 
-def test_the_dots_are_within_the_picture(figure):
+def test_the_dots_are_what_the_line_says_and_within_the_picture(figure):
     update = estimate_spread(figure)
-    for images in (2, 4, 8, 16, 32):
-        for side in (1, 2, 14):
-            for alike in (False, True):
-                update(images=images, side=side, alike=alike)
-                for axes in figure.axes:
-                    low, high = axes.get_ylim()
-                    dots = next(line for line in axes.lines if line.get_marker() == ".").get_ydata()
-                    assert np.mean((dots < low) | (dots > high)) <= 0.02
+    for images, side, alike in itertools.product((2, 8, 32), (1, 2, 14), (False, True)):
+        said = found(update(images=images, side=side, alike=alike))[::2]
+        for axes, spread in zip(figure.axes, said, strict=True):
+            theory, trail, here = axes.lines
+            assert here.get_ydata()[0] == pytest.approx(spread, abs=6e-4)
+            assert list(trail.get_xdata()) == [images * s**2 for s in range(1, side + 1)]
+            low, high = axes.get_ylim()
+            assert all(low < y < high for line in (theory, trail) for y in line.get_ydata())
+
+
+def test_means_of_independent_values_lie_on_the_line_of_theory_those_of_like_ones_above(figure):
+    update = estimate_spread(figure)
+    for alike, least, most in ((False, 0.95, 1.05), (True, 1.2, 3.0)):
+        update(images=4, side=14, alike=alike)
+        trail = figure.axes[0].lines[1]
+        m, spread = (values[1:] for values in trail.get_data())
+        assert all(least < y * x**0.5 < most for x, y in zip(m, spread, strict=True))

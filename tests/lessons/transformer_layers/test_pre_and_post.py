@@ -10,6 +10,7 @@ from blocklab.lessons.transformer_layers.pre_and_post import (
     DEEPEST,
     DEPTHS,
     HEADS,
+    OPENING,
     SEEDS,
     WIDTH,
     draws,
@@ -82,7 +83,7 @@ def test_a_stack_is_the_beginning_of_a_deeper_one():
         assert deep.rms[: DEPTHS[0]] == pytest.approx(shallow.rms, rel=1e-5)
 
 
-@pytest.mark.parametrize("depth", [3, 12])
+@pytest.mark.parametrize("depth", [3, 12, 24])
 def test_lines_bands_and_marks(figure, depth):
     pre_and_post(figure)(depth=depth)
     for axes, name in zip(figure.axes, ("gradient", "rms", "cosine"), strict=True):
@@ -96,7 +97,7 @@ def test_lines_bands_and_marks(figure, depth):
             low, high = axes.get_ylim()
             assert low <= values.min() <= values.max() <= high
     trail = figure.axes[0].lines[4].get_data()
-    assert list(trail[0]) == [d for d in DEPTHS if d < depth]
+    assert list(trail[0]) == [d for d in DEPTHS if OPENING <= d < depth]
 
 
 def test_the_right_guess_is_the_layer_whose_gradient_shrinks_at_each_doubling():

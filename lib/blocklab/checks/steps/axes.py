@@ -44,7 +44,7 @@ AXES_MISTAKES = (
     ),
     wrong("axes-from-the-front", axes=lambda x, normalized_shape: list(range(len(normalized_shape)))).hint(
         en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end.",
-        zh="你从前面数轴了。`normalized_shape` 说的是最后几个轴：请从后往前数。",
+        zh="你从第一个轴数起了。`normalized_shape` 说的是最后几个轴：请从最后一个轴往前数。",
         shows="pictures",
     ),
     wrong("one-axis-of-many", axes=lambda x, normalized_shape: [-len(normalized_shape)]).hint(

@@ -23,6 +23,10 @@ def variance(x: Tensor, axes: list[int]) -> Tensor:
     return x.var(axes, correction=0, keepdim=True)
 
 
+def subtract(x: Tensor, mean: Tensor) -> Tensor:
+    return x - mean
+
+
 def divide(centred: Tensor, spread: Tensor, eps: float) -> Tensor:
     return centred / (spread + eps).sqrt()
 
@@ -54,6 +58,17 @@ def far_from_zero(arguments: Callable[[float], dict[str, object]], text: Text = 
     """Numbers at a large offset. Weak is who loses their digits there, but not at a small one."""
     return Case("large-offset", arguments(1e4), tolerance=1e-2, advice=Advice(text, milder=arguments(1e2)))
 
+
+DIVIDED_FIRST = wrong(
+    "divided-before-subtracting",
+    centre=mean,  # as it is: without the mean this is the input itself, a mistake of its own
+    subtract=lambda x, mean: (x, mean),
+    divide=lambda apart, spread, eps: apart[0] - apart[1] / (spread + eps).sqrt(),
+).hint(
+    en="You divide the mean alone: in `x - mean / root` the division comes first. Put the difference in brackets.",
+    zh="你只用均值去除：`x - mean / root` 会先算除法。请给相减的部分加上括号。",
+    line="y = (x - mean) / (variance + eps).sqrt()",
+)
 
 EPS_MISTAKES = (
     wrong("eps-outside-root", divide=lambda centred, spread, eps: centred / (spread.sqrt() + eps)).hint(
@@ -101,22 +116,22 @@ SPREAD_MISTAKES = (
     wrong("unbiased-variance", spread=lambda x, axes: x.var(axes, keepdim=True)).hint(
         en="Your variance divides by n − 1, so your standardized numbers are `√((n − 1)/n)` times the right ones. A "
         "normalization layer divides by n: write `correction=0`.",
-        zh="你的方差除以了 n − 1，所以标准化之后的数是正确值的 `√((n − 1)/n)` 倍。"
-        "归一化层的方差应除以 n，请写 `correction=0`。",
+        zh="你求方差时除以了 n − 1，所以标准化之后的数是正确值的 `√((n − 1)/n)` 倍。"
+        "归一化层求方差时应除以 n，请写 `correction=0`。",
     ),
     wrong("mean-square-for-variance", spread=lambda x, axes: x.square().mean(axes, keepdim=True)).hint(
         en="You square x itself. The variance is the mean of the squared distances **from the mean**.",
-        zh="你直接对 x 取了平方。方差要平方的是 x **到均值的距离**，平方之后再求均值。",
+        zh="你直接对 x 取了平方。求方差时要平方的是 x **与均值之差**，平方之后再求均值。",
     ),
     wrong("sum-for-mean-of-squares", spread=lambda x, axes: (x - mean(x, axes)).square().sum(axes, keepdim=True)).hint(
         en="You add up the squared distances but never divide by how many there are.",
-        zh="你把距离的平方加了起来，却没有除以个数。",
+        zh="你把离差（各个数与均值之差）的平方加了起来，却没有除以个数。",
     ),
     wrong(
         "absolute-deviation", spread=lambda x, axes: (x - mean(x, axes)).abs().mean(axes, keepdim=True).square()
     ).hint(
         en="You average the absolute distances from the mean. Square them, average, and take the root at the end.",
-        zh="你直接对各数到均值的距离求了均值。应当先把距离平方，再求均值，最后开方。",
+        zh="你直接对各数与均值之差的绝对值求了均值。应当先把差平方，再求均值，最后开方。",
     ),
 )
 

@@ -25,5 +25,6 @@ def one_number(answer: float, means: Text, wants: Text = A_NUMBER, tolerance: fl
         wants=wants,
         names={"result": means},
         cases=(Case("number", {}, tolerance=tolerance),),
+        expected_from=3,
         **shown,
     )

@@ -17,6 +17,7 @@ from blocklab.panel.touch import dragged, picked
 from blocklab.real_models import Reading
 
 IT = 8  # the row of "it" in the sentence that is read if no other is given
+HEAD = 2  # of layer 0: it looks one place to the left, so the map says something at once
 
 WEIGHT = Text(en="weight", zh="权重")
 MAP = Text(en="rows look at columns: white is 0, black is 1", zh="每一行看向各列：白色为 0，黑色为 1")
@@ -89,7 +90,7 @@ def panel(reading: Reading, **own: Control) -> Panel:
     layers, heads, length, _ = reading.attention.shape
     controls = {
         "layer": Slider(0, layers - 1, 1, value=0, label=Text(en="layer", zh="层")),
-        "head": Slider(0, heads - 1, 1, value=0, label=Text(en="head", zh="头")),
+        "head": Slider(0, heads - 1, 1, value=min(HEAD, heads - 1), label=Text(en="head", zh="头")),
         "row": Slider(0, length - 1, 1, value=min(IT, length - 1), label=Text(en="row", zh="行")),
     }
     return Panel(attention_map(reading.pieces, reading.attention), size=(10, 4.6), **controls | own)

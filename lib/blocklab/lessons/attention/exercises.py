@@ -9,7 +9,7 @@ from torch import Tensor
 import blocklab.attention
 from blocklab.checks.case import Advice, Case, in_type
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -177,6 +177,8 @@ def recipe(
     return mix(after(normalize(scores), mask, query), key, value)
 
 
+BY_HAND = Text(en="By hand", zh="动手算")
+
 SCALE_MISTAKES = (
     wrong("scale-missing", scale=unscaled).hint(
         en="The scores are not scaled. The more features, the larger the products and the sharper the softmax: divide "
@@ -319,12 +321,14 @@ ROLE_MISTAKES = (
     wrong("keys-for-values", mix=lambda weights, key, value: weights @ key).hint(
         en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
         zh="你加权求和的是键。键只用来算权重，应当加权求和的是值。",
+        line="y = weights @ value",
         shows="batch",
     ),
     wrong("weights-transposed", mix=lambda weights, key, value: weights.mT @ value).hint(
         en="You turn the weights over before you mix the values. A row holds the weights of one query: multiply "
         "`weights @ value` as they are.",
         zh="求加权和之前，你把权重转置了。每一行是一个查询的权重：直接算 `weights @ value`。",
+        line="y = weights @ value",
         shows="batch",
     ),
     wrong("query-with-itself", match=lambda query, key, value: query @ query.mT).hint(
@@ -505,13 +509,24 @@ ATTENTION = Exercise(
             ),
         ),
     ),
-    mistakes=(*SCALE_MISTAKES, *SOFTMAX_MISTAKES, *MASKING_MISTAKES, *ROLE_MISTAKES),
+    mistakes=(
+        *under(
+            Text(en="Why √d?", zh="为什么除以 √d？"), *SCALE_MISTAKES, line="scores = scores / query.shape[-1] ** 0.5"
+        ),
+        *under(BY_HAND, *SOFTMAX_MISTAKES, line="weights = scores.softmax(-1)"),
+        *under(
+            Text(en="One mask, two polarities", zh="一个掩码，两种写法"),
+            *MASKING_MISTAKES,
+            line="scores = scores.masked_fill(~mask, -torch.inf)",
+        ),
+        *ROLE_MISTAKES,
+    ),
     growing=lambda n: three((n,), n, n, 4, 3),
-    section=Text(en="By hand", zh="动手算"),
+    section=BY_HAND,
     panel=Text(
-        en="under *Poke one token*, set letters to “True takes part” and try every mask: no line leads to an output "
+        en="under *Poke one token*, set *T and F* to “True takes part” and try every mask: no line leads to an output "
         "from a token that it must not see.",
-        zh="在“推一个词元”一节把“字母”设为“True 表示参与”，逐个试掩码：输出与它不该看到的词元之间没有线相连。",
+        zh="在“推一个词元”一节把“T/F 的含义”设为“True 表示参与”，逐个试掩码：输出与它不该看到的词元之间没有线相连。",
     ),
     line="scores = query @ key.mT / query.shape[-1] ** 0.5",
 )

@@ -194,6 +194,6 @@ def panel(**own: Control) -> Panel:
         "guess": GUESS,
         "token": Slider(0, LENGTH - 1, 1, value=0, label=Text(en="token", zh="词元")),
         "mask": Choice(masks, "none", label=Text(en="mask", zh="掩码")),
-        "polarity": Choice(polarities, "off", label=Text(en="letters", zh="字母")),
+        "polarity": Choice(polarities, "off", label=Text(en="T and F", zh="T/F 的含义")),
     }
     return Panel(poke_one_token, size=(10, 4.2), **controls | own)

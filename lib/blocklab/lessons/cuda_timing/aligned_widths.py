@@ -18,7 +18,7 @@ from blocklab.timing.products import PRODUCTS
 from blocklab.timing.recording import Recording, TimedRow
 
 NARROWEST, WIDEST = 10848, 11008
-D = 4096  # the model's width
+D = 4096  # the model's width, for the tiles; a recording has its own
 
 ROLES = {product.formula: role for role, product in PRODUCTS.items()}
 """For a panel's choice: the three matrix products of a feed-forward layer, x (tokens, 4096), h (tokens, hidden)."""
@@ -37,9 +37,10 @@ GUESS = Guess(
     },
     right="bits",
     told=Text(
-        en="By bits at once: show an H100, and 10922 has 0.69 times the speed of 11008, though by tiles and waves it "
-        "loses nothing.",
-        zh="是一次读写的位数：显示“一块 H100”，10922 的速度只有 11008 的 0.69 倍；而按分块和波次，它并不吃亏。",
+        en="The bits at once fit: show an H100, and 10922, whose rows are no multiple of 16 bytes apart, has 0.69 "
+        "times the speed of 11008, though by tiles and waves it loses nothing.",
+        zh="与一次读写的位数相符：显示“一块 H100”，10922 的行距不是 16 字节的整数倍，速度只有 11008 的 0.69 倍；"
+        "而按分块和波次，它并不吃亏。",
     ),
 )
 """By which of the two 10922 loses on an H100."""
@@ -69,7 +70,7 @@ SEEN = Text(
 TIMES = Text(en=" {where}: {times:.2f} times the speed of 11008.", zh="{where}：速度是 11008 的 {times:.2f} 倍。")
 UNMEASURED = Text(en=" {where}: not measured.", zh="{where}：没有测。")
 ON_H100 = Text(en="H100, float16, where only h has such rows", zh="H100，float16，只有 h 的行这么长")
-RECORDED = Text(en="{device}, {dtype}, {rows} tokens", zh="{device}，{dtype}，{rows} 个词元")
+RECORDED = Text(en="{device}, {dtype}, {rows} tokens, d = {d}", zh="{device}，{dtype}，{rows} 个词元，d = {d}")
 
 Speeds = Mapping[tuple[str, int], Spread]
 
@@ -103,8 +104,9 @@ def aligned_widths(recording: Recording) -> Callable:
     def picture(figure: Figure) -> Callable[..., str]:
         """update(hidden, dtype, role, tokens, shown): the panel's choices."""
         first = products_of(recording)[0]
-        device = recording.provenance["device"]
-        where = {"H100": ON_H100, "recording": RECORDED.format(device=device, dtype=first.dtype, rows=first.rows)}
+        d = first.flops // (2 * first.rows * first.width)
+        about = {"device": recording.provenance["device"], "dtype": first.dtype, "rows": first.rows, "d": d}
+        where = {"H100": ON_H100, "recording": RECORDED.format(**about)}
         bits, share, speed = (figure.add_axes((0.12, bottom, 0.865, 0.235)) for bottom in (0.74, 0.44, 0.14))
         for axes, label in ((bits, BITS), (share, SHARE), (speed, SPEED)):
             dress(axes, label)

@@ -51,7 +51,7 @@ OUTPUT = Text(en="output of eval(), should be around 0", zh="评估模式下的�
 SHOULD_BE = Text(en="as it should be", zh="本应如此")
 CENTRE = Text(en="mean {mean}", zh="均值 {mean}")
 SEEN = Text(
-    en="momentum {momentum:.2f}, after {steps} steps: the outputs of eval() have mean {pytorch:.2f} in PyTorch, "
+    en="momentum {momentum:.2f}, after step {steps}: the outputs of eval() have mean {pytorch:.2f} in PyTorch, "
     "{keras:.2f} in Keras.",
     zh="动量取 {momentum:.2f}，训练 {steps} 步后，评估模式下输出的均值："
     "PyTorch 为 {pytorch:.2f}，Keras 为 {keras:.2f}。",

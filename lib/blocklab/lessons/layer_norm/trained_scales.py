@@ -19,6 +19,8 @@ NORM = Text(en="norm, from the input up", zh="第几个归一化层（从输入�
 GAMMA = Text(en="γ", zh="γ")
 START = Text(en="start of training", zh="训练开始时")
 COUNT = Text(en="features", zh="特征个数")
+MEAN = Text(en="mean", zh="均值")
+ALL = Text(en="all {count} γ", zh="全部 {count} 个 γ")
 SEEN = Text(
     en="Norm {place}: γ has mean {mean:.2f} and lies between {low:.2f} and {high:.2f}; {above} of {count} values are "
     "above their start, 1.",
@@ -39,7 +41,9 @@ def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str
             1, 2, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.16, "top": 0.93, "wspace": 0.18}
         )
         places = np.arange(len(values))
-        overview.set(xlim=(-0.7, len(values) - 0.3), ylim=(BINS[0], BINS[-1]), xlabel=str(NORM), ylabel=str(GAMMA))
+        overview.set(
+            xlim=(-0.7, len(values) - 0.3), ylim=(BINS[0], BINS[-1] + 0.15), xlabel=str(NORM), ylabel=str(GAMMA)
+        )
         histogram.set(xlim=(BINS[0], BINS[-1]), xlabel=str(GAMMA), ylabel=str(COUNT))
         histogram.set_ylim(0, 1.08 * max(np.histogram(v, BINS)[0].max() for v in values))
         for axes in (overview, histogram):
@@ -47,9 +51,10 @@ def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str
         overview.axhline(1, color=QUIET, linestyle="--", linewidth=1)
         histogram.axvline(1, color=QUIET, linestyle="--", linewidth=1)
         histogram.text(1.02, 0.96, str(START), transform=histogram.get_xaxis_transform(), va="top", size=9, color=QUIET)
-        low, middle, high = np.array([np.quantile(v, [0, 0.5, 1]) for v in values]).T
-        overview.vlines(places, low, high, color=QUIET, linewidth=4)
-        overview.plot(places, middle, "o", color=INK, markersize=5, zorder=3)
+        low, middle, high = np.array([(v.min(), v.mean(), v.max()) for v in values]).T
+        overview.vlines(places, low, high, color=QUIET, linewidth=4, label=ALL.format(count=len(values[0])))
+        overview.plot(places, middle, "o", color=INK, markersize=5, zorder=3, label=str(MEAN))
+        overview.legend(loc="upper right", ncols=2, frameon=False, labelcolor=INK)
         (chosen,) = overview.plot([], [], "o", color=MOVED, markersize=11, animated=True, zorder=4)
         dragged(chosen, "place", lambda place: (place, middle[place]))
         bars = histogram.stairs(np.zeros(len(BINS) - 1), BINS, fill=True, color=MOVED, animated=True, zorder=3)

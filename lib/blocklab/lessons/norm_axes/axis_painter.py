@@ -50,7 +50,7 @@ CALLS = {
 """By layout and the axes averaged over, in the layout's order: what one would type with torch."""
 
 COUNTED = Text(
-    en="Averaging {layout} {over}: {means} means, each over {each} numbers. In torch: {call}",
+    en="Averaging {layout} {over}. Means: {means}, numbers in each: {each}. In torch: {call}",
     zh="{layout}，{over}：共 {means} 个均值，每个由 {each} 个数得到。对应的 torch 写法：{call}",
 )
 OVER = Text(en="over {axes}", zh="沿 {axes} 求均值")

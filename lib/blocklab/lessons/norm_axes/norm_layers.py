@@ -32,8 +32,9 @@ def per_position(function: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
 
 def in_groups(groups: int, channels: int = 4) -> Layer:
     """GroupNorm with that many groups of the channels."""
+    plural = "s" * (groups > 1)
     return Layer(
-        Text(en=f"GroupNorm, {groups} groups", zh=f"组归一化 GroupNorm，{groups} 组"),
+        Text(en=f"GroupNorm, {groups} group{plural}", zh=f"组归一化 GroupNorm，{groups} 组"),
         f"F.group_norm(x, {groups})",
         lambda x: group_norm(x, groups),
         lambda n, c, h, w: (n, c * groups // channels),

@@ -38,7 +38,9 @@ SEEN = Text(
     zh="{name}：{total} 个输出中有 {moved} 个改变{by}。",
 )
 BY = Text(en=", the farthest by {step:.2f}", zh="，变化最大的改变了 {step:.2f}")
-MEANS = Text(en=" {means} groups of {each} share their statistics.", zh="共有 {means} 组，每组 {each} 个数共用统计量。")
+MEANS = Text(
+    en=" Groups that share statistics: {means}, of size {each}.", zh="共有 {means} 组，每组 {each} 个数共用统计量。"
+)
 OUTPUTS = Text(en="Outputs before (○) and after (●)", zh="各个输出：推之前（○）与推之后（●）")
 NUMBER = Text(en="number of the output, sample by sample", zh="输出的编号（逐个样本排列）")
 
@@ -59,7 +61,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
     # Drawn last: the pin may stand anywhere, and a frame draws again all that comes after it.
     left = figure.add_axes((0.0, 0.0, 0.63, 0.93), zorder=1)
     right = figure.add_axes((0.69, 0.15, 0.29, 0.68))
-    call = figure.text(0.02, 0.95, "", family="monospace", size=11, color=INK, va="center", animated=True)
+    call = figure.text(0.98, 0.95, "", family="monospace", size=11, color=INK, ha="right", va="center", animated=True)
     before = right.plot([], [], "o", mfc="white", mec=QUIET, ms=4, zorder=3, animated=True)[0]
     after = right.plot([], [], "o", color=MOVED, mec=INK, mew=0.4, ms=4.5, zorder=5, animated=True)[0]
     poked = right.plot([], [], "o", color=POKED, mec=INK, mew=0.4, ms=6, zorder=6, animated=True)[0]

@@ -23,7 +23,7 @@ LEAST = -0.75  # the end of the colours
 LEARNED = Text(en="learned", zh="学到的")
 SINES = Text(en="sines", zh="正弦")
 POSITION = Text(en="position", zh="位置")
-DISTANCE = Text(en="distance from the chosen position", zh="到所选位置的距离")
+OFFSET = Text(en="offset from the chosen position", zh="相对于所选位置的偏移")
 SIMILARITY = Text(en="similarity", zh="相似度")
 SEEN = Text(
     en="Position {k}, learned: most like position {best} ({most:.2f}), least like {worst} ({least:.2f}). Sines: most "
@@ -50,7 +50,7 @@ def learned_positions(table: Tensor) -> Callable[[Figure], Callable[..., str]]:
 
     def picture(figure: Figure) -> Callable[..., str]:
         curve_axes = figure.add_axes((0.745, 0.15, 0.24, 0.74))
-        curve_axes.set(xlim=(-NEAR - 1, NEAR + 1), ylim=(-0.4, 1.05), xlabel=str(DISTANCE), ylabel=str(SIMILARITY))
+        curve_axes.set(xlim=(-NEAR - 1, NEAR + 1), ylim=(-0.4, 1.05), xlabel=str(OFFSET), ylabel=str(SIMILARITY))
         plain(curve_axes, grid="both")
         lines, curves = [], []
         for i, (values, (name, colour, marker)) in enumerate(zip(pairs, styles, strict=True)):

@@ -49,9 +49,9 @@ def mean_and_rms(figure: Figure) -> Callable[..., str]:
     triangle.plot([-6.5, 10.5], [0, 0], color=STILL, linewidth=1)
     triangle.plot([0], [0], "o", color=INK, markersize=4)
     triangle.text(0, -0.12, "0", size=10, color=INK, ha="center", va="top")
-    sides = [
-        triangle.plot([], [], color=colour, linewidth=3, solid_capstyle="round", animated=True)[0]
-        for colour in (QUIET, MOVED, OTHER)
+    sides = [  # the sloping one is thin: where the mean is 0 it lies upon the upright one
+        triangle.plot([], [], color=colour, linewidth=width, solid_capstyle="round", animated=True)[0]
+        for colour, width in ((QUIET, 3), (MOVED, 6), (OTHER, 2))
     ]
     labels = [triangle.text(0, 0, "", size=10, color=INK, animated=True) for _ in sides]
     first = normalized(token)

@@ -1,31 +1,33 @@
 """How far mean and variance of a mini-batch lie from the true ones, and what theory says of independent values."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from blocklab.language import Text
 from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.palette import INK, MOVED, TRUE
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 
 IMAGES, SIDE = 8192, 14  # the pool that mini-batches are drawn from, of one channel with mean 0 and variance 1
 MOST = 32  # images in a mini-batch
-BATCHES, DOTS = 4000, 150  # mini-batches measured, and how many of them are shown
+BATCHES = 4000  # mini-batches measured
 COUNTS = np.geomspace(2, MOST * SIDE**2, 200)  # values per channel, for the curves
 
-MEANS = Text(en="the batch's mean (true: 0)", zh="小批量的均值（真值 0）")
-VARIANCES = Text(en="the batch's unbiased variance (true: 1)", zh="小批量的无偏方差（真值 1）")
+MEANS = Text(en="the batch's mean", zh="小批量的均值")
+VARIANCES = Text(en="the batch's unbiased variance", zh="小批量的无偏方差")
 COUNT = Text(en="values per channel, m = N·H·W", zh="每个通道的数值个数 m = N·H·W")
-THEORY = Text(en="theory: ± 1 standard deviation", zh="理论值：± 1 个标准差")
-FOUND = Text(en="measured: ± 1 standard deviation", zh="测量值：± 1 个标准差")
-ONE = Text(en="one mini-batch", zh="一个小批量")
+SPREAD = Text(en="standard deviation", zh="标准差")
+THEORY = Text(en="theory, for independent values", zh="理论值（各数相互独立）")
+FOUND = Text(en="measured", zh="测量值")
 SEEN = Text(
     en="{images} images of {side} × {side}: m = {m}. The means have standard deviation {mean:.3f} "
     "(theory {mean_theory:.3f}), the unbiased variances {variance:.3f} (theory {variance_theory:.3f}).",
@@ -33,16 +35,16 @@ SEEN = Text(
     "无偏方差的标准差是 {variance:.3f}（理论值 {variance_theory:.3f}）。",
 )
 WORTH = Text(
-    en=" For the mean, these {m} values are worth about {worth:.0f} independent ones.",
-    zh="就均值而言，这 {m} 个数只相当于约 {worth:.0f} 个独立的数。",
+    en=" For the mean, these {m} values are worth {worth:.0f} independent ones.",
+    zh="就均值而言，这 {m} 个数只相当于 {worth:.0f} 个独立的数。",
 )
 
 
 def estimate_spread(figure: Figure) -> Callable[..., str]:
-    """Left the means of many mini-batches, right their unbiased variances, as dots above m, in the funnel of theory.
+    """How far means and unbiased variances of many mini-batches spread, against m, both axes logarithmic.
 
     update(images, side, alike): images in a mini-batch, their height and width, and whether neighbouring pixels are
-    alike (each the average of 3 × 3 independent numbers) or independent.
+    alike (each the average of 3 × 3 independent numbers) or independent. Small dots are the sides up to this one.
     """
     left, right = figure.subplots(
         1, 2, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.14, "top": 0.82, "wspace": 0.16}
@@ -50,36 +52,39 @@ def estimate_spread(figure: Figure) -> Callable[..., str]:
     pools = {alike: sums(pool(alike)) for alike in (False, True)}
     generator = torch.Generator().manual_seed(1)
     chosen = torch.randint(IMAGES, (BATCHES, MOST), generator=generator).numpy()
-    shift = torch.linspace(-1, 1, DOTS)[torch.randperm(DOTS, generator=generator)].numpy()
-    mean_dots, mean_bar = funnel(left, str(MEANS), 0, spread_of_mean, (-2.4, 2.4))
-    variance_dots, variance_bar = funnel(right, str(VARIANCES), 1, spread_of_variance, (-0.4, 6.4))
+    of_mean, of_variance = spread_axes(left, MEANS, spread_of_mean), spread_axes(right, VARIANCES, spread_of_variance)
+    left.set_ylabel(str(SPREAD))
     handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", ncols=3, frameon=False, labelcolor=INK)
+    figure.legend(handles, labels, loc="upper center", ncols=2, frameon=False, labelcolor=INK)
+
+    @cache
+    def measured(images: int, side: int, alike: bool) -> tuple[float, float]:
+        """The spread of the means and of the variances."""
+        m = images * side**2
+        total, squares = (each[side - 1][chosen[:, :images]].sum(1) for each in pools[alike])
+        return (total / m).std(), ((squares - total**2 / m) / (m - 1)).std()
 
     def update(images: int, side: int, alike: bool) -> str:
         m = images * side**2
-        total, squares = (each[side - 1][chosen[:, :images]].sum(1) for each in pools[alike])
-        means = total / m
-        variances = (squares - total * means) / (m - 1)
-        for dots, bar, values, middle in (
-            (mean_dots, mean_bar, means, 0),
-            (variance_dots, variance_bar, variances, 1),
+        sides = range(1, side + 1)
+        for (trail, here), spreads in zip(
+            (of_mean, of_variance), zip(*(measured(images, s, alike) for s in sides), strict=True), strict=True
         ):
-            spread = values.std()
-            dots.set_data(m * 1.12**shift, values[:DOTS])
-            bar.set_data([m, m], [middle - spread, middle + spread])
-        dragged(mean_bar, "images", lambda images: (images * side**2, 0))
-        dragged(variance_bar, "side", lambda side: (images * side**2, 1))
+            trail.set_data([images * s**2 for s in sides], spreads)
+            here.set_data([m], [spreads[-1]])
+        mean, variance = measured(images, side, alike)
+        dragged(of_mean[1], "images", lambda images: (images * side**2, mean))
+        dragged(of_variance[1], "side", lambda side: (images * side**2, variance))
         line = SEEN.format(
             images=images,
             side=side,
             m=m,
-            mean=means.std(),
+            mean=mean,
             mean_theory=spread_of_mean(m),
-            variance=variances.std(),
+            variance=variance,
             variance_theory=spread_of_variance(m),
         )
-        return line + (WORTH.format(m=m, worth=1 / means.var()) if alike and side > 1 else "")
+        return line + (WORTH.format(m=m, worth=images * worth(side)) if alike and side > 1 else "")
 
     return update
 
@@ -92,6 +97,15 @@ def spread_of_mean(m):
 def spread_of_variance(m):
     """The standard deviation of the unbiased variance of m independent normal values of variance 1."""
     return (2 / (m - 1)) ** 0.5
+
+
+def worth(side: int) -> float:
+    """How many independent pixels the mean over side × side pixels is worth, each the average of 3 × 3 numbers.
+
+    Along an axis two pixels a distance k apart share (3 − k) / 3 of their numbers.
+    """
+    shared = sum(max(0, 3 - abs(i - j)) / 3 for i in range(side) for j in range(side))
+    return side**4 / shared**2
 
 
 def pool(alike: bool) -> torch.Tensor:
@@ -109,19 +123,18 @@ def sums(images: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
     return tuple(corners)
 
 
-def funnel(axes: Axes, title: str, true: float, spread: Callable, limits: tuple[float, float]):
-    """The curves true ± spread(m), and empty artists for the estimates and for the spread that they have."""
-    axes.set(xscale="log", xlim=(1.6, 8000), ylim=limits, xlabel=str(COUNT))
-    axes.set_title(title, size=11)
+def spread_axes(axes: Axes, title: Text, spread: Callable) -> tuple[Line2D, Line2D]:
+    """The line of theory, and empty artists for what is measured: small dots, and a large one."""
+    axes.set(xscale="log", yscale="log", xlim=(1.6, 8000), ylim=(0.009, 2), xlabel=str(COUNT))
+    axes.set_title(str(title), size=11)
     axes.set_xticks([2, 10, 100, 1000], ["2", "10", "100", "1000"])
+    axes.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
     axes.minorticks_off()
-    axes.axhline(true, color=QUIET, linewidth=0.8)
     plain(axes, grid="both")
-    for sign, label in ((1, str(THEORY)), (-1, None)):
-        axes.plot(COUNTS, true + sign * spread(COUNTS), color=TRUE, linewidth=2, label=label, zorder=2)
-    (dots,) = axes.plot([], [], ".", color=MOVED, markersize=4, alpha=0.6, label=str(ONE), animated=True, zorder=3)
-    (bar,) = axes.plot([], [], "_-", color=INK, markersize=14, linewidth=2.2, animated=True, zorder=4, label=str(FOUND))
-    return dots, bar
+    axes.plot(COUNTS, spread(COUNTS), color=TRUE, linewidth=2, label=str(THEORY), zorder=2)
+    (trail,) = axes.plot([], [], "o", color=MOVED, markersize=5, animated=True, zorder=3)
+    (here,) = axes.plot([], [], "o", color=MOVED, markersize=10, label=str(FOUND), animated=True, zorder=4)
+    return trail, here
 
 
 def panel(**own: Control) -> Panel:

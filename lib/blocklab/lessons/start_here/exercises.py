@@ -11,19 +11,27 @@ from blocklab.normalization import layer_norm
 
 SCALE = Exercise(
     name="scale",
-    recipe=lambda: 1e-3,
+    recipe=lambda: 1e-5**0.5,
     use=lambda scale: lambda: layer_norm(number(scale) * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
     wants=A_NUMBER,
     names={"result": Text(en="last bar", zh="最后一根柱子")},
-    cases=(Case("bar", {}, tolerance=2e-3),),
+    cases=(Case("bar", {}, tolerance=1e-2),),
+    expected_from=3,
     mistakes=(
         wrong("too-large", answer=1.0).hint(
-            en="At this s the last bar has its full length, 1.342. Go on to the left.",
-            zh="s 取这个值时，最后一根柱子还是原长 1.342。请继续往左拖。",
+            en="At this s the last bar is still longer than 1. Go on to the left.",
+            zh="s 取这个值时，最后一根柱子还是比 1 长。请继续往左拖。",
+            between=(1.01, 2.0),
+        ),
+        wrong("too-small", answer=1e-3).hint(
+            en="At this s the last bar is shorter than 1 already. Go back to the right.",
+            zh="s 取这个值时，最后一根柱子已经比 1 短了。请往右拖一些。",
+            between=(0.0, 0.99),
         ),
         wrong("negative", answer=-3.0).hint(
             en="A negative s turns the bars around. `1e-2` means 0.01, which is not negative.",
             zh="s 取负数，柱子就倒过来了。`1e-2` 表示 0.01，并不是负数。",
+            between=(-2.0, 0.0),
         ),
         wrong("zero", answer=0.0).hint(en="With s = 0 there is no bar left.", zh="s = 0 时，柱子都没有了。"),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from blocklab import feed_forward
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.given import given
 from blocklab.language import Text
 
@@ -28,6 +28,8 @@ def unchanged(number: float) -> float:
 def already_numbers(numbers: int, _multiple_of: int) -> int:
     return numbers
 
+
+IN_TILES = Text(en="Rounding up, in tiles", zh="图解向上取整")
 
 ROUNDING_MISTAKES = (
     wrong("rounded-down", tiles=lambda n, multiple_of: n // multiple_of).hint(
@@ -179,7 +181,7 @@ ROUND_UP = Exercise(
         ),
     ),
     mistakes=ROUND_UP_MISTAKES,
-    section=Text(en="Rounding up, in tiles", zh="图解向上取整"),
+    section=IN_TILES,
     panel=Text(
         en="under *Rounding up, in tiles*, set m to 5, drag n from 15 to 16, and read how many squares the tiles hold.",
         zh="在“图解向上取整”一节里，把 m 设为 5，把 n 从 15 拖到 16，读出整块一共有多少个方格。",
@@ -260,6 +262,26 @@ HIDDEN_MISTAKES = (
         en="After `/ 3` your number is a float and stays one. Make it an integer at once, as `int` does.",
         zh="`/ 3` 之后，你的数成了浮点数，后面也一直是。请马上用 `int` 把它变成整数。",
     ),
+    wrong("multiple-of-ignored", multiple=lambda multiple_of: 256).hint(
+        en="You round to a multiple of 256 whatever `multiple_of` is. That is only its default.",
+        zh="不论 `multiple_of` 是多少，你都取 256 的倍数，而那只是它的默认值。",
+        shows="just above",
+    ),
+    wrong(
+        "default-of-64",
+        lambda d_model, multiple_of=64, multiplier=None: hidden_width_recipe(d_model, multiple_of, multiplier),
+    ).hint(
+        en="Your default for `multiple_of` is 64. Meta's is 256.",
+        zh="你的 `multiple_of` 默认值是 64，而 Meta 用的是 256。",
+    ),
+    wrong("never-rounded", tiles=lambda n, multiple_of: n, size=already_numbers).hint(
+        en="You do not round to a multiple at all. The last step goes up to a multiple of `multiple_of`.",
+        zh="你没有取整到倍数。最后一步应当向上取整到 `multiple_of` 的倍数。",
+        shows="just above",
+    ),
+)
+
+MULTIPLIER_MISTAKES = (
     wrong(
         "cut-only-once",
         lambda d_model, multiple_of=256, multiplier=None: hidden_width_recipe(
@@ -328,23 +350,6 @@ HIDDEN_MISTAKES = (
         en="Your multiplier takes the place of the two thirds. It comes on top of them.",
         zh="你用系数代替了三分之二。应当先取三分之二，再乘以系数。",
     ),
-    wrong("multiple-of-ignored", multiple=lambda multiple_of: 256).hint(
-        en="You round to a multiple of 256 whatever `multiple_of` is. That is only its default.",
-        zh="不论 `multiple_of` 是多少，你都取 256 的倍数，而那只是它的默认值。",
-        shows="just above",
-    ),
-    wrong(
-        "default-of-64",
-        lambda d_model, multiple_of=64, multiplier=None: hidden_width_recipe(d_model, multiple_of, multiplier),
-    ).hint(
-        en="Your default for `multiple_of` is 64. Meta's is 256.",
-        zh="你的 `multiple_of` 默认值是 64，而 Meta 用的是 256。",
-    ),
-    wrong("never-rounded", tiles=lambda n, multiple_of: n, size=already_numbers).hint(
-        en="You do not round to a multiple at all. The last step goes up to a multiple of `multiple_of`.",
-        zh="你没有取整到倍数。最后一步应当向上取整到 `multiple_of` 的倍数。",
-        shows="just above",
-    ),
 )
 
 HIDDEN_WIDTH = Exercise(
@@ -373,7 +378,15 @@ HIDDEN_WIDTH = Exercise(
         Case("narrower than the model", {"d_model": 101, "multiple_of": 8, "multiplier": 0.3}),
         Case("a whole multiplier", {"d_model": 100, "multiple_of": 1, "multiplier": 2}),
     ),
-    mistakes=(*HIDDEN_MISTAKES, *ROUNDING_MISTAKES),
+    mistakes=(
+        *HIDDEN_MISTAKES,
+        *under(
+            Text(en="What the rounding costs", zh="取整的代价"),
+            *MULTIPLIER_MISTAKES,
+            line="hidden = int(multiplier * hidden)",
+        ),
+        *under(IN_TILES, *ROUNDING_MISTAKES, line="tiles = (hidden + multiple_of - 1) // multiple_of"),
+    ),
     without={"multiplier of 0": "a layer without a hidden unit"},
     section=Text(en="Detective", zh="侦探"),
     panel=Text(

@@ -23,6 +23,7 @@ from blocklab.transformer import EncoderLayer
 
 DEPTHS = (3, 6, 12, 24, 48)
 DEEPEST = DEPTHS[-1]
+OPENING = 12  # marks of stacks shallower than this would answer the question at once
 SEEDS, SENTENCES, LENGTH = 6, 4, 16
 WIDTH, HEADS, CLASSES = 64, 4, 100
 
@@ -161,7 +162,7 @@ def pre_and_post(figure: Figure) -> Callable[..., str]:
             seen = table[depth, norm_first]
             for curve, values in zip(row, (seen.gradient, seen.rms, seen.cosine), strict=True):
                 curve.show(values)
-            shallower = [d for d in DEPTHS if d < depth]
+            shallower = [d for d in DEPTHS if OPENING <= d < depth]
             trail.set_data(shallower, [table[d, norm_first].gradient[-1].mean() for d in shallower])
             order = "pre" if norm_first else "post"
             first, *_, last = seen.gradient.mean(1)
@@ -193,6 +194,6 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "depth": Slider(DEPTHS[0], DEEPEST, 2, value=DEPTHS[0], label=Text(en="depth", zh="深度"), log=True),
+        "depth": Slider(DEPTHS[0], DEEPEST, 2, value=OPENING, label=Text(en="depth", zh="深度"), log=True),
     }
     return Panel(pre_and_post, size=(10, 4), **controls | own)

@@ -22,7 +22,7 @@ OUT_BINS = np.linspace(-1, 1, 41)
 
 CURVE = Text(en="tanh and its slope", zh="tanh 及其斜率")
 SLOPE = Text(en="slope", zh="斜率")
-INPUTS = Text(en="inputs", zh="输入")
+INPUTS = Text(en="inputs (at the edges: all beyond)", zh="输入（更远的都算在两端）")
 TYPICAL = Text(en="a typical input", zh="典型的输入")
 OUTPUTS = Text(en="outputs of tanh", zh="tanh 的输出")
 SEEN = Text(
@@ -64,7 +64,7 @@ def saturation(figure: Figure) -> Callable[..., str]:
         x = scale * standardize(normal, 0)
         x = standardize(x, 0) if normalize else x
         y = torch.tanh(x)
-        inside, _ = np.histogram(x.numpy(), IN_BINS)
+        inside, _ = np.histogram(np.clip(x.numpy(), IN_BINS[0], IN_BINS[-1]), IN_BINS)
         out, _ = np.histogram(y.numpy(), OUT_BINS)
         given.set_data(-1.15 + 1.1 * inside / inside.max(), IN_BINS, -1.15)
         made.set_data(out / out.max(), OUT_BINS)
@@ -89,7 +89,9 @@ def on_curve(x: float) -> tuple[float, float]:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "scale": Slider(0.1, 100, 10**0.1, value=1.0, label=Text(en="size of the inputs", zh="输入的大小"), log=True),
+        "scale": Slider(
+            0.1, 10**1.3, 10**0.1, value=1.0, label=Text(en="size of the inputs", zh="输入的大小"), log=True
+        ),
         "normalize": Toggle(False, label=Text(en="standardize first", zh="先标准化")),
     }
     return Panel(saturation, size=(10, 3.8), **controls | own)

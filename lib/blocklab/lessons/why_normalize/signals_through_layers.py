@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import torch
 import torch.nn.functional as F
+from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -22,7 +23,7 @@ WIDTH, BATCH, DEEPEST = 128, 256, 40
 COLUMNS, ROWS = 5, 4  # of small histograms; of a network deeper than 20 about every second layer is drawn
 RANGES = {"tanh": (-1.0, 1.0), "relu": (0.0, 3.0)}  # of the values; what lies beyond counts at the edge
 BINS = 41
-FLOOR, CEILING = 1e-12, 1e12
+FLOOR, CEILING = -12, 12  # decades of the sizes; what lies beyond is not drawn
 SATURATED = 0.9  # |tanh| beyond which hardly any gradient passes
 
 ACTIVATIONS = {"tanh": "tanh", "ReLU": "relu"}
@@ -117,8 +118,7 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
     histograms = PolyCollection([], facecolor=TRUE, edgecolor="none", animated=True, zorder=3)
     values.add_collection(histograms, autolim=False)
     numbers = [values.text(x + 0.06, y - 0.82, "", size=9, color=INK, animated=True, clip_on=True) for x, y in corners]
-    sizes.set(xlim=(0, DEEPEST + 1), yscale="log", ylim=(FLOOR, CEILING), xlabel=str(LAYER), title=str(SIZES))
-    sizes.set_yticks([1e-12, 1e-8, 1e-4, 1, 1e4, 1e8, 1e12])
+    sizes.set(xlim=(0, DEEPEST + 1), yscale="log", xlabel=str(LAYER), title=str(SIZES))
     plain(sizes, grid="y")
     sizes.axhline(1, color=QUIET, linewidth=0.8)
     (spread,) = sizes.plot([], [], "s--", color=TRUE, markersize=3, label=str(SPREAD), animated=True, zorder=3)
@@ -143,11 +143,22 @@ def signals_through_layers(figure: Figure) -> Callable[..., str]:
         relative = [g / gradients[-1] if gradients[-1] else np.nan for g in gradients]
         spread.set_data(places, deviations)
         gradient.set_data(places, relative)
+        show_decades(sizes, deviations + relative)
         seen = SEEN_TANH if activation == "tanh" else SEEN_RELU
         saturated = 100 * (layers[-1].abs() > SATURATED).double().mean().item()
         return seen.format(spread=rounded(deviations[-1]), saturated=saturated, ratio=rounded(relative[0]))
 
     return update
+
+
+def show_decades(axes: Axes, numbers: list[float]) -> None:
+    """A logarithmic axis as high as the numbers want, in steps: then a factor of 1000 is steep."""
+    exponents = [np.log10(number) for number in numbers if 0 < number < np.inf]
+    low = max(FLOOR, min(-2, 2 * np.floor(min(exponents, default=0) / 2)))
+    high = min(CEILING, max(2, 2 * np.ceil(max(exponents, default=0) / 2)))
+    step = 1 if high - low <= 8 else 2
+    axes.set(ylim=(10.0**low, 10.0**high), yticks=10.0 ** np.arange(low, high + 1, step))
+    axes.minorticks_off()
 
 
 def rounded(number: float) -> str:

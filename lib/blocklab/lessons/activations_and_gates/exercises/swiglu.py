@@ -10,7 +10,7 @@ from torch.func import functional_call
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import CannotBeSaid, load_weights
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -224,7 +224,17 @@ SWIGLU = Exercise(
             advice=Advice(SIGMOID_OVERFLOW, milder={"x": torch.tensor([[20.0, -20]])} | MATRICES),
         ),
     ),
-    mistakes=(*ROLES_MISTAKES, *PROJECTION_MISTAKES, *GATE_MISTAKES, *JOIN_MISTAKES, *OTHER_MISTAKES),
+    mistakes=(
+        *under(
+            Text(en="In a trained model", zh="训练好的模型"),
+            *ROLES_MISTAKES,
+            line="gate, value = F.linear(x, w1), F.linear(x, w3)",
+        ),
+        *under(Text(en="Exercise: SwiGLU", zh="练习：SwiGLU"), *PROJECTION_MISTAKES, line="y = F.linear(hidden, w2)"),
+        *GATE_MISTAKES,
+        *JOIN_MISTAKES,
+        *OTHER_MISTAKES,
+    ),
     growing=lambda n: {"x": waves(n, n, 2)} | WAVES,
     section=Text(en="By hand", zh="动手算"),
     panel=Text(

@@ -216,10 +216,10 @@ WATCH_MISTAKES = (
         zh="你只在循环之前读了一次开始时刻，于是每个时间都包含了前面的所有调用。每次调用都要重新开始计时。",
     ),
     wrong("one-watch-for-all", one_watch).hint(
-        en="You time the whole loop and divide: that is a mean, in which one slow call weighs on all, and launches "
-        "hide behind the work. Time each call.",
-        zh="你给整个循环计时，再除以次数：得到的是均值，一次慢的调用会拖累全部，启动时间也藏在前面的工作里看不见了。"
-        "应当给每次调用单独计时。",
+        en="You time the whole loop and divide. Right for throughput, where launches hide behind the work; here the "
+        "time of one call is asked, from idle device to idle device. Time each call.",
+        zh="你给整个循环计时，再除以次数。要测吞吐量，这样是对的，启动时间正好藏在前面的工作里；"
+        "这里要的却是一次调用的时间：从设备空闲到设备又空闲。请给每次调用单独计时。",
     ),
     wrong(
         "another-clock",

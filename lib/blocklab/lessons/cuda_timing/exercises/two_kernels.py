@@ -40,7 +40,7 @@ BYTES_IN_TWO_KERNELS = one_number(
         en='under *Guess, then bytes*, look at the kernel "+ β" of LayerNorm\'s bar: which of its blocks does '
         "`opened * value` have too, and which one comes on top?",
         zh="在“先猜，再算字节数”一节里，看 LayerNorm 那一条上的核函数“+ β”："
-        "它的哪些方块 `opened * value` 也有，还多出哪一块？",
+        "`opened * value` 的读写与它相比，哪些相同，多出哪一块？",
     ),
     line="reads, writes = 1 + 2, 1 + 1",
 )

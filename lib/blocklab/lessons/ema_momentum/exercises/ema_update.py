@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import moving_average
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
@@ -31,6 +31,8 @@ def recipe(
     new = share(momentum)
     return correct(old_weight(new) * average + new_weight(new) * value, new)
 
+
+TWO_READINGS = Text(en="One number, two readings", zh="一个数，两种读法")
 
 SHARE_MISTAKES = (
     wrong("keras-momentum", share=lambda momentum: 1 - momentum).hint(
@@ -132,7 +134,7 @@ EMA_UPDATE = Exercise(
         Case("large", {"average": torch.tensor([3e4, 5]), "value": torch.tensor([1.0, -2e5]), "momentum": 0.2}),
         Case("channels", {"average": waves(2, 3), "value": waves(2, 3, start=1.0), "momentum": 0.3}),
     ),
-    mistakes=(*SHARE_MISTAKES, *WEIGHT_MISTAKES, BIAS_CORRECTED, *WHOLE_MISTAKES),
+    mistakes=(*under(TWO_READINGS, *SHARE_MISTAKES), *WEIGHT_MISTAKES, BIAS_CORRECTED, *WHOLE_MISTAKES),
     growing=lambda n: {"average": waves(n, n), "value": waves(n, n, start=1.0), "momentum": 0.1},
     without={
         "gradient": "a running average is kept outside of the graph",

@@ -9,11 +9,13 @@ from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
+from blocklab.checks.row import under
 from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
     DETACHED,
+    DIVIDED_FIRST,
     EPS_MISTAKES,
     KEEPDIM_MISTAKES,
     RESCALE_MISTAKES,
@@ -23,6 +25,7 @@ from blocklab.checks.steps.normalizing import (
     mean,
     overflowing,
     rescale,
+    subtract,
     variance,
 )
 from blocklab.checks.steps.numbers import outlier, waves
@@ -39,13 +42,16 @@ def recipe(
     axes: Callable = last_axes,
     centre: Callable = mean,
     spread: Callable = variance,
+    subtract: Callable = subtract,
     small: Callable = given,
     divide: Callable = divide,
     rescale: Callable = rescale,
 ) -> Tensor:
     over = axes(x, normalized_shape)
-    return rescale(divide(x - centre(x, over), spread(x, over), small(eps)), weight, bias)
+    return rescale(divide(subtract(x, centre(x, over)), spread(x, over), small(eps)), weight, bias)
 
+
+BLIND_TEST = Text(en="The blind test", zh="盲测")
 
 LAYER_NORM = Exercise(
     name="layer_norm",
@@ -98,15 +104,24 @@ LAYER_NORM = Exercise(
         far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "normalized_shape": (4,)}),
     ),
     mistakes=(
-        *AXES_MISTAKES,
-        *EPS_MISTAKES,
+        *under(
+            Text(en="Exercise: LayerNorm", zh="练习：层归一化"),
+            *AXES_MISTAKES,
+            line="axes = tuple(range(-len(normalized_shape), 0))",
+        ),
+        *under(BLIND_TEST, *EPS_MISTAKES, line="y = (x - mean) / (variance + eps).sqrt()"),
         *SPREAD_MISTAKES,
         *CENTRE_MISTAKES,
         *KEEPDIM_MISTAKES,
         DETACHED,
-        *RESCALE_MISTAKES,
+        DIVIDED_FIRST,
+        *under(
+            Text(en="What training makes of γ", zh="训练把 γ 变成了什么"),
+            *RESCALE_MISTAKES,
+            line="y = y if weight is None else y * weight",
+        ),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
-    section=Text(en="The blind test", zh="盲测"),
+    section=BLIND_TEST,
     line="variance = (x - mean).square().mean(axes, keepdim=True)",
 )

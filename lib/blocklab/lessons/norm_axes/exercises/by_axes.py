@@ -151,7 +151,13 @@ LAYER_NORM_BY_AXES = Exercise(
         wrong("axes-from-the-front", axes=lambda x, shape: range(len(shape))).hint(
             en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end, −1, "
             "−2 and so on.",
-            zh="你是从前往后数轴的。`normalized_shape` 说的是最后几个轴：请从后往前数，−1、−2，依此类推。",
+            zh="你从第一个轴数起了。`normalized_shape` 说的是最后几个轴：请从最后一个轴往前数，−1、−2，依此类推。",
+        ),
+        wrong("axes-by-their-sizes", axes=lambda x, shape: [x.shape.index(size) for size in shape]).hint(
+            en="You look an axis up by its size, and two axes may have one size: then you find the first. "
+            "`normalized_shape` describes the last axes: only how many it names counts.",
+            zh="你按大小去找轴，而两个轴可能一样大，这时找到的是前面那个。"
+            "`normalized_shape` 说的是最后几个轴：要看的只是它有几个数。",
         ),
         wrong("last-axis-only", axes=lambda x, shape: [-1]).hint(
             en="Right for one axis. `normalized_shape` may name several: then all of them share one mean.",

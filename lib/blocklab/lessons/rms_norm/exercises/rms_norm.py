@@ -10,7 +10,7 @@ from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
@@ -74,6 +74,9 @@ def recipe(
     y = divide(wide - centre(wide, over), spread(wide, over), small(eps))
     return finish(rescale(before_weight(y, x.dtype), weight, None), x.dtype)
 
+
+TWO_DIVISORS = Text(en="Two divisors", zh="两个除数")
+WHEN_TO_ROUND = Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入")
 
 SPREAD_MISTAKES = (
     wrong("layer-norm", centre=mean, spread=variance).hint(
@@ -271,12 +274,12 @@ RMS_NORM = Exercise(
     ),
     mistakes=(
         *AXES_MISTAKES,
-        *SPREAD_MISTAKES,
-        *DEFAULT_MISTAKES,
+        *under(TWO_DIVISORS, *SPREAD_MISTAKES),
+        *under(WHEN_TO_ROUND, *DEFAULT_MISTAKES, line="eps = torch.finfo(wide.dtype).eps if eps is None else eps"),
         *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
         EPS_OF_NORMALIZE,
         DETACHED,
-        *TYPE_MISTAKES,
+        *under(WHEN_TO_ROUND, *TYPE_MISTAKES, line="wide = x if x.dtype == torch.float64 else x.float()"),
         *WEIGHT_MISTAKES,
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
@@ -450,7 +453,7 @@ RMS_NORM_LLAMA = Exercise(
     mistakes=(*LLAMA_MISTAKES, OWN_TYPE, NOT_CONVERTED_BACK, WEIGHT_IGNORED, *FORMULA_MISTAKES),
     growing=growing,
     without={"float64": "both models compute in float32, whatever comes in"},
-    section=Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入"),
+    section=WHEN_TO_ROUND,
     line="return normalized.to(x.dtype) * weight",
 )
 RMS_NORM_GEMMA = Exercise(
@@ -461,6 +464,6 @@ RMS_NORM_GEMMA = Exercise(
     mistakes=(*GEMMA_MISTAKES, OWN_TYPE, NOT_CONVERTED_BACK, WEIGHT_IGNORED, *FORMULA_MISTAKES),
     growing=growing,
     without={"float64": "both models compute in float32, whatever comes in"},
-    section=Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入"),
+    section=WHEN_TO_ROUND,
     line="return (normalized * (1 + weight.float())).to(x.dtype)",
 )
