@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from blocklab.files import Unreadable, regular_content, replace
 from blocklab.language import LANGUAGES, Text
-from blocklab.report.notebooks import Unreadable, regular_content
 
 from .answers import as_bytes, with_answers
-from .files import LARGEST, read_bytes, replace
+from .files import LARGEST, read_bytes
 from .problem import PublishError, kept_in
 from .project import Project
 
