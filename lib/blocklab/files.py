@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from itertools import pairwise
 from pathlib import Path
 
 from blocklab.language import Text
@@ -55,13 +56,24 @@ def why_not_opened(error: OSError) -> str:
     return NOT_OPENED.format(why=error.strerror or type(error).__name__)
 
 
-def replace(path: Path, data: bytes) -> None:
-    """Put a file there, whole or not at all, whatever happens meanwhile."""
+def replace(path: Path, data: bytes, older: int = 0) -> None:
+    """Put a file there, whole or not at all, whatever happens meanwhile.
+
+    older: how many earlier ones stay beside it, the latest as NAME.1.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(data)
         if path.exists():
             part.chmod(stat.S_IMODE(path.stat().st_mode))
+        _set_aside(path, older)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _set_aside(path: Path, older: int) -> None:
+    places = [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, older + 1))]
+    for later, earlier in reversed(list(pairwise(places))):
+        if os.path.lexists(later):
+            later.replace(earlier)

@@ -14,6 +14,10 @@ from .words import EXPECTED, INPUT, ONE_LINE, ONE_LINE_SHOWN, PANEL, READ, YOURS
 MIME = "application/vnd.blocklab.verdict+json"
 
 
+class NotPassed(AssertionError):
+    """An attempt did not pass; the message is what its verdict says."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The answer to one attempt at an exercise.
@@ -34,6 +38,11 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.passed
+
+    def must_pass(self) -> None:
+        """Raise NotPassed with the verdict's words, unless it passed: for those who grade by cells that raise."""
+        if not self.passed:
+            raise NotPassed(str(self))
 
     @property
     def data(self) -> dict:
