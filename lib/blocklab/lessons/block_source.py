@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from blocklab.checks.brief import kind
+from blocklab.checks.outcome import foreign
 from blocklab.language import Text
 
 from .learners_folder import beside_notebooks
@@ -46,10 +47,10 @@ def block_source(name: str, candidate: object) -> str:
     Functions, classes and constants of the learner's own come along. Raises CannotBeKept.
     """
     block = type(candidate) if isinstance(candidate, nn.Module) else candidate
+    if origin := _origin(block, name) or _origin(inspect.unwrap(block), name):
+        raise CannotBeKept(NOT_OWN.format(name=".".join(origin)))
     if not isinstance(block, type | FunctionType):
         raise CannotBeKept(NO_FUNCTION.format(kind=kind(candidate)))
-    if origin := _origin(block, block.__name__):
-        raise CannotBeKept(NOT_OWN.format(name=".".join(origin)))
     parts = _Parts()
     parts.define(name, block)
     return parts.joined()
@@ -143,7 +144,7 @@ def _origin(value: object, name: str) -> tuple[str, str] | None:
 def _lies_here(module: ModuleType) -> bool:
     """Whether a module is the notebook, or lies beside it and is found from there alone."""
     file = getattr(module, "__file__", None)
-    return module.__name__ == "__main__" or (file is not None and beside_notebooks(file))
+    return module.__name__ == "__main__" or (file is not None and not foreign(file) and beside_notebooks(file))
 
 
 def _imports(name: str, module: ModuleType, text: str) -> set[str]:
