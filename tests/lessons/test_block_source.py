@@ -1,5 +1,7 @@
 """What a learner wrote comes out of the notebook as a file that runs alone, or it is said why it cannot."""
 
+import builtins
+import linecache
 import textwrap
 
 import pytest
@@ -188,6 +190,28 @@ def test_a_module_beside_the_notebook_is_the_learners_own(mine, notebook, monkey
         block_source("block", notebook("def whole(x): return beside.triple(x)")["whole"])
 
 
+def test_what_a_notebook_adds_to_pythons_own_names_is_not_everywhere(notebook, monkeypatch):
+    monkeypatch.setattr(builtins, "display", print, raising=False)
+    with pytest.raises(CannotBeKept, match="it needs `display`"):
+        block_source("block", notebook("def mine(x): return display(x)")["mine"])
+
+
+def test_lines_end_where_python_ends_them(notebook):
+    cell = "first = 'a\u2028b\x0cc'\ndef mine(x):\n    return x\n"
+    assert block_source("block", notebook(cell)["mine"]).startswith("def mine(x):\n    return x\n")
+
+
+def test_a_module_that_was_edited_is_read_anew(mine, notebook, monkeypatch):
+    beside = mine / "en" / "edited.py"
+    beside.write_text("def triple(x):\n    return 3 * x\n", "utf-8")
+    monkeypatch.syspath_prepend(mine / "en")
+    names = notebook("import edited, importlib\nfrom edited import triple\n")
+    block_source("block", names["triple"])
+    beside.write_text("# three times\n\ndef triple(x):\n    return x + x + x\n", "utf-8")
+    names = notebook("from edited import triple\ntriple = importlib.reload(edited).triple")
+    assert block_source("block", names["triple"]).startswith("def triple(x):\n    return x + x + x\n")
+
+
 LITERALS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
     lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=3), inside, max_size=3),
@@ -208,7 +232,5 @@ def test_whatever_stands_in_a_function_comes_back(constant, comment, said, inden
 
 
 def with_source(source: str, names: dict) -> None:
-    import linecache
-
     linecache.cache["<drawn>"] = len(source), None, source.splitlines(keepends=True), "<drawn>"
     exec(compile(source, "<drawn>", "exec", dont_inherit=True), names)

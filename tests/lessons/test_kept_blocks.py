@@ -41,7 +41,8 @@ def test_a_module_comes_back_as_its_class(notebook):
     assert check("rms_norm", kept("rms_norm")(4))
 
 
-def test_without_a_learners_folder_nothing_is_kept(tmp_path, blocks, monkeypatch, capsys):
+@pytest.mark.usefixtures("blocks")
+def test_without_a_learners_folder_nothing_is_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert kept("gelu") is None
     assert kept_blocks() == {}
@@ -56,8 +57,8 @@ def test_all_blocks_come_in_the_order_of_the_lessons(blocks, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_an_unknown_name_names_all(mine):
-    with pytest.raises(ValueError, match="There is no block 'rms_nrom'. All of them: standardize, "):
+def test_an_unknown_name_names_all():
+    with pytest.raises(ValueError, match=r"There is no block 'rms_nrom'\. All of them: standardize, "):
         kept("rms_nrom")
 
 
@@ -66,6 +67,7 @@ DAMAGED = {  # what lies in swish.py, and what is said
     "a conflict": (b"<<<<<<< HEAD\n", "no Python in line 1"),
     "bytes 0": (b"a = 1\n\0\n", "no Python in line"),
     "nested": (b"swish = " + b"(" * 5_000, "no Python in line 1"),
+    "nested deeply": (b"swish = " + b"-" * 90_000 + b"1", "no Python in line 1"),
     "another version's": (
         GOOD.replace("gelu", "swish").replace("0.1", "9.4").encode(),
         "it was kept by Blocklab 9.4, and this is 0.1: run its exercise again",

@@ -33,6 +33,7 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
     "blocklab.lessons.order": "order",
+    "blocklab.progress": "progress",
     **{f"blocklab.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
     **dict.fromkeys(["blocklab.lesson", "blocklab.pictures", "blocklab.two_processes"], "earlier"),
     "workshop": "workshop",
@@ -53,9 +54,11 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "language", "panel", "files"},
+    "lessons": {"order", "checks", "language", "panel", "files", "package"},
     "report": {"lessons", "checks", "language", "files"},
-    "workshop": {"lessons", "report", "files", "panel", "kernels", "language", "packages", "package", *ROOMS},
+    "progress": {"lessons", "order", "report", "checks", "language", "files"},
+    "workshop": {"lessons", "report", "progress", "files", "panel", "kernels", "language", "packages", "package"}
+    | {*ROOMS},
 }
 ONLY_IN = {
     "ipywidgets": "blocklab.panel",

@@ -98,7 +98,7 @@ class Verdict:
             parts.append(f"<table>{rows}</table>")
         if self.section:
             heading = str(self.section)
-            link = f'<a href="{self.exercise.lesson}.ipynb#{_anchor(heading)}">{escape(heading)}</a>'
+            link = f'<a href="{self.exercise.lesson}.ipynb#{anchor(heading)}">{escape(heading)}</a>'
             parts.append(f"<p>{READ.format(link=link)}</p>")
         if self.panel:
             parts.append(f"<p>{marked(self.panel)}</p>")
@@ -137,6 +137,6 @@ def unmarked(text: str) -> str:
     return _MARKS.sub(lambda m: m[0] if m["code"] else m[m.lastgroup], text)
 
 
-def _anchor(heading: str) -> str:
+def anchor(heading: str) -> str:
     """JupyterLab's address of a heading: its text with dashes for spaces."""
     return heading.replace(" ", "-")

@@ -67,7 +67,12 @@ def kept_blocks() -> dict[str, Callable]:
 def block_file(name: str) -> Path | None:
     """Where a block is kept; None where nothing is."""
     mine = learners_folder()
-    return mine and mine / "blocks" / f"{name}.py"
+    return mine and block_in(mine, name)
+
+
+def block_in(mine: Path, name: str) -> Path:
+    """Where a block is kept in a learner's folder."""
+    return mine / "blocks" / f"{name}.py"
 
 
 def shown(file: Path) -> str:

@@ -129,6 +129,12 @@ def code_cells(notebook: dict) -> list[Cell]:
     ]
 
 
+def texts(notebook: dict) -> list[str]:
+    """The Markdown cells' texts in their order."""
+    cells = (cell for cell in notebook["cells"] if isinstance(cell, dict))
+    return [_joined(cell.get("source")) for cell in cells if cell.get("cell_type") == "markdown"]
+
+
 def _tags(cell: dict) -> list:
     tags = _metadata(cell).get("tags")
     return tags if isinstance(tags, list) else []
