@@ -90,9 +90,9 @@ WRITTEN = {  # a cell or two that define `mine`, and the file for "block" that t
         "sum = lambda xs: 7\n\n\ndef mine(x): return x + sum([1]) + max(1, 2)\n\n\nblock = mine\n",
     ),
     "a class that helps": (
-        "class Twice:\n    factor = 2\n    half = factor / 2\n    def __call__(self, x): return self.factor * x\n"
+        "class Twice:\n    factor: int = 2\n    half = factor / 2\n    def __call__(self, x): return self.factor * x\n"
         "def mine(x): return Twice()(x)",
-        "class Twice:\n    factor = 2\n    half = factor / 2\n    def __call__(self, x): return self.factor * x\n\n\n"
+        "class Twice:\n    factor: int = 2\n    half = factor / 2\n    def __call__(self, x): return self.factor * x\n\n\n"
         "def mine(x): return Twice()(x)\n\n\nblock = mine\n",
     ),
 }

@@ -65,7 +65,7 @@ def test_an_unknown_name_names_all():
 DAMAGED = {  # what lies in swish.py, and what is said
     "a syntax error": (b"import torch\n\ndef swish(x)\n    return x\n", "no Python in line 3 (expected ':')"),
     "a conflict": (b"<<<<<<< HEAD\n", "no Python in line 1"),
-    "bytes 0": (b"a = 1\n\0\n", "no Python in line"),
+    "bytes 0": (b"a = 1\n\0\n", "no Python in line 1"),
     "nested": (b"swish = " + b"(" * 5_000, "no Python in line 1"),
     "nested deeply": (b"swish = " + b"-" * 90_000 + b"1", "no Python in line 1"),
     "another version's": (

@@ -94,7 +94,7 @@ def test_the_last_attempt_is_told_beside_the_best(mine):
     assert read(mine).attempts["layer_norm"] == Attempts("✓", "eps-outside-root")
     page = str(progress_page())
     assert "layer_norm (passed; the last attempt: eps-outside-root)" in page
-    assert "eps-outside-root (layer_norm): 05_layer_norm · " in page
+    assert "layer_norm (eps-outside-root): 05_layer_norm · " in page
 
 
 def test_the_page_in_words(mine):
@@ -109,8 +109,8 @@ def test_the_page_in_words(mine):
         "05_layer_norm: half_size (passed), layer_norm (passed), layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
         "(not begun)",
-        "To look at again\n  forgot-root (root_mean_square): 06_rms_norm · By hand\n"
-        "  a+b (rms_norm): 06_rms_norm · By hand",
+        "To look at again\n  root_mean_square (forgot-root): 06_rms_norm · By hand\n"
+        "  rms_norm (a+b): 06_rms_norm · By hand",
         "Read from the notebooks in `my/` as they were saved last; nothing leaves this machine.",
     ]
 
@@ -293,14 +293,14 @@ def test_of_many_files_the_first_are_named(mine):
 
 
 def test_names_and_questions_of_others_are_no_markup(mine):
-    hand_in(mine, **{"en/<b>\x1b.ipynb": lesson(verdict("rms_norm", passed=True))})
+    hand_in(mine, **{"en/R&D.ipynb": lesson(verdict("rms_norm", passed=True))})
     done = [verdict("half_size", passed=True), verdict("layer_norm", passed=True)]
     asked = ASKED.format(word="<script>").replace("any", "<img>\x1b")
     hand_in(mine, **{"en/05_layer_norm.ipynb": lesson(*done, asked=asked)})
     html = progress_page().html()
     assert "<script>" not in html
     assert "<img>" not in html
-    assert "<b>" not in html
+    assert "R&amp;D.ipynb" in html
     assert "\x1b" not in html + str(progress_page())
 
 

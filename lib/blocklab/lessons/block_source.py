@@ -34,6 +34,7 @@ TWO_OF_A_NAME = Text(en="it needs two different things called `{name}`", zh="它
 
 PUBLIC = ("torch", "torch.nn", "torch.nn.functional")  # where torch's own are known from, wherever they are written
 NOTEBOOKS = {"display", "get_ipython"}  # are among Python's own names in a notebook alone
+MODULES = {"__name__", "__annotations__"}  # every file has them
 LONGEST = 2_000  # characters of a constant
 
 
@@ -214,7 +215,7 @@ def _names_read(code: CodeType) -> set[str]:
     """The names that code takes from around it, and the code inside of it too."""
     steps = list(dis.get_instructions(code))
     read = {step.argval for step in steps if step.opname in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")}
-    own = {step.argval for step in steps if step.opname == "STORE_NAME"} | {"__name__"}
+    own = {step.argval for step in steps if step.opname == "STORE_NAME"} | MODULES
     inside = [_names_read(part) for part in code.co_consts if isinstance(part, CodeType)]
     return (read - own).union(*inside)
 

@@ -99,7 +99,7 @@ def compiled(text: str, file: Path) -> CodeType:
             warnings.simplefilter("ignore")
             return compile(text, str(file), "exec", dont_inherit=True)
     except SyntaxError as error:
-        raise Unreadable(NO_PYTHON.format(line=error.lineno, why=error.msg)) from None
+        raise Unreadable(NO_PYTHON.format(line=error.lineno or 1, why=error.msg)) from None
     except (ValueError, RecursionError, MemoryError) as error:  # bytes 0, or nested too deeply
         raise Unreadable(NO_PYTHON.format(line=1, why=words_of(error))) from None
 

@@ -90,7 +90,7 @@ class ProgressPage:
             return
         yield _list(escape(line) for line in _counts(self._progress))
         yield from _table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
-        again = [f"<code>{escape(m)}</code>: {_link(place, target)}" for m, place, target in _again(self._progress)]
+        again = [f"{escape(mistake)}: {_link(place, target)}" for mistake, place, target in _again(self._progress)]
         yield from _headed(AGAIN, again)
         yield from _headed(QUESTIONS, [_folded(*drawn) for drawn in self._progress.questions], "ol")
         yield from _headed(NOT_COUNTED, [escape(line) for line in _not_counted(self._progress)])
@@ -138,7 +138,7 @@ def _again(progress: Progress) -> Iterator[tuple[str, str, str]]:
             exercise = EXERCISES[name]
             heading = str(exercise.section)
             place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{anchor(heading)}"
-            yield NAMED.format(what=_mark(attempts.mistake), names=name), place, target
+            yield NAMED.format(what=name, names=_mark(attempts.mistake)), place, target
 
 
 def _not_counted(progress: Progress) -> list[str]:
