@@ -92,8 +92,8 @@ WRITTEN = {  # a cell or two that define `mine`, and the file for "block" that t
     "a class that helps": (
         "class Twice:\n    factor: int = 2\n    half = factor / 2\n    def __call__(self, x): return self.factor * x\n"
         "def mine(x): return Twice()(x)",
-        "class Twice:\n    factor: int = 2\n    half = factor / 2\n    def __call__(self, x): return self.factor * x\n\n\n"
-        "def mine(x): return Twice()(x)\n\n\nblock = mine\n",
+        "class Twice:\n    factor: int = 2\n    half = factor / 2\n    def __call__(self, x): return self.factor * x\n"
+        "\n\ndef mine(x): return Twice()(x)\n\n\nblock = mine\n",
     ),
 }
 

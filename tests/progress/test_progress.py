@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("english_again")
 LIBRARY = Path(progress_page.__code__.co_filename).parents[2]
 ASKED = """## Three closing questions
 
-1. Is `a < b` **always** so, for $a_i < b$ and *any* c, see [05](05_layer_norm.ipynb)?
+1. Is `a < b` **always** so, for $a_i *b* c$ and *any* `c[0](1)`, see **[05](05_layer_norm.ipynb)**?
 
 <details><summary>Answer</summary>
 
@@ -198,10 +198,12 @@ def test_at_most_five_are_drawn_and_others_the_next_time(mine):
 def test_questions_are_shown_with_answers_apart(mine):
     with_questions(mine, "en")
     page = str(progress_page())
-    assert "  1. 05_layer_norm: Is `a < b` always so, for $a_i < b$ and any c, see 05?\n" in page
+    assert "  1. 05_layer_norm: Is `a < b` always so, for $a_i *b* c$ and any `c[0](1)`, see 05?\n" in page
     assert page.index("And why?") < page.index("Answers\n  1. No: en05_layer_norm.")
     html = progress_page().html()
-    assert "<code>a &lt; b</code> <strong>always</strong> so, for $a_i &lt; b$ and <em>any</em> c, see 05?" in html
+    assert (
+        "<code>a &lt; b</code> <strong>always</strong> so, for $a_i &lt; b *c* d$ and <em>any</em> c, see 05?" in html
+    )
     assert "<details><summary>Answer</summary><p>No: en05_layer_norm.</p></details>" in html
 
 

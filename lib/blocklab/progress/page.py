@@ -1,7 +1,7 @@
 """The progress page, as text and as HTML, in the reader's language."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 
 from blocklab.checks.brief import cut
@@ -52,7 +52,8 @@ STATES = {
     UNKNOWN: Text(en="not right yet", zh="还不对"),
 }
 WRONG_SINCE = Text(en="{state}; the last attempt: {mistake}", zh="{state}；最近一次：{mistake}")
-_FORMULA_OR_LINK = re.compile(r"(?P<formula>\$[^$\n]+\$)|\[(?P<words>[^\]\n]+)\]\([^)\n]*\)")
+_FORMULA = re.compile(r"(\$[^$\n]+\$)")
+_LINK = re.compile(r"`[^`\n]+`|\$[^$\n]+\$|\[(?P<words>[^\]\n]+)\]\([^)\n]*\)")  # and none in code or formulas
 
 
 class ProgressPage:
@@ -156,17 +157,18 @@ def _source() -> str:
 
 def _text(markdown: str) -> str:
     """Markdown of a lesson as plain text."""
-    return unmarked(_FORMULA_OR_LINK.sub(lambda m: m["words"] or m[0], cut(markdown, LONGEST)))
+    return _said(markdown, unmarked, str)
 
 
 def _html(markdown: str) -> str:
-    """Markdown of a lesson as HTML. Formulas are left to the notebook, links to the lesson itself."""
-    parts, end = [], 0
-    text = cut(markdown, LONGEST)
-    for found in _FORMULA_OR_LINK.finditer(text):
-        parts += [marked(text[end : found.start()]), escape(found["formula"] or "") or marked(found["words"])]
-        end = found.end()
-    return "".join([*parts, marked(text[end:])])
+    """Markdown of a lesson as HTML; the notebook sets its formulas."""
+    return _said(markdown, marked, escape)
+
+
+def _said(markdown: str, words: Callable[[str], str], formula: Callable[[str], str]) -> str:
+    """Words and formulas, each in its way. Links are left to the lesson."""
+    text = _LINK.sub(lambda found: found["words"] or found[0], cut(markdown, LONGEST))
+    return "".join(formula(part) if n % 2 else words(part) for n, part in enumerate(_FORMULA.split(text)))
 
 
 def _listed(title: Text, lines: list[str]) -> list[str]:
