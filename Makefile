@@ -60,7 +60,7 @@ lab: wishes lessons-environment
 
 # Group after group, the parts of one side by side.
 test: dev-environment
-	@$(BIN)/python -m workshop.gate style+unit+waiting+fused lessons-run browser+colab
+	@$(BIN)/python -m workshop.gate style+unit waiting+fused+lessons-run browser+colab
 	@echo "The whole gate is green."
 
 style: dev-environment
@@ -81,10 +81,10 @@ fused: dev-environment
 	TRITON_INTERPRET=1 $(BIN)/$(PYTEST) tests/fused_interpreted
 
 # A lesson's cells run one after the other: it stays in one of the two processes. Plain panels in one language are
-# enough: as Colab sees them, below, its lessons show living ones.
+# enough: as Colab sees them, below, its lessons show living ones, and its kernels import torch themselves.
 lessons-run: dev-environment
-	$(BIN)/$(PYTEST) --nbval --nbval-current-env --plain-panels zh tests/notebooks notebooks/en notebooks/zh \
-		-n 2 --dist loadfile
+	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) --nbval --nbval-kernel-name warm --plain-panels zh \
+		tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
 
 browser: dev-environment
 	$(BIN)/$(PYTEST) tests/browser -n 2 --dist loadgroup

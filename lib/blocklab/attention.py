@@ -204,6 +204,8 @@ class MultiheadAttention(nn.Module):
     for integer tensors and masks. Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2
     """
 
+    attention = staticmethod(scaled_dot_product_attention)  # called where nobody wants the weights
+
     def __init__(
         self,
         embed_dim: int,
@@ -284,11 +286,13 @@ class MultiheadAttention(nn.Module):
         mask = self._mask(query, key, key_padding_mask, attn_mask)
         inputs = zip((query, key, value), self._projections(), strict=True)
         q, k, v = (self._split(F.linear(x, weight, bias)) for x, (weight, bias) in inputs)
-        y, weights = _attend(q, k, v, mask, self.dropout if self.training else 0.0)
-        y = self.out_proj(y.transpose(-3, -2).flatten(-2))  # (N, h, L, d) to (N, L, h * d)
-        if not need_weights:
-            return y, None
-        return y, (weights.mean(-3) if average_attn_weights else weights).to(y.dtype)
+        dropout_p = self.dropout if self.training else 0.0
+        if need_weights:
+            y, weights = _attend(q, k, v, mask, dropout_p)
+            weights = (weights.mean(-3) if average_attn_weights else weights).to(y.dtype)
+        else:
+            y, weights = self.attention(q, k, v, mask, dropout_p), None
+        return self.out_proj(y.transpose(-3, -2).flatten(-2)), weights  # (N, h, L, d) to (N, L, h * d)
 
     def _projections(self) -> list[tuple[Tensor, Tensor | None]]:
         """Weight and bias of query, key and value."""

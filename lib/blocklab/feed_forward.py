@@ -324,6 +324,8 @@ class SwiGLU(nn.Module):
     Source: Shazeer 2020, arXiv:2002.05202; meta-llama/llama, llama/model.py
     """
 
+    swiglu = staticmethod(swiglu)
+
     def __init__(
         self,
         d_model: int,
@@ -343,7 +345,7 @@ class SwiGLU(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         _want_features("SwiGLU", x, self.d_model, self.w1, self.w3, self.w2)
-        return self.w2(swiglu(self.w1(x), self.w3(x)))
+        return self.w2(self.swiglu(self.w1(x), self.w3(x)))
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, {self.hidden}"

@@ -347,6 +347,8 @@ class BatchNorm(_Affine):
     Raises ValueError for a negative eps, a momentum outside [0, 1] and an x without num_features channels.
     """
 
+    batch_norm = staticmethod(batch_norm)
+
     _version = 2  # torch's; what its first version saved lacks num_batches_tracked
 
     def __init__(
@@ -410,7 +412,7 @@ class BatchNorm(_Affine):
             batches.add_(1)
             if self.momentum is None:  # the n-th of n equal weights
                 momentum = 1 / batches.to(widen(mean).dtype)
-        return batch_norm(x, mean, var, self.weight, self.bias, self.training or mean is None, momentum, self.eps)
+        return self.batch_norm(x, mean, var, self.weight, self.bias, self.training or mean is None, momentum, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -424,6 +426,8 @@ class LayerNorm(_Affine):
 
     Arguments and state_dict keys are those of torch.nn.LayerNorm. Raises ValueError for a negative eps.
     """
+
+    layer_norm = staticmethod(layer_norm)
 
     def __init__(
         self,
@@ -444,7 +448,7 @@ class LayerNorm(_Affine):
         self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
-        return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+        return self.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         affine, bias = self.elementwise_affine, self.bias is not None
@@ -457,6 +461,8 @@ class GroupNorm(_Affine):
     Arguments and state_dict keys are those of torch.nn.GroupNorm. Raises ValueError for a negative eps, a num_channels
     that num_groups does not divide and an x without num_channels channels.
     """
+
+    group_norm = staticmethod(group_norm)
 
     def __init__(
         self,
@@ -483,7 +489,7 @@ class GroupNorm(_Affine):
 
     def forward(self, x: Tensor) -> Tensor:
         _want_channels("GroupNorm", x, self.num_channels)
-        return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+        return self.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         bias = self.bias is not None
@@ -495,6 +501,8 @@ class RMSNorm(_Affine):
 
     Arguments and state_dict keys are those of torch.nn.RMSNorm. Raises ValueError for a negative eps.
     """
+
+    rms_norm = staticmethod(rms_norm)
 
     def __init__(
         self,
@@ -515,7 +523,7 @@ class RMSNorm(_Affine):
         self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
-        return rms_norm(x, self.normalized_shape, self.weight, self.eps)
+        return self.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

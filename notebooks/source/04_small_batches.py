@@ -171,8 +171,7 @@ r"""
 
 # %%
 (images, labels), order = load_digits(), torch.randperm(1797)
-images, labels = images[order].unsqueeze(1), labels[order]  # (N, C, H, W), (N,)
-images = (images - images.mean()) / images.std()
+images, labels = (images[order].unsqueeze(1) - images.mean()) / images.std(), labels[order]  # (N, C, H, W), (N,)
 
 
 def accuracy(make, norm, batch_size, start):
@@ -185,8 +184,7 @@ def accuracy(make, norm, batch_size, start):
         nn.functional.cross_entropy(net(images[batch]), labels[batch]).backward()
         optimizer.step()
     with torch.inference_mode():
-        right = net.eval()(images[1280:]).argmax(1) == labels[1280:]
-    return 100 * right.float().mean().item()
+        return 100 * (net.eval()(images[1280:]).argmax(1) == labels[1280:]).float().mean().item()
 
 
 # %%

@@ -28,12 +28,14 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     **dict.fromkeys(["blocklab.attention", "blocklab.transformer", "blocklab.fused"], "kernels"),
     **{
         f"blocklab.{name}": name
-        for name in ("language", "files", "timing", "real_models", "panel", "checks", "report", "packages")
+        for name in (
+            *("language", "files", "timing", "real_models", "panel"),
+            *("checks", "plugging", "report", "progress", "packages"),
+        )
     },
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
     "blocklab.lessons.order": "order",
-    "blocklab.progress": "progress",
     **{f"blocklab.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
     **dict.fromkeys(["blocklab.lesson", "blocklab.pictures", "blocklab.two_processes"], "earlier"),
     "workshop": "workshop",
@@ -50,11 +52,12 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "panel": {"language"},
     "earlier": {"language"},  # what copies of an earlier edition import: it says how to renew them
     "checks": {"language", "package", "earlier"},
+    "plugging": {"checks", "kernels", "language", "packages", "real_models"},
     "order": {"checks"},
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "language", "panel", "files", "package"},
+    "lessons": {"order", "checks", "plugging", "language", "panel", "files", "package"},
     "report": {"lessons", "checks", "language", "files"},
     "progress": {"lessons", "order", "report", "checks", "language", "files"},
     "workshop": {"lessons", "report", "progress", "files", "panel", "kernels", "language", "packages", "package"}

@@ -17,6 +17,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MODULES = {"pillow": "PIL", "ipywidgets": "ipywidgets", "scikit-learn": "sklearn"}
 COME_ALONG = {"IPython", "traitlets", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
 WHERE_INSTALLED = {"triton": "fused", "safetensors": "real_models", "liger_kernel": "timing"}
+WHERE_INSTALLED |= dict.fromkeys(("glassllm", "sklearn"), "plugging")
 ENDINGS = {".py", ".otf", ".txt", ".npz", ".csv", ".js", ".css"}
 
 

@@ -15,7 +15,8 @@ from blocklab.attention import scaled_dot_product_attention
 from blocklab.feed_forward import gated_unit, gelu, relu, swiglu
 from blocklab.normalization import RMSNorm, layer_norm
 from blocklab.positional_encoding import rotary_embedding
-from blocklab.real_models import glassllm, load_glassllm
+from blocklab.real_models import load_glassllm
+from blocklab.real_models.decoder import DecoderBlock
 
 TEXT = {  # Carroll 1865; Machado de Assis 1881
     "en": "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do: "
@@ -133,25 +134,25 @@ def groups_side_by_side(query, key, value, is_causal, enable_gqa):
 
 
 REPLACED = {  # a function of ours, what stands in for it, and how far off that is in both languages, rounded down
-    "GeGLU": (feed_forward, "swiglu", partial(gated_unit, activation=gelu), 2.0),
-    "ReGLU": (feed_forward, "swiglu", partial(gated_unit, activation=relu), 4.0),
-    "bilinear": (feed_forward, "swiglu", partial(gated_unit, activation=lambda gate: gate), 10.0),
-    "sigmoid GLU": (feed_forward, "swiglu", partial(gated_unit, activation=torch.sigmoid), 8.0),
-    "gate and value exchanged": (feed_forward, "swiglu", lambda gate, value: swiglu(value, gate), 10.0),
-    "no positions": (glassllm, "rotary_embedding", lambda x, positions, base, pairing: x, 9.0),
-    "half-split pairing": (glassllm, "rotary_embedding", half_split, 6.0),
-    "another base": (glassllm, "rotary_embedding", with_base_100000, 2.0),
-    "turned back": (glassllm, "rotary_embedding", turned_back, 10.0),
-    "no causal mask": (glassllm, "scaled_dot_product_attention", seeing_all, 8.0),
-    "groups side by side": (glassllm, "scaled_dot_product_attention", groups_side_by_side, 6.0),
+    "GeGLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=gelu), 2.0),
+    "ReGLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=relu), 4.0),
+    "bilinear": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=lambda gate: gate), 10.0),
+    "sigmoid GLU": (feed_forward.SwiGLU, "swiglu", partial(gated_unit, activation=torch.sigmoid), 8.0),
+    "gate and value exchanged": (feed_forward.SwiGLU, "swiglu", lambda gate, value: swiglu(value, gate), 10.0),
+    "no positions": (DecoderBlock, "rotary_embedding", lambda x, positions, base, pairing: x, 9.0),
+    "half-split pairing": (DecoderBlock, "rotary_embedding", half_split, 6.0),
+    "another base": (DecoderBlock, "rotary_embedding", with_base_100000, 2.0),
+    "turned back": (DecoderBlock, "rotary_embedding", turned_back, 10.0),
+    "no causal mask": (DecoderBlock, "attention", seeing_all, 8.0),
+    "groups side by side": (DecoderBlock, "attention", groups_side_by_side, 6.0),
 }
 
 
 @pytest.mark.parametrize("name", REPLACED)
 def test_another_function_is_seen(name, model, ids, logits_of, monkeypatch):
-    module, function, mistake, at_least = REPLACED[name]
+    owner, function, mistake, at_least = REPLACED[name]
     expected = logits_of(ids)
-    monkeypatch.setattr(module, function, mistake)
+    monkeypatch.setattr(owner, function, staticmethod(mistake))
     assert distance(model(ids), expected) > at_least > CLOSE
 
 

@@ -102,7 +102,7 @@ def _failed(error: BaseException, case: Case, spoiled: tuple[str, ...]) -> Outco
     message = words_of(error)
     if case.gradient and "requires grad" in message:  # .numpy() says so, and advises the mistake
         error = NotDifferentiable()
-    return Outcome({}, error, message, _own_line(error), spoiled)
+    return Outcome({}, error, message, own_line(error), spoiled)
 
 
 def _trace(error: BaseException) -> TracebackType | None:
@@ -114,7 +114,7 @@ def foreign(file: str) -> bool:
     return file.startswith(_FOREIGN)
 
 
-def _own_line(error: BaseException) -> tuple[int, str] | None:
+def own_line(error: BaseException) -> tuple[int, str] | None:
     """The learner's own line in which an error arose: the last one outside of Python, torch and this package."""
     own = None
     for frame, number in traceback.walk_tb(_trace(error)):

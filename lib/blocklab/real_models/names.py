@@ -30,6 +30,17 @@ GLASSLLM = {
     "ffn.W3": "feed_forward.w3.weight",
 }
 SMOLLM2 = {"blk": "layers", "attn_norm": "norm1", "ffn_norm": "norm2", "output_norm": "norm"}
+GGUF = SMOLLM2 | {
+    "blk": "blocks",
+    "token_embd": "tokens",
+    "attn_q": "query",
+    "attn_k": "key",
+    "attn_v": "value",
+    "attn_output": "out",
+    "ffn_gate": "feed_forward.w1",
+    "ffn_down": "feed_forward.w2",
+    "ffn_up": "feed_forward.w3",
+}
 
 
 def renamed(tensors: Mapping[str, Tensor], names: Mapping[str, str]) -> dict[str, Tensor]:

@@ -24,7 +24,8 @@ def smollm2_rms_norms() -> dict[str, Tensor]:
     """Weights of all 61 RMSNorms of SmolLM2-135M, from the first layer up, each (576,), float32.
 
     The names: for layers 0 to 29 layers.0.norm1.weight (before attention) and layers.0.norm2.weight (before the
-    feed-forward network), and norm.weight, the one after the last layer.
+    feed-forward network), and norm.weight, the one after the last layer. In load_smollm2().state_dict() they are called
+    blocks.0.norm1.weight and so on.
 
     Source: SmolLM2-135M-Instruct, Apache-2.0
     """

@@ -1,0 +1,196 @@
+"""The trained networks that hold the blocks, and what each of them says when it is asked."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from blocklab.checks.brief import cut
+from blocklab.language import Text
+from blocklab.real_models import load_efficientnet_lite0, load_glassllm, load_minilm, load_smollm2
+from blocklab.real_models.decoder import Decoder
+from blocklab.real_models.efficientnet_lite0 import prepare_picture
+
+from . import words
+from .cannot_run import in_words
+from .texts import ALICE, ZEN
+
+QUESTION = "What is the capital of France?"
+MOST_TOKENS = 8  # the right answer has seven, and an end
+MOST_CHARACTERS = 60
+UGLY = re.compile("(?:rapist|nazi|sex|porn).*", re.IGNORECASE)
+UNRELATED = 0.25  # a cosine that sentences of different meaning reach
+GUITAR = "He is playing the guitar."
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A language model's loss on a text, its answer to a question if it can give one, and whether it looked ahead."""
+
+    loss: float
+    text: str | None = None
+    peeks: bool = False
+
+    def shown(self) -> list[str]:
+        answer = [] if self.text is None else [shortened(self.text) or str(words.NO_WORD)]
+        return [*answer, f"{self.loss:.2f}"]
+
+    def beside(self, right: "Spoken") -> Iterator[Text]:
+        gain = round(right.loss, 2) - round(self.loss, 2)
+        if self.text != right.text:
+            yield words.ANOTHER_ANSWER
+        elif gain < 0:
+            yield words.HIGHER if self.text is None else words.BLURRED
+        if self.peeks:
+            yield words.PEEKS
+        if gain > 0:
+            yield words.PEEKS_AND_GAINS if self.peeks else words.LOWER
+
+
+def shortened(text: str) -> str:
+    """What is shown of an answer, in one line; a network that is out of its mind may say anything."""
+    text = UGLY.sub("…", text.replace("\n", "↵").replace("\xa0", " ").strip())
+    return cut(text, MOST_CHARACTERS)
+
+
+class Speaker:
+    """A language model, as it reads."""
+
+    model: Decoder
+
+    def loss(self, ids: list[int]) -> float:
+        """Raises CannotRun for one that is no number: the block's own results are, but not what the network made."""
+        tokens = torch.tensor([ids])
+        loss = F.cross_entropy(self.model(tokens)[0, :-1], tokens[0, 1:]).item()
+        if not math.isfinite(loss):
+            raise in_words("overflow")
+        return loss
+
+    def peeks(self, ids: list[int]) -> bool:
+        """Whether what comes out at the tokens before the last one changes with the last one."""
+        once, again = (self.model.states(torch.tensor([[*ids[:-1], last]]))[:, :-1] for last in (ids[-1], ids[0]))
+        return not torch.allclose(once, again, rtol=1e-3, atol=1e-3)
+
+
+class SmolLM2(Speaker):
+    """SmolLM2-135M-Instruct, which answers. What it says with the right blocks is stored: it takes seconds."""
+
+    name = "SmolLM2"
+    wants = 2.0  # GB of free memory
+    labels = words.ANSWER, words.LOSS_ON_ZEN
+    right = Spoken(loss=3.0819, text="The capital of France is Paris.")
+
+    def __init__(self):
+        self.model = load_smollm2()
+        self.zen = self.model.byte_pairs.encode(ZEN)
+
+    def say(self) -> Spoken:
+        tokens = list(self.model.next_tokens(self.model.chat(QUESTION), MOST_TOKENS))
+        more = "…" if len(tokens) == MOST_TOKENS else ""
+        return Spoken(self.loss(self.zen), self.model.byte_pairs.decode(tokens) + more, self.peeks(self.zen[:8]))
+
+
+class Glassllm(Speaker):
+    """glassllm, which only babbles: its loss is what tells."""
+
+    name = "glassllm"
+    wants = 0.0
+    labels = (words.LOSS_ON_ALICE,)
+
+    def __init__(self):
+        self.model = load_glassllm()
+        from glassllm import load_pretrained  # here, for it may be missing
+
+        self.alice = load_pretrained("en")[1].encode(ALICE)
+        self.right = self.say()
+
+    def say(self) -> Spoken:
+        return Spoken(self.loss(self.alice), peeks=self.peeks(self.alice[:8]))
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The sentence that is nearest in meaning, and its cosine."""
+
+    sentence: str
+    cosine: float
+
+    def shown(self) -> list[str]:
+        return [str(words.SENTENCES[self.sentence]), f"{self.cosine:.2f}"]
+
+    def beside(self, right: "Nearest") -> Iterator[Text]:
+        if self.sentence != right.sentence:
+            yield words.ANOTHER_SENTENCE
+        elif self.shown() != right.shown():
+            yield words.ANOTHER_COSINE if self.cosine > UNRELATED else words.NO_LONGER_NEAR
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2, which turns sentences into vectors."""
+
+    name = "MiniLM"
+    wants = 0.0
+    labels = words.NEAREST, words.COSINE
+
+    def __init__(self):
+        self.model = load_minilm()
+        self.right = self.say()
+
+    def say(self) -> Nearest:
+        guitar, *others = self.model.encode([GUITAR, *words.SENTENCES]).nan_to_num()  # of length 0: no direction
+        cosines = {sentence: guitar.dot(x).item() for sentence, x in zip(words.SENTENCES, others, strict=True)}
+        return Nearest(*max(cosines.items(), key=lambda pair: pair[1]))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The class of a picture, by its number in ImageNet, and its probability."""
+
+    number: int
+    chance: float
+
+    def shown(self) -> list[str]:
+        return [str(words.CLASSES.get(self.number) or words.CLASS.format(number=self.number)), f"{self.chance:.1%}"]
+
+    def beside(self, right: "Seen") -> Iterator[Text]:
+        if self.number != right.number:
+            yield words.ANOTHER_CLASS
+        elif self.shown() != right.shown():
+            yield words.ANOTHER_CHANCE
+        yield words.ONLY_EVAL
+
+
+class EfficientNetLite0:
+    """EfficientNet-Lite0, which says what is in a picture."""
+
+    name = "EfficientNet-Lite0"
+    wants = 0.0
+    labels = words.FLOWER, words.CHANCE
+
+    def __init__(self):
+        from sklearn.datasets import load_sample_image  # here, for it may be missing
+
+        self.model = load_efficientnet_lite0()
+        self.photo = prepare_picture(torch.from_numpy(load_sample_image("flower.jpg").copy()))
+        self.right = self.say()
+
+    def say(self) -> Seen:
+        chance, number = self.model(self.photo).softmax(-1).max(-1)
+        return Seen(number.item(), chance.item())
+
+
+Said = Spoken | Nearest | Seen
+Network = SmolLM2 | Glassllm | MiniLM | EfficientNetLite0
+LANGUAGE = SmolLM2, Glassllm  # the second where the first cannot be had
+NETWORKS = {
+    "rms_norm": LANGUAGE,
+    "swiglu": LANGUAGE,
+    "rotary_embedding": LANGUAGE,
+    "attention": LANGUAGE,
+    "layer_norm": (MiniLM,),
+    "layer_norm_by_axes": (MiniLM,),
+    "batch_norm": (EfficientNetLite0,),
+}

@@ -1,0 +1,74 @@
+"""What a network says with a learner's block and with the right one, as text and as HTML."""
+
+from dataclasses import dataclass
+from html import escape
+
+from blocklab.checks.verdict import marked, unmarked
+from blocklab.language import Text
+
+from .networks import Said
+from .words import LINE, RIGHT, TITLE, TITLE_RIGHT, YOURS
+
+
+@dataclass(frozen=True)
+class PluggedIn:
+    """What came out.
+
+    `yours` and `right` are what the network said with the learner's block and with the right one (`loss` and `text`,
+    `sentence` and `cosine`, or `number` and `chance`); `yours` is None where the block did not run, and `stopped` is
+    then the id of what kept it from running. `places`: where in the network the block stands. `notes`, on the network,
+    and `told`, on what came out, are for the reader.
+    """
+
+    block: str
+    network: str | None = None
+    places: int = 0
+    labels: tuple[Text, ...] = ()
+    notes: tuple[str, ...] = ()
+    yours: Said | None = None
+    right: Said | None = None
+    stopped: str | None = None
+    told: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        if self.network is None:
+            return f"plug_in({self.block})"
+        title = TITLE if self.stopped is None else TITLE_RIGHT
+        return title.format(network=self.network, block=self.block, places=self.places)
+
+    @property
+    def columns(self) -> list[tuple[Text, list[str]]]:
+        """Who says, and what: a line for each of the labels."""
+        said = ((YOURS, self.yours), (RIGHT, self.right))
+        return [(name, answer.shown()) for name, answer in said if answer is not None]
+
+    def __str__(self) -> str:
+        lines = [self.headline, *self.notes]
+        for place, label in enumerate(self.labels):
+            lines += ["", f"  {label}"]
+            lines += [f"    {LINE.format(name=name, shown=shown[place])}" for name, shown in self.columns]
+        told = ["", *map(unmarked, self.told)] if self.labels and self.told else map(unmarked, self.told)
+        return "\n".join([*lines, *told])
+
+    __repr__ = __str__
+
+    def html(self) -> str:
+        """The same for a notebook. Colours come from the page, so that it reads on dark and on light."""
+        parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
+        parts += [f"<p>{escape(note)}</p>" for note in self.notes]
+        if self.labels:
+            rows = [["", *(str(name) for name, _ in self.columns)]]
+            rows += [[str(label), *(s[place] for _, s in self.columns)] for place, label in enumerate(self.labels)]
+            parts.append(f"<table>{''.join(map(_row, rows))}</table>")
+        parts += [f"<p>{marked(text)}</p>" for text in self.told]
+        return f'<div class="blocklab-plugged-in">{"".join(parts)}</div>'
+
+    def _repr_mimebundle_(self, **_selection: object) -> dict:
+        return {"text/plain": str(self), "text/html": self.html()}
+
+
+def _row(cells: list[str]) -> str:
+    left = 'style="text-align:left"'
+    first, *others = map(escape, cells)
+    return f"<tr><th {left}>{first}</th>{''.join(f'<td {left}>{cell}</td>' for cell in others)}</tr>"

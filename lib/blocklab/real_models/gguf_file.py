@@ -1,0 +1,133 @@
+"""GGUF, the file format of llama.cpp: facts about a model, a table of its tensors, then their numbers.
+
+Three kinds of numbers are read: F32, and two kinds of blocks of 32 that are rounded to steps of their own.
+
+    Q4_1    x = scale * step + least,   step 0 to 15, two in a byte: x[i] low in byte i, x[16 + i] high
+    Q8_0    x = scale * step,           step -128 to 127
+
+Source: ggml-org/ggml, docs/gguf.md and src/ggml-quants.c
+"""
+
+import math
+import mmap
+import struct
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+VERSION, ALIGNMENT = 3, 32
+LETTERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}  # for `struct`
+TEXT, LIST = 8, 9
+TYPES = (  # in the order of their numbers; those from 16 on are rare
+    *("F32", "F16", "Q4_0", "Q4_1", "Q4_2", "Q4_3", "Q5_0", "Q5_1"),
+    *("Q8_0", "Q8_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "Q8_K"),
+)
+BLOCKS = {  # how many numbers a block holds, and what it looks like
+    "F32": (1, np.dtype("<f4")),
+    "Q4_1": (32, np.dtype([("scale", "<f2"), ("least", "<f2"), ("steps", "u1", 16)])),
+    "Q8_0": (32, np.dtype([("scale", "<f2"), ("steps", "i1", 32)])),
+}
+
+
+class Entry(NamedTuple):
+    """A line of the table. start: in bytes, from where the numbers of the first tensor begin."""
+
+    shape: tuple[int, ...]
+    type: str
+    start: int
+
+
+class GgufFile:
+    """The facts of a file, and its tensors, in float32, by the names in `entries`.
+
+    Raises ValueError for a file that is no GGUF, of another version, cut off, or with a tensor of another type.
+    """
+
+    def __init__(self, path: Path):
+        self.path, self._at = path, 4
+        with path.open("rb") as file:
+            if (magic := file.read(4)) != b"GGUF":
+                raise self._refused("a file that begins with b'GGUF'", repr(magic))
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if (version := self._numbers("I")[0]) != VERSION:
+            raise self._refused(f"version {VERSION}", f"version {version}")
+        tensors, facts = self._numbers("QQ")
+        self.facts: dict[str, Any] = {self._text(): self._value(*self._numbers("I")) for _ in range(facts)}
+        self.entries: dict[str, Entry] = {self._text(): self._entry() for _ in range(tensors)}
+        alignment = self.facts.get("general.alignment", ALIGNMENT)
+        self._first = math.ceil(self._at / alignment) * alignment
+        for name in self.entries:
+            self._blocks(name)  # a file that cannot be read to its end is refused at once
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All of them, in one piece of memory, which the system gets back with the last: of small ones it may not."""
+        sizes = [math.prod(entry.shape) for entry in self.entries.values()]
+        pieces = zip(self.entries.items(), torch.empty(sum(sizes)).split(sizes), strict=True)
+        return {name: piece.view(entry.shape).copy_(self.tensor(name)) for (name, entry), piece in pieces}
+
+    def tensor(self, name: str) -> Tensor:
+        shape, kind, _ = self.entries[name]
+        blocks = self._blocks(name)
+        if kind == "F32":
+            return torch.from_numpy(blocks.reshape(shape).copy())
+        steps = blocks["steps"]
+        if kind == "Q4_1":
+            steps = np.concatenate([steps & 15, steps >> 4], axis=1)
+        x = steps * blocks["scale"][:, None].astype(np.float32)
+        if kind == "Q4_1":
+            x += blocks["least"][:, None]
+        return torch.from_numpy(x.reshape(shape))
+
+    def _blocks(self, name: str) -> np.ndarray:
+        """What stands in the file for a tensor, not copied."""
+        shape, kind, start = self.entries[name]
+        if kind not in BLOCKS:
+            raise self._refused(f"tensors of the types {', '.join(BLOCKS)}", f"{name} of type {kind}")
+        length, block = BLOCKS[kind]
+        count, rest = divmod(math.prod(shape), length)
+        if rest:
+            raise self._refused(f"{name} of type {kind} in blocks of {length}", f"the shape {shape}")
+        self._want(self._first + start + count * block.itemsize)
+        return np.frombuffer(self._bytes, block, count, self._first + start)
+
+    # What comes next in the file
+
+    def _entry(self) -> Entry:
+        sizes = self._numbers("Q", *self._numbers("I"))
+        kind, start = self._numbers("IQ")
+        return Entry(sizes[::-1], TYPES[kind] if kind < len(TYPES) else f"number {kind}", start)
+
+    def _value(self, kind: int) -> Any:
+        if kind == TEXT:
+            return self._text()
+        if kind == LIST:
+            kind, count = self._numbers("IQ")
+            if kind in LETTERS:
+                return list(self._numbers(LETTERS[kind], count))
+            return [self._value(kind) for _ in range(count)]
+        if kind not in LETTERS:
+            raise self._refused(f"facts of the kinds 0 to {max(LETTERS)}", f"kind {kind}")
+        return self._numbers(LETTERS[kind])[0]
+
+    def _text(self) -> str:
+        start = self._skip(*self._numbers("Q"))
+        return self._bytes[start : self._at].decode()
+
+    def _numbers(self, letters: str, times: int = 1) -> tuple:
+        start = self._skip(times * struct.calcsize(f"<{letters}"))
+        return struct.unpack_from(f"<{times * letters}", self._bytes, start)
+
+    def _skip(self, size: int) -> int:
+        start, self._at = self._at, self._at + size
+        self._want(self._at)
+        return start
+
+    def _want(self, size: int) -> None:
+        if size > len(self._bytes):
+            raise self._refused(f"at least {size} bytes", f"{len(self._bytes)}, as of a file that is cut off,")
+
+    def _refused(self, wanted: str, got: str) -> ValueError:
+        return ValueError(f"GgufFile wants {wanted}, got {got} in {self.path}")
