@@ -5,9 +5,10 @@ import json
 import os
 from pathlib import Path
 
+from blocklab.files import Unreadable, why_not_opened
 from blocklab.language import Text
 from blocklab.report.handed_in import exercises, parsed
-from blocklab.report.notebooks import Cell, Unreadable, code_cells, load, loads, why_not_opened
+from blocklab.report.notebooks import Cell, code_cells, load, loads
 from blocklab.report.printable import printable
 
 CARRIED = Text(en="{new}: answers taken over: {carried}", zh="{new}：带过来 {carried} 个答案")

@@ -7,11 +7,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from blocklab.files import Unreadable, content, regular_content, replace, why_not_opened
 from blocklab.language import LANGUAGES, Text
-from blocklab.report.notebooks import Unreadable, regular_content
+from blocklab.lessons.predictions import FILE
+from blocklab.report.printable import printable
 
-from .answers import as_bytes, with_answers
-from .files import LARGEST, read_bytes, replace
+from .answers import UNREAD, as_bytes, with_answers
+from .files import LARGEST, read_bytes
 from .problem import PublishError, kept_in
 from .project import Project
 
@@ -24,6 +26,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 EARLIER = b"from blocklab.lesson import begin"  # how lessons of an earlier edition begin
 
 KEPT = Text(en="kept your old copies in {kept}/", zh="原来的副本保留在 {kept}/")
+BLOCKS = Text(en="{new}/blocks: kept blocks taken over: {blocks}", zh="{new}/blocks：带过来 {blocks} 个保存的代码块")
 COPIED = Text(en="my/: {added} copied, {there} left as they are", zh="my/：新复制 {added} 份，{there} 份保持原样")
 OLD = Text(
     en="my/: {old} of the copies are of an earlier edition and no longer run; new ones, with your answers in them: "
@@ -91,10 +94,28 @@ def _renew(project: Project, mine: Path, failures: list, say: Callable[[str], No
                     replace(new / inside, copy)
                     added += 1
                     remarks += said
+        remarks += _carry_work(mine, new, kept.name)
         mine.rename(kept)
         new.rename(mine)
     for line in (KEPT.format(kept=kept.name), *remarks, COPIED.format(added=added, there=0)):
         say(line)
+
+
+def _carry_work(mine: Path, new: Path, kept: str) -> list[str]:
+    """Copy what lies beside the old copies into the new folder: guesses and kept blocks. What is to be said of them."""
+    said, blocks = [], 0
+    for old in sorted((*mine.glob(FILE), *mine.glob("blocks/*.py*"))):
+        inside = old.relative_to(mine)
+        try:
+            data = content(old, LARGEST)
+        except (Unreadable, OSError) as error:
+            why = why_not_opened(error) if isinstance(error, OSError) else error
+            said.append(printable(UNREAD.format(old=f"{kept}/{inside.as_posix()}", why=why)))
+            continue
+        (new / inside).parent.mkdir(exist_ok=True)
+        replace(new / inside, data)
+        blocks += old.suffix == ".py"
+    return [BLOCKS.format(new=mine.name, blocks=blocks)] * (blocks > 0) + said
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """Files as they should be: plain, UTF-8, and never written by halves. What is otherwise is named in one line."""
 
-import os
 import re
 import stat
 from pathlib import Path
+
+from blocklab.files import replace
 
 from .problem import Faults, Problem, PublishError
 
@@ -84,18 +85,6 @@ def write_text(path: Path, text: str, shown: str) -> None:
         replace(path, data)
     except OSError as error:
         raise PublishError(f"{shown}: cannot be written: {error.strerror}") from None
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Put a file there, whole or not at all, whatever happens meanwhile."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        if path.exists():
-            part.chmod(stat.S_IMODE(path.stat().st_mode))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _about(shown: str, what: str) -> Problem:

@@ -16,18 +16,16 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from playwright.sync_api import Browser
 
 from blocklab.language import LANGUAGES
+from blocklab.progress.questions import CLOSING, closing_questions, section
 
 from . import notebook, stamp
 from .problem import PublishError
 from .project import Outline, Project
 
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
-CLOSING = {"en": "## Three closing questions", "zh": "## 三个思考题"}
 IN_ONE_LINE = {"en": "**In one line:**", "zh": "**一句话总结**"}
 FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$\n]+?)\$", re.DOTALL)
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson: of no use on paper
-ANSWER = re.compile(r"<details>.*?</details>\s*", re.DOTALL)
-QUESTION = re.compile(r"^\d+\. .*$", re.MULTILINE)
 PRINTED = 695, 1030  # CSS pixels of A4 less the margins of handout.css
 SMALLEST = 0.75  # letters of 7 points; a lesson that says more gets a second page
 ROOM = '\n\n<div class="room"></div>'
@@ -36,12 +34,13 @@ ROOM = '\n\n<div class="room"></div>'
 def page(lesson: NotebookNode, language: str, name: str) -> str:
     """The handout of a built lesson, as HTML. Raises PublishError for a lesson that lacks one of its parts."""
     try:
-        closing = ANSWER.sub("", "\n\n".join(paragraphs(lesson, CLOSING[language])))
+        closing = "\n\n".join(paragraphs(lesson, CLOSING[language]))
+        asked = (question.asked for question in closing_questions([closing], language))
         texts = [
             next(cell.source for cell in lesson.cells if cell.id not in stamp.IDS),
             prediction(lesson),
             "\n\n".join(paragraphs(lesson, EXERCISE[language])),
-            "\n\n".join([CLOSING[language], *(question + ROOM for question in QUESTION.findall(closing))]),
+            "\n\n".join([CLOSING[language], *(f"{number}. {one}{ROOM}" for number, one in enumerate(asked, 1))]),
             paragraphs(lesson, IN_ONE_LINE[language])[0],
         ]
     except PublishError as error:
@@ -56,11 +55,10 @@ def page(lesson: NotebookNode, language: str, name: str) -> str:
 
 def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
     """The first text that has a line with this start, from there on to the next heading. Raises PublishError."""
-    for cell in lesson.cells:
-        line = cell.cell_type == "markdown" and re.search(rf"^{re.escape(start)}", cell.source, re.MULTILINE)
-        if line:
-            return re.split(r"\n(?=## )", cell.source[line.start() :])[0].strip().split("\n\n")
-    raise PublishError(f"a handout wants a text with {start!r}, got none")
+    found = section((cell.source for cell in lesson.cells if cell.cell_type == "markdown"), start)
+    if found is None:
+        raise PublishError(f"a handout wants a text with {start!r}, got none")
+    return found.split("\n\n")
 
 
 def prediction(lesson: NotebookNode) -> str:

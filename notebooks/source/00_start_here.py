@@ -25,6 +25,7 @@ from blocklab.lessons.start_here import lesson_map
 from blocklab.lessons.start_here.environment import check_environment
 from blocklab.lessons.start_here.idle_slider import GUESS, idle_slider
 from blocklab.panel import Panel, Slider
+from blocklab.progress import progress_page
 
 # %% [markdown] lang="en"
 r"""
@@ -206,3 +207,20 @@ check("scale", my_s)
 solved_s = 1e-5**0.5
 
 check("scale", solved_s)
+
+# %% [markdown] lang="en"
+r"""
+## Your progress
+
+What you guess and what you write stays in your own copy: a block that `check` accepts is kept in `my/blocks/`, for later lessons to run, and your guesses are counted. Come back now and then and run the next cell, because it shows how far you are, which mistakes are worth another look, and five questions from lessons that you have done; it reads your saved notebooks in both languages and sends nothing anywhere.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 你的进度
+
+你猜的和写的，都留在你自己的副本里：`check` 通过的代码块会保存在 `my/blocks/`，后面的课可以运行它；猜对几次也有统计。不妨时常回到这里，运行下一个单元格，因为它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题；它读的是两种语言的笔记本里已保存的内容，不会把任何东西发送出去。
+"""
+
+# %%
+progress_page()

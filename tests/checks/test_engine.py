@@ -16,7 +16,7 @@ from blocklab.checks.engine import check_against
 from blocklab.checks.exercise import Case, Exercise
 from blocklab.checks.outcome import close
 from blocklab.checks.row import wrong
-from blocklab.checks.verdict import MIME, marked, unmarked
+from blocklab.checks.verdict import MIME, NotPassed, marked, unmarked
 from blocklab.checks.words import WORDS
 from blocklab.language import Text
 from blocklab.lessons import EXERCISES, check
@@ -457,6 +457,15 @@ def test_a_verdict_is_saved_as_text_html_and_data(reader):
     assert bundle[MIME].keys() == {"exercise", "passed", "mistake", "advice", "version"}
     assert bundle[MIME]["mistake"] == "eps-outside-root+unbiased-variance"
     assert "<table>" in bundle["text/html"]
+
+
+def test_who_grades_by_errors_is_told_what_the_verdict_says():
+    verdict = check("swish", lambda x, beta=1.0: x)
+    with pytest.raises(AssertionError) as refused:
+        verdict.must_pass()
+    assert isinstance(refused.value, NotPassed)
+    assert str(refused.value) == str(verdict)
+    assert check("swish", lambda x, beta=1.0: x * torch.sigmoid(beta * x)).must_pass() is None
 
 
 def test_html_escapes_what_the_learner_wrote():

@@ -18,16 +18,6 @@ CONTOURS = "blocklab.lessons.activations_and_gates.contours"
 
 
 @pytest.fixture
-def mine(tmp_path, monkeypatch):
-    """The learner's folder; a lesson runs in its half for English."""
-    folder = tmp_path / "my"
-    for language in ("en", "zh"):
-        (folder / language).mkdir(parents=True)
-    monkeypatch.chdir(folder / "en")
-    return folder
-
-
-@pytest.fixture
 def begun(lesson_undone):  # noqa: ARG001
     """`begin`, taken back afterwards; then nobody listens to guesses."""
     yield begin

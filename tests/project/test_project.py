@@ -28,7 +28,10 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     **dict.fromkeys(["blocklab.attention", "blocklab.transformer", "blocklab.fused"], "kernels"),
     **{
         f"blocklab.{name}": name
-        for name in ("language", "timing", "real_models", "panel", "checks", "plugging", "report", "packages")
+        for name in (
+            *("language", "files", "timing", "real_models", "panel"),
+            *("checks", "plugging", "report", "progress", "packages"),
+        )
     },
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
@@ -42,6 +45,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "package": set(),
     "kernels": set(),
     "language": set(),
+    "files": {"language"},
     "timing": {"kernels"},
     "packages": {"language"},
     "real_models": {"kernels", "language", "packages"},
@@ -53,9 +57,11 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "plugging", "language", "panel"},
-    "report": {"lessons", "checks", "language"},
-    "workshop": {"lessons", "report", "panel", "kernels", "language", "packages", "package", *ROOMS},
+    "lessons": {"order", "checks", "plugging", "language", "panel", "files", "package"},
+    "report": {"lessons", "checks", "language", "files"},
+    "progress": {"lessons", "order", "report", "checks", "language", "files"},
+    "workshop": {"lessons", "report", "progress", "files", "panel", "kernels", "language", "packages", "package"}
+    | {*ROOMS},
 }
 ONLY_IN = {
     "ipywidgets": "blocklab.panel",

@@ -165,6 +165,23 @@ def test_fresh_copies_need_no_old_ones(project, capsys):
     assert capsys.readouterr().out == "my/: 4 copied, 0 left as they are\n"
 
 
+def test_fresh_copies_bring_the_guesses_and_the_kept_blocks_along(project, capsys):
+    run(project)
+    work = {"predictions.jsonl": "{}\n", "blocks/gelu.py": "gelu = abs\n", "blocks/gelu.py.1": "gelu = 3\n"}
+    (project.root / "my" / "blocks").mkdir()
+    for name, text in work.items():
+        (project.root / "my" / name).write_text(text, "utf-8")
+    (project.root / "my" / "blocks" / "swish.py").symlink_to(project.root / "pyproject.toml")
+    capsys.readouterr()
+    assert run(project, "--fresh") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert "my/blocks: kept blocks taken over: 1" in said
+    assert any(line.startswith("my-before-1/blocks/swish.py: a link") for line in said)
+    for folder in ("my", "my-before-1"):
+        assert {name: (project.root / folder / name).read_text("utf-8") for name in work} == work
+    assert not (project.root / "my" / "blocks" / "swish.py").is_symlink()
+
+
 def test_nothing_is_written_through_a_link_to_nowhere(project):
     (project.root / "my" / "en").mkdir(parents=True)
     (project.root / "my" / "en" / "00_first.ipynb").symlink_to(project.root / "outside")

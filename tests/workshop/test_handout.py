@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from blocklab.progress.questions import CLOSING
 from workshop import notebook
-from workshop.handout import CLOSING, page
+from workshop.handout import page
 from workshop.problem import PublishError
 from workshop.project import Project
 

@@ -18,7 +18,7 @@ def python_steps(call: Callable[[], object]) -> int:
     def count(frame: FrameType, event: str, _argument: object) -> Callable | None:
         nonlocal steps
         steps += event == "line"
-        return None if foreign(frame) else count
+        return None if foreign(frame.f_code.co_filename) else count
 
     before = sys.gettrace()
     sys.settrace(count)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 
 import torch
 from torch import Tensor
@@ -109,16 +109,16 @@ def _trace(error: BaseException) -> TracebackType | None:
     return BaseException.__traceback__.__get__(error)  # whatever the error's own class says
 
 
-def foreign(frame: FrameType) -> bool:
-    """Whether Python, torch or this package wrote what runs, and not the learner."""
-    return frame.f_code.co_filename.startswith(_FOREIGN)
+def foreign(file: str) -> bool:
+    """Whether a file is Python's, torch's, an installed package's or this one's, and not the learner's."""
+    return file.startswith(_FOREIGN)
 
 
 def own_line(error: BaseException) -> tuple[int, str] | None:
     """The learner's own line in which an error arose: the last one outside of Python, torch and this package."""
     own = None
     for frame, number in traceback.walk_tb(_trace(error)):
-        if not foreign(frame):
+        if not foreign(frame.f_code.co_filename):
             own = frame, number
     if own is None:
         return None

@@ -14,6 +14,10 @@ from .words import EXPECTED, INPUT, ONE_LINE, ONE_LINE_SHOWN, PANEL, READ, YOURS
 MIME = "application/vnd.blocklab.verdict+json"
 
 
+class NotPassed(AssertionError):
+    """An attempt did not pass; the message is what its verdict says."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The answer to one attempt at an exercise.
@@ -34,6 +38,11 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.passed
+
+    def must_pass(self) -> None:
+        """Raise NotPassed with the verdict's words, unless it passed: for those who grade by cells that raise."""
+        if not self.passed:
+            raise NotPassed(str(self))
 
     @property
     def data(self) -> dict:
@@ -105,7 +114,7 @@ class Verdict:
         parts += told
         if self.section:
             heading = str(self.section)
-            link = f'<a href="{self.exercise.lesson}.ipynb#{_anchor(heading)}">{escape(heading)}</a>'
+            link = f'<a href="{self.exercise.lesson}.ipynb#{anchor(heading)}">{escape(heading)}</a>'
             parts.append(f"<p>{READ.format(link=link)}</p>")
         if self.panel:
             parts.append(f"<p>{marked(self.panel)}</p>")
@@ -136,6 +145,6 @@ def unmarked(text: str) -> str:
     return _MARKS.sub(lambda m: m[0] if m["code"] else m[m.lastgroup], text)
 
 
-def _anchor(heading: str) -> str:
+def anchor(heading: str) -> str:
     """JupyterLab's address of a heading: its text with dashes for spaces."""
     return heading.replace(" ", "-")

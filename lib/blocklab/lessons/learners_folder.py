@@ -17,6 +17,17 @@ def learners_folder() -> Path | None:
         here = Path.cwd()  # a kernel starts beside its notebook: in my/en or my/zh
     except OSError:  # that folder is gone
         return None
-    if "google.colab" in sys.modules:
+    if on_colab():
         return here / NAME
     return here.parent if here.name in LANGUAGES and here.parent.name == NAME else None
+
+
+def on_colab() -> bool:
+    """Whether this is Colab, which forgets what lies in its session's folder."""
+    return "google.colab" in sys.modules
+
+
+def beside_notebooks(file: str) -> bool:
+    """Whether a file lies where the learner's notebooks do, or below."""
+    here = Path.cwd()
+    return Path(file).resolve().is_relative_to((here.parent if here.name in LANGUAGES else here).resolve())

@@ -27,9 +27,12 @@ def note(picture: str, chose: str | None, right: bool | None) -> None:
             _append(folder / FILE, {"lesson": lesson, "panel": panel, "chose": chose, "right": right})
 
 
-def predictions() -> tuple[int, int]:
-    """How many predictions the learner has made, and how many of them were right; skipped ones do not count."""
-    folder = learners_folder()
+def predictions(folder: Path | None = None) -> tuple[int, int]:
+    """How many predictions a learner has made, and how many of them were right; skipped ones do not count.
+
+    folder: the learner's; without it the one around this lesson.
+    """
+    folder = folder or learners_folder()
     noted = {} if folder is None else _noted(folder / FILE)
     judged = [right for right in noted.values() if right is not None]
     return len(judged), sum(judged)

@@ -31,12 +31,14 @@ LONGEST_MISTAKE = 300
 class Marks:
     """What verdicts say of each exercise: solved is better than a mistake, a mistake better than not begun.
 
-    Of several mistakes, the last one counts. A verdict that is none is left out and named in `faults`. `left_out` are
-    the cells with a verdict that is taken for one on the lesson's solution.
+    Of several mistakes, the last one counts. `last` are the marks of the last verdicts, whatever came before. A verdict
+    that is none is left out and named in `faults`. `left_out` are the cells with a verdict that is taken for one on the
+    lesson's solution.
     """
 
     def __init__(self):
         self.best: dict[str, str] = {}
+        self.last: dict[str, str] = {}
         self.left_out: set[int] = set()
         self._faults: list[str] = []
 
@@ -61,6 +63,7 @@ class Marks:
             return
         not_begun = mistake == NOT_WRITTEN or untouched(exercise, cell.source)
         mark = SOLVED if passed else NOT_BEGUN if not_begun else mistake or UNKNOWN
+        self.last[exercise] = mark
         self.best[exercise] = better(self.best.get(exercise, NOT_BEGUN), mark)
 
     def complain(self, fault: str) -> None:

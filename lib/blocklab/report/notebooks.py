@@ -1,27 +1,20 @@
 """Find and open students' notebooks without trusting any: only regular files are read, and none without a limit."""
 
-import errno
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from blocklab import files
+from blocklab.files import Unreadable
 from blocklab.language import Text
 
 ENDING = ".ipynb"
 MOST_BYTES = 50_000_000  # a hundred times the longest lesson, pictures included
 MOST_VALUES = 500_000  # some hundred times the longest lesson's; each may take 0.5 kB once it is read
 
-LINK = Text(en="a link, and links are not followed", zh="这是链接，不会打开链接指向的内容")
-FOLDER = Text(en="a folder, not a file", zh="这是文件夹，不是文件")
-SPECIAL = Text(en="not a regular file", zh="不是普通文件")
-NO_PERMISSION = Text(en="no permission to read it", zh="没有读取权限")
-NOT_OPENED = Text(en="cannot be opened: {why}", zh="打不开：{why}")
-EMPTY = Text(en="the file is empty", zh="文件是空的")
-TOO_LARGE = Text(en="larger than {most} MB", zh="超过 {most} MB")
 TOO_MANY = Text(en="more than {most:,} values in it", zh="里面的数据超过 {most:,} 项")
 TOO_DEEP = Text(en="nested too deeply", zh="嵌套太深")
 NOT_TEXT = Text(en="its text is neither UTF-8 nor UTF-16", zh="文字编码不是 UTF-8，也不是 UTF-16")
@@ -29,10 +22,6 @@ NOT_JSON = Text(en="not JSON: line {line}, column {column}", zh="不是 JSON：�
 ODD_NUMBER = Text(en="not JSON: a number that is too long", zh="不是 JSON：有一个数太长")
 NOT_NAMED = Text(en="not read: its name does not end in `.ipynb`", zh="没有读取：文件名不是以 `.ipynb` 结尾")
 NO_CELLS = Text(en="not a notebook: there is no list of cells", zh="不是笔记本：没有单元格列表")
-
-
-class Unreadable(Exception):
-    """A notebook that cannot be read; the message says why, in the reader's language."""
 
 
 @dataclass(frozen=True)
@@ -115,39 +104,10 @@ def loads(content: bytes) -> dict:
 
 
 def _content(path: Path) -> bytes:
-    mode = path.lstat().st_mode
-    if not stat.S_ISREG(mode):
-        raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
-    content = regular_content(path, MOST_BYTES + 1)  # not by the size on record: a file may grow, or not tell
-    if not content:
-        raise Unreadable(EMPTY)
-    if len(content) > MOST_BYTES:
-        raise Unreadable(TOO_LARGE.format(most=MOST_BYTES // 1_000_000))
+    content = files.content(path, MOST_BYTES)
     if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise Unreadable(TOO_MANY.format(most=MOST_VALUES))
     return content
-
-
-def regular_content(path: Path, most: int) -> bytes:
-    """At most so many bytes of a regular file. What lies there may change at any time: a pipe is never waited for.
-
-    Raises OSError for a link and Unreadable for what is no regular file.
-    """
-    with open(path, "rb", opener=_without_waiting) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Unreadable(SPECIAL)
-        return file.read(most)
-
-
-def _without_waiting(path: Path, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
-
-
-def why_not_opened(error: OSError) -> str:
-    """The reason in the reader's language, without the path, which is named beside it."""
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return str(NO_PERMISSION)
-    return NOT_OPENED.format(why=error.strerror or type(error).__name__)
 
 
 def code_cells(notebook: dict) -> list[Cell]:
@@ -167,6 +127,12 @@ def code_cells(notebook: dict) -> list[Cell]:
         )
         for n, cell in code
     ]
+
+
+def texts(notebook: dict) -> list[str]:
+    """The Markdown cells' texts in their order."""
+    cells = (cell for cell in notebook["cells"] if isinstance(cell, dict))
+    return [_joined(cell.get("source")) for cell in cells if cell.get("cell_type") == "markdown"]
 
 
 def _tags(cell: dict) -> list:

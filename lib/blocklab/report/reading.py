@@ -7,22 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from blocklab.files import LINK, Unreadable, why_not_opened
 from blocklab.language import Text
 from blocklab.lessons import EXERCISES
 
 from .marks import MOST_UNKNOWN, NOT_BEGUN, SOLVED, TOO_MANY_UNKNOWN, Marks, rank, saved_marks
 from .notebooks import (
-    LINK,
     NOT_NAMED,
     Cell,
-    Unreadable,
     code_cells,
     links_to_folder,
     load,
     may_hold_notebooks,
     named_notebook,
     walk,
-    why_not_opened,
 )
 from .students import Place, listed, place, tell_apart
 

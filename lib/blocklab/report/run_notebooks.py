@@ -20,12 +20,13 @@ from pathlib import Path
 import psutil
 
 from blocklab.checks.verdict import MIME
+from blocklab.files import Unreadable, regular_content, why_not_opened
 from blocklab.language import Text
 
 from . import notebook_process
 from .marks import Marks
 from .notebook_process import ANSWERS, ORDER
-from .notebooks import MOST_BYTES, Cell, Unreadable, regular_content, walk, why_not_opened
+from .notebooks import MOST_BYTES, Cell, walk
 from .reading import Run
 
 CELLS_SHARE = 5  # a cell is interrupted after a fifth of that, and the next one goes on

@@ -1,0 +1,119 @@
+"""The learner's own blocks, which `check` accepted, as later lessons use them."""
+
+import re
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import CodeType
+
+import blocklab
+from blocklab.checks.brief import kind, words_of
+from blocklab.checks.engine import PATIENCE
+from blocklab.checks.interrupts import Interrupted, Watch
+from blocklab.checks.surroundings import settled
+from blocklab.files import Unreadable, content, why_not_opened
+from blocklab.language import Text
+
+from .learners_folder import learners_folder
+from .order import BLOCKS
+
+LARGEST = 100_000  # bytes; the longest solution of a lesson has a hundredth of it
+VERSION = ".".join(blocklab.__version__.split(".")[:2])
+_VERSION = re.compile(r"Blocklab (\d+\.\d+)")
+
+NO_BLOCK = Text(
+    en="There is no block {name!r}. All of them: {names}", zh="没有名为 {name!r} 的代码块。全部代码块：{names}"
+)
+WITHOUT = Text(en="{file}: {why}; going on without it", zh="{file}：{why}；先不用它")
+NOT_TEXT = Text(en="its text is not UTF-8", zh="文字编码不是 UTF-8")
+NO_PYTHON = Text(en="no Python in line {line} ({why})", zh="第 {line} 行不是 Python（{why}）")
+ANOTHER_VERSION = Text(
+    en="it was kept by Blocklab {theirs}, and this is {ours}: run its exercise again",
+    zh="它由 Blocklab {theirs} 保存，现在是 {ours}，请再运行一次那个练习",
+)
+ENDLESS = Text(en="it does not come to its end", zh="它一直没有运行完")
+RAISES = Text(en="it stops with {error}", zh="运行时报错：{error}")
+DEFINES_NONE = Text(en="it defines no `{name}`", zh="里面没有定义 `{name}`")
+
+
+def kept(name: str) -> Callable | None:
+    """The learner's own block of this name, a function or the class of a Module.
+
+    None where none is kept, and where it cannot be used, which is then said in one line.
+    Raises ValueError for a name that is no block's.
+    """
+    if name not in BLOCKS:
+        raise ValueError(NO_BLOCK.format(name=name, names=", ".join(BLOCKS)))
+    file = block_file(name)
+    if file is None:
+        return None
+    try:
+        return ran(code_in(file), name)
+    except FileNotFoundError:
+        return None
+    except (Unreadable, OSError) as error:
+        why = why_not_opened(error) if isinstance(error, OSError) else error
+        print(WITHOUT.format(file=shown(file), why=why))
+        return None
+
+
+def kept_blocks() -> dict[str, Callable]:
+    """All of the learner's own blocks that can be used, by their names, in the order of the lessons."""
+    found = {name: kept(name) for name in BLOCKS}
+    return {name: block for name, block in found.items() if block is not None}
+
+
+def block_file(name: str) -> Path | None:
+    """Where a block is kept; None where nothing is."""
+    mine = learners_folder()
+    return mine and block_in(mine, name)
+
+
+def block_in(mine: Path, name: str) -> Path:
+    """Where a block is kept in a learner's folder."""
+    return mine / "blocks" / f"{name}.py"
+
+
+def shown(file: Path) -> str:
+    """What messages call the file of a block: `my/blocks/rms_norm.py`."""
+    return "/".join(file.parts[-3:])
+
+
+def code_in(file: Path) -> CodeType:
+    """The code of a block's file, not yet run. Raises Unreadable for what is none, and OSError."""
+    try:
+        text = content(file, LARGEST).decode("utf-8")
+    except UnicodeDecodeError:
+        raise Unreadable(NOT_TEXT) from None
+    version = _VERSION.search(text.partition("\n")[0])
+    if version and version[1] != VERSION:
+        raise Unreadable(ANOTHER_VERSION.format(theirs=version[1], ours=VERSION))
+    return compiled(text, file)
+
+
+def compiled(text: str, file: Path) -> CodeType:
+    """The code of a text that stands, or is to stand, in a file. Raises Unreadable for what is no Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return compile(text, str(file), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise Unreadable(NO_PYTHON.format(line=error.lineno or 1, why=error.msg)) from None
+    except (ValueError, RecursionError, MemoryError) as error:  # bytes 0, or nested too deeply
+        raise Unreadable(NO_PYTHON.format(line=1, why=words_of(error))) from None
+
+
+def ran(code: CodeType, name: str) -> Callable:
+    """What the code of a block defines, run in a namespace of its own. Raises Unreadable."""
+    namespace = {"__name__": name}
+    try:
+        with settled(), Watch(PATIENCE) as watch:
+            watch.call(partial(exec, code, namespace))
+    except Interrupted:
+        raise Unreadable(ENDLESS) from None
+    except BaseException as error:
+        raise Unreadable(RAISES.format(error=f"{kind(error)}: {words_of(error)}")) from None
+    if not callable(namespace.get(name)):
+        raise Unreadable(DEFINES_NONE.format(name=name))
+    return namespace[name]

@@ -1,0 +1,350 @@
+"""The page tells what lies in the learner's folder, both languages together; nothing there harms it."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from blocklab.language import choose
+from blocklab.lessons import EXERCISES
+from blocklab.lessons.predictions import FILE
+from blocklab.progress import progress_page
+from blocklab.progress.__main__ import main
+from blocklab.progress.page import MOST_NAMED, ProgressPage
+from blocklab.progress.reading import Attempts, read
+from saved_notebooks import cell, hand_in, verdict
+
+pytestmark = pytest.mark.usefixtures("english_again")
+
+LIBRARY = Path(progress_page.__code__.co_filename).parents[2]
+ASKED = """## Three closing questions
+
+1. Is `a < b` **always** so, for $a_i *b* c$ and *any* `c[0](1)`, see **[05](05_layer_norm.ipynb)**?
+
+<details><summary>Answer</summary>
+
+No: {word}.
+
+</details>
+
+2. And why?
+
+<details><summary>Answer</summary>
+
+Because.
+
+</details>
+"""
+GOOD = {
+    "en/05_layer_norm.ipynb": [
+        verdict("half_size", passed=True),
+        verdict("layer_norm", "eps-outside-root"),
+        verdict("layer_norm_backward", "not-written-yet"),
+    ],
+    "zh/05_layer_norm.ipynb": [
+        verdict("half_size", "not-written-yet"),
+        verdict("layer_norm", passed=True),
+        verdict("layer_norm_backward", "not-written-yet"),
+    ],
+    "en/06_rms_norm.ipynb": [verdict("root_mean_square", "forgot-root"), verdict("rms_norm", "a+b")],
+}
+
+
+def lesson(*verdicts, asked: str | None = None):
+    texts = [new_markdown_cell(asked)] if asked else []
+    return new_notebook(cells=[cell(one, tags=["exercise"]) for one in verdicts] + texts)
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A learner's folder with three notebooks, the later ones saved later; lesson 00 runs in its half for English."""
+    folder = tmp_path / "my"
+    (folder / "zh").mkdir(parents=True)
+    hand_in(folder, **{name: lesson(*verdicts) for name, verdicts in GOOD.items()})
+    saved_in_this_order(folder, *GOOD)
+    monkeypatch.chdir(folder / "en")
+    return folder
+
+
+def saved_in_this_order(folder: Path, *names: str) -> None:
+    for second, name in enumerate(names):
+        os.utime(folder / name, (second, second))
+
+
+def test_both_languages_are_one_and_the_best_counts(mine):
+    progress = read(mine)
+    assert progress.attempts == {
+        "half_size": Attempts("✓", "✓"),
+        "layer_norm": Attempts("✓", "✓"),
+        "layer_norm_backward": Attempts("…", "…"),
+        "root_mean_square": Attempts("forgot-root", "forgot-root"),
+        "rms_norm": Attempts("a+b", "a+b"),
+    }
+    assert progress.passed == 2
+    assert progress.faults == {}
+
+
+def test_the_last_attempt_is_told_beside_the_best(mine):
+    saved_in_this_order(mine, *reversed(GOOD))
+    assert read(mine).attempts["layer_norm"] == Attempts("✓", "eps-outside-root")
+    page = str(progress_page())
+    assert "layer_norm (passed; the last attempt: eps-outside-root)" in page
+    assert "layer_norm (eps-outside-root): 05_layer_norm · " in page
+
+
+def test_the_page_in_words(mine):
+    (mine / FILE).write_text(
+        '{"lesson": "a", "panel": "b", "right": true}\n{"lesson": "a", "panel": "c", "right": false}\n'
+    )
+    (mine / "blocks").mkdir()
+    (mine / "blocks" / "gelu.py").write_text("raise SystemExit  # read, not run\n", "utf-8")
+    assert str(progress_page()).split("\n\n") == [
+        "Your progress",
+        "Exercises passed: 2 of 37\nGuesses made: 2; right: 1\nBlocks kept: 1 of 23 (gelu)",
+        "05_layer_norm: half_size (passed), layer_norm (passed), layer_norm_backward (not begun)\n"
+        "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
+        "(not begun)",
+        "To look at again\n  root_mean_square (forgot-root): 06_rms_norm · By hand\n"
+        "  rms_norm (a+b): 06_rms_norm · By hand",
+        "Read from the notebooks in `my/` as they were saved last; nothing leaves this machine.",
+    ]
+
+
+@pytest.mark.usefixtures("mine")
+def test_the_page_in_html_links_to_the_sections_and_tells_nothing_by_colour():
+    html = progress_page().html()
+    assert '<a href="06_rms_norm.ipynb#By-hand">06_rms_norm · By hand</a>' in html
+    assert '<a href="05_layer_norm.ipynb">05_layer_norm</a>' in html
+    assert "color" not in html
+    assert set(progress_page()._repr_mimebundle_()) == {"text/plain", "text/html"}
+
+
+@pytest.mark.usefixtures("mine")
+def test_the_page_in_chinese():
+    choose("zh")
+    page = str(progress_page())
+    assert page.startswith("你的进度\n\n通过的练习：2/37\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/23\n")
+    assert "root_mean_square（forgot-root）、rms_norm（a+b）" in page
+    assert f"06_rms_norm · {EXERCISES['rms_norm'].section.zh}" in page
+
+
+def test_without_a_copy_of_ones_own_it_says_how_it_will_fill(tmp_path, monkeypatch):
+    (tmp_path / "notebooks" / "en").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "notebooks" / "en")
+    assert str(progress_page()).startswith(
+        "Your progress\n\nNothing to show here, because this is no copy of your own."
+    )
+    assert "<code>make lab</code>" in progress_page().html()
+    assert list(tmp_path.rglob("*.*")) == []
+
+
+def test_on_colab_it_says_what_is_not_looked_at(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "google.colab", object())
+    assert str(progress_page()).endswith("On Colab your notebooks lie in your Drive, where this page does not look: it "
+                                         "counts guesses and kept blocks.")  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+# Questions
+
+
+def with_questions(mine: Path, *languages: str) -> None:
+    for language in languages:
+        asked = ASKED if language == "en" else ASKED.replace("## Three closing questions", "## 三个思考题")
+        for name in ("05_layer_norm", "06_rms_norm", "07_positional_encoding"):
+            passed = [verdict("half_size", passed=True), verdict("layer_norm", passed=True)]
+            passed += [verdict("root_mean_square", passed=True)]  # one of four
+            verdicts = [one for one in passed if name in ("05_layer_norm", "06_rms_norm")]
+            hand_in(
+                mine, **{f"{language}/{name}.ipynb": lesson(*verdicts, asked=asked.format(word=f"{language}{name}"))}
+            )
+
+
+def test_questions_come_from_lessons_of_which_half_is_done(mine):
+    with_questions(mine, "en", "zh")
+    questions = read(mine).questions
+    assert [(one.room, question.answer) for one, question in questions] == [
+        ("layer_norm", "No: en05_layer_norm."),
+        ("layer_norm", "Because."),
+    ]
+    choose("zh")
+    assert read(mine).questions[0][1].answer == "No: zh05_layer_norm."
+
+
+def test_where_the_language_has_no_copy_the_other_ones_questions_stand_in(mine):
+    with_questions(mine, "en")
+    choose("zh")
+    assert read(mine).questions[0][1].answer == "No: en05_layer_norm."
+
+
+def test_at_most_five_are_drawn_and_others_the_next_time(mine):
+    asked = "".join(f"{n}. {n}?\n\n<details><summary>Answer</summary>\n\n{n}.\n\n</details>\n\n" for n in range(9))
+    done = [verdict("half_size", passed=True), verdict("layer_norm", passed=True)]
+    hand_in(mine, **{"en/05_layer_norm.ipynb": lesson(*done, asked=f"## Three closing questions\n\n{asked}")})
+    drawn = {seed: [one.asked for _, one in read(mine, random.Random(seed)).questions] for seed in range(5)}
+    assert all(len(set(some)) == 5 and some == sorted(some) for some in drawn.values())
+    assert len({tuple(some) for some in drawn.values()}) > 1
+    before = random.getstate()
+    read(mine)
+    assert random.getstate() == before
+
+
+def test_questions_are_shown_with_answers_apart(mine):
+    with_questions(mine, "en")
+    page = str(progress_page())
+    assert "  1. 05_layer_norm: Is `a < b` always so, for $a_i *b* c$ and any `c[0](1)`, see 05?\n" in page
+    assert page.index("And why?") < page.index("Answers\n  1. No: en05_layer_norm.")
+    html = progress_page().html()
+    assert "<code>a &lt; b</code> <strong>always</strong> so, for $a_i *b* c$ and <em>any</em> " in html
+    assert "<code>c[0](1)</code>, see <strong>05</strong>?" in html
+    assert "<details><summary>Answer</summary><p>No: en05_layer_norm.</p></details>" in html
+
+
+# What else may lie there
+
+ODD = {  # what lies in en/07_positional_encoding.ipynb, and what is said
+    "empty": (b"", "the file is empty"),
+    "torn": (b'{"cells": [', "not JSON: line 1"),
+    "no notebook": (b"[]", "not a notebook"),
+    "large": (b" " * 50_000_001, "larger than 50 MB"),
+    "a verdict that is none": (
+        json.dumps(lesson({"exercise": 3})).encode(),
+        "cell 1: in a verdict, exercise is 3",
+    ),
+    "an exercise of another version": (
+        json.dumps(lesson(verdict("no_such_exercise", passed=True))).encode(),
+        "exercises that do not exist here: no_such_exercise",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), ODD.values(), ids=ODD)
+def test_a_damaged_notebook_is_named_in_one_line_and_the_others_count(mine, content, said):
+    (mine / "en" / "07_positional_encoding.ipynb").write_bytes(content)
+    progress = read(mine)
+    assert progress.passed == 2
+    assert list(progress.faults) == ["my/en/07_positional_encoding.ipynb"]
+    (line,) = [line for line in str(ProgressPage(progress)).splitlines() if "07_positional" in line]
+    assert line.startswith("  my/en/07_positional_encoding.ipynb: ")
+    assert said in line
+
+
+PLACES = {
+    "a link": (lambda path: path.symlink_to(path.with_name("05_layer_norm.ipynb")), "a link"),
+    "a link that leads nowhere": (lambda path: path.symlink_to("gone"), "a link"),
+    "a folder": (lambda path: path.mkdir(), "a folder, not a file"),
+    "a pipe": (lambda path: os.mkfifo(path), "not a regular file"),
+}
+
+
+@pytest.mark.parametrize(("put", "said"), PLACES.values(), ids=PLACES)
+def test_what_is_no_file_is_named(mine, put, said):
+    if said == "not a regular file" and not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes that are files on this system")
+    put(mine / "en" / "07_positional_encoding.ipynb")
+    put(mine / FILE)
+    progress = read(mine)
+    assert said in progress.faults["my/en/07_positional_encoding.ipynb"]
+    assert (f"my/{FILE}" in progress.faults) == (said != "a link" or not (mine / FILE).exists())
+    assert progress.passed == 2
+
+
+def test_a_link_to_a_folder_is_named_and_not_followed(mine, tmp_path):
+    hand_in(tmp_path, **{"eve/05_layer_norm.ipynb": lesson(verdict("rms_norm", passed=True))})
+    (mine / "en" / "friends").symlink_to(tmp_path / "eve")
+    assert "a link" in read(mine).faults["my/en/friends"]
+    assert read(mine).passed == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["en/eve.ipynb", "eve/05_layer_norm.ipynb", "en/eve/05_layer_norm.ipynb", "05_layer_norm.ipynb"]
+)
+def test_notebooks_of_other_people_are_named_and_not_counted(mine, name):
+    hand_in(mine, **{name: lesson(verdict("rms_norm", passed=True), verdict("gelu", "tanh"))})
+    progress = read(mine)
+    assert progress.passed == 2
+    assert progress.faults == {
+        f"my/{name}": "none of your copies of the lessons, so what passed in it is not counted (1)"
+    }
+
+
+def test_notebooks_without_verdicts_are_nobodys_business(mine):
+    hand_in(mine, **{"en/scratch.ipynb": lesson(), "en/.ipynb_checkpoints/06_rms_norm.ipynb": b"".decode()})
+    assert read(mine).faults == {}
+
+
+@pytest.mark.parametrize("name", ["en/06_rms_norm-Copy1.ipynb", "zh/17_rms_norm.ipynb"])
+def test_copies_beside_and_lessons_that_had_another_number_count(mine, name):
+    hand_in(mine, **{name: lesson(verdict("rms_norm", passed=True))})
+    assert read(mine).passed == 3
+    assert read(mine).faults == {}
+
+
+def test_of_many_files_the_first_are_named(mine):
+    hand_in(mine, **{f"en/eve{n}.ipynb": lesson(verdict("rms_norm", passed=True)) for n in range(MOST_NAMED + 3)})
+    lines = str(progress_page()).splitlines()
+    assert sum("eve" in line for line in lines) == MOST_NAMED
+    assert "  more of this kind: 3" in lines
+
+
+def test_names_and_questions_of_others_are_no_markup(mine):
+    hand_in(mine, **{"en/R&D.ipynb": lesson(verdict("rms_norm", passed=True))})
+    done = [verdict("half_size", passed=True), verdict("layer_norm", passed=True)]
+    asked = ASKED.format(word="<script>").replace("any", "<img>\x1b")
+    hand_in(mine, **{"en/05_layer_norm.ipynb": lesson(*done, asked=asked)})
+    html = progress_page().html()
+    assert "<script>" not in html
+    assert "<img>" not in html
+    assert "R&amp;D.ipynb" in html
+    assert "\x1b" not in html + str(progress_page())
+
+
+def test_a_damaged_block_is_named(mine):
+    (mine / "blocks").mkdir()
+    (mine / "blocks" / "gelu.py").write_text("def gelu(x)\n    return x\n", "utf-8")
+    progress = read(mine)
+    assert progress.blocks == ()
+    assert progress.faults == {"my/blocks/gelu.py": "no Python in line 1 (expected ':')"}
+
+
+def test_reading_changes_nothing(mine):
+    before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
+    str(progress_page()), progress_page().html()
+    assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
+
+
+# The command
+
+
+def test_the_command_shows_the_page(mine, capsys, monkeypatch):
+    assert main([]) == 0
+    page = capsys.readouterr().out
+    assert page == f"{progress_page()}\n"
+    for place, arguments in ((mine.parent, []), (Path("/"), [str(mine)]), (mine, ["."]), (mine / "zh", [])):
+        monkeypatch.chdir(place)
+        assert main(arguments) == 0
+        assert capsys.readouterr().out == page
+    assert main(["--language", "zh"]) == 0
+    assert capsys.readouterr().out.startswith("你的进度")
+
+
+def test_without_a_folder_the_command_says_what_it_wants(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main([]) == 2
+    assert capsys.readouterr().err == (
+        f"progress wants the folder `my` with your copies of the lessons, and there is none in {tmp_path}\n"
+    )
+
+
+def test_it_runs_as_a_module_in_a_terminal_without_these_letters(mine):
+    environment = os.environ | {"PYTHONPATH": str(LIBRARY), "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "blocklab.progress", "--language", "zh"]
+    run = subprocess.run(command, cwd=mine.parent, env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("\\u4f60\\u7684")
+    assert run.stderr == ""

@@ -1,0 +1,44 @@
+"""The closing questions of every lesson are found, with their answers, as they stand there."""
+
+from pathlib import Path
+
+import pytest
+
+from blocklab.language import LANGUAGES
+from blocklab.progress.questions import CLOSING, Question, closing_questions
+from blocklab.report.notebooks import load, texts
+
+ROOT = Path(__file__).parents[2]
+NAMES = [path.name for path in sorted((ROOT / "notebooks" / "en").glob("*.ipynb"))]
+TWO = (
+    "Before.\n\n## Three closing questions\n\n1. How many? In `a`:\n\n- one\n\n<details><summary>Answer</summary>\n\n"
+    "1. Seven.\n\n2. Or eight.\n\n</details>\n\n2. Which?\n\n<details><summary>Answer</summary>\n\nThis.\n\n</details>"
+    "\n\nSee below.\n\n## Going further\n\n3. No?\n\n<details><summary>Answer</summary>\n\nNo.\n\n</details>"
+)
+
+
+def of_lesson(language: str, name: str) -> list[Question]:
+    return closing_questions(texts(load(ROOT / "notebooks" / language / name)), language)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_lesson_asks_the_same_number_in_both_languages(name):
+    found = {language: of_lesson(language, name) for language in LANGUAGES}
+    assert len(found["en"]) == len(found["zh"]) == (0 if name in ("00_start_here.ipynb", "glossary.ipynb") else 3)
+    for question in found["en"] + found["zh"]:
+        assert "details" not in question.asked + question.answer
+        assert "?" in question.asked or "？" in question.asked
+
+
+def test_question_and_answer_may_have_several_paragraphs_and_numbers():
+    assert closing_questions(["# A", TWO], "en") == [
+        Question("How many? In `a`:\n\n- one", "1. Seven.\n\n2. Or eight."),
+        Question("Which?", "This."),
+    ]
+    assert closing_questions([TWO], "zh") == []
+    assert closing_questions([TWO.replace(CLOSING["en"], CLOSING["zh"])], "zh") != []
+
+
+@pytest.mark.parametrize("end", ["", "\n\n1. What?", "\n\n1. What?\n\n<details><summary>Answer</summary>\n\nThis."])
+def test_a_section_that_the_learner_has_cut_asks_nothing(end):
+    assert closing_questions([CLOSING["en"] + end], "en") == []
