@@ -348,3 +348,8 @@ def test_it_runs_as_a_module_in_a_terminal_without_these_letters(mine):
     run = subprocess.run(command, cwd=mine.parent, env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.startswith("\\u4f60\\u7684")
     assert run.stderr == ""
+
+
+def test_a_mistake_leads_to_the_section_that_is_about_it(mine):
+    hand_in(mine, **{"en/06_rms_norm.ipynb": lesson(verdict("rms_norm", "layer-norm"))})
+    assert "rms_norm (layer-norm): 06_rms_norm · Two divisors" in str(progress_page())

@@ -106,6 +106,11 @@ class Exercise:
         first = (told or "").split("+")[0]
         return next((mistake for mistake in self.mistakes if mistake.id == first), None)
 
+    def section_about(self, told: str | None) -> Text | None:
+        """The heading that explains a verdict's `mistake`, or the exercise where no row names one."""
+        row = self.row(told)
+        return (row and row.section) or self.section
+
     @property
     def parameters(self) -> list[inspect.Parameter]:
         """The recipe's arguments without its steps."""

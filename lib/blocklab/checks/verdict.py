@@ -64,8 +64,7 @@ class Verdict:
     @property
     def section(self) -> Text | None:
         """Where to read again, from the first failure on."""
-        row = self.exercise.row(self.mistake)
-        return ((row and row.section) or self.exercise.section) if self.stuck >= 1 else None
+        return self.exercise.section_about(self.mistake) if self.stuck >= 1 else None
 
     @property
     def panel(self) -> str | None:
