@@ -264,7 +264,11 @@ def test_a_layer_that_is_not_written_yet(plug_into):
 # Nothing is left
 
 
-@pytest.mark.parametrize("candidate", [F.rms_norm, stub, lambda x, *rest: x @ x, lambda x, *rest: 3, len], ids=str)
+@pytest.mark.parametrize(
+    "candidate",
+    [F.rms_norm, stub, lambda x, *rest: x @ x, lambda x, *rest: 3, len],
+    ids=["right", "stub", "stops", "gives a number", "takes something else"],
+)
 def test_the_network_is_freed(candidate, plug_into, monkeypatch):
     load, models = networks.load_glassllm, []
 
