@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from blocklab.files import Unreadable, content, regular_content, replace, why_not_opened
 from blocklab.language import LANGUAGES, Text
-from blocklab.lessons.predictions import FILE
+from blocklab.my_files import BLOCKS_FOLDER, PREDICTIONS
 from blocklab.report.printable import printable
 
 from .answers import UNREAD, as_bytes, with_answers
@@ -26,7 +26,9 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 EARLIER = b"from blocklab.lesson import begin"  # how lessons of an earlier edition begin
 
 KEPT = Text(en="kept your old copies in {kept}/", zh="原来的副本保留在 {kept}/")
-BLOCKS = Text(en="{new}/blocks: kept blocks taken over: {blocks}", zh="{new}/blocks：带过来 {blocks} 个保存的代码块")
+TAKEN_OVER = Text(
+    en="{new}/blocks: kept blocks taken over: {blocks}", zh="{new}/blocks：带过来 {blocks} 个保存的代码块"
+)
 COPIED = Text(en="my/: {added} copied, {there} left as they are", zh="my/：新复制 {added} 份，{there} 份保持原样")
 OLD = Text(
     en="my/: {old} of the copies are of an earlier edition and no longer run; new ones, with your answers in them: "
@@ -104,7 +106,7 @@ def _renew(project: Project, mine: Path, failures: list, say: Callable[[str], No
 def _carry_work(mine: Path, new: Path, kept: str) -> list[str]:
     """Copy what lies beside the old copies into the new folder: guesses and kept blocks. What is to be said of them."""
     said, blocks = [], 0
-    for old in sorted((*mine.glob(FILE), *mine.glob("blocks/*.py*"))):
+    for old in sorted((*mine.glob(PREDICTIONS), *mine.glob(f"{BLOCKS_FOLDER}/*.py*"))):
         inside = old.relative_to(mine)
         try:
             data = content(old, LARGEST)
@@ -115,7 +117,7 @@ def _carry_work(mine: Path, new: Path, kept: str) -> list[str]:
         (new / inside).parent.mkdir(exist_ok=True)
         replace(new / inside, data)
         blocks += old.suffix == ".py"
-    return [BLOCKS.format(new=mine.name, blocks=blocks)] * (blocks > 0) + said
+    return [TAKEN_OVER.format(new=mine.name, blocks=blocks)] * (blocks > 0) + said
 
 
 @contextmanager

@@ -319,6 +319,7 @@ r"""
 
 # %% tags=["slow"]
 with if_installed():
+    net = load_glassllm()
     directions = F.normalize(torch.randn(40, 128, generator=torch.Generator().manual_seed(0)), dim=-1)
     costs = [read_with(lambda _, x, u=u: x[0] - (x[0] @ u).unsqueeze(-1) * u) - as_it_is for u in directions]
     told = Text(en="mean {:+.2f}, random directions {:+.2f} to {:+.2f}", zh="均值 {:+.2f}，随机方向 {:+.2f} 到 {:+.2f}")

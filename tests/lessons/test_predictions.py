@@ -10,7 +10,8 @@ import pytest
 from blocklab.lessons import begin
 from blocklab.lessons.norm_axes import poke_one_number
 from blocklab.lessons.order import LESSONS
-from blocklab.lessons.predictions import FILE, MOST, note, predictions
+from blocklab.lessons.predictions import MOST, note, predictions
+from blocklab.my_files import PREDICTIONS
 from blocklab.panel.guess import SKIPPED, report_to
 
 CLOCKS = "blocklab.lessons.positional_encoding.clocks"
@@ -25,7 +26,7 @@ def begun(lesson_undone):  # noqa: ARG001
 
 
 def lines(folder: Path) -> list[dict]:
-    return [json.loads(line) for line in (folder / FILE).read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in (folder / PREDICTIONS).read_text("utf-8").splitlines()]
 
 
 def test_a_guess_at_a_lessons_panel_is_noted_once_whatever_the_language(mine, begun, monkeypatch):
@@ -62,7 +63,7 @@ def test_predictions_are_counted_over_lessons(mine):
 @pytest.mark.parametrize("picture", ["__main__", "", "blocklab.panel.cells", "blocklab.lessonsother.x"])
 def test_a_panel_of_the_learners_own_is_not_noted(mine, picture):
     note(picture, "a", True)
-    assert not (mine / FILE).exists()
+    assert not (mine / PREDICTIONS).exists()
 
 
 @pytest.mark.parametrize("place", ["notebooks/en", "my-before-1/en", "my", "my/other", "en", "my/en/deeper"])
@@ -100,7 +101,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
 def test_of_a_damaged_file_the_good_lines_count_and_new_ones_are_added(mine, content):
-    (mine / FILE).write_bytes(content.encode())
+    (mine / PREDICTIONS).write_bytes(content.encode())
     assert predictions() == (1, 1)
     note(CLOCKS, "1", False)
     assert predictions() == (1, 1)
@@ -109,17 +110,17 @@ def test_of_a_damaged_file_the_good_lines_count_and_new_ones_are_added(mine, con
 
 
 def test_bytes_that_are_no_text_are_passed_over(mine):
-    (mine / FILE).write_bytes(b"\xff\xfe\x00\n" + GOOD.encode() + b"\n\x80")
+    (mine / PREDICTIONS).write_bytes(b"\xff\xfe\x00\n" + GOOD.encode() + b"\n\x80")
     note(CONTOURS, "only a gate", True)
     assert predictions() == (2, 2)
 
 
 def test_a_file_that_is_too_large_is_read_in_part_and_not_written(mine):
     content = (GOOD + "\n").encode() + b"x" * MOST
-    (mine / FILE).write_bytes(content)
+    (mine / PREDICTIONS).write_bytes(content)
     note(CONTOURS, "only a gate", True)
     assert predictions() == (1, 1)
-    assert (mine / FILE).read_bytes() == content
+    assert (mine / PREDICTIONS).read_bytes() == content
 
 
 def folder_in_its_place(file):
@@ -138,7 +139,7 @@ def link_that_leads_nowhere(file):
 def test_what_is_no_file_is_left_alone(mine, put):
     if put is pipe_in_its_place and not hasattr(os, "mkfifo"):
         pytest.skip("no pipes that are files on this system")
-    put(mine / FILE)
+    put(mine / PREDICTIONS)
     note(CLOCKS, "44", True)
     assert predictions() == (0, 0)
 
@@ -152,7 +153,7 @@ def test_where_nothing_can_be_written_a_guess_is_judged_all_the_same(mine, begun
     shown = poke_one_number.panel()
     shown.answer(2)
     assert shown.guess.choice == 2
-    assert not (mine / FILE).exists()
+    assert not (mine / PREDICTIONS).exists()
     assert predictions() == (0, 0)
 
 

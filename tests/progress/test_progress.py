@@ -12,7 +12,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from blocklab.language import choose
 from blocklab.lessons import EXERCISES
-from blocklab.lessons.predictions import FILE
+from blocklab.my_files import PREDICTIONS
 from blocklab.progress import progress_page
 from blocklab.progress.__main__ import main
 from blocklab.progress.page import MOST_NAMED, ProgressPage
@@ -98,7 +98,7 @@ def test_the_last_attempt_is_told_beside_the_best(mine):
 
 
 def test_the_page_in_words(mine):
-    (mine / FILE).write_text(
+    (mine / PREDICTIONS).write_text(
         '{"lesson": "a", "panel": "b", "right": true}\n{"lesson": "a", "panel": "c", "right": false}\n'
     )
     (mine / "blocks").mkdir()
@@ -248,10 +248,10 @@ def test_what_is_no_file_is_named(mine, put, said):
     if said == "not a regular file" and not hasattr(os, "mkfifo"):
         pytest.skip("no pipes that are files on this system")
     put(mine / "en" / "07_positional_encoding.ipynb")
-    put(mine / FILE)
+    put(mine / PREDICTIONS)
     progress = read(mine)
     assert said in progress.faults["my/en/07_positional_encoding.ipynb"]
-    assert (f"my/{FILE}" in progress.faults) == (said != "a link" or not (mine / FILE).exists())
+    assert (f"my/{PREDICTIONS}" in progress.faults) == (said != "a link" or not (mine / PREDICTIONS).exists())
     assert progress.passed == 2
 
 

@@ -14,6 +14,7 @@ from blocklab.checks.interrupts import Interrupted, Watch
 from blocklab.checks.surroundings import settled
 from blocklab.files import Unreadable, content, why_not_opened
 from blocklab.language import Text
+from blocklab.my_files import BLOCKS_FOLDER
 
 from .learners_folder import learners_folder
 from .order import BLOCKS
@@ -72,7 +73,7 @@ def block_file(name: str) -> Path | None:
 
 def block_in(mine: Path, name: str) -> Path:
     """Where a block is kept in a learner's folder."""
-    return mine / "blocks" / f"{name}.py"
+    return mine / BLOCKS_FOLDER / f"{name}.py"
 
 
 def shown(file: Path) -> str:

@@ -4,9 +4,10 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from blocklab.my_files import PREDICTIONS
+
 from .learners_folder import learners_folder
 
-FILE = "predictions.jsonl"
 MOST = 2**16  # bytes that are read; a prediction takes about a hundred, and a lesson asks for a few
 ROOMS = "blocklab.lessons."
 
@@ -22,9 +23,9 @@ def note(picture: str, chose: str | None, right: bool | None) -> None:
         return
     lesson, _, panel = picture.removeprefix(ROOMS).partition(".")
     with suppress(OSError):
-        if (lesson, panel) not in _noted(folder / FILE):
+        if (lesson, panel) not in _noted(folder / PREDICTIONS):
             folder.mkdir(exist_ok=True)
-            _append(folder / FILE, {"lesson": lesson, "panel": panel, "chose": chose, "right": right})
+            _append(folder / PREDICTIONS, {"lesson": lesson, "panel": panel, "chose": chose, "right": right})
 
 
 def predictions(folder: Path | None = None) -> tuple[int, int]:
@@ -33,7 +34,7 @@ def predictions(folder: Path | None = None) -> tuple[int, int]:
     folder: the learner's; without it the one around this lesson.
     """
     folder = folder or learners_folder()
-    noted = {} if folder is None else _noted(folder / FILE)
+    noted = {} if folder is None else _noted(folder / PREDICTIONS)
     judged = [right for right in noted.values() if right is not None]
     return len(judged), sum(judged)
 

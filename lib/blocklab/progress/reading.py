@@ -11,7 +11,8 @@ from blocklab.files import LINK, SPECIAL, Unreadable, why_not_opened
 from blocklab.language import LANGUAGES, Text, chosen
 from blocklab.lessons.kept_blocks import block_in, code_in, shown
 from blocklab.lessons.order import BLOCKS, EXERCISES, LESSONS, Lesson
-from blocklab.lessons.predictions import FILE, predictions
+from blocklab.lessons.predictions import predictions
+from blocklab.my_files import PREDICTIONS
 from blocklab.report.marks import NOT_BEGUN, SOLVED, Marks, better, saved_marks
 from blocklab.report.notebooks import code_cells, links_to_folder, load, named_notebook, texts, walk
 from blocklab.report.students import listed
@@ -87,7 +88,7 @@ def read(folder: Path, draw: random.Random | None = None) -> Progress:
         if told:
             faults[name] = str(SEMICOLON).join(told)
     guessed, right = predictions(folder)
-    faults |= _guesses_not_read(folder / FILE, folder)
+    faults |= _guesses_not_read(folder / PREDICTIONS, folder)
     blocks = tuple(_blocks(folder, faults))
     attempts = {exercise: attempts[exercise] for exercise in EXERCISES if exercise in attempts}
     return Progress(attempts, guessed, right, blocks, _drawn(attempts, asked, draw or random.Random()), faults)

@@ -73,8 +73,8 @@ def estimate_spread(figure: Figure) -> Callable[..., str]:
             trail.set_data([images * s**2 for s in sides], spreads)
             here.set_data([m], [spreads[-1]])
         mean, variance = measured(images, side, alike)
-        dragged(of_mean[1], "images", lambda images: (images * side**2, mean))
-        dragged(of_variance[1], "side", lambda side: (images * side**2, variance))
+        dragged(of_mean[1], "images", lambda images: (images * side**2, measured(images, side, alike)[0]))
+        dragged(of_variance[1], "side", lambda side: (images * side**2, measured(images, side, alike)[1]))
         line = SEEN.format(
             images=images,
             side=side,

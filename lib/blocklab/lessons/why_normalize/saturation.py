@@ -57,7 +57,7 @@ def saturation(figure: Figure) -> Callable[..., str]:
     given.set_label(str(INPUTS))
     (knob,) = curve.plot([], [], "o", color=TRUE, markersize=9, markeredgecolor="white", animated=True, zorder=5)
     knob.set(label=str(TYPICAL), clip_on=False)
-    curve.legend(loc="upper left", frameon=False, labelcolor=INK)
+    curve.legend(loc="center right", bbox_to_anchor=(1, 0.72), frameon=False, labelcolor=INK)
     normal = torch.special.ndtri((torch.arange(COUNT, dtype=torch.float64) + 0.5) / COUNT)
 
     def update(scale: float, normalize: bool) -> str:
