@@ -22,7 +22,7 @@ OUT_BINS = np.linspace(-1, 1, 41)
 
 CURVE = Text(en="tanh and its slope", zh="tanh 及其斜率")
 SLOPE = Text(en="slope", zh="斜率")
-INPUTS = Text(en="inputs (at the edges: all beyond)", zh="输入（更远的都算在两端）")
+INPUTS = Text(en="inputs\n(edges: all beyond)", zh="输入\n（两端：更远的合计）")
 TYPICAL = Text(en="a typical input", zh="典型的输入")
 OUTPUTS = Text(en="outputs of tanh", zh="tanh 的输出")
 SEEN = Text(
@@ -57,7 +57,7 @@ def saturation(figure: Figure) -> Callable[..., str]:
     given.set_label(str(INPUTS))
     (knob,) = curve.plot([], [], "o", color=TRUE, markersize=9, markeredgecolor="white", animated=True, zorder=5)
     knob.set(label=str(TYPICAL), clip_on=False)
-    curve.legend(loc="center right", bbox_to_anchor=(1, 0.72), frameon=False, labelcolor=INK)
+    curve.legend(loc="upper left", frameon=False, labelcolor=INK)
     normal = torch.special.ndtri((torch.arange(COUNT, dtype=torch.float64) + 0.5) / COUNT)
 
     def update(scale: float, normalize: bool) -> str:
