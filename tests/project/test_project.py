@@ -33,6 +33,7 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
             *("checks", "plugging", "report", "progress", "packages"),
         )
     },
+    "blocklab.my_files": "files",
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
     "blocklab.lessons.order": "order",
