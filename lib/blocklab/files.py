@@ -49,8 +49,10 @@ def _without_waiting(path: Path, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
-def why_not_opened(error: OSError) -> str:
+def why_not_opened(error: Unreadable | OSError) -> str:
     """The reason in the reader's language, without the path, which is named beside it."""
+    if isinstance(error, Unreadable):
+        return str(error)
     if error.errno in (errno.EACCES, errno.EPERM):
         return str(NO_PERMISSION)
     return NOT_OPENED.format(why=error.strerror or type(error).__name__)

@@ -30,7 +30,7 @@ def with_answers(lesson: bytes, old: Path, shown: str, kept: str) -> tuple[bytes
     try:
         copy = load(old)
     except (Unreadable, OSError) as error:
-        why = error if isinstance(error, Unreadable) else why_not_opened(error)
+        why = why_not_opened(error)
         return lesson, [printable(UNREAD.format(old=kept, why=why))]
     try:
         notebook = loads(lesson)

@@ -111,7 +111,7 @@ def _carry_work(mine: Path, new: Path, kept: str) -> list[str]:
         try:
             data = content(old, LARGEST)
         except (Unreadable, OSError) as error:
-            why = why_not_opened(error) if isinstance(error, OSError) else error
+            why = why_not_opened(error)
             said.append(printable(UNREAD.format(old=f"{kept}/{inside.as_posix()}", why=why)))
             continue
         (new / inside).parent.mkdir(exist_ok=True)

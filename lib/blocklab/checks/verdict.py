@@ -1,6 +1,7 @@
 """What a check answers, as text, as HTML and as data."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -104,12 +105,12 @@ class Verdict:
         """The same for a notebook. Colours come from the page, so that it reads on dark and on light."""
         parts = [f"<p><strong>{escape(self.headline)}</strong></p>"]
         told = [f"<p>{marked(text)}</p>" for text in self.told]
-        table = "".join(_row(name, value) for name, value in self.rows)
-        if table and self.passed:  # an open table looks like a failure; it is that of the first advice
+        rows = table((escape(name), f"<code>{escape(value)}</code>") for name, value in self.rows)
+        if rows and self.passed:  # an open table looks like a failure; it is that of the first advice
             first = len(told) - len(self.advice)
-            told[first] = f"<details><summary>{marked(self.told[first])}</summary><table>{table}</table></details>"
-        elif table:
-            told.append(f"<table>{table}</table>")
+            told[first] = f"<details><summary>{marked(self.told[first])}</summary>{rows}</details>"
+        elif rows:
+            told.append(rows)
         parts += told
         if self.section:
             heading = str(self.section)
@@ -125,11 +126,6 @@ class Verdict:
         return {"text/plain": str(self), "text/html": self.html(), MIME: self.data}
 
 
-def _row(name: str, value: str) -> str:
-    left = 'style="text-align:left"'
-    return f"<tr><th {left}>{escape(name)}</th><td {left}><code>{escape(value)}</code></td></tr>"
-
-
 # In one pass: stars inside code are code. Italics begin and end at a word, so that a product is none.
 _MARKS = re.compile(r"`(?P<code>.+?)`|\*\*(?P<strong>.+?)\*\*|(?<!\w)\*(?P<em>\w(?:[^*]*\w)?)\*(?!\w)")
 
@@ -142,6 +138,16 @@ def marked(text: str) -> str:
 def unmarked(text: str) -> str:
     """The same as plain text: code keeps its marks, bold and italics have none."""
     return _MARKS.sub(lambda m: m[0] if m["code"] else m[m.lastgroup], text)
+
+
+def table(rows: Iterable[Sequence[str]]) -> str:
+    """Cells of HTML as a table, the first of each row its heading; "" without rows."""
+    left = 'style="text-align:left"'
+    cells = (
+        f"<th {left}>{first}</th>" + "".join(f"<td {left}>{cell}</td>" for cell in others) for first, *others in rows
+    )
+    inside = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<table>{inside}</table>" if inside else ""
 
 
 def anchor(heading: str) -> str:

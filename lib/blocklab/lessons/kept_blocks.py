@@ -54,7 +54,7 @@ def kept(name: str) -> Callable | None:
     except FileNotFoundError:
         return None
     except (Unreadable, OSError) as error:
-        why = why_not_opened(error) if isinstance(error, OSError) else error
+        why = why_not_opened(error)
         print(WITHOUT.format(file=shown(file), why=why))
         return None
 

@@ -1,15 +1,16 @@
 """Run a trained network with a learner's block in it, and free it again."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import TypeVar
 
 import torch
 
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.interrupts import Interrupted, Watch
 from blocklab.checks.surroundings import Sheet, settled
-from blocklab.packages import optional
+from blocklab.packages import MISSING, optional
 
 from . import words
 from .as_called import as_called
@@ -20,7 +21,10 @@ from .networks import NETWORKS, Network, Said
 from .plugged import plugged
 from .plugged_in import PluggedIn
 
+UNWRITTEN = "not-written-yet"
 PATIENCE = 30.0  # seconds; with the right block a network takes 4
+
+Made = TypeVar("Made")
 
 
 def plug(exercise: Exercise, candidate: object, patience: float = PATIENCE, free: float | None = None) -> PluggedIn:
@@ -44,20 +48,27 @@ def refused(block: str, refusal: CannotRun) -> PluggedIn:
 
 
 def _plugged_in(exercise: Exercise, candidate: object, patience: float, free: float, sheet: Sheet) -> PluggedIn:
-    try:
-        block = Guarded(as_called(exercise, candidate), sheet)
-        network, notes = _network(NETWORKS[exercise.name], free)
-        yours, places = _said(network, exercise, block, patience)
-    except CannotRun as refusal:
-        if refusal.id != "not-written-yet":
-            raise
-        network, notes = _network(NETWORKS[exercise.name], free)
+    block = _if_written(lambda: Guarded(as_called(exercise, candidate), sheet))
+    network, notes = _network(NETWORKS[exercise.name], free)
+    said = block and _if_written(lambda: _said(network, exercise, block, patience))
+    if said is None:
         about = exercise.name, network.name, 0, network.labels
-        return PluggedIn(*about, (*notes, str(words.NOT_WRITTEN)), right=network.say(), stopped=refusal.id)
+        return PluggedIn(*about, (*notes, str(words.NOT_WRITTEN)), right=network.say(), stopped=UNWRITTEN)
+    yours, places = said
     same = [words.SAME] if yours.shown() == network.right.shown() else []
     told = tuple(map(str, [*same, *yours.beside(network.right)]))
     about = exercise.name, network.name, places, network.labels, tuple(notes)
     return PluggedIn(*about, yours, network.right, told=told)
+
+
+def _if_written(step: Callable[[], Made]) -> Made | None:
+    """What a step gives; None where it comes upon a block that is not written yet."""
+    try:
+        return step()
+    except CannotRun as refusal:
+        if refusal.id != UNWRITTEN:
+            raise
+        return None
 
 
 def _said(network: Network, exercise: Exercise, block: Guarded, patience: float) -> tuple[Said, int]:
@@ -86,7 +97,7 @@ def _network(kinds: Sequence[type[Network]], free: float) -> tuple[Network, list
             package = optional((missing.name or "").partition(".")[0])
             if package is None:
                 raise
-            notes.append(words.MISSING.format(network=kind.name, package=package.name, command=package.command))
+            notes.append(MISSING.format(function=kind.name, package=package.name, command=package.command))
             continue
         return network, [*notes, words.INSTEAD.format(network=network.name)] if notes else []
     raise CannotRun("network-missing", (*notes, str(words.GOES_ON)))

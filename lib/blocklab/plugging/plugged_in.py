@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from blocklab.checks.verdict import marked, unmarked
+from blocklab.checks.verdict import marked, table, unmarked
 from blocklab.language import Text
 
 from .networks import Said
@@ -60,15 +60,9 @@ class PluggedIn:
         if self.labels:
             rows = [["", *(str(name) for name, _ in self.columns)]]
             rows += [[str(label), *(s[place] for _, s in self.columns)] for place, label in enumerate(self.labels)]
-            parts.append(f"<table>{''.join(map(_row, rows))}</table>")
+            parts.append(table([escape(cell) for cell in row] for row in rows))
         parts += [f"<p>{marked(text)}</p>" for text in self.told]
         return f'<div class="blocklab-plugged-in">{"".join(parts)}</div>'
 
     def _repr_mimebundle_(self, **_selection: object) -> dict:
         return {"text/plain": str(self), "text/html": self.html()}
-
-
-def _row(cells: list[str]) -> str:
-    left = 'style="text-align:left"'
-    first, *others = map(escape, cells)
-    return f"<tr><th {left}>{first}</th>{''.join(f'<td {left}>{cell}</td>' for cell in others)}</tr>"

@@ -71,10 +71,6 @@ TOO_LITTLE_MEMORY = Text(
     en="{network} wants {wanted:.0f} GB of free memory; {free:.1f} GB are there.",
     zh="{network} 需要 {wanted:.0f} GB 可用内存，现在只有 {free:.1f} GB。",
 )
-MISSING = Text(
-    en="{network} wants the package {package}, which is missing: {command}",
-    zh="{network} 需要软件包 {package}，现在没有安装。请运行：{command}",
-)
 GOES_ON = Text(en="The lesson goes on without it.", zh="不装也不影响后面的内容。")
 INSTEAD = Text(
     en="{network} takes its place. It is so small that it babbles with the right block, too: look at the loss alone.",

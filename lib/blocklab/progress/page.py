@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from html import escape
 
 from blocklab.checks.brief import cut
-from blocklab.checks.verdict import anchor, marked, unmarked
+from blocklab.checks.verdict import anchor, marked, table, unmarked
 from blocklab.language import Text
 from blocklab.lessons.learners_folder import on_colab
 from blocklab.lessons.order import BLOCKS, EXERCISES, LESSONS, Lesson
@@ -90,7 +90,7 @@ class ProgressPage:
             yield f"<p>{marked(str(EMPTY))}</p>"
             return
         yield _list(escape(line) for line in _counts(self._progress))
-        yield from _table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
+        yield table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
         again = [f"{escape(mistake)}: {_link(place, target)}" for mistake, place, target in _again(self._progress)]
         yield from _headed(AGAIN, again)
         yield from _headed(QUESTIONS, [_folded(*drawn) for drawn in self._progress.questions], "ol")
@@ -181,12 +181,6 @@ def _headed(title: Text, items: list[str], kind: str = "ul") -> list[str]:
 
 def _list(items: Iterable[str], kind: str = "ul") -> str:
     return f"<{kind}>{''.join(f'<li>{item}</li>' for item in items)}</{kind}>"
-
-
-def _table(rows: Iterable[tuple[str, str]]) -> list[str]:
-    left = 'style="text-align:left"'
-    cells = "".join(f"<tr><th {left}>{first}</th><td {left}>{second}</td></tr>" for first, second in rows)
-    return [f"<table>{cells}</table>"] if cells else []
 
 
 def _link(words: str, target: str | None = None) -> str:

@@ -74,7 +74,7 @@ def read(folder: Path, draw: random.Random | None = None) -> Progress:
         try:
             notebook = load(path)
         except (Unreadable, OSError) as error:
-            faults[name] = _why(error)
+            faults[name] = why_not_opened(error)
             continue
         marks, lesson, language = saved_marks(notebook, code_cells(notebook)), _lesson_of(path), path.parent.name
         if lesson and path.parent.parent == folder and language in LANGUAGES:
@@ -100,14 +100,10 @@ def _notebooks(folder: Path, faults: dict[str, str]) -> list[Path]:
     for path, error in sorted(walk(folder), key=lambda pair: pair[0]):
         name = path.relative_to(folder.parent).as_posix()
         if error or links_to_folder(path):
-            faults[name] = _why(error or Unreadable(LINK))
+            faults[name] = why_not_opened(error or Unreadable(LINK))
         elif named_notebook(path):
             found.append(path)
     return sorted(found, key=lambda path: path.lstat().st_mtime)
-
-
-def _why(error: Unreadable | OSError) -> str:
-    return why_not_opened(error) if isinstance(error, OSError) else str(error)
 
 
 def _lesson_of(path: Path) -> Lesson | None:
@@ -132,7 +128,7 @@ def _guesses_not_read(file: Path, folder: Path) -> dict[str, str]:
         if file.exists():
             file.open("rb").close()
     except (Unreadable, OSError) as error:
-        return {file.relative_to(folder.parent).as_posix(): _why(error)}
+        return {file.relative_to(folder.parent).as_posix(): why_not_opened(error)}
     return {}
 
 
@@ -145,7 +141,7 @@ def _blocks(folder: Path, faults: dict[str, str]) -> Iterator[str]:
         except FileNotFoundError:
             continue
         except (Unreadable, OSError) as error:
-            faults[shown(file)] = _why(error)
+            faults[shown(file)] = why_not_opened(error)
             continue
         yield name
 

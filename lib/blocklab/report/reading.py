@@ -114,9 +114,7 @@ def read(folder: Path, level: int | None = None, run: Run | None = None) -> Repo
                 folders.append(inside)
             elif may_hold_notebooks(path):
                 strays.setdefault(inside.parts[0], []).append(inside)
-        except Unreadable as reason:
-            faults[inside.as_posix()] = str(reason)
-        except OSError as reason:
+        except (Unreadable, OSError) as reason:
             faults[inside.as_posix()] = why_not_opened(reason)
     for first, files in strays.items():
         faults |= {file.as_posix(): str(NOT_NAMED) for file in files[:MOST_FILES]}
