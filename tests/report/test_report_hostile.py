@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from saved_notebooks import cell, hand_in, notebook, verdict
 
 from blocklab.checks.verdict import MIME
 from blocklab.report.__main__ import main
 from blocklab.report.reading import read
+from saved_notebooks import cell, hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from saved_notebooks import cell, hand_in, verdict
 
 from blocklab.checks.verdict import MIME
 from blocklab.report.__main__ import main
 from blocklab.report.stopping import SIGNALS
+from saved_notebooks import cell, hand_in, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
 

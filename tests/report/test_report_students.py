@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from saved_notebooks import hand_in, notebook, verdict
 
 from blocklab import language
 from blocklab.report.__main__ import main
 from blocklab.report.reading import read
+from saved_notebooks import hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
 

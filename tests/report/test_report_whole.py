@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_notebook
-from saved_notebooks import cell, hand_in, notebook, verdict
 
 from blocklab import language
 from blocklab.report.__main__ import main
 from blocklab.report.handed_in import STARTS
 from blocklab.report.reading import read
+from saved_notebooks import cell, hand_in, notebook, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
 
