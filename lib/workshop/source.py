@@ -13,7 +13,17 @@ import jupytext
 from .problem import Faults, Problem, PublishError, shorten
 from .project import Project
 
-TAGS = {"exercise", "solution", "slow", "panel", "guess", "raises-exception", "nbval-ignore-output", "nbval-skip"}
+TAGS = {
+    "exercise",
+    "solution",
+    "slow",
+    "panel",
+    "guess",
+    "answer",
+    "raises-exception",
+    "nbval-ignore-output",
+    "nbval-skip",
+}
 KEYS = {"markdown": ("lang",), "code": ("tags", "claims")}
 _MARKER = re.compile(r"# %%(?P<text> \[markdown\])?(?P<options>(?: \w+=.*)?)")
 _NEARLY = re.compile(r"\s*(?:#*\s*[%％]{2}|#+\s*[%％]\s*(?:$|\[|\w+=)|#*\s*\[markdown\]\s+lang=)", re.IGNORECASE)
