@@ -38,7 +38,7 @@ def test_the_call_that_is_written_out_is_the_function(key):
 
 @pytest.mark.parametrize(
     ("key", "count"),
-    {"batch": 18, "sample": 36, "instance": 9, "group 2": 18, "token": 4, "rms": 4, "notes": 2}.items(),
+    {"batch": 18, "sample": 36, "instance": 9, "group 2": 18, "token": 4, "rms": 4, "dim 0": 2}.items(),
 )
 def test_as_many_of_72_outputs_move_as_the_lesson_says(key, count):
     assert moved(LAYERS[key], drawn_tensor(2), 13).sum() == count
@@ -60,7 +60,7 @@ def test_with_two_values_only_their_order_survives():
     for push in (10.0, 1000.0):
         pushed = x.clone()
         pushed.view(-1)[13] += push
-        outputs.append(LAYERS["notes"].apply(pushed))
+        outputs.append(LAYERS["dim 0"].apply(pushed))
     assert_close(*outputs, rtol=0, atol=1e-6)
     assert_close(outputs[0][:, 1, 1, 1].abs(), torch.ones(2, dtype=torch.float64), rtol=0, atol=1e-6)
 
