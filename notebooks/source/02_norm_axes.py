@@ -2,7 +2,7 @@
 r"""
 # 02 Which numbers share one mean?
 
-Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. No documentation tells you as much about a layer as this one poke, which even finds the layers that are wrong.
+Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. No documentation tells you as much as this one poke, which finds even the wrong layers.
 
 That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. Only one thing tells them apart: **which numbers share one mean**. In the chat model at the end of this course a norm stands before every attention and every feed-forward network, 61 in all. They are relatives of lesson 01's BatchNorm with other axes, so we learn to see axes first.
 
@@ -15,7 +15,7 @@ r"""
 
 取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。要认清一个层，查文档不如这样推一下；就算写错了，一推也会露馅。
 
-因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式，区别只在于**哪些数共用一个均值**。这套课程最后的聊天模型里，每个注意力、每个前馈网络之前都有一个归一化层，一共 61 个。它们都是第 01 课里批量归一化的亲戚，只是换了轴，所以我们先学会看轴。
+这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式，区别只在于**哪些数共用一个均值**。这套课程最后的聊天模型里，每个注意力、每个前馈网络之前都有一个归一化层，一共 61 个。它们都是第 01 课里批量归一化的亲戚，只是换了轴，所以我们先学会看轴。
 
 学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 30 分钟。
 """
@@ -162,7 +162,7 @@ check("outputs_that_move", solved_counts, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now tick *paint the groups by formula*: the numbers on the blocks come from the axes, the raised ones from the function, and they agree.
+Now tick *paint the groups by formula*: the numbers come from the axes, the raised blocks from the function, and they agree.
 
 ## Two rows by hand
 
@@ -684,7 +684,7 @@ One mean per position, over batch and features. Any test with L ≠ C raises an 
 
 </details>
 
-The next cell checks the main point of each.
+The next cell checks all three.
 """
 
 # %% [markdown] lang="zh"
@@ -723,7 +723,7 @@ r"""
 
 </details>
 
-下一个单元格验证每个答案的要点。
+下一个单元格验证这三个答案。
 """
 
 # %%
@@ -736,7 +736,7 @@ square = torch.randn(32, 64, 64)  # (N, L, C)
 assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 2)))
 later = text.clone()
 later[:, -1] += 3
-MOVED = Text(en="LayerNorm({shape}): token 0 moves by {by:.4f}", zh="LayerNorm({shape})：第 0 个词元改变 {by:.4f}")
+MOVED = Text(en="LayerNorm({shape}): token 0 moves by {by:.2f}", zh="LayerNorm({shape})：第 0 个词元改变 {by:.2f}")
 for shape in [[128, 768], [768]]:
     by = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0].abs().max()
     print(MOVED.format(shape=shape, by=by))
@@ -751,7 +751,7 @@ r"""
 
 ## Read next
 
-- The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), with the famous picture of four layers, figure 2.
+- The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), with the famous picture, figure 2.
 - Real code: [torchvision's ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py), `LayerNorm2d`.
 - An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with LayerNorm at its end.
 
