@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
+from blocklab.lessons import EXERCISES
 from blocklab.lessons.norm_axes.norm_layers import LAYERS
 from blocklab.lessons.norm_axes.poke_one_number import drawn_tensor, panel, poke_one_number
 from blocklab.normalization import standardize
@@ -89,3 +90,9 @@ def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():
 def test_no_value_of_the_drawn_tensor_is_zero():
     # RMSNorm leaves a zero where it is, whatever moves beside it: the raised blocks would miss one of their group.
     assert (drawn_tensor(3) != 0).all()
+
+
+def test_the_table_that_the_reader_fills_in_is_what_moves_in_the_picture():
+    x = drawn_tensor(2)
+    keys = ("batch", "sample", "instance", "group 2", "token")
+    assert EXERCISES["outputs_that_move"].recipe() == tuple(int(moved(LAYERS[key], x, 13).sum()) for key in keys)

@@ -183,6 +183,9 @@ MODE_MISTAKES = (
         zh="训练时，你先更新移动统计量，再用它们来归一化。"
         "应当用小批量自己的统计量；移动统计量只是存起来，留给评估模式。",
     ),
+)
+
+UPDATE_MISTAKES = (
     wrong("updated-in-eval", updates=always).hint(
         en="Your function updates the running statistics in eval mode too, and then uses them. There they stay as "
         "training left them.",
@@ -369,7 +372,7 @@ WHY_REMEMBER = Text(en="Why remember at all?", zh="为什么要记住？")
 TWO_VARIANCES = Text(en="Two variances", zh="两个方差")
 ALONG_THE_CHANNELS = Text(en="Along the channels", zh="沿通道对齐")
 ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
-GOING_ON = "running_mean.copy_((1 - momentum) * running_mean + momentum * mean.flatten())"
+GOING_ON = "running_mean.copy_((1 - momentum) * running_mean + momentum * mean)"
 NORMALIZING = "y = (x - mean) / (variance + eps).sqrt()"
 
 BATCH_NORM = Exercise(
@@ -384,6 +387,7 @@ BATCH_NORM = Exercise(
             ALONG_THE_CHANNELS, *LAYOUT_MISTAKES, ALL_ON_THE_LAST_AXIS, line="mean.view(1, -1, *[1] * (x.dim() - 2))"
         ),
         *under(WHY_REMEMBER, *MODE_MISTAKES, line="mean = x.mean(axes) if training else running_mean"),
+        *under(WHY_REMEMBER, *UPDATE_MISTAKES, line=f"if training: {GOING_ON}"),
         *under(ALONG_THE_CHANNELS, NEVER_UPDATED, line=GOING_ON),
         *under(TWO_VARIANCES, *STORED_MISTAKES, line="unbiased = x.var(axes, correction=1)"),
         *under(TWO_READINGS, *MOMENTUM_MISTAKES, line=GOING_ON),

@@ -30,7 +30,6 @@ from .by_axes import BY_HAND
 
 AN_AXIS_CUT = Text(en="Going further: an axis cut in two", zh="选读：把一个轴拆成两个")
 GAMMA_AND_BETA = Text(en="What γ and β can undo", zh="γ 和 β 能抵消什么")
-BY_CHANNEL = "y = y * weight.view(-1, *[1] * (x.dim() - 2))"
 
 
 def neighbours(x: Tensor, num_groups: int) -> Tensor:
@@ -187,7 +186,8 @@ GROUP_NORM = Exercise(
     mistakes=(
         *GROUP_MISTAKES,
         *under(AN_AXIS_CUT, *AXES_MISTAKES, line="y = standardize(grouped, tuple(range(2, grouped.dim())), eps)"),
-        *under(GAMMA_AND_BETA, AFFINE_ON_THE_LAST_AXIS, *RESCALE_MISTAKES, line=BY_CHANNEL),
+        *under(GAMMA_AND_BETA, AFFINE_ON_THE_LAST_AXIS, line="per_channel = (-1, *[1] * (x.dim() - 2))"),
+        *under(GAMMA_AND_BETA, *RESCALE_MISTAKES, line="y = y * weight.view(per_channel) + bias.view(per_channel)"),
         *under(BY_HAND, *EPS_MISTAKES, line="y = (grouped - mean) / (variance + eps).sqrt()"),
         *under(
             BY_HAND,
