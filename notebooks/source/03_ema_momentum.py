@@ -384,7 +384,7 @@ print(Text(en="along the channels: ", zh="对准通道轴：    "), (x - mean.vi
 
 # %% [markdown] lang="en"
 r"""
-The rest is the formula of lesson 02, with ε under the root. In training, mean and variance are part of the graph, since they depend on x; the buffers are not. A buffer has to be *written into*, with `copy_`: a plain `running_mean = …` would only give a new tensor that name.
+The rest is the formula of lesson 02, with ε under the root. In training, mean and variance are part of the graph, since they depend on x. The buffers are not, so they are *written into* under `torch.no_grad()`, with `copy_`: a plain `running_mean = …` would only give a new tensor that name.
 
 ## What you will meet elsewhere
 
@@ -397,7 +397,7 @@ The rest is the formula of lesson 02, with ε under the root. In training, mean 
 
 # %% [markdown] lang="zh"
 r"""
-剩下的就是第 02 课的公式，ε 在根号里面。训练时，均值和方差由 x 算出，要留在计算图里；缓冲区则不在图里。缓冲区要**写进去**，用 `copy_`；只写 `running_mean = …`，不过是让这个名字指向一个新张量。
+剩下的就是第 02 课的公式，ε 在根号里面。训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下，用 `copy_` **写进去**；只写 `running_mean = …`，不过是让这个名字指向一个新张量。
 
 ## 在别处会遇到什么
 

@@ -76,7 +76,7 @@ LAYERS = {
         lambda n, c, h, w: (n, h, w),
     ),
     "dim 0": Layer(
-        Text(en="one loop too many: dim=0", zh="多了一层循环：dim=0"),
+        Text(en="one loop too many (dim=0)", zh="多了一层循环（dim=0）"),
         "standardize(x, axes=0)",
         lambda x: standardize(x, 0),
         lambda n, c, h, w: (c, h, w),

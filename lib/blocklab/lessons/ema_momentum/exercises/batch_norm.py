@@ -205,6 +205,16 @@ NEVER_UPDATED = wrong("never-updated", updates=never).hint(
 )
 
 STORED_MISTAKES = (
+    wrong(
+        "variances-swapped",
+        spread=lambda x, axes: x.var(axes, keepdim=True),
+        stored=lambda x, axes, normalized_with, eps: variance(x, axes),
+    ).hint(
+        en="You have both variances, the wrong way round: the biased one, over n, normalizes; the unbiased one, over "
+        "n − 1, is stored.",
+        zh="两个方差你都有了，只是用反了：归一化用有偏方差，除以 n；存下来的是无偏方差，除以 n − 1。",
+        line="mean, variance, stored = x.mean(axes), x.var(axes, correction=0), x.var(axes)",
+    ),
     wrong("biased-variance-stored", stored=lambda x, axes, normalized_with, eps: normalized_with).hint(
         en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over n − 1, "
         "where n counts the numbers of a channel.",

@@ -151,6 +151,11 @@ LAYER_NORM_BY_AXES = Exercise(
             "two axes.",
             zh="`normalized_shape` 里是轴的大小，而 `standardize` 要的是轴的编号。给了两个大小，就是指最后两个轴。",
         ),
+        wrong("number-of-axes-as-an-axis", axes=lambda x, shape: [len(shape)]).hint(
+            en="You take `len(normalized_shape)` for the number of one axis. It says how many axes there are, counted "
+            "from the end.",
+            zh="你把 `len(normalized_shape)` 当成了某一个轴的编号。它说的是从最后一个轴往前，一共有几个轴。",
+        ),
         wrong("axes-from-the-front", axes=lambda x, shape: range(len(shape))).hint(
             en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end, −1, "
             "−2 and so on.",
