@@ -99,7 +99,7 @@ with if_installed():
 r"""
 <details><summary>Answer</summary>
 
-The same class only in the second line. In `train()` the flower is a tennis ball, and beside the palace it is corn; the palace is mistaken, too, and no class gets even 1%.
+The same class only in the second line. In `train()` the flower is a tennis ball, and beside the palace it is corn; the palace is not recognized either, and no class gets even 1%.
 
 </details>
 
@@ -192,7 +192,7 @@ check("ema_update", my_ema_update)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Take the line with 0.1 above, and put names for its numbers.
+Stuck? Take the line with 0.1 above, and put names in the place of its numbers.
 
 <details><summary>The idea</summary>
 
@@ -249,14 +249,14 @@ The outputs are centred on 0 in PyTorch and on 6.56 in Keras, whose running mean
 
 </details>
 
-PyTorch is right only by luck: its running mean is in effect that of the last mini-batch, and 64 values make a fair mean. At 0.5 both rows are the same picture. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done: the layers before may have learned long since, the buffers lag.
+PyTorch is right only by luck: its running mean is in effect that of the last mini-batch, and 64 values make a fair mean. At 0.5 both rows are the same picture. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. The layers before may have learned long since, but the buffers lag.
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
 
-So PyTorch's default is Keras' 0.9, *not* its 0.99. Who says the half-life needs neither convention: after how many steps does a value count half? (`from_keras` turns Keras' number into PyTorch's.)
+So PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life needs neither convention: after how many steps does a value count half? (`from_keras` turns Keras' number into PyTorch's.)
 """
 
 # %% [markdown] lang="zh"
@@ -337,7 +337,7 @@ r"""
 
 ## Two variances
 
-In training BatchNorm normalizes with the *biased* variance: the mean of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data that were not in the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
+In training BatchNorm normalizes with the *biased* variance: the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data that were not in the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
 """
 
 # %% [markdown] lang="zh"
