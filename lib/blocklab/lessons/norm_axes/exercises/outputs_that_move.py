@@ -44,7 +44,7 @@ BATCH_NORM_MISTAKES = (
     ),
     wrong("batch-norm-in-one-pixel", batch=N).hint(
         en="BatchNorm: you counted the same pixel in every sample. Its mean runs over the whole plate too.",
-        zh="批量归一化：你只数了各个样本里的同一个像素。求均值还沿着 `H` 和 `W`，也就是整片。",
+        zh="批量归一化：你只数了各个样本里的同一个像素。求均值还要沿着整片。",
     ),
     wrong("batch-norm-in-all-channels", batch=N * C * H * W).hint(
         en="BatchNorm: you counted all the channels. `C` is not among its axes: each channel has a mean of its own.",
@@ -119,7 +119,7 @@ POSITION_MISTAKES = (
 WHOLE_TABLE = (
     wrong("pushed-one-not-counted", **{step: count - 1 for step, count in recipe.__kwdefaults__.items()}).hint(
         en="Each of your numbers is one too small: the number that is pushed moves as well.",
-        zh="你的每个数都少 1：推动的那个数，自己的输出也会变。",
+        zh="你的每个数都少了一：推动的那个数，自己的输出也会变。",
     ),
     wrong(
         "both-samples-everywhere", sample=N * C * H * W, plate=N * H * W, group=N * C // 2 * H * W, position=N * C
