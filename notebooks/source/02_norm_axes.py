@@ -4,9 +4,9 @@ r"""
 
 Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. No documentation tells you as much as this one poke, which finds even the wrong layers.
 
-That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. Only one thing tells them apart: **which numbers share one mean**. In the chat model at the end of this course a norm stands before every attention and every feed-forward network, 61 in all. They are relatives of lesson 01's BatchNorm with other axes, so we learn to see axes first.
+That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. They differ in one thing only, **which numbers share one mean**. In the chat model at the end of this course a norm stands before every attention and every feed-forward network, 61 in all. They are relatives of lesson 01's BatchNorm with other axes, so we learn to see axes first.
 
-Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a layout mistake that raises no error, and see your LayerNorm at work in a trained network. It takes about 30 minutes.
+Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 30 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -65,7 +65,7 @@ r"""
 r"""
 ## Poke one number
 
-A tensor of shape `(N, C, H, W)` is drawn as blocks: samples side by side, one plate per channel. Click on *one* block and push it, that is, add something to this number. Every block whose **output** changes is raised.
+A tensor of shape `(N, C, H, W)` is drawn as blocks, samples side by side, one plate per channel. Click on *one* block and push it, that is, add something to this number. Every block whose **output** changes is raised.
 
 **Predict first.** The layer is BatchNorm, and one of the 2 × 4 × 3 × 3 = 72 numbers is pushed. How many outputs move? Choose, then drag *push*.
 """
@@ -86,7 +86,7 @@ poke_one_number.panel()
 r"""
 <details><summary>Answer</summary>
 
-18 outputs change: the whole channel, in *every* sample, the untouched one included.
+18 outputs change, the whole channel in *every* sample, the untouched one included.
 
 </details>
 
@@ -139,7 +139,7 @@ Stuck? In the panel above choose the layer, set *push* to 10 and see which axes 
 
 <details><summary>The idea</summary>
 
-An output moves if its mean moves. So count the numbers that share the pushed one's mean: multiply the sizes of the axes in the middle column.
+An output moves if its mean moves. So count the numbers that share the pushed one's mean, which means: multiply the sizes of the axes in the middle column.
 
 </details>
 """
@@ -162,7 +162,7 @@ check("outputs_that_move", solved_counts, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now tick *paint the groups by formula*: the numbers come from the axes, the raised blocks from the function, and they agree.
+Now tick *paint the groups by formula*. The numbers come from the axes, the raised blocks from the function, and they agree.
 
 ## Two rows by hand
 
@@ -194,7 +194,7 @@ variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
 
 # %% [markdown] lang="en"
 r"""
-The second row is ten times the first, and yet the results agree but for a touch of ε. The function `standardize(x, axes)` is this formula with any axes: here −1 makes it LayerNorm, 0 BatchNorm (`assert_close` is silent when both agree).
+The second row is ten times the first, and yet the results agree but for a touch of ε. The function `standardize(x, axes)` is this formula with any axes; here −1 makes it LayerNorm, 0 BatchNorm (`assert_close` is silent when both agree).
 """
 
 # %% [markdown] lang="zh"
@@ -213,7 +213,7 @@ assert_close(F.batch_norm(images[:1], None, None, training=True), F.instance_nor
 
 # %% [markdown] lang="en"
 r"""
-The last three lines say that some layers *are* others: GroupNorm with a group per channel is InstanceNorm, with one group LayerNorm, and BatchNorm of a single sample is InstanceNorm.
+The last three lines say that some layers *are* others. GroupNorm with a group per channel is InstanceNorm, with one group LayerNorm, and BatchNorm of a single sample is InstanceNorm.
 
 **Your turn, one line.** Which axes of `x`, the two rows, make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`.
 """
@@ -261,7 +261,7 @@ check("one_mean_axes", solved_axes, keep=False)
 r"""
 ## The last axes
 
-torch's LayerNorm is not told *which* axes to average over, but how large the last ones are: this is `normalized_shape`. `(4,)` is the last axis, `(5, 4)` the last two, so only the number of entries counts, and the axes are −1, −2 and so on. Text has the shape `(N, L, d)`: N sentences, L positions, and at each a token, a word or part of one, as d features.
+torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. `(4,)` is the last axis, `(5, 4)` the last two, so only the number of entries counts, and the axes are −1, −2 and so on. Text has the shape `(N, L, d)`: N sentences, L positions, and at each a token, a word or part of one, as d features.
 """
 
 # %% [markdown] lang="zh"
@@ -281,7 +281,7 @@ print(LINE.format(shape=(5, 4), means=2, each=5 * 4))
 
 # %% [markdown] lang="en"
 r"""
-A Transformer takes the first: every token by itself, so no other token or sentence has a say in it. That is why its norms do the same in training and in use, unlike BatchNorm (lesson 03).
+A Transformer takes the first, every token by itself, so no other token or sentence has a say in it. That is why its norms do the same in training and in use, unlike BatchNorm (lesson 03).
 
 ## Any layout, any axes
 
@@ -379,7 +379,7 @@ dimmed_digit.panel(digits)
 r"""
 <details><summary>Answer</summary>
 
-LayerNorm gives the brightness back, because each image has its own mean and standard deviation. BatchNorm changes the other seven: there is one channel, so all eight share one mean, and the dim digit stays dim.
+LayerNorm gives the brightness back, because each image has its own mean and standard deviation. BatchNorm changes the other seven, because there is one channel and all eight share one mean, and the dim digit stays dim.
 
 </details>
 
@@ -422,7 +422,7 @@ for name, batch in ((Text(en="first", zh="第一个"), first), (Text(en="second"
 r"""
 <details><summary>Answer</summary>
 
-For the first the difference is 0: it comes out as it went in. For the second it is −10, because the second comes out exactly as the first.
+For the first the difference is 0, because it comes out as it went in. For the second it is −10, because the second comes out exactly as the first.
 
 </details>
 
@@ -444,7 +444,7 @@ r"""
 r"""
 ## What you will meet elsewhere
 
-**Keras names an axis**, and the same one means opposite things: `BatchNormalization(axis=-1)` *keeps* the last axis, the channels, and `LayerNormalization(axis=-1)` averages over it.
+**Keras names an axis**, and the same one means opposite things, for `BatchNormalization(axis=-1)` *keeps* the last axis, the channels, and `LayerNormalization(axis=-1)` averages over it.
 
 **LayerNorm of images** is over `(C, H, W)` in the GroupNorm paper's picture. ConvNeXt, like a Transformer, takes `C` alone, so torchvision moves the channels to the end and back:
 
@@ -454,7 +454,7 @@ x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 x = x.permute(0, 3, 1, 2)
 ```
 
-**A loop too many.** BatchNorm of a text from scratch often loops over positions *and* features, or says `mean(0)`. No error, and yet another layer: L · d means, each of only N numbers. Here it gets two sentences of one number each.
+**A loop too many.** BatchNorm of a text from scratch often loops over positions *and* features, or says `mean(0)`. No error, and yet another layer, with L · d means of only N numbers each. Here it gets two sentences of one number each.
 
 **Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
 """
@@ -628,7 +628,7 @@ plug_in(layer_norm_by_axes=my_layer_norm_by_axes)
 
 # %% [markdown] lang="en"
 r"""
-Which of your mistakes would change its answer? Make one on purpose: one mean for a whole sentence instead of one for every token, `LayerNorm([L, d])`. It raises no error.
+Which of your mistakes would change its answer? Make one on purpose, one mean for a whole sentence instead of one for every token, `LayerNorm([L, d])`. It raises no error.
 
 **Predict first.** Will the nearest sentence still be right, only with another cosine, or will it be another one?
 """
@@ -656,7 +656,7 @@ Another sentence is nearest, and its cosine is 1.00.
 
 </details>
 
-The guitar and the news now have one direction, so all meaning is lost. Not one weight has changed: one axis too many was enough.
+The guitar and the news now have one direction, so all meaning is lost. Not one weight has changed; one axis too many was enough.
 
 ## Three closing questions
 
@@ -680,7 +680,7 @@ One mean per position, over batch and features. Any test with L ≠ C raises an 
 
 <details><summary>Answer</summary>
 
-`LayerNorm(d)`. Poke the last token: with `LayerNorm([L, d])` the output of token 0 moves, so it would see the future.
+`LayerNorm(d)`. Poke the last token, and with `LayerNorm([L, d])` the output of token 0 moves, so it would see the future.
 
 </details>
 
@@ -746,7 +746,7 @@ r"""
 ## In short
 
 - A normalization layer *is* its choice of which numbers share a mean; the formula is always the same.
-- To see that choice, push one number: what moves belongs to its group.
+- To see that choice, push one number, for what moves belongs to its group.
 - Equal sizes hide wrong layouts, so test with different ones too.
 
 ## Read next
@@ -757,7 +757,7 @@ r"""
 
 ## Going further: an axis cut in two
 
-GroupNorm is no choice of whole axes. It cuts the channels into groups of neighbours, and in every sample each group has a mean and a variance of its own. An axis is cut with `unflatten`, and from then on its two parts are axes like any others: axis 1 counts the groups, axis 2 the channels inside a group. Average over axis 2 and all behind it, then `flatten` the two into one again.
+GroupNorm is no choice of whole axes. It cuts the channels into groups of neighbours, and in every sample each group has a mean and a variance of its own. An axis is cut with `unflatten`, and from then on its two parts are axes like any others. Axis 1 counts the groups, axis 2 the channels inside a group. Average over axis 2 and all behind it, then `flatten` the two into one again.
 """
 
 # %% [markdown] lang="zh"

@@ -2,9 +2,9 @@
 r"""
 # 03 What does momentum = 0.1 mean?
 
-A trained network looks at the photo of a flower and says: a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. What has changed is whether its 49 BatchNorms may use what they *remember*.
+A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. What has changed is whether its 49 BatchNorms may use what they *remember*.
 
-What they remember is a **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and here is one reason: a layer that remembers does one thing in training and another in use. Why learn it, then? Because `train()`, `eval()` and buffers belong to every model, and because the moving average is everywhere: Adam, which trains nearly all Transformers, keeps two of them for each weight. And its 0.9 means the same as the 0.1 of our title.
+What they remember is a **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and one reason is that a layer that remembers does one thing in training and another in use. Why learn it, then? Because `train()`, `eval()` and buffers belong to every model, and because the moving average is everywhere. Adam, which trains nearly all Transformers, keeps two of them for each weight. And its 0.9 means the same as the 0.1 of our title.
 
 Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes.
 """
@@ -140,7 +140,7 @@ except ValueError as refused:
 
 # %% [markdown] lang="en"
 r"""
-In training the same sample gets two outputs. After `eval()`, in evaluation mode, it gets one, whoever comes along, because the layer now uses what it remembers: two *buffers* (tensors that are saved with the model but not moved by gradients), `running_mean`, which starts at 0, and `running_var`, which starts at 1.
+In training the same sample gets two outputs. After `eval()`, in evaluation mode, it gets one, whoever comes along, because the layer now uses what it remembers, two *buffers* (tensors that are saved with the model but not moved by gradients), `running_mean`, which starts at 0, and `running_var`, which starts at 1.
 
 ## A moving average by hand
 
@@ -249,14 +249,14 @@ The outputs are centred on 0 in PyTorch and on 6.56 in Keras, whose running mean
 
 </details>
 
-PyTorch is right only by luck: its running mean is in effect that of the last mini-batch, and 64 values make a fair mean. At 0.5 both rows are the same picture. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. The layers before may have learned long since, but the buffers lag.
+PyTorch is right only by luck, because its running mean is in effect that of the last mini-batch, and 64 values make a fair mean. At 0.5 both rows are the same picture. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. The layers before may have learned long since, but the buffers lag.
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
 
-So PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life needs neither convention: after how many steps does a value count half? (`from_keras` turns Keras' number into PyTorch's.)
+So PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (`from_keras` turns Keras' number into PyTorch's.)
 """
 
 # %% [markdown] lang="zh"
@@ -289,7 +289,7 @@ for number in (0.01, 0.1, 0.5, 0.9, 0.99):
 r"""
 ## Start and follow
 
-The averages start at 0 and 1, and nothing corrects for that: after $t$ steps on steady data the running mean is only $1 - (1 - \text{momentum})^t$ times the true one. (Adam divides by just this factor.) With `momentum=None` torch takes the plain average of all batches instead. The batches here have the means 10, 20, 60:
+The averages start at 0 and 1, and nothing corrects for that. So after $t$ steps on steady data the running mean is only $1 - (1 - \text{momentum})^t$ times the true one. (Adam divides by just this factor.) With `momentum=None` torch takes the plain average of all batches instead. The batches here have the means 10, 20, 60:
 """
 
 # %% [markdown] lang="zh"
@@ -337,7 +337,7 @@ r"""
 
 ## Two variances
 
-In training BatchNorm normalizes with the *biased* variance: the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data that were not in the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
+In training BatchNorm normalizes with the *biased* variance, the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data that were not in the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
 """
 
 # %% [markdown] lang="zh"
@@ -384,11 +384,11 @@ print(Text(en="along the channels: ", zh="对准通道轴：    "), (x - mean.vi
 
 # %% [markdown] lang="en"
 r"""
-The rest is the formula of lesson 02, with ε under the root. In training, mean and variance are part of the graph, since they depend on x. The buffers are not, so they are *written into* under `torch.no_grad()`, with `copy_`: a plain `running_mean = …` would only give a new tensor that name.
+The rest is the formula of lesson 02, with ε under the root. In training, mean and variance are part of the graph, since they depend on x. The buffers are not, so they are *written into* under `torch.no_grad()`, with `copy_`, because a plain `running_mean = …` would only give a new tensor that name.
 
 ## What you will meet elsewhere
 
-**Keras** has 0.99 for the old value and ε = 0.001. Our EfficientNet learned in TensorFlow, so in PyTorch each of its layers reads `BatchNorm(channels, eps=1e-3, momentum=0.01)`. Keras 3 stores the biased variance, and so does the book below: for m = 4 three quarters of torch's, for 32 images of 56 × 56 only 0.001% less.
+**Keras** has 0.99 for the old value and ε = 0.001. Our EfficientNet learned in TensorFlow, so in PyTorch each of its layers reads `BatchNorm(channels, eps=1e-3, momentum=0.01)`. Keras 3 stores the biased variance, and so does the book below. It is, for m = 4, three quarters of torch's, for 32 images of 56 × 56 only 0.001% less.
 
 **Dive into Deep Learning** writes the same line twice, in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) with momentum 0.1, in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html) with 0.9:
 
@@ -475,7 +475,7 @@ Stuck? Read *Along the channels* and *Two variances* again. Move the buffers ins
 
 <details><summary>The idea</summary>
 
-Decide first which mean and variance hold: those of the batch or the buffers. Only the first case writes anything, namely the unbiased variance. The line that normalizes is the same for both.
+Decide first which mean and variance hold, those of the batch or the buffers. Only the first case writes anything, namely the unbiased variance. The line that normalizes is the same for both.
 
 </details>
 """
@@ -557,11 +557,11 @@ plug_in(batch_norm=always_the_batch)
 r"""
 <details><summary>Answer</summary>
 
-Only the last changes the answer: a tennis ball, as at the beginning. The other two act while a network trains, and this one has its buffers already.
+Only the last changes the answer, to a tennis ball, as at the beginning. The other two act while a network trains, and this one has its buffers already.
 
 </details>
 
-That is why no single test is enough: a wrong momentum hides from everybody who only *uses* the layer, the wrong branch from everybody who only trains it.
+That is why no single test is enough. A wrong momentum hides from everybody who only *uses* the layer, the wrong branch from everybody who only trains it.
 
 ## Three closing questions
 
@@ -585,7 +585,7 @@ No: the running mean is 10 · (1 − 0.9¹⁰) = 6.51, the running variance 0.9�
 
 <details><summary>Answer</summary>
 
-The ratio is m / (m − 1) = 4 / 3: torch normalizes with the biased variance and stores the unbiased one. With m = 32 · 56 · 56 they differ by 0.00001 of their size.
+The ratio is m / (m − 1) = 4 / 3, because torch normalizes with the biased variance and stores the unbiased one. With m = 32 · 56 · 56 they differ by 0.00001 of their size.
 
 </details>
 
@@ -645,7 +645,7 @@ r"""
 ## In short
 
 - Say which value the momentum weighs, the new one or the old one, or give the half-life.
-- BatchNorm remembers: it normalizes with the batch in `train()` and with its buffers in `eval()`.
+- BatchNorm remembers, so it normalizes with the batch in `train()` and with its buffers in `eval()`.
 - It normalizes with the biased variance and stores the unbiased one.
 
 ## Read next
@@ -656,7 +656,7 @@ r"""
 
 ## Going further: a bias that does nothing, and folding
 
-BatchNorm subtracts the mean, and with it whatever constant the layer before it added: in training a bias in front of it does nothing, so such a convolution is usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, which can be *folded* into the layer before. So a finished network needs none of its 49 layers any more (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$):
+BatchNorm subtracts the mean, and with it whatever constant the layer before it added. So in training a bias in front of it does nothing, and such a convolution is usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, which can be *folded* into the layer before. So a finished network needs none of its 49 layers any more (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$):
 """
 
 # %% [markdown] lang="zh"
@@ -721,7 +721,7 @@ for dtype in (torch.float32, torch.bfloat16):
 
 # %% [markdown] lang="en"
 r"""
-A second trap: an average of values that belong to a graph keeps the graph of *every* past step alive, until memory runs out. And a plain attribute is not saved. So: `no_grad` or `detach`, and `register_buffer`.
+A second trap is that an average of values that belong to a graph keeps the graph of *every* past step alive, until memory runs out. And a plain attribute is not saved. So write `no_grad` or `detach`, and `register_buffer`.
 """
 
 # %% [markdown] lang="zh"
