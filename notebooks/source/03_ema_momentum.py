@@ -29,9 +29,9 @@ from torch import nn
 from blocklab import BatchNorm, batch_norm, ema_update, from_keras, half_life
 from blocklab.language import Text
 from blocklab.lessons import check, plug_in
-from blocklab.lessons.ema_momentum import drifting_mean, two_readings
+from blocklab.lessons.ema_momentum import drifting_mean, two_photos, two_readings
 from blocklab.real_models import if_installed, load_efficientnet_lite0
-from blocklab.real_models.efficientnet_lite0 import class_name, prepare_picture
+from blocklab.real_models.efficientnet_lite0 import class_name
 
 # %% [markdown] lang="en"
 r"""
@@ -67,27 +67,37 @@ r"""
 r"""
 ## One flower, four times
 
-EfficientNet-Lite0 names what is in a photo. It gets a flower alone, and then the flower in one mini-batch with a palace; first both in `eval()`, then both in `train()`. Of each photo you see the best class and its probability.
-
-**Predict first.** In which of the four lines does the flower get the same class as in the first?
+EfficientNet-Lite0, a trained network, names what is in a photo. Here are two:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 同一朵花，看四次
 
-EfficientNet-Lite0 能说出照片里是什么。先单独输入一张花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。每张照片显示概率最大的类别和它的概率。
+EfficientNet-Lite0 是一个训练好的网络，能说出照片里是什么。这里有两张照片：
+"""
+
+# %% tags=["slow", "nbval-ignore-output"]
+with if_installed():
+    two_photos.show()
+
+# %% [markdown] lang="en"
+r"""
+It gets the flower alone, and then the flower in one mini-batch with the palace; first both in `eval()`, then both in `train()`. Of each photo you see the best class and its probability.
+
+**Predict first.** In which of the four lines does the flower get the same class as in the first?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+先单独输入花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。每张照片显示概率最大的类别和它的概率。
 
 **先猜一猜**：输出有四行，哪几行里花的类别与第一行相同？
 """
 
 # %% tags=["slow", "answer"]
 with if_installed():
-    from sklearn.datasets import load_sample_image
-
-    net = load_efficientnet_lite0()
-    photos = [torch.from_numpy(load_sample_image(f"{name}.jpg").copy()) for name in ("flower", "china")]
-    photos = torch.cat([prepare_picture(photo) for photo in photos])  # (2, 3, 224, 224)
+    net, photos = load_efficientnet_lite0(), two_photos.prepared()  # (2, 3, 224, 224)
     for training in (False, True):
         for batch in (photos[:1], photos):
             with torch.inference_mode():
