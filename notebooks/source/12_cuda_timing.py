@@ -15,7 +15,7 @@ You need no GPU. This course has no recording of one yet, so you see predictions
 r"""
 # 12 GPU 上的一层能有多快？
 
-NVIDIA 的 H100 是一种 GPU，它的显存传一个字节，芯片就来得及做二十次运算。可是轮到层归一化（LayerNorm），这段时间里只有两次运算可做。所以芯片大部分时间都在等，同一层不少算一步，也能快上好几倍。但要测出来并不容易：一块看上去没有问题的秒表，读数可能偏大十几倍，也可能偏小十几倍。
+NVIDIA 的 H100 是一种 GPU，它的显存传一个字节，芯片就来得及做二十次运算。可是轮到层归一化（LayerNorm），这段时间里只有两次运算可做。所以芯片大部分时间都在等，同一层不少算一步，也能快上好几倍。但要测出来并不容易：一块看上去没有问题的秒表，读数可能是真实时间的十几倍，也可能不到它的十分之一。
 
 到这里，你写的代码块已经算得对了。在最后的聊天模型里，每生成一个词元，每一种代码块都要运行几十次，所以等多久才有回答，取决于它们的速度。
 
@@ -92,7 +92,7 @@ one_kernel = x.nbytes + y.nbytes
 moves = Text(en="{}: {} bytes, {} a number", zh="{}：{} 字节，每个数 {} 字节")
 for name, moved in (
     (Text(en="two kernels", zh="两个核函数"), two_kernels),
-    (Text(en="one", zh="一个核函数"), one_kernel),
+    (Text(en="one kernel", zh="一个核函数"), one_kernel),
 ):
     print(moves.format(name, moved, moved // len(x)))
 
@@ -277,7 +277,7 @@ Now real measurements, on one CPU with one thread: three functions, each in seve
 r"""
 ## 离屋顶线多远
 
-现在来看真实的测量。在一块 CPU 上，用一个线程给三个函数计时，每个函数有几种实现（“未融合”是其他几课里用的函数）。每根横条都从屋顶线画起，那里是 1，也就是单纯复制最少的那些字节所用的时间。虚线框是按“一步一步”的字节数算出的预测。有 GPU 的话，圆点就是你的显卡（bfloat16，宽度 4096）。
+现在来看真实的测量。在一块 CPU 上，用一个线程给三个函数计时，每个函数有几种实现（“未融合”是其他几课里用的函数）。每根横条都从屋顶线画起，那里是 1，表示把必须传的字节单纯复制一遍所用的时间。虚线框是按“一步一步”的字节数算出的预测。有 GPU 的话，圆点就是你的显卡（bfloat16，宽度 4096）。
 
 **先猜一猜**：一步一步做，前向，宽度 4096，三个函数里有一个，实际用时是按字节算出的时间的好几倍。是哪一个？
 """
@@ -661,7 +661,11 @@ With the package triton (Linux) and `TRITON_INTERPRET=1` set before Python start
 
 ## Going further: widths of matrix products
 
-Lesson 09 left open what 10922 costs beside 11008. Two predictions, both about a GPU. *Bits at once*: a thread of the GPU loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time, a *wave*, so what hangs over an edge and what stays empty in the last wave is lost. For 8192 tokens and `h = x @ w1.T`:
+Lesson 09 left open what 10922 costs beside 11008. Two predictions, both about a GPU. *Bits at once*: a thread of the GPU loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time, a *wave*, so what hangs over an edge and what stays empty in the last wave is lost.
+
+The panel has three matrix products of a feed-forward layer, the last from the way back, with x `(tokens, d)`, w1 `(hidden, d)` and w2 `(d, hidden)`.
+
+**Predict first.** By which of the two does 10922 lose on an H100? Choose, then show *an H100*.
 """
 
 # %% [markdown] lang="zh"
@@ -672,25 +676,8 @@ r"""
 
 ## 选读：矩阵乘法的宽度
 
-第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，说的都是 GPU。一种看一次能读写多少位（bit）：GPU 的一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。以 8192 个词元的 `h = x @ w1.T` 为例：
-"""
+第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，说的都是 GPU。一种看一次能读写多少位（bit）：GPU 的一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。
 
-# %%
-used = Text(
-    en="width {}: {} tiles, {} waves, {:.1%} of their places used", zh="宽度 {}：{} 块，{} 个波次，用上的位置占 {:.1%}"
-)
-for width in (10922, 11008):
-    print(used.format(width, *tiles_and_waves(8192, width)))
-
-# %% [markdown] lang="en"
-r"""
-The panel has three matrix products of a feed-forward layer, the last from the way back, with x `(tokens, d)`, w1 `(hidden, d)` and w2 `(d, hidden)`.
-
-**Predict first.** By which of the two does 10922 lose on an H100? Choose, then show *an H100*.
-"""
-
-# %% [markdown] lang="zh"
-r"""
 面板里有前馈层的三个矩阵乘法，最后一个出自反向传播；x 是 `(tokens, d)`，w1 是 `(hidden, d)`，w2 是 `(d, hidden)`。
 
 **先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
@@ -707,11 +694,7 @@ The bits fit: in bfloat16 a row of 10922 allows 32 at once, one of the odd 10923
 
 </details>
 
-The H100 is [someone else's](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md). Measured were 4 products `h @ w2`, of 4096 rows each, in float16; only h has rows so long. We show 10922 and the best 5 of the 50 widths tried, in $10^{12}$ operations a second: 10922 272.73, 10912 395.16, 10944 398.38, 11008 395.01. So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing.
-
-Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes, that is of 128 bits; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and widths that fit 64 bits are not among the points.
-
-Our CPU (float32, one thread, 512 tokens, d = 512) loses about a seventh at 10922 and 10923 where the result has such rows, elsewhere less than a tenth. All of these are single tests, so ask your own card before you choose a width.
+By tiles and waves there is next to nothing to lose, as `h = x @ w1.T` shows with 8192 tokens:
 """
 
 # %% [markdown] lang="zh"
@@ -722,6 +705,27 @@ r"""
 
 </details>
 
+按分块和波次算，几乎没有损失。以 8192 个词元的 `h = x @ w1.T` 为例：
+"""
+
+# %%
+used = Text(
+    en="width {}: {} tiles, {} waves, {:.1%} of their places used", zh="宽度 {}：{} 块，{} 个波次，用上的位置占 {:.1%}"
+)
+for width in (10922, 11008):
+    print(used.format(width, *tiles_and_waves(8192, width)))
+
+# %% [markdown] lang="en"
+r"""
+The H100 is [someone else's](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md). Measured were 4 products `h @ w2`, of 4096 rows each, in float16; only h has rows so long. We show 10922 and the best 5 of the 50 widths tried, in $10^{12}$ operations a second: 10922 272.73, 10912 395.16, 10944 398.38, 11008 395.01. So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing.
+
+Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes, that is of 128 bits; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and widths that fit 64 bits are not among the points.
+
+Our CPU (float32, one thread, 512 tokens, d = 512) loses about a seventh at 10922 and 10923 where the result has such rows, elsewhere less than a tenth. All of these are single tests, so ask your own card before you choose a width.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)。测的是 4 个乘积 `h @ w2`，每个有 4096 行，float16；其中只有 h 的行是这个宽度。这里列出 10922，以及试过的 50 个宽度中最快的 5 个，单位是每秒 $10^{12}$ 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。
 
 为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节（128 位）整数倍的行距，否则程序库只能用别的办法读取。这与引用的实测相符，但我们没有查看程序库的内部；64 位的情形没有测过。
