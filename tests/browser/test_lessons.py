@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from blocklab.language import LANGUAGES
 from workshop import lab
+from workshop.project import Project
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-LESSONS = sorted(f"{file.parent.name}/{file.name}" for file in NOTEBOOKS.glob("[ez][nh]/[0-9]*.ipynb"))
+PROJECT = Project(Path(__file__).parents[2])
+LESSONS = [f"{language}/{outline.stem}.ipynb" for language in LANGUAGES for outline in PROJECT.outlines()]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
