@@ -2,7 +2,7 @@
 r"""
 # Appendix: Five notes, claim by claim
 
-Of 55 things that five notes on the web say about the blocks of a Transformer, four can be left as they are. Sixteen are false, and the other thirty-five are the dangerous kind: half true. That is no scandal. Each was written by someone who had just understood something, and you have probably learned from notes like them; several of these slips travel from page to page.
+Of 55 things that five notes on the web say about the blocks of a Transformer, four can be left as they are. Sixteen are false, and the other thirty-five are the dangerous kind: half true. That is no scandal. Each note was written by someone who had just understood something, and you have probably learned from notes like them; several of these slips travel from page to page.
 
 This course grew out of reading those notes, *the source notes*, with a Python prompt beside them. Here is all of it, ordered by lesson, for everybody who wants to know what to keep of what they once learned. There are no exercises and nothing to hand in. Take the section of the lesson that you have just finished, or open a section whenever you meet its claim again. All of it takes about 60 minutes.
 
@@ -870,7 +870,7 @@ for name, f in (("LayerNorm", layer), ("BatchNorm", lambda x: batch(x.mT).mT)):
 r"""
 <details><summary>E14: true or false?</summary>
 
-**Half true.** That is half of the reason. It works on each token alone, so neither other sentences nor padding move its output (sentence 0 stays as it is, though sentence 1 was padded), and training and inference compute the same. ([04](04_small_batches.ipynb))
+**Half true.** There is more to it. LayerNorm works on each token alone, so neither other sentences nor padding move its output (sentence 0 stays as it is, though sentence 1 was padded), and training and inference compute the same. ([04](04_small_batches.ipynb))
 
 </details>
 
@@ -885,7 +885,7 @@ r"""
 r"""
 <details><summary>E14：对还是错？</summary>
 
-**半对**。这只是一半的理由。它对每个词元单独计算，所以其他句子和填充都影响不到它（第 1 句加了填充，第 0 句一点没变），而且训练和推理的计算完全相同。（[04](04_small_batches.ipynb)）
+**半对**。理由不止这一个。它对每个词元单独计算，所以其他句子和填充都影响不到它（第 1 句加了填充，第 0 句一点没变），而且训练和推理的计算完全相同。（[04](04_small_batches.ipynb)）
 
 </details>
 
@@ -1008,7 +1008,7 @@ r"""
 
 <details><summary>E31: true or false?</summary>
 
-**False.** It takes it away from it: compare the two lines, the first of which is the note's. The second is off by float32's rounding alone. ([05](05_layer_norm.ipynb))
+**False.** It leads away from it. Compare the first two lines: the first is the note's way. The second is off by float32's rounding alone. ([05](05_layer_norm.ipynb))
 
 </details>
 
@@ -1070,7 +1070,7 @@ r"""
 
 <details><summary>E34: true or false?</summary>
 
-**Half true.** It takes one and does not use it: γ and β get the shape, mean and variance the last axis alone. For `(5,)` that is the same, for `(3, 5)` it is not, and nothing complains. ([05](05_layer_norm.ipynb))
+**Half true.** It takes one and does not use all of it: γ and β get the shape, mean and variance the last axis alone. For `(5,)` that is the same, for `(3, 5)` it is not, and nothing complains. ([05](05_layer_norm.ipynb))
 
 </details>
 """
@@ -1185,7 +1185,7 @@ print([name for name, _ in Three().named_parameters()], list(Three().state_dict(
 r"""
 <details><summary>E39: true or false?</summary>
 
-**True.** So it is. Worth adding: it must be an attribute (a plain list hides it), and what is remembered without being trained, such as BatchNorm's averages, is a buffer. ([05](05_layer_norm.ipynb))
+**True.** Two things are worth adding: it must be an attribute (a plain list hides it), and what is remembered without being trained, such as BatchNorm's averages, is a buffer. ([05](05_layer_norm.ipynb))
 
 </details>
 """
@@ -1194,7 +1194,7 @@ r"""
 r"""
 <details><summary>E39：对还是错？</summary>
 
-**对**。说得对。还可以补两句：它必须是模块的属性（放进普通列表，模块就看不见了）；只需记住、不用训练的，例如批量归一化的移动平均，应登记为缓冲区。（[05](05_layer_norm.ipynb)）
+**对**。还可以补两句：它必须是模块的属性（放进普通列表，模块就看不见了）；只需记住、不用训练的，例如批量归一化的移动平均，应登记为缓冲区。（[05](05_layer_norm.ipynb)）
 
 </details>
 """
@@ -1482,7 +1482,7 @@ for f in (F.gelu, F.silu):
 r"""
 <details><summary>E45: true or false?</summary>
 
-**True.** All true, and without a formula. They are u · Φ(u), where Φ is the normal distribution function, and u · σ(βu); both *fall* before they rise, to −0.170 and −0.278. ([08](08_activations_and_gates.ipynb))
+**True.** Only the formulas are missing. They are u · Φ(u), where Φ is the normal distribution function, and u · σ(βu); both *fall* before they rise, to −0.170 and −0.278. ([08](08_activations_and_gates.ipynb))
 
 </details>
 """
@@ -1491,7 +1491,7 @@ r"""
 r"""
 <details><summary>E45：对还是错？</summary>
 
-**对**。都对，只是没有公式。公式分别是 u · Φ(u)（Φ 是正态分布函数）和 u · σ(βu)；两者都先**降**后升，最低到 −0.170 和 −0.278。（[08](08_activations_and_gates.ipynb)）
+**对**。只是缺了公式。公式分别是 u · Φ(u)（Φ 是正态分布函数）和 u · σ(βu)；两者都先**降**后升，最低到 −0.170 和 −0.278。（[08](08_activations_and_gates.ipynb)）
 
 </details>
 """
@@ -1634,7 +1634,7 @@ for m in (1, 2, 4, 64, 256):
 r"""
 <details><summary>E48: true or false?</summary>
 
-**True.** Right, although it rounds *down* first. Counted above are the sizes for which that changes the result: none as soon as 4 divides `multiple_of`. ([09](09_swiglu_width.ipynb))
+**True.** It rounds *down* first, and that does no harm: counted above are the sizes for which it changes the result, none as soon as 4 divides `multiple_of`. ([09](09_swiglu_width.ipynb))
 
 </details>
 """
@@ -1643,7 +1643,7 @@ r"""
 r"""
 <details><summary>E48：对还是错？</summary>
 
-**对**。对，尽管它先**向下**取整。上面数的是有多少个大小会因此得到不同的结果：只要 `multiple_of` 是 4 的倍数，一个也没有。（[09](09_swiglu_width.ipynb)）
+**对**。它先**向下**取整，但不碍事：上面数出了有多少个大小会因此得到不同的结果，只要 `multiple_of` 是 4 的倍数，一个也没有。（[09](09_swiglu_width.ipynb)）
 
 </details>
 """
