@@ -10,13 +10,16 @@ from torch import Tensor
 from blocklab import feed_forward
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
 BOTH_SIDES = torch.tensor([-2.0, -1, 0, 1, 2])
 
+BY_HAND = Text(en="By hand", zh="动手算")
+ONE_FAMILY = Text(en="One family", zh="一家人")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
 FURTHER = Text(en="Going further: torch's GLU, and GELU", zh="选读：torch 的 GLU，以及 GELU")
 
 SIGMOID_OVERFLOW = Text(
@@ -339,7 +342,7 @@ SWISH = Exercise(
     mistakes=SWISH_MISTAKES,
     growing=lambda n: {"x": waves(n, 3)},
     without={"beta of 0": "the table has it, with an advice of its own"},
-    section=Text(en="By hand", zh="动手算"),
+    section=BY_HAND,
     panel=Text(
         en="under *One family*, drag β to 0, then to 10, and watch what the orange curve becomes.",
         zh="在“一家人”一节把 β 拖到 0，再拖到 10，看橙色曲线变成什么样。",
