@@ -627,7 +627,9 @@ plain, gated = parameter_count(512, 2048, gated=False, bias=False), parameter_co
 print(Text(en="gated to plain: {}", zh="门控是普通的 {} 倍").format(gated / plain))
 u = torch.linspace(-5, 5, 100001, dtype=torch.float64)
 apart = (F.gelu(u, approximate="tanh") - F.gelu(u)).abs()
-told = Text(en="GELU and its tanh form: at most {:.5f} apart, at ±{:.1f}", zh="GELU 与 tanh 近似最多相差 {:.5f}，在 ±{:.1f}")
+told = Text(
+    en="GELU and its tanh form: at most {:.5f} apart, at ±{:.1f}", zh="GELU 与 tanh 近似最多相差 {:.5f}，在 ±{:.1f}"
+)
 print(told.format(apart.max(), u[apart.argmax()].abs()))
 
 # %% [markdown] lang="en"
@@ -643,12 +645,6 @@ r"""
 * [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202): Shazeer's few pages, with the whole table.
 * [gpt-oss's model.py](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py): its SwiGLU in a whole model.
 * [labml.ai's feed-forward network](https://nn.labml.ai/transformers/feed_forward.html): one class that can be any of these.
-
-## Going further: another f in SmolLM2
-
-SiLU and GELU are at most 0.193 apart (the line under *One family* says so at β = 1). Put GELU in place of SiLU in a model that was trained with SiLU.
-
-**Predict first.** Does SmolLM2 still say Paris, and is the loss nearer to 3.08 or to 20?
 """
 
 # %% [markdown] lang="zh"
@@ -664,7 +660,19 @@ r"""
 * [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202)：Shazeer 的论文，只有几页，有完整的表。
 * [gpt-oss 的 model.py](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py)：它的 SwiGLU 和整个模型。
 * [labml.ai 的前馈网络](https://nn.labml.ai/transformers/feed_forward.html)：一个类就能变成这里的任何一种。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Going further: another f in SmolLM2
+
+SiLU and GELU are at most 0.193 apart (the line under *One family* says so at β = 1). Put GELU in place of SiLU in a model that was trained with SiLU.
+
+**Predict first.** Does SmolLM2 still say Paris, and is the loss nearer to 3.08 or to 20?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：给 SmolLM2 换一个 f
 
 SiLU 与 GELU 最多相差 0.193（“一家人”一节，β = 1 时图下方的说明里有这个数）。模型是用 SiLU 训练的，现在把 SiLU 换成 GELU。
@@ -818,7 +826,10 @@ f 光滑时，没有门也能近似地做乘法，但只限于很小的范围，
 # %% tags=["answer"]
 m = torch.tensor(-0.7517915246935645, dtype=torch.float64)
 c = torch.func.grad(torch.func.grad(F.gelu))(m) / 2
-told = Text(en="ε = {:5}, side {:2}: output weight {:.1e}, missed {:.4%}", zh="ε = {:5}，边长 {:2}：输出权重 {:.1e}，漏掉 {:.4%}")
+told = Text(
+    en="ε = {:5}, side {:2}: output weight {:.1e}, missed {:.4%}",
+    zh="ε = {:5}，边长 {:2}：输出权重 {:.1e}，漏掉 {:.4%}",
+)
 for eps in (0.1, 0.01, 0.001, 1e-10):
     for size in (1, 5):
         a, b = size * x1, size * x2

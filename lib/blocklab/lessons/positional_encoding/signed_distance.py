@@ -43,7 +43,7 @@ def signed_distance(figure: Figure) -> Callable[..., str]:
     update(offset, d_model): how far the matrix between the rows shifts, and the width of the table.
     """
     axes = figure.add_axes((0.07, 0.16, 0.91, 0.76))
-    axes.set(xlim=(-FAR - 1, FAR + 1), ylim=(-0.55, 1.08), xticks=range(-FAR, FAR + 1, 10))
+    axes.set(xlim=(-FAR - 1, FAR + 1), ylim=(-0.3, 1.08), xticks=range(-FAR, FAR + 1, 10))
     axes.set_xlabel(str(DISTANCE), color=INK)
     axes.set_ylabel(str(PRODUCT), color=INK)
     axes.set_yticks([0, 1], ["0", "d/2"])
@@ -58,7 +58,7 @@ def signed_distance(figure: Figure) -> Callable[..., str]:
     peak = {"marker": "o", "markersize": 9, "markeredgecolor": "white", "zorder": 4, "animated": True}
     (dot,) = axes.plot([], [], color=MOVED, **peak)
     dragged(dot, "offset", lambda offset: (offset, 1))
-    axes.legend(loc="upper right", frameon=False, labelcolor=INK)
+    axes.legend(loc="lower right", ncols=2, frameon=False, labelcolor=INK)
 
     def update(offset: int, d_model: int) -> str:
         plain_ones, shifted = (products(by, d_model) / (d_model / 2) for by in (0, offset))
