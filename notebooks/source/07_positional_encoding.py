@@ -2,7 +2,7 @@
 r"""
 # 07 How do sines tell positions apart?
 
-Number the positions of a text with one wave, in as many columns as you like. Then the position most like position 0 is not its neighbour but one far off, and the two can hardly be told apart. Give every pair of columns a speed of its own, and the trouble is gone. You will guess that position, and see the clocks behind it.
+Number the positions of a text with one wave, the first Transformer's fastest, in as many columns as you like. Then the position most like position 0 is not its neighbour but one far off, and the two can hardly be told apart. Give every pair of columns a speed of its own, and the trouble is gone. You will guess that position, and see the clocks behind it.
 
 Why must a model be told positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d numbers that depend on its **position** k alone, its *positional encoding*. For L tokens this is a table of L rows and d columns:
 
@@ -19,7 +19,7 @@ After this lesson you can write the table and the matrix that shifts it, and say
 r"""
 # 07 正弦怎样区分位置？
 
-只用一种波给文本的位置编号，不管重复多少列，与位置 0 最相似的都不是它的邻居，而是远处的另一个位置，两者几乎分不清。让每一对列各有各的快慢，问题就没有了。下面你会先猜一猜那是哪个位置，再看到背后的时钟。
+只用一种波给文本的位置编号，取最早的 Transformer 里最快的那种。这时不管重复多少列，与位置 0 最相似的都不是它的邻居，而是远处的另一个位置，两者几乎分不清。让每一对列各有各的快慢，问题就没有了。下面你会先猜一猜那是哪个位置，再看到背后的时钟。
 
 为什么非要把位置告诉模型？因为在注意力（attention，第 10 课）里，词元互相交换信息，却只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数只取决于词元的**位置** k，称为**位置编码**（positional encoding）。L 个词元的位置编码组成一张 L 行 d 列的表：
 
@@ -221,6 +221,8 @@ Yet similarity does not fall steadily. It is 0.69 at distance 3 and 0.81 at 6, w
 
 ## A shift is a rotation
 
+In a sentence it matters how far apart two words are, more than where in the text they stand. Does the table know?
+
 **Predict first.** Put *base* back to 10000, *shift* to 10, and drag *position*. What stays: hands, grey angles, similarity? (The cell tests 490 positions, with a matrix M.)
 """
 
@@ -237,6 +239,8 @@ r"""
 不过，相似度并非一路下降。距离 3 处是 0.69，距离 6 处却是 0.81，因为最快的指针快要转回来了。
 
 ## 平移就是旋转
+
+在句子里，要紧的是两个词相距多远，而不是它们在全文的什么地方。这张表知道这一点吗？
 
 **先猜一猜**：把“底数”调回 10000，“平移”调到 10，再拖动“位置”。指针、灰色的角、相似度，哪些不变？（下面的单元格用一个矩阵 M 检验 490 个位置。）
 """
@@ -308,7 +312,7 @@ The rows alone tell distance without its sign. With M between, the token looks f
 
 ## The whole table
 
-All rows, position 0 on top, numbers as colours; below it one *row*, beside it one *column*. Drag both lines.
+Real tables have hundreds of clocks. All rows, position 0 on top, numbers as colours; below it one *row*, beside it one *column*. Drag both lines.
 
 **Predict first.** The line below counts the columns that hardly change: 40%. Set *d* to 512: does this share grow, shrink or stay? And then at L = 200?
 """
@@ -325,7 +329,7 @@ r"""
 
 ## 整张表
 
-图中是所有的行，位置 0 在最上面，颜色表示数的大小。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
+真实的表有几百个时钟。图中是所有的行，位置 0 在最上面，颜色表示数的大小。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
 
 **先猜一猜**：图下的说明数出了几乎不变的列：占 40%。把 d 调到 512，这个比例会变大、变小，还是差不多？再把 L 调到 200 呢？
 """
@@ -389,7 +393,7 @@ And the similarity goes up and down about every six positions, as waves do. Posi
 | Hugging Face's Marian | all sines, then all cosines |
 | tensor2tensor (the authors' code) | so, too, with d/2 − 1 in place of d/2 |
 
-The first two fill a table of zeros by slices. With an odd d:
+The first two fill the even columns of a table of zeros with sines, the odd ones with cosines. With d = 5, three angles want three columns each:
 """
 
 # %% [markdown] lang="zh"
@@ -411,15 +415,13 @@ r"""
 | Hugging Face 的 Marian | 先是所有正弦，再是所有余弦 |
 | tensor2tensor（论文作者的代码） | 也是这样，而且除以 d/2 − 1，而不是 d/2 |
 
-前两种都用切片填一张全零的表。d 是奇数时：
+前两种都是先造一张全零的表，再把正弦填进偶数列，余弦填进奇数列。d = 5 时有三个角，正弦、余弦各要三列：
 """
 
 # %%
-table = torch.zeros(6, 5)  # (L, d)
-angles = torch.arange(6)[:, None] * 10000 ** (-torch.arange(0, 5, 2) / 5)  # (L, 3)
-table[:, 0::2] = angles.sin()
+table, cosines = torch.zeros(6, 5), torch.ones(6, 3)  # (L, d), (L, 3)
 try:
-    table[:, 1::2] = angles.cos()
+    table[:, 1::2] = cosines
 except RuntimeError as error:
     print(str(error).split(".")[0])
 
@@ -651,8 +653,8 @@ r"""
 
 ## Read next
 
-* [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5: half a page, with the authors' reasons.
-* [tensor2tensor's common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py): their code, under the name *timing signal*.
+* [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5: half a page, reasons included.
+* [tensor2tensor's common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py): their code, named *timing signal*.
 * [Amirhossein Kazemnejad's explanation](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/): sines as the bits of a number.
 """
 
@@ -666,7 +668,7 @@ r"""
 
 ## 接着读
 
-* [Attention Is All You Need](https://arxiv.org/abs/1706.03762)，3.5 节：半页，有作者的理由。
+* [Attention Is All You Need](https://arxiv.org/abs/1706.03762)，3.5 节：半页，理由也在里面。
 * [tensor2tensor 的 common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py)：作者的代码，那里叫作 timing signal。
 * [Amirhossein Kazemnejad 的讲解](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/)：把正弦看作一个数的各个二进制位。
 """

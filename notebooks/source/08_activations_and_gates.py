@@ -17,7 +17,7 @@ After this lesson you can say what only a gate can do, judge the evidence for it
 r"""
 # 08 门控带来了什么？
 
-让 64 个隐藏单元做两个数的乘法，单元与最早的 Transformer 里的一样：就算给它们最好的权重，也只能得到近似值。换成 Llama 那样的单元，两个就能算出精确的乘积，用到的权重只有 0、1 和 −1。两种单元只差一次乘法，也就是**门**（gate）。2023 年以来的语言模型大多有门，而最先把它用到 Transformer 里的那篇论文，也说不出它为什么有用。
+拿 64 个最早的 Transformer 所用的那种隐藏单元来做乘法，就算给它们最好的权重，也只能得到两个数乘积的近似值。换成 Llama 所用的那种，两个单元就能算出精确的乘积，用到的权重只有 0、1 和 −1。两种单元只差一次乘法，也就是**门**（gate）。2023 年以来的语言模型大多有门，而最先把它用到 Transformer 里的那篇论文，也说不出它为什么有用。
 
 在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这些课程的目标是聊天模型 SmolLM2，它的参数有一多半在前馈网络里，所以接下来就写这一块。前馈网络有两类：
 
@@ -80,7 +80,7 @@ Write u for one number of the gate and v for the number of the value beside it. 
 r"""
 ## 动手算
 
-把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。可以这样想：v 是单元要说的话，f 决定放多少过去。下面取 v = 10，换用五种 f。（`none` 表示 f(u) = u。）
+把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。可以这样想：v 是单元要说的话，f 决定放过去多少。下面取 v = 10，换用五种 f。（`none` 表示 f(u) = u。）
 
 **先猜一猜**：五种 f 里，哪几种能把 10 变成负数？
 """
@@ -246,7 +246,7 @@ Four miss 4.0%, and 64 miss 4.0% as well.
 
 </details>
 
-Nor would a million do better. Along each ray from 0, units without bias are straight lines but the product is a parabola, and the best line misses exactly 1/25 of it. Four units, in sum 2 · min(|x₁|, |x₂|) with the sign of the product (up to a factor), already are that line on every ray of the square. Biases help (last section), but only within some square.
+Nor would a million do better. Along each ray from 0, ReLU units without bias are straight lines but the product is a parabola, and the best line misses exactly 1/25 of it. Four units, in sum 2 · min(|x₁|, |x₂|) with the sign of the product (up to a factor), already are that line on every ray of the square. Biases help (last section), but only within some square.
 
 ## One family
 
@@ -263,7 +263,7 @@ r"""
 
 </details>
 
-一百万个也不会更好。从 0 出发沿任何一条射线，没有偏置的单元都是直线，乘积却是抛物线，最好的直线恰好漏掉 1/25。四个单元之和（除去一个系数）是 2 · min(|x₁|, |x₂|)，正负号与乘积相同，在正方形的每条射线上都已经是这条直线。加上偏置会好一些（见最后一节），但只限于某个正方形之内。
+一百万个也不会更好。从 0 出发沿任何一条射线，没有偏置的 ReLU 单元都是直线，乘积却是抛物线，最好的直线恰好漏掉 1/25。四个单元之和（除去一个系数）是 2 · min(|x₁|, |x₂|)，正负号与乘积相同，在正方形的每条射线上都已经是这条直线。加上偏置会好一些（见最后一节），但只限于某个正方形之内。
 
 ## 一家人
 
@@ -285,7 +285,7 @@ Closest at β = 1.8, and still 0.017 off.
 
 The [GELU paper](https://arxiv.org/abs/1606.08415) itself gives two approximations, Swish with β = 1.702, a little farther off, and a much better one with tanh (dotted).
 
-Where u is negative, ReLU's slope is 0, so a unit that is negative for every token gets no gradient and never learns again. GELU and Swish let a little through.
+Where u is negative, ReLU's slope is 0, so a unit that is negative for every token gets no gradient and stops learning. GELU and Swish let a little through.
 
 ## Three matrices
 
@@ -306,13 +306,13 @@ r"""
 
 [GELU 的论文](https://arxiv.org/abs/1606.08415)自己给出了两种近似。一种是 β = 1.702 的 Swish，差得略多；另一种用 tanh（点线），好得多。
 
-u 为负时，ReLU 的斜率是 0，所以一个单元如果对所有词元都为负，就得不到梯度，再也学不动了。GELU 和 Swish 还能传回一点。
+u 为负时，ReLU 的斜率是 0，所以一个单元如果对所有词元都为负，就得不到梯度，学不动了。GELU 和 Swish 还能传回一点。
 
 ## 三个矩阵
 
 最早的 Transformer 有 4d 个隐藏单元，论文没有说明理由，这个数却沿用了下来。这时两个矩阵共有 2 · d · 4d = 8d² 个数。门控需要第三个矩阵，所以为了公平比较，只取 8d/3 个单元，因为 3 · d · 8d/3 又是 8d²。（第 09 课会在真实的模型里找到这个数。）
 
-矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的，`w1` 用来算门，`w3` 用来算值，`w2` 用来变回 d 个数。乘完 `w2`，网络就结束了，后面没有激活函数，x 由外面来加（第 11 课）。
+矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的，`w1` 用来算门，`w3` 用来算值，`w2` 用来变回 d 个数。网络到此结束，后面没有激活函数，x 由外面来加（第 11 课）。
 
 **先猜一猜**：[SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) 有 30 层，d = 576，1536 个隐藏单元，一共有 134515008 个参数。前馈网络占多大比例？1536 恰好是 8d/3 吗？
 """
@@ -384,7 +384,7 @@ After 65536 steps GLU (1.982) cannot be told from GELU (1.983), nor SwiGLU from 
 
 | where | what |
 |---|---|
-| `F.glu` in torch, as in the [first GLU](https://arxiv.org/abs/1612.08083) | the **second** half is the gate, Shazeer's first |
+| `F.glu` in torch, as in the [first GLU](https://arxiv.org/abs/1612.08083) | the gate is the **second** half, in Shazeer's the first |
 | Hugging Face's Llama | `gate_proj`, `up_proj`, `down_proj` are `w1`, `w3`, `w2` |
 | Hugging Face's `"gelu"` | exact GELU, with erf |
 | `"gelu_new"` (GPT-2), `"gelu_pytorch_tanh"` (Gemma) | GELU with tanh |
@@ -637,8 +637,8 @@ r"""
 ## In short
 
 * Without a gate a unit knows the token in one direction only; a gate multiplies two.
-* Two SwiGLU units are a product exactly; any number of plain ones without biases misses 4.0% of it on a square.
-* With equal parameters, gates lower the loss. Which gate is best, and why, remains open.
+* Two SwiGLU units are a product exactly; ReLU units without biases miss at least 4.0% of it on a square, however many.
+* With equal parameters, gates lower the loss. Which is best, and why, remains open.
 
 ## Read next
 
@@ -652,7 +652,7 @@ r"""
 ## 小结
 
 * 没有门，一个单元只认识词元的一个方向；门把两个方向相乘。
-* 两个 SwiGLU 单元之和就是乘积；没有偏置的普通单元，不论多少个，在正方形上都要漏掉 4.0%。
+* 两个 SwiGLU 单元之和就是乘积；没有偏置的 ReLU 单元，不论多少个，在正方形上至少漏掉 4.0%。
 * 参数个数相同时，加上门，损失更低；哪种门最好，为什么有用，都还没有答案。
 
 ## 接着读
