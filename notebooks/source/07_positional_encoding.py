@@ -69,7 +69,7 @@ r"""
 <details><summary>答案</summary>
 
 1. 除了 ε 的影响，是 √64 = 8。
-2. 除了 ε 的影响，是 −1 和 1：只有两个数时，留下的只是谁大谁小。
+2. 除了 ε 的影响，是 −1 和 1，因为只有两个数时，留下的只是谁大谁小。
 
 </details>
 """
@@ -197,9 +197,9 @@ The curve shows how *similar* the row of *position* is to later ones: the dot pr
 r"""
 ## 时钟
 
-d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$：正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”，灰色是橙针比蓝针多转的角（不计整圈）。时钟下面是表中对应的两行。
+d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$，因此正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”，灰色是橙针比蓝针多转的角（不计整圈）。时钟下面是表中对应的两行。
 
-最下面的曲线表示“位置”那一行与后面各行的**相似度**（similarity）。相似度是点积（dot product，即对应的数相乘，再求和）除以两行长度的乘积：两行相同时是 1，正好相反时是 −1。圆圈标出最相似的一行。
+最下面的曲线表示“位置”那一行与后面各行的**相似度**（similarity）。相似度是点积（dot product，即对应的数相乘，再求和）除以两行长度的乘积，所以两行相同时是 1，正好相反时是 −1。圆圈标出最相似的一行。
 
 **先猜一猜**：底数取 1 时，所有指针一样快，每走一个位置转 1 弧度。位置 1、6、22、44 中，哪一个与位置 0 最相似？先选好答案，再把“底数”拖到 1，把“平移”拖到你选的位置。
 """
@@ -400,7 +400,7 @@ The first two fill the even columns of a table of zeros with sines, the odd ones
 r"""
 <details><summary>答案</summary>
 
-在一定程度上是：沿对角线方向有许多条纹，略有弯曲。
+在一定程度上是，图上沿对角线方向有许多条纹，略有弯曲。
 
 </details>
 
@@ -595,7 +595,7 @@ Row 0 has no cosines. Either all are sines, or sines and cosines alternate by *p
 
 <details><summary>Answer</summary>
 
-True, and not enough. 710 is almost exactly 113 turns, so row 710 differs from row 0 by only 0.00006; added to features of 1 in bfloat16, both give the same numbers.
+True, and not enough. 710 is almost exactly 113 turns, so row 710 differs from row 0 by only $6 \cdot 10^{-5}$; added to features of 1 in bfloat16, both give the same numbers.
 
 </details>
 """
@@ -616,7 +616,7 @@ r"""
 
 <details><summary>答案</summary>
 
-第 0 行没有余弦。要么全是正弦，要么正弦、余弦是按**位置**交替的，而不是按列交替。检查 `table.norm(dim=1)`：每一行的长度都必须是 √4 = 2。
+第 0 行没有余弦。要么全是正弦，要么正弦、余弦是按**位置**交替的，而不是按列交替。检查 `table.norm(dim=1)`，每一行的长度都必须是 √4 = 2。
 
 </details>
 
@@ -624,7 +624,7 @@ r"""
 
 <details><summary>答案</summary>
 
-对，但不够用。710 几乎正好是 113 圈，所以第 710 行与第 0 行只差 0.00006；加到 bfloat16 的特征 1 上，两者得到的数完全相同。
+对，但不够用。710 几乎正好是 113 圈，所以第 710 行与第 0 行只差 $6 \cdot 10^{-5}$；加到 bfloat16 的特征 1 上，两者得到的数完全相同。
 
 </details>
 """
@@ -794,7 +794,7 @@ RoPE comes in two pairings: neighbours, `(2i, 2i + 1)`, as in Meta's code and he
 
 # %% [markdown] lang="zh"
 r"""
-RoPE 有两种配对：相邻配对 `(2i, 2i + 1)`，如 Meta 的代码和这里；前后两半配对 `(i, i + d/2)`，如 Hugging Face 的代码。权重相配时，两种都对。
+RoPE 有两种配对，一种是相邻配对 `(2i, 2i + 1)`，如 Meta 的代码和这里；另一种是前后两半配对 `(i, i + d/2)`，如 Hugging Face 的代码。权重相配时，两种都对。
 
 **先猜一猜**：这里的 SmolLM2 要的是相邻配对。换成前后两半，它还会回答 Paris 吗？
 """
@@ -822,7 +822,7 @@ Weights of one pairing fit the other once their rows are put in the other order,
 r"""
 <details><summary>答案</summary>
 
-不会回答 Paris 了：它重复同一个词，损失是 5.04。
+不会回答 Paris 了，它重复同一个词，损失是 5.04。
 
 </details>
 
