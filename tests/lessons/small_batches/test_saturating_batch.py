@@ -81,12 +81,12 @@ def test_the_upper_ruler_is_even_up_to_one_and_then_in_decades():
     assert np.allclose(np.diff(places), 0.2)
 
 
-def test_the_right_guess_is_how_many_times_as_large_the_output_becomes():
+def test_the_right_guess_is_the_output_for_1000_where_two_values_share_a_mean():
     shown = panel()
-    guess, outputs = shown.guess, []
-    for x in shown.controls["x"].ends():
-        shown.move(m=2, x=x)
-        outputs.append(output(shown.line))
-    near, far = outputs
-    assert guess.right == round(far / near)
-    assert f"from {near:.3f} to {far:.3f}" in str(guess.told)
+    shown.move(m=2, x=1000.0)
+    assert output(shown.line) == shown.guess.right
+    values = torch.from_numpy(batch(2, 1000.0))
+    assert f"mean is {values.mean():.0f}" in str(shown.guess.told)
+    assert values.std(correction=0) == values.mean()
+    unbiased = (values[0] - values.mean()) / values.std()
+    assert round(unbiased.item(), 2) in shown.guess.options.values()

@@ -23,19 +23,14 @@ CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 
 GUESS = Guess(
-    {
-        Text(en="10000 times as large", zh="变成原来的 10000 倍"): 10000,
-        Text(en="about twice as large", zh="变成原来的约两倍"): 2,
-        Text(en="hardly changes", zh="几乎不变"): 1,
-        Text(en="falls to 0", zh="降到 0"): 0,
-    },
-    right=1,
+    {"1000": 1000.0, "500": 500.0, "1": 1.0, "0.71": 0.71},
+    right=1.0,
     told=Text(
-        en="It hardly changes: set m to 2 and drag x₁ from 0.1 to 1000, and its output goes from 0.998 to 1.000.",
-        zh="几乎不变：把 m 调到 2，x₁ 从 0.1 拖到 1000，它的输出只从 0.998 变到 1.000。",
+        en="It is 1: set m to 2 and drag x₁ to 1000. The mean is 500, and the standard deviation is 500 as well.",
+        zh="是 1：把 m 调到 2，把 x₁ 拖到 1000。均值是 500，标准差也是 500。",
     ),
 )
-"""How many times its first size the output for x₁ reaches while x₁ goes from 0.1 to 1000, with m = 2."""
+"""The output for x₁ = 1000 where m = 2: not what the unbiased variance would give, either, which is 0.71."""
 
 BEFORE = Text(en="inputs", zh="输入")
 AFTER = Text(en="outputs", zh="输出")
