@@ -2,22 +2,22 @@
 r"""
 # 04 When does BatchNorm fail?
 
-A network reads 96% of the test digits. Then its mini-batches shrink from 32 samples to 2, as they do when a GPU is full, and it reads about 65%. Another one with BatchNorm, with 2 samples as well, stays at 94%. One number tells them apart beforehand, and here you count it.
+A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32, because the GPU is full, it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. One number tells the two apart beforehand, and here you count it.
 
-Lessons 02 and 03 said which values share a mean; now we ask how many it takes. Transformers get around the question with LayerNorm and RMSNorm, the next two lessons.
+Lessons 02 and 03 said which values share a mean; now we ask how many it takes. The layers of a Transformer, in lessons 05 and 06, avoid the question.
 
-You will count m, bound a normalized value, foresee which network suffers, and merge the statistics of two GPUs. It takes about 20 minutes, 20 seconds of them training.
+You will count, bound a normalized value, and merge the statistics of two GPUs. It takes about 20 minutes, 20 seconds of them training.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 04 批量归一化什么时候失效？
 
-一个网络能认对 96% 的测试数字。后来 GPU 放不下了，小批量从 32 个样本减到 2 个，它就只认得对 65% 左右。另一个网络也用批量归一化（BatchNorm），小批量同样只有 2 个样本，却仍有 94%。只要数出一个数，事先就知道哪个会出问题，这一课就来数它。
+一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。换一块放不下那么多样本的 GPU，小批量从 32 个样本减到 2 个，重新训练，就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。哪个会出问题，只要数出一个数，事先就能知道。这一课就来数它。
 
-第 02、03 课讲了哪些数共用一个均值，现在要问：需要多少个数？Transformer 用层归一化和 RMSNorm 绕开了这个问题，那是接下来两课的内容。
+第 02、03 课讲了哪些数共用一个均值，现在要问需要多少个数。Transformer 里的归一化层绕开了这个问题，那是第 05、06 课的内容。
 
-学完这一课，你能数出 m，能说出归一化之后的数最大有多大，能事先看出哪种网络会受损，还能合并两块 GPU 的统计量。大约需要 20 分钟，其中训练 20 秒。
+学完这一课，你会数这个数，能说出归一化之后的数最大有多大，还能合并两块 GPU 的统计量。大约需要 20 分钟，其中训练 20 秒。
 """
 
 # %%
@@ -66,7 +66,7 @@ r"""
 r"""
 ## One value runs away
 
-A value takes part in the mean and the standard deviation that BatchNorm measures it by, and the fewer values there are, the more. On the left are m values, before BatchNorm (above) and after (below); on the right is the output for the red one, $x_1$, which you drag.
+A value takes part in the mean and the standard deviation that BatchNorm measures it by, and the fewer there are, the larger is its part. Left: m values, before BatchNorm (above) and after (below). Right: the output for the red one, $x_1$, which you drag. Both its axes are logarithmic from 1 on.
 
 **Predict first.** Two values share a mean, 0 and $x_1$ = 1000. What becomes of the 1000? Choose, then set *m* to 2 and drag.
 """
@@ -75,7 +75,7 @@ A value takes part in the mean and the standard deviation that BatchNorm measure
 r"""
 ## 一个数越走越远
 
-批量归一化用均值和标准差来衡量一个数，可是这个数自己也参与了均值和标准差的计算；数越少，它的影响就越大。左图是 m 个数，上面是批量归一化之前，下面是之后；右图是红色的那个数 $x_1$ 的输出，它由你拖动。
+批量归一化用均值和标准差来衡量一个数，可是这个数自己也参与了均值和标准差的计算；数越少，它的影响就越大。左图是 m 个数，上面是批量归一化之前，下面是之后；右图是红色的那个数 $x_1$ 的输出，它由你拖动。它的两条数轴，从 1 起都用对数刻度。
 
 **先猜一猜**：两个数共用一个均值，一个是 0，一个是 $x_1$ = 1000。1000 会变成多少？先选，再把 m 调到 2，然后拖动。
 """
@@ -116,7 +116,7 @@ for m in (2, 4, 32):
 
 # %% [markdown] lang="en"
 r"""
-With two values hardly more is left than which one is larger. With more of them the output saturates later, at $\sqrt{m - 1}$ (before γ and β; proof at the end). There $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$. And a value alone is its own mean, so torch refuses to train.
+Of two values hardly more is left than which is larger. With more of them the output saturates later, at $\sqrt{m - 1}$ (before γ and β; proof at the end). There $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$. A value alone is its own mean, so torch refuses to train.
 
 ## How many numbers share a mean?
 
@@ -172,7 +172,7 @@ check("values_per_mean", solved_count, keep=False)
 r"""
 ## How far off are the estimates?
 
-With many values nothing saturates, but their mean is still off by chance, by about $\sigma / \sqrt{m}$ if they are independent, with standard deviation σ. On logarithmic axes that is a straight line. The dots are measured, with σ = 1.
+Many values have a high ceiling, but their mean is still off by chance: by about $\sigma / \sqrt{m}$ if they are independent, with standard deviation σ. On logarithmic axes that is a line. The dots are measured, with σ = 1.
 
 **Predict first.** With 4 images, from which height and width on is the mean off by at most 0.1?
 """
@@ -181,7 +181,7 @@ With many values nothing saturates, but their mean is still off by chance, by ab
 r"""
 ## 估计得有多准？
 
-数多了，就不会饱和，但均值仍有随机误差：如果各数相互独立，标准差为 σ，误差就约为 $\sigma / \sqrt{m}$。两个轴都用对数刻度时，这是一条直线。圆点是实测值，σ = 1。
+数多了，上限就远了，但均值仍有随机误差：如果各数相互独立，标准差为 σ，误差就约为 $\sigma / \sqrt{m}$。两个轴都用对数刻度时，这是一条直线。圆点是实测值，σ = 1。
 
 **先猜一猜**：有 4 张图，高和宽要到多大，均值的误差才不超过 0.1？
 """
@@ -197,11 +197,11 @@ r"""
 
 </details>
 
-At 14 × 14 switch on *neighbours alike*, as they are in photos. The dots rise, because for the mean 784 such values are worth only 99 independent ones (counted at the end). So ask how many values there are, and how independent.
+At 14 × 14 switch on *neighbours alike*, as in photos. The dots rise, because 784 such values are worth, for the mean, only 99 independent ones (counted at the end).
 
 ## Real digits
 
-Does it cost accuracy? Of 1797 digits of 8 × 8 pixels 1280 are for training. In the **MLP** m is the batch size; the **convolutions** have m = 2 · 8 · 8 = 128 at batch size 2 and, after pooling, 32. Each is trained for one epoch from 3 random starts.
+Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the others for the test. In the **MLP** m is the batch size; the **convolutions** have m = 2 · 8 · 8 = 128 at batch size 2 and, after pooling, 32. Each trains for one epoch, from 3 random starts.
 """
 
 # %% [markdown] lang="zh"
@@ -212,11 +212,11 @@ r"""
 
 </details>
 
-调到 14 × 14，再打开“相邻像素相似”，照片里就是这样。圆点升高了，因为就均值而言，784 个这样的数只相当于 99 个独立的数（算法在最后）。所以要问两件事：有多少个数？它们有多独立？
+调到 14 × 14，再打开“相邻像素相似”，照片里就是这样。圆点升高了，因为就均值而言，784 个这样的数只相当于 99 个独立的数（算法在最后）。
 
 ## 真实的手写数字
 
-准确率会因此下降吗？1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练。在 **MLP** 里，m 就是批量大小；在**卷积网络**里，批量大小为 2 时，m = 2 · 8 · 8 = 128，池化之后是 32。每种网络都从 3 组随机初值各训练一轮（epoch）。
+准确率会因此下降吗？1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练，其余的用来测试。在 **MLP** 里，m 就是批量大小；在**卷积网络**里，批量大小为 2 时，m = 2 · 8 · 8 = 128，池化之后是 32。每种网络都从 3 组随机初值各训练一轮（epoch）。
 """
 
 # %%
@@ -260,7 +260,7 @@ for make, norm, size, start in progress(runs, Text(en="trained", zh="已训练")
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** With BatchNorm at batch size 2, which network is it that gets clearly worse? And at 32, which normalization leads in the MLP?
+**Predict first.** With BatchNorm at batch size 2, which network gets clearly worse? At 32, which normalization leads in the MLP?
 """
 
 # %% [markdown] lang="zh"
@@ -294,9 +294,9 @@ print(accuracy_by_batch.table(scores))
 
 # %% [markdown] lang="en"
 r"""
-Only at m = 2 does BatchNorm break down, and at 32 it is even ahead. So "BatchNorm fails with small batches" says too little: say what m is.
+Here BatchNorm breaks down only at m = 2, and at 32 it is even ahead. So do not say "BatchNorm fails with small batches"; say what m is.
 
-ResNet-50 on ImageNet's photos loses 11 points with 2 images, although m is never below 2 · 7 · 7 = 98. Neighbouring pixels are alike, and `eval()` uses other statistics than training did. Its errors in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
+On photos ResNet-50 loses 11 points with 2 images, although m is never below 2 · 7 · 7 = 98, perhaps because neighbouring pixels are alike, or because `eval()` uses other statistics than training did. Errors in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
 
 | images per GPU | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
@@ -305,18 +305,20 @@ ResNet-50 on ImageNet's photos loses 11 points with 2 images, although m is neve
 
 ## Two parts, one mean
 
-On several GPUs m counts on each one alone, unless they merge. Then each sends three things per channel: the count, the mean, and *M2*, the sum of squared distances from that mean. Part a, 1 and 3, has count 2, mean 2, M2 = 1 + 1 = 2. Part b, 3, 5, 5, 7, has count 4, mean 5, M2 = 4 + 0 + 0 + 4 = 8. The common mean weights each by its count: (2 · 2 + 4 · 5) / 6 = 4.
+On several GPUs each has an m of its own, unless they merge. Then each sends three things per channel: the count, the mean, and *M2*, the sum of squared distances from that mean. Part a, 1 and 3, has count 2, mean 2, M2 = 1 + 1 = 2. Part b, 3, 5, 5, 7, has count 4, mean 5, M2 = 4 + 0 + 0 + 4 = 8. Weighted by their counts, the means give (2 · 2 + 4 · 5) / 6 = 4.
 
 ## Two parts, one M2
+
+M2 is harder, because each part measures from its own mean.
 
 **Predict first.** Part b moves right by 3. Whose M2 changes, that of a, of b, of both together? Drag b.
 """
 
 # %% [markdown] lang="zh"
 r"""
-批量归一化只在 m = 2 时崩溃，批量大小为 32 时反而领先。所以只说“批量太小，批量归一化就失效”还不够，要说清楚 m 是多少。
+在这里，批量归一化只在 m = 2 时崩溃，批量大小为 32 时反而领先。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
 
-在 ImageNet 的照片上，ResNet-50 用 2 张图训练，就差了 11 个百分点，虽然 m 至少还有 2 · 7 · 7 = 98。一方面，相邻像素相似；另一方面，`eval()` 用的统计量与训练时不同。它的错误率（%）如下（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
+换成照片，ResNet-50 用 2 张图训练，就差了 11 个百分点，虽然 m 至少还有 2 · 7 · 7 = 98。也许是因为相邻像素相似，也许是因为 `eval()` 用的统计量与训练时不同。错误率（%）如下（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
 
 | 每块 GPU 的图像数 | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
@@ -328,6 +330,8 @@ r"""
 用几块 GPU 训练时，m 是每块 GPU 自己的 m，除非它们合并统计量。为此，每块 GPU 为每个通道传三样：个数、均值和 **M2**，也就是各数与这个均值之差的平方和。部分 a 是 1 和 3，个数 2，均值 2，M2 = 1 + 1 = 2。部分 b 是 3、5、5、7，个数 4，均值 5，M2 = 4 + 0 + 0 + 4 = 8。求共同的均值时，两个均值按个数加权：(2 · 2 + 4 · 5) / 6 = 4。
 
 ## 两部分，一个 M2
+
+M2 要难一些，因为每一部分都从自己的均值量起。
 
 **先猜一猜**：部分 b 向右移动 3。a 的、b 的、合起来的，哪些 M2 会变？拖动 b 看看。
 """
@@ -343,13 +347,13 @@ Only the M2 of both changes, from 22 to 58. Within each part the distances stay 
 
 </details>
 
-From a point one step away from the mean, the squared distances grow by the square of that step, once for every number. So it is 2 + 8 within the parts and 2 · 2² + 4 · 1² = 12 between them, together 22.
+Before the move the common mean lay 2 from that of a. Measured from there, a's squares gain 2² for each of 2 numbers; b's, 1 away, gain 1² for each of 4. Hence 2 + 8 within the parts and 2 · 2² + 4 · 1² = 12 between them, 22 in all.
 
 ## What you will meet elsewhere
 
-* **SyncBatchNorm** merges in this way over all GPUs (in Keras `BatchNormalization(synchronized=True)`). Plain BatchNorm does not.
+* **SyncBatchNorm** merges all GPUs (in Keras `BatchNormalization(synchronized=True)`); plain BatchNorm does not.
 * torch's `DataLoader` keeps a smaller last mini-batch unless told `drop_last=True`.
-* **Frozen BatchNorm**: detectors see one or two photos per GPU, so theirs often keep the stored statistics (torchvision's `FrozenBatchNorm2d`). Who freezes with `eval()` alone loses it at the next `train()`:
+* **Frozen BatchNorm**: detectors, with one or two photos per GPU, often keep to the stored statistics (torchvision's `FrozenBatchNorm2d`). If you freeze with `eval()` alone, the next `train()` undoes it:
 """
 
 # %% [markdown] lang="zh"
@@ -360,13 +364,13 @@ r"""
 
 </details>
 
-不从均值量起，而从相隔一步的一点去量，平方和就会增加：有几个数，就加上几份这一步的平方。所以，各部分内部是 2 + 8，两部分之间是 2 · 2² + 4 · 1² = 12，一共 22。
+移动之前，共同的均值与 a 的均值相距 2。改从那里量起，a 的平方和就要增加：2 个数，每个加 2²。b 的均值与它相距 1，4 个数，每个加 1²。所以，各部分内部是 2 + 8，两部分之间是 2 · 2² + 4 · 1² = 12，一共 22。
 
 ## 在别处会遇到什么
 
-* **SyncBatchNorm** 就这样合并所有 GPU 的统计量（在 Keras 里是 `BatchNormalization(synchronized=True)`）。普通的批量归一化不合并。
+* **SyncBatchNorm** 合并所有 GPU 的统计量（在 Keras 里是 `BatchNormalization(synchronized=True)`），普通的批量归一化不合并。
 * torch 的 `DataLoader` 会保留最后一个不满的小批量，除非写明 `drop_last=True`。
-* **冻结的批量归一化**：训练检测模型时，每块 GPU 只放得下一两张照片，所以常常一直用存下来的统计量（torchvision 的 `FrozenBatchNorm2d`）。如果只用 `eval()` 来冻结，下一次 `train()` 就解冻了：
+* **冻结的批量归一化**：训练检测模型时，每块 GPU 只放得下一两张照片，所以常常一直用存下来的统计量（torchvision 的 `FrozenBatchNorm2d`）。如果只用 `eval()` 来冻结，下一次调用 `train()` 就又解冻了：
 """
 
 # %%
@@ -383,14 +387,14 @@ print(using.format("train()", sum(layer.training for layer in layers)))
 r"""
 ## Exercise: merge two parts
 
-Write what SyncBatchNorm does between two GPUs: from count, mean and M2 of two parts, return those of the whole. Counts are integers, means and M2 tensors of one shape. The three of an empty part are 0.
+From count, mean and M2 of two parts return those of the whole, as SyncBatchNorm must. Counts are integers, means and M2 tensors of one shape. An empty part has three zeros.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：合并两部分
 
-请写出 SyncBatchNorm 在两块 GPU 之间做的事：由两部分各自的个数、均值和 M2，返回整体的这三样。个数是整数，均值和 M2 是形状相同的张量。空的部分，三样都是 0。
+SyncBatchNorm 少不了这一步：由两部分各自的个数、均值和 M2，返回整体的这三样。个数是整数，均值和 M2 是形状相同的张量。空的部分，三样都是零。
 """
 
 
@@ -505,15 +509,15 @@ print(last.format(len(parts), len(parts[-1])))
 r"""
 ## In short
 
-* Count m, the values that share a mean, then ask how independent they are.
-* No normalized value gets beyond $\sqrt{m - 1}$, so with m = 2 only the order is left.
-* Statistics merge: what is within the parts, plus what lies between them.
+* Count m, the values that share a mean; ask how independent they are.
+* No normalized value gets beyond $\sqrt{m - 1}$: with m = 2 only the order is left.
+* M2 of two parts: within them, plus between them.
 
 ## Read next
 
-* [Wu and He 2018](https://arxiv.org/abs/1803.08494), on GroupNorm.
-* [torch's SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py): it gathers mean and count of every GPU.
-* [Wu and Johnson 2021](https://arxiv.org/abs/2105.07576), what else the batch decides.
+* [Wu and He 2018](https://arxiv.org/abs/1803.08494): where GroupNorm comes from.
+* [torch's SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py): gathers mean and count of every GPU.
+* [Wu and Johnson 2021](https://arxiv.org/abs/2105.07576): what else the batch decides.
 
 ## Going further: why √(m − 1)?
 
@@ -534,13 +538,13 @@ r"""
 
 * 先数 m，即多少个数共用一个均值，再问这些数有多独立。
 * 归一化之后的数不会超过 $\sqrt{m - 1}$，所以 m = 2 时只剩下谁大谁小。
-* 统计量可以合并：各部分内部的，加上两部分之间的。
+* 两部分的 M2：各自内部的，加上两者之间的。
 
 ## 接着读
 
-* [Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，讲组归一化的论文。
+* [Wu 和 He 2018](https://arxiv.org/abs/1803.08494)：组归一化的由来。
 * [torch 的 SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py)：它收集每块 GPU 的均值和个数。
-* [Wu 和 Johnson 2021](https://arxiv.org/abs/2105.07576)：小批量还决定了什么。
+* [Wu 和 Johnson 2021](https://arxiv.org/abs/2105.07576)：还有哪些事取决于小批量。
 
 ## 选读：为什么是 √(m − 1)？
 

@@ -4,7 +4,7 @@ r"""
 
 In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. "Two thirds of 4 · 4096, rounded up to a multiple of 256," people say, and they are right. Yet 11008 alone proves nothing, because other rules fit it just as well. So how could anybody know?
 
-A model needs such a width for the SwiGLU that you wrote in lesson 08. Here you derive it, see what its rounding costs, and judge what a published width proves. It takes about 15 minutes.
+Lesson 08's SwiGLU needs such a width in every model. Here you derive it, see what its rounding costs, and judge what a published one proves. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -13,7 +13,7 @@ r"""
 
 在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。大家都说，这是“4 · 4096 的三分之二，再向上取整到 256 的倍数”。说得没错，可是单凭 11008，什么也证明不了，因为别的规则同样对得上。那么，怎样才能弄清楚呢？
 
-第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。这一课里，你会推导出它，弄清楚取整的代价，并判断一个公布的宽度能证明什么。大约需要 15 分钟。
+第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。这一课里，你会推导出它，弄清楚取整的代价，并判断一个公布的宽度能证明什么。大约需要 20 分钟。
 """
 
 # %%
@@ -60,7 +60,7 @@ r"""
 r"""
 ## Three matrices for two
 
-A plain layer (MLP) has two matrices between d features and 4d, SwiGLU three between d and h. With equally many parameters in both, h is two thirds of 4d:
+A plain layer (MLP) has two matrices between d features (`d_model` in code) and 4d, SwiGLU three between d and h. With equally many parameters in both, h is two thirds of 4d:
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
@@ -71,7 +71,7 @@ For 24 features that is 64:
 r"""
 ## 三个矩阵抵两个
 
-普通的前馈网络（MLP）有两个矩阵，在 d 与 4d 之间变换；SwiGLU 有三个，在 d 与 h 之间变换。要让两者的参数一样多，h 就得是 4d 的三分之二：
+普通的前馈网络（MLP）有两个矩阵，在 d（代码里写作 `d_model`）与 4d 之间变换；SwiGLU 有三个，在 d 与 h 之间变换。要让两者的参数一样多，h 就得是 4d 的三分之二：
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
@@ -87,7 +87,7 @@ print(Text(en="parameters: MLP {}, SwiGLU {}", zh="参数量：MLP {}，SwiGLU {
 r"""
 ## Detective
 
-For d = 4096, 8d/3 is 10922.67. [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) drops the fraction, `int(2 * (4 * d_model) / 3)`, and rounds up to a multiple of `multiple_of`. Suppose this number were lost. Each ruler is one of the first LLaMA's four sizes, with 8d/3 at 0 and marks at the multiples. The first mark from 0 on is the rule's width; a dot on the right says that this is the published one.
+For d = 4096, 8d/3 is 10922.67. [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) drops the fraction, `int(2 * (4 * d_model) / 3)`, and rounds up to a multiple of `multiple_of`. Suppose this number were lost. Each ruler is one of the first LLaMA's four sizes, with 8d/3 at 0 and marks at the multiples. The first mark from 0 on is the rule's width; a dot on the right says that it was published.
 
 **Predict first.** Which values of `multiple_of` turn 10922 into 11008? Choose, drag, then tick *try all*.
 """
@@ -112,7 +112,7 @@ Some divisors of 11008 give it: those larger than the gap, 11008 − 10922 = 86.
 
 </details>
 
-So 11008 alone does not prove 256. All four widths do, because `multiple_of` divides their greatest common divisor, 256, and is larger than the other gaps, 171 each. That leaves 256, Meta's default:
+All four widths together do prove 256, for a rule of this kind: `multiple_of` divides their greatest common divisor, 256, and exceeds the other gaps, 171 each. Meta's default it is:
 """
 
 # %% [markdown] lang="zh"
@@ -123,7 +123,7 @@ r"""
 
 </details>
 
-所以，单凭 11008 证明不了是 256。四个宽度合起来就可以，因为 `multiple_of` 整除它们的最大公因数 256，又大于其余三个差距，那都是 171。于是只剩下 256，也就是 Meta 的默认值：
+不过，只要规则是这一种，四个宽度合起来就能证明是 256，因为 `multiple_of` 整除它们的最大公因数 256，又大于其余三个差距，那都是 171。这正是 Meta 的默认值：
 """
 
 # %%
@@ -161,7 +161,7 @@ Only 15 needs 3 tiles; 16 to 19 need 4.
 
 </details>
 
-The picture is the proof. Where n fills its tiles, m − 1 new squares fill none. Where a square is left over, they fill up its tile, but never another one.
+The picture is the proof. Where n fills its tiles, the new squares fill none. Where a square is left over, they fill up its tile, never a second one.
 
 **Your turn, one line.** Return the width: the smallest multiple of `multiple_of` that is not below `n`. Both are integers.
 """
@@ -174,7 +174,7 @@ r"""
 
 </details>
 
-证明就在图里。n 个方格正好填满各块时，添上的 m − 1 个凑不满一块；只要有方格多出来，它们就能填满那一块，但填不满再下一块。
+证明就在图里。n 个方格正好填满各块时，添上的方格凑不满一块；只要有方格多出来，添上的就能填满那一块，但填不满再下一块。
 
 **轮到你了**，只写一行：返回宽度，也就是 `multiple_of` 的倍数中，不小于 `n` 的最小的一个。两个参数都是整数。
 """
@@ -221,7 +221,7 @@ check("round_up", solved_round_up, keep=False)
 r"""
 ## What the rounding costs
 
-Since Llama 2 a `multiplier` may come in between: take two thirds, drop the fraction, multiply, drop the fraction again, round up. Above are the last tiles; below, the matrices lie end to end, so lengths are parameters, and hatched is what rounding adds.
+Since Llama 2 a `multiplier` may come in between: two thirds, drop the fraction, multiply, drop the fraction again, round up. Above are the last tiles; below, the matrices lie end to end, so lengths are parameters. Hatched is what rounding adds.
 
 **Predict first.** At d_model = 4096 SwiGLU has 0.8% more parameters than the MLP. How many more at 512?
 """
@@ -246,11 +246,11 @@ r"""
 
 </details>
 
-Rounding adds less than one tile, but that weighs more in a narrow layer. What a GPU gains by it, in bytes, tiles and waves, is counted and measured in [lesson 12](12_cuda_timing.ipynb).
+A tile weighs more in a narrow layer. What a GPU gains by it, in bytes, tiles and waves, is measured in [lesson 12](12_cuda_timing.ipynb).
 
 ## 44 models
 
-Of these 44 published models Meta gave the numbers for 12. *As published* takes them, and 256 for the others. *Whatever fits* looks at each width first, then picks a power of 2 from 64 to 4096 and a multiplier from 0.5 to 3.0, or none.
+For 12 of these 44 published models Meta gave `multiple_of` and `multiplier`. *As published* takes those, and 256 for the others. *Whatever fits* looks at each width first, then picks a power of 2 (64 to 4096) and a multiplier (0.5 to 3.0, or none).
 
 **Predict first.** How many of them does the rule find *as published*, how many with *whatever fits*?
 """
@@ -263,11 +263,11 @@ r"""
 
 </details>
 
-取整多出的不到一块，但层越窄，一块所占的比例越大。GPU 因此得到什么好处，要看字节、分块和波次，[第 12 课](12_cuda_timing.ipynb)会计算，也会实测。
+层越窄，一块所占的比例越大。GPU 因此得到什么好处，要看字节、分块和波次，[第 12 课](12_cuda_timing.ipynb)会实测。
 
 ## 44 个模型
 
-这 44 个已公布的模型里，有 12 个由 Meta 公布了取值。选“用公布的取值”，它们就用这些数，其余的用 256。选“凑出来的取值”，就先看每个宽度，再挑最接近的：一个从 64 到 4096 的 2 的幂，和一个从 0.5 到 3.0 的系数，也可以不用系数。
+这 44 个已公布的模型里，有 12 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，它们就用这些数，其余的用 256。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的 2 的幂（64 到 4096）和系数（0.5 到 3.0，也可以不用）。
 
 **先猜一猜**：选“用公布的取值”，规则能对上几个？选“凑出来的取值”呢？
 """
@@ -285,7 +285,7 @@ It finds 21 as published, those 12 and 9 others; with whatever fits 38.
 
 Many misses are just 3.5, 4 or 8 times d_model (Mistral 7B, OLMo 1B, Gemma 7B). And the 38?
 
-**Predict first.** Give every model 4 · d_model instead, which has nothing to do with the rule. How many does *whatever fits* find now?
+**Predict first.** Make every model 4 · d_model wide, which has nothing to do with the rule. How many does *whatever fits* find now?
 """
 
 # %% [markdown] lang="zh"
@@ -318,7 +318,7 @@ So only numbers fixed beforehand test a rule.
 
 ## What you will meet elsewhere
 
-* Hugging Face's `config.json` keeps only the result, `"intermediate_size": 11008`. That is why one needs detectives.
+* Hugging Face's `config.json` keeps only the result, `"intermediate_size": 11008`. Hence the detectives.
 * [OLMo 7B's file](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml) says `mlp_hidden_size: 22016`, because one matrix makes value and gate, and both count.
 * *Experts* are narrow layers, of which a few work for each token. In [Qwen3-30B-A3B](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py), with d_model 2048, they are 768 wide, and 8 work together.
 """
@@ -350,14 +350,14 @@ print(together.format(8 * 768, 8 * 768 / 2048))
 r"""
 ## Exercise: Meta's rule
 
-Take two thirds of 4 · `d_model` and drop the fraction. Unless `multiplier` is `None`, multiply and drop the fraction again. Round up to a multiple of `multiple_of`, and return an `int`. Then try `my_hidden_width(576)`: so wide are the layers of SmolLM2, the chat model that your blocks will run in.
+Take two thirds of 4 · `d_model` and drop the fraction. Unless `multiplier` is `None`, multiply and drop it again. Round up to a multiple of `multiple_of`; return an `int`. Then try `my_hidden_width(576)`, the width in SmolLM2, the chat model in which your blocks will run.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：Meta 的规则
 
-取 4 · `d_model` 的三分之二，舍去小数；如果 `multiplier` 不是 `None`，再乘以它，舍去小数；最后向上取整到 `multiple_of` 的倍数，返回 `int`。然后试试 `my_hidden_width(576)`：在聊天模型 SmolLM2 里，前馈网络就是这么宽，而你写的各个部分都会在那里运行。
+取 4 · `d_model` 的三分之二，舍去小数；如果 `multiplier` 不是 `None`，再乘以它，舍去小数；最后向上取整到 `multiple_of` 的倍数，返回 `int`。然后试试 `my_hidden_width(576)`：在聊天模型 SmolLM2 里，前馈网络就是这么宽，这个模型里最后运行的会是你写的代码。
 """
 
 
@@ -473,8 +473,8 @@ r"""
 ## In short
 
 * Two thirds of 4d keep the number of parameters; the rest is rounding up.
-* That costs less than a tile, which weighs most in narrow layers.
-* One width proves no rule: fix the numbers, then count hits and misses.
+* That costs less than a tile, most in narrow layers.
+* One width proves no rule: fix the numbers, then count the misses.
 
 ## Read next
 
@@ -489,7 +489,7 @@ r"""
 
 * 4d 的三分之二使参数量不变，其余的来自向上取整。
 * 取整多出的不到一块，层越窄，代价越大。
-* 单凭一个宽度证明不了规则：先把数定好，再数对上几个、没对上几个。
+* 单凭一个宽度证明不了规则：先把数定好，再数没对上几个。
 
 ## 接着读
 

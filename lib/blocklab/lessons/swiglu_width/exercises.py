@@ -73,6 +73,7 @@ ROUNDING_MISTAKES = (
         en="You return the number of tiles. Multiply it by the size of a tile.",
         zh="你返回的是块数，还要乘以每块的大小。",
         shows="just above",
+        line="return multiple_of * tiles",
     ),
     wrong("float-returned", kind=float).hint(
         en="The number is right, but it is a float, as `np.ceil` gives it. A width is an integer: `nn.Linear` accepts "
@@ -300,6 +301,7 @@ MULTIPLIER_MISTAKES = (
         en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, which "
         "sometimes gives less.",
         zh="你只在乘以系数之后舍去小数。Meta 的规则是前后各舍一次，结果有时会小一点。",
+        line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "product-stays-a-float", scale=lambda hidden, multiplier: hidden if multiplier is None else multiplier * hidden
@@ -339,6 +341,7 @@ MULTIPLIER_MISTAKES = (
         "then the multiplier.",
         zh="你先乘了系数，再取三分之二，舍去的小数就不一样了。应当先取 4 · d_model 的三分之二，再乘以系数。",
         shows="six features",
+        line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "multiplier-for-four",
@@ -349,6 +352,7 @@ MULTIPLIER_MISTAKES = (
         en="Your multiplier takes the place of the 4. It comes on top: two thirds of 4 · d_model, times the "
         "multiplier.",
         zh="你用系数代替了 4。它应当另外再乘：先取 4 · d_model 的三分之二，再乘以系数。",
+        line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "multiplier-for-two-thirds",
@@ -358,6 +362,7 @@ MULTIPLIER_MISTAKES = (
     ).hint(
         en="Your multiplier takes the place of the two thirds. It comes on top of them.",
         zh="你用系数代替了三分之二。应当先取三分之二，再乘以系数。",
+        line="hidden = int(2 * (4 * d_model) / 3)",
     ),
 )
 
