@@ -91,7 +91,7 @@ r"""
 
 </details>
 
-And the far smaller 0.1?
+**Predict first.** And if $x_1$ were not 1000, but 0.1?
 """
 
 # %% [markdown] lang="zh"
@@ -102,10 +102,10 @@ r"""
 
 </details>
 
-小得多的 0.1 呢？
+**先猜一猜**：如果 $x_1$ 不是 1000，而是 0.1 呢？
 """
 
-# %%
+# %% tags=["answer"]
 row = Text(
     en="m = {}: 0.1 becomes {:.3f}, 1000 becomes {:.3f}; slope at 1: {:.3f}",
     zh="m = {}：0.1 变成 {:.3f}，1000 变成 {:.3f}；在 1 处的斜率 {:.3f}",
@@ -116,7 +116,13 @@ for m in (2, 4, 32):
 
 # %% [markdown] lang="en"
 r"""
-Of two values hardly more is left than which is larger. With more of them the output saturates later, at $\sqrt{m - 1}$ (before γ and β; proof at the end). There $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$. A value alone is its own mean, so torch refuses to train.
+<details><summary>Answer</summary>
+
+0.1 becomes 0.998.
+
+</details>
+
+So of two values hardly more is left than which is larger. With more of them the output saturates later, at $\sqrt{m - 1}$ (before γ and β; proof at the end). There $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$. A value alone is its own mean, so torch refuses to train.
 
 ## How many numbers share a mean?
 
@@ -127,7 +133,13 @@ So m decides, not the number of samples. A linear layer gives a channel one valu
 
 # %% [markdown] lang="zh"
 r"""
-只有两个数时，输出几乎只剩下谁大谁小。数再多一些，输出照样饱和，只是晚一些，上限是 $\sqrt{m - 1}$（指乘 γ、加 β 之前；证明在最后）。到了那里，$x_1$ 几乎得不到梯度，和第 01 课里饱和的 $\tanh$ 一样。只有一个数时，均值就是它自己，所以 torch 拒绝训练。
+<details><summary>答案</summary>
+
+0.1 变成 0.998。
+
+</details>
+
+可见，只有两个数时，输出几乎只剩下谁大谁小。数再多一些，输出照样饱和，只是晚一些，上限是 $\sqrt{m - 1}$（指乘 γ、加 β 之前；证明在最后）。到了那里，$x_1$ 几乎得不到梯度，和第 01 课里饱和的 $\tanh$ 一样。只有一个数时，均值就是它自己，所以 torch 拒绝训练。
 
 ## 多少个数共用一个均值？
 
@@ -268,8 +280,11 @@ r"""
 **先猜一猜**：用批量归一化，批量大小为 2 时，明显变差的是哪种网络？批量大小为 32 时，在 MLP 里，哪种归一化领先？
 """
 
-# %% tags=["panel", "nbval-ignore-output"]
+# %% tags=["panel", "answer", "nbval-ignore-output"]
 accuracy_by_batch.panel(scores)
+
+# %% tags=["answer", "slow", "nbval-ignore-output"]
+print(accuracy_by_batch.table(scores))
 
 # %% [markdown] lang="en"
 r"""
@@ -278,22 +293,7 @@ r"""
 The MLP gets worse, and at 32 BatchNorm leads in it. (A dot is the mean of 3 runs, its bar one standard deviation to each side.)
 
 </details>
-"""
 
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-变差的是 MLP；批量大小为 32 时，领先的是批量归一化。（圆点是 3 次训练的均值，竖线是上下各一个标准差。）
-
-</details>
-"""
-
-# %% tags=["nbval-ignore-output", "slow"]
-print(accuracy_by_batch.table(scores))
-
-# %% [markdown] lang="en"
-r"""
 Here BatchNorm breaks down only at m = 2, and at 32 it is even ahead. So do not say "BatchNorm fails with small batches"; say what m is.
 
 On photos ResNet-50 loses 11 points with 2 images, although m is never below 2 · 7 · 7 = 98, perhaps because neighbouring pixels are alike, or because `eval()` uses other statistics than training did. Errors in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
@@ -316,6 +316,12 @@ M2 is harder, because each part measures from its own mean.
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+变差的是 MLP；批量大小为 32 时，领先的是批量归一化。（圆点是 3 次训练的均值，竖线是上下各一个标准差。）
+
+</details>
+
 在这里，批量归一化只在 m = 2 时崩溃，批量大小为 32 时反而领先。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
 
 换成照片，ResNet-50 用 2 张图训练，就差了 11 个百分点，虽然 m 至少还有 2 · 7 · 7 = 98。也许是因为相邻像素相似，也许是因为 `eval()` 用的统计量与训练时不同。错误率（%）如下（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：

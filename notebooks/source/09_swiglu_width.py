@@ -112,7 +112,7 @@ Some divisors of 11008 give it: those larger than the gap, 11008 − 10922 = 86.
 
 </details>
 
-All four widths together do prove 256, for a rule of this kind: `multiple_of` divides their greatest common divisor, 256, and exceeds the other gaps, 171 each. Meta's default it is:
+**Predict first.** How many values of `multiple_of` give all four widths?
 """
 
 # %% [markdown] lang="zh"
@@ -123,10 +123,10 @@ r"""
 
 </details>
 
-不过，只要规则是这一种，四个宽度合起来就能证明是 256，因为 `multiple_of` 整除它们的最大公因数 256，又大于其余三个差距，那都是 171。这正是 Meta 的默认值：
+**先猜一猜**：四个宽度都能得到的 `multiple_of` 有几个？
 """
 
-# %%
+# %% tags=["answer"]
 published = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
 fits = {d: {m for m in range(1, 30000) if hidden_width(d, m) == width} for d, width in published.items()}
 print(Text(en="give 11008:", zh="得到 11008 的："), sorted(fits[4096]))
@@ -134,6 +134,14 @@ print(Text(en="give all four:", zh="四个都得到的："), *set.intersection(*
 
 # %% [markdown] lang="en"
 r"""
+<details><summary>Answer</summary>
+
+One value gives all four, 256. It must divide their greatest common divisor, which is 256, and exceed the other gaps, 171 each.
+
+</details>
+
+So four widths prove, for a rule of this kind, what one cannot: it was Meta's default, 256.
+
 ## Rounding up, in tiles
 
 How many tiles of m squares do n squares need? $(n + m - 1)\;//\;m$, where // drops the remainder: one adds m − 1 squares and counts whole tiles.
@@ -143,6 +151,14 @@ How many tiles of m squares do n squares need? $(n + m - 1)\;//\;m$, where // dr
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+四个都能得到的只有一个，就是 256。它要整除四个宽度的最大公因数，也就是 256，还要大于其余三个差距，那都是 171。
+
+</details>
+
+所以，只要规则是这一种，一个宽度证明不了的，四个宽度合起来就能证明，那就是 Meta 的默认值 256。
+
 ## 图解向上取整
 
 n 个方格，每 m 个为一个分块（tile），需要几块？答案是 $(n + m - 1)\;//\;m$，其中 // 舍去余数，也就是先添上 m − 1 个方格，再数有几个整块。
@@ -150,7 +166,7 @@ n 个方格，每 m 个为一个分块（tile），需要几块？答案是 $(n 
 **先猜一猜**：m = 5 时，15 到 19 中，哪些 n 需要 3 块，哪些需要 4 块？
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "answer"]
 rounding_tiles.panel()
 
 # %% [markdown] lang="en"
@@ -343,7 +359,9 @@ r"""
 # %%
 value, gate = torch.empty(1, 22016).chunk(2, dim=-1)  # (L, h) each
 print(Text(en="OLMo 7B: the gate is {} wide", zh="OLMo 7B：门的宽度是 {}").format(gate.shape[-1]))
-together = Text(en="Qwen3: 8 experts together {}, {:g} times d_model", zh="Qwen3：8 个专家合计 {}，是 d_model 的 {:g} 倍")
+together = Text(
+    en="Qwen3: 8 experts together {}, {:g} times d_model", zh="Qwen3：8 个专家合计 {}，是 d_model 的 {:g} 倍"
+)
 print(together.format(8 * 768, 8 * 768 / 2048))
 
 # %% [markdown] lang="en"

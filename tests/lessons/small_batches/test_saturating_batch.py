@@ -63,6 +63,17 @@ def test_each_value_is_joined_to_its_output(figure):
     assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (10.0, through(4, 10.0)[0])
 
 
+def test_where_the_panel_opens_nothing_answers_the_question(figure):
+    """Neither the ceiling, which is 1 for two values, nor a curve that ends at it."""
+    update = saturating_batch(figure)
+    assert update(**panel().values) == "m = 32: x₁ = 0.1 becomes 0.165."
+    right = figure.axes[1]
+    assert [line for line in right.lines if line.get_visible()] == [right.lines[-1]]
+    assert not any(text.get_visible() for text in right.texts)
+    assert "No output can exceed" in update(m=32, x=1.0)
+    assert all(line.get_visible() for line in right.lines[-3:])
+
+
 @pytest.mark.parametrize(("m", "marked"), [(32, [32]), (31, [32]), (8, [8, 16, 32]), (1, [2, 4, 8, 16, 32])])
 def test_the_curves_of_larger_m_stay(figure, m, marked):
     """Where the panel opens, at the largest m, none of a smaller one answers the question."""
