@@ -37,7 +37,7 @@ def test_a_wrong_merge_is_reported():
     count, mean, m2 = merge_statistics(*statistics[0], *statistics[1])
     apart = [batch_norm(part, None, None, training=True) for part in parts]
     right = [(part - mean) / (m2 / count + two_processes.EPS).sqrt() for part in parts]
-    for outputs, off in ((right, 0), ([y + 0.125 for y in right], 0.125)):
+    for outputs, off in ((right, 0), ([y - 0.125 for y in right], 0.125)):
         said = two_processes.report(statistics, (count, mean), list(zip(outputs, apart, strict=True)))
         assert f"merged {off:.3f}, each" in said
 
