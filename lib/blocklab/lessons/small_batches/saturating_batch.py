@@ -23,7 +23,7 @@ CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 
 GUESS = Guess(
-    {"1000": 1000.0, "500": 500.0, "1": 1.0, "0.71": 0.71},
+    {"500": 500.0, "1.41": 1.41, "1": 1.0, "0.71": 0.71},
     right=1.0,
     told=Text(
         en="It is 1: set m to 2 and drag x₁ to 1000. The mean is 500, and the standard deviation is 500 as well.",
