@@ -6,7 +6,7 @@ A network with BatchNorm learns to read 96% of the test digits. Trained again on
 
 Lessons 02 and 03 said which values share a mean; now we ask how many it takes. The layers of a Transformer, in lessons 05 and 06, avoid the question.
 
-You will count, bound a normalized value, and merge the statistics of two GPUs. It takes about 20 minutes, 20 seconds of them training.
+You will count it, say how large a normalized value can get, and merge the statistics of two GPUs. It takes about 20 minutes, 20 seconds of them training.
 """
 
 # %% [markdown] lang="zh"
