@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from .problem import Problem
-from .prose import read_prose
+from .prose import read_prose, unfolded
 from .source import Code, Lesson, Twins
 
 SECTIONS = (  # in this order, after the first cell
@@ -24,7 +24,6 @@ NEAR = 3  # minutes between what is said and what is counted
 
 _HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
 _BEYOND = re.compile(r"^## +(?:Going further|选读)", re.MULTILINE)
-_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _PREDICTION = re.compile(r"\*\*Predict\b")
 _TIME = re.compile(r"\babout (\d+) minutes")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
@@ -121,7 +120,7 @@ def _read(lesson: Lesson) -> tuple[list[str], list[str]]:
         "\n".join(
             line
             for text in _core(lesson)
-            for line in read_prose(_FOLDED.sub("", _BEYOND.split(getattr(text, language))[0])).lines
+            for line in read_prose(unfolded(_BEYOND.split(getattr(text, language))[0])).lines
         )
         for language in ("en", "zh")
     )
