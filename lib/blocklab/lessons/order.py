@@ -29,7 +29,7 @@ class Lesson:
 ROOMS = {
     "start_here": ("scale",),
     "why_normalize": ("feature_axes", "standardize"),
-    "norm_axes": ("one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
+    "norm_axes": ("outputs_that_move", "one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
     "ema_momentum": ("batch_norm", "ema_update"),
     "small_batches": ("values_per_mean", "merge_statistics"),
     "layer_norm": ("half_size", "layer_norm", "catch_layer_norm", "layer_norm_backward"),
