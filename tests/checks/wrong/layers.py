@@ -93,7 +93,7 @@ WRONG = {
         "in place on what a sub-layer gives": (sandwich_in_place, {"mutates-input"}),
         "one residual normalized": (sandwich_whose_first_norm_is_the_residual, {None}),
         "the sums normalized": (sandwich_with_the_sum_normalized, {"after-the-sum"}),
-        "Llama's layer": (llamas_layer, {"names-as-in-llama+post-feedforward-norm-missing", None}),
+        "Llama's layer": (llamas_layer, {"only-before+names-as-in-llama"}),
     },
     "post_norm_layer": {"in place on what a sub-layer gives": (post_norm_in_place, {"mutates-input"})},
     "encoder_layer": {

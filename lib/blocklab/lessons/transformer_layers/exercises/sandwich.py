@@ -1,6 +1,7 @@
 """Known mistakes of `sandwich_layer`, a layer with a norm before and a norm after each sub-layer."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -113,7 +114,7 @@ RESIDUAL_MISTAKES = (
         zh="每个子层外面都把输入加了两次。应当只加一次。",
     ),
 )
-NAME_MISTAKES = (
+NAME_MISTAKES = (  # a norm that is missing is a whole of its own: with a wrong place, two mistakes would give the same
     wrong("names-as-in-llama", parts=as_llama_uses_the_names).hint(
         en="You use `post_attention_norm` as Llama uses the norm of that name: on what the feed-forward network reads. "
         "Here it normalizes what attention gives; the feed-forward network reads through `pre_feedforward_norm`.",
@@ -128,19 +129,25 @@ NAME_MISTAKES = (
         en="Both halves use the norms of attention. Each norm has weights of its own: the second half has two others.",
         zh="两半都用了属于注意力的归一化层。每个归一化层各有自己的权重：后一半另有两个。",
     ),
-    wrong("input-norm-missing", parts=lambda one, two: ((one[0], as_it_is, one[2]), two)).hint(
+    wrong("input-norm-missing", partial(sandwich, parts=lambda one, two: ((one[0], as_it_is, one[2]), two))).hint(
         en="`input_norm` is never called: attention reads x as it came in.",
         zh="`input_norm` 一次也没有调用：注意力的输入没有归一化。",
     ),
-    wrong("post-attention-norm-missing", parts=lambda one, two: ((one[0], one[1], as_it_is), two)).hint(
+    wrong(
+        "post-attention-norm-missing", partial(sandwich, parts=lambda one, two: ((one[0], one[1], as_it_is), two))
+    ).hint(
         en="`post_attention_norm` is never called: what attention gives is added as it is.",
         zh="`post_attention_norm` 一次也没有调用：注意力的输出没有归一化就加上去了。",
     ),
-    wrong("pre-feedforward-norm-missing", parts=lambda one, two: (one, (two[0], as_it_is, two[2]))).hint(
+    wrong(
+        "pre-feedforward-norm-missing", partial(sandwich, parts=lambda one, two: (one, (two[0], as_it_is, two[2])))
+    ).hint(
         en="`pre_feedforward_norm` is never called: the feed-forward network reads the sum as it is.",
         zh="`pre_feedforward_norm` 一次也没有调用：前馈网络的输入没有归一化。",
     ),
-    wrong("post-feedforward-norm-missing", parts=lambda one, two: (one, (two[0], two[1], as_it_is))).hint(
+    wrong(
+        "post-feedforward-norm-missing", partial(sandwich, parts=lambda one, two: (one, (two[0], two[1], as_it_is)))
+    ).hint(
         en="`post_feedforward_norm` is never called: what the feed-forward network gives is added as it is.",
         zh="`post_feedforward_norm` 一次也没有调用：前馈网络的输出没有归一化就加上去了。",
     ),
