@@ -15,11 +15,12 @@ from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import CannotBeSaid, load_weights
 from blocklab.checks.outcome import close
 from blocklab.checks.plain import Strange, plain
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
 from .norm_order import (
+    BY_HAND,
     CHAIN_MISTAKES,
     NORMS_MISTAKES,
     PANEL,
@@ -385,7 +386,7 @@ ENCODER_LAYER = Exercise(
     mistakes=(
         *LAYER_MISTAKES,
         *ATTENTION_MISTAKES,
-        *(mistake for mistake in (*NORMS_MISTAKES, *CHAIN_MISTAKES) if mistake.id in EASILY_MADE_HERE),
+        *under(BY_HAND, *(row for row in (*NORMS_MISTAKES, *CHAIN_MISTAKES) if row.id in EASILY_MADE_HERE)),
     ),
     without={"axis 2 of size 1": "the layer has eight features", "empty": "nobody reads a batch of no sentence"},
     section=Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from blocklab.checks.case import AN_EMPTY_INPUT, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -317,7 +317,12 @@ POST_NORM_LAYER = Exercise(
     name="post_norm_layer",
     recipe=post_norm,
     cases=CASES,
-    mistakes=(*POST_NORM_MISTAKES, *NORMS_MISTAKES, *NEITHER, *WHOLE_LAYER_MISTAKES),
+    mistakes=(
+        *POST_NORM_MISTAKES,
+        *NORMS_MISTAKES,
+        *NEITHER,
+        *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line="y = norm2(h + feed_forward(h))"),
+    ),
     section=BY_HAND,
     panel=PANEL,
     line="h = norm1(x + attention(x))",

@@ -46,20 +46,24 @@ PRE_NORM_MISTAKES = (
         "reads, and the sum stays as it is.",
         zh="这是后置归一化（post-norm），即 2017 年的顺序：你归一化的是相加的结果。"
         "前置归一化（pre-norm）归一化的是子层的输入，相加的结果保持不变。",
+        line="y = x + given",
     ),
     wrong("residual-normalized", around=both_normalized).hint(
         en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries x "
         "exactly as it came in; only the sub-layer reads the normalized one.",
         zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。残差连接应当原样传递 x，只有子层的输入才归一化。",
+        line="y = x + given",
     ),
     wrong("only-the-residual-normalized", around=carried_normalized).hint(
         en="You normalize what the residual connection carries, and the sub-layer reads the plain x. It is the other "
         "way round.",
         zh="你归一化了残差连接传递的 x，子层的输入却没有归一化，正好反了。",
+        line="y = x + given",
     ),
     wrong("residual-missing", around=nothing_carried(norm_inside)).hint(
         en="There is no residual connection: you return what the sub-layer gives. Add x to it.",
         zh="没有残差连接：你返回的只是子层的输出。还要加上 x。",
+        line="y = x + given",
     ),
     wrong("result-normalized-without-residual", around=nothing_carried(result_normalized)).hint(
         en="You normalize what the sub-layer gives, and there is no residual connection. Normalize what it reads, and "
@@ -83,6 +87,7 @@ PRE_NORM_MISTAKES = (
     wrong("sum-normalized-too", around=norm_inside_and_outside).hint(
         en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",
         zh="你归一化了子层的输入，这是对的；但你又归一化了相加的结果。相加的结果应当保持不变。",
+        line="y = x + given",
     ),
 )
 
@@ -102,5 +107,5 @@ PRE_NORM = Exercise(
     mistakes=(*PRE_NORM_MISTAKES, *NEITHER),
     section=BY_HAND,
     panel=PANEL,
-    line="read = norm(x)",
+    line="given = sublayer(norm(x))",
 )
