@@ -71,7 +71,7 @@ PRE_NORM_MISTAKES = (
         zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层的输入，再把 x 加到它的输出上。",
     ),
     wrong("residual-twice", around=residual_doubled(norm_inside)).hint(
-        en="x is added twice. Once is right.", zh="x 加了两次。应当只加一次。"
+        en="x is added twice. Once is right.", zh="x 加了两次。应当只加一次。", line="y = x + given"
     ),
     wrong("result-normalized", around=result_normalized).hint(
         en="You normalize what the sub-layer gives. OLMo 2 does that; pre-norm normalizes what the sub-layer reads.",
