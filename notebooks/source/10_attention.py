@@ -4,9 +4,9 @@ r"""
 
 Give eight tokens to LayerNorm or to a feed-forward network, and change one of them: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
-Attention is the only block of SmolLM2, the chat model at the end of these lessons, through which tokens hear of each other, and it stands there 30 times. All that came before worked on each token alone; without this block a word would never meet its neighbours.
+SmolLM2, the chat model at the end of these lessons, holds attention 30 times, once in each layer. Every other block works on each token alone; without this one a word would never meet its neighbours.
 
-After this lesson you can prove with one push what a mask does, compute attention by hand, say why √d is there, write masked attention, and run a chat model on it. It takes about 25 minutes.
+After this lesson you can prove with one push what a mask does, compute attention by hand, write it with its mask, and run a chat model on yours. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -15,9 +15,9 @@ r"""
 
 把八个词元交给层归一化或前馈网络，只改动其中一个：变的输出只有一个。把它们交给**注意力**（attention），也只改动一个：变的输出可能是八个、五个，也可能只有一个。哪些会变，由一张写着 True 和 False 的小表决定，它叫**掩码**（mask）。写反了不会报错，而 PyTorch 自己就有两种相反的读法。
 
-课程结尾的聊天模型 SmolLM2 里，词元只有通过注意力才能互通消息，这个部件在那里出现 30 次。前面学过的部件都单独处理每个词元；没有注意力，一个词就永远不知道旁边是什么词。
+课程结尾的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元；没有注意力，一个词就永远不知道旁边是什么词。
 
-学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能说出为什么要除以 √d，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 25 分钟。
+学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 20 分钟。
 """
 
 # %%
@@ -65,16 +65,16 @@ r"""
 r"""
 ## Poke one token
 
-Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output that it takes part in; the thicker, the larger its share. A push adds 1 to each feature of a token, and everything is computed anew: outputs that changed turn orange. The map on the right keeps every push, one column a token.
+Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output that it takes part in; the thicker, the larger its share. A push adds 1 to each feature of a token, and outputs that change turn orange. The map keeps every push, one column a token.
 
-A **causal mask** lets each token see itself and those before it. A model that learns to predict the next token needs it, because otherwise the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and drag *token* from 0 to 3. Leave *T and F* for later.
+A **causal mask** lets each token see itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and drag *token* from 0 to 3. Leave *T and F* for later.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 推一个词元
 
-先不看公式，推一下再说。下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。词元参与哪个输出的计算，就有一条线与那个输出相连；占的份量越大，线越粗。推动一个词元，就是给它的每个特征加 1，再全部重算：变了的输出显示为橙色。右边的图留下每次推动的结果，一个词元占一列。
+先不看公式，推一下再说。下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。词元参与哪个输出的计算，就有一条线与那个输出相连；占的份量越大，线越粗。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色。右边的图留下每次推动的结果，一个词元占一列。
 
 **因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，把“词元”从 0 拖到 3。“T/F 的含义”先不要动。
 """
@@ -90,7 +90,7 @@ Outputs 3 to 7 move: output i sees tokens 0 to i, so token 3 is seen by itself a
 
 </details>
 
-Drag on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 has to offer, but not what it asks for itself. (Outputs at padding are not used.)
+Drag on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 has to offer, but not what it asks. (Outputs at padding are not used.)
 
 **Your turn, one line.** Write the causal mask: a boolean tensor `(length, length)`, row = who looks, column = who is seen, True = takes part.
 """
@@ -150,7 +150,7 @@ check("causal_mask", solved_causal_mask, keep=False)
 r"""
 ## By hand
 
-The lines had different widths. Who decides on them? The tokens do, among themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, the length of both, is here 2. The softmax turns each row of scores into *weights*: every score s becomes $e^s$, divided by the row's sum of these, so that a row of weights is positive and sums to 1. With them the values are averaged.
+Who decides how thick the lines are? The tokens themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, the length of both, is here 2. The softmax turns each row of scores into *weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
 
 **Predict first.** Token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
 """
@@ -159,7 +159,7 @@ The lines had different widths. Who decides on them? The tokens do, among themse
 r"""
 ## 动手算
 
-刚才的线有粗有细。由谁决定？由词元自己。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。查询与键的点积除以 √d，就是**得分**（score）；d 是两者的长度，这里是 2。softmax 把每一行得分变成**权重**（weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行权重都是正数，和为 1。最后以它们为权重，对各个值求加权平均。
+刚才的线有粗有细，由谁决定？由词元自己决定。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。查询与键的点积除以 √d，就是**得分**（score）；d 是两者的长度，这里是 2。softmax 把每一行得分变成**权重**（weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行权重都是正数，和为 1。最后以它们为权重，对各个值求加权平均。
 
 **先猜一猜**：词元 0 的查询是 `(2, 0)`。三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`，对应的值是 10、20 和 30。它的输出最接近哪个值？
 """
@@ -192,7 +192,7 @@ Here the mask adds 0 where a token may look and −∞ where it may not; since $
 r"""
 <details><summary>答案</summary>
 
-它的输出最接近 30：是 25.8。查询 0 要找的是第一个特征，键 2 里这个特征最大，所以值 2 的权重有 0.77。
+它的输出最接近 30：是 25.8。查询 0 要找第一个特征，键 2 里这个特征最大，所以值 2 的权重有 0.77。
 
 </details>
 
@@ -207,32 +207,32 @@ $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + 
 r"""
 ## One mask, two polarities
 
-In code a mask is mostly boolean, and then True must mean something. It means two things:
+In code a mask is mostly boolean, and True means one thing or the opposite:
 
 | | True means |
 |---|---|
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-In this package, functions follow the first row; Modules, and torch's Transformer layers, the second. In the panel, set *token* to 7 and try both meanings of *T and F*: the letters come from the rule, the colours from pushing.
+Our functions follow the first row; our Modules, and torch's Transformer layers, the second. In the panel, set *token* to 7 and try both meanings of *T and F*: letters come from the rule, colours from pushing.
 
-**Predict first.** The causal mask `sees` below is right for the function. Function and Module get `sees`, then `~sees` (True and False swapped); token 3 of six is pushed. Which outputs move in the four cases?
+**Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (True and False swapped); token 3 of six is pushed. Which outputs move?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 一个掩码，两种写法
 
-代码里的掩码多半是布尔张量，那就要约定 True 表示什么。偏偏有两种约定：
+代码里的掩码多半是布尔张量。True 表示什么，偏偏有两种相反的约定：
 
 | | True 表示 |
 |---|---|
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-在本课程的包里，函数与第一行一致，模块与第二行一致；torch 的 Transformer 层也与第二行一致。在上面的面板里把“词元”拖到 7，再把“T/F 的含义”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。
+我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。在上面的面板里把“词元”拖到 7，再把“T/F 的含义”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。
 
-**先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。这四种情形里，各有哪些输出会变？
+**先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。各有哪些输出会变？
 """
 
 # %% tags=["answer"]
@@ -306,7 +306,7 @@ So the softmax is *saturated*, like tanh in lesson 01: one key takes all, and ha
 
 ## Heads
 
-One row of weights gives one mixture, but a word may want several things from its neighbours. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, and d in √d is the length of a slice. The results, side by side, go through one more matrix. Two heads by hand; then our layer beside torch's, with the same parameters and both masks:
+A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Two heads by hand; then our layer beside torch's, with the same parameters and both masks:
 """
 
 # %% [markdown] lang="zh"
@@ -321,7 +321,7 @@ r"""
 
 ## 多头
 
-一行权重只能给出一种混合，而一个词想从旁边的词那里得到的，可能不止一样。所以**多头注意力**（multi-head attention）把查询、键和值的特征都按顺序切成几段，每一段是一个**头**（head）。每个头各自计算注意力，√d 里的 d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头；再把 torch 那一层的参数装进我们的层，加上两种掩码，比较两者的结果：
+一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个**头**（head），各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头，再把 torch 那一层的参数装进我们的层，加上两种掩码，比较结果：
 """
 
 # %%
@@ -341,7 +341,7 @@ for got, wanted in zip(ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden),
 r"""
 ## A trained model
 
-What do heads look for, once they are trained? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* (words or parts of words), between `[CLS]` and `[SEP]`.
+What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* (words or parts of words), between `[CLS]` and `[SEP]`.
 
 In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" stands for? Go there, then drag *row* over the other words.
 """
@@ -398,11 +398,11 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]` alone. Such a token is called an **attention sink**. A likely reason: a head that finds nothing to its purpose still has to spend its weights somewhere, because they must sum to 1. The next lesson meets `[CLS]` again, grown to a giant.
+So it is really `[CLS]`. Such a token is called an **attention sink**. A likely reason is that a head that finds nothing to its purpose must still spend its weights somewhere, for they sum to 1. In the next lesson `[CLS]` returns as a giant.
 
 ## What you will meet elsewhere
 
-The two polarities are only the beginning. Keras and Hugging Face's tokenizers write 1 for what takes part. GPT-2's code keeps the triangle as a buffer of numbers, named `bias` although it is none, and cuts a corner out of it; inside Hugging Face's models a mask is often a number that is *added* to the scores: 0, or the most negative that the type has. **Predict first.** A function that wants True for "takes part" gets each of the three below, and token 3 is pushed. Which of them hides the future?
+Keras and Hugging Face's tokenizers write 1 for what takes part. GPT-2's code keeps the triangle as a buffer of numbers, named `bias` although it is none, and cuts a corner out of it. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the most negative number of the type. **Predict first.** The function gets each of the three below, and token 3 is pushed. Which hides the future?
 """
 
 # %% [markdown] lang="zh"
@@ -413,11 +413,11 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 一个词元得到的。这样的词元叫作**注意力汇**（attention sink）。可能的原因是：一个头找不到它要的东西，权重也总得有个去处，因为它们的和必须是 1。下一课还会遇到 `[CLS]`，那时它会变成庞然大物。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。可能的原因是，一个头找不到它要的东西，权重也总得有个去处，因为和必须是 1。下一课里，`[CLS]` 还会变成庞然大物。
 
 ## 在别处会遇到什么
 
-两种相反的写法只是开头。Keras 和 Hugging Face 的分词器用 1 表示参与。GPT-2 的代码把三角形存成由数组成的缓冲区，取名 `bias`，其实它不是偏置；用的时候切下一角。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：下面的函数要求 True 表示参与，把三种掩码依次交给它，再推动词元 3。哪一种能挡住后面的词元？
+Keras 和 Hugging Face 的分词器用 1 表示参与。GPT-2 的代码把三角形存成由数组成的缓冲区，取名 `bias`，其实它不是偏置；用的时候切下一角。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
 """
 
 # %% tags=["answer"]
@@ -439,7 +439,7 @@ r"""
 
 </details>
 
-`nn.MultiheadAttention` has two more surprises. Unless told `batch_first=True` it reads `(L, N, d)`, so texts of a batch look at each other. And it returns a pair, outputs and weights averaged over the heads, which costs the fast way; `need_weights=False` saves it.
+`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`, so texts of a batch look at each other. And it also returns weights, averaged over the heads, which is slow; `need_weights=False` saves that.
 """
 
 # %% [markdown] lang="zh"
@@ -450,7 +450,7 @@ r"""
 
 </details>
 
-`nn.MultiheadAttention` 还有两处出人意料。不写 `batch_first=True`，它就把输入当作 `(L, N, d)`，于是同一小批量里的文本互相看到了对方。另外，它返回两样东西：输出，以及各个头平均之后的权重；算权重就走不了快的路，写 `need_weights=False` 可以省去。
+`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`，于是同一小批量里的文本互相看到了对方。它还会返回各个头平均之后的权重，这样比较慢，写 `need_weights=False` 可以省去。
 """
 
 # %%
@@ -465,14 +465,14 @@ for name, module in {"batch_first=False": default, "batch_first=True": layer}.it
 r"""
 ## Exercise: attention
 
-Write it. L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` stands for any axes before, such as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part.
+L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` stands for any axes before, such as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：注意力
 
-请把它写出来。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量：True 表示参与。
+请写出注意力。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量：True 表示参与。
 """
 
 
@@ -520,14 +520,14 @@ check("attention", solved_attention, keep=False)
 r"""
 ## Your attention in a chat model
 
-SmolLM2 can now run on it: your function takes the place of attention in all 30 layers, nothing else changes. Which of your mistakes would change its answer?
+In all 30 layers of SmolLM2 your function now takes the place of attention. Which of your mistakes would change its answer?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的注意力，装进聊天模型
 
-现在可以让 SmolLM2 用它了：30 层里的注意力都换成你的函数，其余不变。你犯过的错误里，哪些会改变它的回答？（这个模型只懂英语。提示的意思是：把句子补充完整：法国的首都是……）
+现在把 SmolLM2 的 30 层注意力都换成你的函数。你犯过的错误里，哪些会改变它的回答？（这个模型只懂英语。提示的意思是：把句子补充完整：法国的首都是……）
 """
 
 # %% tags=["slow"]
@@ -535,12 +535,12 @@ plug_in(attention=my_attention)
 
 # %% [markdown] lang="en"
 r"""
-Now forget the mask on purpose, so that each token sees the whole text. The model was trained with it. **Predict first.** The loss measures how badly the next token is predicted. Does it rise or fall? And what becomes of Paris?
+Now forget the mask on purpose. **Predict first.** The loss measures how badly the next token is predicted. Does it rise or fall? And what becomes of Paris?
 """
 
 # %% [markdown] lang="zh"
 r"""
-现在故意漏掉掩码，让每个词元都看到整段文本，而模型是用了掩码训练出来的。**先猜一猜**：损失衡量下一个词元预测得有多差，它会升高还是降低？回答里还会有巴黎（Paris）吗？
+现在故意漏掉掩码。**先猜一猜**：损失衡量下一个词元预测得有多差，它会升高还是降低？回答里还会有巴黎（Paris）吗？
 """
 
 
@@ -559,7 +559,7 @@ The loss falls, from 3.08 to 1.46, while the answer turns to nonsense.
 
 </details>
 
-Judged by the loss, the broken model is the best one of this lesson. On a finished text the token to be predicted stands there to be read off, and attention passes it back; when the model writes, nothing stands there yet. So a loss that is too good is a symptom, and the push is the cheaper test.
+Judged by its loss, the broken model is the better one. In a finished text the token to be predicted stands there to be read off; when the model writes, nothing stands there yet. So a loss that is too good is a symptom, and a push is the cheaper test.
 """
 
 # %% [markdown] lang="zh"
@@ -570,7 +570,7 @@ r"""
 
 </details>
 
-只看损失，这个坏掉的模型反而是本课里最好的。文本已经写完时，要预测的词元就摆在那里，注意力把它传到前面，照抄就行；轮到模型自己写，后面什么也没有。所以损失好得过头，反而说明有毛病；推一下词元，省事得多。
+只看损失，坏掉的模型反而更好。文本已经写完时，要预测的词元就摆在那里，照抄就行；轮到模型自己写，后面什么也没有。所以损失好得过头，反而说明有毛病；推一下词元，省事得多。
 """
 
 # %% [markdown] lang="en"
@@ -585,11 +585,11 @@ r"""
 
 </details>
 
-2. Someone replaces `nn.MultiheadAttention` by `F.scaled_dot_product_attention` and hands on the old padding mask. No error, but now every review of full length gets the same verdict. What happened?
+2. Someone replaces `nn.MultiheadAttention` by `F.scaled_dot_product_attention` and keeps the padding mask. No error, but now all reviews without padding get the same verdict. What happened?
 
 <details><summary>Answer</summary>
 
-The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One of full length has none, and attention gives zeros for all its tokens. A `~` mends it.
+The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens. A `~` mends it.
 
 </details>
 
@@ -601,7 +601,7 @@ A only padding: the whole review is there, and later words help. B only causal: 
 
 </details>
 
-The next cell counts, then hands the old mask to the function.
+The next cell shows 1 and 2.
 """
 
 # %% [markdown] lang="zh"
@@ -632,7 +632,7 @@ A 只要填充掩码：整条评论都在，后面的词也有用。B 只要因�
 
 </details>
 
-下一个单元格数出权重的个数，再把原来的掩码传给那个函数。
+下一个单元格演示第 1 题和第 2 题。
 """
 
 # %%
