@@ -2,9 +2,9 @@
 r"""
 # 10 Who may look at whom?
 
-Give eight tokens to LayerNorm or to a feed-forward network, and change one of them: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
+Give eight tokens to LayerNorm or a feed-forward network, and change one: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
-SmolLM2, the chat model at the end of these lessons, holds attention 30 times, once in each layer. Every other block works on each token alone; without this one a word would never meet its neighbours.
+SmolLM2, the chat model at the end of these lessons, holds attention 30 times, once in each layer. Every other block works on each token alone; without this one no word would meet its neighbours.
 
 After this lesson you can prove with one push what a mask does, compute attention by hand, write it with its mask, and run a chat model on yours. It takes about 20 minutes.
 """
@@ -27,7 +27,7 @@ from torch import nn
 
 from blocklab import MultiheadAttention, causal_mask, scaled_dot_product_attention
 from blocklab.language import Text
-from blocklab.lessons import check, plug_in
+from blocklab.lessons import catch, check, plug_in
 from blocklab.lessons.attention import attention_map, poke_one_token
 from blocklab.real_models import minilm_reading
 
@@ -65,7 +65,7 @@ r"""
 r"""
 ## Poke one token
 
-Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output that it takes part in; the thicker, the larger its share. A push adds 1 to each feature of a token, and outputs that change turn orange. The map keeps every push, one column a token.
+Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output it takes part in; the thicker, the larger its share. A push adds 1 to each feature of a token, and outputs that change turn orange. The map keeps every push, one column a token.
 
 A **causal mask** lets each token see itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and drag *token* from 0 to 3. Leave *T and F* for later.
 """
@@ -90,7 +90,7 @@ Outputs 3 to 7 move: output i sees tokens 0 to i, so token 3 is seen by itself a
 
 </details>
 
-Drag on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 has to offer, but not what it asks. (Outputs at padding are not used.)
+Drag on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks. (Outputs at padding are not used.)
 
 **Your turn, one line.** Write the causal mask: a boolean tensor `(length, length)`, row = who looks, column = who is seen, True = takes part.
 """
@@ -150,7 +150,7 @@ check("causal_mask", solved_causal_mask, keep=False)
 r"""
 ## By hand
 
-Who decides how thick the lines are? The tokens themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, the length of both, is here 2. The softmax turns each row of scores into *weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
+Who decides how thick the lines are? The tokens themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is the length of both. The softmax turns each row of scores into *weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
 
 **Predict first.** Token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
 """
@@ -181,11 +181,11 @@ It lies nearest to 30: the output is 25.8. Query 0 asks for the first feature, k
 
 </details>
 
-Row i of the weights shows where token i looks. All tokens at once, with queries, keys and values as the rows of Q, K and V:
+Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V:
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
-Here the mask adds 0 where a token may look and −∞ where it may not; since $e^{-\infty}$ is 0, so is that weight.
+The mask adds 0 where a token may look and −∞ where it may not, because $e^{-\infty}$ is 0, and so is that weight.
 """
 
 # %% [markdown] lang="zh"
@@ -196,11 +196,11 @@ r"""
 
 </details>
 
-第 i 行权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，所有的词元就可以一起算：
+第 i 行权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是：
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
-这里的掩码，在允许看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，所以那个权重就是 0。
+这里的掩码，在允许看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，那个权重也就没有了。
 """
 
 # %% [markdown] lang="en"
@@ -259,11 +259,11 @@ With `sees` the function moves 3, 4, 5 and the Module 0, 1, 2, 3; with `~sees` i
 
 </details>
 
-With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error tells: the push is the test.
+With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. There is no error, so the push is the test.
 
 ## Why √d?
 
-A dot product is a sum of d terms. If the features of queries and keys are independent, with mean 0 and variance 1, each term has variance 1; the sum has variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight p on average? And how large is $p(1 - p)$, the rate at which a weight p changes with its own score?
+A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, and the sum has variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight p on average? And how large is $p(1 - p)$, the rate at which a weight p changes with its own score?
 """
 
 # %% [markdown] lang="zh"
@@ -278,7 +278,7 @@ r"""
 
 ## 为什么除以 √d？
 
-点积是 d 项之和。如果查询和键的各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询的最大权重 p 平均有多大？$p(1 - p)$，也就是权重 p 对自己的得分的导数，又有多大？
+点积是 d 项之和。如果各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询的最大权重 p 平均有多大？$p(1 - p)$，也就是权重 p 对自己的得分的导数，又有多大？
 """
 
 # %% tags=["answer"]
@@ -302,11 +302,11 @@ The largest weight is 0.97 on average, and $p(1 - p)$ is nearly 0 for most queri
 
 </details>
 
-So the softmax is *saturated*, like tanh in lesson 01: one key takes all, and hardly any gradient comes back to say that another would have been better. Divided by √d, such scores have standard deviation 1, whatever d.
+So the softmax is *saturated*, like tanh in lesson 01: one key takes all, and hardly any gradient tells that another would be better. Divided by √d, such scores have standard deviation 1, whatever d.
 
 ## Heads
 
-A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Two heads by hand; then our layer beside torch's, with the same parameters and both masks:
+A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Two heads by hand, then our layer beside torch's, with both masks:
 """
 
 # %% [markdown] lang="zh"
@@ -321,7 +321,7 @@ r"""
 
 ## 多头
 
-一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个**头**（head），各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头，再把 torch 那一层的参数装进我们的层，加上两种掩码，比较结果：
+一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个**头**（head），各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头，再加上两种掩码，与 torch 的层比较：
 """
 
 # %%
@@ -341,7 +341,7 @@ for got, wanted in zip(ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden),
 r"""
 ## A trained model
 
-What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* (words or parts of words), between `[CLS]` and `[SEP]`.
+What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* (words or parts), between `[CLS]` and `[SEP]`.
 
 In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" stands for? Go there, then drag *row* over the other words.
 """
@@ -367,7 +367,7 @@ Hardly: in this head 12 of the 13 pieces look most at "cat", whose column has th
 
 </details>
 
-**Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). For your own sentence, write `minilm_reading("…")` above.
+**Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). Your own sentence goes into `minilm_reading("…")`.
 
 `[CLS]` and `[SEP]` stand for no word at all. **Predict first.** Over all layers, heads and rows, how much of the attention do these two of 13 pieces get? (An even share would be 2/13, or 15%.)
 """
@@ -398,11 +398,11 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`. Such a token is called an **attention sink**. A likely reason is that a head that finds nothing to its purpose must still spend its weights somewhere, for they sum to 1. In the next lesson `[CLS]` returns as a giant.
+So it is really `[CLS]`. Such a token is called an **attention sink**. Perhaps because a head that finds nothing must still spend its weights somewhere, for they sum to 1. In the next lesson `[CLS]` is a giant.
 
 ## What you will meet elsewhere
 
-Keras and Hugging Face's tokenizers write 1 for what takes part. GPT-2's code keeps the triangle as a buffer of numbers, named `bias` although it is none, and cuts a corner out of it. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the most negative number of the type. **Predict first.** The function gets each of the three below, and token 3 is pushed. Which hides the future?
+Keras and Hugging Face's tokenizers write 1 for what takes part. GPT-2's code cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** The function gets these three, and token 3 is pushed. Which hide the future?
 """
 
 # %% [markdown] lang="zh"
@@ -413,11 +413,11 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。可能的原因是，一个头找不到它要的东西，权重也总得有个去处，因为和必须是 1。下一课里，`[CLS]` 还会变成庞然大物。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。原因也许是，一个头就算什么也没找到，权重也总得有个去处，因为和必须是 1。下一课里，`[CLS]` 还会变成庞然大物。
 
 ## 在别处会遇到什么
 
-Keras 和 Hugging Face 的分词器用 1 表示参与。GPT-2 的代码把三角形存成由数组成的缓冲区，取名 `bias`，其实它不是偏置；用的时候切下一角。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
+Keras 和 Hugging Face 的分词器用 1 表示参与。GPT-2 的代码存着一个由数组成的大三角形，用时切下一角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
 """
 
 # %% tags=["answer"]
@@ -485,7 +485,7 @@ check("attention", my_attention)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Start from *By hand*. `masked_fill` writes a number where its own mask is True: which number, and where?
+Stuck? Start from *By hand*. `masked_fill` writes a number where its own mask is True: which?
 
 <details><summary>The idea</summary>
 
@@ -496,7 +496,7 @@ A hidden key must get weight 0, and the others must still sum to 1. So it has to
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？从“动手算”一节出发。`masked_fill` 在自己的掩码为 True 的地方填入一个数：填什么数，填在哪里？
+卡住了？从“动手算”一节出发。`masked_fill` 在自己的掩码为 True 的地方填入一个数：填什么数？
 
 <details><summary>思路</summary>
 
@@ -520,7 +520,7 @@ check("attention", solved_attention, keep=False)
 r"""
 ## Your attention in a chat model
 
-In all 30 layers of SmolLM2 your function now takes the place of attention. Which of your mistakes would change its answer?
+In all 30 layers of SmolLM2 your function now takes the place of attention. Which of your mistakes would change the answer?
 """
 
 # %% [markdown] lang="zh"
@@ -559,7 +559,7 @@ The loss falls, from 3.08 to 1.46, while the answer turns to nonsense.
 
 </details>
 
-Judged by its loss, the broken model is the better one. In a finished text the token to be predicted stands there to be read off; when the model writes, nothing stands there yet. So a loss that is too good is a symptom, and a push is the cheaper test.
+Judged by its loss, the broken model is the better one. In a finished text the next token stands there to be read off; when the model writes, nothing stands there yet. So a loss that is too good is a symptom, and a push is the cheaper test.
 """
 
 # %% [markdown] lang="zh"
@@ -570,14 +570,14 @@ r"""
 
 </details>
 
-只看损失，坏掉的模型反而更好。文本已经写完时，要预测的词元就摆在那里，照抄就行；轮到模型自己写，后面什么也没有。所以损失好得过头，反而说明有毛病；推一下词元，省事得多。
+只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，后面什么也没有。所以损失好得过头，反而说明有毛病；推一下词元，省事得多。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. 1000 tokens go through attention with 12 heads. How many attention weights are there? How many may differ from 0 under a causal mask?
+1. 1000 tokens, 12 heads: how many attention weights are there? How many may differ from 0 under a causal mask?
 
 <details><summary>Answer</summary>
 
@@ -585,7 +585,7 @@ r"""
 
 </details>
 
-2. Someone replaces `nn.MultiheadAttention` by `F.scaled_dot_product_attention` and keeps the padding mask. No error, but now all reviews without padding get the same verdict. What happened?
+2. `nn.MultiheadAttention` is replaced by `F.scaled_dot_product_attention`; the padding mask stays. No error, but now all reviews without padding get the same verdict. Why?
 
 <details><summary>Answer</summary>
 
@@ -650,9 +650,9 @@ for name, mask in {"old": old, "~old": ~old}.items():
 r"""
 ## In short
 
-* Attention averages values: each query shares out weights, which sum to 1, over the keys that the mask lets it see.
+* Attention averages values, with weights that each query shares out over the keys it may see.
 * The mask decides who can move whom. One push proves it; neither an error nor the loss does.
-* A model that writes adds one token and computes everything again. But with the causal mask earlier outputs never move: why compute them twice?
+* A model that writes adds a token and computes everything again. But with the causal mask earlier outputs never move, so why compute them twice?
 
 ## Read next
 
@@ -665,7 +665,7 @@ r"""
 r"""
 ## 小结
 
-* 注意力对值求加权平均：每个查询把和为 1 的权重，分给掩码允许它看的那些键。
+* 注意力对值求加权平均，每个查询把权重分给掩码允许它看的那些键。
 * 谁能影响谁，由掩码决定。推一下就能证明；报错和损失都证明不了。
 * 模型写作时，每次添上一个词元，再全部重算一遍。可是用因果掩码时，前面的输出从来不变，为什么还要算第二遍？
 
@@ -675,6 +675,55 @@ r"""
 * [nanoGPT 的 model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py)：三十行写成的因果注意力，里面有那个叫 `bias` 的缓冲区。
 * [Transformer Explainer](https://poloclub.github.io/transformer-explainer/)：在浏览器里看 GPT-2 的各个头怎样读你的句子。
 """
+
+# %% [markdown] lang="en"
+r"""
+## Going further: you are the checker
+
+`check` finds mistakes because its inputs were chosen to. Now choose them yourself: write the arguments of a few calls, each `(query, key, value)` or `(query, key, value, mask)`, on which six wrong attentions give themselves away.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：由你来检查
+
+`check` 能找出错误，是因为输入选得好。现在由你来选：写出几组参数，每组是 `(query, key, value)` 或 `(query, key, value, mask)`，让六个写错的注意力都露馅。
+"""
+
+# %% tags=["exercise"]
+my_inputs = [...]
+
+catch("attention", my_inputs)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Each survivor is told with what would catch it. A mistake survives where two things that differ happen to be the same.
+
+<details><summary>The idea</summary>
+
+Let sizes be all different, with a batch axis in front and values unlike keys: that catches what looks at the wrong axis or tensor. Then a mask whose rows and columns say different things, as the causal one does.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？没有抓住的错误，都会说明怎样的输入能抓住它。两样不同的东西碰巧一样时，错误就会漏网。
+
+<details><summary>思路</summary>
+
+让各个轴的大小互不相同，前面加一个批量轴，值与键也不一样，这样就能抓住看错了轴或用错了张量的。再用一个行与列说法不同的掩码，因果掩码就是这样。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_catch = [
+    (torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)),
+    (torch.randn(4, 3), torch.randn(4, 3), torch.randn(4, 2), causal_mask(4)),
+]
+
+catch("attention", solved_catch)
 
 # %% [markdown] lang="en"
 r"""

@@ -2,22 +2,22 @@
 r"""
 # 11 How do the blocks fit together?
 
-Take 48 Transformer layers, fresh and untrained, put together as in the first Transformer of 2017, and let them read 16 random tokens. Out comes 16 times the same token: the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. The parts are the same, and so are the weights. Only the norms stand elsewhere.
+Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times the same token: the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. The parts are the same, and so are the weights.
 
-Norms, positions, gates, attention: the blocks of SmolLM2, the chat model at the end of these lessons, are all on the table. This lesson joins them into the one layer that the model repeats 30 times, and asks where the norms should go. The model builders do not agree.
+Norms, positions, gates, attention: the blocks of SmolLM2, the chat model at the end of these lessons, are on the table. This lesson joins them into the layer that it repeats 30 times, and asks where the norms should go. Model builders do not agree.
 
-After this lesson you can write two orders of norms, say what each does to a deep stack, read a trained layer step by step, and show that a layer equals torch's. It takes about 25 minutes.
+After this lesson you can write a layer in two orders, say what an order does to a deep stack, read a trained layer step by step, and show that a layer equals torch's. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 11 各个部件怎样拼成一层？
 
-取 48 个刚初始化、没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的是 16 个一模一样的词元：任意两个之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面，余弦就成了 0.85。部件没有变，权重也没有变，变的只是归一化的位置。
+取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的是 16 个一模一样的词元：两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面，余弦就成了 0.85。部件没有变，权重也没有变。
 
-归一化、位置、门控、注意力：课程结尾的聊天模型 SmolLM2 要用的部件，都已经备齐了。这一课把它们拼成一层，那个模型就是把这样的层重复 30 遍。归一化该放在哪里？设计模型的人至今意见不一。
+归一化、位置、门控、注意力，课程结尾的聊天模型 SmolLM2 要用的部件都齐了。这一课把它们拼成一层，那个模型就是把这样的层重复 30 遍。归一化该放在哪里？设计模型的人至今意见不一。
 
-学完这一课，你能写出归一化的两种摆法，能说出每种摆法在很深的网络里有什么后果；能一步一步看懂训练好的一层；还能验证自己搭的层与 torch 的结果一致。大约需要 25 分钟。
+学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，能一步一步看懂训练好的一层，还能验证自己搭的层与 torch 的结果一致。大约需要 20 分钟。
 """
 
 # %%
@@ -64,7 +64,7 @@ r"""
 r"""
 ## By hand
 
-A Transformer layer has two **sub-layers**: first attention, through which tokens hear of each other, then the feed-forward network, which reads what came out of that and works on each token alone. Around each sub-layer f lies a **residual connection**: it adds x to what f gives, so that f need only say what should change. Sums grow, however, and therefore each sub-layer also has a norm of its own. The first Transformer normalizes the sum; this is **post-norm**:
+A Transformer layer has two **sub-layers**: first attention, then the feed-forward network, which reads what came out of that. Around each sub-layer f lies a **residual connection**: it adds x to what f gives, so that f need only say what should change. But sums grow, and therefore each sub-layer also has a norm. The first Transformer normalizes the sum; this is **post-norm**:
 
 $$y = \text{norm}(x + f(x))$$
 
@@ -77,7 +77,7 @@ GPT-2 and Llama leave the sum alone. In **pre-norm** the sub-layer reads the nor
 r"""
 ## 动手算
 
-Transformer 的一层有两个**子层**（sub-layer）：先是注意力，各个词元通过它互通消息；再是前馈网络，它读入注意力那一半的结果，单独处理每个词元。每个子层 f 外面都有一个**残差连接**（residual connection）：把 x 加到 f 的输出上，于是 f 只需要说出该改动什么。可是越加越大，所以每个子层还各有一个归一化。最早的 Transformer 把相加的结果归一化，这叫**后置归一化**（post-norm）：
+Transformer 的一层有两个**子层**（sub-layer）：先是注意力，再是前馈网络，它读入注意力那一半的结果。每个子层 f 外面都有一个**残差连接**（residual connection）：把 x 加到 f 的输出上，于是 f 只需要说出该改动什么。可是越加越大，所以每个子层还各有一个归一化。最早的 Transformer 把相加的结果归一化，这叫**后置归一化**（post-norm）：
 
 $$y = \text{norm}(x + f(x))$$
 
@@ -96,7 +96,7 @@ check("pre_norm", my_pre_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Work x = 6 out on paper: which number does the sub-layer read, and to which number is its result added?
+Stuck? Take x = 6: which number does the sub-layer read, and to which is its result added?
 
 <details><summary>The idea</summary>
 
@@ -107,7 +107,7 @@ Two paths lead from x to y. The norm stands on the path through the sub-layer, s
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？拿 x = 6 在纸上算一遍：子层读入的是哪个数？它的输出又加到哪个数上？
+卡住了？就看 x = 6：子层读入的是哪个数？它的输出又加到哪个数上？
 
 <details><summary>思路</summary>
 
@@ -151,7 +151,7 @@ Pre-norm gives back x, to the last bit. Post-norm gives its standardized shape, 
 
 </details>
 
-What pre-norm hands from sub-layer to sub-layer is called the **residual stream**: everyone adds to it and no one rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales what it carries after every sub-layer; here that erased the mean and the size of x.
+What pre-norm hands on is called the **residual stream**: every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales what it carries, every time; here that erased mean and size of x.
 """
 
 # %% [markdown] lang="zh"
@@ -162,16 +162,16 @@ r"""
 
 </details>
 
-前置归一化从一个子层传到下一个子层的数，叫作**残差流**（residual stream）：每个子层都往上加一点，谁也不去缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化在每个子层之后都要缩放一次；在这里，x 的均值和大小就这样丢了。
+前置归一化这样一路传下去的数，叫作**残差流**（residual stream）：每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化每次都要缩放；在这里，x 的均值和大小就这样丢了。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Pre and post, one slider
 
-Both orders are in use, so both must work. What does each cost, when 48 layers stand one upon the other? The panel lets untrained stacks of 3 to 48 layers (64 features, 4 heads, weights drawn as in torch's `nn.Transformer`) read sequences of 16 random tokens. In the end (in pre-norm after one more norm) a random matrix guesses random classes, and the gradient of the loss flows back. For each layer you see
+Both orders are in use, so both must work. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers (64 features, 4 heads, weights drawn as in torch's `nn.Transformer`) read sequences of 16 random tokens. In the end (in pre-norm after one more norm) a random matrix guesses random classes, and the gradient of the loss flows back. For each layer you see
 
-* the size (root of the sum of squares) of the gradient of W₂, its feed-forward network's second matrix, once you have asked for it,
+* the size (root of the sum of squares) of the gradient of W₂, its feed-forward network's second matrix, once you ask for it,
 * the root mean square (RMS) of the tokens after it,
 * the mean cosine between two tokens of a sequence: 1 if all point the same way.
 
@@ -184,7 +184,7 @@ Lines are means of 6 stacks, bands span all 6. Hollow marks are the last layers 
 r"""
 ## 同一个滑块，两种顺序
 
-两种顺序都有人用，说明都行得通。那么 48 层叠在一起时，各要付出什么代价？面板里的网络有 3 到 48 层，没有训练过，有 64 个特征、4 个头，权重的随机取法与 torch 的 `nn.Transformer` 相同。输入是 16 个随机词元组成的序列。最后用一个随机矩阵给词元分类，正确的类别也是随机取的（前置归一化在分类之前还要再归一化一次）；算出损失之后，把梯度传回来。图中画出每一层的三个量：
+两种顺序都有人用，说明都行得通。层数多了，各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，有 64 个特征、4 个头，权重的随机取法与 torch 的 `nn.Transformer` 相同。输入是 16 个随机词元组成的序列。最后用随机矩阵给词元分类，正确的类别也是随机的（前置归一化在此之前还要再归一化一次）；算出损失之后，把梯度传回来。图中画出每一层的三个量：
 
 * W₂ 的梯度的大小，即平方和的平方根（W₂ 是前馈网络的第二个矩阵），勾选之后才显示；
 * 这一层输出的词元的均方根（RMS）；
@@ -206,9 +206,9 @@ The last layer's gradient gets smaller: 0.59 with 3 layers, 0.18 with 48, and ea
 
 </details>
 
-Begin on the right, with the riddle of the first paragraph. Untrained attention weights are fairly even, so attention adds much the same to every token; the feed-forward network does, too, but less. Post-norm then scales each sum back to RMS 1, and what a token had brought along dwindles, layer by layer. From 24 layers on the cosine is 1.00: all tokens are alike, and there is nothing left to read. In pre-norm that part keeps its size.
+Begin on the right, with the riddle of the first paragraph. Untrained attention weights are fairly even, so attention adds much the same to every token; the feed-forward network does, too, but less. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles, layer by layer. From 24 layers on the cosine is 1.00: all tokens are alike, and nothing is left to read. In pre-norm that part keeps its size.
 
-The middle picture shows what pre-norm pays. Every layer adds to the stream, nothing shrinks it, so its RMS grows, to 5.8. The final norm divides by it, and on the way back it divides the gradient, too:
+The middle picture shows what pre-norm pays. Its stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
 """
 
 # %% [markdown] lang="zh"
@@ -221,7 +221,7 @@ r"""
 
 先看右图，它解开了本课开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多；前馈网络也有这种倾向，只是弱一些。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。从 24 层起，余弦就到了 1.00，也就是所有词元都一样，再也读不出什么。用前置归一化，原有的部分大小不变。
 
-中间的图是前置归一化的代价。每一层都往残差流上加一些，没有谁把它缩小，均方根就增大到 5.8。最后的归一化要除以它；梯度往回传时，也要除以它：
+中间的图是前置归一化的代价。残差流有增无减，均方根一直到 5.8。最后的归一化要除以它；梯度往回传时，也要除以它：
 """
 
 # %%
@@ -233,24 +233,24 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-Now the three pictures hang together. In post-norm the RMS is 1 and the last gradient stays large, however deep the stack; one full step at the start then throws the network off. That is why it needs *warm-up*, a learning rate that starts small and grows. In pre-norm the stream has grown, so this gradient is itself smaller, by about 1/√depth, and no step is too large. So argues [the paper](https://arxiv.org/abs/2002.04745) that compared them: its post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, its pre-norm model about 34 without.
+So the pictures hang together. In post-norm the RMS is 1 and the last gradient stays large, however deep the stack; a full step at the start throws the network off. That is why it needs *warm-up*, a learning rate that starts small and grows. In pre-norm the stream grows and this gradient shrinks, by about 1/√depth, so no step is too large. This is the reason given in [the paper](https://arxiv.org/abs/2002.04745) that compared them: its post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, its pre-norm model about 34 without.
 
 ## One sentence, layer by layer
 
-Does a trained network look like this? MiniLM (lesson 10) has six post-norm layers. For each word piece you see four sizes (RMS, log scale): x as it comes in, what is added, the sum, and after the norm. Left is attention, right the feed-forward network, whose x is the left result. (Sizes of vectors need not add up.)
+And a trained network? MiniLM (lesson 10) has six post-norm layers. For each word piece you see four sizes (RMS, log scale): x as it comes in, what is added, the sum, and after the norm. Left is attention, right the feed-forward network, whose x is the left result.
 
-**Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 word pieces than to the others. To which, and how large is it after the norm? Drag *layer* to 0.
+**Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces than to the others. To which, and how large is it after the norm? Drag *layer* to 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-现在三张图就连起来了。用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都一直很大；一开始就迈一整步，网络就会走偏。所以它需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。用前置归一化，残差流已经变大，这个梯度本身就小，约像 1/√深度那样，迈一整步也不会过头。这是比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)的解释：论文里有一个后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分；前置归一化的模型不预热，也约得 34 分。
+三张图这样就连起来了。用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；一开始就迈一整步，网络会走偏。所以它需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。用前置归一化，残差流变大，这个梯度就约像 1/√深度那样变小，迈一整步也不会过头。这是比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)的解释。论文里有一个后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分；前置归一化的模型不预热，也约得 34 分。
 
 ## 一句话，逐层看
 
-训练好的网络也是这样吗？MiniLM（第 10 课）有六个后置归一化的层。图中画出每个子词的四个大小（均方根，对数刻度）：输入 x、加上的部分、两者之和、归一化之后。左边是注意力；右边是前馈网络，左边的结果就是它的 x。（两个向量之和的大小，不一定等于它们的大小之和。）
+训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层。图中画出每个子词的四个大小（均方根，对数刻度）：输入 x、加上的部分、两者之和、归一化之后。左边是注意力；右边是前馈网络，左边的结果就是它的 x。
 
-**先猜一猜**：13 个子词中有一个，第 0 层到第 3 层的前馈网络给它加上的，远多于给其他子词加上的。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
+**先猜一猜**：在第 0 层到第 3 层，前馈网络给 13 个子词中的一个加得特别多。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
 """
 
 # %% tags=["panel"]
@@ -265,9 +265,9 @@ r"""
 
 </details>
 
-Such giants are called **massive activations**, and large language models have them, too, often on their first token. In lesson 10 this same `[CLS]` took nearly half of all attention. The two seem related; that one causes the other nobody has shown here.
+Such giants are called **massive activations**. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown here.
 
-And the cosine? Six of MiniLM's layers, then six *untrained* layers of its size, drawn 6 times, read this sentence. **Predict first.** In which are the tokens more alike at the end?
+And the cosine? MiniLM's six layers read this sentence, then six *untrained* ones of its size, drawn 6 times. **Predict first.** After which are the tokens more alike?
 """
 
 # %% [markdown] lang="zh"
@@ -278,9 +278,9 @@ r"""
 
 </details>
 
-这样的庞然大物叫作**大激活值**（massive activation），大语言模型里也有，往往出现在第一个词元上。在第 10 课里，得到将近一半注意力的也正是这个 `[CLS]`。两件事看来有关系，但这里并没有证明是哪一个引起了另一个。
+这样的庞然大物叫作**大激活值**（massive activation）。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明是哪一个引起了另一个。
 
-余弦又怎样？先让 MiniLM 的六层读这句话，再让同样大小、但没有训练过的六层来读，权重随机取 6 次。**先猜一猜**：哪一种网络读完之后，词元彼此更像？
+余弦又怎样？先让 MiniLM 的六层读这句话，再让同样大小、没有训练过的六层来读，权重随机取 6 次。**先猜一猜**：哪一种读完之后，词元彼此更像？
 """
 
 # %% tags=["answer"]
@@ -305,11 +305,11 @@ The untrained ones make the tokens more alike: 0.6 to 0.7, the trained ones 0.49
 
 </details>
 
-They are not far apart, but the untrained ones always lie above. More than that 6 draws and one sentence do not say.
+The untrained ones always lie a little above. More than that 6 draws and one sentence do not say.
 
 ## Equal to torch's layers
 
-An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, and so has three sub-layers: causal attention to what is written, *cross-attention* (queries from there, keys and values from the encoder's result, the *memory*), then the feed-forward network. Ours, in `blocklab.transformer`, are made of the earlier lessons' functions. Do they deserve their names? With torch's weights (`strict=True`: all names must match), in both orders (`norm_first=True` is pre-norm):
+An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has three sub-layers: causal attention to what is written, *cross-attention* (queries from there, keys and values from the encoder's result, the *memory*), then the feed-forward network. Ours, in `blocklab.transformer`, are made of the earlier lessons' functions. Here they get torch's weights (`strict=True`: all names must match), in both orders (`norm_first=True` is pre-norm):
 """
 
 # %% [markdown] lang="zh"
@@ -320,11 +320,11 @@ r"""
 
 </details>
 
-两者相差不远，但没有训练过的每次都更高。只凭一句话和 6 组权重，说明不了更多。
+没有训练过的每次都高一些。只凭一句话和 6 组权重，说明不了更多。
 
 ## 与 torch 的层一致
 
-刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以有三个子层：先是已写部分内部的因果注意力，再是**交叉注意力**（cross-attention），最后是前馈网络。交叉注意力的查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。这两种层，我们写在 `blocklab.transformer` 里，用的都是前面各课的函数。它们名副其实吗？下面装入 torch 的权重（`strict=True`：名称必须全部对上），两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以有三个子层：先是已写部分内部的因果注意力，再是**交叉注意力**（cross-attention），最后是前馈网络。交叉注意力的查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。这两种层，我们写在 `blocklab.transformer` 里，用的都是前面各课的函数。下面装入 torch 的权重（`strict=True`：名称必须全部对上），两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
 """
 
 # %%
@@ -343,12 +343,12 @@ for ours, theirs, inputs in (
 
 # %% [markdown] lang="en"
 r"""
-But fresh norms have γ = 1 and β = 0, so a layer that ignores both would pass. Trained weights are stricter: MiniLM's six layers beside six of torch's.
+But fresh norms have γ = 1 and β = 0, so a layer that ignores both would pass. Stricter are trained weights, MiniLM's:
 """
 
 # %% [markdown] lang="zh"
 r"""
-不过，新建的归一化层里 γ = 1、β = 0，就算写的层漏掉了这两个参数，也能通过。训练好的权重更严格：让 MiniLM 的六层与 torch 的六层各算一遍，再比较。
+不过，新建的归一化层里 γ = 1、β = 0，就算漏掉了这两个参数，也能通过。更严格的是训练好的权重，也就是 MiniLM 的：
 """
 
 
@@ -371,27 +371,6 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-And glassllm (lesson 06), pre-norm with RMSNorm, rotary positions and SwiGLU, all from our functions, beside its own package's NumPy model:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-还有 glassllm（第 06 课）：它用的是前置归一化、RMSNorm、旋转位置编码和 SwiGLU。这里全部换成我们的函数，再与它自带的 NumPy 模型比较：
-"""
-
-# %% tags=["slow"]
-with if_installed():
-    ours = load_glassllm()
-    from glassllm import load_pretrained
-
-    theirs, tokenizer = load_pretrained("en")
-    ids = torch.tensor([tokenizer.encode("Alice was beginning to get very tired of sitting by her sister on the bank")])
-    wanted = torch.from_numpy(theirs(ids.numpy()).data).float()  # (N, L, 1024), scores of the next token
-    torch.testing.assert_close(ours(ids).detach(), wanted, atol=1e-4, rtol=0)
-    print(Text(en="off by less than 0.0001, largest", zh="相差不到 0.0001，最大的数"), f"{wanted.max():.0f}")
-
-# %% [markdown] lang="en"
-r"""
 ## What you will meet elsewhere
 
 Since every order pays somewhere, there are more than two:
@@ -404,9 +383,9 @@ Since every order pays somewhere, there are more than two:
 | sandwich, or Peri-LN | both | Gemma 2, Gemma 3 |
 | parallel | what attention and the feed-forward network read side by side | Falcon-7B, phi-2; with a norm for each, Pythia |
 
-Pre-norm, output norm and sandwich have one more norm after the last layer. (Llama's and Gemma's norms are RMSNorms; that is another question.)
+Pre-norm, output norm and sandwich have one more norm after the last layer.
 
-Names deceive. Hugging Face's Llama has a norm `post_attention_layernorm`, which comes after attention's sum: the feed-forward network reads through it. Gemma 2 has one of the same name, which normalizes what attention gives, before the sum. And this class of *The Annotated Transformer*, from-scratch code that many have learned from, explains post-norm and computes pre-norm:
+Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`, because it comes after attention's sum. In Gemma 2 the norm of this name takes what attention gives, before the sum. And *The Annotated Transformer* explains post-norm and computes pre-norm:
 
 ```python
 class SublayerConnection(nn.Module):
@@ -415,7 +394,7 @@ class SublayerConnection(nn.Module):
         return x + self.dropout(sublayer(self.norm(x)))
 ```
 
-torch's `norm_first` is False unless you say otherwise. If you do, `nn.TransformerEncoder` still adds no final norm by itself:
+torch's `norm_first` is False by default, and even with True `nn.TransformerEncoder` adds no final norm by itself:
 """
 
 # %% [markdown] lang="zh"
@@ -432,9 +411,9 @@ r"""
 | 夹心式（sandwich，又叫 Peri-LN） | 两者都归一化 | Gemma 2、Gemma 3 |
 | 并列（parallel） | 注意力和前馈网络并排读入的 x | Falcon-7B、phi-2；Pythia 给两者各用一个 |
 
-前置、输出和夹心式，在最后一层之后都还有一个归一化。（Llama 和 Gemma 用的是 RMSNorm，那是另一回事。）
+前置、输出和夹心式，在最后一层之后都还有一个归一化。
 
-名称会骗人。Hugging Face 的 Llama 有一个 `post_attention_layernorm`，在注意力那一半相加之后，前馈网络读入的就是它的结果。Gemma 2 也有一个同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》是无数人学过的从零实现，其中的这个类，说明写的是后置归一化，算的却是前置归一化：
+名称会骗人。Hugging Face 的 Llama 里，`post_attention_layernorm` 在注意力那一半相加之后，前馈网络读入的就是它的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
 
 ```python
 class SublayerConnection(nn.Module):
@@ -443,7 +422,7 @@ class SublayerConnection(nn.Module):
         return x + self.dropout(sublayer(self.norm(x)))
 ```
 
-torch 的 `norm_first` 默认是 False。就算设为 True，`nn.TransformerEncoder` 也不会自己在末尾加上归一化：
+torch 的 `norm_first` 默认是 False；设为 True，`nn.TransformerEncoder` 也不会自己在末尾加上归一化：
 """
 
 # %%
@@ -457,11 +436,11 @@ for end in (None, nn.LayerNorm(64)):
 r"""
 ## Exercise: a layer with four norms
 
-Gemma 2 has a norm on either side of each sub-layer, so a layer has four:
+Gemma 2 has a norm on either side of each sub-layer, four in a layer:
 
 $$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
 
-Write one whole layer. The first two norms belong to attention, the other two to the feed-forward network; all six parts are functions of one tensor. The names are Gemma's, shortened.
+Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor. The names are Gemma's, shortened.
 """
 
 # %% [markdown] lang="zh"
@@ -472,7 +451,7 @@ Gemma 2 在每个子层的前后各放一个归一化，所以一层有四个：
 
 $$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
 
-请写出完整的一层。前两个归一化属于注意力，后两个属于前馈网络；传入的六个部件都只接收一个张量。名称取自 Gemma，只是缩短了一些。
+请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。名称取自 Gemma，只是缩短了一些。
 """
 
 
@@ -487,7 +466,7 @@ check("sandwich_layer", my_sandwich_layer)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? *By hand* tells which sub-layer comes when and what is added to what; the table under *What you will meet elsewhere* tells where each order has its norms.
+Stuck? *By hand* tells what comes when and is added to what, the table above where each order has its norms.
 
 <details><summary>The idea</summary>
 
@@ -498,7 +477,7 @@ The equation holds twice, and the second time its x is the first y. Each half us
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？哪个子层在前、什么加到什么上，看“动手算”一节；各种顺序的归一化放在哪里，看“在别处会遇到什么”一节的表。
+卡住了？哪个子层在前、什么加到什么上，看“动手算”一节；各种顺序的归一化放在哪里，看上面的表。
 
 <details><summary>思路</summary>
 
@@ -522,14 +501,14 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your layer, 48 times
 
-Your function now takes the place of the layer in the panel: the same weights, the same tokens, 48 layers. Pre-norm ended at RMS 5.8 and cosine 0.85. **Predict first.** Here a norm tames whatever a sub-layer gives. Does the stream end smaller than in pre-norm, or larger?
+Your function now takes the layers' place in the panel, with the same weights and tokens. Pre-norm ended at RMS 5.8 and cosine 0.85. **Predict first.** Here a norm tames whatever a sub-layer gives. Does the stream end smaller, or larger?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 把你的层叠 48 次
 
-现在用你写的函数代替面板里的层：权重不变，词元不变，还是 48 层。前置归一化最后的均方根是 5.8，余弦是 0.85。**先猜一猜**：这里不论子层输出什么，都要先归一化再加上去。最后残差流的均方根，比前置归一化的小，还是大？
+现在用你写的函数代替面板里的层，权重和词元都不变。前置归一化最后的均方根是 5.8，余弦是 0.85。**先猜一猜**：这里不论子层输出什么，都要先归一化再加上去。最后残差流的均方根是更小，还是更大？
 """
 
 # %% tags=["answer"]
@@ -543,7 +522,7 @@ Larger: RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrela
 
 </details>
 
-So this order gives no smaller stream. What it gives is one that cannot surprise: no sub-layer, however wild, adds more than RMS 1 until training changes γ.
+So this order gives no smaller stream, but one without surprises: until training changes γ, no sub-layer, however wild, adds more than RMS 1.
 """
 
 # %% [markdown] lang="zh"
@@ -554,14 +533,14 @@ r"""
 
 </details>
 
-所以这种顺序并不会让残差流变小，它的好处是增长多少心里有数：在训练改变 γ 之前，不论哪个子层输出多大的数，加上去的均方根都只有 1。
+所以这种顺序并不会让残差流变小，好处是增长多少心里有数：在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. How many norms have six encoder and six decoder layers in post-norm? And in pre-norm, with one more after each stack?
+1. How many norms have six encoder and six decoder layers in post-norm? And in pre-norm, with its last norms?
 
 <details><summary>Answer</summary>
 
@@ -569,7 +548,7 @@ One for each sub-layer: 6 · 2 + 6 · 3 = 30. Pre-norm: 32.
 
 </details>
 
-2. A home-made pre-norm stack runs, but after 48 layers the RMS is 1.2; the panel shows 5.8. Which mistake do you suspect, and which test finds it at once?
+2. A home-made pre-norm stack runs, but after 48 layers the RMS is 1.2, not 5.8. Which mistake do you suspect, and which test finds it at once?
 
 <details><summary>Answer</summary>
 
@@ -592,7 +571,7 @@ The next two cells show 2 and 3.
 r"""
 ## 三个思考题
 
-1. 六个编码器层和六个解码器层，用后置归一化时，一共有多少个归一化层？用前置归一化时，编码器和解码器的末尾各多一个，一共又有多少个？
+1. 六个编码器层和六个解码器层，用后置归一化时一共有多少个归一化层？用前置归一化，连同编码器和解码器末尾的那个，又有多少个？
 
 <details><summary>答案</summary>
 
@@ -600,7 +579,7 @@ r"""
 
 </details>
 
-2. 有人自己写的前置归一化网络能运行，但 48 层之后词元的均方根是 1.2，而面板上是 5.8。你怀疑是哪种错误？怎样的测试马上就能发现它？
+2. 有人自己写的前置归一化网络能运行，但 48 层之后均方根是 1.2，不是 5.8。你怀疑是哪种错误？怎样的测试马上就能发现？
 
 <details><summary>答案</summary>
 
@@ -640,14 +619,14 @@ with if_installed():
 r"""
 ## In short
 
-* A layer is attention, then the feed-forward network, each in a residual connection that adds what it gives to what came in.
-* Pre-norm carries x as it is, so tokens stay apart and the stream grows; post-norm rescales every sum, so size stays and tokens become alike.
-* Newer orders normalize what a sub-layer gives. A norm's name does not tell where it stands; its `forward` does.
+* A layer is attention, then the feed-forward network; each adds what it gives to what came in.
+* Pre-norm carries x as it is, so tokens stay apart and the stream grows; post-norm rescales every sum, so untrained tokens become alike.
+* Newer orders normalize what a sub-layer gives. Where a norm stands, its name does not tell; `forward` does.
 
 ## Read next
 
 * [Xiong and others, 2020](https://arxiv.org/abs/2002.04745): post-norm against pre-norm, with the theorem and the warm-up.
-* [Gemma 2 in Hugging Face's transformers](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py): find your four norms in its decoder layer.
+* [Gemma 2 in Hugging Face's code](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py): find your four norms in its decoder layer.
 * [Peri-LN](https://arxiv.org/abs/2502.02732): what a norm on both sides does to a stack while it trains.
 """
 
@@ -655,14 +634,14 @@ r"""
 r"""
 ## 小结
 
-* 一层就是先注意力、后前馈网络，各有一个残差连接，把子层的输出加到原来的输入上。
-* 前置归一化让 x 原样通过，所以词元保持差别，残差流越来越大；后置归一化每次都缩放相加的结果，所以大小不变，词元越来越像。
+* 一层就是先注意力、后前馈网络，各把自己的输出加到输入上。
+* 前置归一化让 x 原样通过，所以词元保持差别，残差流越来越大；后置归一化每次都缩放相加的结果，所以未经训练时，词元越来越像。
 * 较新的顺序连子层的输出也归一化。归一化层叫什么名字，说明不了它在哪里，要看 `forward`。
 
 ## 接着读
 
 * [Xiong 等，2020](https://arxiv.org/abs/2002.04745)：比较后置归一化与前置归一化，定理和预热都在里面。
-* [Hugging Face transformers 里的 Gemma 2](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py)：在它的解码器层里找出你写的四个归一化。
+* [Hugging Face 代码里的 Gemma 2](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py)：在它的解码器层里找出你写的四个归一化。
 * [Peri-LN](https://arxiv.org/abs/2502.02732)：前后都归一化，训练过程中会怎样。
 """
 
@@ -781,6 +760,31 @@ class SolvedEncoderLayer(nn.Module):
 
 
 check("encoder_layer", SolvedEncoderLayer(8, 2, 12), keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Going further: a language model
+
+glassllm (lesson 06) is pre-norm with RMSNorm, rotary positions and SwiGLU. Here it runs on our functions alone, beside its own package's NumPy model:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：一个语言模型
+
+glassllm（第 06 课）用的是前置归一化、RMSNorm、旋转位置编码和 SwiGLU。这里全部换成我们的函数，再与它自带的 NumPy 模型比较：
+"""
+
+# %% tags=["slow"]
+with if_installed():
+    ours = load_glassllm()
+    from glassllm import load_pretrained
+
+    theirs, tokenizer = load_pretrained("en")
+    ids = torch.tensor([tokenizer.encode("Alice was beginning to get very tired of sitting by her sister on the bank")])
+    wanted = torch.from_numpy(theirs(ids.numpy()).data).float()  # (N, L, 1024), scores of the next token
+    torch.testing.assert_close(ours(ids).detach(), wanted, atol=1e-4, rtol=0)
+    print(Text(en="off by less than 0.0001, largest", zh="相差不到 0.0001，最大的数"), f"{wanted.max():.0f}")
 
 # %% [markdown] lang="en"
 r"""
