@@ -284,7 +284,7 @@ r"""
 """
 
 # %% tags=["answer"]
-print(Text(en="trained:  ", zh="训练过："), f"{pre_and_post.mean_cosine(reading.stream[-1]):.2f}")
+print(Text(en="trained:   {:.2f}", zh="训练过：{:.2f}").format(pre_and_post.mean_cosine(reading.stream[-1])))
 found = []
 for seed in range(6):
     x = reading.stream[0].unsqueeze(0)  # (N, L, d)
@@ -427,10 +427,10 @@ torch 的 `norm_first` 默认是 False；设为 True，`nn.TransformerEncoder` �
 
 # %%
 layer = nn.TransformerEncoderLayer(64, 4, 256, 0.0, batch_first=True, norm_first=True)
-for end in (None, nn.LayerNorm(64)):
+for name, end in {"norm=None": None, "norm=nn.LayerNorm(64)": nn.LayerNorm(64)}.items():
     stack = nn.TransformerEncoder(layer, 12, norm=end, enable_nested_tensor=False)
     rms = stack(x).square().mean().sqrt()
-    print(f"norm={end}:", Text(en="RMS {:.1f} after 12 layers", zh="12 层之后均方根 {:.1f}").format(rms))
+    print(Text(en="{:21} RMS after 12 layers {:.1f}", zh="{:21} 12 层之后的均方根 {:.1f}").format(name, rms))
 
 # %% [markdown] lang="en"
 r"""
@@ -518,7 +518,7 @@ print(your_stack.told(my_sandwich_layer))
 r"""
 <details><summary>Answer</summary>
 
-Larger: RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrelated directions, make √(1 + 96) = 9.8; pre-norm's additions were smaller than 1.
+Larger: RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrelated directions, make √(1 + 96) = 9.8. Pre-norm's additions were smaller.
 
 </details>
 
@@ -529,7 +529,7 @@ So this order gives no smaller stream, but one without surprises: until training
 r"""
 <details><summary>答案</summary>
 
-比前置归一化的大：均方根是 9.6。归一化之后，每次加上的部分均方根都是 1，一共加 96 次；如果方向互不相关，就得到 √(1 + 96) = 9.8。前置归一化每次加上的部分则不到 1。
+比前置归一化的大：均方根是 9.6。归一化之后，每次加上的部分均方根都是 1，一共加 96 次；如果方向互不相关，就得到 √(1 + 96) = 9.8。前置归一化每次加上的部分要小一些。
 
 </details>
 
@@ -790,23 +790,18 @@ with if_installed():
 r"""
 ## Going further: a task of a few seconds
 
-Everything at once: positions from lesson 07, one encoder layer, one decoder layer, both pre-norm, causal mask. The network reads six digits and writes them backwards; digit 10 stands for "start". Cross-entropy, Adam, no warm-up, the learning rate goes down to 0; 200 steps of 64 random sequences: 12800 in all, of 1000000 possible ones.
-
-**Predict first.** How many of 1000 new sequences of six digits does it then reverse without a mistake? And of four, or ten digits?
+Everything at once: positions from lesson 07, one encoder layer, one decoder layer, both pre-norm, causal mask. The network reads six digits and writes them backwards; digit 10 stands for "start". Cross-entropy, Adam, no warm-up, the learning rate goes down to 0; 200 steps of 64 random sequences, 12800 in all of 1000000 possible ones.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：几秒钟的小任务
 
-把所有部件用在一起：第 07 课的位置编码、一个编码器层、一个解码器层（都是前置归一化）、因果掩码。网络读入六个数字，再倒着写出来；数字 10 表示“开始”。损失用交叉熵（cross-entropy），优化器用 Adam，不预热，学习率逐步降到 0。训练 200 步，每步 64 个随机序列：一共 12800 个，而可能的序列有 1000000 个。
-
-**先猜一猜**：训练之后，给它 1000 个新的六位序列，它能一字不差地倒写出多少个？换成四位或十位的呢？
+把所有部件用在一起：第 07 课的位置编码、一个编码器层、一个解码器层（都是前置归一化）、因果掩码。网络读入六个数字，再倒着写出来；数字 10 表示“开始”。损失用交叉熵（cross-entropy），优化器用 Adam，不预热，学习率逐步降到 0。训练 200 步，每步 64 个随机序列，一共 12800 个，而可能的序列有 1000000 个。
 """
 
 # %% tags=["slow"]
 from blocklab import LayerNorm, sinusoidal_encoding
-from blocklab.language import Text
 
 
 class Reverser(nn.Module):
@@ -836,7 +831,18 @@ for _ in progress(range(200), Text(en="training step", zh="训练步数")):
     adam.step()
     slower.step()
 
-# %% tags=["slow"]
+# %% [markdown] lang="en"
+r"""
+**Predict first.** How many of 1000 new sequences of six digits does it now reverse without a mistake? And of four, or ten digits?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：给它 1000 个新的六位序列，它现在能一字不差地倒写出多少个？换成四位或十位的呢？
+"""
+
+# %% tags=["slow", "answer"]
+NEARLY_ALL, HARDLY_ANY = Text(en="over 95% right", zh="九成五以上全对"), Text(en="under 5% right", zh="全对的不到半成")
 with torch.no_grad():
     for length in (4, 6, 10):
         read = torch.randint(10, (1000, length))
@@ -845,14 +851,27 @@ with torch.no_grad():
             written = torch.cat([written, net(read, written)[:, -1:].argmax(-1)], 1)
         right = (written[:, 1:] == read.flip(1)).all(1).float().mean()
         places = (written[:, 1:, None] == read[:, None]).float().mean(0).argmax(-1).tolist()
-        print(f"{length:2} digits: over 95% right {right > 0.95}, under 5% right {right < 0.05}, places {places[:6]}")
+        verdict = NEARLY_ALL if right > 0.95 else HARDLY_ANY if right < 0.05 else f"{right:.0%}"
+        print(Text(en="{:2} digits: {}, places {}", zh="{:2} 位：{}，位置 {}").format(length, verdict, places[:6]))
 
 # %% [markdown] lang="en"
 r"""
-Nearly all of those with six digits, hardly any of the others. (With 20 random seeds at least 99.9%, and at most 0.3%.) The places say, for each of the first six digits it wrote, which one it read (counted from 0) is most often the same. Of ten digits it reverses the first six; with four, places 5 and 4 do not exist, and it writes the last digit. It has not learned to reverse; it has learned which of six places to look at.
+<details><summary>Answer</summary>
+
+It reverses nearly all of those with six digits, hardly any of the others. (With 20 random seeds at least 99.9%, and at most 0.3%.)
+
+</details>
+
+The places say, for each of the first six digits it wrote, which one it read (counted from 0) is most often the same. Of ten digits it reverses the first six; with four, places 5 and 4 do not exist, and it writes the last digit. It has not learned to reverse; it has learned which of six places to look at.
 """
 
 # %% [markdown] lang="zh"
 r"""
-六位的几乎全对，其他的几乎全错。（换 20 个随机种子，六位的至少对 99.9%，其他的至多 0.3%。）打印出的 places 说明：它写出的前六个数字，各自最常与读入的第几个相同（从 0 数起）。十位的，它只倒写前六个；四位的没有位置 5 和 4，它就写最后一个数字。它没有学会倒写，只学会了该看六个位置中的哪一个。
+<details><summary>答案</summary>
+
+六位的几乎全能倒写，其他的几乎全错。（换 20 个随机种子，六位的至少对 99.9%，其他的至多 0.3%。）
+
+</details>
+
+打印出的位置说明，它写出的前六个数字，各自最常与读入的第几个相同（从 0 数起）。十位的，它只倒写前六个；四位的没有位置 5 和 4，它就写最后一个数字。它没有学会倒写，只学会了该看六个位置中的哪一个。
 """
