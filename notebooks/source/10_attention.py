@@ -214,7 +214,7 @@ In code a mask is mostly boolean, and True means one thing or the opposite:
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-Our functions follow the first row; our Modules, and torch's Transformer layers, the second. In the panel, set *token* to 7 and try both meanings of *T and F*: letters come from the rule, colours from pushing.
+Our functions follow the first row; our Modules, and torch's Transformer layers, the second. In the panel, set *token* to 7 and try both meanings of *T and F*: letters come from the rule, colours from pushing. (Padding also moves its own output.)
 
 **Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (True and False swapped); token 3 of six is pushed. Which outputs move?
 """
@@ -230,7 +230,7 @@ r"""
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。在上面的面板里把“词元”拖到 7，再把“T/F 的含义”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。
+我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。在上面的面板里把“词元”拖到 7，再把“T/F 的含义”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。（填充位置自己的输出也会变。）
 
 **先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。各有哪些输出会变？
 """
@@ -335,7 +335,7 @@ padding = torch.arange(5) >= torch.tensor([[5], [4], [2]])  # (N, L)
 hidden = {"attn_mask": ~causal_mask(5), "key_padding_mask": padding}
 for got, wanted in zip(ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden), strict=True):
     torch.testing.assert_close(got, wanted)
-    print(Text(en="equal to torch's:", zh="与 torch 一致："), tuple(got.shape))
+    print(Text(en="equal to torch's: {}", zh="与 torch 一致：{}").format(tuple(got.shape)))
 
 # %% [markdown] lang="en"
 r"""
@@ -398,7 +398,7 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`. Such a token is called an **attention sink**. Perhaps because a head that finds nothing must still spend its weights somewhere, for they sum to 1. In the next lesson `[CLS]` is a giant.
+So it is really `[CLS]`. Such a token is called an **attention sink**. Perhaps because a head that finds nothing must still spend its weights somewhere, for they sum to 1. The next lesson meets it again.
 
 ## What you will meet elsewhere
 
@@ -413,7 +413,7 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。原因也许是，一个头就算什么也没找到，权重也总得有个去处，因为和必须是 1。下一课里，`[CLS]` 还会变成庞然大物。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。原因也许是，一个头就算什么也没找到，权重也总得有个去处，因为和必须是 1。下一课还会遇到它。
 
 ## 在别处会遇到什么
 
