@@ -842,7 +842,7 @@ r"""
 """
 
 # %% tags=["slow", "answer"]
-NEARLY_ALL, HARDLY_ANY = Text(en="over 95% right", zh="九成五以上全对"), Text(en="under 5% right", zh="全对的不到半成")
+NEARLY_ALL, HARDLY_ANY = Text(en="over 95% right", zh="全对的超过 95%"), Text(en="under 5% right", zh="全对的不到 5%")
 with torch.no_grad():
     for length in (4, 6, 10):
         read = torch.randint(10, (1000, length))

@@ -161,7 +161,7 @@ def pre_and_post(figure: Figure) -> Callable[..., str]:
             dragged(curve.dot, "depth", lambda depth, ends=ends: (depth, ends[depth]))
     of_gradients = [artist for left, *_ in curves for artist in left.artists] + trails
     place = {"size": 11, "color": QUIET, "ha": "center", "va": "center", "transform": grid[0].transAxes}
-    later = grid[0].text(0.5, 0.5, str(LATER), animated=True, **place)
+    later = grid[0].text(0.5, 0.36, str(LATER), animated=True, **place)
     handles, names = grid[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="upper center", ncols=2, frameon=False, labelcolor=INK)
 
