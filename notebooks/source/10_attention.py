@@ -168,7 +168,7 @@ r"""
 query = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])  # (L, d)
 key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])  # (L, d)
 value = torch.tensor([[10.0], [20.0], [30.0]])  # (L, 1)
-weights = (query @ key.mT / 2**0.5).softmax(-1)  # (L, L); .mT swaps the last two axes
+weights = (query @ key.mT / 2**0.5).softmax(-1)  # (L, L)
 torch.testing.assert_close(weights @ value, scaled_dot_product_attention(query, key, value))
 print(Text(en="weights", zh="权重"), weights, sep="\n")
 print(Text(en="outputs", zh="输出"), (weights @ value).flatten())
@@ -181,7 +181,7 @@ It lies nearest to 30: the output is 25.8. Query 0 asks for the first feature, k
 
 </details>
 
-Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V:
+Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V (in code $K^\top$ is `key.mT`):
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
@@ -196,7 +196,7 @@ r"""
 
 </details>
 
-第 i 行权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是：
+第 i 行权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是（代码里 $K^\top$ 写作 `key.mT`）：
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
@@ -363,7 +363,7 @@ attention_map.panel(reading)
 r"""
 <details><summary>Answer</summary>
 
-Hardly: in this head 12 of the 13 pieces look most at "cat", whose column has the mean 0.64.
+It has hardly found that out: 12 of the 13 pieces look most at "cat", whose column has the mean 0.64.
 
 </details>
 
@@ -376,7 +376,7 @@ Hardly: in this head 12 of the 13 pieces look most at "cat", whose column has th
 r"""
 <details><summary>答案</summary>
 
-看来没有：在这个头里，13 个子词中有 12 个最关注“cat”，这一列的平均值就有 0.64。
+它看来没有弄明白：13 个子词中有 12 个最关注“cat”，这一列的平均值就有 0.64。
 
 </details>
 

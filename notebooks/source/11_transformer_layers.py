@@ -261,7 +261,7 @@ sentence_through_layers.panel(reading)
 r"""
 <details><summary>Answer</summary>
 
-`[CLS]`, which stands for no word: in layer 0 it gets 9.9, the others 0.2 to 0.4. The norm brings the sum, 11.4, down to 0.4 (not to 1, because of γ and β), no larger than the others.
+It adds most to `[CLS]`, which stands for no word: 9.9 in layer 0, to the others 0.2 to 0.4. The norm brings the sum, 11.4, down to 0.4 (not to 1, because of γ and β), no larger than the others.
 
 </details>
 
@@ -518,7 +518,7 @@ print(your_stack.told(my_sandwich_layer))
 r"""
 <details><summary>Answer</summary>
 
-Larger: RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrelated directions, make √(1 + 96) = 9.8. Pre-norm's additions were smaller.
+The stream ends larger, at RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrelated directions, make √(1 + 96) = 9.8. Pre-norm's additions were smaller.
 
 </details>
 
@@ -529,7 +529,7 @@ So this order gives no smaller stream, but one without surprises: until training
 r"""
 <details><summary>答案</summary>
 
-比前置归一化的大：均方根是 9.6。归一化之后，每次加上的部分均方根都是 1，一共加 96 次；如果方向互不相关，就得到 √(1 + 96) = 9.8。前置归一化每次加上的部分要小一些。
+最后的残差流更大，均方根是 9.6。归一化之后，每次加上的部分均方根都是 1，一共加 96 次；如果方向互不相关，就得到 √(1 + 96) = 9.8。前置归一化每次加上的部分要小一些。
 
 </details>
 

@@ -98,6 +98,15 @@ PLACE_MISTAKES = (
 )
 RESIDUAL_MISTAKES = (
     wrong(
+        "norms-in-the-stream",
+        around=lambda carried, read, f, before, after: after(before(carried) + f(before(read))),
+    ).hint(
+        en="Your norms stand in the stream itself: what they give is all that goes on. x goes on exactly as it came "
+        "in; one norm takes only what the sub-layer reads, the other only what it gives.",
+        zh="你的归一化放在了残差流上，往下传的全是归一化之后的数。x 应当原样往下传；"
+        "一个归一化只管子层的输入，另一个只管子层的输出。",
+    ),
+    wrong(
         "residual-normalized",
         around=lambda carried, read, f, before, after: before(carried) + after(f(before(read))),
     ).hint(
