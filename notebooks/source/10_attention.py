@@ -67,7 +67,7 @@ r"""
 
 Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output it takes part in; the thicker, the larger its share. A push adds 1 to each feature of a token, and outputs that change turn orange. The map keeps every push, one column a token.
 
-A **causal mask** lets each token see itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and drag *token* from 0 to 3. Leave *T and F* for later.
+A **causal mask** lets each token see itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*). Leave *T and F* for later.
 """
 
 # %% [markdown] lang="zh"
@@ -76,7 +76,7 @@ r"""
 
 先不看公式，推一下再说。下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。词元参与哪个输出的计算，就有一条线与那个输出相连；占的份量越大，线越粗。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色。右边的图留下每次推动的结果，一个词元占一列。
 
-**因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，把“词元”从 0 拖到 3。“T/F 的含义”先不要动。
+**因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，在图里依次点词元 0 到 3（或拖动“词元”）。“T/F 的含义”先不要动。
 """
 
 # %% tags=["panel", "guess"]
@@ -90,7 +90,7 @@ Outputs 3 to 7 move: output i sees tokens 0 to i, so token 3 is seen by itself a
 
 </details>
 
-Drag on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks. (Outputs at padding are not used.)
+Go on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks. (Outputs at padding are not used.)
 
 **Your turn, one line.** Write the causal mask: a boolean tensor `(length, length)`, row = who looks, column = who is seen, True = takes part.
 """
@@ -103,7 +103,7 @@ r"""
 
 </details>
 
-继续拖到 7：你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。只有它自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。（填充位置的输出不会用到。）
+继续推到 7：你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。只有它自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。（填充位置的输出不会用到。）
 
 **轮到你了**，只写一行：写出因果掩码。它是形状为 `(length, length)` 的布尔张量；行表示谁在看，列表示看谁，参与的地方为 True。
 """
@@ -398,7 +398,7 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`. Such a token is called an **attention sink**. Perhaps because a head that finds nothing must still spend its weights somewhere, for they sum to 1. The next lesson meets it again.
+So it is really `[CLS]`. Such a token is called an **attention sink**: a head that finds nothing must still spend its weights somewhere, for they sum to 1, and perhaps that is why. The next lesson meets it again.
 
 ## What you will meet elsewhere
 
@@ -413,7 +413,7 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。原因也许是，一个头就算什么也没找到，权重也总得有个去处，因为和必须是 1。下一课还会遇到它。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。一个头就算什么也没找到，权重也总得有个去处，因为和必须是 1；原因也许就在这里。下一课还会遇到它。
 
 ## 在别处会遇到什么
 
@@ -555,7 +555,7 @@ plug_in(attention=without_the_mask)
 r"""
 <details><summary>Answer</summary>
 
-The loss falls, from 3.08 to 1.46, while the answer turns to nonsense.
+The loss falls, from 3.08 to 1.46. Paris is gone: the model only repeats the question.
 
 </details>
 
@@ -566,7 +566,7 @@ Judged by its loss, the broken model is the better one. In a finished text the n
 r"""
 <details><summary>答案</summary>
 
-损失降低了，从 3.08 降到 1.46，回答却成了胡言乱语。
+损失降低了，从 3.08 降到 1.46。巴黎却没有了，模型只会把问题再念一遍。
 
 </details>
 

@@ -177,7 +177,7 @@ Both orders are in use, so both must work. What does each cost when layers pile 
 
 Lines are means of 6 stacks, bands span all 6. Hollow marks are the last layers of shallower stacks.
 
-**Predict first.** Pre-norm, and the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, then drag *depth*.
+**Predict first.** Pre-norm, and the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, then drag the mark at the end of a curve, or *depth*.
 """
 
 # %% [markdown] lang="zh"
@@ -192,7 +192,7 @@ r"""
 
 曲线是 6 个网络的均值，色带涵盖全部 6 个。空心标记是较浅的网络的最后一层。
 
-**先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选好，再勾选“显示梯度”，拖动“深度”。
+**先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选好，再勾选“显示梯度”，拖动曲线末端的标记，或拖动“深度”。
 """
 
 # %% tags=["panel", "guess"]
