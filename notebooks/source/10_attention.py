@@ -4,7 +4,7 @@ r"""
 
 Give eight tokens to LayerNorm or a feed-forward network, and change one: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
-SmolLM2, the chat model at the end of these lessons, holds attention 30 times, once in each layer. Every other block works on each token alone; without this one no word would meet its neighbours.
+SmolLM2, the chat model at the end of these lessons, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
 
 After this lesson you can prove with one push what a mask does, compute attention by hand, write it with its mask, and run a chat model on yours. It takes about 20 minutes.
 """
@@ -15,7 +15,7 @@ r"""
 
 把八个词元交给层归一化或前馈网络，只改动其中一个：变的输出只有一个。把它们交给**注意力**（attention），也只改动一个：变的输出可能是八个、五个，也可能只有一个。哪些会变，由一张写着 True 和 False 的小表决定，它叫**掩码**（mask）。写反了不会报错，而 PyTorch 自己就有两种相反的读法。
 
-课程结尾的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元；没有注意力，一个词就永远不知道旁边是什么词。
+课程结尾的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
 
 学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 20 分钟。
 """
@@ -118,7 +118,7 @@ check("causal_mask", my_causal_mask)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Look at the map under the causal mask, with *token* at 7: what is orange is True.
+Stuck? Look at the map, causal, with *token* at 7: what is orange is True.
 
 <details><summary>The idea</summary>
 
@@ -214,9 +214,9 @@ In code a mask is mostly boolean, and True means one thing or the opposite:
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-Our functions follow the first row; our Modules, and torch's Transformer layers, the second. In the panel, set *token* to 7 and try both meanings of *T and F*: letters come from the rule, colours from pushing. (Padding also moves its own output.)
+Our functions follow the first row; our Modules and torch's Transformer layers the second. In the panel, with *token* at 7, try both meanings of *T and F*: letters come from the rule, colours from pushing. (Padding moves its own output, too.)
 
-**Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (True and False swapped); token 3 of six is pushed. Which outputs move?
+**Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (swapped); token 3 of six is pushed. Which outputs move?
 """
 
 # %% [markdown] lang="zh"
@@ -259,11 +259,11 @@ With `sees` the function moves 3, 4, 5 and the Module 0, 1, 2, 3; with `~sees` i
 
 </details>
 
-With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. There is no error, so the push is the test.
+With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so; the push does.
 
 ## Why √d?
 
-A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, and the sum has variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight p on average? And how large is $p(1 - p)$, the rate at which a weight p changes with its own score?
+A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, the sum variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight p on average? And how large is $p(1 - p)$, the rate at which a weight p changes with its own score?
 """
 
 # %% [markdown] lang="zh"
@@ -306,7 +306,7 @@ So the softmax is *saturated*, like tanh in lesson 01: one key takes all, and ha
 
 ## Heads
 
-A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Two heads by hand, then our layer beside torch's, with both masks:
+A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Two heads by hand, then all beside torch's, with both masks:
 """
 
 # %% [markdown] lang="zh"
@@ -350,7 +350,7 @@ In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** ha
 r"""
 ## 训练好的模型
 
-训练之后，各个头在找什么？MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，整个词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
+训练之后，各个头在找什么？MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
 
 在第 5 层的 11 号头里，“it”看“cat”的权重是 0.71。**先猜一猜**：这个头弄明白“it”指的是谁了吗？调到那一层的那个头，再把“行”拖到别的词上看看。
 """
@@ -398,11 +398,11 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`. Such a token is called an **attention sink**: a head that finds nothing must still spend its weights somewhere, for they sum to 1, and perhaps that is why. The next lesson meets it again.
+So it is really `[CLS]`. Such a token is called an **attention sink**, perhaps because a head that finds nothing must still spend its weights somewhere. The next lesson meets it again.
 
 ## What you will meet elsewhere
 
-Keras and Hugging Face's tokenizers write 1 for what takes part. GPT-2's code cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** The function gets these three, and token 3 is pushed. Which hide the future?
+Keras and Hugging Face's tokenizers write 1 for what takes part. GPT-2's code cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
 """
 
 # %% [markdown] lang="zh"
@@ -413,7 +413,7 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。一个头就算什么也没找到，权重也总得有个去处，因为和必须是 1；原因也许就在这里。下一课还会遇到它。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。一个头就算什么也没找到，权重也总得有个去处，原因也许就在这里。下一课还会遇到它。
 
 ## 在别处会遇到什么
 
@@ -439,7 +439,7 @@ r"""
 
 </details>
 
-`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`, so texts of a batch look at each other. And it also returns weights, averaged over the heads, which is slow; `need_weights=False` saves that.
+`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`, so texts of a batch look at each other. It also returns weights, averaged over the heads, which is slow; `need_weights=False` saves that.
 """
 
 # %% [markdown] lang="zh"
@@ -559,7 +559,7 @@ The loss falls, from 3.08 to 1.46. Paris is gone: the model only repeats the que
 
 </details>
 
-Judged by its loss, the broken model is the better one. In a finished text the next token stands there to be read off; when the model writes, nothing stands there yet. So a loss that is too good is a symptom, and a push is the cheaper test.
+By its loss, the broken model is the better one. In a finished text the next token stands there to be read off; when the model writes, it does not yet. A loss that is too good is a symptom; a push is the cheaper test.
 """
 
 # %% [markdown] lang="zh"
@@ -570,7 +570,7 @@ r"""
 
 </details>
 
-只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，后面什么也没有。所以损失好得过头，反而说明有毛病；推一下词元，省事得多。
+只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，后面什么也没有。损失好得过头，反而说明有毛病；推一下词元，省事得多。
 """
 
 # %% [markdown] lang="en"
@@ -652,7 +652,7 @@ r"""
 
 * Attention averages values, with weights that each query shares out over the keys it may see.
 * The mask decides who can move whom. One push proves it; neither an error nor the loss does.
-* A model that writes adds a token and computes everything again. But with the causal mask earlier outputs never move, so why compute them twice?
+* A model that writes adds a token and computes all again. But with the causal mask earlier outputs never move, so why compute them twice?
 
 ## Read next
 

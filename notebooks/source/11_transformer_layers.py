@@ -2,7 +2,7 @@
 r"""
 # 11 How do the blocks fit together?
 
-Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times the same token: the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. The parts are the same, and so are the weights.
+Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times the same token: the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. Parts and weights are the same.
 
 Norms, positions, gates, attention: the blocks of SmolLM2, the chat model at the end of these lessons, are on the table. This lesson joins them into the layer that it repeats 30 times, and asks where the norms should go. Model builders do not agree.
 
@@ -151,7 +151,7 @@ Pre-norm gives back x, to the last bit. Post-norm gives its standardized shape, 
 
 </details>
 
-What pre-norm hands on is called the **residual stream**: every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales what it carries, every time; here that erased mean and size of x.
+What pre-norm hands on is called the **residual stream**: every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales every time; here that erased mean and size of x.
 """
 
 # %% [markdown] lang="zh"
@@ -169,13 +169,13 @@ r"""
 r"""
 ## Pre and post, one slider
 
-Both orders are in use, so both must work. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers (64 features, 4 heads, weights drawn as in torch's `nn.Transformer`) read sequences of 16 random tokens. In the end (in pre-norm after one more norm) a random matrix guesses random classes, and the gradient of the loss flows back. For each layer you see
+Both orders are in use, so both must work. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers (64 features, 4 heads, weights drawn as in torch's `nn.Transformer`) read sequences of 16 random tokens. At the end (in pre-norm after another norm) a random matrix guesses random classes, and the gradient of the loss flows back. For each layer you see
 
 * the size (root of the sum of squares) of the gradient of W₂, its feed-forward network's second matrix, once you ask for it,
 * the root mean square (RMS) of the tokens after it,
 * the mean cosine between two tokens of a sequence: 1 if all point the same way.
 
-Lines are means of 6 stacks, bands span all 6. Hollow marks are the last layers of shallower stacks.
+Lines are means of 6 stacks, bands span all. Hollow marks are the last layers of shallower stacks.
 
 **Predict first.** Pre-norm, and the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, then drag the mark at the end of a curve, or *depth*.
 """
@@ -190,7 +190,7 @@ r"""
 * 这一层输出的词元的均方根（RMS）；
 * 同一序列中每两个词元夹角余弦的均值：全都指向同一方向时为 1。
 
-曲线是 6 个网络的均值，色带涵盖全部 6 个。空心标记是较浅的网络的最后一层。
+曲线是 6 个网络的均值，色带涵盖全部。空心标记是较浅的网络的最后一层。
 
 **先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选好，再勾选“显示梯度”，拖动曲线末端的标记，或拖动“深度”。
 """
@@ -206,7 +206,7 @@ The last layer's gradient gets smaller: 0.59 with 3 layers, 0.18 with 48, and ea
 
 </details>
 
-Begin on the right, with the riddle of the first paragraph. Untrained attention weights are fairly even, so attention adds much the same to every token; the feed-forward network does, too, but less. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles, layer by layer. From 24 layers on the cosine is 1.00: all tokens are alike, and nothing is left to read. In pre-norm that part keeps its size.
+Begin on the right, with the riddle at the top. Untrained attention weights are fairly even, so attention adds much the same to every token; the feed-forward network does, too, but less. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles, layer by layer. From 24 layers on the cosine is 1.00: all tokens are alike, and nothing is left to read. In pre-norm that part keeps its size.
 
 The middle picture shows what pre-norm pays. Its stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
 """
@@ -233,7 +233,7 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-So the pictures hang together. In post-norm the RMS is 1 and the last gradient stays large, however deep the stack; a full step at the start throws the network off. That is why it needs *warm-up*, a learning rate that starts small and grows. In pre-norm the stream grows and this gradient shrinks, by about 1/√depth, so no step is too large. This is the reason given in [the paper](https://arxiv.org/abs/2002.04745) that compared them: its post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, its pre-norm model about 34 without.
+So the pictures hang together. In post-norm the RMS is 1 and the last gradient stays large, however deep the stack; a full step at the start throws the network off. That is why it needs *warm-up*, a learning rate that starts small and grows. In pre-norm the stream grows and this gradient shrinks, by about 1/√depth, so no step is too large. So argues [the paper](https://arxiv.org/abs/2002.04745) that compared them: its post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, its pre-norm model about 34 without.
 
 ## One sentence, layer by layer
 
@@ -265,7 +265,7 @@ It adds most to `[CLS]`, which stands for no word: 9.9 in layer 0, to the others
 
 </details>
 
-Such giants are called **massive activations**. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown here.
+Such giants are called **massive activations**. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown.
 
 And the cosine? MiniLM's six layers read this sentence, then six *untrained* ones of its size, drawn 6 times. **Predict first.** After which are the tokens more alike?
 """
@@ -305,11 +305,11 @@ The untrained ones make the tokens more alike: 0.6 to 0.7, the trained ones 0.49
 
 </details>
 
-The untrained ones always lie a little above. More than that 6 draws and one sentence do not say.
+The untrained ones always lie a little above; 6 draws and one sentence do not say more.
 
 ## Equal to torch's layers
 
-An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has three sub-layers: causal attention to what is written, *cross-attention* (queries from there, keys and values from the encoder's result, the *memory*), then the feed-forward network. Ours, in `blocklab.transformer`, are made of the earlier lessons' functions. Here they get torch's weights (`strict=True`: all names must match), in both orders (`norm_first=True` is pre-norm):
+An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has three sub-layers: causal attention to what is written, *cross-attention* (queries from there, keys and values from the encoder's result, the *memory*), then the feed-forward network. Ours, in `blocklab.transformer`, are made of the earlier lessons' functions. Here they get torch's weights, in both orders (`norm_first=True` is pre-norm):
 """
 
 # %% [markdown] lang="zh"
@@ -320,11 +320,11 @@ r"""
 
 </details>
 
-没有训练过的每次都高一些。只凭一句话和 6 组权重，说明不了更多。
+没有训练过的每次都高一些；一句话和 6 组权重，说明不了更多。
 
 ## 与 torch 的层一致
 
-刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以有三个子层：先是已写部分内部的因果注意力，再是**交叉注意力**（cross-attention），最后是前馈网络。交叉注意力的查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。这两种层，我们写在 `blocklab.transformer` 里，用的都是前面各课的函数。下面装入 torch 的权重（`strict=True`：名称必须全部对上），两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以有三个子层：先是已写部分内部的因果注意力，再是**交叉注意力**（cross-attention），最后是前馈网络。交叉注意力的查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。这两种层，我们写在 `blocklab.transformer` 里，用的都是前面各课的函数。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
 """
 
 # %%
@@ -343,7 +343,7 @@ for ours, theirs, inputs in (
 
 # %% [markdown] lang="en"
 r"""
-But fresh norms have γ = 1 and β = 0, so a layer that ignores both would pass. Stricter are trained weights, MiniLM's:
+But with fresh norms, γ = 1 and β = 0, a layer that ignores both would pass. MiniLM's trained weights are stricter:
 """
 
 # %% [markdown] lang="zh"
@@ -373,7 +373,7 @@ with if_installed():
 r"""
 ## What you will meet elsewhere
 
-Since every order pays somewhere, there are more than two:
+Every order pays somewhere, so there are more than two:
 
 | order | what is normalized | in |
 |---|---|---|
@@ -385,7 +385,7 @@ Since every order pays somewhere, there are more than two:
 
 Pre-norm, output norm and sandwich have one more norm after the last layer.
 
-Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`, because it comes after attention's sum. In Gemma 2 the norm of this name takes what attention gives, before the sum. And *The Annotated Transformer* explains post-norm and computes pre-norm:
+Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`. In Gemma 2 the norm of this name takes what attention gives, before the sum. *The Annotated Transformer* explains post-norm and computes pre-norm:
 
 ```python
 class SublayerConnection(nn.Module):
@@ -413,7 +413,7 @@ r"""
 
 前置、输出和夹心式，在最后一层之后都还有一个归一化。
 
-名称会骗人。Hugging Face 的 Llama 里，`post_attention_layernorm` 在注意力那一半相加之后，前馈网络读入的就是它的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
+名称会骗人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
 
 ```python
 class SublayerConnection(nn.Module):
@@ -501,7 +501,7 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your layer, 48 times
 
-Your function now takes the layers' place in the panel, with the same weights and tokens. Pre-norm ended at RMS 5.8 and cosine 0.85. **Predict first.** Here a norm tames whatever a sub-layer gives. Does the stream end smaller, or larger?
+Your function now takes the layers' place in the panel, with the same weights and tokens. Pre-norm ended at RMS 5.8, cosine 0.85. **Predict first.** Here a norm tames whatever a sub-layer gives. Will the stream end smaller or larger?
 """
 
 # %% [markdown] lang="zh"
@@ -522,7 +522,7 @@ The stream ends larger, at RMS 9.6. After a norm each addition has RMS 1, and 96
 
 </details>
 
-So this order gives no smaller stream, but one without surprises: until training changes γ, no sub-layer, however wild, adds more than RMS 1.
+So the stream is no smaller, but without surprises: until training changes γ, no sub-layer, however wild, adds more than RMS 1.
 """
 
 # %% [markdown] lang="zh"
@@ -627,7 +627,7 @@ r"""
 
 * [Xiong and others, 2020](https://arxiv.org/abs/2002.04745): post-norm against pre-norm, with the theorem and the warm-up.
 * [Gemma 2 in Hugging Face's code](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py): find your four norms in its decoder layer.
-* [Peri-LN](https://arxiv.org/abs/2502.02732): what a norm on both sides does to a stack while it trains.
+* [Peri-LN](https://arxiv.org/abs/2502.02732): what norms on both sides do to a stack while it trains.
 """
 
 # %% [markdown] lang="zh"
