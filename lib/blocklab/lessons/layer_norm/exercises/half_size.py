@@ -16,6 +16,7 @@ HALF_SIZE = Exercise(
     wants=A_NUMBER,
     names={"result": Text(en="output for the input [−σ, σ], its last number", zh="输入为 −σ 和 σ 时的最后一个输出")},
     cases=(Case("two numbers", {}, tolerance=5.5e-3),),  # σ to two digits
+    expected_from=3,
     mistakes=(
         wrong("root-of-eps", answer=1e-5**0.5).hint(
             en="At σ = √ε both terms under the root are equal, so the output is 1 / √2, not a half. σ must be smaller.",
