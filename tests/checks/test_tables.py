@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from right import ADVISED, RIGHT
+from tables import TABLES
 from wrong import WRONG as ATTEMPTS
 
 from blocklab.checks import recognition
@@ -16,10 +17,10 @@ from blocklab.checks.known import given
 from blocklab.checks.outcome import by_position, differing, run
 from blocklab.checks.telling import short
 from blocklab.language import Text
-from blocklab.lessons import EXERCISES, check
+from blocklab.lessons import check
 from blocklab.transformer import EncoderLayer
 
-WRONG = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes]
+WRONG = [(exercise, mistake) for exercise in TABLES.values() for mistake in exercise.mistakes]
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
 NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shows))  # some stand in several tables
 SOLUTIONS = [
@@ -77,7 +78,7 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "time_function": (25, 7),
     "bytes_in_two_kernels": (6, 3),
 }
-EACH = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+EACH = pytest.mark.parametrize("exercise", TABLES.values(), ids=TABLES)
 
 
 def as_answer(exercise, *mistakes):
@@ -152,7 +153,7 @@ def test_the_recipe_is_right(exercise):
 @pytest.mark.parametrize("mistake", NAMING, ids=lambda mistake: mistake.id)
 def test_a_row_names_an_input_that_shows_it_and_only_where_another_would_be_shown(mistake):
     named = mistake.id, mistake.hint  # whatever the section that a lesson gives it
-    users = [e for e in EXERCISES.values() if any((row.id, row.hint) == named for row in e.mistakes)]
+    users = [e for e in TABLES.values() if any((row.id, row.hint) == named for row in e.mistakes)]
     wrong_on = [[case.name for case in wrong_inputs(exercise, mistake)] for exercise in users]
     assert all(mistake.shows in names for names in wrong_on)
     assert any(mistake.shows != names[0] for names in wrong_on)

@@ -105,8 +105,9 @@ def test_the_page_in_words(mine):
     (mine / "blocks" / "gelu.py").write_text("raise SystemExit  # read, not run\n", "utf-8")
     assert str(progress_page()).split("\n\n") == [
         "Your progress",
-        "Exercises passed: 2 of 37\nGuesses made: 2; right: 1\nBlocks kept: 1 of 23 (gelu)",
-        "05_layer_norm: half_size (passed), layer_norm (passed), layer_norm_backward (not begun)\n"
+        "Exercises passed: 2 of 39\nGuesses made: 2; right: 1\nBlocks kept: 1 of 23 (gelu)",
+        "05_layer_norm: half_size (passed), layer_norm (passed), catch_layer_norm (not begun), "
+        "layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
         "(not begun)",
         "To look at again\n  root_mean_square (forgot-root): 06_rms_norm · By hand\n"
@@ -128,7 +129,7 @@ def test_the_page_in_html_links_to_the_sections_and_tells_nothing_by_colour():
 def test_the_page_in_chinese():
     choose("zh")
     page = str(progress_page())
-    assert page.startswith("你的进度\n\n通过的练习：2/37\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/23\n")
+    assert page.startswith("你的进度\n\n通过的练习：2/39\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/23\n")
     assert "root_mean_square（forgot-root）、rms_norm（a+b）" in page
     assert f"06_rms_norm · {EXERCISES['rms_norm'].section.zh}" in page
 

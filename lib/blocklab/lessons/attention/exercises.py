@@ -8,6 +8,7 @@ from torch import Tensor
 
 import blocklab.attention
 from blocklab.checks.case import Advice, Case, in_type
+from blocklab.checks.catching import Mutant, catching
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
@@ -614,4 +615,57 @@ SPLIT_HEADS = Exercise(
     section=Text(en="Going further: all heads at once", zh="选读：所有的头一起算"),
     line="parts = x.unflatten(-1, (num_heads, -1))",
 )
-EXERCISES = (CAUSAL_MASK, ATTENTION, SPLIT_HEADS)
+CATCH_ATTENTION = catching(
+    ATTENTION,
+    Mutant(
+        "scale-missing",
+        Text(en="scores not divided by √d", zh="得分没有除以 √d"),
+        Text(
+            en="The scores have to matter: with one key, equal scores or one feature, √d changes nothing.",
+            zh="得分要起作用才行：只有一个键、得分全都相等，或者只有一个特征时，√d 不会改变任何结果。",
+        ),
+    ),
+    Mutant(
+        "scaled-by-keys",
+        Text(en="divided by the root of the number of keys", zh="除以了键的个数的平方根"),
+        Text(
+            en="It looks at the wrong axis of `key`. As long as two axes have the same length, nobody can tell.",
+            zh="它看的是 `key` 的另一个轴。只要两个轴一样长，就没有人看得出来。",
+        ),
+    ),
+    Mutant(
+        "softmax-over-axis-one",
+        Text(en="softmax over axis 1", zh="softmax 沿轴 1"),
+        Text(
+            en="Axis 1 is the right one where the scores have two axes. What can stand before them?",
+            zh="得分只有两个轴时，轴 1 恰好是对的。前面还可以有哪些轴？",
+        ),
+    ),
+    Mutant(
+        "mask-inverted",
+        Text(en="mask inverted", zh="掩码反了"),
+        Text(
+            en="A mask is wanted that lets some keys through and hides others, whose values differ.",
+            zh="需要一个掩码，让一些键通过，挡住另一些键，并且这些键的值互不相同。",
+        ),
+    ),
+    Mutant(
+        "mask-transposed",
+        Text(en="mask transposed", zh="掩码转置了"),
+        Text(
+            en="A mask is wanted in which rows and columns do not say the same.",
+            zh="需要一个掩码，它的行与列说的不是一回事。",
+        ),
+    ),
+    Mutant(
+        "keys-for-values",
+        Text(en="keys mixed in place of the values", zh="加权求和的是键，不是值"),
+        Text(
+            en="Where keys and values are the same numbers, it makes no difference which of them are mixed.",
+            zh="键和值如果是同样的数，对哪一个加权求和都一样。",
+        ),
+    ),
+    section=BY_HAND,
+)
+
+EXERCISES = (CAUSAL_MASK, ATTENTION, CATCH_ATTENTION, SPLIT_HEADS)
