@@ -27,7 +27,7 @@ from torch import nn
 
 from blocklab import layer_norm
 from blocklab.language import Text
-from blocklab.lessons import check, plug_in
+from blocklab.lessons import catch, check, plug_in
 from blocklab.lessons.layer_norm import blind_comparison, trained_scales
 from blocklab.real_models import minilm_layer_norms
 
@@ -238,10 +238,10 @@ r"""
 
 # %% tags=["answer"]
 x = torch.randn(4, 4, 4)  # (N, L, d)
+told = Text(en="{}: {} means over the axes {}", zh="{}：{} 个均值，沿轴 {}")
 for normalized_shape in ((4,), (4, 4)):
     axes = tuple(range(-len(normalized_shape), 0))
-    means = x.mean(axes, keepdim=True).numel()
-    print(normalized_shape, Text(en=f"{means} means over the axes", zh=f"{means} 个均值，沿轴"), axes)
+    print(told.format(normalized_shape, x.mean(axes, keepdim=True).numel(), axes))
 told = Text(
     en="keepdim={}: largest mean of a token afterwards {:.2f}", zh="keepdim={}：减完之后，词元的均值最大为 {:.2f}"
 )
@@ -298,11 +298,11 @@ The result is $\sqrt{(d - 1) / d}$ times the right one, 0.866 for d = 4 and 0.99
 
 In a large model this hides behind a tolerance of 0.001, in a small test it does not.
 
-## What training makes of γ
+## Write the test
 
-γ and β have the last word, since they can undo the mean and the size that were just made. MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package. Before training every γ was 1.
+Now you are the checker. Four LayerNorms wait, each with one mistake: ε outside the root, ε twice, no ε, divided by d − 1. Write the inputs on which all of them give themselves away and the right one passes. An input is what one call gets, a tuple or a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`. A version is caught when it is off by more than 0.0001 of the largest number.
 
-**Predict first.** Are they larger or smaller after training, and do all features keep the same one?
+Begin with `(torch.randn(4, 20), (20,))`. How many of the four does it catch?
 """
 
 # %% [markdown] lang="zh"
@@ -315,6 +315,56 @@ r"""
 
 在大模型里，0.001 的容差就把它放过去了；换成小的测试，它就藏不住。
 
+## 轮到你写测试
+
+这回你来当检查者。有四个层归一化，每个都有一处错误：ε 在根号外面、ε 加了两次、没有 ε、除以 d − 1。请写出一些输入，让它们全都露馅，而正确的能通过。一组输入就是一次调用的参数，写成元组或字典，例如 `(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`。结果与正确值的差超过最大数的 0.0001，就算抓住。
+
+先试 `(torch.randn(4, 20), (20,))`，它能抓住四个里的几个？
+"""
+
+# %% tags=["exercise"]
+my_inputs = [...]
+
+catch("layer_norm", my_inputs)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Drag σ in *The blind test* to a place where all four curves are high.
+
+<details><summary>The idea</summary>
+
+All four differ under the root alone, so every term there has to count. Make σ² about as large as ε, with small numbers or with a large `eps` in the call, and keep the rows short, so that d − 1 differs from d.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？在“盲测”的面板里拖动 σ，找一个四条曲线都很高的地方。
+
+<details><summary>思路</summary>
+
+四个版本只在根号那里不同，所以根号里的每一项都要起作用。让 σ² 与 ε 差不多大，可以用很小的数，也可以在调用时给一个很大的 `eps`；行还要短，d − 1 和 d 才有差别。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_catch = [(3e-3 * torch.randn(4, 5), (5,))]
+
+catch("layer_norm", solved_catch)
+
+# %% [markdown] lang="en"
+r"""
+## What training makes of γ
+
+γ and β have the last word, since they can undo the mean and the size that were just made. MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package. Before training every γ was 1.
+
+**Predict first.** Are they larger or smaller after training, and do all features keep the same one?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 训练把 γ 变成了什么
 
 最后作主的是 γ 和 β，刚归一化好的均值和大小，它们都可以改掉。MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个；它们的 γ 随本课程的包一起提供。训练之前，γ 都是 1。

@@ -106,7 +106,7 @@ def test_the_page_in_words(mine):
     assert str(progress_page()).split("\n\n") == [
         "Your progress",
         "Exercises passed: 2 of 39\nGuesses made: 2; right: 1\nBlocks kept: 1 of 23 (gelu)",
-        "05_layer_norm: half_size (passed), layer_norm (passed), catch_layer_norm (not begun), "
+        "05_layer_norm: half_size (passed), catch_layer_norm (not begun), layer_norm (passed), "
         "layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
         "(not begun)",
