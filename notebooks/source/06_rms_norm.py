@@ -6,7 +6,7 @@ Give the chat model SmolLM2 a text. After its layer 12 the first token is more t
 
 In SmolLM2 it stands at 61 places, before each attention, before each feed-forward network and at the end. Older Transformers have the LayerNorm of lesson 05 there.
 
-After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 30 minutes.
+After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 在 SmolLM2 里，它出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。更早的 Transformer 在这些地方用的是第 05 课的层归一化。
 
-学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 30 分钟。
+学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 20 分钟。
 """
 
 # %%
@@ -75,7 +75,7 @@ $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon
 r"""
 ## 动手算
 
-模型用 d 个数（d 个**特征**）表示一个词元；下文的“词元”常指这个向量。RMSNorm 先看这些数总体上有多大，再除以这个大小。以 1、2、3、4 为例，平方是 1、4、9、16，均值是 7.5，再开方得 2.74，这就是**均方根**（root mean square）。加上第 05 课的小常数 ε 和可学习的缩放参数 γ（没有 β），就得到：
+模型用 d 个数（d 个**特征**）表示一个词元；下文的“词元”常指这个向量。RMSNorm 先看这些数总体上有多大，再除以这个大小。以 1、2、3、4 为例，平方是 1、4、9、16，均值是 7.5，再开方得 2.74，这就是**均方根**（root mean square）。加上第 05 课的小常数 ε 和可学习的缩放参数 γ（没有 β），就得到
 
 $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
 
@@ -134,7 +134,7 @@ r"""
 
 <details><summary>思路</summary>
 
-倒着读英文名就是做法：先平方，再求均值，最后开方。两个平方是 9 和 16，一共两个数。
+倒着读英文名就是做法，先平方，再求均值，最后开方。两个平方是 9 和 16，一共两个数。
 
 </details>
 """
@@ -179,7 +179,7 @@ LayerNorm's outputs form a circle. Step 1 drops every point onto the plane of me
 
 RMSNorm skips step 1 and keeps each token's *direction*, so its points cover the sphere of radius √3. With d features its outputs meet one condition, length √d, LayerNorm's a second one, mean 0.
 
-**Predict first.** With both steps done, *shift* goes from 0 to 10. What becomes of the two shapes? Drag it, then run the cell; its angle is the median one between RMSNorm's points and the diagonal.
+**Predict first.** With both steps done, *shift* goes from 0 to 10. What becomes of the two shapes? Drag it, then run the cell.
 """
 
 # %% [markdown] lang="zh"
@@ -192,14 +192,14 @@ r"""
 
 RMSNorm 跳过第 1 步，保留了每个词元的**方向**，所以点布满半径为 √3 的整个球面。有 d 个特征时，RMSNorm 的输出只满足一个条件，就是长度为 √d；层归一化的输出还要满足第二个条件，均值为 0。
 
-**先猜一猜**：两步都做完，把“平移”从 0 拖到 10，两个形状各会怎样？拖完再运行下面的单元格，它给出 RMSNorm 的点与对角线夹角的中位数。
+**先猜一猜**：两步都做完，把“平移”从 0 拖到 10，两个形状各会怎样？拖完再运行下面的单元格。
 """
 
 # %% tags=["answer"]
 tokens = circle_and_sphere.three_number_tokens()  # (N, d)
 told = Text(
-    en="shift {:2}: LayerNorm's points moved by {:.4f}, RMSNorm's angle {:.0f}°",
-    zh="平移 {:2}：层归一化的点移动了 {:.4f}，RMSNorm 的夹角 {:.0f}°",
+    en="shift {:2}: LayerNorm's points moved by {:.4f}; RMSNorm's median angle to the diagonal {:.0f}°",
+    zh="平移 {:2}：层归一化的点移动了 {:.4f}；RMSNorm 的点与对角线夹角的中位数是 {:.0f}°",
 )
 for shift in (0, 1, 3, 10):
     moved = layer_norm(tokens + shift, (3,)) - layer_norm(tokens, (3,))
@@ -214,7 +214,7 @@ LayerNorm's circle does not move. RMSNorm's points crowd around the diagonal, un
 
 </details>
 
-So a large common mean would make RMSNorm's tokens hard to tell apart. Real models are measured below.
+So a large common mean would make RMSNorm's tokens hard to tell apart. Whether a real model minds, we shall see.
 
 ## Two divisors
 
@@ -235,7 +235,7 @@ r"""
 
 </details>
 
-所以，如果所有特征都带着一个很大的公共均值，经过 RMSNorm 之后，词元就很难分辨了。真实的模型是不是这样，后面来测。
+所以，如果所有特征都带着一个很大的公共均值，经过 RMSNorm 之后，词元就很难分辨了。真实的模型在不在乎，后面来看。
 
 ## 两个除数
 
@@ -302,13 +302,11 @@ They differ in one line, `W + b`. It adds one vector to the weights of all units
 
 </details>
 
-This *re-centering invariance* is what is lost when the mean stays. In this list nothing else is.
+This *re-centering invariance* is what is lost when the mean stays, and in this list nothing else.
 
 ## One token 100 times as large
 
-Back to SmolLM2. `replaced` puts our own function in the place of its RMSNorm, to note how large each token comes in, and its largest feature after the division, before γ.
-
-**Predict first.** d is 576. How large can one feature be after the division, however large the token was?
+Back to SmolLM2. This function, in the place of its RMSNorm, notes how large the first token comes in, how large the others, and the first one's largest feature before γ:
 """
 
 # %% [markdown] lang="zh"
@@ -323,28 +321,40 @@ r"""
 
 ## 大了 100 倍的词元
 
-回到 SmolLM2。`replaced` 用我们的函数顶替它的 RMSNorm，记下每个词元进来时有多大，以及相除之后（乘 γ 之前）最大的那个特征。
-
-**先猜一猜**：d 是 576。不论词元原来有多大，相除之后，一个特征最大能到多少？
+回到 SmolLM2。下面的函数会顶替它的 RMSNorm，记下首个词元进来时有多大、其他词元有多大，以及乘 γ 之前首个词元最大的那个特征。
 """
 
 
-# %% tags=["slow", "answer"]
+# %%
 def watched(x, normalized_shape, weight, eps):
     y = rms_norm(x, normalized_shape, None, eps)  # (N, L, d)
-    seen.append((x[0].square().mean(-1).sqrt(), y[0].abs().amax(-1)))
+    size = x[0].square().mean(-1).sqrt()  # (L,)
+    seen.append((size[0], size[1:].median(), y[0, 0].abs().max()))
     return y * weight
 
 
+# %% [markdown] lang="en"
+r"""
+**Predict first.** A token of SmolLM2 has 576 features. How large can one of them be after the division, however large the token was?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：SmolLM2 的词元有 576 个特征。不论词元原来有多大，相除之后，一个特征最大能到多少？
+"""
+
+# %% tags=["slow", "answer"]
+told = Text(
+    en="after {:2} layers: first token {:5.1f}, others {:4.1f}; its largest feature {:4.1f}",
+    zh="{:2} 层之后：首个词元 {:5.1f}，其他词元 {:4.1f}；首个词元的最大特征 {:4.1f}",
+)
 with if_installed(), torch.no_grad():
     model, seen = load_smollm2(), []
     with replaced(model, rms_norm=watched):
         model(torch.tensor([model.byte_pairs.encode("The capital of France is Paris.")]))
     del model
-    print(Text(en="layers: first token, others, largest feature", zh="层数：首个词元、其他词元、最大的特征"))
     for layers in (0, 11, 12, 20, 28, 30):
-        size, largest = seen[2 * layers]
-        print(f"{layers:2}: {size[0]:6.1f} {size[1:].median():5.1f} {largest[0]:5.1f}")
+        print(told.format(layers, *seen[2 * layers]))
 
 # %% [markdown] lang="en"
 r"""
@@ -354,7 +364,7 @@ One feature can be √576 = 24 at most. The 576 squares have mean 1, so they add
 
 </details>
 
-With 23.8 the first token comes close to this ceiling, so it holds almost nothing but one feature, number 507. Many language models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention has a use for them (lesson 10). RMSNorm makes the token as large as the others, but not less lopsided.
+With 23.8 the first token almost reaches this ceiling, so it is almost nothing but one feature, number 507. Many language models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). RMSNorm makes the token as large as the others, but not less lopsided.
 
 ## γ after training
 
@@ -371,7 +381,7 @@ r"""
 
 </details>
 
-第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下一个特征，编号是 507。许多语言模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力用得着它（第 10 课）。RMSNorm 把这个词元变得和别的一样大，却改变不了一家独大的局面。
+第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下一个特征，编号是 507。许多语言模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。RMSNorm 能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
 
 ## 训练之后的 γ
 
@@ -394,15 +404,15 @@ for layer in (1, 11, 12, 20, 27, 28, 29, 30):
 r"""
 <details><summary>Answer</summary>
 
-Most γ end up near 0.25. At feature 507, γ is 0 from layer 12 to layer 27 and the largest of all 576 in layers 29 and 30.
+Most γ end up below 1, near 0.25. At feature 507 γ is 0.00 from layer 12 to layer 27, and the largest of all 576 in layers 29 and 30.
 
 </details>
 
-So for 16 layers the feed-forward networks do not see this feature at all. The last two read it loudest, and there the giant shrinks again, from 932 to 208.
+So for 16 layers the feed-forward networks are blind to this feature. To the last two it is the loudest, and there the giant shrinks again, from 932 to 208.
 
 ## Does the mean matter?
 
-Take the mean out before all 61 norms, and they are LayerNorms. Whether that costs much can be told only beside something that nobody calls special, such as a *random* direction. So 12 copies of a sentence go through the model, one complete, one without the mean, 10 without a random direction each. The *loss* is the mean of −ln p, p being the probability of the true next token.
+Take the mean out before all 61 norms, and they are LayerNorms. Is the cost large? That takes a comparison, with taking out a *random* direction. So 12 copies of a sentence go through the model, one complete, one without the mean, 10 without a random direction each. The *loss* is the mean of −ln p, p being the probability of the true next token.
 
 **Predict first.** Which costs more, the mean or a random direction?
 """
@@ -411,15 +421,15 @@ Take the mean out before all 61 norms, and they are LayerNorms. Whether that cos
 r"""
 <details><summary>答案</summary>
 
-多数 γ 落在 0.25 附近。507 号特征的 γ，从第 12 层到第 27 层都是 0，到第 29、30 层却是全部 576 个里最大的。
+多数 γ 比 1 小，在 0.25 附近。507 号特征的 γ，从第 12 层到第 27 层都是 0.00，到第 29、30 层却是全部 576 个里最大的。
 
 </details>
 
-所以有 16 层，前馈网络完全看不到这个特征。到了最后两层，它又成了最响亮的声音，那个庞大的词元也就在那里从 932 缩回 208。
+所以有 16 层，前馈网络对这个特征视而不见。到了最后两层，它的声音又最响，那个庞大的词元也就在那里从 932 缩回 208。
 
 ## 均值重要吗？
 
-在 61 处归一化之前先减去均值，它们就都成了层归一化。代价大不大，要有对照才知道，例如改为去掉一个**随机**方向，谁也不会说那个方向特殊。所以我们把同一句话复制 12 份一起送进模型，一份完整，一份去掉均值，其余 10 份各去掉一个随机方向。**损失**（loss）是 −ln p 的均值，p 是模型给真正的下一个词元的概率。
+在 61 处归一化之前先减去均值，它们就都成了层归一化。代价大不大，要有对照才知道，不妨与去掉一个**随机**方向相比。所以我们把同一句话复制 12 份一起送进模型，一份完整，一份去掉均值，其余 10 份各去掉一个随机方向。**损失**（loss）是 −ln p 的均值，p 是模型给真正的下一个词元的概率。
 
 **先猜一猜**：哪个代价更大，去掉均值，还是去掉随机方向？
 """
@@ -450,11 +460,11 @@ The mean costs no more: the loss rises from 4.18 to 4.21 without it, and lies be
 
 </details>
 
-In this model the mean is one direction among 576, and no special one, so nothing speaks for subtracting it.
+Here the mean is one direction among 576, and no special one, so nothing speaks for subtracting it.
 
 ## Very small and very large numbers
 
-The paper has no ε, and programs differ. `nn.RMSNorm` takes the machine epsilon of the type it computes in, $1.2\cdot10^{-7}$ for float32, Llama $10^{-5}$ or $10^{-6}$. Only tiny tokens notice. Large ones are in danger because they are squared.
+The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type it computes in, $1.2\cdot10^{-7}$ for float32, Llama $10^{-5}$ or $10^{-6}$. Only tiny tokens notice. Large ones are in danger because they are squared.
 
 **Predict first.** float16 ends at 65504. What does the formula, computed in float16, make of 300, 400, 500, 600: infinities, NaN, or something worse?
 """
@@ -463,7 +473,7 @@ The paper has no ε, and programs differ. `nn.RMSNorm` takes the machine epsilon
 r"""
 <details><summary>答案</summary>
 
-去掉均值的代价并不更大：损失从 4.18 升到 4.21；去掉随机方向，损失在 3.93 和 4.55 之间。
+去掉均值的代价并不更大，损失从 4.18 升到 4.21；去掉随机方向，损失在 3.93 和 4.55 之间。
 
 </details>
 
@@ -471,7 +481,7 @@ r"""
 
 ## 很小的数与很大的数
 
-论文里没有 ε，各家程序取的也不一样。`nn.RMSNorm` 取计算时所用类型的机器精度，float32 是 $1.2\cdot10^{-7}$；Llama 取 $10^{-5}$ 或 $10^{-6}$。只有很小的词元才受影响。很大的词元另有危险，因为要平方。
+论文里没有 ε。`nn.RMSNorm` 取计算时所用类型的机器精度，float32 是 $1.2\cdot10^{-7}$；Llama 取 $10^{-5}$ 或 $10^{-6}$。只有很小的词元才受影响。很大的词元另有危险，因为要平方。
 
 **先猜一猜**：float16 最大到 65504。词元 300、400、500、600 全程用 float16 按公式计算，会得到无穷大、NaN，还是更糟的东西？
 """
@@ -495,14 +505,14 @@ So the squares are computed in float32, and the result is converted back.
 
 ## What you will meet elsewhere
 
-Names mislead here. [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted (and T5's class `T5LayerNorm` is an RMSNorm). Shortened:
+Names mislead here. [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted. Shortened:
 
 ```python
 variance = x.float().pow(2).mean(-1, keepdim=True)
 return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
 ```
 
-[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing; its `RMSNormalization` is the right one. Others write `F.normalize`, whose own ε is a floor of $10^{-12}$, so `eps` has no effect. Both, shortened, on 1, 2, 3, 4 and 101, 102, 103, 104:
+[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing; its `RMSNormalization` is right. Others write `F.normalize`, whose own ε is a floor of $10^{-12}$, so `eps` has no effect. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
 """
 
 # %% [markdown] lang="zh"
@@ -517,14 +527,14 @@ r"""
 
 ## 在别处会遇到什么
 
-这里的名字很会误导人。[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 把均方叫做 `variance`（方差），其实什么也没有减（而 T5 的类 `T5LayerNorm` 其实是 RMSNorm）。缩短之后是：
+这里的名字很会误导人。[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 把均方叫做 `variance`（方差），其实什么也没有减。缩短之后就是
 
 ```python
 variance = x.float().pow(2).mean(-1, keepdim=True)
 return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
 ```
 
-[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值；正确的是它的 `RMSNormalization`。还有人写 `F.normalize`，它自带的 ε 只是 $10^{-12}$ 的下限，所以 `eps` 不起作用。下面把后两种写法用在 1、2、3、4 和 101、102、103、104 上：
+[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值；正确的是它的 `RMSNormalization`。还有人写 `F.normalize`，它自带的 ε 只是 $10^{-12}$ 的下限，所以 `eps` 不起作用。下面把后两种写法用在 1、2、3、4 和 101、102、103、104 上。
 """
 
 
@@ -543,7 +553,7 @@ print("by_length", by_length(both, torch.ones(4)))
 
 # %% [markdown] lang="en"
 r"""
-With σ the outputs grow with the mean. And is RMSNorm faster than LayerNorm? Step by step yes, as one fused function no, as [lesson 12](12_cuda_timing.ipynb) counts.
+With σ the outputs grow with the mean. Is RMSNorm faster than LayerNorm? Step by step yes, as one fused function no ([lesson 12](12_cuda_timing.ipynb)).
 
 ## Exercise: RMSNorm
 
@@ -552,7 +562,7 @@ Write it. `normalized_shape` is a tuple, the sizes of the last axes, which share
 
 # %% [markdown] lang="zh"
 r"""
-用 σ 代替均方根，输出就随均值变大。那么 RMSNorm 比层归一化更快吗？一步一步做时更快，融合成一个函数就不快了，[第 12 课](12_cuda_timing.ipynb)会算这笔账。
+用 σ 代替均方根，输出就随均值变大。那么 RMSNorm 比层归一化更快吗？一步一步做时更快，融合成一个函数就不快了（[第 12 课](12_cuda_timing.ipynb)）。
 
 ## 练习：RMSNorm
 
@@ -605,14 +615,14 @@ check("rms_norm", solved_rms_norm, keep=False)
 r"""
 ## Your function in a trained model
 
-`plug_in` puts your function into SmolLM2, at all 61 places, and has it complete a sentence and read a text. Beside it stands what the right function gives.
+`plug_in` puts your function into SmolLM2, at all 61 places, and has it complete a sentence and read a text.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数在训练好的模型里
 
-`plug_in` 把你的函数放进 SmolLM2 的全部 61 处，让它补全一个句子，再读一段文字。旁边是用正确的函数得到的结果。
+`plug_in` 把你的函数放进 SmolLM2 的全部 61 处，让它补全一个句子，再读一段文字。
 """
 
 # %% tags=["slow"]
@@ -640,11 +650,11 @@ plug_in(rms_norm=wrong_rms_norm)
 r"""
 <details><summary>Answer</summary>
 
-Forgetting γ changes the answer to commas. Try the others in the same cell: with `layer_norm(x, normalized_shape, weight, None, eps)` the model still says Paris, and its loss goes from 3.08 to 3.39; with an ε ten times too large not even the loss shows it.
+Forgetting γ changes the answer to commas. Try the others in the same cell: with `layer_norm(x, normalized_shape, weight, None, eps)` the model still says Paris, and its loss goes from 3.08 to 3.39; with an ε ten times too large it reads almost as before, 3.09.
 
 </details>
 
-Some mistakes destroy, some blur, some cannot be seen. So "it still answers" is no test.
+Some mistakes destroy, some only blur. So "it still answers" is no test.
 
 ## Three closing questions
 
@@ -679,11 +689,11 @@ The largest feature, the ratio and the exact way:
 r"""
 <details><summary>答案</summary>
 
-忘了乘 γ 会改变回答，模型只会说逗号。另外两种可以在同一个单元格里试：换成 `layer_norm(x, normalized_shape, weight, None, eps)`，模型还是回答 Paris，损失从 3.08 变到 3.39；ε 大十倍，连损失也看不出来。
+忘了乘 γ 会改变回答，模型只会说逗号。另外两种可以在同一个单元格里试。换成 `layer_norm(x, normalized_shape, weight, None, eps)`，模型还是回答 Paris，损失从 3.08 变到 3.39；ε 大十倍，读起来几乎没有变化，损失是 3.09。
 
 </details>
 
-错误有的毁掉一切，有的只是模糊一点，有的根本看不见。所以“它还能回答”算不上测试。
+错误有的毁掉一切，有的只是模糊一点。所以“它还能回答”算不上测试。
 
 ## 三个思考题
 
@@ -707,11 +717,11 @@ r"""
 
 <details><summary>答案</summary>
 
-那是另一个函数，SmolLM2 的损失从 3.08 变到了 3.39，所以要先测一测。也有精确的办法：`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
+那是另一个函数，SmolLM2 的损失从 3.08 变到了 3.39，所以要先测一测。也有精确的办法，`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
 
 </details>
 
-下面是最大的特征、第二题里的比值和精确的办法：
+下面给出最大的特征、第二题里的比值和精确的办法。
 """
 
 # %%
@@ -748,9 +758,9 @@ r"""
 
 ## 接着读
 
-* 论文《均方根层归一化》：[Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467)，Zhang 和 Sennrich，2019。
-* 代码：[Llama 的 model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py) 里的 `RMSNorm`。
-* 均值为 0 的几何意义：[On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582)，Brody、Alon 和 Yahav，2023。
+* 论文《均方根层归一化》，[Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467)，Zhang 和 Sennrich，2019。
+* 代码，[Llama 的 model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py) 里的 `RMSNorm`。
+* 均值为 0 的几何意义，[On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582)，Brody、Alon 和 Yahav，2023。
 """
 
 # %% [markdown] lang="en"
@@ -764,7 +774,7 @@ Models also differ in *when* they round to a short type such as bfloat16. Llama 
 r"""
 ## 选读：何时舍入
 
-各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的低精度类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以同一类型的 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；`weight` 是模型存的值，对 Llama 是 γ，对 Gemma 是 γ − 1。先写 Llama 的：
+各种模型还有一处不同，就是**什么时候**舍入到 bfloat16 这样的低精度类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以同一类型的 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；`weight` 是模型存的值，对 Llama 是 γ，对 Gemma 是 γ − 1。先写 Llama 的。
 """
 
 
@@ -814,7 +824,7 @@ Now Gemma's:
 
 # %% [markdown] lang="zh"
 r"""
-再写 Gemma 的：
+再写 Gemma 的。
 """
 
 
@@ -864,7 +874,7 @@ The same token and the same γ, in bfloat16, which keeps 8 binary digits, in bot
 
 # %% [markdown] lang="zh"
 r"""
-同一个词元，同样的 γ，用只有 8 位二进制有效数字的 bfloat16，按两种顺序各算一次：
+同一个词元，同样的 γ，用只有 8 位二进制有效数字的 bfloat16，按两种顺序各算一次。
 """
 
 # %%
@@ -883,7 +893,7 @@ In the very first norm of SmolLM2 271 of the 576 γ are negative, elsewhere a fe
 r"""
 ## 选读：γ 的正负号
 
-在 SmolLM2 最前面的归一化层里，576 个 γ 有 271 个是负的，别处至多几个：
+在 SmolLM2 最前面的归一化层里，576 个 γ 有 271 个是负的，别处至多几个。
 """
 
 # %%
