@@ -4,9 +4,9 @@ r"""
 
 The line `(x - mean) / (std + 1e-5)` stands in many published LayerNorms. Compare it with PyTorch's on `torch.rand`, and they differ by less than 0.0001. On quieter input the same line returns 18 times what it should. The test saw nothing, because of the numbers that it was made with.
 
-LayerNorm stands around every attention and every feed-forward network of the first Transformers, and it is the first block that you will write whole and run in a trained model. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and each of its symbols can be got wrong.
+LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and each symbol of it can be got wrong. So here you write it to the last digit, and run a trained model on it.
 
-After this lesson you can say where ε stands and when it is felt, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 35 minutes.
+After this lesson you can say where ε stands and when it is felt, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 25 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -15,9 +15,9 @@ r"""
 
 许多公开的层归一化（LayerNorm）里都有 `(x - mean) / (std + 1e-5)` 这样一行。用 `torch.rand` 和 PyTorch 比较，相差不到 0.0001。换成很小的输入，同一行代码给出的却是应有的 18 倍。测试什么也没发现，原因就在它用的那组数。
 
-在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化；它也是你第一个完整写出来、放进训练好的模型里运行的模块。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里的每一处都可能写错。
+在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里的每一处都可能写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
 
-学完这一课，你能说出 ε 放在哪里、什么时候起作用，能说出沿哪些轴、用哪种方差，能选出查得出错误的输入，还能写出正确的层归一化。大约需要 35 分钟。
+学完这一课，你能说出 ε 放在哪里、什么时候起作用，能说出沿哪些轴、用哪种方差，能选出查得出错误的输入，还能写出正确的层归一化。大约需要 25 分钟。
 """
 
 # %%
@@ -96,14 +96,14 @@ print(Text(en="largest difference", zh="最大差别"), f"{off:.5f}")
 
 # %% [markdown] lang="en"
 r"""
-Passed, with a tolerance of 0.0001. Now the same comparison for *every* size of input, and with four wrong formulas. The input is 20 evenly spaced numbers with standard deviation σ; the vertical axis shows the largest difference from LayerNorm, as a share of the standardized input; at 1 it is off by as much as that input itself. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
+Passed, with a tolerance of 0.0001. Now the same comparison for *every* size of input, and with four wrong formulas. The input is 20 evenly spaced numbers with standard deviation σ; the vertical axis shows how far a formula is from LayerNorm at most, in units of the standardized input; at 1 it is off by as much as that input itself. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
 
 **Predict first.** For which σ is std + ε, the published line, exactly right? Choose, then drag σ to the left and follow the orange curve.
 """
 
 # %% [markdown] lang="zh"
 r"""
-测试通过了，容差是 0.0001。现在把**各种**大小的输入都比一遍，错误的公式也增加到四种。输入是 20 个等距的数，标准差为 σ；纵轴是与层归一化的差与标准化输入之比的最大值，1 表示差得和这个输入本身一样多。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
+测试通过了，容差是 0.0001。现在把**各种**大小的输入都比一遍，错误的公式也增加到四种。输入是 20 个等距的数，标准差为 σ；纵轴表示结果与层归一化最多差多少，以标准化输入为单位，1 就是差得和这个输入本身一样多。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
 
 **先猜一猜**：“标准差 + ε”就是那行公开的代码，σ 取多少时，它恰好是对的？先选，再把 σ 往左拖，看橙色的曲线。
 """
@@ -358,7 +358,7 @@ catch("layer_norm", solved_catch)
 r"""
 ## What training makes of γ
 
-γ and β have the last word, since they can undo the mean and the size that were just made. MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package. Before training every γ was 1.
+γ and β have the last word, since the one multiplies and the other adds to what was just normalized. MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package. Before training every γ was 1.
 
 **Predict first.** Are they larger or smaller after training, and do all features keep the same one?
 """
@@ -367,7 +367,7 @@ r"""
 r"""
 ## 训练把 γ 变成了什么
 
-最后作主的是 γ 和 β，刚归一化好的均值和大小，它们都可以改掉。MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个；它们的 γ 随本课程的包一起提供。训练之前，γ 都是 1。
+最后作主的是 γ 和 β，因为刚归一化好的数，还要先乘 γ，再加 β。MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个；它们的 γ 随本课程的包一起提供。训练之前，γ 都是 1。
 
 **先猜一猜**：训练之后，γ 变大了，还是变小了？所有特征的 γ 都一样吗？
 """
@@ -384,7 +384,9 @@ The γ are nearly all below 1, their means between 0.5 and 0.75, and they differ
 
 </details>
 
-In the last norm, 3 of the 384 γ are 0, up to a billionth. **Predict first.** Does the model not use these features? The cell says which place they have by size among the 384, norm by norm, 1 being the largest.
+In the last norm, 3 of the 384 γ are 0, up to a billionth.
+
+**Predict first.** Does the model not use these features? The cell says which place they have by size among the 384, norm by norm, 1 being the largest.
 """
 
 # %% [markdown] lang="zh"
@@ -395,7 +397,9 @@ r"""
 
 </details>
 
-最后一个归一化层里，384 个 γ 中有 3 个与 0 只差不到十亿分之一。**先猜一猜**：模型是不是不用这几个特征？下面的单元格打印它们在每个归一化层的 384 个 γ 里按大小排第几，1 表示最大。
+最后一个归一化层里，384 个 γ 中有 3 个与 0 只差不到十亿分之一。
+
+**先猜一猜**：模型是不是不用这几个特征？下面的单元格打印它们在每个归一化层的 384 个 γ 里按大小排第几，1 表示最大。
 """
 
 # %% tags=["answer"]
@@ -497,7 +501,7 @@ r"""
 
 <details><summary>思路</summary>
 
-减去均值只做一次，结果用两次：离差的平方沿同样的轴求均值，就是方差。先乘 γ，后加 β，没有的就跳过。
+减去均值只做一次，结果用两次。离差的平方沿同样的轴求均值，就是方差。先乘 γ，后加 β，没有的就跳过。
 
 </details>
 """
@@ -555,7 +559,7 @@ plug_in(layer_norm=wrong_layer_norm)
 r"""
 <details><summary>Answer</summary>
 
-Forgetting γ changes the choice: the guitar is now nearest to chess, because both are played. The other two change nothing that is shown here; try `annotated(x, weight, bias, eps)` in the same cell.
+Forgetting γ changes the choice. Nearest to the guitar is now chess, a sentence that shares most of its words and not its meaning. The other two change nothing that is shown here; try `annotated(x, weight, bias, eps)` in the same cell.
 
 </details>
 
@@ -594,7 +598,7 @@ The counts, the ratio, and how far each formula is off on both inputs:
 r"""
 <details><summary>答案</summary>
 
-忘了乘 γ 会改变选择：和弹吉他最近的变成了下棋，因为英文里都是 play。另外两种在这里看不出任何变化，可以在同一个单元格里换成 `annotated(x, weight, bias, eps)` 试一试。
+忘了乘 γ 会改变选择。离弹吉他最近的变成了下棋，这两句英文用词差不多，意思却不同。另外两种在这里看不出任何变化，可以在同一个单元格里换成 `annotated(x, weight, bias, eps)` 试一试。
 
 </details>
 
@@ -634,9 +638,9 @@ x = torch.randn(8, 128, 768)
 print(Text(en="means", zh="均值个数"), x.mean(-1).numel(), x.mean((-2, -1)).numel())
 small = 1e-3 * torch.randn(16, 64)
 print(Text(en="ratio", zh="比值"), f"{(published(small) / F.layer_norm(small, (64,))).median():.0f}")
-for z in (torch.rand(4, 20, dtype=torch.float64), 3e-4 * torch.randn(2, 3, 20, dtype=torch.float64)):
-    for name, formula, *_ in blind_comparison.FORMULAS[:4]:
-        print(f"{(formula(z) - blind_comparison.right(z)).abs().max():.4f} {name}")
+both = torch.rand(4, 20, dtype=torch.float64), 3e-4 * torch.randn(2, 3, 20, dtype=torch.float64)
+for name, formula, *_ in blind_comparison.FORMULAS[:4]:
+    print(name, *(f"{(formula(z) - blind_comparison.right(z)).abs().max():.4f}" for z in both))
 
 # %% [markdown] lang="en"
 r"""
@@ -778,4 +782,5 @@ class Three(nn.Module):
         self.hidden = [nn.Parameter(torch.ones(2))]
 
 
-print([name for name, _ in Three().named_parameters()], list(Three().state_dict()))
+print(Text(en="parameters", zh="参数"), [name for name, _ in Three().named_parameters()])
+print(Text(en="saved", zh="随模型保存"), list(Three().state_dict()))

@@ -345,8 +345,8 @@ r"""
 
 # %% tags=["slow", "answer"]
 told = Text(
-    en="after {:2} layers: first token {:5.1f}, others {:4.1f}; its largest feature {:4.1f}",
-    zh="{:2} 层之后：首个词元 {:5.1f}，其他词元 {:4.1f}；首个词元的最大特征 {:4.1f}",
+    en="after {:2} layers: first token {:5.3g}, others {:4.2g}; its largest feature {:4.3g}",
+    zh="{:2} 层之后：首个词元 {:5.3g}，其他词元 {:4.2g}；首个词元的最大特征 {:4.3g}",
 )
 with if_installed(), torch.no_grad():
     model, seen = load_smollm2(), []
@@ -440,7 +440,7 @@ def without_u(x, *rest):
     return rms_norm(x - (x * u).sum(-1, keepdim=True) * u, *rest)
 
 
-u = F.normalize(torch.randn(12, 1, 576, generator=torch.Generator().manual_seed(0)), dim=-1)  # (N, 1, d)
+u = F.normalize(torch.randn(12, 1, 576, generator=torch.Generator().manual_seed(1)), dim=-1)  # (N, 1, d)
 u[0], u[1] = 0, 576**-0.5
 alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
 with if_installed(), torch.no_grad():
@@ -456,7 +456,7 @@ with if_installed(), torch.no_grad():
 r"""
 <details><summary>Answer</summary>
 
-The mean costs no more: the loss rises from 4.18 to 4.21 without it, and lies between 3.93 and 4.55 without a random direction.
+The mean costs no more: the loss rises from 4.18 to 4.21 without it, and lies between 4.09 and 4.39 without a random direction.
 
 </details>
 
@@ -473,7 +473,7 @@ The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type it compu
 r"""
 <details><summary>答案</summary>
 
-去掉均值的代价并不更大，损失从 4.18 升到 4.21；去掉随机方向，损失在 3.93 和 4.55 之间。
+去掉均值的代价并不更大，损失从 4.18 升到 4.21；去掉随机方向，损失在 4.09 和 4.39 之间。
 
 </details>
 
