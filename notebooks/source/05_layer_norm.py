@@ -123,7 +123,7 @@ The line is exactly right at one place, σ = (1 − ε) / 2, because the two den
 
 $$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
 
-which is 0.000025 for each unit of z at σ = 0.29 and grows as σ falls. At σ = 0.00016 it is off by 0.89, 18 times the right result. *Divided by d − 1* is of another kind, off by the same 2.5% nearly everywhere. **A test can pass because of its data.**
+which is 0.000025 for each unit of z at σ = 0.29 and grows as σ falls. At σ = 0.00016 it is off by 0.89, for it returns 18 times the right result. *Divided by d − 1* is of another kind, off by the same 2.5% nearly everywhere. **A test can pass because of its data.**
 
 ## Two rows, to the last digit
 
@@ -144,7 +144,7 @@ r"""
 
 $$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
 
-在 σ = 0.29 处，每一单位的 z 差 0.000025，σ 越小差得越多。到了 σ = 0.00016，误差是 0.89，结果是正确值的 18 倍。“除以 d − 1”是另一类错误，因为它几乎处处都差 2.5%。**测试能通过，有时只是数据选得巧**。
+在 σ = 0.29 处，每一单位的 z 差 0.000025，σ 越小差得越多。到了 σ = 0.00016，误差是 0.89，因为结果是正确值的 18 倍。“除以 d − 1”是另一类错误，因为它几乎处处都差 2.5%。**测试能通过，有时只是数据选得巧**。
 
 ## 两行数，算到最后一位
 
@@ -222,7 +222,7 @@ check("half_size", solved_sigma, keep=False)
 r"""
 ## The last axes
 
-Which numbers share a mean? `normalized_shape` holds *sizes*, those of the last axes: `(d,)` gives each token of `(N, L, d)` its own mean, `(L, d)` one mean to each sentence. Averaging drops these axes, and subtracting then lines the means up with the wrong ones.
+Which numbers share a mean? `normalized_shape` holds *sizes*, those of the last axes: `(d,)` gives each token of `(N, L, d)` its own mean, `(L, d)` one mean to each sentence. Averaging drops these axes, unless it is told to keep them.
 
 **Predict first.** x has shape `(4, 4, 4)`. How many means are there for `(4,)`, how many for `(4, 4)`? And what does `x - x.mean(-1)` do: the right thing, an error, or a wrong thing silently?
 """
@@ -231,7 +231,7 @@ Which numbers share a mean? `normalized_shape` holds *sizes*, those of the last 
 r"""
 ## 最后几个轴
 
-哪些数共用一个均值？`normalized_shape` 里写的是**大小**，即最后几个轴的大小。例如 `(N, L, d)` 的张量，写 `(d,)` 就是每个词元一个均值，写 `(L, d)` 就是每句话一个均值。求均值会去掉这些轴，接着相减，均值就可能对到别的轴上。
+哪些数共用一个均值？`normalized_shape` 里写的是**大小**，即最后几个轴的大小。例如 `(N, L, d)` 的张量，写 `(d,)` 就是每个词元一个均值，写 `(L, d)` 就是每句话一个均值。求均值会去掉这些轴，除非你要求保留。
 
 **先猜一猜**：x 的形状是 `(4, 4, 4)`。写 `(4,)` 时有几个均值，写 `(4, 4)` 时呢？`x - x.mean(-1)` 会怎样，算对、报错，还是不声不响地算错？
 """
@@ -256,7 +256,7 @@ There are 16 means for `(4,)`, one for each token, and 4 for `(4, 4)`. Without `
 
 </details>
 
-So count the axes from the end, keep them with `keepdim=True`, and test with sizes that differ, and once with equal ones.
+The means were lined up with another axis. So count the axes from the end, keep them with `keepdim=True`, and test with sizes that differ, and once with equal ones.
 
 ## Divided by d
 
@@ -273,7 +273,7 @@ r"""
 
 </details>
 
-所以，要从最后一个轴往前数，用 `keepdim=True` 保留这些轴；测试时各轴的大小要互不相同，另外再测一次相同的。
+均值对到了别的轴上。所以，要从最后一个轴往前数，用 `keepdim=True` 保留这些轴；测试时各轴的大小要互不相同，另外再测一次相同的。
 
 ## 除以 d
 
