@@ -563,7 +563,7 @@ Forgetting γ changes the choice. Nearest to the guitar is now chess, a sentence
 
 </details>
 
-So the line from the beginning passes this test, too, because a trained model's inputs lie far above ε. That is how it can live in published code for years.
+So the line from the beginning passes this test, too, because a trained model's inputs lie far above ε. That is how it can live in published code for years. Newer language models take another norm, which [lesson 06](06_rms_norm.ipynb) makes out of yours.
 
 ## Three closing questions
 
@@ -602,7 +602,7 @@ r"""
 
 </details>
 
-所以，开头那行错误的代码也能通过这个测试，因为训练好的模型里，输入远大于 ε。难怪它能在公开的代码里一待多年。
+所以，开头那行错误的代码也能通过这个测试，因为训练好的模型里，输入远大于 ε。难怪它能在公开的代码里一待多年。更新的语言模型换了一种归一化，[第 06 课](06_rms_norm.ipynb)就从你写的这一种出发。
 
 ## 三个思考题
 

@@ -408,7 +408,7 @@ Most γ end up below 1, near 0.25. At feature 507 γ is 0.00 from layer 12 to la
 
 </details>
 
-So for 16 layers the feed-forward networks are blind to this feature. To the last two it is the loudest, and there the giant shrinks again, from 932 to 208.
+So for 16 layers the feed-forward networks are blind to this feature. The last two get to read it again, and there the giant shrinks from 932 to 208.
 
 ## Does the mean matter?
 
@@ -425,7 +425,7 @@ r"""
 
 </details>
 
-所以有 16 层，前馈网络对这个特征视而不见。到了最后两层，它的声音又最响，那个庞大的词元也就在那里从 932 缩回 208。
+所以有 16 层，前馈网络对这个特征视而不见。最后两层重新读到了它，那个庞大的词元也就在那里从 932 缩回 208。
 
 ## 均值重要吗？
 
@@ -654,7 +654,7 @@ Forgetting γ changes the answer to commas. Try the others in the same cell: wit
 
 </details>
 
-Some mistakes destroy, some only blur. So "it still answers" is no test.
+Some mistakes destroy, some only blur, so "it still answers" is no test. And of the blocks that SmolLM2 is made of, the first is now yours; the next waits in [lesson 08](08_activations_and_gates.ipynb).
 
 ## Three closing questions
 
@@ -693,7 +693,7 @@ r"""
 
 </details>
 
-错误有的毁掉一切，有的只是模糊一点。所以“它还能回答”算不上测试。
+错误有的毁掉一切，有的只是模糊一点，所以“它还能回答”算不上测试。而 SmolLM2 的各种模块里，第一种已经是你写的了，下一种在[第 08 课](08_activations_and_gates.ipynb)。
 
 ## 三个思考题
 
