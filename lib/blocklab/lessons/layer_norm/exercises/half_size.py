@@ -42,6 +42,16 @@ HALF_SIZE = Exercise(
             en="Here ε is too small to be felt: the output has its full size. σ must be far smaller.",
             zh="这时 ε 太小，感觉不到：输出还是原来的大小。σ 还要小得多。",
         ),
+        wrong("too-large", answer=0.01).hint(
+            en="At this σ the output is still more than half of its full size. σ must be smaller.",
+            zh="σ 取这个值时，输出还不止原来的一半。σ 要再小一点。",
+            between=(0.5055, 1.0),
+        ),
+        wrong("too-small", answer=1e-4).hint(
+            en="At this σ the output is less than half of its full size already. σ must be larger.",
+            zh="σ 取这个值时，输出已经不到原来的一半。σ 要再大一点。",
+            between=(0.0, 0.4945),
+        ),
     ),
     section=Text(en="Two rows, to the last digit", zh="两行数，算到最后一位"),
     line="sigma / (sigma**2 + 1e-5) ** 0.5",

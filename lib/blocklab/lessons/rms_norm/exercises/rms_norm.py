@@ -82,7 +82,8 @@ SIZES = Text(en="Very small and very large numbers", zh="很小的数与很大�
 ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
 THE_EXERCISE = Text(en="Exercise: RMSNorm", zh="练习：RMSNorm")
 WHEN_TO_ROUND = Text(en="Going further: when to round", zh="选读：何时舍入")
-MEAN_SQUARE = "mean_square = wide.square().mean(-1, keepdim=True)"
+MEAN_SQUARE = "mean_square = wide.square().mean(axes, keepdim=True)"
+OF_EACH_TOKEN = "mean_square = wide.square().mean(-1, keepdim=True)"
 QUOTIENT = "y = wide / (mean_square + eps).sqrt()"
 LAST = "return (y if weight is None else y * weight).to(x.dtype)"
 
@@ -100,6 +101,7 @@ DIVISOR_MISTAKES = (
         en="You divide by the standard deviation, which measures the distance from the mean. Divide by the root mean "
         "square, which measures the distance from 0.",
         zh="你除以的是标准差，它衡量各数离均值多远。应当除以均方根，它衡量各数离 0 多远。",
+        line=MEAN_SQUARE,
     ),
 )
 
@@ -305,7 +307,7 @@ RMS_NORM = Exercise(
         en="under *Two divisors*, drag shift and see which side of the triangle RMSNorm divides by.",
         zh="在“两个除数”一节拖动“平移”，看看 RMSNorm 除以三角形的哪条边。",
     ),
-    line="mean_square = wide.square().mean(axes, keepdim=True)",
+    line=MEAN_SQUARE,
 )
 
 
@@ -382,10 +384,10 @@ WEIGHT_IGNORED = wrong("weight-ignored", gain=torch.ones_like).hint(
 )
 FORMULA_MISTAKES = (
     *under(TWO_DIVISORS, *DIVISOR_MISTAKES, line=QUOTIENT),
-    *under(BY_HAND, *chosen(SQUARE_MISTAKES, "sum-for-mean-of-squares"), line=MEAN_SQUARE),
+    *under(BY_HAND, *chosen(SQUARE_MISTAKES, "sum-for-mean-of-squares"), line=OF_EACH_TOKEN),
     *under(BY_HAND, *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), line=QUOTIENT),
     *under(ELSEWHERE, *chosen(EPS_MISTAKES, "eps-argument-ignored"), line=QUOTIENT),
-    *under(THE_EXERCISE, *chosen(AXES_MISTAKES, "over-everything"), line=MEAN_SQUARE),
+    *under(THE_EXERCISE, *chosen(AXES_MISTAKES, "over-everything"), line=OF_EACH_TOKEN),
 )
 
 LLAMA_MISTAKES = (
