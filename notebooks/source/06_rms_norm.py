@@ -224,7 +224,7 @@ $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
 In the triangle LayerNorm divides by the orange side, RMSNorm by the blue one. The token is `[1, 2, 3, 4]` times *scale*, plus *shift*.
 
-**Predict first.** At which shift do both layers give the same four numbers?
+**Predict first.** With *scale* left at 1, at which shift do both layers give the same four numbers?
 """
 
 # %% [markdown] lang="zh"
@@ -245,7 +245,7 @@ $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
 在三角形里，层归一化除以橙色的边，RMSNorm 除以蓝色的边。词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
 
-**先猜一猜**：“平移”取多少时，两种层给出相同的四个数？
+**先猜一猜**：“缩放”保持 1，“平移”取多少时，两种层给出相同的四个数？
 """
 
 # %% tags=["panel", "guess"]
