@@ -12,5 +12,11 @@ WRONG = {
         "between two digits": (0.00175, {"too-small"}),
         "read off far to the right": (0.01, {"too-large"}),
     },
+    "outputs_that_move": {
+        "one number": (18, {"wrong-kind"}),
+        "four numbers": ((18, 36, 9, 18), {"wrong-kind"}),
+        "a text": ("18, 36, 9, 18, 4", {"wrong-kind"}),
+        "unknown": ((18, 35, 9, 18, 4), {None}),
+    },
     "root_mean_square": {"text": ("3.54", {"wrong-kind"})},
 }
