@@ -37,8 +37,8 @@ CATCH_LAYER_NORM = catching(
         "unbiased-variance",
         Text(en="divided by d − 1", zh="除以 d − 1"),
         Text(
-            en="The two variances differ by the factor `d / (d - 1)`. How long are your rows, and is their variance what "
-            "counts under the root?",
+            en="The two variances differ by the factor `d / (d - 1)`. How long are your rows, and is their variance "
+            "what counts under the root?",
             zh="两种方差之比是 `d / (d - 1)`。你的行有多长？根号里起作用的是不是方差？",
         ),
     ),
