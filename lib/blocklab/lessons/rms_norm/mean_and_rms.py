@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, rms_norm
-from blocklab.panel import Panel, Slider
+from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
@@ -16,6 +16,22 @@ from blocklab.panel.touch import dragged
 
 TOKEN = (1.0, 2.0, 3.0, 4.0)
 EPS = 1e-5
+
+GUESS = Guess(
+    {
+        Text(en="0", zh="0"): "zero",
+        Text(en="−2.5", zh="−2.5"): "mean of 0",
+        Text(en="5", zh="5"): "far out",
+        Text(en="every shift", zh="任何平移"): "every",
+        Text(en="no shift", zh="都不行"): "none",
+    },
+    right="mean of 0",
+    told=Text(
+        en="At −2.5 the mean is 0: drag shift there, and σ and RMS are both 1.12, so the layers differ by 0.00.",
+        zh="平移取 −2.5 时均值为 0：拖到那里，σ 和 RMS 都是 1.12，两种层相差 0.00。",
+    ),
+)
+"""The shift at which both layers give the same numbers."""
 
 INPUT = Text(en="the token x", zh="词元 x")
 FEATURE = Text(en="feature", zh="特征")
@@ -110,6 +126,7 @@ def draw_triangle(sides: list, labels: list, mean: float, deviation: float, rms:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
+        "guess": GUESS,
         "scale": Slider(0.2, 2, 0.2, value=1, label=Text(en="scale", zh="缩放")),
         "shift": Slider(-5, 5, 0.5, value=0, label=Text(en="shift", zh="平移")),
     }

@@ -16,6 +16,7 @@ HALF_SIZE = Exercise(
     wants=A_NUMBER,
     names={"result": Text(en="output for the input [−σ, σ], its last number", zh="输入为 −σ 和 σ 时的最后一个输出")},
     cases=(Case("two numbers", {}, tolerance=5.5e-3),),  # σ to two digits
+    expected_from=3,
     mistakes=(
         wrong("root-of-eps", answer=1e-5**0.5).hint(
             en="At σ = √ε both terms under the root are equal, so the output is 1 / √2, not a half. σ must be smaller.",
@@ -40,6 +41,16 @@ HALF_SIZE = Exercise(
         wrong("no-eps", answer=1.0).hint(
             en="Here ε is too small to be felt: the output has its full size. σ must be far smaller.",
             zh="这时 ε 太小，感觉不到：输出还是原来的大小。σ 还要小得多。",
+        ),
+        wrong("too-large", answer=0.01).hint(
+            en="At this σ the output is still more than half of its full size. σ must be smaller.",
+            zh="σ 取这个值时，输出还不止原来的一半。σ 要再小一点。",
+            between=(0.5055, 1.0),
+        ),
+        wrong("too-small", answer=1e-4).hint(
+            en="At this σ the output is less than half of its full size already. σ must be larger.",
+            zh="σ 取这个值时，输出已经不到原来的一半。σ 要再大一点。",
+            between=(0.0, 0.4945),
         ),
     ),
     section=Text(en="Two rows, to the last digit", zh="两行数，算到最后一位"),

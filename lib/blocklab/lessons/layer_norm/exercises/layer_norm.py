@@ -20,6 +20,7 @@ from blocklab.checks.steps.normalizing import (
     KEEPDIM_MISTAKES,
     RESCALE_MISTAKES,
     SPREAD_MISTAKES,
+    chosen,
     divide,
     far_from_zero,
     mean,
@@ -52,6 +53,15 @@ def recipe(
 
 
 BLIND_TEST = Text(en="The blind test", zh="盲测")
+LAST_AXES = Text(en="The last axes", zh="最后几个轴")
+DIVIDED_BY_D = Text(en="Divided by d", zh="除以 d")
+GAMMA = Text(en="What training makes of γ", zh="训练把 γ 变成了什么")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+BACKWARD = Text(en="Going further: backward by hand", zh="选读：手算反向传播")
+QUOTIENT = "y = centred / (variance + eps).sqrt()"
+VARIANCE = "variance = centred.square().mean(axes, keepdim=True)"
+OF_THE_ROOT = "eps-outside-root", "eps-missing", "root-missing", "root-of-each", "eps-twice", "eps-as-floor"
+CENTRED = "centred = x - x.mean(axes, keepdim=True)"
 
 LAYER_NORM = Exercise(
     name="layer_norm",
@@ -104,24 +114,18 @@ LAYER_NORM = Exercise(
         far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "normalized_shape": (4,)}),
     ),
     mistakes=(
-        *under(
-            Text(en="Exercise: LayerNorm", zh="练习：层归一化"),
-            *AXES_MISTAKES,
-            line="axes = tuple(range(-len(normalized_shape), 0))",
-        ),
-        *under(BLIND_TEST, *EPS_MISTAKES, line="y = (x - mean) / (variance + eps).sqrt()"),
-        *SPREAD_MISTAKES,
-        *CENTRE_MISTAKES,
-        *KEEPDIM_MISTAKES,
-        DETACHED,
-        DIVIDED_FIRST,
-        *under(
-            Text(en="What training makes of γ", zh="训练把 γ 变成了什么"),
-            *RESCALE_MISTAKES,
-            line="y = y if weight is None else y * weight",
-        ),
+        *under(LAST_AXES, *AXES_MISTAKES, line="axes = tuple(range(-len(normalized_shape), 0))"),
+        *under(BLIND_TEST, *chosen(EPS_MISTAKES, *OF_THE_ROOT), line=QUOTIENT),
+        *under(ELSEWHERE, *chosen(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"), line=QUOTIENT),
+        *under(DIVIDED_BY_D, *chosen(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), line=VARIANCE),
+        *under(BLIND_TEST, *chosen(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), line=VARIANCE),
+        *under(BLIND_TEST, *CENTRE_MISTAKES, line=CENTRED),
+        *under(LAST_AXES, *KEEPDIM_MISTAKES, line=CENTRED),
+        *under(BACKWARD, DETACHED, line=VARIANCE),
+        *under(BLIND_TEST, DIVIDED_FIRST),
+        *under(GAMMA, *RESCALE_MISTAKES, line="y = y if weight is None else y * weight"),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     section=BLIND_TEST,
-    line="variance = (x - mean).square().mean(axes, keepdim=True)",
+    line=VARIANCE,
 )

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import SHARED_MISTAKES, chosen, divide, far_from_zero, mean, variance
 from blocklab.checks.steps.numbers import waves
@@ -221,6 +221,9 @@ GRADIENT = {"grad_output": torch.tensor([[3.0, -1, 2]])}
 TOKEN = torch.tensor([[1.0, 2, 6]])
 WEIGHT = torch.tensor([2.0, 1, -1])
 
+BACKWARD = Text(en="Going further: backward by hand", zh="选读：手算反向传播")
+SUMS = "return grad_x, (grad_output * x_hat).sum(tokens), grad_output.sum(tokens)"
+
 
 def sentences(*shape: int) -> dict[str, object]:
     return {"grad_output": waves(*shape), "x": waves(*shape, start=1.0), "weight": waves(shape[-1], start=2.0)}
@@ -251,9 +254,16 @@ LAYER_NORM_BACKWARD = Exercise(
     ),
     mistakes=(
         *X_MISTAKES,
-        *WEIGHT_AND_BIAS_MISTAKES,
-        *chosen(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
-        *chosen(SHARED_MISTAKES, "unbiased-variance", "mean-not-subtracted"),
+        *under(BACKWARD, *WEIGHT_AND_BIAS_MISTAKES, line=SUMS),
+        *under(
+            BACKWARD,
+            *chosen(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
+            *chosen(SHARED_MISTAKES, "unbiased-variance"),
+            line="r = (centred.square().mean(-1, keepdim=True) + eps).rsqrt()",
+        ),
+        *under(
+            BACKWARD, *chosen(SHARED_MISTAKES, "mean-not-subtracted"), line="centred = x - x.mean(-1, keepdim=True)"
+        ),
     ),
     growing=lambda n: sentences(n, n, 4),
     without={"gradient": "it is itself one", "axis 2 of size 1": "of one feature it is nothing but rounding"},
@@ -262,6 +272,6 @@ LAYER_NORM_BACKWARD = Exercise(
         "result 1": Text(en="grad_weight", zh="grad_weight"),
         "result 2": Text(en="grad_bias", zh="grad_bias"),
     },
-    section=Text(en="Going further: backward by hand", zh="选读：手算反向传播"),
-    line="grad_x = (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True)) / deviation",
+    section=BACKWARD,
+    line="grad_x = r * (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True))",
 )

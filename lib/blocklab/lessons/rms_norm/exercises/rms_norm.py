@@ -75,10 +75,19 @@ def recipe(
     return finish(rescale(before_weight(y, x.dtype), weight, None), x.dtype)
 
 
+BY_HAND = Text(en="By hand", zh="动手算")
 TWO_DIVISORS = Text(en="Two divisors", zh="两个除数")
-WHEN_TO_ROUND = Text(en="Going further: ε, and when to round", zh="选读：ε，以及何时舍入")
+GAMMA = Text(en="γ after training", zh="训练之后的 γ")
+SIZES = Text(en="Very small and very large numbers", zh="很小的数与很大的数")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+THE_EXERCISE = Text(en="Exercise: RMSNorm", zh="练习：RMSNorm")
+WHEN_TO_ROUND = Text(en="Going further: when to round", zh="选读：何时舍入")
+MEAN_SQUARE = "mean_square = wide.square().mean(axes, keepdim=True)"
+OF_EACH_TOKEN = "mean_square = wide.square().mean(-1, keepdim=True)"
+QUOTIENT = "y = wide / (mean_square + eps).sqrt()"
+LAST = "return (y if weight is None else y * weight).to(x.dtype)"
 
-SPREAD_MISTAKES = (
+DIVISOR_MISTAKES = (
     wrong("layer-norm", centre=mean, spread=variance).hint(
         en="This is LayerNorm: you subtract the mean above and below the fraction line. RMSNorm subtracts it nowhere, "
         "so no number changes its sign.",
@@ -92,7 +101,11 @@ SPREAD_MISTAKES = (
         en="You divide by the standard deviation, which measures the distance from the mean. Divide by the root mean "
         "square, which measures the distance from 0.",
         zh="你除以的是标准差，它衡量各数离均值多远。应当除以均方根，它衡量各数离 0 多远。",
+        line=MEAN_SQUARE,
     ),
+)
+
+SQUARE_MISTAKES = (
     wrong("sum-for-mean-of-squares", spread=lambda x, axes: x.square().sum(axes, keepdim=True)).hint(
         en="You add up the squares, so every vector gets length 1. Take their mean: then its length is the root of the "
         "number of features.",
@@ -188,7 +201,11 @@ TYPE_MISTAKES = (
         "type it was given.",
         zh="输入是 16 位的类型时，你的结果还是 float32。请转回 x 的类型：下一层要的仍是原来的类型。",
         shows="bfloat16",
+        line=LAST,
     ),
+)
+
+ROUNDING_MISTAKES = (
     wrong("as-in-llama", before_weight=back, finish=as_wide).hint(
         en="You round to the type of x first and multiply by `weight` then, as Llama does. So the last digit can "
         "differ, and a float32 `weight` makes the result float32. Multiply in float32, and convert at the end.",
@@ -273,22 +290,24 @@ RMS_NORM = Exercise(
         ),
     ),
     mistakes=(
-        *AXES_MISTAKES,
-        *under(TWO_DIVISORS, *SPREAD_MISTAKES),
-        *under(WHEN_TO_ROUND, *DEFAULT_MISTAKES, line="eps = torch.finfo(wide.dtype).eps if eps is None else eps"),
-        *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
-        EPS_OF_NORMALIZE,
+        *under(THE_EXERCISE, *AXES_MISTAKES, line="axes = tuple(range(-len(normalized_shape), 0))"),
+        *under(TWO_DIVISORS, *DIVISOR_MISTAKES, line=QUOTIENT),
+        *SQUARE_MISTAKES,
+        *under(SIZES, *DEFAULT_MISTAKES, line="eps = torch.finfo(wide.dtype).eps if eps is None else eps"),
+        *under(BY_HAND, *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), line=QUOTIENT),
+        *under(ELSEWHERE, *chosen(EPS_MISTAKES, "eps-argument-ignored"), EPS_OF_NORMALIZE, line=QUOTIENT),
         DETACHED,
-        *under(WHEN_TO_ROUND, *TYPE_MISTAKES, line="wide = x if x.dtype == torch.float64 else x.float()"),
-        *WEIGHT_MISTAKES,
+        *under(SIZES, *TYPE_MISTAKES, line="wide = x if x.dtype == torch.float64 else x.float()"),
+        *under(WHEN_TO_ROUND, *ROUNDING_MISTAKES, line=LAST),
+        *under(GAMMA, *WEIGHT_MISTAKES, line="y = y if weight is None else y * weight"),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
-    section=Text(en="By hand", zh="动手算"),
+    section=BY_HAND,
     panel=Text(
         en="under *Two divisors*, drag shift and see which side of the triangle RMSNorm divides by.",
         zh="在“两个除数”一节拖动“平移”，看看 RMSNorm 除以三角形的哪条边。",
     ),
-    line="mean_square = x.square().mean(axes, keepdim=True)",
+    line=MEAN_SQUARE,
 )
 
 
@@ -352,6 +371,8 @@ OWN_TYPE = wrong("not-in-float32", widen=as_it_is).hint(
     zh="你直接用 x 的类型计算。"
     "16 位的类型每一步都要舍入，而且在 float16 里，256 及以上的数一平方就成了无穷大。请对 `x.float()` 做归一化。",
     shows="overflows in float16",
+    section=SIZES,
+    line="wide = x.float()",
 )
 NOT_CONVERTED_BACK = wrong("not-converted-back", order=lambda y, gain, dtype: y * gain.float()).hint(
     en="Your result stays float32. Convert it back to the type of x: the next layer expects the type it was given.",
@@ -362,9 +383,11 @@ WEIGHT_IGNORED = wrong("weight-ignored", gain=torch.ones_like).hint(
     zh="`weight` 没有起作用。归一化之后还有一次乘法，要用到它。",
 )
 FORMULA_MISTAKES = (
-    *chosen(SPREAD_MISTAKES, "layer-norm", "mean-subtracted", "standard-deviation", "sum-for-mean-of-squares"),
-    *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
-    *chosen(AXES_MISTAKES, "over-everything"),
+    *under(TWO_DIVISORS, *DIVISOR_MISTAKES, line=QUOTIENT),
+    *under(BY_HAND, *chosen(SQUARE_MISTAKES, "sum-for-mean-of-squares"), line=OF_EACH_TOKEN),
+    *under(BY_HAND, *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), line=QUOTIENT),
+    *under(ELSEWHERE, *chosen(EPS_MISTAKES, "eps-argument-ignored"), line=QUOTIENT),
+    *under(THE_EXERCISE, *chosen(AXES_MISTAKES, "over-everything"), line=OF_EACH_TOKEN),
 )
 
 LLAMA_MISTAKES = (

@@ -15,6 +15,7 @@ ROOT_MEAN_SQUARE = Exercise(
     wants=A_NUMBER,
     names={"result": Text(en="x divided by your number", zh="x 除以你给的数")},
     cases=(Case("token", {"x": torch.tensor([3.0, 4.0])}, tolerance=2e-3),),
+    expected_from=3,
     mistakes=(
         wrong("length", answer=5.0).hint(
             en="5 is the length of the token: the root of the **sum** of the squares. Take the root of their mean.",
