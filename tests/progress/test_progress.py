@@ -107,11 +107,7 @@ def test_the_page_in_words(mine):
     assert str(progress_page()).split("\n\n") == [
         "Your progress",
         f"Exercises passed: 2 of {len(EXERCISES)}\nGuesses made: 2; right: 1\nBlocks kept: 1 of {len(BLOCKS)} (gelu)",
-<<<<<<< HEAD
-        "05_layer_norm: half_size (passed), layer_norm (passed), catch_layer_norm (not begun), "
-=======
         "05_layer_norm: half_size (passed), catch_layer_norm (not begun), layer_norm (passed), "
->>>>>>> wt-l0506
         "layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
         "(not begun)",
