@@ -16,6 +16,7 @@ from .answers import UNREAD, as_bytes, with_answers
 from .files import LARGEST, read_bytes
 from .problem import PublishError, kept_in
 from .project import Project
+from .sealed import without_sealed
 
 try:
     import fcntl
@@ -66,7 +67,7 @@ def _add(project: Project, mine: Path, failures: list, say: Callable[[str], None
                 old += _is_of_an_earlier_edition(copy)
             else:
                 with kept_in(failures):
-                    replace(copy, without_widgets(read_bytes(lesson, project.show(lesson))))
+                    replace(copy, as_copied(read_bytes(lesson, project.show(lesson))))
                     added += 1
     say(COPIED.format(added=added, there=there))
     if old:
@@ -90,7 +91,7 @@ def _renew(project: Project, mine: Path, failures: list, say: Callable[[str], No
             _made(project, new / language)
             for lesson in _lessons(project, language):
                 with kept_in(failures):
-                    copy = without_widgets(read_bytes(lesson, project.show(lesson)))
+                    copy = as_copied(read_bytes(lesson, project.show(lesson)))
                     inside = f"{language}/{lesson.name}"
                     copy, said = with_answers(copy, mine / inside, f"{mine.name}/{inside}", f"{kept.name}/{inside}")
                     replace(new / inside, copy)
@@ -154,8 +155,8 @@ def _lessons(project: Project, language: str) -> list[Path]:
     return sorted(built | ({folder / f"{first.stem}.ipynb"} if first else set()))
 
 
-def without_widgets(lesson: bytes) -> bytes:
-    """A notebook whose panels are pictures, until a kernel runs their cells.
+def as_copied(lesson: bytes) -> bytes:
+    """A notebook whose panels are pictures, and which holds no answer to a prediction, until a kernel runs the cells.
 
     A front end that trusts a notebook looks for its widgets first, and where no kernel has made them it says so and
     shows no picture. What is no notebook is left as it is.
@@ -163,8 +164,9 @@ def without_widgets(lesson: bytes) -> bytes:
     try:
         notebook = json.loads(lesson)
         outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
-        views = [output["data"].pop(VIEW) for output in outputs if VIEW in output.get("data", {})]
-        pictures = as_bytes(notebook)
+        left_out = [output["data"].pop(VIEW) for output in outputs if VIEW in output.get("data", {})]
+        left_out += without_sealed(notebook)
+        copy = as_bytes(notebook)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return lesson
-    return pictures if views else lesson
+    return copy if left_out else lesson

@@ -17,6 +17,7 @@ from .address import Address, read_address
 from .files import read_text, write_text
 from .problem import Faults, Problem, shorten
 from .project import Outline, Project
+from .sealed import ROOM, sealed, unseal
 from .source import Code, Lesson, read_lesson
 
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}  # a cell whose code JupyterLab, and Colab, fold
@@ -66,14 +67,14 @@ def _text(twins, language: str) -> NotebookNode:
 def _code(code: Code) -> NotebookNode:
     metadata = {"tags": list(code.tags)} if code.tags else {}
     if code.claims:
-        metadata |= {"blocklab": {"claims": list(code.claims)}}
+        metadata |= {ROOM: {"claims": list(code.claims)}}
     if "solution" in code.tags:
         metadata |= FOLDED
     return new_code_cell(code.source, id=code.id, metadata=metadata)
 
 
 def read(path: Path, shown: str = "") -> NotebookNode:
-    """A built notebook. `shown` is what messages call it, the path if empty.
+    """A built notebook, its sealed outputs in their places. `shown` is what messages call it, the path if empty.
 
     Raises Faults, with the line or the cell, for a file that is no notebook of the form that is written here.
     """
@@ -87,6 +88,7 @@ def read(path: Path, shown: str = "") -> NotebookNode:
         raise Faults(Problem(shown, None, None, f"is no notebook: {error}")) from None
     if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or notebook.get("nbformat_minor") != 5:
         raise Faults(Problem(shown, None, None, "is no notebook of the format 4.5"))
+    unseal(notebook)
     try:
         if get_validator(4, 5).iter_errors(notebook):  # not nbformat.validate(), which mends, and fails at a cell null
             error = best_match(get_validator(4, 5, name="jsonschema").iter_errors(notebook))
@@ -110,8 +112,8 @@ def _named(notebook: dict, number: int) -> str:
 
 
 def text(notebook: NotebookNode) -> str:
-    """What stands in the file of a notebook."""
-    return nbformat.v4.writes(notebook) + "\n"
+    """What stands in the file of a notebook, in which the answers to predictions are sealed."""
+    return nbformat.v4.writes(sealed(notebook)) + "\n"
 
 
 def write(notebook: NotebookNode, path: Path, shown: str = "") -> None:

@@ -13,6 +13,7 @@ from demo_lessons import commit_all, edit, make_project
 from workshop import notebook
 from workshop.__main__ import main
 from workshop.check import check
+from workshop.copies import as_copied
 from workshop.execute import joined
 from workshop.project import Project
 
@@ -374,10 +375,59 @@ def test_a_link_with_another_address_is_found(project, place):
     assert any(problem.startswith(place) for problem in found(project))
 
 
-def test_strict_nbval_accepts_what_was_built(project):
+def run_lessons(project):
     settings = Path(__file__).parents[1] / "notebooks"
     arguments = ["--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command = [sys.executable, "-m", "pytest", *arguments, f"--rootdir={project.root}", str(settings), "notebooks/zh"]
-    done = subprocess.run(command, cwd=project.root, capture_output=True, text=True)
+    return subprocess.run(command, cwd=project.root, capture_output=True, text=True)
+
+
+def test_strict_nbval_accepts_what_was_built(project):
+    done = run_lessons(project)
     assert done.returncode == 0, done.stdout
     assert "9 passed" in done.stdout
+
+
+# Outputs that answer a prediction
+
+
+@pytest.fixture
+def predicted(project):
+    """The project with a cell whose output answers a prediction."""
+    edit(project.source("01_means"), "# %%\nx = [1", '# %% tags=["answer"]\nx = [1')
+    assert run(project, "build", "01", "--no-execute") == 0
+    return project
+
+
+def as_in_the_file(project):
+    path = project.notebook("zh", "01_means")
+    return path, nbformat.read(path, 4)
+
+
+def test_an_answer_is_sealed_in_the_file_and_open_to_whoever_checks_it(predicted):
+    _, there = as_in_the_file(predicted)
+    [cell] = [cell for cell in there.cells if "answer" in cell.metadata.get("tags", ())]
+    assert cell.outputs == []
+    assert cell.metadata.blocklab.sealed[0].text == "3.0\n"
+    assert cells(predicted)[cell.id].outputs[0].text == "3.0\n"
+    assert "blocklab" not in cells(predicted)[cell.id].metadata
+    assert found(predicted) == []
+    assert "3.0" not in as_copied(predicted.notebook("zh", "01_means").read_bytes()).decode()
+
+
+def test_a_run_is_held_to_the_sealed_answer(predicted):
+    assert run_lessons(predicted).returncode == 0
+    path, there = as_in_the_file(predicted)
+    path.write_text(nbformat.writes(there).replace('"3.0\\n"', '"4.0\\n"'), encoding="utf-8")
+    done = run_lessons(predicted)
+    assert done.returncode == 1
+    assert "1 failed, 8 passed" in done.stdout
+
+
+@pytest.mark.parametrize("sealed", [7, [7], {"text": "3.0"}])
+def test_a_seal_that_holds_no_outputs_is_named(predicted, sealed):
+    path, there = as_in_the_file(predicted)
+    [cell] = [cell for cell in there.cells if "answer" in cell.metadata.get("tags", ())]
+    cell.metadata.blocklab.sealed = sealed
+    path.write_text(nbformat.writes(there), encoding="utf-8")
+    assert any("notebooks/zh/01_means.ipynb" in problem and "is no notebook" in problem for problem in found(predicted))

@@ -11,7 +11,7 @@ import pytest
 
 from blocklab.language import LANGUAGES
 from workshop.__main__ import main
-from workshop.copies import VIEW, copy_lessons, without_widgets
+from workshop.copies import VIEW, as_copied, copy_lessons
 from workshop.project import Project
 
 BUILT = Path(__file__).parents[2] / "notebooks"
@@ -47,16 +47,16 @@ def test_copies_are_the_lessons_but_for_their_widgets(tmp_path):
         assert copy == notebook
 
 
-def test_a_notebook_without_widgets_is_copied_byte_for_byte():
+def test_a_notebook_as_copied_is_copied_byte_for_byte():
     glossary = (BUILT / "zh" / "glossary.ipynb").read_bytes()
-    assert without_widgets(glossary) == glossary
+    assert as_copied(glossary) == glossary
 
 
 @pytest.mark.parametrize(
     "lesson", [b"", b"<<<<", b"\xff", b"[1]", b'{"cells": null}', b'{"cells": [1]}', b"[" * 100_000]
 )
 def test_what_is_no_notebook_is_copied_as_it_is(lesson):
-    assert without_widgets(lesson) == lesson
+    assert as_copied(lesson) == lesson
 
 
 def test_copies_of_an_earlier_edition_are_counted(project, capsys):

@@ -1,0 +1,55 @@
+"""Outputs that answer a prediction: sealed in a built notebook, so that nobody reads them before the cell is run.
+
+They lie in the cell's metadata, which neither Jupyter nor Colab shows. So one file serves every reader, and a run is
+still held to what the build has shown.
+"""
+
+import copy
+
+from nbformat import NotebookNode
+
+TAG = "answer"
+ROOM, PLACE = "blocklab", "sealed"  # where they lie in the metadata
+
+
+def sealed(notebook: NotebookNode) -> NotebookNode:
+    """A copy of the notebook in which the cells that answer a prediction show nothing."""
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook["cells"]:
+        if cell.get("outputs") and TAG in cell["metadata"].get("tags", ()):
+            cell["metadata"].setdefault(ROOM, {})[PLACE] = cell["outputs"]
+            cell["outputs"] = []
+    return notebook
+
+
+def unseal(notebook: dict) -> None:
+    """Put sealed outputs back in their places. What has another form is left for others to judge."""
+    for cell in _sealed(notebook):
+        if cell.get("outputs") == []:
+            cell["outputs"] = _take_out(cell)
+
+
+def without_sealed(notebook: dict) -> list:
+    """Take the sealed outputs out of a notebook, which holds them no longer."""
+    return [_take_out(cell) for cell in _sealed(notebook)]
+
+
+def _sealed(notebook: dict) -> list[dict]:
+    match notebook:
+        case {"cells": [*cells]}:
+            return [cell for cell in cells if _is_sealed(cell)]
+    return []
+
+
+def _is_sealed(cell: object) -> bool:
+    match cell:
+        case {"metadata": {"blocklab": {"sealed": _}}}:
+            return True
+    return False
+
+
+def _take_out(cell: dict) -> object:
+    outputs = cell["metadata"][ROOM].pop(PLACE)
+    if not cell["metadata"][ROOM]:
+        del cell["metadata"][ROOM]
+    return outputs
