@@ -52,8 +52,8 @@ GUESS = Guess(
     },
     right="smaller",
     told=Text(
-        en="A hundredth: choose BatchNorm and drag the weights from 0.1 to 10. The histograms stay, and the gradient in "
-        "layer 1 falls from 300 to 3.",
+        en="A hundredth: choose BatchNorm and drag the weights from 0.1 to 10. The histograms stay, and the gradient "
+        "in layer 1 falls from 300 to 3.",
         zh="只剩百分之一：选“批量归一化”，把“权重的大小”从 0.1 拖到 10。直方图都不变，第 1 层的梯度却从 300 降到 3。",
     ),
 )
@@ -64,9 +64,9 @@ VALUES = {
     "tanh": Text(en="activations, from −1 to 1, layer by layer", zh="逐层的激活值，从 −1 到 1"),
     "relu": Text(en="positive activations, up to 3, layer by layer", zh="逐层的激活值，只画正的，到 3 为止"),
 }
-SIZES = Text(en="their spread, and the gradient of the weights", zh="激活值的分散程度与权重的梯度")
-SPREAD = Text(en="standard deviation of the activations", zh="激活值的标准差")
-GRADIENT = Text(en="gradient of the layer's weights", zh="这一层权重的梯度")
+SIZES = Text(en="activations and gradients, layer by layer", zh="逐层的激活值与梯度")
+SPREAD = Text(en="standard deviation", zh="激活值的标准差")
+GRADIENT = Text(en="gradient of the weights", zh="权重的梯度")
 SEEN_TANH = Text(
     en="Last layer: standard deviation {spread}, {saturated:.0f}% of the activations beyond ±0.9. Gradient of the "
     "weights: {first} in layer 1, {last} in the last.",

@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
@@ -17,6 +17,7 @@ from blocklab.checks.steps.normalizing import (
     EPS_MISTAKES,
     KEEPDIM_MISTAKES,
     SPREAD_MISTAKES,
+    chosen,
     divide,
     far_from_zero,
     mean,
@@ -137,6 +138,17 @@ OTHER_SCALES = (
     ),
 )
 
+WHICH_AXIS = Text(en="By hand: which axis disappears?", zh="动手算：哪个轴会消失？")
+SUBTRACT_AND_DIVIDE = Text(en="By hand: subtract, then divide", zh="动手算：先减，再除")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+MEAN = "mean = x.mean(axes, keepdim=True)"
+VARIANCE = "variance = (x - mean).square().mean(axes, keepdim=True)"
+UNBIASED = chosen(SPREAD_MISTAKES, "unbiased-variance")
+OTHER_SPREADS = tuple(row for row in SPREAD_MISTAKES if row not in UNBIASED)
+SMALLER_DEFAULT = chosen(EPS_MISTAKES, "eps-default-too-small")
+OTHER_EPS = tuple(row for row in EPS_MISTAKES if row not in SMALLER_DEFAULT)
+MEAN_WITHOUT, VARIANCE_WITHOUT = KEEPDIM_MISTAKES
+
 STANDARDIZE = Exercise(
     name="standardize",
     recipe=recipe,
@@ -162,17 +174,17 @@ STANDARDIZE = Exercise(
         far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "axes": -1}),
     ),
     mistakes=(
-        *AXES_MISTAKES,
-        *EPS_MISTAKES,
-        *SPREAD_MISTAKES,
-        MEAN_OF_VARIANCES,
-        *CENTRE_MISTAKES,
-        *KEEPDIM_MISTAKES,
-        DETACHED,
+        *under(WHICH_AXIS, *AXES_MISTAKES, MEAN_WITHOUT, line=MEAN),
+        *under(WHICH_AXIS, MEAN_OF_VARIANCES, VARIANCE_WITHOUT, line=VARIANCE),
+        *OTHER_EPS,
+        *under(SUBTRACT_AND_DIVIDE, *SMALLER_DEFAULT, line="def my_standardize(x, axes, eps=1e-5):"),
+        *under(ELSEWHERE, *UNBIASED, line=VARIANCE),
+        *under(SUBTRACT_AND_DIVIDE, *OTHER_SPREADS, line=VARIANCE),
+        *under(SUBTRACT_AND_DIVIDE, *CENTRE_MISTAKES, DETACHED, line=MEAN),
         DIVIDED_FIRST,
-        *OTHER_SCALES,
+        *under(ELSEWHERE, *OTHER_SCALES),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "axes": -1},
-    section=Text(en="Exercise: standardize", zh="练习：标准化"),
-    line="mean = x.mean(axes, keepdim=True)",
+    section=SUBTRACT_AND_DIVIDE,
+    line="y = (x - mean) / (variance + eps).sqrt()",
 )
