@@ -2,11 +2,11 @@
 r"""
 # 01 Why do activations need a scale?
 
-Take a network of twenty layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. This time nothing that the network computes changes, down to the third digit. And yet it has lost most of its power to learn. What has changed, if not its numbers?
+Take a network of twenty layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. Nothing that the network computes changes, down to the third digit. And yet it has lost most of its power to learn. What has changed, if not its numbers?
 
-That small function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token: twice in each of its 30 layers, and once at the end. We begin with BatchNorm, because there the reasons, the words and the mistakes are all easy to see; what Transformers use grows out of it in lessons 05 and 06.
+That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token: twice in each of its 30 layers, and at the end. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
 
-After this lesson you can say what *saturated* means and see it in a gradient, tell what a normalization does to outputs and what to gradients, and name one problem that it does *not* solve. You will write the function that most norms are built on, and train a network with it. It takes about 20 minutes.
+After this lesson you can see *saturation* in a gradient, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -15,9 +15,9 @@ r"""
 
 把一个二十层网络的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数一个都不变，前三位数字完全相同。可是，它的学习能力却丢掉了大半。既然算出来的数没变，变的到底是什么？
 
-这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元都要调用它 61 次：30 层里每层两次，最后还有一次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化是从它演变来的，到第 05、06 课就会讲到。
+这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元都要调用它 61 次：30 层里每层两次，最后还有一次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
 
-学完这一课，你能说出什么叫**饱和**，并在梯度里看见它；能说清归一化怎样影响输出，又怎样影响梯度；还能举出一个它**解决不了**的问题。你会亲手写出大多数归一化层都用到的那个函数，再用它训练一个网络。大约需要 20 分钟。
+学完这一课，你能从梯度里看出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 20 分钟。
 """
 
 # %%
@@ -66,14 +66,14 @@ r"""
 r"""
 ## Twenty layers, eight lines
 
-A layer multiplies by a matrix, and then an *activation function* such as $\tanh$ or ReLU ($\max(0, x)$) bends each number; what comes out is called the *activations*. The next layer does the same to these. Here is the whole network of this lesson. For `norm` we put nothing at first.
+A layer multiplies by a matrix, and then an *activation function* such as $\tanh$ or ReLU ($\max(0, x)$) bends each number; what comes out are the *activations*. Here is the whole network. For `norm` we put nothing at first.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 二十层，八行代码
 
-一层先乘一个矩阵，再用**激活函数**（activation function）把每个数弯一弯，例如 $\tanh$ 或 ReLU（$\max(0, x)$）；得到的数叫作**激活值**（activation）。下一层再对这些激活值做同样的事。下面就是这一课的整个网络，其中的 `norm` 暂时什么也不做。
+一层先乘一个矩阵，再用**激活函数**（activation function）把每个数弯一弯，例如 $\tanh$ 或 ReLU（$\max(0, x)$）；得到的数叫作**激活值**（activation）。下面就是这一课的整个网络，其中的 `norm` 暂时什么也不做。
 """
 
 
@@ -90,16 +90,16 @@ def network(x, weights, norm, activation):
 
 # %% [markdown] lang="en"
 r"""
-Each number behind a matrix is a sum of $d$ products. If the weights have the standard deviation $1/\sqrt{d}$, the sum comes out about as large as what went in; let us call these *weights of 1*. Weights of 0.5 make every number half as large. That sounds harmless, but the next layer halves again, and so does the one after.
+Each number behind a matrix is a sum of $d$ products. With weights of standard deviation $1/\sqrt{d}$ it is about as large as what went in; let us call these *weights of 1*. Weights of 0.5 make it half as large. That sounds harmless, but the next layer halves again.
 
-**Predict first.** Twenty layers of $\tanh$, and inputs with standard deviation 1: how large are the activations of layer 20 with weights of 0.5? And with weights of 3?
+**Predict first.** How large are the activations of layer 20, with weights of 0.5 and with weights of 3?
 """
 
 # %% [markdown] lang="zh"
 r"""
-乘矩阵之后，每个数都是 $d$ 个乘积之和。权重的标准差取 $1/\sqrt{d}$ 时，这个和与输入差不多大；我们就说这时“权重为 1”。权重为 0.5，每个数都缩小一半。听起来没什么，可是下一层又缩小一半，再下一层也一样。
+乘矩阵之后，每个数都是 $d$ 个乘积之和。权重的标准差取 $1/\sqrt{d}$ 时，这个和与输入差不多大，我们就说“权重为 1”。权重为 0.5，每个数都缩小一半。听起来没什么，可是下一层又缩小一半。
 
-**先猜一猜**：二十层 $\tanh$，输入的标准差为 1。权重为 0.5 时，第 20 层的激活值有多大？权重为 3 呢？
+**先猜一猜**：权重为 0.5 时，第 20 层的激活值有多大？权重为 3 呢？
 """
 
 # %% tags=["answer"]
@@ -116,30 +116,30 @@ for size in (0.5, 1, 3):
 r"""
 <details><summary>Answer</summary>
 
-A millionth is left with weights of 0.5, as in the first question. With weights of 3 the deviation stays at 0.83, because $\tanh$ lets nothing out of −1 to 1.
+A millionth is left with weights of 0.5. With weights of 3 the deviation stays at 0.83, because $\tanh$ lets nothing out of −1 to 1.
 
 </details>
 
-Too small is easy to understand: a network whose numbers are all 0.000001 tells its inputs apart no longer. What is wrong with 0.83?
+A network whose numbers are all 0.000001 can hardly tell its inputs apart. But what is wrong with 0.83?
 
 ## Where tanh is flat
 
-The outputs of $\tanh$ are one thing, its slope is another. Backpropagation multiplies by the slope on its way back to the weights.
+On its way back to the weights the gradient is multiplied by the slope of $\tanh$. So let us look at that, too.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-权重为 0.5，只剩百万分之一，与第一个问题一样。权重为 3，标准差停在 0.83，因为 $\tanh$ 的输出出不了 −1 到 1 的范围。
+权重为 0.5，只剩百万分之一。权重为 3，标准差停在 0.83，因为 $\tanh$ 的输出出不了 −1 到 1 的范围。
 
 </details>
 
-太小的坏处不难理解：所有的数都只有 0.000001，网络就再也分不清不同的输入了。那么，0.83 又有什么不好？
+所有的数都只有 0.000001，网络就几乎分不清不同的输入了。可是，0.83 又有什么不好？
 
 ## tanh 平坦的地方
 
-$\tanh$ 的输出是一回事，斜率是另一回事。反向传播时，梯度在传回权重的路上要乘以这个斜率。
+反向传播时，梯度在传回权重的路上要乘以 $\tanh$ 的斜率。所以斜率也要看一看。
 """
 
 # %%
@@ -151,14 +151,14 @@ for number, output, slope in zip(z, torch.tanh(z), z.grad, strict=True):
 
 # %% [markdown] lang="en"
 r"""
-From 2 to 5 the output hardly moves, while the slope falls from 0.07 to 0.0002. Where the inputs of $\tanh$ lie that far out, the weights before them get almost no gradient, and so they cannot learn. Such a unit is called *saturated*.
+From 2 to 5 the output hardly moves, while the slope falls from 0.07 to 0.0002. So the weights in front of such a *saturated* unit get almost no gradient and cannot learn.
 
 **Predict first.** How large must the standard deviation of the inputs be until half of the outputs lie beyond ±0.9? Drag the dot on the curve, then switch on *standardize first*.
 """
 
 # %% [markdown] lang="zh"
 r"""
-从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。$\tanh$ 的输入一旦落得这么远，它前面的权重就几乎得不到梯度，也就学不动了。这样的单元叫作**饱和**（saturation）的单元。
+从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。所以，这种**饱和**（saturation）的单元，前面的权重几乎得不到梯度，也就学不动了。
 
 **先猜一猜**：输入的标准差要多大，才会有一半的输出超出 ±0.9？拖动曲线上的圆点试试，再打开“先标准化”。
 """
@@ -174,13 +174,13 @@ About 2.2: 14% lie beyond ±0.9 at standard deviation 1, 46% at 2, and 94% at 20
 
 </details>
 
-It also matters *where* the inputs lie: here their mean is 0, but with mean 3 and a standard deviation of only 0.1, every single output would be beyond 0.9. So both have to be put right, the place and the size.
+It also matters *where* the inputs lie: with mean 3 even a standard deviation of 0.1 puts every output beyond 0.9. So place and size both have to be right.
 
 ## By hand: subtract, then divide
 
-To **standardize** is to subtract the mean, which puts the place right, and to divide by the standard deviation, which puts the size right. Take 1, 2, 3, 4. Their mean is 2.5, so the differences from it are −1.5, −0.5, 0.5 and 1.5. The *variance* is the mean of the squared differences: $(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$. Its root, 1.118, is the standard deviation, and $1.5 / 1.118 = 1.342$. You have met this number: it is the last bar of lesson 00.
+To **standardize** is to subtract the mean, which puts the place right, and to divide by the standard deviation, which puts the size right. Take 1, 2, 3, 4. Their mean is 2.5, so the differences from it are −1.5, −0.5, 0.5 and 1.5. The *variance* is the mean of their squares: $(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$. Its root, 1.118, is the standard deviation, and $1.5 / 1.118 = 1.342$, the last bar of lesson 00.
 
-Four equal numbers have the variance 0, and 0 cannot be divided by 0. Therefore a small number ε is added to the variance, under the root. Functions take it as an argument, `eps`; here it is $10^{-5}$ unless somebody says otherwise.
+Four equal numbers have the variance 0, and 0 cannot be divided by 0. Therefore a small number ε is added to the variance, under the root: the argument `eps`, $10^{-5}$ unless somebody says otherwise.
 """
 
 # %% [markdown] lang="zh"
@@ -191,13 +191,13 @@ r"""
 
 </details>
 
-输入落在**哪里**也很要紧。这里的均值是 0；要是均值为 3，标准差哪怕只有 0.1，所有的输出也都会超出 0.9。所以位置和大小都要调整。
+输入落在**哪里**也很要紧：要是均值为 3，标准差哪怕只有 0.1，所有的输出也都会超出 0.9。所以位置和大小都要调整。
 
 ## 动手算：先减，再除
 
-**标准化**（standardization）就是先减去均值，把位置摆正，再除以标准差，把大小调好。以 1、2、3、4 为例，均值是 2.5，它们与均值之差（离差）是 −1.5、−0.5、0.5 和 1.5。**方差**是离差平方的均值：$(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$。方差开方得 1.118，就是标准差，而 $1.5 / 1.118 = 1.342$。这个数你见过，就是第 00 课里最后一根柱子的长度。
+**标准化**（standardization）就是先减去均值，把位置摆正，再除以标准差，把大小调好。以 1、2、3、4 为例，均值是 2.5，它们与均值之差（离差）是 −1.5、−0.5、0.5 和 1.5。**方差**是离差平方的均值：$(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$。方差开方得 1.118，就是标准差，而 $1.5 / 1.118 = 1.342$，正是第 00 课里最后一根柱子的长度。
 
-四个相等的数，方差为 0，而 0 不能除以 0。所以要在根号里给方差加上一个很小的数 ε。写成函数时，它是参数 `eps`，不另外指定就取 $10^{-5}$。
+四个相等的数，方差为 0，而 0 不能除以 0。所以要在根号里给方差加上一个很小的数 ε，也就是参数 `eps`，不另外指定就取 $10^{-5}$。
 """
 
 # %%
@@ -210,20 +210,20 @@ for numbers in ([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]):
 
 # %% [markdown] lang="en"
 r"""
-Mean and variance are made of the numbers themselves. So when the gradient comes back, it passes through both of them too, and a number gets some gradient from every other one that it was averaged with.
+Mean and variance are made of the numbers themselves, so the gradient passes through both on its way back.
 
 ## By hand: which axis disappears?
 
-A tensor has several axes, and one has to say along which of them to average. The axis that you name is the one that disappears from the shape; along the others every place keeps a mean of its own. If you name several, as torch's `mean` lets you do with a tuple, all the numbers along them form *one* group, with one mean and one variance, and these axes disappear at once.
+The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes, which torch's `mean` takes too, all the numbers along them form *one* group, with one mean and one variance.
 """
 
 # %% [markdown] lang="zh"
 r"""
-均值和方差都是由这些数自己算出来的。所以梯度传回来时，也要穿过均值和方差；一个数会从每个和它一起求均值的数那里得到一些梯度。
+均值和方差都是由这些数自己算出来的，所以梯度往回传时也要穿过它们。
 
 ## 动手算：哪个轴会消失？
 
-张量有好几个轴，求均值时得说清楚沿哪个轴。写哪个轴，形状里消失的就是哪个轴；在其余的轴上，每个位置各有自己的均值。torch 的 `mean` 也可以用元组同时写几个轴，这时，这些轴上所有的数合成**一组**，只有一个均值、一个方差，这几个轴也一起消失。
+沿哪个轴求均值，形状里消失的就是哪个轴；在其余的轴上，每个位置各有自己的均值。torch 的 `mean` 也可以用元组同时写几个轴，这时，这些轴上所有的数合成**一组**，只有一个均值、一个方差。
 """
 
 # %%
@@ -234,16 +234,16 @@ for axes in (0, 1, (0, 1)):
 
 # %% [markdown] lang="en"
 r"""
-To subtract the means from `x` torch must line the two shapes up, and it does so from the last axis. Three means of shape `(3,)` do not fit beside `(3, 2)`; beside a square `(3, 3)` they do fit, but along the wrong axis, and no error tells you. With `keepdim=True` the averaged axis stays, with size 1, and every mean meets its own row.
+To subtract, torch lines shapes up from the last axis. So means of shape `(3,)` do not fit `(3, 2)`, and a square `(3, 3)` they fit along the wrong axis, without an error. `keepdim=True` keeps the averaged axis, with size 1, and every mean meets its own row.
 
-**Your turn, one line.** Each row of `x` is a sample, each column a feature on a scale of its own. Along which axis must you average so that every *feature* gets mean 0 and standard deviation 1? Replace `None` by its number.
+**Your turn, one line.** Each row of `x` is a sample, each column a feature. Along which axis must you average so that every *feature* gets mean 0 and standard deviation 1? Replace `None` by its number.
 """
 
 # %% [markdown] lang="zh"
 r"""
-从 `x` 中减去均值时，torch 要从最后一个轴起把两个形状对齐。三个均值的形状是 `(3,)`，与 `(3, 2)` 对不上；遇到方阵 `(3, 3)` 倒是对得上，却对到了别的轴上，而且不会报错。写上 `keepdim=True`，求过均值的轴就会保留下来，大小为 1，每个均值正好对上自己那一行。
+相减时，torch 从最后一个轴起把形状对齐。所以，形状为 `(3,)` 的均值与 `(3, 2)` 对不上；遇到方阵 `(3, 3)` 倒是对得上，却对到了别的轴上，而且不会报错。写上 `keepdim=True`，求过均值的轴就会保留下来，大小为 1，每个均值正好对上自己那一行。
 
-**轮到你了**，只写一行：`x` 的每一行是一个样本，每一列是一个特征，各有各的尺度。要让每个**特征**的均值为 0、标准差为 1，应当沿哪个轴求均值？请把 `None` 换成轴的编号。
+**轮到你了**，只写一行：`x` 的每一行是一个样本，每一列是一个特征。要让每个**特征**的均值为 0、标准差为 1，应当沿哪个轴求均值？请把 `None` 换成轴的编号。
 """
 
 # %% tags=["exercise"]
@@ -282,9 +282,9 @@ check("feature_axes", solved_axes, keep=False)
 r"""
 ## Weights times 100
 
-Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (BatchNorm is not the splitting of the data into mini-batches, which is older and needs no norm. It *uses* the mini-batch, so a sample's output depends on the others.)
+Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (BatchNorm is not the splitting of data into mini-batches, which needs no norm. It *uses* the mini-batch, so a sample's output depends on the others.)
 
-The panel runs your `network`, before any training. On the left are histograms of the activations, layer by layer; on the right, on a logarithmic axis, their standard deviation and the size of the gradient of each layer's weights. First try without a norm: drag *weights* to about 0.5, then to about 3. Then try *input only*, which standardizes the input alone.
+The panel runs your `network`, untrained: on the left the activations of every layer, on the right their standard deviation and the size of the gradient of the layer's weights. First try *weights* of about 0.5 and of about 3 without a norm, and see how little it helps to standardize the input only.
 
 **Predict first.** With BatchNorm the weights grow from 0.1 to 10. No histogram will move. What does the gradient of the weights do?
 """
@@ -293,9 +293,9 @@ The panel runs your `network`, before any training. On the left are histograms o
 r"""
 ## 权重放大 100 倍
 
-现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（批量归一化不等于把数据分成小批量来训练，那种做法更早，也不需要归一化。它只是**利用**了小批量，所以一个样本的输出会受其他样本影响。）
+现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（批量归一化不等于把数据分成小批量来训练，那样做并不需要归一化。它只是**利用**了小批量，所以一个样本的输出会受其他样本影响。）
 
-下面的面板运行的就是你的 `network`，还没有训练。左边是逐层的激活值直方图；右边用对数轴，画出激活值的标准差，以及每一层权重的梯度有多大。先看不做归一化的情形，把“权重的大小”拖到约 0.5，再拖到约 3。然后试试“只归一化输入”。
+下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。先不做归一化，把“权重的大小”拖到约 0.5，再拖到约 3；再看看只归一化输入，帮得上多少忙。
 
 **先猜一猜**：用批量归一化，让权重从 0.1 变大到 10。所有的直方图都不会动，那么权重的梯度会怎样？
 """
@@ -311,13 +311,11 @@ The gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides th
 
 </details>
 
-That is the riddle of the beginning. Each step changes the large weights a hundredth as much, and they are a hundred times as large, so it turns them 10000 times less. The network is as good as before, but it crawls.
-
-Normalizing only the input does not help the deep layers: with weights of 0.5 they shrink just the same, with 3 they saturate just the same. Look at the orange curve at 3, too. More than half of the last activations are saturated, and yet the gradient *grows* towards the input, from about 3 to thousands. Going back, each layer multiplies by the slope **and by the weights**. Most slopes are near 0, but the few units still where $\tanh$ is steep hand the gradient on about three times as large. So saturation starves the saturated units; it does not promise a small gradient.
+That answers the riddle. A step changes the large weights a hundredth as much, and they are a hundred times as large, so it turns them 10000 times less. The network is as good as before, but it crawls.
 
 ## Does it learn?
 
-Outputs with the right size are worth something only if the network learns. So let us train it, in plain sight: twenty layers of 64 units, handwritten digits of 64 pixels, 200 steps.
+All this matters only if it decides what a network learns. So let us train one: twenty layers, handwritten digits, 200 steps.
 """
 
 # %% [markdown] lang="zh"
@@ -330,11 +328,9 @@ r"""
 
 开头的谜底就在这里。权重大了两个数量级，每一步的改动却只有原来的百分之一，所以方向的变化只有原来的 10000 分之一。网络并没有变差，只是慢得像在爬。
 
-只归一化输入，帮不了深层：权重为 0.5，照样一层层缩小；权重为 3，照样饱和。权重仍取 3，再看橙色曲线。最后一层一半以上的激活值已经饱和，梯度却越靠近输入**越大**，从 3 左右升到几千。往回走时，每一层既要乘斜率，**也要乘权重**。多数单元的斜率接近 0；少数仍在 $\tanh$ 陡峭处的单元，却把梯度放大到约三倍再传回去。所以，饱和只让饱和的那些单元得不到梯度，整层的梯度未必小。
-
 ## 它学得会吗？
 
-输出的大小再合适，学不会也没有用。所以，我们就在这里训练它，每一行都看得见：二十层，每层 64 个单元；手写数字，每幅 64 个像素；一共 200 步。
+这一切要紧不要紧，全看网络学得会学不会。所以，我们来训练一个：二十层，手写数字，200 步。
 """
 
 # %%
@@ -361,14 +357,14 @@ def accuracy(norm, size):
 
 # %% [markdown] lang="en"
 r"""
-The accuracy is that on the last 297 digits, which it has not seen (the norm takes mean and variance from these images themselves; lesson 03 says what is done when there is only one). Guessing gives about 10%.
+The accuracy is on 297 digits that it has not seen (mean and variance are taken from them, too; lesson 03 does better). Guessing gives about 10%.
 
-**Predict first.** Weights of 0.5, of 1, of 3 and of 100: which of the four networks learn without a norm, and which with BatchNorm?
+**Predict first.** Weights of 0.5, 1, 3 and 100: which networks learn without a norm, and which with BatchNorm?
 """
 
 # %% [markdown] lang="zh"
 r"""
-准确率取自最后 297 幅没有见过的数字。（归一化用的均值和方差就取自这些图；如果只有一幅图怎么办，第 03 课会讲。）瞎猜约为 10%。
+准确率取自 297 幅没有见过的数字（均值和方差也取自它们，第 03 课有更好的办法）。瞎猜约为 10%。
 
 **先猜一猜**：权重取 0.5、1、3 和 100，不做归一化，哪几个网络学得会？用批量归一化呢？
 """
@@ -392,11 +388,11 @@ Without a norm only weights of 1 learn, to well over 80%. With BatchNorm 0.5, 1 
 
 </details>
 
-So a norm is not the only way: weights of the right size do as well, at this depth. But they have to be right in every layer and to stay right while the weights change. BatchNorm forgives a factor of 6.
+So weights of the right size do as well, but they have to be right in every layer and to stay right. A norm forgives.
 
 ## Forty layers of ReLU
 
-Does a norm then make everything well? Choose ReLU, BatchNorm, 40 layers in the panel and look at the blue curve alone: the standard deviation is nearly the same in every layer.
+Does it forgive everything? With ReLU, BatchNorm and 40 layers the blue curve of the panel is nearly flat: the standard deviation is about the same in every layer.
 
 **Predict first.** Are the histograms the same, too? And the gradient?
 """
@@ -409,11 +405,11 @@ r"""
 
 </details>
 
-可见归一化不是唯一的办法：在这样的深度，权重大小合适也行。只是每一层都得合适，而且在权重不断变化时还要一直合适。批量归一化则宽容得多，差到 6 倍也没关系。
+可见，权重大小合适也行。只是每一层都得合适，而且在权重不断变化时还要一直合适；归一化则宽容得多。
 
 ## 四十层 ReLU
 
-那么，有了归一化就万事大吉了吗？在面板里选 ReLU、批量归一化、40 层，只看蓝色曲线：各层的标准差几乎一样。
+那么，什么它都能宽容吗？选 ReLU、批量归一化、40 层，面板里的蓝色曲线几乎是平的，各层的标准差几乎一样。
 
 **先猜一猜**：直方图也都一样吗？梯度呢？
 """
@@ -433,30 +429,30 @@ for name, norm in (("BatchNorm", "batch"), ("LayerNorm", "layer")):
 r"""
 <details><summary>Answer</summary>
 
-Neither is the same. With BatchNorm the largest activation grows from 3.9 to 9.8 from layer to layer, and the gradient at layer 1 is more than 1000 times that at layer 40.
+Neither is the same. With BatchNorm the largest activation grows from 3.9 to 9.8, while half of the positive ones sink below 0.50; and the gradient at layer 1 is more than 1000 times that at layer 40.
 
 </details>
 
-With BatchNorm the gradient grows by a factor of about 1.2 per layer on its way back, while with LayerNorm, in this network, it stays the same within a factor of two. [Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that the explosion comes from BatchNorm itself; neither other variances of the initial weights nor another activation function removes it (closer to linear, it is weaker). What helps is to add each layer's input to its output, `x = x + …`: this *residual connection* gives the gradient a way past the layer, and no Transformer is without it (lesson 11).
+[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion, by a factor of about 1.2 per layer, comes from BatchNorm itself; neither other variances of the initial weights nor another activation function removes it. What helps is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and no Transformer is without it (lesson 11).
 
 ## What you will meet elsewhere
 
-PyTorch and Keras start their layers differently. `torch.nn.Linear` draws weights of 0.58, in our unit, and leaves the rest to the norms; Keras' `Dense` follows [Glorot and Bengio](https://proceedings.mlr.press/v9/glorot10a.html) and draws weights of 1. And "standard deviation" is two things: `x.std()` of torch divides by the count minus 1, that of NumPy by the count, so for 1, 2, 3, 4 they say 1.291 and 1.118. A norm wants the second, `correction=0`. *To normalize* is even more: `F.normalize` gives a vector the length 1, and scikit-learn's `MinMaxScaler` squeezes between 0 and 1. None of them standardizes.
+`torch.nn.Linear` draws weights of 0.58, in our unit; Keras' `Dense` follows Glorot and draws weights of 1. torch's `x.std()` divides by the count minus 1, NumPy's by the count, so for 1, 2, 3, 4 they say 1.291 and 1.118; a norm wants the second, `correction=0`. And not everything called *normalize* standardizes: `F.normalize` gives a vector the length 1, scikit-learn's `MinMaxScaler` squeezes between 0 and 1.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-都不一样。用批量归一化，最大的激活值逐层变大，从 3.9 升到 9.8；第 1 层的梯度是第 40 层的 1000 多倍。
+都不一样。用批量归一化，最大的激活值从 3.9 升到 9.8，正的激活值却有一半落到 0.50 以下；第 1 层的梯度是第 40 层的 1000 多倍。
 
 </details>
 
-用批量归一化，每往回走一层，梯度约为原来的 1.2 倍；换成层归一化，在这个网络里，各层的梯度相差不到两倍。[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身，调整权重的初始方差或更换激活函数，都消除不了（激活函数越接近线性，爆炸越弱）。管用的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，所有的 Transformer 都少不了它（第 11 课）。
+这种爆炸，每往回一层约为 1.2 倍。[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，它来自批量归一化本身，调整权重的初始方差或更换激活函数，都消除不了。管用的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，所有的 Transformer 都少不了它（第 11 课）。
 
 ## 在别处会遇到什么
 
-PyTorch 和 Keras 给权重取的初始值不一样。`torch.nn.Linear` 的初始权重，按我们的算法是 0.58，其余的就交给归一化了；Keras 的 `Dense` 照 [Glorot 和 Bengio](https://proceedings.mlr.press/v9/glorot10a.html) 的办法，初始权重为 1。“标准差”也有两种：torch 的 `x.std()` 除以个数减 1，NumPy 的则除以个数，所以对 1、2、3、4，一个得 1.291，一个得 1.118。归一化要的是后一种，即 `correction=0`。“归一化”的意思就更多了：`F.normalize` 把向量的长度变为 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间，都不是标准化。
+`torch.nn.Linear` 的初始权重，按我们的算法是 0.58；Keras 的 `Dense` 采用 Glorot 的办法，初始权重为 1。“标准差”有两种：torch 的 `x.std()` 除以个数减 1，NumPy 的则除以个数，所以对 1、2、3、4，一个得 1.291，一个得 1.118。归一化要的是后一种，即 `correction=0`。“归一化”的意思更多：`F.normalize` 把向量的长度变为 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间，都不是标准化。
 """
 
 
@@ -478,20 +474,20 @@ print(told.format(pixels.std(0).mean(), tower(lambda weight: weight), tower(torc
 
 # %% [markdown] lang="en"
 r"""
-So twenty plain `nn.Linear` and $\tanh$, one upon the other, cannot tell digits apart any more, and no error says so. In published code you will find a norm between them, or a line of `init`.
+So twenty plain `nn.Linear` and $\tanh$ cannot tell digits apart any more, and no error says so.
 
 ## Exercise: standardize
 
-Write the function that most normalization layers are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
+Write the function that most norms are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-所以，把二十个 `nn.Linear` 和 $\tanh$ 直接叠起来，就几乎分不清各幅数字了，而且不会报错。公开的代码里，它们之间总有归一化，或者另有一行 `init`。
+所以，把二十个 `nn.Linear` 和 $\tanh$ 直接叠起来，就几乎分不清各幅数字了，而且不会报错。
 
 ## 练习：标准化
 
-大多数归一化层都建立在同一个函数之上，请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以方差加 `eps` 的平方根。
+大多数归一化层都建立在同一个函数之上，请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根。
 """
 
 
@@ -538,18 +534,18 @@ check("standardize", solved_standardize, keep=False)
 r"""
 ## Your function trains a network
 
-Once `check` has accepted your function, it is kept, and the next cell trains the twenty layers with it as their BatchNorm. (Until then the package's own stands in.) It comes back in lesson 02, where its axes alone decide which layer it is.
+Once `check` has accepted your function, the next cell trains the twenty layers with it. (Until then the package's own stands in.) You meet it again in lesson 02, where its axes alone decide which layer it is.
 
-**Predict first.** Beside yours stand three wrong ones. The first divides by $n - 1$, the second leaves ε out of the root, the third forgets to subtract the mean above the fraction line. With weights of 1, which of them keeps the network from learning?
+**Predict first.** Beside it stand three wrong ones: one divides by $n - 1$, one puts ε outside the root, one forgets to subtract the mean. With weights of 1, which keeps the network from learning?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 用你的函数训练网络
 
-`check` 通过之后，你的函数就保存下来了，下一个单元格用它作批量归一化，训练那二十层网络。（在那之前，由课程自带的函数代替。）第 02 课还会用到它，那时候，单凭沿哪些轴，就能决定它是哪一种归一化层。
+`check` 通过之后，下一个单元格就用你的函数训练那二十层网络。（在那之前，由课程自带的函数代替。）第 02 课还会遇到它，那时候，单凭沿哪些轴，就能决定它是哪一种归一化层。
 
-**先猜一猜**：旁边还有三个写错的函数。第一个除以 $n - 1$，第二个把 ε 写在根号外，第三个的分子忘了减均值。权重为 1 时，哪一个会让网络学不会？
+**先猜一猜**：旁边还有三个写错的函数，一个除以 $n - 1$，一个把 ε 写在根号外，一个忘了减均值。权重为 1 时，哪一个会让网络学不会？
 """
 
 # %% tags=["answer", "nbval-ignore-output"]
@@ -570,15 +566,15 @@ assert min(reached[:3]) > 0.7 > 0.3 > reached[3]
 r"""
 <details><summary>Answer</summary>
 
-Only the third one does: without the subtraction the network ends at about 10%, which is guessing. The other two cannot be told from yours.
+Only the third one: without the subtraction the network ends at about 10%, which is guessing. The other two cannot be told from yours.
 
 </details>
 
-Training hides small mistakes and punishes large ones. Therefore `check` compares numbers, and not accuracies.
+Training hides small mistakes and punishes large ones. Therefore `check` compares numbers, not accuracies.
 
 ## Three closing questions
 
-1. ReLU cuts the mean square in half, so with weights of 1 the size of the numbers is multiplied by about 0.71 per layer. What is left after 30 ReLU layers with weights of 0.9?
+1. ReLU halves the mean square, so with weights of 1 each layer multiplies the size by about 0.71. What is left after 30 layers with weights of 0.9?
 
 <details><summary>Answer</summary>
 
@@ -586,7 +582,7 @@ About a millionth: $(0.9 \cdot 0.71)^{30} \approx 1.3 \cdot 10^{-6}$. So ReLU wa
 
 </details>
 
-2. A friend shows you a 40-layer ReLU network in whose layers the activations all have about the same standard deviation and which does not train. What do you plot next?
+2. In a friend's 40-layer ReLU network all layers have about the same standard deviation, and it does not train. What do you plot next?
 
 <details><summary>Answer</summary>
 
@@ -594,7 +590,7 @@ The gradient of each layer's weights, on a logarithmic axis. With BatchNorm it c
 
 </details>
 
-3. In front of a BatchNorm, all weights have grown to 3 times their size during training. What happens to the outputs and to the gradient, and by how much would you change the learning rate to turn the weights as fast as before?
+3. In front of a BatchNorm, all weights have grown to 3 times their size. What happens to outputs and gradient, and which learning rate would turn the weights as fast as before?
 
 <details><summary>Answer</summary>
 
@@ -625,7 +621,7 @@ r"""
 
 </details>
 
-2. 朋友给你看一个 40 层的 ReLU 网络：每一层激活值的标准差都差不多，却训练不动。接下来你会画什么？
+2. 朋友有一个 40 层的 ReLU 网络，每一层激活值的标准差都差不多，却训练不动。接下来你会画什么？
 
 <details><summary>答案</summary>
 
@@ -633,7 +629,7 @@ r"""
 
 </details>
 
-3. 某个批量归一化前面的权重，在训练中都变为原来的 3 倍。输出和梯度各会怎样？要让权重的方向变化得和原来一样快，学习率应当怎样改？
+3. 某个批量归一化前面的权重都变成了原来的 3 倍。输出和梯度各会怎样？学习率取多少，权重的方向才变化得和原来一样快？
 
 <details><summary>答案</summary>
 
@@ -658,15 +654,19 @@ print(
 r"""
 ## In short
 
-- Every layer multiplies the scale, so after twenty layers only weights of about the right size leave anything to learn from.
-- A normalization divides the size of the weights out: the outputs no longer depend on it, and the gradient falls as the weights grow.
+- Every layer multiplies the scale, so after twenty only weights of the right size leave anything to learn from.
+- A norm divides the size of the weights out: outputs no longer depend on it, but the gradient does.
 - Equal standard deviations do not mean healthy gradients, so look at both.
 
 ## Read next
 
-- Paper: [Glorot and Bengio, 2010](https://proceedings.mlr.press/v9/glorot10a.html), figures 6 and 7, where histograms like yours first appeared; and [van Laarhoven, 2017](https://arxiv.org/abs/1706.05350), on weight decay in front of a norm.
-- Code: [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html), the sizes of initial weights and the gains of activation functions.
-- Explained elsewhere: Andrej Karpathy, [Activations and gradients, BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc), two hours of repairing a network by such pictures.
+- Papers: [Glorot and Bengio, 2010](https://proceedings.mlr.press/v9/glorot10a.html), where histograms like yours appeared; [van Laarhoven, 2017](https://arxiv.org/abs/1706.05350), on weight decay in front of a norm.
+- Code: [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html), the sizes of initial weights.
+- Explained elsewhere: Andrej Karpathy's [video on activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc).
+
+## Going further: saturated, and yet exploding
+
+Go back to the panel, without a norm, with $\tanh$ and weights of 3. More than half of the last activations are saturated, and yet the gradient *grows* towards the input, from about 3 to thousands. Going back, each layer multiplies by the slope **and by the weights**. Most slopes are near 0, but the few units still where $\tanh$ is steep hand the gradient on about three times as large. So saturation starves the saturated units; it does not promise a small gradient.
 """
 
 # %% [markdown] lang="zh"
@@ -674,12 +674,16 @@ r"""
 ## 小结
 
 - 每一层都会放大或缩小所有的数，所以过了二十层，只有权重大小合适的网络才学得会。
-- 归一化把权重的大小除掉了，输出不再受它影响；权重越大，梯度反而越小。
+- 归一化把权重的大小除掉了，输出不再受它影响；梯度却受影响，权重越大，梯度越小。
 - 标准差相同，不等于梯度健康，两者都要看。
 
 ## 接着读
 
-- 论文：[Glorot 和 Bengio，2010](https://proceedings.mlr.press/v9/glorot10a.html)，图 6 和图 7 最早画出了这样的直方图；[van Laarhoven，2017](https://arxiv.org/abs/1706.05350) 讲归一化前面的权重衰减。
-- 代码：[torch.nn.init](https://pytorch.org/docs/stable/nn.init.html)，各种初始权重的大小，以及各个激活函数的增益。
-- 别人的讲解：Andrej Karpathy，[讲激活值、梯度和 BatchNorm 的视频](https://www.youtube.com/watch?v=P6sfmUTpUmc)，用两个小时，靠这样的图一步步修好一个网络。
+- 论文：[Glorot 和 Bengio，2010](https://proceedings.mlr.press/v9/glorot10a.html)，里面有你见过的这种直方图；[van Laarhoven，2017](https://arxiv.org/abs/1706.05350)，讲归一化前面的权重衰减。
+- 代码：[torch.nn.init](https://pytorch.org/docs/stable/nn.init.html)，各种初始权重的大小。
+- 别人的讲解：Andrej Karpathy，[讲激活值、梯度和 BatchNorm 的视频](https://www.youtube.com/watch?v=P6sfmUTpUmc)。
+
+## 选读：饱和了，梯度照样爆炸
+
+回到面板，不做归一化，选 $\tanh$，权重取 3。最后一层一半以上的激活值已经饱和，梯度却越靠近输入**越大**，从 3 左右升到几千。往回走时，每一层既要乘斜率，**也要乘权重**。多数单元的斜率接近 0；少数仍在 $\tanh$ 陡峭处的单元，却把梯度放大到约三倍再传回去。所以，饱和只让饱和的那些单元得不到梯度，整层的梯度未必小。
 """
