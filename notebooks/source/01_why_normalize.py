@@ -2,9 +2,9 @@
 r"""
 # 01 Why do activations need a scale?
 
-Take a network of twenty layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. Nothing that the network computes changes, down to the third digit. And yet it has lost most of its power to learn. What has changed, if not its numbers?
+Take a network of twenty layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. Nothing that the network computes changes, down to the third decimal. And yet it has lost most of its power to learn. What has changed, if not its numbers?
 
-That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token: twice in each of its 30 layers, and at the end. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
+That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
 
 After this lesson you can see *saturation* in a gradient, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 20 minutes.
 """
@@ -13,9 +13,9 @@ After this lesson you can see *saturation* in a gradient, tell what a norm does 
 r"""
 # 01 激活值为什么需要合适的尺度？
 
-把一个二十层网络的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数一个都不变，前三位数字完全相同。可是，它的学习能力却丢掉了大半。既然算出来的数没变，变的到底是什么？
+把一个二十层网络的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数全都不变，小数点后三位都一样。可是，它的学习能力却丢掉了大半。既然算出来的数没变，变的到底是什么？
 
-这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元都要调用它 61 次：30 层里每层两次，最后还有一次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
+这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元都要调用它 61 次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
 
 学完这一课，你能从梯度里看出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 20 分钟。
 """
@@ -66,7 +66,7 @@ r"""
 r"""
 ## Twenty layers, eight lines
 
-A layer multiplies by a matrix, and then an *activation function* such as $\tanh$ or ReLU ($\max(0, x)$) bends each number; what comes out are the *activations*. Here is the whole network. For `norm` we put nothing at first.
+A layer multiplies by a matrix, and then an *activation function* such as $\tanh$ or ReLU ($\max(0, x)$) bends each number; what comes out are the *activations*. Here is the whole network. For `norm` we put in nothing at first.
 """
 
 # %% [markdown] lang="zh"
@@ -104,13 +104,13 @@ r"""
 
 # %% tags=["answer"]
 told = Text(
-    en="weights of {}: deviation {:.6f} in layer 1, {:.6f} in 10, {:.6f} in 20",
-    zh="权重为 {}：标准差，第 1 层 {:.6f}，第 10 层 {:.6f}，第 20 层 {:.6f}",
+    en="weights of {}: standard deviation {} in layer 1, {} in 10, {} in 20",
+    zh="权重为 {}：标准差，第 1 层 {}，第 10 层 {}，第 20 层 {}",
 )
 x = torch.randn(256, 128)  # (N, d)
 for size in (0.5, 1, 3):
     layers = network(x, size / 128**0.5 * torch.randn(20, 128, 128), lambda x: x, torch.tanh)
-    print(told.format(size, *(layers[i].std() for i in (0, 9, 19))))
+    print(told.format(size, *(rounded(layers[i].std().item()) for i in (0, 9, 19))))
 
 # %% [markdown] lang="en"
 r"""
@@ -282,7 +282,7 @@ check("feature_axes", solved_axes, keep=False)
 r"""
 ## Weights times 100
 
-Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (BatchNorm is not the splitting of data into mini-batches, which needs no norm. It *uses* the mini-batch, so a sample's output depends on the others.)
+Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (BatchNorm is not the splitting into mini-batches. It *uses* them, so a sample's output depends on the others.)
 
 The panel runs your `network`, untrained: on the left the activations of every layer, on the right their standard deviation and the size of the gradient of the layer's weights. First try *weights* of about 0.5 and of about 3 without a norm, and see how little it helps to standardize the input only.
 
@@ -293,7 +293,7 @@ The panel runs your `network`, untrained: on the left the activations of every l
 r"""
 ## 权重放大 100 倍
 
-现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（批量归一化不等于把数据分成小批量来训练，那样做并不需要归一化。它只是**利用**了小批量，所以一个样本的输出会受其他样本影响。）
+现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（批量归一化不等于把数据分成小批量来训练。它只是**利用**了小批量，所以一个样本的输出会受其他样本影响。）
 
 下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。先不做归一化，把“权重的大小”拖到约 0.5，再拖到约 3；再看看只归一化输入，帮得上多少忙。
 
@@ -330,7 +330,7 @@ r"""
 
 ## 它学得会吗？
 
-这一切要紧不要紧，全看网络学得会学不会。所以，我们来训练一个：二十层，手写数字，200 步。
+这一切到底要不要紧，得看网络学不学得会。所以我们来训练一个：二十层，手写数字，200 步。
 """
 
 # %%
@@ -392,7 +392,7 @@ So weights of the right size do as well, but they have to be right in every laye
 
 ## Forty layers of ReLU
 
-Does it forgive everything? With ReLU, BatchNorm and 40 layers the blue curve of the panel is nearly flat: the standard deviation is about the same in every layer.
+Everything? With ReLU, BatchNorm and 40 layers the panel shows about the same standard deviation in every layer.
 
 **Predict first.** Are the histograms the same, too? And the gradient?
 """
@@ -409,14 +409,14 @@ r"""
 
 ## 四十层 ReLU
 
-那么，什么它都能宽容吗？选 ReLU、批量归一化、40 层，面板里的蓝色曲线几乎是平的，各层的标准差几乎一样。
+那么，什么都能宽容吗？选 ReLU、批量归一化、40 层，面板里各层的标准差几乎一样。
 
 **先猜一猜**：直方图也都一样吗？梯度呢？
 """
 
 # %% tags=["answer"]
 told = Text(
-    en="{}, layer {:2}: deviation {:.2f}, median of the positive ones {:.2f}, largest {:.1f}, gradient {}",
+    en="{}, layer {:2}: standard deviation {:.2f}, median of what is positive {:.2f}, largest {:.1f}, gradient {}",
     zh="{}，第 {:2} 层：标准差 {:.2f}，正的中位数 {:.2f}，最大值 {:.1f}，梯度 {}",
 )
 for name, norm in (("BatchNorm", "batch"), ("LayerNorm", "layer")):
@@ -429,11 +429,11 @@ for name, norm in (("BatchNorm", "batch"), ("LayerNorm", "layer")):
 r"""
 <details><summary>Answer</summary>
 
-Neither is the same. With BatchNorm the largest activation grows from 3.9 to 9.8, while half of the positive ones sink below 0.50; and the gradient at layer 1 is more than 1000 times that at layer 40.
+Neither is the same. With BatchNorm the largest activation grows from 3.9 to 9.8, while half of the positive ones end up below 0.50; and the gradient at layer 1 is more than 1000 times that at layer 40.
 
 </details>
 
-[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion, by a factor of about 1.2 per layer, comes from BatchNorm itself; neither other variances of the initial weights nor another activation function removes it. What helps is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and no Transformer is without it (lesson 11).
+[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion, by a factor of about 1.2 per layer, comes from BatchNorm itself; neither other variances of the initial weights nor another activation function removes it. What helps is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 11).
 
 ## What you will meet elsewhere
 
@@ -448,7 +448,7 @@ r"""
 
 </details>
 
-这种爆炸，每往回一层约为 1.2 倍。[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，它来自批量归一化本身，调整权重的初始方差或更换激活函数，都消除不了。管用的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，所有的 Transformer 都少不了它（第 11 课）。
+每往回走一层，梯度约为原来的 1.2 倍。[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身，调整权重的初始方差或更换激活函数，都消除不了。管用的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 11 课）。
 
 ## 在别处会遇到什么
 
@@ -467,7 +467,7 @@ def tower(start):
 
 
 told = Text(
-    en="deviation from digit to digit: {:.2f} in the pixels, {:.6f} after nn.Linear, {:.2f} with Glorot's start",
+    en="standard deviation from digit to digit: {:.2f} in the pixels, {:.6f} after nn.Linear, {:.2f} with Glorot's start",
     zh="各幅数字之间的标准差：像素 {:.2f}，经过 nn.Linear 只剩 {:.6f}，用 Glorot 的初始值则是 {:.2f}",
 )
 print(told.format(pixels.std(0).mean(), tower(lambda weight: weight), tower(torch.nn.init.xavier_uniform_)))
@@ -566,7 +566,7 @@ assert min(reached[:3]) > 0.7 > 0.3 > reached[3]
 r"""
 <details><summary>Answer</summary>
 
-Only the third one: without the subtraction the network ends at about 10%, which is guessing. The other two cannot be told from yours.
+Only the third one: without the subtraction the network ends at about 10%, which is guessing. The other two end where the right one does.
 
 </details>
 
@@ -605,7 +605,7 @@ The next cell shows the first answer and the third.
 r"""
 <details><summary>答案</summary>
 
-只有第三个。不减均值，网络最后只有 10% 左右，等于瞎猜；另外两个与你的函数看不出差别。
+只有第三个。不减均值，网络最后只有 10% 左右，等于瞎猜；另外两个的准确率与正确的不相上下。
 
 </details>
 
@@ -644,11 +644,8 @@ r"""
 x = network(torch.randn(256, 128), 0.9 / 128**0.5 * torch.randn(30, 128, 128), lambda x: x, torch.relu)[-1]
 print(Text(en="after 30 layers: {:.1e}", zh="30 层之后：{:.1e}").format(x.square().mean().sqrt()))
 (once, slow), (thrice, slower) = (signals(size, 20, "tanh", "batch", network) for size in (1.0, 3.0))
-print(
-    Text(en="outputs differ by {:.3f}, gradient {:.1f} and {:.1f}", zh="输出相差 {:.3f}，梯度 {:.1f} 和 {:.1f}").format(
-        (once[-1] - thrice[-1]).abs().max(), slow[0], slower[0]
-    )
-)
+told = Text(en="outputs differ by {:.2f}, gradient {:.1f} and {:.1f}", zh="输出相差 {:.2f}，梯度 {:.1f} 和 {:.1f}")
+print(told.format((once[-1] - thrice[-1]).abs().max(), slow[0], slower[0]))
 
 # %% [markdown] lang="en"
 r"""
