@@ -25,6 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
+LESSONS = "numbers of lessons, such as 02, and names of appendices; all if none"
+
 # Each command imports what it needs: learners copy lessons without the tools that build them.
 
 
@@ -90,12 +92,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     build = commands.add_parser("build", help="build and run the lessons' notebooks from notebooks/source")
-    build.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    build.add_argument("lessons", nargs="*", metavar="NN", help=LESSONS)
     build.add_argument("--no-execute", action="store_true", help="keep the outputs of code that did not change")
     build.set_defaults(command=_build)
 
     check = commands.add_parser("check", help="hold the two languages, and the built notebooks, to the sources")
-    check.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    check.add_argument("lessons", nargs="*", metavar="NN", help=LESSONS)
     check.set_defaults(command=_check)
 
     address = commands.add_parser("address", help="change the repository's address everywhere")
@@ -108,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     copies.set_defaults(command=_copies)
 
     handouts = commands.add_parser("handouts", help="write a page of each lesson to handouts/, as HTML and as PDF")
-    handouts.add_argument("lessons", nargs="*", metavar="NN", help="numbers of lessons, such as 02; all if none")
+    handouts.add_argument("lessons", nargs="*", metavar="NN", help=LESSONS)
     handouts.set_defaults(command=_handouts)
     return parser
 

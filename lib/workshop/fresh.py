@@ -40,7 +40,7 @@ def check_notebooks(project: Project, outlines: list[Outline], outline: Outline)
     problems, there = [], {}
     for language, built in notebook.compose(project, outlines, outline).items():
         path = project.notebook(language, outline.stem)
-        file, mend = project.show(path), f"run: python -m workshop build {outline.number}"
+        file, mend = project.show(path), f"run: python -m workshop build {outline.key}"
         if not os.path.lexists(path):
             problems.append(Problem(file, None, None, f"not built yet; {mend}"))
             continue

@@ -26,7 +26,7 @@ def compose(terms: tuple[Term, ...], outlines: list[Outline], language: str) -> 
     """The page in a language: under the title of each lesson the words that it explains."""
     cells = [new_markdown_cell(f"{TITLES[language]}\n\n{INTRODUCTIONS[language]}", id="top")]
     for outline in outlines:
-        own = [term for term in terms if term.lesson == int(outline.number)]
+        own = [term for term in terms if f"{term.lesson:02d}" == outline.number]
         if own:
             rows = [HEADS[language], ("---",) * 3, *(_row(term, language) for term in own)]
             lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -50,7 +50,7 @@ def build(project: Project, outlines: list[Outline]) -> None:
 def check(project: Project, outlines: list[Outline], glossary: Glossary) -> list[Problem]:
     """Both languages say the same, no word stands twice, every lesson exists, and the pages are those of the table."""
     terms, file = glossary.terms, project.show(table(project))
-    lessons = {int(outline.number) for outline in outlines}
+    lessons = {outline.number for outline in outlines}
     problems = []
     for language in LANGUAGES:
         words = [term.words[language] for term in terms]
@@ -62,7 +62,7 @@ def check(project: Project, outlines: list[Outline], glossary: Glossary) -> list
         if not os.path.lexists(path) or project.read(path) != wanted:
             problems.append(Problem(project.show(path), None, None, "is not that of the table; run: build"))
     for term in terms:
-        if term.lesson not in lessons:
+        if f"{term.lesson:02d}" not in lessons:
             problems.append(Problem(file, None, term.words["en"], f"there is no lesson {term.lesson:02d}"))
         wording = Wording(0, term.meanings["en"], term.meanings["zh"])
         problems += check_wording(wording, file, term.words["en"], None, glossary)

@@ -14,7 +14,11 @@ from blocklab.lessons.opening import speak
 from blocklab.panel import Panel
 from workshop.cells import needed
 
-SOURCES = sorted((Path(__file__).parents[2] / "notebooks" / "source").glob("*.py"))
+SOURCES = [  # an appendix may show none
+    source
+    for source in sorted((Path(__file__).parents[2] / "notebooks" / "source").glob("*.py"))
+    if '"panel"' in source.read_text("utf-8")
+]
 LANGUAGES = ("zh", "en")  # in the end the lesson goes on in English
 
 

@@ -1,4 +1,8 @@
-"""Where things lie in the repository, and which lessons there are."""
+"""Where things lie in the repository, and which lessons there are.
+
+A source is a lesson, NN_name.py, or an appendix, name.py: read, built, checked and linked as the lessons are, behind
+the last of them, and without a number. That an appendix has none is said here alone: its `number` is empty.
+"""
 
 import re
 from dataclasses import dataclass
@@ -9,18 +13,43 @@ from blocklab.language import LANGUAGES
 from .files import read_text, write_text
 from .problem import Faults, Problem, PublishError
 
-_NAME = re.compile(r"\d\d_[a-z0-9_]+")
-_TITLE = re.compile(r"^# (\d\d \S.*)$", re.MULTILINE)
-_BUILT_TITLE = re.compile(r'"(# \d\d [^"\\]*)')
+_NAME = re.compile(r"(?P<number>\d\d)_[a-z0-9_]+|[a-z][a-z0-9_]*")
+APPENDIX = {"en": "Appendix: ", "zh": "附录："}  # how the title of one begins, in place of the number
+_BEGIN = rf"# (?:\d\d |{'|'.join(APPENDIX.values())})"
+_TITLE = re.compile(rf"^({_BEGIN}\S.*)$", re.MULTILINE)
+_BUILT_TITLE = re.compile(rf'"({_BEGIN}[^"\\]*)')
 
 
 @dataclass(frozen=True)
 class Outline:
-    """What other lessons and the README need to know of a lesson: its number, its file name and its two titles."""
+    """What other lessons and the README need to know of a lesson: its number, its file name and its two titles.
+
+    The number is empty for an appendix.
+    """
 
     number: str
     stem: str
     titles: dict[str, str]
+
+    @property
+    def key(self) -> str:
+        """What the commands call it: the number, or the name of an appendix."""
+        return key_of(self.stem)
+
+    def subject(self, language: str) -> str:
+        """The title without the number; an appendix has none, and keeps its title whole."""
+        return self.titles[language].removeprefix(f"{self.number} ")
+
+
+def number_of(stem: str) -> str:
+    """The number with which the file name of a lesson begins; empty for an appendix, and for what is neither."""
+    form = _NAME.fullmatch(stem)
+    return (form and form["number"]) or ""
+
+
+def key_of(stem: str) -> str:
+    """What the commands call a source: its number if it is a lesson, otherwise its name."""
+    return number_of(stem) or stem
 
 
 @dataclass(frozen=True)
@@ -87,27 +116,31 @@ class Project:
     def clashes(self) -> dict[str, Problem]:
         """By file name the lessons whose number another one has already."""
         first, found = {}, {}
-        for stem in filter(_NAME.fullmatch, self._stems()):
-            if first.setdefault(stem[:2], stem) != stem:
-                what = f"a second lesson with the number {stem[:2]}, beside {first[stem[:2]]}.py"
+        for stem in filter(number_of, self._stems()):
+            if first.setdefault(number_of(stem), stem) != stem:
+                what = f"a second lesson with the number {number_of(stem)}, beside {first[number_of(stem)]}.py"
                 found[stem] = Problem(self.show(self.source(stem)), None, None, what)
         return found
 
     def _stems(self) -> list[str]:
-        stems = sorted(path.stem for path in self.sources.glob("*.py"))
+        stems = sorted(path.stem for path in self.sources.glob("*.py"))  # letters, and so appendices, behind numbers
         if not stems:
             raise PublishError(f"{self.show(self.sources)}: there is no lesson")
         return stems
 
     def _outline(self, stem: str, text: str) -> Outline:
-        shown, number = self.show(self.source(stem)), stem[:2]
+        shown, own = self.show(self.source(stem)), number_of(stem)
         if not _NAME.fullmatch(stem):
-            raise Faults(Problem(shown, None, None, "a lesson is named NN_name.py, such as 02_norm_axes.py"))
-        titles = _TITLE.findall(text)[: len(LANGUAGES)]
-        if len(titles) < len(LANGUAGES) or any(title[:2] != number for title in titles):
-            what = f"the first pair of cells wants a heading '# {number} Title' in each language"
+            what = "a lesson is named NN_name.py, such as 02_norm_axes.py, and an appendix name.py"
             raise Faults(Problem(shown, None, None, what))
-        return Outline(number, stem, dict(zip(LANGUAGES, titles, strict=True)))
+        titles = dict(zip(LANGUAGES, _TITLE.findall(text), strict=False))
+        begins = dict.fromkeys(LANGUAGES, f"{own} ") if own else APPENDIX
+        if not all(titles.get(language, "").startswith(f"# {begins[language]}") for language in LANGUAGES):
+            wanted = f"'# {own} Title' in each language"
+            if not own:
+                wanted = "'# Appendix: Title' and '# 附录：标题', or its file a number, NN_name.py, if it is a lesson"
+            raise Faults(Problem(shown, None, None, f"the first pair of cells wants a heading {wanted}"))
+        return Outline(own, stem, {language: title.removeprefix("# ") for language, title in titles.items()})
 
     def _as_built(self, stem: str) -> list[Outline]:
         """The outline of a lesson by its built notebooks, if they show it."""
@@ -118,14 +151,14 @@ class Project:
         except Faults:
             return []
 
-    def chosen(self, numbers: list[str]) -> list[str]:
-        """The file names of the lessons with these numbers; of all of them if none is named."""
+    def chosen(self, keys: list[str]) -> list[str]:
+        """The file names of the lessons with these numbers and the appendices with these names; of all if none."""
         stems = self._stems()
-        unknown = set(numbers) - {stem[:2] for stem in stems}
+        unknown = set(keys) - set(map(key_of, stems))
         if unknown:
-            have = ", ".join(stem[:2] for stem in stems)
+            have = ", ".join(map(key_of, stems))
             raise PublishError(f"no lesson {', '.join(sorted(unknown))} in {self.show(self.sources)} (there: {have})")
-        return [stem for stem in stems if not numbers or stem[:2] in numbers]
+        return [stem for stem in stems if not keys or key_of(stem) in keys]
 
 
 def find_root(start: Path) -> Path:

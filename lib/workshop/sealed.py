@@ -6,13 +6,11 @@ still held to what the build has shown.
 
 import copy
 
-from nbformat import NotebookNode
-
 TAG = "answer"
 ROOM, PLACE = "blocklab", "sealed"  # where they lie in the metadata
 
 
-def sealed(notebook: NotebookNode) -> NotebookNode:
+def sealed(notebook: dict) -> dict:
     """A copy of the notebook in which the cells that answer a prediction show nothing."""
     notebook = copy.deepcopy(notebook)
     for cell in notebook["cells"]:

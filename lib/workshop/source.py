@@ -11,7 +11,7 @@ from pathlib import Path
 import jupytext
 
 from .problem import Faults, Problem, PublishError, shorten
-from .project import Project
+from .project import Project, number_of
 
 TAGS = {
     "exercise",
@@ -62,8 +62,9 @@ class Lesson:
     cells: tuple[Twins | Code, ...]
 
     @property
-    def number(self) -> int:
-        return int(self.stem[:2])
+    def number(self) -> int | None:
+        """None for an appendix, which may use the words of all lessons."""
+        return int(number_of(self.stem)) if number_of(self.stem) else None
 
 
 @dataclass(frozen=True)

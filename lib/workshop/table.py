@@ -18,13 +18,14 @@ _NO_ADDRESS = {
 
 
 def table(address: Address, outlines: list[Outline], language: str) -> str:
-    """One row a lesson: number, title, a link and one to Colab for each language; below it how to get the latter."""
+    """One row a lesson: number, if it has one, title, links to it and to Colab in each language; below it how to get
+    the latter."""
     head = _HEAD[language] if address.colab else _HEAD[language][:4]
     rows = [head, ["---"] * len(head)]
     for outline in outlines:
         links = [f"[{name}](notebooks/{key}/{outline.stem}.ipynb)" for key, name in (("en", "English"), ("zh", "中文"))]
         colab = [address.colab_link(key, outline.stem) for key in LANGUAGES] if address.colab else []
-        rows.append([outline.number, outline.titles[language][3:], *links, *colab])
+        rows.append([outline.number, outline.subject(language), *links, *colab])
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines if address.known else [*lines, "", _NO_ADDRESS[language]])
 

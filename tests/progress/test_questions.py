@@ -24,7 +24,7 @@ def of_lesson(language: str, name: str) -> list[Question]:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_lesson_asks_the_same_number_in_both_languages(name):
     found = {language: of_lesson(language, name) for language in LANGUAGES}
-    assert len(found["en"]) == len(found["zh"]) == (0 if name in ("00_start_here.ipynb", "glossary.ipynb") else 3)
+    assert len(found["en"]) == len(found["zh"]) == (3 if name[:2].isdigit() and name[:2] != "00" else 0)
     for question in found["en"] + found["zh"]:
         assert "details" not in question.asked + question.answer
         assert "?" in question.asked or "？" in question.asked

@@ -13,6 +13,7 @@ from blocklab.language import LANGUAGES
 from workshop.__main__ import main
 from workshop.copies import VIEW, as_copied, copy_lessons
 from workshop.project import Project
+from workshop.sealed import without_sealed
 
 BUILT = Path(__file__).parents[2] / "notebooks"
 
@@ -34,7 +35,7 @@ def run(project: Project, *arguments: str) -> int:
     return main(["--root", str(project.root), "copies", *arguments])
 
 
-def test_copies_are_the_lessons_but_for_their_widgets(tmp_path):
+def test_copies_are_the_lessons_but_for_their_widgets_and_answers(tmp_path):
     for language in LANGUAGES:
         shutil.copytree(BUILT / language, tmp_path / "notebooks" / language)
     copy_lessons(Project(tmp_path))
@@ -44,6 +45,7 @@ def test_copies_are_the_lessons_but_for_their_widgets(tmp_path):
         for cell in notebook.cells:
             for output in cell.get("outputs", []):
                 output.get("data", {}).pop(VIEW, None)
+        without_sealed(notebook)
         assert copy == notebook
 
 

@@ -15,7 +15,8 @@ from workshop.project import Project
 PROJECT = Project(Path(__file__).parents[2])
 LESSONS = [
     (outline, language)
-    for outline in PROJECT.outlines()[1:]  # the start page asks no closing questions
+    for outline in PROJECT.outlines()[1:]  # neither the start page nor an appendix asks closing questions
+    if outline.number
     for language in CLOSING
 ]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -19,7 +19,8 @@ from workshop.problem import PublishError
 from workshop.project import Project, find_root
 from workshop.prose import read_prose
 from workshop.source import Code, Twins, read_lesson
-from workshop.stamp import setup
+from workshop.stamp import closing, navigation, setup
+from workshop.table import table
 from workshop.texts import check_code, check_package
 
 WORDS = read_glossary(Project(Path(__file__).parents[2]))
@@ -102,10 +103,37 @@ def test_a_title_wants_the_number_of_its_file(project, means):
         project.outlines()
 
 
-def test_a_file_wants_a_number(project, means):
+def test_a_file_without_a_number_is_an_appendix_and_wants_to_say_so(project, means):
     means.rename(means.with_name("means.py"))
-    with pytest.raises(PublishError, match=r"source/means\.py: a lesson is named NN_name.py"):
+    with pytest.raises(
+        PublishError, match=r"source/means\.py: .* '# Appendix: Title' and '# 附录：标题', or its file a"
+    ):
         project.outlines()
+
+
+@pytest.mark.parametrize("name", ["1_means.py", "Means.py", "01-means.py"])
+def test_a_file_wants_the_name_of_a_lesson_or_of_an_appendix(project, means, name):
+    means.rename(means.with_name(name))
+    with pytest.raises(PublishError, match=r"a lesson is named NN_name\.py, such as 02_norm_axes\.py, and an appendix"):
+        project.outlines()
+
+
+def test_an_appendix_stands_behind_the_lessons_and_has_no_number(project, means):
+    appendix = means.with_name("all_means.py")
+    text = means.read_text(encoding="utf-8")
+    appendix.write_text(text.replace("# 01 Two", "# Appendix: Two").replace("# 01 两", "# 附录：两"), encoding="utf-8")
+    *lessons, last = project.outlines()
+    assert (last.number, last.key, last.stem) == ("", "all_means", "all_means")
+    assert last.subject("en") == last.titles["en"] == "Appendix: Two means"
+    assert [(lesson.number, lesson.key) for lesson in lessons] == [("01", "01"), ("02", "02")]
+    assert lessons[0].subject("zh") == "两个均值"
+    assert project.chosen(["all_means"]) == ["all_means"]
+    assert project.chosen([])[-1] == "all_means"
+    assert read_lesson(project, "all_means").number is None
+    here = Address("https://github.com/ada/lessons")
+    assert "|  | Appendix: Two means | [English](notebooks/en/all_means.ipynb)" in table(here, [*lessons, last], "en")
+    assert "[附录：两个均值 →](all_means.ipynb)" in navigation(here, [*lessons, last], lessons[1], "zh")
+    assert closing([*lessons, last], last, "en") is None
 
 
 def test_the_root_is_found_from_below_or_missed_with_a_message(project, tmp_path_factory):
