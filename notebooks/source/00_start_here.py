@@ -76,7 +76,7 @@ r"""
 
 Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean, what goes wrong and what one calls it: all this was worked out on BatchNorm, and most of the mistakes are still made. If you are in a hurry, take the **short way**: 01, 02, 05, 06, 08, 10, 11, 12.
 
-The lessons take for granted that you have trained a network once, know what a *loss* and a *gradient* are, and have seen *softmax*. If not, read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* first (the book [in Chinese](https://zh.d2l.ai)). What a *tensor* can do is told in [PyTorch's own introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html); other words are in the [glossary](glossary.ipynb).
+The lessons take for granted that you have trained a network once, know what a *loss* and a *gradient* are, and have seen *softmax*. If not, read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* first (the book [in Chinese](https://zh.d2l.ai)). What a *tensor* can do is told in [PyTorch's own introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html); other words are in the [glossary](glossary.ipynb). And if you have learned from notes on the web, an appendix takes [five of them claim by claim](five_notes.ipynb).
 
 ## A slider
 
@@ -106,7 +106,7 @@ r"""
 
 这个模型里并没有批量归一化（BatchNorm），第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，会出什么错，各种东西叫什么名字，都是在批量归一化上弄清楚的，而那些错误，今天大多还有人犯。要是时间紧，可以走**捷径**：01、02、05、06、08、10、11、12。
 
-这套课程假定你训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://d2l.ai/chapter_linear-regression/linear-regression.html)和 [softmax 回归](https://d2l.ai/chapter_linear-classification/softmax-regression.html)（这两个链接是英文版，另有[中文版](https://zh.d2l.ai)）。**张量**能做些什么，[PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)里有；其他术语可以查[术语表](glossary.ipynb)。
+这套课程假定你训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://d2l.ai/chapter_linear-regression/linear-regression.html)和 [softmax 回归](https://d2l.ai/chapter_linear-classification/softmax-regression.html)（这两个链接是英文版，另有[中文版](https://zh.d2l.ai)）。**张量**能做些什么，[PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)里有；其他术语可以查[术语表](glossary.ipynb)。要是你读着网上的笔记学过来，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。
 
 ## 一个滑块
 
@@ -195,16 +195,64 @@ check("scale", solved_s, keep=False)
 r"""
 ## Blocks that you keep
 
-From lesson 01 on you write functions. One that `check` accepts is **kept**: its source goes into `my/blocks/`, a file that you can read, and later lessons run it. In lesson 01 your `standardize` trains a network; from lesson 02 on there is a cell such as `plug_in(rms_norm=my_rms_norm)` that puts your function into a trained model, right or wrong, and shows what comes out.
-
-## Does everything run here?
+Now write the smallest block there is. **ReLU** hands positive numbers on as they are and turns negative ones into 0; the original Transformer has it in every layer. Fill in the one line. Python's `max` will not do, because `x` is a tensor and holds many numbers at once.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你写的模块会保存下来
 
-从第 01 课起，你要写的是函数。`check` 通过的函数会**保存**下来：源代码放进 `my/blocks/`，是一个读得懂的文件，后面的课会运行它。第 01 课就用你的 `standardize` 训练一个网络；从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
+现在来写最小的一个模块。**ReLU** 让正数原样通过，把负数变成 0；最早的 Transformer 每一层都用到它。请补上那一行。Python 的 `max` 不管用，因为 `x` 是张量，里面有许多数。
+"""
+
+
+# %% tags=["exercise"]
+def my_relu(x):
+    return ...
+
+
+check("relu", my_relu)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Try any of `torch.clamp`, `torch.where` and `x * (x > 0)`, and let `check` tell you what it thinks of it.
+
+<details><summary>The idea</summary>
+
+Each number becomes the larger of 0 and itself. To *clamp* a tensor from below at 0 does this to all of its numbers at once.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？`torch.clamp`、`torch.where`、`x * (x > 0)`，随便试一个，看 `check` 怎么说。
+
+<details><summary>思路</summary>
+
+每个数都换成 0 和它自己中较大的那个。对张量从下方在 0 处截断（clamp），就是对里面所有的数同时这样做。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_relu(x):
+    return x.clamp(min=0)
+
+
+check("relu", solved_relu, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+In your own copy the verdict now says *Kept as* `my/blocks/relu.py`: a file with your source, which later lessons run. Lesson 01 already counts with your ReLU, and trains a network with the function that you write there. From lesson 02 on there are cells such as `plug_in(rms_norm=my_rms_norm)`, which put your function into a trained model, right or wrong, and show what comes out.
+
+## Does everything run here?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+在你自己的副本里，结论中会多出一句“已保存为 `my/blocks/relu.py`”：这个文件里是你写的源代码，后面的课会运行它。第 01 课就会用到你的 ReLU，还会用你在那里写的函数训练一个网络。从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
 
 ## 这里什么都能运行吗？
 """

@@ -598,7 +598,7 @@ The outputs stay, the gradient is a third. A step then turns the weights a ninth
 
 </details>
 
-The next cell shows the first answer and the third.
+The next cell shows the first answer, with your ReLU of lesson 00 if you have written it, and the third.
 """
 
 # %% [markdown] lang="zh"
@@ -637,11 +637,12 @@ r"""
 
 </details>
 
-下一个单元格验证第一题和第三题的答案。
+下一个单元格验证第一题和第三题的答案。第 00 课的 ReLU 你要是写了，第一题用的就是它。
 """
 
 # %%
-x = network(torch.randn(256, 128), 0.9 / 128**0.5 * torch.randn(30, 128, 128), lambda x: x, torch.relu)[-1]
+relu = kept("relu") or torch.relu
+x = network(torch.randn(256, 128), 0.9 / 128**0.5 * torch.randn(30, 128, 128), lambda x: x, relu)[-1]
 print(Text(en="after 30 layers: {:.1e}", zh="30 层之后：{:.1e}").format(x.square().mean().sqrt()))
 (once, slow), (thrice, slower) = (signals(size, 20, "tanh", "batch", network) for size in (1.0, 3.0))
 told = Text(en="outputs differ by {:.2f}, gradient {:.1f} and {:.1f}", zh="输出相差 {:.2f}，梯度 {:.1f} 和 {:.1f}")
