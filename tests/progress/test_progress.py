@@ -12,6 +12,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from blocklab.language import choose
 from blocklab.lessons import EXERCISES
+from blocklab.lessons.order import BLOCKS
 from blocklab.my_files import PREDICTIONS
 from blocklab.progress import progress_page
 from blocklab.progress.__main__ import main
@@ -105,7 +106,7 @@ def test_the_page_in_words(mine):
     (mine / "blocks" / "gelu.py").write_text("raise SystemExit  # read, not run\n", "utf-8")
     assert str(progress_page()).split("\n\n") == [
         "Your progress",
-        "Exercises passed: 2 of 37\nGuesses made: 2; right: 1\nBlocks kept: 1 of 23 (gelu)",
+        f"Exercises passed: 2 of {len(EXERCISES)}\nGuesses made: 2; right: 1\nBlocks kept: 1 of {len(BLOCKS)} (gelu)",
         "05_layer_norm: half_size (passed), layer_norm (passed), layer_norm_backward (not begun)\n"
         "06_rms_norm: root_mean_square (forgot-root), rms_norm (a+b), rms_norm_llama (not begun), rms_norm_gemma "
         "(not begun)",
@@ -128,7 +129,9 @@ def test_the_page_in_html_links_to_the_sections_and_tells_nothing_by_colour():
 def test_the_page_in_chinese():
     choose("zh")
     page = str(progress_page())
-    assert page.startswith("你的进度\n\n通过的练习：2/37\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/23\n")
+    assert page.startswith(
+        f"你的进度\n\n通过的练习：2/{len(EXERCISES)}\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/{len(BLOCKS)}\n"
+    )
     assert "root_mean_square（forgot-root）、rms_norm（a+b）" in page
     assert f"06_rms_norm · {EXERCISES['rms_norm'].section.zh}" in page
 
