@@ -284,7 +284,7 @@ r"""
 
 Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (BatchNorm is not the splitting into mini-batches. It *uses* them, so a sample's output depends on the others.)
 
-The panel runs your `network`, untrained: on the left the activations of every layer, on the right their standard deviation and the size of the gradient of the layer's weights. First try *weights* of about 0.5 and of about 3 without a norm, and see how little it helps to standardize the input only.
+The panel runs your `network`, untrained: on the left the activations of every layer, on the right their standard deviation and the size of the gradient of the layer's weights.
 
 **Predict first.** With BatchNorm the weights grow from 0.1 to 10. No histogram will move. What does the gradient of the weights do?
 """
@@ -295,7 +295,7 @@ r"""
 
 现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（批量归一化不等于把数据分成小批量来训练。它只是**利用**了小批量，所以一个样本的输出会受其他样本影响。）
 
-下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。先不做归一化，把“权重的大小”拖到约 0.5，再拖到约 3；再看看只归一化输入，帮得上多少忙。
+下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。
 
 **先猜一猜**：用批量归一化，让权重从 0.1 变大到 10。所有的直方图都不会动，那么权重的梯度会怎样？
 """
@@ -313,6 +313,8 @@ The gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides th
 
 That answers the riddle. A step changes the large weights a hundredth as much, and they are a hundred times as large, so it turns them 10000 times less. The network is as good as before, but it crawls.
 
+Now take the norm away and drag *weights* to about 0.5 and to about 3, to see what it has saved you from; and see how little it helps to standardize the input only.
+
 ## Does it learn?
 
 All this matters only if it decides what a network learns. So let us train one: twenty layers, handwritten digits, 200 steps.
@@ -327,6 +329,8 @@ r"""
 </details>
 
 开头的谜底就在这里。权重大了两个数量级，每一步的改动却只有原来的百分之一，所以方向的变化只有原来的 10000 分之一。网络并没有变差，只是慢得像在爬。
+
+再把归一化去掉，把“权重的大小”拖到约 0.5，再拖到约 3，看看它替你免去了什么；还可以看看只归一化输入，帮得上多少忙。
 
 ## 它学得会吗？
 
