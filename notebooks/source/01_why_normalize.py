@@ -313,7 +313,7 @@ The gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides th
 
 That answers the riddle. A step changes the large weights a hundredth as much, and they are a hundred times as large, so it turns them 10000 times less. The network is as good as before, but it crawls.
 
-Now take the norm away and drag *weights* to about 0.5 and to about 3, to see what it has saved you from; and see how little it helps to standardize the input only.
+Now take the norm away and drag *weights* to about 0.5 and to about 3, to see what it has saved you from; and see how little it helps to normalize the input only.
 
 ## Does it learn?
 
