@@ -9,7 +9,6 @@ import torch
 
 from blocklab import lessons
 from blocklab.digits import load_digits
-from blocklab.language import Text
 from blocklab.lessons import LESSONS
 from blocklab.panel import Panel
 from blocklab.real_models.reading import stored_reading
@@ -25,7 +24,7 @@ SCORES = {("BatchNorm", 2): [60.0, 70.0], ("LayerNorm", 2): [90.0, 95.0]}
 ARGUMENTS = {  # of the pictures whose data their lesson brings
     "why_normalize.signals_through_layers": lambda: [function_of("01_why_normalize", "network")],
     "norm_axes.dimmed_digit": lambda: [load_digits()[0][:8].unsqueeze(1) / 16],
-    "small_batches.accuracy_by_batch": lambda: [{Text(en="net", zh="网络"): SCORES}],
+    "small_batches.accuracy_by_batch": lambda: [{"mlp": SCORES}],
     "layer_norm.trained_scales": lambda: [[torch.linspace(0.2, 1.8, 8), torch.linspace(0.5, 1.5, 8)]],
     "positional_encoding.learned_positions": lambda: [torch.eye(160, 32) + 0.5],
     "attention.attention_map": lambda: [stored_reading()],

@@ -5,6 +5,7 @@ from blocklab.language import LANGUAGES
 from . import glossary_page
 from .build import orphans
 from .exercises import check_exercises
+from .form import check_form
 from .fresh import check_code_length, check_notebooks
 from .glossary import Glossary, read_glossary
 from .links import dead_links_of_lesson, dead_links_of_readme
@@ -33,7 +34,7 @@ def check(project: Project, numbers: list[str]) -> list[Problem | PublishError]:
             with kept_in(problems):
                 lesson = read_lesson(project, stem)
                 problems += check_lesson(lesson, glossary) + check_code(lesson, glossary)
-                problems += check_code_length(lesson) + check_exercises(lesson)
+                problems += check_code_length(lesson) + check_exercises(lesson) + check_form(lesson)
                 problems += dead_links_of_lesson(project, lesson)
                 problems += check_notebooks(project, outlines, by_stem[stem])
     if not numbers:

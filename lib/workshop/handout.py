@@ -21,9 +21,10 @@ from blocklab.progress.questions import CLOSING, closing_questions, section
 from . import notebook, stamp
 from .problem import PublishError
 from .project import Outline, Project
+from .prose import unfolded
 
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
-IN_ONE_LINE = {"en": "**In one line:**", "zh": "**一句话总结**"}
+IN_SHORT = {"en": "## In short", "zh": "## 小结"}
 FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$\n]+?)\$", re.DOTALL)
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson: of no use on paper
 PRINTED = 695, 1030  # CSS pixels of A4 less the margins of handout.css
@@ -41,11 +42,11 @@ def page(lesson: NotebookNode, language: str, name: str) -> str:
             prediction(lesson),
             "\n\n".join(paragraphs(lesson, EXERCISE[language])),
             "\n\n".join([CLOSING[language], *(f"{number}. {one}{ROOM}" for number, one in enumerate(asked, 1))]),
-            paragraphs(lesson, IN_ONE_LINE[language])[0],
+            "\n\n".join(paragraphs(lesson, IN_SHORT[language])),
         ]
     except PublishError as error:
         raise PublishError(f"{name} ({language}): {error}") from None
-    cells = [new_markdown_cell(FORMULA.sub(_mathml, LINK.sub(r"\1", text))) for text in texts]
+    cells = [new_markdown_cell(FORMULA.sub(_mathml, LINK.sub(r"\1", unfolded(text)))) for text in texts]
     exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
     body, _ = exporter.from_notebook_node(new_notebook(cells=cells))
     style = files("workshop").joinpath("handout.css").read_text("utf-8")

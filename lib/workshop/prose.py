@@ -19,6 +19,7 @@ _NUMBER = re.compile(
     r"(?!\d+-?D\b)\d+(?:\.\d+)?[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*%?"  # 3-D is a word: 三维
 )
 _TAG = re.compile(r"<(/?[a-zA-Z]\w*)[^>]*>|<!--.*?-->", re.DOTALL)
+_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _ADDRESS = re.compile(r'\b(?:href|src)="([^"]*)"')
 _LANGUAGE = re.compile(r"(?<=[/._-])(en|zh-CN|zh)(?=[/._-])")
 _STRUCTURE = {"h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "tr", "th", "td", "blockquote"}
@@ -107,6 +108,11 @@ def _formula(content: str) -> str:
 def _same_in_both(address: str) -> str:
     """The address with * for the language in it."""
     return _LANGUAGE.sub("*", address)
+
+
+def unfolded(text: str) -> str:
+    """The text as it is seen while nothing is opened."""
+    return _FOLDED.sub("", text)
 
 
 def excerpt(text: str, part: str, around: int = 40) -> str:

@@ -2,36 +2,46 @@
 r"""
 # 07 How do sines tell positions apart?
 
-Attention (lesson 10) lets tokens exchange information. Where each sees all, their order goes unnoticed: shuffle them, and the outputs are shuffled alike. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d numbers that depend on its **position** k alone: its *positional encoding*. For L tokens this is a table of L rows and d columns:
+Number the positions of a text with one wave, the first Transformer's fastest, in as many columns as you like. Then the position most like position 0 is not its neighbour but one far off, and the two can hardly be told apart. Give every pair of columns a speed of its own, and the trouble is gone. You will guess that position, and see the clocks behind it.
+
+Why must a model be told positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d numbers that depend on its **position** k alone, its *positional encoding*. For L tokens this is a table of L rows and d columns:
 
 $$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
 
 Here 0 ≤ k < L and 0 ≤ i < d/2. Columns 2i and 2i + 1 are a *pair*: sine and cosine of one *frequency* $\omega_i$. The base is 10000; d is `d_model` in code.
 
-After this lesson you can write this table, say why it needs many frequencies, each twice, and what newer models do instead. It takes about 20 minutes.
+SmolLM2, the chat model to which these lessons lead, adds no table but turns queries and keys by the same clocks. That needs attention first, so it waits in a later lesson on rotary positions.
+
+After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 25 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 07 正弦怎样区分位置？
 
-注意力（attention，第 10 课）让词元互相交换信息。如果每个词元都能看到所有词元，注意力就察觉不到顺序：把词元打乱，输出还是那些，只是也同样打乱了。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数只取决于词元的**位置** k，称为**位置编码**（positional encoding）。L 个词元的位置编码组成一张 L 行 d 列的表：
+只用一种波给文本的位置编号，取最早的 Transformer 里最快的那种。这时不管重复多少列，与位置 0 最相似的都不是它的邻居，而是远处的另一个位置，两者几乎分不清。让每一对列各有各的快慢，问题就没有了。下面你会先猜一猜那是哪个位置，再看到背后的时钟。
+
+为什么非要把位置告诉模型？因为在注意力（attention，第 10 课）里，词元互相交换信息，却只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数只取决于词元的**位置** k，称为**位置编码**（positional encoding）。L 个词元的位置编码组成一张 L 行 d 列的表：
 
 $$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
 
 这里 0 ≤ k < L，0 ≤ i < d/2。第 2i 列和第 2i + 1 列是一**对**，即同一个**频率**（frequency）$\omega_i$ 的正弦和余弦。底数 base 取 10000。d 在代码里写作 `d_model`。
 
-学完这一课，你能写出这张表，能说出为什么需要这么多频率、每个频率为什么要用两次，还能说出较新的模型改用了什么做法。大约需要 20 分钟。
+这些课程的目标是聊天模型 SmolLM2。它不加这张表，而是让查询和键按同样的时钟转动。这要先懂注意力，所以留到后面讲旋转位置的那一课。
+
+学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 25 分钟。
 """
 
 # %%
 import math
 
 import torch
+import torch.nn.functional as F
 
 from blocklab import rotary_embedding, shift_matrix, sinusoidal_encoding
-from blocklab.lessons import check
-from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table
+from blocklab.language import Text
+from blocklab.lessons import check, plug_in
+from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table, signed_distance
 from blocklab.real_models import minilm_positions
 
 # %% [markdown] lang="en"
@@ -59,13 +69,46 @@ r"""
 <details><summary>答案</summary>
 
 1. 除了 ε 的影响，是 √64 = 8。
-2. 除了 ε 的影响，是 −1 和 1：只有两个数时，留下的只是谁大谁小。
+2. 除了 ε 的影响，是 −1 和 1，因为只有两个数时，留下的只是谁大谁小。
 
 </details>
 """
 
 # %% [markdown] lang="en"
 r"""
+## Three tokens
+
+*dog bites man* and *man bites dog* hold the same three tokens. Below they go through attention, first as they are, then with the rows of the table added. Dog and man swap places; bites stays in the middle.
+
+**Predict first.** By how much does the output of bites change, without the table and with it?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 三个词元
+
+dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面让它们经过注意力，先是原样，再加上表中的各行。dog 和 man 交换位置，bites 留在中间。
+
+**先猜一猜**：bites 的输出会变多少？不加表呢？加了表呢？
+"""
+
+# %% tags=["answer"]
+tokens, table = torch.arange(24.0).square().sin().view(3, 8), sinusoidal_encoding(3, 8)  # (L, d) each
+told = Text(en="{}: bites changes by {:.2f}", zh="{}：bites 的变化是 {:.2f}")
+for name, added in {Text(en="without", zh="不加表"): 0 * table, Text(en="with", zh="加了表"): table}.items():
+    before, after = (F.scaled_dot_product_attention(x, x, x) for x in (tokens + added, tokens.flip(0) + added))
+    print(told.format(name, (after - before)[1].abs().max()))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Not at all without the table; with it, by 0.12.
+
+</details>
+
+Attention makes every output a weighted mean of all tokens, and a mean does not ask who stands where. So the order has to be put into the tokens themselves.
+
 ## By hand
 
 Four positions, four features: two pairs, with the frequencies $10000^0 = 1$ and $10000^{-2/4} = 0.01$.
@@ -73,6 +116,14 @@ Four positions, four features: two pairs, with the frequencies $10000^0 = 1$ and
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+不加表，bites 完全不变；加了表，变了 0.12。
+
+</details>
+
+注意力的每个输出，都是所有词元的加权平均，而求均值时，谁排在哪里都一样。所以，顺序要放进词元本身。
+
 ## 动手算
 
 四个位置，四个特征。特征分成两对，频率分别是 $10000^0 = 1$ 和 $10000^{-2/4} = 0.01$。
@@ -87,14 +138,14 @@ torch.testing.assert_close(torch.tensor(rows), sinusoidal_encoding(4, 4))
 
 # %% [markdown] lang="en"
 r"""
-Per position, the angle of pair 0 grows by 1 (radian), that of pair 1 by 0.01.
+One row for each position, from 0 to L − 1; columns alternate, sine and cosine of the same angle. Per position, the angle of pair 0 grows by 1 (radian), that of pair 1 by 0.01.
 
 **Your turn, one line.** How many positions does pair 1 take for a whole turn? Replace `None` by the number or a formula.
 """
 
 # %% [markdown] lang="zh"
 r"""
-每往后一个位置，第 0 对的角度增加 1（弧度），第 1 对的角度增加 0.01。
+每个位置占一行，从 0 到 L − 1；列是交替的，依次是同一个角的正弦和余弦。每往后一个位置，第 0 对的角度增加 1（弧度），第 1 对的角度增加 0.01。
 
 **轮到你了**，只写一行：第 1 对转满一圈，要走多少个位置？请把 `None` 换成这个数或算式。
 """
@@ -104,10 +155,32 @@ my_positions_per_turn = None
 
 check("positions_per_turn", my_positions_per_turn)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? The angle after k positions is 0.01 · k.
+
+<details><summary>The idea</summary>
+
+A whole turn is 2π radians. Each position adds 0.01 of a radian, so it takes 2π / 0.01 positions.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？走 k 个位置，角度是 0.01 · k。
+
+<details><summary>思路</summary>
+
+转一圈是 2π 弧度。每个位置增加 0.01 弧度，所以要走 2π / 0.01 个位置。
+
+</details>
+"""
+
 # %% tags=["solution"]
 solved_positions_per_turn = 2 * math.pi / 0.01
 
-check("positions_per_turn", solved_positions_per_turn)
+check("positions_per_turn", solved_positions_per_turn, keep=False)
 
 # %% [markdown] lang="en"
 r"""
@@ -124,9 +197,9 @@ The curve shows how *similar* the row of *position* is to later ones: the dot pr
 r"""
 ## 时钟
 
-d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$：正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”，灰色是橙针比蓝针多转的角（不计整圈）。时钟下面是表中对应的两行。
+d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$，因此正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”，灰色是橙针比蓝针多转的角（不计整圈）。时钟下面是表中对应的两行。
 
-最下面的曲线表示“位置”那一行与后面各行的**相似度**（similarity）。相似度是点积（dot product，即对应的数相乘，再求和）除以两行长度的乘积：两行相同时是 1，正好相反时是 −1。圆圈标出最相似的一行。
+最下面的曲线表示“位置”那一行与后面各行的**相似度**（similarity）。相似度是点积（dot product，即对应的数相乘，再求和）除以两行长度的乘积，所以两行相同时是 1，正好相反时是 −1。圆圈标出最相似的一行。
 
 **先猜一猜**：底数取 1 时，所有指针一样快，每走一个位置转 1 弧度。位置 1、6、22、44 中，哪一个与位置 0 最相似？先选好答案，再把“底数”拖到 1，把“平移”拖到你选的位置。
 """
@@ -136,65 +209,127 @@ clocks.panel()
 
 # %% [markdown] lang="en"
 r"""
-Position 44, with 0.9998: 44 radians are almost exactly seven turns, 7 · 2π = 43.98. (At 22 the hands point the other way.) One frequency hardly tells 44 from 0, however many columns repeat it.
+<details><summary>Answer</summary>
 
-At base 10000 pair 0 is back at 44, but slower hands are not: the neighbour is most similar. Fast hands tell neighbours apart, slow ones count the turns. And it takes sine and cosine: a sine of 0 may mean twelve or six o'clock.
+Most similar is position 44, with 0.9998.
 
-Yet similarity does not fall steadily: 0.69 at distance 3, 0.81 at 6, where the fastest hand is nearly back.
+</details>
+
+44 radians are almost exactly seven turns, because 7 · 2π = 43.98. (At 22 the hands point the other way.) So one frequency hardly tells 44 from 0, however many columns repeat it. At base 10000 pair 0 is back at 44, but slower hands are not, and therefore the neighbour is most similar. Fast hands tell neighbours apart, slow ones count the turns. It takes sine and cosine, too: a sine of 0 may mean twelve or six o'clock.
+
+Yet similarity does not fall steadily. It is 0.69 at distance 3 and 0.81 at 6, where the fastest hand is nearly back.
 
 ## A shift is a rotation
 
-**Predict first.** Put *base* back to 10000, *shift* to 10, and drag *position*. What stays: hands, grey angles, similarity? (The next cell tests 490 positions, with an M explained below.)
+In a sentence it matters how far apart two words are, more than where in the text they stand. Does the table know?
+
+**Predict first.** Put *base* back to 10000, *shift* to 10, and drag *position*. What stays: hands, grey angles, similarity? (The cell tests 490 positions, with a matrix M.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-是位置 44，相似度 0.9998：44 弧度几乎正好是七圈，7 · 2π = 43.98。（到 22 时，指针指向相反的方向。）只有一个频率，就几乎分不清 44 和 0，重复多少列都没用。
+<details><summary>答案</summary>
 
-底数为 10000 时，第 0 对在 44 处也转回来了，较慢的指针却没有，所以最相似的是相邻的位置。快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。正弦、余弦缺一不可：正弦为 0，指针可能指向十二点，也可能指向六点。
+最相似的是位置 44，相似度是 0.9998。
 
-不过，相似度并非一路下降：距离 3 处是 0.69，距离 6 处却是 0.81，因为最快的指针快要转回来了。
+</details>
+
+因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。（到 22 时，指针指向相反的方向。）可见只有一个频率，就几乎分不清 44 和 0，重复多少列都没用。底数为 10000 时，第 0 对在 44 处也转回来了，较慢的指针却没有，所以最相似的是相邻的位置。快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。正弦、余弦缺一不可，因为正弦为 0 时，指针可能指向十二点，也可能指向六点。
+
+不过，相似度并非一路下降。距离 3 处是 0.69，距离 6 处却是 0.81，因为最快的指针快要转回来了。
 
 ## 平移就是旋转
 
-**先猜一猜**：把“底数”调回 10000，“平移”调到 10，再拖动“位置”。指针、灰色的角、相似度，哪些不变？（下一个单元格检验 490 个位置，其中的 M 随后解释。）
+在句子里，要紧的是两个词相距多远，而不是它们在全文的什么地方。这张表知道这一点吗？
+
+**先猜一猜**：把“底数”调回 10000，“平移”调到 10，再拖动“位置”。指针、灰色的角、相似度，哪些不变？（下面的单元格用一个矩阵 M 检验 490 个位置。）
 """
 
-# %% claims=["E27"]
+# %% tags=["answer"]
 table, M = sinusoidal_encoding(500, 16), shift_matrix(10, 16)  # (L, d), (d, d)
 torch.testing.assert_close(table[:-10] @ M.T, table[10:])
-print("first block of M:", M[:2, :2], sep="\n")
+print(Text(en="first block of M:", zh="M 的第一块："), [[round(m, 3) for m in row] for row in M[:2, :2].tolist()])
 lengths = table.norm(dim=1)  # (L,)
 similarity = (table[:-10] * table[10:]).sum(1) / (lengths[:-10] * lengths[10:])  # (L - 10,)
-print(f"lengths from {lengths.min():.4f} to {lengths.max():.4f}")
-print(f"similarity at distance 10 from {similarity.min():.4f} to {similarity.max():.4f}")
+told = Text(en="{}: from {:.4f} to {:.4f}", zh="{}：从 {:.4f} 到 {:.4f}")
+print(told.format(Text(en="lengths", zh="长度"), lengths.min(), lengths.max()))
+print(told.format(Text(en="similarity 10 apart", zh="相距 10 的相似度"), similarity.min(), similarity.max()))
 
 # %% [markdown] lang="en"
 r"""
-All but the hands. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood. So *one* matrix M moves every row on by Δ; the authors supposed that this lets a model learn easily to attend by relative positions. M has one block per pair on its diagonal, 0 elsewhere:
+<details><summary>Answer</summary>
+
+All but the hands stay.
+
+</details>
+
+A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood. So *one* matrix M moves every row on by Δ. It has one block per pair on its diagonal, 0 elsewhere:
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
 
-Every row has the length $\sqrt{d/2}$: in each pair the squares add up to 1. The dot product of two rows, $\sum_i \cos(\Delta\,\omega_i)$, depends on their distance alone.
+In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$, and the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$.
+
+## Before or after?
+
+A cosine is the same for Δ and −Δ. So does the dot product of two rows know which token comes first? In attention learned matrices come between. Let one of them be M, and drag the orange dot.
+
+**Predict first.** M shifts by −5. Where is the dot product of a shifted row with the others highest, at which height, and is it still alike on both sides of 0?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+除了指针，都不变。
+
+</details>
+
+平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里。所以**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行。每一对在 M 的对角线上占一块，其余都是 0：
+
+$$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
+
+每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$，两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$。
+
+## 在前还是在后？
+
+余弦对 Δ 和 −Δ 是一样的。那么，两行的点积知道哪个词元在前、哪个在后吗？在注意力里，中间还有学习得到的矩阵。假设其中一个就是 M，请拖动橙色圆点。
+
+**先猜一猜**：M 平移 −5 个位置。平移后的行与其他各行的点积，在哪里最高？有多高？0 的两边还一样吗？
+"""
+
+# %% tags=["panel"]
+signed_distance.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Highest at −5, as high as before; the sides differ.
+
+</details>
+
+The rows alone tell distance without its sign. With M between, the token looks five places back, from wherever it stands. Such a matrix serves all positions, and the authors supposed that this lets a model learn easily to attend by relative positions.
 
 ## The whole table
 
-All rows, position 0 on top, numbers as colours; below it one *row*, beside it one *column*.
+Real tables have hundreds of clocks. All rows, position 0 on top, numbers as colours; below it one *row*, beside it one *column*. Drag both lines.
 
 **Predict first.** The line below counts the columns that hardly change: 40%. Set *d* to 512: does this share grow, shrink or stay? And then at L = 200?
 """
 
 # %% [markdown] lang="zh"
 r"""
-只有指针变了。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里。所以**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行；论文作者推测，模型因此容易学会利用相对位置。每一对在 M 的对角线上占一块，其余都是 0：
+<details><summary>答案</summary>
 
-$$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
+在 −5 处最高，与原来一样高；两边不一样了。
 
-每一行的长度都是 $\sqrt{d/2}$，因为每一对的平方和是 1；两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$，只取决于它们的距离。
+</details>
+
+两行本身的点积只说明相距多远，不说明谁前谁后。中间加上 M，词元不论在哪里，看的都是往前五个位置的地方。同一个矩阵对所有位置都管用，所以论文作者推测，模型因此容易学会利用相对位置。
 
 ## 整张表
 
-图中是所有的行，位置 0 在最上面，颜色表示数的大小。下方画出选中的那一**行**，右侧画出选中的那一**列**。
+真实的表有几百个时钟。图中是所有的行，位置 0 在最上面，颜色表示数的大小。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
 
 **先猜一猜**：图下的说明数出了几乎不变的列：占 40%。把 d 调到 512，这个比例会变大、变小，还是差不多？再把 L 调到 200 呢？
 """
@@ -204,100 +339,142 @@ position_table.panel()
 
 # %% [markdown] lang="en"
 r"""
-It stays: 208 columns, 41%; the frequencies keep their range. By position 49 these columns' hands have not reached one o'clock: the cosine is still near 1, for slower ones the sine near 0. Hence the stripes on the right. (*Sines before cosines* shows one pattern twice.) At L = 200 it is 130, 25%; the slowest hand takes 60611 positions per turn.
+<details><summary>Answer</summary>
 
-## What the source notes say
+It stays at d = 512, 41%, and shrinks at L = 200, to 25%.
 
-| The note says | What is right |
-|---|---|
-| `0 <= k < L/2` | k runs over all L positions; i alone is halved. |
-| “i maps to the column index” (the rest is garbled) | One i serves two columns, a sine and a cosine. |
-| (nothing about its use) | It is added to the tokens, which the paper first multiplies by √d. |
-| (any `d_model`) | Even, or the last sine lacks its cosine. |
+</details>
 
-The first and the last, tested:
+The frequencies keep their range, so the share of slow ones stays. By position 49 their hands have not reached one o'clock, hence the stripes on the right. The slowest takes 60611 positions per turn.
+
+## Who uses this today?
+
+Few new models do. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has one of 512 rows and 384 columns. Left: the similarity of every two of its rows; middle: the same for the sines; right: the marked row of each, near *position*.
+
+**Predict first.** Nobody told it about waves. Is the similarity of two learned rows nevertheless a matter of their distance?
 """
 
 # %% [markdown] lang="zh"
 r"""
-差不多：208 列，占 41%，因为频率的范围没有变。到位置 49，这些列的指针还没走到一点钟：余弦仍接近 1；指针更慢的，正弦也接近 0。右边不变的条纹就是这样来的。（勾选“先正弦，后余弦”，同一个图案会出现两次。）L = 200 时是 130 列，占 25%；最慢的指针要 60611 个位置才转一圈。
+<details><summary>答案</summary>
 
-## 原始笔记怎么说
+d = 512 时差不多，占 41%；L = 200 时变小，占 25%。
 
-| 笔记的说法 | 正确的说法 |
-|---|---|
-| `0 <= k < L/2` | k 取遍全部 L 个位置，减半的只有 i。 |
-| “i 用于映射到列索引”（后半句不通） | 一个 i 管两列：一列正弦，一列余弦。 |
-| （没有说有什么用） | 这张表要加到词元上；论文先把词元乘以 √d。 |
-| （`d_model` 可以任取） | 必须是偶数，否则最后一个正弦没有余弦配对。 |
+</details>
 
-检验第一行和最后一行：
+频率的范围没有变，所以慢的仍占这么多。到位置 49，它们的指针还没走到一点钟，右边不变的条纹就是这样来的。最慢的指针要 60611 个位置才转一圈。
+
+## 今天谁还用它？
+
+新的模型很少用了。[Llama](https://arxiv.org/abs/2302.13971) 和 SmolLM2 用旋转，BERT 和 GPT-2 则像学习别的权重一样学出这张表。MiniLM 是小型的 BERT，它的表有 512 行、384 列。左图是它每两行之间的相似度；中图是正弦表的相似度；两张图里各标出了一行，右图画出这两行在“位置”附近的一段。
+
+**先猜一猜**：没有人告诉过模型要用波。在学到的表里，两行有多相似，也取决于它们的距离吗？
 """
 
-# %% claims=["E26"]
-tokens = torch.randn(6, 4)  # (L, d)
-print("positions with 0 <= k < L/2:", [k for k in range(6) if k < 6 / 2])
-try:
-    tokens + sinusoidal_encoding(3, 4)
-except RuntimeError as error:
-    print(error)
+# %% tags=["panel"]
+learned_positions.panel(minilm_positions())
 
-# %% claims=["E28"]
-table = torch.zeros(6, 5)  # (L, d)
-angles = torch.arange(6)[:, None] * 10000 ** (-torch.arange(0, 5, 2) / 5)  # (L, 3)
-table[:, 0::2] = angles.sin()
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+In part: stripes run along the diagonal, slightly bent.
+
+</details>
+
+And the similarity goes up and down about every six positions, as waves do. Position 0, always the mark `[CLS]` and no word, stands apart.
+
+## What you will meet elsewhere
+
+| where | what |
+|---|---|
+| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | this table with a batch axis of length 1 in front; tokens are first multiplied by √d, as in the paper |
+| KerasHub's `SinePositionEncoding` | this table; torch has none |
+| Hugging Face's Marian | all sines, then all cosines |
+| tensor2tensor (the authors' code) | so, too, with d/2 − 1 in place of d/2 |
+
+The first two fill the even columns of a table of zeros with sines, the odd ones with cosines. With d = 5, three angles want three columns each:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+在一定程度上是，图上沿对角线方向有许多条纹，略有弯曲。
+
+</details>
+
+而且相似度大约每隔六个位置起伏一次，正像波一样。位置 0 与众不同，因为那里不是词，总是标记 `[CLS]`。
+
+## 在别处会遇到什么
+
+| 在哪里 | 是什么 |
+|---|---|
+| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html)、[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | 就是这张表，前面多一个长度为 1 的批量轴；词元先乘以 √d，与论文一致 |
+| KerasHub 的 `SinePositionEncoding` | 就是这张表；torch 没有 |
+| Hugging Face 的 Marian | 先是所有正弦，再是所有余弦 |
+| tensor2tensor（论文作者的代码） | 也是这样，而且除以 d/2 − 1，而不是 d/2 |
+
+前两种都是先造一张全零的表，再把正弦填进偶数列，余弦填进奇数列。d = 5 时有三个角，正弦、余弦各要三列：
+"""
+
+# %%
+table, cosines = torch.zeros(6, 5), torch.ones(6, 3)  # (L, d), (L, 3)
 try:
-    table[:, 1::2] = angles.cos()
+    table[:, 1::2] = cosines
 except RuntimeError as error:
     print(str(error).split(".")[0])
 
 # %% [markdown] lang="en"
 r"""
-## Rotate instead of add
+The last sine lacks its cosine, so d is even. Now the two layouts, against ours:
 
-Many newer models, such as [Llama](https://arxiv.org/abs/2302.13971), add nothing. Attention compares two tokens by the dot product of a *query* from one and a *key* from the other. A **rotary positional encoding** ([RoPE](https://arxiv.org/abs/2104.09864)) rotates each pair of their features by position times $\omega_i$ (counterclockwise here; both must turn alike).
-
-**Predict first.** The query stands at m, the key at n: m = 0, n = 3; m = 5, n = 8; m = 3, n = 0. Which dot products are equal?
+**Predict first.** Which of them changes the dot product of two rows 10 apart: sines before cosines, or d/2 − 1?
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 不相加，而是旋转
+最后一个正弦没有余弦配对，所以 d 要取偶数。再拿后两种排法与我们的比：
 
-许多较新的模型（例如 [Llama](https://arxiv.org/abs/2302.13971)）什么也不加。注意力用点积比较两个词元：一个词元给出**查询**（query），另一个给出**键**（key），两者都是向量。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）把它们的每一对特征都转过一个角，角的大小是位置乘以 $\omega_i$。（这里是逆时针；只要查询和键的转法一样就行。）
-
-**先猜一猜**：查询在位置 m，键在位置 n，依次取 m = 0，n = 3；m = 5，n = 8；m = 3，n = 0。哪些点积相等？
+**先猜一猜**：相距 10 的两行，点积会因为哪一种而改变：先正弦、后余弦，还是除以 d/2 − 1？
 """
 
-
-# %%
-def rotate(x, position, base=10000.0):
-    angles = position * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])  # (d/2,)
-    cos, sin = angles.cos(), angles.sin()
-    a, b = x[0::2], x[1::2]
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten()  # (d,)
-
-
-query, key = torch.arange(8.0).sin(), torch.arange(8.0).cos()  # (d,) each
-for m, n in ((0, 3), (5, 8), (3, 0)):
-    print(f"m = {m}, n = {n}: {rotate(query, m) @ rotate(key, n):.4f}")
+# %% tags=["answer"]
+ours = sinusoidal_encoding(50, 128)
+marian = torch.cat([ours[:, 0::2], ours[:, 1::2]], 1)
+angles = torch.arange(50)[:, None] * 10000 ** (-torch.arange(64) / 63)
+theirs = torch.cat([angles.sin(), angles.cos()], 1)
+for name, table in {Text(en="ours", zh="我们的表"): ours, "Marian": marian, "tensor2tensor": theirs}.items():
+    print(f"{name}: {table[0] @ table[10]:.2f}")
 
 # %% [markdown] lang="en"
 r"""
-The first two: m and n grow by 5, both vectors turn further alike, the dot product stays. For one query and key only n − m counts: distance and order.
+<details><summary>Answer</summary>
+
+Only d/2 − 1 changes it, from 42.82 to 43.14.
+
+</details>
+
+All three are good tables. But weights that were trained with one do not fit another, and again no error comes.
 
 ## Exercise: the table
 
-Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Take float64 for the angles, convert at the end: float32 is too coarse at far positions.)
+Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Take float64 for the angles: float32 is too coarse at far positions.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-前两个相等：m 和 n 都增加 5，两个向量就多转同样的角，点积不变。查询和键不变时，起作用的只有 n − m，即相距多远、谁前谁后。
+<details><summary>答案</summary>
+
+只有除以 d/2 − 1 会改变它，从 42.82 变成 43.14。
+
+</details>
+
+三张都是好表。但是用一张表训练出来的权重，不能配另一张，而且同样不会报错。
 
 ## 练习：写出这张表
 
-请按开头的公式写出 `sinusoidal_encoding`。结果的类型是 float32，形状是 `(length, d_model)`；`d_model` 是偶数。（角度用 float64 算，最后再转换：位置很远时，float32 不够精确。）
+请按开头的公式写出 `sinusoidal_encoding`。结果的类型是 float32，形状是 `(length, d_model)`；`d_model` 是偶数。（角度用 float64 算，因为位置很远时，float32 不够精确。）
 """
 
 
@@ -310,12 +487,24 @@ check("sinusoidal_encoding", my_sinusoidal_encoding)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? A column of positions times a row of frequencies gives all angles. The solution is folded below; nothing later needs your code.
+Stuck? *By hand* has the small table; print yours beside it.
+
+<details><summary>The idea</summary>
+
+A column of positions times a row of frequencies gives all angles at once. Each angle is needed twice, as a sine and as a cosine beside it, so stack the two on a last axis and flatten it away.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？一列位置乘以一行频率，就得到所有的角度。参考答案折叠在下面；后面不会用到你的代码。
+卡住了？“动手算”一节有一张小表，把你的打印出来，与它对照。
+
+<details><summary>思路</summary>
+
+一列位置乘以一行频率，一次就得到所有的角度。每个角度要用两次，先正弦，紧接着余弦，所以把两者沿新的最后一个轴叠起来，再把这个轴展平。
+
+</details>
 """
 
 
@@ -326,7 +515,61 @@ def solved_sinusoidal_encoding(length, d_model, base=10000.0):
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).float()
 
 
-check("sinusoidal_encoding", solved_sinusoidal_encoding)
+check("sinusoidal_encoding", solved_sinusoidal_encoding, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Exercise: the shift matrix
+
+Write M from its blocks (under *A shift is a rotation*), float32, of shape `(d_model, d_model)`. `offset` is Δ, any integer, also a negative one.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 练习：平移矩阵
+
+请用“平移就是旋转”一节里的块写出 M，类型是 float32，形状是 `(d_model, d_model)`。`offset` 就是 Δ，可以是任意整数，包括负数。
+"""
+
+
+# %% tags=["exercise"]
+def my_shift_matrix(offset, d_model, base=10000.0):
+    return ...
+
+
+check("shift_matrix", my_shift_matrix)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? With offset 0 nothing may move; then M is the identity.
+
+<details><summary>The idea</summary>
+
+Every pair has an angle of its own, offset times frequency, and a block of its own, in which the sine that moves the hand on is positive above the diagonal. `torch.block_diag` puts the blocks in their places.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？offset 为 0 时什么都不应移动，这时 M 是单位矩阵。
+
+<details><summary>思路</summary>
+
+每一对有自己的角度，即 offset 乘以频率，也有自己的块；块里让指针往前转的那个正弦在对角线上方，取正号。`torch.block_diag` 能把各块放到位。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_shift_matrix(offset, d_model, base=10000.0):
+    angles = offset * base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # (d/2,)
+    blocks = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles]
+    return torch.block_diag(*blocks).float()
+
+
+check("shift_matrix", solved_shift_matrix, keep=False)
 
 # %% [markdown] lang="en"
 r"""
@@ -348,15 +591,13 @@ Row 0 has no cosines. Either all are sines, or sines and cosines alternate by *p
 
 </details>
 
-3. A model was trained with this table on texts of at most 512 tokens. May it read 2048?
+3. Someone proposes d = 2, a sine and a cosine of k: no two positions are ever equal, because π is irrational. True, and enough?
 
 <details><summary>Answer</summary>
 
-Only after a test. The formula has a row for every position: no error comes. But slow hands point where the model has never seen them. In [one comparison](https://arxiv.org/abs/2108.12409) (Figure 1) such a model, trained on 512 tokens, did worse on far longer texts.
+True, and not enough. 710 is almost exactly 113 turns, so row 710 differs from row 0 by only $6 \cdot 10^{-5}$; added to features of 1 in bfloat16, both give the same numbers.
 
 </details>
-
-The next cell checks the first two; last come the lengths of rows 0 to 3 in both wrong tables.
 """
 
 # %% [markdown] lang="zh"
@@ -375,73 +616,118 @@ r"""
 
 <details><summary>答案</summary>
 
-第 0 行没有余弦。要么全是正弦，要么正弦、余弦是按**位置**交替的，而不是按列交替。检查 `table.norm(dim=1)`：每一行的长度都必须是 √4 = 2。
+第 0 行没有余弦。要么全是正弦，要么正弦、余弦是按**位置**交替的，而不是按列交替。检查 `table.norm(dim=1)`，每一行的长度都必须是 √4 = 2。
 
 </details>
 
-3. 某个模型用这张表训练，每篇文本最多 512 个词元。可以让它读 2048 个词元吗？
+3. 有人建议取 d = 2，只用 k 的一个正弦和一个余弦，理由是 π 是无理数，任何两个位置都不会相同。对吗？够用吗？
 
 <details><summary>答案</summary>
 
-要先测一测。公式对每个位置都给出一行，所以不会报错。但是慢的指针会指向模型从没见过的方向。在[一项比较](https://arxiv.org/abs/2108.12409)（图 1）里，这种模型训练时读 512 个词元，换成长得多的文本，预测就变差了。
+对，但不够用。710 几乎正好是 113 圈，所以第 710 行与第 0 行只差 $6 \cdot 10^{-5}$；加到 bfloat16 的特征 1 上，两者得到的数完全相同。
 
 </details>
-
-下一个单元格检验前两题，最后列出两种错误的表里第 0 到 3 行的长度。
 """
 
 # %%
 table = sinusoidal_encoding(2048, 512)
-print(f"{table.numel()} numbers, lengths from {table.norm(dim=1).min():.3f} to {table.norm(dim=1).max():.3f}")
+print(Text(en="numbers {}, lengths {:.2f}", zh="个数 {}，长度 {:.2f}").format(table.numel(), table.norm(dim=1).mean()))
 angles = torch.arange(4)[:, None] * 10000 ** (-(torch.arange(8) // 2 * 2) / 8)  # (L, d)
 by_position = torch.where(torch.arange(4)[:, None] % 2 == 0, angles.sin(), angles.cos())
-for name, wrong in {"sines only": angles.sin(), "by position": by_position}.items():
-    print(f"{name:11}", *(f"{length:.2f}" for length in wrong.norm(dim=1)))
+for name, wrong in {
+    Text(en="sines only", zh="全是正弦"): angles.sin(),
+    Text(en="by position", zh="按位置交替"): by_position,
+}.items():
+    print(name, [round(length, 2) for length in wrong.norm(dim=1).tolist()])
+two = sinusoidal_encoding(711, 2)[[0, 710]]  # (2, d)
+told = Text(en="rows 0 and 710 differ by {:.5f}; added to 1: {}", zh="第 0 行和第 710 行相差 {:.5f}；加到 1 上：{}")
+print(told.format((two[1] - two[0]).abs().max(), (1 + two.bfloat16()).tolist()))
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** every pair of columns is a clock hand; fast ones tell neighbours apart, slow ones count the turns, and a shift turns each by its own angle, wherever it stood.
+## In short
 
-## Going further: the shift and the rotation
+* Attention takes tokens as a heap; the table puts their order into the tokens.
+* Every pair of columns is a clock hand: fast ones tell neighbours apart, slow ones count the turns.
+* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions.
 
-Write M from its blocks, float32, of shape `(d_model, d_model)`. `offset` is Δ, any integer, also a negative one:
+## Read next
+
+* [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5: half a page, reasons included.
+* [tensor2tensor's common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py): their code, named *timing signal*.
+* [Amirhossein Kazemnejad's explanation](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/): sines as the bits of a number.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：每一对列就是一根时钟指针；快的区分相邻的位置，慢的记着转了几圈；平移时，每根指针转过各自固定的角度，不论它原来在哪里。
+## 小结
 
-## 选读：平移与旋转
+* 在注意力里，词元只是一堆；这张表把顺序放进词元。
+* 每一对列就是一根时钟指针，快的区分相邻的位置，慢的记着转了几圈。
+* 平移时，每根指针转过各自固定的角度，不论它原来在哪里，所以一个矩阵就管所有位置。
 
-请用前面的块写出 M，类型是 float32，形状是 `(d_model, d_model)`。`offset` 就是 Δ，可以是任意整数，包括负数：
+## 接着读
+
+* [Attention Is All You Need](https://arxiv.org/abs/1706.03762)，3.5 节：半页，理由也在里面。
+* [tensor2tensor 的 common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py)：作者的代码，那里叫作 timing signal。
+* [Amirhossein Kazemnejad 的讲解](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/)：把正弦看作一个数的各个二进制位。
 """
-
-
-# %% tags=["exercise"]
-def my_shift_matrix(offset, d_model, base=10000.0):
-    return ...
-
-
-check("shift_matrix", my_shift_matrix)
-
-
-# %% tags=["solution"]
-def solved_shift_matrix(offset, d_model, base=10000.0):
-    angles = offset * base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # (d/2,)
-    blocks = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles]
-    return torch.block_diag(*blocks).float()
-
-
-check("shift_matrix", solved_shift_matrix)
 
 # %% [markdown] lang="en"
 r"""
-And RoPE for a whole tensor, with the pairs and the direction of `rotate`: x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has shape and type of x.
+## Going further: rotate instead of add
+
+Attention compares two tokens by the dot product of a *query* from one and a *key* from the other. A **rotary positional encoding** ([RoPE](https://arxiv.org/abs/2104.09864)) adds nothing. It rotates each pair of their features by position times $\omega_i$ (counterclockwise here; both must turn alike).
+
+**Predict first.** The query stands at m, the key at n: m = 0, n = 3; m = 5, n = 8; m = 3, n = 0. Which dot products are equal?
 """
 
 # %% [markdown] lang="zh"
 r"""
-再写作用于整个张量的 RoPE，配对和方向与 `rotate` 相同：x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。
+## 选读：不相加，而是旋转
+
+注意力用点积比较两个词元：一个词元给出**查询**（query），另一个给出**键**（key），两者都是向量。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）什么也不加，而是把它们的每一对特征都转过一个角，角的大小是位置乘以 $\omega_i$。（这里是逆时针；只要查询和键的转法一样就行。）
+
+**先猜一猜**：查询在位置 m，键在位置 n，依次取 m = 0，n = 3；m = 5，n = 8；m = 3，n = 0。哪些点积相等？
+"""
+
+
+# %% tags=["answer"]
+def rotate(x, position, base=10000.0):
+    angles = position * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])  # (d/2,)
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x[0::2], x[1::2]
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten()  # (d,)
+
+
+query, key = torch.arange(8.0).sin(), torch.arange(8.0).cos()  # (d,) each
+for m, n in ((0, 3), (5, 8), (3, 0)):
+    print(f"m = {m}, n = {n}: {rotate(query, m) @ rotate(key, n):.4f}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The first two dot products are equal.
+
+</details>
+
+m and n grow by 5, both vectors turn further alike, and the dot product stays. For one query and key only n − m counts, distance and order.
+
+Write RoPE for a whole tensor, with the pairs and the direction of `rotate`: x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has shape and type of x.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+前两个点积相等。
+
+</details>
+
+m 和 n 都增加 5，两个向量就多转同样的角，点积不变。查询和键不变时，起作用的只有 n − m，即相距多远、谁前谁后。
+
+请写出作用于整个张量的 RoPE，配对和方向与 `rotate` 相同：x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。
 """
 
 
@@ -451,6 +737,28 @@ def my_rotary_embedding(x, positions, base=10000.0):
 
 
 check("rotary_embedding", my_rotary_embedding)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? `rotate` does it for one token; a column of positions does it for all.
+
+<details><summary>The idea</summary>
+
+The angles are those of the table, for the given positions. They broadcast over all axes in front of `(L, d/2)`. Compute both new features from both old ones before you put anything back.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？`rotate` 算的是一个词元，用一列位置就能算所有词元。
+
+<details><summary>思路</summary>
+
+角度就是那张表的角度，只是用给定的位置来算；它会在 `(L, d/2)` 前面的所有轴上广播。放回去之前，先用两个旧特征算出两个新特征。
+
+</details>
+"""
 
 
 # %% tags=["solution"]
@@ -462,83 +770,68 @@ def solved_rotary_embedding(x, positions, base=10000.0):
     return torch.stack(rotated, -1).flatten(-2).to(x.dtype)
 
 
-check("rotary_embedding", solved_rotary_embedding)
+check("rotary_embedding", solved_rotary_embedding, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Going further: several tables, two pairings
-
-Several tables go by the name of sinusoidal encoding. The paper's formula alternates; much code puts all sines before all cosines; the authors' own code, tensor2tensor, does that too and divides i by d/2 − 1 in place of d/2.
-
-RoPE comes in two pairings: neighbours, `(2i, 2i + 1)`, as in Meta's code, and halves, `(i, i + d/2)`, as in Hugging Face's. Weights trained with one do not fit the other, unless their rows are put in the other order, as here the features:
+In SmolLM2 it turns the queries and keys of 30 layers:
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：几种表，两种配对
+在 SmolLM2 里，它转动 30 层的查询和键：
+"""
 
-名叫正弦位置编码的表有好几种。论文的公式让正弦、余弦交替；许多代码先放所有正弦，再放所有余弦；论文作者自己的代码 tensor2tensor 也是这样，而且让 i 除以 d/2 − 1，而不是除以 d/2。
+# %% tags=["slow"]
+plug_in(rotary_embedding=my_rotary_embedding)
 
-RoPE 有两种配对：相邻配对 `(2i, 2i + 1)`，如 Meta 的代码；前后两半配对 `(i, i + d/2)`，如 Hugging Face 的代码。按一种配对训练的权重，要先调换行的顺序才能用于另一种，就像下面调换特征的顺序：
+# %% [markdown] lang="en"
+r"""
+RoPE comes in two pairings: neighbours, `(2i, 2i + 1)`, as in Meta's code and here, and halves, `(i, i + d/2)`, as in Hugging Face's. Both are right with weights made for them.
+
+**Predict first.** SmolLM2, as it is built here, wants neighbours. With halves, does it still say Paris?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+RoPE 有两种配对，一种是相邻配对 `(2i, 2i + 1)`，如 Meta 的代码和这里；另一种是前后两半配对 `(i, i + d/2)`，如 Hugging Face 的代码。权重相配时，两种都对。
+
+**先猜一猜**：这里的 SmolLM2 要的是相邻配对。换成前后两半，它还会回答 Paris 吗？
+"""
+
+
+# %% tags=["slow", "answer"]
+def in_halves(x, positions, base=10000.0):
+    return rotary_embedding(x, positions, base, pairing="half")
+
+
+plug_in(rotary_embedding=in_halves)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+No Paris: it repeats one word, and the loss is 5.04.
+
+</details>
+
+Weights of one pairing fit the other once their rows are put in the other order, as here the features:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+不会回答 Paris 了，它重复同一个词，损失是 5.04。
+
+</details>
+
+把权重的行换成另一种顺序，就能从一种配对用到另一种，就像下面调换特征的顺序：
 """
 
 # %%
 x, seven = torch.randn(1, 8), torch.tensor([7])
 order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
 adjacent, half = (rotary_embedding(y, seven, pairing=p) for y, p in ((x, "adjacent"), (x[:, order], "half")))
-print("equal, reordered:", torch.allclose(adjacent[:, order], half, atol=1e-6))
-print("equal, as it is: ", torch.allclose(adjacent, rotary_embedding(x, seven, pairing="half"), atol=1e-6))
-
-# %% [markdown] lang="en"
-r"""
-## Going further: a ramp in place of waves
-
-[ALiBi](https://arxiv.org/abs/2108.12409) has neither table nor rotation: it subtracts from each dot product of query and key their distance times a *slope*, which is fixed for each head (attention runs several times side by side; each run is a head). For 8 heads the slopes are 1/2, 1/4, … 1/256. Below: what the head with slope 1/2 adds. Each row is a query, each column a key (keys after the query are not used):
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：用斜坡代替波
-
-[ALiBi](https://arxiv.org/abs/2108.12409) 既没有表，也不旋转：查询与键的每个点积，都减去两者的距离与**斜率**（slope）的乘积。注意力同时算好几遍，一遍就是一个**头**（head），每个头的斜率固定；8 个头的斜率是 1/2、1/4……1/256。下面是斜率为 1/2 的头所加的数，每行是一个查询，每列是一个键（查询之后的键用不到）：
-"""
-
-# %%
-distance = (torch.arange(5)[:, None] - torch.arange(5)).tril()  # (L, L)
-print(0 - distance / 2)
-
-# %% [markdown] lang="en"
-r"""
-## Going further: a learned table
-
-BERT and its kin learn the table like any weight. MiniLM's has 512 rows and 384 columns; its numbers come with this package. Left: the similarity of every two rows; middle: the same for the sines; right: the marked row of each, near *position*.
-
-**Predict first.** Nobody told it about waves. Is the similarity of two learned rows nevertheless a matter of their distance?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：学到的表
-
-BERT 一类的模型像学习别的权重一样学习这张表。MiniLM 的表有 512 行、384 列，随本课程的包一起提供。左图是它每两行之间的相似度；中图是正弦表的相似度；两张图里各标出了一行，右图画出这两行在“位置”附近的一段。
-
-**先猜一猜**：没有人告诉过模型要用波。在学到的表里，两行有多相似，也取决于它们的距离吗？
-"""
-
-# %% tags=["panel"]
-learned_positions.panel(minilm_positions())
-
-# %% [markdown] lang="en"
-r"""
-In part: the picture is made of stripes along the diagonal, slightly bent, and the similarity goes up and down about every six positions, as waves do. Position 0, always the mark `[CLS]` and no word, stands apart. Averaged over all pairs of rows at a distance:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-在一定程度上是：图上有许多沿对角线方向的条纹，略有弯曲；相似度大约每隔六个位置起伏一次，正像波一样。位置 0 与众不同：那里不是词，总是标记 `[CLS]`。把距离相同的各对行合在一起，求平均相似度：
-"""
-
-# %%
-similar = learned_positions.cosines(minilm_positions())  # (L, L)
-for distance in (1, 3, 6, 8, 12, 64):
-    print(f"distance {distance:2}: {similar.diagonal(distance).mean():.2f}")
+told = Text(en="reordered, they differ by at most {:.4f}", zh="调换顺序之后，最多相差 {:.4f}")
+print(told.format((adjacent[:, order] - half).abs().max()))

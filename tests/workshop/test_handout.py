@@ -28,23 +28,26 @@ def small_lesson():
         cells=[
             new_markdown_cell("# 01 Means\n\nWhat is $\\mu$? See [the map](00_start_here.ipynb)."),
             new_code_cell("other.panel()", metadata={"tags": ["panel"]}, outputs=[picture]),
-            new_markdown_cell("## A panel\n\n**Predict first.** How many move?"),
+            new_markdown_cell(
+                "<details><summary>Answer</summary>\n\nEleven.\n\n</details>\n\n"
+                "## A panel\n\n**Predict first.** How many move?"
+            ),
             new_code_cell("poke.panel()", metadata={"tags": ["panel", "guess"]}, outputs=[picture]),
             new_markdown_cell("Text between.\n\n## Exercise: a mean\n\nWrite it.\n\n$$\\frac{1}{2}$$"),
             new_markdown_cell(
                 "## Three closing questions\n\n1. How many?\n\n<details><summary>Answer</summary>\n\n1. Seven.\n\n"
                 "</details>\n\n2. Which?\n\n<details><summary>Answer</summary>\n\nThis one.\n\n</details>\n\nSee below."
             ),
-            new_markdown_cell("**In one line:** a mean is a mean.\n\n## Going further\n\nMore."),
+            new_markdown_cell("## In short\n\n- A mean is a mean.\n\n## Going further\n\nMore."),
         ]
     )
 
 
 def test_a_handout_holds_the_questions_and_no_answer():
     html = page(small_lesson(), "en", "01 Means")
-    for wanted in ("01 Means", "How many move?", "Exercise: a mean", "How many?", "Which?", "a mean is a mean"):
+    for wanted in ("01 Means", "How many move?", "Exercise: a mean", "How many?", "Which?", "A mean is a mean"):
         assert wanted in html
-    for unwanted in ("Seven", "This one", "details", "See below", "Text between", "Going further", "More."):
+    for unwanted in ("Eleven", "Seven", "This one", "details", "See below", "Text between", "Going further", "More."):
         assert unwanted not in html
     assert html.count('class="room"') == 2
 
@@ -60,7 +63,7 @@ def test_pictures_and_formulas_are_in_the_page_and_need_no_network():
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [(3, "wants a panel that asks for a guess"), (4, "'## Exercise'"), (5, "'## Three closing"), (6, "In one line")],
+    [(3, "wants a panel that asks for a guess"), (4, "'## Exercise'"), (5, "'## Three closing"), (6, "'## In short")],
 )
 def test_what_is_missing_in_a_lesson_is_named(place, message):
     lesson = small_lesson()

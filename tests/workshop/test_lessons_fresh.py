@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from blocklab.language import LANGUAGES
-from workshop import build, check, exercises, fresh, parity, texts
+from workshop import build, check, exercises, form, fresh, parity, texts
 from workshop.glossary import read_glossary
 from workshop.project import Project
 from workshop.source import read_lesson
@@ -36,6 +36,11 @@ def test_both_languages_say_the_same(outline):
 @each_lesson
 def test_code_cells_are_short(outline):
     nothing(fresh.check_code_length(read_lesson(PROJECT, outline.stem)))
+
+
+@each_lesson
+def test_lessons_have_their_form(outline):
+    nothing(form.check_form(read_lesson(PROJECT, outline.stem)))
 
 
 @each_lesson

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from blocklab.language import Text
-from blocklab.lessons.small_batches.accuracy_by_batch import accuracy_by_batch
+from blocklab.language import speaking
+from blocklab.lessons.small_batches.accuracy_by_batch import NETS, accuracy_by_batch, table
 
 SCORES = {("BatchNorm", 2): [60.0, 70, 80], ("BatchNorm", 32): [97.0, 98, 99], ("LayerNorm", 2): [95.0, 95, 95]}
 SCORES[("LayerNorm", 32)] = [94.0, 96, 98]
 
 
 def test_a_dot_is_the_mean_and_its_bar_the_deviation(figure):
-    accuracy_by_batch({Text(en="net", zh="网络"): SCORES})(figure)
+    accuracy_by_batch({"mlp": SCORES})(figure)
     batch, layer = figure.axes[0].containers
     dots, _, (bars,) = batch.lines
     assert dots.get_ydata().tolist() == [70, 98]
@@ -20,8 +20,19 @@ def test_a_dot_is_the_mean_and_its_bar_the_deviation(figure):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_line_tells_the_means_at_the_smallest_batch(figure, count):
-    nets = {Text(en=f"net {number}", zh=f"网络 {number}"): SCORES for number in range(count)}
-    line = accuracy_by_batch(nets)(figure)()
-    assert line.startswith("Batch size 2, net 0: BatchNorm 70%, LayerNorm 95%")
+    line = accuracy_by_batch(dict.fromkeys(list(NETS)[:count], SCORES))(figure)()
+    assert line.startswith("Batch size 2, MLP: BatchNorm 70%, LayerNorm 95%")
     assert line.count("BatchNorm 70%") == count
     assert len(figure.axes) == count
+
+
+def test_the_table_has_every_mean_with_its_words():
+    scores = {"mlp": SCORES, "convolutions": {("GroupNorm", 32): [89.6], ("GroupNorm", 2): [50.0, 51.2]}}
+    assert table(scores).splitlines() == [
+        "Test accuracy with batch sizes 2, 32",
+        "MLP, BatchNorm: 70%, 98%",
+        "MLP, LayerNorm: 95%, 96%",
+        "convolutions, GroupNorm: 51%, 90%",
+    ]
+    with speaking("zh"):
+        assert table(scores).splitlines()[::3] == ["批量大小为 2、32 时的测试准确率", "卷积网络，GroupNorm：51%、90%"]

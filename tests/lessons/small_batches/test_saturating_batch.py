@@ -63,6 +63,17 @@ def test_each_value_is_joined_to_its_output(figure):
     assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (10.0, through(4, 10.0)[0])
 
 
+def test_where_the_panel_opens_nothing_answers_the_question(figure):
+    """Neither the ceiling, which is 1 for two values, nor a curve that ends at it."""
+    update = saturating_batch(figure)
+    assert update(**panel().values) == "m = 32: x₁ = 0.1 becomes 0.165."
+    right = figure.axes[1]
+    assert [line for line in right.lines if line.get_visible()] == [right.lines[-1]]
+    assert not any(text.get_visible() for text in right.texts)
+    assert "No output can exceed" in update(m=32, x=1.0)
+    assert all(line.get_visible() for line in right.lines[-3:])
+
+
 @pytest.mark.parametrize(("m", "marked"), [(32, [32]), (31, [32]), (8, [8, 16, 32]), (1, [2, 4, 8, 16, 32])])
 def test_the_curves_of_larger_m_stay(figure, m, marked):
     """Where the panel opens, at the largest m, none of a smaller one answers the question."""
@@ -81,12 +92,12 @@ def test_the_upper_ruler_is_even_up_to_one_and_then_in_decades():
     assert np.allclose(np.diff(places), 0.2)
 
 
-def test_the_right_guess_is_how_many_times_as_large_the_output_becomes():
+def test_the_right_guess_is_the_output_for_1000_where_two_values_share_a_mean():
     shown = panel()
-    guess, outputs = shown.guess, []
-    for x in shown.controls["x"].ends():
-        shown.move(m=2, x=x)
-        outputs.append(output(shown.line))
-    near, far = outputs
-    assert guess.right == round(far / near)
-    assert f"from {near:.3f} to {far:.3f}" in str(guess.told)
+    shown.move(m=2, x=1000.0)
+    assert output(shown.line) == shown.guess.right
+    values = torch.from_numpy(batch(2, 1000.0))
+    assert f"mean is {values.mean():.0f}" in str(shown.guess.told)
+    assert values.std(correction=0) == values.mean()
+    unbiased = (values[0] - values.mean()) / values.std()
+    assert round(unbiased.item(), 2) in shown.guess.options.values()

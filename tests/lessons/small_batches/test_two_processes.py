@@ -1,23 +1,33 @@
 """Two real processes, and that what they report is true."""
 
+import re
+
 import pytest
 import torch
 
 from blocklab.batch_statistics import batch_statistics, merge_statistics
+from blocklab.language import speaking
 from blocklab.lessons.small_batches import two_processes
 from blocklab.normalization import batch_norm
 
+NUMBERS = re.compile(r"\d+\.?\d*")
 
-def test_two_processes_agree_with_one():
-    lines = two_processes.run().splitlines()
+
+def numbers(line: str) -> list[float]:
+    return [float(number) for number in NUMBERS.findall(line)]
+
+
+@pytest.mark.parametrize(("language", "merged"), [("en", "merged"), ("zh", "合并后")])
+def test_two_processes_agree_with_one(language, merged):
+    with speaking(language):
+        *lines, last = two_processes.run().splitlines()
     whole = two_processes.whole_batch()
-    parts = whole.split(two_processes.SIZES)
-    for line, part in zip(lines, [*parts, whole], strict=False):
-        name, said = line[:9].strip(), line[9:].split()
-        assert name in ("process 0", "process 1", "merged")
-        assert said[0] == str(len(part))
-        assert [float(number) for number in said[-2:]] == pytest.approx(part.mean(0).tolist(), abs=6e-4)
-    assert lines[3:] == ["outputs as in one process: merged True, each for itself False"]
+    for line, part in zip(lines, [*whole.split(two_processes.SIZES), whole], strict=True):
+        assert numbers(line)[-3:] == pytest.approx([len(part), *part.mean(0).tolist()], abs=6e-4)
+    assert lines[-1].startswith(merged)
+    together, apart = numbers(last)
+    assert together == 0
+    assert apart > 1
 
 
 def test_a_wrong_merge_is_reported():
@@ -27,9 +37,9 @@ def test_a_wrong_merge_is_reported():
     count, mean, m2 = merge_statistics(*statistics[0], *statistics[1])
     apart = [batch_norm(part, None, None, training=True) for part in parts]
     right = [(part - mean) / (m2 / count + two_processes.EPS).sqrt() for part in parts]
-    for outputs, verdict in ((right, True), ([y + 0.001 for y in right], False)):
+    for outputs, off in ((right, 0), ([y - 0.125 for y in right], 0.125)):
         said = two_processes.report(statistics, (count, mean), list(zip(outputs, apart, strict=True)))
-        assert said.endswith(f"merged {verdict}, each for itself False")
+        assert f"merged {off:.3f}, each" in said
 
 
 def test_a_failure_says_why(monkeypatch):

@@ -13,15 +13,34 @@ from blocklab.panel.plain import plain
 STYLES = {"BatchNorm": (MOVED, "o", -0.16), "LayerNorm": (OTHER, "s", 0.0), "GroupNorm": (QUIET, "^", 0.16)}
 """Of each normalization: colour, marker, and how far to the side of its batch size it stands."""
 
+NETS = {"mlp": Text(en="MLP", zh="MLP"), "convolutions": Text(en="convolutions", zh="卷积网络")}
+"""How the lesson's networks are called, by the names of the functions that make them."""
+
 SIZE = Text(en="batch size", zh="批量大小")
 ACCURACY = Text(en="test accuracy in %", zh="测试准确率（%）")
 SEEN = Text(en="Batch size {size}, {results}.", zh="批量大小为 {size}，{results}。")
 NET = Text(en="{net}: {means}", zh="{net}：{means}")
 NEXT, NEXT_NET = Text(en=", ", zh="、"), Text(en="; ", zh="；")
+HEAD = Text(en="Test accuracy with batch sizes {sizes}", zh="批量大小为 {sizes} 时的测试准确率")
+ROW = Text(en="{net}, {norm}: {means}", zh="{net}，{norm}：{means}")
+
+Scores = Mapping[str, Mapping[tuple[str, int], Sequence[float]]]
+"""By network, and by (normalization, batch size): the accuracies in percent, one for each start."""
 
 
-def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[float]]]) -> Callable:
-    """The picture of these results: for each network the accuracies, in percent, of (normalization, batch size).
+def table(scores: Scores) -> str:
+    """A line for each network and normalization: its mean accuracies, by batch size, in whole percent."""
+    sizes = sorted({size for found in scores.values() for _, size in found})
+    lines = [HEAD.format(sizes=str(NEXT).join(map(str, sizes)))]
+    for net, found in scores.items():
+        for norm in dict.fromkeys(norm for norm, _ in found):
+            means = str(NEXT).join(f"{np.mean(found[norm, size]):.0f}%" for size in sizes)
+            lines.append(ROW.format(net=NETS[net], norm=norm, means=means))
+    return "\n".join(lines)
+
+
+def accuracy_by_batch(nets: Scores) -> Callable:
+    """The picture of these results.
 
     Each dot is the mean over the starts, and its bar the standard deviation. There is nothing to move.
     """
@@ -33,7 +52,7 @@ def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[floa
         every = np.atleast_1d(every)
         for axes, (net, scores) in zip(every, nets.items(), strict=True):
             sizes = sorted({size for _, size in scores})
-            axes.set_title(str(net), size=11)
+            axes.set_title(str(NETS[net]), size=11)
             axes.set(xlabel=str(SIZE), ylim=(40, 102), xlim=(-0.5, len(sizes) - 0.5))
             axes.set_xticks(range(len(sizes)), [str(size) for size in sizes])
             plain(axes, grid="y")
@@ -59,7 +78,7 @@ def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[floa
             for net, scores in nets.items():
                 means = {norm: np.mean(values) for (norm, size), values in scores.items() if size == smallest}
                 shown = str(NEXT).join(f"{norm} {mean:.0f}%" for norm, mean in means.items())
-                results.append(NET.format(net=net, means=shown))
+                results.append(NET.format(net=NETS[net], means=shown))
             return SEEN.format(size=smallest, results=str(NEXT_NET).join(results))
 
         return update
@@ -67,6 +86,6 @@ def accuracy_by_batch(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[floa
     return picture
 
 
-def panel(nets: Mapping[Text, Mapping[tuple[str, int], Sequence[float]]]) -> Panel:
+def panel(nets: Scores) -> Panel:
     """The picture of these results; nothing in it can be moved."""
     return Panel(accuracy_by_batch(nets), size=(10, 3.8))

@@ -23,19 +23,14 @@ CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
 
 GUESS = Guess(
-    {
-        Text(en="10000 times as large", zh="变成原来的 10000 倍"): 10000,
-        Text(en="about twice as large", zh="变成原来的约两倍"): 2,
-        Text(en="hardly changes", zh="几乎不变"): 1,
-        Text(en="falls to 0", zh="降到 0"): 0,
-    },
-    right=1,
+    {"500": 500.0, "1.41": 1.41, "1": 1.0, "0.71": 0.71},
+    right=1.0,
     told=Text(
-        en="It hardly changes: set m to 2 and drag x₁ from 0.1 to 1000, and its output goes from 0.998 to 1.000.",
-        zh="几乎不变：把 m 调到 2，x₁ 从 0.1 拖到 1000，它的输出只从 0.998 变到 1.000。",
+        en="It is 1: set m to 2 and drag x₁ to 1000. The mean is 500, and the standard deviation is 500 as well.",
+        zh="是 1：把 m 调到 2，把 x₁ 拖到 1000。均值是 500，标准差也是 500。",
     ),
 )
-"""How many times its first size the output for x₁ reaches while x₁ goes from 0.1 to 1000, with m = 2."""
+"""The output for x₁ = 1000 where m = 2: not what the unbiased variance would give, either, which is 0.71."""
 
 BEFORE = Text(en="inputs", zh="输入")
 AFTER = Text(en="outputs", zh="输出")
@@ -43,10 +38,8 @@ TITLE = Text(en="the values of one mini-batch", zh="一个小批量里的数")
 X = Text(en="input $x_1$", zh="输入 $x_1$")
 Y = Text(en="output for $x_1$", zh="$x_1$ 的输出")
 CEILING = Text(en=r"ceiling $\sqrt{m-1}$", zh=r"上限 $\sqrt{m-1}$")
-SEEN = Text(
-    en="m = {m}: x₁ = {x:.4g} becomes {y:.3f}. No output can exceed √(m − 1) = {ceiling:.3f}.",
-    zh="m = {m}：x₁ = {x:.4g} 变成 {y:.3f}。任何输出都不会超过 √(m − 1) = {ceiling:.3f}。",
-)
+SEEN = Text(en="m = {m}: x₁ = {x:.4g} becomes {y:.3f}.", zh="m = {m}：x₁ = {x:.4g} 变成 {y:.3f}。")
+LIMIT = Text(en=" No output can exceed √(m − 1) = {ceiling:.3f}.", zh="任何输出都不会超过 √(m − 1) = {ceiling:.3f}。")
 ALONE = Text(
     en="m = 1: x₁ is its own mean, so x₁ − mean is 0 and the output is β, here 0, whatever x₁ is. In training torch "
     "refuses such a batch.",
@@ -59,7 +52,7 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
     """Left m values before and after BatchNorm, each joined to its output; right the output for x₁ against x₁.
 
     update(m, x): how many values share the mean, and the first of them. The others are evenly spread from −1 to 1 (one
-    alone: 0).
+    alone: 0). Where the panel opens, no curve and no ceiling is seen: they answer what is to be guessed.
     """
     left = figure.add_axes((0.075, 0.06, 0.42, 0.84))
     right = figure.add_axes((0.58, 0.145, 0.345, 0.755))
@@ -77,16 +70,20 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
         others.set_data(np.concatenate([top[1:], bottom[1:]]), np.repeat([1.0, 0.0], m - 1))
         first.set_data([top[0], bottom[0]], [1, 0])
         limit = (m - 1) ** 0.5
+        told = (m, x) != (LARGEST, LEAST)
         for larger, artists in marked.items():
             for artist in artists:
-                artist.set_visible(larger >= m)
+                artist.set_visible(told and larger >= m)
+        for artist in (curve, ceiling, name):
+            artist.set_visible(told)
         curve.set_ydata([through(m, value)[0] for value in CURVE])
         ceiling.set_ydata([limit, limit])
         name.set_position((LEAST * 1.15, limit + 0.08))
         dot.set_data([x], [outputs[0]])
         if m == 1:
             return str(ALONE)
-        return SEEN.format(m=m, x=x, y=outputs[0], ceiling=limit)
+        seen = SEEN.format(m=m, x=x, y=outputs[0])
+        return seen + LIMIT.format(ceiling=limit) if told else seen
 
     return update
 

@@ -1,6 +1,6 @@
 """Two processes, each with its own part of a batch, find the mean and the variance of the whole, as SyncBatchNorm does.
 
-    torchrun --standalone --nproc-per-node 2 -m blocklab.lessons.small_batches.two_processes
+    torchrun --standalone --nproc-per-node 2 -m blocklab.lessons.small_batches.two_processes en
 
 `run` does the same from a notebook. The processes talk through gloo, torch's backend for CPUs, on this machine alone.
 """
@@ -14,6 +14,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from blocklab.batch_statistics import batch_statistics, merge_statistics
+from blocklab.language import Text, choose, chosen
 from blocklab.normalization import batch_norm
 
 SIZES = (3, 5)  # samples of process 0 and of process 1
@@ -28,11 +29,27 @@ SETTINGS = {
     "PYTHONUTF8": "1",
 }
 
+SAW = Text(
+    en="process {rank}: {count} samples, means {mean[0]:.3f} and {mean[1]:.3f}",
+    zh="进程 {rank}：{count} 个样本，均值是 {mean[0]:.3f} 和 {mean[1]:.3f}",
+)
+MERGED = Text(
+    en="merged: {count} samples, means {mean[0]:.3f} and {mean[1]:.3f}",
+    zh="合并后：{count} 个样本，均值是 {mean[0]:.3f} 和 {mean[1]:.3f}",
+)
+FAR = Text(
+    en="largest difference from the outputs of one process: merged {merged:.3f}, each for itself {apart:.3f}",
+    zh="与单个进程的输出相比，最大的差：合并后 {merged:.3f}，各算各的 {apart:.3f}",
+)
+
 
 def run() -> str:
-    """Start the two processes and return what they print. Raises RuntimeError with their messages if they fail."""
+    """Start the two processes and return what they print, in the chosen language.
+
+    Raises RuntimeError with their messages if they fail.
+    """
     done = subprocess.run(
-        [sys.executable, "-m", *LAUNCHER.split(), "-m", MODULE],
+        [sys.executable, "-m", *LAUNCHER.split(), "-m", MODULE, chosen()],
         env=os.environ | SETTINGS,
         capture_output=True,
         encoding="utf-8",
@@ -63,13 +80,13 @@ def report(parts: list, merged: tuple[int, Tensor], outputs: list) -> str:
     """What each process saw, what both saw together, and how the outputs compare with those of one process."""
     together, apart = (torch.cat(y) for y in zip(*outputs, strict=True))
     alone = batch_norm(whole_batch(), None, None, training=True)
-    rows = {f"process {rank}": part[:2] for rank, part in enumerate(parts)} | {"merged": merged}
-    lines = [f"{name:9}  {count} samples, means {mean[0]:.3f} {mean[1]:.3f}" for name, (count, mean) in rows.items()]
-    same, other = (torch.allclose(y, alone, rtol=1e-5, atol=1e-5) for y in (together, apart))
-    return "\n".join([*lines, f"outputs as in one process: merged {same}, each for itself {other}"])
+    lines = [SAW.format(rank=rank, count=count, mean=mean) for rank, (count, mean, _m2) in enumerate(parts)]
+    far = {name: (y - alone).abs().max() for name, y in (("merged", together), ("apart", apart))}
+    return "\n".join([*lines, MERGED.format(count=merged[0], mean=merged[1]), FAR.format(**far)])
 
 
-def main() -> None:
+def main(language: str) -> None:
+    choose(language)
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     said = share(rank, whole_batch().split(SIZES)[rank])
@@ -79,4 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -73,6 +73,7 @@ ROUNDING_MISTAKES = (
         en="You return the number of tiles. Multiply it by the size of a tile.",
         zh="你返回的是块数，还要乘以每块的大小。",
         shows="just above",
+        line="return multiple_of * tiles",
     ),
     wrong("float-returned", kind=float).hint(
         en="The number is right, but it is a float, as `np.ceil` gives it. A width is an integer: `nn.Linear` accepts "
@@ -183,8 +184,10 @@ ROUND_UP = Exercise(
     mistakes=ROUND_UP_MISTAKES,
     section=IN_TILES,
     panel=Text(
-        en="under *Rounding up, in tiles*, set m to 5, drag n from 15 to 16, and read how many squares the tiles hold.",
-        zh="在“图解向上取整”一节里，把 m 设为 5，把 n 从 15 拖到 16，读出整块一共有多少个方格。",
+        en="under *Rounding up, in tiles*, compare what your function gives for n from 15 to 19 and multiple_of = 5 "
+        "with the squares in the frames of each row.",
+        zh="在“图解向上取整”一节里，数一数每一行的框里有几个方格，"
+        "再与你的函数在 n = 15 到 19、multiple_of = 5 时的结果对照。",
     ),
     line="tiles = (n + multiple_of - 1) // multiple_of",
 )
@@ -224,7 +227,7 @@ def hidden_width_recipe(
     return kind(scale_at_the_end(size(tiles(hidden, m), m), multiplier))
 
 
-HIDDEN_MISTAKES = (
+TWO_THIRDS_MISTAKES = (
     wrong("four-missing", widen=lambda d_model: d_model).hint(
         en="You take two thirds of `d_model` itself. The usual hidden layer is 4 times as wide; take two thirds of "
         "that.",
@@ -240,6 +243,9 @@ HIDDEN_MISTAKES = (
         "parameters.",
         zh="你取了通常宽度的一半。矩阵由两个变成三个，取三分之二，参数总数才不变。",
     ),
+)
+
+FRACTION_MISTAKES = (
     wrong("share-rounded-up", share=lambda hidden: math.ceil(2 * hidden / 3)).hint(
         en="You round the two thirds up. Meta's rule cuts the fraction off there; it rounds up only once, at the end.",
         zh="你把那三分之二也向上取整了。Meta 的规则在这一步直接舍去小数，只在最后向上取整一次。",
@@ -262,6 +268,9 @@ HIDDEN_MISTAKES = (
         en="After `/ 3` your number is a float and stays one. Make it an integer at once, as `int` does.",
         zh="`/ 3` 之后，你的数成了浮点数，后面也一直是。请马上用 `int` 把它变成整数。",
     ),
+)
+
+MULTIPLE_MISTAKES = (
     wrong("multiple-of-ignored", multiple=lambda multiple_of: 256).hint(
         en="You round to a multiple of 256 whatever `multiple_of` is. That is only its default.",
         zh="不论 `multiple_of` 是多少，你都取 256 的倍数，而那只是它的默认值。",
@@ -274,11 +283,12 @@ HIDDEN_MISTAKES = (
         en="Your default for `multiple_of` is 64. Meta's is 256.",
         zh="你的 `multiple_of` 默认值是 64，而 Meta 用的是 256。",
     ),
-    wrong("never-rounded", tiles=lambda n, multiple_of: n, size=already_numbers).hint(
-        en="You do not round to a multiple at all. The last step goes up to a multiple of `multiple_of`.",
-        zh="你没有取整到倍数。最后一步应当向上取整到 `multiple_of` 的倍数。",
-        shows="just above",
-    ),
+)
+
+NEVER_ROUNDED = wrong("never-rounded", tiles=lambda n, multiple_of: n, size=already_numbers).hint(
+    en="You do not round to a multiple at all. The last step goes up to a multiple of `multiple_of`.",
+    zh="你没有取整到倍数。最后一步应当向上取整到 `multiple_of` 的倍数。",
+    shows="just above",
 )
 
 MULTIPLIER_MISTAKES = (
@@ -291,6 +301,7 @@ MULTIPLIER_MISTAKES = (
         en="You cut the fraction off only after the multiplier. Meta's rule does it twice, before and after, which "
         "sometimes gives less.",
         zh="你只在乘以系数之后舍去小数。Meta 的规则是前后各舍一次，结果有时会小一点。",
+        line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "product-stays-a-float", scale=lambda hidden, multiplier: hidden if multiplier is None else multiplier * hidden
@@ -330,6 +341,7 @@ MULTIPLIER_MISTAKES = (
         "then the multiplier.",
         zh="你先乘了系数，再取三分之二，舍去的小数就不一样了。应当先取 4 · d_model 的三分之二，再乘以系数。",
         shows="six features",
+        line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "multiplier-for-four",
@@ -340,6 +352,7 @@ MULTIPLIER_MISTAKES = (
         en="Your multiplier takes the place of the 4. It comes on top: two thirds of 4 · d_model, times the "
         "multiplier.",
         zh="你用系数代替了 4。它应当另外再乘：先取 4 · d_model 的三分之二，再乘以系数。",
+        line="hidden = int(2 * (4 * d_model) / 3)",
     ),
     wrong(
         "multiplier-for-two-thirds",
@@ -349,8 +362,11 @@ MULTIPLIER_MISTAKES = (
     ).hint(
         en="Your multiplier takes the place of the two thirds. It comes on top of them.",
         zh="你用系数代替了三分之二。应当先取三分之二，再乘以系数。",
+        line="hidden = int(2 * (4 * d_model) / 3)",
     ),
 )
+
+DETECTIVE = Text(en="Detective", zh="侦探")
 
 HIDDEN_WIDTH = Exercise(
     name="hidden_width",
@@ -379,16 +395,22 @@ HIDDEN_WIDTH = Exercise(
         Case("a whole multiplier", {"d_model": 100, "multiple_of": 1, "multiplier": 2}),
     ),
     mistakes=(
-        *HIDDEN_MISTAKES,
+        *under(
+            Text(en="Three matrices for two", zh="三个矩阵抵两个"),
+            *TWO_THIRDS_MISTAKES,
+            line="hidden = int(2 * (4 * d_model) / 3)",
+        ),
+        *under(DETECTIVE, *FRACTION_MISTAKES, line="hidden = int(2 * (4 * d_model) / 3)"),
+        *under(DETECTIVE, *MULTIPLE_MISTAKES, line="def hidden_width(d_model, multiple_of=256, multiplier=None):"),
+        *under(IN_TILES, NEVER_ROUNDED, *ROUNDING_MISTAKES, line="tiles = (hidden + multiple_of - 1) // multiple_of"),
         *under(
             Text(en="What the rounding costs", zh="取整的代价"),
             *MULTIPLIER_MISTAKES,
             line="hidden = int(multiplier * hidden)",
         ),
-        *under(IN_TILES, *ROUNDING_MISTAKES, line="tiles = (hidden + multiple_of - 1) // multiple_of"),
     ),
     without={"multiplier of 0": "a layer without a hidden unit"},
-    section=Text(en="Detective", zh="侦探"),
+    section=DETECTIVE,
     panel=Text(
         en="under *What the rounding costs*, set d_model to 256, multiple_of to 1 and multiplier to 1.3, and compare "
         "each number in the line with yours; then drag multiple_of to 256.",

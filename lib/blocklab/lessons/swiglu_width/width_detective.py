@@ -23,7 +23,7 @@ ROWS = range(len(PUBLISHED) - 1, -1, -1)  # the smallest model on top
 
 GUESS = Guess(
     {
-        Text(en="only 256", zh="只有 256"): "256",
+        Text(en="multiples of 256", zh="256 的倍数"): "multiples",
         Text(en="powers of 2", zh="2 的幂"): "powers",
         Text(en="some divisors", zh="一部分因数"): "some",
         Text(en="all divisors", zh="所有因数"): "all",

@@ -17,6 +17,9 @@ from blocklab.language import Text
 
 BOTH_SIDES = torch.tensor([-2.0, -1, 0, 1, 2])
 
+BY_HAND = Text(en="By hand", zh="动手算")
+ONE_FAMILY = Text(en="One family", zh="一家人")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
 FURTHER = Text(en="Going further: torch's GLU, and GELU", zh="选读：torch 的 GLU，以及 GELU")
 
 SIGMOID_OVERFLOW = Text(
@@ -80,6 +83,7 @@ GELU_MISTAKES = (
         "even the approximation with `tanh` has a cubic term.",
         zh="你用 `tanh` 代替了 `erf`，其余照旧。"
         "两条曲线看上去相似，却不相等；即使是用 `tanh` 的近似公式，里面也还有一个三次项。",
+        section=ONE_FAMILY,
     ),
     wrong("one-missing", share=lambda curve: curve / 2).hint(
         en="You halve `erf` but do not add 1 before. `erf` runs from −1 to 1, and a share runs from 0 to 1.",
@@ -102,52 +106,63 @@ GELU_MISTAKES = (
     wrong("x-missing", weigh=lambda x, share: share).hint(
         en="You return the share itself, a number from 0 to 1. It is the weight of x: multiply by x.",
         zh="你返回的是权重本身，即 0 到 1 之间的数。还要用它乘 x。",
+        line="y = x * share",
     ),
     wrong("density-for-share", lambda x: x * torch.exp(-x.square() / 2) / math.sqrt(2 * math.pi)).hint(
         en="You weigh x by the height of the bell curve at x. Take the area to the left of x.",
         zh="你用钟形曲线在 x 处的高度作权重。应当用它在 x 左侧的面积。",
+        section=BY_HAND,
     ),
     wrong("tanh-approximation", lambda x: F.gelu(x, approximate="tanh")).hint(
         en="This is the approximation of GELU with `tanh`, at most 0.0005 off. GPT-2 uses it; here the exact one is "
         "wanted, with `erf`.",
         zh="这是用 `tanh` 近似的 GELU，误差不超过 0.0005，GPT-2 用的就是它。这里要的是用 `erf` 的精确形式。",
+        section=ONE_FAMILY,
     ),
     wrong("tanh-approximation-without-root", lambda x: tanh_form(x, 1.0, lambda x: 0.044715 * x**3)).hint(
         en="This is the approximation with `tanh`, and its factor √(2/π) is missing. Here the exact form is wanted, "
         "with `erf`.",
         zh="这是用 `tanh` 的近似，还漏了系数 √(2/π)。这里要的是用 `erf` 的精确形式。",
+        section=ONE_FAMILY,
     ),
     wrong("tanh-approximation-without-cube", lambda x: tanh_form(x, math.sqrt(2 / math.pi), torch.zeros_like)).hint(
         en="This is the approximation with `tanh`, and its cubic term is missing. Here the exact form is wanted, with "
         "`erf`.",
         zh="这是用 `tanh` 的近似，还漏了三次项。这里要的是用 `erf` 的精确形式。",
+        section=ONE_FAMILY,
     ),
     wrong("quick-gelu", lambda x: x * torch.sigmoid(1.702 * x)).hint(
         en="This is `x · sigmoid(1.702 x)`, a rough stand-in for GELU that CLIP uses: at −1 it gives −0.1542, and GELU "
         "gives −0.1587.",
         zh="这是 `x · sigmoid(1.702 x)`，"
         "即 GELU 的一种粗略近似，CLIP 用的就是它：在 −1 处它得 −0.1542，而 GELU 得 −0.1587。",
+        section=ELSEWHERE,
     ),
     wrong("silu-for-gelu", F.silu).hint(
         en="This is SiLU: you weigh x by its sigmoid. At −1 it gives −0.2689, and GELU gives −0.1587.",
         zh="这是 SiLU：你用 x 的 sigmoid 作权重。在 −1 处它得 −0.2689，而 GELU 得 −0.1587。",
+        section=BY_HAND,
     ),
     wrong("relu-for-gelu", F.relu).hint(
         en="This is ReLU: every negative number becomes 0. GELU lets a little of them pass and has no corner.",
         zh="这是 ReLU：负数一律变成 0。GELU 会让负数通过一点点，而且曲线没有折角。",
+        section=BY_HAND,
     ),
     wrong("softplus-for-gelu", F.softplus).hint(
         en="This is softplus, `log(1 + exp(x))`: it is never below 0 and gives 0.6931 at 0. GELU gives 0 there.",
         zh="这是 softplus，即 `log(1 + exp(x))`：它总是大于 0，在 0 处得 0.6931。GELU 在那里得 0。",
+        section=BY_HAND,
     ),
     wrong("sigmoid-for-gelu", torch.sigmoid).hint(
         en="This is the sigmoid of x, a number from 0 to 1. GELU is x times a share, and the share comes from `erf`.",
         zh="这是 x 的 sigmoid，即 0 到 1 之间的数。GELU 是 x 乘以一个权重，而这个权重由 `erf` 得到。",
+        section=BY_HAND,
     ),
     wrong("x-times-tanh", lambda x: x * torch.tanh(x)).hint(
         en="You weigh x by `tanh(x)`, which turns negative numbers positive. The weight of GELU lies between 0 and 1 "
         "and comes from `erf`.",
         zh="你用 `tanh(x)` 作权重，负数因此变成了正数。GELU 的权重在 0 到 1 之间，由 `erf` 得到。",
+        section=BY_HAND,
     ),
 )
 
@@ -215,6 +230,7 @@ SWISH_MISTAKES = (
         en="β is applied twice, inside the sigmoid and before the product, as in `silu(beta * x)`. It belongs inside "
         "the sigmoid only.",
         zh="β 用了两次：sigmoid 里面一次，外面又乘一次，例如写成了 `silu(beta * x)`。它只应当出现在 sigmoid 里面。",
+        line="y = x * gate",
     ),
     wrong("beta-divides", slope=lambda x, beta: x / beta).hint(
         en="You divide by β inside the sigmoid, so a larger β makes the curve flatter. Multiply.",
@@ -262,10 +278,12 @@ SWISH_MISTAKES = (
     wrong("sigmoid-alone", weigh=lambda x, gate, beta: gate).hint(
         en="You return the sigmoid itself. It is the weight of x: multiply by x.",
         zh="你返回的是 sigmoid 本身。它只是权重，还要乘以 x。",
+        line="y = x * gate",
     ),
     wrong("added-to-the-sigmoid", weigh=lambda x, gate, beta: x + gate).hint(
         en="You add x and its sigmoid. The sigmoid is a weight: multiply.",
         zh="你把 x 和它的 sigmoid 相加了。sigmoid 是权重，应当相乘。",
+        line="y = x * gate",
     ),
     wrong("mish-for-swish", lambda x, beta=1.0: x * torch.tanh(F.softplus(beta * x))).hint(
         en="This is Mish, `x · tanh(softplus(x))`, a relative of Swish. Here the weight is the plain sigmoid.",
@@ -339,7 +357,7 @@ SWISH = Exercise(
     mistakes=SWISH_MISTAKES,
     growing=lambda n: {"x": waves(n, 3)},
     without={"beta of 0": "the table has it, with an advice of its own"},
-    section=Text(en="By hand", zh="动手算"),
+    section=BY_HAND,
     panel=Text(
         en="under *One family*, drag β to 0, then to 10, and watch what the orange curve becomes.",
         zh="在“一家人”一节把 β 拖到 0，再拖到 10，看橙色曲线变成什么样。",
@@ -391,6 +409,7 @@ GLU_MISTAKES = (
         "with the wrong one, copied weights silently give other results.",
         zh="你把前一半当作门，Shazeer 的论文就是这样。"
         "但在 torch 里，**后**一半才是门：弄反了不会报错，照搬来的权重却会算出别的结果。",
+        section=ELSEWHERE,
     ),
     wrong("every-other", halves=every_other).hint(
         en="You take every other number for the gate. The gate is the second half of the axis, in one piece.",
@@ -409,57 +428,75 @@ GLU_MISTAKES = (
     wrong("swiglu-for-glu", opened=F.silu).hint(
         en="Your gate goes through SiLU: that is SwiGLU. GLU, the original, has the sigmoid.",
         zh="你的门经过的是 SiLU：那是 SwiGLU。最初的 GLU 用的是 sigmoid。",
+        section=BY_HAND,
+        line="opened = torch.sigmoid(gate)",
     ),
     wrong("geglu-for-glu", opened=F.gelu).hint(
         en="Your gate goes through GELU: that is GEGLU. GLU has the sigmoid.",
         zh="你的门经过的是 GELU：那是 GEGLU。GLU 用的是 sigmoid。",
+        section=BY_HAND,
+        line="opened = torch.sigmoid(gate)",
     ),
     wrong("reglu-for-glu", opened=F.relu).hint(
         en="Your gate goes through ReLU: that is ReGLU. GLU has the sigmoid.",
         zh="你的门经过的是 ReLU：那是 ReGLU。GLU 用的是 sigmoid。",
+        section=BY_HAND,
+        line="opened = torch.sigmoid(gate)",
     ),
     wrong("gate-not-activated", opened=lambda gate: gate).hint(
         en="You multiply the two halves as they are: that is the bilinear unit. The gate goes through the sigmoid "
         "first.",
         zh="你把两半直接相乘：那是双线性单元。门要先经过 sigmoid。",
+        section=BY_HAND,
+        line="opened = torch.sigmoid(gate)",
     ),
     wrong("tanh-for-sigmoid", opened=torch.tanh).hint(
         en="Your gate goes through `tanh` and can turn a sign round. The sigmoid stays between 0 and 1: closed or "
         "open.",
         zh="你的门经过的是 `tanh`，可能把符号反过来。sigmoid 在 0 和 1 之间：从关到开。",
+        line="opened = torch.sigmoid(gate)",
     ),
     wrong("softmax-for-sigmoid", opened=lambda gate: gate.softmax(-1)).hint(
         en="Your gate goes through a softmax, so its numbers compete for one sum. With the sigmoid each opens or "
         "closes by itself.",
         zh="你的门经过的是 softmax：各个数加起来是定值，一个大了，别的就小。用 sigmoid 时，每个数各管各的开关。",
+        line="opened = torch.sigmoid(gate)",
     ),
     wrong("added", join=lambda value, gate, opened: value + opened(gate)).hint(
         en="You add the gate to the value. A gate multiplies: it decides how much of the value passes.",
         zh="你把门加到了值上。门应当与值逐元素相乘，由它决定值能通过多少。",
+        line="y = value * torch.sigmoid(gate)",
     ),
     wrong("value-alone", join=lambda value, gate, opened: value).hint(
         en="You return one half as it is; the gate has no part in it. Multiply by the opened gate.",
         zh="你原样返回了其中一半，门没有起作用。还要乘以激活后的门。",
+        line="y = value * torch.sigmoid(gate)",
     ),
     wrong("gate-alone", join=lambda value, gate, opened: opened(gate)).hint(
         en="You return the opened gate alone. Multiply the other half by it.",
         zh="你只返回了激活后的门。还要用它乘另一半。",
+        line="y = value * torch.sigmoid(gate)",
     ),
     wrong("product-activated", join=lambda value, gate, opened: opened(value * gate)).hint(
         en="You multiply first and activate the product. Only the gate is activated, and then it multiplies.",
         zh="你先相乘，再激活乘积。只有门需要激活，激活之后再相乘。",
+        line="y = value * torch.sigmoid(gate)",
     ),
     wrong("both-activated", join=lambda value, gate, opened: opened(value) * opened(gate)).hint(
-        en="You activate both halves. The value stays as it is.", zh="你把两半都激活了。值的那一半应当保持不变。"
+        en="You activate both halves. The value stays as it is.",
+        zh="你把两半都激活了。值的那一半应当保持不变。",
+        line="y = value * torch.sigmoid(gate)",
     ),
     wrong("tanh-of-the-value", join=lambda value, gate, opened: value.tanh() * opened(gate)).hint(
         en="The value goes through `tanh`, as in WaveNet and in an LSTM. In GLU it stays linear, so that its gradient "
         "does not vanish.",
         zh="值的那一半经过了 `tanh`，WaveNet 和 LSTM 就是这样。在 GLU 里，值保持线性，梯度才不会消失。",
+        line="y = value * torch.sigmoid(gate)",
     ),
     wrong("gate-times-its-own-activation", join=lambda value, gate, opened: gate * opened(gate)).hint(
         en="You multiply the activated gate by the gate again. It is the other half that it multiplies.",
         zh="你用激活后的门又乘了门自己。它要乘的是另一半。",
+        line="y = value * torch.sigmoid(gate)",
     ),
 )
 

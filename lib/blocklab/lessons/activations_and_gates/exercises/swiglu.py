@@ -14,7 +14,9 @@ from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
-from .activations import SIGMOID_OVERFLOW
+from .activations import BY_HAND, SIGMOID_OVERFLOW
+
+THREE_MATRICES = Text(en="Three matrices", zh="三个矩阵")
 
 
 def named_by_meta(w1: Tensor, w2: Tensor, w3: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -96,6 +98,7 @@ PROJECTION_MISTAKES = (
         en="You transpose `w2`, but not `w1` and `w3`. All three lie as in `nn.Linear`, `(out, in)`.",
         zh="你转置了 `w2`，却没有转置 `w1` 和 `w3`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
         shows="square",
+        line="gate, value = F.linear(x, w1), F.linear(x, w3)",
     ),
     wrong("lower-matrix-not-transposed", descend=untransposed).hint(
         en="You transpose `w1` and `w3`, but not `w2`. All three lie as in `nn.Linear`, `(out, in)`.",
@@ -167,14 +170,17 @@ OTHER_MISTAKES = (
     wrong("input-activated", lambda x, w1, w2, w3: F.linear(F.linear(F.silu(x), w1) * F.linear(x, w3), w2)).hint(
         en="You activate x before `w1`. The activation comes after the matrix, on the gate.",
         zh="你在乘 `w1` 之前就激活了 x。激活应当在乘矩阵之后，作用在门上。",
+        line="opened = F.silu(F.linear(x, w1))",
     ),
     wrong("result-activated", finish=lambda y, x: F.silu(y)).hint(
         en="The result of `w2` goes through SiLU once more. The last matrix ends the network.",
         zh="`w2` 的结果又经过了一次 SiLU。乘完最后一个矩阵，这个网络就结束了。",
+        line="return F.linear(hidden, w2)",
     ),
     wrong("residual-added", finish=lambda y, x: y + x).hint(
         en="You add x at the end. The residual connection (lesson 11) lies outside this network.",
         zh="你在最后加上了 x。残差连接（第 11 课）不属于这个网络，由外面来加。",
+        line="return F.linear(hidden, w2)",
     ),
 )
 
@@ -225,18 +231,14 @@ SWIGLU = Exercise(
         ),
     ),
     mistakes=(
-        *under(
-            Text(en="In a trained model", zh="训练好的模型"),
-            *ROLES_MISTAKES,
-            line="gate, value = F.linear(x, w1), F.linear(x, w3)",
-        ),
-        *under(Text(en="Exercise: SwiGLU", zh="练习：SwiGLU"), *PROJECTION_MISTAKES, line="y = F.linear(hidden, w2)"),
-        *GATE_MISTAKES,
-        *JOIN_MISTAKES,
-        *OTHER_MISTAKES,
+        *under(THREE_MATRICES, *ROLES_MISTAKES, line="gate, value = F.linear(x, w1), F.linear(x, w3)"),
+        *under(THREE_MATRICES, *PROJECTION_MISTAKES, line="y = F.linear(hidden, w2)"),
+        *under(BY_HAND, *GATE_MISTAKES, line="opened = F.silu(gate)"),
+        *under(BY_HAND, *JOIN_MISTAKES, line="hidden = F.silu(gate) * value"),
+        *under(THREE_MATRICES, *OTHER_MISTAKES),
     ),
     growing=lambda n: {"x": waves(n, n, 2)} | WAVES,
-    section=Text(en="By hand", zh="动手算"),
+    section=BY_HAND,
     panel=Text(
         en="under *Straight and curved contours*, choose SiLU and tick the gate: one hidden unit is the product of the "
         "first two pictures.",

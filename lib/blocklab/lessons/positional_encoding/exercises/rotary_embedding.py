@@ -8,12 +8,12 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
-from .frequencies import CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, of_the_half, of_the_pair
+from .frequencies import BY_HAND, CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, of_the_half, of_the_pair
 
 
 def quarter_turn(x: Tensor) -> Tensor:
@@ -100,6 +100,7 @@ PAIR_MISTAKES = (
         en="You put all the first partners in front and all the second ones behind (`cat`). Each feature goes back to "
         "its own place, so the two have to alternate.",
         zh="你用 `cat` 把每对的第一个特征都排到前面，第二个都排到后面。每个特征应当回到原来的位置，两者交替排列。",
+        line="y = torch.stack(rotated, -1).flatten(-2)",
     ),
     wrong("first-half-alone", finish=first_half_alone).hint(
         en="You rotate the first half of the features only. Some models do so; here all of them turn.",
@@ -113,40 +114,48 @@ ROTATION_MISTAKES = (
         "code does turn that way, and it works; here the angle grows with the position.",
         zh="你转的方向反了：负号应在一对中的第一个特征上，即 `a cos - b sin`。"
         "有的代码确实反着转，也行得通，但这里角度随位置增大。",
+        line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("minus-missing", quarter=neighbours_swapped).hint(
         en="Both sines are added, and the vectors change their length. In a rotation one of the two is subtracted.",
         zh="两个正弦项都是加上去的，于是向量的长度变了。旋转时，其中一项应当减去。",
+        line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("plus-missing", quarter=lambda x: -neighbours_swapped(x)).hint(
         en="You subtract in both features of a pair, and the vectors change their length. In the second one the two "
         "terms are added, `a sin + b cos`.",
         zh="一对中的两个特征，你都把正弦项减掉了，于是向量的长度变了。第二个特征的两项应当相加：`a sin + b cos`。",
+        line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("reflected", turn=reflected).hint(
         en="You subtract in the second feature of a pair too, which makes a reflection of the rotation. There the two "
         "terms are added, `a sin + b cos`.",
         zh="一对中的第二个特征你也用了减法，旋转因此成了反射。那里的两项应当相加：`a sin + b cos`。",
+        line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("sine-and-cosine-swapped", turn=lambda x, quarter, cos, sin: turned(x, quarter, sin, cos)).hint(
         en="Sine and cosine stand in each other's place. At position 0 nothing may turn: a feature keeps its own value "
         "times the cosine.",
         zh="正弦和余弦的位置互换了。在位置 0 处什么都不转，所以特征自己的值应乘以余弦。",
+        line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("cosine-alone", turn=lambda x, quarter, cos, sin: x * cos).hint(
         en="You multiply by the cosine and stop there: the vectors only shrink. To turn, each feature also takes in "
         "the other of its pair, times the sine.",
         zh="你只乘了余弦，向量只会变短，不会旋转。每个特征还要混入同一对中的另一个特征乘以正弦。",
+        line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("first-overwritten", turn=overwritten).hint(
         en="The second feature of a pair is computed from the first one after that has changed already. Keep the old "
         "first feature until both are done.",
         zh="计算一对中的第二个特征时，用的是已经改动过的第一个特征。两个都算完之前，请保留第一个特征的旧值。",
+        line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("added", turn=added).hint(
         en="You add sines and cosines to the vector, as one does with the sinusoidal table. RoPE turns the vector and "
         "keeps its length.",
         zh="你把正弦、余弦加到了向量上，那是正弦位置编码的做法。RoPE 让向量旋转，长度不变。",
+        line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
 )
 
@@ -156,14 +165,17 @@ POSITION_MISTAKES = (
         "500.",
         zh="你自己给词元编了号：0、1、2……请使用 `positions`：生成文本时，单独一个词元也可能位于位置 500。",
         shows="late",
+        line="angles = positions[:, None] * frequencies",
     ),
     wrong("positions-from-one", at=lambda positions: positions + 1).hint(
         en="Every token is turned one position too far. At position 0 nothing turns.",
         zh="每个词元都多转了一个位置。在位置 0 处什么都不转。",
+        line="angles = positions[:, None] * frequencies",
     ),
     wrong("positions-missing", at=torch.ones_like).hint(
         en="All tokens are turned by the same angles. The angle is the position times the frequency.",
         zh="不论在哪个位置，词元转过的角度都一样。角度应是位置乘以频率。",
+        line="angles = positions[:, None] * frequencies",
     ),
 )
 
@@ -253,10 +265,17 @@ ROTARY_EMBEDDING = Exercise(
             ),
         ),
     ),
-    mistakes=(*PAIR_MISTAKES, *ROTATION_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
+    mistakes=(
+        *PAIR_MISTAKES,
+        *ROTATION_MISTAKES,
+        *POSITION_MISTAKES,
+        *under(
+            BY_HAND, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES, line="frequencies = base ** (-torch.arange(0, d, 2) / d)"
+        ),
+    ),
     growing=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
     without={"base of 0": "a frequency would be 1 over 0", "axis 3 of size 1": "features come in pairs"},
-    section=Text(en="Rotate instead of add", zh="不相加，而是旋转"),
+    section=Text(en="Going further: rotate instead of add", zh="选读：不相加，而是旋转"),
     panel=Text(
         en="under *Clocks*, drag position: the hand of a pair shows the angle by which that pair is rotated (clockwise "
         "there, counterclockwise here).",

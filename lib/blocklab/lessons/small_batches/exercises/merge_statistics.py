@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import batch_statistics
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.normalizing import far_from_zero
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
@@ -208,6 +208,9 @@ def waving(a: int, b: int, *shape: int) -> dict[str, object]:
     return {name: given[name] for name in ("count_a", "mean_a", "m2_a", "count_b", "mean_b", "m2_b")}
 
 
+MEAN = Text(en="Two parts, one mean", zh="两部分，一个均值")
+M2 = Text(en="Two parts, one M2", zh="两部分，一个 M2")
+
 MERGE_STATISTICS = Exercise(
     name="merge_statistics",
     recipe=recipe,
@@ -232,16 +235,20 @@ MERGE_STATISTICS = Exercise(
         far_from_zero(lambda offset: parts(2, [offset + 2], [2.0], 4, [offset + 5], [8.0]), OFFSET),
     ),
     mistakes=(
-        *MEAN_MISTAKES,
-        *WITHIN_MISTAKES,
-        *BETWEEN_MISTAKES,
-        *FINISH_MISTAKES,
-        FIRST_COUNT_ALONE,
-        EMPTY_PART_DIVIDED,
+        *under(MEAN, *MEAN_MISTAKES, line="mean = mean_a + delta * (count_b / count)"),
+        *under(M2, *WITHIN_MISTAKES, line="within = m2_a + m2_b"),
+        *under(M2, *BETWEEN_MISTAKES, line="between = delta.square() * (count_a * count_b / count)"),
+        *under(M2, *FINISH_MISTAKES, line="return count, mean, within + between"),
+        *under(MEAN, FIRST_COUNT_ALONE, line="count = count_a + count_b"),
+        *under(M2, EMPTY_PART_DIVIDED, line="within = m2_a + m2_b"),
     ),
     growing=lambda n: waving(3, 5, n, n),
     line="delta = mean_b - mean_a",
-    section=Text(en="Exercise: merge two parts", zh="练习：合并两部分"),
+    section=M2,
+    panel=Text(
+        en="under *Two parts, one M2*, compare your results for the six numbers with the picture; then move part b.",
+        zh="在“两部分，一个 M2”一节里：先用那六个数，把你的结果与各行右边的数对照，再移动部分 b。",
+    ),
     names={
         "result 0": Text(en="count", zh="个数"),
         "result 1": Text(en="mean", zh="均值"),

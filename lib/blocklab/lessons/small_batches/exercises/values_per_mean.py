@@ -35,8 +35,8 @@ VALUES_PER_MEAN = one_number(
     ),
     section=Text(en="How many numbers share a mean?", zh="多少个数共用一个均值？"),
     panel=Text(
-        en="under “Going further: how far off are the estimates?”, set 4 images of 14 × 14 and read m.",
-        zh="在“选读：估计得有多准？”一节里，设为 4 张 14 × 14 的图，读出 m。",
+        en="under “How far off are the estimates?”, set 4 images of 14 × 14 and read m.",
+        zh="在“估计得有多准？”一节里，设为 4 张 14 × 14 的图，读出 m。",
     ),
     line="x.mean((0, 2, 3)).shape == (16,)  # so many means share all the values of x",
 )
