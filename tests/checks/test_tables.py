@@ -42,7 +42,7 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "scale": (4, 6),
     "relu": (10, 10),
     "feature_axes": (2, 3),
-    "standardize": (28, 9),
+    "standardize": (30, 9),
     "one_mean_axes": (2, 2),
     "batch_norm_by_axes": (9, 6),
     "layer_norm_by_axes": (7, 4),

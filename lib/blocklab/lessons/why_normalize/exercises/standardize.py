@@ -96,6 +96,10 @@ AXES_MISTAKES = (
         en="Your function takes the last axis whatever `axes` says.",
         zh="不论 `axes` 是什么，你的函数都只沿最后一个轴计算。",
     ),
+    wrong("always-the-first-axis", axes_of=lambda x, axes: [0]).hint(
+        en="Your function takes axis 0 whatever `axes` says, as BatchNorm would.",
+        zh="不论 `axes` 是什么，你的函数都只沿第 0 轴计算，像批量归一化那样。",
+    ),
     wrong("one-axis-refused", axes_of=lambda x, axes: list(axes)).hint(
         en="`axes` may be a single number too, and there your function stops. torch itself takes both: hand `axes` on "
         "as it is, or make a tuple of a number first.",
@@ -108,6 +112,13 @@ AXES_MISTAKES = (
         zh="`axes` 可以是元组，而你的函数这时会报错。"
         "`mean` 可以直接接受元组；如果要自己算个数，就把这些轴的大小都乘起来。",
     ),
+)
+
+# Whole: without the subtraction too it would be the input itself, which is told otherwise.
+NOT_DIVIDED = wrong("not-divided", lambda x, axes, eps=1e-5: x - mean(x, as_list(x, axes))).hint(
+    en="You subtract the mean and stop there, so the place is right and the size is not. Divide by the root of "
+    "variance plus ε.",
+    zh="你减去均值就停了，位置对了，大小还不对。还要除以方差加 ε 的平方根。",
 )
 
 MEAN_OF_VARIANCES = wrong("mean-of-variances", spread=lambda x, axes: mean(variance(x, axes[-1:]), axes)).hint(
@@ -181,6 +192,7 @@ STANDARDIZE = Exercise(
         *under(ELSEWHERE, *UNBIASED, line=VARIANCE),
         *under(SUBTRACT_AND_DIVIDE, *OTHER_SPREADS, line=VARIANCE),
         *under(SUBTRACT_AND_DIVIDE, *CENTRE_MISTAKES, DETACHED, line=MEAN),
+        NOT_DIVIDED,
         DIVIDED_FIRST,
         *under(ELSEWHERE, *OTHER_SCALES),
     ),
