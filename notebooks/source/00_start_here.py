@@ -74,7 +74,7 @@ r"""
 | [11](11_transformer_layers.ipynb) | How do the blocks fit together? |
 | [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? |
 
-Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean, what goes wrong and what one calls it: all this was worked out on BatchNorm, and most of the mistakes are still made. If you are in a hurry, take the **short way**: 01, 02, 05, 06, 08, 10, 11, 12.
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean, what goes wrong and what one calls it, all this was worked out on BatchNorm, and most of the mistakes are still made. If you are in a hurry, take the **short way**: 01, 02, 05, 06, 08, 10, 11, 12.
 
 The lessons take for granted that you have trained a network once, know what a *loss* and a *gradient* are, and have seen *softmax*. If not, read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* first (the book [in Chinese](https://zh.d2l.ai)). What a *tensor* can do is told in [PyTorch's own introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html); other words are in the [glossary](glossary.ipynb). And if you have learned from notes on the web, an appendix takes [five of them claim by claim](five_notes.ipynb).
 
@@ -104,7 +104,7 @@ r"""
 | [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ |
 | [12](12_cuda_timing.ipynb) | GPU 上的一层能有多快？ |
 
-这个模型里并没有批量归一化（BatchNorm），第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，会出什么错，各种东西叫什么名字，都是在批量归一化上弄清楚的，而那些错误，今天大多还有人犯。要是时间紧，可以走**捷径**：01、02、05、06、08、10、11、12。
+这个模型里并没有批量归一化（BatchNorm），第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，会出什么错，该用什么术语，都是在批量归一化上弄清楚的；那些错误，今天也大多还有人犯。要是时间紧，可以走**捷径**：01、02、05、06、08、10、11、12。
 
 这套课程假定你训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://d2l.ai/chapter_linear-regression/linear-regression.html)和 [softmax 回归](https://d2l.ai/chapter_linear-classification/softmax-regression.html)（这两个链接是英文版，另有[中文版](https://zh.d2l.ai)）。**张量**能做些什么，[PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)里有；其他术语可以查[术语表](glossary.ipynb)。要是你读着网上的笔记学过来，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。
 
@@ -245,7 +245,7 @@ check("relu", solved_relu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-In your own copy the verdict now says *Kept as* `my/blocks/relu.py`: a file with your source, which later lessons run. Lesson 01 already counts with your ReLU, and trains a network with the function that you write there. From lesson 02 on there are cells such as `plug_in(rms_norm=my_rms_norm)`, which put your function into a trained model, right or wrong, and show what comes out.
+In your own copy the verdict now says *Kept as* `my/blocks/relu.py`: a file with your source, which later lessons run. Lesson 01 already computes with your ReLU, and trains a network with the function that you write there. From lesson 02 on there are cells such as `plug_in(rms_norm=my_rms_norm)`, which put your function into a trained model, right or wrong, and show what comes out.
 
 ## Does everything run here?
 """
@@ -254,7 +254,7 @@ In your own copy the verdict now says *Kept as* `my/blocks/relu.py`: a file with
 r"""
 在你自己的副本里，结论中会多出一句“已保存为 `my/blocks/relu.py`”：这个文件里是你写的源代码，后面的课会运行它。第 01 课就会用到你的 ReLU，还会用你在那里写的函数训练一个网络。从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
 
-## 这里什么都能运行吗？
+## 这台机器上都能运行吗？
 """
 
 # %% tags=["nbval-ignore-output"]
