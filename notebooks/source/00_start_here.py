@@ -30,19 +30,20 @@ from blocklab.real_models import if_installed, load_smollm2
 r"""
 ## Where it leads
 
-The model is called [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct). It runs here, on your machine, and takes a few seconds. (It knows English only.)
+The model is called [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct). It runs here, on your machine, and takes a few seconds. Afterwards ask it something else, in English, which is all it knows.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 要去的地方
 
-这个模型叫 [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct)，就在你的机器上运行，只要几秒钟。（它只懂英语。这里请它补全的句子是“法国的首都是……”。）
+这个模型叫 [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct)，就在你的机器上运行，只要几秒钟。这里请它补全的句子是“法国的首都是……”。运行之后，也可以问它别的，不过得用英语，别的语言它不会。
 """
 
 # %% tags=["slow"]
+prompt = "Complete the sentence: The capital of France is"
 with if_installed():
-    print("".join(load_smollm2().answer("Complete the sentence: The capital of France is")))
+    print("".join(load_smollm2().answer(prompt)))
 
 # %% [markdown] lang="en"
 r"""
