@@ -2,35 +2,33 @@
 r"""
 # 02 Which numbers share one mean?
 
-In training, and apart from a learned scale γ and shift β at the end, BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula:
+Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. No documentation tells you as much as this one poke, which finds even the wrong layers.
 
-$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. They differ in one thing only, **which numbers share one mean**. In the chat model at the end of this course a norm stands before every attention and every feed-forward network, 61 in all. They are relatives of lesson 01's BatchNorm with other axes, so we learn to see axes first.
 
-Only one thing tells them apart: **which numbers are averaged** into one mean $\mu$ and one variance $\sigma^2$ (ε, here 0.00001, prevents dividing by 0). Nothing is squeezed into the range from 0 to 1; the formula subtracts the mean and divides by the standard deviation, which is called **standardizing**.
-
-After this lesson you can say for any layer and any tensor which numbers share a mean, write BatchNorm and LayerNorm in one line each, and find a layout mistake that raises no error. It takes about 20 minutes.
+Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 30 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 02 哪些数共用一个均值？
 
-批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm），训练时用的是同一个公式；最后的缩放参数 γ 和平移参数 β 由训练得到，这里先略去：
+取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。要认清一个层，查文档不如这样推一下；就算写错了，一推也会露馅。
 
-$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式，区别只在于**哪些数共用一个均值**。这套课程最后的聊天模型里，每个注意力、每个前馈网络之前都有一个归一化层，一共 61 个。它们都是第 01 课里批量归一化的亲戚，只是换了轴，所以我们先学会看轴。
 
-它们只有一点不同：均值（mean）$\mu$ 和方差（variance）$\sigma^2$ 是**用哪些数算出来的**。ε 防止除以 0，这里取 0.00001。这里的“归一化”（normalization，有的教材译作“规范化”）不是把数压缩到 0 和 1 之间：公式先减去均值，再除以标准差，这一步叫作**标准化**（standardization）。
-
-学完这一课，面对任意一种归一化层、任意形状的张量，你都能说出哪些数共用一个均值；能各用一行代码写出批量归一化和层归一化；还能找出一种不报错的布局错误。大约需要 20 分钟。
+学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 30 分钟。
 """
 
 # %%
 import torch
 import torch.nn.functional as F
+from torch.testing import assert_close
 
-from blocklab import batch_norm, batch_norm_loops, layer_norm, layer_norm_loops, standardize
+from blocklab import batch_norm, standardize
 from blocklab.digits import load_digits
-from blocklab.lessons import check
+from blocklab.language import Text
+from blocklab.lessons import check, plug_in
 from blocklab.lessons.norm_axes import axis_painter, dimmed_digit, layout_trap, poke_one_number
 
 # %% [markdown] lang="en"
@@ -65,16 +63,127 @@ r"""
 
 # %% [markdown] lang="en"
 r"""
-## Two rows by hand
+## Poke one number
 
-Two samples with four features each, and the formula row by row. `keepdim=True` keeps the averaged axis with size 1, so that the subtraction broadcasts.
+A tensor of shape `(N, C, H, W)` is drawn as blocks, samples side by side, one plate per channel. Click on *one* block and push it, that is, add something to this number. Every block whose **output** changes is raised.
+
+**Predict first.** The layer is BatchNorm, and one of the 2 × 4 × 3 × 3 = 72 numbers is pushed. How many outputs move? Choose, then drag *push*.
 """
 
 # %% [markdown] lang="zh"
 r"""
+## 推一推：只改一个数
+
+下面把形状为 `(N, C, H, W)` 的张量画成方块，样本左右并排，每个通道（channel）是一片。点一下其中**一个**方块，推它一把，也就是给这个数加上一点扰动；凡是**输出**变了的方块，都会升起来。
+
+**先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
+"""
+
+# %% tags=["panel", "guess"]
+poke_one_number.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+18 outputs change, the whole channel in *every* sample, the untouched one included.
+
+</details>
+
+What moves is what shares a mean with the pushed number, because a mean changes as soon as one of its numbers does. So the raised blocks draw the group for you.
+
+**Your turn, five numbers.** One of the 72 is pushed, in five layers. How many outputs move? Multiply first, then let the panel check you.
+
+| layer | one mean over | outputs that move |
+|---|---|---|
+| BatchNorm | `N, H, W` | ? |
+| LayerNorm over `(C, H, W)` | `C, H, W` | ? |
+| InstanceNorm | `H, W` | ? |
+| GroupNorm, 2 groups | half of `C`, and `H, W` | ? |
+| LayerNorm per position, as in a Transformer | `C` | ? |
+
+Replace `None` by five numbers from top to bottom, in the form `(1, 2, 3, 4, 5)`.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+改变的输出有 18 个，也就是**所有**样本的同一通道，没碰过的那个样本也在内。
+
+</details>
+
+一个均值里只要有一个数变了，均值就会变，所以升起来的方块，正是与那个数共用一个均值的数。也就是说，它们替你画出了这一组。
+
+**轮到你了**，写五个数。还是这 72 个数，推动其中一个，分别经过五种层，各有多少个输出改变？先自己乘，再用面板核对。
+
+| 层 | 沿哪些轴求一个均值 | 改变的输出 |
+|---|---|---|
+| 批量归一化 | `N, H, W` | ？ |
+| 层归一化，沿 `(C, H, W)` | `C, H, W` | ？ |
+| 实例归一化 | `H, W` | ？ |
+| 组归一化，2 组 | `C` 的一半，以及 `H, W` | ？ |
+| 逐位置的层归一化，即 Transformer 里的用法 | `C` | ？ |
+
+请把 `None` 换成从上到下的五个数，写成 `(1, 2, 3, 4, 5)` 的样子。
+"""
+
+# %% tags=["exercise"]
+my_counts = None
+
+check("outputs_that_move", my_counts)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? In the panel above choose the layer, set *push* to 10 and see which axes the raised blocks fill.
+
+<details><summary>The idea</summary>
+
+An output moves if its mean moves. So count the numbers that share the pushed one's mean, which means: multiply the sizes of the axes in the middle column.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？在上面的面板里选好层，把“推多少”调到 10，看看升起的方块占满了哪些轴。
+
+<details><summary>思路</summary>
+
+均值变了，输出才会变。所以要数的是，有多少个数与推动的那个数共用一个均值，也就是把中间一列各个轴的大小乘起来。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_counts = (2 * 3 * 3, 4 * 3 * 3, 3 * 3, 2 * 3 * 3, 4)
+
+check("outputs_that_move", solved_counts, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+Now tick *paint the groups by formula*. The numbers come from the axes, the raised blocks from the function, and they agree.
+
+## Two rows by hand
+
+With its group, every one of these layers does the same:
+
+$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+
+Here μ and σ² are the group's mean and variance, and ε, $10^{-5}$, prevents dividing by 0. Elsewhere normalizing often means squeezing numbers into the range from 0 to 1; here the precise word is **standardizing**. Two samples with four features each (`keepdim=True` keeps the averaged axis with size 1, so that the subtraction broadcasts):
+"""
+
+# %% [markdown] lang="zh"
+r"""
+再打开“按公式给各组涂色”，方块上的数字是按轴算的，升起的方块是函数的实际结果，两者一致。
+
 ## 动手算两行
 
-取两个样本，每个样本四个特征，逐行套用公式。`keepdim=True` 把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播（broadcasting）。
+分好组以后，这几种层做的事完全一样：
+
+$$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
+
+其中 μ 和 σ² 是这一组数的均值和方差；ε 是 $10^{-5}$，用来防止除以 0。“归一化”在别处常指把数压缩到 0 和 1 之间（有的教材把 normalization 译作“规范化”），这里并不压缩，准确地说是**标准化**（standardization）。取两个样本，每个四个特征，算一遍。`keepdim=True` 把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播（broadcasting）。
 """
 
 # %%
@@ -85,27 +194,35 @@ variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
 
 # %% [markdown] lang="en"
 r"""
-The second row is ten times the first, and yet, apart from a touch of ε, the results agree. `standardize(x, axes)` is this formula for any axes; here −1 makes it LayerNorm, 0 BatchNorm (`assert_close` is silent when its two arguments agree):
+The second row is ten times the first, and yet the results agree but for a touch of ε. The function `standardize(x, axes)` is this formula with any axes; here −1 makes it LayerNorm, 0 BatchNorm (`assert_close` is silent when both agree).
 """
 
 # %% [markdown] lang="zh"
 r"""
-第二行是第一行的十倍，除了 ε 的一点影响，结果却一样。函数 `standardize(x, axes)` 就是这个公式，轴可以任意选；这里选 −1 就是层归一化，选 0 就是批量归一化（`assert_close` 没有输出，就说明两个参数一致）：
+第二行是第一行的十倍，结果却几乎一样，只因为 ε 才差了一点点。函数 `standardize(x, axes)` 就是这个公式，轴可以任意选，这里选 −1 就是层归一化，选 0 就是批量归一化（`assert_close` 没有输出，就说明两者一致）。
 """
 
 # %%
-torch.testing.assert_close(standardize(x, -1), F.layer_norm(x, (4,)))
-torch.testing.assert_close(standardize(x, 0), F.batch_norm(x, None, None, training=True))
-standardize(x, 0)
+assert_close(standardize(x, -1), F.layer_norm(x, (4,)))
+assert_close(standardize(x, 0), F.batch_norm(x, None, None, training=True))
+images = torch.randn(2, 4, 3, 3)  # (N, C, H, W)
+assert_close(standardize(images, (2, 3)), F.instance_norm(images))
+assert_close(F.group_norm(images, 4), F.instance_norm(images))
+assert_close(F.group_norm(images, 1), F.layer_norm(images, (4, 3, 3)))
+assert_close(F.batch_norm(images[:1], None, None, training=True), F.instance_norm(images[:1]))
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, one line.** Which axes make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`, and run the cell.
+The last three lines say that some layers *are* others. GroupNorm with a group per channel is InstanceNorm, with one group LayerNorm, and BatchNorm of a single sample is InstanceNorm.
+
+**Your turn, one line.** Which axes of `x`, the two rows, make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，只写一行：沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`，再运行。
+最后三行说明，有些层其实就是另一种层。组归一化让每个通道自成一组，就是实例归一化；只分一组，就是层归一化；只有一个样本时，批量归一化就是实例归一化。
+
+**轮到你了**，只写一行。对上面那两行数 `x`，沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`。
 """
 
 # %% tags=["exercise"]
@@ -113,174 +230,145 @@ my_axes = None
 
 check("one_mean_axes", my_axes)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? The axis that you name disappears.
+
+<details><summary>The idea</summary>
+
+One mean is left when no axis is left, so both axes must be named.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？写哪个轴，哪个轴就消失。
+
+<details><summary>思路</summary>
+
+只剩一个均值，就是一个轴也不剩，所以两个轴都要写上。
+
+</details>
+"""
+
 # %% tags=["solution"]
 solved_axes = (0, 1)
 
-check("one_mean_axes", solved_axes)
+check("one_mean_axes", solved_axes, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Poke one number
+## The last axes
 
-A tensor of shape `(N, C, H, W)`, drawn as blocks: samples side by side, one plate per channel, and in each plate height and width. We push *one* input number, that is, add something to it; every block whose **output** changes is raised.
-
-**Predict first.** The layer is BatchNorm, and one of the 2 × 4 × 3 × 3 = 72 numbers is pushed. How many outputs move? Choose, then drag *push*.
+torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. `(4,)` is the last axis, `(5, 4)` the last two, so only the number of entries counts, and the axes are −1, −2 and so on. Text has the shape `(N, L, d)`: N sentences, L positions, and at each a token, a word or part of one, as d features.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 推一推：只改一个数
+## 最后几个轴
 
-下面把形状为 `(N, C, H, W)` 的张量画成方块：样本左右并排，每个通道（channel）是一片，每片里是高和宽。我们只推动**一个**输入，也就是给它加上一个数；凡是**输出**变了的方块，都会升起来。
-
-**先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
-"""
-
-# %% tags=["panel", "guess"]
-poke_one_number.panel()
-
-# %% [markdown] lang="en"
-r"""
-Try these layers with a push of 10 (RMSNorm waits for lesson 06):
-
-| layer | averaged axes | outputs that move |
-|---|---|---|
-| BatchNorm | `N, H, W` | 18: the channel, in *every* sample |
-| LayerNorm over `(C, H, W)` | `C, H, W` | 36: the sample |
-| InstanceNorm | `H, W` | 9: one plate |
-| GroupNorm, 2 groups | half of `C`, and `H, W` | 18, but other ones than BatchNorm's |
-| LayerNorm per position, as in a Transformer | `C` | 4: the position's channels |
-
-Then paint the groups. The numbers come from the formula (with many groups the colours repeat), the raised blocks from the function. They agree.
-
-Three discoveries are waiting. With N = 1 BatchNorm *is* InstanceNorm. GroupNorm with 1 group is LayerNorm over `(C, H, W)`, with 4 groups, one per channel, InstanceNorm. And, back at N = 2, the `dim=0` of the source notes (below) moves 2 outputs only, and a push of 1000 looks like one of 10. Two numbers share a mean there, and unless they are almost equal, one becomes +1 and the other −1: **only their order survives**.
-
-The same in code (silent: all agree):
-"""
-
-# %% [markdown] lang="zh"
-r"""
-每次都推 10，试试下面这些层（RMSNorm 留到第 06 课）：
-
-| 层 | 沿哪些轴求均值 | 改变的输出 |
-|---|---|---|
-| 批量归一化（BatchNorm） | `N, H, W` | 18 个：**所有**样本的同一通道 |
-| 层归一化（LayerNorm），沿 `(C, H, W)` | `C, H, W` | 36 个：整个样本 |
-| 实例归一化（InstanceNorm） | `H, W` | 9 个：只有这一片 |
-| 组归一化（GroupNorm），2 组 | `C` 的一半，以及 `H, W` | 18 个，但和批量归一化的不是同一批 |
-| 逐位置的层归一化，即 Transformer 里的用法 | `C` | 4 个：这个位置的各个通道 |
-
-再打开“按公式给各组涂色”。方块上的数字来自公式（组太多时，颜色会重复），升起的方块来自函数的实际结果，两者一致。
-
-这里藏着三个发现。N = 1 时，批量归一化**就是**实例归一化。组归一化取 1 组，就是沿 `(C, H, W)` 的层归一化；取 4 组，每个通道自成一组，就是实例归一化。再回到 N = 2：原始笔记里的 `dim=0`（见下一节）只改变 2 个输出，而且推 1000 和推 10 看起来一样。因为那里只有两个数共用一个均值，只要两者不是几乎相等，标准化之后就是一个 +1、一个 −1：**只剩下谁大谁小**。
-
-代码也能说明同样的事（没有输出，就是全都一致）：
+torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。写 `(4,)` 就是沿最后一个轴，写 `(5, 4)` 就是沿最后两个轴；所以要看的只是它有几个数，轴从后往前数，依次是 −1、−2……文本的形状是 `(N, L, d)`，即 N 个句子，L 个位置；每个位置上是一个词元（token），也就是一个词或词的一部分，用 d 个特征表示。
 """
 
 # %%
-images = torch.randn(2, 4, 3, 3)  # (N, C, H, W)
-torch.testing.assert_close(standardize(images, (0, 2, 3)), F.batch_norm(images, None, None, training=True))
-torch.testing.assert_close(standardize(images, (1, 2, 3)), F.layer_norm(images, (4, 3, 3)))
-torch.testing.assert_close(standardize(images, (2, 3)), F.instance_norm(images))
+tokens = torch.randn(2, 5, 4)  # (N, L, d)
+assert_close(F.layer_norm(tokens, (4,)), standardize(tokens, -1))
+assert_close(F.layer_norm(tokens, (5, 4)), standardize(tokens, (-2, -1)))
+LINE = Text(en="{shape}: {means} means, each of {each} numbers", zh="{shape}：{means} 个均值，每个由 {each} 个数得到")
+print(LINE.format(shape=(4,), means=2 * 5, each=4))
+print(LINE.format(shape=(5, 4), means=2, each=5 * 4))
 
 # %% [markdown] lang="en"
 r"""
-## What the source notes say
+A Transformer takes the first, every token by itself, so no other token or sentence has a say in it. That is why its norms do the same in training and in use, unlike BatchNorm (lesson 03).
 
-The notes behind these lessons give two loops for a text of shape `(N, L, d)`: N sentences, L positions, d features. LayerNorm: for every sentence and position, average over the features. BatchNorm: for every position and feature, average over the batch. Do they match torch?
+## Any layout, any axes
+
+Choose a layout and click the names of axes. Blocks with the same number share a mean, and where torch has a layer for your choice, it is written above.
+
+**Predict first.** The layout is `(N, L, C)`, text with C features. Which axes do you tick for BatchNorm, and which for the LayerNorm of a Transformer?
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 原始笔记怎么说
+Transformer 用的是前一种，因为每个词元单独标准化，别的词元、别的句子都影响不到它；所以它的归一化层在训练时和使用时做的事一样，而批量归一化不是这样（见第 03 课）。
 
-这套课程所依据的原始笔记里有两段循环代码，处理的都是形状为 `(N, L, d)` 的文本：N 个句子、L 个位置、d 个特征。层归一化：对每个句子的每个位置，沿特征轴求均值。批量归一化：对每个位置的每个特征，沿批量轴求均值。它们和 torch 一致吗？
-"""
+## 任意布局，任意几个轴
 
-# %% claims=["E02"]
-text = torch.randn(3, 5, 4)  # (N, L, d)
-torch_batch = F.batch_norm(text.mT, None, None, training=True).mT  # (N, L, d)
-torch.testing.assert_close(layer_norm_loops(text), F.layer_norm(text, (4,)))
-torch.testing.assert_close(batch_norm_loops(text), torch_batch)
-notes_batch = batch_norm_loops(text, per_position=True)
-print(f"{(notes_batch - torch_batch).abs().max():.2f}")
-torch.testing.assert_close(notes_batch, standardize(text, 0))
+现在任选一种布局，再点轴的名字。数字相同的方块共用一个均值；你选的如果在 torch 里有对应的层，写法会显示在图的上方。
 
-# %% [markdown] lang="en"
-r"""
-The LayerNorm loop does. The BatchNorm loop is another layer (printed: the largest difference); torch pools batch *and* positions into 4 means, the notes keep 20. Six more claims, tested in turn by the five lines printed below (the last tests two):
-
-| the notes say | does it hold? |
-|---|---|
-| with `dim=0` their class `Norm` is BatchNorm for `(N, H, W, C)` | No: one mean per pixel and channel, here 36 instead of 4. |
-| the same class implements both layers | Not BatchNorm, which once trained handles each sample by itself (lesson 03). Here a sample gives 0 alone and 1 in company. |
-| `x_norm` has the shape of the mean `u` | No: `u` is `(N, L, 1)`, `x_norm` has the shape of `x`. |
-| LayerNorm works on the whole sample | Over `(C, H, W)`, yes. In a Transformer on each token (the word or part of a word at one position) alone. |
-| the channels are red, green and blue | Only in the input, if it is a colour image. After a convolution, C is its number of output channels. |
-| C is the sequence length | No: the channels or, in a text, the features (our d). |
-"""
-
-# %% [markdown] lang="zh"
-r"""
-层归一化的循环一致。批量归一化的循环其实是另一种层（打印出来的是最大差别）：torch 沿批量轴**和**位置轴一起求均值，只有 4 个均值；照笔记的写法却有 20 个。还有六个说法，下面打印的五行依次检验它们（最后一行检验两个）：
-
-| 笔记的说法 | 成立吗？ |
-|---|---|
-| 取 `dim=0`，笔记里的 `Norm` 类就是 `(N, H, W, C)` 上的批量归一化（BatchNorm） | 不成立：这样每个像素的每个通道各有一个均值，这里是 36 个，而不是 4 个。 |
-| 两种层都可以用这个类实现 | 批量归一化不行：它训练好之后，每个样本都单独处理（见第 03 课）；而用这个类，同一个样本单独算得 0，和别的样本一起算却得 1。 |
-| `x_norm` 与均值 `u` 的形状相同 | 不成立：`u` 的形状是 `(N, L, 1)`，`x_norm` 的形状与 `x` 相同。 |
-| 层归一化（LayerNorm）作用于整个样本 | 沿 `(C, H, W)` 求均值时，成立。在 Transformer 里，它只作用于单个词元（token，即一个位置上的词或词的一部分）。 |
-| 通道就是红、绿、蓝 | 只有输入的彩色图像是这样。经过卷积之后，C 就是卷积的输出通道数。 |
-| C 是序列长度 | 不成立：C 是通道数；对文本来说，是特征数（这里的 d）。 |
-"""
-
-# %% claims=["E01", "E03", "E04", "E17"]
-photo = torch.randn(2, 3, 3, 4)  # (N, H, W, C)
-print(photo.mean(0).numel(), photo.mean((0, 1, 2)).numel())
-alone = torch.tensor([[1.0, 2.0, 3.0]])
-print(standardize(alone, 0)[0], standardize(torch.cat([alone, -alone]), 0)[0])
-print(text.mean(-1, keepdim=True).shape, standardize(text, -1).shape)
-changed = text.clone()
-changed[:, 4] += 3
-print((layer_norm(changed, (4,)) != layer_norm(text, (4,))).any(-1)[0])
-
-# %% claims=["E13", "E16"]
-after = torch.nn.Conv2d(4, 16, 3)(photo.movedim(-1, 1))  # (N, C, H, W)
-print(after.shape[1], torch.nn.BatchNorm1d(4)(text.mT).mT.shape)
-
-# %% [markdown] lang="en"
-r"""
-## The layout trap
-
-`BatchNorm1d` wants `(N, C, L)`; Transformers keep `(N, L, C)`, with C features. Forget the transpose, and most of the time torch refuses. **Predict first**, then drag: is there a position of the two sliders at which it does not? (The red number is pushed by 10.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 布局陷阱
-
-`BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`，C 是特征数。忘了转置，多数时候 torch 会报错。**先猜一猜**，再拖动：两个滑块停在什么位置时，它不会报错？（图中红色的那个数推了 10。）
+**先猜一猜**：布局是 `(N, L, C)`，即每个词元有 C 个特征的文本。批量归一化该选哪些轴？Transformer 的层归一化呢？
 """
 
 # %% tags=["panel"]
+axis_painter.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+BatchNorm takes axes 0 and 1, N and L, and keeps C means. The LayerNorm of a Transformer takes axis 2 alone and keeps N · L.
+
+</details>
+
+## The layout trap
+
+torch's `BatchNorm1d` wants `(N, C, L)`, but Transformers keep `(N, L, C)`. Whoever forgets to transpose mostly gets an error. (The red number is pushed by 10.)
+
+**Predict first.** Both sliders go from 2 to 5. At which positions does torch *not* refuse a tensor that was not transposed? Choose, then drag.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+批量归一化选轴 0 和轴 1，即 N 和 L，剩下 C 个均值。Transformer 的层归一化只选轴 2，剩下 N · L 个均值。
+
+</details>
+
+## 布局陷阱
+
+torch 的 `BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`。忘了转置，多数时候会报错。（图中红色的那个数推了 10。）
+
+**先猜一猜**：两个滑块都可以从 2 调到 5。没有转置的张量，在哪些位置上 torch **不会**报错？先选，再拖动。
+"""
+
+# %% tags=["panel", "guess"]
 layout_trap.panel()
 
 # %% [markdown] lang="en"
 r"""
-At L = C: the layer takes the positions for channels and keeps one mean per position, over batch and features. A wrong result in silence. So test with sizes that are all different, and once with equal ones.
+<details><summary>Answer</summary>
+
+Where L = C. There the layer takes the positions for channels: one mean per position, over batch and features. The result is wrong, in silence.
+
+</details>
+
+A test with equal sizes alone never notices. But sizes that all differ let someone pass who looks an axis up by its size. Test with both.
 
 ## Real digits
 
-Eight handwritten digits, one of which you dim. **Predict first.** Which layer gives it its brightness back?
+Eight handwritten digits go through both layers as one batch. You dim one.
+
+**Predict first.** Which layer gives the digit its brightness back, and which one changes the *other* seven?
 """
 
 # %% [markdown] lang="zh"
 r"""
-答案是 L = C：这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。所以测试时，各个轴的大小要互不相同，另外再测一次大小相同的。
+<details><summary>答案</summary>
+
+不会报错的是 L = C。这时这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。
+
+</details>
+
+只用大小相同的轴来测试，永远发现不了这个错误；只用大小不同的，又会放过“按大小去找轴”的写法。所以两种都要测。
 
 ## 真实的手写数字
 
-这里有八个手写数字，你来把其中一个调暗。**先猜一猜**：经过哪种层，它会重新亮起来？
+八个手写数字组成一个小批量，分别经过两种层，你来把其中一个调暗。
+
+**先猜一猜**：经过哪种层，它会重新亮起来？又是哪种层，会让**另外**七个跟着变？
 """
 
 # %% tags=["panel"]
@@ -289,7 +377,131 @@ dimmed_digit.panel(digits)
 
 # %% [markdown] lang="en"
 r"""
-LayerNorm: it standardizes each image by its own mean and standard deviation, and but for ε the brightness cancels. BatchNorm uses one mean and one standard deviation for all (there is one channel): the dim digit stays dim, and even the other images change.
+<details><summary>Answer</summary>
+
+LayerNorm gives the brightness back, because each image has its own mean and standard deviation. BatchNorm changes the other seven, because there is one channel and all eight share one mean, and the dim digit stays dim.
+
+</details>
+
+## What γ and β can undo
+
+After standardizing, a layer multiplies by a learned scale γ and adds a learned shift β. For BatchNorm on `(N, C, H, W)` both have the shape `(C,)` and must land on axis 1, so they are viewed as `(C, 1, 1)` first. LayerNorm's have the shape `normalized_shape` and land right by themselves.
+
+Can they undo the standardizing? Let γ be the standard deviation and β the mean of one mini-batch, and send two through.
+
+**Predict first.** How far from its input is the output for that mini-batch, and how far for the second one, whose mean is another?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+让它重新亮起来的是层归一化，因为每幅图都用自己的均值和标准差。让另外七个跟着变的是批量归一化，因为这里只有一个通道，八幅图共用一个均值，暗的也就仍然暗。
+
+</details>
+
+## γ 和 β 能抵消什么
+
+标准化之后，还要乘以缩放参数 γ，再加上平移参数 β，两者都由训练得到。批量归一化处理 `(N, C, H, W)` 时，它们的形状是 `(C,)`，要对准轴 1，所以先变形为 `(C, 1, 1)`。层归一化的 γ 和 β，形状就是 `normalized_shape`，本来就对得上。
+
+它们能不能把标准化抵消掉？我们取一个小批量，让 γ 等于它的标准差，β 等于它的均值，再送两个小批量进去。
+
+**先猜一猜**：对这个小批量，输出与输入差多少？第二个小批量的均值不同，又差多少？
+"""
+
+# %% tags=["answer"]
+first = torch.tensor([[2.0], [4.0], [6.0]])  # (N, C)
+second = first + 10
+gamma, beta = (first.var(0, correction=0) + 1e-5).sqrt(), first.mean(0)  # (C,) each
+LINE = Text(en="{batch}: output minus input {off:.2f}", zh="{batch}：输出减输入 {off:.2f}")
+for name, batch in ((Text(en="first", zh="第一个"), first), (Text(en="second", zh="第二个"), second)):
+    y = batch_norm(batch, None, None, gamma, beta, training=True)
+    print(LINE.format(batch=name, off=(y - batch)[0, 0]))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+For the first the difference is 0, because it comes out as it went in. For the second it is −10, because the second comes out exactly as the first.
+
+</details>
+
+In training γ and β are the same for every mini-batch and the mean is not, so they can undo one batch at most. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+第一个小批量的差是 0，原样出来了。第二个的差是 −10，因为它的输出与第一个一模一样。
+
+</details>
+
+训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以最多只能抵消一个小批量的标准化。网络训练好、改用 `eval()` 以后，均值也固定了（见第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## What you will meet elsewhere
+
+**Keras names an axis**, and the same one means opposite things, for `BatchNormalization(axis=-1)` *keeps* the last axis, the channels, and `LayerNormalization(axis=-1)` averages over it.
+
+**LayerNorm of images** is over `(C, H, W)` in the GroupNorm paper's picture. ConvNeXt, like a Transformer, takes `C` alone, so torchvision moves the channels to the end and back:
+
+```python
+x = x.permute(0, 2, 3, 1)
+x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+x = x.permute(0, 3, 1, 2)
+```
+
+**A loop too many.** BatchNorm of a text from scratch often loops over positions *and* features, or says `mean(0)`. No error, and yet another layer, with L · d means of only N numbers each. Here it gets two sentences of one number each.
+
+**Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 在别处会遇到什么
+
+**Keras 写的是轴**，而且同一个轴，意思正好相反，因为 `BatchNormalization(axis=-1)` **保留**最后一个轴，即通道轴；`LayerNormalization(axis=-1)` 却沿这个轴求均值。
+
+**图像的层归一化**，在组归一化论文的图里是沿 `(C, H, W)` 的。ConvNeXt 却和 Transformer 一样，只沿 `C`，所以 torchvision 先把通道移到最后，算完再移回来：
+
+```python
+x = x.permute(0, 2, 3, 1)
+x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+x = x.permute(0, 3, 1, 2)
+```
+
+**多了一层循环**。从零实现文本的批量归一化时，常有人既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · d 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
+
+**先猜一猜**：它们是 1 和 3，第一个数增加 1、10、1000，两个输出分别变成什么？
+"""
+
+
+# %% tags=["answer"]
+def one_loop_too_many(x):  # (N, L, d)
+    y = torch.empty_like(x)
+    for position in range(x.shape[1]):
+        for feature in range(x.shape[2]):
+            y[:, position, feature] = standardize(x[:, position, feature], 0)  # (N,)
+    return y
+
+
+LINE = Text(en="pushed by {push}: {first:+.2f} and {second:+.2f}", zh="增加 {push}：{first:+.2f} 和 {second:+.2f}")
+for push in (1, 10, 1000):
+    first, second = one_loop_too_many(torch.tensor([[[1.0 + push]], [[3.0]]])).flatten()
+    print(LINE.format(push=push, first=first, second=second))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The outputs are −1 and +1 as long as the first number is the smaller one, and then +1 and −1, for 10 as for 1000.
+
+</details>
+
+With two numbers per mean **only their order survives**, which lesson 04 takes up. The first panel has this layer, too.
 
 ## Exercise: two layers, one line each
 
@@ -298,74 +510,161 @@ Write both with `standardize`, without γ and β. First BatchNorm, as in trainin
 
 # %% [markdown] lang="zh"
 r"""
-是层归一化（LayerNorm）：每幅图都按自己的均值和标准差来标准化，不计 ε 的影响，亮度就抵消了。批量归一化（BatchNorm）让所有图共用一个均值和一个标准差（这里只有一个通道）：暗的仍然暗，连其他图也跟着变。
+<details><summary>答案</summary>
+
+只要第一个数较小，输出就是 −1 和 +1；它一旦较大，就成了 +1 和 −1，推 10 和推 1000 没有区别。
+
+</details>
+
+两个数共用一个均值，就**只剩下谁大谁小**，第 04 课会接着讲。第一个面板里也有这种层。
 
 ## 练习：两种层，各写一行
 
-请用 `standardize` 写出这两种层，不带 γ 和 β。先写批量归一化（BatchNorm），照训练时的做法：
+请用 `standardize` 写出这两种层，不带 γ 和 β。先写批量归一化，照训练时的做法：
 """
 
 
 # %% tags=["exercise"]
-def my_batch_norm(x):  # (N, C, H, W)
+def my_batch_norm_by_axes(x):  # (N, C, H, W)
     return ...
 
 
-check("batch_norm_by_axes", my_batch_norm)
+check("batch_norm_by_axes", my_batch_norm_by_axes)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Push one number in the first panel and see which axes the raised blocks fill.
+
+<details><summary>The idea</summary>
+
+One mean per channel is to be left, so every axis but the channels must be named.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？在第一个面板里推一个数，看看升起的方块沿哪些轴排列。
+
+<details><summary>思路</summary>
+
+最后每个通道剩下一个均值，所以除了通道轴，其他轴都要写上。
+
+</details>
+"""
 
 
 # %% tags=["solution"]
-def solved_batch_norm(x):  # (N, C, H, W)
+def solved_batch_norm_by_axes(x):  # (N, C, H, W)
     return standardize(x, (0, 2, 3))
 
 
-check("batch_norm_by_axes", solved_batch_norm)
+check("batch_norm_by_axes", solved_batch_norm_by_axes, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now LayerNorm. As in torch, it gets not the numbers of axes but the *sizes* of the last ones, over which it averages.
+Now LayerNorm, which gets the *sizes* of the last axes, as in torch.
 """
 
 # %% [markdown] lang="zh"
 r"""
-再写层归一化（LayerNorm）。和 torch 的用法一样，它收到的不是轴的编号，而是最后几个轴的**大小**，均值就沿这几个轴来求。
+再写层归一化。和 torch 一样，它收到的是最后几个轴的**大小**。
 """
 
 
 # %% tags=["exercise"]
-def my_layer_norm(x, normalized_shape):  # (*, *normalized_shape)
+def my_layer_norm_by_axes(x, normalized_shape):  # (*, *normalized_shape)
     return ...
 
 
-check("layer_norm_by_axes", my_layer_norm)
+check("layer_norm_by_axes", my_layer_norm_by_axes)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Push one number in the first panel and see along which axes the raised blocks lie. For the second function: the last axes of `x` are −1, −2 and so on. The solution is folded below; nothing later needs your code.
+Stuck? Read *The last axes* again: which axes does `(5, 4)` stand for?
+
+<details><summary>The idea</summary>
+
+Only `len(normalized_shape)` counts. With two entries the axes are −2 and −1, with n entries they run from −n up to −1.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？回到第一个面板，推一个数，看看升起的方块沿哪些轴排列。第二个函数：从后往前数，`x` 的轴是 −1、−2，依此类推。参考答案折叠在下面；后面的内容不会用到你的代码。
+卡住了？再读一遍“最后几个轴”：`(5, 4)` 指的是哪些轴？
+
+<details><summary>思路</summary>
+
+要看的只是 `len(normalized_shape)`。有两个数，轴就是 −2 和 −1；有 n 个数，轴就从 −n 到 −1。
+
+</details>
 """
 
 
 # %% tags=["solution"]
-def solved_layer_norm(x, normalized_shape):  # (*, *normalized_shape)
+def solved_layer_norm_by_axes(x, normalized_shape):  # (*, *normalized_shape)
     return standardize(x, tuple(range(-len(normalized_shape), 0)))
 
 
-check("layer_norm_by_axes", solved_layer_norm)
+check("layer_norm_by_axes", solved_layer_norm_by_axes, keep=False)
 
 # %% [markdown] lang="en"
 r"""
+## Your LayerNorm in a trained network
+
+MiniLM turns a sentence into a vector, and similar meanings into similar directions. With your LayerNorm in all 13 places of its own, and the learned γ and β behind it, it is asked which of four sentences is nearest in meaning to "He is playing the guitar."
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 你的层归一化，放进训练好的网络
+
+MiniLM 把句子变成向量，意思相近，方向也相近。它有 13 个层归一化，现在都换成你写的，后面照旧乘以训练得到的 γ、加上 β，再问它：四个句子里，哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近？
+"""
+
+# %% tags=["slow"]
+plug_in(layer_norm_by_axes=my_layer_norm_by_axes)
+
+# %% [markdown] lang="en"
+r"""
+Which of your mistakes would change its answer? Make one on purpose, one mean for a whole sentence instead of one for every token, `LayerNorm([L, d])`. It raises no error.
+
+**Predict first.** Will the nearest sentence still be right, only with another cosine, or will it be another one?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+你犯过的错误里，哪一种会改变它的回答？我们故意犯一个，不是每个词元一个均值，而是整句话共用一个，也就是 `LayerNorm([L, d])`。它不会报错。
+
+**先猜一猜**：选中的句子会仍然对，只是余弦变了，还是会换成另一句？
+"""
+
+
+# %% tags=["slow", "answer"]
+def over_the_sentence(x, normalized_shape):  # (N, L, d)
+    return standardize(x, (-2, -1))
+
+
+plug_in(layer_norm_by_axes=over_the_sentence)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Another sentence is nearest, and its cosine is 1.00.
+
+</details>
+
+The guitar and the news now have one direction, so all meaning is lost. Not one weight has changed; one axis too many was enough.
+
 ## Three closing questions
 
-1. For 8 sentences × 128 tokens × 768 features: how many means do `LayerNorm(768)` and (after the transpose) `BatchNorm1d(768)` compute, each over how many numbers? γ has one number per feature: how long is it?
+1. For 8 sentences × 128 tokens × 768 features: how many means do `LayerNorm(768)` and (after the transpose) `BatchNorm1d(768)` compute, each over how many numbers? How long is γ?
 
 <details><summary>Answer</summary>
 
-1024 means over 768 numbers; 768 means over 1024 numbers. γ has 768 entries both times: its shape does not tell the two apart.
+1024 means over 768 numbers; 768 means over 1024 numbers. γ has 768 entries both times, so its shape does not tell the two apart.
 
 </details>
 
@@ -377,22 +676,30 @@ One mean per position, over batch and features. Any test with L ≠ C raises an 
 
 </details>
 
-3. In a language model a token's output must not depend on later tokens (*causality*). Someone uses `LayerNorm([L, d])`. What breaks, and how do you show it?
+3. In a language model a token's output must not depend on later tokens (*causality*). You may take `LayerNorm([L, d])` or `LayerNorm(d)`. Which one, and how does one poke show that the other is no use?
 
 <details><summary>Answer</summary>
 
-Causality: change the last token, and the output of token 0 moves; with `LayerNorm(d)` it does not.
+`LayerNorm(d)`. Poke the last token, and with `LayerNorm([L, d])` the output of token 0 moves, so it would see the future.
 
 </details>
 
-The next cell checks the main point of each.
+The next cell checks all three.
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+选中的换成了另一句，余弦是 1.00。
+
+</details>
+
+弹吉他和看新闻，现在成了同一个方向，意思全丢了。权重一个也没有变，只不过多写了一个轴。
+
 ## 三个思考题
 
-1. 输入为 8 句 × 128 个词元 × 768 个特征，`LayerNorm(768)` 与（转置后的）`BatchNorm1d(768)` 各计算多少个均值？每个均值由多少个数得到？γ 为每个特征存一个数，它有多长？
+1. 输入为 8 句 × 128 个词元 × 768 个特征，`LayerNorm(768)` 与（转置后的）`BatchNorm1d(768)` 各计算多少个均值？每个均值由多少个数得到？γ 有多长？
 
 <details><summary>答案</summary>
 
@@ -408,56 +715,85 @@ r"""
 
 </details>
 
-3. 在语言模型里，一个词元的输出不能受后面的词元影响，这叫作**因果性**（causality）。有人用了 `LayerNorm([L, d])`。这破坏了什么？怎样证明？
+3. 在语言模型里，一个词元的输出不能受后面的词元影响，这叫作**因果性**（causality）。`LayerNorm([L, d])` 和 `LayerNorm(d)`，你选哪个？怎样只推一下，就证明另一个不能用？
 
 <details><summary>答案</summary>
 
-破坏了因果性：只改最后一个词元，第 0 个词元的输出也会变；换成 `LayerNorm(d)`，就不会变。
+选 `LayerNorm(d)`。推动最后一个词元，用 `LayerNorm([L, d])` 时，第 0 个词元的输出也会变，等于看到了后面的词元。
 
 </details>
 
-下一个单元格验证每个答案的要点。
+下一个单元格验证这三个答案。
 """
 
 # %%
 text = torch.randn(8, 128, 768)  # (N, L, d)
-print(text.mean(-1).numel(), text.mean((0, 1)).numel())
+COUNTS = Text(
+    en="means: {layer} for LayerNorm, {batch} for BatchNorm", zh="均值：层归一化 {layer} 个，批量归一化 {batch} 个"
+)
+print(COUNTS.format(layer=text.mean(-1).numel(), batch=text.mean((0, 1)).numel()))
 square = torch.randn(32, 64, 64)  # (N, L, C)
-torch.testing.assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 2)))
+assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 2)))
 later = text.clone()
 later[:, -1] += 3
-for shape in [(128, 768), (768,)]:
-    print(bool((layer_norm(later, shape) != layer_norm(text, shape))[:, 0].any()))
+MOVED = Text(en="LayerNorm({shape}): token 0 moves by {by:.2f}", zh="LayerNorm({shape})：第 0 个词元改变 {by:.2f}")
+for shape in [[128, 768], [768]]:
+    by = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0].abs().max()
+    print(MOVED.format(shape=shape, by=by))
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** a normalization layer *is* its choice of which numbers share a mean; to see it, push one number.
+## In short
 
-## Going further: any axes, and words
+- A normalization layer *is* its choice of which numbers share a mean; the formula is always the same.
+- To see that choice, push one number, for what moves belongs to its group.
+- Equal sizes hide wrong layouts, so test with different ones too.
 
-Choose a layout and any axes. Blocks with the same number share a mean. Which choices have a layer of their own in torch?
+## Read next
+
+- The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), with the famous picture, figure 2.
+- Real code: [torchvision's ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py), `LayerNorm2d`.
+- An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with LayerNorm at its end.
+
+## Going further: an axis cut in two
+
+GroupNorm is no choice of whole axes. It cuts the channels into groups of neighbours, and in every sample each group has a mean and a variance of its own. An axis is cut with `unflatten`, and from then on its two parts are axes like any others. Axis 1 counts the groups, axis 2 the channels inside a group. Average over axis 2 and all behind it, then `flatten` the two into one again.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：归一化层之间的区别，**就是**让哪些数共用一个均值；想看清楚，推动一个数即可。
+## 小结
 
-## 选读：任意选轴，再看词语
+- 归一化层之间的区别，**就是**让哪些数共用一个均值；公式始终是同一个。
+- 想看清楚，推动一个数即可，因为跟着变的都是同一组的。
+- 轴的大小相同，会掩盖布局错误，所以大小不同的也要测。
 
-任选一种布局和任意几个轴。数字相同的方块共用一个均值。哪些选择在 torch 里有对应的层？
+## 接着读
+
+- 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，其中的图 2 就是那张有名的四种层的图。
+- 真实的代码：[torchvision 的 ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) 中的 `LayerNorm2d`。
+- 讲解：[《动手学深度学习》](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，末尾也讲到层归一化。
+
+## 选读：把一个轴拆成两个
+
+组归一化沿的不是几个完整的轴。它把相邻的通道分成组，在每个样本里，每一组各有自己的均值和方差。拆轴用 `unflatten`；拆开之后，两部分就是两个普通的轴，轴 1 是组的编号，轴 2 是组内的通道。沿轴 2 和它后面的所有轴求均值，再用 `flatten` 把两个轴合回去。
 """
 
-# %% tags=["panel"]
-axis_painter.panel()
+# %%
+channels = torch.tensor([[1.0, 3.0, 10.0, 40.0]])  # (N, C)
+groups = channels.unflatten(1, (2, -1))  # (N, G, C/G)
+print(Text(en="groups:", zh="各组："), groups.tolist())
+print(Text(en="their means:", zh="各组均值："), groups.mean(2).tolist())
+assert_close(standardize(groups, 2).flatten(1, 2), F.group_norm(channels, 2))
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, a third layer.** GroupNorm is no choice of whole axes. It cuts the channels into `num_groups` groups, and in every sample each group has a mean and a variance of its own. Cut the channel axis in two first, then `standardize`, put the axis together again, and last γ (`weight`) and β (`bias`), one number per channel each.
+**Your turn, a third layer**, for any number of axes behind the channels. Do not forget γ (`weight`) and β (`bias`) at the end, one number per channel each.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，写第三种层：组归一化沿的不是几个完整的轴。它把通道分成 `num_groups` 组；在每个样本里，每一组各有自己的均值和方差。先把通道轴拆成两个轴，再用 `standardize`，然后把轴合回去，最后乘以 γ（`weight`）、加上 β（`bias`），每个通道各有一个。
+**轮到你了**，写第三种层，通道后面可以有任意多个轴。最后别忘了乘以 γ（`weight`）、加上 β（`bias`），每个通道各有一个。
 """
 
 
@@ -467,6 +803,28 @@ def my_group_norm(x, num_groups, weight=None, bias=None, eps=1e-5):  # (N, C, *)
 
 
 check("group_norm", my_group_norm)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? After `unflatten` print the shape, and name every axis from 2 on. For γ and β see *What γ and β can undo*.
+
+<details><summary>The idea</summary>
+
+Cutting turns the group into whole axes, so `standardize` can do the rest. γ and β belong to channels, so they come when the axis is whole again, viewed with size 1 on every axis behind it.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？`unflatten` 之后打印形状，从轴 2 起，每个轴都要写上。γ 和 β 怎样对齐，见“γ 和 β 能抵消什么”。
+
+<details><summary>思路</summary>
+
+拆开之后，一组数正好占满几个完整的轴，剩下的交给 `standardize` 就行。γ 和 β 是按通道的，所以要等轴合回去再用，并且变形，让后面每个轴的大小都是 1。
+
+</details>
+"""
 
 
 # %% tags=["solution"]
@@ -478,45 +836,4 @@ def solved_group_norm(x, num_groups, weight=None, bias=None, eps=1e-5):  # (N, C
     return y if bias is None else y + bias.view(per_channel)
 
 
-check("group_norm", solved_group_norm)
-
-# %% [markdown] lang="en"
-r"""
-The same with words. An embedding table turns each token into a vector of features, and LayerNorm gives each vector mean 0 and variance 1, whichever sentence it stands in. BatchNorm would let the same word come out differently in another sentence.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-词语也一样。嵌入表（embedding table）把每个词元变成一个特征向量，层归一化让每个向量的均值为 0、方差为 1，与它在哪个句子里无关。换成批量归一化，同一个词在别的句子里，结果就会不同。
-"""
-
-# %%
-words = "the cat saw the dog".split()
-number = {word: i for i, word in enumerate(sorted(set(words)))}
-vectors = torch.nn.Embedding(len(number), 6)(torch.tensor([number[word] for word in words])).detach()  # (L, d)
-by_token, by_batch = layer_norm(vectors, (6,)), batch_norm(vectors, None, None, training=True)
-shorter = batch_norm(vectors[:3], None, None, training=True)
-print(bool((by_token[0] == by_token[3]).all()), bool((by_token[0] == layer_norm(vectors[:3], (6,))[0]).all()))
-print(bool((by_batch[0] == by_batch[3]).all()), bool((by_batch[0] == shorter[0]).all()))
-
-# %% [markdown] lang="en"
-r"""
-## Going further: can γ and β undo it?
-
-One source note says that BatchNorm also undoes its normalization. After standardizing, each channel gets a learned scale γ and shift β. In BatchNorm on `(N, C, H, W)` they have the shape `(C,)` and must land on axis 1, not on the last, so `batch_norm` views γ as `(C, 1, 1)`. In training they can undo the standardizing of one batch only, the first line below: γ and β are the same for every mini-batch, the mean and the variance are not. In `eval()`, the mode of a trained network, mean and variance are fixed (lesson 03), and γ and β can undo it for every input.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：γ 和 β 能抵消标准化吗？
-
-有一篇原始笔记说，批量归一化还会抵消自己的归一化。标准化之后，每个通道要乘以缩放参数 γ，再加上平移参数 β，两者都由训练得到。批量归一化处理 `(N, C, H, W)` 时，它们的形状是 `(C,)`，必须与轴 1 对齐，而不是与最后一个轴对齐，所以 `batch_norm` 把 γ 变形为 `(C, 1, 1)`。训练时，它们只能抵消一个小批量的标准化（下面的第一行）：各个小批量共用同一组 γ 和 β，均值和方差却各不相同。训练好之后改用 `eval()`，均值和方差就固定了（见第 03 课），这时不论输入是什么，它们都能抵消标准化。
-"""
-
-# %% claims=["E23"]
-first, second = 3 * torch.randn(2, 32, 3) + 5  # (N, C) each
-gamma = (first.var(0, correction=0) + 1e-5).sqrt()  # (C,)
-beta = first.mean(0)  # (C,)
-for batch in (first, second):
-    y = batch_norm(batch, None, None, gamma, beta, training=True)
-    print(f"{(y - batch).abs().max():.2f}")
+check("group_norm", solved_group_norm, keep=False)

@@ -2,26 +2,22 @@
 r"""
 # 03 What does momentum = 0.1 mean?
 
-While it trains, BatchNorm takes mean and variance from the mini-batch. At inference, when the trained model is used, it must rely on what it remembers: a **moving average**, which every training step moves a little towards the value of the batch:
+A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. What has changed is whether its 49 BatchNorms may use what they *remember*.
 
-$$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
+What they remember is a **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and one reason is that a layer that remembers does one thing in training and another in use. Why learn it, then? Because `train()`, `eval()` and buffers belong to every model, and because the moving average is everywhere. Adam, which trains nearly all Transformers, keeps two of them for each weight. And its 0.9 means the same as the 0.1 of our title.
 
-That is PyTorch's formula; this momentum has nothing to do with the optimizer's. Keras gives the same name to the *other* weight, and the English and the Chinese edition of [Dive into Deep Learning](https://d2l.ai) contradict each other on this very line.
-
-After this lesson you can read a momentum in either convention, say after how many steps `eval()` can be trusted, name the two variances of BatchNorm, and write the whole layer. It takes about 30 minutes.
+Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 03 momentum = 0.1 是什么意思？
 
-训练时，批量归一化（BatchNorm）用的是当前小批量的均值和方差。到了推理（inference，即用训练好的模型做预测）时，它要靠训练中记下的**移动平均**（moving average）；每训练一步，移动平均就向当前小批量的值靠近一点：
+一个训练好的网络看了一张花的照片，说：雏菊。接着调用一个方法，权重一个也没有变，再给它看同一张照片，它却连花都认不出来了，而且不报错。变了的只是，网络里的 49 个批量归一化（BatchNorm）层能不能用它们**记住**的东西。
 
-$$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
+它们记住的是均值和方差的**移动平均**（moving average），`momentum`（动量）决定它忘得多快。这套课程里的 Transformer 没有批量归一化，原因之一就是，有记忆的层训练时做一件事，使用时做另一件事。那为什么还要学？因为每个模型都要用到 `train()`、`eval()` 和缓冲区，也因为移动平均无处不在，例如 Transformer 大多用 Adam 训练，而 Adam 给每个权重都记着两个移动平均。它的 0.9，和标题里的 0.1 其实是一个意思。
 
-这是 PyTorch 的公式，其中的 momentum 就是动量，它与优化器里的动量无关。Keras 用同一个名字称呼**另一个**权重；教材[《动手学深度学习》](https://d2l.ai)的英文版和中文版，恰恰在这一行互相矛盾。
-
-学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层。大约需要 30 分钟。
+学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 20 分钟。
 """
 
 # %%
@@ -30,11 +26,12 @@ import copy
 import torch
 from torch import nn
 
-from blocklab import BatchNorm, ema_update, from_keras, half_life
-from blocklab.lessons import check
-from blocklab.lessons.ema_momentum import drifting_mean, two_readings
+from blocklab import BatchNorm, batch_norm, ema_update, from_keras, half_life
+from blocklab.language import Text
+from blocklab.lessons import check, plug_in
+from blocklab.lessons.ema_momentum import drifting_mean, two_photos, two_readings
 from blocklab.real_models import if_installed, load_efficientnet_lite0
-from blocklab.real_models.efficientnet_lite0 import prepare_picture
+from blocklab.real_models.efficientnet_lite0 import class_name
 
 # %% [markdown] lang="en"
 r"""
@@ -68,24 +65,84 @@ r"""
 
 # %% [markdown] lang="en"
 r"""
-## Why remember at all?
+## One flower, four times
 
-A user sends *one* photo. With the statistics of the batch, its mean and variance, the answer would depend on whose photos happen to come along; and where a channel has a single number, as here, its variance is 0 and every output is β, so torch refuses:
+EfficientNet-Lite0, a trained network, names what is in a photo. Here are two:
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 为什么要记住？
+## 同一朵花，看四次
 
-用户只发来**一张**照片。如果仍用小批量的统计量（均值和方差），对这张照片的回答就取决于它碰巧和谁的照片放进同一个小批量；要是像下面这样，每个通道只有一个数，方差恒为 0，输出全是 β，标准化毫无意义，torch 索性报错：
+EfficientNet-Lite0 是一个训练好的网络，能说出照片里是什么。这里有两张照片：
 """
 
-# %% claims=["E06"]
+# %% tags=["slow", "nbval-ignore-output"]
+with if_installed():
+    two_photos.show()
+
+# %% [markdown] lang="en"
+r"""
+It gets the flower alone, and then the flower in one mini-batch with the palace; first both in `eval()`, then both in `train()`. Of each photo you see the best class and its probability.
+
+**Predict first.** In which of the four lines does the flower get the same class as in the first?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+先单独输入花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。每张照片显示概率最大的类别和它的概率。
+
+**先猜一猜**：输出有四行，哪几行里花的类别与第一行相同？
+"""
+
+# %% tags=["slow", "answer"]
+with if_installed():
+    net, photos = load_efficientnet_lite0(), two_photos.prepared()  # (2, 3, 224, 224)
+    for training in (False, True):
+        for batch in (photos[:1], photos):
+            with torch.inference_mode():
+                chances, classes = copy.deepcopy(net).train(training)(batch).softmax(-1).max(-1)
+            seen = [f"{class_name(n)} {p:.1%}" for n, p in zip(classes.tolist(), chances, strict=True)]
+            print("train()" if training else "eval() ", *seen, sep="   ")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The same class only in the second line. In `train()` the flower is a tennis ball, and beside the palace it is corn; the palace is not recognized either, and no class gets even 1%.
+
+</details>
+
+Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because in `train()` a forward pass alone changes what the layers remember.)
+
+## Why remember at all?
+
+In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along, and where a channel has a single number, the variance is 0 and every output β. There torch refuses:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+类别相同的只有第二行。用 `train()` 时，花成了网球；和宫殿放在一起，又成了玉米。宫殿也认错了，而且没有一类的概率能到 1%。
+
+</details>
+
+忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
+
+## 为什么要记住？
+
+训练时，批量归一化用的是小批量的均值和方差。于是对你这张照片的回答，取决于它碰巧和谁的照片放进同一个小批量。要是每个通道只有一个数，方差恒为 0，输出全是 β，标准化毫无意义，torch 索性报错：
+"""
+
+# %%
 mine, yours = torch.tensor([[1.0, 2.0]]), torch.tensor([[5.0, -2.0]])  # (1, C) each
 layer = BatchNorm(2, affine=False)
-print(layer(torch.cat([mine, yours]))[0], layer(torch.cat([mine, yours, yours]))[0])
-layer.eval()
-print(layer(mine)[0], layer(torch.cat([mine, yours]))[0])
+LINE = Text(en="{mode}, my sample among {count}: {y}", zh="{mode}，小批量里有 {count} 个样本，我的输出：{y}")
+for mode in ("train", "eval"):
+    getattr(layer, mode)()
+    for batch in (torch.cat([mine, yours]), torch.cat([mine, yours, yours])):  # (N, C)
+        print(LINE.format(mode=mode, count=len(batch), y=[round(v, 2) for v in layer(batch)[0].tolist()]))
 try:
     layer.train()(mine)
 except ValueError as refused:
@@ -93,30 +150,37 @@ except ValueError as refused:
 
 # %% [markdown] lang="en"
 r"""
-In training the same input gets two different outputs. After `eval()`, in evaluation mode, it gets one, whoever comes along, because the layer uses what it remembers: two *buffers* (tensors that are saved with the model but not moved by gradients), `running_mean`, which starts at 0, and `running_var`, which starts at 1.
+In training the same sample gets two outputs. After `eval()`, in evaluation mode, it gets one, whoever comes along, because the layer now uses what it remembers, two *buffers* (tensors that are saved with the model but not moved by gradients), `running_mean`, which starts at 0, and `running_var`, which starts at 1.
 
 ## A moving average by hand
 
-The mean of a channel is 10 in the first mini-batch and 20 in the second:
+Every training step moves the buffer a little towards the value of the mini-batch:
+
+$$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
+
+That is PyTorch's formula; the optimizer's momentum is something else. Let the mean of a channel be 10 in the first mini-batch and 20 in the second:
 """
 
 # %% [markdown] lang="zh"
 r"""
-训练时，同一个输入得到了两种输出。调用 `eval()` 进入**评估模式**之后，不论和谁放在同一个小批量里，输出都只有一种，因为这一层改用它记住的两个**缓冲区**（buffer，随模型保存、但不靠梯度更新的张量）：从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。
+训练时，同一个样本得到了两种输出。调用 `eval()` 进入**评估模式**之后，不论和谁放在一起，输出都只有一种，因为这一层改用它记住的两个**缓冲区**（buffer，随模型保存、但不靠梯度更新的张量），即从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。
 
 ## 动手算移动平均
 
-某个通道的均值，在第一个小批量里是 10，在第二个小批量里是 20：
+每训练一步，缓冲区就向当前小批量的值靠近一点：
+
+$$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
+
+这是 PyTorch 的公式，与优化器里的动量无关。设某个通道的均值，在第一个小批量里是 10，在第二个小批量里是 20：
 """
 
-# %% claims=["E07"]
-running = torch.tensor(0.0)
-for batch_mean in (torch.tensor(10.0), torch.tensor(20.0)):
-    running = (1 - 0.1) * running + 0.1 * batch_mean
-    print(f"{running:.1f}", end=" ")
-layer = nn.BatchNorm1d(1)
-layer(torch.full((4, 1), 10.0)), layer(torch.full((4, 1), 20.0))
-print(f"{layer.running_mean.item():.1f}")
+# %%
+running, layer = torch.tensor(0.0), nn.BatchNorm1d(1)
+LINE = Text(en="batch mean {m:.0f}: by hand {h:.1f}, torch {t:.1f}", zh="均值 {m:.0f}：手算 {h:.1f}，torch {t:.1f}")
+for mean in (10.0, 20.0):
+    running = (1 - 0.1) * running + 0.1 * mean
+    layer(torch.full((4, 1), mean))
+    print(LINE.format(m=mean, h=running, t=layer.running_mean.item()))
 
 # %% [markdown] lang="en"
 r"""
@@ -125,7 +189,7 @@ r"""
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，只写一行：按 PyTorch 的约定写出这一步更新，返回新的移动平均，不要改动 `average`。
+**轮到你了**，只写一行。按 PyTorch 的约定写出这一步更新，返回新的移动平均，不要改动 `average`。
 """
 
 
@@ -136,30 +200,52 @@ def my_ema_update(average, value, momentum):
 
 check("ema_update", my_ema_update)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? Take the line with 0.1 above, and put names in the place of its numbers.
+
+<details><summary>The idea</summary>
+
+An average of two values needs two weights that sum to 1. In PyTorch `momentum` is that of the new one, so the old one keeps what is left.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？取上面带 0.1 的那一行，把数换成名字。
+
+<details><summary>思路</summary>
+
+求两个值的平均，要有两个权重，加起来是 1。在 PyTorch 里，`momentum` 是新值的权重，剩下的归旧值。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_ema_update(average, value, momentum):
     return (1 - momentum) * average + momentum * value
 
 
-check("ema_update", solved_ema_update)
+check("ema_update", solved_ema_update, keep=False)
 
 # %% [markdown] lang="en"
 r"""
 ## One number, two readings
 
-A channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left you see how much each of the last mini-batches counts in the running mean (the grey bar: how much the start value still counts), on the right what `eval()` makes of fresh data. It should be centred on 0.
+Keras gives the name momentum to the *other* weight. In the panel a channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left you see how much each of the last mini-batches counts in the running mean (the grey bar is the start value), on the right what `eval()` makes of fresh data, which should be centred on 0.
 
-**Predict first.** Both frameworks are given the number 0.99 and train for 20 steps. Where is the mean of the outputs of `eval()`? Choose, then set *momentum* to 0.99 and leave *steps* at 20.
+**Predict first.** Both are given 0.99 and train for 20 steps. Where is the mean of the outputs of `eval()`? Choose, then drag the first bar, or set *momentum* to 0.99.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 一个数，两种读法
 
-某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值还占的权重），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
+Keras 用动量这个名字称呼**另一个**权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
 
-**先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再把“动量”调到 0.99，“步数”保持 20。
+**先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再拖动第一根柱子，或者把“动量”调到 0.99。
 """
 
 # %% tags=["panel", "guess"]
@@ -167,71 +253,85 @@ two_readings.panel()
 
 # %% [markdown] lang="en"
 r"""
-PyTorch is near 0, but only because its running mean is in effect that of the last mini-batch, and 64 values are enough for a fair mean. Keras is off by more than 6: its running mean has hardly left 0. At 0.5 the two rows are the same picture. And with 0.1 in PyTorch, the default, 10 steps leave the outputs around 2; only after 44 is 99% of the way done. The layers before may have learned long since: the buffers lag.
+<details><summary>Answer</summary>
 
-So the one word means
+The outputs are centred on 0 in PyTorch and on 6.56 in Keras, whose running mean has hardly left its start.
+
+</details>
+
+PyTorch is right only by luck, because its running mean is in effect that of the last mini-batch, and 64 values make a fair mean. At 0.5 both rows are the same picture. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. The layers before may have learned long since, but the buffers lag.
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
 
-and PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life says it without either convention: after how many steps does a value count half? (`from_keras` turns Keras' number into PyTorch's.)
+So PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (`from_keras` turns Keras' number into PyTorch's.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-PyTorch 的输出以 0 为中心，不过那只是因为它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。Keras 的输出偏了 6 以上：它的移动均值还没怎么离开初值 0。取 0.5 时，上下两行一模一样。PyTorch 用默认的 0.1 时，训练 10 步后，输出还在 2 附近；到第 44 步才走完 99% 的路。前面的层也许早就学好了，只是缓冲区还没跟上。
+<details><summary>答案</summary>
 
-所以，这个词在两边的意思是：
+PyTorch 的输出以 0 为中心，Keras 的以 6.56 为中心，因为它的移动均值还没怎么离开初值。
+
+</details>
+
+PyTorch 不过是碰巧对了，因为它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。取 0.5 时，上下两行一模一样。PyTorch 用默认的 0.1 时，训练 10 步后，输出还在 2 附近，到第 44 步才走完 99% 的路。也就是说，前面的层也许早就学好了，缓冲区却还没跟上。
 
 | | 新值的权重 | 旧值的权重 | 默认值 |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras、TensorFlow | 1 − momentum | momentum | 0.99 |
 
-PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。半衰期（half-life）的说法与约定无关：过多少步，一个值的权重减半？（`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
+所以，PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。用半衰期（half-life）来说，就不必管约定，因为它问的是，过多少步，一个值的权重减半。（`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
 """
 
-# %% claims=["E08"]
-for typed in (0.01, 0.1, 0.5, 0.9, 0.99):
-    print(f"{typed:4}  PyTorch {half_life(typed):6.2f}   Keras {half_life(from_keras(typed)):6.2f}")
+# %%
+LINE = Text(
+    en="{number:4}: half-life in PyTorch {ours:5.2f}, in Keras {theirs:5.2f}",
+    zh="{number:4}：半衰期，PyTorch {ours:5.2f} 步，Keras {theirs:5.2f} 步",
+)
+for number in (0.01, 0.1, 0.5, 0.9, 0.99):
+    print(LINE.format(number=number, ours=half_life(number), theirs=half_life(from_keras(number))))
 
 # %% [markdown] lang="en"
 r"""
-"A lower momentum forgets sooner" is true in Keras' column and false in PyTorch's.
-
 ## Start and follow
 
-The averages start at 0 and 1 and nothing corrects for it: after $t$ steps on steady data the running mean is $1 - (1 - \text{momentum})^t$ times the true one, and in the running variance the 1 still counts $(1 - \text{momentum})^t$. `momentum=None` takes the plain average of all batches instead. The batches here have the means 10, 20, 60:
+The averages start at 0 and 1, and nothing corrects for that. So after $t$ steps on steady data the running mean is only $1 - (1 - \text{momentum})^t$ times the true one. (Adam divides by just this factor.) With `momentum=None` torch takes the plain average of all batches instead. The batches here have the means 10, 20, 60:
 """
 
 # %% [markdown] lang="zh"
 r"""
-“动量越小，忘得越快”，这句话在 Keras 那一列成立，在 PyTorch 那一列正好相反。
-
 ## 起步与跟随
 
-移动均值从 0 开始，移动方差从 1 开始，而且不修正初值的影响：数据平稳时，$t$ 步之后的移动均值只有真实均值的 $1 - (1 - \text{momentum})^t$ 倍，移动方差里初值 1 还占 $(1 - \text{momentum})^t$。取 `momentum=None`，得到的则是所有小批量的普通平均。下面各个小批量的均值是 10、20、60：
+移动均值从 0 开始，移动方差从 1 开始，而且不修正初值的影响。所以数据平稳时，$t$ 步之后的移动均值只有真实均值的 $1 - (1 - \text{momentum})^t$ 倍。（Adam 就用除以这个倍数的办法来修正。）取 `momentum=None`，torch 就改用所有小批量的普通平均。下面各个小批量的均值是 10、20、60：
 """
 
-# %% claims=["E10"]
+# %%
 spread = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
 default, plain = BatchNorm(1), BatchNorm(1, momentum=None)
+LINE = Text(
+    en="batch mean {mean:.0f}: default {ema:.2f}, plain average {plain:.2f}",
+    zh="小批量均值 {mean:.0f}：默认 {ema:.2f}，普通平均 {plain:.2f}",
+)
 for mean in (10.0, 20.0, 60.0):
     default(mean + spread), plain(mean + spread)
-    print(f"default {default.running_mean.item():.2f}   plain {plain.running_mean.item():.2f}")
-for steps in (10, 44):
-    print(f"after {steps} steps {1 - 0.9**steps:.3f}")
+    print(LINE.format(mean=mean, ema=default.running_mean.item(), plain=plain.running_mean.item()))
 
 # %% [markdown] lang="en"
 r"""
-Then why not always take the plain average? Because what a layer is fed changes while the layers before it learn. **Predict first:** the data jump at step 100. Which momentum follows sooner, 0.02 or 0.5, and what is the price?
+Then why not always take the plain average? Because what a layer is fed changes while the layers before it learn, and the plain average never forgets how it began.
+
+**Predict first.** The data jump at step 100. Which momentum follows sooner, 0.02 or 0.5, and what is the price?
 """
 
 # %% [markdown] lang="zh"
 r"""
-那为什么不总用普通平均，对所有小批量一视同仁？因为前面的层还在学习，这一层的输入也在变。**先猜一猜**：数据在第 100 步突变。动量取 0.02 和 0.5，哪个跟得快？代价是什么？
+那为什么不总用普通平均？因为前面的层还在学习，这一层的输入也在变，而普通平均永远忘不掉开头的值。
+
+**先猜一猜**：数据在第 100 步突变。动量取 0.02 和 0.5，哪个跟得快？代价是什么？
 """
 
 # %% tags=["panel"]
@@ -239,141 +339,127 @@ drifting_mean.panel()
 
 # %% [markdown] lang="en"
 r"""
-The larger one arrives within a few steps and then trembles with every mini-batch; the smaller one is calm and late. With larger batches all of it trembles less, one reason why BatchNorm works better with them (lesson 04).
+<details><summary>Answer</summary>
+
+0.5 follows sooner, within a few steps, and the price is that it trembles with every mini-batch. 0.02 is calm and late.
+
+</details>
 
 ## Two variances
 
-In training, BatchNorm normalizes with the *biased* variance: the sum of squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1. In torch the first is `x.var(correction=0)`, the second what `x.var()` does by default:
+In training BatchNorm normalizes with the *biased* variance, the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data that were not in the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
 """
 
 # %% [markdown] lang="zh"
 r"""
-动量大的几步就到，可是之后会随着每个小批量抖动；动量小的平稳，却到得晚。批量越大，抖动越小，这也是批量归一化适合大批量的一个原因（见第 04 课）。
+<details><summary>答案</summary>
+
+跟得快的是 0.5，几步就到，代价是随着每个小批量抖动；0.02 平稳，却到得晚。
+
+</details>
 
 ## 两个方差
 
-训练时，批量归一化用来归一化的是**有偏**方差，即离差（各个数与均值之差）的平方和，除以每个通道的数值个数 m。它**存下来**的却是**无偏**方差：除以 m − 1。在 torch 里，前者写 `x.var(correction=0)`，后者是 `x.var()` 的默认做法：
+训练时，批量归一化用来归一化的是**有偏**方差，即离差（各个数与均值之差）的平方和，除以每个通道的数值个数 m。它**存下来**的却是**无偏**方差，除以 m − 1，因为以后要用它来代表小批量之外的数据。在 torch 里，前者写 `x.var(correction=0)`，后者是 `x.var()` 的默认做法：
 """
 
-# %% claims=["E11"]
+# %%
 layer, x = BatchNorm(1, momentum=1.0), torch.tensor([[1.0], [2.0], [3.0], [6.0]])
-y = layer(x)
 biased, unbiased = x.var(correction=0), x.var(correction=1)
-torch.testing.assert_close(y, (x - x.mean()) / (biased + 1e-5).sqrt())
-print(f"{layer.running_var.item():.4f} {unbiased:.4f} {biased:.4f}")
+torch.testing.assert_close(layer(x), (x - x.mean()) / (biased + 1e-5).sqrt())
+LINE = Text(
+    en="biased {b:.4f}, unbiased {u:.4f}, stored {stored:.4f}", zh="有偏 {b:.4f}，无偏 {u:.4f}，存下来的 {stored:.4f}"
+)
+print(LINE.format(b=biased, u=unbiased, stored=layer.running_var.item()))
 
 # %% [markdown] lang="en"
 r"""
-*Dive into Deep Learning* and Keras 3 store the biased one. Their outputs in training equal torch's, and still their `running_var` is smaller: three quarters of torch's for m = 4, and 0.001% less for 32 images of 56 × 56.
+## Along the channels
 
-## The bias before BatchNorm does nothing in training
-
-BatchNorm subtracts the mean, and with it whatever constant the layer before it added. In `eval()` it is one multiplication and one addition per channel, which can be *folded* into the layer before (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$; γ and β are those of lesson 02):
+Mean and variance run over all axes but axis 1, so they are vectors of C numbers, as γ, β and the buffers are. Broadcasting lays a vector along the *last* axis. Where that has the size C too, nothing fails and the numbers are wrong; `.view(1, -1, 1)` lays it along the channels.
 """
 
 # %% [markdown] lang="zh"
 r"""
-《动手学深度学习》和 Keras 3 存的都是有偏方差：训练时的输出与 torch 一致，`running_var` 却偏小。m = 4 时只有 torch 的四分之三；32 张 56 × 56 的图，只小 0.001%。
+## 沿通道对齐
 
-## 训练时，批量归一化之前的偏置不起作用
-
-批量归一化要减去均值，前一层加上的任何常数也就一并减掉了。到了 `eval()`，它对每个通道只做一次乘法和一次加法，所以可以**折叠**（fold）进前一层（`scale` 就是 $\gamma / \sqrt{\text{running\_var} + \varepsilon}$；γ、β 见第 02 课）：
+均值和方差沿轴 1 以外的所有轴求得，所以是含 C 个数的向量，γ、β 和缓冲区也一样。广播时，向量对准的是**最后一个**轴；如果那个轴的大小也是 C，就不会报错，数值却是错的。写 `.view(1, -1, 1)`，才对准通道轴。
 """
 
-# %% claims=["E22"]
-linear, norm, x = nn.Linear(5, 3), BatchNorm(3), torch.randn(64, 5)
-before = norm(linear(x))
-linear.bias.data += 100
-print(f"{(norm(linear(x)) - before).abs().max():.4f}")
-norm.eval()
-scale = norm.weight / (norm.running_var + norm.eps).sqrt()  # (C,)
-weight, bias = linear.weight * scale[:, None], (linear.bias - norm.running_mean) * scale + norm.bias
-torch.testing.assert_close(nn.functional.linear(x, weight, bias), norm(linear(x)), atol=1e-4, rtol=1e-4)
+# %%
+x = torch.tensor([[[1.0, 3.0], [10.0, 30.0]]])  # (N, C, L)
+mean = x.mean((0, 2))  # (C,)
+print(Text(en="along the last axis:", zh="对准最后一个轴："), (x - mean).tolist())
+print(Text(en="along the channels: ", zh="对准通道轴：    "), (x - mean.view(1, -1, 1)).tolist())
 
 # %% [markdown] lang="en"
 r"""
-So a convolution in front of BatchNorm is usually built with `bias=False`, as in the network below. (The notes put BatchNorm between a linear or convolutional layer and its activation. That is where [its authors](https://arxiv.org/abs/1502.03167) put it, not the only place.)
+The rest is the formula of lesson 02, with ε under the root. In training, mean and variance are part of the graph, since they depend on x. The buffers are not, so they are *written into* under `torch.no_grad()`, with `copy_`, because a plain `running_mean = …` would only give a new tensor that name.
 
-## A trained network with 49 BatchNorms
+## What you will meet elsewhere
 
-EfficientNet-Lite0 names what is in a photo. It gets a flower alone, then the flower and a palace together; both in `eval()`, then both in `train()`. **Predict first:** four lines come out. In which of them does the flower get the same class as in the first?
+**Keras** has 0.99 for the old value and ε = 0.001. Our EfficientNet learned in TensorFlow, so in PyTorch each of its layers reads `BatchNorm(channels, eps=1e-3, momentum=0.01)`. Keras 3 stores the biased variance, and so does the book below. It is, for m = 4, three quarters of torch's, for 32 images of 56 × 56 only 0.001% less.
+
+**Dive into Deep Learning** writes the same line twice, in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) with momentum 0.1, in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html) with 0.9:
+
+**Predict first.** The running mean is 0 and a mini-batch brings 10. What does each edition give with its own number, and what with that of the other?
 """
 
 # %% [markdown] lang="zh"
 r"""
-所以，批量归一化前面的卷积层通常写 `bias=False`，下面这个网络就是如此。（笔记说，批量归一化放在线性层或卷积层和激活函数之间。那是[原作者](https://arxiv.org/abs/1502.03167)的放法，但不是唯一的放法。）
+剩下的就是第 02 课的公式，ε 在根号里面。训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下，用 `copy_` **写进去**；只写 `running_mean = …`，不过是让这个名字指向一个新张量。
 
-## 一个训练好的网络，49 个批量归一化层
+## 在别处会遇到什么
 
-EfficientNet-Lite0 能说出照片里是什么。先单独输入一张花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。**先猜一猜**：输出有四行，哪几行里花的类别与第一行相同？
+**Keras** 里，旧值的权重是 0.99，ε = 0.001。我们的 EfficientNet 是用 TensorFlow 训练的，所以在 PyTorch 里每一层都写作 `BatchNorm(channels, eps=1e-3, momentum=0.01)`。Keras 3 存的是有偏方差，下面这本书也是。m = 4 时只有 torch 的四分之三；32 张 56 × 56 的图，只小 0.001%。
+
+《**动手学深度学习**》把同一行写了两遍：[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)的动量是 0.1，[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)的是 0.9。
+
+**先猜一猜**：移动均值是 0，来了一个均值为 10 的小批量。两个版本各用自己的动量，得到多少？换成对方的动量，又得到多少？
 """
 
-# %% tags=["slow"]
-with if_installed():
-    from sklearn.datasets import load_sample_image
 
-    net = load_efficientnet_lite0()
-    photos = [torch.from_numpy(load_sample_image(f"{name}.jpg").copy()) for name in ("flower", "china")]
-    photos = torch.cat([prepare_picture(photo) for photo in photos])  # (2, 3, 224, 224)
-    for mode in (False, True):
-        for batch in (photos[:1], photos):
-            with torch.inference_mode():
-                chances, classes = copy.deepcopy(net).train(mode)(batch).softmax(-1).max(-1)
-            print("train()" if mode else "eval() ", classes.tolist(), [f"{p:.1%}" for p in chances])
+# %% tags=["answer"]
+def english(moving_mean, mean, momentum):
+    return (1.0 - momentum) * moving_mean + momentum * mean
+
+
+def chinese(moving_mean, mean, momentum):
+    return momentum * moving_mean + (1.0 - momentum) * mean
+
+
+LINE = Text(en="momentum {m}: English {en:.1f}, Chinese {zh:.1f}", zh="动量 {m}：英文版 {en:.1f}，中文版 {zh:.1f}")
+for momentum in (0.1, 0.9):
+    print(LINE.format(m=momentum, en=english(0, 10, momentum), zh=chinese(0, 10, momentum)))
 
 # %% [markdown] lang="en"
 r"""
-Class 985 is a daisy, 698 a palace. In `eval()` the flower gets the same answer alone and in company. In `train()` it becomes a tennis ball (852) and an ear of corn (987), and no class gets even 1%: the network no longer knows anything. Forgetting `model.eval()` is a common mistake, and mostly raises no error. (Each line works on a copy: in `train()` a forward pass alone moves the buffers.)
+<details><summary>Answer</summary>
 
-## What the source notes say
+With its own number each gives 1, with the other's 9.
 
-| the notes say | does it hold? |
-|---|---|
-| at inference there is no batch axis | There is; it may have size 1. What cannot be used are the *statistics* of the batch. |
-| momentum is close to 1 | In Keras. The other note quotes PyTorch's 0.1. Neither says which. |
-| a lower momentum forgets sooner | In Keras yes, in PyTorch the other way round. |
-| one `batch_var` for everything | Two: biased to normalize, unbiased to store. |
-| ε is added to the denominator | To the variance, inside the root (lesson 05). |
-| `track_running_stats` "records during training" | Not all of it: with `False` there are no buffers, and `eval()` uses the batch too. |
+</details>
 
-The last line, tested:
-"""
+Both also ask `torch.is_grad_enabled()` where torch asks `self.training`. So `net.eval()` alone changes nothing there, and a training step under `no_grad` takes the wrong branch.
 
-# %% [markdown] lang="zh"
-r"""
-985 类是雏菊，698 类是宫殿。用 `eval()` 时，花不论单独输入，还是和宫殿放在一起，回答都一样。用 `train()` 时，花成了网球（852）和玉米（987），而且没有一类的概率能到 1%：网络什么也认不出了。忘记 `model.eval()` 是常见的错误，而且多半不会报错。（每一行用的都是一份副本：在 `train()` 下，光是前向计算就会改写缓冲区。）
-
-## 原始笔记怎么说
-
-| 笔记的说法 | 成立吗？ |
-|---|---|
-| 推理时没有批量轴 | 有，只不过大小可以是 1。不能用的是小批量的**统计量**。 |
-| 动量接近 1 | 在 Keras 里是这样。另一篇笔记引用的是 PyTorch 的 0.1。两篇都没说是哪个框架。 |
-| 动量越小，忘得越快 | 在 Keras 里成立，在 PyTorch 里正好相反。 |
-| 只有一个 `batch_var` | 有两个：归一化用有偏方差，存下来的是无偏方差。 |
-| ε 加在分母上 | 加在方差上，在根号里面（见第 05 课）。 |
-| `track_running_stats` 表示“在训练时记录” | 不全对：取 `False` 就没有缓冲区，`eval()` 也用小批量的统计量。 |
-
-检验表中的最后一行：
-"""
-
-# %% claims=["E19"]
-layer = nn.BatchNorm1d(2, affine=False, track_running_stats=False).eval()
-print(layer.running_mean)
-print(layer(torch.cat([mine, yours]))[0], layer(torch.cat([mine, yours, yours]))[0])
-
-# %% [markdown] lang="en"
-r"""
 ## Exercise: the whole layer
 
-Fill in `forward`: `weight * (x − mean) / √(variance + eps) + bias`. The shape of x is `(N, C)` or `(N, C, *)`, where `*` stands for any more axes. Mean, variance, weight and bias are vectors of C numbers; `.view(shape)` makes them land on axis 1. If `self.training`, take mean and variance of the batch and move the buffers; otherwise take the buffers.
+Fill in `forward`: `weight * (x − mean) / √(variance + eps) + bias`. The shape of x is `(N, C)` or `(N, C, *)`, where `*` stands for any more axes, and `.view(shape)` lays a vector along axis 1. If `self.training`, take mean and variance of the batch and move the buffers; otherwise take the buffers.
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+各用自己的动量，都得到 1；用对方的，都得到 9。
+
+</details>
+
+torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；而在 `no_grad` 下训练一步，就走错了分支。
+
 ## 练习：写出完整的一层
 
-请补全 `forward`：`weight * (x − mean) / √(variance + eps) + bias`。x 的形状是 `(N, C)` 或 `(N, C, *)`，`*` 表示任意多个轴。均值、方差、weight 和 bias 都是含 C 个数的向量，写 `.view(shape)` 就能对准轴 1。`self.training` 为真时，用小批量的均值和方差，并更新缓冲区；否则用缓冲区里的值。
+请补全 `forward`：`weight * (x − mean) / √(variance + eps) + bias`。x 的形状是 `(N, C)` 或 `(N, C, *)`，`*` 表示任意多个轴，写 `.view(shape)` 就能让向量对准轴 1。`self.training` 为真时，用小批量的均值和方差，并更新缓冲区；否则用缓冲区里的值。
 """
 
 
@@ -395,12 +481,24 @@ check("batch_norm", MyBatchNorm(3))
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Move the buffers inside `with torch.no_grad():`, or they would hold on to the graph of every step, and remember the two variances. The solution is folded below; then it is compared with torch for ten steps. Nothing later needs your code.
+Stuck? Read *Along the channels* and *Two variances* again. Move the buffers inside `with torch.no_grad():` (why is told at the end, under *two forms, and the graph*).
+
+<details><summary>The idea</summary>
+
+Decide first which mean and variance hold, those of the batch or the buffers. Only the first case writes anything, namely the unbiased variance. The line that normalizes is the same for both.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？更新缓冲区的语句要写在 `with torch.no_grad():` 里，否则缓冲区会带上每一步的计算图；还要记得有两个方差。参考答案折叠在下面，再往下的单元格把它与 torch 对照十步。后面的内容不会用到你的代码。
+卡住了？再读一遍“沿通道对齐”和“两个方差”。更新缓冲区的语句要写在 `with torch.no_grad():` 里，原因见最后的“两种写法，以及计算图”。
+
+<details><summary>思路</summary>
+
+先决定用哪一组均值和方差，小批量的还是缓冲区里的。只有前一种情况才要写缓冲区，存的是无偏方差。归一化的那一行，两种情况都一样。
+
+</details>
 """
 
 
@@ -419,7 +517,7 @@ class SolvedBatchNorm(MyBatchNorm):
         return y * self.weight.view(shape) + self.bias.view(shape)
 
 
-check("batch_norm", SolvedBatchNorm(3))
+check("batch_norm", SolvedBatchNorm(3), keep=False)
 
 # %% tags=["solution"]
 solved, torchs = SolvedBatchNorm(3), nn.BatchNorm2d(3)
@@ -432,13 +530,56 @@ torch.testing.assert_close(solved.eval()(x), torchs.eval()(x))
 
 # %% [markdown] lang="en"
 r"""
+## Your BatchNorm in a trained network
+
+The flower again, in `eval()`, this time with your layer in all 49 places, each with the buffers and weights of the network:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 你的批量归一化，放进训练好的网络
+
+还是那朵花，用 `eval()`，但 49 处都换成你写的层，缓冲区和权重都是网络自己的：
+"""
+
+# %% tags=["slow"]
+plug_in(batch_norm=MyBatchNorm)
+
+# %% [markdown] lang="en"
+r"""
+**Predict first.** Which of these mistakes would change its answer: Keras' reading of momentum, the biased variance in the buffer, or the statistics of the batch in `eval()` too? The next cell makes the last.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：下面三个错误，哪个会改变它的回答？按 Keras 的约定读动量；存进缓冲区的是有偏方差；用 `eval()` 时仍然取小批量的统计量。下一个单元格犯的是最后一个。
+"""
+
+
+# %% tags=["slow", "answer"]
+def always_the_batch(x, running_mean, running_var, weight, bias, training, momentum, eps):
+    return batch_norm(x, None, None, weight, bias, True, momentum, eps)
+
+
+plug_in(batch_norm=always_the_batch)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Only the last changes the answer, to a tennis ball, as at the beginning. The other two act while a network trains, and this one has its buffers already.
+
+</details>
+
+That is why no single test is enough. A wrong momentum hides from everybody who only *uses* the layer, the wrong branch from everybody who only trains it.
+
 ## Three closing questions
 
-1. A Keras layer with momentum 0.99 is copied to PyTorch as `momentum=0.99`. What does `eval()` use, and what should have been written?
+1. You take a Keras network over to PyTorch, to train it on. Its BatchNorms say `momentum=0.99, epsilon=0.001`. Which two numbers do you write, and what would `eval()` use if you copied 0.99?
 
 <details><summary>Answer</summary>
 
-99% the last mini-batch, a half-life of 0.15 steps. It should have been 0.01.
+`momentum=0.01, eps=0.001`. With 0.99 it would use 99% the last mini-batch, a half-life of 0.15 steps.
 
 </details>
 
@@ -454,22 +595,30 @@ No: the running mean is 10 · (1 − 0.9¹⁰) = 6.51, the running variance 0.9�
 
 <details><summary>Answer</summary>
 
-The ratio is m / (m − 1) = 4 / 3: torch normalizes with the biased variance and stores the unbiased one. With m = 32 · 56 · 56 they differ by 0.00001 of their size.
+The ratio is m / (m − 1) = 4 / 3, because torch normalizes with the biased variance and stores the unbiased one. With m = 32 · 56 · 56 they differ by 0.00001 of their size.
 
 </details>
 
-The next cell computes the numbers of the second answer.
+The next cell computes the second.
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+改变回答的只有最后一个，花成了网球，和开头一样。另外两个错误只在训练时起作用，而这个网络的缓冲区早就有了。
+
+</details>
+
+所以，只测一种情况是不够的。动量读错了，光是**使用**这一层的人看不出来；分支写错了，光是训练的人看不出来。
+
 ## 三个思考题
 
-1. 把 Keras 中 momentum 为 0.99 的层照抄成 PyTorch 的 `momentum=0.99`。`eval()` 时实际用的是什么？应该写多少？
+1. 你把一个 Keras 网络搬到 PyTorch，准备接着训练。它的批量归一化写着 `momentum=0.99, epsilon=0.001`。这两个数你各写多少？如果照抄 0.99，`eval()` 实际用的是什么？
 
 <details><summary>答案</summary>
 
-99% 来自最后一个小批量，半衰期只有 0.15 步。应该写 0.01。
+写 `momentum=0.01, eps=0.001`。照抄 0.99，就有 99% 来自最后一个小批量，半衰期只有 0.15 步。
 
 </details>
 
@@ -485,67 +634,120 @@ r"""
 
 <details><summary>答案</summary>
 
-两者之比是 m / (m − 1) = 4 / 3：torch 归一化时用有偏方差，存下来的是无偏方差。当 m = 32 · 56 · 56 时，相对差只有 0.00001。
+两者之比是 m / (m − 1) = 4 / 3，因为 torch 归一化时用有偏方差，存下来的是无偏方差。当 m = 32 · 56 · 56 时，相对差只有 0.00001。
 
 </details>
 
-下一个单元格计算第二题答案中的数。
+下一个单元格计算第二题。
 """
 
 # %%
 kept = 0.9**10
 mean, variance = 10 * (1 - kept), kept + (1 - kept) * 4
-print(f"{mean:.2f} {variance:.2f} {(10 - mean) / variance**0.5:.2f}")
+LINE = Text(
+    en="running mean {m:.2f}, running variance {v:.2f}, mean of the outputs {y:.2f}",
+    zh="移动均值 {m:.2f}，移动方差 {v:.2f}，输出的均值 {y:.2f}",
+)
+print(LINE.format(m=mean, v=variance, y=(10 - mean) / variance**0.5))
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** say which value the momentum weighs, the new one or the old one, or give the half-life.
+## In short
 
-## Going further: two forms, and the graph
+- Say which value the momentum weighs, the new one or the old one, or give the half-life.
+- BatchNorm remembers, so it normalizes with the batch in `train()` and with its buffers in `eval()`.
+- It normalizes with the biased variance and stores the unbiased one.
 
-The notes call `running -= (running - batch) * (1 - momentum)`, with Keras' momentum, more efficient than two products. It is the same algebra. What differs is the rounding: if the batch equals the average, the difference leaves it alone to the last bit, and the two products may change the last digits. In bfloat16, with 0.01 for the new value, both stop before they arrive at 1, because a small step is rounded away. So keep the buffers in float32.
+## Read next
+
+- The paper: [Batch Normalization](https://arxiv.org/abs/1502.03167), section 3.1 on training and inference.
+- Real code: [Keras' layer](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py), where the old value gets the momentum.
+- An explanation: [torch's page of BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html), with both variances and a note on momentum.
+
+## Going further: a bias that does nothing, and folding
+
+BatchNorm subtracts the mean, and with it whatever constant the layer before it added. So in training a bias in front of it does nothing, and such a convolution is usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, which can be *folded* into the layer before. So a finished network needs none of its 49 layers any more (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$):
 """
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：说清楚动量是谁的权重，新值还是旧值；或者直接说半衰期。
+## 小结
 
-## 选读：两种写法，以及计算图
+- 说动量时，要说清楚它是谁的权重，新值还是旧值；或者直接说半衰期。
+- 批量归一化有记忆，用 `train()` 时按小批量归一化，用 `eval()` 时按缓冲区归一化。
+- 归一化用有偏方差，存下来的是无偏方差。
 
-笔记说，`running -= (running - batch) * (1 - momentum)`（动量按 Keras 的约定）比写成两个乘积更高效。其实代数上完全一样，差别在舍入：小批量的值恰好等于移动平均时，差值的写法一位都不会改，两个乘积的写法却可能在末几位上出错。在 bfloat16 里，新值的权重取 0.01，两种写法都到不了 1 就停住了，因为很小的一步会在舍入时消失。所以，缓冲区要用 float32。
+## 接着读
+
+- 论文：[Batch Normalization](https://arxiv.org/abs/1502.03167)，3.1 节讲训练和推理。
+- 真实的代码：[Keras 的这一层](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py)，动量是旧值的权重。
+- 讲解：[torch 的 BatchNorm2d 文档](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html)，写明了两个方差，还专门说明了动量。
+
+## 选读：不起作用的偏置，以及折叠
+
+批量归一化要减去均值，前一层加上的任何常数也就一并减掉了。所以在训练时，它前面的偏置不起作用，这样的卷积层通常写 `bias=False`。到了 `eval()`，批量归一化对每个通道只做一次乘法和一次加法，可以**折叠**（fold）进前一层。也就是说，训练好的网络，那 49 层一个也不需要了（`scale` 就是 $\gamma / \sqrt{\text{running\_var} + \varepsilon}$）：
 """
 
-# %% claims=["E09"]
+# %%
+linear, norm, x = nn.Linear(5, 3), BatchNorm(3), torch.randn(64, 5)
+before = norm(linear(x))
+linear.bias.data += 100
+moved = (norm(linear(x)) - before).abs().max()
+print(Text(en="bias + 100: the outputs change by {by:.4f}", zh="偏置加 100：输出改变 {by:.4f}").format(by=moved))
+norm.eval()
+scale = norm.weight / (norm.running_var + norm.eps).sqrt()  # (C,)
+weight, bias = linear.weight * scale[:, None], (linear.bias - norm.running_mean) * scale + norm.bias
+torch.testing.assert_close(nn.functional.linear(x, weight, bias), norm(linear(x)), atol=1e-4, rtol=1e-4)
+
+# %% [markdown] lang="en"
+r"""
+## Going further: two forms, and the graph
+
+The step is often written as a difference, `running -= momentum * (running - batch)`, and called more efficient. It is the same algebra; what differs is the rounding. If the batch equals the average, the difference leaves it alone to the last bit, and the two products may change the last digits. In bfloat16, with 0.01 for the new value, both stop before they arrive at 1, because a small step is rounded away. So keep the buffers in float32.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：两种写法，以及计算图
+
+这一步常写成差的形式，即 `running -= momentum * (running - batch)`，据说更高效。其实代数上完全一样，差别在舍入。小批量的值恰好等于移动平均时，差的写法一位都不会改，两个乘积的写法却可能在末几位上出错。在 bfloat16 里，新值的权重取 0.01，两种写法都到不了 1 就停住了，因为很小的一步会在舍入时消失。所以，缓冲区要用 float32。
+"""
+
+# %%
 target = 10 * torch.rand(100000)
-two_products, difference = target.clone(), target.clone()
-for _ in range(1000):
-    two_products = two_products * 0.99 + target * 0.01
-    difference = difference - (difference - target) * 0.01
-print(bool((two_products == target).all()), bool((difference == target).all()))
+by_products = 0.99 * target + 0.01 * target
+by_difference = target - 0.01 * (target - target)
+CHANGED = Text(
+    en="numbers changed: {a:.0f} by two products, {b:.0f} by the difference",
+    zh="改变的数：两个乘积 {a:.0f} 个，差 {b:.0f} 个",
+)
+print(CHANGED.format(a=(by_products != target).sum(), b=(by_difference != target).sum()))
+LINE = Text(en="{dtype}: two products {a:.2f}, difference {b:.2f}", zh="{dtype}：两个乘积 {a:.2f}，差 {b:.2f}")
 for dtype in (torch.float32, torch.bfloat16):
     a, b, one = torch.tensor([[0.0], [0.0], [1.0]], dtype=dtype)
     for _ in range(3000):
         a, b = a * 0.99 + one * 0.01, b - (b - one) * 0.01
-    print(dtype, f"two products {a.item():.2f}   difference {b.item():.2f}")
+    print(LINE.format(dtype=dtype, a=a.item(), b=b.item()))
 
 # %% [markdown] lang="en"
 r"""
-A second trap: an average of values that belong to a graph keeps the graph of *every* past step alive, until memory runs out. And a plain attribute is not saved. So: `no_grad` or `detach`, and `register_buffer`.
+A second trap is that an average of values that belong to a graph keeps the graph of *every* past step alive, until memory runs out. And a plain attribute is not saved. So write `no_grad` or `detach`, and `register_buffer`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-还有一个陷阱：如果参与平均的值连着计算图，移动平均就会让过去**每一步**的计算图都留在内存里，直到内存用完。另外，普通属性不会随模型保存。所以要用 `no_grad` 或 `detach`，还要用 `register_buffer`。
+还有一个陷阱。如果参与平均的值连着计算图，移动平均就会让过去**每一步**的计算图都留在内存里，直到内存用完。另外，普通属性不会随模型保存。所以要用 `no_grad` 或 `detach`，还要用 `register_buffer`。
 """
 
-# %% claims=["E12"]
+# %%
 weight = torch.ones(1, requires_grad=True)
 leaking, clean = torch.zeros(1), torch.zeros(1)
 for value in (1.0, 3.0):
     leaking = ema_update(leaking, weight * value, 0.1)
     clean = ema_update(clean, (weight * value).detach(), 0.1)
-print(leaking.requires_grad, clean.requires_grad)
+for name, average in (("leaking", leaking), ("clean", clean)):
+    print(f"{name}: requires_grad={average.requires_grad}")
 layer = nn.Module()
 layer.plain = torch.zeros(1)
 layer.register_buffer("kept", torch.zeros(1))
-print(list(layer.state_dict()))
+print(Text(en="saved:", zh="随模型保存："), list(layer.state_dict()))

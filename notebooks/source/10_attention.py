@@ -2,22 +2,22 @@
 r"""
 # 10 Who may look at whom?
 
-$$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
+Give eight tokens to LayerNorm or a feed-forward network, and change one: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
-LayerNorm, RMSNorm and the feed-forward network treat each token by itself. In **attention** each output is a weighted mean of the tokens' values; a **mask** says who may look at whom. PyTorch writes masks in two opposite ways, and the wrong one raises no error.
+SmolLM2, the chat model at the end of these lessons, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
 
-After this lesson you can compute attention by hand, say why √d is there, prove with one push what a mask does, and write masked attention. It takes about 20 minutes.
+After this lesson you can prove with one push what a mask does, compute attention by hand, write it with its mask, and run a chat model on yours. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 10 谁能看谁？
 
-$$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
+把八个词元交给层归一化或前馈网络，只改动其中一个：变的输出只有一个。把它们交给**注意力**（attention），也只改动一个：变的输出可能是八个、五个，也可能只有一个。哪些会变，由一张写着 True 和 False 的小表决定，它叫**掩码**（mask）。写反了不会报错，而 PyTorch 自己就有两种相反的读法。
 
-层归一化、RMSNorm 和前馈网络都单独处理每个词元。在**注意力**（attention）里，每个输出都是各个值的加权平均；**掩码**（mask）规定谁能看谁。PyTorch 的掩码有两种相反的写法，写反了也不报错。
+课程结尾的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
 
-学完这一课，你能动手算注意力，能说出为什么要除以 √d，能推一下词元来证明掩码起了什么作用，还能写出带掩码的注意力。大约需要 20 分钟。
+学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 20 分钟。
 """
 
 # %%
@@ -26,7 +26,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab import MultiheadAttention, causal_mask, scaled_dot_product_attention
-from blocklab.lessons import check
+from blocklab.language import Text
+from blocklab.lessons import catch, check, plug_in
 from blocklab.lessons.attention import attention_map, poke_one_token
 from blocklab.real_models import minilm_reading
 
@@ -62,48 +63,20 @@ r"""
 
 # %% [markdown] lang="en"
 r"""
-## By hand
-
-Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). They are the rows of Q, K and V; queries and keys have length d, here 2. A *score* is the dot product of a query and a key, divided by √d. The softmax turns each row of scores into *weights*: every score s becomes $e^s$, divided by the row's sum of these. In a row they are positive and sum to 1; they average the values. Three tokens:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 动手算
-
-每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。它们分别是 Q、K、V 的行；d 是查询和键的长度，这里是 2。查询与键的点积除以 √d，就是**得分**（score）。softmax 把每一行得分变成**权重**（weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和。所以每一行权重都是正数，和为 1；以它们为权重，对各个值求加权平均，就得到输出。下面是三个词元：
-"""
-
-# %%
-query = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])  # (L, d)
-key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])  # (L, d)
-value = torch.tensor([[10.0], [20.0], [30.0]])  # (L, 1)
-scores = query @ key.mT / 2**0.5  # (L, L); .mT swaps the last two axes
-weights = scores.softmax(-1)
-torch.testing.assert_close(weights @ value, scaled_dot_product_attention(query, key, value))
-print("weights", weights, sep="\n")
-print("outputs", (weights @ value).flatten())
-
-# %% [markdown] lang="en"
-r"""
-Row i of the weights shows where token i looks. Token 0 looks for the first feature; key 2 has most of it, so the output of token 0, 25.8, lies nearest to value 2, which is 30.
-
 ## Poke one token
 
-Six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output it takes part in; the thicker, the larger the weight. A push adds 1 to each feature of a token: orange outputs have changed. The map keeps every push, one column a token.
+Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output it takes part in; the thicker, the larger its share. A push adds 1 to each feature of a token, and outputs that change turn orange. The map keeps every push, one column a token.
 
-A *causal* mask lets each token see itself and those before it; to the other scores it adds −∞, so their weights are 0. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and drag *token* from 0 to 3. Leave *T and F* for later.
+A **causal mask** lets each token see itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*). Leave *T and F* for later.
 """
 
 # %% [markdown] lang="zh"
 r"""
-第 i 行权重表示词元 i 看向哪里。词元 0 要找的是第一个特征；键 2 里这个特征最大，所以词元 0 的输出 25.8 最接近 2 号值，即 30。
-
 ## 推一个词元
 
-六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。词元参与哪个输出的计算，就有一条线与那个输出相连；权重越大，线越粗。推动一个词元，就是给它的每个特征加 1，再全部重算：变了的输出显示为橙色。右边的图留下每次推动的结果，一个词元占一列。
+先不看公式，推一下再说。下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。词元参与哪个输出的计算，就有一条线与那个输出相连；占的份量越大，线越粗。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色。右边的图留下每次推动的结果，一个词元占一列。
 
-**因果掩码**（causal mask）让每个词元只能看到自己和前面的词元；它给其余的得分加上 −∞，所以那些权重为 0。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，把“词元”从 0 拖到 3。“T/F 的含义”先不要动。
+**因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，在图里依次点词元 0 到 3（或拖动“词元”）。“T/F 的含义”先不要动。
 """
 
 # %% tags=["panel", "guess"]
@@ -111,18 +84,26 @@ poke_one_token.panel()
 
 # %% [markdown] lang="en"
 r"""
-3 to 7: output i sees tokens 0 to i. Drag on to 7: the map is the whole mask. A model that learns to predict the next token needs it, or it could read the answer.
+<details><summary>Answer</summary>
 
-Now set *mask* to *padding* and push 6. Only its own output moves: the mask hides its key and value, not its query. (Outputs at padding are not used.)
+Outputs 3 to 7 move: output i sees tokens 0 to i, so token 3 is seen by itself and by all that come later.
+
+</details>
+
+Go on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks. (Outputs at padding are not used.)
 
 **Your turn, one line.** Write the causal mask: a boolean tensor `(length, length)`, row = who looks, column = who is seen, True = takes part.
 """
 
 # %% [markdown] lang="zh"
 r"""
-是 3 到 7：输出 i 看到词元 0 到 i。继续拖到 7，右边的图就画出了整个掩码。模型要学会预测下一个词元，就离不开它，否则直接就能看到答案。
+<details><summary>答案</summary>
 
-再把“掩码”设为“填充”，推动词元 6：只有它自己的输出会变，因为掩码屏蔽了它的键和值，没有屏蔽它的查询。（填充位置的输出不会用到。）
+变的是输出 3 到 7：输出 i 看到词元 0 到 i，所以能看到词元 3 的，是它自己和后面的所有词元。
+
+</details>
+
+继续推到 7：你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。只有它自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。（填充位置的输出不会用到。）
 
 **轮到你了**，只写一行：写出因果掩码。它是形状为 `(length, length)` 的布尔张量；行表示谁在看，列表示看谁，参与的地方为 True。
 """
@@ -135,43 +116,126 @@ def my_causal_mask(length):
 
 check("causal_mask", my_causal_mask)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? Look at the map, causal, with *token* at 7: what is orange is True.
+
+<details><summary>The idea</summary>
+
+Row i allows columns 0 to i, so True stands on the diagonal and below it. That is the lower triangle of a square of True.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？用因果掩码，把“词元”拖到 7，再看右边的图：橙色的格子就是 True。
+
+<details><summary>思路</summary>
+
+第 i 行允许第 0 到第 i 列，所以对角线和它下面都是 True，也就是一个全为 True 的方阵的下三角。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_causal_mask(length):
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
-check("causal_mask", solved_causal_mask)
+check("causal_mask", solved_causal_mask, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## By hand
+
+Who decides how thick the lines are? The tokens themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is the length of both. The softmax turns each row of scores into *weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
+
+**Predict first.** Token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 动手算
+
+刚才的线有粗有细，由谁决定？由词元自己决定。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。查询与键的点积除以 √d，就是**得分**（score）；d 是两者的长度，这里是 2。softmax 把每一行得分变成**权重**（weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行权重都是正数，和为 1。最后以它们为权重，对各个值求加权平均。
+
+**先猜一猜**：词元 0 的查询是 `(2, 0)`。三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`，对应的值是 10、20 和 30。它的输出最接近哪个值？
+"""
+
+# %% tags=["answer"]
+query = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])  # (L, d)
+key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])  # (L, d)
+value = torch.tensor([[10.0], [20.0], [30.0]])  # (L, 1)
+weights = (query @ key.mT / 2**0.5).softmax(-1)  # (L, L)
+torch.testing.assert_close(weights @ value, scaled_dot_product_attention(query, key, value))
+print(Text(en="weights", zh="权重"), weights, sep="\n")
+print(Text(en="outputs", zh="输出"), (weights @ value).flatten())
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It lies nearest to 30: the output is 25.8. Query 0 asks for the first feature, key 2 has most of it, and so value 2 gets weight 0.77.
+
+</details>
+
+Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V (in code $K^\top$ is `key.mT`):
+
+$$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
+
+The mask adds 0 where a token may look and −∞ where it may not, because $e^{-\infty}$ is 0, and so is that weight.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+它的输出最接近 30：是 25.8。查询 0 要找第一个特征，键 2 里这个特征最大，所以值 2 的权重有 0.77。
+
+</details>
+
+第 i 行权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是（代码里 $K^\top$ 写作 `key.mT`）：
+
+$$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
+
+这里的掩码，在允许看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，那个权重也就没有了。
+"""
 
 # %% [markdown] lang="en"
 r"""
 ## One mask, two polarities
+
+In code a mask is mostly boolean, and True means one thing or the opposite:
 
 | | True means |
 |---|---|
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-In this package, functions follow the first row; Modules, and torch's Transformer layers, the second. In the panel, set *token* to 7 and try both meanings of *T and F*: the letters come from the rule, colours from pushing. What takes part is orange; besides, padding moves its own output.
+Our functions follow the first row; our Modules and torch's Transformer layers the second. In the panel, with *token* at 7, try both meanings of *T and F*: letters come from the rule, colours from pushing. (Padding moves its own output, too.)
 
-**Predict first.** The causal mask `sees` below is right for the function. Function and Module get `sees`, then `~sees` (True and False swapped); token 3 of six is pushed. Which outputs move in the four cases?
+**Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (swapped); token 3 of six is pushed. Which outputs move?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 一个掩码，两种写法
 
+代码里的掩码多半是布尔张量。True 表示什么，偏偏有两种相反的约定：
+
 | | True 表示 |
 |---|---|
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-在本课程的包里，函数与第一行一致，模块与第二行一致；torch 的 Transformer 层也与第二行一致。在上面的面板里把“词元”拖到 7，再把“T/F 的含义”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。参与的格子都是橙色；此外，推动填充位置时，那个位置自己的输出也会变。
+我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。在上面的面板里把“词元”拖到 7，再把“T/F 的含义”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。（填充位置自己的输出也会变。）
 
-**先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。这四种情形里，各有哪些输出会变？
+**先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。各有哪些输出会变？
 """
 
-# %%
+# %% tags=["answer"]
 x, sees = torch.randn(6, 4), causal_mask(6)  # (L, d), (L, L)
 layer = nn.MultiheadAttention(4, 2, batch_first=True)
 
@@ -182,75 +246,102 @@ def which_move(attend, token=3):
     return ((attend(pushed) - attend(x)).abs().amax(-1) > 1e-6).nonzero().flatten().tolist()
 
 
-print("function,  sees", which_move(lambda x: F.scaled_dot_product_attention(x, x, x, attn_mask=sees)))
-print("function, ~sees", which_move(lambda x: F.scaled_dot_product_attention(x, x, x, attn_mask=~sees)))
-print("Module,    sees", which_move(lambda x: layer(x, x, x, attn_mask=sees)[0]))
-print("Module,   ~sees", which_move(lambda x: layer(x, x, x, attn_mask=~sees)[0]))
+for name, mask in {" sees": sees, "~sees": ~sees}.items():
+    by_function = which_move(lambda x, mask=mask: F.scaled_dot_product_attention(x, x, x, mask))
+    by_module = which_move(lambda x, mask=mask: layer(x, x, x, attn_mask=mask)[0])
+    print(name, Text(en="function moves {}, Module {}", zh="函数：{}；模块：{}").format(by_function, by_module))
 
 # %% [markdown] lang="en"
 r"""
-With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error: the push is the test.
+<details><summary>Answer</summary>
+
+With `sees` the function moves 3, 4, 5 and the Module 0, 1, 2, 3; with `~sees` it is the other way round.
+
+</details>
+
+With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so; the push does.
 
 ## Why √d?
 
-A dot product is a sum of d terms. If the features of queries and keys are independent, with mean 0 and variance 1, each term has variance 1; the sum has variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight on average? And how large is p(1 − p), the rate at which a weight p changes with its own score?
+A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, the sum variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight p on average? And how large is $p(1 - p)$, the rate at which a weight p changes with its own score?
 """
 
 # %% [markdown] lang="zh"
 r"""
-掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序没有报错，推一下才知道。
+<details><summary>答案</summary>
+
+用 `sees` 时，函数变的是 3、4、5，模块变的是 0、1、2、3；用 `~sees` 时正好相反。
+
+</details>
+
+掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错，推一下才知道。
 
 ## 为什么除以 √d？
 
-点积是 d 项之和。如果查询和键的各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询的最大权重平均有多大？p(1 − p)，也就是权重 p 对自己的得分的导数，又有多大？
+点积是 d 项之和。如果各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询的最大权重 p 平均有多大？$p(1 - p)$，也就是权重 p 对自己的得分的导数，又有多大？
 """
 
-# %%
-print("   d            std of the scores   largest weight p: mean   p(1 − p): median")
+# %% tags=["answer"]
+ROW = Text(
+    en="d = {:4}, divided by {:4}: std of the scores {:4.1f}, largest weight {:.2f}, p(1 − p) {:.6f}",
+    zh="d = {:4}，除以 {:4}：得分的标准差 {:4.1f}，最大权重 {:.2f}，p(1 − p) {:.6f}",
+)
 for d in (4, 64, 1024):
     query, key = torch.randn(1000, 1, d), torch.randn(1000, 8, d)
     products = (query @ key.mT).squeeze(1)  # (1000, 8)
-    for name, scores in {"unscaled": products, "scaled": products / d**0.5}.items():
+    for divisor in (1, int(d**0.5)):
+        scores = products / divisor
         p = scores.softmax(-1).amax(-1)  # (1000,)
-        print(f"{d:4}  {name:8} {scores.std():18.1f} {p.mean():24.2f} {(p * (1 - p)).median():18.6f}")
+        print(ROW.format(d, divisor, scores.std(), p.mean(), (p * (1 - p)).median()))
 
 # %% [markdown] lang="en"
 r"""
-0.97: the softmax is *saturated*, like tanh in lesson 01. A weight p changes with its own score at the rate p(1 − p): here, for most queries, nearly 0. So they get hardly any gradient. Divided by √d, such scores have standard deviation 1, whatever d.
+<details><summary>Answer</summary>
+
+The largest weight is 0.97 on average, and $p(1 - p)$ is nearly 0 for most queries (the median is printed).
+
+</details>
+
+So the softmax is *saturated*, like tanh in lesson 01: one key takes all, and hardly any gradient tells that another would be better. Divided by √d, such scores have standard deviation 1, whatever d.
 
 ## Heads
 
-**Multi-head attention** cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, and d in √d is the length of a slice. The results, side by side, go through one more matrix. Two heads by hand; then our layer beside torch's, with the same parameters and both masks:
+A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Two heads by hand, then all beside torch's, with both masks:
 """
 
 # %% [markdown] lang="zh"
 r"""
-是 0.97：softmax **饱和**了，就像第 01 课里的 tanh。权重 p 对自己的得分的导数是 p(1 − p)。这里，对大多数查询来说，它几乎为 0，所以这些查询几乎得不到梯度。除以 √d 之后，不论 d 是多少，这样的得分标准差都是 1。
+<details><summary>答案</summary>
+
+最大权重平均是 0.97；对大多数查询来说，$p(1 - p)$ 几乎为 0（打印的是中位数）。
+
+</details>
+
+所以 softmax **饱和**了，就像第 01 课里的 tanh：一个键独占了全部权重，就算看另一个键更好，也几乎没有梯度传回来说明这一点。除以 √d 之后，不论 d 是多少，这样的得分标准差都是 1。
 
 ## 多头
 
-**多头注意力**（multi-head attention）把查询、键和值的特征都按顺序切成几段，每一段是一个**头**（head）。每个头各自计算注意力，√d 里的 d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头；再把 torch 那一层的参数装进我们的层，加上两种掩码，比较两者的结果：
+一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个**头**（head），各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头，再加上两种掩码，与 torch 的层比较：
 """
 
 # %%
 theirs, ours = nn.MultiheadAttention(8, 2, batch_first=True), MultiheadAttention(8, 2)
 ours.load_state_dict(theirs.state_dict(), strict=True)
 x8 = torch.randn(3, 5, 8)  # (N, L, d)
-q, k, v = F.linear(x8, theirs.in_proj_weight, theirs.in_proj_bias).chunk(3, -1)  # the three matrices are stacked
+q, k, v = F.linear(x8, theirs.in_proj_weight, theirs.in_proj_bias).chunk(3, -1)
 heads = [scaled_dot_product_attention(q[..., s], k[..., s], v[..., s]) for s in (slice(0, 4), slice(4, 8))]
 torch.testing.assert_close(theirs.out_proj(torch.cat(heads, -1)), theirs(x8, x8, x8)[0])
-padding = torch.arange(5) >= torch.tensor([[5], [4], [2]])  # (N, L), for lengths 5, 4 and 2
+padding = torch.arange(5) >= torch.tensor([[5], [4], [2]])  # (N, L)
 hidden = {"attn_mask": ~causal_mask(5), "key_padding_mask": padding}
-names = ("outputs", "weights, mean over heads")
-for name, got, wanted in zip(names, ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden), strict=True):
+for got, wanted in zip(ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden), strict=True):
     torch.testing.assert_close(got, wanted)
-    print(name, tuple(got.shape))
+    print(Text(en="equal to torch's: {}", zh="与 torch 一致：{}").format(tuple(got.shape)))
 
 # %% [markdown] lang="en"
 r"""
 ## A trained model
 
-MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* (words or parts of words), between `[CLS]` and `[SEP]`.
+What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* (words or parts), between `[CLS]` and `[SEP]`.
 
 In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" stands for? Go there, then drag *row* over the other words.
 """
@@ -259,7 +350,7 @@ In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** ha
 r"""
 ## 训练好的模型
 
-MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，整个词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
+训练之后，各个头在找什么？MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
 
 在第 5 层的 11 号头里，“it”看“cat”的权重是 0.71。**先猜一猜**：这个头弄明白“it”指的是谁了吗？调到那一层的那个头，再把“行”拖到别的词上看看。
 """
@@ -268,47 +359,120 @@ MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起
 reading = minilm_reading()
 attention_map.panel(reading)
 
-# %%
-for layer_number, head in ((5, 11), (0, 2), (3, 1)):  # row→where it looks most
-    most = reading.attention[layer_number, head].argmax(-1).tolist()
-    pairs = [f"{piece}→{reading.pieces[j]}" for piece, j in zip(reading.pieces, most, strict=True)]
-    print(f"layer {layer_number}, head {head}:", *pairs)
-
 # %% [markdown] lang="en"
 r"""
-Hardly: 12 of the 13 pieces look most at "cat"; that column's mean is 0.64. **Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). For your own sentence, write `minilm_reading("…")` above.
+<details><summary>Answer</summary>
 
-And who gets most attention of all, over all layers, heads and rows?
+It has hardly found that out: 12 of the 13 pieces look most at "cat", whose column has the mean 0.64.
+
+</details>
+
+**Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). Your own sentence goes into `minilm_reading("…")`.
+
+`[CLS]` and `[SEP]` stand for no word at all. **Predict first.** Over all layers, heads and rows, how much of the attention do these two of 13 pieces get? (An even share would be 2/13, or 15%.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-看来没有：13 个子词里有 12 个最关注“cat”，这一列的平均值就有 0.64。**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+<details><summary>答案</summary>
 
-把所有的层、头和行都算上，谁得到的注意力最多？
+它看来没有弄明白：13 个子词中有 12 个最关注“cat”，这一列的平均值就有 0.64。
+
+</details>
+
+**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+
+`[CLS]` 和 `[SEP]` 都不代表任何词。**先猜一猜**：把所有的层、头和行都算上，13 个子词中的这两个，一共得到多少注意力？（平均分配是 2/13，即 15%。）
 """
 
-# %%
+# %% tags=["answer"]
 shares = reading.attention.mean((0, 1, 2))  # (S,)
-for place in shares.argsort(descending=True)[:3].tolist():
-    print(f"{reading.pieces[place]:6} {shares[place]:.0%}")
+for piece, share in zip(reading.pieces, shares.tolist(), strict=True):
+    print(f"{piece:8} {share:.1%}")
 
 # %% [markdown] lang="en"
 r"""
-`[CLS]`, which stands for no word: nearly half of all attention. Such tokens are called *attention sinks*. A likely reason: a head that finds nothing to its purpose still has to spend its weights somewhere.
+<details><summary>Answer</summary>
 
+They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
+
+</details>
+
+So it is really `[CLS]`. Such a token is called an **attention sink**, perhaps because a head that finds nothing must still spend its weights somewhere. The next lesson meets it again.
+
+## What you will meet elsewhere
+
+Keras and Hugging Face's tokenizers write 1 for what takes part. GPT-2's code cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+它们得到全部注意力的一半：`[CLS]` 48.0%，`[SEP]` 3.5%。
+
+</details>
+
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。一个头就算什么也没找到，权重也总得有个去处，原因也许就在这里。下一课还会遇到它。
+
+## 在别处会遇到什么
+
+Keras 和 Hugging Face 的分词器用 1 表示参与。GPT-2 的代码存着一个由数组成的大三角形，用时切下一角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
+"""
+
+# %% tags=["answer"]
+bias = torch.ones(1024, 1024).tril()  # GPT-2: once, for the longest text
+masks = {
+    "bias": bias[:6, :6],
+    "bias == 1": bias[:6, :6] == 1,
+    "(1 - bias) * min": (1 - bias[:6, :6]) * torch.finfo(torch.float32).min,
+}
+for name, mask in masks.items():
+    moved = which_move(lambda x, mask=mask: F.scaled_dot_product_attention(x, x, x, mask))
+    print(f"{name:17}", Text(en="moves", zh="改变的输出"), moved)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+`bias == 1` and the additive one hide it: 3, 4, 5 move. The bare `bias` does not: numbers are added, and 1 or 0 more hides nothing.
+
+</details>
+
+`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`, so texts of a batch look at each other. It also returns weights, averaged over the heads, which is slow; `need_weights=False` saves that.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+`bias == 1` 和相加的那一种能挡住：变的是 3、4、5。直接用 `bias` 挡不住，因为数会与得分相加，多加 1 或 0 什么也屏蔽不了。
+
+</details>
+
+`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`，于是同一小批量里的文本互相看到了对方。它还会返回各个头平均之后的权重，这样比较慢，写 `need_weights=False` 可以省去。
+"""
+
+# %%
+texts, default = torch.randn(2, 5, 4), nn.MultiheadAttention(4, 2)  # (N, L, d)
+other = torch.cat([texts[:1], texts[1:] + 1])  # (N, L, d)
+for name, module in {"batch_first=False": default, "batch_first=True": layer}.items():
+    before, after = (module(x, x, x, need_weights=False)[0] for x in (texts, other))
+    change = (after - before)[0].abs().max()
+    print(f"{name:17}", Text(en="text 1 is pushed, text 0 moves by", zh="推动文本 1，文本 0 改变"), f"{change:.2f}")
+
+# %% [markdown] lang="en"
+r"""
 ## Exercise: attention
 
-Write it. L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` stands for any axes before, such as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part. (Advice goes beyond this exercise.)
+L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` stands for any axes before, such as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part.
 """
 
 # %% [markdown] lang="zh"
 r"""
-是 `[CLS]`，它不代表任何词，却得到将近一半的注意力。这样的词元叫作**注意力汇**（attention sink）。可能的原因是：一个头找不到它要的东西，权重也总得有个去处。
-
 ## 练习：注意力
 
-请把它写出来。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量：True 表示参与。（答对之后也可能收到建议，那些建议超出了本练习的要求。）
+请写出注意力。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量：True 表示参与。
 """
 
 
@@ -321,12 +485,24 @@ check("attention", my_attention)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Start from *By hand*. `masked_fill` writes a number where its own mask is True: which, to get weight 0? The solutions are folded below. Nothing later needs your code.
+Stuck? Start from *By hand*. `masked_fill` writes a number where its own mask is True: which?
+
+<details><summary>The idea</summary>
+
+A hidden key must get weight 0, and the others must still sum to 1. So it has to be gone before the softmax shares out: its score becomes −∞ there. Only then are the values averaged.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？从“动手算”一节出发。`masked_fill` 在自己的掩码为 True 的地方填入一个数：填什么数，权重才为 0？参考答案折叠在下面。后面的内容不会用到你的代码。
+卡住了？从“动手算”一节出发。`masked_fill` 在自己的掩码为 True 的地方填入一个数：填什么数？
+
+<details><summary>思路</summary>
+
+屏蔽掉的键权重要为 0，其余的权重之和仍要是 1。所以它必须在 softmax 分配之前就出局：在那时把它的得分变成 −∞。然后才对值求加权平均。
+
+</details>
 """
 
 
@@ -338,13 +514,70 @@ def solved_attention(query, key, value, mask=None):
     return scores.softmax(-1) @ value
 
 
-check("attention", solved_attention)
+check("attention", solved_attention, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Your attention in a chat model
+
+In all 30 layers of SmolLM2 your function now takes the place of attention. Which of your mistakes would change the answer?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 你的注意力，装进聊天模型
+
+现在把 SmolLM2 的 30 层注意力都换成你的函数。你犯过的错误里，哪些会改变它的回答？（这个模型只懂英语。提示的意思是：把句子补充完整：法国的首都是……）
+"""
+
+# %% tags=["slow"]
+plug_in(attention=my_attention)
+
+# %% [markdown] lang="en"
+r"""
+Now forget the mask on purpose. **Predict first.** The loss measures how badly the next token is predicted. Does it rise or fall? And what becomes of Paris?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+现在故意漏掉掩码。**先猜一猜**：损失衡量下一个词元预测得有多差，它会升高还是降低？回答里还会有巴黎（Paris）吗？
+"""
+
+
+# %% tags=["slow", "answer"]
+def without_the_mask(query, key, value, mask=None):
+    return F.scaled_dot_product_attention(query, key, value)
+
+
+plug_in(attention=without_the_mask)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The loss falls, from 3.08 to 1.46. Paris is gone: the model only repeats the question.
+
+</details>
+
+By its loss, the broken model is the better one. In a finished text the next token stands there to be read off; when the model writes, it does not yet. A loss that is too good is a symptom; a push is the cheaper test.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+损失降低了，从 3.08 降到 1.46。巴黎却没有了，模型只会把问题再念一遍。
+
+</details>
+
+只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，后面什么也没有。损失好得过头，反而说明有毛病；推一下词元，省事得多。
+"""
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. 1000 tokens go through attention with 12 heads. How many attention weights are there? How many may differ from 0 under a causal mask?
+1. 1000 tokens, 12 heads: how many attention weights are there? How many may differ from 0 under a causal mask?
 
 <details><summary>Answer</summary>
 
@@ -352,11 +585,11 @@ r"""
 
 </details>
 
-2. A model learns to predict the next token. Its loss soon falls close to 0, and what it writes is nonsense. What do you suspect, and which push shows it?
+2. `nn.MultiheadAttention` is replaced by `F.scaled_dot_product_attention`; the padding mask stays. No error, but now all reviews without padding get the same verdict. Why?
 
 <details><summary>Answer</summary>
 
-It sees the token to be predicted: the causal mask is missing or inverted. Push the last token: no other output may move. (Inverted, the last token sees nobody: only its own output stays.)
+The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens. A `~` mends it.
 
 </details>
 
@@ -368,7 +601,7 @@ A only padding: the whole review is there, and later words help. B only causal: 
 
 </details>
 
-The next cell counts, then pushes the last of six tokens.
+The next cell shows 1 and 2.
 """
 
 # %% [markdown] lang="zh"
@@ -383,11 +616,11 @@ r"""
 
 </details>
 
-2. 有个模型学习预测下一个词元，损失很快就降到接近 0，写出来的却是胡言乱语。你怀疑什么？推动哪个词元能看出来？
+2. 有人把 `nn.MultiheadAttention` 换成 `F.scaled_dot_product_attention`，填充掩码照旧传过去。没有报错，可是现在凡是没有填充的评论，判断结果都一样。这是怎么回事？
 
 <details><summary>答案</summary>
 
-它看到了要预测的词元：漏了因果掩码，或者掩码写反了。推动最后一个词元：其他输出都不应改变。（掩码反了，最后一个词元谁也看不到，只有它自己的输出不变。）
+原来的 True 表示屏蔽，现在的 True 表示参与，所以每条评论看到的只有填充。没有填充的评论什么也看不到，注意力给它的每个词元都输出零。加一个 `~` 就好了。
 
 </details>
 
@@ -399,20 +632,101 @@ A 只要填充掩码：整条评论都在，后面的词也有用。B 只要因�
 
 </details>
 
-下一个单元格数出权重的个数，再推动六个词元中的最后一个。
+下一个单元格演示第 1 题和第 2 题。
 """
 
 # %%
 for length in (1000, 2000):
-    print(f"{length} tokens: {12 * length**2} weights, causal {12 * causal_mask(length).sum()}")
-print("no mask", which_move(lambda x: F.scaled_dot_product_attention(x, x, x), token=5))
-print("   sees", which_move(lambda x: F.scaled_dot_product_attention(x, x, x, attn_mask=sees), token=5))
-print("  ~sees", which_move(lambda x: F.scaled_dot_product_attention(x, x, x, attn_mask=~sees), token=5))
+    counts = 12 * length**2, 12 * causal_mask(length).sum()
+    print(
+        Text(en="{} tokens: {} weights, causal {}", zh="{} 个词元：{} 个权重，因果掩码 {} 个").format(length, *counts)
+    )
+old = torch.tensor([[False] * 6, [False] * 4 + [True] * 2])  # (N, S)
+for name, mask in {"old": old, "~old": ~old}.items():
+    y = F.scaled_dot_product_attention(x, x, x, attn_mask=mask[0].expand(6, 6))
+    print(f"{name:4}", Text(en="largest output of the full review", zh="没有填充的评论，最大的输出"), f"{y.max():.2f}")
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** attention averages the values that the mask lets a token see; no other token can move its output, and one push proves it.
+## In short
 
+* Attention averages values, with weights that each query shares out over the keys it may see.
+* The mask decides who can move whom. One push proves it; neither an error nor the loss does.
+* A model that writes adds a token and computes all again. But with the causal mask earlier outputs never move, so why compute them twice?
+
+## Read next
+
+* [Attention Is All You Need](https://arxiv.org/abs/1706.03762): sections 3.2.1 and 3.2.2 are this lesson.
+* [nanoGPT's model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py): causal attention in thirty lines, with the buffer named `bias`.
+* [Transformer Explainer](https://poloclub.github.io/transformer-explainer/): GPT-2's heads on your own sentence, in the browser.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 小结
+
+* 注意力对值求加权平均，每个查询把权重分给掩码允许它看的那些键。
+* 谁能影响谁，由掩码决定。推一下就能证明；报错和损失都证明不了。
+* 模型写作时，每次添上一个词元，再全部重算一遍。可是用因果掩码时，前面的输出从来不变，为什么还要算第二遍？
+
+## 接着读
+
+* [Attention Is All You Need](https://arxiv.org/abs/1706.03762)：3.2.1 和 3.2.2 两节讲的就是这一课的内容。
+* [nanoGPT 的 model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py)：三十行写成的因果注意力，里面有那个叫 `bias` 的缓冲区。
+* [Transformer Explainer](https://poloclub.github.io/transformer-explainer/)：在浏览器里看 GPT-2 的各个头怎样读你的句子。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: you are the checker
+
+`check` finds mistakes because its inputs were chosen to. Now choose them yourself: write the arguments of a few calls, each `(query, key, value)` or `(query, key, value, mask)`, on which six wrong attentions give themselves away.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：由你来检查
+
+`check` 能找出错误，是因为输入选得好。现在由你来选：写出几组参数，每组是 `(query, key, value)` 或 `(query, key, value, mask)`，让六个写错的注意力都露馅。
+"""
+
+# %% tags=["exercise"]
+my_inputs = [...]
+
+catch("attention", my_inputs)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Each survivor is told with what would catch it. A mistake survives where two things that differ happen to be the same.
+
+<details><summary>The idea</summary>
+
+Let sizes be all different, with a batch axis in front and values unlike keys: that catches what looks at the wrong axis or tensor. Then a mask whose rows and columns say different things, as the causal one does.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？没有抓住的错误，都会说明怎样的输入能抓住它。两样不同的东西碰巧一样时，错误就会漏网。
+
+<details><summary>思路</summary>
+
+让各个轴的大小互不相同，前面加一个批量轴，值与键也不一样，这样就能抓住看错了轴或用错了张量的。再用一个行与列说法不同的掩码，因果掩码就是这样。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_catch = [
+    (torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)),
+    (torch.randn(4, 3), torch.randn(4, 3), torch.randn(4, 2), causal_mask(4)),
+]
+
+catch("attention", solved_catch)
+
+# %% [markdown] lang="en"
+r"""
 ## Going further: all heads at once
 
 Instead of slices in a loop, give the heads an axis of their own. From x `(N, L, d)` make `(N, num_heads, L, d / num_heads)`; head 0 holds the first `d / num_heads` features of every token.
@@ -420,8 +734,6 @@ Instead of slices in a loop, give the heads an axis of their own. From x `(N, L,
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：掩码规定一个词元能看到谁，注意力把看到的值加权平均；它看不到的其他词元改变不了它的输出，推一下就能证明。
-
 ## 选读：所有的头一起算
 
 这次不用循环切片，而是给头单独设一个轴。把形状为 `(N, L, d)` 的 x 变成 `(N, num_heads, L, d / num_heads)`；0 号头得到每个词元的前 `d / num_heads` 个特征。
@@ -435,36 +747,65 @@ def my_split_heads(x, num_heads):
 
 check("split_heads", my_split_heads)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? Two steps: one makes two axes of the last, one changes their order. `view` alone cannot do both.
+
+<details><summary>The idea</summary>
+
+Features of one head lie side by side, so the last axis splits into heads and features, in this order. The heads then stand behind the positions, and have to change places with them.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？分两步：一步把最后一个轴拆成两个，一步调换轴的次序。只用 `view`，两步做不到一起。
+
+<details><summary>思路</summary>
+
+同一个头的特征是相邻的，所以最后一个轴拆成“头、特征”，次序就是这样。这时头的轴还在位置轴后面，要与它交换。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_split_heads(x, num_heads):
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
-check("split_heads", solved_split_heads)
+check("split_heads", solved_split_heads, keep=False)
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: attention knows no order
 
-Without a mask, shuffle the tokens, and the outputs are the same as before, shuffled alike: a sentence would be a bag of words. So the positions of lesson 07 have to be added, or the queries and keys rotated. With a causal mask this no longer holds:
+Without a mask, shuffle the tokens, and the outputs are the same as before, shuffled alike: a sentence would be a bag of words. So the positions of lesson 07 have to be added, or the queries and keys rotated. **Predict first.** Does this hold with a causal mask, too?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：注意力不知道先后
 
-不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了：一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键。用因果掩码时，输出就不再只是打乱了次序：
+不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了：一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键。**先猜一猜**：用因果掩码时，也是这样吗？
 """
 
-# %%
+# %% tags=["answer"]
 order = torch.tensor([3, 0, 5, 1, 4, 2])
-for causal in (False, True):
+for causal, name in ((False, Text(en="no mask", zh="无掩码")), (True, Text(en="causal", zh="因果掩码"))):
     y, shuffled = (F.scaled_dot_product_attention(z, z, z, is_causal=causal) for z in (x, x[order]))
-    print(f"causal {causal!s:5}  shuffled alike {torch.allclose(y[order], shuffled, atol=1e-6)}")
+    off = (y[order] - shuffled).abs().max()
+    print(name, Text(en="off by", zh="相差"), f"{off:.2f}")
 
 # %% [markdown] lang="en"
 r"""
+<details><summary>Answer</summary>
+
+No: with a causal mask the shuffled outputs are others, because each token now sees other tokens before it. Even without positions, such a model can tell orders apart.
+
+</details>
+
 ## Going further: who sees nobody
 
 If a mask hides every key, the softmax is 0 / 0. `blocklab.attention` and `F.scaled_dot_product_attention` give zeros then. torch's `nn.MultiheadAttention` gives NaN if it also returns the weights, as it does by default. And a NaN spreads: in the next layer, a hidden key's NaN value times the weight 0 is NaN again. So every row of a mask should leave at least one key, if only the token's own.
@@ -472,6 +813,12 @@ If a mask hides every key, the softmax is 0 / 0. `blocklab.attention` and `F.sca
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+不是这样：用因果掩码时，打乱之后的输出不一样了，因为排在每个词元前面的词元变了。所以即使没有位置编码，这样的模型也分得出先后。
+
+</details>
+
 ## 选读：谁也看不到的词元
 
 如果掩码屏蔽了所有的键，softmax 就成了 0 / 0。这时，`blocklab.attention` 和 `F.scaled_dot_product_attention` 给出零；torch 的 `nn.MultiheadAttention` 如果同时返回权重（默认如此），就给出 NaN。NaN 还会扩散：到了下一层，屏蔽掉的键权重是 0，但它的值是 NaN，相乘还是 NaN。所以掩码的每一行至少要留一个键，哪怕只是词元自己。
@@ -481,7 +828,7 @@ r"""
 scores = torch.tensor([[1.0, 2.0], [1.0, 2.0]])  # (L, S)
 mask = torch.tensor([[True, False], [False, False]])
 print("softmax", scores.masked_fill(~mask, -torch.inf).softmax(-1), sep="\n")
-for name, attend in {"ours": scaled_dot_product_attention, "torch": F.scaled_dot_product_attention}.items():
+for name, attend in {"blocklab": scaled_dot_product_attention, "torch": F.scaled_dot_product_attention}.items():
     print(name, attend(scores, scores, scores, mask), sep="\n")
-print("Module, last token sees nobody:", layer(x, x, x, attn_mask=sees)[0][-1].tolist())
+print("nn.MultiheadAttention", layer(x, x, x, attn_mask=sees)[0][-1].tolist())
 print("1 · 5 + 0 · NaN =", (torch.tensor([1.0, 0.0]) @ torch.tensor([5.0, torch.nan])).item())

@@ -2,26 +2,22 @@
 r"""
 # 11 How do the blocks fit together?
 
-A Transformer layer is built of *sub-layers*: attention (lesson 10) and a feed-forward network (lesson 08). Each sub-layer f has a **residual connection**, which adds x to what f gives, and a norm (lesson 05 or 06), in one of two places:
+Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times the same token: the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. Parts and weights are the same.
 
-$$\text{post-norm:}\quad y = \text{norm}(x + f(x)) \qquad\qquad \text{pre-norm:}\quad y = x + f(\text{norm}(x))$$
+Norms, positions, gates, attention: the blocks of SmolLM2, the chat model at the end of these lessons, are on the table. This lesson joins them into the layer that it repeats 30 times, and asks where the norms should go. Model builders do not agree.
 
-The first Transformer (2017) is post-norm; GPT-2 and Llama are pre-norm.
-
-After this lesson you can say what each order does to a deep stack, read a trained layer step by step, show that a layer equals torch's, and write pre-norm from its equations. It takes about 20 minutes.
+After this lesson you can write a layer in two orders, say what an order does to a deep stack, read a trained layer step by step, and show that a layer equals torch's. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 11 各个部件怎样拼成一层？
 
-Transformer 的一层由几个**子层**（sub-layer）组成：注意力（第 10 课）和前馈网络（feed-forward network，第 08 课）。每个子层 f 都有一个**残差连接**（residual connection），把 x 加到 f 的输出上；还有一个归一化（norm，第 05 课或第 06 课），它的位置有两种：
+取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的是 16 个一模一样的词元：两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面，余弦就成了 0.85。部件没有变，权重也没有变。
 
-$$\text{后置归一化：}\quad y = \text{norm}(x + f(x)) \qquad\qquad \text{前置归一化：}\quad y = x + f(\text{norm}(x))$$
+归一化、位置、门控、注意力，课程结尾的聊天模型 SmolLM2 要用的部件都齐了。这一课把它们拼成一层，那个模型就是把这样的层重复 30 遍。归一化该放在哪里？设计模型的人至今意见不一。
 
-最早的 Transformer（2017 年）用**后置归一化**（post-norm），GPT-2 和 Llama 用**前置归一化**（pre-norm）。
-
-学完这一课，你能说出两种顺序在很深的网络里各有什么后果；能一步一步看懂训练好的一层；能验证自己搭的层与 torch 的结果一致；还能按公式写出前置归一化的层。大约需要 20 分钟。
+学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，能一步一步看懂训练好的一层，还能验证自己搭的层与 torch 的结果一致。大约需要 20 分钟。
 """
 
 # %%
@@ -31,7 +27,7 @@ from torch import nn
 from blocklab import DecoderLayer, EncoderLayer, causal_mask, layer_norm
 from blocklab.language import Text
 from blocklab.lessons import check, progress
-from blocklab.lessons.transformer_layers import pre_and_post, sentence_through_layers
+from blocklab.lessons.transformer_layers import pre_and_post, sentence_through_layers, your_stack
 from blocklab.real_models import if_installed, load_glassllm, load_minilm, minilm_reading
 
 # %% [markdown] lang="en"
@@ -68,75 +64,135 @@ r"""
 r"""
 ## By hand
 
-Suppose each sub-layer gives zeros, f(x) = 0. What do 48 of them make of x, in either order?
+A Transformer layer has two **sub-layers**: first attention, then the feed-forward network, which reads what came out of that. Around each sub-layer f lies a **residual connection**: it adds x to what f gives, so that f need only say what should change. But sums grow, and therefore each sub-layer also has a norm. The first Transformer normalizes the sum; this is **post-norm**:
+
+$$y = \text{norm}(x + f(x))$$
+
+GPT-2 and Llama leave the sum alone. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
+
+**Your turn, one line.** Write pre-norm; `sublayer` and `norm` are functions of one tensor. If the norm halves and the sub-layer squares, x = 6 becomes 15.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 动手算
 
-假设每个子层都只输出零，即 f(x) = 0。按两种顺序，x 经过 48 个这样的子层，各变成什么？
+Transformer 的一层有两个**子层**（sub-layer）：先是注意力，再是前馈网络，它读入注意力那一半的结果。每个子层 f 外面都有一个**残差连接**（residual connection）：把 x 加到 f 的输出上，于是 f 只需要说出该改动什么。可是越加越大，所以每个子层还各有一个归一化。最早的 Transformer 把相加的结果归一化，这叫**后置归一化**（post-norm）：
+
+$$y = \text{norm}(x + f(x))$$
+
+GPT-2 和 Llama 则不动相加的结果。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
+
+**轮到你了**，只写一行：写出前置归一化。`sublayer` 和 `norm` 都是只接收一个张量的函数。假如“归一化”就是减半，子层就是平方，那么 x = 6 应得到 15。
 """
 
-# %%
-x = torch.tensor([[1.0, 2.0, 3.0, 6.0]])  # (N, d)
-pre = post = x
-for _ in range(48):
-    pre, post = pre + 0 * layer_norm(pre, (4,)), layer_norm(post + 0 * post, (4,))
-print("pre-norm gives back x:", torch.equal(pre, x), " post-norm gives:", post)
+
+# %% tags=["exercise"]
+def my_pre_norm(x, sublayer, norm):
+    return ...
+
+
+check("pre_norm", my_pre_norm)
 
 # %% [markdown] lang="en"
 r"""
-Pre-norm gives back x, to the last bit: its residual connections carry x **exactly as it came in**; sub-layers only add to this *residual stream*. As y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm normalizes what it carries, every time; here that erases mean and size of x.
+Stuck? Take x = 6: which number does the sub-layer read, and to which is its result added?
 
-**Your turn, one line.** A token of one number, x = 6; the norm halves, the sub-layer squares. What does pre-norm give? Put a number or formula in place of `None`.
+<details><summary>The idea</summary>
+
+Two paths lead from x to y. The norm stands on the path through the sub-layer, so that path reads 3 and gives 9; nothing stands on the other, which brings 6.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-前置归一化得到的还是 x，一位也不差。它的残差连接**原样传递** x，各个子层只是往上加；这样一层一层传下去的数，叫作**残差流**（residual stream）。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化每次都把传递的数归一化；在这里，x 的均值和大小就这样丢了。
+卡住了？就看 x = 6：子层读入的是哪个数？它的输出又加到哪个数上？
 
-**轮到你了**，只写一行：某个词元只有一个数，x = 6；假设“归一化”就是减半，子层就是平方。用前置归一化得到多少？请把 `None` 换成这个数，或者换成算式。
+<details><summary>思路</summary>
+
+从 x 到 y 有两条路。归一化在经过子层的那条路上，所以子层读入 3，输出 9；另一条路上什么也没有，送来的还是 6。
+
+</details>
 """
 
-# %% tags=["exercise"]
-my_pre_norm_by_hand = None
-
-check("pre_norm_by_hand", my_pre_norm_by_hand)
 
 # %% tags=["solution"]
-solved_pre_norm_by_hand = 6 + (6 / 2) ** 2
+def solved_pre_norm(x, sublayer, norm):
+    return x + sublayer(norm(x))
 
-check("pre_norm_by_hand", solved_pre_norm_by_hand)
+
+check("pre_norm", solved_pre_norm, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+Now suppose that 48 sub-layers have nothing to say, f(x) = 0. **Predict first.** What do they make of $x = (1, 2, 3, 6)$ in pre-norm, and what in post-norm?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+再假设 48 个子层都无话可说，即 f(x) = 0。**先猜一猜**：$x = (1, 2, 3, 6)$ 经过它们，用前置归一化得到什么？用后置归一化呢？
+"""
+
+# %% tags=["answer"]
+x = torch.tensor([[1.0, 2.0, 3.0, 6.0]])  # (N, d)
+pre = post = x
+for _ in range(48):
+    pre = pre + torch.zeros_like(layer_norm(pre, (4,)))
+    post = layer_norm(post + torch.zeros_like(post), (4,))
+print(Text(en="pre-norm ", zh="前置归一化"), pre)
+print(Text(en="post-norm", zh="后置归一化"), post)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Pre-norm gives back x, to the last bit. Post-norm gives its standardized shape, $(-1.07, -0.53, 0, 1.60)$.
+
+</details>
+
+What pre-norm hands on is called the **residual stream**: every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales every time; here that erased mean and size of x.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+前置归一化得到的还是 x，一位也不差。后置归一化只留下标准化之后的形状 $(-1.07, -0.53, 0, 1.60)$。
+
+</details>
+
+前置归一化这样一路传下去的数，叫作**残差流**（residual stream）：每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化每次都要缩放；在这里，x 的均值和大小就这样丢了。
+"""
 
 # %% [markdown] lang="en"
 r"""
 ## Pre and post, one slider
 
-Untrained stacks of 3 to 48 layers, with 64 features, 4 heads and weights drawn as in torch's `nn.Transformer`, read sequences of 16 random tokens. At the end (in pre-norm after one more norm) a random matrix guesses random classes; the gradient of the loss flows back. For each layer you see
+Both orders are in use, so both must work. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers (64 features, 4 heads, weights drawn as in torch's `nn.Transformer`) read sequences of 16 random tokens. At the end (in pre-norm after another norm) a random matrix guesses random classes, and the gradient of the loss flows back. For each layer you see
 
-* the size (root of the sum of squares) of the gradient of W₂, its feed-forward network's second matrix,
+* the size (root of the sum of squares) of the gradient of W₂, its feed-forward network's second matrix, once you ask for it,
 * the root mean square (RMS) of the tokens after it,
 * the mean cosine between two tokens of a sequence: 1 if all point the same way.
 
-Lines are means of 6 stacks, bands span all 6. Hollow marks (left): the last layers of shallower stacks, from 12 layers on.
+Lines are means of 6 stacks, bands span all. Hollow marks are the last layers of shallower stacks.
 
-**Predict first.** Pre-norm, and the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, then drag *depth*.
+**Predict first.** Pre-norm, and the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, then drag the mark at the end of a curve, or *depth*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 同一个滑块，两种顺序
 
-下面的网络有 3 到 48 层，没有训练过，有 64 个特征、4 个头，权重的随机取法与 torch 的 `nn.Transformer` 相同。输入是 16 个随机词元组成的序列。最后，用一个随机矩阵给词元分类，正确的类别也是随机取的（前置归一化在分类之前还要再归一化一次）；算出损失之后，把梯度传回来。图中画出每一层的三个量：
+两种顺序都有人用，说明都行得通。层数多了，各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，有 64 个特征、4 个头，权重的随机取法与 torch 的 `nn.Transformer` 相同。输入是 16 个随机词元组成的序列。最后用随机矩阵给词元分类，正确的类别也是随机的（前置归一化在此之前还要再归一化一次）；算出损失之后，把梯度传回来。图中画出每一层的三个量：
 
-* W₂ 的梯度的大小，即平方和的平方根（W₂ 是前馈网络的第二个矩阵）；
+* W₂ 的梯度的大小，即平方和的平方根（W₂ 是前馈网络的第二个矩阵），勾选之后才显示；
 * 这一层输出的词元的均方根（RMS）；
 * 同一序列中每两个词元夹角余弦的均值：全都指向同一方向时为 1。
 
-曲线是 6 个网络的均值，色带涵盖全部 6 个。左图中的空心标记，是较浅的网络（从 12 层起）的最后一层。
+曲线是 6 个网络的均值，色带涵盖全部。空心标记是较浅的网络的最后一层。
 
-**先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选，再拖动“深度”。
+**先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选好，再勾选“显示梯度”，拖动曲线末端的标记，或拖动“深度”。
 """
 
 # %% tags=["panel", "guess"]
@@ -144,12 +200,28 @@ pre_and_post.panel()
 
 # %% [markdown] lang="en"
 r"""
-The last layer's: 0.59 with 3 layers, 0.18 with 48; each doubling leaves about three quarters. (For simplified layers a [paper](https://arxiv.org/abs/2002.04745) proves a bound that falls like 1/√depth.) The first layer's stays between 0.8 and 1: it also gets what comes back through each later f. Why does the last one shrink? Every layer adds to the stream (middle picture), so its RMS grows, to 5.8. The final norm divides by it, and divides the gradient on its way back, too:
+<details><summary>Answer</summary>
+
+The last layer's gradient gets smaller: 0.59 with 3 layers, 0.18 with 48, and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
+
+</details>
+
+Begin on the right, with the riddle at the top. Untrained attention weights are fairly even, so attention adds much the same to every token; the feed-forward network does, too, but less. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles, layer by layer. From 24 layers on the cosine is 1.00: all tokens are alike, and nothing is left to read. In pre-norm that part keeps its size.
+
+The middle picture shows what pre-norm pays. Its stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
 """
 
 # %% [markdown] lang="zh"
 r"""
-是最后一层的：3 层时为 0.59，48 层时为 0.18；深度每翻一倍，约剩四分之三。（有一篇[论文](https://arxiv.org/abs/2002.04745)证明，对简化的层来说，它有一个上界，像 1/√深度那样减小。）第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。最后一层的为什么变小？看中间的图：每一层都往残差流上加一些，均方根就增大到 5.8。最后的归一化要除以它；梯度往回传时，也要除以它：
+<details><summary>答案</summary>
+
+最后一层的梯度会变小：3 层时为 0.59，48 层时为 0.18，深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
+
+</details>
+
+先看右图，它解开了本课开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多；前馈网络也有这种倾向，只是弱一些。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。从 24 层起，余弦就到了 1.00，也就是所有词元都一样，再也读不出什么。用前置归一化，原有的部分大小不变。
+
+中间的图是前置归一化的代价。残差流有增无减，均方根一直到 5.8。最后的归一化要除以它；梯度往回传时，也要除以它：
 """
 
 # %%
@@ -157,61 +229,62 @@ x, back = torch.randn(4, 64), torch.randn(4, 64)  # (N, d)
 for size in (1.0, 5.8):
     sized = (size * x).requires_grad_()
     (layer_norm(sized, (64,)) * back).sum().backward()
-    print(f"RMS times {size}: gradient {sized.grad.norm():.2f}")
+    print(Text(en="RMS times {}: gradient {:.2f}", zh="均方根乘以 {}：梯度 {:.2f}").format(size, sized.grad.norm()))
 
 # %% [markdown] lang="en"
 r"""
-In post-norm the RMS is always 1, and the last gradient does not shrink; in deep stacks the earlier ones differ widely among the 6.
-
-On the right, post-norm's tokens soon all point the same way. At a cosine of 1 all tokens are alike, and there is nothing left to read. Untrained attention weights are fairly even, so attention adds much the same to each token; the feed-forward network does, too, but less. In pre-norm what a token brought along keeps its size; post-norm scales each sum back to RMS 1, so that part dwindles.
-
-In the paper, a post-norm translation model reached 8.45 BLEU (more is better) without, and about 34 with *warm-up* (a learning rate that starts small and grows); pre-norm about 34 without. The paper's reason: post-norm's last gradients are large from the start, whatever the depth, so one full step throws the network off, and warm-up makes the first steps small; in pre-norm the gradient itself is smaller by about 1/√depth.
+So the pictures hang together. In post-norm the RMS is 1 and the last gradient stays large, however deep the stack; a full step at the start throws the network off. That is why it needs *warm-up*, a learning rate that starts small and grows. In pre-norm the stream grows and this gradient shrinks, by about 1/√depth, so no step is too large. So argues [the paper](https://arxiv.org/abs/2002.04745) that compared them: its post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, its pre-norm model about 34 without.
 
 ## One sentence, layer by layer
 
-MiniLM (lesson 10) has six trained post-norm layers. For each word piece you see four sizes (RMS, log scale): x as it comes in, what is added, the sum, and after the norm. Left attention, right the feed-forward network, whose x is the left result. (Sizes of vectors need not add up.)
+And a trained network? MiniLM (lesson 10) has six post-norm layers. For each word piece you see four sizes (RMS, log scale): x as it comes in, what is added, the sum, and after the norm. Left is attention, right the feed-forward network, whose x is the left result.
 
-**Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 word pieces than to the others. To which, and how large is it after the norm? Drag *layer* to 0.
+**Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces than to the others. To which, and how large is it after the norm? Drag *layer* to 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-用后置归一化，均方根始终是 1，最后一层的梯度不会变小；但在很深的网络里，前面各层的梯度在 6 个网络之间相差很大。
-
-看右边的图：用后置归一化，词元很快就都指向同一方向。余弦到了 1，就是所有词元都一样，再也读不出什么。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多；前馈网络也有这种倾向，只是弱一些。用前置归一化，词元原有的部分大小不变；用后置归一化，每次相加的结果都缩回到均方根 1，原有的部分就越来越小。
-
-那篇论文里有一个后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好）；用了**学习率预热**（warm-up，即开始时学习率很小，再逐步增大），约得 34 分。前置归一化的模型不预热，也约得 34 分。论文的解释是：后置归一化最后一层的梯度，不论多深，从一开始就大，学习率一上来就取满，一步就会走过头，所以要预热，让最初几步小一些；前置归一化的这个梯度约像 1/√深度那样变小，不预热也不会走过头。
+三张图这样就连起来了。用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；一开始就迈一整步，网络会走偏。所以它需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。用前置归一化，残差流变大，这个梯度就约像 1/√深度那样变小，迈一整步也不会过头。这是比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)的解释。论文里有一个后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分；前置归一化的模型不预热，也约得 34 分。
 
 ## 一句话，逐层看
 
-MiniLM（第 10 课）有六层，都已训练好，用的是后置归一化。图中画出每个子词的四个大小（均方根，对数刻度）：输入 x、加上的部分、两者之和、归一化之后。左边是注意力，右边是前馈网络；左边的结果就是右边的 x。（两个向量之和的大小，不一定等于它们的大小之和。）
+训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层。图中画出每个子词的四个大小（均方根，对数刻度）：输入 x、加上的部分、两者之和、归一化之后。左边是注意力；右边是前馈网络，左边的结果就是它的 x。
 
-**先猜一猜**：13 个子词中有一个，第 0 层到第 3 层的前馈网络给它加上的，远多于给其他子词加上的。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
+**先猜一猜**：在第 0 层到第 3 层，前馈网络给 13 个子词中的一个加得特别多。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
 """
 
 # %% tags=["panel"]
 reading = minilm_reading()
 sentence_through_layers.panel(reading)
 
-# %%
-cosines = [pre_and_post.mean_cosine(x) for x in reading.stream]
-print("mean cosine before layer 0, then after each layer:", *(f"{cosine:.2f}" for cosine in cosines))
-
 # %% [markdown] lang="en"
 r"""
-To `[CLS]`, which stands for no word: in layer 0 it gets 9.9, the others 0.2 to 0.4. The norm brings the sum, 11.4, down to 0.4, no larger than the others. (Not to 1, because of γ and β.) In post-norm no token stays large.
+<details><summary>Answer</summary>
 
-On the right of the last panel untrained tokens soon all pointed the same way. Here the mean cosine after six layers is 0.49. Six *untrained* layers of MiniLM's size, on this sentence, drawn 6 times:
+It adds most to `[CLS]`, which stands for no word: 9.9 in layer 0, to the others 0.2 to 0.4. The norm brings the sum, 11.4, down to 0.4 (not to 1, because of γ and β), no larger than the others.
+
+</details>
+
+Such giants are called **massive activations**. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown.
+
+And the cosine? MiniLM's six layers read this sentence, then six *untrained* ones of its size, drawn 6 times. **Predict first.** After which are the tokens more alike?
 """
 
 # %% [markdown] lang="zh"
 r"""
-是 `[CLS]`，它不代表任何词。在第 0 层，前馈网络给它加上 9.9，给其他子词只加 0.2 到 0.4。归一化把两者之和从 11.4 缩到 0.4，不比其他子词大。（不是缩到 1，因为之后还要乘 γ、加 β。）用后置归一化，没有哪个词元能一直很大。
+<details><summary>答案</summary>
 
-上一个面板的右图里，没有训练过的网络，词元很快就都指向同一方向。这里，六层之后余弦的均值是 0.49。换成与 MiniLM 同样大小、但没有训练过的六层，还是这句话，随机取 6 次权重：
+加得最多的是 `[CLS]`，它不代表任何词：在第 0 层，前馈网络给它加上 9.9，给其他子词只加 0.2 到 0.4。归一化把两者之和从 11.4 缩到 0.4（不是 1，因为之后还要乘 γ、加 β），不比其他子词大。
+
+</details>
+
+这样的庞然大物叫作**大激活值**（massive activation）。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明是哪一个引起了另一个。
+
+余弦又怎样？先让 MiniLM 的六层读这句话，再让同样大小、没有训练过的六层来读，权重随机取 6 次。**先猜一猜**：哪一种读完之后，词元彼此更像？
 """
 
-# %%
+# %% tags=["answer"]
+print(Text(en="trained:   {:.2f}", zh="训练过：{:.2f}").format(pre_and_post.mean_cosine(reading.stream[-1])))
 found = []
 for seed in range(6):
     x = reading.stream[0].unsqueeze(0)  # (N, L, d)
@@ -222,35 +295,39 @@ for seed in range(6):
             [nn.init.xavier_uniform_(weight) for weight in layer.parameters() if weight.dim() > 1]
             x = layer(x)
     found.append(pre_and_post.mean_cosine(x[0]))
-print(Text(en="{:.1f} to {:.1f}", zh="{:.1f} 到 {:.1f}").format(min(found), max(found)))
+print(Text(en="untrained: {:.1f} to {:.1f}", zh="没有训练过：{:.1f} 到 {:.1f}").format(min(found), max(found)))
 
 # %% [markdown] lang="en"
 r"""
-Not far from the trained ones, and always above. More than that 6 draws and one sentence do not say.
+<details><summary>Answer</summary>
 
-## What the source notes say
+The untrained ones make the tokens more alike: 0.6 to 0.7, the trained ones 0.49.
 
-| the notes say | does it hold? |
-|---|---|
-| headings *EncoderLayer*, *DecoderLayer*, nothing below | Here they are filled. |
+</details>
 
-An **encoder layer** is attention, then the feed-forward network. A **decoder layer**, for writing one text with another in view, is causal attention to what is written, *cross-attention* (queries from there, keys and values from the encoder's result, the *memory*), then the feed-forward network. Ours, in `blocklab.transformer`, call the earlier lessons' functions. With torch's weights (`strict=True`: all names must match), in both orders (`norm_first=True` is pre-norm):
+The untrained ones always lie a little above; 6 draws and one sentence do not say more.
+
+## Equal to torch's layers
+
+An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has three sub-layers: causal attention to what is written, *cross-attention* (queries from there, keys and values from the encoder's result, the *memory*), then the feed-forward network. Ours, in `blocklab.transformer`, are made of the earlier lessons' functions. Here they get torch's weights, in both orders (`norm_first=True` is pre-norm):
 """
 
 # %% [markdown] lang="zh"
 r"""
-与训练过的相差不远，但每次都更高。只凭一句话和 6 组权重，说明不了更多。
+<details><summary>答案</summary>
 
-## 原始笔记怎么说
+没有训练过的网络，词元彼此更像：余弦是 0.6 到 0.7，训练过的是 0.49。
 
-| 笔记的说法 | 成立吗？ |
-|---|---|
-| 有标题 *EncoderLayer* 和 *DecoderLayer*，下面是空的 | 这里补上。 |
+</details>
 
-**编码器层**（encoder layer）先是注意力，再是前馈网络。**解码器层**（decoder layer）用来看着一段文本写另一段：先是已写部分内部的因果注意力，再是**交叉注意力**（cross-attention），最后是前馈网络。交叉注意力的查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。这两种层，我们写在 `blocklab.transformer` 里，其中调用的是前面各课的函数。下面装入 torch 的权重（`strict=True`：名称必须全部对上），两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
+没有训练过的每次都高一些；一句话和 6 组权重，说明不了更多。
+
+## 与 torch 的层一致
+
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以有三个子层：先是已写部分内部的因果注意力，再是**交叉注意力**（cross-attention），最后是前馈网络。交叉注意力的查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。这两种层，我们写在 `blocklab.transformer` 里，用的都是前面各课的函数。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
 """
 
-# %% claims=["E53"]
+# %%
 x, memory = torch.randn(2, 5, 64), torch.randn(2, 7, 64)  # (N, L, d), (N, S, d)
 hidden = ~causal_mask(5)
 for ours, theirs, inputs in (
@@ -262,20 +339,20 @@ for ours, theirs, inputs in (
         torchs, layer = theirs(64, 4, 256, **options), ours(64, 4, 256, **options)
         layer.load_state_dict(torchs.state_dict(), strict=True)
         torch.testing.assert_close(layer(*inputs), torchs(*inputs))
-    print(f"{ours.__name__}: {len(layer.state_dict())} tensors, equal")
+    print(Text(en="{}: {} tensors, equal", zh="{}：{} 个张量，结果一致").format(ours.__name__, len(layer.state_dict())))
 
 # %% [markdown] lang="en"
 r"""
-But fresh norms have γ = 1 and β = 0, so a layer that ignores both would pass. Trained weights are stricter. MiniLM's six layers beside six of torch's:
+But with fresh norms, γ = 1 and β = 0, a layer that ignores both would pass. MiniLM's trained weights are stricter:
 """
 
 # %% [markdown] lang="zh"
 r"""
-不过，新建的归一化层里 γ = 1、β = 0，就算写的层漏掉了这两个参数，也能通过。换成训练好的权重，检验就更严格。下面让 MiniLM 的六层与 torch 的六层各算一遍，再比较：
+不过，新建的归一化层里 γ = 1、β = 0，就算漏掉了这两个参数，也能通过。更严格的是训练好的权重，也就是 MiniLM 的：
 """
 
 
-# %%
+# %% tags=["slow"]
 @torch.no_grad()
 def beside_torchs(dtype, limit):
     model = load_minilm().to(dtype)
@@ -284,81 +361,186 @@ def beside_torchs(dtype, limit):
         torchs = nn.TransformerEncoderLayer(384, 12, 1536, 0.1, "gelu", 1e-12, batch_first=True, dtype=dtype)
         torchs.load_state_dict(layer.state_dict(), strict=True)
         x, y = layer(x), torchs.eval()(y)
-    print(f"{dtype}: numbers up to {x.abs().max():.1f}, off by less than {limit}: {(x - y).abs().max() < limit}")
+    torch.testing.assert_close(x, y, atol=limit, rtol=0)
+    print(Text(en="{}: off by less than {}", zh="{}：相差不到 {}").format(dtype, limit))
 
 
-# %% tags=["slow"]
 with if_installed():
     beside_torchs(torch.float32, 1e-5)
     beside_torchs(torch.float64, 1e-12)
 
 # %% [markdown] lang="en"
 r"""
-And glassllm (lesson 06), pre-norm with RMSNorm, rotary positions and SwiGLU, all from our functions, beside its own package's NumPy model:
+## What you will meet elsewhere
+
+Every order pays somewhere, so there are more than two:
+
+| order | what is normalized | in |
+|---|---|---|
+| post-norm | the sum | the Transformer of 2017, BERT, MiniLM |
+| pre-norm | what f reads | GPT-2, Llama, Qwen, glassllm, SmolLM2 |
+| output norm | what f gives, before it is added | OLMo 2 |
+| sandwich, or Peri-LN | both | Gemma 2, Gemma 3 |
+| parallel | what attention and the feed-forward network read side by side | Falcon-7B, phi-2; with a norm for each, Pythia |
+
+Pre-norm, output norm and sandwich have one more norm after the last layer.
+
+Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`. In Gemma 2 the norm of this name takes what attention gives, before the sum. *The Annotated Transformer* explains post-norm and computes pre-norm:
+
+```python
+class SublayerConnection(nn.Module):
+    "… Note for code simplicity the norm is first as opposed to last."
+    def forward(self, x, sublayer):
+        return x + self.dropout(sublayer(self.norm(x)))
+```
+
+torch's `norm_first` is False by default, and even with True `nn.TransformerEncoder` adds no final norm by itself:
 """
 
 # %% [markdown] lang="zh"
 r"""
-还有 glassllm（第 06 课）：它用的是前置归一化、RMSNorm、旋转位置编码和 SwiGLU。这里全部换成我们的函数，再与它自带的 NumPy 模型比较：
+## 在别处会遇到什么
+
+因为每种顺序都有代价，所以不止两种：
+
+| 顺序 | 归一化什么 | 用在哪里 |
+|---|---|---|
+| 后置归一化 | 相加的结果 | 2017 年的 Transformer、BERT、MiniLM |
+| 前置归一化 | f 的输入 | GPT-2、Llama、Qwen、glassllm、SmolLM2 |
+| 输出归一化（output norm） | f 的输出，在相加之前 | OLMo 2 |
+| 夹心式（sandwich，又叫 Peri-LN） | 两者都归一化 | Gemma 2、Gemma 3 |
+| 并列（parallel） | 注意力和前馈网络并排读入的 x | Falcon-7B、phi-2；Pythia 给两者各用一个 |
+
+前置、输出和夹心式，在最后一层之后都还有一个归一化。
+
+名称会骗人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
+
+```python
+class SublayerConnection(nn.Module):
+    "… Note for code simplicity the norm is first as opposed to last."
+    def forward(self, x, sublayer):
+        return x + self.dropout(sublayer(self.norm(x)))
+```
+
+torch 的 `norm_first` 默认是 False；设为 True，`nn.TransformerEncoder` 也不会自己在末尾加上归一化：
 """
 
-# %% tags=["slow"]
-with if_installed():
-    ours = load_glassllm()
-    from glassllm import load_pretrained
-
-    theirs, tokenizer = load_pretrained("en")
-    ids = torch.tensor([tokenizer.encode("Alice was beginning to get very tired of sitting by her sister on the bank")])
-    wanted = torch.from_numpy(theirs(ids.numpy()).data)  # (N, L, 1024), scores of the next token
-    off = (ours(ids).detach() - wanted).abs().max()
-    print(f"numbers up to {wanted.abs().max():.0f}, off by less than 0.0001: {off < 1e-4}")
+# %%
+layer = nn.TransformerEncoderLayer(64, 4, 256, 0.0, batch_first=True, norm_first=True)
+for name, end in {"norm=None": None, "norm=nn.LayerNorm(64)": nn.LayerNorm(64)}.items():
+    stack = nn.TransformerEncoder(layer, 12, norm=end, enable_nested_tensor=False)
+    rms = stack(x).square().mean().sqrt()
+    print(Text(en="{:21} RMS after 12 layers {:.1f}", zh="{:21} 12 层之后的均方根 {:.1f}").format(name, rms))
 
 # %% [markdown] lang="en"
 r"""
-## Exercise: a pre-norm layer
+## Exercise: a layer with four norms
 
-Write one whole layer: attention with `norm1`, then the feed-forward network with `norm2`, each in its residual connection. All four are functions of one tensor: `attention(x)`.
+Gemma 2 has a norm on either side of each sub-layer, four in a layer:
+
+$$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
+
+Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor. The names are Gemma's, shortened.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 练习：前置归一化层
+## 练习：有四个归一化的层
 
-请写出完整的一层：先注意力，后前馈网络，各有自己的残差连接；前者用 `norm1`，后者用 `norm2`。传入的这四个函数都只接收一个张量，例如 `attention(x)`。
+Gemma 2 在每个子层的前后各放一个归一化，所以一层有四个：
+
+$$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
+
+请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。名称取自 Gemma，只是缩短了一些。
 """
 
 
 # %% tags=["exercise"]
-def my_pre_norm_layer(x, attention, feed_forward, norm1, norm2):
+def my_sandwich_layer(
+    x, attention, feed_forward, input_norm, post_attention_norm, pre_feedforward_norm, post_feedforward_norm
+):
     return ...
 
 
-check("pre_norm_layer", my_pre_norm_layer)
+check("sandwich_layer", my_sandwich_layer)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Use the equation twice: what is x the second time? The solution is folded below. Nothing later needs your code.
+Stuck? *By hand* tells what comes when and is added to what, the table above where each order has its norms.
+
+<details><summary>The idea</summary>
+
+The equation holds twice, and the second time its x is the first y. Each half uses the norm that comes before its sub-layer on what is read, and the one that comes after on what is given; the sum stays as it is.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？把公式用两次：第二次的 x 是什么？参考答案折叠在下面。后面的内容不会用到你的代码。
+卡住了？哪个子层在前、什么加到什么上，看“动手算”一节；各种顺序的归一化放在哪里，看上面的表。
+
+<details><summary>思路</summary>
+
+公式要用两次，第二次的 x 就是第一次的 y。每一半里，排在子层之前的归一化作用于子层的输入，排在之后的作用于子层的输出；相加的结果不动。
+
+</details>
 """
 
 
 # %% tags=["solution"]
-def solved_pre_norm_layer(x, attention, feed_forward, norm1, norm2):
-    x = x + attention(norm1(x))
-    return x + feed_forward(norm2(x))
+def solved_sandwich_layer(
+    x, attention, feed_forward, input_norm, post_attention_norm, pre_feedforward_norm, post_feedforward_norm
+):
+    x = x + post_attention_norm(attention(input_norm(x)))
+    return x + post_feedforward_norm(feed_forward(pre_feedforward_norm(x)))
 
 
-check("pre_norm_layer", solved_pre_norm_layer)
+check("sandwich_layer", solved_sandwich_layer, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Your layer, 48 times
+
+Your function now takes the layers' place in the panel, with the same weights and tokens. Pre-norm ended at RMS 5.8, cosine 0.85. **Predict first.** Here a norm tames whatever a sub-layer gives. Will the stream end smaller or larger?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 把你的层叠 48 次
+
+现在用你写的函数代替面板里的层，权重和词元都不变。前置归一化最后的均方根是 5.8，余弦是 0.85。**先猜一猜**：这里不论子层输出什么，都要先归一化再加上去。最后残差流的均方根是更小，还是更大？
+"""
+
+# %% tags=["answer"]
+print(your_stack.told(my_sandwich_layer))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The stream ends larger, at RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrelated directions, make √(1 + 96) = 9.8. Pre-norm's additions were smaller.
+
+</details>
+
+So the stream is no smaller, but without surprises: until training changes γ, no sub-layer, however wild, adds more than RMS 1.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+最后的残差流更大，均方根是 9.6。归一化之后，每次加上的部分均方根都是 1，一共加 96 次；如果方向互不相关，就得到 √(1 + 96) = 9.8。前置归一化每次加上的部分要小一些。
+
+</details>
+
+所以这种顺序并不会让残差流变小，好处是增长多少心里有数：在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。
+"""
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. How many norms have six encoder and six decoder layers in post-norm? And in pre-norm, with one more after each stack?
+1. How many norms have six encoder and six decoder layers in post-norm? And in pre-norm, with its last norms?
 
 <details><summary>Answer</summary>
 
@@ -366,7 +548,7 @@ One for each sub-layer: 6 · 2 + 6 · 3 = 30. Pre-norm: 32.
 
 </details>
 
-2. A home-made pre-norm stack runs, but after 48 layers the RMS is 1.2; the panel shows 5.8. Which mistake do you suspect, and which test finds it at once?
+2. A home-made pre-norm stack runs, but after 48 layers the RMS is 1.2, not 5.8. Which mistake do you suspect, and which test finds it at once?
 
 <details><summary>Answer</summary>
 
@@ -389,7 +571,7 @@ The next two cells show 2 and 3.
 r"""
 ## 三个思考题
 
-1. 六个编码器层和六个解码器层，用后置归一化时，一共有多少个归一化层？用前置归一化时，编码器和解码器的末尾各多一个，一共又有多少个？
+1. 六个编码器层和六个解码器层，用后置归一化时一共有多少个归一化层？用前置归一化，连同编码器和解码器末尾的那个，又有多少个？
 
 <details><summary>答案</summary>
 
@@ -397,7 +579,7 @@ r"""
 
 </details>
 
-2. 有人自己写的前置归一化网络能运行，但 48 层之后词元的均方根是 1.2，而面板上是 5.8。你怀疑是哪种错误？怎样的测试马上就能发现它？
+2. 有人自己写的前置归一化网络能运行，但 48 层之后均方根是 1.2，不是 5.8。你怀疑是哪种错误？怎样的测试马上就能发现？
 
 <details><summary>答案</summary>
 
@@ -421,7 +603,8 @@ layer, x = EncoderLayer(64, 4, 256, dropout=0.0, norm_first=True), torch.randn(2
 for linear in (layer.self_attn.out_proj, layer.linear2):
     nn.init.zeros_(linear.weight)
     nn.init.zeros_(linear.bias)
-print("silent sub-layers give back x:", torch.equal(layer(x), x))
+torch.testing.assert_close(layer(x), x, atol=0, rtol=0)
+print(Text(en="silent sub-layers give back x, to the last bit", zh="子层只输出零时，得到的就是 x，一位也不差"))
 
 # %% tags=["slow"]
 with if_installed():
@@ -430,24 +613,50 @@ with if_installed():
         for layer in model.layers:
             layer.norm_first = norm_first
         first, second = model.encode(["A cat sits on the mat.", "Momentum is a weight."]).detach()
-        print(f"norm_first={norm_first}: cosine {first @ second:.2f}")
+        print(f"norm_first={norm_first}:", Text(en="cosine", zh="余弦"), f"{first @ second:.2f}")
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** a residual connection carries x past the sub-layer; pre-norm leaves it as it is, post-norm normalizes it every time.
+## In short
 
-## Going further: post-norm, and a whole layer
+* A layer is attention, then the feed-forward network; each adds what it gives to what came in.
+* Pre-norm carries x as it is, so tokens stay apart and the stream grows; post-norm rescales every sum, so untrained tokens become alike.
+* Newer orders normalize what a sub-layer gives. Where a norm stands, its name does not tell; `forward` does.
 
-First the same for post-norm. Then complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.)
+## Read next
+
+* [Xiong and others, 2020](https://arxiv.org/abs/2002.04745): post-norm against pre-norm, with the theorem and the warm-up.
+* [Gemma 2 in Hugging Face's code](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py): find your four norms in its decoder layer.
+* [Peri-LN](https://arxiv.org/abs/2502.02732): what norms on both sides do to a stack while it trains.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：残差连接让 x 绕过子层；前置归一化让旁路上的 x 原样通过，后置归一化每次都把相加的结果归一化。
+## 小结
 
+* 一层就是先注意力、后前馈网络，各把自己的输出加到输入上。
+* 前置归一化让 x 原样通过，所以词元保持差别，残差流越来越大；后置归一化每次都缩放相加的结果，所以未经训练时，词元越来越像。
+* 较新的顺序连子层的输出也归一化。归一化层叫什么名字，说明不了它在哪里，要看 `forward`。
+
+## 接着读
+
+* [Xiong 等，2020](https://arxiv.org/abs/2002.04745)：比较后置归一化与前置归一化，定理和预热都在里面。
+* [Hugging Face 代码里的 Gemma 2](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py)：在它的解码器层里找出你写的四个归一化。
+* [Peri-LN](https://arxiv.org/abs/2502.02732)：前后都归一化，训练过程中会怎样。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: post-norm, and a whole layer
+
+First one whole layer in post-norm, with two norms.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 选读：后置归一化，以及完整的一层
 
-先为后置归一化写一个同样的函数。再把下面的 `nn.Module` 写完整，各部分的名称与 torch 相同：`self_attn`、`linear1`、`linear2`、`norm1`、`norm2`，两个线性层之间是 ReLU。`src` 的形状为 `(N, L, d)`；掩码中 True 表示屏蔽。顺序用 torch 默认的后置归一化；想用前置归一化，就加一行 `self.norm_first = True`。（检查时，会略过属于另一种顺序的输入。）
+先写后置归一化的完整一层，它只有两个归一化。
 """
 
 
@@ -458,6 +667,28 @@ def my_post_norm_layer(x, attention, feed_forward, norm1, norm2):
 
 check("post_norm_layer", my_post_norm_layer)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? The equation of post-norm stands in *By hand*.
+
+<details><summary>The idea</summary>
+
+Use it twice, with the norm around everything; the second half knows nothing of the first x.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？后置归一化的公式在“动手算”一节。
+
+<details><summary>思路</summary>
+
+公式用两次，归一化总在最外面；后一半用不到最初的 x。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 def solved_post_norm_layer(x, attention, feed_forward, norm1, norm2):
@@ -465,7 +696,17 @@ def solved_post_norm_layer(x, attention, feed_forward, norm1, norm2):
     return norm2(x + feed_forward(x))
 
 
-check("post_norm_layer", solved_post_norm_layer)
+check("post_norm_layer", solved_post_norm_layer, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+Now complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.) If you write the attention yourself: the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+再把下面的 `nn.Module` 写完整，各部分的名称与 torch 相同：`self_attn`、`linear1`、`linear2`、`norm1`、`norm2`，两个线性层之间是 ReLU。`src` 的形状为 `(N, L, d)`；掩码中 True 表示屏蔽。顺序用 torch 默认的后置归一化；想用前置归一化，就加一行 `self.norm_first = True`。（检查时，会略过属于另一种顺序的输入。）如果连注意力也自己写，要知道三个矩阵上下叠放在 `in_proj_weight` 里，先是查询的各行，再是键的，最后是值的；`nhead` 个头各取相邻的一段特征，末尾还要经过 `out_proj`。
+"""
 
 
 # %% tags=["exercise"]
@@ -482,6 +723,28 @@ class MyEncoderLayer(nn.Module):
 
 check("encoder_layer", MyEncoderLayer(8, 2, 12))
 
+# %% [markdown] lang="en"
+r"""
+Stuck? Begin with the parts that torch's layer has by name, then write `forward` as the function above.
+
+<details><summary>The idea</summary>
+
+The Module only holds the parts; its `forward` is the post-norm layer once more, with the mask handed on to attention and ReLU between the two linear layers.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？先按名称备齐 torch 那一层的各个部分，再像上面的函数那样写 `forward`。
+
+<details><summary>思路</summary>
+
+模块只是存放各个部分；`forward` 还是那个后置归一化的层，只要把掩码传给注意力，并在两个线性层之间放上 ReLU。
+
+</details>
+"""
+
 
 # %% tags=["solution"]
 class SolvedEncoderLayer(nn.Module):
@@ -496,29 +759,49 @@ class SolvedEncoderLayer(nn.Module):
         return self.norm2(x + self.linear2(self.linear1(x).relu()))
 
 
-check("encoder_layer", SolvedEncoderLayer(8, 2, 12))
+check("encoder_layer", SolvedEncoderLayer(8, 2, 12), keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Going further: a language model
+
+glassllm (lesson 06) is pre-norm with RMSNorm, rotary positions and SwiGLU. Here it runs on our functions alone, beside its own package's NumPy model:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：一个语言模型
+
+glassllm（第 06 课）用的是前置归一化、RMSNorm、旋转位置编码和 SwiGLU。这里全部换成我们的函数，再与它自带的 NumPy 模型比较：
+"""
+
+# %% tags=["slow"]
+with if_installed():
+    ours = load_glassllm()
+    from glassllm import load_pretrained
+
+    theirs, tokenizer = load_pretrained("en")
+    ids = torch.tensor([tokenizer.encode("Alice was beginning to get very tired of sitting by her sister on the bank")])
+    wanted = torch.from_numpy(theirs(ids.numpy()).data).float()  # (N, L, 1024), scores of the next token
+    torch.testing.assert_close(ours(ids).detach(), wanted, atol=1e-4, rtol=0)
+    print(Text(en="off by less than 0.0001, largest", zh="相差不到 0.0001，最大的数"), f"{wanted.max():.0f}")
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: a task of a few seconds
 
-Everything at once: positions from lesson 07, one encoder layer, one decoder layer, both pre-norm, causal mask. The network reads six digits and writes them backwards; digit 10 stands for "start". Cross-entropy, Adam, no warm-up, the learning rate goes down to 0; 200 steps of 64 random sequences: 12800 in all, of 1000000 possible ones.
-
-**Predict first.** How many of 1000 new sequences of six digits does it then reverse without a mistake? And of four, or ten digits?
+Everything at once: positions from lesson 07, one encoder layer, one decoder layer, both pre-norm, causal mask. The network reads six digits and writes them backwards; digit 10 stands for "start". Cross-entropy, Adam, no warm-up, the learning rate goes down to 0; 200 steps of 64 random sequences, 12800 in all of 1000000 possible ones.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：几秒钟的小任务
 
-把所有部件用在一起：第 07 课的位置编码、一个编码器层、一个解码器层（都是前置归一化）、因果掩码。网络读入六个数字，再倒着写出来；数字 10 表示“开始”。损失用交叉熵（cross-entropy），优化器用 Adam，不预热，学习率逐步降到 0。训练 200 步，每步 64 个随机序列：一共 12800 个，而可能的序列有 1000000 个。
-
-**先猜一猜**：训练之后，给它 1000 个新的六位序列，它能一字不差地倒写出多少个？换成四位或十位的呢？
+把所有部件用在一起：第 07 课的位置编码、一个编码器层、一个解码器层（都是前置归一化）、因果掩码。网络读入六个数字，再倒着写出来；数字 10 表示“开始”。损失用交叉熵（cross-entropy），优化器用 Adam，不预热，学习率逐步降到 0。训练 200 步，每步 64 个随机序列，一共 12800 个，而可能的序列有 1000000 个。
 """
 
 # %% tags=["slow"]
 from blocklab import LayerNorm, sinusoidal_encoding
-from blocklab.language import Text
 
 
 class Reverser(nn.Module):
@@ -548,7 +831,18 @@ for _ in progress(range(200), Text(en="training step", zh="训练步数")):
     adam.step()
     slower.step()
 
-# %% tags=["slow"]
+# %% [markdown] lang="en"
+r"""
+**Predict first.** How many of 1000 new sequences of six digits does it now reverse without a mistake? And of four, or ten digits?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：给它 1000 个新的六位序列，它现在能一字不差地倒写出多少个？换成四位或十位的呢？
+"""
+
+# %% tags=["slow", "answer"]
+NEARLY_ALL, HARDLY_ANY = Text(en="over 95% right", zh="全对的超过 95%"), Text(en="under 5% right", zh="全对的不到 5%")
 with torch.no_grad():
     for length in (4, 6, 10):
         read = torch.randint(10, (1000, length))
@@ -557,14 +851,27 @@ with torch.no_grad():
             written = torch.cat([written, net(read, written)[:, -1:].argmax(-1)], 1)
         right = (written[:, 1:] == read.flip(1)).all(1).float().mean()
         places = (written[:, 1:, None] == read[:, None]).float().mean(0).argmax(-1).tolist()
-        print(f"{length:2} digits: over 95% right {right > 0.95}, under 5% right {right < 0.05}, places {places[:6]}")
+        verdict = NEARLY_ALL if right > 0.95 else HARDLY_ANY if right < 0.05 else f"{right:.0%}"
+        print(Text(en="{:2} digits: {}, places {}", zh="{:2} 位：{}，位置 {}").format(length, verdict, places[:6]))
 
 # %% [markdown] lang="en"
 r"""
-Nearly all of those with six digits, hardly any of the others. (With 20 random seeds at least 99.9%, and at most 0.3%.) The places say, for each of the first six digits it wrote, which one it read (counted from 0) is most often the same. Of ten digits it reverses the first six; with four, places 5 and 4 do not exist, and it writes the last digit. It has not learned to reverse; it has learned which of six places to look at.
+<details><summary>Answer</summary>
+
+It reverses nearly all of those with six digits, hardly any of the others. (With 20 random seeds at least 99.9%, and at most 0.3%.)
+
+</details>
+
+The places say, for each of the first six digits it wrote, which one it read (counted from 0) is most often the same. Of ten digits it reverses the first six; with four, places 5 and 4 do not exist, and it writes the last digit. It has not learned to reverse; it has learned which of six places to look at.
 """
 
 # %% [markdown] lang="zh"
 r"""
-六位的几乎全对，其他的几乎全错。（换 20 个随机种子，六位的至少对 99.9%，其他的至多 0.3%。）打印出的 places 说明：它写出的前六个数字，各自最常与读入的第几个相同（从 0 数起）。十位的，它只倒写前六个；四位的没有位置 5 和 4，它就写最后一个数字。它没有学会倒写，只学会了该看六个位置中的哪一个。
+<details><summary>答案</summary>
+
+六位的几乎全能倒写，其他的几乎全错。（换 20 个随机种子，六位的至少对 99.9%，其他的至多 0.3%。）
+
+</details>
+
+打印出的位置说明，它写出的前六个数字，各自最常与读入的第几个相同（从 0 数起）。十位的，它只倒写前六个；四位的没有位置 5 和 4，它就写最后一个数字。它没有学会倒写，只学会了该看六个位置中的哪一个。
 """

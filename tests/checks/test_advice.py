@@ -2,15 +2,15 @@
 
 import pytest
 import torch
+from tables import TABLES
 
 from blocklab.checks.case import Case
 from blocklab.checks.engine import check_against
 from blocklab.checks.outcome import by_position
-from blocklab.lessons import EXERCISES
 
 ADVISING = [
     pytest.param(exercise, case, id=f"{exercise.name}:{case.name}")
-    for exercise in EXERCISES.values()
+    for exercise in TABLES.values()
     for case in exercise.all_cases
     if case.advice and type(case) is Case and not exercise.only_module
 ]

@@ -10,6 +10,7 @@ import pytest
 from blocklab import lessons
 from blocklab.lessons import LESSONS
 from blocklab.lessons.order import Lesson
+from blocklab.report.handed_in import CALLED
 from imports import imported
 
 TREE = Path(lessons.__file__).parent
@@ -17,10 +18,10 @@ SOURCES = Path(__file__).parents[2] / "notebooks" / "source"
 
 
 def checked(source: str) -> set[str]:
-    """The exercises that code hands to `check` by name."""
+    """The exercises that code hands to `check` by name, or to `catch`."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and node.args]
-    named = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "check"]
-    return {name.value for name in named if isinstance(name, ast.Constant)}
+    named = [(call.func.id, call.args[0]) for call in calls if isinstance(call.func, ast.Name)]
+    return {CALLED[by] + name.value for by, name in named if by in CALLED and isinstance(name, ast.Constant)}
 
 
 def unused(tree: Path, sources: Mapping[str, str]) -> set[str]:
@@ -86,13 +87,13 @@ FILES = {
     "tides/exercises/__init__.py": "",
     "tides/exercises/table.py": "",
 }
-WAVES = Lesson(0, "waves", ("crest", "trough"))
+WAVES = Lesson(0, "waves", ("crest", "catch_trough"))
 TIDES = Lesson(1, "tides", ("moon",))
 SHOWN = {
-    "00_waves": 'from blocklab.lessons.waves import one_wave\none_wave.panel()\ncheck("crest", 1)\ncheck("trough", 2)',
+    "00_waves": 'from blocklab.lessons.waves import one_wave\none_wave.panel()\ncheck("crest", 1)\ncatch("trough", 2)',
     "01_tides": 'def later():\n    from blocklab.lessons.tides.ebb import flow\n    assert check("moon", flow)',
 }
-HELD = {"waves": ["crest", "trough"], "tides": ["moon"]}
+HELD = {"waves": ["crest", "catch_trough"], "tides": ["moon"]}
 
 
 MISFITS = {
@@ -156,13 +157,13 @@ MISFITS = {
     ),
     "an exercise in another room": (
         {},
-        {"held": {"waves": ["crest"], "tides": ["moon", "trough"]}},
-        ["trough: held by tides, listed for waves", "trough: listed for waves, which does not hold it"],
+        {"held": {"waves": ["crest"], "tides": ["moon", "catch_trough"]}},
+        ["catch_trough: held by tides, listed for waves", "catch_trough: listed for waves, which does not hold it"],
     ),
     "exercises in another order": (
         {},
-        {"held": HELD | {"waves": ["trough", "crest"]}},
-        ["waves: holds trough, crest, listed as crest, trough"],
+        {"held": HELD | {"waves": ["catch_trough", "crest"]}},
+        ["waves: holds catch_trough, crest, listed as crest, catch_trough"],
     ),
 }
 

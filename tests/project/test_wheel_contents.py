@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MODULES = {"pillow": "PIL", "ipywidgets": "ipywidgets", "scikit-learn": "sklearn"}
 COME_ALONG = {"IPython", "traitlets", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
-WHERE_INSTALLED = {"triton": "fused", "safetensors": "real_models", "liger_kernel": "timing"}
-WHERE_INSTALLED |= dict.fromkeys(("glassllm", "sklearn"), "plugging")
+WHERE_INSTALLED = {"triton": "fused", "liger_kernel": "timing", "glassllm": "plugging"}
+WHERE_INSTALLED |= dict.fromkeys(("safetensors", "sklearn"), "real_models")
 ENDINGS = {".py", ".otf", ".txt", ".npz", ".csv", ".js", ".css"}
 
 

@@ -69,6 +69,21 @@ def test_a_students_own_verdict_counts_whatever_stands_beside_it(tmp_path, sourc
     assert not report.remarks
 
 
+@pytest.mark.parametrize(
+    ("handed_in", "marks"),
+    [
+        ("catch('layer_norm', my_inputs)", {"catch_layer_norm": "✓"}),
+        ("%time catch('layer_norm', my_inputs)", {"catch_layer_norm": "✓"}),
+        ("catch('layer_norm', solved_catch)", {}),
+        ("%time catch('layer_norm', solved_catch)", {}),
+        ("catch(exercise='layer_norm', inputs=solved_catch)", {}),
+    ],
+)
+def test_inputs_of_the_lesson_are_left_out_as_its_solutions_are(tmp_path, handed_in, marks):
+    hand_in(tmp_path, **{"ada/05.ipynb": notebook(verdict("catch_layer_norm", passed=True), source=handed_in)})
+    assert read(tmp_path).cells["ada"] == marks
+
+
 @pytest.mark.parametrize("chosen", language.LANGUAGES)
 @pytest.mark.parametrize("source", [*THE_LESSONS, None])
 def test_a_verdict_that_is_left_out_is_named(tmp_path, source, chosen, capsys):

@@ -9,12 +9,14 @@ import nbformat
 import pytest
 
 from blocklab.language import LANGUAGES
+from blocklab.report.handed_in import exercises
 from blocklab.report.notebooks import load
 from workshop.__main__ import main
 from workshop.answers import carry_over
 from workshop.copies import as_copied
 
 BUILT = Path(__file__).parents[2] / "notebooks"
+GONE = {"pre_norm_by_hand", "pre_norm_layer"}  # asked for in another way today: their answers stay in the old copy
 BEFORE = json.loads((Path(__file__).parents[1] / "data" / "lessons_before_rooms.json").read_text("utf-8"))
 
 
@@ -84,7 +86,8 @@ def test_every_answer_of_an_earlier_edition_stands_in_the_new_copies(project, ca
         for lesson, cells in BEFORE["lessons"].items():
             copy = nbformat.read(project / "my" / language / f"{lesson}.ipynb", 4)
             built = nbformat.read(BUILT / language / f"{lesson}.ipynb", 4)
-            tried = {cell["id"]: answered(cell)["source"] for cell in cells if "exercise" in cell["tags"]}
+            asked = [cell for cell in cells if "exercise" in cell["tags"] and not GONE & exercises(cell["source"])]
+            tried = {cell["id"]: answered(cell)["source"] for cell in asked}
             assert f"my/{language}/{lesson}.ipynb: answers taken over: {len(tried)}\n" in said
             assert {cell.source for cell in copy.cells} >= set(tried.values())
             for cell, original in zip(copy.cells, built.cells, strict=True):
@@ -93,7 +96,8 @@ def test_every_answer_of_an_earlier_edition_stands_in_the_new_copies(project, ca
                     assert (cell.outputs, cell.execution_count) == ([], None)
                 else:
                     assert cell.source == original.source
-    assert "stay here" not in said
+    left = [line.partition("stay here: ")[2] for line in said.splitlines() if "stay here" in line]
+    assert left == [", ".join(sorted(GONE))] * len(LANGUAGES)
 
 
 def test_a_copy_in_which_nothing_was_answered_is_as_the_lesson_is(project, capsys):

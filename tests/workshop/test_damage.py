@@ -275,6 +275,7 @@ def test_two_lessons_with_one_number_are_refused(project, commands, capsys):
     ("code", "message"),
     [
         ('check("mean", 4)', 'wants one of the tags "exercise" and "solution"'),
+        ('catch("mean", 4)', 'wants one of the tags "exercise" and "solution"'),
         ('assert check("mean", 4)', 'wants one of the tags "exercise" and "solution"'),
     ],
 )

@@ -1,6 +1,5 @@
 """Compare what a learner wrote with the reference, and where it differs find out which known mistake it is."""
 
-import sys
 from collections.abc import Iterator
 
 import torch
@@ -33,8 +32,7 @@ def check_against(exercise: Exercise, candidate: object, patience: float = PATIE
         with settled(), Watch(patience) as watch:
             return _verdict(exercise, candidate, watch, sheet)
     finally:
-        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        print(sheet.getvalue().encode(encoding, "backslashreplace").decode(encoding), end="")
+        sheet.hand_on()
 
 
 def _verdict(exercise: Exercise, candidate: object, watch: Watch, sheet: Sheet) -> Verdict:

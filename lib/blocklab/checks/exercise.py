@@ -24,7 +24,8 @@ class Exercise:
     """One exercise: its recipe, the inputs, the known mistakes, and what a stuck learner is shown.
 
     `kernel` is the package's own function, where it has one; without it the recipe is the reference. `use` makes a
-    function of an answer that is not one (a number, a tuple of axes); `wants` says in words what to hand in. `module`
+    function of an answer that is not one (a number, a tuple of axes), whose recipe gives it, from steps where mistakes
+    are in parts of it; `wants` says in words what to hand in. `module`
     calls an nn.Module that was handed in instead of a function. `growing(n)` are arguments of size n: a function whose
     Python steps grow with n loops where torch would not. `without` are kinds of input that it cannot have, or need not,
     each with the reason. `line` is one line of a solution, shown to who is stuck; `expected_from`, the failure of one
@@ -89,7 +90,7 @@ class Exercise:
                 return mistake.instead
             steps |= mistake.instead
         if self.use:
-            return self.use(steps["answer"] if steps else self.recipe())
+            return self.use(steps["answer"] if "answer" in steps else self.recipe(**steps))
         return partial(self.recipe, **steps)
 
     def combinations(self, count: int) -> Iterator[tuple[Mistake, ...]]:

@@ -71,6 +71,11 @@ class Sheet(io.StringIO):
     def close(self) -> None:
         pass
 
+    def hand_on(self) -> None:
+        """Print what it took, in whatever encoding the stream has."""
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        print(self.getvalue().encode(encoding, "backslashreplace").decode(encoding), end="")
+
 
 @contextmanager
 def settled(sheet: Sheet | None = None) -> Iterator[None]:

@@ -1,8 +1,9 @@
-"""`check` by the name of an exercise."""
+"""`check` and `catch` by the name of an exercise."""
 
 import difflib
 from dataclasses import replace
 
+from blocklab.checks.catching import Catch, catch_against
 from blocklab.checks.engine import PATIENCE, check_against
 from blocklab.checks.verdict import Verdict
 from blocklab.language import Text
@@ -14,6 +15,9 @@ UNKNOWN_EXERCISE = Text(
     en="There is no exercise {name!r}. Did you mean {near}? All of them: {names}",
     zh="没有名为 {name!r} 的练习。你要找的是不是 {near}？全部练习：{names}",
 )
+
+CATCH = "catch_"  # begins the names of exercises that are turned round
+NOT_TO_CATCH = Text(en="catch wants one of {names}, got {name!r}", zh="catch 可用于 {names}，收到的是 {name!r}")
 
 
 def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep: bool = True) -> Verdict:
@@ -29,6 +33,25 @@ def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep:
     if exercise not in EXERCISES:
         near = difflib.get_close_matches(str(exercise), EXERCISES, n=1, cutoff=0.0)[0]
         raise ValueError(UNKNOWN_EXERCISE.format(name=exercise, near=near, names=", ".join(EXERCISES)))
-    verdict = check_against(EXERCISES[exercise], candidate, patience)
-    said = keep_block(EXERCISES[exercise], candidate) if keep and verdict.passed and exercise in BLOCKS else ()
+    found = EXERCISES[exercise]
+    if isinstance(found, Catch):
+        return catch_against(found, candidate, patience)
+    verdict = check_against(found, candidate, patience)
+    said = keep_block(found, candidate) if keep and verdict.passed and exercise in BLOCKS else ()
     return replace(verdict, told=(*verdict.told, *said))
+
+
+def catch(exercise: str, inputs: object, patience: float = PATIENCE) -> Verdict:
+    """Say which known mistakes of an exercise show on inputs that a learner wrote, and what the others need.
+
+        catch("layer_norm", [(x, (4,)), {"x": x, "normalized_shape": (4,), "eps": 0.1}])
+
+    inputs: a list of the arguments of calls, each a tuple or a dict, or a function without arguments that returns one.
+
+    Raises ValueError for an exercise that cannot be turned round so.
+    """
+    name = f"{CATCH}{exercise}"
+    if name not in EXERCISES:
+        names = ", ".join(each.removeprefix(CATCH) for each in EXERCISES if each.startswith(CATCH))
+        raise ValueError(NOT_TO_CATCH.format(name=exercise, names=names))
+    return check(name, inputs, patience)

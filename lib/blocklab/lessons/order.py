@@ -29,23 +29,23 @@ class Lesson:
 ROOMS = {
     "start_here": ("scale", "relu"),
     "why_normalize": ("feature_axes", "standardize"),
-    "norm_axes": ("one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
+    "norm_axes": ("outputs_that_move", "one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
     "ema_momentum": ("batch_norm", "ema_update"),
     "small_batches": ("values_per_mean", "merge_statistics"),
-    "layer_norm": ("half_size", "layer_norm", "layer_norm_backward"),
+    "layer_norm": ("half_size", "layer_norm", "catch_layer_norm", "layer_norm_backward"),
     "rms_norm": ("root_mean_square", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
     "positional_encoding": ("positions_per_turn", "sinusoidal_encoding", "shift_matrix", "rotary_embedding"),
     "activations_and_gates": ("gelu", "swish", "glu", "swiglu"),
     "swiglu_width": ("round_up", "hidden_width"),
-    "attention": ("causal_mask", "attention", "split_heads"),
-    "transformer_layers": ("pre_norm_by_hand", "pre_norm_layer", "post_norm_layer", "encoder_layer"),
+    "attention": ("causal_mask", "attention", "catch_attention", "split_heads"),
+    "transformer_layers": ("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),
     "cuda_timing": ("time_function", "bytes_in_two_kernels"),
 }
 BLOCKS = (  # the exercises whose functions are kept, and run in trained models later
     *("relu", "standardize", "batch_norm", "group_norm", "layer_norm", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
     *("ema_update", "merge_statistics", "sinusoidal_encoding", "rotary_embedding"),
     *("gelu", "swish", "glu", "swiglu", "round_up", "hidden_width", "causal_mask", "attention", "split_heads"),
-    *("pre_norm_layer", "post_norm_layer", "encoder_layer"),
+    *("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),
 )
 LESSONS = tuple(Lesson(number, room, exercises) for number, (room, exercises) in enumerate(ROOMS.items()))
 _HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}

@@ -12,7 +12,8 @@ from blocklab.checks.brief import cut
 from blocklab.language import Text
 from blocklab.real_models import load_efficientnet_lite0, load_glassllm, load_minilm, load_smollm2
 from blocklab.real_models.decoder import Decoder
-from blocklab.real_models.efficientnet_lite0 import prepare_picture
+from blocklab.real_models.efficientnet_lite0 import class_name, prepare_picture
+from blocklab.real_models.photos import photo
 
 from . import words
 from .cannot_run import in_words
@@ -153,7 +154,7 @@ class Seen:
     chance: float
 
     def shown(self) -> list[str]:
-        return [str(words.CLASSES.get(self.number) or words.CLASS.format(number=self.number)), f"{self.chance:.1%}"]
+        return [class_name(self.number), f"{self.chance:.1%}"]
 
     def beside(self, right: "Seen") -> Iterator[Text]:
         if self.number != right.number:
@@ -171,10 +172,8 @@ class EfficientNetLite0:
     labels = words.FLOWER, words.CHANCE
 
     def __init__(self):
-        from sklearn.datasets import load_sample_image  # here, for it may be missing
-
         self.model = load_efficientnet_lite0()
-        self.photo = prepare_picture(torch.from_numpy(load_sample_image("flower.jpg").copy()))
+        self.photo = prepare_picture(photo("flower"))
         self.right = self.say()
 
     def say(self) -> Seen:

@@ -139,17 +139,6 @@ NO_LONGER_NEAR = Text(
 
 FLOWER = Text(en="what the photo of a flower shows", zh="花的照片里是什么")
 CHANCE = Text(en="its probability", zh="它的概率")
-CLASS = Text(en="class {number}", zh="第 {number} 类")
-CLASSES = {  # those of ImageNet that known mistakes lead to
-    649: Text(en="a megalith", zh="巨石"),
-    714: Text(en="a plectrum", zh="拨片"),
-    730: Text(en="a plough", zh="犁"),
-    787: Text(en="a shield", zh="盾牌"),
-    849: Text(en="a teapot", zh="茶壶"),
-    852: Text(en="a tennis ball", zh="网球"),
-    979: Text(en="a valley", zh="山谷"),
-    985: Text(en="a daisy", zh="雏菊"),
-}
 ANOTHER_CLASS = Text(
     en="No weight has changed. One other function in its place, and the network sees something else.",
     zh="权重一个也没有变，只换了一个函数，网络看到的就成了别的东西。",

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from blocklab.language import Text
 from blocklab.normalization import BatchNorm
 from blocklab.packages import want_file
 
@@ -18,6 +19,25 @@ STAGES = [  # expand, kernel, stride, channels, blocks
     *[(6, 5, 1, 112, 3), (6, 5, 2, 192, 4), (6, 3, 1, 320, 1)],
 ]
 SIDE = 224
+CLASS = Text(en="class {number}", zh="第 {number} 类")
+CLASSES = {  # those of ImageNet's thousand that the lesson's photos, and known mistakes, lead to
+    442: Text(en="a bell cote", zh="钟亭"),
+    649: Text(en="a megalith", zh="巨石"),
+    698: Text(en="a palace", zh="宫殿"),
+    714: Text(en="a plectrum", zh="拨片"),
+    730: Text(en="a plough", zh="犁"),
+    787: Text(en="a shield", zh="盾牌"),
+    849: Text(en="a teapot", zh="茶壶"),
+    852: Text(en="a tennis ball", zh="网球"),
+    979: Text(en="a valley", zh="山谷"),
+    985: Text(en="a daisy", zh="雏菊"),
+    987: Text(en="corn", zh="玉米"),
+}
+
+
+def class_name(number: int) -> str:
+    """What the class with this number shows."""
+    return str(CLASSES.get(number) or CLASS.format(number=number))
 
 
 def norm(channels: int) -> BatchNorm:

@@ -4,6 +4,7 @@ import ast
 import re
 import warnings
 
+CALLED = {"check": "", "catch": "catch_"}  # and what stands before the name of its exercise
 LONGEST = 100_000  # characters that are taken apart; the longest cell of a lesson has a twentieth of it
 
 STARTS = {  # code to complete or to repair, of which a check says more than that it is not written yet
@@ -50,35 +51,36 @@ def solutions(source: str) -> frozenset[str]:
 
 
 def exercises(source: str) -> frozenset[str]:
-    """The exercises for which a cell hands anything to `check`. Comments say nothing."""
+    """The exercises for which a cell hands anything to `check` or `catch`. Comments say nothing."""
     return frozenset(exercise for exercise, _ in _handed(source))
 
 
 def _handed(source: str) -> list[tuple[str, str]]:
-    """The exercise of each call of `check`, and the name of what is handed to it, if it has one."""
-    if "check" not in source:
+    """The exercise of each call of `check` or `catch`, and the name of what is handed to it, if it has one."""
+    if not any(called in source for called in CALLED):
         return []
     tree = parsed(source)
     if tree is None:
-        return _CALL.findall(source)
+        return [(CALLED[called] + exercise, name) for called, exercise, name in _CALL.findall(source)]
     calls = (_exercise_and_name(node) for node in ast.walk(tree) if isinstance(node, ast.Call))
     return [call for call in calls if call]
 
 
 def _exercise_and_name(call: ast.Call) -> tuple[str, str] | None:
-    if getattr(call.func, "id", getattr(call.func, "attr", "")) != "check":
+    called = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    if called not in CALLED:
         return None
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     named |= dict(zip(("exercise", "candidate"), call.args, strict=False))
     exercise = getattr(named.get("exercise"), "value", None)
-    candidate = named.get("candidate")
+    candidate = named.get("candidate", named.get("inputs"))
     if isinstance(candidate, ast.Call):  # an instance of a class
         candidate = candidate.func
-    return (exercise, getattr(candidate, "id", "")) if isinstance(exercise, str) else None
+    return (CALLED[called] + exercise, getattr(candidate, "id", "")) if isinstance(exercise, str) else None
 
 
 _SOLVED = re.compile(r"solved_(\w+)|Solved([A-Z]\w*)")
-_CALL = re.compile(r"""^[^#\n]*?\bcheck\(["'](\w+)["'](?:, ?(\w+))?""", re.MULTILINE)  # beside what is no Python
+_CALL = re.compile(r"""^[^#\n]*?\b(check|catch)\(["'](\w+)["'](?:, ?(\w+))?""", re.MULTILINE)  # in no Python
 
 
 def _is_the_lessons(exercise: str, name: str) -> bool:

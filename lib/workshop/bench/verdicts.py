@@ -11,10 +11,11 @@ from pathlib import Path
 
 import torch
 
-from blocklab.lessons import EXERCISES, check
+from blocklab.lessons import check
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "checks"))
 from right import ADVISED, RIGHT
+from tables import TABLES
 from test_tables import as_answer
 
 ROUNDS = 5
@@ -36,7 +37,7 @@ def main() -> int:
     torch.set_num_threads(1)
     late = []
     print(f"{'milliseconds, median':28}{'right':>8}{'known':>8}{'goal':>8}")
-    for name, exercise in EXERCISES.items():
+    for name, exercise in TABLES.items():
         solutions = [*RIGHT.get(name, {}).values(), *(f for f, _ in ADVISED.get(name, {}).values())]
         right = median(name, solutions)
         wrong = median(name, [as_answer(exercise, mistake) for mistake in exercise.mistakes])

@@ -1,4 +1,3 @@
-import functools
 import math
 
 import torch
@@ -8,34 +7,52 @@ from torch import nn
 import blocklab.transformer
 
 
-def pre_norm_as_written(x, attention, feed_forward, norm1, norm2):
+def pre_norm_as_written(x, sublayer, norm):
+    return x + sublayer(norm(x))
+
+
+def pre_norm_in_steps(x, f, ln):
+    residual = x
+    x = ln(x)
+    return f(x) + residual
+
+
+class PreNorm(nn.Module):
+    def forward(self, x, sublayer, norm):
+        return torch.stack([x, sublayer(norm(x))]).sum(0)
+
+
+def pre_norm_layer(x, attention, feed_forward, norm1, norm2):
     x = x + attention(norm1(x))
     return x + feed_forward(norm2(x))
 
 
-def pre_norm_in_a_loop(x, attn, mlp, ln_1, ln_2):
-    for sublayer, norm in [(attn, ln_1), (mlp, ln_2)]:
-        residual = x
-        x = sublayer(norm(x))
-        x = residual + x
+def sandwich_as_written(
+    x, attention, feed_forward, input_norm, post_attention_norm, pre_feedforward_norm, post_feedforward_norm
+):
+    x = x + post_attention_norm(attention(input_norm(x)))
+    return x + post_feedforward_norm(feed_forward(pre_feedforward_norm(x)))
+
+
+def sandwich_as_in_gemma(x, attn, mlp, n1, n2, n3, n4):
+    residual = x
+    hidden = n2(attn(n1(x)))
+    hidden = residual + hidden
+    residual = hidden
+    hidden = n4(mlp(n3(hidden)))
+    return residual + hidden
+
+
+def sandwich_in_a_loop(x, attn, mlp, *norms):
+    for sublayer, before, after in [(attn, *norms[:2]), (mlp, *norms[2:])]:
+        x = torch.add(x, after(sublayer(before(x))))
     return x
 
 
-def pre_norm_in_place_on_its_own_copy(x, attention, feed_forward, norm1, norm2):
-    h = x.clone()
-    h += attention(norm1(h.clone()))
-    h += feed_forward(norm2(h.clone()))
-    return h
-
-
-def pre_norm_folded(x, attention, feed_forward, norm1, norm2):
-    return functools.reduce(lambda h, f: torch.add(h, f[0](f[1](h))), [(attention, norm1), (feed_forward, norm2)], x)
-
-
-class PreNorm(nn.Module):
-    def forward(self, x, attention, feed_forward, norm1, norm2):
-        attended = attention(norm1(x))
-        return x + attended + feed_forward(norm2(x + attended))
+class Sandwich(nn.Module):
+    def forward(self, x, attention, feed_forward, first, second, third, fourth):
+        attended = second(attention(first(x)))
+        return x + attended + fourth(feed_forward(third(x + attended)))
 
 
 def post_norm_as_written(x, attention, feed_forward, norm1, norm2):
@@ -106,7 +123,7 @@ class WithOwnAttention(nn.Module):
         self.linear1, self.linear2 = nn.Linear(d_model, dim_feedforward), nn.Linear(dim_feedforward, d_model)
         self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.norm_first = norm_first
-        self.layer = pre_norm_as_written if norm_first else post_norm_as_written
+        self.layer = pre_norm_layer if norm_first else post_norm_as_written
 
     def forward(self, src, src_mask=None):
         feed_forward = nn.Sequential(self.linear1, nn.ReLU(), self.linear2)
@@ -129,19 +146,20 @@ class HeadByHead(WithOwnAttention):
 
 
 RIGHT = {
-    "pre_norm_by_hand": {
-        "a formula": 6 + (6 / 2) ** 2,
-        "a whole number": 15,
-        "a tensor": torch.tensor(15.0),
-    },
-    "pre_norm_layer": {
+    "pre_norm": {
         "as written": pre_norm_as_written,
-        "in a loop": pre_norm_in_a_loop,
-        "in place on its own copy": pre_norm_in_place_on_its_own_copy,
-        "folded": pre_norm_folded,
+        "in steps": pre_norm_in_steps,
+        "in place on its own copy": lambda x, sublayer, norm: x.clone().add_(sublayer(norm(x))),
         "a Module": PreNorm(),
-        "a lambda": lambda x, a, f, n, m: (h := x + a(n(x))) + f(m(h)),
         "compiled": torch.compile(pre_norm_as_written, backend="eager"),
+    },
+    "sandwich_layer": {
+        "as written": sandwich_as_written,
+        "as in Gemma": sandwich_as_in_gemma,
+        "in a loop": sandwich_in_a_loop,
+        "a Module": Sandwich(),
+        "a lambda": lambda x, a, f, p, q, r, s: (h := x + q(a(p(x)))) + s(f(r(h))),
+        "compiled": torch.compile(sandwich_as_written, backend="eager"),
     },
     "post_norm_layer": {
         "as written": post_norm_as_written,

@@ -43,11 +43,37 @@ class Layer(nn.Module):
         return self.finish(self.norm2(x + feed_forward(x)), src)
 
 
-def pre_norm_in_place(x, attention, feed_forward, norm1, norm2):
-    h = attention(norm1(x))
+def pre_norm_in_place(x, sublayer, norm):
+    y = sublayer(norm(x))
+    y += x
+    return y
+
+
+def pre_norm_twice(x, sublayer, norm):
+    x = x + sublayer(norm(x))
+    return x + sublayer(norm(x))
+
+
+def sandwich_in_place(x, attention, feed_forward, n1, n2, n3, n4):
+    h = n2(attention(n1(x)))
     h += x
-    y = feed_forward(norm2(h))
-    return y + h
+    return h + n4(feed_forward(n3(h)))
+
+
+def sandwich_whose_first_norm_is_the_residual(x, attention, feed_forward, n1, n2, n3, n4):
+    h = n1(x)
+    h = h + n2(attention(h))
+    return h + n4(feed_forward(n3(h)))
+
+
+def sandwich_with_the_sum_normalized(x, attention, feed_forward, n1, n2, n3, n4):
+    h = n2(x + attention(n1(x)))
+    return n4(h + feed_forward(n3(h)))
+
+
+def llamas_layer(x, attention, feed_forward, n1, n2, n3, n4):
+    h = x + attention(n1(x))
+    return h + feed_forward(n2(h))
 
 
 def post_norm_in_place(x, attention, feed_forward, norm1, norm2):
@@ -58,13 +84,18 @@ def post_norm_in_place(x, attention, feed_forward, norm1, norm2):
 
 
 WRONG = {
-    "pre_norm_layer": {"in place on what a sub-layer gives": (pre_norm_in_place, {"mutates-input"})},
-    "post_norm_layer": {"in place on what a sub-layer gives": (post_norm_in_place, {"mutates-input"})},
-    "pre_norm_by_hand": {
-        "text": ("15", {"wrong-kind"}),
-        "bytes": (b"15", {"wrong-kind"}),
-        "a list": ([15], {"wrong-kind"}),
+    "pre_norm": {
+        "in place on what the sub-layer gives": (pre_norm_in_place, {"mutates-input"}),
+        "twice": (pre_norm_twice, {None}),
+        "a number": (15, {"wrong-kind"}),
     },
+    "sandwich_layer": {
+        "in place on what a sub-layer gives": (sandwich_in_place, {"mutates-input"}),
+        "one residual normalized": (sandwich_whose_first_norm_is_the_residual, {None}),
+        "the sums normalized": (sandwich_with_the_sum_normalized, {"after-the-sum"}),
+        "Llama's layer": (llamas_layer, {"only-before+names-as-in-llama"}),
+    },
+    "post_norm_layer": {"in place on what a sub-layer gives": (post_norm_in_place, {"mutates-input"})},
     "encoder_layer": {
         "an eps of 1e-12": (Layer(eps=1e-12), {None}),
         "an eps of 1e-6": (Layer(eps=1e-6), {None}),

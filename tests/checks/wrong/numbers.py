@@ -8,5 +8,11 @@ WRONG = {
     "positions_per_turn": {"text": ("628", {"wrong-kind"}), "two digits": (630, {None})},
     "bytes_in_two_kernels": {"text": ("10", {"wrong-kind"}), "nearly": (10.5, {None})},
     "half_size": {"two digits and one off": (0.0019, {None}), "between two digits": (0.00175, {None})},
+    "outputs_that_move": {
+        "one number": (18, {"wrong-kind"}),
+        "four numbers": ((18, 36, 9, 18), {"wrong-kind"}),
+        "a text": ("18, 36, 9, 18, 4", {"wrong-kind"}),
+        "unknown": ((18, 35, 9, 18, 4), {None}),
+    },
     "root_mean_square": {"text": ("3.54", {"wrong-kind"})},
 }

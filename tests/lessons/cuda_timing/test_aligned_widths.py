@@ -4,11 +4,12 @@ from dataclasses import replace
 import pytest
 
 from blocklab.lessons.cuda_timing.aligned_widths import H100, ROLES, aligned_widths, cited, panel, speeds
+from blocklab.timing import tiles_and_waves
 from blocklab.timing.measured_bytes import shipped_recording
 from blocklab.timing.recorder import HIDDEN
 from blocklab.timing.recording import Recording
 
-USUAL = {"hidden": 10922, "dtype": "bfloat16", "role": "K", "tokens": 8192, "shown": "nothing"}
+USUAL = {"hidden": 10922, "dtype": "bfloat16", "role": "K", "shown": "nothing"}
 
 
 def picture(figure):
@@ -21,7 +22,7 @@ def stems(figure):
 
 
 def dots(figure):
-    [line] = [line for line in figure.axes[2].lines if line.get_marker() == "D"]
+    [line] = [line for line in figure.axes[1].lines if line.get_marker() == "D"]
     return dict(zip(*line.get_data(), strict=True))
 
 
@@ -33,17 +34,6 @@ def test_stems_are_the_bits_of_one_load(figure):
     update(dtype="float32")
     found = stems(figure)
     assert [found[width] for width in (10920, 10922, 10923, 10924, 10944)] == [128, 64, 32, 128, 128]
-
-
-def test_the_curve_is_the_share_of_each_product(figure):
-    update = picture(figure)
-    # 172 tiles of 128 · 256 in 2 waves of 132; by hand 512 · 10922 / (2 · 132 · 32768)
-    assert "Tiles: 172, waves: 2, places used: 64.6%" in update(role="N", tokens=512)
-    [curve] = figure.axes[1].lines[:1]
-    shares = dict(zip(*curve.get_data(), strict=True))
-    assert shares[10922] == pytest.approx(512 * 10922 / (2 * 132 * 32768))
-    assert "Tiles: 1376, waves: 11" in update(role="M", tokens=512)  # ceil(10922 / 128) · 4096 / 256
-    assert "Tiles: 64, waves: 1," in update(role="K", tokens=512)  # whatever the hidden width
 
 
 def test_measured_speeds_come_on_demand_and_for_their_product(figure):
@@ -72,7 +62,7 @@ def test_speeds_are_operations_by_time():
 
 def test_every_speed_has_a_place(figure):
     assert picture(figure)
-    low, high = figure.axes[2].get_ylim()
+    low, high = figure.axes[1].get_ylim()
     for spread in (*cited().values(), *speeds(shipped_recording()).values()):
         assert low < spread.median < high
 
@@ -83,8 +73,8 @@ def test_the_right_guess_is_the_prediction_that_the_speed_of_an_h100_follows():
     found = []
     for hidden in (10922, 11008):
         shown.move(shown="H100", hidden=hidden)
-        form = r"so (\d+) bits .* places used: ([\d.]+)%\. .* such rows: ([\d.]+) times"
-        found.append([float(number) for number in re.search(form, shown.line).groups()])
+        bits, speed = re.search(r"so (\d+) bits .* such rows: ([\d.]+) times", shown.line).groups()
+        found.append([float(bits), tiles_and_waves(8192, hidden).share, float(speed)])
     bits, places, speed = (narrow / wide for narrow, wide in zip(*found, strict=True))
     losing = {"bits": bits < 0.9, "tiles": places < 0.9}
     assert speed < 0.9

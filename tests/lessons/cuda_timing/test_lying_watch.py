@@ -4,6 +4,7 @@ import pytest
 
 from blocklab.lessons.cuda_timing.lying_watch import (
     CALLS,
+    GUESS,
     LONGEST,
     SIZES,
     WATCHES,
@@ -13,8 +14,8 @@ from blocklab.lessons.cuda_timing.lying_watch import (
 )
 
 # What each watch says at 32 MB, in µs, by hand: start 10, work 32, the first call 150 more, one of seven 140 more;
-# from the cache the work takes 8.
-AT_32 = {"honest": 42, "no waiting": 10, "no warm-up": 192, "mean": 62, "same inputs": 18}
+# from the cache the work takes 8; in a graph there is the work alone.
+AT_32 = {"honest": 42, "no waiting": 10, "no warm-up": 192, "mean": 62, "same inputs": 18, "graph": 32}
 
 
 @pytest.mark.parametrize("watch", WATCHES.values())
@@ -22,7 +23,9 @@ def test_every_watch_says_what_was_worked_out_by_hand(figure, watch):
     assert time_calls(watch, 32).said == pytest.approx(AT_32[watch])
     assert apparent_speed(watch, 32) == pytest.approx(32 / AT_32[watch])
     line = lying_watch(figure)(watch=watch, megabytes=32.0)
-    said, true = map(float, re.findall(r"watch says ([\d.]+) µs, an honest one ([\d.]+) µs", line)[0])
+    said, true = map(
+        float, re.findall(r"watch says ([\d.]+) µs; from idle to idle one call takes ([\d.]+) µs", line)[0]
+    )
     assert (said, true) == (pytest.approx(AT_32[watch]), 42)
     assert ("Through the roof!" in line) == (AT_32[watch] < 32)
 
@@ -35,6 +38,20 @@ def test_without_waiting_the_size_does_not_matter_and_the_roof_breaks():
 def test_the_cache_lies_until_it_is_full():
     assert [size for size in SIZES if apparent_speed("same inputs", size) > 1] == [16, 32]
     assert time_calls("same inputs", 64) == time_calls("honest", 64)
+
+
+def test_a_graph_has_the_speed_of_memory_at_every_size():
+    assert {apparent_speed("graph", size) for size in SIZES} == {1}
+    seen = time_calls("graph", 32)
+    assert (seen.starts, seen.timed) == ([10, 10] + [0] * 6, [None, (10, 42)] + [(0, 32)] * 6)
+    assert sum(seen.delays) == seen.delays[0] > 0
+
+
+def test_the_right_guess_is_what_the_speed_does():
+    found = [apparent_speed("no waiting", size) for size in SIZES]
+    assert found == sorted(set(found))
+    assert (found[-1] > 1) == (GUESS.right == "through")
+    assert f"{time_calls('no waiting', 128).said:g} µs" in str(GUESS.told)
 
 
 @pytest.mark.parametrize("watch", ["honest", "no warm-up", "mean"])
@@ -51,12 +68,12 @@ def test_bars_and_lines_are_the_calls(figure, watch, megabytes):
     visible = [bar for bar in calls.patches if bar.get_visible()]
     for row in range(CALLS + 1):
         bars = sorted((b.get_x(), b.get_width()) for b in visible if round(b.get_y() + 0.3) == row)
-        parts = [part for part in (seen.delays[row], 10, seen.works[row]) if part]
+        parts = [part for part in (seen.delays[row], seen.starts[row], seen.works[row]) if part]
         assert [width for _, width in bars] == pytest.approx(parts)
         assert sum(bars[-1]) == pytest.approx(sum(parts))
         assert sum(parts) <= LONGEST
-    timed = [line.get_xdata()[1] for line in calls.lines[:-1] if line.get_visible()]
-    assert timed == [stop for stop in seen.timed if stop is not None]
+    timed = [tuple(line.get_xdata()) for line in calls.lines[:-1] if line.get_visible()]
+    assert timed == [span for span in seen.timed if span is not None]
     assert calls.lines[-1].get_xdata()[0] == pytest.approx(seen.said)
     assert speeds.lines[-1].get_ydata()[0] == pytest.approx(megabytes / seen.said)
     low, high = speeds.get_ylim()

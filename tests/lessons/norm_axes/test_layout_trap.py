@@ -1,6 +1,6 @@
 import pytest
 
-from blocklab.lessons.norm_axes.layout_trap import layout_trap
+from blocklab.lessons.norm_axes.layout_trap import layout_trap, panel
 
 
 def test_torch_refuses_unless_the_sizes_agree(figure):
@@ -20,3 +20,12 @@ def test_after_the_transpose_one_feature_moves_at_every_position(figure, length,
     update = layout_trap(figure)
     line = update(length=length, channels=channels, transpose=True)
     assert f"{2 * length} outputs move, all of one feature" in line
+
+
+def test_the_right_guess_is_where_nothing_is_refused(figure):
+    update, refused = layout_trap(figure), {}
+    for length in range(2, 6):
+        for channels in range(2, 6):
+            refused[length, channels] = "refuses" in update(length=length, channels=channels, transpose=False)
+    assert panel().guess.right == "L = C"
+    assert {sizes for sizes, error in refused.items() if not error} == {(size, size) for size in range(2, 6)}

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
+from blocklab.lessons import EXERCISES
 from blocklab.lessons.norm_axes.norm_layers import LAYERS
 from blocklab.lessons.norm_axes.poke_one_number import drawn_tensor, panel, poke_one_number
 from blocklab.normalization import standardize
@@ -38,7 +39,7 @@ def test_the_call_that_is_written_out_is_the_function(key):
 
 @pytest.mark.parametrize(
     ("key", "count"),
-    {"batch": 18, "sample": 36, "instance": 9, "group 2": 18, "token": 4, "rms": 4, "notes": 2}.items(),
+    {"batch": 18, "sample": 36, "instance": 9, "group 2": 18, "token": 4, "rms": 4, "dim 0": 2}.items(),
 )
 def test_as_many_of_72_outputs_move_as_the_lesson_says(key, count):
     assert moved(LAYERS[key], drawn_tensor(2), 13).sum() == count
@@ -60,7 +61,7 @@ def test_with_two_values_only_their_order_survives():
     for push in (10.0, 1000.0):
         pushed = x.clone()
         pushed.view(-1)[13] += push
-        outputs.append(LAYERS["notes"].apply(pushed))
+        outputs.append(LAYERS["dim 0"].apply(pushed))
     assert_close(*outputs, rtol=0, atol=1e-6)
     assert_close(outputs[0][:, 1, 1, 1].abs(), torch.ones(2, dtype=torch.float64), rtol=0, atol=1e-6)
 
@@ -89,3 +90,9 @@ def test_the_right_guess_is_how_many_outputs_of_batch_norm_move():
 def test_no_value_of_the_drawn_tensor_is_zero():
     # RMSNorm leaves a zero where it is, whatever moves beside it: the raised blocks would miss one of their group.
     assert (drawn_tensor(3) != 0).all()
+
+
+def test_the_table_that_the_reader_fills_in_is_what_moves_in_the_picture():
+    x = drawn_tensor(2)
+    keys = ("batch", "sample", "instance", "group 2", "token")
+    assert EXERCISES["outputs_that_move"].recipe() == tuple(int(moved(LAYERS[key], x, 13).sum()) for key in keys)

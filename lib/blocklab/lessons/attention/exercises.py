@@ -8,10 +8,15 @@ from torch import Tensor
 
 import blocklab.attention
 from blocklab.checks.case import Advice, Case, in_type
+from blocklab.checks.catching import Mutant, catching
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
+
+POKING = Text(en="Poke one token", zh="推一个词元")
+POLARITIES = Text(en="One mask, two polarities", zh="一个掩码，两种写法")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
 
 
 def before_and_itself(i: Tensor, j: Tensor) -> Tensor:
@@ -23,13 +28,16 @@ def mask(length: int, *, allowed: Callable = before_and_itself, kind: Callable =
     return kind(allowed(place[:, None], place))
 
 
-MASK_MISTAKES = (
+INVERTED_MASK = (
     wrong("inverted", allowed=lambda i, j: j > i).hint(
         en="Your mask is inverted: True where a query may not look. `nn.MultiheadAttention` wants it so; here True "
         "takes part, as in `scaled_dot_product_attention`.",
         zh="你的掩码反了：不许查询看的地方成了 True。"
         "`nn.MultiheadAttention` 要的是那种；这里 True 表示参与，与 `scaled_dot_product_attention` 一样。",
     ),
+)
+
+MASK_MISTAKES = (
     wrong("upper-triangle", allowed=lambda i, j: j >= i).hint(
         en="Your tokens see themselves and what comes after them: it is the upper triangle. Row i is for query i, "
         "which sees keys 0 to i.",
@@ -64,6 +72,9 @@ KIND_MISTAKES = (
         "boolean.",
         zh="你的掩码由数 1 和 0 组成。这样的掩码会与得分相加，什么也挡不住：请把它变成布尔类型。",
     ),
+)
+
+AXES_MISTAKES = (
     wrong("more-axes", kind=lambda allowed: allowed[None]).hint(
         en="Your mask has an axis too many. It is `(length, length)` and broadcasts over batch and heads.",
         zh="你的掩码多了一个轴。它的形状应是 `(length, length)`，会沿批量轴和头的轴自动广播。",
@@ -107,9 +118,14 @@ CAUSAL_MASK = Exercise(
             ),
         ),
     ),
-    mistakes=(*MASK_MISTAKES, *KIND_MISTAKES),
+    mistakes=(
+        *under(POLARITIES, *INVERTED_MASK),
+        *MASK_MISTAKES,
+        *under(ELSEWHERE, *KIND_MISTAKES, line="every = torch.ones(length, length, dtype=torch.bool)"),
+        *AXES_MISTAKES,
+    ),
     growing=lambda n: {"length": n},
-    section=Text(en="Poke one token", zh="推一个词元"),
+    section=POKING,
     panel=Text(
         en="under *Poke one token*, set mask to causal and drag token to 7: what is orange is True.",
         zh="在“推一个词元”一节把“掩码”设为“因果”，再把“词元”拖到 7：橙色的格子就是 True。",
@@ -178,6 +194,7 @@ def recipe(
 
 
 BY_HAND = Text(en="By hand", zh="动手算")
+HIDING = "scores = scores.masked_fill(~mask, -torch.inf)"
 
 SCALE_MISTAKES = (
     wrong("scale-missing", scale=unscaled).hint(
@@ -259,20 +276,32 @@ SOFTMAX_MISTAKES = (
     ),
 )
 
-MASKING_MISTAKES = (
+SEEING_MISTAKES = (
     wrong("mask-ignored", hide=all_seen).hint(
         en="The mask has no effect: every query sees every key.", zh="掩码没有起作用：每个查询都能看到所有的键。"
     ),
+    wrong("mask-transposed", hide=lambda scores, mask: hidden(scores, None if mask is None else mask.mT)).hint(
+        en="You use the mask turned over. Its rows are the queries, its columns the keys, like the scores.",
+        zh="你把掩码转置了。它的行是查询，列是键，与得分一致。",
+    ),
+    wrong(
+        "always-causal", hide=lambda scores, mask: hidden(scores, torch.ones_like(scores, dtype=torch.bool).tril())
+    ).hint(
+        en="You always apply a causal mask of your own. Use the one that is given, and none if it is `None`.",
+        zh="你总是用自己的因果掩码。请使用传入的掩码；如果是 `None`，就不要屏蔽。",
+    ),
+)
+
+POLARITY_MISTAKES = (
     wrong("mask-inverted", hide=lambda scores, mask: hidden(scores, None if mask is None else ~mask)).hint(
         en="You hide what should take part. Here True takes part, as in `scaled_dot_product_attention`; "
         "`nn.MultiheadAttention` means the opposite.",
         zh="你屏蔽了本该参与的键。"
         "这里的 True 表示参与，与 `scaled_dot_product_attention` 一样；在 `nn.MultiheadAttention` 里，意思正好相反。",
     ),
-    wrong("mask-transposed", hide=lambda scores, mask: hidden(scores, None if mask is None else mask.mT)).hint(
-        en="You use the mask turned over. Its rows are the queries, its columns the keys, like the scores.",
-        zh="你把掩码转置了。它的行是查询，列是键，与得分一致。",
-    ),
+)
+
+HIDING_MISTAKES = (
     wrong(
         "masked-with-zero", hide=lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, 0.0)
     ).hint(
@@ -308,12 +337,6 @@ MASKING_MISTAKES = (
         "number, or you fill in +inf. Put -inf in place with `masked_fill`.",
         zh="一用掩码，你的每一行都成了 NaN。"
         "要么你用掩码乘以 -inf，而 0 乘以无穷大没有意义；要么你填的是 +inf。请用 `masked_fill` 填入 -inf。",
-    ),
-    wrong(
-        "always-causal", hide=lambda scores, mask: hidden(scores, torch.ones_like(scores, dtype=torch.bool).tril())
-    ).hint(
-        en="You always apply a causal mask of your own. Use the one that is given, and none if it is `None`.",
-        zh="你总是用自己的因果掩码。请使用传入的掩码；如果是 `None`，就不要屏蔽。",
     ),
 )
 
@@ -514,11 +537,9 @@ ATTENTION = Exercise(
             Text(en="Why √d?", zh="为什么除以 √d？"), *SCALE_MISTAKES, line="scores = scores / query.shape[-1] ** 0.5"
         ),
         *under(BY_HAND, *SOFTMAX_MISTAKES, line="weights = scores.softmax(-1)"),
-        *under(
-            Text(en="One mask, two polarities", zh="一个掩码，两种写法"),
-            *MASKING_MISTAKES,
-            line="scores = scores.masked_fill(~mask, -torch.inf)",
-        ),
+        *under(BY_HAND, *HIDING_MISTAKES, line=HIDING),
+        *under(POLARITIES, *POLARITY_MISTAKES, line=HIDING),
+        *under(POKING, *SEEING_MISTAKES, line=HIDING),
         *ROLE_MISTAKES,
     ),
     growing=lambda n: three((n,), n, n, 4, 3),
@@ -614,4 +635,57 @@ SPLIT_HEADS = Exercise(
     section=Text(en="Going further: all heads at once", zh="选读：所有的头一起算"),
     line="parts = x.unflatten(-1, (num_heads, -1))",
 )
-EXERCISES = (CAUSAL_MASK, ATTENTION, SPLIT_HEADS)
+CATCH_ATTENTION = catching(
+    ATTENTION,
+    Mutant(
+        "scale-missing",
+        Text(en="scores not divided by √d", zh="得分没有除以 √d"),
+        Text(
+            en="The scores have to matter: with one key, equal scores or one feature, √d changes nothing.",
+            zh="得分要起作用才行：只有一个键、得分全都相等，或者只有一个特征时，√d 不会改变任何结果。",
+        ),
+    ),
+    Mutant(
+        "scaled-by-keys",
+        Text(en="divided by the root of the number of keys", zh="除以了键的个数的平方根"),
+        Text(
+            en="It looks at the wrong axis of `key`. As long as two axes have the same length, nobody can tell.",
+            zh="它看的是 `key` 的另一个轴。只要两个轴一样长，就没有人看得出来。",
+        ),
+    ),
+    Mutant(
+        "softmax-over-axis-one",
+        Text(en="softmax over axis 1", zh="softmax 沿轴 1"),
+        Text(
+            en="Axis 1 is the right one where the scores have two axes. What can stand before them?",
+            zh="得分只有两个轴时，轴 1 恰好是对的。前面还可以有哪些轴？",
+        ),
+    ),
+    Mutant(
+        "mask-inverted",
+        Text(en="mask inverted", zh="掩码反了"),
+        Text(
+            en="A mask is wanted that lets some keys through and hides others, whose values differ.",
+            zh="需要一个掩码，让一些键通过，挡住另一些键，并且这些键的值互不相同。",
+        ),
+    ),
+    Mutant(
+        "mask-transposed",
+        Text(en="mask transposed", zh="掩码转置了"),
+        Text(
+            en="A mask is wanted in which rows and columns do not say the same.",
+            zh="需要一个掩码，它的行与列说的不是一回事。",
+        ),
+    ),
+    Mutant(
+        "keys-for-values",
+        Text(en="keys mixed in place of the values", zh="加权求和的是键，不是值"),
+        Text(
+            en="Where keys and values are the same numbers, it makes no difference which of them are mixed.",
+            zh="键和值如果是同样的数，对哪一个加权求和都一样。",
+        ),
+    ),
+    section=BY_HAND,
+)
+
+EXERCISES = (CAUSAL_MASK, ATTENTION, CATCH_ATTENTION, SPLIT_HEADS)

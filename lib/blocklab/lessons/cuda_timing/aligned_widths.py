@@ -1,4 +1,4 @@
-"""Two predictions of what a hidden width costs a matrix product, and the speeds that were measured."""
+"""How many bits of a row of some hidden width go at once, and the speeds of matrix products that were measured."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,16 +12,15 @@ from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
-from blocklab.timing import Waves, load_bits, tiles_and_waves
+from blocklab.timing import load_bits
 from blocklab.timing.measurement import Spread
 from blocklab.timing.products import PRODUCTS
 from blocklab.timing.recording import Recording, TimedRow
 
 NARROWEST, WIDEST = 10848, 11008
-D = 4096  # the model's width, for the tiles; a recording has its own
 
 ROLES = {product.formula: role for role, product in PRODUCTS.items()}
-"""For a panel's choice: the three matrix products of a feed-forward layer, x (tokens, 4096), h (tokens, hidden)."""
+"""For a panel's choice: the three matrix products of a feed-forward layer, x (tokens, d), h (tokens, hidden)."""
 
 ROWS_SO_LONG = {
     "N": Text(en="the result has such rows", zh="结果的行这么长"),
@@ -58,14 +57,11 @@ SHOWN = {
 H100 = {10848: 395.62, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.38, 11008: 395.01}
 
 BITS = Text(en="bits at once", zh="一次读写的位数")
-SHARE = Text(en="share of\nplaces used", zh="位置利用率")
 SPEED = Text(en="speed /\nthat of 11008", zh="速度 /\n11008 的速度")
 HIDDEN = Text(en="hidden width", zh="隐藏层宽度")
 SEEN = Text(
-    en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once ({rows}). Tiles: {tiles}, "
-    "waves: {waves}, places used: {share:.1%}.",
-    zh="隐藏层宽度 {hidden}：一行 {bytes} 字节，一次能读写 {bits} 位（{rows}）。"
-    "分成 {tiles} 块，共 {waves} 个波次，位置利用率 {share:.1%}。",
+    en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once ({rows}).",
+    zh="隐藏层宽度 {hidden}：一行 {bytes} 字节，一次能读写 {bits} 位（{rows}）。",
 )
 TIMES = Text(en=" {where}: {times:.2f} times the speed of 11008.", zh="{where}：速度是 11008 的 {times:.2f} 倍。")
 UNMEASURED = Text(en=" {where}: not measured.", zh="{where}：没有测。")
@@ -97,50 +93,42 @@ def products_of(recording: Recording) -> list[TimedRow]:
 
 
 def aligned_widths(recording: Recording) -> Callable:
-    """A picture of the widths around 10922, one above the other: loads, tiles, and measured speeds."""
+    """A picture of the widths around 10922: above the bits that go at once, below the measured speeds."""
     measured = {"nothing": {}, "H100": cited(), "recording": speeds(recording)}
     widths = range(NARROWEST, WIDEST + 1)
 
     def picture(figure: Figure) -> Callable[..., str]:
-        """update(hidden, dtype, role, tokens, shown): the panel's choices."""
+        """update(hidden, dtype, role, shown): the panel's choices."""
         first = products_of(recording)[0]
         d = first.flops // (2 * first.rows * first.width)
         about = {"device": recording.provenance["device"], "dtype": first.dtype, "rows": first.rows, "d": d}
         where = {"H100": ON_H100, "recording": RECORDED.format(**about)}
-        bits, share, speed = (figure.add_axes((0.12, bottom, 0.865, 0.235)) for bottom in (0.74, 0.44, 0.14))
-        for axes, label in ((bits, BITS), (share, SHARE), (speed, SPEED)):
+        bits, speed = (figure.add_axes((0.12, bottom, 0.865, 0.35)) for bottom in (0.61, 0.16))
+        for axes, label in ((bits, BITS), (speed, SPEED)):
             dress(axes, label)
         bits.set(yscale="log", ylim=(8, 180))
         bits.set_yticks(ticks := (16, 32, 64, 128), [str(tick) for tick in ticks])
-        share.set(ylim=(0, 1.08), yticks=(0, 0.5, 1))
         speed.set(ylim=(0.6, 1.2), yticks=(0.7, 0.85, 1), xlabel=str(HIDDEN))
-        for axes in (bits, share):
-            axes.tick_params(labelbottom=False)
+        bits.tick_params(labelbottom=False)
         bits.minorticks_off()
         stems = bits.vlines(widths, 8, 8, linewidth=2.2, animated=True)
-        [curve] = share.plot([], [], color=OTHER, linewidth=2.2, animated=True)
         [dots] = speed.plot([], [], "D", color=MOVED, markersize=7, animated=True)
         ends = speed.vlines([], 0, 0, color=INK, linewidth=1.2, animated=True)
-        here = {"color": POKED, "linewidth": 1.6, "linestyle": "--", "zorder": 1, "animated": True}
-        lines = [axes.axvline(0, **here) for axes in (share, speed)]
-        for line in lines:
-            dragged(line, "hidden", lambda hidden: (hidden, 0.8))
+        line = speed.axvline(0, color=POKED, linewidth=1.6, linestyle="--", zorder=1, animated=True)
+        dragged(line, "hidden", lambda hidden: (hidden, 0.8))
 
-        def update(hidden: int, dtype: str, role: str, tokens: int, shown: str) -> str:
+        def update(hidden: int, dtype: str, role: str, shown: str) -> str:
             stems.set_segments([[(width, 8), (width, load_bits(width, DTYPES[dtype]))] for width in widths])
             stems.set_color([POKED if width == hidden else OTHER for width in widths])
-            curve.set_data(widths, [waves_of(role, tokens, width).share for width in widths])
             found = {width: spread for (of, width), spread in measured[shown].items() if of == role}
             dots.set_data(list(found), [spread.median for spread in found.values()])
             ends.set_segments([[(width, spread.p20), (width, spread.p80)] for width, spread in found.items()])
-            for line in lines:
-                line.set_xdata([hidden] * 2)
+            line.set_xdata([hidden] * 2)
             seen = SEEN.format(
                 hidden=hidden,
                 bytes=hidden * DTYPES[dtype].itemsize,
                 bits=load_bits(hidden, DTYPES[dtype]),
                 rows=ROWS_SO_LONG[role],
-                **waves_of(role, tokens, hidden)._asdict(),
             )
             if hidden in found:
                 seen += TIMES.format(where=where[shown], times=found[hidden].median)
@@ -151,12 +139,6 @@ def aligned_widths(recording: Recording) -> Callable:
         return update
 
     return picture
-
-
-def waves_of(role: str, tokens: int, hidden: int) -> Waves:
-    """The tiles of that product's result: (tokens, hidden), (tokens, D) or (hidden, D)."""
-    shapes = {"N": (tokens, hidden), "K": (tokens, D), "M": (hidden, D)}
-    return tiles_and_waves(*shapes[role])
 
 
 def dress(axes: Axes, label: Text) -> None:
@@ -173,7 +155,6 @@ def panel(recording: Recording, **own: Control) -> Panel:
         "role": Choice(ROLES, "K", label=Text(en="product", zh="乘法")),
         "shown": Choice(SHOWN, "nothing", label=Text(en="measured", zh="实测")),
         "hidden": Slider(NARROWEST, WIDEST, 1, value=10922, label=HIDDEN),
-        "tokens": Slider(128, 8192, 2, value=8192, label=Text(en="tokens", zh="词元数"), log=True),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
     }
-    return Panel(aligned_widths(recording), size=(10, 4.4), **controls | own)
+    return Panel(aligned_widths(recording), size=(10, 3.6), **controls | own)

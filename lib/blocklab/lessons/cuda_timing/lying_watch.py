@@ -1,4 +1,4 @@
-"""A made-up device, its calls one below the other, and what an honest watch and four dishonest ones say of it."""
+"""A made-up device, its calls one below the other, and what two honest watches and four others say of it."""
 
 import statistics
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider
+from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
 from blocklab.panel.plain import plain
@@ -31,8 +31,23 @@ WATCHES = {
     Text(en="no warm-up", zh="不预热"): "no warm-up",
     Text(en="mean", zh="取均值"): "mean",
     Text(en="same inputs", zh="总用同一份输入"): "same inputs",
+    Text(en="events around a graph", zh="CUDA 图加事件"): "graph",
 }
 """For a panel's choice: how the calls are timed."""
+
+GUESS = Guess(
+    {
+        Text(en="it rises towards the roof", zh="上升，但到不了屋顶线"): "towards",
+        Text(en="it rises through the roof", zh="上升，冲破屋顶线"): "through",
+        Text(en="it stays the same", zh="不变"): "same",
+    },
+    right="through",
+    told=Text(
+        en="It rises through the roof: choose “no waiting” and drag. However much is moved, the reading is 10 µs.",
+        zh="速度会上升，并冲破屋顶线：选“不等待”，再拖动。不管传多少数据，读数总是 10 µs。",
+    ),
+)
+"""What happens to the apparent speed as a call moves more, where nobody waits."""
 
 TIME = Text(en="µs since the call began", zh="从调用开始算起的时间（µs）")
 ROWS = Text(en="call", zh="第几次调用")
@@ -46,9 +61,9 @@ SPEED = Text(en="apparent speed / memory speed", zh="测得的速度 / 显存速
 ROOF = Text(en="memory roof", zh="显存的屋顶线")
 HONEST = Text(en="honest watch", zh="如实计时")
 SEEN = Text(
-    en="{size} MB a call. The watch says {said:.1f} µs, an honest one {true:.1f} µs. Apparent speed: {share:.3g} times "
-    "that of memory.{verdict}",
-    zh="每次调用传输 {size} MB。秒表的读数是 {said:.1f} µs，如实计时是 {true:.1f} µs。"
+    en="{size} MB a call. The watch says {said:.1f} µs; from idle to idle one call takes {true:.1f} µs. Apparent "
+    "speed: {share:.3g} times that of memory.{verdict}",
+    zh="每次调用传输 {size} MB。秒表的读数是 {said:.1f} µs；从空闲到空闲，一次调用要 {true:.1f} µs。"
     "测得的速度是显存速度的 {share:.3g} 倍。{verdict}",
 )
 ABOVE = Text(en=" Through the roof!", zh="冲破了屋顶线！")
@@ -56,26 +71,36 @@ ABOVE = Text(en=" Through the roof!", zh="冲破了屋顶线！")
 
 @dataclass(frozen=True)
 class Calls:
-    """Per call, the warm-up first: a delay and the work in µs, and from start to stop of the watch, None if untimed."""
+    """Per call, the warm-up first, in µs: a delay, the start, the work, and when the watch starts and stops.
+
+    The last is None of a call that is not timed.
+    """
 
     delays: list[float]
+    starts: list[float]
     works: list[float]
-    timed: list[float | None]
+    timed: list[tuple[float, float] | None]
     said: float
 
 
 def time_calls(watch: str, megabytes: float) -> Calls:
-    """The calls as they go on the made-up device, and what the watch says in the end."""
+    """The calls as they go on the made-up device, and what the watch says in the end.
+
+    Python starts a graph once, and nothing holds up the calls in it: its watch, on the GPU, starts behind that start.
+    """
+    graph = watch == "graph"
     cached = watch == "same inputs" and megabytes <= CACHE
     works = [megabytes] + [megabytes / (FASTER if cached else 1)] * CALLS
-    delays = [HELD_UP if call == INTERRUPTED else 0.0 for call in range(CALLS + 1)]
+    starts = [START if call < 2 or not graph else 0.0 for call in range(CALLS + 1)]
+    delays = [HELD_UP if call == INTERRUPTED and not graph else 0.0 for call in range(CALLS + 1)]
     delays[0] = FIRST
     waits = [0 if watch == "no waiting" else work for work in works]
-    stops = [delay + START + wait for delay, wait in zip(delays, waits, strict=True)]
+    begins = starts if graph else [0.0] * (CALLS + 1)
+    stops = [sum(parts) for parts in zip(delays, starts, waits, strict=True)]
     first_only = watch == "no warm-up"
-    timed = [stop if (call == 0) == first_only else None for call, stop in enumerate(stops)]
+    timed = [span if (call == 0) == first_only else None for call, span in enumerate(zip(begins, stops, strict=True))]
     summary = statistics.fmean if watch == "mean" else statistics.median
-    return Calls(delays, works, timed, summary(stop for stop in timed if stop is not None))
+    return Calls(delays, starts, works, timed, summary(span[1] - span[0] for span in timed if span is not None))
 
 
 def apparent_speed(watch: str, megabytes: float) -> float:
@@ -97,13 +122,14 @@ def lying_watch(figure: Figure) -> Callable[..., str]:
 
     def update(watch: str, megabytes: float) -> str:
         seen = time_calls(watch, megabytes)
-        for row, (delay, work, timed) in enumerate(zip(seen.delays, seen.works, seen.timed, strict=True)):
+        rows = zip(seen.delays, seen.starts, seen.works, seen.timed, strict=True)
+        for row, (delay, start, work, timed) in enumerate(rows):
             place(delays[row], 0, delay)
-            place(starts[row], delay, START)
-            place(works[row], delay + START, work)
+            place(starts[row], delay, start)
+            place(works[row], delay + start, work)
             for bar in (delays[row], starts[row], works[row]):
                 bar.set_alpha(0.3 if timed is None else 1)
-            lines[row].set_data([0, timed or 0], [row + 0.36] * 2)
+            lines[row].set_data(timed or (0, 0), [row + 0.36] * 2)
             lines[row].set_visible(timed is not None)
         reading.set_xdata([seen.said] * 2)
         share = apparent_speed(watch, megabytes)
@@ -169,6 +195,7 @@ def speed_axes(axes: Axes):
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
+        "guess": GUESS,
         "watch": Choice(WATCHES, "honest", label=Text(en="watch", zh="计时方式")),
         "megabytes": Slider(SIZES[0], SIZES[-1], 2, value=CACHE, label="MB", log=True),
     }

@@ -10,7 +10,7 @@ from torch import nn
 
 from blocklab.language import Text
 from blocklab.lessons.norm_axes.blocks import Blocks
-from blocklab.panel import Panel, Slider, Toggle
+from blocklab.panel import Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, POKED, QUIET, STILL
 from blocklab.panel.touch import picked
@@ -30,6 +30,21 @@ RIGHT = Text(
     en="L = {length}, C = {channels}: {moved} outputs move, all of one feature, at every position of both samples.",
     zh="L = {length}，C = {channels}：{moved} 个输出改变，都属于同一个特征，遍及两个样本的所有位置。",
 )
+GUESS = Guess(
+    {
+        Text(en="nowhere", zh="没有这样的位置"): "nowhere",
+        Text(en="where L < C", zh="L < C 时"): "L < C",
+        Text(en="where L = C", zh="L = C 时"): "L = C",
+        Text(en="where L > C", zh="L > C 时"): "L > C",
+    },
+    right="L = C",
+    told=Text(
+        en="torch compares the size of axis 1 with C, and no more: set L and C to 4, and the error is gone.",
+        zh="torch 只比较轴 1 的大小与 C 是否相等：把 L 和 C 都调到 4，就不报错了。",
+    ),
+)
+"""Where a tensor that was not transposed is not refused."""
+
 READING = Text(en="the number on a block is its feature c", zh="方块上的数字是它的特征编号 c")
 
 
@@ -99,6 +114,7 @@ def paint(blocks: Blocks, moved: np.ndarray, cell: int, feature: np.ndarray) -> 
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
+        "guess": GUESS,
         "length": Slider(2, 5, 1, value=3, label=Text(en="length L", zh="长度 L")),
         "channels": Slider(2, 5, 1, value=4, label=Text(en="features C", zh="特征数 C")),
         "transpose": Toggle(False, label=Text(en="transpose first", zh="先转置")),

@@ -75,8 +75,8 @@ LAYERS = {
         per_position(rms_norm),
         lambda n, c, h, w: (n, h, w),
     ),
-    "notes": Layer(
-        Text(en="the source notes' dim=0", zh="原始笔记的 dim=0"),
+    "dim 0": Layer(
+        Text(en="one loop too many (dim=0)", zh="多了一层循环（dim=0）"),
         "standardize(x, axes=0)",
         lambda x: standardize(x, 0),
         lambda n, c, h, w: (c, h, w),

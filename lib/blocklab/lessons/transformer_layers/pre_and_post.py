@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import torch
 import torch.nn.functional as F
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor, nn
@@ -14,16 +15,16 @@ from torch.func import functional_call, stack_module_state, vmap
 
 from blocklab.language import Text
 from blocklab.normalization import layer_norm
-from blocklab.panel import Guess, Panel, Slider
+from blocklab.panel import Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER
+from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 from blocklab.transformer import EncoderLayer
 
 DEPTHS = (3, 6, 12, 24, 48)
 DEEPEST = DEPTHS[-1]
-OPENING = 12  # marks of stacks shallower than this would answer the question at once
+OPENING = 12
 SEEDS, SENTENCES, LENGTH = 6, 4, 16
 WIDTH, HEADS, CLASSES = 64, 4, 100
 
@@ -36,9 +37,10 @@ GUESS = Guess(
     },
     right={"last"},
     told=Text(
-        en="The last layer's: drag depth from 3 to 48, and in pre-norm it falls from 0.59 to 0.18, while the first "
-        "layer's goes from 0.83 to 0.88.",
-        zh="最后一层的：把“深度”从 3 拖到 48，前置归一化最后一层的梯度从 0.59 降到 0.18，第一层的则从 0.83 变到 0.88。",
+        en="The last layer's: show the gradients and drag depth from 3 to 48. In pre-norm it falls from 0.59 to 0.18, "
+        "while the first layer's goes from 0.83 to 0.88.",
+        zh="最后一层的：勾选“显示梯度”，把“深度”从 3 拖到 48，前置归一化最后一层的梯度从 0.59 降到 0.18，"
+        "第一层的则从 0.83 变到 0.88。",
     ),
 )
 """Whose gradient shrinks each time the depth of a pre-norm stack doubles."""
@@ -51,13 +53,17 @@ LAYER = Text(en="layer", zh="第几层")
 GRADIENT = Text(en="gradient of W₂ in each layer", zh="各层 W₂ 的梯度")
 SIZE = Text(en="RMS of the tokens after each layer", zh="各层之后词元的均方根")
 LIKENESS = Text(en="mean cosine after each layer", zh="各层之后词元间余弦的均值")
+LATER = Text(en="first your guess,\nthen show gradients", zh="先猜一猜，\n再勾选“显示梯度”")
 SEEN = Text(
-    en="{depth} layers, pre-norm and post-norm: gradient at the first layer {pre_first:.2f} and {post_first:.2f}, at "
-    "the last {pre_last:.2f} and {post_last:.2f}. After the last layer: RMS {pre_rms:.1f} and {post_rms:.1f}, mean "
-    "cosine {pre_cosine:.2f} and {post_cosine:.2f}.",
-    zh="{depth} 层，依次为前置、后置归一化：第一层的梯度为 {pre_first:.2f} 和 {post_first:.2f}，"
-    "最后一层的为 {pre_last:.2f} 和 {post_last:.2f}；最后一层之后，均方根为 {pre_rms:.1f} 和 {post_rms:.1f}，"
+    en="{depth} layers, pre-norm and post-norm: after the last layer RMS {pre_rms:.1f} and {post_rms:.1f}, mean cosine "
+    "{pre_cosine:.2f} and {post_cosine:.2f}.",
+    zh="{depth} 层，依次为前置、后置归一化：最后一层之后，均方根为 {pre_rms:.1f} 和 {post_rms:.1f}，"
     "余弦的均值为 {pre_cosine:.2f} 和 {post_cosine:.2f}。",
+)
+SEEN_TOO = Text(
+    en="{tokens} Gradient at the first layer {pre_first:.2f} and {post_first:.2f}, at the last {pre_last:.2f} and "
+    "{post_last:.2f}.",
+    zh="{tokens}第一层的梯度为 {pre_first:.2f} 和 {post_first:.2f}，最后一层的为 {pre_last:.2f} 和 {post_last:.2f}。",
 )
 
 
@@ -132,7 +138,7 @@ def mean_cosine(x: Tensor) -> Tensor:
 def pre_and_post(figure: Figure) -> Callable[..., str]:
     """Layer by layer: the gradient of W2, the stream's RMS, the cosine; a line is the mean of the seeds, a band all.
 
-    update(depth): one of DEPTHS.
+    update(depth, gradients): one of DEPTHS; whether the gradients are shown, which answer the question.
     """
     grid = figure.subplots(1, 3, gridspec_kw={"left": 0.05, "right": 0.99, "bottom": 0.14, "top": 0.8, "wspace": 0.18})
     for axes, title in zip(grid, (GRADIENT, SIZE, LIKENESS), strict=True):
@@ -153,10 +159,16 @@ def pre_and_post(figure: Figure) -> Callable[..., str]:
         for curve, kind in zip(row, ("gradient", "rms", "cosine"), strict=True):
             ends = {depth: getattr(table[depth, norm_first], kind)[-1].mean() for depth in DEPTHS}
             dragged(curve.dot, "depth", lambda depth, ends=ends: (depth, ends[depth]))
+    of_gradients = [artist for left, *_ in curves for artist in left.artists] + trails
+    place = {"size": 11, "color": QUIET, "ha": "center", "va": "center", "transform": grid[0].transAxes}
+    later = grid[0].text(0.5, 0.36, str(LATER), animated=True, **place)
     handles, names = grid[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="upper center", ncols=2, frameon=False, labelcolor=INK)
 
-    def update(depth: int) -> str:
+    def update(depth: int, gradients: bool) -> str:
+        for artist in of_gradients:
+            artist.set_visible(gradients)
+        later.set_visible(not gradients)
         numbers = {"depth": depth}
         for (_, norm_first, _, _), row, trail in zip(ORDERS, curves, trails, strict=True):
             seen = table[depth, norm_first]
@@ -168,7 +180,8 @@ def pre_and_post(figure: Figure) -> Callable[..., str]:
             first, *_, last = seen.gradient.mean(1)
             numbers |= {f"{order}_first": first, f"{order}_last": last}
             numbers |= {f"{order}_rms": seen.rms[-1].mean(), f"{order}_cosine": seen.cosine[-1].mean()}
-        return SEEN.format(**numbers)
+        tokens = SEEN.format(**numbers)
+        return SEEN_TOO.format(tokens=tokens, **numbers) if gradients else tokens
 
     return update
 
@@ -180,6 +193,10 @@ class Curve:
         self.band = axes.fill_between([1, 2], [1, 1], [1, 1], color=colour, alpha=0.25, linewidth=0, animated=True)
         (self.line,) = axes.plot([], [], form[1:], color=colour, linewidth=2, animated=True, zorder=3)
         (self.dot,) = axes.plot([], [], form, color=colour, ms=9, label=str(name), animated=True, zorder=4)
+
+    @property
+    def artists(self) -> tuple[Artist, ...]:
+        return self.band, self.line, self.dot
 
     def show(self, values: np.ndarray) -> None:
         """values: (layer, seed)."""
@@ -195,5 +212,6 @@ def panel(**own: Control) -> Panel:
     controls = {
         "guess": GUESS,
         "depth": Slider(DEPTHS[0], DEEPEST, 2, value=OPENING, label=Text(en="depth", zh="深度"), log=True),
+        "gradients": Toggle(False, label=Text(en="show gradients", zh="显示梯度")),
     }
     return Panel(pre_and_post, size=(10, 4), **controls | own)

@@ -27,7 +27,7 @@ from blocklab.checks.steps.normalizing import (
 from blocklab.checks.steps.numbers import outlier, waves
 from blocklab.language import Text
 
-from .ema_update import TWO_READINGS
+from .ema_update import START, TWO_READINGS
 
 
 def all_but_channels(x: Tensor) -> list[int]:
@@ -117,7 +117,7 @@ AXES_MISTAKES = (
         en="You average over the batch axis only. BatchNorm keeps one mean for each channel, so on `(N, C, L)` and "
         "`(N, C, H, W)` it runs over the positions too.",
         zh="你只沿批量轴求了均值。"
-        "批量归一化（BatchNorm）的每个通道只有一个均值，所以在 `(N, C, L)` 和 `(N, C, H, W)` 上还要沿位置轴求。",
+        "批量归一化的每个通道只有一个均值，所以在 `(N, C, L)` 和 `(N, C, H, W)` 上还要沿位置轴求。",
     ),
     wrong("over-everything", axes=lambda x: list(range(x.dim()))).hint(
         en="You average over the whole tensor, so all channels share one mean. Leave out axis 1: each channel has a "
@@ -127,13 +127,13 @@ AXES_MISTAKES = (
     wrong("over-all-but-the-batch", axes=lambda x: list(range(1, x.dim()))).hint(
         en="You average over everything except the batch axis: that gives one mean for each sample, as LayerNorm does. "
         "BatchNorm keeps one for each channel, axis 1.",
-        zh="你沿批量轴以外的所有轴求了均值，得到的是每个样本一个均值，那是层归一化（LayerNorm）的做法。"
-        "批量归一化（BatchNorm）则是每个通道一个均值，通道是轴 1。",
+        zh="你沿批量轴以外的所有轴求了均值，得到的是每个样本一个均值，那是层归一化的做法。"
+        "批量归一化则是每个通道一个均值，通道是轴 1。",
     ),
     wrong("over-the-positions", axes=lambda x: list(range(2, x.dim()))).hint(
         en="You leave the batch axis out and average over the positions only, as InstanceNorm does. BatchNorm runs "
         "over batch and positions together.",
-        zh="你漏掉了批量轴，只沿位置轴求均值，那是实例归一化的做法。批量归一化（BatchNorm）要沿批量轴和位置轴一起求。",
+        zh="你漏掉了批量轴，只沿位置轴求均值，那是实例归一化的做法。批量归一化要沿批量轴和位置轴一起求。",
     ),
     wrong("channels-last", axes=lambda x: list(range(x.dim() - 1)), lay_running=as_it_is, lay_affine=as_it_is).hint(
         en="You take the last axis for the channels, as Keras does. In torch they are axis 1: where both axes have the "
@@ -183,6 +183,9 @@ MODE_MISTAKES = (
         zh="训练时，你先更新移动统计量，再用它们来归一化。"
         "应当用小批量自己的统计量；移动统计量只是存起来，留给评估模式。",
     ),
+)
+
+UPDATE_MISTAKES = (
     wrong("updated-in-eval", updates=always).hint(
         en="Your function updates the running statistics in eval mode too, and then uses them. There they stay as "
         "training left them.",
@@ -193,15 +196,25 @@ MODE_MISTAKES = (
         "them.",
         zh="评估模式下的结果是对的，但之后移动统计量变了。只有训练时才更新它们。",
     ),
-    wrong("never-updated", updates=never).hint(
-        en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, `lerp_` "
-        "or `[:] =`: a plain `running_mean = …` only gives a new tensor that name.",
-        zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。要写进原来的张量里，"
-        "可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，不过是让这个名字指向一个新张量。",
-    ),
+)
+NEVER_UPDATED = wrong("never-updated", updates=never).hint(
+    en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, `lerp_` "
+    "or `[:] =`: a plain `running_mean = …` only gives a new tensor that name.",
+    zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。要写进原来的张量里，"
+    "可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，不过是让这个名字指向一个新张量。",
 )
 
 STORED_MISTAKES = (
+    wrong(
+        "variances-swapped",
+        spread=lambda x, axes: x.var(axes, keepdim=True),
+        stored=lambda x, axes, normalized_with, eps: variance(x, axes),
+    ).hint(
+        en="You have both variances, the wrong way round: the biased one, over n, normalizes; the unbiased one, over "
+        "n − 1, is stored.",
+        zh="两个方差你都有了，只是用反了：归一化用有偏方差，除以 n；存下来的是无偏方差，除以 n − 1。",
+        line="mean, variance, stored = x.mean(axes), x.var(axes, correction=0), x.var(axes)",
+    ),
     wrong("biased-variance-stored", stored=lambda x, axes, normalized_with, eps: normalized_with).hint(
         en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over n − 1, "
         "where n counts the numbers of a channel.",
@@ -244,6 +257,9 @@ MOMENTUM_MISTAKES = (
         en="Your function weights the new value with 0.1, whatever `momentum` it is given.",
         zh="不论传入的 `momentum` 是多少，你的函数总是给新值 0.1 的权重。",
     ),
+)
+
+START_MISTAKES = (
     wrong("last-batch-stored", blend=lambda old, new, momentum: new).hint(
         en="After this step your running statistics are those of the batch alone. They move only a little with each "
         "batch, with the first one too: by the share `momentum`.",
@@ -363,6 +379,11 @@ CASES = (
 )
 
 WHY_REMEMBER = Text(en="Why remember at all?", zh="为什么要记住？")
+TWO_VARIANCES = Text(en="Two variances", zh="两个方差")
+ALONG_THE_CHANNELS = Text(en="Along the channels", zh="沿通道对齐")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+GOING_ON = "running_mean.copy_((1 - momentum) * running_mean + momentum * mean)"
+NORMALIZING = "y = (x - mean) / (variance + eps).sqrt()"
 
 BATCH_NORM = Exercise(
     name="batch_norm",
@@ -371,25 +392,38 @@ BATCH_NORM = Exercise(
     module=attributes_as_arguments,
     cases=tuple(replace(case, changes=("running_mean", "running_var")) for case in CASES),
     mistakes=(
-        *AXES_MISTAKES,
-        *LAYOUT_MISTAKES,
-        *under(WHY_REMEMBER, *MODE_MISTAKES),
-        *STORED_MISTAKES,
-        *under(TWO_READINGS, *MOMENTUM_MISTAKES),
-        *chosen(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
-        *chosen(SHARED_MISTAKES, "unbiased-variance", "statistics-detached", "weight-ignored", "bias-ignored"),
-        *chosen(SHARED_MISTAKES, "weight-and-bias-ignored"),
-        ALL_ON_THE_LAST_AXIS,
-        EPS_OF_KERAS,
-        MEAN_NOT_SUBTRACTED,
-        DIVIDED_FIRST,
+        *under(ALONG_THE_CHANNELS, *AXES_MISTAKES, line="axes = [axis for axis in range(x.dim()) if axis != 1]"),
+        *under(
+            ALONG_THE_CHANNELS, *LAYOUT_MISTAKES, ALL_ON_THE_LAST_AXIS, line="mean.view(1, -1, *[1] * (x.dim() - 2))"
+        ),
+        *under(WHY_REMEMBER, *MODE_MISTAKES, line="mean = x.mean(axes) if training else running_mean"),
+        *under(WHY_REMEMBER, *UPDATE_MISTAKES, line=f"if training: {GOING_ON}"),
+        *under(ALONG_THE_CHANNELS, NEVER_UPDATED, line=GOING_ON),
+        *under(TWO_VARIANCES, *STORED_MISTAKES, line="unbiased = x.var(axes, correction=1)"),
+        *under(TWO_READINGS, *MOMENTUM_MISTAKES, line=GOING_ON),
+        *under(START, *START_MISTAKES, line=GOING_ON),
+        *under(
+            ALONG_THE_CHANNELS,
+            *chosen(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
+            MEAN_NOT_SUBTRACTED,
+            DIVIDED_FIRST,
+            line=NORMALIZING,
+        ),
+        *under(ELSEWHERE, EPS_OF_KERAS, line="eps: float = 1e-5"),
+        *under(TWO_VARIANCES, *chosen(SHARED_MISTAKES, "unbiased-variance"), line="biased = x.var(axes, correction=0)"),
+        *under(ALONG_THE_CHANNELS, *chosen(SHARED_MISTAKES, "statistics-detached"), line="mean = x.mean(axes)"),
+        *under(
+            ALONG_THE_CHANNELS,
+            *chosen(SHARED_MISTAKES, "weight-ignored", "bias-ignored", "weight-and-bias-ignored"),
+            line="y = y * weight.view(shape) + bias.view(shape)",
+        ),
     ),
     without={"eps of 0": "torch refuses it in training", "empty": "torch refuses it in training"},
     growing=lambda n: in_training_on(waves(4, n, n)),
-    section=Text(en="Two variances", zh="两个方差"),
+    section=ALONG_THE_CHANNELS,
     panel=Text(
         en="set the momentum to 0.1 and see what eval() makes of 10 and of 44 steps.",
         zh="把动量调到 0.1，看看 10 步和 44 步之后评估模式的输出。",
     ),
-    line="running_mean.copy_((1 - momentum) * running_mean + momentum * mean.flatten())",
+    line=NORMALIZING,
 )

@@ -33,6 +33,7 @@ def recipe(
 
 
 TWO_READINGS = Text(en="One number, two readings", zh="一个数，两种读法")
+START = Text(en="Start and follow", zh="起步与跟随")
 
 SHARE_MISTAKES = (
     wrong("keras-momentum", share=lambda momentum: 1 - momentum).hint(
@@ -105,7 +106,7 @@ WEIGHT_MISTAKES = (
 BIAS_CORRECTED = wrong("bias-corrected", correct=lambda new, share: new / share).hint(
     en="You divide by the weight of the new value at the end: that is the bias correction that Adam makes after its "
     "first step. BatchNorm makes none.",
-    zh="你最后除以了新值的权重，那是 Adam 在第一步之后做的偏差修正。批量归一化（BatchNorm）不做这种修正。",
+    zh="你最后除以了新值的权重，那是 Adam 在第一步之后做的偏差修正。批量归一化不做这种修正。",
 )
 
 WHOLE_MISTAKES = (
@@ -134,7 +135,12 @@ EMA_UPDATE = Exercise(
         Case("large", {"average": torch.tensor([3e4, 5]), "value": torch.tensor([1.0, -2e5]), "momentum": 0.2}),
         Case("channels", {"average": waves(2, 3), "value": waves(2, 3, start=1.0), "momentum": 0.3}),
     ),
-    mistakes=(*under(TWO_READINGS, *SHARE_MISTAKES), *WEIGHT_MISTAKES, BIAS_CORRECTED, *WHOLE_MISTAKES),
+    mistakes=(
+        *under(TWO_READINGS, *SHARE_MISTAKES, line="new_part = momentum * value"),
+        *WEIGHT_MISTAKES,
+        *under(START, BIAS_CORRECTED, line="return change + average"),
+        *WHOLE_MISTAKES,
+    ),
     growing=lambda n: {"average": waves(n, n), "value": waves(n, n, start=1.0), "momentum": 0.1},
     without={
         "gradient": "a running average is kept outside of the graph",

@@ -14,6 +14,9 @@ from blocklab.language import Text
 from blocklab.normalization import layer_norm, standardize
 
 POKE = Text(en="Poke one number", zh="推一推：只改一个数")
+BY_HAND = Text(en="Two rows by hand", zh="动手算两行")
+LAST_AXES = Text(en="The last axes", zh="最后几个轴")
+LAYOUT_TRAP = Text(en="The layout trap", zh="布局陷阱")
 
 
 POKE_PANEL = Text(
@@ -38,7 +41,7 @@ ONE_MEAN_AXES = Exercise(
             zh="只写轴 1，每一行各有一个均值，共两个。要让哪些轴消失，就把它们都写上。",
         ),
     ),
-    section=Text(en="Two rows by hand", zh="动手算两行"),
+    section=BY_HAND,
     line="x.mean((0, 1)).shape == ()",
 )
 
@@ -54,24 +57,23 @@ BATCH_NORM_MISTAKES = (
         zh="你没有真正做归一化：移动统计量为 0 和 1 时，评估模式只是除以 √(1 + ε)。"
         "请用这个小批量自己的均值和方差，像训练时那样。",
         shows="images",
+        section=BY_HAND,
+        line="y = (x - mean) / (variance + eps).sqrt()",
     ),
     wrong("batch-axis-only", axes=(0,)).hint(
         en="You average over the batch only, so every pixel has a mean of its own. BatchNorm keeps one mean per "
         "channel: height and width are pooled too.",
-        zh="你只沿批量轴求了均值，于是每个像素各有一个均值。"
-        "批量归一化（BatchNorm）每个通道只有一个均值：高和宽也要一起算。",
+        zh="你只沿批量轴求了均值，于是每个像素各有一个均值。批量归一化每个通道只有一个均值：高和宽也要一起算。",
         shows="images",
     ),
     wrong("instance-norm", axes=(2, 3)).hint(
         en="This is InstanceNorm: one mean per sample and channel. BatchNorm pools the batch too.",
-        zh="这是实例归一化（InstanceNorm）：每个样本的每个通道各有一个均值。"
-        "批量归一化（BatchNorm）还要把所有样本合在一起算。",
+        zh="这是实例归一化：每个样本的每个通道各有一个均值。批量归一化还要把所有样本合在一起算。",
         shows="images",
     ),
     wrong("layer-norm", axes=(1, 2, 3)).hint(
         en="This is LayerNorm: one mean per sample. BatchNorm keeps one per channel, over all samples.",
-        zh="这是层归一化（LayerNorm）：每个样本一个均值。"
-        "批量归一化（BatchNorm）是每个通道一个均值，所有样本合在一起算。",
+        zh="这是层归一化：每个样本一个均值。批量归一化是每个通道一个均值，所有样本合在一起算。",
         shows="images",
     ),
     wrong("channel-axis", axes=(1,)).hint(
@@ -88,6 +90,7 @@ BATCH_NORM_MISTAKES = (
         en="You keep the last axis, as if the layout were `(N, H, W, C)`. Here the channels are axis 1.",
         zh="你保留的是最后一个轴，那是 `(N, H, W, C)` 布局的做法。这里的通道是轴 1。",
         shows="images",
+        section=LAYOUT_TRAP,
     ),
     wrong("width-forgotten", axes=(0, 2)).hint(
         en="The width is missing: every column of the image has a mean of its own. Each channel has only one.",
@@ -148,6 +151,11 @@ LAYER_NORM_BY_AXES = Exercise(
             "two axes.",
             zh="`normalized_shape` 里是轴的大小，而 `standardize` 要的是轴的编号。给了两个大小，就是指最后两个轴。",
         ),
+        wrong("number-of-axes-as-an-axis", axes=lambda x, shape: [len(shape)]).hint(
+            en="You take `len(normalized_shape)` for the number of one axis. It says how many axes there are, counted "
+            "from the end.",
+            zh="你把 `len(normalized_shape)` 当成了某一个轴的编号。它说的是从最后一个轴往前，一共有几个轴。",
+        ),
         wrong("axes-from-the-front", axes=lambda x, shape: range(len(shape))).hint(
             en="You count the axes from the front. `normalized_shape` describes the last ones: count from the end, −1, "
             "−2 and so on.",
@@ -181,7 +189,7 @@ LAYER_NORM_BY_AXES = Exercise(
         ),
     ),
     growing=lambda n: {"x": waves(n, n, 3), "normalized_shape": (3,)},
-    section=POKE,
+    section=LAST_AXES,
     panel=POKE_PANEL,
     line="axes = range(-len(normalized_shape), 0)",
 )

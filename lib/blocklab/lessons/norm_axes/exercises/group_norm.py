@@ -9,7 +9,7 @@ from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
@@ -25,6 +25,11 @@ from blocklab.checks.steps.normalizing import (
 )
 from blocklab.checks.steps.numbers import outlier, waves
 from blocklab.language import Text
+
+from .by_axes import BY_HAND
+
+AN_AXIS_CUT = Text(en="Going further: an axis cut in two", zh="选读：把一个轴拆成两个")
+GAMMA_AND_BETA = Text(en="What γ and β can undo", zh="γ 和 β 能抵消什么")
 
 
 def neighbours(x: Tensor, num_groups: int) -> Tensor:
@@ -87,8 +92,7 @@ GROUP_MISTAKES = (
     wrong("groups-ignored", split=lambda x, num_groups: x.unsqueeze(1)).hint(
         en="`num_groups` has no effect: all the channels of a sample share one mean, as with LayerNorm. Each group has "
         "a mean of its own.",
-        zh="`num_groups` 没有起作用：一个样本的所有通道共用一个均值，就像层归一化（LayerNorm）。"
-        "每个组应当各有一个均值。",
+        zh="`num_groups` 没有起作用：一个样本的所有通道共用一个均值，就像层归一化。每个组应当各有一个均值。",
     ),
     wrong("batch-forgotten-in-the-view", split=lambda x, num_groups: x.reshape(1, num_groups, -1)).hint(
         en="You cut the whole tensor into `num_groups` pieces, and forget the batch axis: a piece may be a whole "
@@ -130,7 +134,7 @@ AXES_MISTAKES = (
     wrong("over-the-batch-too", axes=lambda grouped: [0, *range(2, grouped.dim())]).hint(
         en="Your mean runs over the batch axis too, so the samples influence each other. GroupNorm looks at one sample "
         "at a time.",
-        zh="你求均值时还沿了批量轴，于是样本之间互相影响。组归一化（GroupNorm）每次只看一个样本。",
+        zh="你求均值时还沿了批量轴，于是样本之间互相影响。组归一化每次只看一个样本。",
     ),
     wrong("over-the-groups", axes=lambda grouped: [1]).hint(
         en="After the view, axis 1 counts the groups, and you average over it. Keep it, and average over the axes "
@@ -181,20 +185,23 @@ GROUP_NORM = Exercise(
     ),
     mistakes=(
         *GROUP_MISTAKES,
-        *AXES_MISTAKES,
-        AFFINE_ON_THE_LAST_AXIS,
-        *EPS_MISTAKES,
-        *chosen(
-            SHARED_MISTAKES,
-            "unbiased-variance",
-            "mean-square-for-variance",
-            "mean-not-subtracted",
-            "statistics-detached",
+        *under(AN_AXIS_CUT, *AXES_MISTAKES, line="y = standardize(grouped, tuple(range(2, grouped.dim())), eps)"),
+        *under(GAMMA_AND_BETA, AFFINE_ON_THE_LAST_AXIS, line="per_channel = (-1, *[1] * (x.dim() - 2))"),
+        *under(GAMMA_AND_BETA, *RESCALE_MISTAKES, line="y = y * weight.view(per_channel) + bias.view(per_channel)"),
+        *under(BY_HAND, *EPS_MISTAKES, line="y = (grouped - mean) / (variance + eps).sqrt()"),
+        *under(
+            BY_HAND,
+            *chosen(SHARED_MISTAKES, "unbiased-variance", "mean-square-for-variance"),
+            line="variance = (grouped - mean).square().mean(axes, keepdim=True)",
         ),
-        *RESCALE_MISTAKES,
+        *under(
+            BY_HAND,
+            *chosen(SHARED_MISTAKES, "mean-not-subtracted", "statistics-detached"),
+            line="mean = grouped.mean(axes, keepdim=True)",
+        ),
     ),
     growing=lambda n: {"x": waves(n, 2 * (n or 1), 3), "num_groups": n or 1},
-    section=Text(en="Poke one number", zh="推一推：只改一个数"),
+    section=AN_AXIS_CUT,
     panel=Text(
         en="choose GroupNorm, push one number, and see which channels rise together.",
         zh="选组归一化，推一个数，看看哪些通道一起升起来。",

@@ -1,7 +1,8 @@
 """The exercises of transformer_layers, in the order of the lesson."""
 
-from .by_hand import PRE_NORM_BY_HAND
 from .encoder_layer import ENCODER_LAYER
-from .norm_order import POST_NORM_LAYER, PRE_NORM_LAYER
+from .norm_order import POST_NORM_LAYER
+from .pre_norm import PRE_NORM
+from .sandwich import SANDWICH_LAYER
 
-EXERCISES = (PRE_NORM_BY_HAND, PRE_NORM_LAYER, POST_NORM_LAYER, ENCODER_LAYER)
+EXERCISES = (PRE_NORM, SANDWICH_LAYER, POST_NORM_LAYER, ENCODER_LAYER)

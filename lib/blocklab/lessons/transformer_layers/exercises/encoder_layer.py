@@ -15,19 +15,21 @@ from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import CannotBeSaid, load_weights
 from blocklab.checks.outcome import close
 from blocklab.checks.plain import Strange, plain
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
 from .norm_order import (
-    EITHER_ORDER,
+    BY_HAND,
+    CHAIN_MISTAKES,
+    NORMS_MISTAKES,
     PANEL,
     attention_first,
     norm_inside,
     norm_outside,
     nothing_carried,
     one_after_the_other,
-    pre_norm,
+    post_norm,
 )
 
 SAME = 1e-5  # the tolerance up to which two results are one
@@ -172,7 +174,7 @@ def recipe(
         for name in ("norm1", "norm2")
     )
     attention = partial(attend, mask=src_mask, weights=w)
-    return pre_norm(src, attention, feed_forward, norm1, norm2, parts=parts, around=around(norm_first), chain=chain)
+    return post_norm(src, attention, feed_forward, norm1, norm2, parts=parts, around=around(norm_first), chain=chain)
 
 
 ATTENTION_MISTAKES = (
@@ -384,7 +386,7 @@ ENCODER_LAYER = Exercise(
     mistakes=(
         *LAYER_MISTAKES,
         *ATTENTION_MISTAKES,
-        *(mistake for mistake in EITHER_ORDER if mistake.id in EASILY_MADE_HERE),
+        *under(BY_HAND, *(row for row in (*NORMS_MISTAKES, *CHAIN_MISTAKES) if row.id in EASILY_MADE_HERE)),
     ),
     without={"axis 2 of size 1": "the layer has eight features", "empty": "nobody reads a batch of no sentence"},
     section=Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),

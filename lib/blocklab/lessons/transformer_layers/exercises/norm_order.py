@@ -1,7 +1,6 @@
-"""Known mistakes of `pre_norm_layer` and `post_norm_layer`."""
+"""Where the norms of a layer stand: the steps of a layer, mistakes that any order knows, and `post_norm_layer`."""
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -9,20 +8,27 @@ from torch import Tensor
 
 from blocklab.checks.case import AN_EMPTY_INPUT, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
 Part = Callable[[Tensor], Tensor]
 
 
-# The steps: which norm goes with which sub-layer (`parts`), the residual connection around one of them (`around`), and
-# how two of those make the layer (`chain`). A residual connection adds what it carries to what the sub-layer makes of
-# what it reads; carried and read are the same unless a mistake is made.
+# The steps: which sub-layer comes when, with which norms (`parts`; a half is a sub-layer and its norms), the residual
+# connection around one of them (`around`), and how two of those make the layer (`chain`). A residual connection adds
+# what it carries to what the sub-layer makes of what it reads; carried and read are the same unless a mistake is made.
+
+Half = tuple[Part, ...]
 
 
-def attention_first(attention: Part, feed_forward: Part, norm1: Part, norm2: Part) -> tuple[tuple[Part, Part], ...]:
-    return (attention, norm1), (feed_forward, norm2)
+def as_it_is(x: Tensor) -> Tensor:
+    """Like nn.Identity, and dropout in eval mode: what is written into the result is written into the input."""
+    return x
+
+
+def attention_first(attention: Half, feed_forward: Half) -> tuple[Half, Half]:
+    return attention, feed_forward
 
 
 def norm_inside(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
@@ -38,19 +44,15 @@ def one_after_the_other(x: Tensor, first: Callable, second: Callable) -> Tensor:
     return second(h, h)
 
 
-def pre_norm(
-    x: Tensor,
-    attention: Part,
-    feed_forward: Part,
-    norm1: Part,
-    norm2: Part,
-    *,
-    parts: Callable = attention_first,
-    around: Callable = norm_inside,
-    chain: Callable = one_after_the_other,
+def layer(
+    x: Tensor, attention: Half, feed_forward: Half, *, parts: Callable, around: Callable, chain: Callable
 ) -> Tensor:
-    halves = parts(attention, feed_forward, norm1, norm2)
-    return chain(x, *(partial(around, sublayer=sublayer, norm=norm) for sublayer, norm in halves))
+    """Two residual connections, each around one half: `around(carried, read, sublayer, *norms)`."""
+
+    def connected(half: Half) -> Callable:
+        return lambda carried, read: around(carried, read, *half)
+
+    return chain(x, *map(connected, parts(attention, feed_forward)))
 
 
 def post_norm(
@@ -64,38 +66,35 @@ def post_norm(
     around: Callable = norm_outside,
     chain: Callable = one_after_the_other,
 ) -> Tensor:
-    return pre_norm(x, attention, feed_forward, norm1, norm2, parts=parts, around=around, chain=chain)
+    return layer(x, (attention, norm1), (feed_forward, norm2), parts=parts, around=around, chain=chain)
+
+
+BY_HAND = Text(en="By hand", zh="动手算")
 
 
 NORMS_MISTAKES = (
-    wrong(
-        "norm1-twice", parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, norm1))
-    ).hint(
+    wrong("norm1-twice", parts=lambda one, two: (one, (two[0], one[1]))).hint(
         en="You use `norm1` for both sub-layers, and `norm2` is never called. Each norm has weights of its own.",
         zh="两个子层都用了 `norm1`，`norm2` 一次也没有调用。两个归一化层各有自己的权重。",
     ),
-    wrong(
-        "norm2-twice", parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm2))
-    ).hint(
+    wrong("norm2-twice", parts=lambda one, two: ((one[0], two[1]), two)).hint(
         en="You use `norm2` for both sub-layers, and `norm1` is never called. Each norm has weights of its own.",
         zh="两个子层都用了 `norm2`，`norm1` 一次也没有调用。两个归一化层各有自己的权重。",
     ),
-    wrong(
-        "norms-swapped", parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm2), (feed_forward, norm1))
-    ).hint(
+    wrong("norms-swapped", parts=lambda one, two: ((one[0], two[1]), (two[0], one[1]))).hint(
         en="The norms are swapped: `norm1` belongs to attention, `norm2` to the feed-forward network.",
         zh="两个归一化层用反了：`norm1` 属于注意力，`norm2` 属于前馈网络。",
     ),
     wrong(
         "norm1-missing",
-        parts=lambda attention, feed_forward, norm1, norm2: ((attention, lambda x: x), (feed_forward, norm2)),
+        parts=lambda one, two: ((one[0], as_it_is), two),
     ).hint(
         en="`norm1` is never called: attention has no norm. Each sub-layer has its own.",
         zh="`norm1` 一次也没有调用：注意力没有归一化。每个子层都要有自己的归一化层。",
     ),
     wrong(
         "norm2-missing",
-        parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (feed_forward, lambda x: x)),
+        parts=lambda one, two: (one, (two[0], as_it_is)),
     ).hint(
         en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
         zh="`norm2` 一次也没有调用：前馈网络没有归一化。每个子层都要有自己的归一化层。",
@@ -105,27 +104,25 @@ NORMS_MISTAKES = (
 SUBLAYERS_MISTAKES = (
     wrong(
         "sublayers-swapped",
-        parts=lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (attention, norm2)),
+        parts=lambda one, two: ((two[0], *one[1:]), (one[0], *two[1:])),
     ).hint(
-        en="The sub-layers are swapped: the feed-forward network comes first and has the norm of attention.",
+        en="The sub-layers are swapped: the feed-forward network comes first and is normalized as attention should be.",
         zh="两个子层的顺序反了：前馈网络排在了前面，用的还是属于注意力的归一化层。",
     ),
     wrong(
         "halves-swapped",
-        parts=lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm2), (attention, norm1)),
+        parts=lambda one, two: (two, one),
     ).hint(
-        en="Each sub-layer has the right norm, but the feed-forward network comes first. Attention does.",
+        en="Each sub-layer is normalized rightly, but the feed-forward network comes first. Attention does.",
         zh="每个子层的归一化层都对，但前馈网络排在了前面。应当是注意力在前。",
     ),
-    wrong(
-        "attention-twice", parts=lambda attention, feed_forward, norm1, norm2: ((attention, norm1), (attention, norm2))
-    ).hint(
+    wrong("attention-twice", parts=lambda one, two: (one, (one[0], *two[1:]))).hint(
         en="Attention is called twice and the feed-forward network never. That is the second sub-layer.",
         zh="注意力调用了两次，前馈网络一次也没有。前馈网络才是第二个子层。",
     ),
     wrong(
         "feed-forward-twice",
-        parts=lambda attention, feed_forward, norm1, norm2: ((feed_forward, norm1), (feed_forward, norm2)),
+        parts=lambda one, two: ((two[0], *one[1:]), two),
     ).hint(
         en="The feed-forward network is called twice and attention never, so no position learns of another.",
         zh="前馈网络调用了两次，注意力一次也没有，于是各个位置之间没有任何交流。",
@@ -134,8 +131,8 @@ SUBLAYERS_MISTAKES = (
 
 CHAIN_MISTAKES = (
     wrong("feed-forward-missing", chain=lambda x, first, second: first(x, x)).hint(
-        en="Your layer ends after attention. The second half, the feed-forward network and its norm, is missing.",
-        zh="你的层在注意力之后就结束了。后一半，即前馈网络和它的归一化层，漏掉了。",
+        en="Your layer ends after attention. The second half, the feed-forward network, is missing.",
+        zh="你的层在注意力之后就结束了，漏掉了后一半，也就是前馈网络。",
     ),
     wrong("attention-missing", chain=lambda x, first, second: second(x, x)).hint(
         en="Your result does not depend on attention: the second half starts from x instead of the first half's "
@@ -167,9 +164,9 @@ CHAIN_MISTAKES = (
     ),
     wrong("side-by-side", chain=lambda x, first, second: second(first(x, x), x)).hint(
         en="Your sub-layers stand side by side: the feed-forward network reads x instead of the first half's result. "
-        "GPT-J and PaLM set them side by side, too, with one norm for both; here one follows the other.",
+        "Falcon-7B and phi-2 set them side by side, too, with one norm for both; here one follows the other.",
         zh="你的两个子层是并列的：前馈网络读的是 x，而不是前一半的结果。"
-        "GPT-J 和 PaLM 也让它们并列，共用一个归一化层；而这里是一前一后。",
+        "Falcon-7B 和 phi-2 也让它们并列，共用一个归一化层；而这里是一前一后。",
     ),
 )
 
@@ -178,11 +175,11 @@ CHAIN_MISTAKES = (
 
 
 def residual_doubled(order: Callable) -> Callable:
-    return lambda carried, read, sublayer, norm: order(2 * carried, read, sublayer, norm)
+    return lambda carried, read, *half: order(2 * carried, read, *half)
 
 
 def nothing_carried(order: Callable) -> Callable:
-    return lambda carried, read, sublayer, norm: order(0 * carried, read, sublayer, norm)
+    return lambda carried, read, *half: order(0 * carried, read, *half)
 
 
 def result_normalized(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
@@ -201,63 +198,14 @@ def norm_inside_and_outside(carried: Tensor, read: Tensor, sublayer: Part, norm:
     return norm(carried + sublayer(norm(read)))
 
 
-def norm_before_and_after(carried: Tensor, read: Tensor, sublayer: Part, norm: Part) -> Tensor:
-    return carried + norm(sublayer(norm(read)))
-
-
 NEITHER = (
-    wrong("no-norm", around=lambda carried, read, sublayer, norm: carried + sublayer(read)).hint(
-        en="Neither norm is called. Without them the numbers grow from layer to layer.",
-        zh="两个归一化层都没有调用。没有归一化，数值会一层比一层大。",
+    wrong("no-norm", around=lambda carried, read, sublayer, *norms: carried + sublayer(read)).hint(
+        en="No norm is called. Without them the numbers grow from layer to layer.",
+        zh="归一化一次也没有调用。没有归一化，数值会一层比一层大。",
     ),
-    wrong("sublayers-alone", around=lambda carried, read, sublayer, norm: sublayer(read)).hint(
-        en="You only call one sub-layer after the other. Around each belong a residual connection and a norm.",
-        zh="你只是依次调用了两个子层。每个子层还要配上残差连接和归一化。",
-    ),
-)
-
-PRE_NORM_MISTAKES = (
-    wrong("post-norm", around=norm_outside).hint(
-        en="This is post-norm, the order of 2017: you normalize the sum. In pre-norm you normalize what the sub-layer "
-        "reads, and the sum stays as it is.",
-        zh="这是后置归一化（post-norm），即 2017 年的顺序：你归一化的是相加的结果。"
-        "前置归一化（pre-norm）归一化的是子层的输入，相加的结果保持不变。",
-    ),
-    wrong("residual-normalized", around=both_normalized).hint(
-        en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries x "
-        "exactly as it came in; only the sub-layer reads the normalized one.",
-        zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。残差连接应当原样传递 x，只有子层的输入才归一化。",
-    ),
-    wrong("only-the-residual-normalized", around=carried_normalized).hint(
-        en="You normalize what the residual connection carries, and the sub-layer reads the plain x. It is the other "
-        "way round.",
-        zh="你归一化了残差连接传递的 x，子层的输入却没有归一化，正好反了。",
-    ),
-    wrong("residual-missing", around=nothing_carried(norm_inside)).hint(
-        en="There is no residual connection: you return what the sub-layer gives. Add x to it.",
-        zh="没有残差连接：你返回的只是子层的输出。还要加上 x。",
-    ),
-    wrong("result-normalized-without-residual", around=nothing_carried(result_normalized)).hint(
-        en="You normalize what the sub-layer gives, and there is no residual connection. Normalize what it reads, and "
-        "add x.",
-        zh="你归一化的是子层的输出，而且没有残差连接。应当归一化子层的输入，再把 x 加到它的输出上。",
-    ),
-    wrong("residual-twice", around=residual_doubled(norm_inside)).hint(
-        en="x is added twice around each sub-layer. Once is right.", zh="每个子层外面都把 x 加了两次。应当只加一次。"
-    ),
-    wrong("result-normalized", around=result_normalized).hint(
-        en="You normalize what the sub-layer gives. OLMo 2 and Swin v2 do that; pre-norm normalizes what the sub-layer "
-        "reads.",
-        zh="你归一化的是子层的输出，OLMo 2 和 Swin v2 就是这样。前置归一化（pre-norm）归一化的是子层的输入。",
-    ),
-    wrong("normalized-before-and-after", around=norm_before_and_after).hint(
-        en="You normalize before the sub-layer and its result once more, a sandwich as in Gemma 2. Pre-norm has only "
-        "the first of the two.",
-        zh="你把子层的输入和输出各归一化了一次，Gemma 2 就是这样。前置归一化（pre-norm）只归一化输入。",
-    ),
-    wrong("sum-normalized-too", around=norm_inside_and_outside).hint(
-        en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",
-        zh="你归一化了子层的输入，这是对的；但你又归一化了相加的结果。相加的结果应当保持不变。",
+    wrong("sublayers-alone", around=lambda carried, read, sublayer, *norms: sublayer(read)).hint(
+        en="The sub-layer alone is called. Around it belong a residual connection and what normalizes.",
+        zh="你只调用了子层。子层外面还要有残差连接，还要有归一化。",
     ),
 )
 
@@ -281,9 +229,9 @@ POST_NORM_MISTAKES = (
         en="x is added twice around each sub-layer. Once is right.", zh="每个子层外面都把 x 加了两次。应当只加一次。"
     ),
     wrong("normalized-before-adding", around=result_normalized).hint(
-        en="You normalize what the sub-layer gives and add x afterwards, as OLMo 2 and Swin v2 do. Post-norm adds "
+        en="You normalize what the sub-layer gives and add x afterwards, as OLMo 2 does. Post-norm adds "
         "first and normalizes the sum.",
-        zh="你先归一化子层的输出，再加上 x，OLMo 2 和 Swin v2 就是这样。后置归一化（post-norm）先相加，再归一化。",
+        zh="你先归一化子层的输出，再加上 x，OLMo 2 就是这样。后置归一化（post-norm）先相加，再归一化。",
     ),
     wrong("only-the-residual-normalized", around=carried_normalized).hint(
         en="You normalize x alone and add what the sub-layer gives. Add first, and normalize the sum.",
@@ -342,12 +290,7 @@ def layer_norm_shifted(x: Tensor) -> Tensor:
     return F.layer_norm(x, x.shape[-1:]) + 0.5
 
 
-def as_it_is(x: Tensor) -> Tensor:
-    """Like nn.Identity, and dropout in eval mode: what is written into the result is written into the input."""
-    return x
-
-
-BY_HAND = {"attention": ten_times, "feed_forward": plus_100, "norm1": half_of, "norm2": three_times}
+IN_THE_HEAD = {"attention": ten_times, "feed_forward": plus_100, "norm1": half_of, "norm2": three_times}
 LIKE_A_TRANSFORMER = {
     "attention": sum_so_far,
     "feed_forward": relu_and_neighbour,
@@ -355,12 +298,12 @@ LIKE_A_TRANSFORMER = {
     "norm2": layer_norm_shifted,
 }
 CASES = (
-    Case("by hand", {"x": torch.tensor([[1.0, 2]])} | BY_HAND),
+    Case("by hand", {"x": torch.tensor([[1.0, 2]])} | IN_THE_HEAD),
     Case("tokens", {"x": waves(2, 3, 4)} | LIKE_A_TRANSFORMER),
     Case("one feature", {"x": waves(2, 3, 1)} | LIKE_A_TRANSFORMER),
     Case("one token", {"x": waves(2, 1, 4)} | LIKE_A_TRANSFORMER),
     Case("cube", {"x": waves(3, 3, 3)} | LIKE_A_TRANSFORMER),
-    Case("given back", {"x": torch.tensor([[1.0, 2]])} | dict.fromkeys(BY_HAND, as_it_is)),
+    Case("given back", {"x": torch.tensor([[1.0, 2]])} | dict.fromkeys(IN_THE_HEAD, as_it_is)),
     Case("nothing", {"x": torch.zeros(0, 3, 4)} | LIKE_A_TRANSFORMER, advice=AN_EMPTY_INPUT),
     Case("gradient", {"x": waves(3, 4)} | LIKE_A_TRANSFORMER, gradient=True),
 )
@@ -368,23 +311,19 @@ PANEL = Text(
     en="under *Pre and post, one slider*, drag *depth* to 48 and look at the sizes of the tokens.",
     zh="在“同一个滑块，两种顺序”一节，把“深度”拖到 48，看词元的大小。",
 )
-EITHER_ORDER = (*NORMS_MISTAKES, *SUBLAYERS_MISTAKES, *CHAIN_MISTAKES, *NEITHER)
+WHOLE_LAYER_MISTAKES = (*SUBLAYERS_MISTAKES, *CHAIN_MISTAKES)
 
-PRE_NORM_LAYER = Exercise(
-    name="pre_norm_layer",
-    recipe=pre_norm,
-    cases=CASES,
-    mistakes=(*PRE_NORM_MISTAKES, *EITHER_ORDER),
-    section=Text(en="Exercise: a pre-norm layer", zh="练习：前置归一化层"),
-    panel=PANEL,
-    line="h = x + attention(norm1(x))",
-)
 POST_NORM_LAYER = Exercise(
     name="post_norm_layer",
     recipe=post_norm,
     cases=CASES,
-    mistakes=(*POST_NORM_MISTAKES, *EITHER_ORDER),
-    section=Text(en="Going further: post-norm, and a whole layer", zh="选读：后置归一化，以及完整的一层"),
+    mistakes=(
+        *POST_NORM_MISTAKES,
+        *NORMS_MISTAKES,
+        *NEITHER,
+        *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line="y = norm2(h + feed_forward(h))"),
+    ),
+    section=BY_HAND,
     panel=PANEL,
     line="h = norm1(x + attention(x))",
 )

@@ -1,0 +1,36 @@
+"""A hint sends to the section that teaches the mistake, and its one line is the one that was wrong."""
+
+import pytest
+
+from blocklab.lessons import EXERCISES
+
+LEADS = {
+    ("outputs_that_move", "per-position-in-one-channel"): ("Poke one number", "per_position = C"),
+    ("batch_norm_by_axes", "evaluation-mode"): ("Two rows by hand", "(x - mean) / (variance + eps).sqrt()"),
+    ("batch_norm_by_axes", "channels-last"): ("The layout trap", "(0, 2, 3)"),
+    ("layer_norm_by_axes", "sizes-as-axes"): ("The last axes", "len(normalized_shape)"),
+    ("layer_norm_by_axes", "axes-by-their-sizes"): ("The last axes", "len(normalized_shape)"),
+    ("group_norm", "every-other-channel"): ("Going further: an axis cut in two", "unflatten"),
+    ("group_norm", "channels-not-pooled"): ("Going further: an axis cut in two", "range(2, grouped.dim())"),
+    ("group_norm", "bias-before-weight"): ("What γ and β can undo", "weight.view(per_channel) + bias"),
+    ("group_norm", "eps-outside-root"): ("Two rows by hand", "(variance + eps).sqrt()"),
+    ("ema_update", "keras-momentum"): ("One number, two readings", "momentum * value"),
+    ("ema_update", "bias-corrected"): ("Start and follow", "average"),
+    ("batch_norm", "batch-statistics-in-eval"): ("Why remember at all?", "if training else running_mean"),
+    ("batch_norm", "updated-in-eval"): ("Why remember at all?", "if training: running_mean.copy_"),
+    ("batch_norm", "momentum-of-keras"): ("One number, two readings", "momentum * mean"),
+    ("batch_norm", "first-batch-stored"): ("Start and follow", "momentum * mean"),
+    ("batch_norm", "biased-variance-stored"): ("Two variances", "correction=1"),
+    ("batch_norm", "unbiased-variance"): ("Two variances", "correction=0"),
+    ("batch_norm", "all-on-the-last-axis"): ("Along the channels", "view(1, -1"),
+    ("batch_norm", "pictures-only"): ("Along the channels", "if axis != 1"),
+    ("batch_norm", "eps-default-of-keras"): ("What you will meet elsewhere", "1e-5"),
+}
+
+
+@pytest.mark.parametrize(("told", "wanted"), LEADS.items(), ids=str)
+def test_a_hint_leads_to_what_it_is_about(told, wanted):
+    exercise, mistake = EXERCISES[told[0]], told[1]
+    section, line = wanted
+    assert exercise.section_about(mistake).en == section
+    assert line in (exercise.row(mistake).line or exercise.line)

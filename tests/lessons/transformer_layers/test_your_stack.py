@@ -1,0 +1,34 @@
+import re
+
+import pytest
+import torch
+
+from blocklab.lessons.transformer_layers.pre_and_post import DEEPEST, mean_cosine, measured
+from blocklab.lessons.transformer_layers.your_stack import stacked, told
+
+
+def sandwich(x, attention, feed_forward, first, second, third, fourth):
+    x = x + second(attention(first(x)))
+    return x + fourth(feed_forward(third(x)))
+
+
+def pre_norm(x, attention, feed_forward, first, _second, third, _fourth):
+    x = x + attention(first(x))
+    return x + feed_forward(third(x))
+
+
+def test_a_pre_norm_layer_gives_what_the_panel_shows():
+    with torch.no_grad():
+        found, seen = stacked(pre_norm), measured(DEEPEST, True)
+    assert found.square().mean((1, 2, 3)).sqrt().tolist() == pytest.approx(seen.rms[-1].tolist(), rel=1e-3)
+    assert mean_cosine(found).mean(1).tolist() == pytest.approx(seen.cosine[-1].tolist(), rel=1e-2)
+
+
+def test_the_lesson_says_what_is_told():
+    assert told(sandwich) == "48 layers of yours: RMS 9.6, mean cosine 0.92"
+    assert "5.8, mean cosine 0.85" in told(pre_norm)
+
+
+@pytest.mark.parametrize("layer", [lambda *parts: ..., lambda x, *parts: x[0]])
+def test_until_it_is_written_the_right_one_is_told_and_said_so(layer):
+    assert re.match("Yours gives no tensor .* the right one: RMS 9.6, mean cosine 0.92", told(layer))
