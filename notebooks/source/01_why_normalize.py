@@ -388,7 +388,7 @@ assert min(found[1][0], found[0.5][1], found[1][1], found[3][1]) > 0.7
 r"""
 <details><summary>Answer</summary>
 
-Without a norm only weights of 1 learn, to well over 80%. With BatchNorm 0.5, 1 and 3 all do; 100 comes about half as far in the same time.
+Without a norm only weights of 1 learn, to well over 80%. With BatchNorm 0.5, 1 and 3 all do; 100 comes less than half as far in the same time.
 
 </details>
 
@@ -405,7 +405,7 @@ Everything? With ReLU, BatchNorm and 40 layers the panel shows about the same st
 r"""
 <details><summary>答案</summary>
 
-不做归一化，只有权重为 1 的学得会，准确率超过 80%。用批量归一化，0.5、1 和 3 都学得会；100 在同样的时间里只学到一半左右。
+不做归一化，只有权重为 1 的学得会，准确率超过 80%。用批量归一化，0.5、1 和 3 都学得会；100 在同样的时间里还学不到一半。
 
 </details>
 
