@@ -13,6 +13,7 @@ from blocklab.lessons import LESSONS
 from blocklab.panel import Panel
 from blocklab.real_models.reading import stored_reading
 from blocklab.timing.measured_bytes import from_recording, shipped_recording
+from lesson_functions import function_of
 
 ROOMS = Path(lessons.__file__).parent
 OTHERWISE = {
@@ -21,6 +22,7 @@ OTHERWISE = {
 }
 SCORES = {("BatchNorm", 2): [60.0, 70.0], ("LayerNorm", 2): [90.0, 95.0]}
 ARGUMENTS = {  # of the pictures whose data their lesson brings
+    "why_normalize.signals_through_layers": lambda: [function_of("01_why_normalize", "network")],
     "norm_axes.dimmed_digit": lambda: [load_digits()[0][:8].unsqueeze(1) / 16],
     "small_batches.accuracy_by_batch": lambda: [{"mlp": SCORES}],
     "layer_norm.trained_scales": lambda: [[torch.linspace(0.2, 1.8, 8), torch.linspace(0.5, 1.5, 8)]],

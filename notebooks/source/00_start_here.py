@@ -2,23 +2,21 @@
 r"""
 # 00 Start here
 
-Welcome. These lessons take a Transformer apart, block by block. In each one you predict, drag a slider, write the block yourself, and see it agree with PyTorch, or find out where it does not.
+The next cells wake a chat model and let it answer. It is small, 134515008 numbers in 30 layers, and yet it is built as the large ones are, out of matrices and four functions of a few lines each. You will write all four. Once you have written that of lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`.
 
-This page answers two questions: does it work on this machine, and where do I go next? It takes five minutes.
+That is where these lessons lead. In each of them you guess, drag a slider, write one block yourself, and are told which mistake you have made. This page shows how that works and where to go. It takes about 15 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 00 从这里开始
 
-欢迎！这套课程把 Transformer 拆成一块一块来学。每一课都是先猜一猜，再拖动滑块，然后亲手写出这一块，看它是否与 PyTorch 一致；不一致，就找出差在哪里。
+下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，30 层，一共 134515008 个数；但它的构造和大模型一样，除了矩阵，就是四个函数，每个只有几行。这四个函数，你都会亲手写出来。写完第 06 课的那一个，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。
 
-这一页回答两个问题：这台机器上能运行吗？接下来去哪里？只要五分钟。
+这就是这套课程要去的地方。每一课都是先猜一猜，再拖动滑块，然后亲手写出一个模块；写错了，会告诉你错在哪里。这一页告诉你怎么做，以及接下来去哪里。大约需要 15 分钟。
 """
 
 # %%
-import torch
-
 from blocklab.language import Text
 from blocklab.lessons import check
 from blocklab.lessons.start_here import lesson_map
@@ -26,84 +24,35 @@ from blocklab.lessons.start_here.environment import check_environment
 from blocklab.lessons.start_here.idle_slider import GUESS, idle_slider
 from blocklab.panel import Panel, Slider
 from blocklab.progress import progress_page
+from blocklab.real_models import if_installed, load_smollm2
 
 # %% [markdown] lang="en"
 r"""
-## Does it work?
+## Where it leads
 
-The cell below lists what the lessons need. The last line is the verdict.
+The model is called [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct). It runs here, on your machine, and takes a few seconds. Afterwards ask it something else, in English, which is all it knows.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 能运行吗？
+## 要去的地方
 
-下面的单元格列出课程需要的软件，最后一行是结论。
+这个模型叫 [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct)，就在你的机器上运行，只要几秒钟。这里请它补全的句子是“法国的首都是……”。运行之后，也可以问它别的，不过得用英语，别的语言它不会。
 """
 
-# %% tags=["nbval-ignore-output"]
-check_environment()
+# %% tags=["slow"]
+prompt = "Complete the sentence: The capital of France is"
+with if_installed():
+    print("".join(load_smollm2().answer(prompt)))
 
 # %% [markdown] lang="en"
 r"""
-## The slider that does nothing
-
-Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a block of the original Transformer, of BERT and of GPT. (The left axis is logarithmic; dashed outlines show *s* = 1.)
-
-**Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag.
+Here is how it is built. The large frame is one layer, and there are 30 of them, one upon the other. On every part stand the numbers of the lessons in which you write it; click a part or a number.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 不起作用的滑块
-
-把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种层。（左图的纵轴是对数轴；虚线框是 *s* = 1 时的样子。）
-
-**先猜一猜**：*s* 从 1 增大到 1000000，右边四根橙色的柱子会怎样？先选，再拖。
-"""
-
-# %% tags=["panel", "guess"]
-Panel(
-    idle_slider,
-    size=(10, 3.6),
-    guess=GUESS,
-    scale=Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True),
-)
-
-# %% [markdown] lang="en"
-r"""
-Nothing: the slider seems dead. LayerNorm subtracts the mean of the four numbers and divides by their standard deviation; both grow with *s*, so *s* cancels.
-
-Now drag to the **left**. At $s = 10^{-3}$ the bars are down to a third, 0.447 instead of 1.342, and at $10^{-6}$ they are gone. Something in the layer knows the absolute size of its input after all. What? Lesson 05 will answer; you may guess until then.
-
-Panels work alike. Where one asks, your guess comes first: nothing moves until you choose an answer or press *Skip*. Many pictures can be dragged themselves, such as the gray bars on the left: try one, up and down. ▶ runs its slider to the end and back until you touch the panel again.
-
-A panel also works without a mouse: press Tab to reach a slider, use the arrow keys, or type into the number box. *Reset* brings back the start. The line under the picture always says what the picture shows.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-看不出变化：滑块好像失灵了。层归一化先减去这四个数的均值，再除以它们的标准差；均值和标准差都随 *s* 一起变大，*s* 就抵消了。
-
-再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一：0.447，而不是 1.342；到 $10^{-6}$ 就看不见了。看来，这一层里还是有什么东西知道输入的绝对大小。是什么呢？第 05 课会回答，你可以先猜着。
-
-面板的用法都差不多。有提问时，要先猜：选出一个答案，或者点“跳过”，之后才能动手。许多图本身也能拖，比如左图的灰色柱子，上下拖一拖试试。按 ▶，它旁边的滑块就自己来回走，再碰一下面板就停。
-
-不用鼠标也能操作面板：按 Tab 键移到滑块上，再按方向键，或者直接在数字框里输入。点“重置”就回到初始状态。图下方的那行字总会说明图里能看到什么。
-"""
-
-# %% [markdown] lang="en"
-r"""
-## Where do I go?
-
-One Transformer layer and, on every part, the lessons about it. Click a part or a number.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 接下来去哪里？
-
-下面是一个 Transformer 层，每一部分都标出了讲它的课。点一点方块或者编号，就能打开那一课。
+它的构造就在下图里。大框里是一层，一共 30 层，一层叠着一层。每一部分都标出了课程的编号，你会在那一课里亲手写出它；点一点方块或者编号，就能打开那一课。
 """
 
 # %% tags=["nbval-ignore-output"]
@@ -126,22 +75,17 @@ r"""
 | [11](11_transformer_layers.ipynb) | How do the blocks fit together? |
 | [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? |
 
-You read English here; every lesson has a Chinese twin, linked at its top. The code is the same in both. Words are explained in the [glossary](glossary.ipynb).
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean, what goes wrong and what one calls it, all this was worked out on BatchNorm, and most of the mistakes are still made. If you are in a hurry, take the **short way**: 01, 02, 05, 06, 08, 10, 11, 12.
 
-## Five notes, six contradictions
+The lessons take for granted that you have trained a network once, know what a *loss* and a *gradient* are, and have seen *softmax*. If not, read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* first (the book [in Chinese](https://zh.d2l.ai)). What a *tensor* can do is told in [PyTorch's own introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html); other words are in the [glossary](glossary.ipynb). And if you have learned from notes on the web, an appendix takes [five of them claim by claim](five_notes.ipynb).
 
-The lessons grew from five anonymous notes found on the web, *the source notes*. They contradict each other, and you will find out who is right. (N images, C channels, H rows, W columns; ε is a small number that keeps a division from being by 0.)
+## A slider
 
-| topic | one note says | another says | PyTorch | lesson |
-|---|---|---|---|---|
-| ε | 1e-12 | 1e-5, once inside the root and once outside | 1e-5, inside | [05](05_layer_norm.ipynb) |
-| momentum | close to 1 | 0.1 | 0.1, the weight of the *new* value | [03](03_ema_momentum.ipynb) |
-| an image is | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
-| BatchNorm keeps one mean per | position and feature | feature | channel | [02](02_norm_axes.ipynb) |
-| the parameters are called | gamma, beta | weight, bias | `weight`, `bias` | [05](05_layer_norm.ipynb) |
-| the Chinese word for normalization | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
+Now try what every lesson does. Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a norm of the original Transformer, of BERT and of GPT. (The left axis is logarithmic; dashed outlines show *s* = 1.)
 
-What PyTorch itself says of its column (lessons 03 and 05 show the rest). `running_mean` has one number per channel:
+Where a panel asks, your guess comes first: nothing moves until you choose an answer or press *Skip*. A wrong guess costs nothing, and one remembers better what has surprised one.
+
+**Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag.
 """
 
 # %% [markdown] lang="zh"
@@ -161,41 +105,59 @@ r"""
 | [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ |
 | [12](12_cuda_timing.ipynb) | GPU 上的一层能有多快？ |
 
-你现在读的是中文版，每一课都有对应的英文版，链接在页面顶部。两种语言的代码完全相同。术语的意思可以查[术语表](glossary.ipynb)。
+这个模型里并没有批量归一化（BatchNorm），第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，会出什么错，该用什么术语，都是在批量归一化上弄清楚的；那些错误，今天也大多还有人犯。要是时间紧，可以走**捷径**：01、02、05、06、08、10、11、12。
 
-## 五篇笔记，六处矛盾
+这套课程假定你训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://d2l.ai/chapter_linear-regression/linear-regression.html)和 [softmax 回归](https://d2l.ai/chapter_linear-classification/softmax-regression.html)（这两个链接是英文版，另有[中文版](https://zh.d2l.ai)）。**张量**能做些什么，[PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)里有；其他术语可以查[术语表](glossary.ipynb)。要是你读着网上的笔记学过来，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。
 
-这套课程源自网上的五篇佚名笔记，后面就叫它们**原始笔记**。它们互相矛盾，谁对谁错，你会自己找到答案。（N 是图像的个数，C 是通道数，H、W 是高和宽；ε 是一个很小的数，防止除以 0。）
+## 一个滑块
 
-| 话题 | 一篇说 | 另一篇说 | PyTorch | 课 |
-|---|---|---|---|---|
-| ε | 1e-12 | 1e-5，一篇在根号里，一篇在根号外 | 1e-5，在根号里 | [05](05_layer_norm.ipynb) |
-| 动量（momentum） | 接近 1 | 0.1 | 0.1，是**新**值的权重 | [03](03_ema_momentum.ipynb) |
-| 图像的形状 | `(N, H, W, C)` | `(N, C, H, W)` | `(N, C, H, W)` | [02](02_norm_axes.ipynb) |
-| 批量归一化按什么分组求均值 | 每个位置的每个特征 | 每个特征 | 每个通道 | [02](02_norm_axes.ipynb) |
-| 参数的名字 | gamma、beta | weight、bias | `weight`、`bias` | [05](05_layer_norm.ipynb) |
-| normalization 的中文 | 归一化 | 標準化 | – | [02](02_norm_axes.ipynb) |
+现在试一试每一课都要做的事。把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种归一化。（左图的纵轴是对数轴；虚线框是 *s* = 1 时的样子。）
 
-“PyTorch”这一列对不对，直接问 PyTorch（其余的，第 03 课和第 05 课再看）。`running_mean` 里，每个通道有一个数：
+面板有提问时，要先猜：选出一个答案，或者点“跳过”，之后才能动手。猜错了没有关系，出乎意料的事反而记得牢。
+
+**先猜一猜**：*s* 从 1 增大到 1000000，右边四根橙色的柱子会怎样？先选，再拖。
 """
 
-# %% claims=["E55"]
-layer = torch.nn.BatchNorm2d(3)
-print(layer.eps, layer.momentum, [name for name, _ in layer.named_parameters()])
-print(layer(torch.randn(2, 3, 4, 5)).shape, layer.running_mean.shape)
+# %% tags=["panel", "guess"]
+Panel(
+    idle_slider,
+    size=(10, 3.6),
+    guess=GUESS,
+    scale=Slider(1e-6, 1e6, 10**0.25, value=1.0, label=Text(en="s", zh="s"), log=True),
+)
 
 # %% [markdown] lang="en"
 r"""
+<details><summary>Answer</summary>
+
+Nothing happens to them. LayerNorm subtracts the mean of the four numbers and divides by their standard deviation; both grow with *s*, so *s* cancels.
+
+</details>
+
+Now drag to the **left**. At $s = 10^{-3}$ the bars are down to a third, 0.447 instead of 1.342, and at $10^{-6}$ they are gone. Something in the layer knows the absolute size of its input after all. What? Lesson 05 will answer; you may guess until then.
+
+Many pictures can be dragged themselves, such as the gray bars on the left: try one, up and down. ▶ runs its slider to the end and back until you touch the panel again. Without a mouse, press Tab to reach a slider and use the arrow keys, or type into the number box. *Reset* brings back the start, and the line under the picture says what the picture shows.
+
 ## Exercises
 
-An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is: it compares your answer with the known wrong ones, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 1 long, in place of 1.342? A solution is folded below every exercise.
+An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is, because it knows the usual wrong answers, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 1 long, in place of 1.342? A solution is folded below every exercise.
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+柱子不变。层归一化先减去这四个数的均值，再除以它们的标准差；均值和标准差都随 *s* 一起变大，*s* 就抵消了。
+
+</details>
+
+再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一，从 1.342 降到 0.447；到 $10^{-6}$ 就看不见了。看来，这一层里还是有什么东西知道输入的绝对大小。是什么呢？第 05 课会回答，你可以先猜着。
+
+许多图本身也能拖，比如左图的灰色柱子，上下拖一拖试试。按 ▶，它旁边的滑块就自己来回走，再碰一下面板就停。不用鼠标也行：按 Tab 键移到滑块上，再按方向键，或者直接在数字框里输入。点“重置”就回到初始状态，图下方的那行字会说明图里能看到什么。
+
 ## 练习怎么做
 
-练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它还会拿你的答案与已知的各种错误答案比较。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度从 1.342 缩到 1？每个练习下面都折叠着参考答案。
+练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它也认得各种常见的错误答案。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度从 1.342 缩到 1？每个练习下面都折叠着参考答案。
 """
 
 # %% tags=["exercise"]
@@ -203,23 +165,114 @@ my_s = None
 
 check("scale", my_s)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? Go back to *A slider*, drag *s* to the left and read the line under the picture.
+
+<details><summary>The idea</summary>
+
+At $s = 10^{-3}$ the bar is too short and at 1 it is too long, so go halfway again and again. The number that you find has a meaning, too: its square is $10^{-5}$, and lesson 05 tells what stands there.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？回到“一个滑块”，把 *s* 往左拖，看图下方的那行字。
+
+<details><summary>思路</summary>
+
+$s = 10^{-3}$ 时柱子太短，*s* 为 1 时又太长，所以每次取中间，一次次靠近。找到的这个数自有含义：它的平方是 $10^{-5}$，第 05 课会讲这是什么。
+
+</details>
+"""
+
 # %% tags=["solution"]
 solved_s = 1e-5**0.5
 
-check("scale", solved_s)
+check("scale", solved_s, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Blocks that you keep
+
+Now write the smallest block there is. **ReLU** hands positive numbers on as they are and turns negative ones into 0; the original Transformer has it in every layer. Fill in the one line. Python's `max` will not do, because `x` is a tensor and holds many numbers at once.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 你写的模块会保存下来
+
+现在来写最小的一个模块。**ReLU** 让正数原样通过，把负数变成 0；最早的 Transformer 每一层都用到它。请补上那一行。Python 的 `max` 不管用，因为 `x` 是张量，里面有许多数。
+"""
+
+
+# %% tags=["exercise"]
+def my_relu(x):
+    return ...
+
+
+check("relu", my_relu)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Try any of `torch.clamp`, `torch.where` and `x * (x > 0)`, and let `check` tell you what it thinks of it.
+
+<details><summary>The idea</summary>
+
+Each number becomes the larger of 0 and itself. To *clamp* a tensor from below at 0 does this to all of its numbers at once.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？`torch.clamp`、`torch.where`、`x * (x > 0)`，随便试一个，看 `check` 怎么说。
+
+<details><summary>思路</summary>
+
+每个数都换成 0 和它自己中较大的那个。对张量从下方在 0 处截断（clamp），就是对里面所有的数同时这样做。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_relu(x):
+    return x.clamp(min=0)
+
+
+check("relu", solved_relu, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+In your own copy the verdict now says *Kept as* `my/blocks/relu.py`: a file with your source, which later lessons run. Lesson 01 already computes with your ReLU, and trains a network with the function that you write there. From lesson 02 on there are cells such as `plug_in(rms_norm=my_rms_norm)`, which put your function into a trained model, right or wrong, and show what comes out.
+
+## Does everything run here?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+在你自己的副本里，结论中会多出一句“已保存为 `my/blocks/relu.py`”：这个文件里是你写的源代码，后面的课会运行它。第 01 课就会用到你的 ReLU，还会用你在那里写的函数训练一个网络。从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
+
+## 这台机器上都能运行吗？
+"""
+
+# %% tags=["nbval-ignore-output"]
+check_environment()
 
 # %% [markdown] lang="en"
 r"""
 ## Your progress
 
-What you guess and what you write stays in your own copy: a block that `check` accepts is kept in `my/blocks/`, for later lessons to run, and your guesses are counted. Come back now and then and run the next cell, because it shows how far you are, which mistakes are worth another look, and five questions from lessons that you have done; it reads your saved notebooks in both languages and sends nothing anywhere.
+Guesses, exercises and kept blocks stay in your own copy. Come back now and then and run the next cell, because it shows how far you are, which mistakes are worth another look, and five questions from lessons that you have done; it reads your saved notebooks in both languages and sends nothing anywhere.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的进度
 
-你猜的和写的，都留在你自己的副本里：`check` 通过的代码块会保存在 `my/blocks/`，后面的课可以运行它；猜对几次也有统计。不妨时常回到这里，运行下一个单元格，因为它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题；它读的是两种语言的笔记本里已保存的内容，不会把任何东西发送出去。
+猜测、练习和保存的代码，都留在你自己的副本里。不妨时常回到这里，运行下一个单元格，因为它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题；它读的是两种语言的笔记本里已保存的内容，不会把任何东西发送出去。
 """
 
 # %%

@@ -2,40 +2,47 @@
 r"""
 # 01 Why do activations need a scale?
 
-A network multiplies by a matrix, bends the result with an activation function, and does so again and again; the outputs of the activation function are called *activations*. If every layer makes the numbers a little smaller, after 20 layers nothing is left; if larger, they blow up or get stuck where the function is flat. **Normalization** puts the scale right in every layer.
+Take a network of twenty layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. Nothing that the network computes changes, down to the third decimal. And yet it has lost most of its power to learn. What has changed, if not its numbers?
 
-After this lesson you can say what *saturated* means and see it in a gradient, predict what happens to a deep network when its weights are 100 times too large, and name one problem that normalization does *not* solve. It takes about 20 minutes.
+That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
+
+After this lesson you can see *saturation* in a gradient, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 01 激活值为什么需要合适的尺度？
 
-网络先乘一个矩阵，再用激活函数（activation function）把结果弯一弯，如此反复；激活函数的输出叫作**激活值**（activation）。如果每一层都把数缩小一点，20 层之后就什么都不剩；如果每一层都放大一点，它们就会大得惊人，或者卡在激活函数平坦的地方。**归一化**（normalization）让每一层的数都回到合适的尺度。
+把一个二十层网络的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数全都不变，小数点后三位都一样。可是，它的学习能力却丢掉了大半。既然算出来的数没变，变的到底是什么？
 
-学完这一课，你能说出什么叫**饱和**，并在梯度里看见它；能预测把所有权重都放大 100 倍，深层网络会怎样；还能说出一个归一化**解决不了**的问题。大约需要 20 分钟。
+这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元都要调用它 61 次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
+
+学完这一课，你能从梯度里看出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 20 分钟。
 """
 
 # %%
 import torch
+import torch.nn.functional as F
 
-from blocklab import BatchNorm
+from blocklab import standardize
+from blocklab.digits import load_digits
 from blocklab.language import Text
 from blocklab.lessons import check
+from blocklab.lessons.kept_blocks import kept
 from blocklab.lessons.why_normalize import saturation, signals_through_layers
-from blocklab.lessons.why_normalize.signals_through_layers import signals
+from blocklab.lessons.why_normalize.signals_through_layers import rounded, signals
 
 # %% [markdown] lang="en"
 r"""
 ## Two questions first
 
-1. What is the slope of $\tanh$ at 0, and what does it tend to far out?
-2. You multiply a number by 0.5, and do so 20 times. Roughly what is left of it?
+1. You multiply a number by 0.5, and do so 20 times. Roughly what is left of it?
+2. What is the slope of $\tanh$ at 0, and what does it tend to far out?
 
 <details><summary>Answers</summary>
 
-1. 1 at 0, and 0 far out: the slope is $1 - \tanh^2$.
-2. A millionth: $0.5^{20} \approx 10^{-6}$.
+1. A millionth: $0.5^{20} \approx 10^{-6}$.
+2. 1 at 0, and 0 far out: the slope is $1 - \tanh^2$.
 
 </details>
 """
@@ -44,49 +51,116 @@ r"""
 r"""
 ## 先想两个问题
 
-1. $\tanh$ 在 0 处的斜率是多少？在远处趋近于多少？
-2. 一个数连续 20 次乘以 0.5，大约还剩原来的多少？
+1. 一个数连续 20 次乘以 0.5，大约还剩原来的多少？
+2. $\tanh$ 在 0 处的斜率是多少？在远处趋近于多少？
 
 <details><summary>答案</summary>
 
-1. 在 0 处是 1，在远处趋近于 0：斜率是 $1 - \tanh^2$。
-2. 百万分之一：$0.5^{20} \approx 10^{-6}$。
+1. 百万分之一：$0.5^{20} \approx 10^{-6}$。
+2. 在 0 处是 1，在远处趋近于 0，因为斜率是 $1 - \tanh^2$。
 
 </details>
 """
 
 # %% [markdown] lang="en"
 r"""
-## Two inputs, one weight
+## Twenty layers, eight lines
 
-The source notes (the web notes of lesson 00) tell it like this: with the weight 0.1 the inputs 1 and 20 become 0.1 and 2, and after $\tanh$ "about 0.1 and about 1", so that larger inputs make no difference. Let us look, at the slope too, and a little farther out:
+A layer multiplies by a matrix, and then an *activation function* such as $\tanh$ or ReLU ($\max(0, x)$) bends each number; what comes out are the *activations*. Here is the whole network. For `norm` we put in nothing at first.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 两个输入，一个权重
+## 二十层，八行代码
 
-原始笔记（第 00 课里说的网上笔记）是这样讲的：权重为 0.1 时，输入 1 和 20 变成 0.1 和 2，经过 $\tanh$ 之后“约为 0.1 和约为 1”，所以输入再大也没有差别。我们来看一看，连斜率一起看，再多看远一点的两处：
+一层先乘一个矩阵，再用**激活函数**（activation function）把每个数弯一弯，例如 $\tanh$ 或 ReLU（$\max(0, x)$）；得到的数叫作**激活值**（activation）。下面就是这一课的整个网络，其中的 `norm` 暂时什么也不做。
 """
 
-# %% claims=["E20"]
-z = torch.tensor([0.1, 2.0, 3.0, 5.0], requires_grad=True)
-torch.tanh(z).sum().backward()
-print(torch.tanh(z).detach())
-print(z.grad)
+
+# %%
+def network(x, weights, norm, activation):
+    layers = []
+    for weight in weights:
+        x = x @ weight  # (N, d)
+        x = norm(x)
+        x = activation(x)
+        layers.append(x)
+    return layers
+
 
 # %% [markdown] lang="en"
 r"""
-At 2 the output is 0.964, not yet 1. What has collapsed is the **slope**: from 0.99 to 0.07, and at 5 to 0.0002. Backpropagation multiplies by it, so where an input has come to the flat part, the weights in front of it get hardly any gradient. That is what *saturated* means.
+Each number behind a matrix is a sum of $d$ products. With weights of standard deviation $1/\sqrt{d}$ it is about as large as what went in; let us call these *weights of 1*. Weights of 0.5 make it half as large. That sounds harmless, but the next layer halves again.
 
-**Predict first:** the notes also say that without normalization most activations become ±1. How large must the inputs of $\tanh$ be for that? Drag, then switch on *standardize first*.
+**Predict first.** How large are the activations of layer 20, with weights of 0.5 and with weights of 3?
 """
 
 # %% [markdown] lang="zh"
 r"""
-在 2 处，输出是 0.964，还没有到 1。真正垮掉的是**斜率**：从 0.99 降到 0.07，到 5 处只剩 0.0002。反向传播时，梯度要乘上这个斜率，所以输入一旦落在平坦的地方，它前面的权重就几乎得不到梯度。这就叫**饱和**（saturation）。
+乘矩阵之后，每个数都是 $d$ 个乘积之和。权重的标准差取 $1/\sqrt{d}$ 时，这个和与输入差不多大，我们就说“权重为 1”。权重为 0.5，每个数都缩小一半。听起来没什么，可是下一层又缩小一半。
 
-**先猜一猜**：笔记还说，不做归一化，多数激活值都会变成 ±1。$\tanh$ 的输入要有多大才会这样？先拖动滑块，再打开“先标准化”。
+**先猜一猜**：权重为 0.5 时，第 20 层的激活值有多大？权重为 3 呢？
+"""
+
+# %% tags=["answer"]
+told = Text(
+    en="weights of {}: standard deviation {} in layer 1, {} in 10, {} in 20",
+    zh="权重为 {}：标准差，第 1 层 {}，第 10 层 {}，第 20 层 {}",
+)
+x = torch.randn(256, 128)  # (N, d)
+for size in (0.5, 1, 3):
+    layers = network(x, size / 128**0.5 * torch.randn(20, 128, 128), lambda x: x, torch.tanh)
+    print(told.format(size, *(rounded(layers[i].std().item()) for i in (0, 9, 19))))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+A millionth is left with weights of 0.5. With weights of 3 the deviation stays at 0.83, because $\tanh$ lets nothing out of −1 to 1.
+
+</details>
+
+A network whose numbers are all 0.000001 can hardly tell its inputs apart. But what is wrong with 0.83?
+
+## Where tanh is flat
+
+On its way back to the weights the gradient is multiplied by the slope of $\tanh$. So let us look at that, too.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+权重为 0.5，只剩百万分之一。权重为 3，标准差停在 0.83，因为 $\tanh$ 的输出出不了 −1 到 1 的范围。
+
+</details>
+
+所有的数都只有 0.000001，网络就几乎分不清不同的输入了。可是，0.83 又有什么不好？
+
+## tanh 平坦的地方
+
+反向传播时，梯度在传回权重的路上要乘以 $\tanh$ 的斜率。所以斜率也要看一看。
+"""
+
+# %%
+z = torch.tensor([0.1, 2.0, 5.0], requires_grad=True)
+torch.tanh(z).sum().backward()
+told = Text(en="input {:.1f}: output {:.4f}, slope {:.4f}", zh="输入 {:.1f}：输出 {:.4f}，斜率 {:.4f}")
+for number, output, slope in zip(z, torch.tanh(z), z.grad, strict=True):
+    print(told.format(number, output, slope))
+
+# %% [markdown] lang="en"
+r"""
+From 2 to 5 the output hardly moves, while the slope falls from 0.07 to 0.0002. So the weights in front of such a *saturated* unit get almost no gradient and cannot learn.
+
+**Predict first.** How large must the standard deviation of the inputs be until half of the outputs lie beyond ±0.9? Drag the dot on the curve, then switch on *standardize first*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。所以，这种**饱和**（saturation）的单元，前面的权重几乎得不到梯度，也就学不动了。
+
+**先猜一猜**：输入的标准差要多大，才会有一半的输出超出 ±0.9？拖动曲线上的圆点试试，再打开“先标准化”。
 """
 
 # %% tags=["panel"]
@@ -94,28 +168,82 @@ saturation.panel()
 
 # %% [markdown] lang="en"
 r"""
-It depends on the scale: 14% lie beyond ±0.9 when the inputs have standard deviation 1, 46% at 2, 94% at 20. It also depends on where they lie: these have mean 0, but with mean 3 even a standard deviation of 0.1 puts *all* outputs beyond ±0.9. **Standardizing** cures both, and makes the slider idle: subtract the mean and divide by the standard deviation. With random draws, first of mean 0, then of mean 3:
+<details><summary>Answer</summary>
+
+About 2.2: 14% lie beyond ±0.9 at standard deviation 1, 46% at 2, and 94% at 20.
+
+</details>
+
+It also matters *where* the inputs lie: with mean 3 even a standard deviation of 0.1 puts every output beyond 0.9. So place and size both have to be right.
+
+## By hand: subtract, then divide
+
+To **standardize** is to subtract the mean, which puts the place right, and to divide by the standard deviation, which puts the size right. Take 1, 2, 3, 4. Their mean is 2.5, so the differences from it are −1.5, −0.5, 0.5 and 1.5. The *variance* is the mean of their squares: $(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$. Its root, 1.118, is the standard deviation, and $1.5 / 1.118 = 1.342$, the last bar of lesson 00.
+
+Four equal numbers have the variance 0, and 0 cannot be divided by 0. Therefore a small number ε is added to the variance, under the root: the argument `eps`, $10^{-5}$ unless somebody says otherwise.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这取决于尺度：输入的标准差为 1 时，14% 的输出超出 ±0.9；为 2 时占 46%；到 20 时占 94%。它还取决于位置：这里的输入均值为 0；要是均值为 3，标准差哪怕只有 0.1，也会有**全部**输出超出 ±0.9。**标准化**（standardization）就是减去均值，再除以标准差；它同时解决了这两个问题，滑块也就不起作用了。换成随机数，先取均值 0，再取均值 3：
+<details><summary>答案</summary>
+
+约为 2.2：标准差为 1 时，14% 的输出超出 ±0.9；为 2 时占 46%；到 20 时占 94%。
+
+</details>
+
+输入落在**哪里**也很要紧：要是均值为 3，标准差哪怕只有 0.1，所有的输出也都会超出 0.9。所以位置和大小都要调整。
+
+## 动手算：先减，再除
+
+**标准化**（standardization）就是先减去均值，把位置摆正，再除以标准差，把大小调好。以 1、2、3、4 为例，均值是 2.5，它们与均值之差（离差）是 −1.5、−0.5、0.5 和 1.5。**方差**是离差平方的均值：$(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$。方差开方得 1.118，就是标准差，而 $1.5 / 1.118 = 1.342$，正是第 00 课里最后一根柱子的长度。
+
+四个相等的数，方差为 0，而 0 不能除以 0。所以要在根号里给方差加上一个很小的数 ε，也就是参数 `eps`，不另外指定就取 $10^{-5}$。
 """
 
-# %% claims=["E24"]
-for mean, scale in ((0, 0.5), (0, 1), (0, 2), (0, 20), (3, 0.1)):
-    y = torch.tanh(mean + scale * torch.randn(100000))
-    share, slope = (y.abs() > 0.9).float().mean(), (1 - y.square()).mean()
-    print(f"mean {mean}, deviation {scale:4}: share {share:.2f}, slope {slope:.2f}")
+# %%
+told = Text(en="variance {:.2f}, standardized: {}", zh="方差 {:.2f}，标准化之后：{}")
+for numbers in ([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]):
+    x = torch.tensor(numbers)
+    difference = x - x.mean()
+    variance = difference.square().mean()
+    print(told.format(variance, (difference / (variance + 1e-5).sqrt()).numpy().round(3)))
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, one line.** `x` has the shape `(N, d)`: each row is a sample, each column a feature on a scale of its own. The axis that you average over is the one that disappears. Along which axis must you average so that every *feature* gets mean 0 and standard deviation 1? Replace `None` by its number.
+Mean and variance are made of the numbers themselves, so the gradient passes through both on its way back.
+
+## By hand: which axis disappears?
+
+The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes, which torch's `mean` takes too, all the numbers along them form *one* group, with one mean and one variance.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，只写一行：`x` 的形状是 `(N, d)`，每一行是一个样本，每一列是一个特征，各有各的尺度。沿哪个轴求均值，哪个轴就消失。要让每个**特征**的均值为 0、标准差为 1，应当沿哪个轴求均值？请把 `None` 换成轴的编号。
+均值和方差都是由这些数自己算出来的，所以梯度往回传时也要穿过它们。
+
+## 动手算：哪个轴会消失？
+
+沿哪个轴求均值，形状里消失的就是哪个轴；在其余的轴上，每个位置各有自己的均值。torch 的 `mean` 也可以用元组同时写几个轴，这时，这些轴上所有的数合成**一组**，只有一个均值、一个方差。
+"""
+
+# %%
+x = torch.tensor([[1.0, 200.0], [2.0, 100.0], [6.0, 600.0]])  # (N, d)
+told = Text(en="mean along {}: shape {}, with keepdim {}", zh="沿 {} 的均值：形状 {}，加上 keepdim 是 {}")
+for axes in (0, 1, (0, 1)):
+    print(told.format(axes, list(x.mean(axes).shape), list(x.mean(axes, keepdim=True).shape)))
+
+# %% [markdown] lang="en"
+r"""
+To subtract, torch lines shapes up from the last axis. So means of shape `(3,)` do not fit `(3, 2)`, and a square `(3, 3)` they fit along the wrong axis, without an error. `keepdim=True` keeps the averaged axis, with size 1, and every mean meets its own row.
+
+**Your turn, one line.** Each row of `x` is a sample, each column a feature. Along which axis must you average so that every *feature* gets mean 0 and standard deviation 1? Replace `None` by its number.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+相减时，torch 从最后一个轴起把形状对齐。所以，形状为 `(3,)` 的均值与 `(3, 2)` 对不上；遇到方阵 `(3, 3)` 倒是对得上，却对到了别的轴上，而且不会报错。写上 `keepdim=True`，求过均值的轴就会保留下来，大小为 1，每个均值正好对上自己那一行。
+
+**轮到你了**，只写一行：`x` 的每一行是一个样本，每一列是一个特征。要让每个**特征**的均值为 0、标准差为 1，应当沿哪个轴求均值？请把 `None` 换成轴的编号。
 """
 
 # %% tags=["exercise"]
@@ -123,137 +251,247 @@ my_axes = None
 
 check("feature_axes", my_axes)
 
+# %% [markdown] lang="en"
+r"""
+Stuck? The shapes above show what is left of each axis.
+
+<details><summary>The idea</summary>
+
+Each feature needs a mean of its own, so the two features must stay and the samples must disappear. The samples are axis 0.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？看看上面打印的形状，沿哪个轴求均值之后还剩下什么。
+
+<details><summary>思路</summary>
+
+每个特征都要有自己的均值，所以两个特征要留下，样本要消失。样本在第 0 轴上。
+
+</details>
+"""
+
 # %% tags=["solution"]
 solved_axes = 0
 
-check("feature_axes", solved_axes)
+check("feature_axes", solved_axes, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Twenty layers
+## Weights times 100
 
-Normalizing the input helps the first layer. What about the twentieth? The panel shows a network of $\tanh$ or ReLU layers (ReLU is $\max(0, x)$) with random weights, before any training: on the left histograms of the activations, layer by layer, on the right their standard deviation and the gradient with respect to them, on a logarithmic axis. *Weights* 1 means that the matrices about keep the size of the numbers; the input has mean 3 and standard deviation 5.
+Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (BatchNorm is not the splitting into mini-batches. It *uses* them, so a sample's output depends on the others.)
 
-First try without normalization: drag *weights* to about 0.5 and to about 3. Normalizing the input alone does not help the deep layers: at 3 it makes no difference after a few of them, and at 0.5 they shrink just the same.
+The panel runs your `network`, untrained: on the left the activations of every layer, on the right their standard deviation and the size of the gradient of the layer's weights.
 
-**Predict.** Now choose BatchNorm: a normalization after every matrix, of each feature over the batch (LayerNorm: of each sample over its features; lesson 02). You drag the weights from 0.1 to 10, that is times 100. What do the histograms do?
+**Predict first.** With BatchNorm the weights grow from 0.1 to 10. No histogram will move. What does the gradient of the weights do?
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 二十层
+## 权重放大 100 倍
 
-只给输入做归一化，能帮到第一层。第二十层呢？下面的面板是一个由 $\tanh$ 层或 ReLU 层组成的网络（ReLU 即 $\max(0, x)$），权重随机，还没有训练：左边是逐层的激活值直方图；右边是激活值的标准差，以及对各层激活值的梯度，用对数轴。“权重的大小”取 1 时，乘矩阵大致不改变数的大小；输入的均值是 3，标准差是 5。
+现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（批量归一化不等于把数据分成小批量来训练。它只是**利用**了小批量，所以一个样本的输出会受其他样本影响。）
 
-先看不做归一化的情形：把“权重的大小”拖到约 0.5，再拖到约 3。只归一化输入，帮不了深层：取 3，几层之后就没有差别；取 0.5，照样一层层缩小。
+下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。
 
-**猜一猜**：现在选批量归一化（BatchNorm），也就是每乘一次矩阵，就让每个特征在小批量里归一化一次（层归一化是每个样本沿自己的特征归一化，见第 02 课）。把权重从 0.1 拖到 10，放大 100 倍，这些直方图会怎样？
+**先猜一猜**：用批量归一化，让权重从 0.1 变大到 10。所有的直方图都不会动，那么权重的梯度会怎样？
 """
 
 # %% tags=["panel", "guess"]
-signals_through_layers.panel()
+signals_through_layers.panel(network)
 
 # %% [markdown] lang="en"
 r"""
-Nothing changes: standard deviation 0.63 in every layer, whatever the weights. Their size no longer matters: the normalization divides it out. Without it, layer 20 is at about a millionth for weights of 0.5, the 0.5 to the power of 20 of the second question, and at 3 more than half of the activations are saturated.
+<details><summary>Answer</summary>
 
-Leave the weights at 3 and look at the orange curve, too. The layers are saturated, and yet the gradient *grows* towards the input, a few hundred times. Going back, each layer multiplies by the slope **and by the weights**: most slopes are near 0, but the few units still where tanh is steep hand the gradient on about three times as large. So saturation starves the units that are saturated; it does not promise a small gradient.
+The gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides the size of the weights out, so the outputs depend only on their direction; and a step of the same length turns a long vector less than a short one.
 
-The standard deviation in layer 20, for weights of 0.5, 1 and 3:
+</details>
+
+That answers the riddle. A step changes the large weights a hundredth as much, and they are a hundred times as large, so it turns them 10000 times less. The network is as good as before, but it crawls.
+
+Now take the norm away and drag *weights* to about 0.5 and to about 3, to see what it has saved you from; and see how little it helps to normalize the input only.
+
+## Does it learn?
+
+All this matters only if it decides what a network learns. So let us train one: twenty layers, handwritten digits, 200 steps.
 """
 
 # %% [markdown] lang="zh"
 r"""
-完全不变：不论权重多大，每一层的标准差都是 0.63。权重的大小不再起作用，因为归一化又把它除掉了。不做归一化时，权重取 0.5，第 20 层只剩百万分之一左右，也就是第二个问题里 0.5 的 20 次方；取 3，一半以上的激活值饱和。
+<details><summary>答案</summary>
 
-权重仍取 3，再看橙色曲线。这些层明明饱和了，梯度却越靠近输入**越大**，大到几百倍。往回走时，每一层既要乘斜率，**也要乘权重**：多数单元的斜率接近 0；少数仍在 tanh 陡峭处的单元，却把梯度放大到约三倍再传回去。所以，饱和只让饱和的那些单元得不到梯度，整层的梯度未必小。
+梯度只剩百分之一，第 1 层的从 300 降到 3。归一化把权重的大小除掉了，所以输出只取决于权重的方向；而同样长的一步，让长的向量转过的角度比短的小。
 
-第 20 层的标准差，权重依次取 0.5、1 和 3：
+</details>
+
+开头的谜底就在这里。权重大了两个数量级，每一步的改动却只有原来的百分之一，所以方向的变化只有原来的 10000 分之一。网络并没有变差，只是慢得像在爬。
+
+再把归一化去掉，把“权重的大小”拖到约 0.5，再拖到约 3，看看它替你免去了什么；还可以看看只归一化输入，帮得上多少忙。
+
+## 它学得会吗？
+
+这一切到底要不要紧，得看网络学不学得会。所以我们来训练一个：二十层，手写数字，200 步。
 """
 
 # %%
-for norm in ("none", "input", "batch", "layer"):
-    spreads = [signals(gain, 20, "tanh", norm)[0][-1].std().item() for gain in (0.5, 1, 3)]
-    print(f"{norm:6}", " ".join(f"{spread:9.6f}" for spread in spreads))
+images, labels = load_digits()
+pixels = images.flatten(1) / 16  # (N, d)
+print(Text(en="{} digits of {} pixels", zh="{} 幅数字，每幅 {} 个像素").format(*pixels.shape))
+
+
+# %%
+def accuracy(norm, size):
+    torch.manual_seed(0)
+    weights = (size / 64**0.5 * torch.randn(20, 64, 64)).requires_grad_()
+    readout = (torch.randn(64, 10) / 64**0.5).requires_grad_()
+    descent = torch.optim.SGD([weights, readout], lr=0.1)
+    for _ in range(200):
+        rows = torch.randint(1500, (256,))
+        scores = network(pixels[rows], weights, norm, torch.tanh)[-1] @ readout
+        descent.zero_grad()
+        F.cross_entropy(scores, labels[rows]).backward()
+        descent.step()
+    best = (network(pixels[1500:], weights, norm, torch.tanh)[-1] @ readout).argmax(1)
+    return (best == labels[1500:]).float().mean().item()
+
 
 # %% [markdown] lang="en"
 r"""
+The accuracy is on 297 digits that it has not seen (mean and variance are taken from them, too; lesson 03 does better). Guessing gives about 10%.
+
+**Predict first.** Weights of 0.5, 1, 3 and 100: which networks learn without a norm, and which with BatchNorm?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+准确率取自 297 幅没有见过的数字（均值和方差也取自它们，第 03 课有更好的办法）。瞎猜约为 10%。
+
+**先猜一猜**：权重取 0.5、1、3 和 100，不做归一化，哪几个网络学得会？用批量归一化呢？
+"""
+
+# %% tags=["answer", "nbval-ignore-output"]
+told = Text(
+    en="weights of {}: {:.0%} without a norm, {:.0%} with BatchNorm",
+    zh="权重为 {}：不做归一化 {:.0%}，批量归一化 {:.0%}",
+)
+found = {size: (accuracy(lambda x: x, size), accuracy(lambda x: standardize(x, 0), size)) for size in (0.5, 1, 3, 100)}
+for size, pair in found.items():
+    print(told.format(size, *pair))
+assert max(found[0.5][0], found[3][0]) < 0.3
+assert min(found[1][0], found[0.5][1], found[1][1], found[3][1]) > 0.7
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Without a norm only weights of 1 learn, to well over 80%. With BatchNorm 0.5, 1 and 3 all do; 100 comes less than half as far in the same time.
+
+</details>
+
+So weights of the right size do as well, but they have to be right in every layer and to stay right. A norm forgives.
+
 ## Forty layers of ReLU
 
-Now choose ReLU, BatchNorm, 40 layers. The standard deviation is nearly the same in every layer, 0.58 to 0.63. The histograms are not: the deeper the layer, the more of the activations are small, while a few become large, the largest 3.9 in layer 1 and 9.8 in layer 40:
+Everything? With ReLU, BatchNorm and 40 layers the panel shows about the same standard deviation in every layer.
+
+**Predict first.** Are the histograms the same, too? And the gradient?
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+不做归一化，只有权重为 1 的学得会，准确率超过 80%。用批量归一化，0.5、1 和 3 都学得会；100 在同样的时间里还学不到一半。
+
+</details>
+
+可见，权重大小合适也行。只是每一层都得合适，而且在权重不断变化时还要一直合适；归一化则宽容得多。
+
 ## 四十层 ReLU
 
-现在选 ReLU、批量归一化、40 层。各层激活值的标准差几乎一样，在 0.58 和 0.63 之间。直方图却不一样：层数越深，小的越多，同时有少数越来越大，最大值从第 1 层的 3.9 升到第 40 层的 9.8。
+那么，什么都能宽容吗？选 ReLU、批量归一化、40 层，面板里各层的标准差几乎一样。
+
+**先猜一猜**：直方图也都一样吗？梯度呢？
 """
+
+# %% tags=["answer"]
+told = Text(
+    en="{}, layer {:2}: standard deviation {:.2f}, median of what is positive {:.2f}, largest {:.1f}, gradient {}",
+    zh="{}，第 {:2} 层：标准差 {:.2f}，正的中位数 {:.2f}，最大值 {:.1f}，梯度 {}",
+)
+for name, norm in (("BatchNorm", "batch"), ("LayerNorm", "layer")):
+    layers, gradients = signals(1.0, 40, "relu", norm, network)
+    for i in (0, 9, 39):
+        a = layers[i]
+        print(told.format(name, i + 1, a.std(), a[a > 0].median(), a.max(), rounded(gradients[i])))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Neither is the same. With BatchNorm the largest activation grows from 3.9 to 9.8, while half of the positive ones end up below 0.50; and the gradient at layer 1 is more than 1000 times that at layer 40.
+
+</details>
+
+[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion, by a factor of about 1.2 per layer, comes from BatchNorm itself; neither other variances of the initial weights nor another activation function removes it. What helps is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 11).
+
+## What you will meet elsewhere
+
+`torch.nn.Linear` draws weights of 0.58, in our unit; Keras' `Dense` follows Glorot and draws weights of 1. torch's `x.std()` divides by the count minus 1, NumPy's by the count, so for 1, 2, 3, 4 they say 1.291 and 1.118; a norm wants the second, `correction=0`. And not everything called *normalize* standardizes: `F.normalize` gives a vector the length 1, scikit-learn's `MinMaxScaler` squeezes between 0 and 1.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+都不一样。用批量归一化，最大的激活值从 3.9 升到 9.8，正的激活值却有一半落到 0.50 以下；第 1 层的梯度是第 40 层的 1000 多倍。
+
+</details>
+
+每往回走一层，梯度约为原来的 1.2 倍。[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身，调整权重的初始方差或更换激活函数，都消除不了。管用的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 11 课）。
+
+## 在别处会遇到什么
+
+`torch.nn.Linear` 的初始权重，按我们的算法是 0.58；Keras 的 `Dense` 采用 Glorot 的办法，初始权重为 1。“标准差”有两种：torch 的 `x.std()` 除以个数减 1，NumPy 的则除以个数，所以对 1、2、3、4，一个得 1.291，一个得 1.118。归一化要的是后一种，即 `correction=0`。“归一化”的意思更多：`F.normalize` 把向量的长度变为 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间，都不是标准化。
+"""
+
 
 # %%
+def tower(start):
+    x = pixels
+    for _ in range(20):
+        layer = torch.nn.Linear(64, 64)
+        start(layer.weight)
+        x = torch.tanh(layer(x))  # (N, d)
+    return x.std(0).mean()
+
+
 told = Text(
-    en="layer {:2}: deviation {:.2f}, largest {:.1f}, half of the positive ones below {:.2f}",
-    zh="第 {:2} 层：标准差 {:.2f}，最大值 {:.1f}，正的有一半小于 {:.2f}",
+    en="standard deviation from digit to digit: {:.2f} in the pixels, {:.6f} after nn.Linear, {:.2f} with Glorot's start",
+    zh="各幅数字之间的标准差：像素 {:.2f}，经过 nn.Linear 只剩 {:.6f}，用 Glorot 的初始值则是 {:.2f}",
 )
-for layer in (1, 10, 40):
-    a = signals(1.0, 40, "relu", "batch")[0][layer - 1]
-    print(told.format(layer, a.std(), a.max(), a[a > 0].median()))
+print(told.format(pixels.std(0).mean(), tower(lambda weight: weight), tower(torch.nn.init.xavier_uniform_)))
 
 # %% [markdown] lang="en"
 r"""
-Now look at the orange curve: the gradient at layer 1 is more than 1000 times that at the last layer. On the way back it grows by a factor of about 1.2 per layer, *because of* BatchNorm; with LayerNorm, in this ReLU network, its ratio to the last layer's stays between 0.5 and 1. So the notes' sentence "with normalization gradients are stable, never too large or too small" promises too much. The ratio, and the factor per layer:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-再看橙色曲线：第 1 层的梯度是最后一层的 1000 多倍。每往回走一层，梯度约为原来的 1.2 倍，而这**正是**批量归一化造成的；换成层归一化（LayerNorm），在这个 ReLU 网络里，各层梯度与最后一层之比始终在 0.5 和 1 之间。所以，笔记里那句“有了归一化，梯度就稳定，不会太大也不会太小”说得太满了。下面是两端之比，以及每层的倍数：
-"""
-
-# %% claims=["E38"]
-for norm in ("batch", "layer"):
-    _, gradients = signals(1.0, 40, "relu", norm)
-    ratio = gradients[0] / gradients[-1]
-    print(f"{norm}  {ratio:.2g}  {ratio ** (1 / 39):.2f}")
-
-# %% [markdown] lang="en"
-r"""
-[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion comes from BatchNorm itself; neither other variances of the initial weights nor another activation function removes it (closer to a linear function it is weaker). What helps in practice is the residual connection of lesson 11.
-
-## What BatchNorm is not
-
-One note says that BatchNorm *is* dividing the data into small batches for training. That is mini-batch gradient descent, which is older and needs no normalization. BatchNorm **uses** the mini-batch: it computes mean and variance from it, and the gradient passes through both. So one sample's output depends on the others, and they get a gradient from it:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身，调整权重的初始方差或更换激活函数，都消除不了（激活函数越接近线性，爆炸越弱）。实践中管用的是第 11 课的残差连接。
-
-## 批量归一化不等于小批量训练
-
-有一篇笔记说，批量归一化**就是**把数据分成小批量来训练。那其实是小批量梯度下降，它出现得更早，也不需要任何归一化。批量归一化是**利用**小批量：用它来计算均值和方差，而梯度要穿过这两者。所以，一个样本的输出也受其他样本影响，其他样本也会从它得到梯度：
-"""
-
-# %% claims=["E21"]
-x = torch.tensor([[1.0], [2.0], [4.0]], requires_grad=True)  # (N, 1)
-BatchNorm(1)(x)[0].sum().backward()
-print(x.grad.flatten())
-
-# %% [markdown] lang="en"
-r"""
-Only the output of sample 0 was differentiated, and all three samples get a gradient.
+So twenty plain `nn.Linear` and $\tanh$ cannot tell digits apart any more, and no error says so.
 
 ## Exercise: standardize
 
-Most normalization layers are built on one function. Write it: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`, the small ε that keeps the division from being by 0. The variance is the mean of the squared deviations, that is, of the differences from the mean.
+Write the function that most norms are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这里只对第 0 个样本的输出求梯度，三个样本却都得到了梯度。
+所以，把二十个 `nn.Linear` 和 $\tanh$ 直接叠起来，就几乎分不清各幅数字了，而且不会报错。
 
 ## 练习：标准化
 
-大多数归一化层都建立在同一个函数之上。请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根，这里的小常数 ε 防止除以 0。方差就是离差平方的均值，离差即各个数与均值之差。
+大多数归一化层都建立在同一个函数之上，请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根。
 """
 
 
@@ -266,12 +504,24 @@ check("standardize", my_standardize)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? `keepdim=True` keeps the averaged axes with size 1, so that the subtraction broadcasts. The solution is folded below. Nothing later needs your code.
+Stuck on the formula? Read *By hand: subtract, then divide*. Stuck on shapes? *By hand: which axis disappears?*
+
+<details><summary>The idea</summary>
+
+Subtract first and keep the difference, because the variance is the mean of its squares. Both means run along `axes` with `keepdim=True`, so that every number meets its own mean and its own variance.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`keepdim=True` 会把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播。参考答案折叠在下面。后面的内容不会用到你的代码。
+公式卡住了？看“动手算：先减，再除”。形状对不上？看“动手算：哪个轴会消失？”。
+
+<details><summary>思路</summary>
+
+先减，并把差留下来，因为方差就是这些差的平方的均值。两次求均值都沿 `axes`，都写上 `keepdim=True`，这样每个数都能对上自己的均值和自己的方差。
+
+</details>
 """
 
 
@@ -282,80 +532,160 @@ def solved_standardize(x, axes, eps=1e-5):
     return centred / (variance + eps).sqrt()
 
 
-check("standardize", solved_standardize)
+check("standardize", solved_standardize, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Three closing questions
+## Your function trains a network
 
-1. The inputs of $\tanh$ have standard deviation 20. How many outputs lie beyond ±0.9, and what does that do to the weights before it?
+Once `check` has accepted your function, the next cell trains the twenty layers with it. (Until then the package's own stands in.) You meet it again in lesson 02, where its axes alone decide which layer it is.
 
-<details><summary>Answer</summary>
-
-94%. The slope there is nearly 0, so the weights in front of them get almost no gradient.
-
-</details>
-
-2. In a network with BatchNorm after every matrix, someone multiplies all weights by 2. What changes in the outputs of `train()`, for the same batch?
-
-<details><summary>Answer</summary>
-
-Nothing, apart from the ε: the standard deviation is multiplied by 2, too, and the division cancels it. (In `eval()` they change, until the buffers of lesson 03 have followed.)
-
-</details>
-
-3. A friend shows you a 40-layer ReLU network in whose layers the activations all have about the same standard deviation and which does not train. What do you plot next?
-
-<details><summary>Answer</summary>
-
-The gradient at each layer, on a logarithmic axis. With BatchNorm it can grow more than 1000 times towards the input although their standard deviation stays the same.
-
-</details>
-
-The next cell shows the second answer.
+**Predict first.** Beside it stand three wrong ones: one divides by $n - 1$, one puts ε outside the root, one forgets to subtract the mean. With weights of 1, which keeps the network from learning?
 """
 
 # %% [markdown] lang="zh"
 r"""
+## 用你的函数训练网络
+
+`check` 通过之后，下一个单元格就用你的函数训练那二十层网络。（在那之前，由课程自带的函数代替。）第 02 课还会遇到它，那时候，单凭沿哪些轴，就能决定它是哪一种归一化层。
+
+**先猜一猜**：旁边还有三个写错的函数，一个除以 $n - 1$，一个把 ε 写在根号外，一个忘了减均值。权重为 1 时，哪一个会让网络学不会？
+"""
+
+# %% tags=["answer", "nbval-ignore-output"]
+mine = kept("standardize")
+right = Text(en="your function", zh="你的函数") if mine else Text(en="the package's function", zh="课程自带的函数")
+norms = {
+    right: lambda x: (mine or standardize)(x, 0),
+    Text(en="divided by n − 1", zh="除以 n − 1"): lambda x: (x - x.mean(0)) / (x.var(0) + 1e-5).sqrt(),
+    Text(en="ε outside the root", zh="ε 在根号外"): lambda x: (x - x.mean(0)) / (x.std(0, correction=0) + 1e-5),
+    Text(en="mean not subtracted", zh="没有减均值"): lambda x: x / (x.var(0, correction=0) + 1e-5).sqrt(),
+}
+reached = [accuracy(norm, 1) for norm in norms.values()]
+for name, share in zip(norms, reached, strict=True):
+    print(Text(en="{}: {:.0%}", zh="{}：{:.0%}").format(name, share))
+assert min(reached[:3]) > 0.7 > 0.3 > reached[3]
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Only the third one: without the subtraction the network ends at about 10%, which is guessing. The other two end where the right one does.
+
+</details>
+
+Training hides small mistakes and punishes large ones. Therefore `check` compares numbers, not accuracies.
+
+## Three closing questions
+
+1. ReLU halves the mean square, so with weights of 1 each layer multiplies the size by about 0.71. What is left after 30 layers with weights of 0.9?
+
+<details><summary>Answer</summary>
+
+About a millionth: $(0.9 \cdot 0.71)^{30} \approx 1.3 \cdot 10^{-6}$. So ReLU wants weights of 1.41, which is what He's initialization gives it.
+
+</details>
+
+2. In a friend's 40-layer ReLU network all layers have about the same standard deviation, and it does not train. What do you plot next?
+
+<details><summary>Answer</summary>
+
+The gradient of each layer's weights, on a logarithmic axis. With BatchNorm it can grow more than 1000 times towards the input although the standard deviation stays the same.
+
+</details>
+
+3. In front of a BatchNorm, all weights have grown to 3 times their size. What happens to outputs and gradient, and which learning rate would turn the weights as fast as before?
+
+<details><summary>Answer</summary>
+
+The outputs stay, the gradient is a third. A step then turns the weights a ninth as much, so the learning rate would have to be 9 times as large. (Or shrink the weights: that is what weight decay does there, see *Read next*.)
+
+</details>
+
+The next cell shows the first answer, with your ReLU of lesson 00 if you have written it, and the third.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+只有第三个。不减均值，网络最后只有 10% 左右，等于瞎猜；另外两个的准确率与正确的不相上下。
+
+</details>
+
+训练会掩盖小错误，只有大错误才会暴露。所以 `check` 比较的是算出来的数，而不是准确率。
+
 ## 三个思考题
 
-1. $\tanh$ 的输入标准差为 20。有多少输出超出 ±0.9？这对它前面的权重意味着什么？
+1. ReLU 会让均方减半，所以权重为 1 时，每过一层，数的大小约变为原来的 0.71 倍。权重为 0.9，过了 30 层 ReLU，还剩多少？
 
 <details><summary>答案</summary>
 
-94%。那里的斜率几乎为 0，所以那些权重几乎得不到梯度。
+约百万分之一：$(0.9 \cdot 0.71)^{30} \approx 1.3 \cdot 10^{-6}$。所以用 ReLU 时，权重应为 1.41，He 初始化给的正是这个值。
 
 </details>
 
-2. 在一个每次乘矩阵之后都有批量归一化的网络里，有人把所有权重都乘以 2。对同一个小批量，`train()` 下的输出有什么变化？
+2. 朋友有一个 40 层的 ReLU 网络，每一层激活值的标准差都差不多，却训练不动。接下来你会画什么？
 
 <details><summary>答案</summary>
 
-除了 ε 的影响，什么都不变：标准差也乘以 2，一除就抵消了。（在 `eval()` 下会变，直到第 03 课的缓冲区跟上来为止。）
+画出每一层权重的梯度，用对数轴。有批量归一化时，激活值的标准差没有变化，梯度却可能越靠近输入越大，大到 1000 多倍。
 
 </details>
 
-3. 朋友给你看一个 40 层的 ReLU 网络：每一层激活值的标准差都差不多，却训练不动。接下来你会画什么？
+3. 某个批量归一化前面的权重都变成了原来的 3 倍。输出和梯度各会怎样？学习率取多少，权重的方向才变化得和原来一样快？
 
 <details><summary>答案</summary>
 
-画出每一层的梯度，用对数轴。有批量归一化时，激活值的标准差没有变化，梯度却可能越靠近输入越大，大到 1000 多倍。
+输出不变，梯度只剩三分之一。这样，每一步让权重转过的角度只有原来的九分之一，所以学习率应当改为 9 倍。（也可以把权重缩小，权重衰减在这里起的正是这个作用，见“接着读”。）
 
 </details>
 
-下一个单元格验证第二题的答案。
+下一个单元格验证第一题和第三题的答案。第 00 课的 ReLU 你要是写了，第一题用的就是它。
 """
 
 # %%
-once, doubled = (signals(gain, 20, "tanh", "batch")[0][-1] for gain in (1.0, 2.0))
-print(f"{(once - doubled).abs().max():.2f}")
+relu = kept("relu") or torch.relu
+x = network(torch.randn(256, 128), 0.9 / 128**0.5 * torch.randn(30, 128, 128), lambda x: x, relu)[-1]
+print(Text(en="after 30 layers: {:.1e}", zh="30 层之后：{:.1e}").format(x.square().mean().sqrt()))
+(once, slow), (thrice, slower) = (signals(size, 20, "tanh", "batch", network) for size in (1.0, 3.0))
+told = Text(en="outputs differ by {:.2f}, gradient {:.1f} and {:.1f}", zh="输出相差 {:.2f}，梯度 {:.1f} 和 {:.1f}")
+print(told.format((once[-1] - thrice[-1]).abs().max(), slow[0], slower[0]))
 
 # %% [markdown] lang="en"
 r"""
-**In one line:** a normalization takes the size of the weights out of the forward pass; look at the gradients before you call a network healthy.
+## In short
+
+- Every layer multiplies the scale, so after twenty only weights of the right size leave anything to learn from.
+- A norm divides the size of the weights out: outputs no longer depend on it, but the gradient does.
+- Equal standard deviations do not mean healthy gradients, so look at both.
+
+## Read next
+
+- Papers: [Glorot and Bengio, 2010](https://proceedings.mlr.press/v9/glorot10a.html), where histograms like yours appeared; [van Laarhoven, 2017](https://arxiv.org/abs/1706.05350), on weight decay in front of a norm.
+- Code: [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html), the sizes of initial weights.
+- Explained elsewhere: Andrej Karpathy's [video on activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc).
+
+## Going further: saturated, and yet exploding
+
+Go back to the panel, without a norm, with $\tanh$ and weights of 3. More than half of the last activations are saturated, and yet the gradient *grows* towards the input, from about 3 to thousands. Going back, each layer multiplies by the slope **and by the weights**. Most slopes are near 0, but the few units still where $\tanh$ is steep hand the gradient on about three times as large. So saturation starves the saturated units; it does not promise a small gradient.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**一句话总结**：归一化让前向计算不再受权重大小的影响；但要说一个网络健康，还得看梯度。
+## 小结
+
+- 每一层都会放大或缩小所有的数，所以过了二十层，只有权重大小合适的网络才学得会。
+- 归一化把权重的大小除掉了，输出不再受它影响；梯度却受影响，权重越大，梯度越小。
+- 标准差相同，不等于梯度健康，两者都要看。
+
+## 接着读
+
+- 论文：[Glorot 和 Bengio，2010](https://proceedings.mlr.press/v9/glorot10a.html)，里面有你见过的这种直方图；[van Laarhoven，2017](https://arxiv.org/abs/1706.05350)，讲归一化前面的权重衰减。
+- 代码：[torch.nn.init](https://pytorch.org/docs/stable/nn.init.html)，各种初始权重的大小。
+- 别人的讲解：Andrej Karpathy，[讲激活值、梯度和 BatchNorm 的视频](https://www.youtube.com/watch?v=P6sfmUTpUmc)。
+
+## 选读：饱和了，梯度照样爆炸
+
+回到面板，不做归一化，选 $\tanh$，权重取 3。最后一层一半以上的激活值已经饱和，梯度却越靠近输入**越大**，从 3 左右升到几千。往回走时，每一层既要乘斜率，**也要乘权重**。多数单元的斜率接近 0；少数仍在 $\tanh$ 陡峭处的单元，却把梯度放大到约三倍再传回去。所以，饱和只让饱和的那些单元得不到梯度，整层的梯度未必小。
 """

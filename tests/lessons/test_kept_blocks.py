@@ -58,7 +58,7 @@ def test_all_blocks_come_in_the_order_of_the_lessons(blocks, capsys):
 
 
 def test_an_unknown_name_names_all():
-    with pytest.raises(ValueError, match=r"There is no block 'rms_nrom'\. All of them: standardize, "):
+    with pytest.raises(ValueError, match=r"There is no block 'rms_nrom'\. All of them: relu, standardize, "):
         kept("rms_nrom")
 
 

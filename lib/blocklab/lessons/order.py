@@ -27,7 +27,7 @@ class Lesson:
 
 
 ROOMS = {
-    "start_here": ("scale",),
+    "start_here": ("scale", "relu"),
     "why_normalize": ("feature_axes", "standardize"),
     "norm_axes": ("outputs_that_move", "one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
     "ema_momentum": ("batch_norm", "ema_update"),
@@ -42,7 +42,7 @@ ROOMS = {
     "cuda_timing": ("time_function", "bytes_in_two_kernels"),
 }
 BLOCKS = (  # the exercises whose functions are kept, and run in trained models later
-    *("standardize", "batch_norm", "group_norm", "layer_norm", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
+    *("relu", "standardize", "batch_norm", "group_norm", "layer_norm", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
     *("ema_update", "merge_statistics", "sinusoidal_encoding", "rotary_embedding"),
     *("gelu", "swish", "glu", "swiglu", "round_up", "hidden_width", "causal_mask", "attention", "split_heads"),
     *("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),

@@ -92,6 +92,18 @@ def glu_row_by_row(x, dim=-1):
 
 
 RIGHT = {
+    "relu": {
+        "ours": blocklab.feed_forward.relu,
+        "torch's": F.relu,
+        "a Module": nn.ReLU(),
+        "clamped": lambda x: x.clamp(min=0),
+        "a new one, in place": lambda x: x.clone().relu_(),
+        "times a comparison": lambda x: x * (x > 0),
+        "where": lambda x: torch.where(x > 0, x, 0.0),
+        "filled": lambda x: x.masked_fill(x < 0, 0),
+        "half of the sum": lambda x: (x + x.abs()) / 2,
+        "the larger": lambda x: torch.maximum(x, torch.zeros_like(x)),
+    },
     "gelu": {
         "torch": F.gelu,
         "torch's Module": nn.GELU(),

@@ -23,6 +23,17 @@ def gate_clipped(x, dim=-1, *, at):
 
 
 WRONG = {
+    "relu": {
+        "the input itself": (lambda x: x, {"input-returned"}),
+        "in place": (lambda x: x.relu_(), {"mutates-input"}),
+        "what passes alone": (lambda x: x[x > 0], {"wrong-shape"}),
+        "the largest of all": (lambda x: x.max().clamp(min=0), {"wrong-shape"}),
+        "Python's max": (lambda x: max(0, x), {"max-of-python"}),
+        "clamped at 0 from above": (lambda x: x.clamp(max=0), {"negative-kept"}),
+        "capped at 20": (lambda x: x.clamp(0, 20), {None}),
+        "swish": (F.silu, {None}),
+        "cut off from its gradient": (lambda x: F.relu(x.detach()), {"not-differentiable"}),
+    },
     "gelu": {
         "no tail": (lambda x: torch.where(x < -3, 0, F.gelu(x)), {None}),
         "no tail below -4": (lambda x: F.gelu(x).masked_fill(x < -4, 0), {None}),

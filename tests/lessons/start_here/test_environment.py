@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from blocklab import language, packages
-from blocklab.language import Text
+from blocklab import packages
+from blocklab.language import Text, speaking
 from blocklab.lessons.start_here import environment
 from blocklab.lessons.start_here.environment import check_environment
 from blocklab.packages import Package
@@ -17,33 +17,32 @@ def added(monkeypatch):
     return lambda package: monkeypatch.setattr(packages, "OPTIONAL", (*packages.OPTIONAL, package))
 
 
-def test_the_last_line_is_the_verdict(capsys):
-    check_environment()
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == environment.READY.en
-    named = [line.split()[0] for line in lines[:-1]]
-    assert named[: len(environment.NEEDED) + 1] == ["Python", *environment.NEEDED]
-    assert named[len(environment.NEEDED) + 1 :] == [*(package.name for package in packages.OPTIONAL), "GPU"]
+def test_where_all_is_there_one_line_says_so():
+    assert str(check_environment()) == environment.READY.en
 
 
-def test_what_is_missing_is_named_with_the_command(capsys, added):
+def test_versions_are_folded():
+    found = check_environment()
+    named = [name for name, _ in found.versions]
+    assert named == ["Python", *environment.NEEDED, *(package.name for package in packages.OPTIONAL), "GPU"]
+    shown, folded = found.html().split("<details>")
+    assert environment.READY.en in shown
+    assert all(name in folded and name not in shown for name in named[1:])
+
+
+def test_what_is_missing_is_named_with_the_command(added):
     added(Package("no-such-package", "no_such_package"))
-    language.choose("zh")
-    try:
-        check_environment()
-    finally:
-        language.choose("en")
-    assert capsys.readouterr().out.splitlines()[-1] == "还缺少一些软件，请安装：pip install no-such-package"
+    with speaking("zh"):
+        assert str(check_environment()) == "还缺少一些软件，请安装：pip install no-such-package"
 
 
-def test_a_missing_network_that_two_lessons_do_without_is_no_fault(capsys, added):
+def test_a_missing_network_that_lessons_do_without_is_no_fault(added):
     stand_in = Text(en="two lessons show something else", zh="有两课显示别的内容")
     added(Package("no-such-network", "no_such_network", alone=True, stand_in=stand_in))
-    check_environment()
-    *_, row, _gpu, last = capsys.readouterr().out.splitlines()
-    said = "missing; two lessons show something else: pip install --no-deps no-such-network"
-    assert row == f"{'no-such-network':34}{said}"
-    assert last == environment.READY.en
+    first, second = str(check_environment()).splitlines()
+    assert first == environment.READY.en
+    said = "Without no-such-network, two lessons show something else: pip install --no-deps no-such-network"
+    assert second == said
 
 
 def test_what_the_package_needs_is_what_is_looked_for():

@@ -14,79 +14,96 @@ from blocklab.lessons.why_normalize.signals_through_layers import (
     signals,
     signals_through_layers,
 )
+from lesson_functions import function_of
+
+network = function_of("01_why_normalize", "network")
 
 
 def by_hand(gain, depth):
-    """The last activations of a tanh network and the gradients' norms, each derivative written out."""
+    """The last activations of a tanh network and the norm of each weight's gradient, each derivative written out."""
     x, weights, back = (tensor.double() for tensor in draws())
-    layers, slopes, used = [], [], []
-    for weight in weights[:depth] * gain / WIDTH**0.5:
-        z = x @ weight
-        x = torch.tanh(z)
-        layers.append(x)
+    inputs, slopes = [], []
+    weights = weights[:depth] * gain / WIDTH**0.5
+    for weight in weights:
+        inputs.append(x)
+        x = torch.tanh(x @ weight)
         slopes.append(1 - x.square())
-        used.append(weight)
-    gradient, norms = back, [back.norm().item()]
-    for slope, weight in zip(slopes[:0:-1], used[:0:-1], strict=True):
+    gradient, norms = back / BATCH, []
+    for given, slope, weight in zip(inputs[::-1], slopes[::-1], weights.flip(0), strict=True):
+        norms.append((given.T @ (gradient * slope)).norm().item())
         gradient = (gradient * slope) @ weight.T
-        norms.append(gradient.norm().item())
-    return layers[-1], norms[::-1]
+    return x, norms[::-1]
 
 
 @pytest.mark.parametrize(("gain", "depth"), [(0.5, 20), (1.0, 7), (3.0, 20)])
 def test_signals_are_what_the_chain_rule_gives(gain, depth):
-    layers, gradients = signals(gain, depth, "tanh", "none")
+    layers, gradients = signals(gain, depth, "tanh", "none", network)
     last, expected = by_hand(gain, depth)
     assert layers[-1].std().item() == pytest.approx(last.std().item(), rel=1e-3)
     # float32 against float64: at gain 3 rounding grows from layer to layer, the norms stay near each other
     assert gradients == pytest.approx(expected, rel=0.05)
 
 
-def test_batch_norm_makes_the_gain_of_the_weights_not_matter():
-    spreads = [signals(gain, 20, "tanh", "batch")[0][-1].std().item() for gain in (0.1, 1.0, 10.0)]
-    assert spreads == pytest.approx([0.63] * 3, abs=0.005)
+def test_the_network_that_is_handed_in_is_the_one_that_is_drawn():
+    def halved(x, weights, norm, activation):
+        return [a / 2 for a in network(x, weights, norm, activation)]
+
+    whole, half = (signals(1.0, 5, "tanh", "batch", each) for each in (network, halved))
+    assert half[0][-1].std().item() == pytest.approx(whole[0][-1].std().item() / 2)
+    assert half[1] == pytest.approx([gradient / 2 for gradient in whole[1]])
 
 
-def test_perfect_histograms_with_exploding_gradients():
+def test_batch_norm_makes_the_gain_of_the_weights_not_matter_but_for_their_gradient():
+    (small, gradients), (large, smaller) = (signals(gain, 20, "tanh", "batch", network) for gain in (1.0, 100.0))
+    assert small[-1].std().item() == pytest.approx(0.63, abs=0.005)
+    assert (small[-1] - large[-1]).abs().max() < 0.001
+    assert smaller == pytest.approx([gradient / 100 for gradient in gradients], rel=0.01)
+
+
+def test_equal_deviations_with_exploding_gradients():
     ratios = {}
     for norm in ("batch", "layer"):
-        _, gradients = signals(1.0, 40, "relu", norm)
+        layers, gradients = signals(1.0, 40, "relu", norm, network)
+        deviations = [x.std().item() for x in layers]
+        assert max(deviations) < 1.2 * min(deviations)
         ratios[norm] = gradients[0] / gradients[-1]
     assert 1000 < ratios["batch"] < 2000
     assert 0.5 < ratios["layer"] < 1.5
 
 
 def test_only_the_input_normalized_helps_the_first_layer_only():
-    layers, _ = signals(0.5, 20, "tanh", "input")
+    layers, _ = signals(0.5, 20, "tanh", "input", network)
     assert layers[0].std() > 0.3
     assert layers[-1].std() < 1e-4
 
 
 @pytest.mark.parametrize(("activation", "depth"), [("tanh", 5), ("relu", 40)])
 def test_the_picture_shows_these_numbers(figure, activation, depth):
-    line = signals_through_layers(figure)(gain=1.0, depth=depth, activation=activation, norm="batch")
-    layers, gradients = signals(1.0, depth, activation, "batch")
+    line = signals_through_layers(network)(figure)(gain=1.0, depth=depth, activation=activation, norm="batch")
+    layers, gradients = signals(1.0, depth, activation, "batch", network)
     assert rounded(layers[-1].double().std().item()) in line
-    assert f"{rounded(gradients[0] / gradients[-1])} times" in line
-    spread, gradient = figure.axes[1].lines[-2:]
+    assert f"{rounded(gradients[0])} in layer 1, {rounded(gradients[-1])} in the last" in line
+    spread, gradient, end = figure.axes[1].lines[-3:]
     assert len(spread.get_xdata()) == depth
-    assert gradient.get_ydata()[-1] == 1
+    assert list(gradient.get_ydata()) == gradients
+    assert end.get_xdata() == [depth]
     assert ("%" in line) is (activation == "tanh")
 
 
 def test_the_right_guess_is_what_batch_norm_makes_of_small_and_large_weights():
-    shown = panel()
+    shown = panel(network)
     guess, gain = shown.guess, shown.controls["gain"]
-    spreads, saturated = [], []
+    spreads, gradients = [], []
     for end in gain.ends():
         shown.move(norm="batch", gain=end)
-        spread, share = re.search(r"deviation ([\d.]+), (\d+)%", shown.line).groups()
+        spread, gradient = re.search(r"deviation ([\d.]+), .*: ([\d.]+) in layer 1", shown.line).groups()
         spreads.append(float(spread))
-        saturated.append(int(share))
-    low, high = spreads
-    happens = "shrink" if high < low else "saturate" if saturated[1] > saturated[0] else "stay"
-    assert guess.right == happens
-    assert f"{high:g}" in str(guess.told)
+        gradients.append(float(gradient))
+    low, high = gradients
+    assert spreads[0] == spreads[1]
+    assert guess.right == ("smaller" if high < 0.5 * low else "larger" if high > 2 * low else "same")
+    assert low == 100 * high
+    assert f"from {low:g} to {high:g}" in str(guess.told)
 
 
 def test_a_histogram_is_as_high_where_values_are_alike():

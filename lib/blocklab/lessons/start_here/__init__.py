@@ -1,1 +1,1 @@
-"""The lesson start_here: the slider that does nothing, the map of lessons, and what this machine has."""
+"""The lesson start_here: the map of lessons, a slider, and whether everything runs here."""

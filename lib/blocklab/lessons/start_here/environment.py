@@ -1,17 +1,20 @@
-"""Is all there that the lessons need? One line per part, and one plain line at the end."""
+"""Is all there that the lessons need? One plain line, and what is installed, folded."""
 
 import platform
+from dataclasses import dataclass
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
 from blocklab import packages
+from blocklab.checks.verdict import table
 from blocklab.language import Text
 
 NEEDED = ("torch", "matplotlib", "ipywidgets", "anywidget", "numpy", "pillow")
 
 MISSING = Text(en="missing", zh="未安装")
-DONE_WITHOUT = Text(en="missing; {stand_in}: {command}", zh="未安装；{stand_in}：{command}")
+DONE_WITHOUT = Text(en="Without {name}, {stand_in}: {command}", zh="没有 {name}，{stand_in}：{command}")
 NO_GPU = Text(en="none (only lesson 12 would use one)", zh="没有（只有第 12 课会用到）")
 READY = Text(
     en="Everything is here: every lesson runs on this machine.",
@@ -21,6 +24,30 @@ NOT_READY = Text(
     en="Not everything is here. Install what is missing: pip install {names}",
     zh="还缺少一些软件，请安装：pip install {names}",
 )
+DETAILS = Text(en="What is installed", zh="都装了些什么")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What was found: the verdict, a line for each network that is done without, and all versions."""
+
+    verdict: str
+    without: tuple[str, ...]
+    versions: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "\n".join((self.verdict, *self.without))
+
+    __repr__ = __str__
+
+    def html(self) -> str:
+        """The same for a notebook, and folded below it what is installed."""
+        lines = "".join(f"<p>{escape(line)}</p>" for line in (self.verdict, *self.without))
+        rows = table((escape(name), escape(found)) for name, found in self.versions)
+        return f"{lines}<details><summary>{DETAILS}</summary>{rows}</details>"
+
+    def _repr_mimebundle_(self, **_selection: object) -> dict:
+        return {"text/plain": str(self), "text/html": self.html()}
 
 
 def installed(package: str) -> str | None:
@@ -31,18 +58,18 @@ def installed(package: str) -> str | None:
         return None
 
 
-def check_environment() -> None:
-    """Print the versions of what the lessons need, the GPU or its absence, and whether anything is missing."""
-    wanted = [*NEEDED, *(package.name for package in packages.OPTIONAL if not package.stand_in)]
-    versions = {name: installed(name) for name in wanted}
-    rows = {"Python": platform.python_version(), **{name: v or str(MISSING) for name, v in versions.items()}}
-    for package in packages.OPTIONAL:
-        if package.stand_in:
-            without = DONE_WITHOUT.format(stand_in=package.stand_in, command=package.command)
-            rows[package.name] = installed(package.name) or without
-    rows["GPU"] = torch.cuda.get_device_name() if torch.cuda.is_available() else str(NO_GPU)
-    width = max(map(len, rows)) + 2
-    for name, value in rows.items():
-        print(f"{name:{width}}{value}")
-    missing = [name for name, v in versions.items() if v is None]
-    print(NOT_READY.format(names=" ".join(missing)) if missing else READY)
+def check_environment() -> Environment:
+    """Whether what the lessons need is there; what a stand-in replaces is not needed."""
+    versions = {name: installed(name) for name in (*NEEDED, *(package.name for package in packages.OPTIONAL))}
+    spared = [package for package in packages.OPTIONAL if package.stand_in and not versions[package.name]]
+    missing = [name for name, found in versions.items() if not found and name not in {one.name for one in spared}]
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else str(NO_GPU)
+    return Environment(
+        verdict=NOT_READY.format(names=" ".join(missing)) if missing else str(READY),
+        without=tuple(DONE_WITHOUT.format(name=one.name, stand_in=one.stand_in, command=one.command) for one in spared),
+        versions=(
+            ("Python", platform.python_version()),
+            *((name, found or str(MISSING)) for name, found in versions.items()),
+            ("GPU", gpu),
+        ),
+    )

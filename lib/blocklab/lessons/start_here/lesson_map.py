@@ -1,4 +1,4 @@
-"""The map of lessons: a pre-norm Transformer layer, and on every part the number of the lesson that builds it."""
+"""The map of lessons: the chat model, a tower of layers, and on every part the number of the lesson that builds it."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,27 +12,30 @@ from blocklab.panel import LinkedPicture
 from blocklab.panel.palette import GROUPS, INK, MOVED, QUIET
 
 SEEN = Text(
-    en="A Transformer layer, and the numbers of the lessons on each part.",
-    zh="一个 Transformer 层，以及讲解各部分的课程的编号。",
+    en="The chat model, one of its 30 layers drawn large, and the numbers of the lessons on each part.",
+    zh="聊天模型的结构，画出了 30 层里的一层，以及讲解各部分的课程的编号。",
 )
 WIDE, HIGH = 12, 8
 STREAM = 2.9
 RADIUS = 0.28  # of the circle around a number
+LAYERS = 30  # of SmolLM2
 # (middle x, middle y, width, text, lessons, colour)
 PARTS = (
-    (STREAM, 0.6, 2.6, Text(en="word embedding", zh="词嵌入"), (), GROUPS[9]),
-    (STREAM, 1.75, 2.6, Text(en="+ positional encoding", zh="+ 位置编码"), (7,), GROUPS[1]),
-    (STREAM, 3.1, 2.6, Text(en="normalization", zh="归一化"), (2, 5, 6), GROUPS[0]),
-    (STREAM, 4.25, 2.6, Text(en="attention", zh="注意力"), (10,), GROUPS[2]),
-    (STREAM, 5.7, 2.6, Text(en="normalization", zh="归一化"), (2, 5, 6), GROUPS[0]),
-    (STREAM, 6.85, 2.6, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), (8, 9), GROUPS[3]),
-    (8.5, 0.9, 3.6, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
-    (8.5, 2.3, 3.6, Text(en="running statistics, momentum", zh="移动统计量与动量"), (3,), GROUPS[5]),
-    (8.5, 3.7, 3.6, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
-    (8.5, 5.1, 3.6, Text(en="the whole layer: encoder, decoder", zh="完整的层：编码器与解码器"), (11,), GROUPS[4]),
-    (8.5, 6.5, 3.6, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (12,), GROUPS[6]),
+    (STREAM, 0.46, 2.6, Text(en="words as vectors", zh="词变成向量"), (), GROUPS[9]),
+    (STREAM, 1.72, 2.6, Text(en="normalization", zh="归一化"), (2, 5, 6), GROUPS[0]),
+    (STREAM, 2.68, 2.6, Text(en="positions", zh="位置"), (7,), GROUPS[1]),
+    (STREAM, 3.64, 2.6, Text(en="attention", zh="注意力"), (10,), GROUPS[2]),
+    (STREAM, 4.98, 2.6, Text(en="normalization", zh="归一化"), (2, 5, 6), GROUPS[0]),
+    (STREAM, 5.94, 2.6, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), (8, 9), GROUPS[3]),
+    (STREAM, 7.52, 2.6, Text(en="the next word", zh="下一个词"), (), GROUPS[9]),
+    (8.7, 1.0, 4.0, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
+    (8.7, 2.3, 4.0, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
+    (8.7, 3.6, 4.0, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
+    (8.7, 5.1, 4.0, Text(en="the whole layer", zh="完整的一层"), (11,), GROUPS[4]),
+    (8.7, 6.6, 4.0, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (12,), GROUPS[6]),
 )
-RESIDUALS = ((2.5, 4.95), (5.1, 7.55))  # where each skip leaves the stream and where it is added
+RESIDUALS = ((1.14, 4.24), (4.4, 6.54))  # where each skip leaves the stream and where it is added
+LAYER = (0.55, 0.98, 5.9, 5.84)  # left, bottom, width and height of what is there 30 times
 
 
 def lesson_map(figure: Figure) -> Callable[[], str]:
@@ -40,7 +43,11 @@ def lesson_map(figure: Figure) -> Callable[[], str]:
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDE), ylim=(0, HIGH))
     axes.set_axis_off()
-    arrow(axes, (STREAM, 0.9), (STREAM, 7.95))
+    arrow(axes, (STREAM, 0.9), (STREAM, 7.12))
+    left, bottom, width, height = LAYER
+    frame = FancyBboxPatch((left, bottom), width, height, boxstyle="round,pad=0,rounding_size=0.2", fc="none", ec=QUIET)
+    axes.add_patch(frame)
+    axes.text(left + width - 0.12, bottom + height - 0.12, f"× {LAYERS}", ha="right", va="top", size=13, color=INK)
     for start, end in RESIDUALS:
         skip(axes, start, end)
     for x, y, width, text, _, colour in PARTS:

@@ -28,6 +28,6 @@ FEATURE_AXES = Exercise(
             zh="所有的数共用一个均值，尺度最大的特征就决定了它。每个特征应当各有一个均值。",
         ),
     ),
-    section=Text(en="Two inputs, one weight", zh="两个输入，一个权重"),
+    section=Text(en="By hand: which axis disappears?", zh="动手算：哪个轴会消失？"),
     line="x.mean(my_axes).shape == (2,)  # one mean per feature",
 )

@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
@@ -17,6 +17,7 @@ from blocklab.checks.steps.normalizing import (
     EPS_MISTAKES,
     KEEPDIM_MISTAKES,
     SPREAD_MISTAKES,
+    chosen,
     divide,
     far_from_zero,
     mean,
@@ -95,6 +96,10 @@ AXES_MISTAKES = (
         en="Your function takes the last axis whatever `axes` says.",
         zh="不论 `axes` 是什么，你的函数都只沿最后一个轴计算。",
     ),
+    wrong("always-the-first-axis", axes_of=lambda x, axes: [0]).hint(
+        en="Your function takes axis 0 whatever `axes` says, as BatchNorm would.",
+        zh="不论 `axes` 是什么，你的函数都只沿第 0 轴计算，像批量归一化那样。",
+    ),
     wrong("one-axis-refused", axes_of=lambda x, axes: list(axes)).hint(
         en="`axes` may be a single number too, and there your function stops. torch itself takes both: hand `axes` on "
         "as it is, or make a tuple of a number first.",
@@ -107,6 +112,13 @@ AXES_MISTAKES = (
         zh="`axes` 可以是元组，而你的函数这时会报错。"
         "`mean` 可以直接接受元组；如果要自己算个数，就把这些轴的大小都乘起来。",
     ),
+)
+
+# Whole: without the subtraction too it would be the input itself, which is told otherwise.
+NOT_DIVIDED = wrong("not-divided", lambda x, axes, eps=1e-5: x - mean(x, as_list(x, axes))).hint(
+    en="You subtract the mean and stop there, so the place is right and the size is not. Divide by the root of "
+    "variance plus ε.",
+    zh="你减去均值就停了，位置对了，大小还不对。还要除以方差加 ε 的平方根。",
 )
 
 MEAN_OF_VARIANCES = wrong("mean-of-variances", spread=lambda x, axes: mean(variance(x, axes[-1:]), axes)).hint(
@@ -137,6 +149,17 @@ OTHER_SCALES = (
     ),
 )
 
+WHICH_AXIS = Text(en="By hand: which axis disappears?", zh="动手算：哪个轴会消失？")
+SUBTRACT_AND_DIVIDE = Text(en="By hand: subtract, then divide", zh="动手算：先减，再除")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+MEAN = "mean = x.mean(axes, keepdim=True)"
+VARIANCE = "variance = (x - mean).square().mean(axes, keepdim=True)"
+UNBIASED = chosen(SPREAD_MISTAKES, "unbiased-variance")
+OTHER_SPREADS = tuple(row for row in SPREAD_MISTAKES if row not in UNBIASED)
+SMALLER_DEFAULT = chosen(EPS_MISTAKES, "eps-default-too-small")
+OTHER_EPS = tuple(row for row in EPS_MISTAKES if row not in SMALLER_DEFAULT)
+MEAN_WITHOUT, VARIANCE_WITHOUT = KEEPDIM_MISTAKES
+
 STANDARDIZE = Exercise(
     name="standardize",
     recipe=recipe,
@@ -162,17 +185,18 @@ STANDARDIZE = Exercise(
         far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "axes": -1}),
     ),
     mistakes=(
-        *AXES_MISTAKES,
-        *EPS_MISTAKES,
-        *SPREAD_MISTAKES,
-        MEAN_OF_VARIANCES,
-        *CENTRE_MISTAKES,
-        *KEEPDIM_MISTAKES,
-        DETACHED,
+        *under(WHICH_AXIS, *AXES_MISTAKES, MEAN_WITHOUT, line=MEAN),
+        *under(WHICH_AXIS, MEAN_OF_VARIANCES, VARIANCE_WITHOUT, line=VARIANCE),
+        *OTHER_EPS,
+        *under(SUBTRACT_AND_DIVIDE, *SMALLER_DEFAULT, line="def my_standardize(x, axes, eps=1e-5):"),
+        *under(ELSEWHERE, *UNBIASED, line=VARIANCE),
+        *under(SUBTRACT_AND_DIVIDE, *OTHER_SPREADS, line=VARIANCE),
+        *under(SUBTRACT_AND_DIVIDE, *CENTRE_MISTAKES, DETACHED, line=MEAN),
+        NOT_DIVIDED,
         DIVIDED_FIRST,
-        *OTHER_SCALES,
+        *under(ELSEWHERE, *OTHER_SCALES),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "axes": -1},
-    section=Text(en="Exercise: standardize", zh="练习：标准化"),
-    line="mean = x.mean(axes, keepdim=True)",
+    section=SUBTRACT_AND_DIVIDE,
+    line="y = (x - mean) / (variance + eps).sqrt()",
 )

@@ -35,10 +35,7 @@ SCALE = Exercise(
         ),
         wrong("zero", answer=0.0).hint(en="With s = 0 there is no bar left.", zh="s = 0 时，柱子都没有了。"),
     ),
-    section=Text(en="The slider that does nothing", zh="不起作用的滑块"),
+    section=Text(en="A slider", zh="一个滑块"),
     panel=Text(en="drag s to the left of 1 and read the last bar.", zh="把 s 拖到 1 的左边，读出最后一根柱子的长度。"),
     line="layer_norm(s * torch.tensor([1.0, 2.0, 3.0, 4.0]), (4,))[-1]",
 )
-
-
-EXERCISES = (SCALE,)

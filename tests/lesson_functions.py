@@ -1,0 +1,19 @@
+"""The functions that a lesson itself defines, as its cells stand in the source."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from workshop.lesson_panels import code_cells
+
+SOURCES = Path(__file__).parents[1] / "notebooks" / "source"
+
+
+def function_of(stem: str, name: str) -> Any:
+    """What the cell of a lesson that defines `name` makes of it; the cell runs alone."""
+    for code, _tags in code_cells(SOURCES / f"{stem}.py"):
+        if any(isinstance(part, ast.FunctionDef) and part.name == name for part in ast.parse(code).body):
+            space: dict[str, Any] = {}
+            exec(compile(code, f"{stem} {name}", "exec"), space)
+            return space[name]
+    raise LookupError(f"{stem} defines no {name}")
