@@ -30,9 +30,8 @@ from torch import nn
 from blocklab.batch_statistics import batch_statistics
 from blocklab.digits import load_digits
 from blocklab.language import Text
-from blocklab.lessons import check, progress
+from blocklab.lessons import accepted, check, progress
 from blocklab.lessons.small_batches import accuracy_by_batch, estimate_spread, saturating_batch, two_parts
-from blocklab.lessons.small_batches.merging import accepted_merge
 
 # %% [markdown] lang="en"
 r"""
@@ -504,7 +503,7 @@ r"""
 """
 
 # %% tags=["answer", "slow", "nbval-ignore-output"]
-merge = accepted_merge(my_merge_statistics)
+merge = accepted("merge_statistics", my_merge_statistics)
 told = Text(en="start {}: stored {:.0f}%, recounted {:.0f}%", zh="初值 {}：存下来的 {:.0f}%，重新统计 {:.0f}%")
 for start in range(3):
     net = trained(mlp, nn.BatchNorm1d, 2, start)
