@@ -188,7 +188,7 @@ check("values_per_mean", solved_count, keep=False)
 r"""
 ## How far off are the estimates?
 
-With many values the ceiling is high, but their mean is still off by chance. If they are independent, with standard deviation σ, the means of many mini-batches have standard deviation $\sigma / \sqrt{m}$, so with 100 values it is a tenth of σ. On logarithmic axes that is a line, and the dots, measured with σ = 1, lie on it. But neighbouring pixels are seldom independent. *Neighbours alike* is a mild case of that, where each pixel is the average of 3 × 3 random numbers, scaled so that σ stays 1.
+With many values the ceiling is high, but their mean is still off by chance. If they are independent, with standard deviation σ, the means of many mini-batches have standard deviation $\sigma / \sqrt{m}$, so with 100 values it is a tenth of σ. On logarithmic axes that is a line, and the dots, measured with σ = 1, lie on it (on the left; on the right the same for variances). But neighbouring pixels are seldom independent. *Neighbours alike* is a mild case of that, where each pixel is the average of 3 × 3 random numbers, scaled so that σ stays 1.
 
 **Predict first.** For 4 images of 14 × 14, m = 784. With neighbours alike, how many independent values are these worth for the mean, about 700, 400, 100 or 10? Switch it on.
 """
@@ -197,7 +197,7 @@ With many values the ceiling is high, but their mean is still off by chance. If 
 r"""
 ## 估计得有多准？
 
-数多了，上限就高了，但均值仍有随机误差。如果各数相互独立，标准差为 σ，那么许多个小批量的均值，标准差约为 $\sigma / \sqrt{m}$，所以有 100 个数时，只有 σ 的十分之一。两个轴都用对数刻度时，这是一条直线；圆点是 σ = 1 时的实测值，都落在线上。可是相邻的像素很少相互独立。“相邻像素相似”就是一种不算严重的情形：每个像素是 3 × 3 个随机数的平均，再放大到 σ 仍为 1。
+数多了，上限就高了，但均值仍有随机误差。如果各数相互独立，标准差为 σ，那么许多个小批量的均值，标准差约为 $\sigma / \sqrt{m}$，所以有 100 个数时，只有 σ 的十分之一。两个轴都用对数刻度时，这是一条直线；圆点是 σ = 1 时的实测值，都落在线上（见左图；右图是方差）。可是相邻的像素很少相互独立。“相邻像素相似”就是一种不算严重的情形：每个像素是 3 × 3 个随机数的平均，再放大到 σ 仍为 1。
 
 **先猜一猜**：4 张 14 × 14 的图，m = 784。相邻像素相似时，就均值而言，这些数相当于多少个独立的数？大约 700 个、400 个、100 个，还是 10 个？打开看看。
 """
@@ -213,11 +213,11 @@ About 100. The dots rise, because for the mean 784 such values are worth only 99
 
 </details>
 
-So m can promise too much. In photos pixels are alike over much longer distances than here.
+So m alone promises too much. In photos pixels are alike over much longer distances than here.
 
 ## Real digits
 
-Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the others for the test. In the **MLP** m is the batch size; the **convolutions** have m = 2 · 8 · 8 = 128 at batch size 2 and, after pooling, 32. Each trains for one epoch, from 3 random starts. At batch size 2 that is 640 steps, at 32 only 40, and the learning rate goes with the batch size, with 0.05 at 32. (LayerNorm is written as GroupNorm with 1 group.)
+Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the others for the test. In the **MLP** m is the batch size; the **convolutions** have m = 2 · 8 · 8 = 128 at batch size 2 and, after pooling, 32. Each trains for one epoch, from 3 random starts. At batch size 2 that is 640 steps, at 32 only 40, and the learning rate is in proportion to the batch size, 0.05 at 32. (LayerNorm is written as GroupNorm with 1 group.)
 """
 
 # %% [markdown] lang="zh"
@@ -228,7 +228,7 @@ r"""
 
 </details>
 
-可见 m 可能说得太好听。照片里，相似的像素隔得比这里远得多。
+可见，只看 m 会太乐观。照片里，相似的像素隔得比这里远得多。
 
 ## 真实的手写数字
 
@@ -302,7 +302,7 @@ Only the MLP with BatchNorm. (A dot is the mean of 3 runs, its bar one standard 
 
 </details>
 
-Here BatchNorm breaks down at m = 2 and lags a little at m = 4; at the same batch size of 2, but with m = 128, it is as good as the others. (At 32 its mean in the MLP is even the highest, but 3 runs do not settle that.) So do not say "BatchNorm fails with small batches"; say what m is.
+Here BatchNorm breaks down at m = 2 (another learning rate does not save it; try one) and lags a little at m = 4; at the same batch size of 2, but with m = 128, it is as good as the others. (At 32 its mean in the MLP is even the highest, but 3 runs do not settle that.) So do not say "BatchNorm fails with small batches"; say what m is.
 
 ## What you will meet elsewhere
 
@@ -326,7 +326,7 @@ r"""
 
 </details>
 
-在这里，批量归一化在 m = 2 时崩溃，m = 4 时略微落后；批量大小同样是 2，但 m = 128 时，它却不比别的差。（批量大小为 32 时，它在 MLP 里的均值还最高，不过只训练了 3 次，不能说一定更好。）所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
+在这里，批量归一化在 m = 2 时崩溃（换一个学习率也救不了，不妨试试），m = 4 时略微落后；批量大小同样是 2，但 m = 128 时，它却不比别的差。（批量大小为 32 时，它在 MLP 里的均值还最高，不过只训练了 3 次，不能说一定更好。）所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
 
 ## 在别处会遇到什么
 
@@ -492,14 +492,14 @@ def recount(net, merge):
 r"""
 The cell below trains the MLP on 2 digits at a time once more and lets your function recount (the package's, until `check` accepts yours).
 
-**Predict first.** If the stored statistics were all that was wrong, it would now read over 90%. Does it, or does it gain half of that, or next to nothing?
+**Predict first.** If the stored statistics were all that was wrong, it would now read over 90%. Does it, or does it recover half of the loss, or next to nothing?
 """
 
 # %% [markdown] lang="zh"
 r"""
 下面再训练一次批量大小为 2 的 MLP，然后用你的函数重新统计（还没通过 `check` 的话，就先用课程自带的函数）。
 
-**先猜一猜**：如果问题只出在存下来的统计量上，现在就该认对 90% 以上。真会这样吗？还是只多认对一半，或者几乎不变？
+**先猜一猜**：如果问题只出在存下来的统计量上，现在就该认对 90% 以上。真会这样吗？还是只恢复一半，或者几乎不变？
 """
 
 # %% tags=["answer", "slow", "nbval-ignore-output"]
@@ -519,7 +519,7 @@ Next to nothing, a few points at most.
 
 </details>
 
-So the stored statistics were not to blame, and what remains is training itself, where each unit saw little more than which of two digits gave the larger value. Your function has cleared one suspect. Against the other it helps as well, because merging is how SyncBatchNorm makes m larger.
+So the stored statistics were not to blame. What remains is training with m = 2, in which each unit saw little more than which of two digits gave the larger value, while `eval()` hands it the value itself. Your function has cleared one suspect. Against the other it helps as well, because merging is how SyncBatchNorm makes m larger.
 """
 
 # %% [markdown] lang="zh"
@@ -530,7 +530,7 @@ r"""
 
 </details>
 
-可见错不在存下来的统计量，剩下的只有训练本身：每个单元几乎只看得到，两张图里哪一张的数更大。你的函数排除了一个原因；对付另一个原因，它也用得上，因为 SyncBatchNorm 正是靠合并来增大 m 的。
+可见错不在存下来的统计量，剩下的只有 m = 2 的训练：那时每个单元几乎只看得到，两张图里哪一张的数更大；到了 `eval()`，送来的却是数本身的大小。你的函数排除了一个原因；对付另一个原因，它也用得上，因为 SyncBatchNorm 正是靠合并来增大 m 的。
 """
 
 # %% [markdown] lang="en"
@@ -557,7 +557,7 @@ m = 2 · 4 · 4 = 32, so at most √31 = 5.57. With 1 × 1, m = 2: at most 1.
 
 <details><summary>Answer</summary>
 
-m is at least 2 · 20 · 20 = 800, far from the 2 that leave only an order. But ResNet-50, with 98 at the least, lost 11 points, and what 800 costs, nothing here tells. On the safe side are GroupNorm or, with several GPUs, merged statistics.
+m is at least 2 · 20 · 20 = 800, far above the 2 of which only an order is left. But ResNet-50, with 98 at the least, lost 11 points, and what 800 costs, nothing here tells. On the safe side are GroupNorm or, with several GPUs, merged statistics.
 
 </details>
 """
@@ -586,7 +586,7 @@ m = 2 · 4 · 4 = 32，所以不超过 √31 = 5.57。1 × 1 时，m = 2，不�
 
 <details><summary>答案</summary>
 
-m 最小是 2 · 20 · 20 = 800，远不是只剩下谁大谁小的 2。但 ResNet-50 的 m 最小是 98，错误率就高了 11 个百分点；800 时代价多大，本课的数据说不准。稳妥的做法是改用组归一化；如果有几块 GPU，也可以合并统计量。
+m 最小是 2 · 20 · 20 = 800，比 2 大得多，不会只剩下谁大谁小。但 ResNet-50 的 m 最小是 98，错误率就高了 11 个百分点；800 时代价多大，本课的数据说不准。稳妥的做法是改用组归一化；如果有几块 GPU，也可以合并统计量。
 
 </details>
 """

@@ -11,7 +11,7 @@ Lesson 08's SwiGLU needs such a width in every model. Whoever rebuilds a model f
 r"""
 # 09 11008 是怎么来的？
 
-在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。大家都说，这是“4 · 4096 的三分之二，再向上取整到 256 的倍数”。说得没错，可是单凭 11008，定不下是哪一条规则，因为别的规则同样对得上。那么，怎样才能弄清楚呢？
+在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。大家都说，这是“4 · 4096 的三分之二，再向上取整到 256 的倍数”。说得没错，可是单凭 11008，定不下用的是哪一条规则，因为别的规则同样对得上。那么，怎样才能弄清楚呢？
 
 第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是照公布的权重重建一个模型，还是设计下一个模型，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 25 分钟。
 """
@@ -66,7 +66,7 @@ For d = 576, as in SmolLM2, that is 1536 exactly. For LLaMA's 4096 it is 10922.6
 
 ## Detective
 
-[Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) drops the fraction, `int(2 * (4 * d_model) / 3)`, and rounds up to a multiple of `multiple_of`. Why round at all? A GPU reads memory in pieces of a fixed size, and rows that do not begin where a piece begins are read more slowly. [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) products with 10922 reached 69% of the speed with 11008. But 10944 did just as well, which is a multiple of 64 and not of 256, so the speed does not tell which number it was. (What lies behind it, lesson 12 asks.)
+[Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) drops the fraction, `int(2 * (4 * d_model) / 3)`, and rounds up to a multiple of `multiple_of`. Why round at all? A GPU reads memory in pieces of a fixed size, and rows that do not begin where a piece begins are read more slowly. [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. But 10944, a multiple of 64 and not of 256, did just as well, so speed does not tell which number it was. (Lesson 12 takes this up.)
 
 Suppose the number were lost. Each ruler is one of the first LLaMA's four sizes. It has 8d/3 at 0 and marks at the multiples, and the first mark at 0 or to its right is the rule's width. The grey bar on the right shows the value that you try (every 4th, up to 704); where the rule's width is the published one, a dot appears on it.
 
@@ -85,7 +85,7 @@ SmolLM2 的 d = 576，算出来正好是 1536。LLaMA 的 4096 却得到 10922.6
 
 ## 侦探
 
-[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)用 `int(2 * (4 * d_model) / 3)` 舍去小数，再向上取整到 `multiple_of` 的倍数。为什么要取整？GPU 读内存时，一次读固定大小的一段；矩阵的一行如果不从一段的开头开始，读起来就慢。[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。但是 10944 同样快，它是 64 的倍数，却不是 256 的倍数，所以单看速度，分不出用的是哪个数。（背后的原因，第 12 课再问。）
+[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)用 `int(2 * (4 * d_model) / 3)` 舍去小数，再向上取整到 `multiple_of` 的倍数。为什么要取整？GPU 读内存时，一次读固定大小的一段；矩阵的一行如果不从一段的开头开始，读起来就慢。[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。但是 10944 同样快，它是 64 的倍数，却不是 256 的倍数，所以单看速度，分不出用的是哪个数。（这件事第 12 课还会再讲。）
 
 假设这个数失传了。第一代 LLaMA 有四种规模，每种对应一把尺子，0 处是 8d/3，刻度是各个倍数；0 处或它右边的第一个刻度，就是规则给出的宽度。右图的灰带标出你正在试的值（每隔 4 一个，到 704 为止）；规则给出的宽度正是公布的宽度时，灰带上就出现一个圆点。
 
@@ -231,7 +231,7 @@ check("round_up", solved_round_up, keep=False)
 r"""
 ## What the rounding costs
 
-Above are the last tiles; below, the matrices lie end to end, so lengths are parameters. Hatched is what rounding adds. The third slider came with Llama 2. Its 70B model shares keys and values between attention heads, and to spend the parameters saved there it [widens this layer](https://arxiv.org/abs/2307.09288) by a multiplier of 1.3. That comes before the rounding, and the fraction is dropped once more: 21845 → 28398 → 28672, with `multiple_of` 4096.
+What rounding adds, nobody asked for. How much is it? Above are the last tiles; below, the matrices lie end to end, so lengths are parameters. Hatched is what is added. The third slider came with Llama 2. Its 70B model shares keys and values between attention heads, and to spend the parameters saved there it [widens this layer](https://arxiv.org/abs/2307.09288) by a multiplier of 1.3. That comes before the rounding, and the fraction is dropped once more: 21845 → 28398 → 28672, with `multiple_of` 4096.
 
 **Predict first.** SwiGLU has 0.8% more parameters than the MLP at d_model = 4096, and 3.1% more at 1024. How many more at 512, and how many at 768?
 """
@@ -240,7 +240,7 @@ Above are the last tiles; below, the matrices lie end to end, so lengths are par
 r"""
 ## 取整的代价
 
-上图是最后几块；下图把各个矩阵首尾相接，所以长度就是参数量，斜线部分是取整多出来的。第三个滑块是从 Llama 2 开始有的：70B 的模型让几个注意力头共用键和值，省下的参数[用来加宽这一层](https://arxiv.org/abs/2307.09288)，也就是乘系数（multiplier）1.3。乘系数在取整之前，乘完再舍去一次小数：21845 → 28398 → 28672，其中 `multiple_of` 是 4096。
+取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块；下图把各个矩阵首尾相接，所以长度就是参数量，斜线部分就是多出来的。第三个滑块是从 Llama 2 开始有的：70B 的模型让几个注意力头共用键和值，省下的参数[用来加宽这一层](https://arxiv.org/abs/2307.09288)，也就是乘系数（multiplier）1.3。乘系数在取整之前，乘完再舍去一次小数：21845 → 28398 → 28672，其中 `multiple_of` 是 4096。
 
 **先猜一猜**：d_model = 4096 时，SwiGLU 的参数比 MLP 多 0.8%；1024 时多 3.1%。512 时多多少？768 时呢？
 """
@@ -325,7 +325,7 @@ r"""
 
 </details>
 
-So 38 are hardly more than chance gives, because with 189 pairs at hand the rule reaches most round widths. The 21 are worth much more: for them nothing was fitted. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
+So 38 are hardly more than chance gives, because with 189 pairs at hand the rule reaches most round widths. The 21 are worth much more, because nothing was fitted there: 12 models follow numbers that Meta published, and 9 others the default. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
 
 ## What you will meet elsewhere
 
@@ -342,7 +342,7 @@ r"""
 
 </details>
 
-所以，对上 38 个，并不比碰巧多多少，因为有 189 对可挑时，大多数整齐的宽度，规则都凑得出来。对上 21 个，分量就重得多，因为那里没有凑。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
+所以，对上 38 个，并不比碰巧多多少，因为有 189 对可挑时，大多数整齐的宽度，规则都凑得出来。对上 21 个，分量就重得多，因为那些取值都不是凑的：12 个模型用的是 Meta 公布的数，另外 9 个用的是默认值。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
 
 ## 在别处会遇到什么
 
@@ -446,6 +446,8 @@ r"""
 </details>
 
 So your rule builds SmolLM2's networks to the last number. That its makers used it does not follow, for 1536 = 8d/3 needs no rounding, so any divisor of 1536 would do.
+
+Gate and width together make the feed-forward network, and both are now yours. It takes each token by itself, though. How one token looks at another is lesson 10.
 """
 
 # %% [markdown] lang="zh"
@@ -456,7 +458,9 @@ r"""
 
 </details>
 
-可见，用你的规则造出的网络，与 SmolLM2 的一个数也不差。但这不等于它的作者用了这条规则，因为 1536 = 8d/3 本来就不用取整，换成 1536 的任何一个因数都行。
+可见，用你的规则造出的网络，与 SmolLM2 的一样大，一个数也不差。但这不等于它的作者用了这条规则，因为 1536 = 8d/3 本来就不用取整，换成 1536 的任何一个因数都行。
+
+门和宽度都有了，前馈网络就由你写全了。不过，它只逐个处理词元。一个词元怎样看到别的词元，是第 10 课的事。
 """
 
 # %% [markdown] lang="en"
