@@ -98,6 +98,9 @@ WORDS = {
         en="Not right yet, and it is not a mistake I know. Here is where it differs first.",
         zh="还不对，但我认不出这是哪一种错误。下面是最先出现差别的地方。",
     ),
+    "unknown-answer": Text(
+        en="Not right yet, and it is not a mistake I know.", zh="还不对，但我认不出这是哪一种错误。"
+    ),
 }
 
 SLOW = Text(
@@ -111,6 +114,7 @@ RIGHT = Text(
     en="Right: it agrees with the reference. Inputs tried: {cases}.",
     zh="正确：在 {cases} 组输入上都与参考结果一致。",
 )
+RIGHT_ANSWER = Text(en="Right.", zh="正确。")  # of an exercise without inputs
 RIGHT_WITH_GRADIENT = Text(
     en="Right: it agrees with the reference, gradients included. Inputs tried: {cases}.",
     zh="正确：在 {cases} 组输入上都与参考结果一致，梯度也一致。",
