@@ -2,7 +2,7 @@
 r"""
 # 07 How do sines tell positions apart?
 
-Can one wave number the positions of a text? Take the first Transformer's fastest. Then the position most like position 0 is not its neighbour but one far off, hardly to be told from it, however often the wave is written down. With many waves, slow and fast, the trouble is gone. You will guess that position, and see the clocks behind it.
+Is one wave enough to number the positions of a text? Take the first Transformer's fastest. Then the position most like position 0 is not its neighbour but one far off, hardly to be told from it, however often the wave is written down. With many waves, slow and fast, the trouble is gone. You will guess which, and see the clocks behind it.
 
 Why must a model be told positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d numbers that depend on its **position** k alone, its *positional encoding*. For L tokens this is a table of L rows and d columns:
 
@@ -188,7 +188,7 @@ r"""
 
 With d = 16 there are eight pairs, each a clock. Its hand starts at twelve and turns clockwise by $\omega_i$ per position: the sine tells how far right its tip is, the cosine how high. Thick blue hands show *position*, thin orange ones the position *shift* later, grey the angle between (without whole turns). Below: both rows of the table.
 
-The curve shows how *similar* the row of *position* is to later ones: the dot product (multiply number by number, add up) divided by both lengths, a cosine: 1 for equal rows, −1 for opposite ones. A ring marks the most similar row.
+The curve shows how *similar* the row of *position* is to later ones, by a cosine: the dot product (multiply number by number, add up) divided by both lengths, 1 for equal rows, −1 for opposite ones. A ring marks the most similar row.
 
 **Predict first.** With base 1 all hands turn alike, 1 radian per position. Which position is then most similar to position 0: 1, 6, 22 or 44? Choose, then drag *base* to 1 and *shift* to your answer.
 """
@@ -215,7 +215,7 @@ Most similar is position 44, with 0.9998, of the four and of all 128.
 
 </details>
 
-44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So one frequency hardly tells 44 from 0, however many columns repeat it. At base 10000 pair 0 is back at 44, but slower hands are not, and therefore the neighbour is most similar. Fast hands tell neighbours apart, slow ones count the turns. It takes sine and cosine, too: a sine of 0 may mean twelve or six o'clock.
+44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So one frequency hardly tells 44 from 0, however many columns repeat it. At base 10000 pair 0 is back at 44, but slower hands are not, so the neighbour is most similar. Fast hands tell neighbours apart, slow ones count the turns. It takes sine and cosine, too: a sine of 0 may mean twelve or six o'clock.
 
 Yet similarity does not fall steadily: 0.69 at distance 3, 0.81 at 6, where the fastest hand is nearly back.
 
@@ -281,7 +281,9 @@ $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omeg
 
 # %%
 M = shift_matrix(10, 16)  # (d, d)
-print(Text(en="first block for 10:", zh="平移 10 的第一块："), [[round(m, 3) for m in row] for row in M[:2, :2].tolist()])
+print(
+    Text(en="first block for 10:", zh="平移 10 的第一块："), [[round(m, 3) for m in row] for row in M[:2, :2].tolist()]
+)
 torch.testing.assert_close(table[:-10] @ M.T, table[10:])  # all rows but the last ten
 
 # %% [markdown] lang="en"
@@ -332,7 +334,7 @@ The rows alone tell distance without its sign. With M between, the token looks f
 
 ## The whole table
 
-Real tables have hundreds of clocks: all rows, position 0 on top, numbers as colours (white is 0); below it one *row*, beside it one *column*. Drag both lines.
+Real tables have hundreds of clocks: all rows, position 0 on top, numbers as colours (0 white); below it one *row*, beside it one *column*. Drag both lines.
 
 **Predict first.** The line below counts the columns that hardly change: 40%. Set *d* to 512: does this share grow, shrink or stay? And then at L = 200?
 """
@@ -396,7 +398,7 @@ In part: stripes run along the diagonal, slightly bent. From position 100 on, th
 
 </details>
 
-It goes up and down every five or six positions, as waves do. Position 0, always the mark `[CLS]` and no word, stands apart: at most 0.31.
+It goes up and down every five or six positions, as waves do. Position 0, always the mark `[CLS]` and no word, stands apart, with 0.31 at most.
 
 ## What you will meet elsewhere
 
@@ -418,7 +420,7 @@ r"""
 
 </details>
 
-相似度大约每隔五六个位置就起伏一次，正像波一样。位置 0 与众不同，因为那里不是词，总是标记 `[CLS]`：与别处的相似度最多 0.31。
+相似度大约每隔五六个位置就起伏一次，正像波一样。位置 0 与众不同，因为那里不是词，总是标记 `[CLS]`，它与别处的相似度最多 0.31。
 
 ## 在别处会遇到什么
 

@@ -238,20 +238,18 @@ $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 """
 
 # %% tags=["answer"]
-x1, x2 = torch.meshgrid(*[torch.linspace(-2, 2, 201, dtype=torch.float64)] * 2, indexing="xy")
-product, a, b = x1 * x2, x1[..., None], x2[..., None]
-
-
-def missed(hidden):  # (201, 201, units)
-    best = torch.linalg.lstsq(hidden.flatten(0, 1), product.view(-1, 1), driver="gelsd").solution
-    return (hidden @ best - product[..., None]).square().mean() / product.square().mean()
-
-
+side = torch.linspace(-2, 2, 201, dtype=torch.float64)
+x1, x2 = torch.cartesian_prod(side, side).T[..., None]  # (points, 1) each
+product = x1 * x2
 told = Text(en="{:2} ReLU units miss {:.1%}, with biases {:.5%}", zh="{:2} 个 ReLU 单元漏掉 {:.1%}，有偏置时 {:.5%}")
 for units in (4, 8, 64):
-    angle, bias = torch.arange(0.5, units) * 2 * torch.pi / units, torch.linspace(4, -4, units // 2 + 1)[:-1]
-    straight, kinked = a * angle.cos() + b * angle.sin(), torch.cat([a + b + bias, a - b + bias], -1)
-    print(told.format(units, missed(F.relu(straight)), missed(F.relu(kinked))))
+    angle = torch.pi / 4 + torch.arange(units) * 2 * torch.pi / units
+    bias = torch.linspace(4, -4, units // 2 + 1)[:-1]
+    missed = []
+    for u in (x1 * angle.cos() + x2 * angle.sin(), torch.cat([x1 + x2 + bias, x1 - x2 + bias], 1)):  # (points, units)
+        best = torch.linalg.lstsq(F.relu(u), product, driver="gelsd").solution
+        missed.append((F.relu(u) @ best - product).square().mean() / product.square().mean())
+    print(told.format(units, *missed))
 torch.testing.assert_close(swiglu(x1, x2) + swiglu(-x1, -x2), product)  # two SwiGLU units miss nothing
 
 # %% [markdown] lang="en"
@@ -380,7 +378,7 @@ Yes, by 7.5, 6.4 and 4.8 standard deviations.
 
 Bilinear, with no f at all, is 3.3 ahead of GELU. Only GLU cannot be told from GELU at first; later it, too, is ahead of every plain network. So gates help, at least at this size.
 
-And f? SwiGLU is 3.3 ahead of GLU, GEGLU 2.2 ahead of ReGLU, so f counts, though less. Between GEGLU and SwiGLU neither column decides. Why gates help [the paper](https://arxiv.org/abs/2002.05202) cannot say; it thanks “divine benevolence”.
+And f? SwiGLU is 3.3 ahead of GLU, GEGLU 2.2 ahead of ReGLU, so f counts, though less. Between GEGLU and SwiGLU neither column decides. As for why, [the paper](https://arxiv.org/abs/2002.05202) attributes their success “to divine benevolence”.
 
 ## What you will meet elsewhere
 
