@@ -107,7 +107,7 @@ Not at all without the table; with it, yes, by 0.12.
 
 </details>
 
-Attention makes every output a weighted mean of all tokens. The weights come from what the tokens are, not from where they stand; so each keeps its weight when it moves, and the mean stays. Therefore order has to be put into the tokens themselves.
+Attention makes every output a weighted mean of all tokens. The weights come from what the tokens are, not from where they stand; so each keeps its weight when it moves, and the mean stays. So order has to be put into the tokens.
 
 ## By hand
 
@@ -404,7 +404,7 @@ It goes up and down every five or six positions, as waves do. Position 0, always
 
 | where | what |
 |---|---|
-| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | this table with a batch axis of length 1 in front; tokens are first multiplied by √d, as in the paper |
+| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | this table with a batch axis of length 1 in front; tokens are first multiplied by √d |
 | KerasHub's `SinePositionEncoding` | this table; torch has none |
 | Hugging Face's Marian | all sines, then all cosines |
 | tensor2tensor (the authors' code) | so, too, and the exponent is −i/(d/2 − 1), not −i/(d/2) |
@@ -426,7 +426,7 @@ r"""
 
 | 在哪里 | 是什么 |
 |---|---|
-| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html)、[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | 就是这张表，前面多一个长度为 1 的批量轴；词元先乘以 √d，与论文一致 |
+| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html)、[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | 就是这张表，前面多一个长度为 1 的批量轴；词元先乘以 √d |
 | KerasHub 的 `SinePositionEncoding` | 就是这张表；torch 没有 |
 | Hugging Face 的 Marian | 先是所有正弦，再是所有余弦 |
 | tensor2tensor（论文作者的代码） | 也是这样，而且指数是 −i/(d/2 − 1)，不是 −i/(d/2) |
@@ -665,7 +665,7 @@ r"""
 
 * Attention without a mask takes tokens as a heap; the table puts their order into the tokens.
 * Every pair of columns is a clock hand: fast ones tell neighbours apart, slow ones count the turns.
-* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions.
+* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions; SmolLM2 turns by its blocks.
 
 ## Read next
 
@@ -680,7 +680,7 @@ r"""
 
 * 没有掩码时，注意力分不清词元的先后；这张表把顺序放进词元。
 * 每一对列就是一根时钟指针，快的区分相邻的位置，慢的记着转了几圈。
-* 平移时，每根指针转过各自固定的角度，不论它原来在哪里，所以一个矩阵就管所有位置。
+* 平移时，每根指针转过各自固定的角度，不论它原来在哪里，所以一个矩阵就管所有位置；SmolLM2 正是用它的块来旋转。
 
 ## 接着读
 

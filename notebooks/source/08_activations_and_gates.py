@@ -566,7 +566,7 @@ So trained weights fit only one side of the gate. Do they fit only one f? *Going
 
 <details><summary>Answer</summary>
 
-1.5 times, because 3 · d · 4d = 12d² numbers stand against 8d².
+1.5 times, because 3 · d · 4d = 12d² numbers stand against 2 · d · 4d = 8d².
 
 </details>
 
@@ -603,7 +603,7 @@ r"""
 
 <details><summary>答案</summary>
 
-1.5 倍，因为 3 · d · 4d = 12d² 个数，而普通网络有 8d² 个。
+1.5 倍，因为它有 3 · d · 4d = 12d² 个数，而普通网络有 2 · d · 4d = 8d² 个。
 
 </details>
 

@@ -5,6 +5,6 @@ The ends differ in lightness too, so that grey print tells −1 from 1.
 
 from matplotlib.colors import LinearSegmentedColormap
 
-from blocklab.panel.palette import TRUE, fixed
+from blocklab.panel.palette import PAPER_ON_COLOUR, TRUE, fixed
 
-WAVE = LinearSegmentedColormap.from_list("wave", ["#0b2545", fixed(TRUE), "#ffffff", "#f8cf99", "#e8851c"])
+WAVE = LinearSegmentedColormap.from_list("wave", ["#0b2545", fixed(TRUE), PAPER_ON_COLOUR, "#f8cf99", "#e8851c"])
