@@ -40,7 +40,7 @@ import torch.nn.functional as F
 
 from blocklab import rotary_embedding, shift_matrix, sinusoidal_encoding
 from blocklab.language import Text
-from blocklab.lessons import check, plug_in
+from blocklab.lessons import accepted, check, plug_in
 from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table, signed_distance
 from blocklab.real_models import minilm_positions
 
@@ -78,7 +78,7 @@ r"""
 r"""
 ## Three tokens
 
-*dog bites man* and *man bites dog* hold the same three tokens. Below they go through attention, first as they are, then with the rows of the table added. Dog and man swap places; bites stays in the middle.
+*dog bites man* and *man bites dog* hold the same three tokens. Below they go through attention, first as they are, then with the rows of the table added. Only bites keeps its place.
 
 **Predict first.** Does the output of bites change, without the table and with it?
 """
@@ -87,7 +87,7 @@ r"""
 r"""
 ## 三个词元
 
-dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面让它们经过注意力，先是原样，再加上表中的各行。dog 和 man 交换位置，bites 留在中间。
+dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面让它们经过注意力，先是原样，再加上表中的各行。只有 bites 的位置不变。
 
 **先猜一猜**：bites 的输出会变吗？不加表呢？加了表呢？
 """
@@ -330,18 +330,18 @@ signed_distance.panel().still(offset=-5)
 
 # %% [markdown] lang="en"
 r"""
-The rows alone tell distance without its sign. With M between, the token looks five places back, from wherever it stands. Such a matrix serves all positions, and the authors supposed that this lets a model learn easily to attend by relative positions.
+The rows alone tell distance without its sign. With M between, the token looks five places back, from wherever it stands. Such a matrix serves all positions, so the authors supposed that a model easily learns to attend by distance.
 
 ## The whole table
 
-Real tables have hundreds of clocks: all rows, position 0 on top, numbers as colours (0 white); below it one *row*, beside it one *column*. Drag both lines.
+Real tables have hundreds of clocks: all rows, position 0 on top, numbers as colours (0 white); below it one *row*, beside it one *column*; drag both.
 
 **Predict first.** The line below counts the columns that hardly change: 40%. Set *d* to 512: does this share grow, shrink or stay? And then at L = 200?
 """
 
 # %% [markdown] lang="zh"
 r"""
-两行本身的点积只说明相距多远，不说明谁前谁后。中间加上 M，词元不论在哪里，看的都是往前五个位置的地方。同一个矩阵对所有位置都管用，所以论文作者推测，模型因此容易学会利用相对位置。
+两行本身的点积只说明相距多远，不说明谁前谁后。中间加上 M，词元不论在哪里，看的都是往前五个位置的地方。同一个矩阵对所有位置都管用，所以论文作者推测，模型很容易学会按距离去看别的词元。
 
 ## 整张表
 
@@ -365,9 +365,9 @@ The frequencies keep their range, so the share of slow ones stays. By position 4
 
 ## Who uses this today?
 
-Few new models do. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by such blocks, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has one of 512 rows and 384 columns. Left: the similarity of every two of its rows; middle: the same for the sines; right: the marked row of each, near *position*.
+Few new models do. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by such blocks, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left: the similarity of every two of its rows; middle: the same for the sines; right: the marked row of each, near *position*.
 
-**Predict first.** Nobody told it about waves. Is the similarity of two learned rows nevertheless a matter of their distance?
+**Predict first.** Nobody told it about waves. Is the similarity of two learned rows still a matter of their distance?
 """
 
 # %% [markdown] lang="zh"
@@ -398,7 +398,7 @@ In part: stripes run along the diagonal, slightly bent. From position 100 on, th
 
 </details>
 
-It goes up and down every five or six positions, as waves do. Position 0, always the mark `[CLS]` and no word, stands apart, with 0.31 at most.
+It goes up and down every five or six positions, as waves do. Position 0, always the mark `[CLS]`, stands apart, with 0.31 at most.
 
 ## What you will meet elsewhere
 
@@ -407,7 +407,7 @@ It goes up and down every five or six positions, as waves do. Position 0, always
 | [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | this table with a batch axis of length 1 in front; tokens are first multiplied by √d |
 | KerasHub's `SinePositionEncoding` | this table; torch has none |
 | Hugging Face's Marian | all sines, then all cosines |
-| tensor2tensor (the authors' code) | so, too, and the exponent is −i/(d/2 − 1), not −i/(d/2) |
+| tensor2tensor (the authors' code) | the same, with exponent −i/(d/2 − 1), not −i/(d/2) |
 
 d2l and The Annotated Transformer fill the even columns of a table of zeros with sines, the odd ones with cosines. With d = 5, three angles want three columns each:
 """
@@ -420,7 +420,7 @@ r"""
 
 </details>
 
-相似度大约每隔五六个位置就起伏一次，正像波一样。位置 0 与众不同，因为那里不是词，总是标记 `[CLS]`，它与别处的相似度最多 0.31。
+相似度大约每隔五六个位置就起伏一次，正像波一样。位置 0 与众不同，因为那里总是标记 `[CLS]`，它与别处的相似度最多 0.31。
 
 ## 在别处会遇到什么
 
@@ -443,50 +443,16 @@ except RuntimeError as error:
 
 # %% [markdown] lang="en"
 r"""
-The last sine lacks its cosine, so d is even. Now Marian's table and tensor2tensor's, against ours:
-
-**Predict first.** What changes the dot product of two rows 10 apart: sines before cosines, or the d/2 − 1?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-最后一个正弦没有余弦配对，所以 d 要取偶数。再拿 Marian 和 tensor2tensor 的表与我们的比：
-
-**先猜一猜**：相距 10 的两行，点积会因为哪一点而改变：先正弦、后余弦，还是指数里的 d/2 − 1？
-"""
-
-# %% tags=["answer"]
-ours = sinusoidal_encoding(50, 128)
-marian = torch.cat([ours[:, 0::2], ours[:, 1::2]], 1)
-angles = torch.arange(50)[:, None] * 10000 ** (-torch.arange(64) / 63)
-theirs = torch.cat([angles.sin(), angles.cos()], 1)
-for name, table in {Text(en="ours", zh="我们的表"): ours, "Marian": marian, "tensor2tensor": theirs}.items():
-    print(f"{name}: {table[0] @ table[10]:.2f}")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Only d/2 − 1 changes it, a little, from 42.82 to 43.14.
-
-</details>
-
-All three are good tables. But weights trained with one do not fit another, and no error tells you.
+The last sine lacks its cosine, so d is even. All these are good, but weights trained with one fit no other, and no error comes.
 
 ## Exercise: the table
 
-Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Take float64 for the angles: float32 is too coarse at far positions.)
+Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Angles in float64: float32 is too coarse far out.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-只有 d/2 − 1 会改变它，变得不多，从 42.82 到 43.14。
-
-</details>
-
-三张都是好表。但是用一张表训练出来的权重，不能配另一张，而且配错了也不会报错。
+最后一个正弦没有余弦配对，所以 d 要取偶数。这几张都是好表，但是用一张表训练出来的权重，不能配另一张，而且配错了也不会报错。
 
 ## 练习：写出这张表
 
@@ -589,6 +555,40 @@ check("shift_matrix", solved_shift_matrix, keep=False)
 
 # %% [markdown] lang="en"
 r"""
+## Five places back
+
+Attention makes weights of dot products by a softmax (lesson 10). Here your M for Δ = −5 stands between 50 of your rows.
+
+**Predict first.** To which row does row 20 give the most weight, and to which row 3?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 往前五个位置
+
+注意力用 softmax 把点积变成权重（第 10 课）。下面用你写的表，取 50 行，中间放上你写的 M，Δ = −5。
+
+**先猜一猜**：第 20 行给哪一行的权重最大？第 3 行呢？
+"""
+
+# %% tags=["answer"]
+table = accepted("sinusoidal_encoding", my_sinusoidal_encoding)(50, 128)  # (L, d)
+M = accepted("shift_matrix", my_shift_matrix)(-5, 128)  # (d, d)
+weights = (table @ M.T @ table.T).softmax(-1)  # (L, L)
+told = Text(en="row {} gives the most to row {}: {:.0%}", zh="第 {} 行给第 {} 行的权重最大：{:.0%}")
+for k in (20, 45, 3):
+    print(told.format(k, weights[k].argmax(), weights[k].max()))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+To row 15; row 3, which has no row five places back, gives it to row 0, the nearest. (Until both functions are right, the package's stand in.)
+
+</details>
+
+What the authors hoped that training finds, you wrote by hand.
+
 ## Three closing questions
 
 1. L = 2048, d = 512. How many numbers and frequencies has the table? How long is each row, as a vector?
@@ -618,6 +618,14 @@ True, and not enough. 710 is almost exactly 113 turns, so row 710 differs from r
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+给第 15 行。第 3 行往前数没有五行，给得最多的是最近的第 0 行。（两个函数没有写对之前，用的是课程自带的。）
+
+</details>
+
+论文作者希望训练能找到的矩阵，你亲手写出来了。
+
 ## 三个思考题
 
 1. L = 2048，d = 512。这张表有多少个数？有多少个频率？每一行作为向量，长度是多少？
