@@ -284,7 +284,7 @@ M = shift_matrix(10, 16)  # (d, d)
 print(
     Text(en="first block for 10:", zh="平移 10 的第一块："), [[round(m, 3) for m in row] for row in M[:2, :2].tolist()]
 )
-torch.testing.assert_close(table[:-10] @ M.T, table[10:])  # all rows but the last ten
+torch.testing.assert_close(table[:-10] @ M.T, table[10:])
 
 # %% [markdown] lang="en"
 r"""

@@ -4,7 +4,7 @@ r"""
 
 Ask 64 plain hidden units for the product of two numbers. Even with the best weights they only come near, and only for small numbers. Two units of Llama's kind get every product exactly right, and their weights are only 0, 1 and −1. One multiplication sets them apart, the *gate*. Most language models since 2023 have it, and the paper that brought it into Transformers cannot say why it helps.
 
-In a Transformer each token is a row of d numbers, x. After attention (lesson 10) each goes by itself, normalized as in lesson 06, through a *feed-forward network*. More than half of SmolLM2, the chat model at which these lessons aim, lies there, so this is the block to write next. There are two kinds:
+In a Transformer each token is a row of d numbers, x. After attention (lesson 10) each goes by itself, normalized as in lesson 06, through a *feed-forward network*. More than half of SmolLM2, the chat model at which these lessons aim, lies there, so this block comes next. There are two kinds:
 
 $$\text{plain:}\quad f(xW_1)\,W_2 \qquad\qquad \text{gated:}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
@@ -34,7 +34,7 @@ import torch.nn.functional as F
 
 from blocklab import SwiGLU, gated_unit, parameter_count, swiglu
 from blocklab.language import Text
-from blocklab.lessons import check, plug_in
+from blocklab.lessons import accepted, check, plug_in
 from blocklab.lessons.activations_and_gates import activation_curves, contours, published_losses
 
 # %% [markdown] lang="en"
@@ -250,7 +250,7 @@ for units in (4, 8, 64):
         best = torch.linalg.lstsq(F.relu(u), product, driver="gelsd").solution
         missed.append((F.relu(u) @ best - product).square().mean() / product.square().mean())
     print(told.format(units, *missed))
-torch.testing.assert_close(swiglu(x1, x2) + swiglu(-x1, -x2), product)  # two SwiGLU units miss nothing
+torch.testing.assert_close(swiglu(x1, x2) + swiglu(-x1, -x2), product)
 
 # %% [markdown] lang="en"
 r"""
@@ -376,7 +376,7 @@ Yes, by 7.5, 6.4 and 4.8 standard deviations.
 
 </details>
 
-Bilinear, with no f at all, is 3.3 ahead of GELU. Only GLU cannot be told from GELU at first; later it, too, is ahead of every plain network. So gates help, at least at this size.
+Bilinear, with no f, is 3.3 ahead of GELU. Only GLU cannot be told from GELU at first; later it, too, is ahead of every plain network. So gates help, at least at this size.
 
 And f? SwiGLU is 3.3 ahead of GLU, GEGLU 2.2 ahead of ReGLU, so f counts, though less. Between GEGLU and SwiGLU neither column decides. As for why, [the paper](https://arxiv.org/abs/2002.05202) attributes their success “to divine benevolence”.
 
@@ -391,7 +391,7 @@ And f? SwiGLU is 3.3 ahead of GLU, GEGLU 2.2 ahead of ReGLU, so f counts, though
 | `"quick_gelu"` (CLIP) | Swish with β = 1.702 |
 | [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | SwiGLU with that β, clamped at 7, and value + 1 |
 
-Mixed up, they raise no error. First, torch's side:
+Mixed up, they raise no error. First, torch:
 """
 
 # %% [markdown] lang="zh"
@@ -428,19 +428,22 @@ for name, unit in {"a · σ(b)": a * b.sigmoid(), "σ(a) · b": a.sigmoid() * b}
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** The unit of gpt-oss is gate · σ(1.702 gate) · (value + 1). A value of 0 makes a SwiGLU unit 0. What does it leave of this one?
+**Predict first.** The unit of gpt-oss is your Swish of the gate, gate · σ(1.702 gate), times value + 1. A value of 0 makes a SwiGLU unit 0. What does it leave of this one?
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：gpt-oss 的单元是 gate · σ(1.702 gate) · (value + 1)，其中 gate 是门，value 是值。值为 0 时，SwiGLU 单元是 0，这个单元还剩下什么？
+**先猜一猜**：gpt-oss 的单元先用你写的 Swish 处理门，得到 gate · σ(1.702 gate)，再乘以 value + 1（gate 是门，value 是值）。值为 0 时，SwiGLU 单元是 0，这个单元还剩下什么？
 """
 
 
 # %% tags=["answer"]
+own_swish = accepted("swish", my_swish)
+
+
 def gpt_oss_unit(gate, value):
     gate, value = gate.clamp(max=7), value.clamp(-7, 7)
-    return gate * torch.sigmoid(1.702 * gate) * (value + 1)
+    return own_swish(gate, 1.702) * (value + 1)
 
 
 units = {"SwiGLU": swiglu(gate, torch.zeros(5)), "gpt-oss": gpt_oss_unit(gate, torch.zeros(5)), "GELU": F.gelu(gate)}

@@ -42,7 +42,7 @@ POSITIONS_PER_TURN = one_number(
         ),
         wrong("counted-from-one", answer=2 * math.pi * 10000 ** (4 / 8)).hint(
             en="That is pair 2, the third one. Pairs are counted from 0: pair 3 is the last of four.",
-            zh="这是第 2 对，也就是从 1 数起的第三对。这里从 0 数起，第 3 对是四对中的最后一对。",
+            zh="这是第 2 对，也就是数过来的第三对。对从 0 数起，所以第 3 对是四对中的最后一对。",
         ),
         wrong("exponent-halved", answer=2 * math.pi * 10000 ** (3 / 8)).hint(
             en="The exponent of your frequency is `i/d`, 3/8. It is `2i/d`, 6/8.",
