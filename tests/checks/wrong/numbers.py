@@ -5,7 +5,12 @@ WRONG = {
     | {str(s): (s, {"too-large"}) for s in (1e6, 1.0, 0.01, 0.004)}
     | {str(s): (s, {"too-small"}) for s in (0.003, 0.001, 1e-4, 1e-6)}
     | {str(s): (s, {"negative"}) for s in (-1e-6, -0.001, -1.0)},
-    "positions_per_turn": {"text": ("628", {"wrong-kind"}), "two digits": (630, {None})},
+    "positions_per_turn": {
+        "text": ("6283", {"wrong-kind"}),
+        "two digits": (6300, {None}),
+        "multiplied": (0.00628, {"multiplied"}),
+        "pair 2": (628, {"counted-from-one"}),
+    },
     "bytes_in_two_kernels": {"text": ("10", {"wrong-kind"}), "nearly": (10.5, {None})},
     "half_size": {
         "two digits and one off": (0.0019, {"too-large"}),
