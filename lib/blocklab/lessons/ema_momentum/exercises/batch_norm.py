@@ -199,9 +199,9 @@ UPDATE_MISTAKES = (
 )
 NEVER_UPDATED = wrong("never-updated", updates=never).hint(
     en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, `lerp_` "
-    "or `[:] =`: a plain `running_mean = …` only gives a new tensor that name.",
+    "or `[:] =`: a local `running_mean = …` only gives a new tensor that name.",
     zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。要写进原来的张量里，"
-    "可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，不过是让这个名字指向一个新张量。",
+    "可以用 `copy_`、`lerp_` 或 `[:] =`：写成局部变量 `running_mean = …`，不过是让这个名字指向一个新张量。",
 )
 
 STORED_MISTAKES = (
@@ -210,15 +210,15 @@ STORED_MISTAKES = (
         spread=lambda x, axes: x.var(axes, keepdim=True),
         stored=lambda x, axes, normalized_with, eps: variance(x, axes),
     ).hint(
-        en="You have both variances, the wrong way round: the biased one, over n, normalizes; the unbiased one, over "
-        "n − 1, is stored.",
-        zh="两个方差你都有了，只是用反了：归一化用有偏方差，除以 n；存下来的是无偏方差，除以 n − 1。",
+        en="You have both variances, the wrong way round: the biased one, over m, normalizes; the unbiased one, over "
+        "m − 1, is stored.",
+        zh="两个方差你都有了，只是用反了：归一化用有偏方差，除以 m；存下来的是无偏方差，除以 m − 1。",
         line="mean, variance, stored = x.mean(axes), x.var(axes, correction=0), x.var(axes)",
     ),
     wrong("biased-variance-stored", stored=lambda x, axes, normalized_with, eps: normalized_with).hint(
-        en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over n − 1, "
-        "where n counts the numbers of a channel.",
-        zh="你把用来归一化的方差存进了 `running_var`。torch 存的是无偏方差，除以 n − 1，其中 n 是每个通道的数值个数。",
+        en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over m − 1, "
+        "where m counts the numbers of a channel.",
+        zh="你把用来归一化的方差存进了 `running_var`。torch 存的是无偏方差，除以 m − 1，其中 m 是每个通道的数值个数。",
     ),
     wrong(
         "count-of-the-batch", stored=lambda x, axes, normalized_with, eps: variance(x, axes) * len(x) / (len(x) - 1)
