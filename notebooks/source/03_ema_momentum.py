@@ -83,7 +83,7 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-It gets the flower alone, and then the flower in one mini-batch with the palace; first in `eval()`, then in `train()`. Of each photo you see the best class and its probability.
+It gets the flower alone, then the flower in one mini-batch with the palace; first in `eval()`, then in `train()`. Of each photo you see the best class and its probability.
 
 **Predict first.** In which of the four lines does the flower get the same class as in the first?
 """
@@ -348,7 +348,7 @@ drifting_mean.panel()
 r"""
 <details><summary>Answer</summary>
 
-Half of the jump is made after a single step with 0.5, after about 35 with 0.02, its half-life. Being quick costs calm: 0.5 trembles with every mini-batch.
+Half of the jump is made after a single step with 0.5, after nearly 40 with 0.02: a little more than its half-life of 34, for it still remembers that it began at 0. Being quick costs calm: 0.5 trembles with every mini-batch.
 
 </details>
 
@@ -361,7 +361,7 @@ In training BatchNorm normalizes with the *biased* variance, the sum of the squa
 r"""
 <details><summary>答案</summary>
 
-跟上一半，0.5 只要一步，0.02 要 35 步左右，也就是它的半衰期。代价是不平稳，动量取 0.5 时，每个小批量都会让它抖一下。
+跟上一半，0.5 只要一步，0.02 要将近 40 步，比它的半衰期 34 步略多，因为它还记着开头的 0。代价是不平稳，动量取 0.5 时，每个小批量都会让它抖一下。
 
 </details>
 

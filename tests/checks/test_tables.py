@@ -49,7 +49,7 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "batch_norm_by_axes": (9, 6),
     "layer_norm_by_axes": (8, 4),
     "group_norm": (31, 12),
-    "batch_norm": (38, 12),
+    "batch_norm": (40, 12),
     "ema_update": (15, 12),
     "values_per_mean": (5, 4),
     "merge_statistics": (27, 11),
