@@ -6,7 +6,7 @@ Add 10 to a single number of a tensor, send the tensor through a normalization l
 
 That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The chat model of lesson 00 holds 61 norms, two in each of its 30 layers and one at the end. They are relatives of lesson 01's BatchNorm, with other axes and even without the mean (lesson 06). To recognize them we first learn to see axes.
 
-Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 30 minutes, without what goes further.
+Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 30 minutes, without Going further.
 """
 
 # %% [markdown] lang="zh"
@@ -275,7 +275,7 @@ for shape, axes in (((4,), (-1,)), ((5, 4), (-2, -1))):
 
 # %% [markdown] lang="en"
 r"""
-A Transformer takes the last axis alone, so every token is standardized by itself, and no other token or sentence has a say in it. So, unlike BatchNorm (lesson 03), it needs no remembered mean in use: it does the same as in training.
+A Transformer takes the last axis alone, so every token is standardized by itself, and no other token or sentence has a say in it. So, unlike BatchNorm (lesson 03), it does the same in use as in training, without a remembered mean.
 
 ## Any layout, any axes
 
@@ -286,7 +286,7 @@ Choose a layout and click the names of axes. Blocks with the same number share a
 
 # %% [markdown] lang="zh"
 r"""
-Transformer 里只沿最后一个轴，每个词元单独标准化，别的词元、别的句子都影响不到它。所以它不必像批量归一化那样，使用时换成记住的均值（见第 03 课）；训练时和使用时，它做的是同一件事。
+Transformer 的层归一化只沿最后一个轴，每个词元单独标准化，不受别的词元和别的句子影响。所以它不必像批量归一化那样，使用时换成记住的均值（见第 03 课）；训练时和使用时，它做的是同一件事。
 
 ## 任意布局，任意几个轴
 
@@ -444,7 +444,7 @@ The outputs are −1 and +1 as long as the first number is the smaller one, and 
 
 </details>
 
-With two numbers per mean **only their order survives**, which lesson 04 takes up. The first panel has this layer, too. Push by 1 there: both blocks rise, yet the outputs move by 0.00, and even that is the work of ε.
+With two numbers per mean **only their order survives**, which lesson 04 takes up. The first panel has this layer, too. There a push too small to change the order raises both blocks, and yet moves them by 0.00, all of it due to ε.
 
 ## Exercise: two layers, one line each
 
@@ -459,7 +459,7 @@ r"""
 
 </details>
 
-两个数共用一个均值，就**只剩下谁大谁小**，第 04 课会接着讲。第一个面板里也有这种层，在那里推 1，两个方块都会升起来，输出却只改变 0.00，而且这一点点也是 ε 造成的。
+两个数共用一个均值，就**只剩下谁大谁小**，第 04 课会接着讲。第一个面板里也有这种层。在那里轻推一下，只要大小次序不变，两个方块虽然都会升起来，输出却只改变 0.00，这一点点还是 ε 造成的。
 
 ## 练习：两种层，各写一行
 
@@ -685,7 +685,7 @@ for shape in [[128, 768], [768]]:
 r"""
 ## In short
 
-- These four layers are one formula and differ in which numbers share mean and variance. (RMSNorm, in lesson 06, subtracts no mean.)
+- These four layers are one formula and differ in which numbers share mean and variance. (RMSNorm subtracts no mean: lesson 06.)
 - To see that choice, push one number, for what moves belongs to its group.
 - Equal sizes hide wrong layouts, so test with different ones too.
 

@@ -6,7 +6,7 @@ A trained network looks at the photo of a flower and says that it is a daisy. Th
 
 What they remember is a **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and one reason is that a layer that remembers does one thing in training and another in use. Why learn it, then? Because `train()`, `eval()` and buffers belong to every model, and because moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
 
-Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes, and longer if such a layer is new to you.
+Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes without Going further, longer if such a layer is new to you.
 """
 
 # %% [markdown] lang="zh"
@@ -115,7 +115,7 @@ The same class only in the second line. In `train()` the flower is a tennis ball
 
 </details>
 
-Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because in `train()` a forward pass alone changes what the layers remember.)
+Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
 
 ## Why remember at all?
 
@@ -142,11 +142,11 @@ r"""
 # %%
 mine, yours = torch.tensor([[1.0, 2.0]]), torch.tensor([[5.0, -2.0]])  # (1, C) each
 layer = nn.BatchNorm1d(2, affine=False)
-MINE = Text(en="my sample among", zh="我的样本，小批量的大小：")
+MINE = Text(en="{count} samples, my output {y}", zh="{count} 个样本，我的输出 {y}")
 for mode in ("train", "eval"):
     getattr(layer, mode)()
     for batch in (torch.cat([mine, yours]), torch.cat([mine, yours, yours])):  # (N, C)
-        print(f"{mode:6}", MINE, len(batch), [round(y, 2) for y in layer(batch)[0].tolist()])
+        print(f"{mode:6}", MINE.format(count=len(batch), y=[round(y, 2) for y in layer(batch)[0].tolist()]))
 try:
     layer.train()(mine)
 except ValueError as refused:
@@ -291,7 +291,7 @@ PyTorch 不过是碰巧对了，因为它的移动均值几乎就是最后一个
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras、TensorFlow | 1 − momentum | momentum | 0.99 |
 
-所以，PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。用半衰期（half-life）来说，就不必管约定，因为它问的是，过多少步，一个值的权重减半。（不到 1 步，就是说最新的小批量，比以前的加起来还重。`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
+所以，PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。用半衰期（half-life）来说，就不必管约定，因为它问的是，过多少步，一个值的权重减半。（不到 1 步，就是说最新的小批量，比以前的加起来还要重。`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
 """
 
 # %%
@@ -354,7 +354,7 @@ Half of the jump is made after a single step with 0.5, after nearly 40 with 0.02
 
 ## Two variances
 
-In training BatchNorm normalizes with the *biased* variance, the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data that were not in the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
+In training BatchNorm normalizes with the *biased* variance, the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data outside the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
 """
 
 # %% [markdown] lang="zh"
@@ -405,7 +405,7 @@ The rest is the formula of lesson 02, with ε under the root. In training, mean 
 
 ## What you will meet elsewhere
 
-**Keras** takes 0.99, and ε = 0.001. Our EfficientNet learned in TensorFlow, so here each of its layers reads `BatchNorm(channels, eps=1e-3, momentum=0.01)`.
+**Keras** defaults to 0.99 and ε = 0.001. Our EfficientNet learned in TensorFlow, so here each of its layers reads `BatchNorm(channels, eps=1e-3, momentum=0.01)`.
 
 **Dive into Deep Learning** has two versions of one line, the first in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html), with momentum 0.1, the second in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html), with 0.9:
 
@@ -427,7 +427,7 @@ r"""
 
 ## 在别处会遇到什么
 
-**Keras** 里，旧值的权重是 0.99，ε = 0.001。我们的 EfficientNet 是用 TensorFlow 训练的，所以在 PyTorch 里每一层都写作 `BatchNorm(channels, eps=1e-3, momentum=0.01)`。
+**Keras** 的默认值是 0.99，ε = 0.001。我们的 EfficientNet 是用 TensorFlow 训练的，所以在 PyTorch 里每一层都写作 `BatchNorm(channels, eps=1e-3, momentum=0.01)`。
 
 《**动手学深度学习**》里，同一行有两种写法，第一种见[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.1；第二种见[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.9。
 
