@@ -1,10 +1,11 @@
 """What lesson 02 says of MiniLM with one mean for a whole sentence."""
 
+from real_packages import loaded
+
 from blocklab.normalization import standardize
 from blocklab.plugging import words
 from blocklab.plugging.networks import GUITAR
 from blocklab.real_models import load_minilm, replaced
-from real_packages import loaded
 
 
 def over_the_sentence(x, normalized_shape, weight, bias, eps):
