@@ -8,7 +8,7 @@ from blocklab.plugging.networks import GUITAR
 from blocklab.real_models import load_minilm, replaced
 
 
-def over_the_sentence(x, normalized_shape, weight, bias, eps):
+def over_the_sentence(x, _normalized_shape, weight, bias, eps):
     return standardize(x, (-2, -1), eps) * weight + bias
 
 
