@@ -57,9 +57,9 @@ WORDS = {
     ),
     "graph-kept": Text(
         en="The numbers are right, but `{name}` holds on to the graph after the call, and to that of every past step: "
-        "the second training step fails. Write it inside `with torch.no_grad():`.",
-        zh="数值是对的，但调用之后 `{name}` 带上了计算图：过去每一步的计算图都会留着，第二步训练就会报错。"
-        "请在 `with torch.no_grad():` 里更新它。",
+        "training takes more and more memory, until there is none left. Write it inside `with torch.no_grad():`.",
+        zh="数值是对的，但调用之后 `{name}` 带上了计算图：过去每一步的计算图都会留着，"
+        "训练越久，占的内存越多，直到用完。请在 `with torch.no_grad():` 里更新它。",
     ),
     "input-returned": Text(
         en="You returned the input as it came in.",
