@@ -98,7 +98,13 @@ def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
 def box(axes: Axes, x: float, top: float, width: float, height: float, text: str, colour: str) -> None:
     """A rounded box with its text."""
     shape = FancyBboxPatch(
-        (x - width / 2, top - height), width, height, boxstyle="round,pad=0,rounding_size=0.16", fc=colour, ec=INK, lw=0.9
+        (x - width / 2, top - height),
+        width,
+        height,
+        boxstyle="round,pad=0,rounding_size=0.16",
+        fc=colour,
+        ec=INK,
+        lw=0.9,
     )
     axes.add_patch(shape).set_zorder(3)
     axes.text(x, line_of(top, height), text, ha="center", va="center", size=11, color=INK, zorder=4)
@@ -112,7 +118,9 @@ def badge(axes: Axes, x: float, y: float, lesson: int) -> None:
 
 def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     """The stream that runs through the layer."""
-    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", shrinkA=0, mutation_scale=14, color=INK, lw=1.4, zorder=2))
+    axes.add_patch(
+        FancyArrowPatch(start, end, arrowstyle="-|>", shrinkA=0, mutation_scale=14, color=INK, lw=1.4, zorder=2)
+    )
 
 
 def skip(axes: Axes, start: float, end: float) -> None:
