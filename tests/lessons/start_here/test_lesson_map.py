@@ -33,7 +33,7 @@ def test_the_links_lie_on_what_they_name(figure):
 
 def test_the_normalizations_are_as_many_as_the_model_calls():
     """The start page says 61: two in each layer and one at the end."""
-    left, bottom, width, height = LAYER
+    _, bottom, _, height = LAYER
     tops = [top for _, top, _, _, text, *_ in PARTS if text.en == "normalization"]
     inside = [top for top in tops if bottom < top < bottom + height]
     assert LAYERS * len(inside) + len(tops) - len(inside) == 61

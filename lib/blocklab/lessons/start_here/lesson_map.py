@@ -12,8 +12,8 @@ from blocklab.panel import LinkedPicture
 from blocklab.panel.palette import GROUPS, INK, MOVED, QUIET
 
 SEEN = Text(
-    en="The chat model: one of its 30 layers drawn large, with two normalizations and positions inside attention, a last "
-    "normalization above it, and the numbers of the lessons beside each part.",
+    en="The chat model: one of its 30 layers drawn large, with two normalizations and positions inside attention, a "
+    "last normalization above it, and the numbers of the lessons beside each part.",
     zh="聊天模型的结构：放大画出了 30 层里的一层，其中有两处归一化，位置编码在注意力里面；层上方还有最后一处归一化。"
     "各部分旁边是讲解它的课程编号。",
 )
