@@ -388,7 +388,8 @@ for size, pair in found.items():
 frozen = accuracy(lambda x: standardize(x, 0), 100, layers_learn=False)
 still = Text(en="weights of 100, layers frozen: {:.0%} with BatchNorm", zh="权重为 100，冻结各层：批量归一化 {:.0%}")
 print(still.format(frozen))
-assert abs(found[100][1] - frozen) < 0.02 and max(found[0.5][0], found[3][0]) < 0.3
+assert abs(found[100][1] - frozen) < 0.02
+assert max(found[0.5][0], found[3][0]) < 0.3
 assert min(found[1][0], found[0.5][1], found[1][1], found[3][1]) > 0.7
 
 # %% [markdown] lang="en"
