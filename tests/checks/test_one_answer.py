@@ -6,8 +6,8 @@ from blocklab.language import speaking
 from blocklab.lessons import check
 
 
-@pytest.mark.parametrize(("language", "told"), [("en", "Right."), ("zh", "正确。")])
-def test_a_right_number_is_just_right(language, told):
+@pytest.mark.parametrize(("language", "told"), [("en", "Right: count = 784."), ("zh", "正确：个数 = 784。")])
+def test_a_right_number_is_told_with_what_it_counts(language, told):
     with speaking(language):
         assert check("values_per_mean", 784).told == (told,)
 

@@ -114,11 +114,12 @@ RIGHT = Text(
     en="Right: it agrees with the reference. Inputs tried: {cases}.",
     zh="正确：在 {cases} 组输入上都与参考结果一致。",
 )
-RIGHT_ANSWER = Text(en="Right.", zh="正确。")  # of an exercise without inputs
 RIGHT_WITH_GRADIENT = Text(
     en="Right: it agrees with the reference, gradients included. Inputs tried: {cases}.",
     zh="正确：在 {cases} 组输入上都与参考结果一致，梯度也一致。",
 )
+RIGHT_ANSWER = Text(en="Right.", zh="正确。")
+RIGHT_NUMBER = Text(en="Right: {what} = {value}.", zh="正确：{what} = {value}。")
 ADVICE = Text(en="One piece of advice: {advice}", zh="一点建议：{advice}")
 LEFT_OUT = Text(
     en="{count} more inputs do not fit a Module like yours and were left out.",
@@ -148,5 +149,10 @@ A_TENSOR = Text(en="a tensor", zh="一个张量")
 A_TUPLE = Text(en="a tuple of {count}", zh="一个含 {count} 项的元组")
 A_TUPLE_OR_LIST = Text(en="a tuple or list of {count}", zh="一个含 {count} 项的元组或列表")
 A_KIND = Text(en="`{kind}`", zh="类型为 `{kind}` 的值")
+NOT_CALLED = Text(
+    en="a `{kind}` that still waits for its input (call it, as in `f(x)`)",
+    zh="一个还没有拿到输入的 `{kind}`（请像 `f(x)` 那样调用它）",
+)
 THE_ANSWER = Text(en="`{answer}`", zh=" `{answer}`")
+THE_TEXT = Text(en="the text `{answer}`, in quotation marks", zh="带引号的文本 `{answer}`")
 NOTHING = Text(en="none", zh="无")
