@@ -343,7 +343,7 @@ r"""
 
 What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
 
-In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" stands for? Go there, then drag *row* over the other words.
+In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" means? Go there, then drag *row* over the other words.
 """
 
 # %% [markdown] lang="zh"
@@ -357,11 +357,10 @@ r"""
 
 # %% tags=["panel"]
 reading = minilm_reading()
-heads_of_minilm = attention_map.panel(reading)
-heads_of_minilm
+attention_map.panel(reading)
 
 # %% tags=["answer"]
-heads_of_minilm.still(layer=5, head=11)
+attention_map.panel(reading).still(layer=5, head=11)
 
 # %% [markdown] lang="en"
 r"""
@@ -384,7 +383,7 @@ r"""
 
 </details>
 
-**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头，除了第一行，每一行都看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格（`[CLS]` 看自己），不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
 
 `[CLS]` 和 `[SEP]` 都不代表任何词。**先猜一猜**：把所有的层、头和行都算上，13 个子词中的这两个，一共得到多少注意力？（平均分配是 2/13，即 15%。）
 """
@@ -421,7 +420,7 @@ r"""
 
 ## 在别处会遇到什么
 
-Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（很小的 GPT-2）存着一个大三角形，里面是数 1 和 0，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
+Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（很小的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
 """
 
 # %% tags=["answer"]
@@ -608,7 +607,7 @@ r"""
 
 </details>
 
-2. 一个网络只有一层注意力，按输出的平均判断评论。有人把 `nn.MultiheadAttention` 换成 `F.scaled_dot_product_attention`，填充掩码只改形状，不改值。没有报错，可是凡是没有填充的评论，判断结果都一样了。为什么？
+2. 一个网络只有一层注意力，按输出的均值判断评论。有人把 `nn.MultiheadAttention` 换成 `F.scaled_dot_product_attention`，填充掩码只改形状，不改值。没有报错，可是凡是没有填充的评论，判断结果都一样了。为什么？
 
 <details><summary>答案</summary>
 
