@@ -137,6 +137,7 @@ r"""
 再假设 48 个子层什么也不加，即 f(x) = 0。**先猜一猜**：$x = (1, 2, 3, 6)$ 经过它们，用前置归一化得到什么？用后置归一化呢？
 """
 
+
 # %% tags=["answer"]
 def silent(x):
     return torch.zeros_like(x)
@@ -188,7 +189,7 @@ r"""
 
 两种顺序都有人用。层数多了，各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，权重的随机取法与 torch 的 `nn.Transformer` 相同；输入是 16 个随机词元组成的序列。先看右图，开头的谜就在那里：它画的是各层之后，同一序列中每两个词元夹角余弦的均值，全都指向同一方向时为 1。把“深度”拖到 48 看看。中间的图是词元的均方根（RMS）。
 
-左图要勾选之后才显示，画的是 W₂ 的梯度的大小，即平方和的平方根（W₂ 是前馈网络的第二个矩阵）。损失是猜随机的类别（前置归一化在此之前还要再归一化一次）。曲线是 6 个网络的均值，色带涵盖全部。
+左图要勾选之后才显示，画的是 W₂ 的梯度的大小，即平方和的平方根（W₂ 是前馈网络的第二个矩阵）。损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次）。曲线是 6 个网络的均值，色带涵盖全部。
 
 **先猜一猜**：用前置归一化，深度加倍，W₂ 的梯度在第一层变小，还是在最后一层变小？先选好，再勾选“显示梯度”，拖动“深度”。
 """
@@ -234,7 +235,7 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-So in post-norm the RMS is 1 and the last gradient stays large, however deep the stack; in pre-norm the stream grows, and this gradient shrinks by about 1/√depth. [The paper](https://arxiv.org/abs/2002.04745) that compared them sees here why post-norm needs *warm-up*, a learning rate that starts small and grows: without, its post-norm translation model reached 8.45 BLEU (more is better), with it about 34, as pre-norm does without. Our pictures do not prove that: pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much small changes of the weights disturb the output.
+So in post-norm the RMS is 1 and the last gradient stays large, however deep the stack; in pre-norm the stream grows, and this gradient shrinks by about 1/√depth. [The paper](https://arxiv.org/abs/2002.04745) that compared them sees here why post-norm needs *warm-up*, a learning rate that starts small and grows: without, its post-norm translation model reached 8.45 BLEU (more is better), with it about 34, as pre-norm does without. Our pictures do not prove that: pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
 
 ## One sentence, layer by layer
 
@@ -245,7 +246,7 @@ And a trained network? MiniLM (lesson 10) has six post-norm layers. For each wor
 
 # %% [markdown] lang="zh"
 r"""
-所以用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；用前置归一化，残差流变大，这个梯度就约像 1/√深度那样变小。比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点：前置归一化第一层的梯度也一样大。[后来的研究](https://arxiv.org/abs/2004.08249)认为另有原因：权重稍有变化，输出就大不一样。
+所以用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；用前置归一化，残差流变大，这个梯度就约像 1/√深度那样变小。比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点：前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)认为另有原因：用后置归一化时，权重稍有变化，输出就大不一样。
 
 ## 一句话，逐层看
 
@@ -363,7 +364,7 @@ class SublayerConnection(nn.Module):
         return x + self.dropout(sublayer(self.norm(x)))
 ```
 
-Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no final norm by itself:
+Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no final norm:
 """
 
 # %% [markdown] lang="zh"
@@ -393,7 +394,7 @@ class SublayerConnection(nn.Module):
         return x + self.dropout(sublayer(self.norm(x)))
 ```
 
-就算设了 `norm_first=True`，torch 的 `nn.TransformerEncoder` 也不会自己在末尾加上归一化：
+就算设了 `norm_first=True`，torch 的 `nn.TransformerEncoder` 也不会在末尾加上归一化：
 """
 
 # %%

@@ -26,7 +26,7 @@ ROUNDING = 1e-4  # of the largest number that a layer gives: sums in another ord
 COMMA = Text(en=", ", zh="、")
 YOURS = Text(en="yours: {names}", zh="用你写的：{names}")
 NONE = Text(en="none yet", zh="还没有")
-OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过你的，用我们的：{names}")
+OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过的，用我们的：{names}")
 SAME = Text(en="layer 0: the same numbers, up to rounding", zh="第 0 层：结果一致，只差舍入")
 OTHER = Text(en="layer 0: other numbers", zh="第 0 层：结果不同")
 ANSWER = Text(en="in all 30: {answer}", zh="30 层全都换上：{answer}")
