@@ -754,12 +754,16 @@ check("post_norm_layer", solved_post_norm_layer, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.) If you write the attention yourself: the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
+Now complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.)
+
+If you write the attention yourself, too: the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
 """
 
 # %% [markdown] lang="zh"
 r"""
-再把下面的 `nn.Module` 写完整，各部分的名称与 torch 相同：`self_attn`、`linear1`、`linear2`、`norm1`、`norm2`，两个线性层之间是 ReLU。`src` 的形状为 `(N, L, d)`；掩码中 True 表示屏蔽。顺序用 torch 默认的后置归一化；想用前置归一化，就加一行 `self.norm_first = True`。（检查时，会略过属于另一种顺序的输入。）如果连注意力也自己写，要知道三个矩阵上下叠放在 `in_proj_weight` 里，先是查询的各行，再是键的，最后是值的；`nhead` 个头各取相邻的一段特征，末尾还要经过 `out_proj`。
+再把下面的 `nn.Module` 写完整，各部分的名称与 torch 相同：`self_attn`、`linear1`、`linear2`、`norm1`、`norm2`，两个线性层之间是 ReLU。`src` 的形状为 `(N, L, d)`；掩码中 True 表示屏蔽。顺序用 torch 默认的后置归一化；想用前置归一化，就加一行 `self.norm_first = True`。（检查时，会略过属于另一种顺序的输入。）
+
+如果连注意力也自己写，要知道三个矩阵上下叠放在 `in_proj_weight` 里，先是查询的各行，再是键的，最后是值的；`nhead` 个头各取相邻的一段特征，末尾还要经过 `out_proj`。
 """
 
 
