@@ -580,7 +580,7 @@ r"""
 
 <details><summary>Answer</summary>
 
-The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens, so nothing of the text is left. A `~` mends it.
+The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens; in this network nothing of the text leads around it. A `~` mends it.
 
 </details>
 
@@ -611,7 +611,7 @@ r"""
 
 <details><summary>答案</summary>
 
-原来的 True 表示屏蔽，现在的 True 表示参与，所以每条评论看到的只有填充。没有填充的评论什么也看不到，注意力给它的每个词元都输出零，评论的内容一点也没有留下。加一个 `~` 就好了。
+原来的 True 表示屏蔽，现在的 True 表示参与，所以每条评论看到的只有填充。没有填充的评论什么也看不到，注意力给它的每个词元都输出零；这个网络里又没有别的路，评论的内容一点也传不过去。加一个 `~` 就好了。
 
 </details>
 

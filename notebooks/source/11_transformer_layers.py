@@ -222,7 +222,7 @@ r"""
 
 </details>
 
-先解开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多；前馈网络也有这种倾向，只是弱一些。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。从 24 层起，余弦就到了 1.00，也就是所有词元都一样，再也读不出什么。用前置归一化，原有的部分大小不变，词元变得相像也就慢一些，到 0.85 为止。再看左图，后置归一化的梯度在不同网络之间相差最大：48 层时从 0.1 到 2。
+先解开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多；前馈网络也有这种倾向，只是弱一些。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。从 24 层起，余弦就到了 1.00，再也读不出什么。用前置归一化，原有的部分大小不变，词元变得相像也就慢一些，到 0.85 为止。再看左图，后置归一化的梯度在不同网络之间相差最大：48 层时从 0.1 到 2。
 
 中间的图是前置归一化的代价。残差流有增无减，均方根一直到 5.8。最后的归一化要除以它；梯度往回传时，也要除以它：
 """
@@ -240,9 +240,9 @@ So in post-norm the RMS is 1 and the last gradient stays large, however deep the
 
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers. For each word piece you see four sizes (RMS, log scale), one below the other; the x on the right is the result on the left.
+And a trained network? MiniLM (lesson 10) has six post-norm layers. For each word piece you see four sizes (RMS, log scale), one below the other; the left result is the x on the right.
 
-**Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces than to the others. To which, and how large is it after the norm? Drag *layer* to 0.
+**Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
 
 # %% [markdown] lang="zh"
@@ -304,7 +304,7 @@ Such a single giant is called a **massive activation**; in layers 1 to 3 it is f
 
 An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle: *cross-attention*, with queries from what is written, keys and values from the encoder's result, the *memory*. Chat models are called *decoder-only*, but have no memory to look at, and so no cross-attention: theirs is an encoder layer with a causal mask.
 
-Ours, in `blocklab.transformer`, get torch's weights here, in both orders (`norm_first=True` is pre-norm):
+Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm):
 """
 
 # %% [markdown] lang="zh"
@@ -315,7 +315,7 @@ r"""
 
 </details>
 
-这样一个大得出奇的数，叫作**大激活值**（massive activation）；第 1 层到第 3 层，也都是 99 号特征。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明是哪一个引起了另一个。
+这样一个大得出奇的数，叫作**大激活值**（massive activation）；第 1 层到第 3 层，也都是 99 号特征。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明谁引起了谁。
 
 ## 与 torch 的层一致
 
@@ -340,7 +340,7 @@ for ours, theirs, inputs in (
 
 # %% [markdown] lang="en"
 r"""
-But with fresh norms, γ = 1 and β = 0, a `forward` that forgets both would pass. Trained weights are stricter; they follow.
+But with fresh norms, γ = 1 and β = 0, a `forward` that forgets both would pass, too, until it gets trained weights.
 
 ## What you will meet elsewhere
 
@@ -370,7 +370,7 @@ Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no final norm:
 
 # %% [markdown] lang="zh"
 r"""
-不过，新建的归一化层里 γ = 1、β = 0，就算 `forward` 里忘了用它们，也能通过。训练好的权重更严格，后面会用到。
+不过，新建的归一化层里 γ = 1、β = 0，就算 `forward` 里忘了用它们，也能通过；装入训练好的权重，才看得出来。
 
 ## 在别处会遇到什么
 
@@ -413,7 +413,7 @@ Gemma 2 has a norm on either side of each sub-layer, four in a layer:
 
 $$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
 
-Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor. The names are Gemma's, shortened.
+Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor.
 """
 
 # %% [markdown] lang="zh"
@@ -424,7 +424,7 @@ Gemma 2 在每个子层的前后各放一个归一化，所以一层有四个：
 
 $$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
 
-请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。名称取自 Gemma，只是缩短了一些。
+请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。
 """
 
 
@@ -474,14 +474,14 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your functions in SmolLM2
 
-SmolLM2's layer is your pre-norm, twice. Queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*), which saves memory. What you have kept is yours, the rest ours:
+SmolLM2's layer is your pre-norm, twice. Queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*). What you have kept is yours, the rest ours:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数，装进 SmolLM2
 
-SmolLM2 的一层，就是把你写的前置归一化用两次。查询和键要旋转，做法在第 07 课末尾；相邻三个查询的头共用一个键和值的头，叫作**分组查询**（grouped queries），可以节省内存。保存过的函数用你写的，其余的用我们的：
+SmolLM2 的一层，就是把你写的前置归一化用两次。查询和键要旋转，做法在第 07 课末尾；相邻三个查询的头共用一个键和值的头，叫作**分组查询**（grouped queries）。保存过的函数用你写的，其余的用我们的：
 """
 
 # %%
@@ -536,7 +536,7 @@ Nothing sensible: it repeats a single piece of a word.
 
 </details>
 
-Same shapes, no error, but another function: these weights were learned for a stream that keeps x.
+Same shapes, no error, but another function: these weights were learned for a stream that keeps x. If all seven names stand behind *yours*, a chat model has just answered by your code.
 """
 
 # %% [markdown] lang="zh"
@@ -547,7 +547,7 @@ r"""
 
 </details>
 
-形状一样，也不报错，却成了另一个函数：这些权重是为保留 x 的残差流学出来的。
+形状一样，也不报错，却成了另一个函数：这些权重是为保留 x 的残差流学出来的。如果上面“用你写的”后面列出了全部七个名字，刚才就是你的代码让聊天模型答出来的。
 """
 
 # %% [markdown] lang="en"
@@ -649,7 +649,7 @@ r"""
 
 * 一层就是先注意力、后前馈网络，各把自己的输出加到输入上。
 * 前置归一化让 x 原样通过，所以残差流越来越大，词元变得相像要慢一些；后置归一化每次都缩放相加的结果，所以未经训练时，词元会变得一样。
-* 较新的顺序连子层的输出也归一化。归一化层叫什么名字，说明不了它在哪里，要看 `forward`。
+* 较新的顺序连子层的输出也归一化。归一化层在哪里，名字说明不了，要看 `forward`。
 
 一层已经完整了。它在 GPU 上要花多少时间，芯片为什么大半时间都在等？见[第 12 课](12_cuda_timing.ipynb)。
 
