@@ -20,7 +20,7 @@ from .row import Mistake
 from .surroundings import Sheet, settled
 from .telling import tell
 from .verdict import Verdict
-from .words import ADVICE, LEFT_OUT, RIGHT, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, WORDS
+from .words import ADVICE, LEFT_OUT, RIGHT, RIGHT_ANSWER, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, WORDS
 
 PATIENCE = 10.0  # seconds; no right function takes a tenth of it
 
@@ -101,6 +101,7 @@ def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
 def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
     forget(exercise.name)
     right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
+    right = RIGHT_ANSWER if _without_inputs(exercise) else right
     fragile = [c for c in comparisons if c.weak]
     told = [right.format(cases=len(comparisons) - len(fragile))]
     if len(comparisons) < len(exercise.all_cases):
@@ -134,9 +135,16 @@ def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
         name, told = "input-returned", [str(WORDS["input-returned"])]
     else:
         name, told = difference(seen.got, seen.wanted, seen.differs, seen.case.tolerance)
+        if name is None and _without_inputs(exercise):
+            told = [str(WORDS["unknown-answer"])]
     told += line_of_error(seen.got)
     telling = tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
     return Verdict(exercise, False, name, told=tuple(told), telling=telling, stuck=count_failure(exercise.name, name))
+
+
+def _without_inputs(exercise: Exercise) -> bool:
+    """Whether it asks for one answer that is compared as it is."""
+    return bool(exercise.use) and not any(case.arguments for case in exercise.all_cases)
 
 
 def _gives_back(comparison: Comparison) -> bool:
