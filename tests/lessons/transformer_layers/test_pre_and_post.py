@@ -71,6 +71,8 @@ def test_the_lesson_says_what_is_seen(figure):
     assert "at the first layer 0.88 and 0.63, at the last 0.18 and 0.96" in last
     assert "RMS 5.8 and 1.0, mean cosine 0.85 and 1.00." in last
     assert measured(6, False).cosine[-1].mean() == pytest.approx(0.70, abs=0.005)
+    post = measured(DEEPEST, False).gradient
+    assert (post.min(), post.max()) == (pytest.approx(0.1, abs=0.03), pytest.approx(2, abs=0.03))
     lasts = [measured(depth, True).gradient[-1].mean() for depth in DEPTHS]
     assert all(0.68 < deeper / shallower < 0.78 for shallower, deeper in pairwise(lasts))
     assert all(0.8 < measured(depth, True).gradient[0].mean() < 1 for depth in DEPTHS)

@@ -21,6 +21,12 @@ def test_the_lesson_says_what_is_seen(figure):
         assert of_cls > 6 * max(rest)
 
 
+def test_the_giant_is_one_feature_and_the_same_one_in_four_layers():
+    sizes, features = READING.fed[:4, 0].abs().topk(2)
+    assert features[:, 0].tolist() == [99] * 4
+    assert sizes[0].tolist() == pytest.approx([194, 1.5], rel=0.01)
+
+
 @pytest.mark.parametrize("layer", range(6))
 def test_marks_stand_at_the_sizes(figure, layer):
     sentence_through_layers(READING.pieces, SIZES)(figure)(layer=layer)

@@ -302,6 +302,11 @@ POLARITY_MISTAKES = (
 )
 
 HIDING_MISTAKES = (
+    wrong("mask-always-wanted", hide=lambda scores, mask: scores.masked_fill(~mask, -math.inf)).hint(
+        en="Without a mask `mask` is `None`, and there is no `~None`. Hide something only `if mask is not None`.",
+        zh="没有掩码时，`mask` 是 `None`，不能写 `~None`。只有 `if mask is not None` 时才屏蔽。",
+        line="if mask is not None:",
+    ),
     wrong(
         "masked-with-zero", hide=lambda scores, mask: scores if mask is None else scores.masked_fill(~mask, 0.0)
     ).hint(
@@ -341,6 +346,12 @@ HIDING_MISTAKES = (
 )
 
 ROLE_MISTAKES = (
+    wrong("all-axes-of-the-key-turned", match=lambda query, key, value: query @ key.T).hint(
+        en="`.T` turns round all axes of `key`, those of batch and heads, too. Only the last two should change places: "
+        "`key.mT`.",
+        zh="`.T` 会把 `key` 的轴全都倒过来，连批量轴和头的轴也在内。这里只交换最后两个：`key.mT`。",
+        shows="batch",
+    ),
     wrong("keys-for-values", mix=lambda weights, key, value: weights @ key).hint(
         en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
         zh="你加权求和的是键。键只用来算权重，应当加权求和的是值。",
@@ -591,7 +602,7 @@ SPLIT_MISTAKES = (
         en="You merge heads and batch into one axis. That works, and some code does it; here they stay two axes.",
         zh="你把头的轴和批量轴合成了一个轴。这样也行得通，有的代码就是这么写的；但这里要的是两个轴。",
     ),
-    wrong("every-so-manieth-feature", cut=lambda x, heads: x.unflatten(-1, (-1, heads)).mT).hint(
+    wrong("strided-features", cut=lambda x, heads: x.unflatten(-1, (-1, heads)).mT).hint(
         en="A head takes features that lie apart, 0, h, 2h … It is a slice of neighbours: the first head has the first "
         "`d / heads` features.",
         zh="你的每个头取的是隔开的特征：0、h、2h……每个头应当是相邻的一段特征：第一个头取前 `d / heads` 个。",

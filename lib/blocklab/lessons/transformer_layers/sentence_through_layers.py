@@ -19,12 +19,13 @@ HALVES = (
     Text(en="attention: norm1(x + attention(x))", zh="注意力：norm1(x + attention(x))"),
     Text(en="feed-forward network: norm2(x + ffn(x))", zh="前馈网络：norm2(x + ffn(x))"),
 )
-STEPS = (  # hollow marks lie on top, or a full one would hide them
+STEPS = (  # from top to bottom; hollow marks lie on top of others
     (Text(en="x, as it comes in", zh="输入 x"), "o", 5, {"color": QUIET, "mfc": "none"}),
     (Text(en="what is added", zh="加上的部分"), ">", 3, {"color": MOVED}),
     (Text(en="the sum", zh="两者之和"), "s", 6, {"color": TRUE, "mfc": "none"}),
     (Text(en="after the norm", zh="归一化之后"), "o", 4, {"color": INK}),
 )
+APART = (-0.3, -0.1, 0.1, 0.3)  # the steps of a word piece stand below each other, so that none hides another
 SIZE = Text(en="root mean square of the 384 features", zh="384 个特征的均方根")
 SEEN = Text(
     en="Layer {layer}. Most is added to “{piece}”, by {half}: x {came:.1f}, added {added:.1f}, sum {total:.1f}, after "
@@ -58,9 +59,9 @@ def sentence_through_layers(pieces: Sequence[str], sizes: Tensor) -> Callable[[F
             dots.append(
                 [
                     axes.plot(
-                        rows + 1.0, rows, mark, label=str(name), animated=True, ms=7, mew=1.6, zorder=z, **colours
+                        rows + 1.0, rows + y, mark, label=str(name), animated=True, ms=6, mew=1.6, zorder=z, **colours
                     )[0]
-                    for name, mark, z, colours in STEPS
+                    for y, (name, mark, z, colours) in zip(APART, STEPS, strict=True)
                 ]
             )
         figure.legend(*grid[0].get_legend_handles_labels(), loc="upper center", ncols=4, frameon=False, labelcolor=INK)

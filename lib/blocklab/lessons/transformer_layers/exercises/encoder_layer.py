@@ -11,7 +11,9 @@ from torch.func import functional_call
 
 from blocklab import transformer
 from blocklab.checks.case import Case
+from blocklab.checks.complaints import Complaint
 from blocklab.checks.exercise import Exercise
+from blocklab.checks.interrupts import Interrupted
 from blocklab.checks.modules import CannotBeSaid, load_weights
 from blocklab.checks.outcome import close
 from blocklab.checks.plain import Strange, plain
@@ -67,14 +69,26 @@ class TwoCallsDiffer(Exception):
 DIFFER = Text(en="two calls in eval mode gave two results", zh="在评估模式下调用两次，结果不同")
 
 
+def not_begun(module: nn.Module, src: Tensor) -> bool:
+    """Whether `forward` still ends in the `...` of the exercise: parts that are missing are then no mistake."""
+    try:
+        return module.eval()(src) is ...
+    except Interrupted:
+        raise
+    except BaseException:
+        return False
+
+
 def in_eval_mode(module: nn.Module, _exercise: Exercise, arguments: dict[str, object]) -> object:
     """Call the Module in eval mode with our weights, in the norm order of the case.
 
-    A result that is no tensor is given back as it is. Raises Complaint for a Module of other names or sizes,
-    TwoCallsDiffer, and CannotBeSaid for a norm order that the Module does not have: it was settled when the Module was
-    made, and setting `norm_first` changes nothing.
+    A result that is no tensor is given back as it is. Raises Complaint for a Module that is not written yet, or has
+    other names or sizes, TwoCallsDiffer, and CannotBeSaid for a norm order that the Module lacks: it was settled when
+    the Module was made, and setting `norm_first` changes nothing.
     """
     src, norm_first, src_mask = arguments.values()
+    if not_begun(module, src):
+        raise Complaint("not-written-yet", {})
     weights = weights_for(src)
     module = load_weights(module, weights).eval()
 

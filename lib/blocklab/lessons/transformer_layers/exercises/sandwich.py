@@ -61,7 +61,22 @@ def as_llama_uses_the_names(one: Half, two: Half) -> tuple[Half, Half]:
     return (attention, input_norm, as_it_is), (feed_forward, post_attention_norm, after)
 
 
+def after_the_sum(carried: Tensor, read: Tensor, sublayer: Part, before: Part, after: Part) -> Tensor:
+    return after(carried + sublayer(before(read)))
+
+
+def halves_unlike(first: Callable, second: Callable) -> Callable:
+    """A whole layer whose halves have their norms in different places."""
+
+    def unlike(x: Tensor, attention: Part, feed_forward: Part, *norms: Part) -> Tensor:
+        h = first(x, x, attention, *norms[:2])
+        return second(h, h, feed_forward, *norms[2:])
+
+    return unlike
+
+
 ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+SECOND_HALF = "y = h + post_feedforward_norm(feed_forward(pre_feedforward_norm(h)))"
 
 PLACE_MISTAKES = (
     wrong("only-before", around=lambda carried, read, f, before, after: carried + f(before(read))).hint(
@@ -73,11 +88,24 @@ PLACE_MISTAKES = (
         en="This is OLMo 2's order: only what a sub-layer gives is normalized. Here what it reads is, too.",
         zh="这是 OLMo 2 的顺序：只归一化子层的输出。这里子层的输入也要归一化。",
     ),
-    wrong("after-the-sum", around=lambda carried, read, f, before, after: after(carried + f(before(read)))).hint(
+    wrong("after-the-sum", around=after_the_sum).hint(
         en="The second norm normalizes the sum, as in post-norm, and so shrinks what the residual connection carries. "
         "It takes what the sub-layer gives, before x is added.",
         zh="你的第二个归一化作用于相加的结果，就像后置归一化（post-norm）那样，残差连接传递的 x 也跟着变了。"
         "它应当在加上 x 之前，只归一化子层的输出。",
+    ),
+    wrong("after-the-first-sum", halves_unlike(after_the_sum, between_two_norms)).hint(
+        en="`post_attention_norm` normalizes the sum. It takes what attention gives, before x is added; in the second "
+        "half you do it so.",
+        zh="你的 `post_attention_norm` 归一化的是相加的结果。"
+        "它应当在加上 x 之前，只归一化注意力的输出；后一半你就写对了。",
+    ),
+    wrong("after-the-second-sum", halves_unlike(between_two_norms, after_the_sum)).hint(
+        en="`post_feedforward_norm` normalizes the sum. It takes what the feed-forward network gives, before that is "
+        "added; in the first half you do it so.",
+        zh="你的 `post_feedforward_norm` 归一化的是相加的结果。"
+        "它应当在相加之前，只归一化前馈网络的输出；前一半你就写对了。",
+        line=SECOND_HALF,
     ),
     wrong("post-norm", around=lambda carried, read, f, before, after: after(carried + f(read))).hint(
         en="This is post-norm, the order of 2017: you normalize the sum. Here the sum stays as it is, and the norms "
@@ -129,6 +157,12 @@ NAME_MISTAKES = (  # a norm that is missing is a whole of its own: with a wrong 
         "Here it normalizes what attention gives; the feed-forward network reads through `pre_feedforward_norm`.",
         zh="你按 Llama 的用法使用了 `post_attention_norm`：拿它归一化前馈网络的输入。"
         "这里它归一化的是注意力的输出；前馈网络的输入用 `pre_feedforward_norm`。",
+    ),
+    wrong("middle-norms-swapped", parts=lambda one, two: ((one[0], one[1], two[1]), (two[0], one[2], two[2]))).hint(
+        en="The two norms in the middle are swapped: `post_attention_norm` normalizes what attention gives, "
+        "`pre_feedforward_norm` what the feed-forward network reads.",
+        zh="中间的两个归一化层用反了：`post_attention_norm` 归一化注意力的输出，"
+        "`pre_feedforward_norm` 归一化前馈网络的输入。",
     ),
     wrong("norms-of-the-other-half", parts=lambda one, two: ((one[0], *two[1:]), (two[0], *one[1:]))).hint(
         en="Attention has the norms of the feed-forward network, and the other way round.",
@@ -192,8 +226,6 @@ PARTS = {name: LIKE_A_TRANSFORMER[name] for name in SUBLAYERS} | {
     "pre_feedforward_norm": layer_norm_shifted,
     "post_feedforward_norm": layer_norm_turned,
 }
-SECOND_HALF = "y = h + post_feedforward_norm(feed_forward(pre_feedforward_norm(h)))"
-
 SANDWICH_LAYER = Exercise(
     name="sandwich_layer",
     recipe=sandwich,

@@ -1,0 +1,48 @@
+"""The reader's own blocks as functions, the right ones where none is kept: what a later lesson builds with."""
+
+import inspect
+from collections.abc import Callable
+from types import SimpleNamespace
+
+from blocklab.checks.exercise import Exercise
+from blocklab.language import Text
+from blocklab.plugging.as_called import as_called
+from blocklab.plugging.cannot_run import CannotRun
+
+from .kept_blocks import kept
+from .order import EXERCISES
+
+COMMA = Text(en=", ", zh="、")
+YOURS = Text(en="yours: {names}", zh="用你写的：{names}")
+NONE = Text(en="none yet", zh="还没有")
+OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过的，用我们的：{names}")
+
+
+def your_blocks(*names: str) -> SimpleNamespace:
+    """The functions of these exercises, each as the reader kept it, or the right one; prints which are which."""
+    found, yours = {}, []
+    for name in names:
+        own = kept(name)
+        try:
+            found[name] = EXERCISES[name].reference if own is None else as_function(EXERCISES[name], own)
+        except CannotRun:  # a class that was kept, of which we do not know how it is made
+            own, found[name] = None, EXERCISES[name].reference
+        if own is not None:
+            yours.append(name)
+    others = [name for name in names if name not in yours]
+    print(YOURS.format(names=str(COMMA).join(yours) or NONE))
+    if others:
+        print(OURS.format(names=str(COMMA).join(others)))
+    return SimpleNamespace(**found)
+
+
+def as_function(exercise: Exercise, block: object) -> Callable:
+    """A block that was kept, a Module too, as the function that its exercise asks for. Raises CannotRun."""
+    call, signature = as_called(exercise, block), inspect.Signature(exercise.parameters)
+
+    def function(*given: object, **named: object) -> object:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        return call(bound.arguments)
+
+    return function

@@ -1,0 +1,41 @@
+import pytest
+import torch
+from torch import nn
+
+from blocklab.lessons import EXERCISES
+from blocklab.lessons import your_blocks as room
+from blocklab.lessons.your_blocks import as_function, your_blocks
+from blocklab.plugging.cannot_run import CannotRun
+
+
+class Doubled(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(size)), 1e-6
+
+    def forward(self, x):
+        return 2 * self.weight * x
+
+
+def test_what_is_kept_takes_the_place_of_the_right_one_and_is_named(monkeypatch, capsys):
+    monkeypatch.setattr(room, "kept", {"causal_mask": lambda length: torch.zeros(length), "rms_norm": None}.get)
+    mine = your_blocks("causal_mask", "rms_norm")
+    assert capsys.readouterr().out.splitlines() == [
+        "yours: causal_mask",
+        "ours, where none of yours is kept: rms_norm",
+    ]
+    assert mine.causal_mask(3).tolist() == [0, 0, 0]
+    assert mine.rms_norm is EXERCISES["rms_norm"].reference
+
+
+def test_a_class_that_nobody_can_make_is_left_out(monkeypatch, capsys):
+    monkeypatch.setattr(room, "kept", {"attention": nn.Bilinear}.get)
+    assert your_blocks("attention").attention is EXERCISES["attention"].reference
+    assert "ours, where none of yours is kept: attention" in capsys.readouterr().out
+    with pytest.raises(CannotRun):
+        as_function(EXERCISES["attention"], nn.Bilinear)
+
+
+def test_a_module_is_called_with_the_weights_that_it_is_given():
+    norm = as_function(EXERCISES["rms_norm"], Doubled)
+    assert norm(torch.ones(1, 2), (2,), torch.tensor([1.0, 3.0]), eps=1e-5).tolist() == [[2, 6]]
