@@ -15,7 +15,7 @@ from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
 from blocklab.timing import traffic
 
-LONGEST = {"forward": 45, "backward": 150}  # bytes that there is room for
+LONGEST = {"forward": 11.25, "backward": 37.5}  # numbers that there is room for, each read or written once
 MOST_BLOCKS, MOST_STEPS = 34, 21
 HALF = 0.34  # of a bar's height
 
@@ -69,8 +69,9 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
     bars = [Bar(axes, op, y, colour) for _, op, y, colour in NORMS]
 
     def update(way: str, direction: str, dtype: str) -> str:
-        if axes.get_xlim()[1] != LONGEST[direction]:
-            axes.set_xlim(0, LONGEST[direction])
+        longest = LONGEST[direction] * DTYPES[dtype].itemsize
+        if axes.get_xlim()[1] != longest:
+            axes.set_xlim(0, longest)
         ln, rms = (bar.show(way, direction, dtype) for bar in bars)
         said = {"way": name_of(way, WAYS), "direction": name_of(direction, DIRECTIONS), "dtype": dtype}
         return SEEN.format(ln=ln, rms=rms, ratio=ln / rms, **said)
@@ -124,7 +125,7 @@ class Bar:
         xs = np.repeat(np.array(starts, float), 3)
         ys = np.tile([self.y - HALF - 0.06, self.y + HALF + 0.06, np.nan], len(starts))
         self.starts.set_data(xs, ys)
-        self.total.set(x=at + 0.012 * LONGEST[direction], text=TOTAL.format(count=at))
+        self.total.set(x=at + 0.012 * LONGEST[direction] * size, text=TOTAL.format(count=at))
         return at
 
 
