@@ -251,12 +251,12 @@ To measure this yourself you need a stopwatch. But Python does not compute when 
 1. **Warm up** with untimed calls: the first one compiles.
 2. **Wait before the start** until the GPU is idle, or older work is counted.
 3. **Wait before the stop**, or only the ordering is counted.
-4. **Take new inputs** for every call, or a *cache*, memory on the chip, still holds the old ones.
+4. **Take new inputs** every time, or a *cache*, memory on the chip, still holds the old ones.
 5. **Take the median**: now and then a call is interrupted.
 
 This device is made up, so that we know the truth. Python takes 10 µs to start a kernel; memory moves 1 MB in 1 µs; the cache holds 32 MB and is 4 times as fast. Call 0 compiles, call 3 is interrupted, and *early start* meets older work, all drawn as *delay*. Each row is one call, the line under it what is timed. The honest watch keeps all rules; the next five break one each.
 
-**Predict first.** With *no waiting* before the stop, drag the size from 1 to 128 MB: what happens to the apparent speed on the right?
+**Predict first.** With *no waiting* (rule 3), drag the size from 1 to 128 MB: what happens to the apparent speed on the right?
 """
 
 # %% [markdown] lang="zh"
@@ -273,7 +273,7 @@ r"""
 
 下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs；显存每 1 µs 传 1 MB；缓存的容量是 32 MB，速度是显存的 4 倍。第 0 次调用要编译，第 3 次受到干扰，“提前计时”还要等先前的工作，图中都画成“延误”。每一行是一次调用，下面的线是计入的时间。“如实计时”守全部规矩，接下来的五种各违反一条。
 
-**先猜一猜**：选“不等待”，也就是停表之前不等，把数据量从 1 MB 拖到 128 MB，右图中测得的速度会怎样变？
+**先猜一猜**：选“不等待”（违反第 3 条），把数据量从 1 MB 拖到 128 MB，右图中测得的速度会怎样变？
 """
 
 # %% tags=["panel", "guess"]
@@ -783,18 +783,30 @@ for width in (10922, 11008):
 
 # %% [markdown] lang="en"
 r"""
-The H100 is [someone else's](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md). Measured were 4 products `h @ w2`, of 4096 rows each, in float16; only h has rows so long. We show 10922 and the best 5 of the 50 widths tried, in $10^{12}$ operations a second: 10922 272.73, 10912 395.16, 10944 398.38, 11008 395.01. So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing.
+The H100's numbers are [someone else's](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md). Measured were 4 products at once, in float16, each of an h of 4096 rows by a matrix that lies as `(hidden, 4096)`, so only h has rows so long. Tried were 10922 and 50 widths around it, all multiples of 4. Printed are 10922 and the best 5, in $10^{12}$ operations a second:
 
-Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes, that is of 128 bits; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and widths that fit 64 bits are not among the points.
+|  | 10848 | 10880 | 10912 | 10922 | 10944 | 11008 |
+|---|---|---|---|---|---|---|
+| speed | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
+
+So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. (This test breaks two of our rules, because it takes one input and a mean. It hardly matters here: every input has 358 MB, which no cache holds, and 50 calls warm up.)
+
+Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes, that is of 128 bits; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Half of the 50 widths fit only 64 bits. None of these is among the best 5, which are all multiples of 32, but how much they lose is not printed.
 
 Our CPU (float32, one thread, 512 tokens, d = 512) loses about a seventh at 10922 and 10923 where the result has such rows, elsewhere less than a tenth. All of these are single tests, so ask your own card before you choose a width.
 """
 
 # %% [markdown] lang="zh"
 r"""
-H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)。测的是 4 个乘积 `h @ w2`，每个有 4096 行，float16；其中只有 h 的行是这个宽度。这里列出 10922，以及试过的 50 个宽度中最快的 5 个，单位是每秒 $10^{12}$ 次运算：10922 为 272.73，10912 为 395.16，10944 为 398.38，11008 为 395.01。在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。
+H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)。测的是同时算 4 个乘积，float16，每个都是有 4096 行的 h，乘以按 `(hidden, 4096)` 存放的矩阵，所以只有 h 的行这么长。试过的是 10922 和它附近的 50 个宽度，都是 4 的倍数；列出的是 10922 和其中最快的 5 个，单位是每秒 $10^{12}$ 次运算：
 
-为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节（128 位）整数倍的行距，否则程序库只能用别的办法读取。这与引用的实测相符，但我们没有查看程序库的内部；64 位的情形没有测过。
+|  | 10848 | 10880 | 10912 | 10922 | 10944 | 11008 |
+|---|---|---|---|---|---|---|
+| 速度 | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-在我们的 CPU 上（float32，一个线程，512 个词元，d = 512），结果的行这么长时，10922 和 10923 慢了大约七分之一，别处相差不到十分之一。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
+在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。（这项测试违反了我们的两条规矩，只用一份输入，又取均值。不过这里影响不大：每个输入有 358 MB，任何缓存都装不下，事先又预热了 50 次。）
+
+为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节（128 位）整数倍的行距，否则程序库只能用别的办法读取。这与引用的实测相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。50 个宽度里，有一半一次只能读写 64 位；最快的 5 个都是 32 的倍数，没有一个属于这一半，但究竟慢多少，那里没有列出。
+
+在我们的 CPU 上（float32，一个线程，512 个词元，d = 512），只有结果的行宽是 10922 或 10923 时，才慢了大约七分之一；这个宽度出现在输入里时，相差不到十分之一。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
 """
