@@ -2,7 +2,7 @@
 r"""
 # 12 How fast can a layer be on a GPU?
 
-While the memory of NVIDIA's H100 moves one byte, its chip could do twenty operations. LayerNorm has two for it to do. So the chip mostly waits, and the same layer can become several times as fast without leaving out one operation. But try to measure it: on a small model of a GPU, good-looking stopwatches will be off by more than ten times, in either direction.
+While the memory of NVIDIA's H100 moves one byte, its chip could do twenty operations. LayerNorm has two for it to do. So the chip mostly waits, and the same layer can become several times as fast without leaving out one operation. But try to measure it: on a model of a GPU, stopwatches that look right are off by more than ten times, in either direction.
 
 By now your blocks compute the right thing. This last lesson asks what they cost. In SmolLM2 your RMSNorm stands in 61 places, and in training each of them goes over millions of numbers at a time.
 
@@ -75,7 +75,7 @@ r"""
 r"""
 ## By hand
 
-A GPU keeps tensors in its memory and computes on its chip. A **kernel** (not the notebook's) is a function that runs there: it reads from memory, computes, and writes back. Step by step, every operation is at least one kernel, so large results travel through memory from each to the next. Take y = 2x + 1 for eight numbers in bfloat16, 2 bytes each:
+A GPU keeps tensors in its memory and computes on its chip. A **kernel** (not the notebook's) is a function that runs there: it reads from memory, computes, and writes back. Step by step, every operation is at least one kernel, and large results travel through memory to the next. Take y = 2x + 1 for eight numbers in bfloat16, 2 bytes each:
 """
 
 # %% [markdown] lang="zh"
@@ -228,7 +228,7 @@ The wide ones agree: from width 4096 on, all are within a fifth.
 
 </details>
 
-With narrower rows the one kernel is so short that fixed costs such as its start matter. Wide rows gain more than 9, up to 10.5, because bytes give only the *shortest* time, and step by step one stays further from it. Not one operation was left out.
+With narrower rows the one kernel is so short that fixed costs such as its start matter. Wide rows gain more than 9, up to 10.5, because bytes give only the *shortest* time, and single steps come less close to it. Not one operation was left out.
 """
 
 # %% [markdown] lang="zh"
@@ -239,7 +239,7 @@ r"""
 
 </details>
 
-行更窄时，这一个核函数本来就很短，启动等固定的开销占了不少时间。宽的甚至超过 9 倍，最多到 10.5 倍，因为字节数给出的只是最短的时间，而一步一步的写法离它更远。而运算一次也没有少。
+行更窄时，这一个核函数本来就很短，启动等固定的开销占了不少时间。宽的甚至超过 9 倍，最多到 10.5 倍，因为字节数给出的只是最短的时间，一步一步的写法离它更远。从头到尾，运算一次也没有少做。
 """
 
 # %% [markdown] lang="en"
@@ -438,7 +438,10 @@ r"""
 
 # %% tags=["answer", "nbval-ignore-output"]
 timer = my_time_function if passed else solved_time_function
-yours, solution = Text(en="Timed by yours", zh="计时用的是你写的函数"), Text(en="Timed by the solution", zh="计时用的是参考答案")
+yours, solution = (
+    Text(en="Timed by yours", zh="计时用的是你写的函数"),
+    Text(en="Timed by the solution", zh="计时用的是参考答案"),
+)
 print(yours if passed else solution)
 for name, layer in layers.items():
     seconds = timer(layer, wait, time.perf_counter, repeats=50)
@@ -454,7 +457,7 @@ On our CPU it is slower, about 3 times: 1.1 against 0.4 ms.
 
 On a CPU torch composes `F.rms_norm` of single steps, while `F.layer_norm` is one function. So it is fusing that pays, not leaving out the mean.
 
-Run it again and some numbers change: `eager.rms_norm` took us 1.4 to 7.5 ms. A median forgets single interruptions, but in some runs the system finds fresh memory for every intermediate result, and every call is slow. Rule 4 is broken, too. With a GPU, `python -m blocklab.timing record` keeps all five and measures your card in about 8 minutes.
+Run it again and some numbers change: `eager.rms_norm` took us 1.1 to 7.5 ms. A median forgets single interruptions, but in some runs the system finds fresh memory for every intermediate result, and every call is slow. Rule 4 is broken, too. With a GPU, `python -m blocklab.timing record` keeps all five and measures your card in about 8 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -467,7 +470,7 @@ r"""
 
 在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数。可见有用的是融合，不是省去均值。
 
-再运行一次，有些数就变了：`eager.rms_norm` 在我们这里从 1.4 ms 到 7.5 ms 都有。取了中位数，偶尔一次干扰就不起作用；可是有的时候，系统给每个中间结果都分配新的内存，每次调用就都慢。第 4 条规矩也还没有守。有 GPU 的话，`python -m blocklab.timing record` 五条都守，大约 8 分钟就能在你的显卡上测完一遍。
+再运行一次，有些数就变了：`eager.rms_norm` 在我们这里从 1.1 ms 到 7.5 ms 都有。取了中位数，偶尔一次干扰就不起作用；可是有的时候，系统给每个中间结果都分配新的内存，每次调用就都慢。第 4 条规矩也还没有守。有 GPU 的话，`python -m blocklab.timing record` 五条都守，大约 8 分钟就能在你的显卡上测完一遍。
 """
 
 # %% [markdown] lang="en"
@@ -626,7 +629,7 @@ torch.cuda.synchronize()
 milliseconds = start.elapsed_time(end) / len(copies)
 ```
 
-The first replay warms up and keeps the GPU busy, so that the second already stands in the queue when `start` is passed. For a median, repeat from there on.
+The first replay warms up and keeps the GPU busy, so that the second already stands in the queue when the GPU passes `start`. For a median, repeat from the first replay on.
 """
 
 # %% [markdown] lang="zh"
@@ -649,7 +652,7 @@ torch.cuda.synchronize()
 milliseconds = start.elapsed_time(end) / len(copies)
 ```
 
-第一次重放用来预热，也让 GPU 忙着，这样经过 `start` 时，第二次已经排在队列里。要取中位数，就从第一次重放起多做几遍。
+第一次重放用来预热，也让 GPU 忙着，这样它经过 `start` 时，第二次已经排在队列里。要取中位数，就从第一次重放起多做几遍。
 """
 
 # %% [markdown] lang="en"

@@ -58,7 +58,7 @@ SHOWN = {
 H100 = {10848: 395.62, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.38, 11008: 395.01}
 
 BITS = Text(en="bits at once", zh="一次读写的位数")
-SPEED = Text(en="speed\n(11008: 1)", zh="相对速度\n（11008 为 1）")
+SPEED = Text(en="relative speed", zh="相对速度")
 HIDDEN = Text(en="hidden width", zh="隐藏层宽度")
 SEEN = Text(
     en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once. In {product} {rows}.",

@@ -7,6 +7,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel
@@ -15,7 +16,7 @@ from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
 from blocklab.timing import traffic
 
-LONGEST = {"forward": 11.25, "backward": 37.5}  # numbers that there is room for, each read or written once
+LONGEST = {"forward": 12, "backward": 40}  # numbers that there is room for, each read or written once
 MOST_BLOCKS, MOST_STEPS = 34, 21
 HALF = 0.34  # of a bar's height
 
@@ -62,6 +63,7 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
     axes.set(ylim=(-0.55, 2.15), xlabel=str(BYTES))
     axes.set_yticks([y for *_, y, _ in NORMS], [name for name, *_ in NORMS])
     axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 4, 10]))
     plain(axes, edges=("bottom",), grid="x")
     looks = ({"facecolor": QUIET}, {"facecolor": "white", "edgecolor": QUIET, "hatch": "////"})
     handles = [Patch(label=str(label), **look) for label, look in zip((READ, WRITTEN), looks, strict=True)]
