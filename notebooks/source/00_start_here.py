@@ -2,7 +2,7 @@
 r"""
 # 00 Start here
 
-The next cells wake a chat model and let it answer. It is small, 134515008 numbers in 30 layers, and yet it is built as the large ones are, out of matrices and four functions of a few lines each. You will write all four. Once you have written that of lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`.
+The next cells wake a chat model and let it answer. It is small, 134515008 numbers in 30 layers, and yet it is built as the large ones are, out of matrices and four functions of a few lines each: RMSNorm, rotary positions, attention and SwiGLU. You will write all four. Once you have written the first of them, in lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`.
 
 That is where these lessons lead. In each of them you guess, drag a slider, write one block yourself, and are told which mistake you have made. This page shows how that works and where to go. It takes about 15 minutes.
 """
@@ -11,7 +11,7 @@ That is where these lessons lead. In each of them you guess, drag a slider, writ
 r"""
 # 00 从这里开始
 
-下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，30 层，一共 134515008 个数；但它的构造和大模型一样，除了矩阵，就是四个函数，每个只有几行。这四个函数，你都会亲手写出来。写完第 06 课的那一个，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。
+下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，30 层，一共 134515008 个数；但它的构造和大模型一样，除了矩阵，就是四个函数：RMSNorm、旋转位置编码、注意力和 SwiGLU，每个只有几行。这四个函数，你都会亲手写出来。第 06 课先写 RMSNorm，写完以后，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。
 
 这就是这套课程要去的地方。每一课都是先猜一猜，再拖动滑块，然后亲手写出一个模块；写错了，会告诉你错在哪里。这一页告诉你怎么做，以及接下来去哪里。大约需要 15 分钟。
 """
@@ -30,14 +30,14 @@ from blocklab.real_models import if_installed, load_smollm2
 r"""
 ## Where it leads
 
-The model is called [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct). It runs here, on your machine, and takes a few seconds. Afterwards ask it something else, in English, which is all it knows.
+The model is called [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct). The next cell runs it here, on your machine, for a few seconds; if it is not installed, the cell says how to get it. Afterwards change the text of `prompt`, in English, which is all it knows, and run the cell again.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 要去的地方
 
-这个模型叫 [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct)，就在你的机器上运行，只要几秒钟。这里请它补全的句子是“法国的首都是……”。运行之后，也可以问它别的，不过得用英语，别的语言它不会。
+这个模型叫 [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct)，下面的单元格就在你的机器上运行它，只要几秒钟；如果还没有安装，会告诉你怎么装。这里请它补全的句子是“法国的首都是……”。运行之后，可以把 `prompt` 里的话换成别的，再运行一次；不过得用英语，别的语言它不会。
 """
 
 # %% tags=["slow"]
@@ -47,12 +47,12 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-Here is how it is built. The large frame is one layer, and there are 30 of them, one upon the other. On every part stand the numbers of the lessons in which you write it; click a part or a number.
+Here is how it is built, to be read from the bottom up. The large frame is one layer, and 30 of them are stacked. The blue boxes are the 61 places: two in each layer, and one at the end. Beside a part stand the numbers of the lessons about it; the gray ones need none, because all they do is look up or multiply by a matrix. The lessons on the right are about no single part. Click a part or a number to go there.
 """
 
 # %% [markdown] lang="zh"
 r"""
-它的构造就在下图里。大框里是一层，一共 30 层，一层叠着一层。每一部分都标出了课程的编号，你会在那一课里亲手写出它；点一点方块或者编号，就能打开那一课。
+它的构造就在下图里，请从下往上看。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是那 61 处：每层两处，最后还有一处。方块旁边标着课程的编号，讲的就是这一部分；灰色的两块只是查一个矩阵、乘一个矩阵，不必专门讲。右边几课讲的不是某一个部分。点一点方块或者编号，就能打开那一课。
 """
 
 # %% tags=["nbval-ignore-output"]
@@ -75,17 +75,7 @@ r"""
 | [11](11_transformer_layers.ipynb) | How do the blocks fit together? |
 | [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? |
 
-Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean, what goes wrong and what one calls it, all this was worked out on BatchNorm, and most of the mistakes are still made. If you are in a hurry, take the **short way**: 01, 02, 05, 06, 08, 10, 11, 12.
-
-The lessons take for granted that you have trained a network once, know what a *loss* and a *gradient* are, and have seen *softmax*. If not, read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* first (the book [in Chinese](https://zh.d2l.ai)). What a *tensor* can do is told in [PyTorch's own introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html); other words are in the [glossary](glossary.ipynb). And if you have learned from notes on the web, an appendix takes [five of them claim by claim](five_notes.ipynb).
-
-## A slider
-
-Now try what every lesson does. Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a norm of the original Transformer, of BERT and of GPT. (The left axis is logarithmic; dashed outlines show *s* = 1.)
-
-Where a panel asks, your guess comes first: nothing moves until you choose an answer or press *Skip*. A wrong guess costs nothing, and one remembers better what has surprised one.
-
-**Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag.
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean and what goes wrong when one mixes them up was worked out on BatchNorm, and most of these mistakes are still made. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 08, 10, 11, 12.
 """
 
 # %% [markdown] lang="zh"
@@ -105,13 +95,40 @@ r"""
 | [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ |
 | [12](12_cuda_timing.ipynb) | GPU 上的一层能有多快？ |
 
-这个模型里并没有批量归一化（BatchNorm），第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，会出什么错，该用什么术语，都是在批量归一化上弄清楚的；那些错误，今天也大多还有人犯。要是时间紧，可以走**捷径**：01、02、05、06、08、10、11、12。
+这个模型里并没有批量归一化（BatchNorm），第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；这些错误，今天还常有人犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、07、08、10、11、12。
+"""
 
-这套课程假定你训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://d2l.ai/chapter_linear-regression/linear-regression.html)和 [softmax 回归](https://d2l.ai/chapter_linear-classification/softmax-regression.html)（这两个链接是英文版，另有[中文版](https://zh.d2l.ai)）。**张量**能做些什么，[PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)里有；其他术语可以查[术语表](glossary.ipynb)。要是你读着网上的笔记学过来，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。
+# %% [markdown] lang="en"
+r"""
+## What you should know
 
+The lessons take for granted that you have trained a network once, know what a *loss* and a *gradient* are, and have seen *softmax*. If not, read [linear regression](https://d2l.ai/chapter_linear-regression/linear-regression.html) and [softmax regression](https://d2l.ai/chapter_linear-classification/softmax-regression.html) in *Dive into Deep Learning* first (the book [in Chinese](https://zh.d2l.ai)). What a *tensor* can do is told in [PyTorch's own introduction](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html); other words are in the [glossary](glossary.ipynb). And if you have learned from notes on the web, an appendix goes through [five of them claim by claim](five_notes.ipynb).
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 要先会什么
+
+这套课程假定你训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://d2l.ai/chapter_linear-regression/linear-regression.html)和 [softmax 回归](https://d2l.ai/chapter_linear-classification/softmax-regression.html)（这两个链接是英文版，另有[中文版](https://zh.d2l.ai)）。**张量**能做些什么，[PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)里有；其他术语可以查[术语表](glossary.ipynb)。如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)，可以看看哪些地方说错了。
+"""
+
+# %% [markdown] lang="en"
+r"""
+
+## A slider
+
+Now try what every lesson does. Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a norm of the original Transformer, of BERT and of GPT. (The left axis is logarithmic, and the dashes on the right show *s* = 1.)
+
+Where a panel asks, your guess comes first: nothing moves until you choose an answer or press *Skip*. A wrong guess costs nothing: what surprises you, you remember.
+
+**Predict first.** When *s* grows from 1 to 1000000, what happens to the four orange bars on the right? Choose, then drag.
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 一个滑块
 
-现在试一试每一课都要做的事。把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种归一化。（左图的纵轴是对数轴；虚线框是 *s* = 1 时的样子。）
+现在试一试每一课都要做的事。把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种归一化。（左图的纵轴是对数轴；右图的虚线标出 *s* = 1 时的长度。）
 
 面板有提问时，要先猜：选出一个答案，或者点“跳过”，之后才能动手。猜错了没有关系，出乎意料的事反而记得牢。
 
@@ -134,9 +151,9 @@ Nothing happens to them. LayerNorm subtracts the mean of the four numbers and di
 
 </details>
 
-Now drag to the **left**. At $s = 10^{-3}$ the bars are down to a third, 0.447 instead of 1.342, and at $10^{-6}$ they are gone. Something in the layer knows the absolute size of its input after all. What? Lesson 05 will answer; you may guess until then.
+Now drag to the **left**. At $s = 10^{-3}$ the bars are down to a third, 0.447 instead of 1.342, and at $10^{-6}$ they are gone. Something in the layer knows the absolute size of its input after all. What? You may guess until lesson 01 names it; lesson 05 takes it apart.
 
-Many pictures can be dragged themselves, such as the gray bars on the left: try one, up and down. ▶ runs its slider to the end and back until you touch the panel again. Without a mouse, press Tab to reach a slider and use the arrow keys, or type into the number box. *Reset* brings back the start, and the line under the picture says what the picture shows.
+Many pictures can be dragged themselves, such as the gray dots on the left: try one, up and down. ▶ runs its slider to the end and back until you touch the panel again. Without a mouse, press Tab to reach a slider and use the arrow keys, or type into the number box. *Reset* brings back the start, and the line under the picture says what the picture shows.
 
 ## Exercises
 
@@ -151,9 +168,9 @@ r"""
 
 </details>
 
-再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一，从 1.342 降到 0.447；到 $10^{-6}$ 就看不见了。看来，这一层里还是有什么东西知道输入的绝对大小。是什么呢？第 05 课会回答，你可以先猜着。
+再往**左**拖。$s = 10^{-3}$ 时，柱子只剩三分之一，从 1.342 降到 0.447；到 $10^{-6}$ 就看不见了。看来，这一层里还是有什么东西知道输入的绝对大小。是什么呢？第 01 课会说出它的名字，第 05 课再细讲，你可以先猜着。
 
-许多图本身也能拖，比如左图的灰色柱子，上下拖一拖试试。按 ▶，它旁边的滑块就自己来回走，再碰一下面板就停。不用鼠标也行：按 Tab 键移到滑块上，再按方向键，或者直接在数字框里输入。点“重置”就回到初始状态，图下方的那行字会说明图里能看到什么。
+许多图本身也能拖，比如左图的灰色圆点，上下拖一拖试试。按 ▶，它旁边的滑块就自己来回走，再碰一下面板就停。不用鼠标也行：按 Tab 键移到滑块上，再按方向键，或者直接在数字框里输入。点“重置”就回到初始状态，图下方的那行字会说明图里能看到什么。
 
 ## 练习怎么做
 
@@ -171,7 +188,7 @@ Stuck? Go back to *A slider*, drag *s* to the left and read the line under the p
 
 <details><summary>The idea</summary>
 
-At $s = 10^{-3}$ the bar is too short and at 1 it is too long, so go halfway again and again. The number that you find has a meaning, too: its square is $10^{-5}$, and lesson 05 tells what stands there.
+At $s = 10^{-3}$ the bar is too short and at 1 it is too long, so try halfway, again and again; on a logarithmic slider halfway is the root of the product. Once you have the number, square it and see whether you know what comes out.
 
 </details>
 """
@@ -182,7 +199,7 @@ r"""
 
 <details><summary>思路</summary>
 
-$s = 10^{-3}$ 时柱子太短，*s* 为 1 时又太长，所以每次取中间，一次次靠近。找到的这个数自有含义：它的平方是 $10^{-5}$，第 05 课会讲这是什么。
+$s = 10^{-3}$ 时柱子太短，*s* 为 1 时又太长，所以每次取中间，一次次靠近；在对数轴上，中间是两数乘积的平方根。找到之后把它平方，看看是不是一个眼熟的数。
 
 </details>
 """
@@ -216,7 +233,7 @@ check("relu", my_relu)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Try any of `torch.clamp`, `torch.where` and `x * (x > 0)`, and let `check` tell you what it thinks of it.
+Stuck? `torch.clamp` and `torch.where` go through a tensor number by number. Try one of them wrongly, too, and see what `check` says.
 
 <details><summary>The idea</summary>
 
@@ -227,7 +244,7 @@ Each number becomes the larger of 0 and itself. To *clamp* a tensor from below a
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`torch.clamp`、`torch.where`、`x * (x > 0)`，随便试一个，看 `check` 怎么说。
+卡住了？`torch.clamp` 和 `torch.where` 都会逐个处理张量里的数。不妨也故意写错一次，看 `check` 怎么说。
 
 <details><summary>思路</summary>
 
@@ -246,14 +263,14 @@ check("relu", solved_relu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-In your own copy the verdict now says *Kept as* `my/blocks/relu.py`: a file with your source, which later lessons run. Lesson 01 already computes with your ReLU, and trains a network with the function that you write there. From lesson 02 on there are cells such as `plug_in(rms_norm=my_rms_norm)`, which put your function into a trained model, right or wrong, and show what comes out.
+If you have opened this page with `make lab` or on Colab, `check` now says *Kept as* `my/blocks/relu.py`: a file with your source, which later lessons run. Lesson 01 already computes with your ReLU, and trains a network with the function that you write there. From lesson 02 on there are cells such as `plug_in(rms_norm=my_rms_norm)`, which put your function into a trained model, right or wrong, and show what comes out.
 
 ## Does everything run here?
 """
 
 # %% [markdown] lang="zh"
 r"""
-在你自己的副本里，结论中会多出一句“已保存为 `my/blocks/relu.py`”：这个文件里是你写的源代码，后面的课会运行它。第 01 课就会用到你的 ReLU，还会用你在那里写的函数训练一个网络。从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
+如果这一页是用 `make lab` 打开的，或者是在 Colab 上，`check` 的回答里还会多一句“已保存为 `my/blocks/relu.py`”：这个文件里是你写的源代码，后面的课会运行它。第 01 课就会用到你的 ReLU，还会用你在那里写的函数训练一个网络。从第 02 课起，会有 `plug_in(rms_norm=my_rms_norm)` 这样的单元格，把你的函数放进一个训练好的模型，不论对错，都让你看到结果。
 
 ## 这台机器上都能运行吗？
 """
@@ -265,14 +282,14 @@ check_environment()
 r"""
 ## Your progress
 
-Guesses, exercises and kept blocks stay in your own copy. Come back now and then and run the next cell, because it shows how far you are, which mistakes are worth another look, and five questions from lessons that you have done; it reads your saved notebooks in both languages and sends nothing anywhere.
+Guesses, exercises and kept blocks stay with you. Come back now and then and run the next cell, because it shows how far you are, which mistakes are worth another look, and five questions from lessons that you have done; it reads your saved notebooks in both languages and sends nothing anywhere.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的进度
 
-猜测、练习和保存的代码，都留在你自己的副本里。不妨时常回到这里，运行下一个单元格，因为它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题；它读的是两种语言的笔记本里已保存的内容，不会把任何东西发送出去。
+猜测、练习和保存的代码，都留在你自己这里。不妨时常回到这里，运行下一个单元格，因为它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题；它读的是两种语言的笔记本里已保存的内容，不会把任何东西发送出去。
 """
 
 # %%

@@ -2,22 +2,22 @@
 r"""
 # 01 Why do activations need a scale?
 
-Take a network of twenty layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. Nothing that the network computes changes, down to the third decimal. And yet it has lost most of its power to learn. What has changed, if not its numbers?
+Take a network of twenty layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. This time the numbers stay as they were, to within a thousandth or two. And yet the twenty layers have all but stopped learning. What has changed, if not what they compute?
 
 That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
 
-After this lesson you can see *saturation* in a gradient, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 20 minutes.
+After this lesson you can recognize *saturation*, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 01 激活值为什么需要合适的尺度？
 
-把一个二十层网络的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数全都不变，小数点后三位都一样。可是，它的学习能力却丢掉了大半。既然算出来的数没变，变的到底是什么？
+把一个二十层网络的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数几乎不变，最多只差千分之一二。可是，这二十层却几乎什么也学不到了。既然算出来的数没变，变的到底是什么？
 
 这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元都要调用它 61 次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
 
-学完这一课，你能从梯度里看出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 20 分钟。
+学完这一课，你能认出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 20 分钟。
 """
 
 # %%
@@ -66,7 +66,7 @@ r"""
 r"""
 ## Twenty layers, eight lines
 
-A layer multiplies by a matrix, and then an *activation function* such as $\tanh$ or ReLU ($\max(0, x)$) bends each number; what comes out are the *activations*. Here is the whole network. For `norm` we put in nothing at first.
+A layer multiplies by a matrix, and then an *activation function* such as $\tanh$ or ReLU ($\max(0, x)$) bends each number; what comes out are the *activations*. Here is the whole network, at first without a `norm`.
 """
 
 # %% [markdown] lang="zh"
@@ -90,7 +90,7 @@ def network(x, weights, norm, activation):
 
 # %% [markdown] lang="en"
 r"""
-Each number behind a matrix is a sum of $d$ products. With weights of standard deviation $1/\sqrt{d}$ it is about as large as what went in; let us call these *weights of 1*. Weights of 0.5 make it half as large. That sounds harmless, but the next layer halves again.
+After a matrix, each number is a sum of $d$ products. With weights of standard deviation $1/\sqrt{d}$ it is about as large as what went in; call these *weights of 1*. Weights of 0.5 make it half as large. That sounds harmless, but the next layer halves again.
 
 **Predict first.** How large are the activations of layer 20, with weights of 0.5 and with weights of 3?
 """
@@ -120,11 +120,11 @@ A millionth is left with weights of 0.5. With weights of 3 the deviation stays a
 
 </details>
 
-A network whose numbers are all 0.000001 can hardly tell its inputs apart. But what is wrong with 0.83?
+From such tiny numbers every input gets the same answer, nearly 0 for each class. But what is wrong with 0.83?
 
 ## Where tanh is flat
 
-On its way back to the weights the gradient is multiplied by the slope of $\tanh$. So let us look at that, too.
+On its way back to the weights the gradient is multiplied by the slope of $\tanh$. So let us look at that.
 """
 
 # %% [markdown] lang="zh"
@@ -135,7 +135,7 @@ r"""
 
 </details>
 
-所有的数都只有 0.000001，网络就几乎分不清不同的输入了。可是，0.83 又有什么不好？
+这么小的数，不论怎样读出，每个类别的得分都几乎是 0，所有的输入也就得到同样的回答。可是，0.83 又有什么不好？
 
 ## tanh 平坦的地方
 
@@ -151,14 +151,14 @@ for number, output, slope in zip(z, torch.tanh(z), z.grad, strict=True):
 
 # %% [markdown] lang="en"
 r"""
-From 2 to 5 the output hardly moves, while the slope falls from 0.07 to 0.0002. So the weights in front of such a *saturated* unit get almost no gradient and cannot learn.
+From 2 to 5 the output hardly moves, while the slope falls from 0.07 to 0.0002. A unit whose inputs lie where the curve is so flat is called *saturated*: the weights in front of it get almost no gradient and cannot learn.
 
 **Predict first.** How large must the standard deviation of the inputs be until half of the outputs lie beyond ±0.9? Drag the dot on the curve, then switch on *standardize first*.
 """
 
 # %% [markdown] lang="zh"
 r"""
-从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。所以，这种**饱和**（saturation）的单元，前面的权重几乎得不到梯度，也就学不动了。
+从 2 到 5，输出几乎没动，斜率却从 0.07 降到 0.0002。输入落到这样平坦的地方，就叫**饱和**（saturation）：这个单元前面的权重几乎得不到梯度，也就学不动了。
 
 **先猜一猜**：输入的标准差要多大，才会有一半的输出超出 ±0.9？拖动曲线上的圆点试试，再打开“先标准化”。
 """
@@ -174,13 +174,13 @@ About 2.2: 14% lie beyond ±0.9 at standard deviation 1, 46% at 2, and 94% at 20
 
 </details>
 
-It also matters *where* the inputs lie: with mean 3 even a standard deviation of 0.1 puts every output beyond 0.9. So place and size both have to be right.
+It also matters *where* the inputs lie: with mean 3 and standard deviation 0.1, every output lies beyond 0.9. So place and size both have to be right.
 
 ## By hand: subtract, then divide
 
 To **standardize** is to subtract the mean, which puts the place right, and to divide by the standard deviation, which puts the size right. Take 1, 2, 3, 4. Their mean is 2.5, so the differences from it are −1.5, −0.5, 0.5 and 1.5. The *variance* is the mean of their squares: $(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$. Its root, 1.118, is the standard deviation, and $1.5 / 1.118 = 1.342$, the last bar of lesson 00.
 
-Four equal numbers have the variance 0, and 0 cannot be divided by 0. Therefore a small number ε is added to the variance, under the root: the argument `eps`, $10^{-5}$ unless somebody says otherwise.
+Four equal numbers have the variance 0, and 0 cannot be divided by 0. Therefore a small number ε is added to the variance, under the root: the argument `eps`, $10^{-5}$ unless you say otherwise.
 """
 
 # %% [markdown] lang="zh"
@@ -210,11 +210,13 @@ for numbers in ([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]):
 
 # %% [markdown] lang="en"
 r"""
-Mean and variance are made of the numbers themselves, so the gradient passes through both on its way back.
+Mean and variance are made of the numbers themselves, so the gradient passes through both.
 
 ## By hand: which axis disappears?
 
-The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes, which torch's `mean` takes too, all the numbers along them form *one* group, with one mean and one variance.
+Between layers a norm meets a table, samples by features, and the axes decide whether it standardizes columns or rows.
+
+The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes, which `mean` takes too, all numbers along them form *one* group, with one mean and variance.
 """
 
 # %% [markdown] lang="zh"
@@ -222,6 +224,8 @@ r"""
 均值和方差都是由这些数自己算出来的，所以梯度往回传时也要穿过它们。
 
 ## 动手算：哪个轴会消失？
+
+在各层之间，归一化面对的是一张表，每行一个样本，每列一个特征。标准化是按列做还是按行做，全看沿哪个轴。
 
 沿哪个轴求均值，形状里消失的就是哪个轴；在其余的轴上，每个位置各有自己的均值。torch 的 `mean` 也可以用元组同时写几个轴，这时，这些轴上所有的数合成**一组**，只有一个均值、一个方差。
 """
@@ -234,7 +238,7 @@ for axes in (0, 1, (0, 1)):
 
 # %% [markdown] lang="en"
 r"""
-To subtract, torch lines shapes up from the last axis. So means of shape `(3,)` do not fit `(3, 2)`, and a square `(3, 3)` they fit along the wrong axis, without an error. `keepdim=True` keeps the averaged axis, with size 1, and every mean meets its own row.
+To subtract, torch lines shapes up from the last axis. So means of shape `(3,)` do not fit `(3, 2)`, and fit a square `(3, 3)` along the wrong axis, without an error. `keepdim=True` keeps the averaged axis, with size 1, and every mean meets its own row.
 
 **Your turn, one line.** Each row of `x` is a sample, each column a feature. Along which axis must you average so that every *feature* gets mean 0 and standard deviation 1? Replace `None` by its number.
 """
@@ -282,22 +286,22 @@ check("feature_axes", solved_axes, keep=False)
 r"""
 ## Weights times 100
 
-Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (BatchNorm is not the splitting into mini-batches. It *uses* them, so a sample's output depends on the others.)
+Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (So with BatchNorm a sample's output depends on the others in the mini-batch.)
 
-The panel runs your `network`, untrained: on the left the activations of every layer, on the right their standard deviation and the size of the gradient of the layer's weights.
+The panel runs your `network`, untrained: left the activations of every layer, right their standard deviation and the size of their weights' gradient. Its input is badly scaled on purpose (mean 3, standard deviation 5), and its loss is a random sum of the last activations.
 
-**Predict first.** With BatchNorm the weights grow from 0.1 to 10. No histogram will move. What does the gradient of the weights do?
+**Predict first.** With BatchNorm the weights grow from 0.1 to 10, a factor of 100 again. No histogram will move. What does the gradient of the weights do?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 权重放大 100 倍
 
-现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（批量归一化不等于把数据分成小批量来训练。它只是**利用**了小批量，所以一个样本的输出会受其他样本影响。）
+现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（所以用批量归一化，一个样本的输出会受同一小批量里其他样本影响。）
 
-下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。
+下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。输入故意没有调好，均值为 3，标准差为 5；损失是最后一层激活值的随机加权和。
 
-**先猜一猜**：用批量归一化，让权重从 0.1 变大到 10。所有的直方图都不会动，那么权重的梯度会怎样？
+**先猜一猜**：用批量归一化，让权重从 0.1 变大到 10，也是 100 倍。所有的直方图都不会动，那么权重的梯度会怎样？
 """
 
 # %% tags=["panel", "guess"]
@@ -307,30 +311,30 @@ signals_through_layers.panel(network)
 r"""
 <details><summary>Answer</summary>
 
-The gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides the size of the weights out, so the outputs depend only on their direction; and a step of the same length turns a long vector less than a short one.
+The gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides the size of the weights out. Weights 100 times as large must be changed 100 times as much to change the outputs as much; so a change of the same size now moves the outputs, and the loss, a hundredth as far, and that is the gradient.
 
 </details>
 
-That answers the riddle. A step changes the large weights a hundredth as much, and they are a hundred times as large, so it turns them 10000 times less. The network is as good as before, but it crawls.
+That answers the riddle. A step of plain gradient descent is a hundredth as long, and the weights are a hundred times as long, so it turns them 10000 times less. The network computes what it did before, but it crawls.
 
-Now take the norm away and drag *weights* to about 0.5 and to about 3, to see what it has saved you from; and see how little it helps to normalize the input only.
+Now take the norm away and drag *weights* to 0.5 and to 3, to see what it has saved you from; then normalize only the input.
 
 ## Does it learn?
 
-All this matters only if it decides what a network learns. So let us train one: twenty layers, handwritten digits, 200 steps.
+All this matters only if it decides what is learned. So let us train a network: twenty layers, handwritten digits, 200 steps.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-梯度只剩百分之一，第 1 层的从 300 降到 3。归一化把权重的大小除掉了，所以输出只取决于权重的方向；而同样长的一步，让长的向量转过的角度比短的小。
+梯度只剩百分之一，第 1 层的从 300 降到 3。归一化把权重的大小除掉了。权重大了 100 倍，就要改动 100 倍那么多，输出才变得一样多；所以同样的改动，让输出和损失变化的只有原来的百分之一，这就是梯度。
 
 </details>
 
-开头的谜底就在这里。权重大了两个数量级，每一步的改动却只有原来的百分之一，所以方向的变化只有原来的 10000 分之一。网络并没有变差，只是慢得像在爬。
+开头的谜底就在这里。权重大了两个数量级，普通梯度下降每一步的改动却只有原来的百分之一，所以方向的变化只有原来的 10000 分之一。网络并没有变差，只是慢得像在爬。
 
-再把归一化去掉，把“权重的大小”拖到约 0.5，再拖到约 3，看看它替你免去了什么；还可以看看只归一化输入，帮得上多少忙。
+再把归一化去掉，把“权重的大小”拖到 0.5，再拖到 3，看看它替你免去了什么；再试试只归一化输入。
 
 ## 它学得会吗？
 
@@ -344,9 +348,9 @@ print(Text(en="{} digits of {} pixels", zh="{} 幅数字，每幅 {} 个像素")
 
 
 # %%
-def accuracy(norm, size):
+def accuracy(norm, size, layers_learn=True):
     torch.manual_seed(0)
-    weights = (size / 64**0.5 * torch.randn(20, 64, 64)).requires_grad_()
+    weights = (size / 64**0.5 * torch.randn(20, 64, 64)).requires_grad_(layers_learn)
     readout = (torch.randn(64, 10) / 64**0.5).requires_grad_()
     descent = torch.optim.SGD([weights, readout], lr=0.1)
     for _ in range(200):
@@ -361,7 +365,7 @@ def accuracy(norm, size):
 
 # %% [markdown] lang="en"
 r"""
-The accuracy is on 297 digits that it has not seen (mean and variance are taken from them, too; lesson 03 does better). Guessing gives about 10%.
+The accuracy is on 297 digits that it has not seen (with their own mean and variance; lesson 03 does better). Guessing gives about 10%.
 
 **Predict first.** Weights of 0.5, 1, 3 and 100: which networks learn without a norm, and which with BatchNorm?
 """
@@ -381,6 +385,10 @@ told = Text(
 found = {size: (accuracy(lambda x: x, size), accuracy(lambda x: standardize(x, 0), size)) for size in (0.5, 1, 3, 100)}
 for size, pair in found.items():
     print(told.format(size, *pair))
+frozen = accuracy(lambda x: standardize(x, 0), 100, layers_learn=False)
+still = Text(en="weights of 100, layers frozen: {:.0%} with BatchNorm", zh="权重为 100，冻结各层：批量归一化 {:.0%}")
+print(still.format(frozen))
+assert abs(found[100][1] - frozen) < 0.02
 assert max(found[0.5][0], found[3][0]) < 0.3
 assert min(found[1][0], found[0.5][1], found[1][1], found[3][1]) > 0.7
 
@@ -388,11 +396,19 @@ assert min(found[1][0], found[0.5][1], found[1][1], found[3][1]) > 0.7
 r"""
 <details><summary>Answer</summary>
 
-Without a norm only weights of 1 learn, to well over 80%. With BatchNorm 0.5, 1 and 3 all do; 100 comes less than half as far in the same time.
+Without a norm only weights of 1 learn, to well over 80%. With BatchNorm 0.5, 1 and 3 all do. With 100 the layers learn nothing that shows: all of the 37% comes from the `readout` after them, which has no norm, for with frozen layers it is the same.
 
 </details>
 
-So weights of the right size do as well, but they have to be right in every layer and to stay right. A norm forgives.
+And why do weights of 3 fail? Saturated units get no gradient, so one expects it to vanish. Look again at the panel, without a norm, at weights of 3.
+
+<details><summary>What the gradient does there</summary>
+
+It explodes, from 3.1 in layer 20 to 2600 in layer 1, so no step suits both. Going back, each layer multiplies by the slope **and by the weights**. Most slopes are near 0, but the few units on the steep part hand on about three times as much.
+
+</details>
+
+Weights of the right size do as well, but they have to be right in every layer and to stay right. A norm forgives.
 
 ## Forty layers of ReLU
 
@@ -405,7 +421,15 @@ Everything? With ReLU, BatchNorm and 40 layers the panel shows about the same st
 r"""
 <details><summary>答案</summary>
 
-不做归一化，只有权重为 1 的学得会，准确率超过 80%。用批量归一化，0.5、1 和 3 都学得会；100 在同样的时间里还学不到一半。
+不做归一化，只有权重为 1 的学得会，准确率超过 80%。用批量归一化，0.5、1 和 3 都学得会。权重为 100 时，看不出这二十层学到了什么：那 37% 全靠后面没有归一化的 `readout`，因为把二十层冻结，结果也一样。
+
+</details>
+
+那么，权重为 3 的为什么学不会？饱和的单元得不到梯度，照理梯度应当消失。再看一看面板：不归一化，权重取 3。
+
+<details><summary>那里的梯度怎样</summary>
+
+梯度爆炸了：第 20 层是 3.1，第 1 层是 2600，步长取多少都顾不了两头。往回走时，每一层既要乘斜率，**也要乘权重**。多数单元的斜率接近 0，少数仍在陡峭处的单元却把梯度放大到约三倍。
 
 </details>
 
@@ -433,53 +457,39 @@ for name, norm in (("BatchNorm", "batch"), ("LayerNorm", "layer")):
 r"""
 <details><summary>Answer</summary>
 
-Neither is the same. With BatchNorm the largest activation grows from 3.9 to 9.8, while half of the positive ones end up below 0.50; and the gradient at layer 1 is more than 1000 times that at layer 40.
+Neither is the same. With BatchNorm the largest activation grows from 3.9 to 9.8, while half of the positive ones end up below 0.50; and the gradient at layer 1 is more than 1000 times that at layer 40. With LayerNorm, on the same weights, the gradient stays between 3 and 6 in all layers.
 
 </details>
 
-[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion, by a factor of about 1.2 per layer, comes from BatchNorm itself; neither other variances of the initial weights nor another activation function removes it. What helps is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 11).
+[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion comes from BatchNorm itself: other initial weights or another activation function can weaken it ($\tanh$: a factor of 1.09 per layer, ReLU: 1.2), but not remove it. The usual remedy is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 11).
 
 ## What you will meet elsewhere
 
-`torch.nn.Linear` draws weights of 0.58, in our unit; Keras' `Dense` follows Glorot and draws weights of 1. torch's `x.std()` divides by the count minus 1, NumPy's by the count, so for 1, 2, 3, 4 they say 1.291 and 1.118; a norm wants the second, `correction=0`. And not everything called *normalize* standardizes: `F.normalize` gives a vector the length 1, scikit-learn's `MinMaxScaler` squeezes between 0 and 1.
+torch's `x.std()` divides by the count minus 1, NumPy's by the count; a norm wants the second, `correction=0`. And not everything called *normalize* standardizes: `F.normalize` gives a vector the length 1, and scikit-learn's `MinMaxScaler` squeezes between 0 and 1.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-都不一样。用批量归一化，最大的激活值从 3.9 升到 9.8，正的激活值却有一半落到 0.50 以下；第 1 层的梯度是第 40 层的 1000 多倍。
+都不一样。用批量归一化，最大的激活值从 3.9 升到 9.8，正的激活值却有一半落到 0.50 以下；第 1 层的梯度是第 40 层的 1000 多倍。换成层归一化，权重不变，各层的梯度都在 3 和 6 之间。
 
 </details>
 
-每往回走一层，梯度约为原来的 1.2 倍。[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身，调整权重的初始方差或更换激活函数，都消除不了。管用的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 11 课）。
+[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身。调整权重的初始值，或者换一个激活函数，可以减弱它（每往回走一层，用 ReLU 约为 1.2 倍，用 $\tanh$ 约为 1.09 倍），却消除不了。通常的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 11 课）。
 
 ## 在别处会遇到什么
 
-`torch.nn.Linear` 的初始权重，按我们的算法是 0.58；Keras 的 `Dense` 采用 Glorot 的办法，初始权重为 1。“标准差”有两种：torch 的 `x.std()` 除以个数减 1，NumPy 的则除以个数，所以对 1、2、3、4，一个得 1.291，一个得 1.118。归一化要的是后一种，即 `correction=0`。“归一化”的意思更多：`F.normalize` 把向量的长度变为 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间，都不是标准化。
+“标准差”有两种：torch 的 `x.std()` 除以个数减 1，NumPy 的则除以个数。归一化要的是后一种，即 `correction=0`。“归一化”的意思更多：`F.normalize` 把向量的长度变为 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间，都不是标准化。
 """
 
-
 # %%
-def tower(start):
-    x = pixels
-    for _ in range(20):
-        layer = torch.nn.Linear(64, 64)
-        start(layer.weight)
-        x = torch.tanh(layer(x))  # (N, d)
-    return x.std(0).mean()
-
-
-told = Text(
-    en="standard deviation from digit to digit: {:.2f} in the pixels, {:.6f} after nn.Linear, {:.2f} with Glorot's start",
-    zh="各幅数字之间的标准差：像素 {:.2f}，经过 nn.Linear 只剩 {:.6f}，用 Glorot 的初始值则是 {:.2f}",
-)
-print(told.format(pixels.std(0).mean(), tower(lambda weight: weight), tower(torch.nn.init.xavier_uniform_)))
+numbers = torch.tensor([1.0, 2.0, 3.0, 4.0])
+told = Text(en="torch: {:.3f}, NumPy: {:.3f}, length 1: {}", zh="torch：{:.3f}，NumPy：{:.3f}，长度变为 1：{}")
+print(told.format(numbers.std(), numbers.numpy().std(), F.normalize(numbers, dim=0).numpy().round(3)))
 
 # %% [markdown] lang="en"
 r"""
-So twenty plain `nn.Linear` and $\tanh$ cannot tell digits apart any more, and no error says so.
-
 ## Exercise: standardize
 
 Write the function that most norms are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
@@ -487,8 +497,6 @@ Write the function that most norms are built on: subtract the mean over `axes`, 
 
 # %% [markdown] lang="zh"
 r"""
-所以，把二十个 `nn.Linear` 和 $\tanh$ 直接叠起来，就几乎分不清各幅数字了，而且不会报错。
-
 ## 练习：标准化
 
 大多数归一化层都建立在同一个函数之上，请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根。
@@ -538,7 +546,7 @@ check("standardize", solved_standardize, keep=False)
 r"""
 ## Your function trains a network
 
-Once `check` has accepted your function, the next cell trains the twenty layers with it. (Until then the package's own stands in.) You meet it again in lesson 02, where its axes alone decide which layer it is.
+The next cell trains the twenty layers with your function, once `check` has accepted it; until then with the package's own. Lesson 02 makes whole layers of it.
 
 **Predict first.** Beside it stand three wrong ones: one divides by $n - 1$, one puts ε outside the root, one forgets to subtract the mean. With weights of 1, which keeps the network from learning?
 """
@@ -547,7 +555,7 @@ Once `check` has accepted your function, the next cell trains the twenty layers 
 r"""
 ## 用你的函数训练网络
 
-`check` 通过之后，下一个单元格就用你的函数训练那二十层网络。（在那之前，由课程自带的函数代替。）第 02 课还会遇到它，那时候，单凭沿哪些轴，就能决定它是哪一种归一化层。
+`check` 通过之后，下一个单元格就用你的函数训练那二十层网络。（在那之前，由课程自带的函数代替。）第 02 课会用它做出各种归一化层。
 
 **先猜一猜**：旁边还有三个写错的函数，一个除以 $n - 1$，一个把 ε 写在根号外，一个忘了减均值。权重为 1 时，哪一个会让网络学不会？
 """
@@ -574,7 +582,7 @@ Only the third one: without the subtraction the network ends at about 10%, which
 
 </details>
 
-Training hides small mistakes and punishes large ones. Therefore `check` compares numbers, not accuracies.
+Training hides small mistakes. Therefore `check` compares numbers, not accuracies.
 
 ## Three closing questions
 
@@ -594,15 +602,15 @@ The gradient of each layer's weights, on a logarithmic axis. With BatchNorm it c
 
 </details>
 
-3. In front of a BatchNorm, all weights have grown to 3 times their size. What happens to outputs and gradient, and which learning rate would turn the weights as fast as before?
+3. In front of a BatchNorm, all weights have grown to 3 times their size. What happens to outputs and gradient, and which learning rate of plain gradient descent would turn the weights as fast as before?
 
 <details><summary>Answer</summary>
 
-The outputs stay, the gradient is a third. A step then turns the weights a ninth as much, so the learning rate would have to be 9 times as large. (Or shrink the weights: that is what weight decay does there, see *Read next*.)
+The outputs stay, the gradient is a third. A step then turns the weights a ninth as much, so the learning rate would have to be 9 times as large; with Adam, which divides the gradient's size out, 3 times. (Or shrink the weights: that is what weight decay does there, see *Read next*.)
 
 </details>
 
-The next cell shows the first answer, with your ReLU of lesson 00 if you have written it, and the third.
+The next cell shows the first answer, with your ReLU of lesson 00 if there is one, and the third.
 """
 
 # %% [markdown] lang="zh"
@@ -633,11 +641,11 @@ r"""
 
 </details>
 
-3. 某个批量归一化前面的权重都变成了原来的 3 倍。输出和梯度各会怎样？学习率取多少，权重的方向才变化得和原来一样快？
+3. 某个批量归一化前面的权重都变成了原来的 3 倍。输出和梯度各会怎样？如果用普通的梯度下降来训练，学习率取多少，权重的方向才变化得和原来一样快？
 
 <details><summary>答案</summary>
 
-输出不变，梯度只剩三分之一。这样，每一步让权重转过的角度只有原来的九分之一，所以学习率应当改为 9 倍。（也可以把权重缩小，权重衰减在这里起的正是这个作用，见“接着读”。）
+输出不变，梯度只剩三分之一。这样，每一步让权重转过的角度只有原来的九分之一，所以学习率应当改为 9 倍；Adam 会除掉梯度的大小，用它则是 3 倍。（也可以把权重缩小，权重衰减在这里起的正是这个作用，见“接着读”。）
 
 </details>
 
@@ -662,13 +670,15 @@ r"""
 
 ## Read next
 
-- Papers: [Glorot and Bengio, 2010](https://proceedings.mlr.press/v9/glorot10a.html), where histograms like yours appeared; [van Laarhoven, 2017](https://arxiv.org/abs/1706.05350), on weight decay in front of a norm.
+- Papers: [Glorot and Bengio, 2010](https://proceedings.mlr.press/v9/glorot10a.html), with histograms like yours; [van Laarhoven, 2017](https://arxiv.org/abs/1706.05350), on weight decay in front of a norm.
 - Code: [torch.nn.init](https://pytorch.org/docs/stable/nn.init.html), the sizes of initial weights.
 - Explained elsewhere: Andrej Karpathy's [video on activations, gradients and BatchNorm](https://www.youtube.com/watch?v=P6sfmUTpUmc).
 
-## Going further: saturated, and yet exploding
+## Going further: twenty `nn.Linear`
 
-Go back to the panel, without a norm, with $\tanh$ and weights of 3. More than half of the last activations are saturated, and yet the gradient *grows* towards the input, from about 3 to thousands. Going back, each layer multiplies by the slope **and by the weights**. Most slopes are near 0, but the few units still where $\tanh$ is steep hand the gradient on about three times as large. So saturation starves the saturated units; it does not promise a small gradient.
+`torch.nn.Linear` draws weights of 0.58, in our unit, and Keras' `Dense`, which follows Glorot, weights of 1 where as many numbers go in as come out.
+
+**Predict first.** From digit to digit, the pixels have a standard deviation of 0.23. What is left of it after twenty `nn.Linear` and $\tanh$?
 """
 
 # %% [markdown] lang="zh"
@@ -685,7 +695,48 @@ r"""
 - 代码：[torch.nn.init](https://pytorch.org/docs/stable/nn.init.html)，各种初始权重的大小。
 - 别人的讲解：Andrej Karpathy，[讲激活值、梯度和 BatchNorm 的视频](https://www.youtube.com/watch?v=P6sfmUTpUmc)。
 
-## 选读：饱和了，梯度照样爆炸
+## 选读：二十个 `nn.Linear`
 
-回到面板，不做归一化，选 $\tanh$，权重取 3。最后一层一半以上的激活值已经饱和，梯度却越靠近输入**越大**，从 3 左右升到几千。往回走时，每一层既要乘斜率，**也要乘权重**。多数单元的斜率接近 0；少数仍在 $\tanh$ 陡峭处的单元，却把梯度放大到约三倍再传回去。所以，饱和只让饱和的那些单元得不到梯度，整层的梯度未必小。
+用这一课的单位来量，`torch.nn.Linear` 的初始权重是 0.58；Keras 的 `Dense` 采用 Glorot 的办法，输入和输出一样宽时正好是 1。
+
+**先猜一猜**：各幅数字之间，像素的标准差是 0.23。经过二十个 `nn.Linear` 和 $\tanh$，还剩多少？
+"""
+
+
+# %% tags=["answer"]
+def tower(start):
+    x = pixels
+    for _ in range(20):
+        layer = torch.nn.Linear(64, 64)
+        start(layer.weight)
+        x = torch.tanh(layer(x))  # (N, d)
+    return x.std(0).mean()
+
+
+told = Text(
+    en="standard deviation from digit to digit: {:.2f} in the pixels, {:.6f} after nn.Linear, {:.2f} with Glorot's start",
+    zh="各幅数字之间的标准差：像素 {:.2f}，经过 nn.Linear 只剩 {:.6f}，用 Glorot 的初始值则是 {:.2f}",
+)
+print(told.format(pixels.std(0).mean(), tower(lambda weight: weight), tower(torch.nn.init.xavier_uniform_)))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+What is left is 0.000004 with torch's own start and 0.07 with Glorot's.
+
+</details>
+
+So twenty plain `nn.Linear` and $\tanh$ cannot tell digits apart any more, and no error says so.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+用 torch 自己的初始值，只剩 0.000004；用 Glorot 的，还剩 0.07。
+
+</details>
+
+所以，把二十个 `nn.Linear` 和 $\tanh$ 直接叠起来，就几乎分不清各幅数字了，而且不会报错。
 """

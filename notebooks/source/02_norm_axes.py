@@ -2,22 +2,22 @@
 r"""
 # 02 Which numbers share one mean?
 
-Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. No documentation tells you as much as this one poke, which finds even the wrong layers.
+Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. So one poke tells which numbers a layer mixes, whatever its name says, and exposes wrong layers, too.
 
-That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. They differ in one thing only, **which numbers share one mean**. In the chat model at the end of this course a norm stands before every attention and every feed-forward network, 61 in all. They are relatives of lesson 01's BatchNorm with other axes, so we learn to see axes first.
+That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The chat model of lesson 00 holds 61 norms, two in each of its 30 layers and one at the end. They are relatives of lesson 01's BatchNorm, with other axes and even without the mean (lesson 06). To recognize them we first learn to see axes.
 
-Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 30 minutes.
+Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 30 minutes, without Going further.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 02 哪些数共用一个均值？
 
-取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。要认清一个层，查文档不如这样推一下；就算写错了，一推也会露馅。
+取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。一个层把哪些数混在一起，不用看它叫什么，推一下就知道；就算写错了，一推也会露馅。
 
-这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式，区别只在于**哪些数共用一个均值**。这套课程最后的聊天模型里，每个注意力、每个前馈网络之前都有一个归一化层，一共 61 个。它们都是第 01 课里批量归一化的亲戚，只是换了轴，所以我们先学会看轴。
+这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，30 层里每层两个，最后还有一个。它们都是第 01 课里批量归一化的亲戚，不过换了轴，连均值也不减了（见第 06 课）。要认出它们，先得学会看轴。
 
-学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 30 分钟。
+学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 30 分钟，选读另计。
 """
 
 # %%
@@ -25,7 +25,7 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from blocklab import batch_norm, standardize
+from blocklab import standardize
 from blocklab.digits import load_digits
 from blocklab.language import Text
 from blocklab.lessons import check, plug_in
@@ -65,7 +65,7 @@ r"""
 r"""
 ## Poke one number
 
-A tensor of shape `(N, C, H, W)` is drawn as blocks, samples side by side, one plate per channel. Click on *one* block and push it, that is, add something to this number. Every block whose **output** changes is raised.
+The layers of this lesson subtract a mean and divide by a standard deviation. But of which numbers? A tensor of shape `(N, C, H, W)` is drawn as blocks, samples side by side, one plate per channel. Click on *one* block and push it, that is, add something to this number. Every block whose **output** changes is raised.
 
 **Predict first.** The layer is BatchNorm, and one of the 2 × 4 × 3 × 3 = 72 numbers is pushed. How many outputs move? Choose, then drag *push*.
 """
@@ -74,7 +74,7 @@ A tensor of shape `(N, C, H, W)` is drawn as blocks, samples side by side, one p
 r"""
 ## 推一推：只改一个数
 
-下面把形状为 `(N, C, H, W)` 的张量画成方块，样本左右并排，每个通道（channel）是一片。点一下其中**一个**方块，推它一把，也就是给这个数加上一点扰动；凡是**输出**变了的方块，都会升起来。
+这一课的归一化层，都要减去均值，再除以标准差。可是，是哪些数的均值？下面把形状为 `(N, C, H, W)` 的张量画成方块，样本左右并排，每个通道（channel）是一片。点一下其中**一个**方块，推它一把，也就是给这个数加上一点扰动；凡是**输出**变了的方块，都会升起来。
 
 **先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
 """
@@ -90,9 +90,9 @@ r"""
 
 </details>
 
-What moves is what shares a mean with the pushed number, because a mean changes as soon as one of its numbers does. So the raised blocks draw the group for you.
+A mean changes as soon as one of its numbers does, and the standard deviation with it. So the raised blocks are those that share them with the pushed number. Tick *paint the groups by formula*: the numbers on the blocks come from the axes, the raising from the function, and they agree.
 
-**Your turn, five numbers.** One of the 72 is pushed, in five layers. How many outputs move? Multiply first, then let the panel check you.
+**Your turn, five numbers.** One of the 72 is pushed, in five layers. How many outputs move? Multiply first, then ask the panel.
 
 | layer | one mean over | outputs that move |
 |---|---|---|
@@ -113,7 +113,7 @@ r"""
 
 </details>
 
-一个均值里只要有一个数变了，均值就会变，所以升起来的方块，正是与那个数共用一个均值的数。也就是说，它们替你画出了这一组。
+一组数里只要有一个变了，它们的均值就会变，标准差也跟着变，所以升起来的方块，就是与那个数共用均值和标准差的数。再打开“按公式给各组涂色”，方块上的数字是按轴算的，升起则看函数的实际输出，两者一致。
 
 **轮到你了**，写五个数。还是这 72 个数，推动其中一个，分别经过五种层，各有多少个输出改变？先自己乘，再用面板核对。
 
@@ -139,7 +139,7 @@ Stuck? In the panel above choose the layer, set *push* to 10 and see which axes 
 
 <details><summary>The idea</summary>
 
-An output moves if its mean moves. So count the numbers that share the pushed one's mean, which means: multiply the sizes of the axes in the middle column.
+An output depends on the mean and the standard deviation of its group. So count the numbers in the group, which means: multiply the sizes of the axes in the middle column.
 
 </details>
 """
@@ -150,7 +150,7 @@ r"""
 
 <details><summary>思路</summary>
 
-均值变了，输出才会变。所以要数的是，有多少个数与推动的那个数共用一个均值，也就是把中间一列各个轴的大小乘起来。
+输出由它那一组的均值和标准差算出。所以要数的是，这一组有多少个数，也就是把中间一列各个轴的大小乘起来。
 
 </details>
 """
@@ -162,11 +162,9 @@ check("outputs_that_move", solved_counts, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now tick *paint the groups by formula*. The numbers come from the axes, the raised blocks from the function, and they agree.
-
 ## Two rows by hand
 
-With its group, every one of these layers does the same:
+Once the groups are known, all these layers do the same:
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
@@ -175,8 +173,6 @@ Here μ and σ² are the group's mean and variance, and ε, $10^{-5}$, prevents 
 
 # %% [markdown] lang="zh"
 r"""
-再打开“按公式给各组涂色”，方块上的数字是按轴算的，升起的方块是函数的实际结果，两者一致。
-
 ## 动手算两行
 
 分好组以后，这几种层做的事完全一样：
@@ -261,27 +257,25 @@ check("one_mean_axes", solved_axes, keep=False)
 r"""
 ## The last axes
 
-torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. `(4,)` is the last axis, `(5, 4)` the last two, so only the number of entries counts, and the axes are −1, −2 and so on. Text has the shape `(N, L, d)`: N sentences, L positions, and at each a token, a word or part of one, as d features.
+torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. `(4,)` is the last axis, `(5, 4)` the last two, so which axes are meant depends only on the number of entries: −1, −2 and so on. (The sizes must fit. The learned scale γ and shift β have this shape, too, while BatchNorm's have one number per channel.) Text has the shape `(N, L, d)`: N sentences, L positions, and at each a token, a word or part of one, as d features. BatchNorm calls the features channels, C.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 最后几个轴
 
-torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。写 `(4,)` 就是沿最后一个轴，写 `(5, 4)` 就是沿最后两个轴；所以要看的只是它有几个数，轴从后往前数，依次是 −1、−2……文本的形状是 `(N, L, d)`，即 N 个句子，L 个位置；每个位置上是一个词元（token），也就是一个词或词的一部分，用 d 个特征表示。
+torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。写 `(4,)` 就是沿最后一个轴，写 `(5, 4)` 就是沿最后两个轴；所以沿哪些轴，只看它有几个数，轴从后往前数，依次是 −1、−2……（大小也要对得上。训练得到的缩放参数 γ 和平移参数 β 也是这个形状；批量归一化的则是每个通道一个数。）文本的形状是 `(N, L, d)`，即 N 个句子，L 个位置；每个位置上是一个词元（token），也就是一个词或词的一部分，用 d 个特征表示。在批量归一化里，特征叫作通道，记作 C。
 """
 
 # %%
 tokens = torch.randn(2, 5, 4)  # (N, L, d)
-assert_close(F.layer_norm(tokens, (4,)), standardize(tokens, -1))
-assert_close(F.layer_norm(tokens, (5, 4)), standardize(tokens, (-2, -1)))
-LINE = Text(en="{shape}: {means} means, each of {each} numbers", zh="{shape}：{means} 个均值，每个由 {each} 个数得到")
-print(LINE.format(shape=(4,), means=2 * 5, each=4))
-print(LINE.format(shape=(5, 4), means=2, each=5 * 4))
+for shape, axes in (((4,), (-1,)), ((5, 4), (-2, -1))):
+    assert_close(F.layer_norm(tokens, shape), standardize(tokens, axes))
+    print(shape, Text(en="means:", zh="均值的个数："), tokens.mean(axes).numel())
 
 # %% [markdown] lang="en"
 r"""
-A Transformer takes the first, every token by itself, so no other token or sentence has a say in it. That is why its norms do the same in training and in use, unlike BatchNorm (lesson 03).
+A Transformer takes the last axis alone, so every token is standardized by itself, and no other token or sentence has a say in it. So, unlike BatchNorm (lesson 03), it does the same in use as in training, without a remembered mean.
 
 ## Any layout, any axes
 
@@ -292,7 +286,7 @@ Choose a layout and click the names of axes. Blocks with the same number share a
 
 # %% [markdown] lang="zh"
 r"""
-Transformer 用的是前一种，因为每个词元单独标准化，别的词元、别的句子都影响不到它；所以它的归一化层在训练时和使用时做的事一样，而批量归一化不是这样（见第 03 课）。
+Transformer 的层归一化只沿最后一个轴，每个词元单独标准化，不受别的词元和别的句子影响。所以它不必像批量归一化那样，使用时换成记住的均值（见第 03 课）；训练时和使用时，它做的是同一件事。
 
 ## 任意布局，任意几个轴
 
@@ -314,9 +308,9 @@ BatchNorm takes axes 0 and 1, N and L, and keeps C means. The LayerNorm of a Tra
 
 ## The layout trap
 
-torch's `BatchNorm1d` wants `(N, C, L)`, but Transformers keep `(N, L, C)`. Whoever forgets to transpose mostly gets an error. (The red number is pushed by 10.)
+torch's `BatchNorm1d` wants `(N, C, L)`, but Transformers keep `(N, L, C)`. Whoever forgets to transpose mostly gets an error, as in the picture, because torch compares the size of axis 1 with C. Where L = C, it cannot notice.
 
-**Predict first.** Both sliders go from 2 to 5. At which positions does torch *not* refuse a tensor that was not transposed? Choose, then drag.
+**Predict first.** The red number, feature 1 of token 1, is pushed by 10. Which blocks rise with it when L and C are both 4? Choose, then drag.
 """
 
 # %% [markdown] lang="zh"
@@ -329,9 +323,9 @@ r"""
 
 ## 布局陷阱
 
-torch 的 `BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`。忘了转置，多数时候会报错。（图中红色的那个数推了 10。）
+torch 的 `BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N, L, C)`。忘了转置，多数时候会像图中那样报错，因为 torch 会检查轴 1 的大小是不是 C；要是 L = C，就检查不出来了。
 
-**先猜一猜**：两个滑块都可以从 2 调到 5。没有转置的张量，在哪些位置上 torch **不会**报错？先选，再拖动。
+**先猜一猜**：图中红色的数，即词元 1 的特征 1，推了 10。L 和 C 都是 4 时，哪些方块会跟着它升起来？先选，再拖动。
 """
 
 # %% tags=["panel", "guess"]
@@ -341,11 +335,11 @@ layout_trap.panel()
 r"""
 <details><summary>Answer</summary>
 
-Where L = C. There the layer takes the positions for channels: one mean per position, over batch and features. The result is wrong, in silence.
+The whole row of token 1 rises, in both sentences. The layer takes the positions for channels: one mean per position, over batch and features. No error, and the result is wrong.
 
 </details>
 
-A test with equal sizes alone never notices. But sizes that all differ let someone pass who looks an axis up by its size. Test with both.
+A test with equal sizes alone never notices. But one whose sizes all differ lets `x.shape.index(C)` pass, which looks an axis up by its size and finds the wrong one where two are equal. So test with both.
 
 ## Real digits
 
@@ -358,11 +352,11 @@ Eight handwritten digits go through both layers as one batch. You dim one.
 r"""
 <details><summary>答案</summary>
 
-不会报错的是 L = C。这时这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。
+升起来的是词元 1 的整整一行，两个句子里都是。这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。
 
 </details>
 
-只用大小相同的轴来测试，永远发现不了这个错误；只用大小不同的，又会放过“按大小去找轴”的写法。所以两种都要测。
+只用大小相同的轴来测试，永远发现不了这个错误。只用大小不同的，又会放过 `x.shape.index(C)` 这种按大小去找轴的写法，两个轴一样大时，它就会找错。所以两种都要测。
 
 ## 真实的手写数字
 
@@ -375,6 +369,9 @@ r"""
 digits = load_digits()[0][:8].unsqueeze(1) / 16  # (N, 1, H, W)
 dimmed_digit.panel(digits)
 
+# %% tags=["answer"]
+dimmed_digit.panel(digits).still(brightness=0.3)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
@@ -383,65 +380,6 @@ LayerNorm gives the brightness back, because each image has its own mean and sta
 
 </details>
 
-## What γ and β can undo
-
-After standardizing, a layer multiplies by a learned scale γ and adds a learned shift β. For BatchNorm on `(N, C, H, W)` both have the shape `(C,)` and must land on axis 1, so they are viewed as `(C, 1, 1)` first. LayerNorm's have the shape `normalized_shape` and land right by themselves.
-
-Can they undo the standardizing? Let γ be the standard deviation and β the mean of one mini-batch, and send two through.
-
-**Predict first.** How far from its input is the output for that mini-batch, and how far for the second one, whose mean is another?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-让它重新亮起来的是层归一化，因为每幅图都用自己的均值和标准差。让另外七个跟着变的是批量归一化，因为这里只有一个通道，八幅图共用一个均值，暗的也就仍然暗。
-
-</details>
-
-## γ 和 β 能抵消什么
-
-标准化之后，还要乘以缩放参数 γ，再加上平移参数 β，两者都由训练得到。批量归一化处理 `(N, C, H, W)` 时，它们的形状是 `(C,)`，要对准轴 1，所以先变形为 `(C, 1, 1)`。层归一化的 γ 和 β，形状就是 `normalized_shape`，本来就对得上。
-
-它们能不能把标准化抵消掉？我们取一个小批量，让 γ 等于它的标准差，β 等于它的均值，再送两个小批量进去。
-
-**先猜一猜**：对这个小批量，输出与输入差多少？第二个小批量的均值不同，又差多少？
-"""
-
-# %% tags=["answer"]
-first = torch.tensor([[2.0], [4.0], [6.0]])  # (N, C)
-second = first + 10
-gamma, beta = (first.var(0, correction=0) + 1e-5).sqrt(), first.mean(0)  # (C,) each
-LINE = Text(en="{batch}: output minus input {off:.2f}", zh="{batch}：输出减输入 {off:.2f}")
-for name, batch in ((Text(en="first", zh="第一个"), first), (Text(en="second", zh="第二个"), second)):
-    y = batch_norm(batch, None, None, gamma, beta, training=True)
-    print(LINE.format(batch=name, off=(y - batch)[0, 0]))
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-For the first the difference is 0, because it comes out as it went in. For the second it is −10, because the second comes out exactly as the first.
-
-</details>
-
-In training γ and β are the same for every mini-batch and the mean is not, so they can undo one batch at most. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-第一个小批量的差是 0，原样出来了。第二个的差是 −10，因为它的输出与第一个一模一样。
-
-</details>
-
-训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以最多只能抵消一个小批量的标准化。网络训练好、改用 `eval()` 以后，均值也固定了（见第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。
-"""
-
-# %% [markdown] lang="en"
-r"""
 ## What you will meet elsewhere
 
 **Keras names an axis**, and the same one means opposite things, for `BatchNormalization(axis=-1)` *keeps* the last axis, the channels, and `LayerNormalization(axis=-1)` averages over it.
@@ -454,13 +392,19 @@ x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 x = x.permute(0, 3, 1, 2)
 ```
 
-**A loop too many.** BatchNorm of a text from scratch often loops over positions *and* features, or says `mean(0)`. No error, and yet another layer, with L · d means of only N numbers each. Here it gets two sentences of one number each.
+**A loop too many.** BatchNorm of a text from scratch easily loops over positions *and* features, or says `mean(0)`. No error, but a different layer, with L · d means of only N numbers each. Here it gets two sentences of one number each.
 
 **Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+让它重新亮起来的是层归一化，因为每幅图都用自己的均值和标准差。让另外七个跟着变的是批量归一化，因为这里只有一个通道，八幅图共用一个均值，暗的也就仍然暗。
+
+</details>
+
 ## 在别处会遇到什么
 
 **Keras 写的是轴**，而且同一个轴，意思正好相反，因为 `BatchNormalization(axis=-1)` **保留**最后一个轴，即通道轴；`LayerNormalization(axis=-1)` 却沿这个轴求均值。
@@ -473,7 +417,7 @@ x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 x = x.permute(0, 3, 1, 2)
 ```
 
-**多了一层循环**。从零实现文本的批量归一化时，常有人既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · d 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
+**多了一层循环**。从零实现文本的批量归一化时，很容易既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · d 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
 
 **先猜一猜**：它们是 1 和 3，第一个数增加 1、10、1000，两个输出分别变成什么？
 """
@@ -488,10 +432,9 @@ def one_loop_too_many(x):  # (N, L, d)
     return y
 
 
-LINE = Text(en="pushed by {push}: {first:+.2f} and {second:+.2f}", zh="增加 {push}：{first:+.2f} 和 {second:+.2f}")
 for push in (1, 10, 1000):
-    first, second = one_loop_too_many(torch.tensor([[[1.0 + push]], [[3.0]]])).flatten()
-    print(LINE.format(push=push, first=first, second=second))
+    y = one_loop_too_many(torch.tensor([[[1.0 + push]], [[3.0]]]))  # (N, 1, 1)
+    print(Text(en="pushed by", zh="增加"), push, y.flatten().round(decimals=2).tolist())
 
 # %% [markdown] lang="en"
 r"""
@@ -501,7 +444,7 @@ The outputs are −1 and +1 as long as the first number is the smaller one, and 
 
 </details>
 
-With two numbers per mean **only their order survives**, which lesson 04 takes up. The first panel has this layer, too.
+With two numbers per mean **only their order survives**, which lesson 04 takes up. The first panel has this layer, too. There a push too small to change the order raises both blocks, and yet moves them by 0.00, all of it due to ε.
 
 ## Exercise: two layers, one line each
 
@@ -516,7 +459,7 @@ r"""
 
 </details>
 
-两个数共用一个均值，就**只剩下谁大谁小**，第 04 课会接着讲。第一个面板里也有这种层。
+两个数共用一个均值，就**只剩下谁大谁小**，第 04 课会接着讲。第一个面板里也有这种层。在那里轻推一下，只要大小次序不变，两个方块虽然都会升起来，输出却只改变 0.00，这一点点还是 ε 造成的。
 
 ## 练习：两种层，各写一行
 
@@ -613,14 +556,14 @@ check("layer_norm_by_axes", solved_layer_norm_by_axes, keep=False)
 r"""
 ## Your LayerNorm in a trained network
 
-MiniLM turns a sentence into a vector, and similar meanings into similar directions. With your LayerNorm in all 13 places of its own, and the learned γ and β behind it, it is asked which of four sentences is nearest in meaning to "He is playing the guitar."
+MiniLM turns a sentence into a vector, and similar meanings into similar directions. It has 13 LayerNorms. Yours takes the place of each, followed by the γ and β that were learned there. Then the network must say which of four sentences is nearest in meaning to "He is playing the guitar."
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的层归一化，放进训练好的网络
 
-MiniLM 把句子变成向量，意思相近，方向也相近。它有 13 个层归一化，现在都换成你写的，后面照旧乘以训练得到的 γ、加上 β，再问它：四个句子里，哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近？
+MiniLM 把句子变成向量，意思相近，方向也相近。它有 13 个层归一化，现在都换成你写的，后面照旧乘以训练得到的 γ、加上 β，再让它回答：四个句子里，哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近？
 """
 
 # %% tags=["slow"]
@@ -628,16 +571,16 @@ plug_in(layer_norm_by_axes=my_layer_norm_by_axes)
 
 # %% [markdown] lang="en"
 r"""
-Which of your mistakes would change its answer? Make one on purpose, one mean for a whole sentence instead of one for every token, `LayerNorm([L, d])`. It raises no error.
+Now a mistake on purpose, one mean for a whole sentence instead of one for every token, `LayerNorm([L, d])`. It raises no error.
 
 **Predict first.** Will the nearest sentence still be right, only with another cosine, or will it be another one?
 """
 
 # %% [markdown] lang="zh"
 r"""
-你犯过的错误里，哪一种会改变它的回答？我们故意犯一个，不是每个词元一个均值，而是整句话共用一个，也就是 `LayerNorm([L, d])`。它不会报错。
+写错了会怎样？我们故意错一次，不让每个词元各有一个均值，而让整句话共用一个，也就是 `LayerNorm([L, d])`。程序照样不报错。
 
-**先猜一猜**：选中的句子会仍然对，只是余弦变了，还是会换成另一句？
+**先猜一猜**：它仍会选中原来那一句，只是余弦变了，还是会换成另一句？
 """
 
 
@@ -656,7 +599,7 @@ Another sentence is nearest, and its cosine is 1.00.
 
 </details>
 
-The guitar and the news now have one direction, so all meaning is lost. Not one weight has changed; one axis too many was enough.
+Now all four sentences point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Hardly any meaning is left to compare. Not one weight has changed; one axis too many was enough.
 
 ## Three closing questions
 
@@ -695,7 +638,7 @@ r"""
 
 </details>
 
-弹吉他和看新闻，现在成了同一个方向，意思全丢了。权重一个也没有变，只不过多写了一个轴。
+现在，四个句子与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，讲音乐的那一句反而排在最后，意思已经没有多少可比的了。权重一个也没有变，只不过多写了一个轴。
 
 ## 三个思考题
 
@@ -728,24 +671,21 @@ r"""
 
 # %%
 text = torch.randn(8, 128, 768)  # (N, L, d)
-COUNTS = Text(
-    en="means: {layer} for LayerNorm, {batch} for BatchNorm", zh="均值：层归一化 {layer} 个，批量归一化 {batch} 个"
-)
-print(COUNTS.format(layer=text.mean(-1).numel(), batch=text.mean((0, 1)).numel()))
+print(Text(en="LayerNorm, means:", zh="层归一化，均值的个数："), text.mean(-1).numel())
+print(Text(en="BatchNorm, means:", zh="批量归一化，均值的个数："), text.mean((0, 1)).numel())
 square = torch.randn(32, 64, 64)  # (N, L, C)
 assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 2)))
 later = text.clone()
 later[:, -1] += 3
-MOVED = Text(en="LayerNorm({shape}): token 0 moves by {by:.2f}", zh="LayerNorm({shape})：第 0 个词元改变 {by:.2f}")
 for shape in [[128, 768], [768]]:
     by = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0].abs().max()
-    print(MOVED.format(shape=shape, by=by))
+    print(shape, Text(en="token 0 moves by", zh="第 0 个词元改变"), round(by.item(), 2))
 
 # %% [markdown] lang="en"
 r"""
 ## In short
 
-- A normalization layer *is* its choice of which numbers share a mean; the formula is always the same.
+- These four layers are one formula and differ in which numbers share mean and variance. (RMSNorm subtracts no mean: lesson 06.)
 - To see that choice, push one number, for what moves belongs to its group.
 - Equal sizes hide wrong layouts, so test with different ones too.
 
@@ -753,7 +693,57 @@ r"""
 
 - The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), with the famous picture, figure 2.
 - Real code: [torchvision's ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py), `LayerNorm2d`.
-- An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with LayerNorm at its end.
+- An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with a part on LayerNorm.
+
+## Going further: what γ and β can undo
+
+For BatchNorm on `(N, C, H, W)` γ and β have the shape `(C,)` and must land on axis 1, so they are viewed as `(C, 1, 1)` first. LayerNorm's have the shape `normalized_shape` and land right by themselves.
+
+Can they undo the standardizing? Let γ be the standard deviation and β the mean of one mini-batch, and send two through.
+
+**Predict first.** How far from its input is the output for that mini-batch, and how far for the second one, whose mean is another?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 小结
+
+- 这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。（RMSNorm 不减均值，见第 06 课。）
+- 想看清楚，推动一个数即可，因为跟着变的都是同一组的。
+- 轴的大小相同，会掩盖布局错误，所以大小不同的也要测。
+
+## 接着读
+
+- 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，讲组归一化，其中的图 2 就是那张有名的四种层的图。
+- 真实的代码：[torchvision 的 ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) 中的 `LayerNorm2d`。
+- 讲解：[《动手学深度学习》英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，中间有一小段讲层归一化。
+
+## 选读：γ 和 β 能抵消什么
+
+批量归一化处理 `(N, C, H, W)` 时，γ 和 β 的形状是 `(C,)`，要对准轴 1，所以先变形为 `(C, 1, 1)`。层归一化的 γ 和 β，形状就是 `normalized_shape`，本来就对得上。
+
+它们能不能把标准化抵消掉？我们取一个小批量，让 γ 等于它的标准差，β 等于它的均值，再送两个小批量进去。
+
+**先猜一猜**：对这个小批量，输出与输入差多少？第二个小批量的均值不同，又差多少？
+"""
+
+# %% tags=["answer"]
+first = torch.tensor([[2.0], [4.0], [6.0]])  # (N, C)
+second = first + 10
+gamma, beta = (first.var(0, correction=0) + 1e-5).sqrt(), first.mean(0)  # (C,) each
+for name, batch in ((Text(en="first", zh="第一个"), first), (Text(en="second", zh="第二个"), second)):
+    y = standardize(batch, 0) * gamma + beta
+    print(name, Text(en="output minus input:", zh="输出减输入："), round((y - batch)[0, 0].item(), 2))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+For the first the difference is 0, because it comes out as it went in. For the second it is −10, because the second comes out exactly as the first.
+
+</details>
+
+In training γ and β are the same for every mini-batch and the mean is not, so they can undo one batch at most. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input. LayerNorm never comes to that: its γ and β serve all tokens, and each token has a mean of its own, in use as in training.
 
 ## Going further: an axis cut in two
 
@@ -762,17 +752,13 @@ GroupNorm is no choice of whole axes. It cuts the channels into groups of neighb
 
 # %% [markdown] lang="zh"
 r"""
-## 小结
+<details><summary>答案</summary>
 
-- 归一化层之间的区别，**就是**让哪些数共用一个均值；公式始终是同一个。
-- 想看清楚，推动一个数即可，因为跟着变的都是同一组的。
-- 轴的大小相同，会掩盖布局错误，所以大小不同的也要测。
+第一个小批量的差是 0，原样出来了。第二个的差是 −10，因为它的输出与第一个一模一样。
 
-## 接着读
+</details>
 
-- 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，其中的图 2 就是那张有名的四种层的图。
-- 真实的代码：[torchvision 的 ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) 中的 `LayerNorm2d`。
-- 讲解：[《动手学深度学习》](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，末尾也讲到层归一化。
+训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以最多只能抵消一个小批量的标准化。网络训练好、改用 `eval()` 以后，均值也固定了（见第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。层归一化却始终不能，因为 γ 和 β 由所有词元共用，均值却是每个词元各有一个，使用时也一样。
 
 ## 选读：把一个轴拆成两个
 
@@ -806,7 +792,7 @@ check("group_norm", my_group_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? After `unflatten` print the shape, and name every axis from 2 on. For γ and β see *What γ and β can undo*.
+Stuck? After `unflatten` print the shape, and name every axis from 2 on. For γ and β see the section before, *what γ and β can undo*.
 
 <details><summary>The idea</summary>
 
@@ -817,7 +803,7 @@ Cutting turns the group into whole axes, so `standardize` can do the rest. γ an
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`unflatten` 之后打印形状，从轴 2 起，每个轴都要写上。γ 和 β 怎样对齐，见“γ 和 β 能抵消什么”。
+卡住了？`unflatten` 之后打印形状，从轴 2 起，每个轴都要写上。γ 和 β 怎样对齐，见上一节“γ 和 β 能抵消什么”。
 
 <details><summary>思路</summary>
 

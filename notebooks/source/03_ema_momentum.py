@@ -2,22 +2,22 @@
 r"""
 # 03 What does momentum = 0.1 mean?
 
-A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. What has changed is whether its 49 BatchNorms may use what they *remember*.
+A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. The only change is that its 49 BatchNorms no longer use what they *remember*.
 
-What they remember is a **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and one reason is that a layer that remembers does one thing in training and another in use. Why learn it, then? Because `train()`, `eval()` and buffers belong to every model, and because the moving average is everywhere. Adam, which trains nearly all Transformers, keeps two of them for each weight. And its 0.9 means the same as the 0.1 of our title.
+What they remember is a **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and one reason is that a layer that remembers does one thing in training and another in use. Why learn it, then? Because `train()`, `eval()` and buffers belong to every model, and because moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
 
-Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes.
+Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes without Going further, longer if such a layer is new to you.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 03 momentum = 0.1 是什么意思？
 
-一个训练好的网络看了一张花的照片，说：雏菊。接着调用一个方法，权重一个也没有变，再给它看同一张照片，它却连花都认不出来了，而且不报错。变了的只是，网络里的 49 个批量归一化（BatchNorm）层能不能用它们**记住**的东西。
+一个训练好的网络看了一张花的照片，说：雏菊。接着调用一个方法，权重一个也没有变，再给它看同一张照片，它却连花都认不出来了，而且不报错。唯一的变化是，网络里的 49 个批量归一化（BatchNorm）层不再用它们**记住**的东西。
 
 它们记住的是均值和方差的**移动平均**（moving average），`momentum`（动量）决定它忘得多快。这套课程里的 Transformer 没有批量归一化，原因之一就是，有记忆的层训练时做一件事，使用时做另一件事。那为什么还要学？因为每个模型都要用到 `train()`、`eval()` 和缓冲区，也因为移动平均无处不在，例如 Transformer 大多用 Adam 训练，而 Adam 给每个权重都记着两个移动平均。它的 0.9，和标题里的 0.1 其实是一个意思。
 
-学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 20 分钟。
+学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 20 分钟，选读另计；如果是第一次写这样的一层，就多留些时间。
 """
 
 # %%
@@ -26,7 +26,7 @@ import copy
 import torch
 from torch import nn
 
-from blocklab import BatchNorm, batch_norm, ema_update, from_keras, half_life
+from blocklab import batch_norm, ema_update, from_keras, half_life
 from blocklab.language import Text
 from blocklab.lessons import check, plug_in
 from blocklab.lessons.ema_momentum import drifting_mean, two_photos, two_readings
@@ -83,7 +83,7 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-It gets the flower alone, and then the flower in one mini-batch with the palace; first both in `eval()`, then both in `train()`. Of each photo you see the best class and its probability.
+It gets the flower alone, then the flower in one mini-batch with the palace; first in `eval()`, then in `train()`. Of each photo you see the best class and its probability.
 
 **Predict first.** In which of the four lines does the flower get the same class as in the first?
 """
@@ -111,13 +111,15 @@ r"""
 
 The same class only in the second line. In `train()` the flower is a tennis ball, and beside the palace it is corn; the palace is not recognized either, and no class gets even 1%.
 
+(The flower is really a dahlia. That is not among the network's 1000 classes, and a daisy comes nearest, hence only 21%. Dropout, which `train()` also switches on, this network does not have.)
+
 </details>
 
-Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because in `train()` a forward pass alone changes what the layers remember.)
+Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
 
 ## Why remember at all?
 
-In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along, and where a channel has a single number, the variance is 0 and every output β. There torch refuses:
+In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along. And where a channel has a single number, the variance is 0 and every output would be β, so torch refuses:
 """
 
 # %% [markdown] lang="zh"
@@ -126,23 +128,25 @@ r"""
 
 类别相同的只有第二行。用 `train()` 时，花成了网球；和宫殿放在一起，又成了玉米。宫殿也认错了，而且没有一类的概率能到 1%。
 
+（这朵花其实是大丽花。网络能认的 1000 类里没有大丽花，雏菊最接近，所以概率也只有 21%。`train()` 还会打开 Dropout，不过这个网络里没有。）
+
 </details>
 
 忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
 
 ## 为什么要记住？
 
-训练时，批量归一化用的是小批量的均值和方差。于是对你这张照片的回答，取决于它碰巧和谁的照片放进同一个小批量。要是每个通道只有一个数，方差恒为 0，输出全是 β，标准化毫无意义，torch 索性报错：
+训练时，批量归一化用的是小批量的均值和方差。于是对你这张照片的回答，取决于它碰巧和谁的照片放进同一个小批量。要是每个通道只有一个数，方差恒为 0，输出全是 β，这样就毫无意义，所以 torch 索性报错：
 """
 
 # %%
 mine, yours = torch.tensor([[1.0, 2.0]]), torch.tensor([[5.0, -2.0]])  # (1, C) each
-layer = BatchNorm(2, affine=False)
-LINE = Text(en="{mode}, my sample among {count}: {y}", zh="{mode}，小批量里有 {count} 个样本，我的输出：{y}")
+layer = nn.BatchNorm1d(2, affine=False)
+MINE = Text(en="{count} samples, my output {y}", zh="{count} 个样本，我的输出 {y}")
 for mode in ("train", "eval"):
     getattr(layer, mode)()
     for batch in (torch.cat([mine, yours]), torch.cat([mine, yours, yours])):  # (N, C)
-        print(LINE.format(mode=mode, count=len(batch), y=[round(v, 2) for v in layer(batch)[0].tolist()]))
+        print(f"{mode:6}", MINE.format(count=len(batch), y=[round(y, 2) for y in layer(batch)[0].tolist()]))
 try:
     layer.train()(mine)
 except ValueError as refused:
@@ -150,7 +154,7 @@ except ValueError as refused:
 
 # %% [markdown] lang="en"
 r"""
-In training the same sample gets two outputs. After `eval()`, in evaluation mode, it gets one, whoever comes along, because the layer now uses what it remembers, two *buffers* (tensors that are saved with the model but not moved by gradients), `running_mean`, which starts at 0, and `running_var`, which starts at 1.
+In training the same sample gets two outputs. After `eval()`, in evaluation mode, it gets one, whoever comes along, because the layer now uses what it remembers, two *buffers* (tensors that are saved with the model but not moved by gradients), `running_mean`, which starts at 0, and `running_var`, which starts at 1. (The two passes in `train()` have moved both.)
 
 ## A moving average by hand
 
@@ -163,7 +167,7 @@ That is PyTorch's formula; the optimizer's momentum is something else. Let the m
 
 # %% [markdown] lang="zh"
 r"""
-训练时，同一个样本得到了两种输出。调用 `eval()` 进入**评估模式**之后，不论和谁放在一起，输出都只有一种，因为这一层改用它记住的两个**缓冲区**（buffer，随模型保存、但不靠梯度更新的张量），即从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。
+训练时，同一个样本得到了两种输出。调用 `eval()` 进入**评估模式**之后，不论和谁放在一起，输出都只有一种，因为这一层改用它记住的两个**缓冲区**（buffer，随模型保存、但不靠梯度更新的张量），即从 0 开始的 `running_mean` 和从 1 开始的 `running_var`。（刚才在 `train()` 下算了两次，它们都已经变了。）
 
 ## 动手算移动平均
 
@@ -234,22 +238,25 @@ check("ema_update", solved_ema_update, keep=False)
 r"""
 ## One number, two readings
 
-Keras gives the name momentum to the *other* weight. In the panel a channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left you see how much each of the last mini-batches counts in the running mean (the grey bar is the start value), on the right what `eval()` makes of fresh data, which should be centred on 0.
+Keras gives the name momentum to the *other* weight. In the panel a channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left is the weight of each of the last mini-batches in the running mean (grey: the start value), on the right what `eval()` makes of fresh data, which should be centred on 0.
 
-**Predict first.** Both are given 0.99 and train for 20 steps. Where is the mean of the outputs of `eval()`? Choose, then drag the first bar, or set *momentum* to 0.99.
+**Predict first.** Both are given 0.99 and train for 20 steps. Where is the mean of the outputs of `eval()`? Choose, then drag the first bar or *momentum*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 一个数，两种读法
 
-Keras 用动量这个名字称呼**另一个**权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
+同样叫动量，Keras 指的却是**另一个**权重，即旧值的权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
 
-**先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再拖动第一根柱子，或者把“动量”调到 0.99。
+**先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再拖动第一根柱子，或者拖动“动量”。
 """
 
 # %% tags=["panel", "guess"]
 two_readings.panel()
+
+# %% tags=["answer"]
+two_readings.panel().still(momentum=0.99)
 
 # %% [markdown] lang="en"
 r"""
@@ -259,14 +266,14 @@ The outputs are centred on 0 in PyTorch and on 6.56 in Keras, whose running mean
 
 </details>
 
-PyTorch is right only by luck, because its running mean is in effect that of the last mini-batch, and 64 values make a fair mean. At 0.5 both rows are the same picture. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. The layers before may have learned long since, but the buffers lag.
+PyTorch is right only by luck, because its running mean is in effect that of the last mini-batch, and 64 values make a fair mean. At 0.5 both rows are the same picture. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. So for the first few dozen steps, with Keras' default for 459, a network can look far worse in `eval()` than it is.
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
 
-So PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (`from_keras` turns Keras' number into PyTorch's.)
+So PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (Below 1, the newest mini-batch outweighs all others. `from_keras` turns Keras' number into PyTorch's.)
 """
 
 # %% [markdown] lang="zh"
@@ -277,14 +284,14 @@ PyTorch 的输出以 0 为中心，Keras 的以 6.56 为中心，因为它的移
 
 </details>
 
-PyTorch 不过是碰巧对了，因为它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。取 0.5 时，上下两行一模一样。PyTorch 用默认的 0.1 时，训练 10 步后，输出还在 2 附近，到第 44 步才走完 99% 的路。也就是说，前面的层也许早就学好了，缓冲区却还没跟上。
+PyTorch 不过是碰巧对了，因为它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。取 0.5 时，上下两行一模一样。PyTorch 用默认的 0.1 时，训练 10 步后，输出还在 2 附近，到第 44 步才走完 99% 的路。所以在最初的几十步里，用 `eval()` 去验证，网络看上去可能比实际差得多。Keras 用它的默认值，要走 459 步，小数据集的训练也许早就结束了。
 
 | | 新值的权重 | 旧值的权重 | 默认值 |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras、TensorFlow | 1 − momentum | momentum | 0.99 |
 
-所以，PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。用半衰期（half-life）来说，就不必管约定，因为它问的是，过多少步，一个值的权重减半。（`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
+所以，PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。用半衰期（half-life）来说，就不必管约定，因为它问的是，过多少步，一个值的权重减半。（不到 1 步，就是说最新的小批量，比以前的加起来还要重。`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
 """
 
 # %%
@@ -311,7 +318,7 @@ r"""
 
 # %%
 spread = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
-default, plain = BatchNorm(1), BatchNorm(1, momentum=None)
+default, plain = nn.BatchNorm1d(1), nn.BatchNorm1d(1, momentum=None)
 LINE = Text(
     en="batch mean {mean:.0f}: default {ema:.2f}, plain average {plain:.2f}",
     zh="小批量均值 {mean:.0f}：默认 {ema:.2f}，普通平均 {plain:.2f}",
@@ -324,14 +331,14 @@ for mean in (10.0, 20.0, 60.0):
 r"""
 Then why not always take the plain average? Because what a layer is fed changes while the layers before it learn, and the plain average never forgets how it began.
 
-**Predict first.** The data jump at step 100. Which momentum follows sooner, 0.02 or 0.5, and what is the price?
+**Predict first.** The data jump at step 100. After how many steps has the running mean made half of the jump, with momentum 0.5 and with 0.02? And what does being quick cost? (Drag the orange dot.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 那为什么不总用普通平均？因为前面的层还在学习，这一层的输入也在变，而普通平均永远忘不掉开头的值。
 
-**先猜一猜**：数据在第 100 步突变。动量取 0.02 和 0.5，哪个跟得快？代价是什么？
+**先猜一猜**：数据在第 100 步突变。动量取 0.5 和 0.02，移动均值各要几步才跟上一半？跟得快，代价是什么？（拖动橙色圆点，也能改变动量。）
 """
 
 # %% tags=["panel"]
@@ -341,20 +348,20 @@ drifting_mean.panel()
 r"""
 <details><summary>Answer</summary>
 
-0.5 follows sooner, within a few steps, and the price is that it trembles with every mini-batch. 0.02 is calm and late.
+Half of the jump is made after a single step with 0.5, after nearly 40 with 0.02: a little more than its half-life of 34, for it still remembers that it began at 0. Being quick costs calm: 0.5 trembles with every mini-batch.
 
 </details>
 
 ## Two variances
 
-In training BatchNorm normalizes with the *biased* variance, the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data that were not in the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
+In training BatchNorm normalizes with the *biased* variance, the sum of the squared distances from the mean, divided by m, the number of values per channel. What it *stores* is the *unbiased* one, divided by m − 1, because later it stands for data outside the batch. In torch the first is `x.var(correction=0)`, the second what `x.var()` does:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-跟得快的是 0.5，几步就到，代价是随着每个小批量抖动；0.02 平稳，却到得晚。
+跟上一半，0.5 只要一步，0.02 要将近 40 步，比它的半衰期 34 步略多，因为它还记着开头的 0。代价是不平稳，动量取 0.5 时，每个小批量都会让它抖一下。
 
 </details>
 
@@ -364,7 +371,7 @@ r"""
 """
 
 # %%
-layer, x = BatchNorm(1, momentum=1.0), torch.tensor([[1.0], [2.0], [3.0], [6.0]])
+layer, x = nn.BatchNorm1d(1, momentum=1.0), torch.tensor([[1.0], [2.0], [3.0], [6.0]])
 biased, unbiased = x.var(correction=0), x.var(correction=1)
 torch.testing.assert_close(layer(x), (x - x.mean()) / (biased + 1e-5).sqrt())
 LINE = Text(
@@ -394,53 +401,20 @@ print(Text(en="along the channels: ", zh="对准通道轴：    "), (x - mean.vi
 
 # %% [markdown] lang="en"
 r"""
-The rest is the formula of lesson 02, with ε under the root. In training, mean and variance are part of the graph, since they depend on x. The buffers are not, so they are *written into* under `torch.no_grad()`, with `copy_`, because a plain `running_mean = …` would only give a new tensor that name.
+The rest is the formula of lesson 02, with ε under the root. In training, mean and variance are part of the graph, since they depend on x. The buffers are not: move them under `torch.no_grad()`, or the graph of every step is kept alive, and *write into* them with `copy_`. (A local `running_mean = …` would only name a new tensor.)
 
 ## What you will meet elsewhere
 
-**Keras** has 0.99 for the old value and ε = 0.001. Our EfficientNet learned in TensorFlow, so in PyTorch each of its layers reads `BatchNorm(channels, eps=1e-3, momentum=0.01)`. Keras 3 stores the biased variance, and so does the book below. It is, for m = 4, three quarters of torch's, for 32 images of 56 × 56 only 0.001% less.
+**Keras** defaults to 0.99 and ε = 0.001. Our EfficientNet learned in TensorFlow, so here each of its layers reads `BatchNorm(channels, eps=1e-3, momentum=0.01)`.
 
-**Dive into Deep Learning** writes the same line twice, in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) with momentum 0.1, in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html) with 0.9:
+**Dive into Deep Learning** has two versions of one line, the first in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html), with momentum 0.1, the second in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html), with 0.9:
 
-**Predict first.** The running mean is 0 and a mini-batch brings 10. What does each edition give with its own number, and what with that of the other?
-"""
+```python
+moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
+moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
+```
 
-# %% [markdown] lang="zh"
-r"""
-剩下的就是第 02 课的公式，ε 在根号里面。训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下，用 `copy_` **写进去**；只写 `running_mean = …`，不过是让这个名字指向一个新张量。
-
-## 在别处会遇到什么
-
-**Keras** 里，旧值的权重是 0.99，ε = 0.001。我们的 EfficientNet 是用 TensorFlow 训练的，所以在 PyTorch 里每一层都写作 `BatchNorm(channels, eps=1e-3, momentum=0.01)`。Keras 3 存的是有偏方差，下面这本书也是。m = 4 时只有 torch 的四分之三；32 张 56 × 56 的图，只小 0.001%。
-
-《**动手学深度学习**》把同一行写了两遍：[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)的动量是 0.1，[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)的是 0.9。
-
-**先猜一猜**：移动均值是 0，来了一个均值为 10 的小批量。两个版本各用自己的动量，得到多少？换成对方的动量，又得到多少？
-"""
-
-
-# %% tags=["answer"]
-def english(moving_mean, mean, momentum):
-    return (1.0 - momentum) * moving_mean + momentum * mean
-
-
-def chinese(moving_mean, mean, momentum):
-    return momentum * moving_mean + (1.0 - momentum) * mean
-
-
-LINE = Text(en="momentum {m}: English {en:.1f}, Chinese {zh:.1f}", zh="动量 {m}：英文版 {en:.1f}，中文版 {zh:.1f}")
-for momentum in (0.1, 0.9):
-    print(LINE.format(m=momentum, en=english(0, 10, momentum), zh=chinese(0, 10, momentum)))
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-With its own number each gives 1, with the other's 9.
-
-</details>
-
-Both also ask `torch.is_grad_enabled()` where torch asks `self.training`. So `net.eval()` alone changes nothing there, and a training step under `no_grad` takes the wrong branch.
+From 0, with a mini-batch of mean 10, each comes to 1 with its own number, and to 9 with the other's. Both ask `torch.is_grad_enabled()` where torch asks `self.training`. So `net.eval()` alone changes nothing there, and `net.train()` under `no_grad` does not move the buffers.
 
 ## Exercise: the whole layer
 
@@ -449,13 +423,22 @@ Fill in `forward`: `weight * (x − mean) / √(variance + eps) + bias`. The sha
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
+剩下的就是第 02 课的公式，ε 在根号里面。训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下更新，否则每一步的计算图都会留在内存里；更新时用 `copy_` **写进去**。（写成局部变量 `running_mean = …`，就只是给新张量起了个名字，这一层什么也没记住。）
 
-各用自己的动量，都得到 1；用对方的，都得到 9。
+## 在别处会遇到什么
 
-</details>
+**Keras** 的默认值是 0.99，ε = 0.001。我们的 EfficientNet 是用 TensorFlow 训练的，所以在 PyTorch 里每一层都写作 `BatchNorm(channels, eps=1e-3, momentum=0.01)`。
 
-torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；而在 `no_grad` 下训练一步，就走错了分支。
+《**动手学深度学习**》里，同一行有两种写法，第一种见[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.1；第二种见[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.9。
+
+```python
+moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
+moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
+```
+
+移动均值从 0 开始，来了一个均值为 10 的小批量。各用自己的动量，都得到 1；换成对方的，都得到 9。
+
+torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；而在 `no_grad` 下用 `net.train()`，缓冲区也不会更新。
 
 ## 练习：写出完整的一层
 
@@ -481,22 +464,22 @@ check("batch_norm", MyBatchNorm(3))
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Read *Along the channels* and *Two variances* again. Move the buffers inside `with torch.no_grad():` (why is told at the end, under *two forms, and the graph*).
+Stuck? Read *Along the channels* and *Two variances* again. Move the buffers inside `with torch.no_grad():`.
 
 <details><summary>The idea</summary>
 
-Decide first which mean and variance hold, those of the batch or the buffers. Only the first case writes anything, namely the unbiased variance. The line that normalizes is the same for both.
+Decide first which mean and variance hold, those of the batch or the buffers. Only the first case writes anything, namely the unbiased variance. The line that normalizes is the same for both. And x may have two axes or five, so `(0, 2, 3)` will not do: build the list from `x.dim()`.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？再读一遍“沿通道对齐”和“两个方差”。更新缓冲区的语句要写在 `with torch.no_grad():` 里，原因见最后的“两种写法，以及计算图”。
+卡住了？再读一遍“沿通道对齐”和“两个方差”。更新缓冲区的语句，要写在 `with torch.no_grad():` 里。
 
 <details><summary>思路</summary>
 
-先决定用哪一组均值和方差，小批量的还是缓冲区里的。只有前一种情况才要写缓冲区，存的是无偏方差。归一化的那一行，两种情况都一样。
+先决定用哪一组均值和方差，小批量的还是缓冲区里的。只有前一种情况才要写缓冲区，存的是无偏方差。归一化的那一行，两种情况都一样。另外，x 可能有两个轴，也可能有五个，所以不能写死 `(0, 2, 3)`，要根据 `x.dim()` 列出各个轴。
 
 </details>
 """
@@ -547,12 +530,16 @@ plug_in(batch_norm=MyBatchNorm)
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** Which of these mistakes would change its answer: Keras' reading of momentum, the biased variance in the buffer, or the statistics of the batch in `eval()` too? The next cell makes the last.
+A wrong momentum or a wrong variance in the buffer would change nothing here, because this network has its buffers already. So the next cell makes another mistake: it takes the statistics of the batch in `eval()`, too.
+
+**Predict first.** Which of the four lines at the beginning comes back?
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：下面三个错误，哪个会改变它的回答？按 Keras 的约定读动量；存进缓冲区的是有偏方差；用 `eval()` 时仍然取小批量的统计量。下一个单元格犯的是最后一个。
+动量读错了，或者存进缓冲区的方差错了，这里都看不出来，因为这个网络的缓冲区早就有了。所以下一个单元格犯的是另一个错误，用 `eval()` 时仍然取小批量的统计量。
+
+**先猜一猜**：开头的四行里，哪一行会再次出现？
 """
 
 
@@ -567,11 +554,11 @@ plug_in(batch_norm=always_the_batch)
 r"""
 <details><summary>Answer</summary>
 
-Only the last changes the answer, to a tennis ball, as at the beginning. The other two act while a network trains, and this one has its buffers already.
+The third line comes back, the flower alone in `train()`: it is a tennis ball again.
 
 </details>
 
-That is why no single test is enough. A wrong momentum hides from everybody who only *uses* the layer, the wrong branch from everybody who only trains it.
+So no single test is enough. A wrong momentum hides from everybody who only *uses* the layer, the wrong branch from everybody who only trains it.
 
 ## Three closing questions
 
@@ -595,7 +582,7 @@ No: the running mean is 10 · (1 − 0.9¹⁰) = 6.51, the running variance 0.9�
 
 <details><summary>Answer</summary>
 
-The ratio is m / (m − 1) = 4 / 3, because torch normalizes with the biased variance and stores the unbiased one. With m = 32 · 56 · 56 they differ by 0.00001 of their size.
+The ratio is m / (m − 1) = 4 / 3, because torch normalizes with the biased variance and stores the unbiased one. With m = 32 · 56 · 56 they differ by 0.00001 of their size. (Keras 3 and *Dive into Deep Learning* store the biased one.)
 
 </details>
 
@@ -606,7 +593,7 @@ The next cell computes the second.
 r"""
 <details><summary>答案</summary>
 
-改变回答的只有最后一个，花成了网球，和开头一样。另外两个错误只在训练时起作用，而这个网络的缓冲区早就有了。
+再次出现的是第三行，也就是在 `train()` 下单独输入花，它又成了网球。
 
 </details>
 
@@ -634,7 +621,7 @@ r"""
 
 <details><summary>答案</summary>
 
-两者之比是 m / (m − 1) = 4 / 3，因为 torch 归一化时用有偏方差，存下来的是无偏方差。当 m = 32 · 56 · 56 时，相对差只有 0.00001。
+两者之比是 m / (m − 1) = 4 / 3，因为 torch 归一化时用有偏方差，存下来的是无偏方差。当 m = 32 · 56 · 56 时，相对差只有 0.00001。（Keras 3 和《动手学深度学习》存的是有偏方差。）
 
 </details>
 
@@ -689,7 +676,7 @@ r"""
 """
 
 # %%
-linear, norm, x = nn.Linear(5, 3), BatchNorm(3), torch.randn(64, 5)
+linear, norm, x = nn.Linear(5, 3), nn.BatchNorm1d(3), torch.randn(64, 5)
 before = norm(linear(x))
 linear.bias.data += 100
 moved = (norm(linear(x)) - before).abs().max()

@@ -2,22 +2,22 @@
 r"""
 # 04 When does BatchNorm fail?
 
-A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32, because the GPU is full, it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. One number tells the two apart beforehand, and here you count it.
+A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32, because the GPU is full, it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. What tells the two apart? Begin with one number, quickly counted. Where it is tiny, BatchNorm breaks down. Where it is large, trouble can still come, and you will see that, too.
 
-Lessons 02 and 03 said which values share a mean; now we ask how many it takes. The layers of a Transformer, in lessons 05 and 06, avoid the question.
+Lessons 02 and 03 said which values share a mean; now we ask how many it takes. The layers of a Transformer (lessons 05 and 06) normalize each token by itself, so for them the batch does not matter. What they avoid by that is seen best where BatchNorm breaks.
 
-You will count it, say how large a normalized value can get, and merge the statistics of two GPUs. It takes about 20 minutes, 20 seconds of them training.
+You will count that number, say how large a normalized value can get, merge the statistics of two parts, and use your own function to find out what broke the first network. It takes about 25 minutes, half a minute of them training.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 04 批量归一化什么时候失效？
 
-一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。换一块放不下那么多样本的 GPU，小批量从 32 个样本减到 2 个，重新训练，就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。哪个会出问题，只要数出一个数，事先就能知道。这一课就来数它。
+一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。换一块放不下那么多样本的 GPU，小批量从 32 个样本减到 2 个，重新训练，就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。差别在哪里？先数一个数。数出来很小，批量归一化就会崩溃；数出来很大，也未必没事。这两种情形，这一课都会看到。
 
-第 02、03 课讲了哪些数共用一个均值，现在要问需要多少个数。Transformer 里的归一化层绕开了这个问题，那是第 05、06 课的内容。
+第 02、03 课讲了哪些数共用一个均值，现在要问需要多少个数。Transformer 里的层（第 05、06 课）对每个词元单独归一化，所以小批量有多大，与它们无关。它们避开的是什么，要在批量归一化失效的地方才看得清。
 
-学完这一课，你会数这个数，能说出归一化之后的数最大有多大，还能合并两块 GPU 的统计量。大约需要 20 分钟，其中训练 20 秒。
+学完这一课，你会数这个数，能说出归一化之后的数最大有多大，会合并两部分的统计量，还会用自己写的函数查明第一个网络坏在哪里。大约需要 25 分钟，其中训练半分钟。
 """
 
 # %%
@@ -27,9 +27,10 @@ from itertools import product
 import torch
 from torch import nn
 
+from blocklab.batch_statistics import batch_statistics
 from blocklab.digits import load_digits
 from blocklab.language import Text
-from blocklab.lessons import check, progress
+from blocklab.lessons import accepted, check, progress
 from blocklab.lessons.small_batches import accuracy_by_batch, estimate_spread, saturating_batch, two_parts
 
 # %% [markdown] lang="en"
@@ -66,18 +67,18 @@ r"""
 r"""
 ## One value runs away
 
-A value takes part in the mean and the standard deviation that BatchNorm measures it by, and the fewer there are, the larger is its part. Left: m values, before BatchNorm (above) and after (below). Right: the output for the red one, $x_1$, which you drag. Both its axes are logarithmic from 1 on.
+A value takes part in the mean and the standard deviation that BatchNorm measures it by, and the fewer values there are, the larger is its part. How far does that go? On the left are m values, before BatchNorm (above) and after (below). You drag the red one, $x_1$; the others lie evenly from −1 to 1, or at 0 if there is only one. On the right is the output for $x_1$ against $x_1$. Inputs beyond 1 are drawn to a logarithmic scale.
 
-**Predict first.** Two values share a mean, 0 and $x_1$ = 1000. What becomes of the 1000? Choose, then set *m* to 2 and drag.
+**Predict first.** Two values share a mean, 0 and $x_1$ = 1000. What becomes of the 1000? Choose, drag $x_1$ to 1000, then set *m* to 2.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 一个数越走越远
 
-批量归一化用均值和标准差来衡量一个数，可是这个数自己也参与了均值和标准差的计算；数越少，它的影响就越大。左图是 m 个数，上面是批量归一化之前，下面是之后；右图是红色的那个数 $x_1$ 的输出，它由你拖动。它的两条数轴，从 1 起都用对数刻度。
+批量归一化用均值和标准差来衡量一个数，可是这个数自己也参与了均值和标准差的计算；数越少，它的影响就越大。会大到什么地步？左图是 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你拖动，其余的数均匀地排在 −1 和 1 之间；如果只剩一个，它就是 0。右图的横轴是 $x_1$，纵轴是 $x_1$ 的输出。输入大于 1 的部分用对数刻度。
 
-**先猜一猜**：两个数共用一个均值，一个是 0，一个是 $x_1$ = 1000。1000 会变成多少？先选，再把 m 调到 2，然后拖动。
+**先猜一猜**：两个数共用一个均值，一个是 0，一个是 $x_1$ = 1000。1000 会变成多少？先选，再把 $x_1$ 拖到 1000，然后把 m 调到 2。
 """
 
 # %% tags=["panel", "guess"]
@@ -91,7 +92,7 @@ r"""
 
 </details>
 
-**Predict first.** And if $x_1$ were not 1000, but 0.1?
+**Predict first.** And if $x_1$, beside the same 0, were not 1000, but 0.1?
 """
 
 # %% [markdown] lang="zh"
@@ -102,7 +103,7 @@ r"""
 
 </details>
 
-**先猜一猜**：如果 $x_1$ 不是 1000，而是 0.1 呢？
+**先猜一猜**：另一个数仍是 0，如果 $x_1$ 不是 1000，而是 0.1 呢？
 """
 
 # %% tags=["answer"]
@@ -114,19 +115,22 @@ for m in (2, 4, 32):
     near, low, high, far = (saturating_batch.through(m, x)[0] for x in (0.1, 0.9, 1.1, 1000.0))
     print(row.format(m, near, far, (high - low) / 0.2))
 
+# %% tags=["panel", "answer"]
+saturating_batch.still()
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-0.1 becomes 0.998.
+0.1 becomes 0.998, hardly less than 1000 does.
 
 </details>
 
-So of two values hardly more is left than which is larger. With more of them the output saturates later, at $\sqrt{m - 1}$ (before γ and β; proof at the end). There $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$. A value alone is its own mean, so torch refuses to train.
+So of two values hardly more is left than which is larger. Lesson 02 met this; here is why. At $x_1$ = 1 the slope is already 0.000, so $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$. With 4 values there is still a slope, 0.658, but further out the output stops as well, at $\sqrt{m - 1}$ (before γ and β; proof at the end).
 
 ## How many numbers share a mean?
 
-So m decides, not the number of samples. A linear layer gives a channel one value per sample, a convolution one per image and pixel.
+So what counts first is m, not the number of samples. A linear layer gives a channel one value per sample, a convolution one per image and pixel.
 
 **Your turn, one line.** In training, `x` of shape `(4, 16, 14, 14)` goes through `BatchNorm2d(16)`. How many values share one mean? Replace `None`.
 """
@@ -135,15 +139,15 @@ So m decides, not the number of samples. A linear layer gives a channel one valu
 r"""
 <details><summary>答案</summary>
 
-0.1 变成 0.998。
+0.1 变成 0.998，与 1000 变成的几乎一样。
 
 </details>
 
-可见，只有两个数时，输出几乎只剩下谁大谁小。数再多一些，输出照样饱和，只是晚一些，上限是 $\sqrt{m - 1}$（指乘 γ、加 β 之前；证明在最后）。到了那里，$x_1$ 几乎得不到梯度，和第 01 课里饱和的 $\tanh$ 一样。只有一个数时，均值就是它自己，所以 torch 拒绝训练。
+可见，只有两个数时，输出几乎只剩下谁大谁小。第 02 课见过这件事，原因就在这里。在 $x_1$ = 1 处，斜率已经是 0.000，所以 $x_1$ 几乎得不到梯度，和第 01 课里饱和的 $\tanh$ 一样。有 4 个数时，斜率还有 0.658，但是再往右，输出照样停住，上限是 $\sqrt{m - 1}$（指乘 γ、加 β 之前；证明在最后）。
 
 ## 多少个数共用一个均值？
 
-所以关键是 m，而不是样本数。在线性层之后，一个通道里每个样本只有一个数；在卷积之后，每张图的每个像素都是一个数。
+所以首先要看的是 m，而不是样本数。在线性层之后，一个通道里每个样本只有一个数；在卷积之后，每张图的每个像素都是一个数。
 
 **轮到你了**，只写一行：训练时，把形状为 `(4, 16, 14, 14)` 的 `x` 送入 `BatchNorm2d(16)`，多少个数共用一个均值？请替换 `None`。
 """
@@ -155,7 +159,7 @@ check("values_per_mean", my_count)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Read this section again.
+Stuck? The axes of `x` are N, C, H and W. Along which of them does BatchNorm take the mean?
 
 <details><summary>The idea</summary>
 
@@ -166,7 +170,7 @@ Each of the 16 channels has its own mean, so 16 is no factor. Everything else di
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？把这一节再读一遍。
+卡住了？`x` 的四个轴依次是 N、C、H、W。批量归一化沿其中哪几个轴求均值？
 
 <details><summary>思路</summary>
 
@@ -184,18 +188,18 @@ check("values_per_mean", solved_count, keep=False)
 r"""
 ## How far off are the estimates?
 
-Many values have a high ceiling, but their mean is still off by chance: by about $\sigma / \sqrt{m}$ if they are independent, with standard deviation σ. On logarithmic axes that is a line. The dots are measured, with σ = 1.
+With many values the ceiling is high, but their mean is still off by chance. If they are independent, with standard deviation σ, the means of many mini-batches have standard deviation $\sigma / \sqrt{m}$, so with 100 values it is a tenth of σ. On logarithmic axes that is a line, and the dots, measured with σ = 1, lie on it (on the left; on the right the same for variances). But neighbouring pixels are seldom independent. *Neighbours alike* is a mild case of that, where each pixel is the average of 3 × 3 random numbers, scaled so that σ stays 1.
 
-**Predict first.** With 4 images, from which height and width on is the mean off by at most 0.1?
+**Predict first.** For 4 images of 14 × 14, m = 784. With neighbours alike, how many independent values are these worth for the mean, about 700, 400, 100 or 10? Switch it on.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 估计得有多准？
 
-数多了，上限就远了，但均值仍有随机误差：如果各数相互独立，标准差为 σ，误差就约为 $\sigma / \sqrt{m}$。两个轴都用对数刻度时，这是一条直线。圆点是实测值，σ = 1。
+数多了，上限就高了，但均值仍有随机误差。如果各数相互独立，标准差为 σ，那么许多个小批量的均值，标准差约为 $\sigma / \sqrt{m}$，所以有 100 个数时，只有 σ 的十分之一。两个轴都用对数刻度时，这是一条直线；圆点是 σ = 1 时的实测值，都落在线上（见左图；右图是方差）。可是相邻的像素很少相互独立。“相邻像素相似”就是一种不算严重的情形：每个像素是 3 × 3 个随机数的平均，再放大到 σ 仍为 1。
 
-**先猜一猜**：有 4 张图，高和宽要到多大，均值的误差才不超过 0.1？
+**先猜一猜**：4 张 14 × 14 的图，m = 784。相邻像素相似时，就均值而言，这些数相当于多少个独立的数？大约 700 个、400 个、100 个，还是 10 个？打开看看。
 """
 
 # %% tags=["panel"]
@@ -205,30 +209,30 @@ estimate_spread.panel()
 r"""
 <details><summary>Answer</summary>
 
-0.1 is reached at 5 × 5, where m = 100 and 1 / √100 = 0.1.
+About 100. The dots rise, because for the mean 784 such values are worth only 99 independent ones (counted at the end).
 
 </details>
 
-At 14 × 14 switch on *neighbours alike*, as in photos. The dots rise, because 784 such values are worth, for the mean, only 99 independent ones (counted at the end).
+So m alone promises too much. In photos pixels are alike over much longer distances than here.
 
 ## Real digits
 
-Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the others for the test. In the **MLP** m is the batch size; the **convolutions** have m = 2 · 8 · 8 = 128 at batch size 2 and, after pooling, 32. Each trains for one epoch, from 3 random starts.
+Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the others for the test. In the **MLP** m is the batch size; the **convolutions** have m = 2 · 8 · 8 = 128 at batch size 2 and, after pooling, 32. Each trains for one epoch, from 3 random starts. At batch size 2 that is 640 steps, at 32 only 40, and the learning rate is in proportion to the batch size, 0.05 at 32. (LayerNorm is written as GroupNorm with 1 group.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-误差到 0.1，是在 5 × 5 时：m = 100，1 / √100 = 0.1。
+大约 100 个。圆点升高了，因为就均值而言，784 个这样的数只相当于 99 个独立的数（算法在最后）。
 
 </details>
 
-调到 14 × 14，再打开“相邻像素相似”，照片里就是这样。圆点升高了，因为就均值而言，784 个这样的数只相当于 99 个独立的数（算法在最后）。
+可见，只看 m 会太乐观。照片里，相似的像素隔得比这里远得多。
 
 ## 真实的手写数字
 
-准确率会因此下降吗？1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练，其余的用来测试。在 **MLP** 里，m 就是批量大小；在**卷积网络**里，批量大小为 2 时，m = 2 · 8 · 8 = 128，池化之后是 32。每种网络都从 3 组随机初值各训练一轮（epoch）。
+准确率会因此下降吗？1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练，其余的用来测试。在 **MLP** 里，m 就是批量大小；在**卷积网络**里，批量大小为 2 时，m = 2 · 8 · 8 = 128，池化之后是 32。每种网络都从 3 组随机初值各训练一轮（epoch）。批量大小为 2 时走 640 步，为 32 时只走 40 步；学习率与批量大小成正比，批量大小为 32 时是 0.05。（层归一化在代码里写成只有 1 组的组归一化。）
 """
 
 # %%
@@ -236,7 +240,7 @@ r"""
 images, labels = (images[order].unsqueeze(1) - images.mean()) / images.std(), labels[order]  # (N, C, H, W), (N,)
 
 
-def accuracy(make, norm, batch_size, start):
+def trained(make, norm, batch_size, start):
     with torch.random.fork_rng():
         torch.manual_seed(start)
         net, order = make(norm), torch.randperm(1280)
@@ -245,8 +249,7 @@ def accuracy(make, norm, batch_size, start):
         optimizer.zero_grad()
         nn.functional.cross_entropy(net(images[batch]), labels[batch]).backward()
         optimizer.step()
-    with torch.inference_mode():
-        return 100 * (net.eval()(images[1280:]).argmax(1) == labels[1280:]).float().mean().item()
+    return net
 
 
 # %%
@@ -261,23 +264,28 @@ def convolutions(norm):
     return nn.Sequential(*first, *second, nn.Flatten(), nn.Linear(128, 10))
 
 
+def accuracy(net):
+    with torch.inference_mode():
+        return 100 * (net.eval()(images[1280:]).argmax(1) == labels[1280:]).float().mean().item()
+
+
 # %% tags=["slow"]
 others = {"LayerNorm": partial(nn.GroupNorm, 1), "GroupNorm": partial(nn.GroupNorm, 8)}
 norms = {mlp: {"BatchNorm": nn.BatchNorm1d} | others, convolutions: {"BatchNorm": nn.BatchNorm2d} | others}
 runs = list(product(norms, ("BatchNorm", "LayerNorm", "GroupNorm"), (2, 4, 32), range(3)))
 scores = {"mlp": {}, "convolutions": {}}
 for make, norm, size, start in progress(runs, Text(en="trained", zh="已训练")):
-    found = accuracy(make, norms[make][norm], size, start)
+    found = accuracy(trained(make, norms[make][norm], size, start))
     scores[make.__name__].setdefault((norm, size), []).append(found)
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** With BatchNorm at batch size 2, which network gets clearly worse? At 32, which normalization leads in the MLP?
+**Predict first.** Two networks with three normalizations each make six. At batch size 2, which of the six read clearly fewer digits than the others?
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：用批量归一化，批量大小为 2 时，明显变差的是哪种网络？批量大小为 32 时，在 MLP 里，哪种归一化领先？
+**先猜一猜**：两种网络，各用三种归一化，一共六种组合。批量大小为 2 时，哪几种认对的数字明显比别的少？
 """
 
 # %% tags=["panel", "answer", "nbval-ignore-output"]
@@ -290,54 +298,92 @@ print(accuracy_by_batch.table(scores))
 r"""
 <details><summary>Answer</summary>
 
-The MLP gets worse, and at 32 BatchNorm leads in it. (A dot is the mean of 3 runs, its bar one standard deviation to each side.)
+Only the MLP with BatchNorm. (A dot is the mean of 3 runs, its bar one standard deviation to each side.)
 
 </details>
 
-Here BatchNorm breaks down only at m = 2, and at 32 it is even ahead. So do not say "BatchNorm fails with small batches"; say what m is.
+Here BatchNorm breaks down at m = 2 (another learning rate does not save it; try one) and lags a little at m = 4; at the same batch size of 2, but with m = 128, it is as good as the others. (At 32 its mean in the MLP is even the highest, but 3 runs do not settle that.) So do not say "BatchNorm fails with small batches"; say what m is.
 
-On photos ResNet-50 loses 11 points with 2 images, although m is never below 2 · 7 · 7 = 98, perhaps because neighbouring pixels are alike, or because `eval()` uses other statistics than training did. Errors in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
+## What you will meet elsewhere
+
+A tiny m condemns BatchNorm, but a large one does not clear it. ResNet-50 learns from photos, and with 2 of them per GPU instead of 32 it loses 11 points, although m is still 2 · 7 · 7 = 98 or more. Perhaps neighbouring pixels are too much alike, or perhaps `eval()` uses other statistics than training did; these numbers do not tell. Errors in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
 
 | images per GPU | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
 | BatchNorm | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
 | GroupNorm | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
-## Two parts, one mean
-
-On several GPUs each has an m of its own, unless they merge. Then each sends three things per channel: the count, the mean, and *M2*, the sum of squared distances from that mean. Part a, 1 and 3, has count 2, mean 2, M2 = 1 + 1 = 2. Part b, 3, 5, 5, 7, has count 4, mean 5, M2 = 4 + 0 + 0 + 4 = 8. Weighted by their counts, the means give (2 · 2 + 4 · 5) / 6 = 4.
-
-## Two parts, one M2
-
-M2 is harder, because each part measures from its own mean.
-
-**Predict first.** Part b moves right by 3. Whose M2 changes, that of a, of b, of both together? Drag b.
+* **SyncBatchNorm** merges the statistics of all GPUs (in Keras `BatchNormalization(synchronized=True)`); with plain BatchNorm each GPU has an m of its own.
+* torch's `DataLoader` keeps a smaller last mini-batch unless told `drop_last=True`.
+* **Frozen BatchNorm**: detectors, with one or two photos per GPU, often keep to the stored statistics (torchvision's `FrozenBatchNorm2d`). If you freeze with `eval()` alone, the next `train()` undoes it:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-变差的是 MLP；批量大小为 32 时，领先的是批量归一化。（圆点是 3 次训练的均值，竖线是上下各一个标准差。）
+只有用批量归一化的 MLP。（圆点是 3 次训练的均值，竖线是上下各一个标准差。）
 
 </details>
 
-在这里，批量归一化只在 m = 2 时崩溃，批量大小为 32 时反而领先。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
+在这里，批量归一化在 m = 2 时崩溃（换一个学习率也救不了，不妨试试），m = 4 时略微落后；批量大小同样是 2，但 m = 128 时，它却不比别的差。（批量大小为 32 时，它在 MLP 里的均值还最高，不过只训练了 3 次，不能说一定更好。）所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
 
-换成照片，ResNet-50 用 2 张图训练，就差了 11 个百分点，虽然 m 至少还有 2 · 7 · 7 = 98。也许是因为相邻像素相似，也许是因为 `eval()` 用的统计量与训练时不同。错误率（%）如下（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
+## 在别处会遇到什么
+
+m 很小，批量归一化就会失效；可是 m 很大，也未必没事。ResNet-50 是用照片训练的，每块 GPU 从 32 张图减到 2 张，错误率就高了 11 个百分点，虽然这时 m 至少还有 2 · 7 · 7 = 98。也许是因为相邻像素太相似，也许是因为 `eval()` 用的统计量与训练时不同，单凭这些数分不清。错误率（%）如下（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
 
 | 每块 GPU 的图像数 | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
 | 批量归一化 | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
 | 组归一化 | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
-## 两部分，一个均值
+* **SyncBatchNorm** 合并所有 GPU 的统计量（在 Keras 里是 `BatchNormalization(synchronized=True)`）；用普通的批量归一化，m 只是每块 GPU 自己的 m。
+* torch 的 `DataLoader` 会保留最后一个不满的小批量，除非写明 `drop_last=True`。
+* **冻结的批量归一化**：训练检测模型时，每块 GPU 只放得下一两张照片，所以常常一直用存下来的统计量（torchvision 的 `FrozenBatchNorm2d`）。如果只用 `eval()` 来冻结，下一次调用 `train()` 就又解冻了：
+"""
 
-用几块 GPU 训练时，m 是每块 GPU 自己的 m，除非它们合并统计量。为此，每块 GPU 为每个通道传三样：个数、均值和 **M2**，也就是各数与这个均值之差的平方和。部分 a 是 1 和 3，个数 2，均值 2，M2 = 1 + 1 = 2。部分 b 是 3、5、5、7，个数 4，均值 5，M2 = 4 + 0 + 0 + 4 = 8。求共同的均值时，两个均值按个数加权：(2 · 2 + 4 · 5) / 6 = 4。
+# %%
+net = convolutions(nn.BatchNorm2d)
+layers = [layer for layer in net.modules() if isinstance(layer, nn.BatchNorm2d)]
+using = Text(en="after {}: BatchNorms that use the batch: {}", zh="{} 之后，仍使用小批量统计量的批量归一化：{} 个")
+for layer in layers:
+    layer.eval()
+print(using.format("eval()", sum(layer.training for layer in layers)))
+net.train()
+print(using.format("train()", sum(layer.training for layer in layers)))
 
-## 两部分，一个 M2
+# %% [markdown] lang="en"
+r"""
+## Two parts
 
-M2 要难一些，因为每一部分都从自己的均值量起。
+Back to the MLP with m = 2. What broke it? Perhaps training, in which a unit sees little more than which of two digits gives the larger value. Or perhaps only the stored statistics that `eval()` uses, moving averages over noisy pairs (lesson 03). To decide, one counts the statistics anew over all 1280 training digits. What does not fit into one go is counted in parts, as it is on several GPUs, and then merged.
+
+For each channel a part keeps three things, the count, the mean and *M2*, the sum of squared distances from that mean:
+
+| part | values | count | mean | M2 |
+|---|---|---|---|---|
+| a | 1, 3 | 2 | 2 | 1 + 1 = 2 |
+| b | 3, 5, 5, 7 | 4 | 5 | 4 + 0 + 0 + 4 = 8 |
+
+Weighted by their counts, the means give the common one, (2 · 2 + 4 · 5) / 6 = 4. M2 is harder, because each part measures from its own mean.
+
+**Predict first.** Part b moves right by 3. Whose M2 changes, that of a, of b, of both together? Drag b.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 两部分
+
+回到 m = 2 的 MLP。它坏在哪里？也许坏在训练，因为一个单元几乎只看得到，两张图里哪一张的数更大。也许训练没有问题，只是存下来的统计量不准，因为 `eval()` 用的是移动平均，而每次更新只有两个数（第 03 课）。要分清楚，就用全部 1280 张训练图重新统计一遍。一次算不完，就分成几部分来算（用几块 GPU 时也是这样），最后再合并。
+
+每个通道里，每一部分都留下三样：个数、均值和 **M2**，也就是各数与这个均值之差的平方和。
+
+| 部分 | 数 | 个数 | 均值 | M2 |
+|---|---|---|---|---|
+| a | 1、3 | 2 | 2 | 1 + 1 = 2 |
+| b | 3、5、5、7 | 4 | 5 | 4 + 0 + 0 + 4 = 8 |
+
+两个均值按个数加权，就得到共同的均值：(2 · 2 + 4 · 5) / 6 = 4。M2 要难一些，因为每一部分都从自己的均值量起。
 
 **先猜一猜**：部分 b 向右移动 3。a 的、b 的、合起来的，哪些 M2 会变？拖动 b 看看。
 """
@@ -355,11 +401,9 @@ Only the M2 of both changes, from 22 to 58. Within each part the distances stay 
 
 Before the move the common mean lay 2 from that of a. Measured from there, a's squares gain 2² for each of 2 numbers; b's, 1 away, gain 1² for each of 4. Hence 2 + 8 within the parts and 2 · 2² + 4 · 1² = 12 between them, 22 in all.
 
-## What you will meet elsewhere
+## Exercise: merge two parts
 
-* **SyncBatchNorm** merges all GPUs (in Keras `BatchNormalization(synchronized=True)`); plain BatchNorm does not.
-* torch's `DataLoader` keeps a smaller last mini-batch unless told `drop_last=True`.
-* **Frozen BatchNorm**: detectors, with one or two photos per GPU, often keep to the stored statistics (torchvision's `FrozenBatchNorm2d`). If you freeze with `eval()` alone, the next `train()` undoes it:
+From count, mean and M2 of two parts return those of the whole, as a tuple of three. SyncBatchNorm must do this, and your recount will. Counts are integers, means and M2 tensors of one shape. A part may be empty, and then all three are zero.
 """
 
 # %% [markdown] lang="zh"
@@ -372,35 +416,9 @@ r"""
 
 移动之前，共同的均值与 a 的均值相距 2。改从那里量起，a 的平方和就要增加：2 个数，每个加 2²。b 的均值与它相距 1，4 个数，每个加 1²。所以，各部分内部是 2 + 8，两部分之间是 2 · 2² + 4 · 1² = 12，一共 22。
 
-## 在别处会遇到什么
-
-* **SyncBatchNorm** 合并所有 GPU 的统计量（在 Keras 里是 `BatchNormalization(synchronized=True)`），普通的批量归一化不合并。
-* torch 的 `DataLoader` 会保留最后一个不满的小批量，除非写明 `drop_last=True`。
-* **冻结的批量归一化**：训练检测模型时，每块 GPU 只放得下一两张照片，所以常常一直用存下来的统计量（torchvision 的 `FrozenBatchNorm2d`）。如果只用 `eval()` 来冻结，下一次调用 `train()` 就又解冻了：
-"""
-
-# %%
-net = convolutions(nn.BatchNorm2d)
-layers = [layer for layer in net.modules() if isinstance(layer, nn.BatchNorm2d)]
-using = Text(en="after {}: BatchNorms that use the batch: {}", zh="{} 之后，仍使用小批量统计量的批量归一化：{} 个")
-for layer in layers:
-    layer.eval()
-print(using.format("eval()", sum(layer.training for layer in layers)))
-net.train()
-print(using.format("train()", sum(layer.training for layer in layers)))
-
-# %% [markdown] lang="en"
-r"""
-## Exercise: merge two parts
-
-From count, mean and M2 of two parts return those of the whole, as SyncBatchNorm must. Counts are integers, means and M2 tensors of one shape. An empty part has three zeros.
-"""
-
-# %% [markdown] lang="zh"
-r"""
 ## 练习：合并两部分
 
-SyncBatchNorm 少不了这一步：由两部分各自的个数、均值和 M2，返回整体的这三样。个数是整数，均值和 M2 是形状相同的张量。空的部分，三样都是零。
+由两部分各自的个数、均值和 M2，返回整体的这三样，组成一个元组。SyncBatchNorm 少不了这一步，待会儿重新统计也要用它。个数是整数，均值和 M2 是形状相同的张量。某一部分可以是空的，这时三样都是零。
 """
 
 
@@ -413,22 +431,22 @@ check("merge_statistics", my_merge_statistics)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? *Two parts, one M2* does it with six numbers.
+Stuck? *Two parts* does it with six numbers.
 
 <details><summary>The idea</summary>
 
-The common mean lies on the way from one mean to the other: go from that of a, by the share of b in the count. So a's step is delta · count_b / count and b's is delta · count_a / count. Their squares, once per number, add up to delta² · count_a · count_b / count, where nothing is divided by the count of an empty part.
+The common mean lies on the way from one mean to the other: start at that of a, and go the share that b has in the count. Measured from there, the M2 of each part grows by the square of its own step, once for every number in it. If you divide by nothing but the common count, an empty part does no harm.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？“两部分，一个 M2”一节用六个数演示了整个过程。
+卡住了？“两部分”一节用六个数演示了整个过程。
 
 <details><summary>思路</summary>
 
-共同的均值在两个均值之间：从 a 的均值出发，走多远，由 b 的个数所占的比例决定。所以 a 的一步是 delta · count_b / count，b 的一步是 delta · count_a / count。有几个数就加几份平方，加起来是 delta² · count_a · count_b / count；其中没有除以某一部分的个数，所以空的部分也不会出错。
+共同的均值在两个均值之间：从 a 的均值出发，走多远，由 b 的个数所占的比例决定。改从那里量起，每一部分的 M2 都要增加，有几个数，就加几份自己那一步的平方。只除以总个数，空的部分就不会出错。
 
 </details>
 """
@@ -442,6 +460,78 @@ def solved_merge_statistics(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
 
 
 check("merge_statistics", solved_merge_statistics, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Your function recounts
+
+`recount` takes the two BatchNorms of the MLP in turn. It sends the training digits, in 8 parts, through all layers before it and merges what comes out, beginning with an empty part.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 用你的函数重新统计
+
+`recount` 依次处理 MLP 里的两个批量归一化。它把训练图分成 8 部分，送过前面的各层，再把得到的统计量合并起来；开始时，合并的一方是空的。
+"""
+
+
+# %%
+def recount(net, merge):
+    with torch.no_grad():
+        for place in (2, 5):
+            merged = 0, torch.zeros(128), torch.zeros(128)
+            for part in net.eval()[:place](images[:1280]).chunk(8):  # (160, 128)
+                merged = merge(*merged, *batch_statistics(part, 0))
+            count, mean, m2 = merged
+            net[place].running_mean.copy_(mean)
+            net[place].running_var.copy_(m2 / (count - 1))
+
+
+# %% [markdown] lang="en"
+r"""
+The cell below trains the MLP on 2 digits at a time once more and lets your function recount (the package's, until `check` accepts yours).
+
+**Predict first.** If the stored statistics were all that was wrong, it would now read over 90%. Does it, or does it recover half of the loss, or next to nothing?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+下面再训练一次批量大小为 2 的 MLP，然后用你的函数重新统计（还没通过 `check` 的话，就先用课程自带的函数）。
+
+**先猜一猜**：如果问题只出在存下来的统计量上，现在就该认对 90% 以上。真会这样吗？还是只恢复一半，或者几乎不变？
+"""
+
+# %% tags=["answer", "slow", "nbval-ignore-output"]
+merge = accepted("merge_statistics", my_merge_statistics)
+told = Text(en="start {}: stored {:.0f}%, recounted {:.0f}%", zh="初值 {}：存下来的 {:.0f}%，重新统计 {:.0f}%")
+for start in range(3):
+    net = trained(mlp, nn.BatchNorm1d, 2, start)
+    stored = accuracy(net)
+    recount(net, merge)
+    print(told.format(start, stored, accuracy(net)))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Next to nothing, a few points at most.
+
+</details>
+
+So the stored statistics were not to blame. What remains is training with m = 2, in which each unit saw little more than which of two digits gave the larger value, while `eval()` hands it the value itself. Your function has cleared one suspect. Against the other it helps as well, because merging is how SyncBatchNorm makes m larger.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+几乎不变，最多差几个百分点。
+
+</details>
+
+可见错不在存下来的统计量，剩下的只有 m = 2 的训练：那时每个单元几乎只看得到，两张图里哪一张的数更大；到了 `eval()`，送来的却是数本身的大小。你的函数排除了一个原因；对付另一个原因，它也用得上，因为 SyncBatchNorm 正是靠合并来增大 m 的。
+"""
 
 # %% [markdown] lang="en"
 r"""
@@ -459,7 +549,7 @@ m = 2 · 4 · 4 = 32, so at most √31 = 5.57. With 1 × 1, m = 2: at most 1.
 
 <details><summary>Answer</summary>
 
-1297 = 324 · 4 + 1, so the last mini-batch holds one sample, and m = 1. `DataLoader(…, drop_last=True)` leaves it out.
+1297 = 324 · 4 + 1, so the last mini-batch holds one sample, and m = 1. A value alone is its own mean, and nothing is left of it. `DataLoader(…, drop_last=True)` leaves it out.
 
 </details>
 
@@ -467,7 +557,7 @@ m = 2 · 4 · 4 = 32, so at most √31 = 5.57. With 1 × 1, m = 2: at most 1.
 
 <details><summary>Answer</summary>
 
-m is at least 2 · 20 · 20 = 800, far from a sign function. But ResNet-50, with 98 at the least, lost 11 points, and what 800 costs, nothing here tells. On the safe side are GroupNorm or, with several GPUs, merged statistics.
+m is at least 2 · 20 · 20 = 800, far above the 2 of which only an order is left. But ResNet-50, with 98 at the least, lost 11 points, and what 800 costs, nothing here tells. On the safe side are GroupNorm or, with several GPUs, merged statistics.
 
 </details>
 """
@@ -488,7 +578,7 @@ m = 2 · 4 · 4 = 32，所以不超过 √31 = 5.57。1 × 1 时，m = 2，不�
 
 <details><summary>答案</summary>
 
-1297 = 324 · 4 + 1，所以最后一个小批量只有一个样本，m = 1。写 `DataLoader(…, drop_last=True)`，就会略去它。
+1297 = 324 · 4 + 1，所以最后一个小批量只有一个样本，m = 1。只有一个数时，均值就是它自己，减去之后什么也不剩。写 `DataLoader(…, drop_last=True)`，就会略去它。
 
 </details>
 
@@ -496,7 +586,7 @@ m = 2 · 4 · 4 = 32，所以不超过 √31 = 5.57。1 × 1 时，m = 2，不�
 
 <details><summary>答案</summary>
 
-m 最小是 2 · 20 · 20 = 800，离符号函数还很远。但 ResNet-50 的 m 最小是 98，错误率就高了 11 个百分点；800 时代价多大，本课的数据说不准。稳妥的做法是改用组归一化；如果有几块 GPU，也可以合并统计量。
+m 最小是 2 · 20 · 20 = 800，比 2 大得多，不会只剩下谁大谁小。但 ResNet-50 的 m 最小是 98，错误率就高了 11 个百分点；800 时代价多大，本课的数据说不准。稳妥的做法是改用组归一化；如果有几块 GPU，也可以合并统计量。
 
 </details>
 """
@@ -515,14 +605,14 @@ print(last.format(len(parts), len(parts[-1])))
 r"""
 ## In short
 
-* Count m, the values that share a mean; ask how independent they are.
+* Count m, the values that share a mean. A tiny m condemns BatchNorm; a large one does not clear it, since values can be alike.
 * No normalized value gets beyond $\sqrt{m - 1}$: with m = 2 only the order is left.
 * M2 of two parts: within them, plus between them.
 
 ## Read next
 
 * [Wu and He 2018](https://arxiv.org/abs/1803.08494): where GroupNorm comes from.
-* [torch's SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py): gathers mean and count of every GPU.
+* [torch's SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py): gathers mean, inverse standard deviation and count of every GPU.
 * [Wu and Johnson 2021](https://arxiv.org/abs/2105.07576): what else the batch decides.
 
 ## Going further: why √(m − 1)?
@@ -542,14 +632,14 @@ Where each pixel is the average of 3 × 3 random numbers, two pixels a distance 
 r"""
 ## 小结
 
-* 先数 m，即多少个数共用一个均值，再问这些数有多独立。
+* 先数 m，即多少个数共用一个均值。m 很小，批量归一化就会失效；m 很大也未必没事，因为这些数可能相似。
 * 归一化之后的数不会超过 $\sqrt{m - 1}$，所以 m = 2 时只剩下谁大谁小。
 * 两部分的 M2：各自内部的，加上两者之间的。
 
 ## 接着读
 
 * [Wu 和 He 2018](https://arxiv.org/abs/1803.08494)：组归一化的由来。
-* [torch 的 SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py)：它收集每块 GPU 的均值和个数。
+* [torch 的 SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py)：它收集每块 GPU 的均值、标准差的倒数和个数。
 * [Wu 和 Johnson 2021](https://arxiv.org/abs/2105.07576)：还有哪些事取决于小批量。
 
 ## 选读：为什么是 √(m − 1)？
@@ -572,16 +662,16 @@ print(Text(en="independent values: {:.1f}", zh="独立的数：{:.1f} 个").form
 
 # %% [markdown] lang="en"
 r"""
-## Going further: two processes, and padding
+## Going further: two processes
 
-The exercise for real: `torchrun`, PyTorch's command for that, starts two processes, with 3 and 5 samples. They exchange count, mean and M2, and each normalizes its own part.
+How do two processes merge? `torchrun`, PyTorch's command for that, starts two of them, with 3 and 5 samples. They exchange count, mean and M2, merge them with the package's function, and each normalizes its own part.
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：两个进程，以及填充
+## 选读：两个进程
 
-把练习真正用起来：PyTorch 的启动命令 `torchrun` 启动两个进程，一个有 3 个样本，一个有 5 个。它们交换个数、均值和 M2，再各自归一化自己的那一部分。
+两个进程怎样合并？PyTorch 的启动命令 `torchrun` 启动两个进程，一个有 3 个样本，一个有 5 个。它们交换个数、均值和 M2，用课程自带的函数合并，再各自归一化自己的那一部分。
 """
 
 # %% tags=["slow"]
@@ -593,14 +683,22 @@ print(two_processes.run())
 r"""
 `nn.SyncBatchNorm.convert_sync_batchnorm(net)` puts the merging kind (it needs GPUs) in place of every BatchNorm.
 
-And why did text take to LayerNorm? One reason is padding, the filler behind short sentences. Of two sentences, the second now ends in two tokens of filler, here 0. **Predict first.** Which layer changes its outputs for the *first* sentence, in training?
+## Going further: padding
+
+Why did text take to LayerNorm? The statistics of a batch of text fluctuate strongly in training, found [Shen et al. 2020](https://arxiv.org/abs/2003.07845). Another difficulty is padding, the filler behind short sentences. Take two sentences, and turn the last two tokens of the second into filler, here 0.
+
+**Predict first.** Which layer changes its outputs for the *first* sentence, in training?
 """
 
 # %% [markdown] lang="zh"
 r"""
 `nn.SyncBatchNorm.convert_sync_batchnorm(net)` 会把每个批量归一化换成能合并的那一种（它需要 GPU）。
 
-处理文本时，为什么大家用层归一化？原因之一是填充，也就是补在短句后面的部分。两个句子里，现在第二句的最后两个词元换成了填充，这里填 0。**先猜一猜**：训练时，哪一种层对**第一句**的输出会变？
+## 选读：填充
+
+处理文本时，为什么大家用层归一化？[Shen 等人 2020](https://arxiv.org/abs/2003.07845) 发现，训练时，一批文本的统计量波动很大。填充也很麻烦，那是补在短句后面的部分。我们取两个句子，把第二句的最后两个词元换成填充，一律填 0。
+
+**先猜一猜**：训练时，哪一种层对**第一句**的输出会变？
 """
 
 # %% tags=["answer"]

@@ -2,34 +2,34 @@
 r"""
 # 07 How do sines tell positions apart?
 
-Number the positions of a text with one wave, the first Transformer's fastest, in as many columns as you like. Then the position most like position 0 is not its neighbour but one far off, and the two can hardly be told apart. Give every pair of columns a speed of its own, and the trouble is gone. You will guess that position, and see the clocks behind it.
+Is one wave enough to number the positions of a text? Take the first Transformer's fastest. Then the position most like position 0 is not its neighbour but one far off, hardly to be told from it, however often the wave is written down. With many waves, slow and fast, the trouble is gone. You will guess which, and see the clocks behind it.
 
-Why must a model be told positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d numbers that depend on its **position** k alone, its *positional encoding*. For L tokens this is a table of L rows and d columns:
+Why must a model be told positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d numbers that depend on its **position** k alone, its *positional encoding*. For L tokens this is a table of L rows and d columns:
 
 $$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
 
 Here 0 ≤ k < L and 0 ≤ i < d/2. Columns 2i and 2i + 1 are a *pair*: sine and cosine of one *frequency* $\omega_i$. The base is 10000; d is `d_model` in code.
 
-SmolLM2, the chat model to which these lessons lead, adds no table but turns queries and keys by the same clocks. That needs attention first, so it waits in a later lesson on rotary positions.
+SmolLM2, the chat model to which these lessons lead, adds no table but turns by clocks of the same kind; *Going further* shows how (best after lesson 10).
 
-After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 25 minutes.
+After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 30 minutes, *Going further* 15 more.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 07 正弦怎样区分位置？
 
-只用一种波给文本的位置编号，取最早的 Transformer 里最快的那种。这时不管重复多少列，与位置 0 最相似的都不是它的邻居，而是远处的另一个位置，两者几乎分不清。让每一对列各有各的快慢，问题就没有了。下面你会先猜一猜那是哪个位置，再看到背后的时钟。
+给文本里的位置编号，只用一种波行不行？取最早的 Transformer 里最快的那一种试试。这时与位置 0 最相似的不是它的邻居，而是远处的另一个位置，两者几乎分不清；把这一种波重复写许多遍，也没有用。同时用上快慢不同的许多种波，问题就没有了。下面你先猜一猜那是哪个位置，再看看背后的时钟。
 
-为什么非要把位置告诉模型？因为在注意力（attention，第 10 课）里，词元互相交换信息，却只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数只取决于词元的**位置** k，称为**位置编码**（positional encoding）。L 个词元的位置编码组成一张 L 行 d 列的表：
+为什么非要把位置告诉模型？因为词元在注意力（attention，第 10 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数只取决于词元的**位置** k，称为**位置编码**（positional encoding）。L 个词元的位置编码组成一张 L 行 d 列的表：
 
 $$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
 
 这里 0 ≤ k < L，0 ≤ i < d/2。第 2i 列和第 2i + 1 列是一**对**，即同一个**频率**（frequency）$\omega_i$ 的正弦和余弦。底数 base 取 10000。d 在代码里写作 `d_model`。
 
-这些课程的目标是聊天模型 SmolLM2。它不加这张表，而是让查询和键按同样的时钟转动。这要先懂注意力，所以留到后面讲旋转位置的那一课。
+学完这套课程，你会用自己写的代码块运行聊天模型 SmolLM2。它不加这张表，而是按同一类时钟转动。怎样转动，见本课最后的选读（学过第 10 课再看更好）。
 
-学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 25 分钟。
+学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 30 分钟，选读另需 15 分钟。
 """
 
 # %%
@@ -40,7 +40,7 @@ import torch.nn.functional as F
 
 from blocklab import rotary_embedding, shift_matrix, sinusoidal_encoding
 from blocklab.language import Text
-from blocklab.lessons import check, plug_in
+from blocklab.lessons import accepted, check, plug_in
 from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table, signed_distance
 from blocklab.real_models import minilm_positions
 
@@ -78,18 +78,18 @@ r"""
 r"""
 ## Three tokens
 
-*dog bites man* and *man bites dog* hold the same three tokens. Below they go through attention, first as they are, then with the rows of the table added. Dog and man swap places; bites stays in the middle.
+*dog bites man* and *man bites dog* hold the same three tokens. Below they go through attention, first as they are, then with the rows of the table added. Only bites keeps its place.
 
-**Predict first.** By how much does the output of bites change, without the table and with it?
+**Predict first.** Does the output of bites change, without the table and with it?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 三个词元
 
-dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面让它们经过注意力，先是原样，再加上表中的各行。dog 和 man 交换位置，bites 留在中间。
+dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面让它们经过注意力，先是原样，再加上表中的各行。只有 bites 的位置不变。
 
-**先猜一猜**：bites 的输出会变多少？不加表呢？加了表呢？
+**先猜一猜**：bites 的输出会变吗？不加表呢？加了表呢？
 """
 
 # %% tags=["answer"]
@@ -103,11 +103,11 @@ for name, added in {Text(en="without", zh="不加表"): 0 * table, Text(en="with
 r"""
 <details><summary>Answer</summary>
 
-Not at all without the table; with it, by 0.12.
+Not at all without the table; with it, yes, by 0.12.
 
 </details>
 
-Attention makes every output a weighted mean of all tokens, and a mean does not ask who stands where. So the order has to be put into the tokens themselves.
+Attention makes every output a weighted mean of all tokens. The weights come from what the tokens are, not from where they stand; so each keeps its weight when it moves, and the mean stays. So order has to be put into the tokens.
 
 ## By hand
 
@@ -118,11 +118,11 @@ Four positions, four features: two pairs, with the frequencies $10000^0 = 1$ and
 r"""
 <details><summary>答案</summary>
 
-不加表，bites 完全不变；加了表，变了 0.12。
+不加表，bites 完全不变；加了表会变，变了 0.12。
 
 </details>
 
-注意力的每个输出，都是所有词元的加权平均，而求均值时，谁排在哪里都一样。所以，顺序要放进词元本身。
+注意力的每个输出，都是所有词元的加权平均。权重只看词元的内容，不看它排在哪里，所以词元换了位置，权重也跟着走，平均值不变。因此，顺序要放进词元本身。
 
 ## 动手算
 
@@ -138,16 +138,16 @@ torch.testing.assert_close(torch.tensor(rows), sinusoidal_encoding(4, 4))
 
 # %% [markdown] lang="en"
 r"""
-One row for each position, from 0 to L − 1; columns alternate, sine and cosine of the same angle. Per position, the angle of pair 0 grows by 1 (radian), that of pair 1 by 0.01.
+One row for each position; columns alternate, sine and cosine of the same angle. Per position, the angle of pair 0 grows by 1 (radian), that of pair 1 by 0.01.
 
-**Your turn, one line.** How many positions does pair 1 take for a whole turn? Replace `None` by the number or a formula.
+**Your turn, one line.** With d = 8, how many positions does pair 3 take for a whole turn? Replace `None` by the number or a formula.
 """
 
 # %% [markdown] lang="zh"
 r"""
-每个位置占一行，从 0 到 L − 1；列是交替的，依次是同一个角的正弦和余弦。每往后一个位置，第 0 对的角度增加 1（弧度），第 1 对的角度增加 0.01。
+每个位置占一行；列是交替的，依次是同一个角的正弦和余弦。每往后一个位置，第 0 对的角度增加 1（弧度），第 1 对的角度增加 0.01。
 
-**轮到你了**，只写一行：第 1 对转满一圈，要走多少个位置？请把 `None` 换成这个数或算式。
+**轮到你了**，只写一行：d = 8 时，第 3 对转满一圈，要走多少个位置？请把 `None` 换成这个数或算式。
 """
 
 # %% tags=["exercise"]
@@ -157,28 +157,28 @@ check("positions_per_turn", my_positions_per_turn)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The angle after k positions is 0.01 · k.
+Stuck? The formula at the top gives the frequency of pair 3.
 
 <details><summary>The idea</summary>
 
-A whole turn is 2π radians. Each position adds 0.01 of a radian, so it takes 2π / 0.01 positions.
+The frequency, $10000^{-6/8} = 0.001$, is how far the angle goes in one position. A whole turn is 2π radians, so divide.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？走 k 个位置，角度是 0.01 · k。
+卡住了？先用开头的公式算出第 3 对的频率。
 
 <details><summary>思路</summary>
 
-转一圈是 2π 弧度。每个位置增加 0.01 弧度，所以要走 2π / 0.01 个位置。
+频率 $10000^{-6/8} = 0.001$ 是角度每走一个位置增加多少。转一圈是 2π 弧度，所以要用除法。
 
 </details>
 """
 
 # %% tags=["solution"]
-solved_positions_per_turn = 2 * math.pi / 0.01
+solved_positions_per_turn = 2 * math.pi / 10000 ** (-2 * 3 / 8)
 
 check("positions_per_turn", solved_positions_per_turn, keep=False)
 
@@ -188,7 +188,7 @@ r"""
 
 With d = 16 there are eight pairs, each a clock. Its hand starts at twelve and turns clockwise by $\omega_i$ per position: the sine tells how far right its tip is, the cosine how high. Thick blue hands show *position*, thin orange ones the position *shift* later, grey the angle between (without whole turns). Below: both rows of the table.
 
-The curve shows how *similar* the row of *position* is to later ones: the dot product (multiply number by number, add up) divided by both lengths, 1 for equal rows, −1 for opposite ones. A ring marks the most similar row.
+The curve shows how *similar* the row of *position* is to later ones, by a cosine: the dot product (multiply number by number, add up) divided by both lengths, 1 for equal rows, −1 for opposite ones. A ring marks the most similar row.
 
 **Predict first.** With base 1 all hands turn alike, 1 radian per position. Which position is then most similar to position 0: 1, 6, 22 or 44? Choose, then drag *base* to 1 and *shift* to your answer.
 """
@@ -199,7 +199,7 @@ r"""
 
 d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$，因此正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”，灰色是橙针比蓝针多转的角（不计整圈）。时钟下面是表中对应的两行。
 
-最下面的曲线表示“位置”那一行与后面各行的**相似度**（similarity）。相似度是点积（dot product，即对应的数相乘，再求和）除以两行长度的乘积，所以两行相同时是 1，正好相反时是 −1。圆圈标出最相似的一行。
+最下面的曲线表示“位置”那一行与后面各行的**相似度**（similarity），也就是两行夹角的余弦：点积（dot product，即对应的数相乘，再求和）除以两行长度的乘积。所以两行相同时是 1，正好相反时是 −1。圆圈标出最相似的一行。
 
 **先猜一猜**：底数取 1 时，所有指针一样快，每走一个位置转 1 弧度。位置 1、6、22、44 中，哪一个与位置 0 最相似？先选好答案，再把“底数”拖到 1，把“平移”拖到你选的位置。
 """
@@ -211,44 +211,42 @@ clocks.panel()
 r"""
 <details><summary>Answer</summary>
 
-Most similar is position 44, with 0.9998.
+Most similar is position 44, with 0.9998, of the four and of all 128.
 
 </details>
 
-44 radians are almost exactly seven turns, because 7 · 2π = 43.98. (At 22 the hands point the other way.) So one frequency hardly tells 44 from 0, however many columns repeat it. At base 10000 pair 0 is back at 44, but slower hands are not, and therefore the neighbour is most similar. Fast hands tell neighbours apart, slow ones count the turns. It takes sine and cosine, too: a sine of 0 may mean twelve or six o'clock.
+44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So one frequency hardly tells 44 from 0, however many columns repeat it. At base 10000 pair 0 is back at 44, but slower hands are not, so the neighbour is most similar. Fast hands tell neighbours apart, slow ones count the turns. It takes sine and cosine, too: a sine of 0 may mean twelve or six o'clock.
 
-Yet similarity does not fall steadily. It is 0.69 at distance 3 and 0.81 at 6, where the fastest hand is nearly back.
+Yet similarity does not fall steadily: 0.69 at distance 3, 0.81 at 6, where the fastest hand is nearly back.
 
 ## A shift is a rotation
 
-In a sentence it matters how far apart two words are, more than where in the text they stand. Does the table know?
+In a sentence it often matters more how far apart two words are than where they stand. Does the table know?
 
-**Predict first.** Put *base* back to 10000, *shift* to 10, and drag *position*. What stays: hands, grey angles, similarity? (The cell tests 490 positions, with a matrix M.)
+**Predict first.** Put *base* back to 10000, *shift* to 10, and drag *position*. What stays: hands, grey angles, similarity?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-最相似的是位置 44，相似度是 0.9998。
+最相似的是位置 44，相似度是 0.9998；在图上 128 个位置里，也是它最相似。
 
 </details>
 
-因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。（到 22 时，指针指向相反的方向。）可见只有一个频率，就几乎分不清 44 和 0，重复多少列都没用。底数为 10000 时，第 0 对在 44 处也转回来了，较慢的指针却没有，所以最相似的是相邻的位置。快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。正弦、余弦缺一不可，因为正弦为 0 时，指针可能指向十二点，也可能指向六点。
+因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。可见只有一个频率，就几乎分不清 44 和 0，重复多少列都没用。底数为 10000 时，第 0 对在 44 处也转回来了，较慢的指针却没有，所以最相似的是相邻的位置。快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。正弦、余弦缺一不可，因为正弦为 0 时，指针可能指向十二点，也可能指向六点。
 
 不过，相似度并非一路下降。距离 3 处是 0.69，距离 6 处却是 0.81，因为最快的指针快要转回来了。
 
 ## 平移就是旋转
 
-在句子里，要紧的是两个词相距多远，而不是它们在全文的什么地方。这张表知道这一点吗？
+在句子里，两个词相距多远，往往比它们在全文的什么地方更要紧。这张表知道相距多远吗？
 
-**先猜一猜**：把“底数”调回 10000，“平移”调到 10，再拖动“位置”。指针、灰色的角、相似度，哪些不变？（下面的单元格用一个矩阵 M 检验 490 个位置。）
+**先猜一猜**：把“底数”调回 10000，“平移”调到 10，再拖动“位置”。指针、灰色的角、相似度，哪些不变？
 """
 
 # %% tags=["answer"]
-table, M = sinusoidal_encoding(500, 16), shift_matrix(10, 16)  # (L, d), (d, d)
-torch.testing.assert_close(table[:-10] @ M.T, table[10:])
-print(Text(en="first block of M:", zh="M 的第一块："), [[round(m, 3) for m in row] for row in M[:2, :2].tolist()])
+table = sinusoidal_encoding(500, 16)  # (L, d)
 lengths = table.norm(dim=1)  # (L,)
 similarity = (table[:-10] * table[10:]).sum(1) / (lengths[:-10] * lengths[10:])  # (L - 10,)
 told = Text(en="{}: from {:.4f} to {:.4f}", zh="{}：从 {:.4f} 到 {:.4f}")
@@ -263,17 +261,9 @@ All but the hands stay.
 
 </details>
 
-A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood. So *one* matrix M moves every row on by Δ. It has one block per pair on its diagonal, 0 elsewhere:
+In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood, so the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$, and *one* matrix M moves every row on by Δ. It has one block per pair on its diagonal, 0 elsewhere:
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
-
-In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$, and the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$.
-
-## Before or after?
-
-A cosine is the same for Δ and −Δ. So does the dot product of two rows know which token comes first? In attention learned matrices come between. Let one of them be M, and drag the orange dot.
-
-**Predict first.** M shifts by −5. Where is the dot product of a shifted row with the others highest, at which height, and is it still alike on both sides of 0?
 """
 
 # %% [markdown] lang="zh"
@@ -284,17 +274,34 @@ r"""
 
 </details>
 
-平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里。所以**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行。每一对在 M 的对角线上占一块，其余都是 0：
+每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里，所以两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$，而且**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行。每一对在 M 的对角线上占一块，其余都是 0：
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
+"""
 
-每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$，两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$。
+# %%
+M = shift_matrix(10, 16)  # (d, d)
+print(
+    Text(en="first block for 10:", zh="平移 10 的第一块："), [[round(m, 3) for m in row] for row in M[:2, :2].tolist()]
+)
+torch.testing.assert_close(table[:-10] @ M.T, table[10:])
 
+# %% [markdown] lang="en"
+r"""
+## Before or after?
+
+A cosine is the same for Δ and −Δ, so the dot product of two rows does not know which token comes first. But attention (lesson 10) first multiplies a token by a learned matrix, and then compares it with the others. Suppose training has made it M, whose shift the orange dot sets.
+
+**Predict first.** M shifts by −5. Where is the orange curve highest, and is it still alike on both sides of 0?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 在前还是在后？
 
-余弦对 Δ 和 −Δ 是一样的。那么，两行的点积知道哪个词元在前、哪个在后吗？在注意力里，中间还有学习得到的矩阵。假设其中一个就是 M，请拖动橙色圆点。
+余弦对 Δ 和 −Δ 是一样的，所以两行的点积不知道哪个词元在前、哪个在后。不过在注意力（第 10 课）里，一个词元要先乘一个学习得到的矩阵，再与别的词元比较。假设训练得到的矩阵正好是 M。拖动橙色圆点，就能改变它平移多少。
 
-**先猜一猜**：M 平移 −5 个位置。平移后的行与其他各行的点积，在哪里最高？有多高？0 的两边还一样吗？
+**先猜一猜**：M 平移 −5 个位置。橙色曲线在哪里最高？0 的左右两边还对称吗？
 """
 
 # %% tags=["panel"]
@@ -304,34 +311,43 @@ signed_distance.panel()
 r"""
 <details><summary>Answer</summary>
 
-Highest at −5, as high as before; the sides differ.
+Highest at −5, and no longer alike on both sides.
 
 </details>
-
-The rows alone tell distance without its sign. With M between, the token looks five places back, from wherever it stands. Such a matrix serves all positions, and the authors supposed that this lets a model learn easily to attend by relative positions.
-
-## The whole table
-
-Real tables have hundreds of clocks. All rows, position 0 on top, numbers as colours; below it one *row*, beside it one *column*. Drag both lines.
-
-**Predict first.** The line below counts the columns that hardly change: 40%. Set *d* to 512: does this share grow, shrink or stay? And then at L = 200?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-在 −5 处最高，与原来一样高；两边不一样了。
+在 −5 处最高，左右不再对称。
 
 </details>
+"""
 
-两行本身的点积只说明相距多远，不说明谁前谁后。中间加上 M，词元不论在哪里，看的都是往前五个位置的地方。同一个矩阵对所有位置都管用，所以论文作者推测，模型因此容易学会利用相对位置。
+# %% tags=["answer"]
+signed_distance.panel().still(offset=-5)
+
+# %% [markdown] lang="en"
+r"""
+The rows alone tell distance without its sign. With M between, the token looks five places back, from wherever it stands. Such a matrix serves all positions, so the authors supposed that a model easily learns to attend by distance.
+
+## The whole table
+
+Real tables have hundreds of clocks: all rows, position 0 on top, numbers as colours (0 white); below it one *row*, beside it one *column*; drag both.
+
+**Predict first.** The line below counts the columns that hardly change: 40%. Set *d* to 512: does this share grow, shrink or stay? And then at L = 200?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+两行本身的点积只说明相距多远，不说明谁前谁后。中间加上 M，词元不论在哪里，看的都是往前五个位置的地方。同一个矩阵对所有位置都管用，所以论文作者推测，模型很容易学会按距离去看别的词元。
 
 ## 整张表
 
-真实的表有几百个时钟。图中是所有的行，位置 0 在最上面，颜色表示数的大小。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
+真实的表有几百个时钟。图中是所有的行，位置 0 在最上面，颜色表示数的大小，白色是 0。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
 
-**先猜一猜**：图下的说明数出了几乎不变的列：占 40%。把 d 调到 512，这个比例会变大、变小，还是差不多？再把 L 调到 200 呢？
+**先猜一猜**：图下的说明写着，几乎不变的列占 40%。把 d 调到 512，这个比例会变大、变小，还是差不多？再把 L 调到 200 呢？
 """
 
 # %% tags=["panel"]
@@ -341,17 +357,17 @@ position_table.panel()
 r"""
 <details><summary>Answer</summary>
 
-It stays at d = 512, 41%, and shrinks at L = 200, to 25%.
+It hardly changes at d = 512, 41%, and shrinks at L = 200, to 25%.
 
 </details>
 
-The frequencies keep their range, so the share of slow ones stays. By position 49 their hands have not reached one o'clock, hence the stripes on the right. The slowest takes 60611 positions per turn.
+The frequencies keep their range, so the share of slow ones stays. By position 49 these slow hands have not reached one o'clock, hence the stripes on the right.
 
 ## Who uses this today?
 
-Few new models do. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has one of 512 rows and 384 columns. Left: the similarity of every two of its rows; middle: the same for the sines; right: the marked row of each, near *position*.
+Few new models do. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by such blocks, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left: the similarity of every two of its rows; middle: the same for the sines; right: the marked row of each, near *position*.
 
-**Predict first.** Nobody told it about waves. Is the similarity of two learned rows nevertheless a matter of their distance?
+**Predict first.** Nobody told it about waves. Is the similarity of two learned rows still a matter of their distance?
 """
 
 # %% [markdown] lang="zh"
@@ -362,11 +378,11 @@ d = 512 时差不多，占 41%；L = 200 时变小，占 25%。
 
 </details>
 
-频率的范围没有变，所以慢的仍占这么多。到位置 49，它们的指针还没走到一点钟，右边不变的条纹就是这样来的。最慢的指针要 60611 个位置才转一圈。
+频率的范围没有变，所以慢的仍占这么多。到位置 49，这些慢指针连一点钟都还没走到，右边不变的条纹就是这样来的。
 
 ## 今天谁还用它？
 
-新的模型很少用了。[Llama](https://arxiv.org/abs/2302.13971) 和 SmolLM2 用旋转，BERT 和 GPT-2 则像学习别的权重一样学出这张表。MiniLM 是小型的 BERT，它的表有 512 行、384 列。左图是它每两行之间的相似度；中图是正弦表的相似度；两张图里各标出了一行，右图画出这两行在“位置”附近的一段。
+新的模型很少用了。[Llama](https://arxiv.org/abs/2302.13971) 和 SmolLM2 用这样的块来旋转，BERT 和 GPT-2 则像学习别的权重一样学出这张表。MiniLM 是小型的 BERT，它的表有 512 行、384 列。左图是它每两行之间的相似度；中图是正弦表的相似度；两张图里各标出了一行，右图画出这两行在“位置”附近的一段。
 
 **先猜一猜**：没有人告诉过模型要用波。在学到的表里，两行有多相似，也取决于它们的距离吗？
 """
@@ -378,44 +394,44 @@ learned_positions.panel(minilm_positions())
 r"""
 <details><summary>Answer</summary>
 
-In part: stripes run along the diagonal, slightly bent.
+In part: stripes run along the diagonal, slightly bent. From position 100 on, the similarity is 0.86 at distance 1, 0.29 at 8, and at 15 again 0.63.
 
 </details>
 
-And the similarity goes up and down about every six positions, as waves do. Position 0, always the mark `[CLS]` and no word, stands apart.
+It goes up and down every five or six positions, as waves do. Position 0, always the mark `[CLS]`, stands apart, with 0.31 at most.
 
 ## What you will meet elsewhere
 
 | where | what |
 |---|---|
-| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | this table with a batch axis of length 1 in front; tokens are first multiplied by √d, as in the paper |
+| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | this table with a batch axis of length 1 in front; tokens are first multiplied by √d |
 | KerasHub's `SinePositionEncoding` | this table; torch has none |
 | Hugging Face's Marian | all sines, then all cosines |
-| tensor2tensor (the authors' code) | so, too, with d/2 − 1 in place of d/2 |
+| tensor2tensor (the authors' code) | the same, with exponent −i/(d/2 − 1), not −i/(d/2) |
 
-The first two fill the even columns of a table of zeros with sines, the odd ones with cosines. With d = 5, three angles want three columns each:
+d2l and The Annotated Transformer fill the even columns of a table of zeros with sines, the odd ones with cosines. With d = 5, three angles want three columns each:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-在一定程度上是，图上沿对角线方向有许多条纹，略有弯曲。
+在一定程度上是，图上沿对角线方向有许多条纹，略有弯曲。从位置 100 往后，距离 1 处的相似度是 0.86，8 处只有 0.29，到 15 处又是 0.63。
 
 </details>
 
-而且相似度大约每隔六个位置起伏一次，正像波一样。位置 0 与众不同，因为那里不是词，总是标记 `[CLS]`。
+相似度大约每隔五六个位置就起伏一次，正像波一样。位置 0 与众不同，因为那里总是标记 `[CLS]`，它与别处的相似度最多 0.31。
 
 ## 在别处会遇到什么
 
 | 在哪里 | 是什么 |
 |---|---|
-| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html)、[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | 就是这张表，前面多一个长度为 1 的批量轴；词元先乘以 √d，与论文一致 |
+| [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html)、[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | 就是这张表，前面多一个长度为 1 的批量轴；词元先乘以 √d |
 | KerasHub 的 `SinePositionEncoding` | 就是这张表；torch 没有 |
 | Hugging Face 的 Marian | 先是所有正弦，再是所有余弦 |
-| tensor2tensor（论文作者的代码） | 也是这样，而且除以 d/2 − 1，而不是 d/2 |
+| tensor2tensor（论文作者的代码） | 也是这样，而且指数是 −i/(d/2 − 1)，不是 −i/(d/2) |
 
-前两种都是先造一张全零的表，再把正弦填进偶数列，余弦填进奇数列。d = 5 时有三个角，正弦、余弦各要三列：
+d2l 和 The Annotated Transformer 先造一张全零的表，再把正弦填进偶数列，余弦填进奇数列。d = 5 时有三个角，正弦、余弦各要三列：
 """
 
 # %%
@@ -427,50 +443,16 @@ except RuntimeError as error:
 
 # %% [markdown] lang="en"
 r"""
-The last sine lacks its cosine, so d is even. Now the two layouts, against ours:
-
-**Predict first.** Which of them changes the dot product of two rows 10 apart: sines before cosines, or d/2 − 1?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-最后一个正弦没有余弦配对，所以 d 要取偶数。再拿后两种排法与我们的比：
-
-**先猜一猜**：相距 10 的两行，点积会因为哪一种而改变：先正弦、后余弦，还是除以 d/2 − 1？
-"""
-
-# %% tags=["answer"]
-ours = sinusoidal_encoding(50, 128)
-marian = torch.cat([ours[:, 0::2], ours[:, 1::2]], 1)
-angles = torch.arange(50)[:, None] * 10000 ** (-torch.arange(64) / 63)
-theirs = torch.cat([angles.sin(), angles.cos()], 1)
-for name, table in {Text(en="ours", zh="我们的表"): ours, "Marian": marian, "tensor2tensor": theirs}.items():
-    print(f"{name}: {table[0] @ table[10]:.2f}")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Only d/2 − 1 changes it, from 42.82 to 43.14.
-
-</details>
-
-All three are good tables. But weights that were trained with one do not fit another, and again no error comes.
+The last sine lacks its cosine, so d is even. All these are good, but weights trained with one fit no other, and no error comes.
 
 ## Exercise: the table
 
-Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Take float64 for the angles: float32 is too coarse at far positions.)
+Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Angles in float64: float32 is too coarse far out.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-只有除以 d/2 − 1 会改变它，从 42.82 变成 43.14。
-
-</details>
-
-三张都是好表。但是用一张表训练出来的权重，不能配另一张，而且同样不会报错。
+最后一个正弦没有余弦配对，所以 d 要取偶数。这几张都是好表，但是用一张表训练出来的权重，不能配另一张，而且配错了也不会报错。
 
 ## 练习：写出这张表
 
@@ -573,6 +555,40 @@ check("shift_matrix", solved_shift_matrix, keep=False)
 
 # %% [markdown] lang="en"
 r"""
+## Five places back
+
+Attention makes weights of dot products by a softmax (lesson 10). Here your M for Δ = −5 stands between 50 of your rows.
+
+**Predict first.** To which row does row 20 give the most weight, and to which row 3?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 往前五个位置
+
+注意力用 softmax 把点积变成权重（第 10 课）。下面用你写的表，取 50 行，中间放上你写的 M，Δ = −5。
+
+**先猜一猜**：第 20 行给哪一行的权重最大？第 3 行呢？
+"""
+
+# %% tags=["answer"]
+table = accepted("sinusoidal_encoding", my_sinusoidal_encoding)(50, 128)  # (L, d)
+M = accepted("shift_matrix", my_shift_matrix)(-5, 128)  # (d, d)
+weights = (table @ M.T @ table.T).softmax(-1)  # (L, L)
+told = Text(en="row {} gives the most to row {}: {:.0%}", zh="第 {} 行给第 {} 行的权重最大：{:.0%}")
+for k in (20, 45, 3):
+    print(told.format(k, weights[k].argmax(), weights[k].max()))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+To row 15; row 3, which has no row five places back, gives it to row 0, the nearest. (Until both functions are right, the package's stand in.)
+
+</details>
+
+What the authors hoped that training finds, you wrote by hand.
+
 ## Three closing questions
 
 1. L = 2048, d = 512. How many numbers and frequencies has the table? How long is each row, as a vector?
@@ -602,6 +618,14 @@ True, and not enough. 710 is almost exactly 113 turns, so row 710 differs from r
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+给第 15 行。第 3 行往前数没有五行，给得最多的是最近的第 0 行。（两个函数没有写对之前，用的是课程自带的。）
+
+</details>
+
+论文作者希望训练能找到的矩阵，你亲手写出来了。
+
 ## 三个思考题
 
 1. L = 2048，d = 512。这张表有多少个数？有多少个频率？每一行作为向量，长度是多少？
@@ -624,7 +648,7 @@ r"""
 
 <details><summary>答案</summary>
 
-对，但不够用。710 几乎正好是 113 圈，所以第 710 行与第 0 行只差 $6 \cdot 10^{-5}$；加到 bfloat16 的特征 1 上，两者得到的数完全相同。
+对，但不够用。710 几乎正好是 113 圈，所以第 710 行与第 0 行只差 $6 \cdot 10^{-5}$；用 bfloat16 把它们加到值为 1 的特征上，得到的数完全相同。
 
 </details>
 """
@@ -647,9 +671,9 @@ print(told.format((two[1] - two[0]).abs().max(), (1 + two.bfloat16()).tolist()))
 r"""
 ## In short
 
-* Attention takes tokens as a heap; the table puts their order into the tokens.
+* Attention without a mask takes tokens as a heap; the table puts their order into the tokens.
 * Every pair of columns is a clock hand: fast ones tell neighbours apart, slow ones count the turns.
-* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions.
+* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions; SmolLM2 turns by its blocks.
 
 ## Read next
 
@@ -662,9 +686,9 @@ r"""
 r"""
 ## 小结
 
-* 在注意力里，词元只是一堆；这张表把顺序放进词元。
+* 没有掩码时，注意力分不清词元的先后；这张表把顺序放进词元。
 * 每一对列就是一根时钟指针，快的区分相邻的位置，慢的记着转了几圈。
-* 平移时，每根指针转过各自固定的角度，不论它原来在哪里，所以一个矩阵就管所有位置。
+* 平移时，每根指针转过各自固定的角度，不论它原来在哪里，所以一个矩阵就管所有位置；SmolLM2 正是用它的块来旋转。
 
 ## 接着读
 
@@ -677,7 +701,7 @@ r"""
 r"""
 ## Going further: rotate instead of add
 
-Attention compares two tokens by the dot product of a *query* from one and a *key* from the other. A **rotary positional encoding** ([RoPE](https://arxiv.org/abs/2104.09864)) adds nothing. It rotates each pair of their features by position times $\omega_i$ (counterclockwise here; both must turn alike).
+(Best read after lesson 10.) In attention each token makes two vectors of itself: with the *query* it asks, and by the *key* others find it. How much one token takes from another depends on the dot product of its query with the other's key. A **rotary positional encoding** ([RoPE](https://arxiv.org/abs/2104.09864)) adds nothing. It rotates each pair of their features by position times $\omega_i$ (counterclockwise here; both must turn alike).
 
 **Predict first.** The query stands at m, the key at n: m = 0, n = 3; m = 5, n = 8; m = 3, n = 0. Which dot products are equal?
 """
@@ -686,7 +710,7 @@ Attention compares two tokens by the dot product of a *query* from one and a *ke
 r"""
 ## 选读：不相加，而是旋转
 
-注意力用点积比较两个词元：一个词元给出**查询**（query），另一个给出**键**（key），两者都是向量。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）什么也不加，而是把它们的每一对特征都转过一个角，角的大小是位置乘以 $\omega_i$。（这里是逆时针；只要查询和键的转法一样就行。）
+（学过第 10 课再看更好。）在注意力里，每个词元给出两个向量：用**查询**（query）去问别的词元，用**键**（key）供别的词元来查。一个词元从另一个那里取多少信息，取决于它的查询与对方的键的点积。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）什么也不加，而是把它们的每一对特征都转过一个角，角的大小是位置乘以 $\omega_i$。（这里是逆时针；只要查询和键的转法一样就行。）
 
 **先猜一猜**：查询在位置 m，键在位置 n，依次取 m = 0，n = 3；m = 5，n = 8；m = 3，n = 0。哪些点积相等？
 """
@@ -714,7 +738,7 @@ The first two dot products are equal.
 
 m and n grow by 5, both vectors turn further alike, and the dot product stays. For one query and key only n − m counts, distance and order.
 
-Write RoPE for a whole tensor, with the pairs and the direction of `rotate`: x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has shape and type of x.
+Write RoPE for a whole tensor, with the pairs and the direction of `rotate`: x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has shape and type of x. (Take float64 for the angles, as before.)
 """
 
 # %% [markdown] lang="zh"
@@ -727,7 +751,7 @@ r"""
 
 m 和 n 都增加 5，两个向量就多转同样的角，点积不变。查询和键不变时，起作用的只有 n − m，即相距多远、谁前谁后。
 
-请写出作用于整个张量的 RoPE，配对和方向与 `rotate` 相同：x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。
+请写出作用于整个张量的 RoPE，配对和方向与 `rotate` 相同：x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。（角度仍用 float64 算。）
 """
 
 
@@ -774,12 +798,12 @@ check("rotary_embedding", solved_rotary_embedding, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-In SmolLM2 it turns the queries and keys of 30 layers:
+In SmolLM2 it turns the queries and keys of 30 layers, with base 100000:
 """
 
 # %% [markdown] lang="zh"
 r"""
-在 SmolLM2 里，它转动 30 层的查询和键：
+在 SmolLM2 里，它转动 30 层的查询和键，底数是 100000：
 """
 
 # %% tags=["slow"]
@@ -826,7 +850,7 @@ r"""
 
 </details>
 
-把权重的行换成另一种顺序，就能从一种配对用到另一种，就像下面调换特征的顺序：
+把权重的行换成另一种顺序，就能从一种配对换到另一种，就像下面调换特征的顺序：
 """
 
 # %%

@@ -204,7 +204,7 @@ NOT_COUNTED = {
     "on no device": ((X.to("meta"), (4,)), "its `x` is"),
     "a set in the shape": ((X, ({4},)), "its `normalized_shape` is `set`"),
     "a pretender": ((Pretends(), (4,)), "its `x` is `Pretends`"),
-    "a module": ((nn.LayerNorm(4), (4,)), "its `x` is `LayerNorm`"),
+    "a module": ((nn.LayerNorm(4), (4,)), "its `x` is a `LayerNorm`"),
     "a huge number": ((X, (4,), None, None, 10**400), "stops at it with|NaN or infinity"),
 }
 

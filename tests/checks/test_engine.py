@@ -231,6 +231,32 @@ def test_right_is_said(reader):
     assert str(len(EXERCISES["layer_norm"].all_cases)) in str(verdict)
 
 
+@pytest.mark.parametrize(
+    ("exercise", "answer", "en", "zh"),
+    [
+        ("scale", 0.00316, "Right: length of the last bar = 1.", "正确：最后一根柱子的长度 = 1。"),
+        ("values_per_mean", 784, "Right: count = 784.", "正确：个数 = 784。"),
+        ("feature_axes", 0, "Right.", "正确。"),
+        ("outputs_that_move", (18, 36, 9, 18, 4), "Right.", "正确。"),
+    ],
+)
+def test_of_an_answer_it_is_said_what_comes_of_it(exercise, answer, en, zh, reader):
+    """A count of inputs would say nothing where no function was handed in."""
+    assert check(exercise, answer).told == ({"en": en, "zh": zh}[reader],)
+
+
+def test_a_text_is_told_from_a_number(reader):
+    assert "`'0.003'`" in check("scale", "0.003").told[0]
+    assert {"en": "quotation marks", "zh": "引号"}[reader] in check("scale", "0.003").told[0]
+
+
+@pytest.mark.parametrize("made", [lambda x: torch.relu, lambda x: nn.ReLU(x)], ids=["function", "Module"])
+def test_a_function_that_was_not_called_is_told_as_such(made, reader):
+    told = check("relu", made)
+    assert told.mistake == "wrong-type"
+    assert "`f(x)`" in told.told[0]
+
+
 def test_prints_are_shown_once(capsys):
     def prints(*arguments):
         print("here I am")

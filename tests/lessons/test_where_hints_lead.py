@@ -12,7 +12,7 @@ LEADS = {
     ("layer_norm_by_axes", "axes-by-their-sizes"): ("The last axes", "len(normalized_shape)"),
     ("group_norm", "every-other-channel"): ("Going further: an axis cut in two", "unflatten"),
     ("group_norm", "channels-not-pooled"): ("Going further: an axis cut in two", "range(2, grouped.dim())"),
-    ("group_norm", "bias-before-weight"): ("What γ and β can undo", "weight.view(per_channel) + bias"),
+    ("group_norm", "bias-before-weight"): ("Going further: what γ and β can undo", "weight.view(per_channel) + bias"),
     ("group_norm", "eps-outside-root"): ("Two rows by hand", "(variance + eps).sqrt()"),
     ("ema_update", "keras-momentum"): ("One number, two readings", "momentum * value"),
     ("ema_update", "bias-corrected"): ("Start and follow", "average"),

@@ -487,3 +487,28 @@ def test_a_thousand_moves_leave_memory_where_it_was():
     warm, later = map(int, out.split())
     # The first thousand fill matplotlib's caches. Blocks of Python's: one for every third move would show.
     assert later - warm < 300
+
+
+# Stills
+
+
+def test_a_still_stands_at_the_values_and_has_nothing_to_move():
+    moving = panel(again=Toggle(True))
+    stood = moving.still(height=9)
+    assert stood.line == "height 9 [('again', True)]"
+    assert stood.values == {}
+    assert (stood.canvas.frame() == panel(again=Toggle(True), height=Slider(0, 10, 1, value=9)).canvas.frame()).all()
+    assert moving.values == {"height": 3, "again": True}
+
+
+@pytest.mark.parametrize(("values", "error"), [({"depth": 1}, TypeError), ({"height": 11}, ValueError)])
+def test_a_still_refuses_what_no_control_takes(values, error):
+    with pytest.raises(error):
+        panel().still(**values)
+
+
+def test_a_closed_panel_has_no_stills():
+    gone = panel()
+    gone.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        gone.still(height=9)

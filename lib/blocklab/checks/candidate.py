@@ -13,7 +13,7 @@ from .complaints import Complaint
 from .exercise import Exercise
 from .interrupts import Interrupted
 from .outcome import by_position
-from .words import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER
+from .words import A_FUNCTION, A_KIND, A_MODULE, THE_ANSWER, THE_TEXT
 
 
 def as_call(exercise: Exercise, candidate: object) -> Callable[[dict], object]:
@@ -45,7 +45,7 @@ def _answer(exercise: Exercise, answer: object, arguments: dict[str, object]) ->
     except Interrupted:
         raise
     except BaseException:
-        got = THE_ANSWER.format(answer=brief(answer))
+        got = (THE_TEXT if issubclass(type(answer), str) else THE_ANSWER).format(answer=brief(answer))
         raise Complaint("wrong-kind", {"wanted": exercise.wants, "got": got}) from None
 
 

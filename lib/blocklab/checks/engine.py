@@ -18,9 +18,9 @@ from .outcome import Outcome, close, differing
 from .recognition import recognize
 from .row import Mistake
 from .surroundings import Sheet, settled
-from .telling import tell
+from .telling import short, tell, what
 from .verdict import Verdict
-from .words import ADVICE, LEFT_OUT, RIGHT, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, WORDS
+from .words import ADVICE, LEFT_OUT, RIGHT, RIGHT_ANSWER, RIGHT_NUMBER, RIGHT_WITH_GRADIENT, SEVERAL, SLOW, WORDS
 
 PATIENCE = 10.0  # seconds; no right function takes a tenth of it
 
@@ -100,9 +100,8 @@ def _refusal(exercise: Exercise, complaint: Complaint) -> Verdict:
 
 def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int, int] | None) -> Verdict:
     forget(exercise.name)
-    right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
     fragile = [c for c in comparisons if c.weak]
-    told = [right.format(cases=len(comparisons) - len(fragile))]
+    told = [_what_is_right(exercise, comparisons, len(comparisons) - len(fragile))]
     if len(comparisons) < len(exercise.all_cases):
         told.append(LEFT_OUT.format(count=len(exercise.all_cases) - len(comparisons)))
     advice = {c.case.name: str(c.case.advice.text) for c in fragile}
@@ -112,6 +111,17 @@ def _praise(exercise: Exercise, comparisons: list[Comparison], steps: tuple[int,
     seen = fragile[0] if fragile else None
     telling = seen and tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
     return Verdict(exercise, True, advice=tuple(advice), told=tuple(told), telling=telling)
+
+
+def _what_is_right(exercise: Exercise, comparisons: list[Comparison], tried: int) -> str:
+    """Of a function how much was compared, of an answer what comes of it where that is one number."""
+    if not exercise.use:
+        right = RIGHT_WITH_GRADIENT if any(c.case.gradient for c in comparisons) else RIGHT
+        return right.format(cases=tried)
+    result = comparisons[0].wanted.values["result"]
+    if len(comparisons) > 1 or result.numel() > 1:
+        return str(RIGHT_ANSWER)
+    return RIGHT_NUMBER.format(what=what(exercise, "result"), value=short(result))
 
 
 def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
@@ -134,9 +144,16 @@ def _diagnosis(attempt: Attempt, comparisons: list[Comparison]) -> Verdict:
         name, told = "input-returned", [str(WORDS["input-returned"])]
     else:
         name, told = difference(seen.got, seen.wanted, seen.differs, seen.case.tolerance)
+        if name is None and _without_inputs(exercise):
+            told = [str(WORDS["unknown-answer"])]
     told += line_of_error(seen.got)
     telling = tell(exercise, seen.case, seen.got, seen.wanted, seen.differs)
     return Verdict(exercise, False, name, told=tuple(told), telling=telling, stuck=count_failure(exercise.name, name))
+
+
+def _without_inputs(exercise: Exercise) -> bool:
+    """Whether it asks for one answer that is compared as it is."""
+    return bool(exercise.use) and not any(case.arguments for case in exercise.all_cases)
 
 
 def _gives_back(comparison: Comparison) -> bool:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from .brief import kind
-from .words import A_KIND, A_TUPLE
+from .words import A_KIND, A_TUPLE, NOT_CALLED
 
 MOST_RESULTS = 16  # of a tuple or list; no exercise asks for more than three
 MOST_COPIED = 2**22  # numbers; a larger tensor has not the shape of any case
@@ -31,7 +31,7 @@ def plain(x: object) -> object:
             return x if type(x) is exact else value(x)
     if issubclass(type(x), tuple):
         return Strange(A_TUPLE.format(count=tuple.__len__(x)))
-    return Strange(A_KIND.format(kind=kind(x)))
+    return Strange((NOT_CALLED if callable(x) else A_KIND).format(kind=kind(x)))
 
 
 def _plain_tensor(x: Tensor) -> Tensor | Strange:

@@ -35,12 +35,12 @@ def tell(exercise: Exercise, case: Case, got: Outcome, wanted: Outcome, value: s
     if value == "error":
         return Telling(arguments, str(RESULT), _raised(got), _raised(wanted))
     yours, expected = got.values.get(value), wanted.values.get(value)
-    what = _what(exercise, value)
+    name = what(exercise, value)
     if _comparable(yours, expected) and expected.numel() > MOST_NUMBERS:
         where = _first_wrong_part(yours, expected, case.tolerance)
-        what = PART.format(what=what, where=f"[{', '.join(map(_index, where))}]")
+        name = PART.format(what=name, where=f"[{', '.join(map(_index, where))}]")
         yours, expected = yours[where], expected[where]
-    return Telling(arguments, what, *_apart(yours, expected))
+    return Telling(arguments, name, *_apart(yours, expected))
 
 
 def _raised(outcome: Outcome) -> str:
@@ -51,7 +51,8 @@ def _raised(outcome: Outcome) -> str:
     return short(next(iter(outcome.values.values())))
 
 
-def _what(exercise: Exercise, value: str) -> str:
+def what(exercise: Exercise, value: str) -> str:
+    """How a reader is told which value it is."""
     if value in exercise.names:
         return str(exercise.names[value])
     if value.endswith(".grad"):

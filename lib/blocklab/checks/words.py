@@ -57,9 +57,9 @@ WORDS = {
     ),
     "graph-kept": Text(
         en="The numbers are right, but `{name}` holds on to the graph after the call, and to that of every past step: "
-        "the second training step fails. Write it inside `with torch.no_grad():`.",
-        zh="数值是对的，但调用之后 `{name}` 带上了计算图：过去每一步的计算图都会留着，第二步训练就会报错。"
-        "请在 `with torch.no_grad():` 里更新它。",
+        "training takes more and more memory, until there is none left. Write it inside `with torch.no_grad():`.",
+        zh="数值是对的，但调用之后 `{name}` 带上了计算图：过去每一步的计算图都会留着，"
+        "训练越久，占的内存越多，直到用完。请在 `with torch.no_grad():` 里更新它。",
     ),
     "input-returned": Text(
         en="You returned the input as it came in.",
@@ -98,6 +98,9 @@ WORDS = {
         en="Not right yet, and it is not a mistake I know. Here is where it differs first.",
         zh="还不对，但我认不出这是哪一种错误。下面是最先出现差别的地方。",
     ),
+    "unknown-answer": Text(
+        en="Not right yet, and it is not a mistake I know.", zh="还不对，但我认不出这是哪一种错误。"
+    ),
 }
 
 SLOW = Text(
@@ -115,6 +118,8 @@ RIGHT_WITH_GRADIENT = Text(
     en="Right: it agrees with the reference, gradients included. Inputs tried: {cases}.",
     zh="正确：在 {cases} 组输入上都与参考结果一致，梯度也一致。",
 )
+RIGHT_ANSWER = Text(en="Right.", zh="正确。")
+RIGHT_NUMBER = Text(en="Right: {what} = {value}.", zh="正确：{what} = {value}。")
 ADVICE = Text(en="One piece of advice: {advice}", zh="一点建议：{advice}")
 LEFT_OUT = Text(
     en="{count} more inputs do not fit a Module like yours and were left out.",
@@ -144,5 +149,10 @@ A_TENSOR = Text(en="a tensor", zh="一个张量")
 A_TUPLE = Text(en="a tuple of {count}", zh="一个含 {count} 项的元组")
 A_TUPLE_OR_LIST = Text(en="a tuple or list of {count}", zh="一个含 {count} 项的元组或列表")
 A_KIND = Text(en="`{kind}`", zh="类型为 `{kind}` 的值")
+NOT_CALLED = Text(
+    en="a `{kind}` that still waits for its input (call it, as in `f(x)`)",
+    zh="一个还没有拿到输入的 `{kind}`（请像 `f(x)` 那样调用它）",
+)
 THE_ANSWER = Text(en="`{answer}`", zh=" `{answer}`")
+THE_TEXT = Text(en="the text `{answer}`, in quotation marks", zh="带引号的文本 `{answer}`")
 NOTHING = Text(en="none", zh="无")

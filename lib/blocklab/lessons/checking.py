@@ -1,6 +1,7 @@
-"""`check` and `catch` by the name of an exercise."""
+"""`check`, `catch` and `accepted` by the name of an exercise."""
 
 import difflib
+from collections.abc import Callable
 from dataclasses import replace
 
 from blocklab.checks.catching import Catch, catch_against
@@ -39,6 +40,14 @@ def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep:
     verdict = check_against(found, candidate, patience)
     said = keep_block(found, candidate) if keep and verdict.passed and exercise in BLOCKS else ()
     return replace(verdict, told=(*verdict.told, *said))
+
+
+def accepted(exercise: str, candidate: Callable) -> Callable:
+    """What a learner wrote for an exercise, or the course's own function as long as `check` would not accept it.
+
+    So a lesson goes on with the learner's code, and no one is locked out.
+    """
+    return candidate if check(exercise, candidate, keep=False) else EXERCISES[exercise].kernel
 
 
 def catch(exercise: str, inputs: object, patience: float = PATIENCE) -> Verdict:

@@ -68,8 +68,20 @@ def mean_of_means(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     return count_a + count_b, mean, m2_a + m2_b + spread
 
 
+def counts_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, mean, _ = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    return count, mean, m2_a + m2_b + (mean_a - mean).square() + (mean_b - mean).square()
+
+
+def squares_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, mean, _ = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    return count, mean, m2_a + m2_b + count_a * (mean_a - mean) + count_b * (mean_b - mean)
+
+
 WRONG = {
     "merge_statistics": {
+        "counts forgotten": (counts_forgotten, {"between-once-for-each-part"}),
+        "squares forgotten": (squares_forgotten, {"between-missing"}),
         **{f"{name} taken for empty, first": guarded(never, looks) for name, looks in LOOKS_EMPTY.items()},
         **{f"{name} taken for empty, second": guarded(looks, never) for name, looks in LOOKS_EMPTY.items()},
         "the plain mean in both": (mean_of_means, {"mean-of-means-for-both"}),

@@ -3,6 +3,7 @@ import math
 import torch
 import torch.nn.functional as F
 
+from blocklab.moving_average import ema_update
 from blocklab.normalization import standardize
 
 
@@ -187,6 +188,27 @@ def batch_norm(affine=scaled_and_shifted, kept=same, momentum_of=same):
     return attempt
 
 
+def lerp(average, value, momentum):
+    return average.lerp(value, momentum)
+
+
+def batch_norm_over(axes, update):
+    """As one writes it in the lesson, with axes that do not fit every input."""
+
+    def attempt(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+        shape = (1, -1) + (1,) * (x.dim() - 2)
+        mean, variance = running_mean, running_var
+        if training:
+            mean, variance = x.mean(axes), x.var(axes, correction=0)
+            with torch.no_grad():
+                running_mean.copy_(update(running_mean, mean, momentum))
+                running_var.copy_(update(running_var, x.var(axes), momentum))
+        y = (x - mean.view(shape)) / (variance.view(shape) + eps).sqrt()
+        return scaled_and_shifted(y, *(v if v is None else v.view(shape) for v in (weight, bias)))
+
+    return attempt
+
+
 def first_batch(running, start, batch):
     if (start == start[0]).all() and start[0] in (0, 1):
         running.copy_(batch)
@@ -285,6 +307,16 @@ WRONG = {
     | {
         "pictures at most": batch_norm_of_at_most(4),
         "the batch in eval, of more than eight": batch_in_eval(8),
+        "pictures only": (batch_norm_over((0, 2, 3), lerp), {"pictures-only"}),
+        "pictures only, updated as in the lesson": (
+            batch_norm_over((0, 2, 3), ema_update),
+            {"pictures-only-in-ema-update"},
+        ),
+        "batch axis only": (batch_norm_over(0, lerp), {"batch-axis-only"}),
+        "batch axis only, updated as in the lesson": (
+            batch_norm_over(0, ema_update),
+            {"batch-axis-only-in-ema-update"},
+        ),
         "first batch stored": (batch_norm(kept=first_batch), {"first-batch-stored"}),
         "momentum or its default": batch_norm(momentum_of=lambda momentum: momentum or 0.1),
     },

@@ -5,7 +5,12 @@ WRONG = {
     | {str(s): (s, {"too-large"}) for s in (1e6, 1.0, 0.01, 0.004)}
     | {str(s): (s, {"too-small"}) for s in (0.003, 0.001, 1e-4, 1e-6)}
     | {str(s): (s, {"negative"}) for s in (-1e-6, -0.001, -1.0)},
-    "positions_per_turn": {"text": ("628", {"wrong-kind"}), "two digits": (630, {None})},
+    "positions_per_turn": {
+        "text": ("6283", {"wrong-kind"}),
+        "two digits": (6300, {None}),
+        "multiplied": (0.00628, {"multiplied"}),
+        "pair 2": (628, {"counted-from-one"}),
+    },
     "bytes_in_two_kernels": {"text": ("10", {"wrong-kind"}), "nearly": (10.5, {None})},
     "half_size": {
         "two digits and one off": (0.0019, {"too-large"}),
@@ -16,6 +21,9 @@ WRONG = {
         "one number": (18, {"wrong-kind"}),
         "four numbers": ((18, 36, 9, 18), {"wrong-kind"}),
         "a text": ("18, 36, 9, 18, 4", {"wrong-kind"}),
+        "means instead of numbers": ((4, 2, 8, 4, 18), {"means-counted"}),
+        "means of one layer": ((4, 36, 9, 18, 4), {"batchnorm-means-counted"}),
+        "all positions": ((18, 36, 9, 18, 18), {"layernorm-per-position-means-counted"}),
         "unknown": ((18, 35, 9, 18, 4), {None}),
     },
     "root_mean_square": {"text": ("3.54", {"wrong-kind"})},

@@ -54,6 +54,17 @@ def minus_twice(x, positions, base=10000.0):
     return torch.stack([a * cos - b * sin, b * cos - a * sin], -1).flatten(-2).to(x.dtype)
 
 
+def halves(join):
+    """Features i and i + d/2 as a pair, angles in float32 and no thought of the type."""
+
+    def rotate(x, positions, base=10000.0):
+        angles = positions[:, None] * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+        a, b = x.chunk(2, -1)
+        return join([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()])
+
+    return rotate
+
+
 def nothing_in_float16(x, positions, base=10000.0):
     y = rotary_embedding(x, positions, base)
     return y * 0 if x.dtype == torch.float16 else y
@@ -72,7 +83,12 @@ WRONG = {
         "a cache of lengths": (remembered(lambda x, k, base: (len(k), x.shape[-1], base)), {None}),
         "an axis of that length": (axis_of_that_length, {None}),
         "a minus in both features": (minus_twice, {"plus-missing"}),
-        "in mixed types": (in_mixed_types, {"wrong-dtype"}),
+        "in mixed types": (in_mixed_types, {"type-of-the-angles"}),
+        "halves in mixed types": (halves(lambda ab: torch.cat(ab, -1)), {"pairs-of-halves+type-of-the-angles"}),
+        "halves in turns": (
+            halves(lambda ab: torch.stack(ab, -1).flatten(-2)),
+            {"halves-put-between+type-of-the-angles"},
+        ),
         "nothing in float16": (nothing_in_float16, {None}),
         "squeezed": (lambda *given: rotary_embedding(*given).squeeze(), {"wrong-shape"}),
     },

@@ -55,6 +55,14 @@ def test_the_line_gives_the_range(figure):
     assert "SiLU(u) runs from −0.28 to 1.23." in update(**AT_START | {"activation": "silu"})
 
 
+@pytest.mark.parametrize("gate", [False, True])
+def test_the_arrow_of_v_is_there_only_with_a_gate(figure, gate):
+    contours(figure)(**AT_START | {"gate": gate})
+    left, middle, _right = (axes.collections[3] for axes in figure.axes)
+    assert left.get_visible()
+    assert middle.get_visible() is gate
+
+
 def test_turn_leaves_flat_places_out():
     slopes = torch.tensor([[1.0, 0.0], [0.0, -2.0], [0.0, 0.0], [-3.0, 3.0]]).double()
     assert turn(slopes, direction(0)) == pytest.approx((0 + 90 + 45) / 3)

@@ -37,6 +37,12 @@ def test_a_large_momentum_arrives_sooner_and_trembles_more(figure):
     assert quick[-100:].std() > slow[-100:].std()
 
 
+@pytest.mark.parametrize(("momentum", "steps"), [(0.5, 1), (0.02, 38)])
+def test_half_of_the_jump_is_made_as_late_as_the_lesson_says(figure, momentum, steps):
+    (_, _, running), _ = lines(figure, momentum=momentum, batch_size=8, drift="jump")
+    assert np.argmax(running > (LOW + HIGH) / 2) + 1 - JUMP == steps
+
+
 def test_larger_batches_tremble_less(figure):
     spreads = []
     for batch_size in (2, 32, 128):

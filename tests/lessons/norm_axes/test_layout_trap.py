@@ -22,10 +22,29 @@ def test_after_the_transpose_one_feature_moves_at_every_position(figure, length,
     assert f"{2 * length} outputs move, all of one feature" in line
 
 
-def test_the_right_guess_is_where_nothing_is_refused(figure):
+def test_nothing_is_refused_where_the_sizes_agree(figure):
     update, refused = layout_trap(figure), {}
     for length in range(2, 6):
         for channels in range(2, 6):
             refused[length, channels] = "refuses" in update(length=length, channels=channels, transpose=False)
-    assert panel().guess.right == "L = C"
     assert {sizes for sizes, error in refused.items() if not error} == {(size, size) for size in range(2, 6)}
+
+
+@pytest.mark.parametrize(("length", "said"), [(3, True), (4, False)])
+def test_the_picture_says_so_when_torch_refuses(figure, length, said):
+    layout_trap(figure)(length=length, channels=4, transpose=False)
+    [error] = [text for text in figure.texts if text.get_text() == "error: no output"]
+    assert error.get_visible() == said
+
+
+def test_the_right_guess_is_the_row_that_rises(monkeypatch):
+    painted = []
+    monkeypatch.setattr(
+        "blocklab.lessons.norm_axes.layout_trap.paint", lambda _blocks, moved, *_: painted.append(moved)
+    )
+    shown = panel()
+    shown.move(length=4)
+    raised = painted[-1].reshape(2, 4, 4)  # (N, L, C)
+    assert raised[:, 1].all()
+    assert raised.sum() == 8
+    assert shown.guess.right == "position"

@@ -12,6 +12,7 @@ from blocklab.lessons.small_batches.saturating_batch import (
     place_after,
     place_before,
     saturating_batch,
+    still,
     through,
 )
 
@@ -64,14 +65,27 @@ def test_each_value_is_joined_to_its_output(figure):
 
 
 def test_where_the_panel_opens_nothing_answers_the_question(figure):
-    """Neither the ceiling, which is 1 for two values, nor a curve that ends at it."""
+    """Neither the ceiling, which is 1 for two values, nor a curve that goes beyond x₁."""
     update = saturating_batch(figure)
-    assert update(**panel().values) == "m = 32: x₁ = 0.1 becomes 0.165."
+    assert update(**panel().values) == "m = 32: x₁ = 2 becomes 2.835."
     right = figure.axes[1]
-    assert [line for line in right.lines if line.get_visible()] == [right.lines[-1]]
+    curve, ceiling, dot = right.lines[-3:]
+    assert [line for line in right.lines if line.get_visible()] == [curve, dot]
     assert not any(text.get_visible() for text in right.texts)
+    assert curve.get_xdata().max() == pytest.approx(dot.get_xdata()[0])
+    assert curve.get_ydata()[-1] == pytest.approx(dot.get_ydata()[0])
     assert "No output can exceed" in update(m=32, x=1.0)
-    assert all(line.get_visible() for line in right.lines[-3:])
+    assert all(line.get_visible() for line in (curve, ceiling, dot))
+    assert curve.get_xdata().max() == pytest.approx(1000)
+
+
+def test_the_still_shows_every_curve_and_the_ceiling_of_two_values():
+    shown = still()
+    assert not shown.controls
+    assert shown.line.startswith("m = 2: x₁ = 1000 becomes 1.000.")
+    right = shown.canvas.figure.axes[1]
+    assert [text.get_text() for text in right.texts[:5]] == [f"m = {n}" for n in (2, 4, 8, 16, 32)]
+    assert all(artist.get_visible() for artist in (*right.lines, *right.texts))
 
 
 @pytest.mark.parametrize(("m", "marked"), [(32, [32]), (31, [32]), (8, [8, 16, 32]), (1, [2, 4, 8, 16, 32])])
@@ -87,9 +101,12 @@ def test_the_curves_of_larger_m_stay(figure, m, marked):
     assert panel().values["m"] == LARGEST
 
 
-def test_the_upper_ruler_is_even_up_to_one_and_then_in_decades():
+def test_the_upper_ruler_is_even_up_to_one_and_then_in_decades_and_so_is_the_axis_of_inputs(figure):
     places = place_before(np.array([-1.0, 0, 1, 10, 100, 1000]))
     assert np.allclose(np.diff(places), 0.2)
+    saturating_batch(figure)
+    along = figure.axes[1].transData.transform([(x, 0) for x in (0, 0.5, 1, 10, 100, 1000)])[:, 0]
+    assert np.allclose(np.diff(along) / (along[2] - along[0]), [0.5, 0.5, 1, 1, 1])
 
 
 def test_the_right_guess_is_the_output_for_1000_where_two_values_share_a_mean():

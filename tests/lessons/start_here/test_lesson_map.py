@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from blocklab.lessons import LESSONS
-from blocklab.lessons.start_here.lesson_map import lesson_map, links
+from blocklab.lessons.start_here.lesson_map import LAYER, LAYERS, PARTS, lesson_map, links
 
 ROOT = Path(__file__).parents[3]
 
@@ -29,3 +29,26 @@ def test_the_links_lie_on_what_they_name(figure):
         x, y = axes.transData.transform(text.get_position()) / figure.bbox.size
         names = [name for (left, top, wide, high), _, name in links() if 0 < x - left < wide and 0 < 1 - y - top < high]
         assert names == [number]
+
+
+def test_the_normalizations_are_as_many_as_the_model_calls():
+    """The start page says 61: two in each layer and one at the end."""
+    _, bottom, _, height = LAYER
+    tops = [top for _, top, _, _, text, *_ in PARTS if text.en == "normalization"]
+    inside = [top for top in tops if bottom < top < bottom + height]
+    assert LAYERS * len(inside) + len(tops) - len(inside) == 61
+
+
+def test_positions_stand_inside_attention():
+    spans = {text.en: (top - high, top) for _, top, _, high, text, *_ in PARTS}
+    (low, high), (bottom, top) = spans["rotary positions"], spans["attention"]
+    assert bottom < low < high < top
+
+
+def test_every_part_that_a_lesson_builds_can_be_clicked():
+    """Its text leads to the first of its lessons."""
+    places = [(place, name) for place, _, name in links()]
+    for x, top, _, high, _, lessons, _ in PARTS:
+        across, down = x / 12, 1 - (top - min(high, 0.62) / 2) / 8
+        names = [n for (left, over, wide, tall), n in places if 0 < across - left < wide and 0 < down - over < tall]
+        assert names == [f"{lesson:02}" for lesson in lessons[:1]]

@@ -50,6 +50,9 @@ def test_the_lesson_says_where_both_are_equal(figure):
     for d_model in (768, 1536):
         assert "1.0000 times" in update(d_model=d_model, multiple_of=256, multiplier=1.0)
     assert "1.1250 times" in update(d_model=512, multiple_of=256, multiplier=1.0)
+    assert "1.0078 times" in update(d_model=4096, multiple_of=256, multiplier=1.0)
+    assert "1.0312 times" in update(d_model=1024, multiple_of=256, multiplier=1.0)
+    assert "→ 21845, times 1.3 → 28398. " in update(d_model=8192, multiple_of=1024, multiplier=1.3)
 
 
 def test_nothing_is_hatched_where_nothing_is_added(figure):

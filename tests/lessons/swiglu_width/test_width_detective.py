@@ -12,6 +12,7 @@ from blocklab.lessons.swiglu_width.width_detective import (
     fitting,
     panel,
     ruler_marks,
+    still,
     width_detective,
 )
 
@@ -42,7 +43,7 @@ def test_only_256_fits_all():
 
 @pytest.mark.parametrize(("multiple_of", "found"), [(64, 0), (128, 1), (172, 2), (256, 4), (512, 3), (704, 0)])
 def test_the_line_counts_and_the_right_half_marks_what_agrees(figure, multiple_of, found):
-    seen = width_detective(figure)(multiple_of=multiple_of, try_all=False)
+    seen = width_detective(figure)(multiple_of=multiple_of, tried=0)
     assert seen.endswith(f"{found} of the 4 published widths.")
     assert len(figure.axes[1].lines[-1].get_xdata()) == found
 
@@ -51,7 +52,7 @@ def test_dots_stand_on_the_first_mark_from_zero_on(figure):
     raw = [8 * d // 3 for d in PUBLISHED]
     update = width_detective(figure)
     for multiple_of in (FIRST, 172, 256, LAST):
-        update(multiple_of=multiple_of, try_all=True)
+        update(multiple_of=multiple_of, tried=4)
         dots = figure.axes[0].lines[-1]
         for x, row, start in zip(*dots.get_data(), raw, strict=True):
             marks = [mark[0][0] for mark in ruler_marks(multiple_of, raw) if mark[0][1] == row]
@@ -59,9 +60,27 @@ def test_dots_stand_on_the_first_mark_from_zero_on(figure):
             assert (start + x) % multiple_of == 0
 
 
-def test_trying_all_shows_the_lesson_s_answer(figure):
-    seen = width_detective(figure)(multiple_of=64, try_all=True)
-    assert seen.endswith("5 give 11008; all four widths come out with: 256.")
+@pytest.mark.parametrize(
+    ("tried", "told"),
+    [
+        (0, "0 of the 4 published widths."),
+        (1, "5 give 11008."),
+        (4, "5 give 11008. All four widths come out with 256."),
+    ],
+)
+def test_trying_all_answers_one_question_at_a_time(figure, tried, told):
+    seen = width_detective(figure)(multiple_of=64, tried=tried)
+    assert seen.endswith(told)
+    (ticks,) = [each for each in figure.axes[1].collections if each.get_animated()]
+    shown = {(x, (low + high) / 2) for (x, low), (_, high) in ticks.get_segments()}
+    assert shown == {(m, 3 - row) for row, d in enumerate(list(PUBLISHED)[:tried]) for m in fitting(d)}
+
+
+def test_the_still_shows_what_fits_all_four():
+    shown = still()
+    assert not shown.controls
+    assert shown.line.startswith("multiple_of = 256 gives 11008, 13824, 17920, 22016: 4 of the 4")
+    assert shown.line.endswith("All four widths come out with 256.")
 
 
 def test_the_right_guess_is_the_set_of_those_that_give_11008():

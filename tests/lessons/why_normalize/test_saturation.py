@@ -37,7 +37,15 @@ def test_standardized_inputs_do_not_saturate_whatever_their_size(figure):
 
 def test_the_histogram_counts_every_output(figure):
     saturation(figure)(scale=20.0, normalize=False)
-    heights = figure.axes[1].patches[0].get_data().values
+    heights = figure.axes[2].patches[0].get_data().values
     assert heights.max() == pytest.approx(1)
     assert heights[[0, -1]].min() == pytest.approx(1, rel=0.01)  # both ends, and next to nothing between
     assert heights[5:-5].max() < 0.05
+
+
+def test_the_share_stands_at_the_lines_that_it_counts_beyond(figure):
+    line = saturation(figure)(scale=2.0, normalize=False)
+    outputs = figure.axes[2]
+    _, share, _ = numbers(line)
+    assert f"{share:.0f}% beyond ±0.9" in [text.get_text() for text in outputs.texts]
+    assert sorted(segment[0][0] for segment in outputs.collections[0].get_segments()) == [-0.9, 0.9]

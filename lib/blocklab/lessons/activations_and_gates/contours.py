@@ -60,9 +60,9 @@ WRITTEN = {"none": "u", "sigmoid": "σ(u)", "relu": "ReLU(u)", "gelu": "GELU(u)"
 NO_VALUE = Text(en="1, for there is no gate", zh="1（没有门）")
 UNIT = Text(en="the unit: {unit}", zh="单元：{unit}")
 SEEN = Text(
-    en="{unit} runs from {low:.2f} to {high:.2f}. Where it is not flat, its contours lie {turn:.0f}° off the straight "
-    "lines on the left, on average.",
-    zh="{unit} 的取值从 {low:.2f} 到 {high:.2f}。除去平坦的部分，它的等高线与左图直线的夹角平均为 {turn:.0f}°。",
+    en="{unit} runs from {low:.2f} to {high:.2f}. Between its contours and those on the left lie {turn:.0f}°, on "
+    "average (flat places do not count).",
+    zh="{unit} 的取值从 {low:.2f} 到 {high:.2f}。它的等高线与左图的等高线，夹角平均为 {turn:.0f}°（平坦的地方不算）。",
 )
 
 
@@ -98,7 +98,7 @@ def contours(figure: Figure) -> Callable[..., str]:
             both = [("u, v", along)] if (gate_angle - value_angle) % 360 == 0 else [arrow_u, arrow_v]
             right.show(unit, UNIT.format(unit=written), [*through_zero, across], both)
         else:
-            middle.show(v, str(NO_VALUE), [], [arrow_v])  # its slider is there, so the arrow turns
+            middle.show(v, str(NO_VALUE), [], [])
             right.show(unit, UNIT.format(unit=written), through_zero, [arrow_u])
         low, high = (rounded(end.item()) for end in (unit.min(), unit.max()))
         seen = SEEN.format(unit=written, low=low, high=high, turn=turn(slope, along))
@@ -189,6 +189,7 @@ class Plane:
         )
         tips = [tip.tolist() for _, tip in arrows]
         self.shafts.set_segments([stroke for x, y in tips for stroke in arrow(x, y)])
+        self.shafts.set_visible(bool(tips))  # of an arrow that is not there nobody can take hold
         for i, name in enumerate(self.names):
             name.set_visible(i < len(arrows))
             if i < len(arrows):

@@ -13,12 +13,14 @@ from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, POKED, QUIET
 from blocklab.panel.touch import dragged
 
+LIMITS = (0, 1), (-1.2, 2.2), (-1.2, 2.2)  # of each row, from black to white
 DIMMED = 2  # which image the slider dims
 ROWS = (
     Text(en="input", zh="输入"),
     Text(en="BatchNorm", zh="批量归一化"),
     Text(en="LayerNorm", zh="层归一化"),
 )
+SCALE = Text(en="black {low}\nwhite {high}", zh="黑 {low}\n白 {high}")
 SEEN = Text(
     en="Image n = {image} at {percent:.0f}% brightness. Its standard deviation after BatchNorm is {batch:.2f}, "
     "after LayerNorm {layer:.2f}; the other images move by up to {batch_moved:.2f} and {layer_moved:.2f}.",
@@ -42,9 +44,8 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
 
     def picture(figure: Figure) -> Callable[..., str]:
         grid = figure.subplots(3, len(images), gridspec_kw={"left": 0.13, "right": 0.99, "bottom": 0.02, "top": 0.9})
-        limits = ((0, 1), (-1.2, 2.2), (-1.2, 2.2))
         shown = []
-        for row, (axes_row, limit) in enumerate(zip(grid, limits, strict=True)):
+        for row, (axes_row, limit) in enumerate(zip(grid, LIMITS, strict=True)):
             for column, axes in enumerate(axes_row):
                 axes.set(xticks=[], yticks=[])
                 axes.spines[:].set_color(POKED if column == DIMMED else QUIET)
@@ -53,7 +54,10 @@ def dimmed_digit(images: Tensor) -> Callable[[Figure], Callable[..., str]]:
                 shown.append((row, column, image))
                 if column == DIMMED:
                     dragged(image, "brightness", up(*images.shape[-2:]))
-            axes_row[0].set_ylabel(str(ROWS[row]), rotation=0, ha="right", va="center", size=11, color=INK, labelpad=8)
+            scale = SCALE.format(low=limit[0], high=limit[1]).replace("-", "−")
+            axes_row[0].set_ylabel(
+                f"{ROWS[row]}\n{scale}", rotation=0, ha="right", va="center", size=11, color=INK, labelpad=8
+            )
         for column, axes in enumerate(grid[0]):
             axes.set_title(f"n = {column}", size=10, color=POKED if column == DIMMED else INK)
 

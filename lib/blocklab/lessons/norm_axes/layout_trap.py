@@ -32,19 +32,20 @@ RIGHT = Text(
 )
 GUESS = Guess(
     {
-        Text(en="nowhere", zh="没有这样的位置"): "nowhere",
-        Text(en="where L < C", zh="L < C 时"): "L < C",
-        Text(en="where L = C", zh="L = C 时"): "L = C",
-        Text(en="where L > C", zh="L > C 时"): "L > C",
+        Text(en="feature 1 of all tokens", zh="所有词元的特征 1"): "feature",
+        Text(en="token 1 of that sentence", zh="这个句子的词元 1"): "token",
+        Text(en="token 1 of both sentences", zh="两个句子的词元 1"): "position",
+        Text(en="all blocks", zh="所有方块"): "all",
     },
-    right="L = C",
+    right="position",
     told=Text(
-        en="torch compares the size of axis 1 with C, and no more: set L and C to 4, and the error is gone.",
-        zh="torch 只比较轴 1 的大小与 C 是否相等：把 L 和 C 都调到 4，就不报错了。",
+        en="the layer takes the positions for channels: set L to 4, and the row of token 1 rises in both sentences.",
+        zh="这一层把位置当成了通道：把 L 调到 4，两个句子里词元 1 的那一行都会升起来。",
     ),
 )
-"""Where a tensor that was not transposed is not refused."""
+"""Which blocks rise with the pushed one, where L = C = 4 and nothing is refused."""
 
+NO_OUTPUT = Text(en="error: no output", zh="报错，没有输出")
 READING = Text(en="the number on a block is its feature c", zh="方块上的数字是它的特征编号 c")
 
 
@@ -55,6 +56,7 @@ def layout_trap(figure: Figure) -> Callable[..., str]:
     """
     axes = figure.add_axes((0.0, 0.0, 1.0, 0.86))
     call = figure.text(0.02, 0.94, "", family="monospace", size=11, color=INK, va="center", animated=True)
+    error = figure.text(0.02, 0.82, str(NO_OUTPUT), size=13, color=POKED, va="center", animated=True)
     figure.text(0.98, 0.94, str(READING), size=10, color=QUIET, ha="right", va="center")
     drawn: list[Blocks] = []
 
@@ -75,9 +77,11 @@ def layout_trap(figure: Figure) -> Callable[..., str]:
         feature = np.arange(x.numel()) % channels
         try:
             old, new = ((layer(t.mT).mT if transpose else layer(t)).detach().flatten() for t in (x, pushed))
-        except RuntimeError as error:
+        except RuntimeError as refused:
+            error.set_visible(True)
             paint(drawn[0], np.zeros(x.numel(), bool), cell, feature)
-            return REFUSED.format(error=error, **sizes)
+            return REFUSED.format(error=refused, **sizes)
+        error.set_visible(False)
         moved = (old != new).numpy()
         paint(drawn[0], moved, cell, feature)
         features = len(set(feature[moved]))

@@ -148,7 +148,7 @@ class Face:
             cells.set_array(row)
             for number, value in zip(numbers, row, strict=True):
                 number.set_text(f"{round(value, 2) + 0.0:.2f}".replace("-", "−"))
-                number.set_color(PAPER_ON_COLOUR if value < -0.35 else INK_ON_COLOUR)
+                number.set_color(PAPER_ON_COLOUR if value < -0.42 else INK_ON_COLOUR)
         angles = [np.rad2deg(np.arctan2(row[1::2], row[::2])) for row in rows]  # from three o'clock, counterclockwise
         for sector, start, end in zip(self.sectors, *angles, strict=True):
             sector.set(theta1=end, theta2=start)

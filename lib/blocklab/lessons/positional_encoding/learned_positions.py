@@ -18,7 +18,7 @@ from blocklab.panel.touch import dragged
 from blocklab.positional_encoding import sinusoidal_encoding
 
 NEAR = 40  # how far to either side the curves reach
-LEAST = -0.75  # the end of the colours
+LEAST = -1  # the end of the colours
 
 LEARNED = Text(en="learned", zh="学到的")
 SINES = Text(en="sines", zh="正弦")
@@ -62,8 +62,8 @@ def learned_positions(table: Tensor) -> Callable[[Figure], Callable[..., str]]:
         figure.axes[1].set_ylabel(str(POSITION))
         figure.axes[2].tick_params(labelleft=False)
         key = figure.add_axes((0.615, 0.15, 0.012, 0.74))
-        key.imshow(np.linspace(1, LEAST, 161)[:, None], cmap=WAVE, aspect="auto", extent=(0, 1, LEAST, 1))
-        key.set(xticks=[], yticks=[-0.5, 0, 0.5, 1])
+        key.imshow(np.linspace(1, LEAST, 201)[:, None], cmap=WAVE, aspect="auto", extent=(0, 1, LEAST, 1))
+        key.set(xticks=[], yticks=[-1, -0.5, 0, 0.5, 1])
         key.yaxis.tick_right()
         key.set_title(str(SIMILARITY), size=9, color=INK, pad=9)
         plain(key, edges=())

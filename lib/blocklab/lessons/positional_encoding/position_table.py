@@ -5,12 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from blocklab.language import Text
 from blocklab.lessons.positional_encoding.wave_colours import WAVE
 from blocklab.panel import Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, POKED, fixed
+from blocklab.panel.palette import INK, MOVED, PAPER_ON_COLOUR, POKED, fixed
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 from blocklab.positional_encoding import sinusoidal_encoding, wavelengths
@@ -64,6 +65,8 @@ def position_table(figure: Figure) -> Callable[..., str]:
     plain(key, edges=())
     across = heat.axhline(0, color=fixed(MOVED), linewidth=1.6, animated=True)
     down = heat.axvline(0, color=fixed(POKED), linewidth=1.6, animated=True)
+    for line in (across, down):
+        line.set_path_effects([withStroke(linewidth=4, foreground=PAPER_ON_COLOUR)])
     (wave,) = beside.plot([], [], color=POKED, linewidth=1.4, marker="o", markersize=2.5, animated=True)
     dots = {"marker": "o", "linestyle": "", "color": MOVED, "animated": True, "clip_on": False}
     (sines,) = below.plot([], [], markersize=3, label=str(SINE), **dots)

@@ -17,8 +17,8 @@ from blocklab.positional_encoding import shift_matrix, sinusoidal_encoding
 FAR, REACH = 40, 20  # how far the curves reach to either side, and the offset
 POSITION = 100  # of the first row: any other gives the same curves
 
-AS_THEY_ARE = Text(en="row · row", zh="行 · 行")
-SHIFTED = Text(en="(M row) · row", zh="（M 行）· 行")
+AS_THEY_ARE = Text(en="of two rows", zh="两行的点积")
+SHIFTED = Text(en="with M times the first row", zh="先用 M 乘第一行，再求点积")
 DISTANCE = Text(en="second position less first", zh="第二个位置减第一个位置")
 PRODUCT = Text(en="dot product", zh="点积")
 SEEN = Text(

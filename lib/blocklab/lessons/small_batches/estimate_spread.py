@@ -27,7 +27,7 @@ VARIANCES = Text(en="the batch's unbiased variance", zh="小批量的无偏方�
 COUNT = Text(en="values per channel, m = N·H·W", zh="每个通道的数值个数 m = N·H·W")
 SPREAD = Text(en="standard deviation", zh="标准差")
 THEORY = Text(en="theory, for independent values", zh="理论值（各数相互独立）")
-FOUND = Text(en="measured", zh="测量值")
+FOUND = Text(en="measured", zh="实测值")
 SEEN = Text(
     en="{images} images of {side} × {side}: m = {m}. The means have standard deviation {mean:.3f} "
     "(theory {mean_theory:.3f}), the unbiased variances {variance:.3f} (theory {variance_theory:.3f}).",
@@ -141,7 +141,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "images": Slider(2, MOST, 2, value=4, label=Text(en="images N", zh="图像数 N"), log=True),
-        "side": Slider(1, SIDE, 1, value=1, label=Text(en="height = width", zh="高 = 宽")),
+        "side": Slider(1, SIDE, 1, value=SIDE, label=Text(en="height = width", zh="高 = 宽")),
         "alike": Toggle(False, label=Text(en="neighbours alike", zh="相邻像素相似")),
     }
     return Panel(estimate_spread, size=(10, 4), **controls | own)

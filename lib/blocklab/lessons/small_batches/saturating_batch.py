@@ -1,6 +1,7 @@
 """BatchNorm of few values: one of them runs away, and its output stops at the ceiling √(m − 1)."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,7 +18,8 @@ from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 
 LEAST, MOST = 0.1, 1000.0
-LARGEST = 32
+LARGEST, OPENING = 32, LEAST * 10**1.3  # where the panel opens: as many values, and x₁ just outside the others
+SIZE = (10, 4.2)
 MARKED = (2, 4, 8, 16, 32)  # whose curves stay once m has come down to them
 CURVE = np.geomspace(LEAST, MOST, 201)
 LOWEST, HIGHEST = -2.0, 6.0  # the outputs shown
@@ -38,7 +40,7 @@ TITLE = Text(en="the values of one mini-batch", zh="一个小批量里的数")
 X = Text(en="input $x_1$", zh="输入 $x_1$")
 Y = Text(en="output for $x_1$", zh="$x_1$ 的输出")
 CEILING = Text(en=r"ceiling $\sqrt{m-1}$", zh=r"上限 $\sqrt{m-1}$")
-SEEN = Text(en="m = {m}: x₁ = {x:.4g} becomes {y:.3f}.", zh="m = {m}：x₁ = {x:.4g} 变成 {y:.3f}。")
+SEEN = Text(en="m = {m}: x₁ = {x:g} becomes {y:.3f}.", zh="m = {m}：x₁ = {x:g} 变成 {y:.3f}。")
 LIMIT = Text(en=" No output can exceed √(m − 1) = {ceiling:.3f}.", zh="任何输出都不会超过 √(m − 1) = {ceiling:.3f}。")
 ALONE = Text(
     en="m = 1: x₁ is its own mean, so x₁ − mean is 0 and the output is β, here 0, whatever x₁ is. In training torch "
@@ -52,7 +54,7 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
     """Left m values before and after BatchNorm, each joined to its output; right the output for x₁ against x₁.
 
     update(m, x): how many values share the mean, and the first of them. The others are evenly spread from −1 to 1 (one
-    alone: 0). Where the panel opens, no curve and no ceiling is seen: they answer what is to be guessed.
+    alone: 0). Where the panel opens, the curve ends at x₁ and no ceiling is seen: they answer what is to be guessed.
     """
     left = figure.add_axes((0.075, 0.06, 0.42, 0.84))
     right = figure.add_axes((0.58, 0.145, 0.345, 0.755))
@@ -60,7 +62,6 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
     marked, curve, ceiling, name, dot = curve_axes(right)
     middle = (LEAST * MOST) ** 0.5
     dragged(first, "x", lambda x: (place_before(np.array(x)), 1))
-    dragged(dot, "x", lambda x: (x, np.interp(x, CURVE, curve.get_ydata())))
     dragged(ceiling, "m", lambda m: (middle, (m - 1) ** 0.5))
 
     def update(m: int, x: float) -> str:
@@ -70,20 +71,23 @@ def saturating_batch(figure: Figure) -> Callable[..., str]:
         others.set_data(np.concatenate([top[1:], bottom[1:]]), np.repeat([1.0, 0.0], m - 1))
         first.set_data([top[0], bottom[0]], [1, 0])
         limit = (m - 1) ** 0.5
-        told = (m, x) != (LARGEST, LEAST)
+        told = m != LARGEST or not np.isclose(x, OPENING)
         for larger, artists in marked.items():
             for artist in artists:
                 artist.set_visible(told and larger >= m)
-        for artist in (curve, ceiling, name):
+        for artist in (ceiling, name):
             artist.set_visible(told)
-        curve.set_ydata([through(m, value)[0] for value in CURVE])
+        along = np.array([through(m, value)[0] for value in CURVE])
+        drawn = len(CURVE) if told else np.searchsorted(CURVE, x * (1 + 1e-9))
+        curve.set_data(CURVE[:drawn], along[:drawn])
+        dragged(dot, "x", lambda x: (x, np.interp(x, CURVE, along)))
         ceiling.set_ydata([limit, limit])
-        name.set_position((LEAST * 1.15, limit + 0.08))
+        name.set_position((60, limit + 0.08))
         dot.set_data([x], [outputs[0]])
         if m == 1:
             return str(ALONE)
-        seen = SEEN.format(m=m, x=x, y=outputs[0])
-        return seen + LIMIT.format(ceiling=limit) if told else seen
+        line = SEEN.format(m=m, x=float(f"{x:.3g}"), y=outputs[0])
+        return line + LIMIT.format(ceiling=limit) if told else line
 
     return update
 
@@ -132,9 +136,10 @@ def two_rulers(axes: Axes):
 
 def curve_axes(axes: Axes):
     """The curves of some m and their names, and empty artists for the present one, its ceiling, its name, and x₁."""
-    axes.set(xscale="log", xlim=(LEAST, MOST), ylim=(-0.3, HIGHEST + 0.2), xlabel=str(X))
+    axes.set_xscale("symlog", linthresh=1, linscale=0.9)  # even up to 1, as the upper ruler; 0.9 makes that a decade
+    axes.set(xlim=(0, MOST), ylim=(-0.3, HIGHEST + 0.2), xlabel=str(X))
     axes.set_ylabel(str(Y))
-    axes.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
+    axes.set_xticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])
     axes.minorticks_off()
     plain(axes)
     marked = {}
@@ -144,7 +149,7 @@ def curve_axes(axes: Axes):
         place = MOST * 1.45, (m - 1) ** 0.5
         marked[m] = thin, axes.text(*place, f"m = {m}", va="center", size=9.5, color=INK, animated=True)
     (curve,) = axes.plot(CURVE, CURVE, color=MOVED, linewidth=2.6, animated=True, zorder=3)
-    (ceiling,) = axes.plot([LEAST, MOST], [0, 0], "--", color=TRUE, linewidth=1.4, animated=True, zorder=2)
+    (ceiling,) = axes.plot([0, MOST], [0, 0], "--", color=TRUE, linewidth=1.4, animated=True, zorder=2)
     name = axes.text(0, 0, str(CEILING), size=9.5, color=TRUE, va="bottom", animated=True, zorder=4)
     (dot,) = axes.plot([], [], "o", color=POKED, markersize=9, animated=True, zorder=5, clip_on=False)
     return marked, curve, ceiling, name, dot
@@ -155,6 +160,11 @@ def panel(**own: Control) -> Panel:
     controls = {
         "guess": GUESS,
         "m": Slider(1, LARGEST, 1, value=LARGEST, label=Text(en="m", zh="m")),
-        "x": Slider(LEAST, MOST, 10**0.1, value=LEAST, label=Text(en="x₁", zh="x₁"), log=True),
+        "x": Slider(LEAST, MOST, 10**0.1, value=OPENING, label=Text(en="x₁", zh="x₁"), log=True),
     }
-    return Panel(saturating_batch, size=(10, 4.2), **controls | own)
+    return Panel(saturating_batch, size=SIZE, **controls | own)
+
+
+def still() -> Panel:
+    """All curves, and the ceiling of two values; nothing in it can be moved."""
+    return Panel(lambda figure: partial(saturating_batch(figure), m=2, x=MOST), size=SIZE)

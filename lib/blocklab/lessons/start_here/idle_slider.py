@@ -38,7 +38,7 @@ SEEN = Text(
 
 
 def idle_slider(figure: Figure) -> Callable[..., str]:
-    """Left the inputs on a logarithmic axis, right the outputs.
+    """Left the inputs as dots on a logarithmic axis, right the outputs as bars, with dashes where they begin.
 
     update(scale): s.
     """
@@ -46,22 +46,28 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
         1, 2, gridspec_kw={"left": 0.08, "right": 0.98, "bottom": 0.12, "top": 0.88, "wspace": 0.2}
     )
     place = np.arange(1, 5)
-    inputs.set(yscale="log", ylim=(3e-7, 3e7), xticks=place, title=str(TITLE_IN))
+    inputs.set(yscale="log", xlim=(0.4, 4.9), ylim=(3e-7, 3e7), xticks=place, title=str(TITLE_IN))
     outputs.set(ylim=(-1.6, 1.6), xticks=place, title=str(TITLE_OUT))
     for axes in (inputs, outputs):
         plain(axes, grid="y")
     outputs.axhline(0, color=INK, linewidth=0.8)
     before = layer_norm(ROW, (4,)).numpy()
-    outputs.bar(place, before, 0.72, fill=False, edgecolor=QUIET, linestyle="--")
-    given = inputs.bar(place, ROW.numpy(), 0.6, bottom=0, color=QUIET, animated=True, zorder=3)
+    outputs.hlines(before, place - 0.42, place + 0.42, color=QUIET, linestyle="--")
+    given = [
+        inputs.plot(x, 1.0, "o", color=QUIET, markersize=11, markeredgecolor=INK, animated=True, zorder=3)[0]
+        for x in place
+    ]
+    sizes = [inputs.text(x + 0.15, 1.0, "", va="center", color=INK, animated=True) for x in place]
     made = outputs.bar(place, before, 0.6, color=MOVED, edgecolor=INK, linewidth=0.6, animated=True, zorder=3)
-    for bar, x, number in zip(given, place, ROW.tolist(), strict=True):
-        dragged(bar, "scale", lambda scale, x=x, number=number: (x, scale * number))
+    for dot, x, number in zip(given, place, ROW.tolist(), strict=True):
+        dragged(dot, "scale", lambda scale, x=x, number=number: (x, scale * number))
 
     def update(scale: float) -> str:
         y = layer_norm(scale * ROW, (4,))
-        for bar, height in zip(given, scale * ROW, strict=True):
-            bar.set_height(float(height))
+        for dot, size, number in zip(given, sizes, (scale * ROW).tolist(), strict=True):
+            dot.set_ydata([number])
+            size.set_y(number)
+            size.set_text(f"{number:.3g}")
         for bar, height in zip(made, y, strict=True):
             bar.set_height(float(height))
         return SEEN.format(scale=scale, last=float(y[-1]))

@@ -12,30 +12,35 @@ from blocklab.panel import LinkedPicture
 from blocklab.panel.palette import GROUPS, INK, MOVED, QUIET
 
 SEEN = Text(
-    en="The chat model, one of its 30 layers drawn large, and the numbers of the lessons on each part.",
-    zh="聊天模型的结构，画出了 30 层里的一层，以及讲解各部分的课程的编号。",
+    en="The chat model: one of its 30 layers drawn large, with two normalizations and positions inside attention, a "
+    "last normalization above it, and the numbers of the lessons beside each part.",
+    zh="聊天模型的结构：放大画出了 30 层里的一层，其中有两处归一化，位置编码在注意力里面；层上方还有最后一处归一化。"
+    "各部分旁边是讲解它的课程编号。",
 )
 WIDE, HIGH = 12, 8
 STREAM = 2.9
 RADIUS = 0.28  # of the circle around a number
+LOW = 0.62  # height of a box with one line of text
 LAYERS = 30  # of SmolLM2
-# (middle x, middle y, width, text, lessons, colour)
+# (middle x, top, width, height, text, lessons, colour); the text stands at the top, and a click on it opens the first
+# of the lessons
 PARTS = (
-    (STREAM, 0.46, 2.6, Text(en="words as vectors", zh="词变成向量"), (), GROUPS[9]),
-    (STREAM, 1.72, 2.6, Text(en="normalization", zh="归一化"), (2, 5, 6), GROUPS[0]),
-    (STREAM, 2.68, 2.6, Text(en="positions", zh="位置"), (7,), GROUPS[1]),
-    (STREAM, 3.64, 2.6, Text(en="attention", zh="注意力"), (10,), GROUPS[2]),
-    (STREAM, 4.98, 2.6, Text(en="normalization", zh="归一化"), (2, 5, 6), GROUPS[0]),
-    (STREAM, 5.94, 2.6, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), (8, 9), GROUPS[3]),
-    (STREAM, 7.52, 2.6, Text(en="the next word", zh="下一个词"), (), GROUPS[9]),
-    (8.7, 1.0, 4.0, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
-    (8.7, 2.3, 4.0, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
-    (8.7, 3.6, 4.0, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
-    (8.7, 5.1, 4.0, Text(en="the whole layer", zh="完整的一层"), (11,), GROUPS[4]),
-    (8.7, 6.6, 4.0, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (12,), GROUPS[6]),
+    (STREAM, 0.7, 2.6, LOW, Text(en="words as vectors", zh="词变成向量"), (), GROUPS[9]),
+    (STREAM, 2.0, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
+    (STREAM, 3.5, 2.6, 1.26, Text(en="attention", zh="注意力"), (10,), GROUPS[2]),
+    (STREAM, 2.84, 2.2, 0.5, Text(en="rotary positions", zh="旋转位置编码"), (7,), GROUPS[1]),
+    (STREAM, 4.86, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
+    (STREAM, 5.7, 2.6, LOW, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), (8, 9), GROUPS[3]),
+    (STREAM, 7.06, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
+    (STREAM, 7.92, 2.6, LOW, Text(en="the next word", zh="下一个词"), (), GROUPS[9]),
+    (8.9, 1.35, 3.7, LOW, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
+    (8.9, 2.65, 3.7, LOW, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
+    (8.9, 3.95, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
+    (8.9, 5.45, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), (11,), GROUPS[4]),
+    (8.9, 6.95, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (12,), GROUPS[6]),
 )
-RESIDUALS = ((1.14, 4.24), (4.4, 6.54))  # where each skip leaves the stream and where it is added
-LAYER = (0.55, 0.98, 5.9, 5.84)  # left, bottom, width and height of what is there 30 times
+RESIDUALS = ((1.16, 3.75), (4.02, 5.95))  # where each skip leaves the stream and where it is added
+LAYER = (0.55, 0.92, 5.9, 5.3)  # left, bottom, width and height of what is there 30 times
 
 
 def lesson_map(figure: Figure) -> Callable[[], str]:
@@ -43,34 +48,43 @@ def lesson_map(figure: Figure) -> Callable[[], str]:
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDE), ylim=(0, HIGH))
     axes.set_axis_off()
-    arrow(axes, (STREAM, 0.9), (STREAM, 7.12))
+    arrow(axes, (STREAM, 0.7), (STREAM, 7.3))
     left, bottom, width, height = LAYER
     frame = FancyBboxPatch((left, bottom), width, height, boxstyle="round,pad=0,rounding_size=0.2", fc="none", ec=QUIET)
     axes.add_patch(frame)
     axes.text(left + width - 0.12, bottom + height - 0.12, f"× {LAYERS}", ha="right", va="top", size=13, color=INK)
     for start, end in RESIDUALS:
         skip(axes, start, end)
-    for x, y, width, text, _, colour in PARTS:
-        box(axes, x, y, width, str(text), colour)
+    for x, top, width, height, text, _, colour in PARTS:
+        box(axes, x, top, width, height, str(text), colour)
     for x, y, lesson in badges():
         badge(axes, x, y, lesson)
     return lambda: str(SEEN)
 
 
+def line_of(top: float, height: float) -> float:
+    """Where the text of a part stands, and its badges: in the middle of a low box, at the top of a high one."""
+    return top - min(height, LOW) / 2
+
+
 def badges() -> Iterator[tuple[float, float, int]]:
     """Where the lessons' numbers stand, to the right of their part, and the lesson."""
-    for x, y, width, _, lessons, _ in PARTS:
-        for i, lesson in enumerate(lessons):
-            yield x + width / 2 + 0.35 + 0.62 * i, y, lesson
+    for x, top, width, height, _, lessons, _ in PARTS:
+        for i, lesson in enumerate(sorted(lessons)):
+            yield max(x + width / 2, STREAM + 1.3) + 0.35 + 0.62 * i, line_of(top, height), lesson
 
 
 def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
     """What can be clicked: left, top, width and height as shares of the picture, the lesson's file, its number.
 
-    Every number, and the part itself where one lesson alone belongs to it.
+    Every number, and the line of text of every part that has one.
     """
     found = [(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS, lesson) for x, y, lesson in badges()]
-    found += [(x - w / 2, y - 0.4, w, 0.8, lessons[0]) for x, y, w, _, lessons, _ in PARTS if len(lessons) == 1]
+    found += [
+        (x - wide / 2, top - min(high, LOW), wide, min(high, LOW), lessons[0])
+        for x, top, wide, high, _, lessons, _ in PARTS
+        if lessons
+    ]
     return [
         (
             (x / WIDE, 1 - (y + height) / HIGH, width / WIDE, height / HIGH),
@@ -81,13 +95,19 @@ def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
     ]
 
 
-def box(axes: Axes, x: float, y: float, width: float, text: str, colour: str) -> None:
-    """A rounded box with its text in the middle."""
+def box(axes: Axes, x: float, top: float, width: float, height: float, text: str, colour: str) -> None:
+    """A rounded box with its text."""
     shape = FancyBboxPatch(
-        (x - width / 2, y - 0.36), width, 0.72, boxstyle="round,pad=0.04,rounding_size=0.16", fc=colour, ec=INK, lw=0.9
+        (x - width / 2, top - height),
+        width,
+        height,
+        boxstyle="round,pad=0,rounding_size=0.16",
+        fc=colour,
+        ec=INK,
+        lw=0.9,
     )
     axes.add_patch(shape).set_zorder(3)
-    axes.text(x, y, text, ha="center", va="center", size=11, color=INK, zorder=4)
+    axes.text(x, line_of(top, height), text, ha="center", va="center", size=11, color=INK, zorder=4)
 
 
 def badge(axes: Axes, x: float, y: float, lesson: int) -> None:
@@ -98,7 +118,9 @@ def badge(axes: Axes, x: float, y: float, lesson: int) -> None:
 
 def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     """The stream that runs through the layer."""
-    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=14, color=INK, lw=1.4, zorder=2))
+    axes.add_patch(
+        FancyArrowPatch(start, end, arrowstyle="-|>", shrinkA=0, mutation_scale=14, color=INK, lw=1.4, zorder=2)
+    )
 
 
 def skip(axes: Axes, start: float, end: float) -> None:

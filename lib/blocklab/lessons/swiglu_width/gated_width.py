@@ -103,7 +103,7 @@ def box(axes: Axes, low: float, colour: str, high: float = 1.0, hatched: bool = 
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
-        "d_model": Slider(256, 8192, 256, value=4096, label="d_model"),
+        "d_model": Slider(256, 8192, 256, value=1024, label="d_model"),
         "multiple_of": Slider(1, 1024, 2, value=256, label="multiple_of", log=True),
         "multiplier": Slider(0.5, 1.5, 0.1, value=1.0, label="multiplier"),
     }

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 
+import torch
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
@@ -80,12 +81,38 @@ def published_models() -> list[Model]:
 
 def widths_by_rule(model: Model) -> dict[str, int]:
     """What the rule gives, by the way in which its arguments are chosen."""
-    fitted = [hidden_width(model.d_model, m, factor) for m in MULTIPLES for factor in MULTIPLIERS]
     return {
         "256": hidden_width(model.d_model),
         "published": hidden_width(model.d_model, model.multiple_of, model.multiplier),
-        "fitted": min(fitted, key=lambda width: abs(width - model.hidden)),
+        "fitted": min(in_reach(model), key=lambda width: abs(width - model.hidden)),
     }
+
+
+def in_reach(model: Model) -> set[int]:
+    """All widths that the rule gives for this d_model when its arguments are free."""
+    return {hidden_width(model.d_model, m, factor) for m in MULTIPLES for factor in MULTIPLIERS}
+
+
+def invented_width(model: Model, generator: torch.Generator) -> int:
+    """A random width from 2 to 8 times d_model, as round as the real one: a multiple of the same power of 2."""
+    step = min(model.hidden & -model.hidden, MULTIPLES[-1])  # the lowest bit that is set
+    least, most = -(-2 * model.d_model // step), 8 * model.d_model // step
+    return step * int(torch.randint(least, most + 1, (), generator=generator))
+
+
+def hits_by_chance(draws: int) -> dict[str, list[int]]:
+    """How many of the models have the rule's width when theirs are invented: a number for every draw of all widths."""
+    models, generator = published_models(), torch.Generator().manual_seed(0)
+    rule = {
+        "published": [{widths_by_rule(model)["published"]} for model in models],
+        "fitted": [in_reach(model) for model in models],
+    }
+    hits = {arguments: [] for arguments in rule}
+    for _ in range(draws):
+        invented = [invented_width(model, generator) for model in models]
+        for arguments, could in rule.items():
+            hits[arguments].append(sum(width in widths for width, widths in zip(invented, could, strict=True)))
+    return hits
 
 
 def published_widths(figure: Figure) -> Callable[..., str]:

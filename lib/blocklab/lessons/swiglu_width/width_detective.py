@@ -1,6 +1,7 @@
 """Four rulers, one for each size of the first LLaMA: which multiple_of rounds up to the published width?"""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,7 +10,7 @@ from matplotlib.figure import Figure
 
 from blocklab.feed_forward import hidden_width
 from blocklab.language import Text
-from blocklab.panel import Guess, Panel, Slider, Toggle
+from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
 from blocklab.panel.plain import plain
@@ -30,11 +31,21 @@ GUESS = Guess(
     },
     right="some",
     told=Text(
-        en="Some divisors of 11008 do: tick “try all”, and the top row on the right has 5 marks, from 128 to 688.",
-        zh="是 11008 的一部分因数：勾选“全试一遍”，右图最上面一行有 5 个标记，从 128 到 688。",
+        en="Some divisors of 11008 do: set “try all” to “for 11008”, and the top row on the right has 5 marks, from "
+        "128 to 688.",
+        zh="是 11008 的一部分因数：把“全试一遍”设为“只看 11008”，右图最上面一行有 5 个标记，从 128 到 688。",
     ),
 )
 """Which values of multiple_of turn 10922 into 11008."""
+
+TRY_ALL = {
+    Text(en="not yet", zh="先不试"): 0,
+    Text(en="for 11008", zh="只看 11008"): 1,
+    Text(en="for all four", zh="四个都看"): 4,
+}
+"""For how many of the models every value that fits is shown, from the top."""
+
+SIZE = (10, 4.4)
 
 RULERS = Text(en="marks: the multiples of multiple_of", zh="刻度：multiple_of 的倍数")
 BEYOND = Text(en="distance from 8d/3 (without its fraction)", zh="与 8d/3（舍去小数）的距离")
@@ -46,10 +57,8 @@ SEEN = Text(
     en="multiple_of = {multiple} gives {widths}: {found} of the 4 published widths.",
     zh="multiple_of = {multiple} 得到 {widths}：4 个公布的宽度中，对上了 {found} 个。",
 )
-ALL = Text(
-    en=" Of all values tried, {one} give 11008; all four widths come out with: {which}.",
-    zh="试过的取值里，有 {one} 个得到 11008；四个宽度都对上的：{which}。",
-)
+ONE = Text(en=" Of all values tried, {one} give 11008.", zh="试过的取值里，有 {one} 个得到 11008。")
+FOUR = Text(en=" All four widths come out with {which}.", zh="四个宽度都对上的是 {which}。")
 AND = Text(en=", ", zh="、")
 
 
@@ -61,7 +70,7 @@ def fitting(d_model: int) -> list[int]:
 def width_detective(figure: Figure) -> Callable[..., str]:
     """Left the rulers, where 8d/3 is cut to a whole number and put at 0; right which multiple_of fit, by model.
 
-    update(multiple_of, try_all): whether the right half shows every value that fits.
+    update(multiple_of, tried): for how many models, from the top, the right half shows every value that fits.
     """
     rulers = figure.add_axes((0.125, 0.15, 0.475, 0.69))
     fits = figure.add_axes((0.685, 0.15, 0.3, 0.69))
@@ -80,8 +89,7 @@ def width_detective(figure: Figure) -> Callable[..., str]:
     (dots,) = rulers.plot([], [], "o", color=MOVED, markersize=8, zorder=5, label=str(RULE), animated=True)
     rulers.legend(loc="lower center", bbox_to_anchor=(0.5, 1.09), ncols=2, frameon=False, labelcolor=INK)
     everything = [(m, row) for row, d in zip(ROWS, PUBLISHED, strict=True) for m in fitting(d)]
-    ticks = LineCollection([[(m, y - 0.3), (m, y + 0.3)] for m, y in everything], colors=INK, linewidths=2.2)
-    ticks.set_animated(True)
+    ticks = LineCollection([], colors=INK, linewidths=2.2, animated=True)
     fits.add_collection(ticks, autolim=False)
     (here,) = fits.plot([], [], color=STILL, linewidth=6, zorder=0, animated=True)
     dragged(here, "multiple_of", lambda multiple: (multiple, 1.5))
@@ -89,7 +97,7 @@ def width_detective(figure: Figure) -> Callable[..., str]:
     fit_one = len(fitting(4096))
     fit_all = [m for m in range(FIRST, LAST + 1, STEP) if all((m, row) in everything for row in ROWS)]
 
-    def update(multiple_of: int, try_all: bool) -> str:
+    def update(multiple_of: int, tried: int) -> str:
         widths = [hidden_width(d, multiple_of) for d in PUBLISHED]
         beyond = [width - start for width, start in zip(widths, raw, strict=True)]
         found = [row for row, gap, wanted in zip(ROWS, beyond, gaps, strict=True) if gap == wanted]
@@ -97,11 +105,12 @@ def width_detective(figure: Figure) -> Callable[..., str]:
         dots.set_data(beyond, ROWS)
         here.set_data([multiple_of] * 2, [-0.6, 3.6])
         hits.set_data([multiple_of] * len(found), found)
-        ticks.set_visible(try_all)
+        ticks.set_segments([[(m, y - 0.3), (m, y + 0.3)] for m, y in everything if y in ROWS[:tried]])
         seen = SEEN.format(multiple=multiple_of, widths=str(AND).join(map(str, widths)), found=len(found))
-        if try_all:
-            which = str(AND).join(map(str, fit_all))
-            seen += ALL.format(one=fit_one, which=which)
+        if tried:
+            seen += ONE.format(one=fit_one)
+        if tried == len(ROWS):
+            seen += FOUR.format(which=str(AND).join(map(str, fit_all)))
         return seen
 
     return update
@@ -132,6 +141,11 @@ def panel(**own: Control) -> Panel:
     controls = {
         "guess": GUESS,
         "multiple_of": Slider(FIRST, LAST, STEP, value=64, label="multiple_of"),
-        "try_all": Toggle(False, label=Text(en="try all", zh="全试一遍")),
+        "tried": Choice(TRY_ALL, 0, label=Text(en="try all", zh="全试一遍")),
     }
-    return Panel(width_detective, size=(10, 4.4), **controls | own)
+    return Panel(width_detective, size=SIZE, **controls | own)
+
+
+def still() -> Panel:
+    """Every value that fits, for all four models, and the one that fits them all; nothing in it can be moved."""
+    return Panel(lambda figure: partial(width_detective(figure), multiple_of=256, tried=len(ROWS)), size=SIZE)

@@ -26,6 +26,7 @@ from blocklab.checks.steps.normalizing import (
 )
 from blocklab.checks.steps.numbers import outlier, waves
 from blocklab.language import Text
+from blocklab.moving_average import ema_update
 
 from .ema_update import START, TWO_READINGS
 
@@ -35,7 +36,7 @@ def all_but_channels(x: Tensor) -> list[int]:
 
 
 def unbiased_variance(x: Tensor, axes: list[int], _normalized_with: Tensor, _eps: float) -> Tensor:
-    return x.var(axes)
+    return x.var(axes, keepdim=True)
 
 
 def new_value_gets_momentum(old: Tensor, new: Tensor, momentum: float) -> Tensor:
@@ -100,8 +101,8 @@ def recipe(
         over = axes(x)
         new_mean, new_var = centre(x, over), stored(x, over, spread(x, over), small(eps))
         with torch.no_grad():
-            running_mean.copy_(blend(running_mean, new_mean.flatten(), momentum))
-            running_var.copy_(blend(running_var, new_var.flatten(), momentum))
+            running_mean.copy_(blend(running_mean, new_mean.squeeze(over), momentum))
+            running_var.copy_(blend(running_var, new_var.squeeze(over), momentum))
     if uses_batch(training):
         statistics = centre(x, axes(x)), spread(x, axes(x))
     else:
@@ -145,6 +146,22 @@ AXES_MISTAKES = (
     wrong("pictures-only", axes=lambda x: [0, 2, 3]).hint(
         en="The axes 0, 2 and 3 are right for `(N, C, H, W)` only. Take all the axes that x has, except axis 1.",
         zh="轴 0、2 和 3 只适合 `(N, C, H, W)`。应当取 x 的所有轴，只留下轴 1。",
+    ),
+)
+
+# Where the means are too many, the lesson's ema_update refuses them, in words of its own.
+REFUSED_MISTAKES = (
+    wrong("batch-axis-only-in-ema-update", axes=lambda x: [0], blend=ema_update).hint(
+        en="Your mean has more numbers than there are channels, so `ema_update` refuses it: you average over the batch "
+        "axis only. On `(N, C, L)` and `(N, C, H, W)` the positions are averaged over, too.",
+        zh="你求出的均值，个数比通道多，所以 `ema_update` 报错：你只沿批量轴求了均值。"
+        "在 `(N, C, L)` 和 `(N, C, H, W)` 上，还要沿位置轴求。",
+    ),
+    wrong("pictures-only-in-ema-update", axes=lambda x: [0, 2, 3], blend=ema_update).hint(
+        en="The axes 0, 2 and 3 are all but the channels in `(N, C, H, W)` only; x may also have two axes, or five. "
+        "Build the list from `x.dim()`: every axis except axis 1.",
+        zh="只有在 `(N, C, H, W)` 里，除了通道，其余的轴才是 0、2 和 3；x 也可能有两个轴，或者五个。"
+        "请根据 `x.dim()` 列出除轴 1 以外的每个轴。",
     ),
 )
 
@@ -199,9 +216,9 @@ UPDATE_MISTAKES = (
 )
 NEVER_UPDATED = wrong("never-updated", updates=never).hint(
     en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, `lerp_` "
-    "or `[:] =`: a plain `running_mean = …` only gives a new tensor that name.",
+    "or `[:] =`: a local `running_mean = …` only gives a new tensor that name.",
     zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。要写进原来的张量里，"
-    "可以用 `copy_`、`lerp_` 或 `[:] =`：只写 `running_mean = …`，不过是让这个名字指向一个新张量。",
+    "可以用 `copy_`、`lerp_` 或 `[:] =`：写成局部变量 `running_mean = …`，不过是让这个名字指向一个新张量。",
 )
 
 STORED_MISTAKES = (
@@ -210,15 +227,15 @@ STORED_MISTAKES = (
         spread=lambda x, axes: x.var(axes, keepdim=True),
         stored=lambda x, axes, normalized_with, eps: variance(x, axes),
     ).hint(
-        en="You have both variances, the wrong way round: the biased one, over n, normalizes; the unbiased one, over "
-        "n − 1, is stored.",
-        zh="两个方差你都有了，只是用反了：归一化用有偏方差，除以 n；存下来的是无偏方差，除以 n − 1。",
+        en="You have both variances, the wrong way round: the biased one, over m, normalizes; the unbiased one, over "
+        "m − 1, is stored.",
+        zh="两个方差你都有了，只是用反了：归一化用有偏方差，除以 m；存下来的是无偏方差，除以 m − 1。",
         line="mean, variance, stored = x.mean(axes), x.var(axes, correction=0), x.var(axes)",
     ),
     wrong("biased-variance-stored", stored=lambda x, axes, normalized_with, eps: normalized_with).hint(
-        en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over n − 1, "
-        "where n counts the numbers of a channel.",
-        zh="你把用来归一化的方差存进了 `running_var`。torch 存的是无偏方差，除以 n − 1，其中 n 是每个通道的数值个数。",
+        en="Into `running_var` goes the variance that you normalize with. torch stores the unbiased one, over m − 1, "
+        "where m counts the numbers of a channel.",
+        zh="你把用来归一化的方差存进了 `running_var`。torch 存的是无偏方差，除以 m − 1，其中 m 是每个通道的数值个数。",
     ),
     wrong(
         "count-of-the-batch", stored=lambda x, axes, normalized_with, eps: variance(x, axes) * len(x) / (len(x) - 1)
@@ -228,11 +245,11 @@ STORED_MISTAKES = (
         zh="你用 `N/(N − 1)` 把方差换算成无偏方差，N 是批量大小。"
         "但每个通道的数不止这些：在 `(N, C, L)` 上有 N 乘 L 个，位置也要计入。",
     ),
-    wrong("deviation-stored", stored=lambda x, axes, normalized_with, eps: x.std(axes)).hint(
+    wrong("deviation-stored", stored=lambda x, axes, normalized_with, eps: x.std(axes, keepdim=True)).hint(
         en="You store the standard deviation. `running_var` holds the variance, without the root.",
         zh="你存的是标准差。`running_var` 存的是方差，不开方。",
     ),
-    wrong("eps-stored", stored=lambda x, axes, normalized_with, eps: x.var(axes) + eps).hint(
+    wrong("eps-stored", stored=lambda x, axes, normalized_with, eps: x.var(axes, keepdim=True) + eps).hint(
         en="You store the variance with ε added. ε is for the division only; `running_var` holds the variance itself.",
         zh="你存入的方差加上了 ε。ε 只用在除法里；`running_var` 存的是方差本身。",
     ),
@@ -392,7 +409,12 @@ BATCH_NORM = Exercise(
     module=attributes_as_arguments,
     cases=tuple(replace(case, changes=("running_mean", "running_var")) for case in CASES),
     mistakes=(
-        *under(ALONG_THE_CHANNELS, *AXES_MISTAKES, line="axes = [axis for axis in range(x.dim()) if axis != 1]"),
+        *under(
+            ALONG_THE_CHANNELS,
+            *AXES_MISTAKES,
+            *REFUSED_MISTAKES,
+            line="axes = [axis for axis in range(x.dim()) if axis != 1]",
+        ),
         *under(
             ALONG_THE_CHANNELS, *LAYOUT_MISTAKES, ALL_ON_THE_LAST_AXIS, line="mean.view(1, -1, *[1] * (x.dim() - 2))"
         ),

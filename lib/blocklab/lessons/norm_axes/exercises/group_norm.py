@@ -29,7 +29,7 @@ from blocklab.language import Text
 from .by_axes import BY_HAND
 
 AN_AXIS_CUT = Text(en="Going further: an axis cut in two", zh="选读：把一个轴拆成两个")
-GAMMA_AND_BETA = Text(en="What γ and β can undo", zh="γ 和 β 能抵消什么")
+GAMMA_AND_BETA = Text(en="Going further: what γ and β can undo", zh="选读：γ 和 β 能抵消什么")
 
 
 def neighbours(x: Tensor, num_groups: int) -> Tensor:

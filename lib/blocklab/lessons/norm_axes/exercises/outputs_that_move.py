@@ -67,6 +67,11 @@ SAMPLE_MISTAKES = (
         en="LayerNorm over `(C, H, W)`: you counted one plate. `C` is among its axes, so the other channels move too.",
         zh="沿 `(C, H, W)` 的层归一化：你只数了一片。它的轴里有 `C`，所以其他通道也会变。",
     ),
+    wrong("layer-norm-as-per-position", sample=C).hint(
+        en="LayerNorm over `(C, H, W)`: that is the number of LayerNorm per position. Here `H` and `W` are among the "
+        "axes, too.",
+        zh="沿 `(C, H, W)` 的层归一化：这是逐位置的层归一化的个数。这里的轴里还有 `H` 和 `W`。",
+    ),
     wrong("layer-norm-as-batch-norm", sample=N * H * W).hint(
         en="LayerNorm over `(C, H, W)`: that is BatchNorm's number. LayerNorm takes in `C` and leaves out `N`.",
         zh="沿 `(C, H, W)` 的层归一化：这是批量归一化的个数。层归一化沿 `C`，而不沿 `N`。",
@@ -135,6 +140,22 @@ WHOLE_TABLE = (
     ),
 )
 
+MEANS = {"batch": C, "sample": N, "plate": N * C, "group": N * 2, "position": N * H * W}
+MEANS_COUNTED = (
+    wrong("means-counted", **MEANS).hint(
+        en="You counted the means that each layer has. Count the numbers that share *one* mean, that of the pushed "
+        "number.",
+        zh="你数的是每种层有多少个均值。要数的是，有多少个数与推动的那个数共用**一个**均值。",
+    ),
+    *(
+        wrong(f"{layer.lower().replace(' ', '-')}-means-counted", **{step: count}).hint(
+            en=f"{layer}: there are {count} means. Count the numbers that share the one of the pushed number.",
+            zh=f"{layer}：{count} 是均值的个数。要数的是，有多少个数与推动的那个数共用一个均值。",
+        )
+        for layer, (step, count) in zip(LAYERS, MEANS.items(), strict=True)
+    ),
+)
+
 OUTPUTS_THAT_MOVE = Exercise(
     name="outputs_that_move",
     recipe=recipe,
@@ -150,6 +171,7 @@ OUTPUTS_THAT_MOVE = Exercise(
         *under(POKE, *GROUP_MISTAKES, line="group_norm = (C // 2) * H * W"),
         *under(POKE, *POSITION_MISTAKES, line="per_position = C"),
         *WHOLE_TABLE,
+        *under(POKE, *MEANS_COUNTED),
     ),
     section=POKE,
     panel=POKE_PANEL,

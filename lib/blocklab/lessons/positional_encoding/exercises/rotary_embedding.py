@@ -48,12 +48,13 @@ def recipe(
     quarter: Callable = quarter_turn,
     turn: Callable = turned,
     finish: Callable = lambda y, x: y,
+    typed: Callable = lambda y, dtype: y.to(dtype),
 ) -> Tensor:
     d = x.shape[-1]
     j = torch.arange(d, dtype=torch.float64)
     angles = at(positions)[:, None] * frequency(given(base), exponent(j, d), d)
     wide = x.double()
-    return finish(turn(wide, quarter(wide), angles.cos(), angles.sin()), wide).to(x.dtype)
+    return typed(finish(turn(wide, quarter(wide), angles.cos(), angles.sin()), wide), x.dtype)
 
 
 def added(x: Tensor, _quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -76,6 +77,11 @@ def overwritten(x: Tensor, quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def first_half_alone(y: Tensor, x: Tensor) -> Tensor:
     half = x.shape[-1] // 2
     return torch.cat([y[..., :half], x[..., half:]], -1)
+
+
+def alternating(y: Tensor, _x: Tensor) -> Tensor:
+    """The first half in the even places, the second in the odd ones."""
+    return torch.stack(y.tensor_split(2, -1), -1).flatten(-2)
 
 
 PAIR_MISTAKES = (
@@ -102,9 +108,24 @@ PAIR_MISTAKES = (
         zh="你用 `cat` 把每对的第一个特征都排到前面，第二个都排到后面。每个特征应当回到原来的位置，两者交替排列。",
         line="y = torch.stack(rotated, -1).flatten(-2)",
     ),
+    wrong("halves-put-between", exponent=of_the_half, quarter=quarter_turn_of_halves, finish=alternating).hint(
+        en="You cut x into halves and put the results back in turns (`stack`), so features change places. Cut as you "
+        "put back: every second feature, `x[..., 0::2]` and `x[..., 1::2]`.",
+        zh="你把 x 切成前后两半，放回去时却用 `stack` 让两者交替，特征换了位置。怎样放回，就怎样切开："
+        "隔一个取一个，即 `x[..., 0::2]` 和 `x[..., 1::2]`。",
+    ),
     wrong("first-half-alone", finish=first_half_alone).hint(
         en="You rotate the first half of the features only. Some models do so; here all of them turn.",
         zh="你只旋转了前一半特征。有些模型是这样，但这里所有特征都要旋转。",
+    ),
+)
+
+TYPE_MISTAKES = (
+    wrong("type-of-the-angles", typed=lambda y, dtype: y.to(torch.promote_types(dtype, torch.float32))).hint(
+        en="A float16 input comes back as float32, the type of your angles. The result has the type of x: end with "
+        "`.to(x.dtype)`.",
+        zh="输入是 float16 时，你返回的是 float32，也就是角度的类型。结果的类型应与 x 相同，请以 `.to(x.dtype)` 结尾。",
+        line="return torch.stack(rotated, -1).flatten(-2).to(x.dtype)",
     ),
 )
 
@@ -269,6 +290,7 @@ ROTARY_EMBEDDING = Exercise(
         *PAIR_MISTAKES,
         *ROTATION_MISTAKES,
         *POSITION_MISTAKES,
+        *TYPE_MISTAKES,
         *under(
             BY_HAND, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES, line="frequencies = base ** (-torch.arange(0, d, 2) / d)"
         ),

@@ -110,15 +110,22 @@ WITHIN_MISTAKES = (
 
 BETWEEN_MISTAKES = (
     wrong("between-missing", factor=lambda a, b: 0.0).hint(
-        en="You add the two M2 and stop there. Each was measured from its own mean; where the means differ, the "
-        "numbers are farther from the common one, and `delta²` is missing.",
-        zh="你只把两个 M2 相加就结束了。"
-        "它们各自从自己的均值量起；两个均值不同时，这些数离共同的均值更远，所以还缺 `delta²` 一项。",
+        en="What lies between the two parts is missing in your M2. Each part measured from its own mean; where the "
+        "means differ, the numbers are farther from the common one, so a term with `delta²` belongs there. (Distances "
+        "that are not squared do not help: weighted by the counts they cancel to 0.)",
+        zh="你的 M2 里缺了两部分之间的那一项。"
+        "每一部分都从自己的均值量起；两个均值不同时，这些数离共同的均值更远，所以还要加上含 `delta²` 的一项。"
+        "（如果你加的是没有平方的距离，按个数加权之后，它们正好抵消成 0。）",
     ),
     wrong("between-without-counts", factor=lambda a, b: 1.0).hint(
         en="You add the squared distance of the means once. It has to count for all numbers of both parts: its factor "
         "is made of the two counts.",
         zh="两个均值之差的平方，你只加了一次。它要算到两部分的所有数上，所以应乘以由两个个数组成的系数。",
+    ),
+    wrong("between-once-for-each-part", factor=lambda a, b: (a * a + b * b) / (a + b) ** 2).hint(
+        en="You add the square of each part's step once. All of its numbers take that step, so multiply each square by "
+        "the count of its part.",
+        zh="每一部分到共同均值的距离，你只加了一份平方。这一部分的每个数都多了这段距离，所以平方要乘以这一部分的个数。",
     ),
     wrong("between-not-divided", factor=lambda a, b: float(a * b)).hint(
         en="Your factor is the product of the counts. Divide it by their sum.",
@@ -208,8 +215,7 @@ def waving(a: int, b: int, *shape: int) -> dict[str, object]:
     return {name: given[name] for name in ("count_a", "mean_a", "m2_a", "count_b", "mean_b", "m2_b")}
 
 
-MEAN = Text(en="Two parts, one mean", zh="两部分，一个均值")
-M2 = Text(en="Two parts, one M2", zh="两部分，一个 M2")
+PARTS = Text(en="Two parts", zh="两部分")
 
 MERGE_STATISTICS = Exercise(
     name="merge_statistics",
@@ -235,19 +241,19 @@ MERGE_STATISTICS = Exercise(
         far_from_zero(lambda offset: parts(2, [offset + 2], [2.0], 4, [offset + 5], [8.0]), OFFSET),
     ),
     mistakes=(
-        *under(MEAN, *MEAN_MISTAKES, line="mean = mean_a + delta * (count_b / count)"),
-        *under(M2, *WITHIN_MISTAKES, line="within = m2_a + m2_b"),
-        *under(M2, *BETWEEN_MISTAKES, line="between = delta.square() * (count_a * count_b / count)"),
-        *under(M2, *FINISH_MISTAKES, line="return count, mean, within + between"),
-        *under(MEAN, FIRST_COUNT_ALONE, line="count = count_a + count_b"),
-        *under(M2, EMPTY_PART_DIVIDED, line="within = m2_a + m2_b"),
+        *under(PARTS, *MEAN_MISTAKES, line="mean = mean_a + delta * (count_b / count)"),
+        *under(PARTS, *WITHIN_MISTAKES, line="within = m2_a + m2_b"),
+        *under(PARTS, *BETWEEN_MISTAKES, line="between = delta.square() * (count_a * count_b / count)"),
+        *under(PARTS, *FINISH_MISTAKES, line="return count, mean, within + between"),
+        *under(PARTS, FIRST_COUNT_ALONE, line="count = count_a + count_b"),
+        *under(PARTS, EMPTY_PART_DIVIDED, line="within = m2_a + m2_b"),
     ),
     growing=lambda n: waving(3, 5, n, n),
     line="delta = mean_b - mean_a",
-    section=M2,
+    section=PARTS,
     panel=Text(
-        en="under *Two parts, one M2*, compare your results for the six numbers with the picture; then move part b.",
-        zh="在“两部分，一个 M2”一节里：先用那六个数，把你的结果与各行右边的数对照，再移动部分 b。",
+        en="under *Two parts*, compare your results for the six numbers with the picture; then move part b.",
+        zh="在“两部分”一节里：先用那六个数，把你的结果与各行右边的数对照，再移动部分 b。",
     ),
     names={
         "result 0": Text(en="count", zh="个数"),

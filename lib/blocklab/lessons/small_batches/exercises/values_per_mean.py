@@ -28,6 +28,11 @@ VALUES_PER_MEAN = one_number(
             "pools the images.",
             zh="这是一整张图里的个数，沿 `(C, H, W)` 的层归一化才这样算。批量归一化把各个通道分开，把各张图合起来。",
         ),
+        wrong("images-and-channels", answer=64).hint(
+            en="You count images times channels. Each channel has its own mean, so the 16 is no factor, but its pixels "
+            "are pooled.",
+            zh="你数的是图像数乘以通道数。每个通道各有各的均值，所以不乘 16；通道里的像素倒是要合在一起算。",
+        ),
         wrong("every-value", answer=12544).hint(
             en="That is all there is in the tensor. BatchNorm keeps the channels apart.",
             zh="这是整个张量里的个数。批量归一化的各个通道是分开算的。",

@@ -14,7 +14,7 @@ SCALE = Exercise(
     recipe=lambda: 1e-5**0.5,
     use=lambda scale: lambda: layer_norm(number(scale) * torch.tensor([1.0, 2, 3, 4]), (4,))[-1],
     wants=A_NUMBER,
-    names={"result": Text(en="last bar", zh="最后一根柱子")},
+    names={"result": Text(en="length of the last bar", zh="最后一根柱子的长度")},
     cases=(Case("bar", {}, tolerance=1e-2),),
     expected_from=3,
     mistakes=(

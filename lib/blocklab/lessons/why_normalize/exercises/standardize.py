@@ -149,6 +149,23 @@ OTHER_SCALES = (
     ),
 )
 
+# Whole: the mistakes of the one call `std(axes)`, or `var(axes)`, stand in one step and cannot be put together.
+FIRST_DRAFTS = (
+    wrong("std-without-arguments", lambda x, axes, eps=1e-5: (x - x.mean(axes)) / (x.std(axes) + eps)).hint(
+        en="The right idea, with three slips: without `keepdim=True` the averaged axes are gone and the shapes do not "
+        "line up; `std` divides by the count minus 1, so it wants `correction=0`; and ε belongs under the root, next "
+        "to the variance.",
+        zh="思路是对的，还差三处：不写 `keepdim=True`，求过均值的轴就消失了，形状对不上；`std` 除以个数减 1，"
+        "要写 `correction=0`；ε 应当在根号里，与方差相加。",
+    ),
+    wrong("var-without-arguments", lambda x, axes, eps=1e-5: (x - x.mean(axes)) / (x.var(axes) + eps).sqrt()).hint(
+        en="The right formula, with two slips: without `keepdim=True` the averaged axes are gone and the shapes do not "
+        "line up; and `var` divides by the count minus 1, so it wants `correction=0`.",
+        zh="公式是对的，还差两处：不写 `keepdim=True`，求过均值的轴就消失了，形状对不上；`var` 除以个数减 1，"
+        "要写 `correction=0`。",
+    ),
+)
+
 WHICH_AXIS = Text(en="By hand: which axis disappears?", zh="动手算：哪个轴会消失？")
 SUBTRACT_AND_DIVIDE = Text(en="By hand: subtract, then divide", zh="动手算：先减，再除")
 ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
@@ -187,6 +204,7 @@ STANDARDIZE = Exercise(
     mistakes=(
         *under(WHICH_AXIS, *AXES_MISTAKES, MEAN_WITHOUT, line=MEAN),
         *under(WHICH_AXIS, MEAN_OF_VARIANCES, VARIANCE_WITHOUT, line=VARIANCE),
+        *under(WHICH_AXIS, *FIRST_DRAFTS, line="variance = x.var(axes, correction=0, keepdim=True)"),
         *OTHER_EPS,
         *under(SUBTRACT_AND_DIVIDE, *SMALLER_DEFAULT, line="def my_standardize(x, axes, eps=1e-5):"),
         *under(ELSEWHERE, *UNBIASED, line=VARIANCE),
