@@ -286,8 +286,6 @@ r"""
 The speed rises through the roof, beyond 10 MB: the reading stays at 10 µs, because it holds the start alone.
 
 </details>
-
-*Same inputs* breaks through the roof at 16 and 32 MB; below, where the cache helps, too, the start takes most of the time. *Early start*, *no warm-up* and *mean* make the device look too slow. A sixth lie concerns matrix products: zeros take less power to multiply than random numbers, so the chip may run faster (295 against 257 · $10^{12}$ operations a second on an A100, in [one author's test](https://www.thonking.ai/p/strangely-matrix-multiplications)). The last watch, flat at the roof, leaves out the start (*Going further*).
 """
 
 # %% [markdown] lang="zh"
@@ -297,7 +295,18 @@ r"""
 速度一路上升，超过 10 MB 就冲破屋顶线，因为读数一直是 10 µs，里面只有启动的时间。
 
 </details>
+"""
 
+# %% tags=["answer"]
+lying_watch.panel().still(watch="no waiting", megabytes=128)
+
+# %% [markdown] lang="en"
+r"""
+*Same inputs* breaks through the roof at 16 and 32 MB; below, where the cache helps, too, the start takes most of the time. *Early start*, *no warm-up* and *mean* make the device look too slow. A sixth lie concerns matrix products: zeros take less power to multiply than random numbers, so the chip may run faster (295 against 257 · $10^{12}$ operations a second on an A100, in [one author's test](https://www.thonking.ai/p/strangely-matrix-multiplications)). The last watch, flat at the roof, leaves out the start (*Going further*).
+"""
+
+# %% [markdown] lang="zh"
+r"""
 “总用同一份输入”在 16 MB 和 32 MB 处冲破了屋顶线。更小的数据缓存也装得下，只是启动占了大头。“提前计时”“不预热”和“取均值”则错在另一边，让设备显得太慢。第六种陷阱与矩阵乘法有关：全零的输入比随机数省电，芯片可能因此跑得更快（[一位作者](https://www.thonking.ai/p/strangely-matrix-multiplications)在 A100 上测得的分别是每秒 295 和 257 · $10^{12}$ 次运算）。最后一种计时方式与屋顶线重合，因为它不把启动算进去（见选读）。
 """
 
@@ -762,8 +771,6 @@ r"""
 The bits fit: in bfloat16 a row of 10922 allows 32 at once, one of the odd 10923 only 16, one of 11008 all 128.
 
 </details>
-
-By tiles and waves there is next to nothing to lose, as `h = x @ w1.T` shows with 8192 tokens:
 """
 
 # %% [markdown] lang="zh"
@@ -773,7 +780,18 @@ r"""
 相符的是位数：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
 
 </details>
+"""
 
+# %% tags=["answer"]
+aligned_widths.panel(shipped_recording()).still(shown="H100")
+
+# %% [markdown] lang="en"
+r"""
+By tiles and waves there is next to nothing to lose, as `h = x @ w1.T` shows with 8192 tokens:
+"""
+
+# %% [markdown] lang="zh"
+r"""
 按分块和波次算，几乎没有损失。以 8192 个词元的 `h = x @ w1.T` 为例：
 """
 
