@@ -19,6 +19,7 @@ from .source import Code, Lesson
 LONGEST, MEDIAN = 15, 7  # lines of a code cell
 MANY = 50  # numbers that a message looks at
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.])(?:(?<![\w.-])-)?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_TIME = re.compile(r"\d+(?:\.\d+)? ms\b")  # that something took: no two runs agree on it
 
 
 def check_code_length(lesson: Lesson) -> list[Problem]:
@@ -80,12 +81,12 @@ def _without_outputs(cell: NotebookNode) -> dict:
 
 
 def _check_alike(file: str, *languages: NotebookNode) -> list[Problem]:
-    """Both languages show the same numbers and the same kinds of output under every code cell."""
+    """Both languages show the same numbers, but for measured times, and the same kinds of output under every cell."""
     en, zh = ({cell.id: cell for cell in there.cells if cell.cell_type == "code"} for there in languages)
     problems = []
     for id in [id for id in en if id in zh]:
         shown = [[text for output in cell.outputs for text in texts(output)] for cell in (en[id], zh[id])]
-        numbers = [Counter(_NUMBER.findall("\n".join(text))) for text in shown]
+        numbers = [Counter(_NUMBER.findall(_TIME.sub("", "\n".join(text)))) for text in shown]
         if numbers[0] != numbers[1] or _kinds(en[id]) != _kinds(zh[id]):
             only = [islice((numbers[a] - numbers[b]).elements(), MANY) for a, b in ((0, 1), (1, 0))]
             only = [shorten(", ".join(found)) or "none" for found in only]

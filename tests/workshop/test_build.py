@@ -242,6 +242,16 @@ def test_an_unreadable_lesson_does_not_hide_another(project):
     assert "02_pictures.py:1 cell top-1: zh: half-width punctuation" in second
 
 
+def test_what_a_run_took_may_differ_between_the_languages(project):
+    for language, took in (("en", "1.25"), ("zh", "3")):
+        path = project.notebook(language, "01_means")
+        built = notebook.read(path)
+        cell = next(c for c in built.cells if c.id == "top-2")
+        cell.outputs[0]["text"] = f"3.0 in {took} ms\n"
+        notebook.write(built, path)
+    assert found(project) == []
+
+
 def test_the_same_numbers_as_another_kind_of_output_differ(project):
     path = project.notebook("zh", "01_means")
     built = notebook.read(path)

@@ -118,6 +118,24 @@ def test_the_right_guess_is_the_function_that_takes_several_times_as_long_as_for
     assert missed[guess.right] in str(guess.told)
 
 
+def test_how_many_cases_the_lesson_says_come_near_their_bytes():
+    measured = from_recording(shipped_recording())
+    shares = [
+        spread.median / bytes_per_number(key.op, getattr(torch, key.dtype), key.direction, way="eager")
+        for key, spread in measured.bytes.items()
+        if key.arm == "eager"
+    ]
+    assert len(shares) == 48
+    assert sum(abs(share - 1) < 0.2 for share in shares) == 16
+    assert sum(share < 0.8 for share in shares) == 1
+
+
+def test_the_recorded_thread_could_do_so_many_operations_a_byte():
+    about = shipped_recording().provenance
+    operations = 1e3 * float(about["matmul_roof_TFLOPs"]) / float(about["copy_roof_GBs"])
+    assert operations == pytest.approx(2.7, abs=0.05)
+
+
 @pytest.mark.parametrize("time", [0.9, 60.0])
 def test_bars_stay_inside(figure, time):
     against_the_roof(made_up(torch=time))(figure)("rms_norm", "forward", "float32", 4096)

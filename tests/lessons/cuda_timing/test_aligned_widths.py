@@ -40,9 +40,9 @@ def test_measured_speeds_come_on_demand_and_for_their_product(figure):
     update = picture(figure)
     assert "speed" not in update()
     assert dots(figure) == {}
-    assert update(shown="H100").endswith("H100, float16, where only h has such rows: 0.69 times the speed of 11008.")
+    assert update(shown="H100").endswith("H100, float16, w2 stored the other way round: 0.69 times the speed of 11008.")
     assert dots(figure) == pytest.approx({width: speed / H100[11008] for width, speed in H100.items()})
-    assert "such rows: not measured." in update(shown="H100", role="N")
+    assert "the other way round: not measured." in update(shown="H100", role="N")
     assert dots(figure) == {}
     for role in ROLES.values():
         line = update(shown="recording", role=role)
@@ -73,7 +73,7 @@ def test_the_right_guess_is_the_prediction_that_the_speed_of_an_h100_follows():
     found = []
     for hidden in (10922, 11008):
         shown.move(shown="H100", hidden=hidden)
-        bits, speed = re.search(r"so (\d+) bits .* such rows: ([\d.]+) times", shown.line).groups()
+        bits, speed = re.search(r"so (\d+) bits .* round: ([\d.]+) times", shown.line).groups()
         found.append([float(bits), tiles_and_waves(8192, hidden).share, float(speed)])
     bits, places, speed = (narrow / wide for narrow, wide in zip(*found, strict=True))
     losing = {"bits": bits < 0.9, "tiles": places < 0.9}

@@ -18,6 +18,7 @@ from blocklab.timing.products import PRODUCTS
 from blocklab.timing.recording import Recording, TimedRow
 
 NARROWEST, WIDEST = 10848, 11008
+TICKS = (*range(NARROWEST, WIDEST + 1, 32), 10922)
 
 ROLES = {product.formula: role for role, product in PRODUCTS.items()}
 """For a panel's choice: the three matrix products of a feed-forward layer, x (tokens, d), h (tokens, hidden)."""
@@ -57,15 +58,15 @@ SHOWN = {
 H100 = {10848: 395.62, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.38, 11008: 395.01}
 
 BITS = Text(en="bits at once", zh="一次读写的位数")
-SPEED = Text(en="speed /\nthat of 11008", zh="速度 /\n11008 的速度")
+SPEED = Text(en="relative speed", zh="相对速度")
 HIDDEN = Text(en="hidden width", zh="隐藏层宽度")
 SEEN = Text(
-    en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once ({rows}).",
-    zh="隐藏层宽度 {hidden}：一行 {bytes} 字节，一次能读写 {bits} 位（{rows}）。",
+    en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once. In {product} {rows}.",
+    zh="隐藏层宽度 {hidden}：一行 {bytes} 字节，一次能读写 {bits} 位。在 {product} 里，{rows}。",
 )
 TIMES = Text(en=" {where}: {times:.2f} times the speed of 11008.", zh="{where}：速度是 11008 的 {times:.2f} 倍。")
 UNMEASURED = Text(en=" {where}: not measured.", zh="{where}：没有测。")
-ON_H100 = Text(en="H100, float16, where only h has such rows", zh="H100，float16，只有 h 的行这么长")
+ON_H100 = Text(en="H100, float16, w2 stored the other way round", zh="H100，float16，w2 的存放方向相反")
 RECORDED = Text(en="{device}, {dtype}, {rows} tokens, d = {d}", zh="{device}，{dtype}，{rows} 个词元，d = {d}")
 
 Speeds = Mapping[tuple[str, int], Spread]
@@ -128,6 +129,7 @@ def aligned_widths(recording: Recording) -> Callable:
                 hidden=hidden,
                 bytes=hidden * DTYPES[dtype].itemsize,
                 bits=load_bits(hidden, DTYPES[dtype]),
+                product=PRODUCTS[role].formula,
                 rows=ROWS_SO_LONG[role],
             )
             if hidden in found:
@@ -142,7 +144,7 @@ def aligned_widths(recording: Recording) -> Callable:
 
 
 def dress(axes: Axes, label: Text) -> None:
-    axes.set(xlim=(NARROWEST - 4, WIDEST + 4), xticks=range(NARROWEST, WIDEST + 1, 32), ylabel=str(label))
+    axes.set(xlim=(NARROWEST - 4, WIDEST + 4), xticks=TICKS, ylabel=str(label))
     plain(axes, grid="y")
     axes.yaxis.label.set(color=INK, size=10)
     axes.yaxis.set_label_coords(-0.083, 0.5)

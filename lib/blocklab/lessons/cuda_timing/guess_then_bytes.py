@@ -7,6 +7,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel
@@ -15,7 +16,7 @@ from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
 from blocklab.timing import traffic
 
-LONGEST = {"forward": 45, "backward": 150}  # bytes that there is room for
+LONGEST = {"forward": 12, "backward": 40}  # numbers that there is room for, each read or written once
 MOST_BLOCKS, MOST_STEPS = 34, 21
 HALF = 0.34  # of a bar's height
 
@@ -62,6 +63,7 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
     axes.set(ylim=(-0.55, 2.15), xlabel=str(BYTES))
     axes.set_yticks([y for *_, y, _ in NORMS], [name for name, *_ in NORMS])
     axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 4, 10]))
     plain(axes, edges=("bottom",), grid="x")
     looks = ({"facecolor": QUIET}, {"facecolor": "white", "edgecolor": QUIET, "hatch": "////"})
     handles = [Patch(label=str(label), **look) for label, look in zip((READ, WRITTEN), looks, strict=True)]
@@ -69,8 +71,9 @@ def guess_then_bytes(figure: Figure) -> Callable[..., str]:
     bars = [Bar(axes, op, y, colour) for _, op, y, colour in NORMS]
 
     def update(way: str, direction: str, dtype: str) -> str:
-        if axes.get_xlim()[1] != LONGEST[direction]:
-            axes.set_xlim(0, LONGEST[direction])
+        longest = LONGEST[direction] * DTYPES[dtype].itemsize
+        if axes.get_xlim()[1] != longest:
+            axes.set_xlim(0, longest)
         ln, rms = (bar.show(way, direction, dtype) for bar in bars)
         said = {"way": name_of(way, WAYS), "direction": name_of(direction, DIRECTIONS), "dtype": dtype}
         return SEEN.format(ln=ln, rms=rms, ratio=ln / rms, **said)
@@ -124,7 +127,7 @@ class Bar:
         xs = np.repeat(np.array(starts, float), 3)
         ys = np.tile([self.y - HALF - 0.06, self.y + HALF + 0.06, np.nan], len(starts))
         self.starts.set_data(xs, ys)
-        self.total.set(x=at + 0.012 * LONGEST[direction], text=TOTAL.format(count=at))
+        self.total.set(x=at + 0.012 * LONGEST[direction] * size, text=TOTAL.format(count=at))
         return at
 
 

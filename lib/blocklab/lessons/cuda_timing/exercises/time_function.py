@@ -181,7 +181,7 @@ def two_calls(function: Callable) -> None:
     function()
 
 
-EXERCISE = Text(en="Exercise: repair a benchmark that lies", zh="练习：改对一个说谎的基准测试")
+EXERCISE = Text(en="Exercise: repair a benchmark that lies", zh="练习：改对一个会骗人的基准测试")
 
 WATCH_MISTAKES = (
     wrong("stopped-too-early", stop=read_at_once).hint(
@@ -271,7 +271,7 @@ ROUNDS_MISTAKES = (
         rounds=lambda warm_up, repeats: warm_up + repeats,
     ).hint(
         en="The times of the warm-up calls are among those you evaluate. Warm-up calls are made and forgotten.",
-        zh="预热调用的时间也算进了结果。预热的调用不计时，做完就算。",
+        zh="预热调用的时间也算进了结果。预热的调用不计时，只要做完就行。",
         line="for _ in range(warm_up): function()",
     ),
     wrong("repeats-of-five", rounds=lambda warm_up, repeats: 5).hint(
@@ -385,11 +385,11 @@ TIME_FUNCTION = Exercise(
         ),
     ),
     mistakes=(*WATCH_MISTAKES, *ROUNDS_MISTAKES, *SUMMARY_MISTAKES),
-    section=Text(en="The lying watch", zh="说谎的秒表"),
+    section=Text(en="The lying watch", zh="会骗人的秒表"),
     panel=Text(
         en="under *The lying watch*, go through the watches: see which calls count, where the line under them begins "
         "and where it ends.",
-        zh="在“说谎的秒表”一节里，逐个选择计时方式，看看哪些调用算数，条形下面的线从哪里开始、到哪里结束。",
+        zh="在“会骗人的秒表”一节里，逐个选择计时方式，看看哪些调用算数，条形下面的线从哪里开始、到哪里结束。",
     ),
     line="function(); synchronize(); stopped = clock()",
 )

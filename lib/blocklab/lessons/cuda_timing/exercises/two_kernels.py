@@ -25,6 +25,11 @@ BYTES_IN_TWO_KERNELS = one_number(
             en="That is the first kernel alone: one read, one write. Add what the second one moves.",
             zh="这只是第一个核函数：读一次，写一次。还要加上第二个核函数的读写。",
         ),
+        wrong("silu-of-two", answer=12).hint(
+            en="You counted two reads and a write for both kernels. The first one reads `gate` alone: 2 passes there, "
+            "3 in the second.",
+            zh="你把两个核函数都算成读两次、写一次了。第一个只读 `gate`，所以它读写 2 次，第二个读写 3 次。",
+        ),
         wrong("four-bytes-each", answer=20).hint(
             en="You took 4 bytes for every number, as float32 has. bfloat16 has 2.",
             zh="你按每个数 4 字节算了，那是 float32。bfloat16 是 2 字节。",

@@ -1,0 +1,41 @@
+"""The chat model of lesson 00 with all of the learner's own blocks in it at once."""
+
+from contextlib import ExitStack
+
+from blocklab.checks.surroundings import Sheet, settled
+from blocklab.language import Text
+from blocklab.lessons.kept_blocks import kept
+from blocklab.lessons.order import EXERCISES
+from blocklab.plugging.as_called import as_called
+from blocklab.plugging.cannot_run import CannotRun
+from blocklab.plugging.guarded import Guarded
+from blocklab.plugging.plugged import plugged
+from blocklab.real_models import load_smollm2
+
+BLOCKS = ("rms_norm", "rotary_embedding", "attention", "swiglu")
+"""The four functions of which, with its matrices, the model is made."""
+
+YOURS = Text(en="{name}: yours, in {places} places", zh="{name}：你写的，共 {places} 处")
+NOT_KEPT = Text(en="{name}: not kept yet, so the model's own runs", zh="{name}：还没有保存你写的，先用模型自带的")
+
+
+def answer_with_yours(prompt: str) -> str:
+    """Which of the four blocks are the learner's, line by line, and what the model answers with these in it.
+
+    Raises ModuleNotFoundError without the model's package.
+    """
+    model, sheet, lines = load_smollm2(), Sheet(), []
+    mine = {name: kept(name) for name in BLOCKS}
+    with settled(sheet), ExitStack() as stack:
+        try:
+            for name, block in mine.items():
+                if block is None:
+                    lines.append(NOT_KEPT.format(name=name))
+                    continue
+                guarded = Guarded(as_called(EXERCISES[name], block), sheet)
+                places = stack.enter_context(plugged(model, EXERCISES[name], guarded))
+                lines.append(YOURS.format(name=name, places=places))
+            lines += ["", "".join(model.answer(prompt))]
+        except CannotRun as refusal:
+            lines += ["", *refusal.told]
+    return "\n".join(lines)
