@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib
 from IPython.display import display
+from matplotlib.figure import Figure
 
 from blocklab import language
 from blocklab.language import Text
@@ -145,6 +146,16 @@ class Panel:
         for (one, first), (other, second) in combinations(self.controls.items(), 2) if pairs else ():
             found += [{**default, one: a, other: b} for a, b in product(first.ends(), second.ends())]
         return list({repr(values): values for values in found}.values())
+
+    def still(self, **values: Any) -> "Panel":
+        """The picture as it stands at these values, the others as they are, in a panel that has nothing to move."""
+        picture, standing = self._picture, self.values | values
+
+        def stood(figure: Figure) -> Callable[[], str]:
+            update = picture(figure)
+            return lambda: update(**standing)
+
+        return Panel(stood, self.size)
 
     def answer(self, choice: int) -> None:
         """Take the reader's guess: the number of an option, or SKIPPED. Only the first one counts."""
