@@ -109,10 +109,7 @@ class Panel:
     def move(self, **values: Any) -> None:
         """Set several controls and draw once. Raises like the controls, before any of them moves."""
         self.want_movable()
-        if unknown := values.keys() - self.controls.keys():
-            there = ", ".join(self.controls) or "none"
-            raise TypeError(f"move wants the names of controls ({there}), got {', '.join(sorted(unknown))}")
-        checked = {name: self.controls[name].checked(value) for name, value in values.items()}
+        checked = self._checked("move", values)
         self._held = True
         try:
             for name, value in checked.items():
@@ -147,9 +144,19 @@ class Panel:
             found += [{**default, one: a, other: b} for a, b in product(first.ends(), second.ends())]
         return list({repr(values): values for values in found}.values())
 
+    def _checked(self, asked: str, values: dict[str, Any]) -> dict[str, Any]:
+        if unknown := values.keys() - self.controls.keys():
+            there = ", ".join(self.controls) or "none"
+            raise TypeError(f"{asked} wants the names of controls ({there}), got {', '.join(sorted(unknown))}")
+        return {name: self.controls[name].checked(value) for name, value in values.items()}
+
     def still(self, **values: Any) -> "Panel":
-        """The picture as it stands at these values, the others as they are, in a panel that has nothing to move."""
-        picture, standing = self._picture, self.values | values
+        """The picture as it stands at these values, the others as they are, in a panel that has nothing to move.
+
+        Raises like the controls.
+        """
+        self.want_movable()
+        picture, standing = self._picture, self.values | self._checked("still", values)
 
         def stood(figure: Figure) -> Callable[[], str]:
             update = picture(figure)
