@@ -99,7 +99,7 @@ print(Text(en="largest difference", zh="最大差别"), f"{off:.5f}")
 r"""
 Passed, with a tolerance of 0.001. The panel makes the same comparison for *every* size of input, and with four wrong formulas. Height is error, so where the curves are low, a test is blind.
 
-In detail: the input is 20 evenly spaced numbers with standard deviation σ, and the error is the largest difference from LayerNorm, divided by the largest of $z = (x - \mu) / \sigma$. At 1 a formula is off by as much as z itself.
+The input is 20 evenly spaced numbers with standard deviation σ, and the error is the largest difference from LayerNorm, divided by the largest of $z = (x - \mu) / \sigma$. At 1 a formula is off by as much as z itself.
 
 **Predict first.** ε is 0.00001. How small must σ be until std + ε, the orange curve, is off by a tenth?
 """

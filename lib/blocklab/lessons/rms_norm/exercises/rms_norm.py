@@ -258,7 +258,7 @@ RMS_NORM = Exercise(
             SIZES,
             *DEFAULT_MISTAKES,
             *alone(recipe, EPS_OF_NONE),
-            line="eps = torch.finfo(x.dtype).eps if eps is None else eps",
+            line="eps = torch.finfo(wide.dtype).eps if eps is None else eps",
         ),
         *under(BY_HAND, *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), line=QUOTIENT),
         *under(ELSEWHERE, *chosen(EPS_MISTAKES, "eps-argument-ignored"), EPS_OF_NORMALIZE, line=QUOTIENT),
