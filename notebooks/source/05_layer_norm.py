@@ -23,7 +23,6 @@ r"""
 # %%
 import torch
 import torch.nn.functional as F
-from IPython.display import display
 from torch import nn
 
 from blocklab import layer_norm
@@ -583,8 +582,7 @@ def without_gamma(x, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 for wrong in (as_annotated, large_eps, without_gamma):
-    print(wrong.__name__)
-    display(plug_in(layer_norm=wrong))
+    print(wrong.__name__, plug_in(layer_norm=wrong), sep="\n", end="\n\n")
 
 # %% [markdown] lang="en"
 r"""

@@ -412,7 +412,7 @@ Most γ end up below 1, around 0.25. At feature 507 γ is below 0.001 from layer
 
 </details>
 
-So for 16 layers the feed-forward networks are blind to this feature. Only the last two read it again at full strength, and there the giant shrinks from 932 to 208. (*Going further* tests whether this is why.)
+So for 16 layers the feed-forward networks are blind to this feature. Only the last two read it again at full strength, and there the giant shrinks from 932 to 208. (*Going further* tests this.)
 
 ## Does the mean matter?
 
