@@ -509,7 +509,7 @@ So the squares are computed in float32, and the result is converted back.
 
 ## What you will meet elsewhere
 
-Names mislead here. [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted. Shortened:
+Names mislead. [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted. Shortened:
 
 ```python
 variance = x.float().pow(2).mean(-1, keepdim=True)
