@@ -2,7 +2,7 @@
 r"""
 # 05 LayerNorm, exactly.
 
-`(x - mean) / (std + eps)` stands in LayerNorms that have been copied for years. Compare this line with PyTorch's on `torch.rand`, and they differ by less than 0.001. On quieter input it returns nearly 19 times what it should. The test saw nothing, because of the numbers that it was made with.
+`(x - mean) / (std + eps)` stands in LayerNorms that have been copied for years. With the right std it differs from PyTorch's by less than 0.001 on numbers of `torch.rand`. On quieter input it returns nearly 19 times what it should. The test saw nothing, because of the numbers that it was made with.
 
 LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and at each symbol there is a mistake to make. So here you write it to the last digit, and run a trained model on it.
 
@@ -13,7 +13,7 @@ After this lesson you can say where ε stands and when it matters, which axes an
 r"""
 # 05 一丝不差的层归一化
 
-网上流传多年的层归一化（LayerNorm）代码里，有这样一行：`(x - mean) / (std + eps)`。拿 `torch.rand` 生成的数，与 PyTorch 的结果一比，相差不到 0.001。换成很小的输入，它给出的却是正确值的将近 19 倍。测试什么也没发现，原因就在它用的那组数。
+网上流传多年的层归一化（LayerNorm）代码里，有这样一行：`(x - mean) / (std + eps)`。标准差算对了，拿 `torch.rand` 生成的数与 PyTorch 的结果一比，相差不到 0.001。换成很小的输入，它给出的却是正确值的将近 19 倍。测试什么也没发现，原因就在它用的那组数。
 
 在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里处处都有人写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
 
@@ -69,7 +69,7 @@ LayerNorm takes each token alone. It subtracts the mean μ of its d features and
 
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
-The line from the beginning, with the right std and PyTorch's ε, puts ε *beside* the root. We test it as many people test:
+The line from the beginning puts ε *beside* the root. We test it as many people test:
 """
 
 # %% [markdown] lang="zh"
@@ -80,7 +80,7 @@ r"""
 
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
-开头那行代码，即使标准差算对了，ε 也与 PyTorch 一样，却还是把 ε 放到了根号**外面**。我们像许多人那样测一测。
+开头那行代码把 ε 放到了根号**外面**。我们像许多人那样测一测。
 """
 
 
@@ -130,7 +130,7 @@ Where σ² is far above ε, the line is off by
 
 $$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
 
-`torch.rand` has σ = 0.29, and its σ² is 8000 times ε. So it hardly matters there where ε stands, and the test passed; `torch.randn` would have seen even less. (At σ = 0.5 the error happens to be 0, hence the dip.) At σ = 0.00016 the line is off by 0.89, for the right result is 0.05 z, and it returns 0.94 z. *Divided by d − 1* is of another kind. Off by 2.5% however large the input is, it hides behind ε where that is quiet. **A test can pass because of its data.**
+`torch.rand` has σ = 0.29, and its σ² is 8000 times ε. So it hardly matters there where ε stands, and the test passed; `torch.randn` would have seen even less. (At σ = 0.5 the error happens to be 0, hence the dip.) At σ = 0.00016 the line is off by 0.89, for the right result is 0.05 z, and it returns 0.94 z. *Divided by d − 1* is of another kind, off by 2.5% on any large input, and on quiet input hidden by ε. **A test can pass because of its data.**
 
 ## Two rows, to the last digit
 
