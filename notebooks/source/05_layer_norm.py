@@ -2,20 +2,20 @@
 r"""
 # 05 LayerNorm, exactly.
 
-The line `(x - mean) / (std + 1e-5)` stands in many published LayerNorms. Compare it with PyTorch's on `torch.rand`, and they differ by less than 0.0001. On quieter input the same line returns 18 times what it should. The test saw nothing, because of the numbers that it was made with.
+`(x - mean) / (std + eps)` stands in LayerNorms that have been copied for years. With the right std it differs from PyTorch's by less than 0.001 on numbers of `torch.rand`. On quieter input it returns nearly 19 times what it should. The test saw nothing, because of the numbers that it was made with.
 
-LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and each symbol of it can be got wrong. So here you write it to the last digit, and run a trained model on it.
+LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and at each symbol there is a mistake to make. So here you write it to the last digit, and run a trained model on it.
 
-After this lesson you can say where ε stands and when it is felt, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 20 minutes.
+After this lesson you can say where ε stands and when it matters, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 05 一丝不差的层归一化
 
-许多公开的层归一化（LayerNorm）里都有 `(x - mean) / (std + 1e-5)` 这样一行。用 `torch.rand` 和 PyTorch 比较，相差不到 0.0001。换成很小的输入，同一行代码给出的却是应有的 18 倍。测试什么也没发现，原因就在它用的那组数。
+网上流传多年的层归一化（LayerNorm）代码里，有这样一行：`(x - mean) / (std + eps)`。标准差算对了，拿 `torch.rand` 生成的数与 PyTorch 的结果一比，相差不到 0.001。换成很小的输入，它给出的却是正确值的将近 19 倍。测试什么也没发现，原因就在它用的那组数。
 
-在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里的每一处都可能写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
+在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里处处都有人写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
 
 学完这一课，你能说出 ε 放在哪里、什么时候起作用，能说出沿哪些轴、用哪种方差，能选出查得出错误的输入，还能写出正确的层归一化。大约需要 20 分钟。
 """
@@ -29,7 +29,7 @@ from blocklab import layer_norm
 from blocklab.language import Text
 from blocklab.lessons import catch, check, plug_in
 from blocklab.lessons.layer_norm import blind_comparison, trained_scales
-from blocklab.real_models import minilm_layer_norms
+from blocklab.real_models import if_installed, load_minilm, minilm_layer_norms, replaced
 
 # %% [markdown] lang="en"
 r"""
@@ -69,7 +69,7 @@ LayerNorm takes each token alone. It subtracts the mean μ of its d features and
 
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
-The published line puts ε *beside* the root. We test it as many people test:
+The line from the beginning puts ε *beside* the root. We test it as many people test:
 """
 
 # %% [markdown] lang="zh"
@@ -96,34 +96,41 @@ print(Text(en="largest difference", zh="最大差别"), f"{off:.5f}")
 
 # %% [markdown] lang="en"
 r"""
-Passed, with a tolerance of 0.0001. Now the same comparison for *every* size of input, and with four wrong formulas. The input is 20 evenly spaced numbers with standard deviation σ; the vertical axis shows how far a formula is from LayerNorm at most, in units of the standardized input; at 1 it is off by as much as that input itself. Dotted lines mark the σ of `torch.rand` and `torch.randn`.
+Passed, with a tolerance of 0.001. The panel makes the same comparison for *every* size of input, and with four wrong formulas. Height is error, so where the curves are low, a test is blind.
 
-**Predict first.** For which σ is std + ε, the published line, exactly right? Choose, then drag σ to the left and follow the orange curve.
+The input is 20 evenly spaced numbers with standard deviation σ, and the error is the largest difference from LayerNorm, divided by the largest of $z = (x - \mu) / \sigma$. At 1 a formula is off by as much as z itself.
+
+**Predict first.** ε is 0.00001. How small must σ be until std + ε, the orange curve, is off by a tenth?
 """
 
 # %% [markdown] lang="zh"
 r"""
-测试通过了，容差是 0.0001。现在把**各种**大小的输入都比一遍，错误的公式也增加到四种。输入是 20 个等距的数，标准差为 σ；纵轴表示结果与层归一化最多差多少，以标准化输入为单位，1 就是差得和这个输入本身一样多。点线标出 `torch.rand` 和 `torch.randn` 的 σ。
+测试通过了，容差是 0.001。换成别的输入呢？面板把**各种**大小的输入都比一遍，错误的公式也增加到四种。曲线的高度就是误差，所以曲线低的地方，测试什么也看不见。
 
-**先猜一猜**：“标准差 + ε”就是那行公开的代码，σ 取多少时，它恰好是对的？先选，再把 σ 往左拖，看橙色的曲线。
+具体地说，输入是 20 个等距的数，标准差为 σ。误差是结果与层归一化的最大差别，再除以 $z = (x - \mu) / \sigma$ 里最大的数。误差为 1，就是错得和 z 一样大。
+
+**先猜一猜**：ε 是 0.00001。“标准差 + ε”就是开头那行代码，要让它（橙色曲线）的误差升到十分之一，σ 得有多小？
 """
 
 # %% tags=["panel", "guess"]
 blind_comparison.panel()
 
+# %% tags=["answer"]
+blind_comparison.panel().still(sigma=10**-3.8)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The line is exactly right at one place, σ = (1 − ε) / 2, because the two denominators are the same number there.
+A tenth is reached at σ = 0.006 already. ε is added to σ², so it is $\sqrt{\varepsilon}$ = 0.003 that σ has to be compared with.
 
 </details>
 
-`torch.rand` has σ = 0.29 and lies beside this place, so the line was lucky in its test. Where σ² is far above ε, and with $z = (x - \mu) / \sigma$, the line is off by
+Where σ² is far above ε, the line is off by
 
 $$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
 
-which is 0.000025 for each unit of z at σ = 0.29 and grows as σ falls. At σ = 0.00016 it is off by 0.89, for it returns 18 times the right result. *Divided by d − 1* is of another kind, off by the same 2.5% nearly everywhere. **A test can pass because of its data.**
+`torch.rand` has σ = 0.29, and its σ² is 8000 times ε. So it hardly matters there where ε stands, and the test passed; `torch.randn` would have seen even less. (At σ = 0.5 the error happens to be 0, hence the dip.) At σ = 0.00016 the line is off by 0.89, for the right result is 0.05 z, and it returns 0.94 z. *Divided by d − 1* is of another kind, off by 2.5% on any large input, and on quiet input hidden by ε. **A test can pass because of its data.**
 
 ## Two rows, to the last digit
 
@@ -136,15 +143,15 @@ So what does ε do? "LayerNorm gives every token mean 0 and standard deviation 1
 r"""
 <details><summary>答案</summary>
 
-那行代码只在一处恰好是对的，即 σ = (1 − ε) / 2，因为那里的两个分母是同一个数。
+σ = 0.006 时就有十分之一了。ε 是和 σ² 相加的，所以 σ 要跟 $\sqrt{\varepsilon}$ = 0.003 比。
 
 </details>
 
-`torch.rand` 的 σ = 0.29，就在它旁边，所以那次测试只是碰巧用对了数据。当 σ² 远大于 ε 时，记 $z = (x - \mu) / \sigma$，那行代码的误差是
+当 σ² 远大于 ε 时，那行代码的误差是
 
 $$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
 
-在 σ = 0.29 处，每一单位的 z 差 0.000025，σ 越小差得越多。到了 σ = 0.00016，误差是 0.89，因为结果是正确值的 18 倍。“除以 d − 1”是另一类错误，因为它几乎处处都差 2.5%。**测试能通过，有时只是数据选得巧**。
+`torch.rand` 的 σ = 0.29，σ² 约为 ε 的 8000 倍，ε 放在哪里几乎没有分别，所以测试通过了；换成 `torch.randn`，看到的还要更少。（σ = 0.5 处误差恰好是 0，曲线在那里有一道深谷。）到了 σ = 0.00016，误差是 0.89，因为正确的结果只有 0.05 z，这行代码给出的却是 0.94 z。“除以 d − 1”是另一类错误：输入不论多大，它都差 2.5%；输入很小时，却被 ε 盖住了。**测试能通过，有时只是因为它用的数据**。
 
 ## 两行数，算到最后一位
 
@@ -168,7 +175,7 @@ The outputs differ from the sixth digit on, and their variance is a little below
 
 </details>
 
-The variance of the output is $\sigma^2 / (\sigma^2 + \varepsilon)$, so ε is what knows the absolute size of the input. This answers lesson 00: at *s* = 0.001 the variance is an eighth of ε, and $\sqrt{1 / (1 + 8)}$ is a third.
+The variance of the output is $\sigma^2 / (\sigma^2 + \varepsilon)$, so it is through ε that the output depends on the absolute size of the input. This answers lesson 00: at *s* = 0.001 the variance is an eighth of ε, and $\sqrt{1 / (1 + 8)}$ is a third.
 
 **Your turn, one line.** For which standard deviation σ of the input is the output only *half* as large as it would be without ε? Put σ in place of `None`.
 """
@@ -181,7 +188,7 @@ r"""
 
 </details>
 
-输出的方差是 $\sigma^2 / (\sigma^2 + \varepsilon)$，所以知道输入绝对大小的，正是 ε。第 00 课留下的问题也有了答案。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一。
+输出的方差是 $\sigma^2 / (\sigma^2 + \varepsilon)$，所以，正是 ε 使输出与输入的绝对大小有关。第 00 课留下的问题也有了答案。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一。
 
 **轮到你了**，只写一行：输入的标准差 σ 取多少时，输出恰好是没有 ε 那种情况的**一半**？请把 `None` 换成 σ 的值。
 """
@@ -204,7 +211,7 @@ Half the standard deviation is a quarter of the variance, so σ² / (σ² + ε) 
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？“两行数，算到最后一位”一节打印的是方差；这里的一半说的却是标准差之比。
+卡住了？“两行数，算到最后一位”一节打印的是方差；这里说的“一半”，指的是标准差。
 
 <details><summary>思路</summary>
 
@@ -256,7 +263,7 @@ There are 16 means for `(4,)`, one for each token, and 4 for `(4, 4)`. Without `
 
 </details>
 
-The means were lined up with another axis. So count the axes from the end, keep them with `keepdim=True`, and test with sizes that differ, and once with equal ones.
+Without it `x - x.mean(-1)` lines the means up with another axis. So count the axes from the end, keep them with `keepdim=True`, and test with sizes that differ, and once with equal ones.
 
 ## Divided by d
 
@@ -273,7 +280,7 @@ r"""
 
 </details>
 
-均值对到了别的轴上。所以，要从最后一个轴往前数，用 `keepdim=True` 保留这些轴；测试时各轴的大小要互不相同，另外再测一次相同的。
+不写的话，`x - x.mean(-1)` 会沿别的轴广播均值。所以，要从最后一个轴往前数，用 `keepdim=True` 保留这些轴；测试时各轴的大小要互不相同，另外再测一次相同的。
 
 ## 除以 d
 
@@ -296,11 +303,11 @@ The result is $\sqrt{(d - 1) / d}$ times the right one, 0.866 for d = 4 and 0.99
 
 </details>
 
-In a large model this hides behind a tolerance of 0.001, in a small test it does not.
+With d = 768 this hides behind a *relative* tolerance of 0.001. In short rows it cannot hide.
 
 ## Write the test
 
-Now you are the checker. Four LayerNorms wait, each with one mistake: ε outside the root, ε twice, no ε, divided by d − 1. Write the inputs on which all of them give themselves away and the right one passes. An input is what one call gets, a tuple or a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`. A version is caught when it is off by more than 0.0001 of the largest number.
+Now you are the checker. Four LayerNorms wait, each with one mistake: ε outside the root, ε twice, no ε, divided by d − 1. Write the inputs on which all of them give themselves away and the right one passes. An input is what one call gets, a tuple or a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`. A version is caught when it is off by more than a ten-thousandth of the largest number in the right result.
 
 Begin with `(torch.randn(4, 20), (20,))`. How many of the four does it catch?
 """
@@ -313,11 +320,11 @@ r"""
 
 </details>
 
-在大模型里，0.001 的容差就把它放过去了；换成小的测试，它就藏不住。
+d = 768 时，**相对**容差 0.001 就把它放过去了；换成短的行，它就藏不住。
 
 ## 轮到你写测试
 
-这回你来当检查者。有四个层归一化，每个都有一处错误：ε 在根号外面、ε 加了两次、没有 ε、除以 d − 1。请写出一些输入，让它们全都露馅，而正确的能通过。一组输入就是一次调用的参数，写成元组或字典，例如 `(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`。结果与正确值的差超过最大数的 0.0001，就算抓住。
+这回你来当检查者。有四个层归一化，每个都有一处错误：ε 在根号外面、ε 加了两次、没有 ε、除以 d − 1。请写出一些输入，让它们全都露馅，而正确的能通过。一组输入就是一次调用的参数，写成元组或字典，例如 `(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`。只要差别超过正确结果最大绝对值的万分之一，就算抓住。
 
 先试 `(torch.randn(4, 20), (20,))`，它能抓住四个里的几个？
 """
@@ -358,21 +365,21 @@ catch("layer_norm", solved_catch)
 r"""
 ## What training makes of γ
 
-γ and β have the last word, since the one multiplies and the other adds to what was just normalized. MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package. Before training every γ was 1.
+After normalizing, each feature is still multiplied by γ, and β is added, so in the end training decides how large it is. MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers, and their γ come with this package.
 
-**Predict first.** Are they larger or smaller after training, and do all features keep the same one?
+**Predict first.** Before training every γ was 1. What has training made of them? Choose, then tick *trained*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 训练把 γ 变成了什么
 
-最后作主的是 γ 和 β，因为刚归一化好的数，还要先乘 γ，再加 β。MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个；它们的 γ 随本课程的包一起提供。训练之前，γ 都是 1。
+归一化之后，每个特征还要乘 γ、加 β，所以输出最后有多大，由训练说了算。MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个；它们的 γ 随本课程的包一起提供。
 
-**先猜一猜**：训练之后，γ 变大了，还是变小了？所有特征的 γ 都一样吗？
+**先猜一猜**：训练之前，γ 都是 1。训练把它们变成了什么样？先选，再勾选“训练之后”。
 """
 
-# %% tags=["panel"]
+# %% tags=["panel", "guess"]
 gammas = [value for name, value in minilm_layer_norms().items() if name.endswith("weight")]
 trained_scales.panel(gammas)
 
@@ -380,59 +387,74 @@ trained_scales.panel(gammas)
 r"""
 <details><summary>Answer</summary>
 
-The γ are nearly all below 1, their means between 0.5 and 0.75, and they differ: behind attention (norms 1, 3, 5 …) a few features reach 1.55.
+Nearly all γ are below 1, and their means lie between 0.5 and 0.75. Only behind attention (norms 1, 3, 5 …, counted from 0) are there any above 1, two to five features in each.
 
 </details>
 
-In the last norm, 3 of the 384 γ are 0, up to a billionth.
+In the last norm, 3 of the 384 γ are 0, to eight digits. So these features never reach the output.
 
-**Predict first.** Does the model not use these features? The cell says which place they have by size among the 384, norm by norm, 1 being the largest.
+**Predict first.** Does the model use them at all? The cell sets them to 0 in all norms *before* the last, and asks how far the sentences' vectors turn: a cosine of 1 means not at all. For comparison, it does the same with 20 other threes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-γ 几乎都小于 1，各层的均值在 0.5 和 0.75 之间，而且各不相同。注意力之后的那些（第 1、3、5 个……），有少数特征的 γ 到了 1.55。
+γ 几乎都小于 1，各层的均值在 0.5 和 0.75 之间。只有注意力之后的那些层（从 0 数起的第 1、3、5……层）里，各有两到五个特征的 γ 大于 1。
 
 </details>
 
-最后一个归一化层里，384 个 γ 中有 3 个与 0 只差不到十亿分之一。
+最后一个归一化层里，384 个 γ 中有 3 个精确到八位小数都是 0，所以这几个特征到不了输出。
 
-**先猜一猜**：模型是不是不用这几个特征？下面的单元格打印它们在每个归一化层的 384 个 γ 里按大小排第几，1 表示最大。
+**先猜一猜**：模型到底用不用它们？下面的单元格在最后一层**之前**的各个归一化层里把它们置为 0，看句子的向量转过多少，余弦为 1 就是一点没转。作为对照，再换 20 组特征，每组三个，各做一次。
 """
 
+
 # %% tags=["answer"]
-behind = {Text(en="attention", zh="注意力"): gammas[1::2], Text(en="feed-forward", zh="前馈网络"): gammas[2::2]}
-told = Text(en="feature {}, behind {}: places {}", zh="特征 {}，{}之后：依次排第 {}")
-for feature in gammas[-1].abs().topk(3, largest=False).indices.sort().values.tolist():
-    for block, norms in behind.items():
-        print(told.format(feature, block, [int((gamma > gamma[feature]).sum()) + 1 for gamma in norms]))
+def turned(features):
+    def switched_off(x, normalized_shape, weight, bias, eps):
+        y = layer_norm(x, normalized_shape, weight, bias, eps)  # (N, L, d)
+        return y if torch.equal(weight, gammas[-1]) else y.index_fill(-1, features, 0.0)
+
+    with replaced(model, layer_norm=switched_off):
+        return (model.encode(sentences) * complete).sum(-1).mean().item()
+
+
+with if_installed(), torch.no_grad():
+    model, sentences = load_minilm(), ["He is playing the guitar.", "Someone makes music.", "It will rain tomorrow."]
+    complete, three = model.encode(sentences), gammas[-1].abs().topk(3, largest=False).indices
+    others = [turned(torch.arange(i, 384, 128)) for i in range(20)]
+    print(Text(en="features", zh="特征"), three.sort().values.tolist(), f"{turned(three):.2f}")
+    print(Text(en="20 others, from, to", zh="另外 20 组，从、到"), f"{min(others):.2f} {max(others):.2f}")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The model does use them. Only the *output* drops the features 127, 223 and 319. Inside, in the later layers, they are among the largest behind attention (127 is the largest of norm 9, 223 the second of norms 5, 7 and 9), and among the smallest behind the feed-forward network.
+The model does use them. Without 127, 223 and 319 the vectors turn to a cosine of 0.89, farther than with any of the 20 others.
 
 </details>
 
+So a γ of 0 says only that this one place drops the feature. Inside, attention and the feed-forward networks work with it.
+
 ## What you will meet elsewhere
 
-[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) has been copied very often, and its class makes two of the mistakes at once. Others compute the variance in one pass, as the mean of the squares minus the square of the mean; this is right on paper and loses its digits where the mean is large. Both, shortened:
+[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) has been copied very often, and its class differs from PyTorch's in two places at once. Others compute the variance in one pass, as the mean of the squares minus the square of the mean. This is right on paper, but it loses most of its digits where the mean is large. Both, shortened:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-模型用到了它们。特征 127、223、319 只是不进入**输出**。在模型内部靠后的几层里，注意力之后，它们的 γ 反而名列前茅（第 9 个归一化层里 127 最大，第 5、7、9 个里 223 第二）；前馈网络之后，却几乎最小。
+模型用到了它们。去掉 127、223、319，余弦就降到 0.89，比另外 20 组中的哪一组都转得更远。
 
 </details>
 
+所以，γ 为 0 只说明这个特征在这一处被丢掉。在模型内部，注意力和前馈网络照样用着它。
+
 ## 在别处会遇到什么
 
-[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它的类一次犯了两个错误。还有人一遍就算出方差，用平方的均值减去均值的平方；这在纸上是对的，可是均值很大时，有效数字会丢光。下面是缩短了的这两种写法。
+[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) 的代码流传很广，它的类有两处与 PyTorch 不同。还有人一遍就算出方差，用平方的均值减去均值的平方；这在纸上是对的，可是均值很大时，有效数字会丢掉大半。下面是缩短了的这两种写法。
 """
 
 
@@ -442,14 +464,14 @@ def annotated(x, a_2, b_2, eps=1e-6):
     return a_2 * (x - mean) / (std + eps) + b_2
 
 
-def one_pass(x, weight, bias, eps=1e-5):
+def one_pass(x, weight, bias, eps=1e-6):
     mean = x.mean(-1, keepdim=True)
     return (x - mean) / (x.square().mean(-1, keepdim=True) - mean.square() + eps).sqrt() * weight + bias
 
 
 x, ones, zeros = torch.randn(8, 64), torch.ones(64), torch.zeros(64)
 for name, z in {"x": x, "x / 10000": x / 10000, "x + 1000": x + 1000}.items():
-    off = [(f(z, ones, zeros) - F.layer_norm(z, (64,))).abs().max().item() for f in (annotated, one_pass)]
+    off = [(f(z, ones, zeros) - F.layer_norm(z, (64,), eps=1e-6)).abs().max().item() for f in (annotated, one_pass)]
     print(f"{name:10} annotated {off[0]:.2f}  one_pass {off[1]:.2f}")
 
 # %% [markdown] lang="en"
@@ -510,12 +532,10 @@ r"""
 # %% tags=["solution"]
 def solved_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     axes = tuple(range(-len(normalized_shape), 0))
-    wide = x.float() if x.dtype == torch.float16 else x
-    centred = wide - wide.mean(axes, keepdim=True)
+    centred = x - x.mean(axes, keepdim=True)
     y = centred / (centred.square().mean(axes, keepdim=True) + eps).sqrt()
     y = y if weight is None else y * weight
-    y = y if bias is None else y + bias
-    return y.to(x.dtype)
+    return y if bias is None else y + bias
 
 
 check("layer_norm", solved_layer_norm, keep=False)
@@ -539,31 +559,40 @@ plug_in(layer_norm=my_layer_norm)
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** Three wrong LayerNorms: the one from The Annotated Transformer, one with ε = 0.001, one that forgets γ. Which of them changes MiniLM's choice? The cell plugs in one of them.
+**Predict first.** Three wrong LayerNorms: the one from The Annotated Transformer, one with ε = 0.001, one that forgets γ. Which of them changes MiniLM's choice?
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：有三种错误的层归一化，一种照抄 The Annotated Transformer，一种取 ε = 0.001，一种忘了乘 γ。哪一种会改变 MiniLM 的选择？下面的单元格换上的是其中一种。
+**先猜一猜**：有三种错误的层归一化，一种照抄 The Annotated Transformer，一种取 ε = 0.001，一种忘了乘 γ。哪一种会改变 MiniLM 的选择？
 """
 
 
 # %% tags=["slow", "answer"]
-def wrong_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+def as_annotated(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+    return annotated(x, weight, bias, eps)
+
+
+def large_eps(x, normalized_shape, weight=None, bias=None, eps=1e-5):
+    return layer_norm(x, normalized_shape, weight, bias, 1e-3)
+
+
+def without_gamma(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     return layer_norm(x, normalized_shape, None, bias, eps)
 
 
-plug_in(layer_norm=wrong_layer_norm)
+for wrong in (as_annotated, large_eps, without_gamma):
+    print(wrong.__name__, plug_in(layer_norm=wrong), sep="\n", end="\n\n")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Forgetting γ changes the choice. Nearest to the guitar is now chess, a sentence that shares most of its words and not its meaning. The other two change nothing that is shown here; try `annotated(x, weight, bias, eps)` in the same cell.
+Forgetting γ changes the choice. Nearest to the guitar is now chess, a sentence that shares most of its words and not its meaning. The other two change nothing that is shown here.
 
 </details>
 
-So the line from the beginning passes this test, too, because a trained model's inputs lie far above ε. That is how it can live in published code for years. Newer language models take another norm, which [lesson 06](06_rms_norm.ipynb) makes out of yours.
+So the line from the beginning passes this test, too. MiniLM's ε is $10^{-12}$, and the variance of its tokens is at least a billion times that, so it does not matter where ε stands. That is how such a line can live in published code for years. Newer language models take another norm, which [lesson 06](06_rms_norm.ipynb) makes out of yours.
 
 ## Three closing questions
 
@@ -587,7 +616,7 @@ For `(768,)` there are 1024 means over 768 numbers each, and 768 γ. For `(128, 
 
 <details><summary>Answer</summary>
 
-The second. It finds std + ε, no ε and ε twice, and, having three axes, a wrong axis; d − 1 is off by at most 0.0002 there and slips through. The first finds d − 1 only. Better: both.
+The second. It finds std + ε, no ε and ε twice, while d − 1 is off by at most 0.0002 there and slips through. The first finds d − 1 only. So better use both, and once `(3, 20)` as `normalized_shape`, or who averages over the last axis only gets away.
 
 </details>
 
@@ -598,11 +627,11 @@ The counts, the ratio, and how far each formula is off on both inputs:
 r"""
 <details><summary>答案</summary>
 
-忘了乘 γ 会改变选择。离弹吉他最近的变成了下棋，这两句英文用词差不多，意思却不同。另外两种在这里看不出任何变化，可以在同一个单元格里换成 `annotated(x, weight, bias, eps)` 试一试。
+忘了乘 γ 会改变选择。离弹吉他最近的变成了下棋，这两句英文用词差不多，意思却不同。另外两种在这里看不出任何变化。
 
 </details>
 
-所以，开头那行错误的代码也能通过这个测试，因为训练好的模型里，输入远大于 ε。难怪它能在公开的代码里一待多年。更新的语言模型换了一种归一化，[第 06 课](06_rms_norm.ipynb)就从你写的这一种出发。
+所以，开头那行代码也能通过这个测试。MiniLM 的 ε 是 $10^{-12}$，而它的词元的方差至少是 ε 的十亿倍，ε 放在哪里都没有分别。难怪这样的代码能一用多年。更新的语言模型换了一种归一化，[第 06 课](06_rms_norm.ipynb)就从你写的这一种出发。
 
 ## 三个思考题
 
@@ -626,7 +655,7 @@ r"""
 
 <details><summary>答案</summary>
 
-选第二种。它能查出“标准差 + ε”“没有 ε”和“ε 加了两次”；它有三个轴，所以也能查出轴写错。“除以 d − 1”在那里最多差 0.0002，会漏过；第一种却只能查出“除以 d − 1”。最好是两种都用。
+选第二种。它能查出“标准差 + ε”“没有 ε”和“ε 加了两次”，“除以 d − 1”在那里最多差 0.0002，会漏过；第一种却只能查出“除以 d − 1”。所以最好两种都用，再用一次 `(3, 20)` 作 `normalized_shape`，不然，只沿最后一个轴求均值的代码也能蒙混过去。
 
 </details>
 
@@ -648,7 +677,7 @@ r"""
 
 * ε stands inside the root, the variance is divided by d, and both run over the last axes.
 * The output's variance is σ² / (σ² + ε), and then γ and β decide.
-* A test is as good as its inputs: several sizes, random γ and β, unequal axes, a small tolerance.
+* A test is as good as its inputs: several sizes, unequal axes, and random γ and β, for with 1 and 0 nobody sees whether they are used, or in which order.
 
 ## Read next
 
@@ -663,7 +692,7 @@ r"""
 
 * ε 放在根号里面，求方差时除以 d，两者都沿最后几个轴。
 * 输出的方差是 σ² / (σ² + ε)，之后由 γ 和 β 决定。
-* 测试好不好，要看输入。大小要有几种，γ 和 β 要随机，各轴的大小要不同，容差要小。
+* 测试好不好，要看输入。大小要有几种，各轴的大小要不同；γ 和 β 要随机，因为取 1 和 0 时，有没有用、先后对不对，都看不出来。
 
 ## 接着读
 

@@ -2,9 +2,9 @@
 r"""
 # 06 What is lost when the mean stays?
 
-Give the chat model SmolLM2 a text. After its layer 12 the first token is more than 100 times as large as the others, and the model does not mind, because every layer reads its tokens through one line of code that makes them equally large. That line is **RMSNorm**. It does half of LayerNorm's work, for it subtracts no mean, and yet Llama, Gemma and Qwen trust it.
+Give the chat model SmolLM2 a text. In layer 12 the vector of its first token grows to more than 100 times the size of the others, and it shrinks only in the last layers. The model does not mind, because every layer reads its tokens through one line of code that makes them equally large. That line is **RMSNorm**. It skips LayerNorm's first step, subtracting the mean. So what is lost, and why can Llama, Gemma and Qwen do without it?
 
-In SmolLM2 it stands at 61 places, before each attention, before each feed-forward network and at the end. Older Transformers have the LayerNorm of lesson 05 there.
+In SmolLM2 RMSNorm stands at 61 places, before each attention, before each feed-forward network and at the end. Older Transformers have LayerNorm (lesson 05) instead, the first ones *behind* attention and feed-forward network.
 
 After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 20 minutes.
 """
@@ -13,9 +13,9 @@ After this lesson you can say what each of the two ignores, draw where their out
 r"""
 # 06 不减均值，丢掉了什么？
 
-随便给聊天模型 SmolLM2 一段文字。过了第 12 层，第一个词元（token）的大小就超过其他词元的 100 倍，模型却照常工作，因为每一层读取词元之前，都有一行代码把它们变得一样大。这行代码就是 **RMSNorm**（均方根归一化）。层归一化（LayerNorm）做的事，它只做一半，均值是不减的，可是 Llama、Gemma 和 Qwen 用的都是它。
+随便给聊天模型 SmolLM2 一段文字。到了第 12 层，表示第一个词元（token）的那个向量，一下子长到其他词元的 100 多倍，直到最后几层才缩回去。模型却照常工作，因为每一层读取词元之前，都有一行代码把它们变得一样大。这行代码就是 **RMSNorm**（均方根归一化）。它跳过了层归一化（LayerNorm）的第一步，不减均值。那么少了这一步，究竟丢掉了什么？Llama、Gemma 和 Qwen 又为什么可以不要它？
 
-在 SmolLM2 里，它出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。更早的 Transformer 在这些地方用的是第 05 课的层归一化。
+在 SmolLM2 里，RMSNorm 出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。更早的 Transformer 用的是第 05 课的层归一化，最早的还放在注意力和前馈网络**之后**。
 
 学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 20 分钟。
 """
@@ -152,7 +152,7 @@ What does a token lose on the way? With three features we can look, for a token 
 
 Step 1, subtracting the mean, is LayerNorm's alone. In step 2 it divides by the standard deviation, RMSNorm by the root mean square. *Shift* is added to every number beforehand.
 
-**Predict first.** After both steps, what shape do LayerNorm's 300 outputs form? Choose, then drag *steps* to 2.
+**Predict first.** After both steps, what shape do LayerNorm's 300 outputs form? Choose, then drag *steps* to 2; *turn* and *tilt* turn the picture.
 """
 
 # %% [markdown] lang="zh"
@@ -163,7 +163,7 @@ r"""
 
 第 1 步，让每个词元减去自己的均值，只有层归一化做这一步。第 2 步，层归一化除以标准差，RMSNorm 除以均方根。“平移”是事先给每个数加上的值。
 
-**先猜一猜**：两步都做完之后，层归一化的 300 个输出组成什么形状？先选，再把“步骤”拖到 2。
+**先猜一猜**：两步都做完之后，层归一化的 300 个输出组成什么形状？先选，再把“步骤”拖到 2；用“旋转”和“俯仰”可以从各个方向看。
 """
 
 # %% tags=["panel", "guess"]
@@ -205,6 +205,7 @@ for shift in (0, 1, 3, 10):
     moved = layer_norm(tokens + shift, (3,)) - layer_norm(tokens, (3,))
     angles = circle_and_sphere.angles(rms_norm(tokens + shift, (3,)))
     print(told.format(shift, moved.abs().max(), angles.quantile(0.5)))
+circle_and_sphere.panel().still(steps=2, shift=3)
 
 # %% [markdown] lang="en"
 r"""
@@ -214,11 +215,11 @@ LayerNorm's circle does not move. RMSNorm's points crowd around the diagonal, un
 
 </details>
 
-So a large common mean would make RMSNorm's tokens hard to tell apart. Whether a real model minds, we shall see.
+So a large common mean would make RMSNorm's tokens hard to tell apart. Does a real model mind?
 
 ## Two divisors
 
-RMSNorm is not LayerNorm minus one step, because the divisor changes, too. A token is μ in every feature plus a rest that adds up to 0. The two parts stand at a right angle, so Pythagoras says
+RMSNorm is not LayerNorm minus one step, because the divisor changes, too. A token is μ in every feature plus a rest that adds up to 0. The two parts stand at a right angle, so by Pythagoras their squared lengths, $d\mu^2$ and $d\sigma^2$, add up to that of the token. Divided by d, this is
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
@@ -239,7 +240,7 @@ r"""
 
 ## 两个除数
 
-RMSNorm 不只是比层归一化少一步，因为除数也变了。词元可以拆成两部分，一部分的每个特征都是 μ，另一部分是余下的数。余下的数之和为 0，所以两部分互相垂直，由勾股定理
+RMSNorm 不只是比层归一化少一步，因为除数也变了。词元可以拆成两部分，一部分的每个特征都是 μ，另一部分是余下的数。余下的数之和为 0，所以两部分互相垂直。由勾股定理，它们长度的平方 $d\mu^2$ 与 $d\sigma^2$ 之和，等于词元长度的平方；都除以 d，就是
 
 $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 
@@ -298,7 +299,7 @@ for name, (x_new, w_new) in changes.items():
 r"""
 <details><summary>Answer</summary>
 
-They differ in one line, `W + b`. It adds one vector to the weights of all units, and so one number to all features of a token; only LayerNorm takes it away.
+They differ in one line, `W + b`. It adds one vector to the weights of all units, and so one number to all features of a token; only LayerNorm takes it away. (`one_unit * W` changes the proportions within a token; BatchNorm alone does not see this, because it treats each unit by itself.)
 
 </details>
 
@@ -306,14 +307,14 @@ This *re-centering invariance* is what is lost when the mean stays, and in this 
 
 ## One token 100 times as large
 
-Back to SmolLM2. This function, in the place of its RMSNorm, notes how large the first token comes in, how large the others, and the first one's largest feature before γ:
+Back to SmolLM2. This function, in the place of its RMSNorm, notes the size of the first token, of the others, and the first one's largest feature before γ:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-只有 `W + b` 一行不同。它给所有单元的权重加上同一个向量，也就给词元的所有特征加上了同一个数，只有层归一化能把它减掉。
+只有 `W + b` 一行不同。它给所有单元的权重加上同一个向量，也就给词元的所有特征加上了同一个数，只有层归一化能把它减掉。（`one_unit * W` 改变了一个词元里各数的比例，只有把每个单元分开处理的批量归一化看不出来。）
 
 </details>
 
@@ -321,7 +322,7 @@ r"""
 
 ## 大了 100 倍的词元
 
-回到 SmolLM2。下面的函数会顶替它的 RMSNorm，记下首个词元进来时有多大、其他词元有多大，以及乘 γ 之前首个词元最大的那个特征。
+回到 SmolLM2。下面的函数会顶替它的 RMSNorm，记下首个词元进来时有多大、其他词元有多大，以及乘 γ 之前首个词元里哪个特征最大、有多大。
 """
 
 
@@ -329,7 +330,7 @@ r"""
 def watched(x, normalized_shape, weight, eps):
     y = rms_norm(x, normalized_shape, None, eps)  # (N, L, d)
     size = x[0].square().mean(-1).sqrt()  # (L,)
-    seen.append((size[0], size[1:].median(), y[0, 0].abs().max()))
+    seen.append((size[0], size[1:].median(), y[0, 0].abs().argmax(), y[0, 0].abs().max()))
     return y * weight
 
 
@@ -345,13 +346,14 @@ r"""
 
 # %% tags=["slow", "answer"]
 told = Text(
-    en="after {:2} layers: first token {:5.3g}, others {:4.2g}; its largest feature {:4.3g}",
-    zh="{:2} 层之后：首个词元 {:5.3g}，其他词元 {:4.2g}；首个词元的最大特征 {:4.3g}",
+    en="after {:2} layers: first token {:5.3g}, others {:4.2g}; its feature {} is {:4.3g}",
+    zh="{:2} 层之后：首个词元 {:5.3g}，其他词元 {:4.2g}；首个词元的特征 {} 为 {:4.3g}",
 )
 with if_installed(), torch.no_grad():
     model, seen = load_smollm2(), []
+    paris = torch.tensor([model.byte_pairs.encode("The capital of France is Paris.")])  # (N, L)
     with replaced(model, rms_norm=watched):
-        model(torch.tensor([model.byte_pairs.encode("The capital of France is Paris.")]))
+        model(paris)
     del model
     for layers in (0, 11, 12, 20, 28, 30):
         print(told.format(layers, *seen[2 * layers]))
@@ -364,13 +366,13 @@ One feature can be √576 = 24 at most. The 576 squares have mean 1, so they add
 
 </details>
 
-With 23.8 the first token almost reaches this ceiling, so it is almost nothing but one feature, number 507. Many language models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). RMSNorm makes the token as large as the others, but not less lopsided.
+With 23.8 the first token is almost nothing but its feature 507. Many language models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). RMSNorm makes the token as large as the others, but not less lopsided.
 
 ## γ after training
 
-After the division comes γ, one number for each feature, which starts at 1. It decides what the next matrix gets to read.
+After the division comes γ, one number for each feature, which starts at 1. Where it is 0, the next matrix gets to read nothing.
 
-**Predict first.** Is γ above or below 1 after training? And at feature 507, is it larger or smaller than elsewhere?
+**Predict first.** What has γ become before the feed-forward networks, mostly larger or smaller? And at feature 507?
 """
 
 # %% [markdown] lang="zh"
@@ -381,38 +383,40 @@ r"""
 
 </details>
 
-第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下一个特征，编号是 507。许多语言模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。RMSNorm 能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
+第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下 507 号特征了。许多语言模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。RMSNorm 能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
 
 ## 训练之后的 γ
 
-相除之后是 γ，每个特征一个数，从 1 开始训练。后面的矩阵能读到什么，由它决定。
+相除之后是 γ，每个特征一个数，从 1 开始训练。γ 为 0 的特征，后面的矩阵就读不到。
 
-**先猜一猜**：训练之后，γ 比 1 大还是小？507 号特征的 γ 比别处大，还是比别处小？
+**先猜一猜**：在前馈网络之前，γ 训练之后多半变大了，还是变小了？507 号特征的 γ 呢？
 """
 
 # %% tags=["answer"]
 gains = smollm2_rms_norms()
 told = Text(
-    en="layer {:2}, before the feed-forward network: median γ {:.2f}, γ of feature 507 {:5.2f}",
-    zh="第 {:2} 层，前馈网络之前：γ 的中位数 {:.2f}，507 号特征的 γ {:5.2f}",
+    en="layers {:2} to {:2}: median γ {:.2f}; of feature 507 {:.4f} to {:.4f}, by size place {} to {} of 576",
+    zh="第 {:2} 到 {:2} 层：γ 的中位数 {:.2f}；507 号特征的 γ 从 {:.4f} 到 {:.4f}，按大小排第 {} 到 {}，共 576 个",
 )
-for layer in (1, 11, 12, 20, 27, 28, 29, 30):
-    gain = gains[f"layers.{layer - 1}.norm2.weight"]  # (d,)
-    print(told.format(layer, gain.median(), gain[507].abs()))
+for first, last in ((1, 11), (12, 27), (28, 28), (29, 30)):
+    gain = torch.stack([gains[f"layers.{i}.norm2.weight"] for i in range(first - 1, last)]).abs()  # (layers, d)
+    own = gain[:, 507]
+    places = (gain > own[:, None]).sum(-1) + 1
+    print(told.format(first, last, gain.median(), own.min(), own.max(), places.min(), places.max()))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Most γ end up below 1, near 0.25. At feature 507 γ is 0.00 from layer 12 to layer 27, and the largest of all 576 in layers 29 and 30.
+Most γ end up below 1, around 0.25. At feature 507 γ is below 0.001 from layer 12 to layer 27, and the largest of all 576 in layers 29 and 30.
 
 </details>
 
-So for 16 layers the feed-forward networks are blind to this feature. The last two get to read it again, and there the giant shrinks from 932 to 208.
+So for 16 layers the feed-forward networks are blind to this feature. Only the last two read it again at full strength, and there the giant shrinks from 932 to 208. (*Going further* tests this.)
 
 ## Does the mean matter?
 
-Take the mean out before all 61 norms, and they are LayerNorms. Is the cost large? That takes a comparison, with taking out a *random* direction. So 12 copies of a sentence go through the model, one complete, one without the mean, 10 without a random direction each. The *loss* is the mean of −ln p, p being the probability of the true next token.
+Take the mean out before all 61 norms, and they are LayerNorms. What does it cost, compared with taking out a *random* direction? 12 copies of a sentence go through the model, one complete, one without the mean, 10 without a random direction each; then a second sentence. The *loss* is the mean of −ln p, p being the probability of the true next token.
 
 **Predict first.** Which costs more, the mean or a random direction?
 """
@@ -421,15 +425,15 @@ Take the mean out before all 61 norms, and they are LayerNorms. Is the cost larg
 r"""
 <details><summary>答案</summary>
 
-多数 γ 比 1 小，在 0.25 附近。507 号特征的 γ，从第 12 层到第 27 层都是 0.00，到第 29、30 层却是全部 576 个里最大的。
+多数 γ 比 1 小，在 0.25 附近。507 号特征的 γ，从第 12 层到第 27 层都不到 0.001，到第 29、30 层却是全部 576 个里最大的。
 
 </details>
 
-所以有 16 层，前馈网络对这个特征视而不见。最后两层重新读到了它，那个庞大的词元也就在那里从 932 缩回 208。
+所以有 16 层，前馈网络对这个特征视而不见。只有最后两层又完整地读到了它，而那个庞大的词元正是在那里从 932 缩回 208。（是不是这个缘故，选读里试一试。）
 
 ## 均值重要吗？
 
-在 61 处归一化之前先减去均值，它们就都成了层归一化。代价大不大，要有对照才知道，不妨与去掉一个**随机**方向相比。所以我们把同一句话复制 12 份一起送进模型，一份完整，一份去掉均值，其余 10 份各去掉一个随机方向。**损失**（loss）是 −ln p 的均值，p 是模型给真正的下一个词元的概率。
+在 61 处归一化之前先减去均值，它们就都成了层归一化。代价大不大，要有对照才知道，不妨与去掉一个**随机**方向相比。所以我们把同一句话复制 12 份一起送进模型，一份完整，一份去掉均值，其余 10 份各去掉一个随机方向；再换一句话做一遍。**损失**（loss）是 −ln p 的均值，p 是模型给真正的下一个词元的概率。
 
 **先猜一猜**：哪个代价更大，去掉均值，还是去掉随机方向？
 """
@@ -443,47 +447,47 @@ def without_u(x, *rest):
 u = F.normalize(torch.randn(12, 1, 576, generator=torch.Generator().manual_seed(1)), dim=-1)  # (N, 1, d)
 u[0], u[1] = 0, 576**-0.5
 alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
-with if_installed(), torch.no_grad():
-    model = load_smollm2()
-    ids = torch.tensor([model.byte_pairs.encode(alice)]).expand(12, -1)  # (N, L)
-    with replaced(model, rms_norm=without_u):
+times = "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness"
+with if_installed(), torch.no_grad(), replaced(model := load_smollm2(), rms_norm=without_u):
+    for text in (alice, times):
+        ids = torch.tensor([model.byte_pairs.encode(text)]).expand(12, -1)  # (N, L)
         loss = F.cross_entropy(model(ids)[:, :-1].mT, ids[:, 1:], reduction="none").mean(-1)  # (N,)
+        shown = *loss[:2], *loss[2:].aminmax()
+        print(Text(en="complete, no mean, random:", zh="完整、去掉均值、随机："), *map("{:.2f}".format, shown))
     del model
-    print(Text(en="complete, without the mean:", zh="完整、去掉均值："), f"{loss[0]:.2f} {loss[1]:.2f}")
-    print(Text(en="random, least and most:", zh="随机方向，最小和最大："), f"{loss[2:].min():.2f} {loss[2:].max():.2f}")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The mean costs no more: the loss rises from 4.18 to 4.21 without it, and lies between 4.09 and 4.39 without a random direction.
+It depends on the text. On the first sentence the mean costs no more, 4.21 against 4.09 to 4.39. On the second it costs more than each of the ten, 2.42 against 2.10 to 2.34.
 
 </details>
 
-Here the mean is one direction among 576, and no special one, so nothing speaks for subtracting it.
+So in this model the mean is now dearer, now cheaper than other directions, and not far from them. Whether a model *trained* with LayerNorm would be better, this cannot tell.
 
 ## Very small and very large numbers
 
 The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type it computes in, $1.2\cdot10^{-7}$ for float32, Llama $10^{-5}$ or $10^{-6}$. Only tiny tokens notice. Large ones are in danger because they are squared.
 
-**Predict first.** float16 ends at 65504. What does the formula, computed in float16, make of 300, 400, 500, 600: infinities, NaN, or something worse?
+**Predict first.** float16 ends at 65504. What does the formula, computed in float16, make of 300, 400, 500, 600?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-去掉均值的代价并不更大，损失从 4.18 升到 4.21；去掉随机方向，损失在 4.09 和 4.39 之间。
+要看是哪段文字。第一句话里，去掉均值的代价并不更大，损失是 4.21，去掉随机方向则在 4.09 和 4.39 之间。第二句话里，它比十个随机方向的代价都大，是 2.42，随机方向在 2.10 和 2.34 之间。
 
 </details>
 
-在这个模型里，均值只是 576 个方向中的一个，并不特殊，所以没有理由非减不可。
+所以在这个模型里，去掉均值的代价有时比别的方向大，有时比别的方向小，差得都不远。至于一开始就用层归一化来**训练**，模型会不会更好，这个实验回答不了。
 
 ## 很小的数与很大的数
 
 论文里没有 ε。`nn.RMSNorm` 取计算时所用类型的机器精度，float32 是 $1.2\cdot10^{-7}$；Llama 取 $10^{-5}$ 或 $10^{-6}$。只有很小的词元才受影响。很大的词元另有危险，因为要平方。
 
-**先猜一猜**：float16 最大到 65504。词元 300、400、500、600 全程用 float16 按公式计算，会得到无穷大、NaN，还是更糟的东西？
+**先猜一猜**：float16 最大到 65504。词元 300、400、500、600 全程用 float16 按公式计算，会得到什么？
 """
 
 # %% tags=["answer"]
@@ -497,7 +501,7 @@ print("float32:", rms_norm(large, (4,)))
 r"""
 <details><summary>Answer</summary>
 
-All four outputs are 0. From 256 on a square is infinite in float16, so the root is infinite, and a number divided by infinity is 0: no error, no NaN, and nobody notices.
+All four outputs are 0. From 256 on a square is infinite in float16, so the root is infinite, and a number divided by infinity is 0. No error, no NaN: that is hard to notice.
 
 </details>
 
@@ -505,21 +509,21 @@ So the squares are computed in float32, and the result is converted back.
 
 ## What you will meet elsewhere
 
-Names mislead here. [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted. Shortened:
+Names mislead. [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted. Shortened:
 
 ```python
 variance = x.float().pow(2).mean(-1, keepdim=True)
 return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
 ```
 
-[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing; its `RMSNormalization` is right. Others write `F.normalize`, whose own ε is a floor of $10^{-12}$, so `eps` has no effect. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
+[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing; its `RMSNormalization` is right. Others write `F.normalize`, which keeps its divisor above $10^{-12}$ but adds nothing under a root, so `eps` is never used. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-四个输出都是 0。在 float16 里，256 及以上的数一平方就是无穷大，均方根也就成了无穷大，而一个数除以无穷大等于 0。既不报错，也没有 NaN，谁都不会发现。
+四个输出都是 0。在 float16 里，256 及以上的数一平方就是无穷大，均方根也就成了无穷大，而一个数除以无穷大等于 0。既不报错，也没有 NaN，很难发现。
 
 </details>
 
@@ -534,7 +538,7 @@ variance = x.float().pow(2).mean(-1, keepdim=True)
 return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
 ```
 
-[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值；正确的是它的 `RMSNormalization`。还有人写 `F.normalize`，它自带的 ε 只是 $10^{-12}$ 的下限，所以 `eps` 不起作用。下面把后两种写法用在 1、2、3、4 和 101、102、103、104 上。
+[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值；正确的是它的 `RMSNormalization`。还有人写 `F.normalize`，它只保证除数不小于 $10^{-12}$，根号里什么也不加，所以模型的 `eps` 根本没有用上。下面把后两种写法用在 1、2、3、4 和 101、102、103、104 上。
 """
 
 
@@ -553,20 +557,30 @@ print("by_length", by_length(both, torch.ones(4)))
 
 # %% [markdown] lang="en"
 r"""
-With σ the outputs grow with the mean. Is RMSNorm faster than LayerNorm? Step by step yes, as one fused function no ([lesson 12](12_cuda_timing.ipynb)).
+With σ the outputs grow with the mean.
+
+Is RMSNorm faster, as one often reads? Step by step it moves fewer bytes than LayerNorm, as one fused function equally many; [lesson 12](12_cuda_timing.ipynb) measures.
 
 ## Exercise: RMSNorm
 
-Write it. `normalized_shape` is a tuple, the sizes of the last axes, which share one root mean square; `(4, 5)` means the axes −2 and −1. `weight` is γ or `None`. Compute in float64 for a float64 input, otherwise in float32, and return the type of x. If `eps` is `None`, take `torch.finfo(dtype).eps` of the type you compute in.
+* `normalized_shape` is a tuple, the sizes of the last axes, which share one root mean square.
+* `weight` is γ, or `None`.
+* `eps` may be `None`, too. Then take `torch.finfo(dtype).eps` of the type you compute in.
+* The result has the type of x. (On float16 `check` only advises.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-用 σ 代替均方根，输出就随均值变大。那么 RMSNorm 比层归一化更快吗？一步一步做时更快，融合成一个函数就不快了（[第 12 课](12_cuda_timing.ipynb)）。
+用 σ 代替均方根，输出就随均值变大。
+
+常有人说 RMSNorm 更快，是这样吗？一步一步做，它要传的字节确实比层归一化少；融合成一个函数，就一样多了。[第 12 课](12_cuda_timing.ipynb)再来测。
 
 ## 练习：RMSNorm
 
-请把它写出来。`normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根；`(4, 5)` 指的是轴 −2 和 −1。`weight` 是 γ，也可以是 `None`。输入是 float64 时用 float64 计算，其他类型都用 float32 计算，最后转回 x 的类型。`eps` 为 `None` 时，取计算时所用类型的 `torch.finfo(dtype).eps`。
+* `normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根。
+* `weight` 是 γ，也可以是 `None`。
+* `eps` 也可以是 `None`，这时取计算时所用类型的 `torch.finfo(dtype).eps`。
+* 结果的类型与 x 相同。（没有顾到 float16 也算对，`check` 只给一条建议。）
 """
 
 
@@ -579,18 +593,18 @@ check("rms_norm", my_rms_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? *By hand* has the formula, *Very small and very large numbers* the types.
+Stuck? *By hand* has the formula, *Very small and very large numbers* what float16 wants.
 
 <details><summary>The idea</summary>
 
-Widen, square, take the mean over as many last axes as `normalized_shape` has sizes (with `keepdim=True`), add ε, take the root, divide. Then γ, and the old type last, so that everything is rounded once.
+Widen to float32, square, take the mean over as many last axes as `normalized_shape` has sizes (with `keepdim=True`), add ε, take the root, divide. Then γ, and the old type last, so that everything is rounded once.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？公式在“动手算”一节，类型在“很小的数与很大的数”一节。
+卡住了？公式在“动手算”一节，float16 要注意什么，在“很小的数与很大的数”一节。
 
 <details><summary>思路</summary>
 
@@ -630,31 +644,37 @@ plug_in(rms_norm=my_rms_norm)
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** You forget γ; you subtract the mean; your ε is ten times too large. Only one of these mistakes changes the answer. Which one? The cell below makes it.
+**Predict first.** You forget γ; you subtract the mean; your ε is ten times too large. Only one of these mistakes changes the answer to "The capital of France is". Which one?
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：忘了乘 γ；多减了均值；ε 大了十倍。这三种错误里，只有一种会改变回答。是哪一种？下面的单元格犯的就是它。
+**先猜一猜**：忘了乘 γ；多减了均值；ε 大了十倍。这三种错误里，只有一种会改变模型对“The capital of France is”的回答。是哪一种？
 """
 
-
 # %% tags=["slow", "answer"]
-def wrong_rms_norm(x, normalized_shape, weight=None, eps=None):
-    return rms_norm(x, normalized_shape, None, eps)
-
-
-plug_in(rms_norm=wrong_rms_norm)
+mistakes = {
+    Text(en="no γ", zh="没有 γ"): lambda x, shape, weight, eps: rms_norm(x, shape, None, eps),
+    Text(en="mean subtracted", zh="减了均值"): lambda x, shape, weight, eps: layer_norm(x, shape, weight, None, eps),
+    Text(en="10 times ε", zh="ε 的 10 倍"): lambda x, shape, weight, eps: rms_norm(x, shape, weight, 10 * eps),
+}
+with if_installed(), torch.no_grad():
+    model = load_smollm2()
+    asked = model.chat("Complete the sentence: The capital of France is")
+    for name, wrong in mistakes.items():
+        with replaced(model, rms_norm=wrong):
+            print(f"{name!s:16}", model.byte_pairs.decode(list(model.next_tokens(asked, 8))))
+    del model
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Forgetting γ changes the answer to commas. Try the others in the same cell: with `layer_norm(x, normalized_shape, weight, None, eps)` the model still says Paris, and its loss goes from 3.08 to 3.39; with an ε ten times too large it reads almost as before, 3.09.
+Forgetting γ changes the answer to commas. With the mean subtracted the model still says Paris, though the text that `plug_in` reads costs it a loss of 3.39 in place of 3.08; with ten times ε it is 3.09.
 
 </details>
 
-Some mistakes destroy, some only blur, so "it still answers" is no test. And of the blocks that SmolLM2 is made of, the first is now yours; the next waits in [lesson 08](08_activations_and_gates.ipynb).
+Some mistakes make a model babble, others only make it a little worse, so "it still answers" is no test. The first of SmolLM2's blocks is now yours. It does not know where a token stands; what does, [lesson 07](07_positional_encoding.ipynb) tells.
 
 ## Three closing questions
 
@@ -689,11 +709,11 @@ The largest feature, the ratio and the exact way:
 r"""
 <details><summary>答案</summary>
 
-忘了乘 γ 会改变回答，模型只会说逗号。另外两种可以在同一个单元格里试。换成 `layer_norm(x, normalized_shape, weight, None, eps)`，模型还是回答 Paris，损失从 3.08 变到 3.39；ε 大十倍，读起来几乎没有变化，损失是 3.09。
+忘了乘 γ 会改变回答，模型只会说逗号。减了均值，模型还是回答 Paris，只是读 `plug_in` 的那段文字时，损失从 3.08 变到 3.39；ε 大十倍，损失是 3.09。
 
 </details>
 
-错误有的毁掉一切，有的只是模糊一点，所以“它还能回答”算不上测试。而 SmolLM2 的各种模块里，第一种已经是你写的了，下一种在[第 08 课](08_activations_and_gates.ipynb)。
+有的错误让模型胡言乱语，有的只让它稍稍变差，所以“它还能回答”算不上测试。SmolLM2 的各种模块里，第一种已经是你写的了。它把每个词元分开处理，不知道谁先谁后；模型怎样知道先后，[第 07 课](07_positional_encoding.ipynb)来讲。
 
 ## 三个思考题
 
@@ -739,7 +759,7 @@ r"""
 
 * RMSNorm divides a token by its root mean square and multiplies by γ. Before γ, the size is forgotten and the direction stays.
 * RMS² = μ² + σ², so the two layers agree only where the mean is 0.
-* What is lost is re-centering invariance. SmolLM2 hardly cares, but without γ it cannot speak.
+* What is lost is re-centering invariance. In SmolLM2 the mean costs about what other directions cost, but without γ the model cannot speak.
 
 ## Read next
 
@@ -754,7 +774,7 @@ r"""
 
 * RMSNorm 让词元除以自己的均方根，再乘以 γ。乘 γ 之前，大小丢掉了，方向还在。
 * RMS² = μ² + σ²，所以只有均值为 0 时两种层才一致。
-* 丢掉的是重新中心化不变性。SmolLM2 几乎不在乎，可是没有 γ 就说不出话来。
+* 丢掉的是重新中心化不变性。对 SmolLM2，去掉均值的代价与去掉别的方向差不多，可是没有 γ，它就说不出话来。
 
 ## 接着读
 
@@ -884,6 +904,32 @@ print("Gemma", solved_gemma(token, gain - 1).tolist())
 
 # %% [markdown] lang="en"
 r"""
+## Going further: who shrinks the giant?
+
+In layers 29 and 30 γ is large at feature 507, and there the first token shrinks. Is the one the cause of the other? A large γ alone proves nothing, but the two feed-forward networks can be made blind as well, with a 0 in its place:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：谁让庞大的词元缩回去？
+
+第 29、30 层里，507 号特征的 γ 很大，首个词元也正是在那里缩回去的。前者是后者的原因吗？单凭 γ 大还不能断定，不过可以把它换成 0，让这两个前馈网络也看不见这个特征。
+"""
+
+# %% tags=["slow"]
+with if_installed(), torch.no_grad():
+    model, seen = load_smollm2(), []
+    for block in model.blocks[-2:]:
+        block.norm2.weight[507] = 0
+    with replaced(model, rms_norm=watched):
+        model(paris)
+    del model
+    print(Text(en="first token after 30 layers:", zh="30 层之后的首个词元："), f"{seen[60][0]:.0f}")
+
+# %% [markdown] lang="en"
+r"""
+Now the giant stays at 897, where it had shrunk to 208. So it is these two feed-forward networks, reading feature 507, that take it away.
+
 ## Going further: the sign of γ
 
 In the very first norm of SmolLM2 271 of the 576 γ are negative, elsewhere a few at most:
@@ -891,6 +937,8 @@ In the very first norm of SmolLM2 271 of the 576 γ are negative, elsewhere a fe
 
 # %% [markdown] lang="zh"
 r"""
+这回，那个庞大的词元停在 897，而原来缩到了 208。可见正是这两个前馈网络，读到了 507 号特征，才把它减掉的。
+
 ## 选读：γ 的正负号
 
 在 SmolLM2 最前面的归一化层里，576 个 γ 有 271 个是负的，别处至多几个。

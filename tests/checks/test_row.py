@@ -4,7 +4,7 @@ import pytest
 
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import under, wrong
+from blocklab.checks.row import alone, under, wrong
 from blocklab.language import Text
 
 
@@ -15,11 +15,15 @@ def half(x):
 WORDS = {"en": "You halve it.", "zh": "你把它减半了。"}
 
 
+def adding(x, *, added=2):
+    return x + added
+
+
 def exercise(*rows):
     """An exercise whose recipe adds a number."""
     return Exercise(
         name="sum",
-        recipe=lambda x, *, added=2: x + added,
+        recipe=adding,
         cases=(Case("one", {"x": 1}),),
         mistakes=rows,
         line="",
@@ -49,6 +53,14 @@ def test_a_shared_row_gets_the_section_of_each_lesson():
     [here], [there] = under(one, row), under(other, row)
     assert (here.section, there.section, row.section) == (one, other, None)
     assert (here.id, here.hint, here.line) == (row.id, row.hint, "x")
+
+
+def test_a_row_that_hides_others_is_told_alone():
+    beside = wrong("one-too-many", added=3).hint(**WORDS)
+    [row] = alone(adding, wrong("two-too-many", added=4).hint(**WORDS))
+    assert (row.id, row.hint.en) == ("two-too-many", beside.hint.en)
+    assert exercise(row).variant(row)(1) == exercise(beside).variant(beside)(1) + 1
+    assert not row.together(beside)
 
 
 def test_a_row_may_name_the_input_that_shows_it():

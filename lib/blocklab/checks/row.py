@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from blocklab.language import Text
 
@@ -47,6 +48,11 @@ class Wrong:
 def under(section: Text, *rows: Mistake, line: str | None = None) -> tuple[Mistake, ...]:
     """Rows, shared ones too, with the heading that explains them in this lesson, and a line that is right instead."""
     return tuple(replace(row, section=section, line=row.line or line) for row in rows)
+
+
+def alone(recipe: Callable, *rows: Mistake) -> tuple[Mistake, ...]:
+    """Rows that stop the recipe on most inputs, and so hide what else is wrong: they are told by themselves only."""
+    return tuple(replace(row, instead=partial(recipe, **row.instead)) for row in rows)
 
 
 def wrong(id: str, whole: Callable | None = None, /, **steps: object) -> Wrong:

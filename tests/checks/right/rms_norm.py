@@ -12,6 +12,16 @@ def in_float32(x, shape, weight=None, eps=None):
     return (y if weight is None else weight * y).to(x.dtype)
 
 
+def in_the_type_of_x(x, shape, weight=None, eps=None):
+    eps = torch.finfo(x.dtype).eps if eps is None else eps
+    y = x / torch.sqrt((x**2).mean(tuple(range(-len(shape), 0)), keepdim=True) + eps)
+    return y if weight is None else y * weight
+
+
+def always_in_float32(x, shape, weight=None, eps=None):
+    return in_float32(x.float(), shape, weight, eps).to(x.dtype)
+
+
 def row_by_row(x, shape, weight=None, eps=None):
     rows = [F.rms_norm(row, row.shape, weight, eps) for row in x.reshape(-1, *shape)]
     return torch.stack(rows).view_as(x)
@@ -118,6 +128,8 @@ RIGHT = {
 ADVISED = {
     "rms_norm": {
         "row by row": (row_by_row, ("slow", "empty")),
+        "in the type of x": (in_the_type_of_x, ("overflows-in-float16",)),
+        "always in float32": (always_in_float32, ("float64",)),
     },
     "rms_norm_llama": {"row by row": (llama_row_by_row, ("slow", "empty"))},
 }

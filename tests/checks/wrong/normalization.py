@@ -74,15 +74,6 @@ def unless_zero(y, weight, bias):
     return scaled_and_shifted(y, weight if weight is None or weight.any() else None, bias)
 
 
-def rounded_as_in_llama(x, normalized_shape, weight=None, eps=None):
-    y = F.rms_norm(x, normalized_shape, None, eps)
-    return y if weight is None else y * weight
-
-
-def in_the_type_of_x(x, normalized_shape, weight=None, eps=None):
-    return rounded_as_in_llama(x, normalized_shape, weight, eps).to(x.dtype)
-
-
 def batch_norm_of_at_most(rank):
     """Takes the mean of more axes apart, and so one for each slice."""
 
@@ -155,6 +146,16 @@ WHOLE = {
     "rounded": {"leave": lambda y: (y * 1e3).round() / 1e3},
     "in half the digits": {"enter": lambda x: x.bfloat16().to(x.dtype)},
 }
+
+
+def if_weight_is_true(y, weight, bias):
+    y = y * weight if weight else y
+    return y if bias is None else y + bias
+
+
+def if_both_are_true(y, weight, bias):
+    y = y * weight if weight else y
+    return y + bias if bias else y
 
 
 def rms_norm(wide=None, eps_of=None, leave=None, axes=last_axes):
@@ -261,6 +262,11 @@ WRONG = {
         "never the first axis": layer_norm(axes=all_axes_but_the_first),
         "remembers by shape": remembering(lambda x, shape, *_others: (x.shape, shape)),
         "remembers without eps": remembering(lambda x, shape, weight=None, bias=None, eps=1e-5: (x.shape, shape)),
+        "weight if true": (layer_norm(affine=if_weight_is_true), {"weight-as-condition"}),
+        "both if true": (layer_norm(affine=if_both_are_true), {"weight-and-bias-as-conditions"}),
+        "both always": (layer_norm(affine=lambda y, weight, bias: weight * y + bias), {"times-none"}),
+        "both always, behind": (layer_norm(affine=lambda y, weight, bias: y * weight + bias), {"times-none"}),
+        "sizes as axes": (layer_norm(axes=lambda _x, shape: shape), {"sizes-as-axes"}),
         "another default": (layer_norm(default=1e-12), {"eps-default-too-small"}),
     },
     "layer_norm_by_axes": {
@@ -281,18 +287,15 @@ WRONG = {
     },
     "group_norm": {name: group_norm(affine) for name, affine in AFFINE.items()},
     "rms_norm": {
-        "eps or the machine's": rms_norm(eps_of=lambda x, eps: eps or torch.finfo(torch.float32).eps),
-        "always in float32": rms_norm(wide=torch.Tensor.float),
-        "in the type of x": (rms_norm(wide=same), {"in-the-type-of-x+eps-of-the-short-type"}),
-        "only float16 widened": rms_norm(wide=lambda x: x.float() if x.dtype == torch.float16 else x),
-        "only bfloat16 widened": rms_norm(wide=lambda x: x.float() if x.dtype == torch.bfloat16 else x),
-        "eps of x": (
-            rms_norm(eps_of=lambda x, eps: torch.finfo(x.dtype).eps if eps is None else eps),
-            {"eps-of-the-short-type"},
+        "eps or the machine's": (
+            rms_norm(eps_of=lambda x, eps: eps or torch.finfo(torch.float32).eps),
+            {"zero-taken-for-none"},
+        ),
+        "eps or Llama's": (
+            rms_norm(eps_of=lambda x, eps: eps or 1e-6),
+            {"default-of-llama+zero-taken-for-none"},
         ),
         "stays wide": (rms_norm(leave=lambda y, x: y), {"stays-wide"}),
-        "rounded as in Llama": (rounded_as_in_llama, {"as-in-llama"}),
-        "rounded first and last": (in_the_type_of_x, {"rounded-first"}),
         "never the first axis": rms_norm(axes=all_axes_but_the_first),
     },
     "rms_norm_llama": {

@@ -10,7 +10,9 @@ from blocklab.lessons.layer_norm.blind_comparison import (
     CUSP,
     EPS,
     FORMULAS,
+    OPENING,
     ROW,
+    TENTH,
     blind_comparison,
     differences,
     outside,
@@ -75,14 +77,21 @@ def test_the_curves_reach_as_far_left_as_the_slider(figure, sigma, from_here):
 def test_the_opening_state_gives_nothing_away_and_the_guess_is_judged_by_what_the_slider_finds():
     shown = panel()
     guess, sigma = shown.guess, shown.controls["sigma"]
-    assert sigma.default == 1.0  # from where the curves are drawn
-    exact = set()
-    for number in range(sigma.last + 1):
-        sigma.value = sigma.at(number)
-        if re.search(r"std \+ ε differs by (\d\.?\d*e-1[5-9]|0),", shown.line):
-            exact.add(sigma.value)
-    where = {"small": max(exact) < 0.4, "near a half": 0.4 < min(exact) <= max(exact) < 0.6, "large": min(exact) > 0.6}
-    assert [guess.right] == [name for name, there in where.items() if there]
+    assert sigma.default > OPENING  # from where the curves are drawn
+    stops = [sigma.at(number) for number in range(sigma.last + 1)]
+    first = max(size for size in stops if at(size) >= TENTH)
+    offered = {option: float(re.search(r"[\d.]+", str(said))[0]) for said, option in guess.options.items()}
+    nearest = min(offered, key=lambda option: abs(math.log(offered[option] / first)))
+    assert guess.right == nearest
+    assert offered[nearest] == pytest.approx(first, rel=0.06)
+
+
+def test_words_stand_where_no_curve_is_yet(figure):
+    update = blind_comparison(figure)
+    [waiting] = [text for text in figure.axes[0].texts if "drag" in text.get_text()]
+    for sigma, there in ((10.0, True), (0.01, True), (1e-4, False)):
+        update(sigma=sigma, dtype="float64")
+        assert waiting.get_visible() == there
 
 
 def test_the_slider_reaches_the_cusp(figure):

@@ -57,6 +57,12 @@ AXES_MISTAKES = (
     ),
 )
 
+SIZES_AS_AXES = wrong("sizes-as-axes", axes=lambda x, normalized_shape: tuple(normalized_shape)).hint(
+    en="You take `normalized_shape` for the numbers of axes. It holds their sizes: `(4,)` means the last axis, which "
+    "has 4 numbers, and its number is −1.",
+    zh="你把 `normalized_shape` 当成了轴的编号。它写的是大小：`(4,)` 指最后一个轴，上面有 4 个数，它的编号是 −1。",
+)
+
 
 # Where all sizes are the same, an axis cannot be found by its size; where they are 1, nothing is to be averaged.
 CUBES = (

@@ -135,6 +135,14 @@ SPREAD_MISTAKES = (
     ),
 )
 
+PLAIN_VARIANCE = wrong("plain-variance", spread=lambda x, axes: x.var(axes)).hint(
+    en="`x.var(axes)` is wrong here in two ways: it divides by n − 1, and it loses its axes, so the division runs "
+    "along a wrong one or fits none. Write `correction=0, keepdim=True`.",
+    zh="`x.var(axes)` 在这里错了两处：它除以的是 n − 1；"
+    "它又没有保留这些轴，相除时就对到了别的轴上，或者形状根本对不上。请写 `correction=0, keepdim=True`。",
+    shows="square",
+)
+
 CENTRE_MISTAKES = (
     wrong("mean-not-subtracted", centre=lambda x, axes: torch.zeros_like(mean(x, axes))).hint(
         en="The mean is not subtracted above the fraction line, so the numbers that share a mean do not average 0.",
@@ -193,6 +201,24 @@ WEIGHT_MISTAKES = (
         zh="你乘的是 1 + weight。有些模型存的是 γ − 1，才要这样乘；这里的 `weight` 就是 γ 本身。",
         shows="weighted",
     ),
+)
+
+WEIGHT_OF_NONE = (
+    wrong("times-none", rescale=lambda y, weight, bias: y * weight + bias).hint(
+        en="Without a `weight` you multiply by None. Multiply only where there is one: `if weight is not None`.",
+        zh="没有传入 `weight` 时，你乘的是 None。请先判断 `if weight is not None`，有了再乘。",
+    ),
+    wrong("weight-as-condition", rescale=lambda y, weight, bias: rescale(y * weight if weight else y, None, bias)).hint(
+        en="`if weight:` asks whether a whole tensor is true, which has no answer. Ask `if weight is not None`.",
+        zh="`if weight:` 问的是整个张量是真是假，这没有答案。请写 `if weight is not None`。",
+    ),
+)
+WEIGHT_AND_BIAS_AS_CONDITIONS = wrong(
+    "weight-and-bias-as-conditions", rescale=lambda y, weight, bias: (y * weight if weight else y) + (bias or 0)
+).hint(
+    en="`if weight:` and `if bias:` ask whether a whole tensor is true, which has no answer. Ask `is not None` of "
+    "both.",
+    zh="`if weight:` 和 `if bias:` 问的是整个张量是真是假，这没有答案。两处都请写 `is not None`。",
 )
 
 BIAS_MISTAKES = (

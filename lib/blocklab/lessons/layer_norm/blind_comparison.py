@@ -25,24 +25,27 @@ SIZES = torch.cat([EVENLY, torch.tensor([CUSP]).double()]).sort().values
 ROW = standardize(torch.linspace(-1, 1, 20, dtype=torch.float64), 0, eps=0.0)  # mean 0, standard deviation 1
 FLOOR, CEILING = 1e-13, 20.0
 OPENING = 1.0  # the curves from this size on give nothing away
+BEGIN = 100.0  # where the slider stands first, beside the dotted lines
 NEAR = 0.02  # decades: the slider cannot stop at the cusp itself
+ROOM = 1e-3  # σ from which on words fit on the part without curves
 DTYPES = {"float64": torch.float64, "float16": torch.float16}
 MARKS = {"torch.rand": 12**-0.5, "torch.randn": 1.0}
 
+TENTH = 0.1  # the difference that the reader looks for
 GUESS = Guess(
     {
-        Text(en="nowhere", zh="处处都错"): "nowhere",
-        Text(en="near σ = 0.5", zh="σ ≈ 0.5 处"): "near a half",
-        Text(en="for all large σ", zh="σ 很大时"): "large",
-        Text(en="for all small σ", zh="σ 很小时"): "small",
+        Text(en="σ = 0.1", zh="σ = 0.1"): "the tenth itself",
+        Text(en="σ = 0.006", zh="σ = 0.006"): "near the root of ε",
+        Text(en="σ = 0.0001", zh="σ = 0.0001"): "between",
+        Text(en="σ = 0.00001, like ε", zh="σ = 0.00001，与 ε 一样"): "like ε",
     },
-    right="near a half",
+    right="near the root of ε",
     told=Text(
-        en="At one place only, near σ = 0.5: drag σ to the left, and the orange curve drops to 0 there.",
-        zh="只在一处，σ ≈ 0.5：把 σ 往左拖，橙色的曲线在那里直落到 0。",
+        en="At 0.006 already: drag σ to the left, and there the orange dot is at 0.1. ε is added to σ², not to σ.",
+        zh="到 0.006 就有了：把 σ 往左拖，橙色曲线上的点在那里到了 0.1。ε 是和 σ² 相加的，不是和 σ 相加的。",
     ),
 )
-"""Where std + ε is exactly right."""
+"""How small an input is when std + ε differs by a tenth."""
 
 
 def parts(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -83,7 +86,8 @@ FORMULAS = (
     (Text(en="right, as written", zh="正确的写法"), right, TRUE, "-"),
 )
 SIZE = Text(en="standard deviation σ of the input", zh="输入的标准差 σ")
-ERROR = Text(en="largest difference, in units of x̂", zh="最大差别，以 x̂ 为单位")
+ERROR = Text(en="largest difference / max |z|", zh="最大差别 / max |z|")
+HIDDEN = Text(en="drag σ to the left:\nthe curves follow", zh="把 σ 往左拖，\n曲线就会画出来")
 SEEN = Text(
     en="σ = {sigma}: std + ε differs by {outside}, ε twice by {twice}, no ε by {without}, d − 1 by {unbiased}.",
     zh="σ = {sigma}：与层归一化的差别，标准差 + ε 为 {outside}，ε 加两次为 {twice}，没有 ε 为 {without}，"
@@ -96,7 +100,7 @@ INFINITE = Text(en="infinity", zh="无穷大")
 def differences(sizes: Tensor, formula: Callable, dtype: torch.dtype) -> np.ndarray:
     """How far a formula, computed in the type, is from LayerNorm in float64, for inputs of these sizes.
 
-    In units of the standardized input, so that 1 means that all of it is wrong. NaN counts as that.
+    In units of z, the standardized input, so that 1 means that all of it is wrong. NaN counts as that.
     """
     x = sizes[:, None] * ROW
     error = (formula(x.to(dtype)).double() - layer_norm(x, (len(ROW),), eps=EPS)).abs().amax(-1)
@@ -130,6 +134,7 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
     cover = Rectangle((SMALLEST, 0), 0, 1, transform=axes.get_xaxis_transform(), color="white", zorder=2.2)
     cover.set(linewidth=0, animated=True)
     axes.add_patch(cover)
+    waiting = axes.text(0, 1e-6, str(HIDDEN), size=11, color=QUIET, ha="center", va="center", animated=True, zorder=2.5)
     shown = []
 
     def show(kind: str) -> None:
@@ -144,7 +149,9 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
             show(dtype)
         sigma = CUSP if abs(math.log10(sigma / CUSP)) < NEAR else sigma
         line.set_xdata([sigma, sigma])
-        cover.set_width(min(sigma, OPENING) - SMALLEST)
+        edge = min(sigma, OPENING)
+        cover.set_width(edge - SMALLEST)
+        waiting.set(x=(SMALLEST * edge) ** 0.5, visible=edge > ROOM)
         at = torch.tensor([sigma], dtype=torch.float64)
         here = {f.__name__: float(differences(at, f, DTYPES[dtype])[0]) for _, f, _, _ in FORMULAS}
         of_kind = [formula.__name__ for kind, formula in curves if kind == dtype]
@@ -160,7 +167,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "sigma": Slider(SMALLEST, LARGEST, 10**0.1, value=OPENING, label=Text(en="σ", zh="σ"), log=True),
+        "sigma": Slider(SMALLEST, LARGEST, 10**0.1, value=BEGIN, label=Text(en="σ", zh="σ"), log=True),
         "dtype": Choice({name: name for name in DTYPES}, "float64", label=Text(en="dtype", zh="数据类型")),
     }
     return Panel(blind_comparison, size=(10, 4.4), **controls | own)

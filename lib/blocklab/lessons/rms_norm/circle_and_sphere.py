@@ -16,7 +16,7 @@ from torch import Tensor
 from blocklab.language import Text
 from blocklab.panel import Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 
@@ -44,11 +44,13 @@ GUESS = Guess(
 )
 """The shape that LayerNorm's outputs form."""
 
+NAMES = Text(en="LayerNorm", zh="层归一化"), "RMSNorm"
+ALIKE = Text(en="{name}, nothing done yet: both sides alike", zh="{name}，还没有开始，左右两图一样")
 SPHERE = Text(en="wires: the sphere of radius √3 = 1.73", zh="线框：半径为 √3 = 1.73 的球面")
 SEEN = Text(
     en="Shift {shift:g}, {steps:g} of 2 steps. LayerNorm: distance from the origin {ln_length}, angle to the diagonal "
     "{ln_angle}. RMSNorm: distance {rms_length}, angle {rms_angle}, median {median:.0f}°.",
-    zh="平移 {shift:g}，做完 {steps:g} 步（共 2 步）。LayerNorm：到原点的距离 {ln_length}，"
+    zh="平移 {shift:g}，做完 {steps:g} 步（共 2 步）。层归一化：到原点的距离 {ln_length}，"
     "与对角线的夹角 {ln_angle}。RMSNorm：距离 {rms_length}，夹角 {rms_angle}，中位数 {median:.0f}°。",
 )
 RANGE = Text(en="{low} to {high}", zh="{low} 到 {high}")
@@ -83,8 +85,8 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     """
     tokens = three_number_tokens()
     views = [
-        View(figure.add_axes((0.0, 0.05, 0.5, 0.87)), "LayerNorm", MOVED),
-        View(figure.add_axes((0.5, 0.05, 0.5, 0.87)), "RMSNorm", OTHER),
+        View(figure.add_axes((0.0, 0.05, 0.5, 0.87)), MOVED),
+        View(figure.add_axes((0.5, 0.05, 0.5, 0.87)), OTHER),
     ]
     figure.text(0.5, 0.03, str(SPHERE), ha="center", va="center", size=10, color=QUIET)
 
@@ -92,7 +94,8 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
         x = tokens + shift
         ln, rms = (on_the_way(x, steps, subtract) for subtract in (True, False))
         farthest = float(torch.cat([ln, rms]).norm(dim=-1).max())
-        for view, points in zip(views, (ln, rms), strict=True):
+        for name, view, points in zip(NAMES, views, (ln, rms), strict=True):
+            view.title.set_text(str(name) if steps else ALIKE.format(name=name))
             view.show(points.numpy(), tilt, turn, max(CLOSEST, 1.04 * farthest))
         return SEEN.format(
             shift=shift,
@@ -116,13 +119,13 @@ def between(values: Tensor, form: str, unit: str = "") -> str:
 class View:
     """One look at space from far away: what is nearer is larger and darker."""
 
-    def __init__(self, axes: Axes, title: str, colour: str):
-        axes.set_title(title, size=13, color=INK)
+    def __init__(self, axes: Axes, colour: str):
+        self.title = axes.set_title("", size=13, color=INK, animated=True)
         axes.set(xlim=(-1.3, 1.3), ylim=(-1, 1), aspect="equal", xticks=[], yticks=[])
         plain(axes, edges=())
         self.colour = np.array(to_rgba(colour))
         self.wires = wire_sphere()
-        self.wire = LineCollection([], colors=STILL, linewidths=0.9, zorder=1, animated=True)
+        self.wire = LineCollection([], colors=QUIET, alpha=0.35, linewidths=0.8, zorder=1, animated=True)
         self.rim = axes.plot([], [], color=QUIET, linewidth=0.9, zorder=2, animated=True)[0]
         self.arrows = LineCollection([], colors=[QUIET] * 3 + [INK], linewidths=1.3, zorder=3, animated=True)
         for lines in (self.wire, self.arrows):
@@ -150,7 +153,7 @@ class View:
         places = places[places[:, 2].argsort()]  # the nearest last, on top
         near = np.clip(0.5 + 0.5 * places[:, 2] * half / max(RADIUS, np.abs(places[:, 2]).max() * half), 0, 1)
         colours = np.tile(self.colour, (len(places), 1))
-        colours[:, 3] = 0.3 + 0.7 * near
+        colours[:, 3] = 0.2 + 0.8 * near
         self.dots.set_offsets(places[:, :2])
         self.dots.set_sizes(12 + 22 * near)
         self.dots.set_facecolors(colours)

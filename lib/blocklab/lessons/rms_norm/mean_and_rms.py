@@ -34,6 +34,7 @@ GUESS = Guess(
 """The shift at which both layers give the same numbers."""
 
 INPUT = Text(en="the token x", zh="词元 x")
+LAYER_NORM = Text(en="LayerNorm", zh="层归一化")
 FEATURE = Text(en="feature", zh="特征")
 TRIANGLE = Text(
     en="μ across, σ up, and the sloping side is the root mean square: RMS² = μ² + σ²",
@@ -43,7 +44,7 @@ SEEN = Text(
     en="μ = {mean:.2f}, σ = {deviation:.2f}, RMS = {rms:.2f}. Moved since the start, the farthest of the four: "
     "LayerNorm by {ln:.2f}, RMSNorm by {moved:.2f}. The two layers differ by up to {apart:.2f}.",
     zh="μ = {mean:.2f}，σ = {deviation:.2f}，RMS = {rms:.2f}。与起初的输出相比，四个数中变化最大的："
-    "LayerNorm 改变了 {ln:.2f}，RMSNorm 改变了 {moved:.2f}。两种层之间最多相差 {apart:.2f}。",
+    "层归一化改变了 {ln:.2f}，RMSNorm 改变了 {moved:.2f}。两种层之间最多相差 {apart:.2f}。",
 )
 
 
@@ -53,14 +54,14 @@ def mean_and_rms(figure: Figure) -> Callable[..., str]:
     update(scale, shift): what (1, 2, 3, 4) is multiplied by, and what is added to it then.
     """
     token = torch.tensor([TOKEN], dtype=torch.float64)
-    names = (str(INPUT), "LayerNorm", "RMSNorm")
+    names = (str(INPUT), str(LAYER_NORM), "RMSNorm")
     bars = []
     for i, (name, colour, high) in enumerate(zip(names, (QUIET, MOVED, OTHER), (13.5, 2.1, 2.1), strict=True)):
-        axes = figure.add_axes((0.05 + 0.33 * i, 0.52, 0.27, 0.39))
+        axes = figure.add_axes((0.05 + 0.33 * i, 0.58, 0.27, 0.33))
         bars.append(bar_axes(axes, name, colour, high))
-    triangle = figure.add_axes((0.02, 0.02, 0.96, 0.34))
+    triangle = figure.add_axes((0.0, 0.0, 1.0, 0.4))
     triangle.set_title(str(TRIANGLE), size=11, color=INK)
-    triangle.set(xlim=(-6.8, 10.8), ylim=(-0.75, 2.75), aspect="equal", xticks=[], yticks=[])
+    triangle.set(xlim=(-6.4, 11.6), ylim=(-0.6, 2.4), aspect="equal", xticks=[], yticks=[])
     plain(triangle, edges=())
     triangle.plot([-6.5, 10.5], [0, 0], color=STILL, linewidth=1)
     triangle.plot([0], [0], "o", color=INK, markersize=4)

@@ -9,8 +9,8 @@ from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
-from blocklab.checks.row import under
-from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
+from blocklab.checks.row import alone, under
+from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_AS_AXES, SIZES_OF_ONE, last_axes
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
     CENTRE_MISTAKES,
@@ -18,8 +18,11 @@ from blocklab.checks.steps.normalizing import (
     DIVIDED_FIRST,
     EPS_MISTAKES,
     KEEPDIM_MISTAKES,
+    PLAIN_VARIANCE,
     RESCALE_MISTAKES,
     SPREAD_MISTAKES,
+    WEIGHT_AND_BIAS_AS_CONDITIONS,
+    WEIGHT_OF_NONE,
     chosen,
     divide,
     far_from_zero,
@@ -55,12 +58,14 @@ def recipe(
 BLIND_TEST = Text(en="The blind test", zh="盲测")
 LAST_AXES = Text(en="The last axes", zh="最后几个轴")
 DIVIDED_BY_D = Text(en="Divided by d", zh="除以 d")
+THE_EXERCISE = Text(en="Exercise: LayerNorm", zh="练习：层归一化")
 GAMMA = Text(en="What training makes of γ", zh="训练把 γ 变成了什么")
 ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
 BACKWARD = Text(en="Going further: backward by hand", zh="选读：手算反向传播")
 QUOTIENT = "y = centred / (variance + eps).sqrt()"
 VARIANCE = "variance = centred.square().mean(axes, keepdim=True)"
 OF_THE_ROOT = "eps-outside-root", "eps-missing", "root-missing", "root-of-each", "eps-twice", "eps-as-floor"
+WEIGHT = "y = y if weight is None else y * weight"
 CENTRED = "centred = x - x.mean(axes, keepdim=True)"
 
 LAYER_NORM = Exercise(
@@ -79,6 +84,15 @@ LAYER_NORM = Exercise(
                 "x": torch.tensor([[1.0, 3, 5]]),
                 "normalized_shape": (3,),
                 "weight": torch.tensor([2.0, -1, 3]),
+                "bias": torch.tensor([0.5, 10, -4]),
+            },
+        ),
+        Case(
+            "shifted",
+            {
+                "x": torch.tensor([[1.0, 3, 5]]),
+                "normalized_shape": (3,),
+                "weight": None,
                 "bias": torch.tensor([0.5, 10, -4]),
             },
         ),
@@ -114,16 +128,23 @@ LAYER_NORM = Exercise(
         far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "normalized_shape": (4,)}),
     ),
     mistakes=(
-        *under(LAST_AXES, *AXES_MISTAKES, line="axes = tuple(range(-len(normalized_shape), 0))"),
+        *under(
+            LAST_AXES,
+            *AXES_MISTAKES,
+            *alone(recipe, SIZES_AS_AXES),
+            line="axes = tuple(range(-len(normalized_shape), 0))",
+        ),
         *under(BLIND_TEST, *chosen(EPS_MISTAKES, *OF_THE_ROOT), line=QUOTIENT),
         *under(ELSEWHERE, *chosen(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"), line=QUOTIENT),
         *under(DIVIDED_BY_D, *chosen(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), line=VARIANCE),
         *under(BLIND_TEST, *chosen(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), line=VARIANCE),
         *under(BLIND_TEST, *CENTRE_MISTAKES, line=CENTRED),
         *under(LAST_AXES, *KEEPDIM_MISTAKES, line=CENTRED),
+        *under(LAST_AXES, PLAIN_VARIANCE, line=VARIANCE),
         *under(BACKWARD, DETACHED, line=VARIANCE),
         *under(BLIND_TEST, DIVIDED_FIRST),
-        *under(GAMMA, *RESCALE_MISTAKES, line="y = y if weight is None else y * weight"),
+        *under(GAMMA, *RESCALE_MISTAKES, line=WEIGHT),
+        *under(THE_EXERCISE, *alone(recipe, *WEIGHT_OF_NONE, WEIGHT_AND_BIAS_AS_CONDITIONS), line=WEIGHT),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     section=BLIND_TEST,
