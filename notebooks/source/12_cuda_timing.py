@@ -36,7 +36,7 @@ from blocklab import fused
 from blocklab.language import Text
 from blocklab.lessons import check
 from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, guess_then_bytes, lying_watch
-from blocklab.lessons.cuda_timing.your_model import answer_with_yours
+from blocklab.lessons.your_model import answer_with_yours
 from blocklab.real_models import if_installed
 from blocklab.timing import bytes_moved, bytes_per_number, eager, tiles_and_waves
 from blocklab.timing.measured_bytes import from_recording, measured_here, shipped_recording

@@ -3,9 +3,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from blocklab.lessons import EXERCISES
-from blocklab.lessons.cuda_timing import your_model
-from blocklab.lessons.cuda_timing.your_model import BLOCKS, answer_with_yours
+from blocklab.lessons import EXERCISES, your_model
+from blocklab.lessons.your_model import BLOCKS, answer_with_yours
 
 PROMPT = "Complete the sentence: The capital of France is"
 PLACES = {"rms_norm": 61, "rotary_embedding": 30, "attention": 30, "swiglu": 30}

@@ -4,13 +4,14 @@ from contextlib import ExitStack
 
 from blocklab.checks.surroundings import Sheet, settled
 from blocklab.language import Text
-from blocklab.lessons.kept_blocks import kept
-from blocklab.lessons.order import EXERCISES
 from blocklab.plugging.as_called import as_called
 from blocklab.plugging.cannot_run import CannotRun
 from blocklab.plugging.guarded import Guarded
 from blocklab.plugging.plugged import plugged
 from blocklab.real_models import load_smollm2
+
+from .kept_blocks import kept
+from .order import EXERCISES
 
 MOST_TOKENS = 24  # a wrong block may never come to its end
 BLOCKS = ("rms_norm", "rotary_embedding", "attention", "swiglu")
