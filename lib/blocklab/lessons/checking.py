@@ -47,7 +47,7 @@ def accepted(exercise: str, candidate: Callable) -> Callable:
 
     So a lesson goes on with the learner's code, and no one is locked out.
     """
-    return candidate if check(exercise, candidate, keep=False) else EXERCISES[exercise].kernel
+    return candidate if check(exercise, candidate, keep=False) else EXERCISES[exercise].reference
 
 
 def catch(exercise: str, inputs: object, patience: float = PATIENCE) -> Verdict:

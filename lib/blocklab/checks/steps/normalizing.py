@@ -192,14 +192,12 @@ WEIGHT_MISTAKES = (
     wrong("weight-ignored", rescale=lambda y, weight, bias: rescale(y, None, bias)).hint(
         en="The scale `weight` (γ) has no effect. Multiply by it after normalizing.",
         zh="缩放参数 `weight`（γ）没有起作用。归一化之后要乘以它。",
-        shows="weighted",
     ),
     wrong(
         "weight-plus-one", rescale=lambda y, weight, bias: rescale(y, None if weight is None else 1 + weight, bias)
     ).hint(
         en="You multiply by 1 + weight. That is for models that store γ − 1; here `weight` is γ itself.",
         zh="你乘的是 1 + weight。有些模型存的是 γ − 1，才要这样乘；这里的 `weight` 就是 γ 本身。",
-        shows="weighted",
     ),
 )
 

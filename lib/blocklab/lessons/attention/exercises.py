@@ -350,7 +350,6 @@ ROLE_MISTAKES = (
         en="`.T` turns round all axes of `key`, those of batch and heads, too. Only the last two should change places: "
         "`key.mT`.",
         zh="`.T` 会把 `key` 的轴全都倒过来，连批量轴和头的轴也在内。这里只交换最后两个：`key.mT`。",
-        shows="batch",
     ),
     wrong("keys-for-values", mix=lambda weights, key, value: weights @ key).hint(
         en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
