@@ -115,11 +115,11 @@ The same class only in the second line. In `train()` the flower is a tennis ball
 
 </details>
 
-The network learned from batches of many photos, whose mean and variance come near the stored ones; one photo's own do not. Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
+Batches of many photos, as in training, come near the stored mean and variance; a single photo does not. Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
 
 ## Why remember at all?
 
-In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along. And where a channel has a single number, the variance is 0 and every output would be β, so torch refuses:
+In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along. And where a channel has a single number, the variance is 0 and all outputs β, so torch refuses:
 """
 
 # %% [markdown] lang="zh"
@@ -154,7 +154,7 @@ except ValueError as refused:
 
 # %% [markdown] lang="en"
 r"""
-In training the same sample gets two outputs. After `eval()` it gets one, whoever comes along, because the layer now uses what it remembers: `running_mean`, which starts at 0, and `running_var`, which starts at 1. (The two passes in `train()` have moved both.) Such tensors, saved with the model but not moved by gradients, are called *buffers*.
+In training the same sample gets two outputs. After `eval()` it gets one, whoever comes along, because the layer now uses what it remembers: `running_mean`, which starts at 0, and `running_var`, which starts at 1. (The two passes in `train()` have moved both.) Tensors saved with the model but not moved by gradients are *buffers*.
 
 ## A moving average by hand
 
