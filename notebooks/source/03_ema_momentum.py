@@ -4,7 +4,7 @@ r"""
 
 A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. The only change is that its 49 BatchNorms no longer use what they *remember*.
 
-What they remember is an exponential **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and so is spared what you are about to see. Why learn it, then? Because `train()`, `eval()` and buffers serve other layers, too, and because moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
+What they remember is an exponential **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and so is spared what you are about to see. Why learn it, then? Because `train()`, `eval()` and buffers serve other layers, and moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
 
 Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes without Going further, longer if such a layer is new to you.
 """
@@ -266,7 +266,7 @@ The outputs are centred on 0 in PyTorch and on 6.56 in Keras, whose running mean
 
 </details>
 
-PyTorch comes out right only because the mini-batch is large: its running mean is practically that of the last one, and 64 values make a fair mean. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. So for the first few dozen steps, with Keras' default for 459, a network can look far worse in `eval()` than it is.
+PyTorch comes out right only because the mini-batch is large: its running mean is practically that of the last one, and 64 values make a fair one. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. So for the first few dozen steps, with Keras' default for 459, a network can look far worse in `eval()` than it is.
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|

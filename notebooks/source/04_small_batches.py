@@ -524,7 +524,7 @@ It is neither. The recount changes next to nothing, and in pairs the network rea
 
 </details>
 
-So `eval()` spoils nothing; it even helps. What remains is training with m = 2. Too little comes through two values: in pairs even the network trained on 32 reads only about half. Your function has cleared a suspect, and against the culprit it helps as well, because merging is how SyncBatchNorm makes m larger.
+So `eval()` spoils nothing; it even helps. What remains is training with m = 2. Too little comes through two values: in pairs even the network trained on 32 reads half at best. Your function has cleared a suspect, and against the culprit it helps as well, because merging is how SyncBatchNorm makes m larger.
 """
 
 # %% [markdown] lang="zh"
@@ -535,7 +535,7 @@ r"""
 
 </details>
 
-可见 `eval()` 没有坏事，反而帮了忙。剩下的就是 m = 2 的训练：两个数里留下的信息太少，连批量大小为 32 时训练的网络，每次只送入两张，也只认得对一半左右。你的函数排除了一处；要对付真正的原因，它也用得上，因为 SyncBatchNorm 正是靠合并来增大 m 的。
+可见 `eval()` 没有坏事，反而帮了忙。剩下的就是 m = 2 的训练：两个数里留下的信息太少，连批量大小为 32 时训练的网络，每次只送入两张，最多也只认得对一半左右。你的函数排除了一处；要对付真正的原因，它也用得上，因为 SyncBatchNorm 正是靠合并来增大 m 的。
 """
 
 # %% [markdown] lang="en"
