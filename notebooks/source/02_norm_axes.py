@@ -2,7 +2,7 @@
 r"""
 # 02 Which numbers share one mean?
 
-Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. So one poke tells which numbers a layer mixes, whatever its name says, and exposes wrong layers, too.
+Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. So one such poke tells which numbers a layer mixes, whatever its name says, and exposes wrong axes, too.
 
 That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The chat model of lesson 00 holds 61 norms, two in each of its 30 layers and one at the end. They are relatives of lesson 01's BatchNorm, with other axes and even without the mean (lesson 06). To recognize them we first learn to see axes.
 
@@ -13,7 +13,7 @@ Afterwards you can say for any layer which numbers share a mean, write BatchNorm
 r"""
 # 02 哪些数共用一个均值？
 
-取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。一个层把哪些数混在一起，不用看它叫什么，推一下就知道；就算写错了，一推也会露馅。
+取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。像这样给一个数加上一点，我们叫作**推一下**。一个层把哪些数混在一起，不用看它叫什么，推一下就知道；要是沿错了轴，一推也会露馅。
 
 这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，30 层里每层两个，最后还有一个。它们都是第 01 课里批量归一化的亲戚，不过换了轴，连均值也不减了（见第 06 课）。要认出它们，先得学会看轴。
 
@@ -82,6 +82,9 @@ r"""
 # %% tags=["panel", "guess"]
 poke_one_number.panel()
 
+# %% tags=["answer"]
+poke_one_number.panel().still(push=10)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
@@ -91,6 +94,8 @@ r"""
 </details>
 
 A mean changes as soon as one of its numbers does, and the standard deviation with it. So the raised blocks are those that share them with the pushed number. Tick *paint the groups by formula*: the numbers on the blocks come from the axes, the raising from the function, and they agree.
+
+The table has two layers more. InstanceNorm comes from style transfer, where each picture's own contrast is to vanish; GroupNorm is for few large pictures at a time (lesson 04).
 
 **Your turn, five numbers.** One of the 72 is pushed, in five layers. How many outputs move? Multiply first, then ask the panel.
 
@@ -113,7 +118,9 @@ r"""
 
 </details>
 
-一组数里只要有一个变了，它们的均值就会变，标准差也跟着变，所以升起来的方块，就是与那个数共用均值和标准差的数。再打开“按公式给各组涂色”，方块上的数字是按轴算的，升起则看函数的实际输出，两者一致。
+一组数里只要有一个变了，它们的均值就会变，标准差也跟着变，所以升起来的方块，就是与那个数共用均值和标准差的数。再打开“按公式给各组涂色”，方块上会出现组号，那是照轴推算的；方块升不升起，则看函数的实际输出。两者完全一致。
+
+下表里还有两种层。实例归一化最早用于图像的风格迁移，要去掉每幅图自己的对比度；组归一化用于每次只有几幅大图的训练（第 04 课）。
 
 **轮到你了**，写五个数。还是这 72 个数，推动其中一个，分别经过五种层，各有多少个输出改变？先自己乘，再用面板核对。
 
@@ -190,12 +197,12 @@ variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
 
 # %% [markdown] lang="en"
 r"""
-The second row is ten times the first, and yet the results agree but for a touch of ε. The function `standardize(x, axes)` is this formula with any axes; here −1 makes it LayerNorm, 0 BatchNorm (`assert_close` is silent when both agree).
+The second row is ten times the first, and yet the results agree to the four digits printed. The function `standardize(x, axes)` is this formula with any axes; here −1 makes it LayerNorm, 0 BatchNorm (`assert_close` is silent when both agree).
 """
 
 # %% [markdown] lang="zh"
 r"""
-第二行是第一行的十倍，结果却几乎一样，只因为 ε 才差了一点点。函数 `standardize(x, axes)` 就是这个公式，轴可以任意选，这里选 −1 就是层归一化，选 0 就是批量归一化（`assert_close` 没有输出，就说明两者一致）。
+第二行是第一行的十倍，结果在四位小数内却完全相同。函数 `standardize(x, axes)` 就是这个公式，轴可以任意选，这里选 −1 就是层归一化，选 0 就是批量归一化（`assert_close` 没有输出，就说明两者一致）。
 """
 
 # %%
@@ -257,24 +264,8 @@ check("one_mean_axes", solved_axes, keep=False)
 r"""
 ## The last axes
 
-torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. `(4,)` is the last axis, `(5, 4)` the last two, so which axes are meant depends only on the number of entries: −1, −2 and so on. (The sizes must fit. The learned scale γ and shift β have this shape, too, while BatchNorm's have one number per channel.) Text has the shape `(N, L, d)`: N sentences, L positions, and at each a token, a word or part of one, as d features. BatchNorm calls the features channels, C.
-"""
+torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. Text has the shape `(N, L, d)`: N sentences, L positions, and at each a token, a word or part of one, as d features (BatchNorm calls them channels, C). With L = 5 and d = 4, `(4,)` is the last axis, which leaves N · L means, and `(5, 4)` the last two, which leaves N. So which axes are meant depends only on the number of entries; the sizes must fit. The learned scale γ and shift β have this shape, too.
 
-# %% [markdown] lang="zh"
-r"""
-## 最后几个轴
-
-torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。写 `(4,)` 就是沿最后一个轴，写 `(5, 4)` 就是沿最后两个轴；所以沿哪些轴，只看它有几个数，轴从后往前数，依次是 −1、−2……（大小也要对得上。训练得到的缩放参数 γ 和平移参数 β 也是这个形状；批量归一化的则是每个通道一个数。）文本的形状是 `(N, L, d)`，即 N 个句子，L 个位置；每个位置上是一个词元（token），也就是一个词或词的一部分，用 d 个特征表示。在批量归一化里，特征叫作通道，记作 C。
-"""
-
-# %%
-tokens = torch.randn(2, 5, 4)  # (N, L, d)
-for shape, axes in (((4,), (-1,)), ((5, 4), (-2, -1))):
-    assert_close(F.layer_norm(tokens, shape), standardize(tokens, axes))
-    print(shape, Text(en="means:", zh="均值的个数："), tokens.mean(axes).numel())
-
-# %% [markdown] lang="en"
-r"""
 A Transformer takes the last axis alone, so every token is standardized by itself, and no other token or sentence has a say in it. So, unlike BatchNorm (lesson 03), it does the same in use as in training, without a remembered mean.
 
 ## Any layout, any axes
@@ -286,6 +277,10 @@ Choose a layout and click the names of axes. Blocks with the same number share a
 
 # %% [markdown] lang="zh"
 r"""
+## 最后几个轴
+
+torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。文本的形状是 `(N, L, d)`，即 N 个句子，L 个位置；每个位置上是一个词元（token），也就是一个词或词的一部分，用 d 个特征表示（在批量归一化里，特征叫作通道，记作 C）。取 L = 5，d = 4，写 `(4,)` 就是沿最后一个轴，剩下 N · L 个均值；写 `(5, 4)` 就是沿最后两个轴，剩下 N 个。所以沿哪些轴，只看它有几个数，而这些数必须与轴的大小相符。训练得到的缩放参数 γ 和平移参数 β，也是这个形状。
+
 Transformer 的层归一化只沿最后一个轴，每个词元单独标准化，不受别的词元和别的句子影响。所以它不必像批量归一化那样，使用时换成记住的均值（见第 03 课）；训练时和使用时，它做的是同一件事。
 
 ## 任意布局，任意几个轴
@@ -331,6 +326,9 @@ torch 的 `BatchNorm1d` 要的是 `(N, C, L)`，而 Transformer 里通常是 `(N
 # %% tags=["panel", "guess"]
 layout_trap.panel()
 
+# %% tags=["answer"]
+layout_trap.panel().still(length=4)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
@@ -339,7 +337,7 @@ The whole row of token 1 rises, in both sentences. The layer takes the positions
 
 </details>
 
-A test with equal sizes alone never notices. But one whose sizes all differ lets `x.shape.index(C)` pass, which looks an axis up by its size and finds the wrong one where two are equal. So test with both.
+A test with equal sizes that looks at shapes and errors only never notices; poke a number or compare values. A test with different sizes misses another mistake: code that finds its axis by size, as `x.shape.index(C)` does, works until two sizes are equal. So test with both.
 
 ## Real digits
 
@@ -356,7 +354,7 @@ r"""
 
 </details>
 
-只用大小相同的轴来测试，永远发现不了这个错误。只用大小不同的，又会放过 `x.shape.index(C)` 这种按大小去找轴的写法，两个轴一样大时，它就会找错。所以两种都要测。
+轴的大小相同时，如果只看报不报错、形状对不对，就发现不了这个错误；推一下，或者比一比数值，才看得出来。只用大小不同的，又会放过 `x.shape.index(C)` 这种按大小去找轴的写法，两个轴一样大时，它就会找错。所以两种都要测。
 
 ## 真实的手写数字
 
@@ -391,10 +389,6 @@ x = x.permute(0, 2, 3, 1)
 x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 x = x.permute(0, 3, 1, 2)
 ```
-
-**A loop too many.** BatchNorm of a text from scratch easily loops over positions *and* features, or says `mean(0)`. No error, but a different layer, with L · d means of only N numbers each. Here it gets two sentences of one number each.
-
-**Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
 """
 
 # %% [markdown] lang="zh"
@@ -407,7 +401,7 @@ r"""
 
 ## 在别处会遇到什么
 
-**Keras 写的是轴**，而且同一个轴，意思正好相反，因为 `BatchNormalization(axis=-1)` **保留**最后一个轴，即通道轴；`LayerNormalization(axis=-1)` 却沿这个轴求均值。
+**Keras 写的是轴**，可是同一个轴，意思正好相反：`BatchNormalization(axis=-1)` **保留**最后一个轴，即通道轴；`LayerNormalization(axis=-1)` 却沿这个轴求均值。
 
 **图像的层归一化**，在组归一化论文的图里是沿 `(C, H, W)` 的。ConvNeXt 却和 Transformer 一样，只沿 `C`，所以 torchvision 先把通道移到最后，算完再移回来：
 
@@ -416,36 +410,10 @@ x = x.permute(0, 2, 3, 1)
 x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 x = x.permute(0, 3, 1, 2)
 ```
-
-**多了一层循环**。从零实现文本的批量归一化时，很容易既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · d 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
-
-**先猜一猜**：它们是 1 和 3，第一个数增加 1、10、1000，两个输出分别变成什么？
 """
-
-
-# %% tags=["answer"]
-def one_loop_too_many(x):  # (N, L, d)
-    y = torch.empty_like(x)
-    for position in range(x.shape[1]):
-        for feature in range(x.shape[2]):
-            y[:, position, feature] = standardize(x[:, position, feature], 0)  # (N,)
-    return y
-
-
-for push in (1, 10, 1000):
-    y = one_loop_too_many(torch.tensor([[[1.0 + push]], [[3.0]]]))  # (N, 1, 1)
-    print(Text(en="pushed by", zh="增加"), push, y.flatten().round(decimals=2).tolist())
 
 # %% [markdown] lang="en"
 r"""
-<details><summary>Answer</summary>
-
-The outputs are −1 and +1 as long as the first number is the smaller one, and then +1 and −1, for 10 as for 1000.
-
-</details>
-
-With two numbers per mean **only their order survives**, which lesson 04 takes up. The first panel has this layer, too. There a push too small to change the order raises both blocks, and yet moves them by 0.00, all of it due to ε.
-
 ## Exercise: two layers, one line each
 
 Write both with `standardize`, without γ and β. First BatchNorm, as in training:
@@ -453,14 +421,6 @@ Write both with `standardize`, without γ and β. First BatchNorm, as in trainin
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-只要第一个数较小，输出就是 −1 和 +1；它一旦较大，就成了 +1 和 −1，推 10 和推 1000 没有区别。
-
-</details>
-
-两个数共用一个均值，就**只剩下谁大谁小**，第 04 课会接着讲。第一个面板里也有这种层。在那里轻推一下，只要大小次序不变，两个方块虽然都会升起来，输出却只改变 0.00，这一点点还是 ε 造成的。
-
 ## 练习：两种层，各写一行
 
 请用 `standardize` 写出这两种层，不带 γ 和 β。先写批量归一化，照训练时的做法：
@@ -599,7 +559,7 @@ Another sentence is nearest, and its cosine is 1.00.
 
 </details>
 
-Now all four sentences point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Hardly any meaning is left to compare. Not one weight has changed; one axis too many was enough.
+Now all four sentences point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Near and far can no longer be told apart, and no error was raised: one axis too many was enough. (Why they end up so close, this lesson does not show.)
 
 ## Three closing questions
 
@@ -615,7 +575,7 @@ Now all four sentences point nearly where the guitar does, with cosines of 0.99 
 
 <details><summary>Answer</summary>
 
-One mean per position, over batch and features. Any test with L ≠ C raises an error.
+One mean per position, over batch and features. Any test with L ≠ C raises an error; with L = C one poke shows it.
 
 </details>
 
@@ -638,7 +598,7 @@ r"""
 
 </details>
 
-现在，四个句子与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，讲音乐的那一句反而排在最后，意思已经没有多少可比的了。权重一个也没有变，只不过多写了一个轴。
+现在，四个句子与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思是远是近，已经分不出来，讲音乐的那一句反而排在最后。没有报错，不过是多写了一个轴。（为什么会靠得这么近，这一课不讲。）
 
 ## 三个思考题
 
@@ -654,7 +614,7 @@ r"""
 
 <details><summary>答案</summary>
 
-每个位置一个均值，沿批量轴和特征轴求得。只要测试时取 L ≠ C，就会报错。
+每个位置一个均值，沿批量轴和特征轴求得。测试时取 L ≠ C，就会报错；L = C 时，推一个数也看得出来。
 
 </details>
 
@@ -687,13 +647,65 @@ r"""
 
 - These four layers are one formula and differ in which numbers share mean and variance. (RMSNorm subtracts no mean: lesson 06.)
 - To see that choice, push one number, for what moves belongs to its group.
-- Equal sizes hide wrong layouts, so test with different ones too.
+- With equal sizes torch does not notice a wrong layout, so test with different ones, too, and compare values.
 
 ## Read next
 
 - The paper: [Group Normalization](https://arxiv.org/abs/1803.08494), with the famous picture, figure 2.
 - Real code: [torchvision's ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py), `LayerNorm2d`.
 - An explanation: [Dive into Deep Learning](https://d2l.ai/chapter_convolutional-modern/batch-norm.html) on BatchNorm, with a part on LayerNorm.
+
+## Going further: a loop too many
+
+BatchNorm of a text from scratch easily loops over positions *and* features, or says `mean(0)`. No error, but a different layer, with L · d means of only N numbers each. Here it gets two sentences of one number each.
+
+**Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 小结
+
+- 这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。（RMSNorm 不减均值，见第 06 课。）
+- 想看清楚，推动一个数即可，因为跟着变的都是同一组的。
+- 轴的大小相同时，torch 查不出布局错误，所以大小不同的也要测，数值也要比。
+
+## 接着读
+
+- 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，讲组归一化，其中的图 2 就是那张有名的四种层的图。
+- 真实的代码：[torchvision 的 ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) 中的 `LayerNorm2d`。
+- 讲解：[《动手学深度学习》英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，中间有一小段讲层归一化。
+
+## 选读：多了一层循环
+
+从零实现文本的批量归一化时，很容易既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · d 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
+
+**先猜一猜**：它们是 1 和 3，第一个数增加 1、10、1000，两个输出分别变成什么？
+"""
+
+
+# %% tags=["answer"]
+def one_loop_too_many(x):  # (N, L, d)
+    y = torch.empty_like(x)
+    for position in range(x.shape[1]):
+        for feature in range(x.shape[2]):
+            y[:, position, feature] = standardize(x[:, position, feature], 0)  # (N,)
+    return y
+
+
+for push in (1, 10, 1000):
+    y = one_loop_too_many(torch.tensor([[[1.0 + push]], [[3.0]]]))  # (N, 1, 1)
+    print(Text(en="pushed by", zh="增加"), push, y.flatten().round(decimals=2).tolist())
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The outputs are −1 and +1 as long as the first number is the smaller one, and then +1 and −1, for 10 as for 1000.
+
+</details>
+
+With two numbers per mean hardly more than **their order survives**, which lesson 04 takes up.
 
 ## Going further: what γ and β can undo
 
@@ -706,17 +718,13 @@ Can they undo the standardizing? Let γ be the standard deviation and β the mea
 
 # %% [markdown] lang="zh"
 r"""
-## 小结
+<details><summary>答案</summary>
 
-- 这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。（RMSNorm 不减均值，见第 06 课。）
-- 想看清楚，推动一个数即可，因为跟着变的都是同一组的。
-- 轴的大小相同，会掩盖布局错误，所以大小不同的也要测。
+只要第一个数较小，输出就是 −1 和 +1；它一旦较大，就成了 +1 和 −1，推 10 和推 1000 没有区别。
 
-## 接着读
+</details>
 
-- 论文：[Group Normalization](https://arxiv.org/abs/1803.08494)，讲组归一化，其中的图 2 就是那张有名的四种层的图。
-- 真实的代码：[torchvision 的 ConvNeXt](https://github.com/pytorch/vision/blob/main/torchvision/models/convnext.py) 中的 `LayerNorm2d`。
-- 讲解：[《动手学深度学习》英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)讲批量归一化的一节，中间有一小段讲层归一化。
+两个数共用一个均值，几乎就**只剩下谁大谁小**，第 04 课会接着讲。
 
 ## 选读：γ 和 β 能抵消什么
 
@@ -743,7 +751,7 @@ For the first the difference is 0, because it comes out as it went in. For the s
 
 </details>
 
-In training γ and β are the same for every mini-batch and the mean is not, so they can undo one batch at most. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input. LayerNorm never comes to that: its γ and β serve all tokens, and each token has a mean of its own, in use as in training.
+At any moment of training one γ and one β serve whatever mini-batch comes, and the means differ, so they can undo it for one batch, not for all. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input. LayerNorm never comes to that: its γ and β serve all tokens, and each token has a mean of its own, in use as in training.
 
 ## Going further: an axis cut in two
 

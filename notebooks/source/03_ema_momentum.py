@@ -4,7 +4,7 @@ r"""
 
 A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. The only change is that its 49 BatchNorms no longer use what they *remember*.
 
-What they remember is a **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and one reason is that a layer that remembers does one thing in training and another in use. Why learn it, then? Because `train()`, `eval()` and buffers belong to every model, and because moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
+What they remember is an exponential **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and so is spared what you are about to see. Why learn it, then? Because `train()`, `eval()` and buffers serve other layers, and moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
 
 Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes without Going further, longer if such a layer is new to you.
 """
@@ -15,7 +15,7 @@ r"""
 
 一个训练好的网络看了一张花的照片，说：雏菊。接着调用一个方法，权重一个也没有变，再给它看同一张照片，它却连花都认不出来了，而且不报错。唯一的变化是，网络里的 49 个批量归一化（BatchNorm）层不再用它们**记住**的东西。
 
-它们记住的是均值和方差的**移动平均**（moving average），`momentum`（动量）决定它忘得多快。这套课程里的 Transformer 没有批量归一化，原因之一就是，有记忆的层训练时做一件事，使用时做另一件事。那为什么还要学？因为每个模型都要用到 `train()`、`eval()` 和缓冲区，也因为移动平均无处不在，例如 Transformer 大多用 Adam 训练，而 Adam 给每个权重都记着两个移动平均。它的 0.9，和标题里的 0.1 其实是一个意思。
+它们记住的是均值和方差的**指数移动平均**（exponential moving average，下文简称移动平均），`momentum`（动量）决定它忘得多快。这套课程里的 Transformer 没有批量归一化，它的归一化层训练时和使用时做同一件事，不会出这种错。那为什么还要学？因为别的层也要用到 `train()`、`eval()` 和缓冲区，也因为移动平均无处不在，例如 Transformer 大多用 Adam 训练，而 Adam 给每个权重都记着两个移动平均。它的 0.9，和标题里的 0.1 其实是一个意思。
 
 学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 20 分钟，选读另计；如果是第一次写这样的一层，就多留些时间。
 """
@@ -111,15 +111,15 @@ r"""
 
 The same class only in the second line. In `train()` the flower is a tennis ball, and beside the palace it is corn; the palace is not recognized either, and no class gets even 1%.
 
-(The flower is really a dahlia. That is not among the network's 1000 classes, and a daisy comes nearest, hence only 21%. Dropout, which `train()` also switches on, this network does not have.)
+(The flower is really a dahlia. That is not among the network's 1000 classes, and a daisy comes nearest, hence only 21%. Dropout, which `train()` also switches on, the course's copy of this network leaves out.)
 
 </details>
 
-Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
+Batches of many photos, as in training, come near the stored mean and variance; a single photo does not. Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
 
 ## Why remember at all?
 
-In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along. And where a channel has a single number, the variance is 0 and every output would be β, so torch refuses:
+In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along. And where a channel has a single number, the variance is 0 and all outputs β, so torch refuses:
 """
 
 # %% [markdown] lang="zh"
@@ -128,11 +128,11 @@ r"""
 
 类别相同的只有第二行。用 `train()` 时，花成了网球；和宫殿放在一起，又成了玉米。宫殿也认错了，而且没有一类的概率能到 1%。
 
-（这朵花其实是大丽花。网络能认的 1000 类里没有大丽花，雏菊最接近，所以概率也只有 21%。`train()` 还会打开 Dropout，不过这个网络里没有。）
+（这朵花其实是大丽花。网络能认的 1000 类里没有大丽花，雏菊最接近，所以概率也只有 21%。`train()` 还会打开 Dropout，不过课程里的这个网络略去了它。）
 
 </details>
 
-忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
+网络训练时，一个小批量里有许多张照片，均值和方差与存下来的差不多；单独一张照片的却差得远。忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
 
 ## 为什么要记住？
 
@@ -154,7 +154,7 @@ except ValueError as refused:
 
 # %% [markdown] lang="en"
 r"""
-In training the same sample gets two outputs. After `eval()`, in evaluation mode, it gets one, whoever comes along, because the layer now uses what it remembers, two *buffers* (tensors that are saved with the model but not moved by gradients), `running_mean`, which starts at 0, and `running_var`, which starts at 1. (The two passes in `train()` have moved both.)
+In training the same sample gets two outputs. After `eval()` it gets one, whoever comes along, because the layer now uses what it remembers: `running_mean`, which starts at 0, and `running_var`, which starts at 1. (The two passes in `train()` have moved both.) Tensors saved with the model but not moved by gradients are *buffers*.
 
 ## A moving average by hand
 
@@ -162,7 +162,7 @@ Every training step moves the buffer a little towards the value of the mini-batc
 
 $$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
 
-That is PyTorch's formula; the optimizer's momentum is something else. Let the mean of a channel be 10 in the first mini-batch and 20 in the second:
+That is PyTorch's formula. (SGD's momentum is something else, not an average.) Let the mean of a channel be 10 in the first mini-batch and 20 in the second:
 """
 
 # %% [markdown] lang="zh"
@@ -175,7 +175,7 @@ r"""
 
 $$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{momentum} \cdot \text{batch}$$
 
-这是 PyTorch 的公式，与优化器里的动量无关。设某个通道的均值，在第一个小批量里是 10，在第二个小批量里是 20：
+这是 PyTorch 的公式。越旧的值，权重越小，按指数衰减，所以叫指数移动平均。（SGD 的动量是另一回事，不是平均。）设某个通道的均值，在第一个小批量里是 10，在第二个小批量里是 20：
 """
 
 # %%
@@ -238,7 +238,7 @@ check("ema_update", solved_ema_update, keep=False)
 r"""
 ## One number, two readings
 
-Keras gives the name momentum to the *other* weight. In the panel a channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left is the weight of each of the last mini-batches in the running mean (grey: the start value), on the right what `eval()` makes of fresh data, which should be centred on 0.
+Keras gives the name momentum to the *other* weight. In the panel a channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left is the weight of each of the last mini-batches in the running mean (logarithmic; grey: the start value), on the right what `eval()` makes of fresh data, which should be centred on 0.
 
 **Predict first.** Both are given 0.99 and train for 20 steps. Where is the mean of the outputs of `eval()`? Choose, then drag the first bar or *momentum*.
 """
@@ -247,7 +247,7 @@ Keras gives the name momentum to the *other* weight. In the panel a channel has 
 r"""
 ## 一个数，两种读法
 
-同样叫动量，Keras 指的却是**另一个**权重，即旧值的权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
+同样叫动量，Keras 指的却是**另一个**权重，即旧值的权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重；纵轴是对数刻度，柱子还高，权重可能已经微不足道），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
 
 **先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再拖动第一根柱子，或者拖动“动量”。
 """
@@ -266,14 +266,15 @@ The outputs are centred on 0 in PyTorch and on 6.56 in Keras, whose running mean
 
 </details>
 
-PyTorch is right only by luck, because its running mean is in effect that of the last mini-batch, and 64 values make a fair mean. At 0.5 both rows are the same picture. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. So for the first few dozen steps, with Keras' default for 459, a network can look far worse in `eval()` than it is.
+PyTorch comes out right only because the mini-batch is large: its running mean is practically that of the last one, and 64 values make a fair one. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. So for the first few dozen steps, with Keras' default for 459, a network can look far worse in `eval()` than it is.
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
+| Adam, β₁ | 1 − β₁ | β₁ | 0.9 |
 
-So PyTorch's default is Keras' 0.9, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (Below 1, the newest mini-batch outweighs all others. `from_keras` turns Keras' number into PyTorch's.)
+So PyTorch's default is Keras' 0.9, like Adam's, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (Below 1, the newest mini-batch outweighs all others. `from_keras` turns Keras' number into PyTorch's.)
 """
 
 # %% [markdown] lang="zh"
@@ -284,14 +285,15 @@ PyTorch 的输出以 0 为中心，Keras 的以 6.56 为中心，因为它的移
 
 </details>
 
-PyTorch 不过是碰巧对了，因为它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。取 0.5 时，上下两行一模一样。PyTorch 用默认的 0.1 时，训练 10 步后，输出还在 2 附近，到第 44 步才走完 99% 的路。所以在最初的几十步里，用 `eval()` 去验证，网络看上去可能比实际差得多。Keras 用它的默认值，要走 459 步，小数据集的训练也许早就结束了。
+PyTorch 没有出错，只是因为小批量够大：它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。PyTorch 用默认的 0.1 时，训练 10 步后，输出还在 2 附近，到第 44 步才走完 99% 的路。所以在最初的几十步里，用 `eval()` 去验证，网络看上去可能比实际差得多。Keras 用它的默认值，要走 459 步，小数据集的训练也许早就结束了。
 
 | | 新值的权重 | 旧值的权重 | 默认值 |
 |---|---|---|---|
 | PyTorch | momentum | 1 − momentum | 0.1 |
 | Keras、TensorFlow | 1 − momentum | momentum | 0.99 |
+| Adam 的 β₁ | 1 − β₁ | β₁ | 0.9 |
 
-所以，PyTorch 的默认值相当于 Keras 的 0.9，而**不是** 0.99。用半衰期（half-life）来说，就不必管约定，因为它问的是，过多少步，一个值的权重减半。（不到 1 步，就是说最新的小批量，比以前的加起来还要重。`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
+所以，PyTorch 的默认值相当于 Keras 的 0.9，与 Adam 一样，而**不是** 0.99。改用**半衰期**（half-life），就不必管约定：一个值的权重减半要过多少步，半衰期就是多少步。（不到 1 步，说明最新一个小批量的权重比以前全部加起来还大。`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
 """
 
 # %%
@@ -401,7 +403,11 @@ print(Text(en="along the channels: ", zh="对准通道轴：    "), (x - mean.vi
 
 # %% [markdown] lang="en"
 r"""
-The rest is the formula of lesson 02, with ε under the root. In training, mean and variance are part of the graph, since they depend on x. The buffers are not: move them under `torch.no_grad()`, or the graph of every step is kept alive, and *write into* them with `copy_`. (A local `running_mean = …` would only name a new tensor.)
+The rest is the formula of lesson 02, with ε under the root.
+
+## Writing into a buffer
+
+In training, mean and variance are part of the graph, since they depend on x. The buffers are not: move them under `torch.no_grad()`, or the graph of every step is kept alive, and *write into* them with `copy_`. (A local `running_mean = …` would only name a new tensor.)
 
 ## What you will meet elsewhere
 
@@ -414,7 +420,7 @@ moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
 moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
 ```
 
-From 0, with a mini-batch of mean 10, each comes to 1 with its own number, and to 9 with the other's. Both ask `torch.is_grad_enabled()` where torch asks `self.training`. So `net.eval()` alone changes nothing there, and `net.train()` under `no_grad` does not move the buffers.
+From 0, with a mini-batch of mean 10, each comes to 1 with its own number, and to 9 with the other's. Both ask `torch.is_grad_enabled()` where torch asks `self.training`. So in that code `net.eval()` alone changes nothing: without `no_grad` the layer goes on using the batch and moving its averages.
 
 ## Exercise: the whole layer
 
@@ -423,7 +429,11 @@ Fill in `forward`: `weight * (x − mean) / √(variance + eps) + bias`. The sha
 
 # %% [markdown] lang="zh"
 r"""
-剩下的就是第 02 课的公式，ε 在根号里面。训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下更新，否则每一步的计算图都会留在内存里；更新时用 `copy_` **写进去**。（写成局部变量 `running_mean = …`，就只是给新张量起了个名字，这一层什么也没记住。）
+剩下的就是第 02 课的公式，ε 在根号里面。
+
+## 写进缓冲区
+
+训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下更新，否则每一步的计算图都会留在内存里；更新时用 `copy_` **写进去**。（写成局部变量 `running_mean = …`，就只是给新张量起了个名字，这一层什么也没记住。）
 
 ## 在别处会遇到什么
 
@@ -438,7 +448,7 @@ moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
 
 移动均值从 0 开始，来了一个均值为 10 的小批量。各用自己的动量，都得到 1；换成对方的，都得到 9。
 
-torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；而在 `no_grad` 下用 `net.train()`，缓冲区也不会更新。
+torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；不加 `no_grad`，那一层仍旧用小批量的统计量，仍旧更新移动平均。
 
 ## 练习：写出完整的一层
 
@@ -464,7 +474,7 @@ check("batch_norm", MyBatchNorm(3))
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Read *Along the channels* and *Two variances* again. Move the buffers inside `with torch.no_grad():`.
+Stuck? Read *Along the channels*, *Two variances* and *Writing into a buffer* again.
 
 <details><summary>The idea</summary>
 
@@ -475,7 +485,7 @@ Decide first which mean and variance hold, those of the batch or the buffers. On
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？再读一遍“沿通道对齐”和“两个方差”。更新缓冲区的语句，要写在 `with torch.no_grad():` 里。
+卡住了？再读一遍“沿通道对齐”“两个方差”和“写进缓冲区”。
 
 <details><summary>思路</summary>
 
@@ -566,7 +576,7 @@ So no single test is enough. A wrong momentum hides from everybody who only *use
 
 <details><summary>Answer</summary>
 
-`momentum=0.01, eps=0.001`. With 0.99 it would use 99% the last mini-batch, a half-life of 0.15 steps.
+`momentum=0.01, eps=0.001`. With 0.99, 99% of what it uses would come from the last mini-batch, a half-life of 0.15 steps.
 
 </details>
 
@@ -648,8 +658,8 @@ r"""
 ## Read next
 
 - The paper: [Batch Normalization](https://arxiv.org/abs/1502.03167), section 3.1 on training and inference.
-- Real code: [Keras' layer](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py), where the old value gets the momentum.
-- An explanation: [torch's page of BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html), with both variances and a note on momentum.
+- Real code: [Keras' layer](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py).
+- An explanation: [torch's page of BatchNorm2d](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html).
 
 ## Going further: a bias that does nothing, and folding
 
@@ -667,8 +677,8 @@ r"""
 ## 接着读
 
 - 论文：[Batch Normalization](https://arxiv.org/abs/1502.03167)，3.1 节讲训练和推理。
-- 真实的代码：[Keras 的这一层](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py)，动量是旧值的权重。
-- 讲解：[torch 的 BatchNorm2d 文档](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html)，写明了两个方差，还专门说明了动量。
+- 真实的代码：[Keras 的这一层](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/batch_normalization.py)。
+- 讲解：[torch 的 BatchNorm2d 文档](https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html)。
 
 ## 选读：不起作用的偏置，以及折叠
 
@@ -690,14 +700,14 @@ torch.testing.assert_close(nn.functional.linear(x, weight, bias), norm(linear(x)
 r"""
 ## Going further: two forms, and the graph
 
-The step is often written as a difference, `running -= momentum * (running - batch)`, and called more efficient. It is the same algebra; what differs is the rounding. If the batch equals the average, the difference leaves it alone to the last bit, and the two products may change the last digits. In bfloat16, with 0.01 for the new value, both stop before they arrive at 1, because a small step is rounded away. So keep the buffers in float32.
+The step is often written as a difference, `running -= momentum * (running - batch)`. It is the same algebra; what differs is the rounding. If the batch equals the average, the difference leaves it alone to the last bit, and the two products may change the last digits. In bfloat16, with 0.01 for the new value, both stop before they arrive at 1, because a small step is rounded away. So keep the buffers in float32.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：两种写法，以及计算图
 
-这一步常写成差的形式，即 `running -= momentum * (running - batch)`，据说更高效。其实代数上完全一样，差别在舍入。小批量的值恰好等于移动平均时，差的写法一位都不会改，两个乘积的写法却可能在末几位上出错。在 bfloat16 里，新值的权重取 0.01，两种写法都到不了 1 就停住了，因为很小的一步会在舍入时消失。所以，缓冲区要用 float32。
+这一步常写成差的形式，即 `running -= momentum * (running - batch)`。代数上完全一样，差别在舍入。小批量的值恰好等于移动平均时，差的写法一位都不会改，两个乘积的写法却可能在末几位上出错。在 bfloat16 里，新值的权重取 0.01，两种写法都还没到 1 就停住了，因为很小的一步会在舍入时消失。所以，缓冲区要用 float32。
 """
 
 # %%

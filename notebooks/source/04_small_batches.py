@@ -2,22 +2,22 @@
 r"""
 # 04 When does BatchNorm fail?
 
-A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32, because the GPU is full, it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. What tells the two apart? Begin with one number, quickly counted. Where it is tiny, BatchNorm breaks down. Where it is large, trouble can still come, and you will see that, too.
+A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32, since no more fit on the GPU, it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. What tells the two apart? Begin by counting how many values share a mean. Where it is only two, BatchNorm breaks down. Where they are many, trouble can still come.
 
-Lessons 02 and 03 said which values share a mean; now we ask how many it takes. The layers of a Transformer (lessons 05 and 06) normalize each token by itself, so for them the batch does not matter. What they avoid by that is seen best where BatchNorm breaks.
+Lesson 02 said which values share a mean, lesson 03 how it is remembered; now we ask how many it takes. The layers of a Transformer (lessons 05 and 06) normalize each token by itself, so for them the batch does not matter. What they avoid by that is seen best where BatchNorm breaks.
 
-You will count that number, say how large a normalized value can get, merge the statistics of two parts, and use your own function to find out what broke the first network. It takes about 25 minutes, half a minute of them training.
+You will count that number, say how large a normalized value can get, merge the statistics of two parts, and search, with your own function, for what broke the first network. It takes about 25 minutes without Going further.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 04 批量归一化什么时候失效？
 
-一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。换一块放不下那么多样本的 GPU，小批量从 32 个样本减到 2 个，重新训练，就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。差别在哪里？先数一个数。数出来很小，批量归一化就会崩溃；数出来很大，也未必没事。这两种情形，这一课都会看到。
+一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。如果显存放不下那么多样本，小批量只好从 32 个样本减到 2 个，重新训练之后，它就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。差别在哪里？先数一件事：多少个数共用一个均值。只有两个，批量归一化就会崩溃；有很多，也未必没事。
 
-第 02、03 课讲了哪些数共用一个均值，现在要问需要多少个数。Transformer 里的层（第 05、06 课）对每个词元单独归一化，所以小批量有多大，与它们无关。它们避开的是什么，要在批量归一化失效的地方才看得清。
+第 02 课讲了**哪些**数共用一个均值，第 03 课讲了怎样把均值记住，现在要问需要**多少个**数。Transformer 里的层（第 05、06 课）对每个词元单独归一化，所以小批量有多大，与它们无关。它们避开的是什么，要在批量归一化失效的地方才看得清。
 
-学完这一课，你会数这个数，能说出归一化之后的数最大有多大，会合并两部分的统计量，还会用自己写的函数查明第一个网络坏在哪里。大约需要 25 分钟，其中训练半分钟。
+学完这一课，你会数这个数，能说出归一化之后的数最大有多大，会合并两部分的统计量，还会借助自己写的函数，追查第一个网络坏在哪里。大约需要 25 分钟，选读另计。
 """
 
 # %%
@@ -67,7 +67,7 @@ r"""
 r"""
 ## One value runs away
 
-A value takes part in the mean and the standard deviation that BatchNorm measures it by, and the fewer values there are, the larger is its part. How far does that go? On the left are m values, before BatchNorm (above) and after (below). You drag the red one, $x_1$; the others lie evenly from −1 to 1, or at 0 if there is only one. On the right is the output for $x_1$ against $x_1$. Inputs beyond 1 are drawn to a logarithmic scale.
+A value takes part in the mean and the standard deviation that BatchNorm measures it by, and the fewer values there are, the larger is its part. On the left are m values, before BatchNorm (above) and after (below). You drag the red one, $x_1$; the others lie evenly from −1 to 1, or at 0 if there is only one. On the right is the output for $x_1$ against $x_1$. Inputs beyond 1 are drawn to a logarithmic scale, hence the curve's bend at 1.
 
 **Predict first.** Two values share a mean, 0 and $x_1$ = 1000. What becomes of the 1000? Choose, drag $x_1$ to 1000, then set *m* to 2.
 """
@@ -76,7 +76,7 @@ A value takes part in the mean and the standard deviation that BatchNorm measure
 r"""
 ## 一个数越走越远
 
-批量归一化用均值和标准差来衡量一个数，可是这个数自己也参与了均值和标准差的计算；数越少，它的影响就越大。会大到什么地步？左图是 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你拖动，其余的数均匀地排在 −1 和 1 之间；如果只剩一个，它就是 0。右图的横轴是 $x_1$，纵轴是 $x_1$ 的输出。输入大于 1 的部分用对数刻度。
+批量归一化用均值和标准差来衡量一个数，可是这个数自己也参与了均值和标准差的计算；数越少，它的影响就越大。左图是 m 个数，上面是批量归一化之前，下面是之后。红色的 $x_1$ 由你拖动，其余的数均匀地排在 −1 和 1 之间；如果只剩一个，它就是 0。右图的横轴是 $x_1$，纵轴是 $x_1$ 的输出。输入大于 1 的部分用对数刻度，所以曲线在 1 处有个折角，函数本身是光滑的。
 
 **先猜一猜**：两个数共用一个均值，一个是 0，一个是 $x_1$ = 1000。1000 会变成多少？先选，再把 $x_1$ 拖到 1000，然后把 m 调到 2。
 """
@@ -114,8 +114,6 @@ row = Text(
 for m in (2, 4, 32):
     near, low, high, far = (saturating_batch.through(m, x)[0] for x in (0.1, 0.9, 1.1, 1000.0))
     print(row.format(m, near, far, (high - low) / 0.2))
-
-# %% tags=["panel", "answer"]
 saturating_batch.still()
 
 # %% [markdown] lang="en"
@@ -126,7 +124,7 @@ r"""
 
 </details>
 
-So of two values hardly more is left than which is larger. Lesson 02 met this; here is why. At $x_1$ = 1 the slope is already 0.000, so $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$. With 4 values there is still a slope, 0.658, but further out the output stops as well, at $\sqrt{m - 1}$ (before γ and β; proof at the end).
+So of two values hardly more is left than which is larger. At $x_1$ = 1 the slope is already 0.000, so $x_1$ gets hardly any gradient, like lesson 01's saturated $\tanh$. With 4 values there is still a slope, 0.658, but further out the output stops as well, at $\sqrt{m - 1}$ (before γ and β; proof at the end).
 
 ## How many numbers share a mean?
 
@@ -143,7 +141,7 @@ r"""
 
 </details>
 
-可见，只有两个数时，输出几乎只剩下谁大谁小。第 02 课见过这件事，原因就在这里。在 $x_1$ = 1 处，斜率已经是 0.000，所以 $x_1$ 几乎得不到梯度，和第 01 课里饱和的 $\tanh$ 一样。有 4 个数时，斜率还有 0.658，但是再往右，输出照样停住，上限是 $\sqrt{m - 1}$（指乘 γ、加 β 之前；证明在最后）。
+可见，只有两个数时，输出几乎只剩下谁大谁小。在 $x_1$ = 1 处，斜率已经是 0.000，所以 $x_1$ 几乎得不到梯度，和第 01 课里饱和的 $\tanh$ 一样。有 4 个数时，斜率还有 0.658，但是再往右，输出照样停住，上限是 $\sqrt{m - 1}$（指乘 γ、加 β 之前；证明在最后）。
 
 ## 多少个数共用一个均值？
 
@@ -188,7 +186,9 @@ check("values_per_mean", solved_count, keep=False)
 r"""
 ## How far off are the estimates?
 
-With many values the ceiling is high, but their mean is still off by chance. If they are independent, with standard deviation σ, the means of many mini-batches have standard deviation $\sigma / \sqrt{m}$, so with 100 values it is a tenth of σ. On logarithmic axes that is a line, and the dots, measured with σ = 1, lie on it (on the left; on the right the same for variances). But neighbouring pixels are seldom independent. *Neighbours alike* is a mild case of that, where each pixel is the average of 3 × 3 random numbers, scaled so that σ stays 1.
+With many values the ceiling is high, but their mean is still off by chance. If they are independent, with standard deviation σ, the means of many mini-batches have standard deviation $\sigma / \sqrt{m}$, which is half of σ with 4 values and a tenth with 100. On logarithmic axes that is a line, and the dots in the panel, measured with σ = 1, lie on it. (On the right are the unbiased variances, with $\sigma^2 \sqrt{2 / (m - 1)}$ for normally distributed values.)
+
+But neighbouring pixels are seldom independent. *Neighbours alike* is a mild case of that. Each pixel becomes the average of 3 × 3 random numbers, scaled so that σ stays 1, so that two neighbours share six of nine.
 
 **Predict first.** For 4 images of 14 × 14, m = 784. With neighbours alike, how many independent values are these worth for the mean, about 700, 400, 100 or 10? Switch it on.
 """
@@ -197,13 +197,18 @@ With many values the ceiling is high, but their mean is still off by chance. If 
 r"""
 ## 估计得有多准？
 
-数多了，上限就高了，但均值仍有随机误差。如果各数相互独立，标准差为 σ，那么许多个小批量的均值，标准差约为 $\sigma / \sqrt{m}$，所以有 100 个数时，只有 σ 的十分之一。两个轴都用对数刻度时，这是一条直线；圆点是 σ = 1 时的实测值，都落在线上（见左图；右图是方差）。可是相邻的像素很少相互独立。“相邻像素相似”就是一种不算严重的情形：每个像素是 3 × 3 个随机数的平均，再放大到 σ 仍为 1。
+数多了，上限就高了，但均值仍有随机误差。如果各数相互独立，标准差为 σ，那么许多个小批量的均值，标准差是 $\sigma / \sqrt{m}$。有 4 个数时，它是 σ 的一半；有 100 个数时，是十分之一。两个轴都用对数刻度时，这是一条直线；圆点是 σ = 1 时的实测值，都落在线上。（右图是无偏方差。各数服从正态分布时，它的标准差是 $\sigma^2 \sqrt{2 / (m - 1)}$。）
 
-**先猜一猜**：4 张 14 × 14 的图，m = 784。相邻像素相似时，就均值而言，这些数相当于多少个独立的数？大约 700 个、400 个、100 个，还是 10 个？打开看看。
+可是相邻的像素很少相互独立。面板上的开关“相邻像素相似”给出一种不算严重的情形：每个像素是 3 × 3 个随机数的平均，再放大到 σ 仍为 1，所以相邻两个像素的九个随机数，有六个是共用的。
+
+**先猜一猜**：4 张 14 × 14 的图，m = 784。相邻像素相似时，就均值而言，这些数相当于多少个独立的数？大约 700 个、400 个、100 个，还是 10 个？打开这个开关看看。
 """
 
 # %% tags=["panel"]
 estimate_spread.panel()
+
+# %% tags=["answer"]
+estimate_spread.panel().still(alike=True)
 
 # %% [markdown] lang="en"
 r"""
@@ -213,11 +218,11 @@ About 100. The dots rise, because for the mean 784 such values are worth only 99
 
 </details>
 
-So m alone promises too much. In photos pixels are alike over much longer distances than here.
+So m alone promises too much. How alike the values in a real feature map are, one would have to measure.
 
 ## Real digits
 
-Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the others for the test. In the **MLP** m is the batch size; the **convolutions** have m = 2 · 8 · 8 = 128 at batch size 2 and, after pooling, 32. Each trains for one epoch, from 3 random starts. At batch size 2 that is 640 steps, at 32 only 40, and the learning rate is in proportion to the batch size, 0.05 at 32. (LayerNorm is written as GroupNorm with 1 group.)
+Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the others for the test. In the **MLP**, which is linear layers and ReLU, m is the batch size. The **convolutions** have, at batch size 2, m = 2 · 8 · 8 = 128 and, after pooling, 2 · 4 · 4 = 32. Each trains for one epoch, from 3 random starts. At batch size 2 that is 640 steps, at 32 only 40, and the learning rate is in proportion to the batch size, 0.05 at 32. (LayerNorm is written as GroupNorm with 1 group.)
 """
 
 # %% [markdown] lang="zh"
@@ -228,11 +233,11 @@ r"""
 
 </details>
 
-可见，只看 m 会太乐观。照片里，相似的像素隔得比这里远得多。
+可见，只看 m 会太乐观。真实的特征图里，相邻的数有多相似，要量过才知道。
 
 ## 真实的手写数字
 
-准确率会因此下降吗？1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练，其余的用来测试。在 **MLP** 里，m 就是批量大小；在**卷积网络**里，批量大小为 2 时，m = 2 · 8 · 8 = 128，池化之后是 32。每种网络都从 3 组随机初值各训练一轮（epoch）。批量大小为 2 时走 640 步，为 32 时只走 40 步；学习率与批量大小成正比，批量大小为 32 时是 0.05。（层归一化在代码里写成只有 1 组的组归一化。）
+准确率会因此下降吗？1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练，其余的用来测试。在**多层感知机**（MLP，由线性层和 ReLU 叠成）里，m 就是批量大小；在**卷积网络**里，批量大小为 2 时，m = 2 · 8 · 8 = 128，池化之后是 2 · 4 · 4 = 32。每种网络都从 3 组随机初值各训练一轮（epoch）。批量大小为 2 时走 640 步，为 32 时只走 40 步；学习率与批量大小成正比，批量大小为 32 时是 0.05。（层归一化在代码里写成只有 1 组的组归一化。）
 """
 
 # %%
@@ -289,10 +294,8 @@ r"""
 """
 
 # %% tags=["panel", "answer", "nbval-ignore-output"]
-accuracy_by_batch.panel(scores)
-
-# %% tags=["answer", "slow", "nbval-ignore-output"]
 print(accuracy_by_batch.table(scores))
+accuracy_by_batch.panel(scores)
 
 # %% [markdown] lang="en"
 r"""
@@ -302,20 +305,20 @@ Only the MLP with BatchNorm. (A dot is the mean of 3 runs, its bar one standard 
 
 </details>
 
-Here BatchNorm breaks down at m = 2 (another learning rate does not save it; try one) and lags a little at m = 4; at the same batch size of 2, but with m = 128, it is as good as the others. (At 32 its mean in the MLP is even the highest, but 3 runs do not settle that.) So do not say "BatchNorm fails with small batches"; say what m is.
+Here BatchNorm breaks down at m = 2, and another learning rate does not save it (try one). At m = 4 the bars overlap, and 3 runs tell no more. At 32 it is ahead in the MLP, with 8 starts as well (96%, 91%, 92%). With convolutions, at batch size 2, m is 128 and 32, and it is as good as the others. So do not say "BatchNorm fails with small batches"; say what m is.
 
 ## What you will meet elsewhere
 
-A tiny m condemns BatchNorm, but a large one does not clear it. ResNet-50 learns from photos, and with 2 of them per GPU instead of 32 it loses 11 points, although m is still 2 · 7 · 7 = 98 or more. Perhaps neighbouring pixels are too much alike, or perhaps `eval()` uses other statistics than training did; these numbers do not tell. Errors in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
+With m = 2 BatchNorm broke down, but a large m does not clear it. ResNet-50 learns from photos, and with 2 of them per GPU instead of 32 it loses 11 points, although m is still 2 · 7 · 7 = 98 or more. Perhaps neighbours are too much alike, perhaps `eval()` differs too much from training; these numbers do not tell. Errors in % ([Wu and He 2018](https://arxiv.org/abs/1803.08494), table 2):
 
 | images per GPU | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
 | BatchNorm | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
 | GroupNorm | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
-* **SyncBatchNorm** merges the statistics of all GPUs (in Keras `BatchNormalization(synchronized=True)`); with plain BatchNorm each GPU has an m of its own.
-* torch's `DataLoader` keeps a smaller last mini-batch unless told `drop_last=True`.
-* **Frozen BatchNorm**: detectors, with one or two photos per GPU, often keep to the stored statistics (torchvision's `FrozenBatchNorm2d`). If you freeze with `eval()` alone, the next `train()` undoes it:
+* **SyncBatchNorm** merges the statistics of all GPUs (in Keras `BatchNormalization(synchronized=True)`).
+* **Adding up the gradients** of 16 mini-batches of 2 does not help, because each of them was normalized with its own m.
+* **Frozen BatchNorm**: detectors, with one or two photos per GPU, often keep to the stored statistics (torchvision's `FrozenBatchNorm2d`). Frozen by `eval()` alone, they thaw at the next `train()`.
 """
 
 # %% [markdown] lang="zh"
@@ -326,37 +329,27 @@ r"""
 
 </details>
 
-在这里，批量归一化在 m = 2 时崩溃（换一个学习率也救不了，不妨试试），m = 4 时略微落后；批量大小同样是 2，但 m = 128 时，它却不比别的差。（批量大小为 32 时，它在 MLP 里的均值还最高，不过只训练了 3 次，不能说一定更好。）所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
+在这里，批量归一化在 m = 2 时崩溃，换一个学习率也救不了（不妨试试）。m = 4 时，误差线重叠，3 次训练还分不出高下。批量大小为 32 时，它在 MLP 里领先；换成 8 组初值，还是这样（96%，另两种是 91% 和 92%）。在卷积网络里，批量大小同样是 2，但 m 是 128 和 32，它就不比别的差。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
 
 ## 在别处会遇到什么
 
-m 很小，批量归一化就会失效；可是 m 很大，也未必没事。ResNet-50 是用照片训练的，每块 GPU 从 32 张图减到 2 张，错误率就高了 11 个百分点，虽然这时 m 至少还有 2 · 7 · 7 = 98。也许是因为相邻像素太相似，也许是因为 `eval()` 用的统计量与训练时不同，单凭这些数分不清。错误率（%）如下（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
+m = 2 时，批量归一化崩溃了；可是 m 很大，也未必没事。ResNet-50 是用照片训练的，每块 GPU 从 32 张图减到 2 张，错误率就高了 11 个百分点，虽然这时 m 至少还有 2 · 7 · 7 = 98。也许是因为相邻像素太相似，也许是因为 `eval()` 用的统计量与训练时不同，单凭这些数分不清。错误率（%）如下（[Wu 和 He 2018](https://arxiv.org/abs/1803.08494)，表 2）：
 
 | 每块 GPU 的图像数 | 32 | 16 | 8 | 4 | 2 |
 |---|---|---|---|---|---|
 | 批量归一化 | 23.6 | 23.7 | 24.8 | 27.3 | 34.7 |
 | 组归一化 | 24.1 | 24.2 | 24.0 | 24.2 | 24.1 |
 
-* **SyncBatchNorm** 合并所有 GPU 的统计量（在 Keras 里是 `BatchNormalization(synchronized=True)`）；用普通的批量归一化，m 只是每块 GPU 自己的 m。
-* torch 的 `DataLoader` 会保留最后一个不满的小批量，除非写明 `drop_last=True`。
-* **冻结的批量归一化**：训练检测模型时，每块 GPU 只放得下一两张照片，所以常常一直用存下来的统计量（torchvision 的 `FrozenBatchNorm2d`）。如果只用 `eval()` 来冻结，下一次调用 `train()` 就又解冻了：
+* **SyncBatchNorm** 合并所有 GPU 的统计量（在 Keras 里是 `BatchNormalization(synchronized=True)`）。
+* **梯度累积**，即把 16 个小批量（各 2 个样本）的梯度加起来，也没有用，因为归一化时，每个小批量仍是各用各的 m。
+* **冻结的批量归一化**：训练检测模型时，每块 GPU 只放得下一两张照片，所以常常一直用存下来的统计量（torchvision 的 `FrozenBatchNorm2d`）。如果只用 `eval()` 来冻结，下一次对整个网络调用 `train()`，就又解冻了。
 """
-
-# %%
-net = convolutions(nn.BatchNorm2d)
-layers = [layer for layer in net.modules() if isinstance(layer, nn.BatchNorm2d)]
-using = Text(en="after {}: BatchNorms that use the batch: {}", zh="{} 之后，仍使用小批量统计量的批量归一化：{} 个")
-for layer in layers:
-    layer.eval()
-print(using.format("eval()", sum(layer.training for layer in layers)))
-net.train()
-print(using.format("train()", sum(layer.training for layer in layers)))
 
 # %% [markdown] lang="en"
 r"""
 ## Two parts
 
-Back to the MLP with m = 2. What broke it? Perhaps training, in which a unit sees little more than which of two digits gives the larger value. Or perhaps only the stored statistics that `eval()` uses, moving averages over noisy pairs (lesson 03). To decide, one counts the statistics anew over all 1280 training digits. What does not fit into one go is counted in parts, as it is on several GPUs, and then merged.
+What broke the MLP at m = 2? There are three suspects: the stored statistics, moving averages over noisy pairs (lesson 03); `eval()` itself, which differs from training; and training, where a unit sees little more than which of two digits gives the larger value. To try the first, one counts the statistics anew over all 1280 training digits. What does not fit into one go is counted in parts, as it is on several GPUs, and then merged.
 
 For each channel a part keeps three things, the count, the mean and *M2*, the sum of squared distances from that mean:
 
@@ -374,7 +367,7 @@ Weighted by their counts, the means give the common one, (2 · 2 + 4 · 5) / 6 =
 r"""
 ## 两部分
 
-回到 m = 2 的 MLP。它坏在哪里？也许坏在训练，因为一个单元几乎只看得到，两张图里哪一张的数更大。也许训练没有问题，只是存下来的统计量不准，因为 `eval()` 用的是移动平均，而每次更新只有两个数（第 03 课）。要分清楚，就用全部 1280 张训练图重新统计一遍。一次算不完，就分成几部分来算（用几块 GPU 时也是这样），最后再合并。
+回到 m = 2 的 MLP。它坏在哪里？可疑的有三处。一是存下来的统计量，它们是移动平均，而每次更新只有两个数（第 03 课）；二是 `eval()` 本身，它做的与训练时不同；三是训练，因为一个单元几乎只能分辨两张图里哪一张的数更大。先查第一处，办法是用全部 1280 张训练图重新统计一遍。一次算不完，就分成几部分来算（用几块 GPU 时也是这样），最后再合并。
 
 每个通道里，每一部分都留下三样：个数、均值和 **M2**，也就是各数与这个均值之差的平方和。
 
@@ -390,6 +383,9 @@ r"""
 
 # %% tags=["panel"]
 two_parts.panel()
+
+# %% tags=["answer"]
+two_parts.panel().still(shift=3)
 
 # %% [markdown] lang="en"
 r"""
@@ -465,14 +461,14 @@ check("merge_statistics", solved_merge_statistics, keep=False)
 r"""
 ## Your function recounts
 
-`recount` takes the two BatchNorms of the MLP in turn. It sends the training digits, in 8 parts, through all layers before it and merges what comes out, beginning with an empty part.
+`recount` takes the two BatchNorms of the MLP in turn. It sends the training digits, in 8 parts, through all layers before it and merges what comes out.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 用你的函数重新统计
 
-`recount` 依次处理 MLP 里的两个批量归一化。它把训练图分成 8 部分，送过前面的各层，再把得到的统计量合并起来；开始时，合并的一方是空的。
+`recount` 依次处理 MLP 里的两个批量归一化。它把训练图分成 8 部分，送过前面的各层，再把得到的统计量合并起来。
 """
 
 
@@ -488,49 +484,58 @@ def recount(net, merge):
             net[place].running_var.copy_(m2 / (count - 1))
 
 
+def in_pairs(net):
+    with torch.inference_mode():
+        found = torch.cat([net.train()(pair).argmax(1) for pair in images[1280:1796].split(2)])  # (516,)
+    return 100 * (found == labels[1280:1796]).float().mean().item()
+
+
 # %% [markdown] lang="en"
 r"""
-The cell below trains the MLP on 2 digits at a time once more and lets your function recount (the package's, until `check` accepts yours).
+The cell below trains the MLP on 2 digits at a time once more and lets your function recount (the package's, until `check` accepts yours). Then, for the second suspect, it reads the test digits as in training, in `train()` and in pairs.
 
-**Predict first.** If the stored statistics were all that was wrong, it would now read over 90%. Does it, or does it recover half of the loss, or next to nothing?
+**Predict first.** If the first suspect broke it, the recount brings over 90%. If the second did, reading in pairs does. Which is it?
 """
 
 # %% [markdown] lang="zh"
 r"""
-下面再训练一次批量大小为 2 的 MLP，然后用你的函数重新统计（还没通过 `check` 的话，就先用课程自带的函数）。
+下面再训练一次批量大小为 2 的 MLP，然后用你的函数重新统计（还没通过 `check` 的话，就先用课程自带的函数）。为了查第二处，再照训练时的样子，用 `train()`，每次送入两张测试图。
 
-**先猜一猜**：如果问题只出在存下来的统计量上，现在就该认对 90% 以上。真会这样吗？还是只恢复一半，或者几乎不变？
+**先猜一猜**：如果坏在第一处，重新统计之后就该认对 90% 以上；如果坏在第二处，每次送入两张时就该如此。会是哪一处？
 """
 
 # %% tags=["answer", "slow", "nbval-ignore-output"]
 merge = accepted("merge_statistics", my_merge_statistics)
-told = Text(en="start {}: stored {:.0f}%, recounted {:.0f}%", zh="初值 {}：存下来的 {:.0f}%，重新统计 {:.0f}%")
-for start in range(3):
-    net = trained(mlp, nn.BatchNorm1d, 2, start)
+told = Text(
+    en="trained on {}, start {}: stored {:.0f}%, recounted {:.0f}%, in pairs {:.0f}%",
+    zh="训练时 {} 张，初值 {}：存下来的 {:.0f}%，重新统计 {:.0f}%，每次两张 {:.0f}%",
+)
+for size, start in ((2, 0), (2, 1), (2, 2), (32, 0)):
+    net = trained(mlp, nn.BatchNorm1d, size, start)
     stored = accuracy(net)
     recount(net, merge)
-    print(told.format(start, stored, accuracy(net)))
+    print(told.format(size, start, stored, accuracy(net), in_pairs(net)))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Next to nothing, a few points at most.
+It is neither. The recount changes next to nothing, and in pairs the network reads even fewer.
 
 </details>
 
-So the stored statistics were not to blame. What remains is training with m = 2, in which each unit saw little more than which of two digits gave the larger value, while `eval()` hands it the value itself. Your function has cleared one suspect. Against the other it helps as well, because merging is how SyncBatchNorm makes m larger.
+So `eval()` spoils nothing; it even helps. What remains is training with m = 2. Too little comes through two values: in pairs even the network trained on 32 reads half at best. Your function has cleared a suspect, and against the culprit it helps as well, because merging is how SyncBatchNorm makes m larger.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-几乎不变，最多差几个百分点。
+哪一处都不是。重新统计之后几乎不变；每次送入两张，认对的反而更少。
 
 </details>
 
-可见错不在存下来的统计量，剩下的只有 m = 2 的训练：那时每个单元几乎只看得到，两张图里哪一张的数更大；到了 `eval()`，送来的却是数本身的大小。你的函数排除了一个原因；对付另一个原因，它也用得上，因为 SyncBatchNorm 正是靠合并来增大 m 的。
+可见 `eval()` 没有坏事，反而帮了忙。剩下的就是 m = 2 的训练：两个数里留下的信息太少，连批量大小为 32 时训练的网络，每次只送入两张，最多也只认得对一半左右。你的函数排除了一处；要对付真正的原因，它也用得上，因为 SyncBatchNorm 正是靠合并来增大 m 的。
 """
 
 # %% [markdown] lang="en"
@@ -605,15 +610,15 @@ print(last.format(len(parts), len(parts[-1])))
 r"""
 ## In short
 
-* Count m, the values that share a mean. A tiny m condemns BatchNorm; a large one does not clear it, since values can be alike.
-* No normalized value gets beyond $\sqrt{m - 1}$: with m = 2 only the order is left.
+* Count m, the values that share a mean. With m = 2 BatchNorm breaks down; a large m does not clear it, since values can be alike.
+* No normalized value gets beyond $\sqrt{m - 1}$: with m = 2 hardly more than the order is left.
 * M2 of two parts: within them, plus between them.
 
 ## Read next
 
 * [Wu and He 2018](https://arxiv.org/abs/1803.08494): where GroupNorm comes from.
 * [torch's SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py): gathers mean, inverse standard deviation and count of every GPU.
-* [Wu and Johnson 2021](https://arxiv.org/abs/2105.07576): what else the batch decides.
+* [Wu and Johnson 2021](https://arxiv.org/abs/2105.07576): on training against `eval()`.
 
 ## Going further: why √(m − 1)?
 
@@ -632,15 +637,15 @@ Where each pixel is the average of 3 × 3 random numbers, two pixels a distance 
 r"""
 ## 小结
 
-* 先数 m，即多少个数共用一个均值。m 很小，批量归一化就会失效；m 很大也未必没事，因为这些数可能相似。
-* 归一化之后的数不会超过 $\sqrt{m - 1}$，所以 m = 2 时只剩下谁大谁小。
+* 先数 m，即多少个数共用一个均值。m = 2 时，批量归一化崩溃；m 很大也未必没事，因为这些数可能相似。
+* 归一化之后的数不会超过 $\sqrt{m - 1}$，所以 m = 2 时几乎只剩下谁大谁小。
 * 两部分的 M2：各自内部的，加上两者之间的。
 
 ## 接着读
 
 * [Wu 和 He 2018](https://arxiv.org/abs/1803.08494)：组归一化的由来。
 * [torch 的 SyncBatchNorm](https://github.com/pytorch/pytorch/blob/main/torch/nn/modules/_functions.py)：它收集每块 GPU 的均值、标准差的倒数和个数。
-* [Wu 和 Johnson 2021](https://arxiv.org/abs/2105.07576)：还有哪些事取决于小批量。
+* [Wu 和 Johnson 2021](https://arxiv.org/abs/2105.07576)：讲训练时与 `eval()` 的差别。
 
 ## 选读：为什么是 √(m − 1)？
 
@@ -664,14 +669,14 @@ print(Text(en="independent values: {:.1f}", zh="独立的数：{:.1f} 个").form
 r"""
 ## Going further: two processes
 
-How do two processes merge? `torchrun`, PyTorch's command for that, starts two of them, with 3 and 5 samples. They exchange count, mean and M2, merge them with the package's function, and each normalizes its own part.
+On several GPUs `nn.SyncBatchNorm.convert_sync_batchnorm(net)` replaces every BatchNorm by one that merges. What that does can be seen without a GPU. `torchrun`, PyTorch's command for that, starts two of them, with 3 and 5 samples. They exchange count, mean and M2, merge them with the package's function, and each normalizes its own part.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：两个进程
 
-两个进程怎样合并？PyTorch 的启动命令 `torchrun` 启动两个进程，一个有 3 个样本，一个有 5 个。它们交换个数、均值和 M2，用课程自带的函数合并，再各自归一化自己的那一部分。
+有几块 GPU 时，调用 `nn.SyncBatchNorm.convert_sync_batchnorm(net)`，每个批量归一化就换成会合并统计量的那一种。它在做什么，没有 GPU 也能看清。PyTorch 的启动命令 `torchrun` 启动两个进程，一个有 3 个样本，一个有 5 个。它们交换个数、均值和 M2，用课程自带的函数合并，再各自归一化自己的那一部分。
 """
 
 # %% tags=["slow"]
@@ -681,19 +686,15 @@ print(two_processes.run())
 
 # %% [markdown] lang="en"
 r"""
-`nn.SyncBatchNorm.convert_sync_batchnorm(net)` puts the merging kind (it needs GPUs) in place of every BatchNorm.
-
 ## Going further: padding
 
-Why did text take to LayerNorm? The statistics of a batch of text fluctuate strongly in training, found [Shen et al. 2020](https://arxiv.org/abs/2003.07845). Another difficulty is padding, the filler behind short sentences. Take two sentences, and turn the last two tokens of the second into filler, here 0.
+Why do models of text use LayerNorm? The statistics of a batch of text fluctuate strongly in training, found [Shen et al. 2020](https://arxiv.org/abs/2003.07845). Another difficulty is padding, the filler behind short sentences. Take two sentences, and turn the last two tokens of the second into filler, here 0.
 
 **Predict first.** Which layer changes its outputs for the *first* sentence, in training?
 """
 
 # %% [markdown] lang="zh"
 r"""
-`nn.SyncBatchNorm.convert_sync_batchnorm(net)` 会把每个批量归一化换成能合并的那一种（它需要 GPU）。
-
 ## 选读：填充
 
 处理文本时，为什么大家用层归一化？[Shen 等人 2020](https://arxiv.org/abs/2003.07845) 发现，训练时，一批文本的统计量波动很大。填充也很麻烦，那是补在短句后面的部分。我们取两个句子，把第二句的最后两个词元换成填充，一律填 0。

@@ -282,6 +282,10 @@ WRONG = {
         "eps outside": lambda x: (x - x.mean((0, 2, 3), True)) / (x.std((0, 2, 3), correction=0, keepdim=True) + 1e-5),
         "clamped": lambda x: standardize(x, (0, 2, 3)).clamp(-4, 4),
         "channels alone if no pixels": channels_alone_if_no_pixels,
+        "channels by size": (
+            lambda x: standardize(x, tuple(a for a, size in enumerate(x.shape) if size != x.shape[1])),
+            {"axes-by-their-sizes"},
+        ),
         "in evaluation mode": (in_evaluation_mode, {"evaluation-mode"}),
         "no gradient": (lambda x: standardize(x.detach(), (0, 2, 3)), {"not-differentiable"}),
     },

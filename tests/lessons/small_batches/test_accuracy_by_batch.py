@@ -35,4 +35,4 @@ def test_the_table_has_every_mean_with_its_words():
         "convolutions, GroupNorm: 51%, 90%",
     ]
     with speaking("zh"):
-        assert table(scores).splitlines()[::3] == ["批量大小为 2、32 时的测试准确率", "卷积网络，GroupNorm：51%、90%"]
+        assert table(scores).splitlines()[::3] == ["批量大小为 2、32 时的测试准确率", "卷积网络，组归一化：51%、90%"]

@@ -16,6 +16,13 @@ STYLES = {"BatchNorm": (MOVED, "o", -0.16), "LayerNorm": (OTHER, "s", 0.0), "Gro
 NETS = {"mlp": Text(en="MLP", zh="MLP"), "convolutions": Text(en="convolutions", zh="卷积网络")}
 """How the lesson's networks are called, by the names of the functions that make them."""
 
+NORMS = {
+    "BatchNorm": Text(en="BatchNorm", zh="批量归一化"),
+    "LayerNorm": Text(en="LayerNorm", zh="层归一化"),
+    "GroupNorm": Text(en="GroupNorm", zh="组归一化"),
+}
+"""How the normalizations are called."""
+
 SIZE = Text(en="batch size", zh="批量大小")
 ACCURACY = Text(en="test accuracy in %", zh="测试准确率（%）")
 SEEN = Text(en="Batch size {size}, {results}.", zh="批量大小为 {size}，{results}。")
@@ -35,7 +42,7 @@ def table(scores: Scores) -> str:
     for net, found in scores.items():
         for norm in dict.fromkeys(norm for norm, _ in found):
             means = str(NEXT).join(f"{np.mean(found[norm, size]):.0f}%" for size in sizes)
-            lines.append(ROW.format(net=NETS[net], norm=norm, means=means))
+            lines.append(ROW.format(net=NETS[net], norm=NORMS[norm], means=means))
     return "\n".join(lines)
 
 
@@ -66,7 +73,7 @@ def accuracy_by_batch(nets: Scores) -> Callable:
                     color=colour,
                     markersize=7,
                     capsize=4,
-                    label=norm,
+                    label=str(NORMS[norm]),
                 )
         every[0].set_ylabel(str(ACCURACY))
         handles, labels = every[0].get_legend_handles_labels()
@@ -77,7 +84,7 @@ def accuracy_by_batch(nets: Scores) -> Callable:
             results = []
             for net, scores in nets.items():
                 means = {norm: np.mean(values) for (norm, size), values in scores.items() if size == smallest}
-                shown = str(NEXT).join(f"{norm} {mean:.0f}%" for norm, mean in means.items())
+                shown = str(NEXT).join(f"{NORMS[norm]} {mean:.0f}%" for norm, mean in means.items())
                 results.append(NET.format(net=NETS[net], means=shown))
             return SEEN.format(size=smallest, results=str(NEXT_NET).join(results))
 

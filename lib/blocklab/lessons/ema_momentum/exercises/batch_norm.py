@@ -399,7 +399,8 @@ WHY_REMEMBER = Text(en="Why remember at all?", zh="为什么要记住？")
 TWO_VARIANCES = Text(en="Two variances", zh="两个方差")
 ALONG_THE_CHANNELS = Text(en="Along the channels", zh="沿通道对齐")
 ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
-GOING_ON = "running_mean.copy_((1 - momentum) * running_mean + momentum * mean)"
+WRITING = Text(en="Writing into a buffer", zh="写进缓冲区")
+GOING_ON = "self.running_mean.copy_((1 - self.momentum) * self.running_mean + self.momentum * mean)"
 NORMALIZING = "y = (x - mean) / (variance + eps).sqrt()"
 
 BATCH_NORM = Exercise(
@@ -418,9 +419,9 @@ BATCH_NORM = Exercise(
         *under(
             ALONG_THE_CHANNELS, *LAYOUT_MISTAKES, ALL_ON_THE_LAST_AXIS, line="mean.view(1, -1, *[1] * (x.dim() - 2))"
         ),
-        *under(WHY_REMEMBER, *MODE_MISTAKES, line="mean = x.mean(axes) if training else running_mean"),
-        *under(WHY_REMEMBER, *UPDATE_MISTAKES, line=f"if training: {GOING_ON}"),
-        *under(ALONG_THE_CHANNELS, NEVER_UPDATED, line=GOING_ON),
+        *under(WHY_REMEMBER, *MODE_MISTAKES, line="mean = x.mean(axes) if self.training else self.running_mean"),
+        *under(WHY_REMEMBER, *UPDATE_MISTAKES, line=f"if self.training: {GOING_ON}"),
+        *under(WRITING, NEVER_UPDATED, line=GOING_ON),
         *under(TWO_VARIANCES, *STORED_MISTAKES, line="unbiased = x.var(axes, correction=1)"),
         *under(TWO_READINGS, *MOMENTUM_MISTAKES, line=GOING_ON),
         *under(START, *START_MISTAKES, line=GOING_ON),

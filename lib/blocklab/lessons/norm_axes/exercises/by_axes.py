@@ -101,6 +101,12 @@ BATCH_NORM_MISTAKES = (
         en="The height is missing: every row of the image has a mean of its own. Each channel has only one.",
         zh="漏掉了高：图像的每一行各有一个均值，而每个通道应当只有一个。",
     ),
+    wrong("axes-by-their-sizes", lambda x: standardize(x, [a for a in range(4) if x.shape[a] != x.shape[1]])).hint(
+        en="You look for the channels by their size, and so leave out every axis that is as long. The channels are "
+        "axis 1, whatever its size.",
+        zh="你按大小去找通道轴，于是与它一样长的轴也被漏掉了。不论大小是多少，通道都是轴 1。",
+        section=LAYOUT_TRAP,
+    ),
 )
 
 
