@@ -2,15 +2,13 @@
 r"""
 # 07 How do sines tell positions apart?
 
-Is one wave enough to number the positions of a text? Take the first Transformer's fastest. Then the position most like position 0 is not its neighbour but one far off, hardly to be told from it, however often the wave is written down. With many waves, slow and fast, the trouble is gone. You will guess which, and see the clocks behind it.
+Is one wave enough to number the positions of a text? Take the first Transformer's fastest. Then the position most like position 0 is not its neighbour but one far off, hardly to be told from it, however often the wave is written down. With many waves, slow and fast, the trouble is gone.
 
 Why must a model be told positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d numbers that depend on its **position** k alone, its *positional encoding*. For L tokens this is a table of L rows and d columns:
 
 $$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
 
 Here 0 ≤ k < L and 0 ≤ i < d/2. Columns 2i and 2i + 1 are a *pair*: sine and cosine of one *frequency* $\omega_i$. The base is 10000; d is `d_model` in code.
-
-SmolLM2, the chat model to which these lessons lead, adds no table but turns by clocks of the same kind; *Going further* shows how (best after lesson 10).
 
 After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 30 minutes, *Going further* 15 more.
 """
@@ -19,15 +17,13 @@ After this lesson you can write the table and the matrix that shifts it, and say
 r"""
 # 07 正弦怎样区分位置？
 
-给文本里的位置编号，只用一种波行不行？取最早的 Transformer 里最快的那一种试试。这时与位置 0 最相似的不是它的邻居，而是远处的另一个位置，两者几乎分不清；把这一种波重复写许多遍，也没有用。同时用上快慢不同的许多种波，问题就没有了。下面你先猜一猜那是哪个位置，再看看背后的时钟。
+给文本里的位置编号，只用一种波行不行？取最早的 Transformer 里最快的那一种试试。这时与位置 0 最相似的不是它的邻居，而是远处的另一个位置，两者几乎分不清；把这一种波重复写许多遍，也没有用。同时用上快慢不同的许多种波，问题就没有了。
 
 为什么非要把位置告诉模型？因为词元在注意力（attention，第 10 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数只取决于词元的**位置** k，称为**位置编码**（positional encoding）。L 个词元的位置编码组成一张 L 行 d 列的表：
 
 $$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
 
 这里 0 ≤ k < L，0 ≤ i < d/2。第 2i 列和第 2i + 1 列是一**对**，即同一个**频率**（frequency）$\omega_i$ 的正弦和余弦。底数 base 取 10000。d 在代码里写作 `d_model`。
-
-学完这套课程，你会用自己写的代码块运行聊天模型 SmolLM2。它不加这张表，而是按同一类时钟转动。怎样转动，见本课最后的选读（学过第 10 课再看更好）。
 
 学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 30 分钟，选读另需 15 分钟。
 """
@@ -78,7 +74,7 @@ r"""
 r"""
 ## Three tokens
 
-*dog bites man* and *man bites dog* hold the same three tokens. Below they go through attention, first as they are, then with the rows of the table added. Only bites keeps its place.
+*dog bites man* and *man bites dog* hold the same three tokens. Eight arbitrary numbers stand for each. They go through attention, which returns for each token a weighted mean of all three; more alike tokens get larger weights. First they go as they are, then with the rows of the table added. Only bites keeps its place.
 
 **Predict first.** Does the output of bites change, without the table and with it?
 """
@@ -87,7 +83,7 @@ r"""
 r"""
 ## 三个词元
 
-dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面让它们经过注意力，先是原样，再加上表中的各行。只有 bites 的位置不变。
+dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面每个词元用随便取的八个数代替，让它们经过注意力，先是原样，再加上表中的各行。注意力给每个词元算出三个词元的加权平均，两个词元的点积越大，权重就越大。只有 bites 的位置不变。
 
 **先猜一猜**：bites 的输出会变吗？不加表呢？加了表呢？
 """
@@ -103,11 +99,11 @@ for name, added in {Text(en="without", zh="不加表"): 0 * table, Text(en="with
 r"""
 <details><summary>Answer</summary>
 
-Not at all without the table; with it, yes, by 0.12.
+Not at all without the table; with it, yes, one of its eight numbers by 0.12.
 
 </details>
 
-Attention makes every output a weighted mean of all tokens. The weights come from what the tokens are, not from where they stand; so each keeps its weight when it moves, and the mean stays. So order has to be put into the tokens.
+The weights come from what the tokens are, not from where they stand, so the mean stays. Hence order has to be put into the tokens.
 
 ## By hand
 
@@ -118,11 +114,11 @@ Four positions, four features: two pairs, with the frequencies $10000^0 = 1$ and
 r"""
 <details><summary>答案</summary>
 
-不加表，bites 完全不变；加了表会变，变了 0.12。
+不加表，bites 完全不变；加了表会变，八个数里变得最多的变了 0.12。
 
 </details>
 
-注意力的每个输出，都是所有词元的加权平均。权重只看词元的内容，不看它排在哪里，所以词元换了位置，权重也跟着走，平均值不变。因此，顺序要放进词元本身。
+权重只看词元的内容，不看它排在哪里，所以词元换了位置，权重也跟着走，平均值不变。因此，顺序要放进词元本身。
 
 ## 动手算
 
@@ -138,14 +134,14 @@ torch.testing.assert_close(torch.tensor(rows), sinusoidal_encoding(4, 4))
 
 # %% [markdown] lang="en"
 r"""
-One row for each position; columns alternate, sine and cosine of the same angle. Per position, the angle of pair 0 grows by 1 (radian), that of pair 1 by 0.01.
+Per position, the angle of pair 0 grows by 1 (radian), that of pair 1 by 0.01.
 
 **Your turn, one line.** With d = 8, how many positions does pair 3 take for a whole turn? Replace `None` by the number or a formula.
 """
 
 # %% [markdown] lang="zh"
 r"""
-每个位置占一行；列是交替的，依次是同一个角的正弦和余弦。每往后一个位置，第 0 对的角度增加 1（弧度），第 1 对的角度增加 0.01。
+每往后一个位置，第 0 对的角度增加 1（弧度），第 1 对的角度增加 0.01。
 
 **轮到你了**，只写一行：d = 8 时，第 3 对转满一圈，要走多少个位置？请把 `None` 换成这个数或算式。
 """
@@ -215,7 +211,7 @@ Most similar is position 44, with 0.9998, of the four and of all 128.
 
 </details>
 
-44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So one frequency hardly tells 44 from 0, however many columns repeat it. At base 10000 pair 0 is back at 44, but slower hands are not, so the neighbour is most similar. Fast hands tell neighbours apart, slow ones count the turns. It takes sine and cosine, too: a sine of 0 may mean twelve or six o'clock.
+44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So this one frequency hardly tells 44 from 0, however many columns repeat it. One slow hand alone, then? With ω = 0.001 it takes 6283 positions to come back, but rows 0 and 1 have the similarity 0.9999995. Together they work: fast hands tell neighbours apart, slow ones count the turns.
 
 Yet similarity does not fall steadily: 0.69 at distance 3, 0.81 at 6, where the fastest hand is nearly back.
 
@@ -234,7 +230,7 @@ r"""
 
 </details>
 
-因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。可见只有一个频率，就几乎分不清 44 和 0，重复多少列都没用。底数为 10000 时，第 0 对在 44 处也转回来了，较慢的指针却没有，所以最相似的是相邻的位置。快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。正弦、余弦缺一不可，因为正弦为 0 时，指针可能指向十二点，也可能指向六点。
+因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。可见只有这一个频率，就几乎分不清 44 和 0，重复多少列都没用。那么，只用一根慢的呢？ω = 0.001 时，它走 6283 个位置才转回来，可是第 0 行与第 1 行的相似度是 0.9999995，几乎分不清邻居。两者合起来才行：快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。
 
 不过，相似度并非一路下降。距离 3 处是 0.69，距离 6 处却是 0.81，因为最快的指针快要转回来了。
 
@@ -261,7 +257,7 @@ All but the hands stay.
 
 </details>
 
-In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood, so the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$, and *one* matrix M moves every row on by Δ. It has one block per pair on its diagonal, 0 elsewhere:
+In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood, so the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$. And *one* matrix M moves every row on by Δ, because $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$, and alike for the cosine. The new sine needs the old cosine; that is why each frequency is used twice. M has one block per pair on its diagonal, 0 elsewhere:
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
 """
@@ -274,7 +270,7 @@ r"""
 
 </details>
 
-每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里，所以两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$，而且**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行。每一对在 M 的对角线上占一块，其余都是 0：
+每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里，所以两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$。而且**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行，因为 $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$，余弦也类似。新的正弦要用到旧的余弦，所以每个频率都要用两次。每一对在 M 的对角线上占一块，其余都是 0：
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
 """
@@ -290,7 +286,7 @@ torch.testing.assert_close(table[:-10] @ M.T, table[10:])
 r"""
 ## Before or after?
 
-A cosine is the same for Δ and −Δ, so the dot product of two rows does not know which token comes first. But attention (lesson 10) first multiplies a token by a learned matrix, and then compares it with the others. Suppose training has made it M, whose shift the orange dot sets.
+A cosine is the same for Δ and −Δ, so the dot product of two rows does not know which token comes first. But attention (lesson 10) first multiplies both tokens by learned matrices. Leave the second as it is, look at the rows alone (d = 16), and suppose that the first matrix has become M. The orange dot sets its shift.
 
 **Predict first.** M shifts by −5. Where is the orange curve highest, and is it still alike on both sides of 0?
 """
@@ -299,7 +295,7 @@ A cosine is the same for Δ and −Δ, so the dot product of two rows does not k
 r"""
 ## 在前还是在后？
 
-余弦对 Δ 和 −Δ 是一样的，所以两行的点积不知道哪个词元在前、哪个在后。不过在注意力（第 10 课）里，一个词元要先乘一个学习得到的矩阵，再与别的词元比较。假设训练得到的矩阵正好是 M。拖动橙色圆点，就能改变它平移多少。
+余弦对 Δ 和 −Δ 是一样的，所以两行的点积不知道哪个词元在前、哪个在后。不过在注意力（第 10 课）里，两个词元都要先乘学习得到的矩阵，再作比较。这里只看表里的行（d = 16），后一个不乘，并且假设前一个乘的矩阵正好是 M。拖动橙色圆点，就能改变它平移多少。
 
 **先猜一猜**：M 平移 −5 个位置。橙色曲线在哪里最高？0 的左右两边还对称吗？
 """
@@ -330,22 +326,22 @@ signed_distance.panel().still(offset=-5)
 
 # %% [markdown] lang="en"
 r"""
-The rows alone tell distance without its sign. With M between, the token looks five places back, from wherever it stands. Such a matrix serves all positions, so the authors supposed that a model easily learns to attend by distance.
+With M between, the token looks five places back, from wherever it stands. Such a matrix serves all positions, so the authors supposed that a model easily learns to attend by distance.
 
 ## The whole table
 
-Real tables have hundreds of clocks: all rows, position 0 on top, numbers as colours (0 white); below it one *row*, beside it one *column*; drag both.
+Real tables have up to hundreds of clocks. Here are all rows, position 0 on top, numbers as colours (0 white); below it one *row*, beside it one *column*; drag both.
 
 **Predict first.** The line below counts the columns that hardly change: 40%. Set *d* to 512: does this share grow, shrink or stay? And then at L = 200?
 """
 
 # %% [markdown] lang="zh"
 r"""
-两行本身的点积只说明相距多远，不说明谁前谁后。中间加上 M，词元不论在哪里，看的都是往前五个位置的地方。同一个矩阵对所有位置都管用，所以论文作者推测，模型很容易学会按距离去看别的词元。
+中间加上 M，词元不论在哪里，看的都是往前五个位置的地方。同一个矩阵对所有位置都管用，所以论文作者推测，模型很容易学会按距离去看别的词元。
 
 ## 整张表
 
-真实的表有几百个时钟。图中是所有的行，位置 0 在最上面，颜色表示数的大小，白色是 0。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
+真实的表可以有几百个时钟。图中是所有的行，位置 0 在最上面，颜色表示数的大小，白色是 0。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
 
 **先猜一猜**：图下的说明写着，几乎不变的列占 40%。把 d 调到 512，这个比例会变大、变小，还是差不多？再把 L 调到 200 呢？
 """
@@ -361,11 +357,11 @@ It hardly changes at d = 512, 41%, and shrinks at L = 200, to 25%.
 
 </details>
 
-The frequencies keep their range, so the share of slow ones stays. By position 49 these slow hands have not reached one o'clock, hence the stripes on the right.
+A larger d only packs more frequencies into the same range, so the share of slow ones stays; a larger L gives slow hands time to move. By position 49 these slow hands have not reached one o'clock, hence the stripes on the right.
 
 ## Who uses this today?
 
-Few new models do. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by such blocks, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left: the similarity of every two of its rows; middle: the same for the sines; right: the marked row of each, near *position*.
+Few new language models do, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by such blocks, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left: the similarity of every two of its rows; middle: the same for the sines; right: the marked row of each, near *position*.
 
 **Predict first.** Nobody told it about waves. Is the similarity of two learned rows still a matter of their distance?
 """
@@ -378,11 +374,11 @@ d = 512 时差不多，占 41%；L = 200 时变小，占 25%。
 
 </details>
 
-频率的范围没有变，所以慢的仍占这么多。到位置 49，这些慢指针连一点钟都还没走到，右边不变的条纹就是这样来的。
+d 变大，只是在同样的范围里把频率排得更密，所以慢的仍占这么多；L 变大，原来来不及走开的指针也走开了。到位置 49，这些慢指针连一点钟都还没走到，右边不变的条纹就是这样来的。
 
 ## 今天谁还用它？
 
-新的模型很少用了。[Llama](https://arxiv.org/abs/2302.13971) 和 SmolLM2 用这样的块来旋转，BERT 和 GPT-2 则像学习别的权重一样学出这张表。MiniLM 是小型的 BERT，它的表有 512 行、384 列。左图是它每两行之间的相似度；中图是正弦表的相似度；两张图里各标出了一行，右图画出这两行在“位置”附近的一段。
+新的语言模型很少用了，不过语音模型 [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) 里还有。[Llama](https://arxiv.org/abs/2302.13971) 和 SmolLM2 用这样的块来旋转，BERT 和 GPT-2 则像学习别的权重一样学出这张表。MiniLM 是小型的 BERT，它的表有 512 行、384 列。左图是它每两行之间的相似度；中图是正弦表的相似度；两张图里各标出了一行，右图画出这两行在“位置”附近的一段。
 
 **先猜一猜**：没有人告诉过模型要用波。在学到的表里，两行有多相似，也取决于它们的距离吗？
 """
@@ -398,7 +394,7 @@ In part: stripes run along the diagonal, slightly bent. From position 100 on, th
 
 </details>
 
-It goes up and down every five or six positions, as waves do. Position 0, always the mark `[CLS]`, stands apart, with 0.31 at most.
+It goes up and down every five or six positions, as waves do. Position 0, where the mark `[CLS]` always stands, is like no other: its highest similarity is 0.31.
 
 ## What you will meet elsewhere
 
@@ -407,9 +403,13 @@ It goes up and down every five or six positions, as waves do. Position 0, always
 | [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | this table with a batch axis of length 1 in front; tokens are first multiplied by √d |
 | KerasHub's `SinePositionEncoding` | this table; torch has none |
 | Hugging Face's Marian | all sines, then all cosines |
-| tensor2tensor (the authors' code) | the same, with exponent −i/(d/2 − 1), not −i/(d/2) |
+| tensor2tensor (the authors' code), Whisper | the same, with exponent −i/(d/2 − 1), not −i/(d/2) |
 
-d2l and The Annotated Transformer fill the even columns of a table of zeros with sines, the odd ones with cosines. With d = 5, three angles want three columns each:
+All are good. The first two give the same numbers; Marian has the columns in another order, tensor2tensor other frequencies, too. Weights trained with one are wrong with another, without an error.
+
+## Exercise: the table
+
+Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Angles in float64: float32 is too coarse far out.)
 """
 
 # %% [markdown] lang="zh"
@@ -420,7 +420,7 @@ r"""
 
 </details>
 
-相似度大约每隔五六个位置就起伏一次，正像波一样。位置 0 与众不同，因为那里总是标记 `[CLS]`，它与别处的相似度最多 0.31。
+相似度大约每隔五六个位置就起伏一次，正像波一样。位置 0 与众不同，大概因为那里总是标记 `[CLS]`，它与别处的相似度最多 0.31。
 
 ## 在别处会遇到什么
 
@@ -429,30 +429,9 @@ r"""
 | [d2l](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html)、[The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/) | 就是这张表，前面多一个长度为 1 的批量轴；词元先乘以 √d |
 | KerasHub 的 `SinePositionEncoding` | 就是这张表；torch 没有 |
 | Hugging Face 的 Marian | 先是所有正弦，再是所有余弦 |
-| tensor2tensor（论文作者的代码） | 也是这样，而且指数是 −i/(d/2 − 1)，不是 −i/(d/2) |
+| tensor2tensor（论文作者的代码）、Whisper | 也是这样，而且指数是 −i/(d/2 − 1)，不是 −i/(d/2) |
 
-d2l 和 The Annotated Transformer 先造一张全零的表，再把正弦填进偶数列，余弦填进奇数列。d = 5 时有三个角，正弦、余弦各要三列：
-"""
-
-# %%
-table, cosines = torch.zeros(6, 5), torch.ones(6, 3)  # (L, d), (L, 3)
-try:
-    table[:, 1::2] = cosines
-except RuntimeError as error:
-    print(str(error).split(".")[0])
-
-# %% [markdown] lang="en"
-r"""
-The last sine lacks its cosine, so d is even. All these are good, but weights trained with one fit no other, and no error comes.
-
-## Exercise: the table
-
-Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Angles in float64: float32 is too coarse far out.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-最后一个正弦没有余弦配对，所以 d 要取偶数。这几张都是好表，但是用一张表训练出来的权重，不能配另一张，而且配错了也不会报错。
+这几种都可以用。前两种的数完全相同；Marian 的列换了顺序，tensor2tensor 连频率也不同。按一种训练出来的权重不能配另一种，而且配错了也不会报错。
 
 ## 练习：写出这张表
 
@@ -527,7 +506,7 @@ Stuck? With offset 0 nothing may move; then M is the identity.
 
 <details><summary>The idea</summary>
 
-Every pair has an angle of its own, offset times frequency, and a block of its own, in which the sine that moves the hand on is positive above the diagonal. `torch.block_diag` puts the blocks in their places.
+Every pair has an angle of its own, offset times frequency, and a block of its own, the 2 × 2 block of *A shift is a rotation*, with + sin at the top right. `torch.block_diag` puts the blocks in their places.
 
 </details>
 """
@@ -538,7 +517,7 @@ r"""
 
 <details><summary>思路</summary>
 
-每一对有自己的角度，即 offset 乘以频率，也有自己的块；块里让指针往前转的那个正弦在对角线上方，取正号。`torch.block_diag` 能把各块放到位。
+每一对有自己的角度，即 offset 乘以频率，也有自己的块；即“平移就是旋转”一节里那个 2 × 2 的块，右上角的正弦取正号。`torch.block_diag` 能把各块放到位。
 
 </details>
 """
@@ -557,7 +536,7 @@ check("shift_matrix", solved_shift_matrix, keep=False)
 r"""
 ## Five places back
 
-Attention makes weights of dot products by a softmax (lesson 10). Here your M for Δ = −5 stands between 50 of your rows.
+Attention makes weights of dot products by a softmax (lesson 10, which first divides them by √d; here we leave that out). Your M for Δ = −5 stands between 50 of your rows.
 
 **Predict first.** To which row does row 20 give the most weight, and to which row 3?
 """
@@ -566,7 +545,7 @@ Attention makes weights of dot products by a softmax (lesson 10). Here your M fo
 r"""
 ## 往前五个位置
 
-注意力用 softmax 把点积变成权重（第 10 课）。下面用你写的表，取 50 行，中间放上你写的 M，Δ = −5。
+注意力用 softmax 把点积变成权重（第 10 课；那里要先除以 √d，这里先不除）。下面用你写的表，取 50 行，中间放上你写的 M，Δ = −5。
 
 **先猜一猜**：第 20 行给哪一行的权重最大？第 3 行呢？
 """
@@ -574,20 +553,21 @@ r"""
 # %% tags=["answer"]
 table = accepted("sinusoidal_encoding", my_sinusoidal_encoding)(50, 128)  # (L, d)
 M = accepted("shift_matrix", my_shift_matrix)(-5, 128)  # (d, d)
-weights = (table @ M.T @ table.T).softmax(-1)  # (L, L)
-told = Text(en="row {} gives the most to row {}: {:.0%}", zh="第 {} 行给第 {} 行的权重最大：{:.0%}")
+scores = table @ M.T @ table.T  # (L, L)
+weights, divided = scores.softmax(-1), (scores / 128**0.5).softmax(-1)
+told = Text(en="row {} mostly to row {}: {:.0%} (divided: {:.0%})", zh="第 {} 行主要给第 {} 行：{:.0%}（除过：{:.0%}）")
 for k in (20, 45, 3):
-    print(told.format(k, weights[k].argmax(), weights[k].max()))
+    print(told.format(k, weights[k].argmax(), weights[k].max(), divided[k].max()))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-To row 15; row 3, which has no row five places back, gives it to row 0, the nearest. (Until both functions are right, the package's stand in.)
+To the row five places back; row 3, which has none, gives it to row 0, the nearest. Row 20 shares with both neighbours of its aim; row 3 aims at −2, so row 0 has a rival on one side only, hence 99%. Divided by √d the first place stays, with only 9%; a trained matrix may be larger and make up for that. (Until both functions are right, the package's stand in.)
 
 </details>
 
-What the authors hoped that training finds, you wrote by hand.
+What the authors hoped that training finds, you wrote by hand. SmolLM2 adds no table but rotates by the blocks of M, see *Going further*.
 
 ## Three closing questions
 
@@ -620,11 +600,11 @@ True, and not enough. 710 is almost exactly 113 turns, so row 710 differs from r
 r"""
 <details><summary>答案</summary>
 
-给第 15 行。第 3 行往前数没有五行，给得最多的是最近的第 0 行。（两个函数没有写对之前，用的是课程自带的。）
+给它前面五行的那一行；第 3 行往前数没有五行，给得最多的是最近的第 0 行。第 20 行的目标两边都有邻居，各分走一些；第 3 行的目标是位置 −2，第 0 行只有一边有对手，所以有 99%。除以 √d 之后，最大的还是它，却只剩 9%；训练得到的矩阵可以大一些，补回来。（两个函数没有写对之前，用的是课程自带的。）
 
 </details>
 
-论文作者希望训练能找到的矩阵，你亲手写出来了。
+论文作者希望训练能找到的矩阵，你亲手写出来了。SmolLM2 不加表，而是用 M 里的这些块来旋转，见选读。
 
 ## 三个思考题
 
@@ -673,7 +653,7 @@ r"""
 
 * Attention without a mask takes tokens as a heap; the table puts their order into the tokens.
 * Every pair of columns is a clock hand: fast ones tell neighbours apart, slow ones count the turns.
-* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions; SmolLM2 turns by its blocks.
+* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions; SmolLM2 rotates by its blocks.
 
 ## Read next
 

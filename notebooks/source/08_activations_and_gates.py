@@ -2,13 +2,13 @@
 r"""
 # 08 What does a gate add?
 
-Ask 64 plain hidden units for the product of two numbers. Even with the best weights they only come near, and only for small numbers. Two units of Llama's kind get every product exactly right, and their weights are only 0, 1 and −1. One multiplication sets them apart, the *gate*. Most language models since 2023 have it, and the paper that brought it into Transformers cannot say why it helps.
+Ask 64 plain hidden units for the product of two numbers. Even with the best output weights they only come near, and only within bounds. Two units of Llama's kind get every product exactly right, and their weights are only 0, 1 and −1. One multiplication sets them apart: a *gate* decides how much of a *value* passes. Most language models since 2023 have it, and the paper that brought it into Transformers' feed-forward networks cannot say why it helps.
 
-In a Transformer each token is a row of d numbers, x. After attention (lesson 10) each goes by itself, normalized as in lesson 06, through a *feed-forward network*. More than half of SmolLM2, the chat model at which these lessons aim, lies there, so this block comes next. There are two kinds:
+In a Transformer each token is a row of d numbers, x. After attention (lesson 10) each goes by itself, normalized as in lesson 06, through a *feed-forward network*. No other block of SmolLM2, the chat model at which these lessons aim, has so many parameters, so it comes next. There are two kinds:
 
 $$\text{plain:}\quad f(xW_1)\,W_2 \qquad\qquad \text{gated:}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
-W, V, $W_1$ and $W_2$ are learned matrices. What $W_2$ gets are the *hidden units*. The *activation* f acts on each number, ⊙ multiplies number by number. xW is the *gate*, xV the *value*.
+W, V, $W_1$ and $W_2$ are learned matrices. What $W_2$ gets are the *hidden units*. The *activation* f acts on each number, ⊙ multiplies number by number. xW is the gate, xV the value.
 
 After this lesson you can say what only a gate can do, judge the evidence for it, and write the SwiGLU with which a chat model answers. It takes about 25 minutes, *Going further* 15 more.
 """
@@ -17,13 +17,13 @@ After this lesson you can say what only a gate can do, judge the evidence for it
 r"""
 # 08 门控带来了什么？
 
-要算两个数的乘积，普通的隐藏单元用上 64 个，配上最好的权重，也只能得到近似值，而且数一大就不行了。换成 Llama 所用的那种，两个单元就能算得分毫不差，用到的权重只有 0、1 和 −1。两种单元只差一次乘法，也就是**门**（gate）。2023 年以来的语言模型大多有门，而最先把它用到 Transformer 里的那篇论文，也说不出它为什么有用。
+要算两个数的乘积，普通的隐藏单元用上 64 个，配上最好的输出权重，也只能得到近似值，而且只限于一定的范围。换成 Llama 所用的那种，两个单元就能算得分毫不差，用到的权重只有 0、1 和 −1。两种单元只差一次乘法：**门**（gate）决定让**值**（value）通过多少。2023 年以来的语言模型大多有门，而把它放进 Transformer 前馈网络的那篇论文，也说不出它为什么有用。
 
-在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这些课程的目标是聊天模型 SmolLM2，它的参数有一多半在前馈网络里，所以接下来就写这一块。前馈网络有两类：
+在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这套课程要去的地方是聊天模型 SmolLM2，它的各种代码块里，前馈网络的参数最多，所以接下来就写这一块。前馈网络有两类：
 
 $$\text{普通：}\quad f(xW_1)\,W_2 \qquad\qquad \text{门控：}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
-W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个数叫作一个**隐藏单元**（hidden unit）。f 是**激活函数**，作用在每个数上；⊙ 表示逐元素（element-wise）相乘。xW 是门，xV 是**值**（value）。
+W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个数叫作一个**隐藏单元**（hidden unit）。f 是**激活函数**，作用在每个数上；⊙ 表示逐元素（element-wise）相乘。xW 是门，xV 是值。
 
 学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 25 分钟，选读另需 15 分钟。
 """
@@ -71,7 +71,7 @@ r"""
 r"""
 ## By hand
 
-Write u for one number of the gate and v for the number of the value beside it. Then the unit is f(u) · v: v is what it has to say, and f decides how much of that passes. Below, v = 10 meets five f. (`none` means f(u) = u.)
+Write u for one number of the gate and v for the number of the value beside it. Then the unit is f(u) · v: v is what it has to say, and f decides how much of that passes. Below, v = 10 meets five f. They are the sigmoid, between 0 and 1; `none`, f(u) = u; ReLU; and GELU and SiLU, which weigh u by a number between 0 and 1 that grows with u.
 
 **Predict first.** Which of the five can turn 10 into a negative number?
 """
@@ -80,7 +80,7 @@ Write u for one number of the gate and v for the number of the value beside it. 
 r"""
 ## 动手算
 
-把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。不妨把 v 看作单元要说的话，f 决定放过去多少。下面取 v = 10，换用五种 f。（`none` 表示 f(u) = u。）
+把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。不妨把 v 看作单元要说的话，f 决定放过去多少。下面取 v = 10，换用五种 f。它们是：sigmoid，值在 0 和 1 之间；`none`，即 f(u) = u；ReLU；还有 GELU 和 SiLU，它们都是 u 乘以一个在 0 和 1 之间、随 u 增大的权重。
 
 **先猜一猜**：五种 f 里，哪几种能把 10 变成负数？
 """
@@ -101,9 +101,9 @@ Three turn the sign: none, GELU and SiLU.
 
 </details>
 
-Only the sigmoid, $\sigma(u) = 1 / (1 + e^{-u})$ (no standard deviation here), opens and shuts like a gate, because its values stay between 0 and 1; the others also amplify. In this order their units are called GLU (*gated linear unit*), bilinear, ReGLU, GEGLU and SwiGLU.
+Only the sigmoid, $\sigma(u) = 1 / (1 + e^{-u})$ (no standard deviation here), opens and shuts like a gate; the others also amplify. In this order their units are called GLU (*gated linear unit*), bilinear, ReGLU, GEGLU and SwiGLU.
 
-GELU and SiLU weigh u by a number between 0 and 1 that grows with u. SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the standard normal distribution below u. [Swish](https://arxiv.org/abs/1710.05941) lets one choose how fast it grows: u · σ(βu). With β = 1 it is SiLU.
+SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the standard normal distribution below u. [Swish](https://arxiv.org/abs/1710.05941) lets a number β say how fast SiLU's weight grows: at β = 2 it is at u = 1 where it was at 2.
 
 **Your turn, one line.** Write Swish of the tensor x.
 """
@@ -116,9 +116,9 @@ r"""
 
 </details>
 
-sigmoid 就是 $\sigma(u) = 1 / (1 + e^{-u})$（这里的 σ 不是标准差）。只有它像一扇真正的门，因为它的值在 0 和 1 之间，最多全开，最少全关；其余几种 f 还能放大。用这五种 f 的单元依次叫作 GLU（门控线性单元，gated linear unit）、双线性单元（bilinear unit）、ReGLU、GEGLU 和 SwiGLU。
+sigmoid 就是 $\sigma(u) = 1 / (1 + e^{-u})$（这里的 σ 不是标准差）。只有它像一扇真正的门，最多全开，最少全关；其余几种 f 还能放大。用这五种 f 的单元依次叫作 GLU（门控线性单元，gated linear unit）、双线性单元（bilinear unit）、ReGLU、GEGLU 和 SwiGLU。
 
-GELU 和 SiLU 都是给 u 乘上一个权重，权重在 0 和 1 之间，随 u 增大。SiLU(u) = u · σ(u)。GELU(u) = u · Φ(u)，其中 $\Phi(u)$ 是标准正态变量小于 u 的概率。[Swish](https://arxiv.org/abs/1710.05941) 还可以选权重增大的快慢，公式是 u · σ(βu)；β = 1 时就是 SiLU。
+SiLU(u) = u · σ(u)。GELU(u) = u · Φ(u)，其中 $\Phi(u)$ 是标准正态变量小于 u 的概率。[Swish](https://arxiv.org/abs/1710.05941) 的权重和 SiLU 的一样，只是多了一个数 β，用来选它增大的快慢：β = 2 时，权重在 u = 1 处就达到 SiLU 在 u = 2 处的值。
 
 **轮到你了**，只写一行：算出张量 x 的 Swish。
 """
@@ -133,7 +133,7 @@ check("swish", my_swish)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The paragraph above says it all; `torch.sigmoid` exists.
+Stuck? Swish is x times a weight; `torch.sigmoid` exists.
 
 <details><summary>The idea</summary>
 
@@ -144,7 +144,7 @@ Swish is x times a weight. The weight is σ(βx), so β belongs inside the sigmo
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？上面那一段都说了，sigmoid 可以直接用 `torch.sigmoid`。
+卡住了？Swish 是 x 乘以一个权重，sigmoid 可以直接用 `torch.sigmoid`。
 
 <details><summary>思路</summary>
 
@@ -165,7 +165,7 @@ check("swish", solved_swish, keep=False)
 r"""
 ## Straight and curved contours
 
-What can one unit tell about a token? With two numbers, x₁ and x₂, a token is a point in a plane. The weights are arrows, a column of W and one of V, and their dot products with the point are u and v. On the left you see f(u), in the middle v, on the right their product, the unit. Contours join equal values; they are thick at 0, and dashed on blue below 0. Choose f, tick *gate*, drag the tips.
+What can one unit tell about a token? With two numbers, x₁ and x₂, a token is a point in a plane. The weights are arrows, a column of W and one of V, and their dot products with the point are u and v. On the left you see f(u), in the middle v, on the right their product, the unit. A plain unit has only u; ticking *gate* adds v, and makes u a gate. Contours join equal values; they are thick at 0, and dashed on blue below 0. Choose f, drag the tips.
 
 **Predict first.** With ReLU and no gate the contours are straight. What would bend them, a smooth f such as GELU, or a gate with no f?
 """
@@ -174,7 +174,7 @@ What can one unit tell about a token? With two numbers, x₁ and x₂, a token i
 r"""
 ## 直的等高线，弯的等高线
 
-一个单元能看出词元的什么？词元只有两个数 x₁ 和 x₂ 时，就是平面上的一个点。单元的权重是两个箭头：u 的箭头是 W 的一列，v 的箭头是 V 的一列，u 和 v 就是这个点与两个箭头的点积。左图是 f(u)，中图是 v，右图是两者之积，就是单元的输出。等高线把值相等的点连起来；值为 0 的画成粗线，小于 0 的画成虚线，底色为蓝色。你可以选 f，勾选“门控”，拖动箭头的尖。
+一个单元能看出词元的什么？词元只有两个数 x₁ 和 x₂ 时，就是平面上的一个点。单元的权重是两个箭头：u 的箭头是 W 的一列，v 的箭头是 V 的一列，u 和 v 就是这个点与两个箭头的点积。左图是 f(u)，中图是 v，右图是两者之积，就是单元的输出。普通的单元只有 u；勾选“门控”，才有第二个因数 v，u 才是门。等高线把值相等的点连起来；值为 0 的画成粗线，小于 0 的画成虚线，底色为蓝色。你可以选 f，拖动箭头的尖。
 
 **先猜一猜**：用 ReLU、不用门，等高线是直的。要让它变弯，是换成 GELU 那样光滑的 f，还是加上门，哪怕 f 选“无”？
 """
@@ -209,22 +209,22 @@ contours.panel().still(activation="none", gate=True)
 
 # %% [markdown] lang="en"
 r"""
-Without a gate the unit knows the point by u alone, so it cannot change where u does not, whatever f is. A gate brings in a second direction. (Turn the arrows onto each other: straight again.)
+Without a gate the unit knows the point by u alone, so it cannot change where u does not, whatever f is. A gate brings in a second direction.
 
 ## Can units multiply?
 
-The product x₁ · x₂ looks like a saddle, too, so let us ask both kinds of unit for it. Because σ(t) + σ(−t) = 1, SiLU(t) − SiLU(−t) = t, and therefore two SwiGLU units *are* a product:
+The product x₁ · x₂ is a saddle, too. Because σ(t) + σ(−t) = 1, SiLU(t) − SiLU(−t) = t, and therefore two SwiGLU units *are* a product:
 
 $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 
-And plain units? We put the best weights behind 4, 8 and 64 ReLU units, and measure which share of the product's variance they miss on the square from −2 to 2. Without biases, as in Llama, they face all around the plane; with biases half lie along x₁ + x₂, half along x₁ − x₂, each with its kink elsewhere.
+And plain units? We put the best output weights behind 4, 8 and 64 ReLU units, and measure which share of the product's variance they miss on the square from −2 to 2. Without biases, as in Llama, their arrows point evenly all around the plane. With biases, half see x₁ + x₂, half x₁ − x₂, each bent elsewhere by its bias, because two parabolas would do: 4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)².
 
 **Predict first.** How much do 64 units miss without biases, and how much with them?
 """
 
 # %% [markdown] lang="zh"
 r"""
-没有门，单元只能通过 u 认识这个点。所以不论换什么 f，u 不变，它就不变。门带来了第二个方向。（把两个箭头转到重合，又变直了。）
+没有门，单元只能通过 u 认识这个点。所以不论换什么 f，u 不变，它就不变。门带来了第二个方向。
 
 ## 单元会做乘法吗？
 
@@ -232,7 +232,7 @@ r"""
 
 $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 
-普通的单元呢？下面取 4 个、8 个和 64 个 ReLU 单元，后面配上最好的权重，再在从 −2 到 2 的正方形上，看它们漏掉了乘积方差的多大比例。没有偏置时（Llama 就是这样），它们的方向在平面上均匀分布一圈；有偏置时，一半沿 x₁ + x₂ 的方向，一半沿 x₁ − x₂ 的方向，各在不同的地方转折。
+普通的单元呢？下面取 4 个、8 个和 64 个 ReLU 单元，后面配上最好的输出权重，再在从 −2 到 2 的正方形上，看它们漏掉了乘积方差的多大比例。没有偏置时（Llama 就是这样），它们的箭头在平面上均匀地指向四周。有偏置时，一半看 x₁ + x₂，一半看 x₁ − x₂，偏置让它们各在不同的地方转折，因为只要凑出两条抛物线就行：4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)²。
 
 **先猜一猜**：64 个单元没有偏置，会漏掉多少？有偏置呢？
 """
@@ -258,15 +258,17 @@ r"""
 
 Without biases 64 miss 4.0%, no less than four; with biases only 0.00015%.
 
+Without biases a million would do no better. Along each ray from 0 such units are straight lines but the product is a parabola, and on every ray the best line misses exactly 1/25 of it, so on the whole square, too. Four units, two added and two subtracted, make |x₁ + x₂| − |x₁ − x₂|, which times 4/5 is that line on every ray.
+
+With biases short straight pieces follow the parabola as closely as you like, but only as far as there are bends. (In a Transformer the norm bounds the features, so dozens of such units might do.)
+
 </details>
 
-Without biases a million would do no better. Along each ray from 0 such units are straight lines but the product is a parabola, and the best line for the whole square misses exactly 1/25 of it. Four units, two added and two subtracted, make |x₁ + x₂| − |x₁ − x₂|, and up to a factor that is this line on every ray.
-
-With biases short straight pieces follow the parabola as closely as you like, but only as far as there are kinks. A gate *is* a product, everywhere.
+So plain units come near, within bounds; two gated units *are* a product, everywhere.
 
 ## One family
 
-So the gate multiplies, whatever f is. What f decides is the slope by which a gradient is multiplied. ReLU's is 0 where u is negative, so a unit whose u is negative for every token stops learning; GELU and Swish let a little through. Below are the three, their slopes, and their distance from GELU (log axis). Drag the orange dot (β).
+So the gate multiplies, whatever f is. What is f for, then? It shapes what passes, and its slope multiplies the gradient on the way back to u. ReLU's is 0 where u is negative, so a unit whose u is negative for every token stops learning; GELU and Swish let a little through. Below are the three, their slopes, and their distance from GELU (log axis). Drag the orange dot (β).
 
 **Predict first.** Does Swish become GELU at some β? If not, where is it closest?
 """
@@ -277,15 +279,17 @@ r"""
 
 没有偏置，64 个漏掉 4.0%，并不比四个少；有偏置，只漏掉 0.00015%。
 
+没有偏置，一百万个也不会更好。从 0 出发沿任何一条射线，这样的单元都是直线，乘积却是抛物线；在每条射线上，最好的直线都恰好漏掉 1/25，在整个正方形上也就一样。四个单元两个取正、两个取负，合起来是 |x₁ + x₂| − |x₁ − x₂|，再乘以 4/5，在每条射线上就正好是这条最好的直线。
+
+有了偏置，许多短短的直线可以紧跟抛物线，要多近有多近，但只在有转折的范围之内。（在 Transformer 里，归一化使特征不会太大，所以用几十个这样的单元也许行得通。）
+
 </details>
 
-没有偏置，一百万个也不会更好。从 0 出发沿任何一条射线，这样的单元都是直线，乘积却是抛物线，对整个正方形来说，最好的直线恰好漏掉 1/25。四个单元两个取正、两个取负，合起来是 |x₁ + x₂| − |x₁ − x₂|，除去一个系数，在每条射线上都已经是这条直线。
-
-有了偏置，许多短短的直线可以紧跟抛物线，要多近有多近，但只在有转折的范围之内。门控本来就是乘积，处处精确。
+所以，普通的单元只能在一定的范围内接近；门控的两个单元之和就是乘积，处处精确。
 
 ## 一家人
 
-可见不论 f 是哪一种，做乘法的是门。f 决定的是斜率，而梯度要乘以斜率。u 为负时，ReLU 的斜率是 0，所以一个单元的 u 如果对所有词元都为负，它就学不动了；GELU 和 Swish 还能传回一点梯度。下面三幅图依次是 ReLU、GELU 和 Swish 的曲线、斜率，以及它们与 GELU 之差的绝对值。第三幅用对数轴。拖动橙色圆点，就能改变 β。
+可见不论 f 是哪一种，做乘法的是门。那么 f 还管什么？它决定放过去多少；反向传播到 u 时，梯度还要乘以它的斜率。u 为负时，ReLU 的斜率是 0，所以一个单元的 u 如果对所有词元都为负，它就学不动了；GELU 和 Swish 还能传回一点梯度。下面三幅图依次是 ReLU、GELU 和 Swish 的曲线、斜率，以及它们与 GELU 之差的绝对值。第三幅用对数轴。拖动橙色圆点，就能改变 β。
 
 **先猜一猜**：β 取某个值时，Swish 会变成 GELU 吗？如果不会，β 取多少时最接近？
 """
@@ -303,7 +307,7 @@ No. On the slider it is closest at β = 1.8, and up to 0.017 off; the best of al
 
 ## Three matrices
 
-The first Transformer has 4d hidden units; its paper gives no reason, but the number has stuck. A gate needs a third matrix, so at equal cost one takes two thirds of the units, 8d/3 (lesson 09).
+The first Transformer has 4d hidden units. A gate needs a third matrix, so at equal cost one takes two thirds of the units, 8d/3 (lesson 09).
 
 Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x by w transposed. In Meta's names `w1` is the formula's W (gate), `w3` its V (value), `w2` its $W_2$. No activation follows, and x is added outside (lesson 11).
 
@@ -320,7 +324,7 @@ r"""
 
 ## 三个矩阵
 
-最早的 Transformer 有 4d 个隐藏单元，论文没有说明理由，这个数却沿用了下来。门控需要第三个矩阵，所以参数个数要相同，就只能取三分之二，即 8d/3 个单元（第 09 课推导）。
+最早的 Transformer 有 4d 个隐藏单元。门控需要第三个矩阵，所以参数个数要相同，就只能取三分之二，即 8d/3 个单元（第 09 课推导）。
 
 矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的：`w1` 是公式里的 W，用来算门；`w3` 是 V，用来算值；`w2` 是 $W_2$，用来变回 d 个数。后面不再有激活函数。第 11 课会把结果与输入 x 相加，那一步不属于这个网络。
 
@@ -345,7 +349,7 @@ r"""
 
 ## Does it help?
 
-Does a language model gain by products? Shazeer tried eight kinds of feed-forward network in T5 models, equally many parameters in each, and measured their losses on unseen text. The panel subtracts any two; touch a dot to choose the second.
+Does a language model gain by products? Shazeer tried eight kinds of feed-forward network in T5 models, equally many parameters in each, and measured their losses on unseen text. Trained again, a network varies a little; after 65536 steps he gives the standard deviation. That of a difference is the root of both squares added, and more than two of these are hardly chance. The panel subtracts any two; touch a dot.
 
 **Predict first.** ReLU, GELU and Swish get a gate. Does the loss fall by more than two standard deviations of the difference?
 """
@@ -354,13 +358,13 @@ Does a language model gain by products? Shazeer tried eight kinds of feed-forwar
 r"""
 <details><summary>答案</summary>
 
-前馈网络占 59%。（1536 又恰好是 8d/3。）
+前馈网络占 59%。（1536 恰好是 8d/3。）
 
 </details>
 
 ## 有用吗？
 
-单元会做乘法，不等于对语言模型有用。Shazeer 直接比了一比：他用八种前馈网络分别训练 T5 模型，参数个数都相同，再测它们在没见过的文本上的损失。下面的面板能把任意两个相减，点一下圆点，就选中第二个。
+单元会做乘法，不等于对语言模型有用。Shazeer 直接比了一比：他用八种前馈网络分别训练 T5 模型，参数个数都相同，再测它们在没见过的文本上的损失。同样的网络重新训练，损失也会有些波动，论文给出了 65536 步时的标准差；两个标准差平方相加再开方，就是两者之差的标准差。差到它的两倍以上，就不大像碰巧了。下面的面板比较任意两种：在“从”里选一种，点一下圆点，就把它选进“换成”。
 
 **先猜一猜**：ReLU、GELU 和 Swish 各自加上门，损失降低的幅度会超过“两者之差的标准差”的两倍吗？
 """
@@ -372,13 +376,15 @@ published_losses.panel()
 r"""
 <details><summary>Answer</summary>
 
-Yes, by 7.5, 6.4 and 4.8 standard deviations.
+Yes, by 7.5, 6.4 and 4.8 standard deviations. (Bilinear, with no f, is 3.3 ahead of GELU.)
 
 </details>
 
-Bilinear, with no f, is 3.3 ahead of GELU. Only GLU cannot be told from GELU at first; later it, too, is ahead of every plain network. So gates help, at least at this size.
+Only GLU cannot be told from GELU at first; later (one run each) it, too, is ahead of every plain network. So gates help, at least at this size.
 
-And f? SwiGLU is 3.3 ahead of GLU, GEGLU 2.2 ahead of ReGLU, so f counts, though less. Between GEGLU and SwiGLU neither column decides. As for why, [the paper](https://arxiv.org/abs/2002.05202) attributes their success “to divine benevolence”.
+Is it because they multiply? Four of the five gated kinds make exact products from one or two units. The fifth, GLU, does not: its two units make tanh(x₁/2) · x₂. It also gains least. That fits, but proves nothing.
+
+And f? SwiGLU is 3.3 ahead of GLU, so f counts. Between GEGLU and SwiGLU neither column decides. As for why, [the paper](https://arxiv.org/abs/2002.05202) attributes their success “to divine benevolence”.
 
 ## What you will meet elsewhere
 
@@ -389,22 +395,24 @@ And f? SwiGLU is 3.3 ahead of GLU, GEGLU 2.2 ahead of ReGLU, so f counts, though
 | Hugging Face's `"gelu"` | exact GELU, with erf |
 | `"gelu_new"` (GPT-2), `"gelu_pytorch_tanh"` (Gemma) | GELU with tanh |
 | `"quick_gelu"` (CLIP) | Swish with β = 1.702 |
-| [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | SwiGLU with that β, clamped at 7, and value + 1 |
+| [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | SwiGLU with that β, clamped at 7, and value + 1; gate and value alternate |
 
-Mixed up, they raise no error. First, torch:
+Mixed up, they raise no error:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-都超过，依次是标准差的 7.5、6.4 和 4.8 倍。
+都超过，依次是标准差的 7.5、6.4 和 4.8 倍。（连不用 f 的双线性单元，也比 GELU 低 3.3 个标准差。）
 
 </details>
 
-连不用 f 的双线性单元也比 GELU 低 3.3 个标准差。只有 GLU 起初与 GELU 分不出高下，可是后来它也低于每一种普通网络。所以门控有用，至少在这种大小的模型上有用。
+只有 GLU 起初与 GELU 分不出高下，可是后来它也低于每一种普通网络（各训练一次）。所以门控有用，至少在这种大小的模型上有用。
 
-那么 f 呢？SwiGLU 比 GLU 低 3.3 个标准差，GEGLU 比 ReGLU 低 2.2 个，可见 f 也有影响，只是小一些。GEGLU 和 SwiGLU 哪个更好，两列都看不出来。门控为什么有用，[论文](https://arxiv.org/abs/2002.05202)也不知道，只说这要归功于“上天的恩惠”（divine benevolence）。
+是因为会做乘法吗？五种门控单元里，有四种用一两个就能得到精确的乘积。只有 GLU 不行，它的两个单元得到 tanh(x₁/2) · x₂，而收益最小的也正是它。这与“因为乘法”相符，但证明不了。
+
+那么 f 呢？SwiGLU 比 GLU 低 3.3 个标准差，可见 f 也有影响。GEGLU 和 SwiGLU 哪个更好，两列都看不出来。门控为什么有用，[论文](https://arxiv.org/abs/2002.05202)也不知道，只说这要归功于“上天的恩惠”（divine benevolence）。
 
 ## 在别处会遇到什么
 
@@ -415,9 +423,9 @@ r"""
 | Hugging Face 的 `"gelu"` | 精确的 GELU，用 erf |
 | `"gelu_new"`（GPT-2）、`"gelu_pytorch_tanh"`（Gemma） | 用 tanh 近似的 GELU |
 | `"quick_gelu"`（CLIP） | β = 1.702 的 Swish |
-| [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | 用这个 β 的 SwiGLU，截断在 7，值还要加 1 |
+| [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | 用这个 β 的 SwiGLU，截断在 7，值还要加 1；门和值交替排列 |
 
-错把一种当成另一种，程序不会报错。先看 torch 的门在哪一边：
+错把一种当成另一种，程序不会报错：
 """
 
 # %%
@@ -561,7 +569,7 @@ No Paris, and the loss is 20.09, far worse than guessing.
 
 </details>
 
-So trained weights fit only one side of the gate. Do they fit only one f? *Going further* tries.
+So trained weights fit only one side of the gate.
 
 ## Three closing questions
 
@@ -598,7 +606,7 @@ r"""
 
 </details>
 
-所以，训练好的权重只认一边的门。它是不是也只认一种 f？选读里试给你看。
+所以，训练好的权重只认一边的门。
 
 ## 三个思考题
 
@@ -642,7 +650,7 @@ r"""
 ## In short
 
 * Without a gate a unit knows the token in one direction only; a gate multiplies two.
-* Two SwiGLU units are a product, everywhere. ReLU units miss at least 4.0% without biases; with them they come near, within bounds.
+* Two SwiGLU units are a product, everywhere. ReLU units only come near, with biases and within bounds.
 * With equal parameters, gates lower the loss. GEGLU and SwiGLU lead; why, remains open.
 
 ## Read next
@@ -657,7 +665,7 @@ r"""
 ## 小结
 
 * 没有门，一个单元只认识词元的一个方向；门把两个方向相乘。
-* 两个 SwiGLU 单元之和处处等于乘积。ReLU 单元没有偏置时，至少漏掉 4.0%；有偏置时，能很接近，但只限于一定的范围。
+* 两个 SwiGLU 单元之和处处等于乘积。ReLU 单元只有带上偏置，在一定的范围内，才能接近它。
 * 参数个数相同时，加上门，损失更低；领先的是 GEGLU 和 SwiGLU，为什么，还没有答案。
 
 ## 接着读

@@ -2,9 +2,9 @@
 r"""
 # 09 Where does 11008 come from?
 
-In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. "Two thirds of 4 · 4096, rounded up to a multiple of 256," people say, and they are right. Yet 11008 alone does not settle it, because other rules fit it just as well. So how could anybody know?
+In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. "Two thirds of 4 · 4096, rounded up to a multiple of 256," people say, and they are right. Yet 11008 alone does not settle it, because other rules fit it just as well. So what would?
 
-Lesson 08's SwiGLU needs such a width in every model. Whoever rebuilds a model from its published weights, or designs the next one, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 25 minutes.
+Lesson 08's SwiGLU needs such a width in every model. Whoever rebuilds a model from its published weights, or designs the next one, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 30 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -13,12 +13,10 @@ r"""
 
 在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。大家都说，这是“4 · 4096 的三分之二，再向上取整到 256 的倍数”。说得没错，可是单凭 11008，定不下用的是哪一条规则，因为别的规则同样对得上。那么，怎样才能弄清楚呢？
 
-第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是照公布的权重重建一个模型，还是设计下一个模型，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 25 分钟。
+第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是照公布的权重重建一个模型，还是设计下一个模型，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 30 分钟。
 """
 
 # %%
-import torch
-
 from blocklab import SwiGLU, hidden_width
 from blocklab.language import Text
 from blocklab.lessons import accepted, check
@@ -66,11 +64,11 @@ For d = 576, as in SmolLM2, that is 1536 exactly. For LLaMA's 4096 it is 10922.6
 
 ## Detective
 
-[Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) drops the fraction, `int(2 * (4 * d_model) / 3)`, and rounds up to a multiple of `multiple_of`. Why round at all? A GPU reads memory in pieces of a fixed size, and rows that do not begin where a piece begins are read more slowly. [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. But 10944, a multiple of 64 and not of 256, did just as well, so speed does not tell which number it was. (Lesson 12 takes this up.)
+Suppose nobody had published how Meta rounds, and all you have are the widths of the first LLaMA's four sizes. You suspect that the fraction is dropped and the rest rounded up to a multiple of some number, `multiple_of`. Which?
 
-Suppose the number were lost. Each ruler is one of the first LLaMA's four sizes. It has 8d/3 at 0 and marks at the multiples, and the first mark at 0 or to its right is the rule's width. The grey bar on the right shows the value that you try (every 4th, up to 704); where the rule's width is the published one, a dot appears on it.
+Each ruler is one size, with 8d/3 (no fraction) at 0 and marks at the multiples. The first mark at 0 or to its right is the rule's width, the frame the published one. With 64, 10922 becomes 10944, so the dot misses its frame. On the right each `multiple_of` that fits gets a mark.
 
-**Predict first.** Which values of `multiple_of` turn 10922 into 11008? Choose, drag, then set *try all* to *for 11008*.
+**Predict first.** Which values of `multiple_of` turn 10922 into 11008: all divisors of 11008, some of them, all multiples of 256, or the powers of 2? Choose, drag, then set *try all* to *for 11008*.
 """
 
 # %% [markdown] lang="zh"
@@ -85,11 +83,11 @@ SmolLM2 的 d = 576，算出来正好是 1536。LLaMA 的 4096 却得到 10922.6
 
 ## 侦探
 
-[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)用 `int(2 * (4 * d_model) / 3)` 舍去小数，再向上取整到 `multiple_of` 的倍数。为什么要取整？GPU 读内存时，一次读固定大小的一段；矩阵的一行如果不从一段的开头开始，读起来就慢。[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。但是 10944 同样快，它是 64 的倍数，却不是 256 的倍数，所以单看速度，分不出用的是哪个数。（这件事第 12 课还会再讲。）
+假设谁也没有公布 Meta 是怎样取整的，你手里只有第一代 LLaMA 四种规模的宽度。你猜想，规则是先舍去小数，再向上取整到某个数 `multiple_of` 的倍数。这个数是多少呢？
 
-假设这个数失传了。第一代 LLaMA 有四种规模，每种对应一把尺子，0 处是 8d/3，刻度是各个倍数；0 处或它右边的第一个刻度，就是规则给出的宽度。右图的灰带标出你正在试的值（每隔 4 一个，到 704 为止）；规则给出的宽度正是公布的宽度时，灰带上就出现一个圆点。
+每种规模对应一把尺子，0 处是 8d/3（已舍去小数），刻度是各个倍数。0 处或它右边的第一个刻度，就是规则给出的宽度；方框是公布的宽度。例如取 64，10922 变成 10944，圆点就落在方框外面。右图记下对得上的 `multiple_of`。
 
-**先猜一猜**：哪些 `multiple_of` 能让 10922 变成 11008？先选，再拖动滑块，最后把“全试一遍”设为“只看 11008”。
+**先猜一猜**：哪些 `multiple_of` 能让 10922 变成 11008？是 11008 的所有因数、一部分因数，是 256 的所有倍数，还是 2 的幂？先选，再拖动滑块，最后把“全试一遍”设为“只看 11008”。
 """
 
 # %% tags=["panel", "guess"]
@@ -99,7 +97,7 @@ width_detective.panel()
 r"""
 <details><summary>Answer</summary>
 
-Some divisors of 11008 do. A `multiple_of` must divide 11008, and it must be larger than the gap, 11008 − 10922 = 86, because otherwise the multiple before would be wide enough.
+Some divisors of 11008 do: 128, 172, 256, 344, 688 and four larger ones. A `multiple_of` must divide 11008, and it must be larger than the gap, 11008 − 10922 = 86, because otherwise the multiple before would be wide enough.
 
 </details>
 
@@ -110,7 +108,7 @@ Some divisors of 11008 do. A `multiple_of` must divide 11008, and it must be lar
 r"""
 <details><summary>答案</summary>
 
-能得到 11008 的是它的一部分因数。`multiple_of` 必须整除 11008，还必须大于差距 11008 − 10922 = 86，否则前一个倍数就够宽了。
+能得到 11008 的是它的一部分因数：128、172、256、344、688，还有四个更大的。`multiple_of` 必须整除 11008，还必须大于差距 11008 − 10922 = 86，否则前一个倍数就够宽了。
 
 </details>
 
@@ -130,15 +128,17 @@ width_detective.still()
 r"""
 <details><summary>Answer</summary>
 
-One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than the gaps of the other three, 171 each.
+One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the other three are 171, as in 13824 − 13653.
 
 </details>
 
-So if the rule is of this kind, with two thirds and nothing else, four widths settle what one does not: it was 256, the default in Meta's code.
+So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `int(2 * (4 * d_model) / 3)` drops the fraction, and the default of `multiple_of` is 256.
 
 ## Rounding up, in tiles
 
-How many tiles of m squares each do n squares need? $(n + m - 1)\;//\;m$, where // drops the remainder: one adds m − 1 squares and counts whole tiles.
+Why round at all? [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. A GPU moves and multiplies matrices in blocks of fixed size, and 10922 probably fits these badly. (10944, a multiple of 64 and not of 256, was as fast as 11008, so speed does not explain the 256; more in lesson 12.)
+
+How, then, does one round up? How many blocks, or *tiles*, of m squares each do n squares need? $(n + m - 1)\;//\;m$, where // drops the remainder: one adds m − 1 squares and counts whole tiles.
 
 **Predict first.** With m = 5, which n from 15 to 19 need 3 tiles, and which 4?
 """
@@ -147,15 +147,17 @@ How many tiles of m squares each do n squares need? $(n + m - 1)\;//\;m$, where 
 r"""
 <details><summary>答案</summary>
 
-只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于其余三个宽度的差距，那都是 171。
+只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，而其余三个差距都是 171，例如 13824 − 13653。
 
 </details>
 
-所以，如果规则确实是这一种，只取三分之二，别的什么也不做，那么一个宽度定不下的，四个宽度合起来就能定下：用的是 256，也就是 Meta 代码里的默认值。
+所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：它用 `int(2 * (4 * d_model) / 3)` 舍去小数，`multiple_of` 的默认值是 256。
 
 ## 图解向上取整
 
-n 个方格，每 m 个为一个分块（tile），需要几块？答案是 $(n + m - 1)\;//\;m$，其中 // 舍去余数，也就是先添上 m − 1 个方格，再数有几个整块。
+为什么要取整？[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。GPU 搬数据、做乘法，都是一次处理固定大小的一块，大概 10922 与这样的块合不上。（10944 与 11008 一样快，它是 64 的倍数，却不是 256 的倍数，所以 256 不是由速度定下的；第 12 课细说。）
+
+那么，怎样向上取整呢？n 个方格，每 m 个为一个分块（tile），需要几块？答案是 $(n + m - 1)\;//\;m$，其中 // 舍去余数，也就是先添上 m − 1 个方格，再数有几个整块。
 
 **先猜一猜**：m = 5 时，15 到 19 中，哪些 n 需要 3 块，哪些需要 4 块？
 """
@@ -171,7 +173,7 @@ Only 15 needs 3 tiles; 16 to 19 need 4.
 
 </details>
 
-The picture is the proof. The new squares are m − 1, one too few for a tile. So where n fills its tiles, they fill none; where squares are left over, they fill up that one tile and no other.
+The picture is the proof. The m − 1 new squares are one too few for a tile. If n fills its tiles exactly, they make no further one. If squares are left over, the new ones complete their tile, and what then remains, at most m − 2, makes no second.
 
 **Your turn, one line.** Return the width: the smallest multiple of `multiple_of` that is not below `n`. Both are integers.
 """
@@ -184,7 +186,7 @@ r"""
 
 </details>
 
-证明就在图里。添上的方格有 m − 1 个，差一个才满一块。所以，n 个方格正好填满各块时，添上的凑不成一块；只要有方格多出来，添上的就能填满那一块，也只能填满那一块。
+证明就在图里。添上的方格有 m − 1 个，差一个才满一块。n 个方格正好填满各块时，添上的凑不成新的一块。如果最后一块没有满，添上的先把它填满，剩下的最多 m − 2 个，又凑不成下一块。
 
 **轮到你了**，只写一行：返回宽度，也就是 `multiple_of` 的倍数中，不小于 `n` 的最小的一个。两个参数都是整数。
 """
@@ -231,7 +233,7 @@ check("round_up", solved_round_up, keep=False)
 r"""
 ## What the rounding costs
 
-What rounding adds, nobody asked for. How much is it? Above are the last tiles; below, the matrices lie end to end, so lengths are parameters. Hatched is what is added. The third slider came with Llama 2. Its 70B model shares keys and values between attention heads, and to spend the parameters saved there it [widens this layer](https://arxiv.org/abs/2307.09288) by a multiplier of 1.3. That comes before the rounding, and the fraction is dropped once more: 21845 → 28398 → 28672, with `multiple_of` 4096.
+What rounding adds, nobody asked for. How much is it? Above are the last tiles; below, the matrices lie end to end, so lengths are parameters. Hatched is what is added. The third slider is a multiplier. Llama 2's 70B model has 1.3; [its paper](https://arxiv.org/abs/2307.09288) widens this layer so where attention saves parameters (lesson 11), to make up for them. (In the 70B model it adds 1.4 times what was saved.) The multiplier comes before the rounding, and the fraction is dropped once more: 21845 → 28398 → 28672, with `multiple_of` 4096.
 
 **Predict first.** SwiGLU has 0.8% more parameters than the MLP at d_model = 4096, and 3.1% more at 1024. How many more at 512, and how many at 768?
 """
@@ -240,7 +242,7 @@ What rounding adds, nobody asked for. How much is it? Above are the last tiles; 
 r"""
 ## 取整的代价
 
-取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块；下图把各个矩阵首尾相接，所以长度就是参数量，斜线部分就是多出来的。第三个滑块是从 Llama 2 开始有的：70B 的模型让几个注意力头共用键和值，省下的参数[用来加宽这一层](https://arxiv.org/abs/2307.09288)，也就是乘系数（multiplier）1.3。乘系数在取整之前，乘完再舍去一次小数：21845 → 28398 → 28672，其中 `multiple_of` 是 4096。
+取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块；下图把各个矩阵首尾相接，所以长度就是参数量，斜线部分就是多出来的。第三个滑块是系数（multiplier）。Llama 2 的 70B 模型用了 1.3：[论文](https://arxiv.org/abs/2307.09288)说，注意力里省下了一些参数（第 11 课），就这样加宽这一层来补上。（在 70B 里，补上的是省下的 1.4 倍。）乘系数在取整之前，乘完再舍去一次小数：21845 → 28398 → 28672，其中 `multiple_of` 是 4096。
 
 **先猜一猜**：d_model = 4096 时，SwiGLU 的参数比 MLP 多 0.8%；1024 时多 3.1%。512 时多多少？768 时呢？
 """
@@ -260,7 +262,7 @@ Rounding adds less than one tile. In a narrow layer a tile weighs more, so the w
 
 ## 44 models
 
-For 12 of these 44 published models Meta gave `multiple_of` and `multiplier`. *As published* takes those, and for the other 32 the defaults, 256 and no multiplier. *Whatever fits* looks at each width first. Then it picks the pair that comes closest, from 7 powers of 2 (64 to 4096) and 27 multipliers (0.5 to 3.0 in steps of 0.1, or none), so it has 189 pairs for each model. (With 256 for all, as the picture opens, 16 are found.)
+For 12 of these 44 published models Meta gave `multiple_of` and `multiplier`. *As published* takes those, and for the other 32 the defaults, 256 and no multiplier. *Whatever fits* looks at each width first. Then it picks the pair that comes closest, from 7 powers of 2 (64 to 4096) and 26 multipliers (0.5 to 3.0 in steps of 0.1), so it has 182 pairs for each model. (With 256 for all, as the picture opens, 16 are found.)
 
 **Predict first.** How many of them does the rule find *as published*, how many with *whatever fits*?
 """
@@ -277,7 +279,7 @@ r"""
 
 ## 44 个模型
 
-这 44 个已公布的模型里，有 12 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 32 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对：2 的幂有 7 个（64 到 4096），系数有 27 种（0.5 到 3.0，每隔 0.1 一个，或者不用），所以每个模型有 189 对可挑。（打开时一律用 256，对上 16 个。）
+这 44 个已公布的模型里，有 12 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 32 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对：2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。（打开时一律用 256，对上 16 个。）
 
 **先猜一猜**：选“用公布的取值”，规则能对上几个？选“凑出来的取值”呢？
 """
@@ -292,10 +294,6 @@ r"""
 It finds 21 as published, those 12 and 9 others; with whatever fits 38.
 
 </details>
-
-Is 38 the better result? Of the widths that *as published* misses, many are just 3.5, 4 or 8 times d_model (Mistral 7B, OLMo 1B, Gemma 7B), and *whatever fits* finds these, too. So test both on widths that have nothing to do with the rule. Each model gets a random one, from 2 to 8 times its d_model and as round as the real one, that is, a multiple of the same power of 2 (up to 4096).
-
-**Predict first.** How many of 44 such widths does *whatever fits* find on average, and how many *as published*? The cell draws 100 times.
 """
 
 # %% [markdown] lang="zh"
@@ -305,14 +303,27 @@ r"""
 用公布的取值，对上 21 个：那 12 个，加上另外 9 个。用凑出来的取值，对上 38 个。
 
 </details>
+"""
 
-38 个就更好吗？用公布的取值时，没对上的有不少正好是 d_model 的 3.5 倍、4 倍或 8 倍（Mistral 7B、OLMo 1B、Gemma 7B），凑一凑，它们也都对上了。所以，不妨拿与规则毫不相干的宽度来考考这两种办法：给每个模型随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。
+# %% tags=["panel", "answer"]
+published_widths.panel().still(arguments="published")
 
-**先猜一猜**：44 个这样的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？下面随机挑 100 次。
+# %% [markdown] lang="en"
+r"""
+Is 38 the better result? Meta's 12 prove nothing either way: their widths came out of this very rule, so they had to fit. Of the 32 others *as published* finds 9, *whatever fits* 26, among them Gemma 7B with 8 times d_model, which 14 of the 182 pairs give. So test both on widths that have nothing to do with the rule: each of the 32 gets a random one, from 2 to 8 times its d_model and as round as the real one, that is, a multiple of the same power of 2 (up to 4096).
+
+**Predict first.** How many of 32 such widths does *whatever fits* find on average, and how many *as published*? The cell draws 100 times.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+38 个就更好吗？Meta 的 12 个证明不了什么：它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 32 个：“用公布的取值”对上 9 个，“凑出来的取值”对上 26 个，连 Gemma 7B 的 8 倍 d_model 也在其中，182 对里有 14 对都凑得出它。所以，不妨拿与规则毫不相干的宽度来考考这两种办法：给这 32 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。
+
+**先猜一猜**：32 个这样的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？下面随机挑 100 次。
 """
 
 # %% tags=["answer"]
-row = Text(en="{}: {:.0f} of 44 on average, from {} to {}", zh="{}：44 个里平均对上 {:.0f} 个，最少 {} 个，最多 {} 个")
+row = Text(en="{}: {:.0f} of 32 on average, from {} to {}", zh="{}：32 个里平均对上 {:.0f} 个，最少 {} 个，最多 {} 个")
 names = {arguments: name for name, arguments in published_widths.ARGUMENTS.items()}
 for arguments, hits in published_widths.hits_by_chance(100).items():
     print(row.format(names[arguments], sum(hits) / len(hits), min(hits), max(hits)))
@@ -321,43 +332,35 @@ for arguments, hits in published_widths.hits_by_chance(100).items():
 r"""
 <details><summary>Answer</summary>
 
-*Whatever fits* finds 34 on average, *as published* 2.
+*Whatever fits* finds 25 on average, *as published* 1.
 
 </details>
 
-So 38 are hardly more than chance gives, because with 189 pairs at hand the rule reaches most round widths. The 21 are worth much more, because nothing was fitted there: 12 models follow numbers that Meta published, and 9 others the default. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
+So 26 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 9 are worth more, because nothing was fitted. But look at them, too: three need no rounding (8d/3 is whole), and five have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
 
 ## What you will meet elsewhere
 
 * Hugging Face's `config.json` keeps only the result, `"intermediate_size": 11008`. Hence the detectives.
 * [OLMo 7B's file](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml) says `mlp_hidden_size: 22016`, because one matrix makes value and gate, and both count.
-* *Experts* are narrow layers, of which a few work for each token. In Qwen3-30B-A3B ([LitGPT's list](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)), with d_model 2048, they are 768 wide, and 8 work together. So neither one expert nor the eight keep to 8d/3:
+* [LitGPT's list](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) gives *experts*, narrow layers of which a few work for each token, by the width of one: 768 in Qwen3-30B-A3B, 8 at a time, with d_model 2048. Neither one nor all eight, 3 times d_model, keep to 8d/3.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-“凑出来的取值”平均对上 34 个，“用公布的取值”平均 2 个。
+“凑出来的取值”平均对上 25 个，“用公布的取值”平均 1 个。
 
 </details>
 
-所以，对上 38 个，并不比碰巧多多少，因为有 189 对可挑时，大多数整齐的宽度，规则都凑得出来。对上 21 个，分量就重得多，因为那些取值都不是凑的：12 个模型用的是 Meta 公布的数，另外 9 个用的是默认值。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
+所以，对上 26 个，和碰巧差不多，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 9 个分量重些，因为什么也没有凑。不过也要看看是哪些：三个不用取整（8d/3 本来就是整数），五个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
 
 ## 在别处会遇到什么
 
 * Hugging Face 的 `config.json` 只写结果 `"intermediate_size": 11008`，所以才需要侦探。
 * [OLMo 7B 的配置](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml)写着 `mlp_hidden_size: 22016`，因为它用一个矩阵同时算出值和门，两者都算在内。
-* **专家**（expert）是一些较窄的层，每个词元只由其中几个处理。在 Qwen3-30B-A3B 里（见 [LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)），d_model 是 2048，专家宽 768，8 个一起工作。所以不论一个专家还是八个合计，都不是 8d/3：
+* **专家**（expert）是一些较窄的层，每个词元只由其中几个处理。[LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)里写的是一个专家的宽度：Qwen3-30B-A3B 的 d_model 是 2048，专家宽 768，每次用 8 个。不论一个，还是八个合计（3 倍 d_model），都不是 8d/3。
 """
-
-# %%
-value, gate = torch.empty(1, 22016).chunk(2, dim=-1)  # (L, h) each
-print(Text(en="OLMo 7B: the gate is {} wide", zh="OLMo 7B：门的宽度是 {}").format(gate.shape[-1]))
-together = Text(
-    en="Qwen3: 8 experts together {}, {:g} times d_model", zh="Qwen3：8 个专家合计 {}，是 d_model 的 {:g} 倍"
-)
-print(together.format(8 * 768, 8 * 768 / 2048))
 
 # %% [markdown] lang="en"
 r"""
@@ -416,36 +419,40 @@ check("hidden_width", solved_hidden_width, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-## Your function in SmolLM2
+## Your function, Meta's models
 
-SmolLM2, the chat model in which your blocks run, has a d_model of 576. Its feed-forward networks get the width that your function gives for 576 (the package's function, until `check` accepts yours).
+Meta's twelve widths prove nothing about the rule, but they test your function: it has to give them all, and SmolLM2's, too. (Until `check` accepts yours, the package's stands in.)
 
-**Predict first.** Lesson 08 counted 2654208 numbers in one of them. Which width must come out?
+**Predict first.** A function that forgets the multiplier finds how many of the twelve?
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 用你的函数确定 SmolLM2 的宽度
+## 用你的函数算 Meta 的模型
 
-你写的代码块最后都在聊天模型 SmolLM2 里运行。它的 d_model 是 576，所以由你的函数从 576 算出前馈网络的宽度（还没通过 `check` 的话，就先用课程自带的函数）。
+Meta 的十二个宽度证明不了规则，却能检验你的函数：它必须全都算对，还要算对 SmolLM2 的。（还没通过 `check` 的话，就先用课程自带的函数。）
 
-**先猜一猜**：第 08 课数过，其中一个网络有 2654208 个数。宽度应当是多少？
+**先猜一猜**：如果函数忘了乘系数，十二个里能算对几个？
 """
 
 # %% tags=["answer"]
-width = accepted("hidden_width", my_hidden_width)(576)
-numbers = sum(parameter.numel() for parameter in SwiGLU(576, width).parameters())
-print(Text(en="width {}, numbers in the network: {}", zh="宽度 {}，网络里有 {} 个数").format(width, numbers))
+rule = accepted("hidden_width", my_hidden_width)
+metas = [model for model in published_widths.published_models() if model.stated]
+found = sum(rule(model.d_model, model.multiple_of, model.multiplier) == model.hidden for model in metas)
+forgot = sum(rule(model.d_model, model.multiple_of) == model.hidden for model in metas)
+print(Text(en="of 12: with multiplier {}, without {}", zh="12 个里：乘系数 {} 个，不乘 {} 个").format(found, forgot))
+numbers = sum(parameter.numel() for parameter in SwiGLU(576, rule(576)).parameters())
+print(Text(en="SmolLM2: width {}, numbers {}", zh="SmolLM2：宽度 {}，网络里有 {} 个数").format(rule(576), numbers))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-1536, since 2654208 / (3 · 576) = 1536.
+Seven; the other five have a multiplier other than 1. With it all twelve come out.
 
 </details>
 
-So your rule builds SmolLM2's networks to the last number. That its makers used it does not follow, for 1536 = 8d/3 needs no rounding, so any divisor of 1536 would do.
+Your rule also builds SmolLM2's networks to the last number, the 2654208 of lesson 08. That its makers used it does not follow, for 1536 = 8d/3 needs no rounding, so any divisor of 1536 would do.
 
 Gate and width together make the feed-forward network, and both are now yours. It takes each token by itself, though. How one token looks at another is lesson 10.
 """
@@ -454,11 +461,11 @@ Gate and width together make the feed-forward network, and both are now yours. I
 r"""
 <details><summary>答案</summary>
 
-1536，因为 2654208 / (3 · 576) = 1536。
+七个，另外五个的系数都不是 1。乘了系数，十二个全对。
 
 </details>
 
-可见，用你的规则造出的网络，与 SmolLM2 的一样大，一个数也不差。但这不等于它的作者用了这条规则，因为 1536 = 8d/3 本来就不用取整，换成 1536 的任何一个因数都行。
+用你的规则造出的网络，与 SmolLM2 的也一样大，正是第 08 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 1536 = 8d/3 本来就不用取整，换成 1536 的任何一个因数都行。
 
 门和宽度都有了，前馈网络就由你写全了。不过，它只逐个处理词元。一个词元怎样看到别的词元，是第 10 课的事。
 """
@@ -534,7 +541,7 @@ print(both.format(hidden_width(2048, 256, 1.5), 4 * 2048))
 r"""
 ## In short
 
-* Two thirds of 4d keep the number of parameters; the rest is rounding up.
+* Two thirds of 4d keep the number of parameters; the other 86 of 11008 come from rounding up.
 * That costs less than a tile, which can be much in a narrow layer, or nothing.
 * One width proves no rule, and a rule that may choose proves little: fix the numbers, then count.
 
@@ -549,7 +556,7 @@ r"""
 r"""
 ## 小结
 
-* 4d 的三分之二使参数量不变，其余的来自向上取整。
+* 取 4d 的三分之二，参数量不变；11008 比它多出的 86 个来自向上取整。
 * 取整多出的不到一块：层窄时，这一块可能占得不少，也可能一点不多。
 * 单凭一个宽度证明不了规则，可以随意挑数的规则也证明不了多少：先把数定好，再数对上几个。
 

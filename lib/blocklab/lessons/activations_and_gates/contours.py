@@ -57,7 +57,7 @@ CHOICES = {
 """For a panel's choice: the activation f."""
 
 WRITTEN = {"none": "u", "sigmoid": "σ(u)", "relu": "ReLU(u)", "gelu": "GELU(u)", "silu": "SiLU(u)"}
-NO_VALUE = Text(en="1, for there is no gate", zh="1（没有门）")
+NO_VALUE = Text(en="1, for there is no v", zh="1（没有 v）")
 UNIT = Text(en="the unit: {unit}", zh="单元：{unit}")
 SEEN = Text(
     en="{unit} runs from {low:.2f} to {high:.2f}. Between its contours and those on the left lie {turn:.0f}°, on "

@@ -24,7 +24,7 @@ ARGUMENTS = {
 """For a panel's choice: which multiple_of and multiplier the rule is given."""
 
 MULTIPLES = [2**power for power in range(6, 13)]
-MULTIPLIERS = [None, *(tenths / 10 for tenths in range(5, 31))]
+MULTIPLIERS = [tenths / 10 for tenths in range(5, 31)]  # 1.0 is as good as none
 GAP = 1.4  # between the models whose arguments are published and the others
 
 STATED = Text(en="Meta published the arguments", zh="Meta 公布了取值")
@@ -101,8 +101,12 @@ def invented_width(model: Model, generator: torch.Generator) -> int:
 
 
 def hits_by_chance(draws: int) -> dict[str, list[int]]:
-    """How many of the models have the rule's width when theirs are invented: a number for every draw of all widths."""
-    models, generator = published_models(), torch.Generator().manual_seed(0)
+    """How many have the rule's width when theirs are invented: a number for every draw of all widths.
+
+    Without the models whose arguments are published: their widths came out of the rule.
+    """
+    models = [model for model in published_models() if not model.stated]
+    generator = torch.Generator().manual_seed(0)
     rule = {
         "published": [{widths_by_rule(model)["published"]} for model in models],
         "fitted": [in_reach(model) for model in models],

@@ -287,8 +287,8 @@ OFFSET_MISTAKES = (
         line="angles = offset * frequencies",
     ),
     wrong("offset-without-sign", moved=abs).hint(
-        en="Your matrix moves forward even where the offset is negative.",
-        zh="offset 为负时，你的矩阵仍然向前移动。",
+        en="Your matrix moves every row to later positions even where the offset is negative.",
+        zh="offset 为负时，你的矩阵仍然把每一行往后移（位置变大）。负的 offset 应当往前移。",
         line="angles = offset * frequencies",
     ),
     wrong("offset-in-degrees", moved=math.radians).hint(
