@@ -214,7 +214,7 @@ r"""
 
 Between layers a norm meets a table, samples by features, and the axes decide whether it standardizes columns or rows.
 
-The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes all numbers along them form *one* group, with one mean and variance.
+The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes for `mean` all numbers along them form *one* group, with one mean and variance.
 """
 
 # %% [markdown] lang="zh"

@@ -6,7 +6,7 @@ Give eight tokens to LayerNorm or a feed-forward network, and change one: one ou
 
 SmolLM2, our chat model, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
 
-After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 20 minutes.
+After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 20 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -15,9 +15,9 @@ r"""
 
 把八个词元交给层归一化或前馈网络，只改动其中一个：变的输出只有一个。把它们交给**注意力**（attention），也只改动一个：变的输出可能是八个、五个，也可能只有一个。哪些会变，由一张写着 True 和 False 的小表决定，它叫**掩码**（mask）。写反了不会报错，而 PyTorch 自己就有两种相反的读法。
 
-课程结尾的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
+第 00 课的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
 
-学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 20 分钟。
+学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 20 分钟，不算选读。
 """
 
 # %%
@@ -35,12 +35,12 @@ from blocklab.real_models import minilm_reading
 r"""
 ## Two questions first
 
-1. By Llama's rule, SwiGLU's hidden width is 8d / 3, rounded up to a multiple of 256. How wide is it for d = 512?
+1. What does the softmax make of the scores 0, 0 and 0?
 2. On what does the dot product of two rows of lesson 07's table depend?
 
 <details><summary>Answers</summary>
 
-1. 8 · 512 / 3 = 1365.3, so 6 · 256 = 1536.
+1. Three equal shares, 1/3 each.
 2. Only on how far apart the positions are.
 
 </details>
@@ -50,12 +50,12 @@ r"""
 r"""
 ## 先想两个问题
 
-1. 按 Llama 的规则，SwiGLU 的隐藏层宽度是 8d / 3，再向上取整到 256 的倍数。d = 512 时有多宽？
+1. 三个得分 0、0、0，经过 softmax 变成什么？
 2. 第 07 课的位置编码表里，任意两行的点积取决于什么？
 
 <details><summary>答案</summary>
 
-1. 8 · 512 / 3 = 1365.3，所以是 6 · 256 = 1536。
+1. 三等分，各得 1/3。
 2. 只取决于两个位置相距多远。
 
 </details>
@@ -150,7 +150,9 @@ check("causal_mask", solved_causal_mask, keep=False)
 r"""
 ## By hand
 
-Who decides how thick the lines are? The tokens themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d: below). The softmax turns each row of scores into *attention weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
+Who decides how thick the lines are? The tokens themselves. A token could look for those like itself; but "it" should find "cat", not another "it". So each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on).
+
+The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d: below; in code $K^\top$ is `key.mT`). The softmax turns each row of scores into *attention weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
 
 **Predict first.** After the matrices, token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
 """
@@ -159,7 +161,9 @@ Who decides how thick the lines are? The tokens themselves. Each token's feature
 r"""
 ## 动手算
 
-刚才的线有粗有细，由谁决定？由词元自己决定。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲）。softmax 把每一行得分变成**注意力权重**（attention weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
+刚才的线有粗有细，由谁决定？由词元自己决定。词元本可以找与自己相像的，可是“它”要找的是“猫”，不是另一个“它”。所以，每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。
+
+查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲；代码里 $K^\top$ 写作 `key.mT`）。softmax 把每一行得分变成**注意力权重**（attention weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
 
 **先猜一猜**：乘过矩阵之后，词元 0 的查询是 `(2, 0)`。三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`，对应的值是 10、20 和 30。它的输出最接近哪个值？
 """
@@ -181,7 +185,7 @@ It lies nearest to 30: the output is 25.8. Query 0 asks for the first feature, k
 
 </details>
 
-Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V (in code $K^\top$ is `key.mT`):
+Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V:
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
@@ -196,7 +200,7 @@ r"""
 
 </details>
 
-第 i 行注意力权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是（代码里 $K^\top$ 写作 `key.mT`）：
+第 i 行注意力权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是：
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
@@ -298,7 +302,7 @@ for d in (4, 64, 1024):
 r"""
 <details><summary>Answer</summary>
 
-The largest weight is 0.97 on average, and the median of $p(1 - p)$ is nearly 0.
+The largest weight is 0.97 on average, and the median of $p(1 - p)$ is nearly 0. (Not 0.97 · 0.03: for half of the queries p is within a millionth of 1; the others pull the average down.)
 
 </details>
 
@@ -313,7 +317,7 @@ A word may want several things of its neighbours, and one row of weights gives o
 r"""
 <details><summary>答案</summary>
 
-最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。
+最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。（别拿 0.97 · 0.03 去算：半数查询的 p 离 1 不过百万分之一，是其余的拉低了平均值。）
 
 </details>
 
@@ -401,11 +405,11 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`. Such a token is called an **attention sink**. One explanation: a row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
+So it is really `[CLS]`. Such a token is called an **attention sink**. One explanation, by [Xiao and others](https://arxiv.org/abs/2309.17453), who named it: a row's weights must sum to 1, so a head that finds nothing has to put them somewhere. (This is one sentence; measure others.)
 
 ## What you will meet elsewhere
 
-In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. nanoGPT, a small GPT-2, cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
+In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. nanoGPT, a GPT-2 in a few hundred lines, cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
 """
 
 # %% [markdown] lang="zh"
@@ -416,15 +420,15 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。一种解释是：每一行注意力权重之和必须是 1，一个头就算什么也没找到，也得把它们放到某处。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。命名者 [Xiao 等人](https://arxiv.org/abs/2309.17453)的解释是：每一行注意力权重之和必须是 1，一个头就算什么也没找到，也得把它们放到某处。（这里只量了一句话，可以换别的句子再量。）
 
 ## 在别处会遇到什么
 
-Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（很小的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
+Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（用几百行代码写成的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
 """
 
 # %% tags=["answer"]
-bias = torch.ones(1024, 1024).tril()  # nanoGPT: (T, T), T for the longest text
+bias = torch.ones(1024, 1024).tril()  # (T, T)
 masks = {
     "bias": bias[:6, :6],
     "bias == 1": bias[:6, :6] == 1,
@@ -456,14 +460,14 @@ r"""
 r"""
 ## Exercise: attention
 
-L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` are any axes before, as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part.
+L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` are any axes before, as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`, with at least the axes for queries and keys: True takes part.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：注意力
 
-请写出注意力。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量：True 表示参与。
+请写出注意力。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量，至少有查询和键这两个轴：True 表示参与。
 """
 
 
@@ -580,7 +584,7 @@ r"""
 
 <details><summary>Answer</summary>
 
-The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens; in this network nothing of the text leads around it. A `~` mends it.
+The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens; this network has no path around attention. A `~` mends it.
 
 </details>
 
@@ -635,7 +639,8 @@ for length in (1000, 2000):
 old = torch.tensor([[False] * 6, [False] * 4 + [True] * 2])  # (N, S)
 for name, mask in {"old": old, "~old": ~old}.items():
     y = F.scaled_dot_product_attention(x, x, x, attn_mask=mask[0].expand(6, 6))
-    print(f"{name:4}", Text(en="largest output of the full review", zh="没有填充的评论，最大的输出"), f"{y.max():.2f}")
+    told = Text(en="full review: largest output, without its sign", zh="没有填充的评论：输出的最大绝对值")
+    print(f"{name:4}", told, f"{y.abs().max():.2f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -772,14 +777,14 @@ check("split_heads", solved_split_heads, keep=False)
 r"""
 ## Going further: texts that see each other
 
-`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`, so texts of a batch look at each other. It also returns weights, averaged over the heads, which is slow; `need_weights=False` saves that.
+`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`. Hand it `(N, L, d)`, and without an error the texts of a batch look at each other. It also returns weights, averaged over the heads, and computing these keeps it from its fast path; `need_weights=False` saves that.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：互相看到的文本
 
-`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`，于是同一小批量里的文本互相看到了对方。它还会返回各个头平均之后的权重，这样比较慢，写 `need_weights=False` 可以省去。
+`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`。要是传入的是 `(N, L, d)`，也不报错，同一小批量里的文本却互相看到了对方。它还会返回各个头平均之后的权重，为此只好不走较快的路，写 `need_weights=False` 可以省去。
 """
 
 # %%
