@@ -457,7 +457,7 @@ signals_through_layers.panel(network).still(norm="batch", depth=40, activation="
 r"""
 <details><summary>Answer</summary>
 
-Neither is the same. With BatchNorm the histograms get spiky at 0, with a longer tail: the largest activation grows from 3.9 to 9.8. And the gradient at layer 1 is more than 1000 times that at layer 40. With LayerNorm, on the same weights, the gradient stays between 3 and 6 in all layers.
+Neither is the same. With BatchNorm the histograms get narrower, with a longer tail: the largest activation grows from 3.9 to 9.8. And the gradient at layer 1 is more than 1000 times that at layer 40. With LayerNorm, on the same weights, the gradient stays between 3 and 6 in all layers.
 
 </details>
 
@@ -472,7 +472,7 @@ torch's `x.std()` divides by the count minus 1, NumPy's by the count; a norm wan
 r"""
 <details><summary>答案</summary>
 
-都不一样。用批量归一化，直方图在 0 附近越来越尖，尾巴越拖越长，最大的激活值从 3.9 升到 9.8；第 1 层的梯度是第 40 层的 1000 多倍。换成层归一化，权重不变，各层的梯度都在 3 和 6 之间。
+都不一样。用批量归一化，直方图越来越窄，尾巴却越拖越长，最大的激活值从 3.9 升到 9.8；第 1 层的梯度是第 40 层的 1000 多倍。换成层归一化，权重不变，各层的梯度都在 3 和 6 之间。
 
 </details>
 

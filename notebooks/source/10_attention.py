@@ -4,7 +4,7 @@ r"""
 
 Give eight tokens to LayerNorm or a feed-forward network, and change one: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
-SmolLM2, our chat model, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
+SmolLM2, the chat model of lesson 00, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
 
 After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 20 minutes, without *Going further*.
 """
@@ -65,7 +65,7 @@ r"""
 r"""
 ## Poke one token
 
-Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now: all eight move.
+Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now: all eight move.
 
 A **causal mask** lets each token see only itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
 """
@@ -74,7 +74,7 @@ A **causal mask** lets each token see only itself and those before it. A model t
 r"""
 ## 推一个词元
 
-先不看公式，推一下再说。下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个：八个输出全都会变。
+下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个：八个输出全都会变。
 
 **因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，在图里依次点词元 0 到 3（或拖动“词元”）。
 """
@@ -150,7 +150,7 @@ check("causal_mask", solved_causal_mask, keep=False)
 r"""
 ## By hand
 
-Who decides how thick the lines are? The tokens themselves. A token could look for those like itself; but "it" should find "cat", not another "it". So each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on).
+Who decides how thick the lines are? The tokens themselves. "It" should find "cat", not another "it", so what a token looks for and what it is found by are two things. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on).
 
 The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d: below; in code $K^\top$ is `key.mT`). The softmax turns each row of scores into *attention weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
 
@@ -161,7 +161,7 @@ The dot product of a query and a key, divided by √d, is a *score*; d, here 2, 
 r"""
 ## 动手算
 
-刚才的线有粗有细，由谁决定？由词元自己决定。词元本可以找与自己相像的，可是“它”要找的是“猫”，不是另一个“它”。所以，每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。
+刚才的线有粗有细，由谁决定？由词元自己决定。“它”要找的是“猫”，不是另一个“它”，所以找什么、凭什么找到，是两回事。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。
 
 查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲；代码里 $K^\top$ 写作 `key.mT`）。softmax 把每一行得分变成**注意力权重**（attention weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
 
@@ -211,14 +211,14 @@ $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + 
 r"""
 ## One mask, two polarities
 
-In code a mask is mostly boolean, and True means one thing or the opposite:
+True means one thing or the opposite:
 
 | | True means |
 |---|---|
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-Our functions follow the first row; our Modules and torch's Transformer layers the second. Back in the panel, set *mask* to *causal*, *token* to 7, and try both meanings of *T and F*. The colours come from your pushes and stay; the letters swap.
+Our functions follow the first row; our Modules and torch's Transformer layers the second. Back in the panel, set *mask* to *causal*, *token* to 7, and try both meanings of *T and F*. The colours stay; the letters swap.
 
 **Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (swapped); token 3 of six is pushed. Which outputs move?
 """
@@ -227,14 +227,14 @@ Our functions follow the first row; our Modules and torch's Transformer layers t
 r"""
 ## 一个掩码，两种写法
 
-代码里的掩码多半是布尔张量。True 表示什么，偏偏有两种相反的约定：
+True 表示什么，偏偏有两种相反的约定：
 
 | | True 表示 |
 |---|---|
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。回到上面的面板，把“掩码”设为“因果”，“词元”拖到 7，再把“T/F 的含义”依次设为两种写法。颜色由推动词元得出，始终不变；T 和 F 却互换了。
+我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。回到上面的面板，把“掩码”设为“因果”，“词元”拖到 7，再把“T/F 的含义”依次设为两种写法。颜色不变，T 和 F 却互换了。
 
 **先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。各有哪些输出会变？
 """
@@ -263,7 +263,7 @@ With `sees` the function moves 3, 4, 5 and the Module 0, 1, 2, 3; with `~sees` i
 
 </details>
 
-With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so; the push does. (The last token sees nobody: the function gives it zeros, the Module NaN.)
+With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so. (The last token sees nobody: the function gives it zeros, the Module NaN.)
 
 ## Why √d?
 
@@ -278,7 +278,7 @@ r"""
 
 </details>
 
-掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错，推一下才知道。（最后一个词元谁也看不到，函数给它零，模块给它 NaN。）
+掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错。（最后一个词元谁也看不到，函数给它零，模块给它 NaN。）
 
 ## 为什么除以 √d？
 
@@ -310,7 +310,7 @@ So the softmax is *saturated*, like tanh in lesson 01: one key takes nearly all,
 
 ## Heads
 
-A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. torch stacks the three learned matrices in one, `in_proj_weight`. Two heads by hand, then ours beside torch's, with both masks:
+A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. torch stacks the three learned matrices in one, `in_proj_weight`. Two heads by hand, then ours beside torch's:
 """
 
 # %% [markdown] lang="zh"
@@ -345,7 +345,7 @@ for got, wanted in zip(ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden),
 r"""
 ## A trained model
 
-What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
+MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
 
 In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" means? Go there, then drag *row* over the other words.
 """
@@ -354,7 +354,7 @@ In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** ha
 r"""
 ## 训练好的模型
 
-训练之后，各个头在找什么？MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
+MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
 
 在第 5 层的 11 号头里，“it”看“cat”的权重是 0.71。**先猜一猜**：这个头弄明白“it”指的是谁了吗？调到那一层的那个头，再把“行”拖到别的词上看看。
 """
@@ -405,7 +405,7 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`. Such a token is called an **attention sink**. One explanation, by [Xiao and others](https://arxiv.org/abs/2309.17453), who named it: a row's weights must sum to 1, so a head that finds nothing has to put them somewhere. (This is one sentence; measure others.)
+So it is really `[CLS]`. Such a token is called an **attention sink**. One explanation, by [Xiao and others](https://arxiv.org/abs/2309.17453), who named it: a row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
 
 ## What you will meet elsewhere
 
@@ -420,7 +420,7 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。命名者 [Xiao 等人](https://arxiv.org/abs/2309.17453)的解释是：每一行注意力权重之和必须是 1，一个头就算什么也没找到，也得把它们放到某处。（这里只量了一句话，可以换别的句子再量。）
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。命名者 [Xiao 等人](https://arxiv.org/abs/2309.17453)的解释是：每一行注意力权重之和必须是 1，一个头就算什么也没找到，也得把它们放到某处。
 
 ## 在别处会遇到什么
 
@@ -515,14 +515,14 @@ check("attention", solved_attention, keep=False)
 r"""
 ## Your attention in a chat model
 
-In all 30 layers of SmolLM2 your function now takes the place of attention. Which of your mistakes would change the answer?
+In all 30 layers of SmolLM2 your function now takes the place of attention.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的注意力，装进聊天模型
 
-现在把 SmolLM2 的 30 层注意力都换成你的函数。你犯过的错误里，哪些会改变它的回答？（这个模型只懂英语。提示的意思是：把句子补充完整：法国的首都是……）
+现在把 SmolLM2 的 30 层注意力都换成你的函数。（这个模型只懂英语。提示的意思是：把句子补充完整：法国的首都是……）
 """
 
 # %% tags=["slow"]
