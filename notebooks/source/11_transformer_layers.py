@@ -426,7 +426,7 @@ for name, end in {"norm=None": None, "norm=nn.LayerNorm(64)": nn.LayerNorm(64)}.
 
 # %% [markdown] lang="en"
 r"""
-4.5 is more than it should be: `nn.TransformerEncoder` copies one layer, so all twelve start with the same weights and push the same way. Twelve drawn anew give 1.5 to 1.8.
+The first number is too large: `nn.TransformerEncoder` copies one layer, so all twelve start with the same weights and push the same way. Twelve drawn anew end between 1.5 and 1.8.
 
 ## Exercise: a layer with four norms
 
@@ -435,7 +435,7 @@ Gemma 2 normalizes what a sub-layer reads and what it gives, but never the sum: 
 
 # %% [markdown] lang="zh"
 r"""
-4.5 其实偏大：`nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机取权重，只有 1.5 到 1.8。
+第一个数其实偏大：`nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机取权重，只有 1.5 到 1.8。
 
 ## 练习：有四个归一化的层
 
