@@ -2,7 +2,7 @@
 r"""
 # 00 Start here
 
-The next cells wake a chat model and let it answer. It is small, 134515008 numbers in 30 layers, and yet it is built as the large ones are, out of matrices and four functions of a few lines each: RMSNorm, rotary positions, attention and SwiGLU. You will write all four. Once you have written the first of them, in lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`.
+The next cells wake a chat model and let it answer. It is small, 134515008 numbers in 30 layers, and yet it is built as the large ones are: but for matrices and sums it is four functions of a few lines each: RMSNorm, rotary positions, attention and SwiGLU. You will write all four. Once you have written the first of them, in lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`.
 
 That is where these lessons lead. In each of them you guess, drag a slider, write one block yourself, and are told which mistake you have made. This page shows how that works and where to go. It takes about 15 minutes.
 """
@@ -11,7 +11,7 @@ That is where these lessons lead. In each of them you guess, drag a slider, writ
 r"""
 # 00 从这里开始
 
-下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，30 层，一共 134515008 个数；但它的构造和大模型一样，除了矩阵，就是四个函数：RMSNorm、旋转位置编码、注意力和 SwiGLU，每个只有几行。这四个函数，你都会亲手写出来。第 06 课先写 RMSNorm，写完以后，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。
+下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，30 层，一共 134515008 个数；但它的构造和大模型一样，除了矩阵和加法，就是四个函数：RMSNorm、旋转位置编码、注意力和 SwiGLU，每个只有几行。这四个函数，你都会亲手写出来。第 06 课先写 RMSNorm，写完以后，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。
 
 这就是这套课程要去的地方。每一课都是先猜一猜，再拖动滑块，然后亲手写出一个模块；写错了，会告诉你错在哪里。这一页告诉你怎么做，以及接下来去哪里。大约需要 15 分钟。
 """
@@ -47,12 +47,12 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-Here is how it is built, to be read from the bottom up. The large frame is one layer, and 30 of them are stacked. The blue boxes are the 61 places: two in each layer, and one at the end. Beside a part stand the numbers of the lessons about it; the gray ones need none, because all they do is look up or multiply by a matrix. The lessons on the right are about no single part. Click a part or a number to go there.
+Here is how it is built, to be read from the bottom up. The large frame is one layer, and 30 of them are stacked. The blue boxes are the 61 places: two in each layer, and one at the end. Beside a part stand the numbers of the lessons about it; the gray ones need none, because all they do is look up or multiply by a matrix. The lessons on the right are about no single part. At each ⊕ the line that went around a box is added to what comes out (lesson 11). Click a part or a number to go there.
 """
 
 # %% [markdown] lang="zh"
 r"""
-它的构造就在下图里，请从下往上看。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是那 61 处：每层两处，最后还有一处。方块旁边标着课程的编号，讲的就是这一部分；灰色的两块只是查一个矩阵、乘一个矩阵，不必专门讲。右边几课讲的不是某一个部分。点一点方块或者编号，就能打开那一课。
+它的构造就在下图里，请从下往上看。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是那 61 处：每层两处，最后还有一处。方块旁边标着课程的编号，讲的就是这一部分；灰色的两块只是查一个矩阵、乘一个矩阵，不必专门讲。右边几课讲的不是某一个部分。⊕ 是相加：绕过方块的那条线，把它的输入与它的输出相加（第 11 课）。点一点方块或者编号，就能打开那一课。
 """
 
 # %% tags=["nbval-ignore-output"]
@@ -75,7 +75,7 @@ r"""
 | [11](11_transformer_layers.ipynb) | How do the blocks fit together? |
 | [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? |
 
-Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean and what goes wrong when one mixes them up was worked out on BatchNorm, and most of these mistakes are still made. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 08, 10, 11, 12.
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean, and what goes wrong when the wrong ones do: all this was worked out on BatchNorm, and most of these mistakes are still made. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 08, 10, 11, 12.
 """
 
 # %% [markdown] lang="zh"
@@ -117,7 +117,7 @@ r"""
 
 ## A slider
 
-Now try what every lesson does. Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a norm of the original Transformer, of BERT and of GPT. (The left axis is logarithmic, and the dashes on the right show *s* = 1.)
+Every lesson has pictures like this one: guess first, then drag. Four numbers, 1, 2, 3, 4, are multiplied by *s* and go through LayerNorm, a norm of the original Transformer, of BERT and of GPT.
 
 Where a panel asks, your guess comes first: nothing moves until you choose an answer or press *Skip*. A wrong guess costs nothing: what surprises you, you remember.
 
@@ -128,7 +128,7 @@ Where a panel asks, your guess comes first: nothing moves until you choose an an
 r"""
 ## 一个滑块
 
-现在试一试每一课都要做的事。把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种归一化。（左图的纵轴是对数轴；右图的虚线标出 *s* = 1 时的长度。）
+每一课都有这样的图：先猜，再拖动滑块。把 1、2、3、4 这四个数都乘以 *s*，再送进层归一化（LayerNorm）。最早的 Transformer 以及 BERT、GPT 用的都是这种归一化。
 
 面板有提问时，要先猜：选出一个答案，或者点“跳过”，之后才能动手。猜错了没有关系，出乎意料的事反而记得牢。
 
@@ -147,7 +147,7 @@ Panel(
 r"""
 <details><summary>Answer</summary>
 
-Nothing happens to them. LayerNorm subtracts the mean of the four numbers and divides by their standard deviation; both grow with *s*, so *s* cancels.
+Nothing happens to them. LayerNorm subtracts the mean of the four numbers and divides by their standard deviation; both grow with *s*, so *s* all but cancels. (The left axis is logarithmic; the dashes on the right show *s* = 1.)
 
 </details>
 
@@ -164,7 +164,7 @@ An exercise is a cell in which you replace `None` or `...` and run it. `check` t
 r"""
 <details><summary>答案</summary>
 
-柱子不变。层归一化先减去这四个数的均值，再除以它们的标准差；均值和标准差都随 *s* 一起变大，*s* 就抵消了。
+柱子不变。层归一化先减去这四个数的均值，再除以它们的标准差；均值和标准差都随 *s* 一起变大，*s* 几乎完全抵消了。（左图的纵轴是对数轴；右图的虚线标出 *s* = 1 时的长度。）
 
 </details>
 
@@ -188,7 +188,7 @@ Stuck? Go back to *A slider*, drag *s* to the left and read the line under the p
 
 <details><summary>The idea</summary>
 
-At $s = 10^{-3}$ the bar is too short and at 1 it is too long, so try halfway, again and again; on a logarithmic slider halfway is the root of the product. Once you have the number, square it and see whether you know what comes out.
+At $s = 10^{-3}$ the bar is too short and at 1 it is too long, so try halfway, again and again; on a logarithmic slider halfway is the root of the product. Once you have the number, square it and keep what comes out in mind: in lesson 01 it gets a name.
 
 </details>
 """
@@ -199,7 +199,7 @@ r"""
 
 <details><summary>思路</summary>
 
-$s = 10^{-3}$ 时柱子太短，*s* 为 1 时又太长，所以每次取中间，一次次靠近；在对数轴上，中间是两数乘积的平方根。找到之后把它平方，看看是不是一个眼熟的数。
+$s = 10^{-3}$ 时柱子太短，*s* 为 1 时又太长，所以每次取中间，一次次靠近；在对数轴上，中间是两数乘积的平方根。找到之后把它平方，记住得到的数：到了第 01 课，就知道它叫什么了。
 
 </details>
 """
@@ -213,14 +213,14 @@ check("scale", solved_s, keep=False)
 r"""
 ## Blocks that you keep
 
-Now write the smallest block there is. **ReLU** hands positive numbers on as they are and turns negative ones into 0; the original Transformer has it in every layer. Fill in the one line. Python's `max` will not do, because `x` is a tensor and holds many numbers at once.
+Now write the smallest block there is. **ReLU** hands positive numbers on as they are and turns negative ones into 0; the original Transformer has it in every layer, SmolLM2 a successor (lesson 08). Fill in the one line. Python's `max` will not do, because `x` is a tensor and holds many numbers at once.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你写的模块会保存下来
 
-现在来写最小的一个模块。**ReLU** 让正数原样通过，把负数变成 0；最早的 Transformer 每一层都用到它。请补上那一行。Python 的 `max` 不管用，因为 `x` 是张量，里面有许多数。
+现在来写最小的一个模块。**ReLU** 让正数原样通过，把负数变成 0；最早的 Transformer 每一层都用到它，SmolLM2 用的是它的后继（第 08 课）。请补上那一行。Python 的 `max` 不管用，因为 `x` 是张量，里面有许多数。
 """
 
 
@@ -289,7 +289,7 @@ Guesses, exercises and kept blocks stay with you. Come back now and then and run
 r"""
 ## 你的进度
 
-猜测、练习和保存的代码，都留在你自己这里。不妨时常回到这里，运行下一个单元格，因为它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题；它读的是两种语言的笔记本里已保存的内容，不会把任何东西发送出去。
+猜测、练习和保存的代码，都留在你自己这里。不妨时常回到这里，运行下一个单元格，因为它会告诉你学到了哪里，哪些错误值得再看一看，还会从学过的课里抽出五个问题。它只读两种语言的笔记本里已保存的内容，不会把任何东西发送出去。
 """
 
 # %%

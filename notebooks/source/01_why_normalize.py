@@ -2,22 +2,22 @@
 r"""
 # 01 Why do activations need a scale?
 
-Take a network of twenty layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. This time the numbers stay as they were, to within a thousandth or two. And yet the twenty layers have all but stopped learning. What has changed, if not what they compute?
+Take a healthy network of twenty $\tanh$ layers and multiply every one of its weights by 100. It is ruined: nearly all its numbers get stuck at −1 or 1. Now put one small function between the layers and multiply again. This time the numbers hardly move, by less than a thousandth. And yet the twenty layers have all but stopped learning. What has changed, if not what they compute?
 
 That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
 
-After this lesson you can recognize *saturation*, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 20 minutes.
+After this lesson you can recognize *saturation*, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 20 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 01 激活值为什么需要合适的尺度？
 
-把一个二十层网络的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数几乎不变，最多只差千分之一二。可是，这二十层却几乎什么也学不到了。既然算出来的数没变，变的到底是什么？
+一个二十层的 $\tanh$ 网络，本来好好的，把它的所有权重都乘以 100，它就毁了：里面的数几乎都卡在 −1 或 1。现在，在各层之间插入一个小小的函数，同样放大。这一回，网络算出来的数几乎不变，相差不到千分之一。可是，这二十层却几乎什么也学不到了。既然算出来的数没变，变的到底是什么？
 
-这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元都要调用它 61 次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
+这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元（token，一个词或词的一部分）都要调用它 61 次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
 
-学完这一课，你能认出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 20 分钟。
+学完这一课，你能认出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 20 分钟，不算选读。
 """
 
 # %%
@@ -116,11 +116,11 @@ for size in (0.5, 1, 3):
 r"""
 <details><summary>Answer</summary>
 
-A millionth is left with weights of 0.5. With weights of 3 the deviation stays at 0.83, because $\tanh$ lets nothing out of −1 to 1.
+A millionth is left with weights of 0.5. With weights of 3 the deviation stays at 0.83: each matrix triples it, and $\tanh$ cuts it back to below 1. Even with weights of 1, $\tanh$ shrinks a little each time.
 
 </details>
 
-From such tiny numbers every input gets the same answer, nearly 0 for each class. But what is wrong with 0.83?
+From such tiny numbers every class gets a score of nearly 0, so all become equally probable, and hardly any gradient comes back. But what is wrong with 0.83?
 
 ## Where tanh is flat
 
@@ -131,11 +131,11 @@ On its way back to the weights the gradient is multiplied by the slope of $\tanh
 r"""
 <details><summary>答案</summary>
 
-权重为 0.5，只剩百万分之一。权重为 3，标准差停在 0.83，因为 $\tanh$ 的输出出不了 −1 到 1 的范围。
+权重为 0.5，只剩百万分之一。权重为 3，标准差停在 0.83：矩阵每次放大到三倍，$\tanh$ 又把它压回 1 以下。就算权重为 1，$\tanh$ 每次也会缩小一点。
 
 </details>
 
-这么小的数，不论怎样读出，每个类别的得分都几乎是 0，所有的输入也就得到同样的回答。可是，0.83 又有什么不好？
+这么小的数，读出来的每个类别的得分都几乎是 0，各类的概率也就几乎相等，传回来的梯度同样微乎其微。可是，0.83 又有什么不好？
 
 ## tanh 平坦的地方
 
@@ -174,13 +174,13 @@ About 2.2: 14% lie beyond ±0.9 at standard deviation 1, 46% at 2, and 94% at 20
 
 </details>
 
-It also matters *where* the inputs lie: with mean 3 and standard deviation 0.1, every output lies beyond 0.9. So place and size both have to be right.
+It also matters *where* the inputs lie: with mean 3 and standard deviation 0.1, every output lies beyond 0.9.
 
 ## By hand: subtract, then divide
 
 To **standardize** is to subtract the mean, which puts the place right, and to divide by the standard deviation, which puts the size right. Take 1, 2, 3, 4. Their mean is 2.5, so the differences from it are −1.5, −0.5, 0.5 and 1.5. The *variance* is the mean of their squares: $(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$. Its root, 1.118, is the standard deviation, and $1.5 / 1.118 = 1.342$, the last bar of lesson 00.
 
-Four equal numbers have the variance 0, and 0 cannot be divided by 0. Therefore a small number ε is added to the variance, under the root: the argument `eps`, $10^{-5}$ unless you say otherwise.
+Four equal numbers have the variance 0, and 0 cannot be divided by 0. Therefore a small number ε is added to the variance, under the root: the argument `eps`, $10^{-5}$ unless you say otherwise. This is what knew the size in lesson 00, and the *s* that you found there, squared, is ε.
 """
 
 # %% [markdown] lang="zh"
@@ -191,13 +191,13 @@ r"""
 
 </details>
 
-输入落在**哪里**也很要紧：要是均值为 3，标准差哪怕只有 0.1，所有的输出也都会超出 0.9。所以位置和大小都要调整。
+输入落在**哪里**也很要紧：要是均值为 3，标准差哪怕只有 0.1，所有的输出也都会超出 0.9。
 
 ## 动手算：先减，再除
 
 **标准化**（standardization）就是先减去均值，把位置摆正，再除以标准差，把大小调好。以 1、2、3、4 为例，均值是 2.5，它们与均值之差（离差）是 −1.5、−0.5、0.5 和 1.5。**方差**是离差平方的均值：$(2.25 + 0.25 + 0.25 + 2.25) / 4 = 1.25$。方差开方得 1.118，就是标准差，而 $1.5 / 1.118 = 1.342$，正是第 00 课里最后一根柱子的长度。
 
-四个相等的数，方差为 0，而 0 不能除以 0。所以要在根号里给方差加上一个很小的数 ε，也就是参数 `eps`，不另外指定就取 $10^{-5}$。
+四个相等的数，方差为 0，而 0 不能除以 0。所以要在根号里给方差加上一个很小的数 ε，也就是参数 `eps`，不另外指定就取 $10^{-5}$。第 00 课里知道绝对大小的就是它，你在那里求出的 *s*，平方正好是 ε。
 """
 
 # %%
@@ -210,19 +210,15 @@ for numbers in ([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]):
 
 # %% [markdown] lang="en"
 r"""
-Mean and variance are made of the numbers themselves, so the gradient passes through both.
-
 ## By hand: which axis disappears?
 
 Between layers a norm meets a table, samples by features, and the axes decide whether it standardizes columns or rows.
 
-The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes, which `mean` takes too, all numbers along them form *one* group, with one mean and variance.
+The axis that you average along disappears from the shape; along the others every place keeps a mean of its own. With a tuple of axes for `mean` all numbers along them form *one* group, with one mean and variance.
 """
 
 # %% [markdown] lang="zh"
 r"""
-均值和方差都是由这些数自己算出来的，所以梯度往回传时也要穿过它们。
-
 ## 动手算：哪个轴会消失？
 
 在各层之间，归一化面对的是一张表，每行一个样本，每列一个特征。标准化是按列做还是按行做，全看沿哪个轴。
@@ -238,14 +234,14 @@ for axes in (0, 1, (0, 1)):
 
 # %% [markdown] lang="en"
 r"""
-To subtract, torch lines shapes up from the last axis. So means of shape `(3,)` do not fit `(3, 2)`, and fit a square `(3, 3)` along the wrong axis, without an error. `keepdim=True` keeps the averaged axis, with size 1, and every mean meets its own row.
+To subtract, torch lines shapes up from the last axis (*broadcasting*). So means of shape `(3,)` do not fit `(3, 2)`, and fit a square `(3, 3)` along the wrong axis, without an error. `keepdim=True` keeps the averaged axis, with size 1, and every mean meets its own row.
 
 **Your turn, one line.** Each row of `x` is a sample, each column a feature. Along which axis must you average so that every *feature* gets mean 0 and standard deviation 1? Replace `None` by its number.
 """
 
 # %% [markdown] lang="zh"
 r"""
-相减时，torch 从最后一个轴起把形状对齐。所以，形状为 `(3,)` 的均值与 `(3, 2)` 对不上；遇到方阵 `(3, 3)` 倒是对得上，却对到了别的轴上，而且不会报错。写上 `keepdim=True`，求过均值的轴就会保留下来，大小为 1，每个均值正好对上自己那一行。
+相减时，torch 从最后一个轴起把形状对齐，这叫广播（broadcasting）。所以，形状为 `(3,)` 的均值与 `(3, 2)` 对不上；遇到方阵 `(3, 3)` 倒是对得上，却对到了别的轴上，而且不会报错。写上 `keepdim=True`，求过均值的轴就会保留下来，大小为 1，每个均值正好对上自己那一行。
 
 **轮到你了**，只写一行：`x` 的每一行是一个样本，每一列是一个特征。要让每个**特征**的均值为 0、标准差为 1，应当沿哪个轴求均值？请把 `None` 换成轴的编号。
 """
@@ -286,22 +282,22 @@ check("feature_axes", solved_axes, keep=False)
 r"""
 ## Weights times 100
 
-Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1. (So with BatchNorm a sample's output depends on the others in the mini-batch.)
+Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1.
 
 The panel runs your `network`, untrained: left the activations of every layer, right their standard deviation and the size of their weights' gradient. Its input is badly scaled on purpose (mean 3, standard deviation 5), and its loss is a random sum of the last activations.
 
-**Predict first.** With BatchNorm the weights grow from 0.1 to 10, a factor of 100 again. No histogram will move. What does the gradient of the weights do?
+**Predict first.** With BatchNorm the weights grow from 0.1 to 10, a factor of 100 again. What do the histograms do, and what the gradient of the weights?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 权重放大 100 倍
 
-现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。（所以用批量归一化，一个样本的输出会受同一小批量里其他样本影响。）
+现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。
 
 下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。输入故意没有调好，均值为 3，标准差为 5；损失是最后一层激活值的随机加权和。
 
-**先猜一猜**：用批量归一化，让权重从 0.1 变大到 10，也是 100 倍。所有的直方图都不会动，那么权重的梯度会怎样？
+**先猜一猜**：用批量归一化，让权重从 0.1 变大到 10，也是 100 倍。直方图会怎样？权重的梯度呢？
 """
 
 # %% tags=["panel", "guess"]
@@ -311,30 +307,30 @@ signals_through_layers.panel(network)
 r"""
 <details><summary>Answer</summary>
 
-The gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides the size of the weights out. Weights 100 times as large must be changed 100 times as much to change the outputs as much; so a change of the same size now moves the outputs, and the loss, a hundredth as far, and that is the gradient.
+The histograms stay, and the gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides the size of the weights out. Weights 100 times as large must be changed 100 times as much to change the outputs as much. So a change of the same size now moves the loss a hundredth as far, and how far the loss moves is what the gradient says.
 
 </details>
 
-That answers the riddle. A step of plain gradient descent is a hundredth as long, and the weights are a hundred times as long, so it turns them 10000 times less. The network computes what it did before, but it crawls.
+That answers the riddle. A step of plain gradient descent is a hundredth as long, and the weights are a hundred times as long, so it turns them 10000 times less. It crawls.
 
-Now take the norm away and drag *weights* to 0.5 and to 3, to see what it has saved you from; then normalize only the input.
+Now take the norm away and drag *weights* to 0.5 and to 3, to see what it has saved you from.
 
 ## Does it learn?
 
-All this matters only if it decides what is learned. So let us train a network: twenty layers, handwritten digits, 200 steps.
+All this matters only if it decides what is learned. So let us train: twenty layers, handwritten digits, 200 steps.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-梯度只剩百分之一，第 1 层的从 300 降到 3。归一化把权重的大小除掉了。权重大了 100 倍，就要改动 100 倍那么多，输出才变得一样多；所以同样的改动，让输出和损失变化的只有原来的百分之一，这就是梯度。
+直方图不变，梯度只剩百分之一，第 1 层的从 300 降到 3。归一化把权重的大小除掉了。权重变为原来的 100 倍，改动也要变为 100 倍，输出才变化得一样多。反过来，同样的改动，只让损失变化原来的百分之一；梯度量的正是这个变化。
 
 </details>
 
-开头的谜底就在这里。权重大了两个数量级，普通梯度下降每一步的改动却只有原来的百分之一，所以方向的变化只有原来的 10000 分之一。网络并没有变差，只是慢得像在爬。
+开头的谜底就在这里。权重大了两个数量级，普通梯度下降每一步的改动却只有原来的百分之一，所以方向的变化只有原来的 10000 分之一。网络只是慢得像在爬。
 
-再把归一化去掉，把“权重的大小”拖到 0.5，再拖到 3，看看它替你免去了什么；再试试只归一化输入。
+再把归一化去掉，把“权重的大小”拖到 0.5，再拖到 3，看看它替你免去了什么。
 
 ## 它学得会吗？
 
@@ -367,14 +363,14 @@ def accuracy(norm, size, layers_learn=True):
 r"""
 The accuracy is on 297 digits that it has not seen (with their own mean and variance; lesson 03 does better). Guessing gives about 10%.
 
-**Predict first.** Weights of 0.5, 1, 3 and 100: which networks learn without a norm, and which with BatchNorm?
+**Predict first.** Weights of 0.5, 1, 3 and 100: which networks learn without a norm, and which with BatchNorm? (The last line trains only the `readout`.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 准确率取自 297 幅没有见过的数字（均值和方差也取自它们，第 03 课有更好的办法）。瞎猜约为 10%。
 
-**先猜一猜**：权重取 0.5、1、3 和 100，不做归一化，哪几个网络学得会？用批量归一化呢？
+**先猜一猜**：权重取 0.5、1、3 和 100，不做归一化，哪几个网络学得会？用批量归一化呢？（最后一行冻结二十层，只训练 `readout`。）
 """
 
 # %% tags=["answer", "nbval-ignore-output"]
@@ -404,15 +400,17 @@ And why do weights of 3 fail? Saturated units get no gradient, so one expects it
 
 <details><summary>What the gradient does there</summary>
 
-It explodes, from 3.1 in layer 20 to 2600 in layer 1, so no step suits both. Going back, each layer multiplies by the slope **and by the weights**. Most slopes are near 0, but the few units on the steep part hand on about three times as much.
+It explodes, from 3.1 in layer 20 to 2600 in layer 1, so no step of plain gradient descent suits both. Going back, each layer multiplies by the slope **and by the weights**. Most slopes are near 0, but the few units on the steep part hand on about three times as much.
+
+That is half of the cause. On the way forward, too, two nearly equal digits are farther apart after every layer. So even with Adam at $10^{-4}$, whose steps are alike in all layers, the network learns its own digits by heart in 600 steps, 85%, and nearly guesses the new ones, 15%.
 
 </details>
 
-Weights of the right size do as well, but they have to be right in every layer and to stay right. A norm forgives.
+Weights of the right size do as well, but have to be right in every layer and to stay right. A norm forgives much.
 
 ## Forty layers of ReLU
 
-Everything? With ReLU, BatchNorm and 40 layers the panel shows about the same standard deviation in every layer.
+Does it forgive everything? In the panel above, choose ReLU, BatchNorm and 40 layers: the standard deviation is about the same in every layer.
 
 **Predict first.** Are the histograms the same, too? And the gradient?
 """
@@ -429,7 +427,9 @@ r"""
 
 <details><summary>那里的梯度怎样</summary>
 
-梯度爆炸了：第 20 层是 3.1，第 1 层是 2600，步长取多少都顾不了两头。往回走时，每一层既要乘斜率，**也要乘权重**。多数单元的斜率接近 0，少数仍在陡峭处的单元却把梯度放大到约三倍。
+梯度爆炸了：第 20 层是 3.1，第 1 层是 2600，普通梯度下降的步长取多少都顾不了两头。往回走时，每一层既要乘斜率，**也要乘权重**。多数单元的斜率接近 0，少数仍在陡峭处的单元却把梯度放大到约三倍。
+
+这只是一半原因。往前走也一样：两幅几乎相同的数字，每过一层就离得更远。所以，就算改用 Adam（学习率 $10^{-4}$），让各层的步长差不多，训练 600 步，网络也只是背下了训练用的数字，对 85%；没见过的只对 15%，近乎瞎猜。
 
 </details>
 
@@ -437,31 +437,31 @@ r"""
 
 ## 四十层 ReLU
 
-那么，什么都能宽容吗？选 ReLU、批量归一化、40 层，面板里各层的标准差几乎一样。
+那么，什么都能宽容吗？回到上面的面板，选 ReLU、批量归一化、40 层：各层的标准差几乎一样。
 
 **先猜一猜**：直方图也都一样吗？梯度呢？
 """
 
 # %% tags=["answer"]
 told = Text(
-    en="{}, layer {:2}: standard deviation {:.2f}, median of what is positive {:.2f}, largest {:.1f}, gradient {}",
-    zh="{}，第 {:2} 层：标准差 {:.2f}，正的中位数 {:.2f}，最大值 {:.1f}，梯度 {}",
+    en="{}, layer {:2}: standard deviation {:.2f}, largest activation {:.1f}, gradient {}",
+    zh="{}，第 {:2} 层：标准差 {:.2f}，最大的激活值 {:.1f}，梯度 {}",
 )
 for name, norm in (("BatchNorm", "batch"), ("LayerNorm", "layer")):
     layers, gradients = signals(1.0, 40, "relu", norm, network)
-    for i in (0, 9, 39):
-        a = layers[i]
-        print(told.format(name, i + 1, a.std(), a[a > 0].median(), a.max(), rounded(gradients[i])))
+    for i in (0, 39):
+        print(told.format(name, i + 1, layers[i].std(), layers[i].max(), rounded(gradients[i])))
+signals_through_layers.panel(network).still(norm="batch", depth=40, activation="relu")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Neither is the same. With BatchNorm the largest activation grows from 3.9 to 9.8, while half of the positive ones end up below 0.50; and the gradient at layer 1 is more than 1000 times that at layer 40. With LayerNorm, on the same weights, the gradient stays between 3 and 6 in all layers.
+Neither is the same. With BatchNorm the histograms get narrower, with a longer tail: the largest activation grows from 3.9 to 9.8. And the gradient at layer 1 is more than 1000 times that at layer 40. With LayerNorm, on the same weights, the gradient stays between 3 and 6 in all layers.
 
 </details>
 
-[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion comes from BatchNorm itself: other initial weights or another activation function can weaken it ($\tanh$: a factor of 1.09 per layer, ReLU: 1.2), but not remove it. The usual remedy is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 11).
+[Yang and others](https://arxiv.org/abs/1902.08129) proved in 2019 that this explosion comes from BatchNorm itself. The size of the initial weights does not change it, since BatchNorm divides it out. Another activation function does: $\tanh$ gives a factor of 1.09 per layer, ReLU 1.2, and the nearer it is to a straight line, the weaker the explosion. The usual remedy is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 11).
 
 ## What you will meet elsewhere
 
@@ -472,11 +472,11 @@ torch's `x.std()` divides by the count minus 1, NumPy's by the count; a norm wan
 r"""
 <details><summary>答案</summary>
 
-都不一样。用批量归一化，最大的激活值从 3.9 升到 9.8，正的激活值却有一半落到 0.50 以下；第 1 层的梯度是第 40 层的 1000 多倍。换成层归一化，权重不变，各层的梯度都在 3 和 6 之间。
+都不一样。用批量归一化，直方图越来越窄，尾巴却越拖越长，最大的激活值从 3.9 升到 9.8；第 1 层的梯度是第 40 层的 1000 多倍。换成层归一化，权重不变，各层的梯度都在 3 和 6 之间。
 
 </details>
 
-[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身。调整权重的初始值，或者换一个激活函数，可以减弱它（每往回走一层，用 ReLU 约为 1.2 倍，用 $\tanh$ 约为 1.09 倍），却消除不了。通常的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 11 课）。
+[Yang 等人](https://arxiv.org/abs/1902.08129)在 2019 年证明，这种爆炸来自批量归一化本身。调整权重的初始大小没有用，因为归一化已经把它除掉了。换一个激活函数才有用：每往回走一层，用 ReLU 约为 1.2 倍，用 $\tanh$ 约为 1.09 倍，函数越接近直线，爆炸就越弱。通常的办法是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 11 课）。
 
 ## 在别处会遇到什么
 
@@ -546,18 +546,18 @@ check("standardize", solved_standardize, keep=False)
 r"""
 ## Your function trains a network
 
-The next cell trains the twenty layers with your function, once `check` has accepted it; until then with the package's own. Lesson 02 makes whole layers of it.
+The next cell trains the twenty layers with your function, once `check` has accepted it; until then with the package's own.
 
-**Predict first.** Beside it stand three wrong ones: one divides by $n - 1$, one puts ε outside the root, one forgets to subtract the mean. With weights of 1, which keeps the network from learning?
+**Predict first.** Beside it stand three wrong ones: one divides by $n - 1$, one puts ε outside the root, one forgets to subtract the mean. With weights of 1 and the learning rate 0.1, which keeps the network from learning?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 用你的函数训练网络
 
-`check` 通过之后，下一个单元格就用你的函数训练那二十层网络。（在那之前，由课程自带的函数代替。）第 02 课会用它做出各种归一化层。
+`check` 通过之后，下一个单元格就用你的函数训练那二十层网络。（在那之前，由课程自带的函数代替。）
 
-**先猜一猜**：旁边还有三个写错的函数，一个除以 $n - 1$，一个把 ε 写在根号外，一个忘了减均值。权重为 1 时，哪一个会让网络学不会？
+**先猜一猜**：旁边还有三个写错的函数，一个除以 $n - 1$，一个把 ε 写在根号外，一个忘了减均值。权重为 1、学习率为 0.1 时，哪一个会让网络学不会？
 """
 
 # %% tags=["answer", "nbval-ignore-output"]
@@ -579,6 +579,8 @@ r"""
 <details><summary>Answer</summary>
 
 Only the third one: without the subtraction the network ends at about 10%, which is guessing. The other two end where the right one does.
+
+Why? The mean stays in the numbers, but not in what they are divided by. As soon as the samples differ little, that is small, so the mean is blown up and every unit saturates. A learning rate of 0.01 avoids it (82%). So does dividing by the root mean square, which counts the mean in: 92%, without any subtraction. That is RMSNorm (lesson 06).
 
 </details>
 
@@ -619,9 +621,11 @@ r"""
 
 只有第三个。不减均值，网络最后只有 10% 左右，等于瞎猜；另外两个的准确率与正确的不相上下。
 
+为什么？均值留在分子里，却没有算进除数。样本之间的差别一变小，除数也变小，均值就被放大，所有单元都饱和了。把学习率降到 0.01 就能避开（82%）。除以均方根也行，因为均值也算了进去：不减均值，照样有 92%。这就是 RMSNorm（第 06 课）。
+
 </details>
 
-训练会掩盖小错误，只有大错误才会暴露。所以 `check` 比较的是算出来的数，而不是准确率。
+训练会掩盖小错误。所以 `check` 比较的是算出来的数，而不是准确率。
 
 ## 三个思考题
 

@@ -4,9 +4,9 @@ r"""
 
 Give eight tokens to LayerNorm or a feed-forward network, and change one: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
-SmolLM2, our chat model, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
+SmolLM2, the chat model of lesson 00, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
 
-After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 20 minutes.
+After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 20 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -15,9 +15,9 @@ r"""
 
 把八个词元交给层归一化或前馈网络，只改动其中一个：变的输出只有一个。把它们交给**注意力**（attention），也只改动一个：变的输出可能是八个、五个，也可能只有一个。哪些会变，由一张写着 True 和 False 的小表决定，它叫**掩码**（mask）。写反了不会报错，而 PyTorch 自己就有两种相反的读法。
 
-课程结尾的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
+第 00 课的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
 
-学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 20 分钟。
+学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 20 分钟，不算选读。
 """
 
 # %%
@@ -35,12 +35,12 @@ from blocklab.real_models import minilm_reading
 r"""
 ## Two questions first
 
-1. By Llama's rule, SwiGLU's hidden width is 8d / 3, rounded up to a multiple of 256. How wide is it for d = 512?
+1. What does the softmax make of the scores 0, 0 and 0?
 2. On what does the dot product of two rows of lesson 07's table depend?
 
 <details><summary>Answers</summary>
 
-1. 8 · 512 / 3 = 1365.3, so 6 · 256 = 1536.
+1. Three equal shares, 1/3 each.
 2. Only on how far apart the positions are.
 
 </details>
@@ -50,12 +50,12 @@ r"""
 r"""
 ## 先想两个问题
 
-1. 按 Llama 的规则，SwiGLU 的隐藏层宽度是 8d / 3，再向上取整到 256 的倍数。d = 512 时有多宽？
+1. 三个得分 0、0、0，经过 softmax 变成什么？
 2. 第 07 课的位置编码表里，任意两行的点积取决于什么？
 
 <details><summary>答案</summary>
 
-1. 8 · 512 / 3 = 1365.3，所以是 6 · 256 = 1536。
+1. 三等分，各得 1/3。
 2. 只取决于两个位置相距多远。
 
 </details>
@@ -65,7 +65,7 @@ r"""
 r"""
 ## Poke one token
 
-Before any formula, push. Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now: all eight move.
+Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now: all eight move.
 
 A **causal mask** lets each token see only itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
 """
@@ -74,7 +74,7 @@ A **causal mask** lets each token see only itself and those before it. A model t
 r"""
 ## 推一个词元
 
-先不看公式，推一下再说。下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个：八个输出全都会变。
+下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个：八个输出全都会变。
 
 **因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，在图里依次点词元 0 到 3（或拖动“词元”）。
 """
@@ -150,7 +150,9 @@ check("causal_mask", solved_causal_mask, keep=False)
 r"""
 ## By hand
 
-Who decides how thick the lines are? The tokens themselves. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on). The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d: below). The softmax turns each row of scores into *attention weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
+Who decides how thick the lines are? The tokens themselves. "It" should find "cat", not another "it", so what a token looks for and what it is found by are two things. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on).
+
+The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d: below; in code $K^\top$ is `key.mT`). The softmax turns each row of scores into *attention weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
 
 **Predict first.** After the matrices, token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
 """
@@ -159,7 +161,9 @@ Who decides how thick the lines are? The tokens themselves. Each token's feature
 r"""
 ## 动手算
 
-刚才的线有粗有细，由谁决定？由词元自己决定。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲）。softmax 把每一行得分变成**注意力权重**（attention weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
+刚才的线有粗有细，由谁决定？由词元自己决定。“它”要找的是“猫”，不是另一个“它”，所以找什么、凭什么找到，是两回事。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。
+
+查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲；代码里 $K^\top$ 写作 `key.mT`）。softmax 把每一行得分变成**注意力权重**（attention weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
 
 **先猜一猜**：乘过矩阵之后，词元 0 的查询是 `(2, 0)`。三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`，对应的值是 10、20 和 30。它的输出最接近哪个值？
 """
@@ -181,7 +185,7 @@ It lies nearest to 30: the output is 25.8. Query 0 asks for the first feature, k
 
 </details>
 
-Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V (in code $K^\top$ is `key.mT`):
+Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V:
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
@@ -196,7 +200,7 @@ r"""
 
 </details>
 
-第 i 行注意力权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是（代码里 $K^\top$ 写作 `key.mT`）：
+第 i 行注意力权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是：
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
@@ -207,14 +211,14 @@ $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + 
 r"""
 ## One mask, two polarities
 
-In code a mask is mostly boolean, and True means one thing or the opposite:
+True means one thing or the opposite:
 
 | | True means |
 |---|---|
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-Our functions follow the first row; our Modules and torch's Transformer layers the second. Back in the panel, set *mask* to *causal*, *token* to 7, and try both meanings of *T and F*. The colours come from your pushes and stay; the letters swap.
+Our functions follow the first row; our Modules and torch's Transformer layers the second. Back in the panel, set *mask* to *causal*, *token* to 7, and try both meanings of *T and F*. The colours stay; the letters swap.
 
 **Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (swapped); token 3 of six is pushed. Which outputs move?
 """
@@ -223,14 +227,14 @@ Our functions follow the first row; our Modules and torch's Transformer layers t
 r"""
 ## 一个掩码，两种写法
 
-代码里的掩码多半是布尔张量。True 表示什么，偏偏有两种相反的约定：
+True 表示什么，偏偏有两种相反的约定：
 
 | | True 表示 |
 |---|---|
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。回到上面的面板，把“掩码”设为“因果”，“词元”拖到 7，再把“T/F 的含义”依次设为两种写法。颜色由推动词元得出，始终不变；T 和 F 却互换了。
+我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。回到上面的面板，把“掩码”设为“因果”，“词元”拖到 7，再把“T/F 的含义”依次设为两种写法。颜色不变，T 和 F 却互换了。
 
 **先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。各有哪些输出会变？
 """
@@ -259,7 +263,7 @@ With `sees` the function moves 3, 4, 5 and the Module 0, 1, 2, 3; with `~sees` i
 
 </details>
 
-With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so; the push does. (The last token sees nobody: the function gives it zeros, the Module NaN.)
+With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so. (The last token sees nobody: the function gives it zeros, the Module NaN.)
 
 ## Why √d?
 
@@ -274,7 +278,7 @@ r"""
 
 </details>
 
-掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错，推一下才知道。（最后一个词元谁也看不到，函数给它零，模块给它 NaN。）
+掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错。（最后一个词元谁也看不到，函数给它零，模块给它 NaN。）
 
 ## 为什么除以 √d？
 
@@ -298,7 +302,7 @@ for d in (4, 64, 1024):
 r"""
 <details><summary>Answer</summary>
 
-The largest weight is 0.97 on average, and the median of $p(1 - p)$ is nearly 0.
+The largest weight is 0.97 on average, and the median of $p(1 - p)$ is nearly 0. (Not 0.97 · 0.03: for half of the queries p is within a millionth of 1; the others pull the average down.)
 
 </details>
 
@@ -306,14 +310,14 @@ So the softmax is *saturated*, like tanh in lesson 01: one key takes nearly all,
 
 ## Heads
 
-A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. torch stacks the three learned matrices in one, `in_proj_weight`. Two heads by hand, then ours beside torch's, with both masks:
+A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. torch stacks the three learned matrices in one, `in_proj_weight`. Two heads by hand, then ours beside torch's:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。
+最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。（别拿 0.97 · 0.03 去算：半数查询的 p 离 1 不过百万分之一，是其余的拉低了平均值。）
 
 </details>
 
@@ -341,7 +345,7 @@ for got, wanted in zip(ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden),
 r"""
 ## A trained model
 
-What do trained heads look for? MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
+MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
 
 In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" means? Go there, then drag *row* over the other words.
 """
@@ -350,7 +354,7 @@ In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** ha
 r"""
 ## 训练好的模型
 
-训练之后，各个头在找什么？MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
+MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
 
 在第 5 层的 11 号头里，“it”看“cat”的权重是 0.71。**先猜一猜**：这个头弄明白“it”指的是谁了吗？调到那一层的那个头，再把“行”拖到别的词上看看。
 """
@@ -401,11 +405,11 @@ They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`. Such a token is called an **attention sink**. One explanation: a row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
+So it is really `[CLS]`. Such a token is called an **attention sink**. One explanation, by [Xiao and others](https://arxiv.org/abs/2309.17453), who named it: a row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
 
 ## What you will meet elsewhere
 
-In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. nanoGPT, a small GPT-2, cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
+In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. nanoGPT, a GPT-2 in a few hundred lines, cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
 """
 
 # %% [markdown] lang="zh"
@@ -416,15 +420,15 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。一种解释是：每一行注意力权重之和必须是 1，一个头就算什么也没找到，也得把它们放到某处。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。命名者 [Xiao 等人](https://arxiv.org/abs/2309.17453)的解释是：每一行注意力权重之和必须是 1，一个头就算什么也没找到，也得把它们放到某处。
 
 ## 在别处会遇到什么
 
-Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（很小的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
+Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（用几百行代码写成的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
 """
 
 # %% tags=["answer"]
-bias = torch.ones(1024, 1024).tril()  # nanoGPT: (T, T), T for the longest text
+bias = torch.ones(1024, 1024).tril()  # (T, T)
 masks = {
     "bias": bias[:6, :6],
     "bias == 1": bias[:6, :6] == 1,
@@ -456,14 +460,14 @@ r"""
 r"""
 ## Exercise: attention
 
-L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` are any axes before, as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`: True takes part.
+L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` are any axes before, as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`, with at least the axes for queries and keys: True takes part.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：注意力
 
-请写出注意力。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量：True 表示参与。
+请写出注意力。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量，至少有查询和键这两个轴：True 表示参与。
 """
 
 
@@ -511,14 +515,14 @@ check("attention", solved_attention, keep=False)
 r"""
 ## Your attention in a chat model
 
-In all 30 layers of SmolLM2 your function now takes the place of attention. Which of your mistakes would change the answer?
+In all 30 layers of SmolLM2 your function now takes the place of attention.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的注意力，装进聊天模型
 
-现在把 SmolLM2 的 30 层注意力都换成你的函数。你犯过的错误里，哪些会改变它的回答？（这个模型只懂英语。提示的意思是：把句子补充完整：法国的首都是……）
+现在把 SmolLM2 的 30 层注意力都换成你的函数。（这个模型只懂英语。提示的意思是：把句子补充完整：法国的首都是……）
 """
 
 # %% tags=["slow"]
@@ -580,7 +584,7 @@ r"""
 
 <details><summary>Answer</summary>
 
-The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens; in this network nothing of the text leads around it. A `~` mends it.
+The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens; this network has no path around attention. A `~` mends it.
 
 </details>
 
@@ -635,7 +639,8 @@ for length in (1000, 2000):
 old = torch.tensor([[False] * 6, [False] * 4 + [True] * 2])  # (N, S)
 for name, mask in {"old": old, "~old": ~old}.items():
     y = F.scaled_dot_product_attention(x, x, x, attn_mask=mask[0].expand(6, 6))
-    print(f"{name:4}", Text(en="largest output of the full review", zh="没有填充的评论，最大的输出"), f"{y.max():.2f}")
+    told = Text(en="full review: largest output, without its sign", zh="没有填充的评论：输出的最大绝对值")
+    print(f"{name:4}", told, f"{y.abs().max():.2f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -772,14 +777,14 @@ check("split_heads", solved_split_heads, keep=False)
 r"""
 ## Going further: texts that see each other
 
-`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`, so texts of a batch look at each other. It also returns weights, averaged over the heads, which is slow; `need_weights=False` saves that.
+`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`. Hand it `(N, L, d)`, and without an error the texts of a batch look at each other. It also returns weights, averaged over the heads, and computing these keeps it from its fast path; `need_weights=False` saves that.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：互相看到的文本
 
-`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`，于是同一小批量里的文本互相看到了对方。它还会返回各个头平均之后的权重，这样比较慢，写 `need_weights=False` 可以省去。
+`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`。要是传入的是 `(N, L, d)`，也不报错，同一小批量里的文本却互相看到了对方。它还会返回各个头平均之后的权重，为此只好不走较快的路，写 `need_weights=False` 可以省去。
 """
 
 # %%

@@ -2,22 +2,22 @@
 r"""
 # 11 How do the blocks fit together?
 
-Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times the same token: the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. Parts and weights are the same.
+Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times nearly the same token: they differ by two ten-thousandths of their size, and the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. Parts and weights are the same.
 
 Norms, positions, gates, attention: the blocks of the chat model SmolLM2 are on the table. Where should the norms go? Model builders do not agree. At the end your own functions make a layer of SmolLM2, and 30 of it answer a question.
 
-After this lesson you can write a layer in two orders, say what an order does to a deep stack, and build a chat model's layer from functions of your own. It takes about 20 minutes.
+After this lesson you can write a layer in two orders, say what an order does to a deep stack, and build a chat model's layer from functions of your own. It takes about 20 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 11 各个部件怎样拼成一层？
 
-取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的是 16 个一模一样的词元：两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面，余弦就成了 0.85。部件没有变，权重也没有变。
+取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，只相差万分之二：两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面，余弦就成了 0.85。部件没有变，权重也没有变。
 
 归一化、位置、门控、注意力，聊天模型 SmolLM2 要用的部件都齐了。归一化该放在哪里？设计模型的人至今意见不一。最后，用你自己写过的函数拼成 SmolLM2 的一层，再让这个模型靠 30 个这样的层来回答问题。
 
-学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，还能用自己的函数拼出聊天模型的一层。大约需要 20 分钟。
+学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，还能用自己的函数拼出聊天模型的一层。大约需要 20 分钟，不算选读。
 """
 
 # %%
@@ -68,11 +68,11 @@ r"""
 r"""
 ## By hand
 
-A Transformer layer has two **sub-layers**: first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**: it adds x to what f gives, so that f need only say what should change. But sums grow. A norm gives numbers of a fixed size again, and the question is where it stands. The first Transformer normalizes the sum; this is **post-norm**:
+A Transformer layer has two **sub-layers**: first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**: it adds x to what f gives, so that f need only say what should change. But sums grow. The first Transformer therefore normalizes each sum; this is **post-norm**:
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 and Llama leave the sum alone. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
+GPT-2 and Llama let the sum grow, and see only to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
 
 **Your turn, one line.** Write pre-norm; `sublayer` and `norm` are functions of one tensor. If the norm halves and the sub-layer squares, x = 6 becomes 15.
 """
@@ -81,11 +81,11 @@ GPT-2 and Llama leave the sum alone. In **pre-norm** the sub-layer reads the nor
 r"""
 ## 动手算
 
-Transformer 的一层有两个**子层**（sub-layer）：先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection）：把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。可是越加越大，要靠归一化让数的大小重新固定下来，问题是把它放在哪里。最早的 Transformer 把相加的结果归一化，这叫**后置归一化**（post-norm）：
+Transformer 的一层有两个**子层**（sub-layer）：先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection）：把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。可是越加越大。所以，最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 和 Llama 则不动相加的结果。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
+GPT-2 和 Llama 则任它变大，只让每个子层读到大小固定的数。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
 
 **轮到你了**，只写一行：写出前置归一化。`sublayer` 和 `norm` 都是只接收一个张量的函数。假如“归一化”就是减半，子层就是平方，那么 x = 6 应得到 15。
 """
@@ -177,9 +177,9 @@ r"""
 r"""
 ## Pre and post, one slider
 
-Both orders are in use. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers (weights drawn as in torch's `nn.Transformer`) read sequences of 16 random tokens. Begin on the right, with the riddle: after each layer, the mean cosine between two tokens of a sequence, 1 if all point the same way. Drag *depth* to 48. In the middle stands the tokens' root mean square (RMS).
+Both orders are in use. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers read sequences of 16 random tokens. On the left is the riddle: after each layer, the mean cosine between two tokens of a sequence, 1 if all point the same way. In the middle stands the tokens' root mean square (RMS). Drag *depth* to 48.
 
-On the left, once you ask for it, stands the size (root of the sum of squares) of the gradient of W₂, each feed-forward network's second matrix, under a loss on random classes (in pre-norm after a last norm). Lines are means of 6 stacks, bands span all.
+On the right, once you ask for it, stands the size of the gradient of W₂, each feed-forward network's second matrix.
 
 **Predict first.** In pre-norm the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, then drag *depth*.
 """
@@ -188,9 +188,9 @@ On the left, once you ask for it, stands the size (root of the sum of squares) o
 r"""
 ## 同一个滑块，两种顺序
 
-两种顺序都有人用。层数多了，各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，权重的随机取法与 torch 的 `nn.Transformer` 相同；输入是 16 个随机词元组成的序列。先看右图，开头的谜就在那里：它画的是各层之后，同一序列中每两个词元夹角余弦的均值，全都指向同一方向时为 1。把“深度”拖到 48 看看。中间的图是词元的均方根（RMS）。
+两种顺序都有人用。层数多了，各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，输入是 16 个随机词元组成的序列。左图就是开头的谜：各层之后，同一序列中每两个词元夹角余弦的均值，全都指向同一方向时为 1。中间的图是词元的均方根（RMS）。把“深度”拖到 48 看看。
 
-左图要勾选之后才显示，画的是 W₂ 的梯度的大小，即平方和的平方根（W₂ 是前馈网络的第二个矩阵）。损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次）。曲线是 6 个网络的均值，色带涵盖全部。
+右图要勾选之后才显示，画的是 W₂ 的梯度有多大；W₂ 是前馈网络的第二个矩阵。
 
 **先猜一猜**：用前置归一化，深度加倍，W₂ 的梯度在第一层变小，还是在最后一层变小？先选好，再勾选“显示梯度”，拖动“深度”。
 """
@@ -205,11 +205,13 @@ pre_and_post.panel().still(depth=48, gradients=True)
 r"""
 <details><summary>Answer</summary>
 
-The last layer's gradient gets smaller: 0.59 with 3 layers, 0.18 with 48 (hollow marks: depths between), and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
+The last layer's gradient gets smaller: 0.59 with 3 layers, 0.18 with 48 (hollow marks: 12 and 24), and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
+
+The weights are drawn as in torch's `nn.Transformer`; the gradient's size is the root of its sum of squares, under a loss on random classes (in pre-norm after a last norm). Lines are means of 6 stacks, bands span all.
 
 </details>
 
-The riddle first. Untrained attention weights are fairly even, so attention adds much the same to every token; the feed-forward network does, too, but less. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles. From 24 layers on the cosine is 1.00, and nothing is left to read. In pre-norm that part keeps its size, so tokens grow alike more slowly, up to 0.85. On the left, post-norm's gradients differ most from stack to stack, with 48 layers from 0.1 to 2.
+The riddle first. Untrained attention is fairly even, so it adds much the same to every token: in layer 1 the mean cosine between what two tokens get is 0.77. What the feed-forward network adds is less alike, 0.35, but alike, because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles. With 24 layers the tokens still differ by some 2% of their size, with 48 by 0.02%. In pre-norm that part keeps its size, so tokens grow alike more slowly, up to 0.85. On the right, post-norm's gradients differ most from stack to stack, with 48 layers from 0.1 to 2.
 
 The middle picture shows what pre-norm pays. Its stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
 """
@@ -218,11 +220,13 @@ The middle picture shows what pre-norm pays. Its stream only grows, to an RMS of
 r"""
 <details><summary>答案</summary>
 
-最后一层的梯度会变小：3 层时为 0.59，48 层时为 0.18（空心标记是中间几种深度），深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
+最后一层的梯度会变小：3 层时为 0.59，48 层时为 0.18（空心标记是 12 层和 24 层），深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
+
+权重的随机取法与 torch 的 `nn.Transformer` 相同；梯度的大小是平方和的平方根，损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次）。曲线是 6 个网络的均值，色带涵盖全部。
 
 </details>
 
-先解开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多；前馈网络也有这种倾向，只是弱一些。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。从 24 层起，余弦就到了 1.00，再也读不出什么。用前置归一化，原有的部分大小不变，词元变得相像也就慢一些，到 0.85 为止。再看左图，后置归一化的梯度在不同网络之间相差最大：48 层时从 0.1 到 2。
+先解开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多：第 1 层里，两个词元加上的内容之间，余弦的均值是 0.77。前馈网络加上的也有些像，是 0.35，因为过了 ReLU 就没有负数。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。24 层时，词元之间还相差 2% 左右，48 层时只差 0.02%，几乎读不出什么了。用前置归一化，原有的部分大小不变，词元变得相像也就慢一些，到 0.85 为止。再看右图，后置归一化的梯度在不同网络之间相差最大：48 层时从 0.1 到 2。
 
 中间的图是前置归一化的代价。残差流有增无减，均方根一直到 5.8。最后的归一化要除以它；梯度往回传时，也要除以它：
 """
@@ -236,22 +240,34 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-So in post-norm the RMS is 1 and the last gradient stays large, however deep the stack; in pre-norm the stream grows, and this gradient shrinks by about 1/√depth. [The paper](https://arxiv.org/abs/2002.04745) that compared them sees here why post-norm needs *warm-up*, a learning rate that starts small and grows: without, its post-norm translation model reached 8.45 BLEU (more is better), with it about 34, as pre-norm does without. Our pictures do not prove that: pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
+So in post-norm the RMS is 1 and the last gradient stays large, however deep the stack; in pre-norm the stream grows, and this gradient shrinks, in theory like 1/√depth.
+
+<details><summary>What this may have to do with warm-up</summary>
+
+[The paper](https://arxiv.org/abs/2002.04745) that compared them sees here why post-norm needs *warm-up*, a learning rate that starts small and grows: without, its post-norm translation model reached 8.45 BLEU (more is better), with it about 34, as pre-norm reaches without. Our pictures do not prove that: pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
+
+</details>
 
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers. For each word piece you see four sizes (RMS, log scale), one below the other; the left result is the x on the right.
+And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. For each word piece you see four sizes (RMS, log scale), one below the other; the left result is the x on the right.
 
 **Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-所以用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；用前置归一化，残差流变大，这个梯度就约像 1/√深度那样变小。比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点：前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)认为另有原因：用后置归一化时，权重稍有变化，输出就大不一样。
+所以用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；用前置归一化，残差流变大，这个梯度就变小，理论上大致按 1/√深度。
+
+<details><summary>这与学习率预热有什么关系</summary>
+
+比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点：前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)认为另有原因：用后置归一化时，权重稍有变化，输出就大不一样。
+
+</details>
 
 ## 一句话，逐层看
 
-训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层。图中画出每个子词的四个大小（均方根，对数刻度），上下排列；左边的结果就是右边的 x。
+训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中画出每个子词的四个大小（均方根，对数刻度），上下排列；左边的结果就是右边的 x。
 
 **先猜一猜**：在第 0 层到第 3 层，前馈网络给 13 个子词中的一个加得特别多。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
 """
@@ -298,7 +314,7 @@ One: feature 99 is 194, the next is 1.5.
 
 </details>
 
-Such a single giant is called a **massive activation**; in layers 1 to 3 it is feature 99 again. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown.
+Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown here.
 
 ## Equal to torch's layers
 
@@ -315,11 +331,11 @@ r"""
 
 </details>
 
-这样一个大得出奇的数，叫作**大激活值**（massive activation）；第 1 层到第 3 层，也都是 99 号特征。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明谁引起了谁。
+这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）；第 1 层到第 3 层，也都是 99 号特征。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明谁引起了谁。
 
 ## 与 torch 的层一致
 
-刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention）：查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型叫作“只有解码器”（decoder-only）的模型，却没有编码器的结果可看，也就没有交叉注意力：它的一层，就是加了因果掩码的编码器层。
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention）：查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型号称“只有解码器”（decoder-only），其实没有编码器的结果可看，也就没有交叉注意力：它的一层，就是加了因果掩码的编码器层。
 
 这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
 """
@@ -334,13 +350,16 @@ for ours, theirs, inputs in (
     for norm_first in (False, True):
         options = {"dropout": 0.0, "norm_first": norm_first, "batch_first": True}
         torchs, layer = theirs(64, 4, 256, **options), ours(64, 4, 256, **options)
+        for norm in (part for part in torchs.modules() if isinstance(part, nn.LayerNorm)):
+            nn.init.normal_(norm.weight)
+            nn.init.normal_(norm.bias)
         layer.load_state_dict(torchs.state_dict(), strict=True)
         torch.testing.assert_close(layer(*inputs), torchs(*inputs))
     print(Text(en="{}: {} tensors, equal", zh="{}：{} 个张量，结果一致").format(ours.__name__, len(layer.state_dict())))
 
 # %% [markdown] lang="en"
 r"""
-But with fresh norms, γ = 1 and β = 0, a `forward` that forgets both would pass, too, until it gets trained weights.
+Why are γ and β drawn at random? In fresh norms they are 1 and 0, and a `forward` that forgets both would pass, too.
 
 ## What you will meet elsewhere
 
@@ -370,7 +389,7 @@ Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no final norm:
 
 # %% [markdown] lang="zh"
 r"""
-不过，新建的归一化层里 γ = 1、β = 0，就算 `forward` 里忘了用它们，也能通过；装入训练好的权重，才看得出来。
+为什么要随机取 γ 和 β？新建的归一化层里，它们是 1 和 0，就算 `forward` 里忘了用，也能通过。
 
 ## 在别处会遇到什么
 
@@ -407,24 +426,20 @@ for name, end in {"norm=None": None, "norm=nn.LayerNorm(64)": nn.LayerNorm(64)}.
 
 # %% [markdown] lang="en"
 r"""
+The first number is too large: `nn.TransformerEncoder` copies one layer, so all twelve start with the same weights and push the same way. Twelve drawn anew end between 1.5 and 1.8.
+
 ## Exercise: a layer with four norms
 
-Gemma 2 has a norm on either side of each sub-layer, four in a layer:
-
-$$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
-
-Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor.
+Gemma 2 normalizes what a sub-layer reads and what it gives, but never the sum: four norms in a layer. Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor.
 """
 
 # %% [markdown] lang="zh"
 r"""
+第一个数其实偏大：`nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机取权重，只有 1.5 到 1.8。
+
 ## 练习：有四个归一化的层
 
-Gemma 2 在每个子层的前后各放一个归一化，所以一层有四个：
-
-$$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
-
-请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。
+Gemma 2 把子层的输入和输出都归一化，相加的结果则不动，所以一层有四个归一化。请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。
 """
 
 
@@ -443,6 +458,8 @@ Stuck? Look at *By hand*, and at the table above.
 
 <details><summary>The idea</summary>
 
+$$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
+
 The equation holds twice, and the second time its x is the first y. Each half uses the norm that comes before its sub-layer on what is read, and the one that comes after on what is given; the sum stays as it is.
 
 </details>
@@ -453,6 +470,8 @@ r"""
 卡住了？看“动手算”一节和上面的表。
 
 <details><summary>思路</summary>
+
+$$y = x + \text{norm}_\text{after}(f(\text{norm}_\text{before}(x)))$$
 
 公式要用两次，第二次的 x 就是第一次的 y。每一半里，排在子层之前的归一化作用于子层的输入，排在之后的作用于子层的输出；相加的结果不动。
 
@@ -474,14 +493,14 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your functions in SmolLM2
 
-SmolLM2's layer is your pre-norm, twice. Queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*). What you have kept is yours, the rest ours:
+SmolLM2's layer is your pre-norm, twice. Queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*), so that only a third of these must be stored. The two lines with `around` are the two sub-layers. What you have kept is yours, the rest ours:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数，装进 SmolLM2
 
-SmolLM2 的一层，就是把你写的前置归一化用两次。查询和键要旋转，做法在第 07 课末尾；相邻三个查询的头共用一个键和值的头，叫作**分组查询**（grouped queries）。保存过的函数用你写的，其余的用我们的：
+SmolLM2 的一层，就是把你写的前置归一化用两次。查询和键要旋转，做法在第 07 课末尾；相邻三个查询的头共用一个键和值的头，叫作**分组查询**（grouped queries），这样要存的键和值只有三分之一。下面两行 `around` 就是两个子层。保存过的函数用你写的，其余的用我们的：
 """
 
 # %%
@@ -878,11 +897,11 @@ class Reverser(nn.Module):
 # %% tags=["slow"]
 net = Reverser()
 adam = torch.optim.Adam(net.parameters(), 3e-3)
-slower = torch.optim.lr_scheduler.LinearLR(adam, 1, 0, 200)  # from 0.003 straight down to 0
+slower = torch.optim.lr_scheduler.LinearLR(adam, 1, 0, 200)
 for _ in progress(range(200), Text(en="training step", zh="训练步数")):
     read = torch.randint(10, (64, 6))  # (N, L)
     answer = read.flip(1)
-    written = nn.functional.pad(answer[:, :-1], (1, 0), value=10)  # one place behind
+    written = nn.functional.pad(answer[:, :-1], (1, 0), value=10)  # (N, L)
     loss = nn.functional.cross_entropy(net(read, written).flatten(0, 1), answer.flatten())
     adam.zero_grad()
     loss.backward()
@@ -905,7 +924,7 @@ with torch.no_grad():
     for length in (4, 6, 10):
         read = torch.randint(10, (1000, length))
         written = torch.full((1000, 1), 10)
-        for _ in range(length):  # its own last word decides what it reads next
+        for _ in range(length):
             written = torch.cat([written, net(read, written)[:, -1:].argmax(-1)], 1)
         right = (written[:, 1:] == read.flip(1)).all(1).float().mean()
         places = (written[:, 1:, None] == read[:, None]).float().mean(0).argmax(-1).tolist()

@@ -39,9 +39,9 @@ INVERTED_MASK = (
 
 MASK_MISTAKES = (
     wrong("upper-triangle", allowed=lambda i, j: j >= i).hint(
-        en="Your tokens see themselves and what comes after them: it is the upper triangle. Row i is for query i, "
-        "which sees keys 0 to i.",
-        zh="你的词元能看到自己和后面的词元：这是上三角。第 i 行对应第 i 个查询，它能看到第 0 到第 i 个键。",
+        en="Your tokens see themselves and what comes after them: it is the upper triangle. Row i is for token i, "
+        "which sees tokens 0 to i.",
+        zh="你的词元能看到自己和后面的词元：这是上三角。第 i 行对应词元 i，它能看到词元 0 到 i。",
     ),
     wrong("without-itself", allowed=lambda i, j: j < i).hint(
         en="The diagonal is missing: a token may see itself. In your mask the first one sees nothing, and its softmax "

@@ -136,33 +136,34 @@ def mean_cosine(x: Tensor) -> Tensor:
 
 
 def pre_and_post(figure: Figure) -> Callable[..., str]:
-    """Layer by layer: the gradient of W2, the stream's RMS, the cosine; a line is the mean of the seeds, a band all.
+    """Layer by layer: the cosine, the stream's RMS, the gradient of W2; a line is the mean of the seeds, a band all.
 
     update(depth, gradients): one of DEPTHS; whether the gradients are shown, which answer the question.
     """
     grid = figure.subplots(1, 3, gridspec_kw={"left": 0.05, "right": 0.99, "bottom": 0.14, "top": 0.8, "wspace": 0.18})
-    for axes, title in zip(grid, (GRADIENT, SIZE, LIKENESS), strict=True):
+    for axes, title in zip(grid, (LIKENESS, SIZE, GRADIENT), strict=True):
         axes.set(xlim=(0, DEEPEST + 2), xticks=[1, *DEPTHS[1:]], xlabel=str(LAYER))
         axes.set_title(str(title), size=11, color=INK)
         plain(axes, grid="both")
-    grid[0].set(yscale="log", ylim=(0.1, 2.5))
-    grid[0].set_yticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
-    grid[0].minorticks_off()
-    grid[1].set(ylim=(0, 7))
-    grid[2].set(ylim=(0, 1.03))
+    likeness, size, slope = grid
+    likeness.set(ylim=(0, 1.03))
+    size.set(ylim=(0, 7))
+    slope.set(yscale="log", ylim=(0.1, 2.5))
+    slope.set_yticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
+    slope.minorticks_off()
     curves = [[Curve(axes, name, colour, form) for axes in grid] for name, _, colour, form in ORDERS]
     trails = [
-        grid[0].plot([], [], form[0], color=colour, mfc="white", ms=7, animated=True)[0] for *_, colour, form in ORDERS
+        slope.plot([], [], form[0], color=colour, mfc="white", ms=7, animated=True)[0] for *_, colour, form in ORDERS
     ]
     table = {(depth, norm_first): measured(depth, norm_first) for depth in DEPTHS for _, norm_first, _, _ in ORDERS}
     for (_, norm_first, _, _), row in zip(ORDERS, curves, strict=True):
-        for curve, kind in zip(row, ("gradient", "rms", "cosine"), strict=True):
+        for curve, kind in zip(row, ("cosine", "rms", "gradient"), strict=True):
             ends = {depth: getattr(table[depth, norm_first], kind)[-1].mean() for depth in DEPTHS}
             dragged(curve.dot, "depth", lambda depth, ends=ends: (depth, ends[depth]))
-    of_gradients = [artist for left, *_ in curves for artist in left.artists] + trails
-    place = {"size": 11, "color": QUIET, "ha": "center", "va": "center", "transform": grid[0].transAxes}
-    later = grid[0].text(0.5, 0.36, str(LATER), animated=True, **place)
-    handles, names = grid[0].get_legend_handles_labels()
+    of_gradients = [artist for *_, last in curves for artist in last.artists] + trails
+    place = {"size": 11, "color": QUIET, "ha": "center", "va": "center", "transform": slope.transAxes}
+    later = slope.text(0.5, 0.36, str(LATER), animated=True, **place)
+    handles, names = likeness.get_legend_handles_labels()
     figure.legend(handles, names, loc="upper center", ncols=2, frameon=False, labelcolor=INK)
 
     def update(depth: int, gradients: bool) -> str:
@@ -172,7 +173,7 @@ def pre_and_post(figure: Figure) -> Callable[..., str]:
         numbers = {"depth": depth}
         for (_, norm_first, _, _), row, trail in zip(ORDERS, curves, trails, strict=True):
             seen = table[depth, norm_first]
-            for curve, values in zip(row, (seen.gradient, seen.rms, seen.cosine), strict=True):
+            for curve, values in zip(row, (seen.cosine, seen.rms, seen.gradient), strict=True):
                 curve.show(values)
             shallower = [d for d in DEPTHS if OPENING <= d < depth]
             trail.set_data(shallower, [table[d, norm_first].gradient[-1].mean() for d in shallower])

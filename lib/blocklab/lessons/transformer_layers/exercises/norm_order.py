@@ -200,8 +200,8 @@ def norm_inside_and_outside(carried: Tensor, read: Tensor, sublayer: Part, norm:
 
 NEITHER = (
     wrong("no-norm", around=lambda carried, read, sublayer, *norms: carried + sublayer(read)).hint(
-        en="No norm is called. Without them the numbers grow from layer to layer.",
-        zh="归一化一次也没有调用。没有归一化，数值会一层比一层大。",
+        en="No norm is called. What the sub-layer reads then grows from layer to layer, and so does what it adds.",
+        zh="归一化一次也没有调用。这样，子层读入的数一层比一层大，它加上去的部分也越来越大。",
     ),
     wrong("sublayers-alone", around=lambda carried, read, sublayer, *norms: sublayer(read)).hint(
         en="The sub-layer alone is called. Around it belong a residual connection and what normalizes.",
