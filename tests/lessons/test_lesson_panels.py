@@ -12,7 +12,7 @@ from collections import defaultdict
 import pytest
 
 from blocklab.panel import Panel, front
-from blocklab.panel.controls import same
+from blocklab.panel.controls import Slider, same
 from blocklab.panel.live_view import LiveView
 from blocklab.panel.panel import LIVE_SCALE
 from blocklab.panel.plain_view import PlainView
@@ -56,13 +56,15 @@ def hold_to_those_drawn_from_nothing(panel: Panel, visits: list[tuple]) -> None:
 
 
 def idle(panel: Panel, visits: list) -> list[str]:
-    """The controls that change neither picture nor line, wherever the others stand."""
+    """The controls that change neither picture nor line, wherever the others stand; a slider, from where they start."""
     seen = {name: defaultdict(set) for name in panel.values}
     for values, line, strokes, _pixels in visits:
         shown = line, repr(strokes)
         for name, by_others in seen.items():
-            others = repr({other: value for other, value in values.items() if other != name})
-            by_others[others].add(shown)
+            others = {other: value for other, value in values.items() if other != name}
+            slides = isinstance(panel.controls[name], Slider)
+            if not slides or all(same(value, panel.controls[other].default) for other, value in others.items()):
+                by_others[repr(others)].add(shown)
     return [name for name, by_others in seen.items() if all(len(each) == 1 for each in by_others.values())]
 
 

@@ -57,7 +57,7 @@ CHOICES = {
 """For a panel's choice: the activation f."""
 
 WRITTEN = {"none": "u", "sigmoid": "σ(u)", "relu": "ReLU(u)", "gelu": "GELU(u)", "silu": "SiLU(u)"}
-NO_VALUE = Text(en="1, for there is no v", zh="1（没有 v）")
+NO_VALUE = Text(en="1: no gate, v is not used", zh="1：没有门，不用 v")
 UNIT = Text(en="the unit: {unit}", zh="单元：{unit}")
 SEEN = Text(
     en="{unit} runs from {low:.2f} to {high:.2f}. Between its contours and those on the left lie {turn:.0f}°, on "
@@ -98,7 +98,7 @@ def contours(figure: Figure) -> Callable[..., str]:
             both = [("u, v", along)] if (gate_angle - value_angle) % 360 == 0 else [arrow_u, arrow_v]
             right.show(unit, UNIT.format(unit=written), [*through_zero, across], both)
         else:
-            middle.show(v, str(NO_VALUE), [], [])
+            middle.show(v, str(NO_VALUE), [], [arrow_v])  # its slider is there, so the arrow turns
             right.show(unit, UNIT.format(unit=written), through_zero, [arrow_u])
         low, high = (rounded(end.item()) for end in (unit.min(), unit.max()))
         seen = SEEN.format(unit=written, low=low, high=high, turn=turn(slope, along))
@@ -189,7 +189,6 @@ class Plane:
         )
         tips = [tip.tolist() for _, tip in arrows]
         self.shafts.set_segments([stroke for x, y in tips for stroke in arrow(x, y)])
-        self.shafts.set_visible(bool(tips))  # of an arrow that is not there nobody can take hold
         for i, name in enumerate(self.names):
             name.set_visible(i < len(arrows))
             if i < len(arrows):
