@@ -19,7 +19,7 @@ SECTIONS = (  # in this order, after the first cell
 CELLS, PANELS = 16, 2  # of the core: code cells shown at most, panels at least
 WORDS, CHARACTERS = 1400, 2500  # of the core, in English and in Chinese
 PACE = 180  # English words a minute
-PANEL, LINE, FUNCTION = 2, 2, 5  # minutes for a panel, an exercise of one line, one of a function
+PANEL, LINE, FUNCTION = 2, 2, 10  # minutes for a panel, an exercise of one line, one of a function
 NEAR = 3  # minutes between what is said and what is counted
 
 _HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)

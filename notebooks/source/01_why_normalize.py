@@ -6,7 +6,7 @@ Take a healthy network of twenty $\tanh$ layers and multiply every one of its we
 
 That function is a **normalization**. SmolLM2, the chat model of lesson 00, calls one 61 times for every token. We begin with BatchNorm, where reasons, words and mistakes are easiest to see; from it grew what Transformers use (lessons 05, 06).
 
-After this lesson you can recognize *saturation*, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 20 minutes, without *Going further*.
+After this lesson you can recognize *saturation*, tell what a norm does to outputs and to gradients and what it does *not* solve, and train a network with your own. It takes about 25 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 这个小小的函数就是**归一化**（normalization）。第 00 课的聊天模型 SmolLM2，每处理一个词元（token，一个词或词的一部分）都要调用它 61 次。我们从批量归一化（BatchNorm）学起，因为归一化的道理、术语和常见错误，在它身上最容易看清；Transformer 用的归一化由它演变而来，见第 05、06 课。
 
-学完这一课，你能认出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 20 分钟，不算选读。
+学完这一课，你能认出**饱和**，能说清归一化怎样影响输出、又怎样影响梯度，还知道它**解决不了**什么。你还会用自己写的归一化训练一个网络。大约需要 25 分钟，选读另计。
 """
 
 # %%

@@ -6,7 +6,7 @@ Add 10 to a single number of a tensor, send the tensor through a normalization l
 
 That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The chat model of lesson 00 holds 61 norms, two in each of its 30 layers and one at the end. They are relatives of lesson 01's BatchNorm, with other axes and even without the mean (lesson 06). To recognize them we first learn to see axes.
 
-Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 30 minutes, without Going further.
+Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 40 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，30 层里每层两个，最后还有一个。它们都是第 01 课里批量归一化的亲戚，不过换了轴，连均值也不减了（见第 06 课）。要认出它们，先得学会看轴。
 
-学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 30 分钟，选读另计。
+学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 40 分钟，选读另计。
 """
 
 # %%

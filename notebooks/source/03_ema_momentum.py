@@ -6,7 +6,7 @@ A trained network looks at the photo of a flower and says that it is a daisy. Th
 
 What they remember is an exponential **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and so is spared what you are about to see. Why learn it, then? Because `train()`, `eval()` and buffers serve other layers, and moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
 
-Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 20 minutes without Going further, longer if such a layer is new to you.
+Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 30 minutes, without *Going further*, longer if such a layer is new to you.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 它们记住的是均值和方差的**指数移动平均**（exponential moving average，下文简称移动平均），`momentum`（动量）决定它忘得多快。这套课程里的 Transformer 没有批量归一化，它的归一化层训练时和使用时做同一件事，不会出这种错。那为什么还要学？因为别的层也要用到 `train()`、`eval()` 和缓冲区，也因为移动平均无处不在，例如 Transformer 大多用 Adam 训练，而 Adam 给每个权重都记着两个移动平均。它的 0.9，和标题里的 0.1 其实是一个意思。
 
-学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 20 分钟，选读另计；如果是第一次写这样的一层，就多留些时间。
+学完这一课，你能看懂两种约定下的动量，能说出训练多少步之后 `eval()` 才可信，能分清批量归一化里的两个方差，还能写出完整的一层，让它来认那朵花。大约需要 30 分钟，选读另计；如果是第一次写这样的一层，就多留些时间。
 """
 
 # %%

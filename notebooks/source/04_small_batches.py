@@ -6,7 +6,7 @@ A network with BatchNorm learns to read 96% of the test digits. Trained again on
 
 Lesson 02 said which values share a mean, lesson 03 how it is remembered; now we ask how many it takes. The layers of a Transformer (lessons 05 and 06) normalize each token by itself, so for them the batch does not matter. What they avoid by that is seen best where BatchNorm breaks.
 
-You will count that number, say how large a normalized value can get, merge the statistics of two parts, and search, with your own function, for what broke the first network. It takes about 25 minutes without Going further.
+You will count that number, say how large a normalized value can get, merge the statistics of two parts, and search, with your own function, for what broke the first network. It takes about 30 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 第 02 课讲了**哪些**数共用一个均值，第 03 课讲了怎样把均值记住，现在要问需要**多少个**数。Transformer 里的层（第 05、06 课）对每个词元单独归一化，所以小批量有多大，与它们无关。它们避开的是什么，要在批量归一化失效的地方才看得清。
 
-学完这一课，你会数这个数，能说出归一化之后的数最大有多大，会合并两部分的统计量，还会借助自己写的函数，追查第一个网络坏在哪里。大约需要 25 分钟，选读另计。
+学完这一课，你会数这个数，能说出归一化之后的数最大有多大，会合并两部分的统计量，还会借助自己写的函数，追查第一个网络坏在哪里。大约需要 30 分钟，选读另计。
 """
 
 # %%

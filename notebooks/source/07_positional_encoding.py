@@ -10,7 +10,7 @@ $$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad 
 
 Here 0 ≤ k < L and 0 ≤ i < d/2. Columns 2i and 2i + 1 are a *pair*: sine and cosine of one *frequency* $\omega_i$. The base is 10000; d is `d_model` in code.
 
-After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 30 minutes, *Going further* 15 more.
+After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 40 minutes, *Going further* 15 more.
 """
 
 # %% [markdown] lang="zh"
@@ -25,7 +25,7 @@ $$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad 
 
 这里 0 ≤ k < L，0 ≤ i < d/2。第 2i 列和第 2i + 1 列是一**对**，即同一个**频率**（frequency）$\omega_i$ 的正弦和余弦。底数 base 取 10000。d 在代码里写作 `d_model`。
 
-学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 30 分钟，选读另需 15 分钟。
+学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 40 分钟，选读另需 15 分钟。
 """
 
 # %%

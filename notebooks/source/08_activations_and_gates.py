@@ -10,7 +10,7 @@ $$\text{plain:}\quad f(xW_1)\,W_2 \qquad\qquad \text{gated:}\quad \big(f(xW) \od
 
 W, V, $W_1$ and $W_2$ are learned matrices. What $W_2$ gets are the *hidden units*. The *activation* f acts on each number, ⊙ multiplies number by number. xW is the gate, xV the value.
 
-After this lesson you can say what only a gate can do, judge the evidence for it, and write the SwiGLU with which a chat model answers. It takes about 25 minutes, *Going further* 15 more.
+After this lesson you can say what only a gate can do, judge the evidence for it, and write the SwiGLU with which a chat model answers. It takes about 35 minutes, *Going further* 15 more.
 """
 
 # %% [markdown] lang="zh"
@@ -25,7 +25,7 @@ $$\text{普通：}\quad f(xW_1)\,W_2 \qquad\qquad \text{门控：}\quad \big(f(x
 
 W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个数叫作一个**隐藏单元**（hidden unit）。f 是**激活函数**，作用在每个数上；⊙ 表示逐元素（element-wise）相乘。xW 是门，xV 是值。
 
-学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 25 分钟，选读另需 15 分钟。
+学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 35 分钟，选读另需 15 分钟。
 """
 
 # %%

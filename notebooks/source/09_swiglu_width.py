@@ -4,7 +4,7 @@ r"""
 
 In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. "Two thirds of 4 · 4096, rounded up to a multiple of 256," people say, and they are right. Yet 11008 alone does not settle it, because other rules fit it just as well. So what would?
 
-Lesson 08's SwiGLU needs such a width in every model. Whoever rebuilds a model from its published weights, or designs the next one, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 30 minutes.
+Lesson 08's SwiGLU needs such a width in every model. Whoever rebuilds a model from its published weights, or designs the next one, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 40 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -13,7 +13,7 @@ r"""
 
 在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。大家都说，这是“4 · 4096 的三分之二，再向上取整到 256 的倍数”。说得没错，可是单凭 11008，定不下用的是哪一条规则，因为别的规则同样对得上。那么，怎样才能弄清楚呢？
 
-第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是照公布的权重重建一个模型，还是设计下一个模型，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 30 分钟。
+第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是照公布的权重重建一个模型，还是设计下一个模型，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 40 分钟。
 """
 
 # %%

@@ -6,7 +6,7 @@ Give eight tokens to LayerNorm or a feed-forward network, and change one: one ou
 
 SmolLM2, the chat model of lesson 00, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
 
-After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 20 minutes, without *Going further*.
+After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 30 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 第 00 课的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
 
-学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 20 分钟，不算选读。
+学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 30 分钟，选读另计。
 """
 
 # %%

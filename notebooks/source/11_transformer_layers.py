@@ -6,7 +6,7 @@ Let 48 untrained Transformer layers, built as in the first Transformer of 2017, 
 
 Norms, positions, gates, attention: the blocks of the chat model SmolLM2 are on the table. Where should the norms go? Model builders do not agree. At the end your own functions make a layer of SmolLM2, and 30 of it answer a question.
 
-After this lesson you can write a layer in two orders, say what an order does to a deep stack, and build a chat model's layer from functions of your own. It takes about 20 minutes, without *Going further*.
+After this lesson you can write a layer in two orders, say what an order does to a deep stack, and build a chat model's layer from functions of your own. It takes about 30 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 归一化、位置、门控、注意力，聊天模型 SmolLM2 要用的部件都齐了。归一化该放在哪里？设计模型的人至今意见不一。最后，用你自己写过的函数拼成 SmolLM2 的一层，再让这个模型靠 30 个这样的层来回答问题。
 
-学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，还能用自己的函数拼出聊天模型的一层。大约需要 20 分钟，不算选读。
+学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，还能用自己的函数拼出聊天模型的一层。大约需要 30 分钟，选读另计。
 """
 
 # %%

@@ -6,7 +6,7 @@ While the memory of NVIDIA's H100 moves one byte, its chip could do twenty opera
 
 By now your blocks compute the right thing. This last lesson asks what they cost. In SmolLM2 your RMSNorm stands in 61 places, and in training each of them goes over millions of numbers at a time.
 
-After it you can predict a norm's speed from its bytes, spot six lies of benchmarks, repair one, and time real layers with it. It takes about 20 minutes.
+After it you can predict a norm's speed from its bytes, spot six lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes, without *Going further*.
 
 You need no GPU. This course has no recording of one yet, but predictions, what others measured, and your own machine.
 """
@@ -19,7 +19,7 @@ NVIDIA 的 H100 是一种 GPU，它的显存传一个字节，芯片就来得及
 
 到这里，你写的代码块都算得对了。这最后一课要问的是，它们要花多少时间。在 SmolLM2 里，你的 RMSNorm 用在 61 处；训练时，每一处一次就要处理几百万个数。
 
-学完之后，你能根据传输的字节数预测归一化层的速度，认出基准测试（benchmark）骗人的六种方式，把一个会骗人的基准测试改对，再用它给自己机器上真实的层计时。大约需要 20 分钟。
+学完之后，你能根据传输的字节数预测归一化层的速度，认出基准测试（benchmark）骗人的六种方式，把一个会骗人的基准测试改对，再用它给自己机器上真实的层计时。大约需要 25 分钟，选读另计。
 
 没有 GPU 也能学。本课程目前还没有 GPU 上的计时记录，所以你看到的是预测、别人在 GPU 上测得的结果，以及你自己机器上的结果。
 """

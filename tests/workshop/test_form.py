@@ -98,7 +98,7 @@ def test_the_entrance_wants_no_sections_and_no_panels():
 
 def test_a_function_takes_longer_than_a_line():
     longer = lesson(exercise=code("def my_sum(x):\n    return ...", "exercise"))
-    assert minutes(longer) == minutes(lesson()) + 3
+    assert minutes(longer) == minutes(lesson()) + 8
 
 
 def test_a_page_that_asks_for_nothing_may_be_of_any_form():
