@@ -312,7 +312,7 @@ One is large. Feature 99 is 194, the next is 1.5.
 
 </details>
 
-Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; whether one causes the other is not shown here.
+Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. This same `[CLS]` gets nearly half of all attention in MiniLM, as an *attention sink* (lesson 10, *Going further*). The two seem related; whether one causes the other is not shown.
 
 ## Equal to torch's layers
 
@@ -329,7 +329,7 @@ r"""
 
 </details>
 
-这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）；第 1 层到第 3 层，也都是 99 号特征。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明谁引起了谁。
+这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）；第 1 层到第 3 层，也都是 99 号特征。MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。两件事看来有关系，但这里没有证明谁引起了谁。
 
 ## 与 torch 的层一致
 
