@@ -325,7 +325,7 @@ L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S
 r"""
 <details><summary>答案</summary>
 
-最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。（别拿 0.97 · 0.03 去算：半数查询的 p 离 1 不过百万分之一，是其余的拉低了平均值。）
+最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。（别拿 0.97 · 0.03 去算，因为半数查询的 p 离 1 不过百万分之一，是其余的拉低了平均值。）
 
 </details>
 
@@ -507,7 +507,7 @@ r"""
 
 </details>
 
-**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法，“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
 
 ## 在别处会遇到什么
 
@@ -647,14 +647,14 @@ r"""
 r"""
 ## Going further: you are the checker
 
-`check` finds mistakes because its inputs were chosen to. Now choose them yourself: write the arguments of a few calls, each `(query, key, value)` or `(query, key, value, mask)`, on which six wrong attentions give themselves away.
+`check` finds mistakes because its inputs were chosen to. Now choose them yourself. Write the arguments of a few calls, each `(query, key, value)` or `(query, key, value, mask)`, on which six wrong attentions give themselves away.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：由你来检查
 
-`check` 能找出错误，是因为输入选得好。现在由你来选：写出几组参数，每组是 `(query, key, value)` 或 `(query, key, value, mask)`，让六个写错的注意力都露馅。
+`check` 能找出错误，是因为输入选得好。现在由你来选，写出几组参数，每组是 `(query, key, value)` 或 `(query, key, value, mask)`，让六个写错的注意力都露馅。
 """
 
 # %% tags=["exercise"]
@@ -818,7 +818,7 @@ Without a mask, shuffle the tokens, and the outputs are the same as before, shuf
 r"""
 ## 选读：注意力不知道先后
 
-不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了：一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键。**先猜一猜**：用因果掩码时，也是这样吗？
+不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了，一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键。**先猜一猜**：用因果掩码时，也是这样吗？
 """
 
 # %% tags=["answer"]
@@ -837,7 +837,7 @@ No. With a causal mask the shuffled outputs are others, because each token now s
 
 ## Going further: who sees nobody
 
-If a mask hides every key, the softmax is 0 / 0. `blocklab.attention` and `F.scaled_dot_product_attention` give zeros then. torch's `nn.MultiheadAttention` gives NaN if it also returns the weights, as it does by default. And a NaN spreads: in the next layer, a hidden key's NaN value times the weight 0 is NaN again. So every row of a mask should leave at least one key, if only the token's own.
+If a mask hides every key, the softmax is 0 / 0. `blocklab.attention` and `F.scaled_dot_product_attention` give zeros then. torch's `nn.MultiheadAttention` gives NaN if it also returns the weights, as it does by default. And a NaN spreads. In the next layer, a hidden key's NaN value times the weight 0 is NaN again. So every row of a mask should leave at least one key, if only the token's own.
 """
 
 # %% [markdown] lang="zh"
@@ -850,7 +850,7 @@ r"""
 
 ## 选读：谁也看不到的词元
 
-如果掩码屏蔽了所有的键，softmax 就成了 0 / 0。这时，`blocklab.attention` 和 `F.scaled_dot_product_attention` 给出零；torch 的 `nn.MultiheadAttention` 如果同时返回权重（默认如此），就给出 NaN。NaN 还会扩散：到了下一层，屏蔽掉的键权重是 0，但它的值是 NaN，相乘还是 NaN。所以掩码的每一行至少要留一个键，哪怕只是词元自己。
+如果掩码屏蔽了所有的键，softmax 就成了 0 / 0。这时，`blocklab.attention` 和 `F.scaled_dot_product_attention` 给出零；torch 的 `nn.MultiheadAttention` 如果同时返回权重（默认如此），就给出 NaN。NaN 还会扩散，到了下一层，屏蔽掉的键权重是 0，但它的值是 NaN，相乘还是 NaN。所以掩码的每一行至少要留一个键，哪怕只是词元自己。
 """
 
 # %%

@@ -68,7 +68,7 @@ r"""
 r"""
 ## By hand
 
-A Transformer layer has two **sub-layers**: first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**, which adds x to what f gives, so that f need only say what should change. But sums grow. The first Transformer therefore normalizes each sum; this is **post-norm**:
+A Transformer layer has two **sub-layers**, first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**, which adds x to what f gives, so that f need only say what should change. But sums grow. The first Transformer therefore normalizes each sum; this is **post-norm**:
 
 $$y = \text{norm}(x + f(x))$$
 
@@ -81,7 +81,7 @@ GPT-2 and Llama let the sum grow, and see only to it that each sub-layer reads n
 r"""
 ## 动手算
 
-Transformer 的一层有两个**子层**（sub-layer）：先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection），把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。可是越加越大。所以，最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
+Transformer 的一层有两个**子层**（sub-layer），先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection），把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。可是越加越大。所以，最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
 
 $$y = \text{norm}(x + f(x))$$
 
@@ -158,7 +158,7 @@ Pre-norm gives back x, to the last bit. Post-norm gives its standardized shape, 
 
 </details>
 
-What pre-norm hands on is called the **residual stream**: every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales every time; here that erased mean and size of x.
+What pre-norm hands on is called the **residual stream**. Every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales every time; here that erased mean and size of x.
 """
 
 # %% [markdown] lang="zh"
@@ -169,7 +169,7 @@ r"""
 
 </details>
 
-前置归一化这样一路传下去的数，叫作**残差流**（residual stream）：每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化每次都要缩放；在这里，x 的均值和大小就这样丢了。
+前置归一化这样一路传下去的数，叫作**残差流**（residual stream），每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化每次都要缩放；在这里，x 的均值和大小就这样丢了。
 """
 
 # %% [markdown] lang="en"
@@ -732,7 +732,7 @@ The stream ends larger, at RMS 9.6. After a norm each addition has RMS 1, and 96
 
 </details>
 
-So the stream is no smaller, but without surprises: until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, 0.92: beside larger additions, what a token brought along counts for less.
+So the stream is no smaller, but without surprises, because until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, 0.92, because beside larger additions what a token brought along counts for less.
 """
 
 # %% [markdown] lang="zh"
@@ -743,7 +743,7 @@ r"""
 
 </details>
 
-所以这种顺序并不会让残差流变小，好处是增长多少心里有数：在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。余弦也高了，是 0.92：加上的部分更大，词元原有的部分占的份额就更小。
+所以这种顺序并不会让残差流变小，好处是增长多少心里有数，因为在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。余弦也高了，是 0.92，因为加上的部分更大，词元原有的部分占的份额就更小。
 """
 
 # %% [markdown] lang="en"
@@ -834,7 +834,7 @@ check("post_norm_layer", solved_post_norm_layer, keep=False)
 r"""
 Now complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.)
 
-If you write the attention yourself, too: the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
+If you write the attention yourself, too, you need to know that the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
 """
 
 # %% [markdown] lang="zh"

@@ -21,7 +21,7 @@ HEAD = 2  # of layer 0: it looks one place to the left, so the map says somethin
 
 WEIGHT = Text(en="weight", zh="权重")
 MAP = Text(
-    en="rows look at columns: white 0, black 1, dot largest of its row", zh="每一行看向各列：白 0，黑 1，圆点为该行最大"
+    en="rows look at columns: white 0, black 1, dot: the row's largest", zh="每一行看向各列：白 0，黑 1，圆点为该行最大"
 )
 ROW = Text(en="where “{piece}” looks", zh="“{piece}”看向哪里")
 SEEN = Text(
