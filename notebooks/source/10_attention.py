@@ -668,7 +668,7 @@ Stuck? Each survivor is told with what would catch it. A mistake survives where 
 
 <details><summary>The idea</summary>
 
-Let sizes be all different, with a batch axis in front and values unlike keys: that catches what looks at the wrong axis or tensor. Then a mask whose rows and columns say different things, as the causal one does.
+Let sizes be all different, with a batch axis in front and values unlike keys; that catches what looks at the wrong axis or tensor. Then a mask whose rows and columns say different things, as the causal one does.
 
 </details>
 """
@@ -748,7 +748,7 @@ check("split_heads", solved_split_heads, keep=False)
 r"""
 ## Going further: tokens that are no words
 
-`[CLS]` and `[SEP]` stand for no word. **Predict first.** Over all layers, heads and rows, how much attention do these two of 13 pieces get? (An even share: 2/13, or 15%.)
+`[CLS]` and `[SEP]` stand for no word. **Predict first.** Over all layers, heads and rows, how much attention do these two of 13 pieces get? (An even share would be 2/13, or 15%.)
 """
 
 # %% [markdown] lang="zh"
@@ -767,18 +767,18 @@ for piece, share in zip(reading.pieces, shares.tolist(), strict=True):
 r"""
 <details><summary>Answer</summary>
 
-They get half of all attention, `[CLS]` 48.0% and `[SEP]` 3.5%.
+In this sentence they get half of all attention, `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`, an **attention sink**. [Xiao and others](https://arxiv.org/abs/2309.17453), who named it, explain that a row's weights must sum to 1, and a head that finds nothing has to put them somewhere.
+So it is really `[CLS]`, an **attention sink**. [Xiao and others](https://arxiv.org/abs/2309.17453), who named it, suggest why. A row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-它们得到全部注意力的一半，其中 `[CLS]` 48.0%，`[SEP]` 3.5%。
+在这句话里，它们得到全部注意力的一半，其中 `[CLS]` 48.0%，`[SEP]` 3.5%。
 
 </details>
 

@@ -72,7 +72,7 @@ A Transformer layer has two **sub-layers**, first attention, then the feed-forwa
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 and Llama let the sum grow, and see only to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
+GPT-2 and Llama let the sum grow, and only see to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
 
 **Your turn, one line.** Write pre-norm; `sublayer` and `norm` are functions of one tensor. If the norm halves and the sub-layer squares, x = 6 becomes 15.
 """
@@ -312,7 +312,7 @@ One is large. Feature 99 is 194, the next is 1.5.
 
 </details>
 
-Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. This same `[CLS]` gets nearly half of all attention in MiniLM, as an *attention sink* (lesson 10, *Going further*). The two seem related; whether one causes the other is not shown.
+Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. This same `[CLS]` gets nearly half of all attention in MiniLM, as an *attention sink* (lesson 10, *Going further*). The two seem related; whether one causes the other is not shown here.
 
 ## Equal to torch's layers
 
@@ -357,7 +357,7 @@ for ours, theirs, inputs in (
 
 # %% [markdown] lang="en"
 r"""
-Why are γ and β drawn at random? In fresh norms they are 1 and 0, and a `forward` that forgets both would pass, too.
+Why are γ and β drawn at random? In fresh norms they are 1 and 0, and a `forward` that forgets both would pass.
 
 ## What you will meet elsewhere
 
@@ -615,7 +615,7 @@ One for each sub-layer: 6 · 2 + 6 · 3 = 30. Pre-norm: 32.
 
 <details><summary>Answer</summary>
 
-It goes on from the normalized x, `norm(x) + f(norm(x))`, so nothing piles up, and by the cosine, 1.00, the tokens become alike as in post-norm. Silence the sub-layers (output weights and biases 0), and a right layer gives back x exactly.
+It goes on from the normalized x, `norm(x) + f(norm(x))`, so nothing piles up. Its cosine is 1.00, and so its tokens become alike, as in post-norm. Silence the sub-layers (output weights and biases 0), and a right layer gives back x exactly.
 
 </details>
 
@@ -646,7 +646,7 @@ r"""
 
 <details><summary>答案</summary>
 
-它往下传的是归一化之后的 x，即 `norm(x) + f(norm(x))`，所以什么也积累不起来；余弦是 1.00，词元也像后置归一化那样变得一样。让子层只输出零（把子层最后一个矩阵和偏置都设为 0），正确的层就会原样给出 x。
+它往下传的是归一化之后的 x，即 `norm(x) + f(norm(x))`，所以什么也积累不起来；余弦也到了 1.00，词元像用后置归一化时那样变得一样。让子层只输出零（把子层最后一个矩阵和偏置都设为 0），正确的层就会原样给出 x。
 
 </details>
 
