@@ -2,7 +2,7 @@
 r"""
 # 10 Who may look at whom?
 
-Give eight tokens to LayerNorm or a feed-forward network, and change one: one output moves. Give them to **attention** and change one: eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
+Give eight tokens to LayerNorm or a feed-forward network and change one, and one output moves. Give them to **attention** and change one, and eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
 SmolLM2, the chat model of lesson 00, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
 
@@ -13,7 +13,7 @@ After this lesson you can prove with one push what a mask does, compute attentio
 r"""
 # 10 谁能看谁？
 
-把八个词元交给层归一化或前馈网络，只改动其中一个：变的输出只有一个。把它们交给**注意力**（attention），也只改动一个：变的输出可能是八个、五个，也可能只有一个。哪些会变，由一张写着 True 和 False 的小表决定，它叫**掩码**（mask）。写反了不会报错，而 PyTorch 自己就有两种相反的读法。
+把八个词元交给层归一化或前馈网络，只改动其中一个，变的输出也只有一个。把它们交给**注意力**（attention），同样只改动一个，变的输出却可能是八个、五个，也可能只有一个。哪些会变，由一张写着 True 和 False 的小表决定，它叫**掩码**（mask）。写反了不会报错，而 PyTorch 自己就有两种相反的读法。
 
 第 00 课的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
 
@@ -28,7 +28,7 @@ from torch import nn
 from blocklab import MultiheadAttention, causal_mask, scaled_dot_product_attention
 from blocklab.language import Text
 from blocklab.lessons import catch, check, plug_in
-from blocklab.lessons.attention import attention_map, poke_one_token
+from blocklab.lessons.attention import attention_map, poke_one_token, saturation
 from blocklab.real_models import minilm_reading
 
 # %% [markdown] lang="en"
@@ -65,16 +65,16 @@ r"""
 r"""
 ## Poke one token
 
-Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now: all eight move.
+Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now, and all eight move.
 
-A **causal mask** lets each token see only itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask: which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
+A **causal mask** lets each token see only itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask. Which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 推一个词元
 
-下面有六个字，加上两个**填充**（padding）位置 `[PAD]`：填充把句子补到同一小批量中最长那句的长度。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个：八个输出全都会变。
+下面有六个字，加上两个**填充**（padding）位置 `[PAD]`，填充用来把句子补到同一小批量中最长那句的长度。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个，八个输出全都会变。
 
 **因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，在图里依次点词元 0 到 3（或拖动“词元”）。
 """
@@ -86,26 +86,26 @@ poke_one_token.panel()
 r"""
 <details><summary>Answer</summary>
 
-Outputs 3 to 7 move: output i sees tokens 0 to i, so token 3 is seen by itself and by all that come later.
+Outputs 3 to 7 move. Output i sees tokens 0 to i, so token 3 is seen by itself and by all that come later.
 
 </details>
 
-Go on to 7: your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks.
+Go on to 7, and your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks.
 
-**Your turn, one line.** Write the causal mask: a boolean tensor `(length, length)`, row = who looks, column = who is seen, True = takes part.
+**Your turn, one line.** Write the causal mask, a boolean tensor `(length, length)`. A row is who looks, a column who is seen, and True takes part.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-变的是输出 3 到 7：输出 i 看到词元 0 到 i，所以能看到词元 3 的，是它自己和后面的所有词元。
+变的是输出 3 到 7。输出 i 看到词元 0 到 i，所以能看到词元 3 的，是它自己和后面的所有词元。
 
 </details>
 
-继续推到 7：你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。只有它自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。
+继续推到 7，你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。只有它自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。
 
-**轮到你了**，只写一行：写出因果掩码。它是形状为 `(length, length)` 的布尔张量；行表示谁在看，列表示看谁，参与的地方为 True。
+**轮到你了**，用一行写出因果掩码。它是形状为 `(length, length)` 的布尔张量；行表示谁在看，列表示看谁，参与的地方为 True。
 """
 
 
@@ -118,7 +118,7 @@ check("causal_mask", my_causal_mask)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Look at the map, causal, with *token* at 7: what is orange is True.
+Stuck? Set *mask* to causal and *token* to 7. What is orange in the map is True.
 
 <details><summary>The idea</summary>
 
@@ -129,7 +129,7 @@ Row i allows columns 0 to i, so True stands on the diagonal and below it. That i
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？用因果掩码，把“词元”拖到 7，再看右边的图：橙色的格子就是 True。
+卡住了？用因果掩码，把“词元”拖到 7，右边图里橙色的格子就是 True。
 
 <details><summary>思路</summary>
 
@@ -152,7 +152,7 @@ r"""
 
 Who decides how thick the lines are? The tokens themselves. "It" should find "cat", not another "it", so what a token looks for and what it is found by are two things. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on).
 
-The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d: below; in code $K^\top$ is `key.mT`). The softmax turns each row of scores into *attention weights*: every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
+The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d comes below; in code $K^\top$ is `key.mT`). The softmax turns each row of scores into *attention weights*. Every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
 
 **Predict first.** After the matrices, token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
 """
@@ -163,7 +163,7 @@ r"""
 
 刚才的线有粗有细，由谁决定？由词元自己决定。“它”要找的是“猫”，不是另一个“它”，所以找什么、凭什么找到，是两回事。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。
 
-查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲；代码里 $K^\top$ 写作 `key.mT`）。softmax 把每一行得分变成**注意力权重**（attention weight）：每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
+查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲；代码里 $K^\top$ 写作 `key.mT`）。softmax 把每一行得分变成**注意力权重**（attention weight）。每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
 
 **先猜一猜**：乘过矩阵之后，词元 0 的查询是 `(2, 0)`。三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`，对应的值是 10、20 和 30。它的输出最接近哪个值？
 """
@@ -174,14 +174,13 @@ key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])  # (L, d)
 value = torch.tensor([[10.0], [20.0], [30.0]])  # (L, 1)
 weights = (query @ key.mT / 2**0.5).softmax(-1)  # (L, L)
 torch.testing.assert_close(weights @ value, scaled_dot_product_attention(query, key, value))
-print(Text(en="weights", zh="注意力权重"), weights, sep="\n")
-print(Text(en="outputs", zh="输出"), (weights @ value).flatten())
+print("weights", weights, "weights @ value", weights @ value, sep="\n")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-It lies nearest to 30: the output is 25.8. Query 0 asks for the first feature, key 2 has most of it, and so value 2 gets weight 0.77.
+It lies nearest to 30, for the output is 25.8. Query 0 asks for the first feature, key 2 has most of it, and so value 2 gets weight 0.77.
 
 </details>
 
@@ -196,7 +195,7 @@ The mask adds 0 where a token may look and −∞ where it may not, because $e^{
 r"""
 <details><summary>答案</summary>
 
-它的输出最接近 30：是 25.8。查询 0 要找第一个特征，键 2 里这个特征最大，所以值 2 的注意力权重有 0.77。
+它的输出是 25.8，最接近 30。查询 0 要找第一个特征，键 2 里这个特征最大，所以值 2 的注意力权重有 0.77。
 
 </details>
 
@@ -218,9 +217,7 @@ True means one thing or the opposite:
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-Our functions follow the first row; our Modules and torch's Transformer layers the second. Back in the panel, set *mask* to *causal*, *token* to 7, and try both meanings of *T and F*. The colours stay; the letters swap.
-
-**Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (swapped); token 3 of six is pushed. Which outputs move?
+Our functions follow the first row; our Modules and torch's Transformer layers the second. This is your causal mask as the second would write it:
 """
 
 # %% [markdown] lang="zh"
@@ -234,7 +231,22 @@ True 表示什么，偏偏有两种相反的约定：
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。回到上面的面板，把“掩码”设为“因果”，“词元”拖到 7，再把“T/F 的含义”依次设为两种写法。颜色不变，T 和 F 却互换了。
+我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。你写的因果掩码，换成第二行的写法就是这样：
+"""
+
+# %%
+poke_one_token.panel().still(token=7, mask="causal", polarity="module")
+
+# %% [markdown] lang="en"
+r"""
+In the panel, *T and F* swaps the letters; what moves stays orange.
+
+**Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (swapped), and token 3 of six is pushed. Which outputs move?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+在面板里切换“T/F 的含义”，字母会互换，颜色不变。
 
 **先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。各有哪些输出会变？
 """
@@ -259,15 +271,15 @@ for name, mask in {" sees": sees, "~sees": ~sees}.items():
 r"""
 <details><summary>Answer</summary>
 
-With `sees` the function moves 3, 4, 5 and the Module 0, 1, 2, 3; with `~sees` it is the other way round.
+With `sees` the outputs 3, 4, 5 of the function move and 0, 1, 2, 3 of the Module; with `~sees` it is the other way round.
 
 </details>
 
-With the wrong polarity a token sees only those *after* it; token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so. (The last token sees nobody: the function gives it zeros, the Module NaN.)
+With the wrong polarity a token sees only those *after* it, so token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so. The list does not show that the last token sees nobody; the function gives it zeros, the Module NaN.
 
 ## Why √d?
 
-A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, the sum variance d and standard deviation √d. **Predict first:** 8 such keys, d = 1024, no division by √d: how large is a query's largest weight p on average? And the median of $p(1 - p)$, the rate at which p changes with its own score?
+A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, the sum variance d and standard deviation √d. **Predict first.** With 8 such keys, d = 1024 and no division by √d, how large is a query's largest weight p on average? And the median of $p(1 - p)$, the rate at which p changes with its own score?
 """
 
 # %% [markdown] lang="zh"
@@ -278,7 +290,7 @@ r"""
 
 </details>
 
-掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错。（最后一个词元谁也看不到，函数给它零，模块给它 NaN。）
+掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错。打印的结果里看不出的是，最后一个词元谁也看不到，函数给它零，模块给它 NaN。
 
 ## 为什么除以 √d？
 
@@ -286,188 +298,42 @@ r"""
 """
 
 # %% tags=["answer"]
-ROW = Text(
-    en="d = {:4}, divided by {:4}: std of the scores {:4.1f}, largest weight {:.2f}, p(1 − p) {:.6f}",
-    zh="d = {:4}，除以 {:4}：得分的标准差 {:4.1f}，最大权重 {:.2f}，p(1 − p) {:.6f}",
-)
 for d in (4, 64, 1024):
     query, key = torch.randn(1000, 1, d), torch.randn(1000, 8, d)
     products = (query @ key.mT).squeeze(1)  # (1000, 8)
     for divisor in (1, int(d**0.5)):
         scores = products / divisor
         p = scores.softmax(-1).amax(-1)  # (1000,)
-        print(ROW.format(d, divisor, scores.std(), p.mean(), (p * (1 - p)).median()))
+        print(saturation.row(d, divisor, scores.std(), p.mean(), (p * (1 - p)).median()))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The largest weight is 0.97 on average, and the median of $p(1 - p)$ is nearly 0. (Not 0.97 · 0.03: for half of the queries p is within a millionth of 1; the others pull the average down.)
+The largest weight is 0.97 on average, and the median of $p(1 - p)$ is nearly 0. (It is not 0.97 · 0.03, because for half of the queries p is within a millionth of 1; the others pull the average down.)
 
 </details>
 
-So the softmax is *saturated*, like tanh in lesson 01: one key takes nearly all, and hardly any gradient tells that another would be better. Divided by √d, such scores have standard deviation 1, whatever d.
+So the softmax is *saturated*, like tanh in lesson 01. One key takes nearly all, and hardly any gradient tells that another would be better. Divided by √d, such scores have standard deviation 1, whatever d.
 
-## Heads
-
-A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features, the *heads*; each attends by itself, with the d of its slice. The results, side by side, go through one more matrix. torch stacks the three learned matrices in one, `in_proj_weight`. Two heads by hand, then ours beside torch's:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。（别拿 0.97 · 0.03 去算：半数查询的 p 离 1 不过百万分之一，是其余的拉低了平均值。）
-
-</details>
-
-所以 softmax **饱和**了，就像第 01 课里的 tanh：一个键几乎独占了注意力，就算看另一个键更好，也几乎没有梯度传回来说明这一点。除以 √d 之后，不论 d 是多少，这样的得分标准差都是 1。
-
-## 多头
-
-一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个**头**（head），各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。torch 把得出查询、键、值的三个矩阵叠成了一个 `in_proj_weight`。下面先动手算两个头，再加上两种掩码，与 torch 的层比较：
-"""
-
-# %%
-theirs, ours = nn.MultiheadAttention(8, 2, batch_first=True), MultiheadAttention(8, 2)
-ours.load_state_dict(theirs.state_dict(), strict=True)
-x8 = torch.randn(3, 5, 8)  # (N, L, d)
-q, k, v = F.linear(x8, theirs.in_proj_weight, theirs.in_proj_bias).chunk(3, -1)
-heads = [scaled_dot_product_attention(q[..., s], k[..., s], v[..., s]) for s in (slice(0, 4), slice(4, 8))]
-torch.testing.assert_close(theirs.out_proj(torch.cat(heads, -1)), theirs(x8, x8, x8)[0])
-padding = torch.arange(5) >= torch.tensor([[5], [4], [2]])  # (N, L)
-hidden = {"attn_mask": ~causal_mask(5), "key_padding_mask": padding}
-for got, wanted in zip(ours(x8, x8, x8, **hidden), theirs(x8, x8, x8, **hidden), strict=True):
-    torch.testing.assert_close(got, wanted)
-    print(Text(en="equal to torch's: {}", zh="与 torch 一致：{}").format(tuple(got.shape)))
-
-# %% [markdown] lang="en"
-r"""
-## A trained model
-
-MiniLM turns sentences into vectors: 6 layers of 12 heads, counted from 0, no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
-
-In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first:** has this head found out what "it" means? Go there, then drag *row* over the other words.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 训练好的模型
-
-MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是：猫坐在垫子上，因为它（it）累了。
-
-在第 5 层的 11 号头里，“it”看“cat”的权重是 0.71。**先猜一猜**：这个头弄明白“it”指的是谁了吗？调到那一层的那个头，再把“行”拖到别的词上看看。
-"""
-
-# %% tags=["panel"]
-reading = minilm_reading()
-attention_map.panel(reading)
-
-# %% tags=["answer"]
-attention_map.panel(reading).still(layer=5, head=11)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-It has hardly found that out: 12 of the 13 pieces look most at "cat", whose column has the mean 0.64.
-
-</details>
-
-**Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word (`[CLS]` at itself). Layer 3, head 1 is nearer to grammar: "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). Your own sentence goes into `minilm_reading("…")`.
-
-`[CLS]` and `[SEP]` stand for no word. **Predict first.** Over all layers, heads and rows, how much attention do these two of 13 pieces get? (An even share: 2/13, or 15%.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-它看来没有弄明白：13 个子词中有 12 个最关注“cat”，这一列的平均值就有 0.64。
-
-</details>
-
-**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格（`[CLS]` 看自己），不管那里是什么词。第 3 层的 1 号头更接近语法：“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
-
-`[CLS]` 和 `[SEP]` 都不代表任何词。**先猜一猜**：把所有的层、头和行都算上，13 个子词中的这两个，一共得到多少注意力？（平均分配是 2/13，即 15%。）
-"""
-
-# %% tags=["answer"]
-shares = reading.attention.mean((0, 1, 2))  # (S,)
-for piece, share in zip(reading.pieces, shares.tolist(), strict=True):
-    print(f"{piece:8} {share:.1%}")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-They get half of all attention: `[CLS]` 48.0% and `[SEP]` 3.5%.
-
-</details>
-
-So it is really `[CLS]`. Such a token is called an **attention sink**. One explanation, by [Xiao and others](https://arxiv.org/abs/2309.17453), who named it: a row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
-
-## What you will meet elsewhere
-
-In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. nanoGPT, a GPT-2 in a few hundred lines, cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores: 0, or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-它们得到全部注意力的一半：`[CLS]` 48.0%，`[SEP]` 3.5%。
-
-</details>
-
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。命名者 [Xiao 等人](https://arxiv.org/abs/2309.17453)的解释是：每一行注意力权重之和必须是 1，一个头就算什么也没找到，也得把它们放到某处。
-
-## 在别处会遇到什么
-
-Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（用几百行代码写成的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数：0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
-"""
-
-# %% tags=["answer"]
-bias = torch.ones(1024, 1024).tril()  # (T, T)
-masks = {
-    "bias": bias[:6, :6],
-    "bias == 1": bias[:6, :6] == 1,
-    "(1 - bias) * min": (1 - bias[:6, :6]) * torch.finfo(torch.float32).min,
-}
-for name, mask in masks.items():
-    moved = which_move(lambda x, mask=mask: F.scaled_dot_product_attention(x, x, x, mask))
-    print(f"{name:17}", Text(en="moves", zh="改变的输出"), moved)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-`bias == 1` and the additive one hide it: 3, 4, 5 move. The bare `bias` does not: numbers are added, and 1 or 0 more hides nothing.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-`bias == 1` 和相加的那一种能挡住：变的是 3、4、5。直接用 `bias` 挡不住，因为数会与得分相加，多加 1 或 0 什么也屏蔽不了。
-
-</details>
-"""
-
-# %% [markdown] lang="en"
-r"""
 ## Exercise: attention
 
-L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` are any axes before, as batch and heads. `mask` is `None` or boolean and broadcasts to `(*, L, S)`, with at least the axes for queries and keys: True takes part.
+L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S, d)`, value `(*, S, d_v)`; `*` are any axes before, as that of a batch. `mask` is `None` or boolean and broadcasts to `(*, L, S)`, with at least the axes for queries and keys. True takes part.
 """
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。（别拿 0.97 · 0.03 去算，因为半数查询的 p 离 1 不过百万分之一，是其余的拉低了平均值。）
+
+</details>
+
+所以 softmax **饱和**了，就像第 01 课里的 tanh。一个键几乎独占了注意力，就算看另一个键更好，也几乎没有梯度传回来说明这一点。除以 √d 之后，不论 d 是多少，这样的得分标准差都是 1。
+
 ## 练习：注意力
 
-请写出注意力。有 L 个查询；有 S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴和头的轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量，至少有查询和键这两个轴：True 表示参与。
+请写出注意力。有 L 个查询，S 个键，每个键对应一个值。query 的形状是 `(*, L, d)`，key 是 `(*, S, d)`，value 是 `(*, S, d_v)`；`*` 表示前面任意多个轴，例如批量轴。`mask` 是 `None`，或者是能广播到 `(*, L, S)` 的布尔张量，至少有查询和键这两个轴，其中 True 表示参与。
 """
 
 
@@ -480,22 +346,22 @@ check("attention", my_attention)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Start from *By hand*. `masked_fill` writes a number where its own mask is True: which?
+Stuck? Start from *By hand*. `masked_fill` writes a number where its own mask is True. Which number?
 
 <details><summary>The idea</summary>
 
-A hidden key must get weight 0, and the others must still sum to 1. So it has to be gone before the softmax shares out: its score becomes −∞ there. Only then are the values averaged.
+A hidden key must get weight 0, and the others must still sum to 1. So it has to be gone before the softmax shares out, with a score of −∞. Only then are the values averaged. (`check` has two pieces of advice for the plain solution below; of the second, *Going further: who sees nobody* tells more.)
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？从“动手算”一节出发。`masked_fill` 在自己的掩码为 True 的地方填入一个数：填什么数？
+卡住了？从“动手算”一节出发。`masked_fill` 在自己的掩码为 True 的地方填入一个数。填什么数？
 
 <details><summary>思路</summary>
 
-屏蔽掉的键权重要为 0，其余的权重之和仍要是 1。所以它必须在 softmax 分配之前就出局：在那时把它的得分变成 −∞。然后才对值求加权平均。
+屏蔽掉的键权重要为 0，其余的权重之和仍要是 1。所以它必须在 softmax 分配之前就出局，把它的得分变成 −∞。然后才对值求加权平均。（下面的参考答案只求清楚，`check` 还会给它两条建议；第二条在“选读：谁也看不到的词元”里有说明。）
 
 </details>
 """
@@ -515,14 +381,14 @@ check("attention", solved_attention, keep=False)
 r"""
 ## Your attention in a chat model
 
-In all 30 layers of SmolLM2 your function now takes the place of attention.
+In all 30 layers of SmolLM2 your function now takes the place of attention:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的注意力，装进聊天模型
 
-现在把 SmolLM2 的 30 层注意力都换成你的函数。（这个模型只懂英语。提示的意思是：把句子补充完整：法国的首都是……）
+现在把 SmolLM2 的 30 层注意力都换成你的函数（这个模型只懂英语）：
 """
 
 # %% tags=["slow"]
@@ -550,11 +416,17 @@ plug_in(attention=without_the_mask)
 r"""
 <details><summary>Answer</summary>
 
-The loss falls, from 3.08 to 1.46. Paris is gone: the model only repeats the question.
+The loss falls, from 3.08 to 1.46. Paris is gone, and the model only repeats the question.
 
 </details>
 
 By its loss, the broken model is the better one. In a finished text the next token stands there to be read off; when the model writes, it does not yet. A loss that is too good is a symptom; a push is the cheaper test.
+
+The mask has a second merit. A new token never moves those before it, so a model that writes can store their keys and values, in a **KV cache**.
+
+## Heads
+
+SmolLM2 handed your function one axis more than a batch, that of the *heads*. A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features; each head attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Below, two heads by hand, then ours and torch's, which stacks the three learned matrices in `in_proj_weight`:
 """
 
 # %% [markdown] lang="zh"
@@ -566,17 +438,120 @@ r"""
 </details>
 
 只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，最后一个词元后面什么也没有。损失好得过头，反而说明有毛病；推一下词元，省事得多。
+
+掩码还有一个好处。新添的词元从不改变前面的内容，所以模型往下写时，可以把前面的键和值存起来，不必重算，这叫**键值缓存**（KV cache）。
+
+## 多头
+
+SmolLM2 传给你的函数的，除了批量轴还有一个轴，就是**头**（head）的轴。一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个头，各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头，再与 torch 的层比较（得出查询、键、值的三个矩阵，在 torch 里叠成一个 `in_proj_weight`）：
+"""
+
+# %%
+theirs, ours = nn.MultiheadAttention(8, 2, batch_first=True), MultiheadAttention(8, 2)
+ours.load_state_dict(theirs.state_dict(), strict=True)
+x8 = torch.randn(3, 5, 8)  # (N, L, d)
+q, k, v = F.linear(x8, theirs.in_proj_weight, theirs.in_proj_bias).chunk(3, -1)
+heads = [scaled_dot_product_attention(q[..., s], k[..., s], v[..., s]) for s in (slice(0, 4), slice(4, 8))]
+torch.testing.assert_close(theirs.out_proj(torch.cat(heads, -1)), theirs(x8, x8, x8)[0])
+padding = torch.arange(5) >= torch.tensor([[5], [4], [2]])  # (N, L)
+hidden = {"attn_mask": ~causal_mask(5), "key_padding_mask": padding}
+y, weights = ours(x8, x8, x8, **hidden)  # (N, L, d), (N, L, S)
+torch.testing.assert_close((y, weights), theirs(x8, x8, x8, **hidden))
+print("y", tuple(y.shape), "weights", tuple(weights.shape))
+
+# %% [markdown] lang="en"
+r"""
+## A trained model
+
+MiniLM turns sentences into vectors. It has 6 layers of 12 heads, counted from 0, and no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
+
+In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first.** Has this head found out what "it" means? Go there, then drag *row* over the other words.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 训练好的模型
+
+MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起；没有因果掩码。它把文本切成**子词**（word piece，词或词的一部分），放在 `[CLS]` 和 `[SEP]` 之间。面板里那句英文的意思是“猫坐在垫子上，因为它（it）累了”。
+
+在第 5 层的 11 号头里，“it”看“cat”的权重是 0.71。**先猜一猜**：这个头弄明白“it”指的是谁了吗？调到那一层的那个头，再把“行”拖到别的词上看看。
+"""
+
+# %% tags=["panel"]
+reading = minilm_reading()
+attention_map.panel(reading)
+
+# %% tags=["answer"]
+attention_map.panel(reading).still(layer=5, head=11)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It has hardly found that out. 12 of the 13 pieces look most at "cat" (dots), whose column has the mean 0.64.
+
+</details>
+
+**Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar, for "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). Your own sentence goes into `minilm_reading("…")`.
+
+## What you will meet elsewhere
+
+In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. nanoGPT, a GPT-2 in a few hundred lines, cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores, as 0 or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+它看来没有弄明白。13 个子词中有 12 个最关注“cat”（圆点），这一列的平均值就有 0.64。
+
+</details>
+
+**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法，“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+
+## 在别处会遇到什么
+
+Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（用几百行代码写成的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数，也就是 0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
+"""
+
+# %% tags=["answer"]
+bias = torch.ones(1024, 1024).tril()  # (T, T)
+masks = {
+    "bias": bias[:6, :6],
+    "bias == 1": bias[:6, :6] == 1,
+    "(1 - bias) * min": (1 - bias[:6, :6]) * torch.finfo(torch.float32).min,
+}
+for name, mask in masks.items():
+    moved = which_move(lambda x, mask=mask: F.scaled_dot_product_attention(x, x, x, mask))
+    print(f"{name:17}", Text(en="moves", zh="改变的输出"), moved)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+`bias == 1` and the additive one hide it, and 3, 4, 5 move. The bare `bias` does not, because numbers are added, and 1 or 0 more hides nothing.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+`bias == 1` 和相加的那一种能挡住，变的是 3、4、5。直接用 `bias` 挡不住，因为数会与得分相加，多加 1 或 0 什么也屏蔽不了。
+
+</details>
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. 1000 tokens, one layer of 12 heads: how many attention weights are there? How many may differ from 0 under a causal mask?
+1. A layer of 12 heads reads 1000 tokens. How many attention weights are there? How many may differ from 0 under a causal mask?
 
 <details><summary>Answer</summary>
 
-12 · 1000² = 12000000. Under the mask the rows have 1, 2, … 1000: 500500 in all, times 12 is 6006000. Twice the tokens: about four times as many.
+12 · 1000² = 12000000. Under the mask the rows have 1, 2, … 1000: 500500 in all, times 12 is 6006000. Twice the tokens make about four times as many.
 
 </details>
 
@@ -592,7 +567,7 @@ The old True means hidden, the new one takes part, so each review sees its paddi
 
 <details><summary>Answer</summary>
 
-A only padding: the whole review is there, and later words help. B only causal: nothing is padded.
+A needs only padding, because the whole review is there, and later words help. B needs only causal, because nothing is padded.
 
 </details>
 
@@ -623,7 +598,7 @@ r"""
 
 <details><summary>答案</summary>
 
-A 只要填充掩码：整条评论都在，后面的词也有用。B 只要因果掩码：没有填充。
+A 只要填充掩码，因为整条评论都在，后面的词也有用。B 只要因果掩码，因为没有填充。
 
 </details>
 
@@ -632,15 +607,11 @@ A 只要填充掩码：整条评论都在，后面的词也有用。B 只要因�
 
 # %%
 for length in (1000, 2000):
-    counts = 12 * length**2, 12 * causal_mask(length).sum()
-    print(
-        Text(en="{} tokens: {} weights, causal {}", zh="{} 个词元：{} 个权重，因果掩码 {} 个").format(length, *counts)
-    )
+    print(length, 12 * length**2, 12 * causal_mask(length).sum().item())
 old = torch.tensor([[False] * 6, [False] * 4 + [True] * 2])  # (N, S)
 for name, mask in {"old": old, "~old": ~old}.items():
     y = F.scaled_dot_product_attention(x, x, x, attn_mask=mask[0].expand(6, 6))
-    told = Text(en="full review: largest output, without its sign", zh="没有填充的评论：输出的最大绝对值")
-    print(f"{name:4}", told, f"{y.abs().max():.2f}")
+    print(f"{name:4} max |y| = {y.abs().max():.2f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -648,7 +619,7 @@ r"""
 
 * Attention averages values, with weights that each query shares out over the keys it may see.
 * The mask decides who can move whom. One push proves it; errors seldom tell, and a loss may even look better.
-* Under a causal mask a new token never moves earlier keys and values, so models that write store them: the **KV cache**.
+* Heads are several attentions side by side, each on its slice of the features.
 
 ## Read next
 
@@ -663,7 +634,7 @@ r"""
 
 * 注意力对值求加权平均，每个查询把权重分给掩码允许它看的那些键。
 * 谁能影响谁，由掩码决定。推一下就能证明；程序很少报错，损失甚至会显得更好。
-* 用因果掩码时，新添的词元从不改变前面的键和值。所以模型往下写时，把它们存起来，不必每次重算，这叫**键值缓存**（KV cache）。
+* 多头就是几个注意力并排，各用特征的一段。
 
 ## 接着读
 
@@ -676,14 +647,14 @@ r"""
 r"""
 ## Going further: you are the checker
 
-`check` finds mistakes because its inputs were chosen to. Now choose them yourself: write the arguments of a few calls, each `(query, key, value)` or `(query, key, value, mask)`, on which six wrong attentions give themselves away.
+`check` finds mistakes because its inputs were chosen to. Now choose them yourself. Write the arguments of a few calls, each `(query, key, value)` or `(query, key, value, mask)`, on which six wrong attentions give themselves away.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：由你来检查
 
-`check` 能找出错误，是因为输入选得好。现在由你来选：写出几组参数，每组是 `(query, key, value)` 或 `(query, key, value, mask)`，让六个写错的注意力都露馅。
+`check` 能找出错误，是因为输入选得好。现在由你来选，写出几组参数，每组是 `(query, key, value)` 或 `(query, key, value, mask)`，让六个写错的注意力都露馅。
 """
 
 # %% tags=["exercise"]
@@ -697,7 +668,7 @@ Stuck? Each survivor is told with what would catch it. A mistake survives where 
 
 <details><summary>The idea</summary>
 
-Let sizes be all different, with a batch axis in front and values unlike keys: that catches what looks at the wrong axis or tensor. Then a mask whose rows and columns say different things, as the causal one does.
+Let sizes be all different, with a batch axis in front and values unlike keys; that catches what looks at the wrong axis or tensor. Then a mask whose rows and columns say different things, as the causal one does.
 
 </details>
 """
@@ -745,7 +716,7 @@ check("split_heads", my_split_heads)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Two steps: one makes two axes of the last, one changes their order. `view` alone cannot do both.
+Stuck? Take two steps. One makes two axes of the last, one changes their order. `view` alone cannot do both.
 
 <details><summary>The idea</summary>
 
@@ -756,7 +727,7 @@ Features of one head lie side by side, so the last axis splits into heads and fe
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？分两步：一步把最后一个轴拆成两个，一步调换轴的次序。只用 `view`，两步做不到一起。
+卡住了？分两步，一步把最后一个轴拆成两个，一步调换轴的次序。只用 `view`，两步做不到一起。
 
 <details><summary>思路</summary>
 
@@ -772,6 +743,47 @@ def solved_split_heads(x, num_heads):
 
 
 check("split_heads", solved_split_heads, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Going further: tokens that are no words
+
+`[CLS]` and `[SEP]` stand for no word. **Predict first.** Over all layers, heads and rows, how much attention do these two of 13 pieces get? (An even share would be 2/13, or 15%.)
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：不代表词的词元
+
+`[CLS]` 和 `[SEP]` 都不代表任何词。**先猜一猜**：把所有的层、头和行都算上，13 个子词中的这两个，一共得到多少注意力？（平均分配是 2/13，即 15%。）
+"""
+
+# %% tags=["answer"]
+shares = reading.attention.mean((0, 1, 2))  # (S,)
+for piece, share in zip(reading.pieces, shares.tolist(), strict=True):
+    print(f"{piece:8} {share:.1%}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+In this sentence they get half of all attention, `[CLS]` 48.0% and `[SEP]` 3.5%.
+
+</details>
+
+So it is really `[CLS]`, an **attention sink**. [Xiao and others](https://arxiv.org/abs/2309.17453), who named it, suggest why. A row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+在这句话里，它们得到全部注意力的一半，其中 `[CLS]` 48.0%，`[SEP]` 3.5%。
+
+</details>
+
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。命名者 [Xiao 等人](https://arxiv.org/abs/2309.17453)认为，每一行注意力权重之和必须是 1，所以一个头就算什么也没找到，也得把它们放到某处。
+"""
 
 # %% [markdown] lang="en"
 r"""
@@ -799,47 +811,46 @@ for name, module in {"batch_first=False": default, "batch_first=True": layer}.it
 r"""
 ## Going further: attention knows no order
 
-Without a mask, shuffle the tokens, and the outputs are the same as before, shuffled alike: a sentence would be a bag of words. So the positions of lesson 07 have to be added, or the queries and keys rotated. **Predict first.** Does this hold with a causal mask, too?
+Without a mask, shuffle the tokens, and the outputs are the same as before, shuffled alike. A sentence would be a bag of words. So the positions of lesson 07 have to be added, or the queries and keys rotated. **Predict first.** Does this hold with a causal mask, too?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：注意力不知道先后
 
-不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了：一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键。**先猜一猜**：用因果掩码时，也是这样吗？
+不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了，一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键。**先猜一猜**：用因果掩码时，也是这样吗？
 """
 
 # %% tags=["answer"]
 order = torch.tensor([3, 0, 5, 1, 4, 2])
-for causal, name in ((False, Text(en="no mask", zh="无掩码")), (True, Text(en="causal", zh="因果掩码"))):
+for causal in (False, True):
     y, shuffled = (F.scaled_dot_product_attention(z, z, z, is_causal=causal) for z in (x, x[order]))
-    off = (y[order] - shuffled).abs().max()
-    print(name, Text(en="off by", zh="相差"), f"{off:.2f}")
+    print(f"is_causal={causal!s:5} max |y[order] − shuffled| = {(y[order] - shuffled).abs().max():.2f}")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-No: with a causal mask the shuffled outputs are others, because each token now sees other tokens before it. Even without positions, such a model can tell orders apart.
+No. With a causal mask the shuffled outputs are others, because each token now sees other tokens before it. Even without positions, such a model can tell orders apart.
 
 </details>
 
 ## Going further: who sees nobody
 
-If a mask hides every key, the softmax is 0 / 0. `blocklab.attention` and `F.scaled_dot_product_attention` give zeros then. torch's `nn.MultiheadAttention` gives NaN if it also returns the weights, as it does by default. And a NaN spreads: in the next layer, a hidden key's NaN value times the weight 0 is NaN again. So every row of a mask should leave at least one key, if only the token's own.
+If a mask hides every key, the softmax is 0 / 0. `blocklab.attention` and `F.scaled_dot_product_attention` give zeros then. torch's `nn.MultiheadAttention` gives NaN if it also returns the weights, as it does by default. And a NaN spreads. In the next layer, a hidden key's NaN value times the weight 0 is NaN again. So every row of a mask should leave at least one key, if only the token's own.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-不是这样：用因果掩码时，打乱之后的输出不一样了，因为排在每个词元前面的词元变了。所以即使没有位置编码，这样的模型也分得出先后。
+不是这样。用因果掩码时，打乱之后的输出不一样了，因为排在每个词元前面的词元变了。所以即使没有位置编码，这样的模型也分得出先后。
 
 </details>
 
 ## 选读：谁也看不到的词元
 
-如果掩码屏蔽了所有的键，softmax 就成了 0 / 0。这时，`blocklab.attention` 和 `F.scaled_dot_product_attention` 给出零；torch 的 `nn.MultiheadAttention` 如果同时返回权重（默认如此），就给出 NaN。NaN 还会扩散：到了下一层，屏蔽掉的键权重是 0，但它的值是 NaN，相乘还是 NaN。所以掩码的每一行至少要留一个键，哪怕只是词元自己。
+如果掩码屏蔽了所有的键，softmax 就成了 0 / 0。这时，`blocklab.attention` 和 `F.scaled_dot_product_attention` 给出零；torch 的 `nn.MultiheadAttention` 如果同时返回权重（默认如此），就给出 NaN。NaN 还会扩散，到了下一层，屏蔽掉的键权重是 0，但它的值是 NaN，相乘还是 NaN。所以掩码的每一行至少要留一个键，哪怕只是词元自己。
 """
 
 # %%

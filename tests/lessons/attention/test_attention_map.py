@@ -20,6 +20,7 @@ def test_map_and_bars_are_the_weights_of_the_chosen_head(figure, reading, update
     grid, bars = figure.axes
     assert np.array_equal(grid.images[0].get_array(), reading.attention[3, 1].numpy())
     assert [bar.get_width() for bar in bars.patches] == reading.attention[3, 1, 8].tolist()
+    assert grid.lines[0].get_xdata().tolist() == reading.attention[3, 1].argmax(-1).tolist()
     assert grid.patches[0].get_y() == 7.5
     for labels in (grid.get_xticklabels(), grid.get_yticklabels(), bars.get_yticklabels()):
         assert tuple(label.get_text() for label in labels) == reading.pieces

@@ -18,10 +18,22 @@ def pre_norm(x, attention, feed_forward, first, _second, third, _fourth):
 
 
 def test_a_pre_norm_layer_gives_what_the_panel_shows():
+    seen = measured(DEEPEST, True)
     with torch.no_grad():
-        found, seen = stacked(pre_norm), measured(DEEPEST, True)
+        found = stacked(pre_norm)
     assert found.square().mean((1, 2, 3)).sqrt().tolist() == pytest.approx(seen.rms[-1].tolist(), rel=1e-3)
     assert mean_cosine(found).mean(1).tolist() == pytest.approx(seen.cosine[-1].tolist(), rel=1e-2)
+
+
+def on_from_the_normalized(x, attention, feed_forward, first, _second, third, _fourth):
+    x = first(x)
+    x = x + attention(x)
+    x = third(x)
+    return x + feed_forward(x)
+
+
+def test_a_stream_that_starts_from_the_normalized_x_stays_small_and_its_tokens_become_alike():
+    assert "RMS 1.2, mean cosine 1.00" in told(on_from_the_normalized)
 
 
 def test_the_lesson_says_what_is_told():

@@ -20,7 +20,9 @@ IT = 8  # the row of "it" in the sentence that is read if no other is given
 HEAD = 2  # of layer 0: it looks one place to the left, so the map says something at once
 
 WEIGHT = Text(en="weight", zh="权重")
-MAP = Text(en="rows look at columns: white is 0, black is 1", zh="每一行看向各列：白色为 0，黑色为 1")
+MAP = Text(
+    en="rows look at columns: white 0, black 1, dot: the row's largest", zh="每一行看向各列：白 0，黑 1，圆点为该行最大"
+)
 ROW = Text(en="where “{piece}” looks", zh="“{piece}”看向哪里")
 SEEN = Text(
     en="Layer {layer}, head {head}: “{piece}” looks most at “{seen}”, with weight {weight:.2f}. "
@@ -40,6 +42,7 @@ def attention_map(pieces: tuple[str, ...], attention: Tensor) -> Callable[[Figur
         places = np.arange(len(pieces))
         grid = figure.add_axes((0.1, 0.02, 0.42, 0.78))
         cells = grid.imshow(weights[0, 0], cmap="gray_r", vmin=0, vmax=1, aspect="auto", animated=True, zorder=1)
+        (largest,) = grid.plot(places, places, "o", color=MOVED, ms=5, animated=True, zorder=2)
         frame = Rectangle((-0.5, 0), len(pieces), 1, fill=False, edgecolor=fixed(POKED), linewidth=2, animated=True)
         frame.set(zorder=3, clip_on=False)
         grid.add_patch(frame)
@@ -57,6 +60,7 @@ def attention_map(pieces: tuple[str, ...], attention: Tensor) -> Callable[[Figur
         def update(layer: int, head: int, row: int) -> str:
             shown = weights[layer, head]
             cells.set_data(shown)
+            largest.set_xdata(shown.argmax(1))
             frame.set_y(row - 0.5)
             for bar, weight in zip(bars, shown[row], strict=True):
                 bar.set_width(weight)

@@ -230,6 +230,12 @@ SCALE_MISTAKES = (
         "axis.",
         zh="你除以了查询个数的平方根。要看的是一个查询有多少个特征，即最后一个轴的长度。",
     ),
+    wrong("scaled-by-first-axis", scale=lambda scores, query, key, value: scores / math.sqrt(query.shape[0])).hint(
+        en="You divide by the root of the length of axis 0, which is the batch, or the number of queries. d is the "
+        "last axis: `query.shape[-1]`.",
+        zh="你除以了轴 0 长度的平方根，而轴 0 是批量轴，没有批量轴时是查询的轴。"
+        "d 是最后一个轴的长度：`query.shape[-1]`。",
+    ),
     wrong(
         "scaled-by-width-of-values", scale=lambda scores, query, key, value: scores / math.sqrt(value.shape[-1])
     ).hint(
@@ -254,6 +260,12 @@ SOFTMAX_MISTAKES = (
         "the end: the keys are the last axis.",
         zh="你的 softmax 是沿轴 1 取的，只有在既没有批量轴也没有头的轴时，它才是键的轴。"
         "请从后往前数：键的轴是最后一个。",
+    ),
+    wrong("softmax-over-axis-zero", normalize=lambda scores: scores.softmax(0)).hint(
+        en="Your softmax runs over axis 0, which is the batch, or the queries where there is none. Each query shares "
+        "out its own attention over the keys, the last axis.",
+        zh="你的 softmax 是沿轴 0 取的，而轴 0 是批量轴，没有批量轴时是查询的轴。"
+        "每个查询各自分配自己的注意力，应当沿键的轴，也就是最后一个轴。",
     ),
     wrong("softmax-missing", normalize=lambda scores: scores).hint(
         en="The scores are used as weights directly. Through the softmax they become positive and sum to 1.",
