@@ -2,7 +2,7 @@
 r"""
 # 04 When does BatchNorm fail?
 
-A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32, as when no more fit on the GPU, it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. What tells the two apart? Begin by counting how many values share a mean. Where it is only two, BatchNorm breaks down. Where they are many, trouble can still come.
+A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32 (often all that fits, if the model is large), it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. What tells the two apart? Begin by counting how many values share a mean. Where it is only two, BatchNorm breaks down. Where they are many, trouble can still come.
 
 Lesson 02 said which values share a mean, lesson 03 how it is remembered; now we ask how many it takes. The layers of a Transformer (lessons 05 and 06) normalize each token by itself, so for them the batch does not matter. What they avoid by that is seen best where BatchNorm breaks.
 
@@ -13,7 +13,7 @@ You will count that number, say how large a normalized value can get, merge the 
 r"""
 # 04 批量归一化什么时候失效？
 
-一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。如果显存放不下那么多样本，小批量只好从 32 个样本减到 2 个，重新训练之后，它就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。差别在哪里？先数一件事：多少个数共用一个均值。只有两个，批量归一化就会崩溃；有很多，也未必没事。
+一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。把小批量从 32 个样本减到 2 个（模型大了，显存往往只放得下这么多），重新训练，它就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。差别在哪里？先数一件事：多少个数共用一个均值。只有两个，批量归一化就会崩溃；有很多，也未必没事。
 
 第 02 课讲了**哪些**数共用一个均值，第 03 课讲了怎样把均值记住，现在要问需要**多少个**数。Transformer 里的层（第 05、06 课）对每个词元单独归一化，所以小批量有多大，与它们无关。它们避开的是什么，要在批量归一化失效的地方才看得清。
 
@@ -608,7 +608,7 @@ print(last.format(len(parts), len(parts[-1])))
 r"""
 ## In short
 
-* Count m, the values that share a mean. With m = 2 BatchNorm breaks down; a large m does not clear it, since values can be alike.
+* Count m, the values that share a mean. With m = 2 BatchNorm broke down; a large m does not clear it, since values can be alike.
 * No normalized value gets beyond $\sqrt{m - 1}$: with m = 2 hardly more than the order is left.
 * M2 of two parts: within them, plus between them.
 
@@ -635,7 +635,7 @@ Where each pixel is the average of 3 × 3 random numbers, two pixels a distance 
 r"""
 ## 小结
 
-* 先数 m，即多少个数共用一个均值。m = 2 时，批量归一化崩溃；m 很大也未必没事，因为这些数可能相似。
+* 先数 m，即多少个数共用一个均值。这里 m = 2 时，批量归一化就崩溃了；m 很大也未必没事，因为这些数可能相似。
 * 归一化之后的数不会超过 $\sqrt{m - 1}$，所以 m = 2 时几乎只剩下谁大谁小。
 * 两部分的 M2：各自内部的，加上两者之间的。
 

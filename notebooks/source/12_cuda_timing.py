@@ -262,7 +262,7 @@ Types and shapes differ, so this does not say which norm is faster; but no price
 
 ## What it means for a model
 
-Per token SmolLM2's norms work on 61 · 576 numbers, some 4 operations each, and its matrices have 134479872 weights, 2 operations each. In bfloat16 an H100 multiplies matrices at up to $989 \cdot 10^{12}$ operations a second.
+Per token SmolLM2's norms work on 61 · 576 numbers, some 4 operations each, and its matrices have 134479872 weights, 2 operations each. In bfloat16 an H100 multiplies matrices at up to $989 \cdot 10^{12}$ operations a second (dense).
 
 **Predict first.** The norms are one operation in 1900. How much of the time, at best speeds?
 """
@@ -279,7 +279,7 @@ r"""
 
 ## 对一个模型意味着什么
 
-处理一个词元，SmolLM2 的归一化层要算 61 · 576 个数，每个大约 4 次运算；矩阵共有 134479872 个权重，每个 2 次，而 H100 用 bfloat16 做矩阵乘法，每秒最多 $989 \cdot 10^{12}$ 次。
+处理一个词元，SmolLM2 的归一化层要算 61 · 576 个数，每个大约 4 次运算；矩阵共有 134479872 个权重，每个 2 次，而 H100 用 bfloat16 做矩阵乘法，每秒最多 $989 \cdot 10^{12}$ 次（稠密矩阵）。
 
 **先猜一猜**：按运算次数，归一化层只占 1900 分之一。都按最快的速度算，时间占多少？
 """
@@ -558,11 +558,11 @@ timed_norms.show_times(layers, lambda layer: timer(layer, wait, time.perf_counte
 r"""
 <details><summary>Answer</summary>
 
-On our CPU it is slower, 2 to 5 times.
+On our CPU it is slower, 1.7 to 5 times.
 
 </details>
 
-On a CPU torch composes `F.rms_norm` of single steps; `F.layer_norm` is one function. Again fusing pays, not leaving out the mean. `eager.layer_norm` takes several times as long as `eager.rms_norm`, not 1.43 times, mostly for `x.var`, which torch computes slowly on a CPU. Bytes do not tell that.
+On a CPU torch composes `F.rms_norm` of single steps; `F.layer_norm` is one function. Again fusing pays, not leaving out the mean. `eager.layer_norm` takes far more than 1.43 times as long as `eager.rms_norm`, mostly for `x.var`, which torch computes slowly on a CPU. Bytes do not tell that. So if yours is slow, time its steps one by one.
 
 Run again, and some numbers change, so read the order, not the ratios. With a GPU, `python -m blocklab.timing record` times it by all five rules.
 """
@@ -571,11 +571,11 @@ Run again, and some numbers change, so read the order, not the ratios. With a GP
 r"""
 <details><summary>答案</summary>
 
-在我们的 CPU 上，它反而更慢，用时是 2 到 5 倍。
+在我们的 CPU 上，它反而更慢，用时是 1.7 到 5 倍。
 
 </details>
 
-在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。`eager.layer_norm` 的用时也不是 `eager.rms_norm` 的 1.43 倍，而是好几倍，多半花在 `x.var` 上：torch 在 CPU 上求方差很慢，字节数看不出这一点。
+在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。`eager.layer_norm` 的用时远不止 `eager.rms_norm` 的 1.43 倍，多半花在 `x.var` 上：torch 在 CPU 上求方差很慢，字节数看不出这一点。要是你写的很慢，也可以这样一步一步单独计时，找出是哪一步。
 
 再运行一次，有些数就变了，所以只看谁快谁慢，不看快几倍。有 GPU 的话，`python -m blocklab.timing record` 会守着五条规矩，在你的显卡上测一遍。
 """

@@ -159,7 +159,7 @@ def panel(measured: Measured, yours: Measured | None = None, **own: Control) -> 
     """The picture of a recording, and of a second device, with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "op": Choice(OPS, "swiglu", label=Text(en="function", zh="函数")),
+        "op": Choice(OPS, "rms_norm", label=Text(en="function", zh="函数")),
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice(dtypes(measured), "float32", label=Text(en="numbers", zh="数据类型")),
         "width": Choice(widths(measured), WIDTH, label=Text(en="width", zh="宽度")),
