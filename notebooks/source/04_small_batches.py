@@ -2,7 +2,7 @@
 r"""
 # 04 When does BatchNorm fail?
 
-A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32, since no more fit on the GPU, it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. What tells the two apart? Begin by counting how many values share a mean. Where it is only two, BatchNorm breaks down. Where they are many, trouble can still come.
+A network with BatchNorm learns to read 96% of the test digits. Trained again on mini-batches of 2 instead of 32 (often all that fits, if the model is large), it reads about 65%. Another network with BatchNorm, trained on 2 at a time as well, reads 94%. What tells the two apart? Begin by counting how many values share a mean. Where it is only two, BatchNorm breaks down. Where they are many, trouble can still come.
 
 Lesson 02 said which values share a mean, lesson 03 how it is remembered; now we ask how many it takes. The layers of a Transformer (lessons 05 and 06) normalize each token by itself, so for them the batch does not matter. What they avoid by that is seen best where BatchNorm breaks.
 
@@ -13,7 +13,7 @@ You will count that number, say how large a normalized value can get, merge the 
 r"""
 # 04 批量归一化什么时候失效？
 
-一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。如果显存放不下那么多样本，小批量只好从 32 个样本减到 2 个，重新训练之后，它就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。差别在哪里？先数一件事：多少个数共用一个均值。只有两个，批量归一化就会崩溃；有很多，也未必没事。
+一个用批量归一化（BatchNorm）的网络，训练之后能认对 96% 的测试数字。把小批量从 32 个样本减到 2 个（模型大了，显存往往只放得下这么多），重新训练，它就只认得对 65% 左右。另一个网络也用批量归一化，小批量同样只有 2 个样本，却认对了 94%。差别在哪里？先数一件事：多少个数共用一个均值。只有两个，批量归一化就会崩溃；有很多，也未必没事。
 
 第 02 课讲了**哪些**数共用一个均值，第 03 课讲了怎样把均值记住，现在要问需要**多少个**数。Transformer 里的层（第 05、06 课）对每个词元单独归一化，所以小批量有多大，与它们无关。它们避开的是什么，要在批量归一化失效的地方才看得清。
 
@@ -107,13 +107,9 @@ r"""
 """
 
 # %% tags=["answer"]
-row = Text(
-    en="m = {}: 0.1 becomes {:.3f}, 1000 becomes {:.3f}; slope at 1: {:.3f}",
-    zh="m = {}：0.1 变成 {:.3f}，1000 变成 {:.3f}；在 1 处的斜率 {:.3f}",
-)
 for m in (2, 4, 32):
     near, low, high, far = (saturating_batch.through(m, x)[0] for x in (0.1, 0.9, 1.1, 1000.0))
-    print(row.format(m, near, far, (high - low) / 0.2))
+    saturating_batch.show_row(m, near, far, slope=(high - low) / 0.2)
 saturating_batch.still()
 
 # %% [markdown] lang="en"
@@ -128,9 +124,9 @@ So of two values hardly more is left than which is larger. At $x_1$ = 1 the slop
 
 ## How many numbers share a mean?
 
-So what counts first is m, not the number of samples. A linear layer gives a channel one value per sample, a convolution one per image and pixel.
+So what counts first is m, not the number of samples. A linear layer gives a channel one value per sample, a convolution one per image and pixel. With several GPUs each normalizes its own share of the batch.
 
-**Your turn, one line.** In training, `x` of shape `(4, 16, 14, 14)` goes through `BatchNorm2d(16)`. How many values share one mean? Replace `None`.
+**Your turn, one line.** A network has four BatchNorms, behind convolutions with maps of 8 × 8, 4 × 4 and 2 × 2 and behind a linear layer. 2 GPUs share every batch. From which batch size on is m at least 32 everywhere? Replace `None`.
 """
 
 # %% [markdown] lang="zh"
@@ -145,52 +141,48 @@ r"""
 
 ## 多少个数共用一个均值？
 
-所以首先要看的是 m，而不是样本数。在线性层之后，一个通道里每个样本只有一个数；在卷积之后，每张图的每个像素都是一个数。
+所以首先要看的是 m，而不是样本数。在线性层之后，一个通道里每个样本只有一个数；在卷积之后，每张图的每个像素都是一个数。有几块 GPU 时，每块只用自己分到的那一部分来归一化。
 
-**轮到你了**，只写一行：训练时，把形状为 `(4, 16, 14, 14)` 的 `x` 送入 `BatchNorm2d(16)`，多少个数共用一个均值？请替换 `None`。
+**轮到你了**，只写一行：一个网络有四个批量归一化，前三个在卷积之后，特征图依次是 8 × 8、4 × 4 和 2 × 2，最后一个在线性层之后。每个小批量平分给 2 块 GPU。要让四处的 m 都不小于 32，批量大小至少是多少？请替换 `None`。
 """
 
 # %% tags=["exercise"]
-my_count = None
+my_batch_size = None
 
-check("values_per_mean", my_count)
+check("values_per_mean", my_batch_size)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The axes of `x` are N, C, H and W. Along which of them does BatchNorm take the mean?
+Stuck? How many values of one channel does a single sample bring to each of the four?
 
 <details><summary>The idea</summary>
 
-Each of the 16 channels has its own mean, so 16 is no factor. Everything else differs only in its image and its place, so all of it is pooled.
+A sample brings 64, 16 and 4 values where there are maps, and one behind the linear layer. The smallest decides, so each GPU needs 32 samples.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？`x` 的四个轴依次是 N、C、H、W。批量归一化沿其中哪几个轴求均值？
+卡住了？先看一个样本：在这四处，它各给一个通道带来多少个数？
 
 <details><summary>思路</summary>
 
-16 个通道各有各的均值，所以不乘 16。同一通道里的数，只是所在的图和位置不同，所以全部合在一起算。
+有特征图的地方，一个样本分别带来 64、16 和 4 个数；线性层之后只有一个。最少的说了算，所以每块 GPU 要有 32 个样本。
 
 </details>
 """
 
 # %% tags=["solution"]
-solved_count = 4 * 14 * 14
+solved_batch_size = 2 * 32
 
-check("values_per_mean", solved_count, keep=False)
+check("values_per_mean", solved_batch_size, keep=False)
 
 # %% [markdown] lang="en"
 r"""
 ## How far off are the estimates?
 
 With many values the ceiling is high, but their mean is still off by chance. If they are independent, with standard deviation σ, the means of many mini-batches have standard deviation $\sigma / \sqrt{m}$, which is half of σ with 4 values and a tenth with 100. On logarithmic axes that is a line, and the dots in the panel, measured with σ = 1, lie on it. (On the right are the unbiased variances, with $\sigma^2 \sqrt{2 / (m - 1)}$ for normally distributed values.)
-
-But neighbouring pixels are seldom independent. *Neighbours alike* is a mild case of that. Each pixel becomes the average of 3 × 3 random numbers, scaled so that σ stays 1, so that two neighbours share six of nine.
-
-**Predict first.** For 4 images of 14 × 14, m = 784. With neighbours alike, how many independent values are these worth for the mean, about 700, 400, 100 or 10? Switch it on.
 """
 
 # %% [markdown] lang="zh"
@@ -198,14 +190,24 @@ r"""
 ## 估计得有多准？
 
 数多了，上限就高了，但均值仍有随机误差。如果各数相互独立，标准差为 σ，那么许多个小批量的均值，标准差是 $\sigma / \sqrt{m}$。有 4 个数时，它是 σ 的一半；有 100 个数时，是十分之一。两个轴都用对数刻度时，这是一条直线；圆点是 σ = 1 时的实测值，都落在线上。（右图是无偏方差。各数服从正态分布时，它的标准差是 $\sigma^2 \sqrt{2 / (m - 1)}$。）
-
-可是相邻的像素很少相互独立。面板上的开关“相邻像素相似”给出一种不算严重的情形：每个像素是 3 × 3 个随机数的平均，再放大到 σ 仍为 1，所以相邻两个像素的九个随机数，有六个是共用的。
-
-**先猜一猜**：4 张 14 × 14 的图，m = 784。相邻像素相似时，就均值而言，这些数相当于多少个独立的数？大约 700 个、400 个、100 个，还是 10 个？打开这个开关看看。
 """
 
 # %% tags=["panel"]
 estimate_spread.panel()
+
+# %% [markdown] lang="en"
+r"""
+But neighbouring pixels are seldom independent. *Neighbours alike* is a mild case: each pixel becomes the average of 3 × 3 random numbers, scaled to σ = 1, so two neighbours share six of nine.
+
+**Predict first.** For 4 images of 14 × 14, m = 784. With neighbours alike, how many independent values are these worth for the mean, about 700, 400, 100 or 10?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+可是相邻的像素很少相互独立。面板上的开关“相邻像素相似”给出一种不算严重的情形：每个像素是 3 × 3 个随机数的平均，再放大到 σ 仍为 1，所以相邻两个像素的九个随机数，有六个是共用的。
+
+**先猜一猜**：4 张 14 × 14 的图，m = 784。相邻像素相似时，就均值而言，这些数相当于多少个独立的数？大约 700 个、400 个、100 个，还是 10 个？
+"""
 
 # %% tags=["answer"]
 estimate_spread.panel().still(alike=True)
@@ -222,7 +224,7 @@ So m alone promises too much. How alike the values in a real feature map are, on
 
 ## Real digits
 
-Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the others for the test. In the **MLP**, which is linear layers and ReLU, m is the batch size. The **convolutions** have, at batch size 2, m = 2 · 8 · 8 = 128 and, after pooling, 2 · 4 · 4 = 32. Each trains for one epoch, from 3 random starts. At batch size 2 that is 640 steps, at 32 only 40, and the learning rate is in proportion to the batch size, 0.05 at 32. (LayerNorm is written as GroupNorm with 1 group.)
+Does it cost accuracy? Of 1797 digits, 8 × 8 pixels each, 1280 are for training, the rest for the test. In the **MLP**, which is linear layers and ReLU, m is the batch size. The **convolutions** have, at batch size 2, m = 2 · 8 · 8 = 128 and, after pooling, 2 · 4 · 4 = 32. Each trains for one epoch, from 3 random starts. At batch size 2 that is 640 steps, at 32 only 40, and the learning rate is in proportion to the batch size, 0.05 at 32. (LayerNorm is written as GroupNorm with 1 group.)
 """
 
 # %% [markdown] lang="zh"
@@ -305,7 +307,7 @@ Only the MLP with BatchNorm. (A dot is the mean of 3 runs, its bar one standard 
 
 </details>
 
-Here BatchNorm breaks down at m = 2, and another learning rate does not save it (try one). At m = 4 the bars overlap, and 3 runs tell no more. At 32 it is ahead in the MLP, with 8 starts as well (96%, 91%, 92%). With convolutions, at batch size 2, m is 128 and 32, and it is as good as the others. So do not say "BatchNorm fails with small batches"; say what m is.
+Here BatchNorm breaks down at m = 2, and another learning rate does not save it. At m = 4 the bars overlap, and 3 runs tell no more. At 32 it is ahead in the MLP, with 8 starts as well (96%, 91%, 92%). With convolutions, at batch size 2, m is 128 and 32, and it is as good as the others. So do not say "BatchNorm fails with small batches"; say what m is.
 
 ## What you will meet elsewhere
 
@@ -329,7 +331,7 @@ r"""
 
 </details>
 
-在这里，批量归一化在 m = 2 时崩溃，换一个学习率也救不了（不妨试试）。m = 4 时，误差线重叠，3 次训练还分不出高下。批量大小为 32 时，它在 MLP 里领先；换成 8 组初值，还是这样（96%，另两种是 91% 和 92%）。在卷积网络里，批量大小同样是 2，但 m 是 128 和 32，它就不比别的差。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
+在这里，批量归一化在 m = 2 时崩溃，换一个学习率也救不了。m = 4 时，误差线重叠，3 次训练还分不出高下。批量大小为 32 时，它在 MLP 里领先；换成 8 组初值，还是这样（96%，另两种是 91% 和 92%）。在卷积网络里，批量大小同样是 2，但 m 是 128 和 32，它就不比别的差。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
 
 ## 在别处会遇到什么
 
@@ -349,7 +351,7 @@ m = 2 时，批量归一化崩溃了；可是 m 很大，也未必没事。ResNe
 r"""
 ## Two parts
 
-What broke the MLP at m = 2? There are three suspects: the stored statistics, moving averages over noisy pairs (lesson 03); `eval()` itself, which differs from training; and training, where a unit sees little more than which of two digits gives the larger value. To try the first, one counts the statistics anew over all 1280 training digits. What does not fit into one go is counted in parts, as it is on several GPUs, and then merged.
+What broke the MLP at m = 2? Three suspects: the stored statistics, moving averages over noisy pairs (lesson 03); `eval()` itself, which differs from training; and training, where a unit sees little more than which of two digits gives the larger value. To try the first, one counts the statistics anew over all 1280 training digits, in parts, as on several GPUs, and merges them.
 
 For each channel a part keeps three things, the count, the mean and *M2*, the sum of squared distances from that mean:
 
@@ -399,7 +401,7 @@ Before the move the common mean lay 2 from that of a. Measured from there, a's s
 
 ## Exercise: merge two parts
 
-From count, mean and M2 of two parts return those of the whole, as a tuple of three. SyncBatchNorm must do this, and your recount will. Counts are integers, means and M2 tensors of one shape. A part may be empty, and then all three are zero.
+From count, mean and M2 of two parts return those of the whole, as a tuple in this order. SyncBatchNorm must do this, and your recount will. Counts are integers, means and M2 tensors of one shape. A part may be empty, and then all three are zero.
 """
 
 # %% [markdown] lang="zh"
@@ -414,7 +416,7 @@ r"""
 
 ## 练习：合并两部分
 
-由两部分各自的个数、均值和 M2，返回整体的这三样，组成一个元组。SyncBatchNorm 少不了这一步，待会儿重新统计也要用它。个数是整数，均值和 M2 是形状相同的张量。某一部分可以是空的，这时三样都是零。
+由两部分各自的个数、均值和 M2，返回整体的这三样，按这个次序组成一个元组。SyncBatchNorm 少不了这一步，待会儿重新统计也要用它。个数是整数，均值和 M2 是形状相同的张量。某一部分可以是空的，这时三样都是零。
 """
 
 
@@ -492,7 +494,7 @@ def in_pairs(net):
 
 # %% [markdown] lang="en"
 r"""
-The cell below trains the MLP on 2 digits at a time once more and lets your function recount (the package's, until `check` accepts yours). Then, for the second suspect, it reads the test digits as in training, in `train()` and in pairs.
+The next cell trains the MLP on 2 at a time again and lets your function recount (ours, until `check` accepts yours). Then, for the second suspect, it reads the test digits as in training, by `train()` and in pairs.
 
 **Predict first.** If the first suspect broke it, the recount brings over 90%. If the second did, reading in pairs does. Which is it?
 """
@@ -506,15 +508,11 @@ r"""
 
 # %% tags=["answer", "slow", "nbval-ignore-output"]
 merge = accepted("merge_statistics", my_merge_statistics)
-told = Text(
-    en="trained on {}, start {}: stored {:.0f}%, recounted {:.0f}%, in pairs {:.0f}%",
-    zh="训练时 {} 张，初值 {}：存下来的 {:.0f}%，重新统计 {:.0f}%，每次两张 {:.0f}%",
-)
 for size, start in ((2, 0), (2, 1), (2, 2), (32, 0)):
     net = trained(mlp, nn.BatchNorm1d, size, start)
     stored = accuracy(net)
     recount(net, merge)
-    print(told.format(size, start, stored, accuracy(net), in_pairs(net)))
+    accuracy_by_batch.show_suspects(size, start, stored, accuracy(net), in_pairs(net))
 
 # %% [markdown] lang="en"
 r"""
@@ -610,7 +608,7 @@ print(last.format(len(parts), len(parts[-1])))
 r"""
 ## In short
 
-* Count m, the values that share a mean. With m = 2 BatchNorm breaks down; a large m does not clear it, since values can be alike.
+* Count m, the values that share a mean. With m = 2 BatchNorm broke down; a large m does not clear it, since values can be alike.
 * No normalized value gets beyond $\sqrt{m - 1}$: with m = 2 hardly more than the order is left.
 * M2 of two parts: within them, plus between them.
 
@@ -637,7 +635,7 @@ Where each pixel is the average of 3 × 3 random numbers, two pixels a distance 
 r"""
 ## 小结
 
-* 先数 m，即多少个数共用一个均值。m = 2 时，批量归一化崩溃；m 很大也未必没事，因为这些数可能相似。
+* 先数 m，即多少个数共用一个均值。这里 m = 2 时，批量归一化就崩溃了；m 很大也未必没事，因为这些数可能相似。
 * 归一化之后的数不会超过 $\sqrt{m - 1}$，所以 m = 2 时几乎只剩下谁大谁小。
 * 两部分的 M2：各自内部的，加上两者之间的。
 

@@ -2,44 +2,44 @@
 r"""
 # 12 How fast can a layer be on a GPU?
 
-While the memory of NVIDIA's H100 moves one byte, its chip could do twenty operations. LayerNorm has two for it to do. So the chip mostly waits, and the same layer can become several times as fast without leaving out one operation. But try to measure it: on a model of a GPU, stopwatches that look right are off by more than ten times, in either direction.
+Of 1900 operations that SmolLM2 does for a token, 1 belongs to its 61 norms. Yet written step by step, as in the first Llama, these norms need more time on NVIDIA's H100, by its data sheet, than all matrix products; the same operations in one *kernel* need a ninth of it. What takes the time, if not the operations? And whoever measures is easily fooled: on a made-up GPU, stopwatches that look right are off by more than ten times, in either direction.
 
-By now your blocks compute the right thing. This last lesson asks what they cost. In SmolLM2 your RMSNorm stands in 61 places, and in training each of them goes over millions of numbers at a time.
+So far we asked whether a block is right. This last lesson asks what it costs, and puts your own norms on the clock.
 
-After it you can predict a norm's speed from its bytes, spot six lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes, without *Going further*.
+After it you can predict a norm's speed from its bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes without *Going further*.
 
-You need no GPU. This course has no recording of one yet, but predictions, what others measured, and your own machine.
+You need no GPU: you see predictions, what others measured, and your own machine.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 12 GPU 上的一层能有多快？
 
-NVIDIA 的 H100 是一种 GPU，它的显存传一个字节，芯片就来得及做二十次运算。可是轮到层归一化（LayerNorm），这段时间里只有两次运算可做。所以芯片大部分时间都在等；运算一步不减，只要少传数据，同一层也能快上好几倍。但要测出来并不容易：在下面一台模拟的设备上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
+SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是照第一代 Llama 的写法一步一步做，按 H100（NVIDIA 的一种 GPU）的规格表，它们花的时间竟然比全部矩阵乘法还多；换成一个核函数，运算一次不少，时间却只要九分之一。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
 
-到这里，你写的代码块都算得对了。这最后一课要问的是，它们要花多少时间。在 SmolLM2 里，你的 RMSNorm 用在 61 处；训练时，每一处一次就要处理几百万个数。
+前面各课问的是算得对不对，这最后一课问要花多少时间，你自己写的归一化层也要上场计时。
 
-学完之后，你能根据传输的字节数预测归一化层的速度，认出基准测试（benchmark）骗人的六种方式，把一个会骗人的基准测试改对，再用它给自己机器上真实的层计时。大约需要 25 分钟，选读另计。
+学完之后，你能根据字节数预测归一化层的速度，认出基准测试（benchmark）骗人的五种方式，改对一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
 
-没有 GPU 也能学。本课程目前还没有 GPU 上的计时记录，所以你看到的是预测、别人在 GPU 上测得的结果，以及你自己机器上的结果。
+没有 GPU 也能学：这里有预测，有别人测得的结果，还有你自己的机器。
 """
 
 # %%
 import time
-from importlib.resources import files
+from itertools import cycle
 from statistics import mean, median
 
 import torch
 import torch.nn.functional as F
 
-from blocklab import fused
 from blocklab.language import Text
 from blocklab.lessons import accepted, check
-from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, guess_then_bytes, lying_watch
+from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, fused_passes, guess_then_bytes
+from blocklab.lessons.cuda_timing import lying_watch, on_an_a100, timed_norms
 from blocklab.lessons.your_model import answer_with_yours
 from blocklab.real_models import if_installed
-from blocklab.timing import bytes_moved, bytes_per_number, eager, tiles_and_waves
-from blocklab.timing.measured_bytes import from_recording, measured_here, shipped_recording
+from blocklab.timing import bytes_moved, bytes_per_number, eager
+from blocklab.timing.measured_bytes import from_recording, shipped_recording
 
 # %% [markdown] lang="en"
 r"""
@@ -75,14 +75,14 @@ r"""
 r"""
 ## By hand
 
-A GPU keeps tensors in its memory and computes on its chip. A **kernel** (not the notebook's) is a function that runs there: it reads from memory, computes, and writes back. Step by step, every operation is at least one kernel, and large results travel through memory to the next. Take y = 2x + 1 for eight numbers in bfloat16, 2 bytes each:
+A GPU keeps tensors in its memory and computes on its chip. A **kernel** is a function that runs there: it reads from memory, computes, and writes back. Run step by step, every operation is at least one kernel, and a large result travels through memory to the next kernel. Take y = 2x + 1 for eight numbers in bfloat16, 2 bytes each:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 动手算
 
-GPU 把张量存放在显存里，在芯片上计算。**核函数**（kernel）就是在 GPU 上运行的函数：从显存读入数据，计算，再把结果写回显存。如果一步一步写，每个运算至少是一个核函数，于是大的中间结果都要经过显存，才能从一个核函数传给下一个。以 y = 2x + 1 为例，x 是八个 bfloat16 的数，每个 2 字节：
+GPU 把张量存放在显存里，在芯片上计算。**核函数**（kernel）就是在 GPU 上运行的函数：从显存读入数据，计算，再把结果写回显存。如果一步一步做，每个运算至少是一个核函数，于是大的中间结果都要经过显存，才能从一个核函数传给下一个。以 y = 2x + 1 为例，x 是八个 bfloat16 的数，每个 2 字节：
 """
 
 # %%
@@ -91,27 +91,23 @@ doubled = 2 * x
 y = doubled + 1
 two_kernels = x.nbytes + doubled.nbytes + doubled.nbytes + y.nbytes
 one_kernel = x.nbytes + y.nbytes
-moves = Text(en="{}: {} bytes, {} a number", zh="{}：{} 字节，每个数 {} 字节")
-for name, moved in (
-    (Text(en="two kernels", zh="两个核函数"), two_kernels),
-    (Text(en="one kernel", zh="一个核函数"), one_kernel),
-):
-    print(moves.format(name, moved, moved // len(x)))
+moved = Text(en="two kernels move {} bytes, one kernel {}", zh="两个核函数传 {} 字节，一个核函数传 {} 字节")
+print(moved.format(two_kernels, one_kernel))
 
 # %% [markdown] lang="en"
 r"""
-**Fused** into one kernel, the two steps move half the bytes. Does that matter? An H100 does $67 \cdot 10^{12}$ operations in float32 a second while its memory moves $3350 \cdot 10^9$ bytes ([data sheet](https://www.nvidia.com/en-us/data-center/h100/), SXM), 20 operations a byte. LayerNorm has about 7 for a number: 1 for the mean, 1 for x − μ, 2 for the squares and their sum, 3 for ÷ σ, × γ and + β. In bfloat16 it moves at least 4 bytes, 2 in and 2 out, so about 2 operations a byte.
+**Fused** into one kernel, the two steps move half the bytes. Does that matter? An H100 does $67 \cdot 10^{12}$ operations in float32 a second while its memory moves $3350 \cdot 10^9$ bytes ([data sheet](https://www.nvidia.com/en-us/data-center/h100/), SXM), 20 operations a byte. LayerNorm has about 7 for a number (the mean 1, x − μ 1, squares and sum 2, ÷ σ × γ + β 3), and in bfloat16 it moves at least 4 bytes, 2 in and 2 out. So for most of the time the chip waits.
 
-So for such a layer, on a large matrix, bytes decide: no kernel moves them faster than the *bandwidth* of memory. That limit is the **memory roof** (roofline). (Products of large matrices do hundreds of operations a byte.)
+On a large matrix, then, bytes decide; the limit, memory's *bandwidth*, is called the **memory roof** (roofline).
 
 **Your turn, one line.** `gate`, `value`, `opened` and `y` are bfloat16 matrices of one shape. Two kernels compute `opened = silu(gate)` and `y = opened * value`. How many bytes do they move per number of `y`? Replace `None` by a number or formula.
 """
 
 # %% [markdown] lang="zh"
 r"""
-把两步**融合**（fused）成一个核函数，要传的字节就少一半。这重要吗？H100 每秒能做 $67 \cdot 10^{12}$ 次 float32 运算，同时显存能传 $3350 \cdot 10^9$ 字节（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版），也就是每传一字节，可以做 20 次运算。层归一化对每个数大约要做 7 次运算：求均值 1 次，x − μ 1 次，平方与求和 2 次，÷ σ、× γ、+ β 共 3 次。用 bfloat16，每个数至少要传 4 字节，读 2 写 2，平均每字节只有大约 2 次运算。
+把两步**融合**（fused）成一个核函数，要传的字节就少一半。这重要吗？H100 每秒能做 $67 \cdot 10^{12}$ 次 float32 运算，同时显存能传 $3350 \cdot 10^9$ 字节（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版），也就是传一字节的工夫，能做 20 次运算。层归一化对每个数大约要做 7 次运算（均值 1 次，x − μ 1 次，平方与求和 2 次，÷ σ、× γ、+ β 共 3 次），用 bfloat16 却至少要传 4 字节，读 2 写 2。所以芯片大部分时间都在等。
 
-所以这样的层，矩阵很大时，快慢由字节决定，因为核函数传数据的速度不可能超过显存的速度，也就是显存的**带宽**（bandwidth）。这个上限叫作显存的**屋顶线**（roofline）。（大矩阵相乘不在此列，每字节有几百次运算。）
+可见这样的层，矩阵很大时，快慢由字节决定。上限就是显存的**带宽**（bandwidth），也叫显存的**屋顶线**（roofline）。
 
 **轮到你了**，只写一行：`gate`、`value`、`opened` 和 `y` 是形状相同的 bfloat16 矩阵，用两个核函数依次计算 `opened = silu(gate)` 和 `y = opened * value`。平均到 `y` 的每个数，一共要传多少字节？请把 `None` 换成这个数，或者换成算式。
 """
@@ -123,22 +119,22 @@ check("bytes_in_two_kernels", my_bytes_in_two_kernels)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Count as in *By hand*.
+Stuck? Write down each kernel's reads and writes, as *By hand* does.
 
 <details><summary>The idea</summary>
 
-Take the kernels one after the other, and write down what each reads and what it writes. `opened` occurs twice, because the first kernel writes it and the second reads it again. Every read and every write is 2 bytes a number.
+Take the kernels one after the other. `opened` occurs twice, because the first kernel writes it and the second reads it again. Every read and every write is 2 bytes a number.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？照“动手算”的办法数一数。
+卡住了？像“动手算”里那样，写下每个核函数读什么、写什么。
 
 <details><summary>思路</summary>
 
-一个核函数一个核函数地看，写下它读什么、写什么。`opened` 要算两次，因为第一个核函数把它写进显存，第二个又把它读出来。每读一次或写一次，每个数都是 2 字节。
+一个核函数一个核函数地看。`opened` 要算两次，因为第一个核函数把它写进显存，第二个又把它读出来。每读一次或写一次，每个数都是 2 字节。
 
 </details>
 """
@@ -152,7 +148,7 @@ check("bytes_in_two_kernels", solved_bytes_in_two_kernels, keep=False)
 r"""
 ## Guess, then bytes
 
-RMSNorm leaves out the mean. In its [paper](https://arxiv.org/abs/1910.07467), models that have it in place of LayerNorm take 7% to 64% less time. What do bytes say? The bars lay each norm's reads and writes end to end, in bytes per number of the matrix (without vectors such as γ). Upright lines separate the kernels. *Step by step* has one for each operation of torch, which has the variance but not the mean square: RMSNorm writes x² to memory, reads it again, and needs 14 bytes. *One kernel* reads a row once and keeps it on the chip.
+RMSNorm leaves out the mean. Its [paper](https://arxiv.org/abs/1910.07467) reports 7% to 64% less time than with LayerNorm. What do bytes say? The bars lay each norm's reads and writes of the matrix end to end, in bytes per number; upright lines separate the kernels. *Step by step* has one for each operation as usually written: RMSNorm's x² goes to memory and comes back, which makes 14 bytes (with `torch.linalg.vector_norm` it would be 10). *One kernel* reads a row once and keeps it on the chip.
 
 **Predict first.** Step by step, RMSNorm is by bytes 1.43 times as fast as LayerNorm. And with one kernel for each? Choose, then switch to *one kernel*.
 """
@@ -161,7 +157,7 @@ RMSNorm leaves out the mean. In its [paper](https://arxiv.org/abs/1910.07467), m
 r"""
 ## 先猜，再算字节数
 
-RMSNorm 不求均值。[论文](https://arxiv.org/abs/1910.07467)说，几种模型用它换掉层归一化之后，运行时间少了 7% 到 64%。按字节数算，又会怎样？下图把两种归一化层的各次读和写首尾相接，长度是矩阵里的每个数要传的字节数。γ 这样的向量几乎不占分量，略去不计。竖线把核函数一一隔开，“一步一步”是 torch 的每个运算用一个核函数。torch 有现成的方差，却没有现成的均方，所以 RMSNorm 要先把 x² 写进显存，再读出来，一共要传 14 字节。“一个核函数”则只把每行读一次，读入后留在芯片上。
+RMSNorm 不求均值。[论文](https://arxiv.org/abs/1910.07467)说，换用它之后，运行时间少了 7% 到 64%。按字节数算，又会怎样？下图把两种归一化层对矩阵的各次读和写首尾相接，长度是每个数要传的字节数，竖线把核函数一一隔开。“一步一步”照常见的写法，每个运算用一个核函数：RMSNorm 先把 x² 写进显存，再读出来求均值，一共传 14 字节（改用 `torch.linalg.vector_norm` 是 10 字节）。“一个核函数”则只把每行读一次，读入后留在芯片上。
 
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
@@ -176,8 +172,6 @@ r"""
 In one kernel RMSNorm is no faster: 4 bytes each.
 
 </details>
-
-With the row on the chip, the mean costs only arithmetic, and a GPU has plenty. So by bytes **the mean is free**, and what pays is fusing, which turns LayerNorm's 20 bytes into 4. Backward it is 68 to 6.
 """
 
 # %% [markdown] lang="zh"
@@ -187,15 +181,26 @@ r"""
 只用一个核函数，RMSNorm 并不更快，两者都是 4 字节。
 
 </details>
+"""
 
-一行已经在芯片上，再求均值只是多一些运算，而 GPU 的运算能力绰绰有余。所以按字节算，**均值不花时间**；真正有用的是融合，它把层归一化的 20 字节变成了 4 字节。反向时则从 68 字节减到 6 字节。
+# %% tags=["answer"]
+guess_then_bytes.panel().still(way="fused")
+
+# %% [markdown] lang="en"
+r"""
+With the row on the chip, the mean costs only arithmetic, and a GPU has plenty. What pays is fusing, which turns LayerNorm's 20 bytes into 4.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+一行已经在芯片上，再求均值只是多一些运算，而 GPU 的运算能力绰绰有余。真正有用的是融合，它把层归一化的 20 字节变成了 4 字节。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## On a real GPU
 
-Does a real GPU agree? The first Llama's RMSNorm, in the library transformers, goes step by step in float32, which makes 36 bytes a number. The authors of the library Liger timed it against one kernel on NVIDIA's A100 ([file](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv), version 0.2.1, bfloat16, 2048 rows, forward, medians in µs).
+Does a real GPU agree? The first Llama's RMSNorm, in the library transformers, goes step by step in float32, 36 bytes a number. The library Liger's authors timed it against one kernel on NVIDIA's A100 ([file](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv), version 0.2.1, bfloat16, 2048 rows, forward, medians).
 
 **Predict first.** One kernel moves 4 bytes, so it should be 9 times as fast. At which widths is it: narrow, wide, all?
 """
@@ -204,21 +209,13 @@ Does a real GPU agree? The first Llama's RMSNorm, in the library transformers, g
 r"""
 ## 在真正的 GPU 上
 
-真正的 GPU 也是这样吗？第一代 Llama 的 RMSNorm，按 transformers 库的写法，用 float32 一步一步计算，每个数要传 36 字节。Liger 库的作者在 NVIDIA 的 A100 上，把它和一个核函数的写法各测了一遍（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，前向，中位数，单位 µs）。
+真正的 GPU 也是这样吗？第一代 Llama 的 RMSNorm，按 transformers 库的写法，用 float32 一步一步计算，每个数要传 36 字节。Liger 库的作者在 NVIDIA 的 A100 上，把它和一个核函数的写法各测了一遍（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，前向，中位数）。
 
 **先猜一猜**：一个核函数只传 4 字节，速度应当是 9 倍。实测在哪些宽度上符合：窄的、宽的，还是都符合？
 """
 
 # %% tags=["answer"]
-fewer = bytes_per_number("rms_norm", torch.bfloat16, way="llama") / bytes_per_number("rms_norm", torch.bfloat16)
-step_by_step = {1024: 78.2, 2048: 136.3, 4096: 279.9, 8192: 519.0, 16384: 985.6, 32768: 1919.1}
-one_kernel = {1024: 13.6, 2048: 20.0, 4096: 31.1, 8192: 51.7, 16384: 95.3, 32768: 182.2}
-told = Text(
-    en="width {}: by bytes {:.1f} times as fast, measured {:.1f}",
-    zh="宽度 {}：按字节算速度是 {:.1f} 倍，实测 {:.1f} 倍",
-)
-for width, slow in step_by_step.items():
-    print(told.format(width, fewer, slow / one_kernel[width]))
+on_an_a100.show_fusing()
 
 # %% [markdown] lang="en"
 r"""
@@ -228,52 +225,118 @@ The wide ones agree: from width 4096 on, all are within a fifth.
 
 </details>
 
-With narrower rows the one kernel is so short that fixed costs such as its start matter. Wide rows gain more than 9, up to 10.5, because bytes give only the *shortest* time, and single steps come less close to it. Not one operation was left out.
+Narrower, the one kernel is so short that fixed costs such as its start matter. Wider rows gain more than 9, because single steps move their bytes more slowly, as the last line shows.
+
+And the mean? The same file has LayerNorm in one kernel, in float32 with 4096 rows. Four of its widths move as many bytes as one of RMSNorm's.
+
+**Predict first.** In how many of these four pairs is RMSNorm faster?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-符合的是宽的：宽度从 4096 起，实测与预测都相差不到五分之一。
+宽的符合：宽度从 4096 起，实测与预测都相差不到五分之一。
 
 </details>
 
-行更窄时，这一个核函数本来就很短，启动等固定的开销占了不少时间。宽的甚至超过 9 倍，最多到 10.5 倍，因为字节数给出的只是最短的时间，一步一步的写法离它更远。从头到尾，运算一次也没有少做。
+行更窄时，这一个核函数本来就很短，启动等固定的开销占了不少时间。宽的甚至超过 9 倍，因为一步一步做时，传同样多的字节也更慢，最后一行就是证据。
+
+那么均值呢？同一份文件里也有层归一化的一个核函数，用 float32，4096 行。它的宽度里有四个，要传的字节恰好与 RMSNorm 的某个宽度一样多。
+
+**先猜一猜**：这四对里，有几对是 RMSNorm 更快？
+"""
+
+# %% tags=["answer"]
+on_an_a100.show_mean()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+In none: at equal bytes LayerNorm takes 3% to 9% less.
+
+</details>
+
+Types and shapes differ, so this does not say which norm is faster; but no price of the mean is seen. **Bytes decide.**
+
+## What it means for a model
+
+Per token SmolLM2's norms work on 61 · 576 numbers, some 4 operations each, and its matrices have 134479872 weights, 2 operations each. In bfloat16 an H100 multiplies matrices at up to $989 \cdot 10^{12}$ operations a second (dense).
+
+**Predict first.** The norms are one operation in 1900. How much of the time, at best speeds?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+一对也没有：字节数相同时，层归一化的用时反而少 3% 到 9%。
+
+</details>
+
+两边的数据类型和形状不同，所以不能说哪一种更快；但求均值要多花的时间，一点也看不出来。可见**快慢由字节决定**。
+
+## 对一个模型意味着什么
+
+处理一个词元，SmolLM2 的归一化层要算 61 · 576 个数，每个大约 4 次运算；矩阵共有 134479872 个权重，每个 2 次，而 H100 用 bfloat16 做矩阵乘法，每秒最多 $989 \cdot 10^{12}$ 次（稠密矩阵）。
+
+**先猜一猜**：按运算次数，归一化层只占 1900 分之一。都按最快的速度算，时间占多少？
+"""
+
+# %% tags=["answer"]
+numbers, weights = 61 * 576, 134479872
+norms = Text(
+    en="norms, {} bytes a number: {:.0f} µs for 1000 tokens", zh="归一化层，每个数 {} 字节：1000 个词元 {:.0f} µs"
+)
+for way in ("llama", "fused"):
+    size = bytes_per_number("rms_norm", torch.bfloat16, way=way)
+    print(norms.format(size, 1e9 * numbers * size / 3350e9))
+products = Text(en="matrix products: {:.0f} µs", zh="矩阵乘法：{:.0f} µs")
+print(products.format(1e9 * 2 * weights / 989e12))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Step by step the norms take more than all matrix products: 378 against 272 µs.
+
+</details>
+
+These are shortest times, with many tokens at once, without attention's scores. In one kernel each, the norms take 42 µs.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+一步一步做，归一化层比全部矩阵乘法还慢：378 µs 对 272 µs。
+
+</details>
+
+这里算的都是最短的时间，许多词元一起处理，不含注意力的分数。归一化层改用一个核函数，就只要 42 µs。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## The lying watch
 
-To measure this yourself you need a stopwatch. But Python does not compute when you call a layer on a GPU. It puts an order into a queue and goes on at once, so a stopwatch around the call times the ordering, not the work. An honest one keeps five rules:
+To measure this you need a stopwatch. But when you call a layer on a GPU, Python only puts an order into a queue and goes on at once.
 
-1. **Warm up** with untimed calls: the first one compiles.
-2. **Wait before the start** until the GPU is idle, or older work is counted.
-3. **Wait before the stop**, or only the ordering is counted.
-4. **Take new inputs** every time, or a *cache*, memory on the chip, still holds the old ones.
-5. **Take the median**: now and then a call is interrupted.
+This device is made up, so that we know the truth. Python takes 10 µs to start a kernel, memory 1 µs to move 1 MB. Each row is one call, the line under it what is timed. The *honest* watch waits for the GPU, starts, calls, waits, stops; *no waiting* stops when the call returns.
 
-This device is made up, so that we know the truth. Python takes 10 µs to start a kernel; memory moves 1 MB in 1 µs; the cache holds 32 MB and is 4 times as fast. Call 0 compiles, call 3 is interrupted, and *early start* meets older work, all drawn as *delay*. Each row is one call, the line under it what is timed. The honest watch keeps all rules; the next five break one each.
-
-**Predict first.** With *no waiting* (rule 3), drag the size from 1 to 128 MB: what happens to the apparent speed on the right?
+**Predict first.** With *no waiting*, drag the size from 1 to 128 MB: what happens to the apparent speed on the right?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 会骗人的秒表
 
-要自己测，就得有一块秒表。可是在 GPU 上调用一层时，Python 并不计算，它只把任务排进队列，马上就接着执行下一行。所以，在调用前后看一下秒表，测到的是排队，不是计算。要如实计时，得守五条规矩：
+要自己测，就得有一块秒表。可是在 GPU 上调用一层时，Python 只把任务排进队列，马上就接着执行下一行。
 
-1. **先预热**（warm-up）：调用几次但不计时，因为第一次要编译。
-2. **开始计时之前要等**：等到 GPU 空闲，否则先前的工作也会算进去。
-3. **停表之前还要等**：否则只测到排队。
-4. **每次换一份输入**：否则数据还留在芯片上的**缓存**（cache）里。
-5. **取中位数**（median）：因为难免有哪次调用受到干扰。
+下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs，显存每 1 µs 传 1 MB。每一行是一次调用，下面的线是计入的时间。“如实计时”先等 GPU 空闲，再按下秒表，调用，等它做完才停表；“不等待”则是调用一返回就停表。
 
-下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs；显存每 1 µs 传 1 MB；缓存的容量是 32 MB，速度是显存的 4 倍。第 0 次调用要编译，第 3 次受到干扰，“提前计时”还要等先前的工作，图中都画成“延误”。每一行是一次调用，下面的线是计入的时间。“如实计时”守全部规矩，接下来的五种各违反一条。
-
-**先猜一猜**：选“不等待”（违反第 3 条），把数据量从 1 MB 拖到 128 MB，右图中测得的速度会怎样变？
+**先猜一猜**：选“不等待”，把数据量从 1 MB 拖到 128 MB，右图中测得的速度会怎样变？
 """
 
 # %% tags=["panel", "guess"]
@@ -302,12 +365,53 @@ lying_watch.panel().still(watch="no waiting", megabytes=128)
 
 # %% [markdown] lang="en"
 r"""
-*Same inputs* breaks through the roof at 16 and 32 MB; below, where the cache helps, too, the start takes most of the time. *Early start*, *no warm-up* and *mean* make the device look too slow. A sixth lie concerns matrix products: zeros take less power to multiply than random numbers, so the chip may run faster (295 against 257 · $10^{12}$ operations a second on an A100, in [one author's test](https://www.thonking.ai/p/strangely-matrix-multiplications)). The last watch, flat at the roof, leaves out the start (*Going further*).
+An honest watch keeps five rules; the next five watches break one each:
+
+1. **Wait before the stop** (*no waiting*), or only the ordering is counted.
+2. **Wait before the start** (*early start*), or older work is counted.
+3. **Warm up** with untimed calls (*no warm-up*): call 0 compiles.
+4. **Take the median** (*mean*): something interrupts a call, here call 3.
+5. **Take new inputs** (*same inputs*), or a *cache*, memory on the chip, still holds the old ones. Here it has 32 MB and is 4 times as fast.
+
+**Predict first.** At which sizes does *same inputs* break through the roof: small, middle or large?
 """
 
 # %% [markdown] lang="zh"
 r"""
-“总用同一份输入”在 16 MB 和 32 MB 处冲破了屋顶线。更小的数据缓存也装得下，只是启动占了大头。“提前计时”“不预热”和“取均值”则错在另一边，让设备显得太慢。第六种陷阱与矩阵乘法有关：全零的输入比随机数省电，芯片可能因此跑得更快（[一位作者](https://www.thonking.ai/p/strangely-matrix-multiplications)在 A100 上测得的分别是每秒 295 和 257 · $10^{12}$ 次运算）。最后一种计时方式与屋顶线重合，因为它不把启动算进去（见选读）。
+如实计时要守五条规矩，接着的五种各违反一条：
+
+1. **停表之前要等**（违反它的是“不等待”）：否则只测到排队。
+2. **开始计时之前要等**（“提前计时”）：否则先前的工作也会算进去。
+3. **先预热**（warm-up；“不预热”）：调用几次但不计时，因为第 0 次要编译。
+4. **取中位数**（median；“取均值”）：因为难免有哪次调用受到干扰，这里是第 3 次。
+5. **每次换一份输入**（“总用同一份输入”）：否则数据还留在芯片上的**缓存**（cache）里。这里的缓存是 32 MB，速度是显存的 4 倍。
+
+**先猜一猜**：“总用同一份输入”会在哪些数据量上冲破屋顶线，小的、中等的，还是大的？
+"""
+
+# %% tags=["answer"]
+lying_watch.panel().still(watch="same inputs", megabytes=32)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Only the middle ones break through, 16 and 32 MB.
+
+</details>
+
+Below, the start takes most of the time; above, the cache is too small. The last watch belongs to *Going further*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+只有中等的会冲破，即 16 MB 和 32 MB。
+
+</details>
+
+更小的数据，启动占了大头；更大的，缓存装不下。面板里最后一种“CUDA 图加事件”，选读里再讲。
 """
 
 # %% [markdown] lang="en"
@@ -323,7 +427,7 @@ for _ in range(100):
 print((time.time() - start) / 100)
 ```
 
-`torch.utils.benchmark.Timer` warms up and waits, but uses the same inputs. `triton.testing.do_bench` clears the cache before every call, but returns the mean unless you ask for the median.
+`torch.utils.benchmark.Timer` warms up and waits, but uses the same inputs. `triton.testing.do_bench` clears the cache, but returns the mean unless asked for the median.
 """
 
 # %% [markdown] lang="zh"
@@ -346,16 +450,15 @@ print((time.time() - start) / 100)
 r"""
 ## Exercise: repair a benchmark that lies
 
-`function()` only starts work on a device, `synchronize()` waits until it is idle, `clock()` gives seconds. Repair this: call `function` `warm_up` times, then time `repeats` single calls, each from idle device to idle device; return the median. The next section times real layers with it (until it passes, with the solution).
+`function()` only starts work on a device, `synchronize()` waits until it is idle, `clock()` gives seconds. This breaks rules 1 to 4 (rule 5 is the caller's). Repair it: call `function` `warm_up` times, then time `repeats` single calls, each from idle device to idle device; return the median. The next section times with it.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：改对一个会骗人的基准测试
 
-`function()` 只是在设备上启动工作，`synchronize()` 等到设备空闲为止，`clock()` 给出以秒为单位的时刻。请改对下面的基准测试：先把 `function` 调用 `warm_up` 次，再给 `repeats` 次调用逐一计时，每次都从设备空闲时开始，到设备又空闲时结束，最后返回中位数。下一节就用你的函数给真实的层计时；还没有改对，就先用参考答案。
+`function()` 只是在设备上启动工作，`synchronize()` 等到设备空闲为止，`clock()` 给出以秒为单位的时刻。下面的函数违反了第 1 到 4 条规矩（第 5 条由调用它的人负责）。请把它改对：先把 `function` 调用 `warm_up` 次，再给 `repeats` 次调用逐一计时，每次都从设备空闲时开始，到设备又空闲时结束，最后返回中位数。下一节就用你的函数给真实的层计时。
 """
-
 
 # %% tags=["exercise"]
 def my_time_function(function, synchronize, clock, warm_up=3, repeats=5):
@@ -371,7 +474,7 @@ check("time_function", my_time_function)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? It breaks four of the five rules. Repair one, then run the cell.
+Stuck? Repair one rule, then run: the message names the next.
 
 <details><summary>The idea</summary>
 
@@ -382,7 +485,7 @@ The warm-up calls come first, since they compile and should not be timed. Around
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？五条规矩，它违反了四条。改对一处，就运行一次。
+卡住了？改对一条，就运行一次，提示会告诉你下一条。
 
 <details><summary>思路</summary>
 
@@ -390,7 +493,6 @@ r"""
 
 </details>
 """
-
 
 # %% tags=["solution"]
 def solved_time_function(function, synchronize, clock, warm_up=3, repeats=5):
@@ -412,26 +514,29 @@ check("time_function", solved_time_function, keep=False)
 r"""
 ## On your machine
 
-Four real layers, forward, 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own. One thread computes, so that none waits for another.
+Real layers, now: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 every call takes the next of 16 inputs.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 在你的机器上
 
-现在给四个真实的层计时：前向，256 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的。只用一个线程，免得线程之间互相等待。
+现在给真实的层计时：前向，256 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的，“你的”是第 05、06 课里替你保存的。为了守第 5 条，16 份输入轮流用。
 """
 
 # %%
 device = "cuda" if torch.cuda.is_available() else "cpu"
 wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-torch.set_num_threads(1)
-x, gain, bias = (torch.randn(shape, device=device) for shape in ((256, 4096), 4096, 4096))  # (N, d), (d,), (d,)
+torch.set_num_threads(1)  # none waits for another
+inputs = cycle([torch.randn(256, 4096, device=device) for _ in range(16)])  # (N, d) each
+gain, bias = (torch.randn(4096, device=device) for _ in range(2))  # (d,)
 layers = {
-    "eager.layer_norm": lambda: eager.layer_norm(x, gain, bias),
-    "eager.rms_norm": lambda: eager.rms_norm(x, gain),
-    "F.layer_norm": lambda: F.layer_norm(x, (4096,), gain, bias),
-    "F.rms_norm": lambda: F.rms_norm(x, (4096,), gain),
+    "eager.layer_norm": lambda: eager.layer_norm(next(inputs), gain, bias),
+    "eager.rms_norm": lambda: eager.rms_norm(next(inputs), gain),
+    "x.var alone": lambda: next(inputs).var(-1, correction=0),
+    "F.layer_norm": lambda: F.layer_norm(next(inputs), (4096,), gain, bias),
+    "F.rms_norm": lambda: F.rms_norm(next(inputs), (4096,), gain),
+    **timed_norms.your_norms(inputs, gain, bias),
 }
 
 # %% [markdown] lang="en"
@@ -446,39 +551,33 @@ r"""
 
 # %% tags=["answer", "nbval-ignore-output"]
 timer = accepted("time_function", my_time_function)
-yours, solution = (
-    Text(en="Timed by yours", zh="计时用的是你写的函数"),
-    Text(en="Timed by the solution", zh="计时用的是参考答案"),
-)
-print(yours if timer is my_time_function else solution)
-for name, layer in layers.items():
-    seconds = timer(layer, wait, time.perf_counter, repeats=50)
-    print(f"{name:16} {1000 * seconds:7.3f} ms")
+print(timed_norms.timed_by(timer, my_time_function))
+timed_norms.show_times(layers, lambda layer: timer(layer, wait, time.perf_counter, repeats=50))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-On our CPU it is slower, about 3 times: 1.1 against 0.4 ms.
+On our CPU it is slower, 1.7 to 5 times.
 
 </details>
 
-On a CPU torch composes `F.rms_norm` of single steps, while `F.layer_norm` is one function. So it is fusing that pays, not leaving out the mean.
+On a CPU torch composes `F.rms_norm` of single steps; `F.layer_norm` is one function. Again fusing pays, not leaving out the mean. `eager.layer_norm` takes far more than 1.43 times as long as `eager.rms_norm`, mostly for `x.var`, which torch computes slowly on a CPU. Bytes do not tell that. So if yours is slow, time its steps one by one.
 
-Run it again and some numbers change: `eager.rms_norm` took us 1.1 to 7.5 ms. A median forgets single interruptions, but in some runs the system finds fresh memory for every intermediate result, and every call is slow. Rule 4 is broken, too. With a GPU, `python -m blocklab.timing record` keeps all five and measures your card in about 8 minutes.
+Run again, and some numbers change, so read the order, not the ratios. With a GPU, `python -m blocklab.timing record` times it by all five rules.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-在我们的 CPU 上，它反而更慢，用时大约是 3 倍：1.1 ms 对 0.4 ms。
+在我们的 CPU 上，它反而更慢，用时是 1.7 到 5 倍。
 
 </details>
 
-在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数。可见有用的是融合，不是省去均值。
+在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。`eager.layer_norm` 的用时远不止 `eager.rms_norm` 的 1.43 倍，多半花在 `x.var` 上：torch 在 CPU 上求方差很慢，字节数看不出这一点。要是你写的很慢，也可以这样一步一步单独计时，找出是哪一步。
 
-再运行一次，有些数就变了：`eager.rms_norm` 在我们这里从 1.1 ms 到 7.5 ms 都有。取了中位数，偶尔一次干扰就不起作用；可是有的时候，系统给每个中间结果都分配新的内存，每次调用就都慢。第 4 条规矩也还没有守。有 GPU 的话，`python -m blocklab.timing record` 五条都守，大约 8 分钟就能在你的显卡上测完一遍。
+再运行一次，有些数就变了，所以只看谁快谁慢，不看快几倍。有 GPU 的话，`python -m blocklab.timing record` 会守着五条规矩，在你的显卡上测一遍。
 """
 
 # %% [markdown] lang="en"
@@ -546,25 +645,16 @@ r"""
 # %%
 moved = bytes_moved("swiglu", (8192, 11008), torch.bfloat16, "backward")
 print(Text(en="1. {} bytes, {:.0f} µs", zh="1. {} 字节，{:.0f} µs").format(moved, 1e6 * moved / 3350e9))
-speeds = Text(
-    en="2. {}: apparent speed at 16 MB {:.2f}, at 128 MB {:.2f}", zh="2. {}：测得的速度，16 MB {:.2f}，128 MB {:.2f}"
-)
-for name, watch in lying_watch.WATCHES.items():
-    if watch in ("no waiting", "same inputs"):
-        print(speeds.format(name, *(lying_watch.apparent_speed(watch, size) for size in (16, 128))))
-fewest = [bytes_per_number(op, torch.bfloat16) for op in ("layer_norm", "rms_norm")]
-print(
-    Text(en="3. bytes a number: LayerNorm {}, RMSNorm {}", zh="3. 每个数的字节数：层归一化 {}，RMSNorm {}").format(
-        *fewest
-    )
-)
+lying_watch.show_speeds("no waiting", "same inputs")
+fewest = (bytes_per_number(op, torch.bfloat16) for op in ("layer_norm", "rms_norm"))
+print(Text(en="3. LayerNorm {} bytes a number, RMSNorm {}", zh="3. 层归一化每个数 {} 字节，RMSNorm {} 字节").format(*fewest))
 
 # %% [markdown] lang="en"
 r"""
 ## In short
 
 - With little arithmetic per number, bytes decide the speed, so fusing pays.
-- In one kernel, by bytes, the mean is free; leaving it out saves bytes only step by step.
+- In one kernel the mean costs no bytes; leaving it out saves some only step by step.
 - Warm up, wait twice, take new inputs and the median.
 """
 
@@ -573,7 +663,7 @@ r"""
 ## 小结
 
 - 每个数的运算很少时，快慢由字节决定，所以值得融合核函数。
-- 只用一个核函数，按字节算，均值不花时间；只有一步一步做时，省去均值才能少传字节。
+- 只用一个核函数，求均值不用多传字节；只有一步一步做时，省去它才少传一些。
 - 计时要预热，等两次，换输入，取中位数。
 """
 
@@ -581,14 +671,14 @@ r"""
 r"""
 ## Where you have come
 
-In lesson 00 a chat model answered, made of matrices and four functions. You have written all four. Here they go in at once.
+Lesson 00's chat model is made of matrices and four functions, one exercise each. All that you kept go in at once. Then ask something of your own.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 走到了哪里
 
-在第 00 课，一个聊天模型回答了你。它由矩阵和四个函数组成，现在这四个函数，你都写过了。这里把它们一起放进模型。
+在第 00 课，一个聊天模型回答了你。它由矩阵和四个函数组成，四个函数各有一个练习。你保存了哪些，这里就一起换上哪些。然后换一句你自己想问的话。
 """
 
 # %% tags=["slow"]
@@ -597,13 +687,13 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-Your progress stands in [lesson 00](00_start_here.ipynb). The lessons end here; the [appendix](five_notes.ipynb) takes five notes from the web claim by claim, most of which you can judge yourself now.
+Your progress stands in [lesson 00](00_start_here.ipynb). The [appendix](five_notes.ipynb) takes five notes from the web claim by claim; most you can judge now.
 
 ## Read next
 
 - Williams, Waterman and Patterson 2009, [Roofline](https://doi.org/10.1145/1498765.1498785): the paper on the roof.
 - [Liger Kernel](https://github.com/linkedin/Liger-Kernel): fused norms and SwiGLU as people train with them.
-- Horace He, [Making Deep Learning Go Brrrr From First Principles](https://horace.io/brrr_intro.html): compute, memory or overhead, and how to tell.
+- Horace He, [Making Deep Learning Go Brrrr From First Principles](https://horace.io/brrr_intro.html): compute, memory or overhead?
 """
 
 # %% [markdown] lang="zh"
@@ -667,7 +757,7 @@ milliseconds = start.elapsed_time(end) / len(copies)
 r"""
 ## Going further: against the roof of a CPU
 
-And on a CPU? Here is a recording of one, with one thread: three functions, each in several implementations (*unfused* are those of the other lessons). This thread could do 2.7 operations a byte, not 20, so arithmetic is no longer cheap, and bytes should tell less. Bars start at the roof, at 1, the time in which a plain copy moves the fewest bytes that the function needs. The dashed frame is what the bytes of *step by step* predict. With a GPU, dots are your card (bfloat16, width 4096).
+And on a CPU? Here is a recording of one, with one thread: three functions, each in several implementations (*unfused* are those of the other lessons). This thread could do 2.7 operations a byte, not 20, so bytes should tell less. Bars start at the roof, at 1, the time in which a plain copy moves the fewest bytes that the function needs. The dashed frame is what the bytes of *step by step* predict. With a GPU, dots are your card (bfloat16, width 4096).
 
 **Predict first.** Step by step, forward, width 4096, one of the three takes several times as long as its bytes say. Which?
 """
@@ -676,14 +766,14 @@ And on a CPU? Here is a recording of one, with one thread: three functions, each
 r"""
 ## 选读：CPU 上离屋顶线多远
 
-换成 CPU 呢？这里是一块 CPU 上的记录，用一个线程给三个函数计时，每个函数有几种实现（“未融合”是其他几课里用的函数）。这个线程每传一字节，只来得及做 2.7 次运算，而不是 20 次，所以运算不再便宜，字节数也就说明不了那么多。每根横条都从屋顶线画起，那里是 1，表示把必须传的字节单纯复制一遍所用的时间。虚线框是按“一步一步”的字节数算出的预测。有 GPU 的话，圆点就是在你的显卡上测得的时间（bfloat16，宽度 4096）。
+换成 CPU 呢？这里是一块 CPU 上的记录，用一个线程给三个函数计时，每个函数有几种实现（“未融合”是其他几课里用的函数）。这个线程每传一字节，只来得及做 2.7 次运算，而不是 20 次，所以字节数也就说明不了那么多。每根横条都从屋顶线画起，那里是 1，表示把必须传的字节单纯复制一遍所用的时间。虚线框是按“一步一步”的字节数算出的预测。有 GPU 的话，圆点就是在你的显卡上测得的时间（bfloat16，宽度 4096）。
 
 **先猜一猜**：一步一步做，前向，宽度 4096，三个函数里有一个，实际用时是按字节算出的时间的好几倍。是哪一个？
 """
 
 # %% tags=["panel", "guess"]
 measured = from_recording(shipped_recording())
-against_the_roof.panel(measured, measured_here() if fused.available() else None)
+against_the_roof.panel(measured, against_the_roof.on_your_gpu())
 
 # %% [markdown] lang="en"
 r"""
@@ -692,10 +782,6 @@ r"""
 LayerNorm takes far longer: 28 times the time at the roof, where its bytes say 5.
 
 </details>
-
-The reason is not memory: on a CPU torch computes the variance slowly. Width 4096 in float32 makes six cases, three functions forward and backward, and the other five come within a fifth of their bytes. In the whole recording only 16 of 48 do, and nearly all others take longer, because bytes give the shortest time through memory. One is faster by more than a fifth: at width 1024, RMSNorm forward in float32 takes 2.2 instead of 3.5, because its intermediate results, 8 MB each, stay in the cache.
-
-Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself. But even then the mean is not free here: forward, width 4096, float32, LayerNorm takes 1.8 and RMSNorm 1.35.
 """
 
 # %% [markdown] lang="zh"
@@ -705,10 +791,23 @@ r"""
 用时最长的是层归一化：按字节算，用时应是屋顶线的 5 倍，实测是 28 倍。
 
 </details>
+"""
 
-原因不在内存，而在于 torch 在 CPU 上求方差很慢。宽度 4096、float32，三个函数各有前向和反向，共六种情况；其余五种，实测与预测都相差不到五分之一。整份记录的 48 种情况里，只有 16 种是这样，其余的几乎都更慢，因为按字节算出的，是数据真的都经过内存时最短的时间。快出五分之一以上的只有一种：宽度 1024、float32 时，RMSNorm 的前向按字节算应是 3.5 倍，实测只有 2.2 倍，因为中间结果每个只有 8 MB，留在了缓存里。
+# %% tags=["answer"]
+against_the_roof.panel(measured).still(op="layer_norm")
 
-离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数。不过在这块 CPU 上，即使用了它，求均值仍要花时间：前向，宽度 4096，float32，层归一化是 1.8 倍，RMSNorm 是 1.35 倍。
+# %% [markdown] lang="en"
+r"""
+Memory is not to blame: it is `x.var` again, slow on a CPU. In the whole recording only 16 of 48 cases come within a fifth of their bytes, and nearly all others take longer, because bytes give the shortest time.
+
+Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself. But with so little arithmetic to spare the mean is not free here: forward, width 4096, float32, LayerNorm takes 1.8 and RMSNorm 1.35.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+这不怪内存，还是因为 `x.var` 在 CPU 上很慢。整份记录的 48 种情况里，只有 16 种与按字节算的相差不到五分之一，其余的几乎都更慢，因为字节数给出的只是最短的时间。
+
+离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数。不过这块 CPU 的运算能力没有多少富余，求均值仍要花时间：前向，宽度 4096，float32，层归一化是 1.8 倍，RMSNorm 是 1.35 倍。
 """
 
 # %% [markdown] lang="en"
@@ -726,36 +825,26 @@ r"""
 """
 
 # %%
-source = (files("blocklab") / "fused" / "layer_norm.py").read_text("utf-8")
-start, end = source.index("    total = "), source.index("    tl.store(means")
-print(source[start:end])
+print(fused_passes.source())
 
 # %% [markdown] lang="en"
 r"""
-A running kernel is many *programs*. Each takes one row, or a few narrow ones, `BLOCK` columns at once; `real` says which rows exist. There are three loops, for the sum, the squares and the result. Up to a width of 32768 (16384 where rows do not start at multiples of 16 bytes) one block holds a row, so the compiler drops the loops and keeps the row in *registers*, the places beside the arithmetic units; the second and third load then need no memory. Wider rows are read three times, from the cache with luck.
-
-With the package triton (Linux) and `TRITON_INTERPRET=1` set before Python starts, such kernels also run on a CPU, slowly, but well enough to study and test them.
+A running kernel is many *programs*. Each takes one row, or a few narrow ones, `BLOCK` columns at once; `real` says which rows exist. There are three loops, for the sum, the squares and the result. A row that is not too wide (up to 32768) fits into one block: then the compiler drops the loops and keeps the row in *registers*, the places beside the arithmetic units, and the second and third load need no memory. Wider rows are read three times, from the cache with luck.
 
 ## Going further: widths of matrix products
 
-Lesson 09 left open what 10922 costs beside 11008. Two predictions, both about a GPU. *Bits at once*: a thread of an H100 loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time, a *wave* (an H100 has 132 multiprocessors), so what hangs over an edge and what stays empty in the last wave is lost.
-
-The panel has three matrix products of a feed-forward layer, the last from the way back, with x `(tokens, d)`, w1 `(hidden, d)` and w2 `(d, hidden)`.
+Lesson 09 left open what 10922 costs beside 11008. Two predictions, both about a GPU. *Bits at once*: a thread of an H100 loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time (a *wave*, for an H100 has 132 multiprocessors), so what hangs over an edge and what stays empty in the last wave is lost. The panel has three products of a feed-forward layer, the last from the way back.
 
 **Predict first.** By which of the two does 10922 lose on an H100? Choose, then show *an H100*.
 """
 
 # %% [markdown] lang="zh"
 r"""
-核函数运行时分成许多份，每一份叫作一个程序（program）。一个程序处理一行，行窄时处理几行，每次 `BLOCK` 列；`real` 说明哪些行确实存在。一共三个循环，分别求和、求平方、算结果。宽度不超过 32768 时（如果每行的开头不都在 16 字节的整数倍处，则是 16384），一块就装得下一行，于是编译器会去掉循环，把这一行留在**寄存器**（register）里，也就是紧挨着运算单元的存储位置，所以第二次、第三次读取不必再访问显存。更宽的行要读三遍，运气好的话是从缓存里读。
-
-装上 triton 这个包（只支持 Linux），并在启动 Python 之前设置 `TRITON_INTERPRET=1`，这样的核函数也能在 CPU 上运行，虽然很慢，但便于读懂和测试。
+核函数运行时分成许多份，每一份叫作一个程序（program）。一个程序处理一行，行窄时处理几行，每次 `BLOCK` 列；`real` 说明哪些行确实存在。一共三个循环，分别求和、求平方、算结果。行不太宽时（宽度到 32768），一块就装得下一行，于是编译器去掉循环，把这一行留在**寄存器**（register）里，也就是紧挨着运算单元的存储位置，第二次、第三次读取就不必再访问显存。更宽的行要读三遍，运气好的话是从缓存里读。
 
 ## 选读：矩阵乘法的宽度
 
-第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，说的都是 GPU。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流多处理器；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。
-
-面板里有前馈层的三个矩阵乘法，最后一个出自反向传播；x 是 `(tokens, d)`，w1 是 `(hidden, d)`，w2 是 `(d, hidden)`。
+第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，两种都针对 GPU。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流多处理器；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。面板里有前馈层的三个矩阵乘法，最后一个出自反向传播。
 
 **先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """
@@ -776,7 +865,7 @@ The bits fit: in bfloat16 a row of 10922 allows 32 at once, one of the odd 10923
 r"""
 <details><summary>答案</summary>
 
-相符的是位数：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
+与实测相符的是位数：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
 
 </details>
 """
@@ -786,47 +875,26 @@ aligned_widths.panel(shipped_recording()).still(shown="H100")
 
 # %% [markdown] lang="en"
 r"""
-By tiles and waves there is next to nothing to lose, as `h = x @ w1.T` shows with 8192 tokens:
-"""
+By tiles and waves there is next to nothing to lose: with 8192 tokens both widths use more than 98% of their places.
 
-# %% [markdown] lang="zh"
-r"""
-按分块和波次算，几乎没有损失。以 8192 个词元的 `h = x @ w1.T` 为例：
-"""
-
-# %%
-used = Text(
-    en="width {}: {} tiles, {} waves, {:.1%} of their places used", zh="宽度 {}：{} 块，{} 个波次，用上的位置占 {:.1%}"
-)
-for width in (10922, 11008):
-    print(used.format(width, *tiles_and_waves(8192, width)))
-
-# %% [markdown] lang="en"
-r"""
-The H100's numbers are [someone else's](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md). Measured were 4 products at once, in float16, each of an h of 4096 rows by a matrix that lies as `(hidden, 4096)`, so only h has rows so long. Tried were 10922 and 50 widths around it, all multiples of 4. Printed are 10922 and the best 5, in $10^{12}$ operations a second:
+The H100's numbers are [someone else's](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md). He multiplied four pairs of float16 matrices at once, an h of 4096 rows by a matrix of 4096 columns, for 10922 and 50 widths around it, and printed 10922 and the five fastest, in $10^{12}$ operations a second:
 
 |  | 10848 | 10880 | 10912 | 10922 | 10944 | 11008 |
 |---|---|---|---|---|---|---|
 | speed | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. (This test breaks two of our rules, because it takes one input and a mean. It hardly matters here: every input has 358 MB, which no cache holds, and 50 calls warm up.)
-
-Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes, that is of 128 bits; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Half of the 50 widths fit only 64 bits. None of these is among the best 5, which are all multiples of 32, but how much they lose is not printed.
-
-Our CPU (float32, one thread, 512 tokens, d = 512) loses about a seventh at 10922 and 10923 where the result has such rows, elsewhere less than a tenth. All of these are single tests, so ask your own card before you choose a width.
+So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Our CPU (float32, one thread) loses about a seventh at 10922 where the result has such rows, elsewhere less than a tenth. All of these are single tests, so ask your own card before you choose a width.
 """
 
 # %% [markdown] lang="zh"
 r"""
-H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)。测的是同时算 4 个乘积，float16，每个都是有 4096 行的 h，乘以按 `(hidden, 4096)` 存放的矩阵，所以只有 h 的行这么长。试过的是 10922 和它附近的 50 个宽度，都是 4 的倍数；列出的是 10922 和其中最快的 5 个，单位是每秒 $10^{12}$ 次运算：
+按分块和波次算，几乎没有损失：8192 个词元时，两种宽度用上的位置都超过 98%。
+
+H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)。他让四对 float16 的矩阵同时相乘，h 有 4096 行，另一个有 4096 列；宽度试了 10922 和它附近的 50 个，列出的是 10922 和其中最快的五个，单位是每秒 $10^{12}$ 次运算：
 
 |  | 10848 | 10880 | 10912 | 10922 | 10944 | 11008 |
 |---|---|---|---|---|---|---|
 | 速度 | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。（这项测试违反了我们的两条规矩，只用一份输入，又取均值。不过这里影响不大：每个输入有 358 MB，任何缓存都装不下，事先又预热了 50 次。）
-
-为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节（128 位）整数倍的行距，否则程序库只能用别的办法读取。这与引用的实测相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。50 个宽度里，有一半一次只能读写 64 位；最快的 5 个都是 32 的倍数，没有一个属于这一半，但究竟慢多少，那里没有列出。
-
-在我们的 CPU 上（float32，一个线程，512 个词元，d = 512），只有结果的行宽是 10922 或 10923 时，才慢了大约七分之一；这个宽度出现在输入里时，相差不到十分之一。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
+在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距，否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。在我们的 CPU 上（float32，一个线程），只有结果的行宽是 10922 时，才慢了大约七分之一，其余的都相差不到十分之一。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
 """

@@ -235,7 +235,7 @@ def test_right_is_said(reader):
     ("exercise", "answer", "en", "zh"),
     [
         ("scale", 0.00316, "Right: length of the last bar = 1.", "正确：最后一根柱子的长度 = 1。"),
-        ("values_per_mean", 784, "Right: count = 784.", "正确：个数 = 784。"),
+        ("values_per_mean", 64, "Right: batch size = 64.", "正确：批量大小 = 64。"),
         ("feature_axes", 0, "Right.", "正确。"),
         ("outputs_that_move", (18, 36, 9, 18, 4), "Right.", "正确。"),
     ],
@@ -447,8 +447,8 @@ def test_a_row_with_a_section_and_a_line_of_its_own_shows_these():
 
 def test_an_answer_that_is_one_number_is_not_given_away_before_the_third_failure():
     verdicts = [check("values_per_mean", 17) for _ in range(3)]
-    assert ["784" in str(verdict) for verdict in verdicts] == [False, False, True]
-    assert ["784" in verdict.html() for verdict in verdicts] == [False, False, True]
+    assert ["64" in str(verdict) for verdict in verdicts] == [False, False, True]
+    assert ["64" in verdict.html() for verdict in verdicts] == [False, False, True]
     assert all("17" in str(verdict) for verdict in verdicts)
 
 

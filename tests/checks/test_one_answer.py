@@ -6,10 +6,10 @@ from blocklab.language import speaking
 from blocklab.lessons import check
 
 
-@pytest.mark.parametrize(("language", "told"), [("en", "Right: count = 784."), ("zh", "正确：个数 = 784。")])
+@pytest.mark.parametrize(("language", "told"), [("en", "Right: batch size = 64."), ("zh", "正确：批量大小 = 64。")])
 def test_a_right_number_is_told_with_what_it_counts(language, told):
     with speaking(language):
-        assert check("values_per_mean", 784).told == (told,)
+        assert check("values_per_mean", 64).told == (told,)
 
 
 @pytest.mark.parametrize(

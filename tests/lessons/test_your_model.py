@@ -38,6 +38,8 @@ def test_all_four_run_at_once_and_the_model_answers_as_before(keep):
         *(f"{name}: yours, in {PLACES[name]} places" for name in BLOCKS),
         "",
         "The capital of France is Paris.",
+        "",
+        "All four functions behind this answer are yours.",
     ]
     assert all(calls.values())
 
@@ -45,7 +47,7 @@ def test_all_four_run_at_once_and_the_model_answers_as_before(keep):
 def test_a_block_that_is_not_kept_is_the_models_own(keep):
     keep(swiglu=EXERCISES["swiglu"].recipe)
     first, *_, fourth, _, answer = answer_with_yours(PROMPT).split("\n")
-    assert first == "rms_norm: not kept yet, so the model's own runs"
+    assert first == "rms_norm: not kept yet (lesson 06), so the model's own runs"
     assert fourth == "swiglu: yours, in 30 places"
     assert answer == "The capital of France is Paris."
 

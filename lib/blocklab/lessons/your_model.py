@@ -18,7 +18,14 @@ BLOCKS = ("rms_norm", "rotary_embedding", "attention", "swiglu")
 """The four functions of which, with its matrices, the model is made."""
 
 YOURS = Text(en="{name}: yours, in {places} places", zh="{name}：你写的，共 {places} 处")
-NOT_KEPT = Text(en="{name}: not kept yet, so the model's own runs", zh="{name}：还没有保存你写的，先用模型自带的")
+NOT_KEPT = Text(
+    en="{name}: not kept yet (lesson {number}), so the model's own runs",
+    zh="{name}：还没有保存你写的（第 {number} 课），先用模型自带的",
+)
+ALL_YOURS = Text(
+    en="All four functions behind this answer are yours.",
+    zh="这个回答背后的四个函数，全是你自己写的。",
+)
 
 
 def answer_with_yours(prompt: str) -> str:
@@ -32,12 +39,14 @@ def answer_with_yours(prompt: str) -> str:
         try:
             for name, block in mine.items():
                 if block is None:
-                    lines.append(NOT_KEPT.format(name=name))
+                    lines.append(NOT_KEPT.format(name=name, number=EXERCISES[name].lesson[:2]))
                     continue
                 guarded = Guarded(as_called(EXERCISES[name], block), sheet)
                 places = stack.enter_context(plugged(model, EXERCISES[name], guarded))
                 lines.append(YOURS.format(name=name, places=places))
             lines += ["", "".join(model.answer(prompt, MOST_TOKENS))]
+            if None not in mine.values():
+                lines += ["", str(ALL_YOURS)]
         except CannotRun as refusal:
             lines += ["", *refusal.told]
     return "\n".join(lines)

@@ -40,7 +40,7 @@ RIGHT = {
         "two digits": 3.54,
         "a fraction": Fraction(354, 100),
     },
-    "values_per_mean": {"a number": 784, "a product": 4 * 14 * 14, "a float": 784.0, "a tensor": torch.tensor(784)},
+    "values_per_mean": {"a number": 64, "a product": 2 * 32, "a float": 64.0, "a tensor": torch.tensor(64)},
     "batch_norm_by_axes": {
         "standardize": lambda x: standardize(x, (0, 2, 3)),
         "torch": lambda x: F.batch_norm(x, None, None, training=True),

@@ -87,7 +87,7 @@ WRONG = {
         "the plain mean in both": (mean_of_means, {"mean-of-means-for-both"}),
         "an empty second part replaces all": empty_b_gives_b,
         "an empty first part replaces all": empty_a_gives_a,
-        "harmonic": harmonic,
+        "harmonic": (harmonic, {"count-divided-by"}),
         "by variances": (by_variances, {"empty-part-divided"}),
         "whole shares": whole_shares,
     },
@@ -98,5 +98,5 @@ WRONG = {
         "small steps only": lambda a, v, m: a + m * (v - a).clamp(-10, 10),
         "value clamped": lambda a, v, m: (1 - m) * a + m * v.clamp(-1e3, 1e3),
     },
-    "values_per_mean": {"a text": ("784", {"wrong-kind"})},
+    "values_per_mean": {"a text": ("64", {"wrong-kind"})},
 }

@@ -10,6 +10,7 @@ from blocklab.lessons.cuda_timing.lying_watch import (
     WATCHES,
     apparent_speed,
     lying_watch,
+    show_speeds,
     time_calls,
 )
 
@@ -101,3 +102,11 @@ def test_bars_and_lines_are_the_calls(figure, watch, megabytes):
     assert honest.get_label() == "honest watch"
     assert low < min(curve.get_ydata())
     assert max(curve.get_ydata()) < high
+
+
+def test_a_larger_matrix_tells_one_lie_from_another(capsys):
+    show_speeds("no waiting", "same inputs")
+    assert capsys.readouterr().out.splitlines() == [
+        "2. no waiting: 1.60 times the speed of memory at 16 MB, 12.80 at 128 MB",
+        "2. same inputs: 1.14 times the speed of memory at 16 MB, 0.93 at 128 MB",
+    ]

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from blocklab import fused
 from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DIRECTIONS, name_of
 from blocklab.panel import Choice, Guess, Panel
@@ -15,7 +16,7 @@ from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, OTHER, POKED, QUIET
 from blocklab.panel.plain import plain
 from blocklab.timing import bytes_per_number
-from blocklab.timing.measured_bytes import WIDTH, Key, Measured
+from blocklab.timing.measured_bytes import WIDTH, Key, Measured, measured_here
 
 OPS = {"LayerNorm": "layer_norm", "RMSNorm": "rms_norm", "SwiGLU": "swiglu"}
 """For a panel's choice: what is computed."""
@@ -58,6 +59,11 @@ SEEN = Text(
 )
 TIMES = Text(en="measured {times:.3g} times", zh="实测 {times:.3g} 倍")
 NAMED = Text(en="{arm}, {times:.3g} times", zh="{arm}，{times:.3g} 倍")
+
+
+def on_your_gpu() -> Measured | None:
+    """The same measured on this machine, where it has a GPU that the fused functions run on."""
+    return measured_here() if fused.available() else None
 
 
 def widths(measured: Measured) -> dict[str, int]:
@@ -153,7 +159,7 @@ def panel(measured: Measured, yours: Measured | None = None, **own: Control) -> 
     """The picture of a recording, and of a second device, with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "op": Choice(OPS, "swiglu", label=Text(en="function", zh="函数")),
+        "op": Choice(OPS, "rms_norm", label=Text(en="function", zh="函数")),
         "direction": Choice(DIRECTIONS, "forward", label=Text(en="pass", zh="方向")),
         "dtype": Choice(dtypes(measured), "float32", label=Text(en="numbers", zh="数据类型")),
         "width": Choice(widths(measured), WIDTH, label=Text(en="width", zh="宽度")),

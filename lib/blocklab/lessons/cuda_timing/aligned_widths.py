@@ -9,7 +9,7 @@ from blocklab.language import Text
 from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
 from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, POKED
+from blocklab.panel.palette import INK, MOVED, OTHER, POKED, QUIET
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 from blocklab.timing import load_bits
@@ -59,6 +59,7 @@ H100 = {10848: 395.62, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.3
 
 BITS = Text(en="bits at once", zh="一次读写的位数")
 SPEED = Text(en="relative speed", zh="相对速度")
+NOT_YET = Text(en="here measured speeds appear", zh="实测的速度会出现在这里")
 HIDDEN = Text(en="hidden width", zh="隐藏层宽度")
 SEEN = Text(
     en="Hidden width {hidden}: a row has {bytes} bytes, so {bits} bits go at once. In {product} {rows}.",
@@ -115,6 +116,8 @@ def aligned_widths(recording: Recording) -> Callable:
         stems = bits.vlines(widths, 8, 8, linewidth=2.2, animated=True)
         [dots] = speed.plot([], [], "D", color=MOVED, markersize=7, animated=True)
         ends = speed.vlines([], 0, 0, color=INK, linewidth=1.2, animated=True)
+        middle = {"transform": speed.transAxes, "ha": "center", "va": "center", "color": QUIET, "animated": True}
+        not_yet = speed.text(0.25, 0.5, str(NOT_YET), **middle)
         line = speed.axvline(0, color=POKED, linewidth=1.6, linestyle="--", zorder=1, animated=True)
         dragged(line, "hidden", lambda hidden: (hidden, 0.8))
 
@@ -124,6 +127,7 @@ def aligned_widths(recording: Recording) -> Callable:
             found = {width: spread for (of, width), spread in measured[shown].items() if of == role}
             dots.set_data(list(found), [spread.median for spread in found.values()])
             ends.set_segments([[(width, spread.p20), (width, spread.p80)] for width, spread in found.items()])
+            not_yet.set_visible(shown == "nothing")
             line.set_xdata([hidden] * 2)
             seen = SEEN.format(
                 hidden=hidden,

@@ -68,6 +68,10 @@ SEEN = Text(
     zh="每次调用传输 {size} MB。秒表的读数是 {said:.1f} µs；从空闲到空闲，一次调用要 {true:.1f} µs。"
     "测得的速度是显存速度的 {share:.3g} 倍。{verdict}",
 )
+SPEEDS = Text(
+    en="2. {watch}: {low:.2f} times the speed of memory at 16 MB, {high:.2f} at 128 MB",
+    zh="2. {watch}：16 MB 时是显存速度的 {low:.2f} 倍，128 MB 时 {high:.2f} 倍",
+)
 ABOVE = Text(en=" Through the roof!", zh="冲破了屋顶线！")
 
 
@@ -111,6 +115,13 @@ def time_calls(watch: str, megabytes: float) -> Calls:
 def apparent_speed(watch: str, megabytes: float) -> float:
     """MB moved by the µs that the watch says: 1 is the speed of the device's memory."""
     return megabytes / time_calls(watch, megabytes).said
+
+
+def show_speeds(*watches: str) -> None:
+    """Print the apparent speeds by which a second, larger matrix tells one lie from another."""
+    for name, watch in WATCHES.items():
+        if watch in watches:
+            print(SPEEDS.format(watch=name, low=apparent_speed(watch, 16), high=apparent_speed(watch, 128)))
 
 
 def lying_watch(figure: Figure) -> Callable[..., str]:

@@ -31,6 +31,11 @@ NEXT, NEXT_NET = Text(en=", ", zh="、"), Text(en="; ", zh="；")
 HEAD = Text(en="Test accuracy with batch sizes {sizes}", zh="批量大小为 {sizes} 时的测试准确率")
 ROW = Text(en="{net}, {norm}: {means}", zh="{net}，{norm}：{means}")
 
+SUSPECTS = Text(
+    en="trained on {}, start {}: stored {:.0f}%, recounted {:.0f}%, in pairs {:.0f}%",
+    zh="训练时 {} 张，初值 {}：存下来的 {:.0f}%，重新统计 {:.0f}%，每次两张 {:.0f}%",
+)
+
 Scores = Mapping[str, Mapping[tuple[str, int], Sequence[float]]]
 """By network, and by (normalization, batch size): the accuracies in percent, one for each start."""
 
@@ -44,6 +49,11 @@ def table(scores: Scores) -> str:
             means = str(NEXT).join(f"{np.mean(found[norm, size]):.0f}%" for size in sizes)
             lines.append(ROW.format(net=NETS[net], norm=NORMS[norm], means=means))
     return "\n".join(lines)
+
+
+def show_suspects(size: int, start: int, stored: float, recounted: float, in_pairs: float) -> None:
+    """Print the accuracies of one trained network, with its statistics stored, recounted and those of pairs."""
+    print(SUSPECTS.format(size, start, stored, recounted, in_pairs))
 
 
 def accuracy_by_batch(nets: Scores) -> Callable:

@@ -41,6 +41,10 @@ X = Text(en="input $x_1$", zh="输入 $x_1$")
 Y = Text(en="output for $x_1$", zh="$x_1$ 的输出")
 CEILING = Text(en=r"ceiling $\sqrt{m-1}$", zh=r"上限 $\sqrt{m-1}$")
 SEEN = Text(en="m = {m}: x₁ = {x:g} becomes {y:.3f}.", zh="m = {m}：x₁ = {x:g} 变成 {y:.3f}。")
+ROW = Text(
+    en="m = {}: 0.1 becomes {:.3f}, 1000 becomes {:.3f}; slope at 1: {:.3f}",
+    zh="m = {}：0.1 变成 {:.3f}，1000 变成 {:.3f}；在 1 处的斜率 {:.3f}",
+)
 LIMIT = Text(en=" No output can exceed √(m − 1) = {ceiling:.3f}.", zh="任何输出都不会超过 √(m − 1) = {ceiling:.3f}。")
 ALONE = Text(
     en="m = 1: x₁ is its own mean, so x₁ − mean is 0 and the output is β, here 0, whatever x₁ is. In training torch "
@@ -100,6 +104,11 @@ def batch(m: int, x: float) -> np.ndarray:
 def through(m: int, x: float) -> np.ndarray:
     """What BatchNorm makes of them, with γ = 1 and β = 0."""
     return standardize(torch.from_numpy(batch(m, x)), 0).numpy()
+
+
+def show_row(m: int, near: float, far: float, slope: float) -> None:
+    """Print what BatchNorm made of x₁ = 0.1 and of 1000, and its slope at 1."""
+    print(ROW.format(m, near, far, slope))
 
 
 def place_before(x: np.ndarray) -> np.ndarray:

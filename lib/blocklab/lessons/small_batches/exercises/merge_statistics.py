@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import batch_statistics
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import under, wrong
+from blocklab.checks.row import alone, under, wrong
 from blocklab.checks.steps.normalizing import far_from_zero
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
@@ -36,11 +36,12 @@ def recipe(
     apart: Callable = torch.square,
     factor: Callable = lambda a, b: a * b / (a + b),
     finish: Callable = lambda m2, count: m2,
+    order: Callable = lambda count, mean, m2: (count, mean, m2),
 ) -> tuple[int, Tensor, Tensor]:
     a, b = shares(count_a, count_b)
     between = factor(count_a, count_b) * apart(mean_b - mean_a)
     m2 = within(m2_a, m2_b, count_a, count_b) + between
-    return total(count_a, count_b), a * mean_a + b * mean_b, finish(m2, count_a + count_b)
+    return order(total(count_a, count_b), a * mean_a + b * mean_b, finish(m2, count_a + count_b))
 
 
 MEAN_MISTAKES = (
@@ -193,6 +194,27 @@ EMPTY_PART_DIVIDED = wrong(
     en="With an empty part you divide 0 by 0. Divide by the common count only, and an empty part changes nothing.",
     zh="有一部分为空时，你会用 0 除以 0。请只除以总个数，这样空的部分就不会影响结果。",
 )
+COUNT_DIVIDED_BY = wrong("count-divided-by", factor=lambda a, b: 1 / (1 / a + 1 / b)).hint(
+    en="With an empty part you divide by its count, which is 0. Divide by the common count only.",
+    zh="有一部分为空时，它的个数是 0，而你除以了这个个数。请只除以总个数。",
+    shows="second part empty",
+)
+
+ORDER_MISTAKES = (
+    wrong("mean-before-count", order=lambda count, mean, m2: (mean, count, m2)).hint(
+        en="Your three results stand in another order: the mean comes first. Wanted are count, mean, M2.",
+        zh="三个结果的次序不对，你把均值放在了最前面。应当是：个数、均值、M2。",
+    ),
+    wrong("m2-before-mean", order=lambda count, mean, m2: (count, m2, mean)).hint(
+        en="Your last two results stand in another order. Wanted are count, mean, M2.",
+        zh="后两个结果的次序反了。应当是：个数、均值、M2。",
+    ),
+    wrong("count-last", order=lambda count, mean, m2: (mean, m2, count)).hint(
+        en="Your count comes last. Wanted are count, mean, M2.",
+        zh="你把个数放在了最后。应当是：个数、均值、M2。",
+    ),
+)
+
 OFFSET = Text(
     en="With a large offset your digits cancel: count times `mean²` is huge beside M2. Take the difference of the "
     "means first, then square.",
@@ -216,6 +238,7 @@ def waving(a: int, b: int, *shape: int) -> dict[str, object]:
 
 
 PARTS = Text(en="Two parts", zh="两部分")
+EXERCISE = Text(en="Exercise: merge two parts", zh="练习：合并两部分")
 
 MERGE_STATISTICS = Exercise(
     name="merge_statistics",
@@ -247,6 +270,10 @@ MERGE_STATISTICS = Exercise(
         *under(PARTS, *FINISH_MISTAKES, line="return count, mean, within + between"),
         *under(PARTS, FIRST_COUNT_ALONE, line="count = count_a + count_b"),
         *under(PARTS, EMPTY_PART_DIVIDED, line="within = m2_a + m2_b"),
+        *under(
+            EXERCISE, *alone(recipe, COUNT_DIVIDED_BY), line="between = delta.square() * (count_a * count_b / count)"
+        ),
+        *under(EXERCISE, *alone(recipe, *ORDER_MISTAKES), line="return count, mean, within + between"),
     ),
     growing=lambda n: waving(3, 5, n, n),
     line="delta = mean_b - mean_a",

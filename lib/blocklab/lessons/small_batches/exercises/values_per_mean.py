@@ -1,4 +1,4 @@
-"""How many values share a mean?"""
+"""From which batch size on do enough values share every mean of a network?"""
 
 from blocklab.checks.row import wrong
 from blocklab.checks.steps.one_number import one_number
@@ -6,42 +6,43 @@ from blocklab.language import Text
 
 VALUES_PER_MEAN = one_number(
     name="values_per_mean",
-    answer=784,
+    answer=64,  # the linear layer has one value per sample, and each GPU half of the samples
     wants=Text(en="a whole number", zh="一个整数"),
-    means=Text(en="count", zh="个数"),
+    means=Text(en="batch size", zh="批量大小"),
     mistakes=(
-        wrong("batch-only", answer=4).hint(
-            en="That is the number of images. BatchNorm pools the pixels of each channel, too.",
-            zh="这是图像的张数。批量归一化还会把每个通道的所有像素合在一起算。",
+        wrong("one-gpu", answer=32).hint(
+            en="With a batch of 32 each GPU has only 16 samples, and each counts for itself.",
+            zh="批量大小为 32 时，每块 GPU 只分到 16 个样本，而且各算各的。",
         ),
-        wrong("one-image", answer=196).hint(
-            en="So many values has one channel of *one* image, as InstanceNorm takes them. BatchNorm pools the images, "
-            "too.",
-            zh="这是**一张**图的一个通道里的个数，实例归一化才这样算。批量归一化还会把各张图合在一起算。",
+        wrong("linear-layer-forgotten", answer=16).hint(
+            en="With 16, that is 8 images for each GPU, the maps of 2 × 2 have 8 · 2 · 2 = 32 values. But the linear "
+            "layer has no map: one value per sample, so 8.",
+            zh="批量大小为 16 时，每块 GPU 有 8 张图，2 × 2 的特征图正好有 8 · 2 · 2 = 32 个数。"
+            "可是线性层没有特征图，每个样本只有一个数，所以只有 8 个。",
         ),
-        wrong("number-of-means", answer=16).hint(
-            en="That is how many means there are, one per channel. How many values does each take?",
-            zh="这是均值的个数，每个通道一个。每个均值由多少个数得到？",
+        wrong("linear-layer-and-gpu-forgotten", answer=8).hint(
+            en="That is enough for maps of 2 × 2 on a single GPU. Two things are missing: the batch is halved, and the "
+            "linear layer has one value per sample.",
+            zh="在一块 GPU 上，这对 2 × 2 的特征图够了。还少想了两件事：批量要分成两半；线性层里，每个样本只有一个数。",
         ),
-        wrong("whole-image", answer=3136).hint(
-            en="So many values has one whole image: LayerNorm over `(C, H, W)`. BatchNorm keeps the channels apart and "
-            "pools the images.",
-            zh="这是一整张图里的个数，沿 `(C, H, W)` 的层归一化才这样算。批量归一化把各个通道分开，把各张图合起来。",
+        wrong("middle-map", answer=4).hint(
+            en="That is enough where the maps have 4 × 4. The later ones are smaller, and the smallest decides.",
+            zh="特征图是 4 × 4 时，这就够了。可是后面的更小，要由最小的决定。",
         ),
-        wrong("images-and-channels", answer=64).hint(
-            en="You count images times channels. Each channel has its own mean, so the 16 is no factor, but its pixels "
-            "are pooled.",
-            zh="你数的是图像数乘以通道数。每个通道各有各的均值，所以不乘 16；通道里的像素倒是要合在一起算。",
+        wrong("first-map", answer=2).hint(
+            en="With one image per GPU the first BatchNorm has 8 · 8 = 64 values. The later ones have fewer, and the "
+            "one with the fewest decides.",
+            zh="每块 GPU 一张图时，第一个批量归一化有 8 · 8 = 64 个数。后面的更少，要由最少的那个决定。",
         ),
-        wrong("every-value", answer=12544).hint(
-            en="That is all there is in the tensor. BatchNorm keeps the channels apart.",
-            zh="这是整个张量里的个数。批量归一化的各个通道是分开算的。",
+        wrong("gpu-twice", answer=128).hint(
+            en="That is more than it takes: with 128 each GPU has 64 samples, and 32 are enough.",
+            zh="多了：批量大小为 128 时，每块 GPU 有 64 个样本，而 32 个就够了。",
         ),
     ),
     section=Text(en="How many numbers share a mean?", zh="多少个数共用一个均值？"),
     panel=Text(
-        en="under “How far off are the estimates?”, set 4 images of 14 × 14 and read m.",
-        zh="在“估计得有多准？”一节里，设为 4 张 14 × 14 的图，读出 m。",
+        en="under “How far off are the estimates?”, set 8 images of 2 × 2, then of 1 × 1, and read m.",
+        zh="在“估计得有多准？”一节里，设为 8 张 2 × 2 的图，再改成 1 × 1，读出 m。",
     ),
-    line="x.mean((0, 2, 3)).shape == (16,)  # so many means share all the values of x",
+    line="m = batch_size / 2 * side * side  # side is 1 behind a linear layer",
 )

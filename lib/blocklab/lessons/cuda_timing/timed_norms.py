@@ -1,0 +1,47 @@
+"""The reader's own norms beside those of torch, and the lines of the table of times."""
+
+from collections.abc import Callable, Iterator
+
+from torch import Tensor
+
+from blocklab.language import Text
+from blocklab.lessons.kept_blocks import kept
+from blocklab.lessons.order import EXERCISES
+from blocklab.lessons.your_blocks import as_function
+
+YOURS = Text(en="your {name}", zh="你的 {name}")
+NOT_KEPT = Text(en="{name:16}   not kept yet", zh="{name:16}   还没有保存")
+BY_YOURS = Text(en="Timed by your function", zh="计时用的是你写的函数")
+BY_SOLUTION = Text(en="Timed by the solution", zh="计时用的是参考答案")
+
+
+def your_norms(inputs: Iterator[Tensor], gain: Tensor, bias: Tensor) -> dict[str, Callable | None]:
+    """LayerNorm and RMSNorm as the reader kept them, each applied to the next of the inputs; None where none is kept.
+
+    inputs: (N, d) each; gain and bias: (d,).
+    """
+    shape = tuple(gain.shape)
+    return {
+        YOURS.format(name=name): _applied(name, inputs, shape, *scales)
+        for name, scales in (("layer_norm", (gain, bias)), ("rms_norm", (gain,)))
+    }
+
+
+def _applied(name: str, inputs: Iterator[Tensor], *others: object) -> Callable | None:
+    block = kept(name)
+    norm = block and as_function(EXERCISES[name], block)
+    return norm and (lambda: norm(next(inputs), *others))
+
+
+def show_times(layers: dict[str, Callable | None], time_one: Callable[[Callable], float]) -> None:
+    """Print what every layer took, in milliseconds, as `time_one` says in seconds."""
+    for name, layer in layers.items():
+        if layer is None:
+            print(NOT_KEPT.format(name=name))
+        else:
+            print(f"{name:16} {1000 * time_one(layer):7.3f} ms")
+
+
+def timed_by(timer: Callable, yours: Callable) -> Text:
+    """Whose function held the watch."""
+    return BY_YOURS if timer is yours else BY_SOLUTION
