@@ -18,9 +18,14 @@ r"""
 
 # %%
 from blocklab import SwiGLU, hidden_width
-from blocklab.language import Text
 from blocklab.lessons import accepted, check
-from blocklab.lessons.swiglu_width import gated_width, published_widths, rounding_tiles, width_detective
+from blocklab.lessons.swiglu_width import (
+    gated_width,
+    published_widths,
+    random_widths,
+    rounding_tiles,
+    width_detective,
+)
 
 # %% [markdown] lang="en"
 r"""
@@ -118,8 +123,9 @@ r"""
 # %% tags=["answer"]
 published = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
 fits = {d: {m for m in range(1, 30000) if hidden_width(d, m) == width} for d, width in published.items()}
-print(Text(en="give 11008:", zh="得到 11008 的："), sorted(fits[4096]))
-print(Text(en="give all four:", zh="四个都得到的："), *set.intersection(*fits.values()))
+for d, width in published.items():
+    print(d, "→", width, sorted(fits[d]))
+print(f"{set.intersection(*fits.values()) = }")
 
 # %% tags=["panel", "answer"]
 width_detective.still()
@@ -128,7 +134,7 @@ width_detective.still()
 r"""
 <details><summary>Answer</summary>
 
-One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the other three are 171, as in 13824 − 13653.
+One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the largest is 171, as in 13824 − 13653, and of the divisors of 256 only 256 itself exceeds 171.
 
 </details>
 
@@ -147,7 +153,7 @@ How, then, does one round up? How many blocks, or *tiles*, of m squares each do 
 r"""
 <details><summary>答案</summary>
 
-只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，而其余三个差距都是 171，例如 13824 − 13653。
+只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，最大的差距是 171，例如 13824 − 13653，而 256 的因数里，只有它自己大于 171。
 
 </details>
 
@@ -233,7 +239,7 @@ check("round_up", solved_round_up, keep=False)
 r"""
 ## What the rounding costs
 
-What rounding adds, nobody asked for. How much is it? Above are the last tiles; below, the matrices lie end to end, so lengths are parameters. Hatched is what is added. The third slider is a multiplier. Llama 2's 70B model has 1.3; [its paper](https://arxiv.org/abs/2307.09288) widens this layer so where attention saves parameters (lesson 11), to make up for them. (In the 70B model it adds 1.4 times what was saved.) The multiplier comes before the rounding, and the fraction is dropped once more: 21845 → 28398 → 28672, with `multiple_of` 4096.
+What rounding adds, nobody asked for. How much is it? Above are the last tiles, and hatched what is added. Below, the matrices lie end to end, so lengths are parameters. (The third slider can wait.)
 
 **Predict first.** SwiGLU has 0.8% more parameters than the MLP at d_model = 4096, and 3.1% more at 1024. How many more at 512, and how many at 768?
 """
@@ -242,7 +248,7 @@ What rounding adds, nobody asked for. How much is it? Above are the last tiles; 
 r"""
 ## 取整的代价
 
-取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块；下图把各个矩阵首尾相接，所以长度就是参数量，斜线部分就是多出来的。第三个滑块是系数（multiplier）。Llama 2 的 70B 模型用了 1.3：[论文](https://arxiv.org/abs/2307.09288)说，注意力里省下了一些参数（第 11 课），就这样加宽这一层来补上。（在 70B 里，补上的是省下的 1.4 倍。）乘系数在取整之前，乘完再舍去一次小数：21845 → 28398 → 28672，其中 `multiple_of` 是 4096。
+取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块，斜线部分就是多出来的；下图把各个矩阵首尾相接，所以长度就是参数量。（第三个滑块先不用动。）
 
 **先猜一猜**：d_model = 4096 时，SwiGLU 的参数比 MLP 多 0.8%；1024 时多 3.1%。512 时多多少？768 时呢？
 """
@@ -260,6 +266,8 @@ r"""
 
 Rounding adds less than one tile. In a narrow layer a tile weighs more, so the worst case is worse there, but a width can also be lucky.
 
+The third slider is a *multiplier*. Most models have none, which in code is `None`. Llama 2's 70B model has 1.3, because, says [its paper](https://arxiv.org/abs/2307.09288), attention saves parameters there (lesson 11), and a wider layer makes up for them. (It adds 1.4 times what was saved.)
+
 ## 44 models
 
 For 12 of these 44 published models Meta gave `multiple_of` and `multiplier`. *As published* takes those, and for the other 32 the defaults, 256 and no multiplier. *Whatever fits* looks at each width first. Then it picks the pair that comes closest, from 7 powers of 2 (64 to 4096) and 26 multipliers (0.5 to 3.0 in steps of 0.1), so it has 182 pairs for each model. (With 256 for all, as the picture opens, 16 are found.)
@@ -276,6 +284,8 @@ r"""
 </details>
 
 取整多出的不到一块。层越窄，一块所占的比例越大，所以最坏的情形更坏，但也可能碰巧一点不多。
+
+第三个滑块是**系数**（multiplier）。大多数模型不用系数，代码里就是 `None`。Llama 2 的 70B 模型用了 1.3，[论文](https://arxiv.org/abs/2307.09288)的理由是，注意力里省下了一些参数（第 11 课），就加宽这一层来补上。（补上的是省下的 1.4 倍。）
 
 ## 44 个模型
 
@@ -310,23 +320,24 @@ published_widths.panel().still(arguments="published")
 
 # %% [markdown] lang="en"
 r"""
-Is 38 the better result? Meta's 12 prove nothing either way: their widths came out of this very rule, so they had to fit. Of the 32 others *as published* finds 9, *whatever fits* 26, among them Gemma 7B with 8 times d_model, which 14 of the 182 pairs give. So test both on widths that have nothing to do with the rule: each of the 32 gets a random one, from 2 to 8 times its d_model and as round as the real one, that is, a multiple of the same power of 2 (up to 4096).
+Is 38 the better result? Meta's 12 prove nothing either way, because their widths came out of this very rule. Of the 32 others *as published* finds 9, *whatever fits* 26. It even finds Gemma 7B, whose width is just 8 times d_model, because 14 of the 182 pairs happen to give that.
 
-**Predict first.** How many of 32 such widths does *whatever fits* find on average, and how many *as published*? The cell draws 100 times.
+So try both on widths that have nothing to do with the rule. Each of the 32 models gets a random one, from 2 to 8 times its d_model and as round as the real one (a multiple of the same power of 2, up to 4096). Such a draw is made 100 times.
+
+**Predict first.** How many of 32 random widths does *whatever fits* find on average, and how many *as published*? In the picture, lines mark the 26 and the 9.
 """
 
 # %% [markdown] lang="zh"
 r"""
-38 个就更好吗？Meta 的 12 个证明不了什么：它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 32 个：“用公布的取值”对上 9 个，“凑出来的取值”对上 26 个，连 Gemma 7B 的 8 倍 d_model 也在其中，182 对里有 14 对都凑得出它。所以，不妨拿与规则毫不相干的宽度来考考这两种办法：给这 32 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。
+38 个就更好吗？Meta 的 12 个证明不了什么，因为它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 32 个。“用公布的取值”对上 9 个，“凑出来的取值”对上 26 个，其中有 Gemma 7B，它的宽度不过是 d_model 的 8 倍，182 对里却有 14 对凑得出来。
 
-**先猜一猜**：32 个这样的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？下面随机挑 100 次。
+所以，不妨拿与规则毫不相干的宽度来考考这两种办法。给这 32 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。这样挑 100 次。
+
+**先猜一猜**：32 个随机的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？图中的两条竖线标出了 26 和 9。
 """
 
-# %% tags=["answer"]
-row = Text(en="{}: {:.0f} of 32 on average, from {} to {}", zh="{}：32 个里平均对上 {:.0f} 个，最少 {} 个，最多 {} 个")
-names = {arguments: name for name, arguments in published_widths.ARGUMENTS.items()}
-for arguments, hits in published_widths.hits_by_chance(100).items():
-    print(row.format(names[arguments], sum(hits) / len(hits), min(hits), max(hits)))
+# %% tags=["panel", "answer"]
+random_widths.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -366,14 +377,14 @@ r"""
 r"""
 ## Exercise: Meta's rule
 
-Take two thirds of 4 · `d_model` and drop the fraction. Unless `multiplier` is `None`, multiply and drop it again. Round up to a multiple of `multiple_of`; return an `int`.
+Write the whole rule. It begins with 8d/3, drops every fraction where it arises, and returns an `int`. But does `multiplier`, unless it is `None`, come before the rounding up or after it? Llama 2's 70B model tells you: its d_model is 8192, `multiple_of` 4096, `multiplier` 1.3, and the width 28672.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：Meta 的规则
 
-取 4 · `d_model` 的三分之二，舍去小数；如果 `multiplier` 不是 `None`，再乘以它，舍去小数；最后向上取整到 `multiple_of` 的倍数，返回 `int`。
+请写出整条规则。从 8d/3 算起，小数一出现就舍去，返回 `int`。`multiplier` 不是 `None` 时还要乘上它，可是该在向上取整之前乘，还是之后乘？看看 Llama 2 的 70B 模型，你就知道了。它的 d_model 是 8192，`multiple_of` 是 4096，`multiplier` 是 1.3，宽度是 28672。
 """
 
 
@@ -390,7 +401,7 @@ Stuck? The line below the picture in *What the rounding costs* shows each step.
 
 <details><summary>The idea</summary>
 
-Rounding up comes last, because what is multiplied afterwards is no multiple any more. Each fraction is dropped where it arises: one that is carried along can cost a whole tile at the end.
+Rounded first, 70B would get 24576 · 1.3 = 31948.8, which is no multiple of 4096. So one multiplies first. Fractions go where they arise, because one that is carried along can cost a whole tile at the end.
 
 </details>
 """
@@ -401,7 +412,7 @@ r"""
 
 <details><summary>思路</summary>
 
-向上取整放在最后，因为取整之后再乘系数，就不再是倍数了。小数一出现就舍去；一直带着它，最后可能多出一整块。
+如果先取整，70B 会得到 24576 · 1.3 = 31948.8，连 4096 的倍数都不是，所以要先乘系数。小数一出现就舍去，因为一直带着它，最后可能多出一整块。
 
 </details>
 """
@@ -438,11 +449,11 @@ Meta 的十二个宽度证明不了规则，却能检验你的函数：它必须
 # %% tags=["answer"]
 rule = accepted("hidden_width", my_hidden_width)
 metas = [model for model in published_widths.published_models() if model.stated]
-found = sum(rule(model.d_model, model.multiple_of, model.multiplier) == model.hidden for model in metas)
-forgot = sum(rule(model.d_model, model.multiple_of) == model.hidden for model in metas)
-print(Text(en="of 12: with multiplier {}, without {}", zh="12 个里：乘系数 {} 个，不乘 {} 个").format(found, forgot))
-numbers = sum(parameter.numel() for parameter in SwiGLU(576, rule(576)).parameters())
-print(Text(en="SmolLM2: width {}, numbers {}", zh="SmolLM2：宽度 {}，网络里有 {} 个数").format(rule(576), numbers))
+for model in metas:
+    d, m, factor = model.d_model, model.multiple_of, model.multiplier
+    print(f"{model.name:20} {model.hidden}  {rule(d, m, factor) = }  {rule(d, m) = }")
+print(f"SmolLM2: {rule(576) = }, {sum(w.numel() for w in SwiGLU(576, rule(576)).parameters()) = }")
+
 
 # %% [markdown] lang="en"
 r"""
@@ -529,13 +540,11 @@ r"""
 """
 
 # %%
-width, rounded = hidden_width(5120), hidden_width(4096, 1024)
-sizes = Text(en="1. tiles {}, width {}, parameters {}", zh="1. 块数 {}，宽度 {}，参数量 {}")
-print(sizes.format(width // 256, width, 3 * 5120 * width))
-orders = Text(en="2. rounded first {}, right {}", zh="2. 先取整 {}，正确 {}")
-print(orders.format(int(1.3 * rounded), hidden_width(4096, 1024, 1.3)))
-both = Text(en="3. with 256 and 1.5 {}, 4 times d_model {}", zh="3. 用 256 和 1.5 得 {}，d_model 的 4 倍是 {}")
-print(both.format(hidden_width(2048, 256, 1.5), 4 * 2048))
+width = hidden_width(5120)
+print(f"1. {width // 256 = }, {width = }, {3 * 5120 * width = }")
+print(f"2. {int(1.3 * hidden_width(4096, 1024)) = }, {hidden_width(4096, 1024, 1.3) = }")
+print(f"3. {hidden_width(2048, 256, 1.5) = }, {4 * 2048 = }")
+
 
 # %% [markdown] lang="en"
 r"""

@@ -69,7 +69,7 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "glu": (19, 10),
     "swiglu": (23, 11),
     "round_up": (15, 9),
-    "hidden_width": (28, 5),
+    "hidden_width": (30, 5),
     "causal_mask": (9, 7),
     "attention": (29, 13),
     "split_heads": (10, 8),
