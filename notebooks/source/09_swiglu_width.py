@@ -134,7 +134,7 @@ width_detective.still()
 r"""
 <details><summary>Answer</summary>
 
-One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the largest is 171, as in 13824 − 13653, and of the divisors of 256 only 256 itself exceeds 171.
+One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the largest is 171, as in 13824 − 13653, and no smaller divisor of 256 is above that.
 
 </details>
 
@@ -153,7 +153,7 @@ How, then, does one round up? How many blocks, or *tiles*, of m squares each do 
 r"""
 <details><summary>答案</summary>
 
-只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，最大的差距是 171，例如 13824 − 13653，而 256 的因数里，只有它自己大于 171。
+只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，最大的差距是 171，例如 13824 − 13653，而 256 的其他因数都没有这么大。
 
 </details>
 

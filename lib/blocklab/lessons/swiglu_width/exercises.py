@@ -367,8 +367,8 @@ MULTIPLIER_MISTAKES = (
 )
 
 NO_MULTIPLIER = {
-    "en": "Without a multiplier `multiplier` is `None`, and `None` cannot be multiplied. Multiply only `if multiplier is "
-    "not None`.",
+    "en": "Without a multiplier `multiplier` is `None`, and `None` cannot be multiplied. Multiply only "
+    "`if multiplier is not None`.",
     "zh": "没有系数时，`multiplier` 是 `None`，而 `None` 不能拿来乘。只有 `if multiplier is not None` 时才乘。",
 }
 MULTIPLIER_ALWAYS_WANTED = (
