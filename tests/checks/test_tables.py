@@ -66,7 +66,7 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "rotary_embedding": (31, 11),
     "gelu": (21, 11),
     "swish": (17, 11),
-    "glu": (19, 10),
+    "glu": (22, 10),
     "swiglu": (23, 11),
     "round_up": (15, 9),
     "hidden_width": (30, 5),
