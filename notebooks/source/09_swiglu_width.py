@@ -61,7 +61,7 @@ r"""
 r"""
 ## Three matrices for two
 
-Lesson 08 gave SwiGLU two thirds of the usual width. This is why: a plain feed-forward network (MLP) has two matrices between d features (`d_model` in code) and 4d units, SwiGLU has three between d and h. For equally many parameters
+Lesson 08 gave SwiGLU two thirds of the usual width. That is because a plain feed-forward network (MLP) has two matrices between d features (`d_model` in code) and 4d units, but SwiGLU has three between d and h. For equally many parameters
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
@@ -80,7 +80,7 @@ Each ruler is one size, with 8d/3 (no fraction) at 0 and marks at the multiples.
 r"""
 ## 三个矩阵抵两个
 
-第 08 课里，SwiGLU 的宽度只取平常的三分之二。道理是这样的：普通的前馈网络（MLP）有两个矩阵，在 d 个特征（代码里写作 `d_model`）与 4d 个单元之间变换；SwiGLU 有三个，在 d 与 h 之间变换。要让两者的参数一样多，就得有
+第 08 课里，SwiGLU 的宽度只取平常的三分之二。这是因为，普通的前馈网络（MLP）有两个矩阵，在 d 个特征（代码里写作 `d_model`）与 4d 个单元之间变换，而 SwiGLU 有三个，在 d 与 h 之间变换。要让两者的参数一样多，就得有
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
@@ -102,7 +102,7 @@ width_detective.panel()
 r"""
 <details><summary>Answer</summary>
 
-Some divisors of 11008 do: 128, 172, 256, 344, 688 and four larger ones. A `multiple_of` must divide 11008, and it must be larger than the gap, 11008 − 10922 = 86, because otherwise the multiple before would be wide enough.
+Some divisors of 11008 do, 128, 172, 256, 344, 688 and four larger ones. A `multiple_of` must divide 11008, and it must be larger than the gap, 11008 − 10922 = 86, because otherwise the multiple before would be wide enough.
 
 </details>
 
@@ -113,7 +113,7 @@ Some divisors of 11008 do: 128, 172, 256, 344, 688 and four larger ones. A `mult
 r"""
 <details><summary>答案</summary>
 
-能得到 11008 的是它的一部分因数：128、172、256、344、688，还有四个更大的。`multiple_of` 必须整除 11008，还必须大于差距 11008 − 10922 = 86，否则前一个倍数就够宽了。
+能得到 11008 的是它的一部分因数，即 128、172、256、344、688，还有四个更大的。`multiple_of` 必须整除 11008，还必须大于差距 11008 − 10922 = 86，否则前一个倍数就够宽了。
 
 </details>
 
@@ -157,7 +157,7 @@ r"""
 
 </details>
 
-所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：它用 `int(2 * (4 * d_model) / 3)` 舍去小数，`multiple_of` 的默认值是 256。
+所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点，它用 `int(2 * (4 * d_model) / 3)` 舍去小数，`multiple_of` 的默认值是 256。
 
 ## 图解向上取整
 
@@ -289,7 +289,7 @@ r"""
 
 ## 44 个模型
 
-这 44 个已公布的模型里，有 12 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 32 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对：2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。（打开时一律用 256，对上 16 个。）
+这 44 个已公布的模型里，有 12 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 32 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对。2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。（打开时一律用 256，对上 16 个。）
 
 **先猜一猜**：选“用公布的取值”，规则能对上几个？选“凑出来的取值”呢？
 """
@@ -310,7 +310,7 @@ It finds 21 as published, those 12 and 9 others; with whatever fits 38.
 r"""
 <details><summary>答案</summary>
 
-用公布的取值，对上 21 个：那 12 个，加上另外 9 个。用凑出来的取值，对上 38 个。
+用公布的取值，对上 21 个，就是那 12 个，加上另外 9 个；用凑出来的取值，对上 38 个。
 
 </details>
 """
@@ -347,7 +347,7 @@ r"""
 
 </details>
 
-So 26 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 9 are worth more, because nothing was fitted. But look at them, too: three need no rounding (8d/3 is whole), and five have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
+So 26 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 9 are worth more, because nothing was fitted. But look at them, too. Three need no rounding (8d/3 is whole), and five have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
 
 ## What you will meet elsewhere
 
@@ -364,13 +364,13 @@ r"""
 
 </details>
 
-所以，对上 26 个，和碰巧差不多，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 9 个分量重些，因为什么也没有凑。不过也要看看是哪些：三个不用取整（8d/3 本来就是整数），五个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
+所以，对上 26 个，和碰巧差不多，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 9 个分量重些，因为什么也没有凑。不过也要看看是哪些。三个不用取整（8d/3 本来就是整数），五个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
 
 ## 在别处会遇到什么
 
 * Hugging Face 的 `config.json` 只写结果 `"intermediate_size": 11008`，所以才需要侦探。
 * [OLMo 7B 的配置](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml)写着 `mlp_hidden_size: 22016`，因为它用一个矩阵同时算出值和门，两者都算在内。
-* **专家**（expert）是一些较窄的层，每个词元只由其中几个处理。[LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)里写的是一个专家的宽度：Qwen3-30B-A3B 的 d_model 是 2048，专家宽 768，每次用 8 个。不论一个，还是八个合计（3 倍 d_model），都不是 8d/3。
+* **专家**（expert）是一些较窄的层，每个词元只由其中几个处理。[LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)里写的是一个专家的宽度。Qwen3-30B-A3B 的 d_model 是 2048，专家宽 768，每次用 8 个。不论一个，还是八个合计（3 倍 d_model），都不是 8d/3。
 """
 
 # %% [markdown] lang="en"
@@ -441,7 +441,7 @@ Meta's twelve widths prove nothing about the rule, but they test your function: 
 r"""
 ## 用你的函数算 Meta 的模型
 
-Meta 的十二个宽度证明不了规则，却能检验你的函数：它必须全都算对，还要算对 SmolLM2 的。（还没通过 `check` 的话，就先用课程自带的函数。）
+Meta 的十二个宽度证明不了规则，却能检验你的函数，因为它必须全都算对，还要算对 SmolLM2 的。（还没通过 `check` 的话，就先用课程自带的函数。）
 
 **先猜一猜**：如果函数忘了乘系数，十二个里能算对几个？
 """
@@ -534,7 +534,7 @@ r"""
 
 <details><summary>答案</summary>
 
-不会，因为 4 · 2048 = 8192 也对得上：1.5 · 8/3 = 4，系数 1.5 正好抵消了三分之二。单凭一个宽度，分不出用的是哪条规则；要找公布的取值，或者看几种规模的宽度。
+不会。4 · 2048 = 8192 也对得上，因为 1.5 · 8/3 = 4，系数 1.5 正好抵消了三分之二。单凭一个宽度，分不出用的是哪条规则；要找公布的取值，或者看几种规模的宽度。
 
 </details>
 """
@@ -552,7 +552,7 @@ r"""
 
 * Two thirds of 4d keep the number of parameters; the other 86 of 11008 come from rounding up.
 * That costs less than a tile, which can be much in a narrow layer, or nothing.
-* One width proves no rule, and a rule that may choose proves little: fix the numbers, then count.
+* One width proves no rule, and a rule that may choose proves little. So fix the numbers, then count.
 
 ## Read next
 
@@ -566,8 +566,8 @@ r"""
 ## 小结
 
 * 取 4d 的三分之二，参数量不变；11008 比它多出的 86 个来自向上取整。
-* 取整多出的不到一块：层窄时，这一块可能占得不少，也可能一点不多。
-* 单凭一个宽度证明不了规则，可以随意挑数的规则也证明不了多少：先把数定好，再数对上几个。
+* 取整多出的不到一块；层窄时，它可能占得不少，也可能碰巧是零。
+* 单凭一个宽度证明不了规则，可以随意挑数的规则也证明不了多少，所以要先把数定好，再数对上几个。
 
 ## 接着读
 
