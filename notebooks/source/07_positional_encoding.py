@@ -213,7 +213,22 @@ r"""
 Most similar is position 44, with 0.9998, of the four and of all 128.
 
 </details>
+"""
 
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+最相似的是位置 44，相似度是 0.9998；在图上 128 个位置里，也是它最相似。
+
+</details>
+"""
+
+# %% tags=["answer"]
+clocks.panel().still(base=1.0, shift=44)
+
+# %% [markdown] lang="en"
+r"""
 44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So this one frequency hardly tells 44 from 0, however many columns repeat it. One slow hand, then? With ω = 0.001 it takes 6283 positions to come back, but rows 0 and 1 have the similarity 0.9999995. Together they work, because fast hands tell neighbours apart, slow ones count the turns.
 
 (At 6 the curve has a bump, where the fastest hand is nearly back.)
@@ -227,12 +242,6 @@ How far apart two words are often matters more than where they are. Does the tab
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-最相似的是位置 44，相似度是 0.9998；在图上 128 个位置里，也是它最相似。
-
-</details>
-
 因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。可见只有这一个频率，就几乎分不清 44 和 0，重复多少列都没用。那么，只用一根慢的呢？ω = 0.001 时，它走 6283 个位置才转回来，可是第 0 行与第 1 行的相似度是 0.9999995，几乎分不清邻居。两者合起来才行，因为快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。
 
 （曲线在距离 6 处鼓了起来，因为最快的指针快要转回来了。）
