@@ -2,7 +2,7 @@
 r"""
 # 07 How do sines tell positions apart?
 
-Is one wave enough to number the positions of a text? Take the first Transformer's fastest, and the position most like position 0 is not its neighbour but one far off, hardly to be told from it. Take a slow one instead, and the neighbour itself is hardly to be told from it. Writing a wave down often does not help. Many waves together, fast and slow, do.
+Is one wave enough to number the positions of a text? Take the first Transformer's fastest, and the position most like position 0 is not its neighbour but one far off, hardly to be told from it. Take a slow one instead, and its neighbour looks just like it. Writing a wave down often does not help. Many waves together, fast and slow, do.
 
 Why tell a model positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d sines and cosines that depend on its **position** alone, its *positional encoding*.
 
@@ -13,7 +13,7 @@ After this lesson you can write the table and the matrix that shifts it, and say
 r"""
 # 07 正弦怎样区分位置？
 
-给文本里的位置编号，只用一种波行不行？取最早的 Transformer 里最快的那一种，这时与位置 0 最相似的不是它的邻居，而是远处的另一个位置，两者几乎分不清。换成很慢的一种，又几乎分不清它和邻居了。同一种波重复写许多遍，也没有用。快慢不同的许多种波一起用，问题就没有了。
+给文本里的位置编号，只用一种波行不行？取最早的 Transformer 里最快的那一种，这时与位置 0 最相似的不是它的邻居，而是远处的另一个位置，两者几乎分不清。换成很慢的一种，邻居又与它几乎一模一样。同一种波重复写许多遍，也没有用。快慢不同的许多种波一起用，问题就没有了。
 
 为什么非要把位置告诉模型？因为词元在注意力（attention，第 10 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数都是正弦或余弦，只取决于词元的**位置**，称为**位置编码**（positional encoding）。
 

@@ -583,7 +583,7 @@ One side has GELU, the other its tanh form.
 
 <details><summary>Answer</summary>
 
-In the first you may, because the losses cannot be told apart (0.2 standard deviations after 65536 steps). In the second not, because its weights were learned for SiLU.
+Before training you may, because the losses cannot be told apart (0.2 standard deviations after 65536 steps). Afterwards not, because the weights were learned for SiLU.
 
 </details>
 """
