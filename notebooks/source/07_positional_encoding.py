@@ -2,30 +2,22 @@
 r"""
 # 07 How do sines tell positions apart?
 
-Is one wave enough to number the positions of a text? Take the first Transformer's fastest. Then the position most like position 0 is not its neighbour but one far off, hardly to be told from it, however often the wave is written down. With many waves, slow and fast, the trouble is gone.
+Is one wave enough to number the positions of a text? Take the first Transformer's fastest, and the position most like position 0 is not its neighbour but one far off, hardly to be told from it. Take a slow one instead, and its neighbour looks just like it. Writing a wave down often does not help. Many waves together, fast and slow, do.
 
-Why must a model be told positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d numbers that depend on its **position** k alone, its *positional encoding*. For L tokens this is a table of L rows and d columns:
+Why tell a model positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d sines and cosines that depend on its **position** alone, its *positional encoding*.
 
-$$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
-
-Here 0 ≤ k < L and 0 ≤ i < d/2. Columns 2i and 2i + 1 are a *pair*: sine and cosine of one *frequency* $\omega_i$. The base is 10000; d is `d_model` in code.
-
-After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 40 minutes, *Going further* 15 more.
+After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 40 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 07 正弦怎样区分位置？
 
-给文本里的位置编号，只用一种波行不行？取最早的 Transformer 里最快的那一种试试。这时与位置 0 最相似的不是它的邻居，而是远处的另一个位置，两者几乎分不清；把这一种波重复写许多遍，也没有用。同时用上快慢不同的许多种波，问题就没有了。
+给文本里的位置编号，只用一种波行不行？取最早的 Transformer 里最快的那一种，这时与位置 0 最相似的不是它的邻居，而是远处的另一个位置，两者几乎分不清。换成很慢的一种，邻居又与它几乎一模一样。同一种波重复写许多遍，也没有用。快慢不同的许多种波一起用，问题就没有了。
 
-为什么非要把位置告诉模型？因为词元在注意力（attention，第 10 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数只取决于词元的**位置** k，称为**位置编码**（positional encoding）。L 个词元的位置编码组成一张 L 行 d 列的表：
+为什么非要把位置告诉模型？因为词元在注意力（attention，第 10 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数都是正弦或余弦，只取决于词元的**位置**，称为**位置编码**（positional encoding）。
 
-$$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
-
-这里 0 ≤ k < L，0 ≤ i < d/2。第 2i 列和第 2i + 1 列是一**对**，即同一个**频率**（frequency）$\omega_i$ 的正弦和余弦。底数 base 取 10000。d 在代码里写作 `d_model`。
-
-学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 40 分钟，选读另需 15 分钟。
+学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 40 分钟，选读另计。
 """
 
 # %%
@@ -35,7 +27,6 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import rotary_embedding, shift_matrix, sinusoidal_encoding
-from blocklab.language import Text
 from blocklab.lessons import accepted, check, plug_in
 from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table, signed_distance
 from blocklab.real_models import minilm_positions
@@ -50,7 +41,7 @@ r"""
 <details><summary>Answers</summary>
 
 1. √64 = 8, apart from ε.
-2. −1 and 1, apart from ε: of two values only the order is left.
+2. −1 and 1, apart from ε, because of two values only the order is left.
 
 </details>
 """
@@ -60,7 +51,7 @@ r"""
 ## 先想两个问题
 
 1. 某个词元有 64 个特征，经过了 γ = 1 的 RMSNorm。它作为向量，长度是多少？
-2. 训练时，批量归一化的某个通道只有两个数：3 和 1000。在乘 γ、加 β 之前，输出是什么？
+2. 训练时，批量归一化的某个通道只有 3 和 1000 两个数。在乘 γ、加 β 之前，输出是什么？
 
 <details><summary>答案</summary>
 
@@ -74,47 +65,51 @@ r"""
 r"""
 ## Three tokens
 
-*dog bites man* and *man bites dog* hold the same three tokens. Eight arbitrary numbers stand for each. They go through attention, which returns for each token a weighted mean of all three; more alike tokens get larger weights. First they go as they are, then with the rows of the table added. Only bites keeps its place.
+*dog bites man* and *man bites dog* hold the same three tokens. Eight arbitrary numbers stand for each. Attention returns for each token a weighted mean of all three. The larger the *dot product* of two tokens (multiply number by number, add up), the larger the weight. First they go as they are, then each with a row of sines and cosines for its place. Only bites stays.
 
-**Predict first.** Does the output of bites change, without the table and with it?
+**Predict first.** Does the output of bites change, without the rows and with them?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 三个词元
 
-dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面每个词元用随便取的八个数代替，让它们经过注意力，先是原样，再加上表中的各行。注意力给每个词元算出三个词元的加权平均，两个词元的点积越大，权重就越大。只有 bites 的位置不变。
+dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面每个词元用随便取的八个数代替，让它们经过注意力。注意力给每个词元算出三个词元的加权平均，两个词元的**点积**（dot product，即对应的数相乘，再求和）越大，权重就越大。先是原样，再按位置给每个词元加上一行正弦和余弦。只有 bites 的位置不变。
 
-**先猜一猜**：bites 的输出会变吗？不加表呢？加了表呢？
+**先猜一猜**：不加这几行，bites 的输出会变吗？加了呢？
 """
 
 # %% tags=["answer"]
 tokens, table = torch.arange(24.0).square().sin().view(3, 8), sinusoidal_encoding(3, 8)  # (L, d) each
-told = Text(en="{}: bites changes by {:.2f}", zh="{}：bites 的变化是 {:.2f}")
-for name, added in {Text(en="without", zh="不加表"): 0 * table, Text(en="with", zh="加了表"): table}.items():
-    before, after = (F.scaled_dot_product_attention(x, x, x) for x in (tokens + added, tokens.flip(0) + added))
-    print(told.format(name, (after - before)[1].abs().max()))
+
+
+def bites(x):  # (L, d)
+    return F.scaled_dot_product_attention(x, x, x)[1]  # (d,)
+
+
+print(f"{(bites(tokens) - bites(tokens.flip(0))).abs().max() = :.2f}")
+print(f"{(bites(tokens + table) - bites(tokens.flip(0) + table)).abs().max() = :.2f}")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Not at all without the table; with it, yes, one of its eight numbers by 0.12.
+Not at all without the rows; with them, yes, one of its eight numbers by 0.12.
 
 </details>
 
-The weights come from what the tokens are, not from where they stand, so the mean stays. Hence order has to be put into the tokens.
+The weights come from what the tokens are, not from where they stand. So order must be put into the tokens.
 
 ## By hand
 
-Four positions, four features: two pairs, with the frequencies $10000^0 = 1$ and $10000^{-2/4} = 0.01$.
+Four positions and four features show which numbers. Every two columns are a *pair*, the sine and the cosine of one *frequency*. Here are two, with the frequencies $10000^0 = 1$ and $10000^{-2/4} = 0.01$.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-不加表，bites 完全不变；加了表会变，八个数里变得最多的变了 0.12。
+不加，bites 完全不变；加了会变，八个数里变得最多的变了 0.12。
 
 </details>
 
@@ -122,7 +117,7 @@ r"""
 
 ## 动手算
 
-四个位置，四个特征。特征分成两对，频率分别是 $10000^0 = 1$ 和 $10000^{-2/4} = 0.01$。
+加的是哪些数呢？先看四个位置、四个特征。表中每两列是一**对**，也就是同一个**频率**（frequency）的正弦和余弦。这里有两对，频率分别是 $10000^0 = 1$ 和 $10000^{-2/4} = 0.01$。
 """
 
 # %%
@@ -134,14 +129,22 @@ torch.testing.assert_close(torch.tensor(rows), sinusoidal_encoding(4, 4))
 
 # %% [markdown] lang="en"
 r"""
-Per position, the angle of pair 0 grows by 1 (radian), that of pair 1 by 0.01.
+Per position, the angle of pair 0 grows by 1 (radian), that of pair 1 by 0.01. A table for L positions and d features has L rows and d columns; at position k (0 ≤ k < L), pair i (0 ≤ i < d/2) is
 
-**Your turn, one line.** With d = 8, how many positions does pair 3 take for a whole turn? Replace `None` by the number or a formula.
+$$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
+
+The base is 10000; d is `d_model` in code.
+
+**Your turn, one line.** With d = 8, how many positions does pair 3 take for a whole turn? Replace `None` by it or a formula.
 """
 
 # %% [markdown] lang="zh"
 r"""
-每往后一个位置，第 0 对的角度增加 1（弧度），第 1 对的角度增加 0.01。
+每往后一个位置，第 0 对的角度增加 1（弧度），第 1 对的角度增加 0.01。一般地，L 个位置、d 个特征，表就有 L 行 d 列。在位置 k（0 ≤ k < L），第 i 对（0 ≤ i < d/2）的两个数是
+
+$$PE(k, 2i) = \sin(k\,\omega_i) \qquad PE(k, 2i + 1) = \cos(k\,\omega_i) \qquad \omega_i = \text{base}^{-2i/d}$$
+
+底数 base 取 10000。d 在代码里写作 `d_model`。
 
 **轮到你了**，只写一行：d = 8 时，第 3 对转满一圈，要走多少个位置？请把 `None` 换成这个数或算式。
 """
@@ -153,7 +156,7 @@ check("positions_per_turn", my_positions_per_turn)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The formula at the top gives the frequency of pair 3.
+Stuck? The formula just above gives the frequency of pair 3.
 
 <details><summary>The idea</summary>
 
@@ -164,7 +167,7 @@ The frequency, $10000^{-6/8} = 0.001$, is how far the angle goes in one position
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？先用开头的公式算出第 3 对的频率。
+卡住了？先用上面的公式算出第 3 对的频率。
 
 <details><summary>思路</summary>
 
@@ -182,20 +185,20 @@ check("positions_per_turn", solved_positions_per_turn, keep=False)
 r"""
 ## Clocks
 
-With d = 16 there are eight pairs, each a clock. Its hand starts at twelve and turns clockwise by $\omega_i$ per position: the sine tells how far right its tip is, the cosine how high. Thick blue hands show *position*, thin orange ones the position *shift* later, grey the angle between (without whole turns). Below: both rows of the table.
+With d = 16 there are eight pairs, and each can be a clock. Its hand starts at twelve and turns clockwise by $\omega_i$ per position, so the sine tells how far right its tip is, the cosine how high. Thick blue hands show *position*, thin orange ones the position *shift* later; drag *shift*.
 
-The curve shows how *similar* the row of *position* is to later ones, by a cosine: the dot product (multiply number by number, add up) divided by both lengths, 1 for equal rows, −1 for opposite ones. A ring marks the most similar row.
+Below stand both rows of the table, and a curve compares them. *Similarity* is the dot product divided by both lengths, so equal rows have 1, opposite ones −1. A ring marks the most similar row.
 
-**Predict first.** With base 1 all hands turn alike, 1 radian per position. Which position is then most similar to position 0: 1, 6, 22 or 44? Choose, then drag *base* to 1 and *shift* to your answer.
+**Predict first.** With base 1 all hands turn alike, 1 radian per position. Is position 1, 6, 22 or 44 then most similar to position 0? Choose, then drag *base* to 1 and *shift* to your answer.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 时钟
 
-d = 16 时有八对，每一对画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$，因此正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”，灰色是橙针比蓝针多转的角（不计整圈）。时钟下面是表中对应的两行。
+d = 16 时有八对，每一对都可以画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$，因此正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”。先拖动“平移”看看。
 
-最下面的曲线表示“位置”那一行与后面各行的**相似度**（similarity），也就是两行夹角的余弦：点积（dot product，即对应的数相乘，再求和）除以两行长度的乘积。所以两行相同时是 1，正好相反时是 −1。圆圈标出最相似的一行。
+时钟下面是表中对应的两行，再往下的曲线比较它们。**相似度**（similarity）就是点积除以两行长度的乘积，所以两行相同时是 1，正好相反时是 −1。圆圈标出与“位置”那一行最相似的一行。
 
 **先猜一猜**：底数取 1 时，所有指针一样快，每走一个位置转 1 弧度。位置 1、6、22、44 中，哪一个与位置 0 最相似？先选好答案，再把“底数”拖到 1，把“平移”拖到你选的位置。
 """
@@ -210,16 +213,6 @@ r"""
 Most similar is position 44, with 0.9998, of the four and of all 128.
 
 </details>
-
-44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So this one frequency hardly tells 44 from 0, however many columns repeat it. One slow hand alone, then? With ω = 0.001 it takes 6283 positions to come back, but rows 0 and 1 have the similarity 0.9999995. Together they work: fast hands tell neighbours apart, slow ones count the turns.
-
-Yet similarity does not fall steadily: 0.69 at distance 3, 0.81 at 6, where the fastest hand is nearly back.
-
-## A shift is a rotation
-
-In a sentence it often matters more how far apart two words are than where they stand. Does the table know?
-
-**Predict first.** Put *base* back to 10000, *shift* to 10, and drag *position*. What stays: hands, grey angles, similarity?
 """
 
 # %% [markdown] lang="zh"
@@ -229,25 +222,44 @@ r"""
 最相似的是位置 44，相似度是 0.9998；在图上 128 个位置里，也是它最相似。
 
 </details>
+"""
 
-因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。可见只有这一个频率，就几乎分不清 44 和 0，重复多少列都没用。那么，只用一根慢的呢？ω = 0.001 时，它走 6283 个位置才转回来，可是第 0 行与第 1 行的相似度是 0.9999995，几乎分不清邻居。两者合起来才行：快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。
+# %% tags=["answer"]
+clocks.panel().still(base=1.0, shift=44)
 
-不过，相似度并非一路下降。距离 3 处是 0.69，距离 6 处却是 0.81，因为最快的指针快要转回来了。
+# %% [markdown] lang="en"
+r"""
+44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So this one frequency hardly tells 44 from 0, however many columns repeat it. One slow hand, then? With ω = 0.001 it takes 6283 positions to come back, but rows 0 and 1 have the similarity 0.9999995. Together they work, because fast hands tell neighbours apart, slow ones count the turns.
+
+(At 6 the curve has a bump, where the fastest hand is nearly back.)
+
+## A shift is a rotation
+
+How far apart two words are often matters more than where they are. Does the table know?
+
+**Predict first.** Put *base* back to 10000, *shift* to 10, and drag *position*. Which stay, the hands, the grey angles between them, the similarity?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。可见只有这一个频率，就几乎分不清 44 和 0，重复多少列都没用。那么，只用一根慢的呢？ω = 0.001 时，它走 6283 个位置才转回来，可是第 0 行与第 1 行的相似度是 0.9999995，几乎分不清邻居。两者合起来才行，因为快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。
+
+（曲线在距离 6 处鼓了起来，因为最快的指针快要转回来了。）
 
 ## 平移就是旋转
 
 在句子里，两个词相距多远，往往比它们在全文的什么地方更要紧。这张表知道相距多远吗？
 
-**先猜一猜**：把“底数”调回 10000，“平移”调到 10，再拖动“位置”。指针、灰色的角、相似度，哪些不变？
+**先猜一猜**：把“底数”调回 10000，“平移”调到 10，再拖动“位置”。指针、两针之间灰色的角、相似度，哪些不变？
 """
 
 # %% tags=["answer"]
 table = sinusoidal_encoding(500, 16)  # (L, d)
 lengths = table.norm(dim=1)  # (L,)
 similarity = (table[:-10] * table[10:]).sum(1) / (lengths[:-10] * lengths[10:])  # (L - 10,)
-told = Text(en="{}: from {:.4f} to {:.4f}", zh="{}：从 {:.4f} 到 {:.4f}")
-print(told.format(Text(en="lengths", zh="长度"), lengths.min(), lengths.max()))
-print(told.format(Text(en="similarity 10 apart", zh="相距 10 的相似度"), similarity.min(), similarity.max()))
+print(f"{lengths.min() = :.4f}, {lengths.max() = :.4f}")
+print(f"{similarity.min() = :.4f}, {similarity.max() = :.4f}")
+
 
 # %% [markdown] lang="en"
 r"""
@@ -257,7 +269,7 @@ All but the hands stay.
 
 </details>
 
-In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood, so the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$. And *one* matrix M moves every row on by Δ, because $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$, and alike for the cosine. The new sine needs the old cosine; that is why each frequency is used twice. M has one block per pair on its diagonal, 0 elsewhere:
+In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood, so the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$. And *one* matrix M moves every row on by Δ, because $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$, and alike for the cosine. The new sine needs the old cosine; that is why each frequency is used twice. On its diagonal M has one block per pair, elsewhere 0. That of pair i is
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
 """
@@ -270,23 +282,21 @@ r"""
 
 </details>
 
-每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里，所以两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$。而且**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行，因为 $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$，余弦也类似。新的正弦要用到旧的余弦，所以每个频率都要用两次。每一对在 M 的对角线上占一块，其余都是 0：
+每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里，所以两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$。而且**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行，因为 $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$，余弦也类似。新的正弦要用到旧的余弦，所以每个频率都要用两次。每一对在 M 的对角线上占一块，其余都是 0。第 i 对的块是
 
 $$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
 """
 
 # %%
 M = shift_matrix(10, 16)  # (d, d)
-print(
-    Text(en="first block for 10:", zh="平移 10 的第一块："), [[round(m, 3) for m in row] for row in M[:2, :2].tolist()]
-)
+print(f"{M[:2, :2] = }")
 torch.testing.assert_close(table[:-10] @ M.T, table[10:])
 
 # %% [markdown] lang="en"
 r"""
 ## Before or after?
 
-A cosine is the same for Δ and −Δ, so the dot product of two rows does not know which token comes first. But attention (lesson 10) first multiplies both tokens by learned matrices. Leave the second as it is, look at the rows alone (d = 16), and suppose that the first matrix has become M. The orange dot sets its shift.
+A cosine is the same for Δ and −Δ, so the dot product of two rows does not know which token comes first. But attention first multiplies both tokens by learned matrices. Leave the second as it is, look at the rows alone (d = 16), and suppose that the first matrix has become M. The orange dot sets its shift.
 
 **Predict first.** M shifts by −5. Where is the orange curve highest, and is it still alike on both sides of 0?
 """
@@ -295,7 +305,7 @@ A cosine is the same for Δ and −Δ, so the dot product of two rows does not k
 r"""
 ## 在前还是在后？
 
-余弦对 Δ 和 −Δ 是一样的，所以两行的点积不知道哪个词元在前、哪个在后。不过在注意力（第 10 课）里，两个词元都要先乘学习得到的矩阵，再作比较。这里只看表里的行（d = 16），后一个不乘，并且假设前一个乘的矩阵正好是 M。拖动橙色圆点，就能改变它平移多少。
+余弦对 Δ 和 −Δ 是一样的，所以两行的点积不知道哪个词元在前、哪个在后。不过在注意力里，两个词元都要先乘学习得到的矩阵，再作比较。这里只看表里的行（d = 16），后一个不乘，并且假设前一个乘的矩阵正好是 M。拖动橙色圆点，就能改变它平移多少。
 
 **先猜一猜**：M 平移 −5 个位置。橙色曲线在哪里最高？0 的左右两边还对称吗？
 """
@@ -330,9 +340,9 @@ With M between, the token looks five places back, from wherever it stands. Such 
 
 ## The whole table
 
-Real tables have up to hundreds of clocks. Here are all rows, position 0 on top, numbers as colours (0 white); below it one *row*, beside it one *column*; drag both.
+Real tables have hundreds of clocks. Here are all rows as colours (0 is white), position 0 on top; below one *row*, beside it one *column*; drag both.
 
-**Predict first.** The line below counts the columns that hardly change: 40%. Set *d* to 512: does this share grow, shrink or stay? And then at L = 200?
+**Predict first.** The line below says that 40% of the columns hardly change. What are they for? Guess what makes their share smaller, d = 512 or L = 200, and try both.
 """
 
 # %% [markdown] lang="zh"
@@ -343,7 +353,7 @@ r"""
 
 真实的表可以有几百个时钟。图中是所有的行，位置 0 在最上面，颜色表示数的大小，白色是 0。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
 
-**先猜一猜**：图下的说明写着，几乎不变的列占 40%。把 d 调到 512，这个比例会变大、变小，还是差不多？再把 L 调到 200 呢？
+**先猜一猜**：图下的说明写着，几乎不变的列占 40%。它们有什么用？是把 d 调到 512，还是把 L 调到 200，会让这个比例变小？猜完两个都试一试。
 """
 
 # %% tags=["panel"]
@@ -353,28 +363,28 @@ position_table.panel()
 r"""
 <details><summary>Answer</summary>
 
-It hardly changes at d = 512, 41%, and shrinks at L = 200, to 25%.
+L = 200 makes it smaller, 25%; at d = 512 it stays at 41%.
 
 </details>
 
-A larger d only packs more frequencies into the same range, so the share of slow ones stays; a larger L gives slow hands time to move. By position 49 these slow hands have not reached one o'clock, hence the stripes on the right.
+So the slow columns wait for longer texts. By position 49 their hands have not reached one o'clock, hence the stripes. A larger L gives them time. A larger d only packs more frequencies into the same range.
 
 ## Who uses this today?
 
-Few new language models do, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by such blocks, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left: the similarity of every two of its rows; middle: the same for the sines; right: the marked row of each, near *position*.
+Few new language models, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by such blocks, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. On the left is the similarity of every two rows, in the middle that of the sines, on the right the marked row of each, near *position*.
 
-**Predict first.** Nobody told it about waves. Is the similarity of two learned rows still a matter of their distance?
+**Predict first.** Nobody told it about waves. Does the similarity of two rows still depend on their distance?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-d = 512 时差不多，占 41%；L = 200 时变小，占 25%。
+L = 200 会让它变小，占 25%；d = 512 时差不多，占 41%。
 
 </details>
 
-d 变大，只是在同样的范围里把频率排得更密，所以慢的仍占这么多；L 变大，原来来不及走开的指针也走开了。到位置 49，这些慢指针连一点钟都还没走到，右边不变的条纹就是这样来的。
+可见这些慢的列是留给更长的文本的。到位置 49，它们的指针连一点钟都还没走到，右边不变的条纹就是这样来的；L 变大，指针才来得及走开。d 变大，只是在同样的范围里把频率排得更密。
 
 ## 今天谁还用它？
 
@@ -390,11 +400,11 @@ learned_positions.panel(minilm_positions())
 r"""
 <details><summary>Answer</summary>
 
-In part: stripes run along the diagonal, slightly bent. From position 100 on, the similarity is 0.86 at distance 1, 0.29 at 8, and at 15 again 0.63.
+In part. Stripes run along the diagonal, slightly bent.
 
 </details>
 
-It goes up and down every five or six positions, as waves do. Position 0, where the mark `[CLS]` always stands, is like no other: its highest similarity is 0.31.
+On average it is 0.85 at distance 1, 0.44 at 3, 0.69 at 6, 0.29 at 8, up and down like waves. Farther out the place counts, too; at distance 15 the average is 0.34, but row 100 has 0.63 (right).
 
 ## What you will meet elsewhere
 
@@ -405,22 +415,22 @@ It goes up and down every five or six positions, as waves do. Position 0, where 
 | Hugging Face's Marian | all sines, then all cosines |
 | tensor2tensor (the authors' code), Whisper | the same, with exponent −i/(d/2 − 1), not −i/(d/2) |
 
-All are good. The first two give the same numbers; Marian has the columns in another order, tensor2tensor other frequencies, too. Weights trained with one are wrong with another, without an error.
+The first two give the same numbers; Marian has the columns in another order, tensor2tensor other frequencies, too. All are good, but weights trained with one are wrong with another, without an error.
 
 ## Exercise: the table
 
-Write `sinusoidal_encoding` from the formula at the top: float32, of shape `(length, d_model)`; `d_model` is even. (Angles in float64: float32 is too coarse far out.)
+Write `sinusoidal_encoding` from the formula under *By hand*. The result is float32, of shape `(length, d_model)`; `d_model` is even. (Angles in float64; float32 is too coarse far out.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-在一定程度上是，图上沿对角线方向有许多条纹，略有弯曲。从位置 100 往后，距离 1 处的相似度是 0.86，8 处只有 0.29，到 15 处又是 0.63。
+在一定程度上是，图上沿对角线方向有许多条纹，略有弯曲。
 
 </details>
 
-相似度大约每隔五六个位置就起伏一次，正像波一样。位置 0 与众不同，大概因为那里总是标记 `[CLS]`，它与别处的相似度最多 0.31。
+对所有位置取平均，距离 1 处的相似度是 0.85，3 处是 0.44，6 处是 0.69，8 处只有 0.29，正像波一样起伏。再远，就因位置而异了。距离 15 处平均只有 0.34，第 100 行却是 0.63（右图）。
 
 ## 在别处会遇到什么
 
@@ -435,7 +445,7 @@ r"""
 
 ## 练习：写出这张表
 
-请按开头的公式写出 `sinusoidal_encoding`。结果的类型是 float32，形状是 `(length, d_model)`；`d_model` 是偶数。（角度用 float64 算，因为位置很远时，float32 不够精确。）
+请按“动手算”一节的公式写出 `sinusoidal_encoding`。结果的类型是 float32，形状是 `(length, d_model)`；`d_model` 是偶数。（角度用 float64 算，因为位置很远时，float32 不够精确。）
 """
 
 
@@ -482,14 +492,14 @@ check("sinusoidal_encoding", solved_sinusoidal_encoding, keep=False)
 r"""
 ## Exercise: the shift matrix
 
-Write M from its blocks (under *A shift is a rotation*), float32, of shape `(d_model, d_model)`. `offset` is Δ, any integer, also a negative one.
+Write M from its blocks (under *A shift is a rotation*), float32, of shape `(d_model, d_model)`. `offset` is Δ, any integer.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：平移矩阵
 
-请用“平移就是旋转”一节里的块写出 M，类型是 float32，形状是 `(d_model, d_model)`。`offset` 就是 Δ，可以是任意整数，包括负数。
+请用“平移就是旋转”一节里的块写出 M，类型是 float32，形状是 `(d_model, d_model)`。`offset` 就是 Δ，可以是任意整数。
 """
 
 
@@ -517,7 +527,7 @@ r"""
 
 <details><summary>思路</summary>
 
-每一对有自己的角度，即 offset 乘以频率，也有自己的块；即“平移就是旋转”一节里那个 2 × 2 的块，右上角的正弦取正号。`torch.block_diag` 能把各块放到位。
+每一对有自己的角度，即 offset 乘以频率，也有自己的块，就是“平移就是旋转”一节里那个 2 × 2 的块，右上角的正弦取正号。`torch.block_diag` 能把各块放到位。
 
 </details>
 """
@@ -538,7 +548,7 @@ r"""
 
 Attention makes weights of dot products by a softmax (lesson 10, which first divides them by √d; here we leave that out). Your M for Δ = −5 stands between 50 of your rows.
 
-**Predict first.** To which row does row 20 give the most weight, and to which row 3?
+**Predict first.** To which row does row 20 give most, and to which row 3?
 """
 
 # %% [markdown] lang="zh"
@@ -555,23 +565,23 @@ table = accepted("sinusoidal_encoding", my_sinusoidal_encoding)(50, 128)  # (L, 
 M = accepted("shift_matrix", my_shift_matrix)(-5, 128)  # (d, d)
 scores = table @ M.T @ table.T  # (L, L)
 weights, divided = scores.softmax(-1), (scores / 128**0.5).softmax(-1)
-told = Text(en="row {} mostly to row {}: {:.0%} (divided: {:.0%})", zh="第 {} 行主要给第 {} 行：{:.0%}（除过：{:.0%}）")
 for k in (20, 45, 3):
-    print(told.format(k, weights[k].argmax(), weights[k].max(), divided[k].max()))
+    print(f"{k = }  {weights[k].argmax() = :d}  {weights[k].max() = :.0%}  {divided[k].max() = :.0%}")
+
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-To the row five places back; row 3, which has none, gives it to row 0, the nearest. Row 20 shares with both neighbours of its aim; row 3 aims at −2, so row 0 has a rival on one side only, hence 99%. Divided by √d the first place stays, with only 9%; a trained matrix may be larger and make up for that. (Until both functions are right, the package's stand in.)
+To the row five places back; row 3, which has none, gives it to row 0, the nearest. Row 20 shares with its aim's neighbours, whose dot products are only 1.9 lower. Row 3 aims at −2; there row 1 is already 5.2 below row 0, hence 99%. Divided by √d the first place stays, with only 9%; a trained matrix may be larger and make up for that. (Until both functions are right, the package's stand in.)
 
 </details>
 
-What the authors hoped that training finds, you wrote by hand. SmolLM2 adds no table but rotates by the blocks of M, see *Going further*.
+What the authors hoped that training finds, you wrote by hand. SmolLM2 adds no table but rotates by such blocks (*Going further*).
 
 ## Three closing questions
 
-1. L = 2048, d = 512. How many numbers and frequencies has the table? How long is each row, as a vector?
+1. L = 2048, d = 512. How many numbers and frequencies has the table? How long, as a vector, is a row?
 
 <details><summary>Answer</summary>
 
@@ -583,11 +593,11 @@ What the authors hoped that training finds, you wrote by hand. SmolLM2 adds no t
 
 <details><summary>Answer</summary>
 
-Row 0 has no cosines. Either all are sines, or sines and cosines alternate by *position*, not by column. Test `table.norm(dim=1)`: every length must be √4 = 2.
+Row 0 has no cosines. Either all are sines, or sines and cosines alternate by *position*, not by column. In `table.norm(dim=1)` every length must be √4 = 2.
 
 </details>
 
-3. Someone proposes d = 2, a sine and a cosine of k: no two positions are ever equal, because π is irrational. True, and enough?
+3. Someone proposes d = 2, a sine and a cosine of k, because π is irrational and so no two positions are ever equal. True, and enough?
 
 <details><summary>Answer</summary>
 
@@ -600,7 +610,7 @@ True, and not enough. 710 is almost exactly 113 turns, so row 710 differs from r
 r"""
 <details><summary>答案</summary>
 
-给它前面五行的那一行；第 3 行往前数没有五行，给得最多的是最近的第 0 行。第 20 行的目标两边都有邻居，各分走一些；第 3 行的目标是位置 −2，第 0 行只有一边有对手，所以有 99%。除以 √d 之后，最大的还是它，却只剩 9%；训练得到的矩阵可以大一些，补回来。（两个函数没有写对之前，用的是课程自带的。）
+给它前面五行的那一行；第 3 行往前数没有五行，给得最多的是最近的第 0 行。第 20 行的目标两边都有邻居，点积只低 1.9，所以各分走一些；第 3 行的目标是位置 −2，第 1 行的点积已经比第 0 行低 5.2，所以有 99%。除以 √d 之后，最大的还是它，却只剩 9%；训练得到的矩阵可以大一些，补回来。（两个函数没有写对之前，用的是课程自带的。）
 
 </details>
 
@@ -635,25 +645,22 @@ r"""
 
 # %%
 table = sinusoidal_encoding(2048, 512)
-print(Text(en="numbers {}, lengths {:.2f}", zh="个数 {}，长度 {:.2f}").format(table.numel(), table.norm(dim=1).mean()))
+print(f"1. {table.numel() = }, {table.norm(dim=1).mean() = :.2f}")
 angles = torch.arange(4)[:, None] * 10000 ** (-(torch.arange(8) // 2 * 2) / 8)  # (L, d)
 by_position = torch.where(torch.arange(4)[:, None] % 2 == 0, angles.sin(), angles.cos())
-for name, wrong in {
-    Text(en="sines only", zh="全是正弦"): angles.sin(),
-    Text(en="by position", zh="按位置交替"): by_position,
-}.items():
-    print(name, [round(length, 2) for length in wrong.norm(dim=1).tolist()])
+print(f"2. {angles.sin().norm(dim=1) = }")
+print(f"2. {by_position.norm(dim=1) = }")
 two = sinusoidal_encoding(711, 2)[[0, 710]]  # (2, d)
-told = Text(en="rows 0 and 710 differ by {:.5f}; added to 1: {}", zh="第 0 行和第 710 行相差 {:.5f}；加到 1 上：{}")
-print(told.format((two[1] - two[0]).abs().max(), (1 + two.bfloat16()).tolist()))
+print(f"3. {(two[1] - two[0]).abs().max() = :.5f}, {(1 + two.bfloat16()).tolist() = }")
+
 
 # %% [markdown] lang="en"
 r"""
 ## In short
 
 * Attention without a mask takes tokens as a heap; the table puts their order into the tokens.
-* Every pair of columns is a clock hand: fast ones tell neighbours apart, slow ones count the turns.
-* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions; SmolLM2 rotates by its blocks.
+* Every pair of columns is a clock hand. Fast ones tell neighbours apart, slow ones count the turns.
+* A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions.
 
 ## Read next
 
@@ -668,7 +675,7 @@ r"""
 
 * 没有掩码时，注意力分不清词元的先后；这张表把顺序放进词元。
 * 每一对列就是一根时钟指针，快的区分相邻的位置，慢的记着转了几圈。
-* 平移时，每根指针转过各自固定的角度，不论它原来在哪里，所以一个矩阵就管所有位置；SmolLM2 正是用它的块来旋转。
+* 平移时，每根指针转过各自固定的角度，不论它原来在哪里，所以一个矩阵就管所有位置。
 
 ## 接着读
 
@@ -681,18 +688,18 @@ r"""
 r"""
 ## Going further: rotate instead of add
 
-(Best read after lesson 10.) In attention each token makes two vectors of itself: with the *query* it asks, and by the *key* others find it. How much one token takes from another depends on the dot product of its query with the other's key. A **rotary positional encoding** ([RoPE](https://arxiv.org/abs/2104.09864)) adds nothing. It rotates each pair of their features by position times $\omega_i$ (counterclockwise here; both must turn alike).
+(Best read after lesson 10.) In attention each token makes two vectors of itself, a *query* with which it asks, and a *key* by which others find it. How much one token takes from another depends on the dot product of its query with the other's key. A **rotary positional encoding** ([RoPE](https://arxiv.org/abs/2104.09864)) adds nothing. It rotates each pair of their features by position times $\omega_i$ (counterclockwise here; both must turn alike).
 
-**Predict first.** The query stands at m, the key at n: m = 0, n = 3; m = 5, n = 8; m = 3, n = 0. Which dot products are equal?
+**Predict first.** The query stands at m, the key at n, once m = 0 and n = 3, once 5 and 8, once 3 and 0. Which dot products are equal?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：不相加，而是旋转
 
-（学过第 10 课再看更好。）在注意力里，每个词元给出两个向量：用**查询**（query）去问别的词元，用**键**（key）供别的词元来查。一个词元从另一个那里取多少信息，取决于它的查询与对方的键的点积。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）什么也不加，而是把它们的每一对特征都转过一个角，角的大小是位置乘以 $\omega_i$。（这里是逆时针；只要查询和键的转法一样就行。）
+（学过第 10 课再看更好。）在注意力里，每个词元给出两个向量，用**查询**（query）去问别的词元，用**键**（key）供别的词元来查。一个词元从另一个那里取多少信息，取决于它的查询与对方的键的点积。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）什么也不加，而是把它们的每一对特征都转过一个角，角的大小是位置乘以 $\omega_i$。（这里是逆时针；只要查询和键的转法一样就行。）
 
-**先猜一猜**：查询在位置 m，键在位置 n，依次取 m = 0，n = 3；m = 5，n = 8；m = 3，n = 0。哪些点积相等？
+**先猜一猜**：查询在位置 m，键在位置 n，第一次取 m = 0 和 n = 3，第二次取 5 和 8，第三次取 3 和 0。哪些点积相等？
 """
 
 
@@ -718,7 +725,7 @@ The first two dot products are equal.
 
 m and n grow by 5, both vectors turn further alike, and the dot product stays. For one query and key only n − m counts, distance and order.
 
-Write RoPE for a whole tensor, with the pairs and the direction of `rotate`: x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has shape and type of x. (Take float64 for the angles, as before.)
+Write RoPE for a whole tensor, with the pairs and the direction of `rotate`. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has shape and type of x. (Take float64 for the angles, as before.)
 """
 
 # %% [markdown] lang="zh"
@@ -731,7 +738,7 @@ r"""
 
 m 和 n 都增加 5，两个向量就多转同样的角，点积不变。查询和键不变时，起作用的只有 n − m，即相距多远、谁前谁后。
 
-请写出作用于整个张量的 RoPE，配对和方向与 `rotate` 相同：x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。（角度仍用 float64 算。）
+请写出作用于整个张量的 RoPE，配对和方向与 `rotate` 相同。x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。（角度仍用 float64 算。）
 """
 
 
@@ -778,12 +785,12 @@ check("rotary_embedding", solved_rotary_embedding, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-In SmolLM2 it turns the queries and keys of 30 layers, with base 100000:
+In SmolLM2 it turns the queries and keys of 30 layers, with base 100000.
 """
 
 # %% [markdown] lang="zh"
 r"""
-在 SmolLM2 里，它转动 30 层的查询和键，底数是 100000：
+在 SmolLM2 里，它转动 30 层的查询和键，底数是 100000。
 """
 
 # %% tags=["slow"]
@@ -791,7 +798,7 @@ plug_in(rotary_embedding=my_rotary_embedding)
 
 # %% [markdown] lang="en"
 r"""
-RoPE comes in two pairings: neighbours, `(2i, 2i + 1)`, as in Meta's code and here, and halves, `(i, i + d/2)`, as in Hugging Face's. Both are right with weights made for them.
+RoPE pairs either neighbours, `(2i, 2i + 1)`, as in Meta's code and here, or halves, `(i, i + d/2)`, as in Hugging Face's. Both are right with weights made for them.
 
 **Predict first.** SmolLM2, as it is built here, wants neighbours. With halves, does it still say Paris?
 """
@@ -815,11 +822,11 @@ plug_in(rotary_embedding=in_halves)
 r"""
 <details><summary>Answer</summary>
 
-No Paris: it repeats one word, and the loss is 5.04.
+No Paris. It repeats one word, and the loss is 5.04.
 
 </details>
 
-Weights of one pairing fit the other once their rows are put in the other order, as here the features:
+Weights of one pairing fit the other once their rows are put in the other order, as the features are here.
 """
 
 # %% [markdown] lang="zh"
@@ -830,12 +837,11 @@ r"""
 
 </details>
 
-把权重的行换成另一种顺序，就能从一种配对换到另一种，就像下面调换特征的顺序：
+把权重的行换成另一种顺序，就能从一种配对换到另一种，就像下面调换特征的顺序那样。
 """
 
 # %%
 x, seven = torch.randn(1, 8), torch.tensor([7])
 order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
 adjacent, half = (rotary_embedding(y, seven, pairing=p) for y, p in ((x, "adjacent"), (x[:, order], "half")))
-told = Text(en="reordered, they differ by at most {:.4f}", zh="调换顺序之后，最多相差 {:.4f}")
-print(told.format((adjacent[:, order] - half).abs().max()))
+print(f"{(adjacent[:, order] - half).abs().max() = :.4f}")

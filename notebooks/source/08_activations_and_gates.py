@@ -2,30 +2,30 @@
 r"""
 # 08 What does a gate add?
 
-Ask 64 plain hidden units for the product of two numbers. Even with the best output weights they only come near, and only within bounds. Two units of Llama's kind get every product exactly right, and their weights are only 0, 1 and −1. One multiplication sets them apart: a *gate* decides how much of a *value* passes. Most language models since 2023 have it, and the paper that brought it into Transformers' feed-forward networks cannot say why it helps.
+Ask 64 plain hidden units for the product of two numbers. Even with the best output weights they only come near, and only within bounds. Two units of Llama's kind get every product exactly right, and their weights are only 0, 1 and −1. One multiplication sets them apart. A *gate* decides how much of a *value* passes. Most language models since 2023 have it, and the paper that brought it into Transformers' feed-forward networks cannot say why it helps.
 
-In a Transformer each token is a row of d numbers, x. After attention (lesson 10) each goes by itself, normalized as in lesson 06, through a *feed-forward network*. No other block of SmolLM2, the chat model at which these lessons aim, has so many parameters, so it comes next. There are two kinds:
+In a Transformer each token is a row of d numbers, x. After attention (lesson 10) each goes by itself, normalized as in lesson 06, through a *feed-forward network*. No other block of SmolLM2, the chat model at which these lessons aim, has so many parameters, so it comes next. There are two kinds.
 
 $$\text{plain:}\quad f(xW_1)\,W_2 \qquad\qquad \text{gated:}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
 W, V, $W_1$ and $W_2$ are learned matrices. What $W_2$ gets are the *hidden units*. The *activation* f acts on each number, ⊙ multiplies number by number. xW is the gate, xV the value.
 
-After this lesson you can say what only a gate can do, judge the evidence for it, and write the SwiGLU with which a chat model answers. It takes about 35 minutes, *Going further* 15 more.
+After this lesson you can say what only a gate can do, judge the evidence for it, and write the SwiGLU with which a chat model answers. It takes about 35 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 08 门控带来了什么？
 
-要算两个数的乘积，普通的隐藏单元用上 64 个，配上最好的输出权重，也只能得到近似值，而且只限于一定的范围。换成 Llama 所用的那种，两个单元就能算得分毫不差，用到的权重只有 0、1 和 −1。两种单元只差一次乘法：**门**（gate）决定让**值**（value）通过多少。2023 年以来的语言模型大多有门，而把它放进 Transformer 前馈网络的那篇论文，也说不出它为什么有用。
+要算两个数的乘积，普通的隐藏单元用上 64 个，配上最好的输出权重，也只能得到近似值，而且只限于一定的范围。换成 Llama 所用的那种，两个单元就能算得分毫不差，用到的权重只有 0、1 和 −1。两种单元只差一次乘法，它让**门**（gate）决定**值**（value）通过多少。2023 年以来的语言模型大多有门，而把它放进 Transformer 前馈网络的那篇论文，也说不出它为什么有用。
 
-在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这套课程要去的地方是聊天模型 SmolLM2，它的各种代码块里，前馈网络的参数最多，所以接下来就写这一块。前馈网络有两类：
+在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这套课程要去的地方是聊天模型 SmolLM2，它的各种代码块里，前馈网络的参数最多，所以接下来就写这一块。前馈网络有两类。
 
 $$\text{普通：}\quad f(xW_1)\,W_2 \qquad\qquad \text{门控：}\quad \big(f(xW) \odot xV\big)\,W_2$$
 
 W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个数叫作一个**隐藏单元**（hidden unit）。f 是**激活函数**，作用在每个数上；⊙ 表示逐元素（element-wise）相乘。xW 是门，xV 是值。
 
-学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 35 分钟，选读另需 15 分钟。
+学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 35 分钟，选读另计。
 """
 
 # %%
@@ -33,9 +33,9 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import SwiGLU, gated_unit, parameter_count, swiglu
-from blocklab.language import Text
 from blocklab.lessons import accepted, check, plug_in
 from blocklab.lessons.activations_and_gates import activation_curves, contours, published_losses
+from blocklab.lessons.activations_and_gates.product_of_relus import missed_by_relu
 
 # %% [markdown] lang="en"
 r"""
@@ -47,7 +47,7 @@ r"""
 <details><summary>Answers</summary>
 
 1. They turn it by the angle 3ω, whatever k is.
-2. Not proved: std + ε is as close, and badly wrong on small inputs.
+2. That is not proved, because std + ε is as close, and badly wrong on small inputs.
 
 </details>
 """
@@ -71,7 +71,7 @@ r"""
 r"""
 ## By hand
 
-Write u for one number of the gate and v for the number of the value beside it. Then the unit is f(u) · v: v is what it has to say, and f decides how much of that passes. Below, v = 10 meets five f. They are the sigmoid, between 0 and 1; `none`, f(u) = u; ReLU; and GELU and SiLU, which weigh u by a number between 0 and 1 that grows with u.
+Write u for one number of the gate and v for the number of the value beside it. Then the unit is f(u) · v. What it has to say is v, and f decides how much of that passes. Below, v = 10 meets five f. They are the sigmoid, between 0 and 1; `none`, f(u) = u; ReLU; and GELU and SiLU, which weigh u by a number between 0 and 1 that grows with u.
 
 **Predict first.** Which of the five can turn 10 into a negative number?
 """
@@ -80,7 +80,7 @@ Write u for one number of the gate and v for the number of the value beside it. 
 r"""
 ## 动手算
 
-把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。不妨把 v 看作单元要说的话，f 决定放过去多少。下面取 v = 10，换用五种 f。它们是：sigmoid，值在 0 和 1 之间；`none`，即 f(u) = u；ReLU；还有 GELU 和 SiLU，它们都是 u 乘以一个在 0 和 1 之间、随 u 增大的权重。
+把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。不妨把 v 看作单元要说的话，f 决定放过去多少。下面取 v = 10，换用五种 f。sigmoid 的值在 0 和 1 之间；`none` 就是 f(u) = u；还有 ReLU；最后是 GELU 和 SiLU，它们都是 u 乘以一个在 0 和 1 之间、随 u 增大的权重。
 
 **先猜一猜**：五种 f 里，哪几种能把 10 变成负数？
 """
@@ -97,13 +97,13 @@ for name, f in activations.items():
 r"""
 <details><summary>Answer</summary>
 
-Three turn the sign: none, GELU and SiLU.
+The three that turn the sign are `none`, GELU and SiLU.
 
 </details>
 
 Only the sigmoid, $\sigma(u) = 1 / (1 + e^{-u})$ (no standard deviation here), opens and shuts like a gate; the others also amplify. In this order their units are called GLU (*gated linear unit*), bilinear, ReGLU, GEGLU and SwiGLU.
 
-SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the standard normal distribution below u. [Swish](https://arxiv.org/abs/1710.05941) lets a number β say how fast SiLU's weight grows: at β = 2 it is at u = 1 where it was at 2.
+SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the standard normal distribution below u. [Swish](https://arxiv.org/abs/1710.05941) lets a number β say how fast SiLU's weight grows, so at β = 2 it is at u = 1 where it was at 2.
 
 **Your turn, one line.** Write Swish of the tensor x.
 """
@@ -112,13 +112,13 @@ SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the 
 r"""
 <details><summary>答案</summary>
 
-会变号的有三种，即 none、GELU 和 SiLU。
+会变号的有三种，即 `none`、GELU 和 SiLU。
 
 </details>
 
 sigmoid 就是 $\sigma(u) = 1 / (1 + e^{-u})$（这里的 σ 不是标准差）。只有它像一扇真正的门，最多全开，最少全关；其余几种 f 还能放大。用这五种 f 的单元依次叫作 GLU（门控线性单元，gated linear unit）、双线性单元（bilinear unit）、ReGLU、GEGLU 和 SwiGLU。
 
-SiLU(u) = u · σ(u)。GELU(u) = u · Φ(u)，其中 $\Phi(u)$ 是标准正态变量小于 u 的概率。[Swish](https://arxiv.org/abs/1710.05941) 的权重和 SiLU 的一样，只是多了一个数 β，用来选它增大的快慢：β = 2 时，权重在 u = 1 处就达到 SiLU 在 u = 2 处的值。
+SiLU(u) = u · σ(u)。GELU(u) = u · Φ(u)，其中 $\Phi(u)$ 是标准正态变量小于 u 的概率。[Swish](https://arxiv.org/abs/1710.05941) 的权重和 SiLU 的一样，只是多了一个数 β，用来选它增大的快慢，所以 β = 2 时，权重在 u = 1 处就达到 SiLU 在 u = 2 处的值。
 
 **轮到你了**，只写一行：算出张量 x 的 Swish。
 """
@@ -174,7 +174,7 @@ What can one unit tell about a token? With two numbers, x₁ and x₂, a token i
 r"""
 ## 直的等高线，弯的等高线
 
-一个单元能看出词元的什么？词元只有两个数 x₁ 和 x₂ 时，就是平面上的一个点。单元的权重是两个箭头：u 的箭头是 W 的一列，v 的箭头是 V 的一列，u 和 v 就是这个点与两个箭头的点积。左图是 f(u)，中图是 v，右图是两者之积，就是单元的输出。普通的单元只有 u；勾选“门控”，才有第二个因数 v，u 才是门。等高线把值相等的点连起来；值为 0 的画成粗线，小于 0 的画成虚线，底色为蓝色。你可以选 f，拖动箭头的尖。
+一个单元能看出词元的什么？词元只有两个数 x₁ 和 x₂ 时，就是平面上的一个点。单元的权重是两个箭头，u 的箭头是 W 的一列，v 的箭头是 V 的一列；u 和 v 这两个数，就是这个点与两个箭头的点积。左图是 f(u)，中图是 v，右图是两者之积，就是单元的输出。普通的单元只有 u；勾选“门控”，才有第二个因数 v，u 才是门。等高线把值相等的点连起来；值为 0 的画成粗线，小于 0 的画成虚线，底色为蓝色。你可以选 f，拖动箭头的尖。
 
 **先猜一猜**：用 ReLU、不用门，等高线是直的。要让它变弯，是换成 GELU 那样光滑的 f，还是加上门，哪怕 f 选“无”？
 """
@@ -190,7 +190,7 @@ Only a gate bends the contours.
 
 </details>
 
-A gate with no f at all already makes a saddle:
+A gate with no f already makes a saddle.
 """
 
 # %% [markdown] lang="zh"
@@ -201,7 +201,7 @@ r"""
 
 </details>
 
-只加门，不用 f，就已经是一个马鞍面：
+只加门，不用 f，就已经是一个马鞍面。
 """
 
 # %% tags=["answer"]
@@ -209,48 +209,41 @@ contours.panel().still(activation="none", gate=True)
 
 # %% [markdown] lang="en"
 r"""
-Without a gate the unit knows the point by u alone, so it cannot change where u does not, whatever f is. A gate brings in a second direction.
+Without a gate the unit knows the point by u alone, so it cannot change where u does not, whatever f is. A gate brings in a second direction. (Hence 45° in the line below; without a gate 0°.)
 
 ## Can units multiply?
 
-The product x₁ · x₂ is a saddle, too. Because σ(t) + σ(−t) = 1, SiLU(t) − SiLU(−t) = t, and therefore two SwiGLU units *are* a product:
+The product x₁ · x₂ is a saddle, too. Because σ(t) + σ(−t) = 1, SiLU(t) − SiLU(−t) = t, and therefore two SwiGLU units *are* a product.
 
 $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 
-And plain units? We put the best output weights behind 4, 8 and 64 ReLU units, and measure which share of the product's variance they miss on the square from −2 to 2. Without biases, as in Llama, their arrows point evenly all around the plane. With biases, half see x₁ + x₂, half x₁ − x₂, each bent elsewhere by its bias, because two parabolas would do: 4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)².
+And plain units? We put the best output weights behind 4, 8 and 64 ReLU units, and measure which share of the product's variance they miss on the square from −2 to 2. Without biases, as in Llama, their arrows point evenly all around the plane. With biases, half see x₁ + x₂, half x₁ − x₂, each bent elsewhere by its bias. Two parabolas would do, because 4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)².
 
 **Predict first.** How much do 64 units miss without biases, and how much with them?
 """
 
 # %% [markdown] lang="zh"
 r"""
-没有门，单元只能通过 u 认识这个点。所以不论换什么 f，u 不变，它就不变。门带来了第二个方向。
+没有门，单元只能通过 u 认识这个点。所以不论换什么 f，u 不变，它就不变。门带来了第二个方向。（所以图下那行字里，夹角平均为 45°；没有门时，是 0°。）
 
 ## 单元会做乘法吗？
 
-乘积 x₁ · x₂ 的图像正是马鞍面，所以来看两种单元能不能算出它。因为 σ(t) + σ(−t) = 1，所以 SiLU(t) − SiLU(−t) = t，也就是说，两个 SwiGLU 单元之和**就是**乘积：
+乘积 x₁ · x₂ 的图像正是马鞍面，所以来看两种单元能不能算出它。因为 σ(t) + σ(−t) = 1，所以 SiLU(t) − SiLU(−t) = t，也就是说，两个 SwiGLU 单元之和**就是**乘积。
 
 $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 
-普通的单元呢？下面取 4 个、8 个和 64 个 ReLU 单元，后面配上最好的输出权重，再在从 −2 到 2 的正方形上，看它们漏掉了乘积方差的多大比例。没有偏置时（Llama 就是这样），它们的箭头在平面上均匀地指向四周。有偏置时，一半看 x₁ + x₂，一半看 x₁ − x₂，偏置让它们各在不同的地方转折，因为只要凑出两条抛物线就行：4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)²。
+普通的单元呢？下面取 4 个、8 个和 64 个 ReLU 单元，后面配上最好的输出权重，再在从 −2 到 2 的正方形上，看它们漏掉了乘积方差的多大比例。没有偏置时（Llama 就是这样），它们的箭头在平面上均匀地指向四周。有偏置时，一半看 x₁ + x₂，一半看 x₁ − x₂，偏置让它们各在不同的地方转折。因为 4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)²，所以只要凑出两条抛物线就行。
 
 **先猜一猜**：64 个单元没有偏置，会漏掉多少？有偏置呢？
 """
 
 # %% tags=["answer"]
-side = torch.linspace(-2, 2, 201, dtype=torch.float64)
-x1, x2 = torch.cartesian_prod(side, side).T[..., None]  # (points, 1) each
-product = x1 * x2
-told = Text(en="{:2} ReLU units miss {:.1%}, with biases {:.5%}", zh="{:2} 个 ReLU 单元漏掉 {:.1%}，有偏置时 {:.5%}")
 for units in (4, 8, 64):
-    angle = torch.pi / 4 + torch.arange(units) * 2 * torch.pi / units
-    bias = torch.linspace(4, -4, units // 2 + 1)[:-1]
-    missed = []
-    for u in (x1 * angle.cos() + x2 * angle.sin(), torch.cat([x1 + x2 + bias, x1 - x2 + bias], 1)):  # (points, units)
-        best = torch.linalg.lstsq(F.relu(u), product, driver="gelsd").solution
-        missed.append((F.relu(u) @ best - product).square().mean() / product.square().mean())
-    print(told.format(units, *missed))
-torch.testing.assert_close(swiglu(x1, x2) + swiglu(-x1, -x2), product)
+    print(f"{units = }: {missed_by_relu(units) = :.1%}, {missed_by_relu(units, biases=True) = :.5%}")
+side = torch.linspace(-2, 2, 201, dtype=torch.float64)
+x1, x2 = torch.cartesian_prod(side, side).T  # (points,) each
+torch.testing.assert_close(swiglu(x1, x2) + swiglu(-x1, -x2), x1 * x2)
+
 
 # %% [markdown] lang="en"
 r"""
@@ -264,11 +257,9 @@ With biases short straight pieces follow the parabola as closely as you like, bu
 
 </details>
 
-So plain units come near, within bounds; two gated units *are* a product, everywhere.
-
 ## One family
 
-So the gate multiplies, whatever f is. What is f for, then? It shapes what passes, and its slope multiplies the gradient on the way back to u. ReLU's is 0 where u is negative, so a unit whose u is negative for every token stops learning; GELU and Swish let a little through. Below are the three, their slopes, and their distance from GELU (log axis). Drag the orange dot (β).
+So plain units only come near, and it is the gate that multiplies, whatever f is. What is f for, then? It shapes what passes, and its slope multiplies the gradient on the way back to u. ReLU's is 0 where u is negative, so a unit whose u is negative for every token stops learning; GELU and Swish let a little through. Below are the three, their slopes, and their distance from GELU (log axis). Drag the orange dot (β).
 
 **Predict first.** Does Swish become GELU at some β? If not, where is it closest?
 """
@@ -285,11 +276,9 @@ r"""
 
 </details>
 
-所以，普通的单元只能在一定的范围内接近；门控的两个单元之和就是乘积，处处精确。
-
 ## 一家人
 
-可见不论 f 是哪一种，做乘法的是门。那么 f 还管什么？它决定放过去多少；反向传播到 u 时，梯度还要乘以它的斜率。u 为负时，ReLU 的斜率是 0，所以一个单元的 u 如果对所有词元都为负，它就学不动了；GELU 和 Swish 还能传回一点梯度。下面三幅图依次是 ReLU、GELU 和 Swish 的曲线、斜率，以及它们与 GELU 之差的绝对值。第三幅用对数轴。拖动橙色圆点，就能改变 β。
+可见普通的单元只能接近乘积，而做乘法的是门，不论 f 是哪一种。那么 f 还管什么？它决定放过去多少；反向传播到 u 时，梯度还要乘以它的斜率。u 为负时，ReLU 的斜率是 0，所以一个单元的 u 如果对所有词元都为负，它就学不动了；GELU 和 Swish 还能传回一点梯度。下面三幅图依次是 ReLU、GELU 和 Swish 的曲线、斜率，以及它们与 GELU 之差的绝对值。第三幅用对数轴。拖动橙色圆点，就能改变 β。
 
 **先猜一猜**：β 取某个值时，Swish 会变成 GELU 吗？如果不会，β 取多少时最接近？
 """
@@ -318,7 +307,7 @@ Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x b
 r"""
 <details><summary>答案</summary>
 
-不会。在滑块上，β = 1.8 最接近，最多差 0.017；再细找，β = 1.77 时最多差 0.014。[GELU 的论文](https://arxiv.org/abs/1606.08415)自己给出了两种近似：一种是 β = 1.702 的 Swish，最多差 0.020；另一种用 tanh（点线），好得多。
+不会。在滑块上，β = 1.8 最接近，最多差 0.017；再细找，β = 1.77 时最多差 0.014。[GELU 的论文](https://arxiv.org/abs/1606.08415)自己给出了两种近似，一种是 β = 1.702 的 Swish，最多差 0.020，另一种用 tanh（点线），好得多。
 
 </details>
 
@@ -326,7 +315,7 @@ r"""
 
 最早的 Transformer 有 4d 个隐藏单元。门控需要第三个矩阵，所以参数个数要相同，就只能取三分之二，即 8d/3 个单元（第 09 课推导）。
 
-矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的：`w1` 是公式里的 W，用来算门；`w3` 是 V，用来算值；`w2` 是 $W_2$，用来变回 d 个数。后面不再有激活函数。第 11 课会把结果与输入 x 相加，那一步不属于这个网络。
+矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的，`w1` 是公式里的 W，用来算门；`w3` 是 V，用来算值；`w2` 是 $W_2$，用来变回 d 个数。后面不再有激活函数。第 11 课会把结果与输入 x 相加，那一步不属于这个网络。
 
 **先猜一猜**：[SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) 有 30 层，d = 576，1536 个隐藏单元，一共有 134515008 个参数。前馈网络占多大比例？
 """
@@ -334,8 +323,8 @@ r"""
 # %% tags=["answer"]
 d, hidden, layers = 576, 1536, 30
 plain, gated = (parameter_count(d, *kind, bias=False) for kind in ((4 * d, False), (hidden, True)))
-print(Text(en="8d/3 = {}; plain {}, gated {}", zh="8d/3 = {}；普通 {}，门控 {}").format(8 * d / 3, plain, gated))
-print(Text(en="share in SmolLM2: {:.0%}", zh="在 SmolLM2 里的比例：{:.0%}").format(layers * gated / 134515008))
+print(f"{8 * d / 3 = }, {plain = }, {gated = }")
+print(f"{layers * gated / 134515008 = :.0%}")
 for name, w in SwiGLU(d, hidden).named_parameters():
     print(name, tuple(w.shape))
 
@@ -364,7 +353,7 @@ r"""
 
 ## 有用吗？
 
-单元会做乘法，不等于对语言模型有用。Shazeer 直接比了一比：他用八种前馈网络分别训练 T5 模型，参数个数都相同，再测它们在没见过的文本上的损失。同样的网络重新训练，损失也会有些波动，论文给出了 65536 步时的标准差；两个标准差平方相加再开方，就是两者之差的标准差。差到它的两倍以上，就不大像碰巧了。下面的面板比较任意两种：在“从”里选一种，点一下圆点，就把它选进“换成”。
+单元会做乘法，不等于对语言模型有用。Shazeer 直接比了一比。他用八种前馈网络分别训练 T5 模型，参数个数都相同，再测它们在没见过的文本上的损失。同样的网络重新训练，损失也会有些波动，论文给出了 65536 步时的标准差；两个标准差平方相加再开方，就是两者之差的标准差。差到它的两倍以上，就不大像碰巧了。下面的面板比较任意两种，在“从”里选一种，再点一下圆点，把它选进“换成”。
 
 **先猜一猜**：ReLU、GELU 和 Swish 各自加上门，损失降低的幅度会超过“两者之差的标准差”的两倍吗？
 """
@@ -382,7 +371,7 @@ Yes, by 7.5, 6.4 and 4.8 standard deviations. (Bilinear, with no f, is 3.3 ahead
 
 Only GLU cannot be told from GELU at first; later (one run each) it, too, is ahead of every plain network. So gates help, at least at this size.
 
-Is it because they multiply? Four of the five gated kinds make exact products from one or two units. The fifth, GLU, does not: its two units make tanh(x₁/2) · x₂. It also gains least. That fits, but proves nothing.
+Is it because they multiply? Four of the five gated kinds make exact products from one or two units. The fifth, GLU, does not; its two units make tanh(x₁/2) · x₂. It also gains least. That fits, but proves nothing.
 
 And f? SwiGLU is 3.3 ahead of GLU, so f counts. Between GEGLU and SwiGLU neither column decides. As for why, [the paper](https://arxiv.org/abs/2002.05202) attributes their success “to divine benevolence”.
 
@@ -397,7 +386,7 @@ And f? SwiGLU is 3.3 ahead of GLU, so f counts. Between GEGLU and SwiGLU neither
 | `"quick_gelu"` (CLIP) | Swish with β = 1.702 |
 | [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | SwiGLU with that β, clamped at 7, and value + 1; gate and value alternate |
 
-Mixed up, they raise no error:
+Mixed up, they raise no error.
 """
 
 # %% [markdown] lang="zh"
@@ -425,14 +414,15 @@ r"""
 | `"quick_gelu"`（CLIP） | β = 1.702 的 Swish |
 | [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | 用这个 β 的 SwiGLU，截断在 7，值还要加 1；门和值交替排列 |
 
-错把一种当成另一种，程序不会报错：
+错把一种当成另一种，程序不会报错。
 """
 
 # %%
 a, b = torch.tensor([1.0, -2.0]), torch.tensor([0.5, 3.0])
-told = Text(en="F.glu and {} differ by at most {:.2f}", zh="F.glu 与 {} 最多相差 {:.2f}")
-for name, unit in {"a · σ(b)": a * b.sigmoid(), "σ(a) · b": a.sigmoid() * b}.items():
-    print(told.format(name, (F.glu(torch.cat([a, b])) - unit).abs().max()))
+halves = torch.cat([a, b])
+print(f"{(F.glu(halves) - a * b.sigmoid()).abs().max() = :.2f}")
+print(f"{(F.glu(halves) - a.sigmoid() * b).abs().max() = :.2f}")
+
 
 # %% [markdown] lang="en"
 r"""
@@ -541,16 +531,16 @@ plug_in(swiglu=my_swiglu)
 
 # %% [markdown] lang="en"
 r"""
-Which of your mistakes would change its answer? Take one that no shape gives away: SiLU on the branch of `w3`, not `w1`.
+Which of your mistakes would change its answer? Take one that no shape gives away, SiLU on the branch of `w3`, not `w1`.
 
-**Predict first.** Does it still say Paris, and what becomes of the loss, 3.08: about 3.2, about 5, or more? (Guessing among all 49152 tokens gives 10.8.)
+**Predict first.** Does it still say Paris, and does the loss, 3.08, become about 3.2, about 5, or more? (Guessing among all 49152 tokens gives 10.8.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 你的哪种错误会改变它的回答？有一种从形状上看不出来，就是 SiLU 没有用在 `w1` 那一支上，而是用在了 `w3` 那一支上。
 
-**先猜一猜**：它还会回答 Paris（巴黎）吗？损失原来是 3.08，会变成多少：约 3.2、约 5，还是更大？（在 49152 个词元里瞎猜，损失是 10.8。）
+**先猜一猜**：它还会回答 Paris（巴黎）吗？损失原来是 3.08，会变成约 3.2、约 5，还是更大？（在 49152 个词元里瞎猜，损失是 10.8。）
 """
 
 
@@ -593,7 +583,7 @@ One side has GELU, the other its tanh form.
 
 <details><summary>Answer</summary>
 
-To be trained: you may, for the losses cannot be told apart (0.2 standard deviations after 65536 steps). Trained: no, because its weights were learned for SiLU.
+Before training you may, because the losses cannot be told apart (0.2 standard deviations after 65536 steps). Afterwards not, because the weights were learned for SiLU.
 
 </details>
 """
@@ -630,20 +620,18 @@ r"""
 
 <details><summary>答案</summary>
 
-还没有训练：可以，因为两者的损失分不出高下（训练 65536 步时相差 0.2 个标准差）。已经训练好：不该，因为权重是配合 SiLU 学出来的。
+还没有训练时可以，因为两者的损失分不出高下（训练 65536 步时相差 0.2 个标准差）。已经训练好就不该了，因为权重是配合 SiLU 学出来的。
 
 </details>
 """
 
 # %%
 plain, gated = parameter_count(512, 2048, gated=False, bias=False), parameter_count(512, 2048, gated=True, bias=False)
-print(Text(en="gated to plain: {}", zh="门控是普通的 {} 倍").format(gated / plain))
+print(f"1. {gated / plain = }")
 u = torch.linspace(-5, 5, 100001, dtype=torch.float64)
 apart = (F.gelu(u, approximate="tanh") - F.gelu(u)).abs()
-told = Text(
-    en="GELU and its tanh form: at most {:.5f} apart, at ±{:.1f}", zh="GELU 与 tanh 近似最多相差 {:.5f}，在 ±{:.1f}"
-)
-print(told.format(apart.max(), u[apart.argmax()].abs()))
+print(f"2. {apart.max() = :.5f}, {u[apart.argmax()].abs() = :.1f}")
+
 
 # %% [markdown] lang="en"
 r"""
@@ -709,11 +697,11 @@ It still says Paris; the loss is 4.76, nearer to 3.08.
 
 </details>
 
-Here, with one prompt and one text, the wrong f blurs and the wrong side destroys. Even so the damage is real: the loss is 1.7 higher, and the model no longer stops after its sentence. (↵ stands for a new line. Which f trains best, this does not show.)
+Here, with one prompt and one text, the wrong f blurs and the wrong side destroys. Even so the damage is real, because the loss is 1.7 higher and the model no longer stops after its sentence. (↵ stands for a new line. Which f trains best, this does not show.)
 
 ## Going further: torch's GLU, and GELU
 
-`F.glu` halves one axis: the first half is the value, the **second** the gate, which goes through the sigmoid. Write it, for any axis `dim` of even length.
+`F.glu` halves one axis. The first half is the value, the **second** the gate, which goes through the sigmoid. Write it, for any axis `dim` of even length.
 """
 
 # %% [markdown] lang="zh"
@@ -724,7 +712,7 @@ r"""
 
 </details>
 
-在这里（只试了一个问题、一篇文章），用错 f，还答得出；放错一边，模型就全毁了。不过损害是实实在在的：损失高了 1.7，说完这句话，模型也不知道停了。（↵ 表示换行。训练时用哪种 f 最好，这里看不出来。）
+在这里（只试了一个问题、一篇文章），用错 f，还答得出；放错一边，模型就全毁了。不过损害是实实在在的，因为损失高了 1.7，说完这句话，模型也不知道停了。（↵ 表示换行。训练时用哪种 f 最好，这里看不出来。）
 
 ## 选读：torch 的 GLU，以及 GELU
 
@@ -772,12 +760,12 @@ check("glu", solved_glu, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-And exact GELU: $\Phi(u) = (1 + \text{erf}(u / \sqrt{2})) / 2$, with `torch.erf`. (The tanh form is $\frac{u}{2}\,(1 + \tanh(\sqrt{2/\pi}\,(u + 0.044715\,u^3)))$.)
+Now exact GELU, where $\Phi(u) = (1 + \text{erf}(u / \sqrt{2})) / 2$, with `torch.erf`. (The tanh form is $\frac{u}{2}\,(1 + \tanh(\sqrt{2/\pi}\,(u + 0.044715\,u^3)))$.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-再写精确的 GELU：$\Phi(u) = (1 + \text{erf}(u / \sqrt{2})) / 2$，可以用 `torch.erf`。（用 tanh 的近似是 $\frac{u}{2}\,(1 + \tanh(\sqrt{2/\pi}\,(u + 0.044715\,u^3)))$。）
+再写精确的 GELU，其中 $\Phi(u) = (1 + \text{erf}(u / \sqrt{2})) / 2$，可以用 `torch.erf`。（用 tanh 的近似是 $\frac{u}{2}\,(1 + \tanh(\sqrt{2/\pi}\,(u + 0.044715\,u^3)))$。）
 """
 
 
@@ -790,7 +778,7 @@ check("gelu", my_gelu)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Compute Φ first and look at it: it must run from 0 to 1. *By hand* says what to do with it.
+Stuck? Compute Φ first, and look whether it runs from 0 to 1. *By hand* says what to do with it.
 
 <details><summary>The idea</summary>
 
@@ -839,16 +827,13 @@ f 光滑、又有偏置时，没有门也能近似地做乘法。在最低点 m�
 # %% tags=["answer"]
 m = torch.tensor(-0.7517915246935645, dtype=torch.float64)
 c = torch.func.grad(torch.func.grad(F.gelu))(m) / 2
-told = Text(
-    en="ε = {:5}, side {:2}: output weight {:.1e}, missed {:.4%}",
-    zh="ε = {:5}，边长 {:2}：输出权重 {:.1e}，漏掉 {:.4%}",
-)
 for eps in (0.1, 0.01, 0.001, 1e-10):
     for size in (1, 5):
         a, b = size * x1, size * x2
         y = (F.gelu(m + eps * (a + b)) - F.gelu(m + eps * (a - b))) / (4 * c * eps**2)
         missed = (y - a * b).square().mean() / (a * b).square().mean()
-        print(told.format(eps, 4 * size, 1 / (4 * c * eps**2), missed.clamp(max=1)))
+        print(f"{eps = :<6} side = {4 * size:<3} {1 / (4 * c * eps**2) = :.1e}  {missed.clamp(max=1) = :.4%}")
+
 
 # %% [markdown] lang="en"
 r"""

@@ -18,9 +18,14 @@ r"""
 
 # %%
 from blocklab import SwiGLU, hidden_width
-from blocklab.language import Text
 from blocklab.lessons import accepted, check
-from blocklab.lessons.swiglu_width import gated_width, published_widths, rounding_tiles, width_detective
+from blocklab.lessons.swiglu_width import (
+    gated_width,
+    published_widths,
+    random_widths,
+    rounding_tiles,
+    width_detective,
+)
 
 # %% [markdown] lang="en"
 r"""
@@ -56,7 +61,7 @@ r"""
 r"""
 ## Three matrices for two
 
-Lesson 08 gave SwiGLU two thirds of the usual width. This is why: a plain feed-forward network (MLP) has two matrices between d features (`d_model` in code) and 4d units, SwiGLU has three between d and h. For equally many parameters
+Lesson 08 gave SwiGLU two thirds of the usual width. That is because a plain feed-forward network (MLP) has two matrices between d features (`d_model` in code) and 4d units, but SwiGLU has three between d and h. For equally many parameters
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
@@ -75,7 +80,7 @@ Each ruler is one size, with 8d/3 (no fraction) at 0 and marks at the multiples.
 r"""
 ## 三个矩阵抵两个
 
-第 08 课里，SwiGLU 的宽度只取平常的三分之二。道理是这样的：普通的前馈网络（MLP）有两个矩阵，在 d 个特征（代码里写作 `d_model`）与 4d 个单元之间变换；SwiGLU 有三个，在 d 与 h 之间变换。要让两者的参数一样多，就得有
+第 08 课里，SwiGLU 的宽度只取平常的三分之二。这是因为，普通的前馈网络（MLP）有两个矩阵，在 d 个特征（代码里写作 `d_model`）与 4d 个单元之间变换，而 SwiGLU 有三个，在 d 与 h 之间变换。要让两者的参数一样多，就得有
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
@@ -97,7 +102,7 @@ width_detective.panel()
 r"""
 <details><summary>Answer</summary>
 
-Some divisors of 11008 do: 128, 172, 256, 344, 688 and four larger ones. A `multiple_of` must divide 11008, and it must be larger than the gap, 11008 − 10922 = 86, because otherwise the multiple before would be wide enough.
+Some divisors of 11008 do, 128, 172, 256, 344, 688 and four larger ones. A `multiple_of` must divide 11008, and it must be larger than the gap, 11008 − 10922 = 86, because otherwise the multiple before would be wide enough.
 
 </details>
 
@@ -108,7 +113,7 @@ Some divisors of 11008 do: 128, 172, 256, 344, 688 and four larger ones. A `mult
 r"""
 <details><summary>答案</summary>
 
-能得到 11008 的是它的一部分因数：128、172、256、344、688，还有四个更大的。`multiple_of` 必须整除 11008，还必须大于差距 11008 − 10922 = 86，否则前一个倍数就够宽了。
+能得到 11008 的是它的一部分因数，即 128、172、256、344、688，还有四个更大的。`multiple_of` 必须整除 11008，还必须大于差距 11008 − 10922 = 86，否则前一个倍数就够宽了。
 
 </details>
 
@@ -118,8 +123,9 @@ r"""
 # %% tags=["answer"]
 published = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
 fits = {d: {m for m in range(1, 30000) if hidden_width(d, m) == width} for d, width in published.items()}
-print(Text(en="give 11008:", zh="得到 11008 的："), sorted(fits[4096]))
-print(Text(en="give all four:", zh="四个都得到的："), *set.intersection(*fits.values()))
+for d, width in published.items():
+    print(d, "→", width, sorted(fits[d]))
+print(f"{set.intersection(*fits.values()) = }")
 
 # %% tags=["panel", "answer"]
 width_detective.still()
@@ -128,7 +134,7 @@ width_detective.still()
 r"""
 <details><summary>Answer</summary>
 
-One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the other three are 171, as in 13824 − 13653.
+One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the largest is 171, as in 13824 − 13653, and no smaller divisor of 256 is above that.
 
 </details>
 
@@ -147,11 +153,11 @@ How, then, does one round up? How many blocks, or *tiles*, of m squares each do 
 r"""
 <details><summary>答案</summary>
 
-只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，而其余三个差距都是 171，例如 13824 − 13653。
+只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，最大的差距是 171，例如 13824 − 13653，而 256 的其他因数都没有这么大。
 
 </details>
 
-所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：它用 `int(2 * (4 * d_model) / 3)` 舍去小数，`multiple_of` 的默认值是 256。
+所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点，它用 `int(2 * (4 * d_model) / 3)` 舍去小数，`multiple_of` 的默认值是 256。
 
 ## 图解向上取整
 
@@ -233,7 +239,7 @@ check("round_up", solved_round_up, keep=False)
 r"""
 ## What the rounding costs
 
-What rounding adds, nobody asked for. How much is it? Above are the last tiles; below, the matrices lie end to end, so lengths are parameters. Hatched is what is added. The third slider is a multiplier. Llama 2's 70B model has 1.3; [its paper](https://arxiv.org/abs/2307.09288) widens this layer so where attention saves parameters (lesson 11), to make up for them. (In the 70B model it adds 1.4 times what was saved.) The multiplier comes before the rounding, and the fraction is dropped once more: 21845 → 28398 → 28672, with `multiple_of` 4096.
+What rounding adds, nobody asked for. How much is it? Above are the last tiles, and hatched what is added. Below, the matrices lie end to end, so lengths are parameters. (The third slider can wait.)
 
 **Predict first.** SwiGLU has 0.8% more parameters than the MLP at d_model = 4096, and 3.1% more at 1024. How many more at 512, and how many at 768?
 """
@@ -242,7 +248,7 @@ What rounding adds, nobody asked for. How much is it? Above are the last tiles; 
 r"""
 ## 取整的代价
 
-取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块；下图把各个矩阵首尾相接，所以长度就是参数量，斜线部分就是多出来的。第三个滑块是系数（multiplier）。Llama 2 的 70B 模型用了 1.3：[论文](https://arxiv.org/abs/2307.09288)说，注意力里省下了一些参数（第 11 课），就这样加宽这一层来补上。（在 70B 里，补上的是省下的 1.4 倍。）乘系数在取整之前，乘完再舍去一次小数：21845 → 28398 → 28672，其中 `multiple_of` 是 4096。
+取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块，斜线部分就是多出来的；下图把各个矩阵首尾相接，所以长度就是参数量。（第三个滑块先不用动。）
 
 **先猜一猜**：d_model = 4096 时，SwiGLU 的参数比 MLP 多 0.8%；1024 时多 3.1%。512 时多多少？768 时呢？
 """
@@ -259,6 +265,8 @@ r"""
 </details>
 
 Rounding adds less than one tile. In a narrow layer a tile weighs more, so the worst case is worse there, but a width can also be lucky.
+
+The third slider is a *multiplier*. Most models have none, which in code is `None`. Llama 2's 70B model has 1.3, because, says [its paper](https://arxiv.org/abs/2307.09288), attention saves parameters there (lesson 11), and a wider layer makes up for them. (It adds 1.4 times what was saved.)
 
 ## 44 models
 
@@ -277,9 +285,11 @@ r"""
 
 取整多出的不到一块。层越窄，一块所占的比例越大，所以最坏的情形更坏，但也可能碰巧一点不多。
 
+第三个滑块是**系数**（multiplier）。大多数模型不用系数，代码里就是 `None`。Llama 2 的 70B 模型用了 1.3，[论文](https://arxiv.org/abs/2307.09288)的理由是，注意力里省下了一些参数（第 11 课），就加宽这一层来补上。（补上的是省下的 1.4 倍。）
+
 ## 44 个模型
 
-这 44 个已公布的模型里，有 12 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 32 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对：2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。（打开时一律用 256，对上 16 个。）
+这 44 个已公布的模型里，有 12 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 32 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对。2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。（打开时一律用 256，对上 16 个。）
 
 **先猜一猜**：选“用公布的取值”，规则能对上几个？选“凑出来的取值”呢？
 """
@@ -300,7 +310,7 @@ It finds 21 as published, those 12 and 9 others; with whatever fits 38.
 r"""
 <details><summary>答案</summary>
 
-用公布的取值，对上 21 个：那 12 个，加上另外 9 个。用凑出来的取值，对上 38 个。
+用公布的取值，对上 21 个，就是那 12 个，加上另外 9 个；用凑出来的取值，对上 38 个。
 
 </details>
 """
@@ -310,23 +320,24 @@ published_widths.panel().still(arguments="published")
 
 # %% [markdown] lang="en"
 r"""
-Is 38 the better result? Meta's 12 prove nothing either way: their widths came out of this very rule, so they had to fit. Of the 32 others *as published* finds 9, *whatever fits* 26, among them Gemma 7B with 8 times d_model, which 14 of the 182 pairs give. So test both on widths that have nothing to do with the rule: each of the 32 gets a random one, from 2 to 8 times its d_model and as round as the real one, that is, a multiple of the same power of 2 (up to 4096).
+Is 38 the better result? Meta's 12 prove nothing either way, because their widths came out of this very rule. Of the 32 others *as published* finds 9, *whatever fits* 26. It even finds Gemma 7B, whose width is just 8 times d_model, because 14 of the 182 pairs happen to give that.
 
-**Predict first.** How many of 32 such widths does *whatever fits* find on average, and how many *as published*? The cell draws 100 times.
+So try both on widths that have nothing to do with the rule. Each of the 32 models gets a random one, from 2 to 8 times its d_model and as round as the real one (a multiple of the same power of 2, up to 4096). Such a draw is made 100 times.
+
+**Predict first.** How many of 32 random widths does *whatever fits* find on average, and how many *as published*? In the picture, lines mark the 26 and the 9.
 """
 
 # %% [markdown] lang="zh"
 r"""
-38 个就更好吗？Meta 的 12 个证明不了什么：它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 32 个：“用公布的取值”对上 9 个，“凑出来的取值”对上 26 个，连 Gemma 7B 的 8 倍 d_model 也在其中，182 对里有 14 对都凑得出它。所以，不妨拿与规则毫不相干的宽度来考考这两种办法：给这 32 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。
+38 个就更好吗？Meta 的 12 个证明不了什么，因为它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 32 个。“用公布的取值”对上 9 个，“凑出来的取值”对上 26 个，其中有 Gemma 7B，它的宽度不过是 d_model 的 8 倍，182 对里却有 14 对凑得出来。
 
-**先猜一猜**：32 个这样的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？下面随机挑 100 次。
+所以，不妨拿与规则毫不相干的宽度来考考这两种办法。给这 32 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。这样挑 100 次。
+
+**先猜一猜**：32 个随机的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？图中的两条竖线标出了 26 和 9。
 """
 
-# %% tags=["answer"]
-row = Text(en="{}: {:.0f} of 32 on average, from {} to {}", zh="{}：32 个里平均对上 {:.0f} 个，最少 {} 个，最多 {} 个")
-names = {arguments: name for name, arguments in published_widths.ARGUMENTS.items()}
-for arguments, hits in published_widths.hits_by_chance(100).items():
-    print(row.format(names[arguments], sum(hits) / len(hits), min(hits), max(hits)))
+# %% tags=["panel", "answer"]
+random_widths.panel()
 
 # %% [markdown] lang="en"
 r"""
@@ -336,7 +347,7 @@ r"""
 
 </details>
 
-So 26 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 9 are worth more, because nothing was fitted. But look at them, too: three need no rounding (8d/3 is whole), and five have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
+So 26 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 9 are worth more, because nothing was fitted. But look at them, too. Three need no rounding (8d/3 is whole), and five have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
 
 ## What you will meet elsewhere
 
@@ -353,27 +364,27 @@ r"""
 
 </details>
 
-所以，对上 26 个，和碰巧差不多，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 9 个分量重些，因为什么也没有凑。不过也要看看是哪些：三个不用取整（8d/3 本来就是整数），五个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
+所以，对上 26 个，和碰巧差不多，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 9 个分量重些，因为什么也没有凑。不过也要看看是哪些。三个不用取整（8d/3 本来就是整数），五个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
 
 ## 在别处会遇到什么
 
 * Hugging Face 的 `config.json` 只写结果 `"intermediate_size": 11008`，所以才需要侦探。
 * [OLMo 7B 的配置](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml)写着 `mlp_hidden_size: 22016`，因为它用一个矩阵同时算出值和门，两者都算在内。
-* **专家**（expert）是一些较窄的层，每个词元只由其中几个处理。[LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)里写的是一个专家的宽度：Qwen3-30B-A3B 的 d_model 是 2048，专家宽 768，每次用 8 个。不论一个，还是八个合计（3 倍 d_model），都不是 8d/3。
+* **专家**（expert）是一些较窄的层，每个词元只由其中几个处理。[LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)里写的是一个专家的宽度。Qwen3-30B-A3B 的 d_model 是 2048，专家宽 768，每次用 8 个。不论一个，还是八个合计（3 倍 d_model），都不是 8d/3。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Exercise: Meta's rule
 
-Take two thirds of 4 · `d_model` and drop the fraction. Unless `multiplier` is `None`, multiply and drop it again. Round up to a multiple of `multiple_of`; return an `int`.
+Write the whole rule. It begins with 8d/3, drops every fraction where it arises, and returns an `int`. But does `multiplier`, unless it is `None`, come before the rounding up or after it? Llama 2's 70B model tells you: its d_model is 8192, `multiple_of` 4096, `multiplier` 1.3, and the width 28672.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：Meta 的规则
 
-取 4 · `d_model` 的三分之二，舍去小数；如果 `multiplier` 不是 `None`，再乘以它，舍去小数；最后向上取整到 `multiple_of` 的倍数，返回 `int`。
+请写出整条规则。从 8d/3 算起，小数一出现就舍去，返回 `int`。`multiplier` 不是 `None` 时还要乘上它，可是该在向上取整之前乘，还是之后乘？看看 Llama 2 的 70B 模型，你就知道了。它的 d_model 是 8192，`multiple_of` 是 4096，`multiplier` 是 1.3，宽度是 28672。
 """
 
 
@@ -390,7 +401,7 @@ Stuck? The line below the picture in *What the rounding costs* shows each step.
 
 <details><summary>The idea</summary>
 
-Rounding up comes last, because what is multiplied afterwards is no multiple any more. Each fraction is dropped where it arises: one that is carried along can cost a whole tile at the end.
+Rounded first, 70B would get 24576 · 1.3 = 31948.8, which is no multiple of 4096. So one multiplies first. Fractions go where they arise, because one that is carried along can cost a whole tile at the end.
 
 </details>
 """
@@ -401,7 +412,7 @@ r"""
 
 <details><summary>思路</summary>
 
-向上取整放在最后，因为取整之后再乘系数，就不再是倍数了。小数一出现就舍去；一直带着它，最后可能多出一整块。
+如果先取整，70B 会得到 24576 · 1.3 = 31948.8，连 4096 的倍数都不是，所以要先乘系数。小数一出现就舍去，因为一直带着它，最后可能多出一整块。
 
 </details>
 """
@@ -430,7 +441,7 @@ Meta's twelve widths prove nothing about the rule, but they test your function: 
 r"""
 ## 用你的函数算 Meta 的模型
 
-Meta 的十二个宽度证明不了规则，却能检验你的函数：它必须全都算对，还要算对 SmolLM2 的。（还没通过 `check` 的话，就先用课程自带的函数。）
+Meta 的十二个宽度证明不了规则，却能检验你的函数，因为它必须全都算对，还要算对 SmolLM2 的。（还没通过 `check` 的话，就先用课程自带的函数。）
 
 **先猜一猜**：如果函数忘了乘系数，十二个里能算对几个？
 """
@@ -438,11 +449,11 @@ Meta 的十二个宽度证明不了规则，却能检验你的函数：它必须
 # %% tags=["answer"]
 rule = accepted("hidden_width", my_hidden_width)
 metas = [model for model in published_widths.published_models() if model.stated]
-found = sum(rule(model.d_model, model.multiple_of, model.multiplier) == model.hidden for model in metas)
-forgot = sum(rule(model.d_model, model.multiple_of) == model.hidden for model in metas)
-print(Text(en="of 12: with multiplier {}, without {}", zh="12 个里：乘系数 {} 个，不乘 {} 个").format(found, forgot))
-numbers = sum(parameter.numel() for parameter in SwiGLU(576, rule(576)).parameters())
-print(Text(en="SmolLM2: width {}, numbers {}", zh="SmolLM2：宽度 {}，网络里有 {} 个数").format(rule(576), numbers))
+for model in metas:
+    d, m, factor = model.d_model, model.multiple_of, model.multiplier
+    print(f"{model.name:20} {model.hidden}  {rule(d, m, factor) = }  {rule(d, m) = }")
+print(f"SmolLM2: {rule(576) = }, {sum(w.numel() for w in SwiGLU(576, rule(576)).parameters()) = }")
+
 
 # %% [markdown] lang="en"
 r"""
@@ -523,19 +534,17 @@ r"""
 
 <details><summary>答案</summary>
 
-不会，因为 4 · 2048 = 8192 也对得上：1.5 · 8/3 = 4，系数 1.5 正好抵消了三分之二。单凭一个宽度，分不出用的是哪条规则；要找公布的取值，或者看几种规模的宽度。
+不会。4 · 2048 = 8192 也对得上，因为 1.5 · 8/3 = 4，系数 1.5 正好抵消了三分之二。单凭一个宽度，分不出用的是哪条规则；要找公布的取值，或者看几种规模的宽度。
 
 </details>
 """
 
 # %%
-width, rounded = hidden_width(5120), hidden_width(4096, 1024)
-sizes = Text(en="1. tiles {}, width {}, parameters {}", zh="1. 块数 {}，宽度 {}，参数量 {}")
-print(sizes.format(width // 256, width, 3 * 5120 * width))
-orders = Text(en="2. rounded first {}, right {}", zh="2. 先取整 {}，正确 {}")
-print(orders.format(int(1.3 * rounded), hidden_width(4096, 1024, 1.3)))
-both = Text(en="3. with 256 and 1.5 {}, 4 times d_model {}", zh="3. 用 256 和 1.5 得 {}，d_model 的 4 倍是 {}")
-print(both.format(hidden_width(2048, 256, 1.5), 4 * 2048))
+width = hidden_width(5120)
+print(f"1. {width // 256 = }, {width = }, {3 * 5120 * width = }")
+print(f"2. {int(1.3 * hidden_width(4096, 1024)) = }, {hidden_width(4096, 1024, 1.3) = }")
+print(f"3. {hidden_width(2048, 256, 1.5) = }, {4 * 2048 = }")
+
 
 # %% [markdown] lang="en"
 r"""
@@ -543,7 +552,7 @@ r"""
 
 * Two thirds of 4d keep the number of parameters; the other 86 of 11008 come from rounding up.
 * That costs less than a tile, which can be much in a narrow layer, or nothing.
-* One width proves no rule, and a rule that may choose proves little: fix the numbers, then count.
+* One width proves no rule, and a rule that may choose proves little. So fix the numbers, then count.
 
 ## Read next
 
@@ -557,8 +566,8 @@ r"""
 ## 小结
 
 * 取 4d 的三分之二，参数量不变；11008 比它多出的 86 个来自向上取整。
-* 取整多出的不到一块：层窄时，这一块可能占得不少，也可能一点不多。
-* 单凭一个宽度证明不了规则，可以随意挑数的规则也证明不了多少：先把数定好，再数对上几个。
+* 取整多出的不到一块；层窄时，它可能占得不少，也可能碰巧是零。
+* 单凭一个宽度证明不了规则，可以随意挑数的规则也证明不了多少，所以要先把数定好，再数对上几个。
 
 ## 接着读
 

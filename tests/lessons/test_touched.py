@@ -18,7 +18,7 @@ NEAR = 30  # tenths of a pixel
 STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 TRANSFORM = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
 LETTER = np.array([(0, -800), (600, 200)])  # about how far a letter reaches, in thousandths of an em
-WITHOUT_CONTROLS = {"small_batches.accuracy_by_batch", "swiglu_width.rounding_tiles"}
+WITHOUT_CONTROLS = {"small_batches.accuracy_by_batch", "swiglu_width.random_widths", "swiglu_width.rounding_tiles"}
 
 
 def panel_of(picture: str) -> Panel:

@@ -1,3 +1,5 @@
+import math
+
 import torch
 import torch.nn.functional as F
 
@@ -70,6 +72,10 @@ WRONG = {
         "clipped at 8": (lambda *given: gate_clipped(*given, at=8), {None}),
         "three axes": (halves_by_three_axes, {"wrong-shape"}),
         "always the last from the end": (lambda x, dim=-1: F.glu(x, max(dim, -1)), {"wrong-shape"}),
+        "the last, in two parts": (
+            lambda x, dim=-1: math.prod((x.tensor_split(2, -1)[0], x.tensor_split(2, -1)[1].sigmoid())),
+            {"dim-ignored-by-slices"},
+        ),
         "rows of a square": (lambda x, dim=-1: F.glu(x, 0 if x.shape[0] == x.shape[-1] else dim), {"wrong-shape"}),
         "closed below -5": (lambda x, dim=-1: F.glu(x, dim) * (x.chunk(2, dim)[1] > -5), {None}),
         "half of the input": (lambda x, dim=-1: x.chunk(2, dim)[0], {"value-alone"}),

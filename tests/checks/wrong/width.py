@@ -13,6 +13,15 @@ def multiplied_first(d_model, multiple_of=256, multiplier=None):
     return round_up(int(2 * int(4 * d_model * (1 if multiplier is None else multiplier)) / 3), multiple_of)
 
 
+def times_none(d_model, multiple_of=256, multiplier=None):
+    hidden = int(2 * 4 * d_model / 3) * multiplier
+    return multiple_of * ((int(hidden) + multiple_of - 1) // multiple_of)
+
+
+def times_none_at_once(d_model, multiple_of=256, multiplier=None):
+    return math.ceil(int(multiplier * (8 * d_model / 3)) / multiple_of) * multiple_of
+
+
 def from_one_tile(n, multiple_of):
     width = multiple_of
     while width < n:
@@ -33,6 +42,8 @@ WRONG = {
     "hidden_width": {
         "two thirds as 0.667": (lambda *given: multiplied(*given, share=lambda d: int(4 * d * 0.667)), {None}),
         "8/3 as 2.667": (lambda *given: multiplied(*given, share=lambda d: int(2.667 * d)), {None}),
+        "times None": (times_none, {"multiplier-always-wanted"}),
+        "times None, cut once": (times_none_at_once, {"multiplier-always-wanted-and-cut-only-once"}),
         "multiplied first": (multiplied_first, {"multiplier-before-two-thirds"}),
         "at least the model": (lambda d_model, *rest: max(d_model, hidden_width(d_model, *rest)), {None}),
         "in float32": (lambda d, *rest: multiplied(d, *rest, share=lambda d: int(torch.tensor(8 * d / 3))), {None}),

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from matplotlib.colors import to_hex
 
-from blocklab.lessons.activations_and_gates.contours import POINTS, SIDE, contours, direction, panel, turn
+from blocklab.lessons.activations_and_gates.contours import COLOURS, POINTS, SIDE, contours, direction, panel, turn
 
 AT_START = {"activation": "relu", "gate": False, "gate_angle": 0, "value_angle": 90}
 
@@ -56,11 +57,10 @@ def test_the_line_gives_the_range(figure):
 
 
 @pytest.mark.parametrize("gate", [False, True])
-def test_the_arrow_of_v_is_there_only_with_a_gate(figure, gate):
+def test_both_arrows_are_there_to_be_turned_but_only_a_gate_brings_v_into_the_unit(figure, gate):
     contours(figure)(**AT_START | {"gate": gate})
-    left, middle, _right = (axes.collections[3] for axes in figure.axes)
-    assert left.get_visible()
-    assert middle.get_visible() is gate
+    strokes = [len(axes.collections[3].get_segments()) for axes in figure.axes]
+    assert strokes == [2, 2, 4 if gate else 2]
 
 
 def test_turn_leaves_flat_places_out():
@@ -97,3 +97,12 @@ def test_the_names_of_the_arrows_stay_inside_and_apart(figure, value_angle):
     assert all(frame.x0 < b.x0 and b.x1 < frame.x1 and frame.y0 < b.y0 and b.y1 < frame.y1 for b in boxes)
     assert len(boxes) == (1 if value_angle == 0 else 2)
     assert len(boxes) == 1 or not boxes[0].overlaps(boxes[1])
+
+
+def test_u_and_v_have_colours_of_their_own(figure):
+    contours(figure)(activation="silu", gate=True, gate_angle=0, value_angle=90)
+    left, middle, right = figure.axes
+    colours = [[to_hex(colour) for colour in axes.collections[-1].get_colors()] for axes in (left, middle, right)]
+    u, v = COLOURS["u"], COLOURS["v"]
+    assert colours == [[u, u], [v, v], [u, u, v, v]]
+    assert [(text.get_text(), text.get_color()) for text in right.texts[:2]] == [("u", u), ("v", v)]

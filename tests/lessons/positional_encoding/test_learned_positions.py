@@ -23,10 +23,9 @@ def test_the_slider_ends_at_the_last_position(table):
 
 def test_the_lesson_says_what_is_seen(table):
     similar = cosines(table)
-    means = [similar.diagonal(distance).mean().item() for distance in (1, 3, 6, 8, 12, 64)]
-    assert means == pytest.approx([0.85, 0.44, 0.69, 0.29, 0.57, 0.14], abs=0.006)
-    assert similar[0, 1:].max().item() == pytest.approx(0.31, abs=0.005)  # position 0 stands apart
-    assert similar[100, [101, 108, 115]].tolist() == pytest.approx([0.86, 0.29, 0.63], abs=0.005)
+    means = [similar.diagonal(distance).mean().item() for distance in (1, 3, 6, 8, 12, 15, 64)]
+    assert means == pytest.approx([0.85, 0.44, 0.69, 0.29, 0.57, 0.34, 0.14], abs=0.006)
+    assert similar[100, 115].item() == pytest.approx(0.63, abs=0.005)
 
 
 def test_no_similarity_lies_beyond_the_colours_or_the_curves_axis(figure, table):

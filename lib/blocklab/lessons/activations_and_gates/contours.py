@@ -28,6 +28,7 @@ FLAT = 1e-9  # a slope below this has no direction
 BANDS = sorted([*LEVELS, -FLAT, FLAT])  # one tint between two contours
 STRENGTH = np.linspace(0.14, 1, len(LEVELS) // 2)  # of the tints, outward from 0, where it is white
 FROM_BLUE = LinearSegmentedColormap.from_list("sign", [OTHER, "white", MOVED])
+COLOURS = {"u": fixed(POKED), "v": fixed(OTHER)}  # of the arrows and their names
 TINT = ListedColormap(FROM_BLUE(0.5 + 0.5 * np.concatenate([-STRENGTH[::-1], [0], STRENGTH])))
 
 GUESS = Guess(
@@ -160,14 +161,11 @@ class Plane:
         self.zero = LineCollection([], colors=INK_ON_COLOUR, linewidths=2.2, animated=True)
         for lines in (self.below, self.above, self.zero):
             axes.add_collection(lines, autolim=False)
-        self.shafts = LineCollection([], colors=fixed(POKED), linewidths=2.2, zorder=4, animated=True)
+        self.shafts = LineCollection([], linewidths=2.2, zorder=4, animated=True)
         self.shafts.set_path_effects([withStroke(linewidth=4.5, foreground=PAPER_ON_COLOUR)])
         axes.add_collection(self.shafts, autolim=False)
         halo = [withStroke(linewidth=3.5, foreground=PAPER_ON_COLOUR)]
-        self.names = [
-            axes.text(0, 0, "", size=13, color=fixed(POKED), ha="center", va="center", zorder=5, animated=True)
-            for _ in range(2)
-        ]
+        self.names = [axes.text(0, 0, "", size=13, ha="center", va="center", zorder=5, animated=True) for _ in range(2)]
         for name in self.names:
             name.set_path_effects(halo)
         self.title = axes.text(
@@ -188,11 +186,13 @@ class Plane:
             [[(-far * -y, -far * x), (far * -y, far * x)] for x, y in map(Tensor.tolist, through_zero)]
         )
         tips = [tip.tolist() for _, tip in arrows]
+        colours = [COLOURS[name[0]] for name, _ in arrows]
         self.shafts.set_segments([stroke for x, y in tips for stroke in arrow(x, y)])
+        self.shafts.set_color([colour for colour in colours for _ in arrow(0, 0)])
         for i, name in enumerate(self.names):
             name.set_visible(i < len(arrows))
             if i < len(arrows):
-                name.set_text(arrows[i][0])
+                name.set(text=arrows[i][0], color=colours[i])
                 name.set_position((AWAY * tips[i][0], AWAY * tips[i][1]))
 
 

@@ -366,6 +366,24 @@ MULTIPLIER_MISTAKES = (
     ),
 )
 
+NO_MULTIPLIER = {
+    "en": "Without a multiplier `multiplier` is `None`, and `None` cannot be multiplied. Multiply only "
+    "`if multiplier is not None`.",
+    "zh": "没有系数时，`multiplier` 是 `None`，而 `None` 不能拿来乘。只有 `if multiplier is not None` 时才乘。",
+}
+MULTIPLIER_ALWAYS_WANTED = (
+    wrong("multiplier-always-wanted", scale=lambda hidden, multiplier: int(multiplier * hidden)).hint(**NO_MULTIPLIER),
+    wrong(
+        "multiplier-always-wanted-and-cut-only-once",
+        lambda d_model, multiple_of=256, multiplier=None: feed_forward.round_up(
+            int(8 * d_model / 3 * multiplier), multiple_of
+        ),
+    ).hint(
+        en=NO_MULTIPLIER["en"] + " And cut the fraction off before that, too.",
+        zh=NO_MULTIPLIER["zh"] + "而且乘之前，也要先舍去一次小数。",
+    ),
+)
+
 DETECTIVE = Text(en="Detective", zh="侦探")
 
 HIDDEN_WIDTH = Exercise(
@@ -407,6 +425,11 @@ HIDDEN_WIDTH = Exercise(
             Text(en="What the rounding costs", zh="取整的代价"),
             *MULTIPLIER_MISTAKES,
             line="hidden = int(multiplier * hidden)",
+        ),
+        *under(
+            Text(en="What the rounding costs", zh="取整的代价"),
+            *MULTIPLIER_ALWAYS_WANTED,
+            line="if multiplier is not None:",
         ),
     ),
     without={"multiplier of 0": "a layer without a hidden unit"},

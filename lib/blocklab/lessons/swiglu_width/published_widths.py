@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 
-import torch
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
@@ -91,32 +90,6 @@ def widths_by_rule(model: Model) -> dict[str, int]:
 def in_reach(model: Model) -> set[int]:
     """All widths that the rule gives for this d_model when its arguments are free."""
     return {hidden_width(model.d_model, m, factor) for m in MULTIPLES for factor in MULTIPLIERS}
-
-
-def invented_width(model: Model, generator: torch.Generator) -> int:
-    """A random width from 2 to 8 times d_model, as round as the real one: a multiple of the same power of 2."""
-    step = min(model.hidden & -model.hidden, MULTIPLES[-1])  # the lowest bit that is set
-    least, most = -(-2 * model.d_model // step), 8 * model.d_model // step
-    return step * int(torch.randint(least, most + 1, (), generator=generator))
-
-
-def hits_by_chance(draws: int) -> dict[str, list[int]]:
-    """How many have the rule's width when theirs are invented: a number for every draw of all widths.
-
-    Without the models whose arguments are published: their widths came out of the rule.
-    """
-    models = [model for model in published_models() if not model.stated]
-    generator = torch.Generator().manual_seed(0)
-    rule = {
-        "published": [{widths_by_rule(model)["published"]} for model in models],
-        "fitted": [in_reach(model) for model in models],
-    }
-    hits = {arguments: [] for arguments in rule}
-    for _ in range(draws):
-        invented = [invented_width(model, generator) for model in models]
-        for arguments, could in rule.items():
-            hits[arguments].append(sum(width in widths for width, widths in zip(invented, could, strict=True)))
-    return hits
 
 
 def published_widths(figure: Figure) -> Callable[..., str]:

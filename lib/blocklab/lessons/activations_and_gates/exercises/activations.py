@@ -395,10 +395,32 @@ def every_other(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     return pairs[0], pairs[1]
 
 
+def last_by_number(x: Tensor, _dim: int) -> tuple[Tensor, Tensor]:
+    parts = x.chunk(2, -1)
+    return parts[0], parts[1]
+
+
+def last_by_slices(x: Tensor, _dim: int) -> tuple[Tensor, Tensor]:
+    half = x.shape[-1] // 2
+    return x[..., :half], x[..., half:]
+
+
 GLU_MISTAKES = (
     wrong("dim-ignored", along=lambda dim: -1).hint(
         en="You always halve the last axis. Halve the axis that `dim` names.",
         zh="你总是把最后一个轴分成两半。应当分的是 `dim` 指定的轴。",
+    ),
+    wrong("dim-ignored-by-number", halves=last_by_number).hint(
+        en="You always halve the last axis, and of length 1 that gives a single part. Halve the axis that `dim` names.",
+        zh="你总是把最后一个轴分成两半，它的长度是 1 时，只分得出一份。应当分的是 `dim` 指定的轴。",
+    ),
+    wrong("dim-ignored-by-slices", halves=last_by_slices).hint(
+        en="Your halves are always of the last axis. Cut the axis that `dim` names, as `chunk(2, dim)` does.",
+        zh="你总是切最后一个轴。应当切 `dim` 指定的轴，`chunk(2, dim)` 就是这样。",
+    ),
+    wrong("dim-ignored-by-split", halves=lambda x, dim: x.split(x.shape[-1] // 2, -1)).hint(
+        en="You split the last axis whatever `dim` is. Length and number of the axis are those that `dim` names.",
+        zh="不论 `dim` 是多少，你都切最后一个轴。应当用 `dim` 指定的轴，长度也取它的。",
     ),
     wrong("first-axis", along=lambda dim: 0).hint(
         en="You halve axis 0, as `chunk(2)` and `split` do when no axis is given. Pass `dim` on.",
