@@ -28,9 +28,9 @@ RIGHT = {
     },
     "feature_axes": {"a number": 0, "a tuple": (0,), "from the end": -2},
     "outputs_that_move": {
-        "a tuple": (18, 36, 9, 18, 4),
-        "a list of floats": [18.0, 36.0, 9.0, 18.0, 4.0],
-        "a tensor": torch.tensor([18, 36, 9, 18, 4]),
+        "a tuple": (27, 36, 9, 18, 4),
+        "a list of floats": [27.0, 36.0, 9.0, 18.0, 4.0],
+        "a tensor": torch.tensor([27, 36, 9, 18, 4]),
     },
     "one_mean_axes": {"both": (0, 1), "a list from the end": [-2, -1]},
     "half_size": {"the root": (1e-5 / 3) ** 0.5, "read off": 0.0018, "a tensor": torch.tensor(0.00183)},

@@ -286,6 +286,10 @@ WRONG = {
             lambda x: standardize(x, tuple(a for a, size in enumerate(x.shape) if size != x.shape[1])),
             {"axes-by-their-sizes"},
         ),
+        "with torch's variance": (
+            lambda x: (x - x.mean((0, 2, 3), True)) * (x.var((0, 2, 3), keepdim=True) + 1e-5).rsqrt(),
+            {"unbiased-variance"},
+        ),
         "in evaluation mode": (in_evaluation_mode, {"evaluation-mode"}),
         "no gradient": (lambda x: standardize(x.detach(), (0, 2, 3)), {"not-differentiable"}),
     },
