@@ -63,7 +63,7 @@ BATCH_NORM_MISTAKES = (
 
 SAMPLE_MISTAKES = (
     wrong("layer-norm-in-all-samples", sample=N * C * H * W).hint(
-        en="LayerNorm over `(C, H, W)`: you counted all the samples. `N` is not among its axes: each sample has a mean of "
+        en="LayerNorm over `(C, H, W)`: you counted all the samples. `N` is not among its axes: each one has a mean of "
         "its own.",
         zh="沿 `(C, H, W)` 的层归一化：你把所有样本都数了。它的轴里没有 `N`：每个样本各有一个均值。",
     ),
@@ -137,7 +137,7 @@ WHOLE_TABLE = (
     wrong(
         "all-samples-everywhere", sample=N * C * H * W, plate=N * H * W, group=N * C // 2 * H * W, position=N * C
     ).hint(
-        en="You counted all the samples in every row. `N` is among the axes of BatchNorm alone: in the other layers each "
+        en="You counted all the samples in every row. `N` is among the axes of BatchNorm alone: in the others each "
         "sample has means of its own.",
         zh="每一行你都把所有样本数了进去。只有批量归一化的轴里有 `N`；在其他几种层里，每个样本各有自己的均值。",
     ),
