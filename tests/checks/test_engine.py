@@ -236,7 +236,7 @@ def test_right_is_said(reader):
     [
         ("scale", 0.00316, "Right: length of the last bar = 1.", "正确：最后一根柱子的长度 = 1。"),
         ("values_per_mean", 784, "Right: count = 784.", "正确：个数 = 784。"),
-        ("feature_axes", 0, "Right.", "正确。"),
+        ("feature_axes", (0, 1), "Right.", "正确。"),
         ("outputs_that_move", (27, 36, 9, 18, 4), "Right.", "正确。"),
     ],
 )

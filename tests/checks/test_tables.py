@@ -42,8 +42,8 @@ PAIRS = 40  # of an exercise's hundreds that are tried; with ALL_PAIRS in the en
 AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost is missed
     "scale": (4, 6),
     "relu": (12, 10),
-    "feature_axes": (2, 3),
-    "standardize": (32, 9),
+    "feature_axes": (5, 3),
+    "standardize": (33, 9),
     "outputs_that_move": (27, 3),
     "one_mean_axes": (2, 2),
     "batch_norm_by_axes": (11, 6),

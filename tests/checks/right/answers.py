@@ -26,7 +26,7 @@ RIGHT = {
         "a decimal, two digits": Decimal("0.0032"),
         "a number of NumPy": np.float32(0.00316),
     },
-    "feature_axes": {"a number": 0, "a tuple": (0,), "from the end": -2},
+    "feature_axes": {"a tuple": (0, 1), "a list": [1, 0], "from the end": (-3, -2)},
     "outputs_that_move": {
         "a tuple": (27, 36, 9, 18, 4),
         "a list of floats": [27.0, 36.0, 9.0, 18.0, 4.0],

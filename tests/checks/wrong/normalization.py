@@ -251,6 +251,12 @@ WRONG = {
     "standardize": {name: standardizing(**steps) for name, steps in WHOLE.items()}
     | {
         "axes by membership": axes_by_membership,
+        "the variance of everything": (
+            lambda x, axes, eps=1e-5: (
+                (x - x.mean(axes, True)) / (x - x.mean(axes, True)).square().mean().add(eps).sqrt()
+            ),
+            {"variance-over-everything"},
+        ),
         "statistics kept": (statistics_kept(), {None, "wrong-dtype"}),
         "a difference of squares without gradient": difference_of_squares,
     },
