@@ -4,7 +4,7 @@ r"""
 
 The next cells wake a chat model and let it answer. It is small, 134515008 numbers in 30 layers, and yet it is built as the large ones are: but for matrices and sums it is four functions of a few lines each: RMSNorm, rotary positions, attention and SwiGLU. You will write all four. Once you have written the first of them, in lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`.
 
-That is where these lessons lead. In each of them you guess, drag a slider, write one block yourself, and are told which mistake you have made. This page shows how that works and where to go. It takes about 20 minutes.
+That is where these lessons lead. In each of them you guess, drag a slider, write one block yourself, and are told which mistake you have made. This page shows how that works and where to go. Your answers are saved in a copy of your own, which `make lab` opens; on Colab every notebook is one. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -13,7 +13,7 @@ r"""
 
 下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，30 层，一共 134515008 个数；但它的构造和大模型一样，除了矩阵和加法，就是四个函数：RMSNorm、旋转位置编码、注意力和 SwiGLU，每个只有几行。这四个函数，你都会亲手写出来。第 06 课先写 RMSNorm，写完以后，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。
 
-这就是这套课程要去的地方。每一课都是先猜一猜，再拖动滑块，然后亲手写出一个模块；写错了，会告诉你错在哪里。这一页告诉你怎么做，以及接下来去哪里。大约需要 20 分钟。
+这就是这套课程要去的地方。每一课都是先猜一猜，再拖动滑块，然后亲手写出一个模块；写错了，会告诉你错在哪里。这一页告诉你怎么做，以及接下来去哪里。要保存答案和进度，请用自己的副本：在本机用 `make lab` 打开，在 Colab 上，每个笔记本都是你自己的。大约需要 20 分钟。
 """
 
 # %%
