@@ -558,7 +558,9 @@ Another sentence is nearest, and its cosine is 1.00.
 
 </details>
 
-Now all four sentences point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Near and far can no longer be told apart, and no error was raised: one axis too many was enough. (Why they end up so close, this lesson does not show.)
+Now all four sentences point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Near and far can no longer be told apart, and no error was raised.
+
+Why? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A norm per token keeps all tokens about equally long. With one deviation for the whole sentence nothing holds the marker back. After the first layer its vector is more than ten times as long as the median token's, so it makes up most of every sentence.
 
 ## Three closing questions
 
@@ -597,7 +599,9 @@ r"""
 
 </details>
 
-现在，四个句子与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思是远是近，已经分不出来，讲音乐的那一句反而排在最后。没有报错，不过是多写了一个轴。（为什么会靠得这么近，这一课不讲。）
+现在，四个句子与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
+
+为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了。过了第一层，它的向量长度已经是各词元中位数的十倍以上，于是每句话里大半都是它。
 
 ## 三个思考题
 
@@ -643,7 +647,7 @@ for shape in [[128, 768], [768]]:
 r"""
 ## In short
 
-- These four layers are one formula and differ in which numbers share mean and variance. (RMSNorm subtracts no mean: lesson 06.)
+- These four layers are one formula and differ in which numbers share mean and variance.
 - To see that choice, push one number, for what moves belongs to its group.
 - With equal sizes torch does not notice a wrong layout, so test with different ones, too, and compare values.
 
@@ -664,7 +668,7 @@ BatchNorm of a text from scratch easily loops over positions *and* features, or 
 r"""
 ## 小结
 
-- 这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。（RMSNorm 不减均值，见第 06 课。）
+- 这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。
 - 想看清楚，推动一个数即可，因为跟着变的都是同一组的。
 - 轴的大小相同时，torch 查不出布局错误，所以大小不同的也要测，数值也要比。
 
