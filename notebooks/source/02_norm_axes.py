@@ -558,7 +558,7 @@ Another sentence is nearest, and its cosine is 1.00.
 
 </details>
 
-Now all four sentences point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Near and far can no longer be told apart, and no error was raised.
+Now all four point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Near and far can no longer be told apart, and no error was raised.
 
 Why? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A norm per token keeps all tokens about equally long. With one deviation for the whole sentence nothing holds the marker back. After the first layer its vector is more than ten times as long as the median token's, so it makes up most of every sentence.
 
@@ -599,7 +599,7 @@ r"""
 
 </details>
 
-现在，四个句子与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
+现在，四句话与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
 
 为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了。过了第一层，它的向量长度已经是各词元中位数的十倍以上，于是每句话里大半都是它。
 
