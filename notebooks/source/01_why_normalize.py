@@ -297,11 +297,14 @@ r"""
 # %% tags=["panel", "guess"]
 signals_through_layers.panel(network)
 
+# %% tags=["answer"]
+signals_through_layers.panel(network).still(norm="batch", gain=10)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The histograms stay, and the gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides the size of the weights out. Weights 100 times as large must be changed 100 times as much to change the outputs as much. So a change of the same size now moves the loss a hundredth as far, and how far the loss moves is what the gradient says.
+The histograms stay, and the gradient falls to a hundredth, in layer 1 from 300 to 3, where you see it. The norm divides the size of the weights out. Weights 100 times as large must be changed 100 times as much to change the outputs as much. So a change of the same size now moves the loss a hundredth as far, and how far the loss moves is what the gradient says.
 
 </details>
 
@@ -318,7 +321,7 @@ But does it matter? Let us train: twenty layers, handwritten digits, 200 steps.
 r"""
 <details><summary>答案</summary>
 
-直方图不变，梯度只剩百分之一，第 1 层的从 300 降到 3。归一化把权重的大小除掉了。权重变为原来的 100 倍，改动也要变为 100 倍，输出才变化得一样多。反过来，同样的改动，只让损失变化原来的百分之一；梯度量的正是这个变化。
+直方图不变，梯度只剩百分之一，第 1 层的从 300 降到图中的 3。归一化把权重的大小除掉了。权重变为原来的 100 倍，改动也要变为 100 倍，输出才变化得一样多。反过来，同样的改动，只让损失变化原来的百分之一；梯度量的正是这个变化。
 
 </details>
 
@@ -450,6 +453,17 @@ Neither is the same. With BatchNorm the histograms get narrower, with a longer t
 ## What you will meet elsewhere
 
 torch's `x.std()` divides by the count minus 1, NumPy's by the count; a norm wants the second, `correction=0`. And not everything called *normalize* standardizes: `F.normalize` gives a vector the length 1, and scikit-learn's `MinMaxScaler` squeezes between 0 and 1.
+
+```python
+x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+x.std()                # 1.291
+x.numpy().std()        # 1.118
+F.normalize(x, dim=0)  # 0.183, 0.365, 0.548, 0.730
+```
+
+## Exercise: standardize
+
+Write the function that most norms are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
 """
 
 # %% [markdown] lang="zh"
@@ -465,22 +479,14 @@ r"""
 ## 在别处会遇到什么
 
 “标准差”有两种：torch 的 `x.std()` 除以个数减 1，NumPy 的则除以个数。归一化要的是后一种，即 `correction=0`。“归一化”的意思更多：`F.normalize` 把向量的长度变为 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间，都不是标准化。
-"""
 
-# %%
-numbers = torch.tensor([1.0, 2.0, 3.0, 4.0])
-print(f"{numbers.std()=:.3f}   {numbers.numpy().std()=:.3f}")
-print(f"{F.normalize(numbers, dim=0).numpy().round(3)=!s}")
+```python
+x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+x.std()                # 1.291
+x.numpy().std()        # 1.118
+F.normalize(x, dim=0)  # 0.183, 0.365, 0.548, 0.730
+```
 
-# %% [markdown] lang="en"
-r"""
-## Exercise: standardize
-
-Write the function that most norms are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
-"""
-
-# %% [markdown] lang="zh"
-r"""
 ## 练习：标准化
 
 大多数归一化层都建立在同一个函数之上，请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根。
