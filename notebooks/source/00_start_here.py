@@ -4,7 +4,7 @@ r"""
 
 The next cells wake a chat model and let it answer. It is small, 134515008 numbers in 30 layers, and yet it is built as the large ones are: but for matrices and sums it is four functions of a few lines each: RMSNorm, rotary positions, attention and SwiGLU. You will write all four. Once you have written the first of them, in lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`.
 
-That is where these lessons lead. In each of them you guess, drag a slider, write one block yourself, and are told which mistake you have made. This page shows how that works and where to go. It takes about 20 minutes.
+That is where these lessons lead. In each of them you guess, drag a slider, write one block yourself, and are told which mistake you have made. This page shows how that works and where to go. Your answers are saved in a copy of your own, which `make lab` opens; on Colab every notebook is one. It takes about 20 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -13,7 +13,7 @@ r"""
 
 下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，30 层，一共 134515008 个数；但它的构造和大模型一样，除了矩阵和加法，就是四个函数：RMSNorm、旋转位置编码、注意力和 SwiGLU，每个只有几行。这四个函数，你都会亲手写出来。第 06 课先写 RMSNorm，写完以后，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。
 
-这就是这套课程要去的地方。每一课都是先猜一猜，再拖动滑块，然后亲手写出一个模块；写错了，会告诉你错在哪里。这一页告诉你怎么做，以及接下来去哪里。大约需要 20 分钟。
+这就是这套课程要去的地方。每一课都是先猜一猜，再拖动滑块，然后亲手写出一个模块；写错了，会告诉你错在哪里。这一页告诉你怎么做，以及接下来去哪里。要保存答案和进度，请用自己的副本：在本机用 `make lab` 打开，在 Colab 上，每个笔记本都是你自己的。大约需要 20 分钟。
 """
 
 # %%
@@ -47,12 +47,12 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-Here is how it is built, to be read from the bottom up. The large frame is one layer, and 30 of them are stacked. The blue boxes are the 61 places: two in each layer, and one at the end. Beside a part stand the numbers of the lessons about it; the gray ones need none, because all they do is look up or multiply by a matrix. The lessons on the right are about no single part. At each ⊕ the line that went around a box is added to what comes out (lesson 11). Click a part or a number to go there.
+Here is how it is built, to be read from the bottom up. The large frame is one layer, and 30 of them are stacked. The blue boxes are the 61 places: two in each layer, and one at the end. Beside a part stand the numbers of the lessons about it; the gray ones need none, because all they do is look up or multiply by a matrix. The lessons on the right are about no single part, the yellow ones about BatchNorm, of which more below. At each ⊕ the line that went around a box is added to what comes out (lesson 11). Click a part or a number to go there.
 """
 
 # %% [markdown] lang="zh"
 r"""
-它的构造就在下图里，请从下往上看。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是那 61 处：每层两处，最后还有一处。方块旁边标着课程的编号，讲的就是这一部分；灰色的两块只是查一个矩阵、乘一个矩阵，不必专门讲。右边几课讲的不是某一个部分。⊕ 是相加：绕过方块的那条线，把它的输入与它的输出相加（第 11 课）。点一点方块或者编号，就能打开那一课。
+它的构造就在下图里，请从下往上看。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是那 61 处：每层两处，最后还有一处。方块旁边标着课程的编号，讲的就是这一部分；灰色的两块只是查一个矩阵、乘一个矩阵，不必专门讲。右边几课讲的不是某一个部分，其中黄色的三课讲批量归一化（BatchNorm），下面会说为什么。⊕ 是相加：绕过方块的那条线，把它的输入与它的输出相加（第 11 课）。点一点方块或者编号，就能打开那一课。
 """
 
 # %% tags=["nbval-ignore-output"]
@@ -60,42 +60,42 @@ lesson_map.linked()
 
 # %% [markdown] lang="en"
 r"""
-| lesson | about |
-|---|---|
-| [01](01_why_normalize.ipynb) | Why do activations need a scale? |
-| [02](02_norm_axes.ipynb) | Which numbers share one mean? |
-| [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? |
-| [04](04_small_batches.ipynb) | When does BatchNorm fail? |
-| [05](05_layer_norm.ipynb) | LayerNorm, exactly. |
-| [06](06_rms_norm.ipynb) | What is lost when the mean stays? |
-| [07](07_positional_encoding.ipynb) | How do sines tell positions apart? |
-| [08](08_activations_and_gates.ipynb) | What does a gate add? |
-| [09](09_swiglu_width.ipynb) | Where does 11008 come from? |
-| [10](10_attention.ipynb) | Who may look at whom? |
-| [11](11_transformer_layers.ipynb) | How do the blocks fit together? |
-| [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? |
+| lesson | about | you write |
+|---|---|---|
+| [01](01_why_normalize.ipynb) | Why do activations need a scale? | `standardize` |
+| [02](02_norm_axes.ipynb) | Which numbers share one mean? | BatchNorm and LayerNorm, in one line each |
+| [03](03_ema_momentum.ipynb) | What does momentum = 0.1 mean? | BatchNorm |
+| [04](04_small_batches.ipynb) | When does BatchNorm fail? | how two batches become one |
+| [05](05_layer_norm.ipynb) | LayerNorm, exactly. | LayerNorm |
+| [06](06_rms_norm.ipynb) | What is lost when the mean stays? | **RMSNorm** |
+| [07](07_positional_encoding.ipynb) | How do sines tell positions apart? | sines, and **rotary positions** |
+| [08](08_activations_and_gates.ipynb) | What does a gate add? | GELU, and **SwiGLU** |
+| [09](09_swiglu_width.ipynb) | Where does 11008 come from? | SwiGLU's width |
+| [10](10_attention.ipynb) | Who may look at whom? | **attention** |
+| [11](11_transformer_layers.ipynb) | How do the blocks fit together? | a whole layer |
+| [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
 
-Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean, and what goes wrong when the wrong ones do: all this was worked out on BatchNorm, and most of these mistakes are still made. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 08, 10, 11, 12.
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers share a mean, and what goes wrong when the wrong ones do: all this was worked out on BatchNorm, and most of these mistakes are still made. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 08, 10, 11, 12. All twelve lessons take about six hours, the short way about four and a half.
 """
 
 # %% [markdown] lang="zh"
 r"""
-| 课 | 内容 |
-|---|---|
-| [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ |
-| [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ |
-| [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ |
-| [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ |
-| [05](05_layer_norm.ipynb) | 一丝不差的层归一化 |
-| [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ |
-| [07](07_positional_encoding.ipynb) | 正弦怎样区分位置？ |
-| [08](08_activations_and_gates.ipynb) | 门控带来了什么？ |
-| [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ |
-| [10](10_attention.ipynb) | 谁能看谁？ |
-| [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ |
-| [12](12_cuda_timing.ipynb) | GPU 上的一层能有多快？ |
+| 课 | 内容 | 你来写 |
+|---|---|---|
+| [01](01_why_normalize.ipynb) | 激活值为什么需要合适的尺度？ | `standardize` |
+| [02](02_norm_axes.ipynb) | 哪些数共用一个均值？ | 批量归一化和层归一化，各一行 |
+| [03](03_ema_momentum.ipynb) | momentum = 0.1 是什么意思？ | 批量归一化 |
+| [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ | 两批的统计量合成一批 |
+| [05](05_layer_norm.ipynb) | 一丝不差的层归一化 | 层归一化 |
+| [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **RMSNorm** |
+| [07](07_positional_encoding.ipynb) | 正弦怎样区分位置？ | 正弦位置编码，**旋转位置编码** |
+| [08](08_activations_and_gates.ipynb) | 门控带来了什么？ | GELU，**SwiGLU** |
+| [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ | SwiGLU 的宽度 |
+| [10](10_attention.ipynb) | 谁能看谁？ | **注意力** |
+| [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | 完整的一层 |
+| [12](12_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
 
-这个模型里并没有批量归一化（BatchNorm），第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；这些错误，今天还常有人犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、07、08、10、11、12。
+这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；这些错误，今天还常有人犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、07、08、10、11、12。十二课全部学完大约要六个小时，走捷径大约四个半小时。
 """
 
 # %% [markdown] lang="en"
@@ -109,7 +109,7 @@ The lessons take for granted that you have trained a network once, know what a *
 r"""
 ## 要先会什么
 
-这套课程假定你训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》里的[线性回归](https://d2l.ai/chapter_linear-regression/linear-regression.html)和 [softmax 回归](https://d2l.ai/chapter_linear-classification/softmax-regression.html)（这两个链接是英文版，另有[中文版](https://zh.d2l.ai)）。**张量**能做些什么，[PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)里有；其他术语可以查[术语表](glossary.ipynb)。如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)，可以看看哪些地方说错了。
+这套课程假定你训练过一次网络，知道什么是**损失**和**梯度**，也见过 softmax。如果没有，请先读《动手学深度学习》（[中文版](https://zh.d2l.ai)在这里）里的线性回归和 softmax 回归两节，英文版是[这一节](https://d2l.ai/chapter_linear-regression/linear-regression.html)和[这一节](https://d2l.ai/chapter_linear-classification/softmax-regression.html)。**张量**能做些什么，[PyTorch 官方的入门](https://pytorch.org/tutorials/beginner/basics/tensorqs_tutorial.html)里有；其他术语可以查[术语表](glossary.ipynb)。如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)，可以看看哪些地方说错了。
 """
 
 # %% [markdown] lang="en"
@@ -157,7 +157,9 @@ Many pictures can be dragged themselves, such as the gray dots on the left: try 
 
 ## Exercises
 
-An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is, because it knows the usual wrong answers, too. Try it now, first with a wrong answer: which *s* makes the last bar of the panel 1 long, in place of 1.342? A solution is folded below every exercise.
+An exercise is a cell in which you replace `None` or `...` and run it. `check` then says whether it is right, and if not, which mistake it is, because it knows the usual wrong answers, too. A solution is folded below every exercise.
+
+Try it now, first with a wrong answer. Which *s* makes the last bar of the panel 1 long, in place of 1.342?
 """
 
 # %% [markdown] lang="zh"
@@ -174,7 +176,9 @@ r"""
 
 ## 练习怎么做
 
-练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它也认得各种常见的错误答案。现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度从 1.342 缩到 1？每个练习下面都折叠着参考答案。
+练习就是一个单元格：把 `None` 或 `...` 换成你的答案，再运行。`check` 会告诉你对不对；不对的话，还会指出错在哪里，因为它也认得各种常见的错误答案。每个练习下面都折叠着参考答案。
+
+现在就试一次，不妨先故意答错：*s* 取多少时，面板里最后一根柱子的长度从 1.342 缩到 1？
 """
 
 # %% tags=["exercise"]

@@ -26,11 +26,10 @@ import torch.nn.functional as F
 
 from blocklab import standardize
 from blocklab.digits import load_digits
-from blocklab.language import Text
 from blocklab.lessons import check
 from blocklab.lessons.kept_blocks import kept
-from blocklab.lessons.why_normalize import saturation, signals_through_layers
-from blocklab.lessons.why_normalize.signals_through_layers import rounded, signals
+from blocklab.lessons.why_normalize import four_norms, saturation, signals_through_layers
+from blocklab.lessons.why_normalize.signals_through_layers import signals
 
 # %% [markdown] lang="en"
 r"""
@@ -103,14 +102,10 @@ r"""
 """
 
 # %% tags=["answer"]
-told = Text(
-    en="weights of {}: standard deviation {} in layer 1, {} in 10, {} in 20",
-    zh="权重为 {}：标准差，第 1 层 {}，第 10 层 {}，第 20 层 {}",
-)
 x = torch.randn(256, 128)  # (N, d)
 for size in (0.5, 1, 3):
     layers = network(x, size / 128**0.5 * torch.randn(20, 128, 128), lambda x: x, torch.tanh)
-    print(told.format(size, *(rounded(layers[i].std().item()) for i in (0, 9, 19))))
+    signals_through_layers.print_deviations(size, layers)
 
 # %% [markdown] lang="en"
 r"""
@@ -145,9 +140,8 @@ r"""
 # %%
 z = torch.tensor([0.1, 2.0, 5.0], requires_grad=True)
 torch.tanh(z).sum().backward()
-told = Text(en="input {:.1f}: output {:.4f}, slope {:.4f}", zh="输入 {:.1f}：输出 {:.4f}，斜率 {:.4f}")
 for number, output, slope in zip(z, torch.tanh(z), z.grad, strict=True):
-    print(told.format(number, output, slope))
+    print(f"{number=:.1f}   {output=:.4f}   {slope=:.4f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -201,12 +195,12 @@ r"""
 """
 
 # %%
-told = Text(en="variance {:.2f}, standardized: {}", zh="方差 {:.2f}，标准化之后：{}")
 for numbers in ([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]):
     x = torch.tensor(numbers)
     difference = x - x.mean()
     variance = difference.square().mean()
-    print(told.format(variance, (difference / (variance + 1e-5).sqrt()).numpy().round(3)))
+    standardized = (difference / (variance + 1e-5).sqrt()).numpy().round(3)
+    print(f"{variance=:.2f}   {standardized=!s}")
 
 # %% [markdown] lang="en"
 r"""
@@ -228,22 +222,22 @@ r"""
 
 # %%
 x = torch.tensor([[1.0, 200.0], [2.0, 100.0], [6.0, 600.0]])  # (N, d)
-told = Text(en="mean along {}: shape {}, with keepdim {}", zh="沿 {} 的均值：形状 {}，加上 keepdim 是 {}")
 for axes in (0, 1, (0, 1)):
-    print(told.format(axes, list(x.mean(axes).shape), list(x.mean(axes, keepdim=True).shape)))
+    mean, with_keepdim = x.mean(axes), x.mean(axes, keepdim=True)
+    print(f"{axes=}   {list(mean.shape)=}   {list(with_keepdim.shape)=}")
 
 # %% [markdown] lang="en"
 r"""
 To subtract, torch lines shapes up from the last axis (*broadcasting*). So means of shape `(3,)` do not fit `(3, 2)`, and fit a square `(3, 3)` along the wrong axis, without an error. `keepdim=True` keeps the averaged axis, with size 1, and every mean meets its own row.
 
-**Your turn, one line.** Each row of `x` is a sample, each column a feature. Along which axis must you average so that every *feature* gets mean 0 and standard deviation 1? Replace `None` by its number.
+**Your turn, one line.** Now `x` has three axes, `(N, L, d)`: N texts of L words with d features each. Along which axes must you average so that one mean is left for every *feature*, over all words of all texts? Replace `None` by the axes.
 """
 
 # %% [markdown] lang="zh"
 r"""
 相减时，torch 从最后一个轴起把形状对齐，这叫广播（broadcasting）。所以，形状为 `(3,)` 的均值与 `(3, 2)` 对不上；遇到方阵 `(3, 3)` 倒是对得上，却对到了别的轴上，而且不会报错。写上 `keepdim=True`，求过均值的轴就会保留下来，大小为 1，每个均值正好对上自己那一行。
 
-**轮到你了**，只写一行：`x` 的每一行是一个样本，每一列是一个特征。要让每个**特征**的均值为 0、标准差为 1，应当沿哪个轴求均值？请把 `None` 换成轴的编号。
+**轮到你了**，只写一行：现在 `x` 有三个轴，形状是 `(N, L, d)`，即 N 个文本，每个文本 L 个词，每个词有 d 个特征。要让每个**特征**在所有文本的所有词上只有一个均值，应当沿哪些轴求均值？请把 `None` 换成这些轴。
 """
 
 # %% tags=["exercise"]
@@ -253,11 +247,11 @@ check("feature_axes", my_axes)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The shapes above show what is left of each axis.
+Stuck? The shapes above show which axes are left.
 
 <details><summary>The idea</summary>
 
-Each feature needs a mean of its own, so the two features must stay and the samples must disappear. The samples are axis 0.
+Each feature needs a mean of its own, so axis 2 must stay, and the other two must disappear.
 
 </details>
 """
@@ -268,13 +262,13 @@ r"""
 
 <details><summary>思路</summary>
 
-每个特征都要有自己的均值，所以两个特征要留下，样本要消失。样本在第 0 轴上。
+每个特征都要有自己的均值，所以第 2 轴要留下，另外两个轴要消失。
 
 </details>
 """
 
 # %% tags=["solution"]
-solved_axes = 0
+solved_axes = (0, 1)
 
 check("feature_axes", solved_axes, keep=False)
 
@@ -284,7 +278,7 @@ r"""
 
 Now put a norm between matrix and activation function. **BatchNorm** standardizes each feature over the samples of the mini-batch, along axis 0; **LayerNorm** each sample over its features, along axis 1.
 
-The panel runs your `network`, untrained: left the activations of every layer, right their standard deviation and the size of their weights' gradient. Its input is badly scaled on purpose (mean 3, standard deviation 5), and its loss is a random sum of the last activations.
+The panel runs your `network`, untrained: left the activations of every layer, right their standard deviation and the size of their weights' gradient. Its input is badly scaled on purpose (mean 3, standard deviation 5, too much for layer 1), and its loss is a random sum of the last activations.
 
 **Predict first.** With BatchNorm the weights grow from 0.1 to 10, a factor of 100 again. What do the histograms do, and what the gradient of the weights?
 """
@@ -295,7 +289,7 @@ r"""
 
 现在，在矩阵和激活函数之间加上归一化。**批量归一化**让每个特征在小批量的各个样本之间标准化，也就是沿第 0 轴；**层归一化**（LayerNorm）让每个样本在自己的各个特征之间标准化，也就是沿第 1 轴。
 
-下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。输入故意没有调好，均值为 3，标准差为 5；损失是最后一层激活值的随机加权和。
+下面的面板运行的就是你的 `network`，还没有训练：左边是各层的激活值；右边是它们的标准差，以及每一层权重的梯度有多大。输入故意没有调好，均值为 3，标准差为 5，所以第 1 层是饱和的；损失是最后一层激活值的随机加权和。
 
 **先猜一猜**：用批量归一化，让权重从 0.1 变大到 10，也是 100 倍。直方图会怎样？权重的梯度呢？
 """
@@ -303,11 +297,14 @@ r"""
 # %% tags=["panel", "guess"]
 signals_through_layers.panel(network)
 
+# %% tags=["answer"]
+signals_through_layers.panel(network).still(norm="batch", gain=10)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The histograms stay, and the gradient falls to a hundredth, in layer 1 from 300 to 3. The norm divides the size of the weights out. Weights 100 times as large must be changed 100 times as much to change the outputs as much. So a change of the same size now moves the loss a hundredth as far, and how far the loss moves is what the gradient says.
+The histograms stay, and the gradient falls to a hundredth, in layer 1 from 300 to 3, where you see it. The norm divides the size of the weights out. Weights 100 times as large must be changed 100 times as much to change the outputs as much. So a change of the same size now moves the loss a hundredth as far, and how far the loss moves is what the gradient says.
 
 </details>
 
@@ -317,14 +314,14 @@ Now take the norm away and drag *weights* to 0.5 and to 3, to see what it has sa
 
 ## Does it learn?
 
-All this matters only if it decides what is learned. So let us train: twenty layers, handwritten digits, 200 steps.
+But does it matter? Let us train: twenty layers, handwritten digits, 200 steps.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-直方图不变，梯度只剩百分之一，第 1 层的从 300 降到 3。归一化把权重的大小除掉了。权重变为原来的 100 倍，改动也要变为 100 倍，输出才变化得一样多。反过来，同样的改动，只让损失变化原来的百分之一；梯度量的正是这个变化。
+直方图不变，梯度只剩百分之一，第 1 层的从 300 降到图中的 3。归一化把权重的大小除掉了。权重变为原来的 100 倍，改动也要变为 100 倍，输出才变化得一样多。反过来，同样的改动，只让损失变化原来的百分之一；梯度量的正是这个变化。
 
 </details>
 
@@ -340,7 +337,7 @@ r"""
 # %%
 images, labels = load_digits()
 pixels = images.flatten(1) / 16  # (N, d)
-print(Text(en="{} digits of {} pixels", zh="{} 幅数字，每幅 {} 个像素").format(*pixels.shape))
+print(f"{list(pixels.shape)=}")
 
 
 # %%
@@ -363,30 +360,25 @@ def accuracy(norm, size, layers_learn=True):
 r"""
 The accuracy is on 297 digits that it has not seen (with their own mean and variance; lesson 03 does better). Guessing gives about 10%.
 
-**Predict first.** Weights of 0.5, 1, 3 and 100: which networks learn without a norm, and which with BatchNorm? (The last line trains only the `readout`.)
+**Predict first.** Weights of 0.5, 1, 3 and 100: which networks learn without a norm, and which with BatchNorm? (`frozen` trains only the `readout`.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 准确率取自 297 幅没有见过的数字（均值和方差也取自它们，第 03 课有更好的办法）。瞎猜约为 10%。
 
-**先猜一猜**：权重取 0.5、1、3 和 100，不做归一化，哪几个网络学得会？用批量归一化呢？（最后一行冻结二十层，只训练 `readout`。）
+**先猜一猜**：权重取 0.5、1、3 和 100，不做归一化，哪几个网络学得会？用批量归一化呢？（`frozen` 冻结二十层，只训练 `readout`。）
 """
 
 # %% tags=["answer", "nbval-ignore-output"]
-told = Text(
-    en="weights of {}: {:.0%} without a norm, {:.0%} with BatchNorm",
-    zh="权重为 {}：不做归一化 {:.0%}，批量归一化 {:.0%}",
-)
-found = {size: (accuracy(lambda x: x, size), accuracy(lambda x: standardize(x, 0), size)) for size in (0.5, 1, 3, 100)}
-for size, pair in found.items():
-    print(told.format(size, *pair))
+found = {}
+for size in (0.5, 1, 3, 100):
+    found[size] = without, batch_norm = accuracy(lambda x: x, size), accuracy(lambda x: standardize(x, 0), size)
+    print(f"{size=:<3}   {without=:.0%}   {batch_norm=:.0%}")
 frozen = accuracy(lambda x: standardize(x, 0), 100, layers_learn=False)
-still = Text(en="weights of 100, layers frozen: {:.0%} with BatchNorm", zh="权重为 100，冻结各层：批量归一化 {:.0%}")
-print(still.format(frozen))
-assert abs(found[100][1] - frozen) < 0.02
-assert max(found[0.5][0], found[3][0]) < 0.3
-assert min(found[1][0], found[0.5][1], found[1][1], found[3][1]) > 0.7
+print(f"{size=}   {frozen=:.0%}")
+assert max(found[0.5][0], found[3][0]) < 0.3 < 0.7 < min(found[1][0], found[0.5][1], found[1][1], found[3][1])
+assert abs(batch_norm - frozen) < 0.02
 
 # %% [markdown] lang="en"
 r"""
@@ -443,21 +435,16 @@ r"""
 """
 
 # %% tags=["answer"]
-told = Text(
-    en="{}, layer {:2}: standard deviation {:.2f}, largest activation {:.1f}, gradient {}",
-    zh="{}，第 {:2} 层：标准差 {:.2f}，最大的激活值 {:.1f}，梯度 {}",
-)
-for name, norm in (("BatchNorm", "batch"), ("LayerNorm", "layer")):
+for norm in ("batch", "layer"):
     layers, gradients = signals(1.0, 40, "relu", norm, network)
-    for i in (0, 39):
-        print(told.format(name, i + 1, layers[i].std(), layers[i].max(), rounded(gradients[i])))
+    signals_through_layers.print_ends(norm, layers, gradients)
 signals_through_layers.panel(network).still(norm="batch", depth=40, activation="relu")
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Neither is the same. With BatchNorm the histograms get narrower, with a longer tail: the largest activation grows from 3.9 to 9.8. And the gradient at layer 1 is more than 1000 times that at layer 40. With LayerNorm, on the same weights, the gradient stays between 3 and 6 in all layers.
+Neither is the same. With BatchNorm the histograms get narrower, with a longer tail: the largest activation grows from 3.9 to 9.8. (The last bar of each holds all beyond 3.) And the gradient at layer 1 is more than 1000 times that at layer 40. With LayerNorm, on the same weights, the gradient stays between 3 and 6 in all layers.
 
 </details>
 
@@ -466,13 +453,24 @@ Neither is the same. With BatchNorm the histograms get narrower, with a longer t
 ## What you will meet elsewhere
 
 torch's `x.std()` divides by the count minus 1, NumPy's by the count; a norm wants the second, `correction=0`. And not everything called *normalize* standardizes: `F.normalize` gives a vector the length 1, and scikit-learn's `MinMaxScaler` squeezes between 0 and 1.
+
+```python
+x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+x.std()                # 1.291
+x.numpy().std()        # 1.118
+F.normalize(x, dim=0)  # 0.183, 0.365, 0.548, 0.730
+```
+
+## Exercise: standardize
+
+Write the function that most norms are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-都不一样。用批量归一化，直方图越来越窄，尾巴却越拖越长，最大的激活值从 3.9 升到 9.8；第 1 层的梯度是第 40 层的 1000 多倍。换成层归一化，权重不变，各层的梯度都在 3 和 6 之间。
+都不一样。用批量归一化，直方图越来越窄，尾巴却越拖越长，最大的激活值从 3.9 升到 9.8（每幅图最后一根柱子，是 3 以上的全部）；第 1 层的梯度是第 40 层的 1000 多倍。换成层归一化，权重不变，各层的梯度都在 3 和 6 之间。
 
 </details>
 
@@ -481,22 +479,14 @@ r"""
 ## 在别处会遇到什么
 
 “标准差”有两种：torch 的 `x.std()` 除以个数减 1，NumPy 的则除以个数。归一化要的是后一种，即 `correction=0`。“归一化”的意思更多：`F.normalize` 把向量的长度变为 1，scikit-learn 的 `MinMaxScaler` 把数压缩到 0 和 1 之间，都不是标准化。
-"""
 
-# %%
-numbers = torch.tensor([1.0, 2.0, 3.0, 4.0])
-told = Text(en="torch: {:.3f}, NumPy: {:.3f}, length 1: {}", zh="torch：{:.3f}，NumPy：{:.3f}，长度变为 1：{}")
-print(told.format(numbers.std(), numbers.numpy().std(), F.normalize(numbers, dim=0).numpy().round(3)))
+```python
+x = torch.tensor([1.0, 2.0, 3.0, 4.0])
+x.std()                # 1.291
+x.numpy().std()        # 1.118
+F.normalize(x, dim=0)  # 0.183, 0.365, 0.548, 0.730
+```
 
-# %% [markdown] lang="en"
-r"""
-## Exercise: standardize
-
-Write the function that most norms are built on: subtract the mean over `axes`, an integer or a tuple, and divide by the root of variance plus `eps`.
-"""
-
-# %% [markdown] lang="zh"
-r"""
 ## 练习：标准化
 
 大多数归一化层都建立在同一个函数之上，请把它写出来：减去沿 `axes`（一个整数或元组）求得的均值，再除以“方差加 `eps`”的平方根。
@@ -562,16 +552,14 @@ r"""
 
 # %% tags=["answer", "nbval-ignore-output"]
 mine = kept("standardize")
-right = Text(en="your function", zh="你的函数") if mine else Text(en="the package's function", zh="课程自带的函数")
-norms = {
-    right: lambda x: (mine or standardize)(x, 0),
-    Text(en="divided by n − 1", zh="除以 n − 1"): lambda x: (x - x.mean(0)) / (x.var(0) + 1e-5).sqrt(),
-    Text(en="ε outside the root", zh="ε 在根号外"): lambda x: (x - x.mean(0)) / (x.std(0, correction=0) + 1e-5),
-    Text(en="mean not subtracted", zh="没有减均值"): lambda x: x / (x.var(0, correction=0) + 1e-5).sqrt(),
-}
-reached = [accuracy(norm, 1) for norm in norms.values()]
-for name, share in zip(norms, reached, strict=True):
-    print(Text(en="{}: {:.0%}", zh="{}：{:.0%}").format(name, share))
+norms = (
+    lambda x: (mine or standardize)(x, 0),
+    lambda x: (x - x.mean(0)) / (x.var(0) + 1e-5).sqrt(),
+    lambda x: (x - x.mean(0)) / (x.std(0, correction=0) + 1e-5),
+    lambda x: x / (x.var(0, correction=0) + 1e-5).sqrt(),
+)
+reached = [accuracy(norm, 1) for norm in norms]
+four_norms.print_reached(reached, yours=mine is not None)
 assert min(reached[:3]) > 0.7 > 0.3 > reached[3]
 
 # %% [markdown] lang="en"
@@ -659,10 +647,9 @@ r"""
 # %%
 relu = kept("relu") or torch.relu
 x = network(torch.randn(256, 128), 0.9 / 128**0.5 * torch.randn(30, 128, 128), lambda x: x, relu)[-1]
-print(Text(en="after 30 layers: {:.1e}", zh="30 层之后：{:.1e}").format(x.square().mean().sqrt()))
+print(f"{x.square().mean().sqrt()=:.1e}")
 (once, slow), (thrice, slower) = (signals(size, 20, "tanh", "batch", network) for size in (1.0, 3.0))
-told = Text(en="outputs differ by {:.2f}, gradient {:.1f} and {:.1f}", zh="输出相差 {:.2f}，梯度 {:.1f} 和 {:.1f}")
-print(told.format((once[-1] - thrice[-1]).abs().max(), slow[0], slower[0]))
+print(f"{(once[-1] - thrice[-1]).abs().max()=:.2f}   {slow[0]=:.1f}   {slower[0]=:.1f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -717,11 +704,9 @@ def tower(start):
     return x.std(0).mean()
 
 
-told = Text(
-    en="standard deviation from digit to digit: {:.2f} in the pixels, {:.6f} after nn.Linear, {:.2f} with Glorot's start",
-    zh="各幅数字之间的标准差：像素 {:.2f}，经过 nn.Linear 只剩 {:.6f}，用 Glorot 的初始值则是 {:.2f}",
-)
-print(told.format(pixels.std(0).mean(), tower(lambda weight: weight), tower(torch.nn.init.xavier_uniform_)))
+print(f"{pixels.std(0).mean()=:.2f}")
+print(f"{tower(lambda weight: weight)=:.6f}")
+print(f"{tower(torch.nn.init.xavier_uniform_)=:.2f}")
 
 # %% [markdown] lang="en"
 r"""

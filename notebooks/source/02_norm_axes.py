@@ -4,7 +4,7 @@ r"""
 
 Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. So one such poke tells which numbers a layer mixes, whatever its name says, and exposes wrong axes, too.
 
-That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The chat model of lesson 00 holds 61 norms, two in each of its 30 layers and one at the end. They are relatives of lesson 01's BatchNorm, with other axes and even without the mean (lesson 06). To recognize them we first learn to see axes.
+That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The chat model of lesson 00 holds 61 norms, two in each of its 30 layers and one at the end. They average over other axes than lesson 01's BatchNorm (and subtract no mean: lesson 06). So first we learn to see axes, for wrong ones raise no error.
 
 Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 40 minutes, without *Going further*.
 """
@@ -15,7 +15,7 @@ r"""
 
 取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。像这样给一个数加上一点，我们叫作**推一下**。一个层把哪些数混在一起，不用看它叫什么，推一下就知道；要是沿错了轴，一推也会露馅。
 
-这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，30 层里每层两个，最后还有一个。它们都是第 01 课里批量归一化的亲戚，不过换了轴，连均值也不减了（见第 06 课）。要认出它们，先得学会看轴。
+这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，30 层里每层两个，最后还有一个。它们沿的轴，与第 01 课的批量归一化不同（而且不减均值，见第 06 课）。所以先要学会看轴，因为沿错了轴，程序也不报错。
 
 学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 40 分钟，选读另计。
 """
@@ -27,7 +27,6 @@ from torch.testing import assert_close
 
 from blocklab import standardize
 from blocklab.digits import load_digits
-from blocklab.language import Text
 from blocklab.lessons import check, plug_in
 from blocklab.lessons.norm_axes import axis_painter, dimmed_digit, layout_trap, poke_one_number
 
@@ -97,7 +96,7 @@ A mean changes as soon as one of its numbers does, and the standard deviation wi
 
 The table has two layers more. InstanceNorm comes from style transfer, where each picture's own contrast is to vanish; GroupNorm is for few large pictures at a time (lesson 04).
 
-**Your turn, five numbers.** One of the 72 is pushed, in five layers. How many outputs move? Multiply first, then ask the panel.
+**Your turn, five numbers.** Let there be 3 samples, so 108 numbers. One is pushed, in five layers. How many outputs move? Multiply first, then ask the panel (*samples N*).
 
 | layer | one mean over | outputs that move |
 |---|---|---|
@@ -122,7 +121,7 @@ r"""
 
 下表里还有两种层。实例归一化最早用于图像的风格迁移，要去掉每幅图自己的对比度；组归一化用于每次只有几幅大图的训练（第 04 课）。
 
-**轮到你了**，写五个数。还是这 72 个数，推动其中一个，分别经过五种层，各有多少个输出改变？先自己乘，再用面板核对。
+**轮到你了**，写五个数。现在换成 3 个样本，共 108 个数，推动其中一个，分别经过五种层，各有多少个输出改变？先自己乘，再用面板核对（要先调“样本数 N”）。
 
 | 层 | 沿哪些轴求一个均值 | 改变的输出 |
 |---|---|---|
@@ -163,7 +162,7 @@ r"""
 """
 
 # %% tags=["solution"]
-solved_counts = (2 * 3 * 3, 4 * 3 * 3, 3 * 3, 2 * 3 * 3, 4)
+solved_counts = (3 * 3 * 3, 4 * 3 * 3, 3 * 3, 2 * 3 * 3, 4)
 
 check("outputs_that_move", solved_counts, keep=False)
 
@@ -559,7 +558,9 @@ Another sentence is nearest, and its cosine is 1.00.
 
 </details>
 
-Now all four sentences point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Near and far can no longer be told apart, and no error was raised: one axis too many was enough. (Why they end up so close, this lesson does not show.)
+Now all four point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Near and far can no longer be told apart, and no error was raised.
+
+Why? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A norm per token keeps all tokens about equally long. With one deviation for the whole sentence nothing holds the marker back. After the first layer its vector is more than ten times as long as the median token's, so it makes up most of every sentence.
 
 ## Three closing questions
 
@@ -598,7 +599,9 @@ r"""
 
 </details>
 
-现在，四个句子与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思是远是近，已经分不出来，讲音乐的那一句反而排在最后。没有报错，不过是多写了一个轴。（为什么会靠得这么近，这一课不讲。）
+现在，四句话与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
+
+为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了。过了第一层，它的向量长度已经是各词元中位数的十倍以上，于是每句话里大半都是它。
 
 ## 三个思考题
 
@@ -631,21 +634,20 @@ r"""
 
 # %%
 text = torch.randn(8, 128, 768)  # (N, L, d)
-print(Text(en="LayerNorm, means:", zh="层归一化，均值的个数："), text.mean(-1).numel())
-print(Text(en="BatchNorm, means:", zh="批量归一化，均值的个数："), text.mean((0, 1)).numel())
+print(f"{text.mean(-1).numel()=}   {text.mean((0, 1)).numel()=}")
 square = torch.randn(32, 64, 64)  # (N, L, C)
 assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 2)))
 later = text.clone()
 later[:, -1] += 3
 for shape in [[128, 768], [768]]:
-    by = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0].abs().max()
-    print(shape, Text(en="token 0 moves by", zh="第 0 个词元改变"), round(by.item(), 2))
+    token = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0]  # (N, d)
+    print(f"{shape=}   {token.abs().max()=:.2f}")
 
 # %% [markdown] lang="en"
 r"""
 ## In short
 
-- These four layers are one formula and differ in which numbers share mean and variance. (RMSNorm subtracts no mean: lesson 06.)
+- These four layers are one formula and differ in which numbers share mean and variance.
 - To see that choice, push one number, for what moves belongs to its group.
 - With equal sizes torch does not notice a wrong layout, so test with different ones, too, and compare values.
 
@@ -666,7 +668,7 @@ BatchNorm of a text from scratch easily loops over positions *and* features, or 
 r"""
 ## 小结
 
-- 这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。（RMSNorm 不减均值，见第 06 课。）
+- 这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。
 - 想看清楚，推动一个数即可，因为跟着变的都是同一组的。
 - 轴的大小相同时，torch 查不出布局错误，所以大小不同的也要测，数值也要比。
 
@@ -695,7 +697,8 @@ def one_loop_too_many(x):  # (N, L, d)
 
 for push in (1, 10, 1000):
     y = one_loop_too_many(torch.tensor([[[1.0 + push]], [[3.0]]]))  # (N, 1, 1)
-    print(Text(en="pushed by", zh="增加"), push, y.flatten().round(decimals=2).tolist())
+    outputs = y.flatten().round(decimals=2).tolist()
+    print(f"{push=}   {outputs=}")
 
 # %% [markdown] lang="en"
 r"""
@@ -739,9 +742,10 @@ r"""
 first = torch.tensor([[2.0], [4.0], [6.0]])  # (N, C)
 second = first + 10
 gamma, beta = (first.var(0, correction=0) + 1e-5).sqrt(), first.mean(0)  # (C,) each
-for name, batch in ((Text(en="first", zh="第一个"), first), (Text(en="second", zh="第二个"), second)):
+for batch in (first, second):
     y = standardize(batch, 0) * gamma + beta
-    print(name, Text(en="output minus input:", zh="输出减输入："), round((y - batch)[0, 0].item(), 2))
+    difference = (y - batch).flatten().round(decimals=2).tolist()
+    print(f"{difference=}")
 
 # %% [markdown] lang="en"
 r"""
@@ -776,8 +780,7 @@ r"""
 # %%
 channels = torch.tensor([[1.0, 3.0, 10.0, 40.0]])  # (N, C)
 groups = channels.unflatten(1, (2, -1))  # (N, G, C/G)
-print(Text(en="groups:", zh="各组："), groups.tolist())
-print(Text(en="their means:", zh="各组均值："), groups.mean(2).tolist())
+print(f"{groups.tolist()=}   {groups.mean(2).tolist()=}")
 assert_close(standardize(groups, 2).flatten(1, 2), F.group_norm(channels, 2))
 
 # %% [markdown] lang="en"

@@ -27,11 +27,9 @@ import torch
 from torch import nn
 
 from blocklab import batch_norm, ema_update, from_keras, half_life
-from blocklab.language import Text
 from blocklab.lessons import check, plug_in
 from blocklab.lessons.ema_momentum import drifting_mean, two_photos, two_readings
 from blocklab.real_models import if_installed, load_efficientnet_lite0
-from blocklab.real_models.efficientnet_lite0 import class_name
 
 # %% [markdown] lang="en"
 r"""
@@ -83,14 +81,14 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-It gets the flower alone, then the flower in one mini-batch with the palace; first in `eval()`, then in `train()`. Of each photo you see the best class and its probability.
+It gets the flower alone, then the flower in one mini-batch with the palace; first in `eval()`, then in `train()`.
 
 **Predict first.** In which of the four lines does the flower get the same class as in the first?
 """
 
 # %% [markdown] lang="zh"
 r"""
-先单独输入花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。每张照片显示概率最大的类别和它的概率。
+先单独输入花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。每次打印概率最大的类别和它的概率。
 
 **先猜一猜**：输出有四行，哪几行里花的类别与第一行相同？
 """
@@ -101,9 +99,8 @@ with if_installed():
     for training in (False, True):
         for batch in (photos[:1], photos):
             with torch.inference_mode():
-                chances, classes = copy.deepcopy(net).train(training)(batch).softmax(-1).max(-1)
-            seen = [f"{class_name(n)} {p:.1%}" for n, p in zip(classes.tolist(), chances, strict=True)]
-            print("train()" if training else "eval() ", *seen, sep="   ")
+                scores = copy.deepcopy(net).train(training)(batch)  # (N, 1000)
+            two_photos.print_best(scores, training)
 
 # %% [markdown] lang="en"
 r"""
@@ -115,11 +112,11 @@ The same class only in the second line. In `train()` the flower is a tennis ball
 
 </details>
 
-Batches of many photos, as in training, come near the stored mean and variance; a single photo does not. Forgetting `model.eval()` is a common mistake, and mostly a silent one. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
+Batches of many photos come near the stored mean and variance, a single photo does not. In `eval()` half of the channels that reach the third-last BatchNorm have less than a hundredth of the stored variance on this flower; dividing by so little blows next to nothing up tenfold and more. Forgetting `model.eval()` is common, and mostly silent. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
 
 ## Why remember at all?
 
-In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along. And where a channel has a single number, the variance is 0 and all outputs β, so torch refuses:
+In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along; below, that for `mine` depends on how often `yours` is there. And where a channel has a single number, the variance is 0 and every output β, so torch refuses:
 """
 
 # %% [markdown] lang="zh"
@@ -132,21 +129,20 @@ r"""
 
 </details>
 
-网络训练时，一个小批量里有许多张照片，均值和方差与存下来的差不多；单独一张照片的却差得远。忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
+许多张照片一起，均值和方差与存下来的差不多；单独一张照片的却差得远。用 `eval()` 时，这朵花到了倒数第三个批量归一化，有一半通道的方差还不到存下来的百分之一；除以这么小的标准差，微不足道的差别也会放大十倍以上。忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
 
 ## 为什么要记住？
 
-训练时，批量归一化用的是小批量的均值和方差。于是对你这张照片的回答，取决于它碰巧和谁的照片放进同一个小批量。要是每个通道只有一个数，方差恒为 0，输出全是 β，这样就毫无意义，所以 torch 索性报错：
+训练时，批量归一化用的是小批量的均值和方差。于是对你这张照片的回答，取决于它碰巧和谁的照片放进同一个小批量。下面看同一个样本 `mine` 的输出，先和一个 `yours` 放在一起，再和两个。要是每个通道只有一个数，方差恒为 0，输出全是 β，毫无意义，所以 torch 索性报错：
 """
 
 # %%
 mine, yours = torch.tensor([[1.0, 2.0]]), torch.tensor([[5.0, -2.0]])  # (1, C) each
+two, three = torch.cat([mine, yours]), torch.cat([mine, yours, yours])  # (N, C)
 layer = nn.BatchNorm1d(2, affine=False)
-MINE = Text(en="{count} samples, my output {y}", zh="{count} 个样本，我的输出 {y}")
-for mode in ("train", "eval"):
-    getattr(layer, mode)()
-    for batch in (torch.cat([mine, yours]), torch.cat([mine, yours, yours])):  # (N, C)
-        print(f"{mode:6}", MINE.format(count=len(batch), y=[round(y, 2) for y in layer(batch)[0].tolist()]))
+print("train()", layer(two)[0], layer(three)[0])
+layer.eval()
+print("eval() ", layer(two)[0], layer(three)[0])
 try:
     layer.train()(mine)
 except ValueError as refused:
@@ -179,12 +175,11 @@ $$\text{running} \leftarrow (1 - \text{momentum}) \cdot \text{running} + \text{m
 """
 
 # %%
-running, layer = torch.tensor(0.0), nn.BatchNorm1d(1)
-LINE = Text(en="batch mean {m:.0f}: by hand {h:.1f}, torch {t:.1f}", zh="均值 {m:.0f}：手算 {h:.1f}，torch {t:.1f}")
+running, layer = 0.0, nn.BatchNorm1d(1)
 for mean in (10.0, 20.0):
     running = (1 - 0.1) * running + 0.1 * mean
     layer(torch.full((4, 1), mean))
-    print(LINE.format(m=mean, h=running, t=layer.running_mean.item()))
+    print(f"{mean=}   {running=:.1f}   {layer.running_mean=}")
 
 # %% [markdown] lang="en"
 r"""
@@ -238,7 +233,7 @@ check("ema_update", solved_ema_update, keep=False)
 r"""
 ## One number, two readings
 
-Keras gives the name momentum to the *other* weight. In the panel a channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left is the weight of each of the last mini-batches in the running mean (logarithmic; grey: the start value), on the right what `eval()` makes of fresh data, which should be centred on 0.
+Keras gives the name momentum to the *other* weight. In the panel a channel has mean 10 and standard deviation 2, and every mini-batch holds 64 of its values. The upper row reads the number as PyTorch does, the lower one as Keras does. On the left is the weight of each of the last mini-batches in the running mean (logarithmic; grey: the start value), on the right what `eval()` makes of fresh data, which should be centred on 0. At 0.5 both readings agree.
 
 **Predict first.** Both are given 0.99 and train for 20 steps. Where is the mean of the outputs of `eval()`? Choose, then drag the first bar or *momentum*.
 """
@@ -247,7 +242,7 @@ Keras gives the name momentum to the *other* weight. In the panel a channel has 
 r"""
 ## 一个数，两种读法
 
-同样叫动量，Keras 指的却是**另一个**权重，即旧值的权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重；纵轴是对数刻度，柱子还高，权重可能已经微不足道），右边是 `eval()` 对新数据的输出，本应以 0 为中心。
+同样叫动量，Keras 指的却是**另一个**权重，即旧值的权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重；纵轴是对数刻度，柱子还高，权重可能已经微不足道），右边是 `eval()` 对新数据的输出，本应以 0 为中心。一开始动量是 0.5，两种读法正好相同。
 
 **先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再拖动第一根柱子，或者拖动“动量”。
 """
@@ -266,7 +261,11 @@ The outputs are centred on 0 in PyTorch and on 6.56 in Keras, whose running mean
 
 </details>
 
-PyTorch comes out right only because the mini-batch is large: its running mean is practically that of the last one, and 64 values make a fair one. With the default 0.1 of PyTorch the outputs are still around 2 after 10 steps, and only after 44 is 99% of the way done. So for the first few dozen steps, with Keras' default for 459, a network can look far worse in `eval()` than it is.
+PyTorch comes out right only because its running mean is practically that of the last mini-batch, and 64 values make a fair one. In Keras the start still counts, for on steady data the running mean after $t$ steps is the true one times
+
+$$1 - (1 - \text{momentum})^t$$
+
+with PyTorch's momentum, here 0.01: after 20 steps 18%. PyTorch's default, 0.1, comes to 99% after 44 steps, Keras' default after 459. Until then a network can look far worse in `eval()` than it is.
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|
@@ -274,7 +273,7 @@ PyTorch comes out right only because the mini-batch is large: its running mean i
 | Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
 | Adam, β₁ | 1 − β₁ | β₁ | 0.9 |
 
-So PyTorch's default is Keras' 0.9, like Adam's, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (Below 1, the newest mini-batch outweighs all others. `from_keras` turns Keras' number into PyTorch's.)
+So PyTorch's default is Keras' 0.9, like Adam's, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (`from_keras` turns Keras' number into PyTorch's.)
 """
 
 # %% [markdown] lang="zh"
@@ -285,7 +284,11 @@ PyTorch 的输出以 0 为中心，Keras 的以 6.56 为中心，因为它的移
 
 </details>
 
-PyTorch 没有出错，只是因为小批量够大：它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。PyTorch 用默认的 0.1 时，训练 10 步后，输出还在 2 附近，到第 44 步才走完 99% 的路。所以在最初的几十步里，用 `eval()` 去验证，网络看上去可能比实际差得多。Keras 用它的默认值，要走 459 步，小数据集的训练也许早就结束了。
+PyTorch 没有出错，只是因为小批量够大：它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。Keras 那边，初值还占着很大的分量。数据平稳时，$t$ 步之后的移动均值就是真实均值乘以
+
+$$1 - (1 - \text{momentum})^t$$
+
+这里的 momentum 按 PyTorch 的约定，是 0.01，所以 20 步之后只有 18%。用 PyTorch 的默认值 0.1，到第 44 步才有 99%；用 Keras 的默认值，要到第 459 步。在那以前，用 `eval()` 去验证，网络看上去可能比实际差得多。
 
 | | 新值的权重 | 旧值的权重 | 默认值 |
 |---|---|---|---|
@@ -293,64 +296,70 @@ PyTorch 没有出错，只是因为小批量够大：它的移动均值几乎就
 | Keras、TensorFlow | 1 − momentum | momentum | 0.99 |
 | Adam 的 β₁ | 1 − β₁ | β₁ | 0.9 |
 
-所以，PyTorch 的默认值相当于 Keras 的 0.9，与 Adam 一样，而**不是** 0.99。改用**半衰期**（half-life），就不必管约定：一个值的权重减半要过多少步，半衰期就是多少步。（不到 1 步，说明最新一个小批量的权重比以前全部加起来还大。`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
+所以，PyTorch 的默认值相当于 Keras 的 0.9，与 Adam 一样，而**不是** 0.99。改用**半衰期**（half-life），就不必管约定：一个值的权重减半要过多少步，半衰期就是多少步。（`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
 """
 
 # %%
-LINE = Text(
-    en="{number:4}: half-life in PyTorch {ours:5.2f}, in Keras {theirs:5.2f}",
-    zh="{number:4}：半衰期，PyTorch {ours:5.2f} 步，Keras {theirs:5.2f} 步",
-)
 for number in (0.01, 0.1, 0.5, 0.9, 0.99):
-    print(LINE.format(number=number, ours=half_life(number), theirs=half_life(from_keras(number))))
+    print(f"{number:4}   PyTorch {half_life(number):5.2f}   Keras {half_life(from_keras(number)):5.2f}")
 
 # %% [markdown] lang="en"
 r"""
+## What you will meet elsewhere
+
+**Keras** also has another ε, 0.001. Our EfficientNet learned in TensorFlow, so its layers read `BatchNorm(channels, eps=1e-3, momentum=0.01)`.
+
+**Dive into Deep Learning** has two versions of one line, the first in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html), with momentum 0.1, the second in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html), with 0.9:
+
+```python
+moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
+moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
+```
+
+From 0, with a mini-batch of mean 10, each comes to 1 with its own number, and to 9 with the other's. Both ask `torch.is_grad_enabled()` where torch asks `self.training`. So there `net.eval()` alone changes nothing: without `no_grad` the layer still uses the batch and moves its averages.
+
 ## Start and follow
 
-The averages start at 0 and 1, and nothing corrects for that. So after $t$ steps on steady data the running mean is only $1 - (1 - \text{momentum})^t$ times the true one. (Adam divides by just this factor.) With `momentum=None` torch takes the plain average of all batches instead. The batches here have the means 10, 20, 60:
+Nothing corrects for the start at 0 and 1. (Adam divides by the factor above.) With `momentum=None` torch takes the plain average of all batches instead: with means 10, 20 and 60 it holds 10, 15 and 30, the default 1, 2.9 and 8.61. Then why not always take that? Because what a layer is fed changes while the layers before it learn, and the plain average never forgets how it began.
+
+**Predict first.** In the panel the true mean jumps at step 100. After how many steps has the running mean made half of the jump, with momentum 0.5 and with 0.02? And what does being quick cost? (Drag the orange dot.)
 """
 
 # %% [markdown] lang="zh"
 r"""
+## 在别处会遇到什么
+
+**Keras** 的 ε 也不同，是 0.001。我们的 EfficientNet 是用 TensorFlow 训练的，所以在 PyTorch 里每一层都写作 `BatchNorm(channels, eps=1e-3, momentum=0.01)`。
+
+《**动手学深度学习**》里，同一行有两种写法，第一种见[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.1；第二种见[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.9。
+
+```python
+moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
+moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
+```
+
+移动均值从 0 开始，来了一个均值为 10 的小批量。各用自己的动量，都得到 1；换成对方的，都得到 9。
+
+torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；不加 `no_grad`，那一层仍旧用小批量的统计量，仍旧更新移动平均。
+
 ## 起步与跟随
 
-移动均值从 0 开始，移动方差从 1 开始，而且不修正初值的影响。所以数据平稳时，$t$ 步之后的移动均值只有真实均值的 $1 - (1 - \text{momentum})^t$ 倍。（Adam 就用除以这个倍数的办法来修正。）取 `momentum=None`，torch 就改用所有小批量的普通平均。下面各个小批量的均值是 10、20、60：
-"""
+移动均值从 0 开始，移动方差从 1 开始，而且不修正初值的影响。（Adam 会修正，办法就是除以上面那个倍数。）取 `momentum=None`，torch 就改用所有小批量的普通平均：如果各个小批量的均值是 10、20、60，它得到 10、15、30，默认做法则是 1、2.9、8.61。那为什么不总用普通平均？因为前面的层还在学习，这一层的输入也在变，而普通平均永远忘不掉开头的值。
 
-# %%
-spread = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
-default, plain = nn.BatchNorm1d(1), nn.BatchNorm1d(1, momentum=None)
-LINE = Text(
-    en="batch mean {mean:.0f}: default {ema:.2f}, plain average {plain:.2f}",
-    zh="小批量均值 {mean:.0f}：默认 {ema:.2f}，普通平均 {plain:.2f}",
-)
-for mean in (10.0, 20.0, 60.0):
-    default(mean + spread), plain(mean + spread)
-    print(LINE.format(mean=mean, ema=default.running_mean.item(), plain=plain.running_mean.item()))
-
-# %% [markdown] lang="en"
-r"""
-Then why not always take the plain average? Because what a layer is fed changes while the layers before it learn, and the plain average never forgets how it began.
-
-**Predict first.** The data jump at step 100. After how many steps has the running mean made half of the jump, with momentum 0.5 and with 0.02? And what does being quick cost? (Drag the orange dot.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-那为什么不总用普通平均？因为前面的层还在学习，这一层的输入也在变，而普通平均永远忘不掉开头的值。
-
-**先猜一猜**：数据在第 100 步突变。动量取 0.5 和 0.02，移动均值各要几步才跟上一半？跟得快，代价是什么？（拖动橙色圆点，也能改变动量。）
+**先猜一猜**：面板里，真实均值在第 100 步突变。动量取 0.5 和 0.02，移动均值各要几步才跟上一半？跟得快，代价是什么？（拖动橙色圆点，也能改变动量。）
 """
 
 # %% tags=["panel"]
 drifting_mean.panel()
 
+# %% tags=["answer"]
+drifting_mean.panel().still(momentum=10**-1.7)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Half of the jump is made after a single step with 0.5, after nearly 40 with 0.02: a little more than its half-life of 34, for it still remembers that it began at 0. Being quick costs calm: 0.5 trembles with every mini-batch.
+Half of the jump is made after a single step with 0.5, after nearly 40 with 0.02: a little more than its half-life of 34, for it still remembers that it began at 0. Being quick costs calm: with 0.5 the running mean trembles with a standard deviation of 0.45, with 0.02 of 0.06.
 
 </details>
 
@@ -363,7 +372,7 @@ In training BatchNorm normalizes with the *biased* variance, the sum of the squa
 r"""
 <details><summary>答案</summary>
 
-跟上一半，0.5 只要一步，0.02 要将近 40 步，比它的半衰期 34 步略多，因为它还记着开头的 0。代价是不平稳，动量取 0.5 时，每个小批量都会让它抖一下。
+跟上一半，0.5 只要一步，0.02 要将近 40 步，比它的半衰期 34 步略多，因为它还记着开头的 0。代价是不平稳：移动均值抖动的标准差，动量取 0.5 时是 0.45，取 0.02 时只有 0.06。
 
 </details>
 
@@ -376,10 +385,7 @@ r"""
 layer, x = nn.BatchNorm1d(1, momentum=1.0), torch.tensor([[1.0], [2.0], [3.0], [6.0]])
 biased, unbiased = x.var(correction=0), x.var(correction=1)
 torch.testing.assert_close(layer(x), (x - x.mean()) / (biased + 1e-5).sqrt())
-LINE = Text(
-    en="biased {b:.4f}, unbiased {u:.4f}, stored {stored:.4f}", zh="有偏 {b:.4f}，无偏 {u:.4f}，存下来的 {stored:.4f}"
-)
-print(LINE.format(b=biased, u=unbiased, stored=layer.running_var.item()))
+print(f"{biased=}   {unbiased=}   {layer.running_var=}")
 
 # %% [markdown] lang="en"
 r"""
@@ -398,29 +404,21 @@ r"""
 # %%
 x = torch.tensor([[[1.0, 3.0], [10.0, 30.0]]])  # (N, C, L)
 mean = x.mean((0, 2))  # (C,)
-print(Text(en="along the last axis:", zh="对准最后一个轴："), (x - mean).tolist())
-print(Text(en="along the channels: ", zh="对准通道轴：    "), (x - mean.view(1, -1, 1)).tolist())
+print(f"{(x - mean).tolist() = }")
+print(f"{(x - mean.view(1, -1, 1)).tolist() = }")
 
 # %% [markdown] lang="en"
 r"""
-The rest is the formula of lesson 02, with ε under the root.
-
 ## Writing into a buffer
 
-In training, mean and variance are part of the graph, since they depend on x. The buffers are not: move them under `torch.no_grad()`, or the graph of every step is kept alive, and *write into* them with `copy_`. (A local `running_mean = …` would only name a new tensor.)
-
-## What you will meet elsewhere
-
-**Keras** defaults to 0.99 and ε = 0.001. Our EfficientNet learned in TensorFlow, so here each of its layers reads `BatchNorm(channels, eps=1e-3, momentum=0.01)`.
-
-**Dive into Deep Learning** has two versions of one line, the first in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html), with momentum 0.1, the second in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html), with 0.9:
+In training, mean and variance are part of the graph, since they depend on x. The buffers are not. So move them under `torch.no_grad()`, or the graph of every step is kept alive, and *write into* them:
 
 ```python
-moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
-moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
+with torch.no_grad():
+    self.running_mean.copy_(...)
 ```
 
-From 0, with a mini-batch of mean 10, each comes to 1 with its own number, and to 9 with the other's. Both ask `torch.is_grad_enabled()` where torch asks `self.training`. So in that code `net.eval()` alone changes nothing: without `no_grad` the layer goes on using the batch and moving its averages.
+(A local `running_mean = …` would only name a new tensor.)
 
 ## Exercise: the whole layer
 
@@ -429,26 +427,16 @@ Fill in `forward`: `weight * (x − mean) / √(variance + eps) + bias`. The sha
 
 # %% [markdown] lang="zh"
 r"""
-剩下的就是第 02 课的公式，ε 在根号里面。
-
 ## 写进缓冲区
 
-训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下更新，否则每一步的计算图都会留在内存里；更新时用 `copy_` **写进去**。（写成局部变量 `running_mean = …`，就只是给新张量起了个名字，这一层什么也没记住。）
-
-## 在别处会遇到什么
-
-**Keras** 的默认值是 0.99，ε = 0.001。我们的 EfficientNet 是用 TensorFlow 训练的，所以在 PyTorch 里每一层都写作 `BatchNorm(channels, eps=1e-3, momentum=0.01)`。
-
-《**动手学深度学习**》里，同一行有两种写法，第一种见[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.1；第二种见[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.9。
+训练时，均值和方差由 x 算出，要留在计算图里。缓冲区不在图里，所以要在 `torch.no_grad()` 下更新，否则每一步的计算图都会留在内存里；而且要**写进去**：
 
 ```python
-moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
-moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
+with torch.no_grad():
+    self.running_mean.copy_(...)
 ```
 
-移动均值从 0 开始，来了一个均值为 10 的小批量。各用自己的动量，都得到 1；换成对方的，都得到 9。
-
-torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；不加 `no_grad`，那一层仍旧用小批量的统计量，仍旧更新移动平均。
+（写成局部变量 `running_mean = …`，就只是给新张量起了个名字，这一层什么也没记住。）
 
 ## 练习：写出完整的一层
 
@@ -512,6 +500,16 @@ class SolvedBatchNorm(MyBatchNorm):
 
 check("batch_norm", SolvedBatchNorm(3), keep=False)
 
+# %% [markdown] lang="en"
+r"""
+Ten steps beside torch's own layer leave the same buffers:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+与 torch 自己的层并排训练十步，两边的缓冲区相同：
+"""
+
 # %% tags=["solution"]
 solved, torchs = SolvedBatchNorm(3), nn.BatchNorm2d(3)
 for _ in range(10):
@@ -540,7 +538,7 @@ plug_in(batch_norm=MyBatchNorm)
 
 # %% [markdown] lang="en"
 r"""
-A wrong momentum or a wrong variance in the buffer would change nothing here, because this network has its buffers already. So the next cell makes another mistake: it takes the statistics of the batch in `eval()`, too.
+A wrong momentum or a wrong variance in the buffer would change nothing here, because this network has its buffers already. So the next cell takes the statistics of the batch in `eval()`, too.
 
 **Predict first.** Which of the four lines at the beginning comes back?
 """
@@ -641,11 +639,7 @@ r"""
 # %%
 kept = 0.9**10
 mean, variance = 10 * (1 - kept), kept + (1 - kept) * 4
-LINE = Text(
-    en="running mean {m:.2f}, running variance {v:.2f}, mean of the outputs {y:.2f}",
-    zh="移动均值 {m:.2f}，移动方差 {v:.2f}，输出的均值 {y:.2f}",
-)
-print(LINE.format(m=mean, v=variance, y=(10 - mean) / variance**0.5))
+print(f"{mean=:.2f}   {variance=:.2f}   {(10 - mean) / variance**0.5=:.2f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -663,7 +657,7 @@ r"""
 
 ## Going further: a bias that does nothing, and folding
 
-BatchNorm subtracts the mean, and with it whatever constant the layer before it added. So in training a bias in front of it does nothing, and such a convolution is usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, which can be *folded* into the layer before. So a finished network needs none of its 49 layers any more (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$):
+BatchNorm subtracts the mean, and with it whatever constant the layer before it added. So in training a bias in front of it does nothing, and such a convolution is usually built with `bias=False`. In `eval()` BatchNorm is one multiplication and one addition per channel, which can be *folded* into the layer before. So a finished network needs none of its 49 layers any more (`scale` is $\gamma / \sqrt{\text{running\_var} + \varepsilon}$; the printed number says how far the outputs move when 100 is added to the bias):
 """
 
 # %% [markdown] lang="zh"
@@ -682,15 +676,14 @@ r"""
 
 ## 选读：不起作用的偏置，以及折叠
 
-批量归一化要减去均值，前一层加上的任何常数也就一并减掉了。所以在训练时，它前面的偏置不起作用，这样的卷积层通常写 `bias=False`。到了 `eval()`，批量归一化对每个通道只做一次乘法和一次加法，可以**折叠**（fold）进前一层。也就是说，训练好的网络，那 49 层一个也不需要了（`scale` 就是 $\gamma / \sqrt{\text{running\_var} + \varepsilon}$）：
+批量归一化要减去均值，前一层加上的任何常数也就一并减掉了。所以在训练时，它前面的偏置不起作用，这样的卷积层通常写 `bias=False`。到了 `eval()`，批量归一化对每个通道只做一次乘法和一次加法，可以**折叠**（fold）进前一层。也就是说，训练好的网络，那 49 层一个也不需要了（`scale` 就是 $\gamma / \sqrt{\text{running\_var} + \varepsilon}$；打印的数说明，偏置加上 100，输出改变多少）：
 """
 
 # %%
 linear, norm, x = nn.Linear(5, 3), nn.BatchNorm1d(3), torch.randn(64, 5)
 before = norm(linear(x))
 linear.bias.data += 100
-moved = (norm(linear(x)) - before).abs().max()
-print(Text(en="bias + 100: the outputs change by {by:.4f}", zh="偏置加 100：输出改变 {by:.4f}").format(by=moved))
+print(f"{(norm(linear(x)) - before).abs().max()=:.4f}")
 norm.eval()
 scale = norm.weight / (norm.running_var + norm.eps).sqrt()  # (C,)
 weight, bias = linear.weight * scale[:, None], (linear.bias - norm.running_mean) * scale + norm.bias
@@ -714,17 +707,12 @@ r"""
 target = 10 * torch.rand(100000)
 by_products = 0.99 * target + 0.01 * target
 by_difference = target - 0.01 * (target - target)
-CHANGED = Text(
-    en="numbers changed: {a:.0f} by two products, {b:.0f} by the difference",
-    zh="改变的数：两个乘积 {a:.0f} 个，差 {b:.0f} 个",
-)
-print(CHANGED.format(a=(by_products != target).sum(), b=(by_difference != target).sum()))
-LINE = Text(en="{dtype}: two products {a:.2f}, difference {b:.2f}", zh="{dtype}：两个乘积 {a:.2f}，差 {b:.2f}")
+print(f"{(by_products != target).sum()=}   {(by_difference != target).sum()=}")
 for dtype in (torch.float32, torch.bfloat16):
-    a, b, one = torch.tensor([[0.0], [0.0], [1.0]], dtype=dtype)
+    products, difference, one = torch.tensor([0.0, 0.0, 1.0], dtype=dtype)
     for _ in range(3000):
-        a, b = a * 0.99 + one * 0.01, b - (b - one) * 0.01
-    print(LINE.format(dtype=dtype, a=a.item(), b=b.item()))
+        products, difference = products * 0.99 + one * 0.01, difference - (difference - one) * 0.01
+    print(f"{dtype}   {products=:.2f}   {difference=:.2f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -742,9 +730,8 @@ leaking, clean = torch.zeros(1), torch.zeros(1)
 for value in (1.0, 3.0):
     leaking = ema_update(leaking, weight * value, 0.1)
     clean = ema_update(clean, (weight * value).detach(), 0.1)
-for name, average in (("leaking", leaking), ("clean", clean)):
-    print(f"{name}: requires_grad={average.requires_grad}")
+print(f"{leaking.requires_grad=}   {clean.requires_grad=}")
 layer = nn.Module()
 layer.plain = torch.zeros(1)
 layer.register_buffer("kept", torch.zeros(1))
-print(Text(en="saved:", zh="随模型保存："), list(layer.state_dict()))
+print(f"{list(layer.state_dict())=}")

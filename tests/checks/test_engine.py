@@ -236,8 +236,8 @@ def test_right_is_said(reader):
     [
         ("scale", 0.00316, "Right: length of the last bar = 1.", "正确：最后一根柱子的长度 = 1。"),
         ("values_per_mean", 64, "Right: batch size = 64.", "正确：批量大小 = 64。"),
-        ("feature_axes", 0, "Right.", "正确。"),
-        ("outputs_that_move", (18, 36, 9, 18, 4), "Right.", "正确。"),
+        ("feature_axes", (0, 1), "Right.", "正确。"),
+        ("outputs_that_move", (27, 36, 9, 18, 4), "Right.", "正确。"),
     ],
 )
 def test_of_an_answer_it_is_said_what_comes_of_it(exercise, answer, en, zh, reader):

@@ -58,6 +58,25 @@ class BatchOutside(Batch):
         return torch.sqrt(variance) + self.eps
 
 
+class PicturesOnlyInLocalNames(Batch):
+    def forward(self, x):
+        shape = [1, -1] + [1] * (x.dim() - 2)
+        mean, variance = self.running_mean, self.running_var
+        if self.training:
+            mean, variance = x.mean((0, 2, 3)), x.var((0, 2, 3), correction=0)
+            running_mean = (1 - self.momentum) * self.running_mean + self.momentum * mean  # noqa: F841
+        return self.affine((x - mean.view(shape)) / self.root(variance.view(shape)))
+
+
+class LastAxisNothingStored(Batch):
+    def forward(self, x):
+        axes = [0, *range(2, x.dim())]
+        mean, variance = self.running_mean, self.running_var
+        if self.training:
+            mean, variance = x.mean(axes), x.var(axes, correction=0)
+        return (x - mean) / self.root(variance) * self.weight + self.bias
+
+
 class Group(Normalizes):
     def forward(self, x):
         grouped = x.unflatten(1, (-1, self.group_size))
@@ -133,6 +152,8 @@ RIGHT = {
 WRONG = [
     ("batch_norm", BiasedStored(5), "biased-variance-stored"),
     ("batch_norm", BatchOutside(6), "eps-outside-root"),
+    ("batch_norm", PicturesOnlyInLocalNames(3), "pictures-only+never-updated"),
+    ("batch_norm", LastAxisNothingStored(3), "all-on-the-last-axis+never-updated"),
     ("group_norm", GroupsIgnored(9, 3), "groups-ignored"),
     ("layer_norm", Unbiased(10), "unbiased-variance"),
     ("layer_norm", LastAxisOnly(2, 6), "last-axis-only"),

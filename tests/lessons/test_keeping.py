@@ -89,9 +89,9 @@ def test_nothing_that_fails_is_kept(mine, notebook):
 
 
 def test_an_answer_that_is_no_block_is_not_kept(mine, notebook):
-    verdict = check("feature_axes", notebook("my_axes = 0")["my_axes"])
+    verdict = check("feature_axes", notebook("my_axes = (0, 1)")["my_axes"])
     assert verdict
-    assert verdict == check_against(EXERCISES["feature_axes"], 0)
+    assert verdict == check_against(EXERCISES["feature_axes"], (0, 1))
     assert files(mine) == []
 
 

@@ -139,9 +139,7 @@ def test_the_page_in_chinese():
 def test_without_a_copy_of_ones_own_it_says_how_it_will_fill(tmp_path, monkeypatch):
     (tmp_path / "notebooks" / "en").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "notebooks" / "en")
-    assert str(progress_page()).startswith(
-        "Your progress\n\nNothing to show here, because this is no copy of your own."
-    )
+    assert str(progress_page()).startswith("Your progress\n\nThis page fills up once you work in a copy of your own")
     assert "<code>make lab</code>" in progress_page().html()
     assert list(tmp_path.rglob("*.*")) == []
 

@@ -17,11 +17,11 @@ from .reading import Attempts, Progress
 
 TITLE = Text(en="Your progress", zh="你的进度")
 EMPTY = Text(
-    en="Nothing to show here, because this is no copy of your own. In a copy (`make lab` opens one, and on Colab each "
-    "notebook is yours) this page shows the exercises passed, the guesses that were right, the blocks kept, the "
-    "mistakes to look at again, and five questions from lessons that you have done.",
-    zh="这里还没有内容，因为这不是你自己的副本。在副本里（用 `make lab` 打开；在 Colab 上，每个笔记本都是你自己的），"
-    "这一页会列出：通过的练习、猜对的次数、保存的代码块、值得再看一看的错误，还会从学过的课里抽出五个问题。",
+    en="This page fills up once you work in a copy of your own: `make lab` opens one, and on Colab each notebook is "
+    "yours. It then shows the exercises passed, the guesses that were right, the blocks kept, the mistakes to look at "
+    "again, and five questions from lessons that you have done.",
+    zh="用自己的副本来学，这里才会有内容：在本机用 `make lab` 打开，在 Colab 上，每个笔记本都是你自己的。"
+    "到时候，这一页会列出：通过的练习、猜对的次数、保存的代码块、值得再看一看的错误，还会从学过的课里抽出五个问题。",
 )
 SAVED = Text(
     en="Read from the notebooks in `my/` as they were saved last; nothing leaves this machine.",

@@ -251,6 +251,12 @@ WRONG = {
     "standardize": {name: standardizing(**steps) for name, steps in WHOLE.items()}
     | {
         "axes by membership": axes_by_membership,
+        "the variance of everything": (
+            lambda x, axes, eps=1e-5: (
+                (x - x.mean(axes, True)) / (x - x.mean(axes, True)).square().mean().add(eps).sqrt()
+            ),
+            {"variance-over-everything"},
+        ),
         "statistics kept": (statistics_kept(), {None, "wrong-dtype"}),
         "a difference of squares without gradient": difference_of_squares,
     },
@@ -285,6 +291,10 @@ WRONG = {
         "channels by size": (
             lambda x: standardize(x, tuple(a for a, size in enumerate(x.shape) if size != x.shape[1])),
             {"axes-by-their-sizes"},
+        ),
+        "with torch's variance": (
+            lambda x: (x - x.mean((0, 2, 3), True)) * (x.var((0, 2, 3), keepdim=True) + 1e-5).rsqrt(),
+            {"unbiased-variance"},
         ),
         "in evaluation mode": (in_evaluation_mode, {"evaluation-mode"}),
         "no gradient": (lambda x: standardize(x.detach(), (0, 2, 3)), {"not-differentiable"}),

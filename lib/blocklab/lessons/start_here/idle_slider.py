@@ -30,6 +30,7 @@ GUESS = Guess(
 """What the outputs do while s grows from 1 to 1000000."""
 
 TITLE_IN = Text(en="in: s times 1, 2, 3, 4", zh="输入：s 乘以 1、2、3、4")
+PLACE = Text(en="which of the four numbers", zh="第几个数")
 TITLE_OUT = Text(en="out: LayerNorm", zh="输出：层归一化")
 SEEN = Text(
     en="s = {scale:.3g}: the inputs are {scale:.3g} times 1, 2, 3, 4, the last output is {last:.3f}.",
@@ -43,13 +44,14 @@ def idle_slider(figure: Figure) -> Callable[..., str]:
     update(scale): s.
     """
     inputs, outputs = figure.subplots(
-        1, 2, gridspec_kw={"left": 0.08, "right": 0.98, "bottom": 0.12, "top": 0.88, "wspace": 0.2}
+        1, 2, gridspec_kw={"left": 0.08, "right": 0.98, "bottom": 0.17, "top": 0.88, "wspace": 0.2}
     )
     place = np.arange(1, 5)
     inputs.set(yscale="log", xlim=(0.4, 4.9), ylim=(3e-7, 3e7), xticks=place, title=str(TITLE_IN))
     outputs.set(ylim=(-1.6, 1.6), xticks=place, title=str(TITLE_OUT))
     for axes in (inputs, outputs):
         plain(axes, grid="y")
+        axes.set_xlabel(str(PLACE))
     outputs.axhline(0, color=INK, linewidth=0.8)
     before = layer_norm(ROW, (4,)).numpy()
     outputs.hlines(before, place - 0.42, place + 0.42, color=QUIET, linestyle="--")

@@ -34,9 +34,9 @@ PARTS = (
     (STREAM, 7.06, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
     (STREAM, 7.92, 2.6, LOW, Text(en="the next word", zh="下一个词"), (), GROUPS[9]),
     (8.9, 1.35, 3.7, LOW, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
-    (8.9, 2.65, 3.7, LOW, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
-    (8.9, 3.95, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
-    (8.9, 5.45, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), (11,), GROUPS[4]),
+    (8.9, 2.75, 3.7, LOW, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
+    (8.9, 4.15, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
+    (8.9, 5.55, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), (11,), GROUPS[4]),
     (8.9, 6.95, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (12,), GROUPS[6]),
 )
 RESIDUALS = ((1.16, 3.75), (4.02, 5.95))  # where each skip leaves the stream and where it is added
@@ -116,16 +116,16 @@ def badge(axes: Axes, x: float, y: float, lesson: int) -> None:
     axes.text(x, y, f"{lesson:02}", ha="center", va="center_baseline", size=10, color=INK, zorder=5)
 
 
-def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """The stream that runs through the layer."""
-    axes.add_patch(
-        FancyArrowPatch(start, end, arrowstyle="-|>", shrinkA=0, mutation_scale=14, color=INK, lw=1.4, zorder=2)
-    )
+def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], color: str = INK) -> None:
+    """A line on which numbers run: the stream through the layer, or what goes around a part."""
+    style = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
+    axes.add_patch(FancyArrowPatch(start, end, color=color, lw=1.4, zorder=2, **style))
 
 
 def skip(axes: Axes, start: float, end: float) -> None:
     """A residual connection: out of the stream, past the two parts, and added to it again."""
-    axes.plot([STREAM, 1.1, 1.1, STREAM - 0.13], [start, start, end, end], color=QUIET, lw=1.4, zorder=1)
+    axes.plot([STREAM, 1.1, 1.1], [start, start, end], color=QUIET, lw=1.4, zorder=1)
+    arrow(axes, (1.1, end), (STREAM - 0.12, end), color=QUIET)
     axes.plot(STREAM, end, "o", ms=14, mfc="white", mec=INK, mew=0.9, zorder=4)
     axes.text(STREAM, end, "+", ha="center", va="center_baseline", size=12, color=INK, zorder=5)
 

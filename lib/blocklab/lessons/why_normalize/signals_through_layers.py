@@ -59,7 +59,7 @@ GUESS = Guess(
 )
 """What becomes of the gradient of the weights when all of them grow to 100 times, with BatchNorm after every matrix."""
 
-LAYER = Text(en="layer", zh="第几层")
+LAYER = Text(en="layer (drag ▲: how many there are)", zh="第几层（拖动 ▲，改变层数）")
 VALUES = {
     "tanh": Text(en="activations, from −1 to 1, layer by layer", zh="逐层的激活值，从 −1 到 1"),
     "relu": Text(en="positive activations, up to 3, layer by layer", zh="逐层的激活值，只画正的，到 3 为止"),
@@ -75,6 +75,15 @@ SEEN_TANH = Text(
 SEEN_RELU = Text(
     en="Last layer: standard deviation {spread}. Gradient of the weights: {first} in layer 1, {last} in the last.",
     zh="最后一层：标准差 {spread}。权重的梯度：第 1 层 {first}，最后一层 {last}。",
+)
+
+DEVIATION = Text(
+    en="weights of {}: standard deviation {} in layer 1, {} in 10, {} in 20",
+    zh="权重为 {}：标准差，第 1 层 {}，第 10 层 {}，第 20 层 {}",
+)
+END = Text(
+    en="{}, layer {:2}: standard deviation {:.2f}, largest activation {:.1f}, gradient {}",
+    zh="{}，第 {:2} 层：标准差 {:.2f}，最大的激活值 {:.1f}，梯度 {}",
 )
 
 
@@ -174,6 +183,18 @@ def show_decades(axes: Axes, numbers: list[float]) -> None:
 def rounded(number: float) -> str:
     """Two digits, and no exponent where a plain number is short: 1300, 0.84, 1.7e-06."""
     return f"{float(f'{number:.2g}'):g}"
+
+
+def print_deviations(size: float, layers: list[Tensor]) -> None:
+    """Print how large the activations of layers 1, 10 and 20 are."""
+    print(DEVIATION.format(size, *(rounded(layers[i].std().item()) for i in (0, 9, 19))))
+
+
+def print_ends(norm: str, layers: list[Tensor], gradients: list[float]) -> None:
+    """Print the activations and the gradient of the first layer and of the last; norm: one of the values of NORMS."""
+    name = next(str(name) for name, value in NORMS.items() if value == norm)
+    for i in (0, len(layers) - 1):
+        print(END.format(name, i + 1, layers[i].std(), layers[i].max(), rounded(gradients[i])))
 
 
 def outline(x: Tensor, corner: tuple[float, float], limits: tuple[float, float]) -> np.ndarray:

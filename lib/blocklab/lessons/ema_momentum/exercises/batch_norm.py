@@ -63,12 +63,28 @@ def never(_training: bool) -> bool:
     return False
 
 
+def into_the_buffer(buffer: Tensor, moved: Tensor) -> None:
+    buffer.copy_(moved)
+
+
+def into_a_local_name(_buffer: Tensor, _moved: Tensor) -> None:
+    pass
+
+
 def after_the_update(_before: tuple, after: tuple) -> tuple:
     return after
 
 
 def before_the_update(before: tuple, _after: tuple) -> tuple:
     return before
+
+
+def kept(statistic: Tensor, _x: Tensor, _over: list[int]) -> Tensor:
+    return statistic
+
+
+def vector_on_the_last_axis(statistic: Tensor, _x: Tensor, over: list[int]) -> Tensor:
+    return statistic.squeeze(over)
 
 
 def recipe(
@@ -88,7 +104,9 @@ def recipe(
     updates: Callable = in_training,
     stored: Callable = unbiased_variance,
     blend: Callable = new_value_gets_momentum,
+    write: Callable = into_the_buffer,
     read: Callable = after_the_update,
+    lay_batch: Callable = kept,
     lay_running: Callable = along_channels,
     subtract: Callable = subtract,
     small: Callable = given,
@@ -101,10 +119,11 @@ def recipe(
         over = axes(x)
         new_mean, new_var = centre(x, over), stored(x, over, spread(x, over), small(eps))
         with torch.no_grad():
-            running_mean.copy_(blend(running_mean, new_mean.squeeze(over), momentum))
-            running_var.copy_(blend(running_var, new_var.squeeze(over), momentum))
+            write(running_mean, blend(running_mean, new_mean.squeeze(over), momentum))
+            write(running_var, blend(running_var, new_var.squeeze(over), momentum))
     if uses_batch(training):
-        statistics = centre(x, axes(x)), spread(x, axes(x))
+        over = axes(x)
+        statistics = (lay_batch(statistic(x, over), x, over) for statistic in (centre, spread))
     else:
         after = running_mean.clone(), running_var.clone()
         statistics = (lay_running(vector, x) for vector in read(before, after))
@@ -214,7 +233,7 @@ UPDATE_MISTAKES = (
         zh="评估模式下的结果是对的，但之后移动统计量变了。只有训练时才更新它们。",
     ),
 )
-NEVER_UPDATED = wrong("never-updated", updates=never).hint(
+NEVER_UPDATED = wrong("never-updated", write=into_a_local_name).hint(
     en="After training `running_mean` and `running_var` are what they were. Write into them, with `copy_`, `lerp_` "
     "or `[:] =`: a local `running_mean = …` only gives a new tensor that name.",
     zh="训练一步之后，`running_mean` 和 `running_var` 还是老样子。要写进原来的张量里，"
@@ -311,20 +330,9 @@ def in_training_on(x: Tensor, **others: object) -> dict[str, object]:
     return {"x": x, **start, "training": True} | others
 
 
-def all_on_the_last_axis(
-    x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5
-):  # fmt: skip
-    mean, variance = running_mean, running_var
-    if training:
-        over = all_but_channels(x)
-        mean, variance = x.mean(over), x.var(over, correction=0)
-        with torch.no_grad():
-            running_mean.lerp_(mean, momentum)
-            running_var.lerp_(x.var(over), momentum)
-    return rescale((x - mean) / (variance + eps).sqrt(), weight, bias)
-
-
-ALL_ON_THE_LAST_AXIS = wrong("all-on-the-last-axis", all_on_the_last_axis).hint(
+ALL_ON_THE_LAST_AXIS = wrong(
+    "all-on-the-last-axis", lay_batch=vector_on_the_last_axis, lay_running=as_it_is, lay_affine=as_it_is
+).hint(
     en="Right for `(N, C)`. With more axes your vectors of C numbers land on the last axis, but the channels are axis "
     "1: view them as `(1, C, 1, …)` first.",
     zh="在 `(N, C)` 上是对的。"

@@ -50,7 +50,19 @@ def over(x: Tensor, *, axes: Sequence[int] = (0, 2, 3)) -> Tensor:
     return standardize(x, axes)
 
 
+def with_unbiased_variance(x: Tensor) -> Tensor:
+    axes = (0, 2, 3)
+    return (x - x.mean(axes, keepdim=True)) / (x.var(axes, keepdim=True) + 1e-5).sqrt()
+
+
 BATCH_NORM_MISTAKES = (
+    wrong("unbiased-variance", with_unbiased_variance).hint(
+        en="Your results are a little too small: `x.var()` divides by the count minus 1. Write `correction=0`, or let "
+        "`standardize` do it.",
+        zh="你的结果偏小一点：`x.var()` 除以个数减 1。请写 `correction=0`，或者直接用 `standardize`。",
+        section=BY_HAND,
+        line="(x - mean) / (variance + eps).sqrt()",
+    ),
     wrong("evaluation-mode", lambda x: x / (1 + 1e-5) ** 0.5).hint(  # running statistics of 0 and 1
         en="Nothing is normalized: with running statistics of 0 and 1, evaluation mode only divides by √(1 + ε). Use "
         "the mean and the variance of the batch itself, as in training.",

@@ -1,4 +1,4 @@
-"""Known mistakes of `outputs_that_move`: of 72 outputs, how many move in each of five layers."""
+"""Known mistakes of `outputs_that_move`: of 108 outputs, how many move in each of five layers."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,7 +13,7 @@ from blocklab.language import Text
 from .by_axes import POKE, POKE_PANEL
 
 LAYERS = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "LayerNorm per position")
-N, C, H, W = 2, 4, 3, 3
+N, C, H, W = 3, 4, 3, 3
 FIVE = Text(en="five numbers, `(…, …, …, …, …)`", zh="五个数，写成 `(…, …, …, …, …)`")
 
 
@@ -39,8 +39,12 @@ def by_layer(counts: Sequence[float]) -> Callable[[str], torch.Tensor]:
 BATCH_NORM_MISTAKES = (
     wrong("batch-norm-in-one-sample", batch=H * W).hint(
         en="BatchNorm: you counted the plate in one sample. Its mean runs over `N` too, so the same channel of the "
-        "other sample moves with it.",
-        zh="批量归一化：你只数了一个样本里的那一片。求均值还沿着 `N`，所以另一个样本的同一通道也会变。",
+        "other samples moves with it.",
+        zh="批量归一化：你只数了一个样本里的那一片。求均值还沿着 `N`，所以其他样本的同一通道也会变。",
+    ),
+    wrong("batch-norm-in-two-samples", batch=2 * H * W).hint(
+        en="BatchNorm: that was the number with 2 samples. Now there are 3, and its mean runs over all of them.",
+        zh="批量归一化：这是两个样本时的个数。现在有三个样本，求均值要沿着所有样本。",
     ),
     wrong("batch-norm-in-one-pixel", batch=N).hint(
         en="BatchNorm: you counted the same pixel in every sample. Its mean runs over the whole plate too.",
@@ -59,9 +63,9 @@ BATCH_NORM_MISTAKES = (
 
 SAMPLE_MISTAKES = (
     wrong("layer-norm-in-all-samples", sample=N * C * H * W).hint(
-        en="LayerNorm over `(C, H, W)`: you counted both samples. `N` is not among its axes: each sample has a mean of "
+        en="LayerNorm over `(C, H, W)`: you counted all the samples. `N` is not among its axes: each one has a mean of "
         "its own.",
-        zh="沿 `(C, H, W)` 的层归一化：你把两个样本都数了。它的轴里没有 `N`：每个样本各有一个均值。",
+        zh="沿 `(C, H, W)` 的层归一化：你把所有样本都数了。它的轴里没有 `N`：每个样本各有一个均值。",
     ),
     wrong("layer-norm-in-one-plate", sample=H * W).hint(
         en="LayerNorm over `(C, H, W)`: you counted one plate. `C` is among its axes, so the other channels move too.",
@@ -91,24 +95,28 @@ PLATE_MISTAKES = (
 
 GROUP_MISTAKES = (
     wrong("group-norm-in-all-channels", group=C * H * W).hint(
-        en="GroupNorm: 36 is a whole sample, or one group in both samples. With 2 groups only half the channels of one "
-        "sample share a mean.",
-        zh="组归一化：36 是一整个样本，或者两个样本里的同一组。分 2 组时，共用一个均值的只有一个样本里的一半通道。",
+        en="GroupNorm: you counted the whole sample. With 2 groups only half of its channels share a mean.",
+        zh="组归一化：你数的是一整个样本。分 2 组时，共用一个均值的只有其中一半通道。",
+    ),
+    wrong("group-norm-in-all-samples", group=N * C // 2 * H * W).hint(
+        en="GroupNorm: you counted the group in every sample. `N` is not among its axes: each sample has means of its "
+        "own.",
+        zh="组归一化：你把每个样本里的这一组都数了。它的轴里没有 `N`：每个样本各有自己的均值。",
     ),
     wrong("group-norm-in-one-plate", group=H * W).hint(
         en="GroupNorm: you counted one plate. A group holds 4 / 2 = 2 channels, and both move.",
         zh="组归一化：你只数了一片。每组有 4 / 2 = 2 个通道，两个都会变。",
     ),
     wrong("group-norm-in-the-whole-tensor", group=N * C * H * W).hint(
-        en="GroupNorm: you counted the whole tensor. Neither the other sample nor the other group has the same mean.",
-        zh="组归一化：你数的是整个张量。另一个样本、另一组用的都是别的均值。",
+        en="GroupNorm: you counted the whole tensor. No other sample has the same mean, nor has the other group.",
+        zh="组归一化：你数的是整个张量。别的样本、另一组用的都是别的均值。",
     ),
 )
 
 POSITION_MISTAKES = (
     wrong("per-position-in-all-samples", position=N * C).hint(
-        en="LayerNorm per position: you counted both samples. `C` is its only axis.",
-        zh="逐位置的层归一化：你把两个样本都数了。它的轴只有 `C`。",
+        en="LayerNorm per position: you counted all the samples. `C` is its only axis.",
+        zh="逐位置的层归一化：你把所有样本都数了。它的轴只有 `C`。",
     ),
     wrong("per-position-in-one-channel", position=1).hint(
         en="LayerNorm per position: a position has 4 channels, and they share one mean, so all of them move.",
@@ -127,11 +135,11 @@ WHOLE_TABLE = (
         zh="你的每个数都少了一：推动的那个数，自己的输出也会变。",
     ),
     wrong(
-        "both-samples-everywhere", sample=N * C * H * W, plate=N * H * W, group=N * C // 2 * H * W, position=N * C
+        "all-samples-everywhere", sample=N * C * H * W, plate=N * H * W, group=N * C // 2 * H * W, position=N * C
     ).hint(
-        en="You counted both samples in every row. `N` is among the axes of BatchNorm alone: in the other layers each "
+        en="You counted all the samples in every row. `N` is among the axes of BatchNorm alone: in the others each "
         "sample has means of its own.",
-        zh="每一行你都把两个样本数了进去。只有批量归一化的轴里有 `N`；在其他几种层里，每个样本各有自己的均值。",
+        zh="每一行你都把所有样本数了进去。只有批量归一化的轴里有 `N`；在其他几种层里，每个样本各有自己的均值。",
     ),
     wrong("pushed-one-alone", batch=1, sample=1, plate=1, group=1, position=1).hint(
         en="Not only the pushed number moves. Its mean changes, and with it every output that this mean is subtracted "

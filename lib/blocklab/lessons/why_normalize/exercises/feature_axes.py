@@ -11,18 +11,32 @@ from blocklab.normalization import standardize
 
 FEATURE_AXES = Exercise(
     name="feature_axes",
-    recipe=lambda: (0,),
+    recipe=lambda: (0, 1),
     use=lambda axes: lambda x: standardize(x, axes),
     wants=AXES,
-    cases=(Case("rows", {"x": torch.tensor([[1.0, 200], [2, 100], [6, 600]])}),),
+    cases=(Case("texts", {"x": torch.tensor([[[1.0, 200], [2, 100], [6, 600]], [[3, 400], [9, 300], [3, 200]]])}),),
     mistakes=(
-        wrong("feature-axis", answer=(1,)).hint(
-            en="Along axis 1 each **sample** gets mean 0, and features of different scales are mixed. The axis that "
-            "you name is the one that disappears: the samples should.",
-            zh="沿轴 1 标准化，均值为 0 的是每个**样本**，不同尺度的特征还混在了一起。"
-            "写哪个轴，哪个轴就消失：应当消失的是样本轴。",
+        wrong("each-word", answer=(2,)).hint(
+            en="Along axis 2 each **word** gets a mean of its own, and features of different scales are mixed. The "
+            "axes that you name are those that disappear: texts and positions should.",
+            zh="沿轴 2 求均值，是每个**词**各有一个均值，不同尺度的特征还混在了一起。"
+            "写哪些轴，哪些轴就消失：应当消失的是文本轴和位置轴。",
         ),
-        wrong("every-axis", answer=(0, 1)).hint(
+        wrong("each-position", answer=(0,)).hint(
+            en="Axis 0 disappears, and axis 1 stays: each feature still has a mean for every position. Name every axis "
+            "that is to disappear.",
+            zh="轴 0 消失了，轴 1 还在：每个特征在每个位置上各有一个均值。要让哪些轴消失，就把它们都写上。",
+        ),
+        wrong("each-text", answer=(1,)).hint(
+            en="Axis 1 disappears, and axis 0 stays: each feature still has a mean for every text. Name every axis "
+            "that is to disappear.",
+            zh="轴 1 消失了，轴 0 还在：每个特征在每个文本里各有一个均值。要让哪些轴消失，就把它们都写上。",
+        ),
+        wrong("within-a-text", answer=(1, 2)).hint(
+            en="Axis 2 disappears, too: all features of a text share one mean. It is the features that stay.",
+            zh="轴 2 也消失了：同一个文本的所有特征共用一个均值。要留下的正是特征轴。",
+        ),
+        wrong("every-axis", answer=(0, 1, 2)).hint(
             en="One mean for all numbers: the feature with the largest scale decides it. Each feature needs a mean of "
             "its own.",
             zh="所有的数共用一个均值，尺度最大的特征就决定了它。每个特征应当各有一个均值。",

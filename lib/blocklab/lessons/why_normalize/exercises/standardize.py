@@ -128,6 +128,15 @@ MEAN_OF_VARIANCES = wrong("mean-of-variances", spread=lambda x, axes: mean(varia
     "各处的均值也不相同，这部分差别漏掉了：应当一次沿所有的轴求方差。",
 )
 
+VARIANCE_OVER_EVERYTHING = wrong(
+    "variance-over-everything", spread=lambda x, axes: (x - mean(x, axes)).square().mean()
+).hint(
+    en="Your mean runs along `axes`, but your variance over the whole tensor, so all the groups are divided by one "
+    "number. The second `mean` wants `axes` and `keepdim=True`, too.",
+    zh="你求均值时沿着 `axes`，求方差时却用了整个张量，于是各组都除以同一个数。"
+    "第二次求均值，也要写上 `axes` 和 `keepdim=True`。",
+)
+
 OTHER_SCALES = (
     wrong(
         "min-max",
@@ -203,7 +212,7 @@ STANDARDIZE = Exercise(
     ),
     mistakes=(
         *under(WHICH_AXIS, *AXES_MISTAKES, MEAN_WITHOUT, line=MEAN),
-        *under(WHICH_AXIS, MEAN_OF_VARIANCES, VARIANCE_WITHOUT, line=VARIANCE),
+        *under(WHICH_AXIS, MEAN_OF_VARIANCES, VARIANCE_OVER_EVERYTHING, VARIANCE_WITHOUT, line=VARIANCE),
         *under(WHICH_AXIS, *FIRST_DRAFTS, line="variance = x.var(axes, correction=0, keepdim=True)"),
         *OTHER_EPS,
         *under(SUBTRACT_AND_DIVIDE, *SMALLER_DEFAULT, line="def my_standardize(x, axes, eps=1e-5):"),
