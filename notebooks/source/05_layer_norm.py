@@ -262,7 +262,9 @@ x = torch.randn(4, 4, 4)  # (N, L, d)
 print(Text(en="means", zh="均值个数"), x.mean(-1).numel(), x.mean((-2, -1)).numel())
 for keepdim in (False, True):
     left = (x - x.mean(-1, keepdim=keepdim)).mean(-1)  # (N, L)
-    print(f"keepdim={keepdim}:", Text(en="a token's mean is up to", zh="减完之后，词元的均值最大为"), f"{left.max():.2f}")
+    print(
+        f"keepdim={keepdim}:", Text(en="a token's mean is up to", zh="减完之后，词元的均值最大为"), f"{left.max():.2f}"
+    )
 
 # %% [markdown] lang="en"
 r"""
