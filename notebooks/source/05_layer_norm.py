@@ -262,9 +262,7 @@ x = torch.randn(4, 4, 4)  # (N, L, d)
 print(Text(en="means", zh="均值个数"), x.mean(-1).numel(), x.mean((-2, -1)).numel())
 for keepdim in (False, True):
     left = (x - x.mean(-1, keepdim=keepdim)).mean(-1)  # (N, L)
-    print(
-        f"keepdim={keepdim}:", Text(en="a token's mean is up to", zh="减完之后，词元的均值最大为"), f"{left.max():.2f}"
-    )
+    print(f"keepdim={keepdim}:", Text(en="mean left, up to", zh="剩下的均值最大为"), f"{left.max():.2f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -749,12 +747,12 @@ with if_installed(), torch.no_grad(), replaced(model := load_minilm(), layer_nor
 
 # %% [markdown] lang="en"
 r"""
-Now the guitar and the rain, sentence 2, look related: their cosine rises from 0.02 to 0.46. The three features are large in almost every sentence. Shut out of the result, they leave room for what tells sentences apart.
+Now the guitar and the rain, sentence 2, look related: their cosine rises from 0.02 to 0.46. In the norm before the last they are among the five largest features, whatever sentence we tried. Shut out of the result, they leave room for what tells sentences apart.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这时弹吉他和下雨（2 号句子）显得有关了，余弦从 0.02 升到 0.46。这三个特征几乎在每句话里都很大；把它们挡在结果之外，句子的差别才显得出来。
+这时弹吉他和下雨（2 号句子）显得有关了，余弦从 0.02 升到 0.46。在倒数第二个归一化层，不管试哪句话，它们都在最大的五个特征之列；把它们挡在结果之外，句子的差别才显得出来。
 """
 
 # %% [markdown] lang="en"
