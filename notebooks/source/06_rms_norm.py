@@ -2,9 +2,9 @@
 r"""
 # 06 What is lost when the mean stays?
 
-Give the chat model SmolLM2 a text. In layer 12 the vector of its first token grows to more than 100 times the size of the others, and it shrinks only in the last layers. The model does not mind, because every layer reads its tokens through one line of code that makes them equally large. That line is **RMSNorm**. It skips LayerNorm's first step, subtracting the mean. So what is lost, and why can Llama, Gemma and Qwen do without it?
+Give the chat model SmolLM2 a text. In layer 12 the vector of its first token grows to more than 100 times the size of the others, and it shrinks only in the last layers. The layers never see that size, because each of them reads its tokens through one line of code that makes them equally large. That line is **RMSNorm**, and it does so without LayerNorm's first step, subtracting the mean. What is lost, and does a trained model miss it?
 
-In SmolLM2 RMSNorm stands at 61 places, before each attention, before each feed-forward network and at the end. Older Transformers have LayerNorm (lesson 05) instead, the first ones *behind* attention and feed-forward network.
+In SmolLM2 RMSNorm stands at 61 places, before each attention, before each feed-forward network and at the end. Older Transformers have LayerNorm (lesson 05) instead.
 
 After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 25 minutes, without *Going further*.
 """
@@ -13,9 +13,9 @@ After this lesson you can say what each of the two ignores, draw where their out
 r"""
 # 06 不减均值，丢掉了什么？
 
-随便给聊天模型 SmolLM2 一段文字。到了第 12 层，表示第一个词元（token）的那个向量，一下子长到其他词元的 100 多倍，直到最后几层才缩回去。模型却照常工作，因为每一层读取词元之前，都有一行代码把它们变得一样大。这行代码就是 **RMSNorm**（均方根归一化）。它跳过了层归一化（LayerNorm）的第一步，不减均值。那么少了这一步，究竟丢掉了什么？Llama、Gemma 和 Qwen 又为什么可以不要它？
+随便给聊天模型 SmolLM2 一段文字。到了第 12 层，表示第一个词元（token）的那个向量，一下子长到其他词元的 100 多倍，直到最后几层才缩回去。可是各层都看不到它有这么大，因为每一层读取词元之前，都有一行代码把它们变得一样大。这行代码就是 **RMSNorm**（均方根归一化）。它跳过了层归一化（LayerNorm）的第一步，不减均值。少了这一步，究竟丢掉了什么？训练好的模型在不在乎？
 
-在 SmolLM2 里，RMSNorm 出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。更早的 Transformer 用的是第 05 课的层归一化，最早的还放在注意力和前馈网络**之后**。
+在 SmolLM2 里，RMSNorm 出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。更早的 Transformer 用的是第 05 课的层归一化。
 
 学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 25 分钟，选读另计。
 """
@@ -27,7 +27,9 @@ import torch.nn.functional as F
 from blocklab import layer_norm, rms_norm, standardize
 from blocklab.language import Text
 from blocklab.lessons import check, plug_in
-from blocklab.lessons.rms_norm import circle_and_sphere, mean_and_rms
+from blocklab.lessons.rms_norm import circle_and_sphere, mean_and_rms, printed
+from blocklab.lessons.rms_norm.three_texts import THREE_TEXTS
+from blocklab.plugging.texts import ZEN
 from blocklab.real_models import if_installed, load_smollm2, replaced, smollm2_rms_norms
 
 # %% [markdown] lang="en"
@@ -148,7 +150,7 @@ check("root_mean_square", solved_root_mean_square, keep=False)
 r"""
 ## Three hundred tokens
 
-What does a token lose on the way? With three features we can look, for a token is then a point in space. Here are 300, the same on both sides. The *diagonal* `(1, 1, 1)` points up, so a higher point has a larger mean.
+What does a token lose on the way? With three features we can look, for a token is then a point in space. Here are 300, alike on both sides. The *diagonal* `(1, 1, 1)` points up, so a higher point has a larger mean; hollow points have a mean below 0.
 
 Step 1, subtracting the mean, is LayerNorm's alone. In step 2 it divides by the standard deviation, RMSNorm by the root mean square. *Shift* is added to every number beforehand.
 
@@ -159,7 +161,7 @@ Step 1, subtracting the mean, is LayerNorm's alone. In step 2 it divides by the 
 r"""
 ## 三百个词元
 
-词元经过这样的层，丢掉了什么？特征只有三个时可以亲眼看到，因为这时一个词元就是空间里的一个点。这里有 300 个点，左右两图用的是同一批。**对角线** `(1, 1, 1)` 朝上，所以点越高，均值就越大。
+词元经过这样的层，丢掉了什么？特征只有三个时可以亲眼看到，因为这时一个词元就是空间里的一个点。这里有 300 个点，左右两图用的是同一批。**对角线** `(1, 1, 1)` 朝上，所以点越高，均值就越大；空心点的均值小于 0。
 
 第 1 步，让每个词元减去自己的均值，只有层归一化做这一步。第 2 步，层归一化除以标准差，RMSNorm 除以均方根。“平移”是事先给每个数加上的值。
 
@@ -169,11 +171,14 @@ r"""
 # %% tags=["panel", "guess"]
 circle_and_sphere.panel()
 
+# %% tags=["answer"]
+circle_and_sphere.panel().still(steps=2)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-LayerNorm's outputs form a circle. Step 1 drops every point onto the plane of mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until it is √3 from the origin. Plane and sphere meet in a circle.
+LayerNorm's outputs form a circle. Step 1 drops every point, filled or hollow, onto the plane of mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until it is √3 from the origin. Plane and sphere meet in a circle.
 
 </details>
 
@@ -186,7 +191,7 @@ RMSNorm skips step 1 and keeps each token's *direction*, so its points cover the
 r"""
 <details><summary>答案</summary>
 
-层归一化的输出组成圆周。第 1 步让每个点落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到离原点 √3。平面与球面相交，就得到圆周。
+层归一化的输出组成圆周。第 1 步让每个点，不论实心空心，都落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到离原点 √3。平面与球面相交，就得到圆周。
 
 </details>
 
@@ -197,14 +202,10 @@ RMSNorm 跳过第 1 步，保留了每个词元的**方向**，所以点布满�
 
 # %% tags=["answer"]
 tokens = circle_and_sphere.three_number_tokens()  # (N, d)
-told = Text(
-    en="shift {:2}: LayerNorm's points moved by {:.4f}; RMSNorm's median angle to the diagonal {:.0f}°",
-    zh="平移 {:2}：层归一化的点移动了 {:.4f}；RMSNorm 的点与对角线夹角的中位数是 {:.0f}°",
-)
 for shift in (0, 1, 3, 10):
     moved = layer_norm(tokens + shift, (3,)) - layer_norm(tokens, (3,))
     angles = circle_and_sphere.angles(rms_norm(tokens + shift, (3,)))
-    print(told.format(shift, moved.abs().max(), angles.quantile(0.5)))
+    printed.effect_of_shift(shift, moved.abs().max(), angles.quantile(0.5))
 circle_and_sphere.panel().still(steps=2, shift=3)
 
 # %% [markdown] lang="en"
@@ -215,7 +216,7 @@ LayerNorm's circle does not move. RMSNorm's points crowd around the diagonal, un
 
 </details>
 
-So a large common mean would make RMSNorm's tokens hard to tell apart. Does a real model mind?
+So a large common mean would make RMSNorm's tokens hard to tell apart. Does a model mind?
 
 ## Two divisors
 
@@ -252,6 +253,9 @@ $$\text{RMS}^2 = \mu^2 + \sigma^2$$
 # %% tags=["panel", "guess"]
 mean_and_rms.panel()
 
+# %% tags=["answer"]
+mean_and_rms.panel().still(shift=-2.5)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
@@ -260,7 +264,7 @@ Both layers agree at shift −2.5. There the mean is 0, and the two divisors are
 
 </details>
 
-In general, with the same ε and before γ and β, LayerNorm(x) = RMSNorm(x − μ), so the two agree only where μ = 0.
+In general, with one ε and before γ and β, LayerNorm(x) = RMSNorm(x − μ), so the two agree only where μ = 0.
 
 The [paper](https://arxiv.org/abs/1910.07467) compares layers by their *invariances*, the changes that leave the output alone. The cell runs its list with ε = 0 on `X @ W.T`, where `X` holds 5 tokens and `W` the weights of 6 units; `b` is one vector, `one_unit` and `one_token` change one row only.
 
@@ -289,11 +293,8 @@ one_unit[1], one_token[1] = 2, 3
 changes = {"2.5 * W": (X, 2.5 * W), "W + b": (X, W + b), "one_unit * W": (X, one_unit * W)}
 changes |= {"2.5 * X": (2.5 * X, W), "X + b": (X + b, W), "one_token * X": (one_token * X, W)}
 norms = [lambda z: standardize(z, 0, 0), lambda z: layer_norm(z, (6,), eps=0), lambda z: rms_norm(z, (6,), eps=0)]
-words = {True: Text(en="same", zh="不变"), False: Text(en="new", zh="改变")}
-print(f"{'':14} BatchNorm  LayerNorm  RMSNorm")
 for name, (x_new, w_new) in changes.items():
-    same = [torch.allclose(norm(x_new @ w_new.T), norm(X @ W.T)) for norm in norms]
-    print(f"{name:14}", *(f"{words[s]!s:9} " for s in same))
+    printed.same_or_new(name, [torch.allclose(norm(x_new @ w_new.T), norm(X @ W.T)) for norm in norms])
 
 # %% [markdown] lang="en"
 r"""
@@ -305,9 +306,12 @@ They differ in one line, `W + b`. It adds one vector to the weights of all units
 
 This *re-centering invariance* is what is lost when the mean stays, and in this list nothing else.
 
-## One token 100 times as large
+## Exercise: RMSNorm
 
-Back to SmolLM2. This function, in the place of its RMSNorm, notes the size of the first token, of the others, and the first one's largest feature before γ:
+* `normalized_shape` is a tuple, the sizes of the last axes, which share one root mean square.
+* `weight` is γ, or `None`.
+* `eps` may be `None`, too. Then take `torch.finfo(dtype).eps` of the type you compute in.
+* The result has the type of x. (Where float16 overflows, `check` only advises.)
 """
 
 # %% [markdown] lang="zh"
@@ -320,35 +324,198 @@ r"""
 
 不减均值，丢掉的就是这种**重新中心化不变性**（re-centering invariance）；在这张表里，也只丢掉了它。
 
-## 大了 100 倍的词元
+## 练习：RMSNorm
 
-回到 SmolLM2。下面的函数会顶替它的 RMSNorm，记下首个词元进来时有多大、其他词元有多大，以及乘 γ 之前首个词元里哪个特征最大、有多大。
+* `normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根。
+* `weight` 是 γ，也可以是 `None`。
+* `eps` 也可以是 `None`，这时取计算时所用类型的 `torch.finfo(dtype).eps`。
+* 结果的类型与 x 相同。（在 float16 里溢出也算对，`check` 只给一条建议。）
 """
 
 
-# %%
-def watched(x, normalized_shape, weight, eps):
-    y = rms_norm(x, normalized_shape, None, eps)  # (N, L, d)
-    size = x[0].square().mean(-1).sqrt()  # (L,)
-    seen.append((size[0], size[1:].median(), y[0, 0].abs().argmax(), y[0, 0].abs().max()))
-    return y * weight
+# %% tags=["exercise"]
+def my_rms_norm(x, normalized_shape, weight=None, eps=None):
+    return ...
 
+
+check("rms_norm", my_rms_norm)
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** A token of SmolLM2 has 576 features. How large can one of them be after the division, however large the token was?
+Stuck? *By hand* has the formula.
+
+<details><summary>The idea</summary>
+
+Widen 16-bit types to float32, because squares overflow in float16. Square, take the mean over as many last axes as `normalized_shape` has sizes (with `keepdim=True`), add ε, take the root, divide. Then γ, and the old type last, so that everything is rounded once.
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-**先猜一猜**：SmolLM2 的词元有 576 个特征。不论词元原来有多大，相除之后，一个特征最大能到多少？
+卡住了？公式在“动手算”一节。
+
+<details><summary>思路</summary>
+
+16 位的类型先转成 float32，因为在 float16 里一平方就可能溢出。然后平方；`normalized_shape` 有几项，就沿最后几个轴求均值（带上 `keepdim=True`）；加上 ε，开方，相除。然后乘 γ，最后才转回原来的类型，这样只舍入一次。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_rms_norm(x, normalized_shape, weight=None, eps=None):
+    axes = tuple(range(-len(normalized_shape), 0))
+    wide = x if x.dtype == torch.float64 else x.float()
+    eps = torch.finfo(wide.dtype).eps if eps is None else eps
+    y = wide / (wide.square().mean(axes, keepdim=True) + eps).sqrt()
+    return (y if weight is None else y * weight).to(x.dtype)
+
+
+check("rms_norm", solved_rms_norm, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Your function in a trained model
+
+`plug_in` puts your function into SmolLM2, at all 61 places, and has it complete a sentence and read a text. Its *loss* there is the mean of −ln p, p being the probability of the true next token.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 你的函数在训练好的模型里
+
+`plug_in` 把你的函数放进 SmolLM2 的全部 61 处，让它补全一个句子，再读一段文字。读文字时的**损失**（loss）是 −ln p 的均值，p 是模型给真正的下一个词元的概率。
+"""
+
+# %% tags=["slow"]
+plug_in(rms_norm=my_rms_norm)
+
+# %% [markdown] lang="en"
+r"""
+**Predict first.** Without γ, SmolLM2 answers `,,,,,,,,`, as lesson 00 said. Now subtract the mean, or take ten times ε. Which of the two changes the answer, and which raises the loss more?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**先猜一猜**：第 00 课说过，不乘 γ，SmolLM2 的回答就成了 `,,,,,,,,`。如果多减了均值，或者 ε 大了十倍呢？这两种错误，哪一种会改变回答？哪一种损失更大？
 """
 
 # %% tags=["slow", "answer"]
-told = Text(
-    en="after {:2} layers: first token {:5.3g}, others {:4.2g}; its feature {} is {:4.3g}",
-    zh="{:2} 层之后：首个词元 {:5.3g}，其他词元 {:4.2g}；首个词元的特征 {} 为 {:4.3g}",
-)
+mistakes = {
+    "no_gamma": lambda x, shape, weight, eps: rms_norm(x, shape, None, eps),
+    "minus_mean": lambda x, shape, weight, eps: layer_norm(x, shape, weight, None, eps),
+    "ten_times_eps": lambda x, shape, weight, eps: rms_norm(x, shape, weight, 10 * eps),
+}
+with if_installed(), torch.no_grad():
+    model = load_smollm2()
+    zen = torch.tensor([model.byte_pairs.encode(ZEN)])  # (N, L)
+    asked = model.chat("Complete the sentence: The capital of France is")
+    for name, wrong in mistakes.items():
+        with replaced(model, rms_norm=wrong):
+            loss = F.cross_entropy(model(zen)[0, :-1], zen[0, 1:])
+            print(f"{name:14} {loss:5.2f}", model.byte_pairs.decode(list(model.next_tokens(asked, 8))))
+    del model
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Neither changes the answer. With the mean subtracted the loss is 3.39 in place of 3.08; with ten times ε it is 3.09.
+
+</details>
+
+Some mistakes make a model babble, others only make it a little worse, so "it still answers" is no test.
+
+## Does the mean matter?
+
+From 3.08 to 3.39: is that because the mean is important, or does every cut cost as much? The mean is the token's part along one direction, the diagonal. So for comparison we cut out ten *random* directions, one at a time, before all 61 norms, and read *Alice*, *Two Cities* and the Zen.
+
+**Predict first.** Which costs more, the mean or a random direction?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+回答都没有变。多减均值，损失从 3.08 升到 3.39；ε 大十倍，损失是 3.09。
+
+</details>
+
+有的错误让模型胡言乱语，有的只让它稍稍变差，所以“它还能回答”算不上测试。
+
+## 均值重要吗？
+
+损失从 3.08 升到 3.39，是因为均值重要，还是去掉什么都要付出这样的代价？均值不过是词元沿一个方向的分量，那个方向就是对角线。所以拿**随机**方向来对照：在 61 处归一化之前，每次去掉一个随机方向，一共试十个，读三段文字：《爱丽丝漫游奇境》《双城记》的开头和《Python 之禅》。
+
+**先猜一猜**：哪个代价更大，去掉均值，还是去掉随机方向？
+"""
+
+
+# %% tags=["slow", "answer"]
+def without(u):
+    return lambda x, *rest: rms_norm(x - (x * u).sum(-1, keepdim=True) * u, *rest)
+
+
+directions = F.normalize(torch.randn(12, 576, generator=torch.Generator().manual_seed(1)), dim=-1)
+directions[0], directions[1] = 0, 576**-0.5  # nothing, and the mean
+with if_installed(), torch.no_grad():
+    model = load_smollm2()
+    for text in THREE_TEXTS:
+        ids, losses = torch.tensor([model.byte_pairs.encode(text)]), []  # (N, L)
+        for u in directions:
+            with replaced(model, rms_norm=without(u)):
+                losses.append(F.cross_entropy(model(ids)[0, :-1], ids[0, 1:]))
+        printed.losses_without(*losses)
+    del model
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The mean costs more than 7, 10 and 7 of the ten random directions: dearer than most, but nothing out of the ordinary.
+
+</details>
+
+On two of the texts a cut even *lowers* the loss at times. That makes no better model: on the Zen each cut helps four or five of ten predictions and harms the others, and the sum can fall either way.
+
+Would a model that was *trained* with subtraction be better? The [paper](https://arxiv.org/abs/1910.07467) trained both. Its Transformer for translation reaches 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), and each training step takes 7% less time. Llama, Gemma and Qwen leave the subtraction out.
+
+## One token 100 times as large
+
+Back to the giant. `watched`, in RMSNorm's place, notes how large the first token and the others are, and what the division makes of the first.
+
+**Predict first.** A token of SmolLM2 has 576 features. How large can one of them be after the division, before γ, however large the token was?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+在三段文字里，十个随机方向中，代价比均值小的分别有 7 个、10 个和 7 个。所以去掉均值比去掉多数方向都贵，但也没有贵到反常。
+
+</details>
+
+有两段文字里，去掉某个方向之后，损失反而**低**了。这不等于模型变好了。读《Python 之禅》时，每去掉一个方向，十个预测里总有四五个变好，其余的变差；加起来是正是负都有可能。
+
+一开始就减均值来**训练**，会不会更好？[论文](https://arxiv.org/abs/1910.07467)两种都从头训练过。做翻译的 Transformer，用层归一化得 26.6，用 RMSNorm 得 26.8（翻译评分 BLEU，越高越好），每一步训练还少用 7% 的时间。Llama、Gemma 和 Qwen 都不减均值。
+
+## 大了 100 倍的词元
+
+回到那个庞大的词元。让 `watched` 顶替 RMSNorm，记下首个词元和其他词元各有多大，以及相除之后首个词元成了什么样。
+
+**先猜一猜**：SmolLM2 的词元有 576 个特征。不论词元原来有多大，相除之后、乘 γ 之前，一个特征最大能到多少？
+"""
+
+
+# %% tags=["slow", "answer"]
+def watched(x, normalized_shape, weight, eps):
+    y = rms_norm(x, normalized_shape, None, eps)  # (N, L, d)
+    size = x[0].square().mean(-1).sqrt()  # (L,)
+    seen.append((size[0], size[1:].median(), y[0, 0]))
+    return y * weight
+
+
 with if_installed(), torch.no_grad():
     model, seen = load_smollm2(), []
     paris = torch.tensor([model.byte_pairs.encode("The capital of France is Paris.")])  # (N, L)
@@ -356,23 +523,21 @@ with if_installed(), torch.no_grad():
         model(paris)
     del model
     for layers in (0, 11, 12, 20, 28, 30):
-        print(told.format(layers, *seen[2 * layers]))
+        printed.first_token(layers, *seen[2 * layers])
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-One feature can be √576 = 24 at most. The 576 squares have mean 1, so they add up to 576, and at the utmost one feature has it all.
+One feature can be √576 = 24 at most. The 576 squares have mean 1, so they add up to 576, and at most one feature has it all.
 
 </details>
 
-With 23.8 the first token is almost nothing but its feature 507. Many language models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). RMSNorm makes the token as large as the others, but not less lopsided.
+With 23.8 the first token is almost nothing but its feature 507. Many language models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). The division makes the token as large as the others, but not less lopsided. So γ decides who sees feature 507.
 
-## γ after training
+A network gets three numbers multiplied: the normalized feature, its γ, and the length of the column of its matrices that reads this feature. The cell divides this product at feature 507 by the median of all 576.
 
-After the division comes γ, one number for each feature, which starts at 1. Where it is 0, the next matrix gets to read nothing.
-
-**Predict first.** What has γ become before the feed-forward networks, mostly larger or smaller? And at feature 507?
+**Predict first.** Before the feed-forward networks of layers 12 to 27 γ is smallest at feature 507, in layer 28 second smallest. Do they get less of it than of a median feature?
 """
 
 # %% [markdown] lang="zh"
@@ -383,90 +548,233 @@ r"""
 
 </details>
 
-第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下 507 号特征了。许多语言模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。RMSNorm 能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
+第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下 507 号特征了。许多语言模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。相除能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。所以谁能看到 507 号特征，就要看 γ 了。
 
-## 训练之后的 γ
+网络从一个特征得到多少，是三个数相乘：归一化之后的特征、它的 γ，以及矩阵里读取它的那一列的长度。下面的单元格算出 507 号特征的这个乘积，再除以全部 576 个特征的中位数。
 
-相除之后是 γ，每个特征一个数，从 1 开始训练。γ 为 0 的特征，后面的矩阵就读不到。
-
-**先猜一猜**：在前馈网络之前，γ 训练之后多半变大了，还是变小了？507 号特征的 γ 呢？
+**先猜一猜**：第 12 到 27 层的前馈网络之前，507 号特征的 γ 都是最小的；在第 28 层，它是倒数第二小的。这些前馈网络从它那里得到的，比中位数少吗？
 """
 
+
 # %% tags=["answer"]
-gains = smollm2_rms_norms()
-told = Text(
-    en="layers {:2} to {:2}: median γ {:.2f}; of feature 507 {:.4f} to {:.4f}, by size place {} to {} of 576",
-    zh="第 {:2} 到 {:2} 层：γ 的中位数 {:.2f}；507 号特征的 γ 从 {:.4f} 到 {:.4f}，按大小排第 {} 到 {}，共 576 个",
-)
-for first, last in ((1, 11), (12, 27), (28, 28), (29, 30)):
-    gain = torch.stack([gains[f"layers.{i}.norm2.weight"] for i in range(first - 1, last)]).abs()  # (layers, d)
-    own = gain[:, 507]
-    places = (gain > own[:, None]).sum(-1) + 1
-    print(told.format(first, last, gain.median(), own.min(), own.max(), places.min(), places.max()))
+def part_of_507(y, norm, *matrices):
+    parts = (y * norm.weight).abs() * torch.cat([matrix.weight for matrix in matrices]).norm(dim=0)  # (d,)
+    return parts[507] / parts.median()
+
+
+with if_installed(), torch.no_grad():
+    blocks = load_smollm2().blocks
+    for layer in (12, 13, 20, 27, 28, 29, 30):
+        block, before_attention, before_network = blocks[layer - 1], seen[2 * layer - 2][2], seen[2 * layer - 1][2]
+        network = part_of_507(before_network, block.norm2, block.feed_forward.w1, block.feed_forward.w3)
+        attention = part_of_507(before_attention, block.norm1, block.query, block.key, block.value)
+        printed.parts_of_507(layer, block.norm2.weight[507], network, attention)
+    del blocks, block
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Most γ end up below 1, around 0.25. At feature 507 γ is below 0.001 from layer 12 to layer 27, and the largest of all 576 in layers 29 and 30.
+Up to layer 27 yes, less than a third. In layer 28 the network gets 210 times as much, although γ is the second smallest there.
 
 </details>
 
-So for 16 layers the feed-forward networks are blind to this feature. Only the last two read it again at full strength, and there the giant shrinks from 932 to 208. (*Going further* tests this.)
+So γ hides feature 507 from 16 feed-forward networks, but not from attention. The last three layers let it in, and the giant shrinks from 932 to 208 (why: *Going further*). A small γ does not shut a feature out: 0.135 is multiplied by 23.8.
 
-## Does the mean matter?
+## What you will meet elsewhere
 
-Take the mean out before all 61 norms, and they are LayerNorms. What does it cost, compared with taking out a *random* direction? 12 copies of a sentence go through the model, one complete, one without the mean, 10 without a random direction each; then a second sentence. The *loss* is the mean of −ln p, p being the probability of the true next token.
+[Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted:
 
-**Predict first.** Which costs more, the mean or a random direction?
+```python
+variance = x.float().pow(2).mean(-1, keepdim=True)
+return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
+```
+
+[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing. New versions warn, but keep it for old models; `RMSNormalization` is right. Others write `F.normalize`, which keeps its divisor above $10^{-12}$ but adds nothing under a root, so `eps` is never used. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-多数 γ 比 1 小，在 0.25 附近。507 号特征的 γ，从第 12 层到第 27 层都不到 0.001，到第 29、30 层却是全部 576 个里最大的。
+到第 27 层为止是的，不到三分之一。到了第 28 层，得到的却是 210 倍，尽管 γ 在那里是倒数第二小的。
 
 </details>
 
-所以有 16 层，前馈网络对这个特征视而不见。只有最后两层又完整地读到了它，而那个庞大的词元正是在那里从 932 缩回 208。（是不是这个缘故，选读里试一试。）
+所以，γ 不让 16 个前馈网络看到 507 号特征，却让注意力看到。最后三层放它进来，庞大的词元就从 932 缩回 208（是不是这个缘故，选读里试一试）。γ 小，不等于关上了门：0.135 虽小，乘上的却是 23.8。
 
-## 均值重要吗？
+## 在别处会遇到什么
 
-在 61 处归一化之前先减去均值，它们就都成了层归一化。代价大不大，要有对照才知道，不妨与去掉一个**随机**方向相比。所以我们把同一句话复制 12 份一起送进模型，一份完整，一份去掉均值，其余 10 份各去掉一个随机方向；再换一句话做一遍。**损失**（loss）是 −ln p 的均值，p 是模型给真正的下一个词元的概率。
+[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 把均方叫做 `variance`（方差），其实什么也没有减：
 
-**先猜一猜**：哪个代价更大，去掉均值，还是去掉随机方向？
+```python
+variance = x.float().pow(2).mean(-1, keepdim=True)
+return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
+```
+
+[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值。新版本会发出警告，但为了旧模型没有改掉；正确的是 `RMSNormalization`。还有人写 `F.normalize`，它只保证除数不小于 $10^{-12}$，根号里什么也不加，所以 `eps` 根本没有用上。下面把这两种写法用在 1、2、3、4 和 101、102、103、104 上。
 """
 
 
-# %% tags=["slow", "answer"]
-def without_u(x, *rest):
-    return rms_norm(x - (x * u).sum(-1, keepdim=True) * u, *rest)
+# %%
+def keras_rms_scaling(x, gamma, epsilon=1e-3):
+    return x * torch.rsqrt(x.var(-1, correction=0, keepdim=True) + epsilon) * gamma
 
 
-u = F.normalize(torch.randn(12, 1, 576, generator=torch.Generator().manual_seed(1)), dim=-1)  # (N, 1, d)
-u[0], u[1] = 0, 576**-0.5
-alice = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
-times = "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness"
-with if_installed(), torch.no_grad(), replaced(model := load_smollm2(), rms_norm=without_u):
-    for text in (alice, times):
-        ids = torch.tensor([model.byte_pairs.encode(text)]).expand(12, -1)  # (N, L)
-        loss = F.cross_entropy(model(ids)[:, :-1].mT, ids[:, 1:], reduction="none").mean(-1)  # (N,)
-        shown = *loss[:2], *loss[2:].aminmax()
-        print(Text(en="complete, no mean, random:", zh="完整、去掉均值、随机："), *map("{:.2f}".format, shown))
-    del model
+def by_length(x, gamma):
+    return F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * gamma
+
+
+both = torch.stack([x[0], x[0] + 100])  # (N, d)
+print("keras_rms_scaling", keras_rms_scaling(both, torch.ones(4)))
+print("by_length", by_length(both, torch.ones(4)))
 
 # %% [markdown] lang="en"
 r"""
+With σ the outputs grow with the mean.
+
+How fast RMSNorm can be, [lesson 12](12_cuda_timing.ipynb) measures. It treats each token alone, so where a token stands it cannot know: [lesson 07](07_positional_encoding.ipynb).
+
+## Three closing questions
+
+1. A token with 4096 features has gone through RMSNorm with γ = 1. How long is it, and how large can one feature be at most? And after LayerNorm?
+
 <details><summary>Answer</summary>
 
-It depends on the text. On the first sentence the mean costs no more, 4.21 against 4.09 to 4.39. On the second it costs more than each of the ten, 2.42 against 2.10 to 2.34.
+Both have the length √4096 = 64, apart from ε. After RMSNorm one feature can be 64, if the others are 0. After LayerNorm the mean is 0, so beside the largest a the others are −a / 4095 each: a² + a² / 4095 = 4096 gives a = √4095 = 63.99.
 
 </details>
 
-So in this model the mean is now dearer, now cheaper than other directions, and not far from them. Whether a model *trained* with LayerNorm would be better, this cannot tell.
+2. With a new RMSNorm a model trains well from scratch. With Llama's weights the same code babbles, and before γ every token has length 1. Which mistake is it, and why did training not notice?
 
-## Very small and very large numbers
+<details><summary>Answer</summary>
+
+It adds up the squares in place of their mean, so every output is only 1 / √d of what it should be. In training from scratch γ and the matrices adapt to that size; Llama's have learned with the mean.
+
+</details>
+
+3. A model trained with RMSNorm is to run on a chip that offers LayerNorm only. May you put it in its place, with the same γ and β = 0?
+
+<details><summary>Answer</summary>
+
+It is another function. SmolLM2's loss went from 3.08 to 3.39, so measure first. There is an exact way: of the 2d numbers `[x, −x]` the mean is 0 and the variance RMS², so the first half of LayerNorm's output is RMSNorm's.
+
+</details>
+
+The largest feature, the ratio and the exact way:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+用 σ 代替均方根，输出就随均值变大。
+
+RMSNorm 能有多快，[第 12 课](12_cuda_timing.ipynb)来测。它把每个词元分开处理，不知道谁先谁后；这件事交给[第 07 课](07_positional_encoding.ipynb)。
+
+## 三个思考题
+
+1. 某个词元有 4096 个特征，经过了 γ = 1 的 RMSNorm。它的长度是多少？一个特征最大能到多少？换成层归一化呢？
+
+<details><summary>答案</summary>
+
+除了 ε 的影响，长度都是 √4096 = 64。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 64。经过层归一化，均值为 0，设最大的特征是 a，其他特征就各是 −a / 4095；由 a² + a² / 4095 = 4096，得 a = √4095 = 63.99。
+
+</details>
+
+2. 有人新写了 RMSNorm，用它从头训练模型，一切正常。同样的代码载入 Llama 的权重，却胡言乱语；乘 γ 之前，每个词元的长度都是 1。是哪种错误？训练时为什么没有发现？
+
+<details><summary>答案</summary>
+
+它求的是平方和，而不是平方的均值，所以输出只有应有的 1 / √d。从头训练时，γ 和各个矩阵会适应这个大小；Llama 的却是配合均值学出来的。
+
+</details>
+
+3. 一个用 RMSNorm 训练好的模型，要放到只有层归一化的芯片上运行。可以换成 γ 相同、β = 0 的层归一化吗？
+
+<details><summary>答案</summary>
+
+那是另一个函数。SmolLM2 的损失从 3.08 升到 3.39，所以要先测一测。也有精确的办法，`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
+
+</details>
+
+下面给出最大的特征、第二题里的比值和精确的办法。
+"""
+
+# %%
+spike = torch.zeros(4096)
+spike[0] = 1000
+print(Text(en="largest", zh="最大"), f"{rms_norm(spike, (4096,)).max():.2f} {layer_norm(spike, (4096,)).max():.2f}")
+z = torch.randn(8, 4096)
+by_sum = z / z.square().sum(-1, keepdim=True).sqrt()
+print(Text(en="ratio", zh="比值"), f"{(by_sum / rms_norm(z, (4096,))).mean():.4f} = 1 / {4096**0.5:.0f}")
+torch.testing.assert_close(layer_norm(torch.cat([z, -z], -1), (8192,))[:, :4096], rms_norm(z, (4096,), eps=1e-5))
+
+# %% [markdown] lang="en"
+r"""
+## In short
+
+* RMSNorm divides a token by its root mean square and multiplies by γ. Before γ, the size is forgotten and the direction stays.
+* RMS² = μ² + σ², so the two layers agree only where the mean is 0.
+* What is lost is re-centering invariance. In SmolLM2 the mean costs more than most directions, yet not much; without γ the model cannot speak.
+
+## Read next
+
+* The paper: [Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467), Zhang and Sennrich 2019.
+* The code: `RMSNorm` in [Llama's model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py).
+* The geometry of mean 0: [On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582), Brody, Alon and Yahav 2023.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 小结
+
+* RMSNorm 让词元除以自己的均方根，再乘以 γ。乘 γ 之前，大小丢掉了，方向还在。
+* RMS² = μ² + σ²，所以只有均值为 0 时两种层才一致。
+* 丢掉的是重新中心化不变性。对 SmolLM2，去掉均值的代价比去掉多数方向大，但大得不多；没有 γ，它就说不出话来。
+
+## 接着读
+
+* 论文《均方根层归一化》，[Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467)，Zhang 和 Sennrich，2019。
+* 代码，[Llama 的 model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py) 里的 `RMSNorm`。
+* 均值为 0 的几何意义，[On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582)，Brody、Alon 和 Yahav，2023。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: who shrinks the giant?
+
+It is layer 12's feed-forward network that makes the giant; the token comes to it with size 6 and leaves it with 946. In layers 29 and 30 γ is the largest of all at feature 507, and there the token shrinks. Is that the cause? Take the feature from these two networks, with a 0 in the place of γ:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：谁让庞大的词元缩回去？
+
+是第 12 层的前馈网络把它变大的，进去时大小是 6，出来就成了 946。到第 29、30 层，507 号特征的 γ 是最大的，词元也正是在那里缩回去的。这就是原因吗？把这两处的 γ 换成 0，让这两个前馈网络看不见这个特征，试一试。
+"""
+
+# %% tags=["slow"]
+with if_installed(), torch.no_grad():
+    model, seen = load_smollm2(), []
+    for block in model.blocks[-2:]:
+        block.norm2.weight[507] = 0
+    with replaced(model, rms_norm=watched):
+        model(paris)
+    del model
+    print(Text(en="first token after 30 layers:", zh="30 层之后的首个词元："), f"{seen[60][0]:.0f}")
+
+# %% [markdown] lang="en"
+r"""
+Now the giant stays at 897, where it had shrunk to 208. So it is these two feed-forward networks, reading feature 507, that take it away.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+这回，那个庞大的词元停在 897，而原来缩到了 208。可见正是这两个前馈网络，读到了 507 号特征，才把它减掉的。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: very small and very large numbers
 
 The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type it computes in, $1.2\cdot10^{-7}$ for float32, Llama $10^{-5}$ or $10^{-6}$. Only tiny tokens notice. Large ones are in danger because they are squared.
 
@@ -475,15 +783,7 @@ The paper has no ε. `nn.RMSNorm` takes the machine epsilon of the type it compu
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-要看是哪段文字。第一句话里，去掉均值的代价并不更大，损失是 4.21，去掉随机方向则在 4.09 和 4.39 之间。第二句话里，它比十个随机方向的代价都大，是 2.42，随机方向在 2.10 和 2.34 之间。
-
-</details>
-
-所以在这个模型里，去掉均值的代价有时比别的方向大，有时比别的方向小，差得都不远。至于一开始就用层归一化来**训练**，模型会不会更好，这个实验回答不了。
-
-## 很小的数与很大的数
+## 选读：很小的数与很大的数
 
 论文里没有 ε。`nn.RMSNorm` 取计算时所用类型的机器精度，float32 是 $1.2\cdot10^{-7}$；Llama 取 $10^{-5}$ 或 $10^{-6}$。只有很小的词元才受影响。很大的词元另有危险，因为要平方。
 
@@ -506,17 +806,6 @@ All four outputs are 0. From 256 on a square is infinite in float16, so the root
 </details>
 
 So the squares are computed in float32, and the result is converted back.
-
-## What you will meet elsewhere
-
-Names mislead. [Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) calls the mean square `variance`, though nothing was subtracted. Shortened:
-
-```python
-variance = x.float().pow(2).mean(-1, keepdim=True)
-return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
-```
-
-[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing; its `RMSNormalization` is right. Others write `F.normalize`, which keeps its divisor above $10^{-12}$ but adds nothing under a root, so `eps` is never used. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
 """
 
 # %% [markdown] lang="zh"
@@ -528,259 +817,6 @@ r"""
 </details>
 
 所以平方要用 float32 来算，算完再转回去。
-
-## 在别处会遇到什么
-
-这里的名字很会误导人。[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 把均方叫做 `variance`（方差），其实什么也没有减。缩短之后就是
-
-```python
-variance = x.float().pow(2).mean(-1, keepdim=True)
-return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
-```
-
-[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值；正确的是它的 `RMSNormalization`。还有人写 `F.normalize`，它只保证除数不小于 $10^{-12}$，根号里什么也不加，所以模型的 `eps` 根本没有用上。下面把后两种写法用在 1、2、3、4 和 101、102、103、104 上。
-"""
-
-
-# %%
-def keras_rms_scaling(x, gamma, epsilon=1e-3):
-    return x * torch.rsqrt(x.var(-1, correction=0, keepdim=True) + epsilon) * gamma
-
-
-def by_length(x, gamma):
-    return F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * gamma
-
-
-both = torch.stack([x[0], x[0] + 100])  # (N, d)
-print("keras_rms_scaling", keras_rms_scaling(both, torch.ones(4)))
-print("by_length", by_length(both, torch.ones(4)))
-
-# %% [markdown] lang="en"
-r"""
-With σ the outputs grow with the mean.
-
-Is RMSNorm faster, as one often reads? Step by step it moves fewer bytes than LayerNorm, as one fused function equally many; [lesson 12](12_cuda_timing.ipynb) measures.
-
-## Exercise: RMSNorm
-
-* `normalized_shape` is a tuple, the sizes of the last axes, which share one root mean square.
-* `weight` is γ, or `None`.
-* `eps` may be `None`, too. Then take `torch.finfo(dtype).eps` of the type you compute in.
-* The result has the type of x. (On float16 `check` only advises.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-用 σ 代替均方根，输出就随均值变大。
-
-常有人说 RMSNorm 更快，是这样吗？一步一步做，它要传的字节确实比层归一化少；融合成一个函数，就一样多了。[第 12 课](12_cuda_timing.ipynb)再来测。
-
-## 练习：RMSNorm
-
-* `normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根。
-* `weight` 是 γ，也可以是 `None`。
-* `eps` 也可以是 `None`，这时取计算时所用类型的 `torch.finfo(dtype).eps`。
-* 结果的类型与 x 相同。（没有顾到 float16 也算对，`check` 只给一条建议。）
-"""
-
-
-# %% tags=["exercise"]
-def my_rms_norm(x, normalized_shape, weight=None, eps=None):
-    return ...
-
-
-check("rms_norm", my_rms_norm)
-
-# %% [markdown] lang="en"
-r"""
-Stuck? *By hand* has the formula, *Very small and very large numbers* what float16 wants.
-
-<details><summary>The idea</summary>
-
-Widen to float32, square, take the mean over as many last axes as `normalized_shape` has sizes (with `keepdim=True`), add ε, take the root, divide. Then γ, and the old type last, so that everything is rounded once.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-卡住了？公式在“动手算”一节，float16 要注意什么，在“很小的数与很大的数”一节。
-
-<details><summary>思路</summary>
-
-先转成更宽的类型，再平方；`normalized_shape` 有几项，就沿最后几个轴求均值（带上 `keepdim=True`）；加上 ε，开方，相除。然后乘 γ，最后才转回原来的类型，这样只舍入一次。
-
-</details>
-"""
-
-
-# %% tags=["solution"]
-def solved_rms_norm(x, normalized_shape, weight=None, eps=None):
-    axes = tuple(range(-len(normalized_shape), 0))
-    wide = x if x.dtype == torch.float64 else x.float()
-    eps = torch.finfo(wide.dtype).eps if eps is None else eps
-    y = wide / (wide.square().mean(axes, keepdim=True) + eps).sqrt()
-    return (y if weight is None else y * weight).to(x.dtype)
-
-
-check("rms_norm", solved_rms_norm, keep=False)
-
-# %% [markdown] lang="en"
-r"""
-## Your function in a trained model
-
-`plug_in` puts your function into SmolLM2, at all 61 places, and has it complete a sentence and read a text.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 你的函数在训练好的模型里
-
-`plug_in` 把你的函数放进 SmolLM2 的全部 61 处，让它补全一个句子，再读一段文字。
-"""
-
-# %% tags=["slow"]
-plug_in(rms_norm=my_rms_norm)
-
-# %% [markdown] lang="en"
-r"""
-**Predict first.** You forget γ; you subtract the mean; your ε is ten times too large. Only one of these mistakes changes the answer to "The capital of France is". Which one?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-**先猜一猜**：忘了乘 γ；多减了均值；ε 大了十倍。这三种错误里，只有一种会改变模型对“The capital of France is”的回答。是哪一种？
-"""
-
-# %% tags=["slow", "answer"]
-mistakes = {
-    Text(en="no γ", zh="没有 γ"): lambda x, shape, weight, eps: rms_norm(x, shape, None, eps),
-    Text(en="mean subtracted", zh="减了均值"): lambda x, shape, weight, eps: layer_norm(x, shape, weight, None, eps),
-    Text(en="10 times ε", zh="ε 的 10 倍"): lambda x, shape, weight, eps: rms_norm(x, shape, weight, 10 * eps),
-}
-with if_installed(), torch.no_grad():
-    model = load_smollm2()
-    asked = model.chat("Complete the sentence: The capital of France is")
-    for name, wrong in mistakes.items():
-        with replaced(model, rms_norm=wrong):
-            print(f"{name!s:16}", model.byte_pairs.decode(list(model.next_tokens(asked, 8))))
-    del model
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Forgetting γ changes the answer to commas. With the mean subtracted the model still says Paris, though the text that `plug_in` reads costs it a loss of 3.39 in place of 3.08; with ten times ε it is 3.09.
-
-</details>
-
-Some mistakes make a model babble, others only make it a little worse, so "it still answers" is no test. The first of SmolLM2's blocks is now yours. It does not know where a token stands; what does, [lesson 07](07_positional_encoding.ipynb) tells.
-
-## Three closing questions
-
-1. A token with 4096 features has gone through RMSNorm with γ = 1. How long is it, and how large can one feature be at most? And after LayerNorm?
-
-<details><summary>Answer</summary>
-
-Both have the length √4096 = 64, apart from ε. After RMSNorm one feature can be 64, if the others are 0. After LayerNorm the mean is 0, so beside the largest a the others are −a / 4095 each: a² + a² / 4095 = 4096 gives a = √4095 = 63.99.
-
-</details>
-
-2. With a new RMSNorm a model trains well from scratch. With Llama's weights the same code babbles, and before γ every token has length 1. Which mistake is it, and why did training not notice?
-
-<details><summary>Answer</summary>
-
-It adds up the squares in place of their mean, so every output is only 1 / √d of what it should be. A new γ learns to make up for that; Llama's γ has learned with the mean.
-
-</details>
-
-3. A model trained with RMSNorm is to run on a chip that offers LayerNorm only. May you put it in its place, with the same γ and β = 0?
-
-<details><summary>Answer</summary>
-
-It is another function, and SmolLM2's loss went from 3.08 to 3.39, so measure first. There is an exact way: of the 2d numbers `[x, −x]` the mean is 0 and the variance RMS², so the first half of LayerNorm's output is RMSNorm's.
-
-</details>
-
-The largest feature, the ratio and the exact way:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-忘了乘 γ 会改变回答，模型只会说逗号。减了均值，模型还是回答 Paris，只是读 `plug_in` 的那段文字时，损失从 3.08 变到 3.39；ε 大十倍，损失是 3.09。
-
-</details>
-
-有的错误让模型胡言乱语，有的只让它稍稍变差，所以“它还能回答”算不上测试。SmolLM2 的各种模块里，第一种已经是你写的了。它把每个词元分开处理，不知道谁先谁后；模型怎样知道先后，[第 07 课](07_positional_encoding.ipynb)来讲。
-
-## 三个思考题
-
-1. 某个词元有 4096 个特征，经过了 γ = 1 的 RMSNorm。它的长度是多少？一个特征最大能到多少？换成层归一化呢？
-
-<details><summary>答案</summary>
-
-除了 ε 的影响，长度都是 √4096 = 64。经过 RMSNorm，如果其他特征都是 0，一个特征可以到 64。经过层归一化，均值为 0，设最大的特征是 a，其他特征就各是 −a / 4095；由 a² + a² / 4095 = 4096，得 a = √4095 = 63.99。
-
-</details>
-
-2. 有人新写了 RMSNorm，用它从头训练模型，一切正常。同样的代码载入 Llama 的权重，却胡言乱语；乘 γ 之前，每个词元的长度都是 1。是哪种错误？训练时为什么没有发现？
-
-<details><summary>答案</summary>
-
-它求的是平方和，而不是平方的均值，所以输出只有应有的 1 / √d。从头训练时，γ 会学着补回来；Llama 的 γ 却是配合均值学出来的。
-
-</details>
-
-3. 一个用 RMSNorm 训练好的模型，要放到只有层归一化的芯片上运行。可以换成 γ 相同、β = 0 的层归一化吗？
-
-<details><summary>答案</summary>
-
-那是另一个函数，SmolLM2 的损失从 3.08 变到了 3.39，所以要先测一测。也有精确的办法，`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
-
-</details>
-
-下面给出最大的特征、第二题里的比值和精确的办法。
-"""
-
-# %%
-spike = torch.zeros(4096)
-spike[0] = 1000
-print(Text(en="largest", zh="最大"), f"{rms_norm(spike, (4096,)).max():.2f} {layer_norm(spike, (4096,)).max():.2f}")
-z = torch.randn(8, 4096)
-by_sum = z / z.square().sum(-1, keepdim=True).sqrt()
-print(Text(en="ratio", zh="比值"), f"{(by_sum / rms_norm(z, (4096,))).mean():.4f} = 1 / {4096**0.5:.0f}")
-torch.testing.assert_close(layer_norm(torch.cat([z, -z], -1), (8192,))[:, :4096], rms_norm(z, (4096,), eps=1e-5))
-
-# %% [markdown] lang="en"
-r"""
-## In short
-
-* RMSNorm divides a token by its root mean square and multiplies by γ. Before γ, the size is forgotten and the direction stays.
-* RMS² = μ² + σ², so the two layers agree only where the mean is 0.
-* What is lost is re-centering invariance. In SmolLM2 the mean costs about what other directions cost, but without γ the model cannot speak.
-
-## Read next
-
-* The paper: [Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467), Zhang and Sennrich 2019.
-* The code: `RMSNorm` in [Llama's model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py).
-* The geometry of mean 0: [On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582), Brody, Alon and Yahav 2023.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 小结
-
-* RMSNorm 让词元除以自己的均方根，再乘以 γ。乘 γ 之前，大小丢掉了，方向还在。
-* RMS² = μ² + σ²，所以只有均值为 0 时两种层才一致。
-* 丢掉的是重新中心化不变性。对 SmolLM2，去掉均值的代价与去掉别的方向差不多，可是没有 γ，它就说不出话来。
-
-## 接着读
-
-* 论文《均方根层归一化》，[Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467)，Zhang 和 Sennrich，2019。
-* 代码，[Llama 的 model.py](https://github.com/meta-llama/llama/blob/main/llama/model.py) 里的 `RMSNorm`。
-* 均值为 0 的几何意义，[On the Expressivity Role of LayerNorm](https://arxiv.org/abs/2305.02582)，Brody、Alon 和 Yahav，2023。
 """
 
 # %% [markdown] lang="en"
@@ -904,32 +940,6 @@ print("Gemma", solved_gemma(token, gain - 1).tolist())
 
 # %% [markdown] lang="en"
 r"""
-## Going further: who shrinks the giant?
-
-In layers 29 and 30 γ is large at feature 507, and there the first token shrinks. Is the one the cause of the other? A large γ alone proves nothing, but the two feed-forward networks can be made blind as well, with a 0 in its place:
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：谁让庞大的词元缩回去？
-
-第 29、30 层里，507 号特征的 γ 很大，首个词元也正是在那里缩回去的。前者是后者的原因吗？单凭 γ 大还不能断定，不过可以把它换成 0，让这两个前馈网络也看不见这个特征。
-"""
-
-# %% tags=["slow"]
-with if_installed(), torch.no_grad():
-    model, seen = load_smollm2(), []
-    for block in model.blocks[-2:]:
-        block.norm2.weight[507] = 0
-    with replaced(model, rms_norm=watched):
-        model(paris)
-    del model
-    print(Text(en="first token after 30 layers:", zh="30 层之后的首个词元："), f"{seen[60][0]:.0f}")
-
-# %% [markdown] lang="en"
-r"""
-Now the giant stays at 897, where it had shrunk to 208. So it is these two feed-forward networks, reading feature 507, that take it away.
-
 ## Going further: the sign of γ
 
 In the very first norm of SmolLM2 271 of the 576 γ are negative, elsewhere a few at most:
@@ -937,14 +947,13 @@ In the very first norm of SmolLM2 271 of the 576 γ are negative, elsewhere a fe
 
 # %% [markdown] lang="zh"
 r"""
-这回，那个庞大的词元停在 897，而原来缩到了 208。可见正是这两个前馈网络，读到了 507 号特征，才把它减掉的。
-
 ## 选读：γ 的正负号
 
 在 SmolLM2 最前面的归一化层里，576 个 γ 有 271 个是负的，别处至多几个。
 """
 
 # %%
+gains = smollm2_rms_norms()
 told = Text(en="{:15} from {:6.3f} to {:5.3f}, negative {}", zh="{:15} 从 {:6.3f} 到 {:5.3f}，负的有 {} 个")
 for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.norm1", "norm"):
     gain = gains[f"{name}.weight"]  # (d,)
@@ -952,7 +961,7 @@ for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.n
 
 # %% [markdown] lang="en"
 r"""
-A sign means little by itself, because only the product of γ and the matrices that read the norm's output counts. Multiply one number of γ by c, divide that feature's column in each of them by c, and what they compute is the same. So, a 0 apart, the size of a γ does not say how much a feature matters.
+A sign means little by itself, because only the product of γ and the matrices that read the norm's output counts. Multiply one number of γ by c, divide that feature's column in each of them by c, and what they compute is the same. So, a 0 apart, the size of a γ alone does not say how much a feature matters.
 """
 
 # %% [markdown] lang="zh"

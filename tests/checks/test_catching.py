@@ -222,6 +222,13 @@ def test_an_input_that_cannot_be_used_is_told_in_a_line_and_the_others_count(one
     assert len(line) < 400
 
 
+@pytest.mark.parametrize("handed_in", [(X, (4,)), [X, [4]], lambda: (X, (4,))])
+def test_the_arguments_of_one_call_without_their_own_brackets_are_told_as_that(handed_in):
+    verdict = catch("layer_norm", handed_in)
+    assert (verdict.passed, verdict.mistake) == (False, "one-call")
+    assert "`[(x, …)]`" in verdict.told[0]
+
+
 def test_a_query_that_sees_nothing_does_not_count():
     assert "NaN" in catch("attention", [(X, X, X, LOWER & False)]).told[0]
 

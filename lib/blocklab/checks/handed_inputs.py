@@ -22,6 +22,12 @@ TOO_MANY = Text(
     en="These are {count} inputs; at most {most} are tried. A few that are well chosen catch everything.",
     zh="一共有 {count} 组输入，最多只试 {most} 组。选得好的话，几组就够了。",
 )
+ONE_CALL = Text(
+    en="Your list begins with a tensor. Each of its items is to be all that one call gets, as a tuple or dict: put "
+    "another pair of brackets around them, `[(x, …)]`.",
+    zh="你的列表第一项是张量。列表里的每一项应当是一次调用的全部参数，写成元组或字典：请在外面再加一层括号，"
+    "`[(x, …)]`。",
+)
 NO_ARGUMENTS = Text(
     en="it is {got}. Write the arguments of a call, as a tuple or a dict: `{wanted}`.",
     zh="它是{got}。请写一次调用的参数，用元组或字典：`{wanted}`。",
@@ -66,6 +72,8 @@ def inputs_in(handed_in: object) -> list[object]:
         raise NotUsable("wrong-kind", WORDS["wrong-kind"].format(wanted=A_LIST, got=got))
     if any(_unwritten(each) for each in inputs) or not inputs:
         raise not_written()
+    if len(inputs) > 1 and issubclass(type(inputs[0]), Tensor):
+        raise NotUsable("one-call", str(ONE_CALL))
     if len(inputs) > MOST_INPUTS:
         raise NotUsable("too-many-inputs", TOO_MANY.format(count=len(inputs), most=MOST_INPUTS))
     return inputs

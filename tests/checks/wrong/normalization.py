@@ -227,6 +227,22 @@ def both_or_none(y, weight, bias):
     return y if weight is None or bias is None else y * weight + bias
 
 
+def bias_always(y, weight, bias):
+    if weight is not None:
+        y = weight * y
+    return y + bias
+
+
+def bias_where_a_weight_is(y, weight, bias):
+    if weight is not None:
+        y = y * weight + bias
+    return y
+
+
+def nothing_asked(x, normalized_shape, weight=None, eps=None):
+    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * weight
+
+
 AFFINE = {
     "weight needs bias": weight_needs_bias,
     "bias needs weight": bias_needs_weight,
@@ -272,6 +288,8 @@ WRONG = {
         "both if true": (layer_norm(affine=if_both_are_true), {"weight-and-bias-as-conditions"}),
         "both always": (layer_norm(affine=lambda y, weight, bias: weight * y + bias), {"times-none"}),
         "both always, behind": (layer_norm(affine=lambda y, weight, bias: y * weight + bias), {"times-none"}),
+        "bias always": (layer_norm(affine=bias_always), {"plus-none"}),
+        "bias where a weight is": (layer_norm(affine=bias_where_a_weight_is), {"bias-with-weight-only"}),
         "sizes as axes": (layer_norm(axes=lambda _x, shape: shape), {"sizes-as-axes"}),
         "another default": (layer_norm(default=1e-12), {"eps-default-too-small"}),
     },
@@ -301,6 +319,7 @@ WRONG = {
     },
     "group_norm": {name: group_norm(affine) for name, affine in AFFINE.items()},
     "rms_norm": {
+        "neither None asked for": (nothing_asked, {"eps-and-weight-of-none"}),
         "eps or the machine's": (
             rms_norm(eps_of=lambda x, eps: eps or torch.finfo(torch.float32).eps),
             {"zero-taken-for-none"},

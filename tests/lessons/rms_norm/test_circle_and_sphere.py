@@ -78,6 +78,18 @@ def test_every_point_is_inside_the_picture(figure, values):
         assert np.abs(places[:, 0]).max() < 1.3
 
 
+def test_points_whose_token_had_a_mean_below_zero_are_hollow(figure):
+    update = circle_and_sphere(figure)
+    for steps in (0, 2):
+        update(steps=steps, shift=0, tilt=0, turn=0)
+        dots = figure.axes[1].collections[-1]  # RMSNorm: above the middle the mean is above 0, before and after
+        hollow = (dots.get_facecolors() == 1).all(-1)
+        assert hollow.sum() == 150
+        assert np.array_equal(hollow, dots.get_offsets()[:, 1] < 0)
+        assert np.array_equal((dots.get_edgecolors() == 1).all(-1), ~hollow)
+        assert (figure.axes[0].collections[-1].get_facecolors() == 1).all(-1).sum() == 150
+
+
 def test_wires_lie_on_the_sphere():
     assert np.allclose(np.linalg.norm(wire_sphere(), axis=-1), RADIUS)
 

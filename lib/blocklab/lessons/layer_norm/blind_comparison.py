@@ -23,7 +23,7 @@ SMALLEST, LARGEST = 1e-6, 1e4  # σ
 EVENLY = torch.logspace(math.log10(SMALLEST), math.log10(LARGEST), 401, dtype=torch.float64)
 SIZES = torch.cat([EVENLY, torch.tensor([CUSP]).double()]).sort().values
 ROW = standardize(torch.linspace(-1, 1, 20, dtype=torch.float64), 0, eps=0.0)  # mean 0, standard deviation 1
-FLOOR, CEILING = 1e-13, 20.0
+FLOOR, CEILING = 1e-10, 20.0
 OPENING = 1.0  # the curves from this size on give nothing away
 BEGIN = 100.0  # where the slider stands first, beside the dotted lines
 NEAR = 0.02  # decades: the slider cannot stop at the cusp itself
@@ -41,8 +41,10 @@ GUESS = Guess(
     },
     right="near the root of ε",
     told=Text(
-        en="At 0.006 already: drag σ to the left, and there the orange dot is at 0.1. ε is added to σ², not to σ.",
-        zh="到 0.006 就有了：把 σ 往左拖，橙色曲线上的点在那里到了 0.1。ε 是和 σ² 相加的，不是和 σ 相加的。",
+        en="At 0.006 already: drag σ to the left, and there the orange dot is at 0.1. The line hardly feels its ε "
+        "there; the right formula does, for it adds ε to σ², which is 0.000036.",
+        zh="到 0.006 就有了：把 σ 往左拖，橙色曲线上的点在那里到了 0.1。那行代码这时还感觉不到 ε，"
+        "正确的公式却感觉到了，因为它把 ε 加到 σ² 上，而 σ² 是 0.000036。",
     ),
 )
 """How small an input is when std + ε differs by a tenth."""
@@ -87,6 +89,7 @@ FORMULAS = (
 )
 SIZE = Text(en="standard deviation σ of the input", zh="输入的标准差 σ")
 ERROR = Text(en="largest difference / max |z|", zh="最大差别 / max |z|")
+A_TENTH = Text(en="a tenth", zh="十分之一")
 HIDDEN = Text(en="drag σ to the left:\nthe curves follow", zh="把 σ 往左拖，\n曲线就会画出来")
 SEEN = Text(
     en="σ = {sigma}: std + ε differs by {outside}, ε twice by {twice}, no ε by {without}, d − 1 by {unbiased}.",
@@ -116,17 +119,19 @@ def blind_comparison(figure: Figure) -> Callable[..., str]:
     axes = figure.add_axes((0.075, 0.15, 0.66, 0.78))
     axes.set(xscale="log", yscale="log", xlim=(SMALLEST, LARGEST), ylim=(FLOOR, CEILING))
     axes.set(xlabel=str(SIZE), ylabel=str(ERROR))
-    axes.set_yticks([1e-12, 1e-9, 1e-6, 1e-3, 1])
+    axes.set_yticks([1e-9, 1e-6, 1e-3, 1])
     plain(axes, grid="both")
+    axes.axhline(TENTH, color=QUIET, linewidth=0.8, linestyle=":", zorder=2.3)
+    axes.text(LARGEST / 1.3, 1.2 * TENTH, str(A_TENTH), size=9, color=QUIET, ha="right")
     for i, (name, size) in enumerate(MARKS.items()):
         axes.axvline(size, color=QUIET, linewidth=0.8, linestyle=":", zorder=2.3)
         side = {"ha": "right", "x": size / 1.15} if i == 0 else {"ha": "left", "x": size * 1.15}
-        axes.text(y=3e-13, s=name, size=9, color=QUIET, family="monospace", **side)
+        axes.text(y=2 * FLOOR, s=name, size=9, color=QUIET, family="monospace", **side)
     curves, points = {}, {}
     for kind, dtype in DTYPES.items():
         for name, formula, colour, dashes in FORMULAS:
             if not (formula is right and kind == "float64"):  # rounding only
-                points[kind, formula] = np.clip(differences(SIZES, formula, dtype), FLOOR, 10 * CEILING)
+                points[kind, formula] = np.clip(differences(SIZES, formula, dtype), FLOOR / 10, 10 * CEILING)
                 (curves[kind, formula],) = axes.plot([], [], dashes, color=colour, linewidth=1.8, label=str(name))
     line = axes.axvline(1.0, color=INK, linewidth=1, animated=True, zorder=4)
     (dots,) = axes.plot([], [], "o", color=INK, markersize=5, animated=True, zorder=5)

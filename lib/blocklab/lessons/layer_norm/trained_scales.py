@@ -13,7 +13,7 @@ from blocklab.panel.palette import INK, MOVED, QUIET
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 
-BINS = np.linspace(-0.05, 1.6, 67)
+BINS = np.linspace(-0.0625, 1.6125, 68)  # 0 and 1 are in the middle of a bar
 MOST = 0.05, 0.95  # the thick part of a line
 
 GUESS = Guess(
@@ -78,15 +78,16 @@ def trained_scales(gammas: list[Tensor]) -> Callable[[Figure], Callable[..., str
             overview.vlines(places, *ends, linewidth=5, label=str(MIDDLE), **drawn),
         ]
         (means,) = overview.plot(places, middle, "o", color=INK, markersize=5, animated=True, zorder=3, label=str(MEAN))
-        overview.legend(loc="upper center", ncols=3, frameon=False, labelcolor=INK)
+        legend = overview.legend(loc="upper center", ncols=3, frameon=False, labelcolor=INK)
+        legend.set_animated(True)
         (chosen,) = overview.plot([], [], "o", color=MOVED, markersize=11, animated=True, zorder=4)
         bars = histogram.stairs(np.zeros(len(BINS) - 1), BINS, fill=True, color=MOVED, animated=True, zorder=3)
 
         def update(place: int, trained: bool) -> str:
             gamma = values[place] if trained else np.ones_like(values[place])
             heights = middle if trained else np.ones_like(middle)
-            for line in lines:
-                line.set_visible(trained)
+            for mark in (*lines, legend):  # before training there is one γ only, and nothing to tell apart
+                mark.set_visible(trained)
             means.set_ydata(heights)
             chosen.set_data([place], [heights[place]])
             dragged(chosen, "place", lambda place: (place, heights[place]))

@@ -93,10 +93,10 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     def update(steps: float, shift: float, tilt: float, turn: float) -> str:
         x = tokens + shift
         ln, rms = (on_the_way(x, steps, subtract) for subtract in (True, False))
-        farthest = float(torch.cat([ln, rms]).norm(dim=-1).max())
+        farthest, above = float(torch.cat([ln, rms]).norm(dim=-1).max()), (x.mean(-1) > 0).numpy()
         for name, view, points in zip(NAMES, views, (ln, rms), strict=True):
             view.title.set_text(str(name) if steps else ALIKE.format(name=name))
-            view.show(points.numpy(), tilt, turn, max(CLOSEST, 1.04 * farthest))
+            view.show(points.numpy(), above, tilt, turn, max(CLOSEST, 1.04 * farthest))
         return SEEN.format(
             shift=shift,
             steps=steps,
@@ -117,7 +117,9 @@ def between(values: Tensor, form: str, unit: str = "") -> str:
 
 
 class View:
-    """One look at space from far away: what is nearer is larger and darker."""
+    """One look at space from far away: what is nearer is larger and darker. A point whose token had a mean below 0 is
+    hollow, on all of its way.
+    """
 
     def __init__(self, axes: Axes, colour: str):
         self.title = axes.set_title("", size=13, color=INK, animated=True)
@@ -130,14 +132,14 @@ class View:
         self.arrows = LineCollection([], colors=[QUIET] * 3 + [INK], linewidths=1.3, zorder=3, animated=True)
         for lines in (self.wire, self.arrows):
             axes.add_collection(lines, autolim=False)
-        self.dots = axes.scatter([], [], edgecolors="white", linewidths=0.4, zorder=4, animated=True)
+        self.dots = axes.scatter([], [], edgecolors="white", linewidths=0.7, zorder=4, animated=True)
         names = ("x₁", "x₂", "x₃", "(1, 1, 1)")
         self.names = [axes.text(0, 0, n, size=10, color=INK, ha="center", va="center", animated=True) for n in names]
         for name in self.names:
             name.set(zorder=5, clip_on=False, path_effects=[withStroke(linewidth=2.5, foreground="white")])
 
-    def show(self, points: np.ndarray, tilt: float, turn: float, half: float) -> None:
-        """Draw the points, (N, 3). `half`: what distance the half height of the picture stands for."""
+    def show(self, points: np.ndarray, above: np.ndarray, tilt: float, turn: float, half: float) -> None:
+        """Draw the points, (N, 3). above: which are filled, (N,); half: what distance the half height stands for."""
         look = looking(tilt, turn) / half
         self.wire.set_segments((self.wires @ look.T)[..., :2])
         around = np.linspace(0, 2 * np.pi, 97)
@@ -150,13 +152,15 @@ class View:
         dragged(first, "turn", lambda turn: beyond(*AXES[0] @ looking(tilt, turn)[:2].T / half))
         dragged(last, "tilt", lambda tilt: beyond(*AXES[-1] @ looking(tilt, turn)[:2].T / half))
         places = points @ look.T
-        places = places[places[:, 2].argsort()]  # the nearest last, on top
+        order = places[:, 2].argsort()  # the nearest last, on top
+        places, above = places[order], above[order]
         near = np.clip(0.5 + 0.5 * places[:, 2] * half / max(RADIUS, np.abs(places[:, 2]).max() * half), 0, 1)
         colours = np.tile(self.colour, (len(places), 1))
         colours[:, 3] = 0.2 + 0.8 * near
         self.dots.set_offsets(places[:, :2])
         self.dots.set_sizes(12 + 22 * near)
-        self.dots.set_facecolors(colours)
+        self.dots.set_facecolors(np.where(above[:, None], colours, (1, 1, 1, 1)))
+        self.dots.set_edgecolors(np.where(above[:, None], (1, 1, 1, 1), colours))
 
 
 def beyond(x: float, y: float) -> tuple[float, float]:

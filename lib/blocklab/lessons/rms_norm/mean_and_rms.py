@@ -21,7 +21,7 @@ GUESS = Guess(
     {
         Text(en="0", zh="0"): "zero",
         Text(en="−2.5", zh="−2.5"): "mean of 0",
-        Text(en="5", zh="5"): "far out",
+        Text(en="2.5", zh="2.5"): "the mean itself",
         Text(en="every shift", zh="任何平移"): "every",
         Text(en="no shift", zh="都不行"): "none",
     },
@@ -56,14 +56,14 @@ def mean_and_rms(figure: Figure) -> Callable[..., str]:
     token = torch.tensor([TOKEN], dtype=torch.float64)
     names = (str(INPUT), str(LAYER_NORM), "RMSNorm")
     bars = []
-    for i, (name, colour, high) in enumerate(zip(names, (QUIET, MOVED, OTHER), (13.5, 2.1, 2.1), strict=True)):
+    for i, (name, colour, high) in enumerate(zip(names, (QUIET, MOVED, OTHER), (8.0, 2.1, 2.1), strict=True)):
         axes = figure.add_axes((0.05 + 0.33 * i, 0.58, 0.27, 0.33))
         bars.append(bar_axes(axes, name, colour, high))
     triangle = figure.add_axes((0.0, 0.0, 1.0, 0.4))
     triangle.set_title(str(TRIANGLE), size=11, color=INK)
-    triangle.set(xlim=(-6.4, 11.6), ylim=(-0.6, 2.4), aspect="equal", xticks=[], yticks=[])
+    triangle.set(xlim=(-5.6, 6.6), ylim=(-0.4, 1.6), aspect="equal", xticks=[], yticks=[])
     plain(triangle, edges=())
-    triangle.plot([-6.5, 10.5], [0, 0], color=STILL, linewidth=1)
+    triangle.axhline(0, color=STILL, linewidth=1)
     triangle.plot([0], [0], "o", color=INK, markersize=4)
     triangle.text(0, -0.12, "0", size=10, color=INK, ha="center", va="top")
     sides = [  # the sloping one is thin: where the mean is 0 it lies upon the upright one
@@ -117,7 +117,7 @@ def draw_triangle(sides: list, labels: list, mean: float, deviation: float, rms:
     right = mean >= 0
     along, up, sloping = labels
     along.set(x=mean / 2, y=-0.12, text=f"μ = {mean:.2f}".replace("-", "−"), ha="center", va="top")
-    along.set_visible(abs(mean) > 1.6)
+    along.set_visible(abs(mean) > 1.2)
     up.set(x=mean + (0.15 if right else -0.15), y=deviation / 2, text=f"σ = {deviation:.2f}", va="center")
     up.set_ha("left" if right else "right")
     sloping.set(x=mean / 2 - (0.2 if right else -0.2), y=deviation / 2 + 0.12, text=f"RMS = {rms:.2f}", va="bottom")
@@ -128,7 +128,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "scale": Slider(0.2, 2, 0.2, value=1, label=Text(en="scale", zh="缩放")),
-        "shift": Slider(-5, 5, 0.5, value=0, label=Text(en="shift", zh="平移")),
+        "scale": Slider(0.2, 1.2, 0.2, value=1, label=Text(en="scale", zh="缩放")),
+        "shift": Slider(-5, 2.5, 0.5, value=0, label=Text(en="shift", zh="平移")),
     }
     return Panel(mean_and_rms, size=(10, 4.6), **controls | own)

@@ -9,7 +9,7 @@ from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
-from blocklab.checks.row import alone, under
+from blocklab.checks.row import alone, under, wrong
 from blocklab.checks.steps.axes import AXES_MISTAKES, CUBES, NOTHING_BESIDE, SIZES_AS_AXES, SIZES_OF_ONE, last_axes
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
@@ -67,6 +67,17 @@ VARIANCE = "variance = centred.square().mean(axes, keepdim=True)"
 OF_THE_ROOT = "eps-outside-root", "eps-missing", "root-missing", "root-of-each", "eps-twice", "eps-as-floor"
 WEIGHT = "y = y if weight is None else y * weight"
 CENTRED = "centred = x - x.mean(axes, keepdim=True)"
+
+BIAS_OF_NONE = (
+    wrong("plus-none", rescale=lambda y, weight, bias: (y if weight is None else y * weight) + bias).hint(
+        en="Without a `bias` you add None. Add only where there is one: `if bias is not None`.",
+        zh="没有传入 `bias` 时，你加的是 None。请先判断 `if bias is not None`，有了再加。",
+    ),
+    wrong("bias-with-weight-only", rescale=lambda y, weight, bias: y if weight is None else y * weight + bias).hint(
+        en="You add `bias` only where there is a `weight`. Each of the two may be None by itself: ask twice.",
+        zh="你只在有 `weight` 的时候才加 `bias`。两者可以只有一个是 None，所以要分别判断。",
+    ),
+)
 
 LAYER_NORM = Exercise(
     name="layer_norm",
@@ -144,7 +155,9 @@ LAYER_NORM = Exercise(
         *under(BACKWARD, DETACHED, line=VARIANCE),
         *under(BLIND_TEST, DIVIDED_FIRST),
         *under(GAMMA, *RESCALE_MISTAKES, line=WEIGHT),
-        *under(THE_EXERCISE, *alone(recipe, *WEIGHT_OF_NONE, WEIGHT_AND_BIAS_AS_CONDITIONS), line=WEIGHT),
+        *under(
+            THE_EXERCISE, *alone(recipe, *WEIGHT_OF_NONE, WEIGHT_AND_BIAS_AS_CONDITIONS, *BIAS_OF_NONE), line=WEIGHT
+        ),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
     section=BLIND_TEST,

@@ -79,8 +79,7 @@ def recipe(
 
 BY_HAND = Text(en="By hand", zh="动手算")
 TWO_DIVISORS = Text(en="Two divisors", zh="两个除数")
-GAMMA = Text(en="γ after training", zh="训练之后的 γ")
-SIZES = Text(en="Very small and very large numbers", zh="很小的数与很大的数")
+SIZES = Text(en="Going further: very small and very large numbers", zh="选读：很小的数与很大的数")
 ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
 THE_EXERCISE = Text(en="Exercise: RMSNorm", zh="练习：RMSNorm")
 WHEN_TO_ROUND = Text(en="Going further: when to round", zh="选读：何时舍入")
@@ -188,6 +187,15 @@ EPS_OF_NONE = wrong("eps-of-none", absent=lambda eps: False).hint(
     zh="`eps` 可以是 None，不能直接加上去。请先用 `if eps is None` 判断，换成一个数。",
 )
 
+EPS_AND_WEIGHT_OF_NONE = wrong(
+    "eps-and-weight-of-none", absent=lambda eps: False, rescale=lambda y, weight, bias: y * weight
+).hint(
+    en="`eps` and `weight` may both be None. Where `eps is None`, take `torch.finfo(dtype).eps` of the type you "
+    "compute in; where `weight is None`, do not multiply.",
+    zh="`eps` 和 `weight` 都可以是 None。`eps` 是 None 时，请取计算类型的 `torch.finfo(dtype).eps`；"
+    "`weight` 是 None 时，就不乘。",
+)
+
 STAYS_WIDE = wrong("stays-wide", finish=lambda y, _dtype: y).hint(
     en="For a 16-bit input your result stays float32. Convert it back to the type of x: the next layer expects the "
     "type it was given.",
@@ -255,16 +263,16 @@ RMS_NORM = Exercise(
         *SQUARE_MISTAKES,
         *under(THE_EXERCISE, KEEPDIM, line=MEAN_SQUARE),
         *under(
-            SIZES,
+            THE_EXERCISE,
             *DEFAULT_MISTAKES,
-            *alone(recipe, EPS_OF_NONE),
+            *alone(recipe, EPS_OF_NONE, EPS_AND_WEIGHT_OF_NONE),
             line="eps = torch.finfo(wide.dtype).eps if eps is None else eps",
         ),
         *under(BY_HAND, *chosen(EPS_MISTAKES, "eps-outside-root", "eps-missing", "root-missing"), line=QUOTIENT),
         *under(ELSEWHERE, *chosen(EPS_MISTAKES, "eps-argument-ignored"), EPS_OF_NORMALIZE, line=QUOTIENT),
         DETACHED,
-        *under(SIZES, STAYS_WIDE, line=LAST),
-        *under(GAMMA, *WEIGHT_MISTAKES, line=WEIGHTED),
+        *under(THE_EXERCISE, STAYS_WIDE, line=LAST),
+        *under(BY_HAND, *WEIGHT_MISTAKES, line=WEIGHTED),
         *under(THE_EXERCISE, *alone(recipe, *WEIGHT_OF_NONE), line=WEIGHTED),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
