@@ -233,7 +233,7 @@ SCALE_MISTAKES = (
     wrong("scaled-by-first-axis", scale=lambda scores, query, key, value: scores / math.sqrt(query.shape[0])).hint(
         en="You divide by the root of the length of axis 0, which is the batch, or the number of queries. d is the "
         "last axis: `query.shape[-1]`.",
-        zh="你除以了轴 0 长度的平方根，而轴 0 是批量轴，没有批量轴时是查询的轴。"
+        zh="你除以了轴 0 长度的平方根，而这个轴是批量轴，没有批量轴时是查询的轴。"
         "d 是最后一个轴的长度：`query.shape[-1]`。",
     ),
     wrong(
@@ -264,7 +264,7 @@ SOFTMAX_MISTAKES = (
     wrong("softmax-over-axis-zero", normalize=lambda scores: scores.softmax(0)).hint(
         en="Your softmax runs over axis 0, which is the batch, or the queries where there is none. Each query shares "
         "out its own attention over the keys, the last axis.",
-        zh="你的 softmax 是沿轴 0 取的，而轴 0 是批量轴，没有批量轴时是查询的轴。"
+        zh="你的 softmax 是沿轴 0 取的，而这个轴是批量轴，没有批量轴时是查询的轴。"
         "每个查询各自分配自己的注意力，应当沿键的轴，也就是最后一个轴。",
     ),
     wrong("softmax-missing", normalize=lambda scores: scores).hint(

@@ -12,7 +12,7 @@ SHIFT = Text(
 )
 SAME, NEW = Text(en="same", zh="不变"), Text(en="new", zh="改变")
 INVARIANCES = Text(
-    en="{:13} BatchNorm {:5} LayerNorm {:5} RMSNorm {}", zh="{:13} 批量归一化 {}  层归一化 {}  RMSNorm {}"
+    en="{:13} BatchNorm {:5} LayerNorm {:5} RMSNorm {}", zh="{:13} 批量归一化 {:5} 层归一化 {:5} RMSNorm {}"
 )
 LOSSES = Text(
     en="complete {:.2f}; no mean {:.2f}; a random direction less {:.2f} to {:.2f}, cheaper than the mean: {} of {}",

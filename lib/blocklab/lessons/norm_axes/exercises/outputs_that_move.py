@@ -43,7 +43,7 @@ BATCH_NORM_MISTAKES = (
         zh="批量归一化：你只数了一个样本里的那一片。求均值还沿着 `N`，所以其他样本的同一通道也会变。",
     ),
     wrong("batch-norm-in-two-samples", batch=2 * H * W).hint(
-        en="BatchNorm: that was the number with 2 samples. Now there are 3, and its mean runs over all of them.",
+        en="BatchNorm: that was the number with two samples. Now there are three, and its mean runs over all of them.",
         zh="批量归一化：这是两个样本时的个数。现在有三个样本，求均值要沿着所有样本。",
     ),
     wrong("batch-norm-in-one-pixel", batch=N).hint(

@@ -190,8 +190,8 @@ EPS_OF_NONE = wrong("eps-of-none", absent=lambda eps: False).hint(
 EPS_AND_WEIGHT_OF_NONE = wrong(
     "eps-and-weight-of-none", absent=lambda eps: False, rescale=lambda y, weight, bias: y * weight
 ).hint(
-    en="`eps` and `weight` may both be None. Where `eps is None`, take `torch.finfo(dtype).eps` of the type you "
-    "compute in; where `weight is None`, do not multiply.",
+    en="`eps` and `weight` may both be None. Where `eps` is None, take `torch.finfo(dtype).eps` of the type you "
+    "compute in; where `weight` is None, do not multiply.",
     zh="`eps` 和 `weight` 都可以是 None。`eps` 是 None 时，请取计算类型的 `torch.finfo(dtype).eps`；"
     "`weight` 是 None 时，就不乘。",
 )

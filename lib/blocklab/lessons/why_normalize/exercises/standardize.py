@@ -134,7 +134,7 @@ VARIANCE_OVER_EVERYTHING = wrong(
     en="Your mean runs along `axes`, but your variance over the whole tensor, so all the groups are divided by one "
     "number. The second `mean` wants `axes` and `keepdim=True`, too.",
     zh="你求均值时沿着 `axes`，求方差时却用了整个张量，于是各组都除以同一个数。"
-    "第二次求均值，也要写上 `axes` 和 `keepdim=True`。",
+    "第二次调用 `mean` 时，也要写上 `axes` 和 `keepdim=True`。",
 )
 
 OTHER_SCALES = (
