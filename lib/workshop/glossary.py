@@ -14,15 +14,20 @@ from .project import Project
 WORDS = {"lesson", *(f"{field}{language}" for language in LANGUAGES for field in ("", "meaning_"))}
 RULES = {"asks", "unused", "once"}  # what texts are held to, where there are such rules
 EARLY = "early"  # a rule that only a term can have, for it goes by the term's lesson
+OTHERS = "others"
 
 
 @dataclass(frozen=True)
 class Term:
-    """A word in both languages, what it means in one sentence, and the number of the lesson that explains it."""
+    """A word in both languages, what it means in one sentence, and the number of the lesson that explains it.
+
+    others: the Chinese words that other books have for it.
+    """
 
     words: dict[str, str]
     meanings: dict[str, str]
     lesson: int
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,11 +115,14 @@ def _wrong(row: object) -> str | None:
     """What is wrong with the form of a term, if anything is."""
     if not isinstance(row, dict):
         return "has a field missing or too many: it is no table"
-    if differ := (WORDS - row.keys()) | (row.keys() - WORDS - RULES - {EARLY}):
+    if differ := (WORDS - row.keys()) | (row.keys() - WORDS - RULES - {EARLY, OTHERS}):
         return f"has a field missing or too many: {', '.join(sorted(differ))}"
     for field in sorted(WORDS - {"lesson"}):
         if not _is_line(row[field]):
             return f"wants {field} to be a text of one line, got {row[field]!r}"
+    others = row.get(OTHERS, [])
+    if not isinstance(others, list) or not all(map(_is_line, others)):
+        return f"wants others to be a list of words, got {others!r}"
     if type(row["lesson"]) is not int:
         return f"wants lesson to be a number, got {row['lesson']!r}"
     return _wrong_rules(row)
@@ -161,6 +169,7 @@ def _glossary(terms: list[dict], rules: list[dict]) -> Glossary:
                 {language: row[language] for language in LANGUAGES},
                 {language: row[f"meaning_{language}"] for language in LANGUAGES},
                 row["lesson"],
+                tuple(row.get(OTHERS, ())),
             )
             for row in terms
         ),

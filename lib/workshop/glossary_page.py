@@ -16,10 +16,12 @@ from .texts import Wording, check_wording
 STEM = "glossary"
 TITLES = {"en": "# Glossary", "zh": "# 术语表"}
 INTRODUCTIONS = {
-    "en": "The words of the lessons, in the order in which they appear. [Back to the map](00_start_here.ipynb)",
-    "zh": "课程里的术语，按出现的先后排列。[回到课程地图](00_start_here.ipynb)",
+    "en": "The words of the lessons, in the order in which they appear; d2l is *Dive into Deep Learning*. "
+    "[Back to the map](00_start_here.ipynb)",
+    "zh": "课程里的术语，按出现的先后排列。“又译”是别的书里的说法，d2l 指《动手学深度学习》。"
+    "[回到课程地图](00_start_here.ipynb)",
 }
-HEADS = {"en": ("English", "Chinese", "meaning"), "zh": ("中文", "英文", "意思")}
+HEADS = {"en": ("English", "Chinese", "Chinese elsewhere", "meaning"), "zh": ("中文", "英文", "又译", "意思")}
 
 
 def compose(terms: tuple[Term, ...], outlines: list[Outline], language: str) -> NotebookNode:
@@ -28,16 +30,17 @@ def compose(terms: tuple[Term, ...], outlines: list[Outline], language: str) -> 
     for outline in outlines:
         own = [term for term in terms if f"{term.lesson:02d}" == outline.number]
         if own:
-            rows = [HEADS[language], ("---",) * 3, *(_row(term, language) for term in own)]
+            rows = [HEADS[language], ("---",) * len(HEADS[language]), *(_row(term, language) for term in own)]
             lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
             heading = f"## [{outline.titles[language]}]({outline.stem}.ipynb)"
             cells.append(new_markdown_cell(f"{heading}\n\n{lines}", id=f"lesson-{outline.number}"))
     return notebook.of_cells(cells, language, f"notebooks/source/{STEM}.toml")
 
 
-def _row(term: Term, language: str) -> tuple[str, str, str]:
+def _row(term: Term, language: str) -> tuple[str, ...]:
     [other] = set(LANGUAGES) - {language}
-    return term.words[language], term.words[other], term.meanings[language].replace("|", r"\|")
+    cells = term.words[language], term.words[other], "、".join(term.others), term.meanings[language]
+    return tuple(cell.replace("|", r"\|") for cell in cells)
 
 
 def build(project: Project, outlines: list[Outline]) -> None:

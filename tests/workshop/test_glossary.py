@@ -49,14 +49,29 @@ def test_each_page_shows_both_words_and_its_own_meaning(project):
     terms = read_glossary(project).terms
     en, zh = (glossary_page.compose(terms, OUTLINES, language).cells[1].source for language in ("en", "zh"))
     assert en.startswith("## [01 First](01_first.ipynb)")
-    assert "| mean | 均值 | The sum" in en
-    assert "| 均值 | mean | 总和" in zh
+    assert "| mean | 均值 |  | The sum" in en
+    assert "| 均值 | mean |  | 总和" in zh
     assert glossary_page.check(project, OUTLINES, read_glossary(project)) == []
 
 
 def test_a_bar_in_a_meaning_does_not_end_its_cell(project):
     page = glossary_page.compose(read_glossary(project).terms, OUTLINES, "en")
     assert r"the count \| here" in page.cells[1].source
+
+
+def test_the_words_of_other_books_have_a_column(project):
+    write(project.root, ROW + 'others = ["平均值", "算术平均"]\n')
+    terms = read_glossary(project).terms
+    en, zh = (glossary_page.compose(terms, OUTLINES, language).cells[1].source for language in ("en", "zh"))
+    assert "| English | Chinese | Chinese elsewhere | meaning |" in en
+    assert "| 中文 | 英文 | 又译 | 意思 |\n| --- | --- | --- | --- |\n| 均值 | mean | 平均值、算术平均 | 总和" in zh
+
+
+@pytest.mark.parametrize("others", ['"平均值"', '[""]', "[1]"])
+def test_other_words_that_are_none_are_named(project, others):
+    write(project.root, ROW + f"others = {others}\n")
+    with pytest.raises(PublishError, match="term 1 wants others to be a list of words, got "):
+        read_glossary(project)
 
 
 def test_an_unbuilt_or_edited_page_is_named(project):
