@@ -13,7 +13,7 @@ You need no GPU.
 r"""
 # 12 GPU 上的一层能有多快？
 
-SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是在一块真正的 GPU 上，照第一代 Llama 的写法一步一步做，这样一层的用时，最多是一气做完的 10.5 倍，而要算的一样多。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
+SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是在一块真正的 GPU 上，照第一代 Llama 的写法一步一步做，这样一层的用时最多是一气做完的 10.5 倍，要算的却一样多。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
 
 这最后一课问的是要花多少时间，你自己写的归一化层也要上场计时。学完之后，你能根据字节数预测归一化层的速度，认出基准测试（benchmark）骗人的五种方式，改对一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
 
@@ -456,6 +456,7 @@ r"""
 `function()` 只是在设备上启动工作，`synchronize()` 等到设备空闲为止，`clock()` 给出以秒为单位的时刻。下面的函数违反了第 1 到 4 条规矩。请把它改对：先把 `function` 调用 `warm_up` 次，再给 `repeats` 次调用逐一计时，每次都从设备空闲时开始，到设备又空闲时结束，最后返回中位数。
 """
 
+
 # %% tags=["exercise"]
 def my_time_function(function, synchronize, clock, warm_up=3, repeats=5):
     times = []
@@ -489,6 +490,7 @@ r"""
 
 </details>
 """
+
 
 # %% tags=["solution"]
 def solved_time_function(function, synchronize, clock, warm_up=3, repeats=5):
@@ -639,7 +641,11 @@ moved = bytes_moved("swiglu", (8192, 11008), torch.bfloat16, "backward")
 print(Text(en="1. {} bytes, {:.0f} µs", zh="1. {} 字节，{:.0f} µs").format(moved, 1e6 * moved / 3350e9))
 lying_watch.show_speeds("no waiting", "same inputs")
 fewest = (bytes_per_number(op, torch.bfloat16) for op in ("layer_norm", "rms_norm"))
-print(Text(en="3. LayerNorm {} bytes a number, RMSNorm {}", zh="3. 层归一化每个数 {} 字节，RMSNorm {} 字节").format(*fewest))
+print(
+    Text(en="3. LayerNorm {} bytes a number, RMSNorm {}", zh="3. 层归一化每个数 {} 字节，RMSNorm {} 字节").format(
+        *fewest
+    )
+)
 
 # %% [markdown] lang="en"
 r"""
@@ -799,7 +805,7 @@ Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself. Bu
 r"""
 这不怪内存，还是因为 `x.var` 在 CPU 上很慢。整份记录的 48 种情况里，只有 16 种与按字节算的相差不到五分之一，有 31 种更慢。也有几种更快，例如第一张图里的 RMSNorm（3.16，按字节算是 3.5），大概是前一步写出的数，后一步读的时候还有一部分在缓存里（第 5 条规矩）。
 
-离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数。不过这块 CPU 的运算能力没有多少富余，求均值就不一定白得：用 `torch.compile`，前向，float32，宽度为 1024、4096、4097、16384 时，层归一化的用时分别是 RMSNorm 的 1.1、1.3、1.8、1.0 倍。
+离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数。不过这块 CPU 的运算能力没有多少富余，求均值未必不花时间：用 `torch.compile`，前向，float32，宽度为 1024、4096、4097、16384 时，层归一化的用时分别是 RMSNorm 的 1.1、1.3、1.8、1.0 倍。
 """
 
 # %% [markdown] lang="en"
