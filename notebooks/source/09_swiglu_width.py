@@ -142,7 +142,7 @@ So if the rule is of this kind, two thirds and then rounding up, four widths set
 
 ## Rounding up, in tiles
 
-Why round at all? [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. Why is not settled: probably that GPU fetches rows fast only if they begin at multiples of 16 bytes, as those of 10922 do not. (10944, a multiple of 64 and not of 256, was as fast as 11008, so speed does not explain the 256; more in lesson 12.)
+Why round at all? [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. Why, lesson 12 asks; here it is enough that a GPU likes some numbers, and 10922 is none of them. (10944, a multiple of 64 and not of 256, was as fast as 11008, so speed does not explain the 256.)
 
 How, then, does one round up? How many blocks, or *tiles*, of m squares each do n squares need? The picture adds m − 1 squares and counts whole tiles.
 
@@ -157,11 +157,11 @@ r"""
 
 </details>
 
-所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点，传入的 `hidden_dim` 是 `4 * args.dim`，先变成 `int(2 * hidden_dim / 3)`，也就是舍去小数；`multiple_of` 的默认值是 256。
+所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：传入的 `hidden_dim` 是 `4 * args.dim`，先变成 `int(2 * hidden_dim / 3)`，小数就舍去了；`multiple_of` 的默认值是 256。
 
 ## 图解向上取整
 
-为什么要取整？[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。原因还没有定论：大概是这块 GPU 要读得快，每一行的开头就得在 16 字节的整数倍处，而 10922 做不到。（10944 与 11008 一样快，它是 64 的倍数，却不是 256 的倍数，所以 256 不是由速度定下的；第 12 课细说。）
+为什么要取整？[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。为什么，第 12 课再问；这里只要知道，GPU 偏爱某些数，10922 不在其中。（10944 与 11008 一样快，它是 64 的倍数，却不是 256 的倍数，所以 256 不是由速度定下的。）
 
 那么，怎样向上取整呢？n 个方格，每 m 个为一个分块（tile），需要几块？下图先添上 m − 1 个方格，再数有几个整块。
 
@@ -478,7 +478,7 @@ Eight; the other five have a multiplier other than 1. With it all thirteen come 
 
 </details>
 
-Your rule also builds SmolLM2's networks to the last number, the 2654208 of lesson 08. That its makers used it does not follow, for 8d/3 is 1536 exactly, and with any divisor of 1536 as `multiple_of` it stays 1536.
+Your rule also builds SmolLM2's networks to the last number, the 2654208 of lesson 08. That its makers used it does not follow, for 8d/3 is 1536 exactly, so any of its divisors gives the same as `multiple_of`.
 
 Gate and width together make the feed-forward network, and both are now yours. It takes each token by itself, though. How one token looks at another is lesson 10.
 """
@@ -491,7 +491,7 @@ r"""
 
 </details>
 
-用你的规则造出的网络，与 SmolLM2 的也一样大，正是第 08 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 8d/3 正好是 1536，`multiple_of` 取 1536 的任何一个因数，结果都一样。
+用你的规则造出的网络，与 SmolLM2 的也一样大，正是第 08 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 8d/3 正好是 1536，`multiple_of` 取它的任何一个因数，结果都一样。
 
 门和宽度都有了，前馈网络就由你写全了。不过，它只逐个处理词元。一个词元怎样看到别的词元，是第 10 课的事。
 """
