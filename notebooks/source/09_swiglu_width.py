@@ -138,11 +138,11 @@ One, 256. It must divide all four widths, so it divides their greatest common di
 
 </details>
 
-So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `hidden_dim`, which comes in as `4 * args.dim`, becomes `int(2 * hidden_dim / 3)`, and the default of `multiple_of` is 256.
+So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `hidden_dim`, which comes in as `4 * args.dim`, becomes `int(2 * hidden_dim / 3)`, without its fraction, and the default of `multiple_of` is 256.
 
 ## Rounding up, in tiles
 
-Why round at all? [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. Why, lesson 12 asks; here it is enough that a GPU likes some numbers, and 10922 is none of them. (10944, a multiple of 64 and not of 256, was as fast as 11008, so speed does not explain the 256.)
+Why round at all? [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. Why, lesson 12 asks; here it is enough that a GPU likes some widths, and 10922 is none of them. (10944, a multiple of 64 and not of 256, was as fast as 11008, so speed does not explain the 256.)
 
 How, then, does one round up? How many blocks, or *tiles*, of m squares each do n squares need? The picture adds m − 1 squares and counts whole tiles.
 
@@ -161,7 +161,7 @@ r"""
 
 ## 图解向上取整
 
-为什么要取整？[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。为什么，第 12 课再问；这里只要知道，GPU 偏爱某些数，10922 不在其中。（10944 与 11008 一样快，它是 64 的倍数，却不是 256 的倍数，所以 256 不是由速度定下的。）
+为什么要取整？[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。为什么，第 12 课再问；这里只要知道，GPU 偏爱某些宽度，10922 不在其中。（10944 与 11008 一样快，它是 64 的倍数，却不是 256 的倍数，所以 256 不是由速度定下的。）
 
 那么，怎样向上取整呢？n 个方格，每 m 个为一个分块（tile），需要几块？下图先添上 m − 1 个方格，再数有几个整块。
 
