@@ -4,7 +4,7 @@ r"""
 
 In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. "Two thirds of 4 · 4096, rounded up to a multiple of 256," people say, and they are right. Yet 11008 alone does not settle it, because other rules fit it just as well. So what would?
 
-Lesson 08's SwiGLU needs such a width in every model. Whoever rebuilds a model from its published weights, or designs the next one, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 40 minutes.
+Lesson 08's SwiGLU needs such a width in every model. Whoever designs the next model, or tells how an older one was made, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 40 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -13,7 +13,7 @@ r"""
 
 在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。大家都说，这是“4 · 4096 的三分之二，再向上取整到 256 的倍数”。说得没错，可是单凭 11008，定不下用的是哪一条规则，因为别的规则同样对得上。那么，怎样才能弄清楚呢？
 
-第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是照公布的权重重建一个模型，还是设计下一个模型，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 40 分钟。
+第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是设计下一个模型，还是弄清旧的模型是怎样设计的，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 40 分钟。
 """
 
 # %%
@@ -106,7 +106,7 @@ Some divisors of 11008 do, 128, 172, 256, 344, 688 and four larger ones. A `mult
 
 </details>
 
-**Predict first.** How many values of `multiple_of` give all four widths? In the panel they show with *for all four*, in the cell all up to 29999 are tried.
+**Predict first.** How many values of `multiple_of` give all four widths? In the panel they show with *for all four*, in the cell all up to 29999 are tried (by `hidden_width`, the rule that you will write).
 """
 
 # %% [markdown] lang="zh"
@@ -117,7 +117,7 @@ r"""
 
 </details>
 
-**先猜一猜**：四个宽度都能得到的 `multiple_of` 有几个？在面板里选“四个都看”，就能看到；下面的单元格一直试到 29999。
+**先猜一猜**：四个宽度都能得到的 `multiple_of` 有几个？在面板里选“四个都看”，就能看到；下面的单元格一直试到 29999，其中的 `hidden_width` 就是你将要写的规则。
 """
 
 # %% tags=["answer"]
@@ -138,13 +138,13 @@ One, 256. It must divide all four widths, so it divides their greatest common di
 
 </details>
 
-So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `int(2 * (4 * d_model) / 3)` drops the fraction, and the default of `multiple_of` is 256.
+So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `hidden_dim`, which comes in as `4 * args.dim`, becomes `int(2 * hidden_dim / 3)`, without its fraction, and the default of `multiple_of` is 256.
 
 ## Rounding up, in tiles
 
-Why round at all? [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. A GPU moves and multiplies matrices in blocks of fixed size, and 10922 probably fits these badly. (10944, a multiple of 64 and not of 256, was as fast as 11008, so speed does not explain the 256; more in lesson 12.)
+Why round at all? [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. Why, lesson 12 asks; here it is enough that a GPU likes some widths, and 10922 is none of them. (10944, a multiple of 64 and not of 256, was as fast as 11008, so speed does not explain the 256.)
 
-How, then, does one round up? How many blocks, or *tiles*, of m squares each do n squares need? $(n + m - 1)\;//\;m$, where // drops the remainder: one adds m − 1 squares and counts whole tiles.
+How, then, does one round up? How many blocks, or *tiles*, of m squares each do n squares need? The picture adds m − 1 squares and counts whole tiles.
 
 **Predict first.** With m = 5, which n from 15 to 19 need 3 tiles, and which 4?
 """
@@ -157,13 +157,13 @@ r"""
 
 </details>
 
-所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点，它用 `int(2 * (4 * d_model) / 3)` 舍去小数，`multiple_of` 的默认值是 256。
+所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：传入的 `hidden_dim` 是 `4 * args.dim`，先变成 `int(2 * hidden_dim / 3)`，小数就舍去了；`multiple_of` 的默认值是 256。
 
 ## 图解向上取整
 
-为什么要取整？[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。GPU 搬数据、做乘法，都是一次处理固定大小的一块，大概 10922 与这样的块合不上。（10944 与 11008 一样快，它是 64 的倍数，却不是 256 的倍数，所以 256 不是由速度定下的；第 12 课细说。）
+为什么要取整？[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。为什么，第 12 课再问；这里只要知道，GPU 偏爱某些宽度，10922 不在其中。（10944 与 11008 一样快，它是 64 的倍数，却不是 256 的倍数，所以 256 不是由速度定下的。）
 
-那么，怎样向上取整呢？n 个方格，每 m 个为一个分块（tile），需要几块？答案是 $(n + m - 1)\;//\;m$，其中 // 舍去余数，也就是先添上 m − 1 个方格，再数有几个整块。
+那么，怎样向上取整呢？n 个方格，每 m 个为一个分块（tile），需要几块？下图先添上 m − 1 个方格，再数有几个整块。
 
 **先猜一猜**：m = 5 时，15 到 19 中，哪些 n 需要 3 块，哪些需要 4 块？
 """
@@ -179,9 +179,9 @@ Only 15 needs 3 tiles; 16 to 19 need 4.
 
 </details>
 
-The picture is the proof. The m − 1 new squares are one too few for a tile. If n fills its tiles exactly, they make no further one. If squares are left over, the new ones complete their tile, and what then remains, at most m − 2, makes no second.
+The picture is the proof. If n fills q tiles exactly, the m − 1 new squares make no further one: q. If squares are left over, the new ones complete their tile, and what then remains, at most m − 2, makes no second: q + 1.
 
-**Your turn, one line.** Return the width: the smallest multiple of `multiple_of` that is not below `n`. Both are integers.
+**Your turn, one line.** Return the width: the smallest multiple of `multiple_of` that is not below `n`. Both are integers, and `a // b` divides and drops the remainder.
 """
 
 # %% [markdown] lang="zh"
@@ -192,9 +192,9 @@ r"""
 
 </details>
 
-证明就在图里。添上的方格有 m − 1 个，差一个才满一块。n 个方格正好填满各块时，添上的凑不成新的一块。如果最后一块没有满，添上的先把它填满，剩下的最多 m − 2 个，又凑不成下一块。
+证明就在图里。n 个方格正好填满 q 块时，添上的 m − 1 个不满一块，还是 q 块。如果有零头，添上的先把这一块填满，剩下的最多 m − 2 个，不满一块，所以是 q + 1 块。
 
-**轮到你了**，只写一行：返回宽度，也就是 `multiple_of` 的倍数中，不小于 `n` 的最小的一个。两个参数都是整数。
+**轮到你了**，只写一行：返回宽度，也就是 `multiple_of` 的倍数中，不小于 `n` 的最小的一个。两个参数都是整数；`a // b` 相除并舍去余数。
 """
 
 
@@ -207,22 +207,22 @@ check("round_up", my_round_up)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? The formula above counts the tiles.
+Stuck? Count as the picture does: add, then whole tiles.
 
 <details><summary>The idea</summary>
 
-A tile holds `multiple_of` numbers, so the width is the number of tiles times that. With `//` all stays whole, however large n is.
+With m − 1 squares added, $(n + m - 1)\;//\;m$ tiles are whole. A tile holds m numbers, so the width is m times that. With `//` all stays whole, however large n is.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？上面的公式得到的是块数。
+卡住了？照图里那样数：先添，再数整块。
 
 <details><summary>思路</summary>
 
-一块有 `multiple_of` 个数，所以宽度等于块数乘以它。用 `//`，不论 n 多大，结果都是整数。
+添上 m − 1 个以后，整块有 $(n + m - 1)\;//\;m$ 个。一块有 m 个数，所以宽度等于块数乘以 m。用 `//`，不论 n 多大，结果都是整数。
 
 </details>
 """
@@ -239,7 +239,7 @@ check("round_up", solved_round_up, keep=False)
 r"""
 ## What the rounding costs
 
-What rounding adds, nobody asked for. How much is it? Above are the last tiles, and hatched what is added. Below, the matrices lie end to end, so lengths are parameters. (The third slider can wait.)
+What rounding adds, nobody asked for. How much is it? Above are the last tiles, and hatched what is added. Below, the matrices lie end to end, so lengths are parameters. (The third slider's turn comes below.)
 
 **Predict first.** SwiGLU has 0.8% more parameters than the MLP at d_model = 4096, and 3.1% more at 1024. How many more at 512, and how many at 768?
 """
@@ -248,7 +248,7 @@ What rounding adds, nobody asked for. How much is it? Above are the last tiles, 
 r"""
 ## 取整的代价
 
-取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块，斜线部分就是多出来的；下图把各个矩阵首尾相接，所以长度就是参数量。（第三个滑块先不用动。）
+取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块，斜线部分就是多出来的；下图把各个矩阵首尾相接，所以长度就是参数量。（第三个滑块后面再用。）
 
 **先猜一猜**：d_model = 4096 时，SwiGLU 的参数比 MLP 多 0.8%；1024 时多 3.1%。512 时多多少？768 时呢？
 """
@@ -266,11 +266,17 @@ r"""
 
 Rounding adds less than one tile. In a narrow layer a tile weighs more, so the worst case is worse there, but a width can also be lucky.
 
-The third slider is a *multiplier*. Most models have none, which in code is `None`. Llama 2's 70B model has 1.3, because, says [its paper](https://arxiv.org/abs/2307.09288), attention saves parameters there (lesson 11), and a wider layer makes up for them. (It adds 1.4 times what was saved.)
+But some widths are far above 8d/3, so the rule has one number more, the *multiplier* of the third slider (in code `None` where there is none). Llama 2's 70B model has 1.3. [Its paper](https://arxiv.org/abs/2307.09288) tells of this number in a test at 30B: there attention saves parameters (grouped queries, lesson 11), and a wider layer makes up for them. Llama 3 8B has d_model 4096, `multiple_of` 1024 and width 14336: which multiplier? Drag.
+
+<details><summary>Answer</summary>
+
+1.3, too.
+
+</details>
 
 ## 44 models
 
-For 12 of these 44 published models Meta gave `multiple_of` and `multiplier`. *As published* takes those, and for the other 32 the defaults, 256 and no multiplier. *Whatever fits* looks at each width first. Then it picks the pair that comes closest, from 7 powers of 2 (64 to 4096) and 26 multipliers (0.5 to 3.0 in steps of 0.1), so it has 182 pairs for each model. (With 256 for all, as the picture opens, 16 are found.)
+These 44 models are a choice, mostly from LitGPT's list; the gates of six, Google's Gemmas, have GELU. For 13 Meta gave `multiple_of` and `multiplier`. *As published* takes those, and for the other 31 the defaults, 256 and no multiplier. *Whatever fits* looks at each width first. Then it picks the pair that comes closest, from 7 powers of 2 (64 to 4096) and 26 multipliers (0.5 to 3.0 in steps of 0.1), so it has 182 pairs for each model.
 
 **Predict first.** How many of them does the rule find *as published*, how many with *whatever fits*?
 """
@@ -285,11 +291,17 @@ r"""
 
 取整多出的不到一块。层越窄，一块所占的比例越大，所以最坏的情形更坏，但也可能碰巧一点不多。
 
-第三个滑块是**系数**（multiplier）。大多数模型不用系数，代码里就是 `None`。Llama 2 的 70B 模型用了 1.3，[论文](https://arxiv.org/abs/2307.09288)的理由是，注意力里省下了一些参数（第 11 课），就加宽这一层来补上。（补上的是省下的 1.4 倍。）
+可是有些宽度远大于 8d/3，所以规则还有一个参数，就是第三个滑块，叫作**系数**（multiplier）；不用它时，代码里写 `None`。Llama 2 的 70B 模型用了 1.3，[论文](https://arxiv.org/abs/2307.09288)在 30B 的一次试验里说到这个数：注意力省下了一些参数（分组查询，第 11 课），就加宽这一层来补上。Llama 3 8B 的 d_model 是 4096，`multiple_of` 是 1024，宽度是 14336，系数是多少？拖动滑块看看。
+
+<details><summary>答案</summary>
+
+也是 1.3。
+
+</details>
 
 ## 44 个模型
 
-这 44 个已公布的模型里，有 12 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 32 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对。2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。（打开时一律用 256，对上 16 个。）
+这 44 个模型大多挑自 LitGPT 的列表，其中六个（Google 的 Gemma）的门用的是 GELU。有 13 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 31 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对。2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。
 
 **先猜一猜**：选“用公布的取值”，规则能对上几个？选“凑出来的取值”呢？
 """
@@ -301,7 +313,7 @@ published_widths.panel()
 r"""
 <details><summary>Answer</summary>
 
-It finds 21 as published, those 12 and 9 others; with whatever fits 38.
+It finds 21 as published, those 13 and 8 others; with whatever fits 38.
 
 </details>
 """
@@ -310,7 +322,7 @@ It finds 21 as published, those 12 and 9 others; with whatever fits 38.
 r"""
 <details><summary>答案</summary>
 
-用公布的取值，对上 21 个，就是那 12 个，加上另外 9 个；用凑出来的取值，对上 38 个。
+用公布的取值，对上 21 个，就是那 13 个，加上另外 8 个；用凑出来的取值，对上 38 个。
 
 </details>
 """
@@ -318,22 +330,25 @@ r"""
 # %% tags=["panel", "answer"]
 published_widths.panel().still(arguments="published")
 
+# %% tags=["answer"]
+published_widths.panel().still(arguments="fitted")
+
 # %% [markdown] lang="en"
 r"""
-Is 38 the better result? Meta's 12 prove nothing either way, because their widths came out of this very rule. Of the 32 others *as published* finds 9, *whatever fits* 26. It even finds Gemma 7B, whose width is just 8 times d_model, because 14 of the 182 pairs happen to give that.
+Is 38 the better result? Meta's 13 prove nothing either way, because their widths came out of this very rule. Of the 31 others *as published* finds 8, *whatever fits* 25. It even finds Gemma 7B, whose width is just 8 times d_model, because 14 of the 182 pairs happen to give that.
 
-So try both on widths that have nothing to do with the rule. Each of the 32 models gets a random one, from 2 to 8 times its d_model and as round as the real one (a multiple of the same power of 2, up to 4096). Such a draw is made 100 times.
+So try both on widths that have nothing to do with the rule. Each of the 31 models gets a random one, from 2 to 8 times its d_model and as round as the real one (a multiple of the same power of 2, up to 4096). Such a draw is made 100 times.
 
-**Predict first.** How many of 32 random widths does *whatever fits* find on average, and how many *as published*? In the picture, lines mark the 26 and the 9.
+**Predict first.** How many of 31 random widths does *whatever fits* find on average, and how many *as published*? In the picture, lines mark the 25 and the 8.
 """
 
 # %% [markdown] lang="zh"
 r"""
-38 个就更好吗？Meta 的 12 个证明不了什么，因为它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 32 个。“用公布的取值”对上 9 个，“凑出来的取值”对上 26 个，其中有 Gemma 7B，它的宽度不过是 d_model 的 8 倍，182 对里却有 14 对凑得出来。
+38 个就更好吗？Meta 的 13 个证明不了什么，因为它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 31 个。“用公布的取值”对上 8 个，“凑出来的取值”对上 25 个，其中有 Gemma 7B，它的宽度不过是 d_model 的 8 倍，182 对里却有 14 对凑得出来。
 
-所以，不妨拿与规则毫不相干的宽度来考考这两种办法。给这 32 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。这样挑 100 次。
+所以，不妨拿与规则毫不相干的宽度来考考这两种办法。给这 31 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。这样挑 100 次。
 
-**先猜一猜**：32 个随机的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？图中的两条竖线标出了 26 和 9。
+**先猜一猜**：31 个随机的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？图中的两条竖线标出了 25 和 8。
 """
 
 # %% tags=["panel", "answer"]
@@ -347,7 +362,7 @@ r"""
 
 </details>
 
-So 26 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 9 are worth more, because nothing was fitted. But look at them, too. Three need no rounding (8d/3 is whole), and five have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
+So 25 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 8 are worth more, because nothing was fitted. But look at them, too. Three need no rounding (8d/3 is a multiple of 256), and four have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
 
 ## What you will meet elsewhere
 
@@ -364,7 +379,7 @@ r"""
 
 </details>
 
-所以，对上 26 个，和碰巧差不多，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 9 个分量重些，因为什么也没有凑。不过也要看看是哪些。三个不用取整（8d/3 本来就是整数），五个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则能挑的越多，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
+所以，对上 25 个，和碰巧一样，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 8 个分量重些，因为什么也没有凑。不过也要看看是哪些。三个不用取整（8d/3 正好是 256 的倍数），四个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则留给人挑的余地越大，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
 
 ## 在别处会遇到什么
 
@@ -432,18 +447,18 @@ check("hidden_width", solved_hidden_width, keep=False)
 r"""
 ## Your function, Meta's models
 
-Meta's twelve widths prove nothing about the rule, but they test your function: it has to give them all, and SmolLM2's, too. (Until `check` accepts yours, the package's stands in.)
+Meta's thirteen widths prove nothing about the rule, but they test your function: it has to give them all, and SmolLM2's, too. (Until `check` accepts yours, the package's stands in.)
 
-**Predict first.** A function that forgets the multiplier finds how many of the twelve?
+**Predict first.** A function that forgets the multiplier finds how many of the thirteen?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 用你的函数算 Meta 的模型
 
-Meta 的十二个宽度证明不了规则，却能检验你的函数，因为它必须全都算对，还要算对 SmolLM2 的。（还没通过 `check` 的话，就先用课程自带的函数。）
+Meta 的十三个宽度证明不了规则，却能检验你的函数，因为它必须全都算对，还要算对 SmolLM2 的。（还没通过 `check` 的话，就先用课程自带的函数。）
 
-**先猜一猜**：如果函数忘了乘系数，十二个里能算对几个？
+**先猜一猜**：如果函数忘了乘系数，十三个里能算对几个？
 """
 
 # %% tags=["answer"]
@@ -459,11 +474,11 @@ print(f"SmolLM2: {rule(576) = }, {sum(w.numel() for w in SwiGLU(576, rule(576)).
 r"""
 <details><summary>Answer</summary>
 
-Seven; the other five have a multiplier other than 1. With it all twelve come out.
+Eight; the other five have a multiplier other than 1. With it all thirteen come out.
 
 </details>
 
-Your rule also builds SmolLM2's networks to the last number, the 2654208 of lesson 08. That its makers used it does not follow, for 1536 = 8d/3 needs no rounding, so any divisor of 1536 would do.
+Your rule also builds SmolLM2's networks to the last number, the 2654208 of lesson 08. That its makers used it does not follow, for 8d/3 is 1536 exactly, so any of its divisors gives the same as `multiple_of`.
 
 Gate and width together make the feed-forward network, and both are now yours. It takes each token by itself, though. How one token looks at another is lesson 10.
 """
@@ -472,11 +487,11 @@ Gate and width together make the feed-forward network, and both are now yours. I
 r"""
 <details><summary>答案</summary>
 
-七个，另外五个的系数都不是 1。乘了系数，十二个全对。
+八个，另外五个的系数都不是 1。乘了系数，十三个全对。
 
 </details>
 
-用你的规则造出的网络，与 SmolLM2 的也一样大，正是第 08 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 1536 = 8d/3 本来就不用取整，换成 1536 的任何一个因数都行。
+用你的规则造出的网络，与 SmolLM2 的也一样大，正是第 08 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 8d/3 正好是 1536，`multiple_of` 取它的任何一个因数，结果都一样。
 
 门和宽度都有了，前馈网络就由你写全了。不过，它只逐个处理词元。一个词元怎样看到别的词元，是第 10 课的事。
 """
@@ -550,7 +565,7 @@ print(f"3. {hidden_width(2048, 256, 1.5) = }, {4 * 2048 = }")
 r"""
 ## In short
 
-* Two thirds of 4d keep the number of parameters; the other 86 of 11008 come from rounding up.
+* Two thirds of 4d keep the number of parameters; the 86 from 10922 to 11008 come from rounding up.
 * That costs less than a tile, which can be much in a narrow layer, or nothing.
 * One width proves no rule, and a rule that may choose proves little. So fix the numbers, then count.
 
@@ -565,7 +580,7 @@ r"""
 r"""
 ## 小结
 
-* 取 4d 的三分之二，参数量不变；11008 比它多出的 86 个来自向上取整。
+* 取 4d 的三分之二，参数量不变；11008 比 10922 多出的 86 个来自向上取整。
 * 取整多出的不到一块；层窄时，它可能占得不少，也可能碰巧是零。
 * 单凭一个宽度证明不了规则，可以随意挑数的规则也证明不了多少，所以要先把数定好，再数对上几个。
 

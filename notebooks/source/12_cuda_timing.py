@@ -2,26 +2,22 @@
 r"""
 # 12 How fast can a layer be on a GPU?
 
-Of 1900 operations that SmolLM2 does for a token, 1 belongs to its 61 norms. Yet written step by step, as in the first Llama, these norms need more time on NVIDIA's H100, by its data sheet, than all matrix products; the same operations in one *kernel* need a ninth of it. What takes the time, if not the operations? And whoever measures is easily fooled: on a made-up GPU, stopwatches that look right are off by more than ten times, in either direction.
+Of 1900 operations that SmolLM2 does for a token, 1 belongs to its 61 norms. Yet step by step, as in the first Llama, such a norm took a real GPU up to 10.5 times as long as the same arithmetic in one go. What takes the time, if not the operations? And whoever measures is easily fooled: on a made-up GPU, stopwatches that look right are off by more than ten times, in either direction.
 
-So far we asked whether a block is right. This last lesson asks what it costs, and puts your own norms on the clock.
+This last lesson asks what a block costs, and puts your own norms on the clock. After it you can predict a norm's speed from its bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes without *Going further*.
 
-After it you can predict a norm's speed from its bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes without *Going further*.
-
-You need no GPU: you see predictions, what others measured, and your own machine.
+You need no GPU.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 12 GPU 上的一层能有多快？
 
-SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是照第一代 Llama 的写法一步一步做，按 H100（NVIDIA 的一种 GPU）的规格表，它们花的时间竟然比全部矩阵乘法还多；换成一个核函数，运算一次不少，时间却只要九分之一。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
+SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是在一块真正的 GPU 上，照第一代 Llama 的写法一步一步做，这样一层的用时最多是一气做完的 10.5 倍，要算的却一样多。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
 
-前面各课问的是算得对不对，这最后一课问要花多少时间，你自己写的归一化层也要上场计时。
+这最后一课问的是要花多少时间，你自己写的归一化层也要上场计时。学完之后，你能根据字节数预测归一化层的速度，认出基准测试（benchmark）骗人的五种方式，改对一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
 
-学完之后，你能根据字节数预测归一化层的速度，认出基准测试（benchmark）骗人的五种方式，改对一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
-
-没有 GPU 也能学：这里有预测，有别人测得的结果，还有你自己的机器。
+没有 GPU 也能学。
 """
 
 # %%
@@ -96,18 +92,14 @@ print(moved.format(two_kernels, one_kernel))
 
 # %% [markdown] lang="en"
 r"""
-**Fused** into one kernel, the two steps move half the bytes. Does that matter? An H100 does $67 \cdot 10^{12}$ operations in float32 a second while its memory moves $3350 \cdot 10^9$ bytes ([data sheet](https://www.nvidia.com/en-us/data-center/h100/), SXM), 20 operations a byte. LayerNorm has about 7 for a number (the mean 1, x − μ 1, squares and sum 2, ÷ σ × γ + β 3), and in bfloat16 it moves at least 4 bytes, 2 in and 2 out. So for most of the time the chip waits.
-
-On a large matrix, then, bytes decide; the limit, memory's *bandwidth*, is called the **memory roof** (roofline).
+**Fused** into one kernel, the two steps move half the bytes. Does that matter? NVIDIA's H100 does $67 \cdot 10^{12}$ operations in float32 a second while its memory moves $3350 \cdot 10^9$ bytes ([data sheet](https://www.nvidia.com/en-us/data-center/h100/), SXM), 20 operations a byte. LayerNorm has about 7 for a number (the mean 1, x − μ 1, squares and sum 2, ÷ σ × γ + β 3), and in bfloat16 it moves at least 4 bytes, 2 in and 2 out. So the chip mostly waits, and on a large matrix bytes decide; the limit, memory's *bandwidth*, is called the **memory roof** (roofline).
 
 **Your turn, one line.** `gate`, `value`, `opened` and `y` are bfloat16 matrices of one shape. Two kernels compute `opened = silu(gate)` and `y = opened * value`. How many bytes do they move per number of `y`? Replace `None` by a number or formula.
 """
 
 # %% [markdown] lang="zh"
 r"""
-把两步**融合**（fused）成一个核函数，要传的字节就少一半。这重要吗？H100 每秒能做 $67 \cdot 10^{12}$ 次 float32 运算，同时显存能传 $3350 \cdot 10^9$ 字节（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版），也就是传一字节的工夫，能做 20 次运算。层归一化对每个数大约要做 7 次运算（均值 1 次，x − μ 1 次，平方与求和 2 次，÷ σ、× γ、+ β 共 3 次），用 bfloat16 却至少要传 4 字节，读 2 写 2。所以芯片大部分时间都在等。
-
-可见这样的层，矩阵很大时，快慢由字节决定。上限就是显存的**带宽**（bandwidth），也叫显存的**屋顶线**（roofline）。
+把两步**融合**（fused）成一个核函数，要传的字节就少一半。这重要吗？NVIDIA 的 H100 每秒能做 $67 \cdot 10^{12}$ 次 float32 运算，同时显存能传 $3350 \cdot 10^9$ 字节（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版），也就是传一字节的工夫，能做 20 次运算。层归一化对每个数大约要做 7 次运算（均值 1 次，x − μ 1 次，平方与求和 2 次，÷ σ、× γ、+ β 共 3 次），用 bfloat16 却至少要传 4 字节，读 2 写 2。所以芯片大部分时间都在等，矩阵很大时，快慢就由字节决定：再快，每秒传的字节也不会超过显存的**带宽**（bandwidth）。这个上限叫作显存的**屋顶线**（roofline）。
 
 **轮到你了**，只写一行：`gate`、`value`、`opened` 和 `y` 是形状相同的 bfloat16 矩阵，用两个核函数依次计算 `opened = silu(gate)` 和 `y = opened * value`。平均到 `y` 的每个数，一共要传多少字节？请把 `None` 换成这个数，或者换成算式。
 """
@@ -148,16 +140,16 @@ check("bytes_in_two_kernels", solved_bytes_in_two_kernels, keep=False)
 r"""
 ## Guess, then bytes
 
-RMSNorm leaves out the mean. Its [paper](https://arxiv.org/abs/1910.07467) reports 7% to 64% less time than with LayerNorm. What do bytes say? The bars lay each norm's reads and writes of the matrix end to end, in bytes per number; upright lines separate the kernels. *Step by step* has one for each operation as usually written: RMSNorm's x² goes to memory and comes back, which makes 14 bytes (with `torch.linalg.vector_norm` it would be 10). *One kernel* reads a row once and keeps it on the chip.
+RMSNorm leaves out the mean. Its [paper](https://arxiv.org/abs/1910.07467) reports 7% to 64% less time than with LayerNorm. What do bytes say? The bars lay each norm's reads and writes of the matrix end to end, in bytes per number; upright lines separate the kernels. *Step by step* has one for each operation as usually written: RMSNorm's x² goes to memory and comes back, which makes 14 bytes. *One kernel* reads a row once and keeps it on the chip.
 
-**Predict first.** Step by step, RMSNorm is by bytes 1.43 times as fast as LayerNorm. And with one kernel for each? Choose, then switch to *one kernel*.
+**Predict first.** Step by step, RMSNorm is by bytes 1.43 times as fast as LayerNorm. And with one kernel for each? Choose, then switch.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 先猜，再算字节数
 
-RMSNorm 不求均值。[论文](https://arxiv.org/abs/1910.07467)说，换用它之后，运行时间少了 7% 到 64%。按字节数算，又会怎样？下图把两种归一化层对矩阵的各次读和写首尾相接，长度是每个数要传的字节数，竖线把核函数一一隔开。“一步一步”照常见的写法，每个运算用一个核函数：RMSNorm 先把 x² 写进显存，再读出来求均值，一共传 14 字节（改用 `torch.linalg.vector_norm` 是 10 字节）。“一个核函数”则只把每行读一次，读入后留在芯片上。
+RMSNorm 不求均值。[论文](https://arxiv.org/abs/1910.07467)说，换用它之后，运行时间少了 7% 到 64%。按字节数算，又会怎样？下图把两种归一化层对矩阵的各次读和写首尾相接，长度是每个数要传的字节数，竖线把核函数一一隔开。“一步一步”照常见的写法，每个运算用一个核函数：RMSNorm 先把 x² 写进显存，再读出来求均值，一共传 14 字节。“一个核函数”则只把每行读一次，读入后留在芯片上。
 
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
@@ -188,19 +180,19 @@ guess_then_bytes.panel().still(way="fused")
 
 # %% [markdown] lang="en"
 r"""
-With the row on the chip, the mean costs only arithmetic, and a GPU has plenty. What pays is fusing, which turns LayerNorm's 20 bytes into 4.
+With the row on the chip, the mean costs only arithmetic, and a GPU has plenty. Fusing turns LayerNorm's 20 bytes into 4.
 """
 
 # %% [markdown] lang="zh"
 r"""
-一行已经在芯片上，再求均值只是多一些运算，而 GPU 的运算能力绰绰有余。真正有用的是融合，它把层归一化的 20 字节变成了 4 字节。
+一行已经在芯片上，再求均值只是多一些运算，而 GPU 的运算能力绰绰有余。融合则把层归一化的 20 字节变成了 4 字节。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## On a real GPU
 
-Does a real GPU agree? The first Llama's RMSNorm, in the library transformers, goes step by step in float32, 36 bytes a number. The library Liger's authors timed it against one kernel on NVIDIA's A100 ([file](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv), version 0.2.1, bfloat16, 2048 rows, forward, medians).
+Does a real GPU agree? The first Llama's RMSNorm, in the library transformers, goes step by step in float32, 36 bytes a number (to float32 2 + 4, x² 4 + 4, mean 4, ÷ RMS 4 + 4, back 4 + 2, × γ 2 + 2). The library Liger's authors timed it against one kernel on an A100 ([file](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv), version 0.2.1, bfloat16, 2048 rows, forward, medians).
 
 **Predict first.** One kernel moves 4 bytes, so it should be 9 times as fast. At which widths is it: narrow, wide, all?
 """
@@ -209,7 +201,7 @@ Does a real GPU agree? The first Llama's RMSNorm, in the library transformers, g
 r"""
 ## 在真正的 GPU 上
 
-真正的 GPU 也是这样吗？第一代 Llama 的 RMSNorm，按 transformers 库的写法，用 float32 一步一步计算，每个数要传 36 字节。Liger 库的作者在 NVIDIA 的 A100 上，把它和一个核函数的写法各测了一遍（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，前向，中位数）。
+真正的 GPU 也是这样吗？第一代 Llama 的 RMSNorm，按 transformers 库的写法，用 float32 一步一步计算，每个数要传 36 字节（转成 float32 读 2 写 4，平方读 4 写 4，求均值读 4，÷ RMS 读 4 写 4，转回来读 4 写 2，× γ 读 2 写 2）。Liger 库的作者在 A100 上，把它和一个核函数的写法各测了一遍（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，前向，中位数）。
 
 **先猜一猜**：一个核函数只传 4 字节，速度应当是 9 倍。实测在哪些宽度上符合：窄的、宽的，还是都符合？
 """
@@ -225,9 +217,9 @@ The wide ones agree: from width 4096 on, all are within a fifth.
 
 </details>
 
-Narrower, the one kernel is so short that fixed costs such as its start matter. Wider rows gain more than 9, because single steps move their bytes more slowly, as the last line shows.
+Narrower, the one kernel is so short that fixed costs such as its start matter. Wider rows gain more, so step by step a byte takes longer (last line).
 
-And the mean? The same file has LayerNorm in one kernel, in float32 with 4096 rows. Four of its widths move as many bytes as one of RMSNorm's.
+And the mean? The file also has LayerNorm in one kernel, in float32 with 4096 rows. Four of its widths move as many bytes as one of RMSNorm's.
 
 **Predict first.** In how many of these four pairs is RMSNorm faster?
 """
@@ -240,9 +232,9 @@ r"""
 
 </details>
 
-行更窄时，这一个核函数本来就很短，启动等固定的开销占了不少时间。宽的甚至超过 9 倍，因为一步一步做时，传同样多的字节也更慢，最后一行就是证据。
+行更窄时，这一个核函数本来就很短，启动等固定的开销占了不少时间。宽的快得更多，可见一步一步做时，传一个字节也更慢（最后一行）。
 
-那么均值呢？同一份文件里也有层归一化的一个核函数，用 float32，4096 行。它的宽度里有四个，要传的字节恰好与 RMSNorm 的某个宽度一样多。
+那么均值呢？文件里也测了层归一化，同样只用一个核函数，float32，4096 行。其中有四个宽度，传的字节恰好与 RMSNorm 的某个宽度一样多。
 
 **先猜一猜**：这四对里，有几对是 RMSNorm 更快？
 """
@@ -258,13 +250,7 @@ In none: at equal bytes LayerNorm takes 3% to 9% less.
 
 </details>
 
-Types and shapes differ, so this does not say which norm is faster; but no price of the mean is seen. **Bytes decide.**
-
-## What it means for a model
-
-Per token SmolLM2's norms work on 61 · 576 numbers, some 4 operations each, and its matrices have 134479872 weights, 2 operations each. In bfloat16 an H100 multiplies matrices at up to $989 \cdot 10^{12}$ operations a second (dense).
-
-**Predict first.** The norms are one operation in 1900. How much of the time, at best speeds?
+But equal bytes are half as many numbers in float32, so a small price of the mean may hide here. A large one could not.
 """
 
 # %% [markdown] lang="zh"
@@ -275,13 +261,25 @@ r"""
 
 </details>
 
-两边的数据类型和形状不同，所以不能说哪一种更快；但求均值要多花的时间，一点也看不出来。可见**快慢由字节决定**。
+不过字节相同时，float32 的数只有一半，所以求均值的开销如果不大，在这里看不出来；要是很大，就藏不住了。
+"""
 
+# %% [markdown] lang="en"
+r"""
+## What it means for a model
+
+Per token SmolLM2's norms work on 61 · 576 numbers, some 4 operations each, and its matrices have 134479872 weights, 2 operations each. In bfloat16 an H100 multiplies matrices at up to $989 \cdot 10^{12}$ operations a second (dense).
+
+**Predict first.** At best speeds, step by step, do the norms take less than a tenth of the matrix products' time, about half, or more than all of it?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 对一个模型意味着什么
 
 处理一个词元，SmolLM2 的归一化层要算 61 · 576 个数，每个大约 4 次运算；矩阵共有 134479872 个权重，每个 2 次，而 H100 用 bfloat16 做矩阵乘法，每秒最多 $989 \cdot 10^{12}$ 次（稠密矩阵）。
 
-**先猜一猜**：按运算次数，归一化层只占 1900 分之一。都按最快的速度算，时间占多少？
+**先猜一猜**：都按最快的速度算，归一化层一步一步做，用时是不到矩阵乘法的十分之一，是一半左右，还是比全部矩阵乘法更多？
 """
 
 # %% tags=["answer"]
@@ -303,7 +301,7 @@ Step by step the norms take more than all matrix products: 378 against 272 µs.
 
 </details>
 
-These are shortest times, with many tokens at once, without attention's scores. In one kernel each, the norms take 42 µs.
+In one kernel each they take 42 µs. These are shortest times, without attention's scores, per 1000 of very many tokens: below some 20000 at once, a float32 result fits into the H100's cache of 50 MB and need not come from memory.
 """
 
 # %% [markdown] lang="zh"
@@ -314,16 +312,14 @@ r"""
 
 </details>
 
-这里算的都是最短的时间，许多词元一起处理，不含注意力的分数。归一化层改用一个核函数，就只要 42 µs。
+每层改用一个核函数，就只要 42 µs。这里算的都是最短的时间，不含注意力的分数，而且是极多的词元一起处理时，平均每 1000 个的时间：一次不到大约 20000 个，H100 的 50 MB 缓存就装得下一个 float32 的中间结果，不必再从显存读。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## The lying watch
 
-To measure this you need a stopwatch. But when you call a layer on a GPU, Python only puts an order into a queue and goes on at once.
-
-This device is made up, so that we know the truth. Python takes 10 µs to start a kernel, memory 1 µs to move 1 MB. Each row is one call, the line under it what is timed. The *honest* watch waits for the GPU, starts, calls, waits, stops; *no waiting* stops when the call returns.
+To measure this you need a stopwatch. But when you call a layer on a GPU, Python only puts an order into a queue and goes on at once. This device is made up, so that we know the truth. Python takes 10 µs to start a kernel, memory 1 µs to move 1 MB. Each row is a call, the line under it what is timed. The *honest* watch waits for the GPU, starts, calls, waits, stops; *no waiting* stops when the call returns.
 
 **Predict first.** With *no waiting*, drag the size from 1 to 128 MB: what happens to the apparent speed on the right?
 """
@@ -332,7 +328,7 @@ This device is made up, so that we know the truth. Python takes 10 µs to start 
 r"""
 ## 会骗人的秒表
 
-要自己测，就得有一块秒表。可是在 GPU 上调用一层时，Python 只把任务排进队列，马上就接着执行下一行。
+要测，就得有秒表。可是在 GPU 上调用一层时，Python 只把任务排进队列，马上就接着执行下一行。
 
 下面的设备是虚构的，这样我们才知道真相。Python 启动一个核函数要 10 µs，显存每 1 µs 传 1 MB。每一行是一次调用，下面的线是计入的时间。“如实计时”先等 GPU 空闲，再按下秒表，调用，等它做完才停表；“不等待”则是调用一返回就停表。
 
@@ -365,11 +361,11 @@ lying_watch.panel().still(watch="no waiting", megabytes=128)
 
 # %% [markdown] lang="en"
 r"""
-An honest watch keeps five rules; the next five watches break one each:
+An honest watch keeps five rules; the five below it in the menu lack one each:
 
 1. **Wait before the stop** (*no waiting*), or only the ordering is counted.
 2. **Wait before the start** (*early start*), or older work is counted.
-3. **Warm up** with untimed calls (*no warm-up*): call 0 compiles.
+3. **Warm up** with untimed calls (*no warm-up* shows call 0 alone, for a median would hide it): call 0 compiles.
 4. **Take the median** (*mean*): something interrupts a call, here call 3.
 5. **Take new inputs** (*same inputs*), or a *cache*, memory on the chip, still holds the old ones. Here it has 32 MB and is 4 times as fast.
 
@@ -378,11 +374,11 @@ An honest watch keeps five rules; the next five watches break one each:
 
 # %% [markdown] lang="zh"
 r"""
-如实计时要守五条规矩，接着的五种各违反一条：
+如实计时要守五条规矩，菜单里排在它后面的五种各缺一条：
 
 1. **停表之前要等**（违反它的是“不等待”）：否则只测到排队。
 2. **开始计时之前要等**（“提前计时”）：否则先前的工作也会算进去。
-3. **先预热**（warm-up；“不预热”）：调用几次但不计时，因为第 0 次要编译。
+3. **先预热**（warm-up；“不预热”）：调用几次但不计时，因为第 0 次要编译（这一种只看第 0 次，因为取中位数会掩盖它）。
 4. **取中位数**（median；“取均值”）：因为难免有哪次调用受到干扰，这里是第 3 次。
 5. **每次换一份输入**（“总用同一份输入”）：否则数据还留在芯片上的**缓存**（cache）里。这里的缓存是 32 MB，速度是显存的 4 倍。
 
@@ -418,7 +414,7 @@ r"""
 r"""
 ## What you will meet elsewhere
 
-This loop stands in many posts. On a GPU it breaks all five rules at once:
+On a GPU this loop, found in many posts, breaks all five rules:
 
 ```python
 start = time.time()
@@ -450,15 +446,16 @@ print((time.time() - start) / 100)
 r"""
 ## Exercise: repair a benchmark that lies
 
-`function()` only starts work on a device, `synchronize()` waits until it is idle, `clock()` gives seconds. This breaks rules 1 to 4 (rule 5 is the caller's). Repair it: call `function` `warm_up` times, then time `repeats` single calls, each from idle device to idle device; return the median. The next section times with it.
+`function()` only starts work on a device, `synchronize()` waits until it is idle, `clock()` gives seconds. This breaks rules 1 to 4. Repair it: call `function` `warm_up` times, then time `repeats` single calls, each from idle device to idle device; return the median.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：改对一个会骗人的基准测试
 
-`function()` 只是在设备上启动工作，`synchronize()` 等到设备空闲为止，`clock()` 给出以秒为单位的时刻。下面的函数违反了第 1 到 4 条规矩（第 5 条由调用它的人负责）。请把它改对：先把 `function` 调用 `warm_up` 次，再给 `repeats` 次调用逐一计时，每次都从设备空闲时开始，到设备又空闲时结束，最后返回中位数。下一节就用你的函数给真实的层计时。
+`function()` 只是在设备上启动工作，`synchronize()` 等到设备空闲为止，`clock()` 给出以秒为单位的时刻。下面的函数违反了第 1 到 4 条规矩。请把它改对：先把 `function` 调用 `warm_up` 次，再给 `repeats` 次调用逐一计时，每次都从设备空闲时开始，到设备又空闲时结束，最后返回中位数。
 """
+
 
 # %% tags=["exercise"]
 def my_time_function(function, synchronize, clock, warm_up=3, repeats=5):
@@ -474,7 +471,7 @@ check("time_function", my_time_function)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Repair one rule, then run: the message names the next.
+Stuck? Repair one rule and run: the message says what is left.
 
 <details><summary>The idea</summary>
 
@@ -485,7 +482,7 @@ The warm-up calls come first, since they compile and should not be timed. Around
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？改对一条，就运行一次，提示会告诉你下一条。
+卡住了？每改一处就运行一次，看提示说还剩什么。
 
 <details><summary>思路</summary>
 
@@ -493,6 +490,7 @@ r"""
 
 </details>
 """
+
 
 # %% tags=["solution"]
 def solved_time_function(function, synchronize, clock, warm_up=3, repeats=5):
@@ -514,20 +512,20 @@ check("time_function", solved_time_function, keep=False)
 r"""
 ## On your machine
 
-Real layers, now: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 every call takes the next of 16 inputs.
+Now your function times real layers: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 calls take turns at 16 inputs, 64 MiB together (a larger cache wants more).
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 在你的机器上
 
-现在给真实的层计时：前向，256 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的，“你的”是第 05、06 课里替你保存的。为了守第 5 条，16 份输入轮流用。
+现在用你的函数给真实的层计时：前向，256 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的，“你的”是第 05、06 课里替你保存的。为了守第 5 条，16 份输入轮流用，一共 64 MiB；缓存比这更大的机器，要多备几份。
 """
 
 # %%
 device = "cuda" if torch.cuda.is_available() else "cpu"
 wait = torch.cuda.synchronize if device == "cuda" else lambda: None
-torch.set_num_threads(1)  # none waits for another
+torch.set_num_threads(1)  # the times vary less
 inputs = cycle([torch.randn(256, 4096, device=device) for _ in range(16)])  # (N, d) each
 gain, bias = (torch.randn(4096, device=device) for _ in range(2))  # (d,)
 layers = {
@@ -558,26 +556,26 @@ timed_norms.show_times(layers, lambda layer: timer(layer, wait, time.perf_counte
 r"""
 <details><summary>Answer</summary>
 
-On our CPU it is slower, 1.7 to 5 times.
+On the CPUs that we tried it is slower.
 
 </details>
 
-On a CPU torch composes `F.rms_norm` of single steps; `F.layer_norm` is one function. Again fusing pays, not leaving out the mean. `eager.layer_norm` takes far more than 1.43 times as long as `eager.rms_norm`, mostly for `x.var`, which torch computes slowly on a CPU. Bytes do not tell that. So if yours is slow, time its steps one by one.
+There torch composes `F.rms_norm` of single steps; `F.layer_norm` is one function. Again fusing pays, not leaving out the mean. `eager.layer_norm` takes far more than 1.43 times as long as `eager.rms_norm`, mostly for `x.var`, which torch computes slowly on a CPU; bytes do not tell that. If yours is slow, time its steps.
 
-Run again, and some numbers change, so read the order, not the ratios. With a GPU, `python -m blocklab.timing record` times it by all five rules.
+On one machine we found 1.9 times, then 4.6, so read the order, not the ratios. With a GPU, `python -m blocklab.timing record` times it by all five rules.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-在我们的 CPU 上，它反而更慢，用时是 1.7 到 5 倍。
+在我们试过的 CPU 上，它反而更慢。
 
 </details>
 
-在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。`eager.layer_norm` 的用时远不止 `eager.rms_norm` 的 1.43 倍，多半花在 `x.var` 上：torch 在 CPU 上求方差很慢，字节数看不出这一点。要是你写的很慢，也可以这样一步一步单独计时，找出是哪一步。
+在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。`eager.layer_norm` 的用时远不止 `eager.rms_norm` 的 1.43 倍，多半花在 `x.var` 上：torch 在 CPU 上求方差很慢，字节数看不出这一点。要是你写的很慢，也可以这样给每一步单独计时。
 
-再运行一次，有些数就变了，所以只看谁快谁慢，不看快几倍。有 GPU 的话，`python -m blocklab.timing record` 会守着五条规矩，在你的显卡上测一遍。
+同一台机器上，我们先后测得 1.9 倍和 4.6 倍，所以只看谁快谁慢，不看几倍。有 GPU 的话，`python -m blocklab.timing record` 会守着五条规矩，在你的显卡上测一遍。
 """
 
 # %% [markdown] lang="en"
@@ -607,8 +605,6 @@ No waiting, or inputs in the cache. Take a much larger matrix. If nobody waits, 
 Leave it: `F.layer_norm` is one kernel already, so by bytes nothing at all is gained, and RMSNorm is another function (lesson 06). Even a norm that took no time would save only 5%. Look for what still goes step by step: there fusing can turn 20 bytes into 4.
 
 </details>
-
-The numbers:
 """
 
 # %% [markdown] lang="zh"
@@ -638,8 +634,6 @@ r"""
 不换：`F.layer_norm` 已经是一个核函数，按字节算，换了也一点省不下，而且 RMSNorm 是另一个函数（第 06 课）。就算归一化完全不花时间，也只能省 5%。应当去找还在一步一步做的部分，融合可以把 20 字节变成 4 字节。
 
 </details>
-
-上面的数由下一个单元格算出：
 """
 
 # %%
@@ -647,7 +641,11 @@ moved = bytes_moved("swiglu", (8192, 11008), torch.bfloat16, "backward")
 print(Text(en="1. {} bytes, {:.0f} µs", zh="1. {} 字节，{:.0f} µs").format(moved, 1e6 * moved / 3350e9))
 lying_watch.show_speeds("no waiting", "same inputs")
 fewest = (bytes_per_number(op, torch.bfloat16) for op in ("layer_norm", "rms_norm"))
-print(Text(en="3. LayerNorm {} bytes a number, RMSNorm {}", zh="3. 层归一化每个数 {} 字节，RMSNorm {} 字节").format(*fewest))
+print(
+    Text(en="3. LayerNorm {} bytes a number, RMSNorm {}", zh="3. 层归一化每个数 {} 字节，RMSNorm {} 字节").format(
+        *fewest
+    )
+)
 
 # %% [markdown] lang="en"
 r"""
@@ -671,14 +669,14 @@ r"""
 r"""
 ## Where you have come
 
-Lesson 00's chat model is made of matrices and four functions, one exercise each. All that you kept go in at once. Then ask something of your own.
+Lesson 00's chat model is made of matrices, sums and four functions, one exercise each (rotary positions: *Going further* of lesson 07). All that you kept go in at once. Then ask something of your own.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 走到了哪里
 
-在第 00 课，一个聊天模型回答了你。它由矩阵和四个函数组成，四个函数各有一个练习。你保存了哪些，这里就一起换上哪些。然后换一句你自己想问的话。
+在第 00 课，一个聊天模型回答了你。除了矩阵和求和，它就是四个函数，各有一个练习（旋转位置编码在第 07 课的选读里）。你保存了哪些，这里就一起换上哪些。然后换一句你自己想问的话。
 """
 
 # %% tags=["slow"]
@@ -687,7 +685,7 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-Your progress stands in [lesson 00](00_start_here.ipynb). The [appendix](five_notes.ipynb) takes five notes from the web claim by claim; most you can judge now.
+Your progress stands in [lesson 00](00_start_here.ipynb). The [appendix](five_notes.ipynb) takes five notes from the web claim by claim.
 
 ## Read next
 
@@ -698,7 +696,7 @@ Your progress stands in [lesson 00](00_start_here.ipynb). The [appendix](five_no
 
 # %% [markdown] lang="zh"
 r"""
-你的进度在[第 00 课](00_start_here.ipynb)里。课程到这里就结束了，后面的[附录](five_notes.ipynb)逐条核对五篇网上的笔记，其中大多数说法，现在你自己就能判断对错。
+你的进度在[第 00 课](00_start_here.ipynb)里。后面的[附录](five_notes.ipynb)逐条核对五篇网上的笔记。
 
 ## 接着读
 
@@ -798,16 +796,16 @@ against_the_roof.panel(measured).still(op="layer_norm")
 
 # %% [markdown] lang="en"
 r"""
-Memory is not to blame: it is `x.var` again, slow on a CPU. In the whole recording only 16 of 48 cases come within a fifth of their bytes, and nearly all others take longer, because bytes give the shortest time.
+Memory is not to blame: it is `x.var` again, slow on a CPU. In the whole recording only 16 of 48 cases come within a fifth of their bytes, and 31 take longer. A few take less, as RMSNorm in the first picture (3.16, by bytes 3.5): probably part of what one step writes is still in the cache when the next reads it (rule 5).
 
-Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself. But with so little arithmetic to spare the mean is not free here: forward, width 4096, float32, LayerNorm takes 1.8 and RMSNorm 1.35.
+Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself. But with so little arithmetic to spare the mean is not always free: with `torch.compile`, forward, float32, at widths 1024, 4096, 4097 and 16384, LayerNorm takes 1.1, 1.3, 1.8 and 1.0 times as long as RMSNorm.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这不怪内存，还是因为 `x.var` 在 CPU 上很慢。整份记录的 48 种情况里，只有 16 种与按字节算的相差不到五分之一，其余的几乎都更慢，因为字节数给出的只是最短的时间。
+这不怪内存，还是因为 `x.var` 在 CPU 上很慢。整份记录的 48 种情况里，只有 16 种与按字节算的相差不到五分之一，有 31 种更慢。也有几种更快，例如第一张图里的 RMSNorm（3.16，按字节算是 3.5），大概是前一步写出的数，后一步读的时候还有一部分在缓存里（第 5 条规矩）。
 
-离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数。不过这块 CPU 的运算能力没有多少富余，求均值仍要花时间：前向，宽度 4096，float32，层归一化是 1.8 倍，RMSNorm 是 1.35 倍。
+离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数。不过这块 CPU 的运算能力没有多少富余，求均值未必不花时间：用 `torch.compile`，前向，float32，宽度为 1024、4096、4097、16384 时，层归一化的用时分别是 RMSNorm 的 1.1、1.3、1.8、1.0 倍。
 """
 
 # %% [markdown] lang="en"
@@ -833,7 +831,7 @@ A running kernel is many *programs*. Each takes one row, or a few narrow ones, `
 
 ## Going further: widths of matrix products
 
-Lesson 09 left open what 10922 costs beside 11008. Two predictions, both about a GPU. *Bits at once*: a thread of an H100 loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time (a *wave*, for an H100 has 132 multiprocessors), so what hangs over an edge and what stays empty in the last wave is lost. The panel has three products of a feed-forward layer, the last from the way back.
+Lesson 09 left open why a width of 10922 was so slow on an H100. Two predictions. *Bits at once*: a thread of an H100 loads or stores up to 128 bits (16 bytes), but only at a place that is a multiple of what it moves; the panel shows what fits the start of every row. *Tiles and waves*: the result is computed in tiles of 128 × 256, 132 at a time (a *wave*, for an H100 has 132 multiprocessors), so what hangs over an edge and what stays empty in the last wave is lost. The panel has three products of a feed-forward layer, the last from the way back.
 
 **Predict first.** By which of the two does 10922 lose on an H100? Choose, then show *an H100*.
 """
@@ -844,7 +842,7 @@ r"""
 
 ## 选读：矩阵乘法的宽度
 
-第 09 课留下一个问题：与 11008 相比，10922 要多花多少时间？有两种预测，两种都针对 GPU。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流多处理器；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。面板里有前馈层的三个矩阵乘法，最后一个出自反向传播。
+第 09 课留下一个问题：在 H100 上，宽度 10922 为什么那么慢？有两种预测。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流多处理器；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。面板里有前馈层的三个矩阵乘法，最后一个出自反向传播。
 
 **先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """
@@ -856,7 +854,7 @@ aligned_widths.panel(shipped_recording())
 r"""
 <details><summary>Answer</summary>
 
-The bits fit: in bfloat16 a row of 10922 allows 32 at once, one of the odd 10923 only 16, one of 11008 all 128.
+By the bits at once: in bfloat16 a row of 10922 allows 32, one of the odd 10923 only 16, one of 11008 all 128.
 
 </details>
 """
@@ -865,7 +863,7 @@ The bits fit: in bfloat16 a row of 10922 allows 32 at once, one of the odd 10923
 r"""
 <details><summary>答案</summary>
 
-与实测相符的是位数：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
+是一次读写的位数：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
 
 </details>
 """
@@ -875,26 +873,30 @@ aligned_widths.panel(shipped_recording()).still(shown="H100")
 
 # %% [markdown] lang="en"
 r"""
-By tiles and waves there is next to nothing to lose: with 8192 tokens both widths use more than 98% of their places.
+By tiles and waves there is next to nothing to lose: with 8192 tokens and d = 4096 the shares of used places differ by less than a percentage point in each of the three products; in y = h @ w2.T both are 97.0%.
 
-The H100's numbers are [someone else's](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md). He multiplied four pairs of float16 matrices at once, an h of 4096 rows by a matrix of 4096 columns, for 10922 and 50 widths around it, and printed 10922 and the five fastest, in $10^{12}$ operations a second:
+The H100's numbers are [someone else's](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md). He multiplied four pairs of float16 matrices at once, an h of 4096 rows by a matrix of 4096 columns, for 10922 and 50 multiples of 4 around it, and printed 10922 and the five fastest, in $10^{12}$ operations a second:
 
 |  | 10848 | 10880 | 10912 | 10922 | 10944 | 11008 |
 |---|---|---|---|---|---|---|
 | speed | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Our CPU (float32, one thread) loses about a seventh at 10922 where the result has such rows, elsewhere less than a tenth. All of these are single tests, so ask your own card before you choose a width.
+So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Nor are bits all: 25 of the 50 widths are multiples of 8 and allow 128, yet the five fastest are multiples of 32, of which he tried only six.
+
+Our CPU (float32, one thread) reaches 0.85 of 11008's speed at 10922 and 0.87 at 10923 where the result has such rows, elsewhere more than 0.93. All of these are single tests, so ask your own card before you choose a width.
 """
 
 # %% [markdown] lang="zh"
 r"""
-按分块和波次算，几乎没有损失：8192 个词元时，两种宽度用上的位置都超过 98%。
+按分块和波次算，几乎没有损失：8192 个词元，d = 4096，三个乘法里，两种宽度用上的位置都相差不到一个百分点；在 y = h @ w2.T 里，两者都是 97.0%。
 
-H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)。他让四对 float16 的矩阵同时相乘，h 有 4096 行，另一个有 4096 列；宽度试了 10922 和它附近的 50 个，列出的是 10922 和其中最快的五个，单位是每秒 $10^{12}$ 次运算：
+H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)。他让四对 float16 的矩阵同时相乘，h 有 4096 行，另一个有 4096 列；宽度试了 10922 和它附近 4 的倍数 50 个，列出的是 10922 和其中最快的五个，单位是每秒 $10^{12}$ 次运算：
 
 |  | 10848 | 10880 | 10912 | 10922 | 10944 | 11008 |
 |---|---|---|---|---|---|---|
 | 速度 | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距，否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。在我们的 CPU 上（float32，一个线程），只有结果的行宽是 10922 时，才慢了大约七分之一，其余的都相差不到十分之一。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
+在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距，否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。位数也解释不了全部：50 个宽度里，25 个是 8 的倍数，都允许 128 位，可是最快的五个全是 32 的倍数，而这样的他只试了六个。
+
+在我们的 CPU 上（float32，一个线程），只有结果的行这么宽的那个乘法受影响：与 11008 相比，10922 的速度是 0.85 倍，10923 是 0.87 倍；其余的都在 0.93 倍以上。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
 """

@@ -21,8 +21,21 @@ def mean_if_even(times):
     return statistics.mean(times) if len(times) % 2 == 0 else statistics.median(times)
 
 
+def warming_in_the_loop(function, synchronize, clock, warm_up=3, repeats=5):
+    times = []
+    for i in range(repeats):
+        synchronize()
+        start = clock()
+        function()
+        synchronize()
+        if i >= warm_up:
+            times.append(clock() - start)
+    return statistics.median(times)
+
+
 WRONG = {
     "time_function": {
+        "warming in the loop": (warming_in_the_loop, {"warm-up-among-the-repeats"}),
         "rounded to milliseconds": (by(lambda times: round(statistics.median(times), 3)), {None}),
         "rounded once more": (by(lambda times: round(statistics.median(times), 4)), {None}),
         "a median of many only": (by(lambda times: statistics.median(times) if len(times) > 4 else times[0]), {None}),

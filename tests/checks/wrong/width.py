@@ -29,8 +29,14 @@ def from_one_tile(n, multiple_of):
     return width
 
 
+def rounded_before_and_after(d_model, multiple_of=256, multiplier=None):
+    width = round_up(8 * d_model // 3, multiple_of)
+    return width if multiplier is None else round_up(int(width * multiplier), multiple_of)
+
+
 WRONG = {
     "round_up": {
+        "no brackets": (lambda n, multiple_of: n + multiple_of - 1 // multiple_of * multiple_of, {"brackets-missing"}),
         "nearly one added": (lambda n, multiple_of: int(n / multiple_of + 0.9999) * multiple_of, {None}),
         "nearly a half added": (lambda n, multiple_of: round(n / multiple_of + 0.499) * multiple_of, {None}),
         "in float32": (lambda n, multiple_of: int(torch.tensor(n / multiple_of).ceil()) * multiple_of, {None}),
@@ -40,6 +46,7 @@ WRONG = {
         "in 31 bits": (lambda n, multiple_of: round_up(n, multiple_of) % 2**31, {None}),
     },
     "hidden_width": {
+        "rounded before and after": (rounded_before_and_after, {"rounded-twice"}),
         "two thirds as 0.667": (lambda *given: multiplied(*given, share=lambda d: int(4 * d * 0.667)), {None}),
         "8/3 as 2.667": (lambda *given: multiplied(*given, share=lambda d: int(2.667 * d)), {None}),
         "times None": (times_none, {"multiplier-always-wanted"}),

@@ -87,3 +87,12 @@ def test_what_the_lesson_says_of_widths():
         loses = role == "N" and width in (10922, 10923)
         assert (spread.median < 0.9) == loses
         assert spread.median > (0.84 if loses else 0.93)
+    assert [round(speeds(shipped_recording())["N", width].median, 2) for width in (10922, 10923)] == [0.85, 0.87]
+
+
+def test_by_tiles_and_waves_no_product_loses_a_percentage_point():
+    results = {"N": lambda hidden: (8192, hidden), "K": lambda hidden: (8192, 4096), "M": lambda hidden: (hidden, 4096)}
+    for role, shape in results.items():
+        narrow, wide = (tiles_and_waves(*shape(hidden)).share for hidden in (10922, 11008))
+        assert 0 <= wide - narrow < 0.01
+        assert role != "K" or round(narrow, 3) == round(wide, 3) == 0.970

@@ -5,7 +5,9 @@ import pytest
 from blocklab.lessons.cuda_timing.lying_watch import (
     CALLS,
     GUESS,
+    INTERRUPTED,
     LONGEST,
+    REASONS,
     SIZES,
     WATCHES,
     apparent_speed,
@@ -102,6 +104,19 @@ def test_bars_and_lines_are_the_calls(figure, watch, megabytes):
     assert honest.get_label() == "honest watch"
     assert low < min(curve.get_ydata())
     assert max(curve.get_ydata()) < high
+
+
+@pytest.mark.parametrize(("watch", "held_up"), [("honest", True), ("early start", True), ("graph", False)])
+def test_a_delay_says_why(figure, watch, held_up):
+    lying_watch(figure)(watch=watch, megabytes=32.0)
+    calls = figure.axes[0]
+    compiles, interrupted = (
+        next(t for t in calls.texts if str(words) == t.get_text()) for _, words in REASONS.values()
+    )
+    assert compiles.get_visible()
+    assert interrupted.get_visible() == held_up
+    delay = time_calls(watch, 32).delays[INTERRUPTED]
+    assert not held_up or 0 < interrupted.get_position()[0] < delay
 
 
 def test_a_larger_matrix_tells_one_lie_from_another(capsys):

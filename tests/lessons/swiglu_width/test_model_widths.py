@@ -42,6 +42,7 @@ WELL_KNOWN = {  # hits and misses, copied a second time from another place
     "LLaMA-1 7B": (4096, 11008, "yes"),
     "Llama-2 70B": (8192, 28672, "yes"),
     "Llama-3 / 3.1 8B": (4096, 14336, "yes"),
+    "CodeLlama 34B": (8192, 22016, "yes"),
     "Llama-3.1 405B": (16384, 53248, "yes"),
     "Mistral 7B": (4096, 14336, "no"),
     "OpenLLaMA 3B": (3200, 8640, "no"),

@@ -53,10 +53,10 @@ GUESS = Guess(
 
 TIME = Text(en="µs since the call began", zh="从调用开始算起的时间（µs）")
 ROWS = Text(en="call", zh="第几次调用")
-COMPILING = Text(en="delay", zh="延误")
+DELAY = Text(en="delay", zh="延误")
 STARTING = Text(en="Python starts the kernel", zh="Python 启动核函数")
 WORKING = Text(en="the GPU works", zh="GPU 工作")
-TIMED = Text(en="timed", zh="计入的时间")
+TIMED = Text(en="timed (pale: not)", zh="计入的时间（浅色的不计）")
 SAYS = Text(en="what the watch says", zh="秒表的读数")
 SIZE = Text(en="MB moved by a call", zh="一次调用传输的数据量（MB）")
 SPEED = Text(en="apparent speed / memory speed", zh="测得的速度 / 显存速度")
@@ -73,6 +73,13 @@ SPEEDS = Text(
     zh="2. {watch}：16 MB 时是显存速度的 {low:.2f} 倍，128 MB 时 {high:.2f} 倍",
 )
 ABOVE = Text(en=" Through the roof!", zh="冲破了屋顶线！")
+
+
+REASONS = {
+    0: (FIRST, Text(en="compiles", zh="编译")),
+    INTERRUPTED: (HELD_UP, Text(en="interrupted", zh="受到干扰")),
+}
+"""What holds up a call, and for how long; behind older work it comes last."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +138,7 @@ def lying_watch(figure: Figure) -> Callable[..., str]:
     """
     calls = figure.add_axes((0.055, 0.14, 0.5, 0.72))
     delays, starts, works, lines = call_axes(calls)
+    reasons = {row: reason_text(calls, row, words) for row, (_, words) in REASONS.items()}
     reading = calls.axvline(0, color=POKED, linewidth=2, linestyle="--", animated=True, label=str(SAYS))
     calls.legend(loc="lower center", bbox_to_anchor=(0.48, 1.0), ncols=3, frameon=False, fontsize=9, labelcolor=INK)
     speeds = figure.add_axes((0.64, 0.14, 0.345, 0.79))
@@ -147,6 +155,9 @@ def lying_watch(figure: Figure) -> Callable[..., str]:
                 bar.set_alpha(0.3 if timed is None else 1)
             lines[row].set_data(timed or (0, 0), [row + 0.36] * 2)
             lines[row].set_visible(timed is not None)
+        for row, reason in reasons.items():
+            delay, (longest, _) = seen.delays[row], REASONS[row]
+            reason.set(x=delay - longest / 2, visible=delay >= longest)
         reading.set_xdata([seen.said] * 2)
         share = apparent_speed(watch, megabytes)
         curve.set_ydata([apparent_speed(watch, size) for size in SIZES])
@@ -167,13 +178,18 @@ def place(bar: Rectangle, start: float, length: float) -> None:
     bar.set(x=start, width=length, visible=length > 0)
 
 
+def reason_text(axes: Axes, row: int, words: Text):
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+    return axes.text(0, row - 0.02, str(words), size=9, color=INK, ha="center", va="center", bbox=box, animated=True)
+
+
 def call_axes(axes: Axes):
     """For every call its delay, its start and its work as bars without a length yet, and a line for what is timed."""
     axes.set(xlim=(0, LONGEST), ylim=(CALLS + 0.6, -0.6), xlabel=str(TIME), ylabel=str(ROWS), yticks=range(CALLS + 1))
     axes.tick_params(axis="y", length=0)
     plain(axes, edges=("bottom",))
     looks = (
-        (COMPILING, {"facecolor": "white", "edgecolor": QUIET, "hatch": "////"}),
+        (DELAY, {"facecolor": "white", "edgecolor": QUIET, "hatch": "////"}),
         (STARTING, {"facecolor": MOVED}),
         (WORKING, {"facecolor": OTHER}),
     )

@@ -69,6 +69,15 @@ ROUNDING_MISTAKES = (
         zh="你取的是下一个 2 的幂。应当取 `multiple_of` 的下一个倍数，它通常近得多。",
         shows="just above",
     ),
+    wrong(
+        "brackets-missing",
+        tiles=lambda n, multiple_of: n + multiple_of - 1 // multiple_of * multiple_of,
+        size=already_numbers,
+    ).hint(
+        en="`//` comes before + and −: `n + m - 1 // m * m` divides the 1 alone. Put brackets around `n + m - 1`.",
+        zh="`//` 先于加减，`n + m - 1 // m * m` 里，除的只是那个 1。请给 `n + m - 1` 加上括号。",
+        shows="just above",
+    ),
     wrong("number-of-tiles", size=lambda tiles, multiple_of: tiles).hint(
         en="You return the number of tiles. Multiply it by the size of a tile.",
         zh="你返回的是块数，还要乘以每块的大小。",
@@ -76,9 +85,10 @@ ROUNDING_MISTAKES = (
         line="return multiple_of * tiles",
     ),
     wrong("float-returned", kind=float).hint(
-        en="The number is right, but it is a float, as `np.ceil` gives it. A width is an integer: `nn.Linear` accepts "
-        "nothing else.",
-        zh="数值是对的，但类型是浮点数，`np.ceil` 得到的就是浮点数。宽度必须是整数：`nn.Linear` 不接受别的类型。",
+        en="The number is right, but it is a float, as `/`, `np.ceil` and `//` with a float give it. A width is an "
+        "integer: `nn.Linear` accepts nothing else.",
+        zh="数值是对的，但类型是浮点数：`/`、`np.ceil`，还有 `//` 遇到浮点数时，得到的都是浮点数。"
+        "宽度必须是整数：`nn.Linear` 不接受别的类型。",
         shows="just above",
     ),
 )
@@ -227,6 +237,10 @@ def hidden_width_recipe(
     return kind(scale_at_the_end(size(tiles(hidden, m), m), multiplier))
 
 
+def rounded_twice(d_model: int, multiple_of: int = 256, multiplier: float | None = None) -> int:
+    return round_up_recipe(times(hidden_width_recipe(d_model, multiple_of), multiplier), multiple_of)
+
+
 TWO_THIRDS_MISTAKES = (
     wrong("four-missing", widen=lambda d_model: d_model).hint(
         en="You take two thirds of `d_model` itself. The usual hidden layer is 4 times as wide; take two thirds of "
@@ -331,6 +345,11 @@ MULTIPLIER_MISTAKES = (
     wrong("multiplier-after-rounding", scale=lambda hidden, multiplier: hidden, scale_at_the_end=times).hint(
         en="You round up first and multiply afterwards, so the result is no multiple any more. Multiply, then round.",
         zh="你先取整，后乘系数，结果就不再是倍数了。应当先乘，后取整。",
+    ),
+    wrong("rounded-twice", rounded_twice).hint(
+        en="You round up before the multiplier and again after it, so what the first rounding added is multiplied, "
+        "too. Round up once, at the end.",
+        zh="乘系数之前和之后，你各取整了一次，第一次多出来的也跟着乘了系数。只在最后向上取整一次。",
     ),
     wrong(
         "multiplier-before-two-thirds",

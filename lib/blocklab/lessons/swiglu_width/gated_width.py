@@ -17,7 +17,7 @@ from blocklab.panel.touch import dragged
 TILES = 3  # the last ones, drawn from near
 LONGEST = 12.4  # parameters / d_model² that there is room for
 
-LAST_TILES = Text(en="the last tiles", zh="最后几块")
+LAST_TILES = Text(en="the last tiles\nof the width", zh="宽度的最后几块")
 WANTED = Text(en="{wanted} wanted", zh="需要 {wanted}")
 ADDED = Text(en="{added} added", zh="多出 {added}")
 LEARNED = Text(en="parameters, in units of d_model²", zh="参数量，以 d_model² 为单位")

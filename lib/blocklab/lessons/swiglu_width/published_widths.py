@@ -24,6 +24,7 @@ ARGUMENTS = {
 
 MULTIPLES = [2**power for power in range(6, 13)]
 MULTIPLIERS = [tenths / 10 for tenths in range(5, 31)]  # 1.0 is as good as none
+NEAR = 0.05  # a miss by less than this share of the rule's width is drawn hollow
 GAP = 1.4  # between the models whose arguments are published and the others
 
 STATED = Text(en="Meta published the arguments", zh="Meta 公布了取值")
@@ -31,7 +32,7 @@ OTHERS = Text(en="other models", zh="其他模型")
 HEIGHT = Text(en="hidden width / d_model", zh="隐藏层宽度 / d_model")
 RULE = Text(en="the rule's width", zh="规则给出的宽度")
 HIT = Text(en="published, as the rule says", zh="公布的宽度，与规则一致")
-MISS = Text(en="published, something else", zh="公布的宽度，与规则不同")
+MISS = Text(en="published, something else (hollow: by less than 5%)", zh="公布的宽度，与规则不同（空心：差不到 5%）")
 SEEN = {
     "256": Text(
         en="multiple_of = 256 and no multiplier for all: the rule finds {found} of the {models} widths.",
@@ -116,15 +117,19 @@ def published_widths(figure: Figure) -> Callable[..., str]:
     (dashes,) = axes.plot([], [], "_", color=INK, markersize=11, markeredgewidth=2.2, label=str(RULE), animated=True)
     (hits,) = axes.plot([], [], "o", color=OTHER, markersize=7, zorder=4, label=str(HIT), animated=True)
     (misses,) = axes.plot([], [], "X", color=POKED, markersize=8, zorder=4, label=str(MISS), animated=True)
+    look = {"color": POKED, "markerfacecolor": "white", "markersize": 8, "zorder": 5}
+    (near,) = axes.plot([], [], "X", animated=True, **look)
     figure.legend(loc="upper center", ncols=3, frameon=False, labelcolor=INK)
 
     def update(arguments: str) -> str:
         widths = [rule[arguments] for rule in rules]
         rows = list(zip(places, heights, widths, models, strict=True))
         found = [(x, y) for x, y, width, model in rows if width == model.hidden]
-        missed = [(x, y) for x, y, width, model in rows if width != model.hidden]
+        missed = [(x, y, abs(model.hidden / width - 1)) for x, y, width, model in rows if width != model.hidden]
         hits.set_data(*zip(*found, strict=True))
-        misses.set_data(*zip(*missed, strict=True))
+        for marks, close in ((misses, False), (near, True)):
+            chosen = [(x, y) for x, y, by in missed if (by < NEAR) == close]
+            marks.set_data([x for x, _ in chosen], [y for _, y in chosen])
         dashes.set_data(places, [width / model.d_model for width, model in zip(widths, models, strict=True)])
         distances.set_segments([[(x, y), (x, width / model.d_model)] for x, y, width, model in rows])
         return SEEN[arguments].format(found=len(found), models=len(models), stated=stated)

@@ -176,6 +176,20 @@ def started_once(
     return statistics.median(times)
 
 
+def warm_up_among_the_repeats(
+    function: Callable, synchronize: Callable, clock: Callable, warm_up: int = 3, repeats: int = 5
+) -> float:
+    return recipe(
+        function,
+        synchronize,
+        clock,
+        warm_up,
+        repeats,
+        warm=lambda function, synchronize, warm_up: None,
+        summary=lambda times, warm_up: statistics.median(times[warm_up:]),
+    )
+
+
 def two_calls(function: Callable) -> None:
     function()
     function()
@@ -186,8 +200,9 @@ EXERCISE = Text(en="Exercise: repair a benchmark that lies", zh="练习：改对
 WATCH_MISTAKES = (
     wrong("stopped-too-early", stop=read_at_once).hint(
         en="You read the clock right after the call. The call only queues the work: you measured how long the launch "
-        "takes. Wait for the device, then read.",
-        zh="调用一返回，你就读了时钟。而调用只是把工作排进队列：你测的是启动所用的时间。应当先等设备做完，再读时钟。",
+        "takes. Wait for the device by `synchronize()`, with the brackets, then read.",
+        zh="调用一返回，你就读了时钟。而调用只是把工作排进队列：你测的是启动所用的时间。"
+        "应当先用 `synchronize()` 等设备做完（括号不能少），再读时钟。",
         line="synchronize(); times.append(clock() - start)",
     ),
     wrong("started-too-early", start=read_at_once).hint(
@@ -272,6 +287,12 @@ ROUNDS_MISTAKES = (
     ).hint(
         en="The times of the warm-up calls are among those you evaluate. Warm-up calls are made and forgotten.",
         zh="预热调用的时间也算进了结果。预热的调用不计时，只要做完就行。",
+        line="for _ in range(warm_up): function()",
+    ),
+    wrong("warm-up-among-the-repeats", warm_up_among_the_repeats).hint(
+        en="Your warm-up calls are the first of the `repeats`, so fewer are left to time. Make them extra, before the "
+        "timed ones.",
+        zh="你把 `repeats` 次里的前几次当作预热，留下来计时的就少了。预热要另外做，做完再开始计时。",
         line="for _ in range(warm_up): function()",
     ),
     wrong("repeats-of-five", rounds=lambda warm_up, repeats: 5).hint(
