@@ -75,6 +75,7 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "split_heads": (10, 8),
     "pre_norm": (11, 5),
     "sandwich_layer": (28, 6),
+    "smollm2_layer": (27, 7),
     "post_norm_layer": (27, 6),
     "encoder_layer": (33, 8),
     "time_function": (25, 7),
