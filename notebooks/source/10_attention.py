@@ -67,7 +67,7 @@ r"""
 
 Below stand six words and two `[PAD]`, of which more soon. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in, thicker for a larger weight. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now, and all eight move.
 
-A **causal mask** lets each token see only itself and those before it. Without it, a model that learns to predict the next token would read it off. **Predict first.** Token 3 is pushed under this mask. Which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
+A **causal mask** lets each token see only itself and those before it. Without it, a model that learns to predict the next token could read that token. **Predict first.** Token 3 is pushed under this mask. Which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
 """
 
 # %% [markdown] lang="zh"
@@ -249,7 +249,7 @@ r"""
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
-这里的掩码，在允许看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，那个注意力权重也就没有了。
+掩码在词元可以看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，那个注意力权重也就没有了。
 """
 
 # %% [markdown] lang="en"
@@ -493,8 +493,8 @@ heads_layer = nn.MultiheadAttention(8, 2, batch_first=True)
 x8 = torch.randn(3, 5, 8)  # (N, L, d)
 q, k, v = F.linear(x8, heads_layer.in_proj_weight, heads_layer.in_proj_bias).chunk(3, -1)
 halves = [scaled_dot_product_attention(q[..., s], k[..., s], v[..., s]) for s in (slice(0, 4), slice(4, 8))]
-by_hand = heads_layer.out_proj(torch.cat(halves, -1))
-print(Text(en="largest difference", zh="最大的差"), f"{(by_hand - heads_layer(x8, x8, x8)[0]).abs().max():.0e}")
+torch.testing.assert_close(heads_layer.out_proj(torch.cat(halves, -1)), heads_layer(x8, x8, x8)[0])
+print(Text(en="two heads by hand = nn.MultiheadAttention", zh="动手算的两个头 = nn.MultiheadAttention"))
 
 # %% [markdown] lang="en"
 r"""
@@ -840,14 +840,14 @@ r"""
 r"""
 ## Going further: texts that see each other
 
-`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`. Hand it `(N, L, d)`, and without an error the texts of a batch look at each other. It also returns weights, averaged over the heads, and computing these keeps it from its fast path; `need_weights=False` saves that. Ours, in `blocklab`, gives the same outputs and weights, with both masks:
+`nn.MultiheadAttention`, unless told `batch_first=True`, reads `(L, N, d)`. Hand it `(N, L, d)`, and without an error the texts of a batch look at each other. It also returns weights, averaged over the heads, and computing these keeps it from its fast path; `need_weights=False` saves that.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：互相看到的文本
 
-`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`。要是传入的是 `(N, L, d)`，也不报错，同一小批量里的文本却互相看到了对方。它还会返回各个头平均之后的权重，为了算这些权重，它用不上较快的实现；写上 `need_weights=False`，就不算了。`blocklab` 里我们的模块，加上两种掩码，输出和权重都与它相同：
+`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`。要是传入的是 `(N, L, d)`，也不报错，同一小批量里的文本却互相看到了对方。它还会返回各个头平均之后的权重，为了算这些权重，它用不上较快的实现；写上 `need_weights=False`，就不算了。
 """
 
 # %%
@@ -858,11 +858,23 @@ for name, module in {"batch_first=False": default, "batch_first=True": layer}.it
     change = (after - before)[0].abs().max()
     print(f"{name:17}", Text(en="text 1 is pushed, text 0 moves by", zh="推动文本 1，文本 0 改变"), f"{change:.2f}")
 
+# %% [markdown] lang="en"
+r"""
+Our Module gives the same outputs and averaged weights, under both masks at once:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+我们的模块同时用上两种掩码，输出和平均之后的权重都与它相同：
+"""
+
+# %%
 ours = MultiheadAttention(8, 2)
 ours.load_state_dict(heads_layer.state_dict(), strict=True)
 padding = torch.arange(5) >= torch.tensor([[5], [4], [2]])  # (N, L)
 hidden = {"attn_mask": ~causal_mask(5), "key_padding_mask": padding}
 torch.testing.assert_close(ours(x8, x8, x8, **hidden), heads_layer(x8, x8, x8, **hidden))
+print(Text(en="blocklab's = torch's", zh="blocklab 的 = torch 的"))
 
 # %% [markdown] lang="en"
 r"""

@@ -12,7 +12,7 @@ from blocklab.checks.catching import Mutant, catching
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
-from blocklab.checks.steps.one_number import A_NUMBER, number
+from blocklab.checks.steps.one_number import one_number
 from blocklab.language import Text
 
 POKING = Text(en="Poke one token", zh="推一个词元")
@@ -137,14 +137,11 @@ CAUSAL_MASK = Exercise(
 
 BY_HAND = Text(en="By hand", zh="动手算")
 
-WEIGHT_BY_HAND = Exercise(
+WEIGHT_BY_HAND = one_number(
     name="weight_by_hand",
-    recipe=lambda: torch.tensor([2.0, 0, 4]).div(2**0.5).softmax(0)[2].item(),
-    use=lambda weight: lambda value: value * number(weight),
-    wants=A_NUMBER,
-    names={"result": Text(en="value times your weight", zh="值乘以你给的权重")},
-    cases=(Case("value", {"value": torch.tensor([30.0])}, tolerance=4e-3),),
-    expected_from=3,
+    answer=math.exp(8**0.5) / (math.exp(2**0.5) + 1 + math.exp(8**0.5)),
+    means=Text(en="the last key's weight", zh="最后一个键的权重"),
+    tolerance=4e-3,  # of two digits
     mistakes=(
         wrong("exponential", answer=16.9).hint(
             en="16.9 is the exponential of the score, not yet a weight. Divide it by the sum of all three.",
