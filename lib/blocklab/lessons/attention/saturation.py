@@ -4,7 +4,7 @@ from blocklab.language import Text
 
 ROW = Text(
     en="d = {:4}, divided by {:4}: std of the scores {:4.1f}, mean largest weight {:.2f}, median p(1 − p) {:.6f}",
-    zh="d = {:4}，除以 {:4}：得分的标准差 {:4.1f}，最大权重平均 {:.2f}，p(1 − p) 的中位数 {:.6f}",
+    zh="d = {:4}，除以 {:4}：得分的标准差 {:4.1f}，最大权重平均 {:.2f}，p(1 − p) {:.6f}（中位数）",
 )
 
 
