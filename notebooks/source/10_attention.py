@@ -4,9 +4,9 @@ r"""
 
 Give eight tokens to LayerNorm or a feed-forward network and change one, and one output moves. Give them to **attention** and change one, and eight outputs may move, or five, or only one. A small table of True and False, the **mask**, decides which. Written the wrong way round it raises no error, and PyTorch itself reads it in two opposite ways.
 
-SmolLM2, the chat model of lesson 00, holds attention 30 times, once in each layer. Every other block works on each token alone; only here do words meet.
+SmolLM2, the chat model of lesson 00, has attention in each of its 30 layers. Every other block works on each token alone; only here do words meet.
 
-After this lesson you can prove with one push what a mask does, compute attention by hand, write it, and run a chat model on yours. It takes about 30 minutes, without *Going further*.
+After this lesson you can prove with one push what a mask does, compute attention by hand, write it, cut it into heads, and run a chat model on yours. It takes about 45 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 第 00 课的聊天模型 SmolLM2 有 30 层，每层一个注意力。其他部件都单独处理每个词元，只有在这里，词与词才能相遇。
 
-学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，还能让聊天模型用你的函数来回答。大约需要 30 分钟，选读另计。
+学完这一课，你能推一下词元来证明掩码起了什么作用，能动手算注意力，能写出带掩码的注意力，能分出多个头，还能让聊天模型用你的函数来回答。大约需要 45 分钟，选读另计。
 """
 
 # %%
@@ -65,16 +65,16 @@ r"""
 r"""
 ## Poke one token
 
-Below stand six words and two places of *padding*, `[PAD]`, which makes a sentence as long as the longest of its batch. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now, and all eight move.
+Below stand six words and two `[PAD]`, of which more soon. Each output is a weighted mean of what tokens give, and a line joins a token to each output it takes part in, thicker for a larger weight. A push adds 1 to each feature of a token; outputs that change turn orange, and the map keeps every push. Push any token now, and all eight move.
 
-A **causal mask** lets each token see only itself and those before it. A model that learns to predict the next token needs it, or the answer would lie before its eyes. **Predict first.** Token 3 is pushed under this mask. Which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
+A **causal mask** lets each token see only itself and those before it. Without it, a model that learns to predict the next token could read that token. **Predict first.** Token 3 is pushed under this mask. Which outputs move? Choose, then set *mask* and touch tokens 0 to 3 in the picture (or drag *token*).
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 推一个词元
 
-下面有六个字，加上两个**填充**（padding）位置 `[PAD]`，填充用来把句子补到同一小批量中最长那句的长度。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个，八个输出全都会变。
+下面有六个字，另外两个 `[PAD]` 先不管。每个输出都是各个词元所给内容的加权平均，词元参与哪个输出，就有一条线与它相连，权重越大，线越粗。推动一个词元，就是给它的每个特征加 1；变了的输出显示为橙色，右边的图留下每次推动的结果。现在任意推一个，八个输出全都会变。
 
 **因果掩码**（causal mask）让每个词元只能看到自己和前面的词元。模型要学会预测下一个词元，就离不开它，否则答案就摆在眼前。**先猜一猜**：用因果掩码，推动词元 3，哪些输出会变？先选好答案，再设好“掩码”，在图里依次点词元 0 到 3（或拖动“词元”）。
 """
@@ -90,7 +90,7 @@ Outputs 3 to 7 move. Output i sees tokens 0 to i, so token 3 is seen by itself a
 
 </details>
 
-Go on to 7, and your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. Only its own output moves, because the mask hides what token 6 offers, not what it asks.
+Go on to 7, and your pushes have drawn the whole mask, column by column. Then set *mask* to *padding* and push token 6. **Padding** fills a sentence up to its batch's longest, and is not to be read. Only token 6's own output moves, because the mask hides what token 6 offers, not what it asks.
 
 **Your turn, one line.** Write the causal mask, a boolean tensor `(length, length)`. A row is who looks, a column who is seen, and True takes part.
 """
@@ -103,7 +103,7 @@ r"""
 
 </details>
 
-继续推到 7，你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。只有它自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。
+继续推到 7，你推了一遍，整个掩码就一列一列地画了出来。再把“掩码”设为“填充”，推动词元 6。**填充**（padding）用来把句子补到同一小批量中最长那句的长度，不该有谁去看它。所以只有词元 6 自己的输出会变，因为掩码挡住的是词元 6 能提供的内容，挡不住它自己要找的内容。
 
 **轮到你了**，用一行写出因果掩码。它是形状为 `(length, length)` 的布尔张量；行表示谁在看，列表示看谁，参与的地方为 True。
 """
@@ -152,20 +152,66 @@ r"""
 
 Who decides how thick the lines are? The tokens themselves. "It" should find "cat", not another "it", so what a token looks for and what it is found by are two things. Each token's features, times three learned matrices, give three vectors: a **query** (what it looks for), a **key** (what it is found by) and a **value** (what it passes on).
 
-The dot product of a query and a key, divided by √d, is a *score*; d, here 2, is how many numbers each has (why √d comes below; in code $K^\top$ is `key.mT`). The softmax turns each row of scores into *attention weights*. Every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1. They average the values.
+The dot product of a query and a key, divided by √d, is a *score*; d is the length of a query (why √d comes below). The softmax turns each row of scores into *attention weights*. Every score s becomes $e^s$, divided by the row's sum of these, so the weights of a row are positive and sum to 1.
 
-**Predict first.** After the matrices, token 0's query is `(2, 0)`. The three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`, their values 10, 20 and 30. Which value does its output lie nearest to?
+After the matrices, token 0's query is `(2, 0)`, and the three keys are `(1, 0)`, `(0, 1)` and `(2, 0)`. The products 2, 0 and 4, divided by √2, are the scores 1.41, 0 and 2.83; as $e^s$ they are 4.1, 1 and 16.9.
+
+**Your turn, one number.** What weight does the last key get?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 动手算
 
-刚才的线有粗有细，由谁决定？由词元自己决定。“它”要找的是“猫”，不是另一个“它”，所以找什么、凭什么找到，是两回事。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。
+刚才的线有粗有细，由谁决定？由词元自己决定。比如“猫坐在垫子上，因为它累了”，“它”要找的是“猫”，不是另一个“它”，可见找什么、凭什么被找到，是两回事。每个词元的特征分别乘以三个训练得到的矩阵，得到三个向量：**查询**（query，它要找什么）、**键**（key，别人凭什么找到它）和**值**（value，它能提供什么）。
 
-查询与键的点积除以 √d，就是**得分**（score）；d 是两者各有几个数，这里是 2（为什么除以 √d，后面再讲；代码里 $K^\top$ 写作 `key.mT`）。softmax 把每一行得分变成**注意力权重**（attention weight）。每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。最后用它们对各个值求加权平均。
+查询与键的点积除以 √d，就是**得分**（score）；d 是查询的长度，也就是键的长度（为什么除以 √d，后面再讲）。softmax 把每一行得分变成**注意力权重**（attention weight）。每个得分 s 先变成 $e^s$，再除以这一行所有这些数之和，所以一行注意力权重都是正数，和为 1。
 
-**先猜一猜**：乘过矩阵之后，词元 0 的查询是 `(2, 0)`。三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`，对应的值是 10、20 和 30。它的输出最接近哪个值？
+乘过矩阵之后，词元 0 的查询是 `(2, 0)`，三个键是 `(1, 0)`、`(0, 1)` 和 `(2, 0)`。点积 2、0、4 除以 √2，得分就是 1.41、0、2.83，各自变成 $e^s$，是 4.1、1、16.9。
+
+**轮到你了**，只写一个数：最后一个键得到多大的权重？
+"""
+
+# %% tags=["exercise"]
+my_weight = None
+
+check("weight_by_hand", my_weight)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? What does the softmax divide by?
+
+<details><summary>The idea</summary>
+
+The three weights are shares of one whole, and the whole is the sum of the three numbers $e^s$.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？再看看 softmax 除以的是什么。
+
+<details><summary>思路</summary>
+
+三个权重是同一个整体的三份，这个整体就是三个 $e^s$ 之和。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_weight = 16.9 / (4.1 + 1 + 16.9)
+
+check("weight_by_hand", solved_weight, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+The weights average the values, 10, 20 and 30. **Predict first.** Which does token 0's output lie nearest to?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+最后用权重对各个值求加权平均。**先猜一猜**：三个值是 10、20 和 30，词元 0 的输出最接近哪一个？
 """
 
 # %% tags=["answer"]
@@ -180,11 +226,11 @@ print("weights", weights, "weights @ value", weights @ value, sep="\n")
 r"""
 <details><summary>Answer</summary>
 
-It lies nearest to 30, for the output is 25.8. Query 0 asks for the first feature, key 2 has most of it, and so value 2 gets weight 0.77.
+It lies nearest to 30, for the output is 25.8. Query 0 asks for the first feature, and key 2 has most of it.
 
 </details>
 
-Row i of the weights shows where token i looks. With queries, keys and values as the rows of Q, K and V:
+With queries, keys and values as the rows of Q, K and V (in code $K^\top$ is `key.mT`):
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
@@ -195,29 +241,29 @@ The mask adds 0 where a token may look and −∞ where it may not, because $e^{
 r"""
 <details><summary>答案</summary>
 
-它的输出是 25.8，最接近 30。查询 0 要找第一个特征，键 2 里这个特征最大，所以值 2 的注意力权重有 0.77。
+它的输出是 25.8，最接近 30。查询 0 要找第一个特征，键 2 里这个特征最大。
 
 </details>
 
-第 i 行注意力权重表示词元 i 看向哪里。把查询、键和值分别作为 Q、K、V 的行，就是：
+把查询、键和值分别作为 Q、K、V 的行，就是（代码里 $K^\top$ 写作 `key.mT`）：
 
 $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}} + \text{mask}\right) V$$
 
-这里的掩码，在允许看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，那个注意力权重也就没有了。
+掩码在词元可以看的地方加 0，不许看的地方加 −∞；因为 $e^{-\infty}$ 是 0，那个注意力权重也就没有了。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## One mask, two polarities
 
-True means one thing or the opposite:
+There are two conventions:
 
 | | True means |
 |---|---|
 | `F.scaled_dot_product_attention`: `attn_mask` | takes part |
 | `nn.MultiheadAttention`: `attn_mask`, `key_padding_mask` | is hidden |
 
-Our functions follow the first row; our Modules and torch's Transformer layers the second. This is your causal mask as the second would write it:
+Our functions follow the first row; our Modules and torch's Transformer layers the second. This is the causal mask as the second would write it:
 """
 
 # %% [markdown] lang="zh"
@@ -231,7 +277,7 @@ True 表示什么，偏偏有两种相反的约定：
 | `F.scaled_dot_product_attention`：`attn_mask` | 参与 |
 | `nn.MultiheadAttention`：`attn_mask`、`key_padding_mask` | 屏蔽 |
 
-我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。你写的因果掩码，换成第二行的写法就是这样：
+我们的函数与第一行一致，我们的模块和 torch 的 Transformer 层都与第二行一致。因果掩码换成第二行的写法，就是这样：
 """
 
 # %%
@@ -239,15 +285,11 @@ poke_one_token.panel().still(token=7, mask="causal", polarity="module")
 
 # %% [markdown] lang="en"
 r"""
-In the panel, *T and F* swaps the letters; what moves stays orange.
-
 **Predict first.** The causal mask `sees` is right for the function. Function and Module get `sees`, then `~sees` (swapped), and token 3 of six is pushed. Which outputs move?
 """
 
 # %% [markdown] lang="zh"
 r"""
-在面板里切换“T/F 的含义”，字母会互换，颜色不变。
-
 **先猜一猜**：下面的 `sees` 是按函数的写法写出的因果掩码。函数和模块都先用 `sees`，再用 `~sees`（True 和 False 互换），每次推动六个词元中的词元 3。各有哪些输出会变？
 """
 
@@ -275,11 +317,11 @@ With `sees` the outputs 3, 4, 5 of the function move and 0, 1, 2, 3 of the Modul
 
 </details>
 
-With the wrong polarity a token sees only those *after* it, so token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so. The list does not show that the last token sees nobody; the function gives it zeros, the Module NaN.
+With the wrong polarity a token sees only those *after* it, so token 3 moves outputs 0, 1, 2 and, by its own query, 3. No error says so. (The panel's mask *causal, swapped* shows it.)
 
 ## Why √d?
 
-A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, the sum variance d and standard deviation √d. **Predict first.** With 8 such keys, d = 1024 and no division by √d, how large is a query's largest weight p on average? And the median of $p(1 - p)$, the rate at which p changes with its own score?
+A dot product is a sum of d terms. If all features are independent, with mean 0 and variance 1, each term has variance 1, the sum variance d and standard deviation √d. **Predict first.** With 8 such keys, d = 1024 and no division by √d, how large is a query's largest weight p on average?
 """
 
 # %% [markdown] lang="zh"
@@ -290,11 +332,11 @@ r"""
 
 </details>
 
-掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错。打印的结果里看不出的是，最后一个词元谁也看不到，函数给它零，模块给它 NaN。
+掩码反了，词元就只能看到**后面**的词元；推动词元 3，变的是输出 0、1、2，还有输出 3，因为它自己的查询变了。程序不会报错。（面板里把“掩码”设为“因果，写反”就能看到。）
 
 ## 为什么除以 √d？
 
-点积是 d 项之和。如果各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询最大的注意力权重 p 平均有多大？$p(1 - p)$，也就是 p 对自己的得分的导数，一般（取中位数）又有多大？
+点积是 d 项之和。如果各个特征相互独立，均值为 0，方差为 1，那么每一项的方差都是 1，总和的方差就是 d，标准差是 √d。**先猜一猜**：有 8 个这样的键，d = 1024，不除以 √d，那么每个查询最大的注意力权重 p 平均有多大？
 """
 
 # %% tags=["answer"]
@@ -310,11 +352,11 @@ for d in (4, 64, 1024):
 r"""
 <details><summary>Answer</summary>
 
-The largest weight is 0.97 on average, and the median of $p(1 - p)$ is nearly 0. (It is not 0.97 · 0.03, because for half of the queries p is within a millionth of 1; the others pull the average down.)
+The largest weight is 0.97 on average.
 
 </details>
 
-So the softmax is *saturated*, like tanh in lesson 01. One key takes nearly all, and hardly any gradient tells that another would be better. Divided by √d, such scores have standard deviation 1, whatever d.
+So the softmax is *saturated*, like tanh in lesson 01. For half of the queries p is within a millionth of 1. There $p(1 - p)$, the rate at which p changes with its own score, is nearly 0, and hardly any gradient tells that another key would be better. Divided by √d, such scores have standard deviation 1, whatever d.
 
 ## Exercise: attention
 
@@ -325,11 +367,11 @@ L queries meet S keys, each key with its value: query is `(*, L, d)`, key `(*, S
 r"""
 <details><summary>答案</summary>
 
-最大的注意力权重平均是 0.97，$p(1 - p)$ 的中位数几乎为 0。（别拿 0.97 · 0.03 去算，因为半数查询的 p 离 1 不过百万分之一，是其余的拉低了平均值。）
+最大的注意力权重平均是 0.97。
 
 </details>
 
-所以 softmax **饱和**了，就像第 01 课里的 tanh。一个键几乎独占了注意力，就算看另一个键更好，也几乎没有梯度传回来说明这一点。除以 √d 之后，不论 d 是多少，这样的得分标准差都是 1。
+所以 softmax **饱和**了，就像第 01 课里的 tanh。一半的查询，p 离 1 不到百万分之一左右。这时 $p(1 - p)$，也就是 p 对自己的得分的导数，几乎为 0，就算看另一个键更好，也几乎没有梯度传回来说明这一点。除以 √d 之后，不论 d 是多少，这样的得分标准差都是 1。
 
 ## 练习：注意力
 
@@ -350,7 +392,7 @@ Stuck? Start from *By hand*. `masked_fill` writes a number where its own mask is
 
 <details><summary>The idea</summary>
 
-A hidden key must get weight 0, and the others must still sum to 1. So it has to be gone before the softmax shares out, with a score of −∞. Only then are the values averaged. (`check` has two pieces of advice for the plain solution below; of the second, *Going further: who sees nobody* tells more.)
+A hidden key must get weight 0, and the others must still sum to 1. So it has to be gone before the softmax shares out, with a score of −∞. Only then are the values averaged.
 
 </details>
 """
@@ -361,7 +403,7 @@ r"""
 
 <details><summary>思路</summary>
 
-屏蔽掉的键权重要为 0，其余的权重之和仍要是 1。所以它必须在 softmax 分配之前就出局，把它的得分变成 −∞。然后才对值求加权平均。（下面的参考答案只求清楚，`check` 还会给它两条建议；第二条在“选读：谁也看不到的词元”里有说明。）
+屏蔽掉的键权重要为 0，其余的权重之和仍要是 1。所以它必须在 softmax 分配之前就出局，把它的得分变成 −∞。然后才对值求加权平均。
 
 </details>
 """
@@ -381,7 +423,7 @@ check("attention", solved_attention, keep=False)
 r"""
 ## Your attention in a chat model
 
-In all 30 layers of SmolLM2 your function now takes the place of attention:
+Your function now takes the place of attention in SmolLM2's 30 layers:
 """
 
 # %% [markdown] lang="zh"
@@ -420,13 +462,13 @@ The loss falls, from 3.08 to 1.46. Paris is gone, and the model only repeats the
 
 </details>
 
-By its loss, the broken model is the better one. In a finished text the next token stands there to be read off; when the model writes, it does not yet. A loss that is too good is a symptom; a push is the cheaper test.
+By its loss, the broken model is the better one. In a finished text the next token stands there to be read off; when the model writes, it does not yet. A loss that is too good is a symptom; a push shows whether the mask is to blame.
 
-The mask has a second merit. A new token never moves those before it, so a model that writes can store their keys and values, in a **KV cache**.
+A second merit of the mask is that a new token never moves those before it, so a model that writes can store their keys and values, in a **KV cache**.
 
 ## Heads
 
-SmolLM2 handed your function one axis more than a batch, that of the *heads*. A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features; each head attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Below, two heads by hand, then ours and torch's, which stacks the three learned matrices in `in_proj_weight`:
+SmolLM2 handed your function one axis more than a batch, that of the *heads*. A word may want several things of its neighbours, and one row of weights gives one mixture. **Multi-head attention** therefore cuts queries, keys and values into slices of neighbouring features; each head attends by itself, with the d of its slice. The results, side by side, go through one more matrix. Below, two heads by hand (`in_proj_weight` holds the three learned matrices):
 """
 
 # %% [markdown] lang="zh"
@@ -437,33 +479,76 @@ r"""
 
 </details>
 
-只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，最后一个词元后面什么也没有。损失好得过头，反而说明有毛病；推一下词元，省事得多。
+只看损失，坏掉的模型反而更好。文本已经写完时，下一个词元就摆在那里，照抄就行；轮到模型自己写，最后一个词元后面什么也没有。损失好得过头，往往就是有毛病；要查是不是掩码的毛病，不必等训练完，推一下词元就知道。
 
 掩码还有一个好处。新添的词元从不改变前面的内容，所以模型往下写时，可以把前面的键和值存起来，不必重算，这叫**键值缓存**（KV cache）。
 
 ## 多头
 
-SmolLM2 传给你的函数的，除了批量轴还有一个轴，就是**头**（head）的轴。一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个头，各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面先动手算两个头，再与 torch 的层比较（得出查询、键、值的三个矩阵，在 torch 里叠成一个 `in_proj_weight`）：
+SmolLM2 传给你的函数的，除了批量轴还有一个轴，就是**头**（head）的轴。一个词想从别的词那里得到的可能不止一样，一行权重却只能给出一种混合。所以**多头注意力**（multi-head attention）把查询、键和值的特征按顺序切成几段，每一段是一个头，各自计算注意力，d 是一段的长度。各头的结果拼在一起，再乘一个矩阵。下面动手算两个头，与 torch 的层比较（三个矩阵在 torch 里叠成一个 `in_proj_weight`）：
 """
 
 # %%
-theirs, ours = nn.MultiheadAttention(8, 2, batch_first=True), MultiheadAttention(8, 2)
-ours.load_state_dict(theirs.state_dict(), strict=True)
+heads_layer = nn.MultiheadAttention(8, 2, batch_first=True)
 x8 = torch.randn(3, 5, 8)  # (N, L, d)
-q, k, v = F.linear(x8, theirs.in_proj_weight, theirs.in_proj_bias).chunk(3, -1)
-heads = [scaled_dot_product_attention(q[..., s], k[..., s], v[..., s]) for s in (slice(0, 4), slice(4, 8))]
-torch.testing.assert_close(theirs.out_proj(torch.cat(heads, -1)), theirs(x8, x8, x8)[0])
-padding = torch.arange(5) >= torch.tensor([[5], [4], [2]])  # (N, L)
-hidden = {"attn_mask": ~causal_mask(5), "key_padding_mask": padding}
-y, weights = ours(x8, x8, x8, **hidden)  # (N, L, d), (N, L, S)
-torch.testing.assert_close((y, weights), theirs(x8, x8, x8, **hidden))
-print("y", tuple(y.shape), "weights", tuple(weights.shape))
+q, k, v = F.linear(x8, heads_layer.in_proj_weight, heads_layer.in_proj_bias).chunk(3, -1)
+halves = [scaled_dot_product_attention(q[..., s], k[..., s], v[..., s]) for s in (slice(0, 4), slice(4, 8))]
+torch.testing.assert_close(heads_layer.out_proj(torch.cat(halves, -1)), heads_layer(x8, x8, x8)[0])
+print(Text(en="two heads by hand = nn.MultiheadAttention", zh="动手算的两个头 = nn.MultiheadAttention"))
+
+# %% [markdown] lang="en"
+r"""
+**Your turn, one line.** Give the heads an axis of their own, as SmolLM2's layer wants it. From x `(N, L, d)` make `(N, num_heads, L, d / num_heads)`; head 0 holds the first `d / num_heads` features of every token.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+**轮到你了**，用一行给头单独设一个轴，拼 SmolLM2 的一层时要用到。把形状为 `(N, L, d)` 的 x 变成 `(N, num_heads, L, d / num_heads)`；0 号头得到每个词元的前 `d / num_heads` 个特征。
+"""
+
+
+# %% tags=["exercise"]
+def my_split_heads(x, num_heads):
+    return ...
+
+
+check("split_heads", my_split_heads)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? First make two axes of the last, then change their order. `view` alone cannot do both.
+
+<details><summary>The idea</summary>
+
+Features of one head lie side by side, so the last axis splits into heads and features, in this order. The heads then stand behind the positions, and have to change places with them.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？分两步，一步把最后一个轴拆成两个，一步调换轴的次序。单靠一个 `view`，办不成这两件事。
+
+<details><summary>思路</summary>
+
+同一个头的特征是相邻的，所以最后一个轴拆成“头、特征”，次序就是这样。这时头的轴还在位置轴后面，要与它交换。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_split_heads(x, num_heads):
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+check("split_heads", solved_split_heads, keep=False)
 
 # %% [markdown] lang="en"
 r"""
 ## A trained model
 
-MiniLM turns sentences into vectors. It has 6 layers of 12 heads, counted from 0, and no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
+MiniLM, which turns sentences into vectors, has 6 layers of 12 heads, counted from 0, and no causal mask. It cuts a text into *word pieces* between `[CLS]` and `[SEP]`.
 
 In layer 5, head 11, "it" looks at "cat" with weight 0.71. **Predict first.** Has this head found out what "it" means? Go there, then drag *row* over the other words.
 """
@@ -490,13 +575,15 @@ r"""
 
 It has hardly found that out. 12 of the 13 pieces look most at "cat" (dots), whose column has the mean 0.64.
 
+Layer 3, head 1 is nearer to grammar. There "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16).
+
 </details>
 
-**Before you read meaning into a weight, look at the other rows.** Layer 0, head 2 looks one place to the left, whatever the word. Layer 3, head 1 is nearer to grammar, for "the" and "on" look at their nouns, "it" at "cat" (0.49; column mean 0.16). Your own sentence goes into `minilm_reading("…")`.
+**Before you read meaning into a weight, look at the other rows.** In this sentence, layer 0, head 2 looks one place to the left, whatever the word (`[CLS]` at itself).
 
 ## What you will meet elsewhere
 
-In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. nanoGPT, a GPT-2 in a few hundred lines, cuts its mask from a large triangle of numbers, a buffer named `bias` although it is none. Inside Hugging Face's models a mask is often *added* to the scores, as 0 or the type's most negative number. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
+In Keras, and in the `attention_mask` of Hugging Face's tokenizers, 1 takes part. A mask of numbers is *added* to the scores. Hugging Face's models often add 0 or the type's most negative number; 1 and 0, added, would hide nothing (*Going further: masks of numbers*).
 """
 
 # %% [markdown] lang="zh"
@@ -505,42 +592,15 @@ r"""
 
 它看来没有弄明白。13 个子词中有 12 个最关注“cat”（圆点），这一列的平均值就有 0.64。
 
+第 3 层的 1 号头更接近语法，调过去看看，“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。
+
 </details>
 
-**要说一个权重有什么含义，先看看别的行**。第 0 层的 2 号头总是看左边一格，不管那里是什么词。第 3 层的 1 号头更接近语法，“the”和“on”看各自的名词，“it”看“cat”（0.49；这一列的平均值是 0.16）。想看自己的英文句子，就在上面写 `minilm_reading("…")`。
+**要说一个权重有什么含义，先看看别的行**。在这句话里，第 0 层的 2 号头总是看左边一格，不管那里是什么词（`[CLS]` 看自己）。
 
 ## 在别处会遇到什么
 
-Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。nanoGPT（用几百行代码写成的 GPT-2）存着一个大三角形，里面的不是真假，而是数，用时切下左上角；这个缓冲区取名 `bias`，其实不是偏置。在 Hugging Face 的模型内部，掩码常常是与得分**相加**的数，也就是 0，或者这种数据类型里最小的负数。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
-"""
-
-# %% tags=["answer"]
-bias = torch.ones(1024, 1024).tril()  # (T, T)
-masks = {
-    "bias": bias[:6, :6],
-    "bias == 1": bias[:6, :6] == 1,
-    "(1 - bias) * min": (1 - bias[:6, :6]) * torch.finfo(torch.float32).min,
-}
-for name, mask in masks.items():
-    moved = which_move(lambda x, mask=mask: F.scaled_dot_product_attention(x, x, x, mask))
-    print(f"{name:17}", Text(en="moves", zh="改变的输出"), moved)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-`bias == 1` and the additive one hide it, and 3, 4, 5 move. The bare `bias` does not, because numbers are added, and 1 or 0 more hides nothing.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-`bias == 1` 和相加的那一种能挡住，变的是 3、4、5。直接用 `bias` 挡不住，因为数会与得分相加，多加 1 或 0 什么也屏蔽不了。
-
-</details>
+Keras 的掩码，以及 Hugging Face 的分词器给出的 `attention_mask`，都用 1 表示参与。如果掩码是数，就会与得分**相加**。Hugging Face 的模型内部，常常加上 0，或者这种数据类型里最小的负数；要是把 1 和 0 加上去，就什么也挡不住（见“选读：数值掩码”）。
 """
 
 # %% [markdown] lang="en"
@@ -559,7 +619,7 @@ r"""
 
 <details><summary>Answer</summary>
 
-The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention gives zeros for all its tokens; this network has no path around attention. A `~` mends it.
+The old True means hidden, the new one takes part, so each review sees its padding and nothing else. One without padding sees nothing, and attention, in torch's present version, gives zeros for all its tokens; this network has no path around attention. A `~` mends it.
 
 </details>
 
@@ -590,7 +650,7 @@ r"""
 
 <details><summary>答案</summary>
 
-原来的 True 表示屏蔽，现在的 True 表示参与，所以每条评论看到的只有填充。没有填充的评论什么也看不到，注意力给它的每个词元都输出零；这个网络里又没有别的路，评论的内容一点也传不过去。加一个 `~` 就好了。
+原来的 True 表示屏蔽，现在的 True 表示参与，所以每条评论看到的只有填充。没有填充的评论什么也看不到，现在的 torch 里，注意力给它的每个词元都输出零；这个网络里又没有别的路，评论的内容一点也传不过去。加一个 `~` 就好了。
 
 </details>
 
@@ -624,7 +684,7 @@ r"""
 ## Read next
 
 * [Attention Is All You Need](https://arxiv.org/abs/1706.03762): sections 3.2.1 and 3.2.2 are this lesson.
-* [nanoGPT's model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py): causal attention in under fifty lines, with its `bias`.
+* [nanoGPT's model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py): causal attention in under fifty lines.
 * [Transformer Explainer](https://poloclub.github.io/transformer-explainer/): GPT-2's heads on your own sentence, in the browser.
 """
 
@@ -639,7 +699,7 @@ r"""
 ## 接着读
 
 * [Attention Is All You Need](https://arxiv.org/abs/1706.03762)：3.2.1 和 3.2.2 两节讲的就是这一课的内容。
-* [nanoGPT 的 model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py)：不到五十行写成的因果注意力，里面有那个叫 `bias` 的缓冲区。
+* [nanoGPT 的 model.py](https://github.com/karpathy/nanoGPT/blob/master/model.py)：不到五十行写成的因果注意力。
 * [Transformer Explainer](https://poloclub.github.io/transformer-explainer/)：在浏览器里看 GPT-2 的各个头怎样读你的句子。
 """
 
@@ -694,55 +754,46 @@ catch("attention", solved_catch)
 
 # %% [markdown] lang="en"
 r"""
-## Going further: all heads at once
+## Going further: masks of numbers
 
-Instead of slices in a loop, give the heads an axis of their own. From x `(N, L, d)` make `(N, num_heads, L, d / num_heads)`; head 0 holds the first `d / num_heads` features of every token.
+nanoGPT, a GPT-2 in a few hundred lines, cuts its mask, on an old torch, from a large triangle of 1 and 0 named `bias`, although it is none. **Predict first.** Token 3 is pushed under each of these. Which hide the future?
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：所有的头一起算
+## 选读：数值掩码
 
-这次不用循环切片，而是给头单独设一个轴。把形状为 `(N, L, d)` 的 x 变成 `(N, num_heads, L, d / num_heads)`；0 号头得到每个词元的前 `d / num_heads` 个特征。
+nanoGPT（用几百行代码写成的 GPT-2）在旧版 torch 上存着一个由 1 和 0 组成的大三角形，用时切下左上角；它取名 `bias`，其实不是偏置。**先猜一猜**：把下面三种掩码依次交给那个函数，再推动词元 3。哪一种能挡住后面的词元？
 """
 
-
-# %% tags=["exercise"]
-def my_split_heads(x, num_heads):
-    return ...
-
-
-check("split_heads", my_split_heads)
+# %% tags=["answer"]
+bias = torch.ones(1024, 1024).tril()  # (T, T)
+masks = {
+    "bias": bias[:6, :6],
+    "bias == 1": bias[:6, :6] == 1,
+    "(1 - bias) * min": (1 - bias[:6, :6]) * torch.finfo(torch.float32).min,
+}
+for name, mask in masks.items():
+    moved = which_move(lambda x, mask=mask: F.scaled_dot_product_attention(x, x, x, mask))
+    print(f"{name:17}", Text(en="moves", zh="改变的输出"), moved)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Take two steps. One makes two axes of the last, one changes their order. `view` alone cannot do both.
+<details><summary>Answer</summary>
 
-<details><summary>The idea</summary>
-
-Features of one head lie side by side, so the last axis splits into heads and features, in this order. The heads then stand behind the positions, and have to change places with them.
+`bias == 1` and the additive one hide it, and 3, 4, 5 move. The bare `bias` does not, because numbers are added, and 1 or 0 more hides nothing.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？分两步，一步把最后一个轴拆成两个，一步调换轴的次序。只用 `view`，两步做不到一起。
+<details><summary>答案</summary>
 
-<details><summary>思路</summary>
-
-同一个头的特征是相邻的，所以最后一个轴拆成“头、特征”，次序就是这样。这时头的轴还在位置轴后面，要与它交换。
+`bias == 1` 和相加的那一种能挡住，变的是 3、4、5。直接用 `bias` 挡不住，因为数会与得分相加，多加 1 或 0 什么也屏蔽不了。
 
 </details>
 """
-
-
-# %% tags=["solution"]
-def solved_split_heads(x, num_heads):
-    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
-
-
-check("split_heads", solved_split_heads, keep=False)
 
 # %% [markdown] lang="en"
 r"""
@@ -771,7 +822,7 @@ In this sentence they get half of all attention, `[CLS]` 48.0% and `[SEP]` 3.5%.
 
 </details>
 
-So it is really `[CLS]`, an **attention sink**. [Xiao and others](https://arxiv.org/abs/2309.17453), who named it, suggest why. A row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
+So it is really `[CLS]`, an **attention sink**. In BERT, which is of MiniLM's kind, [Clark and others](https://arxiv.org/abs/1906.04341) saw many heads look mostly at `[CLS]` or `[SEP]`. [Xiao and others](https://arxiv.org/abs/2309.17453), who named the sink in language models, suggest why. A row's weights must sum to 1, so a head that finds nothing has to put them somewhere.
 """
 
 # %% [markdown] lang="zh"
@@ -782,7 +833,7 @@ r"""
 
 </details>
 
-所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。命名者 [Xiao 等人](https://arxiv.org/abs/2309.17453)认为，每一行注意力权重之和必须是 1，所以一个头就算什么也没找到，也得把它们放到某处。
+所以其实是 `[CLS]` 得到的。这样的词元叫作**注意力汇**（attention sink）。[Clark 等人](https://arxiv.org/abs/1906.04341)在与 MiniLM 同类的 BERT 里，就见过许多头主要看 `[CLS]` 或 `[SEP]`。在语言模型里给它命名的 [Xiao 等人](https://arxiv.org/abs/2309.17453)认为，每一行注意力权重之和必须是 1，所以一个头就算什么也没找到，也得把它们放到某处。
 """
 
 # %% [markdown] lang="en"
@@ -796,7 +847,7 @@ r"""
 r"""
 ## 选读：互相看到的文本
 
-`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`。要是传入的是 `(N, L, d)`，也不报错，同一小批量里的文本却互相看到了对方。它还会返回各个头平均之后的权重，为此只好不走较快的路，写 `need_weights=False` 可以省去。
+`nn.MultiheadAttention` 如果不写 `batch_first=True`，就把输入当作 `(L, N, d)`。要是传入的是 `(N, L, d)`，也不报错，同一小批量里的文本却互相看到了对方。它还会返回各个头平均之后的权重，为了算这些权重，它用不上较快的实现；写上 `need_weights=False`，就不算了。
 """
 
 # %%
@@ -806,6 +857,24 @@ for name, module in {"batch_first=False": default, "batch_first=True": layer}.it
     before, after = (module(x, x, x, need_weights=False)[0] for x in (texts, other))
     change = (after - before)[0].abs().max()
     print(f"{name:17}", Text(en="text 1 is pushed, text 0 moves by", zh="推动文本 1，文本 0 改变"), f"{change:.2f}")
+
+# %% [markdown] lang="en"
+r"""
+Our Module gives the same outputs and averaged weights, under both masks at once:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+我们的模块同时用上两种掩码，输出和平均之后的权重都与它相同：
+"""
+
+# %%
+ours = MultiheadAttention(8, 2)
+ours.load_state_dict(heads_layer.state_dict(), strict=True)
+padding = torch.arange(5) >= torch.tensor([[5], [4], [2]])  # (N, L)
+hidden = {"attn_mask": ~causal_mask(5), "key_padding_mask": padding}
+torch.testing.assert_close(ours(x8, x8, x8, **hidden), heads_layer(x8, x8, x8, **hidden))
+print(Text(en="blocklab's = torch's", zh="blocklab 的 = torch 的"))
 
 # %% [markdown] lang="en"
 r"""

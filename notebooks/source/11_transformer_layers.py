@@ -15,7 +15,7 @@ r"""
 
 取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，只相差万分之二，两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面。部件没有变，权重也没有变，余弦却成了 0.85。
 
-归一化、位置、门控、注意力，聊天模型 SmolLM2 要用的部件都齐了。归一化该放在哪里？设计模型的人至今意见不一。最后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
+聊天模型 SmolLM2 要用的部件，到这里都齐了，只差怎样摆放。归一化该放在哪里，设计模型的人至今意见不一。弄清楚之后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
 
 学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果。大约需要 40 分钟，选读另计。
 """
@@ -68,11 +68,11 @@ r"""
 r"""
 ## By hand
 
-A Transformer layer has two **sub-layers**, first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**, which adds x to what f gives, so that f need only say what should change. But sums grow. The first Transformer therefore normalizes each sum; this is **post-norm**:
+A Transformer layer has two **sub-layers**, first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**, which adds x to what f gives, so that f need only say what should change. The first Transformer normalizes each sum; this is **post-norm**:
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 and Llama let the sum grow, and only see to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
+GPT-2 and Llama leave the sum as it is, and only see to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
 
 **Your turn, one line.** Write pre-norm; `sublayer` and `norm` are functions of one tensor. If the norm halves and the sub-layer squares, x = 6 becomes 15.
 """
@@ -81,11 +81,11 @@ GPT-2 and Llama let the sum grow, and only see to it that each sub-layer reads n
 r"""
 ## 动手算
 
-Transformer 的一层有两个**子层**（sub-layer），先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection），把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。可是越加越大。所以，最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
+Transformer 的一层有两个**子层**（sub-layer），先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection），把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 和 Llama 则任它变大，只让每个子层读到大小固定的数。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
+GPT-2 和 Llama 不动相加的结果，只让每个子层读到大小固定的数。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
 
 **轮到你了**，用一行写出前置归一化。`sublayer` 和 `norm` 都是只接收一个张量的函数。假如“归一化”就是减半，子层就是平方，那么 x = 6 应得到 15。
 """
@@ -158,7 +158,7 @@ Pre-norm gives back x, to the last bit. Post-norm gives its standardized shape, 
 
 </details>
 
-What pre-norm hands on is called the **residual stream**. Every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales every time; here that erased mean and size of x.
+What pre-norm hands on is called the **residual stream**. Every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales; here that erased mean and size of x.
 """
 
 # %% [markdown] lang="zh"
@@ -176,22 +176,51 @@ r"""
 r"""
 ## Pre and post, one slider
 
-What does each order cost when layers pile up? Untrained stacks of 3 to 48 layers read sequences of 16 random tokens. On the left is the riddle, the mean cosine between two tokens of a sequence after each layer, which is 1 if all point the same way. In the middle stands the tokens' root mean square (RMS). Drag *depth* to 48.
+Back to the riddle. Untrained stacks read sequences of 16 random tokens. On the left stands the mean cosine between two tokens of a sequence after each layer, which is 1 if all point the same way; in the middle the tokens' root mean square (RMS). Lines are means of 6 stacks, bands span all.
 
-On the right, once you ask for it, stands the size of the gradient of W₂, each feed-forward network's second matrix.
-
-**Predict first.** In pre-norm the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last one's? Choose, tick *show gradients*, drag *depth*.
+**Predict first.** In a post-norm stack of 48 layers, where is the cosine after the first 12, near 0.3, 0.6 or 1?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 同一个滑块，两种顺序
 
-层数多了，两种顺序各要付出什么代价？下面的网络有 3 到 48 层，没有训练过，输入是 16 个随机词元组成的序列。左图就是开头的谜，画的是各层之后，同一序列中每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS）。把“深度”拖到 48 看看。
+回到开头的谜。网络没有训练过，输入是 16 个随机词元组成的序列。左图画的是各层之后，同一序列中每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS）。曲线是 6 个网络的均值，色带涵盖全部。
 
-右图要勾选之后才显示，画的是 W₂ 的梯度有多大；W₂ 是前馈网络的第二个矩阵。
+**先猜一猜**：后置归一化的 48 层网络，过了前 12 层，余弦的均值接近 0.3、0.6 还是 1？
+"""
 
-**先猜一猜**：用前置归一化，深度加倍，W₂ 的梯度在第一层变小，还是在最后一层变小？先选好，再勾选“显示梯度”，拖动“深度”。
+# %% tags=["answer"]
+pre_and_post.panel().still(depth=48)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It is near 1, at 0.97; pre-norm's is 0.64.
+
+</details>
+
+Untrained attention is fairly even, so it adds much the same to every token (mean cosine in layer 1: 0.77). What the feed-forward network adds is alike, too, though less (0.35), because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, so what a token brought along shrinks. In pre-norm it keeps its size, and only its share shrinks. So tokens grow alike, too, but slowly, to 0.85 with 48 layers and 0.9 or more with 192.
+
+And learning? The third picture shows the size of the gradient of W₂, each feed-forward network's second matrix. Hollow marks are the last layers of stacks with 12 and 24.
+
+**Predict first.** In pre-norm the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last's? Choose, tick *show gradients*, drag *depth* from 3 to 48.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+接近 1，是 0.97；前置归一化的是 0.64。
+
+</details>
+
+没有训练过的注意力，权重相当平均，给每个词元加上的都差不多（第 1 层里，余弦的均值是 0.77）。前馈网络加上的也有些像（0.35），因为过了 ReLU 就没有负数。后置归一化又把每次相加的结果缩回到均方根 1，所以词元原有的部分一层比一层小。用前置归一化，这一部分大小不变，只是份额越来越小，所以词元也变得相像，但慢得多，48 层时余弦到 0.85，192 层时到 0.9 以上。
+
+那么学习呢？第三张图画的是 W₂ 的梯度有多大；W₂ 是前馈网络的第二个矩阵。空心标记是 12 层和 24 层的网络的最后一层。
+
+**先猜一猜**：用前置归一化，深度加倍，W₂ 的梯度在第一层变小，还是在最后一层变小？先选好，再勾选“显示梯度”，把“深度”从 3 拖到 48。
 """
 
 # %% tags=["panel", "guess"]
@@ -204,30 +233,26 @@ pre_and_post.panel().still(depth=48, gradients=True)
 r"""
 <details><summary>Answer</summary>
 
-The last layer's gradient gets smaller. It is 0.59 with 3 layers and 0.18 with 48 (hollow marks: 12 and 24), and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
+The last layer's gradient gets smaller. It is 0.59 with 3 layers and 0.18 with 48, and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
 
-The weights are drawn as in torch's `nn.Transformer`, the loss is on random classes (in pre-norm after a last norm), and the size of a gradient is the root of its sum of squares. Lines are means of 6 stacks, bands span all. Post-norm's gradients differ most from stack to stack, with 48 layers from 0.1 to 2.
+The weights are drawn as in torch's `nn.Transformer`, the loss is on random classes (in pre-norm after a last norm), and the size of a gradient is the root of its sum of squares. Post-norm's gradients differ most from stack to stack, with 48 layers from 0.1 to 2.
 
 </details>
 
-Now the riddle. Untrained attention is fairly even, so it adds much the same to every token (mean cosine in layer 1: 0.77). What the feed-forward network adds is alike, too, though less (0.35), because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, so what a token brought along shrinks. With 24 layers the tokens still differ by some 2% of their size, with 48 by 0.02%. In pre-norm what a token brought along keeps its size, so tokens grow alike more slowly, up to 0.85.
-
-And why does pre-norm's last gradient shrink? In the middle picture the stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
+Why does it shrink? In the middle picture pre-norm's stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-最后一层的梯度会变小，3 层时为 0.59，48 层时为 0.18（空心标记是 12 层和 24 层），深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
+最后一层的梯度会变小，3 层时为 0.59，48 层时为 0.18，深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
 
-权重的随机取法与 torch 的 `nn.Transformer` 相同，损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次），梯度的大小是平方和的平方根。曲线是 6 个网络的均值，色带涵盖全部。后置归一化的梯度在不同网络之间相差最大，48 层时从 0.1 到 2。
+权重的随机取法与 torch 的 `nn.Transformer` 相同，损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次），梯度的大小是平方和的平方根。后置归一化的梯度在不同网络之间相差最大，48 层时从 0.1 到 2。
 
 </details>
 
-现在来解开头的谜。没有训练过的注意力，权重相当平均，给每个词元加上的都差不多（第 1 层里，余弦的均值是 0.77）。前馈网络加上的也有些像（0.35），因为过了 ReLU 就没有负数。后置归一化又把每次相加的结果缩回到均方根 1，所以词元原有的部分一层比一层小。24 层时，词元之间还相差 2% 左右，48 层时只差 0.02%。用前置归一化，原有的部分大小不变，所以词元变得相像要慢一些，到 0.85 为止。
-
-那么，前置归一化最后一层的梯度为什么变小？看中间的图，残差流有增无减，均方根一直到 5.8。最后的归一化要除以它，梯度往回传时，也要除以它：
+为什么会变小？看中间的图，前置归一化的残差流有增无减，均方根一直到 5.8。最后的归一化要除以它，梯度往回传时，也要除以它：
 """
 
 # %%
@@ -239,34 +264,34 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-In theory, n layers shrink this gradient like $1/\sqrt{n}$. In post-norm the RMS is 1, so the last gradient stays large, however deep the stack.
+For somewhat simpler untrained layers, [Xiong and others](https://arxiv.org/abs/2002.04745) prove a bound that falls like $1/\sqrt{n}$ with n layers; a doubling leaves 0.71. In post-norm the RMS is 1, so the last gradient stays large.
 
 <details><summary>What this may have to do with warm-up</summary>
 
-[The paper](https://arxiv.org/abs/2002.04745) that compared them sees here why post-norm needs *warm-up*, a learning rate that starts small and grows. Its post-norm translation model reached 8.45 BLEU (more is better) without it and about 34 with it, which pre-norm reaches without. Our pictures do not prove that, for pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
+Their paper sees here why post-norm needs *warm-up*, a learning rate that starts small and grows. Its post-norm translation model reached 8.45 BLEU (more is better) without it and about 34 with it, which pre-norm reaches without. Our pictures do not prove that, for pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
 
 </details>
 
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four sizes (RMS, log scale), one below the other; the left result is the x on the right.
+And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four sizes (RMS, log scale); the left result is the x on the right. RMS do not add up, for what is added may point against x.
 
 **Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-理论上，n 层时，这个梯度大致与 $1/\sqrt{n}$ 成正比。用后置归一化，均方根始终是 1，所以不论多深，最后一层的梯度都不小。
+[Xiong 等人](https://arxiv.org/abs/2002.04745)对未经训练、稍加简化的层证明，n 层时，这个梯度的上界与 $1/\sqrt{n}$ 成正比，翻一倍剩 0.71。用后置归一化，均方根始终是 1，所以最后一层的梯度不小。
 
 <details><summary>这与学习率预热有什么关系</summary>
 
-比较两者的[那篇论文](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点，因为前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)则认为，原因是用后置归一化时，权重稍有变化，输出就大不一样。
+他们的论文认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点，因为前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)则认为，原因是用后置归一化时，权重稍有变化，输出就大不一样。
 
 </details>
 
 ## 一句话，逐层看
 
-训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中画出每个子词的四个大小（均方根，对数刻度），上下排列；左边的结果就是右边的 x。
+训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中画出每个子词的四个大小（均方根，对数刻度），上下排列；左边的结果就是右边的 x。（均方根不能直接相加，加上的部分与 x 方向相反时会抵消。）
 
 **先猜一猜**：在第 0 层到第 3 层，前馈网络给 13 个子词中的一个加得特别多。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
 """
@@ -286,7 +311,7 @@ It adds most to `[CLS]`, which stands for no word. In layer 0 it adds 9.9, and 0
 
 </details>
 
-**Predict first.** That 9.9 is the RMS of 384 features. How many of them are large, nearly all, a tenth, or one? (`topk` shows the largest three.)
+**Predict first.** That 9.9 is the RMS of 384 features. How many of them are large, nearly all, a tenth, or one?
 """
 
 # %% [markdown] lang="zh"
@@ -297,7 +322,7 @@ r"""
 
 </details>
 
-**先猜一猜**：9.9 是 384 个特征的均方根。其中大的有多少个，几乎全部，十分之一，还是只有一个？（`topk` 给出最大的三个。）
+**先猜一猜**：9.9 是 384 个特征的均方根。其中大的有多少个，几乎全部，十分之一，还是只有一个？
 """
 
 # %% tags=["answer"]
@@ -312,13 +337,13 @@ One is large. Feature 99 is 194, the next is 1.5.
 
 </details>
 
-Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. This same `[CLS]` gets nearly half of all attention in MiniLM, as an *attention sink* (lesson 10, *Going further*). The two seem related; whether one causes the other is not shown here.
+Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. In this sentence the same `[CLS]` gets nearly half of all MiniLM's attention, as an *attention sink* (lesson 10, *Going further*).
 
 ## Equal to torch's layers
 
-An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle, *cross-attention*. Its queries come from what is written, its keys and values from the encoder's result, the *memory*. Chat models are called *decoder-only*, but have no memory to look at, and so no cross-attention. Theirs is an encoder layer with a causal mask.
+An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle, *cross-attention*. Its queries come from what is written, its keys and values from the encoder's result, the *memory*. Chat models, called *decoder-only*, have no encoder, so there is no memory to look at. Without cross-attention, what is left is an encoder layer with a causal mask.
 
-Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm). `assert_close` stops where they differ:
+Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm). γ and β are drawn at random, because in fresh norms they are 1 and 0, and a `forward` that forgets both would pass. `assert_close` stops where more than rounding differs:
 """
 
 # %% [markdown] lang="zh"
@@ -329,13 +354,13 @@ r"""
 
 </details>
 
-这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）；第 1 层到第 3 层，也都是 99 号特征。MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。两件事看来有关系，但这里没有证明谁引起了谁。
+这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）；第 1 层到第 3 层，也都是 99 号特征。读这句话时，MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。
 
 ## 与 torch 的层一致
 
-刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention），其中查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型号称“只有解码器”（decoder-only），其实没有编码器的结果可看，也就没有交叉注意力。它的一层，就是加了因果掩码的编码器层。
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention），其中查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型叫作“只有解码器”的模型（decoder-only）。没有编码器，交叉注意力也就没有什么可看；去掉这个子层，剩下的正是编码器层，再加上因果掩码。
 
-这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）；只要有一个数不同，`assert_close` 就会报错：
+这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）；γ 和 β 要随机取，因为新建的归一化层里它们是 1 和 0，就算 `forward` 里忘了乘 γ、加 β，也能通过。只要差别超出舍入误差，`assert_close` 就会报错：
 """
 
 # %%
@@ -357,8 +382,6 @@ for ours, theirs, inputs in (
 
 # %% [markdown] lang="en"
 r"""
-Why are γ and β drawn at random? In fresh norms they are 1 and 0, and a `forward` that forgets both would pass.
-
 ## What you will meet elsewhere
 
 There are more than two orders:
@@ -371,7 +394,7 @@ There are more than two orders:
 | sandwich, or Peri-LN | both | Gemma 2, Gemma 3 |
 | parallel | what attention and the feed-forward network read side by side | Falcon-7B, phi-2, Pythia |
 
-All but post-norm have one more norm after the last layer. (`nn.TransformerEncoder` adds none by itself.)
+All but post-norm have one more norm after the last layer.
 
 Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`. In Gemma 2 the norm of this name takes what attention gives, before the sum. *The Annotated Transformer* explains post-norm and computes pre-norm:
 
@@ -385,8 +408,6 @@ class SublayerConnection(nn.Module):
 
 # %% [markdown] lang="zh"
 r"""
-为什么要随机取 γ 和 β？新建的归一化层里，它们是 1 和 0，就算 `forward` 里忘了用，也能通过。
-
 ## 在别处会遇到什么
 
 顺序不止这两种：
@@ -399,7 +420,7 @@ r"""
 | 夹心式（sandwich，又叫 Peri-LN） | 两者都归一化 | Gemma 2、Gemma 3 |
 | 并列（parallel） | 注意力和前馈网络并排读入的 x | Falcon-7B、phi-2、Pythia |
 
-除了后置归一化，其余几种在最后一层之后都还有一个归一化。（torch 的 `nn.TransformerEncoder` 不会自己加上。）
+除了后置归一化，其余几种在最后一层之后都还有一个归一化。
 
 名称常会误导人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
 
@@ -476,14 +497,14 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your functions in SmolLM2
 
-SmolLM2's layer is your pre-norm, twice. Attention alone holds something new. Queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*), so that only a third of these must be stored (`repeat_interleave` hands each out three times). What you have kept is yours, the rest ours:
+SmolLM2's layer is your pre-norm, twice. In its attention, queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*), so two matrices are narrower, and only a third of keys and values must be stored. What you have kept is yours, the rest ours. (`rotary_embedding` is written in *Going further* of lesson 07.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数，装进 SmolLM2
 
-SmolLM2 的一层，就是把你写的前置归一化用两次，新的东西都在注意力里面。查询和键要旋转，做法在第 07 课末尾；相邻三个查询的头共用一个键和值的头，叫作**分组查询**（grouped queries），这样要存的键和值只有三分之一，计算时再用 `repeat_interleave` 把每个重复三次。保存过的函数用你写的，其余的用我们的：
+SmolLM2 的一层，就是把你写的前置归一化用两次，新的东西都在注意力里面。查询和键要旋转，做法在第 07 课末尾。每三个相邻的查询头共用一个键头和一个值头，这叫**分组查询**（grouped queries），得出键和值的两个矩阵因此窄了，要存的键和值也只有三分之一。保存过的函数用你写的，其余的用我们的（`rotary_embedding` 在第 07 课的选读里写）。
 """
 
 # %%
@@ -509,12 +530,12 @@ def parts(block):
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, two lines.** Join the parts. `around(x, sublayer, norm)` is a residual connection with its norm, here your pre-norm. The model itself is the judge.
+**Your turn, two lines.** Join the parts. `around(x, sublayer, norm)` is a residual connection with its norm, here your pre-norm. The model judges, `check` names the mistake.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。对不对由模型来判断。
+**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。对不对由模型来判断，错在哪里由 `check` 来说。
 """
 
 
@@ -525,10 +546,11 @@ def my_layer(x, attention, swiglu, norm1, norm2, around):
 
 with if_installed():
     print(in_smollm2(my_layer, parts, mine.pre_norm))
+check("smollm2_layer", my_layer)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? It is the layer of the last exercise, with `around` for each sum and its norms.
+Stuck? It is the layer of the last exercise, with `around` for each sum and its norm.
 
 <details><summary>The idea</summary>
 
@@ -557,15 +579,16 @@ def solved_layer(x, attention, swiglu, norm1, norm2, around):
 
 with if_installed():
     print(in_smollm2(solved_layer, parts, mine.pre_norm))
+check("smollm2_layer", solved_layer, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-So one layer gives the real one's numbers, and 30 of it say Paris. **Predict first.** Now only the order becomes post-norm. Does the model say Paris, another sentence, or nothing sensible?
+So 30 of your layer say Paris. **Predict first.** Now only the order becomes post-norm. Does the model say Paris, another sentence, or nothing sensible?
 """
 
 # %% [markdown] lang="zh"
 r"""
-所以一层的结果与真模型一致，30 层一起答出了巴黎（Paris）。**先猜一猜**：现在只把顺序换成后置归一化。模型仍会说出巴黎，会说出别的句子，还是说不出像样的话？
+30 层一起，答出了巴黎（Paris）。**先猜一猜**：现在只把顺序换成后置归一化。模型仍会说出巴黎，会说出别的句子，还是说不出像样的话？
 """
 
 
@@ -585,7 +608,7 @@ Nothing sensible. It repeats a single piece of a word.
 
 </details>
 
-The shapes fit and nothing fails, yet it is another function, because these weights were learned for a stream that keeps x. (MiniLM's were learned in post-norm, and there it works.) If all seven names stand behind *yours*, a chat model has just answered by your code.
+Nothing fails, yet it is another function, because these weights were learned for a stream that keeps x. (MiniLM's were learned in post-norm, and there it works.) If all seven names stand behind *yours*, a chat model has just answered by your code.
 """
 
 # %% [markdown] lang="zh"
@@ -596,7 +619,7 @@ r"""
 
 </details>
 
-形状一样，也不报错，却成了另一个函数，因为这些权重是为保留 x 的残差流学出来的。（MiniLM 的权重是在后置归一化下学的，所以它用后置归一化就没有问题。）如果上面“用你写的”后面列出了全部七个名字，刚才就是你的代码让聊天模型答出来的。
+程序不报错，却成了另一个函数，因为这些权重是为保留 x 的残差流学出来的。（MiniLM 的权重是在后置归一化下学的，所以它用后置归一化就没有问题。）如果上面“用你写的”后面列出了全部七个名字，刚才就是你的代码让聊天模型答出来的。
 """
 
 # %% [markdown] lang="en"
@@ -627,7 +650,7 @@ Encoder layers, for there is no memory to look at. Each gets a causal mask in wh
 
 </details>
 
-Below, 3 (which outputs a push moves), then 2.
+The cell tests answers 3 and 2.
 """
 
 # %% [markdown] lang="zh"
@@ -769,12 +792,12 @@ for name, end in {"norm=None": None, "norm=nn.LayerNorm(64)": nn.LayerNorm(64)}.
 
 # %% [markdown] lang="en"
 r"""
-The first number is too large, because `nn.TransformerEncoder` copies one layer. All twelve start with the same weights and push the same way; twelve drawn anew end between 1.5 and 1.8.
+The first number is so large because `nn.TransformerEncoder` copies one layer. All twelve start with the same weights and push the same way; twelve drawn anew end between 1.4 and 1.8. (The panel's stacks of 12 stand at 2.7, because `nn.Transformer` draws larger weights than a layer made alone.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-第一个数其实偏大，因为 `nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机取权重，只有 1.5 到 1.8。
+第一个数这样大，是因为 `nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机取权重，只有 1.4 到 1.8。（面板里 12 层时是 2.7，因为照 `nn.Transformer` 的办法取的权重，比单独新建一层时大。）
 """
 
 # %% [markdown] lang="en"

@@ -36,9 +36,28 @@ def test_the_models_own_parts_give_its_numbers_and_its_answer():
 
 @where_smollm2_is
 def test_a_layer_that_does_nothing_is_another_one():
-    first, second = in_smollm2(lambda x, *_: x, parts, pre_norm).splitlines()
+    first, second, unused = in_smollm2(lambda x, *_: x, parts, pre_norm).splitlines()
     assert first == "layer 0: other numbers"
     assert "Paris" not in second
+    assert "never calls `around`" in unused
+
+
+@where_smollm2_is
+def test_sums_of_ones_own_are_right_and_said_to_stay_as_they_are():
+    def layer(x, attention, feed_forward, norm1, norm2, _around):
+        h = x + attention(norm1(x))
+        return h + feed_forward(norm2(h))
+
+    same, answer, unused = in_smollm2(layer, parts, pre_norm).splitlines()
+    assert same == "layer 0: the same numbers, up to rounding"
+    assert "Paris" in answer
+    assert "another `around` will change nothing" in unused
+
+
+@where_smollm2_is
+def test_an_error_is_told_in_a_line():
+    told = in_smollm2(lambda x, attention, *others: others[-1](x, attention(x), others[1]), parts, pre_norm)
+    assert told == "layer 0: it stops with TypeError: 'Tensor' object is not callable"
 
 
 @where_smollm2_is

@@ -37,8 +37,8 @@ ROOMS = {
     "positional_encoding": ("positions_per_turn", "sinusoidal_encoding", "shift_matrix", "rotary_embedding"),
     "activations_and_gates": ("gelu", "swish", "glu", "swiglu"),
     "swiglu_width": ("round_up", "hidden_width"),
-    "attention": ("causal_mask", "attention", "catch_attention", "split_heads"),
-    "transformer_layers": ("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),
+    "attention": ("causal_mask", "weight_by_hand", "attention", "split_heads", "catch_attention"),
+    "transformer_layers": ("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
     "cuda_timing": ("time_function", "bytes_in_two_kernels"),
 }
 BLOCKS = (  # the exercises whose functions are kept, and run in trained models later

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import torch
 from torch import Tensor
 
+from blocklab.checks.brief import kind, words_of
 from blocklab.language import Text
 from blocklab.real_models.decoder import DecoderBlock
 from blocklab.real_models.replaced import attribute
@@ -22,6 +23,11 @@ ROUNDING = 1e-4  # of the largest number that a layer gives: sums in another ord
 
 SAME = Text(en="layer 0: the same numbers, up to rounding", zh="第 0 层：结果一致，只差舍入")
 OTHER = Text(en="layer 0: other numbers", zh="第 0 层：结果不同")
+STOPPED = Text(en="layer 0: it stops with {error}", zh="第 0 层：运行时报错：{error}")
+UNUSED = Text(
+    en="It never calls `around`, so another `around` will change nothing.",
+    zh="它没有调用 `around`，所以换一个 `around`，结果也不会变。",
+)
 NOT_YET = Text(
     en="Yours gives no tensor of x's shape yet. This is what comes out with the right one:\n",
     zh="你的函数还没有给出与 x 同形状的张量。换成正确的，结果是：\n",
@@ -34,17 +40,27 @@ def in_smollm2(layer: Layer, parts: Parts, around: Around) -> str:
     """Whether it gives what SmolLM2's first layer gives, and what the model answers with it in place of every layer.
 
     layer: of x, what `parts` makes of a block, and `around`, a residual connection. While the reader's gives no tensor,
-    the right one stands in. Raises ModuleNotFoundError without the package.
+    the right one stands in; of one that stops the error is told, in a line. Raises ModuleNotFoundError without the
+    package.
     """
     if (free := free_memory()) < SmolLM2.wants * 1e9:
         return TOO_LITTLE_MEMORY.format(network=SmolLM2.name, wanted=SmolLM2.wants, free=free / 1e9)
     model = SmolLM2().model
     ids = model.chat(QUESTION)
     first, x = model.blocks[0], model.tokens(torch.tensor([ids]))
-    wanted, y = first(x), layer(x, *parts(first), around)
+    calls = []
+
+    def noticed(x: Tensor, sublayer: Part, norm: Part) -> Tensor:
+        calls.append(sublayer)
+        return around(x, sublayer, norm)
+
+    try:
+        wanted, y = first(x), layer(x, *parts(first), noticed)
+    except Exception as error:
+        return STOPPED.format(error=f"{kind(error)}: {words_of(error)}")
     written = isinstance(y, Tensor) and y.shape == x.shape
     if not written:
-        layer, y = right, right(x, *parts(first), around)
+        layer, y = right, right(x, *parts(first), noticed)
     same = (y - wanted).abs().max() <= ROUNDING * wanted.abs().max()
     with ExitStack() as stack:
         for block in model.blocks:
@@ -52,7 +68,8 @@ def in_smollm2(layer: Layer, parts: Parts, around: Around) -> str:
             stack.enter_context(attribute(block, "forward", lambda x, own=own: layer(x, *own, around)))
         tokens = list(model.next_tokens(ids, MOST_TOKENS))
     answer = ANSWER.format(answer=shortened(model.byte_pairs.decode(tokens)))
-    return f"{'' if written else NOT_YET}{SAME if same else OTHER}\n{answer}"
+    told = SAME if same else OTHER
+    return f"{'' if written else NOT_YET}{told}\n{answer}" + (f"\n{UNUSED}" if not calls else "")
 
 
 def right(x: Tensor, attention: Part, feed_forward: Part, norm1: Part, norm2: Part, around: Around) -> Tensor:

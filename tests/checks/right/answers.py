@@ -40,6 +40,11 @@ RIGHT = {
         "two digits": 3.54,
         "a fraction": Fraction(354, 100),
     },
+    "weight_by_hand": {
+        "from what the lesson says": 16.9 / (4.1 + 1 + 16.9),
+        "two digits": 0.77,
+        "a tensor": torch.tensor([2.0, 0, 4]).div(2**0.5).softmax(0)[2],
+    },
     "values_per_mean": {"a number": 64, "a product": 2 * 32, "a float": 64.0, "a tensor": torch.tensor(64)},
     "batch_norm_by_axes": {
         "standardize": lambda x: standardize(x, (0, 2, 3)),

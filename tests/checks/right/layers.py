@@ -27,6 +27,27 @@ def pre_norm_layer(x, attention, feed_forward, norm1, norm2):
     return x + feed_forward(norm2(x))
 
 
+def joined_as_written(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, attention, norm1)
+    return around(x, swiglu, norm2)
+
+
+def joined_in_a_loop(x, attention, swiglu, norm1, norm2, around):
+    for sublayer, norm in ((attention, norm1), (swiglu, norm2)):
+        x = around(x, sublayer, norm)
+    return x
+
+
+def joined_without_around(x, attention, swiglu, norm1, norm2, around):
+    h = x + attention(norm1(x))
+    return h + swiglu(norm2(h))
+
+
+class Joined(nn.Module):
+    def forward(self, x, attention, swiglu, norm1, norm2, around):
+        return joined_as_written(x, attention, swiglu, norm1, norm2, around)
+
+
 def sandwich_as_written(
     x, attention, feed_forward, input_norm, post_attention_norm, pre_feedforward_norm, post_feedforward_norm
 ):
@@ -160,6 +181,15 @@ RIGHT = {
         "a Module": Sandwich(),
         "a lambda": lambda x, a, f, p, q, r, s: (h := x + q(a(p(x)))) + s(f(r(h))),
         "compiled": torch.compile(sandwich_as_written, backend="eager"),
+    },
+    "smollm2_layer": {
+        "as written": joined_as_written,
+        "in a loop": joined_in_a_loop,
+        "in one line": lambda x, a, s, n1, n2, around: around(around(x, a, n1), s, n2),
+        "by name": lambda x, a, s, n1, n2, around: around(around(x, sublayer=a, norm=n1), sublayer=s, norm=n2),
+        "sums of its own": joined_without_around,
+        "a Module": Joined(),
+        "compiled": torch.compile(joined_as_written, backend="eager"),
     },
     "post_norm_layer": {
         "as written": post_norm_as_written,

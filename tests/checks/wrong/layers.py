@@ -83,6 +83,35 @@ def post_norm_in_place(x, attention, feed_forward, norm1, norm2):
     return norm2(h + feed_forward(h))
 
 
+def joined_of_the_second_result(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, attention, norm1)
+    return around(x, swiglu(x), norm2)
+
+
+def joined_of_normalized(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, attention, norm1(x))
+    return around(x, swiglu, norm2(x))
+
+
+def joined_from_the_first_x(x, attention, swiglu, norm1, norm2, around):
+    _y = around(x, attention, norm1)
+    return around(x, swiglu, norm2)
+
+
+def joined_and_added(x, attention, swiglu, norm1, norm2, around):
+    x = x + around(x, attention, norm1)
+    return x + around(x, swiglu, norm2)
+
+
+def joined_in_post_norm(x, attention, swiglu, norm1, norm2, around):
+    x = norm1(x + attention(x))
+    return norm2(x + swiglu(x))
+
+
+def joined_without_norms(x, attention, swiglu, norm1, norm2, around):
+    return around(around(x, attention), swiglu)
+
+
 WRONG = {
     "pre_norm": {
         "in place on what the sub-layer gives": (pre_norm_in_place, {"mutates-input"}),
@@ -94,6 +123,14 @@ WRONG = {
         "one residual normalized": (sandwich_whose_first_norm_is_the_residual, {None}),
         "the sums normalized": (sandwich_with_the_sum_normalized, {"after-the-sum"}),
         "Llama's layer": (llamas_layer, {"only-before+names-as-in-llama"}),
+    },
+    "smollm2_layer": {
+        "the second result handed over": (joined_of_the_second_result, {"results-handed-over"}),
+        "normalized x for the norm": (joined_of_normalized, {"results-handed-over"}),
+        "the first x again": (joined_from_the_first_x, {"attention-missing"}),
+        "x added again": (joined_and_added, {"added-again"}),
+        "post-norm": (joined_in_post_norm, {"post-norm"}),
+        "no norm handed over": (joined_without_norms, {"raises"}),
     },
     "post_norm_layer": {"in place on what a sub-layer gives": (post_norm_in_place, {"mutates-input"})},
     "encoder_layer": {

@@ -28,5 +28,12 @@ WRONG = {
         "as with two samples": ((18, 36, 9, 18, 4), {"batch-norm-in-two-samples"}),
         "unknown": ((27, 35, 9, 18, 4), {None}),
     },
+    "weight_by_hand": {
+        "one digit": (0.8, {None}),
+        "text": ("0.77", {"wrong-kind"}),
+        "77 percent": (77, {"in-percent"}),
+        "16.92": (16.92, {"exponential"}),
+        "of two keys": (16.9 / 17.9, {None}),
+    },
     "root_mean_square": {"text": ("3.54", {"wrong-kind"})},
 }

@@ -21,6 +21,8 @@ HIDE = "masked_fill(~mask, -torch.inf)"
         ("attention", "masked-with-zero", "By hand", HIDE),
         ("attention", "mask-always-wanted", "By hand", "if mask is not None:"),
         ("attention", "all-axes-of-the-key-turned", "By hand", "key.mT"),
+        ("attention", "axes-one-and-two-turned", "By hand", "key.mT"),
+        ("split_heads", "view-alone", "Heads", "unflatten"),
         ("attention", "mask-inverted", "One mask, two polarities", HIDE),
         ("attention", "mask-transposed", "Poke one token", HIDE),
         ("attention", "keys-for-values", "By hand", "weights @ value"),

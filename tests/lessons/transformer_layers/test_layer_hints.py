@@ -17,6 +17,10 @@ from blocklab.lessons import EXERCISES, check
         ("sandwich_layer", "only-after", "What you will meet elsewhere", "h = x + "),
         ("sandwich_layer", "residual-normalized", "By hand", "h = x + "),
         ("sandwich_layer", "second-residual-from-the-start", "By hand", "y = h + "),
+        ("smollm2_layer", "results-handed-over", "By hand", "around(x, attention, norm1)"),
+        ("smollm2_layer", "attention-missing", "By hand", "around(x, swiglu, norm2)"),
+        ("smollm2_layer", "norms-swapped", "By hand", "around(x, attention, norm1)"),
+        ("smollm2_layer", "post-norm", "By hand", "around(x, attention, norm1)"),
         ("post_norm_layer", "attention-missing", "By hand", "y = norm2("),
     ],
 )

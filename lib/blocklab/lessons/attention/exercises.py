@@ -1,4 +1,4 @@
-"""Known mistakes of `causal_mask`, `attention` and `split_heads`."""
+"""Known mistakes of `causal_mask`, `weight_by_hand`, `attention` and `split_heads`."""
 
 import math
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from blocklab.checks.catching import Mutant, catching
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import under, wrong
 from blocklab.checks.steps.numbers import waves
+from blocklab.checks.steps.one_number import one_number
 from blocklab.language import Text
 
 POKING = Text(en="Poke one token", zh="推一个词元")
@@ -134,6 +135,44 @@ CAUSAL_MASK = Exercise(
 )
 
 
+BY_HAND = Text(en="By hand", zh="动手算")
+
+WEIGHT_BY_HAND = one_number(
+    name="weight_by_hand",
+    answer=math.exp(8**0.5) / (math.exp(2**0.5) + 1 + math.exp(8**0.5)),
+    means=Text(en="the last key's weight", zh="最后一个键的权重"),
+    tolerance=4e-3,  # of two digits
+    mistakes=(
+        wrong("exponential", answer=16.9).hint(
+            en="16.9 is the exponential of the score, not yet a weight. Divide it by the sum of all three.",
+            zh="16.9 是得分的指数，还不是权重。应当除以三个指数之和。",
+        ),
+        wrong("divided-by-the-others", answer=16.9 / 5.1).hint(
+            en="You divide by the other two. The sum holds all three, 16.9 itself too: a share is never more than 1.",
+            zh="你除以的是另外两个之和。总和要算上三个，16.9 自己也在内：一份不会大于 1。",
+        ),
+        wrong("scores-shared-out", answer=2.83 / 4.24).hint(
+            en="You share out the scores. The softmax shares out their exponentials, 4.1, 1 and 16.9.",
+            zh="你按得分来分配。softmax 按它们的指数 4.1、1、16.9 来分配。",
+        ),
+        wrong("products-not-divided", answer=0.8658).hint(
+            en="You take the exponentials of the products, 2, 0 and 4. First divide these by √2.",
+            zh="你取的是点积 2、0、4 的指数。应当先把它们除以 √2。",
+        ),
+        wrong("first-key", answer=4.1 / 22).hint(
+            en="This is the weight of the first key. Asked is that of the last.",
+            zh="这是第一个键的权重。问的是最后一个。",
+        ),
+        wrong("in-percent", answer=76.8).hint(
+            en="That is a percentage. A weight is a share of 1: divide by 100.",
+            zh="这是百分数。权重是 1 里的一份：请除以 100。",
+        ),
+    ),
+    section=BY_HAND,
+    line="total = 4.1 + 1 + 16.9",
+)
+
+
 def all_pairs(query: Tensor, key: Tensor, _value: Tensor) -> Tensor:
     return query @ key.mT
 
@@ -193,7 +232,6 @@ def recipe(
     return mix(after(normalize(scores), mask, query), key, value)
 
 
-BY_HAND = Text(en="By hand", zh="动手算")
 HIDING = "scores = scores.masked_fill(~mask, -torch.inf)"
 
 SCALE_MISTAKES = (
@@ -362,6 +400,12 @@ ROLE_MISTAKES = (
         en="`.T` turns round all axes of `key`, those of batch and heads, too. Only the last two should change places: "
         "`key.mT`.",
         zh="`.T` 会把 `key` 的轴全都倒过来，连批量轴和头的轴也在内。这里只交换最后两个：`key.mT`。",
+    ),
+    wrong("axes-one-and-two-turned", match=lambda query, key, value: query @ key.transpose(1, 2)).hint(
+        en="`transpose(1, 2)` is right only where exactly one axis stands before the last two. There may be none or "
+        "more: count from the end, `key.transpose(-2, -1)`, which is `key.mT`.",
+        zh="`transpose(1, 2)` 只有在最后两个轴前面恰好有一个轴时才对。前面的轴可多可少，"
+        "请从后往前数：`key.transpose(-2, -1)`，也就是 `key.mT`。",
     ),
     wrong("keys-for-values", mix=lambda weights, key, value: weights @ key).hint(
         en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
@@ -654,7 +698,8 @@ SPLIT_HEADS = Exercise(
     ),
     mistakes=SPLIT_MISTAKES,
     growing=lambda n: {"x": waves(n, n, 4), "num_heads": 2},
-    section=Text(en="Going further: all heads at once", zh="选读：所有的头一起算"),
+    without={"empty": "`x.view(*x.shape[:2], num_heads, -1)`, the way of most books, cannot tell the size of nothing"},
+    section=Text(en="Heads", zh="多头"),
     line="parts = x.unflatten(-1, (num_heads, -1))",
 )
 CATCH_ATTENTION = catching(
@@ -710,4 +755,4 @@ CATCH_ATTENTION = catching(
     section=BY_HAND,
 )
 
-EXERCISES = (CAUSAL_MASK, ATTENTION, CATCH_ATTENTION, SPLIT_HEADS)
+EXERCISES = (CAUSAL_MASK, WEIGHT_BY_HAND, ATTENTION, SPLIT_HEADS, CATCH_ATTENTION)

@@ -25,6 +25,7 @@ PUSH = 1.0
 MASKS = {
     "none": Text(en="none", zh="无"),
     "causal": Text(en="causal", zh="因果"),
+    "swapped": Text(en="causal, swapped", zh="因果，写反"),
     "padding": Text(en="padding", zh="填充"),
     "both": Text(en="both", zh="两者都用"),
 }
@@ -64,7 +65,8 @@ def allowed(mask: str) -> Tensor:
     """A key of MASKS by formula, (8, 8), row = who looks, True where it takes part."""
     before, words = causal_mask(LENGTH), torch.arange(LENGTH) < LENGTH - PADDING
     every = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
-    return {"none": every, "causal": before, "padding": every & words, "both": before & words}[mask]
+    masks = {"none": every, "causal": before, "swapped": ~before, "padding": every & words, "both": before & words}
+    return masks[mask]
 
 
 def attend(x: Tensor, mask: str) -> tuple[Tensor, Tensor]:

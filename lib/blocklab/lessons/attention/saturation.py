@@ -3,8 +3,8 @@
 from blocklab.language import Text
 
 ROW = Text(
-    en="d = {:4}, divided by {:4}: std of the scores {:4.1f}, largest weight {:.2f}, p(1 − p) {:.6f}",
-    zh="d = {:4}，除以 {:4}：得分的标准差 {:4.1f}，最大权重 {:.2f}，p(1 − p) {:.6f}",
+    en="d = {:4}, divided by {:4}: std of the scores {:4.1f}, mean largest weight {:.2f}, median p(1 − p) {:.6f}",
+    zh="d = {:4}，除以 {:4}：得分的标准差 {:4.1f}，最大权重平均 {:.2f}，p(1 − p) {:.6f}（中位数）",
 )
 
 

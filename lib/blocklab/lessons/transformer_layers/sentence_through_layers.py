@@ -25,7 +25,7 @@ STEPS = (  # from top to bottom; hollow marks lie on top of others
     (Text(en="the sum", zh="两者之和"), "s", 6, {"color": TRUE, "mfc": "none"}),
     (Text(en="after the norm", zh="归一化之后"), "o", 4, {"color": INK}),
 )
-APART = (-0.3, -0.1, 0.1, 0.3)  # the steps of a word piece stand below each other, so that none hides another
+APART = (-0.27, -0.09, 0.09, 0.27)  # the steps of a word piece stand below each other, so that none hides another
 SIZE = Text(en="root mean square of the 384 features", zh="384 个特征的均方根")
 SEEN = Text(
     en="Layer {layer}. Most is added to “{piece}”, by {half}: x {came:.1f}, added {added:.1f}, sum {total:.1f}, after "
@@ -50,7 +50,7 @@ def sentence_through_layers(pieces: Sequence[str], sizes: Tensor) -> Callable[[F
         )
         dots = []
         for axes, title in zip(grid, HALVES, strict=True):
-            axes.set(xscale="log", xlim=(SMALLEST, LARGEST), ylim=(len(rows) - 0.5, -0.5), xlabel=str(SIZE))
+            axes.set(xscale="log", xlim=(SMALLEST, LARGEST), ylim=(len(rows) - 0.3, -0.7), xlabel=str(SIZE))
             axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
             axes.set_yticks(rows, pieces)
             axes.tick_params(axis="y", length=0, labelsize=10)

@@ -1,0 +1,115 @@
+"""Known mistakes of `smollm2_layer`, the layer that is joined from parts: it is checked without the model."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from torch import Tensor
+
+from blocklab.checks.exercise import Exercise
+from blocklab.checks.row import Mistake, alone, under, wrong
+
+from .norm_order import (
+    BY_HAND,
+    CASES,
+    NEITHER,
+    NORMS_MISTAKES,
+    WHOLE_LAYER_MISTAKES,
+    Part,
+    attention_first,
+    layer,
+    norm_inside,
+    norm_outside,
+    one_after_the_other,
+    residual_doubled,
+    result_normalized,
+)
+from .pre_norm import PRE_NORM
+
+Around = Callable[[Tensor, Part, Part], Tensor]  # of x, a sub-layer and its norm
+
+
+def pre_norm(x: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return x + sublayer(norm(x))
+
+
+def recipe(
+    x: Tensor,
+    attention: Part,
+    swiglu: Part,
+    norm1: Part,
+    norm2: Part,
+    around: Around,  # noqa: ARG001
+    *,
+    parts: Callable = attention_first,
+    inside: Callable = norm_inside,
+    chain: Callable = one_after_the_other,
+) -> Tensor:
+    """The right layer. `around` is `pre_norm` in every case; the step `inside` is what mistakes put in its place."""
+    return layer(x, (attention, norm1), (swiglu, norm2), parts=parts, around=inside, chain=chain)
+
+
+def inside(*rows: Mistake) -> tuple[Mistake, ...]:
+    """Rows of other exercises, whose step `around` bears another name here, where it is an argument."""
+    return tuple(replace(row, instead={"inside": row.instead["around"]}, line=None) for row in rows)
+
+
+def results_handed_over(x: Tensor, attention: Part, _swiglu: Part, norm1: Part, _norm2: Part, around: Around) -> Tensor:
+    return around(x, attention(x), norm1)
+
+
+HANDING_MISTAKES = (
+    wrong("results-handed-over", results_handed_over).hint(
+        en="`around` wants the functions themselves, `attention` and `norm1`, without brackets: it calls them. You "
+        "hand it what they give, a tensor.",
+        zh="`around` 要的是函数本身，写 `attention` 和 `norm1`，后面不带括号，由它来调用。你传给它的是算好的张量。",
+    ),
+    wrong("sublayer-and-norm-swapped", inside=result_normalized).hint(
+        en="You normalize what the sub-layer gives, not what it reads. `around` wants x, then the sub-layer, then its "
+        "norm.",
+        zh="你归一化的是子层的输出，不是输入。`around` 的参数依次是 x、子层、归一化。",
+    ),
+    wrong("normalized-already", inside=lambda carried, read, f, norm: norm(carried) + f(norm(norm(read)))).hint(
+        en="You hand `around` a normalized x. It wants x as it came in, and normalizes for the sub-layer itself.",
+        zh="你传给 `around` 的 x 已经归一化了。它要的是原样的 x，子层的输入由它来归一化。",
+    ),
+    wrong("added-again", inside=residual_doubled(norm_inside)).hint(
+        en="x is added twice. `around` adds it already.", zh="x 加了两次。`around` 已经加过一次了。"
+    ),
+    wrong("halves-added", chain=lambda x, first, second: first(x, x) + second(x, x)).hint(
+        en="Both halves read the first x, and you add their results. The second half takes what the first one gives.",
+        zh="两半读的都是最初的 x，你再把两个结果相加。后一半的 x 应当是前一半的结果。",
+    ),
+)
+
+ORDER_MISTAKES = (
+    wrong("post-norm", inside=norm_outside).hint(
+        en="This is post-norm: you normalize the sum. Hand `around` the sub-layer and its norm, and it does the rest.",
+        zh="这是后置归一化（post-norm）：你归一化的是相加的结果。把子层和它的归一化传给 `around`，其余的由它来做。",
+    ),
+    *inside(*map(PRE_NORM.mistake, ("residual-normalized", "residual-missing", "sum-normalized-too"))),
+)
+
+
+MISSING = tuple(row for row in NORMS_MISTAKES if row.id.endswith("missing"))
+
+
+def _renamed(arguments: dict[str, object]) -> dict[str, object]:
+    """Those of a layer in post-norm, with the name that SmolLM2's feed-forward network has, and `around`."""
+    names = {"feed_forward": "swiglu"}
+    return {names.get(name, name): part for name, part in arguments.items()} | {"around": pre_norm}
+
+
+SMOLLM2_LAYER = Exercise(
+    name="smollm2_layer",
+    recipe=recipe,
+    cases=tuple(replace(case, arguments=_renamed(case.arguments)) for case in CASES),
+    mistakes=(
+        *HANDING_MISTAKES,
+        *ORDER_MISTAKES,
+        *(row for row in NORMS_MISTAKES if row not in MISSING),
+        *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line="return around(x, swiglu, norm2)"),
+        *alone(recipe, *MISSING, *inside(*NEITHER)),  # with another mistake two of them would give the same
+    ),
+    section=BY_HAND,
+    line="x = around(x, attention, norm1)",
+)
