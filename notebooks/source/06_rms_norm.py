@@ -29,7 +29,7 @@ from blocklab.language import Text
 from blocklab.lessons import check, plug_in
 from blocklab.lessons.rms_norm import circle_and_sphere, mean_and_rms, printed
 from blocklab.lessons.rms_norm.three_texts import THREE_TEXTS
-from blocklab.plugging.texts import ZEN
+from blocklab.real_models.texts import ZEN
 from blocklab.real_models import if_installed, load_smollm2, replaced, smollm2_rms_norms
 
 # %% [markdown] lang="en"

@@ -4,7 +4,7 @@ from torch import nn
 
 from blocklab.lessons import EXERCISES
 from blocklab.lessons import your_blocks as room
-from blocklab.lessons.your_blocks import as_function, your_blocks
+from blocklab.lessons.your_blocks import as_function, kept_functions, your_blocks
 from blocklab.plugging.cannot_run import CannotRun
 
 
@@ -34,6 +34,14 @@ def test_a_class_that_nobody_can_make_is_left_out(monkeypatch, capsys):
     assert "ours, where none of yours is kept: attention" in capsys.readouterr().out
     with pytest.raises(CannotRun):
         as_function(EXERCISES["attention"], nn.Bilinear)
+
+
+def test_functions_alone_are_none_where_none_is_kept(monkeypatch, capsys):
+    monkeypatch.setattr(room, "kept", {"rms_norm": Doubled, "attention": nn.Bilinear, "swiglu": None}.get)
+    found = kept_functions("rms_norm", "attention", "swiglu")
+    assert (found["attention"], found["swiglu"]) == (None, None)
+    assert found["rms_norm"](torch.ones(1, 2), (2,)).tolist() == [[2, 2]]
+    assert capsys.readouterr().out == ""
 
 
 def test_a_module_is_called_with_the_weights_that_it_is_given():

@@ -20,20 +20,26 @@ OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过
 
 def your_blocks(*names: str) -> SimpleNamespace:
     """The functions of these exercises, each as the reader kept it, or the right one; prints which are which."""
-    found, yours = {}, []
-    for name in names:
-        own = kept(name)
-        try:
-            found[name] = EXERCISES[name].reference if own is None else as_function(EXERCISES[name], own)
-        except CannotRun:  # a class that was kept, of which we do not know how it is made
-            own, found[name] = None, EXERCISES[name].reference
-        if own is not None:
-            yours.append(name)
-    others = [name for name in names if name not in yours]
+    mine = kept_functions(*names)
+    yours = [name for name in names if mine[name]]
+    others = [name for name in names if not mine[name]]
     print(YOURS.format(names=str(COMMA).join(yours) or NONE))
     if others:
         print(OURS.format(names=str(COMMA).join(others)))
-    return SimpleNamespace(**found)
+    return SimpleNamespace(**{name: mine[name] or EXERCISES[name].reference for name in names})
+
+
+def kept_functions(*names: str) -> dict[str, Callable | None]:
+    """The functions of these exercises as the reader kept them, None where there is none."""
+    return {name: _own(name) for name in names}
+
+
+def _own(name: str) -> Callable | None:
+    own = kept(name)
+    try:
+        return own and as_function(EXERCISES[name], own)
+    except CannotRun:  # a class that was kept, of which we do not know how it is made
+        return None
 
 
 def as_function(exercise: Exercise, block: object) -> Callable:

@@ -14,10 +14,10 @@ from blocklab.real_models import load_efficientnet_lite0, load_glassllm, load_mi
 from blocklab.real_models.decoder import Decoder
 from blocklab.real_models.efficientnet_lite0 import class_name, prepare_picture
 from blocklab.real_models.photos import photo
+from blocklab.real_models.texts import ALICE, ZEN
 
 from . import words
 from .cannot_run import in_words
-from .texts import ALICE, ZEN
 
 QUESTION = "Complete the sentence: The capital of France is"  # the second best token is far from the best at each step
 MOST_TOKENS = 8  # the right answer has seven, and an end

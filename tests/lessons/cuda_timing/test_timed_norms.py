@@ -1,39 +1,25 @@
 from itertools import cycle
 
-import pytest
 import torch
-from torch import nn
 
 from blocklab import normalization
-from blocklab.lessons.cuda_timing import timed_norms
 from blocklab.lessons.cuda_timing.timed_norms import show_times, timed_by, your_norms
 
 GAIN, BIAS = torch.tensor([1.0, 2, 3, 4]), torch.tensor([4.0, 3, 2, 1])  # (d,)
 INPUTS = torch.tensor([[1.0, 5, 2, 4]]), torch.tensor([[2.0, 0, 3, 9]])  # (N, d) each
 
 
-@pytest.fixture
-def keep(monkeypatch):
-    return lambda **blocks: monkeypatch.setattr(timed_norms, "kept", blocks.get)
-
-
-def test_a_kept_function_takes_one_input_after_the_other(keep):
-    keep(layer_norm=normalization.layer_norm, rms_norm=normalization.rms_norm)
-    norms = your_norms(cycle(INPUTS), GAIN, BIAS)
+def test_a_kept_function_takes_one_input_after_the_other():
+    kept = {"layer_norm": normalization.layer_norm, "rms_norm": normalization.rms_norm}
+    norms = your_norms(kept, cycle(INPUTS), GAIN, BIAS)
     assert list(norms) == ["your layer_norm", "your rms_norm"]
     torch.testing.assert_close(norms["your layer_norm"](), normalization.layer_norm(INPUTS[0], (4,), GAIN, BIAS))
     torch.testing.assert_close(norms["your rms_norm"](), normalization.rms_norm(INPUTS[1], (4,), GAIN))
 
 
-def test_a_kept_class_of_a_module_runs_too(keep):
-    keep(layer_norm=nn.LayerNorm)
-    found = your_norms(cycle(INPUTS), GAIN, BIAS)["your layer_norm"]()
-    torch.testing.assert_close(found, normalization.layer_norm(INPUTS[0], (4,), GAIN, BIAS))
-
-
-def test_what_is_not_kept_is_told_and_not_timed(keep, capsys):
-    keep(rms_norm=normalization.rms_norm)
-    show_times(your_norms(cycle(INPUTS), GAIN, BIAS), lambda layer: len(layer()) / 4)
+def test_what_is_not_kept_is_told_and_not_timed(capsys):
+    norms = your_norms({"layer_norm": None, "rms_norm": normalization.rms_norm}, cycle(INPUTS), GAIN, BIAS)
+    show_times(norms, lambda layer: len(layer()) / 4)
     assert capsys.readouterr().out.splitlines() == [
         "your layer_norm    not kept yet",
         "your rms_norm    250.000 ms",

@@ -1,13 +1,10 @@
 """The reader's own norms beside those of torch, and the lines of the table of times."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from torch import Tensor
 
 from blocklab.language import Text
-from blocklab.lessons.kept_blocks import kept
-from blocklab.lessons.order import EXERCISES
-from blocklab.lessons.your_blocks import as_function
 
 YOURS = Text(en="your {name}", zh="你的 {name}")
 NOT_KEPT = Text(en="{name:16}   not kept yet", zh="{name:16}   还没有保存")
@@ -15,21 +12,21 @@ BY_YOURS = Text(en="Timed by your function", zh="计时用的是你写的函数"
 BY_SOLUTION = Text(en="Timed by the solution", zh="计时用的是参考答案")
 
 
-def your_norms(inputs: Iterator[Tensor], gain: Tensor, bias: Tensor) -> dict[str, Callable | None]:
+def your_norms(
+    kept: Mapping[str, Callable | None], inputs: Iterator[Tensor], gain: Tensor, bias: Tensor
+) -> dict[str, Callable | None]:
     """LayerNorm and RMSNorm as the reader kept them, each applied to the next of the inputs; None where none is kept.
 
     inputs: (N, d) each; gain and bias: (d,).
     """
     shape = tuple(gain.shape)
     return {
-        YOURS.format(name=name): _applied(name, inputs, shape, *scales)
+        YOURS.format(name=name): _applied(kept[name], inputs, shape, *scales)
         for name, scales in (("layer_norm", (gain, bias)), ("rms_norm", (gain,)))
     }
 
 
-def _applied(name: str, inputs: Iterator[Tensor], *others: object) -> Callable | None:
-    block = kept(name)
-    norm = block and as_function(EXERCISES[name], block)
+def _applied(norm: Callable | None, inputs: Iterator[Tensor], *others: object) -> Callable | None:
     return norm and (lambda: norm(next(inputs), *others))
 
 

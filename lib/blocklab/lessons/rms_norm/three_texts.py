@@ -1,6 +1,6 @@
 """The texts on which it is tried what a model loses with a direction."""
 
-from blocklab.plugging.texts import ZEN
+from blocklab.real_models.texts import ZEN
 
 # Lewis Carroll, 1865
 ALICE = "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do"
