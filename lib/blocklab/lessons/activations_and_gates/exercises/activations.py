@@ -286,8 +286,8 @@ SWISH_MISTAKES = (
         zh="你的权重是 `exp(βx)`，会无限增大。sigmoid 的分母里还有 `1 +`，权重才有上限。",
     ),
     wrong("exp-of-python", lambda x, beta=1.0: x / (1 + math.exp(-beta * x))).hint(
-        en="`math.exp` takes one number, and x is a tensor. `torch.exp` takes all of its numbers at once; `torch.sigmoid` is "
-        "simpler still.",
+        en="`math.exp` takes one number, and x is a tensor. `torch.exp` takes all of its numbers at once, "
+        "and `torch.sigmoid` is simpler still.",
         zh="`math.exp` 只能算一个数，而 x 是张量。`torch.exp` 一次算出所有的数；更简单的是 `torch.sigmoid`。",
     ),
     wrong("sigmoid-alone", weigh=lambda x, gate, beta: gate).hint(
