@@ -15,8 +15,10 @@ def test_losses_are_told_with_how_many_random_cuts_cost_less_than_the_mean(capsy
 def test_the_first_token_is_told_beside_the_others_with_its_largest_feature(capsys):
     tokens = torch.tensor([[300.0, -946.0], [3.0, 4.0], [-3.0, -4.0]])
     printed.first_token(12, tokens, torch.tensor([[1.0, -23.8], [0, 0], [0, 0]]))
-    told = "after 12 layers: first token   702 (mean 323), others  3.5 (mean 3.5); its largest feature is 1, now 23.8\n"
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == (
+        "after 12 layers: first token   702 (mean 323), others  3.5 (mean 3.5); "
+        "the first's largest feature is 1, now 23.8\n"
+    )
 
 
 def test_each_layer_stands_beside_its_own_answer(capsys):

@@ -16,14 +16,14 @@ SHIFT = Text(
 SAME, NEW = Text(en="same", zh="不变"), Text(en="new", zh="改变")
 INVARIANCES = Text(en="{:13} LayerNorm {:5} RMSNorm {}", zh="{:13} 层归一化 {:5} RMSNorm {}")
 LOSSES = Text(
-    en="complete {:.2f}; no mean {:.2f}\n  first token spared: no mean {:.2f}; a random direction less {:.2f} to {:.2f}, "
-    "cheaper than the mean: {} of {}",
+    en="complete {:.2f}; no mean {:.2f}\n  first token spared: no mean {:.2f}; a random direction less {:.2f} to "
+    "{:.2f}, cheaper than the mean: {} of {}",
     zh="完整 {:.2f}；去掉均值 {:.2f}\n  放过首个词元：去掉均值 {:.2f}；去掉随机方向 {:.2f} 到 {:.2f}，"
     "代价比均值小的：{} 个，共 {} 个",
 )
 FIRST_TOKEN = Text(
     en="after {:2} layers: first token {:5.3g} (mean {:.3g}), others {:4.2g} (mean {:.2g}); "
-    "its largest feature is {}, now {:4.3g}",
+    "the first's largest feature is {}, now {:4.3g}",
     zh="{:2} 层之后：首个词元 {:5.3g}（均值 {:.3g}），其他词元 {:4.2g}（均值 {:.2g}）；"
     "首个词元最大的特征是 {} 号，相除之后为 {:4.3g}",
 )
