@@ -99,9 +99,9 @@ GELU_MISTAKES = (
         zh="你只把 `erf` 减半，没有把它加 1 之后的和减半。请给这个和加上括号：权重应当从 0 到 1，你的却从 ½ 到 1½。",
     ),
     wrong("x-added-to-half-a-curve", weigh=lambda x, share: x + share - 1 / 2).hint(
-        en="You multiply x by 1 alone and add half of `erf`. The weight (1 + erf) / 2 wants brackets: all of it "
+        en="You multiply x by 1 alone and add half of `erf`. The weight `(1 + erf) / 2` wants brackets: all of it "
         "multiplies x.",
-        zh="你只用 x 乘了 1，再加上 `erf` 的一半。权重 (1 + erf) / 2 要加括号，整个一起乘 x。",
+        zh="你只用 x 乘了 1，再加上 `erf` 的一半。权重 `(1 + erf) / 2` 要加括号，整个一起乘 x。",
         line="y = x * (1 + torch.erf(x / math.sqrt(2))) / 2",
     ),
     wrong("root-divides-erf", inner=lambda x: x, share=lambda curve: (1 + curve / math.sqrt(2)) / 2).hint(
