@@ -2,9 +2,9 @@
 r"""
 # 06 What is lost when the mean stays?
 
-Give the chat model SmolLM2 a text. In layer 12 the vector of its first token grows to more than 100 times the size of the others, and it shrinks only in the last layers. The layers never see that size, because each of them reads its tokens through one line of code that makes them equally large. That line is **RMSNorm**, and it does so without LayerNorm's first step, subtracting the mean. What is lost, and does a trained model miss it?
+Give the chat model SmolLM2 a text. In layer 12 the vector of its first token grows to more than 100 times the size of the others, and it shrinks only in the last layers. The layers never see that size, because each of them reads its tokens through one line of code that makes them equally large. That line is **RMSNorm**. LayerNorm (lesson 05) does so, too, after a first step that RMSNorm skips, subtracting the mean. What is lost, and does a trained model miss it?
 
-In SmolLM2 RMSNorm stands at 61 places, before each attention, before each feed-forward network and at the end. Older Transformers have LayerNorm (lesson 05) instead.
+In SmolLM2 RMSNorm stands at 61 places, before each attention, before each feed-forward network and at the end.
 
 After this lesson you can say what each of the two ignores, draw where their outputs lie, write RMSNorm, and see what SmolLM2 answers with your function inside. It takes about 25 minutes, without *Going further*.
 """
@@ -13,9 +13,9 @@ After this lesson you can say what each of the two ignores, draw where their out
 r"""
 # 06 不减均值，丢掉了什么？
 
-随便给聊天模型 SmolLM2 一段文字。到了第 12 层，表示第一个词元（token）的那个向量，一下子长到其他词元的 100 多倍，直到最后几层才缩回去。可是各层都看不到它有这么大，因为每一层读取词元之前，都有一行代码把它们变得一样大。这行代码就是 **RMSNorm**（均方根归一化）。它跳过了层归一化（LayerNorm）的第一步，不减均值。少了这一步，究竟丢掉了什么？训练好的模型在不在乎？
+随便给聊天模型 SmolLM2 一段文字。到了第 12 层，表示第一个词元（token）的那个向量，一下子长到其他词元的 100 多倍，直到最后几层才缩回去。可是各层都看不到它有这么大，因为每一层读取词元之前，都有一行代码把它们变得一样大。这行代码就是 **RMSNorm**（均方根归一化）。第 05 课的层归一化（LayerNorm）也能做到这一点，不过它要先减去均值，RMSNorm 跳过了这一步。少了它，究竟丢掉了什么？训练好的模型在不在乎？
 
-在 SmolLM2 里，RMSNorm 出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。更早的 Transformer 用的是第 05 课的层归一化。
+在 SmolLM2 里，RMSNorm 出现在 61 处，每个注意力之前、每个前馈网络之前各有一处，最后还有一处。
 
 学完这一课，你能分别说出，对词元做哪些改动不会影响这两种层的输出，能画出它们的输出落在哪里，能写出 RMSNorm，还能看到 SmolLM2 换上你的函数之后怎么回答。大约需要 25 分钟，选读另计。
 """
@@ -24,8 +24,7 @@ r"""
 import torch
 import torch.nn.functional as F
 
-from blocklab import layer_norm, rms_norm, standardize
-from blocklab.language import Text
+from blocklab import layer_norm, rms_norm
 from blocklab.lessons import check, plug_in
 from blocklab.lessons.rms_norm import circle_and_sphere, mean_and_rms, printed
 from blocklab.lessons.rms_norm.three_texts import THREE_TEXTS
@@ -88,8 +87,7 @@ $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon
 x = torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])  # (N, d)
 mean_square = x.square().mean(-1, keepdim=True)  # (N, 1)
 y = x / (mean_square + 1e-5).sqrt()  # (N, d)
-print(Text(en="mean squares", zh="均方"), mean_square.flatten())
-print(Text(en="outputs", zh="输出"), y)
+printed.by_hand(mean_square, y)
 torch.testing.assert_close(y, rms_norm(x, (4,), eps=1e-5))
 
 # %% [markdown] lang="en"
@@ -150,7 +148,7 @@ check("root_mean_square", solved_root_mean_square, keep=False)
 r"""
 ## Three hundred tokens
 
-What does a token lose on the way? With three features we can look, for a token is then a point in space. Here are 300, alike on both sides. The *diagonal* `(1, 1, 1)` points up, so a higher point has a larger mean; hollow points have a mean below 0.
+What does a token lose on the way? With three features we can look, for a token is then a point in space. Here are 300, alike on both sides. The *diagonal* `(1, 1, 1)` points up, so a higher point has a larger mean; hollow points start with a mean below 0.
 
 Step 1, subtracting the mean, is LayerNorm's alone. In step 2 it divides by the standard deviation, RMSNorm by the root mean square. *Shift* is added to every number beforehand.
 
@@ -161,7 +159,7 @@ Step 1, subtracting the mean, is LayerNorm's alone. In step 2 it divides by the 
 r"""
 ## 三百个词元
 
-词元经过这样的层，丢掉了什么？特征只有三个时可以亲眼看到，因为这时一个词元就是空间里的一个点。这里有 300 个点，左右两图用的是同一批。**对角线** `(1, 1, 1)` 朝上，所以点越高，均值就越大；空心点的均值小于 0。
+词元经过这样的层，丢掉了什么？特征只有三个时可以亲眼看到，因为这时一个词元就是空间里的一个点。这里有 300 个点，左右两图用的是同一批。**对角线** `(1, 1, 1)` 朝上，所以点越高，均值就越大；空心点起初的均值小于 0。
 
 第 1 步，让每个词元减去自己的均值，只有层归一化做这一步。第 2 步，层归一化除以标准差，RMSNorm 除以均方根。“平移”是事先给每个数加上的值。
 
@@ -178,7 +176,7 @@ circle_and_sphere.panel().still(steps=2)
 r"""
 <details><summary>Answer</summary>
 
-LayerNorm's outputs form a circle. Step 1 drops every point, filled or hollow, onto the plane of mean 0, at a right angle to the diagonal. Step 2 moves it straight out or in until it is √3 from the origin. Plane and sphere meet in a circle.
+LayerNorm's outputs form a circle. Step 1 drops every point onto the plane of mean 0, at a right angle to the diagonal; stop *steps* at 1 to see it. Step 2 moves it straight out or in until it is √3 from the origin. Plane and sphere meet in a circle. (The picture zooms in; the wires are the same sphere throughout.)
 
 </details>
 
@@ -191,7 +189,7 @@ RMSNorm skips step 1 and keeps each token's *direction*, so its points cover the
 r"""
 <details><summary>答案</summary>
 
-层归一化的输出组成圆周。第 1 步让每个点，不论实心空心，都落到均值为 0 的平面上，这个平面与对角线垂直。第 2 步让点沿直线向外或向里移动，直到离原点 √3。平面与球面相交，就得到圆周。
+层归一化的输出组成圆周。第 1 步让每个点都落到均值为 0 的平面上，这个平面与对角线垂直；把“步骤”停在 1，就能看到。第 2 步让点沿直线向外或向里移动，直到离原点 √3。平面与球面相交，就得到圆周。（图会自动放大；线框始终是同一个球面。）
 
 </details>
 
@@ -206,7 +204,7 @@ for shift in (0, 1, 3, 10):
     moved = layer_norm(tokens + shift, (3,)) - layer_norm(tokens, (3,))
     angles = circle_and_sphere.angles(rms_norm(tokens + shift, (3,)))
     printed.effect_of_shift(shift, moved.abs().max(), angles.quantile(0.5))
-circle_and_sphere.panel().still(steps=2, shift=3)
+circle_and_sphere.panel().still(steps=2, shift=10)
 
 # %% [markdown] lang="en"
 r"""
@@ -216,7 +214,7 @@ LayerNorm's circle does not move. RMSNorm's points crowd around the diagonal, un
 
 </details>
 
-So a large common mean would make RMSNorm's tokens hard to tell apart. Does a model mind?
+So a large common mean would make RMSNorm's tokens hard to tell apart. Do real tokens have one?
 
 ## Two divisors
 
@@ -237,7 +235,7 @@ r"""
 
 </details>
 
-所以，如果所有特征都带着一个很大的公共均值，经过 RMSNorm 之后，词元就很难分辨了。真实的模型在不在乎，后面来看。
+所以，如果所有特征都带着一个很大的公共均值，经过 RMSNorm 之后，词元就很难分辨了。真实的词元有没有这样的均值？后面来看。
 
 ## 两个除数
 
@@ -264,9 +262,9 @@ Both layers agree at shift −2.5. There the mean is 0, and the two divisors are
 
 </details>
 
-In general, with one ε and before γ and β, LayerNorm(x) = RMSNorm(x − μ), so the two agree only where μ = 0.
+In general, but for γ and β, LayerNorm(x) = RMSNorm(x − μ), so the two agree only where μ = 0.
 
-The [paper](https://arxiv.org/abs/1910.07467) compares layers by their *invariances*, the changes that leave the output alone. The cell runs its list with ε = 0 on `X @ W.T`, where `X` holds 5 tokens and `W` the weights of 6 units; `b` is one vector, `one_unit` and `one_token` change one row only.
+The [paper](https://arxiv.org/abs/1910.07467) compares layers by their *invariances*, the changes that leave the output alone. A layer often gets a product, `X @ W.T`, so a change can come from the tokens `X` or the weights `W`. The cell runs the paper's list; `b` is one vector, `one_unit` and `one_token` change one row only.
 
 **Predict first.** In how many of the six lines do LayerNorm and RMSNorm differ?
 """
@@ -279,28 +277,29 @@ r"""
 
 </details>
 
-一般地，只要 ε 相同，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)，所以只有 μ = 0 时，两种层才一致。
+一般地，在乘 γ、加 β 之前，LayerNorm(x) = RMSNorm(x − μ)，所以只有 μ = 0 时，两种层才一致。
 
-RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)用**不变性**（invariance）来比较各种层，也就是哪些改动不影响输出。下一个单元格取 ε = 0，对 `X @ W.T` 把论文列出的改动逐条运行一遍，其中 `X` 是 5 个词元，`W` 是 6 个单元的权重；`b` 是一个向量，`one_unit` 和 `one_token` 只改其中一行。
+RMSNorm 的[论文](https://arxiv.org/abs/1910.07467)用**不变性**（invariance）来比较各种层，也就是哪些改动不影响输出。一层的输入常常是乘积 `X @ W.T`，所以改动可以来自词元 `X`，也可以来自权重 `W`。下一个单元格把论文列出的改动逐条运行一遍；`b` 是一个向量，`one_unit` 和 `one_token` 只改其中一行。
 
 **先猜一猜**：六行里有几行，层归一化和 RMSNorm 的答案不同？
 """
 
 # %% tags=["answer"]
-X, W, b = (torch.randn(shape, dtype=torch.float64) for shape in ((5, 4), (6, 4), 4))
+X, W, b = (torch.randn(shape, dtype=torch.float64) for shape in ((5, 4), (6, 4), 4))  # 5 tokens, 6 units
 one_unit, one_token = torch.ones(6, 1), torch.ones(5, 1)
 one_unit[1], one_token[1] = 2, 3
 changes = {"2.5 * W": (X, 2.5 * W), "W + b": (X, W + b), "one_unit * W": (X, one_unit * W)}
 changes |= {"2.5 * X": (2.5 * X, W), "X + b": (X + b, W), "one_token * X": (one_token * X, W)}
-norms = [lambda z: standardize(z, 0, 0), lambda z: layer_norm(z, (6,), eps=0), lambda z: rms_norm(z, (6,), eps=0)]
 for name, (x_new, w_new) in changes.items():
-    printed.same_or_new(name, [torch.allclose(norm(x_new @ w_new.T), norm(X @ W.T)) for norm in norms])
+    old, new = X @ W.T, x_new @ w_new.T  # (tokens, units) each
+    same = [torch.allclose(norm(new, (6,), eps=0), norm(old, (6,), eps=0)) for norm in (layer_norm, rms_norm)]
+    printed.same_or_new(name, *same)
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-They differ in one line, `W + b`. It adds one vector to the weights of all units, and so one number to all features of a token; only LayerNorm takes it away. (`one_unit * W` changes the proportions within a token; BatchNorm alone does not see this, because it treats each unit by itself.)
+They differ in one line, `W + b`. It adds one vector to the weights of all units, and so one number to all features of a token; only LayerNorm takes it away.
 
 </details>
 
@@ -311,14 +310,14 @@ This *re-centering invariance* is what is lost when the mean stays, and in this 
 * `normalized_shape` is a tuple, the sizes of the last axes, which share one root mean square.
 * `weight` is γ, or `None`.
 * `eps` may be `None`, too. Then take `torch.finfo(dtype).eps` of the type you compute in.
-* The result has the type of x. (Where float16 overflows, `check` only advises.)
+* The result has the type of x.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-只有 `W + b` 一行不同。它给所有单元的权重加上同一个向量，也就给词元的所有特征加上了同一个数，只有层归一化能把它减掉。（`one_unit * W` 改变了一个词元里各数的比例，只有把每个单元分开处理的批量归一化看不出来。）
+只有 `W + b` 一行不同。它给所有单元的权重加上同一个向量，也就给词元的所有特征加上了同一个数，只有层归一化能把它减掉。
 
 </details>
 
@@ -329,7 +328,7 @@ r"""
 * `normalized_shape` 是一个元组，即最后几个轴的大小，这些轴上的数共用一个均方根。
 * `weight` 是 γ，也可以是 `None`。
 * `eps` 也可以是 `None`，这时取计算时所用类型的 `torch.finfo(dtype).eps`。
-* 结果的类型与 x 相同。（在 float16 里溢出也算对，`check` 只给一条建议。）
+* 结果的类型与 x 相同。
 """
 
 
@@ -425,13 +424,13 @@ Neither changes the answer. With the mean subtracted the loss is 3.39 in place o
 
 </details>
 
-Some mistakes make a model babble, others only make it a little worse, so "it still answers" is no test.
+So "it still answers" is no test.
 
-## Does the mean matter?
+## One token 100 times as large
 
-From 3.08 to 3.39: is that because the mean is important, or does every cut cost as much? The mean is the token's part along one direction, the diagonal. So for comparison we cut out ten *random* directions, one at a time, before all 61 norms, and read *Alice*, *Two Cities* and the Zen.
+Back to the giant. `watched`, in RMSNorm's place, notes the tokens before and after the division.
 
-**Predict first.** Which costs more, the mean or a random direction?
+**Predict first.** A token of SmolLM2 has 576 features. How large can one of them be after the division, before γ, however large the token was?
 """
 
 # %% [markdown] lang="zh"
@@ -442,67 +441,11 @@ r"""
 
 </details>
 
-有的错误让模型胡言乱语，有的只让它稍稍变差，所以“它还能回答”算不上测试。
-
-## 均值重要吗？
-
-损失从 3.08 升到 3.39，是因为均值重要，还是去掉什么都要付出这样的代价？均值不过是词元沿一个方向的分量，那个方向就是对角线。所以拿**随机**方向来对照：在 61 处归一化之前，每次去掉一个随机方向，一共试十个，读三段文字：《爱丽丝漫游奇境》《双城记》的开头和《Python 之禅》。
-
-**先猜一猜**：哪个代价更大，去掉均值，还是去掉随机方向？
-"""
-
-
-# %% tags=["slow", "answer"]
-def without(u):
-    return lambda x, *rest: rms_norm(x - (x * u).sum(-1, keepdim=True) * u, *rest)
-
-
-directions = F.normalize(torch.randn(12, 576, generator=torch.Generator().manual_seed(1)), dim=-1)
-directions[0], directions[1] = 0, 576**-0.5  # nothing, and the mean
-with if_installed(), torch.no_grad():
-    model = load_smollm2()
-    for text in THREE_TEXTS:
-        ids, losses = torch.tensor([model.byte_pairs.encode(text)]), []  # (N, L)
-        for u in directions:
-            with replaced(model, rms_norm=without(u)):
-                losses.append(F.cross_entropy(model(ids)[0, :-1], ids[0, 1:]))
-        printed.losses_without(*losses)
-    del model
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-The mean costs more than 7, 10 and 7 of the ten random directions: dearer than most, but nothing out of the ordinary.
-
-</details>
-
-On two of the texts a cut even *lowers* the loss at times. That makes no better model: on the Zen each cut helps four or five of ten predictions and harms the others, and the sum can fall either way.
-
-Would a model that was *trained* with subtraction be better? The [paper](https://arxiv.org/abs/1910.07467) trained both. Its Transformer for translation reaches 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), and each training step takes 7% less time. Llama, Gemma and Qwen leave the subtraction out.
-
-## One token 100 times as large
-
-Back to the giant. `watched`, in RMSNorm's place, notes how large the first token and the others are, and what the division makes of the first.
-
-**Predict first.** A token of SmolLM2 has 576 features. How large can one of them be after the division, before γ, however large the token was?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-在三段文字里，十个随机方向中，代价比均值小的分别有 7 个、10 个和 7 个。所以去掉均值比去掉多数方向都贵，但也没有贵到反常。
-
-</details>
-
-有两段文字里，去掉某个方向之后，损失反而**低**了。这不等于模型变好了。读《Python 之禅》时，每去掉一个方向，十个预测里总有四五个变好，其余的变差；加起来是正是负都有可能。
-
-一开始就减均值来**训练**，会不会更好？[论文](https://arxiv.org/abs/1910.07467)两种都从头训练过。做翻译的 Transformer，用层归一化得 26.6，用 RMSNorm 得 26.8（翻译评分 BLEU，越高越好），每一步训练还少用 7% 的时间。Llama、Gemma 和 Qwen 都不减均值。
+所以“它还能回答”算不上测试。
 
 ## 大了 100 倍的词元
 
-回到那个庞大的词元。让 `watched` 顶替 RMSNorm，记下首个词元和其他词元各有多大，以及相除之后首个词元成了什么样。
+回到那个庞大的词元。让 `watched` 顶替 RMSNorm，记下词元相除之前和之后的样子。
 
 **先猜一猜**：SmolLM2 的词元有 576 个特征。不论词元原来有多大，相除之后、乘 γ 之前，一个特征最大能到多少？
 """
@@ -511,8 +454,7 @@ r"""
 # %% tags=["slow", "answer"]
 def watched(x, normalized_shape, weight, eps):
     y = rms_norm(x, normalized_shape, None, eps)  # (N, L, d)
-    size = x[0].square().mean(-1).sqrt()  # (L,)
-    seen.append((size[0], size[1:].median(), y[0, 0]))
+    seen.append((x[0], y[0]))  # (L, d) each
     return y * weight
 
 
@@ -533,11 +475,11 @@ One feature can be √576 = 24 at most. The 576 squares have mean 1, so they add
 
 </details>
 
-With 23.8 the first token is almost nothing but its feature 507. Many language models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). The division makes the token as large as the others, but not less lopsided. So γ decides who sees feature 507.
+With 23.8 the first token is almost nothing but its feature 507. Many models grow such [massive activations](https://arxiv.org/abs/2402.17762), and attention leans on them (lesson 10). The division makes the token as large as the others, but not less lopsided.
 
-A network gets three numbers multiplied: the normalized feature, its γ, and the length of the column of its matrices that reads this feature. The cell divides this product at feature 507 by the median of all 576.
+How much of a feature reaches a network is a product of three numbers: the feature after the division, its γ, and the length of the matrix column that reads it. The cell divides that of the giant's feature 507 by the median in the other tokens.
 
-**Predict first.** Before the feed-forward networks of layers 12 to 27 γ is smallest at feature 507, in layer 28 second smallest. Do they get less of it than of a median feature?
+**Predict first.** Before the feed-forward networks of layers 12 to 27 |γ| is smallest at feature 507, in layer 28 second smallest. Do they get less of it than of an ordinary feature?
 """
 
 # %% [markdown] lang="zh"
@@ -548,24 +490,24 @@ r"""
 
 </details>
 
-第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下 507 号特征了。许多语言模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。相除能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。所以谁能看到 507 号特征，就要看 γ 了。
+第一个词元的 23.8 几乎顶到了这个上限，所以它差不多只剩下 507 号特征了。许多模型都会长出这种[巨大的激活值](https://arxiv.org/abs/2402.17762)，注意力也离不开它（第 10 课）。相除能把这个词元变得和别的一样大，却改变不了一个特征独大的局面。
 
-网络从一个特征得到多少，是三个数相乘：归一化之后的特征、它的 γ，以及矩阵里读取它的那一列的长度。下面的单元格算出 507 号特征的这个乘积，再除以全部 576 个特征的中位数。
+网络从一个特征得到多少，是三个数相乘：相除之后的特征、它的 γ，以及矩阵里读取它的那一列的长度。下面的单元格算出庞大的词元在 507 号特征上的这个乘积，再除以其他词元的中位数。
 
-**先猜一猜**：第 12 到 27 层的前馈网络之前，507 号特征的 γ 都是最小的；在第 28 层，它是倒数第二小的。这些前馈网络从它那里得到的，比中位数少吗？
+**先猜一猜**：第 12 到 27 层的前馈网络之前，507 号特征的 |γ| 都是最小的；在第 28 层，它是第二小的。这些前馈网络从它那里得到的，比从普通特征那里得到的少吗？
 """
 
 
 # %% tags=["answer"]
 def part_of_507(y, norm, *matrices):
-    parts = (y * norm.weight).abs() * torch.cat([matrix.weight for matrix in matrices]).norm(dim=0)  # (d,)
-    return parts[507] / parts.median()
+    parts = (y * norm.weight).abs() * torch.cat([matrix.weight for matrix in matrices]).norm(dim=0)  # (L, d)
+    return parts[0, 507] / parts[1:].median()
 
 
 with if_installed(), torch.no_grad():
     blocks = load_smollm2().blocks
     for layer in (12, 13, 20, 27, 28, 29, 30):
-        block, before_attention, before_network = blocks[layer - 1], seen[2 * layer - 2][2], seen[2 * layer - 1][2]
+        block, before_attention, before_network = blocks[layer - 1], seen[2 * layer - 2][1], seen[2 * layer - 1][1]
         network = part_of_507(before_network, block.norm2, block.feed_forward.w1, block.feed_forward.w3)
         attention = part_of_507(before_attention, block.norm1, block.query, block.key, block.value)
         printed.parts_of_507(layer, block.norm2.weight[507], network, attention)
@@ -575,11 +517,67 @@ with if_installed(), torch.no_grad():
 r"""
 <details><summary>Answer</summary>
 
-Up to layer 27 yes, less than a third. In layer 28 the network gets 210 times as much, although γ is the second smallest there.
+Up to layer 27 yes, 0.04 times as much at most, in the layers not printed, too. In layer 28 the network gets 30 times as much, although |γ| is second smallest there.
 
 </details>
 
-So γ hides feature 507 from 16 feed-forward networks, but not from attention. The last three layers let it in, and the giant shrinks from 932 to 208 (why: *Going further*). A small γ does not shut a feature out: 0.135 is multiplied by 23.8.
+So 16 feed-forward networks hardly get feature 507, but attention does. γ alone does not decide: in layer 28 a small 0.135 meets a large 23.8. The last networks get it, and they shrink the giant from 932 to 208 (*Going further*).
+
+## Does the mean matter?
+
+The loss rose from 3.08 to 3.39. Does the mean matter? In the lines above an ordinary token's mean is at most a twelfth of its size, so both divisors are almost one. But the giant's is 40.5, nearly all from feature 507, and subtracting takes it from the other 575 features, too.
+
+So we subtract the mean everywhere, then in all tokens but the first. It is the token's part along one direction, the diagonal; so we also cut out ten *random* directions, and read *Alice*, *Two Cities* and the Zen.
+
+**Predict first.** Which costs more, the first token spared, the mean or a random direction?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+到第 27 层为止是的，最多是 0.04 倍，没有印出的几层也一样。到了第 28 层，得到的却是 30 倍，尽管 |γ| 在那里是第二小的。
+
+</details>
+
+所以，16 个前馈网络几乎得不到 507 号特征，注意力却得到了。这不是 γ 一个人说了算，第 28 层的 0.135 虽小，乘上的却是 23.8。最后几个前馈网络得到了很多，也正是它们让庞大的词元从 932 缩回 208（选读里验证）。
+
+## 均值重要吗？
+
+多减均值，损失从 3.08 升到 3.39，是因为均值重要吗？看上面印出的六行，普通词元的均值至多是它大小的十二分之一，所以两种除数几乎相等。可是庞大的词元均值是 40.5，几乎全部来自 507 号特征；一减，其他 575 个特征也都少了这么多。
+
+所以先让所有词元都减均值，再放过首个词元，只让其余的减。均值不过是词元沿一个方向的分量，那个方向就是对角线，所以拿十个**随机**方向来对照，每次去掉一个。读的是《爱丽丝漫游奇境》《双城记》的开头和《Python 之禅》。
+
+**先猜一猜**：放过首个词元，哪个代价更大，去掉均值，还是去掉随机方向？
+"""
+
+
+# %% tags=["slow", "answer"]
+def without(u, spared):
+    cut = torch.eye(576) - torch.outer(u, u)  # (d, d)
+    return lambda x, *rest: rms_norm(torch.cat([x[:, :spared], x[:, spared:] @ cut], 1), *rest)
+
+
+random = F.normalize(torch.randn(10, 576, generator=torch.Generator().manual_seed(1)), dim=-1)
+mean = torch.full((576,), 576**-0.5)
+norms = [rms_norm, without(mean, 0), *(without(u, 1) for u in (mean, *random))]
+with if_installed(), torch.no_grad():
+    model = load_smollm2()
+    for text in THREE_TEXTS:
+        printed.losses_with(model, text, norms)
+    del model
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It depends: the mean costs more than 5, 9 and 2 of the ten random directions.
+
+</details>
+
+So it is a direction like others, as far as ten directions and three texts tell. Of the 0.31 on the Zen three quarters were the giant's, of the 0.35 on *Two Cities* a third. (Some cuts *lower* the loss; on so few words the sum can fall either way.)
+
+Would a model *trained* with subtraction be better? The [paper](https://arxiv.org/abs/1910.07467)'s Transformer for translation reaches 26.6 with LayerNorm and 26.8 with RMSNorm (BLEU, higher is better), too near to call, and each training step takes 7% less time. Llama, Gemma and Qwen do not subtract.
 
 ## What you will meet elsewhere
 
@@ -590,18 +588,20 @@ variance = x.float().pow(2).mean(-1, keepdim=True)
 return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
 ```
 
-[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing. New versions warn, but keep it for old models; `RMSNormalization` is right. Others write `F.normalize`, which keeps its divisor above $10^{-12}$ but adds nothing under a root, so `eps` is never used. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
+[Keras's](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) `LayerNormalization(rms_scaling=True)` takes a true variance, so it divides by σ and subtracts nothing. New versions warn; `RMSNormalization` is right. Others write `F.normalize`, which adds nothing under a root, so `eps` is never used. Both on 1, 2, 3, 4 and on 101, 102, 103, 104:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-到第 27 层为止是的，不到三分之一。到了第 28 层，得到的却是 210 倍，尽管 γ 在那里是倒数第二小的。
+不一定。在三段文字里，十个随机方向中，代价比均值小的分别有 5 个、9 个和 2 个。
 
 </details>
 
-所以，γ 不让 16 个前馈网络看到 507 号特征，却让注意力看到。最后三层放它进来，庞大的词元就从 932 缩回 208（是不是这个缘故，选读里试一试）。γ 小，不等于关上了门：0.135 虽小，乘上的却是 23.8。
+所以，就十个方向、三段文字而言，均值不过是个普通的方向。读《Python 之禅》多出的 0.31，四分之三是庞大的词元造成的；读《双城记》多出的 0.35，它占三分之一。（有几次损失反而**低**了；文字这么短，加起来是升是降都有可能。）
+
+一开始就减均值来**训练**，会不会更好？[论文](https://arxiv.org/abs/1910.07467)两种都从头训练过。做翻译的 Transformer，用层归一化得 26.6，用 RMSNorm 得 26.8（翻译评分 BLEU，越高越好），分不出高下，不过每一步训练少用 7% 的时间。Llama、Gemma 和 Qwen 都不减均值。
 
 ## 在别处会遇到什么
 
@@ -612,7 +612,7 @@ variance = x.float().pow(2).mean(-1, keepdim=True)
 return weight * (x.float() * torch.rsqrt(variance + eps)).to(x.dtype)
 ```
 
-[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值。新版本会发出警告，但为了旧模型没有改掉；正确的是 `RMSNormalization`。还有人写 `F.normalize`，它只保证除数不小于 $10^{-12}$，根号里什么也不加，所以 `eps` 根本没有用上。下面把这两种写法用在 1、2、3、4 和 101、102、103、104 上。
+[Keras](https://github.com/keras-team/keras/blob/master/keras/src/layers/normalization/layer_normalization.py) 的 `LayerNormalization(rms_scaling=True)` 求的却真是方差，所以它除以 σ，又不减均值。新版本会发出警告；正确的是 `RMSNormalization`。还有人写 `F.normalize`，它在根号里什么也不加，所以 `eps` 根本没有用上。下面把这两种写法用在 1、2、3、4 和 101、102、103、104 上。
 """
 
 
@@ -631,9 +631,9 @@ print("by_length", by_length(both, torch.ones(4)))
 
 # %% [markdown] lang="en"
 r"""
-With σ the outputs grow with the mean.
+With σ the outputs grow with the mean; `by_length` differs only on tokens as small as √ε.
 
-How fast RMSNorm can be, [lesson 12](12_cuda_timing.ipynb) measures. It treats each token alone, so where a token stands it cannot know: [lesson 07](07_positional_encoding.ipynb).
+RMSNorm treats each token alone, so where a token stands it cannot know: [lesson 07](07_positional_encoding.ipynb).
 
 ## Three closing questions
 
@@ -660,15 +660,13 @@ It adds up the squares in place of their mean, so every output is only 1 / √d 
 It is another function. SmolLM2's loss went from 3.08 to 3.39, so measure first. There is an exact way: of the 2d numbers `[x, −x]` the mean is 0 and the variance RMS², so the first half of LayerNorm's output is RMSNorm's.
 
 </details>
-
-The largest feature, the ratio and the exact way:
 """
 
 # %% [markdown] lang="zh"
 r"""
-用 σ 代替均方根，输出就随均值变大。
+用 σ 代替均方根，输出就随均值变大。`by_length` 在这里看不出错，词元小到与 √ε 相当时才不同。
 
-RMSNorm 能有多快，[第 12 课](12_cuda_timing.ipynb)来测。它把每个词元分开处理，不知道谁先谁后；这件事交给[第 07 课](07_positional_encoding.ipynb)。
+RMSNorm 把每个词元分开处理，不知道谁先谁后；这件事交给[第 07 课](07_positional_encoding.ipynb)。
 
 ## 三个思考题
 
@@ -695,17 +693,15 @@ RMSNorm 能有多快，[第 12 课](12_cuda_timing.ipynb)来测。它把每个�
 那是另一个函数。SmolLM2 的损失从 3.08 升到 3.39，所以要先测一测。也有精确的办法，`[x, −x]` 这 2d 个数的均值为 0，方差正是 RMS²，所以层归一化输出的前一半就是 RMSNorm 的输出。
 
 </details>
-
-下面给出最大的特征、第二题里的比值和精确的办法。
 """
 
 # %%
 spike = torch.zeros(4096)
 spike[0] = 1000
-print(Text(en="largest", zh="最大"), f"{rms_norm(spike, (4096,)).max():.2f} {layer_norm(spike, (4096,)).max():.2f}")
+printed.largest(rms_norm(spike, (4096,)).max(), layer_norm(spike, (4096,)).max())
 z = torch.randn(8, 4096)
 by_sum = z / z.square().sum(-1, keepdim=True).sqrt()
-print(Text(en="ratio", zh="比值"), f"{(by_sum / rms_norm(z, (4096,))).mean():.4f} = 1 / {4096**0.5:.0f}")
+printed.ratio((by_sum / rms_norm(z, (4096,))).mean(), 4096)
 torch.testing.assert_close(layer_norm(torch.cat([z, -z], -1), (8192,))[:, :4096], rms_norm(z, (4096,), eps=1e-5))
 
 # %% [markdown] lang="en"
@@ -714,7 +710,7 @@ r"""
 
 * RMSNorm divides a token by its root mean square and multiplies by γ. Before γ, the size is forgotten and the direction stays.
 * RMS² = μ² + σ², so the two layers agree only where the mean is 0.
-* What is lost is re-centering invariance. In SmolLM2 the mean costs more than most directions, yet not much; without γ the model cannot speak.
+* What is lost is re-centering invariance. SmolLM2 hardly needs it, for its ordinary tokens have almost no mean.
 
 ## Read next
 
@@ -729,7 +725,7 @@ r"""
 
 * RMSNorm 让词元除以自己的均方根，再乘以 γ。乘 γ 之前，大小丢掉了，方向还在。
 * RMS² = μ² + σ²，所以只有均值为 0 时两种层才一致。
-* 丢掉的是重新中心化不变性。对 SmolLM2，去掉均值的代价比去掉多数方向大，但大得不多；没有 γ，它就说不出话来。
+* 丢掉的是重新中心化不变性。SmolLM2 几乎不需要它，因为普通词元的均值很小。
 
 ## 接着读
 
@@ -760,7 +756,7 @@ with if_installed(), torch.no_grad():
     with replaced(model, rms_norm=watched):
         model(paris)
     del model
-    print(Text(en="first token after 30 layers:", zh="30 层之后的首个词元："), f"{seen[60][0]:.0f}")
+    printed.first_token(30, *seen[60])
 
 # %% [markdown] lang="en"
 r"""
@@ -954,10 +950,8 @@ r"""
 
 # %%
 gains = smollm2_rms_norms()
-told = Text(en="{:15} from {:6.3f} to {:5.3f}, negative {}", zh="{:15} 从 {:6.3f} 到 {:5.3f}，负的有 {} 个")
 for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.norm1", "norm"):
-    gain = gains[f"{name}.weight"]  # (d,)
-    print(told.format(name, gain.min(), gain.max(), (gain < 0).sum()))
+    printed.gain(name, gains[f"{name}.weight"])
 
 # %% [markdown] lang="en"
 r"""

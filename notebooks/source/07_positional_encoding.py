@@ -2,9 +2,9 @@
 r"""
 # 07 How do sines tell positions apart?
 
-Is one wave enough to number the positions of a text? Take the first Transformer's fastest, and the position most like position 0 is not its neighbour but one far off, hardly to be told from it. Take a slow one instead, and its neighbour looks just like it. Writing a wave down often does not help. Many waves together, fast and slow, do.
+To attention (lesson 10) *dog bites man* and *man bites dog* are the same heap of three tokens, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d sines and cosines that depend on its **position** alone, its *positional encoding*.
 
-Why tell a model positions at all? Attention (lesson 10), in which tokens exchange information, takes them as a heap, not as a row, unless a mask hides some. So [the first Transformer](https://arxiv.org/abs/1706.03762) adds to the d features of each token d sines and cosines that depend on its **position** alone, its *positional encoding*.
+Why so many waves? With the fastest alone, the position most like position 0 is one far off, hardly to be told from it. With a slow one, the neighbour looks just like it. Writing either down more often does not help. Many together do.
 
 After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 40 minutes, without *Going further*.
 """
@@ -13,9 +13,9 @@ After this lesson you can write the table and the matrix that shifts it, and say
 r"""
 # 07 正弦怎样区分位置？
 
-给文本里的位置编号，只用一种波行不行？取最早的 Transformer 里最快的那一种，这时与位置 0 最相似的不是它的邻居，而是远处的另一个位置，两者几乎分不清。换成很慢的一种，邻居又与它几乎一模一样。同一种波重复写许多遍，也没有用。快慢不同的许多种波一起用，问题就没有了。
+“狗咬人”和“人咬狗”是同样的三个词元。词元在注意力（attention，第 10 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数都是正弦或余弦，只取决于词元的**位置**，称为**位置编码**（positional encoding）。
 
-为什么非要把位置告诉模型？因为词元在注意力（attention，第 10 课）里互相交换信息时，只要没有掩码遮住其中一些，就只是一堆，不是一排。所以[最早的 Transformer](https://arxiv.org/abs/1706.03762) 给每个词元的 d 个特征各加上一个数。这 d 个数都是正弦或余弦，只取决于词元的**位置**，称为**位置编码**（positional encoding）。
+为什么要用快慢不同的许多种波？只用最快的一种，与位置 0 最相似的是远处的一个位置，两者几乎分不清。只用很慢的一种，邻居又与它几乎一模一样。同一种波重复写许多遍，也没有用。许多种波由快到慢一起用，才分得清。
 
 学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 40 分钟，选读另计。
 """
@@ -28,7 +28,7 @@ import torch.nn.functional as F
 
 from blocklab import rotary_embedding, shift_matrix, sinusoidal_encoding
 from blocklab.lessons import accepted, check, plug_in
-from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table, signed_distance
+from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table, printed, signed_distance
 from blocklab.real_models import minilm_positions
 
 # %% [markdown] lang="en"
@@ -65,7 +65,7 @@ r"""
 r"""
 ## Three tokens
 
-*dog bites man* and *man bites dog* hold the same three tokens. Eight arbitrary numbers stand for each. Attention returns for each token a weighted mean of all three. The larger the *dot product* of two tokens (multiply number by number, add up), the larger the weight. First they go as they are, then each with a row of sines and cosines for its place. Only bites stays.
+In *dog bites man* and *man bites dog* eight arbitrary numbers stand for each token. Attention returns for each token a weighted mean of all three. The larger the *dot product* of two tokens (multiply number by number, add up), the larger the weight. First they go as they are, then each with a row of sines and cosines for its place. Only bites stays.
 
 **Predict first.** Does the output of bites change, without the rows and with them?
 """
@@ -74,7 +74,7 @@ r"""
 r"""
 ## 三个词元
 
-dog bites man（狗咬人）和 man bites dog（人咬狗）是同样的三个词元。下面每个词元用随便取的八个数代替，让它们经过注意力。注意力给每个词元算出三个词元的加权平均，两个词元的**点积**（dot product，即对应的数相乘，再求和）越大，权重就越大。先是原样，再按位置给每个词元加上一行正弦和余弦。只有 bites 的位置不变。
+让 dog bites man（狗咬人）和 man bites dog（人咬狗）经过注意力，每个词元用随便取的八个数代替。注意力给每个词元算出三个词元的加权平均，两个词元的**点积**（dot product，即对应的数相乘，再求和）越大，权重就越大。先是原样，再按位置给每个词元加上一行正弦和余弦。只有 bites 的位置不变。
 
 **先猜一猜**：不加这几行，bites 的输出会变吗？加了呢？
 """
@@ -87,8 +87,9 @@ def bites(x):  # (L, d)
     return F.scaled_dot_product_attention(x, x, x)[1]  # (d,)
 
 
-print(f"{(bites(tokens) - bites(tokens.flip(0))).abs().max() = :.2f}")
-print(f"{(bites(tokens + table) - bites(tokens.flip(0) + table)).abs().max() = :.2f}")
+without_rows = bites(tokens) - bites(tokens.flip(0))
+with_rows = bites(tokens + table) - bites(tokens.flip(0) + table)
+printed.change_of_bites(without_rows.abs().max(), with_rows.abs().max())
 
 # %% [markdown] lang="en"
 r"""
@@ -98,7 +99,7 @@ Not at all without the rows; with them, yes, one of its eight numbers by 0.12.
 
 </details>
 
-The weights come from what the tokens are, not from where they stand. So order must be put into the tokens.
+The weights come from what the tokens are, not from where they stand, so attention must be told. The oldest way is to add the order to the tokens.
 
 ## By hand
 
@@ -113,7 +114,7 @@ r"""
 
 </details>
 
-权重只看词元的内容，不看它排在哪里，所以词元换了位置，权重也跟着走，平均值不变。因此，顺序要放进词元本身。
+权重只看词元的内容，不看它排在哪里，所以词元换了位置，权重也跟着走，平均值不变。因此，顺序要另外告诉注意力。最早的办法，是把它加进词元。
 
 ## 动手算
 
@@ -187,7 +188,7 @@ r"""
 
 With d = 16 there are eight pairs, and each can be a clock. Its hand starts at twelve and turns clockwise by $\omega_i$ per position, so the sine tells how far right its tip is, the cosine how high. Thick blue hands show *position*, thin orange ones the position *shift* later; drag *shift*.
 
-Below stand both rows of the table, and a curve compares them. *Similarity* is the dot product divided by both lengths, so equal rows have 1, opposite ones −1. A ring marks the most similar row.
+Below stand both rows of the table (orange positive, blue negative), and a curve compares them. *Similarity* is the dot product divided by both lengths, so equal rows have 1, opposite ones −1. A ring marks the most similar row.
 
 **Predict first.** With base 1 all hands turn alike, 1 radian per position. Is position 1, 6, 22 or 44 then most similar to position 0? Choose, then drag *base* to 1 and *shift* to your answer.
 """
@@ -198,7 +199,7 @@ r"""
 
 d = 16 时有八对，每一对都可以画成一个时钟。指针从十二点出发，每走一个位置，顺时针转过 $\omega_i$，因此正弦表示针尖偏右多少，余弦表示它有多高。粗的蓝针对应“位置”，细的橙针对应“位置”加“平移”。先拖动“平移”看看。
 
-时钟下面是表中对应的两行，再往下的曲线比较它们。**相似度**（similarity）就是点积除以两行长度的乘积，所以两行相同时是 1，正好相反时是 −1。圆圈标出与“位置”那一行最相似的一行。
+时钟下面是表中对应的两行（格子的橙色是正数，蓝色是负数，与针的颜色无关），再往下的曲线比较它们。**相似度**（similarity）就是点积除以两行长度的乘积，所以两行相同时是 1，正好相反时是 −1。圆圈标出与“位置”那一行最相似的一行。
 
 **先猜一猜**：底数取 1 时，所有指针一样快，每走一个位置转 1 弧度。位置 1、6、22、44 中，哪一个与位置 0 最相似？先选好答案，再把“底数”拖到 1，把“平移”拖到你选的位置。
 """
@@ -229,28 +230,28 @@ clocks.panel().still(base=1.0, shift=44)
 
 # %% [markdown] lang="en"
 r"""
-44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So this one frequency hardly tells 44 from 0, however many columns repeat it. One slow hand, then? With ω = 0.001 it takes 6283 positions to come back, but rows 0 and 1 have the similarity 0.9999995. Together they work, because fast hands tell neighbours apart, slow ones count the turns.
+44 radians are almost exactly seven turns, because 7 · 2π = 43.98. So this one frequency hardly tells 44 from 0, however many columns repeat it. One slow hand, then? With ω = 0.001 it takes 6283 positions to come back, but rows 0 and 1 have the similarity 0.9999995. Both hands together? In 44 positions the slow one hardly moves, so 44 still has 0.9994, and 1 only 0.77.
 
-(At 6 the curve has a bump, where the fastest hand is nearly back.)
+It takes a chain of hands, each slower than the last and counting its turns. Put *base* back to 10000: now 1 is most similar, with 0.94, and from 2 to 128 nothing comes above 0.81.
 
 ## A shift is a rotation
 
 How far apart two words are often matters more than where they are. Does the table know?
 
-**Predict first.** Put *base* back to 10000, *shift* to 10, and drag *position*. Which stay, the hands, the grey angles between them, the similarity?
+**Predict first.** At base 10000, put *shift* to 10 and drag *position*. Which stay, the hands, the grey angles between them, the similarity?
 """
 
 # %% [markdown] lang="zh"
 r"""
-因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。可见只有这一个频率，就几乎分不清 44 和 0，重复多少列都没用。那么，只用一根慢的呢？ω = 0.001 时，它走 6283 个位置才转回来，可是第 0 行与第 1 行的相似度是 0.9999995，几乎分不清邻居。两者合起来才行，因为快的指针区分相邻的位置，慢的指针记着快的指针转了几圈。
+因为 7 · 2π = 43.98，所以 44 弧度几乎正好是七圈。可见只有这一个频率，就几乎分不清 44 和 0，重复多少列都没用。那么，只用一根慢的呢？ω = 0.001 时，它走 6283 个位置才转回来，可是第 0 行与第 1 行的相似度是 0.9999995，几乎分不清邻居。两根合起来呢？走 44 个位置，慢针几乎没动，所以 44 的相似度仍有 0.9994，而 1 只有 0.77。
 
-（曲线在距离 6 处鼓了起来，因为最快的指针快要转回来了。）
+要有一连串指针，一根比一根慢一些，每一根记着前一根转了几圈。把“底数”调回 10000，最相似的就是 1，相似度 0.94；从 2 到 128，没有一个高过 0.81。
 
 ## 平移就是旋转
 
 在句子里，两个词相距多远，往往比它们在全文的什么地方更要紧。这张表知道相距多远吗？
 
-**先猜一猜**：把“底数”调回 10000，“平移”调到 10，再拖动“位置”。指针、两针之间灰色的角、相似度，哪些不变？
+**先猜一猜**：底数是 10000，把“平移”调到 10，再拖动“位置”。指针、两针之间灰色的角、相似度，哪些不变？
 """
 
 # %% tags=["answer"]
@@ -269,9 +270,13 @@ All but the hands stay.
 
 </details>
 
-In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood, so the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$. And *one* matrix M moves every row on by Δ, because $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$, and alike for the cosine. The new sine needs the old cosine; that is why each frequency is used twice. On its diagonal M has one block per pair, elsewhere 0. That of pair i is
+In each pair the squares add up to 1, so every row has the length $\sqrt{d/2}$. A shift by Δ turns the hand of pair i by $\Delta\,\omega_i$, wherever it stood, so the dot product of two rows is $\sum_i \cos(\Delta\,\omega_i)$.
 
-$$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
+Can row k + Δ be made from row k, without knowing k? Yes, by *one* matrix M, because $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$. The new sine needs the old cosine; that is why each frequency is used twice.
+
+On its diagonal M has one block per pair, elsewhere 0. The first row makes the new sine; the second, for the cosine, you will find.
+
+$$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ ? & ? \end{pmatrix}$$
 """
 
 # %% [markdown] lang="zh"
@@ -282,21 +287,25 @@ r"""
 
 </details>
 
-每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里，所以两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$。而且**同一个**矩阵 M 能把每一行都变成往后 Δ 个位置的那一行，因为 $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$，余弦也类似。新的正弦要用到旧的余弦，所以每个频率都要用两次。每一对在 M 的对角线上占一块，其余都是 0。第 i 对的块是
+每一对的平方和是 1，所以每一行的长度都是 $\sqrt{d/2}$。平移 Δ 个位置，第 i 对的指针就转过 $\Delta\,\omega_i$，不论它原来在哪里，所以两行的点积是 $\sum_i \cos(\Delta\,\omega_i)$。
 
-$$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ -\sin \Delta\omega_i & \cos \Delta\omega_i \end{pmatrix}$$
+能不能不知道 k，就从第 k 行算出第 k + Δ 行？能，而且对所有 k 用的是**同一个**矩阵 M，因为 $\sin(k\omega + \Delta\omega) = \cos \Delta\omega \sin k\omega + \sin \Delta\omega \cos k\omega$。新的正弦要用到旧的余弦，所以每个频率都要用两次。
+
+每一对在 M 的对角线上占一块，其余都是 0。块的第一行算出新的正弦；第二行算出新的余弦，留到练习里由你来找。
+
+$$\begin{pmatrix} \cos \Delta\omega_i & \sin \Delta\omega_i \\ ? & ? \end{pmatrix}$$
 """
 
 # %%
 M = shift_matrix(10, 16)  # (d, d)
-print(f"{M[:2, :2] = }")
-torch.testing.assert_close(table[:-10] @ M.T, table[10:])
+print(f"{M[:1, :2] = }")
+print(f"{(table[:-10] @ M.T - table[10:]).abs().max() = :.6f}")
 
 # %% [markdown] lang="en"
 r"""
 ## Before or after?
 
-A cosine is the same for Δ and −Δ, so the dot product of two rows does not know which token comes first. But attention first multiplies both tokens by learned matrices. Leave the second as it is, look at the rows alone (d = 16), and suppose that the first matrix has become M. The orange dot sets its shift.
+A cosine is the same for Δ and −Δ, so the dot product of two rows does not know which token comes first. But attention first multiplies both tokens by learned matrices. Here are two rows of the table (d = 16), the first multiplied by M, the second as it is. The orange dot sets M's shift.
 
 **Predict first.** M shifts by −5. Where is the orange curve highest, and is it still alike on both sides of 0?
 """
@@ -305,7 +314,7 @@ A cosine is the same for Δ and −Δ, so the dot product of two rows does not k
 r"""
 ## 在前还是在后？
 
-余弦对 Δ 和 −Δ 是一样的，所以两行的点积不知道哪个词元在前、哪个在后。不过在注意力里，两个词元都要先乘学习得到的矩阵，再作比较。这里只看表里的行（d = 16），后一个不乘，并且假设前一个乘的矩阵正好是 M。拖动橙色圆点，就能改变它平移多少。
+余弦对 Δ 和 −Δ 是一样的，所以两行的点积不知道哪个词元在前、哪个在后。不过在注意力里，两个词元都要先乘学习得到的矩阵，再作比较。为简单起见，只拿表里的两行来比（d = 16），第一行先乘 M，第二行原样不动。拖动橙色圆点，就能改变 M 平移多少。
 
 **先猜一猜**：M 平移 −5 个位置。橙色曲线在哪里最高？0 的左右两边还对称吗？
 """
@@ -336,24 +345,24 @@ signed_distance.panel().still(offset=-5)
 
 # %% [markdown] lang="en"
 r"""
-With M between, the token looks five places back, from wherever it stands. Such a matrix serves all positions, so the authors supposed that a model easily learns to attend by distance.
+Multiplied by M, a token from position 5 on looks five places back. One matrix serves all positions, so the authors supposed that a model easily learns to attend by distance.
 
 ## The whole table
 
-Real tables have hundreds of clocks. Here are all rows as colours (0 is white), position 0 on top; below one *row*, beside it one *column*; drag both.
+Here are all rows as colours (0 is white), position 0 on top; below one *row*, beside it one *column*; drag both.
 
-**Predict first.** The line below says that 40% of the columns hardly change. What are they for? Guess what makes their share smaller, d = 512 or L = 200, and try both.
+**Predict first.** The line below says that 40% of the columns hardly change. Which makes their share smaller, d = 512 or L = 200? Try both.
 """
 
 # %% [markdown] lang="zh"
 r"""
-中间加上 M，词元不论在哪里，看的都是往前五个位置的地方。同一个矩阵对所有位置都管用，所以论文作者推测，模型很容易学会按距离去看别的词元。
+乘上 M 之后，从位置 5 起，词元不论在哪里，最关注的都是往前五个位置的那一行。同一个矩阵对所有位置都管用，所以论文作者推测，模型很容易学会按距离去看别的词元。
 
 ## 整张表
 
-真实的表可以有几百个时钟。图中是所有的行，位置 0 在最上面，颜色表示数的大小，白色是 0。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
+图中是表中所有的行，位置 0 在最上面，颜色表示数的大小，白色是 0。下方画出选中的那一**行**，右侧画出选中的那一**列**，两条线都可以拖动。
 
-**先猜一猜**：图下的说明写着，几乎不变的列占 40%。它们有什么用？是把 d 调到 512，还是把 L 调到 200，会让这个比例变小？猜完两个都试一试。
+**先猜一猜**：图下的说明写着，几乎不变的列占 40%。是把 d 调到 512，还是把 L 调到 200，会让这个比例变小？猜完两个都试一试。
 """
 
 # %% tags=["panel"]
@@ -366,14 +375,6 @@ r"""
 L = 200 makes it smaller, 25%; at d = 512 it stays at 41%.
 
 </details>
-
-So the slow columns wait for longer texts. By position 49 their hands have not reached one o'clock, hence the stripes. A larger L gives them time. A larger d only packs more frequencies into the same range.
-
-## Who uses this today?
-
-Few new language models, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by such blocks, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. On the left is the similarity of every two rows, in the middle that of the sines, on the right the marked row of each, near *position*.
-
-**Predict first.** Nobody told it about waves. Does the similarity of two rows still depend on their distance?
 """
 
 # %% [markdown] lang="zh"
@@ -383,12 +384,29 @@ r"""
 L = 200 会让它变小，占 25%；d = 512 时差不多，占 41%。
 
 </details>
+"""
 
-可见这些慢的列是留给更长的文本的。到位置 49，它们的指针连一点钟都还没走到，右边不变的条纹就是这样来的；L 变大，指针才来得及走开。d 变大，只是在同样的范围里把频率排得更密。
+# %% tags=["answer"]
+position_table.panel().still(length=200)
+
+# %% [markdown] lang="en"
+r"""
+So the slow columns wait for longer texts: by position 49 their hands have not reached one o'clock. A larger d only packs more frequencies into the same range. With base 10000 the slowest hand takes over 50000 positions for a turn. (And why add? It takes no extra features, and learned matrices can read both.)
+
+## Who uses this today?
+
+Few new language models, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by the blocks of M, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left the similarity of every two rows, in the middle that of the sines, right the marked row of each, near *position*.
+
+**Predict first.** Nobody told it about waves. Does the similarity of two rows still depend on their distance?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+可见这些慢的列是留给更长的文本的。到位置 49，它们的指针连一点钟都还没走到；d 变大，只是在同样的范围里把频率排得更密。底数取 10000，最慢的指针要 50000 多个位置才转一圈。（为什么用加法？因为不必增加特征，学习得到的矩阵也能把两者都读出来。）
 
 ## 今天谁还用它？
 
-新的语言模型很少用了，不过语音模型 [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) 里还有。[Llama](https://arxiv.org/abs/2302.13971) 和 SmolLM2 用这样的块来旋转，BERT 和 GPT-2 则像学习别的权重一样学出这张表。MiniLM 是小型的 BERT，它的表有 512 行、384 列。左图是它每两行之间的相似度；中图是正弦表的相似度；两张图里各标出了一行，右图画出这两行在“位置”附近的一段。
+新的语言模型很少用了，不过语音模型 [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) 里还有。[Llama](https://arxiv.org/abs/2302.13971) 和 SmolLM2 用 M 的块来旋转，BERT 和 GPT-2 则把整张表当作权重，训练出来。MiniLM 是小型的 BERT，它的表有 512 行、384 列。左图是它每两行之间的相似度；中图是正弦表的相似度；两张图里各标出了一行，右图画出这两行在“位置”附近的一段。
 
 **先猜一猜**：没有人告诉过模型要用波。在学到的表里，两行有多相似，也取决于它们的距离吗？
 """
@@ -404,7 +422,7 @@ In part. Stripes run along the diagonal, slightly bent.
 
 </details>
 
-On average it is 0.85 at distance 1, 0.44 at 3, 0.69 at 6, 0.29 at 8, up and down like waves. Farther out the place counts, too; at distance 15 the average is 0.34, but row 100 has 0.63 (right).
+On average it is 0.85 at distance 1, 0.44 at 3, 0.69 at 6, 0.29 at 8, up and down like waves. Farther out, where the two stand counts, too: at distance 15 the average is 0.34, but row 100 has 0.63 (right). And far from the diagonal runs a dark blue band of negative similarity, −0.64 for rows 100 and 341; these sines have none. So a model left free invents something similar, but distance alone does not decide.
 
 ## What you will meet elsewhere
 
@@ -415,7 +433,7 @@ On average it is 0.85 at distance 1, 0.44 at 3, 0.69 at 6, 0.29 at 8, up and dow
 | Hugging Face's Marian | all sines, then all cosines |
 | tensor2tensor (the authors' code), Whisper | the same, with exponent −i/(d/2 − 1), not −i/(d/2) |
 
-The first two give the same numbers; Marian has the columns in another order, tensor2tensor other frequencies, too. All are good, but weights trained with one are wrong with another, without an error.
+All are good, but weights trained with one are wrong with another, without an error.
 
 ## Exercise: the table
 
@@ -430,7 +448,7 @@ r"""
 
 </details>
 
-对所有位置取平均，距离 1 处的相似度是 0.85，3 处是 0.44，6 处是 0.69，8 处只有 0.29，正像波一样起伏。再远，就因位置而异了。距离 15 处平均只有 0.34，第 100 行却是 0.63（右图）。
+对所有位置取平均，距离 1 处的相似度是 0.85，3 处是 0.44，6 处是 0.69，8 处只有 0.29，正像波一样起伏。再远，就还要看两行各在哪里，距离 15 处平均只有 0.34，第 100 行却是 0.63（右图）。离对角线很远处还有一条深蓝色的带子，那里的相似度是负的，比如第 100 行和第 341 行是 −0.64，而这张正弦表里没有。可见没人教，模型也会学出类似的东西，只是并非单由距离决定。
 
 ## 在别处会遇到什么
 
@@ -441,7 +459,7 @@ r"""
 | Hugging Face 的 Marian | 先是所有正弦，再是所有余弦 |
 | tensor2tensor（论文作者的代码）、Whisper | 也是这样，而且指数是 −i/(d/2 − 1)，不是 −i/(d/2) |
 
-这几种都可以用。前两种的数完全相同；Marian 的列换了顺序，tensor2tensor 连频率也不同。按一种训练出来的权重不能配另一种，而且配错了也不会报错。
+这几种都可以用，但按一种训练出来的权重不能配另一种，而且配错了也不会报错。
 
 ## 练习：写出这张表
 
@@ -492,14 +510,14 @@ check("sinusoidal_encoding", solved_sinusoidal_encoding, keep=False)
 r"""
 ## Exercise: the shift matrix
 
-Write M from its blocks (under *A shift is a rotation*), float32, of shape `(d_model, d_model)`. `offset` is Δ, any integer.
+Write M from its blocks (under *A shift is a rotation*), float32, of shape `(d_model, d_model)`. `offset` is Δ, any integer. For the second row, $\cos(a + b) = \cos a \cos b - \sin a \sin b$.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 练习：平移矩阵
 
-请用“平移就是旋转”一节里的块写出 M，类型是 float32，形状是 `(d_model, d_model)`。`offset` 就是 Δ，可以是任意整数。
+请用“平移就是旋转”一节里的块写出 M，类型是 float32，形状是 `(d_model, d_model)`。`offset` 就是 Δ，可以是任意整数。块的第二行，要用 $\cos(a + b) = \cos a \cos b - \sin a \sin b$。
 """
 
 
@@ -516,7 +534,7 @@ Stuck? With offset 0 nothing may move; then M is the identity.
 
 <details><summary>The idea</summary>
 
-Every pair has an angle of its own, offset times frequency, and a block of its own, the 2 × 2 block of *A shift is a rotation*, with + sin at the top right. `torch.block_diag` puts the blocks in their places.
+Every pair has an angle of its own, offset times frequency, and a block of its own, the 2 × 2 block of *A shift is a rotation*. The new cosine takes −sin Δω of the old sine and cos Δω of the old cosine, so these are the second row. `torch.block_diag` puts the blocks in their places.
 
 </details>
 """
@@ -527,7 +545,7 @@ r"""
 
 <details><summary>思路</summary>
 
-每一对有自己的角度，即 offset 乘以频率，也有自己的块，就是“平移就是旋转”一节里那个 2 × 2 的块，右上角的正弦取正号。`torch.block_diag` 能把各块放到位。
+每一对有自己的角度，即 offset 乘以频率，也有自己的块，就是“平移就是旋转”一节里那个 2 × 2 的块。新的余弦等于 −sin Δω 乘以旧的正弦，加上 cos Δω 乘以旧的余弦，第二行就是这两个数。`torch.block_diag` 能把各块放到位。
 
 </details>
 """
@@ -546,7 +564,7 @@ check("shift_matrix", solved_shift_matrix, keep=False)
 r"""
 ## Five places back
 
-Attention makes weights of dot products by a softmax (lesson 10, which first divides them by √d; here we leave that out). Your M for Δ = −5 stands between 50 of your rows.
+Attention makes weights of dot products by a softmax (lesson 10 first divides them by √d; here we do not). Your M for Δ = −5 stands between 50 of your rows.
 
 **Predict first.** To which row does row 20 give most, and to which row 3?
 """
@@ -566,18 +584,20 @@ M = accepted("shift_matrix", my_shift_matrix)(-5, 128)  # (d, d)
 scores = table @ M.T @ table.T  # (L, L)
 weights, divided = scores.softmax(-1), (scores / 128**0.5).softmax(-1)
 for k in (20, 45, 3):
-    print(f"{k = }  {weights[k].argmax() = :d}  {weights[k].max() = :.0%}  {divided[k].max() = :.0%}")
+    printed.strongest(k, weights[k], divided[k])
 
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-To the row five places back; row 3, which has none, gives it to row 0, the nearest. Row 20 shares with its aim's neighbours, whose dot products are only 1.9 lower. Row 3 aims at −2; there row 1 is already 5.2 below row 0, hence 99%. Divided by √d the first place stays, with only 9%; a trained matrix may be larger and make up for that. (Until both functions are right, the package's stand in.)
+To the row five places back; row 3, which has none, gives it to row 0, the nearest. Row 20 shares with its aim's neighbours, whose dot products are only 1.9 lower. Row 3 aims at −2; there row 1 is already 5.2 below row 0, hence 99%.
+
+Divided by √d the winner of row 20 is the same, but it gets only 9%; a trained matrix may be larger and make up for that. (Until both functions are right, the package's stand in.)
 
 </details>
 
-What the authors hoped that training finds, you wrote by hand. SmolLM2 adds no table but rotates by such blocks (*Going further*).
+What the authors hoped that training finds, you wrote by hand.
 
 ## Three closing questions
 
@@ -610,11 +630,13 @@ True, and not enough. 710 is almost exactly 113 turns, so row 710 differs from r
 r"""
 <details><summary>答案</summary>
 
-给它前面五行的那一行；第 3 行往前数没有五行，给得最多的是最近的第 0 行。第 20 行的目标两边都有邻居，点积只低 1.9，所以各分走一些；第 3 行的目标是位置 −2，第 1 行的点积已经比第 0 行低 5.2，所以有 99%。除以 √d 之后，最大的还是它，却只剩 9%；训练得到的矩阵可以大一些，补回来。（两个函数没有写对之前，用的是课程自带的。）
+给它前面五行的那一行；第 3 行往前数没有五行，给得最多的是最近的第 0 行。第 20 行的目标两边都有邻居，点积只低 1.9，所以各分走一些；第 3 行的目标是位置 −2，第 1 行的点积已经比第 0 行低 5.2，所以有 99%。
+
+除以 √d 之后，第 20 行给得最多的还是同一行，却只剩 9%；训练得到的矩阵可以大一些，补回来。（两个函数没有写对之前，用的是课程自带的。）
 
 </details>
 
-论文作者希望训练能找到的矩阵，你亲手写出来了。SmolLM2 不加表，而是用 M 里的这些块来旋转，见选读。
+论文作者希望训练能找到的矩阵，你亲手写出来了。
 
 ## 三个思考题
 
@@ -658,15 +680,15 @@ print(f"3. {(two[1] - two[0]).abs().max() = :.5f}, {(1 + two.bfloat16()).tolist(
 r"""
 ## In short
 
-* Attention without a mask takes tokens as a heap; the table puts their order into the tokens.
-* Every pair of columns is a clock hand. Fast ones tell neighbours apart, slow ones count the turns.
+* Attention without a mask takes tokens as a heap; the table adds their order to them.
+* Every pair of columns is a clock hand, each slower than the last, counting its turns.
 * A shift turns each hand by its own angle, wherever it stood, so one matrix serves all positions.
 
 ## Read next
 
-* [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5: half a page, reasons included.
-* [tensor2tensor's common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py): their code, named *timing signal*.
-* [Amirhossein Kazemnejad's explanation](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/): sines as the bits of a number.
+* [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5: half a page.
+* [tensor2tensor's common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py): their code.
+* [Amirhossein Kazemnejad's explanation](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/): sines as bits.
 """
 
 # %% [markdown] lang="zh"
@@ -674,13 +696,13 @@ r"""
 ## 小结
 
 * 没有掩码时，注意力分不清词元的先后；这张表把顺序放进词元。
-* 每一对列就是一根时钟指针，快的区分相邻的位置，慢的记着转了几圈。
+* 每一对列就是一根时钟指针，一根比一根慢，每一根记着前一根转了几圈。
 * 平移时，每根指针转过各自固定的角度，不论它原来在哪里，所以一个矩阵就管所有位置。
 
 ## 接着读
 
 * [Attention Is All You Need](https://arxiv.org/abs/1706.03762)，3.5 节：半页，理由也在里面。
-* [tensor2tensor 的 common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py)：作者的代码，那里叫作 timing signal。
+* [tensor2tensor 的 common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py)：作者的代码。
 * [Amirhossein Kazemnejad 的讲解](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/)：把正弦看作一个数的各个二进制位。
 """
 

@@ -2,28 +2,20 @@
 r"""
 # 08 What does a gate add?
 
-Ask 64 plain hidden units for the product of two numbers. Even with the best output weights they only come near, and only within bounds. Two units of Llama's kind get every product exactly right, and their weights are only 0, 1 and −1. One multiplication sets them apart. A *gate* decides how much of a *value* passes. Most language models since 2023 have it, and the paper that brought it into Transformers' feed-forward networks cannot say why it helps.
+Ask 64 plain hidden units with ReLU for the product of two numbers. At best they only come near, and only within bounds. Two units of Llama's kind get every product exactly right, with no other weights than 0, 1 and −1. One multiplication sets them apart: a *gate* decides how much of a *value* passes. The paper that brought it into Transformers' feed-forward networks cannot say why it helps.
 
-In a Transformer each token is a row of d numbers, x. After attention (lesson 10) each goes by itself, normalized as in lesson 06, through a *feed-forward network*. No other block of SmolLM2, the chat model at which these lessons aim, has so many parameters, so it comes next. There are two kinds.
+In a Transformer each token, a row x of d numbers, goes after attention (lesson 10) by itself, normalized as in lesson 06, through a *feed-forward network*. No other block of SmolLM2, the chat model at which these lessons aim, has so many parameters, so it comes next.
 
-$$\text{plain:}\quad f(xW_1)\,W_2 \qquad\qquad \text{gated:}\quad \big(f(xW) \odot xV\big)\,W_2$$
-
-W, V, $W_1$ and $W_2$ are learned matrices. What $W_2$ gets are the *hidden units*. The *activation* f acts on each number, ⊙ multiplies number by number. xW is the gate, xV the value.
-
-After this lesson you can say what only a gate can do, judge the evidence for it, and write the SwiGLU with which a chat model answers. It takes about 35 minutes, without *Going further*.
+After this lesson you can say what one unit can do only with a gate, judge the evidence that gates help, and write the SwiGLU with which a chat model answers. It takes about 35 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 08 门控带来了什么？
 
-要算两个数的乘积，普通的隐藏单元用上 64 个，配上最好的输出权重，也只能得到近似值，而且只限于一定的范围。换成 Llama 所用的那种，两个单元就能算得分毫不差，用到的权重只有 0、1 和 −1。两种单元只差一次乘法，它让**门**（gate）决定**值**（value）通过多少。2023 年以来的语言模型大多有门，而把它放进 Transformer 前馈网络的那篇论文，也说不出它为什么有用。
+要算两个数的乘积，普通的 ReLU 隐藏单元用上 64 个，配上最好的输出权重，也只能得到近似值，而且只限于一定的范围。换成 Llama 所用的那种，两个单元就能算得分毫不差，用到的权重只有 0、1 和 −1。两种单元只差一次乘法，它让**门**（gate）决定**值**（value）通过多少。把门放进 Transformer 前馈网络的那篇论文，也说不出它为什么有用。
 
-在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这套课程要去的地方是聊天模型 SmolLM2，它的各种代码块里，前馈网络的参数最多，所以接下来就写这一块。前馈网络有两类。
-
-$$\text{普通：}\quad f(xW_1)\,W_2 \qquad\qquad \text{门控：}\quad \big(f(xW) \odot xV\big)\,W_2$$
-
-W、V、$W_1$ 和 $W_2$ 都是学习得到的矩阵。乘 $W_2$ 之前的每个数叫作一个**隐藏单元**（hidden unit）。f 是**激活函数**，作用在每个数上；⊙ 表示逐元素（element-wise）相乘。xW 是门，xV 是值。
+在 Transformer 里，每个词元（token）是一行 d 个数 x。经过注意力（第 10 课）之后，每个词元先像第 06 课那样归一化，再单独经过一个**前馈网络**（feed-forward network）。这套课程要去的地方是聊天模型 SmolLM2，它的各种代码块里，前馈网络的参数最多，所以接下来就写这一块。
 
 学完这一课，你能说出一个单元有了门才能做到什么，能判断支持它的证据有多强，还能写出 SwiGLU，让聊天模型用它来回答。大约需要 35 分钟，选读另计。
 """
@@ -34,8 +26,7 @@ import torch.nn.functional as F
 
 from blocklab import SwiGLU, gated_unit, parameter_count, swiglu
 from blocklab.lessons import accepted, check, plug_in
-from blocklab.lessons.activations_and_gates import activation_curves, contours, published_losses
-from blocklab.lessons.activations_and_gates.product_of_relus import missed_by_relu
+from blocklab.lessons.activations_and_gates import activation_curves, contours, plain_units, published_losses
 
 # %% [markdown] lang="en"
 r"""
@@ -71,7 +62,11 @@ r"""
 r"""
 ## By hand
 
-Write u for one number of the gate and v for the number of the value beside it. Then the unit is f(u) · v. What it has to say is v, and f decides how much of that passes. Below, v = 10 meets five f. They are the sigmoid, between 0 and 1; `none`, f(u) = u; ReLU; and GELU and SiLU, which weigh u by a number between 0 and 1 that grows with u.
+There are two kinds of feed-forward network.
+
+$$\text{plain:}\quad f(xW)\,W_2 \qquad\qquad \text{gated:}\quad \big(f(xW) \odot xV\big)\,W_2$$
+
+W, V and $W_2$ are learned; what $W_2$ gets are the *hidden units*. The *activation* f acts on each number, ⊙ multiplies number by number. xW is the gate of the value xV; let u be one number of the gate, v the one beside it in the value. Then the unit is f(u) · v. f decides how much of v passes. Below, v = 10 meets five f: the sigmoid, between 0 and 1; `none`, f(u) = u; ReLU; and GELU and SiLU, which weigh u by a number between 0 and 1 that grows with u.
 
 **Predict first.** Which of the five can turn 10 into a negative number?
 """
@@ -80,7 +75,11 @@ Write u for one number of the gate and v for the number of the value beside it. 
 r"""
 ## 动手算
 
-把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v。不妨把 v 看作单元要说的话，f 决定放过去多少。下面取 v = 10，换用五种 f。sigmoid 的值在 0 和 1 之间；`none` 就是 f(u) = u；还有 ReLU；最后是 GELU 和 SiLU，它们都是 u 乘以一个在 0 和 1 之间、随 u 增大的权重。
+前馈网络有两类。
+
+$$\text{普通：}\quad f(xW)\,W_2 \qquad\qquad \text{门控：}\quad \big(f(xW) \odot xV\big)\,W_2$$
+
+W、V 和 $W_2$ 都是学习得到的矩阵，乘 $W_2$ 之前的每个数叫作一个**隐藏单元**（hidden unit）。f 是**激活函数**，作用在每个数上；⊙ 表示逐元素（element-wise）相乘。有了 V，xW 就是门，xV 是值。把门的一个数记作 u，对应的值记作 v，单元就是 f(u) · v，由 f 决定 v 通过多少。下面取 v = 10，换用五种 f。sigmoid 的值在 0 和 1 之间；`none` 就是 f(u) = u；还有 ReLU；最后是 GELU 和 SiLU，它们都是 u 乘以一个在 0 和 1 之间、随 u 增大的权重。
 
 **先猜一猜**：五种 f 里，哪几种能把 10 变成负数？
 """
@@ -101,9 +100,9 @@ The three that turn the sign are `none`, GELU and SiLU.
 
 </details>
 
-Only the sigmoid, $\sigma(u) = 1 / (1 + e^{-u})$ (no standard deviation here), opens and shuts like a gate; the others also amplify. In this order their units are called GLU (*gated linear unit*), bilinear, ReGLU, GEGLU and SwiGLU.
+Only the sigmoid, $\sigma(u) = 1 / (1 + e^{-u})$, opens and shuts like a gate; the others also amplify. In this order the units are called GLU (*gated linear unit*), bilinear, ReGLU, GEGLU and SwiGLU.
 
-SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the standard normal distribution below u. [Swish](https://arxiv.org/abs/1710.05941) lets a number β say how fast SiLU's weight grows, so at β = 2 it is at u = 1 where it was at 2.
+SiLU(u) = u · σ(u). GELU(u) = u · Φ(u), where $\Phi(u)$ is the share of the standard normal distribution below u. [Swish](https://arxiv.org/abs/1710.05941) adds a number β, how fast the weight grows; with β = 2 the weight at u = 1 is SiLU's at u = 2.
 
 **Your turn, one line.** Write Swish of the tensor x.
 """
@@ -118,7 +117,7 @@ r"""
 
 sigmoid 就是 $\sigma(u) = 1 / (1 + e^{-u})$（这里的 σ 不是标准差）。只有它像一扇真正的门，最多全开，最少全关；其余几种 f 还能放大。用这五种 f 的单元依次叫作 GLU（门控线性单元，gated linear unit）、双线性单元（bilinear unit）、ReGLU、GEGLU 和 SwiGLU。
 
-SiLU(u) = u · σ(u)。GELU(u) = u · Φ(u)，其中 $\Phi(u)$ 是标准正态变量小于 u 的概率。[Swish](https://arxiv.org/abs/1710.05941) 的权重和 SiLU 的一样，只是多了一个数 β，用来选它增大的快慢，所以 β = 2 时，权重在 u = 1 处就达到 SiLU 在 u = 2 处的值。
+SiLU(u) = u · σ(u)。GELU(u) = u · Φ(u)，其中 $\Phi(u)$ 是标准正态变量小于 u 的概率。[Swish](https://arxiv.org/abs/1710.05941) 多了一个数 β，用来选权重增大的快慢。比如 β = 2 时，u = 1 处的权重就等于 SiLU 在 u = 2 处的权重。
 
 **轮到你了**，只写一行：算出张量 x 的 Swish。
 """
@@ -165,7 +164,7 @@ check("swish", solved_swish, keep=False)
 r"""
 ## Straight and curved contours
 
-What can one unit tell about a token? With two numbers, x₁ and x₂, a token is a point in a plane. The weights are arrows, a column of W and one of V, and their dot products with the point are u and v. On the left you see f(u), in the middle v, on the right their product, the unit. A plain unit has only u; ticking *gate* adds v, and makes u a gate. Contours join equal values; they are thick at 0, and dashed on blue below 0. Choose f, drag the tips.
+With two numbers, x₁ and x₂, a token is a point in a plane. A unit's weights are arrows, a column of W and one of V, and their dot products with the point are u and v. On the left is f(u), in the middle v, on the right their product, the unit; a plain unit has no v. Contours join equal values, dashed on blue below 0; a thick line is 0, or the edge of zeros. Choose f, drag the tips.
 
 **Predict first.** With ReLU and no gate the contours are straight. What would bend them, a smooth f such as GELU, or a gate with no f?
 """
@@ -174,7 +173,7 @@ What can one unit tell about a token? With two numbers, x₁ and x₂, a token i
 r"""
 ## 直的等高线，弯的等高线
 
-一个单元能看出词元的什么？词元只有两个数 x₁ 和 x₂ 时，就是平面上的一个点。单元的权重是两个箭头，u 的箭头是 W 的一列，v 的箭头是 V 的一列；u 和 v 这两个数，就是这个点与两个箭头的点积。左图是 f(u)，中图是 v，右图是两者之积，就是单元的输出。普通的单元只有 u；勾选“门控”，才有第二个因数 v，u 才是门。等高线把值相等的点连起来；值为 0 的画成粗线，小于 0 的画成虚线，底色为蓝色。你可以选 f，拖动箭头的尖。
+一个单元能看出词元的什么？词元只有两个数 x₁ 和 x₂ 时，就是平面上的一个点。单元的权重是两个箭头，u 的箭头是 W 的一列，v 的箭头是 V 的一列；u 和 v 这两个数，就是这个点与两个箭头的点积。左图是 f(u)，中图是 v，右图是两者之积，就是单元的输出。普通的单元只有 u；勾选“门控”，才有第二个因数 v，u 才是门。等高线把值相等的点连起来，小于 0 的画成虚线，底色为蓝色；粗线是 0，或者是一整片零的边界。你可以选 f，拖动箭头的尖。
 
 **先猜一猜**：用 ReLU、不用门，等高线是直的。要让它变弯，是换成 GELU 那样光滑的 f，还是加上门，哪怕 f 选“无”？
 """
@@ -186,22 +185,18 @@ contours.panel()
 r"""
 <details><summary>Answer</summary>
 
-Only a gate bends the contours.
+Only a gate bends the contours. With no f it already makes a saddle.
 
 </details>
-
-A gate with no f already makes a saddle.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-只有门能让等高线变弯。
+只有门能让等高线变弯。只加门，不用 f，就已经是一个马鞍面。
 
 </details>
-
-只加门，不用 f，就已经是一个马鞍面。
 """
 
 # %% tags=["answer"]
@@ -209,7 +204,7 @@ contours.panel().still(activation="none", gate=True)
 
 # %% [markdown] lang="en"
 r"""
-Without a gate the unit knows the point by u alone, so it cannot change where u does not, whatever f is. A gate brings in a second direction. (Hence 45° in the line below; without a gate 0°.)
+Without a gate the unit knows the point by u alone, so it cannot change where u does not, whatever f is. A gate brings in a second direction.
 
 ## Can units multiply?
 
@@ -217,14 +212,14 @@ The product x₁ · x₂ is a saddle, too. Because σ(t) + σ(−t) = 1, SiLU(t)
 
 $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 
-And plain units? We put the best output weights behind 4, 8 and 64 ReLU units, and measure which share of the product's variance they miss on the square from −2 to 2. Without biases, as in Llama, their arrows point evenly all around the plane. With biases, half see x₁ + x₂, half x₁ − x₂, each bent elsewhere by its bias. Two parabolas would do, because 4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)².
+And plain ReLU units? Behind 4, 8 and 64 we put the best output weights, and print which share of the product's variance they miss on the square from −2 to 2. Without biases, as in Llama, their arrows point evenly all around. With biases, half see x₁ + x₂, half x₁ − x₂, each bent elsewhere, to build two parabolas, because 4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)².
 
 **Predict first.** How much do 64 units miss without biases, and how much with them?
 """
 
 # %% [markdown] lang="zh"
 r"""
-没有门，单元只能通过 u 认识这个点。所以不论换什么 f，u 不变，它就不变。门带来了第二个方向。（所以图下那行字里，夹角平均为 45°；没有门时，是 0°。）
+没有门，单元只能通过 u 认识这个点。所以不论换什么 f，u 不变，它就不变。门带来了第二个方向。
 
 ## 单元会做乘法吗？
 
@@ -232,16 +227,25 @@ r"""
 
 $$\text{SiLU}(x_1)\,x_2 + \text{SiLU}(-x_1)\,(-x_2) = x_1 x_2$$
 
-普通的单元呢？下面取 4 个、8 个和 64 个 ReLU 单元，后面配上最好的输出权重，再在从 −2 到 2 的正方形上，看它们漏掉了乘积方差的多大比例。没有偏置时（Llama 就是这样），它们的箭头在平面上均匀地指向四周。有偏置时，一半看 x₁ + x₂，一半看 x₁ − x₂，偏置让它们各在不同的地方转折。因为 4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)²，所以只要凑出两条抛物线就行。
+普通的 ReLU 单元呢？下面取 4 个、8 个和 64 个，后面配上最好的输出权重，再在从 −2 到 2 的正方形上，看误差的均方占乘积方差的百分之几。没有偏置时（Llama 就是这样），它们的箭头在平面上均匀地指向四周。有偏置时，一半看 x₁ + x₂，一半看 x₁ − x₂，偏置让它们各在不同的地方转折，好凑出两条抛物线，因为 4x₁x₂ = (x₁ + x₂)² − (x₁ − x₂)²。
 
 **先猜一猜**：64 个单元没有偏置，会漏掉多少？有偏置呢？
 """
 
 # %% tags=["answer"]
-for units in (4, 8, 64):
-    print(f"{units = }: {missed_by_relu(units) = :.1%}, {missed_by_relu(units, biases=True) = :.5%}")
 side = torch.linspace(-2, 2, 201, dtype=torch.float64)
 x1, x2 = torch.cartesian_prod(side, side).T  # (points,) each
+product = (x1 * x2)[:, None]  # (points, 1)
+
+
+def missed(hidden):  # (points, units)
+    best = torch.linalg.lstsq(hidden, product, driver="gelsd").solution  # (units, 1)
+    return (hidden @ best - product).square().mean() / product.square().mean()
+
+
+for units in (4, 8, 64):
+    u, u_with_biases = plain_units.all_around(x1, x2, units), plain_units.along_two(x1, x2, units)
+    plain_units.print_missed(units, missed(F.relu(u)), missed(F.relu(u_with_biases)))
 torch.testing.assert_close(swiglu(x1, x2) + swiglu(-x1, -x2), x1 * x2)
 
 
@@ -251,17 +255,13 @@ r"""
 
 Without biases 64 miss 4.0%, no less than four; with biases only 0.00015%.
 
-Without biases a million would do no better. Along each ray from 0 such units are straight lines but the product is a parabola, and on every ray the best line misses exactly 1/25 of it, so on the whole square, too. Four units, two added and two subtracted, make |x₁ + x₂| − |x₁ − x₂|, which times 4/5 is that line on every ray.
-
-With biases short straight pieces follow the parabola as closely as you like, but only as far as there are bends. (In a Transformer the norm bounds the features, so dozens of such units might do.)
+(Why 4.0%: on every ray the best line misses exactly 1/25 of the parabola, so on the whole square, too. Four units, two added and two subtracted, make |x₁ + x₂| − |x₁ − x₂|, which times 4/5 is that line on every ray. Four units with ReLU² are exact, because ReLU²(s) + ReLU²(−s) = s².)
 
 </details>
 
-## One family
+Without biases a million would do no better, because along each ray from 0 such units are straight lines, the product a parabola. With biases short pieces follow it, but not beyond their bends, for ReLU, GELU and Swish grow like straight lines far out, a product like a square. (A plain f that is a square itself, [Primer](https://arxiv.org/abs/2109.08668)'s ReLU², can be exact.) In a gated unit the multiplication is built in, even with no f.
 
-So plain units only come near, and it is the gate that multiplies, whatever f is. What is f for, then? It shapes what passes, and its slope multiplies the gradient on the way back to u. ReLU's is 0 where u is negative, so a unit whose u is negative for every token stops learning; GELU and Swish let a little through. Below are the three, their slopes, and their distance from GELU (log axis). Drag the orange dot (β).
-
-**Predict first.** Does Swish become GELU at some β? If not, where is it closest?
+Is that why gates help? Training need not find our weights, and a layer has over a thousand units, enough to come near without a gate.
 """
 
 # %% [markdown] lang="zh"
@@ -270,15 +270,29 @@ r"""
 
 没有偏置，64 个漏掉 4.0%，并不比四个少；有偏置，只漏掉 0.00015%。
 
-没有偏置，一百万个也不会更好。从 0 出发沿任何一条射线，这样的单元都是直线，乘积却是抛物线；在每条射线上，最好的直线都恰好漏掉 1/25，在整个正方形上也就一样。四个单元两个取正、两个取负，合起来是 |x₁ + x₂| − |x₁ − x₂|，再乘以 4/5，在每条射线上就正好是这条最好的直线。
-
-有了偏置，许多短短的直线可以紧跟抛物线，要多近有多近，但只在有转折的范围之内。（在 Transformer 里，归一化使特征不会太大，所以用几十个这样的单元也许行得通。）
+（为什么是 4.0%：在每条射线上，最好的直线都恰好漏掉抛物线的 1/25，在整个正方形上也就一样。四个单元两个取正、两个取负，合起来是 |x₁ + x₂| − |x₁ − x₂|，再乘以 4/5，在每条射线上就正好是这条最好的直线。四个单元用 ReLU²，就分毫不差，因为 ReLU²(s) + ReLU²(−s) = s²。）
 
 </details>
 
+没有偏置，一百万个也不会更好，因为从 0 出发沿任何一条射线，这样的单元都是直线，乘积却是抛物线。有了偏置，许多短短的直线可以紧跟抛物线，但出了有转折的范围就不行了，因为在远处，ReLU、GELU 和 Swish 都像直线那样增长，乘积却像平方。（f 本身就是平方，像 [Primer](https://arxiv.org/abs/2109.08668) 用的 ReLU²，普通单元也能分毫不差。）门控单元则天生就有一次乘法，不用 f 也行。
+
+门控有用，就是因为这个吗？这些权重是我们选的，训练未必找得到。何况一层有一千多个单元，没有门，也可以很接近。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## One family
+
+What is f for, then? It shapes what passes, and its slope multiplies the gradient on the way back to u. ReLU's is 0 where u is negative, so a unit whose u is negative for every token stops learning; GELU and Swish let a little through. Below are the three, their slopes, and their distance from GELU. Drag the orange dot (β).
+
+**Predict first.** Does Swish become GELU at some β? If not, where is it closest?
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 一家人
 
-可见普通的单元只能接近乘积，而做乘法的是门，不论 f 是哪一种。那么 f 还管什么？它决定放过去多少；反向传播到 u 时，梯度还要乘以它的斜率。u 为负时，ReLU 的斜率是 0，所以一个单元的 u 如果对所有词元都为负，它就学不动了；GELU 和 Swish 还能传回一点梯度。下面三幅图依次是 ReLU、GELU 和 Swish 的曲线、斜率，以及它们与 GELU 之差的绝对值。第三幅用对数轴。拖动橙色圆点，就能改变 β。
+那么 f 还管什么？它决定放过去多少；反向传播到 u 时，梯度还要乘以它的斜率。u 为负时，ReLU 的斜率是 0，所以一个单元的 u 如果对所有词元都为负，它就学不动了；GELU 和 Swish 还能传回一点梯度。下面三幅图依次是 ReLU、GELU 和 Swish 的曲线、斜率，以及它们与 GELU 之差的绝对值。第三幅用对数轴。拖动橙色圆点，就能改变 β。
 
 **先猜一猜**：β 取某个值时，Swish 会变成 GELU 吗？如果不会，β 取多少时最接近？
 """
@@ -290,13 +304,28 @@ activation_curves.panel()
 r"""
 <details><summary>Answer</summary>
 
-No. On the slider it is closest at β = 1.8, and up to 0.017 off; the best of all, β = 1.77, is 0.014 off. The [GELU paper](https://arxiv.org/abs/1606.08415) itself gives β = 1.702, 0.020 off, and a much closer form with tanh (dotted).
+No. On the slider it is closest at β = 1.8, and up to 0.017 off (below); the best of all, β = 1.77, is 0.014 off. The [GELU paper](https://arxiv.org/abs/1606.08415) itself gives β = 1.702, 0.020 off, and a much closer form with tanh (dotted).
 
 </details>
+"""
 
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+不会。在滑块上，β = 1.8 最接近，最多差 0.017（见下图）；再细找，β = 1.77 时最多差 0.014。[GELU 的论文](https://arxiv.org/abs/1606.08415)自己给出了两种近似，一种是 β = 1.702 的 Swish，最多差 0.020，另一种用 tanh（点线），好得多。
+
+</details>
+"""
+
+# %% tags=["answer"]
+activation_curves.panel().still(beta=1.8)
+
+# %% [markdown] lang="en"
+r"""
 ## Three matrices
 
-The first Transformer has 4d hidden units. A gate needs a third matrix, so at equal cost one takes two thirds of the units, 8d/3 (lesson 09).
+A gate needs a third matrix, so at equal cost one takes two thirds of the first Transformer's 4d hidden units, 8d/3 (lesson 09).
 
 Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x by w transposed. In Meta's names `w1` is the formula's W (gate), `w3` its V (value), `w2` its $W_2$. No activation follows, and x is added outside (lesson 11).
 
@@ -305,12 +334,6 @@ Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x b
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-不会。在滑块上，β = 1.8 最接近，最多差 0.017；再细找，β = 1.77 时最多差 0.014。[GELU 的论文](https://arxiv.org/abs/1606.08415)自己给出了两种近似，一种是 β = 1.702 的 Swish，最多差 0.020，另一种用 tanh（点线），好得多。
-
-</details>
-
 ## 三个矩阵
 
 最早的 Transformer 有 4d 个隐藏单元。门控需要第三个矩阵，所以参数个数要相同，就只能取三分之二，即 8d/3 个单元（第 09 课推导）。
@@ -338,7 +361,7 @@ r"""
 
 ## Does it help?
 
-Does a language model gain by products? Shazeer tried eight kinds of feed-forward network in T5 models, equally many parameters in each, and measured their losses on unseen text. Trained again, a network varies a little; after 65536 steps he gives the standard deviation. That of a difference is the root of both squares added, and more than two of these are hardly chance. The panel subtracts any two; touch a dot.
+Shazeer's [paper](https://arxiv.org/abs/2002.05202), that of the opening, tried eight kinds in T5 models, equally many parameters in each, and measured their losses on unseen text. Trained again, a network's loss varies a little; its standard deviation after 65536 steps is given. That of a difference is the root of both squares added, and more than two of these are rarely chance, if you choose the pair before you look. The panel subtracts any two; touch a dot.
 
 **Predict first.** ReLU, GELU and Swish get a gate. Does the loss fall by more than two standard deviations of the difference?
 """
@@ -353,7 +376,7 @@ r"""
 
 ## 有用吗？
 
-单元会做乘法，不等于对语言模型有用。Shazeer 直接比了一比。他用八种前馈网络分别训练 T5 模型，参数个数都相同，再测它们在没见过的文本上的损失。同样的网络重新训练，损失也会有些波动，论文给出了 65536 步时的标准差；两个标准差平方相加再开方，就是两者之差的标准差。差到它的两倍以上，就不大像碰巧了。下面的面板比较任意两种，在“从”里选一种，再点一下圆点，把它选进“换成”。
+开头说的那篇[论文](https://arxiv.org/abs/2002.05202)，作者是 Shazeer。他直接比了一比，用八种前馈网络分别训练 T5 模型，参数个数都相同，再测它们在没见过的文本上的损失。同样的网络重新训练，损失也会有些波动，论文给出了 65536 步时损失的标准差；两个标准差平方相加再开方，就是两者之差的标准差。只要是看结果之前就选好的一对，差到它的两倍以上，就不大像碰巧了。下面的面板比较任意两种，在“从”里选一种，再点一下圆点，把它选进“换成”。
 
 **先猜一猜**：ReLU、GELU 和 Swish 各自加上门，损失降低的幅度会超过“两者之差的标准差”的两倍吗？
 """
@@ -365,15 +388,15 @@ published_losses.panel()
 r"""
 <details><summary>Answer</summary>
 
-Yes, by 7.5, 6.4 and 4.8 standard deviations. (Bilinear, with no f, is 3.3 ahead of GELU.)
+Yes, by 7.5, 6.4 and 4.8 standard deviations. (Bilinear, with no f, is 3.3 ahead of GELU. The deviations are themselves estimates, so these multiples are rough.)
 
 </details>
 
-Only GLU cannot be told from GELU at first; later (one run each) it, too, is ahead of every plain network. So gates help, at least at this size.
+Only GLU cannot be told from GELU at first; later (one run each) it, too, beats every plain network. So gates help, at this size.
 
-Is it because they multiply? Four of the five gated kinds make exact products from one or two units. The fifth, GLU, does not; its two units make tanh(x₁/2) · x₂. It also gains least. That fits, but proves nothing.
+Is it because they multiply? Of the five gated kinds only GLU has no exact product in one or two units (two make tanh(x₁/2) · x₂), and it comes last of them. That fits, but proves nothing.
 
-And f? SwiGLU is 3.3 ahead of GLU, so f counts. Between GEGLU and SwiGLU neither column decides. As for why, [the paper](https://arxiv.org/abs/2002.05202) attributes their success “to divine benevolence”.
+And f? SwiGLU is 3.3 ahead of GLU, so f counts; between GEGLU and SwiGLU neither column decides. As for why, the paper credits “divine benevolence”.
 
 ## What you will meet elsewhere
 
@@ -381,8 +404,7 @@ And f? SwiGLU is 3.3 ahead of GLU, so f counts. Between GEGLU and SwiGLU neither
 |---|---|
 | `F.glu` in torch, as in the [first GLU](https://arxiv.org/abs/1612.08083) | the gate is the **second** half, in Shazeer's the first |
 | Hugging Face's Llama | `gate_proj`, `up_proj`, `down_proj` are `w1`, `w3`, `w2` |
-| Hugging Face's `"gelu"` | exact GELU, with erf |
-| `"gelu_new"` (GPT-2), `"gelu_pytorch_tanh"` (Gemma) | GELU with tanh |
+| Hugging Face's `"gelu_new"` (GPT-2), `"gelu_pytorch_tanh"` (Gemma) | GELU with tanh; `"gelu"` is exact |
 | `"quick_gelu"` (CLIP) | Swish with β = 1.702 |
 | [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | SwiGLU with that β, clamped at 7, and value + 1; gate and value alternate |
 
@@ -393,15 +415,15 @@ Mixed up, they raise no error.
 r"""
 <details><summary>答案</summary>
 
-都超过，依次是标准差的 7.5、6.4 和 4.8 倍。（连不用 f 的双线性单元，也比 GELU 低 3.3 个标准差。）
+都超过，依次是标准差的 7.5、6.4 和 4.8 倍。（连不用 f 的双线性单元，也比 GELU 低 3.3 个标准差。标准差本身也是估出来的，所以这些倍数只是个大概。）
 
 </details>
 
 只有 GLU 起初与 GELU 分不出高下，可是后来它也低于每一种普通网络（各训练一次）。所以门控有用，至少在这种大小的模型上有用。
 
-是因为会做乘法吗？五种门控单元里，有四种用一两个就能得到精确的乘积。只有 GLU 不行，它的两个单元得到 tanh(x₁/2) · x₂，而收益最小的也正是它。这与“因为乘法”相符，但证明不了。
+是因为会做乘法吗？五种门控单元里，有四种用一两个就能得到精确的乘积。只有 GLU 不行，它的两个单元得到 tanh(x₁/2) · x₂，而五种里损失最高的也正是它。这与“因为乘法”相符，但证明不了。
 
-那么 f 呢？SwiGLU 比 GLU 低 3.3 个标准差，可见 f 也有影响。GEGLU 和 SwiGLU 哪个更好，两列都看不出来。门控为什么有用，[论文](https://arxiv.org/abs/2002.05202)也不知道，只说这要归功于“上天的恩惠”（divine benevolence）。
+那么 f 呢？SwiGLU 比 GLU 低 3.3 个标准差，可见 f 也有影响。GEGLU 和 SwiGLU 哪个更好，两列都看不出来。门控为什么有用，论文也不知道，只说这要归功于“上天的恩惠”（divine benevolence）。
 
 ## 在别处会遇到什么
 
@@ -409,8 +431,7 @@ r"""
 |---|---|
 | torch 的 `F.glu`，与[最早的 GLU](https://arxiv.org/abs/1612.08083) 一致 | **后**一半是门；Shazeer 的门在前 |
 | Hugging Face 的 Llama | `gate_proj`、`up_proj`、`down_proj` 就是 `w1`、`w3`、`w2` |
-| Hugging Face 的 `"gelu"` | 精确的 GELU，用 erf |
-| `"gelu_new"`（GPT-2）、`"gelu_pytorch_tanh"`（Gemma） | 用 tanh 近似的 GELU |
+| Hugging Face 的 `"gelu_new"`（GPT-2）、`"gelu_pytorch_tanh"`（Gemma） | 用 tanh 近似的 GELU；`"gelu"` 是精确的 |
 | `"quick_gelu"`（CLIP） | β = 1.702 的 Swish |
 | [gpt-oss](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py) | 用这个 β 的 SwiGLU，截断在 7，值还要加 1；门和值交替排列 |
 
@@ -426,7 +447,7 @@ print(f"{(F.glu(halves) - a.sigmoid() * b).abs().max() = :.2f}")
 
 # %% [markdown] lang="en"
 r"""
-**Predict first.** The unit of gpt-oss is your Swish of the gate, gate · σ(1.702 gate), times value + 1. A value of 0 makes a SwiGLU unit 0. What does it leave of this one?
+**Predict first.** The unit of gpt-oss is your Swish of the gate, with β = 1.702, times value + 1. A value of 0 makes a SwiGLU unit 0. What does it leave of this one?
 """
 
 # %% [markdown] lang="zh"
@@ -458,7 +479,7 @@ It becomes a plain unit, nearly GELU of the gate.
 
 ## Exercise: SwiGLU
 
-Write the whole network for x of shape `(*, d)`, without bias, with the matrices `w1`, `w2` and `w3` as they lie in *Three matrices*.
+Write the network for x of shape `(*, d)`, without bias, with `w1`, `w2` and `w3` as they lie in *Three matrices*.
 """
 
 # %% [markdown] lang="zh"
@@ -523,7 +544,7 @@ SmolLM2 answers a question and reads a text, with your function in all 30 layers
 r"""
 ## 把你的 SwiGLU 放进 SmolLM2
 
-SmolLM2 的 30 层都换上你的函数，让它回答一个问题，再读一篇文章。它只懂英文，所以问题和文章都是英文的。
+SmolLM2 的 30 层都换上你的函数，让它回答一个问题，再读一篇文章。它主要学的是英文，所以问题和文章都是英文的。
 """
 
 # %% tags=["slow"]
@@ -531,14 +552,14 @@ plug_in(swiglu=my_swiglu)
 
 # %% [markdown] lang="en"
 r"""
-Which of your mistakes would change its answer? Take one that no shape gives away, SiLU on the branch of `w3`, not `w1`.
+Which of your mistakes would change its answer? Take one that no shape gives away, SiLU on `w3`'s branch.
 
 **Predict first.** Does it still say Paris, and does the loss, 3.08, become about 3.2, about 5, or more? (Guessing among all 49152 tokens gives 10.8.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-你的哪种错误会改变它的回答？有一种从形状上看不出来，就是 SiLU 没有用在 `w1` 那一支上，而是用在了 `w3` 那一支上。
+你的哪种错误会改变它的回答？有一种从形状上看不出来，就是 SiLU 用错了地方，用在了 `w3` 那一支上。
 
 **先猜一猜**：它还会回答 Paris（巴黎）吗？损失原来是 3.08，会变成约 3.2、约 5，还是更大？（在 49152 个词元里瞎猜，损失是 10.8。）
 """
@@ -596,7 +617,7 @@ r"""
 
 </details>
 
-所以，训练好的权重只认一边的门。
+所以，权重训练好了，哪一支是门就定了，调换不得。
 
 ## 三个思考题
 
@@ -643,9 +664,9 @@ r"""
 
 ## Read next
 
-* [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202): Shazeer's few pages, with the whole table.
-* [gpt-oss's model.py](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py): its SwiGLU in a whole model.
-* [labml.ai's feed-forward network](https://nn.labml.ai/transformers/feed_forward.html): one class that can be any of these.
+* [GLU Variants Improve Transformer](https://arxiv.org/abs/2002.05202): few pages, with the whole table.
+* [gpt-oss's model.py](https://github.com/openai/gpt-oss/blob/main/gpt_oss/torch/model.py): its SwiGLU.
+* [labml.ai's feed-forward network](https://nn.labml.ai/transformers/feed_forward.html): one class for all of these.
 """
 
 # %% [markdown] lang="zh"
@@ -712,7 +733,7 @@ r"""
 
 </details>
 
-在这里（只试了一个问题、一篇文章），用错 f，还答得出；放错一边，模型就全毁了。不过损害是实实在在的，因为损失高了 1.7，说完这句话，模型也不知道停了。（↵ 表示换行。训练时用哪种 f 最好，这里看不出来。）
+在这里（只试了一个问题、一篇文章），用错 f，还答得出；放错一边，模型就全毁了。不过确实变差了，损失高了 1.7，说完这句话还不知道停。（↵ 表示换行。训练时用哪种 f 最好，这里看不出来。）
 
 ## 选读：torch 的 GLU，以及 GELU
 

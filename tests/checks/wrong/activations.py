@@ -49,9 +49,12 @@ WRONG = {
         "limited": (lambda x: F.gelu(x.clamp(-3, 3)), {None}),
         "argument limited": (lambda x: x * (1 + torch.erf((x / 2**0.5).clamp(-2.5, 2.5))) / 2, {None}),
         "one bracket less": (lambda x: x * (1 + torch.erf(x / 2**0.5) / 2), {"curve-alone-halved"}),
+        "two brackets less": (lambda x: x * 1 + torch.erf(x / math.sqrt(2)) / 2, {"x-added-to-half-a-curve"}),
+        "root behind erf": (lambda x: 0.5 * x * (1 + torch.erf(x) / math.sqrt(2)), {"root-divides-erf"}),
         "rounded": (lambda x: F.gelu(x).round(decimals=4), {None}),
     },
     "swish": {
+        "Python's exp": (lambda x, beta=1.0: x / (1 + math.exp(-(beta * x))), {"exp-of-python"}),
         "clipped at 6": (lambda *given: clipped(*given, at=6), {None}),
         "clipped at 10": (lambda *given: clipped(*given, at=10), {None}),
         "x clipped at 20": (lambda x, beta=1.0: x * torch.sigmoid(beta * x.clamp(-20, 20)), {None}),
@@ -79,5 +82,7 @@ WRONG = {
         "rows of a square": (lambda x, dim=-1: F.glu(x, 0 if x.shape[0] == x.shape[-1] else dim), {"wrong-shape"}),
         "closed below -5": (lambda x, dim=-1: F.glu(x, dim) * (x.chunk(2, dim)[1] > -5), {None}),
         "half of the input": (lambda x, dim=-1: x.chunk(2, dim)[0], {"value-alone"}),
+        "alternating": (lambda x, dim=-1: x[..., ::2] * x[..., 1::2].sigmoid(), {"every-other-of-the-last-axis"}),
+        "gpt-oss": (lambda x, dim=-1: x[..., ::2].sigmoid() * x[..., 1::2], {"gates-alternate-in-the-last-axis"}),
     },
 }

@@ -23,6 +23,10 @@ def for_wide_layers(x, w1, w2, w3):
 
 WRONG = {
     "swiglu": {
+        "torch.mm": (
+            lambda x, w1, w2, w3: F.silu(x.mm(w1.T)).mul(x.mm(w3.T)).mm(w2.T),
+            {"product-of-two-axes-only"},
+        ),
         "clipped": (with_gate(lambda gate: gate * gate.clamp(-6, 6).sigmoid()), {None}),
         "a clipped Module": (Clipped(), {None}),
         "gate up to 7": (with_gate(lambda gate: F.silu(gate.clamp(max=7))), {None}),

@@ -21,6 +21,7 @@ def test_the_lesson_predicts_what_is_seen(figure):
     nearest = min(range(5, 31), key=lambda tenths: numbers(update(beta=tenths / 10))[2])
     assert nearest == 18
     assert numbers(update(beta=1.8))[2] == 0.017
+    assert figure.axes[1].texts[0].get_text() == "β = 1.8"
     assert numbers(update(beta=1.702))[2] == 0.020
     finest = {beta / 1000: numbers(update(beta=beta / 1000))[2] for beta in range(1750, 1801, 5)}
     assert finest[1.77] == min(finest.values()) == 0.014

@@ -61,6 +61,9 @@ def test_both_arrows_are_there_to_be_turned_but_only_a_gate_brings_v_into_the_un
     contours(figure)(**AT_START | {"gate": gate})
     strokes = [len(axes.collections[3].get_segments()) for axes in figure.axes]
     assert strokes == [2, 2, 4 if gate else 2]
+    assert figure.axes[1].texts[0].get_text() == ("v" if gate else "(v)")
+    (colour,) = {to_hex(colour) for colour in figure.axes[1].collections[3].get_colors()}
+    assert colour == COLOURS["v" if gate else "(v)"]
 
 
 def test_turn_leaves_flat_places_out():

@@ -55,4 +55,4 @@ def test_the_line_names_the_most_and_the_least_alike(figure, table):
     best, worst = max(others, key=to_all.__getitem__), min(others, key=to_all.__getitem__)
     assert f"most like position {best} ({to_all[best]:.2f})" in line
     assert f"least like {worst} (−{-to_all[worst]:.2f})" in line
-    assert "Sines: most like 99 (0.97)" in line  # 101 is just as near
+    assert "Sines: most like 99 and 101 (0.97)" in line

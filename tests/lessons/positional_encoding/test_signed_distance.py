@@ -38,7 +38,7 @@ def test_the_line_tells_both_sides_and_the_peak(figure):
     line = update(offset=-5, d_model=16)
     assert line.startswith("M shifts by −5. As they are: ")
     numbers = [float(n.replace("−", "-")) for n in re.findall(r"−?\d+\.\d\d", line)]
-    assert numbers == pytest.approx([by_hand(5, 16), by_hand(5, 16), 8, by_hand(10, 16)], abs=0.006)
+    assert numbers == pytest.approx([by_hand(5, 16) / 8, by_hand(5, 16) / 8, 1, by_hand(10, 16) / 8], abs=0.006)
     assert line.endswith("highest at −5.")
 
 

@@ -88,6 +88,9 @@ def test_points_whose_token_had_a_mean_below_zero_are_hollow(figure):
         assert np.array_equal(hollow, dots.get_offsets()[:, 1] < 0)
         assert np.array_equal((dots.get_edgecolors() == 1).all(-1), ~hollow)
         assert (figure.axes[0].collections[-1].get_facecolors() == 1).all(-1).sum() == 150
+    update(steps=2, shift=10, tilt=0, turn=0)  # above 0 they all are now, and stay as they were drawn
+    assert (figure.axes[0].collections[-1].get_facecolors() == 1).all(-1).sum() == 150
+    assert [axes.get_title() for axes in figure.axes] == ["LayerNorm, shift 10", "RMSNorm, shift 10"]
 
 
 def test_wires_lie_on_the_sphere():

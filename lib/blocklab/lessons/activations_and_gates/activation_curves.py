@@ -63,6 +63,7 @@ def activation_curves(figure: Figure) -> Callable[..., str]:
         for axes in all_axes
     ]
     (knob,) = slopes.plot([], [], "o", color=MOVED, markersize=9, markeredgecolor="white", animated=True, zorder=4)
+    name = slopes.text(1.0, 0.3, "", size=12, color=INK, animated=True)
     dragged(knob, "beta", held)
     curves.legend(loc="upper left", frameon=False, labelcolor=INK)
     distances.legend(handles=distances.lines[1:2], loc="upper left", frameon=False, labelcolor=INK)
@@ -73,6 +74,7 @@ def activation_curves(figure: Figure) -> Callable[..., str]:
             line.set_data(u, values)
         x, y = held(beta)
         knob.set_data([x], [y])
+        name.set_text(f"β = {beta:.1f}")
         return SEEN.format(
             beta=beta,
             low=slope.min(),

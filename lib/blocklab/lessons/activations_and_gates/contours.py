@@ -17,7 +17,7 @@ from blocklab.feed_forward import ACTIVATIONS, Activation, gated_unit
 from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, INK_ON_COLOUR, MOVED, OTHER, PAPER_ON_COLOUR, POKED, fixed
+from blocklab.panel.palette import INK, INK_ON_COLOUR, MOVED, OTHER, PAPER_ON_COLOUR, POKED, QUIET, fixed
 from blocklab.panel.touch import dragged
 
 SIDE, POINTS = 1.5, 61  # half the side of the square, and points along it
@@ -28,7 +28,8 @@ FLAT = 1e-9  # a slope below this has no direction
 BANDS = sorted([*LEVELS, -FLAT, FLAT])  # one tint between two contours
 STRENGTH = np.linspace(0.14, 1, len(LEVELS) // 2)  # of the tints, outward from 0, where it is white
 FROM_BLUE = LinearSegmentedColormap.from_list("sign", [OTHER, "white", MOVED])
-COLOURS = {"u": fixed(POKED), "v": fixed(OTHER)}  # of the arrows and their names
+UNUSED = "(v)"  # without a gate
+COLOURS = {"u": fixed(POKED), "u, v": fixed(POKED), "v": fixed(OTHER), UNUSED: fixed(QUIET)}  # of arrows and names
 TINT = ListedColormap(FROM_BLUE(0.5 + 0.5 * np.concatenate([-STRENGTH[::-1], [0], STRENGTH])))
 
 GUESS = Guess(
@@ -99,7 +100,7 @@ def contours(figure: Figure) -> Callable[..., str]:
             both = [("u, v", along)] if (gate_angle - value_angle) % 360 == 0 else [arrow_u, arrow_v]
             right.show(unit, UNIT.format(unit=written), [*through_zero, across], both)
         else:
-            middle.show(v, str(NO_VALUE), [], [arrow_v])  # its slider is there, so the arrow turns
+            middle.show(v, str(NO_VALUE), [], [(UNUSED, across)])  # its slider is there, so the arrow turns
             right.show(unit, UNIT.format(unit=written), through_zero, [arrow_u])
         low, high = (rounded(end.item()) for end in (unit.min(), unit.max()))
         seen = SEEN.format(unit=written, low=low, high=high, turn=turn(slope, along))
@@ -186,7 +187,7 @@ class Plane:
             [[(-far * -y, -far * x), (far * -y, far * x)] for x, y in map(Tensor.tolist, through_zero)]
         )
         tips = [tip.tolist() for _, tip in arrows]
-        colours = [COLOURS[name[0]] for name, _ in arrows]
+        colours = [COLOURS[name] for name, _ in arrows]
         self.shafts.set_segments([stroke for x, y in tips for stroke in arrow(x, y)])
         self.shafts.set_color([colour for colour in colours for _ in arrow(0, 0)])
         for i, name in enumerate(self.names):

@@ -25,6 +25,7 @@ SINES = Text(en="sines", zh="正弦")
 POSITION = Text(en="position", zh="位置")
 OFFSET = Text(en="offset from the chosen position", zh="相对于所选位置的偏移")
 SIMILARITY = Text(en="similarity", zh="相似度")
+AND = Text(en=" and ", zh="、")
 SEEN = Text(
     en="Position {k}, learned: most like position {best} ({most:.2f}), least like {worst} ({least:.2f}). Sines: most "
     "like {best_sines} ({most_sines:.2f}), least like {worst_sines} ({least_sines:.2f}).",
@@ -83,12 +84,13 @@ def learned_positions(table: Tensor) -> Callable[[Figure], Callable[..., str]]:
     return picture
 
 
-def extremes(similarity: np.ndarray, position: int) -> dict[str, float]:
-    """Which other position is most like this one, and which least, and how much."""
-    others = similarity.round(6)  # of two neighbours that rounding alone tells apart, the first
+def extremes(similarity: np.ndarray, position: int) -> dict[str, object]:
+    """Which other positions are most like this one, and which one least, and how much."""
+    others = similarity.round(6)  # two neighbours that rounding alone tells apart are equal
     others[position] = np.nan
-    best, worst = int(np.nanargmax(others)), int(np.nanargmin(others))
-    return {"best": best, "most": others[best], "worst": worst, "least": others[worst]}
+    most, worst = np.nanmax(others), int(np.nanargmin(others))
+    best = str(AND).join(map(str, np.flatnonzero(others == most)))
+    return {"best": best, "most": most, "worst": worst, "least": others[worst]}
 
 
 def map_axes(axes: Axes, values: np.ndarray, name: str):

@@ -20,11 +20,11 @@ POSITION = 100  # of the first row: any other gives the same curves
 AS_THEY_ARE = Text(en="of two rows", zh="两行的点积")
 SHIFTED = Text(en="with M times the first row", zh="先用 M 乘第一行，再求点积")
 DISTANCE = Text(en="second position less first", zh="第二个位置减第一个位置")
-PRODUCT = Text(en="dot product", zh="点积")
+PRODUCT = Text(en="dot product over d/2", zh="点积 ÷ (d/2)")
 SEEN = Text(
     en="M shifts by {offset}. As they are: {least:.2f} at −{near} and {most:.2f} at {near}. With M: {before:.2f} and "
     "{after:.2f}, highest at {peak}.",
-    zh="M 平移 {offset} 个位置。不加 M 时，−{near} 处是 {least:.2f}，{near} 处是 {most:.2f}；加上 M，"
+    zh="M 平移 {offset} 个位置。不乘 M 时，−{near} 处是 {least:.2f}，{near} 处是 {most:.2f}；乘上 M，"
     "两处是 {before:.2f} 和 {after:.2f}，最高点在 {peak}。",
 )
 NEAR = 5  # the distance that the line tells of
@@ -46,7 +46,7 @@ def signed_distance(figure: Figure) -> Callable[..., str]:
     axes.set(xlim=(-FAR - 1, FAR + 1), ylim=(-0.3, 1.08), xticks=range(-FAR, FAR + 1, 10))
     axes.set_xlabel(str(DISTANCE), color=INK)
     axes.set_ylabel(str(PRODUCT), color=INK)
-    axes.set_yticks([0, 1], ["0", "d/2"])
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     plain(axes, grid="both")
     axes.axvline(0, color=QUIET, linewidth=1)
     distances = np.arange(-FAR, FAR + 1)
@@ -66,14 +66,13 @@ def signed_distance(figure: Figure) -> Callable[..., str]:
         moving.set_data(distances, shifted)
         dot.set_data([offset], [shifted[FAR + offset]])
         (least, most), (before, after) = ((curve[FAR - NEAR], curve[FAR + NEAR]) for curve in (plain_ones, shifted))
-        scale = d_model / 2
         return SEEN.format(
             offset=offset,
             near=NEAR,
-            least=least * scale,
-            most=most * scale,
-            before=before * scale,
-            after=after * scale,
+            least=least,
+            most=most,
+            before=before,
+            after=after,
             peak=int(distances[shifted.argmax()]),
         ).replace(" -", " −")
 

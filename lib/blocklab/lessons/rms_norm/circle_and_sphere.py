@@ -45,6 +45,7 @@ GUESS = Guess(
 """The shape that LayerNorm's outputs form."""
 
 NAMES = Text(en="LayerNorm", zh="层归一化"), "RMSNorm"
+TITLE = Text(en="{name}, shift {shift:g}", zh="{name}，平移 {shift:g}")
 ALIKE = Text(en="{name}, nothing done yet: both sides alike", zh="{name}，还没有开始，左右两图一样")
 SPHERE = Text(en="wires: the sphere of radius √3 = 1.73", zh="线框：半径为 √3 = 1.73 的球面")
 SEEN = Text(
@@ -84,6 +85,7 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     how high one looks, in degrees, 90 being along (1, 1, 1); the turn about (1, 1, 1).
     """
     tokens = three_number_tokens()
+    above = (tokens.mean(-1) > 0).numpy()
     views = [
         View(figure.add_axes((0.0, 0.05, 0.5, 0.87)), MOVED),
         View(figure.add_axes((0.5, 0.05, 0.5, 0.87)), OTHER),
@@ -93,9 +95,9 @@ def circle_and_sphere(figure: Figure) -> Callable[..., str]:
     def update(steps: float, shift: float, tilt: float, turn: float) -> str:
         x = tokens + shift
         ln, rms = (on_the_way(x, steps, subtract) for subtract in (True, False))
-        farthest, above = float(torch.cat([ln, rms]).norm(dim=-1).max()), (x.mean(-1) > 0).numpy()
+        farthest = float(torch.cat([ln, rms]).norm(dim=-1).max())
         for name, view, points in zip(NAMES, views, (ln, rms), strict=True):
-            view.title.set_text(str(name) if steps else ALIKE.format(name=name))
+            view.title.set_text((TITLE if steps else ALIKE).format(name=name, shift=shift))
             view.show(points.numpy(), above, tilt, turn, max(CLOSEST, 1.04 * farthest))
         return SEEN.format(
             shift=shift,
@@ -117,8 +119,8 @@ def between(values: Tensor, form: str, unit: str = "") -> str:
 
 
 class View:
-    """One look at space from far away: what is nearer is larger and darker. A point whose token had a mean below 0 is
-    hollow, on all of its way.
+    """One look at space from far away: what is nearer is larger and darker. A point whose token had a mean below 0
+    before the shift is hollow, on all of its way.
     """
 
     def __init__(self, axes: Axes, colour: str):

@@ -98,6 +98,16 @@ GELU_MISTAKES = (
         "to 1½.",
         zh="你只把 `erf` 减半，没有把它加 1 之后的和减半。请给这个和加上括号：权重应当从 0 到 1，你的却从 ½ 到 1½。",
     ),
+    wrong("x-added-to-half-a-curve", weigh=lambda x, share: x + share - 1 / 2).hint(
+        en="You multiply x by 1 alone and add half of `erf`. The weight `(1 + erf) / 2` wants brackets: all of it "
+        "multiplies x.",
+        zh="你只用 x 乘了 1，再加上 `erf` 的一半。权重 `(1 + erf) / 2` 要加括号，整个一起乘 x。",
+        line="y = x * (1 + torch.erf(x / math.sqrt(2))) / 2",
+    ),
+    wrong("root-divides-erf", inner=lambda x: x, share=lambda curve: (1 + curve / math.sqrt(2)) / 2).hint(
+        en="√2 divides `erf(x)` in your function. It divides x, inside the brackets of `erf`.",
+        zh="你用 √2 除了 `erf(x)`。它要除的是 x，应当放在 `erf` 的括号里面。",
+    ),
     wrong("erf-is-no-share", share=lambda curve: curve).hint(
         en="You multiply x by `erf` itself, which is negative for negative x: your result is never below 0. Move `erf` "
         "from −1…1 to 0…1 first.",
@@ -275,6 +285,11 @@ SWISH_MISTAKES = (
         en="Your weight is `exp(βx)`, which grows without limit. In the sigmoid the divisor has a `1 +`.",
         zh="你的权重是 `exp(βx)`，会无限增大。sigmoid 的分母里还有 `1 +`，权重才有上限。",
     ),
+    wrong("exp-of-python", lambda x, beta=1.0: x / (1 + math.exp(-beta * x))).hint(
+        en="`math.exp` takes one number, and x is a tensor. `torch.exp` takes all of its numbers at once, "
+        "and `torch.sigmoid` is simpler still.",
+        zh="`math.exp` 只能算一个数，而 x 是张量。`torch.exp` 一次算出所有的数；更简单的是 `torch.sigmoid`。",
+    ),
     wrong("sigmoid-alone", weigh=lambda x, gate, beta: gate).hint(
         en="You return the sigmoid itself. It is the weight of x: multiply by x.",
         zh="你返回的是 sigmoid 本身。它只是权重，还要乘以 x。",
@@ -395,6 +410,10 @@ def every_other(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     return pairs[0], pairs[1]
 
 
+def every_other_of_the_last(x: Tensor, _dim: int) -> tuple[Tensor, Tensor]:
+    return x[..., 0::2], x[..., 1::2]
+
+
 def last_by_number(x: Tensor, _dim: int) -> tuple[Tensor, Tensor]:
     parts = x.chunk(2, -1)
     return parts[0], parts[1]
@@ -436,6 +455,23 @@ GLU_MISTAKES = (
     wrong("every-other", halves=every_other).hint(
         en="You take every other number for the gate. The gate is the second half of the axis, in one piece.",
         zh="你隔一个数取一个作为门。门应当是这个轴上连续的后一半。",
+    ),
+    wrong("every-other-of-the-last-axis", halves=every_other_of_the_last).hint(
+        en="You take every other number of the last axis for the gate. The gate is the second half of the axis that "
+        "`dim` names, in one piece.",
+        zh="你在最后一个轴上隔一个数取一个作为门。门应当是 `dim` 指定的轴上连续的后一半。",
+    ),
+    wrong("gates-alternate-as-in-gpt-oss", halves=lambda x, dim: every_other(x, dim)[::-1]).hint(
+        en="Gate and value alternate, the gate first, as in gpt-oss. In `F.glu` the first half is the value and the "
+        "second half the gate.",
+        zh="你让门和值交替排列，门在前，gpt-oss 就是这样。在 `F.glu` 里，前一半是值，后一半是门。",
+        section=ELSEWHERE,
+    ),
+    wrong("gates-alternate-in-the-last-axis", halves=lambda x, dim: every_other_of_the_last(x, dim)[::-1]).hint(
+        en="Gate and value alternate in the last axis, as in gpt-oss. In `F.glu` the first half of the axis `dim` is "
+        "the value, the second half the gate.",
+        zh="你让门和值在最后一个轴上交替排列，gpt-oss 就是这样。在 `F.glu` 里，轴 `dim` 的前一半是值，后一半是门。",
+        section=ELSEWHERE,
     ),
     wrong("pieces-of-two", halves=lambda x, dim: x.split(2, dim)).hint(
         en="You cut the axis into pieces of length 2, which is right only when its length is 4. `split` wants the "

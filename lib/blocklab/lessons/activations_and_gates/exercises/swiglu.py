@@ -1,6 +1,7 @@
 """Known mistakes of `swiglu`, the whole feed-forward network with its three matrices."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -86,6 +87,10 @@ def untransposed(x: Tensor, w: Tensor) -> Tensor:
     return x @ w
 
 
+def two_axes_only(x: Tensor, w: Tensor) -> Tensor:
+    return torch.mm(x, w.T)
+
+
 PROJECTION_MISTAKES = (
     wrong("matrices-not-transposed", project=untransposed, descend=untransposed).hint(
         en="You multiply by the matrices as they are. They lie as in `nn.Linear`, `(out, in)`: transpose them, or use "
@@ -104,6 +109,12 @@ PROJECTION_MISTAKES = (
         en="You transpose `w1` and `w3`, but not `w2`. All three lie as in `nn.Linear`, `(out, in)`.",
         zh="你转置了 `w1` 和 `w3`，却没有转置 `w2`。三个矩阵的形状都与 `nn.Linear` 相同，是 `(out, in)`。",
         shows="square",
+    ),
+    wrong("product-of-two-axes-only", partial(recipe, project=two_axes_only, descend=two_axes_only)).hint(
+        en="`torch.mm` wants exactly two axes, and x is `(*, d)`. `F.linear(x, w)` or `x @ w.T` takes any number.",
+        zh="`torch.mm` 只收两个轴，而 x 的形状是 `(*, d)`。请用 `F.linear(x, w)` 或 `x @ w.T`，有几个轴都行。",
+        shows="tokens",
+        line="gate, value = F.linear(x, w1), F.linear(x, w3)",
     ),
     wrong("way-down-missing", descend=lambda hidden, down: hidden).hint(
         en="You return the hidden units. The network leads back to the width of x, through `w2`.",
