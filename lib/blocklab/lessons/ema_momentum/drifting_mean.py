@@ -12,7 +12,7 @@ from blocklab.language import Text
 from blocklab.moving_average import half_life
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, TRUE
+from blocklab.panel.palette import INK, MOVED, POKED, QUIET, TRUE
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 
@@ -64,7 +64,7 @@ def drifting_mean(figure: Figure, beside: float | None = None) -> Callable[..., 
     half = axes.axhline((LOW + HIGH) / 2, color=QUIET, linewidth=0.8, linestyle=":", animated=True)
     name = axes.text(STEPS - 3, (LOW + HIGH) / 2 + 0.2, str(HALF), size=9, color=QUIET, ha="right", animated=True)
     if beside is not None:
-        (other,) = axes.plot(time, time, color=OTHER, linewidth=1.6, label=BESIDE.format(beside), animated=True)
+        (other,) = axes.plot(time, time, color=POKED, linewidth=1.6, label=BESIDE.format(beside), animated=True)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.995), ncols=4, frameon=False, labelcolor=INK)
 
     def update(momentum: float, batch_size: int, drift: str) -> str:

@@ -101,6 +101,7 @@ def recipe(
     spread: Callable = variance,
     updates: Callable = in_training,
     stored: Callable = unbiased_variance,
+    vector: Callable = Tensor.squeeze,
     blend: Callable = new_value_gets_momentum,
     write: Callable = into_the_buffer,
     read: Callable = after_the_update,
@@ -117,8 +118,8 @@ def recipe(
         over = axes(x)
         new_mean, new_var = centre(x, over), stored(x, over, spread(x, over), small(eps))
         with torch.no_grad():
-            write(running_mean, blend(running_mean, new_mean.squeeze(over), momentum))
-            write(running_var, blend(running_var, new_var.squeeze(over), momentum))
+            write(running_mean, blend(running_mean, vector(new_mean, over), momentum))
+            write(running_var, blend(running_var, vector(new_var, over), momentum))
     if uses_batch(training):
         over = axes(x)
         statistics = (lay_batch(statistic(x, over), x, over) for statistic in (centre, spread))
@@ -183,19 +184,18 @@ REFUSED_MISTAKES = (
 )
 
 
-def axes_kept(blend: Callable) -> Callable:
-    """A blend whose new value still has an axis for the batch, (1, C): no buffer of C numbers can take it."""
-    return lambda old, new, momentum: blend(old, new[None], momentum)
+def axes_kept(statistic: Tensor, _over: list[int]) -> Tensor:
+    return statistic
 
 
 KEPT_AXES_MISTAKES = (
-    wrong("axes-kept", blend=axes_kept(new_value_gets_momentum)).hint(
+    wrong("axes-kept", vector=axes_kept).hint(
         en="Your mean kept its axes (`keepdim=True`), and the buffer, a vector of C numbers, cannot take it. Average "
         "without `keepdim`, and lay the vector along the channels only where you normalize: `.view(shape)`.",
         zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，写不进去。"
         "求均值时不要写 `keepdim`，到归一化那一行再用 `.view(shape)` 让向量对准通道轴。",
     ),
-    wrong("axes-kept-in-ema-update", blend=axes_kept(ema_update)).hint(
+    wrong("axes-kept-in-ema-update", vector=axes_kept, blend=ema_update).hint(
         en="Your mean kept its axes (`keepdim=True`), so `ema_update` refuses it: the buffer is a vector of C numbers. "
         "Average without `keepdim`, and lay the vector along the channels where you normalize, by `.view(shape)`.",
         zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，所以 `ema_update` 报错。"
