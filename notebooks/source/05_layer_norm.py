@@ -2,7 +2,7 @@
 r"""
 # 05 LayerNorm, exactly.
 
-`(x - mean) / (std + eps)` stands in LayerNorms that have been copied for years. Compare it with PyTorch's on numbers of `torch.rand`, and the two agree to 0.001. Make the numbers smaller and smaller, and it returns twice what it should, then 19 times, and in the end 316 times. A test with numbers of one size cannot see it.
+`(x - mean) / (std + eps)` stands in LayerNorms that have been copied for years. Compare it with PyTorch's on numbers of `torch.rand`, and the two agree to 0.001. Make the numbers smaller and smaller, and it returns twice what it should, then 19 times, and in the end 316 times. A test with numbers of one size may never see it.
 
 LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and each symbol invites a mistake. So here you write it to the last digit, and run a trained model on it.
 
@@ -13,7 +13,7 @@ After this lesson you can say where ε stands and when it matters, which axes an
 r"""
 # 05 一丝不差的层归一化
 
-网上流传多年的层归一化（LayerNorm）代码里，有这样一行：`(x - mean) / (std + eps)`。拿 `torch.rand` 生成的数与 PyTorch 的结果一比，相差不到 0.001。可是输入越来越小，它给出的结果先是正确值的两倍，后来是 19 倍，最后竟到 316 倍。测试时如果只用一种大小的数，就照不出这个错误。
+网上流传多年的层归一化（LayerNorm）代码里，有这样一行：`(x - mean) / (std + eps)`。拿 `torch.rand` 生成的数与 PyTorch 的结果一比，相差不到 0.001。可是输入越来越小，它给出的结果先是正确值的两倍，后来是 19 倍，最后竟到 316 倍。测试时如果只用一种大小的数，就可能照不出这个错误。
 
 在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里处处都有人写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
 
@@ -191,7 +191,7 @@ The outputs differ from the sixth digit on, and their variance is a little below
 
 The variance of the output is $\sigma^2 / (\sigma^2 + \varepsilon)$, so it is through ε that the output depends on the absolute size of the input. This answers lesson 00: at *s* = 0.001 the variance is an eighth of ε, and $\sqrt{1 / (1 + 8)}$ is a third, which is what was left of the bars.
 
-So small is real input, too: GPT-2's token embeddings start with standard deviation 0.02. There ε = $10^{-5}$ takes 1.2% off the output, $10^{-3}$, Keras' default, nearly half.
+Real input is small, too: GPT-2's token embeddings start with standard deviation 0.02. There ε = $10^{-5}$ takes 1.2% off the output, $10^{-3}$, Keras' default, nearly half.
 
 **Your turn, one line.** With ε = $10^{-5}$, for which standard deviation σ of the input is the output only *half* as large as it would be without ε? Put σ in place of `None`.
 """
@@ -206,7 +206,7 @@ r"""
 
 输出的方差是 $\sigma^2 / (\sigma^2 + \varepsilon)$，所以，正是 ε 使输出与输入的绝对大小有关。第 00 课留下的问题也有了答案。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一，那时柱子就只剩下三分之一长。
 
-真实的输入也会这么小，例如 GPT-2 的词元嵌入，训练开始时标准差是 0.02。这样的一行，ε = $10^{-5}$ 使输出小 1.2%；取 Keras 的默认值 $10^{-3}$，就小了将近一半。
+真实的输入也会很小，例如 GPT-2 的词元嵌入，训练开始时标准差是 0.02。这样的一行，ε = $10^{-5}$ 使输出小 1.2%；取 Keras 的默认值 $10^{-3}$，就小了将近一半。
 
 **轮到你了**，只写一行：ε = $10^{-5}$，输入的标准差 σ 取多少时，输出只有没有 ε 时的**一半**？请把 `None` 换成 σ 的值。
 """
@@ -726,7 +726,7 @@ with if_installed(), torch.no_grad():
 r"""
 <details><summary>Answer</summary>
 
-The model does use them. Without 127, 223 and 319 the vectors turn to a cosine of 0.89. (The 20 others turn them to 0.98 or 0.99; but these three are larger than most, and larger features turn more.)
+The model does use them. Without 127, 223 and 319 the vectors turn to a cosine of 0.89. (The 20 others turn them to 0.98 or 0.99, but most of those are small. The next largest features, 62, 99 and 249, turn them to 0.38.)
 
 </details>
 
@@ -737,7 +737,7 @@ So attention and the feed-forward networks work with them, and only the last nor
 r"""
 <details><summary>答案</summary>
 
-模型用到了它们。去掉 127、223、319，余弦就降到 0.89。（另外 20 组只降到 0.98 或 0.99；不过这三个特征比多数特征大，大的特征影响也大。）
+模型用到了它们。去掉 127、223、319，余弦就降到 0.89。（另外 20 组只降到 0.98 或 0.99，不过那些特征多半很小。大小仅次于这三个的特征是 62、99、249，去掉它们，余弦降到 0.38。）
 
 </details>
 
