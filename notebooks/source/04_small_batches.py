@@ -243,11 +243,8 @@ r"""
 m 小了，准确率会下降吗？1797 张手写数字，每张 8 × 8 个像素，1280 张用来训练。在**多层感知机**（MLP，由线性层和 ReLU 叠成）里，m 就是批量大小；在**卷积网络**里，批量大小为 2 时，m = 2 · 8 · 8 = 128，池化之后是 2 · 4 · 4 = 32。每种网络都从 3 组随机初值各训练一轮（epoch），学习率与批量大小成正比。下面两格是准备，可以先运行，再回头看。（层归一化在代码里写成只有 1 组的组归一化。）
 """
 
+
 # %%
-(images, labels), order = load_digits(), torch.randperm(1797)
-images, labels = (images[order].unsqueeze(1) - images.mean()) / images.std(), labels[order]  # (N, C, H, W), (N,)
-
-
 def trained(make, norm, batch_size, start):
     with torch.random.fork_rng():
         torch.manual_seed(start)
@@ -260,12 +257,14 @@ def trained(make, norm, batch_size, start):
     return net
 
 
-# %% tags=["slow"]
 def accuracy(net):
     with torch.inference_mode():
         return 100 * (net.eval()(images[1280:]).argmax(1) == labels[1280:]).float().mean().item()
 
 
+# %% tags=["slow"]
+(images, labels), order = load_digits(), torch.randperm(1797)
+images, labels = (images[order].unsqueeze(1) - images.mean()) / images.std(), labels[order]  # (N, C, H, W), (N,)
 others = {"LayerNorm": partial(nn.GroupNorm, 1), "GroupNorm": partial(nn.GroupNorm, 8)}
 norms = {mlp: {"BatchNorm": nn.BatchNorm1d} | others, convolutions: {"BatchNorm": nn.BatchNorm2d} | others}
 runs = list(product(norms, ("BatchNorm", "LayerNorm", "GroupNorm"), (2, 4, 32), range(3)))

@@ -114,9 +114,9 @@ EPS_MISTAKES = (
 
 SPREAD_MISTAKES = (
     wrong("unbiased-variance", spread=lambda x, axes: x.var(axes, keepdim=True)).hint(
-        en="Your variance divides by the count minus 1, so your standardized numbers are `√((count − 1)/count)` times "
+        en="Your variance divides by the count minus 1, so your standardized numbers are √((count − 1) / count) times "
         "the right ones. A normalization layer divides by the count itself: write `correction=0`.",
-        zh="你求方差时除以的是个数减 1，所以标准化之后的数是正确值的 `√((个数 − 1)/个数)` 倍。"
+        zh="你求方差时除以的是个数减 1，所以标准化之后的数是正确值的 √((个数 − 1) / 个数) 倍。"
         "归一化层求方差时应除以个数本身，请写 `correction=0`。",
     ),
     wrong("mean-square-for-variance", spread=lambda x, axes: x.square().mean(axes, keepdim=True)).hint(
