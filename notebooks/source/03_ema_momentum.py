@@ -4,7 +4,7 @@ r"""
 
 A trained network looks at the photo of a flower and says that it is a daisy. Then one method is called that changes not a single weight, the network gets the same photo again, and it has no idea what a flower is. No error is raised. The only change is that its 49 BatchNorms no longer use what they *remember*.
 
-What they remember is an exponential **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm, and so is spared what you are about to see. Why learn it, then? Because `train()`, `eval()` and buffers serve other layers, and moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
+What they remember is an exponential **moving average** of mean and variance, and `momentum` says how fast it forgets. The Transformer of this course holds no BatchNorm. Why learn this, then? Because `train()`, `eval()` and buffers serve other layers, and moving averages are everywhere. Adam, which trains nearly all Transformers, keeps two for each weight, and its 0.9 means the same as our 0.1.
 
 Afterwards you can read a momentum in either convention, say after how many steps `eval()` can be trusted, tell BatchNorm's two variances apart, and write the whole layer, which then names the flower. It takes about 30 minutes, without *Going further*, longer if such a layer is new to you.
 """
@@ -83,14 +83,14 @@ with if_installed():
 r"""
 It gets the flower alone, then the flower in one mini-batch with the palace; first in `eval()`, then in `train()`.
 
-**Predict first.** In which of the four lines does the flower get the same class as in the first?
+**Predict first.** The first of four lines says daisy. Does the palace matter to the flower in `eval()`? And in `train()`, does it help?
 """
 
 # %% [markdown] lang="zh"
 r"""
 先单独输入花的照片，再把花和宫殿的照片放进同一个小批量；先用 `eval()`，再用 `train()`。每次打印概率最大的类别和它的概率。
 
-**先猜一猜**：输出有四行，哪几行里花的类别与第一行相同？
+**先猜一猜**：输出有四行，第一行说花是雏菊。用 `eval()` 时，旁边有没有宫殿，对花有影响吗？用 `train()` 时，有宫殿在旁边，会好一些吗？
 """
 
 # %% tags=["slow", "answer"]
@@ -106,34 +106,40 @@ with if_installed():
 r"""
 <details><summary>Answer</summary>
 
-The same class only in the second line. In `train()` the flower is a tennis ball, and beside the palace it is corn; the palace is not recognized either, and no class gets even 1%.
+In `eval()` it does not matter. In `train()` it does not help: the flower alone is a tennis ball, beside the palace corn. The palace is not recognized either, and no class gets even 1%.
 
-(The flower is really a dahlia. That is not among the network's 1000 classes, and a daisy comes nearest, hence only 21%. Dropout, which `train()` also switches on, the course's copy of this network leaves out.)
+(The flower is really a dahlia. That is not among the network's 1000 classes, and a daisy comes nearest, hence only 21%. `train()` would also switch on dropout; the course's copy of the network has none, so only BatchNorm is at work.)
 
 </details>
 
-Batches of many photos come near the stored mean and variance, a single photo does not. In `eval()` half of the channels that reach the third-last BatchNorm have less than a hundredth of the stored variance on this flower; dividing by so little blows next to nothing up tenfold and more. Forgetting `model.eval()` is common, and mostly silent. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
-
-## Why remember at all?
-
-In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along; below, that for `mine` depends on how often `yours` is there. And where a channel has a single number, the variance is 0 and every output β, so torch refuses:
+Why so bad? The classifier reads how strong each channel is on average over the photo. But with one photo as the whole batch, BatchNorm moves just this average to β, whatever the photo shows. Most of what tells the flower from the palace is subtracted: what the classifier gets of the two, each alone, has a cosine of 0.21 in `eval()`, of 0.87 in `train()`. Forgetting `model.eval()` is common, and mostly silent. (Each line works on a copy, because a forward pass in `train()` changes what the layers remember.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-类别相同的只有第二行。用 `train()` 时，花成了网球；和宫殿放在一起，又成了玉米。宫殿也认错了，而且没有一类的概率能到 1%。
+用 `eval()` 时没有影响。用 `train()` 时也没有好一些：花单独成了网球，和宫殿放在一起，又成了玉米。宫殿也认错了，而且没有一类的概率能到 1%。
 
-（这朵花其实是大丽花。网络能认的 1000 类里没有大丽花，雏菊最接近，所以概率也只有 21%。`train()` 还会打开 Dropout，不过课程里的这个网络略去了它。）
+（这朵花其实是大丽花。网络能认的 1000 类里没有大丽花，雏菊最接近，所以概率也只有 21%。`train()` 本来还会打开 Dropout，不过课程里的这个网络没有 Dropout，起作用的只有批量归一化。）
 
 </details>
 
-许多张照片一起，均值和方差与存下来的差不多；单独一张照片的却差得远。用 `eval()` 时，这朵花到了倒数第三个批量归一化，有一半通道的方差还不到存下来的百分之一；除以这么小的标准差，微不足道的差别也会放大十倍以上。忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
+为什么这么糟？分类器看的是每个通道在整张照片上平均有多强。可是小批量里只有一张照片时，不论照片上是什么，批量归一化都把这个平均值移到 β，花与宫殿的区别也就大半减掉了。把两张照片分别单独输入，分类器得到的两个向量，余弦在 `eval()` 下是 0.21，在 `train()` 下是 0.87。忘记 `model.eval()` 是常见的错误，而且多半不报错。（每一行用的都是一份副本，因为在 `train()` 下，光是前向计算就会改写这些层记住的东西。）
+"""
 
+# %% [markdown] lang="en"
+r"""
+## Why remember at all?
+
+In training, BatchNorm takes mean and variance from the mini-batch. So the answer for your photo depends on whose photos come along; below `mine` stands beside one `yours`, then beside two `yours`. And where a channel has a single number, the variance is 0 and every output β, so torch refuses:
+"""
+
+# %% [markdown] lang="zh"
+r"""
 ## 为什么要记住？
 
-训练时，批量归一化用的是小批量的均值和方差。于是对你这张照片的回答，取决于它碰巧和谁的照片放进同一个小批量。下面看同一个样本 `mine` 的输出，先和一个 `yours` 放在一起，再和两个。要是每个通道只有一个数，方差恒为 0，输出全是 β，毫无意义，所以 torch 索性报错：
+训练时，批量归一化用的是小批量的均值和方差。于是对你这张照片的回答，取决于它碰巧和谁的照片放进同一个小批量。下面看同一个样本 `mine`：先和一个 `yours` 放在一起，再和两个 `yours` 放在一起，输出一样吗？最后让它单独输入。这时每个通道只有一个数，方差恒为 0，输出全是 β，毫无意义，torch 索性报错。
 """
 
 # %%
@@ -201,7 +207,7 @@ check("ema_update", my_ema_update)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Take the line with 0.1 above, and put names in the place of its numbers.
+Stuck? Take the line with 0.1 above, and put names in place of its numbers.
 
 <details><summary>The idea</summary>
 
@@ -244,7 +250,7 @@ r"""
 
 同样叫动量，Keras 指的却是**另一个**权重，即旧值的权重。面板里，某个通道的均值是 10，标准差是 2，每个小批量有 64 个数。上面一行按 PyTorch 的约定，下面一行按 Keras 的约定。左边是最近各个小批量在移动均值里所占的权重（灰色柱子是初值的权重；纵轴是对数刻度，柱子还高，权重可能已经微不足道），右边是 `eval()` 对新数据的输出，本应以 0 为中心。一开始动量是 0.5，两种读法正好相同。
 
-**先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再拖动第一根柱子，或者拖动“动量”。
+**先猜一猜**：给两个框架同一个数 0.99，各训练 20 步，`eval()` 输出的均值在哪里？先选，再拖动第一根柱子或“动量”滑块。
 """
 
 # %% tags=["panel", "guess"]
@@ -257,15 +263,15 @@ two_readings.panel().still(momentum=0.99)
 r"""
 <details><summary>Answer</summary>
 
-The outputs are centred on 0 in PyTorch and on 6.56 in Keras, whose running mean has hardly left its start.
+The outputs are centred on 0 in PyTorch and on 6.56 in Keras. PyTorch comes out right only because its running mean is practically that of the last mini-batch, and 64 values make a fair one. In Keras the start still has 82% of the weight, so the running mean is only about 1.8.
 
 </details>
 
-PyTorch comes out right only because its running mean is practically that of the last mini-batch, and 64 values make a fair one. In Keras the start still counts, for on steady data the running mean after $t$ steps is the true one times
+Every step multiplies the weight of the start by 1 − momentum (PyTorch's, here 0.01). After $t$ steps the start, 0, has $(1 - \text{momentum})^t$, and the data have the rest. So, but for the batches' noise, the running mean on steady data is the true one times
 
 $$1 - (1 - \text{momentum})^t$$
 
-with PyTorch's momentum, here 0.01: after 20 steps 18%. PyTorch's default, 0.1, comes to 99% after 44 steps, Keras' default after 459. Until then a network can look far worse in `eval()` than it is.
+After 20 steps that is 18%. PyTorch's default, 0.1, comes to 99% after 44 steps, Keras' default after 459. Until then a network can look far worse in `eval()` than it is.
 
 | | weight of the new value | weight of the old value | default |
 |---|---|---|---|
@@ -273,22 +279,22 @@ with PyTorch's momentum, here 0.01: after 20 steps 18%. PyTorch's default, 0.1, 
 | Keras, TensorFlow | 1 − momentum | momentum | 0.99 |
 | Adam, β₁ | 1 − β₁ | β₁ | 0.9 |
 
-So PyTorch's default is Keras' 0.9, like Adam's, *not* its 0.99. The half-life needs neither convention, because it asks after how many steps a value counts half. (`from_keras` turns Keras' number into PyTorch's.)
+So PyTorch's default is Keras' 0.9, like Adam's, *not* its 0.99. The **half-life**, ln ½ / ln(1 − momentum), needs neither convention: after so many steps a value counts half. (`from_keras` turns Keras' number into PyTorch's. Keras also has another ε, 0.001.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-PyTorch 的输出以 0 为中心，Keras 的以 6.56 为中心，因为它的移动均值还没怎么离开初值。
+PyTorch 的输出以 0 为中心，Keras 的以 6.56 为中心。PyTorch 没有出错，只是因为小批量够大：它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。Keras 那边，初值还占 82% 的权重，移动均值才走到 1.8 左右。
 
 </details>
 
-PyTorch 没有出错，只是因为小批量够大：它的移动均值几乎就是最后一个小批量的均值，而 64 个数的均值已经相当准。Keras 那边，初值还占着很大的分量。数据平稳时，$t$ 步之后的移动均值就是真实均值乘以
+每走一步，初值的权重就乘以 1 − momentum（按 PyTorch 的约定，这里是 0.01）。$t$ 步之后，初值 0 的权重是 $(1 - \text{momentum})^t$，其余归数据。所以数据平稳时，不计小批量之间的抖动，移动均值等于真实均值乘以
 
 $$1 - (1 - \text{momentum})^t$$
 
-这里的 momentum 按 PyTorch 的约定，是 0.01，所以 20 步之后只有 18%。用 PyTorch 的默认值 0.1，到第 44 步才有 99%；用 Keras 的默认值，要到第 459 步。在那以前，用 `eval()` 去验证，网络看上去可能比实际差得多。
+20 步之后只有 18%。用 PyTorch 的默认值 0.1，到第 44 步才有 99%；用 Keras 的默认值，要到第 459 步。在那以前，用 `eval()` 去验证，网络看上去可能比实际差得多。
 
 | | 新值的权重 | 旧值的权重 | 默认值 |
 |---|---|---|---|
@@ -296,7 +302,7 @@ $$1 - (1 - \text{momentum})^t$$
 | Keras、TensorFlow | 1 − momentum | momentum | 0.99 |
 | Adam 的 β₁ | 1 − β₁ | β₁ | 0.9 |
 
-所以，PyTorch 的默认值相当于 Keras 的 0.9，与 Adam 一样，而**不是** 0.99。改用**半衰期**（half-life），就不必管约定：一个值的权重减半要过多少步，半衰期就是多少步。（`from_keras` 把 Keras 的动量换算成 PyTorch 的。）
+所以，PyTorch 的默认值相当于 Keras 的 0.9，与 Adam 一样，而**不是** 0.99。改用**半衰期**（half-life），就不必管约定：过这么多步，一个值的权重减半，即 ln ½ / ln(1 − momentum)。（`from_keras` 把 Keras 的动量换算成 PyTorch 的。Keras 的 ε 也不同，是 0.001。）
 """
 
 # %%
@@ -305,46 +311,18 @@ for number in (0.01, 0.1, 0.5, 0.9, 0.99):
 
 # %% [markdown] lang="en"
 r"""
-## What you will meet elsewhere
+## Why not the plain average?
 
-**Keras** also has another ε, 0.001. Our EfficientNet learned in TensorFlow, so its layers read `BatchNorm(channels, eps=1e-3, momentum=0.01)`.
-
-**Dive into Deep Learning** has two versions of one line, the first in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html), with momentum 0.1, the second in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html), with 0.9:
-
-```python
-moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
-moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
-```
-
-From 0, with a mini-batch of mean 10, each comes to 1 with its own number, and to 9 with the other's. Both ask `torch.is_grad_enabled()` where torch asks `self.training`. So there `net.eval()` alone changes nothing: without `no_grad` the layer still uses the batch and moves its averages.
-
-## Start and follow
-
-Nothing corrects for the start at 0 and 1. (Adam divides by the factor above.) With `momentum=None` torch takes the plain average of all batches instead: with means 10, 20 and 60 it holds 10, 15 and 30, the default 1, 2.9 and 8.61. Then why not always take that? Because what a layer is fed changes while the layers before it learn, and the plain average never forgets how it began.
+Nothing corrects for the start at 0 and 1. (Adam divides by the factor above.) With `momentum=None` torch takes the plain average of all batches instead: of means 10, 20 and 60 it makes 10, 15 and 30, the default 1, 2.9 and 8.61. But what a layer is fed changes while the layers before it learn, and the plain average never forgets how it began.
 
 **Predict first.** In the panel the true mean jumps at step 100. After how many steps has the running mean made half of the jump, with momentum 0.5 and with 0.02? And what does being quick cost? (Drag the orange dot.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 在别处会遇到什么
+## 为什么不用普通平均？
 
-**Keras** 的 ε 也不同，是 0.001。我们的 EfficientNet 是用 TensorFlow 训练的，所以在 PyTorch 里每一层都写作 `BatchNorm(channels, eps=1e-3, momentum=0.01)`。
-
-《**动手学深度学习**》里，同一行有两种写法，第一种见[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.1；第二种见[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.9。
-
-```python
-moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
-moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
-```
-
-移动均值从 0 开始，来了一个均值为 10 的小批量。各用自己的动量，都得到 1；换成对方的，都得到 9。
-
-torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；不加 `no_grad`，那一层仍旧用小批量的统计量，仍旧更新移动平均。
-
-## 起步与跟随
-
-移动均值从 0 开始，移动方差从 1 开始，而且不修正初值的影响。（Adam 会修正，办法就是除以上面那个倍数。）取 `momentum=None`，torch 就改用所有小批量的普通平均：如果各个小批量的均值是 10、20、60，它得到 10、15、30，默认做法则是 1、2.9、8.61。那为什么不总用普通平均？因为前面的层还在学习，这一层的输入也在变，而普通平均永远忘不掉开头的值。
+移动均值从 0 开始，移动方差从 1 开始，而且不修正初值的影响。（Adam 会修正，办法就是除以上面那个倍数。）取 `momentum=None`，torch 就改用所有小批量的普通平均：如果各个小批量的均值是 10、20、60，它得到 10、15、30，默认做法则是 1、2.9、8.61。可是前面的层还在学习，这一层的输入也在变，而普通平均永远忘不掉开头的值。
 
 **先猜一猜**：面板里，真实均值在第 100 步突变。动量取 0.5 和 0.02，移动均值各要几步才跟上一半？跟得快，代价是什么？（拖动橙色圆点，也能改变动量。）
 """
@@ -353,13 +331,13 @@ torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_ena
 drifting_mean.panel()
 
 # %% tags=["answer"]
-drifting_mean.panel().still(momentum=10**-1.7)
+drifting_mean.still(0.02, 0.5)
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Half of the jump is made after a single step with 0.5, after nearly 40 with 0.02: a little more than its half-life of 34, for it still remembers that it began at 0. Being quick costs calm: with 0.5 the running mean trembles with a standard deviation of 0.45, with 0.02 of 0.06.
+Half of the jump is made after a single step with 0.5, after 38 with 0.02: a little more than its half-life of 34, for at step 100 it has not quite left its start, 0, behind. Being quick costs calm: with 0.5 the running mean trembles with a standard deviation of 0.45, with 0.02 of 0.06. (Larger batches calm both. And on a *slope* 0.02 stays 0.99 behind to the end, 0.5 only 0.02.)
 
 </details>
 
@@ -372,7 +350,7 @@ In training BatchNorm normalizes with the *biased* variance, the sum of the squa
 r"""
 <details><summary>答案</summary>
 
-跟上一半，0.5 只要一步，0.02 要将近 40 步，比它的半衰期 34 步略多，因为它还记着开头的 0。代价是不平稳：移动均值抖动的标准差，动量取 0.5 时是 0.45，取 0.02 时只有 0.06。
+跟上一半，0.5 只要一步，0.02 要 38 步，比它的半衰期 34 步略多，因为到第 100 步时，它还没有完全摆脱开头的 0。代价是不平稳：移动均值抖动的标准差，动量取 0.5 时是 0.45，取 0.02 时只有 0.06。（批量大了，两者都会平稳一些。把真实均值换成“渐变”，0.02 到最后还落后 0.99，0.5 只落后 0.02。）
 
 </details>
 
@@ -418,7 +396,7 @@ with torch.no_grad():
     self.running_mean.copy_(...)
 ```
 
-(A local `running_mean = …` would only name a new tensor.)
+(A local `running_mean = …` would only name a new tensor. `self.running_mean = …` works, but puts another tensor in the buffer's place; whoever shares the old one sees no update.)
 
 ## Exercise: the whole layer
 
@@ -436,7 +414,7 @@ with torch.no_grad():
     self.running_mean.copy_(...)
 ```
 
-（写成局部变量 `running_mean = …`，就只是给新张量起了个名字，这一层什么也没记住。）
+（写成局部变量 `running_mean = …`，只是给新张量起了个名字，这一层什么也没记住。写 `self.running_mean = …` 也行，但缓冲区换成了另一个张量，和它共用旧张量的地方就看不到更新了。）
 
 ## 练习：写出完整的一层
 
@@ -523,7 +501,7 @@ torch.testing.assert_close(solved.eval()(x), torchs.eval()(x))
 r"""
 ## Your BatchNorm in a trained network
 
-The flower again, in `eval()`, this time with your layer in all 49 places, each with the buffers and weights of the network:
+The flower again, in `eval()`, with your layer in all 49 places and the network's own buffers and weights:
 """
 
 # %% [markdown] lang="zh"
@@ -567,6 +545,31 @@ The third line comes back, the flower alone in `train()`: it is a tennis ball ag
 </details>
 
 So no single test is enough. A wrong momentum hides from everybody who only *uses* the layer, the wrong branch from everybody who only trains it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+再次出现的是第三行，也就是在 `train()` 下单独输入花，它又成了网球。
+
+</details>
+
+所以，只测一种情况是不够的。动量读错了，光是**使用**这一层的人看不出来；分支写错了，光是训练的人看不出来。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## What you will meet elsewhere
+
+**Dive into Deep Learning** has two versions of one line, the first in [English](https://d2l.ai/chapter_convolutional-modern/batch-norm.html), with momentum 0.1, the second in [Chinese](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html), with 0.9:
+
+```python
+moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
+moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
+```
+
+From 0, with a mini-batch of mean 10, each comes to 1 with its own number, and to 9 with the other's. Both ask `torch.is_grad_enabled()` where torch asks `self.training`. So there `net.eval()` alone changes nothing: without `no_grad` the layer still uses the batch and moves its averages.
 
 ## Three closing questions
 
@@ -599,13 +602,18 @@ The next cell computes the second.
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
+## 在别处会遇到什么
 
-再次出现的是第三行，也就是在 `train()` 下单独输入花，它又成了网球。
+《**动手学深度学习**》里，同一行有两种写法，第一种见[英文版](https://d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.1；第二种见[中文版](https://zh.d2l.ai/chapter_convolutional-modern/batch-norm.html)，动量是 0.9。
 
-</details>
+```python
+moving_mean = (1.0 - momentum) * moving_mean + momentum * mean
+moving_mean = momentum * moving_mean + (1.0 - momentum) * mean
+```
 
-所以，只测一种情况是不够的。动量读错了，光是**使用**这一层的人看不出来；分支写错了，光是训练的人看不出来。
+移动均值从 0 开始，来了一个均值为 10 的小批量。各用自己的动量，都得到 1；换成对方的，都得到 9。
+
+torch 看的是 `self.training`，这两个版本看的却是 `torch.is_grad_enabled()`。所以在那里，光写 `net.eval()` 什么也不会变；不加 `no_grad`，那一层仍旧用小批量的统计量，仍旧更新移动平均。
 
 ## 三个思考题
 

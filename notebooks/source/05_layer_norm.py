@@ -2,9 +2,9 @@
 r"""
 # 05 LayerNorm, exactly.
 
-`(x - mean) / (std + eps)` stands in LayerNorms that have been copied for years. Compare it with PyTorch's on numbers of `torch.rand`, and the two agree to 0.001. Make the numbers smaller and smaller, and it returns twice what it should, then 19 times, and in the end 316 times. Nobody tested carelessly. Their numbers could not see the mistake.
+`(x - mean) / (std + eps)` stands in LayerNorms that have been copied for years. Compare it with PyTorch's on numbers of `torch.rand`, and the two agree to 0.001. Make the numbers smaller and smaller, and it returns twice what it should, then 19 times, and in the end 316 times. A test with numbers of one size may never see it.
 
-LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and at each symbol there is a mistake to make. So here you write it to the last digit, and run a trained model on it.
+LayerNorm stands beside every attention and every feed-forward network of the first Transformers. What BatchNorm taught in lessons 01 to 04, axes, variances and ε, comes together in its one formula, and each symbol invites a mistake. So here you write it to the last digit, and run a trained model on it.
 
 After this lesson you can say where ε stands and when it matters, which axes and which variance are meant, choose the inputs that catch a wrong LayerNorm, and write a right one. It takes about 25 minutes, without *Going further*.
 """
@@ -13,7 +13,7 @@ After this lesson you can say where ε stands and when it matters, which axes an
 r"""
 # 05 一丝不差的层归一化
 
-网上流传多年的层归一化（LayerNorm）代码里，有这样一行：`(x - mean) / (std + eps)`。拿 `torch.rand` 生成的数与 PyTorch 的结果一比，相差不到 0.001。可是输入越来越小，它给出的结果先是正确值的两倍，后来是 19 倍，最后竟到 316 倍。测试的人并不马虎，只是他们用的数照不出这个错误。
+网上流传多年的层归一化（LayerNorm）代码里，有这样一行：`(x - mean) / (std + eps)`。拿 `torch.rand` 生成的数与 PyTorch 的结果一比，相差不到 0.001。可是输入越来越小，它给出的结果先是正确值的两倍，后来是 19 倍，最后竟到 316 倍。测试时如果只用一种大小的数，就可能照不出这个错误。
 
 在最早的 Transformer 里，每个注意力、每个前馈网络旁边都有层归一化。第 01 到 04 课从批量归一化（BatchNorm）学到的轴、方差和 ε，都汇集在它的一个公式里，而公式里处处都有人写错。所以这一课要把它写到分毫不差，再用它来运行一个训练好的模型。
 
@@ -69,18 +69,18 @@ LayerNorm in a Transformer takes each token alone. It subtracts the mean μ of i
 
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
-The line from the beginning puts ε *beside* the root. We test it as many people do:
+The line from the beginning puts ε *beside* the root. A test that comes to mind:
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 盲测
+## 看不见错误的测试
 
 Transformer 里的层归一化单独处理每个词元（token）。它先减去 d 个特征的均值 μ，再除以一个根式，根号里是方差 σ² 加上小常数 ε，ε 默认取 $10^{-5}$；最后每个特征再乘以学到的 γ，加上学到的 β。
 
 $$y_i = \gamma_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta_i, \qquad \mu = \frac{1}{d}\sum_{j=1}^{d} x_j, \qquad \sigma^2 = \frac{1}{d}\sum_{j=1}^{d} (x_j - \mu)^2$$
 
-开头那行代码把 ε 放到了根号**外面**。我们像许多人那样测一测。
+开头那行代码把 ε 放到了根号**外面**。先写一个最容易想到的测试。
 """
 
 
@@ -96,16 +96,16 @@ print(Text(en="largest difference", zh="最大差别"), f"{off:.5f}")
 
 # %% [markdown] lang="en"
 r"""
-Passed, with a tolerance of 0.001. The panel makes the same comparison for *every* size of input, and with four wrong formulas. Height is error, so where the curves are low, a test is blind.
+Passed, with a tolerance of 0.001. The panel makes the same comparison for *every* size of input, and with four wrong formulas: instead of √(σ² + ε) they divide by σ + ε, by √(σ² + 2ε), by σ, or by the root with d − 1 in the variance. Height is error, so where the curves are low, a test is blind.
 
-The input is 20 evenly spaced numbers with standard deviation σ, and the error is the largest difference from LayerNorm, divided by the largest of $z = (x - \mu) / \sigma$. At 1 a formula is off by as much as z itself.
+The input is 20 evenly spaced numbers with standard deviation σ, and the error is the largest difference from LayerNorm, divided by the largest of $z = (x - \mu) / \sigma$. At 1 it is as large as z itself.
 
 **Predict first.** ε is 0.00001. How small must σ be until std + ε, the orange curve, is off by a tenth?
 """
 
 # %% [markdown] lang="zh"
 r"""
-测试通过了，容差是 0.001。换成别的输入呢？面板把**各种**大小的输入都比一遍，错误的公式也增加到四种。曲线的高度就是误差，所以曲线低的地方，测试什么也看不见。
+测试通过了，容差是 0.001。换成别的输入呢？面板把**各种**大小的输入都比一遍，错误的公式有四种，本应除以 √(σ² + ε)，它们却除以 σ + ε、√(σ² + 2ε)、σ，或者在求方差时除以 d − 1。曲线的高度就是误差，所以曲线低的地方，测试什么也看不见。
 
 具体地说，输入是 20 个等距的数，标准差为 σ。误差是结果与层归一化的最大差别，再除以 $z = (x - \mu) / \sigma$ 里最大的数。误差为 1，就是错得和 z 一样大。
 
@@ -126,13 +126,13 @@ A tenth is reached at σ = 0.006 already, although ε is only 0.00001.
 
 </details>
 
-Why so early? The line itself hardly feels its ε, for 0.006 + 0.00001 is still 0.006. But the *right* formula adds ε to σ², and 0.000036 + 0.00001 is more by over a quarter. So near $\sqrt{\varepsilon}$ = 0.003 the right result shrinks, and the line's does not.
+Why so early? At σ = 0.006 the ε of the line does next to nothing, for 0.006 + 0.00001 is still 0.006. But the *right* formula adds ε to σ², and 0.000036 + 0.00001 is more by over a quarter. So near $\sqrt{\varepsilon}$ = 0.003 the right result shrinks, and the line's does not.
 
-Where σ² is far above ε, the line is off by about
+For σ² far above ε the line is off by about
 
 $$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
 
-`torch.rand` has σ = 0.29, and its σ² is 8000 times ε. So it hardly matters there where ε stands, and the test passed. (Near σ = 0.5 the error changes its sign, hence the dip.)
+`torch.rand` has σ = 0.29, and its σ² is 8000 times ε. So the test passed. (Near σ = 0.5 the error changes its sign, hence the dip.)
 
 At σ = 0.00016 the right result is 0.05 z, and the line returns 0.94 z, the 19 times from the beginning. On still smaller input the factor grows towards $\sqrt{\varepsilon} / \varepsilon = 316$. *Divided by d − 1* is of another kind, off by 2.5% on any large input, and on small input hidden by ε. **A test can pass only because its numbers cannot see the mistake.**
 """
@@ -145,13 +145,13 @@ r"""
 
 </details>
 
-为什么这么早？那行代码这时还几乎感觉不到自己的 ε，0.006 + 0.00001 差不多还是 0.006。感觉到 ε 的是**正确**的公式，它把 ε 加到 σ² 上，0.000036 + 0.00001 一下子就多了四分之一以上。所以 σ 小到 $\sqrt{\varepsilon}$ = 0.003 附近，正确的结果已经在变小，那行代码的结果却没有。
+为什么这么早？σ = 0.006 时，ε 对那行代码几乎没有影响，0.006 + 0.00001 差不多还是 0.006。受影响的是**正确**的公式，它把 ε 加到 σ² 上，0.000036 + 0.00001 一下子就多了四分之一以上。所以 σ 小到 $\sqrt{\varepsilon}$ = 0.003 附近，正确的结果已经在变小，那行代码的结果却没有。
 
 当 σ² 远大于 ε 时，那行代码的误差约为
 
 $$z\;\frac{\varepsilon\,(1 - 2\sigma)}{2\sigma^2}$$
 
-`torch.rand` 的 σ = 0.29，σ² 约为 ε 的 8000 倍，ε 放在哪里几乎没有分别，所以测试通过了。（σ = 0.5 附近，误差由正变负，曲线在那里有一道深谷。）
+`torch.rand` 的 σ = 0.29，σ² 约为 ε 的 8000 倍，所以测试通过了。（σ = 0.5 附近，误差由正变负，曲线在那里有一道深谷。）
 
 到了 σ = 0.00016，正确的结果只有 0.05 z，这行代码给出的却是 0.94 z，这就是开头说的 19 倍。输入再小，倍数还要大，趋近 $\sqrt{\varepsilon} / \varepsilon = 316$。“除以 d − 1”是另一类错误：输入不论多大，它都差 2.5%；输入很小时，却被 ε 盖住了。**测试能通过，有时只是因为那组数碰巧照不出错误。**
 """
@@ -191,7 +191,9 @@ The outputs differ from the sixth digit on, and their variance is a little below
 
 The variance of the output is $\sigma^2 / (\sigma^2 + \varepsilon)$, so it is through ε that the output depends on the absolute size of the input. This answers lesson 00: at *s* = 0.001 the variance is an eighth of ε, and $\sqrt{1 / (1 + 8)}$ is a third, which is what was left of the bars.
 
-**Your turn, one line.** For which standard deviation σ of the input is the output only *half* as large as it would be without ε? Put σ in place of `None`.
+Real input is small, too: GPT-2's token embeddings start with standard deviation 0.02. There ε = $10^{-5}$ takes 1.2% off the output, $10^{-3}$, Keras' default, nearly half.
+
+**Your turn, one line.** With ε = $10^{-5}$, for which standard deviation σ of the input is the output only *half* as large as it would be without ε? Put σ in place of `None`.
 """
 
 # %% [markdown] lang="zh"
@@ -204,7 +206,9 @@ r"""
 
 输出的方差是 $\sigma^2 / (\sigma^2 + \varepsilon)$，所以，正是 ε 使输出与输入的绝对大小有关。第 00 课留下的问题也有了答案。*s* = 0.001 时，方差是 ε 的八分之一，而 $\sqrt{1 / (1 + 8)}$ 正是三分之一，那时柱子就只剩下三分之一长。
 
-**轮到你了**，只写一行：输入的标准差 σ 取多少时，输出恰好是没有 ε 那种情况的**一半**？请把 `None` 换成 σ 的值。
+真实的输入也会很小，例如 GPT-2 的词元嵌入，训练开始时标准差是 0.02。这样的一行，ε = $10^{-5}$ 使输出小 1.2%；取 Keras 的默认值 $10^{-3}$，就小了将近一半。
+
+**轮到你了**，只写一行：ε = $10^{-5}$，输入的标准差 σ 取多少时，输出只有没有 ε 时的**一半**？请把 `None` 换成 σ 的值。
 """
 
 # %% tags=["exercise"]
@@ -243,7 +247,7 @@ check("half_size", solved_sigma, keep=False)
 r"""
 ## The last axes
 
-Which numbers share a mean? `normalized_shape` holds *sizes*, those of the last axes: `(d,)` gives each token of `(N, L, d)` its own mean, `(L, d)` one mean to each sentence. Averaging drops these axes.
+Which numbers share a mean? `normalized_shape` holds *sizes*, those of the last axes: `(d,)` gives each token of `(N, L, d)` its own mean, `(L, d)` one mean to each sentence. Mind that `x.mean(-1)` drops its axis: `(N, L, d)` becomes `(N, L)`.
 
 **Predict first.** x has shape `(4, 4, 4)`. How many means are there for `(4,)`, how many for `(4, 4)`? And what does `x - x.mean(-1)` do: the right thing, an error, or a wrong thing silently?
 """
@@ -252,7 +256,7 @@ Which numbers share a mean? `normalized_shape` holds *sizes*, those of the last 
 r"""
 ## 最后几个轴
 
-哪些数共用一个均值？`normalized_shape` 里写的是**大小**，即最后几个轴的大小。例如 `(N, L, d)` 的张量，写 `(d,)` 就是每个词元一个均值，写 `(L, d)` 就是每句话一个均值。求均值会去掉这些轴。
+哪些数共用一个均值？`normalized_shape` 里写的是**大小**，即最后几个轴的大小。例如 `(N, L, d)` 的张量，写 `(d,)` 就是每个词元一个均值，写 `(L, d)` 就是每句话一个均值。要留心，`x.mean(-1)` 会去掉这个轴，`(N, L, d)` 只剩下 `(N, L)`。
 
 **先猜一猜**：x 的形状是 `(4, 4, 4)`。写 `(4,)` 时有几个均值，写 `(4, 4)` 时呢？`x - x.mean(-1)` 会怎样，算对、报错，还是不声不响地算错？
 """
@@ -268,15 +272,15 @@ for keepdim in (False, True):
 r"""
 <details><summary>Answer</summary>
 
-There are 16 means for `(4,)`, one for each token, and 4 for `(4, 4)`. Without `keepdim=True` the result is wrong and nobody is told, because all sizes happen to be equal.
+There are 16 means for `(4,)`, one for each token, and 4 for `(4, 4)`. Without `keepdim=True` the result is wrong and no error is raised, because all sizes happen to be equal.
 
 </details>
 
-Without it the means line up with another axis. So count the axes from the end, keep them with `keepdim=True`, and test with sizes that differ, and once with equal ones.
+Without `keepdim=True` the means line up with another axis. So count axes from the end, keep them with `keepdim=True`, and test with unequal sizes, and once with equal ones.
 
 ## Divided by d
 
-`x.var()` divides by d − 1, because a sample's variance is meant to estimate that of a larger crowd. LayerNorm estimates nothing, for the d features are all there are; so it divides by d.
+`x.var()` divides by d − 1, because a sample's variance is meant to estimate that of a larger population. LayerNorm estimates nothing: the d features are all there is, so it divides by d.
 
 **Predict first.** With d − 1, by which factor is the result off for d = 4, and for d = 768?
 """
@@ -289,7 +293,7 @@ r"""
 
 </details>
 
-不写的话，均值就会对到别的轴上。所以，要从最后一个轴往前数，用 `keepdim=True` 保留这些轴；测试时各轴的大小要互不相同，另外再测一次相同的。
+不写 `keepdim=True`，均值就会对到别的轴上。所以，要从最后一个轴往前数，用 `keepdim=True` 保留这些轴；测试时各轴的大小要互不相同，另外再测一次相同的。
 
 ## 除以 d
 
@@ -312,11 +316,11 @@ The result is $\sqrt{(d - 1) / d}$ times the right one, 0.866 for d = 4 and 0.99
 
 </details>
 
-With d = 768 this hides behind a *relative* tolerance of 0.001. In short rows it cannot hide.
+With d = 768 this hides behind a *relative* tolerance of 0.001. In short rows it cannot.
 
 ## Write the test
 
-Four LayerNorms wait, each with one mistake: ε outside the root, ε twice, no ε, divided by d − 1. Write inputs on which all of them give themselves away. An input is what one call gets, a tuple or a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`, and they stand in a list. A version is caught when it is off by more than a ten-thousandth of the largest number in the right result.
+Write inputs on which all four wrong formulas of the panel give themselves away. An input is what one call gets, a tuple or a dict: `(x, (20,))` or `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`, and they stand in a list. A version is caught when it is off by more than a ten-thousandth of the largest number in the right result.
 
 Begin with `(torch.randn(4, 20), (20,))`. How many of the four does it catch?
 """
@@ -333,7 +337,7 @@ d = 768 时，**相对**容差 0.001 就把它放过去了；换成短的行，�
 
 ## 轮到你写测试
 
-这回你来当检查者。有四个层归一化，每个都有一处错误：ε 在根号外面、ε 加了两次、没有 ε、除以 d − 1。请写出一些输入，让它们全都露馅。一组输入就是一次调用的参数，写成元组或字典，例如 `(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`；各组输入放在一个列表里。只要差别超过正确结果最大绝对值的万分之一，就算抓住。
+这回你来当检查者。请写出一些输入，让面板里的四种错误公式全都露馅。一组输入就是一次调用的参数，写成元组或字典，例如 `(x, (20,))` 或 `{"x": x, "normalized_shape": (20,), "eps": 1e-3}`；各组输入放在一个列表里。只要差别超过正确结果最大绝对值的万分之一，就算抓住。
 
 先试 `(torch.randn(4, 20), (20,))`，它能抓住四个里的几个？
 """
@@ -356,7 +360,7 @@ All four differ under the root alone, so every term there has to count. Make σ�
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？在“盲测”的面板里拖动 σ，找一个四条曲线都很高的地方。
+卡住了？在“看不见错误的测试”的面板里拖动 σ，找一个四条曲线都很高的地方。
 
 <details><summary>思路</summary>
 
@@ -369,53 +373,6 @@ r"""
 solved_catch = [(3e-3 * torch.randn(4, 5), (5,))]
 
 catch("layer_norm", solved_catch)
-
-# %% [markdown] lang="en"
-r"""
-## What training makes of γ
-
-After normalizing, each feature is still multiplied by γ, and β is added, so in the end training decides how large it comes out. MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers.
-
-**Predict first.** Before training every γ was 1. What has training made of them? Choose, then tick *trained*.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 训练把 γ 变成了什么
-
-归一化之后，每个特征还要乘 γ、加 β，所以输出最后有多大，由训练决定。MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个。
-
-**先猜一猜**：训练之前，γ 都是 1。训练把它们变成了什么样？先选，再勾选“训练之后”。
-"""
-
-# %% tags=["panel", "guess"]
-gammas = [value for name, value in minilm_layer_norms().items() if name.endswith("weight")]
-trained_scales.panel(gammas)
-
-# %% tags=["answer"]
-trained_scales.panel(gammas).still(trained=True, place=12)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Nearly all γ are below 1, and their means lie between 0.5 and 0.75. Only behind attention (norms 1, 3, 5 …) are there any above 1, two to five features in each.
-
-</details>
-
-In the last norm, which the picture shows, 3 of the 384 γ are 0 to eight digits, their β 0 to six. So these features never reach the output. Are they of no use? *Going further* tries it.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-γ 几乎都小于 1，各层的均值在 0.5 和 0.75 之间。只有注意力之后的那些归一化层（编号 1、3、5……）里，各有两到五个特征的 γ 大于 1。
-
-</details>
-
-图中画的是最后一个归一化层，它的 384 个 γ 中，有 3 个精确到八位小数都是 0，对应的 β 精确到六位小数也是 0，所以这几个特征到不了输出。它们就没有用吗？选读里试一试。
-"""
 
 
 # %% [markdown] lang="en"
@@ -453,7 +410,7 @@ Centre once and use it twice: the variance is the mean of the centred numbers sq
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？“最后几个轴”“除以 d”和“盲测”里的公式，各对应一行代码。float16 可以等到选读再说，`check` 只会给一条建议，下面的解答也会得到这条建议。
+卡住了？“最后几个轴”“除以 d”和“看不见错误的测试”里的公式，各对应一行代码。float16 可以等到选读再说，`check` 只会给一条建议，下面的解答也会得到这条建议。
 
 <details><summary>思路</summary>
 
@@ -507,14 +464,14 @@ for name, z in {"x": x, "x / 10000": x / 10000, "x + 1000": x + 1000}.items():
 
 # %% [markdown] lang="en"
 r"""
-The 0.02 in the first line comes from d − 1. Where the input is divided by 10000, the 2.73 comes from ε outside the root. `one_pass` fears the opposite, a large mean: there two nearly equal squares are subtracted, and most digits are lost.
+The 0.02 in the first line comes from d − 1. Where the input is divided by 10000, the 2.73 comes from ε outside the root. `one_pass` fails at a large mean: two nearly equal numbers are subtracted, and most digits are lost. (A model *trained* with `annotated` is not wrong, it has another norm; one that is to agree with PyTorch's is.)
 
 ε itself has no fixed value either: PyTorch takes $10^{-5}$, Keras $10^{-3}$, BERT and MiniLM $10^{-12}$. So a port that forgets `eps` runs, and is a little wrong.
 """
 
 # %% [markdown] lang="zh"
 r"""
-第一行的 0.02 来自 d − 1。输入除以 10000 之后，2.73 是 ε 放在根号外面造成的。`one_pass` 相反，怕的是大均值：那时两个几乎相等的平方相减，有效数字会丢掉大半。
+第一行的 0.02 来自 d − 1。输入除以 10000 之后，2.73 是 ε 放在根号外面造成的。`one_pass` 则错在均值很大的地方：那时两个几乎相等的数相减，有效数字会丢掉大半。（从头就用 `annotated` 训练的模型并没有错，它只是用了另一种归一化；要与 PyTorch 的结果或训练好的权重一致时，它才是错的。）
 
 ε 本身也没有统一的值，PyTorch 取 $10^{-5}$，Keras 取 $10^{-3}$，BERT 和 MiniLM 取 $10^{-12}$。所以移植模型时忘了 `eps`，程序照样能运行，只是有一点不对。
 """
@@ -523,14 +480,14 @@ r"""
 r"""
 ## Your function in a trained model
 
-`plug_in` puts your function into MiniLM in 13 places and asks which of four sentences comes nearest in meaning to "He is playing the guitar." The cosine of two vectors is 1 where they point the same way.
+MiniLM, a small Transformer that turns sentences into vectors, has 13 LayerNorms, one after the embedding and two in each of its 6 layers. `plug_in` puts your function into all of them and asks which of four sentences comes nearest in meaning to "He is playing the guitar." The cosine of two vectors is 1 where they point the same way.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数在训练好的模型里
 
-`plug_in` 用你的函数顶替 MiniLM 的 13 个层归一化，再问四个句子里哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近。两个向量方向相同时，余弦是 1。
+MiniLM 是一个把句子变成向量的小型 Transformer，有 13 个层归一化，嵌入之后有一个，6 层里每层两个。`plug_in` 把它们都换成你的函数，再问四个句子里哪一句与“He is playing the guitar.”（他在弹吉他。）意思最近。两个向量方向相同时，余弦是 1。
 """
 
 # %% tags=["slow"]
@@ -567,12 +524,73 @@ for wrong in (as_annotated, large_eps, without_gamma):
 r"""
 <details><summary>Answer</summary>
 
-Forgetting γ changes the choice. Nearest to the guitar is now chess, a sentence that shares most of its words and not its meaning. The other two change nothing that is shown here. MiniLM's ε is $10^{-12}$, and on these sentences every token's variance is at least a billion times that, so it does not matter where ε stands. An ε of 0.001 is felt behind the embedding alone, where variances are about 0.005; elsewhere they are above 0.1.
+Forgetting γ changes the choice. Nearest to the guitar is now chess, a sentence that shares most of its words and not its meaning. The other two change nothing that is shown here. MiniLM's ε is $10^{-12}$, and on these sentences every token's variance is at least a billion times that, so it does not matter where ε stands. An ε of 0.001 matters after the embedding alone, where variances are about 0.005 (0.029 for the first token); elsewhere they are above 0.1.
 
 </details>
 
-So the line from the beginning passes this test even with d − 1 on top. That is how such mistakes can live in published code for years. Newer language models take another norm, one that leaves the mean alone: [lesson 06](06_rms_norm.ipynb).
+So the line from the beginning passes this test even with d − 1 on top, and can live in published code for years.
+"""
 
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+忘了乘 γ 会改变选择。离弹吉他最近的变成了下棋，这两句英文用词差不多，意思却不同。另外两种在这里看不出任何变化。MiniLM 的 ε 是 $10^{-12}$，而在这几个句子里，每个词元的方差都至少是它的十亿倍，ε 放在哪里都没有分别。ε = 0.001 也只在嵌入之后那一处起作用，那里的方差在 0.005 上下（句首的特殊词元是 0.029）；别处的方差都在 0.1 以上。
+
+</details>
+
+所以，开头那行代码就算再加上 d − 1，也能通过这个测试。难怪这样的错误能在公开的代码里待上多年。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## What training makes of γ
+
+So γ matters most.
+
+**Predict first.** Before training every γ was 1. What has training made of them? Choose, then tick *trained*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 训练把 γ 变成了什么
+
+可见 γ 最要紧。
+
+**先猜一猜**：训练之前，γ 都是 1。训练把它们变成了什么样？先选，再勾选“训练之后”。
+"""
+
+# %% tags=["panel", "guess"]
+gammas = [value for name, value in minilm_layer_norms().items() if name.endswith("weight")]
+trained_scales.panel(gammas)
+
+# %% tags=["answer"]
+trained_scales.panel(gammas).still(trained=True, place=12)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Nearly all γ are below 1, and their means lie between 0.5 and 0.75. Only after attention (norms 1, 3, 5 …) are there any above 1, two to five features in each.
+
+</details>
+
+In the last norm, which the picture shows, 3 of the 384 γ are 0 to eight digits, their β 0 to six. So these features never reach the output. Are they of no use? *Going further* tries it. Newer language models take another norm, one that leaves the mean alone: [lesson 06](06_rms_norm.ipynb).
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+γ 几乎都小于 1，各层的均值在 0.5 和 0.75 之间。只有注意力之后的那些归一化层（编号 1、3、5……）里，各有两到五个特征的 γ 大于 1。
+
+</details>
+
+图中画的是最后一个归一化层，它的 384 个 γ 中，有 3 个精确到八位小数都是 0，对应的 β 精确到六位小数也是 0，所以这几个特征到不了输出。它们就没有用吗？选读里试一试。更新的语言模型换了一种归一化，不去动均值，见[第 06 课](06_rms_norm.ipynb)。
+"""
+
+# %% [markdown] lang="en"
+r"""
 ## Three closing questions
 
 1. x has shape `(8, 128, 768)`. How many means does `layer_norm` compute for `(768,)`, each over how many numbers, and how many γ are there? And for `(128, 768)`?
@@ -595,23 +613,15 @@ For `(768,)` there are 1024 means over 768 numbers each, and 768 γ. For `(128, 
 
 <details><summary>Answer</summary>
 
-The second. It finds std + ε, no ε and ε twice, while d − 1 is off by at most 0.0002 there and slips through. The first finds d − 1 only. So use both, and once `(3, 20)` as `normalized_shape`; otherwise a version that averages over the last axis only gets away.
+The second. It finds std + ε, no ε and ε twice, while d − 1 is off by 0.0001 to 0.0002 there and slips through. (`catch` measures relative to the result, and catches it.) The first finds d − 1 only. So use both, and once `(3, 20)` as `normalized_shape`; otherwise a version that averages over the last axis only gets away.
 
 </details>
 
-The counts, the ratio, and how far each formula is off on both inputs:
+The numbers:
 """
 
 # %% [markdown] lang="zh"
 r"""
-<details><summary>答案</summary>
-
-忘了乘 γ 会改变选择。离弹吉他最近的变成了下棋，这两句英文用词差不多，意思却不同。另外两种在这里看不出任何变化。MiniLM 的 ε 是 $10^{-12}$，而在这几个句子里，每个词元的方差都至少是它的十亿倍，ε 放在哪里都没有分别。ε = 0.001 也只在嵌入之后那一处起作用，那里的方差约为 0.005；别处的方差都在 0.1 以上。
-
-</details>
-
-所以，开头那行代码就算再加上 d − 1，也能通过这个测试。难怪这样的错误能在公开的代码里待上多年。更新的语言模型换了一种归一化，不去动均值，见[第 06 课](06_rms_norm.ipynb)。
-
 ## 三个思考题
 
 1. x 的形状是 `(8, 128, 768)`。写 `(768,)` 时，`layer_norm` 算几个均值？每个均值由多少个数得到？γ 有多少个？写 `(128, 768)` 时呢？
@@ -634,11 +644,11 @@ r"""
 
 <details><summary>答案</summary>
 
-选第二种。它能查出“标准差 + ε”“没有 ε”和“ε 加了两次”，“除以 d − 1”在那里最多差 0.0002，会漏过；第一种却只能查出“除以 d − 1”。所以最好两种都用，再用一次 `(3, 20)` 作 `normalized_shape`，不然，只沿最后一个轴求均值的代码也能蒙混过去。
+选第二种。它能查出“标准差 + ε”“没有 ε”和“ε 加了两次”，“除以 d − 1”在那里只差 0.0001 到 0.0002，会漏过（`catch` 看的是相对误差，抓得住它）；第一种却只能查出“除以 d − 1”。所以最好两种都用，再用一次 `(3, 20)` 作 `normalized_shape`，不然，只沿最后一个轴求均值的代码也能蒙混过去。
 
 </details>
 
-下面给出均值的个数、第二题的比值，以及第三题的两种输入上各种公式差多少。
+三题的数：
 """
 
 # %%
@@ -656,13 +666,13 @@ r"""
 
 * ε stands inside the root, the variance is divided by d, and both run over the last axes.
 * The output's variance is σ² / (σ² + ε), and then γ and β decide.
-* A test is as good as its inputs: several sizes, unequal axes, and random γ and β.
+* A test is as good as its inputs: several sizes, unequal axes, and once equal ones.
 
 ## Read next
 
 * The paper: [Layer Normalization](https://arxiv.org/abs/1607.06450), Ba, Kiros and Hinton 2016.
 * The code: [torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html), every argument with its default.
-* What it is good for: [Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013), Xu and others 2019, who find its backward pass more important than its forward pass.
+* What it is good for: [Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013), Xu and others 2019, who find the gradients of mean and variance more important than the normalization going forward.
 """
 
 # %% [markdown] lang="zh"
@@ -671,13 +681,13 @@ r"""
 
 * ε 放在根号里面，求方差时除以 d，两者都沿最后几个轴。
 * 输出的方差是 σ² / (σ² + ε)，之后由 γ 和 β 决定。
-* 测试好不好，要看输入。数的大小要有几种，各轴的大小要不同，γ 和 β 要随机。
+* 测试好不好，要看输入。数的大小要有几种，各轴的大小要不同，另外再测一次相同的。
 
 ## 接着读
 
 * 论文《层归一化》，[Layer Normalization](https://arxiv.org/abs/1607.06450)，Ba、Kiros 和 Hinton，2016。
 * 代码 [torch.nn.LayerNorm](https://docs.pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html)，每个参数和默认值都有说明。
-* 它为什么有用，《理解和改进层归一化》，[Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013)，Xu 等人，2019，他们发现反向传播比正向更要紧。
+* 它为什么有用，《理解和改进层归一化》，[Understanding and Improving Layer Normalization](https://arxiv.org/abs/1911.07013)，Xu 等人，2019，他们发现，均值和方差的梯度比前向的归一化更要紧。
 """
 
 # %% [markdown] lang="en"
@@ -716,7 +726,7 @@ with if_installed(), torch.no_grad():
 r"""
 <details><summary>Answer</summary>
 
-The model does use them. Without 127, 223 and 319 the vectors turn to a cosine of 0.89, farther than with any of the 20 others.
+The model does use them. Without 127, 223 and 319 the vectors turn to a cosine of 0.89. (The 20 others turn them to 0.98 or 0.99, but most of those are small. The next largest features, 62, 99 and 249, turn them to 0.38.)
 
 </details>
 
@@ -727,7 +737,7 @@ So attention and the feed-forward networks work with them, and only the last nor
 r"""
 <details><summary>答案</summary>
 
-模型用到了它们。去掉 127、223、319，余弦就降到 0.89，比另外 20 组中的哪一组都转得更远。
+模型用到了它们。去掉 127、223、319，余弦就降到 0.89。（另外 20 组只降到 0.98 或 0.99，不过那些特征多半很小。大小仅次于这三个的特征是 62、99、249，去掉它们，余弦降到 0.38。）
 
 </details>
 
@@ -747,12 +757,12 @@ with if_installed(), torch.no_grad(), replaced(model := load_minilm(), layer_nor
 
 # %% [markdown] lang="en"
 r"""
-Now the guitar and the rain, sentence 2, look related: their cosine rises from 0.02 to 0.46. In the norm before the last they are among the five largest features, whatever sentence we tried. Shut out of the result, they leave room for what tells sentences apart.
+Now the guitar and the rain, sentence 2, look related: their cosine rises from 0.02 to 0.46. At the input of the last norm they are, by mean size, among the four largest of the 384 features in each of 18 texts that we tried. So, let out, they drown some of what tells sentences apart.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这时弹吉他和下雨（2 号句子）显得有关了，余弦从 0.02 升到 0.46。在倒数第二个归一化层，不管试哪句话，它们都在最大的五个特征之列；把它们挡在结果之外，句子的差别才显得出来。
+这时弹吉他和下雨（2 号句子）显得有关了，余弦从 0.02 升到 0.46。在最后一个归一化层的**输入**里，按绝对值的平均来排，我们试过的 18 段文字中，它们都在 384 个特征的前四名。可见，把它们放出来，句子之间的差别就被盖住了一部分。
 """
 
 # %% [markdown] lang="en"
@@ -831,7 +841,7 @@ Switch the panel of *The blind test* to float16. All formulas are then computed 
 r"""
 ## 选读：float16
 
-把“盲测”的面板切换到 float16。这时所有公式都用 float16 计算，连正确的公式（蓝色曲线）也有误差，最大到 0.001，这是 float16 的舍入。只要有一个数与均值相差 256 以上，差的平方就溢出成无穷大，这一行就全坏了，这里从 σ = 155 开始。BERT 的 ε 是 $10^{-12}$，在 float16 里它**就是** 0，于是常数行变成 0 / 0。torch 自己的函数在内部用 float32 计算，算完再转回去。
+把“看不见错误的测试”的面板切换到 float16。这时所有公式都用 float16 计算，连正确的公式（蓝色曲线）也有误差，最大到 0.001，这是 float16 的舍入。只要有一个数与均值相差 256 以上，差的平方就溢出成无穷大，这一行就全坏了，这里从 σ = 155 开始。BERT 的 ε 是 $10^{-12}$，在 float16 里它**就是** 0，于是常数行变成 0 / 0。torch 自己的函数在内部用 float32 计算，算完再转回去。
 """
 
 # %%

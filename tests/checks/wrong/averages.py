@@ -68,6 +68,11 @@ def mean_of_means(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     return count_a + count_b, mean, m2_a + m2_b + spread
 
 
+def from_mean_to_mean(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
+    count, mean, _ = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
+    return count, mean, m2_a + m2_b + count * (mean_a - mean_b) ** 2
+
+
 def counts_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
     count, mean, _ = merged(count_a, mean_a, m2_a, count_b, mean_b, m2_b)
     return count, mean, m2_a + m2_b + (mean_a - mean).square() + (mean_b - mean).square()
@@ -80,6 +85,7 @@ def squares_forgotten(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
 
 WRONG = {
     "merge_statistics": {
+        "from mean to mean": (from_mean_to_mean, {"between-with-the-common-count"}),
         "counts forgotten": (counts_forgotten, {"between-once-for-each-part"}),
         "squares forgotten": (squares_forgotten, {"between-missing"}),
         **{f"{name} taken for empty, first": guarded(never, looks) for name, looks in LOOKS_EMPTY.items()},

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from blocklab.lessons.ema_momentum.drifting_mean import GRASP, HIGH, JUMP, LOW, STEPS, after, drifting_mean
+from blocklab.lessons.ema_momentum.drifting_mean import GRASP, HIGH, JUMP, LOW, STEPS, after, drifting_mean, still
 
 
 def lines(figure, **values):
@@ -58,3 +58,28 @@ def test_what_is_taken_hold_of_lies_on_the_running_mean(figure, momentum):
     (means, _, running), _ = lines(figure, momentum=momentum, batch_size=8, drift="jump")
     (knob,) = figure.axes[0].lines[3].get_ydata()
     assert knob == running[GRASP - 1] == pytest.approx(after(means[:GRASP], momentum))
+
+
+@pytest.mark.parametrize(("momentum", "behind"), [(0.02, "0.99"), (0.5, "0.02")])
+def test_on_the_slope_it_stays_as_far_behind_as_the_lesson_says(figure, momentum, behind):
+    _, said = lines(figure, momentum=momentum, batch_size=8, drift="slope")
+    assert f"behind the true one by {behind} in the end" in said
+
+
+def test_half_of_the_jump_is_marked_where_there_is_a_jump(figure):
+    update = drifting_mean(figure)
+    [name] = figure.axes[0].texts
+    for drift, seen in (("jump", True), ("slope", False), ("none", False)):
+        update(momentum=0.1, batch_size=8, drift=drift)
+        assert name.get_visible() is seen
+
+
+def test_the_still_follows_the_jump_with_both_momenta():
+    shown = still(0.02, 0.5)
+    assert not shown.controls
+    assert shown.line.startswith("momentum 0.020: half-life 34.3 steps.")
+    axes = shown.canvas.figure.axes[0]
+    means, _, running, *_, beside = (line.get_ydata() for line in axes.lines)
+    for momentum, found in ((0.02, running), (0.5, beside)):
+        assert found[JUMP - 1] == pytest.approx(after(means[:JUMP], momentum))
+    assert "running mean, momentum 0.5" in [text.get_text() for text in axes.get_legend().get_texts()]

@@ -1,8 +1,17 @@
 import numpy as np
 import pytest
+import torch
 
 from blocklab.language import speaking
-from blocklab.lessons.small_batches.accuracy_by_batch import NETS, accuracy_by_batch, table
+from blocklab.lessons.small_batches.accuracy_by_batch import (
+    NETS,
+    accuracy_by_batch,
+    marks,
+    show_gradients,
+    show_shares,
+    show_suspects,
+    table,
+)
 
 SCORES = {("BatchNorm", 2): [60.0, 70, 80], ("BatchNorm", 32): [97.0, 98, 99], ("LayerNorm", 2): [95.0, 95, 95]}
 SCORES[("LayerNorm", 32)] = [94.0, 96, 98]
@@ -15,7 +24,7 @@ def test_a_dot_is_the_mean_and_its_bar_the_deviation(figure):
     assert dots.get_ydata().tolist() == [70, 98]
     assert np.allclose([segment[:, 1] for segment in bars.get_segments()], [[60, 80], [97, 99]])
     assert layer.lines[0].get_ydata().tolist() == [95, 96]
-    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["2", "32"]
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["2\nm = 2", "32\nm = 32"]
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -36,3 +45,22 @@ def test_the_table_has_every_mean_with_its_words():
     ]
     with speaking("zh"):
         assert table(scores).splitlines()[::3] == ["批量大小为 2、32 时的测试准确率", "卷积网络，组归一化：51%、90%"]
+
+
+def test_under_each_batch_size_stands_every_m():
+    assert marks("convolutions", [2, 4]) == ["2\nm = 128, 32", "4\nm = 256, 64"]
+
+
+def test_what_the_recount_finds_is_printed_with_its_words(capsys):
+    show_shares("within_alone", [0.4496, 0.2792], 96.1)
+    show_suspects(2, 0, 70.4, 36.8, 69.8, 38.6)
+    shares, suspects = capsys.readouterr().out.splitlines()
+    assert shares == "within_alone: 45%, 28% of the variance; test accuracy 96%"
+    assert suspects == (
+        "trained on 2, start 0: stored 70%, wiped 37%, recounted 70%; training digits, as in training 39%"
+    )
+
+
+def test_the_gradient_of_a_layer_is_the_median_of_the_starts_and_counts_units_with_hardly_any(capsys):
+    show_gradients(2, torch.tensor([[3.0, 4.0, 0, 0], [0, 0.0009, 0.002, 1.0], [6.0, 8.0, 0, 0]]))
+    assert capsys.readouterr().out == "m = 2: the whole gradient is 5.0; units with less than 0.001: 50%\n"

@@ -114,10 +114,10 @@ EPS_MISTAKES = (
 
 SPREAD_MISTAKES = (
     wrong("unbiased-variance", spread=lambda x, axes: x.var(axes, keepdim=True)).hint(
-        en="Your variance divides by n − 1, so your standardized numbers are `√((n − 1)/n)` times the right ones. A "
-        "normalization layer divides by n: write `correction=0`.",
-        zh="你求方差时除以了 n − 1，所以标准化之后的数是正确值的 `√((n − 1)/n)` 倍。"
-        "归一化层求方差时应除以 n，请写 `correction=0`。",
+        en="Of k numbers, your variance divides by k − 1, so your standardized numbers are `√((k − 1)/k)` times the "
+        "right ones. A normalization layer divides by k: write `correction=0`.",
+        zh="一共 k 个数，你求方差时却除以了 k − 1，所以标准化之后的数是正确值的 `√((k − 1)/k)` 倍。"
+        "归一化层求方差时应除以 k，请写 `correction=0`。",
     ),
     wrong("mean-square-for-variance", spread=lambda x, axes: x.square().mean(axes, keepdim=True)).hint(
         en="You square x itself. The variance is the mean of the squared distances **from the mean**.",

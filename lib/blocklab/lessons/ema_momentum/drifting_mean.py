@@ -1,6 +1,7 @@
 """A running mean behind the mean that it follows: a small momentum is calm and late, a large one is quick and noisy."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -11,7 +12,7 @@ from blocklab.language import Text
 from blocklab.moving_average import half_life
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, QUIET, TRUE
+from blocklab.panel.palette import INK, MOVED, POKED, QUIET, TRUE
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 
@@ -21,6 +22,7 @@ GRASP = 110  # where the running mean can be taken hold of
 LOW, HIGH = 2.0, 8.0
 DEVIATION = 2.0  # of a value; a mini-batch's mean has 1/sqrt(batch size) of it
 LARGEST = 128
+SIZE = (10, 3.8)
 
 DRIFTS = {
     Text(en="jump", zh="突变"): "jump",
@@ -33,6 +35,8 @@ STEP = Text(en="training step", zh="训练步数")
 TRUTH = Text(en="true mean", zh="真实均值")
 BATCH = Text(en="mean of a mini-batch", zh="小批量的均值")
 RUNNING = Text(en="running mean", zh="移动均值")
+BESIDE = Text(en="running mean, momentum {:g}", zh="移动均值，动量 {:g}")
+HALF = Text(en="half of the jump", zh="跟上一半")
 SEEN = Text(
     en="momentum {momentum:.3f}: half-life {half_life:.1f} steps. Without the noise the running mean would lag "
     "behind the true one by {lag:.2f} in the end; over the last 100 steps it trembles with a standard deviation "
@@ -42,8 +46,8 @@ SEEN = Text(
 )
 
 
-def drifting_mean(figure: Figure) -> Callable[..., str]:
-    """Batch means as dots, the true mean dashed, the running mean as a line.
+def drifting_mean(figure: Figure, beside: float | None = None) -> Callable[..., str]:
+    """Batch means as dots, the true mean dashed, the running mean as a line; a line of another momentum beside it.
 
     update(momentum, batch_size, drift): PyTorch's momentum, the size of a mini-batch, "jump", "slope" or "none".
     """
@@ -57,7 +61,11 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
     (dashes,) = axes.plot(time, time, "--", color=TRUE, linewidth=1.6, label=str(TRUTH), animated=True)
     (line,) = axes.plot(time, time, color=MOVED, linewidth=2.4, label=str(RUNNING), animated=True)
     (knob,) = axes.plot([GRASP], [0], "o", color=MOVED, markersize=9, markeredgecolor="white", animated=True)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.995), ncols=3, frameon=False, labelcolor=INK)
+    half = axes.axhline((LOW + HIGH) / 2, color=QUIET, linewidth=0.8, linestyle=":", animated=True)
+    name = axes.text(STEPS - 3, (LOW + HIGH) / 2 + 0.2, str(HALF), size=9, color=QUIET, ha="right", animated=True)
+    if beside is not None:
+        (other,) = axes.plot(time, time, color=POKED, linewidth=1.6, label=BESIDE.format(beside), animated=True)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 0.995), ncols=4, frameon=False, labelcolor=INK)
 
     def update(momentum: float, batch_size: int, drift: str) -> str:
         truth = {
@@ -70,6 +78,10 @@ def drifting_mean(figure: Figure) -> Callable[..., str]:
         calm, trembling = follow(truth, momentum), follow(errors, momentum)  # the average is linear: both add up
         dots.set_ydata(means)
         dashes.set_ydata(truth)
+        half.set_visible(drift == "jump")
+        name.set_visible(drift == "jump")
+        if beside is not None:
+            other.set_ydata(follow(means, beside))
         line.set_ydata(calm + trembling)
         knob.set_ydata((calm + trembling)[GRASP - 1 : GRASP])
         dragged(knob, "momentum", lambda other: (GRASP, after(means[:GRASP], other)))
@@ -101,4 +113,10 @@ def panel(**own: Control) -> Panel:
         "momentum": Slider(0.001, 1.0, 10**0.1, value=0.1, label=label, log=True),
         "batch_size": Slider(2, LARGEST, 2, value=8, label=Text(en="batch size", zh="批量大小")),
     }
-    return Panel(drifting_mean, size=(10, 3.8), **controls | own)
+    return Panel(drifting_mean, size=SIZE, **controls | own)
+
+
+def still(momentum: float, beside: float) -> Panel:
+    """The jump, followed with two momenta; nothing in it can be moved."""
+    values = panel().values | {"momentum": momentum}
+    return Panel(lambda figure: partial(drifting_mean(figure, beside), **values), size=SIZE)

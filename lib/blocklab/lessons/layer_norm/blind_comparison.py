@@ -41,10 +41,10 @@ GUESS = Guess(
     },
     right="near the root of ε",
     told=Text(
-        en="At 0.006 already: drag σ to the left, and there the orange dot is at 0.1. The line hardly feels its ε "
-        "there; the right formula does, for it adds ε to σ², which is 0.000036.",
-        zh="到 0.006 就有了：把 σ 往左拖，橙色曲线上的点在那里到了 0.1。那行代码这时还感觉不到 ε，"
-        "正确的公式却感觉到了，因为它把 ε 加到 σ² 上，而 σ² 是 0.000036。",
+        en="At 0.006 already: drag σ to the left, and there the orange dot is at 0.1. There the ε of the line "
+        "does next to nothing; that of the right formula is added to σ², which is 0.000036.",
+        zh="到 0.006 就有了：把 σ 往左拖，橙色曲线上的点在那里到了 0.1。ε 这时对那行代码几乎没有影响；"
+        "受影响的是正确的公式，它把 ε 加到 σ² 上，而 σ² 是 0.000036。",
     ),
 )
 """How small an input is when std + ε differs by a tenth."""

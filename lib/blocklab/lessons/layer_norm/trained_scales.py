@@ -31,7 +31,7 @@ GUESS = Guess(
 )
 """What training makes of γ."""
 
-NORM = Text(en="norm, from the input up", zh="第几个归一化层（从输入算起）")
+NORM = Text(en="norm, from the input up, from 0", zh="归一化层的编号（从输入算起，从 0 编起）")
 GAMMA = Text(en="γ", zh="γ")
 START = Text(en="start of training", zh="训练开始时")
 COUNT = Text(en="features", zh="特征个数")
@@ -41,7 +41,7 @@ MIDDLE = Text(en="the middle 90%", zh="中间的 90%")
 SEEN = Text(
     en="Norm {place}: γ has mean {mean:.2f} and lies between {low:.2f} and {high:.2f}; {above} of {count} values are "
     "above their start, 1.",
-    zh="第 {place} 个归一化层：γ 的均值为 {mean:.2f}，在 {low:.2f} 和 {high:.2f} 之间；"
+    zh="编号 {place} 的归一化层：γ 的均值为 {mean:.2f}，在 {low:.2f} 和 {high:.2f} 之间；"
     "{count} 个值里有 {above} 个大于初值 1。",
 )
 BEFORE = Text(en="Before training every γ is 1.", zh="训练之前，γ 都是 1。")
@@ -113,6 +113,6 @@ def panel(gammas: list[Tensor], **own: Control) -> Panel:
     controls = {
         "guess": GUESS,
         "trained": Toggle(False, label=Text(en="trained", zh="训练之后")),
-        "place": Slider(0, len(gammas) - 1, 1, value=0, label=Text(en="norm, from 0", zh="第几个，从 0 数起")),
+        "place": Slider(0, len(gammas) - 1, 1, value=0, label=Text(en="norm, from 0", zh="编号，从 0 起")),
     }
     return Panel(trained_scales(gammas), size=(10, 3.8), **controls | own)

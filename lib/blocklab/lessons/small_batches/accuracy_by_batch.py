@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from torch import Tensor
 
 from blocklab.language import Text
 from blocklab.panel import Panel
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET
 from blocklab.panel.plain import plain
+
+from .networks import VALUES
 
 STYLES = {"BatchNorm": (MOVED, "o", -0.16), "LayerNorm": (OTHER, "s", 0.0), "GroupNorm": (QUIET, "^", 0.16)}
 """Of each normalization: colour, marker, and how far to the side of its batch size it stands."""
@@ -23,7 +26,7 @@ NORMS = {
 }
 """How the normalizations are called."""
 
-SIZE = Text(en="batch size", zh="批量大小")
+SIZE = Text(en="batch size, and m of each BatchNorm", zh="批量大小，以及各个批量归一化的 m")
 ACCURACY = Text(en="test accuracy in %", zh="测试准确率（%）")
 SEEN = Text(en="Batch size {size}, {results}.", zh="批量大小为 {size}，{results}。")
 NET = Text(en="{net}: {means}", zh="{net}：{means}")
@@ -32,9 +35,16 @@ HEAD = Text(en="Test accuracy with batch sizes {sizes}", zh="批量大小为 {si
 ROW = Text(en="{net}, {norm}: {means}", zh="{net}，{norm}：{means}")
 
 SUSPECTS = Text(
-    en="trained on {}, start {}: stored {:.0f}%, recounted {:.0f}%, in pairs {:.0f}%",
-    zh="训练时 {} 张，初值 {}：存下来的 {:.0f}%，重新统计 {:.0f}%，每次两张 {:.0f}%",
+    en="trained on {}, start {}: stored {:.0f}%, wiped {:.0f}%, recounted {:.0f}%; training digits, as in training "
+    "{:.0f}%",
+    zh="训练时 {} 张，初值 {}：存下来的 {:.0f}%，抹去 {:.0f}%，重新统计 {:.0f}%；照训练时的样子认训练图 {:.0f}%",
 )
+SHARES = Text(en="{}: {} of the variance; test accuracy {:.0f}%", zh="{}：得到方差的 {}；测试准确率 {:.0f}%")
+GRADIENTS = Text(
+    en="m = {}: the whole gradient is {:.1f}; units with less than 0.001: {:.0%}",
+    zh="m = {}：整层的梯度是 {:.1f}；梯度不到 0.001 的单元占 {:.0%}",
+)
+LITTLE = 1e-3  # a gradient that teaches a unit next to nothing
 
 Scores = Mapping[str, Mapping[tuple[str, int], Sequence[float]]]
 """By network, and by (normalization, batch size): the accuracies in percent, one for each start."""
@@ -51,9 +61,31 @@ def table(scores: Scores) -> str:
     return "\n".join(lines)
 
 
-def show_suspects(size: int, start: int, stored: float, recounted: float, in_pairs: float) -> None:
-    """Print the accuracies of one trained network, with its statistics stored, recounted and those of pairs."""
-    print(SUSPECTS.format(size, start, stored, recounted, in_pairs))
+def show_suspects(size: int, start: int, stored: float, wiped: float, recounted: float, as_in_training: float) -> None:
+    """Print the accuracies of one trained network.
+
+    On the test digits with its statistics stored, wiped and recounted, and on those it was trained with as in training.
+    """
+    print(SUSPECTS.format(size, start, stored, wiped, recounted, as_in_training))
+
+
+def show_shares(name: str, shares: Sequence[float], accuracy: float) -> None:
+    """Print which share of the variance a way of merging finds in each BatchNorm, and how many digits are then read."""
+    print(SHARES.format(name, str(NEXT).join(f"{share:.0%}" for share in shares), accuracy))
+
+
+def show_gradients(m: int, units: Tensor) -> None:
+    """Print how large the gradient of a layer is in the median, and how many of its units get next to none.
+
+    units: (starts, units), the norm of each unit's gradient.
+    """
+    print(GRADIENTS.format(m, units.norm(dim=1).median(), (units < LITTLE).float().mean()))
+
+
+def marks(net: str, sizes: Sequence[int]) -> list[str]:
+    """Under each batch size, the m of the network's BatchNorms."""
+    ms = [dict.fromkeys(f"{size * values}" for values in VALUES[net]) for size in sizes]
+    return [f"{size}\nm = {str(NEXT).join(each)}" for size, each in zip(sizes, ms, strict=True)]
 
 
 def accuracy_by_batch(nets: Scores) -> Callable:
@@ -64,14 +96,14 @@ def accuracy_by_batch(nets: Scores) -> Callable:
 
     def picture(figure: Figure) -> Callable[[], str]:
         every = figure.subplots(
-            1, len(nets), sharey=True, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.15, "top": 0.8}
+            1, len(nets), sharey=True, gridspec_kw={"left": 0.07, "right": 0.985, "bottom": 0.2, "top": 0.8}
         )
         every = np.atleast_1d(every)
         for axes, (net, scores) in zip(every, nets.items(), strict=True):
             sizes = sorted({size for _, size in scores})
             axes.set_title(str(NETS[net]), size=11)
             axes.set(xlabel=str(SIZE), ylim=(40, 102), xlim=(-0.5, len(sizes) - 0.5))
-            axes.set_xticks(range(len(sizes)), [str(size) for size in sizes])
+            axes.set_xticks(range(len(sizes)), marks(net, sizes))
             plain(axes, grid="y")
             for norm in dict.fromkeys(norm for norm, _ in scores):
                 colour, marker, aside = STYLES[norm]
@@ -105,4 +137,4 @@ def accuracy_by_batch(nets: Scores) -> Callable:
 
 def panel(nets: Scores) -> Panel:
     """The picture of these results; nothing in it can be moved."""
-    return Panel(accuracy_by_batch(nets), size=(10, 3.8))
+    return Panel(accuracy_by_batch(nets), size=(10, 4))

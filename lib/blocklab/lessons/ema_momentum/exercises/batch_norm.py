@@ -10,7 +10,7 @@ from blocklab import normalization
 from blocklab.checks.case import AN_EMPTY_INPUT, Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
-from blocklab.checks.row import under, wrong
+from blocklab.checks.row import alone, under, wrong
 from blocklab.checks.steps.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
@@ -27,8 +27,6 @@ from blocklab.checks.steps.normalizing import (
 from blocklab.checks.steps.numbers import outlier, waves
 from blocklab.language import Text
 from blocklab.moving_average import ema_update
-
-from .ema_update import START, TWO_READINGS
 
 
 def all_but_channels(x: Tensor) -> list[int]:
@@ -103,6 +101,7 @@ def recipe(
     spread: Callable = variance,
     updates: Callable = in_training,
     stored: Callable = unbiased_variance,
+    vector: Callable = Tensor.squeeze,
     blend: Callable = new_value_gets_momentum,
     write: Callable = into_the_buffer,
     read: Callable = after_the_update,
@@ -119,8 +118,8 @@ def recipe(
         over = axes(x)
         new_mean, new_var = centre(x, over), stored(x, over, spread(x, over), small(eps))
         with torch.no_grad():
-            write(running_mean, blend(running_mean, new_mean.squeeze(over), momentum))
-            write(running_var, blend(running_var, new_var.squeeze(over), momentum))
+            write(running_mean, blend(running_mean, vector(new_mean, over), momentum))
+            write(running_var, blend(running_var, vector(new_var, over), momentum))
     if uses_batch(training):
         over = axes(x)
         statistics = (lay_batch(statistic(x, over), x, over) for statistic in (centre, spread))
@@ -181,6 +180,26 @@ REFUSED_MISTAKES = (
         "Build the list from `x.dim()`: every axis except axis 1.",
         zh="只有在 `(N, C, H, W)` 里，除了通道，其余的轴才是 0、2 和 3；x 也可能有两个轴，或者五个。"
         "请根据 `x.dim()` 列出除轴 1 以外的每个轴。",
+    ),
+)
+
+
+def axes_kept(statistic: Tensor, _over: list[int]) -> Tensor:
+    return statistic
+
+
+KEPT_AXES_MISTAKES = (
+    wrong("axes-kept", vector=axes_kept).hint(
+        en="Your mean kept its axes (`keepdim=True`), and the buffer, a vector of C numbers, cannot take it. Average "
+        "without `keepdim`, and lay the vector along the channels only where you normalize: `.view(shape)`.",
+        zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，写不进去。"
+        "求均值时不要写 `keepdim`，到归一化那一行再用 `.view(shape)` 让向量对准通道轴。",
+    ),
+    wrong("axes-kept-in-ema-update", vector=axes_kept, blend=ema_update).hint(
+        en="Your mean kept its axes (`keepdim=True`), so `ema_update` refuses it: the buffer is a vector of C numbers. "
+        "Average without `keepdim`, and lay the vector along the channels where you normalize, by `.view(shape)`.",
+        zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，所以 `ema_update` 报错。"
+        "求均值时不要写 `keepdim`，到归一化那一行再用 `.view(shape)` 让向量对准通道轴。",
     ),
 )
 
@@ -406,7 +425,9 @@ CASES = (
 WHY_REMEMBER = Text(en="Why remember at all?", zh="为什么要记住？")
 TWO_VARIANCES = Text(en="Two variances", zh="两个方差")
 ALONG_THE_CHANNELS = Text(en="Along the channels", zh="沿通道对齐")
-ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+TWO_READINGS = Text(en="One number, two readings", zh="一个数，两种读法")
+PLAIN_AVERAGE = Text(en="Why not the plain average?", zh="为什么不用普通平均？")
+THE_LAYER = Text(en="Exercise: the whole layer", zh="练习：写出完整的一层")
 WRITING = Text(en="Writing into a buffer", zh="写进缓冲区")
 GOING_ON = "self.running_mean.copy_((1 - self.momentum) * self.running_mean + self.momentum * mean)"
 NORMALIZING = "y = (x - mean) / (variance + eps).sqrt()"
@@ -425,6 +446,11 @@ BATCH_NORM = Exercise(
             line="axes = [axis for axis in range(x.dim()) if axis != 1]",
         ),
         *under(
+            ALONG_THE_CHANNELS,
+            *alone(recipe, *KEPT_AXES_MISTAKES),
+            line="mean = x.mean(axes)  # without keepdim: (C,), as the buffers",
+        ),
+        *under(
             ALONG_THE_CHANNELS, *LAYOUT_MISTAKES, ALL_ON_THE_LAST_AXIS, line="mean.view(1, -1, *[1] * (x.dim() - 2))"
         ),
         *under(WHY_REMEMBER, *MODE_MISTAKES, line="mean = x.mean(axes) if self.training else self.running_mean"),
@@ -432,19 +458,19 @@ BATCH_NORM = Exercise(
         *under(WRITING, NEVER_UPDATED, line=GOING_ON),
         *under(TWO_VARIANCES, *STORED_MISTAKES, line="unbiased = x.var(axes, correction=1)"),
         *under(TWO_READINGS, *MOMENTUM_MISTAKES, line=GOING_ON),
-        *under(START, *START_MISTAKES, line=GOING_ON),
+        *under(PLAIN_AVERAGE, *START_MISTAKES, line=GOING_ON),
         *under(
-            ALONG_THE_CHANNELS,
+            THE_LAYER,
             *chosen(SHARED_MISTAKES, "eps-outside-root", "eps-missing", "root-missing", "eps-argument-ignored"),
             MEAN_NOT_SUBTRACTED,
             DIVIDED_FIRST,
             line=NORMALIZING,
         ),
-        *under(ELSEWHERE, EPS_OF_KERAS, line="eps: float = 1e-5"),
+        *under(TWO_READINGS, EPS_OF_KERAS, line="eps: float = 1e-5"),
         *under(TWO_VARIANCES, *chosen(SHARED_MISTAKES, "unbiased-variance"), line="biased = x.var(axes, correction=0)"),
-        *under(ALONG_THE_CHANNELS, *chosen(SHARED_MISTAKES, "statistics-detached"), line="mean = x.mean(axes)"),
+        *under(WRITING, *chosen(SHARED_MISTAKES, "statistics-detached"), line="mean = x.mean(axes)"),
         *under(
-            ALONG_THE_CHANNELS,
+            THE_LAYER,
             *chosen(SHARED_MISTAKES, "weight-ignored", "bias-ignored", "weight-and-bias-ignored"),
             line="y = y * weight.view(shape) + bias.view(shape)",
         ),

@@ -32,8 +32,7 @@ def recipe(
     return correct(old_weight(new) * average + new_weight(new) * value, new)
 
 
-TWO_READINGS = Text(en="One number, two readings", zh="一个数，两种读法")
-START = Text(en="Start and follow", zh="起步与跟随")
+BY_HAND = Text(en="A moving average by hand", zh="动手算移动平均")
 
 SHARE_MISTAKES = (
     wrong("keras-momentum", share=lambda momentum: 1 - momentum).hint(
@@ -136,9 +135,9 @@ EMA_UPDATE = Exercise(
         Case("channels", {"average": waves(2, 3), "value": waves(2, 3, start=1.0), "momentum": 0.3}),
     ),
     mistakes=(
-        *under(TWO_READINGS, *SHARE_MISTAKES, line="new_part = momentum * value"),
+        *under(BY_HAND, *SHARE_MISTAKES, line="new_part = momentum * value"),
         *WEIGHT_MISTAKES,
-        *under(START, BIAS_CORRECTED, line="return change + average"),
+        *under(BY_HAND, BIAS_CORRECTED, line="return change + average"),
         *WHOLE_MISTAKES,
     ),
     growing=lambda n: {"average": waves(n, n), "value": waves(n, n, start=1.0), "momentum": 0.1},
@@ -146,7 +145,7 @@ EMA_UPDATE = Exercise(
         "gradient": "a running average is kept outside of the graph",
         "empty": "there is nothing to average",
     },
-    section=Text(en="A moving average by hand", zh="动手算移动平均"),
+    section=BY_HAND,
     panel=Text(
         en="type the same momentum for both frameworks and see which batches count.",
         zh="给两个框架同一个动量，看看各个小批量占多少权重。",

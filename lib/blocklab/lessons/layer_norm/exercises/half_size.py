@@ -39,8 +39,8 @@ HALF_SIZE = Exercise(
             zh="把你的 σ² 代入 σ² / (σ² + ε)：它应当等于 1/4，因为再开方才是一半。",
         ),
         wrong("no-eps", answer=1.0).hint(
-            en="Here ε is too small to be felt: the output has its full size. σ must be far smaller.",
-            zh="这时 ε 太小，感觉不到：输出还是原来的大小。σ 还要小得多。",
+            en="Here ε is too small to matter: the output has its full size. σ must be far smaller.",
+            zh="这时 ε 太小，没有影响：输出还是原来的大小。σ 还要小得多。",
         ),
         wrong("too-large", answer=0.01).hint(
             en="At this σ the output is still more than half of its full size. σ must be smaller.",

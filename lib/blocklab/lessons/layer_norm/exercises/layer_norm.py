@@ -55,18 +55,25 @@ def recipe(
     return rescale(divide(subtract(x, centre(x, over)), spread(x, over), small(eps)), weight, bias)
 
 
-BLIND_TEST = Text(en="The blind test", zh="盲测")
+BLIND_TEST = Text(en="The blind test", zh="看不见错误的测试")
 LAST_AXES = Text(en="The last axes", zh="最后几个轴")
 DIVIDED_BY_D = Text(en="Divided by d", zh="除以 d")
 THE_EXERCISE = Text(en="Exercise: LayerNorm", zh="练习：层归一化")
-GAMMA = Text(en="What training makes of γ", zh="训练把 γ 变成了什么")
-ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
 BACKWARD = Text(en="Going further: backward by hand", zh="选读：手算反向传播")
 QUOTIENT = "y = centred / (variance + eps).sqrt()"
 VARIANCE = "variance = centred.square().mean(axes, keepdim=True)"
 OF_THE_ROOT = "eps-outside-root", "eps-missing", "root-missing", "root-of-each", "eps-twice", "eps-as-floor"
 WEIGHT = "y = y if weight is None else y * weight"
 CENTRED = "centred = x - x.mean(axes, keepdim=True)"
+
+WEIGHT_AS_CONDITION_OF_BOTH = wrong(
+    "weight-as-condition-of-both", rescale=lambda y, weight, bias: y * weight + bias if weight else y
+).hint(
+    en="`if weight` asks whether a whole tensor is true, which has no answer. Write `is not None`, and ask for `bias` "
+    "by itself: either may be None alone.",
+    zh="`if weight` 问的是整个张量是真是假，这没有答案。"
+    "请写 `is not None`；`bias` 要另外判断，两者可以只有一个是 None。",
+)
 
 BIAS_OF_NONE = (
     wrong("plus-none", rescale=lambda y, weight, bias: (y if weight is None else y * weight) + bias).hint(
@@ -146,7 +153,7 @@ LAYER_NORM = Exercise(
             line="axes = tuple(range(-len(normalized_shape), 0))",
         ),
         *under(BLIND_TEST, *chosen(EPS_MISTAKES, *OF_THE_ROOT), line=QUOTIENT),
-        *under(ELSEWHERE, *chosen(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"), line=QUOTIENT),
+        *under(BLIND_TEST, *chosen(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"), line=QUOTIENT),
         *under(DIVIDED_BY_D, *chosen(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), line=VARIANCE),
         *under(BLIND_TEST, *chosen(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), line=VARIANCE),
         *under(BLIND_TEST, *CENTRE_MISTAKES, line=CENTRED),
@@ -154,9 +161,17 @@ LAYER_NORM = Exercise(
         *under(LAST_AXES, PLAIN_VARIANCE, line=VARIANCE),
         *under(BACKWARD, DETACHED, line=VARIANCE),
         *under(BLIND_TEST, DIVIDED_FIRST),
-        *under(GAMMA, *RESCALE_MISTAKES, line=WEIGHT),
+        *under(THE_EXERCISE, *RESCALE_MISTAKES, line=WEIGHT),
         *under(
-            THE_EXERCISE, *alone(recipe, *WEIGHT_OF_NONE, WEIGHT_AND_BIAS_AS_CONDITIONS, *BIAS_OF_NONE), line=WEIGHT
+            THE_EXERCISE,
+            *alone(
+                recipe,
+                *WEIGHT_OF_NONE,
+                WEIGHT_AND_BIAS_AS_CONDITIONS,
+                WEIGHT_AS_CONDITION_OF_BOTH,
+                *BIAS_OF_NONE,
+            ),
+            line=WEIGHT,
         ),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},

@@ -106,9 +106,9 @@ X_MISTAKES = (
         zh="含 x̂ 的那一项符号反了：两项都要从 g 里减去。",
     ),
     wrong("variance-term-missing", through_variance=none).hint(
-        en="The path through the variance is missing. A larger scale of x changes nothing, so the part of g along x̂ "
-        "has to be taken out.",
-        zh="漏掉了经过方差的那条路径。x 整体放大，结果不变，所以要从 g 里去掉沿 x̂ 方向的部分。",
+        en="The path through the variance is missing. A larger scale of x changes hardly anything, so the part of g "
+        "along x̂ has to be taken out.",
+        zh="漏掉了经过方差的那条路径。x 整体放大，结果几乎不变，所以要从 g 里去掉沿 x̂ 方向的部分。",
     ),
     wrong("variance-term-without-outer-x-hat", through_variance=lambda g, x_hat, x, average: average(g * x_hat)).hint(
         en="The term of the variance is the same for all features in your result. It is multiplied by x̂: far from the "
@@ -157,7 +157,7 @@ X_MISTAKES = (
     wrong("weight-forgotten", enter=lambda grad_output, weight: grad_output).hint(
         en="`weight` has no part in your `grad_x`. The way back starts with the last step of the way there: multiply "
         "`grad_output` by it first.",
-        zh="你的 `grad_x` 里没有用到 `weight`。反向传播从正向的最后一步开始：请先把 `grad_output` 乘以它。",
+        zh="你的 `grad_x` 里没有用到 `weight`。反向传播从前向的最后一步开始：请先把 `grad_output` 乘以它。",
     ),
     wrong(
         "weight-at-the-end", enter=lambda grad_output, weight: grad_output, leave=lambda grad_x, weight: grad_x * weight
@@ -208,6 +208,19 @@ WEIGHT_AND_BIAS_MISTAKES = (
     wrong("tokens-averaged", total=lambda gradient: gradient.flatten(0, -2).mean(0)).hint(
         en="You average `grad_weight` and `grad_bias` over the tokens. They are sums; a mean belongs in the loss.",
         zh="你把 `grad_weight` 和 `grad_bias` 沿词元的轴求了均值。它们应当是总和；要求均值，那是损失函数的事。",
+    ),
+    wrong(
+        "grad-weight-averaged",
+        of_weight=lambda grad_output, x_hat, x, g: grad_output * x_hat / (x.numel() / x.shape[-1]),
+    ).hint(
+        en="You average `grad_weight` over the tokens. They all use the same weight, so their gradients are added up.",
+        zh="你对各个词元的 `grad_weight` 取了平均。它们共用同一个参数，梯度要相加。",
+        shows="two tokens",
+    ),
+    wrong("grad-bias-averaged", of_bias=lambda grad_output, g: grad_output / (g.numel() / g.shape[-1])).hint(
+        en="You average `grad_bias` over the tokens. They all use the same bias, so their gradients are added up.",
+        zh="你对各个词元的 `grad_bias` 取了平均。它们共用同一个参数，梯度要相加。",
+        shows="two tokens",
     ),
     wrong(
         "weight-and-bias-swapped", order=lambda grad_x, grad_weight, grad_bias: (grad_x, grad_bias, grad_weight)

@@ -123,6 +123,12 @@ BETWEEN_MISTAKES = (
         "is made of the two counts.",
         zh="两个均值之差的平方，你只加了一次。它要算到两部分的所有数上，所以应乘以由两个个数组成的系数。",
     ),
+    wrong("between-with-the-common-count", factor=lambda a, b: float(a + b)).hint(
+        en="You let every number step from one mean to the other. What counts is how far the mean of its part is from "
+        "the *common* mean, which lies between the two, so both steps are shorter.",
+        zh="你让每个数都从一个均值走到了另一个均值。该量的是各部分的均值到**共同的**均值有多远；"
+        "共同的均值在两者之间，所以两段路都要短一些。",
+    ),
     wrong("between-once-for-each-part", factor=lambda a, b: (a * a + b * b) / (a + b) ** 2).hint(
         en="You add the square of each part's step once. All of its numbers take that step, so multiply each square by "
         "the count of its part.",

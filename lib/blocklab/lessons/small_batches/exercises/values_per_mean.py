@@ -40,9 +40,5 @@ VALUES_PER_MEAN = one_number(
         ),
     ),
     section=Text(en="How many numbers share a mean?", zh="多少个数共用一个均值？"),
-    panel=Text(
-        en="under “How far off are the estimates?”, set 8 images of 2 × 2, then of 1 × 1, and read m.",
-        zh="在“估计得有多准？”一节里，设为 8 张 2 × 2 的图，再改成 1 × 1，读出 m。",
-    ),
-    line="m = batch_size / 2 * side * side  # side is 1 behind a linear layer",
+    line="m = batch_size / 2 * side * side  # side is 1 after a linear layer",
 )

@@ -1,0 +1,22 @@
+"""The two networks that learn to read digits, each with two normalizations of a kind that is handed in."""
+
+from collections.abc import Callable
+
+from torch import nn
+
+
+def mlp(norm: Callable[[int], nn.Module]) -> nn.Sequential:
+    """Linear layers and ReLU: BatchNorm's m is the batch size, at both places (2 and 5)."""
+    hidden = [nn.Linear(64, 128), norm(128), nn.ReLU(), nn.Linear(128, 128), norm(128), nn.ReLU()]
+    return nn.Sequential(nn.Flatten(), *hidden, nn.Linear(128, 10))
+
+
+def convolutions(norm: Callable[[int], nn.Module]) -> nn.Sequential:
+    """Two convolutions, each with pooling: a sample brings 8 · 8 values to the first mean and 4 · 4 to the second."""
+    first = [nn.Conv2d(1, 16, 3, padding=1), norm(16), nn.ReLU(), nn.MaxPool2d(2)]
+    second = [nn.Conv2d(16, 32, 3, padding=1), norm(32), nn.ReLU(), nn.MaxPool2d(2)]
+    return nn.Sequential(*first, *second, nn.Flatten(), nn.Linear(128, 10))
+
+
+VALUES = {"mlp": (1, 1), "convolutions": (64, 16)}
+"""By network: how many values of a channel a sample brings to each of its normalizations."""
