@@ -726,7 +726,7 @@ What is left is 0.000004 with torch's own start and 0.07 with Glorot's.
 
 </details>
 
-So behind twenty plain `nn.Linear` and $\tanh$ two digits differ only in the sixth decimal place. Nothing else is lost: divide by the standard deviation (with an ε of 0), and a linear classifier (`found_by_line`) still finds about 80% of the new digits, as many as behind Glorot's start. But gradient descent does not divide, and as with weights of 0.5 above it learns nothing. No error says so.
+So behind twenty plain `nn.Linear` and $\tanh$ two digits differ only in the sixth decimal place. Nothing but size is lost: the linear classifier of least squares, `found_by_line`, to which size does not matter, still finds about 80% of the new digits, as many as behind Glorot's start. To gradient descent it does matter: as with weights of 0.5 above, it learns nothing. No error says so.
 """
 
 # %% [markdown] lang="zh"
@@ -737,5 +737,5 @@ r"""
 
 </details>
 
-所以，把二十个 `nn.Linear` 和 $\tanh$ 直接叠起来，两幅数字的差别只剩在小数点后第六位。此外什么也没有丢：除以标准差（ε 取 0），一个线性分类器（`found_by_line`）仍能认出大约 80% 没见过的数字，与 Glorot 的一样多。可是梯度下降不会做这个除法，就像前面权重为 0.5 时一样，什么也学不到。而且不会报错。
+所以，把二十个 `nn.Linear` 和 $\tanh$ 直接叠起来，两幅数字的差别只剩在小数点后第六位。丢掉的只是大小：最小二乘法的线性分类器（`found_by_line`）不在乎大小，它仍能认出大约 80% 没见过的数字，与 Glorot 的一样多。梯度下降却在乎大小，就像前面权重为 0.5 时一样，什么也学不到。而且不会报错。
 """
