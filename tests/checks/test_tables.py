@@ -48,7 +48,7 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "one_mean_axes": (2, 2),
     "batch_norm_by_axes": (14, 6),
     "layer_norm_by_axes": (14, 4),
-    "group_norm": (31, 12),
+    "group_norm": (33, 12),
     "batch_norm": (40, 12),
     "ema_update": (15, 12),
     "values_per_mean": (6, 4),
