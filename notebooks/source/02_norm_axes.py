@@ -190,10 +190,10 @@ $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 """
 
 # %%
-x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, d)
+x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, C)
 mean = x.mean(-1, keepdim=True)  # (N, 1)
 variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
-(x - mean) / (variance + 1e-5).sqrt()  # (N, d)
+(x - mean) / (variance + 1e-5).sqrt()  # (N, C)
 
 # %% [markdown] lang="en"
 r"""
@@ -638,7 +638,7 @@ assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 
 later = text.clone()
 later[:, -1] += 3
 for shape in [[128, 768], [768]]:
-    token = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0]  # (N, d)
+    token = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0]  # (N, C)
     print(f"{shape=}   {token.abs().max()=:.2f}")
 
 # %% [markdown] lang="en"

@@ -35,6 +35,7 @@ ONE_MEAN_AXES = Exercise(
     recipe=lambda: (0, 1),
     use=means,
     wants=AXES,
+    names={"result": Text(en="mean", zh="均值")},
     cases=(Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])}),),
     mistakes=(
         wrong("batch-axis-only", answer=(0,)).hint(

@@ -19,6 +19,7 @@ FEATURE_AXES = Exercise(
     recipe=lambda: (0, 1),
     use=means,
     wants=AXES,
+    names={"result": Text(en="mean", zh="均值")},
     cases=(Case("texts", {"x": torch.tensor([[[1.0, 200], [2, 100], [6, 600]], [[3, 400], [9, 300], [3, 200]]])}),),
     mistakes=(
         wrong("each-word", answer=(2,)).hint(
