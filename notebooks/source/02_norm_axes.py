@@ -4,7 +4,7 @@ r"""
 
 Add 10 to a single number of a tensor, send the tensor through a normalization layer, and look at what comes out. Some layers change a handful of outputs, others half of them, and one changes an image that nobody has touched. So one such poke tells which numbers a layer mixes, whatever its name says, and exposes wrong axes, too.
 
-That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The chat model of lesson 00 holds 61 norms, two in each of its 30 layers and one at the end. They average over other axes than lesson 01's BatchNorm (and subtract no mean: lesson 06). So first we learn to see axes, for wrong ones raise no error.
+That works because BatchNorm, LayerNorm, InstanceNorm and GroupNorm are one formula. In training, and before a learned scale and shift, they differ in one thing only, **which numbers share one mean**. The 61 norms of lesson 00's chat model average over other axes than lesson 01's BatchNorm, and wrong axes raise no error. So first we learn to see them.
 
 Afterwards you can say for any layer which numbers share a mean, write BatchNorm and LayerNorm in one line each, find a silent layout mistake, and see your LayerNorm at work in a trained network. It takes about 40 minutes, without *Going further*.
 """
@@ -13,9 +13,9 @@ Afterwards you can say for any layer which numbers share a mean, write BatchNorm
 r"""
 # 02 哪些数共用一个均值？
 
-取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。像这样给一个数加上一点，我们叫作**推一下**。一个层把哪些数混在一起，不用看它叫什么，推一下就知道；要是沿错了轴，一推也会露馅。
+取一个张量，只给其中一个数加上 10，再送进归一化层，看看输出。有的层只有零星几个输出改变，有的层改变一半，还有一种层，连没人碰过的图像也跟着变。像这样只改动一个数，我们叫作**推一下**。一个层把哪些数混在一起，不用看它叫什么，推一下就知道；要是沿错了轴，一推也会露馅。
 
-这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，30 层里每层两个，最后还有一个。它们沿的轴，与第 01 课的批量归一化不同（而且不减均值，见第 06 课）。所以先要学会看轴，因为沿错了轴，程序也不报错。
+这是因为批量归一化（BatchNorm）、层归一化（LayerNorm）、实例归一化（InstanceNorm）和组归一化（GroupNorm）用的是同一个公式。训练时，先不管后面的缩放和平移，区别就只在于**哪些数共用一个均值**。第 00 课的聊天模型里有 61 个归一化层，它们沿的轴与第 01 课的批量归一化不同；沿错了轴，程序也不报错。所以先要学会看轴。
 
 学完这一课，不论哪种归一化层，你都能说出哪些数共用一个均值；批量归一化和层归一化，你各用一行就能写出来；你还会找到一种不报错的布局错误，并看着自己写的层归一化在训练好的网络里工作。大约需要 40 分钟，选读另计。
 """
@@ -28,6 +28,7 @@ from torch.testing import assert_close
 from blocklab import standardize
 from blocklab.digits import load_digits
 from blocklab.lessons import check, plug_in
+from blocklab.lessons.kept_blocks import kept
 from blocklab.lessons.norm_axes import axis_painter, dimmed_digit, layout_trap, poke_one_number
 
 # %% [markdown] lang="en"
@@ -64,7 +65,7 @@ r"""
 r"""
 ## Poke one number
 
-The layers of this lesson subtract a mean and divide by a standard deviation. But of which numbers? A tensor of shape `(N, C, H, W)` is drawn as blocks, samples side by side, one plate per channel. Click on *one* block and push it, that is, add something to this number. Every block whose **output** changes is raised.
+The layers of this lesson subtract a mean and divide by a standard deviation. But of which numbers? A tensor of shape `(N, C, H, W)` is drawn as blocks, samples side by side, one plate per channel. Click on *one* block and push it. Every block whose **output** changes turns orange and is raised. On the right stands every output before (○) and after (●).
 
 **Predict first.** The layer is BatchNorm, and one of the 2 × 4 × 3 × 3 = 72 numbers is pushed. How many outputs move? Choose, then drag *push*.
 """
@@ -73,7 +74,7 @@ The layers of this lesson subtract a mean and divide by a standard deviation. Bu
 r"""
 ## 推一推：只改一个数
 
-这一课的归一化层，都要减去均值，再除以标准差。可是，是哪些数的均值？下面把形状为 `(N, C, H, W)` 的张量画成方块，样本左右并排，每个通道（channel）是一片。点一下其中**一个**方块，推它一把，也就是给这个数加上一点扰动；凡是**输出**变了的方块，都会升起来。
+这一课的归一化层，都要减去均值，再除以标准差。可是，是哪些数的均值？下面把形状为 `(N, C, H, W)` 的张量画成方块，样本左右并排，每个通道（channel）是一片。点一下其中**一个**方块，选定要推的数，再推它一把。凡是**输出**变了的方块，都会变成橙色并升起来；右图画的是每个输出推之前（○）和推之后（●）的值。
 
 **先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
 """
@@ -174,7 +175,7 @@ Once the groups are known, all these layers do the same:
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-Here μ and σ² are the group's mean and variance, and ε, $10^{-5}$, prevents dividing by 0. Elsewhere normalizing often means squeezing numbers into the range from 0 to 1; here the precise word is **standardizing**. Two samples with four features each (`keepdim=True` keeps the averaged axis with size 1, so that the subtraction broadcasts):
+You wrote this in lesson 01. Only μ and σ² are new: the mean and the variance of a *group*, whichever numbers belong to it. (A real layer then multiplies by a learned scale γ and adds a learned shift β, which change no group.) Two samples with four features each:
 """
 
 # %% [markdown] lang="zh"
@@ -185,30 +186,31 @@ r"""
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-其中 μ 和 σ² 是这一组数的均值和方差；ε 是 $10^{-5}$，用来防止除以 0。“归一化”在别处常指把数压缩到 0 和 1 之间（有的教材把 normalization 译作“规范化”），这里并不压缩，准确地说是**标准化**（standardization）。取两个样本，每个四个特征，算一遍。`keepdim=True` 把求过均值的轴保留下来，大小为 1，这样相减时才能正确广播（broadcasting）。
+这个式子你在第 01 课写过（有的教材把 normalization 译作“规范化”），新的只是 μ 和 σ²：它们是一**组**数的均值和方差，哪些数算一组，各层不同。真正的层最后还要乘以缩放参数 γ、加上平移参数 β，两者都由训练得到，与怎样分组无关。取两个样本，每个四个特征，算一遍：
 """
 
 # %%
-x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, d)
+x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, C)
 mean = x.mean(-1, keepdim=True)  # (N, 1)
 variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
-(x - mean) / (variance + 1e-5).sqrt()  # (N, d)
+(x - mean) / (variance + 1e-5).sqrt()  # (N, C)
 
 # %% [markdown] lang="en"
 r"""
-The second row is ten times the first, and yet the results agree to the four digits printed. The function `standardize(x, axes)` is this formula with any axes; here −1 makes it LayerNorm, 0 BatchNorm (`assert_close` is silent when both agree).
+The second row is ten times the first, and yet the results agree to the four digits printed. Your `standardize` of lesson 01, or the package's if you kept none, is this formula with any axes. −1 makes it LayerNorm, 0 BatchNorm, height and width InstanceNorm. (`assert_close` is silent when both agree; each `None` stands for a remembered statistic, lesson 03.)
 """
 
 # %% [markdown] lang="zh"
 r"""
-第二行是第一行的十倍，结果在四位小数内却完全相同。函数 `standardize(x, axes)` 就是这个公式，轴可以任意选，这里选 −1 就是层归一化，选 0 就是批量归一化（`assert_close` 没有输出，就说明两者一致）。
+第二行是第一行的十倍，结果在四位小数内却完全相同。你在第 01 课写的 `standardize`（没有保存就用课程自带的）正是这个公式，轴可以任意选：选 −1 就是层归一化，选 0 就是批量归一化，选高和宽就是实例归一化。`assert_close` 没有输出，就说明两者一致；`None` 的位置留给记住的统计量，见第 03 课。
 """
 
 # %%
-assert_close(standardize(x, -1), F.layer_norm(x, (4,)))
-assert_close(standardize(x, 0), F.batch_norm(x, None, None, training=True))
+mine = kept("standardize") or standardize
+assert_close(mine(x, -1), F.layer_norm(x, (4,)))
+assert_close(mine(x, 0), F.batch_norm(x, None, None, training=True))
 images = torch.randn(2, 4, 3, 3)  # (N, C, H, W)
-assert_close(standardize(images, (2, 3)), F.instance_norm(images))
+assert_close(mine(images, (2, 3)), F.instance_norm(images))
 assert_close(F.group_norm(images, 4), F.instance_norm(images))
 assert_close(F.group_norm(images, 1), F.layer_norm(images, (4, 3, 3)))
 assert_close(F.batch_norm(images[:1], None, None, training=True), F.instance_norm(images[:1]))
@@ -263,7 +265,7 @@ check("one_mean_axes", solved_axes, keep=False)
 r"""
 ## The last axes
 
-torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. Text has the shape `(N, L, d)`: N sentences, L positions, and at each a token, a word or part of one, as d features (BatchNorm calls them channels, C). With L = 5 and d = 4, `(4,)` is the last axis, which leaves N · L means, and `(5, 4)` the last two, which leaves N. So which axes are meant depends only on the number of entries; the sizes must fit. The learned scale γ and shift β have this shape, too.
+torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. Text has the shape `(N, L, C)`: N sentences, L positions, and at each a token, a word or part of one, as C features, which BatchNorm calls channels and many papers d. With L = 5 and C = 4, `(4,)` is the last axis, which leaves N · L means, and `(5, 4)` the last two, which leaves N. So which axes are meant depends only on the number of entries; the sizes must fit. γ and β have this shape, too.
 
 A Transformer takes the last axis alone, so every token is standardized by itself, and no other token or sentence has a say in it. So, unlike BatchNorm (lesson 03), it does the same in use as in training, without a remembered mean.
 
@@ -278,7 +280,7 @@ Choose a layout and click the names of axes. Blocks with the same number share a
 r"""
 ## 最后几个轴
 
-torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。文本的形状是 `(N, L, d)`，即 N 个句子，L 个位置；每个位置上是一个词元（token），也就是一个词或词的一部分，用 d 个特征表示（在批量归一化里，特征叫作通道，记作 C）。取 L = 5，d = 4，写 `(4,)` 就是沿最后一个轴，剩下 N · L 个均值；写 `(5, 4)` 就是沿最后两个轴，剩下 N 个。所以沿哪些轴，只看它有几个数，而这些数必须与轴的大小相符。训练得到的缩放参数 γ 和平移参数 β，也是这个形状。
+torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。文本的形状是 `(N, L, C)`，即 N 个句子，L 个位置；每个位置上是一个词元（token），也就是一个词或词的一部分，用 C 个特征表示。在批量归一化里，特征叫作通道；许多论文把 C 写作 d。取 L = 5，C = 4，写 `(4,)` 就是沿最后一个轴，剩下 N · L 个均值；写 `(5, 4)` 就是沿最后两个轴，剩下 N 个。所以沿哪些轴，只看它有几个数，而这些数必须与轴的大小相符。γ 和 β 也是这个形状。
 
 Transformer 的层归一化只沿最后一个轴，每个词元单独标准化，不受别的词元和别的句子影响。所以它不必像批量归一化那样，使用时换成记住的均值（见第 03 课）；训练时和使用时，它做的是同一件事。
 
@@ -530,21 +532,21 @@ plug_in(layer_norm_by_axes=my_layer_norm_by_axes)
 
 # %% [markdown] lang="en"
 r"""
-Now a mistake on purpose, one mean for a whole sentence instead of one for every token, `LayerNorm([L, d])`. It raises no error.
+Now a mistake on purpose, one mean for a whole sentence instead of one for every token, `LayerNorm([L, C])`. It raises no error.
 
 **Predict first.** Will the nearest sentence still be right, only with another cosine, or will it be another one?
 """
 
 # %% [markdown] lang="zh"
 r"""
-写错了会怎样？我们故意错一次，不让每个词元各有一个均值，而让整句话共用一个，也就是 `LayerNorm([L, d])`。程序照样不报错。
+写错了会怎样？我们故意错一次，不让每个词元各有一个均值，而让整句话共用一个，也就是 `LayerNorm([L, C])`。程序照样不报错。
 
 **先猜一猜**：它仍会选中原来那一句，只是余弦变了，还是会换成另一句？
 """
 
 
 # %% tags=["slow", "answer"]
-def over_the_sentence(x, normalized_shape):  # (N, L, d)
+def over_the_sentence(x, normalized_shape):  # (N, L, C)
     return standardize(x, (-2, -1))
 
 
@@ -554,13 +556,11 @@ plug_in(layer_norm_by_axes=over_the_sentence)
 r"""
 <details><summary>Answer</summary>
 
-Another sentence is nearest, and its cosine is 1.00.
+Another sentence is nearest. All four now point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. No error was raised.
+
+Why? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A norm per token keeps all tokens about equally long. With one deviation for the whole sentence nothing holds the marker back: after the first layer its vector is more than ten times as long as the median token's. So the deviation is mostly the marker's, and the words, divided by it, come out of each of the first four layers at less than a tenth of their size before γ, and β, the same for every word, weighs as much as they do. From the third layer on all words of a sentence point the same way. (Standardize the marker by itself, and the cosines spread again, from 0.91 down to 0.06.)
 
 </details>
-
-Now all four point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. Near and far can no longer be told apart, and no error was raised.
-
-Why? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A norm per token keeps all tokens about equally long. With one deviation for the whole sentence nothing holds the marker back. After the first layer its vector is more than ten times as long as the median token's, so it makes up most of every sentence.
 
 ## Three closing questions
 
@@ -580,11 +580,11 @@ One mean per position, over batch and features. Any test with L ≠ C raises an 
 
 </details>
 
-3. In a language model a token's output must not depend on later tokens (*causality*). You may take `LayerNorm([L, d])` or `LayerNorm(d)`. Which one, and how does one poke show that the other is no use?
+3. In a language model a token's output must not depend on later tokens (*causality*). You may take `LayerNorm([L, C])` or `LayerNorm(C)`. Which one, and how does one poke show that the other is no use?
 
 <details><summary>Answer</summary>
 
-`LayerNorm(d)`. Poke the last token, and with `LayerNorm([L, d])` the output of token 0 moves, so it would see the future.
+`LayerNorm(C)`. Poke the last token, and with `LayerNorm([L, C])` the output of token 0 moves, so it would see the future.
 
 </details>
 
@@ -595,13 +595,11 @@ The next cell checks all three.
 r"""
 <details><summary>答案</summary>
 
-选中的换成了另一句，余弦是 1.00。
+选中的换成了另一句。现在，四句话与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
+
+为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了，过了第一层，它的向量长度已经是各词元中位数的十倍以上。于是标准差几乎全由它决定，别的词元除以这个标准差，在前四层的输出处，乘 γ 之前都不到应有大小的十分之一，而每个词元都相同的 β 与它们不相上下。从第三层起，一句话里别的词元就几乎指向同一个方向了。（让这个标记单独标准化，余弦又会散开，从 0.91 到 0.06。）
 
 </details>
-
-现在，四句话与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
-
-为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了。过了第一层，它的向量长度已经是各词元中位数的十倍以上，于是每句话里大半都是它。
 
 ## 三个思考题
 
@@ -621,11 +619,11 @@ r"""
 
 </details>
 
-3. 在语言模型里，一个词元的输出不能受后面的词元影响，这叫作**因果性**（causality）。`LayerNorm([L, d])` 和 `LayerNorm(d)`，你选哪个？怎样只推一下，就证明另一个不能用？
+3. 在语言模型里，一个词元的输出不能受后面的词元影响，这叫作**因果性**（causality）。`LayerNorm([L, C])` 和 `LayerNorm(C)`，你选哪个？怎样只推一下，就证明另一个不能用？
 
 <details><summary>答案</summary>
 
-选 `LayerNorm(d)`。推动最后一个词元，用 `LayerNorm([L, d])` 时，第 0 个词元的输出也会变，等于看到了后面的词元。
+选 `LayerNorm(C)`。推动最后一个词元，用 `LayerNorm([L, C])` 时，第 0 个词元的输出也会变，等于看到了后面的词元。
 
 </details>
 
@@ -633,14 +631,14 @@ r"""
 """
 
 # %%
-text = torch.randn(8, 128, 768)  # (N, L, d)
+text = torch.randn(8, 128, 768)  # (N, L, C)
 print(f"{text.mean(-1).numel()=}   {text.mean((0, 1)).numel()=}")
 square = torch.randn(32, 64, 64)  # (N, L, C)
 assert_close(torch.nn.BatchNorm1d(64)(square).detach(), standardize(square, (0, 2)))
 later = text.clone()
 later[:, -1] += 3
 for shape in [[128, 768], [768]]:
-    token = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0]  # (N, d)
+    token = (F.layer_norm(later, shape) - F.layer_norm(text, shape))[:, 0]  # (N, C)
     print(f"{shape=}   {token.abs().max()=:.2f}")
 
 # %% [markdown] lang="en"
@@ -659,7 +657,7 @@ r"""
 
 ## Going further: a loop too many
 
-BatchNorm of a text from scratch easily loops over positions *and* features, or says `mean(0)`. No error, but a different layer, with L · d means of only N numbers each. Here it gets two sentences of one number each.
+BatchNorm of a text from scratch easily loops over positions *and* features, or says `mean(0)`. No error, but a different layer, with L · C means of only N numbers each. Here it gets two sentences of one number each.
 
 **Predict first.** They are 1 and 3, and the first grows by 1, by 10, by 1000. What becomes of the two outputs?
 """
@@ -680,14 +678,14 @@ r"""
 
 ## 选读：多了一层循环
 
-从零实现文本的批量归一化时，很容易既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · d 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
+从零实现文本的批量归一化时，很容易既循环位置、又循环特征，或者干脆写 `mean(0)`。它不报错，却成了另一种层，因为共有 L · C 个均值，每个只由 N 个数得到。下面给它两个句子，各只有一个数。
 
 **先猜一猜**：它们是 1 和 3，第一个数增加 1、10、1000，两个输出分别变成什么？
 """
 
 
 # %% tags=["answer"]
-def one_loop_too_many(x):  # (N, L, d)
+def one_loop_too_many(x):  # (N, L, C)
     y = torch.empty_like(x)
     for position in range(x.shape[1]):
         for feature in range(x.shape[2]):
@@ -751,7 +749,7 @@ for batch in (first, second):
 r"""
 <details><summary>Answer</summary>
 
-For the first the difference is 0, because it comes out as it went in. For the second it is −10, because the second comes out exactly as the first.
+For the first it is 0: γ multiplies by the very deviation that was divided out, and β adds the mean that was subtracted. For the second it is −10, because the second comes out exactly as the first.
 
 </details>
 
@@ -766,7 +764,7 @@ GroupNorm is no choice of whole axes. It cuts the channels into groups of neighb
 r"""
 <details><summary>答案</summary>
 
-第一个小批量的差是 0，原样出来了。第二个的差是 −10，因为它的输出与第一个一模一样。
+第一个小批量的差是 0，因为 γ 把除掉的标准差乘了回来，β 把减掉的均值加了回来。第二个的差是 −10，因为它的输出与第一个一模一样。
 
 </details>
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from blocklab.language import Text
+
 from .brief import brief, kind
 from .case import Case, is_float
 from .exercise import Exercise
@@ -106,6 +108,8 @@ def short(x: object, digits: int = 4) -> str:
         return f"{numbers} ({_dtype(x)})" if is_float(x) and x.dtype != torch.float32 else numbers
     if isinstance(x, float):
         return _number(x, digits)
+    if isinstance(x, Text):
+        return str(x)
     if isinstance(x, Strange):
         return x.words.strip("` ")
     if isinstance(x, tuple | list):

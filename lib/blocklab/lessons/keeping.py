@@ -31,13 +31,16 @@ KEPT_ANEW = Text(
 )
 NOT_KEPT = Text(en="It passed, but was not kept: {why}.", zh="通过了，但没有保存：{why}。")
 TO_DRIVE = Text(
-    en="Colab forgets it with this session. One line keeps it in your Drive: `{line}`",
-    zh="这次会话一结束，Colab 就会删掉它。运行这一行，可以保存到你的云端硬盘：`{line}`",
+    en="Colab forgets it with this session. One line keeps it in your Drive: `{line}` In the next lesson another one "
+    "brings it back: `{back}`",
+    zh="这次会话一结束，Colab 就会删掉它。运行这一行，可以保存到你的云端硬盘：`{line}` "
+    "到了下一课，再用这一行取回：`{back}`",
 )
 LINE = (
     'from google.colab import drive; drive.mount("/content/drive"); '
-    'import shutil; shutil.copytree("my", "/content/drive/MyDrive/my", dirs_exist_ok=True)'
+    "import shutil; shutil.copytree({}, dirs_exist_ok=True)"
 )
+KEEP, BACK = LINE.format('"my", "/content/drive/MyDrive/my"'), LINE.format('"/content/drive/MyDrive/my", "my"')
 SOLUTION = Text(en="`{name}` is what a lesson's own solution is called", zh="`{name}` 是课程参考答案的名字")
 NOT_ALONE = Text(en="without the rest of the notebook it does not pass", zh="离开这个笔记本里的其他代码，它就通不过")
 NO_SOURCE = Text(en="its source cannot be taken ({error})", zh="取不到它的源代码（{error}）")
@@ -69,7 +72,7 @@ def keep_block(exercise: Exercise, candidate: object) -> tuple[str, ...]:
     except Exception as error:  # what a learner defines may answer anything when it is asked what it is
         return (NOT_KEPT.format(why=NO_SOURCE.format(error=f"{kind(error)}: {words_of(error)}")),)
     said = (KEPT_ANEW if earlier else KEPT).format(file=shown(file))
-    return (said, TO_DRIVE.format(line=LINE)) if on_colab() else (said,)
+    return (said, TO_DRIVE.format(line=KEEP, back=BACK)) if on_colab() else (said,)
 
 
 def _keep(exercise: Exercise, candidate: object, file: Path) -> bool:

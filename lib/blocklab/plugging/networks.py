@@ -114,13 +114,20 @@ class Glassllm(Speaker):
 
 @dataclass(frozen=True)
 class Nearest:
-    """The sentence that is nearest in meaning, and its cosine."""
+    """The cosines of the sentences, in their order, and so which is nearest in meaning."""
 
-    sentence: str
-    cosine: float
+    cosines: tuple[float, ...]
+
+    @property
+    def sentence(self) -> str:
+        return list(words.SENTENCES)[self.cosines.index(self.cosine)]
+
+    @property
+    def cosine(self) -> float:
+        return max(self.cosines)
 
     def shown(self) -> list[str]:
-        return [str(words.SENTENCES[self.sentence]), f"{self.cosine:.2f}"]
+        return [str(words.SENTENCES[self.sentence]), *(f"{cosine:.2f}" for cosine in self.cosines)]
 
     def beside(self, right: "Nearest") -> Iterator[Text]:
         if self.sentence != right.sentence:
@@ -134,7 +141,7 @@ class MiniLM:
 
     name = "MiniLM"
     wants = 0.0
-    labels = words.NEAREST, words.COSINE
+    labels = words.NEAREST, *words.COSINES
 
     def __init__(self):
         self.model = load_minilm()
@@ -142,8 +149,7 @@ class MiniLM:
 
     def say(self) -> Nearest:
         guitar, *others = self.model.encode([GUITAR, *words.SENTENCES]).nan_to_num()  # of length 0: no direction
-        cosines = {sentence: guitar.dot(x).item() for sentence, x in zip(words.SENTENCES, others, strict=True)}
-        return Nearest(*max(cosines.items(), key=lambda pair: pair[1]))
+        return Nearest(tuple(guitar.dot(x).item() for x in others))
 
 
 @dataclass(frozen=True)

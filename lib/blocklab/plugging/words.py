@@ -122,13 +122,13 @@ NEAREST = Text(
     en="nearest in meaning to “He is playing the guitar.”",
     zh="与“He is playing the guitar.”（他在弹吉他。）意思最近的句子",
 )
-COSINE = Text(en="cosine of the two", zh="两句的余弦")
+COSINES = tuple(Text(en=f"cosine: {said.en}", zh=f"余弦：{said.zh}") for said in SENTENCES.values())
 ANOTHER_SENTENCE = Text(
     en="No weight has changed. One other function in its place was enough for another sentence.",
     zh="权重一个也没有变，只换了一个函数，选中的句子就变了。",
 )
 ANOTHER_COSINE = Text(
-    en="The sentence is the same and its cosine is not: the difference blurs the meaning, but not enough for another "
+    en="The sentence is the same and the cosines are not: the difference blurs the meaning, but not enough for another "
     "sentence.",
     zh="选中的句子一样，余弦却不同：这样的差别让意思模糊一些，但还不足以改变选中的句子。",
 )

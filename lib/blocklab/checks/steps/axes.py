@@ -1,19 +1,19 @@
 """Along which axes: the last ones, as `normalized_shape` says, the mistakes made there, and inputs that show them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from blocklab.language import Text
+from blocklab.arguments import want_axes
 
 from ..case import Case
 from ..row import wrong
 from .numbers import waves
 
-AXES = Text(
-    en="the number of an axis of `x`, or a tuple of such numbers",
-    zh=" `x` 的某个轴的编号，或由编号组成的元组",
-)
+
+def means(axes: int | Sequence[int]) -> Callable[[Tensor], Tensor]:
+    """What an answer that names axes is compared by: the means that are left when these axes have disappeared."""
+    return lambda x: x.mean(want_axes("means", x, axes))
 
 
 def last_axes(_x: Tensor, normalized_shape: Sequence[int]) -> list[int]:

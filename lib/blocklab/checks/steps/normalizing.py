@@ -155,8 +155,8 @@ CENTRE_MISTAKES = (
 
 
 def _median(x: Tensor, axes: list[int]) -> Tensor:
-    """The median over several axes, which torch has for one axis only."""
-    axes = [axis % x.dim() for axis in axes]
+    """The median over several axes, which torch has for one axis only; none are all of them, as for torch's mean."""
+    axes = [axis % x.dim() for axis in axes] or list(range(x.dim()))
     rest = [axis for axis in range(x.dim()) if axis not in axes]
     middle = x.permute(*rest, *axes).flatten(len(rest)).median(-1).values
     return middle.view([1 if axis in axes else n for axis, n in enumerate(x.shape)])

@@ -70,6 +70,8 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
     right.set(ylim=(-6.3, 6.3), xlabel=str(NUMBER))
     right.set_title(str(OUTPUTS), size=11, color=INK)
     plain(right, grid="y")
+    right.tick_params(axis="x", which="minor", length=0)
+    right.grid(axis="x", which="both", color=QUIET, alpha=0.25, linewidth=0.6)  # a channel from line to line
     drawn: list[Blocks] = []
 
     def update(layer: str, samples: int, cell: int, push: float, paint: bool) -> str:
@@ -77,6 +79,7 @@ def poke_one_number(figure: Figure) -> Callable[..., str]:
             drawn[:] = [tower_of_channels(left, samples)]
             right.set_xlim(-1, samples * CHANNELS * PLATE)
             right.set_xticks(range(0, samples * CHANNELS * PLATE + 1, CHANNELS * PLATE))
+            right.set_xticks(range(0, samples * CHANNELS * PLATE, PLATE), minor=True)
         chosen, x = LAYERS[layer], drawn_tensor(samples)
         pushed = x.clone()
         pushed.view(-1)[cell] += push

@@ -81,6 +81,10 @@ DEVIATION = Text(
     en="weights of {}: standard deviation {} in layer 1, {} in 10, {} in 20",
     zh="权重为 {}：标准差，第 1 层 {}，第 10 层 {}，第 20 层 {}",
 )
+GAIN = Text(
+    en="weights of {}: standard deviation {} in the last layer; gradient {} in layer 1, {} in the last",
+    zh="权重为 {}：最后一层的标准差为 {}；梯度，第 1 层 {}，最后一层 {}",
+)
 END = Text(
     en="{}, layer {:2}: standard deviation {:.2f}, largest activation {:.1f}, gradient {}",
     zh="{}，第 {:2} 层：标准差 {:.2f}，最大的激活值 {:.1f}，梯度 {}",
@@ -188,6 +192,11 @@ def rounded(number: float) -> str:
 def print_deviations(size: float, layers: list[Tensor]) -> None:
     """Print how large the activations of layers 1, 10 and 20 are."""
     print(DEVIATION.format(size, *(rounded(layers[i].std().item()) for i in (0, 9, 19))))
+
+
+def print_gain(gain: float, layers: list[Tensor], gradients: list[float]) -> None:
+    """Print how large the last activations are, and the gradient of the first layer and of the last."""
+    print(GAIN.format(gain, rounded(layers[-1].std().item()), rounded(gradients[0]), rounded(gradients[-1])))
 
 
 def print_ends(norm: str, layers: list[Tensor], gradients: list[float]) -> None:

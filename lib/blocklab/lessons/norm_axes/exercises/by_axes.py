@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
-from blocklab.checks.steps.axes import AXES, CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes
+from blocklab.checks.steps.axes import CUBES, NOTHING_BESIDE, SIZES_OF_ONE, last_axes, means
 from blocklab.checks.steps.numbers import outlier, waves
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, standardize
@@ -25,11 +25,17 @@ POKE_PANEL = Text(
 )
 
 
+AXES = Text(
+    en="one of the axes 0 and 1 of `x`, or a tuple of them, each at most once",
+    zh=" `x` 的轴 0、1 中的一个，或由它们组成的元组，每个最多写一次",
+)
+
 ONE_MEAN_AXES = Exercise(
     name="one_mean_axes",
     recipe=lambda: (0, 1),
-    use=lambda axes: lambda x: standardize(x, axes),
+    use=means,
     wants=AXES,
+    names={"result": Text(en="mean", zh="均值")},
     cases=(Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])}),),
     mistakes=(
         wrong("batch-axis-only", answer=(0,)).hint(
@@ -42,7 +48,7 @@ ONE_MEAN_AXES = Exercise(
         ),
     ),
     section=BY_HAND,
-    line="x.mean((0, 1)).shape == ()",
+    line="x.mean(my_axes).shape == ()",
 )
 
 
@@ -55,6 +61,16 @@ def with_unbiased_variance(x: Tensor) -> Tensor:
     return (x - x.mean(axes, keepdim=True)) / (x.var(axes, keepdim=True) + 1e-5).sqrt()
 
 
+def with_unbiased_deviation(x: Tensor) -> Tensor:
+    axes = (0, 2, 3)
+    return (x - x.mean(axes, keepdim=True)) / x.std(axes, keepdim=True)
+
+
+def without_keepdim(x: Tensor) -> Tensor:
+    axes = (0, 2, 3)
+    return (x - x.mean(axes)) / (x.var(axes, correction=0) + 1e-5).sqrt()
+
+
 BATCH_NORM_MISTAKES = (
     wrong("unbiased-variance", with_unbiased_variance).hint(
         en="Your results are a little too small: `x.var()` divides by the count minus 1. Write `correction=0`, or let "
@@ -62,6 +78,23 @@ BATCH_NORM_MISTAKES = (
         zh="你的结果偏小一点：`x.var()` 除以个数减 1。请写 `correction=0`，或者直接用 `standardize`。",
         section=BY_HAND,
         line="(x - mean) / (variance + eps).sqrt()",
+    ),
+    wrong("unbiased-deviation-without-eps", with_unbiased_deviation).hint(
+        en="Two slips: `x.std()` divides by the count minus 1, and ε is missing, so that a constant channel is 0 "
+        "divided by 0. `standardize` does both right.",
+        zh="有两处不对：`x.std()` 除以个数减 1；又漏了 ε，一个通道里的数都相等时，就成了 0 除以 0。"
+        "用 `standardize`，两处都不会错。",
+        section=BY_HAND,
+        line="(x - mean) / (variance + eps).sqrt()",
+    ),
+    wrong("without-keepdim", without_keepdim).hint(
+        en="Your mean has the shape `(C,)` and is subtracted along the last axis, if it fits at all. Keep the averaged "
+        "axes with `keepdim=True`, or let `standardize` do it.",
+        zh="你的均值形状是 `(C,)`，相减时对到了最后一个轴上，甚至根本对不上。"
+        "请用 `keepdim=True` 保留求过均值的轴，或者直接用 `standardize`。",
+        shows="images",
+        section=BY_HAND,
+        line="mean = x.mean((0, 2, 3), keepdim=True)  # (1, C, 1, 1)",
     ),
     wrong("evaluation-mode", lambda x: x / (1 + 1e-5) ** 0.5).hint(  # running statistics of 0 and 1
         en="Nothing is normalized: with running statistics of 0 and 1, evaluation mode only divides by √(1 + ε). Use "
@@ -103,6 +136,12 @@ BATCH_NORM_MISTAKES = (
         zh="你保留的是最后一个轴，那是 `(N, H, W, C)` 布局的做法。这里的通道是轴 1。",
         shows="images",
         section=LAYOUT_TRAP,
+    ),
+    wrong("axes-of-a-text", axes=(0, 1)).hint(
+        en="In lesson 01 `(0, 1)` was right, for texts with the features at the end. Here axis 1 holds the channels: "
+        "leave it out, and average over all others.",
+        zh="在第 01 课，`(0, 1)` 是对的，因为那里的特征在最后一个轴。这里通道在轴 1：不要写它，其余的轴都要写。",
+        shows="images",
     ),
     wrong("width-forgotten", axes=(0, 2)).hint(
         en="The width is missing: every column of the image has a mean of its own. Each channel has only one.",
@@ -185,6 +224,38 @@ LAYER_NORM_BY_AXES = Exercise(
             zh="你按大小去找轴，而两个轴可能一样大，这时找到的是前面那个。"
             "`normalized_shape` 说的是最后几个轴：要看的只是它有几个数。",
         ),
+        wrong("two-axes-always", axes=lambda x, shape: [-2, -1]).hint(
+            en="You name two axes whatever `normalized_shape` says. `(3,)` stands for one axis, `(4, 5)` for two, "
+            "`(3, 4, 5)` for three.",
+            zh="不论 `normalized_shape` 是什么，你都写了两个轴。`(3,)` 指一个轴，`(4, 5)` 指两个，`(3, 4, 5)` 指三个。",
+            shows="tokens",
+        ),
+        wrong("axes-1-and-2-always", axes=lambda x, shape: [1, 2]).hint(
+            en="You name the axes 1 and 2 whatever `normalized_shape` says. Only how many sizes it holds counts, and "
+            "they belong to the last axes.",
+            zh="不论 `normalized_shape` 是什么，你写的都是轴 1 和轴 2。要看的只是里面有几个大小，指的是最后几个轴。",
+            shows="two axes",
+        ),
+        wrong("three-axes-always", axes=lambda x, shape: [1, 2, 3]).hint(
+            en="You name the axes 1, 2 and 3 whatever `normalized_shape` says, and x need not have them. Count how "
+            "many sizes it holds, and take so many axes from the end.",
+            zh="不论 `normalized_shape` 是什么，你写的都是轴 1、2、3，而 x 未必有这些轴。"
+            "请数一数里面有几个大小，就从最后一个轴起取几个轴。",
+            shows="two axes",
+        ),
+        wrong("counted-from-minus-0", axes=lambda x, shape: [-i for i in range(len(shape))]).hint(
+            en="Your axes begin with −0, which is axis 0. The last axis is −1.",
+            zh="你从 −0 数起，而 −0 就是轴 0。最后一个轴是 −1。",
+        ),
+        wrong("end-of-range-excluded", axes=lambda x, shape: range(-len(shape), -1)).hint(
+            en="A `range` stops before its end, so the last axis, −1, is missing. Let it end at 0.",
+            zh="`range` 不含终点，所以漏掉了最后一个轴 −1。终点应当写 0。",
+            shows="two axes",
+        ),
+        wrong("range-for-tuple", lambda x, shape: standardize(x, range(-len(shape), 0))).hint(
+            en="The axes are right, but `standardize` wants a tuple: put `tuple(…)` around the `range`.",
+            zh="轴是对的，可是 `standardize` 要的是元组：请在 `range` 外面套上 `tuple(…)`。",
+        ),
         wrong("last-axis-only", axes=lambda x, shape: [-1]).hint(
             en="Right for one axis. `normalized_shape` may name several: then all of them share one mean.",
             zh="只有一个轴时是对的。`normalized_shape` 可以包含好几个轴，那时它们要一起算一个均值。",
@@ -209,5 +280,5 @@ LAYER_NORM_BY_AXES = Exercise(
     growing=lambda n: {"x": waves(n, n, 3), "normalized_shape": (3,)},
     section=LAST_AXES,
     panel=POKE_PANEL,
-    line="axes = range(-len(normalized_shape), 0)",
+    line="axes = tuple(range(-len(normalized_shape), 0))",
 )

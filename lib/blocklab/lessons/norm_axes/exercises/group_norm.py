@@ -9,7 +9,7 @@ from blocklab import normalization
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
-from blocklab.checks.row import under, wrong
+from blocklab.checks.row import alone, under, wrong
 from blocklab.checks.steps.channels import AFFINE_ON_THE_LAST_AXIS, along_channels, as_it_is
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.normalizing import (
@@ -152,6 +152,19 @@ AXES_MISTAKES = (
     ),
 )
 
+AFFINE_FOR_PICTURES = wrong(
+    "affine-for-pictures-only", lay_affine=lambda vector, x: None if vector is None else vector.view(-1, 1, 1)
+).hint(
+    en="`(C, 1, 1)` fits two axes behind the channels only. Give the view as many ones as there are axes behind "
+    "axis 1.",
+    zh="`(C, 1, 1)` 只适合通道后面恰有两个轴的情形。轴 1 后面有几个轴，变形时就要写几个 1。",
+    shows="rows",
+)
+AFFINE_OF_NONE = wrong("none-viewed", lay_affine=lambda vector, x: vector.view(-1, *[1] * (x.dim() - 2))).hint(
+    en="`weight` and `bias` may be left out, and then they are `None`, which has no `view`. Ask `is not None` first.",
+    zh="`weight` 和 `bias` 可以不给，那时它们是 `None`，没有 `view`。请先判断 `is not None`。",
+)
+
 AFFINE = {"weight": torch.tensor([2.0, -1, 3, 1]), "bias": torch.tensor([0.5, 10, -4, 1])}
 
 GROUP_NORM = Exercise(
@@ -186,7 +199,17 @@ GROUP_NORM = Exercise(
     mistakes=(
         *GROUP_MISTAKES,
         *under(AN_AXIS_CUT, *AXES_MISTAKES, line="y = standardize(grouped, tuple(range(2, grouped.dim())), eps)"),
-        *under(GAMMA_AND_BETA, AFFINE_ON_THE_LAST_AXIS, line="per_channel = (-1, *[1] * (x.dim() - 2))"),
+        *under(
+            GAMMA_AND_BETA,
+            AFFINE_ON_THE_LAST_AXIS,
+            AFFINE_FOR_PICTURES,
+            line="per_channel = (-1, *[1] * (x.dim() - 2))",
+        ),
+        *under(
+            GAMMA_AND_BETA,
+            *alone(recipe, AFFINE_OF_NONE),
+            line="y = y if weight is None else y * weight.view(per_channel)",
+        ),
         *under(GAMMA_AND_BETA, *RESCALE_MISTAKES, line="y = y * weight.view(per_channel) + bias.view(per_channel)"),
         *under(BY_HAND, *EPS_MISTAKES, line="y = (grouped - mean) / (variance + eps).sqrt()"),
         *under(

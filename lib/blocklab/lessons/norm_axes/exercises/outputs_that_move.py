@@ -12,7 +12,13 @@ from blocklab.language import Text
 
 from .by_axes import POKE, POKE_PANEL
 
-LAYERS = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "LayerNorm per position")
+LAYERS = (
+    Text(en="BatchNorm", zh="批量归一化"),
+    Text(en="LayerNorm", zh="层归一化"),
+    Text(en="InstanceNorm", zh="实例归一化"),
+    Text(en="GroupNorm", zh="组归一化"),
+    Text(en="LayerNorm per position", zh="逐位置的层归一化"),
+)
 N, C, H, W = 3, 4, 3, 3
 FIVE = Text(en="five numbers, `(…, …, …, …, …)`", zh="五个数，写成 `(…, …, …, …, …)`")
 
@@ -28,7 +34,7 @@ def recipe(
     return batch, sample, plate, group, position
 
 
-def by_layer(counts: Sequence[float]) -> Callable[[str], torch.Tensor]:
+def by_layer(counts: Sequence[float]) -> Callable[[Text], torch.Tensor]:
     """The table as a function from a layer to its count."""
     counts = [number(count) for count in counts]
     if len(counts) != len(LAYERS):
@@ -156,9 +162,9 @@ MEANS_COUNTED = (
         zh="你数的是每种层有多少个均值。要数的是，有多少个数与推动的那个数共用**一个**均值。",
     ),
     *(
-        wrong(f"{layer.lower().replace(' ', '-')}-means-counted", **{step: count}).hint(
-            en=f"{layer}: there are {count} means. Count the numbers that share the one of the pushed number.",
-            zh=f"{layer}：{count} 是均值的个数。要数的是，有多少个数与推动的那个数共用一个均值。",
+        wrong(f"{layer.en.lower().replace(' ', '-')}-means-counted", **{step: count}).hint(
+            en=f"{layer.en}: there are {count} means. Count the numbers that share the one of the pushed number.",
+            zh=f"{layer.zh}：{count} 是均值的个数。要数的是，有多少个数与推动的那个数共用一个均值。",
         )
         for layer, (step, count) in zip(LAYERS, MEANS.items(), strict=True)
     ),
@@ -170,7 +176,7 @@ OUTPUTS_THAT_MOVE = Exercise(
     use=by_layer,
     wants=FIVE,
     names={"result": Text(en="outputs that move", zh="改变的输出")},
-    cases=tuple(Case(layer, {"layer": layer}) for layer in LAYERS),
+    cases=tuple(Case(layer.en, {"layer": layer}) for layer in LAYERS),
     expected_from=3,
     mistakes=(
         *under(POKE, *BATCH_NORM_MISTAKES, line="batch_norm = N * H * W"),

@@ -50,6 +50,15 @@ MISTAKES = (
         en="You return 1 for every positive number: that is only the answer to `x > 0`. Hand the number itself on.",
         zh="凡是正数，你都返回 1，那只是 `x > 0` 的真假。应当把这个数本身传下去。",
     ),
+    wrong("step-of-integers", lambda x: torch.where(x > 0, 1, 0)).hint(
+        en="You return 1 where x is positive. ReLU hands the number itself on: `torch.where(x > 0, x, 0)`.",
+        zh="x 为正时，你返回的是 1。ReLU 要把这个数本身传下去：`torch.where(x > 0, x, 0)`。",
+    ),
+    wrong("only-whether-positive", above_zero).hint(
+        en="You return only whether each number is positive. What is wanted is numbers: the positive ones as they are, "
+        "and 0 for the others.",
+        zh="你返回的只是“是否大于 0”。要返回的是数：大于 0 的原样返回，其余的都是 0。",
+    ),
     wrong("capped-at-1", high=lambda x: x.clamp(max=1)).hint(
         en="You cut at 1, too, as in `clamp(0, 1)`. Upwards there is no limit.",
         zh="你在 1 处也截断了，例如写成了 `clamp(0, 1)`。往上没有限制。",

@@ -5,15 +5,21 @@ import torch
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
-from blocklab.checks.steps.axes import AXES
+from blocklab.checks.steps.axes import means
 from blocklab.language import Text
-from blocklab.normalization import standardize
+
+AXES = Text(
+    en="one of the axes 0, 1 and 2 of `x`, or a tuple of them, each at most once",
+    zh=" `x` 的轴 0、1、2 中的一个，或由它们组成的元组，每个最多写一次",
+)
+
 
 FEATURE_AXES = Exercise(
     name="feature_axes",
     recipe=lambda: (0, 1),
-    use=lambda axes: lambda x: standardize(x, axes),
+    use=means,
     wants=AXES,
+    names={"result": Text(en="mean", zh="均值")},
     cases=(Case("texts", {"x": torch.tensor([[[1.0, 200], [2, 100], [6, 600]], [[3, 400], [9, 300], [3, 200]]])}),),
     mistakes=(
         wrong("each-word", answer=(2,)).hint(
@@ -36,6 +42,11 @@ FEATURE_AXES = Exercise(
             en="Axis 2 disappears, too: all features of a text share one mean. It is the features that stay.",
             zh="轴 2 也消失了：同一个文本的所有特征共用一个均值。要留下的正是特征轴。",
         ),
+        wrong("position-kept-for-feature", answer=(0, 2)).hint(
+            en="Axis 1 stays, and axis 2 disappears: each position has a mean of its own, over all features. It is the "
+            "features that stay.",
+            zh="轴 1 还在，轴 2 却消失了：每个位置各有一个均值，把所有特征混在了一起。要留下的正是特征轴。",
+        ),
         wrong("every-axis", answer=(0, 1, 2)).hint(
             en="One mean for all numbers: the feature with the largest scale decides it. Each feature needs a mean of "
             "its own.",
@@ -43,5 +54,5 @@ FEATURE_AXES = Exercise(
         ),
     ),
     section=Text(en="By hand: which axis disappears?", zh="动手算：哪个轴会消失？"),
-    line="x.mean(my_axes).shape == (2,)  # one mean per feature",
+    line="x.mean(my_axes).shape == (2,)",
 )

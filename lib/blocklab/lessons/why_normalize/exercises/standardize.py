@@ -98,7 +98,7 @@ AXES_MISTAKES = (
     ),
     wrong("always-the-first-axis", axes_of=lambda x, axes: [0]).hint(
         en="Your function takes axis 0 whatever `axes` says, as BatchNorm would.",
-        zh="不论 `axes` 是什么，你的函数都只沿第 0 轴计算，像批量归一化那样。",
+        zh="不论 `axes` 是什么，你的函数都只沿轴 0 计算，像批量归一化那样。",
     ),
     wrong("one-axis-refused", axes_of=lambda x, axes: list(axes)).hint(
         en="`axes` may be a single number too, and there your function stops. torch itself takes both: hand `axes` on "
@@ -156,6 +156,46 @@ OTHER_SCALES = (
         "divide by the standard deviation.",
         zh="你让每个向量的长度为 1，那是 `F.normalize` 的做法。标准化则是减去均值，再除以标准差。",
     ),
+)
+
+# Whole: a learner's own formula, in which ε stands where no root is.
+MEAN_DISTANCE = wrong(
+    "mean-distance",
+    lambda x, axes, eps=1e-5: (
+        (x - mean(x, as_list(x, axes))) / ((x - mean(x, as_list(x, axes))).abs().mean(axes, keepdim=True) + eps)
+    ),
+).hint(
+    en="You divide by the mean distance from the mean. Divide by the standard deviation: square the distances, "
+    "average, add ε, and take the root.",
+    zh="你除以的是各数与均值之差的绝对值的均值。除数应当是标准差：先把差平方，再求均值，加上 ε，最后开方。",
+)
+MIN_MAX_BY_HAND = (
+    wrong(
+        "min-max-with-eps",
+        lambda x, axes, eps=1e-5: (
+            (x - x.amin(axes, keepdim=True)) / (x.amax(axes, keepdim=True) - x.amin(axes, keepdim=True) + eps)
+        ),
+    ).hint(
+        en="You squeeze the numbers between 0 and 1, by the smallest and the largest one. Subtract the mean instead, "
+        "and divide by the standard deviation.",
+        zh="你按最小值和最大值把数压缩到了 0 和 1 之间。应当减去均值，再除以标准差。",
+    ),
+    wrong(
+        "min-max-without-eps",
+        lambda x, axes, eps=1e-5: (
+            (x - x.amin(axes, keepdim=True)) / (x.amax(axes, keepdim=True) - x.amin(axes, keepdim=True))
+        ),
+    ).hint(
+        en="You squeeze the numbers between 0 and 1, and equal ones become 0 divided by 0. Subtract the mean, and "
+        "divide by the root of variance plus ε.",
+        zh="你把数压缩到了 0 和 1 之间，而几个数都相等时，就成了 0 除以 0。应当减去均值，再除以“方差加 ε”的平方根。",
+    ),
+)
+
+VARIANCE_DETACHED = wrong("variance-detached", spread=lambda x, axes: variance(x.detach(), axes)).hint(
+    en="The numbers are right, and the gradient is not: the variance depends on x, too, but you cut it off from x "
+    "(`detach`, `no_grad` or `.data`).",
+    zh="数值是对的，梯度却不对：方差也依赖 x，而你用 `detach`、`no_grad` 或 `.data` 切断了它与 x 的联系。",
 )
 
 # Whole: the mistakes of the one call `std(axes)`, or `var(axes)`, stand in one step and cannot be put together.
@@ -219,9 +259,11 @@ STANDARDIZE = Exercise(
         *under(ELSEWHERE, *UNBIASED, line=VARIANCE),
         *under(SUBTRACT_AND_DIVIDE, *OTHER_SPREADS, line=VARIANCE),
         *under(SUBTRACT_AND_DIVIDE, *CENTRE_MISTAKES, DETACHED, line=MEAN),
+        *under(SUBTRACT_AND_DIVIDE, VARIANCE_DETACHED, line=VARIANCE),
         NOT_DIVIDED,
         DIVIDED_FIRST,
-        *under(ELSEWHERE, *OTHER_SCALES),
+        *under(SUBTRACT_AND_DIVIDE, MEAN_DISTANCE, line=VARIANCE),
+        *under(ELSEWHERE, *OTHER_SCALES, *MIN_MAX_BY_HAND),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "axes": -1},
     section=SUBTRACT_AND_DIVIDE,

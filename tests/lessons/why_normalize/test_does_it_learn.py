@@ -1,0 +1,82 @@
+"""Which networks of the lesson learn digits, and what is left of them behind twenty plain layers."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from blocklab import standardize
+from blocklab.digits import load_digits
+from blocklab.lessons.why_normalize.linear_classifier import found_by_line
+from lesson_functions import function_of
+
+IMAGES, LABELS = load_digits()
+PIXELS = IMAGES.flatten(1) / 16
+NETWORK = function_of("01_why_normalize", "network")
+
+
+def as_it_is(x):
+    return x
+
+
+def batch_norm(x):
+    return standardize(x, 0)
+
+
+def reached(norm, size=1.0, **how):
+    accuracy = function_of("01_why_normalize", "accuracy")
+    accuracy.__globals__.update(network=NETWORK, pixels=PIXELS, labels=LABELS, torch=torch, F=F)
+    return accuracy(norm, size, **how)
+
+
+@pytest.mark.parametrize(("norm", "size"), [(as_it_is, 1), (batch_norm, 0.5), (batch_norm, 1), (batch_norm, 3)])
+def test_weights_of_the_right_size_or_a_norm_let_it_learn(norm, size):
+    assert reached(norm, size) > 0.7
+
+
+@pytest.mark.parametrize("size", [0.5, 3])
+def test_weights_of_another_size_keep_it_from_learning(size):
+    assert reached(as_it_is, size) < 0.3
+
+
+def test_behind_weights_of_100_all_that_learns_is_the_readout():
+    assert reached(batch_norm, 100) == pytest.approx(reached(batch_norm, 100, layers_learn=False), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x: (x - x.mean(0)) / (x.var(0) + 1e-5).sqrt(),
+        lambda x: (x - x.mean(0)) / (x.std(0, correction=0) + 1e-5),
+    ],
+    ids=["n - 1", "ε outside the root"],
+)
+def test_small_mistakes_are_hidden(wrong):
+    assert reached(wrong) > 0.7
+
+
+def test_a_mean_that_stays_in_the_numbers_alone_keeps_it_from_learning():
+    assert reached(lambda x: x / (x.var(0, correction=0) + 1e-5).sqrt()) < 0.3
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_root_mean_square_counts_the_mean_in(axis):
+    assert reached(lambda x: x / (x.square().mean(axis, keepdim=True) + 1e-5).sqrt()) > 0.9
+
+
+def test_behind_twenty_plain_layers_the_digits_are_tiny_and_still_apart():
+    for seed in range(3):
+        torch.manual_seed(seed)
+        layers = [layer for _ in range(20) for layer in (torch.nn.Linear(64, 64), torch.nn.Tanh())]
+        x = torch.nn.Sequential(*layers)(PIXELS).detach()
+        assert x.std(0).mean() < 1e-5
+        assert found_by_line(x, LABELS) > 0.75
+    assert found_by_line(PIXELS, LABELS) == pytest.approx(0.86, abs=0.01)
+
+
+def test_a_linear_classifier_finds_nothing_in_noise():
+    noise = torch.randn(1797, 64, generator=torch.Generator().manual_seed(0))
+    assert found_by_line(noise, LABELS) < 0.2
+
+
+def test_gradient_descent_learns_nothing_from_the_start_of_a_linear_layer():
+    assert reached(as_it_is, 0.58) < 0.3
