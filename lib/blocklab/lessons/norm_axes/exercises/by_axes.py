@@ -245,7 +245,7 @@ LAYER_NORM_BY_AXES = Exercise(
         ),
         wrong("counted-from-minus-0", axes=lambda x, shape: [-i for i in range(len(shape))]).hint(
             en="Your axes begin with −0, which is axis 0. The last axis is −1.",
-            zh="你从 −0 数起，而 −0 就是轴 0。最后一个轴是 −1。",
+            zh="你从 −0 数起，那就是轴 0。最后一个轴是 −1。",
         ),
         wrong("end-of-range-excluded", axes=lambda x, shape: range(-len(shape), -1)).hint(
             en="A `range` stops before its end, so the last axis, −1, is missing. Let it end at 0.",

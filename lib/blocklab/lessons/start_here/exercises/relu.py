@@ -57,7 +57,7 @@ MISTAKES = (
     wrong("only-whether-positive", above_zero).hint(
         en="You return only whether each number is positive. What is wanted is numbers: the positive ones as they are, "
         "and 0 for the others.",
-        zh="你返回的只是“是否大于 0”。要返回的是数：大于 0 的原样返回，其余的都是 0。",
+        zh="你返回的只是各个数是不是正的。要返回的是数：正数原样返回，其余的都是 0。",
     ),
     wrong("capped-at-1", high=lambda x: x.clamp(max=1)).hint(
         en="You cut at 1, too, as in `clamp(0, 1)`. Upwards there is no limit.",
