@@ -29,11 +29,9 @@ import torch
 import torch.nn.functional as F
 
 from blocklab.language import Text
-from blocklab.lessons import accepted, check
+from blocklab.lessons import accepted, check, your_blocks, your_model
 from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, fused_passes, guess_then_bytes
 from blocklab.lessons.cuda_timing import lying_watch, on_an_a100, timed_norms
-from blocklab.lessons.your_blocks import kept_functions
-from blocklab.lessons.your_model import answer_with_yours
 from blocklab.real_models import if_installed
 from blocklab.timing import bytes_moved, bytes_per_number, eager
 from blocklab.timing.measured_bytes import from_recording, shipped_recording
@@ -535,7 +533,7 @@ layers = {
     "x.var alone": lambda: next(inputs).var(-1, correction=0),
     "F.layer_norm": lambda: F.layer_norm(next(inputs), (4096,), gain, bias),
     "F.rms_norm": lambda: F.rms_norm(next(inputs), (4096,), gain),
-    **timed_norms.your_norms(kept_functions("layer_norm", "rms_norm"), inputs, gain, bias),
+    **timed_norms.your_norms(your_blocks.kept_functions("layer_norm", "rms_norm"), inputs, gain, bias),
 }
 
 # %% [markdown] lang="en"
@@ -682,7 +680,7 @@ r"""
 
 # %% tags=["slow"]
 with if_installed():
-    print(answer_with_yours("Complete the sentence: The capital of France is"))
+    print(your_model.answer_with_yours("Complete the sentence: The capital of France is"))
 
 # %% [markdown] lang="en"
 r"""
