@@ -4,16 +4,17 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from blocklab.arguments import want_axes
-
 from ..case import Case
 from ..row import wrong
 from .numbers import waves
 
 
-def means(axes: int | Sequence[int]) -> Callable[[Tensor], Tensor]:
-    """What an answer that names axes is compared by: the means that are left when these axes have disappeared."""
-    return lambda x: x.mean(want_axes("means", x, axes))
+def means(want_axes: Callable) -> Callable[[object], Callable[[Tensor], Tensor]]:
+    """What an answer that names axes is compared by: the means that are left when these axes have disappeared.
+
+    want_axes: the kernels' own, which says what is wrong with axes that x does not have.
+    """
+    return lambda axes: lambda x: x.mean(want_axes("means", x, axes))
 
 
 def last_axes(_x: Tensor, normalized_shape: Sequence[int]) -> list[int]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from blocklab.arguments import want_axes
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
@@ -33,7 +34,7 @@ AXES = Text(
 ONE_MEAN_AXES = Exercise(
     name="one_mean_axes",
     recipe=lambda: (0, 1),
-    use=means,
+    use=means(want_axes),
     wants=AXES,
     names={"result": Text(en="mean", zh="均值")},
     cases=(Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])}),),

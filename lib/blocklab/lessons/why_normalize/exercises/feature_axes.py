@@ -2,6 +2,7 @@
 
 import torch
 
+from blocklab.arguments import want_axes
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
@@ -17,7 +18,7 @@ AXES = Text(
 FEATURE_AXES = Exercise(
     name="feature_axes",
     recipe=lambda: (0, 1),
-    use=means,
+    use=means(want_axes),
     wants=AXES,
     names={"result": Text(en="mean", zh="均值")},
     cases=(Case("texts", {"x": torch.tensor([[[1.0, 200], [2, 100], [6, 600]], [[3, 400], [9, 300], [3, 200]]])}),),
