@@ -55,7 +55,6 @@ AXES_MISTAKES = (
     wrong("last-axis-only", axes=lambda x, normalized_shape: [-1]).hint(
         en="`normalized_shape` may name several axes, here two, but you average over the last one only.",
         zh="`normalized_shape` 可以包含好几个轴，这里是两个，而你只沿最后一个轴求了均值。",
-        shows="pictures",
     ),
 )
 

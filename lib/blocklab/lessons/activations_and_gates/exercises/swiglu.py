@@ -113,7 +113,6 @@ PROJECTION_MISTAKES = (
     wrong("product-of-two-axes-only", partial(recipe, project=two_axes_only, descend=two_axes_only)).hint(
         en="`torch.mm` wants exactly two axes, and x is `(*, d)`. `F.linear(x, w)` or `x @ w.T` takes any number.",
         zh="`torch.mm` 只收两个轴，而 x 的形状是 `(*, d)`。请用 `F.linear(x, w)` 或 `x @ w.T`，有几个轴都行。",
-        shows="tokens",
         line="gate, value = F.linear(x, w1), F.linear(x, w3)",
     ),
     wrong("way-down-missing", descend=lambda hidden, down: hidden).hint(

@@ -215,12 +215,10 @@ WEIGHT_AND_BIAS_MISTAKES = (
     ).hint(
         en="You average `grad_weight` over the tokens. They all use the same weight, so their gradients are added up.",
         zh="你对各个词元的 `grad_weight` 取了平均。它们共用同一个参数，梯度要相加。",
-        shows="two tokens",
     ),
     wrong("grad-bias-averaged", of_bias=lambda grad_output, g: grad_output / (g.numel() / g.shape[-1])).hint(
         en="You average `grad_bias` over the tokens. They all use the same bias, so their gradients are added up.",
         zh="你对各个词元的 `grad_bias` 取了平均。它们共用同一个参数，梯度要相加。",
-        shows="two tokens",
     ),
     wrong(
         "weight-and-bias-swapped", order=lambda grad_x, grad_weight, grad_bias: (grad_x, grad_bias, grad_weight)

@@ -158,7 +158,6 @@ AFFINE_FOR_PICTURES = wrong(
     en="`(C, 1, 1)` fits two axes behind the channels only. Give the view as many ones as there are axes behind "
     "axis 1.",
     zh="`(C, 1, 1)` 只适合通道后面恰有两个轴的情形。轴 1 后面有几个轴，变形时就要补上几个。",
-    shows="rows",
 )
 AFFINE_OF_NONE = wrong("none-viewed", lay_affine=lambda vector, x: vector.view(-1, *[1] * (x.dim() - 2))).hint(
     en="`weight` and `bias` may be left out, and then they are `None`, which has no `view`. Ask `is not None` first.",

@@ -203,7 +203,6 @@ EMPTY_PART_DIVIDED = wrong(
 COUNT_DIVIDED_BY = wrong("count-divided-by", factor=lambda a, b: 1 / (1 / a + 1 / b)).hint(
     en="With an empty part you divide by its count, which is 0. Divide by the common count only.",
     zh="有一部分为空时，它的个数是 0，而你除以了这个个数。请只除以总个数。",
-    shows="second part empty",
 )
 
 ORDER_MISTAKES = (
