@@ -581,6 +581,7 @@ r"""
 """
 
 # %% tags=["answer"]
+torch.manual_seed(0)
 text = torch.randn(2, 5, 8)  # (N, L, d)
 padded = text.clone()
 padded[1, 3:] = 0
