@@ -77,14 +77,6 @@ def before_the_update(before: tuple, _after: tuple) -> tuple:
     return before
 
 
-def kept(statistic: Tensor, _x: Tensor, _over: list[int]) -> Tensor:
-    return statistic
-
-
-def vector_on_the_last_axis(statistic: Tensor, _x: Tensor, over: list[int]) -> Tensor:
-    return statistic.squeeze(over)
-
-
 def recipe(
     x: Tensor,
     running_mean: Tensor,
@@ -105,7 +97,7 @@ def recipe(
     blend: Callable = new_value_gets_momentum,
     write: Callable = into_the_buffer,
     read: Callable = after_the_update,
-    lay_batch: Callable = kept,
+    lay_batch: Callable = as_it_is,
     lay_running: Callable = along_channels,
     subtract: Callable = subtract,
     small: Callable = given,
@@ -122,7 +114,7 @@ def recipe(
             write(running_var, blend(running_var, vector(new_var, over), momentum))
     if uses_batch(training):
         over = axes(x)
-        statistics = (lay_batch(statistic(x, over), x, over) for statistic in (centre, spread))
+        statistics = (lay_batch(statistic(x, over), over) for statistic in (centre, spread))
     else:
         after = running_mean.clone(), running_var.clone()
         statistics = (lay_running(vector, x) for vector in read(before, after))
@@ -184,18 +176,14 @@ REFUSED_MISTAKES = (
 )
 
 
-def axes_kept(statistic: Tensor, _over: list[int]) -> Tensor:
-    return statistic
-
-
 KEPT_AXES_MISTAKES = (
-    wrong("axes-kept", vector=axes_kept).hint(
+    wrong("axes-kept", vector=as_it_is).hint(
         en="Your mean kept its axes (`keepdim=True`), and the buffer, a vector of C numbers, cannot take it. Average "
         "without `keepdim`, and lay the vector along the channels only where you normalize: `.view(shape)`.",
         zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，写不进去。"
         "求均值时不要写 `keepdim`，到归一化那一行再用 `.view(shape)` 让向量对准通道轴。",
     ),
-    wrong("axes-kept-in-ema-update", vector=axes_kept, blend=ema_update).hint(
+    wrong("axes-kept-in-ema-update", vector=as_it_is, blend=ema_update).hint(
         en="Your mean kept its axes (`keepdim=True`), so `ema_update` refuses it: the buffer is a vector of C numbers. "
         "Average without `keepdim`, and lay the vector along the channels where you normalize, by `.view(shape)`.",
         zh="你的均值保留了各个轴（`keepdim=True`），而缓冲区是含 C 个数的向量，所以 `ema_update` 报错。"
@@ -350,7 +338,7 @@ def in_training_on(x: Tensor, **others: object) -> dict[str, object]:
 
 
 ALL_ON_THE_LAST_AXIS = wrong(
-    "all-on-the-last-axis", lay_batch=vector_on_the_last_axis, lay_running=as_it_is, lay_affine=as_it_is
+    "all-on-the-last-axis", lay_batch=Tensor.squeeze, lay_running=as_it_is, lay_affine=as_it_is
 ).hint(
     en="Right for `(N, C)`. With more axes your vectors of C numbers land on the last axis, but the channels are axis "
     "1: view them as `(1, C, 1, …)` first.",
