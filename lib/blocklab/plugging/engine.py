@@ -17,7 +17,7 @@ from .as_called import as_called
 from .cannot_run import CannotRun, in_words
 from .free_memory import free_memory
 from .guarded import Guarded
-from .networks import NETWORKS, Network, Said
+from .networks import NETWORKS, Network, Said, too_little_memory
 from .plugged import plugged
 from .plugged_in import PluggedIn
 
@@ -87,9 +87,8 @@ def _network(kinds: Sequence[type[Network]], free: float) -> tuple[Network, list
     """The first of these networks that can be had, and what is to be said of those before it."""
     notes: list[str] = []
     for kind in kinds:
-        if free < kind.wants * 1e9:
-            about = {"network": kind.name, "wanted": kind.wants, "free": free / 1e9}
-            notes.append(words.TOO_LITTLE_MEMORY.format(**about))
+        if note := too_little_memory(kind, free):
+            notes.append(note)
             continue
         try:
             network = kind()

@@ -187,6 +187,13 @@ class EfficientNetLite0:
         return Seen(number.item(), chance.item())
 
 
+def too_little_memory(network: type["Network"], free: float) -> str | None:
+    """What is told where fewer bytes are free than the network wants."""
+    if free < network.wants * 1e9:
+        return words.TOO_LITTLE_MEMORY.format(network=network.name, wanted=network.wants, free=free / 1e9)
+    return None
+
+
 Said = Spoken | Nearest | Seen
 Network = SmolLM2 | Glassllm | MiniLM | EfficientNetLite0
 LANGUAGE = SmolLM2, Glassllm  # the second where the first cannot be had

@@ -12,8 +12,7 @@ from blocklab.real_models.decoder import DecoderBlock
 from blocklab.real_models.replaced import attribute
 
 from .free_memory import free_memory
-from .networks import MOST_TOKENS, QUESTION, SmolLM2, shortened
-from .words import TOO_LITTLE_MEMORY
+from .networks import MOST_TOKENS, QUESTION, SmolLM2, shortened, too_little_memory
 
 Part = Callable[[Tensor], Tensor]
 Around = Callable[[Tensor, Part, Part], Tensor]  # of x, a sub-layer and its norm
@@ -43,8 +42,8 @@ def in_smollm2(layer: Layer, parts: Parts, around: Around) -> str:
     the right one stands in; of one that stops the error is told, in a line. Raises ModuleNotFoundError without the
     package.
     """
-    if (free := free_memory()) < SmolLM2.wants * 1e9:
-        return TOO_LITTLE_MEMORY.format(network=SmolLM2.name, wanted=SmolLM2.wants, free=free / 1e9)
+    if note := too_little_memory(SmolLM2, free_memory()):
+        return note
     model = SmolLM2().model
     ids = model.chat(QUESTION)
     first, x = model.blocks[0], model.tokens(torch.tensor([ids]))
