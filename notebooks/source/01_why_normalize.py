@@ -577,7 +577,7 @@ r"""
 
 Only the third one: without the subtraction the network ends at about 10%, which is guessing. The other two end where the right one does.
 
-Why? The mean stays in the numbers, but not in what they are divided by. At the start that does little harm. But the first steps push some units towards ±1, where the samples differ less; the next layer divides by that small difference, so its mean is blown up, and its units saturate still more. After twenty steps the last layers say the same of every sample, and the gradient is 0. A learning rate of 0.01 avoids it (82%). So does dividing by the root mean square, which counts the mean in: 92%, without any subtraction. Lesson 06 does the same along the other axis, over the features of each token, and calls it RMSNorm.
+Why? The mean stays in the numbers, but not in what they are divided by. At the start that does little harm. But the first steps push some units towards ±1, where the samples differ less; the next layer divides by that small difference, so its mean is blown up, and its units saturate still more. After twenty steps the last layer says the same of every sample, and hardly any gradient is left. A learning rate of 0.01 avoids it (82%). So does dividing by the root mean square, which counts the mean in: 92%, without any subtraction. Lesson 06 does the same along the other axis, over the features of each token, and calls it RMSNorm.
 
 </details>
 
@@ -618,7 +618,7 @@ r"""
 
 只有第三个。不减均值，网络最后只有 10% 左右，等于瞎猜；另外两个的准确率与正确的不相上下。
 
-为什么？均值留在分子里，却没有算进除数。起初还没有什么大碍。可是走了几步，一些单元靠近 ±1，样本之间的差别变小了；下一层除以这个小小的差别，均值就被放大，饱和的单元更多，差别更小。二十步之后，不论输入哪个样本，最后几层的输出都一样，梯度也成了 0。把学习率降到 0.01 就能避开（82%）。除以均方根也行，因为均值也算了进去：不减均值，照样有 92%。改为沿另一个轴，也就是每个词元自己的特征，就是第 06 课的 RMSNorm。
+为什么？均值留在分子里，却没有算进除数。起初还没有什么大碍。可是走了几步，一些单元靠近 ±1，样本之间的差别变小了；下一层除以这个小小的差别，均值就被放大，饱和的单元更多，差别更小。二十步之后，不论输入哪个样本，最后一层的输出都一样，梯度也所剩无几。把学习率降到 0.01 就能避开（82%）。除以均方根也行，因为均值也算了进去：不减均值，照样有 92%。改为沿另一个轴，也就是每个词元自己的特征，就是第 06 课的 RMSNorm。
 
 </details>
 

@@ -78,7 +78,7 @@ def test_a_mean_that_stays_in_the_numbers_alone_keeps_it_from_learning():
     assert reached(mean_kept) < 0.3
 
 
-def test_such_a_network_first_saturates_and_then_has_no_gradient():
+def test_such_a_network_saturates_until_hardly_any_gradient_is_left():
     shares, gradients = [], []
 
     def watched(x, weights, norm, activation):
@@ -90,7 +90,7 @@ def test_such_a_network_first_saturates_and_then_has_no_gradient():
     assert reached(mean_kept, network=watched) < 0.3
     assert shares[0] < 0.2
     assert shares[20] == 1
-    assert max(gradients[20:]) == 0
+    assert max(gradients[20:]) < 0.001 < 0.1 < gradients[0]
 
 
 @pytest.mark.parametrize("axis", [0, 1])
