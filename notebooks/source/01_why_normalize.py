@@ -321,7 +321,7 @@ Now take the norm away and drag *weights* to 0.5 and to 3.2, to see what it has 
 
 ## Does it learn?
 
-Does it matter? Let us train: twenty layers, handwritten digits, 200 steps.
+Let us train: twenty layers, handwritten digits, 200 steps.
 """
 
 # %% [markdown] lang="zh"
@@ -609,7 +609,7 @@ The outputs stay, the gradient is a third. A step then turns the weights a ninth
 
 </details>
 
-The next cell shows the first answer, with your ReLU of lesson 00 if there is one, and the third.
+The next cell shows the first answer, with your ReLU of lesson 00 if there is one, the third, and the riddle's numbers.
 """
 
 # %% [markdown] lang="zh"
@@ -650,7 +650,7 @@ r"""
 
 </details>
 
-下一个单元格验证第一题和第三题的答案。第 00 课的 ReLU 你要是写了，第一题用的就是它。
+下一个单元格验证第一题和第三题的答案。第 00 课的 ReLU 你要是写了，第一题用的就是它；最后一行是开头的谜，权重放大 100 倍。
 """
 
 # %%

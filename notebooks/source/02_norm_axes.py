@@ -210,14 +210,14 @@ assert_close(F.batch_norm(images[:1], None, None, training=True), F.instance_nor
 
 # %% [markdown] lang="en"
 r"""
-The second row is ten times the first, and yet the results agree to the four digits printed. (After these, ε makes them differ.) The last three lines say that some layers *are* others. GroupNorm with a group per channel is InstanceNorm. With one group it is LayerNorm over `(C, H, W)`, not the Transformer's, up to γ and β, whose shapes differ. And BatchNorm of a single sample is InstanceNorm.
+The second row is ten times the first, and yet the results agree to the four digits printed. (After these, ε makes them differ.) The last three lines say that some layers *are* others. GroupNorm with a group per channel is InstanceNorm. With one group it is LayerNorm over `(C, H, W)`, not the Transformer's (before γ and β, whose shapes differ). And BatchNorm of a single sample is InstanceNorm.
 
 **Your turn, one line.** Which axes of `x`, the two rows, make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-第二行是第一行的十倍，结果在四位小数内却完全相同（再往后，ε 才让它们不同）。最后三行说明，有些层其实就是另一种层。组归一化让每个通道自成一组，就是实例归一化；只分一组，就是沿 `(C, H, W)` 的层归一化（不是 Transformer 的那种；γ 和 β 的形状也不同）。只有一个样本时，批量归一化就是实例归一化。
+第二行是第一行的十倍，结果在四位小数内却完全相同（再往后，ε 才让它们不同）。最后三行说明，有些层其实就是另一种层。组归一化让每个通道自成一组，就是实例归一化；只分一组，就是沿 `(C, H, W)` 的层归一化（先不管 γ 和 β，它们的形状不同），而不是 Transformer 的那种。只有一个样本时，批量归一化就是实例归一化。
 
 **轮到你了**，只写一行。对上面那两行数 `x`，沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`。
 """
@@ -621,7 +621,7 @@ r"""
 
 选中的换成了另一句。现在，四句话与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
 
-为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了，过了第一层，它的向量长度已经是各词元中位数的十倍以上，标准差几乎全由它决定。别的词元除以这个标准差，经过前三层，每层都缩到不足单独归一化时的十分之一；接着加上 β，它对每个词元都一样，比这些词元的向量还长。所以三层过后，一句话里别的词元就几乎指向同一个方向了。（让这个标记单独标准化，余弦又会散开，从 0.91 到 0.07。）
+为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了，过了第一层，它的向量长度已经是各词元中位数的十倍以上，标准差几乎全由它决定。别的词元除以这个标准差，在前三层的输出处都不足单独归一化时的十分之一；接着加上 β，它对每个词元都一样，比这些词元的向量还长。所以三层过后，一句话里别的词元就几乎指向同一个方向了。（让这个标记单独标准化，余弦又会散开，从 0.91 到 0.07。）
 
 填充也算了进去。五句话是作为一批送进去的，短句要填充（padding）到最长那句的长度，求均值时就带上了填充的部分。所以讲音乐的那一句，余弦在这里是 0.991，单独送进去却是 0.979。每个词元单独归一化，两种送法的余弦就一样。
 
