@@ -90,7 +90,7 @@ def test_such_a_network_saturates_until_hardly_any_gradient_is_left():
     assert reached(mean_kept, network=watched) < 0.3
     assert shares[0] < 0.2
     assert shares[20] == 1
-    assert max(gradients[20:]) < 0.001 < 0.1 < gradients[0]
+    assert max(gradients[20:]) < 0.01 * max(gradients[:20])
 
 
 @pytest.mark.parametrize("axis", [0, 1])
