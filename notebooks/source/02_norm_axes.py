@@ -65,7 +65,7 @@ r"""
 r"""
 ## Poke one number
 
-The layers of this lesson subtract a mean and divide by a standard deviation. But of which numbers? A tensor of shape `(N, C, H, W)` is drawn as blocks, samples side by side, one plate per channel. Click on *one* block and push it. Every block whose **output** changes turns orange and is raised. On the right stands every output before (○) and after (●).
+The layers of this lesson subtract a mean and divide by a standard deviation. But of which numbers? A batch of images has the shape `(N, C, H, W)`: N samples with C *channels* each (red, green and blue, or features that a layer has computed), and every channel is a plate of H rows and W columns. Here it is drawn as blocks, samples side by side. Click on *one* block and push it. Every block whose **output** changes turns orange and is raised. On the right stands every output before (○) and after (●).
 
 **Predict first.** The layer is BatchNorm, and one of the 2 × 4 × 3 × 3 = 72 numbers is pushed. How many outputs move? Choose, then drag *push*.
 """
@@ -74,7 +74,7 @@ The layers of this lesson subtract a mean and divide by a standard deviation. Bu
 r"""
 ## 推一推：只改一个数
 
-这一课的归一化层，都要减去均值，再除以标准差。可是，是哪些数的均值？下面把形状为 `(N, C, H, W)` 的张量画成方块，样本左右并排，每个通道（channel）是一片。点一下其中**一个**方块，选定要推的数，再推它一把。凡是**输出**变了的方块，都会变成橙色并升起来；右图画的是每个输出推之前（○）和推之后（●）的值。
+这一课的归一化层，都要减去均值，再除以标准差。可是，是哪些数的均值？一批图像的形状是 `(N, C, H, W)`：N 个样本，各有 C 个**通道**（channel，例如红、绿、蓝，或者某一层算出的特征），每个通道是 H 行 W 列的一片数。下面把它们画成方块，样本左右并排。点一下其中**一个**方块，选定要推的数，再推它一把。凡是**输出**变了的方块，都会变成橙色并升起来；右图画的是每个输出推之前（○）和推之后（●）的值。
 
 **先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
 """
@@ -95,7 +95,7 @@ r"""
 
 A mean changes as soon as one of its numbers does, and the standard deviation with it. So the raised blocks are those that share them with the pushed number. Tick *paint the groups by formula*: the numbers on the blocks come from the axes, the raising from the function, and they agree.
 
-The table has two layers more. InstanceNorm comes from style transfer, where each picture's own contrast is to vanish; GroupNorm is for few large pictures at a time (lesson 04).
+The table below has two more layers. InstanceNorm comes from style transfer, where each picture's own contrast is to vanish; GroupNorm is for few large pictures at a time (lesson 04).
 
 **Your turn, five numbers.** Let there be 3 samples, so 108 numbers. One is pushed, in five layers. How many outputs move? Multiply first, then ask the panel (*samples N*).
 
@@ -175,7 +175,9 @@ Once the groups are known, all these layers do the same:
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-You wrote this in lesson 01. Only μ and σ² are new: the mean and the variance of a *group*, whichever numbers belong to it. (A real layer then multiplies by a learned scale γ and adds a learned shift β, which change no group.) Two samples with four features each:
+You wrote this in lesson 01. Only μ and σ² are new: the mean and the variance of a *group*, whichever numbers belong to it. (A real layer then multiplies by a learned scale γ and adds a learned shift β, which change no group.) Your `standardize` of lesson 01, or the package's if you kept none, is this formula with any axes. −1 makes it LayerNorm, 0 BatchNorm, height and width InstanceNorm.
+
+Two samples with four features each come first by hand. Then `assert_close` compares layers, and is silent when both agree. (Each `None` stands for a remembered statistic, lesson 03.)
 """
 
 # %% [markdown] lang="zh"
@@ -186,26 +188,17 @@ r"""
 
 $$\hat{x} = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}$$
 
-这个式子你在第 01 课写过（有的教材把 normalization 译作“规范化”），新的只是 μ 和 σ²：它们是一**组**数的均值和方差，哪些数算一组，各层不同。真正的层最后还要乘以缩放参数 γ、加上平移参数 β，两者都由训练得到，与怎样分组无关。取两个样本，每个四个特征，算一遍：
+这个式子你在第 01 课写过（有的教材把 normalization 译作“规范化”），新的只是 μ 和 σ²：它们是一**组**数的均值和方差，哪些数算一组，各层不同。真正的层最后还要乘以缩放参数 γ、加上平移参数 β，两者都由训练得到，与怎样分组无关。你在第 01 课写的 `standardize`（没有保存就用课程自带的）正是这个公式，轴可以任意选：选 −1 就是层归一化，选 0 就是批量归一化，选高和宽就是实例归一化。
+
+先取两个样本，每个四个特征，动手算一遍；再用 `assert_close` 两两比较，没有输出，就说明两者一致。（`None` 的位置留给记住的统计量，见第 03 课。）
 """
 
 # %%
 x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])  # (N, C)
 mean = x.mean(-1, keepdim=True)  # (N, 1)
 variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
-(x - mean) / (variance + 1e-5).sqrt()  # (N, C)
+print((x - mean) / (variance + 1e-5).sqrt())  # (N, C)
 
-# %% [markdown] lang="en"
-r"""
-The second row is ten times the first, and yet the results agree to the four digits printed. Your `standardize` of lesson 01, or the package's if you kept none, is this formula with any axes. −1 makes it LayerNorm, 0 BatchNorm, height and width InstanceNorm. (`assert_close` is silent when both agree; each `None` stands for a remembered statistic, lesson 03.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-第二行是第一行的十倍，结果在四位小数内却完全相同。你在第 01 课写的 `standardize`（没有保存就用课程自带的）正是这个公式，轴可以任意选：选 −1 就是层归一化，选 0 就是批量归一化，选高和宽就是实例归一化。`assert_close` 没有输出，就说明两者一致；`None` 的位置留给记住的统计量，见第 03 课。
-"""
-
-# %%
 mine = kept("standardize") or standardize
 assert_close(mine(x, -1), F.layer_norm(x, (4,)))
 assert_close(mine(x, 0), F.batch_norm(x, None, None, training=True))
@@ -217,14 +210,14 @@ assert_close(F.batch_norm(images[:1], None, None, training=True), F.instance_nor
 
 # %% [markdown] lang="en"
 r"""
-The last three lines say that some layers *are* others. GroupNorm with a group per channel is InstanceNorm, with one group LayerNorm, and BatchNorm of a single sample is InstanceNorm.
+The second row is ten times the first, and yet the results agree to the four digits printed. (After these, ε makes them differ.) The last three lines say that some layers *are* others. GroupNorm with a group per channel is InstanceNorm. With one group it is LayerNorm over `(C, H, W)`, not the Transformer's (before γ and β, whose shapes differ). And BatchNorm of a single sample is InstanceNorm.
 
 **Your turn, one line.** Which axes of `x`, the two rows, make all eight numbers share *one* mean? Replace `None`, for instance by `(0,)`.
 """
 
 # %% [markdown] lang="zh"
 r"""
-最后三行说明，有些层其实就是另一种层。组归一化让每个通道自成一组，就是实例归一化；只分一组，就是层归一化；只有一个样本时，批量归一化就是实例归一化。
+第二行是第一行的十倍，结果在四位小数内却完全相同（再往后，ε 才让它们不同）。最后三行说明，有些层其实就是另一种层。组归一化让每个通道自成一组，就是实例归一化；只分一组，就是沿 `(C, H, W)` 的层归一化（先不管 γ 和 β，它们的形状不同），而不是 Transformer 的那种。只有一个样本时，批量归一化就是实例归一化。
 
 **轮到你了**，只写一行。对上面那两行数 `x`，沿哪些轴求均值，才能让八个数共用**一个**均值？请把 `None` 换成你的答案，例如 `(0,)`。
 """
@@ -265,9 +258,18 @@ check("one_mean_axes", solved_axes, keep=False)
 r"""
 ## The last axes
 
-torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. Text has the shape `(N, L, C)`: N sentences, L positions, and at each a token, a word or part of one, as C features, which BatchNorm calls channels and many papers d. With L = 5 and C = 4, `(4,)` is the last axis, which leaves N · L means, and `(5, 4)` the last two, which leaves N. So which axes are meant depends only on the number of entries; the sizes must fit. γ and β have this shape, too.
+Text has the shape `(N, L, C)`: N sentences of L *tokens* (a token is a word or a part of one), each token a list of C numbers, its features. BatchNorm calls them channels, many papers write d.
 
-A Transformer takes the last axis alone, so every token is standardized by itself, and no other token or sentence has a say in it. So, unlike BatchNorm (lesson 03), it does the same in use as in training, without a remembered mean.
+torch's LayerNorm is not told *which* axes to average over, but how large the last ones are, by `normalized_shape`. With L = 5 and C = 4:
+
+```python
+F.layer_norm(x, (4,))    # N * L means
+F.layer_norm(x, (5, 4))  # N means
+```
+
+So which axes are meant depends only on the number of entries; the sizes must fit. γ and β have this shape, too.
+
+A Transformer takes the last axis alone, so every token is standardized by itself, and no other token or sentence has a say in it. So, unlike BatchNorm (lesson 03), it does the same in use as in training.
 
 ## Any layout, any axes
 
@@ -280,9 +282,18 @@ Choose a layout and click the names of axes. Blocks with the same number share a
 r"""
 ## 最后几个轴
 
-torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。文本的形状是 `(N, L, C)`，即 N 个句子，L 个位置；每个位置上是一个词元（token），也就是一个词或词的一部分，用 C 个特征表示。在批量归一化里，特征叫作通道；许多论文把 C 写作 d。取 L = 5，C = 4，写 `(4,)` 就是沿最后一个轴，剩下 N · L 个均值；写 `(5, 4)` 就是沿最后两个轴，剩下 N 个。所以沿哪些轴，只看它有几个数，而这些数必须与轴的大小相符。γ 和 β 也是这个形状。
+文本的形状是 `(N, L, C)`，即 N 个句子，每句 L 个**词元**（token，一个词或词的一部分），每个词元是一串数，共 C 个，就是它的特征。在批量归一化里，特征叫作通道；许多论文把 C 写作 d。
 
-Transformer 的层归一化只沿最后一个轴，每个词元单独标准化，不受别的词元和别的句子影响。所以它不必像批量归一化那样，使用时换成记住的均值（见第 03 课）；训练时和使用时，它做的是同一件事。
+torch 的层归一化，参数里写的不是沿**哪些**轴求均值，而是最后几个轴有多大，这就是 `normalized_shape`。取 L = 5，C = 4：
+
+```python
+F.layer_norm(x, (4,))    # N * L means
+F.layer_norm(x, (5, 4))  # N means
+```
+
+写一个数，就是沿最后一个轴；写两个，就是沿最后两个轴。所以沿哪些轴，只看它有几个数，而这些数必须与轴的大小相符。γ 和 β 也是这个形状。
+
+Transformer 的层归一化只沿最后一个轴，每个词元单独标准化，不受别的词元和别的句子影响。所以它与批量归一化（第 03 课）不同，训练时和使用时，做的是同一件事。
 
 ## 任意布局，任意几个轴
 
@@ -294,11 +305,14 @@ Transformer 的层归一化只沿最后一个轴，每个词元单独标准化�
 # %% tags=["panel"]
 axis_painter.panel()
 
+# %% tags=["answer"]
+axis_painter.panel().still(layout="N L C", axis_0=False, axis_1=False, axis_2=True)
+
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-BatchNorm takes axes 0 and 1, N and L, and keeps C means. The LayerNorm of a Transformer takes axis 2 alone and keeps N · L.
+BatchNorm takes axes 0 and 1, N and L, and keeps C means. The LayerNorm of a Transformer takes axis 2 alone, as drawn, and keeps N · L.
 
 </details>
 
@@ -313,7 +327,7 @@ torch's `BatchNorm1d` wants `(N, C, L)`, but Transformers keep `(N, L, C)`. Whoe
 r"""
 <details><summary>答案</summary>
 
-批量归一化选轴 0 和轴 1，即 N 和 L，剩下 C 个均值。Transformer 的层归一化只选轴 2，剩下 N · L 个均值。
+批量归一化选轴 0 和轴 1，即 N 和 L，剩下 C 个均值。Transformer 的层归一化只选轴 2，如图，剩下 N · L 个均值。
 
 </details>
 
@@ -338,6 +352,8 @@ The whole row of token 1 rises, in both sentences. The layer takes the positions
 
 </details>
 
+Now switch on *transpose first*, and the raised blocks all carry a 1: feature 1 of every token.
+
 A test with equal sizes that looks at shapes and errors only never notices; poke a number or compare values. A test with different sizes misses another mistake: code that finds its axis by size, as `x.shape.index(C)` does, works until two sizes are equal. So test with both.
 
 ## Real digits
@@ -354,6 +370,8 @@ r"""
 升起来的是词元 1 的整整一行，两个句子里都是。这一层把位置当成了通道，沿批量轴和特征轴求均值，每个位置一个。没有报错，结果却错了。
 
 </details>
+
+再打开“先转置”，升起的方块上就都是 1 了，也就是所有词元的特征 1，这才对。
 
 轴的大小相同时，如果只看报不报错、形状对不对，就发现不了这个错误；推一下，或者比一比数值，才看得出来。只用大小不同的，又会放过 `x.shape.index(C)` 这种按大小去找轴的写法，两个轴一样大时，它就会找错。所以两种都要测。
 
@@ -379,6 +397,8 @@ LayerNorm gives the brightness back, because each image has its own mean and sta
 
 </details>
 
+Which is better depends on whether brightness means something, for LayerNorm has thrown it away.
+
 ## What you will meet elsewhere
 
 **Keras names an axis**, and the same one means opposite things, for `BatchNormalization(axis=-1)` *keeps* the last axis, the channels, and `LayerNormalization(axis=-1)` averages over it.
@@ -399,6 +419,8 @@ r"""
 让它重新亮起来的是层归一化，因为每幅图都用自己的均值和标准差。让另外七个跟着变的是批量归一化，因为这里只有一个通道，八幅图共用一个均值，暗的也就仍然暗。
 
 </details>
+
+哪种更好，要看亮度本身有没有意义，因为层归一化把它丢掉了。
 
 ## 在别处会遇到什么
 
@@ -558,7 +580,9 @@ r"""
 
 Another sentence is nearest. All four now point nearly where the guitar does, with cosines of 0.99 and more, and the one about music is the last of them. No error was raised.
 
-Why? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A norm per token keeps all tokens about equally long. With one deviation for the whole sentence nothing holds the marker back: after the first layer its vector is more than ten times as long as the median token's. So the deviation is mostly the marker's, and the words, divided by it, come out of each of the first four layers at less than a tenth of their size before γ, and β, the same for every word, weighs as much as they do. From the third layer on all words of a sentence point the same way. (Standardize the marker by itself, and the cosines spread again, from 0.91 down to 0.06.)
+Why? MiniLM puts the same marker, `[CLS]`, in front of every sentence. A norm per token keeps all tokens about equally long. With one deviation for the whole sentence nothing holds the marker back: after the first layer its vector is more than ten times as long as the median token's, so the deviation is mostly the marker's. Divided by it, the words leave each of the first three layers at less than a tenth of the size that a norm per token gives them. Then β is added, the same vector for every word, and it is longer than they are. So after three layers all words of a sentence point the same way. (Standardize the marker by itself, and the cosines spread again, from 0.91 down to 0.07.)
+
+Padding counts, too. The five sentences go in as one batch, each filled up to the longest, and the mean runs over the filling. Therefore the sentence about music has the cosine 0.991 here, and alone 0.979. With a norm per token it has the same one both times.
 
 </details>
 
@@ -597,7 +621,9 @@ r"""
 
 选中的换成了另一句。现在，四句话与弹吉他那一句几乎同一个方向，余弦都在 0.99 以上，意思远近已经分不出来，讲音乐的那一句反而排在最后。而且没有报错。
 
-为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了，过了第一层，它的向量长度已经是各词元中位数的十倍以上。于是标准差几乎全由它决定，别的词元除以这个标准差，在前四层的输出处，乘 γ 之前都不到应有大小的十分之一，而每个词元都相同的 β 与它们不相上下。从第三层起，一句话里别的词元就几乎指向同一个方向了。（让这个标记单独标准化，余弦又会散开，从 0.91 到 0.06。）
+为什么？MiniLM 在每句话前面都加上同一个标记 `[CLS]`。每个词元单独归一化，它们的向量就差不多长；整句话共用一个标准差，就管不住这个标记了，过了第一层，它的向量长度已经是各词元中位数的十倍以上，标准差几乎全由它决定。别的词元除以这个标准差，在前三层的输出处都不足单独归一化时的十分之一；接着加上 β，它对每个词元都一样，比这些词元的向量还长。所以三层过后，一句话里别的词元就几乎指向同一个方向了。（让这个标记单独标准化，余弦又会散开，从 0.91 到 0.07。）
+
+填充也算了进去。五句话是作为一批送进去的，短句要填充（padding）到最长那句的长度，求均值时就带上了填充的部分。所以讲音乐的那一句，余弦在这里是 0.991，单独送进去却是 0.979。每个词元单独归一化，两种送法的余弦就一样。
 
 </details>
 
@@ -645,8 +671,8 @@ for shape in [[128, 768], [768]]:
 r"""
 ## In short
 
-- These four layers are one formula and differ in which numbers share mean and variance.
-- To see that choice, push one number, for what moves belongs to its group.
+- In training, and before γ and β, these four layers are one formula and differ in which numbers share mean and variance.
+- To see that choice, push one number: what moves belongs to its group. Push far, or in a small group hardly anything moves.
 - With equal sizes torch does not notice a wrong layout, so test with different ones, too, and compare values.
 
 ## Read next
@@ -666,8 +692,8 @@ BatchNorm of a text from scratch easily loops over positions *and* features, or 
 r"""
 ## 小结
 
-- 这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。
-- 想看清楚，推动一个数即可，因为跟着变的都是同一组的。
+- 训练时，先不管 γ 和 β，这四种归一化层用的是同一个公式，区别在于让哪些数共用均值和方差。
+- 想看清楚，推动一个数即可，跟着变的都是同一组的。要推得远，不然组很小时，几乎看不出变化。
 - 轴的大小相同时，torch 查不出布局错误，所以大小不同的也要测，数值也要比。
 
 ## 接着读
@@ -706,7 +732,7 @@ The outputs are −1 and +1 as long as the first number is the smaller one, and 
 
 </details>
 
-With two numbers per mean hardly more than **their order survives**, which lesson 04 takes up.
+With two numbers per mean hardly more than **their order survives**, which lesson 04 takes up. So here a push of 1 moves the outputs by less than 0.0001, although both numbers share a mean. Only a push that changes the order shows the pair.
 
 ## Going further: what γ and β can undo
 
@@ -725,7 +751,7 @@ r"""
 
 </details>
 
-两个数共用一个均值，几乎就**只剩下谁大谁小**，第 04 课会接着讲。
+两个数共用一个均值，几乎就**只剩下谁大谁小**，第 04 课会接着讲。所以这里只推 1，两个输出的变化还不到 0.0001，看上去就像各算各的。要推到大小颠倒，才看得出两个数同属一组。
 
 ## 选读：γ 和 β 能抵消什么
 
@@ -744,6 +770,9 @@ for batch in (first, second):
     y = standardize(batch, 0) * gamma + beta
     difference = (y - batch).flatten().round(decimals=2).tolist()
     print(f"{difference=}")
+tokens = torch.stack([first, second]).squeeze(-1)  # (L, C)
+y = standardize(tokens, -1) * gamma + beta
+print(f"{(y - tokens).round(decimals=2).tolist()=}")
 
 # %% [markdown] lang="en"
 r"""
@@ -753,7 +782,7 @@ For the first it is 0: γ multiplies by the very deviation that was divided out,
 
 </details>
 
-At any moment of training one γ and one β serve whatever mini-batch comes, and the means differ, so they can undo it for one batch, not for all. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input. LayerNorm never comes to that: its γ and β serve all tokens, and each token has a mean of its own, in use as in training.
+At any moment of training one γ and one β serve whatever mini-batch comes, and the means differ, so they can undo it for one batch, not for all. In `eval()`, the mode of a network in use, the mean is fixed too (lesson 03), and γ and β can undo it for every input. LayerNorm never comes to that, as the last line shows, where the same six numbers are two tokens: one γ and one β serve both, and each token has a mean of its own, in use as in training. So only one of them comes back.
 
 ## Going further: an axis cut in two
 
@@ -768,7 +797,7 @@ r"""
 
 </details>
 
-训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以最多只能抵消一个小批量的标准化。网络训练好、改用 `eval()` 以后，均值也固定了（见第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。层归一化却始终不能，因为 γ 和 β 由所有词元共用，均值却是每个词元各有一个，使用时也一样。
+训练时，各个小批量共用同一组 γ 和 β，均值却各不相同，所以最多只能抵消一个小批量的标准化。网络训练好、改用 `eval()` 以后，均值也固定了（见第 03 课），这时不论输入是什么，γ 和 β 都能抵消标准化。层归一化却始终不能。最后一行把同样的六个数当作两个词元：γ 和 β 由它们共用，均值却各有一个，使用时也一样，所以还原的只有一个。
 
 ## 选读：把一个轴拆成两个
 

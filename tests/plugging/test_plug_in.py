@@ -218,7 +218,7 @@ def test_it_is_shown_in_both_languages_and_as_html(plug_into):
         "    with yours: 0.67\n"
         "    with the right one: 0.02\n"
         "\n"
-        "No weight has changed. One other function in its place was enough for another sentence."
+        "No weight has changed. One other function in its place made another sentence the nearest."
     )
     with speaking("zh"):
         got = plug_into("MiniLM", "layer_norm", candidate)

@@ -124,7 +124,7 @@ NEAREST = Text(
 )
 COSINES = tuple(Text(en=f"cosine: {said.en}", zh=f"余弦：{said.zh}") for said in SENTENCES.values())
 ANOTHER_SENTENCE = Text(
-    en="No weight has changed. One other function in its place was enough for another sentence.",
+    en="No weight has changed. One other function in its place made another sentence the nearest.",
     zh="权重一个也没有变，只换了一个函数，选中的句子就变了。",
 )
 ANOTHER_COSINE = Text(

@@ -66,6 +66,12 @@ def test_with_two_values_only_their_order_survives():
     assert_close(outputs[0][:, 1, 1, 1].abs(), torch.ones(2, dtype=torch.float64), rtol=0, atol=1e-6)
 
 
+def test_a_push_that_leaves_their_order_hardly_moves_two_values():
+    before, after, crossed = (standardize(torch.tensor([[1.0 + push], [3.0]]), 0) for push in (0, 1, 10))
+    assert 0 < (after - before).abs().max() < 1e-4
+    assert (crossed - before).abs().min() > 1.9
+
+
 def test_the_line_counts_what_moved(figure):
     update = poke_one_number(figure)
     line = update(layer="batch", samples=2, cell=13, push=10, paint=False)

@@ -33,13 +33,14 @@ def marker_by_itself(x):
 
 @torch.inference_mode()
 def through(net, norm):
-    """What comes out of every layer, and the standardized numbers before the last γ of each, of the words as they are
-    in the lesson's cell: five sentences at once. Where a position is padding is given, too."""
+    """What comes out of every layer, and the standardized numbers before the last γ of each with that γ and β, of the
+    words as they are in the lesson's cell: five sentences at once. Where a position is padding is given, too."""
     seen = []
 
     def layer_norm(x, _shape, weight, bias, _eps):
-        seen.append(norm(x))
-        return seen[-1] * weight + bias
+        y = norm(x)
+        seen.append((y, weight, bias))
+        return y * weight + bias
 
     with replaced(net, layer_norm=layer_norm):
         tokens, padding = net.tokenize([GUITAR, *SENTENCES])
@@ -51,10 +52,12 @@ def through(net, norm):
 
 
 @torch.inference_mode()
-def cosines(net, norm):
+def cosines(net, norm, together=True):
+    """Of the other sentences with the one of the guitar: as one batch, filled up to the longest, or each by itself."""
+    sentences = [GUITAR, *SENTENCES]
     with replaced(net, layer_norm=lambda x, _shape, weight, bias, _eps: norm(x) * weight + bias):
-        guitar, *others = net.encode([GUITAR, *SENTENCES])
-    return [guitar.dot(other).item() for other in others]
+        vectors = net.encode(sentences) if together else torch.cat([net.encode([each]) for each in sentences])
+    return [vectors[0].dot(other).item() for other in vectors[1:]]
 
 
 def test_the_marker_is_far_longer_than_the_words_after_the_first_layer(net):
@@ -67,12 +70,14 @@ def test_the_marker_is_far_longer_than_the_words_after_the_first_layer(net):
             assert (lengths[MARKER] ** 2 > lengths[1:].square().sum()) == outgrown
 
 
-def test_the_words_come_out_at_less_than_a_tenth_of_their_size(net):
+def test_the_words_come_out_at_less_than_a_tenth_of_their_size_and_shorter_than_what_is_added(net):
     for norm, low, high in ((per_token, 0.99, 1.01), (per_sentence, 0.02, 0.1)):
         _, standardized, words = through(net, norm)
-        for y in standardized[:4]:
+        for y, weight, bias in standardized[:3]:
             for sentence, there in zip(y, words, strict=True):
-                assert low < sentence[there][1:].std(-1).mean() < high
+                word = sentence[there][1:]
+                assert low < word.std(-1).mean() < high
+                assert ((word * weight).norm(dim=-1).mean() < bias.norm()) == (norm is per_sentence)
 
 
 def test_from_the_third_layer_on_all_words_of_a_sentence_point_the_same_way(net):
@@ -86,4 +91,11 @@ def test_from_the_third_layer_on_all_words_of_a_sentence_point_the_same_way(net)
 
 def test_the_marker_by_itself_lets_the_sentences_be_told_apart(net):
     assert min(cosines(net, per_sentence)) > 0.99
-    assert cosines(net, marker_by_itself) == pytest.approx([0.91, 0.79, 0.54, 0.06], abs=0.02)
+    assert cosines(net, marker_by_itself) == pytest.approx([0.91, 0.79, 0.54, 0.07], abs=0.01)
+
+
+def test_with_one_mean_for_a_sentence_padding_counts(net):
+    music = 1
+    assert cosines(net, per_sentence)[music] == pytest.approx(0.991, abs=0.0005)
+    assert cosines(net, per_sentence, together=False)[music] == pytest.approx(0.979, abs=0.0005)
+    assert cosines(net, per_token) == pytest.approx(cosines(net, per_token, together=False), abs=1e-4)

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from blocklab.lessons.why_normalize.saturation import saturation
+from blocklab.lessons.why_normalize.saturation import panel, saturation
 
 
 def numbers(line):
@@ -49,3 +49,16 @@ def test_the_share_stands_at_the_lines_that_it_counts_beyond(figure):
     _, share, _ = numbers(line)
     assert f"{share:.0f}% beyond ±0.9" in [text.get_text() for text in outputs.texts]
     assert sorted(segment[0][0] for segment in outputs.collections[0].get_segments()) == [-0.9, 0.9]
+
+
+def test_half_of_the_outputs_lie_beyond_between_two_stops_of_the_slider(figure):
+    scale = panel().controls["scale"]
+    stops = map(scale.at, range(scale.last + 1))
+    update, beyond_at = saturation(figure), {}
+    for stop in stops:
+        said, share, _ = numbers(update(scale=stop, normalize=False))
+        beyond_at[said] = share
+    assert beyond(2.2) == pytest.approx(50, abs=0.6)
+    assert max((said, share) for said, share in beyond_at.items() if share < 50) == (2.0, 46)
+    assert min((said, share) for said, share in beyond_at.items() if share > 50) == (2.51, 56)
+    assert beyond_at[1.0] == 14

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from blocklab.arguments import want_axes
 from blocklab.checks.case import Case
@@ -106,6 +106,14 @@ BATCH_NORM_MISTAKES = (
         section=BY_HAND,
         line="y = (x - mean) / (variance + eps).sqrt()",
     ),
+    wrong("module-in-float32", lambda x: nn.BatchNorm2d(x.shape[1], device=x.device)(x)).hint(
+        en="`nn.BatchNorm2d` makes a γ and a β of its own, in float32, and so it stops at an input in float64. Use "
+        "`standardize`, which has neither.",
+        zh="`nn.BatchNorm2d` 会自己创建 float32 的 γ 和 β，输入是 float64 时就会报错。"
+        "请用 `standardize`，它没有这两个参数。",
+        section=BY_HAND,
+        line="y = standardize(x, (0, 2, 3))",
+    ),
     wrong("batch-axis-only", axes=(0,)).hint(
         en="You average over the batch only, so every pixel has a mean of its own. BatchNorm keeps one mean per "
         "channel: height and width are pooled too.",
@@ -173,6 +181,7 @@ BATCH_NORM_BY_AXES = Exercise(
         Case("one pixel", {"x": waves(4, 3, 1, 1)}),
         Case("outlier", {"x": outlier(3, 2, 5, 41)}),
         Case("large", {"x": 1e4 * waves(2, 3, 4, 5)}),
+        Case("double precision", {"x": waves(2, 3, 2, 3).double()}),
         Case("gradient", {"x": waves(3, 2, 2, 4)}, gradient=True),
     ),
     mistakes=BATCH_NORM_MISTAKES,

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from blocklab import normalization
+from blocklab.arguments import want_axes
 from blocklab.checks.case import Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.modules import attributes_as_arguments
@@ -152,6 +153,32 @@ AXES_MISTAKES = (
     ),
 )
 
+
+def for_pictures(grouped: Tensor) -> tuple[int, ...]:
+    """As `standardize` takes them, which refuses axes that are not there in words of its own."""
+    return want_axes("standardize", grouped, (2, 3, 4))
+
+
+def of_a_picture(x: Tensor, num_groups: int) -> Tensor:
+    n, c, h, w = x.shape
+    return x.view(n, num_groups, c // num_groups, h, w)
+
+
+PICTURES_ONLY = (
+    wrong("standardize-for-pictures-only", axes=for_pictures).hint(
+        en="You name the axes 2, 3 and 4, which only `(N, C, H, W)` has after the cut. x may have any number of axes "
+        "behind the channels: count those of the cut tensor with `dim()`, and name all from 2 on.",
+        zh="你写的是轴 2、3、4，而拆开之后，只有 `(N, C, H, W)` 才有这些轴。"
+        "x 的通道后面可以有任意多个轴：请用 `dim()` 数一数拆开后的张量有几个轴，从轴 2 起都写上。",
+    ),
+    wrong("four-axes-unpacked", split=of_a_picture).hint(
+        en="`N, C, H, W = x.shape` fits four axes only, and x may have any number behind the channels. `unflatten` "
+        "cuts axis 1 and leaves the others, however many there are.",
+        zh="`N, C, H, W = x.shape` 只适合四个轴，而 x 的通道后面可以有任意多个轴。"
+        "`unflatten` 只拆轴 1，其余的轴不论有几个，都原样留着。",
+    ),
+)
+
 AFFINE_FOR_PICTURES = wrong(
     "affine-for-pictures-only", lay_affine=lambda vector, x: None if vector is None else vector.view(-1, 1, 1)
 ).hint(
@@ -197,7 +224,12 @@ GROUP_NORM = Exercise(
     ),
     mistakes=(
         *GROUP_MISTAKES,
-        *under(AN_AXIS_CUT, *AXES_MISTAKES, line="y = standardize(grouped, tuple(range(2, grouped.dim())), eps)"),
+        *under(
+            AN_AXIS_CUT,
+            *AXES_MISTAKES,
+            *alone(recipe, *PICTURES_ONLY),
+            line="y = standardize(grouped, tuple(range(2, grouped.dim())), eps)",
+        ),
         *under(
             GAMMA_AND_BETA,
             AFFINE_ON_THE_LAST_AXIS,

@@ -137,6 +137,14 @@ VARIANCE_OVER_EVERYTHING = wrong(
     "第二次调用 `mean` 时，也要写上 `axes` 和 `keepdim=True`。",
 )
 
+AVERAGED_BEFORE_SQUARED = wrong(
+    "averaged-before-squared", spread=lambda x, axes: mean(x - mean(x, axes), axes).square()
+).hint(
+    en="You average the differences and square that. Their mean is 0, so nothing but ε is left to divide by. Square "
+    "first, then average.",
+    zh="你先对各数与均值之差求了均值，再平方。可是这些差的均值是 0，除数就只剩下 ε。应当先平方，再求均值。",
+)
+
 OTHER_SCALES = (
     wrong(
         "min-max",
@@ -259,7 +267,7 @@ STANDARDIZE = Exercise(
         *under(ELSEWHERE, *UNBIASED, line=VARIANCE),
         *under(SUBTRACT_AND_DIVIDE, *OTHER_SPREADS, line=VARIANCE),
         *under(SUBTRACT_AND_DIVIDE, *CENTRE_MISTAKES, DETACHED, line=MEAN),
-        *under(SUBTRACT_AND_DIVIDE, VARIANCE_DETACHED, line=VARIANCE),
+        *under(SUBTRACT_AND_DIVIDE, VARIANCE_DETACHED, AVERAGED_BEFORE_SQUARED, line=VARIANCE),
         NOT_DIVIDED,
         DIVIDED_FIRST,
         *under(SUBTRACT_AND_DIVIDE, MEAN_DISTANCE, line=VARIANCE),
