@@ -228,7 +228,7 @@ One, 256. It must divide all four widths, so it divides their greatest common di
 
 </details>
 
-So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `hidden_dim`, which comes in as `4 * args.dim`, becomes `int(2 * hidden_dim / 3)`, without its fraction, and the default of `multiple_of` is 256. (Why 256, it does not say. In the H100 test 10944, a multiple of 64, was as fast; but LLaMA was trained on A100s.)
+So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `hidden_dim`, which comes in as `4 * args.dim`, becomes `int(2 * hidden_dim / 3)`, without its fraction, and the default of `multiple_of` is 256. (Why 256, it does not say. In the H100 test 10944, a multiple of 64, not of 256, was as fast; but LLaMA was trained on A100s.)
 
 ## What the rounding costs
 
@@ -245,7 +245,7 @@ r"""
 
 </details>
 
-所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：传入的 `hidden_dim` 是 `4 * args.dim`，先变成 `int(2 * hidden_dim / 3)`，小数就舍去了；`multiple_of` 的默认值是 256。（为什么是 256，代码没有说。在 H100 的那次测试里，10944 只是 64 的倍数，却一样快；不过 LLaMA 是在 A100 上训练的。）
+所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：传入的 `hidden_dim` 是 `4 * args.dim`，先变成 `int(2 * hidden_dim / 3)`，小数就舍去了；`multiple_of` 的默认值是 256。（为什么是 256，代码没有说。在 H100 的那次测试里，10944 是 64 的倍数，不是 256 的倍数，却一样快；不过 LLaMA 是在 A100 上训练的。）
 
 ## 取整的代价
 

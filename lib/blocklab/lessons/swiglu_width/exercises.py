@@ -252,6 +252,14 @@ TWO_THIRDS_MISTAKES = (
         "keep the number of parameters.",
         zh="你用的是 4 · d_model，那是只有两个矩阵的层的宽度。门控的层有三个矩阵：取三分之二，参数总数才不变。",
     ),
+    wrong("two-divided-by-three-whole", share=lambda hidden: 0).hint(
+        en="Your result is always 0, as `2 // 3` is. Multiply by 2 first, then divide by 3.",
+        zh="你的结果总是 0，因为 `2 // 3` 就是 0。应当先乘以 2，再除以 3。",
+    ),
+    wrong("two-decimals", share=lambda hidden: int(0.66 * hidden)).hint(
+        en="0.66 is not two thirds, and in a wide layer the difference is whole tiles. Multiply by 2, then divide by 3.",
+        zh="0.66 不是三分之二，层一宽，就会差出整块来。应当先乘以 2，再除以 3。",
+    ),
     wrong("half-for-two-thirds", share=lambda hidden: hidden // 2).hint(
         en="You take half of the usual width. Three matrices for two: two thirds is what keeps the number of "
         "parameters.",
@@ -296,6 +304,19 @@ MULTIPLE_MISTAKES = (
     ).hint(
         en="Your default for `multiple_of` is 64. Meta's is 256.",
         zh="你的 `multiple_of` 默认值是 64，而 Meta 用的是 256。",
+    ),
+    wrong(
+        "no-defaults", lambda d_model, multiple_of, multiplier: hidden_width_recipe(d_model, multiple_of, multiplier)
+    ).hint(
+        en="It has to work with `d_model` alone: `multiple_of` and `multiplier` need their defaults, 256 and `None`.",
+        zh="只传入 `d_model` 也要能算：`multiple_of` 和 `multiplier` 都要有默认值，分别是 256 和 `None`。",
+    ),
+    wrong(
+        "no-default-of-multiple-of",
+        lambda d_model, multiple_of, multiplier=None: hidden_width_recipe(d_model, multiple_of, multiplier),
+    ).hint(
+        en="It has to work with `d_model` alone: `multiple_of` needs its default, 256.",
+        zh="只传入 `d_model` 也要能算：`multiple_of` 要有默认值 256。",
     ),
 )
 
