@@ -265,7 +265,7 @@ r"""
 
 </details>
 
-Rounding adds less than a tile, which weighs more in a narrow layer; but a width can also be lucky.
+Rounding adds less than a tile, which weighs more in a narrow layer; a width can also be lucky.
 
 But some widths are far above 8d/3, so the rule has one number more, the *multiplier* of the third slider (in code `None` where there is none). Llama 2's 70B model has 1.3. [Its paper](https://arxiv.org/abs/2307.09288) tells of this number in a test at 30B: there attention saves parameters (grouped queries, lesson 11), and a wider layer makes up for them. Llama 3 8B has d_model 4096, `multiple_of` 1024 and width 14336: which multiplier? Drag.
 
@@ -393,7 +393,6 @@ Yours gives all thirteen, and builds SmolLM2's networks to the last number, the 
 These 44 models are a choice, mostly from LitGPT's list (six, Google's Gemmas, have GELU gates). *As published* hands your function Meta's arguments for its 13, and for the other 31 the defaults. *Whatever fits* looks at each width first. Then it picks the pair that comes closest, from 7 powers of 2 (64 to 4096) and 26 multipliers (0.5 to 3.0 in steps of 0.1), so it has 182 pairs for each model.
 
 **Predict first.** How many of them does the rule find *as published*, how many with *whatever fits*?
-
 """
 
 # %% [markdown] lang="zh"
@@ -411,7 +410,6 @@ r"""
 这 44 个模型大多挑自 LitGPT 的列表，其中六个（Google 的 Gemma）的门用的是 GELU。选“用公布的取值”，Meta 的 13 个模型就把公布的数交给你的函数，其余 31 个用默认值。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对。2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。
 
 **先猜一猜**：选“用公布的取值”，规则能对上几个？选“凑出来的取值”呢？
-
 """
 
 # %% tags=["panel"]

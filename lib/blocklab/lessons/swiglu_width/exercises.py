@@ -257,7 +257,7 @@ TWO_THIRDS_MISTAKES = (
         zh="你的结果总是 0，因为 `2 // 3` 就是 0。应当先乘以 2，再除以 3。",
     ),
     wrong("two-decimals", share=lambda hidden: int(0.66 * hidden)).hint(
-        en="0.66 is not two thirds, and in a wide layer the difference is whole tiles. Multiply by 2, then divide by 3.",
+        en="0.66 is not two thirds, and in a wide layer that costs whole tiles. Multiply by 2, then divide by 3.",
         zh="0.66 不是三分之二，层一宽，就会差出整块来。应当先乘以 2，再除以 3。",
     ),
     wrong("half-for-two-thirds", share=lambda hidden: hidden // 2).hint(
