@@ -546,7 +546,7 @@ for size, start in product((2, 32), range(3)):
 r"""
 <details><summary>Answer</summary>
 
-It is neither. The recount brings back what was stored, no more, and in `train()` the networks read hardly more. That it is about 40% in pairs says little, for even those trained on 32 then read only half. But 32 at a time these read over 95%, the others 59% to 71%.
+It is neither. The recount brings back what was stored, no more, and in `train()` the networks read hardly more. That it is about 40% in pairs says little, for even those trained on 32 then read only half. But 32 at a time these read 95% to 97%, the others 59% to 71%.
 
 </details>
 
@@ -563,7 +563,7 @@ In a batch short sentences are filled up with *padding*. Take two, and make the 
 r"""
 <details><summary>答案</summary>
 
-哪一处都不是。重新统计只是恢复了原来存下来的，没有更好；改用 `train()`，也几乎没有更好。两张一次时只认对 40% 左右，这说明不了什么，因为用 32 张训练的网络这时也只认对一半。可是 32 张一次时，后者认对 95% 以上，前者只有 59% 到 71%。
+哪一处都不是。重新统计只是恢复了原来存下来的，没有更好；改用 `train()`，也几乎没有更好。两张一次时只认对 40% 左右，这说明不了什么，因为用 32 张训练的网络这时也只认对一半。可是 32 张一次时，后者认对 95% 到 97%，前者只有 59% 到 71%。
 
 </details>
 

@@ -305,19 +305,6 @@ MULTIPLE_MISTAKES = (
         en="Your default for `multiple_of` is 64. Meta's is 256.",
         zh="你的 `multiple_of` 默认值是 64，而 Meta 用的是 256。",
     ),
-    wrong(
-        "no-defaults", lambda d_model, multiple_of, multiplier: hidden_width_recipe(d_model, multiple_of, multiplier)
-    ).hint(
-        en="It has to work with `d_model` alone: `multiple_of` and `multiplier` need their defaults, 256 and `None`.",
-        zh="只传入 `d_model` 也要能算：`multiple_of` 和 `multiplier` 都要有默认值，分别是 256 和 `None`。",
-    ),
-    wrong(
-        "no-default-of-multiple-of",
-        lambda d_model, multiple_of, multiplier=None: hidden_width_recipe(d_model, multiple_of, multiplier),
-    ).hint(
-        en="It has to work with `d_model` alone: `multiple_of` needs its default, 256.",
-        zh="只传入 `d_model` 也要能算：`multiple_of` 要有默认值 256。",
-    ),
 )
 
 NEVER_ROUNDED = wrong("never-rounded", tiles=lambda n, multiple_of: n, size=already_numbers).hint(
