@@ -63,7 +63,7 @@ ROUNDING_MISTAKES = (
         "number.",
         zh="你清除了末尾的几个二进制位。只有 `multiple_of` 是 2 的幂时，这才等于向上取整，而它可以是任何数。",
     ),
-    wrong("next-power-of-two", tiles=lambda n, multiple_of: 1 << (n - 1).bit_length(), size=already_numbers).hint(
+    wrong("next-power-of-two", tiles=lambda n, multiple_of: 1 << (int(n) - 1).bit_length(), size=already_numbers).hint(
         en="You go up to the next power of 2. Go up to the next multiple of `multiple_of`, which is usually much "
         "nearer.",
         zh="你取的是下一个 2 的幂。应当取 `multiple_of` 的下一个倍数，它通常近得多。",
