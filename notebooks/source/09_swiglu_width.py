@@ -2,7 +2,7 @@
 r"""
 # 09 Where does 11008 come from?
 
-In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. "Two thirds of 4 · 4096, rounded up to a multiple of 256," people say, and they are right. Yet 11008 alone does not settle it, because other rules fit it just as well. So what would?
+In LLaMA 7B the feed-forward networks widen a token from 4096 features to 11008 numbers. Why not 11000, or 4 · 4096? There is a rule that everybody quotes, and it does give 11008. But other rules give it just as well. So what would prove the one that is quoted?
 
 Lesson 08's SwiGLU needs such a width in every model. Whoever designs the next model, or tells how an older one was made, has to know which of its numbers were chosen and which follow from others. Here you write the rule, see what its rounding is for and what it costs, and judge what a width proves. It takes about 40 minutes.
 """
@@ -11,13 +11,13 @@ Lesson 08's SwiGLU needs such a width in every model. Whoever designs the next m
 r"""
 # 09 11008 是怎么来的？
 
-在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。大家都说，这是“4 · 4096 的三分之二，再向上取整到 256 的倍数”。说得没错，可是单凭 11008，定不下用的是哪一条规则，因为别的规则同样对得上。那么，怎样才能弄清楚呢？
+在 LLaMA 7B 里，前馈网络把一个词元的 4096 个特征加宽到 11008 个数。为什么不是 11000，也不是 4 · 4096？有一条规则，大家都在引用，算出来确实是 11008。可是别的规则同样算得出这个数。那么，要有什么证据，才能说用的就是这一条呢？
 
 第 08 课里，你写了 SwiGLU；要把它放进模型，就得知道这个宽度。无论是设计下一个模型，还是弄清旧的模型是怎样设计的，都要分清哪些数是人选的，哪些数是由别的数算出来的。这一课里，你会写出这条规则，看看为什么要取整、代价多大，再判断一个宽度能证明什么。大约需要 40 分钟。
 """
 
 # %%
-from blocklab import SwiGLU, hidden_width
+from blocklab import SwiGLU
 from blocklab.lessons import accepted, check
 from blocklab.lessons.swiglu_width import (
     gated_width,
@@ -32,12 +32,12 @@ r"""
 ## Two questions first
 
 1. A SwiGLU layer computes `F.linear(silu(F.linear(x, w1)) * F.linear(x, w3), w2)`. x has 24 features, `w2` reads 64 numbers. Which shapes do the matrices have?
-2. The same number is added to all features of a token. LayerNorm does not notice. Does RMSNorm?
+2. What are `17 // 5` and `int(1.3 * 17 / 5)`?
 
 <details><summary>Answers</summary>
 
 1. `w1` and `w3` are `(64, 24)`, `w2` is `(24, 64)`, because `F.linear` wants `(out, in)`.
-2. In general it does, because it does not subtract the mean.
+2. 3 and 4. Both drop the fraction, of 3.4 and of 4.42.
 
 </details>
 """
@@ -47,12 +47,12 @@ r"""
 ## 先想两个问题
 
 1. SwiGLU 层计算 `F.linear(silu(F.linear(x, w1)) * F.linear(x, w3), w2)`。x 有 24 个特征，送进 `w2` 的有 64 个数。三个矩阵的形状各是什么？
-2. 给一个词元的所有特征加上同一个数，层归一化的输出不变。RMSNorm 的输出会变吗？
+2. `17 // 5` 和 `int(1.3 * 17 / 5)` 各是多少？
 
 <details><summary>答案</summary>
 
 1. `w1` 和 `w3` 是 `(64, 24)`，`w2` 是 `(24, 64)`，因为 `F.linear` 要的是 `(out, in)`。
-2. 一般会变，因为它不减均值。
+2. 3 和 4。两者都舍去小数，前者是 3.4，后者是 4.42。
 
 </details>
 """
@@ -61,19 +61,19 @@ r"""
 r"""
 ## Three matrices for two
 
-Lesson 08 gave SwiGLU two thirds of the usual width. That is because a plain feed-forward network (MLP) has two matrices between d features (`d_model` in code) and 4d units, but SwiGLU has three between d and h. For equally many parameters
+Lesson 08 gave SwiGLU two thirds of the usual width, because a plain feed-forward network (MLP) has two matrices between d features (`d_model` in code) and 4d units, but SwiGLU has three between d and h. For equally many parameters
 
 $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
 For d = 576, as in SmolLM2, that is 1536 exactly. For LLaMA's 4096 it is 10922.67, and there are no two thirds of a unit.
 
-## Detective
+## Rounding up, in tiles
 
-Suppose nobody had published how Meta rounds, and all you have are the widths of the first LLaMA's four sizes. You suspect that the fraction is dropped and the rest rounded up to a multiple of some number, `multiple_of`. Which?
+Then why 11008 and not 10922? A GPU likes some widths. In [a test on an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008 (lesson 12 asks why). So one rounds up to a multiple.
 
-Each ruler is one size, with 8d/3 (no fraction) at 0 and marks at the multiples. The first mark at 0 or to its right is the rule's width, the frame the published one. With 64, 10922 becomes 10944, so the dot misses its frame. On the right each `multiple_of` that fits gets a mark.
+How many blocks, or *tiles*, of m squares each do n squares need? The picture adds m − 1 squares and counts whole tiles.
 
-**Predict first.** Which values of `multiple_of` turn 10922 into 11008: all divisors of 11008, some of them, all multiples of 256, or the powers of 2? Choose, drag, then set *try all* to *for 11008*.
+**Predict first.** With m = 5, which n from 15 to 19 need 3 tiles, and which 4?
 """
 
 # %% [markdown] lang="zh"
@@ -86,84 +86,11 @@ $$3\,d\,h = 2 \cdot d \cdot 4d, \qquad h = \tfrac{8}{3}\,d$$
 
 SmolLM2 的 d = 576，算出来正好是 1536。LLaMA 的 4096 却得到 10922.67，可是没有三分之二个单元这回事。
 
-## 侦探
-
-假设谁也没有公布 Meta 是怎样取整的，你手里只有第一代 LLaMA 四种规模的宽度。你猜想，规则是先舍去小数，再向上取整到某个数 `multiple_of` 的倍数。这个数是多少呢？
-
-每种规模对应一把尺子，0 处是 8d/3（已舍去小数），刻度是各个倍数。0 处或它右边的第一个刻度，就是规则给出的宽度；方框是公布的宽度。例如取 64，10922 变成 10944，圆点就落在方框外面。右图记下对得上的 `multiple_of`。
-
-**先猜一猜**：哪些 `multiple_of` 能让 10922 变成 11008？是 11008 的所有因数、一部分因数，是 256 的所有倍数，还是 2 的幂？先选，再拖动滑块，最后把“全试一遍”设为“只看 11008”。
-"""
-
-# %% tags=["panel", "guess"]
-width_detective.panel()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Some divisors of 11008 do, 128, 172, 256, 344, 688 and four larger ones. A `multiple_of` must divide 11008, and it must be larger than the gap, 11008 − 10922 = 86, because otherwise the multiple before would be wide enough.
-
-</details>
-
-**Predict first.** How many values of `multiple_of` give all four widths? In the panel they show with *for all four*, in the cell all up to 29999 are tried (by `hidden_width`, the rule that you will write).
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-能得到 11008 的是它的一部分因数，即 128、172、256、344、688，还有四个更大的。`multiple_of` 必须整除 11008，还必须大于差距 11008 − 10922 = 86，否则前一个倍数就够宽了。
-
-</details>
-
-**先猜一猜**：四个宽度都能得到的 `multiple_of` 有几个？在面板里选“四个都看”，就能看到；下面的单元格一直试到 29999，其中的 `hidden_width` 就是你将要写的规则。
-"""
-
-# %% tags=["answer"]
-published = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
-fits = {d: {m for m in range(1, 30000) if hidden_width(d, m) == width} for d, width in published.items()}
-for d, width in published.items():
-    print(d, "→", width, sorted(fits[d]))
-print(f"{set.intersection(*fits.values()) = }")
-
-# %% tags=["panel", "answer"]
-width_detective.still()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the largest is 171, as in 13824 − 13653, and no smaller divisor of 256 is above that.
-
-</details>
-
-So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `hidden_dim`, which comes in as `4 * args.dim`, becomes `int(2 * hidden_dim / 3)`, without its fraction, and the default of `multiple_of` is 256.
-
-## Rounding up, in tiles
-
-Why round at all? [On an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008. Why, lesson 12 asks; here it is enough that a GPU likes some widths, and 10922 is none of them. (10944, a multiple of 64 and not of 256, was as fast as 11008, so speed does not explain the 256.)
-
-How, then, does one round up? How many blocks, or *tiles*, of m squares each do n squares need? The picture adds m − 1 squares and counts whole tiles.
-
-**Predict first.** With m = 5, which n from 15 to 19 need 3 tiles, and which 4?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，最大的差距是 171，例如 13824 − 13653，而 256 的其他因数都没有这么大。
-
-</details>
-
-所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：传入的 `hidden_dim` 是 `4 * args.dim`，先变成 `int(2 * hidden_dim / 3)`，小数就舍去了；`multiple_of` 的默认值是 256。
-
 ## 图解向上取整
 
-为什么要取整？[在一块 H100 上](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%。为什么，第 12 课再问；这里只要知道，GPU 偏爱某些宽度，10922 不在其中。（10944 与 11008 一样快，它是 64 的倍数，却不是 256 的倍数，所以 256 不是由速度定下的。）
+那为什么是 11008，不是 10922？因为 GPU 偏爱某些宽度。[在一块 H100 上的一次测试](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)里，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%（原因第 12 课再问）。所以要向上取整到某个数的倍数。
 
-那么，怎样向上取整呢？n 个方格，每 m 个为一个分块（tile），需要几块？下图先添上 m − 1 个方格，再数有几个整块。
+n 个方格，每 m 个为一个分块（tile），需要几块？下图先添上 m − 1 个方格，再数有几个整块。
 
 **先猜一猜**：m = 5 时，15 到 19 中，哪些 n 需要 3 块，哪些需要 4 块？
 """
@@ -237,6 +164,72 @@ check("round_up", solved_round_up, keep=False)
 
 # %% [markdown] lang="en"
 r"""
+## Detective
+
+A multiple of which number? Suppose all you have are the widths of the first LLaMA's four sizes. You suspect that 8d/3 loses its fraction and is rounded up, as you just did, to a multiple of some number, `multiple_of`.
+
+Each ruler is one size, with 8d/3 (no fraction) at 0 and marks at the multiples. The first mark at 0 or to its right is the rule's width, the frame the published one. With 64, 10922 becomes 10944, so the dot misses its frame. On the right, where the grey band is your `multiple_of`, each that fits gets a mark (up to 704).
+
+**Predict first.** Which values of `multiple_of` turn 10922 into 11008: all divisors of 11008, some of them, all multiples of 256, or the powers of 2? Choose, drag, then set *try all* to *for 11008*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 侦探
+
+取到哪个数的倍数呢？假设你手里只有第一代 LLaMA 四种规模的宽度。你猜想，规则是先舍去 8d/3 的小数，再像你刚才那样，向上取整到某个数 `multiple_of` 的倍数。
+
+每种规模对应一把尺子，0 处是 8d/3（已舍去小数），刻度是各个倍数。0 处或它右边的第一个刻度，就是规则给出的宽度；方框是公布的宽度。例如取 64，10922 变成 10944，圆点就落在方框外面。右图的灰条是你选的 `multiple_of`，对得上的都记下来（到 704 为止）。
+
+**先猜一猜**：哪些 `multiple_of` 能让 10922 变成 11008？是 11008 的所有因数、一部分因数，是 256 的所有倍数，还是 2 的幂？先选，再拖动滑块，最后把“全试一遍”设为“只看 11008”。
+"""
+
+# %% tags=["panel", "guess"]
+width_detective.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Some divisors of 11008 do, 128, 172, 256, 344, 688 and four larger ones that the panel does not try. A `multiple_of` must divide 11008, and it must be larger than the gap, 11008 − 10922 = 86, because otherwise the multiple before would be wide enough.
+
+</details>
+
+**Predict first.** How many values of `multiple_of` give all four widths? The panel shows them with *for all four*; the cell tries all up to 29999 with your function (ours, until `check` accepts yours).
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+能得到 11008 的是它的一部分因数，即 128、172、256、344、688，还有四个更大的，面板没有试到。`multiple_of` 必须整除 11008，还必须大于差距 11008 − 10922 = 86，否则前一个倍数就够宽了。
+
+</details>
+
+**先猜一猜**：四个宽度都能得到的 `multiple_of` 有几个？在面板里选“四个都看”，就能看到；下面的单元格用你的函数一直试到 29999（还没通过 `check` 的话，就先用课程自带的）。
+"""
+
+# %% tags=["answer"]
+published = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
+round_up = accepted("round_up", my_round_up)
+fits = {d: {m for m in range(1, 30000) if round_up(8 * d // 3, m) == width} for d, width in published.items()}
+for d, width in published.items():
+    print(d, "→", width, sorted(fits[d]))
+print(f"{set.intersection(*fits.values()) = }")
+
+# %% tags=["panel", "answer"]
+width_detective.still()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+One, 256. It must divide all four widths, so it divides their greatest common divisor, 256. And it must be larger than every gap; the largest is 171, as in 13824 − 13653, and no smaller divisor of 256 is above that.
+
+</details>
+
+So if the rule is of this kind, two thirds and then rounding up, four widths settle what one does not. And [Meta's code](https://github.com/meta-llama/llama/blob/main/llama/model.py) confesses: `hidden_dim`, which comes in as `4 * args.dim`, becomes `int(2 * hidden_dim / 3)`, without its fraction, and the default of `multiple_of` is 256. (Why 256, it does not say. In the H100 test 10944, a multiple of 64, not of 256, was as fast; but LLaMA was trained on A100s.)
+
 ## What the rounding costs
 
 What rounding adds, nobody asked for. How much is it? Above are the last tiles, and hatched what is added. Below, the matrices lie end to end, so lengths are parameters. (The third slider's turn comes below.)
@@ -246,6 +239,14 @@ What rounding adds, nobody asked for. How much is it? Above are the last tiles, 
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+只有一个，就是 256。它必须整除全部四个宽度，所以整除它们的最大公因数 256；它还必须大于每一个差距，最大的差距是 171，例如 13824 − 13653，而 256 的其他因数都没有这么大。
+
+</details>
+
+所以，如果规则确实是先取三分之二、再向上取整，那么一个宽度定不下的，四个宽度合起来就能定下。[Meta 的代码](https://github.com/meta-llama/llama/blob/main/llama/model.py)印证了这一点：传入的 `hidden_dim` 是 `4 * args.dim`，先变成 `int(2 * hidden_dim / 3)`，小数就舍去了；`multiple_of` 的默认值是 256。（为什么是 256，代码没有说。在 H100 的那次测试里，10944 是 64 的倍数，不是 256 的倍数，却一样快；不过 LLaMA 是在 A100 上训练的。）
+
 ## 取整的代价
 
 取整多出来的单元，谁也没有要过。它们有多少？上图是最后几块，斜线部分就是多出来的；下图把各个矩阵首尾相接，所以长度就是参数量。（第三个滑块后面再用。）
@@ -264,21 +265,15 @@ r"""
 
 </details>
 
-Rounding adds less than one tile. In a narrow layer a tile weighs more, so the worst case is worse there, but a width can also be lucky.
+Rounding adds less than a tile, which weighs more in a narrow layer; a width can also be lucky.
 
 But some widths are far above 8d/3, so the rule has one number more, the *multiplier* of the third slider (in code `None` where there is none). Llama 2's 70B model has 1.3. [Its paper](https://arxiv.org/abs/2307.09288) tells of this number in a test at 30B: there attention saves parameters (grouped queries, lesson 11), and a wider layer makes up for them. Llama 3 8B has d_model 4096, `multiple_of` 1024 and width 14336: which multiplier? Drag.
 
 <details><summary>Answer</summary>
 
-1.3, too.
+On the slider, 1.3 alone. But any number from 1.22 to 1.31 gives this width; that it is 1.3 we know from Meta.
 
 </details>
-
-## 44 models
-
-These 44 models are a choice, mostly from LitGPT's list; the gates of six, Google's Gemmas, have GELU. For 13 Meta gave `multiple_of` and `multiplier`. *As published* takes those, and for the other 31 the defaults, 256 and no multiplier. *Whatever fits* looks at each width first. Then it picks the pair that comes closest, from 7 powers of 2 (64 to 4096) and 26 multipliers (0.5 to 3.0 in steps of 0.1), so it has 182 pairs for each model.
-
-**Predict first.** How many of them does the rule find *as published*, how many with *whatever fits*?
 """
 
 # %% [markdown] lang="zh"
@@ -295,104 +290,16 @@ r"""
 
 <details><summary>答案</summary>
 
-也是 1.3。
+滑块上只有 1.3 对得上。可是从 1.22 到 1.31，哪个数都得到这个宽度；确知是 1.3，是因为 Meta 公布了。
 
 </details>
-
-## 44 个模型
-
-这 44 个模型大多挑自 LitGPT 的列表，其中六个（Google 的 Gemma）的门用的是 GELU。有 13 个由 Meta 公布了 `multiple_of` 和 `multiplier`。选“用公布的取值”，这些模型就用公布的数，其余 31 个用默认值，也就是 256，不乘系数。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对。2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。
-
-**先猜一猜**：选“用公布的取值”，规则能对上几个？选“凑出来的取值”呢？
-"""
-
-# %% tags=["panel"]
-published_widths.panel()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-It finds 21 as published, those 13 and 8 others; with whatever fits 38.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-用公布的取值，对上 21 个，就是那 13 个，加上另外 8 个；用凑出来的取值，对上 38 个。
-
-</details>
-"""
-
-# %% tags=["panel", "answer"]
-published_widths.panel().still(arguments="published")
-
-# %% tags=["answer"]
-published_widths.panel().still(arguments="fitted")
-
-# %% [markdown] lang="en"
-r"""
-Is 38 the better result? Meta's 13 prove nothing either way, because their widths came out of this very rule. Of the 31 others *as published* finds 8, *whatever fits* 25. It even finds Gemma 7B, whose width is just 8 times d_model, because 14 of the 182 pairs happen to give that.
-
-So try both on widths that have nothing to do with the rule. Each of the 31 models gets a random one, from 2 to 8 times its d_model and as round as the real one (a multiple of the same power of 2, up to 4096). Such a draw is made 100 times.
-
-**Predict first.** How many of 31 random widths does *whatever fits* find on average, and how many *as published*? In the picture, lines mark the 25 and the 8.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-38 个就更好吗？Meta 的 13 个证明不了什么，因为它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 31 个。“用公布的取值”对上 8 个，“凑出来的取值”对上 25 个，其中有 Gemma 7B，它的宽度不过是 d_model 的 8 倍，182 对里却有 14 对凑得出来。
-
-所以，不妨拿与规则毫不相干的宽度来考考这两种办法。给这 31 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。这样挑 100 次。
-
-**先猜一猜**：31 个随机的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？图中的两条竖线标出了 25 和 8。
-"""
-
-# %% tags=["panel", "answer"]
-random_widths.panel()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-*Whatever fits* finds 25 on average, *as published* 1.
-
-</details>
-
-So 25 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 8 are worth more, because nothing was fitted. But look at them, too. Three need no rounding (8d/3 is a multiple of 256), and four have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
-
-## What you will meet elsewhere
-
-* Hugging Face's `config.json` keeps only the result, `"intermediate_size": 11008`. Hence the detectives.
-* [OLMo 7B's file](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml) says `mlp_hidden_size: 22016`, because one matrix makes value and gate, and both count.
-* [LitGPT's list](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) gives *experts*, narrow layers of which a few work for each token, by the width of one: 768 in Qwen3-30B-A3B, 8 at a time, with d_model 2048. Neither one nor all eight, 3 times d_model, keep to 8d/3.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-“凑出来的取值”平均对上 25 个，“用公布的取值”平均 1 个。
-
-</details>
-
-所以，对上 25 个，和碰巧一样，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 8 个分量重些，因为什么也没有凑。不过也要看看是哪些。三个不用取整（8d/3 正好是 256 的倍数），四个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则留给人挑的余地越大，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
-
-## 在别处会遇到什么
-
-* Hugging Face 的 `config.json` 只写结果 `"intermediate_size": 11008`，所以才需要侦探。
-* [OLMo 7B 的配置](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml)写着 `mlp_hidden_size: 22016`，因为它用一个矩阵同时算出值和门，两者都算在内。
-* **专家**（expert）是一些较窄的层，每个词元只由其中几个处理。[LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)里写的是一个专家的宽度。Qwen3-30B-A3B 的 d_model 是 2048，专家宽 768，每次用 8 个。不论一个，还是八个合计（3 倍 d_model），都不是 8d/3。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Exercise: Meta's rule
 
-Write the whole rule. It begins with 8d/3, drops every fraction where it arises, and returns an `int`. But does `multiplier`, unless it is `None`, come before the rounding up or after it? Llama 2's 70B model tells you: its d_model is 8192, `multiple_of` 4096, `multiplier` 1.3, and the width 28672.
+Write the whole rule. It begins with 8d/3, drops each fraction as soon as it arises, and returns an `int`. But does `multiplier`, unless it is `None`, come before the rounding up or after it? Llama 2's 70B model tells you: its d_model is 8192, `multiple_of` 4096, `multiplier` 1.3, and the width 28672.
 """
 
 # %% [markdown] lang="zh"
@@ -416,7 +323,7 @@ Stuck? The line below the picture in *What the rounding costs* shows each step.
 
 <details><summary>The idea</summary>
 
-Rounded first, 70B would get 24576 · 1.3 = 31948.8, which is no multiple of 4096. So one multiplies first. Fractions go where they arise, because one that is carried along can cost a whole tile at the end.
+Rounded first, 70B would get 24576 · 1.3 = 31948.8, which is no multiple of 4096. So one multiplies first. Drop each fraction as soon as it arises, because one that is carried along can cost a whole tile at the end.
 
 </details>
 """
@@ -447,18 +354,18 @@ check("hidden_width", solved_hidden_width, keep=False)
 r"""
 ## Your function, Meta's models
 
-Meta's thirteen widths prove nothing about the rule, but they test your function: it has to give them all, and SmolLM2's, too. (Until `check` accepts yours, the package's stands in.)
+For 13 models Meta published `multiple_of`, and for seven of these a multiplier, twice just 1.0. Your function has to give all thirteen widths.
 
-**Predict first.** A function that forgets the multiplier finds how many of the thirteen?
+**Predict first.** A function that rounds first and multiplies afterwards gets five of the thirteen wrong. How many of these five widths look right all the same, being multiples of their `multiple_of`?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 用你的函数算 Meta 的模型
 
-Meta 的十三个宽度证明不了规则，却能检验你的函数，因为它必须全都算对，还要算对 SmolLM2 的。（还没通过 `check` 的话，就先用课程自带的函数。）
+有 13 个模型，Meta 公布了 `multiple_of`，其中七个还公布了系数，有两个不过是 1.0。这十三个宽度，你的函数必须全都算对。
 
-**先猜一猜**：如果函数忘了乘系数，十三个里能算对几个？
+**先猜一猜**：先取整、后乘系数的函数，十三个里会算错五个。这五个错的宽度里，有几个看上去并没有错，仍是各自 `multiple_of` 的倍数？
 """
 
 # %% tags=["answer"]
@@ -466,7 +373,8 @@ rule = accepted("hidden_width", my_hidden_width)
 metas = [model for model in published_widths.published_models() if model.stated]
 for model in metas:
     d, m, factor = model.d_model, model.multiple_of, model.multiplier
-    print(f"{model.name:20} {model.hidden}  {rule(d, m, factor) = }  {rule(d, m) = }")
+    late = int((factor or 1) * rule(d, m))
+    print(f"{model.name:20} {model.hidden}  {rule(d, m, factor) = }  {late = }  {late / m = :.2f}")
 print(f"SmolLM2: {rule(576) = }, {sum(w.numel() for w in SwiGLU(576, rule(576)).parameters()) = }")
 
 
@@ -474,24 +382,118 @@ print(f"SmolLM2: {rule(576) = }, {sum(w.numel() for w in SwiGLU(576, rule(576)).
 r"""
 <details><summary>Answer</summary>
 
-Eight; the other five have a multiplier other than 1. With it all thirteen come out.
+One, 8448 = 33 · 256 for Llama-3.2 1B. The other four are no multiples, so one sees the mistake at once.
 
 </details>
 
-Your rule also builds SmolLM2's networks to the last number, the 2654208 of lesson 08. That its makers used it does not follow, for 8d/3 is 1536 exactly, so any of its divisors gives the same as `multiple_of`.
+Yours gives all thirteen, and builds SmolLM2's networks to the last number, the 2654208 of lesson 08. That its makers used it does not follow, for 8d/3 is 1536 exactly, so any of its divisors gives the same as `multiple_of`. What, then, does a hit prove?
 
-Gate and width together make the feed-forward network, and both are now yours. It takes each token by itself, though. How one token looks at another is lesson 10.
+## 44 models
+
+These 44 models are a choice, mostly from LitGPT's list (six, Google's Gemmas, have GELU gates). *As published* hands your function Meta's arguments for its 13, and for the other 31 the defaults. *Whatever fits* looks at each width first. Then it picks the pair that comes closest, from 7 powers of 2 (64 to 4096) and 26 multipliers (0.5 to 3.0 in steps of 0.1), so it has 182 pairs for each model.
+
+**Predict first.** How many of them does the rule find *as published*, how many with *whatever fits*?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-八个，另外五个的系数都不是 1。乘了系数，十三个全对。
+一个，就是 Llama-3.2 1B 的 8448 = 33 · 256。另外四个不是倍数，一眼就能看出错来。
 
 </details>
 
-用你的规则造出的网络，与 SmolLM2 的也一样大，正是第 08 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 8d/3 正好是 1536，`multiple_of` 取它的任何一个因数，结果都一样。
+你的函数十三个全对。用它造出的网络，与 SmolLM2 的也一样大，正是第 08 课数过的 2654208 个数，一个也不差。但这不等于它的作者用了这条规则，因为 8d/3 正好是 1536，`multiple_of` 取它的任何一个因数，结果都一样。那么，对上了又说明什么呢？
+
+## 44 个模型
+
+这 44 个模型大多挑自 LitGPT 的列表，其中六个（Google 的 Gemma）的门用的是 GELU。选“用公布的取值”，Meta 的 13 个模型就把公布的数交给你的函数，其余 31 个用默认值。选“凑出来的取值”，就先看每个宽度，再挑结果最接近的一对。2 的幂有 7 个（64 到 4096），系数有 26 个（0.5 到 3.0，每隔 0.1 一个），所以每个模型有 182 对可挑。
+
+**先猜一猜**：选“用公布的取值”，规则能对上几个？选“凑出来的取值”呢？
+"""
+
+# %% tags=["panel"]
+published_widths.panel(rule)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It finds 21 as published, those 13 and 8 others; with whatever fits 38.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+用公布的取值，对上 21 个，就是那 13 个，加上另外 8 个；用凑出来的取值，对上 38 个。
+
+</details>
+"""
+
+# %% tags=["panel", "answer"]
+published_widths.panel(rule).still(arguments="published")
+
+# %% tags=["answer"]
+published_widths.panel(rule).still(arguments="fitted")
+
+# %% [markdown] lang="en"
+r"""
+Is 38 the better result? Meta's 13 prove nothing either way, because their widths came out of this very rule. Of the 31 others *as published* finds 8, *whatever fits* 25. It even finds Gemma 7B, whose width is just 8 times d_model, because 14 of the 182 pairs happen to give that.
+
+So try both on widths that have nothing to do with the rule. Each of the 31 models gets a random one, from 2 to 8 times its d_model and as round as the real one (a multiple of the same power of 2, up to 4096), 100 times over.
+
+**Predict first.** How many of 31 random widths does *whatever fits* find on average, and how many *as published*? (Lines mark the 25 and the 8.)
+"""
+
+# %% [markdown] lang="zh"
+r"""
+38 个就更好吗？Meta 的 13 个证明不了什么，因为它们的宽度就是用这条规则算出来的，对上是理所当然。要看另外 31 个。“用公布的取值”对上 8 个，“凑出来的取值”对上 25 个，其中有 Gemma 7B，它的宽度不过是 d_model 的 8 倍，182 对里却有 14 对凑得出来。
+
+所以，不妨拿与规则毫不相干的宽度来考考这两种办法。给这 31 个模型各随机挑一个宽度，在 d_model 的 2 倍到 8 倍之间，而且和真正的宽度一样“整”，也就是同一个 2 的幂（最大到 4096）的倍数。这样挑 100 次。
+
+**先猜一猜**：31 个随机的宽度，“凑出来的取值”平均能对上几个？“用公布的取值”呢？图中的两条竖线标出了 25 和 8。
+"""
+
+# %% tags=["panel", "answer"]
+random_widths.panel(rule)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+*Whatever fits* finds 25 on average, *as published* 1.
+
+</details>
+
+So 25 are what chance gives, because with 182 pairs at hand the rule reaches most round widths. The 8 are more than chance gives, and nothing was fitted. But how much more hangs on the range: drawn from 2 to 3 times d_model, 6 come by chance. And look at the eight. Three need no rounding (8d/3 is a multiple of 256), and four have d_model and width of a LLaMA, perhaps just copied. Only TinyLlama, 2048 → 5632, puts the default to the test on a new size. The more a rule may choose, the less a hit proves, so only numbers fixed beforehand test it.
+
+## What you will meet elsewhere
+
+* Hugging Face's `config.json` keeps only the result, `"intermediate_size": 11008`.
+* [OLMo 7B's file](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml) says `mlp_hidden_size: 22016`, because one matrix makes value and gate, and both count.
+* [LitGPT's list](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) gives the width of one *expert*, where a model has many narrow feed-forward networks and uses a few for each token. In Qwen3-30B-A3B (d_model 2048) it is 768, and 8 work at a time, 6144 in all or 3 times d_model. Neither number follows 8d/3.
+
+Gate and width, and so the feed-forward network, are now yours. It takes each token by itself; how one looks at another is lesson 10.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+“凑出来的取值”平均对上 25 个，“用公布的取值”平均 1 个。
+
+</details>
+
+所以，对上 25 个，和碰巧一样，因为有 182 对可挑时，大多数整齐的宽度，规则都凑得出来。那 8 个比碰巧的多，而且什么也没有凑。不过，多出多少，要看范围怎样取：只在 d_model 的 2 倍到 3 倍之间挑，碰巧也能对上 6 个。还要看看这八个是哪些。三个不用取整（8d/3 正好是 256 的倍数），四个的 d_model 和宽度都与某个 LLaMA 相同，也许是照搬的。真正拿新的规模检验了默认值的，只有 TinyLlama 一个，2048 → 5632。一条规则留给人挑的余地越大，“对上了”就越说明不了问题；所以只有事先把数定好，才算检验了规则。
+
+## 在别处会遇到什么
+
+* Hugging Face 的 `config.json` 只写结果 `"intermediate_size": 11008`。
+* [OLMo 7B 的配置](https://github.com/allenai/OLMo/blob/main/configs/official/OLMo-7B.yaml)写着 `mlp_hidden_size: 22016`，因为它用一个矩阵同时算出值和门，两者都算在内。
+* 有的模型有许多较窄的前馈网络，每个词元只用其中几个，这样的一个叫作**专家**（expert）。[LitGPT 的列表](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)里写的是一个专家的宽度。Qwen3-30B-A3B 的 d_model 是 2048，专家宽 768，每次用 8 个，合计 6144，是 d_model 的 3 倍。哪个数都不符合 8d/3。
 
 门和宽度都有了，前馈网络就由你写全了。不过，它只逐个处理词元。一个词元怎样看到别的词元，是第 10 课的事。
 """
@@ -555,10 +557,10 @@ r"""
 """
 
 # %%
-width = hidden_width(5120)
+width = rule(5120)
 print(f"1. {width // 256 = }, {width = }, {3 * 5120 * width = }")
-print(f"2. {int(1.3 * hidden_width(4096, 1024)) = }, {hidden_width(4096, 1024, 1.3) = }")
-print(f"3. {hidden_width(2048, 256, 1.5) = }, {4 * 2048 = }")
+print(f"2. {int(1.3 * rule(4096, 1024)) = }, {rule(4096, 1024, 1.3) = }")
+print(f"3. {rule(2048, 256, 1.5) = }, {4 * 2048 = }")
 
 
 # %% [markdown] lang="en"

@@ -6,12 +6,14 @@ from blocklab.language import speaking
 from blocklab.lessons.small_batches.accuracy_by_batch import (
     NETS,
     accuracy_by_batch,
+    by_network,
     marks,
     show_gradients,
     show_shares,
     show_suspects,
     table,
 )
+from blocklab.lessons.small_batches.networks import convolutions, mlp
 
 SCORES = {("BatchNorm", 2): [60.0, 70, 80], ("BatchNorm", 32): [97.0, 98, 99], ("LayerNorm", 2): [95.0, 95, 95]}
 SCORES[("LayerNorm", 32)] = [94.0, 96, 98]
@@ -47,17 +49,25 @@ def test_the_table_has_every_mean_with_its_words():
         assert table(scores).splitlines()[::3] == ["批量大小为 2、32 时的测试准确率", "卷积网络，组归一化：51%、90%"]
 
 
+def test_the_starts_of_a_network_come_together():
+    runs = {(mlp, "BatchNorm", 2, 0): 60.0, (mlp, "BatchNorm", 4, 0): 90.0, (mlp, "BatchNorm", 2, 1): 70.0}
+    assert by_network(runs | {(convolutions, "GroupNorm", 2, 0): 80.0}) == {
+        "mlp": {("BatchNorm", 2): [60.0, 70.0], ("BatchNorm", 4): [90.0]},
+        "convolutions": {("GroupNorm", 2): [80.0]},
+    }
+
+
 def test_under_each_batch_size_stands_every_m():
     assert marks("convolutions", [2, 4]) == ["2\nm = 128, 32", "4\nm = 256, 64"]
 
 
 def test_what_the_recount_finds_is_printed_with_its_words(capsys):
     show_shares("within_alone", [0.4496, 0.2792], 96.1)
-    show_suspects(2, 0, 70.4, 36.8, 69.8, 38.6)
+    show_suspects(2, 0, 70.4, 36.8, 69.8, 38.6, 71.4)
     shares, suspects = capsys.readouterr().out.splitlines()
     assert shares == "within_alone: 45%, 28% of the variance; test accuracy 96%"
     assert suspects == (
-        "trained on 2, start 0: stored 70%, wiped 37%, recounted 70%; training digits, as in training 39%"
+        "trained on 2, start 0: stored 70%, wiped 37%, recounted 70%; in train() 2 at a time 39%, 32 at a time 71%"
     )
 
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from blocklab.lessons.small_batches.networks import VALUES, convolutions, mlp
+from blocklab.lessons.small_batches.networks import NORMS, VALUES, convolutions, mlp
 
 
 @pytest.mark.parametrize(("make", "norm"), [(mlp, nn.BatchNorm1d), (convolutions, nn.BatchNorm2d)])
@@ -13,6 +13,12 @@ def test_a_sample_brings_as_many_values_to_each_norm_as_is_said(make, norm):
             layer.register_forward_pre_hook(lambda layer, inputs: seen.append(inputs[0][0, 0].numel()))
     assert net(torch.randn(3, 1, 8, 8)).shape == (3, 10)
     assert tuple(seen) == VALUES[make.__name__]
+
+
+def test_one_group_of_all_channels_is_a_layer_norm():
+    x = torch.randn(3, 8)
+    for norms in NORMS.values():
+        torch.testing.assert_close(norms["LayerNorm"](8)(x), nn.LayerNorm(8)(x))
 
 
 def test_the_norms_of_the_mlp_stand_where_the_recount_looks_for_them():

@@ -60,6 +60,19 @@ def test_what_the_lesson_says_of_the_models():
     assert (times["Mistral 7B"], times["OLMo 1B"], times["Gemma 7B (GeGLU)"]) == (3.5, 4, 8)
 
 
+def test_seven_of_the_published_have_a_multiplier_two_of_them_that_changes_nothing():
+    factors = [model.multiplier for model in published_models() if model.stated and model.multiplier is not None]
+    assert (len(factors), factors.count(1.0)) == (7, 2)
+    fits = [hundredths for hundredths in range(100, 160) if by_meta(4096, 1024, hundredths / 100) == 14336]
+    assert fits == list(range(122, 132))
+
+
+def test_the_learners_rule_is_the_one_that_is_drawn(figure):
+    line = published_widths(figure, lambda d_model, *_: 4 * d_model)(arguments="256")
+    four = [model for model in published_models() if model.hidden == 4 * model.d_model]
+    assert f"finds {len(four)} of the 44 widths" in line
+
+
 def test_which_eight_follow_the_default():
     models = published_models()
     eight = [model for model in models if not model.stated and widths_by_rule(model)["published"] == model.hidden]

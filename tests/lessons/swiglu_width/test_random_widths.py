@@ -23,6 +23,16 @@ def test_what_the_lesson_says_of_invented_widths():
     assert list(hits().values()) == [[published, *by_chance], [fitted, *fitted_by_chance]]
 
 
+def test_how_many_come_by_chance_hangs_on_the_range_where_nothing_is_fitted():
+    by_chance = {arguments: round(sum(drawn) / len(drawn)) for arguments, (_, *drawn) in hits(most=3).items()}
+    assert by_chance == {"published": 6, "fitted": 26}
+
+
+def test_the_learners_rule_is_the_one_that_is_tried():
+    plain = hits(lambda d_model, *_: 8 * d_model // 3)
+    assert [found[0] for found in plain.values()] == [3, 3]
+
+
 def test_every_draw_is_a_part_of_a_bar_and_a_line_stands_at_the_real_widths(figure):
     line = random_widths(figure)()
     [axes] = figure.axes

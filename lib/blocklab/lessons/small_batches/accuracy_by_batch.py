@@ -35,9 +35,10 @@ HEAD = Text(en="Test accuracy with batch sizes {sizes}", zh="批量大小为 {si
 ROW = Text(en="{net}, {norm}: {means}", zh="{net}，{norm}：{means}")
 
 SUSPECTS = Text(
-    en="trained on {}, start {}: stored {:.0f}%, wiped {:.0f}%, recounted {:.0f}%; training digits, as in training "
-    "{:.0f}%",
-    zh="训练时 {} 张，初值 {}：存下来的 {:.0f}%，抹去 {:.0f}%，重新统计 {:.0f}%；照训练时的样子认训练图 {:.0f}%",
+    en="trained on {}, start {}: stored {:.0f}%, wiped {:.0f}%, recounted {:.0f}%; in train() 2 at a time {:.0f}%, 32 "
+    "at a time {:.0f}%",
+    zh="训练时 {} 张，初值 {}：存下来的 {:.0f}%，抹去 {:.0f}%，重新统计 {:.0f}%；"
+    "用 train()，一次 2 张 {:.0f}%，一次 32 张 {:.0f}%",
 )
 SHARES = Text(en="{}: {} of the variance; test accuracy {:.0f}%", zh="{}：得到方差的 {}；测试准确率 {:.0f}%")
 GRADIENTS = Text(
@@ -48,6 +49,14 @@ LITTLE = 1e-3  # a gradient that teaches a unit next to nothing
 
 Scores = Mapping[str, Mapping[tuple[str, int], Sequence[float]]]
 """By network, and by (normalization, batch size): the accuracies in percent, one for each start."""
+
+
+def by_network(accuracies: Mapping[tuple[Callable, str, int, int], float]) -> Scores:
+    """Those of all starts together; each comes by network, normalization, batch size and start."""
+    scores: dict[str, dict[tuple[str, int], list[float]]] = {}
+    for (make, norm, size, _start), accuracy in accuracies.items():
+        scores.setdefault(make.__name__, {}).setdefault((norm, size), []).append(accuracy)
+    return scores
 
 
 def table(scores: Scores) -> str:
@@ -61,12 +70,14 @@ def table(scores: Scores) -> str:
     return "\n".join(lines)
 
 
-def show_suspects(size: int, start: int, stored: float, wiped: float, recounted: float, as_in_training: float) -> None:
+def show_suspects(
+    size: int, start: int, stored: float, wiped: float, recounted: float, pairs: float, parts_of_32: float
+) -> None:
     """Print the accuracies of one trained network.
 
-    On the test digits with its statistics stored, wiped and recounted, and on those it was trained with as in training.
+    On the test digits with its statistics stored, wiped and recounted, and in train() on the training digits.
     """
-    print(SUSPECTS.format(size, start, stored, wiped, recounted, as_in_training))
+    print(SUSPECTS.format(size, start, stored, wiped, recounted, pairs, parts_of_32))
 
 
 def show_shares(name: str, shares: Sequence[float], accuracy: float) -> None:

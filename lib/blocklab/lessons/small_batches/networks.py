@@ -1,6 +1,7 @@
 """The two networks that learn to read digits, each with two normalizations of a kind that is handed in."""
 
 from collections.abc import Callable
+from functools import partial
 
 from torch import nn
 
@@ -17,6 +18,12 @@ def convolutions(norm: Callable[[int], nn.Module]) -> nn.Sequential:
     second = [nn.Conv2d(16, 32, 3, padding=1), norm(32), nn.ReLU(), nn.MaxPool2d(2)]
     return nn.Sequential(*first, *second, nn.Flatten(), nn.Linear(128, 10))
 
+
+OTHERS = {"LayerNorm": partial(nn.GroupNorm, 1), "GroupNorm": partial(nn.GroupNorm, 8)}
+"""What BatchNorm is compared with. One group of all channels is a LayerNorm that takes maps as well."""
+
+NORMS = {mlp: {"BatchNorm": nn.BatchNorm1d} | OTHERS, convolutions: {"BatchNorm": nn.BatchNorm2d} | OTHERS}
+"""By the function that makes the network: the normalizations by their names, to be handed to it."""
 
 VALUES = {"mlp": (1, 1), "convolutions": (64, 16)}
 """By network: how many values of a channel a sample brings to each of its normalizations."""

@@ -63,7 +63,7 @@ ROUNDING_MISTAKES = (
         "number.",
         zh="你清除了末尾的几个二进制位。只有 `multiple_of` 是 2 的幂时，这才等于向上取整，而它可以是任何数。",
     ),
-    wrong("next-power-of-two", tiles=lambda n, multiple_of: 1 << (n - 1).bit_length(), size=already_numbers).hint(
+    wrong("next-power-of-two", tiles=lambda n, multiple_of: 1 << (int(n) - 1).bit_length(), size=already_numbers).hint(
         en="You go up to the next power of 2. Go up to the next multiple of `multiple_of`, which is usually much "
         "nearer.",
         zh="你取的是下一个 2 的幂。应当取 `multiple_of` 的下一个倍数，它通常近得多。",
@@ -251,6 +251,14 @@ TWO_THIRDS_MISTAKES = (
         en="You take 4 · d_model, the width of a layer with two matrices. A gated layer has three: two thirds of it "
         "keep the number of parameters.",
         zh="你用的是 4 · d_model，那是只有两个矩阵的层的宽度。门控的层有三个矩阵：取三分之二，参数总数才不变。",
+    ),
+    wrong("two-divided-by-three-whole", share=lambda hidden: 0).hint(
+        en="Your result is always 0, as `2 // 3` is. Multiply by 2 first, then divide by 3.",
+        zh="你的结果总是 0，因为 `2 // 3` 就是 0。应当先乘以 2，再除以 3。",
+    ),
+    wrong("two-decimals", share=lambda hidden: int(0.66 * hidden)).hint(
+        en="0.66 is not two thirds, and in a wide layer that costs whole tiles. Multiply by 2, then divide by 3.",
+        zh="0.66 不是三分之二，层一宽，就会差出整块来。应当先乘以 2，再除以 3。",
     ),
     wrong("half-for-two-thirds", share=lambda hidden: hidden // 2).hint(
         en="You take half of the usual width. Three matrices for two: two thirds is what keeps the number of "

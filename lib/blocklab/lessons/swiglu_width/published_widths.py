@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 
 from matplotlib.collections import LineCollection
@@ -24,6 +25,9 @@ ARGUMENTS = {
 
 MULTIPLES = [2**power for power in range(6, 13)]
 MULTIPLIERS = [tenths / 10 for tenths in range(5, 31)]  # 1.0 is as good as none
+Rule = Callable[..., int]
+"""A width by d_model, multiple_of and multiplier, as `hidden_width` gives it; the learner's own takes its place."""
+
 NEAR = 0.05  # a miss by less than this share of the rule's width is drawn hollow
 GAP = 1.4  # between the models whose arguments are published and the others
 
@@ -79,21 +83,21 @@ def published_models() -> list[Model]:
         ]
 
 
-def widths_by_rule(model: Model) -> dict[str, int]:
+def widths_by_rule(model: Model, rule: Rule = hidden_width) -> dict[str, int]:
     """What the rule gives, by the way in which its arguments are chosen."""
     return {
-        "256": hidden_width(model.d_model),
-        "published": hidden_width(model.d_model, model.multiple_of, model.multiplier),
-        "fitted": min(in_reach(model), key=lambda width: abs(width - model.hidden)),
+        "256": rule(model.d_model),
+        "published": rule(model.d_model, model.multiple_of, model.multiplier),
+        "fitted": min(in_reach(model, rule), key=lambda width: abs(width - model.hidden)),
     }
 
 
-def in_reach(model: Model) -> set[int]:
+def in_reach(model: Model, rule: Rule = hidden_width) -> set[int]:
     """All widths that the rule gives for this d_model when its arguments are free."""
-    return {hidden_width(model.d_model, m, factor) for m in MULTIPLES for factor in MULTIPLIERS}
+    return {rule(model.d_model, m, factor) for m in MULTIPLES for factor in MULTIPLIERS}
 
 
-def published_widths(figure: Figure) -> Callable[..., str]:
+def published_widths(figure: Figure, rule: Rule = hidden_width) -> Callable[..., str]:
     """Every model by name; a dash for the rule's width and a mark for the published one, both over d_model.
 
     update(arguments): "256", "published" or "fitted", a value of ARGUMENTS.
@@ -102,7 +106,7 @@ def published_widths(figure: Figure) -> Callable[..., str]:
     stated = sum(model.stated for model in models)
     places = [i + GAP * (not model.stated) for i, model in enumerate(models)]
     heights = [model.hidden / model.d_model for model in models]
-    rules = [widths_by_rule(model) for model in models]
+    rules = [widths_by_rule(model, rule) for model in models]
 
     axes = figure.add_axes((0.055, 0.27, 0.935, 0.56))
     axes.set(xlim=(-0.8, places[-1] + 0.8), ylim=(2, 8.4), yticks=[2, 4, 6, 8], ylabel=str(HEIGHT))
@@ -122,7 +126,7 @@ def published_widths(figure: Figure) -> Callable[..., str]:
     figure.legend(loc="upper center", ncols=3, frameon=False, labelcolor=INK)
 
     def update(arguments: str) -> str:
-        widths = [rule[arguments] for rule in rules]
+        widths = [found[arguments] for found in rules]
         rows = list(zip(places, heights, widths, models, strict=True))
         found = [(x, y) for x, y, width, model in rows if width == model.hidden]
         missed = [(x, y, abs(model.hidden / width - 1)) for x, y, width, model in rows if width != model.hidden]
@@ -137,7 +141,7 @@ def published_widths(figure: Figure) -> Callable[..., str]:
     return update
 
 
-def panel(**own: Control) -> Panel:
-    """The picture with its controls; `own` replaces some of them."""
+def panel(rule: Rule = hidden_width, **own: Control) -> Panel:
+    """The picture of what `rule` finds, with its controls; `own` replaces some of them."""
     controls = {"arguments": Choice(ARGUMENTS, "256", label=Text(en="arguments", zh="取值"))}
-    return Panel(published_widths, size=(10, 4.6), **controls | own)
+    return Panel(partial(published_widths, rule=rule), size=(10, 4.6), **controls | own)

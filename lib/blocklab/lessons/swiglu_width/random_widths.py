@@ -1,15 +1,18 @@
 """How many widths the rule finds when they are drawn at random: what its hits are worth."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from matplotlib.figure import Figure
 
+from blocklab.feed_forward import hidden_width
 from blocklab.language import Text
 from blocklab.lessons.swiglu_width.published_widths import (
     ARGUMENTS,
     MULTIPLES,
     Model,
+    Rule,
     in_reach,
     published_models,
     widths_by_rule,
@@ -19,6 +22,7 @@ from blocklab.panel.palette import INK, MOVED, OTHER
 from blocklab.panel.plain import plain
 
 DRAWS = 100
+MOST = 8  # times d_model: the widest that is drawn
 COLOURS = {"published": OTHER, "fitted": MOVED}
 NAMES = {arguments: name for name, arguments in ARGUMENTS.items()}
 
@@ -32,11 +36,11 @@ SEEN = Text(
 ON_AVERAGE = Text(en="{mean:.0f} on average ({low} to {high})", zh="平均对上 {mean:.0f} 个（{low} 到 {high} 个）")
 
 
-def invented_width(model: Model, generator: torch.Generator) -> int:
-    """A random width from 2 to 8 times d_model, as round as the real one: a multiple of the same power of 2."""
+def invented_width(model: Model, generator: torch.Generator, most: int = MOST) -> int:
+    """A random width from 2 to `most` times d_model, as round as the real one: a multiple of the same power of 2."""
     step = min(model.hidden & -model.hidden, MULTIPLES[-1])  # the lowest bit that is set
-    least, most = -(-2 * model.d_model // step), 8 * model.d_model // step
-    return step * int(torch.randint(least, most + 1, (), generator=generator))
+    least, last = -(-2 * model.d_model // step), most * model.d_model // step
+    return step * int(torch.randint(least, last + 1, (), generator=generator))
 
 
 def others() -> list[Model]:
@@ -44,18 +48,18 @@ def others() -> list[Model]:
     return [model for model in published_models() if not model.stated]
 
 
-def reached(arguments: str, model: Model) -> set[int]:
+def reached(arguments: str, model: Model, rule: Rule) -> set[int]:
     """The widths that the rule can give this model, with its arguments published or free."""
-    return in_reach(model) if arguments == "fitted" else {widths_by_rule(model)[arguments]}
+    return in_reach(model, rule) if arguments == "fitted" else {widths_by_rule(model, rule)[arguments]}
 
 
-def hits(draws: int = DRAWS) -> dict[str, list[int]]:
+def hits(rule: Rule = hidden_width, most: int = MOST) -> dict[str, list[int]]:
     """How many of the others have a width that the rule can give: the real ones first, then a number for every draw."""
     models, generator = others(), torch.Generator().manual_seed(0)
-    drawn = [[invented_width(model, generator) for model in models] for _ in range(draws)]
+    drawn = [[invented_width(model, generator, most) for model in models] for _ in range(DRAWS)]
     found = {}
     for arguments in COLOURS:
-        could = [reached(arguments, model) for model in models]
+        could = [reached(arguments, model, rule) for model in models]
         found[arguments] = [
             sum(width in widths for width, widths in zip(row, could, strict=True))
             for row in ([model.hidden for model in models], *drawn)
@@ -63,7 +67,7 @@ def hits(draws: int = DRAWS) -> dict[str, list[int]]:
     return found
 
 
-def random_widths(figure: Figure) -> Callable[[], str]:
+def random_widths(figure: Figure, rule: Rule = hidden_width) -> Callable[[], str]:
     """For both ways to choose the arguments how often each number of hits was drawn, and a line at the real widths'."""
     models = len(others())
     axes = figure.add_axes((0.07, 0.23, 0.91, 0.58))
@@ -71,7 +75,7 @@ def random_widths(figure: Figure) -> Callable[[], str]:
     axes.set(xlabel=FOUND.format(models=models), ylabel=str(TIMES))
     plain(axes, grid="y")
     average = {}
-    for arguments, (real, *drawn) in hits().items():
+    for arguments, (real, *drawn) in hits(rule).items():
         numbers = range(models + 1)
         axes.bar(numbers, [drawn.count(n) for n in numbers], color=COLOURS[arguments], label=str(NAMES[arguments]))
         axes.axvline(real, color=INK, linewidth=2.2)
@@ -86,6 +90,6 @@ def random_widths(figure: Figure) -> Callable[[], str]:
     return update
 
 
-def panel() -> Panel:
-    """The picture; nothing in it can be moved."""
-    return Panel(random_widths, size=(10, 2.8))
+def panel(rule: Rule = hidden_width) -> Panel:
+    """The picture of what `rule` finds; nothing in it can be moved."""
+    return Panel(partial(random_widths, rule=rule), size=(10, 2.8))

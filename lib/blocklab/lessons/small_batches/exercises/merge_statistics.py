@@ -134,6 +134,11 @@ BETWEEN_MISTAKES = (
         "the count of its part.",
         zh="每一部分到共同均值的距离，你只加了一份平方。这一部分的每个数都多了这段距离，所以平方要乘以这一部分的个数。",
     ),
+    wrong("between-with-the-other-count", factor=lambda a, b: (a**3 + b**3) / (a + b) ** 2).hint(
+        en="You multiply the square of each part's step by the count of the other part. Each step counts once for "
+        "every number of its own part.",
+        zh="每一部分那一步的平方，你乘的是另一部分的个数。自己这一部分有几个数，就该加几份。",
+    ),
     wrong("between-not-divided", factor=lambda a, b: float(a * b)).hint(
         en="Your factor is the product of the counts. Divide it by their sum.",
         zh="你的系数是两个个数的乘积，还要除以它们之和。",

@@ -34,6 +34,14 @@ VALUES_PER_MEAN = one_number(
             "one with the fewest decides.",
             zh="每块 GPU 一张图时，第一个批量归一化有 8 · 8 = 64 个数。后面的更少，要由最少的那个决定。",
         ),
+        wrong("more-than-32", answer=65).hint(
+            en="One too many: m may be 32 itself. 64 samples give each GPU 32.",
+            zh="多了一个：m 可以正好是 32。64 个样本，每块 GPU 就有 32 个。",
+        ),
+        wrong("more-than-32-on-one-gpu", answer=33).hint(
+            en="m may be 32 itself, and two GPUs share the batch: with 33 neither of them has 32 samples.",
+            zh="m 可以正好是 32；而且批量平分给两块 GPU，批量大小为 33 时，哪一块都不到 32 个样本。",
+        ),
         wrong("gpu-twice", answer=128).hint(
             en="That is more than it takes: with 128 each GPU has 64 samples, and 32 are enough.",
             zh="多了：批量大小为 128 时，每块 GPU 有 64 个样本，而 32 个就够了。",
