@@ -88,7 +88,7 @@ lessons-run: dev-environment
 		tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
 
 browser: dev-environment
-	$(BIN)/$(PYTEST) tests/browser -n 2 --dist loadgroup
+	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) tests/browser -n 2 --dist loadgroup
 
 # What Colab brings, with the package installed from its wheel and nothing else touched. The wheel has to be there.
 colab: dev-environment colab-environment

@@ -1,5 +1,6 @@
 """A real JupyterLab for the browser tests and the panel bench; the user's own stay untouched."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -51,12 +52,12 @@ CHANGED = f"""([slider, before]) => {{
 }}"""
 
 
-def jupyter_lab(notebooks: Path, home: Path) -> AbstractContextManager[str]:
+def jupyter_lab(notebooks: Path, home: Path, launch: Sequence[str] = ()) -> AbstractContextManager[str]:
     """Serve a folder of notebooks and yield the address, as in address.format(path="x.ipynb").
 
-    Settings, runtime files and history lie under `home`.
+    Settings, runtime files and history lie under `home`; `launch` starts its kernels, if given.
     """
-    return serving(LAB, notebooks, home)
+    return serving(LAB, notebooks, home, launch=launch)
 
 
 def write_notebook(path: Path, cells: list[str]) -> None:

@@ -6,7 +6,7 @@ import secrets
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,13 +47,19 @@ VOILA = Program("voila", ("--Voila.port_retries=0", "--token={token}", "{folder}
 
 @contextmanager
 def serving(
-    program: Program, folder: Path, home: Path, python: Path | str = sys.executable, kernel: Path | str = sys.executable
+    program: Program,
+    folder: Path,
+    home: Path,
+    python: Path | str = sys.executable,
+    kernel: Path | str = sys.executable,
+    launch: Sequence[str] = (),
 ) -> Iterator[str]:
     """Serve a folder of notebooks and yield the address, as in address.format(path="x.ipynb").
 
-    Settings, runtime files and history lie under `home`. `python` runs the program, `kernel` the notebooks' cells.
+    Settings, runtime files and history lie under `home`. `python` runs the program, `kernel` the notebooks' cells, or
+    what `launch` starts, with {connection_file} among its words.
     """
-    argv = [str(kernel), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    argv = [*launch] or [str(kernel), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec = {"argv": argv, "display_name": "Python 3", "language": "python"}
     write_json(home / "shared" / "kernels" / "python3" / "kernel.json", spec)
     for name, settings in SETTINGS.items():

@@ -1,6 +1,6 @@
-"""Kernels that start with torch imported: `python -m workshop.warm_kernels COMMAND …` runs a command with them.
+"""Warm kernels, torch and matplotlib imported: `python -m workshop.warm_kernels COMMAND …` runs a command with them.
 
-To import torch takes a kernel more than most lessons take. One process imports it, and forks into each kernel that
+To import both takes a kernel more than most lessons take. One process imports them, and forks into each kernel that
 Jupyter asks for by the name "warm"; where the first import itself is tested, kernels are Jupyter's own.
 """
 
@@ -13,9 +13,23 @@ from contextlib import suppress
 from pathlib import Path
 
 NAME = "warm"
-PRELOADED = ("torch", "IPython", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipywidgets", "anywidget")
+OF_JUPYTER = "IPython", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipywidgets", "anywidget"
+OF_TRAINING = ("torch._dynamo",)  # an optimizer asks for it
+OF_PICTURES = "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.legend", "PIL.PngImagePlugin"
+PRELOADED = ("torch", *OF_TRAINING, *OF_JUPYTER, *OF_PICTURES)
+BACKEND = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # as kernels set it, before matplotlib is there
 FORWARDED = (signal.SIGINT, signal.SIGTERM)
 MOST = 2**20  # bytes of what a kernel is told
+
+
+def launching() -> list[str]:
+    """How Jupyter starts a warm kernel; nothing where this process was not started to have them."""
+    from jupyter_client import kernelspec  # here, for a kernel's launcher is to start at once
+
+    try:
+        return kernelspec.get_kernel_spec(NAME).argv
+    except kernelspec.NoSuchKernel:
+        return []
 
 
 def run(command: list[str]) -> int:
@@ -33,7 +47,7 @@ def run(command: list[str]) -> int:
         spec.write_text(json.dumps({"argv": argv, "display_name": NAME, "language": "python"}), "utf-8")
         environment = os.environ | {"OMP_NUM_THREADS": "1", "JUPYTER_PATH": folder}  # torch reads the former at import
         serving = [sys.executable, "-m", "workshop.warm_kernels", "serve", str(listener.fileno())]
-        forking = subprocess.Popen(serving, env=environment, pass_fds=[listener.fileno()])
+        forking = subprocess.Popen(serving, env=BACKEND | environment, pass_fds=[listener.fileno()])
         try:
             return subprocess.run(command, env=environment).returncode
         finally:

@@ -10,12 +10,15 @@ import pytest
 from blocklab.language import choose
 from blocklab.panel import Panel
 from blocklab.panel.live_view import AHEAD
-from workshop import lab
-from workshop.cells import needed
-from workshop.lesson_panels import SOURCES, panels
+from workshop import lab, warm_kernels
+from workshop.cells import names, needed
+from workshop.lesson_panels import SOURCES, STAND_INS, panels
 
 ROOT = Path(__file__).parents[2]
 WHOLE = "00_start_here.ipynb", "02_norm_axes.ipynb"
+STOOD_IN = """
+from workshop.lesson_panels import STAND_INS
+globals().update(STAND_INS["{}"])"""
 VIEWPORT = {"width": 1400, "height": 1000}
 PICTURES = ROOT / "artifacts" / "browser"
 
@@ -25,7 +28,8 @@ def notebooks(tmp_path_factory) -> Path:
     """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there.
 
     Lessons 00 and 02 are whole. Of the others, whose every cell runs elsewhere, code stays as far as panels need it,
-    without the texts, and no state is asked ahead, which is seconds of work for each slider that is pressed once.
+    without the texts, with stand-ins for long training, and no state is asked ahead, which is seconds of work for each
+    slider that is pressed once.
     """
     folder = tmp_path_factory.mktemp("notebooks")
     for language in ("en", "zh"):
@@ -43,6 +47,9 @@ def keep_panels(lesson: Path) -> None:
     spare = {number for number, kept in enumerate(wanted) if not kept}
     gone = spare - needed([cell.source for cell in code], spare)
     notebook.cells = [cell for number, cell in enumerate(code) if number not in gone]
+    for cell in notebook.cells:
+        if names(cell.source)[0] & STAND_INS.get(lesson.stem, {}).keys():
+            cell.source += STOOD_IN.format(lesson.stem)
     setup = next(cell for cell in notebook.cells if cell.id == "setup")
     setup.source = f"%env {AHEAD}=0\n{setup.source}"
     nbformat.write(notebook, lesson)
@@ -62,7 +69,8 @@ def lesson_panels(request) -> dict[tuple[int, str], Panel]:
 
 @pytest.fixture(scope="session")
 def address(notebooks, tmp_path_factory):
-    with lab.jupyter_lab(notebooks, tmp_path_factory.mktemp("home")) as address:
+    """The server; its kernels are warm where pytest was started with such, else Jupyter's own."""
+    with lab.jupyter_lab(notebooks, tmp_path_factory.mktemp("home"), warm_kernels.launching()) as address:
         yield address
 
 
@@ -77,9 +85,12 @@ def desk(chromium, address):  # noqa: ARG001  the server has to run while the pa
 
 @pytest.fixture
 def kept(desk, request):
-    """The page; what it shows in the end is kept under artifacts/browser."""
+    """The page; what it shows at the end of a test that fails is kept under artifacts/browser."""
     desk.set_viewport_size(VIEWPORT)
+    failed = request.session.testsfailed
     yield desk
+    if request.session.testsfailed == failed:
+        return
     PICTURES.mkdir(parents=True, exist_ok=True)
     name = "".join(c if c.isalnum() else "_" for c in request.node.name.removeprefix("test_")).strip("_")
     desk.screenshot(path=PICTURES / f"{name}.png")

@@ -1,5 +1,6 @@
 """The gate of the tables: every wrong variant is rejected by its own name, every right one passes."""
 
+import functools
 import inspect
 import itertools
 import os
@@ -110,9 +111,15 @@ def outcomes(exercise, *mistakes):
     return [run(call, case) for case in exercise.cases]
 
 
-def wrong_inputs(exercise, mistake):
-    """The deciding cases of the table on which a mistake shows, in their order."""
-    cases = zip(exercise.cases, outcomes(exercise, mistake), outcomes(exercise), strict=True)
+@functools.cache
+def right_outcomes(name):
+    return outcomes(TABLES[name])
+
+
+@functools.cache
+def wrong_inputs(name, mistake):
+    """The deciding cases of a table on which a mistake shows, in their order."""
+    cases = zip(TABLES[name].cases, outcomes(TABLES[name], mistake), right_outcomes(name), strict=True)
     return [case for case, got, wanted in cases if case.advice is None and differing(got, wanted, case.tolerance)]
 
 
@@ -128,7 +135,7 @@ def test_every_wrong_variant_is_rejected_by_its_name(exercise, mistake):
     assert not verdict.passed
     assert verdict.mistake == mistake.id
     assert verdict.told[0] == str(mistake.hint)
-    wrong_on = wrong_inputs(exercise, mistake)
+    wrong_on = wrong_inputs(exercise.name, mistake)
     telling = next((case for case in wrong_on if case.name == mistake.shows), wrong_on[0])
     if verdict.telling:
         assert dict(verdict.telling.arguments) == {name: short(x) for name, x in telling.arguments.items()}
@@ -151,7 +158,7 @@ def test_no_wrong_attempt_passes(exercise, attempt):
 
 @EACH
 def test_the_recipe_is_right(exercise):
-    assert not any(outcome.error or outcome.spoiled for outcome in outcomes(exercise))
+    assert not any(outcome.error or outcome.spoiled for outcome in right_outcomes(exercise.name))
     assert check(exercise.name, as_answer(exercise)).passed
 
 
@@ -159,7 +166,7 @@ def test_the_recipe_is_right(exercise):
 def test_a_row_names_an_input_that_shows_it_and_only_where_another_would_be_shown(mistake):
     named = mistake.id, mistake.hint  # whatever the section that a lesson gives it
     users = [e for e in TABLES.values() if any((row.id, row.hint) == named for row in e.mistakes)]
-    wrong_on = [[case.name for case in wrong_inputs(exercise, mistake)] for exercise in users]
+    wrong_on = [[case.name for case in wrong_inputs(exercise.name, mistake)] for exercise in users]
     assert all(mistake.shows in names for names in wrong_on)
     assert any(mistake.shows != names[0] for names in wrong_on)
 
@@ -200,7 +207,7 @@ def test_two_mistakes_at_once_are_named_as_both(exercise):
         if verdict.mistake == "+".join(mistake.id for mistake in pair):
             named += 1
         elif verdict.passed:
-            assert agree(exercise, outcomes(exercise, *pair), outcomes(exercise))
+            assert agree(exercise, outcomes(exercise, *pair), right_outcomes(exercise.name))
         else:
             assert verdict.mistake, pair
             known = [exercise.mistake(name) for name in verdict.mistake.split("+")]

@@ -6,12 +6,14 @@ are held to those recorded from nothing; in English, where no more than one cont
 shown, living and plain.
 """
 
+import functools
 import logging
 from collections import defaultdict
 
 import pytest
+from matplotlib.font_manager import fontManager
 
-from blocklab.panel import Panel, front
+from blocklab.panel import Panel, front, glyphs
 from blocklab.panel.controls import Slider, same
 from blocklab.panel.live_view import LiveView
 from blocklab.panel.panel import LIVE_SCALE
@@ -68,6 +70,14 @@ def idle(panel: Panel, visits: list) -> list[str]:
     return [name for name, by_others in seen.items() if all(len(each) == 1 for each in by_others.values())]
 
 
+@pytest.fixture
+def _looked_up_once(monkeypatch):
+    """Which fonts a text wants, and the outline of a glyph: the same whenever they are asked for."""
+    for owner, name in ((fontManager, "_find_fonts_by_props"), (glyphs, "outline")):
+        monkeypatch.setattr(owner, name, functools.cache(getattr(owner, name)))
+
+
+@pytest.mark.usefixtures("_looked_up_once")
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(source, caplog, monkeypatch):
     monkeypatch.setattr(Records.__init__, "__defaults__", (10**9,))  # what is forgotten comes back under another number

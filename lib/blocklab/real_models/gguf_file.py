@@ -66,20 +66,27 @@ class GgufFile:
         """All of them, in one piece of memory, which the system gets back with the last: of small ones it may not."""
         sizes = [math.prod(entry.shape) for entry in self.entries.values()]
         pieces = zip(self.entries.items(), torch.empty(sum(sizes)).split(sizes), strict=True)
-        return {name: piece.view(entry.shape).copy_(self.tensor(name)) for (name, entry), piece in pieces}
+        return {name: self._read(name, piece.view(entry.shape)) for (name, entry), piece in pieces}
 
     def tensor(self, name: str) -> Tensor:
-        shape, kind, _ = self.entries[name]
-        blocks = self._blocks(name)
+        return self._read(name, torch.empty(self.entries[name].shape))
+
+    def _read(self, name: str, x: Tensor) -> Tensor:
+        """Write a tensor's numbers into `x`, where they stand in the end: they are many."""
+        kind, blocks = self.entries[name].type, self._blocks(name)
+        y = x.view(len(blocks), BLOCKS[kind][0]).numpy()
         if kind == "F32":
-            return torch.from_numpy(blocks.reshape(shape).copy())
+            y[:, 0] = blocks
+            return x
         steps = blocks["steps"]
         if kind == "Q4_1":
-            steps = np.concatenate([steps & 15, steps >> 4], axis=1)
-        x = steps * blocks["scale"][:, None].astype(np.float32)
+            y[:, :16], y[:, 16:] = steps & 15, steps >> 4
+        else:
+            y[:] = steps
+        y *= blocks["scale"].astype(np.float32)[:, None]
         if kind == "Q4_1":
-            x += blocks["least"][:, None]
-        return torch.from_numpy(x.reshape(shape))
+            y += blocks["least"].astype(np.float32)[:, None]
+        return x
 
     def _blocks(self, name: str) -> np.ndarray:
         """What stands in the file for a tensor, not copied."""
