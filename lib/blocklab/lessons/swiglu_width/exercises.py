@@ -254,7 +254,7 @@ TWO_THIRDS_MISTAKES = (
     ),
     wrong("two-divided-by-three-whole", share=lambda hidden: 0).hint(
         en="Your result is always 0, as `2 // 3` is. Multiply by 2 first, then divide by 3.",
-        zh="你的结果总是 0，因为 `2 // 3` 就是 0。应当先乘以 2，再除以 3。",
+        zh="你的结果总是 0，因为 `2 // 3` 等于零。应当先乘以 2，再除以 3。",
     ),
     wrong("two-decimals", share=lambda hidden: int(0.66 * hidden)).hint(
         en="0.66 is not two thirds, and in a wide layer that costs whole tiles. Multiply by 2, then divide by 3.",
