@@ -314,7 +314,7 @@ WRONG = {
             lambda x: (x - x.mean((0, 2, 3), True)) * (x.var((0, 2, 3), keepdim=True) + 1e-5).rsqrt(),
             {"unbiased-variance"},
         ),
-        "in evaluation mode": (in_evaluation_mode, {"evaluation-mode"}),
+        "in evaluation mode": (in_evaluation_mode, {"module-in-evaluation-mode"}),
         "no gradient": (lambda x: standardize(x.detach(), (0, 2, 3)), {"not-differentiable"}),
     },
     "group_norm": {name: group_norm(affine) for name, affine in AFFINE.items()},

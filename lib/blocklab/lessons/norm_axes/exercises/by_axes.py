@@ -106,6 +106,16 @@ BATCH_NORM_MISTAKES = (
         section=BY_HAND,
         line="y = (x - mean) / (variance + eps).sqrt()",
     ),
+    # The same until a float64 comes, where it stops.
+    wrong("module-in-evaluation-mode", lambda x: nn.BatchNorm2d(x.shape[1], device=x.device).eval()(x)).hint(
+        en="Nothing is normalized: torch's BatchNorm in evaluation mode takes its running statistics, still 0 "
+        "and 1. Use the mean and the variance of the batch itself, as in training.",
+        zh="你没有真正做归一化：torch 的批量归一化在评估模式下用的是移动统计量，而它们还是 0 和 1。"
+        "请用这个小批量自己的均值和方差，像训练时那样。",
+        shows="images",
+        section=BY_HAND,
+        line="y = (x - mean) / (variance + eps).sqrt()",
+    ),
     wrong("module-in-float32", lambda x: nn.BatchNorm2d(x.shape[1], device=x.device)(x)).hint(
         en="`nn.BatchNorm2d` makes a γ and a β of its own, in float32, and so it stops at an input in float64. Use "
         "`standardize`, which has neither.",
