@@ -17,10 +17,10 @@ from .reading import Attempts, Progress
 
 TITLE = Text(en="Your progress", zh="你的进度")
 EMPTY = Text(
-    en="This page fills up once you work in a copy of your own: `make lab` opens one, and on Colab each notebook is "
-    "yours. It then shows the exercises passed, the guesses that were right, the blocks kept, the mistakes to look at "
-    "again, and five questions from lessons that you have done.",
-    zh="用自己的副本来学，这里才会有内容：在本机用 `make lab` 打开，在 Colab 上，每个笔记本都是你自己的。"
+    en="This page fills up once you work in a copy of your own: `make lab` opens one, and on Colab “Copy to Drive” "
+    "makes one. It then shows the exercises passed, the guesses that were right, the blocks kept, the mistakes to look "
+    "at again, and five questions from lessons that you have done.",
+    zh="用自己的副本来学，这里才会有内容：在本机用 `make lab` 打开，在 Colab 上先点“复制到云端硬盘”。"
     "到时候，这一页会列出：通过的练习、猜对的次数、保存的代码块、值得再看一看的错误，还会从学过的课里抽出五个问题。",
 )
 SAVED = Text(
