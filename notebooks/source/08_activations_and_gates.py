@@ -327,7 +327,7 @@ r"""
 
 A gate needs a third matrix, so at equal cost one takes two thirds of the first Transformer's 4d hidden units, 8d/3 (lesson 09).
 
-Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x by w transposed. In Meta's names `w1` is the formula's W (gate), `w3` its V (value), `w2` its $W_2$. No activation follows, and x is added outside (lesson 11).
+Matrices lie as in `nn.Linear`, `(out, in)`, and `F.linear(x, w)` multiplies x by w transposed. In Meta's names `w1` is the formula's W (gate), `w3` its V (value), `w2` its $W_2$. No activation follows, and x is added outside (lesson 12).
 
 **Predict first.** [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) has 30 layers, d = 576, 1536 units, and 134515008 numbers in all. Which share of them stands in its feed-forward networks?
 """
@@ -338,7 +338,7 @@ r"""
 
 最早的 Transformer 有 4d 个隐藏单元。门控需要第三个矩阵，所以参数个数要相同，就只能取三分之二，即 8d/3 个单元（第 09 课推导）。
 
-矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的，`w1` 是公式里的 W，用来算门；`w3` 是 V，用来算值；`w2` 是 $W_2$，用来变回 d 个数。后面不再有激活函数。第 11 课会把结果与输入 x 相加，那一步不属于这个网络。
+矩阵的存放方式与 `nn.Linear` 相同，形状是 `(out, in)`，`F.linear(x, w)` 用 x 乘以 w 的转置。名字沿用 Meta 的，`w1` 是公式里的 W，用来算门；`w3` 是 V，用来算值；`w2` 是 $W_2$，用来变回 d 个数。后面不再有激活函数。第 12 课会把结果与输入 x 相加，那一步不属于这个网络。
 
 **先猜一猜**：[SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) 有 30 层，d = 576，1536 个隐藏单元，一共有 134515008 个参数。前馈网络占多大比例？
 """

@@ -69,7 +69,7 @@ For d = 576, as in SmolLM2, that is 1536 exactly. For LLaMA's 4096 it is 10922.6
 
 ## Rounding up, in tiles
 
-Then why 11008 and not 10922? A GPU likes some widths. In [a test on an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008 (lesson 12 asks why). So one rounds up to a multiple.
+Then why 11008 and not 10922? A GPU likes some widths. In [a test on an H100](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md) matrix products with a width of 10922 reached 69% of the speed with 11008 (lesson 14 asks why). So one rounds up to a multiple.
 
 How many blocks, or *tiles*, of m squares each do n squares need? The picture adds m − 1 squares and counts whole tiles.
 
@@ -88,7 +88,7 @@ SmolLM2 的 d = 576，算出来正好是 1536。LLaMA 的 4096 却得到 10922.6
 
 ## 图解向上取整
 
-那为什么是 11008，不是 10922？因为 GPU 偏爱某些宽度。[在一块 H100 上的一次测试](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)里，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%（原因第 12 课再问）。所以要向上取整到某个数的倍数。
+那为什么是 11008，不是 10922？因为 GPU 偏爱某些宽度。[在一块 H100 上的一次测试](https://github.com/stas00/ml-engineering/blob/master/training/performance/README.md)里，宽度为 10922 的矩阵乘法，速度只有 11008 的 69%（原因第 14 课再问）。所以要向上取整到某个数的倍数。
 
 n 个方格，每 m 个为一个分块（tile），需要几块？下图先添上 m − 1 个方格，再数有几个整块。
 
@@ -267,7 +267,7 @@ r"""
 
 Rounding adds less than a tile, which weighs more in a narrow layer; a width can also be lucky.
 
-But some widths are far above 8d/3, so the rule has one number more, the *multiplier* of the third slider (in code `None` where there is none). Llama 2's 70B model has 1.3. [Its paper](https://arxiv.org/abs/2307.09288) tells of this number in a test at 30B: there attention saves parameters (grouped queries, lesson 11), and a wider layer makes up for them. Llama 3 8B has d_model 4096, `multiple_of` 1024 and width 14336: which multiplier? Drag.
+But some widths are far above 8d/3, so the rule has one number more, the *multiplier* of the third slider (in code `None` where there is none). Llama 2's 70B model has 1.3. [Its paper](https://arxiv.org/abs/2307.09288) tells of this number in a test at 30B: there attention saves parameters (grouped queries, lesson 12), and a wider layer makes up for them. Llama 3 8B has d_model 4096, `multiple_of` 1024 and width 14336: which multiplier? Drag.
 
 <details><summary>Answer</summary>
 
@@ -286,7 +286,7 @@ r"""
 
 取整多出的不到一块。层越窄，一块所占的比例越大，所以最坏的情形更坏，但也可能碰巧一点不多。
 
-可是有些宽度远大于 8d/3，所以规则还有一个参数，就是第三个滑块，叫作**系数**（multiplier）；不用它时，代码里写 `None`。Llama 2 的 70B 模型用了 1.3，[论文](https://arxiv.org/abs/2307.09288)在 30B 的一次试验里说到这个数：注意力省下了一些参数（分组查询，第 11 课），就加宽这一层来补上。Llama 3 8B 的 d_model 是 4096，`multiple_of` 是 1024，宽度是 14336，系数是多少？拖动滑块看看。
+可是有些宽度远大于 8d/3，所以规则还有一个参数，就是第三个滑块，叫作**系数**（multiplier）；不用它时，代码里写 `None`。Llama 2 的 70B 模型用了 1.3，[论文](https://arxiv.org/abs/2307.09288)在 30B 的一次试验里说到这个数：注意力省下了一些参数（分组查询，第 12 课），就加宽这一层来补上。Llama 3 8B 的 d_model 是 4096，`multiple_of` 是 1024，宽度是 14336，系数是多少？拖动滑块看看。
 
 <details><summary>答案</summary>
 

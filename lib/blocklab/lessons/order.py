@@ -38,8 +38,11 @@ ROOMS = {
     "activations_and_gates": ("gelu", "swish", "glu", "swiglu"),
     "swiglu_width": ("round_up", "hidden_width"),
     "attention": ("causal_mask", "weight_by_hand", "attention", "split_heads", "catch_attention"),
+    "rotary_positions": (),
     "transformer_layers": ("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
+    "kv_cache": (),
     "cuda_timing": ("time_function", "bytes_in_two_kernels"),
+    "your_model": (),
 }
 BLOCKS = (  # the exercises whose functions are kept, and run in trained models later
     *("relu", "standardize", "batch_norm", "group_norm", "layer_norm", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),

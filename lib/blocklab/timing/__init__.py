@@ -1,7 +1,7 @@
 """An honest stopwatch for what the lessons build, the bytes that ought to pass, and recordings made with both.
 
 `measure` times, `bytes_moved` and `tiles_and_waves` predict, `lies` shows what goes wrong, `read_recordings` what was
-measured elsewhere. `python -m blocklab.timing record` measures everything of lesson 12 on this machine.
+measured elsewhere. `python -m blocklab.timing record` measures everything of lesson 14 on this machine.
 """
 
 from blocklab.timing.byte_table import bytes_moved, bytes_per_number, traffic

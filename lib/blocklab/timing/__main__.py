@@ -42,7 +42,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m blocklab.timing", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    command = commands.add_parser("record", help="time everything of lesson 12 on this machine, into one CSV file")
+    command = commands.add_parser("record", help="time everything of lesson 14 on this machine, into one CSV file")
     command.add_argument(
         "--out", type=Path, help="the file, which must not exist yet; named after the device if not given"
     )

@@ -1,4 +1,4 @@
-"""The operations of lesson 12, each in several hands: torch's, step by step, compiled, fused, and Liger's."""
+"""The operations of lesson 14, each in several hands: torch's, step by step, compiled, fused, and Liger's."""
 
 import functools
 import importlib.util

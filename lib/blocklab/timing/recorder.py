@@ -1,4 +1,4 @@
-"""Measure everything that lesson 12 shows, on this machine, into one file with its provenance."""
+"""Measure everything that lesson 14 shows, on this machine, into one file with its provenance."""
 
 import datetime
 import functools

@@ -20,7 +20,7 @@ from test_tables import as_answer
 
 ROUNDS = 5
 GOAL, GOAL_OF_LAYERS = 0.1, 1.0
-LAYERS = "11_transformer_layers"
+LAYERS = "12_transformer_layers"
 
 
 def seconds(name: str, candidate: object) -> float:

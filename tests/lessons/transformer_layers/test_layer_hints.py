@@ -29,7 +29,7 @@ def test_each_mistake_has_its_section_and_its_line(exercise, mistake, section, l
     check(exercise, wrong)
     verdict = check(exercise, wrong)
     assert verdict.mistake == mistake
-    assert f"11_transformer_layers · {section}" in str(verdict)
+    assert f"12_transformer_layers · {section}" in str(verdict)
     assert line in verdict.line
 
 

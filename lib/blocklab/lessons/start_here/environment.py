@@ -15,7 +15,7 @@ NEEDED = ("torch", "matplotlib", "ipywidgets", "anywidget", "numpy", "pillow")
 
 MISSING = Text(en="missing", zh="未安装")
 DONE_WITHOUT = Text(en="Without {name}, {stand_in}: {command}", zh="没有 {name}，{stand_in}：{command}")
-NO_GPU = Text(en="none (only lesson 12 would use one)", zh="没有（只有第 12 课会用到）")
+NO_GPU = Text(en="none (only lesson 14 would use one)", zh="没有（只有第 14 课会用到）")
 READY = Text(
     en="Everything is here: every lesson runs on this machine.",
     zh="环境就绪：所有课程都能在这台机器上运行。",

@@ -36,8 +36,8 @@ PARTS = (
     (8.9, 1.35, 3.7, LOW, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
     (8.9, 2.75, 3.7, LOW, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
     (8.9, 4.15, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
-    (8.9, 5.55, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), (11,), GROUPS[4]),
-    (8.9, 6.95, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (12,), GROUPS[6]),
+    (8.9, 5.55, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), (12,), GROUPS[4]),
+    (8.9, 6.95, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (14,), GROUPS[6]),
 )
 RESIDUALS = ((1.16, 3.75), (4.02, 5.95))  # where each skip leaves the stream and where it is added
 LAYER = (0.55, 0.92, 5.9, 5.3)  # left, bottom, width and height of what is there 30 times

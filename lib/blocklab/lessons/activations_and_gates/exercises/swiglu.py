@@ -188,8 +188,8 @@ OTHER_MISTAKES = (
         line="return F.linear(hidden, w2)",
     ),
     wrong("residual-added", finish=lambda y, x: y + x).hint(
-        en="You add x at the end. The residual connection (lesson 11) lies outside this network.",
-        zh="你在最后加上了 x。残差连接（第 11 课）不属于这个网络，由外面来加。",
+        en="You add x at the end. The residual connection (lesson 12) lies outside this network.",
+        zh="你在最后加上了 x。残差连接（第 12 课）不属于这个网络，由外面来加。",
         line="return F.linear(hidden, w2)",
     ),
 )

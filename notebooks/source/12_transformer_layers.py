@@ -1,6 +1,6 @@
 # %% [markdown] lang="en"
 r"""
-# 11 How do the blocks fit together?
+# 12 How do the blocks fit together?
 
 Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times nearly the same token. They differ by two ten-thousandths of their size, and the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it. Parts and weights are the same, and the cosine is 0.85.
 
@@ -11,7 +11,7 @@ After this lesson you can write a layer in two orders and say what an order does
 
 # %% [markdown] lang="zh"
 r"""
-# 11 各个部件怎样拼成一层？
+# 12 各个部件怎样拼成一层？
 
 取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，只相差万分之二，两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面。部件没有变，权重也没有变，余弦却成了 0.85。
 
@@ -704,7 +704,7 @@ r"""
 * Pre-norm carries x as it is, so the stream grows, and tokens grow alike more slowly; post-norm rescales every sum, so untrained tokens become alike.
 * Newer orders normalize what a sub-layer gives. Where a norm stands, its name does not tell; `forward` does.
 
-The layer is whole. What does it cost on a GPU, which mostly waits? See [lesson 12](12_cuda_timing.ipynb).
+The layer is whole. What does it cost on a GPU, which mostly waits? See [lesson 14](14_cuda_timing.ipynb).
 
 ## Read next
 
@@ -721,7 +721,7 @@ r"""
 * 前置归一化让 x 原样通过，所以残差流越来越大，词元变得相像要慢一些；后置归一化每次都缩放相加的结果，所以未经训练时，词元会变得一样。
 * 较新的顺序连子层的输出也归一化。归一化层在哪里，名字说明不了，要看 `forward`。
 
-一层已经完整了。它在 GPU 上要花多少时间，芯片为什么大半时间都在等？见[第 12 课](12_cuda_timing.ipynb)。
+一层已经完整了。它在 GPU 上要花多少时间，芯片为什么大半时间都在等？见[第 14 课](14_cuda_timing.ipynb)。
 
 ## 接着读
 

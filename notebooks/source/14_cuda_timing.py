@@ -1,6 +1,6 @@
 # %% [markdown] lang="en"
 r"""
-# 12 How fast can a layer be on a GPU?
+# 14 How fast can a layer be on a GPU?
 
 Of 1900 operations that SmolLM2 does for a token, 1 belongs to its 61 norms. Yet step by step, as in the first Llama, such a norm took a real GPU up to 10.5 times as long as the same arithmetic in one go. What takes the time, if not the operations? And whoever measures is easily fooled: on a made-up GPU, stopwatches that look right are off by more than ten times, in either direction.
 
@@ -11,7 +11,7 @@ You need no GPU.
 
 # %% [markdown] lang="zh"
 r"""
-# 12 GPU 上的一层能有多快？
+# 14 GPU 上的一层能有多快？
 
 SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是在一块真正的 GPU 上，照第一代 Llama 的写法一步一步做，这样一层的用时最多是一气做完的 10.5 倍，要算的却一样多。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
 

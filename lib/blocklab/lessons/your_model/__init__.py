@@ -1,0 +1,1 @@
+"""The lesson your_model: the chat model made of the learner's own blocks."""
