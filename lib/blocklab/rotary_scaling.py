@@ -63,9 +63,7 @@ def ntk_aware(d: int, base: float, factor: float) -> Tensor:
     return frequencies / factor ** (torch.arange(pairs, dtype=torch.float64) / (pairs - 1))
 
 
-def yarn(
-    d: int, base: float, factor: float, length: int, beta_fast: float = 32.0, beta_slow: float = 1.0
-) -> Tensor:
+def yarn(d: int, base: float, factor: float, length: int, beta_fast: float = 32.0, beta_slow: float = 1.0) -> Tensor:
     """Keep the pairs that turn often within the trained length, slow those that turn rarely, and ramp in between.
 
         w'_i = (1 - r_i) w_i + r_i w_i / factor,   r_i = (i - first) / (last - first), cut to [0, 1]

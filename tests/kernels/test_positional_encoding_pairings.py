@@ -29,9 +29,7 @@ SCORES = {  # of the query at m and the key at n
 def test_scores(pairing):
     query, key = (f(torch.arange(8, dtype=DOUBLE))[None] for f in (torch.sin, torch.cos))
     for (m, n), score in SCORES[pairing].items():
-        turned = [
-            rotary_embedding(x, torch.tensor([at]), pairing=pairing) for x, at in ((query, m), (key, n))
-        ]
+        turned = [rotary_embedding(x, torch.tensor([at]), pairing=pairing) for x, at in ((query, m), (key, n))]
         assert (turned[0] @ turned[1].T).item() == pytest.approx(score, abs=6e-7), (m, n)
 
 
@@ -81,7 +79,7 @@ def test_rows_reordered_within_each_head_make_the_same_scores(case):
     x, weights = case
     assert all(torch.equal(per_head(weight), published(weight)) for weight in weights)
     got = scores(x, map(per_head, weights), "half")
-    assert_close(got, scores(x, weights, "adjacent"), rtol=1e-12, atol=1e-11)  # of numbers up to 100
+    assert_close(got, scores(x, weights, "adjacent"), **TOLERANCE[DOUBLE])
     back = [0, 4, 1, 5, 2, 6, 3, 7]
     assert torch.equal(per_head(weights[0]).view(HEADS, WIDTH, D_MODEL)[:, back].flatten(0, 1), weights[0])
 
@@ -96,5 +94,5 @@ def test_rows_in_another_order_make_other_scores(case, wrong):
 def test_a_single_token_cannot_tell_whether_rows_were_reordered(case):
     x, weights = case
     right, wrong = scores(x, weights, "adjacent"), scores(x, weights, "half")
-    assert_close(wrong.diagonal(dim1=1, dim2=2), right.diagonal(dim1=1, dim2=2), rtol=1e-12, atol=1e-11)
+    assert_close(wrong.diagonal(dim1=1, dim2=2), right.diagonal(dim1=1, dim2=2), **TOLERANCE[DOUBLE])
     assert not torch.allclose(wrong, right)

@@ -299,7 +299,7 @@ CALLS = {
             "positions": (torch.arange(5.0), Array(bound=(0,), ranks=(1, 2), also_integers=True)),
             "base": (10000.0, None),  # not looked at
             "pairing": ("half", Choice()),
-            "frequencies": (torch.tensor([1.0, 0.1]), Array(bound=(0,), ranks=(1,))),
+            "frequencies": (torch.tensor([1.0, 0.1]), Array(bound=(0,), ranks=(1,), none=True)),
         },
     ),
     "pair_frequencies": Call(  # the formula of the functions above and below, which have names of their own
