@@ -20,7 +20,8 @@ _KERNELS = {
     "rotary_scaling": "rotary_frequencies position_interpolation ntk_aware yarn yarn_temperature llama3_scaling",
     "feed_forward": "relu gelu silu swish glu gated_unit swiglu round_up hidden_width parameter_count FeedForward "
     "SwiGLU",
-    "attention": "scaled_dot_product_attention causal_mask MultiheadAttention",
+    "attention": "scaled_dot_product_attention causal_mask causal_lower_right repeat_kv MultiheadAttention",
+    "key_value_cache": "KeyValueCache cached_attention",
     "transformer": "EncoderLayer DecoderLayer",
 }
 _MODULE_OF = {name: module for module, names in _KERNELS.items() for name in names.split()}

@@ -25,8 +25,8 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     "blocklab": "package",
     **dict.fromkeys(["blocklab.arguments", "blocklab.normalization", "blocklab.moving_average"], "kernels"),
     **dict.fromkeys(["blocklab.batch_statistics", "blocklab.positional_encoding", "blocklab.feed_forward"], "kernels"),
-    **dict.fromkeys(["blocklab.rotary_scaling", "blocklab.attention", "blocklab.transformer"], "kernels"),
-    "blocklab.fused": "kernels",
+    **dict.fromkeys(["blocklab.rotary_scaling", "blocklab.attention", "blocklab.key_value_cache"], "kernels"),
+    **dict.fromkeys(["blocklab.transformer", "blocklab.norm_places", "blocklab.fused"], "kernels"),
     **{
         f"blocklab.{name}": name
         for name in (
@@ -63,7 +63,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "report": {"lessons", "checks", "language", "files"},
     "progress": {"lessons", "order", "report", "checks", "language", "files"},
     "workshop": {"lessons", "report", "progress", "files", "panel", "kernels", "language", "packages", "package"}
-    | {*ROOMS},
+    | {"real_models", *ROOMS},
 }
 ONLY_IN = {
     "ipywidgets": "blocklab.panel",
@@ -74,8 +74,8 @@ ONLY_IN = {
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
     "packages": set(),  # lib/set_up.py reads them before anything is installed
     "kernels": {"torch", "triton"},
-    # The packages with the weights are read, not imported; scikit-learn brings two photos.
-    "real_models": {"torch", "numpy", "safetensors", "sklearn"},
+    # The packages with the weights are read, not imported; scikit-learn brings two photos, psutil tells free memory.
+    "real_models": {"torch", "numpy", "psutil", "safetensors", "sklearn"},
 }
 
 
@@ -157,7 +157,7 @@ def test_every_arrow_that_is_allowed_is_there():
         ({"blocklab.normalization": "import numpy"}, "kernels import torch and triton"),
         (
             {"blocklab.real_models.minilm": "import transformers"},
-            "real_models import numpy and safetensors and sklearn",
+            "real_models import numpy and psutil and safetensors",
         ),
         ({"blocklab.real_models.glassllm": "from glassllm import load_pretrained"}, "real_models import numpy"),
         ({"blocklab.real_models": "import blocklab.panel"}, "real_models may not import panel"),
@@ -178,8 +178,8 @@ def test_every_arrow_that_is_allowed_is_there():
         ({"blocklab.panel": "import blocklab.normalization"}, "panel may not import kernels"),
         ({"blocklab.attention": "import triton.language as tl"}, "only blocklab.fused may"),
         (
-            {"workshop.build": "from blocklab import real_models", "blocklab.real_models": ""},
-            "workshop may not import real_models",
+            {"workshop.build": "from blocklab import checks", "blocklab.checks": ""},
+            "workshop may not import checks",
         ),
         ({"blocklab.lessons": "from workshop.copies import copy"}, "lessons may not import workshop"),
         ({"blocklab.timing": "from .lessons import begin"}, "timing may not import lessons"),

@@ -30,6 +30,7 @@ BLOCKS = {  # how many numbers a block holds, and what it looks like
     "Q4_1": (32, np.dtype([("scale", "<f2"), ("least", "<f2"), ("steps", "u1", 16)])),
     "Q8_0": (32, np.dtype([("scale", "<f2"), ("steps", "i1", 32)])),
 }
+ROWS = 256  # that are read at once of a matrix that lies by columns: the processor's cache holds them
 
 
 class Entry(NamedTuple):
@@ -38,6 +39,33 @@ class Entry(NamedTuple):
     shape: tuple[int, ...]
     type: str
     start: int
+
+
+def _along_the_longer_axis(numbers: Tensor, entry: Entry) -> Tensor:
+    """The same memory in a tensor's shape; the numbers of a matrix lie side by side along its longer axis.
+
+    So one row times the matrix, which is all that a new token asks for, reads it up to twice as fast.
+    """
+    length = BLOCKS[entry.type][0]
+    by_columns = len(entry.shape) == 2 and entry.shape[0] >= entry.shape[1] and entry.shape[1] % length == 0
+    return numbers.view(entry.shape[::-1]).T if by_columns else numbers.view(entry.shape)
+
+
+def _decode(kind: str, blocks: np.ndarray, x: Tensor) -> Tensor:
+    """Write the numbers of blocks into `x`, which they fill."""
+    y = x.view(len(blocks), BLOCKS[kind][0]).numpy()
+    if kind == "F32":
+        y[:, 0] = blocks
+        return x
+    steps = blocks["steps"]
+    if kind == "Q4_1":
+        y[:, :16], y[:, 16:] = steps & 15, steps >> 4
+    else:
+        y[:] = steps
+    y *= blocks["scale"].astype(np.float32)[:, None]
+    if kind == "Q4_1":
+        y += blocks["least"].astype(np.float32)[:, None]
+    return x
 
 
 class GgufFile:
@@ -60,13 +88,13 @@ class GgufFile:
         alignment = self.facts.get("general.alignment", ALIGNMENT)
         self._first = math.ceil(self._at / alignment) * alignment
         for name in self.entries:
-            self._blocks(name)  # a file that cannot be read to its end is refused at once
+            self._want_blocks(name)  # a file that cannot be read to its end is refused at once
 
     def tensors(self) -> dict[str, Tensor]:
         """All of them, in one piece of memory, which the system gets back with the last: of small ones it may not."""
         sizes = [math.prod(entry.shape) for entry in self.entries.values()]
         pieces = zip(self.entries.items(), torch.empty(sum(sizes)).split(sizes), strict=True)
-        return {name: self._read(name, piece.view(entry.shape)) for (name, entry), piece in pieces}
+        return {name: self._read(name, _along_the_longer_axis(piece, entry)) for (name, entry), piece in pieces}
 
     def tensor(self, name: str) -> Tensor:
         return self._read(name, torch.empty(self.entries[name].shape))
@@ -74,22 +102,22 @@ class GgufFile:
     def _read(self, name: str, x: Tensor) -> Tensor:
         """Write a tensor's numbers into `x`, where they stand in the end: they are many."""
         kind, blocks = self.entries[name].type, self._blocks(name)
-        y = x.view(len(blocks), BLOCKS[kind][0]).numpy()
-        if kind == "F32":
-            y[:, 0] = blocks
-            return x
-        steps = blocks["steps"]
-        if kind == "Q4_1":
-            y[:, :16], y[:, 16:] = steps & 15, steps >> 4
-        else:
-            y[:] = steps
-        y *= blocks["scale"].astype(np.float32)[:, None]
-        if kind == "Q4_1":
-            y += blocks["least"].astype(np.float32)[:, None]
+        if x.is_contiguous():
+            return _decode(kind, blocks, x)
+        each = len(blocks) // len(x)
+        for start in range(0, len(x), ROWS):
+            rows = x[start : start + ROWS]
+            rows.copy_(_decode(kind, blocks[start * each :][: len(rows) * each], torch.empty(rows.shape)))
         return x
 
     def _blocks(self, name: str) -> np.ndarray:
-        """What stands in the file for a tensor, not copied."""
+        """What stands in the file for a tensor. Read, not mapped: mapped pages would count as this program's memory."""
+        shape, kind, start = self.entries[name]
+        length, block = BLOCKS[kind]
+        return np.fromfile(self.path, block, math.prod(shape) // length, offset=self._first + start)
+
+    def _want_blocks(self, name: str) -> None:
+        """Refuse a tensor of another type, or one that ends behind the file."""
         shape, kind, start = self.entries[name]
         if kind not in BLOCKS:
             raise self._refused(f"tensors of the types {', '.join(BLOCKS)}", f"{name} of type {kind}")
@@ -98,7 +126,6 @@ class GgufFile:
         if rest:
             raise self._refused(f"{name} of type {kind} in blocks of {length}", f"the shape {shape}")
         self._want(self._first + start + count * block.itemsize)
-        return np.frombuffer(self._bytes, block, count, self._first + start)
 
     # What comes next in the file
 
