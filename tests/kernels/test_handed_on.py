@@ -20,18 +20,8 @@ MODULES = [
     "key_value_cache",
     "transformer",
 ]
-<<<<<<< HEAD
-NOT_HANDED_ON = {"interpolate", "activation_function", "want_masks", "pair_frequencies"}
-"""What the kernels hand to each other."""
-=======
 # what the kernels hand to each other, and to the models
-NOT_HANDED_ON = {
-    "interpolate",
-    "activation_function",
-    "want_masks",
-    "all_or_nothing",
-}
->>>>>>> wt-k2
+NOT_HANDED_ON = {"interpolate", "activation_function", "want_masks", "pair_frequencies", "all_or_nothing"}
 AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it
 
 

@@ -55,16 +55,11 @@ from blocklab import (
 )
 from blocklab.arguments import EMPTY_HANDED
 
-<<<<<<< HEAD
-MODULES = attention, batch_statistics, feed_forward, moving_average, normalization, positional_encoding
-MODULES += rotary_scaling, transformer
-=======
 MODULES = (
     *(attention, batch_statistics, feed_forward, key_value_cache, moving_average, normalization),
-    *(positional_encoding, transformer),
+    *(positional_encoding, rotary_scaling, transformer),
 )
 METHODS = "forward", "update"  # of a Module and of a cache
->>>>>>> wt-k2
 PACKAGE = Path(blocklab.__file__).parent
 
 x = torch.randn(2, 6, 5, generator=torch.Generator().manual_seed(0))
