@@ -21,6 +21,7 @@ _KERNELS = {
     "SwiGLU",
     "attention": "scaled_dot_product_attention causal_mask MultiheadAttention",
     "transformer": "EncoderLayer DecoderLayer",
+    "norm_places": "PlacedLayer QKNormAttention dyt DyT",
 }
 _MODULE_OF = {name: module for module, names in _KERNELS.items() for name in names.split()}
 

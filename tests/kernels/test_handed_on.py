@@ -17,8 +17,10 @@ MODULES = [
     "feed_forward",
     "attention",
     "transformer",
+    "norm_places",
 ]
-NOT_HANDED_ON = {"interpolate", "activation_function", "want_masks"}  # what the kernels hand to each other
+# what the kernels hand to each other
+NOT_HANDED_ON = {"interpolate", "activation_function", "want_masks", "checked_sizes", "want_sequence"}
 AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it
 
 
