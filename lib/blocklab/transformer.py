@@ -206,6 +206,7 @@ def _norm_order(norm_first: bool) -> str:
 
 
 def checked_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int) -> tuple[int, int, int]:
+    """The sizes of a layer as integers. Refuses what is not one, too large, or heads that do not divide d_model."""
     d_model = want_integer(layer, "d_model", d_model, 1)
     nhead = want_integer(layer, "nhead", nhead, 1)
     dim_feedforward = want_integer(layer, "dim_feedforward", dim_feedforward, 1)
@@ -227,6 +228,7 @@ def _want_flags(layer: str, batch_first: bool, **flags: bool) -> None:
 
 
 def want_sequence(layer: str, d_model: int, *linears: nn.Module, **sequences: Tensor) -> None:
+    """Refuse what is not (N, L, d_model) or (L, d_model), of the type of the linear layers and where they lie."""
     want_float(layer, **sequences)
     for name, x in sequences.items():
         if x.dim() not in (2, 3) or x.shape[-1] != d_model:

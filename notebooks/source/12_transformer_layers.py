@@ -316,7 +316,7 @@ for times in (1, 16):
 r"""
 <details><summary>Answer</summary>
 
-Without, 256 times, and nearly the whole weight of a query (0.99 on average) falls on one token. With QK-norm nothing changes. Every query and key is √16 long, so with γ = 1 no score passes √16 · √16 / √16 = 4.
+Without, 256 times, and on average nearly the whole weight of a query falls on one token. With QK-norm nothing changes. Every query and key is √16 long, so with γ = 1 no score passes √16 · √16 / √16 = 4.
 
 </details>
 
@@ -333,7 +333,7 @@ And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from
 r"""
 <details><summary>答案</summary>
 
-不用时变成 256 倍，一个查询的权重几乎全给了一个词元（平均 0.99）。用 QK-norm 就什么也不变。每个查询和键的长度都是 √16，所以只要 γ = 1，得分就不超过 √16 · √16 / √16 = 4。
+不用时变成 256 倍，平均下来，一个查询的权重几乎全给了一个词元。用 QK-norm 就什么也不变。每个查询和键的长度都是 √16，所以只要 γ = 1，得分就不超过 √16 · √16 / √16 = 4。
 
 </details>
 
@@ -780,9 +780,9 @@ r"""
 """
 
 # %% tags=["answer"]
-x = torch.randn(16, 64)
+tokens = torch.randn(16, 64)  # (L, d)
 for size in (0.1, 1.0, 10.0):
-    rms = [y.square().mean().sqrt() for y in (layer_norm(size * x, (64,)), dyt(size * x, 0.5))]
+    rms = [y.square().mean().sqrt() for y in (layer_norm(size * tokens, (64,)), dyt(size * tokens, 0.5))]
     print(f"{size:4} · x: LayerNorm {rms[0]:.2f}, DyT {rms[1]:.2f}")
 
 # %% [markdown] lang="en"

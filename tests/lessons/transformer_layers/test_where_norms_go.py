@@ -96,3 +96,11 @@ def test_the_opening_does_not_answer_the_question():
     assert opening.values == {"place": "pre", "depth": OPENING, "qk_norm": False}
     assert opening.line.endswith("Go deeper.")
     assert "times" not in opening.line
+
+
+def test_pre_norm_is_not_drawn_twice(figure):
+    update = where_norms_go(figure)
+    for place, qk_norm, seen in (("pre", False, False), ("pre", True, True), ("post", False, True)):
+        update(place=place, depth=12, qk_norm=qk_norm)
+        beside = [(axes.collections[0], *axes.lines[:2]) for axes in figure.axes]
+        assert {artist.get_visible() for artists in beside for artist in artists} == {seen}

@@ -12,7 +12,6 @@ from blocklab.real_models.decoder import DecoderBlock
 Part = Callable[[Tensor], Tensor]
 
 
-
 def parts_of(mine: SimpleNamespace) -> Callable[[DecoderBlock], tuple[Part, Part, Part, Part]]:
     """A function that makes of a block its attention, its feed-forward network and their norms."""
 

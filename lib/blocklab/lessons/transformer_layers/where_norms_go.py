@@ -117,6 +117,8 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
         for kind, curve, other in zip(KINDS, chosen, compared, strict=True):
             curve.show(*seen[kind])
             other.show(*beside[kind])
+            for artist in other.artists:
+                artist.set_visible((place, qk_norm) != (BESIDE, False))
         text = HEADING.format(name=NAMES[place], equation=EQUATIONS[place])
         heading.set_text(WITH_QK.format(heading=text) if qk_norm else text)
         [first, *_, last], rms, cosine = seen["gradient"][0], seen["rms"][0, -1], seen["cosine"][0, -1]
