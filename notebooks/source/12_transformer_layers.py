@@ -309,8 +309,9 @@ for times in (1, 16):
     q, k = ((x @ (times * w)).unflatten(1, (4, 16)).transpose(0, 1) for w in (wq, wk))  # (h, L, 16)
     normed = (rms_norm(y, (16,)) for y in (q, k))
     for name, (a, b) in {"q, k": (q, k), "QK-norm": normed}.items():
-        scores = a @ b.mT / 4
-        print(f"{times:2} · {name:8} max {scores.max():6.1f}, weight {scores.softmax(-1).amax(-1).mean():.2f}")
+        scores = a @ b.mT / 4  # (h, L, L)
+        largest = scores.softmax(-1).amax(-1).mean()
+        print(f"{times:2} · {name:7} scores.max() = {scores.max():6.1f}, largest = {largest:.2f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -320,7 +321,7 @@ Without, 256 times, and on average nearly the whole weight of a query falls on o
 
 </details>
 
-The norm comes before the rotation, because γ differs from feature to feature; behind it, scores would no longer depend on the distance alone.
+The norm comes before the rotation. Behind it, γ would make scores depend on more than the distance, because it differs between features.
 
 ## One sentence, layer by layer
 
