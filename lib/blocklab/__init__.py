@@ -23,6 +23,7 @@ _KERNELS = {
     "attention": "scaled_dot_product_attention causal_mask causal_lower_right repeat_kv MultiheadAttention",
     "key_value_cache": "KeyValueCache cached_attention",
     "transformer": "EncoderLayer DecoderLayer",
+    "norm_places": "PlacedLayer QKNormAttention dyt DyT",
 }
 _MODULE_OF = {name: module for module, names in _KERNELS.items() for name in names.split()}
 

@@ -19,9 +19,18 @@ MODULES = [
     "attention",
     "key_value_cache",
     "transformer",
+    "norm_places",
 ]
 # what the kernels hand to each other, and to the models
-NOT_HANDED_ON = {"interpolate", "activation_function", "want_masks", "pair_frequencies", "all_or_nothing"}
+NOT_HANDED_ON = {
+    "interpolate",
+    "activation_function",
+    "want_masks",
+    "pair_frequencies",
+    "all_or_nothing",
+    "checked_sizes",
+    "want_sequence",
+}
 AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it
 
 

@@ -48,6 +48,7 @@ from blocklab import (
     fused,
     key_value_cache,
     moving_average,
+    norm_places,
     normalization,
     positional_encoding,
     rotary_scaling,
@@ -56,7 +57,7 @@ from blocklab import (
 from blocklab.arguments import EMPTY_HANDED
 
 MODULES = (
-    *(attention, batch_statistics, feed_forward, key_value_cache, moving_average, normalization),
+    *(attention, batch_statistics, feed_forward, key_value_cache, moving_average, norm_places, normalization),
     *(positional_encoding, rotary_scaling, transformer),
 )
 METHODS = "forward", "update"  # of a Module and of a cache
@@ -485,7 +486,79 @@ CALLS = {
         is_causal=(False, FLAG),
         **SWITCHES,
     ),
+    # norm_places
+    "PlacedLayer": Call(
+        norm_places.PlacedLayer,
+        {"place": ("sandwich", Choice()), "qk_norm": ("whole", Choice(none=True))}
+        | {name: LAYER[name] for name in LAYER.keys() - {"dropout", "batch_first", "norm_first"}},
+    ),
+    "PlacedLayer.forward": forward(
+        norm_places.PlacedLayer("output", 6, 3, 4, qk_norm="head"),
+        src=(sequence, TOKENS),
+        src_mask=(torch.zeros(5, 5), MASK),
+        src_key_padding_mask=(torch.zeros(2, 5, dtype=torch.bool), MASK),
+        is_causal=(False, FLAG),
+    ),
+    "PlacedLayer, what the activation makes": Call(
+        lambda x, activation: norm_places.PlacedLayer("pre", 6, 3, 4, activation)(x),
+        {"x": (sequence, None), "activation": ("relu", Made())},
+    ),
+    "QKNormAttention": Call(
+        norm_places.QKNormAttention,
+        {
+            "embed_dim": (6, Integer(1, multiple=3)),
+            "num_heads": (3, Integer(1)),
+            "over": ("head", Choice()),
+            "rope_base": (10000.0, Number(none=True)),
+            "eps": (1e-6, EPS),
+            "bias": (True, FLAG),
+            "device": DEVICE,
+            "dtype": DTYPE,
+        },
+    ),
+    "QKNormAttention.forward": forward(
+        norm_places.QKNormAttention(6, 3, "whole"),
+        query=(QUERY, TOKENS),
+        key=(sequence, Array(bound=(0, 2), ranks=(3,), also_wider=False)),
+        value=(sequence, Array(bound=(0, 1, 2), ranks=(3,), also_wider=False)),
+        key_padding_mask=(torch.zeros(2, 5, dtype=torch.bool), MASK),
+        attn_mask=(torch.zeros(4, 5, dtype=torch.bool), MASK),
+        is_causal=(False, FLAG),
+        **SWITCHES,
+    ),
+    "dyt": Call(
+        norm_places.dyt,
+        {
+            "x": (x, Array(bound=(2,), ranks=(1, 2, 3, 4))),
+            "alpha": (0.5, Number(finite=True, learned=True)),
+            "weight": (five, VECTOR),
+            "bias": (five, VECTOR),
+        },
+    ),
+    "dyt, learned": Call(
+        norm_places.dyt,
+        {
+            "x": (x, Array(alone=True)),
+            "alpha": (torch.tensor(0.5, requires_grad=True), Array(ranks=(0,), numbers=True)),
+        },
+    ),
+    "DyT": Call(
+        norm_places.DyT,
+        {
+            "num_features": (5, Integer(1, 2**30)),
+            "alpha_init_value": (0.5, Number(finite=True)),
+            "device": DEVICE,
+            "dtype": DTYPE,
+        },
+    ),
+    "DyT.forward": forward(norm_places.DyT(5), x=(x, Array(bound=(2,), ranks=(1, 2, 3, 4)))),
     # transformer
+    "checked_sizes": Call(
+        transformer.checked_sizes, dict.fromkeys(("layer", "d_model", "nhead", "dim_feedforward"), (None, None))
+    ),
+    "want_sequence": Call(
+        transformer.want_sequence, dict.fromkeys(("layer", "d_model", "linears", "sequences"), (None, None))
+    ),
     "EncoderLayer": Call(transformer.EncoderLayer, LAYER),
     "DecoderLayer": Call(transformer.DecoderLayer, LAYER),
     "EncoderLayer.forward": forward(
@@ -515,6 +588,7 @@ CALLS = {
         {"x": (sequence, None), "activation": ("relu", Made())},
     ),
 }
+CHECKS = {"want_masks", "checked_sizes", "want_sequence"}  # what the kernels ask of arguments together
 ARGUMENTS = [(call, name) for call in CALLS for name, (_, kind) in CALLS[call].arguments.items() if kind is not None]
 NAMESAKES = [call for call in CALLS if CALLS[call].torch is not None]
 
@@ -538,7 +612,7 @@ def test_every_argument_has_a_kind(name):
     assert set(CALLS[name].arguments) == wanted
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if call != "want_masks"])
+@pytest.mark.parametrize("call", [call for call in CALLS if call not in CHECKS])
 def test_what_is_right_is_taken(call):
     CALLS[call]()
 

@@ -123,8 +123,12 @@ class Flag:
 
 @dataclass
 class Choice:
+    none: bool = False
+
     def wrong(self, good) -> Iterator:
-        yield from [None, True, 0, good.upper(), good + " ", good.encode(), [good], np.array([good, good])]
+        if not self.none:
+            yield None
+        yield from [True, 0, good.upper(), good + " ", good.encode(), [good], np.array([good, good])]
         yield from [torch.ones(2), *JUNK]
 
 
