@@ -12,14 +12,14 @@ import torch
 from blocklab.arguments import want_integer
 from blocklab.timing.byte_table import Step
 
-_FIRST, _LAST = Step("S = q kᵀ / √d", "qk", "S", "q·kᵀ"), Step("o = P v", "Pv", "o", "P·v")
+_FIRST, _LAST = Step("S = q kᵀ / √d", "qk", "S", "q kᵀ"), Step("o = P v", "Pv", "o", "P v")
 _SOFTMAX = Step("P = softmax of S", "S", "P", "softmax")
 
 ATTENTION: dict[str, Sequence[Step]] = {
     "fused": [Step("o = softmax(q kᵀ / √d) v", "qkv", "o")],
     "plain": [_FIRST, _SOFTMAX, _LAST],
     "eager": [
-        Step("S = q kᵀ", "qk", "S", "q·kᵀ"),
+        Step("S = q kᵀ", "qk", "S", "q kᵀ"),
         Step("S / √d", "S", "S", "÷ √d"),
         Step("S + mask", "S", "S", "+ mask"),
         _SOFTMAX,

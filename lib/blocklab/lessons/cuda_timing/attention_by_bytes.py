@@ -26,7 +26,7 @@ ROWS = {
 }
 HALF = 0.34  # of a bar's height
 ROOM = 1.16  # the axes are longer than what reaches farthest
-NAMED = 0.05  # of the axes: a shorter block has no room for its letter
+NAMED = 0.025  # of the axes: a shorter block has no room for its letter
 
 GUESS = Guess(
     {
@@ -55,19 +55,14 @@ SCORES = Text(en="scores S, weights P", zh="得分 S、权重 P")
 OTHERS = Text(en="q, k, v, o", zh="q、k、v、o")
 ARITHMETIC = Text(en="arithmetic takes this long", zh="运算要用的时间")
 SEEN = Text(
-    en="{length} tokens, {heads} heads of {head_dim}, {dtype}: three kernels move {plain}, one moves {fused}, "
-    "{times:.3g} "
-    "times less. Operations for each byte: {few:.3g} and {many:.3g}. The limit of three kernels: {slow}; of one: "
-    "{fast}.",
-    zh="{length} 个词元，{heads} 个头，每头 {head_dim} 个特征，{dtype}：三个核函数传 {plain}，是一个核函数（{fused}）"
-    "的 "
-    "{times:.3g} 倍。每传一字节做的运算：{few:.3g} 次和 {many:.3g} 次。三个核函数受限于{slow}，"
-    "一个核函数受限于{fast}。",
+    en="{length} tokens, {heads} heads of {head_dim}, {dtype}: three kernels move {plain}, {times:g} times the "
+    "{fused} of "
+    "one kernel. Operations for each byte: {few:.0f} and {many:.0f}. What limits three kernels: {slow}; one: {fast}.",
+    zh="{length} 个词元，{heads} 个头，每头 {head_dim} 个特征，{dtype}：三个核函数传 {plain}，一个核函数传 {fused}，"
+    "前者是后者的 "
+    "{times:g} 倍。每传一字节做的运算：{few:.0f} 次和 {many:.0f} 次。三个核函数受限于{slow}，一个核函数受限于{fast}。",
 )
-LIMITS = {
-    True: Text(en="bytes, {:.3g} ms", zh="字节（{:.3g} ms）"),
-    False: Text(en="arithmetic, {:.3g} ms", zh="运算（{:.3g} ms）"),
-}
+LIMITS = {True: Text(en="bytes, {}", zh="字节（{}）"), False: Text(en="arithmetic, {}", zh="运算（{}）")}
 
 
 def told_bytes(count: float) -> str:
@@ -75,10 +70,15 @@ def told_bytes(count: float) -> str:
     return f"{count / unit:.3g} {name}"
 
 
+def told_time(seconds: float) -> str:
+    unit, name = (1e-3, "ms") if seconds >= 1e-4 else (1e-6, "µs")
+    return f"{seconds / unit:.3g} {name}"
+
+
 def limit(cost: AttentionCost, dtype: str) -> str:
     """Which of bytes and arithmetic takes longer on the H100, and how long."""
     by_bytes, by_arithmetic = cost.bounds(BANDWIDTH, SPEED[dtype])
-    return LIMITS[by_bytes > by_arithmetic].format(1e3 * max(by_bytes, by_arithmetic))
+    return LIMITS[by_bytes > by_arithmetic].format(told_time(max(by_bytes, by_arithmetic)))
 
 
 def attention_by_bytes(figure: Figure) -> Callable[..., str]:
@@ -90,6 +90,7 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
     axes.set(ylim=(-0.6, 2.2), xlabel=str(TIME))
     axes.set_yticks([y for y, _ in ROWS.values()], [str(name) for _, name in ROWS.values()])
     axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_formatter("{x:g}")
     plain(axes, edges=("bottom",), grid="x")
     line = axes.axvline(0, color=POKED, linewidth=2, linestyle="--", zorder=3, animated=True, label=str(ARITHMETIC))
     looks = (
@@ -135,7 +136,8 @@ class Bar:
 
     def __init__(self, axes: Axes, way: str, y: float):
         self.steps, self.y = ATTENTION[way], y
-        text = {"size": 10, "color": INK, "animated": True}
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+        text = {"size": 10, "color": INK, "animated": True, "zorder": 4}  # over the line of the arithmetic
         self.blocks = []
         for step in self.steps:
             for letters, written in ((step.reads, False), (step.writes, True)):
@@ -144,11 +146,11 @@ class Bar:
                     look = {"facecolor": "white" if written else colour, "edgecolor": colour if written else "white"}
                     look |= {"hatch": "////"} if written else {}
                     block = axes.add_patch(Rectangle((0, y - HALF), 0, 2 * HALF, animated=True, **look))
-                    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
                     named = axes.text(0, y, letter, ha="center", va="center", bbox=box, **text)
                     self.blocks.append((letter, block, named))
         (self.starts,) = axes.plot([], [], color=INK, linewidth=1.8, solid_capstyle="butt", animated=True)
-        self.signs = [axes.text(0, y + HALF + 0.07, step.sign, ha="center", va="bottom", **text) for step in self.steps]
+        above = {"ha": "center", "va": "bottom", "bbox": box}
+        self.signs = [axes.text(0, y + HALF + 0.09, step.sign, **above, **text) for step in self.steps]
         self.total = axes.text(0, y, "", va="center", **text)
 
     def show(self, small: float, large: float, longest: float, total: str) -> None:
@@ -172,9 +174,9 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "length": Slider(128, 32768, 2, value=512, label=Text(en="tokens", zh="词元数"), log=True),
+        "length": Slider(256, 32768, 2, value=512, label=Text(en="tokens", zh="词元数"), log=True),
         "head_dim": Slider(32, 256, 2, value=128, label=Text(en="features a head", zh="每头特征数"), log=True),
-        "heads": Slider(1, 64, 2, value=32, label=Text(en="heads", zh="头数"), log=True),
+        "heads": Slider(8, 64, 2, value=32, label=Text(en="heads", zh="头数"), log=True),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
     }
     return Panel(attention_by_bytes, size=(10, 3.2), **controls | own)
