@@ -174,7 +174,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "guess": GUESS,
-        "length": Slider(256, 32768, 2, value=512, label=Text(en="tokens", zh="词元数"), log=True),
+        "length": Slider(256, 16384, 2, value=512, label=Text(en="tokens", zh="词元数"), log=True),
         "head_dim": Slider(32, 256, 2, value=128, label=Text(en="features a head", zh="每头特征数"), log=True),
         "heads": Slider(8, 64, 2, value=32, label=Text(en="heads", zh="头数"), log=True),
         "dtype": Choice({name: name for name in DTYPES}, "bfloat16", label=Text(en="numbers", zh="数据类型")),
