@@ -847,7 +847,7 @@ $$n = \max(m, \max s) \qquad a = e^{m - n} \qquad p = e^{s - n}$$
 
 $$l \leftarrow a\,l + \textstyle\sum p \qquad o \leftarrow a\,o + p\,v \qquad m \leftarrow n$$
 
-开始时 m = −∞，l = 0，o = 0；最后一块之后，o / l 就是输出。下面是六个得分，每块两个，值是 1, 2, …, 6，旁边是 0, 1, …, 5 的余弦：
+开始时 m = −∞，l = 0，o = 0；最后一块之后，o / l 就是输出。下面是六个得分，每块两个，值依次是 `(1, cos 0)`、`(2, cos 1)`，以此类推：
 """
 
 # %%

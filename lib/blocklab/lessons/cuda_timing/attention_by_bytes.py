@@ -37,10 +37,10 @@ GUESS = Guess(
     },
     right=33,
     told=Text(
-        en="33 times: take 4096 tokens. Scores have a row and a column for each token, so for eight times the tokens "
-        "they have 64 times the bytes, and q, k, v and o 8 times.",
-        zh="33 倍：把词元数拖到 4096。每个词元在得分里占一行，也占一列，所以词元多到 8 倍，得分的字节数就是 64 倍，"
-        "而 q、k、v、o 只是 8 倍。",
+        en="33 times: take 4096 tokens. Scores have a row and a column for each token, so they grow by 64 where q, "
+        "k, v "
+        "and o grow by 8.",
+        zh="33 倍：把词元数拖到 4096。每个词元在得分里占一行，也占一列，所以 q、k、v、o 增到 8 倍时，得分增到 64 倍。",
     ),
 )
 """How many times as many bytes three kernels move as one, for 4096 tokens and 128 features a head."""

@@ -92,14 +92,14 @@ BASE = "base = n.masked_fill(n == -torch.inf, 0)"
 MAXIMUM_MISTAKES = (
     wrong("maximum-of-the-block-alone", newer=lambda m, largest: largest).hint(
         en="You go on with the maximum of this block and forget the running one. Where an earlier score was larger, "
-        "exp(m − n) grows without bound. n is the larger of the two.",
-        zh="你只用了这一块的最大值，没有理会之前的最大值。如果前面有过更大的得分，exp(m − n) 就会越来越大，直到溢出。"
+        "`exp(m - n)` grows without bound. n is the larger of the two.",
+        zh="你只用了这一块的最大值，没有理会之前的最大值。如果前面有过更大的得分，`exp(m - n)` 就会越来越大，直到溢出。"
         "n 应当取两者中较大的。",
     ),
     wrong("running-maximum-kept", newer=lambda m, largest: m).hint(
-        en="Your maximum never changes: this block's scores have no part in it. At the start it is −∞, and exp(score + "
-        "∞) is infinite. n is the larger of the two.",
-        zh="你的最大值一直不变，这一块的得分没有参与。开始时它是 −∞，exp(得分 + ∞) 就成了无穷大。"
+        en="Your maximum never changes: this block's scores have no part in it. At the start it is −∞, and the exp of "
+        "score − m is infinite. n is the larger of the two.",
+        zh="你的最大值一直不变，这一块的得分没有参与。开始时它是 −∞，得分减去它，再取 exp，就成了无穷大。"
         "n 应当取两者中较大的。",
     ),
     wrong("smaller-of-the-two", newer=torch.minimum).hint(
@@ -150,26 +150,29 @@ MAXIMUM_MISTAKES = (
 RESCALE_MISTAKES = (
     wrong("nothing-rescaled", rescale=torch.ones_like).hint(
         en="Neither l nor o is rescaled, so what was summed up before still stands at the old maximum. Both are "
-        "multiplied by exp(m − n).",
-        zh="l 和 o 都没有重新缩放，前面累加的结果还是以旧的最大值为准。两者都应乘以 exp(m − n)。",
+        "multiplied by `exp(m - n)`.",
+        zh="l 和 o 都没有重新缩放，前面累加的结果还是以旧的最大值为准。两者都应乘以 `exp(m - n)`。",
     ),
     wrong("rescaled-upside-down", distance=lambda m, base, largest: base - m).hint(
-        en="Your factor is exp(n − m), at least 1. What was measured from a smaller maximum has to shrink: exp(m − n).",
-        zh="你乘的是 exp(n − m)，它不小于 1。之前以较小的最大值为准，现在应当缩小：乘以 exp(m − n)。",
+        en="Your factor is `exp(n - m)`, at least 1. What was measured from a smaller maximum has to shrink: `exp(m "
+        "- n)`.",
+        zh="你乘的是 `exp(n - m)`，它不小于 1。之前以较小的最大值为准，现在应当缩小：乘以 `exp(m - n)`。",
     ),
     wrong("rescaled-without-exp", rescale=torch.log).hint(
-        en="Your factor is m − n itself. Powers are rescaled by a power: exp(m − n), since exp(s − m) · exp(m − n) = "
-        "exp(s − n).",
-        zh="你乘的是 m − n 本身。要把指数函数的结果换一个基准，应乘以 exp(m − n)，"
-        "因为 exp(s − m) · exp(m − n) = exp(s − n)。",
+        en="Your factor is m − n itself. Powers are rescaled by a power: `exp(m - n)`, since `exp(s - m)` · `exp(m - "
+        "n)` = "
+        "`exp(s - n)`.",
+        zh="你乘的是 m − n 本身。要把指数函数的结果换一个基准，应乘以 `exp(m - n)`，"
+        "因为 `exp(s - m)` · `exp(m - n)` = `exp(s - n)`。",
     ),
     wrong("rescaled-from-the-block", distance=lambda m, base, largest: largest - base).hint(
-        en="You rescale the past by exp(maximum of this block − n). The past was measured from m: take exp(m − n).",
-        zh="你给之前的结果乘了 exp(这一块的最大值 − n)。之前的结果以 m 为准：应乘以 exp(m − n)。",
+        en="You rescale the past by the exp of this block's maximum − n. The past was measured from m: take `exp(m - "
+        "n)`.",
+        zh="你用来缩放之前结果的，是这一块的最大值减 n 的 exp。之前的结果以 m 为准：应乘以 `exp(m - n)`。",
     ),
     wrong("rescaled-twice", rescale=torch.square).hint(
-        en="The past is rescaled twice, by the square of exp(m − n). Once is enough.",
-        zh="之前的结果缩放了两次，乘的是 exp(m − n) 的平方。一次就够了。",
+        en="The past is rescaled twice, by the square of `exp(m - n)`. Once is enough.",
+        zh="之前的结果缩放了两次，乘的是 `exp(m - n)` 的平方。一次就够了。",
     ),
 )
 
@@ -181,10 +184,11 @@ POWER_MISTAKES = (
         zh="你直接对得分取了 exp。应当先减去新的最大值：否则得分大了会溢出，而且 l 和 o 都是以 n 为准的。",
     ),
     wrong("no-maximum-at-all", shift=lambda scores, base, m, largest: scores, rescale=torch.ones_like).hint(
-        en="You sum up exp(score) without any maximum. For small scores the quotient o / l is right, but large ones "
-        "overflow. Subtract n here, and rescale what came before by exp(m − n).",
-        zh="你直接累加 exp(得分)，完全没有用最大值。得分小的时候，o / l 是对的，大了就会溢出。"
-        "这里应当减去 n，之前的结果再乘以 exp(m − n)。",
+        en="You sum up the exp of the scores without any maximum. For small scores the quotient o / l is right, but "
+        "large ones "
+        "overflow. Subtract n here, and rescale what came before by `exp(m - n)`.",
+        zh="你直接累加得分的 exp，完全没有用最大值。得分小的时候，o / l 是对的，大了就会溢出。"
+        "这里应当减去 n，之前的结果再乘以 `exp(m - n)`。",
     ),
     wrong(
         "block-by-its-own-maximum",
@@ -212,8 +216,8 @@ POWER_MISTAKES = (
         zh="你从得分里减去的是旧的最大值 m。开始时它是 −∞；后来如果这一块有更大的得分，它又太小。应当减去新的。",
     ),
     wrong("maximum-minus-score", shift=lambda scores, base, m, largest: base.unsqueeze(-1) - scores).hint(
-        en="You take exp(n − score), so the smallest score gets the largest weight. Turn the difference round.",
-        zh="你取的是 exp(n − 得分)，于是最小的得分权重反而最大。应当反过来减。",
+        en="You take the exp of n − score, so the smallest score gets the largest weight. Turn the difference round.",
+        zh="你取的是 n 减得分的 exp，于是最小的得分权重反而最大。应当反过来减。",
     ),
     wrong("powers-of-two", power=torch.exp2).hint(
         en="You take powers of 2. Fast kernels do so too, after multiplying the scores by log₂ e. Here exp is wanted.",
@@ -224,8 +228,8 @@ POWER_MISTAKES = (
 SUM_MISTAKES = (
     wrong("sum-not-rescaled", total=lambda l, a, p: l + p.sum(-1)).hint(
         en="l is not rescaled: it was summed up from powers that were measured from the old maximum. Multiply it by "
-        "exp(m − n), like o.",
-        zh="l 没有重新缩放，它是以旧的最大值为准累加起来的。应当与 o 一样乘以 exp(m − n)。",
+        "`exp(m - n)`, like o.",
+        zh="l 没有重新缩放，它是以旧的最大值为准累加起来的。应当与 o 一样乘以 `exp(m - n)`。",
     ),
     wrong("old-sum-dropped", total=lambda l, a, p: p.sum(-1)).hint(
         en="Your l is that of this block alone. The powers of all blocks before belong to the sum, too.",
@@ -253,8 +257,8 @@ SUM_MISTAKES = (
 
 OUTPUT_MISTAKES = (
     wrong("output-not-rescaled", mixed=lambda o, a, p, values: o + p @ values).hint(
-        en="o is not rescaled: its weights were measured from the old maximum. Multiply it by exp(m − n), like l.",
-        zh="o 没有重新缩放，它的权重还是以旧的最大值为准的。应当与 l 一样乘以 exp(m − n)。",
+        en="o is not rescaled: its weights were measured from the old maximum. Multiply it by `exp(m - n)`, like l.",
+        zh="o 没有重新缩放，它的权重还是以旧的最大值为准的。应当与 l 一样乘以 `exp(m - n)`。",
     ),
     wrong("old-output-dropped", mixed=lambda o, a, p, values: p @ values).hint(
         en="Your o holds the values of this block alone. What was mixed before belongs to it, too.",
@@ -315,9 +319,10 @@ DIVIDED_MISTAKES = (
 )
 
 INFINITE = wrong("infinity-minus-infinity", base=lambda n: n).hint(
-    en="Where every score so far is −∞, your n is −∞ too, and −∞ − (−∞) is NaN. It happens: a mask may hide the whole "
+    en="Where every score so far is −∞, your n is −∞ too, and −∞ minus −∞ is NaN. It happens: a mask may hide the "
+    "whole "
     "first block. Subtract 0 instead where n is −∞, so that exp gives 0.",
-    zh="如果到目前为止的得分全是 −∞，你的 n 也是 −∞，而 −∞ − (−∞) 是 NaN。"
+    zh="如果到目前为止的得分全是 −∞，你的 n 也是 −∞，而 −∞ 减 −∞ 是 NaN。"
     "这种事确实会有：掩码可能把第一块全部屏蔽掉。n 是 −∞ 时改为减去 0，exp 就给出 0。",
 )
 
