@@ -832,7 +832,7 @@ $$n = \max(m, \max s) \qquad a = e^{m - n} \qquad p = e^{s - n}$$
 
 $$l \leftarrow a\,l + \textstyle\sum p \qquad o \leftarrow a\,o + p\,v \qquad m \leftarrow n$$
 
-In the beginning m = −∞, l = 0 and o = 0. Behind the last block o / l is the output. Here are six scores in blocks of two, with the values 1, 2, …, 6 and beside them their cosines of 0, 1, …, 5:
+In the beginning m = −∞, l = 0 and o = 0. Behind the last block o / l is the output. Here are six scores in blocks of two, with the values `(1, cos 0)`, `(2, cos 1)`, and so on:
 """
 
 # %% [markdown] lang="zh"
@@ -859,7 +859,8 @@ for s, v in zip(scores.split(2), values.split(2), strict=True):
     a, p = torch.exp(m - n), torch.exp(s - n)
     m, l, o = n, a * l + p.sum(), a * o + p @ v
     print(f"m = {m:.0f}   l = {l:.6f}   o = {o[0]:.6f}, {o[1]:.6f}")
-print("o / l =", (o / l).tolist(), "  softmax(scores) @ values =", (scores.softmax(0) @ values).tolist())
+for name, y in {"o / l": o / l, "softmax(scores) @ values": scores.softmax(0) @ values}.items():
+    print(f"{name} = {y[0]:.6f}, {y[1]:.6f}")
 
 # %% [markdown] lang="en"
 r"""
