@@ -710,7 +710,8 @@ r"""
 
 | numbers | device | measured? |
 |---|---|---|
-| *Guess, then bytes*; *What it means for a model*; *Attention by bytes* | an H100's data sheet | no: bounds |
+| *Guess, then bytes* | any | no: counted |
+| *What it means for a model*; *Attention by bytes* | an H100's data sheet | no: bounds |
 | *On a real GPU*; *what the mean costs* | an A100 | by Liger's authors |
 | *The lying watch*, all seven watches | made up | no: computed by its rules |
 | *On your machine*; *the kernel alone* | yours | by you, just now |
@@ -732,7 +733,8 @@ r"""
 
 | 数字 | 设备 | 是实测吗？ |
 |---|---|---|
-| “先猜，再算字节数”“对一个模型意味着什么”“按字节看注意力” | H100 的规格表 | 不是，是下限 |
+| “先猜，再算字节数” | 不限 | 不是，是数出来的 |
+| “对一个模型意味着什么”“按字节看注意力” | H100 的规格表 | 不是，是下限 |
 | “在真正的 GPU 上”“求均值要花多少” | 一块 A100 | 是，Liger 的作者测的 |
 | “会骗人的秒表”的七种计时方式 | 虚构的设备 | 不是，按它的规则算出来的 |
 | “在你的机器上”“只测核函数” | 你的机器 | 是，你刚刚测的 |
@@ -1091,7 +1093,7 @@ The H100's numbers are [someone else's](https://github.com/stas00/ml-engineering
 |---|---|---|---|---|---|---|
 | speed | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Nor are bits all: 25 of the 50 widths are multiples of 8 and allow 128, yet the five fastest are multiples of 32, of which he tried only six.
+So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes ([driver manual](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TENSOR__MEMORY.html), `globalStrides`); otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Nor are bits all: 25 of the 50 widths are multiples of 8 and allow 128, yet the five fastest are multiples of 32, of which he tried only six.
 
 Our CPU (float32, one thread) reaches 0.85 of 11008's speed at 10922 and 0.87 at 10923 where the result has such rows, elsewhere more than 0.93. All of these are single tests, so ask your own card before you choose a width.
 """
@@ -1106,7 +1108,7 @@ H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/ma
 |---|---|---|---|---|---|---|
 | 速度 | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距，否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。位数也解释不了全部：50 个宽度里，25 个是 8 的倍数，都允许 128 位，可是最快的五个全是 32 的倍数，而这样的他只试了六个。
+在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距（[驱动手册](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TENSOR__MEMORY.html)，`globalStrides`），否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。位数也解释不了全部：50 个宽度里，25 个是 8 的倍数，都允许 128 位，可是最快的五个全是 32 的倍数，而这样的他只试了六个。
 
 在我们的 CPU 上（float32，一个线程），只有结果的行这么宽的那个乘法受影响：与 11008 相比，10922 的速度是 0.85 倍，10923 是 0.87 倍；其余的都在 0.93 倍以上。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
 """
