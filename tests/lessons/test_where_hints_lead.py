@@ -30,6 +30,19 @@ LEADS = {
     ("batch_norm", "statistics-detached"): ("Writing into a buffer", "x.mean(axes)"),
     ("batch_norm", "weight-and-bias-ignored"): ("Exercise: the whole layer", "weight.view(shape)"),
     ("batch_norm", "axes-kept"): ("Along the channels", "without keepdim"),
+    ("merge_block", "output-not-rescaled"): (
+        "Going further: a softmax, block by block",
+        "a.unsqueeze(-1) * o + p @ values",
+    ),
+    ("merge_block", "sum-not-rescaled"): ("Going further: a softmax, block by block", "l = a * l + p.sum(-1)"),
+    ("merge_block", "infinity-minus-infinity"): ("Going further: a softmax, block by block", "n == -torch.inf"),
+    ("merge_block", "divided-too-early"): ("Going further: a softmax, block by block", "return n, l, o"),
+    ("merge_block", "factor-along-the-features"): ("Going further: merge a block", "a.unsqueeze(-1) * o"),
+    ("merge_block", "block-by-its-own-maximum"): (
+        "Going further: a softmax, block by block",
+        "scores - base.unsqueeze(-1)",
+    ),
+    ("merge_block", "output-first"): ("Going further: merge a block", "return n, l, o"),
 }
 
 

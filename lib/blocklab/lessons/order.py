@@ -41,7 +41,7 @@ ROOMS = {
     "rotary_positions": (),
     "transformer_layers": ("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
     "kv_cache": (),
-    "cuda_timing": ("time_function", "bytes_in_two_kernels"),
+    "cuda_timing": ("time_function", "bytes_in_two_kernels", "merge_block"),
     "your_model": (),
 }
 BLOCKS = (  # the exercises whose functions are kept, and run in trained models later
