@@ -14,11 +14,13 @@ MODULES = [
     "moving_average",
     "batch_statistics",
     "positional_encoding",
+    "rotary_scaling",
     "feed_forward",
     "attention",
     "transformer",
 ]
-NOT_HANDED_ON = {"interpolate", "activation_function", "want_masks"}  # what the kernels hand to each other
+NOT_HANDED_ON = {"interpolate", "activation_function", "want_masks", "pair_frequencies"}
+"""What the kernels hand to each other."""
 AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it
 
 

@@ -48,11 +48,13 @@ from blocklab import (
     moving_average,
     normalization,
     positional_encoding,
+    rotary_scaling,
     transformer,
 )
 from blocklab.arguments import EMPTY_HANDED
 
-MODULES = attention, batch_statistics, feed_forward, moving_average, normalization, positional_encoding, transformer
+MODULES = attention, batch_statistics, feed_forward, moving_average, normalization, positional_encoding
+MODULES += rotary_scaling, transformer
 PACKAGE = Path(blocklab.__file__).parent
 
 x = torch.randn(2, 6, 5, generator=torch.Generator().manual_seed(0))
@@ -91,6 +93,8 @@ MASK = Array(bound=(0, 1), ranks=(2,), none=True, also_boolean=True)
 ELEMENTS = Array(alone=True, jagged=True)
 SWITCHES = {"need_weights": (True, FLAG), "average_attn_weights": (True, FLAG)}
 WIDTH = Integer(1, 2**31)
+PAIRS = {"d": (8, Integer(1, 2**27, multiple=2)), "base": (10000.0, Number(low=0))}
+LONGER = {**PAIRS, "factor": (4.0, Number(low=1, finite=True))}
 TABLE = {"base": (10000.0, Number(low=0)), "dtype": (torch.float32, Dtype())}
 LAYER = {
     "d_model": (6, Integer(1)),
@@ -285,6 +289,51 @@ CALLS = {
             "positions": (torch.arange(5.0), Array(bound=(0,), ranks=(1, 2), also_integers=True)),
             "base": (10000.0, Number(low=0)),
             "pairing": ("half", Choice()),
+            "frequencies": (None, None),
+        },
+    ),
+    "rotary_embedding, frequencies given": Call(
+        positional_encoding.rotary_embedding,
+        {
+            "x": (torch.randn(2, 5, 4), Array(bound=(2,), ranks=(2, 3, 4))),
+            "positions": (torch.arange(5.0), Array(bound=(0,), ranks=(1, 2), also_integers=True)),
+            "base": (10000.0, None),  # not looked at
+            "pairing": ("half", Choice()),
+            "frequencies": (torch.tensor([1.0, 0.1]), Array(bound=(0,), ranks=(1,), none=True)),
+        },
+    ),
+    "pair_frequencies": Call(  # the formula of the functions above and below, which have names of their own
+        positional_encoding.pair_frequencies,
+        {
+            "function": ("wavelengths", None),
+            "name": ("d_model", None),
+            "d": (8, None),
+            "base": (10000.0, None),
+            "farthest": (1, None),
+        },
+    ),
+    # rotary_scaling
+    "rotary_frequencies": Call(rotary_scaling.rotary_frequencies, PAIRS),
+    "position_interpolation": Call(rotary_scaling.position_interpolation, LONGER),
+    "ntk_aware": Call(rotary_scaling.ntk_aware, {**LONGER, "d": (8, Integer(3, 2**27, multiple=2))}),
+    "yarn": Call(
+        rotary_scaling.yarn,
+        {
+            **LONGER,
+            "base": (10000.0, Number(low=1)),
+            "length": (16, Integer(1, 2**31)),
+            "beta_fast": (32.0, Number(low=1, finite=True)),
+            "beta_slow": (1.0, Number(low=0, high=32)),
+        },
+    ),
+    "yarn_temperature": Call(rotary_scaling.yarn_temperature, {"factor": (4.0, Number(low=1, finite=True))}),
+    "llama3_scaling": Call(
+        rotary_scaling.llama3_scaling,
+        {
+            **LONGER,
+            "length": (16, Integer(1, 2**31)),
+            "low": (1.0, Number(low=0, high=4)),
+            "high": (4.0, Number(low=1, finite=True)),
         },
     ),
     # feed_forward
@@ -728,6 +777,17 @@ def test_a_rotation_under_vmap_does_not_look_at_the_positions():
     x, positions = torch.randn(3, 5, 4), torch.arange(15).view(3, 5)
     got = torch.func.vmap(positional_encoding.rotary_embedding)(x, positions)
     assert_close(got, positional_encoding.rotary_embedding(x, positions))
+
+
+def test_a_rotation_under_vmap_does_not_look_at_the_frequencies():
+    x, positions = torch.randn(3, 5, 4), torch.arange(5)
+    frequencies = torch.tensor([[1.0, 0.5], [1.0, 0.25], [2.0, 0.125]])
+
+    def rotated(x, frequencies):
+        return positional_encoding.rotary_embedding(x, positions, frequencies=frequencies)
+
+    got = torch.func.vmap(rotated)(x, frequencies)
+    assert_close(got, torch.stack([rotated(*each) for each in zip(x, frequencies, strict=True)]))
 
 
 def test_a_norm_of_inference_mode_is_not_trained():
