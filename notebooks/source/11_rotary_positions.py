@@ -6,7 +6,7 @@ Leave one small function out of SmolLM2, the chat model of lesson 00, ask it for
 
 Lesson 10's attention, without a mask, takes tokens as a heap. Lesson 07 put them in order by adding clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention, in SmolLM2 in each of its 30 layers.
 
-After this lesson you can write this rotation, tell its two conventions apart, and say what happens to a model beyond the length it was trained on. It takes about 35 minutes, without *Going further*.
+After this lesson you can write this rotation, tell its two conventions apart, and say what happens to a model beyond the length it was trained on. It takes about 25 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 第 10 课的注意力如果没有掩码，就分不清词元的先后。第 07 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键；SmolLM2 的 30 层，层层如此。
 
-学完这一课，你能写出这种旋转，分清它的两种约定，说出文本超过训练长度时会发生什么。大约需要 35 分钟，选读另计。
+学完这一课，你能写出这种旋转，分清它的两种约定，说出文本超过训练长度时会发生什么。大约需要 25 分钟，选读另计。
 """
 
 # %%
@@ -100,11 +100,11 @@ The dot product of two arrows is the product of their lengths times the cosine o
 
 $$q \cdot k = \sum_i r_i\, s_i \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
 
-So for a given query and key only m − n is left. A pair (a, b) that turns by the angle α becomes
+So for a given query and key only m − n is left. A pair `(a, b)` that turns by the angle α becomes
 
 $$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha = \text{position} \cdot \omega_i$$
 
-**Your turn, one line.** A query has the pair (2, 0) and stands at 10, a key has (3, 0) and stands at 2, and ω is 0.5. What is the dot product of the two turned pairs?
+**Your turn, one line.** A query has the pair `(2, 0)` and stands at 10, a key has `(3, 0)` and stands at 2, and ω is 0.5. What is the dot product of the two turned pairs?
 """
 
 # %% [markdown] lang="zh"
@@ -123,13 +123,13 @@ r"""
 
 $$q \cdot k = \sum_i r_i\, s_i \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
 
-所以查询和键给定之后，只剩下 m − n。一对特征 (a, b) 转过角 α，就变成
+所以查询和键给定之后，只剩下 m − n。一对特征 `(a, b)` 转过角 α，就变成
 
 $$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha = \text{position} \cdot \omega_i$$
 
 其中 position 是位置，base 是**底数**。
 
-**轮到你了**，只写一行：查询的一对是 (2, 0)，位置是 10；键的一对是 (3, 0)，位置是 2；ω = 0.5。两对都旋转之后，点积是多少？
+**轮到你了**，只写一行：查询的一对是 `(2, 0)`，位置是 10；键的一对是 `(3, 0)`，位置是 2；ω = 0.5。两对都旋转之后，点积是多少？
 """
 
 # %% tags=["exercise"]
@@ -317,6 +317,8 @@ For a text s times as long, all rules slow hands down:
 | [YaRN](https://arxiv.org/abs/2309.00071) | fast ones stay, slow ones are divided by s, a ramp between; scores grow a little |
 | [Llama 3.1](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) | the same idea, with another ramp |
 
+NTK-aware slows only the last hand by the whole of s, so 28 of the 29 still go beyond what they know, only less far.
+
 ## What the loss says
 
 No new angles, so all is well? glassllm was trained on 128 tokens. Once, its loss was measured on pieces of 512, with s = 4 and no training for the new rule. The two books do not come with the package, so the numbers are a recording.
@@ -340,6 +342,8 @@ r"""
 | NTK-aware | 换成更大的底数，第一对不变，最后一对除以 s |
 | [YaRN](https://arxiv.org/abs/2309.00071) | 快的不变，慢的除以 s，中间过渡；得分略微放大 |
 | [Llama 3.1](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) | 同样的想法，过渡的方式不同 |
+
+NTK-aware 只把最后一根指针放慢到原来的 s 分之一，所以 29 根里仍有 28 根会转到没见过的角度，只是超出得少一些。
 
 ## 损失怎么说
 
@@ -384,7 +388,7 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)
 | Llama-2; SmolLM2; Llama-3; Qwen3 | base 10000; 100000; 500000; 1000000 |
 | [nanochat](https://github.com/karpathy/nanochat) | turns the other way, and may, since both do |
 
-## Exercise: rotary embedding
+## Exercise: the rotation
 
 Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has the shape and type of x. (Take float64 for the angles, as in lesson 07.)
 """
@@ -422,7 +426,7 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)
 | Llama-2；SmolLM2；Llama-3；Qwen3 | 底数 10000；100000；500000；1000000 |
 | [nanochat](https://github.com/karpathy/nanochat) | 朝反方向转；查询和键都这样，就没有问题 |
 
-## 练习：旋转位置编码
+## 练习：旋转
 
 请按“动手算”一节旋转整个张量，相邻的特征为一对。x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。（角度用 float64 算，与第 07 课一样。）
 """
@@ -582,7 +586,7 @@ r"""
 
 * The paper: [RoFormer](https://arxiv.org/abs/2104.09864), Su et al. 2021.
 * The code: `apply_scaling` and `apply_rotary_emb` in [Llama's model.py](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py).
-* The explanation: [Rotary Embeddings: A Relative Revolution](https://blog.eleuther.ai/rotary-embeddings/), EleutherAI.
+* The explanation: [EleutherAI's](https://blog.eleuther.ai/rotary-embeddings/), and in Chinese [the author's own](https://kexue.fm/archives/8265).
 """
 
 # %% [markdown] lang="zh"
@@ -597,7 +601,7 @@ r"""
 
 * 论文，[RoFormer](https://arxiv.org/abs/2104.09864)，苏剑林等，2021。
 * 代码，[Llama 的 model.py](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) 里的 `apply_scaling` 和 `apply_rotary_emb`。
-* 讲解，苏剑林自己写的 [Transformer 升级之路：博采众长的旋转式位置编码](https://spaces.ac.cn/archives/8265)。
+* 讲解，苏剑林自己写的[《博采众长的旋转式位置编码》](https://kexue.fm/archives/8265)，英文有 [EleutherAI 的文章](https://blog.eleuther.ai/rotary-embeddings/)。
 """
 
 # %% [markdown] lang="en"

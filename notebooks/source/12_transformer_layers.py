@@ -497,14 +497,14 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your functions in SmolLM2
 
-SmolLM2's layer is your pre-norm, twice. In its attention, queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*), so two matrices are narrower, and only a third of keys and values must be stored. What you have kept is yours, the rest ours. (`rotary_embedding` is written in *Going further* of lesson 07.)
+SmolLM2's layer is your pre-norm, twice. In its attention, queries and keys are rotated, as in lesson 11, and three neighbouring heads of queries share one of keys and values (*grouped queries*), so two matrices are narrower, and only a third of keys and values must be stored. What you have kept is yours, the rest ours. (`rotary_embedding` is written in *Going further* of lesson 07.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数，装进 SmolLM2
 
-SmolLM2 的一层，就是把你写的前置归一化用两次，新的东西都在注意力里面。查询和键要旋转，做法在第 07 课末尾。每三个相邻的查询头共用一个键头和一个值头，这叫**分组查询**（grouped queries），得出键和值的两个矩阵因此窄了，要存的键和值也只有三分之一。保存过的函数用你写的，其余的用我们的（`rotary_embedding` 在第 07 课的选读里写）。
+SmolLM2 的一层，就是把你写的前置归一化用两次，新的东西都在注意力里面。查询和键要旋转，做法在第 11 课。每三个相邻的查询头共用一个键头和一个值头，这叫**分组查询**（grouped queries），得出键和值的两个矩阵因此窄了，要存的键和值也只有三分之一。保存过的函数用你写的，其余的用我们的（`rotary_embedding` 在第 07 课的选读里写）。
 """
 
 # %%

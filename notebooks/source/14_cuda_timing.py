@@ -668,14 +668,14 @@ r"""
 r"""
 ## Where you have come
 
-Lesson 00's chat model is made of matrices, sums and four functions, one exercise each (rotary positions: *Going further* of lesson 07). All that you kept go in at once. Then ask something of your own.
+Lesson 00's chat model is made of matrices, sums and four functions, one exercise each (rotary positions: lesson 11). All that you kept go in at once. Then ask something of your own.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 走到了哪里
 
-在第 00 课，一个聊天模型回答了你。除了矩阵和求和，它就是四个函数，各有一个练习（旋转位置编码在第 07 课的选读里）。你保存了哪些，这里就一起换上哪些。然后换一句你自己想问的话。
+在第 00 课，一个聊天模型回答了你。除了矩阵和求和，它就是四个函数，各有一个练习（旋转位置编码在第 11 课）。你保存了哪些，这里就一起换上哪些。然后换一句你自己想问的话。
 """
 
 # %% tags=["slow"]

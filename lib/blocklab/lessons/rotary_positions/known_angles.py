@@ -71,10 +71,10 @@ def known_angles(figure: Figure) -> Callable[..., str]:
     update(model, rule, factor): a name of MODELS, a key of RULES, how many times as long the text is.
     """
     models = published_models()
-    left = figure.add_axes((0.075, 0.14, 0.53, 0.72))
+    left = figure.add_axes((0.085, 0.14, 0.52, 0.72))
     right = figure.add_axes((0.69, 0.14, 0.29, 0.72))
     left.set_yscale("log")
-    left.set(ylim=(4e-3, 6e4), xlabel=str(PAIRS), ylabel=str(TURNS))
+    left.set(ylim=(2e-3, 6e4), xlabel=str(PAIRS), ylabel=str(TURNS))
     left.set_yticks([0.01, 0.1, 1, 10, 100, 1000, 10000], ["0.01", "0.1", "1", "10", "100", "1000", "10000"])
     left.minorticks_off()
     right.set(ylim=(0, 1.06), xlabel=str(PAIRS), yticks=[0, 0.25, 0.5, 0.75, 1])
@@ -90,10 +90,12 @@ def known_angles(figure: Figure) -> Callable[..., str]:
     (known_dots,) = left.plot([], [], marker="o", markersize=4, color=OTHER, label=str(KNOWN), **style)
     (asked_dots,) = left.plot([], [], marker="o", markersize=4.5, mfc="none", color=MOVED, label=str(ASKED), **style)
     (new_dots,) = left.plot([], [], marker="D", markersize=5, color=POKED, label=str(NEW), **style)
-    figure.legend(handles=[known_dots, asked_dots, new_dots], loc="upper left", bbox_to_anchor=(0.07, 0.99), ncols=3,
+    figure.legend(handles=[known_dots, asked_dots, new_dots], loc="upper left", bbox_to_anchor=(0.08, 0.99), ncols=3,
                   frameon=False, handletextpad=0.2, columnspacing=1.2)  # fmt: skip
     (slowed,) = right.plot([], [], color=MOVED, marker="o", markersize=3, linewidth=1.4, animated=True)
     floor = right.axhline(1, color=QUIET, linewidth=1.6, linestyle="--", animated=True)
+    name = right.text(0.99, 0, "1/s", transform=right.get_yaxis_transform(), size=9, color=INK, animated=True)
+    name.set(ha="right", va="bottom")
     dragged(floor, "factor", lambda factor: (right.get_xlim()[0], 1 / factor))
 
     def update(model: str, rule: str, factor: int) -> str:
@@ -110,6 +112,7 @@ def known_angles(figure: Figure) -> Callable[..., str]:
         new_dots.set_data(pairs[new], asked[new])
         slowed.set_data(pairs, frequencies_by(rule, chosen, factor) / rotary_frequencies(chosen.rotated, chosen.base))
         floor.set_ydata([1 / factor] * 2)
+        name.set_y(1 / factor)
         return SEEN.format(
             model=model,
             pairs=chosen.pairs,

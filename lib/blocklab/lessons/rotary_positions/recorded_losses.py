@@ -9,11 +9,12 @@ from .known_angles import RULES
 
 NAMES = {**RULES, "window": Text(en="no rule, but a window of 128", zh="不处理，只看最近 128 个词元")}
 HEAD = Text(
-    en="Alice: up to 128, beyond   Oz: up to 128, beyond", zh="《爱丽丝》128 以内、以外   《绿野仙踪》128 以内、以外"
+    en="mean loss at positions below 128 → from 128 on, in texts of 512",
+    zh="文本长 512，位置 128 之前 → 128 及以后的平均损失",
 )
 ROW = Text(
-    en="         {:.3f}      {:.3f}         {:.3f}     {:.3f}   {}",
-    zh="         {:.3f}      {:.3f}           {:.3f}      {:.3f}   {}",
+    en="Alice {:.3f} → {:.3f}   Oz {:.3f} → {:.3f}   {}",
+    zh="爱丽丝 {:.3f} → {:.3f}   绿野仙踪 {:.3f} → {:.3f}   {}",
 )
 
 

@@ -119,7 +119,7 @@ class Face:
         ends = [((along(0), LINE), (along(FARTHEST), LINE))]
         axes.add_collection(LineCollection(ends + ticks, colors=QUIET, linewidths=1), autolim=False)
         axes.text(START - 0.3, LINE, str(POSITION), **words | {"ha": "right"})
-        self.numbers = [axes.text(along(place), LINE - 0.32, "", **moving | {"size": 9}) for place in self.places]
+        self.numbers = [axes.text(along(place), LINE - 0.36, "", **moving | {"size": 9}) for place in self.places]
         self.query, self.key = Marker(axes, "v", OTHER, 0.11, QUERYS), Marker(axes, "^", MOVED, -0.11, KEYS)
         dragged(self.query.mark, "m", lambda m: (along(m), LINE + 0.11))
         dragged(self.key.mark, "n", lambda n: (along(n), LINE - 0.11))
@@ -162,12 +162,13 @@ class Marker:
         style = {"color": colour, "markersize": 10, "animated": True, "zorder": 4}
         (self.mark,) = axes.plot([], [], shape, **style)
         self.height = LINE + up
-        self.name = axes.text(0, LINE + 2.1 * up, str(name), size=9, color=INK, animated=True, clip_on=True)
+        self.name = axes.text(0, LINE + 1.3 * up, str(name), size=9, color=INK, animated=True, clip_on=True)
         self.name.set(va="center_baseline", zorder=4)
 
     def stand(self, x: float) -> None:
         self.mark.set_data([x], [self.height])
-        self.name.set_x(x + 0.1)
+        last = x > along(FARTHEST - 6)  # on the right there is no more room
+        self.name.set(x=x - 0.12 if last else x + 0.12, ha="right" if last else "left")
 
 
 def along(position: float) -> float:
