@@ -597,7 +597,7 @@ Divided by √d the winner of row 20 is the same, but it gets only 9%; a trained
 
 </details>
 
-What the authors hoped that training finds, you wrote by hand. Today's models rotate inside attention: [lesson 11](11_rotary_positions.ipynb).
+What the authors hoped that training finds, you wrote by hand. Today models rotate instead: [lesson 11](11_rotary_positions.ipynb).
 
 ## Three closing questions
 

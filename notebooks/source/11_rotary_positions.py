@@ -518,7 +518,7 @@ A key turns by its own position alone, so once turned it stays as it is, however
 
 <details><summary>Answer</summary>
 
-The last pair has ω = 100000^(−62/64), so a turn takes 438446 positions. In 8192 the hand makes 0.0187 of a turn, less than 7 degrees.
+The last pair has ω = 100000^(−62/64), so a turn takes 438460 positions. In 8192 the hand makes 0.0187 of a turn, less than 7 degrees.
 
 </details>
 
@@ -549,7 +549,7 @@ r"""
 
 <details><summary>答案</summary>
 
-最后一对的 ω = 100000^(−62/64)，转一圈要 438446 个位置。走 8192 个位置，只转 0.0187 圈，不到 7 度。
+最后一对的 ω = 100000^(−62/64)，转一圈要 438460 个位置。走 8192 个位置，只转 0.0187 圈，不到 7 度。
 
 </details>
 

@@ -29,6 +29,15 @@ LEADS = {
     ("batch_norm", "eps-outside-root"): ("Exercise: the whole layer", "(variance + eps).sqrt()"),
     ("batch_norm", "statistics-detached"): ("Writing into a buffer", "x.mean(axes)"),
     ("batch_norm", "weight-and-bias-ignored"): ("Exercise: the whole layer", "weight.view(shape)"),
+    ("sinusoidal_encoding", "one-frequency"): ("Clocks", "frequencies ="),
+    ("sinusoidal_encoding", "frequencies-down-to-one-over-base"): ("What you will meet elsewhere", "frequencies ="),
+    ("shift_matrix", "one-frequency"): ("By hand", "frequencies ="),
+    ("turned_product", "positions-added"): ("By hand", "angle = "),
+    ("rotary_embedding", "pairs-of-halves"): ("Two pairings", "a, b = x[..., 0::2]"),
+    ("rotary_embedding", "turned-back"): ("By hand", "a * cos - b * sin"),
+    ("rotary_embedding", "places-for-positions"): ("Two clocks", "positions[:, None]"),
+    ("rotary_embedding", "frequencies-rising"): ("By hand", "frequencies ="),
+    ("permute_rows", "across-heads"): ("Going further: weights for the other pairing", "unflatten(0, (num_heads"),
     ("batch_norm", "axes-kept"): ("Along the channels", "without keepdim"),
 }
 

@@ -100,7 +100,7 @@ def known_angles(figure: Figure) -> Callable[..., str]:
 
     def update(model: str, rule: str, factor: int) -> str:
         chosen = models[model]
-        known, asked, new = known_and_asked(rule, chosen, factor)
+        known, asked, new = (by_pair.numpy() for by_pair in known_and_asked(rule, chosen, factor))
         pairs = np.arange(chosen.pairs)
         if left.get_xlim()[1] != chosen.pairs:  # draws all anew
             for axes in (left, right):

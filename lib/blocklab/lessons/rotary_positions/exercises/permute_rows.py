@@ -10,7 +10,6 @@ from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import wrong
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
-from blocklab.language import Text
 
 from .headings import CARRIED_OVER
 
@@ -142,6 +141,7 @@ PERMUTE_ROWS = Exercise(
     cases=(
         Case("one head", {"weight": torch.arange(16.0).view(8, 2), "num_heads": 1}),
         Case("two heads", {"weight": torch.arange(24.0).view(12, 2), "num_heads": 2}),
+        Case("three heads", {"weight": torch.arange(24.0).view(12, 2), "num_heads": 3}),
         Case("as many heads as pairs", {"weight": waves(16, 3), "num_heads": 4}),
         Case("square", {"weight": waves(12, 12), "num_heads": 2}),
         Case("heads of two rows", {"weight": waves(6, 5), "num_heads": 3}),
