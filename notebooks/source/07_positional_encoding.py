@@ -395,7 +395,7 @@ So the slow columns wait for longer texts: by position 49 their hands have not r
 
 ## Who uses this today?
 
-Few new language models, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by the blocks of M, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left the similarity of every two rows, in the middle that of the sines, right the marked row of each, near *position*.
+Few new language models, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by the blocks of M; BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left the similarity of every two rows, in the middle that of the sines, right the marked row of each, near *position*.
 
 **Predict first.** Nobody told it about waves. Does the similarity of two rows still depend on their distance?
 """
@@ -597,7 +597,7 @@ Divided by √d the winner of row 20 is the same, but it gets only 9%; a trained
 
 </details>
 
-What the authors hoped that training finds, you wrote by hand. Today models rotate instead: [lesson 11](11_rotary_positions.ipynb).
+What they hoped that training finds, you wrote by hand. Models now rotate instead: [lesson 11](11_rotary_positions.ipynb).
 
 ## Three closing questions
 

@@ -27,7 +27,7 @@ import torch
 
 from blocklab import rotary_embedding
 from blocklab.lessons import check, plug_in
-from blocklab.lessons.rotary_positions import known_angles, recorded_losses, two_clocks
+from blocklab.lessons.rotary_positions import known_angles, longer_texts, two_clocks
 
 # %% [markdown] lang="en"
 r"""
@@ -353,7 +353,7 @@ NTK-aware 只把最后一根指针放慢到原来的 s 分之一，所以 29 根
 """
 
 # %% tags=["answer"]
-recorded_losses.table()
+longer_texts.table()
 
 # %% [markdown] lang="en"
 r"""

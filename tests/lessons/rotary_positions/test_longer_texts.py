@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from blocklab.lessons.rotary_positions.known_angles import RULES
-from blocklab.lessons.rotary_positions.recorded_losses import NAMES, recorded_losses, table
+from blocklab.lessons.rotary_positions.longer_texts import NAMES, recorded_losses, table
 
 SOURCE = Path(__file__).parents[3] / "notebooks" / "source" / "11_rotary_positions.py"
 
