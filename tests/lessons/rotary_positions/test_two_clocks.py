@@ -64,8 +64,9 @@ def test_moved_on_alike_nothing_changes_but_the_hands(figure):
     assert len(lines) == 1
 
 
-def test_the_grey_sector_is_the_smaller_angle_between_the_hands(figure):
-    two_clocks(figure)(m=9, n=2, later=40, every=False)
+@pytest.mark.parametrize(("m", "n"), [(9, 2), (3, 0), (2, 30)])
+def test_the_grey_sector_is_the_smaller_angle_between_the_hands(figure, m, n):
+    two_clocks(figure)(m=m, n=n, later=40, every=False)
     for sector, query, key in zip(figure.axes[0].patches, *hands(figure), strict=True):
         wide = (sector.theta2 - sector.theta1) % 360
         between = abs(math.degrees(np.angle(query / key)))

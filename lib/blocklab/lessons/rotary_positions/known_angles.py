@@ -94,8 +94,8 @@ def known_angles(figure: Figure) -> Callable[..., str]:
                   frameon=False, handletextpad=0.2, columnspacing=1.2)  # fmt: skip
     (slowed,) = right.plot([], [], color=MOVED, marker="o", markersize=3, linewidth=1.4, animated=True)
     floor = right.axhline(1, color=QUIET, linewidth=1.6, linestyle="--", animated=True)
-    name = right.text(0.99, 0, "1/s", transform=right.get_yaxis_transform(), size=9, color=INK, animated=True)
-    name.set(ha="right", va="bottom")
+    name = right.text(0.03, 0, "1/s", transform=right.get_yaxis_transform(), size=9, color=INK, animated=True)
+    name.set(va="bottom")
     dragged(floor, "factor", lambda factor: (right.get_xlim()[0], 1 / factor))
 
     def update(model: str, rule: str, factor: int) -> str:
