@@ -100,7 +100,7 @@ def rotary_embedding(
     x: (*, L, d); positions, integer or float: (L,), or (*, L) with as many axes as x has before d, each of x's length
     or 1; result: shape and dtype of x. Norms are kept, and a query times a key depends on their distance only.
     pairing="adjacent" rotates features (2i, 2i + 1), as Meta's code; "half" rotates (i, i + d/2), as Hugging Face's.
-    frequencies: the w_i themselves, (d/2,), of which gradients are taken too; base is not looked at then.
+    frequencies: the w_i themselves, (d/2,), in place of base, which is not looked at then; gradients reach them too.
 
     Angles in float64, the rest in float32 or wider, rounded once. Raises ValueError for a wrong shape, an odd d, a base
     not above 0, another pairing, positions, frequencies or angles beyond 2**31, TypeError for anything but tensors of

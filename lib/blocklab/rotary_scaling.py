@@ -34,11 +34,11 @@ def position_interpolation(d: int, base: float, factor: float) -> Tensor:
 
         w'_i = w_i / factor
 
-    Result: (d/2,), in float64. Neighbours move closer too, as near as the model has never seen them.
+    Result: (d/2,), in float64. Neighbours come closer, too, than the model has ever seen them.
 
     Raises as `rotary_frequencies`, and ValueError for a factor that is below 1 or not finite.
 
-    Source: Chen et al. 2023, arXiv:2306.15595; huggingface/transformers, modeling_rope_utils.py, "linear"
+    Source: Chen et al. 2023, arXiv:2306.15595; huggingface/transformers, src/transformers/modeling_rope_utils.py
     """
     factor = _want_factor("position_interpolation", factor)
     return pair_frequencies("position_interpolation", "d", d, base) / factor
@@ -53,7 +53,7 @@ def ntk_aware(d: int, base: float, factor: float) -> Tensor:
 
     Raises as `position_interpolation`, and ValueError for a d of 2, whose only pair is both the first and the last.
 
-    Source: huggingface/transformers, modeling_rope_utils.py, "ntk"
+    Source: huggingface/transformers, src/transformers/modeling_rope_utils.py
     """
     factor = _want_factor("ntk_aware", factor)
     frequencies = pair_frequencies("ntk_aware", "d", d, base)
