@@ -13,7 +13,7 @@ After this lesson you can write this rotation, tell its two conventions apart, a
 r"""
 # 11 为什么要旋转查询和键？
 
-从第 00 课的聊天模型 SmolLM2 里去掉一个小小的函数，再问它法国的首都是哪里，它什么也不说，第一个词元就是结束。这个函数不给词元加任何东西，也没有任何训练得到的数，只是转动查询和键，转多少由位置决定。
+从第 00 课的聊天模型 SmolLM2 里去掉一个小小的函数，再问它法国的首都是哪里，它一个词也不说，立刻就结束了。这个函数不给词元加任何东西，也没有任何训练得到的数，只是转动查询和键，转多少由位置决定。
 
 第 10 课的注意力如果没有掩码，就分不清词元的先后。第 07 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键；SmolLM2 的 30 层，层层如此。
 
@@ -321,7 +321,7 @@ NTK-aware slows only the last hand by the whole of s, so 28 of the 29 still go b
 
 ## What the loss says
 
-No new angles, so all is well? glassllm was trained on 128 tokens. Once, its loss was measured on pieces of 512, with s = 4 and no training for the new rule. The two books do not come with the package, so the numbers are a recording.
+Is all well without new angles? glassllm was trained on 128 tokens. Its loss was once measured on pieces of 512, with s = 4 and no further training. The two books do not come with the package, so this is a recording.
 
 **Predict first.** Beyond 128, which has the lowest loss: no rule, interpolation, Llama's rule, or no rule where each token sees only the last 128?
 """
@@ -359,11 +359,11 @@ longer_texts.table()
 r"""
 <details><summary>Answer</summary>
 
-The window of 128 has the lowest loss, 3.348 on *Alice* and 4.123 on *Oz*.
+The window of 128, with 3.407 at the end of *Alice* and 4.123 on *Oz*.
 
 </details>
 
-Interpolation costs 0.9 even up to 128 (4.350 for 3.453 on *Alice*), because neighbours now stand a quarter of a step apart, and the model has never met that either. In these recordings looking farther than trained never paid. It is one small model, and nobody trained it further; do not generalise.
+Without a rule nothing breaks at 128; the loss grows, to 4.727 at the end. Interpolation costs 1.0 even before 128 (4.399 for 3.420), because neighbours now stand a quarter of a step apart, which the model has never met either. Here, looking farther than trained never paid. But it is one small model, and nobody trained it further.
 
 ## What you will meet elsewhere
 
@@ -384,7 +384,7 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)
 
 | where | what |
 |---|---|
-| Pythia, phi-2 | *partial rotary*: 32 of 128, 32 of 80 features turn, the others stay |
+| [Pythia, phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | *partial rotary*: 32 of 128, 32 of 80 features turn, the others stay |
 | Llama-2; SmolLM2; Llama-3; Qwen3 | base 10000; 100000; 500000; 1000000 |
 | [nanochat](https://github.com/karpathy/nanochat) | turns the other way, and may, since both do |
 
@@ -397,11 +397,11 @@ Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(
 r"""
 <details><summary>答案</summary>
 
-只看最近 128 个词元的损失最低，《爱丽丝漫游奇境》是 3.348，《绿野仙踪》是 4.123。
+只看最近 128 个词元的损失最低，《爱丽丝漫游奇境》末尾是 3.407，《绿野仙踪》是 4.123。
 
 </details>
 
-位置插值在 128 以内就要付出 0.9 的代价（《爱丽丝》从 3.453 升到 4.350），因为相邻的词元现在只隔四分之一步，这也是模型没见过的。在这些记录里，看得比训练时更远，从来没有好处。不过这只是一个很小的模型，而且没有继续训练，不要推而广之。
+不用规则，损失并不是一过 128 就跳上去，而是越往后越高，末尾到了 4.727。位置插值在 128 以内就要付出 1.0 的代价（从 3.420 升到 4.399），因为相邻的词元现在只隔四分之一步，这也是模型没见过的。在这里，看得比训练时更远，从来没有好处。不过这只是一个很小的模型，而且没有继续训练，不要推而广之。
 
 ## 在别处会遇到什么
 
@@ -422,7 +422,7 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)
 
 | 在哪里 | 是什么 |
 |---|---|
-| Pythia、phi-2 | 部分旋转（partial rotary），128 个特征里只转 32 个，80 个里只转 32 个，其余不动 |
+| [Pythia、phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | 部分旋转（partial rotary），128 个特征里只转 32 个，80 个里只转 32 个，其余不动 |
 | Llama-2；SmolLM2；Llama-3；Qwen3 | 底数 10000；100000；500000；1000000 |
 | [nanochat](https://github.com/karpathy/nanochat) | 朝反方向转；查询和键都这样，就没有问题 |
 
@@ -608,14 +608,14 @@ r"""
 r"""
 ## Going further: weights for the other pairing
 
-A weight for queries or keys has `num_heads` blocks of d rows, one row for each feature that comes out. It was trained with neighbours as pairs. Put its rows in the order in which halves do the same: in each head the first rows of all pairs, then the second rows, both in the order of the pairs. The shape `(num_heads * d, d_model)` stays.
+A weight for queries or keys has `num_heads` blocks of d rows, one row for each feature that comes out. It was trained with neighbours as pairs. Put its rows in the order in which halves do the same: in each head the first rows of all pairs, then the second rows, both in the order of the pairs. The shape `(num_heads * d, d_model)` stays. (For keys `num_heads` counts the heads of keys, which in SmolLM2 are 3, where queries have 9.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：给另一种配对的权重
 
-算查询或键的权重由 `num_heads` 块组成，每块 d 行，每一行算出一个特征。它是按相邻配对训练的。请重排它的行，让前后两半的配对得到同样的结果：在每个头里，先排各对的第一行，再排各对的第二行，两部分都按对的次序。形状 `(num_heads * d, d_model)` 不变。
+算查询或键的权重由 `num_heads` 块组成，每块 d 行，每一行算出一个特征。它是按相邻配对训练的。请重排它的行，让前后两半的配对得到同样的结果：在每个头里，先排各对的第一行，再排各对的第二行，两部分都按对的次序。形状 `(num_heads * d, d_model)` 不变。（对键来说，`num_heads` 是键头的个数；SmolLM2 有 9 个查询头，键头只有 3 个。）
 """
 
 
