@@ -21,7 +21,7 @@ from .trained_lengths import Model, published_models
 MODELS = "SmolLM2 135M", "Llama-2 7B", "Llama-3 8B", "glassllm"
 LARGEST = 32  # the largest factor
 RULES = {
-    "none": Text(en="none", zh="不处理"),
+    "none": Text(en="none", zh="不用"),
     "interpolation": Text(en="position interpolation", zh="位置插值"),
     "ntk": Text(en="NTK-aware", zh="NTK-aware"),
     "yarn": Text(en="YaRN", zh="YaRN"),

@@ -7,7 +7,11 @@ from blocklab.language import Text
 
 from .known_angles import RULES
 
-NAMES = {**RULES, "window": Text(en="no rule, but a window of 128", zh="不处理，只看最近 128 个词元")}
+NAMES = {
+    **RULES,
+    "none": Text(en="no rule", zh="不用规则"),
+    "window": Text(en="no rule, but a window of 128", zh="不用规则，只看最近 128 个词元"),
+}
 SHOWN = "alice_64_128", "alice_128_160", "alice_384_512", "oz_below_128", "oz_beyond_128"
 HEAD = Text(
     en="loss on Alice at positions 64 to 128 → 128 to 160 → 384 to 512, on Oz below 128 → beyond",
