@@ -205,7 +205,8 @@ def products(q, k, pairing):
     return q @ k.T  # (L, L)
 
 
-print((products(q, k, "half") - products(q, k, "adjacent")).abs())
+off = products(q, k, "half") - products(q, k, "adjacent")
+print(off.abs().round(decimals=2))
 
 # %% [markdown] lang="en"
 r"""
@@ -321,7 +322,7 @@ NTK-aware slows only the last hand by the whole of s, so 28 of the 29 still go b
 
 ## What the loss says
 
-Is all well without new angles? glassllm was trained on 128 tokens. Its loss was once measured on pieces of 512, with s = 4 and no further training. The two books do not come with the package, so this is a recording.
+Is all well without new angles? glassllm was trained on 128 tokens. Its loss was once measured on pieces of 512, with s = 4 and no further training. The two books it read do not come with the package, so this is a recording.
 
 **Predict first.** Beyond 128, which has the lowest loss: no rule, interpolation, Llama's rule, or no rule where each token sees only the last 128?
 """
@@ -347,7 +348,7 @@ NTK-aware 只把最后一根指针放慢到原来的 s 分之一，所以 29 根
 
 ## 损失怎么说
 
-没有新角度，就万事大吉了吗？glassllm 的训练长度是 128。有人测过它读 512 个词元时的损失，s = 4，没有为新规则再训练。那两本书不随课程提供，所以下面是当时的记录。
+没有新角度，就万事大吉了吗？glassllm 的训练长度是 128。有人测过它读 512 个词元时的损失，s = 4，没有为新规则再训练。它读的两本书不随课程提供，所以下面是当时的记录。
 
 **先猜一猜**：在 128 以外，哪一种损失最低？不用规则，位置插值，Llama 的规则，还是不用规则但每个词元只看最近的 128 个？
 """
@@ -384,7 +385,7 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)
 
 | where | what |
 |---|---|
-| [Pythia, phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | *partial rotary*: 32 of 128, 32 of 80 features turn, the others stay |
+| [Pythia-6.9B, phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | *partial rotary*: 32 of 128, 32 of 80 features turn, the others stay |
 | Llama-2; SmolLM2; Llama-3; Qwen3 | base 10000; 100000; 500000; 1000000 |
 | [nanochat](https://github.com/karpathy/nanochat) | turns the other way, and may, since both do |
 
@@ -422,7 +423,7 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)
 
 | 在哪里 | 是什么 |
 |---|---|
-| [Pythia、phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | 部分旋转（partial rotary），128 个特征里只转 32 个，80 个里只转 32 个，其余不动 |
+| [Pythia-6.9B、phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | 部分旋转（partial rotary），128 个特征里只转 32 个，80 个里只转 32 个，其余不动 |
 | Llama-2；SmolLM2；Llama-3；Qwen3 | 底数 10000；100000；500000；1000000 |
 | [nanochat](https://github.com/karpathy/nanochat) | 朝反方向转；查询和键都这样，就没有问题 |
 
