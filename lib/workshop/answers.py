@@ -113,7 +113,7 @@ def carry_over(copies: list[Copy], lessons: dict[str, dict]) -> dict[str, int]:
 
 
 def _answers(copy: dict, ids: list[object], starts: set[str]) -> list[Cell]:
-    """The cells of a copy that a learner has written, the lesson's exercises having these ids and all starting codes."""
+    """The cells of a copy that a learner has written; ids: of the lesson's exercises, starts: code of all lessons'."""
     return [
         cell
         for cell in code_cells(copy)
@@ -141,14 +141,15 @@ def _put(copy: Copy, lesson: dict, unanswered: list[Cell]) -> None:
 
 
 def _sort_out(copy: Copy, copies: list[Copy]) -> None:
-    """Tell from what is left of a copy's answers those to exercises that are answered: by itself, or by another copy."""
-    own, others = _handed(copy.carried), [cell for other in copies for cell in other.carried]
-    known, same = _handed(others), {_code(cell.source) for cell in others}
-    answered = [cell for cell in copy.left if exercises(cell.source) and exercises(cell.source) <= known]
+    """Of what is left of a copy's answers, set apart those to exercises that another copy has answered otherwise.
+
+    One more answer to what the copy itself has answered is no news, and neither is the same one in two copies.
+    """
+    carried = [cell for other in copies for cell in other.carried]
+    own, all_of_them, same = _handed(copy.carried), _handed(carried), {_code(cell.source) for cell in carried}
+    answered = [cell for cell in copy.left if exercises(cell.source) and exercises(cell.source) <= all_of_them]
     copy.left = [cell for cell in copy.left if cell not in answered]
-    copy.doubled = [
-        cell for cell in answered if not exercises(cell.source) <= own and _code(cell.source) not in same
-    ]
+    copy.doubled = [cell for cell in answered if not exercises(cell.source) <= own and _code(cell.source) not in same]
 
 
 def _handed(cells: list[Cell]) -> set[str]:

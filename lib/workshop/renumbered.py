@@ -1,4 +1,4 @@
-"""Copies that bear an earlier number of their lesson, which is known by its name: `11_transformer_layers` is 12 today."""
+"""Copies that bear an earlier number of their lesson. Its name says which it is: `11_transformer_layers` is 12 now."""
 
 import os
 import re
@@ -9,9 +9,9 @@ _FILE = re.compile(r"\d\d_(\w+\.ipynb)")
 
 
 def renumbered(folder: Path, lessons: Collection[str]) -> dict[str, str]:
-    """By file name what lies in a folder under an earlier number of a lesson, and what the lesson's file is called today.
+    """What lies in a folder under an earlier number of a lesson, by file name, and what the lesson is called today.
 
-    lessons: the file names of all lessons of today.
+    lessons: the file names of all of today's.
     """
     today = {file[1]: lesson for lesson in lessons if (file := _FILE.fullmatch(lesson))}
     others = (_FILE.fullmatch(name) for name in sorted(_names(folder)) if name not in lessons)

@@ -116,6 +116,15 @@ def test_what_may_be_missing_is_used_under_if_installed_alone(stem):
     assert outside <= ALWAYS_THERE
 
 
+@pytest.mark.parametrize("stem", [outline.stem for outline in PROJECT.outlines()])
+def test_colab_installs_what_the_lesson_asks_for(stem):
+    """What stands in a cell's `if_installed` is told from the lesson's code, and installed by its first cell there."""
+    code = "\n".join(cell.source for cell in code_cells(stem))
+    installed = {one.module for one in packages.OPTIONAL if one.on_colab or any(name in code for name in one.loaders)}
+    assert set(WANTED.get(stem, ())) <= installed
+    assert stem in WANTED or "if_installed()" not in code
+
+
 # The line itself
 
 
