@@ -1,12 +1,13 @@
 """The README's pictures of lessons at work in a real JupyterLab: `python -m workshop.screenshots FOLDER`."""
 
-import re
 import shutil
 import sys
 import tempfile
 from base64 import b64encode
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Locator, Page
 
 from blocklab.language import LANGUAGES
@@ -18,19 +19,21 @@ from .kept_solutions import keep_solutions
 
 ROOT = Path(__file__).parents[2]
 PUSH = "10"
-TALKS = re.compile(r"\b(chat|talk)\(['\"]")
+CHAT = "= your_blocks(", "def block(", 'talk("'
+"""Lesson 15: which blocks are kept, the layer that is made of them, and the first answer to a prompt that is seen."""
 PATIENCE = 300_000  # milliseconds: lesson 15 lets a model write
 LOOK = f"""
     @font-face {{ font-family: "{FAMILY}"; src: url(data:font/otf;base64,{b64encode(FONT.read_bytes()).decode()}) }}
     .blocklab-panel {{ font-family: var(--jp-ui-font-family), "{FAMILY}"; padding: 8px !important }}
+    .jp-cell-toolbar, .jp-Collapser {{ visibility: hidden }}
     .jp-CodeCell :is(pre, .cm-content) {{ font-family: var(--jp-code-font-family), "{FAMILY}" !important }}
 """
 """The lessons' own font for Chinese words, wherever the picture is taken, and a little air around the panel."""
 
 
-def pushed(page: Page) -> Locator:
+def pushed(page: Page) -> list[Locator]:
     """Lesson 02's main panel, one number of which is pushed."""
-    cell = page.locator(".jp-CodeCell").filter(has_text="poke_one_number.panel()")
+    cell = page.locator(".jp-CodeCell").filter(has_text="poke_one_number.panel()").first
     panel = cell.locator(".blocklab-panel:visible")  # its still is hidden beside it
     lab.skip_guesses(page)
     slider, box = panel.locator("input[type=range]").first, panel.locator("input[type=number]").first
@@ -38,12 +41,12 @@ def pushed(page: Page) -> Locator:
     box.fill(PUSH)
     box.press("Enter")
     lab.wait_for_change(page, slider, before)
-    return panel
+    return [panel]
 
 
-def answered(page: Page) -> Locator:
-    """The first cell of lesson 15 in which the chat model answers."""
-    return page.locator(".jp-CodeCell").filter(has_text=TALKS).first
+def answered(page: Page) -> list[Locator]:
+    """The cells of lesson 15 that lead from the kept blocks to an answer."""
+    return [page.locator(".jp-CodeCell").filter(has_text=text).first for text in CHAT]
 
 
 SHOTS = {"02_norm_axes": pushed, "15_your_model": answered}
@@ -65,10 +68,23 @@ def shoot(folder: Path) -> None:
                     page.add_style_tag(content=LOOK)
                     page.evaluate(f"document.fonts.load('1em \"{FAMILY}\"')")  # words drawn before stay as they are
                     lab.run_all(page)
-                    shown = show(page)
-                    shown.evaluate("shown => shown.scrollIntoView({ block: 'center' })")
-                    shown.screenshot(path=folder / f"lesson_{lesson[:2]}_{language}.png")
+                    lab.wait_for_panels(page)
+                    stacked(show(page)).save(folder / f"lesson_{lesson[:2]}_{language}.png")
                     page.close()
+
+
+def stacked(shown: list[Locator]) -> Image.Image:
+    """What is shown at some places of a page, one below the other."""
+    pictures = []
+    for place in shown:
+        place.evaluate("place => place.scrollIntoView({ block: 'center' })")
+        pictures.append(Image.open(BytesIO(place.screenshot())))
+    size = max(one.width for one in pictures), sum(one.height for one in pictures)
+    together, top = Image.new("RGB", size, "white"), 0
+    for one in pictures:
+        together.paste(one, (0, top))
+        top += one.height
+    return together
 
 
 if __name__ == "__main__":
