@@ -62,7 +62,7 @@ def shoot(folder: Path) -> None:
         with chromium() as browser, lab.jupyter_lab(mine, Path(temporary) / "home") as address:
             for lesson, show in SHOTS.items():
                 for language in LANGUAGES:
-                    page = browser.new_page(viewport={"width": 1280, "height": 1000}, device_scale_factor=2)
+                    page = browser.new_page(viewport={"width": 1360, "height": 1000}, device_scale_factor=2)
                     page.set_default_timeout(PATIENCE)
                     lab.open_notebook(page, address, f"{language}/{lesson}.ipynb")
                     page.add_style_tag(content=LOOK)
