@@ -29,7 +29,7 @@ import torch
 import torch.nn.functional as F
 
 from blocklab.language import Text
-from blocklab.lessons import accepted, check, your_blocks, your_model
+from blocklab.lessons import accepted, chat, check, your_blocks
 from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, fused_passes, guess_then_bytes
 from blocklab.lessons.cuda_timing import lying_watch, on_an_a100, timed_norms
 from blocklab.real_models import if_installed
@@ -680,7 +680,7 @@ r"""
 
 # %% tags=["slow"]
 with if_installed():
-    print(your_model.answer_with_yours("Complete the sentence: The capital of France is"))
+    print(chat.answer_with_yours("Complete the sentence: The capital of France is"))
 
 # %% [markdown] lang="en"
 r"""

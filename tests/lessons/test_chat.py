@@ -3,8 +3,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from blocklab.lessons import EXERCISES, your_model
-from blocklab.lessons.your_model import BLOCKS, answer_with_yours
+from blocklab.lessons import EXERCISES, chat
+from blocklab.lessons.chat import BLOCKS, answer_with_yours
 from blocklab.real_models import load_smollm2
 
 PROMPT = "Complete the sentence: The capital of France is"
@@ -21,10 +21,10 @@ def smollm2():
 
 @pytest.fixture
 def keep(monkeypatch, smollm2):
-    monkeypatch.setattr(your_model, "load_smollm2", lambda: smollm2)
+    monkeypatch.setattr(chat, "load_smollm2", lambda: smollm2)
 
     def keep_these(**blocks):
-        monkeypatch.setattr(your_model, "kept", blocks.get)
+        monkeypatch.setattr(chat, "kept", blocks.get)
 
     return keep_these
 
