@@ -42,13 +42,13 @@ ROOMS = {
     "transformer_layers": ("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
     "kv_cache": (),
     "cuda_timing": ("time_function", "bytes_in_two_kernels"),
-    "your_model": (),
+    "your_model": ("tokens_per_second", "generate"),
 }
 BLOCKS = (  # the exercises whose functions are kept, and run in trained models later
     *("relu", "standardize", "batch_norm", "group_norm", "layer_norm", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
     *("ema_update", "merge_statistics", "sinusoidal_encoding", "rotary_embedding"),
     *("gelu", "swish", "glu", "swiglu", "round_up", "hidden_width", "causal_mask", "attention", "split_heads"),
-    *("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),
+    *("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer", "generate"),
 )
 LESSONS = tuple(Lesson(number, room, exercises) for number, (room, exercises) in enumerate(ROOMS.items()))
 _HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}

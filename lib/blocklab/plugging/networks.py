@@ -1,28 +1,24 @@
 """The trained networks that hold the blocks, and what each of them says when it is asked."""
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 
-from blocklab.checks.brief import cut
+from blocklab.checks.brief import shortened
 from blocklab.language import Text
 from blocklab.real_models import load_efficientnet_lite0, load_glassllm, load_minilm, load_smollm2
 from blocklab.real_models.decoder import Decoder
 from blocklab.real_models.efficientnet_lite0 import class_name, prepare_picture
 from blocklab.real_models.photos import photo
-from blocklab.real_models.texts import ALICE, ZEN
+from blocklab.real_models.texts import ALICE, QUESTION, ZEN
 
 from . import words
 from .cannot_run import in_words
 
-QUESTION = "Complete the sentence: The capital of France is"  # the second best token is far from the best at each step
 MOST_TOKENS = 8  # the right answer has seven, and an end
-MOST_CHARACTERS = 60
-UGLY = re.compile("(?:rapist|nazi|sex|porn).*", re.IGNORECASE)
 UNRELATED = 0.25  # a cosine that sentences of different meaning reach
 GUITAR = "He is playing the guitar."
 
@@ -49,12 +45,6 @@ class Spoken:
             yield words.PEEKS
         if gain > 0:
             yield words.PEEKS_AND_GAINS if self.peeks else words.LOWER
-
-
-def shortened(text: str) -> str:
-    """What is shown of an answer, in one line; a network that is out of its mind may say anything."""
-    text = UGLY.sub("…", text.replace("\n", "↵").replace("\xa0", " ").strip())
-    return cut(text, MOST_CHARACTERS)
 
 
 class Speaker:
