@@ -10,10 +10,10 @@ from blocklab.language import Text
 from blocklab.packages import MISSING, optional
 from blocklab.real_models import load_glassllm, load_smollm2
 from blocklab.real_models.decoder import Decoder
+from blocklab.real_models.free_memory import TooLittleMemory
+from blocklab.real_models.smollm2 import END
 
 from . import words
-from .free_memory import free_memory
-from .networks import SmolLM2, too_little_memory
 
 MOST_TOKENS = 60
 NOTHING_HERE = Text(
@@ -39,15 +39,13 @@ class Speaker:
 
 def speaker() -> Speaker | None:
     """SmolLM2, or where it cannot be had glassllm, with a line that says why; None without both."""
-    note = too_little_memory(SmolLM2, free_memory())
-    if note is None:
-        try:
-            model = load_smollm2()
-            pairs = model.byte_pairs
-            return Speaker(model, model.chat, pairs.decode, pairs.numbers["<|im_end|>"])
-        except ModuleNotFoundError as missing:
-            note = not_there("SmolLM2", missing)
-    print(note)
+    try:
+        model = load_smollm2()
+        return Speaker(model, model.chat, model.byte_pairs.decode, model.byte_pairs.numbers[END])
+    except TooLittleMemory as told:
+        print(told)
+    except ModuleNotFoundError as missing:
+        print(not_there("SmolLM2", missing))
     try:
         model = load_glassllm()
         from glassllm import load_pretrained  # here, for it may be missing
