@@ -19,7 +19,8 @@ _KERNELS = {
     "positional_encoding": "sinusoidal_encoding wavelengths shift_matrix rotary_embedding",
     "feed_forward": "relu gelu silu swish glu gated_unit swiglu round_up hidden_width parameter_count FeedForward "
     "SwiGLU",
-    "attention": "scaled_dot_product_attention causal_mask MultiheadAttention",
+    "attention": "scaled_dot_product_attention causal_mask causal_lower_right repeat_kv MultiheadAttention",
+    "key_value_cache": "KeyValueCache cached_attention",
     "transformer": "EncoderLayer DecoderLayer",
 }
 _MODULE_OF = {name: module for module, names in _KERNELS.items() for name in names.split()}

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from blocklab.arguments import (
+    LARGEST,
     autocast,
     casts,
     want_factory,
@@ -91,6 +92,43 @@ def causal_mask(length: int) -> Tensor:
     return _lower_triangle(length, length)
 
 
+def causal_lower_right(L: int, S: int) -> Tensor:
+    """The causal mask of the last L of S positions, whose keys are all there: the last query sees every key.
+
+        query i sees key j  where  j <= i + S - L
+
+    Result: (L, S), boolean. **True takes part**, as `scaled_dot_product_attention` has it, whose is_causal starts at
+    the upper left instead: with keys kept from earlier calls it would hide them. With L > S the first queries see none.
+
+    Raises ValueError for a length that is negative or too large, TypeError for one that is not an integer.
+
+    Source: torch.nn.attention.bias.causal_lower_right, which is a tensor of its own kind
+    """
+    L, S = want_integer("causal_lower_right", "L", L, 0), want_integer("causal_lower_right", "S", S, 0)
+    want_room("causal_lower_right", "L x S", max(L, 1), max(S, 1))
+    return _lower_triangle(L, S, diagonal=S - L)
+
+
+def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
+    """A head of keys or values for every head of queries: each head of x n_rep times, one beside the other.
+
+        y[:, i] = x[:, i // n_rep],   heads 0 1 -> 0 0 0 1 1 1   (tiled, 0 1 0 1 0 1, would mix up the groups)
+
+    x: (*, g, S, d), result: (*, g * n_rep, S, d) of its dtype, a copy.
+
+    Raises ValueError for fewer than three axes and n_rep below 1, TypeError for anything but a float tensor and an
+    integer.
+
+    Source: Ainslie et al. 2023, arXiv:2305.13245; the name: meta-llama/llama, llama/model.py
+    """
+    want_float("repeat_kv", x=x)
+    if x.dim() < 3:
+        raise ValueError(f"repeat_kv wants x of shape (*, g, S, d), got {tuple(x.shape)}")
+    n_rep = want_integer("repeat_kv", "n_rep", n_rep, 1, LARGEST)
+    want_room("repeat_kv", "x, n_rep times,", x.numel(), n_rep)
+    return x.repeat_interleave(n_rep, -3)
+
+
 # The formula. It gives the weights too, which MultiheadAttention shows.
 
 
@@ -125,8 +163,8 @@ def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.softmax(-1).masked_fill(sees_none, 0)
 
 
-def _lower_triangle(L: int, S: int, device: torch.device | None = None) -> Tensor:
-    return torch.ones(L, S, dtype=torch.bool, device=device).tril()
+def _lower_triangle(L: int, S: int, device: torch.device | None = None, diagonal: int = 0) -> Tensor:
+    return torch.ones(L, S, dtype=torch.bool, device=device).tril(diagonal)
 
 
 def _repeat_heads(function: str, query: Tensor, name: str, x: Tensor) -> Tensor:
@@ -137,7 +175,7 @@ def _repeat_heads(function: str, query: Tensor, name: str, x: Tensor) -> Tensor:
     heads, wanted = x.shape[-3], query.shape[-3]
     if heads == 0 or wanted % heads:
         raise ValueError(f"{function} wants the heads of {name} to divide query's {wanted}, got {heads}")
-    return x.repeat_interleave(wanted // heads, -3)
+    return repeat_kv(x, wanted // heads)
 
 
 # What attention asks of its arguments.

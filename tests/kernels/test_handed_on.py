@@ -16,9 +16,16 @@ MODULES = [
     "positional_encoding",
     "feed_forward",
     "attention",
+    "key_value_cache",
     "transformer",
 ]
-NOT_HANDED_ON = {"interpolate", "activation_function", "want_masks"}  # what the kernels hand to each other
+# what the kernels hand to each other, and to the models
+NOT_HANDED_ON = {
+    "interpolate",
+    "activation_function",
+    "want_masks",
+    "all_or_nothing",
+}
 AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it
 
 

@@ -33,6 +33,7 @@ from wrong_values import (
     Dtype,
     Flag,
     Integer,
+    Kind,
     Made,
     Number,
     Shape,
@@ -45,6 +46,7 @@ from blocklab import (
     batch_statistics,
     feed_forward,
     fused,
+    key_value_cache,
     moving_average,
     normalization,
     positional_encoding,
@@ -52,7 +54,11 @@ from blocklab import (
 )
 from blocklab.arguments import EMPTY_HANDED
 
-MODULES = attention, batch_statistics, feed_forward, moving_average, normalization, positional_encoding, transformer
+MODULES = (
+    *(attention, batch_statistics, feed_forward, key_value_cache, moving_average, normalization),
+    *(positional_encoding, transformer),
+)
+METHODS = "forward", "update"  # of a Module and of a cache
 PACKAGE = Path(blocklab.__file__).parent
 
 x = torch.randn(2, 6, 5, generator=torch.Generator().manual_seed(0))
@@ -75,6 +81,8 @@ class Call:
 
 
 def fresh(value):
+    if isinstance(value, key_value_cache.KeyValueCache):
+        return copy.copy(value)
     return value.detach().clone() if isinstance(value, Tensor) else value
 
 
@@ -370,6 +378,36 @@ CALLS = {
         F.scaled_dot_product_attention,
     ),
     "causal_mask": Call(attention.causal_mask, {"length": (5, Integer(0, 2**15))}),
+    "causal_lower_right": Call(
+        attention.causal_lower_right, {"L": (3, Integer(0, 2**30 // 4)), "S": (4, Integer(0, 2**30 // 3))}
+    ),
+    "repeat_kv": Call(
+        attention.repeat_kv,
+        {"x": (keys, Array(ranks=(3, 4, 5), alone=True)), "n_rep": (2, Integer(1, 2**30 // keys.numel()))},
+    ),
+    # key_value_cache
+    "KeyValueCache": Call(key_value_cache.KeyValueCache, {"window": (3, Integer(1, none=True))}),
+    "KeyValueCache.update": Call(
+        lambda key, value: key_value_cache.KeyValueCache().update(key, value),
+        {
+            "key": (keys, Array(bound=(0, 1, 2), ranks=(4,), also_wider=False)),
+            "value": (values, Array(bound=(0, 1, 2), ranks=(4,), also_wider=False)),
+        },
+    ),
+    "cached_attention": Call(
+        key_value_cache.cached_attention,
+        {
+            "query": (torch.randn(2, 3, 5, 8), Array(bound=(0, 2, 3), ranks=(4,), also_wider=False)),
+            "key": (keys, Array(bound=(0, 2, 3), ranks=(4,), also_wider=False)),
+            "value": (values, Array(bound=(0, 1, 2), ranks=(4,), also_wider=False)),
+            "cache": (key_value_cache.KeyValueCache(), Kind()),
+            "scale": (0.3, Number(none=True)),
+            "enable_gqa": (True, FLAG),
+        },
+    ),
+    "all_or_nothing": Call(
+        lambda caches: key_value_cache.all_or_nothing(caches), {"caches": (key_value_cache.KeyValueCache(), None)}
+    ),
     "want_masks": Call(
         attention.want_masks, dict.fromkeys(("function", "heads", "query", "key", "masks"), (None, None))
     ),
@@ -434,13 +472,15 @@ NAMESAKES = [call for call in CALLS if CALLS[call].torch is not None]
 
 
 def public() -> Iterator[tuple[str, Callable]]:
-    """The functions and Modules of the kernels' files, and the Modules' forward."""
+    """The functions and classes of the kernels' files, and what is called of the classes."""
     for module in MODULES:
         for name, thing in vars(module).items():
             if not name.startswith("_") and callable(thing) and getattr(thing, "__module__", "") == module.__name__:
                 yield name, thing
                 if isinstance(thing, type):
-                    yield f"{name}.forward", thing.forward
+                    yield from (
+                        (f"{name}.{method}", getattr(thing, method)) for method in METHODS if hasattr(thing, method)
+                    )
 
 
 @pytest.mark.parametrize("name", [name for name, _ in public()])

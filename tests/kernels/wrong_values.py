@@ -207,6 +207,14 @@ class Activation:
 
 
 @dataclass
+class Kind:
+    """An object of one class, which no other value is."""
+
+    def wrong(self, good) -> Iterator:
+        yield from [None, True, 1, torch.ones(2), type(good), [good], (good,), vars(good), *JUNK]
+
+
+@dataclass
 class Made:
     """What an activation makes of x is looked at when it is called."""
 

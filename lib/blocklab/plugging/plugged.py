@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from blocklab.attention import causal_mask
+from blocklab.attention import causal_mask, repeat_kv
 from blocklab.checks.exercise import Exercise
 from blocklab.real_models.replaced import attribute, kernels, replaced
 
@@ -53,7 +53,7 @@ def _written_out(
 ) -> dict[str, Tensor | None]:
     """What the exercise has in other words: a mask in place of `is_causal`, and keys and values for every head."""
     if enable_gqa:
-        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+        key, value = (repeat_kv(x, query.shape[-3] // x.shape[-3]) for x in (key, value))
     return {"key": key, "value": value, "mask": causal_mask(query.shape[-2]) if is_causal else attn_mask}
 
 
