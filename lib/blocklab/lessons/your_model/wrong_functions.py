@@ -160,7 +160,12 @@ def measured(model: nn.Module, wrong: Wrong | None) -> Found:
     with replaced(model, **(wrong.instead if wrong else {})):
         loss = F.cross_entropy(model(zen)[0, :-1], zen[0, 1:]).item()
         text = model.byte_pairs.decode(list(model.next_tokens(model.chat(QUESTION), MOST_TOKENS)))
-    return Found(loss, shortened(text))
+    return Found(loss, drawable(shortened(text)))
+
+
+def drawable(text: str) -> str:
+    """A text without what a picture has no letters for: all that is not Latin, and signs that cannot be seen."""
+    return "".join(c if c in "↵…" or c.isprintable() and c < "\u0180" else "·" for c in text)
 
 
 def recorded() -> dict[str, Found]:
