@@ -95,9 +95,9 @@ def upper_left_mask(q: Tensor, k: Tensor, v: Tensor, cache: KeyValueCache) -> Te
     return attend(q, *cache.update(k, v), is_causal=True, enable_gqa=True)
 
 
-def never_read(q: Tensor, k: Tensor, v: Tensor, cache: KeyValueCache) -> Tensor:
-    cache.update(k, v)
-    return attend(q, k, v, is_causal=True, enable_gqa=True)
+def one_too_far(x: Tensor, positions: Tensor, base: float, pairing: str) -> Tensor:
+    """New tokens stand one position behind their own."""
+    return rotary_embedding(x, positions + (positions[0] > 0), base, pairing)
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,10 @@ WRONG = (
         {"cached_attention": upper_left_mask},
     ),
     Wrong(
-        "never-read",
+        "one-too-far",
         "cached_attention",
-        Text(en="cache not read", zh="不读缓存"),
-        {"cached_attention": never_read},
+        Text(en="positions off by one", zh="位置多数了 1"),
+        {"rotary_embedding": one_too_far},
     ),
 )
 BLOCKS = tuple(dict.fromkeys(wrong.block for wrong in WRONG))

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import wrong
+from blocklab.checks.row import alone, wrong
 from blocklab.language import Text
 
 VOCABULARY = 11
@@ -39,7 +39,7 @@ class MadeUpModel:
     """
 
     def __init__(self):
-        self.total = self.calls = 0
+        self.total = self.count = self.calls = 0
 
     def __call__(self, tokens: Sequence[int]) -> Tensor:
         self.calls += 1
@@ -49,9 +49,9 @@ class MadeUpModel:
             raise TypeError(str(NOTHING_TO_READ))
         rows = []
         for token in tokens:
-            self.total += int(token) + 1
-            distance = (torch.arange(VOCABULARY) - self.total) % VOCABULARY
-            rows.append(5.0 - distance)
+            self.total, self.count = self.total + int(token), self.count + 1
+            distance = (torch.arange(VOCABULARY) - self.total - self.count) % VOCABULARY
+            rows.append(self.count / 2 - distance)  # surer from token to token, so that the rows can be told apart
         return torch.stack(rows)
 
 
@@ -66,6 +66,9 @@ class Told:
         raise NotImplementedError
 
 
+TOLD = Told()
+
+
 @dataclass(frozen=True, eq=False)
 class WithModel(Case):
     """A case whose model has read nothing yet, whatever ran before."""
@@ -75,7 +78,7 @@ class WithModel(Case):
 
 
 def with_model(name: str, ids: list[int], most: int, end: int, advice: Advice | None = None) -> WithModel:
-    return WithModel(name, {"model": Told(), "ids": ids, "most": most, "end": end}, advice=advice)
+    return WithModel(name, {"model": TOLD, "ids": ids, "most": most, "end": end}, advice=advice)
 
 
 # The steps: what the model reads first, how often the loop goes round, which token is taken, when it ends, what the
@@ -256,12 +259,13 @@ ENDING_MISTAKES = (
         zh="还差一个词元才到 `most`，你就停了。回答的第一个词元来自提示的得分，那时模型还没有读任何新的词元。",
         line="for _ in range(most):",
     ),
-    wrong("most-ignored", rounds=lambda most, prompt: 2 * MOST_CALLS).hint(
+)
+
+MOST_IGNORED = wrong("most-ignored", rounds=lambda most, prompt: 2 * MOST_CALLS).hint(
         en="You go on until the end sign, however late it comes, and it may never come. Stop after `most` new tokens.",
         zh="你一直写到结束标记为止，不管它来得多晚，而它可能永远不来。写够 `most` 个新词元就应当停下。",
         line="for _ in range(most):",
-    ),
-)
+    )
 
 RETURNING_MISTAKES = (
     wrong("answer-alone", returned=lambda text, prompt: text[prompt:]).hint(
@@ -291,12 +295,16 @@ GENERATE = Exercise(
         with_model("another prompt", [2, 7, 1, 8], most=5, end=6),
         with_model("the prompt holds the end", [2, 6, 2], most=4, end=6),
         with_model("token 0 on the way", [9, 9, 9], most=8, end=7),
-        with_model("nothing new", [3, 1, 4], most=0, end=6),
         with_model("one new token", [3, 1, 4], most=1, end=6),
-        with_model("ends at once", [3, 1, 4], most=5, end=0),
         with_model("twice the same", [4, 4], most=4, end=3),
     ),
-    mistakes=(*READING_MISTAKES, *CHOOSING_MISTAKES, *ENDING_MISTAKES, *RETURNING_MISTAKES),
+    mistakes=(
+        *READING_MISTAKES,
+        *CHOOSING_MISTAKES,
+        *ENDING_MISTAKES,
+        *alone(recipe, MOST_IGNORED),
+        *RETURNING_MISTAKES,
+    ),
     section=LOOP,
     panel=Text(
         en="without a panel: write down by hand what the model reads in each call, for the prompt [3, 1, 4].",
