@@ -84,7 +84,7 @@ class Grid:
     def __init__(self, axes: Axes):
         self.prompt = 1
         self.cells = axes.imshow(np.ones((LENGTH, LENGTH, 3)), animated=True, zorder=1, aspect="auto")
-        axes.set(xlim=(-0.5, LENGTH - 0.5), ylim=(self.BOXES + 0.6, -0.5))
+        axes.set(xlim=(-0.53, LENGTH - 0.47), ylim=(self.BOXES + 0.6, -0.53))
         axes.set(xticks=range(LENGTH), yticks=[*range(LENGTH)], ylabel=str(TOKEN))
         axes.set_title(str(SCORES), size=11, color=INK)
         axes.tick_params(length=0, labelsize=9)
