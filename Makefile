@@ -112,6 +112,7 @@ bench: dev-environment
 	$(BIN)/python -m workshop.bench.verdicts
 	$(BIN)/python -m workshop.bench.strokes
 	$(BIN)/python -m workshop.bench.panel
+	$(BIN)/python -m workshop.bench.chat
 	$(BIN)/python -m workshop.bench.classroom
 
 handouts: dev-environment

@@ -75,8 +75,8 @@ ONLY_IN = {
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
     "packages": set(),  # lib/set_up.py reads them before anything is installed
     "kernels": {"torch", "triton"},
-    # The packages with the weights are read, not imported; scikit-learn brings two photos.
-    "real_models": {"torch", "numpy", "safetensors", "sklearn"},
+    # The packages with the weights are read, not imported; scikit-learn brings two photos, psutil tells free memory.
+    "real_models": {"torch", "numpy", "psutil", "safetensors", "sklearn"},
 }
 
 
@@ -158,7 +158,7 @@ def test_every_arrow_that_is_allowed_is_there():
         ({"blocklab.normalization": "import numpy"}, "kernels import torch and triton"),
         (
             {"blocklab.real_models.minilm": "import transformers"},
-            "real_models import numpy and safetensors and sklearn",
+            "real_models import numpy and psutil and safetensors",
         ),
         ({"blocklab.real_models.glassllm": "from glassllm import load_pretrained"}, "real_models import numpy"),
         ({"blocklab.real_models": "import blocklab.panel"}, "real_models may not import panel"),

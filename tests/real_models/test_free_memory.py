@@ -4,8 +4,10 @@ import sys
 
 import pytest
 
-from blocklab.plugging import free_memory as module
-from blocklab.plugging.free_memory import free_memory
+from blocklab.language import speaking
+from blocklab.real_models import free_memory as module
+from blocklab.real_models import load_smollm2, smollm2
+from blocklab.real_models.free_memory import TooLittleMemory, free_memory
 
 ENDLESS = float("inf")
 
@@ -47,3 +49,14 @@ def test_the_machine_tells_through_psutil_if_it_is_there(monkeypatch):
     assert 1e6 < module._of_the_machine() < 1e15
     monkeypatch.setitem(sys.modules, "psutil", None)
     assert module._of_the_machine() == ENDLESS
+
+
+def test_a_large_network_is_not_read_where_memory_is_short(monkeypatch):
+    monkeypatch.setattr(module, "free_memory", lambda: 1.4e9)
+    monkeypatch.setattr(smollm2, "want_file", lambda *names: names)
+    monkeypatch.setattr(smollm2, "GgufFile", pytest.fail)
+    with pytest.raises(TooLittleMemory, match=r"^SmolLM2 wants 2 GB of free memory; 1\.4 GB are there\.$") as caught:
+        load_smollm2()
+    assert isinstance(caught.value, MemoryError)
+    with speaking("zh"), pytest.raises(TooLittleMemory, match=r"^SmolLM2 需要 2 GB 可用内存，现在只有 1\.4 GB。$"):
+        load_smollm2()

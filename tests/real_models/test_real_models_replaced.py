@@ -87,6 +87,7 @@ def test_every_module_of_the_model_is_given_it_and_no_other_model(rng):
 def test_the_kernels_of_a_model_are_found():
     assert {name: len(modules) for name, modules in kernels(decoder()).items()} == {
         "attention": 2,
+        "cached_attention": 2,
         "rotary_embedding": 2,
         "rms_norm": 5,
         "swiglu": 2,
@@ -130,7 +131,11 @@ def test_a_module_as_the_function_becomes_no_part_of_the_model(rng):
 @pytest.mark.parametrize(
     ("functions", "error", "said"),
     [
-        ({"layer_norm": F.layer_norm}, ValueError, "one of attention, rms_norm, rotary_embedding, swiglu, got layer_"),
+        (
+            {"layer_norm": F.layer_norm},
+            ValueError,
+            "one of attention, cached_attention, rms_norm, rotary_embedding, swiglu, got l",
+        ),
         ({"forward": F.relu}, ValueError, "got forward"),
         ({"rms_norm": None}, TypeError, "wants rms_norm to be a function, got NoneType"),
     ],

@@ -88,6 +88,16 @@ def test_what_it_makes_of_the_zen_of_python(model, zen):
     assert logits.abs().max() == pytest.approx(38.39, abs=0.01)
 
 
+def test_in_pieces_with_caches_it_makes_the_same_of_it(model, zen):
+    caches, whole = model.new_caches(), model(zen)
+    logits = torch.cat([model(piece, caches) for piece in zen.split([150, *[1] * 12, 41], 1)], 1)
+    assert (logits.argmax(-1) == whole.argmax(-1)).sum() == 203
+    assert (logits - whole).abs().max() < 1e-3
+    assert F.cross_entropy(logits[0, :-1], zen[0, 1:]).item() == pytest.approx(3.0819, abs=1e-3)
+    assert logits.abs().max() == pytest.approx(38.39, abs=0.01)
+    assert sum(cache.nbytes for cache in caches) == 203 * 46_080
+
+
 def test_it_is_spoken_to_as_it_was_taught(model):
     assert model.system == "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
     assert model.byte_pairs.decode(model.chat(FRANCE)) == (
@@ -111,6 +121,26 @@ def test_the_capital_of_france(model):
     pieces = list(model.answer(asked))
     assert pieces == ["The", " capital", " of", " France", " is", " Paris", "."]
     assert list(model.answer(asked, most=2)) == pieces[:2]
+    assert list(model.answer(asked, cached=False)) == pieces
+
+
+@pytest.mark.parametrize(("cached", "lengths"), [(True, [36, 1, 1]), (False, [36, 37, 38])])
+def test_with_a_cache_each_token_is_read_once(cached, lengths, model, monkeypatch):
+    read, states = [], model.states
+
+    def watched(ids, caches):
+        read.append(ids.shape[1])
+        return states(ids, caches)
+
+    monkeypatch.setattr(model, "states", watched)
+    ids = model.chat("Name the capital of France.")
+    assert len(list(model.next_tokens(ids, 3, cached))) == 3
+    assert read == lengths
+
+
+def test_an_answer_needs_no_gradients(model):
+    with torch.enable_grad():
+        assert list(model.answer("Name the capital of France.", most=2)) == ["The", " capital"]
 
 
 # Mistakes
@@ -276,9 +306,32 @@ def test_a_prompt_is_a_text(model):
         model.answer([FRANCE])
 
 
-def test_more_tokens_than_it_was_trained_on(model):
-    with pytest.raises(ValueError, match=r"SmolLM2 wants ids of shape \(N, L\), L at most 8192, got \(1, 82\d\d\)"):
-        next(model.answer("a " * 8200))
+@pytest.mark.parametrize("prompt", ["", "  \n", "\x1c"])
+def test_a_prompt_has_something_to_read(prompt, model):
+    with pytest.raises(ValueError, match="SmolLM2 wants the prompt to have at least one character to read, got '"):
+        model.answer(prompt)
+
+
+def test_half_a_character_is_told(model):
+    with pytest.raises(ValueError, match=r"BytePairs wants a text of whole characters, got '\\ud83d', half of one"):
+        model.answer("smile \ud83d")
+
+
+def test_an_answer_that_would_pass_the_positions_of_its_training(model):
+    with pytest.raises(
+        ValueError, match=r"wants at least 1 id, and with those to come at most 8192, got 82\d\d and 80"
+    ):
+        model.answer("a " * 8200)
+    with pytest.raises(ValueError, match="and with those to come at most 8192, got 8190 and 3 to come"):
+        model.next_tokens([5] * 8190, 3)
+    with pytest.raises(ValueError, match=r"wants at least 1 id, .* got 0 and 3 to come"):
+        model.next_tokens([], 3)
+    model.next_tokens([5] * 8190, 2)
+
+
+def test_cached_is_yes_or_no(model):
+    with pytest.raises(TypeError, match=r"SmolLM2\.next_tokens wants cached to be True or False, got str 'no'"):
+        model.next_tokens([5], 3, cached="no")
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from blocklab.checks.exercise import Exercise
 from blocklab.checks.interrupts import Interrupted, Watch
 from blocklab.checks.surroundings import Sheet, settled
 from blocklab.packages import MISSING, optional
+from blocklab.real_models.free_memory import TooLittleMemory, free_memory, too_little_memory
 
 from . import words
 from .as_called import as_called
 from .cannot_run import CannotRun, in_words
-from .free_memory import free_memory
 from .guarded import Guarded
-from .networks import NETWORKS, Network, Said, too_little_memory
+from .networks import NETWORKS, Network, Said
 from .plugged import plugged
 from .plugged_in import PluggedIn
 
@@ -87,11 +87,14 @@ def _network(kinds: Sequence[type[Network]], free: float) -> tuple[Network, list
     """The first of these networks that can be had, and what is to be said of those before it."""
     notes: list[str] = []
     for kind in kinds:
-        if note := too_little_memory(kind, free):
+        if note := too_little_memory(kind.name, kind.wants, free):
             notes.append(note)
             continue
         try:
             network = kind()
+        except TooLittleMemory as told:  # since it was asked for
+            notes.append(str(told))
+            continue
         except ModuleNotFoundError as missing:
             package = optional((missing.name or "").partition(".")[0])
             if package is None:

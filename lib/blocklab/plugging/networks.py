@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from blocklab.checks.brief import cut
 from blocklab.language import Text
@@ -14,10 +15,11 @@ from blocklab.real_models import load_efficientnet_lite0, load_glassllm, load_mi
 from blocklab.real_models.decoder import Decoder
 from blocklab.real_models.efficientnet_lite0 import class_name, prepare_picture
 from blocklab.real_models.photos import photo
+from blocklab.real_models.smollm2 import MEMORY
 from blocklab.real_models.texts import ALICE, ZEN
 
 from . import words
-from .cannot_run import in_words
+from .cannot_run import CannotRun, in_words
 
 QUESTION = "Complete the sentence: The capital of France is"  # the second best token is far from the best at each step
 MOST_TOKENS = 8  # the right answer has seven, and an end
@@ -73,14 +75,27 @@ class Speaker:
     def peeks(self, ids: list[int]) -> bool:
         """Whether what comes out at the tokens before the last one changes with the last one."""
         once, again = (self.model.states(torch.tensor([[*ids[:-1], last]]))[:, :-1] for last in (ids[-1], ids[0]))
-        return not torch.allclose(once, again, rtol=1e-3, atol=1e-3)
+        return not alike(once, again)
+
+    def reads_in_pieces(self, ids: list[int]) -> bool:
+        """Whether it makes the same of a text in pieces, with caches, so that an answer need not be read anew."""
+        tokens, caches = torch.tensor([ids]), self.model.new_caches()
+        try:
+            pieces = [self.model.states(piece, caches) for piece in tokens.split([len(ids) - 3, 1, 2], 1)]
+        except CannotRun:  # a block that wants all queries beside all keys
+            return False
+        return alike(torch.cat(pieces, 1), self.model.states(tokens))
+
+
+def alike(once: Tensor, again: Tensor) -> bool:
+    return torch.allclose(once, again, rtol=1e-3, atol=1e-3)
 
 
 class SmolLM2(Speaker):
     """SmolLM2-135M-Instruct, which answers. What it says with the right blocks is stored: it takes seconds."""
 
     name = "SmolLM2"
-    wants = 2.0  # GB of free memory
+    wants = MEMORY  # GB of free memory
     labels = words.ANSWER, words.LOSS_ON_ZEN
     right = Spoken(loss=3.0819, text="The capital of France is Paris.")
 
@@ -89,7 +104,8 @@ class SmolLM2(Speaker):
         self.zen = self.model.byte_pairs.encode(ZEN)
 
     def say(self) -> Spoken:
-        tokens = list(self.model.next_tokens(self.model.chat(QUESTION), MOST_TOKENS))
+        cached = self.reads_in_pieces(self.zen[:8])
+        tokens = list(self.model.next_tokens(self.model.chat(QUESTION), MOST_TOKENS, cached))
         more = "…" if len(tokens) == MOST_TOKENS else ""
         return Spoken(self.loss(self.zen), self.model.byte_pairs.decode(tokens) + more, self.peeks(self.zen[:8]))
 
@@ -185,13 +201,6 @@ class EfficientNetLite0:
     def say(self) -> Seen:
         chance, number = self.model(self.photo).softmax(-1).max(-1)
         return Seen(number.item(), chance.item())
-
-
-def too_little_memory(network: type["Network"], free: float) -> str | None:
-    """What is told where fewer bytes are free than the network wants."""
-    if free < network.wants * 1e9:
-        return words.TOO_LITTLE_MEMORY.format(network=network.name, wanted=network.wants, free=free / 1e9)
-    return None
 
 
 Said = Spoken | Nearest | Seen

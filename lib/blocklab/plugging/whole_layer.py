@@ -9,10 +9,10 @@ from torch import Tensor
 from blocklab.checks.brief import kind, words_of
 from blocklab.language import Text
 from blocklab.real_models.decoder import DecoderBlock
+from blocklab.real_models.free_memory import free_memory, too_little_memory
 from blocklab.real_models.replaced import attribute
 
-from .free_memory import free_memory
-from .networks import MOST_TOKENS, QUESTION, SmolLM2, shortened, too_little_memory
+from .networks import MOST_TOKENS, QUESTION, SmolLM2, shortened
 
 Part = Callable[[Tensor], Tensor]
 Around = Callable[[Tensor, Part, Part], Tensor]  # of x, a sub-layer and its norm
@@ -42,7 +42,7 @@ def in_smollm2(layer: Layer, parts: Parts, around: Around) -> str:
     the right one stands in; of one that stops the error is told, in a line. Raises ModuleNotFoundError without the
     package.
     """
-    if note := too_little_memory(SmolLM2, free_memory()):
+    if note := too_little_memory(SmolLM2.name, SmolLM2.wants, free_memory()):
         return note
     model = SmolLM2().model
     ids = model.chat(QUESTION)
@@ -65,7 +65,7 @@ def in_smollm2(layer: Layer, parts: Parts, around: Around) -> str:
         for block in model.blocks:
             own = parts(block)
             stack.enter_context(attribute(block, "forward", lambda x, own=own: layer(x, *own, around)))
-        tokens = list(model.next_tokens(ids, MOST_TOKENS))
+        tokens = list(model.next_tokens(ids, MOST_TOKENS, cached=False))
     answer = ANSWER.format(answer=shortened(model.byte_pairs.decode(tokens)))
     told = SAME if same else OTHER
     return f"{'' if written else NOT_YET}{told}\n{answer}" + (f"\n{UNUSED}" if not calls else "")

@@ -67,10 +67,6 @@ SAME = Text(
     zh="在这里，两者的结果一样。但这不能证明你的就对：有些错误太小，这样看不出来，`check` 才看得出来。",
 )
 
-TOO_LITTLE_MEMORY = Text(
-    en="{network} wants {wanted:.0f} GB of free memory; {free:.1f} GB are there.",
-    zh="{network} 需要 {wanted:.0f} GB 可用内存，现在只有 {free:.1f} GB。",
-)
 GOES_ON = Text(en="The lesson goes on without it.", zh="不装也不影响后面的内容。")
 INSTEAD = Text(
     en="{network} takes its place. It is so small that it babbles with the right block, too: look at the loss alone.",

@@ -27,7 +27,7 @@ class BytePairs:
     the first of them first. Tokens that the model was taught as signs, such as <|im_end|>, are in `numbers`, but never
     come out of a text. Bytes without a token are left out: some control characters, and none of written language.
 
-    Raises ValueError for numbers of no token.
+    Raises ValueError for numbers of no token, and for half a character (a surrogate), which has no bytes.
 
     Source: Sennrich et al. 2016, arXiv:1508.07909; on bytes: openai/gpt-2, src/encoder.py
     """
@@ -40,7 +40,11 @@ class BytePairs:
         self._bytes = {letter: byte for byte, letter in enumerate(self._letters)}
 
     def encode(self, text: str) -> list[int]:
-        return [self.numbers[token] for word in words(text) for token in self._join(word)]
+        try:
+            return [self.numbers[token] for word in words(text) for token in self._join(word)]
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise ValueError(f"BytePairs wants a text of whole characters, got {half!r}, half of one") from None
 
     def decode(self, numbers: Iterable[int]) -> str:
         """The text again. Bytes that are no character become �."""

@@ -3,7 +3,28 @@
 import re
 from pathlib import Path
 
+from blocklab.language import Text
+
+TOO_LITTLE_MEMORY = Text(
+    en="{network} wants {wanted:.0f} GB of free memory; {free:.1f} GB are there.",
+    zh="{network} 需要 {wanted:.0f} GB 可用内存，现在只有 {free:.1f} GB。",
+)
 CONTAINER = Path("/sys/fs/cgroup")  # in a container of Linux, its own
+
+
+class TooLittleMemory(MemoryError):
+    """Said before a network is read: a machine without memory may end the program in the middle of it."""
+
+
+def want_memory(network: str, wanted: float) -> None:
+    """Refuse, with TooLittleMemory, to go on where fewer GB are free than a network wants."""
+    if said := too_little_memory(network, wanted, free_memory()):
+        raise TooLittleMemory(said)
+
+
+def too_little_memory(network: str, wanted: float, free: float) -> str | None:
+    """What is told where fewer bytes are free than the GB that a network wants."""
+    return TOO_LITTLE_MEMORY.format(network=network, wanted=wanted, free=free / 1e9) if free < wanted * 1e9 else None
 
 
 def free_memory() -> float:

