@@ -22,7 +22,7 @@ def into_the_given_list(model, ids, most, end):
         token = int(model(new)[-1].argmax())
         if token == end:
             return ids
-        ids = ids + [token]
+        ids = [*ids, token]
         new = ids[-1:]
     return ids
 
@@ -63,7 +63,7 @@ def by_softmax(model, ids, most, end):
         token = model(unread).softmax(-1)[-1].argmax(-1).item()
         if token == end:
             return text
-        text, unread = text + [token], (token,)
+        text, unread = [*text, token], (token,)
     return text
 
 

@@ -20,7 +20,7 @@ CARD = 80e9  # bytes of memory of an H100
 LENGTH = 8192
 LONGEST = 131072
 SHORTEST = 128
-LEAST, MOST = MIB / 4, 1100 * GIB  # what the axis shows, in bytes
+LEAST, MOST = MIB / 4, 32 * 1024 * GIB  # what the axis shows, in bytes; the sizes stand at its end
 
 NAMES = {
     "built": Text(en="as built", zh="原样"),
@@ -49,7 +49,9 @@ HEADS = Text(en="{name}: heads of one layer", zh="{name}：一层的头")
 ASKING = Text(en="queries: {heads}", zh="查询：{heads} 个")
 KEPT = Text(en="kept: {kept} × ({width} + {width}) numbers", zh="保存：{kept} × ({width} + {width}) 个数")
 LATENT = Text(en="kept: one vector for all, {numbers} numbers", zh="保存：共用一个向量，{numbers} 个数")
-SIZE = Text(en="one text's cache in bfloat16", zh="一个文本的缓存，bfloat16")
+SIZE = Text(
+    en="one text's cache in bfloat16 (blue: as built, all kept)", zh="一个文本的缓存，bfloat16（蓝线：原样，全部保留）"
+)
 AN_H100 = Text(en="all memory of an H100", zh="一块 H100 的全部显存")
 SEEN = Text(
     en="{name}, {sharing}: {layers} layers × {numbers} numbers × 2 bytes = {bytes} bytes a token; {length} tokens: "
@@ -71,7 +73,7 @@ def cache_size(figure: Figure) -> Callable[..., str]:
     """
     models = cached_models()
     heads = Heads(figure.add_axes((0.01, 0.1, 0.3, 0.75)))
-    axes = figure.add_axes((0.45, 0.13, 0.54, 0.75))
+    axes = figure.add_axes((0.45, 0.13, 0.54, 0.74))
     axes.set(xlim=(LEAST, MOST), ylim=(len(models) - 0.4, -0.6), xscale="log")
     axes.set_xticks([MIB, 32 * MIB, GIB, 32 * GIB, 1024 * GIB], ["1 MiB", "32 MiB", "1 GiB", "32 GiB", "1 TiB"])
     axes.set_xticks([], minor=True)
@@ -80,34 +82,32 @@ def cache_size(figure: Figure) -> Callable[..., str]:
     axes.set_title(str(SIZE), size=11, color=INK)
     plain(axes, edges=("bottom",), grid="x")
     axes.axvline(CARD, color=QUIET, linestyle="--", linewidth=1.2)
-    axes.text(CARD * 0.85, -0.52, str(AN_H100), size=9, color=QUIET, ha="right", va="center")
+    axes.text(CARD * 1.2, -0.52, str(AN_H100), size=9, color=QUIET, ha="left", va="center")
     for row, name in enumerate(axes.get_yticklabels()):
         name.set_animated(True)
         picked(name, "model", [row])
-    bars = axes.barh(range(len(models)), [LEAST] * len(models), 0.56, left=LEAST, color=MOVED, animated=True, zorder=3)
+    look = {"left": LEAST, "color": MOVED, "linewidth": 2.4, "animated": True, "zorder": 3}
+    bars = axes.barh(range(len(models)), [LEAST] * len(models), 0.56, **look)
     for row, bar in enumerate(bars):
         picked(bar, "model", [row])
     marks = LineCollection([], colors=OTHER, linewidths=3, zorder=5, animated=True)
     axes.add_collection(marks, autolim=False)
-    place = {"size": 10, "color": INK, "va": "center", "zorder": 6, "animated": True}
-    sizes = [axes.text(LEAST, row, "", **place) for row in range(len(models))]
-    (here,) = axes.plot([LEAST], [0], ">", color=POKED, markersize=9, zorder=7, clip_on=False, animated=True)
+    place = {"size": 10, "color": INK, "ha": "right", "va": "center", "zorder": 6, "animated": True}
+    sizes = [axes.text(MOST, row, "", **place) for row in range(len(models))]
 
     def update(model: int, sharing: str, length: float, window: bool) -> str:
         length = round(length)
         chosen = models[model]
         heads.show(chosen, sharing)
-        here.set_ydata([model])
         strokes = []
         for row, (each, bar, size) in enumerate(zip(models, bars, sizes, strict=True)):
             bar.set_visible(row <= model)
             size.set_visible(row <= model)
             total = each.bytes_of(length, sharing, window)
-            bar.set_width(max(total - LEAST, 0))
+            bar.set(width=max(total - LEAST, 0), edgecolor=POKED if row == model else MOVED)
             size.set_text(in_words(total))
-            built = each.bytes_of(length)
-            size.set_x(1.12 * max(total, built if row <= model else total))
             if row <= model:
+                built = each.bytes_of(length)
                 strokes.append([(built, row - 0.38), (built, row + 0.38)])
         marks.set_segments(strokes)
         return SEEN.format(
@@ -147,6 +147,7 @@ class Heads:
         spread(self.kept, g)
         wires = [[((i + 0.5) / h, 0.62), ((i // (h // g) + 0.5) / g, 0.46)] for i in range(h)]
         self.wires.set_segments(wires)
+        self.wires.set_linewidths(0.7 if h <= 32 else 0.35)
         self.title.set_text(HEADS.format(name=model.name))
         self.above.set_text(ASKING.format(heads=h))
         numbers = model.numbers(sharing)

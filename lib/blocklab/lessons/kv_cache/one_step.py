@@ -28,6 +28,7 @@ READ = Text(en="read from the cache", zh="从缓存读取")
 BEFORE = Text(en="computed before", zh="以前算过")
 WITHOUT, WITH = Text(en="no cache", zh="不用缓存"), Text(en="cache", zh="用缓存")
 TOKENS, ROWS = Text(en="tokens", zh="词元"), Text(en="scores", zh="得分")
+BAR = Text(en="{what}, {way}", zh="{what}，{way}")
 SEEN = Text(
     en="Step {step}, {way}: {tokens} of {length} tokens pass through all matrices, and {scores} scores are computed. "
     "So far {all_tokens} tokens and {all_scores} scores.",
@@ -84,7 +85,7 @@ class Grid:
     def __init__(self, axes: Axes):
         self.prompt = 1
         self.cells = axes.imshow(np.ones((LENGTH, LENGTH, 3)), animated=True, zorder=1, aspect="auto")
-        axes.set(xlim=(-0.5, LENGTH - 0.5), ylim=(self.BOXES + 0.6, -0.5))
+        axes.set(xlim=(-0.53, LENGTH - 0.47), ylim=(self.BOXES + 0.6, -0.53))
         axes.set(xticks=range(LENGTH), yticks=[*range(LENGTH)], ylabel=str(TOKEN))
         axes.set_title(str(SCORES), size=11, color=INK)
         axes.tick_params(length=0, labelsize=9)
@@ -137,7 +138,7 @@ class Sums:
         most = so_far(LONGEST_PROMPT, LAST_STEP, cache=False)[1]
         axes.set(xlim=(0, 1.18 * most), ylim=(3.6, -0.6))
         axes.set_title(str(SO_FAR), size=11, color=INK)
-        names = [f"{what}, {way}" for what in (TOKENS, ROWS) for way in (WITHOUT, WITH)]
+        names = [BAR.format(what=what, way=way) for what in (TOKENS, ROWS) for way in (WITHOUT, WITH)]
         axes.set_yticks(list(PLACES.values()), names)
         axes.tick_params(axis="y", length=0, labelsize=10)
         plain(axes, grid="x")

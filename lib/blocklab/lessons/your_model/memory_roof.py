@@ -90,7 +90,9 @@ def prepare(axes: Axes) -> None:
     axes.set(xscale="log", yscale="log", xlim=(SLOWEST / 1.1, 1.1 * FASTEST), ylim=(low, high))
     axes.set(xlabel=str(BANDWIDTH), ylabel=str(SPEED))
     axes.set_xticks(ticks := (10, 100, 1000, 10_000), [str(tick) for tick in ticks])
-    axes.set_yticks(ticks := (0.1, 1, 10, 100, 1000, 10_000, 100_000), [f"{tick:g}" if tick < 1e5 else "100000" for tick in ticks])
+    axes.set_yticks(
+        ticks := (0.1, 1, 10, 100, 1000, 10_000, 100_000), [f"{tick:g}" if tick < 1e5 else "100000" for tick in ticks]
+    )
     axes.minorticks_off()
     plain(axes, grid="both")
     axes.axhspan(low, READING, color=STILL, alpha=0.6, zorder=0)

@@ -44,13 +44,17 @@ CHOICES = {NOTHING_WRONG: RIGHT} | {
 
 LOSS = Text(en="loss on “The Zen of Python”", zh="读《Python 之禅》（The Zen of Python）时的损失")
 CHANCE = Text(en="all tokens alike", zh="所有词元一样可能")
-ASKED = Text(en="“Complete the sentence: The capital of France is”", zh="“Complete the sentence: The capital of France is”")
+ASKED = Text(
+    en="“Complete the sentence: The capital of France is”", zh="“Complete the sentence: The capital of France is”"
+)
 NO_WORD = Text(en="(not one word: it ends at once)", zh="（一个词也没有，立刻就结束了）")
 SEEN = Text(
     en="{name}. Loss {loss:.2f}, where {right:.2f} is right. Answer: {text}",
     zh="{name}。损失 {loss:.2f}，正确的是 {right:.2f}。回答：{text}",
 )
-RIGHT_ONE = Text(en="All functions right. Loss {loss:.2f}. Answer: {text}", zh="函数全都正确。损失 {loss:.2f}。回答：{text}")
+RIGHT_ONE = Text(
+    en="All functions right. Loss {loss:.2f}. Answer: {text}", zh="函数全都正确。损失 {loss:.2f}。回答：{text}"
+)
 
 COLUMNS, WIDE, HIGH, GAP = 3, 2.44, 0.7, 0.1
 LEFT = 1.95  # of the tiles, behind the names of the functions
@@ -70,7 +74,9 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
     said = figure.add_axes((0.49, 0.02, 0.5, 0.3))
     said.set(xlim=(0, 1), ylim=(0, 1))
     said.set_axis_off()
-    said.add_patch(FancyBboxPatch((0.015, 0.06), 0.97, 0.56, boxstyle="round,pad=0,rounding_size=0.05", fc=PAPER, ec=QUIET))
+    said.add_patch(
+        FancyBboxPatch((0.015, 0.06), 0.97, 0.56, boxstyle="round,pad=0,rounding_size=0.05", fc=PAPER, ec=QUIET)
+    )
     said.text(0.015, 0.86, str(ASKED), size=9, color=QUIET, va="center")
     answer = said.text(0.04, 0.34, "", size=10.5, color=INK, va="center", linespacing=1.5, animated=True)
 
@@ -97,7 +103,9 @@ def tile_axes(axes: Axes) -> PatchCollection:
     axes.set(xlim=(0, LEFT + COLUMNS * WIDE), ylim=(rows * HIGH, 0))
     axes.set_axis_off()
     for row, block in enumerate(BLOCKS):
-        axes.text(LEFT - 0.15, (row + 0.5) * HIGH, block, ha="right", va="center", size=11, color=INK, family="monospace")
+        axes.text(
+            LEFT - 0.15, (row + 0.5) * HIGH, block, ha="right", va="center", size=11, color=INK, family="monospace"
+        )
     shapes = []
     for wrong in WRONG:
         row = BLOCKS.index(wrong.block)

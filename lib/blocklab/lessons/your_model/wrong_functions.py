@@ -165,7 +165,7 @@ def measured(model: nn.Module, wrong: Wrong | None) -> Found:
 
 def drawable(text: str) -> str:
     """A text without what a picture has no letters for: all that is not Latin, and signs that cannot be seen."""
-    return "".join(c if c in "↵…" or c.isprintable() and c < "\u0180" else "·" for c in text)
+    return "".join(c if c in "↵…" or (c.isprintable() and c < "\u0180") else "·" for c in text)
 
 
 def recorded() -> dict[str, Found]:

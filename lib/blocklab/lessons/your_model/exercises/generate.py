@@ -262,10 +262,10 @@ ENDING_MISTAKES = (
 )
 
 MOST_IGNORED = wrong("most-ignored", rounds=lambda most, prompt: 2 * MOST_CALLS).hint(
-        en="You go on until the end sign, however late it comes, and it may never come. Stop after `most` new tokens.",
-        zh="你一直写到结束标记为止，不管它来得多晚，而它可能永远不来。写够 `most` 个新词元就应当停下。",
-        line="for _ in range(most):",
-    )
+    en="You go on until the end sign, however late it comes, and it may never come. Stop after `most` new tokens.",
+    zh="你一直写到结束标记为止，不管它来得多晚，而它可能永远不来。写够 `most` 个新词元就应当停下。",
+    line="for _ in range(most):",
+)
 
 RETURNING_MISTAKES = (
     wrong("answer-alone", returned=lambda text, prompt: text[prompt:]).hint(
