@@ -13,8 +13,8 @@ from .kept_blocks import kept
 from .order import EXERCISES
 
 COMMA = Text(en=", ", zh="、")
-YWRITTEN_IN = Text(en="{name} (lesson {number})", zh="{name}（第 {number} 课）")
-OURS = Text(en="yours: {names}", zh="用你写的：{names}")
+WRITTEN_IN = Text(en="{name} (lesson {number})", zh="{name}（第 {number} 课）")
+YOURS = Text(en="yours: {names}", zh="用你写的：{names}")
 NONE = Text(en="none yet", zh="还没有")
 OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过的，用我们的：{names}")
 

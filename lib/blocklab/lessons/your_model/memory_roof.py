@@ -34,11 +34,12 @@ MACHINES = (  # GB/s as published, or from published width and clock of the memo
 BANDWIDTH = Text(en="bytes read from memory a second, in GB/s", zh="每秒从内存读的字节数（GB/s）")
 SPEED = Text(en="tokens a second, at most", zh="每秒最多几个词元")
 AS_YOU_READ = Text(en="as fast as you read", zh="你阅读的速度")
-MODEL = Text(en="{size}, {bits} bits", zh="{size}，{bits} 位")
+MODEL = Text(en="{model}, {bits} bits", zh="{model}，{bits} 位")
 SEEN = Text(
-    en="{size} numbers of {bits} bits are {read:.3g} GB. At {bandwidth:.3g} GB/s no more than {speed:.3g} tokens a "
+    en="{model} numbers of {bits} bits are {read:.3g} GB. At {bandwidth:.3g} GB/s no more than {speed:.3g} tokens a "
     "second can come, each of them after {wait}.",
-    zh="{size} 个参数，每个 {bits} 位，共 {read:.3g} GB。以 {bandwidth:.3g} GB/s 读，每秒最多 {speed:.3g} 个词元，每个至少要等{wait}。",
+    zh="{model} 个参数，每个 {bits} 位，共 {read:.3g} GB。以 {bandwidth:.3g} GB/s 读，"
+    "每秒最多 {speed:.3g} 个词元，每个至少要等{wait}。",
 )
 MILLISECONDS = Text(en="{time:.3g} ms", zh=" {time:.3g} 毫秒")
 SECONDS = Text(en="{time:.3g} s", zh=" {time:.3g} 秒")
@@ -57,7 +58,7 @@ def tokens_per_second(bandwidth: float, size: str, bits: int) -> float:
 def memory_roof(figure: Figure) -> Callable[..., str]:
     """The roof as a line over the bandwidth, a dot where the reader's memory stands, and known machines below it.
 
-    update(bandwidth, size, bits): GB/s, one of SIZES, bits of a number.
+    update(bandwidth, model, bits): GB/s, one of SIZES, bits of a number.
     """
     axes = figure.add_axes((0.075, 0.15, 0.91, 0.8))
     prepare(axes)
@@ -68,18 +69,18 @@ def memory_roof(figure: Figure) -> Callable[..., str]:
     (dot,) = axes.plot([], [], "o", color=MOVED, markersize=10, animated=True)
     value = axes.text(0, 0, "", color=INK, size=11, ha="left", va="top", animated=True)
 
-    def update(bandwidth: float, size: str, bits: int) -> str:
-        speed = tokens_per_second(bandwidth, size, bits)
-        line.set_ydata([tokens_per_second(end, size, bits) for end in ends])
+    def update(bandwidth: float, model: str, bits: int) -> str:
+        speed = tokens_per_second(bandwidth, model, bits)
+        line.set_ydata([tokens_per_second(end, model, bits) for end in ends])
         at = 10**3.4
-        name.set(x=at, y=1.35 * tokens_per_second(at, size, bits), text=MODEL.format(size=size, bits=bits))
+        name.set(x=at, y=1.35 * tokens_per_second(at, model, bits), text=MODEL.format(model=model, bits=bits))
         dot.set_data([bandwidth], [speed])
         drop.set_data([bandwidth, bandwidth], [axes.get_ylim()[0], speed])
         value.set(x=1.07 * bandwidth, y=speed / 1.25, text=f"{speed:.3g}")
-        dragged(dot, "bandwidth", lambda other: (other, tokens_per_second(other, size, bits)))
+        dragged(dot, "bandwidth", lambda other: (other, tokens_per_second(other, model, bits)))
         wait = MILLISECONDS.format(time=1e3 / speed) if speed > 1 else SECONDS.format(time=1 / speed)
-        read = bytes_per_token(size, bits) / 1e9
-        return SEEN.format(size=size, bits=bits, read=read, bandwidth=bandwidth, speed=speed, wait=wait)
+        read = bytes_per_token(model, bits) / 1e9
+        return SEEN.format(model=model, bits=bits, read=read, bandwidth=bandwidth, speed=speed, wait=wait)
 
     return update
 
@@ -107,7 +108,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "bandwidth": Slider(SLOWEST, FASTEST, STEP, value=100.0, label="GB/s", log=True),
-        "size": Choice({name: name for name in SIZES}, "135M", label=Text(en="model", zh="模型")),
+        "model": Choice({name: name for name in SIZES}, "135M", label=Text(en="model", zh="模型")),
         "bits": Choice({str(bits): bits for bits in (16, 8, 4)}, 16, label=Text(en="bits", zh="位数")),
     }
     return Panel(memory_roof, size=(10, 4.4), **controls | own)

@@ -18,7 +18,8 @@ TOLD = Text(
     "memory: {read:.2f} GB a token at {bandwidth:.0f} GB/s, at most {roof:.0f} tokens a second; with the cache "
     "{share:.0%} of that",
     zh="提示有 {length} 个词元，单线程\n有缓存，每秒 {cached:.1f} 个词元；没有缓存，{whole:.1f} 个\n"
-    "内存：每个词元读 {read:.2f} GB，速度 {bandwidth:.0f} GB/s，每秒最多 {roof:.0f} 个词元；有缓存时达到了它的 {share:.0%}",
+    "内存：每个词元读 {read:.2f} GB，速度 {bandwidth:.0f} GB/s，每秒最多 {roof:.0f} 个词元；"
+    "有缓存时达到了它的 {share:.0%}",
 )
 
 

@@ -39,29 +39,29 @@ def minus_mean(x: Tensor, shape: tuple[int, ...], weight: Tensor, eps: float) ->
     return layer_norm(x, shape, weight, None, eps)
 
 
-def without_weight(x: Tensor, shape: tuple[int, ...], weight: Tensor, eps: float) -> Tensor:
+def without_weight(x: Tensor, shape: tuple[int, ...], _weight: Tensor, eps: float) -> Tensor:
     return rms_norm(x, shape, None, eps)
 
 
-def eps_outside(x: Tensor, shape: tuple[int, ...], weight: Tensor, eps: float) -> Tensor:
+def eps_outside(x: Tensor, _shape: tuple[int, ...], weight: Tensor, eps: float) -> Tensor:
     return x / (x.square().mean(-1, keepdim=True).sqrt() + eps) * weight
 
 
-def in_halves(x: Tensor, positions: Tensor, base: float, pairing: str) -> Tensor:
-    return rotary_embedding(x, positions, base, "half")
+def in_halves(x: Tensor, positions: Tensor, base: float, **_pairing: str) -> Tensor:
+    return rotary_embedding(x, positions, base, pairing="half")
 
 
-def ten_times_the_base(x: Tensor, positions: Tensor, base: float, pairing: str) -> Tensor:
-    return rotary_embedding(x, positions, 10 * base, pairing)
+def ten_times_the_base(x: Tensor, positions: Tensor, base: float, **pairing: str) -> Tensor:
+    return rotary_embedding(x, positions, 10 * base, **pairing)
 
 
-def not_rotated(x: Tensor, positions: Tensor, base: float, pairing: str) -> Tensor:
+def not_rotated(x: Tensor, *_positions: object, **_pairing: str) -> Tensor:
     return x
 
 
-def from_zero_again(x: Tensor, positions: Tensor, base: float, pairing: str) -> Tensor:
+def from_zero_again(x: Tensor, positions: Tensor, base: float, **pairing: str) -> Tensor:
     """What happens where positions are counted in what is read now, and not in the whole text."""
-    return rotary_embedding(x, positions - positions[0], base, pairing)
+    return rotary_embedding(x, positions - positions[0], base, **pairing)
 
 
 def without_mask(q: Tensor, k: Tensor, v: Tensor, **_mask: object) -> Tensor:
@@ -95,9 +95,9 @@ def upper_left_mask(q: Tensor, k: Tensor, v: Tensor, cache: KeyValueCache) -> Te
     return attend(q, *cache.update(k, v), is_causal=True, enable_gqa=True)
 
 
-def one_too_far(x: Tensor, positions: Tensor, base: float, pairing: str) -> Tensor:
+def one_too_far(x: Tensor, positions: Tensor, base: float, **pairing: str) -> Tensor:
     """New tokens stand one position behind their own."""
-    return rotary_embedding(x, positions + (positions[0] > 0), base, pairing)
+    return rotary_embedding(x, positions + (positions[0] > 0), base, **pairing)
 
 
 @dataclass(frozen=True)

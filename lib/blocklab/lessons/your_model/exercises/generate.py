@@ -93,19 +93,19 @@ def best_of_the_last_row(scores: Tensor) -> int:
     return scores[-1].argmax().item()
 
 
-def is_the_end(token: int, end: int, text: list[int]) -> bool:
+def is_the_end(token: int, end: int, _text: list[int]) -> bool:
     return token == end
 
 
-def without_the_end(text: list[int], end: int) -> list[int]:
+def without_the_end(text: list[int], _end: int) -> list[int]:
     return text
 
 
-def the_new_token(text: list[int], prompt: int) -> list[int]:
+def the_new_token(text: list[int], _prompt: int) -> list[int]:
     return text[-1:]
 
 
-def everything(text: list[int], prompt: int) -> list[int]:
+def everything(text: list[int], _prompt: int) -> list[int]:
     return text
 
 
