@@ -36,7 +36,7 @@ class Package:
 MINILM = ("load_minilm", "minilm_reading", "plug_in(layer_norm")
 EFFICIENTNET = ("load_efficientnet_lite0", "plug_in(batch_norm=")
 SMOLLM2 = (
-    "load_smollm2",
+    *("load_smollm2", "Chat("),
     *(f"plug_in({name}=" for name in ("rms_norm", "swiglu", "rotary_embedding", "attention", "cached_attention")),
 )
 # A package is added here, and to the extras of pyproject.toml, which hold its versions.

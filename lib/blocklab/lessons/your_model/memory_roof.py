@@ -30,16 +30,17 @@ MACHINES = (  # GB/s as published, or from published width and clock of the memo
     (1008, Text(en="RTX 4090", zh="RTX 4090")),
     (4800, Text(en="H200", zh="H200")),
 )
+SIDES = {77: "right", 90: "left"}  # of the names of two neighbours
 
 BANDWIDTH = Text(en="bytes read from memory a second, in GB/s", zh="每秒从内存读的字节数（GB/s）")
 SPEED = Text(en="tokens a second, at most", zh="每秒最多几个词元")
 AS_YOU_READ = Text(en="as fast as you read", zh="你阅读的速度")
 MODEL = Text(en="{model}, {bits} bits", zh="{model}，{bits} 位")
 SEEN = Text(
-    en="{model} numbers of {bits} bits are {read:.3g} GB. At {bandwidth:.3g} GB/s no more than {speed:.3g} tokens a "
+    en="{model} numbers of {bits} bits are {read:.3g} GB. At {bandwidth} GB/s no more than {speed} tokens a "
     "second can come, each of them after {wait}.",
-    zh="{model} 个参数，每个 {bits} 位，共 {read:.3g} GB。以 {bandwidth:.3g} GB/s 读，"
-    "每秒最多 {speed:.3g} 个词元，每个至少要等{wait}。",
+    zh="{model} 个参数，每个 {bits} 位，共 {read:.3g} GB。以 {bandwidth} GB/s 读，"
+    "每秒最多 {speed} 个词元，每个至少要等{wait}。",
 )
 MILLISECONDS = Text(en="{time:.3g} ms", zh=" {time:.3g} 毫秒")
 SECONDS = Text(en="{time:.3g} s", zh=" {time:.3g} 秒")
@@ -60,7 +61,7 @@ def memory_roof(figure: Figure) -> Callable[..., str]:
 
     update(bandwidth, model, bits): GB/s, one of SIZES, bits of a number.
     """
-    axes = figure.add_axes((0.075, 0.15, 0.91, 0.8))
+    axes = figure.add_axes((0.085, 0.15, 0.88, 0.8))
     prepare(axes)
     ends = np.array([SLOWEST, FASTEST])
     (line,) = axes.plot(ends, ends, color=OTHER, linewidth=2.2, animated=True)
@@ -76,13 +77,20 @@ def memory_roof(figure: Figure) -> Callable[..., str]:
         name.set(x=at, y=1.35 * tokens_per_second(at, model, bits), text=MODEL.format(model=model, bits=bits))
         dot.set_data([bandwidth], [speed])
         drop.set_data([bandwidth, bandwidth], [axes.get_ylim()[0], speed])
-        value.set(x=1.07 * bandwidth, y=speed / 1.25, text=f"{speed:.3g}")
+        value.set(x=1.07 * bandwidth, y=speed / 1.25, text=digits(speed))
         dragged(dot, "bandwidth", lambda other: (other, tokens_per_second(other, model, bits)))
         wait = MILLISECONDS.format(time=1e3 / speed) if speed > 1 else SECONDS.format(time=1 / speed)
         read = bytes_per_token(model, bits) / 1e9
-        return SEEN.format(model=model, bits=bits, read=read, bandwidth=bandwidth, speed=speed, wait=wait)
+        return SEEN.format(
+            model=model, bits=bits, read=read, bandwidth=digits(bandwidth), speed=digits(speed), wait=wait
+        )
 
     return update
+
+
+def digits(number: float) -> str:
+    """Three digits, and noughts behind them rather than a power of ten."""
+    return f"{number:.3g}" if number < 1000 else f"{float(f'{number:.3g}'):.0f}"
 
 
 def prepare(axes: Axes) -> None:
@@ -98,10 +106,10 @@ def prepare(axes: Axes) -> None:
     plain(axes, grid="both")
     axes.axhspan(low, READING, color=STILL, alpha=0.6, zorder=0)
     axes.text(SLOWEST, READING * 1.12, str(AS_YOU_READ), size=9.5, color=QUIET, va="bottom")
-    for number, (bandwidth, machine) in enumerate(MACHINES):
-        height = 0.075 if number != 1 else 0.2  # phone and laptop are neighbours
-        axes.plot([bandwidth] * 2, [low, height], color=INK, linewidth=1)
-        axes.text(bandwidth, 1.05 * height, f"{machine} {bandwidth}", size=9, color=INK, ha="center", va="bottom")
+    for bandwidth, machine in MACHINES:
+        axes.plot([bandwidth] * 2, [low, 1.6 * low], color=INK, linewidth=1)
+        side = SIDES.get(bandwidth, "center")
+        axes.text(bandwidth, 1.7 * low, f"{machine} {bandwidth}", size=9, color=INK, ha=side, va="bottom")
 
 
 def panel(**own: Control) -> Panel:

@@ -130,7 +130,8 @@ def loss_axes(axes: Axes, right: float):
     axes.axvline(right, color=INK, linewidth=1.4, linestyle="--")
     axes.axvline(VOCABULARY_LOSS, color=QUIET, linewidth=1.2, linestyle=":")
     axes.text(VOCABULARY_LOSS, 0.62, str(CHANCE), ha="center", va="bottom", size=9, color=QUIET)
-    reading = axes.text(right, 0, "", va="center", size=10.5, color=INK, animated=True)
+    paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.5}  # over the marks
+    reading = axes.text(right, 0, "", va="center", size=10.5, color=INK, bbox=paper, zorder=6, animated=True)
     return bar, reading
 
 

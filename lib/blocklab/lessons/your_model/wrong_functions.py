@@ -119,9 +119,9 @@ WRONG = (
     Wrong("not-rotated", "rotary_embedding", Text(en="left out", zh="没有旋转"), {"rotary_embedding": not_rotated}),
     Wrong("no-mask", "attention", Text(en="without the mask", zh="没有掩码"), {"attention": without_mask}),
     Wrong("no-scale", "attention", Text(en="not divided by √d", zh="不除以 √d"), {"attention": without_scale}),
-    Wrong("heads", "attention", Text(en="heads in turn", zh="头按轮流分"), {"attention": heads_in_turn}),
+    Wrong("heads", "attention", Text(en="heads in turn", zh="头轮流分配"), {"attention": heads_in_turn}),
     Wrong("swapped", "swiglu", Text(en="gate and value swapped", zh="门与值对调"), {"swiglu": swapped}),
-    Wrong("gelu", "swiglu", Text(en="GELU for SiLU", zh="用 GELU"), {"swiglu": gelu_for_silu}),
+    Wrong("gelu", "swiglu", Text(en="GELU for SiLU", zh="换成 GELU"), {"swiglu": gelu_for_silu}),
     Wrong("no-activation", "swiglu", Text(en="no activation", zh="没有激活函数"), {"swiglu": without_activation}),
     Wrong(
         "restarted",
