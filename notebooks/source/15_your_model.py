@@ -6,7 +6,7 @@ Fifteen ways to get one function of a chat model wrong stand below. One of them 
 
 Here all blocks come together. You build SmolLM2 out of five functions, all of them written in these lessons, and talk to it; you write the loop that makes a text out of scores; and you see what limits its speed.
 
-After this lesson you can say how a model goes from a question to an answer, how fast that can be on any machine, and by which test each kind of mistake is found. It takes about 30 minutes, without *Going further*.
+After this lesson you can say how a model goes from a question to an answer, how fast that can be on any machine, and by which test each kind of mistake is found. It takes about 25 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 到了这一课，各个部件终于拼在一起。你要用前面各课写过的五个函数组成 SmolLM2，同它对话；要写出那个把得分变成文字的循环；还要弄清它的速度受什么限制。
 
-学完这一课，你能说出模型怎样从问题走到回答，在任何一台机器上最快能有多快，以及哪一类错误要用哪一种检验才查得出来。大约需要 30 分钟，选读另计。
+学完这一课，你能说出模型怎样从问题走到回答，在任何一台机器上最快能有多快，以及哪一类错误要用哪一种检验才查得出来。大约需要 25 分钟，选读另计。
 """
 
 # %%
@@ -27,9 +27,8 @@ from blocklab import causal_mask, repeat_kv
 from blocklab.lessons import accepted, check
 from blocklab.lessons.chat import Chat, answer_with_yours
 from blocklab.lessons.your_blocks import your_blocks
-from blocklab.lessons.your_model import memory_roof, speed, wrong_block
+from blocklab.lessons.your_model import memory_roof, prompts, speed, wrong_block
 from blocklab.real_models import if_installed
-from blocklab.real_models.texts import QUESTION
 
 # %% [markdown] lang="en"
 r"""
@@ -85,7 +84,7 @@ One layer, complete. `x` are the new tokens, `layer` brings the matrices, and `p
 
 # %% [markdown] lang="zh"
 r"""
-下面是完整的一层。`x` 是新来的词元，`layer` 提供各个矩阵，`past` 是前面所有词元的键和值。先来的是整个提示，这时还没有 `past`，用 `attention` 来读；此后词元一个一个地来，用 `cached_attention` 来读（第 13 课）。
+下面是完整的一层。`x` 是新来的词元，`layer` 提供各个矩阵，`past` 是前面所有词元的键和值。先来的是整个提示，这时前面什么也没有，用 `attention` 来读；此后词元一个一个地来，用 `cached_attention` 来读（第 13 课）。
 """
 
 
@@ -104,6 +103,7 @@ def attend(x, layer, past):
     return layer.out(y.transpose(1, 2).flatten(2)), (k, v)
 
 
+# %%
 def block(x, layer, past):
     h = yours.rms_norm(x, x.shape[-1:], layer.norm1.weight, layer.norm1.eps)
     y, past = attend(h, layer, past)
@@ -129,7 +129,7 @@ r"""
 
 # %% tags=["slow"]
 talk = Chat(block, yours.rms_norm)
-talk(QUESTION)
+talk(prompts.FIRST)
 
 # %% [markdown] lang="en"
 r"""
@@ -143,28 +143,28 @@ r"""
 
 # %% tags=["slow"]
 if talk.speaker:
-    print(talk.speaker.decode(talk.speaker.encode(QUESTION)))
+    print(talk.speaker.decode(talk.speaker.encode(prompts.FIRST)))
 
 # %% [markdown] lang="en"
 r"""
 ## At most so many tokens a second
 
-The pieces came one after the other. Why not at once? For each token the processor reads every number of the model from memory, once, 538 MB for 134,515,008 numbers of 4 bytes, and does only two operations with each. So bytes decide:
+The pieces came one after the other. Why not at once? For each token the processor reads every number of the model from memory, once, 538 MB for 134515008 numbers of 4 bytes, and does only 2 operations with each. So bytes decide:
 
 $$\text{tokens a second} \le \frac{\text{bytes a second}}{\text{bytes a token}}$$
 
-**Your turn, one line.** A model has 8 billion numbers of 4 bits each, and memory delivers 100 GB/s. At most how many tokens a second?
+**Your turn, one line.** A model has $8\cdot10^9$ numbers of 4 bits each, and memory delivers 100 GB/s. At most how many tokens a second?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 每秒最多几个词元
 
-回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为每生成一个词元，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB，而每个数只参与两次运算。所以快慢由字节决定：
+回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为每生成一个词元，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB，而每个数只参与 2 次运算。所以快慢由字节决定：
 
 $$\text{每秒词元数} \le \frac{\text{每秒字节数}}{\text{每个词元的字节数}}$$
 
-**轮到你了**，只写一行：一个模型有 80 亿个参数，每个 4 位，内存每秒读 100 GB。每秒最多生成几个词元？
+**轮到你了**，只写一行：一个模型有 $8\cdot10^9$ 个参数，每个 4 位，内存每秒读 100 GB。每秒最多生成几个词元？
 """
 
 # %% tags=["exercise"]
@@ -225,6 +225,8 @@ The small one on the laptop may: 90 GB/s are 45 times 2 GB, and 4800 GB/s are on
 </details>
 
 And this machine? The cell times one more token behind a prompt, with the cache and with everything read again, and how fast one thread reads memory.
+
+**Predict first.** Which share of the roof does SmolLM2 reach here with the cache, nearly all of it, three quarters or less than half?
 """
 
 # %% [markdown] lang="zh"
@@ -236,14 +238,22 @@ r"""
 </details>
 
 这台机器呢？下面的单元格测三个数：提示后面再生成一个词元，有缓存时要多久，全部重读要多久；单个线程每秒从内存读多少字节。
+
+**先猜一猜**：有缓存时，SmolLM2 在这里能达到上限的几成，差不多全部，四分之三，还是不到一半？
 """
 
-# %% tags=["slow", "nbval-ignore-output"]
+# %% tags=["slow", "answer", "nbval-ignore-output"]
 if talk.speaker:
-    print(speed.told(talk.speaker.model, talk.speaker.encode(QUESTION)))
+    print(speed.told(talk.speaker.model, talk.speaker.encode(prompts.FIRST)))
 
 # %% [markdown] lang="en"
 r"""
+<details><summary>Answer</summary>
+
+On the servers that we tried it was less than half.
+
+</details>
+
 What is missing to the roof goes to hundreds of small functions that Python starts for each token, and to products with a single row, which PyTorch does not compute as fast as memory could deliver (lesson 14).
 
 ## One function wrong
@@ -255,6 +265,12 @@ In each tile *one* function is wrong, in all 30 layers, and not one weight has c
 
 # %% [markdown] lang="zh"
 r"""
+<details><summary>答案</summary>
+
+在我们试过的服务器上，不到一半。
+
+</details>
+
 离上限还差的那部分，一是花在 Python 为每个词元启动的几百个小函数上，二是花在只有一行的矩阵乘法上：PyTorch 算这种乘法，还赶不上内存供数的速度（第 14 课）。
 
 ## 换错一个函数
@@ -302,7 +318,7 @@ r"""
 | 变模糊：多减均值、ε、base × 10 | 3.08 到 3.47 | 不变 | 损失，而且很勉强 |
 | 全毁了：其余九种，直到“没有激活函数” | 1.46 到 20.09 | 变了 | 问一句话 |
 | 写的时候才错：位置又从 0 数、掩码从键 0 起 | 3.08 | 变了 | 有缓存与没有缓存逐数比较（第 13 课） |
-| 哪里都看不出：位置多数了 1 | 3.08 | 不变 | `check` |
+| 哪里都看不出：位置错开一位 | 3.08 | 不变 | `check` |
 
 损失超过 10.80，就比把 49152 个词元都看得一样可能的模型还差（ln 49152 = 10.80），因为它对错的答案很有把握。最后一行说明，为什么这套课程总是逐个数地比较函数，而从不拿模型的回答来判断一个函数对不对。
 """
@@ -392,7 +408,7 @@ r"""
 """
 
 # %% tags=["slow"]
-talk("Write a haiku about the moon.", generate=accepted("generate", my_generate))
+talk(prompts.HAIKU, generate=accepted("generate", my_generate))
 
 # %% [markdown] lang="en"
 r"""
@@ -401,11 +417,11 @@ It writes fluently, and knows little: 135 million numbers that were trained on E
 
 # %% [markdown] lang="zh"
 r"""
-它写得流畅，懂得却很少：一共只有一亿三千五百万个参数，而且训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
+它写得流畅，懂得却很少：一共只有 135 M（一亿三千五百万）个参数，而且训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
 """
 
 # %% tags=["slow", "answer"]
-talk("法国的首都是哪里？", most=24)
+talk(prompts.IN_CHINESE, most=48)
 
 # %% [markdown] lang="en"
 r"""
@@ -473,7 +489,7 @@ r"""
 
 <details><summary>Answer</summary>
 
-With it 1000 + 199 = 1199, because the last token need not be read. Without it 1000 + 1001 + … + 1199 = 219900.
+With it 1000 + 199 = 1199, because the last token need not be read. Without it $1000 + 1001 + \dots + 1199 = 219900$.
 
 </details>
 
@@ -485,7 +501,7 @@ It says nothing about the cache, because the loss reads the whole text at once. 
 
 </details>
 
-3. A model of 8 billion numbers is to write 80 tokens a second on a card that reads 400 GB/s. 16, 8 or 4 bits?
+3. A model of $8\cdot10^9$ numbers is to write 80 tokens a second on a card that reads 400 GB/s. 16, 8 or 4 bits?
 
 <details><summary>Answer</summary>
 
@@ -502,7 +518,7 @@ r"""
 
 <details><summary>答案</summary>
 
-有缓存，读 1000 + 199 = 1199 个，因为最后一个词元不必再读。没有缓存，读 1000 + 1001 + … + 1199 = 219900 个。
+有缓存，读 1000 + 199 = 1199 个，因为最后一个词元不必再读。没有缓存，读 $1000 + 1001 + \dots + 1199 = 219900$ 个。
 
 </details>
 
@@ -514,7 +530,7 @@ r"""
 
 </details>
 
-3. 一个模型有 80 亿个参数，要在每秒读 400 GB 的显卡上每秒写 80 个词元。用 16 位、8 位还是 4 位？
+3. 一个模型有 $8\cdot10^9$ 个参数，要在每秒读 400 GB 的显卡上每秒写 80 个词元。用 16 位、8 位还是 4 位？
 
 <details><summary>答案</summary>
 
@@ -551,7 +567,7 @@ r"""
 
 # %% tags=["slow"]
 with if_installed():
-    print(answer_with_yours("What is the capital of Japan?"))
+    print(answer_with_yours(prompts.LAST))
 
 # %% [markdown] lang="en"
 r"""
@@ -591,7 +607,7 @@ r"""
 
 # %% tags=["slow", "answer"]
 if talk.speaker:
-    ids = torch.tensor([talk.speaker.encode("Write a haiku about the moon.")])
+    ids = torch.tensor([talk.speaker.encode(prompts.HAIKU)])
     with torch.no_grad():
         scores = talk.speaker.model(ids)[0, -1]
     for T in (0.5, 1, 2):

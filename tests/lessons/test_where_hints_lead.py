@@ -29,6 +29,9 @@ LEADS = {
     ("batch_norm", "eps-outside-root"): ("Exercise: the whole layer", "(variance + eps).sqrt()"),
     ("batch_norm", "statistics-detached"): ("Writing into a buffer", "x.mean(axes)"),
     ("batch_norm", "weight-and-bias-ignored"): ("Exercise: the whole layer", "weight.view(shape)"),
+    ("generate", "first-row"): ("It answers", "scores[-1]"),
+    ("generate", "everything-again"): ("Exercise: the loop that writes", "model([token])"),
+    ("tokens_per_second", "a-byte-each"): ("At most so many tokens a second", "4 / 8"),
     ("batch_norm", "axes-kept"): ("Along the channels", "without keepdim"),
 }
 

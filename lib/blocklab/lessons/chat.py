@@ -12,6 +12,7 @@ from blocklab.plugging.chatting import Block, Speaker, chat, speaker
 from blocklab.plugging.guarded import Guarded
 from blocklab.plugging.plugged import plugged
 from blocklab.real_models import load_smollm2
+from blocklab.real_models.free_memory import TooLittleMemory
 
 from .kept_blocks import kept
 from .order import EXERCISES
@@ -34,9 +35,12 @@ ALL_YOURS = Text(
 def answer_with_yours(prompt: str) -> str:
     """Which of the four blocks are the learner's, line by line, and what the model answers with these in it.
 
-    Raises ModuleNotFoundError without the model's package.
+    Where memory is short, that is told instead. Raises ModuleNotFoundError without the model's package.
     """
-    model, sheet, lines = load_smollm2(), Sheet(), []
+    try:
+        model, sheet, lines = load_smollm2(), Sheet(), []
+    except TooLittleMemory as told:
+        return str(told)
     mine = {name: kept(name) for name in BLOCKS}
     with settled(sheet), ExitStack() as stack:
         try:

@@ -138,7 +138,7 @@ WRONG = (
     Wrong(
         "one-too-far",
         "cached_attention",
-        Text(en="positions off by one", zh="位置多数了 1"),
+        Text(en="positions off by one", zh="位置错开一位"),
         {"rotary_embedding": one_too_far},
     ),
 )
