@@ -77,7 +77,7 @@ def test_an_answer_takes_two_lines_at_most_and_loses_no_letter(text):
 
 def test_the_line_names_loss_and_answer():
     shown = panel()
-    with shown.standing_at([shown.places[0], list(CHOICES.values()).index("no-mask")]) as (_canvas, line):
+    with shown.standing_at([list(CHOICES.values()).index("no-mask")]) as (_canvas, line):
         assert line == (
             "attention: without the mask. Loss 1.46, where 3.08 is right. "
             "Answer: Complete the sentence: The capital of France is"
