@@ -46,7 +46,8 @@ def _along_the_longer_axis(numbers: Tensor, entry: Entry) -> Tensor:
 
     So one row times the matrix, which is all that a new token asks for, reads it up to twice as fast.
     """
-    by_columns = len(entry.shape) == 2 and entry.shape[0] >= entry.shape[1] >= BLOCKS[entry.type][0]
+    length = BLOCKS[entry.type][0]
+    by_columns = len(entry.shape) == 2 and entry.shape[0] >= entry.shape[1] and entry.shape[1] % length == 0
     return numbers.view(entry.shape[::-1]).T if by_columns else numbers.view(entry.shape)
 
 
