@@ -43,7 +43,7 @@ TENSOR_MISTAKES = (
         zh="键和值，你只算了一样。每个词元都留下一个键和一个值。",
     ),
     wrong("query-counted", tensors=lambda: 3).hint(
-        en="You count three tensors, the query too. Nobody asks with an old query again, so it is not kept.",
+        en="You count three things, the query too. Nobody asks with an old query again, so it is not kept.",
         zh="你把查询也算了进去，一共算了三份。旧的查询不会再用，所以不必保存。",
     ),
     wrong("two-twice", tensors=lambda: 4).hint(
