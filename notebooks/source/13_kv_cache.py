@@ -24,7 +24,6 @@ Llama 2 7B 和 Falcon 7B 一样大。同样写一段 2048 个词元的文本，�
 import torch
 
 from blocklab import KeyValueCache, cached_attention, rotary_embedding, scaled_dot_product_attention
-from blocklab.language import Text
 from blocklab.lessons import accepted, check, plug_in
 from blocklab.lessons.kv_cache import broken_caches, cache_size, one_step, speeds
 from blocklab.real_models import if_installed, load_glassllm
@@ -389,7 +388,7 @@ The first new token comes out of the prefill and is right. The others each see p
 
 ## Mistakes that everyone makes
 
-All these run without an error. What shows them is to read a text both at once and in steps, as *Full against cached* did. Here glassllm reads the second half of 68 tokens step by step.
+All these run without an error. What shows them is to read a text both at once and in steps, as *Full against cached* did. Here glassllm reads the second of 68 tokens' halves in steps.
 
 | it is written | and does |
 |---|---|
@@ -401,7 +400,7 @@ All these run without an error. What shows them is to read a text both at once a
 | attend, and forget the update | keeps the prompt and nothing after it |
 | `torch.zeros(N, g, 128, d)`, no mask | lets empty slots take part |
 
-**Predict first.** Which of them does the loss hardly show even so?
+**Predict first.** Which does the loss hardly show even so?
 """
 
 # %% [markdown] lang="zh"
@@ -450,9 +449,9 @@ So compare outputs, not losses. One more bug needs two texts to show: a single c
 
 ## Tokens a second
 
-A step takes at least as long as reading all weights: the memory roof. `write` lets glassllm write 50 tokens in both ways; summing 256 MB tells how fast your machine reads.
+A step takes at least as long as reading all weights: the memory roof. `write` lets glassllm write 20 tokens in both ways; summing 256 MB tells how fast your machine reads.
 
-**Predict first.** The last step without a cache sends 117 tokens through the model, with one 1. How many times as fast is it all in all: about 100, about 10, or below 5?
+**Predict first.** The last step without a cache sends 87 tokens through the model, with one 1. How many times as fast is it all in all: about 100, about 10, or below 5?
 """
 
 # %% [markdown] lang="zh"
@@ -467,9 +466,9 @@ r"""
 
 ## 每秒多少个词元
 
-最快的一步，也要把全部权重读一遍，这就是内存的屋顶线。下面用 `write` 让 glassllm 以两种方式各写 50 个词元；再对 256 MB 的数求和，测出你这台机器的读取速度。
+最快的一步，也要把全部权重读一遍，这就是内存的屋顶线。下面用 `write` 让 glassllm 以两种方式各写 20 个词元；再对 256 MB 的数求和，测出你这台机器的读取速度。
 
-**先猜一猜**：不用缓存，最后一步要让 117 个词元经过模型；用缓存只要 1 个。总的来说快到几倍：100 倍左右，10 倍左右，还是不到 5 倍？
+**先猜一猜**：不用缓存，最后一步要让 87 个词元经过模型；用缓存只要 1 个。总的来说快到几倍：100 倍左右，10 倍左右，还是不到 5 倍？
 """
 
 
@@ -485,18 +484,18 @@ def write(model, ids, steps, cached):
 
 with if_installed():
     model, prompt, numbers = load_glassllm(), torch.tensor([ids]), torch.ones(2**26)
-    laps = {way: CpuWatch([lambda way=way: write(model, prompt, 50, way)]).lap() / 50 for way in (False, True)}
+    laps = {way: CpuWatch([lambda way=way: write(model, prompt, 20, way)]).lap() / 20 for way in (False, True)}
     speeds.show_speeds(laps, bandwidth=numbers.nbytes / CpuWatch([numbers.sum]).lap())
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Below 5: on the machine that built this page it was about twice.
+Below 5: on our machines it was 1.5 to 3 times.
 
 </details>
 
-glassllm is so small that calling functions takes longer than its arithmetic, and no cache spares that. In SmolLM2, 158 times as large, we measured 0.26 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server: 4 times as fast, more in longer texts, and a third of that machine's roof. In lesson 15 you will feel it.
+glassllm is so small that calling functions takes longer than its arithmetic, and no cache spares that. In SmolLM2, 158 times as large, we measured 0.26 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server: 4 times as fast, and a third of that machine's roof. Lesson 15 lets you feel it.
 
 ## What you will meet elsewhere
 
@@ -509,11 +508,11 @@ glassllm is so small that calling functions takes longer than its arithmetic, an
 r"""
 <details><summary>答案</summary>
 
-不到 5 倍：在生成本页的机器上，大约是两倍。
+不到 5 倍：在我们的机器上是 1.5 到 3 倍。
 
 </details>
 
-glassllm 太小，调用函数花的时间比运算还多，而这些时间缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.26 秒，用缓存 0.06 秒，快到 4 倍；文本越长，差得越多。这时离那台机器的屋顶线还有距离，只到三分之一。第 15 课里你会亲身感受到。
+glassllm 太小，调用函数花的时间比运算还多，而这些时间缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.26 秒，用缓存 0.06 秒，快到 4 倍，达到那台机器屋顶线的三分之一。第 15 课里你会亲身感受到。
 
 ## 在别处会遇到什么
 

@@ -112,7 +112,6 @@ class SmolLM2(Speaker):
         more = "…" if len(tokens) == MOST_TOKENS else ""
         return Spoken(self.loss(self.zen), self.model.byte_pairs.decode(tokens) + more, self.peeks(self.zen[:8]))
 
-
     def cached(self) -> bool:
         """Whether it answers with caches: with a block that cannot, it reads all anew for every token."""
         return self.reads_in_pieces(self.zen[:8])
