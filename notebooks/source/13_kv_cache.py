@@ -140,7 +140,7 @@ r"""
 
 </details>
 
-So the work of n new tokens grows like n instead of n². Prefill fills a triangle. A decode step is the last row, which sees everything, so there is nothing to hide. When several tokens come behind a past, the triangle has to end at the *lower right*: of S positions, the L new ones are the last, and token i sees up to S − L + i. In code that is `torch.ones(L, S, dtype=torch.bool).tril(S - L)`.
+So the work of n new tokens grows like n instead of n². Prefill fills a triangle. A decode step is the last row, which sees everything, so nothing is to be hidden. When several tokens come behind a past, the triangle has to end at the *lower right*: of S positions, the L new ones are the last, and token i sees up to S − L + i. In code that is `torch.ones(L, S, dtype=torch.bool).tril(S - L)`.
 
 ## What a token leaves behind
 
@@ -388,7 +388,7 @@ The first new token comes out of the prefill and is right. The others each see p
 
 ## Mistakes that everyone makes
 
-All these run without an error. What shows them is to read a text both at once and in steps, as *Full against cached* did. Here glassllm reads the second of 68 tokens' halves in steps.
+All these run without an error. What shows them is to read a text both at once and in steps, as *Full against cached* did. Here glassllm reads 34 of 68 tokens in steps.
 
 | it is written | and does |
 |---|---|
@@ -415,7 +415,7 @@ r"""
 
 ## 人人都会犯的错误
 
-下面这些错误，运行起来都不报错。要让它们现形，就把一段文本读两遍，一遍一次读完，一遍一步一步地读，像“全部重算与缓存”那样。下面让 glassllm 读 68 个词元，后一半一步一步地读。
+下面这些错误，运行起来都不报错。要让它们现形，就把一段文本读两遍，一遍一次读完，一遍一步一步地读，像“全部重算与缓存”那样。下面让 glassllm 读 68 个词元，后面的 34 个一步一步地读。
 
 | 写法 | 后果 |
 |---|---|
