@@ -104,7 +104,6 @@ SIZE_MISTAKES = (
     wrong("always-two-bytes", size=lambda bytes_each: 2).hint(
         en="You take 2 bytes for each number, whatever `bytes_each` is. Use the argument.",
         zh="不论 `bytes_each` 是多少，你都按每个数 2 字节算。请使用传入的参数。",
-        shows="in float32",
     ),
     wrong("in-kibibytes", kind=lambda n: n / 1024).hint(
         en="You divide by 1024. Asked are bytes, not KiB.",
