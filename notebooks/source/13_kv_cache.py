@@ -4,9 +4,9 @@ r"""
 
 Llama 2 7B and Falcon 7B are equally large. While each writes a text of 2048 tokens, the first keeps 1 GiB beside its weights, the second 16 MiB. What do they keep, and why does one keep 64 times as much?
 
-Lesson 10 ended on a question. Under the causal mask a new token never moves the outputs before it, so why compute them twice? Nobody has to, because keys and values can be kept in a **KV cache**. The layer stays as lesson 12 built it, and only its attention learns to remember.
+The layers of lesson 12 are complete, but a model made of them reads the whole text anew for each token that it writes. Lesson 10 asked why: under the causal mask a new token never moves the outputs before it. So keys and values can be kept, in a **KV cache**.
 
-After this lesson you can say what one more token costs in arithmetic, bytes and time, write attention with a cache, and find bugs that leave every loss as it is and ruin every answer. It takes about 40 minutes, without *Going further*.
+After this lesson you can say what one more token costs in arithmetic, bytes and time, write attention with a cache, and find bugs that leave every loss as it is and ruin every answer. It takes about 30 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -15,16 +15,15 @@ r"""
 
 Llama 2 7B 和 Falcon 7B 一样大。同样写一段 2048 个词元的文本，除了权重，前者还要存 1 GiB，后者只存 16 MiB。它们存的是什么？为什么一个是另一个的 64 倍？
 
-第 10 课留下一个问题：有因果掩码，新的词元从不改变前面的输出，那何必再算一遍？确实不必，因为可以把键和值存起来，这就是**键值缓存**（KV cache）。层还是第 12 课拼好的那样，只是注意力学会了记住。
+第 12 课拼好了完整的层，可是用它们搭成的模型，每写一个词元都要把全文重读一遍。第 10 课问过：有因果掩码，新的词元从不改变前面的输出，何必再算一遍？确实不必，因为可以把键和值存起来，这就是**键值缓存**（KV cache）。
 
-学完这一课，你能从运算、字节和时间三方面说出多一个词元的代价，能写出带缓存的注意力，还能找出一类特别的错误：损失纹丝不动，回答却全毁了。大约需要 40 分钟，选读另计。
+学完这一课，你能从运算、字节和时间三方面说出多一个词元的代价，能写出带缓存的注意力，还能找出一类特别的错误：损失纹丝不动，回答却全毁了。大约需要 30 分钟，选读另计。
 """
 
 # %%
 import torch
 
 from blocklab import KeyValueCache, cached_attention, rotary_embedding, scaled_dot_product_attention
-from blocklab.language import Text
 from blocklab.lessons import accepted, check, plug_in
 from blocklab.lessons.kv_cache import broken_caches, cache_size, one_step, speeds
 from blocklab.real_models import if_installed, load_glassllm
@@ -65,7 +64,7 @@ r"""
 r"""
 ## Full against cached
 
-A model that writes predicts the next token, appends it, and begins again. Here are six tokens in one attention layer, rotated as in lesson 11: four heads of queries, two of keys and values. `full` takes all six at once. `cached` takes one after the other. It makes the query, key and value of the new token only; the cache gives back the keys and values of those before.
+A model that writes predicts a token, appends it, and begins again. Here are six tokens in one attention layer, rotated as in lesson 11, with four heads of queries and two of keys and values. `full` takes all six at once. `cached` takes one after the other and makes query, key and value of the new token only; the cache gives back the keys and values before.
 
 **Predict first.** How far apart are the outputs: only rounding, about a thousandth, or are they others altogether?
 """
@@ -80,7 +79,6 @@ r"""
 """
 
 # %% tags=["answer"]
-torch.manual_seed(0)
 x = torch.randn(1, 6, 16, dtype=torch.float64)  # (N, L, d)
 matrices = [torch.randn(16, width, dtype=torch.float64) / 4 for width in (16, 8, 8)]
 
@@ -95,7 +93,7 @@ full = scaled_dot_product_attention(*project(x), is_causal=True, enable_gqa=True
 cache = KeyValueCache()
 cached = torch.cat([cached_attention(*project(x[:, i : i + 1], i), cache) for i in range(6)], 2)
 print("full  ", full[0, 0, -1], "\ncached", cached[0, 0, -1])
-print("max |full − cached| < 1e-12:", bool((full - cached).abs().max() < 1e-12))
+print("max < 1e-12:", bool((full - cached).abs().max() < 1e-12))
 
 # %% [markdown] lang="en"
 r"""
@@ -105,11 +103,11 @@ Only rounding is left: less than $10^{-12}$ in float64.
 
 </details>
 
-In a stack of layers it holds as well, because under the causal mask what earlier tokens send to the next layer never changes. So a token's key and value are made once, in each layer, and stay right. Queries need not be kept. An old query would only ask again for an output that is there.
+In a stack of layers it holds as well, because what earlier tokens send to the next layer never changes. So in each layer a token's key and value are made once and stay right. Queries need not be kept, because an old one would only ask again.
 
 ## What one step computes
 
-Reading the prompt is called **prefill**, writing after it **decode**. Each orange cell is a score of a query (row) with a key (column), computed in this step. Blue keys and values come from the cache.
+Reading the prompt is called **prefill**, writing after it **decode**. An orange cell is a score of a query (row) with a key (column), computed in this step; blue keys and values come from the cache.
 
 **Predict first.** A prompt has 4 tokens. By step 6, without a cache, 49 tokens have passed through all matrices. How many with one? Switch *cache* on and drag the framed row.
 """
@@ -142,11 +140,11 @@ r"""
 
 </details>
 
-So the work of n new tokens grows like n instead of n². Prefill fills a triangle. A decode step is one row, the last, that sees everything, so a mask has nothing to hide there. When several tokens come behind a past, the triangle has to end at the *lower right*: of S positions, the L new ones are the last, and token i sees up to S − L + i. In code that is `torch.ones(L, S, dtype=torch.bool).tril(S - L)`.
+So the work of n new tokens grows like n instead of n². Prefill fills a triangle. A decode step is the last row, which sees everything, so nothing is to be hidden. When several tokens come behind a past, the triangle has to end at the *lower right*: of S positions, the L new ones are the last, and token i sees up to S − L + i. In code that is `torch.ones(L, S, dtype=torch.bool).tril(S - L)`.
 
 ## What a token leaves behind
 
-For each token every layer keeps a key and a value in each head of keys and values. There may be fewer of these than of queries: SmolLM2 has 30 layers, 9 heads of queries and 3 of keys and values, each of 64 numbers.
+For each token every layer keeps a key and a value, in each head that it has for these. There may be fewer than for queries: SmolLM2 has 30 layers, 9 heads of queries and 3 of keys and values, each of 64 numbers.
 
 **Your turn, one line.** How many bytes does one token leave behind? `bytes_each` is the size of one number, 2 in bfloat16.
 """
@@ -210,9 +208,9 @@ check("cache_bytes", solved_cache_bytes, keep=False)
 r"""
 ## Whose cache is larger?
 
-On the left are the heads of one layer. A head of keys and values for each of the queries is *multi-head attention*, MHA. Where neighbouring queries share one it is **grouped-query attention** (GQA), and where all share a single one, **multi-query attention** (MQA). The models stand in the order of their parameters; touch a name to come to it.
+On the left are the heads of one layer. If each of the queries' heads has one of keys and values, that is *multi-head attention* (MHA); if neighbours share one, **grouped-query attention** (GQA); if all do, **multi-query attention** (MQA). The models stand in the order of their parameters; touch a name.
 
-**Predict first.** Llama 3.1 70B has ten times the parameters of Llama 2 7B, and 80 layers instead of 32. For the same text, how large is its cache, compared with that of the small one?
+**Predict first.** Llama 3.1 70B has ten times the parameters of Llama 2 7B, and 80 layers instead of 32. How large is its cache, compared with the other's?
 """
 
 # %% [markdown] lang="zh"
@@ -235,13 +233,13 @@ Smaller: 327680 bytes a token against 524288, because 8 heads are kept instead o
 
 </details>
 
-Choose *MHA*, and every bar shows what sharing has saved. Falcon shares one head among 71 queries, which answers the opening question. **MLA** (multi-head latent attention), as in DeepSeek-V3, keeps one vector of 512 numbers, from which all 128 heads make their keys and values, and 64 more for position.
+Choose *MHA*, and every bar shows what sharing has saved. Falcon's 71 heads of queries share one, which answers our first question. **MLA** (multi-head latent attention) in DeepSeek-V3 keeps one vector of 512 numbers, from which 128 heads make keys and values, and 64 for position.
 
-A **sliding window** sets another limit. In 52 of its 62 layers Gemma 3 27B sees only the last 1024 tokens and drops the rest. Set *tokens* to 131072 and switch the window on: 62 GiB become 10.4.
+A **sliding window** sets another limit. In 52 of its 62 layers Gemma 3 27B sees only the last 1024 tokens and drops the rest. With 131072 *tokens* and the window on, 62 GiB become 10.4.
 
 ## What limits a step
 
-For every token all weights are read, and the cache. How much is computed with each byte? In bfloat16 a weight has 2 bytes and takes part in 2 operations for each of B texts that are written together: B operations a byte. A kept number serves the h / g queries that share it, so h / g operations a byte, however many texts there are. An H100 can do nearly 300 while it reads one (lesson 14), so while decoding it waits for memory.
+For every token all weights are read, and the cache. In bfloat16 a weight has 2 bytes and takes part in 2 operations for each of B texts written together: B operations a byte. A kept number serves the h / g queries that share it: h / g operations a byte, however many texts. An H100 can do nearly 300 meanwhile (lesson 14), so in decode it waits for memory.
 
 **Predict first.** Llama 3.1 8B writes at 8192 tokens. With 64 texts at once, which reading becomes cheaper per token: weights, cache, both?
 """
@@ -279,11 +277,11 @@ Only the weights: they are read once for all texts. Each text has its own cache.
 
 </details>
 
-Batching cures the weights' share. For the cache only fewer heads, fewer layers, shorter windows or smaller numbers help.
+For the cache only fewer heads or layers, shorter windows or smaller numbers help.
 
 ## Exercise: attention with a cache
 
-Write one step that hands on what is kept, instead of a `KeyValueCache`. `query` is `(N, h, L, d)`, `key` and `value` are `(N, g, L, d)`, all of the L new tokens, rotated already; `past_keys` and `past_values` are `(N, g, P, d)`, with P = 0 at the prompt. h is a multiple of g. Return the outputs `(N, h, L, d)` and all keys and values, `(N, g, P + L, d)`, of which the next call gets its past. New token i sees everything up to itself.
+Write one step, which hands on what is to be kept. `query` is `(N, h, L, d)`, `key` and `value` are `(N, g, L, d)`, of the L new tokens, rotated already; `past_keys` and `past_values` are `(N, g, P, d)`, with P = 0 at the prompt. h is a multiple of g. Return the outputs `(N, h, L, d)` and all keys and values, `(N, g, P + L, d)`, which the next call gets as its past. New token i sees everything up to itself.
 """
 
 # %% [markdown] lang="zh"
@@ -298,7 +296,7 @@ r"""
 
 ## 练习：带缓存的注意力
 
-请写出一步，不用 `KeyValueCache`，而是把要保存的返回，下次再传进来。`query` 的形状是 `(N, h, L, d)`，`key` 和 `value` 是 `(N, g, L, d)`，都属于 L 个新词元，已经旋转过；`past_keys` 和 `past_values` 是 `(N, g, P, d)`，读提示时 P = 0。h 是 g 的倍数。请返回输出 `(N, h, L, d)`，以及全部的键和值 `(N, g, P + L, d)`，下一次调用就把它们当作过去的键和值。第 i 个新词元能看到的，到它自己为止。
+请写出一步，把要保存的返回，下次再传进来。`query` 的形状是 `(N, h, L, d)`，`key` 和 `value` 是 `(N, g, L, d)`，都属于 L 个新词元，已经旋转过；`past_keys` 和 `past_values` 是 `(N, g, P, d)`，读提示时 P = 0。h 是 g 的倍数。请返回输出 `(N, h, L, d)`，以及全部的键和值 `(N, g, P + L, d)`，下一次调用就把它们当作过去的键和值。第 i 个新词元能看到的，到它自己为止。
 """
 
 
@@ -326,7 +324,7 @@ r"""
 
 <details><summary>思路</summary>
 
-位置是轴 2，所以新的键和值要沿轴 2 接在旧的后面。查询有四个头、键有 0 和 1 两个头时，键要排成 0、0、1、1，`repeat_interleave` 就是这样做的；返回的还是两个头，不是四个。掩码是靠右下的三角形。
+位置是轴 2，所以新的键和值就沿这个轴接在旧的后面。查询有四个头、键有 0 和 1 两个头时，键要排成 0、0、1、1，`repeat_interleave` 就是这样做的；返回的还是两个头，不是四个。掩码是靠右下的三角形。
 
 </details>
 """
@@ -348,7 +346,7 @@ check("cached_attention", solved_cached_attention, keep=False)
 r"""
 ## Your cache in the chat model
 
-SmolLM2 answers, and its 30 layers keep what your function hands on:
+SmolLM2's 30 layers now keep what your function hands on:
 """
 
 # %% [markdown] lang="zh"
@@ -363,14 +361,14 @@ plug_in(cached_attention=my_cached_attention)
 
 # %% [markdown] lang="en"
 r"""
-Published code often takes torch's `is_causal=True`, whose triangle begins at the upper left. At the prompt it is right.
+torch's `is_causal=True` puts the triangle at the upper left. At the prompt that is right.
 
 **Predict first.** The loss is measured on a finished text, read in one go. Does it rise, fall or stay? And the answer?
 """
 
 # %% [markdown] lang="zh"
 r"""
-已发布的代码里，常有人直接用 torch 的 `is_causal=True`，它的三角形从左上角开始。读提示时，这样没错。
+torch 的 `is_causal=True` 把三角形放在左上角。读提示时，这样没错。
 
 **先猜一猜**：损失是一次读完一段现成的文本得到的。它会升高、降低，还是不变？回答呢？
 """
@@ -386,11 +384,11 @@ The loss stays at 3.08, and the answer is "The" and then nothing but hyphens.
 
 </details>
 
-The first new token comes out of the prefill and is right. From the second on, each sees position 0 alone. The loss cannot tell, because nobody uses a cache to measure it.
+The first new token comes out of the prefill and is right. The others each see position 0 alone. The loss cannot tell, because nobody measures it with a cache.
 
 ## Mistakes that everyone makes
 
-Seven more bugs run without an error. What shows them is to read a text twice, at once and in steps, as *Full against cached* did. Here glassllm reads the second half of its 68 tokens step by step.
+All these run without an error. What shows them is to read a text both at once and in steps, as *Full against cached* did. Here glassllm reads 34 of 68 tokens in steps.
 
 | it is written | and does |
 |---|---|
@@ -402,7 +400,7 @@ Seven more bugs run without an error. What shows them is to read a text twice, a
 | attend, and forget the update | keeps the prompt and nothing after it |
 | `torch.zeros(N, g, 128, d)`, no mask | lets empty slots take part |
 
-**Predict first.** Which of them does the loss hardly show even so?
+**Predict first.** Which does the loss hardly show even so?
 """
 
 # %% [markdown] lang="zh"
@@ -417,7 +415,7 @@ r"""
 
 ## 人人都会犯的错误
 
-还有一些错误，运行起来也不报错。要让它们现形，就把一段文本读两遍，一遍一次读完，一遍一步一步地读，像“全部重算与缓存”那样。下面让 glassllm 读 68 个词元，后一半一步一步地读。
+下面这些错误，运行起来都不报错。要让它们现形，就把一段文本读两遍，一遍一次读完，一遍一步一步地读，像“全部重算与缓存”那样。下面让 glassllm 读 68 个词元，后面的 34 个一步一步地读。
 
 | 写法 | 后果 |
 |---|---|
@@ -443,34 +441,34 @@ with if_installed():
 r"""
 <details><summary>Answer</summary>
 
-The empty slots: 3.65, like the right one. Their values are 0, so they make each output weaker, and this model bears that.
+The empty slots: 3.65, like the right one. Their values are 0, so they only weaken each output.
 
 </details>
 
-So compare outputs, not losses. An eighth bug needs two texts: one cache for a whole batch, in which the text that wrote last is right.
+So compare outputs, not losses. One more bug needs two texts to show: a single cache for a whole batch.
 
 ## Tokens a second
 
-At best a step takes as long as reading all weights, and that is the memory roof. Your machine's is measured by summing 256 MB; `write` then lets glassllm write 50 tokens in both ways.
+A step takes at least as long as reading all weights: the memory roof. `write` lets glassllm write 20 tokens in both ways; summing 256 MB tells how fast your machine reads.
 
-**Predict first.** The last step without a cache sends 117 tokens through the model, with one 1. How many times as fast is it all in all: about 100, about 10, or below 5?
+**Predict first.** The last step without a cache sends 87 tokens through the model, with one 1. How many times as fast is it all in all: about 100, about 10, or below 5?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-是空位：3.65，与正确的一样。它们的值是 0，只是让输出弱了一些，而这个模型受得住。
+是空位：3.65，与正确的一样。它们的值是 0，只是让输出弱了一些。
 
 </details>
 
-所以要比较输出，不要只比较损失。第八种错误要有两个文本才看得出：整个小批量共用一个缓存，最后写的那个文本是对的。
+所以要比较输出，不要只比较损失。还有一种错误，要有两个文本才看得出：整个小批量共用一个缓存。
 
 ## 每秒多少个词元
 
-最快的一步，也要把全部权重读一遍，这就是内存的屋顶线。下面先对 256 MB 的数求和，测出你这台机器的读取速度；再用 `write` 让 glassllm 以两种方式各写 50 个词元。
+最快的一步，也要把全部权重读一遍，这就是内存的屋顶线。下面用 `write` 让 glassllm 以两种方式各写 20 个词元；再对 256 MB 的数求和，测出你这台机器的读取速度。
 
-**先猜一猜**：不用缓存，最后一步要让 117 个词元经过模型；用缓存只要 1 个。总的来说快到几倍：100 倍左右，10 倍左右，还是不到 5 倍？
+**先猜一猜**：不用缓存，最后一步要让 87 个词元经过模型；用缓存只要 1 个。总的来说快到几倍：100 倍左右，10 倍左右，还是不到 5 倍？
 """
 
 
@@ -486,40 +484,40 @@ def write(model, ids, steps, cached):
 
 with if_installed():
     model, prompt, numbers = load_glassllm(), torch.tensor([ids]), torch.ones(2**26)
-    laps = {way: CpuWatch([lambda way=way: write(model, prompt, 50, way)]).lap() / 50 for way in (False, True)}
+    laps = {way: CpuWatch([lambda way=way: write(model, prompt, 20, way)]).lap() / 20 for way in (False, True)}
     speeds.show_speeds(laps, bandwidth=numbers.nbytes / CpuWatch([numbers.sum]).lap())
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Below 5: on the machine that built this page it was about twice.
+Below 5: on our machines it was 1.5 to 3 times.
 
 </details>
 
-glassllm is so small that calling its functions takes longer than its arithmetic, which no cache can spare. In SmolLM2, 158 times as large, we measured 0.26 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server. That is 4 times as fast, and the longer the text, the more. It was still a third of that machine's roof. In lesson 15 you will feel it.
+glassllm is so small that calling functions takes longer than its arithmetic, and no cache spares that. In SmolLM2, 158 times as large, we measured 0.26 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server: 4 times as fast, and a third of that machine's roof. Lesson 15 lets you feel it.
 
 ## What you will meet elsewhere
 
-* Hugging Face's `past_key_values` is a `DynamicCache` that appends with `torch.cat`, like yours; `cache_position` tells where the new tokens stand.
-* [Meta's Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) writes into zeros of full length, `cache_k[:bsz, start_pos : start_pos + seqlen] = xk`, and reads only what is filled. It keeps rotated keys.
-* [vLLM](https://arxiv.org/abs/2309.06180) cuts caches into pages, so that texts of many lengths waste little memory.
+* Hugging Face's `past_key_values` is a `DynamicCache` that appends with `torch.cat`, like yours.
+* [Meta's Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) writes into zeros of full length, `cache_k[:bsz, start_pos : start_pos + seqlen] = xk`, and reads only what is filled.
+* [vLLM](https://arxiv.org/abs/2309.06180) cuts caches into pages, so that texts of many lengths waste little.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-不到 5 倍：在生成本页的机器上，大约是两倍。
+不到 5 倍：在我们的机器上是 1.5 到 3 倍。
 
 </details>
 
-glassllm 太小，调用函数花的时间比运算还多，而这些时间缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.26 秒，用缓存 0.06 秒，快到 4 倍；文本越长，差得越多。这时离那台机器的屋顶线还有距离，只到三分之一。第 15 课里你会亲身感受到。
+glassllm 太小，调用函数花的时间比运算还多，而这些时间缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.26 秒，用缓存 0.06 秒，快到 4 倍，达到那台机器屋顶线的三分之一。第 15 课里你会亲身感受到。
 
 ## 在别处会遇到什么
 
-* Hugging Face 的 `past_key_values` 是一个 `DynamicCache`，像你写的那样用 `torch.cat` 接上；`cache_position` 说明新词元在什么位置。
-* [Meta 的 Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 预先准备好一整段零，写作 `cache_k[:bsz, start_pos : start_pos + seqlen] = xk`，只读已经填好的部分。它存的是旋转过的键。
+* Hugging Face 的 `past_key_values` 是一个 `DynamicCache`，像你写的那样用 `torch.cat` 接上。
+* [Meta 的 Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 预先准备好一整段零，写作 `cache_k[:bsz, start_pos : start_pos + seqlen] = xk`，只读已经填好的部分。
 * [vLLM](https://arxiv.org/abs/2309.06180) 把缓存分成一页一页，文本长短不一时也很少浪费内存。
 """
 
@@ -590,13 +588,13 @@ r"""
 ## In short
 
 * Under the causal mask keys and values never change, so they are kept, and each token passes through the model once.
-* The price is memory, 2 · layers · heads kept · width numbers a token, and reading it in every step.
+* The price is memory, 2 · layers · heads kept · width numbers a token, read in every step.
 * A cache bug leaves the loss alone. Read a text at once and in steps, and compare.
 
 ## Read next
 
-* [GQA](https://arxiv.org/abs/2305.13245): five pages on how few heads are enough.
-* [gpt-fast's model.py](https://github.com/pytorch-labs/gpt-fast/blob/main/model.py): a cache of fixed length in a model of 300 lines.
+* [GQA](https://arxiv.org/abs/2305.13245): how few heads are enough.
+* [gpt-fast's model.py](https://github.com/pytorch-labs/gpt-fast/blob/main/model.py): a cache of fixed length in one small file.
 * [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102): what a step costs on many chips.
 
 How fast can all this be? Lesson 14 puts blocks on the clock.
@@ -612,8 +610,8 @@ r"""
 
 ## 接着读
 
-* [GQA](https://arxiv.org/abs/2305.13245)：几页纸说明多少个头就够了。
-* [gpt-fast 的 model.py](https://github.com/pytorch-labs/gpt-fast/blob/main/model.py)：三百行的模型，缓存长度固定。
+* [GQA](https://arxiv.org/abs/2305.13245)：说明多少个头就够了。
+* [gpt-fast 的 model.py](https://github.com/pytorch-labs/gpt-fast/blob/main/model.py)：一个小文件里的模型，缓存长度固定。
 * [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102)：在许多芯片上，一步要花多少。
 
 这一切能有多快？第 14 课给各个部件计时。

@@ -119,13 +119,17 @@ RIGHT = {
     "cached_attention": {
         "ours": EXERCISES["cached_attention"].recipe,
         "with torch's attention": with_our_functions,
-        "Meta's": of_published_code,
-        "in groups": in_groups,
         "head by head": head_by_head,
-        "a mask only for several": mask_only_for_several,
         "into a buffer": into_a_buffer,
         "a list": as_a_list,
         "wide": wide,
     },
 }
-ADVISED = {}
+ADVISED = {
+    "cached_attention": {
+        "Meta's": (of_published_code, ("overflows-in-float16", "float64")),
+        "token by token": (token_by_token, ("empty", "slow")),
+        "in groups": (in_groups, ("overflows-in-float16",)),
+        "a mask only for several": (mask_only_for_several, ("overflows-in-float16",)),
+    },
+}

@@ -73,7 +73,7 @@ WRONG = {
     "cache_bytes": {
         "for a text of 8192": (lambda n, h, g, d, size: 2 * n * g * d * size * 8192, {None}),
         "the whole width": (lambda n, h, g, d, size: 2 * n * h * d * size, {"query-heads"}),
-        "a mebibyte": (lambda n, h, g, d, size: 2 * n * g * d * size / 2**20, {None}),
+        "in MiB": lambda n, h, g, d, size: 2 * n * g * d * size / 2**20,
         "width over heads": (lambda n, h, g, d, size: 2 * n * g * (d // h) * size, {None}),
         "at most 100000": (lambda n, h, g, d, size: min(2 * n * g * d * size, 100000), {None}),
     },

@@ -47,7 +47,7 @@ GUESS = Guess(
 
 HEADS = Text(en="{name}: heads of one layer", zh="{name}：一层的头")
 ASKING = Text(en="queries: {heads}", zh="查询：{heads} 个")
-KEPT = Text(en="kept: {kept} × ({width} + {width}) numbers", zh="保存：{kept} × ({width} + {width}) 个数")
+KEPT = Text(en="kept: {kept} × ({width} + {width}) numbers", zh="保存：{kept} 个，各 {width} + {width} 个数")
 LATENT = Text(en="kept: one vector for all, {numbers} numbers", zh="保存：共用一个向量，{numbers} 个数")
 SIZE = Text(
     en="one text's cache in bfloat16 (blue: as built, all kept)", zh="一个文本的缓存，bfloat16（蓝线：原样，全部保留）"

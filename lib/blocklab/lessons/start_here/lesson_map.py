@@ -27,7 +27,7 @@ LAYERS = 30  # of SmolLM2
 PARTS = (
     (STREAM, 0.7, 2.6, LOW, Text(en="words as vectors", zh="词变成向量"), (), GROUPS[9]),
     (STREAM, 2.0, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
-    (STREAM, 3.5, 2.6, 1.26, Text(en="attention", zh="注意力"), (10,), GROUPS[2]),
+    (STREAM, 3.5, 2.6, 1.26, Text(en="attention", zh="注意力"), (10, 13), GROUPS[2]),
     (STREAM, 2.84, 2.2, 0.5, Text(en="rotary positions", zh="旋转位置编码"), (7,), GROUPS[1]),
     (STREAM, 4.86, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
     (STREAM, 5.7, 2.6, LOW, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), (8, 9), GROUPS[3]),

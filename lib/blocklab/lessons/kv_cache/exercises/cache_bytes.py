@@ -43,7 +43,7 @@ TENSOR_MISTAKES = (
         zh="键和值，你只算了一样。每个词元都留下一个键和一个值。",
     ),
     wrong("query-counted", tensors=lambda: 3).hint(
-        en="You count three tensors, the query too. Nobody asks with an old query again, so it is not kept.",
+        en="You count three things, the query too. Nobody asks with an old query again, so it is not kept.",
         zh="你把查询也算了进去，一共算了三份。旧的查询不会再用，所以不必保存。",
     ),
     wrong("two-twice", tensors=lambda: 4).hint(
@@ -104,7 +104,6 @@ SIZE_MISTAKES = (
     wrong("always-two-bytes", size=lambda bytes_each: 2).hint(
         en="You take 2 bytes for each number, whatever `bytes_each` is. Use the argument.",
         zh="不论 `bytes_each` 是多少，你都按每个数 2 字节算。请使用传入的参数。",
-        shows="in float32",
     ),
     wrong("in-kibibytes", kind=lambda n: n / 1024).hint(
         en="You divide by 1024. Asked are bytes, not KiB.",

@@ -115,7 +115,6 @@ APPEND_MISTAKES = (
     ).hint(
         en="All texts of the batch read what the last of them left. Each text has a cache of its own along axis 0.",
         zh="小批量里所有文本读的都是最后一个文本存下的内容。沿轴 0，每个文本都有自己的缓存。",
-        shows="two texts",
     ),
     wrong(
         "pasts-swapped",
@@ -167,22 +166,18 @@ SHARING_MISTAKES = (
         "repeats each head in its place, 0 0 1 1.",
         zh="你的头排成了 0 1 0 1。`repeat` 把整体复制几份，再并排放好；`repeat_interleave` 把每个头就地重复，"
         "得到 0 0 1 1。",
-        shows="four heads share two",
     ),
     wrong("first-head-for-all", serve=lambda x, n_rep: x[:, :1].expand(-1, x.shape[1] * n_rep, -1, -1)).hint(
         en="All queries' heads read the first head of keys and values. That is right only if there is no other.",
         zh="所有查询头读的都是第一个键值头。只有总共一个键值头时，这才是对的。",
-        shows="four heads share two",
     ),
     wrong("heads-averaged", serve=lambda x, n_rep: x.mean(1, keepdim=True).expand(-1, x.shape[1] * n_rep, -1, -1)).hint(
         en="You average the heads of keys and values. They stay apart; a group of queries' heads reads one of them.",
         zh="你对各个键值头取了平均。它们应各自独立，每一组查询头读其中一个。",
-        shows="four heads share two",
     ),
     wrong("heads-in-reverse", serve=lambda x, n_rep: in_place(x.flip(1), n_rep)).hint(
         en="The groups are in reverse: the first queries' heads read the last head of keys and values.",
         zh="各组的次序反了：最前面的查询头读的是最后一个键值头。",
-        shows="four heads share two",
     ),
 )
 
@@ -197,20 +192,17 @@ SEEING_MISTAKES = (
     wrong("nothing-hidden", hide=lambda scores, mask: scores).hint(
         en="There is no mask. For one new token that is right; of several, the first sees those after it.",
         zh="没有掩码。只有一个新词元时，这样没错；有几个时，前面的就看到了后面的。",
-        shows="a prompt",
     ),
     wrong("chunk-not-masked", see=lambda i, j, past: (j <= i + past) | torch.tensor(past > 0)).hint(
         en="You mask only while nothing is kept. When several tokens come later, at once, the first of them must not "
         "see the last either.",
         zh="只有还没存下东西时，你才用掩码。后面再一次送来几个词元时，其中靠前的同样不能看到靠后的。",
-        shows="a second chunk",
     ),
     wrong("several-always-masked-from-zero", see=lambda i, j, past: (j <= i) | torch.tensor(len(i) == 1)).hint(
         en="With several new tokens your triangle begins at the upper left, as if nothing were kept. Only for a single "
         "one you leave the mask away. Shift the diagonal by `S - L`.",
         zh="有几个新词元时，你的三角形从左上角开始，好像什么也没存过；只有一个新词元时，你才不用掩码。"
         "请把对角线平移 `S - L`。",
-        shows="a second chunk",
     ),
     wrong("past-hidden", see=lambda i, j, past: (j >= past) & (j <= i + past)).hint(
         en="The kept positions are in your cache, but the mask hides them.",
@@ -220,7 +212,6 @@ SEEING_MISTAKES = (
     wrong("sees-the-next", see=lambda i, j, past: j <= i + past + 1).hint(
         en="Every new token also sees the one after it. Your diagonal is shifted one too far.",
         zh="每个新词元还看得到它后面的那一个。你的对角线多移了一格。",
-        shows="a prompt",
     ),
     wrong("inverted", see=lambda i, j, past: j > i + past).hint(
         en="Your mask is inverted: it shows what comes after a token and hides what came before. The last token sees "
@@ -231,7 +222,6 @@ SEEING_MISTAKES = (
     wrong("all-as-the-first", see=lambda i, j, past: j <= past + 0 * i).hint(
         en="All new tokens see what the first of them sees. Row i may see i positions more.",
         zh="所有新词元看到的都与第一个新词元一样。第 i 行应多看 i 个位置。",
-        shows="a prompt",
     ),
 )
 
@@ -248,22 +238,18 @@ SOFTMAX_MISTAKES = (
     wrong("scale-missing", scale=lambda scores, query: scores).hint(
         en="The scores are not divided by √d.",
         zh="得分没有除以 √d。",
-        shows="one new token",
     ),
     wrong("scaled-by-size", scale=lambda scores, query: scores / query.shape[-1]).hint(
         en="You divide the scores by d. Take its root.",
         zh="你把得分除以了 d。应当除以它的平方根。",
-        shows="one new token",
     ),
     wrong("scaled-by-all-heads", scale=lambda scores, query: scores / math.sqrt(query.shape[1] * query.shape[-1])).hint(
         en="You divide by the root of the width of all heads together. d is the width of one head, the last axis.",
         zh="你除以了所有头总宽度的平方根。d 是一个头的宽度，也就是最后一个轴的长度。",
-        shows="one new token",
     ),
     wrong("scaled-by-positions", scale=lambda scores, query: scores / math.sqrt(scores.shape[-1])).hint(
         en="You divide by the root of the number of kept positions, so the same scores shrink as the text grows.",
         zh="你除以了位置个数的平方根，于是文本越长，同样的得分就越小。",
-        shows="one new token",
     ),
     wrong("softmax-over-queries", normalize=lambda scores: scores.softmax(-2)).hint(
         en="Your softmax runs over the new tokens. With one of them every weight is 1. It runs over the keys, the last "
@@ -280,7 +266,6 @@ SOFTMAX_MISTAKES = (
     wrong("masked-with-zero", hide=lambda scores, mask: scores.masked_fill(~mask, 0.0)).hint(
         en="Hidden scores become 0. To the softmax that is a score like any other: only -inf gets no share.",
         zh="屏蔽掉的得分成了 0。对 softmax 来说，这也是普通的得分：只有 -inf 才分不到权重。",
-        shows="a prompt",
     ),
     wrong(
         "masked-after-softmax",
@@ -289,11 +274,10 @@ SOFTMAX_MISTAKES = (
     ).hint(
         en="You hide weights after the softmax, so the rest no longer sums to 1. Hide the scores before it.",
         zh="你在 softmax 之后才去掉权重，剩下的权重之和就不再是 1。应当在 softmax 之前屏蔽得分。",
-        shows="a prompt",
     ),
     wrong("keys-for-values", mixed=lambda keys, values: keys).hint(
-        en="You mix the keys. They only serve to find the weights; what is mixed are the values.",
-        zh="你加权求和的是键。键只用来算权重，应当加权求和的是值。",
+        en="The weights mix the keys. What an output is made of are the values.",
+        zh="你用权重对键求了和。输出应由值加权求和得到。",
         shows="one new token",
     ),
 )
@@ -316,7 +300,6 @@ HANDING_MISTAKES = (
         en="You hand on the repeated heads: the cache is `h / g` times as large, and the next call repeats them again. "
         "Hand on the g heads.",
         zh="你返回的是重复之后的头：缓存变成了原来的 `h / g` 倍，下一次调用还会再重复一遍。应当返回 g 个头。",
-        shows="one new token",
     ),
     wrong("handed-on-swapped", hand_on=lambda keys, values, *others: (values, keys)).hint(
         en="You hand on the values before the keys.",
@@ -330,7 +313,6 @@ HANDING_MISTAKES = (
         en="The keys that you hand on are divided by √d already, and the next call divides again. Keep the keys as "
         "they came.",
         zh="你返回的键已经除以了 √d，下一次调用又会再除一遍。键应原样保存。",
-        shows="one new token",
     ),
 )
 
