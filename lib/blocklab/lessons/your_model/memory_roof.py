@@ -42,8 +42,8 @@ SEEN = Text(
     zh="{model} 个参数，每个 {bits} 位，共 {read:.3g} GB。以 {bandwidth} GB/s 读，"
     "每秒最多 {speed} 个词元，每个至少要等{wait}。",
 )
-MILLISECONDS = Text(en="{time:.3g} ms", zh=" {time:.3g} 毫秒")
-SECONDS = Text(en="{time:.3g} s", zh=" {time:.3g} 秒")
+MILLISECONDS = Text(en="{time:.3g} ms", zh=" {time:.3g} ms")
+SECONDS = Text(en="{time:.3g} s", zh=" {time:.3g} s")
 
 
 def bytes_per_token(size: str, bits: int) -> float:

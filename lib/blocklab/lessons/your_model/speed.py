@@ -1,5 +1,6 @@
 """How fast SmolLM2 writes on this machine, with what it kept and without, and how fast memory would let it."""
 
+import math
 import statistics
 from collections.abc import Callable
 
@@ -13,14 +14,18 @@ from blocklab.timing.watch import CpuWatch
 LAPS = 7
 UNKNOWN = Roofs(copy=float("inf"), matmul=float("inf"))  # the copy is not asked for: reading alone is what is timed
 FLOATS = 2**23
-TOLD = Text(
-    en="a prompt of {length} tokens, one thread\nwith the cache {cached:.1f} tokens a second, without {whole:.1f}\n"
-    "memory: {read:.2f} GB a token at {bandwidth:.0f} GB/s, at most {roof:.0f} tokens a second; with the cache "
-    "{share:.0%} of that",
-    zh="提示有 {length} 个词元，单线程\n有缓存，每秒 {cached:.1f} 个词元；没有缓存，{whole:.1f} 个\n"
-    "内存：每个词元读 {read:.2f} GB，速度 {bandwidth:.0f} GB/s，每秒最多 {roof:.0f} 个词元；"
-    "有缓存时达到了它的 {share:.0%}",
+CACHED = Text(en="with the cache:    {ms:6.1f} ms a token", zh="有缓存：  每个词元 {ms:6.1f} ms")
+WHOLE = Text(en="all read again:    {ms:6.1f} ms", zh="全部重读：每个词元 {ms:6.1f} ms")
+ROOF = Text(
+    en="the roof:          {ms:6.1f} ms, to read {size:.0f} MB",
+    zh="上限：    每个词元 {ms:6.1f} ms，用来读 {size:.0f} MB",
 )
+SHARES = {  # up to which share of the roof which words are said
+    0.25: Text(en="less than a quarter of what memory allows", zh="不到内存上限的四分之一"),
+    0.5: Text(en="less than half of what memory allows", zh="不到内存上限的一半"),
+    0.75: Text(en="more than half of what memory allows", zh="超过内存上限的一半"),
+    math.inf: Text(en="more than three quarters of what memory allows", zh="超过内存上限的四分之三"),
+}
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -50,15 +55,10 @@ def bytes_per_second() -> float:
 
 
 def told(model: Decoder, ids: list[int]) -> str:
-    """Both speeds beside the roof of memory."""
+    """What a token takes in both ways and at the roof of memory, and how much of the roof is reached."""
     cached, whole = seconds_per_token(model, ids)
-    bandwidth, read = bytes_per_second(), 4 * sum(weight.numel() for weight in model.parameters())
-    return TOLD.format(
-        length=len(ids),
-        cached=1 / cached,
-        whole=1 / whole,
-        read=read / 1e9,
-        bandwidth=bandwidth / 1e9,
-        roof=bandwidth / read,
-        share=read / bandwidth / cached,
-    )
+    size = 4 * sum(weight.numel() for weight in model.parameters())
+    roof = size / bytes_per_second()
+    share = next(words for most, words in SHARES.items() if roof / cached <= most)
+    lines = CACHED.format(ms=1e3 * cached), WHOLE.format(ms=1e3 * whole), ROOF.format(ms=1e3 * roof, size=size / 1e6)
+    return "\n".join([*lines, str(share)])

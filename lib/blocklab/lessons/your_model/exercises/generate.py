@@ -267,12 +267,13 @@ MOST_IGNORED = wrong("most-ignored", rounds=lambda most, prompt: 2 * MOST_CALLS)
     line="for _ in range(most):",
 )
 
+ANSWER_ALONE = wrong("answer-alone", returned=lambda text, prompt: text[prompt:]).hint(
+    en="You return the answer alone. The whole text is asked for, the prompt and behind it the answer.",
+    zh="你只返回了回答。这里要的是整段文字：提示，后面接着回答。",
+    line="text = list(ids)",
+)
+
 RETURNING_MISTAKES = (
-    wrong("answer-alone", returned=lambda text, prompt: text[prompt:]).hint(
-        en="You return the answer alone. The whole text is asked for, the prompt and behind it the answer.",
-        zh="你只返回了回答。这里要的是整段文字：提示，后面接着回答。",
-        line="text = list(ids)",
-    ),
     wrong("last-token-alone", returned=lambda text, prompt: text[-1]).hint(
         en="You return the last token alone. Return the whole text.",
         zh="你只返回了最后一个词元。应当返回整段文字。",
@@ -302,7 +303,7 @@ GENERATE = Exercise(
         *READING_MISTAKES,
         *CHOOSING_MISTAKES,
         *ENDING_MISTAKES,
-        *alone(recipe, MOST_IGNORED),
+        *alone(recipe, MOST_IGNORED, ANSWER_ALONE),
         *RETURNING_MISTAKES,
     ),
     section=LOOP,
