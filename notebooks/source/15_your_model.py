@@ -296,9 +296,9 @@ Four kinds of mistakes show, and each is found by another test:
 | | loss | answer | found by |
 |---|---|---|---|
 | blurs: minus the mean, ε, base × 10 | 3.08 to 3.47 | the same | the loss, hardly |
-| destroys: nine others, up to *no activation* | 1.46 to 20.09 | another | one question |
-| only when it writes: positions from 0 again, mask from key 0 | 3.08 | another | cached = full (lesson 13) |
-| nowhere: positions off by one | 3.08 | the same | `check` |
+| destroys: the other nine | 1.46 to 20.09 | another | one question |
+| shows only in writing: positions from 0 again, mask from key 0 | 3.08 | another | cached against uncached, number by number (lesson 13) |
+| shows nowhere: positions off by one | 3.08 | the same | `check` |
 
 A loss above 10.80 is worse than that of a model which finds all 49152 tokens alike (ln 49152 = 10.80), because it is sure of what is wrong. And the last row is why these lessons compare functions, number by number, and never ask a model whether a function is right.
 """
@@ -316,7 +316,7 @@ r"""
 | | 损失 | 回答 | 靠什么发现 |
 |---|---|---|---|
 | 变模糊：多减均值、ε、base × 10 | 3.08 到 3.47 | 不变 | 损失，而且很勉强 |
-| 全毁了：其余九种，直到“没有激活函数” | 1.46 到 20.09 | 变了 | 问一句话 |
+| 全毁了：其余九种 | 1.46 到 20.09 | 变了 | 问一句话 |
 | 写的时候才错：位置又从 0 数、掩码从键 0 起 | 3.08 | 变了 | 有缓存与没有缓存逐数比较（第 13 课） |
 | 哪里都看不出：位置错开一位 | 3.08 | 不变 | `check` |
 
@@ -404,7 +404,7 @@ Now the model runs on your loop, too, as soon as `check` accepts it. Put in a pr
 r"""
 ## 问它你想问的
 
-只要 `check` 通过，模型用的循环也是你写的了。这里先请它写一首关于月亮的俳句；然后换成你自己想问的话，用英语，别的语言它不会。
+只要 `check` 通过，模型用的循环也是你写的了。这里先请它写一首关于月亮的短诗（haiku）；然后换成你自己想问的话，用英语，别的语言它不会。
 """
 
 # %% tags=["slow"]
@@ -602,7 +602,7 @@ r"""
 
 总取最好的词元，回答就总是同一个。想要有变化，推理引擎就按概率来抽取下一个词元：得分先除以**温度**（temperature）T，再经过 softmax，就是概率。
 
-**先猜一猜**：请它写一首关于月亮的俳句，回答的第一个词元在 T = 1 时各有一个概率。T = 2 时，最好的那个词元概率变大还是变小？
+**先猜一猜**：请它写一首关于月亮的短诗，回答的第一个词元在 T = 1 时各有一个概率。T = 2 时，最好的那个词元概率变大还是变小？
 """
 
 # %% tags=["slow", "answer"]

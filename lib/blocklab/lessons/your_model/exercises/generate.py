@@ -214,11 +214,6 @@ CHOOSING_MISTAKES = (
         zh="`max` 给出的是得分本身。哪个词元得了这个分，要用 `argmax`。",
         line=BEST,
     ),
-    wrong("tensors-for-numbers", choose=lambda scores: scores[-1].argmax()).hint(
-        en="The tokens in your list are tensors. A token is a number: `.item()` makes one of it.",
-        zh="你的列表里，词元成了张量。词元是一个数：用 `.item()` 取出来。",
-        line=BEST,
-    ),
 )
 
 ENDING_MISTAKES = (
@@ -267,6 +262,12 @@ MOST_IGNORED = wrong("most-ignored", rounds=lambda most, prompt: 2 * MOST_CALLS)
     line="for _ in range(most):",
 )
 
+TENSORS = wrong("tensors-for-numbers", choose=lambda scores: scores[-1].argmax()).hint(
+    en="The tokens in your list are tensors. A token is a number: `.item()` makes one of it.",
+    zh="你的列表里，词元成了张量。词元是一个数：用 `.item()` 取出来。",
+    line=BEST,
+)
+
 ANSWER_ALONE = wrong("answer-alone", returned=lambda text, prompt: text[prompt:]).hint(
     en="You return the answer alone. The whole text is asked for, the prompt and behind it the answer.",
     zh="你只返回了回答。这里要的是整段文字：提示，后面接着回答。",
@@ -303,7 +304,7 @@ GENERATE = Exercise(
         *READING_MISTAKES,
         *CHOOSING_MISTAKES,
         *ENDING_MISTAKES,
-        *alone(recipe, MOST_IGNORED, ANSWER_ALONE),
+        *alone(recipe, MOST_IGNORED, TENSORS, ANSWER_ALONE),
         *RETURNING_MISTAKES,
     ),
     section=LOOP,
