@@ -86,7 +86,7 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
         patches.set(facecolors=[MOVED if here else STILL for here in chosen])
         bar.set_width(seen.loss)
         bar.set_color(TRUE if wrong == RIGHT else MOVED)
-        reading.set(x=seen.loss + 0.25, text=f"{seen.loss:.2f}")
+        reading.set(x=seen.loss + 0.45, text=f"{seen.loss:.2f}")
         text = seen.text or str(NO_WORD)
         answer.set_text(in_lines(text))
         if wrong == RIGHT:

@@ -16,7 +16,7 @@ MOST_CALLS = 40
 
 READ_TOO_OFTEN = Text(
     en="the model was called {count} times; so many tokens were not asked for",
-    zh="模型调用了 {count} 次，要的没有这么多",
+    zh="模型调用了 {count} 次，要的词元没有这么多",
 )
 NOTHING_TO_READ = Text(
     en="the model was called with no token, or with what is no list of tokens",

@@ -11,11 +11,11 @@ TOKENS_PER_SECOND = one_number(
     mistakes=(
         wrong("a-byte-each", answer=12.5).hint(
             en="You took a whole byte for every number. 4 bits are half of one.",
-            zh="你按每个数 1 字节算了。4 位只有半个字节。",
+            zh="你按每个数一个字节算了。4 位只有半个字节。",
         ),
         wrong("bits-for-bytes", answer=3.125).hint(
             en="You divided bytes a second by bits, or took 4 bytes for 4 bits. A byte has 8 bits.",
-            zh="你用每秒的字节数除以了位数，或者把 4 位当成了 4 字节。1 字节有 8 位。",
+            zh="你用每秒的字节数除以了位数，或者把 4 位当成了 4 字节。一个字节有 8 位。",
         ),
         wrong("sixteen-bits", answer=6.25).hint(
             en="You took 2 bytes for every number, as bfloat16 has. These have 4 bits.",
@@ -38,9 +38,9 @@ TOKENS_PER_SECOND = one_number(
             "the second?",
             zh="你把每个词元的字节数与每秒的字节数相乘了。应当相除：每秒的字节数里有几个每个词元的字节数？",
         ),
-        wrong("two-numbers-a-byte-twice", answer=50).hint(
-            en="Your token reads 2 GB. 8 billion numbers, two in every byte, are 4 GB.",
-            zh="你算出每个词元读 2 GB。80 亿个数，每个字节放两个，一共 4 GB。",
+        wrong("two-bits", answer=50).hint(
+            en="Your token reads 2 GB, a quarter of a byte for each number. 4 bits are half of one.",
+            zh="按你的算法，每个词元只读 2 GB，每个数只占四分之一个字节。4 位是半个字节。",
         ),
         wrong("giga-forgotten", answer=25e9).hint(
             en="One of the two has lost its G: both are thousands of millions.",
@@ -49,8 +49,8 @@ TOKENS_PER_SECOND = one_number(
     ),
     section=Text(en="At most so many tokens a second", zh="每秒最多几个词元"),
     panel=Text(
-        en="in the panel of the same section, set 8B, 4 bits and 100 GB/s, and read the line under the picture.",
-        zh="在同一节的面板里，选 80 亿个参数、4 位、100 GB/s，看图下的那行字。",
+        en="in the panel of the same section, set model to 8B, bits to 4 and GB/s to 100, and read the line under the picture.",
+        zh="在同一节的面板里，把“模型”设为 8B，“位数”设为 4，GB/s 设为 100，看图下的那行字。",
     ),
     line="bytes_per_token = 8e9 * 4 / 8",
 )
