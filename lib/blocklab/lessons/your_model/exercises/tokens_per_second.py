@@ -49,7 +49,8 @@ TOKENS_PER_SECOND = one_number(
     ),
     section=Text(en="At most so many tokens a second", zh="每秒最多几个词元"),
     panel=Text(
-        en="in the panel of the same section, set model to 8B, bits to 4 and GB/s to 100, and read the line under the picture.",
+        en="in the panel of the same section, set model to 8B, bits to 4 and GB/s to 100, and read the line under the "
+        "picture.",
         zh="在同一节的面板里，把“模型”设为 8B，“位数”设为 4，GB/s 设为 100，看图下的那行字。",
     ),
     line="bytes_per_token = 8e9 * 4 / 8",
