@@ -430,7 +430,7 @@ r"""
 **先猜一猜**：哪一种错误，即使这样测，损失也几乎看不出来？
 """
 
-# %% tags=["answer"]
+# %% tags=["slow", "answer"]
 with if_installed():
     from glassllm import load_pretrained
 
@@ -472,7 +472,7 @@ r"""
 """
 
 
-# %% tags=["answer", "nbval-ignore-output"]
+# %% tags=["slow", "answer", "nbval-ignore-output"]
 @torch.no_grad()
 def write(model, ids, steps, cached):
     caches, new = model.new_caches() if cached else None, ids
