@@ -123,6 +123,23 @@ def test_numbers_are_those_that_the_definition_gives(opened, alignment):
     assert together.keys() == expected.keys()
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "strides"), [(600, 64, (1, 600)), (64, 64, (1, 64)), (64, 96, (96, 1)), (64, 48, (48, 1))]
+)
+def test_together_a_matrix_lies_along_its_longer_axis(rows, columns, strides, opened):
+    data = blocks_of_8_bits(random.Random(0), rows * columns // 32)
+    file = opened(gguf(tensors=[("matrix", (columns, rows), OF_Q8_0, data)]))
+    x = file.tensors()["matrix"]
+    assert (tuple(x.shape), x.stride()) == ((rows, columns), strides)
+    assert torch.equal(x, torch.tensor(list(read_8_bits(data)), dtype=torch.float64).view(rows, columns).float())
+
+
+def test_a_matrix_whose_rows_cut_blocks_lies_by_rows(opened):
+    file = opened(gguf(tensors=[("matrix", (16, 64), OF_Q8_0, blocks_of_8_bits(random.Random(0), 32))]))
+    x = file.tensors()["matrix"]
+    assert (x.stride(), torch.equal(x, file.tensor("matrix"))) == ((16, 1), True)
+
+
 def test_the_first_and_the_last_of_a_block(opened):
     """The lowest and the highest steps, by hand."""
     four = struct.pack("<ee16B", 0.5, -1.0, 0xF0, *[0] * 14, 0x2F)

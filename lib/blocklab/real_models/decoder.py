@@ -66,7 +66,9 @@ class DecoderBlock(nn.Module):
         first = 0 if cache is None else cache.length
         positions = torch.arange(first, first + x.shape[1], device=x.device)
         q, k, v = (self._split(project(x)) for project in (self.query, self.key, self.value))
-        q, k = (self.rotary_embedding(heads, positions, self.rope_base, pairing="adjacent") for heads in (q, k))
+        both = torch.cat([q, k], 1)  # rotated by the same angles, which are computed once
+        both = self.rotary_embedding(both, positions, self.rope_base, pairing="adjacent")
+        q, k = both.split([q.shape[1], k.shape[1]], 1)
         if cache is None:
             y = self.attention(q, k, v, is_causal=True, enable_gqa=True)
         elif self.attention is scaled_dot_product_attention or self.cached_attention is not cached_attention:

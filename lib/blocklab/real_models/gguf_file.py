@@ -30,6 +30,7 @@ BLOCKS = {  # how many numbers a block holds, and what it looks like
     "Q4_1": (32, np.dtype([("scale", "<f2"), ("least", "<f2"), ("steps", "u1", 16)])),
     "Q8_0": (32, np.dtype([("scale", "<f2"), ("steps", "i1", 32)])),
 }
+ROWS = 256  # that are read at once of a matrix that lies by columns: the processor's cache holds them
 
 
 class Entry(NamedTuple):
@@ -38,6 +39,33 @@ class Entry(NamedTuple):
     shape: tuple[int, ...]
     type: str
     start: int
+
+
+def _along_the_longer_axis(numbers: Tensor, entry: Entry) -> Tensor:
+    """The same memory in a tensor's shape; the numbers of a matrix lie side by side along its longer axis.
+
+    So one row times the matrix, which is all that a new token asks for, reads it up to twice as fast.
+    """
+    length = BLOCKS[entry.type][0]
+    by_columns = len(entry.shape) == 2 and entry.shape[0] >= entry.shape[1] and entry.shape[1] % length == 0
+    return numbers.view(entry.shape[::-1]).T if by_columns else numbers.view(entry.shape)
+
+
+def _decode(kind: str, blocks: np.ndarray, x: Tensor) -> Tensor:
+    """Write the numbers of blocks into `x`, which they fill."""
+    y = x.view(len(blocks), BLOCKS[kind][0]).numpy()
+    if kind == "F32":
+        y[:, 0] = blocks
+        return x
+    steps = blocks["steps"]
+    if kind == "Q4_1":
+        y[:, :16], y[:, 16:] = steps & 15, steps >> 4
+    else:
+        y[:] = steps
+    y *= blocks["scale"].astype(np.float32)[:, None]
+    if kind == "Q4_1":
+        y += blocks["least"].astype(np.float32)[:, None]
+    return x
 
 
 class GgufFile:
@@ -66,7 +94,7 @@ class GgufFile:
         """All of them, in one piece of memory, which the system gets back with the last: of small ones it may not."""
         sizes = [math.prod(entry.shape) for entry in self.entries.values()]
         pieces = zip(self.entries.items(), torch.empty(sum(sizes)).split(sizes), strict=True)
-        return {name: self._read(name, piece.view(entry.shape)) for (name, entry), piece in pieces}
+        return {name: self._read(name, _along_the_longer_axis(piece, entry)) for (name, entry), piece in pieces}
 
     def tensor(self, name: str) -> Tensor:
         return self._read(name, torch.empty(self.entries[name].shape))
@@ -74,18 +102,12 @@ class GgufFile:
     def _read(self, name: str, x: Tensor) -> Tensor:
         """Write a tensor's numbers into `x`, where they stand in the end: they are many."""
         kind, blocks = self.entries[name].type, self._blocks(name)
-        y = x.view(len(blocks), BLOCKS[kind][0]).numpy()
-        if kind == "F32":
-            y[:, 0] = blocks
-            return x
-        steps = blocks["steps"]
-        if kind == "Q4_1":
-            y[:, :16], y[:, 16:] = steps & 15, steps >> 4
-        else:
-            y[:] = steps
-        y *= blocks["scale"].astype(np.float32)[:, None]
-        if kind == "Q4_1":
-            y += blocks["least"].astype(np.float32)[:, None]
+        if x.is_contiguous():
+            return _decode(kind, blocks, x)
+        each = len(blocks) // len(x)
+        for start in range(0, len(x), ROWS):
+            rows = x[start : start + ROWS]
+            rows.copy_(_decode(kind, blocks[start * each :][: len(rows) * each], torch.empty(rows.shape)))
         return x
 
     def _blocks(self, name: str) -> np.ndarray:
