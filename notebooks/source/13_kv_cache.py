@@ -430,7 +430,7 @@ r"""
 **先猜一猜**：哪一种错误，即使这样测，损失也几乎看不出来？
 """
 
-# %% tags=["answer"]
+# %% tags=["slow", "answer"]
 with if_installed():
     from glassllm import load_pretrained
 
@@ -472,7 +472,7 @@ r"""
 """
 
 
-# %% tags=["answer", "nbval-ignore-output"]
+# %% tags=["slow", "answer", "nbval-ignore-output"]
 @torch.no_grad()
 def write(model, ids, steps, cached):
     caches, new = model.new_caches() if cached else None, ids
@@ -495,7 +495,7 @@ Below 5: on our machines it was 1.5 to 3 times.
 
 </details>
 
-glassllm is so small that calling functions takes longer than its arithmetic, and no cache spares that. In SmolLM2, 158 times as large, we measured 0.26 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server: 4 times as fast, and a third of that machine's roof. Lesson 15 lets you feel it.
+glassllm is so small that calling functions takes longer than its arithmetic, and no cache spares that. In SmolLM2, 158 times as large, we measured 0.2 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server: 3 times as fast, and a third of that machine's roof. Lesson 15 lets you feel it.
 
 ## What you will meet elsewhere
 
@@ -512,7 +512,7 @@ r"""
 
 </details>
 
-glassllm 太小，调用函数花的时间比运算还多，而这些时间缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.26 秒，用缓存 0.06 秒，快到 4 倍，达到那台机器屋顶线的三分之一。第 15 课里你会亲身感受到。
+glassllm 太小，调用函数花的时间比运算还多，而这些时间缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.2 秒，用缓存 0.06 秒，快到 3 倍，达到那台机器屋顶线的三分之一；文本越长，差得越多。第 15 课里你会亲身感受到。
 
 ## 在别处会遇到什么
 

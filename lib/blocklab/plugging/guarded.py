@@ -53,7 +53,7 @@ class Guarded:
         fits = isinstance(y, Tensor) and (y.shape, y.dtype, y.device) == (like.shape, like.dtype, like.device)
         strange = [name for name, x in found.items() if not isinstance(x, Tensor)]
         if not fits or strange or len(found) != count:
-            raise _told(Outcome(found), right, strange[0] if fits and strange else next(iter(found)))
+            raise _told(Outcome(results(returned)), right, strange[0] if fits and strange else next(iter(found)))
         if not all(x.isfinite().all() for x in found.values()):
             raise in_words("nan" if all(x.isfinite().all() for x in right()) else "overflow")
         return tuple(x.detach() for x in (y, *others))

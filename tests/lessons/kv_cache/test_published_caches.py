@@ -56,12 +56,19 @@ def test_the_ways_to_share(model):
     assert model.numbers("MLA") == LATENT == 512 + 64
 
 
+def loaded(load):
+    try:
+        return load()
+    except ModuleNotFoundError as missing:
+        pytest.skip(str(missing))
+
+
 def test_the_row_of_smollm2_is_that_of_the_model():
-    model, row = load_smollm2(), MODELS["SmolLM2-135M"]
+    model, row = loaded(load_smollm2), MODELS["SmolLM2-135M"]
     block = model.blocks[0]
     assert (len(model.blocks), block.width, block.key.out_features) == (row.layers, row.head_dim, 3 * row.head_dim)
     assert block.query.out_features == row.heads * row.head_dim
 
 
 def test_the_sizes_of_weights_that_the_lesson_reads():
-    assert sum(x.numel() for x in load_glassllm().parameters()) * 4 / 1e6 == pytest.approx(3.4, abs=0.05)
+    assert sum(x.numel() for x in loaded(load_glassllm).parameters()) * 4 / 1e6 == pytest.approx(3.4, abs=0.05)

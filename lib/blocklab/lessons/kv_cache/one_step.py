@@ -100,7 +100,7 @@ class Grid:
         self.words = []
         for i, box in enumerate(self.boxes):
             axes.add_patch(box)
-            place = {"size": 7, "ha": "center", "va": "center", "zorder": 4, "animated": True}
+            place = {"size": 8, "ha": "center", "va": "center", "zorder": 4, "animated": True}
             self.words.append(axes.text(i, self.BOXES + 0.05, "k v", **place))
         axes.text(LENGTH - 0.3, self.BOXES + 0.05, str(KEYS), size=9, color=INK, va="center")
         self.row = Rectangle((-0.5, 0), LENGTH, 1, fill=False, edgecolor=fixed(POKED), linewidth=2.2, animated=True)
