@@ -551,7 +551,7 @@ r"""
 * Each token reads all numbers once, so memory sets the speed.
 * Loss and answer find only some mistakes. Comparing functions number by number finds them all.
 
-This is the end of the way that began in lesson 00 with somebody else's model. What stands between a question and its answer you have now written yourself, and know what each part is for, what it costs and how it breaks. The last cell says how much of it is yours.
+This is the end of the way that began in lesson 00 with somebody else's model. What stands between a question and its answer you have now written yourself, and know what each part is for, what it costs and how it breaks. The next cell says which of it is yours.
 """
 
 # %% [markdown] lang="zh"
@@ -562,7 +562,7 @@ r"""
 * 每个词元都要把所有参数读一遍，所以速度由内存决定。
 * 看损失、看回答，只能发现一部分错误；逐个数地比较函数，才能全部发现。
 
-在第 00 课，我们从别人的模型出发，到这里就走到了终点。从问题到回答之间的每一步，你现在都亲手写过，知道它有什么用、要花多少、会怎样出错。最后一个单元格告诉你，其中有多少是你自己的。
+在第 00 课，我们从别人的模型出发，到这里就走到了终点。从问题到回答之间的每一步，你现在都亲手写过，知道它有什么用、要花多少、会怎样出错。下面的单元格告诉你，其中哪些是你自己的。
 """
 
 # %% tags=["slow"]
