@@ -35,7 +35,10 @@ class Package:
 # What a lesson writes that loads a network's weights: a function, or `plug_in` of a block that the network holds.
 MINILM = ("load_minilm", "minilm_reading", "plug_in(layer_norm")
 EFFICIENTNET = ("load_efficientnet_lite0", "plug_in(batch_norm=")
-SMOLLM2 = ("load_smollm2", "plug_in(rms_norm=", "plug_in(swiglu=", "plug_in(rotary_embedding=", "plug_in(attention=")
+SMOLLM2 = (
+    *("load_smollm2", "Chat("),
+    *(f"plug_in({name}=" for name in ("rms_norm", "swiglu", "rotary_embedding", "attention", "cached_attention")),
+)
 # A package is added here, and to the extras of pyproject.toml, which hold its versions.
 OPTIONAL = (
     Package("scikit-learn", "sklearn", on_colab=True),

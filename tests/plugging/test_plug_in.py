@@ -12,20 +12,29 @@ import blocklab
 from blocklab.language import speaking
 from blocklab.lessons import EXERCISES, plug_in
 from blocklab.plugging import networks, words
+from blocklab.plugging.engine import plug
 from blocklab.plugging.networks import NETWORKS, Nearest, Seen, Spoken, shortened
 from blocklab.plugging.plugged_in import PluggedIn
+
+
+def by_torch(query, key, value, past_keys, past_values):
+    keys, values = torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
+    mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(past_keys.shape[2])
+    return F.scaled_dot_product_attention(query, keys, values, mask, enable_gqa=True), keys, values
+
 
 TORCH = {
     "rms_norm": F.rms_norm,
     "swiglu": lambda x, w1, w2, w3: F.linear(F.silu(F.linear(x, w1)) * F.linear(x, w3), w2),
     "rotary_embedding": EXERCISES["rotary_embedding"].recipe,
     "attention": F.scaled_dot_product_attention,
+    "cached_attention": by_torch,
     "layer_norm": F.layer_norm,
     "layer_norm_by_axes": F.layer_norm,
     "batch_norm": F.batch_norm,
 }
 OURS = {
-    **{name: EXERCISES[name].kernel for name in NETWORKS if name != "swiglu"},
+    **{name: EXERCISES[name].reference for name in NETWORKS if name != "swiglu"},
     "swiglu": lambda x, w1, w2, w3: F.linear(blocklab.swiglu(F.linear(x, w1), F.linear(x, w3)), w2),
 }
 SMALL = {name: "glassllm" if len(kinds) == 2 else kinds[0].name for name, kinds in NETWORKS.items()}
@@ -103,6 +112,9 @@ WRONG = {
     ("attention", "scale-missing"): (Spoken(4.23), ["HIGHER"]),
     ("attention", "mask-ignored"): (Spoken(3.93, peeks=True), ["HIGHER", "PEEKS"]),
     ("attention", "keys-for-values"): (Spoken(5.74), ["HIGHER"]),
+    ("cached_attention", "triangle-upper-left"): (Spoken(5.04), ["HIGHER"]),
+    ("cached_attention", "heads-tiled"): (Spoken(4.09), ["HIGHER"]),
+    ("cached_attention", "only-the-old-handed-on"): (Spoken(4.25), ["HIGHER"]),
     ("layer_norm", "mean-not-subtracted"): (Nearest((0.53, 0.61, 0.29, 0.06)), ["ANOTHER_COSINE"]),
     ("layer_norm", "weight-ignored"): (Nearest((0.86, 0.80, 0.81, 0.67)), ["ANOTHER_SENTENCE"]),
     ("layer_norm", "over-the-batch"): (Nearest((-0.29, -0.13, -0.23, -0.24)), ["NO_LONGER_NEAR"]),
@@ -136,6 +148,7 @@ SMOLLM2_WRONG = {  # a row takes 3 s
         Spoken(1.46, "Complete the sentence: The capital of France…", peeks=True),
         ["ANOTHER_ANSWER", "PEEKS", "PEEKS_AND_GAINS"],
     ),
+    ("cached_attention", "triangle-upper-left"): (Spoken(3.08, "The-------…"), ["ANOTHER_ANSWER"]),
 }
 
 
@@ -162,6 +175,29 @@ def test_a_wrong_block_in_smollm2(block, mistake, plug_into):
 )
 def test_what_is_said_of_a_loss(said, told):
     assert list(said.beside(Spoken(3.0819, "Paris."))) == [getattr(words, name) for name in told]
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (lambda query, key, value, *past: query, "You returned a tensor; wanted is a tuple of 3."),
+        (lambda query, key, value, *past: (query, key), "You returned a tuple or list of 2; wanted is a tuple of 3."),
+        (lambda query, key, value, *past: (query, None, value), "You returned `NoneType`; wanted is a tensor."),
+        (lambda query, key, value, *past: (query[:, :1], key, value), "wanted is `(1, 4, 34, 32)`"),
+        (lambda query, key, value, *past: (query, key, value * torch.nan), "gives NaN or infinity"),
+        (lambda query, key, value, *past: (query @ key, key, value), "stops with RuntimeError"),
+    ],
+    ids=["one", "two", "none", "shape", "nan", "stops"],
+)
+def test_what_hands_on_nothing_of_use_is_told(step, told):
+    def block(query, key, value, past_keys, past_values):
+        return step(query, key, value, past_keys, past_values)
+
+    got = plug(EXERCISES["cached_attention"], block, free=1e9)
+    if got.stopped == "network-missing":
+        pytest.skip(str(got))
+    assert got.yours is None
+    assert told in got.told[0]
 
 
 # How it is shown

@@ -19,7 +19,7 @@ from blocklab.packages import OPTIONAL
 from blocklab.plugging import engine, networks, words
 from blocklab.plugging.engine import plug
 
-NAMES = "rms_norm, swiglu, rotary_embedding, attention, layer_norm, layer_norm_by_axes, batch_norm"
+NAMES = "rms_norm, swiglu, rotary_embedding, attention, cached_attention, layer_norm, layer_norm_by_axes, batch_norm"
 
 
 def raising(x, *_others):

@@ -6,6 +6,8 @@ import reprlib
 from .interrupts import Interrupted
 
 MOST_CHARACTERS = 300  # of a text that the learner's code had a hand in
+LINE = 60  # of what a network says
+UGLY = re.compile("(?:rapist|nazi|sex|porn).*", re.IGNORECASE)
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -39,6 +41,11 @@ def cut(text: str, most: int = MOST_CHARACTERS) -> str:
     """The beginning of a long text, with what no screen can show written as an escape."""
     text = text if len(text) <= most else text[: most - 1] + "…"
     return _NO_TEXT.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def shortened(text: str) -> str:
+    """What is shown of a network's answer, in one line; one that is out of its mind may say anything."""
+    return cut(UGLY.sub("…", text.replace("\n", "↵").replace("\xa0", " ").strip()), LINE)
 
 
 def kind(x: object) -> str:

@@ -40,15 +40,15 @@ ROOMS = {
     "attention": ("causal_mask", "weight_by_hand", "attention", "split_heads", "catch_attention"),
     "rotary_positions": ("turned_product", "rotary_embedding", "permute_rows"),
     "transformer_layers": ("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
-    "kv_cache": (),
+    "kv_cache": ("cache_bytes", "cached_attention"),
     "cuda_timing": ("time_function", "bytes_in_two_kernels", "merge_block"),
-    "your_model": (),
+    "your_model": ("tokens_per_second", "generate"),
 }
 BLOCKS = (  # the exercises whose functions are kept, and run in trained models later
     *("relu", "standardize", "batch_norm", "group_norm", "layer_norm", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
     *("ema_update", "merge_statistics", "sinusoidal_encoding", "rotary_embedding"),
     *("gelu", "swish", "glu", "swiglu", "round_up", "hidden_width", "causal_mask", "attention", "split_heads"),
-    *("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer"),
+    *("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer", "cached_attention", "generate"),
 )
 LESSONS = tuple(Lesson(number, room, exercises) for number, (room, exercises) in enumerate(ROOMS.items()))
 _HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}

@@ -13,20 +13,30 @@ from .kept_blocks import kept
 from .order import EXERCISES
 
 COMMA = Text(en=", ", zh="、")
+WRITTEN_IN = Text(en="{name} (lesson {number})", zh="{name}（第 {number} 课）")
 YOURS = Text(en="yours: {names}", zh="用你写的：{names}")
 NONE = Text(en="none yet", zh="还没有")
 OURS = Text(en="ours, where none of yours is kept: {names}", zh="没有保存过的，用我们的：{names}")
 
 
-def your_blocks(*names: str) -> SimpleNamespace:
-    """The functions of these exercises, each as the reader kept it, or the right one; prints which are which."""
+def your_blocks(*names: str, lessons: bool = False) -> SimpleNamespace:
+    """The functions of these exercises, each as the reader kept it, or the right one; prints which are which.
+
+    lessons: of those that are ours, say the lesson in which they are written.
+    """
     mine = kept_functions(*names)
     yours = [name for name in names if mine[name]]
     others = [name for name in names if not mine[name]]
     print(YOURS.format(names=str(COMMA).join(yours) or NONE))
     if others:
+        others = list(map(written_in, others)) if lessons else others
         print(OURS.format(names=str(COMMA).join(others)))
     return SimpleNamespace(**{name: mine[name] or EXERCISES[name].reference for name in names})
+
+
+def written_in(name: str) -> str:
+    """The name of an exercise, and the number of its lesson."""
+    return WRITTEN_IN.format(name=name, number=EXERCISES[name].lesson[:2])
 
 
 def kept_functions(*names: str) -> dict[str, Callable | None]:

@@ -29,6 +29,13 @@ class Guarded:
         Raises CannotRun for an error, with the learner's line, for NaN, and for another kind, shape or type than that
         of the first argument.
         """
+        [y] = self.several(arguments, lambda: (right(),), 1)
+        return y
+
+    def several(
+        self, arguments: dict[str, object], right: Callable[[], tuple[Tensor, ...]], count: int
+    ) -> tuple[Tensor, ...]:
+        """The same for a block that gives so many tensors: the first is like the first argument, the others are any."""
         try:
             returned = self.call(arguments)
         except (Interrupted, CannotRun):
@@ -39,17 +46,21 @@ class Guarded:
             raise _told(Outcome({}, error, words_of(error), own_line(error)), right, "error") from None
         finally:
             self.sheet.full = True
-        y, like = plain(returned), next(iter(arguments.values()))
-        if y is ... or y is None:
-            raise in_words("no-return" if y is None else "not-written-yet")
-        if not isinstance(y, Tensor) or (y.shape, y.dtype, y.device) != (like.shape, like.dtype, like.device):
-            raise _told(Outcome(results(returned)), right, "result")
-        if not y.isfinite().all():
-            raise in_words("nan" if right().isfinite().all() else "overflow")
-        return y.detach()
+        if (whole := plain(returned)) is ... or whole is None:
+            raise in_words("no-return" if whole is None else "not-written-yet")
+        found, like = results(returned) if count > 1 else {"result": whole}, next(iter(arguments.values()))
+        y, *others = found.values()
+        fits = isinstance(y, Tensor) and (y.shape, y.dtype, y.device) == (like.shape, like.dtype, like.device)
+        strange = [name for name, x in found.items() if not isinstance(x, Tensor)]
+        if not fits or strange or len(found) != count:
+            raise _told(Outcome(results(returned)), right, strange[0] if fits and strange else next(iter(found)))
+        if not all(x.isfinite().all() for x in found.values()):
+            raise in_words("nan" if all(x.isfinite().all() for x in right()) else "overflow")
+        return tuple(x.detach() for x in (y, *others))
 
 
-def _told(got: Outcome, right: Callable[[], Tensor], value: str) -> CannotRun:
+def _told(got: Outcome, right: Callable[[], tuple[Tensor, ...]], value: str) -> CannotRun:
     """What is wrong with an outcome that no network can go on with."""
-    id, told = difference(got, Outcome({"result": right()}), value, 1e-5)
+    wanted = right()
+    id, told = difference(got, Outcome(results(wanted) if len(wanted) > 1 else {"result": wanted[0]}), value, 1e-5)
     return CannotRun(id, (*told, *line_of_error(got)))

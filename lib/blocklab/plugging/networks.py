@@ -1,7 +1,6 @@
 """The trained networks that hold the blocks, and what each of them says when it is asked."""
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,22 +8,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from blocklab.checks.brief import cut
+from blocklab.checks.brief import shortened
 from blocklab.language import Text
 from blocklab.real_models import load_efficientnet_lite0, load_glassllm, load_minilm, load_smollm2
 from blocklab.real_models.decoder import Decoder
 from blocklab.real_models.efficientnet_lite0 import class_name, prepare_picture
 from blocklab.real_models.photos import photo
 from blocklab.real_models.smollm2 import MEMORY
-from blocklab.real_models.texts import ALICE, ZEN
+from blocklab.real_models.texts import ALICE, QUESTION, ZEN
 
 from . import words
 from .cannot_run import CannotRun, in_words
 
-QUESTION = "Complete the sentence: The capital of France is"  # the second best token is far from the best at each step
 MOST_TOKENS = 8  # the right answer has seven, and an end
-MOST_CHARACTERS = 60
-UGLY = re.compile("(?:rapist|nazi|sex|porn).*", re.IGNORECASE)
 UNRELATED = 0.25  # a cosine that sentences of different meaning reach
 GUITAR = "He is playing the guitar."
 
@@ -53,10 +49,11 @@ class Spoken:
             yield words.PEEKS_AND_GAINS if self.peeks else words.LOWER
 
 
-def shortened(text: str) -> str:
-    """What is shown of an answer, in one line; a network that is out of its mind may say anything."""
-    text = UGLY.sub("…", text.replace("\n", "↵").replace("\xa0", " ").strip())
-    return cut(text, MOST_CHARACTERS)
+def finite(loss: float) -> float:
+    """Raises CannotRun for one that is no number."""
+    if not math.isfinite(loss):
+        raise in_words("overflow")
+    return loss
 
 
 class Speaker:
@@ -67,10 +64,7 @@ class Speaker:
     def loss(self, ids: list[int]) -> float:
         """Raises CannotRun for one that is no number: the block's own results are, but not what the network made."""
         tokens = torch.tensor([ids])
-        loss = F.cross_entropy(self.model(tokens)[0, :-1], tokens[0, 1:]).item()
-        if not math.isfinite(loss):
-            raise in_words("overflow")
-        return loss
+        return finite(F.cross_entropy(self.model(tokens)[0, :-1], tokens[0, 1:]).item())
 
     def peeks(self, ids: list[int]) -> bool:
         """Whether what comes out at the tokens before the last one changes with the last one."""
@@ -104,10 +98,20 @@ class SmolLM2(Speaker):
         self.zen = self.model.byte_pairs.encode(ZEN)
 
     def say(self) -> Spoken:
-        cached = self.reads_in_pieces(self.zen[:8])
-        tokens = list(self.model.next_tokens(self.model.chat(QUESTION), MOST_TOKENS, cached))
+        tokens = list(self.model.next_tokens(self.model.chat(QUESTION), MOST_TOKENS, self.cached()))
         more = "…" if len(tokens) == MOST_TOKENS else ""
         return Spoken(self.loss(self.zen), self.model.byte_pairs.decode(tokens) + more, self.peeks(self.zen[:8]))
+
+    def cached(self) -> bool:
+        """Whether it answers with caches: with a block that cannot, it reads all anew for every token."""
+        return self.reads_in_pieces(self.zen[:8])
+
+
+class SmolLM2InSteps(SmolLM2):
+    """SmolLM2, where the block is what keeps: it answers with its caches, whatever they hold."""
+
+    def cached(self) -> bool:
+        return True
 
 
 class Glassllm(Speaker):
@@ -126,6 +130,16 @@ class Glassllm(Speaker):
 
     def say(self) -> Spoken:
         return Spoken(self.loss(self.alice), peeks=self.peeks(self.alice[:8]))
+
+
+class GlassllmInSteps(Glassllm):
+    """glassllm, where the block is what keeps: it reads the first half at once, then token by token."""
+
+    def loss(self, ids: list[int]) -> float:
+        tokens, caches, half = torch.tensor([ids]), self.model.new_caches(), len(ids) // 2
+        pieces = tokens[:, :-1].split([half] + [1] * (len(ids) - 1 - half), 1)
+        logits = torch.cat([self.model(piece, caches) for piece in pieces], 1)
+        return finite(F.cross_entropy(logits[0], tokens[0, 1:]).item())
 
 
 @dataclass(frozen=True)
@@ -206,11 +220,13 @@ class EfficientNetLite0:
 Said = Spoken | Nearest | Seen
 Network = SmolLM2 | Glassllm | MiniLM | EfficientNetLite0
 LANGUAGE = SmolLM2, Glassllm  # the second where the first cannot be had
+IN_STEPS = SmolLM2InSteps, GlassllmInSteps
 NETWORKS = {
     "rms_norm": LANGUAGE,
     "swiglu": LANGUAGE,
     "rotary_embedding": LANGUAGE,
     "attention": LANGUAGE,
+    "cached_attention": IN_STEPS,
     "layer_norm": (MiniLM,),
     "layer_norm_by_axes": (MiniLM,),
     "batch_norm": (EfficientNetLite0,),

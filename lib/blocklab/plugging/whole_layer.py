@@ -6,13 +6,14 @@ from contextlib import ExitStack
 import torch
 from torch import Tensor
 
-from blocklab.checks.brief import kind, words_of
+from blocklab.checks.brief import kind, shortened, words_of
 from blocklab.language import Text
 from blocklab.real_models.decoder import DecoderBlock
 from blocklab.real_models.free_memory import free_memory, too_little_memory
 from blocklab.real_models.replaced import attribute
+from blocklab.real_models.texts import QUESTION
 
-from .networks import MOST_TOKENS, QUESTION, SmolLM2, shortened
+from .networks import MOST_TOKENS, SmolLM2
 
 Part = Callable[[Tensor], Tensor]
 Around = Callable[[Tensor, Part, Part], Tensor]  # of x, a sub-layer and its norm

@@ -1,4 +1,6 @@
-"""What the language models read while their loss is measured."""
+"""What the language models read while their loss is measured, and what the one that answers is asked."""
+
+QUESTION = "Complete the sentence: The capital of France is"  # the second best token is far from the best at each step
 
 # Tim Peters, PEP 20; in the public domain
 ZEN = """\

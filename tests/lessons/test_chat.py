@@ -3,9 +3,10 @@ from importlib.util import find_spec
 
 import pytest
 
-from blocklab.lessons import EXERCISES, your_model
-from blocklab.lessons.your_model import BLOCKS, answer_with_yours
+from blocklab.lessons import EXERCISES, chat
+from blocklab.lessons.chat import BLOCKS, answer_with_yours
 from blocklab.real_models import load_smollm2
+from blocklab.real_models.free_memory import TooLittleMemory
 
 PROMPT = "Complete the sentence: The capital of France is"
 PLACES = {"rms_norm": 61, "rotary_embedding": 30, "attention": 30, "swiglu": 30}
@@ -21,10 +22,10 @@ def smollm2():
 
 @pytest.fixture
 def keep(monkeypatch, smollm2):
-    monkeypatch.setattr(your_model, "load_smollm2", lambda: smollm2)
+    monkeypatch.setattr(chat, "load_smollm2", lambda: smollm2)
 
     def keep_these(**blocks):
-        monkeypatch.setattr(your_model, "kept", blocks.get)
+        monkeypatch.setattr(chat, "kept", blocks.get)
 
     return keep_these
 
@@ -66,3 +67,11 @@ def test_a_block_that_stops_is_told(keep):
 
     keep(rms_norm=wraps(EXERCISES["rms_norm"].recipe)(stop))
     assert "ZeroDivisionError: oops" in answer_with_yours(PROMPT)
+
+
+def test_too_little_memory_is_told(monkeypatch):
+    def refuse():
+        raise TooLittleMemory("SmolLM2 wants 2 GB of free memory")
+
+    monkeypatch.setattr(chat, "load_smollm2", refuse)
+    assert answer_with_yours(PROMPT) == "SmolLM2 wants 2 GB of free memory"

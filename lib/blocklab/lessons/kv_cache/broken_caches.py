@@ -1,0 +1,106 @@
+"""Attention with a cache as it is often written wrong, each in one place, and what glassllm makes of a text with it."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from blocklab.attention import causal_lower_right, scaled_dot_product_attention
+from blocklab.language import Text
+from blocklab.positional_encoding import rotary_embedding
+from blocklab.real_models.decoder import Decoder
+from blocklab.real_models.handed_on import handed_on
+from blocklab.real_models.replaced import replaced
+
+BASE = 10000.0  # of glassllm's rotation
+BUFFER = 128  # positions of a buffer that is filled step by step: glassllm's longest text
+
+Kept = tuple[Tensor, Tensor, Tensor]
+
+
+def attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    return scaled_dot_product_attention(query, keys, values, mask, enable_gqa=True)
+
+
+def turned(x: Tensor, first: int, times: int = 1) -> Tensor:
+    """Rotated by the positions from `first` on, so many times; -1 turns back."""
+    return rotary_embedding(x, times * torch.arange(first, first + x.shape[2]), BASE)
+
+
+def joined(key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
+
+
+def right(query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> Kept:
+    keys, values = joined(key, value, past_keys, past_values)
+    return attend(query, keys, values, causal_lower_right(query.shape[2], keys.shape[2])), keys, values
+
+
+def positions_restarted(query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> Kept:
+    start = past_keys.shape[2]
+    return right(turned(turned(query, start, -1), 0), turned(turned(key, start, -1), 0), value, past_keys, past_values)
+
+
+def unrotated_keys(query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> Kept:
+    y, _, values = right(query, key, value, past_keys, past_values)
+    return y, torch.cat([past_keys, turned(key, past_keys.shape[2], -1)], 2), values
+
+
+def rotated_again(query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> Kept:
+    return right(query, key, value, turned(past_keys, 0), past_values)
+
+
+def triangle_upper_left(query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> Kept:
+    keys, values = joined(key, value, past_keys, past_values)
+    return F.scaled_dot_product_attention(query, keys, values, is_causal=True, enable_gqa=True), keys, values
+
+
+def heads_tiled(query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> Kept:
+    keys, values = joined(key, value, past_keys, past_values)
+    n_rep = query.shape[1] // keys.shape[1]
+    mask = causal_lower_right(query.shape[2], keys.shape[2])
+    return attend(query, keys.repeat(1, n_rep, 1, 1), values.repeat(1, n_rep, 1, 1), mask), keys, values
+
+
+def new_token_missing(query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> Kept:
+    y, keys, values = right(query, key, value, past_keys, past_values)
+    return (y, past_keys, past_values) if past_keys.shape[2] else (y, keys, values)
+
+
+def zero_slots_seen(query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor) -> Kept:
+    y, keys, values = right(query, key, value, past_keys, past_values)
+    if not past_keys.shape[2]:
+        return y, keys, values
+    filled = [F.pad(x, (0, 0, 0, BUFFER - x.shape[2])) for x in (keys, values)]
+    everything = torch.ones(query.shape[2], BUFFER, dtype=torch.bool)
+    return attend(query, *filled, everything), keys, values
+
+
+MISTAKES: dict[Text, Callable] = {
+    Text(en="right", zh="正确"): right,
+    Text(en="positions restarted", zh="位置从头数"): positions_restarted,
+    Text(en="keys kept unrotated", zh="存的键没有旋转"): unrotated_keys,
+    Text(en="kept keys rotated again", zh="存下的键又旋转"): rotated_again,
+    Text(en="triangle at the upper left", zh="三角形在左上角"): triangle_upper_left,
+    Text(en="heads tiled", zh="头整组重复"): heads_tiled,
+    Text(en="new token not kept", zh="没有存新词元"): new_token_missing,
+    Text(en="empty slots seen", zh="看到了空位"): zero_slots_seen,
+}
+"""By name: what keeps nothing itself, as `handed_on` takes it."""
+
+
+@torch.no_grad()
+def loss_in_steps(model: Decoder, ids: list[int], step: Callable, prompt: int) -> float:
+    """The loss on what comes after the prompt, which is read at once; the rest token by token."""
+    tokens, caches = torch.tensor([ids]), model.new_caches()
+    sizes = [prompt] + [1] * (len(ids) - 1 - prompt)
+    with replaced(model, cached_attention=handed_on(step)):
+        logits = torch.cat([model(piece, caches)[:, -1] for piece in tokens[:, :-1].split(sizes, 1)])
+    return F.cross_entropy(logits, tokens[0, prompt:]).item()
+
+
+def show_losses(model: Decoder, ids: list[int]) -> None:
+    """A line for each of the MISTAKES: the loss on the second half of a text, which is read token by token."""
+    for name, step in MISTAKES.items():
+        print(f"{loss_in_steps(model, ids, step, len(ids) // 2):.2f}  {name}")

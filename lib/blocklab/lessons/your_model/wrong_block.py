@@ -1,0 +1,150 @@
+"""One wrong function in all layers of SmolLM2: its loss on a text, and what it answers."""
+
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from blocklab.language import Text
+from blocklab.panel import Choice, Guess, Panel
+from blocklab.panel.controls import Control
+from blocklab.panel.palette import INK, MOVED, PAPER, QUIET, STILL, TRUE
+from blocklab.panel.plain import plain
+from blocklab.panel.touch import picked
+
+from .wrong_functions import BLOCKS, RIGHT, VOCABULARY_LOSS, WRONG, recorded
+
+GUESS = Guess(
+    {
+        Text(en="none can", zh="都不会"): "none",
+        Text(en="no √d", zh="不除以 √d"): "no-scale",
+        Text(en="no mask", zh="没有掩码"): "no-mask",
+        Text(en="minus the mean", zh="多减均值"): "minus-mean",
+    },
+    right="no-mask",
+    told=Text(
+        en="It is the missing mask: touch its tile, and the loss is less than half, because every token sees the one "
+        "that it should foretell.",
+        zh="是没有掩码：点它那一格，损失不到原来的一半，因为每个词元都看得到自己要预测的那一个。",
+    ),
+)
+"""Which of these mistakes lowers the loss."""
+
+NOTHING_WRONG = Text(en="nothing wrong", zh="没有错误")
+NAMED = Text(en="{block}: {name}", zh="{block}：{name}")
+CHOICES = {NOTHING_WRONG: RIGHT} | {
+    Text(
+        en=NAMED.en.format(block=wrong.block, name=wrong.name.en),
+        zh=NAMED.zh.format(block=wrong.block, name=wrong.name.zh),
+    ): wrong.id
+    for wrong in WRONG
+}
+
+LOSS = Text(en="loss on “The Zen of Python”", zh="读《Python 之禅》（The Zen of Python）时的损失")
+CHANCE = Text(en="all tokens alike", zh="所有词元一样可能")
+ASKED = Text(
+    en="“Complete the sentence: The capital of France is”", zh="“Complete the sentence: The capital of France is”"
+)
+NO_WORD = Text(en="(not one word: it ends at once)", zh="（一个词也没有，立刻就结束了）")
+SEEN = Text(
+    en="{name}. Loss {loss:.2f}, where {right:.2f} is right. Answer: {text}",
+    zh="{name}。损失 {loss:.2f}，正确的是 {right:.2f}。回答：{text}",
+)
+RIGHT_ONE = Text(
+    en="All functions right. Loss {loss:.2f}. Answer: {text}", zh="函数全都正确。损失 {loss:.2f}。回答：{text}"
+)
+
+COLUMNS, WIDE, HIGH, GAP = 3, 2.44, 0.7, 0.1
+LEFT = 1.95  # of the tiles, behind the names of the functions
+
+
+def wrong_block(figure: Figure) -> Callable[..., str]:
+    """Above the mistakes as tiles, a row for each function; below the loss on its axis, and the answer.
+
+    update(wrong): the id of a mistake, or RIGHT.
+    """
+    found = recorded()
+    tiles = figure.add_axes((0.01, 0.36, 0.98, 0.63))
+    patches = tile_axes(tiles)
+    losses = figure.add_axes((0.055, 0.13, 0.4, 0.12))
+    right = found[RIGHT].loss
+    bar, reading = loss_axes(losses, right)
+    said = figure.add_axes((0.49, 0.02, 0.5, 0.3))
+    said.set(xlim=(0, 1), ylim=(0, 1))
+    said.set_axis_off()
+    said.add_patch(
+        FancyBboxPatch((0.015, 0.06), 0.97, 0.56, boxstyle="round,pad=0,rounding_size=0.05", fc=PAPER, ec=QUIET)
+    )
+    said.text(0.015, 0.86, str(ASKED), size=9, color=QUIET, va="center")
+    answer = said.text(0.04, 0.34, "", size=10.5, color=INK, va="center", linespacing=1.5, animated=True)
+
+    def update(wrong: str) -> str:
+        seen = found[wrong]
+        chosen = [each.id == wrong for each in WRONG]
+        patches.set(facecolors=[MOVED if here else STILL for here in chosen])
+        bar.set_width(seen.loss)
+        bar.set_color(TRUE if wrong == RIGHT else MOVED)
+        reading.set(x=seen.loss + 0.45, text=f"{seen.loss:.2f}")
+        text = seen.text or str(NO_WORD)
+        answer.set_text(in_lines(text))
+        if wrong == RIGHT:
+            return RIGHT_ONE.format(loss=seen.loss, text=text)
+        name = next(label for label, value in CHOICES.items() if value == wrong)
+        return SEEN.format(name=name, loss=seen.loss, right=right, text=text)
+
+    return update
+
+
+def tile_axes(axes: Axes) -> PatchCollection:
+    """A tile for each mistake, which can be touched, and its name on it."""
+    rows = len(BLOCKS)
+    axes.set(xlim=(0, LEFT + COLUMNS * WIDE), ylim=(rows * HIGH, 0))
+    axes.set_axis_off()
+    for row, block in enumerate(BLOCKS):
+        axes.text(
+            LEFT - 0.15, (row + 0.5) * HIGH, block, ha="right", va="center", size=11, color=INK, family="monospace"
+        )
+    shapes = []
+    for wrong in WRONG:
+        row = BLOCKS.index(wrong.block)
+        column = [other.id for other in WRONG if other.block == wrong.block].index(wrong.id)
+        x, y = LEFT + column * WIDE, row * HIGH
+        shapes.append(
+            FancyBboxPatch(
+                (x + GAP / 2, y + GAP / 2), WIDE - GAP, HIGH - GAP, boxstyle="round,pad=0,rounding_size=0.08"
+            )
+        )
+        axes.text(x + WIDE / 2, y + HIGH / 2, str(wrong.name), ha="center", va="center", size=10.5, color=INK, zorder=5)
+    patches = axes.add_collection(PatchCollection(shapes, edgecolor=QUIET, linewidth=0.8, animated=True, zorder=2))
+    picked(patches, "wrong", [wrong.id for wrong in WRONG])
+    return patches
+
+
+def loss_axes(axes: Axes, right: float):
+    """The bar of the loss, beside marks where it is right and where nothing is known."""
+    axes.set(xlim=(0, 23), ylim=(-0.5, 0.5), xlabel=str(LOSS), yticks=[])
+    plain(axes, edges=("bottom",))
+    [bar] = axes.barh([0], [right], 0.5, color=TRUE, animated=True)
+    axes.axvline(right, color=INK, linewidth=1.4, linestyle="--")
+    axes.axvline(VOCABULARY_LOSS, color=QUIET, linewidth=1.2, linestyle=":")
+    axes.text(VOCABULARY_LOSS, 0.62, str(CHANCE), ha="center", va="bottom", size=9, color=QUIET)
+    paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.5}  # over the marks
+    reading = axes.text(right, 0, "", va="center", size=10.5, color=INK, bbox=paper, zorder=6, animated=True)
+    return bar, reading
+
+
+def in_lines(text: str, most: int = 38) -> str:
+    """A text in two lines where it is too long for one, cut between words if it can be."""
+    if len(text) <= most:
+        return text
+    space = text.rfind(" ", most // 2, most)
+    cut = space if space > 0 else most
+    return f"{text[:cut].rstrip()}\n{text[cut:].lstrip()}"
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {"guess": GUESS, "wrong": Choice(CHOICES, RIGHT, label=Text(en="mistake", zh="错误"))}
+    return Panel(wrong_block, size=(10, 5), **controls | own)

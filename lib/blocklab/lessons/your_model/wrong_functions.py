@@ -1,0 +1,189 @@
+"""Fifteen mistakes, three in each function of SmolLM2, and what the model says and loses with each of them.
+
+    python -m blocklab.lessons.your_model.wrong_functions
+
+measures all of them again, in about a minute, and writes data/wrong_blocks.csv.
+"""
+
+import csv
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from blocklab.attention import scaled_dot_product_attention as attend
+from blocklab.checks.brief import shortened
+from blocklab.feed_forward import gelu, swiglu
+from blocklab.key_value_cache import KeyValueCache
+from blocklab.language import Text
+from blocklab.normalization import layer_norm, rms_norm
+from blocklab.positional_encoding import rotary_embedding
+from blocklab.real_models import load_smollm2, replaced
+from blocklab.real_models.texts import QUESTION, ZEN
+
+MOST_TOKENS = 24
+VOCABULARY_LOSS = math.log(49152)  # of a model that finds every token of the vocabulary as likely as any other
+TABLE = files("blocklab") / "data" / "wrong_blocks.csv"
+RIGHT = "nothing"
+
+
+# What stands in the place of the right function, which is called with the same arguments
+
+
+def minus_mean(x: Tensor, shape: tuple[int, ...], weight: Tensor, eps: float) -> Tensor:
+    return layer_norm(x, shape, weight, None, eps)
+
+
+def without_weight(x: Tensor, shape: tuple[int, ...], _weight: Tensor, eps: float) -> Tensor:
+    return rms_norm(x, shape, None, eps)
+
+
+def eps_outside(x: Tensor, _shape: tuple[int, ...], weight: Tensor, eps: float) -> Tensor:
+    return x / (x.square().mean(-1, keepdim=True).sqrt() + eps) * weight
+
+
+def in_halves(x: Tensor, positions: Tensor, base: float, **_pairing: str) -> Tensor:
+    return rotary_embedding(x, positions, base, pairing="half")
+
+
+def ten_times_the_base(x: Tensor, positions: Tensor, base: float, **pairing: str) -> Tensor:
+    return rotary_embedding(x, positions, 10 * base, **pairing)
+
+
+def not_rotated(x: Tensor, *_positions: object, **_pairing: str) -> Tensor:
+    return x
+
+
+def from_zero_again(x: Tensor, positions: Tensor, base: float, **pairing: str) -> Tensor:
+    """What happens where positions are counted in what is read now, and not in the whole text."""
+    return rotary_embedding(x, positions - positions[0], base, **pairing)
+
+
+def without_mask(q: Tensor, k: Tensor, v: Tensor, **_mask: object) -> Tensor:
+    return attend(q, k, v, enable_gqa=True)
+
+
+def without_scale(q: Tensor, k: Tensor, v: Tensor, **mask: object) -> Tensor:
+    return attend(q, k, v, scale=1.0, **mask)
+
+
+def heads_in_turn(q: Tensor, k: Tensor, v: Tensor, **mask: object) -> Tensor:
+    """Heads 0, 3, 6 of the queries share head 0 of keys and values, where 0, 1, 2 should."""
+    k, v = (x.repeat(1, q.shape[1] // x.shape[1], 1, 1) for x in (k, v))
+    return attend(q, k, v, **mask)
+
+
+def swapped(gate: Tensor, value: Tensor) -> Tensor:
+    return swiglu(value, gate)
+
+
+def gelu_for_silu(gate: Tensor, value: Tensor) -> Tensor:
+    return gelu(gate) * value
+
+
+def without_activation(gate: Tensor, value: Tensor) -> Tensor:
+    return gate * value
+
+
+def upper_left_mask(q: Tensor, k: Tensor, v: Tensor, cache: KeyValueCache) -> Tensor:
+    """`is_causal` starts its triangle at key 0: a new token sees the very first one, and nothing else."""
+    return attend(q, *cache.update(k, v), is_causal=True, enable_gqa=True)
+
+
+def one_too_far(x: Tensor, positions: Tensor, base: float, **pairing: str) -> Tensor:
+    """New tokens stand one position behind their own."""
+    return rotary_embedding(x, positions + (positions[0] > 0), base, **pairing)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A mistake: its id, the function of the lessons that it is made in, what it does, and what takes whose place."""
+
+    id: str
+    block: str
+    name: Text
+    instead: dict[str, Callable]
+
+
+WRONG = (
+    Wrong("minus-mean", "rms_norm", Text(en="minus the mean", zh="多减均值"), {"rms_norm": minus_mean}),
+    Wrong("no-weight", "rms_norm", Text(en="without γ", zh="不乘 γ"), {"rms_norm": without_weight}),
+    Wrong("eps-outside", "rms_norm", Text(en="ε outside the root", zh="ε 在根号外"), {"rms_norm": eps_outside}),
+    Wrong("halves", "rotary_embedding", Text(en="pairs in halves", zh="前后两半配对"), {"rotary_embedding": in_halves}),
+    Wrong("base", "rotary_embedding", Text(en="base × 10", zh="base × 10"), {"rotary_embedding": ten_times_the_base}),
+    Wrong("not-rotated", "rotary_embedding", Text(en="left out", zh="没有旋转"), {"rotary_embedding": not_rotated}),
+    Wrong("no-mask", "attention", Text(en="without the mask", zh="没有掩码"), {"attention": without_mask}),
+    Wrong("no-scale", "attention", Text(en="not divided by √d", zh="不除以 √d"), {"attention": without_scale}),
+    Wrong("heads", "attention", Text(en="heads in turn", zh="头轮流分配"), {"attention": heads_in_turn}),
+    Wrong("swapped", "swiglu", Text(en="gate and value swapped", zh="门与值对调"), {"swiglu": swapped}),
+    Wrong("gelu", "swiglu", Text(en="GELU for SiLU", zh="换成 GELU"), {"swiglu": gelu_for_silu}),
+    Wrong("no-activation", "swiglu", Text(en="no activation", zh="没有激活函数"), {"swiglu": without_activation}),
+    Wrong(
+        "restarted",
+        "cached_attention",
+        Text(en="positions from 0 again", zh="位置又从 0 数"),
+        {"rotary_embedding": from_zero_again},
+    ),
+    Wrong(
+        "upper-left",
+        "cached_attention",
+        Text(en="mask from key 0", zh="掩码从键 0 起"),
+        {"cached_attention": upper_left_mask},
+    ),
+    Wrong(
+        "one-too-far",
+        "cached_attention",
+        Text(en="positions off by one", zh="位置错开一位"),
+        {"rotary_embedding": one_too_far},
+    ),
+)
+BLOCKS = tuple(dict.fromkeys(wrong.block for wrong in WRONG))
+
+
+@dataclass(frozen=True)
+class Found:
+    """The loss on the Zen of Python, and the answer, shortened for a picture."""
+
+    loss: float
+    text: str
+
+
+@torch.no_grad()
+def measured(model: nn.Module, wrong: Wrong | None) -> Found:
+    """What the model loses and answers with a mistake in all of its layers, or with none."""
+    zen = torch.tensor([model.byte_pairs.encode(ZEN)])
+    with replaced(model, **(wrong.instead if wrong else {})):
+        loss = F.cross_entropy(model(zen)[0, :-1], zen[0, 1:]).item()
+        text = model.byte_pairs.decode(list(model.next_tokens(model.chat(QUESTION), MOST_TOKENS)))
+    return Found(loss, drawable(shortened(text)))
+
+
+def drawable(text: str) -> str:
+    """A text without what a picture has no letters for: all that is not Latin, and signs that cannot be seen."""
+    return "".join(c if c in "↵…" or (c.isprintable() and c < "\u0180") else "·" for c in text)
+
+
+def recorded() -> dict[str, Found]:
+    """The table: by the id of a mistake, and of none, what was found."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return {row["mistake"]: Found(float(row["loss"]), row["text"]) for row in csv.DictReader(file)}
+
+
+def record() -> None:
+    model = load_smollm2()
+    with Path(str(TABLE)).open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("mistake", "loss", "text"))
+        for wrong in (None, *WRONG):
+            found = measured(model, wrong)
+            table.writerow((wrong.id if wrong else RIGHT, f"{found.loss:.4f}", found.text))
+            print(wrong.id if wrong else RIGHT, found)
+
+
+if __name__ == "__main__":
+    record()

@@ -1,0 +1,76 @@
+import torch
+
+
+def sampled(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    torch.manual_seed(0)
+    for _ in range(most):
+        token = torch.multinomial(scores[-1].softmax(-1), 1).item()
+        if token == end:
+            break
+        text.append(token)
+        scores = model([token])
+    return text
+
+
+def without_a_cache(model, ids, most, end):
+    text = list(ids)
+    for _ in range(most):
+        token = model(text)[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+    return text
+
+
+def huggings_length(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    while len(text) < most:
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+        scores = model([token])
+    return text
+
+
+def kept_and_stopped(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        text.append(token)
+        if token == end:
+            break
+        scores = model([token])
+    return text
+
+
+def a_number_in_no_list(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+        scores = model(token)
+    return text
+
+
+def endless(model, ids, most, end):
+    token = None
+    while token != end:
+        token = model(ids)[-1].argmax().item()
+    return ids
+
+
+WRONG = {
+    "generate": {
+        "sampled": sampled,
+        "without a cache": (without_a_cache, {"everything-again"}),
+        "the length of all": (huggings_length, {"most-of-the-whole-text"}),
+        "kept and stopped": (kept_and_stopped, {"end-kept"}),
+        "a number in no list": (a_number_in_no_list, {"raises", None}),
+        "endless": endless,
+    },
+    "tokens_per_second": {"a text": "25", "25 with its unit": "25/s", "close": 24.4},
+}

@@ -1,0 +1,96 @@
+import math
+
+import torch
+import torch.nn.functional as F
+
+from blocklab.lessons import EXERCISES
+
+right = EXERCISES["cached_attention"].recipe
+
+
+def appended(key, value, past_keys, past_values):
+    return torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
+
+
+def by_torch(see=lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L), **options):
+    def attention(query, key, value, past_keys, past_values):
+        keys, values = appended(key, value, past_keys, past_values)
+        mask = None if options else see(query.shape[2], keys.shape[2])
+        y = F.scaled_dot_product_attention(query, keys, values, mask, enable_gqa=True, **options)
+        return y, keys, values
+
+    return attention
+
+
+def values_forgotten(query, key, value, past_keys, past_values):
+    keys = torch.cat([past_keys, key], 2)
+    return by_torch()(query, key, value, past_keys, past_values)[0], keys, value
+
+
+def written_into_the_past(query, key, value, past_keys, past_values):
+    if past_keys.shape[2]:
+        past_keys[:, :, -1:] = key[:, :, :1]
+    return right(query, key, value, past_keys, past_values)
+
+
+def after_the_fact(query, key, value, past_keys, past_values):
+    """Attends to what was kept, then appends."""
+    y = F.scaled_dot_product_attention(query, past_keys, past_values, enable_gqa=True)
+    return y, *appended(key, value, past_keys, past_values)
+
+
+def groups_by_modulo(query, key, value, past_keys, past_values):
+    keys, values = appended(key, value, past_keys, past_values)
+    order = torch.arange(query.shape[1]) % keys.shape[1]
+    L, S = query.shape[2], keys.shape[2]
+    mask = torch.ones(L, S, dtype=torch.bool).tril(S - L)
+    return F.scaled_dot_product_attention(query, keys[:, order], values[:, order], mask), keys, values
+
+
+def expanded(query, key, value, past_keys, past_values):
+    """The axes of group and head the wrong way round."""
+    keys, values = appended(key, value, past_keys, past_values)
+    N, g, S, d = keys.shape
+    n_rep, L = query.shape[1] // g, query.shape[2]
+    k, v = (x[:, None].expand(N, n_rep, g, S, d).reshape(N, n_rep * g, S, d) for x in (keys, values))
+    return F.scaled_dot_product_attention(query, k, v, torch.ones(L, S, dtype=torch.bool).tril(S - L)), keys, values
+
+
+def scores_up_to_ten(query, key, value, past_keys, past_values):
+    keys, values = appended(key, value, past_keys, past_values)
+    n_rep, L, S = query.shape[1] // keys.shape[1], query.shape[2], keys.shape[2]
+    scores = (query @ keys.repeat_interleave(n_rep, 1).mT / math.sqrt(query.shape[-1])).clamp(-3, 3)
+    scores = scores.masked_fill(~torch.ones(L, S, dtype=torch.bool).tril(S - L), -math.inf)
+    return scores.softmax(-1) @ values.repeat_interleave(n_rep, 1), keys, values
+
+
+def window_of_16(query, key, value, past_keys, past_values):
+    see = lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L).triu(S - L - 15)  # noqa: E731
+    return by_torch(see)(query, key, value, past_keys, past_values)
+
+
+WRONG = {
+    "cache_bytes": {
+        "for a text of 8192": (lambda n, h, g, d, size: 2 * n * g * d * size * 8192, {None}),
+        "the whole width": (lambda n, h, g, d, size: 2 * n * h * d * size, {"query-heads"}),
+        "in MiB": lambda n, h, g, d, size: 2 * n * g * d * size / 2**20,
+        "width over heads": (lambda n, h, g, d, size: 2 * n * g * (d // h) * size, {None}),
+        "at most 100000": (lambda n, h, g, d, size: min(2 * n * g * d * size, 100000), {None}),
+    },
+    "cached_attention": {
+        "torch's is_causal": (by_torch(is_causal=True), {"triangle-upper-left"}),
+        "no mask": (by_torch(dropout_p=0.0), {"nothing-hidden"}),
+        "a triangle too wide": (
+            by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L + 1)),
+            {"sees-the-next"},
+        ),
+        "values forgotten": (values_forgotten, {None, "wrong-shape"}),
+        "written into the past": written_into_the_past,
+        "attends, then appends": (after_the_fact, {"new-tokens-hidden", "nan"}),
+        "groups by modulo": (groups_by_modulo, {"heads-tiled"}),
+        "group and head swapped": (expanded, {"heads-tiled"}),
+        "scores up to three": (scores_up_to_ten, {None}),
+        "a window of 16": (window_of_16, {None}),
+        "float64 alone": (lambda *given: tuple(x.double() for x in right(*given)), {"wrong-dtype"}),
+    },
+}

@@ -1,0 +1,103 @@
+"""What the lesson shows of wrong caches: each is wrong in the one place that it names, and the losses are as told."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.testing import assert_close
+
+from blocklab.key_value_cache import KeyValueCache, cached_attention
+from blocklab.lessons.kv_cache import broken_caches
+from blocklab.positional_encoding import rotary_embedding
+from blocklab.real_models import load_glassllm
+from blocklab.real_models.handed_on import handed_on
+from blocklab.real_models.texts import ALICE
+
+LOSSES = [3.65, 4.22, 4.41, 4.54, 6.08, 3.92, 4.57, 3.65]  # in the order of MISTAKES, as the lesson says
+STEPS = list(broken_caches.MISTAKES.values())
+
+
+def small_case():
+    """Query, keys and values of 6 tokens in 2 texts, 4 and 2 heads of 4, float64, not rotated yet."""
+    N, L, d, h, g = 2, 6, 16, 4, 2
+
+    def matrix(rows, columns, start):
+        return torch.sin(0.7 * torch.arange(rows * columns).double() + start).view(rows, columns) * 0.5
+
+    x = torch.cos(0.3 * torch.arange(N * L * d).double()).view(N, L, d)
+    widths = d, g * d // h, g * d // h
+    matrices = [matrix(width, d, start).T for start, width in enumerate(widths)]
+    return [(x @ W).unflatten(-1, (-1, d // h)).transpose(1, 2) for W in matrices]
+
+
+def last_output(step):
+    """Of text 0, behind 5 tokens that were read at once: the first three numbers of head 0, and all."""
+    query, key, value = small_case()
+    places = torch.arange(6)
+    query, key = rotary_embedding(query, places), rotary_embedding(key, places)
+    attend, cache = handed_on(step), KeyValueCache()
+    attend(query[:, :, :5], key[:, :, :5], value[:, :, :5], cache)
+    y = attend(query[:, :, 5:], key[:, :, 5:], value[:, :, 5:], cache)
+    return y[0, 0, 0, :3].tolist(), y
+
+
+FIRST = {  # worked out apart from this code
+    "right": [0.091814, 0.141096, -0.034527],
+    "positions_restarted": [0.078049, 0.120544, -0.029107],
+    "unrotated_keys": [0.085738, 0.096845, -0.046418],
+    "rotated_again": [0.081751, 0.129735, -0.029077],
+    "triangle_upper_left": [0.031668, 0.530569, 0.183748],
+    "heads_tiled": [0.091814, 0.141096, -0.034527],
+}
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_small_case(name):
+    assert last_output(getattr(broken_caches, name))[0] == pytest.approx(FIRST[name], abs=2e-6)
+
+
+def test_the_right_one_is_the_kernel_and_the_others_are_not():
+    query, key, value = small_case()
+    cache, attend, handed = KeyValueCache(), handed_on(broken_caches.right), KeyValueCache()
+    for piece in zip(*(x.split([3, 1, 2], 2) for x in (query, key, value)), strict=True):
+        assert_close(attend(*piece, handed), cached_attention(*piece, cache))
+    right = last_output(broken_caches.right)[1]
+    same = [step for step in STEPS if (last_output(step)[1] - right).abs().max() < 0.01]
+    assert same == [broken_caches.right, broken_caches.new_token_missing]  # which shows one step later
+
+
+def test_a_token_that_is_not_kept_is_missing_at_the_next_step():
+    query, key, value = small_case()
+    outputs = {}
+    for step in (broken_caches.right, broken_caches.new_token_missing):
+        attend, cache = handed_on(step), KeyValueCache()
+        pieces = zip(*(x.split([4, 1, 1], 2) for x in (query, key, value)), strict=True)
+        outputs[step] = [attend(*piece, cache) for piece in pieces]
+    right, wrong = outputs.values()
+    assert_close(right[1], wrong[1])
+    assert (right[2] - wrong[2]).abs().max() > 0.01
+
+
+@pytest.fixture(scope="module")
+def glassllm():
+    try:
+        model = load_glassllm()
+    except ModuleNotFoundError as missing:
+        pytest.skip(str(missing))
+    from glassllm import load_pretrained
+
+    return model, load_pretrained("en")[1].encode(ALICE)
+
+
+def test_the_losses_are_as_the_lesson_says(glassllm, capsys):
+    broken_caches.show_losses(*glassllm)
+    lines = capsys.readouterr().out.splitlines()
+    assert [float(line.split()[0]) for line in lines] == pytest.approx(LOSSES, abs=0.011)
+    assert len(glassllm[1]) == 68
+
+
+def test_the_right_loss_in_steps_is_that_of_the_whole_text(glassllm):
+    model, ids = glassllm
+    with torch.no_grad():
+        logits = model(torch.tensor([ids]))[0, 33:-1]
+    whole = F.cross_entropy(logits, torch.tensor(ids[34:])).item()
+    assert broken_caches.loss_in_steps(model, ids, broken_caches.right, 34) == pytest.approx(whole, abs=1e-4)
