@@ -62,7 +62,18 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "lessons": {"order", "checks", "plugging", "real_models", "language", "panel", "files", "package"},
     "report": {"lessons", "checks", "language", "files"},
     "progress": {"lessons", "order", "report", "checks", "language", "files"},
-    "workshop": {"lessons", "report", "progress", "files", "panel", "kernels", "language", "packages", "package"}
+    "workshop": {
+        "lessons",
+        "order",
+        "report",
+        "progress",
+        "files",
+        "panel",
+        "kernels",
+        "language",
+        "packages",
+        "package",
+    }
     | {"real_models", *ROOMS},
 }
 ONLY_IN = {
