@@ -323,7 +323,7 @@ class MultiheadAttention(nn.Module):
         want_masks("MultiheadAttention", self.num_heads, query, key, **masks)
         mask = self._mask(query, key, key_padding_mask, attn_mask)
         inputs = zip((query, key, value), self._projections(), strict=True)
-        q, k, v = (self._split(F.linear(x, weight, bias)) for x, (weight, bias) in inputs)
+        q, k, v = self._heads(*(F.linear(x, weight, bias) for x, (weight, bias) in inputs))
         dropout_p = self.dropout if self.training else 0.0
         if need_weights:
             y, weights = _attend(q, k, v, mask, dropout_p)
@@ -338,6 +338,10 @@ class MultiheadAttention(nn.Module):
         weights = weights[0].chunk(3) if len(weights) == 1 else weights
         biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         return list(zip(weights, biases, strict=True))
+
+    def _heads(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What meets in the scores, and what is mixed by them: each (N, L, h * d) to (N, h, L, d)."""
+        return self._split(q), self._split(k), self._split(v)
 
     def _split(self, x: Tensor) -> Tensor:
         """(N, L, h * d) to (N, h, L, d): the heads are neighbouring slices of the features."""

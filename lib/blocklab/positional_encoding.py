@@ -19,6 +19,7 @@ from blocklab.arguments import (
     want_one_device,
     want_range,
     want_room,
+    want_shape,
     want_tensor,
     widen,
 )
@@ -85,7 +86,13 @@ def shift_matrix(offset: float, d_model: int, base: float = 10000.0, *, dtype: t
     return torch.block_diag(*torch.stack(rows, -2)).to(dtype)
 
 
-def rotary_embedding(x: Tensor, positions: Tensor, base: float = 10000.0, pairing: str = "adjacent") -> Tensor:
+def rotary_embedding(
+    x: Tensor,
+    positions: Tensor,
+    base: float = 10000.0,
+    pairing: str = "adjacent",
+    frequencies: Tensor | None = None,
+) -> Tensor:
     """Rotate every pair (a, b) of features by position * w_i, w_i = base**(-2i / d); queries and keys alike.
 
         (a, b) -> (a cos - b sin, a sin + b cos)
@@ -93,22 +100,28 @@ def rotary_embedding(x: Tensor, positions: Tensor, base: float = 10000.0, pairin
     x: (*, L, d); positions, integer or float: (L,), or (*, L) with as many axes as x has before d, each of x's length
     or 1; result: shape and dtype of x. Norms are kept, and a query times a key depends on their distance only.
     pairing="adjacent" rotates features (2i, 2i + 1), as Meta's code; "half" rotates (i, i + d/2), as Hugging Face's.
+    frequencies: the w_i themselves, (d/2,), in place of base, which is not looked at then; gradients reach them too.
 
     Angles in float64, the rest in float32 or wider, rounded once. Raises ValueError for a wrong shape, an odd d, a base
-    not above 0, another pairing and positions beyond 2**31, TypeError for anything but tensors of numbers.
+    not above 0, another pairing, positions, frequencies or angles beyond 2**31, TypeError for anything but tensors of
+    numbers.
 
     Source: Su et al. 2021, arXiv:2104.09864
     """
-    want_float("rotary_embedding", x=x)
+    want_float("rotary_embedding", or_none={"frequencies": frequencies}, x=x)
     if x.dim() < 2:
         raise ValueError(f"rotary_embedding wants x of shape (*, L, d), got {tuple(x.shape)}")
     _want_even("rotary_embedding", "the last axis of x", x.shape[-1])
-    base = _want_base("rotary_embedding", base, x.shape[-1])
-    _want_positions("rotary_embedding", positions, x, base)
+    want_shape("rotary_embedding", (x.shape[-1] // 2,), frequencies=frequencies)
+    if frequencies is None:
+        base = _want_base("rotary_embedding", base, x.shape[-1])
+    _want_positions("rotary_embedding", positions, x, base, frequencies)
     want_choice("rotary_embedding", "pairing", pairing, "adjacent", "half")
 
     wide = widen(x)
-    angles = positions.double()[..., None] * _frequencies(x.shape[-1], base, x.device)  # (*, L, d/2)
+    if frequencies is None:
+        frequencies = _frequencies(x.shape[-1], base, x.device)
+    angles = positions.double()[..., None] * frequencies.double()  # (*, L, d/2)
     cos, sin = angles.cos().to(wide.dtype), angles.sin().to(wide.dtype)
     if pairing == "adjacent":
         a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
@@ -117,18 +130,26 @@ def rotary_embedding(x: Tensor, positions: Tensor, base: float = 10000.0, pairin
     return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)
 
 
-def _frequencies(d: int, base: float, device: torch.device | None = None) -> Tensor:
-    """w_i = base**(-2i / d), one for every pair of features, (d/2,), in float64."""
-    return base ** (-torch.arange(0, d, 2, dtype=torch.float64, device=device) / d)
+def pair_frequencies(function: str, name: str, d: int, base: float, farthest: float = 1) -> Tensor:
+    """w_i = base**(-2i / d) of a width that `function` calls `name`: (d/2,), in float64.
+
+    Raises what `sinusoidal_encoding` raises for the width and the base; farthest: the position that angles are for.
+    """
+    d = want_integer(function, name, d, 1, FARTHEST)
+    _want_even(function, name, d)
+    want_room(function, name, d, most=LARGEST_TABLE)
+    return _frequencies(d, _want_base(function, base, d, farthest))
 
 
 def _checked_frequencies(function: str, d_model: int, base: float, dtype: torch.dtype, farthest: float = 1) -> Tensor:
-    d_model = want_integer(function, "d_model", d_model, 1, FARTHEST)
-    _want_even(function, "d_model", d_model)
-    want_room(function, "d_model", d_model, most=LARGEST_TABLE)
-    base = _want_base(function, base, d_model, farthest)
+    frequencies = pair_frequencies(function, "d_model", d_model, base, farthest)
     want_dtype(function, dtype)
-    return _frequencies(d_model, base)
+    return frequencies
+
+
+def _frequencies(d: int, base: float, device: torch.device | None = None) -> Tensor:
+    """w_i = base**(-2i / d), one for every pair of features, (d/2,), in float64."""
+    return base ** (-torch.arange(0, d, 2, dtype=torch.float64, device=device) / d)
 
 
 def _want_even(function: str, name: str, d: int) -> None:
@@ -151,7 +172,18 @@ def _reach(base: float, d: int) -> float:
     return FARTHEST if base >= 1 or d < 2 else FARTHEST * base ** (1 - 2 / d)
 
 
-def _want_positions(function: str, positions: Tensor, x: Tensor, base: float) -> None:
+def _reach_at(function: str, frequencies: Tensor) -> float:
+    """As `_reach`, and as far as FARTHEST at most. Refuses, with a ValueError, a frequency beyond it."""
+    frequencies = frequencies.detach().double()
+    outside = ~(frequencies.abs() <= FARTHEST)  # NaN too
+    if outside.any():
+        got = frequencies[outside][0].item()
+        raise ValueError(f"{function} wants frequencies between {-FARTHEST} and {FARTHEST}, got {got}")
+    fastest = max(frequencies.abs().tolist(), default=0.0)
+    return FARTHEST if fastest <= 1 else FARTHEST / fastest
+
+
+def _want_positions(function: str, positions: Tensor, x: Tensor, base: float, frequencies: Tensor | None) -> None:
     """Refuse positions that are not one for every token of x, (*, L, d), or that float64 angles cannot tell."""
     want_tensor(function, "positions", positions)
     if positions.is_floating_point():
@@ -166,9 +198,9 @@ def _want_positions(function: str, positions: Tensor, x: Tensor, base: float) ->
         raise ValueError(f"{function} wants positions of shape {wanted}, got {tuple(positions.shape)}")
     if torch.compiler.is_compiling() or positions.is_meta:
         return  # no numbers to look at
-    reach = _reach(base, x.shape[-1])
-    beyond = ~(positions.detach().double().abs() <= reach)  # NaN too
     with contextlib.suppress(RuntimeError):  # under vmap these are several answers, and none of them to be looked at
+        reach = _reach(base, x.shape[-1]) if frequencies is None else _reach_at(function, frequencies)
+        beyond = ~(positions.detach().double().abs() <= reach)  # NaN too
         if beyond.any():
             got = positions[beyond][0].item()
             raise ValueError(f"{function} wants positions between {-reach} and {reach}, got {got}")

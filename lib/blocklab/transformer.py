@@ -59,7 +59,7 @@ class EncoderLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        d_model, nhead, dim_feedforward = _checked_sizes("EncoderLayer", d_model, nhead, dim_feedforward)
+        d_model, nhead, dim_feedforward = checked_sizes("EncoderLayer", d_model, nhead, dim_feedforward)
         dropout, layer_norm_eps = _checked_numbers("EncoderLayer", dropout, layer_norm_eps)
         _want_flags("EncoderLayer", batch_first=batch_first, norm_first=norm_first, bias=bias)
         want_factory("EncoderLayer", device, dtype)
@@ -83,7 +83,7 @@ class EncoderLayer(nn.Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        _want_sequence("EncoderLayer", self.d_model, self.linear1, self.linear2, src=src)
+        want_sequence("EncoderLayer", self.d_model, self.linear1, self.linear2, src=src)
         masks = {"src_mask": src_mask, "src_key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
         want_masks("EncoderLayer", self.nhead, src, src, **masks)
 
@@ -134,7 +134,7 @@ class DecoderLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        d_model, nhead, dim_feedforward = _checked_sizes("DecoderLayer", d_model, nhead, dim_feedforward)
+        d_model, nhead, dim_feedforward = checked_sizes("DecoderLayer", d_model, nhead, dim_feedforward)
         dropout, layer_norm_eps = _checked_numbers("DecoderLayer", dropout, layer_norm_eps)
         _want_flags("DecoderLayer", batch_first=batch_first, norm_first=norm_first, bias=bias)
         want_factory("DecoderLayer", device, dtype)
@@ -165,7 +165,7 @@ class DecoderLayer(nn.Module):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        _want_sequence("DecoderLayer", self.d_model, self.linear1, self.linear2, tgt=tgt, memory=memory)
+        want_sequence("DecoderLayer", self.d_model, self.linear1, self.linear2, tgt=tgt, memory=memory)
         if memory.shape[:-2] != tgt.shape[:-2]:
             wanted = ", ".join(map(str, (*tgt.shape[:-2], "S", self.d_model)))
             raise ValueError(f"DecoderLayer wants memory of shape ({wanted}), got {tuple(memory.shape)}")
@@ -205,7 +205,8 @@ def _norm_order(norm_first: bool) -> str:
     return "pre-norm" if norm_first else "post-norm"
 
 
-def _checked_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int) -> tuple[int, int, int]:
+def checked_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int) -> tuple[int, int, int]:
+    """The sizes of a layer as integers. Refuses what is not one, too large, or heads that do not divide d_model."""
     d_model = want_integer(layer, "d_model", d_model, 1)
     nhead = want_integer(layer, "nhead", nhead, 1)
     dim_feedforward = want_integer(layer, "dim_feedforward", dim_feedforward, 1)
@@ -226,7 +227,8 @@ def _want_flags(layer: str, batch_first: bool, **flags: bool) -> None:
         raise ValueError(f"{layer} wants batch_first=True, that is (N, L, d_model), got False")
 
 
-def _want_sequence(layer: str, d_model: int, *linears: nn.Module, **sequences: Tensor) -> None:
+def want_sequence(layer: str, d_model: int, *linears: nn.Module, **sequences: Tensor) -> None:
+    """Refuse what is not (N, L, d_model) or (L, d_model), of the type of the linear layers and where they lie."""
     want_float(layer, **sequences)
     for name, x in sequences.items():
         if x.dim() not in (2, 3) or x.shape[-1] != d_model:

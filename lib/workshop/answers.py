@@ -1,8 +1,13 @@
-"""A learner's answers, taken from an old copy of a lesson over into a new one."""
+"""A learner's answers, taken from the old copies of the lessons over into new ones.
+
+A copy is a lesson's by the name behind the number; an answer is the lesson's that asks for its exercise today.
+"""
 
 import ast
 import json
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from blocklab.files import Unreadable, why_not_opened
@@ -11,37 +16,73 @@ from blocklab.report.handed_in import exercises, parsed
 from blocklab.report.notebooks import Cell, code_cells, load, loads
 from blocklab.report.printable import printable
 
+from .renumbered import renumbered
+
 CARRIED = Text(en="{new}: answers taken over: {carried}", zh="{new}：带过来 {carried} 个答案")
 LEFT = Text(
     en="{old}: answers to exercises that are no longer the same stay here: {left}",
     zh="{old}：这些练习已经改了，答案留在原处：{left}",
 )
+OTHERS_TAKEN = Text(
+    en="{old}: other answers to these exercises, from another copy, were taken over, and these stay here: {left}",
+    zh="{old}：这些练习已经带过来另一份副本里的答案，这里的留在原处：{left}",
+)
 UNREAD = Text(en="{old}: {why}; what it holds stays here", zh="{old}：{why}；里面的内容留在原处")
 CELL = Text(en="cell {number}", zh="第 {number} 个单元格")
 
 
-def with_answers(lesson: bytes, old: Path, shown: str, kept: str) -> tuple[bytes, list[str]]:
-    """The lesson with the answers of an old copy in it, and what is to be said about them.
+@dataclass
+class Copy:
+    """An old copy of a lesson, and what has become of the answers in it.
 
-    In messages the new copy is called `shown`, the old one `kept`.
+    carried: those that have a place now; doubled: others to exercises that another copy has answered.
     """
-    if not os.path.lexists(old):
-        return lesson, []
+
+    name: str
+    lesson: str  # what the lesson's file is called today
+    notebook: dict
+    carried: list[Cell] = field(default_factory=list)
+    doubled: list[Cell] = field(default_factory=list)
+    left: list[Cell] = field(default_factory=list)
+
+
+def with_answers(lessons: dict[str, bytes], mine: Path, shown: str, kept: str) -> tuple[dict[str, bytes], list[str]]:
+    """The lessons of a language, by file name, with the answers of the old copies in a folder in them.
+
+    And what is to be said about them. In messages the folder of the new copies is called `shown`, of the old `kept`.
+    """
+    new, copies, unread = {name: _read(lesson) for name, lesson in lessons.items()}, [], {}
+    earlier = renumbered(mine, lessons)
+    for lesson in lessons:
+        for name in (lesson, *(name for name, today in earlier.items() if today == lesson)):
+            try:
+                if os.path.lexists(mine / name):
+                    copies.append(Copy(name, lesson, load(mine / name)))
+            except (Unreadable, OSError) as error:
+                unread.setdefault(lesson, []).append((name, why_not_opened(error)))
+    counts = carry_over(copies, new)
+    said = []
+    for lesson, count in counts.items():
+        if count:
+            said.append(CARRIED.format(new=f"{shown}/{lesson}", carried=count))
+        said += [UNREAD.format(old=f"{kept}/{name}", why=why) for name, why in unread.get(lesson, ())]
+        said += [line for copy in copies if copy.lesson == lesson for line in _what_stays(copy, f"{kept}/{copy.name}")]
+    renewed = {name: as_bytes(new[name]) if counts[name] else lesson for name, lesson in lessons.items()}
+    return renewed, [printable(line) for line in said]
+
+
+def _read(lesson: bytes) -> dict:
     try:
-        copy = load(old)
-    except (Unreadable, OSError) as error:
-        why = why_not_opened(error)
-        return lesson, [printable(UNREAD.format(old=kept, why=why))]
-    try:
-        notebook = loads(lesson)
+        return loads(lesson)
     except Unreadable:  # is copied as it is
-        notebook = {"cells": []}
-    carried, left = carry_over(copy, notebook)
-    said = [CARRIED.format(new=shown, carried=carried)] * bool(carried)
-    if left:
-        names = (", ".join(sorted(exercises(cell.source))) or CELL.format(number=cell.number) for cell in left)
-        said.append(LEFT.format(old=kept, left=", ".join(names)))
-    return as_bytes(notebook) if carried else lesson, [printable(line) for line in said]
+        return {"cells": []}
+
+
+def _what_stays(copy: Copy, shown: str) -> Iterator[str]:
+    for text, cells in ((LEFT, copy.left), (OTHERS_TAKEN, copy.doubled)):
+        if cells:
+            names = (", ".join(sorted(exercises(cell.source))) or CELL.format(number=cell.number) for cell in cells)
+            yield text.format(old=shown, left=", ".join(names))
 
 
 def as_bytes(notebook: dict) -> bytes:
@@ -49,25 +90,44 @@ def as_bytes(notebook: dict) -> bytes:
     return json.dumps(notebook, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def carry_over(old: dict, lesson: dict) -> tuple[int, list[Cell]]:
-    """Put the answers of an old copy into the lesson, each into the cell of the same exercise.
+def carry_over(copies: list[Copy], lessons: dict[str, dict]) -> dict[str, int]:
+    """Put the answers of old copies into the lessons, each into the cell of the same exercise; how many into each.
 
     It is the same where the same names are handed to `check` and what the starting code defines takes the same
-    arguments. How many answers there were, and the cells of those that have no place in the lesson.
+    arguments. The copy that bears the lesson's name of today goes first; an exercise that has moved to another lesson
+    takes its answer along. The copies then tell which answers have a place.
     """
-    asked = [cell for cell in code_cells(lesson) if cell.exercise]
-    ids, starts = [cell.id for cell in asked], {_code(cell.source) for cell in asked}
-    answers = [
+    unanswered = {name: [cell for cell in code_cells(lesson) if cell.exercise] for name, lesson in lessons.items()}
+    counts = {name: len(cells) for name, cells in unanswered.items()}
+    starts = {_code(cell.source) for cells in unanswered.values() for cell in cells}
+    ids = {name: [cell.id for cell in cells] for name, cells in unanswered.items()}
+    for copy in copies:
+        copy.left = _answers(copy.notebook, ids[copy.lesson], starts)
+        _put(copy, lessons[copy.lesson], unanswered[copy.lesson])
+    for copy in copies:
+        for name, cells in unanswered.items():
+            _put(copy, lessons[name], cells)
+    for copy in copies:
+        _sort_out(copy, copies)
+    return {name: count - len(unanswered[name]) for name, count in counts.items()}
+
+
+def _answers(copy: dict, ids: list[object], starts: set[str]) -> list[Cell]:
+    """The cells of a copy that a learner has written; ids: of the lesson's exercises, starts: code of all lessons'."""
+    return [
         cell
-        for cell in code_cells(old)
+        for cell in code_cells(copy)
         if (cell.exercise or (cell.id in ids and exercises(cell.source)))
         and not cell.solution
         and _code(cell.source) not in starts
         and _is_written(cell.source)
     ]
-    carried, names = [], set()
-    for cell in asked:
-        fitting = [answer for answer in answers if answer not in carried and _fits(answer.source, cell.source)]
+
+
+def _put(copy: Copy, lesson: dict, unanswered: list[Cell]) -> None:
+    """Put what fits of a copy's answers into a lesson's exercises that have none yet."""
+    for cell in tuple(unanswered):
+        fitting = [answer for answer in copy.left if _fits(answer.source, cell.source)]
         if fitting:
             answer = min(fitting, key=lambda answer: answer.id != cell.id)
             lesson["cells"][cell.number - 1] |= {
@@ -75,16 +135,25 @@ def carry_over(old: dict, lesson: dict) -> tuple[int, list[Cell]]:
                 "outputs": [],  # are those of the starting code
                 "execution_count": None,
             }
-            carried.append(answer)
-            names |= exercises(answer.source)
-    left = [answer for answer in answers if answer not in carried and not _within(names, answer.source)]
-    return len(carried), left
+            unanswered.remove(cell)
+            copy.left.remove(answer)
+            copy.carried.append(answer)
 
 
-def _within(names: set[str], source: str) -> bool:
-    """Whether a cell is one more answer to exercises whose answers were found already."""
-    handed = exercises(source)
-    return bool(handed) and handed <= names
+def _sort_out(copy: Copy, copies: list[Copy]) -> None:
+    """Of what is left of a copy's answers, set apart those to exercises that another copy has answered otherwise.
+
+    One more answer to what the copy itself has answered is no news, and neither is the same one in two copies.
+    """
+    carried = [cell for other in copies for cell in other.carried]
+    own, all_of_them, same = _handed(copy.carried), _handed(carried), {_code(cell.source) for cell in carried}
+    answered = [cell for cell in copy.left if exercises(cell.source) and exercises(cell.source) <= all_of_them]
+    copy.left = [cell for cell in copy.left if cell not in answered]
+    copy.doubled = [cell for cell in answered if not exercises(cell.source) <= own and _code(cell.source) not in same]
+
+
+def _handed(cells: list[Cell]) -> set[str]:
+    return {name for cell in cells for name in exercises(cell.source)}
 
 
 def _fits(answer: str, start: str) -> bool:

@@ -16,6 +16,7 @@ from .answers import UNREAD, as_bytes, with_answers
 from .files import LARGEST, read_bytes
 from .problem import PublishError, kept_in
 from .project import Project
+from .renumbered import renumbered
 from .sealed import without_sealed
 
 try:
@@ -35,6 +36,12 @@ OLD = Text(
     en="my/: {old} of the copies are of an earlier edition and no longer run; new ones, with your answers in them: "
     "make lab FRESH=1 (without make: python -m workshop copies --fresh)",
     zh="my/：有 {old} 份副本是旧版，已无法运行；要换上新副本并带上你的答案：make lab FRESH=1"
+    "（没有 make：python -m workshop copies --fresh）",
+)
+OLD_NUMBERS = Text(
+    en="my/: {old} of the copies bear an earlier number of their lesson; new ones, with your answers in them: "
+    "make lab FRESH=1 (without make: python -m workshop copies --fresh)",
+    zh="my/：有 {old} 份副本还是原来的课程编号；要换上新副本并带上你的答案：make lab FRESH=1"
     "（没有 make：python -m workshop copies --fresh）",
 )
 
@@ -57,10 +64,11 @@ def copy_lessons(project: Project, fresh: bool = False, say: Callable[[str], Non
 
 
 def _add(project: Project, mine: Path, failures: list, say: Callable[[str], None]) -> None:
-    added, there, old = 0, 0, 0
+    added, there, old, old_numbers = 0, 0, 0, 0
     for language in LANGUAGES:
-        folder = _made(project, mine / language)
-        for lesson in _lessons(project, language):
+        folder, lessons = _made(project, mine / language), _lessons(project, language)
+        old_numbers += sum((folder / name).is_file() for name in renumbered(folder, [path.name for path in lessons]))
+        for lesson in lessons:
             copy = folder / lesson.name
             if os.path.lexists(copy):
                 there += 1
@@ -72,6 +80,8 @@ def _add(project: Project, mine: Path, failures: list, say: Callable[[str], None
     say(COPIED.format(added=added, there=there))
     if old:
         say(OLD.format(old=old))
+    if old_numbers:
+        say(OLD_NUMBERS.format(old=old_numbers))
 
 
 def _is_of_an_earlier_edition(copy: Path) -> bool:
@@ -85,18 +95,19 @@ def _renew(project: Project, mine: Path, failures: list, say: Callable[[str], No
     """Put new copies in place of the old ones, once all are made: until then nothing that is there is moved."""
     kept = next(path for n in range(1, 10_000) if not os.path.lexists(path := mine.with_name(f"my-before-{n}")))
     added, remarks = 0, []
-    with TemporaryDirectory(prefix="my-new-", dir=project.root) as folder:
-        new = Path(folder) / mine.name
+    with TemporaryDirectory(prefix="my-new-", dir=project.root) as temporary:
+        new = Path(temporary) / mine.name
         for language in LANGUAGES:
-            _made(project, new / language)
+            folder, lessons = _made(project, new / language), {}
             for lesson in _lessons(project, language):
                 with kept_in(failures):
-                    copy = as_copied(read_bytes(lesson, project.show(lesson)))
-                    inside = f"{language}/{lesson.name}"
-                    copy, said = with_answers(copy, mine / inside, f"{mine.name}/{inside}", f"{kept.name}/{inside}")
-                    replace(new / inside, copy)
-                    added += 1
-                    remarks += said
+                    lessons[lesson.name] = as_copied(read_bytes(lesson, project.show(lesson)))
+            shown = (f"{place.name}/{language}" for place in (mine, kept))
+            copies, said = with_answers(lessons, mine / language, *shown)
+            for name, copy in copies.items():
+                replace(folder / name, copy)
+            added += len(copies)
+            remarks += said
         remarks += _carry_work(mine, new, kept.name)
         mine.rename(kept)
         new.rename(mine)

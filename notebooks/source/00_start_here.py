@@ -2,7 +2,7 @@
 r"""
 # 00 Start here
 
-The next cells wake a chat model and let it answer. It is small, 30 layers with 135 million numbers, and yet it is built as the large ones are. Apart from matrices and sums it consists of four functions of a few lines each: RMSNorm, rotary positions, attention and SwiGLU. You will write all four. Once you have written the first of them, in lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`.
+The next cells wake a chat model and let it answer. It is small, 30 layers with 135 million numbers, and yet it is built as the large ones are. Apart from matrices and sums it consists of four functions of a few lines each: RMSNorm, rotary positions, attention and SwiGLU. You will write all four. Once you have written the first of them, in lesson 06, it will run in this model in 61 places at once, and the model will answer with *your* code inside. Leave one multiplication out, and the answer is `,,,,,,,,`. In the last lesson you also write the loop that makes it speak, word after word, and then the model is yours.
 
 That is where these lessons lead. In each of them you guess, drag a slider, write one block yourself, and are told which mistake you have made. This page shows how that works and where to go. Run its cells from top to bottom, each with Shift + Enter. Your answers are saved only in a copy of your own. `make lab` opens one on your machine; on Colab choose *Copy to Drive* first. It takes about 20 minutes.
 """
@@ -11,7 +11,7 @@ That is where these lessons lead. In each of them you guess, drag a slider, writ
 r"""
 # 00 从这里开始
 
-下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，只有 30 层、一亿三千五百万（135 M）个参数，但构造和大模型一样：除了乘矩阵和相加，就只有四个函数，RMSNorm、旋转位置编码、注意力和 SwiGLU，每个只有几行。这四个函数，你都会亲手写出来。第 06 课先写 RMSNorm，写完以后，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。
+下面的单元格会唤醒一个聊天模型，让它回答一个问题。它很小，只有 30 层、一亿三千五百万（135 M）个参数，但构造和大模型一样：除了乘矩阵和相加，就只有四个函数，RMSNorm、旋转位置编码、注意力和 SwiGLU，每个只有几行。这四个函数，你都会亲手写出来。第 06 课先写 RMSNorm，写完以后，它就会同时出现在这个模型的 61 处，模型会带着**你的**代码回答问题。漏掉一个乘法，它的回答就成了 `,,,,,,,,`。到了最后一课，让它一个词接一个词说下去的循环也由你来写，这个模型就是你的了。
 
 这就是这套课程要去的地方。每一课都是先猜一猜，再拖动滑块，然后亲手写出一个模块；写错了，会告诉你错在哪里。这一页告诉你怎么做，以及接下来去哪里。请从上到下逐个运行单元格：选中它，按 Shift + Enter。答案和进度只保存在你自己的副本里：在本机用 `make lab` 打开；在 Colab 上，先点“复制到云端硬盘”。大约需要 20 分钟。
 """
@@ -68,14 +68,17 @@ r"""
 | [04](04_small_batches.ipynb) | When does BatchNorm fail? | how two batches become one |
 | [05](05_layer_norm.ipynb) | LayerNorm, exactly. | LayerNorm |
 | [06](06_rms_norm.ipynb) | What is lost when the mean stays? | **RMSNorm** |
-| [07](07_positional_encoding.ipynb) | How do sines tell positions apart? | sines, and **rotary positions** |
+| [07](07_positional_encoding.ipynb) | How do sines tell positions apart? | sines, and the matrix that shifts them |
 | [08](08_activations_and_gates.ipynb) | What does a gate add? | GELU, and **SwiGLU** |
 | [09](09_swiglu_width.ipynb) | Where does 11008 come from? | SwiGLU's width |
 | [10](10_attention.ipynb) | Who may look at whom? | **attention** |
+| [11](11_rotary_positions.ipynb) | Why rotate queries and keys? | **rotary positions** |
 | [12](12_transformer_layers.ipynb) | How do the blocks fit together? | a whole layer |
+| [13](13_kv_cache.ipynb) | What does one more token cost? | attention with a cache |
 | [14](14_cuda_timing.ipynb) | How fast can a layer be on a GPU? | a timer |
+| [15](15_your_model.ipynb) | A chat model with your blocks | the loop that writes |
 
-Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers should share a mean, and what breaks when others do was all worked out on BatchNorm, and the same mistakes are made with its successors today. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 08, 10, 11, 12, 15. (With a GPU, add 14.) All twelve lessons take about six and a half hours, the short way about four and a half, without *Going further*.
+Why do 01 to 04 speak of BatchNorm, which the model does not have? Because its norms descend from it. What a norm is for, which numbers should share a mean, and what breaks when others do was all worked out on BatchNorm, and the same mistakes are made with its successors today. If you are in a hurry, take the **short way**, on which you still write all four functions: 01, 02, 05, 06, 08, 10, 11, 12, 15. (With a GPU, add 14.) All fifteen lessons take about eight hours, the short way about five, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -88,14 +91,17 @@ r"""
 | [04](04_small_batches.ipynb) | 批量归一化什么时候失效？ | 两批的统计量合成一批 |
 | [05](05_layer_norm.ipynb) | 一丝不差的层归一化 | 层归一化 |
 | [06](06_rms_norm.ipynb) | 不减均值，丢掉了什么？ | **RMSNorm** |
-| [07](07_positional_encoding.ipynb) | 正弦怎样区分位置？ | 正弦位置编码，**旋转位置编码** |
+| [07](07_positional_encoding.ipynb) | 正弦怎样区分位置？ | 正弦位置编码，平移矩阵 |
 | [08](08_activations_and_gates.ipynb) | 门控带来了什么？ | GELU，**SwiGLU** |
 | [09](09_swiglu_width.ipynb) | 11008 是怎么来的？ | SwiGLU 的宽度 |
 | [10](10_attention.ipynb) | 谁能看谁？ | **注意力** |
+| [11](11_rotary_positions.ipynb) | 为什么要旋转查询和键？ | **旋转位置编码** |
 | [12](12_transformer_layers.ipynb) | 各个部件怎样拼成一层？ | 完整的一层 |
+| [13](13_kv_cache.ipynb) | 多生成一个词元，要花多少？ | 带缓存的注意力 |
 | [14](14_cuda_timing.ipynb) | GPU 上的一层能有多快？ | 计时函数 |
+| [15](15_your_model.ipynb) | 用你写的部件组成聊天模型 | 一个词接一个词写下去的循环 |
 
-这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；同样的错误，今天还常有人在它的后继身上犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、08、10、11、12、15；有 GPU 的话，再加上 14。十二课全部学完大约要六个半小时，走捷径大约四个半小时，选读另计。
+这个模型里并没有批量归一化，第 01 课到第 04 课为什么要讲它？因为模型里的归一化都是从它演变来的。归一化有什么用，哪些数共用一个均值，容易错在哪里，都是先在批量归一化上弄清楚的；同样的错误，今天还常有人在它的后继身上犯。要是时间紧，可以走**捷径**，那四个函数一个也不会少：01、02、05、06、08、10、11、12、15；有 GPU 的话，再加上 14。十五课全部学完大约要八个小时，走捷径大约五个小时，选读另计。
 """
 
 # %% [markdown] lang="en"

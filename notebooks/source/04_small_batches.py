@@ -291,7 +291,7 @@ Only the MLP with BatchNorm. (A dot is the mean of 3 runs, its bar one standard 
 
 </details>
 
-Here BatchNorm breaks down at m = 2, and a tenth of the learning rate does not mend it (63% to 77%, 3 starts). At m = 4 the normalizations differ hardly more than the runs do. With convolutions m is 128 and 32, and BatchNorm is as good as the others. So do not say "BatchNorm fails with small batches"; say what m is.
+Here BatchNorm breaks down at m = 2, and a tenth of the learning rate does not mend it (3 starts, still below 80%). At m = 4 the normalizations differ hardly more than the runs do. With convolutions m is 128 and 32, and BatchNorm is as good as the others. So do not say "BatchNorm fails with small batches"; say what m is.
 
 ## What you will meet elsewhere
 
@@ -314,7 +314,7 @@ r"""
 
 </details>
 
-在这里，批量归一化在 m = 2 时崩溃。学习率减到十分之一，也只有 63% 到 77%（3 组初值）。m = 4 时，几种归一化的差别比各次训练之间的起伏大不了多少。在卷积网络里，m 是 128 和 32，它就不比别的差。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
+在这里，批量归一化在 m = 2 时崩溃。学习率减到十分之一，换了 3 组初值，都还到不了 80%。m = 4 时，几种归一化的差别比各次训练之间的起伏大不了多少。在卷积网络里，m 是 128 和 32，它就不比别的差。所以不要说“批量太小，批量归一化就失效”，要说清楚 m 是多少。
 
 ## 在别处会遇到什么
 
@@ -771,7 +771,7 @@ About 30 times in the median (it differs much from start to start), and yet near
 
 </details>
 
-A unit whose two values lie apart stands where the curve of *One value runs away* is flat. One whose two values nearly agree stands where it is steep, up to $1 / (2\sqrt{\varepsilon}) = 158$. So in each step most units learn nothing and a few are thrown far. In the epoch above the first layer's weights move by 14 to 29 times their own size, with m = 32 by half of it. A smaller learning rate calms the few and leaves the many where they are.
+A unit whose two values lie apart stands where the curve of *One value runs away* is flat. One whose two values nearly agree stands where it is steep, up to $1 / (2\sqrt{\varepsilon}) = 158$. So in each step most units learn nothing and a few are thrown far. In the epoch above the first layer's weights move by 10 to 30 times their own size, with m = 32 by half of it. A smaller learning rate calms the few and leaves the many where they are.
 """
 
 # %% [markdown] lang="zh"
@@ -782,7 +782,7 @@ r"""
 
 </details>
 
-一个单元的两个数如果隔得远，就落在“一个数远离其余的数，会怎样？”那条曲线平的地方；如果几乎相等，就落在陡的地方，斜率最大可达 $1 / (2\sqrt{\varepsilon}) = 158$。所以每一步，多数单元什么也学不到，少数单元却被甩出很远。在前面的那一轮训练里，第一层的权重移动了自身大小的 14 到 29 倍，m = 32 时只有一半。学习率取小了，那几个单元安稳下来，其余的却更学不动了。
+一个单元的两个数如果隔得远，就落在“一个数远离其余的数，会怎样？”那条曲线平的地方；如果几乎相等，就落在陡的地方，斜率最大可达 $1 / (2\sqrt{\varepsilon}) = 158$。所以每一步，多数单元什么也学不到，少数单元却被甩出很远。在前面的那一轮训练里，第一层的权重移动了自身大小的 10 到 30 倍，m = 32 时只有一半。学习率取小了，那几个单元安稳下来，其余的却更学不动了。
 """
 
 # %% [markdown] lang="en"

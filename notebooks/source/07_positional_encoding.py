@@ -6,7 +6,7 @@ To attention (lesson 10) *dog bites man* and *man bites dog* are the same heap o
 
 Why so many waves? With the fastest alone, the position most like position 0 is one far off, hardly to be told from it. With a slow one, the neighbour looks just like it. Writing either down more often does not help. Many together do.
 
-After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 40 minutes, without *Going further*.
+After this lesson you can write the table and the matrix that shifts it, and say why it needs many frequencies, each twice. It takes about 40 minutes.
 """
 
 # %% [markdown] lang="zh"
@@ -17,7 +17,7 @@ r"""
 
 为什么要用快慢不同的许多种波？只用最快的一种，与位置 0 最相似的是远处的一个位置，两者几乎分不清。只用很慢的一种，邻居又与它几乎一模一样。同一种波重复写许多遍，也没有用。许多种波由快到慢一起用，才分得清。
 
-学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 40 分钟，选读另计。
+学完这一课，你能写出这张表和让它平移的矩阵，能说出为什么需要这么多频率、每个频率为什么要用两次。大约需要 40 分钟。
 """
 
 # %%
@@ -26,8 +26,8 @@ import math
 import torch
 import torch.nn.functional as F
 
-from blocklab import rotary_embedding, shift_matrix, sinusoidal_encoding
-from blocklab.lessons import accepted, check, plug_in
+from blocklab import shift_matrix, sinusoidal_encoding
+from blocklab.lessons import accepted, check
 from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table, printed, signed_distance
 from blocklab.real_models import minilm_positions
 
@@ -395,7 +395,7 @@ So the slow columns wait for longer texts: by position 49 their hands have not r
 
 ## Who uses this today?
 
-Few new language models, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by the blocks of M, and BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left the similarity of every two rows, in the middle that of the sines, right the marked row of each, near *position*.
+Few new language models, though [Whisper](https://github.com/openai/whisper/blob/main/whisper/model.py) listens with one. [Llama](https://arxiv.org/abs/2302.13971) and SmolLM2 rotate by the blocks of M; BERT and GPT-2 learned their table like any weight. MiniLM, a small BERT, has 512 rows of 384. Left the similarity of every two rows, in the middle that of the sines, right the marked row of each, near *position*.
 
 **Predict first.** Nobody told it about waves. Does the similarity of two rows still depend on their distance?
 """
@@ -597,7 +597,7 @@ Divided by √d the winner of row 20 is the same, but it gets only 9%; a trained
 
 </details>
 
-What the authors hoped that training finds, you wrote by hand.
+What they hoped that training finds, you wrote by hand. Models now rotate instead: [lesson 11](11_rotary_positions.ipynb).
 
 ## Three closing questions
 
@@ -636,7 +636,7 @@ r"""
 
 </details>
 
-论文作者希望训练能找到的矩阵，你亲手写出来了。
+论文作者希望训练能找到的矩阵，你亲手写出来了。今天的模型改在注意力里面旋转，见[第 11 课](11_rotary_positions.ipynb)。
 
 ## 三个思考题
 
@@ -705,165 +705,3 @@ r"""
 * [tensor2tensor 的 common_attention.py](https://github.com/tensorflow/tensor2tensor/blob/master/tensor2tensor/layers/common_attention.py)：作者的代码。
 * [Amirhossein Kazemnejad 的讲解](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/)：把正弦看作一个数的各个二进制位。
 """
-
-# %% [markdown] lang="en"
-r"""
-## Going further: rotate instead of add
-
-(Best read after lesson 10.) In attention each token makes two vectors of itself, a *query* with which it asks, and a *key* by which others find it. How much one token takes from another depends on the dot product of its query with the other's key. A **rotary positional encoding** ([RoPE](https://arxiv.org/abs/2104.09864)) adds nothing. It rotates each pair of their features by position times $\omega_i$ (counterclockwise here; both must turn alike).
-
-**Predict first.** The query stands at m, the key at n, once m = 0 and n = 3, once 5 and 8, once 3 and 0. Which dot products are equal?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 选读：不相加，而是旋转
-
-（学过第 10 课再看更好。）在注意力里，每个词元给出两个向量，用**查询**（query）去问别的词元，用**键**（key）供别的词元来查。一个词元从另一个那里取多少信息，取决于它的查询与对方的键的点积。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）什么也不加，而是把它们的每一对特征都转过一个角，角的大小是位置乘以 $\omega_i$。（这里是逆时针；只要查询和键的转法一样就行。）
-
-**先猜一猜**：查询在位置 m，键在位置 n，第一次取 m = 0 和 n = 3，第二次取 5 和 8，第三次取 3 和 0。哪些点积相等？
-"""
-
-
-# %% tags=["answer"]
-def rotate(x, position, base=10000.0):
-    angles = position * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])  # (d/2,)
-    cos, sin = angles.cos(), angles.sin()
-    a, b = x[0::2], x[1::2]
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten()  # (d,)
-
-
-query, key = torch.arange(8.0).sin(), torch.arange(8.0).cos()  # (d,) each
-for m, n in ((0, 3), (5, 8), (3, 0)):
-    print(f"m = {m}, n = {n}: {rotate(query, m) @ rotate(key, n):.4f}")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-The first two dot products are equal.
-
-</details>
-
-m and n grow by 5, both vectors turn further alike, and the dot product stays. For one query and key only n − m counts, distance and order.
-
-Write RoPE for a whole tensor, with the pairs and the direction of `rotate`. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has shape and type of x. (Take float64 for the angles, as before.)
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-前两个点积相等。
-
-</details>
-
-m 和 n 都增加 5，两个向量就多转同样的角，点积不变。查询和键不变时，起作用的只有 n − m，即相距多远、谁前谁后。
-
-请写出作用于整个张量的 RoPE，配对和方向与 `rotate` 相同。x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。（角度仍用 float64 算。）
-"""
-
-
-# %% tags=["exercise"]
-def my_rotary_embedding(x, positions, base=10000.0):
-    return ...
-
-
-check("rotary_embedding", my_rotary_embedding)
-
-# %% [markdown] lang="en"
-r"""
-Stuck? `rotate` does it for one token; a column of positions does it for all.
-
-<details><summary>The idea</summary>
-
-The angles are those of the table, for the given positions. They broadcast over all axes in front of `(L, d/2)`. Compute both new features from both old ones before you put anything back.
-
-</details>
-"""
-
-# %% [markdown] lang="zh"
-r"""
-卡住了？`rotate` 算的是一个词元，用一列位置就能算所有词元。
-
-<details><summary>思路</summary>
-
-角度就是那张表的角度，只是用给定的位置来算；它会在 `(L, d/2)` 前面的所有轴上广播。放回去之前，先用两个旧特征算出两个新特征。
-
-</details>
-"""
-
-
-# %% tags=["solution"]
-def solved_rotary_embedding(x, positions, base=10000.0):
-    d = x.shape[-1]
-    angles = positions[:, None] * base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)  # (L, d/2)
-    a, b = x[..., 0::2], x[..., 1::2]
-    rotated = [a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()]
-    return torch.stack(rotated, -1).flatten(-2).to(x.dtype)
-
-
-check("rotary_embedding", solved_rotary_embedding, keep=False)
-
-# %% [markdown] lang="en"
-r"""
-In SmolLM2 it turns the queries and keys of 30 layers, with base 100000.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-在 SmolLM2 里，它转动 30 层的查询和键，底数是 100000。
-"""
-
-# %% tags=["slow"]
-plug_in(rotary_embedding=my_rotary_embedding)
-
-# %% [markdown] lang="en"
-r"""
-RoPE pairs either neighbours, `(2i, 2i + 1)`, as in Meta's code and here, or halves, `(i, i + d/2)`, as in Hugging Face's. Both are right with weights made for them.
-
-**Predict first.** SmolLM2, as it is built here, wants neighbours. With halves, does it still say Paris?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-RoPE 有两种配对，一种是相邻配对 `(2i, 2i + 1)`，如 Meta 的代码和这里；另一种是前后两半配对 `(i, i + d/2)`，如 Hugging Face 的代码。权重相配时，两种都对。
-
-**先猜一猜**：这里的 SmolLM2 要的是相邻配对。换成前后两半，它还会回答 Paris 吗？
-"""
-
-
-# %% tags=["slow", "answer"]
-def in_halves(x, positions, base=10000.0):
-    return rotary_embedding(x, positions, base, pairing="half")
-
-
-plug_in(rotary_embedding=in_halves)
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-No Paris. It repeats one word, and the loss is 5.04.
-
-</details>
-
-Weights of one pairing fit the other once their rows are put in the other order, as the features are here.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-不会回答 Paris 了，它重复同一个词，损失是 5.04。
-
-</details>
-
-把权重的行换成另一种顺序，就能从一种配对换到另一种，就像下面调换特征的顺序那样。
-"""
-
-# %%
-x, seven = torch.randn(1, 8), torch.tensor([7])
-order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
-adjacent, half = (rotary_embedding(y, seven, pairing=p) for y, p in ((x, "adjacent"), (x[:, order], "half")))
-print(f"{(adjacent[:, order] - half).abs().max() = :.4f}")

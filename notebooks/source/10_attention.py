@@ -880,14 +880,14 @@ print(Text(en="blocklab's = torch's", zh="blocklab 的 = torch 的"))
 r"""
 ## Going further: attention knows no order
 
-Without a mask, shuffle the tokens, and the outputs are the same as before, shuffled alike. A sentence would be a bag of words. So the positions of lesson 07 have to be added, or the queries and keys rotated. **Predict first.** Does this hold with a causal mask, too?
+Without a mask, shuffle the tokens, and the outputs are the same as before, shuffled alike. A sentence would be a bag of words. So the positions of lesson 07 have to be added, or the queries and keys rotated (lesson 11). **Predict first.** Does this hold with a causal mask, too?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：注意力不知道先后
 
-不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了，一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键。**先猜一猜**：用因果掩码时，也是这样吗？
+不用掩码时，把词元打乱，输出还是那些，只是也同样打乱了，一句话就成了词袋（bag of words）。所以要加上第 07 课的位置编码，或者旋转查询和键（第 11 课）。**先猜一猜**：用因果掩码时，也是这样吗？
 """
 
 # %% tags=["answer"]

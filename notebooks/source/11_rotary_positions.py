@@ -1,9 +1,745 @@
 # %% [markdown] lang="en"
 r"""
 # 11 Why rotate queries and keys?
+
+Leave one small function out of SmolLM2, the chat model of lesson 00, ask it for the capital of France, and it says nothing: its first token is the end. That function adds nothing to a token and has learned nothing. It only turns queries and keys, each by angles that its position sets.
+
+Lesson 10's attention, without a mask, takes tokens as a heap. Lesson 07 put them in order by adding clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention, in SmolLM2 in each of its 30 layers.
+
+After this lesson you can write this rotation, tell its two conventions apart, and say what happens to a model beyond the length it was trained on. It takes about 25 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 11 为什么要旋转查询和键？
+
+从第 00 课的聊天模型 SmolLM2 里去掉一个小小的函数，再问它法国的首都是哪里，它一个词也不说，立刻就结束了。这个函数不给词元加任何东西，也没有任何训练得到的数，只是转动查询和键，转多少由位置决定。
+
+第 10 课的注意力如果没有掩码，就分不清词元的先后。第 07 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键；SmolLM2 的 30 层，层层如此。
+
+学完这一课，你能写出这种旋转，分清它的两种约定，说出文本超过训练长度时会发生什么。大约需要 25 分钟，选读另计。
 """
+
+# %%
+import math
+
+import torch
+
+from blocklab import rotary_embedding
+from blocklab.lessons import check, plug_in
+from blocklab.lessons.rotary_positions import known_angles, longer_texts, two_clocks
+
+# %% [markdown] lang="en"
+r"""
+## Two questions first
+
+1. In attention, which of query, key and value decide how much a token takes from another, and which decides what it takes?
+2. SwiGLU gets a gate and a value. Which of them goes through SiLU?
+
+<details><summary>Answers</summary>
+
+1. Query and key decide how much, the value what.
+2. The gate; the value is multiplied as it is.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 先想两个问题
+
+1. 在注意力里，查询、键、值三者中，哪些决定从另一个词元取多少？哪个决定取来的是什么？
+2. SwiGLU 有门和值两路输入，经过 SiLU 的是哪一路？
+
+<details><summary>答案</summary>
+
+1. 取多少，由查询和键决定；取来什么，由值决定。
+2. 门经过 SiLU，值原样与它相乘。
+
+</details>
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Two clocks
+
+Here are a query and a key of eight features each, so of four *pairs*. A pair is drawn as a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 07. Blue is the query, orange the key, grey the angle between them. Below each dial stands what the pair adds to the dot product of query and key, of which attention makes its score.
+
+Drag the tokens along the line, or the hands of pairs 1 and 2.
+
+**Predict first.** With the query at 3 and the key at 0 the dot product is −0.89. Where is it the same? Choose, then try the places; *both later by* moves both tokens on. At last tick *every distance*.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 两组指针
+
+图中有一个查询和一个键，各八个特征，也就是各四**对**。每一对画成一根指针，第一个特征是针尖偏右多少，第二个特征是针尖有多高。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）让每根指针逆时针转过一个角，大小是词元的位置乘以这一对的频率 ω，ω 与第 07 课相同。蓝针是查询，橙针是键，灰色是两针的夹角。表盘下面写着这一对给点积贡献多少；查询与键的点积，就是注意力得分的来源。
+
+在上面的线上拖动两个词元，或者拖动第 1、2 对的指针。
+
+**先猜一猜**：查询在 3，键在 0，点积是 −0.89。放在哪里，点积还是这个数？先选好答案，再到各个位置试一试；“同时后移”让两个词元一起往后走。最后勾选“画出所有距离”。
+"""
+
+# %% tags=["panel", "guess"]
+two_clocks.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+With the query at 1003 and the key at 1000.
+
+</details>
+
+When both tokens move on alike, both hands of a pair turn further alike, and the angle between them stays. When the tokens change places, the angle becomes another, so order counts, not only distance. In lesson 07 two rows of the table had all hands start at twelve, and their dot product could not tell before from after. Here hands start where the token's own query and key put them.
+
+## By hand
+
+The dot product of two arrows is the product of their lengths times the cosine of the angle between them. In pair i let the lengths be $r_i$ and $s_i$ and the angle, from key to query, $\varphi_i$ before anything turns. With the query at m and the key at n:
+
+$$q \cdot k = \sum_i r_i\, s_i \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
+
+So for a given query and key only m − n is left. A pair `(a, b)` that turns by the angle α becomes
+
+$$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha = \text{position} \cdot \omega_i$$
+
+**Your turn, one line.** A query has the pair `(2, 0)` and stands at 10, a key has `(3, 0)` and stands at 2, and ω is 0.5. What is the dot product of the two turned pairs?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+查询在 1003，键在 1000。
+
+</details>
+
+两个词元一起后移，同一对的两根指针就多转同样的角，夹角不变。两个词元对调，夹角却变成另一个，所以不只看距离，还看谁前谁后。第 07 课的表里，所有指针都从十二点出发，两行的点积分不出前后；这里的指针从哪里出发，由词元自己的查询和键决定。
+
+## 动手算
+
+两个箭头的点积，等于长度之积乘以夹角的余弦。设第 i 对的两个长度是 $r_i$ 和 $s_i$，旋转之前，从键到查询的角是 $\varphi_i$。查询在 m，键在 n，就有
+
+$$q \cdot k = \sum_i r_i\, s_i \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
+
+所以查询和键给定之后，只剩下 m − n。一对特征 `(a, b)` 转过角 α，就变成
+
+$$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha = \text{position} \cdot \omega_i$$
+
+其中 position 是位置，base 是**底数**。
+
+**轮到你了**，只写一行：查询的一对是 `(2, 0)`，位置是 10；键的一对是 `(3, 0)`，位置是 2；ω = 0.5。两对都旋转之后，点积是多少？
+"""
+
+# %% tags=["exercise"]
+my_turned_product = None
+
+check("turned_product", my_turned_product)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? First the angle between the two, then its cosine.
+
+<details><summary>The idea</summary>
+
+Before the rotation both arrows point to the right. Then the query turns by 10 · 0.5 and the key by 2 · 0.5, so the angle between them is 8 · 0.5. The lengths 2 and 3 stay.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？先求两者的夹角，再取余弦。
+
+<details><summary>思路</summary>
+
+旋转之前，两个箭头都指向右边。查询转了 10 · 0.5，键转了 2 · 0.5，所以夹角是 8 · 0.5。长度 2 和 3 不变。
+
+</details>
+"""
+
+# %% tags=["solution"]
+solved_turned_product = 2 * 3 * math.cos(0.5 * (10 - 2))
+
+check("turned_product", solved_turned_product, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+Why not the values, too? Position is to say *who* is looked at, and that is what queries and keys decide. A turned value would carry its place into the output, and the same sentence, further back in a text, would come out turned (*Going further* shows it).
+
+## Two pairings
+
+Which two features make a pair? Code in use has two answers. Neither is better, but a model learns with one of them.
+
+| pairing | pair i |
+|---|---|
+| *adjacent*: Meta's Llama, glassllm, SmolLM2 as it is built here | 2i and 2i + 1 |
+| *halves*: Hugging Face | i and i + d/2 |
+
+**Predict first.** The same queries and keys of five tokens are turned in both ways. Which of the 25 dot products agree: all, none, or those of a token with itself?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+为什么不旋转值？位置要说明的是看**谁**，这由查询和键决定。值要是也旋转，就会把位置带进输出；同一句话放到文本的后面，输出也会跟着转（选读里验证）。
+
+## 两种配对
+
+哪两个特征算一对？现有的代码有两种**配对方式**（pairing），没有好坏之分，但模型是按其中一种训练的。
+
+| 配对方式 | 第 i 对 |
+|---|---|
+| 相邻：Meta 的 Llama、glassllm、这里搭的 SmolLM2 | 2i 和 2i + 1 |
+| 前后两半：Hugging Face | i 和 i + d/2 |
+
+**先猜一猜**：五个词元，同样的查询和键，按两种配对各旋转一次。25 个点积里，哪些相同？全部相同，全都不同，还是只有词元与自己的点积相同？
+"""
+
+# %% tags=["answer"]
+q, k, places = torch.randn(5, 8), torch.randn(5, 8), torch.arange(5)  # (L, d), (L, d), (L,)
+
+
+def products(q, k, pairing):
+    q, k = (rotary_embedding(x, places, pairing=pairing) for x in (q, k))
+    return q @ k.T  # (L, L)
+
+
+off = products(q, k, "half") - products(q, k, "adjacent")
+print(off.abs().round(decimals=2))
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Only those of a token with itself, on the diagonal.
+
+</details>
+
+There m − n is 0, and whatever was turned, the dot product is what it was. So a test with one token cannot see a wrong pairing.
+
+A dot product does not mind in which order the features stand, as long as it is the same in query and key. So put first the first feature of each pair, then the second of each, and halves do what neighbours did:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+只有对角线上的相同，也就是词元与自己的点积。
+
+</details>
+
+在对角线上，m − n 是 0，不管怎样旋转，点积都与旋转之前一样。所以只用一个词元来测试，看不出配对错了。
+
+特征按什么次序排，点积并不在意，只要查询和键的次序一样。所以先排各对的第一个特征，再排各对的第二个，前后两半的配对就与相邻的配对结果一样了：
+"""
+
+# %%
+order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
+off = products(q[:, order], k[:, order], "half") - products(q, k, "adjacent")
+print(f"{off.abs().max() = :.6f}")
+
+# %% [markdown] lang="en"
+r"""
+Features of queries and keys come out of rows of two matrices, so whoever converts weights puts those rows into this order, head by head (*Going further*).
+
+**Predict first.** SmolLM2 with halves in place of neighbours, its rows left alone: will it still say Paris?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+查询和键的每个特征，来自两个矩阵的一行。所以转换权重的人，要逐头把这些行换成这个次序（见选读）。
+
+**先猜一猜**：让 SmolLM2 改用前后两半的配对，权重的行不动，它还会回答巴黎（Paris）吗？
+"""
+
+
+# %% tags=["slow", "answer"]
+def in_halves(x, positions, base=10000.0):
+    return rotary_embedding(x, positions, base, pairing="half")
+
+
+plug_in(rotary_embedding=in_halves)
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+No Paris. It repeats one word, and the loss is 5.04 in place of 3.08.
+
+</details>
+
+## Longer than ever
+
+A model is trained on texts of some length, here called L. A fast hand went round many times there and met every angle. A slow hand made no full turn, and in a longer text it comes to angles that the model has never met.
+
+The panel shows every pair of a model, blue its turns at the trained length, orange at a longer one. Drag the dashed line on the right, or *times as long*.
+
+**Predict first.** Llama-3 has 64 pairs, the base 500000, and was trained on 8192 positions. How many of its hands never made a full turn: 2, 29 or 60? Then set *model*, and see what each *rule* does with them.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+不会回答 Paris 了。它重复同一个词，损失是 5.04，而原来是 3.08。
+
+</details>
+
+## 比训练时更长
+
+模型训练时，文本有一定的长度，这里记作 L。快的指针在 L 之内转了很多圈，什么角度都见过。慢的指针没有转满一圈，文本再长，它就会转到模型从未见过的角度。
+
+面板画出一个模型的每一对，蓝点是在训练长度内转的圈数，橙点是在更长的文本里转的圈数。可以拖动右图的虚线，也可以拖动“长度的倍数”。
+
+**先猜一猜**：Llama-3 有 64 对，底数是 500000，训练长度是 8192。从未转满一圈的指针有多少根，2、29 还是 60？猜完再选“模型”，看看每种“规则”怎样处理它们。
+"""
+
+# %% tags=["panel"]
+known_angles.panel()
+
+# %% tags=["answer"]
+known_angles.panel().still(model="Llama-3 8B")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+29 never made a full turn, and without a rule all of them meet new angles.
+
+</details>
+
+For a text s times as long, all rules slow hands down:
+
+| rule | frequencies |
+|---|---|
+| [position interpolation](https://arxiv.org/abs/2306.15595) | all divided by s |
+| NTK-aware | from a larger base: the first stays, the last is divided by s |
+| [YaRN](https://arxiv.org/abs/2309.00071) | fast ones stay, slow ones are divided by s, a ramp between; scores grow a little |
+| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) | the same idea, with another ramp |
+
+NTK-aware slows only the last hand by the whole of s, so 28 of the 29 still go beyond what they know, only less far.
+
+## What the loss says
+
+Is all well without new angles? glassllm was trained on 128 tokens. Its loss was once measured on pieces of 512, with s = 4 and no further training. The two books it read do not come with the package, so this is a recording.
+
+**Predict first.** Beyond 128, which has the lowest loss: no rule, interpolation, Llama's rule, or no rule where each token sees only the last 128?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+29 根从未转满一圈；不用规则，它们全都会遇到新角度。
+
+</details>
+
+文本的长度是 L 的 s 倍时，各种规则都让指针慢下来：
+
+| 规则 | 频率 |
+|---|---|
+| [位置插值](https://arxiv.org/abs/2306.15595)（position interpolation） | 全部除以 s |
+| NTK-aware | 换成更大的底数，第一对不变，最后一对除以 s |
+| [YaRN](https://arxiv.org/abs/2309.00071) | 快的不变，慢的除以 s，中间过渡；得分略微放大 |
+| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) | 同样的想法，过渡的方式不同 |
+
+NTK-aware 只把最后一根指针放慢到原来的 s 分之一，所以 29 根里仍有 28 根会转到没见过的角度，只是超出得少一些。
+
+## 损失怎么说
+
+没有新角度，就万事大吉了吗？glassllm 的训练长度是 128。有人测过它读 512 个词元时的损失，s = 4，没有为新规则再训练。它读的两本书不随课程提供，所以下面是当时的记录。
+
+**先猜一猜**：在 128 以外，哪一种损失最低？不用规则，位置插值，Llama 的规则，还是不用规则但每个词元只看最近的 128 个？
+"""
+
+# %% tags=["answer"]
+longer_texts.table()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The window of 128, with 3.407 at the end of *Alice* and 4.123 on *Oz*.
+
+</details>
+
+Without a rule nothing breaks at 128; the loss grows, to 4.727 at the end. Interpolation costs 1.0 even before 128 (4.399 for 3.420), because neighbours now stand a quarter of a step apart, which the model has never met either. Here, looking farther than trained never paid. But it is one small model, and nobody trained it further.
+
+## What you will meet elsewhere
+
+[Hugging Face](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) pairs halves:
+
+```python
+x1, x2 = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
+rotate_half = torch.cat((-x2, x1), dim=-1)
+x * cos + rotate_half * sin
+```
+
+Meta multiplies complex numbers, whose parts are neighbours:
+
+```python
+pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+torch.view_as_real(pairs * freqs_cis).flatten(3)
+```
+
+| where | what |
+|---|---|
+| [Pythia-6.9B, phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | *partial rotary*: 32 of 128, 32 of 80 features turn, the others stay |
+| Llama-2; SmolLM2; Llama-3; Qwen3 | base 10000; 100000; 500000; 1000000 |
+| [nanochat](https://github.com/karpathy/nanochat) | turns the other way, and may, since both do |
+
+## Exercise: the rotation
+
+Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has the shape and type of x. (Take float64 for the angles, as in lesson 07.)
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+只看最近 128 个词元的损失最低，《爱丽丝漫游奇境》末尾是 3.407，《绿野仙踪》是 4.123。
+
+</details>
+
+不用规则，损失并不是一过 128 就跳上去，而是越往后越高，末尾到了 4.727。位置插值在 128 以内就要付出 1.0 的代价（从 3.420 升到 4.399），因为相邻的词元现在只隔四分之一步，这也是模型没见过的。在这里，看得比训练时更远，从来没有好处。不过这只是一个很小的模型，而且没有继续训练，不要推而广之。
+
+## 在别处会遇到什么
+
+[Hugging Face](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 按前后两半配对：
+
+```python
+x1, x2 = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
+rotate_half = torch.cat((-x2, x1), dim=-1)
+x * cos + rotate_half * sin
+```
+
+Meta 用复数相乘，一个复数的两部分就是相邻的两个特征：
+
+```python
+pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+torch.view_as_real(pairs * freqs_cis).flatten(3)
+```
+
+| 在哪里 | 是什么 |
+|---|---|
+| [Pythia-6.9B、phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | 部分旋转（partial rotary），128 个特征里只转 32 个，80 个里只转 32 个，其余不动 |
+| Llama-2；SmolLM2；Llama-3；Qwen3 | 底数 10000；100000；500000；1000000 |
+| [nanochat](https://github.com/karpathy/nanochat) | 朝反方向转；查询和键都这样，就没有问题 |
+
+## 练习：旋转
+
+请按“动手算”一节旋转整个张量，相邻的特征为一对。x 的形状是 `(*, L, d)`，`positions` 的形状是 `(L,)`；结果的形状和类型与 x 相同。（角度用 float64 算，与第 07 课一样。）
+"""
+
+
+# %% tags=["exercise"]
+def my_rotary_embedding(x, positions, base=10000.0):
+    return ...
+
+
+check("rotary_embedding", my_rotary_embedding)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Begin with one token, x of shape `(1, 2)`, and the rule for a pair.
+
+<details><summary>The idea</summary>
+
+A column of positions times a row of frequencies gives all angles, `(L, d/2)`, and they broadcast over the axes in front. `x[..., 0::2]` holds the first feature of each pair. Compute both new features from both old ones before you put anything back, each in its old place.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？先从一个词元做起，x 的形状是 `(1, 2)`，用一对特征的那条公式。
+
+<details><summary>思路</summary>
+
+一列位置乘以一行频率，得到所有的角度，形状是 `(L, d/2)`，它会在前面的各个轴上广播。`x[..., 0::2]` 是各对的第一个特征。先用两个旧特征算出两个新特征，再各自放回原处。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_rotary_embedding(x, positions, base=10000.0):
+    d = x.shape[-1]
+    angles = positions[:, None] * base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)  # (L, d/2)
+    a, b = x[..., 0::2], x[..., 1::2]
+    rotated = [a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()]
+    return torch.stack(rotated, -1).flatten(-2).to(x.dtype)
+
+
+check("rotary_embedding", solved_rotary_embedding, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+## In the chat model
+
+SmolLM2 calls your function 60 times for each pass, for the queries and the keys of 30 layers, with base 100000.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 装进聊天模型
+
+SmolLM2 每读一遍，要调用你的函数 60 次：30 层，每层的查询和键各一次，底数是 100000。
+"""
+
+# %% tags=["slow"]
+plug_in(rotary_embedding=my_rotary_embedding)
+
+# %% [markdown] lang="en"
+r"""
+And this is the silence from the beginning of the lesson, with nothing turned:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+这就是开头说的那种沉默，什么都不转：
+"""
+
+
+# %% tags=["slow"]
+def nothing_turned(x, positions, base=10000.0):
+    return x
+
+
+plug_in(rotary_embedding=nothing_turned)
+
+# %% [markdown] lang="en"
+r"""
+A key turns by its own position alone, so once turned it stays as it is, however long the text grows. That is why a model that writes can keep its keys, in [lesson 13](13_kv_cache.ipynb). First [lesson 12](12_transformer_layers.ipynb) puts the blocks together.
+
+## Three closing questions
+
+1. A head of SmolLM2 has 64 features. How many positions does its slowest hand take for a turn, and what part of a turn does it make in 8192?
+
+<details><summary>Answer</summary>
+
+The last pair has ω = 100000^(−62/64), so a turn takes 438460 positions. In 8192 the hand makes 0.0187 of a turn, less than 7 degrees.
+
+</details>
+
+2. Llama's weights were converted from Meta's code to Hugging Face's. The output of the first token agrees to the last digit, all others are wrong. What was forgotten, and why is the first one right?
+
+<details><summary>Answer</summary>
+
+To reorder the rows of the matrices for queries and keys, head by head. Under the causal mask the first token sees only itself, where m − n = 0, and no pairing shows.
+
+</details>
+
+3. A chat model was trained on 2048 tokens, your texts have 8000, and you cannot train. Somebody proposes interpolation with s = 4. What do you measure first, and against what?
+
+<details><summary>Answer</summary>
+
+The loss by position on your own texts, before and beyond 2048, against no rule with a window of 2048. The window cannot use what stands farther back, but it costs nothing where the model is good already, and in glassllm every rule lost to it.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+键转多少，只看它自己的位置；转好之后，不论文本再写多长，它都不再变。所以模型往下写时可以把键存起来，那是[第 13 课](13_kv_cache.ipynb)。在那之前，[第 12 课](12_transformer_layers.ipynb)先把各个部件拼起来。
+
+## 三个思考题
+
+1. SmolLM2 的一个头有 64 个特征。它最慢的指针转一圈要多少个位置？在 8192 个位置里转了一圈的几分之几？
+
+<details><summary>答案</summary>
+
+最后一对的 ω = 100000^(−62/64)，转一圈要 438460 个位置。走 8192 个位置，只转 0.0187 圈，不到 7 度。
+
+</details>
+
+2. 有人把 Llama 的权重从 Meta 的代码转换给 Hugging Face 的代码。第一个词元的输出每一位都对，其余的全错。漏了哪一步？为什么第一个词元是对的？
+
+<details><summary>答案</summary>
+
+漏了逐头重排算查询和键的两个矩阵的行。在因果掩码下，第一个词元只看自己，m − n = 0，看不出配对方式。
+
+</details>
+
+3. 一个聊天模型的训练长度是 2048，你的文本有 8000 个词元，又没有条件训练。有人建议用 s = 4 的位置插值。先测什么？与什么比？
+
+<details><summary>答案</summary>
+
+在自己的文本上，测 2048 以内和以外各个位置的损失，与不用规则、窗口为 2048 的做法比较。窗口用不上更远的内容，但模型原来做得好的地方毫无损失，而且在 glassllm 上，每种规则都输给了它。
+
+</details>
+"""
+
+# %%
+slowest = 100000 ** (-62 / 64)
+print(f"1. {2 * math.pi / slowest = :.0f}, {8192 * slowest / (2 * math.pi) = :.4f}")
+
+# %% [markdown] lang="en"
+r"""
+## In short
+
+* Each pair of features of queries and keys turns by position times ω, and the dot product keeps only m − n.
+* The pairing belongs to the weights; a test with one token cannot see it.
+* Beyond the trained length slow hands meet new angles. Rules that slow them down avoid that, at a price.
+
+## Read next
+
+* The paper: [RoFormer](https://arxiv.org/abs/2104.09864), Su et al. 2021.
+* The code: `apply_scaling` and `apply_rotary_emb` in [Llama's model.py](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py).
+* The explanation: [EleutherAI's](https://blog.eleuther.ai/rotary-embeddings/), and in Chinese [the author's own](https://kexue.fm/archives/8265).
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 小结
+
+* 查询和键的每一对特征都转过“位置乘以 ω”这么大的角，点积里只剩下 m − n。
+* 配对方式与权重是一套的；只用一个词元，测不出配错。
+* 超过训练长度，慢的指针会遇到新角度。各种规则让它们慢下来，避开新角度，但要付出代价。
+
+## 接着读
+
+* 论文，[RoFormer](https://arxiv.org/abs/2104.09864)，苏剑林等，2021。
+* 代码，[Llama 的 model.py](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) 里的 `apply_scaling` 和 `apply_rotary_emb`。
+* 讲解，苏剑林自己写的[《博采众长的旋转式位置编码》](https://kexue.fm/archives/8265)，英文有 [EleutherAI 的文章](https://blog.eleuther.ai/rotary-embeddings/)。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: weights for the other pairing
+
+A weight for queries or keys has `num_heads` blocks of d rows, one row for each feature that comes out. It was trained with neighbours as pairs. Put its rows in the order in which halves do the same: in each head the first rows of all pairs, then the second rows, both in the order of the pairs. The shape `(num_heads * d, d_model)` stays. (For keys `num_heads` counts the heads of keys, which in SmolLM2 are 3, where queries have 9.)
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：给另一种配对的权重
+
+算查询或键的权重由 `num_heads` 块组成，每块 d 行，每一行算出一个特征。它是按相邻配对训练的。请重排它的行，让前后两半的配对得到同样的结果：在每个头里，先排各对的第一行，再排各对的第二行，两部分都按对的次序。形状 `(num_heads * d, d_model)` 不变。（对键来说，`num_heads` 是键头的个数；SmolLM2 有 9 个查询头，键头只有 3 个。）
+"""
+
+
+# %% tags=["exercise"]
+def my_permute_rows(weight, num_heads):
+    return ...
+
+
+check("permute_rows", my_permute_rows)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? With one head of eight rows, the order is the one under *Two pairings*.
+
+<details><summary>The idea</summary>
+
+Cut the rows into heads, the rows of a head into pairs, and the pairs into first and second. Then let the last two axes, pair and member, change places, and join all rows again. Hugging Face's conversion of Llama does the same in one line.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？一个头、八行时，次序就是“两种配对”一节里的那个。
+
+<details><summary>思路</summary>
+
+把行切成头，头里的行切成对，对里分第一行、第二行。然后交换“第几对”和“第几行”这两个轴，再把所有行接起来。Hugging Face 转换 Llama 的代码也是这样，只用一行。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_permute_rows(weight, num_heads):
+    pairs = weight.unflatten(0, (num_heads, -1, 2))  # (h, d/2, 2, d_model)
+    return pairs.transpose(1, 2).flatten(0, 2)
+
+
+check("permute_rows", solved_permute_rows, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+The whole way from tokens to dot products, two heads of eight features, with neighbours and the old rows, then with halves and the new ones:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+从词元到点积，完整地走一遍，两个头，每个头八个特征；先是相邻配对和原来的行，再是前后两半和重排后的行：
+"""
+
+# %%
+x, w_query, w_key = torch.randn(5, 16), torch.randn(16, 16), torch.randn(16, 16)  # (L, d_model), (h * d, d_model)
+
+
+def products_of_heads(w_query, w_key, pairing):
+    q, k = ((x @ w.T).unflatten(-1, (2, -1)).transpose(0, 1) for w in (w_query, w_key))  # (h, L, d)
+    q, k = (rotary_embedding(y, places, pairing=pairing) for y in (q, k))
+    return q @ k.mT
+
+
+moved = (solved_permute_rows(w, 2) for w in (w_query, w_key))
+off = products_of_heads(*moved, "half") - products_of_heads(w_query, w_key, "adjacent")
+print(f"{off.abs().max() = :.5f}")
+
+# %% [markdown] lang="en"
+r"""
+## Going further: what turned values would do
+
+**Predict first.** Five tokens, once at positions 0 to 4, once at 100 to 104. If values turn like keys, do the outputs of attention stay?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：要是值也旋转
+
+**先猜一猜**：五个词元，第一次在位置 0 到 4，第二次在 100 到 104。如果值也像键一样旋转，注意力的输出不变吗？
+"""
+
+
+# %% tags=["answer"]
+def attend(later, turn_values):
+    at = places + later
+    rotated_q, rotated_k, rotated_v = (rotary_embedding(y, at) for y in (q, k, v))
+    return (rotated_q @ rotated_k.T).softmax(-1) @ (rotated_v if turn_values else v)
+
+
+v = torch.randn(5, 8)
+for turn_values in (False, True):
+    change = (attend(100, turn_values) - attend(0, turn_values)).abs().max()
+    print(f"{turn_values = !s:5}  {change = :.4f}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+They do not stay. All outputs turn by 100 positions more.
+
+</details>
+
+With queries and keys alone the outputs stay, wherever the sentence stands.
+
+## Going further: the rules as numbers
+
+Eight features, base 10000, texts four times as long as the trained 4096:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+会变。所有输出都多转了 100 个位置的角。
+
+</details>
+
+只旋转查询和键，输出就不变，不论这句话在文本的什么地方。
+
+## 选读：各种规则的数值
+
+八个特征，底数 10000，训练长度 4096，文本是它的四倍：
+"""
+
+# %%
+model = known_angles.Model("", head_dim=8, rotated=8, base=10000.0, length=4096)
+for rule in known_angles.RULES:
+    print(rule.ljust(14), known_angles.frequencies_by(rule, model, 4).tolist())

@@ -4,9 +4,9 @@ r"""
 
 Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times nearly the same token. They differ by two ten-thousandths of their size, and the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it. Parts and weights are the same, and the cosine is 0.85.
 
-The blocks of the chat model SmolLM2 are all on the table. Where should the norms go? Model builders do not agree. At the end you join your own functions into a layer of SmolLM2, and 30 of it answer a question.
+With rotary positions (lesson 11), the blocks of the chat model SmolLM2 are all on the table; the cache that makes it fast comes next (lesson 13). Where should the norms go? Model builders do not agree. At the end you join your own functions into a layer of SmolLM2, and 30 of it answer a question.
 
-After this lesson you can write a layer in two orders and say what an order does to a deep stack. It takes about 40 minutes, without *Going further*.
+After this lesson you can write a layer in two orders and say what each of five does to a deep stack. It takes about 40 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -15,21 +15,20 @@ r"""
 
 取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，只相差万分之二，两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面。部件没有变，权重也没有变，余弦却成了 0.85。
 
-聊天模型 SmolLM2 要用的部件，到这里都齐了，只差怎样摆放。归一化该放在哪里，设计模型的人至今意见不一。弄清楚之后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
+有了旋转位置编码（第 11 课），聊天模型 SmolLM2 要用的部件就齐了，只差怎样摆放；让它跑得快的缓存，下一课（第 13 课）再讲。归一化该放在哪里，设计模型的人至今意见不一。弄清楚之后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
 
-学完这一课，你能按两种顺序写出一层，能说出顺序在很深的网络里有什么后果。大约需要 40 分钟，选读另计。
+学完这一课，你能按两种顺序写出一层，能说出五种顺序在很深的网络里各有什么后果。大约需要 40 分钟，选读另计。
 """
 
 # %%
-from functools import partial
-
 import torch
 from torch import nn
 
-from blocklab import DecoderLayer, EncoderLayer, causal_mask, layer_norm
+from blocklab import DecoderLayer, EncoderLayer, causal_mask, dyt, layer_norm, rms_norm
 from blocklab.language import Text
 from blocklab.lessons import check, progress
-from blocklab.lessons.transformer_layers import pre_and_post, reversal, sentence_through_layers, your_stack
+from blocklab.lessons.transformer_layers import reversal, sentence_through_layers, where_norms_go, your_stack
+from blocklab.lessons.transformer_layers.smollm2_parts import parts_of
 from blocklab.lessons.your_blocks import your_blocks
 from blocklab.plugging.whole_layer import in_smollm2
 from blocklab.real_models import if_installed, load_glassllm, minilm_reading
@@ -158,7 +157,7 @@ Pre-norm gives back x, to the last bit. Post-norm gives its standardized shape, 
 
 </details>
 
-What pre-norm hands on is called the **residual stream**. Every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f. Post-norm rescales; here that erased mean and size of x.
+What pre-norm hands on is called the **residual stream**. Every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f.
 """
 
 # %% [markdown] lang="zh"
@@ -169,29 +168,29 @@ r"""
 
 </details>
 
-前置归一化这样一路传下去的数，叫作**残差流**（residual stream），每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。后置归一化每次都要缩放；在这里，x 的均值和大小就这样丢了。
+前置归一化这样一路传下去的数，叫作**残差流**（residual stream），每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。
 """
 
 # %% [markdown] lang="en"
 r"""
-## Pre and post, one slider
+## Where the norms go
 
-Back to the riddle. Untrained stacks read sequences of 16 random tokens. On the left stands the mean cosine between two tokens of a sequence after each layer, which is 1 if all point the same way; in the middle the tokens' root mean square (RMS). Lines are means of 6 stacks, bands span all.
+Back to the riddle. Three more orders are in use; the panel writes each as an equation, N for the norm. Untrained stacks read 16 random tokens. On the left stands the mean cosine between two tokens after each layer, which is 1 if all point the same way; in the middle their root mean square (RMS); on the right the gradient of W₂, each feed-forward network's second matrix. Lines are means of 6 stacks, bands span all.
 
 **Predict first.** In a post-norm stack of 48 layers, where is the cosine after the first 12, near 0.3, 0.6 or 1?
 """
 
 # %% [markdown] lang="zh"
 r"""
-## 同一个滑块，两种顺序
+## 归一化放在哪里
 
-回到开头的谜。网络没有训练过，输入是 16 个随机词元组成的序列。左图画的是各层之后，同一序列中每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS）。曲线是 6 个网络的均值，色带涵盖全部。
+回到开头的谜。还有三种顺序在用，面板里都写成公式，N 表示归一化。网络没有训练过，读入 16 个随机词元。左图画的是各层之后，每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS），右图是 W₂（前馈网络的第二个矩阵）的梯度。曲线是 6 个网络的均值，色带涵盖全部。
 
 **先猜一猜**：后置归一化的 48 层网络，过了前 12 层，余弦的均值接近 0.3、0.6 还是 1？
 """
 
 # %% tags=["answer"]
-pre_and_post.panel().still(depth=48)
+where_norms_go.panel().still(place="post", depth=48)
 
 # %% [markdown] lang="en"
 r"""
@@ -199,13 +198,13 @@ r"""
 
 It is near 1, at 0.97; pre-norm's is 0.64.
 
+Untrained attention is fairly even, so it adds much the same to every token. What the feed-forward network adds is alike, too, though less, because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, so what a token brought along shrinks. In pre-norm it keeps its size, and only its share shrinks.
+
 </details>
 
-Untrained attention is fairly even, so it adds much the same to every token (mean cosine in layer 1: 0.77). What the feed-forward network adds is alike, too, though less (0.35), because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, so what a token brought along shrinks. In pre-norm it keeps its size, and only its share shrinks. So tokens grow alike, too, but slowly, to 0.85 with 48 layers and 0.9 or more with 192.
+*Output norm*, OLMo 2's order, normalizes what f gives, before it is added. The *sandwich* of Gemma 2 normalizes what f reads, too. In *parallel* layers, as in GPT-J, attention f₁ and the feed-forward network f₂ read the same N(x).
 
-And learning? The third picture shows the size of the gradient of W₂, each feed-forward network's second matrix. Hollow marks are the last layers of stacks with 12 and 24.
-
-**Predict first.** In pre-norm the depth doubles. Whose W₂ gets a smaller gradient, the first layer's or the last's? Choose, tick *show gradients*, drag *depth* from 3 to 48.
+**Predict first.** Which order gives the first of 48 layers the largest gradient? Choose, drag *depth* to 48, and try all five.
 """
 
 # %% [markdown] lang="zh"
@@ -214,45 +213,53 @@ r"""
 
 接近 1，是 0.97；前置归一化的是 0.64。
 
+没有训练过的注意力，权重相当平均，给每个词元加上的都差不多。前馈网络加上的也有些像，因为过了 ReLU 就没有负数。后置归一化又把每次相加的结果缩回到均方根 1，所以词元原有的部分一层比一层小。用前置归一化，这一部分大小不变，只是份额越来越小。
+
 </details>
 
-没有训练过的注意力，权重相当平均，给每个词元加上的都差不多（第 1 层里，余弦的均值是 0.77）。前馈网络加上的也有些像（0.35），因为过了 ReLU 就没有负数。后置归一化又把每次相加的结果缩回到均方根 1，所以词元原有的部分一层比一层小。用前置归一化，这一部分大小不变，只是份额越来越小，所以词元也变得相像，但慢得多，48 层时余弦到 0.85，192 层时到 0.9 以上。
+**输出归一化**（output norm）是 OLMo 2 的顺序，在相加之前把 f 的输出归一化。Gemma 2 的**夹心式**（sandwich）连 f 的输入也归一化。在 GPT-J 那样的**并列式**（parallel）里，注意力 f₁ 和前馈网络 f₂ 读入同一个 N(x)。
 
-那么学习呢？第三张图画的是 W₂ 的梯度有多大；W₂ 是前馈网络的第二个矩阵。空心标记是 12 层和 24 层的网络的最后一层。
-
-**先猜一猜**：用前置归一化，深度加倍，W₂ 的梯度在第一层变小，还是在最后一层变小？先选好，再勾选“显示梯度”，把“深度”从 3 拖到 48。
+**先猜一猜**：48 层时，哪种顺序的第一层梯度最大？先选好，再把“深度”拖到 48，五种顺序都试一试。
 """
 
 # %% tags=["panel", "guess"]
-pre_and_post.panel()
+where_norms_go.panel()
 
 # %% tags=["answer"]
-pre_and_post.panel().still(depth=48, gradients=True)
+where_norms_go.panel().still(place="output", depth=48)
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-The last layer's gradient gets smaller. It is 0.59 with 3 layers and 0.18 with 48, and each doubling leaves about three quarters. The first layer's stays between 0.8 and 1, because it also gets what comes back through every later f.
+Output norm's is the largest, 7.0. Pre-norm's is 0.88, parallel's 0.87, the sandwich's 1.1, and post-norm's 0.63, though from 0.1 to 1.3 in single stacks.
 
-The weights are drawn as in torch's `nn.Transformer`, the loss is on random classes (in pre-norm after a last norm), and the size of a gradient is the root of its sum of squares. Post-norm's gradients differ most from stack to stack, with 48 layers from 0.1 to 2.
+Every order gets the same weights, drawn as in torch's `nn.Transformer`, and all but post-norm one more norm after the last layer. The loss is on random classes, and what is drawn of a gradient is the root of its sum of squares.
 
 </details>
 
-Why does it shrink? In the middle picture pre-norm's stream only grows, to an RMS of 5.8. The final norm divides by that, and on the way back it divides the gradient, too:
+Each order has its price.
+
+* Post-norm makes tokens alike, and then it no longer matters which of them attention chooses. So in layer 48 the matrices of queries and keys get a gradient of $4 \cdot 10^{-8}$, in pre-norm 0.007. ([Noci and others](https://arxiv.org/abs/2206.03126) prove why.)
+* In all others the stream grows, to an RMS of 5.8 in pre-norm, and nearly 10 where a norm stands behind f. (Then each of 96 additions has RMS 1, and √(1 + 96) = 9.8.) The final norm divides by that, and on the way back it divides the gradient, too. So the last layer's shrinks, in pre-norm from 0.59 with 3 layers to 0.18.
+* In output norm, attention reads that grown stream as it is, so its scores grow, and the gradients with them. Tick *QK-norm*, and 7.0 becomes 1.1.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-最后一层的梯度会变小，3 层时为 0.59，48 层时为 0.18，深度每翻一倍，约剩四分之三。第一层的始终在 0.8 和 1 之间，因为后面的每个 f 还会传回一部分梯度给它。
+输出归一化的最大，是 7.0。前置归一化的是 0.88，并列式的是 0.87，夹心式的是 1.1；后置归一化的是 0.63，不过单个网络从 0.1 到 1.3 都有。
 
-权重的随机取法与 torch 的 `nn.Transformer` 相同，损失来自一个随机的分类任务（前置归一化在此之前还要再归一化一次），梯度的大小是平方和的平方根。后置归一化的梯度在不同网络之间相差最大，48 层时从 0.1 到 2。
+各种顺序用同样的权重，随机取法与 torch 的 `nn.Transformer` 相同；除了后置归一化，最后一层之后都还有一个归一化。损失来自一个随机的分类任务，图中画的是梯度平方和的平方根。
 
 </details>
 
-为什么会变小？看中间的图，前置归一化的残差流有增无减，均方根一直到 5.8。最后的归一化要除以它，梯度往回传时，也要除以它：
+每种顺序都有代价。
+
+* 后置归一化让词元变得一样，注意力选哪个也就无所谓了。所以在第 48 层，得出查询和键的矩阵，梯度只有 $4 \cdot 10^{-8}$，而前置归一化的是 0.007。（[Noci 等人](https://arxiv.org/abs/2206.03126)给出了证明。）
+* 其余几种，残差流都越来越大，前置归一化的均方根到 5.8，f 之后有归一化的接近 10。（因为加上 96 次，每次的均方根都是 1，而 √(1 + 96) = 9.8。）最后的归一化要除以它，梯度往回传时，也要除以它。所以最后一层的梯度变小，前置归一化的从 3 层时的 0.59 降到 0.18。
+* 在输出归一化里，注意力直接读入这样大的残差流，所以得分变大，梯度也跟着变大。勾选“注意力里加 QK-norm”，7.0 就变成 1.1。
 """
 
 # %%
@@ -264,34 +271,78 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-For somewhat simpler untrained layers, [Xiong and others](https://arxiv.org/abs/2002.04745) prove a bound that falls like $1/\sqrt{n}$ with n layers; a doubling leaves 0.71. In post-norm the RMS is 1, so the last gradient stays large.
+Post-norm divides by no grown stream, so its last gradient is 0.96. [Xiong and others](https://arxiv.org/abs/2002.04745) see there why post-norm needs *warm-up*, a learning rate that starts small and grows.
 
-<details><summary>What this may have to do with warm-up</summary>
+<details><summary>What they found, and what our pictures do not show</summary>
 
-Their paper sees here why post-norm needs *warm-up*, a learning rate that starts small and grows. Its post-norm translation model reached 8.45 BLEU (more is better) without it and about 34 with it, which pre-norm reaches without. Our pictures do not prove that, for pre-norm's first gradient is as large. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
+For somewhat simpler untrained layers they prove a bound on pre-norm's last gradient that falls like $1/\sqrt{n}$ with n layers; a doubling leaves 0.71. Their post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, which pre-norm reaches without. Our pictures do not prove the connection, for pre-norm's first gradient is as large, and nothing here is trained. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
 
 </details>
 
+## Norms inside attention
+
+**QK-norm** divides each query and each key by its RMS, before they are rotated; γ begins at 1.
+
+**Predict first.** In four heads of 16 features, the weights of queries and keys become 16 times as large. How much larger does the largest score become, without QK-norm and with it?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+后置归一化不用除以越来越大的数，所以它最后一层的梯度是 0.96。[Xiong 等人](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。
+
+<details><summary>他们发现了什么，我们的图又说明不了什么</summary>
+
+他们对未经训练、稍加简化的层证明，n 层时，前置归一化最后一层的梯度，上界与 $1/\sqrt{n}$ 成正比，翻一倍剩 0.71。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了两者的关系，因为前置归一化第一层的梯度也差不多大，而且这里什么也没有训练。[后来的研究](https://arxiv.org/abs/2004.08249)则认为，原因是用后置归一化时，权重稍有变化，输出就大不一样。
+
+</details>
+
+## 注意力里面的归一化
+
+**QK-norm** 在旋转之前，把每个查询、每个键除以各自的均方根，再乘 γ，γ 从 1 开始。
+
+**先猜一猜**：四个头，每个 16 个特征，把得出查询和键的权重放大到 16 倍。不用和用 QK-norm，最大的得分各变大多少？
+"""
+
+# %% tags=["answer"]
+x, wq, wk = torch.randn(64, 64), torch.randn(64, 64) / 8, torch.randn(64, 64) / 8
+for times in (1, 16):
+    q, k = ((x @ (times * w)).unflatten(1, (4, 16)).transpose(0, 1) for w in (wq, wk))  # (h, L, 16)
+    normed = (rms_norm(y, (16,)) for y in (q, k))
+    for name, (a, b) in {"q, k": (q, k), "QK-norm": normed}.items():
+        scores = a @ b.mT / 4  # (h, L, L)
+        largest = scores.softmax(-1).amax(-1).mean()
+        print(f"{times:2} · {name:7} scores.max() = {scores.max():6.1f}, largest = {largest:.2f}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+Without, 256 times, and on average nearly the whole weight of a query falls on one token. With QK-norm nothing changes. Every query and key is √16 long, so with γ = 1 no score passes √16 · √16 / √16 = 4.
+
+</details>
+
+The norm comes before the rotation. Behind it, γ would make scores depend on more than the distance, because it differs between features.
+
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four sizes (RMS, log scale); the left result is the x on the right. RMS do not add up, for what is added may point against x.
+And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four sizes (RMS, log scale); the left result is the x on the right.
 
 **Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
 
 # %% [markdown] lang="zh"
 r"""
-[Xiong 等人](https://arxiv.org/abs/2002.04745)对未经训练、稍加简化的层证明，n 层时，这个梯度的上界与 $1/\sqrt{n}$ 成正比，翻一倍剩 0.71。用后置归一化，均方根始终是 1，所以最后一层的梯度不小。
+<details><summary>答案</summary>
 
-<details><summary>这与学习率预热有什么关系</summary>
-
-他们的论文认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了这一点，因为前置归一化第一层的梯度也差不多大。[后来的研究](https://arxiv.org/abs/2004.08249)则认为，原因是用后置归一化时，权重稍有变化，输出就大不一样。
+不用时变成 256 倍，平均下来，一个查询的权重几乎全给了一个词元。用 QK-norm 就什么也不变。每个查询和键的长度都是 √16，所以只要 γ = 1，得分就不超过 √16 · √16 / √16 = 4。
 
 </details>
 
+归一化要放在旋转之前，因为各个特征的 γ 不同；放在旋转之后，得分就不再只由距离决定。
+
 ## 一句话，逐层看
 
-训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中画出每个子词的四个大小（均方根，对数刻度），上下排列；左边的结果就是右边的 x。（均方根不能直接相加，加上的部分与 x 方向相反时会抵消。）
+训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中画出每个子词的四个大小（均方根，对数刻度），上下排列；左边的结果就是右边的 x。
 
 **先猜一猜**：在第 0 层到第 3 层，前馈网络给 13 个子词中的一个加得特别多。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
 """
@@ -333,34 +384,34 @@ print(added.abs().topk(3))
 r"""
 <details><summary>Answer</summary>
 
-One is large. Feature 99 is 194, the next is 1.5.
+One is large. Feature 99 is 194, the next is 1.5. In layers 1 to 3 it is feature 99 again.
 
 </details>
 
-Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762); in layers 1 to 3 it is feature 99 again. In this sentence the same `[CLS]` gets nearly half of all MiniLM's attention, as an *attention sink* (lesson 10, *Going further*).
+Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762). The same `[CLS]` gets nearly half of all attention here, as an *attention sink* (lesson 10, *Going further*).
 
 ## Equal to torch's layers
 
-An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle, *cross-attention*. Its queries come from what is written, its keys and values from the encoder's result, the *memory*. Chat models, called *decoder-only*, have no encoder, so there is no memory to look at. Without cross-attention, what is left is an encoder layer with a causal mask.
+An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle, *cross-attention*. Its queries come from what is written, its keys and values from the encoder's result, the *memory*. Chat models, called *decoder-only*, have no memory to look at, so what is left is an encoder layer with a causal mask.
 
-Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm). γ and β are drawn at random, because in fresh norms they are 1 and 0, and a `forward` that forgets both would pass. `assert_close` stops where more than rounding differs:
+Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm). γ and β are drawn at random, because in fresh norms they are 1 and 0, and a `forward` that forgets both would pass:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-大的只有一个。99 号特征是 194，其次的只有 1.5。
+大的只有一个。99 号特征是 194，其次的只有 1.5。第 1 层到第 3 层，也都是 99 号特征。
 
 </details>
 
-这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）；第 1 层到第 3 层，也都是 99 号特征。读这句话时，MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。
+这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）。读这句话时，MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。
 
 ## 与 torch 的层一致
 
-刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention），其中查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型叫作“只有解码器”的模型（decoder-only）。没有编码器，交叉注意力也就没有什么可看；去掉这个子层，剩下的正是编码器层，再加上因果掩码。
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention），其中查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型叫作“只有解码器”的模型（decoder-only），没有编码器的结果可看，剩下的正是编码器层，再加上因果掩码。
 
-这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）；γ 和 β 要随机取，因为新建的归一化层里它们是 1 和 0，就算 `forward` 里忘了乘 γ、加 β，也能通过。只要差别超出舍入误差，`assert_close` 就会报错：
+这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）；γ 和 β 要随机取，因为新建的归一化层里它们是 1 和 0，就算 `forward` 里忘了乘 γ、加 β，也能通过。
 """
 
 # %%
@@ -384,17 +435,14 @@ for ours, theirs, inputs in (
 r"""
 ## What you will meet elsewhere
 
-There are more than two orders:
-
 | order | what is normalized | in |
 |---|---|---|
 | post-norm | the sum | the Transformer of 2017, BERT, MiniLM |
 | pre-norm | what f reads | GPT-2, Llama, Qwen, glassllm, SmolLM2 |
 | output norm | what f gives, before it is added | OLMo 2 |
 | sandwich, or Peri-LN | both | Gemma 2, Gemma 3 |
-| parallel | what attention and the feed-forward network read side by side | Falcon-7B, phi-2, Pythia |
-
-All but post-norm have one more norm after the last layer.
+| parallel | what attention and the feed-forward network read side by side | GPT-J, Falcon-7B, phi-2 |
+| QK-norm, too | queries and keys | Qwen3, Gemma 3 (each head), OLMo 2 (all heads at once, as in the panel) |
 
 Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`. In Gemma 2 the norm of this name takes what attention gives, before the sum. *The Annotated Transformer* explains post-norm and computes pre-norm:
 
@@ -410,17 +458,14 @@ class SublayerConnection(nn.Module):
 r"""
 ## 在别处会遇到什么
 
-顺序不止这两种：
-
 | 顺序 | 归一化什么 | 哪些模型在用 |
 |---|---|---|
 | 后置归一化 | 相加的结果 | 2017 年的 Transformer、BERT、MiniLM |
 | 前置归一化 | f 的输入 | GPT-2、Llama、Qwen、glassllm、SmolLM2 |
 | 输出归一化（output norm） | f 的输出，在相加之前 | OLMo 2 |
 | 夹心式（sandwich，又叫 Peri-LN） | 两者都归一化 | Gemma 2、Gemma 3 |
-| 并列（parallel） | 注意力和前馈网络并排读入的 x | Falcon-7B、phi-2、Pythia |
-
-除了后置归一化，其余几种在最后一层之后都还有一个归一化。
+| 并列式（parallel） | 注意力和前馈网络并排读入的 x | GPT-J、Falcon-7B、phi-2 |
+| 另加 QK-norm | 查询和键 | Qwen3、Gemma 3（每个头各自归一化），OLMo 2（所有头一起，面板里也是这样） |
 
 名称常会误导人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
 
@@ -497,45 +542,28 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your functions in SmolLM2
 
-SmolLM2's layer is your pre-norm, twice. In its attention, queries and keys are rotated, as at the end of lesson 07, and three neighbouring heads of queries share one of keys and values (*grouped queries*), so two matrices are narrower, and only a third of keys and values must be stored. What you have kept is yours, the rest ours. (`rotary_embedding` is written in *Going further* of lesson 07.)
+SmolLM2's layer is your pre-norm, twice. Its attention rotates queries and keys (lesson 11), and three neighbouring heads of queries share one of keys and values (*grouped queries*, lesson 13). What you have kept runs:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数，装进 SmolLM2
 
-SmolLM2 的一层，就是把你写的前置归一化用两次，新的东西都在注意力里面。查询和键要旋转，做法在第 07 课末尾。每三个相邻的查询头共用一个键头和一个值头，这叫**分组查询**（grouped queries），得出键和值的两个矩阵因此窄了，要存的键和值也只有三分之一。保存过的函数用你写的，其余的用我们的（`rotary_embedding` 在第 07 课的选读里写）。
+SmolLM2 的一层，就是把你写的前置归一化用两次。它的注意力要旋转查询和键（第 11 课），每三个相邻的查询头共用一个键头和一个值头，这叫**分组查询**（grouped queries），第 13 课再细讲。保存过的函数用你写的，其余的用我们的。
 """
 
 # %%
 mine = your_blocks("rms_norm", "rotary_embedding", "split_heads", "causal_mask", "attention", "swiglu", "pre_norm")
 
 
-def attend(x, block):  # (N, L, 576)
-    q, k, v = (mine.split_heads(y, y.shape[-1] // 64) for y in (block.query(x), block.key(x), block.value(x)))
-    q, k = (mine.rotary_embedding(y, torch.arange(x.shape[1]), block.rope_base) for y in (q, k))
-    k, v = (y.repeat_interleave(3, 1) for y in (k, v))  # (N, 9, L, 64)
-    y = mine.attention(q, k, v, mine.causal_mask(x.shape[1]))
-    return block.out(y.transpose(1, 2).flatten(2))
-
-
-# %%
-def parts(block):
-    def normed(norm):
-        return partial(mine.rms_norm, normalized_shape=(576,), weight=norm.weight, eps=norm.eps)
-
-    matrices = {name: getattr(block.feed_forward, name).weight for name in ("w1", "w2", "w3")}
-    return partial(attend, block=block), partial(mine.swiglu, **matrices), normed(block.norm1), normed(block.norm2)
-
-
 # %% [markdown] lang="en"
 r"""
-**Your turn, two lines.** Join the parts. `around(x, sublayer, norm)` is a residual connection with its norm, here your pre-norm. The model judges, `check` names the mistake.
+**Your turn, two lines.** Join the parts. `around(x, sublayer, norm)` is a residual connection with its norm, here your pre-norm. `check` names the mistake.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。对不对由模型来判断，错在哪里由 `check` 来说。
+**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。错在哪里，由 `check` 来说。
 """
 
 
@@ -545,7 +573,7 @@ def my_layer(x, attention, swiglu, norm1, norm2, around):
 
 
 with if_installed():
-    print(in_smollm2(my_layer, parts, mine.pre_norm))
+    print(in_smollm2(my_layer, parts_of(mine), mine.pre_norm))
 check("smollm2_layer", my_layer)
 
 # %% [markdown] lang="en"
@@ -578,48 +606,17 @@ def solved_layer(x, attention, swiglu, norm1, norm2, around):
 
 
 with if_installed():
-    print(in_smollm2(solved_layer, parts, mine.pre_norm))
+    print(in_smollm2(solved_layer, parts_of(mine), mine.pre_norm))
 check("smollm2_layer", solved_layer, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-So 30 of your layer say Paris. **Predict first.** Now only the order becomes post-norm. Does the model say Paris, another sentence, or nothing sensible?
+So 30 of your layer say Paris. In [lesson 15](15_your_model.ipynb) the whole model is yours.
 """
 
 # %% [markdown] lang="zh"
 r"""
-30 层一起，答出了巴黎（Paris）。**先猜一猜**：现在只把顺序换成后置归一化。模型仍会说出巴黎，会说出别的句子，还是说不出像样的话？
-"""
-
-
-# %% tags=["slow", "answer"]
-def post_norm(x, sublayer, norm):
-    return norm(x + sublayer(x))
-
-
-with if_installed():
-    print(in_smollm2(my_layer, parts, post_norm))
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-Nothing sensible. It repeats a single piece of a word.
-
-</details>
-
-Nothing fails, yet it is another function, because these weights were learned for a stream that keeps x. (MiniLM's were learned in post-norm, and there it works.) If all seven names stand behind *yours*, a chat model has just answered by your code.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-说不出像样的话，只会重复同一个词的片段。
-
-</details>
-
-程序不报错，却成了另一个函数，因为这些权重是为保留 x 的残差流学出来的。（MiniLM 的权重是在后置归一化下学的，所以它用后置归一化就没有问题。）如果上面“用你写的”后面列出了全部七个名字，刚才就是你的代码让聊天模型答出来的。
+30 层一起，答出了巴黎（Paris）。到[第 15 课](15_your_model.ipynb)，整个模型都由你写的函数组成。
 """
 
 # %% [markdown] lang="en"
@@ -701,10 +698,10 @@ r"""
 ## In short
 
 * A layer is attention, then the feed-forward network; each adds what it gives to what came in.
-* Pre-norm carries x as it is, so the stream grows, and tokens grow alike more slowly; post-norm rescales every sum, so untrained tokens become alike.
-* Newer orders normalize what a sub-layer gives. Where a norm stands, its name does not tell; `forward` does.
+* Post-norm rescales every sum, so in deep untrained stacks tokens become alike. The other orders carry x on as it is, so the stream grows, and the last gradients shrink.
+* A norm behind a sub-layer bounds what it adds, QK-norm bounds the scores. Where a norm stands, its name does not tell; `forward` does.
 
-The layer is whole. What does it cost on a GPU, which mostly waits? See [lesson 14](14_cuda_timing.ipynb).
+The layer is whole. But for each new token, must it compute all the old ones again? See [lesson 13](13_kv_cache.ipynb).
 
 ## Read next
 
@@ -718,10 +715,10 @@ r"""
 ## 小结
 
 * 一层就是先注意力、后前馈网络，各把自己的输出加到输入上。
-* 前置归一化让 x 原样通过，所以残差流越来越大，词元变得相像要慢一些；后置归一化每次都缩放相加的结果，所以未经训练时，词元会变得一样。
-* 较新的顺序连子层的输出也归一化。归一化层在哪里，名字说明不了，要看 `forward`。
+* 后置归一化每次都缩放相加的结果，所以未经训练的网络一深，词元就变得一样。其余几种让 x 原样通过，所以残差流越来越大，最后几层的梯度越来越小。
+* 子层之后的归一化限制每次加上多少，QK-norm 限制得分有多大。归一化层在哪里，名字说明不了，要看 `forward`。
 
-一层已经完整了。它在 GPU 上要花多少时间，芯片为什么大半时间都在等？见[第 14 课](14_cuda_timing.ipynb)。
+一层已经完整了。可是每生成一个新词元，都得把前面的重新算一遍吗？见[第 13 课](13_kv_cache.ipynb)。
 
 ## 接着读
 
@@ -734,14 +731,14 @@ r"""
 r"""
 ## Going further: your layer, 48 times
 
-Your function now takes the layers' place in the panel, with the same weights and tokens. Pre-norm ended at RMS 5.8, cosine 0.85. **Predict first.** Here a norm tames whatever a sub-layer gives. Will the stream end smaller or larger?
+Your function now takes the layers' place in the panel, with the same weights and tokens. **Predict first.** The panel's sandwich ended at RMS 9.6 and cosine 0.92. Will yours end there, too, to the digits that are printed?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：把你的层叠 48 次
 
-现在用你写的函数代替面板里的层，权重和词元都不变。前置归一化最后的均方根是 5.8，余弦是 0.85。**先猜一猜**：这里不论子层输出什么，都要先归一化再加上去。最后残差流的均方根是更小，还是更大？
+现在用你写的函数代替面板里的层，权重和词元都不变。**先猜一猜**：面板里的夹心式，最后均方根是 9.6，余弦是 0.92。按打印出的位数，你写的也一样吗？
 """
 
 # %% tags=["answer"]
@@ -751,22 +748,64 @@ print(your_stack.told(my_sandwich_layer))
 r"""
 <details><summary>Answer</summary>
 
-The stream ends larger, at RMS 9.6. After a norm each addition has RMS 1, and 96 of them, in unrelated directions, make √(1 + 96) = 9.8. Pre-norm's additions were smaller.
+Yes, if `check` found no mistake in it: your four norms are the panel's.
 
 </details>
 
-So the stream is no smaller, but without surprises, because until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, 0.92, because beside larger additions what a token brought along counts for less.
+The stream is no smaller than pre-norm's, but without surprises, because until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, because beside larger additions what a token brought along counts for less.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-最后的残差流更大，均方根是 9.6。归一化之后，每次加上的部分均方根都是 1，一共加 96 次；如果方向互不相关，就得到 √(1 + 96) = 9.8。前置归一化每次加上的部分要小一些。
+一样，只要 `check` 没有发现错误：你的四个归一化，就是面板里的那四个。
 
 </details>
 
-所以这种顺序并不会让残差流变小，好处是增长多少心里有数，因为在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。余弦也高了，是 0.92，因为加上的部分更大，词元原有的部分占的份额就更小。
+这种顺序的残差流并不比前置归一化的小，好处是增长多少心里有数，因为在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。余弦也高一些，因为加上的部分更大，词元原有的部分占的份额就更小。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: a tanh in a norm's place
+
+**DyT**, [dynamic tanh](https://arxiv.org/abs/2503.10622), stands where a norm would, γ · tanh(αx) + β, with α learned from 0.5 on. It knows neither mean nor RMS, so it is no norm. **Predict first.** LayerNorm gives every token RMS 1. What does DyT give for tokens of RMS 0.1, 1 and 10?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：用 tanh 代替归一化
+
+**DyT**（[动态 tanh](https://arxiv.org/abs/2503.10622)）放在归一化的位置上，算的是 γ · tanh(αx) + β，其中 α 从 0.5 开始学。它不算均值，也不算均方根，所以并不是归一化。**先猜一猜**：经过 LayerNorm，每个词元的均方根都是 1。词元的均方根是 0.1、1 和 10 时，DyT 的结果各是多少？
+"""
+
+# %% tags=["answer"]
+tokens = torch.randn(16, 64)  # (L, d)
+for size in (0.1, 1.0, 10.0):
+    rms = [y.square().mean().sqrt() for y in (layer_norm(size * tokens, (64,)), dyt(size * tokens, 0.5))]
+    print(f"{size:4} · x: LayerNorm {rms[0]:.2f}, DyT {rms[1]:.2f}")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+About 0.05, 0.4 and 0.9.
+
+</details>
+
+Small tokens are halved, by α, and stay small; only large numbers are cut down, to 1. Still, its authors train Transformers with it about as well as with norms. They began with an observation: what trained LayerNorms give, drawn against what they read, often is an S, like tanh.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+大约是 0.05、0.4 和 0.9。
+
+</details>
+
+小的词元只是乘上 α 减半，仍然小；只有大的数被压下去，最多到 1。可是它的作者用它训练 Transformer，效果与用归一化时差不多。他们是从一个现象想到的：以训练好的 LayerNorm 的输入为横轴、输出为纵轴，画出来往往是 S 形，很像 tanh。
 """
 
 # %% [markdown] lang="en"

@@ -2,9 +2,9 @@
 r"""
 # 14 How fast can a layer be on a GPU?
 
-Of 1900 operations that SmolLM2 does for a token, 1 belongs to its 61 norms. Yet step by step, as in the first Llama, such a norm took a real GPU up to 10.5 times as long as the same arithmetic in one go. What takes the time, if not the operations? And whoever measures is easily fooled: on a made-up GPU, stopwatches that look right are off by more than ten times, in either direction.
+Of 1900 operations that SmolLM2 does for a token, 1 belongs to its 61 norms. Yet step by step, as in the first Llama, such a norm took a real GPU up to 10.5 times as long as the same arithmetic in one go. What takes the time, if not the operations? And whoever measures is easily fooled: on a made-up GPU, stopwatches that look right are off by more than ten times.
 
-This last lesson asks what a block costs, and puts your own norms on the clock. After it you can predict a norm's speed from its bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes without *Going further*.
+This lesson asks what a block costs, and puts your own norms on the clock. After it you can predict speed from bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes without *Going further*.
 
 You need no GPU.
 """
@@ -15,7 +15,7 @@ r"""
 
 SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是在一块真正的 GPU 上，照第一代 Llama 的写法一步一步做，这样一层的用时最多是一气做完的 10.5 倍，要算的却一样多。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
 
-这最后一课问的是要花多少时间，你自己写的归一化层也要上场计时。学完之后，你能根据字节数预测归一化层的速度，认出基准测试（benchmark）骗人的五种方式，改对一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
+这一课问的是一层要花多少时间，你自己写的归一化层也要上场计时。学完之后，你能根据字节数预测速度，认出基准测试（benchmark）骗人的五种方式，改对一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
 
 没有 GPU 也能学。
 """
@@ -29,10 +29,9 @@ import torch
 import torch.nn.functional as F
 
 from blocklab.language import Text
-from blocklab.lessons import accepted, check, your_blocks, your_model
-from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, fused_passes, guess_then_bytes
-from blocklab.lessons.cuda_timing import lying_watch, on_an_a100, timed_norms
-from blocklab.real_models import if_installed
+from blocklab.lessons import accepted, check, your_blocks
+from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, attention_by_bytes, fused_passes
+from blocklab.lessons.cuda_timing import guess_then_bytes, lying_watch, on_an_a100, timed_norms
 from blocklab.timing import bytes_moved, bytes_per_number, eager
 from blocklab.timing.measured_bytes import from_recording, shipped_recording
 
@@ -40,12 +39,12 @@ from blocklab.timing.measured_bytes import from_recording, shipped_recording
 r"""
 ## Two questions first
 
-1. Pre-norm or post-norm: which one carries x past the sub-layer as it is?
+1. A model's weights are 0.27 GB, each new token reads them once, and memory reads 20 GB a second. How many tokens a second at most?
 2. d_model is 4096. How wide is Meta's hidden layer with `multiple_of` 256? And without rounding up?
 
 <details><summary>Answers</summary>
 
-1. Pre-norm: y = x + f(norm(x)).
+1. 20 / 0.27, about 74 (lesson 13).
 2. 11008, and 10922: 8 · 4096 / 3 without its fraction.
 
 </details>
@@ -55,12 +54,12 @@ r"""
 r"""
 ## 先想两个问题
 
-1. 前置归一化和后置归一化，哪一种让 x 原样绕过子层？
+1. 模型的权重共 0.27 GB，每生成一个词元都要读一遍，内存每秒读 20 GB。一秒最多能生成几个词元？
 2. d_model 是 4096。按 Meta 的规则，`multiple_of` 取 256 时，隐藏层有多宽？不向上取整呢？
 
 <details><summary>答案</summary>
 
-1. 前置归一化：y = x + f(norm(x))。
+1. 20 / 0.27，大约 74 个（第 13 课）。
 2. 11008；不取整是 10922，即 8 · 4096 / 3 舍去小数。
 
 </details>
@@ -139,7 +138,7 @@ check("bytes_in_two_kernels", solved_bytes_in_two_kernels, keep=False)
 r"""
 ## Guess, then bytes
 
-RMSNorm leaves out the mean. Its [paper](https://arxiv.org/abs/1910.07467) reports 7% to 64% less time than with LayerNorm. What do bytes say? The bars lay each norm's reads and writes of the matrix end to end, in bytes per number; upright lines separate the kernels. *Step by step* has one for each operation as usually written: RMSNorm's x² goes to memory and comes back, which makes 14 bytes. *One kernel* reads a row once and keeps it on the chip.
+RMSNorm leaves out the mean. Its [paper](https://arxiv.org/abs/1910.07467) reports 7% to 64% less time than with LayerNorm. What do bytes say? The bars lay each norm's reads and writes of the matrix end to end, in bytes per number; upright lines separate the kernels. *Step by step* has one for each operation as usually written. *One kernel* reads a row once and keeps it on the chip.
 
 **Predict first.** Step by step, RMSNorm is by bytes 1.43 times as fast as LayerNorm. And with one kernel for each? Choose, then switch.
 """
@@ -148,7 +147,7 @@ RMSNorm leaves out the mean. Its [paper](https://arxiv.org/abs/1910.07467) repor
 r"""
 ## 先猜，再算字节数
 
-RMSNorm 不求均值。[论文](https://arxiv.org/abs/1910.07467)说，换用它之后，运行时间少了 7% 到 64%。按字节数算，又会怎样？下图把两种归一化层对矩阵的各次读和写首尾相接，长度是每个数要传的字节数，竖线把核函数一一隔开。“一步一步”照常见的写法，每个运算用一个核函数：RMSNorm 先把 x² 写进显存，再读出来求均值，一共传 14 字节。“一个核函数”则只把每行读一次，读入后留在芯片上。
+RMSNorm 不求均值。[论文](https://arxiv.org/abs/1910.07467)说，换用它之后，运行时间少了 7% 到 64%。按字节数算，又会怎样？下图把两种归一化层对矩阵的各次读和写首尾相接，长度是每个数要传的字节数，竖线把核函数一一隔开。“一步一步”照常见的写法，每个运算用一个核函数。“一个核函数”则只把每行读一次，读入后留在芯片上。
 
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
@@ -217,10 +216,6 @@ The wide ones agree: from width 4096 on, all are within a fifth.
 </details>
 
 Narrower, the one kernel is so short that fixed costs such as its start matter. Wider rows gain more, so step by step a byte takes longer (last line).
-
-And the mean? The file also has LayerNorm in one kernel, in float32 with 4096 rows. Four of its widths move as many bytes as one of RMSNorm's.
-
-**Predict first.** In how many of these four pairs is RMSNorm faster?
 """
 
 # %% [markdown] lang="zh"
@@ -232,35 +227,6 @@ r"""
 </details>
 
 行更窄时，这一个核函数本来就很短，启动等固定的开销占了不少时间。宽的快得更多，可见一步一步做时，传一个字节也更慢（最后一行）。
-
-那么均值呢？文件里也测了层归一化，同样只用一个核函数，float32，4096 行。其中有四个宽度，传的字节恰好与 RMSNorm 的某个宽度一样多。
-
-**先猜一猜**：这四对里，有几对是 RMSNorm 更快？
-"""
-
-# %% tags=["answer"]
-on_an_a100.show_mean()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-In none: at equal bytes LayerNorm takes 3% to 9% less.
-
-</details>
-
-But equal bytes are half as many numbers in float32, so a small price of the mean may hide here. A large one could not.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-一对也没有：字节数相同时，层归一化的用时反而少 3% 到 9%。
-
-</details>
-
-不过字节相同时，float32 的数只有一半，所以求均值的开销如果不大，在这里看不出来；要是很大，就藏不住了。
 """
 
 # %% [markdown] lang="en"
@@ -300,7 +266,7 @@ Step by step the norms take more than all matrix products: 378 against 272 µs.
 
 </details>
 
-In one kernel each they take 42 µs. These are shortest times, without attention's scores, per 1000 of very many tokens: below some 20000 at once, a float32 result fits into the H100's cache of 50 MB and need not come from memory.
+In one kernel each they take 42 µs. These are bounds, for many tokens at once: below some 20000, a float32 result fits into the H100's cache of 50 MB.
 """
 
 # %% [markdown] lang="zh"
@@ -311,7 +277,59 @@ r"""
 
 </details>
 
-每层改用一个核函数，就只要 42 µs。这里算的都是最短的时间，不含注意力的分数，而且是极多的词元一起处理时，平均每 1000 个的时间：一次不到大约 20000 个，H100 的 50 MB 缓存就装得下一个 float32 的中间结果，不必再从显存读。
+每层改用一个核函数，就只要 42 µs。这些都是下限，而且要有极多的词元一起处理：一次不到大约 20000 个，H100 的 50 MB 缓存就装得下一个 float32 的中间结果。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Attention by bytes
+
+A norm has a handful of operations for a number, attention thousands. Do bytes still decide? In three kernels it writes its scores S, reads them for the softmax, writes the weights P and reads these again. One kernel, **FlashAttention**, reads q, k and v, writes o, and keeps the rest on the chip. Each bar below is as long as its bytes take on an H100, the dashed line as long as the arithmetic of both. Whatever reaches farther is the limit. All are bounds by the data sheet, not measured, and k and v are read once.
+
+**Predict first.** For 512 tokens, three kernels move 5 times the bytes of one. And for 4096?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 按字节看注意力
+
+归一化层对每个数只做几次运算，注意力却要做上千次。这时快慢还由字节决定吗？用三个核函数时，先写出得分 S，再读出来求 softmax，写出权重 P，最后又读一遍。只用一个核函数的做法叫 **FlashAttention**：读入 q、k、v，写出 o，其余的都留在芯片上。下图每根横条的长度，是在 H100 上传这些字节要用的时间；虚线是做完运算要用的时间，两种做法一样。哪个伸得更远，就受限于哪个。这些都是按规格表算出的下限，不是实测，而且 k 和 v 只算读一次。
+
+**先猜一猜**：512 个词元时，三个核函数传的字节是一个核函数的 5 倍。4096 个呢？
+"""
+
+# %% tags=["panel", "guess"]
+attention_by_bytes.panel()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+33 times, 1 + tokens / features a head: S and P have a row and a column for each token.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+33 倍，即 1 + 词元数 / 每头特征数：S 和 P 里，每个词元占一行，也占一列。
+
+</details>
+"""
+
+# %% tags=["answer"]
+attention_by_bytes.panel().still(length=4096)
+
+# %% [markdown] lang="en"
+r"""
+Three kernels wait for memory; in one, arithmetic becomes the limit. Its **arithmetic intensity** rises from 62 to 2048 operations a byte, and an H100 can do 989 / 3.35 = 295. But how can a softmax be taken before all its scores are there? *Going further* derives it.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+三个核函数都在等显存；合成一个，就轮到运算成为瓶颈。每传一字节做的运算叫**运算强度**（arithmetic intensity），它从 62 次升到 2048 次，而 H100 最多 989 / 3.35 = 295 次。可是得分还没有到齐，softmax 怎么求？选读里会推出来。
 """
 
 # %% [markdown] lang="en"
@@ -360,11 +378,11 @@ lying_watch.panel().still(watch="no waiting", megabytes=128)
 
 # %% [markdown] lang="en"
 r"""
-An honest watch keeps five rules; the five below it in the menu lack one each:
+An honest watch keeps five rules; the five below it lack one each:
 
 1. **Wait before the stop** (*no waiting*), or only the ordering is counted.
 2. **Wait before the start** (*early start*), or older work is counted.
-3. **Warm up** with untimed calls (*no warm-up* shows call 0 alone, for a median would hide it): call 0 compiles.
+3. **Warm up** with untimed calls (*no warm-up* shows call 0 alone): call 0 compiles.
 4. **Take the median** (*mean*): something interrupts a call, here call 3.
 5. **Take new inputs** (*same inputs*), or a *cache*, memory on the chip, still holds the old ones. Here it has 32 MB and is 4 times as fast.
 
@@ -377,7 +395,7 @@ r"""
 
 1. **停表之前要等**（违反它的是“不等待”）：否则只测到排队。
 2. **开始计时之前要等**（“提前计时”）：否则先前的工作也会算进去。
-3. **先预热**（warm-up；“不预热”）：调用几次但不计时，因为第 0 次要编译（这一种只看第 0 次，因为取中位数会掩盖它）。
+3. **先预热**（warm-up；“不预热”）：调用几次但不计时，因为第 0 次要编译（这一种只看第 0 次）。
 4. **取中位数**（median；“取均值”）：因为难免有哪次调用受到干扰，这里是第 3 次。
 5. **每次换一份输入**（“总用同一份输入”）：否则数据还留在芯片上的**缓存**（cache）里。这里的缓存是 32 MB，速度是显存的 4 倍。
 
@@ -395,7 +413,7 @@ Only the middle ones break through, 16 and 32 MB.
 
 </details>
 
-Below, the start takes most of the time; above, the cache is too small. The last watch belongs to *Going further*.
+Below, the start takes most of the time; above, the cache is too small. The last watch, *events around a graph*, is honest too, and times the kernel alone (*Going further*).
 """
 
 # %% [markdown] lang="zh"
@@ -406,7 +424,7 @@ r"""
 
 </details>
 
-更小的数据，启动占了大头；更大的，缓存装不下。面板里最后一种“CUDA 图加事件”，选读里再讲。
+更小的数据，启动占了大头；更大的，缓存装不下。菜单里最后一种“CUDA 图加事件”也如实，而且只测核函数本身，见选读。
 """
 
 # %% [markdown] lang="en"
@@ -511,14 +529,14 @@ check("time_function", solved_time_function, keep=False)
 r"""
 ## On your machine
 
-Now your function times real layers: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 calls take turns at 16 inputs, 64 MiB together (a larger cache wants more).
+Now your function times real layers: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 calls take turns at 16 inputs, 64 MiB together.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 在你的机器上
 
-现在用你的函数给真实的层计时：前向，256 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的，“你的”是第 05、06 课里替你保存的。为了守第 5 条，16 份输入轮流用，一共 64 MiB；缓存比这更大的机器，要多备几份。
+现在用你的函数给真实的层计时：前向，256 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的，“你的”是第 05、06 课里替你保存的。为了守第 5 条，16 份输入轮流用，一共 64 MiB。
 """
 
 # %%
@@ -559,9 +577,9 @@ On the CPUs that we tried it is slower.
 
 </details>
 
-There torch composes `F.rms_norm` of single steps; `F.layer_norm` is one function. Again fusing pays, not leaving out the mean. `eager.layer_norm` takes far more than 1.43 times as long as `eager.rms_norm`, mostly for `x.var`, which torch computes slowly on a CPU; bytes do not tell that. If yours is slow, time its steps.
+There torch composes `F.rms_norm` of single steps; `F.layer_norm` is one function. Again fusing pays, not leaving out the mean. `eager.layer_norm` takes far more than 1.43 times as long as `eager.rms_norm`, mostly for `x.var`, which torch computes slowly on a CPU.
 
-On one machine we found 1.9 times, then 4.6, so read the order, not the ratios. With a GPU, `python -m blocklab.timing record` times it by all five rules.
+On one machine we found 1.9 times, then 4.6, so read the order, not the ratios.
 """
 
 # %% [markdown] lang="zh"
@@ -572,16 +590,16 @@ r"""
 
 </details>
 
-在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。`eager.layer_norm` 的用时远不止 `eager.rms_norm` 的 1.43 倍，多半花在 `x.var` 上：torch 在 CPU 上求方差很慢，字节数看不出这一点。要是你写的很慢，也可以这样给每一步单独计时。
+在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。`eager.layer_norm` 的用时远不止 `eager.rms_norm` 的 1.43 倍，多半花在 `x.var` 上：torch 在 CPU 上求方差很慢。
 
-同一台机器上，我们先后测得 1.9 倍和 4.6 倍，所以只看谁快谁慢，不看几倍。有 GPU 的话，`python -m blocklab.timing record` 会守着五条规矩，在你的显卡上测一遍。
+同一台机器上，我们先后测得 1.9 倍和 4.6 倍，所以只看谁快谁慢，不看几倍。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. SwiGLU's gate, backward, one kernel: it reads the gradient of y, gate and value, and writes two gradients. How many bytes for 8192 tokens, width 11008, bfloat16? How long at least, at $3350 \cdot 10^9$ bytes a second?
+1. SwiGLU's gate, backward, one kernel: it reads the gradient of y, gate and value, and writes two gradients. How many bytes for 8192 tokens, width 11008, bfloat16? How long at least on an H100?
 
 <details><summary>Answer</summary>
 
@@ -610,7 +628,7 @@ Leave it: `F.layer_norm` is one kernel already, so by bytes nothing at all is ga
 r"""
 ## 三个思考题
 
-1. SwiGLU 的门在反向传播时用一个核函数，读入 y 的梯度、门和值，写出两个梯度。8192 个词元，宽 11008，bfloat16，要传多少字节？显存每秒传 $3350 \cdot 10^9$ 字节，至少要多久？
+1. SwiGLU 的门在反向传播时用一个核函数，读入 y 的梯度、门和值，写出两个梯度。8192 个词元，宽 11008，bfloat16，要传多少字节？在 H100 上至少要多久？
 
 <details><summary>答案</summary>
 
@@ -650,7 +668,7 @@ print(
 r"""
 ## In short
 
-- With little arithmetic per number, bytes decide the speed, so fusing pays.
+- With little arithmetic per byte, bytes decide the speed, so fusing pays.
 - In one kernel the mean costs no bytes; leaving it out saves some only step by step.
 - Warm up, wait twice, take new inputs and the median.
 """
@@ -659,95 +677,290 @@ r"""
 r"""
 ## 小结
 
-- 每个数的运算很少时，快慢由字节决定，所以值得融合核函数。
+- 每传一字节的运算很少时，快慢由字节决定，所以值得融合核函数。
 - 只用一个核函数，求均值不用多传字节；只有一步一步做时，省去它才少传一些。
 - 计时要预热，等两次，换输入，取中位数。
 """
 
 # %% [markdown] lang="en"
 r"""
-## Where you have come
-
-Lesson 00's chat model is made of matrices, sums and four functions, one exercise each (rotary positions: *Going further* of lesson 07). All that you kept go in at once. Then ask something of your own.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-## 走到了哪里
-
-在第 00 课，一个聊天模型回答了你。除了矩阵和求和，它就是四个函数，各有一个练习（旋转位置编码在第 07 课的选读里）。你保存了哪些，这里就一起换上哪些。然后换一句你自己想问的话。
-"""
-
-# %% tags=["slow"]
-with if_installed():
-    print(your_model.answer_with_yours("Complete the sentence: The capital of France is"))
-
-# %% [markdown] lang="en"
-r"""
-Your progress stands in [lesson 00](00_start_here.ipynb). The [appendix](five_notes.ipynb) takes five notes from the web claim by claim.
+In [lesson 15](15_your_model.ipynb) a chat model runs on the blocks that you have kept.
 
 ## Read next
 
 - Williams, Waterman and Patterson 2009, [Roofline](https://doi.org/10.1145/1498765.1498785): the paper on the roof.
-- [Liger Kernel](https://github.com/linkedin/Liger-Kernel): fused norms and SwiGLU as people train with them.
+- Dao and others 2022, [FlashAttention](https://arxiv.org/abs/2205.14135).
 - Horace He, [Making Deep Learning Go Brrrr From First Principles](https://horace.io/brrr_intro.html): compute, memory or overhead?
 """
 
 # %% [markdown] lang="zh"
 r"""
-你的进度在[第 00 课](00_start_here.ipynb)里。后面的[附录](five_notes.ipynb)逐条核对五篇网上的笔记。
+[第 15 课](15_your_model.ipynb)里，一个聊天模型将用你保存的部件来回答。
 
 ## 接着读
 
 - Williams、Waterman 和 Patterson 2009，[Roofline](https://doi.org/10.1145/1498765.1498785)：提出屋顶线的论文。
-- [Liger Kernel](https://github.com/linkedin/Liger-Kernel)：人们训练时真正在用的融合归一化和 SwiGLU。
+- Dao 等 2022，[FlashAttention](https://arxiv.org/abs/2205.14135)。
 - Horace He，[Making Deep Learning Go Brrrr From First Principles](https://horace.io/brrr_intro.html)：慢在计算、内存还是额外开销，怎样分辨。
+"""
+
+# %% [markdown] lang="en"
+r"""
+## Going further: what was measured, and on what
+
+| numbers | device | measured? |
+|---|---|---|
+| *Guess, then bytes* | any | no: counted |
+| *What it means for a model*; *Attention by bytes* | an H100's data sheet | no: bounds |
+| *On a real GPU*; *what the mean costs* | an A100 | by Liger's authors |
+| *The lying watch*, all seven watches | made up | no: computed by its rules |
+| *On your machine*; *the kernel alone* | yours | by you, just now |
+| *against the roof of a CPU* | one thread of a CPU (AMD EPYC) | by us |
+| *widths of matrix products* | an H100; the same CPU | by somebody else; by us |
+
+So we have measured nothing on a GPU. Whoever has one can: `python -m blocklab.timing record`.
+
+## Going further: what the mean costs
+
+The file of *On a real GPU* also has LayerNorm in one kernel, in float32 with 4096 rows. Four of its widths move as many bytes as one of RMSNorm's.
+
+**Predict first.** In how many of these four pairs is RMSNorm faster?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 选读：测了什么，在什么上测的
+
+| 数字 | 设备 | 是实测吗？ |
+|---|---|---|
+| “先猜，再算字节数” | 不限 | 不是，是数出来的 |
+| “对一个模型意味着什么”“按字节看注意力” | H100 的规格表 | 不是，是下限 |
+| “在真正的 GPU 上”“求均值要花多少” | 一块 A100 | 是，Liger 的作者测的 |
+| “会骗人的秒表”的七种计时方式 | 虚构的设备 | 不是，按它的规则算出来的 |
+| “在你的机器上”“只测核函数” | 你的机器 | 是，你刚刚测的 |
+| “CPU 上离屋顶线多远” | 一块 CPU 的一个线程（AMD EPYC） | 是，我们测的 |
+| “矩阵乘法的宽度” | 一块 H100；同一块 CPU | 前者是别人测的，后者是我们测的 |
+
+所以，我们没有在 GPU 上测过任何东西。你有 GPU 的话，可以自己测：`python -m blocklab.timing record`。
+
+## 选读：求均值要花多少
+
+“在真正的 GPU 上”用的那个文件里，也测了层归一化，同样只用一个核函数，float32，4096 行。其中有四个宽度，传的字节恰好与 RMSNorm 的某个宽度一样多。
+
+**先猜一猜**：这四对里，有几对是 RMSNorm 更快？
+"""
+
+# %% tags=["answer"]
+on_an_a100.show_mean()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+In none: at equal bytes LayerNorm takes 3% to 9% less.
+
+</details>
+
+But equal bytes are half as many numbers in float32, so a small price of the mean may hide here. A large one could not.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+一对也没有：字节数相同时，层归一化的用时反而少 3% 到 9%。
+
+</details>
+
+不过字节相同时，float32 的数只有一半，所以求均值的开销如果不大，在这里看不出来；要是很大，就藏不住了。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: the kernel alone
 
-At 1 MB even the honest watch times mostly the start, which says little about the kernel. The cure is the last watch, flat at the roof: record many calls in a *CUDA graph*, which Python starts once, and let the GPU itself note when it passes two *events*. On a GPU, with `copies` of the inputs that no cache can hold together:
-
-```python
-layer(*copies[0])
-graph = torch.cuda.CUDAGraph()
-with torch.cuda.graph(graph):
-    results = [layer(*inputs) for inputs in copies]
-start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-graph.replay()
-start.record()
-graph.replay()
-end.record()
-torch.cuda.synchronize()
-milliseconds = start.elapsed_time(end) / len(copies)
-```
-
-The first replay warms up and keeps the GPU busy, so that the second already stands in the queue when the GPU passes `start`. For a median, repeat from the first replay on.
+At 1 MB even the honest watch times mostly the start, which says little about the kernel. The cure is the last watch, flat at the roof: record many calls in a *CUDA graph*, which Python starts once, and let the GPU itself note when it passes two *events*. `copies` are inputs that no cache can hold together. The first replay warms up and keeps the GPU busy, so that the second already stands in the queue when the GPU passes `start`:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：只测核函数
 
-在 1 MB 处，即使如实计时，测到的也主要是启动的时间，说明不了核函数有多快。解决的办法是最后一种计时方式，它在图上与屋顶线重合：把许多次调用录进一个 **CUDA 图**（CUDA graph），Python 只启动一次；再让 GPU 自己记下经过两个**事件**（event）的时刻。在 GPU 上可以这样写，其中 `copies` 是许多份输入，合起来任何缓存都装不下：
+在 1 MB 处，即使如实计时，测到的也主要是启动的时间，说明不了核函数有多快。解决的办法是最后一种计时方式，它在图上与屋顶线重合：把许多次调用录进一个 **CUDA 图**（CUDA graph），Python 只启动一次；再让 GPU 自己记下经过两个**事件**（event）的时刻。`copies` 是许多份输入，合起来任何缓存都装不下。第一次重放用来预热，也让 GPU 忙着，这样它经过 `start` 时，第二次已经排在队列里：
+"""
 
-```python
-layer(*copies[0])
-graph = torch.cuda.CUDAGraph()
-with torch.cuda.graph(graph):
-    results = [layer(*inputs) for inputs in copies]
-start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-graph.replay()
-start.record()
-graph.replay()
-end.record()
-torch.cuda.synchronize()
-milliseconds = start.elapsed_time(end) / len(copies)
-```
 
-第一次重放用来预热，也让 GPU 忙着，这样它经过 `start` 时，第二次已经排在队列里。要取中位数，就从第一次重放起多做几遍。
+# %%
+def events_around_a_graph(layer, copies):
+    layer(*copies[0])
+    with torch.cuda.graph(graph := torch.cuda.CUDAGraph()):
+        _results = [layer(*inputs) for inputs in copies]
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    graph.replay()
+    start.record()
+    graph.replay()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) / 1000 / len(copies)
+
+
+# %% [markdown] lang="en"
+r"""
+`start.elapsed_time(end)` is in milliseconds; the function returns seconds for a call. Nine graphs give a median:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+`start.elapsed_time(end)` 以毫秒为单位，这个函数返回的是一次调用的秒数。录九个图，取中位数：
+"""
+
+# %% tags=["nbval-ignore-output"]
+copies = [(next(inputs), (4096,), gain) for _ in range(16)]
+if device == "cuda":
+    seconds = median(events_around_a_graph(F.rms_norm, copies) for _ in range(9))
+    print(f"F.rms_norm {1e6 * seconds:.1f} µs")
+else:
+    print(Text(en="No GPU here: nothing was measured.", zh="这里没有 GPU：什么也没有测。"))
+
+# %% [markdown] lang="en"
+r"""
+A CPU needs no such watch, because there a call returns when its work is done.
+
+## Going further: a softmax, block by block
+
+A softmax subtracts the largest score, so that no exp overflows, and divides by the sum. Both are known only behind the last key. An **online softmax** ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867)) keeps three running values instead: the largest score so far, m; the sum l of $e^{s - m}$; the output o, the values v mixed with these same powers. If a block of keys brings a larger score, n, what was added up so far stands at the wrong maximum. But $e^{s - m} \cdot e^{m - n} = e^{s - n}$, so one factor puts all of it right:
+
+$$n = \max(m, \max s) \qquad a = e^{m - n} \qquad p = e^{s - n}$$
+
+$$l \leftarrow a\,l + \textstyle\sum p \qquad o \leftarrow a\,o + p\,v \qquad m \leftarrow n$$
+
+In the beginning m = −∞, l = 0 and o = 0. Behind the last block o / l is the output. Here are six scores in blocks of two, with the values `(1, cos 0)`, `(2, cos 1)`, and so on:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+CPU 不需要这样的秒表，因为在 CPU 上，调用返回时工作已经做完了。
+
+## 选读：一块一块地算 softmax
+
+softmax 先减去最大的得分，免得 exp 溢出，最后再除以总和。这两样都要等到最后一个键才知道。**在线 softmax**（online softmax，[Milakov 和 Gimelshein 2018](https://arxiv.org/abs/1805.02867)）改为一路记着三样东西：到目前为止最大的得分 m；$e^{s - m}$ 的和 l；以及输出 o，即用这些指数加权的值 v 之和。如果新的一块键里有更大的得分 n，已经累加的结果就是以旧的最大值为准的。不过 $e^{s - m} \cdot e^{m - n} = e^{s - n}$，所以全部乘上同一个系数就行：
+
+$$n = \max(m, \max s) \qquad a = e^{m - n} \qquad p = e^{s - n}$$
+
+$$l \leftarrow a\,l + \textstyle\sum p \qquad o \leftarrow a\,o + p\,v \qquad m \leftarrow n$$
+
+开始时 m = −∞，l = 0，o = 0；最后一块之后，o / l 就是输出。下面是六个得分，每块两个，值依次是 `(1, cos 0)`、`(2, cos 1)`，以此类推：
+"""
+
+# %%
+scores = torch.tensor([1.0, 3, 2, 5, -1, 4])  # (S,)
+values = torch.stack([torch.arange(1.0, 7), torch.arange(6.0).cos()], -1)  # (S, d)
+m, l, o = torch.tensor(-torch.inf), torch.tensor(0.0), torch.zeros(2)
+for s, v in zip(scores.split(2), values.split(2), strict=True):
+    n = torch.maximum(m, s.max())
+    a, p = torch.exp(m - n), torch.exp(s - n)
+    m, l, o = n, a * l + p.sum(), a * o + p @ v
+    print(f"m = {m:.0f}   l = {l:.6f}   o = {o[0]:.6f}, {o[1]:.6f}")
+for name, y in {"o / l": o / l, "softmax(scores) @ values": scores.softmax(0) @ values}.items():
+    print(f"{name} = {y[0]:.6f}, {y[1]:.6f}")
+
+# %% [markdown] lang="en"
+r"""
+One trap is left. A mask may hide a whole first block, so that all its scores are −∞. Then n is −∞ too, and $-\infty - (-\infty)$ is NaN. Where n is −∞, subtract 0 instead: $e^{-\infty}$ is 0, and nothing is added.
+
+## Going further: merge a block
+
+**Your turn.** Write it for many queries at once. `m` and `l` have a number for each query, `(L,)`; `o` is `(L, d)`; `scores`, those of one block of keys, are `(L, S)`, and `values` `(S, d)`. Before all of these, heads may stand. Return the new `m`, `l` and `o` in this order, not divided yet, and mind the trap.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+还有一个陷阱。掩码可能把第一块全部屏蔽掉，这一块的得分就全是 −∞，于是 n 也是 −∞，而 $-\infty - (-\infty)$ 是 NaN。所以 n 是 −∞ 时，改为减去 0：$e^{-\infty}$ 是 0，什么也没有加上。
+
+## 选读：合并一块
+
+**轮到你了**：请写出对许多查询同时成立的版本。`m` 和 `l` 是每个查询一个数，形状是 `(L,)`；`o` 的形状是 `(L, d)`；`scores` 是一块键的得分，形状是 `(L, S)`；`values` 的形状是 `(S, d)`。这些轴的前面都可以再有头的轴。请按顺序返回新的 `m`、`l`、`o`，先不要相除，也别忘了那个陷阱。
+"""
+
+
+# %% tags=["exercise"]
+def my_merge_block(m, l, o, scores, values):
+    return ...
+
+
+check("merge_block", my_merge_block)
+
+# %% [markdown] lang="en"
+r"""
+Stuck? Write the loop's three lines, then compare shapes: what has a number for each query wants an axis of size 1 at its end, before it meets scores or o.
+
+<details><summary>The idea</summary>
+
+The maximum of a block runs over its keys, the last axis, and n is the larger of it and m. From n make what is subtracted: n itself, but 0 where n is −∞. Then come a and p, and with them l and o.
+
+</details>
+"""
+
+# %% [markdown] lang="zh"
+r"""
+卡住了？先照搬循环里的三行，再比较形状：每个查询只有一个数的，要与得分或 o 运算，先在末尾加一个大小为 1 的轴。
+
+<details><summary>思路</summary>
+
+一块的最大值沿键的轴取，也就是最后一个轴；n 是它与 m 中较大的。再由 n 得到要减去的数：就是 n 本身，但 n 是 −∞ 的地方换成 0。然后求 a 和 p，再用它们求 l 和 o。
+
+</details>
+"""
+
+
+# %% tags=["solution"]
+def solved_merge_block(m, l, o, scores, values):
+    n = torch.maximum(m, scores.amax(-1))
+    base = n.masked_fill(n == -torch.inf, 0)
+    a = torch.exp(m - base)
+    p = torch.exp(scores - base.unsqueeze(-1))
+    return n, a * l + p.sum(-1), a.unsqueeze(-1) * o + p @ values
+
+
+check("merge_block", solved_merge_block, keep=False)
+
+# %% [markdown] lang="en"
+r"""
+Now your function computes attention for 512 tokens, and never sees more than 128 keys of them:
+"""
+
+# %% [markdown] lang="zh"
+r"""
+现在用你的函数给 512 个词元算注意力，每次最多只看 128 个键：
+"""
+
+# %%
+merge = accepted("merge_block", my_merge_block)
+query, key, value = torch.randn(3, 4, 512, 64)  # (heads, L, d) each
+m, l, o = torch.full((4, 512), -torch.inf), torch.zeros(4, 512), torch.zeros(4, 512, 64)
+for keys, values in zip(key.split(128, 1), value.split(128, 1), strict=True):
+    m, l, o = merge(m, l, o, query @ keys.mT / 8, values)
+torch.testing.assert_close(o / l.unsqueeze(-1), F.scaled_dot_product_attention(query, key, value))
+print(Text(en="block by block = torch's", zh="一块一块地算 = torch 的"))
+
+# %% [markdown] lang="en"
+r"""
+FlashAttention is this in one kernel: a program takes a block of queries, keeps its m, l and o on the chip, and lets the blocks of keys and values pass by. Nowhere do all scores stand together. It saves bytes, not operations.
+
+- *k and v once* is a lower bound for memory. With 128 queries a program, 4096 tokens make 32 programs for each head, and each reads all k and v, 2.1 GB together. A head's k and v are only 2 MiB, so the cache can spare memory most of it.
+- If scale and mask are kernels of their own, it is 65 times the bytes, and so it is if S and P are float32.
+- On the way back P is wanted again. It is not stored but computed anew, from one number that is kept for each query, m + log l, 512 KiB in all ([FlashAttention-2](https://arxiv.org/abs/2307.08691)).
+- In float32 without Tensor Cores, arithmetic is the limit of all ways (set *numbers* in the panel). Below 50 MB the scores may fit into the H100's cache, and the three kernels do better than their bars.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+把这些放进一个核函数，就是 FlashAttention：一个程序取一块查询，把它的 m、l、o 留在芯片上，让键和值一块一块地经过。全部得分从来不会同时存在。它省的是字节，不是运算。
+
+- “k 和 v 只读一次”是显存读写量的下限。如果每个程序取 128 个查询，4096 个词元的每个头就有 32 个程序，每个都要把 k 和 v 读一遍，一共 2.1 GB。不过一个头的 k 和 v 只有 2 MiB，所以大部分可以由缓存提供。
+- 缩放和掩码如果各用一个核函数，要传的字节就是 65 倍；S 和 P 用 float32 时也是这样。
+- 反向传播又要用到 P。它没有存下来，而是重新计算；为此每个查询只保存一个数 m + log l，一共 512 KiB（[FlashAttention-2](https://arxiv.org/abs/2307.08691)）。
+- 用 float32 而不用 Tensor Core（张量核心）时，哪种做法都受限于运算（在面板里改“数据类型”）。得分不到 50 MB 时，H100 的缓存也许装得下，三个核函数就比图上的横条更快。
 """
 
 # %% [markdown] lang="en"
@@ -880,7 +1093,7 @@ The H100's numbers are [someone else's](https://github.com/stas00/ml-engineering
 |---|---|---|---|---|---|---|
 | speed | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes; otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Nor are bits all: 25 of the 50 widths are multiples of 8 and allow 128, yet the five fastest are multiples of 32, of which he tried only six.
+So there 10922 has 69% of 11008's speed, and 10944, a multiple of 64 but not of 256, loses nothing. Why? On Hopper, the H100's kind of GPU, the unit that copies whole tiles (TMA) takes only rows whose distance in memory is a multiple of 16 bytes ([driver manual](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TENSOR__MEMORY.html), `globalStrides`); otherwise a library must load in another way. That fits the drop, but nobody here looked inside the library, and 10922 is the only point of its kind. Nor are bits all: 25 of the 50 widths are multiples of 8 and allow 128, yet the five fastest are multiples of 32, of which he tried only six.
 
 Our CPU (float32, one thread) reaches 0.85 of 11008's speed at 10922 and 0.87 at 10923 where the result has such rows, elsewhere more than 0.93. All of these are single tests, so ask your own card before you choose a width.
 """
@@ -895,7 +1108,7 @@ H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/ma
 |---|---|---|---|---|---|---|
 | 速度 | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距，否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。位数也解释不了全部：50 个宽度里，25 个是 8 的倍数，都允许 128 位，可是最快的五个全是 32 的倍数，而这样的他只试了六个。
+在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距（[驱动手册](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TENSOR__MEMORY.html)，`globalStrides`），否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。位数也解释不了全部：50 个宽度里，25 个是 8 的倍数，都允许 128 位，可是最快的五个全是 32 的倍数，而这样的他只试了六个。
 
 在我们的 CPU 上（float32，一个线程），只有结果的行这么宽的那个乘法受影响：与 11008 相比，10922 的速度是 0.85 倍，10923 是 0.87 倍；其余的都在 0.93 倍以上。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
 """

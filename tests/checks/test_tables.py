@@ -64,7 +64,6 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "positions_per_turn": (11, 4),
     "sinusoidal_encoding": (25, 9),
     "shift_matrix": (24, 8),
-    "rotary_embedding": (31, 11),
     "gelu": (23, 11),
     "swish": (18, 11),
     "glu": (25, 10),
@@ -75,6 +74,9 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "weight_by_hand": (6, 3),
     "attention": (30, 13),
     "split_heads": (10, 8),
+    "turned_product": (11, 4),
+    "rotary_embedding": (31, 11),
+    "permute_rows": (15, 9),
     "pre_norm": (11, 5),
     "sandwich_layer": (28, 6),
     "smollm2_layer": (27, 7),
@@ -84,6 +86,7 @@ AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost
     "cached_attention": (39, 9),
     "time_function": (26, 7),
     "bytes_in_two_kernels": (7, 3),
+    "merge_block": (43, 11),
 }
 EACH = pytest.mark.parametrize("exercise", TABLES.values(), ids=TABLES)
 

@@ -14,17 +14,22 @@ MODULES = [
     "moving_average",
     "batch_statistics",
     "positional_encoding",
+    "rotary_scaling",
     "feed_forward",
     "attention",
     "key_value_cache",
     "transformer",
+    "norm_places",
 ]
 # what the kernels hand to each other, and to the models
 NOT_HANDED_ON = {
     "interpolate",
     "activation_function",
     "want_masks",
+    "pair_frequencies",
     "all_or_nothing",
+    "checked_sizes",
+    "want_sequence",
 }
 AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it
 

@@ -48,15 +48,17 @@ from blocklab import (
     fused,
     key_value_cache,
     moving_average,
+    norm_places,
     normalization,
     positional_encoding,
+    rotary_scaling,
     transformer,
 )
 from blocklab.arguments import EMPTY_HANDED
 
 MODULES = (
-    *(attention, batch_statistics, feed_forward, key_value_cache, moving_average, normalization),
-    *(positional_encoding, transformer),
+    *(attention, batch_statistics, feed_forward, key_value_cache, moving_average, norm_places, normalization),
+    *(positional_encoding, rotary_scaling, transformer),
 )
 METHODS = "forward", "update"  # of a Module and of a cache
 PACKAGE = Path(blocklab.__file__).parent
@@ -99,6 +101,8 @@ MASK = Array(bound=(0, 1), ranks=(2,), none=True, also_boolean=True)
 ELEMENTS = Array(alone=True, jagged=True)
 SWITCHES = {"need_weights": (True, FLAG), "average_attn_weights": (True, FLAG)}
 WIDTH = Integer(1, 2**31)
+PAIRS = {"d": (8, Integer(1, 2**27, multiple=2)), "base": (10000.0, Number(low=0))}
+LONGER = {**PAIRS, "factor": (4.0, Number(low=1, finite=True))}
 TABLE = {"base": (10000.0, Number(low=0)), "dtype": (torch.float32, Dtype())}
 LAYER = {
     "d_model": (6, Integer(1)),
@@ -293,6 +297,51 @@ CALLS = {
             "positions": (torch.arange(5.0), Array(bound=(0,), ranks=(1, 2), also_integers=True)),
             "base": (10000.0, Number(low=0)),
             "pairing": ("half", Choice()),
+            "frequencies": (None, None),
+        },
+    ),
+    "rotary_embedding, frequencies given": Call(
+        positional_encoding.rotary_embedding,
+        {
+            "x": (torch.randn(2, 5, 4), Array(bound=(2,), ranks=(2, 3, 4))),
+            "positions": (torch.arange(5.0), Array(bound=(0,), ranks=(1, 2), also_integers=True)),
+            "base": (10000.0, None),  # not looked at
+            "pairing": ("half", Choice()),
+            "frequencies": (torch.tensor([1.0, 0.1]), Array(bound=(0,), ranks=(1,), none=True)),
+        },
+    ),
+    "pair_frequencies": Call(  # the formula of the functions above and below, which have names of their own
+        positional_encoding.pair_frequencies,
+        {
+            "function": ("wavelengths", None),
+            "name": ("d_model", None),
+            "d": (8, None),
+            "base": (10000.0, None),
+            "farthest": (1, None),
+        },
+    ),
+    # rotary_scaling
+    "rotary_frequencies": Call(rotary_scaling.rotary_frequencies, PAIRS),
+    "position_interpolation": Call(rotary_scaling.position_interpolation, LONGER),
+    "ntk_aware": Call(rotary_scaling.ntk_aware, {**LONGER, "d": (8, Integer(3, 2**27, multiple=2))}),
+    "yarn": Call(
+        rotary_scaling.yarn,
+        {
+            **LONGER,
+            "base": (10000.0, Number(low=1)),
+            "length": (16, Integer(1, 2**31)),
+            "beta_fast": (32.0, Number(low=1, finite=True)),
+            "beta_slow": (1.0, Number(low=0, high=32)),
+        },
+    ),
+    "yarn_temperature": Call(rotary_scaling.yarn_temperature, {"factor": (4.0, Number(low=1, finite=True))}),
+    "llama3_scaling": Call(
+        rotary_scaling.llama3_scaling,
+        {
+            **LONGER,
+            "length": (16, Integer(1, 2**31)),
+            "low": (1.0, Number(low=0, high=4)),
+            "high": (4.0, Number(low=1, finite=True)),
         },
     ),
     # feed_forward
@@ -437,7 +486,79 @@ CALLS = {
         is_causal=(False, FLAG),
         **SWITCHES,
     ),
+    # norm_places
+    "PlacedLayer": Call(
+        norm_places.PlacedLayer,
+        {"place": ("sandwich", Choice()), "qk_norm": ("whole", Choice(none=True))}
+        | {name: LAYER[name] for name in LAYER.keys() - {"dropout", "batch_first", "norm_first"}},
+    ),
+    "PlacedLayer.forward": forward(
+        norm_places.PlacedLayer("output", 6, 3, 4, qk_norm="head"),
+        src=(sequence, TOKENS),
+        src_mask=(torch.zeros(5, 5), MASK),
+        src_key_padding_mask=(torch.zeros(2, 5, dtype=torch.bool), MASK),
+        is_causal=(False, FLAG),
+    ),
+    "PlacedLayer, what the activation makes": Call(
+        lambda x, activation: norm_places.PlacedLayer("pre", 6, 3, 4, activation)(x),
+        {"x": (sequence, None), "activation": ("relu", Made())},
+    ),
+    "QKNormAttention": Call(
+        norm_places.QKNormAttention,
+        {
+            "embed_dim": (6, Integer(1, multiple=3)),
+            "num_heads": (3, Integer(1)),
+            "over": ("head", Choice()),
+            "rope_base": (10000.0, Number(none=True)),
+            "eps": (1e-6, EPS),
+            "bias": (True, FLAG),
+            "device": DEVICE,
+            "dtype": DTYPE,
+        },
+    ),
+    "QKNormAttention.forward": forward(
+        norm_places.QKNormAttention(6, 3, "whole"),
+        query=(QUERY, TOKENS),
+        key=(sequence, Array(bound=(0, 2), ranks=(3,), also_wider=False)),
+        value=(sequence, Array(bound=(0, 1, 2), ranks=(3,), also_wider=False)),
+        key_padding_mask=(torch.zeros(2, 5, dtype=torch.bool), MASK),
+        attn_mask=(torch.zeros(4, 5, dtype=torch.bool), MASK),
+        is_causal=(False, FLAG),
+        **SWITCHES,
+    ),
+    "dyt": Call(
+        norm_places.dyt,
+        {
+            "x": (x, Array(bound=(2,), ranks=(1, 2, 3, 4))),
+            "alpha": (0.5, Number(finite=True, learned=True)),
+            "weight": (five, VECTOR),
+            "bias": (five, VECTOR),
+        },
+    ),
+    "dyt, learned": Call(
+        norm_places.dyt,
+        {
+            "x": (x, Array(alone=True)),
+            "alpha": (torch.tensor(0.5, requires_grad=True), Array(ranks=(0,), numbers=True)),
+        },
+    ),
+    "DyT": Call(
+        norm_places.DyT,
+        {
+            "num_features": (5, Integer(1, 2**30)),
+            "alpha_init_value": (0.5, Number(finite=True)),
+            "device": DEVICE,
+            "dtype": DTYPE,
+        },
+    ),
+    "DyT.forward": forward(norm_places.DyT(5), x=(x, Array(bound=(2,), ranks=(1, 2, 3, 4)))),
     # transformer
+    "checked_sizes": Call(
+        transformer.checked_sizes, dict.fromkeys(("layer", "d_model", "nhead", "dim_feedforward"), (None, None))
+    ),
+    "want_sequence": Call(
+        transformer.want_sequence, dict.fromkeys(("layer", "d_model", "linears", "sequences"), (None, None))
+    ),
     "EncoderLayer": Call(transformer.EncoderLayer, LAYER),
     "DecoderLayer": Call(transformer.DecoderLayer, LAYER),
     "EncoderLayer.forward": forward(
@@ -467,6 +588,7 @@ CALLS = {
         {"x": (sequence, None), "activation": ("relu", Made())},
     ),
 }
+CHECKS = {"want_masks", "checked_sizes", "want_sequence"}  # what the kernels ask of arguments together
 ARGUMENTS = [(call, name) for call in CALLS for name, (_, kind) in CALLS[call].arguments.items() if kind is not None]
 NAMESAKES = [call for call in CALLS if CALLS[call].torch is not None]
 
@@ -490,7 +612,7 @@ def test_every_argument_has_a_kind(name):
     assert set(CALLS[name].arguments) == wanted
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if call != "want_masks"])
+@pytest.mark.parametrize("call", [call for call in CALLS if call not in CHECKS])
 def test_what_is_right_is_taken(call):
     CALLS[call]()
 
@@ -768,6 +890,17 @@ def test_a_rotation_under_vmap_does_not_look_at_the_positions():
     x, positions = torch.randn(3, 5, 4), torch.arange(15).view(3, 5)
     got = torch.func.vmap(positional_encoding.rotary_embedding)(x, positions)
     assert_close(got, positional_encoding.rotary_embedding(x, positions))
+
+
+def test_a_rotation_under_vmap_does_not_look_at_the_frequencies():
+    x, positions = torch.randn(3, 5, 4), torch.arange(5)
+    frequencies = torch.tensor([[1.0, 0.5], [1.0, 0.25], [2.0, 0.125]])
+
+    def rotated(x, frequencies):
+        return positional_encoding.rotary_embedding(x, positions, frequencies=frequencies)
+
+    got = torch.func.vmap(rotated)(x, frequencies)
+    assert_close(got, torch.stack([rotated(*each) for each in zip(x, frequencies, strict=True)]))
 
 
 def test_a_norm_of_inference_mode_is_not_trained():

@@ -84,8 +84,8 @@ class Number:
         if not self.none:
             yield None
         if self.low > -INF:
-            below = math.nextafter(self.low, -INF)
-            yield from [below, 2 * self.low - 1, -INF, NAN, np.float64(below), torch.tensor(2.0 * self.low - 1)]
+            below, far = math.nextafter(self.low, -INF), self.low - abs(self.low) - 1.0
+            yield from [below, far, -INF, NAN, np.float64(below), torch.tensor(far)]
         if self.high < INF:
             above = math.nextafter(self.high, INF)
             yield from [above, 2 * self.high + 1, INF, np.float64(above), torch.tensor(2.0 * self.high)]
@@ -123,8 +123,12 @@ class Flag:
 
 @dataclass
 class Choice:
+    none: bool = False
+
     def wrong(self, good) -> Iterator:
-        yield from [None, True, 0, good.upper(), good + " ", good.encode(), [good], np.array([good, good])]
+        if not self.none:
+            yield None
+        yield from [True, 0, good.upper(), good + " ", good.encode(), [good], np.array([good, good])]
         yield from [torch.ones(2), *JUNK]
 
 

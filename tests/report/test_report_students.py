@@ -17,6 +17,7 @@ LAYOUTS = {  # what is handed in, and who the students are
     "a folder each": ("eve/05.ipynb eve/06.ipynb bo/05.ipynb", "bo eve"),
     "one folder": ("eve/05.ipynb eve/06.ipynb", "eve"),
     "one folder, a copy": ("eve/05_layer_norm.ipynb eve/05_layer_norm-Copy1.ipynb", "eve"),
+    "one folder, an earlier number": ("eve/12_layer_norm.ipynb eve/14_layer_norm.ipynb", "eve"),
     "languages": ("eve/en/05.ipynb eve/zh/05.ipynb bo/zh/05.ipynb", "bo eve"),
     "languages of one": ("eve/en/05.ipynb eve/zh/05.ipynb", "eve"),
     "a learner's own": ("en/05.ipynb en/06.ipynb zh/05.ipynb", "en zh"),

@@ -1,5 +1,8 @@
 """The stopwatch on a GPU: graphs are captured, forward and backward, and what cannot be captured is timed anyway."""
 
+import statistics
+import time
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -18,6 +21,7 @@ from blocklab.timing import (
 )
 from blocklab.timing.recorder import Plan, record
 from blocklab.timing.recording import read
+from lesson_functions import function_of
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="wants a CUDA device")
 
@@ -61,6 +65,38 @@ def test_what_cannot_be_captured_is_launched_and_the_rest_goes_on():
     assert "no graph: called a synchronizing CUDA operation" in result["waits"].how
     assert result["torch"].how.startswith("CUDA events around a graph of ")
     assert torch.ones(3, device="cuda").sum().item() == 3
+
+
+@pytest.fixture
+def watch_of_the_lesson():
+    """The ten lines of lesson 14: seconds that a call takes, by events around a graph of calls."""
+    function = function_of("14_cuda_timing", "events_around_a_graph")
+    function.__globals__["torch"] = torch
+    return lambda layer, copies: statistics.median(function(layer, copies) for _ in range(9))
+
+
+def test_the_watch_of_the_lesson_says_what_measure_says(watch_of_the_lesson):
+    make = inputs()
+    copies = [make() for _ in range(8)]
+    assert sum(x.nbytes for x, _ in copies) > machine.cache_bytes("cuda")
+    rms_norm = arms()["torch"]
+    measured = measure({"torch": rms_norm}, make, rounds=5, roofs=ROOFS)["torch"].time.median
+    assert watch_of_the_lesson(rms_norm, copies) == pytest.approx(measured, rel=0.15)
+
+
+def test_the_watch_of_the_lesson_leaves_out_what_python_takes_to_start_a_kernel(watch_of_the_lesson):
+    copies = [[torch.randn(16, WIDTH, dtype=HALF, device="cuda"), torch.ones(WIDTH, dtype=HALF, device="cuda")]] * 50
+    rms_norm = arms()["torch"]
+
+    def from_idle_to_idle(x, weight):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        rms_norm(x, weight)
+        torch.cuda.synchronize()
+        return time.perf_counter() - start
+
+    honest = statistics.median(from_idle_to_idle(*each) for each in copies)
+    assert 0 < watch_of_the_lesson(rms_norm, copies) < 0.7 * honest
 
 
 def test_roofs_of_a_gpu():

@@ -18,6 +18,8 @@ if Path(__file__).resolve().parents[2] / "lib" in Path(blocklab.__file__).parent
         "data/BlocklabSansSC.otf",
         "data/OFL.txt",
         "data/model_widths.csv",
+        "data/rotary_bases.csv",
+        "data/rotary_beyond_128.csv",
         "data/digits.npz",
         "data/minilm_l6_layernorm.npz",
         "data/minilm_l6_positions.npz",

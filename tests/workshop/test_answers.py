@@ -10,9 +10,9 @@ import pytest
 
 from blocklab.language import LANGUAGES
 from blocklab.report.handed_in import exercises
-from blocklab.report.notebooks import load
+from blocklab.report.notebooks import code_cells, load
 from workshop.__main__ import main
-from workshop.answers import carry_over
+from workshop.answers import Copy, carry_over
 from workshop.copies import as_copied
 
 BUILT = Path(__file__).parents[2] / "notebooks"
@@ -52,6 +52,12 @@ def sources(notebook: dict) -> dict[str, str]:
     return {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"}
 
 
+def asked_today(language: str) -> dict[str, str]:
+    """By exercise the lesson that asks for it today."""
+    cells = [(path.stem, cell) for path in (BUILT / language).glob("*.ipynb") for cell in code_cells(load(path))]
+    return {name: lesson for lesson, cell in cells if cell.exercise for name in exercises(cell.source)}
+
+
 @pytest.fixture
 def project(tmp_path) -> Path:
     """A repository with the lessons of today."""
@@ -82,16 +88,20 @@ def test_every_answer_of_an_earlier_edition_stands_in_the_new_copies(project, ca
             write(project, language, lesson, notebook(*map(answered, before(language, lesson))))
     assert renew(project) == 0
     said = capsys.readouterr().out
+    before_today = [cell for cells in BEFORE["lessons"].values() for cell in cells if "exercise" in cell["tags"]]
     for language in LANGUAGES:
-        for lesson, cells in BEFORE["lessons"].items():
+        lessons, tried = asked_today(language), {}
+        for cell in before_today:
+            if not GONE & exercises(cell["source"]):
+                [lesson] = {lessons[name] for name in exercises(cell["source"])}
+                tried.setdefault(lesson, []).append(answered(cell)["source"])
+        for lesson, answers in tried.items():
             copy = nbformat.read(project / "my" / language / f"{lesson}.ipynb", 4)
             built = nbformat.read(BUILT / language / f"{lesson}.ipynb", 4)
-            asked = [cell for cell in cells if "exercise" in cell["tags"] and not GONE & exercises(cell["source"])]
-            tried = {cell["id"]: answered(cell)["source"] for cell in asked}
-            assert f"my/{language}/{lesson}.ipynb: answers taken over: {len(tried)}\n" in said
-            assert {cell.source for cell in copy.cells} >= set(tried.values())
+            assert f"my/{language}/{lesson}.ipynb: answers taken over: {len(answers)}\n" in said
+            assert sorted(cell.source for cell in copy.cells if cell.source in answers) == sorted(answers)
             for cell, original in zip(copy.cells, built.cells, strict=True):
-                if cell.source in tried.values():
+                if cell.source in answers:
                     assert (cell.id, cell.metadata) == (original.id, original.metadata)
                     assert (cell.outputs, cell.execution_count) == ([], None)
                 else:
@@ -151,9 +161,12 @@ ANSWER = "def my_mean(x, axis=0):\n    return x.mean(axis)\n\n\ncheck('mean', my
 def carried(old: dict | str, start: str = START) -> tuple[str, int, int]:
     """What stands in the lesson's exercise then, how many answers were carried, and how many were left."""
     lesson = notebook(exercise(start), exercise("solved = 1", "two", ("solution",)))
-    count, left = carry_over(old if isinstance(old, dict) else notebook(exercise(old)), lesson)
+    copy = Copy("01_one", "01_one", old if isinstance(old, dict) else notebook(exercise(old)))
+    counts = carry_over([copy], {"01_one": lesson})
     assert sources(lesson)["two"] == "solved = 1"
-    return sources(lesson)["one"], count, len(left)
+    assert counts == {"01_one": len(copy.carried)}
+    assert copy.doubled == []
+    return sources(lesson)["one"], len(copy.carried), len(copy.left)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +245,9 @@ def test_the_cell_of_the_same_id_goes_first():
 def test_a_cell_that_answers_two_exercises_is_carried_once():
     both = exercise(ANSWER + "\nmy_sum = sum\ncheck('sum', my_sum)")
     lesson = notebook(exercise(START), exercise("my_sum = None\ncheck('sum', my_sum)", "two"))
-    assert carry_over(notebook(both), lesson) == (1, [])
+    copy = Copy("01_one", "01_one", notebook(both))
+    assert carry_over([copy], {"01_one": lesson}) == {"01_one": 1}
+    assert (copy.left, copy.doubled) == ([], [])
     assert sources(lesson) == {"one": both["source"], "two": "my_sum = None\ncheck('sum', my_sum)"}
 
 
@@ -246,6 +261,145 @@ def test_cells_that_a_learner_adds_are_no_exercises():
 
 def test_a_cell_whose_tags_an_editor_has_dropped_is_known_by_its_id():
     assert carried(notebook(exercise(ANSWER, tags=()))) == (ANSWER, 1, 0)
+
+
+# A lesson that has another number today, an exercise that stands in another lesson
+
+
+LAYERS, TIMING = "12_transformer_layers", "14_cuda_timing"
+EARLIER = {LAYERS: "11_transformer_layers", TIMING: "12_cuda_timing"}
+
+
+def tried(language: str, lesson: str, mark: str = "mine") -> dict[str, str]:
+    """By cell an answer to each exercise of a lesson."""
+    cells = code_cells(load(BUILT / language / f"{lesson}.ipynb"))
+    return {cell.id: f"{cell.source}\nmark = {mark!r}" for cell in cells if cell.exercise}
+
+
+def with_these(answers: dict[str, str]) -> dict:
+    return notebook(*(exercise(source, id) for id, source in answers.items()))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("lesson", [LAYERS, TIMING])
+def test_answers_in_a_copy_with_an_earlier_number_stand_in_the_new_one(project, language, lesson, capsys):
+    answers = tried(language, lesson)
+    old = write(project, language, EARLIER[lesson], with_these(answers))
+    content = old.read_bytes()
+    assert renew(project) == 0
+    assert f"my/{language}/{lesson}.ipynb: answers taken over: {len(answers)}\n" in capsys.readouterr().out
+    copy = sources(load(project / "my" / language / f"{lesson}.ipynb"))
+    assert {id: copy[id] for id in answers} == answers
+    assert not (project / "my" / language / old.name).exists()
+    assert (project / "my-before-1" / language / old.name).read_bytes() == content
+
+
+def test_of_two_copies_the_one_with_the_number_of_today_goes_first(project, capsys):
+    newer, older = (tried("en", LAYERS, mark) for mark in ("newer", "older"))
+    first, *others = newer
+    write(project, "en", LAYERS, with_these({first: newer[first]}))
+    write(project, "en", EARLIER[LAYERS], with_these(older))
+    assert renew(project) == 0
+    copy = sources(load(project / "my" / "en" / f"{LAYERS}.ipynb"))
+    assert {id: copy[id] for id in newer} == older | {first: newer[first]}
+    said = capsys.readouterr().out.splitlines()
+    assert f"my/en/{LAYERS}.ipynb: answers taken over: {len(newer)}" in said
+    [stays] = [line for line in said if "stay here" in line]
+    assert stays.startswith(f"my-before-1/en/{EARLIER[LAYERS]}.ipynb: other answers to these exercises, ")
+    assert stays.endswith(f": {', '.join(exercises(newer[first]))}")
+    assert others
+
+
+def test_the_same_answer_in_two_copies_is_one_and_nothing_is_said_of_it(project, capsys):
+    answers = tried("zh", TIMING)
+    for name in (TIMING, EARLIER[TIMING]):
+        write(project, "zh", name, with_these(answers))
+    assert renew(project) == 0
+    said = capsys.readouterr().out
+    assert f"my/zh/{TIMING}.ipynb: answers taken over: {len(answers)}\n" in said
+    assert "stay here" not in said
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda path: path.write_bytes(b"{"),
+        lambda path: path.write_bytes(b""),
+        os.mkdir,
+        os.mkfifo,
+        lambda path: path.symlink_to("nowhere"),
+    ],
+    ids=["damaged", "empty", "folder", "pipe", "link"],
+)
+def test_what_cannot_be_read_under_an_earlier_number_bars_no_other_copy(project, put, capsys):
+    answers = tried("en", LAYERS)
+    write(project, "en", LAYERS, with_these(answers))
+    put(project / "my" / "en" / f"{EARLIER[LAYERS]}.ipynb")
+    assert renew(project) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert f"my/en/{LAYERS}.ipynb: answers taken over: {len(answers)}" in said
+    [named] = [line for line in said if line.startswith(f"my-before-1/en/{EARLIER[LAYERS]}.ipynb: ")]
+    assert named.endswith("; what it holds stays here")
+    assert os.path.lexists(project / "my-before-1" / "en" / f"{EARLIER[LAYERS]}.ipynb")
+
+
+ROTATED = ANSWER.replace("mean", "rotary")
+WAVES = START.replace("mean", "waves")
+
+
+def moved(*copies: Copy) -> dict[str, str]:
+    """What stands in the exercise of each lesson, the one on rotation having moved from 07 to 11."""
+    lessons = {
+        "07_waves": notebook(exercise(WAVES)),
+        "11_rotary": notebook(exercise(START.replace("mean", "rotary"), "three")),
+    }
+    carry_over(list(copies), lessons)
+    return {name: source for name, lesson in lessons.items() for source in sources(lesson).values()}
+
+
+def test_the_answer_to_an_exercise_that_has_moved_goes_along():
+    old = Copy("07_waves", "07_waves", notebook(exercise(WAVES), exercise(ROTATED, "two")))
+    assert moved(old) == {"07_waves": WAVES, "11_rotary": ROTATED}
+    assert len(old.carried) == 1
+    assert (old.left, old.doubled) == ([], [])
+
+
+def test_the_starting_code_of_an_exercise_that_has_moved_is_no_answer():
+    start = "x = 1\ncheck('rotary', x)"
+    lessons = {"07_waves": notebook(), "11_rotary": notebook(exercise(start))}
+    old = Copy("07_waves", "07_waves", notebook(exercise(start, "two")))
+    assert carry_over([old], lessons) == {"07_waves": 0, "11_rotary": 0}
+    assert (old.left, old.doubled) == ([], [])
+
+
+def test_where_an_exercise_has_moved_to_the_answer_in_that_lessons_copy_goes_first():
+    later = ROTATED.replace("axis)", "axis) + 0")
+    old = Copy("07_waves", "07_waves", notebook(exercise(ROTATED, "two")))
+    new = Copy("11_rotary", "11_rotary", notebook(exercise(later, "three")))
+    assert moved(old, new)["11_rotary"] == later
+    assert [cell.source for cell in old.doubled] == [ROTATED]
+    assert (old.carried, old.left, new.left, new.doubled) == ([], [], [], [])
+
+
+def test_an_answer_with_other_arguments_than_the_moved_exercise_asks_for_is_left():
+    old = Copy("07_waves", "07_waves", notebook(exercise(ROTATED.replace("axis=0", "axis, base"), "two")))
+    assert moved(old)["11_rotary"] == START.replace("mean", "rotary")
+    assert len(old.left) == 1
+
+
+def test_rotary_positions_written_in_lesson_07_stand_where_they_are_asked_for(project):
+    asked = [cell for cell in BEFORE["lessons"]["07_positional_encoding"] if "exercise" in cell["tags"]]
+    [cell] = [cell for cell in asked if exercises(cell["source"]) == {"rotary_embedding"}]
+    for language in LANGUAGES:
+        write(project, language, "07_positional_encoding", notebook(answered(cell)))
+    assert renew(project) == 0
+    for language in LANGUAGES:
+        holding = [
+            path.stem
+            for path in (project / "my" / language).glob("*.ipynb")
+            if answered(cell)["source"] in sources(load(path)).values()
+        ]
+        assert holding == [asked_today(language)["rotary_embedding"]]
 
 
 # What stands in the way

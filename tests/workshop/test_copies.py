@@ -74,6 +74,39 @@ def test_copies_of_an_earlier_edition_are_counted(project, capsys):
     assert "make lab FRESH=1" in old
 
 
+def test_copies_with_an_earlier_number_are_counted_in_one_line_and_never_touched(project, capsys):
+    """A lesson keeps its name when its number changes; a copy that bears it twice is not the lesson's."""
+    assert run(project) == 0
+    assert "number" not in capsys.readouterr().out
+    for name in ("en/03_second", "zh/03_second", "zh/00_second", "zh/05_third", "en/01_second-Copy1", "en/scratch"):
+        (project.root / "my" / f"{name}.ipynb").write_text("mine", "utf-8")
+    (project.root / "my" / "en" / "00_second.ipynb").mkdir()
+    (project.root / "my" / "zh" / "01_first.ipynb").symlink_to("nowhere")
+    before = {path: path.read_bytes() for path in project.root.glob("my/*/*") if path.is_file()}
+    assert run(project) == run(project, "--language", "zh") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0::2] == ["my/: 0 copied, 4 left as they are", "my/：新复制 0 份，4 份保持原样"]
+    assert said[1].startswith("my/: 3 of the copies bear an earlier number of their lesson; ")
+    assert said[3].startswith("my/：有 3 份副本还是原来的课程编号；")
+    assert all("make lab FRESH=1" in line for line in said[1::2])
+    assert {path: path.read_bytes() for path in project.root.glob("my/*/*") if path.is_file()} == before
+
+
+def test_a_lesson_with_a_new_number_is_copied_beside_the_copy_with_the_old_one(project, capsys):
+    assert run(project) == 0
+    for language in LANGUAGES:
+        for folder in ("notebooks", "my"):
+            notebook = project.root / folder / language / "01_second.ipynb"
+            notebook.rename(notebook.with_name("02_second.ipynb" if folder == "notebooks" else notebook.name))
+    capsys.readouterr()
+    assert run(project) == 0
+    assert "my/: 2 copied, 2 left as they are\nmy/: 2 of the copies bear" in capsys.readouterr().out
+    assert {path.name for path in project.root.glob("my/*/*_second.ipynb")} == {"01_second.ipynb", "02_second.ipynb"}
+    assert run(project, "--fresh") == run(project) == 0
+    assert "number" not in capsys.readouterr().out.splitlines()[-1]
+    assert {path.name for path in project.root.glob("my/*/*_second.ipynb")} == {"02_second.ipynb"}
+
+
 # What stands in the way
 
 

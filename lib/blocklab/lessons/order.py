@@ -34,14 +34,14 @@ ROOMS = {
     "small_batches": ("values_per_mean", "merge_statistics"),
     "layer_norm": ("half_size", "catch_layer_norm", "layer_norm", "layer_norm_backward"),
     "rms_norm": ("root_mean_square", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
-    "positional_encoding": ("positions_per_turn", "sinusoidal_encoding", "shift_matrix", "rotary_embedding"),
+    "positional_encoding": ("positions_per_turn", "sinusoidal_encoding", "shift_matrix"),
     "activations_and_gates": ("gelu", "swish", "glu", "swiglu"),
     "swiglu_width": ("round_up", "hidden_width"),
     "attention": ("causal_mask", "weight_by_hand", "attention", "split_heads", "catch_attention"),
-    "rotary_positions": (),
+    "rotary_positions": ("turned_product", "rotary_embedding", "permute_rows"),
     "transformer_layers": ("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
     "kv_cache": ("cache_bytes", "cached_attention"),
-    "cuda_timing": ("time_function", "bytes_in_two_kernels"),
+    "cuda_timing": ("time_function", "bytes_in_two_kernels", "merge_block"),
     "your_model": (),
 }
 BLOCKS = (  # the exercises whose functions are kept, and run in trained models later

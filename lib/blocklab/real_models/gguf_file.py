@@ -88,7 +88,7 @@ class GgufFile:
         alignment = self.facts.get("general.alignment", ALIGNMENT)
         self._first = math.ceil(self._at / alignment) * alignment
         for name in self.entries:
-            self._blocks(name)  # a file that cannot be read to its end is refused at once
+            self._want_blocks(name)  # a file that cannot be read to its end is refused at once
 
     def tensors(self) -> dict[str, Tensor]:
         """All of them, in one piece of memory, which the system gets back with the last: of small ones it may not."""
@@ -111,7 +111,13 @@ class GgufFile:
         return x
 
     def _blocks(self, name: str) -> np.ndarray:
-        """What stands in the file for a tensor, not copied."""
+        """What stands in the file for a tensor. Read, not mapped: mapped pages would count as this program's memory."""
+        shape, kind, start = self.entries[name]
+        length, block = BLOCKS[kind]
+        return np.fromfile(self.path, block, math.prod(shape) // length, offset=self._first + start)
+
+    def _want_blocks(self, name: str) -> None:
+        """Refuse a tensor of another type, or one that ends behind the file."""
         shape, kind, start = self.entries[name]
         if kind not in BLOCKS:
             raise self._refused(f"tensors of the types {', '.join(BLOCKS)}", f"{name} of type {kind}")
@@ -120,7 +126,6 @@ class GgufFile:
         if rest:
             raise self._refused(f"{name} of type {kind} in blocks of {length}", f"the shape {shape}")
         self._want(self._first + start + count * block.itemsize)
-        return np.frombuffer(self._bytes, block, count, self._first + start)
 
     # What comes next in the file
 

@@ -1,3 +1,4 @@
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -44,6 +45,12 @@ RIGHT = {
         "from what the lesson says": 16.9 / (4.1 + 1 + 16.9),
         "two digits": 0.77,
         "a tensor": torch.tensor([2.0, 0, 4]).div(2**0.5).softmax(0)[2],
+    },
+    "turned_product": {
+        "the cosine": 6 * math.cos(4),
+        "a tensor": torch.tensor([2.0, 0]) @ torch.tensor([3 * math.cos(-4), 3 * math.sin(-4)]),
+        "four digits": -3.922,
+        "both turned": 6 * (math.cos(5) * math.cos(1) + math.sin(5) * math.sin(1)),
     },
     "values_per_mean": {"a number": 64, "a product": 2 * 32, "a float": 64.0, "a tensor": torch.tensor(64)},
     "batch_norm_by_axes": {

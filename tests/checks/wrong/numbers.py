@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 WRONG = {
@@ -10,6 +12,12 @@ WRONG = {
         "two digits": (6300, {None}),
         "multiplied": (0.00628, {"multiplied"}),
         "pair 2": (628, {"counted-from-one"}),
+    },
+    "turned_product": {
+        "text": ("-3.922", {"wrong-kind"}),
+        "one digit": (-3.9, {None}),
+        "turned the other way": (6 * math.cos(-8), {"frequency-forgotten"}),
+        "both pairs": ((5.0, 1.0), {"wrong-kind"}),
     },
     "bytes_in_two_kernels": {"text": ("10", {"wrong-kind"}), "nearly": (10.5, {None})},
     "half_size": {

@@ -37,13 +37,14 @@ def far_moved(net, start):
 def test_a_tenth_of_the_learning_rate_does_not_mend_pairs(lesson):
     trained, accuracy, _ = lesson
     reached = [accuracy(trained(mlp, "BatchNorm", 2, start, rate=0.005)) for start in range(3)]
-    assert (min(reached), max(reached)) == (pytest.approx(63, abs=4), pytest.approx(77, abs=4))
+    assert max(reached) < 80  # another processor rounds otherwise, and is led elsewhere: 68 on one, 77 on another
+    assert min(accuracy(trained(mlp, "LayerNorm", 2, start)) for start in range(3)) > 85
 
 
 def test_in_pairs_the_first_layer_is_thrown_far(lesson):
     trained, *_ = lesson
     moved = {size: [far_moved(trained(mlp, "BatchNorm", size, start), start) for start in range(3)] for size in (2, 32)}
-    assert (min(moved[2]), max(moved[2])) == (pytest.approx(14, rel=0.1), pytest.approx(29, rel=0.1))
+    assert all(10 < times < 30 for times in moved[2])  # 11 to 24 on one processor, 14 to 29 on another
     assert moved[32] == pytest.approx([0.5] * 3, abs=0.05)
 
 

@@ -60,7 +60,7 @@ def test_every_part_that_a_lesson_builds_can_be_clicked():
 
 def test_the_lessons_about_no_single_part_stand_at_even_distances():
     tops = sorted(top for x, top, *_ in PARTS if x > 6)
-    assert {round(above - below, 2) for below, above in pairwise(tops)} == {1.4}
+    assert {round(above - below, 2) for below, above in pairwise(tops)} == {1.25}
 
 
 def test_arrows_show_what_comes_into_each_sum(figure):

@@ -20,15 +20,31 @@ def test_every_lesson_has_its_row_with_its_title(language):
     assert rows == [(lesson.number, lesson.stem, lesson.subject(language)) for lesson in lessons]
 
 
+NUMBERS = {
+    number: (english, f"{chinese}个")
+    for number, english, chinese in zip(
+        range(4, 11), ("four", "five", "six", "seven", "eight", "nine", "ten"), "四五六七八九十", strict=True
+    )
+}
+
+
+def hours(minutes: int) -> tuple[str, str]:
+    """To the nearest half hour, as the page says it in English and in Chinese."""
+    whole, half = divmod(round(minutes / 30), 2)
+    english, chinese = NUMBERS[whole]
+    return english + " and a half" * half, chinese + "半" * half
+
+
 def test_the_hours_are_the_sum_of_what_the_lessons_ask_for():
     page = read_lesson(PROJECT, "00_start_here")
-    told = next(cell.en for cell in page.cells if isinstance(cell, Twins) and "**short way**" in cell.en)
-    short = {int(number) for number in re.search(r"functions: ([\d, ]+)\.", told)[1].split(", ")}
+    told = next(cell for cell in page.cells if isinstance(cell, Twins) and "**short way**" in cell.en)
+    short = {int(number) for number in re.search(r"functions: ([\d, ]+)\.", told.en)[1].split(", ")}
     asked = {
         int(outline.number): int(re.search(r"about (\d+) minutes", read_lesson(PROJECT, outline.stem).cells[0].en)[1])
         for outline in PROJECT.outlines()[1:]
         if outline.number
     }
-    assert "about six and a half hours, the short way about four and a half" in told
-    assert sum(asked.values()) / 60 == pytest.approx(6.5, abs=0.25)
-    assert sum(asked[number] for number in short) / 60 == pytest.approx(4.5, abs=0.25)
+    every, fewer = hours(sum(asked.values())), hours(sum(asked[number] for number in short))
+    assert len(asked) == 15
+    assert f"All fifteen lessons take about {every[0]} hours, the short way about {fewer[0]}, " in told.en
+    assert f"十五课全部学完大约要{every[1]}小时，走捷径大约{fewer[1]}小时，" in told.zh

@@ -3,7 +3,7 @@ import re
 import pytest
 import torch
 
-from blocklab.lessons.transformer_layers.pre_and_post import DEEPEST, mean_cosine, measured
+from blocklab.lessons.transformer_layers.random_stacks import DEEPEST, mean_cosine, measured
 from blocklab.lessons.transformer_layers.your_stack import stacked, told
 
 
@@ -18,7 +18,7 @@ def pre_norm(x, attention, feed_forward, first, _second, third, _fourth):
 
 
 def test_a_pre_norm_layer_gives_what_the_panel_shows():
-    seen = measured(DEEPEST, True)
+    seen = measured(DEEPEST, "pre")
     with torch.no_grad():
         found = stacked(pre_norm)
     assert found.square().mean((1, 2, 3)).sqrt().tolist() == pytest.approx(seen.rms[-1].tolist(), rel=1e-3)

@@ -103,10 +103,10 @@ def test_behind_twenty_plain_layers_the_digits_are_tiny_and_still_apart():
     for seed in range(20):
         torch.manual_seed(seed)
         layers = [layer for _ in range(20) for layer in (torch.nn.Linear(64, 64), torch.nn.Tanh())]
-        x = torch.nn.Sequential(*layers)(PIXELS).detach()
+        x = torch.nn.Sequential(*layers).double()(PIXELS.double()).detach()
         assert x.std(0).mean() < 1e-5
         found.append(round(100 * found_by_line(x, LABELS)))
-    assert (min(found), max(found)) == (77, 86)
+    assert (min(found), max(found)) == (84, 90)
     assert found_by_line(PIXELS, LABELS) == pytest.approx(0.86, abs=0.01)
 
 

@@ -28,16 +28,17 @@ PARTS = (
     (STREAM, 0.7, 2.6, LOW, Text(en="words as vectors", zh="词变成向量"), (), GROUPS[9]),
     (STREAM, 2.0, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
     (STREAM, 3.5, 2.6, 1.26, Text(en="attention", zh="注意力"), (10, 13), GROUPS[2]),
-    (STREAM, 2.84, 2.2, 0.5, Text(en="rotary positions", zh="旋转位置编码"), (7,), GROUPS[1]),
+    (STREAM, 2.84, 2.2, 0.5, Text(en="rotary positions", zh="旋转位置编码"), (11, 7), GROUPS[1]),
     (STREAM, 4.86, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
     (STREAM, 5.7, 2.6, LOW, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), (8, 9), GROUPS[3]),
     (STREAM, 7.06, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
     (STREAM, 7.92, 2.6, LOW, Text(en="the next word", zh="下一个词"), (), GROUPS[9]),
-    (8.9, 1.35, 3.7, LOW, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
-    (8.9, 2.75, 3.7, LOW, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
-    (8.9, 4.15, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
-    (8.9, 5.55, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), (12,), GROUPS[4]),
-    (8.9, 6.95, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (14,), GROUPS[6]),
+    (8.9, 1.19, 3.7, LOW, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
+    (8.9, 2.44, 3.7, LOW, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
+    (8.9, 3.69, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
+    (8.9, 4.94, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), (12,), GROUPS[4]),
+    (8.9, 6.19, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (14,), GROUPS[6]),
+    (8.9, 7.44, 3.7, LOW, Text(en="your chat model", zh="你的聊天模型"), (15,), GROUPS[7]),
 )
 RESIDUALS = ((1.16, 3.75), (4.02, 5.95))  # where each skip leaves the stream and where it is added
 LAYER = (0.55, 0.92, 5.9, 5.3)  # left, bottom, width and height of what is there 30 times

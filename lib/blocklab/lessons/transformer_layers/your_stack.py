@@ -10,7 +10,7 @@ from blocklab.language import Text
 from blocklab.transformer import EncoderLayer
 
 from .exercises.sandwich import sandwich
-from .pre_and_post import DEEPEST, HEADS, SEEDS, WIDTH, mean_cosine, random_numbers
+from .random_stacks import DEEPEST, HEADS, SEEDS, WIDTH, mean_cosine, random_numbers
 
 YOURS = Text(
     en="48 layers of yours: RMS {rms:.1f}, mean cosine {cosine:.2f}",

@@ -1,7 +1,6 @@
 """The exercises of positional_encoding, in the order of the lesson."""
 
 from .positions_per_turn import POSITIONS_PER_TURN
-from .rotary_embedding import ROTARY_EMBEDDING
 from .sinusoidal_encoding import SHIFT_MATRIX, SINUSOIDAL_ENCODING
 
-EXERCISES = (POSITIONS_PER_TURN, SINUSOIDAL_ENCODING, SHIFT_MATRIX, ROTARY_EMBEDDING)
+EXERCISES = (POSITIONS_PER_TURN, SINUSOIDAL_ENCODING, SHIFT_MATRIX)

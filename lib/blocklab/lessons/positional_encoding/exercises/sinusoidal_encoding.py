@@ -10,21 +10,23 @@ from blocklab import positional_encoding
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import under, wrong
-from blocklab.checks.steps.given import given
-from blocklab.language import Text
-
-from .frequencies import (
-    BY_HAND,
-    CLOCKS,
+from blocklab.checks.steps.frequencies import (
+    AS_PUBLISHED,
     CLOSE,
     COLUMN_MISTAKES,
-    ELSEWHERE,
     FAR,
     FREQUENCY_MISTAKES,
+    SPEED_MISTAKES,
     falling,
     of_the_half,
     of_the_pair,
 )
+from blocklab.checks.steps.given import given
+from blocklab.language import Text
+
+BY_HAND = Text(en="By hand", zh="动手算")
+CLOCKS = Text(en="Clocks", zh="时钟")
+ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
 
 FREQUENCIES = "frequencies = base ** (-torch.arange(0, d_model, 2) / d_model)"
 
@@ -173,7 +175,14 @@ SINUSOIDAL_ENCODING = Exercise(
             ),
         ),
     ),
-    mistakes=(*LAYOUT_MISTAKES, *POSITION_MISTAKES, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES),
+    mistakes=(
+        *LAYOUT_MISTAKES,
+        *POSITION_MISTAKES,
+        *COLUMN_MISTAKES,
+        *FREQUENCY_MISTAKES,
+        *under(CLOCKS, *SPEED_MISTAKES),
+        *under(ELSEWHERE, AS_PUBLISHED),
+    ),
     growing=lambda n: {"length": n, "d_model": 4},
     without={"base of 0": "a frequency would be 1 over 0"},
     section=BY_HAND,
@@ -315,7 +324,7 @@ SHIFT_MATRIX = Exercise(
     mistakes=(
         *BLOCK_MISTAKES,
         *OFFSET_MISTAKES,
-        *under(BY_HAND, *FREQUENCY_MISTAKES, line=FREQUENCIES),
+        *under(BY_HAND, *FREQUENCY_MISTAKES, *SPEED_MISTAKES, AS_PUBLISHED, line=FREQUENCIES),
     ),
     without={"base of 0": "a frequency would be 1 over 0"},
     section=Text(en="A shift is a rotation", zh="平移就是旋转"),

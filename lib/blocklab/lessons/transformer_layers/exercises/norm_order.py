@@ -308,8 +308,8 @@ CASES = (
     Case("gradient", {"x": waves(3, 4)} | LIKE_A_TRANSFORMER, gradient=True),
 )
 PANEL = Text(
-    en="under *Pre and post, one slider*, drag *depth* to 48 and look at the sizes of the tokens.",
-    zh="在“同一个滑块，两种顺序”一节，把“深度”拖到 48，看词元的大小。",
+    en="under *Where the norms go*, choose post-norm, drag *depth* to 48 and look at the sizes of the tokens.",
+    zh="在“归一化放在哪里”一节，选“后置归一化”，把“深度”拖到 48，看词元的大小。",
 )
 WHOLE_LAYER_MISTAKES = (*SUBLAYERS_MISTAKES, *CHAIN_MISTAKES)
 

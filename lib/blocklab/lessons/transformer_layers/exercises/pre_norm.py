@@ -82,7 +82,7 @@ PRE_NORM_MISTAKES = (
     ).hint(
         en="You normalize before the sub-layer and its result once more, a sandwich as in Gemma 2. Pre-norm has only "
         "the first of the two.",
-        zh="你把子层的输入和输出各归一化了一次，Gemma 2 就是这样。前置归一化（pre-norm）只归一化输入。",
+        zh="你把子层的输入和输出各归一化了一次，这是 Gemma 2 的夹心式。前置归一化（pre-norm）只归一化输入。",
     ),
     wrong("sum-normalized-too", around=norm_inside_and_outside).hint(
         en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",

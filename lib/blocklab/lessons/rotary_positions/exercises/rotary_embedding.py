@@ -9,11 +9,24 @@ from blocklab import positional_encoding
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import under, wrong
+from blocklab.checks.steps.frequencies import (
+    AS_PUBLISHED,
+    CLOSE,
+    COLUMN_MISTAKES,
+    FAR,
+    FREQUENCY_MISTAKES,
+    SPEED_MISTAKES,
+    falling,
+    of_the_half,
+    of_the_pair,
+)
 from blocklab.checks.steps.given import given
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
-from .frequencies import BY_HAND, CLOSE, COLUMN_MISTAKES, FAR, FREQUENCY_MISTAKES, falling, of_the_half, of_the_pair
+from .headings import BY_HAND, PAIRINGS, TWO_CLOCKS
+
+FREQUENCIES = "frequencies = base ** (-torch.arange(0, d, 2) / d)"
 
 
 def quarter_turn(x: Tensor) -> Tensor:
@@ -287,21 +300,19 @@ ROTARY_EMBEDDING = Exercise(
         ),
     ),
     mistakes=(
-        *PAIR_MISTAKES,
+        *under(PAIRINGS, *PAIR_MISTAKES),
         *ROTATION_MISTAKES,
-        *POSITION_MISTAKES,
+        *under(TWO_CLOCKS, *POSITION_MISTAKES),
         *TYPE_MISTAKES,
-        *under(
-            BY_HAND, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES, line="frequencies = base ** (-torch.arange(0, d, 2) / d)"
-        ),
+        *under(BY_HAND, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES, *SPEED_MISTAKES, AS_PUBLISHED, line=FREQUENCIES),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
     without={"base of 0": "a frequency would be 1 over 0", "axis 3 of size 1": "features come in pairs"},
-    section=Text(en="Going further: rotate instead of add", zh="选读：不相加，而是旋转"),
+    section=BY_HAND,
     panel=Text(
-        en="under *Clocks*, drag position: the hand of a pair shows the angle by which that pair is rotated (clockwise "
-        "there, counterclockwise here).",
-        zh="在“时钟”一节拖动“位置”：每个指针转过的角度，就是这一对应旋转的角度（那里是顺时针，这里是逆时针）。",
+        en="under *Two clocks*, drag *query at* and watch the blue hand of pair 1: it goes counterclockwise, by 0.1 "
+        "for each position.",
+        zh="在“两组指针”一节拖动“查询的位置”，看第 1 对的蓝针：它逆时针转，每个位置转 0.1。",
     ),
     line="a, b = x[..., 0::2], x[..., 1::2]",
 )

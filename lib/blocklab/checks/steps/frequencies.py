@@ -8,12 +8,9 @@ import math
 
 from torch import Tensor
 
-from blocklab.checks.row import wrong
 from blocklab.language import Text
 
-BY_HAND = Text(en="By hand", zh="动手算")
-CLOCKS = Text(en="Clocks", zh="时钟")
-ELSEWHERE = Text(en="What you will meet elsewhere", zh="在别处会遇到什么")
+from ..row import wrong
 
 CLOSE = 1e-4  # the tolerance: where by mistake frequencies rise, an angle in float32 is off by more than usual
 
@@ -65,24 +62,6 @@ FREQUENCY_MISTAKES = (
         "place of 1. Only the exponent is divided: write it in brackets.",
         zh="除以 d 作用在了分母里的幂上：连第一对的频率也成了 d，而不是 1。只有指数要除以 d，请给指数加上括号。",
     ),
-    wrong("one-frequency", exponent=lambda j, d: 0 * j).hint(
-        en="All pairs have the frequency 1. Each pair has its own, and they fall from pair to pair.",
-        zh="所有对的频率都是 1。每一对应当有自己的频率，而且逐对减小。",
-        section=CLOCKS,
-    ),
-    wrong("frequencies-rising", exponent=lambda j, d: -of_the_pair(j, d)).hint(
-        en="Your frequencies rise from pair to pair: the sign of the exponent is missing, or you multiply the position "
-        "by the power where it is divided.",
-        zh="你的频率逐对增大：要么漏了指数的负号，要么位置本该除以这个幂，你却乘了它。",
-        section=CLOCKS,
-    ),
-    wrong("frequencies-down-to-one-over-base", exponent=lambda j, d: (j // 2) / (d // 2 - 1)).hint(
-        en="Your last pair has the frequency 1/base exactly, because the exponent is `i / (d/2 - 1)`. The paper's own "
-        "code, tensor2tensor, has it so; this exercise uses the formula in the paper, `2i/d`.",
-        zh="你的最后一对的频率恰好是 1/base，因为指数是 `i / (d/2 - 1)`。"
-        "论文作者的代码 tensor2tensor 就是这样；本练习用的是论文里的公式 `2i/d`。",
-        section=ELSEWHERE,
-    ),
     wrong("base-ignored", given=lambda base: 10000.0).hint(
         en="Your function uses 10000, whatever `base` it is given.",
         zh="不论传入的 `base` 是多少，你的函数用的都是 10000。请使用传入的参数。",
@@ -99,6 +78,25 @@ FREQUENCY_MISTAKES = (
         zh="你给角度乘了 2π，好像频率指的是转几圈。"
         "这里的频率是每移动一个位置转过的角度，第一对转一圈要经过 2π 个位置。",
     ),
+)
+
+SPEED_MISTAKES = (
+    wrong("one-frequency", exponent=lambda j, d: 0 * j).hint(
+        en="All pairs have the frequency 1. Each pair has its own, and they fall from pair to pair.",
+        zh="所有对的频率都是 1。每一对应当有自己的频率，而且逐对减小。",
+    ),
+    wrong("frequencies-rising", exponent=lambda j, d: -of_the_pair(j, d)).hint(
+        en="Your frequencies rise from pair to pair: the sign of the exponent is missing, or you multiply the position "
+        "by the power where it is divided.",
+        zh="你的频率逐对增大：要么漏了指数的负号，要么位置本该除以这个幂，你却乘了它。",
+    ),
+)
+
+AS_PUBLISHED = wrong("frequencies-down-to-one-over-base", exponent=lambda j, d: (j // 2) / (d // 2 - 1)).hint(
+    en="Your last pair has the frequency 1/base exactly, because the exponent is `i / (d/2 - 1)`. The paper's own "
+    "code, tensor2tensor, has it so; this exercise uses the formula in the paper, `2i/d`.",
+    zh="你的最后一对的频率恰好是 1/base，因为指数是 `i / (d/2 - 1)`。"
+    "论文作者的代码 tensor2tensor 就是这样；本练习用的是论文里的公式 `2i/d`。",
 )
 
 # Where every column is computed by itself, it can also get an exponent of its own.

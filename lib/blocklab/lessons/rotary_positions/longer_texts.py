@@ -1,0 +1,37 @@
+"""What glassllm's loss is beyond the 128 tokens that it was trained on, rule by rule, as it was once measured."""
+
+import csv
+from importlib.resources import files
+
+from blocklab.language import Text
+
+from .known_angles import RULES
+
+NAMES = {
+    **RULES,
+    "none": Text(en="no rule", zh="不用规则"),
+    "window": Text(en="no rule, but a window of 128", zh="不用规则，只看最近 128 个词元"),
+}
+SHOWN = "alice_64_128", "alice_128_160", "alice_384_512", "oz_below_128", "oz_beyond_128"
+HEAD = Text(
+    en="loss on Alice at positions 64 to 128 → 128 to 160 → 384 to 512, on Oz below 128 → beyond",
+    zh="《爱丽丝》位置 64 到 128 → 128 到 160 → 384 到 512 的损失，《绿野仙踪》128 之前 → 之后的损失",
+)
+ROW = Text(
+    en="Alice {:.3f} → {:.3f} → {:.3f}   Oz {:.3f} → {:.3f}   {}",
+    zh="爱丽丝 {:.3f} → {:.3f} → {:.3f}   绿野仙踪 {:.3f} → {:.3f}   {}",
+)
+
+
+def recorded_losses() -> dict[str, dict[str, float]]:
+    """By rule, the columns of data/rotary_beyond_128.csv, which says how they were measured."""
+    with (files("blocklab") / "data" / "rotary_beyond_128.csv").open(encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(line for line in table if not line.startswith("#")))
+    return {row.pop("rule"): {column: float(loss) for column, loss in row.items()} for row in rows}
+
+
+def table() -> None:
+    """A line for each rule: how the loss goes on along Alice, and its means on The Wizard of Oz."""
+    print(HEAD)
+    for rule, losses in recorded_losses().items():
+        print(ROW.format(*(losses[column] for column in SHOWN), NAMES[rule]))

@@ -1,0 +1,57 @@
+"""How published models rotate queries and keys: the width that is rotated, the base, and a rule for longer texts."""
+
+import csv
+from dataclasses import dataclass
+from importlib.resources import files
+
+from torch import Tensor
+
+from blocklab import rotary_scaling
+
+
+@dataclass(frozen=True)
+class RotaryModel:
+    """A row of data/rotary_bases.csv.
+
+    rotated: how many of a head's head_dim features are rotated. length: the longest text that the source speaks of,
+    before the rule stretches it, or None. rule: the function of `rotary_scaling`; factor, low, high: its numbers.
+    """
+
+    name: str
+    head_dim: int
+    rotated: int
+    base: float
+    length: int | None
+    rule: str
+    factor: float | None
+    low: float | None
+    high: float | None
+    source: str
+    note: str
+
+    def frequencies(self) -> Tensor:
+        """What each pair of features turns by from one position to the next, (rotated/2,), in float64."""
+        arguments = {"factor": self.factor, "low": self.low, "high": self.high}
+        if self.rule == "llama3_scaling":
+            arguments["length"] = self.length
+        stated = {name: value for name, value in arguments.items() if value is not None}
+        return getattr(rotary_scaling, self.rule)(self.rotated, self.base, **stated)
+
+
+def rotary_models() -> list[RotaryModel]:
+    """All rows, in the order of the table."""
+    with (files("blocklab") / "data" / "rotary_bases.csv").open(encoding="utf-8", newline="") as table:
+        return [
+            RotaryModel(
+                row["model"],
+                int(row["head_dim"]),
+                int(row["rotated"]),
+                float(row["base"]),
+                int(row["length"]) if row["length"] else None,
+                row["rule"],
+                *(float(row[name]) if row[name] else None for name in ("factor", "low", "high")),
+                row["source"],
+                row["note"],
+            )
+            for row in csv.DictReader(table)
+        ]

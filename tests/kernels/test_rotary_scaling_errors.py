@@ -1,0 +1,84 @@
+"""Every refusal names what was wanted and what came; what is wrong in kind is in `test_wrong_inputs`."""
+
+import pytest
+
+from blocklab.rotary_scaling import (
+    llama3_scaling,
+    ntk_aware,
+    position_interpolation,
+    rotary_frequencies,
+    yarn,
+    yarn_temperature,
+)
+
+NAN, INF = float("nan"), float("inf")
+
+WRONG_VALUES = {
+    "rotary_frequencies wants d to be even, a sine and a cosine for every frequency, got 5": lambda: rotary_frequencies(
+        5
+    ),
+    "rotary_frequencies wants d to be at least 1, got 0": lambda: rotary_frequencies(0),
+    "rotary_frequencies wants d to make at most 134217728 numbers, got 134217730": lambda: rotary_frequencies(
+        2**27 + 2
+    ),
+    "rotary_frequencies wants base to be finite and above 0, got 0": lambda: rotary_frequencies(4, 0),
+    "rotary_frequencies wants base to be finite and above 0, got inf": lambda: rotary_frequencies(4, INF),
+    "rotary_frequencies wants base so large that no angle passes 2147483648, got 1e-20": lambda: rotary_frequencies(
+        4, 1e-20
+    ),
+    "position_interpolation wants factor to be at least 1, got 0.5": lambda: position_interpolation(4, 100.0, 0.5),
+    "position_interpolation wants factor to be at least 1, got nan": lambda: position_interpolation(4, 100.0, NAN),
+    "position_interpolation wants factor to be finite, got inf": lambda: position_interpolation(4, 100.0, INF),
+    "position_interpolation wants base to be finite and above 0, got -2": lambda: position_interpolation(4, -2, 2.0),
+    "ntk_aware wants d to be at least 4, because it divides by d - 2, got 2": lambda: ntk_aware(2, 100.0, 2.0),
+    "ntk_aware wants d to be even, a sine and a cosine for every frequency, got 3": lambda: ntk_aware(3, 100.0, 2.0),
+    "ntk_aware wants factor to be at least 1, got 0.99": lambda: ntk_aware(4, 100.0, 0.99),
+    "yarn wants factor to be at least 1, got 0": lambda: yarn(4, 100.0, 0, 16),
+    "yarn wants base to be above 1, because it divides by ln base, got 1.0": lambda: yarn(4, 1, 2.0, 16),
+    "yarn wants base to be finite and above 0, got inf": lambda: yarn(4, INF, 2.0, 16),
+    "yarn wants length to be at least 1, got 0": lambda: yarn(4, 100.0, 2.0, 0),
+    "yarn wants length to be between 1 and 2147483648, got 2147483649": lambda: yarn(4, 100.0, 2.0, 2**31 + 1),
+    "yarn wants beta_fast to be finite and above beta_slow, got beta_slow 1.0 and beta_fast 1.0": lambda: yarn(
+        4, 100.0, 2.0, 16, beta_fast=1
+    ),
+    "yarn wants beta_fast to be finite and above beta_slow, got beta_slow 1.0 and beta_fast inf": lambda: yarn(
+        4, 100.0, 2.0, 16, beta_fast=INF
+    ),
+    "yarn wants beta_slow to be above 0, got 0.0": lambda: yarn(4, 100.0, 2.0, 16, beta_slow=0),
+    "yarn wants beta_slow to be at least 0, got -1": lambda: yarn(4, 100.0, 2.0, 16, beta_slow=-1),
+    "yarn_temperature wants factor to be at least 1, got 0.5": lambda: yarn_temperature(0.5),
+    "yarn_temperature wants factor to be finite, got inf": lambda: yarn_temperature(INF),
+    "llama3_scaling wants length to be at least 1, got -8": lambda: llama3_scaling(4, 100.0, length=-8),
+    "llama3_scaling wants low to be at least 0, got -1": lambda: llama3_scaling(4, 100.0, low=-1),
+    "llama3_scaling wants high to be finite and above low, got low 4.0 and high 4.0": lambda: llama3_scaling(
+        4, 100.0, low=4
+    ),
+    "llama3_scaling wants high to be finite and above low, got low 1.0 and high inf": lambda: llama3_scaling(
+        4, 100.0, high=INF
+    ),
+}
+
+
+@pytest.mark.parametrize("message", WRONG_VALUES)
+def test_wrong_value(message):
+    with pytest.raises(ValueError) as caught:
+        WRONG_VALUES[message]()
+    assert message in str(caught.value)
+
+
+WRONG_TYPES = {
+    "rotary_frequencies wants d to be an integer, got float 4.0": lambda: rotary_frequencies(4.0),
+    "rotary_frequencies wants d to be an integer, got bool True": lambda: rotary_frequencies(True),
+    "position_interpolation wants factor to be a number, got str '2'": lambda: position_interpolation(4, 100.0, "2"),
+    "ntk_aware wants base to be a number, got NoneType": lambda: ntk_aware(4, None, 2.0),
+    "yarn wants length to be an integer, got float 16.0": lambda: yarn(4, 100.0, 2.0, 16.0),
+    "yarn wants length to be an integer, got bool True": lambda: yarn(4, 100.0, 2.0, True),
+    "llama3_scaling wants high to be a number, got list [4]": lambda: llama3_scaling(4, 100.0, high=[4]),
+}
+
+
+@pytest.mark.parametrize("message", WRONG_TYPES)
+def test_wrong_type(message):
+    with pytest.raises(TypeError) as caught:
+        WRONG_TYPES[message]()
+    assert message in str(caught.value)
