@@ -152,8 +152,8 @@ MAXIMUM_MISTAKES = (
     wrong("zero-returned-as-maximum", kept=lambda n, m, largest: zero_where_nothing_was_seen(n)).hint(
         en="You return the 0 that only stands in for −∞ when subtracting. Where nothing was seen yet m has to stay "
         "−∞, or scores far below 0 vanish in the next block. Keep two names: n is returned, base is subtracted.",
-        zh="你返回的 m 里，−∞ 也换成了 0。这个 0 只用来做减法：还什么都没有看到时，m 必须仍是 −∞，"
-        "否则下一块的得分如果远小于 0，exp 就全成了 0。请用两个名字：返回 n，减去 base。",
+        zh="你返回的 m 里，−∞ 也换成了 0，而它只是做减法时的替身：还什么都没有看到时，m 必须仍是 −∞，"
+        "否则下一块里远小于 0 的得分就全丢了。请用两个名字：返回 n，减去 base。",
         line="return n, l, o",
     ),
     wrong("large-number-for-infinity", newer=lambda m, largest: torch.maximum(m, largest).clamp(min=-1e9)).hint(
