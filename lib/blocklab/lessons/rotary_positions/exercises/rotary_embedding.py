@@ -120,9 +120,9 @@ def alternating(y: Tensor, _x: Tensor) -> Tensor:
 
 PAIR_MISTAKES = (
     wrong("pairs-of-halves", exponent=of_the_half, quarter=quarter_turn_of_halves).hint(
-        en="You pair feature i with feature i + d/2, as Hugging Face's code does. That is valid with weights made for "
-        "it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
-        zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的代码就是这样。"
+        en="You pair feature i with feature i + d/2, as most of Hugging Face's models do. That is valid with weights "
+        "made for it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
+        zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的多数模型就是这样。"
         "只要权重与之相配，这也是对的；本练习让相邻的特征 2i 与 2i + 1 配对，与 Meta 的代码一致。",
     ),
     wrong("angles-of-halves", exponent=of_the_half).hint(

@@ -12,6 +12,7 @@ FREQUENCY, QUERY_AT, KEY_AT = 0.5, 10, 2
 LENGTHS = 2, 3  # of the query's pair (2, 0) and of the key's, (3, 0)
 PRODUCT = math.prod(LENGTHS)
 ANGLE = FREQUENCY * (QUERY_AT - KEY_AT)
+OF_QUERY, OF_KEY = math.cos(FREQUENCY * QUERY_AT), math.cos(FREQUENCY * KEY_AT)
 
 TURNED_PRODUCT = one_number(
     name="turned_product",
@@ -43,11 +44,11 @@ TURNED_PRODUCT = one_number(
             en="You took another ω. For this pair it is given, 0.5, and no formula is needed.",
             zh="你用的是别的 ω。这一对的 ω 是题目给的 0.5，不必用公式算。",
         ),
-        wrong("query-alone", answer=PRODUCT * math.cos(FREQUENCY * QUERY_AT)).hint(
+        wrong("query-alone", answer=PRODUCT * OF_QUERY).hint(
             en="You turned the query alone. The key is turned too, by its own position.",
             zh="你只转了查询。键也要转，角度由它自己的位置决定。",
         ),
-        wrong("key-alone", answer=PRODUCT * math.cos(FREQUENCY * KEY_AT)).hint(
+        wrong("key-alone", answer=PRODUCT * OF_KEY).hint(
             en="You turned the key alone. The query is turned too, by its own position.",
             zh="你只转了键。查询也要转，角度由它自己的位置决定。",
         ),
