@@ -158,6 +158,12 @@ CHAIN_MISTAKES = (
         "first half's result.",
         zh="第二个残差连接加的是最初的 x，于是注意力的结果没有沿残差连接传下去。应当加上前一半的结果。",
     ),
+    wrong("one-residual-around-both", chain=lambda x, first, second: second(x, first(0 * x, x))).hint(
+        en="You have one residual connection around both sub-layers. Each has its own: attention's result is added to "
+        "x, then the feed-forward network's to that sum.",
+        zh="你只有一个残差连接，把两个子层一起绕过去了。每个子层各有一个：先把注意力的结果加到 x 上，"
+        "再把前馈网络的结果加到这个和上。",
+    ),
     wrong("third-residual", chain=lambda x, first, second: x + one_after_the_other(x, first, second)).hint(
         en="You add x once more at the very end. Two residual connections are enough, one around each sub-layer.",
         zh="你在最后又加了一次 x。两个残差连接就够了，每个子层一个。",

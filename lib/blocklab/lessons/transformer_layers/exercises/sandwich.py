@@ -65,6 +65,10 @@ def after_the_sum(carried: Tensor, read: Tensor, sublayer: Part, before: Part, a
     return after(carried + sublayer(before(read)))
 
 
+def normed_carried(carried: Tensor, read: Tensor, sublayer: Part, before: Part, after: Part) -> Tensor:
+    return before(carried) + after(sublayer(before(read)))
+
+
 def halves_unlike(first: Callable, second: Callable) -> Callable:
     """A whole layer whose halves have their norms in different places."""
 
@@ -134,13 +138,22 @@ RESIDUAL_MISTAKES = (
         zh="你的归一化放在了残差流上，往下传的全是归一化之后的数。x 应当原样往下传；"
         "一个归一化只管子层的输入，另一个只管子层的输出。",
     ),
-    wrong(
-        "residual-normalized",
-        around=lambda carried, read, f, before, after: before(carried) + after(f(before(read))),
-    ).hint(
+    wrong("residual-normalized", around=normed_carried).hint(
         en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries x "
         "exactly as it came in.",
         zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。残差连接应当原样传递 x。",
+    ),
+    wrong("first-residual-normalized", halves_unlike(normed_carried, between_two_norms)).hint(
+        en="In the first half you go on from the normalized x. The residual connection carries x exactly as it came "
+        "in; only attention reads the normalized one. In the second half you do it so.",
+        zh="前一半里，你先把 x 归一化，后面用的都是它。残差连接应当原样传递 x，只有注意力的输入才归一化；"
+        "后一半你就写对了。",
+    ),
+    wrong("second-residual-normalized", halves_unlike(between_two_norms, normed_carried)).hint(
+        en="In the second half you go on from the normalized sum. The residual connection carries the first half's sum "
+        "as it is; only the feed-forward network reads the normalized one.",
+        zh="后一半里，你先把前一半的和归一化，后面用的都是它。残差连接应当原样传递这个和，只有前馈网络的输入才归一化。",
+        line=SECOND_HALF,
     ),
     wrong("residual-missing", around=nothing_carried(between_two_norms)).hint(
         en="There are no residual connections: you return what the last norm gives. Add what came in.",

@@ -53,6 +53,20 @@ def inside(*rows: Mistake) -> tuple[Mistake, ...]:
     return tuple(replace(row, instead={"inside": row.instead["around"]}, line=None) for row in rows)
 
 
+def added_to_attention(x: Tensor, first: Callable, second: Callable) -> Tensor:
+    h = x + first(x, x)
+    return second(h, h)
+
+
+def added_to_swiglu(x: Tensor, first: Callable, second: Callable) -> Tensor:
+    h = first(x, x)
+    return h + second(h, h)
+
+
+def x_added_to_both(x: Tensor, first: Callable, second: Callable) -> Tensor:
+    return x + added_to_attention(x, first, second)
+
+
 def results_handed_over(x: Tensor, attention: Part, _swiglu: Part, norm1: Part, _norm2: Part, around: Around) -> Tensor:
     return around(x, attention(x), norm1)
 
@@ -74,6 +88,19 @@ HANDING_MISTAKES = (
     ),
     wrong("added-again", inside=residual_doubled(norm_inside)).hint(
         en="x is added twice. `around` adds it already.", zh="x 加了两次。`around` 已经加过一次了。"
+    ),
+    wrong("added-again-to-attention", chain=added_to_attention).hint(
+        en="Around attention x is added twice. `around` adds it already.",
+        zh="注意力那一半把 x 加了两次。`around` 已经加过一次了。",
+    ),
+    wrong("added-again-to-swiglu", chain=added_to_swiglu).hint(
+        en="Around the feed-forward network the first half's result is added twice. `around` adds it already.",
+        zh="前馈网络那一半，把前一半的结果加了两次。`around` 已经加过一次了。",
+        line="return around(x, swiglu, norm2)",
+    ),
+    wrong("x-added-to-both", chain=x_added_to_both).hint(
+        en="You add x to what each `around` gives. `around` adds already what it is handed: add nothing yourself.",
+        zh="两次调用 `around`，你都又加了 x。传给它的，它已经加过了，你什么也不用加。",
     ),
     wrong("halves-added", chain=lambda x, first, second: first(x, x) + second(x, x)).hint(
         en="Both halves read the first x, and you add their results. The second half takes what the first one gives.",
