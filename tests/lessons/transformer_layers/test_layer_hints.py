@@ -16,6 +16,7 @@ from blocklab.lessons import EXERCISES, check
         ("sandwich_layer", "after-the-second-sum", "What you will meet elsewhere", "y = h + "),
         ("sandwich_layer", "only-after", "What you will meet elsewhere", "h = x + "),
         ("sandwich_layer", "residual-normalized", "By hand", "h = x + "),
+        ("sandwich_layer", "input-norm-twice", "What you will meet elsewhere", "y = h + "),
         ("sandwich_layer", "first-residual-normalized", "By hand", "h = x + "),
         ("sandwich_layer", "second-residual-normalized", "By hand", "y = h + "),
         ("sandwich_layer", "second-residual-from-the-start", "By hand", "y = h + "),
@@ -25,6 +26,7 @@ from blocklab.lessons import EXERCISES, check
         ("smollm2_layer", "added-again-to-swiglu", "By hand", "around(x, swiglu, norm2)"),
         ("smollm2_layer", "norms-swapped", "By hand", "around(x, attention, norm1)"),
         ("smollm2_layer", "post-norm", "By hand", "around(x, attention, norm1)"),
+        ("post_norm_layer", "norm2-missing", "By hand", "y = norm2("),
         ("post_norm_layer", "attention-missing", "By hand", "y = norm2("),
     ],
 )

@@ -22,6 +22,8 @@ from .norm_order import (
     one_after_the_other,
     residual_doubled,
     result_normalized,
+    without_norm1,
+    without_norm2,
 )
 from .pre_norm import PRE_NORM
 
@@ -117,7 +119,17 @@ ORDER_MISTAKES = (
 )
 
 
-MISSING = tuple(row for row in NORMS_MISTAKES if row.id.endswith("missing"))
+MISSING = (
+    wrong("norm1-missing", parts=without_norm1).hint(
+        en="`norm1` is never called: attention has no norm. Each sub-layer has its own.",
+        zh="`norm1` 一次也没有调用：注意力的输入没有归一化。每个子层都要有自己的归一化层。",
+    ),
+    wrong("norm2-missing", parts=without_norm2).hint(
+        en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
+        zh="`norm2` 一次也没有调用：前馈网络的输入没有归一化。每个子层都要有自己的归一化层。",
+        line="return around(x, swiglu, norm2)",
+    ),
+)
 
 
 def _renamed(arguments: dict[str, object]) -> dict[str, object]:
@@ -133,7 +145,7 @@ SMOLLM2_LAYER = Exercise(
     mistakes=(
         *HANDING_MISTAKES,
         *ORDER_MISTAKES,
-        *(row for row in NORMS_MISTAKES if row not in MISSING),
+        *NORMS_MISTAKES,
         *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line="return around(x, swiglu, norm2)"),
         *alone(recipe, *MISSING, *inside(*NEITHER)),  # with another mistake two of them would give the same
     ),
