@@ -101,7 +101,7 @@ HANDING_MISTAKES = (
         line="return around(x, swiglu, norm2)",
     ),
     wrong("x-added-to-both", chain=x_added_to_both).hint(
-        en="You add x to what each `around` gives. `around` adds already what it is handed: add nothing yourself.",
+        en="You add x to what each `around` gives. It adds already what it is handed: add nothing yourself.",
         zh="两次调用 `around`，你都又加了 x。传给它的，它已经加过了，你什么也不用加。",
     ),
     wrong("halves-added", chain=lambda x, first, second: first(x, x) + second(x, x)).hint(
