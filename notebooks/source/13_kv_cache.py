@@ -2,22 +2,22 @@
 r"""
 # 13 What does one more token cost?
 
-Llama 2 7B and Falcon 7B are equally large. While each writes a text of 2048 tokens, the first keeps 1 GiB beside its weights, the second 16 MiB. What do they keep, and why does one keep 64 times as much?
+Llama 2 7B and Falcon 7B are equally large. While each writes a text of 2048 tokens, the first keeps, in 2-byte numbers, 1 GiB beside its weights, the second 16 MiB. What is it, and why 64 times as much?
 
-The layers of lesson 12 are complete, but a model made of them reads the whole text anew for each token that it writes. Lesson 10 asked why: under the causal mask a new token never moves the outputs before it. So keys and values can be kept, in a **KV cache**.
+The layers of lesson 12 are complete, but for each new token a model of them reads the whole text anew. Lesson 10 said why it need not: under the causal mask a new token never moves the outputs before it. So keys and values can be kept, in a **KV cache**.
 
-After this lesson you can say what one more token costs in arithmetic, bytes and time, write attention with a cache, and find bugs that leave every loss as it is and ruin every answer. It takes about 30 minutes, without *Going further*.
+After this lesson you can say what one more token costs in arithmetic, bytes and time, write attention with a cache, and find bugs that leave the published loss as it is and ruin the answer. It takes about 30 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 13 多生成一个词元，要花多少？
 
-Llama 2 7B 和 Falcon 7B 一样大。同样写一段 2048 个词元的文本，除了权重，前者还要存 1 GiB，后者只存 16 MiB。它们存的是什么？为什么一个是另一个的 64 倍？
+Llama 2 7B 和 Falcon 7B 一样大。同样生成一段 2048 个词元的文本，每个数用 2 字节，除了权重，前者还要存 1 GiB，后者只存 16 MiB。它们存的是什么？为什么一个是另一个的 64 倍？
 
-第 12 课拼好了完整的层，可是用它们搭成的模型，每写一个词元都要把全文重读一遍。第 10 课问过：有因果掩码，新的词元从不改变前面的输出，何必再算一遍？确实不必，因为可以把键和值存起来，这就是**键值缓存**（KV cache）。
+第 12 课拼好了完整的层，可是用它们搭成的模型，每生成一个词元都要把全文重读一遍。第 10 课说过：有因果掩码，新的词元从不改变前面的输出，所以不必再算一遍，把键和值存起来就行。这就是**键值缓存**（KV cache）。
 
-学完这一课，你能从运算、字节和时间三方面说出多一个词元的代价，能写出带缓存的注意力，还能找出一类特别的错误：损失纹丝不动，回答却全毁了。大约需要 30 分钟，选读另计。
+学完这一课，你能从运算、字节和时间三方面说出多一个词元的代价，能写出带缓存的注意力，还能找出一类特别的错误：公布的损失纹丝不动，回答却毁了。大约需要 30 分钟，选读另计。
 """
 
 # %%
@@ -34,8 +34,8 @@ from blocklab.timing.watch import CpuWatch
 r"""
 ## Two questions first
 
-1. Norms, attention, SwiGLU: in which of them does a token meet others?
-2. Under the causal mask, token 5 of eight is pushed. Which outputs stay as they are?
+1. RMSNorm, attention, SwiGLU: in which of them does a token meet others?
+2. Under the causal mask, token 5 of eight is changed. Which outputs stay as they are?
 
 <details><summary>Answers</summary>
 
@@ -49,8 +49,8 @@ r"""
 r"""
 ## 先想两个问题
 
-1. 归一化、注意力、SwiGLU，在哪一个里面，词元才会遇到别的词元？
-2. 用因果掩码，八个词元中推动词元 5，哪些输出不变？
+1. RMSNorm、注意力、SwiGLU，哪一个会让词元之间互相影响？
+2. 共有八个词元，用因果掩码。改动词元 5，哪些输出不变？
 
 <details><summary>答案</summary>
 
@@ -64,16 +64,16 @@ r"""
 r"""
 ## Full against cached
 
-A model that writes predicts a token, appends it, and begins again. Here are six tokens in one attention layer, rotated as in lesson 11, with four heads of queries and two of keys and values. `full` takes all six at once. `cached` takes one after the other and makes query, key and value of the new token only; the cache gives back the keys and values before.
+A model that writes predicts a token, appends it, and begins again. Here are six tokens in one attention layer, rotated as in lesson 11, with four heads of queries and two of keys and values. `full` takes all at once, `cached` one after the other, with query, key and value of the new token only; the cache gives back the earlier ones.
 
-**Predict first.** How far apart are the outputs: only rounding, about a thousandth, or are they others altogether?
+**Predict first.** How far apart are the outputs: only rounding, about a thousandth, or are they completely different?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 全部重算与缓存
 
-模型写文本，是预测下一个词元，把它接上，再从头来。下面是一层注意力里的六个词元，位置像第 11 课那样用旋转表示；查询有四个头，键和值有两个头。`full` 一次处理全部六个。`cached` 一个一个来，每次只算新词元的查询、键和值，前面的键和值由缓存给出。
+模型生成文本，是预测下一个词元，把它接上，再从头来。下面是一层注意力里的六个词元，位置像第 11 课那样用旋转表示；查询有四个头，键和值有两个头。`full` 一次处理全部六个。`cached` 一个一个来，每次只算新词元的查询、键和值，前面的键和值由缓存给出。
 
 **先猜一猜**：两种输出相差多少？只有舍入误差，差千分之一左右，还是完全不同？
 """
@@ -103,13 +103,13 @@ Only rounding is left: less than $10^{-12}$ in float64.
 
 </details>
 
-In a stack of layers it holds as well, because what earlier tokens send to the next layer never changes. So in each layer a token's key and value are made once and stay right. Queries need not be kept, because an old one would only ask again.
+In a stack of layers it holds as well, because what earlier tokens send to the next layer never changes. So keys and values are made once. Queries need not be kept, because an old one would only ask again.
 
 ## What one step computes
 
 Reading the prompt is called **prefill**, writing after it **decode**. An orange cell is a score of a query (row) with a key (column), computed in this step; blue keys and values come from the cache.
 
-**Predict first.** A prompt has 4 tokens. By step 6, without a cache, 49 tokens have passed through all matrices. How many with one? Switch *cache* on and drag the framed row.
+**Predict first.** A prompt has 4 tokens. By step 6, without a cache, 49 tokens (4 to 10, added up) have passed through all matrices. How many with one? Drag the framed row.
 """
 
 # %% [markdown] lang="zh"
@@ -120,13 +120,13 @@ r"""
 
 </details>
 
-很多层叠起来也一样，因为有因果掩码，前面的词元传给下一层的内容从不改变。所以在每一层里，一个词元的键和值只要算一次，以后一直有效。查询不必存，旧的查询再问一遍，得到的还是已经有了的输出。
+很多层叠起来也一样，因为有因果掩码，前面的词元传给下一层的内容从不改变。所以在每一层里，一个词元的键和值只要算一次，以后一直有效。查询不必存，因为拿旧的查询再算一遍，结果还是原来的输出。
 
 ## 一步要算什么
 
-读提示叫作**预填充**（prefill），之后一个一个地写叫作**解码**（decode）。每个橙色格子是一个得分，由查询（行）和键（列）在这一步算出；蓝色的键和值来自缓存。
+读提示叫作**预填充**（prefill），之后一个一个地写叫作**解码**（decode）。每个橙色格子是一个得分，由查询（行）和键（列）在这一步算出，灰色格子以前算过；蓝色的键和值来自缓存。
 
-**先猜一猜**：提示有 4 个词元。不用缓存，到步骤 6 时一共有 49 个词元经过了全部矩阵。用缓存呢？打开“缓存”，拖动带框的那一行看看。
+**先猜一猜**：提示有 4 个词元。不用缓存，到步骤 6 时一共有 49 个词元经过了全部矩阵（从 4 加到 10）。用缓存呢？拖动带框的那一行看看。
 """
 
 # %% tags=["panel", "answer"]
@@ -136,11 +136,11 @@ one_step.panel()
 r"""
 <details><summary>Answer</summary>
 
-10: the 4 of the prompt and one in each of 6 steps.
+10: 4 of the prompt and 6 in steps.
 
 </details>
 
-So the work of n new tokens grows like n instead of n². Prefill fills a triangle. A decode step is the last row, which sees everything, so nothing is to be hidden. When several tokens come behind a past, the triangle has to end at the *lower right*: of S positions, the L new ones are the last, and token i sees up to S − L + i. In code that is `torch.ones(L, S, dtype=torch.bool).tril(S - L)`.
+So n new tokens send n through the matrices, instead of more than n²/2. Their scores still grow like n², instead of n³. Prefill fills a triangle. A decode step is the last row, which sees everything, so it needs no mask. When several tokens come behind a past, the triangle has to end at the *lower right*: of S positions, new token i of L sees up to S − L + i. In code: `torch.ones(L, S, dtype=torch.bool).tril(S - L)`.
 
 ## What a token leaves behind
 
@@ -157,13 +157,15 @@ r"""
 
 </details>
 
-所以，写 n 个新词元的工作量按 n 增长，不再按 n² 增长。预填充算出一个三角形；解码的一步只算最后一行，而这一行什么都看得到，掩码没有可挡的。如果在已有的词元后面一次送来几个，三角形就必须靠**右下**：一共 S 个位置，L 个新词元在最后，第 i 个新词元能看到第 S − L + i 个位置为止。写成代码是 `torch.ones(L, S, dtype=torch.bool).tril(S - L)`。
+所以，生成 n 个新词元，经过矩阵的只有 n 个词元，不用缓存则超过 n²/2 个。得分增长得更快：用缓存按 n² 增长，不用缓存按 n³ 增长。
 
-## 一个词元留下多少
+预填充要算整个三角形。解码的每一步只算最后一行，这一行能看到所有位置，用不着掩码。如果在已有的词元后面一次送来几个，三角形就必须与**右下角**对齐：一共 S 个位置，L 个新词元在最后，第 i 个新词元能看到第 S − L + i 个位置为止。写成代码是 `torch.ones(L, S, dtype=torch.bool).tril(S - L)`。
+
+## 一个词元要存多少
 
 每个词元在每一层、每个键值头里留下一个键和一个值。键值头可以比查询头少：SmolLM2 有 30 层，9 个查询头，3 个键值头，每个头 64 个数。
 
-**轮到你了**，只写一行：一个词元留下多少字节？`bytes_each` 是一个数的字节数，bfloat16 是 2。
+**轮到你了**，只写一行：一个词元要存多少字节？`bytes_each` 是一个数的字节数，bfloat16 是 2。
 """
 
 
@@ -176,18 +178,18 @@ check("cache_bytes", my_cache_bytes)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Count the keys of one layer first. Not every argument is needed.
+Stuck? Count the keys of one layer first.
 
 <details><summary>The idea</summary>
 
-In one layer the keys are `kv_heads` vectors of `head_dim` numbers. Values are as many again, and every layer has its own. For SmolLM2 that makes 23040 bytes.
+In one layer the keys are `kv_heads` vectors of `head_dim` numbers. Values take as much again, in every layer: 23040 bytes for SmolLM2.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？先数一层里的键。不是每个参数都用得上。
+卡住了？先数一层里的键。
 
 <details><summary>思路</summary>
 
@@ -208,7 +210,7 @@ check("cache_bytes", solved_cache_bytes, keep=False)
 r"""
 ## Whose cache is larger?
 
-On the left are the heads of one layer. If each of the queries' heads has one of keys and values, that is *multi-head attention* (MHA); if neighbours share one, **grouped-query attention** (GQA); if all do, **multi-query attention** (MQA). The models stand in the order of their parameters; touch a name.
+On the left are the heads of one layer. If each of the queries' heads has one of keys and values, that is *multi-head attention* (MHA); if neighbours share one, **grouped-query attention** (GQA); if all do, **multi-query attention** (MQA). Touch a model's name.
 
 **Predict first.** Llama 3.1 70B has ten times the parameters of Llama 2 7B, and 80 layers instead of 32. How large is its cache, compared with the other's?
 """
@@ -217,9 +219,9 @@ On the left are the heads of one layer. If each of the queries' heads has one of
 r"""
 ## 谁的缓存更大？
 
-左边是一层里的头。每个查询头都有自己的键值头，就是多头注意力（MHA）；相邻的几个查询头共用一个，叫作**分组查询注意力**（grouped-query attention，GQA）；全部共用一个，叫作**多查询注意力**（multi-query attention，MQA）。右边的模型按参数量排列，点名字就能选中。
+左边是一层里的头。每个查询头都有自己的键值头，就是多头注意力（MHA）；相邻的几个查询头共用一个，叫作**分组查询注意力**（grouped-query attention，GQA）；全部共用一个，叫作**多查询注意力**（multi-query attention，MQA）。右边的模型，点名字就能选中。
 
-**先猜一猜**：Llama 3.1 70B 的参数是 Llama 2 7B 的十倍，层数是 80，后者是 32。同一段文本，它的缓存与小的那个相比有多大？
+**先猜一猜**：Llama 3.1 70B 的参数是 Llama 2 7B 的十倍，层数是 80，不是 32。同一段文本，它的缓存是后者的几倍？
 """
 
 # %% tags=["panel", "guess"]
@@ -233,13 +235,13 @@ Smaller: 327680 bytes a token against 524288, because 8 heads are kept instead o
 
 </details>
 
-Choose *MHA*, and every bar shows what sharing has saved. Falcon's 71 heads of queries share one, which answers our first question. **MLA** (multi-head latent attention) in DeepSeek-V3 keeps one vector of 512 numbers, from which 128 heads make keys and values, and 64 for position.
+Choose *MHA*: between the blue stroke and the bar's end lies what sharing saves, 32 times for each grid line. Falcon's 71 heads of queries share one of 64 numbers; Llama 2 7B keeps 32 of 128, in as many layers. 32 · 128 / 64 = 64 answers our first question. **MLA** (multi-head latent attention) in DeepSeek-V3 keeps one vector of 512 numbers, from which 128 heads make keys and values, and 64 for position.
 
-A **sliding window** sets another limit. In 52 of its 62 layers Gemma 3 27B sees only the last 1024 tokens and drops the rest. With 131072 *tokens* and the window on, 62 GiB become 10.4.
+With a **sliding window** 52 of Gemma 3 27B's 62 layers keep only the last 1024 tokens. With 131072 *tokens* and the window on, 62 GiB become 10.4.
 
 ## What limits a step
 
-For every token all weights are read, and the cache. In bfloat16 a weight has 2 bytes and takes part in 2 operations for each of B texts written together: B operations a byte. A kept number serves the h / g queries that share it: h / g operations a byte, however many texts. An H100 can do nearly 300 meanwhile (lesson 14), so in decode it waits for memory.
+A step reads the cache and nearly all weights (of the input embedding a row, of experts those chosen). In bfloat16 a weight has 2 bytes and takes part in 2 operations for each of B texts written together: B operations a byte. A kept number does so for the h / g queries that share it: h / g a byte. While it reads a byte, an H100 can do nearly 300 (989 · 10¹² a second, against 3350 · 10⁹ bytes). B and h / g are mostly far below that, so decode waits for memory.
 
 **Predict first.** Llama 3.1 8B writes at 8192 tokens. With 64 texts at once, which reading becomes cheaper per token: weights, cache, both?
 """
@@ -248,36 +250,36 @@ For every token all weights are read, and the cache. In bfloat16 a weight has 2 
 r"""
 <details><summary>答案</summary>
 
-更小：每个词元 327680 字节，后者是 524288，因为它存的头是 8 个，不是 32 个。
+更小：每个词元 327680 字节，后者是 524288 字节，因为每层只存 8 个头，不是 32 个。
 
 </details>
 
-选“MHA”，每个条形都会显示共用省下了多少。Falcon 让 71 个查询头共用一个键值头，开头的问题就有了答案。DeepSeek-V3 用的**多头潜在注意力**（multi-head latent attention，MLA）只存一个 512 个数的向量，128 个头都由它算出自己的键和值，另外还有 64 个数表示位置。
+选“MHA”：蓝线到条形末端，就是共用省下的（每格 32 倍）。Falcon 的 71 个查询头共用一个 64 个数的键值头；Llama 2 7B 存 32 个头，各 128 个数，层数一样。32 · 128 / 64 = 64，开头的问题就有了答案。DeepSeek-V3 用的**多头潜在注意力**（multi-head latent attention，MLA）只存一个 512 个数的向量，128 个头都由它算出自己的键和值，另外还有 64 个数表示位置。
 
 **滑动窗口**（sliding window）是另一种限制。Gemma 3 27B 的 62 层里，有 52 层只看最后 1024 个词元，更早的就丢掉。把“词元数”设为 131072，再打开窗口，62 GiB 就变成 10.4 GiB。
 
 ## 一步受什么限制
 
-每写一个词元，都要读全部权重，还要读缓存。读一个字节，能做几次运算？用 bfloat16，一个权重占 2 字节，对同时写的 B 个文本各做 2 次运算，所以每字节 B 次。缓存里的一个数，给共用它的 h / g 个查询头用，所以每字节 h / g 次，与文本的个数无关。读一个字节的工夫，H100 能做将近 300 次运算（第 14 课），所以解码时它一直在等内存。
+每一步都要读缓存，还要读几乎全部权重：输入的词嵌入只读一行，混合专家模型只读选中的专家。用 bfloat16，一个权重占 2 字节，对同时生成的 B 段文本各做 2 次运算，所以每字节 B 次。缓存里的每个数由 h / g 个查询头共用，也是这样，所以每字节 h / g 次。读一个字节的时间里，H100 能做将近 300 次运算（每秒 989 · 10¹² 次，除以 3350 · 10⁹ 字节）。B 和 h / g 通常远小于这个数，所以解码大多在等显存。
 
-**先猜一猜**：Llama 3.1 8B 已经写到 8192 个词元。同时写 64 个文本，平均到每个词元，哪一种读取变少了：权重、缓存，还是两者都变少？
+**先猜一猜**：Llama 3.1 8B 已经写到 8192 个词元。同时生成 64 段文本，平均到每个词元，哪一种读取变少了：权重、缓存，还是两者都变少？
 """
 
 # %% tags=["answer"]
 cache_bytes = accepted("cache_bytes", my_cache_bytes)
-weights, kept = 2 * 8.03e9, 8192 * cache_bytes(32, 32, 8, 128, 2)
+weights, embedding, kept = 2 * 8.03e9, 2 * 128256 * 4096, 8192 * cache_bytes(32, 32, 8, 128, 2)
 for texts in (1, 8, 64):
-    print(speeds.traffic(texts, weights / texts, kept, shared=32 // 8))
+    print(speeds.traffic(texts, (weights - embedding) / texts, kept, shared=32 // 8))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Only the weights: they are read once for all texts. Each text has its own cache.
+Only the weights, read once for all texts. Each text has its own cache.
 
 </details>
 
-For the cache only fewer heads or layers, shorter windows or smaller numbers help.
+A cache shrinks with fewer or narrower heads, a short vector for all (MLA), fewer layers, shorter windows or smaller numbers.
 
 ## Exercise: attention with a cache
 
@@ -288,15 +290,15 @@ Write one step, which hands on what is to be kept. `query` is `(N, h, L, d)`, `k
 r"""
 <details><summary>答案</summary>
 
-只有权重：读一次，供所有文本用。缓存则是每个文本各有一份。
+只有权重：读一次，供所有文本用。缓存则是每段文本各有一份。
 
 </details>
 
-所以，一次多写几个文本，能摊薄权重。要减少缓存，只能靠更少的头、更少的层、更短的窗口，或者更小的数据类型。
+要减少缓存，得靠更少或更窄的头、共用的短向量（MLA）、更少的层、更短的窗口，或者更小的数据类型。
 
 ## 练习：带缓存的注意力
 
-请写出一步，把要保存的返回，下次再传进来。`query` 的形状是 `(N, h, L, d)`，`key` 和 `value` 是 `(N, g, L, d)`，都属于 L 个新词元，已经旋转过；`past_keys` 和 `past_values` 是 `(N, g, P, d)`，读提示时 P = 0。h 是 g 的倍数。请返回输出 `(N, h, L, d)`，以及全部的键和值 `(N, g, P + L, d)`，下一次调用就把它们当作过去的键和值。第 i 个新词元能看到的，到它自己为止。
+请写出解码的一步：函数返回要保存的键和值，下次调用时再传进来。`query` 的形状是 `(N, h, L, d)`，`key` 和 `value` 是 `(N, g, L, d)`，都属于 L 个新词元，已经旋转过；`past_keys` 和 `past_values` 是 `(N, g, P, d)`，读提示时 P = 0。h 是 g 的倍数。请返回输出 `(N, h, L, d)`，以及全部的键和值 `(N, g, P + L, d)`，下一次调用就把它们当作过去的键和值。每个新词元能看到它自己和它前面的所有位置。
 """
 
 
@@ -309,22 +311,22 @@ check("cached_attention", my_cached_attention)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Append, share, mask, mix, in this order. The rest is lesson 10's attention.
+Stuck? Append, share, mask, mix.
 
 <details><summary>The idea</summary>
 
-Positions are axis 2, so that is where the new keys and values go behind the old ones. Heads 0, 1 of keys have to stand as 0, 0, 1, 1 beside four of queries, which `repeat_interleave` does; hand on the two, not the four. The mask is the triangle at the lower right.
+New keys and values go behind the old ones along axis 2. Beside four heads of queries, heads 0, 1 of keys stand as 0, 0, 1, 1 (`repeat_interleave`); hand on the two. The mask is the triangle at the lower right.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？按这个次序来：接上，共用，掩码，加权求和。其余就是第 10 课的注意力。
+卡住了？按这个次序来：接上，共用，掩码，加权求和。
 
 <details><summary>思路</summary>
 
-位置是轴 2，所以新的键和值就沿这个轴接在旧的后面。查询有四个头、键有 0 和 1 两个头时，键要排成 0、0、1、1，`repeat_interleave` 就是这样做的；返回的还是两个头，不是四个。掩码是靠右下的三角形。
+位置是轴 2，所以新的键和值就沿这个轴接在旧的后面。查询有四个头、键有 0 和 1 两个头时，键要排成 0、0、1、1，`repeat_interleave` 就是这样做的；返回的还是两个头，不是四个。掩码是与右下角对齐的三角形。
 
 </details>
 """
@@ -346,14 +348,14 @@ check("cached_attention", solved_cached_attention, keep=False)
 r"""
 ## Your cache in the chat model
 
-SmolLM2's 30 layers now keep what your function hands on:
+SmolLM2's 30 layers now keep what your function hands on, and the loss is measured with it:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的缓存，装进聊天模型
 
-现在让 SmolLM2 来回答，30 层里保存的都是你的函数返回的内容（这个模型只懂英语）：
+现在让 SmolLM2 来回答，30 层里保存的都是你的函数返回的内容，损失也用它来测（这个模型只懂英语）：
 """
 
 # %% tags=["slow"]
@@ -363,14 +365,14 @@ plug_in(cached_attention=my_cached_attention)
 r"""
 torch's `is_causal=True` puts the triangle at the upper left. At the prompt that is right.
 
-**Predict first.** The loss is measured on a finished text, read in one go. Does it rise, fall or stay? And the answer?
+**Predict first.** The loss is measured with this function on a finished text, read at once. Does it rise, fall or stay? And the answer?
 """
 
 # %% [markdown] lang="zh"
 r"""
 torch 的 `is_causal=True` 把三角形放在左上角。读提示时，这样没错。
 
-**先猜一猜**：损失是一次读完一段现成的文本得到的。它会升高、降低，还是不变？回答呢？
+**先猜一猜**：损失也用这个函数来测：一次读完一段现成的文本。它会升高、降低，还是不变？回答呢？
 """
 
 # %% tags=["slow", "answer"]
@@ -384,23 +386,23 @@ The loss stays at 3.08, and the answer is "The" and then nothing but hyphens.
 
 </details>
 
-The first new token comes out of the prefill and is right. The others each see position 0 alone. The loss cannot tell, because nobody measures it with a cache.
+The first new token comes out of the prefill and is right; the others see position 0 alone. A text that is read at once is all prefill, so its loss cannot tell.
 
-## Mistakes that everyone makes
+## Seven mistakes, and what each does
 
-All these run without an error. What shows them is to read a text both at once and in steps, as *Full against cached* did. Here glassllm reads 34 of 68 tokens in steps.
+All these run without an error. So glassllm reads a text twice, at once and with its second half in steps, and shows both losses on that half and how far apart the scores are.
 
-| it is written | and does |
-|---|---|
-| `positions = torch.arange(L)` | counts the new token's position from 0 |
-| `cache.update(k, v)`, then rotate k | keeps keys without their positions |
-| rotate all keys after the update | turns the old ones once more in each step |
-| `is_causal=True`, `tril()` | shows a new token position 0 alone |
-| `keys.repeat(1, h // g, 1, 1)` | gives queries the wrong heads, in prefill too |
-| attend, and forget the update | keeps the prompt and nothing after it |
-| `torch.zeros(N, g, 128, d)`, no mask | lets empty slots take part |
+| | it is written | and does |
+|---|---|---|
+| 1 | `positions = torch.arange(L)` | counts the new token's position from 0 |
+| 2 | `cache.update(k, v)`, then rotate k | keeps keys without their positions |
+| 3 | rotate all keys after the update | turns old ones again in each step |
+| 4 | `is_causal=True`, `tril()` | shows a new token position 0 alone |
+| 5 | `keys.repeat(1, h // g, 1, 1)` | gives queries the wrong heads, in prefill too |
+| 6 | attend, and forget the update | keeps the prompt alone |
+| 7 | `torch.zeros(N, g, 128, d)`, no mask | lets empty slots take part |
 
-**Predict first.** Which does the loss hardly show even so?
+**Predict first.** Which does the loss in steps hardly show, and in which do both readings agree?
 """
 
 # %% [markdown] lang="zh"
@@ -411,23 +413,23 @@ r"""
 
 </details>
 
-第一个新词元出自预填充，是对的；从第二个起，每个都只看得到位置 0。损失发现不了，因为测损失时没有谁用缓存。
+第一个新词元由预填充得到，是对的；从第二个起，每个都只看得到位置 0。损失发现不了，因为一次读完的文本只有预填充，没有解码。
 
-## 人人都会犯的错误
+## 七种常见的错误
 
-下面这些错误，运行起来都不报错。要让它们现形，就把一段文本读两遍，一遍一次读完，一遍一步一步地读，像“全部重算与缓存”那样。下面让 glassllm 读 68 个词元，后面的 34 个一步一步地读。
+下面这些错误，运行起来都不报错。所以让 glassllm 把一段文本读两遍，一遍一次读完，一遍后半段逐个地读，再看后半段的两个损失，以及得分相差多少。
 
-| 写法 | 后果 |
-|---|---|
-| `positions = torch.arange(L)` | 新词元的位置从 0 数起 |
-| 先 `cache.update(k, v)`，再旋转 k | 存的键里没有位置 |
-| 存好之后，旋转全部的键 | 旧的键每一步都多转一次 |
-| `is_causal=True`、`tril()` | 新词元只看得到位置 0 |
-| `keys.repeat(1, h // g, 1, 1)` | 查询配错了头，预填充时也错 |
-| 算了注意力，忘了保存 | 只存了提示，后面的都没有 |
-| `torch.zeros(N, g, 128, d)`，不用掩码 | 空位也参与了计算 |
+| | 写法 | 后果 |
+|---|---|---|
+| 1 | `positions = torch.arange(L)` | 新词元的位置从 0 数起 |
+| 2 | 先 `cache.update(k, v)`，再旋转 k | 存的键里没有位置 |
+| 3 | 存好之后，旋转全部的键 | 旧的键每一步都多转一次 |
+| 4 | `is_causal=True`、`tril()` | 新词元只看得到位置 0 |
+| 5 | `keys.repeat(1, h // g, 1, 1)` | 查询配错了头，预填充时也错 |
+| 6 | 算了注意力，忘了保存 | 只存了提示，后面的都没有 |
+| 7 | `torch.zeros(N, g, 128, d)`，不用掩码 | 空位也参与了计算 |
 
-**先猜一猜**：哪一种错误，即使这样测，损失也几乎看不出来？
+**先猜一猜**：哪一种错误，逐个地读，损失也几乎看不出来？又有哪一种，两遍读出来的得分一样？
 """
 
 # %% tags=["slow", "answer"]
@@ -441,34 +443,34 @@ with if_installed():
 r"""
 <details><summary>Answer</summary>
 
-The empty slots: 3.65, like the right one. Their values are 0, so they only weaken each output.
+The loss hardly shows 7: 3.65, like the right one. Empty values of 0 weaken each head's output, here a little; with 1024 slots the loss is 3.85. In 5 both readings are wrong alike, and the loss tells.
 
 </details>
 
-So compare outputs, not losses. One more bug needs two texts to show: a single cache for a whole batch.
+So compare scores: in steps against at once, and at once against the published model. One more bug needs two texts: all of a batch read the past of one.
 
 ## Tokens a second
 
-A step takes at least as long as reading all weights: the memory roof. `write` lets glassllm write 20 tokens in both ways; summing 256 MB tells how fast your machine reads.
+`write` lets glassllm write 20 tokens in both ways. Summing 256 MiB tells how fast your machine reads memory. At this speed SmolLM2's weights take the least time that its step can have, the **memory roof** (lesson 14).
 
-**Predict first.** The last step without a cache sends 87 tokens through the model, with one 1. How many times as fast is it all in all: about 100, about 10, or below 5?
+**Predict first.** The last step without a cache sends 87 tokens through the model, with one 1. How many times as fast is it overall: about 100, about 10, or below 5?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-是空位：3.65，与正确的一样。它们的值是 0，只是让输出弱了一些。
+损失几乎看不出 7：3.65，与正确的一样。空位的值都是 0，会削弱每个头的输出，这里只弱了一点；换成 1024 个空位，损失就是 3.85。错误 5 的两遍错得一样，损失反而看得出。
 
 </details>
 
-所以要比较输出，不要只比较损失。还有一种错误，要有两个文本才看得出：整个小批量共用一个缓存。
+所以要比较得分：逐个读的与一次读完的比，一次读完的再与公布的模型比。还有一种错误，要有两段文本才看得出：每段文本读到的都是同一段的键和值。
 
 ## 每秒多少个词元
 
-最快的一步，也要把全部权重读一遍，这就是内存的屋顶线。下面用 `write` 让 glassllm 以两种方式各写 20 个词元；再对 256 MB 的数求和，测出你这台机器的读取速度。
+下面用 `write` 让 glassllm 以两种方式各生成 20 个词元。再对 256 MiB 的数求和，测出这台机器读内存的速度。按这个速度把 SmolLM2 的权重读一遍，要花的时间就是它一步的下限，叫作内存的**屋顶线**（第 14 课）。
 
-**先猜一猜**：不用缓存，最后一步要让 87 个词元经过模型；用缓存只要 1 个。总的来说快到几倍：100 倍左右，10 倍左右，还是不到 5 倍？
+**先猜一猜**：不用缓存，最后一步要让 87 个词元经过模型；用缓存只要 1 个。总的算下来，速度是原来的几倍：约 100 倍、约 10 倍，还是不到 5 倍？
 """
 
 
@@ -491,17 +493,17 @@ with if_installed():
 r"""
 <details><summary>Answer</summary>
 
-Below 5: on our machines it was 1.5 to 3 times.
+Below 5: on our machines 1.5 to 3.
 
 </details>
 
-glassllm is so small that calling functions takes longer than its arithmetic, and no cache spares that. In SmolLM2, 158 times as large, we measured 0.2 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server: 3 times as fast, and a third of that machine's roof. Lesson 15 lets you feel it.
+glassllm is so small that most time goes into calling functions, which no cache spares. In SmolLM2, 158 times as large, we measured 0.26 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server, whose roof is 0.02.
 
 ## What you will meet elsewhere
 
 * Hugging Face's `past_key_values` is a `DynamicCache` that appends with `torch.cat`, like yours.
 * [Meta's Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) writes into zeros of full length, `cache_k[:bsz, start_pos : start_pos + seqlen] = xk`, and reads only what is filled.
-* [vLLM](https://arxiv.org/abs/2309.06180) cuts caches into pages, so that texts of many lengths waste little.
+* [vLLM](https://arxiv.org/abs/2309.06180) cuts caches into pages.
 """
 
 # %% [markdown] lang="zh"
@@ -512,13 +514,13 @@ r"""
 
 </details>
 
-glassllm 太小，调用函数花的时间比运算还多，而这些时间缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.2 秒，用缓存 0.06 秒，快到 3 倍，达到那台机器屋顶线的三分之一；文本越长，差得越多。第 15 课里你会亲身感受到。
+glassllm 太小，时间大多花在调用函数上，这部分缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.26 秒，用缓存 0.06 秒，而那台机器的屋顶线是 0.02 秒。
 
 ## 在别处会遇到什么
 
 * Hugging Face 的 `past_key_values` 是一个 `DynamicCache`，像你写的那样用 `torch.cat` 接上。
-* [Meta 的 Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 预先准备好一整段零，写作 `cache_k[:bsz, start_pos : start_pos + seqlen] = xk`，只读已经填好的部分。
-* [vLLM](https://arxiv.org/abs/2309.06180) 把缓存分成一页一页，文本长短不一时也很少浪费内存。
+* [Meta 的 Llama](https://github.com/meta-llama/llama/blob/main/llama/model.py) 预先分配好全长的零张量，写作 `cache_k[:bsz, start_pos : start_pos + seqlen] = xk`，只读已经填好的部分。
+* [vLLM](https://arxiv.org/abs/2309.06180) 把缓存分成一页一页。
 """
 
 # %% [markdown] lang="en"
@@ -541,11 +543,11 @@ In decode, for prefill gave the first token and the loss: positions, mask, what 
 
 </details>
 
-3. Llama 3.1 8B shall serve 64 texts of 8192 tokens on one GPU with 80 GB. Does it fit? Would a GPU that computes twice as fast help?
+3. Llama 3.1 8B is to serve 80 texts of 8192 tokens on one GPU with 80 GB. Does it fit? Would arithmetic twice as fast help?
 
 <details><summary>Answer</summary>
 
-No: 16.1 GB of weights and 64 · 1 GiB = 68.7 GB of caches are 84.8 GB. Arithmetic does not help, for neither room nor reading is its matter; keys and values of 1 byte would.
+No: 16.1 GB of weights and 80 · 1 GiB = 85.9 GB of caches are 102 GB. Faster arithmetic makes no room and reads no faster. Keys and values of 1 byte help: 59 GB.
 
 </details>
 """
@@ -554,7 +556,7 @@ No: 16.1 GB of weights and 64 · 1 GiB = 68.7 GB of caches are 84.8 GB. Arithmet
 r"""
 ## 三个思考题
 
-1. Qwen3 8B 有 36 层，32 个查询头，8 个键值头，每个头 128 个数。用 bfloat16 存 20 个各 4096 个词元的文本，缓存有多大？
+1. Qwen3 8B 有 36 层，32 个查询头，8 个键值头，每个头 128 个数。20 段文本，每段 4096 个词元，用 bfloat16 存，缓存一共多大？
 
 <details><summary>答案</summary>
 
@@ -562,7 +564,7 @@ r"""
 
 </details>
 
-2. 一个聊天模型，第一个新词元总是对的，后面却全是胡言乱语。它的损失与公布的一致。该查哪里？什么样的测试能下结论？
+2. 一个聊天模型，第一个新词元总是对的，后面却全是胡言乱语。它的损失与公布的一致。该查哪里？用什么测试可以确定？
 
 <details><summary>答案</summary>
 
@@ -570,18 +572,18 @@ r"""
 
 </details>
 
-3. 要用 Llama 3.1 8B，在一块 80 GB 的 GPU 上同时处理 64 个各 8192 个词元的文本。放得下吗？换一块运算快一倍的 GPU 有用吗？
+3. 要用 Llama 3.1 8B，在一块 80 GB 的 GPU 上同时处理 80 段文本，每段 8192 个词元。放得下吗？换一块运算快一倍的 GPU 有用吗？
 
 <details><summary>答案</summary>
 
-放不下：权重 16.1 GB，加上 64 · 1 GiB = 68.7 GB 的缓存，一共 84.8 GB。运算更快没有用，因为缺的是空间，慢的是读取；每个数改用 1 字节来存键和值，才有用。
+放不下：权重 16.1 GB，加上 80 · 1 GiB = 85.9 GB 的缓存，一共 102 GB。运算更快没有用，因为瓶颈是显存的容量和读取速度。键和值改成每个数 1 字节就有用：一共 59 GB。
 
 </details>
 """
 
 # %%
 print("1.", cache_bytes(36, 32, 8, 128, 2), 20 * 4096 * cache_bytes(36, 32, 8, 128, 2) / 2**30)
-print(f"3. {(weights + 64 * kept) / 1e9:.1f}")
+print(f"3. {(weights + 80 * kept) / 1e9:.1f} {(weights + 40 * kept) / 1e9:.1f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -589,15 +591,14 @@ r"""
 
 * Under the causal mask keys and values never change, so they are kept, and each token passes through the model once.
 * The price is memory, 2 · layers · heads kept · width numbers a token, read in every step.
-* A cache bug leaves the loss alone. Read a text at once and in steps, and compare.
+* A bug that only shows in decode leaves the loss alone. Read a text at once and in steps, and compare.
 
 ## Read next
 
 * [GQA](https://arxiv.org/abs/2305.13245): how few heads are enough.
-* [gpt-fast's model.py](https://github.com/pytorch-labs/gpt-fast/blob/main/model.py): a cache of fixed length in one small file.
 * [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102): what a step costs on many chips.
 
-How fast can all this be? Lesson 14 puts blocks on the clock.
+Lesson 14 puts blocks on the clock.
 """
 
 # %% [markdown] lang="zh"
@@ -605,16 +606,15 @@ r"""
 ## 小结
 
 * 有因果掩码，键和值就不再改变，所以可以存起来，每个词元只经过模型一次。
-* 代价是内存：每个词元 2 · 层数 · 键值头数 · 宽度个数，而且每一步都要读。
-* 缓存写错了，损失看不出来。把一段文本一次读完，再一步一步地读，两者对照。
+* 代价是显存：每个词元要存 2 · 层数 · 键值头数 · 头的宽度，这么多个数，而且每一步都要读一遍。
+* 只在解码时才出现的错误，一次读完时的损失看不出来。把一段文本一次读完，再逐个词元地读，两者对照。
 
 ## 接着读
 
 * [GQA](https://arxiv.org/abs/2305.13245)：说明多少个头就够了。
-* [gpt-fast 的 model.py](https://github.com/pytorch-labs/gpt-fast/blob/main/model.py)：一个小文件里的模型，缓存长度固定。
 * [Efficiently Scaling Transformer Inference](https://arxiv.org/abs/2211.05102)：在许多芯片上，一步要花多少。
 
-这一切能有多快？第 14 课给各个部件计时。
+第 14 课给各个部件计时。
 """
 
 # %% [markdown] lang="en"
@@ -635,7 +635,8 @@ r"""
 short = KeyValueCache(window=3)
 windowed = torch.cat([cached_attention(*project(x[:, i : i + 1], i), short) for i in range(6)], 2)
 same = (windowed - full).abs().amax((0, 1, 3)) < 1e-12
-print(same.tolist(), short.length, tuple(short.keys.shape), short.nbytes, cache.nbytes)
+print("same:", same.tolist(), "length:", short.length, "keys:", tuple(short.keys.shape))
+print("bytes:", short.nbytes, "without a window:", cache.nbytes)
 
 # %% [markdown] lang="en"
 r"""
@@ -645,7 +646,7 @@ Outputs 0, 1 and 2, which never saw more than three tokens.
 
 </details>
 
-The cache still counts: `length` is 6, so the next token stands at position 6. Old tokens are not quite lost either. Through the layers what they said has passed into tokens that are still there, one window further with each layer.
+The cache counts what it drops, too: `length` is 6, so the next token stands at position 6. Old tokens are not quite lost either. Through the layers what they said has passed into tokens that are still there, with each layer 2 positions further here, window − 1.
 
 ## Going further: MLA, absorbed
 
@@ -660,7 +661,7 @@ r"""
 
 </details>
 
-缓存照样计数：`length` 是 6，所以下一个词元在位置 6。旧的词元也没有完全丢失，它们的内容经过各层，已经传给了还在窗口里的词元，每过一层，就多传远一个窗口。
+缓存照样计数：`length` 是 6，所以下一个词元在位置 6。旧的词元也没有完全丢失，它们的内容经过各层，已经传给了还在窗口里的词元，每过一层，就多传远 2 个位置，即窗口减 1。
 
 ## 选读：吸收之后的 MLA
 

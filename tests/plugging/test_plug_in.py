@@ -114,6 +114,7 @@ WRONG = {
     ("attention", "keys-for-values"): (Spoken(5.74), ["HIGHER"]),
     ("cached_attention", "triangle-upper-left"): (Spoken(5.04), ["HIGHER"]),
     ("cached_attention", "heads-tiled"): (Spoken(4.09), ["HIGHER"]),
+    ("cached_attention", "nothing-hidden"): (Spoken(3.76, peeks=True), ["PEEKS", "PEEKS_AND_GAINS"]),
     ("cached_attention", "only-the-old-handed-on"): (Spoken(4.25), ["HIGHER"]),
     ("layer_norm", "mean-not-subtracted"): (Nearest((0.53, 0.61, 0.29, 0.06)), ["ANOTHER_COSINE"]),
     ("layer_norm", "weight-ignored"): (Nearest((0.86, 0.80, 0.81, 0.67)), ["ANOTHER_SENTENCE"]),
@@ -149,6 +150,7 @@ SMOLLM2_WRONG = {  # a row takes 3 s
         ["ANOTHER_ANSWER", "PEEKS", "PEEKS_AND_GAINS"],
     ),
     ("cached_attention", "triangle-upper-left"): (Spoken(3.08, "The-------…"), ["ANOTHER_ANSWER"]),
+    ("cached_attention", "heads-tiled"): (Spoken(11.00, '_ wisill forwardESB:") T…'), ["ANOTHER_ANSWER"]),
 }
 
 

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from blocklab.checks.brief import shortened
+from blocklab.key_value_cache import KeyValueCache
 from blocklab.language import Text
 from blocklab.real_models import load_efficientnet_lite0, load_glassllm, load_minilm, load_smollm2
 from blocklab.real_models.decoder import Decoder
@@ -61,14 +62,19 @@ class Speaker:
 
     model: Decoder
 
+    def caches(self) -> list[KeyValueCache] | None:
+        """What it reads a text with."""
+        return None
+
     def loss(self, ids: list[int]) -> float:
         """Raises CannotRun for one that is no number: the block's own results are, but not what the network made."""
         tokens = torch.tensor([ids])
-        return finite(F.cross_entropy(self.model(tokens)[0, :-1], tokens[0, 1:]).item())
+        return finite(F.cross_entropy(self.model(tokens, self.caches())[0, :-1], tokens[0, 1:]).item())
 
     def peeks(self, ids: list[int]) -> bool:
         """Whether what comes out at the tokens before the last one changes with the last one."""
-        once, again = (self.model.states(torch.tensor([[*ids[:-1], last]]))[:, :-1] for last in (ids[-1], ids[0]))
+        texts = (torch.tensor([[*ids[:-1], last]]) for last in (ids[-1], ids[0]))
+        once, again = (self.model.states(text, self.caches())[:, :-1] for text in texts)
         return not alike(once, again)
 
     def reads_in_pieces(self, ids: list[int]) -> bool:
@@ -108,7 +114,10 @@ class SmolLM2(Speaker):
 
 
 class SmolLM2InSteps(SmolLM2):
-    """SmolLM2, where the block is what keeps: it answers with its caches, whatever they hold."""
+    """SmolLM2, where the block is what keeps: it reads and answers with its caches, whatever they hold."""
+
+    def caches(self) -> list[KeyValueCache]:
+        return self.model.new_caches()
 
     def cached(self) -> bool:
         return True
@@ -135,8 +144,11 @@ class Glassllm(Speaker):
 class GlassllmInSteps(Glassllm):
     """glassllm, where the block is what keeps: it reads the first half at once, then token by token."""
 
+    def caches(self) -> list[KeyValueCache]:
+        return self.model.new_caches()
+
     def loss(self, ids: list[int]) -> float:
-        tokens, caches, half = torch.tensor([ids]), self.model.new_caches(), len(ids) // 2
+        tokens, caches, half = torch.tensor([ids]), self.caches(), len(ids) // 2
         pieces = tokens[:, :-1].split([half] + [1] * (len(ids) - 1 - half), 1)
         logits = torch.cat([self.model(piece, caches) for piece in pieces], 1)
         return finite(F.cross_entropy(logits[0], tokens[0, 1:]).item())

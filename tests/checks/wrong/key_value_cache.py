@@ -3,6 +3,7 @@ import math
 import torch
 import torch.nn.functional as F
 
+import blocklab
 from blocklab.lessons import EXERCISES
 
 right = EXERCISES["cached_attention"].recipe
@@ -20,6 +21,50 @@ def by_torch(see=lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L), **
         return y, keys, values
 
     return attention
+
+
+def by_hand(see=lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L), fill=-torch.inf, axis=2):
+    def attention(query, key, value, past_keys, past_values):
+        keys, values = torch.cat([past_keys, key], axis), torch.cat([past_values, value], axis)
+        L, S, n_rep = query.shape[2], keys.shape[2], query.shape[1] // keys.shape[1]
+        scores = query @ keys.repeat_interleave(n_rep, 1).mT / query.shape[-1] ** 0.5
+        weights = scores.masked_fill(~see(L, S), fill).softmax(-1)
+        return weights @ values.repeat_interleave(n_rep, 1), keys, values
+
+    return attention
+
+
+def by_torch_along_1(query, key, value, past_keys, past_values):
+    keys, values = torch.cat([past_keys, key], 1), torch.cat([past_values, value], 1)
+    mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(keys.shape[2] - query.shape[2])
+    return F.scaled_dot_product_attention(query, keys, values, mask, enable_gqa=True), keys, values
+
+
+def repeats_then_appends(query, key, value, past_keys, past_values):
+    n_rep = query.shape[1] // key.shape[1]
+    keys = torch.cat([past_keys, key.repeat_interleave(n_rep, 1)], 2)
+    values = torch.cat([past_values, value.repeat_interleave(n_rep, 1)], 2)
+    mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(keys.shape[2] - query.shape[2])
+    return F.scaled_dot_product_attention(query, keys, values, mask), keys, values
+
+
+def rotates_again(query, key, value, past_keys, past_values):
+    places = past_keys.shape[2] + torch.arange(query.shape[2])
+    query, key = blocklab.rotary_embedding(query, places), blocklab.rotary_embedding(key, places)
+    return by_torch()(query, key, value, past_keys, past_values)
+
+
+def in_a_buffer(query, key, value, past_keys, past_values):
+    keys, values = appended(key, value, past_keys, past_values)
+    cache_k = torch.zeros(*keys.shape[:2], 128, keys.shape[3], dtype=keys.dtype)
+    cache_v = torch.zeros_like(cache_k)
+    cache_k[:, :, : keys.shape[2]], cache_v[:, :, : keys.shape[2]] = keys, values
+    return F.scaled_dot_product_attention(query, cache_k, cache_v, enable_gqa=True), keys, values
+
+
+def keeps_the_prompt(query, key, value, past_keys, past_values):
+    y, keys, values = by_torch()(query, key, value, past_keys, past_values)
+    return (y, past_keys, past_values) if past_keys.shape[2] else (y, keys, values)
 
 
 def values_forgotten(query, key, value, past_keys, past_values):
@@ -74,7 +119,9 @@ WRONG = {
         "for a text of 8192": (lambda n, h, g, d, size: 2 * n * g * d * size * 8192, {None}),
         "the whole width": (lambda n, h, g, d, size: 2 * n * h * d * size, {"query-heads"}),
         "in MiB": lambda n, h, g, d, size: 2 * n * g * d * size / 2**20,
-        "width over heads": (lambda n, h, g, d, size: 2 * n * g * (d // h) * size, {None}),
+        "width over heads": (lambda n, h, g, d, size: 2 * n * g * (d // h) * size, {"width-divided"}),
+        "q, k and v of one product": (lambda n, h, g, d, size: n * (h + 2 * g) * d * size, {"queries-kept-too"}),
+        "a true division": (lambda n, h, g, d, size: 2 * n * h / g * d * size, {"group-size-with-a-fraction"}),
         "at most 100000": (lambda n, h, g, d, size: min(2 * n * g * d * size, 100000), {None}),
     },
     "cached_attention": {
@@ -84,6 +131,27 @@ WRONG = {
             by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L + 1)),
             {"sees-the-next"},
         ),
+        "inverted for torch": (
+            by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).triu(S - L + 1)),
+            {"inverted-in-torch"},
+        ),
+        "L - S for torch": (
+            by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(L - S)),
+            {"shifted-the-wrong-way-in-torch"},
+        ),
+        "L - S": (by_hand(lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(L - S)), {"shifted-the-wrong-way"}),
+        "one to the left": (by_hand(lambda L, S: ~torch.ones(L, S).triu(S - L).bool()), {"itself-hidden"}),
+        "one to the left for torch": (
+            by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L - 1)),
+            {"itself-hidden-in-torch"},
+        ),
+        "-1e9": (by_hand(fill=-1e9), {"large-negative-for-infinity"}),
+        "axis 1": (by_hand(axis=1), {"appended-as-heads-then-shared"}),
+        "axis 1 for torch": (by_torch_along_1, {"appended-as-heads-in-torch"}),
+        "repeats, then appends": (repeats_then_appends, {"repeated-before-appending"}),
+        "rotates again": (rotates_again, {"rotated-again"}),
+        "a buffer without a mask": (in_a_buffer, {"empty-slots-behind"}),
+        "keeps the prompt alone": (keeps_the_prompt, {"only-the-prompt-handed-on"}),
         "values forgotten": (values_forgotten, {None, "wrong-shape"}),
         "written into the past": written_into_the_past,
         "attends, then appends": (after_the_fact, {"new-tokens-hidden", "nan"}),

@@ -58,14 +58,14 @@ def test_the_heads_are_as_many_as_the_model_has_and_a_wire_leads_to_the_shared_o
 
 def test_the_line_works_it_out(update):
     assert update(**START | {"model": 7}) == (
-        "Llama-3.1 70B, as built: 80 layers × 2048 numbers × 2 bytes = 327680 bytes a token; 8192 tokens: 2.5 GiB."
+        "Llama 3.1 70B, as built: 80 layers × 2048 numbers × 2 bytes = 327680 bytes a token; 8192 tokens: 2.5 GiB."
     )
     line = update(**START | {"model": 6, "length": 131072.0, "window": True})
     assert line.endswith("507904 bytes a token; 131072 tokens: 10.4 GiB.")
 
 
 def test_the_right_guess_is_what_the_bytes_say():
-    small, large = (next(m for m in cached_models() if m.name == name) for name in ("Llama-2 7B", "Llama-3.1 70B"))
+    small, large = (next(m for m in cached_models() if m.name == name) for name in ("Llama 2 7B", "Llama 3.1 70B"))
     ratio = large.bytes_a_token() / small.bytes_a_token()
     meant = {"ten": ratio == 10, "layers": ratio == 2.5, "equal": ratio == 1, "smaller": ratio < 1}
     assert [name for name, true in meant.items() if true] == [panel().guess.right]

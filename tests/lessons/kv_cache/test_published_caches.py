@@ -10,13 +10,13 @@ from blocklab.real_models import load_glassllm, load_smollm2
 
 BYTES = {
     "SmolLM2-135M": 23040,
-    "Llama-2 7B": 524288,
+    "Llama 2 7B": 524288,
     "Falcon 7B": 8192,
     "Mistral 7B v0.1": 131072,
-    "Llama-3.1 8B": 131072,
+    "Llama 3.1 8B": 131072,
     "Qwen3 8B": 147456,
-    "Gemma-3 27B": 507904,
-    "Llama-3.1 70B": 327680,
+    "Gemma 3 27B": 507904,
+    "Llama 3.1 70B": 327680,
     "DeepSeek-V3": 70272,
 }
 MODELS = {model.name: model for model in cached_models()}
@@ -36,13 +36,13 @@ def test_bytes_a_token():
 
 def test_what_the_lesson_says_of_texts():
     gib = 2**30
-    assert MODELS["Llama-2 7B"].bytes_of(2048) == gib
+    assert MODELS["Llama 2 7B"].bytes_of(2048) == gib
     assert MODELS["Falcon 7B"].bytes_of(2048) == 16 * 2**20
-    gemma = MODELS["Gemma-3 27B"]
+    gemma = MODELS["Gemma 3 27B"]
     assert gemma.bytes_of(131072) == 62 * gib
     assert gemma.bytes_of(131072, window=True) / gib == pytest.approx(10.4, abs=0.01)
     assert gemma.bytes_of(1024, window=True) == gemma.bytes_of(1024)
-    assert MODELS["Llama-3.1 8B"].bytes_of(8192) == gib
+    assert MODELS["Llama 3.1 8B"].bytes_of(8192) == gib
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)

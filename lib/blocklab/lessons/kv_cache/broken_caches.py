@@ -90,17 +90,33 @@ MISTAKES: dict[Text, Callable] = {
 """By name: what keeps nothing itself, as `handed_on` takes it."""
 
 
+HEAD = Text(
+    en="at once  in steps  apart",
+    zh="一次读完  逐个读  相差",
+)
+ROW = "{once:7.2f}  {steps:8.2f}  {apart:5.1f}  {number} {name}"
+
+
 @torch.no_grad()
-def loss_in_steps(model: Decoder, ids: list[int], step: Callable, prompt: int) -> float:
-    """The loss on what comes after the prompt, which is read at once; the rest token by token."""
-    tokens, caches = torch.tensor([ids]), model.new_caches()
-    sizes = [prompt] + [1] * (len(ids) - 1 - prompt)
+def read(model: Decoder, ids: list[int], step: Callable, sizes: list[int]) -> Tensor:
+    """The scores of what comes next, at each token of a text that is read in pieces of these sizes."""
+    caches = model.new_caches()
     with replaced(model, cached_attention=handed_on(step)):
-        logits = torch.cat([model(piece, caches)[:, -1] for piece in tokens[:, :-1].split(sizes, 1)])
-    return F.cross_entropy(logits, tokens[0, prompt:]).item()
+        return torch.cat([model(piece, caches)[0] for piece in torch.tensor([ids]).split(sizes, 1)])
+
+
+def two_readings(model: Decoder, ids: list[int], step: Callable, prompt: int) -> tuple[float, float, float]:
+    """The loss on what comes after the prompt, read at once and token by token; how far apart the scores are."""
+    seen, to_come = ids[:-1], torch.tensor(ids[prompt:])
+    ways = [len(seen)], [prompt] + [1] * (len(seen) - prompt)
+    once, steps = (read(model, seen, step, sizes)[prompt - 1 :] for sizes in ways)
+    losses = (F.cross_entropy(scores, to_come).item() for scores in (once, steps))
+    return *losses, (once - steps).abs().max().item()
 
 
 def show_losses(model: Decoder, ids: list[int]) -> None:
-    """A line for each of the MISTAKES: the loss on the second half of a text, which is read token by token."""
-    for name, step in MISTAKES.items():
-        print(f"{loss_in_steps(model, ids, step, len(ids) // 2):.2f}  {name}")
+    """A line for each of the MISTAKES, on the second half of a text."""
+    print(HEAD)
+    for number, (name, step) in enumerate(MISTAKES.items()):
+        once, steps, apart = two_readings(model, ids, step, len(ids) // 2)
+        print(ROW.format(once=once, steps=steps, apart=apart, number=number, name=name))

@@ -11,7 +11,7 @@ from blocklab.language import Text
 from blocklab.lessons.kv_cache.published_caches import BYTES_EACH, SHARINGS, CachedModel, cached_models
 from blocklab.panel import Choice, Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER, PAPER, POKED, QUIET, STILL, letters_on
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import picked
 
@@ -20,7 +20,7 @@ CARD = 80e9  # bytes of memory of an H100
 LENGTH = 8192
 LONGEST = 131072
 SHORTEST = 128
-LEAST, MOST = MIB / 4, 32 * 1024 * GIB  # what the axis shows, in bytes; the sizes stand at its end
+LEAST, MOST = MIB / 4, 32 * 1024 * GIB  # what the axis shows, in bytes
 
 NAMES = {
     "built": Text(en="as built", zh="原样"),
@@ -38,21 +38,21 @@ GUESS = Guess(
     },
     right="smaller",
     told=Text(
-        en="It is smaller, 0.625 of the other: drag “model” to Llama-3.1 70B and compare its bar with that of "
-        "Llama-2 7B.",
-        zh="更小，是另一个的 0.625 倍：把“模型”拖到 Llama-3.1 70B，再与 Llama-2 7B 的条形比较。",
+        en="It is smaller, 0.625 of the other: drag “model” to Llama 3.1 70B and compare its bar with that of "
+        "Llama 2 7B.",
+        zh="更小，是另一个的 0.625 倍：把“模型”拖到 Llama 3.1 70B，再与 Llama 2 7B 的条形比较。",
     ),
 )
-"""How large the cache of Llama-3.1 70B is, against that of Llama-2 7B, for the same text."""
+"""How large the cache of Llama 3.1 70B is, against that of Llama 2 7B, for the same text."""
 
 HEADS = Text(en="{name}: heads of one layer", zh="{name}：一层的头")
 ASKING = Text(en="queries: {heads}", zh="查询：{heads} 个")
 KEPT = Text(en="kept: {kept} × ({width} + {width}) numbers", zh="保存：{kept} 个，各 {width} + {width} 个数")
 LATENT = Text(en="kept: one vector for all, {numbers} numbers", zh="保存：共用一个向量，{numbers} 个数")
 SIZE = Text(
-    en="one text's cache in bfloat16 (blue: as built, all kept)", zh="一个文本的缓存，bfloat16（蓝线：原样，全部保留）"
+    en="one text's cache in bfloat16 (blue: as built, all kept)", zh="一段文本的缓存，bfloat16（蓝线：原样，全部保留）"
 )
-AN_H100 = Text(en="all memory of an H100", zh="一块 H100 的全部显存")
+AN_H100 = Text(en="an H100: 80 GB", zh="一块 H100：80 GB")
 SEEN = Text(
     en="{name}, {sharing}: {layers} layers × {numbers} numbers × 2 bytes = {bytes} bytes a token; {length} tokens: "
     "{size}.",
@@ -92,8 +92,8 @@ def cache_size(figure: Figure) -> Callable[..., str]:
         picked(bar, "model", [row])
     marks = LineCollection([], colors=OTHER, linewidths=3, zorder=5, animated=True)
     axes.add_collection(marks, autolim=False)
-    place = {"size": 10, "color": INK, "ha": "right", "va": "center", "zorder": 6, "animated": True}
-    sizes = [axes.text(MOST, row, "", **place) for row in range(len(models))]
+    place = {"size": 10, "color": letters_on(MOVED), "ha": "left", "va": "center", "zorder": 6, "animated": True}
+    sizes = [axes.text(1.3 * LEAST, row, "", **place) for row in range(len(models))]
 
     def update(model: int, sharing: str, length: float, window: bool) -> str:
         length = round(length)

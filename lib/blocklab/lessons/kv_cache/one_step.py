@@ -19,7 +19,7 @@ from blocklab.panel.touch import dragged
 LONGEST_PROMPT, LAST_STEP = 6, 6
 LENGTH = LONGEST_PROMPT + LAST_STEP
 
-SCORES = Text(en="scores: a row looks at the columns", zh="得分：每一行看向各列")
+SCORES = Text(en="scores: rows are queries, columns keys", zh="得分：行是查询，列是键")
 TOKEN = Text(en="token", zh="词元")
 KEYS = Text(en="keys and values", zh="键和值")
 SO_FAR = Text(en="computed up to this step", zh="到这一步为止一共算过")
@@ -159,7 +159,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "prompt": Slider(1, LONGEST_PROMPT, 1, value=4, label=Text(en="prompt tokens", zh="提示词元")),
-        "step": Slider(0, LAST_STEP, 1, value=0, label=Text(en="step", zh="步骤")),
-        "cache": Toggle(False, label=Text(en="cache", zh="缓存")),
+        "step": Slider(0, LAST_STEP, 1, value=3, label=Text(en="step", zh="步骤")),
+        "cache": Toggle(True, label=Text(en="cache", zh="缓存")),
     }
     return Panel(one_step, size=(10, 4.4), **controls | own)

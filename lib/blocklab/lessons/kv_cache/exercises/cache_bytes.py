@@ -37,6 +37,10 @@ def recipe(
     return kind(tensors() * deep(layers) * stored(heads, kv_heads) * wide(head_dim) * size(bytes_each))
 
 
+def divided(layers: int, heads: int, kv_heads: int, head_dim: int, bytes_each: int) -> int:
+    return 2 * layers * kv_heads * (head_dim // heads) * bytes_each
+
+
 TENSOR_MISTAKES = (
     wrong("two-missing", tensors=lambda: 1).hint(
         en="You count the keys or the values, not both. A token leaves one of each.",
@@ -45,6 +49,11 @@ TENSOR_MISTAKES = (
     wrong("query-counted", tensors=lambda: 3).hint(
         en="You count three things, the query too. Nobody asks with an old query again, so it is not kept.",
         zh="你把查询也算了进去，一共算了三份。旧的查询不会再用，所以不必保存。",
+    ),
+    wrong("queries-kept-too", tensors=lambda: 1, stored=lambda heads, kv_heads: heads + 2 * kv_heads).hint(
+        en="You keep the queries too: `heads + 2 * kv_heads`. Nobody asks with an old query again, so only keys and "
+        "values are kept.",
+        zh="你把查询也存了进去：`heads + 2 * kv_heads`。旧的查询不会再用，要存的只有键和值。",
     ),
     wrong("two-twice", tensors=lambda: 4).hint(
         en="Your result is twice what is stored. Keys and values make 2 once.",
@@ -66,6 +75,12 @@ HEAD_MISTAKES = (
         "them.",
         zh="`heads / kv_heads` 是几个查询头共用一个键值头。要存的是这些共用的头，共 `kv_heads` 个。",
     ),
+    wrong("group-size-with-a-fraction", stored=lambda heads, kv_heads: heads / kv_heads).hint(
+        en="`heads / kv_heads` says how many queries share a head. What is stored are the shared heads themselves, "
+        "`kv_heads` of them. (For SmolLM2 both are 3.)",
+        zh="`heads / kv_heads` 是几个查询头共用一个键值头。要存的是这些共用的头本身，共 `kv_heads` 个。"
+        "（在 SmolLM2 里，两者恰好都是 3。）",
+    ),
     wrong("both-kinds-of-heads", stored=lambda heads, kv_heads: heads * kv_heads).hint(
         en="You multiply both numbers of heads. The queries' heads share what is stored and add nothing to it.",
         zh="你把两种头数相乘了。查询头共用存下的内容，自己并不多占地方。",
@@ -84,6 +99,10 @@ SIZE_MISTAKES = (
     wrong("width-missing", wide=lambda head_dim: 1).hint(
         en="You count one number for a key. It is a vector of `head_dim` numbers.",
         zh="你给每个键只算了一个数。键是向量，有 `head_dim` 个数。",
+    ),
+    wrong("width-divided", divided).hint(
+        en="`head_dim` is the width of one head already. Do not divide it by the number of heads.",
+        zh="`head_dim` 已经是一个头的宽度，不要再除以头数。",
     ),
     wrong("width-squared", wide=lambda head_dim: head_dim**2).hint(
         en="You square `head_dim`. A matrix has that size, but what is kept is a vector for each head.",
@@ -138,7 +157,7 @@ CACHE_BYTES = Exercise(
         Case("glassllm", sizes(4, 4, 2, 32)),
     ),
     mistakes=(*TENSOR_MISTAKES, *HEAD_MISTAKES, *SIZE_MISTAKES),
-    section=Text(en="What a token leaves behind", zh="一个词元留下多少"),
+    section=Text(en="What a token leaves behind", zh="一个词元要存多少"),
     panel=Text(
         en="under *Whose cache is larger?*, the line below the picture gives the bytes a token of each model.",
         zh="在“谁的缓存更大？”一节里，图下那行字给出每个模型每个词元的字节数。",

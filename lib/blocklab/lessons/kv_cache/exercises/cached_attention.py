@@ -2,20 +2,27 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from blocklab.arguments import widen
 from blocklab.checks.case import Advice, Case, in_type
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import alone, under, wrong
+from blocklab.checks.row import Mistake, alone, under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
+from blocklab.positional_encoding import rotary_embedding
 
 
 def at_the_end(past: Tensor, new: Tensor) -> Tensor:
     return torch.cat([past, new], 2)
+
+
+def as_heads(past: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([past, new], 1)
 
 
 def in_place(x: Tensor, n_rep: int) -> Tensor:
@@ -87,6 +94,85 @@ def over_the_past(
     return weights @ values, at_the_end(past_keys, key), at_the_end(past_values, value)
 
 
+def by_torch(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    past_keys: Tensor,
+    past_values: Tensor,
+    *,
+    see: Callable = up_to_itself,
+    append: Callable = at_the_end,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """With torch's attention, which gives 0 where a row of the mask hides everything; the recipe gives NaN."""
+    keys, values = append(past_keys, key), append(past_values, value)
+    L, S = query.shape[2], keys.shape[2]
+    mask = see(torch.arange(L)[:, None], torch.arange(S), S - L)
+    return F.scaled_dot_product_attention(query, keys, values, mask, enable_gqa=True), keys, values
+
+
+def shared_by_what_is_appended(
+    query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor, *, append: Callable
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The group is counted in the appended keys, which have too many heads."""
+    keys, values = append(past_keys, key), append(past_values, value)
+    n_rep, L, S = query.shape[1] // keys.shape[1], query.shape[2], keys.shape[2]
+    mask = up_to_itself(torch.arange(L)[:, None], torch.arange(S), S - L)
+    weights = over_keys(hidden(by_root_of_size(query @ in_place(keys, n_rep).mT, query), mask))
+    return weights @ in_place(values, n_rep), keys, values
+
+
+def repeated_before(
+    query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    n_rep = query.shape[1] // key.shape[1]
+    return recipe(query, in_place(key, n_rep), in_place(value, n_rep), past_keys, past_values)
+
+
+def rotated_again(
+    query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    first = past_keys.shape[2]
+    places = torch.arange(first, first + query.shape[2])
+    return recipe(rotary_embedding(query, places), rotary_embedding(key, places), value, past_keys, past_values)
+
+
+def empty_slots_behind(
+    query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    keys, values = at_the_end(past_keys, key), at_the_end(past_values, value)
+    filled = (F.pad(x, (0, 0, 0, BUFFER - x.shape[2])) for x in (keys, values))
+    return F.scaled_dot_product_attention(query, *filled, enable_gqa=True), keys, values
+
+
+def large_negative(
+    query: Tensor, key: Tensor, value: Tensor, past_keys: Tensor, past_values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    keys, values = at_the_end(past_keys, key), at_the_end(past_values, value)
+    n_rep, L, S = query.shape[1] // keys.shape[1], query.shape[2], keys.shape[2]
+    mask = up_to_itself(torch.arange(L)[:, None], torch.arange(S), S - L)
+    scores = by_root_of_size(query @ in_place(keys, n_rep).mT, query).masked_fill(~mask, -1e9)
+    return over_keys(scores) @ in_place(values, n_rep), keys, values
+
+
+BUFFER = 128  # positions of the buffer in the lesson's table of mistakes
+
+
+def blind(id: str, see: Callable, *, en: str, zh: str, shows: str | None = None) -> tuple[Mistake, Mistake]:
+    """A mask with a row that hides everything: by hand that row is NaN, with torch's attention 0."""
+    by_hand, with_torch = wrong(id, see=see), wrong(f"{id}-in-torch", partial(by_torch, see=see))
+    return (
+        by_hand.hint(
+            en=f"{en} A softmax of nothing but -inf is NaN.", zh=f"{zh}整行都是 -inf，softmax 就成了 NaN。", shows=shows
+        ),
+        with_torch.hint(
+            en=f"{en} For such a row torch's attention gives 0.",
+            zh=f"{zh}对这样的一行，torch 的注意力函数给出 0。",
+            shows=shows,
+        ),
+    )
+
+
 APPEND_MISTAKES = (
     wrong("past-forgotten", append=lambda past, new: new).hint(
         en="What was kept has no effect: the new tokens see only each other. Put the new keys and values behind the "
@@ -135,10 +221,20 @@ APPEND_MISTAKES = (
         zh="有一个全是零的空位参与了计算。它的得分是 0，不是 -inf，所以它分到了权重，别的词元就少了。",
         shows="one new token",
     ),
+    wrong("empty-slots-behind", empty_slots_behind).hint(
+        en="Behind what is filled, the empty slots of your buffer take part. Their scores are 0, not -inf. Read only "
+        "what is filled.",
+        zh="你的缓冲区里，填好的部分后面还有空位，它们也参与了计算：得分是 0，不是 -inf。请只读已经填好的部分。",
+        shows="one new token",
+    ),
+    wrong("rotated-again", rotated_again).hint(
+        en="`query` and `key` come rotated already. Do not rotate them again.",
+        zh="`query` 和 `key` 已经旋转过，请不要再转。",
+    ),
 )
 
 AXIS_MISTAKES = (
-    wrong("appended-as-heads", append=lambda past, new: torch.cat([past, new], 1)).hint(
+    wrong("appended-as-heads", append=as_heads).hint(
         en="You append along axis 1, that of the heads. Positions are axis 2.",
         zh="你是沿轴 1，也就是头的轴拼接的。位置是轴 2。",
     ),
@@ -152,6 +248,18 @@ AXIS_MISTAKES = (
     ),
 )
 
+AXIS_AND_HEADS = (
+    wrong("appended-as-heads-then-shared", partial(shared_by_what_is_appended, append=as_heads)).hint(
+        en="You append along axis 1, so there are too many heads of keys to share. Positions are axis 2.",
+        zh="你是沿轴 1，也就是头的轴拼接的，键的头就多了，没法共用。位置是轴 2。",
+    ),
+    wrong("appended-as-heads-in-torch", partial(by_torch, append=as_heads)).hint(
+        en="You append along axis 1, so torch finds more heads of keys than the queries can share. Positions are "
+        "axis 2.",
+        zh="你是沿轴 1，也就是头的轴拼接的，torch 收到的键头数不对。位置是轴 2。",
+    ),
+)
+
 NOT_SHARED = (
     wrong("heads-not-shared", serve=lambda x, n_rep: x).hint(
         en="There are fewer heads of keys than of queries, and your product cannot pair them. Each of them serves "
@@ -160,12 +268,20 @@ NOT_SHARED = (
     ),
 )
 
+REPEATED_BEFORE = (
+    wrong("repeated-before-appending", repeated_before).hint(
+        en="You repeat the new heads before appending, but the past has g heads. Append first, then repeat, and hand "
+        "on the g heads.",
+        zh="你先重复了新的头，再去拼接，而以前存下的只有 g 个头。应当先接上，再重复；返回的仍是 g 个头。",
+    ),
+)
+
 SHARING_MISTAKES = (
     wrong("heads-tiled", serve=lambda x, n_rep: x.repeat(1, n_rep, 1, 1)).hint(
-        en="Your heads stand as 0 1 0 1. `repeat` lays copies of the whole beside each other; `repeat_interleave` "
-        "repeats each head in its place, 0 0 1 1.",
-        zh="你的头排成了 0 1 0 1。`repeat` 把整体复制几份，再并排放好；`repeat_interleave` 把每个头就地重复，"
-        "得到 0 0 1 1。",
+        en="Your heads stand as 0 1 0 1, copies of the whole beside each other, as `repeat` lays them. "
+        "`repeat_interleave(n, 1)` repeats each head in its place, 0 0 1 1.",
+        zh="你的头排成了 0 1 0 1，是把整体复制几份再并排，`repeat` 就是这样。"
+        "`repeat_interleave(n, 1)` 把每个头就地重复，得到 0 0 1 1。",
     ),
     wrong("first-head-for-all", serve=lambda x, n_rep: x[:, :1].expand(-1, x.shape[1] * n_rep, -1, -1)).hint(
         en="All queries' heads read the first head of keys and values. That is right only if there is no other.",
@@ -213,11 +329,29 @@ SEEING_MISTAKES = (
         en="Every new token also sees the one after it. Your diagonal is shifted one too far.",
         zh="每个新词元还看得到它后面的那一个。你的对角线多移了一格。",
     ),
-    wrong("inverted", see=lambda i, j, past: j > i + past).hint(
-        en="Your mask is inverted: it shows what comes after a token and hides what came before. The last token sees "
-        "nothing, and its softmax is NaN.",
-        zh="你的掩码反了：看得到的是后面的，挡住的是前面的。最后一个词元什么也看不到，它的 softmax 成了 NaN。",
+    *blind(
+        "inverted",
+        lambda i, j, past: j > i + past,
+        en="Your mask is inverted: it shows what comes after a token and hides what came before. In torch's attention "
+        "True takes part. The last token sees nothing.",
+        zh="你的掩码反了：看得到的是后面的，挡住的是前面的。在 torch 的注意力函数里，True 表示看得到。"
+        "最后一个词元什么也看不到。",
         shows="a prompt",
+    ),
+    *blind(
+        "shifted-the-wrong-way",
+        lambda i, j, past: j <= i - past,
+        en="Your diagonal is shifted the wrong way, so a new token sees nothing once enough is kept. It is "
+        "`tril(S - L)`, S being the longer one.",
+        zh="对角线移反了方向，存下的词元一多，新词元就什么也看不到。应当是 `tril(S - L)`，S 是较长的那个。",
+    ),
+    *blind(
+        "itself-hidden",
+        lambda i, j, past: j < i + past,
+        en="A new token does not see itself: your diagonal is one too far to the left. Row i sees up to S − L + i, "
+        "itself included. At a prompt the first token sees nothing.",
+        zh="新词元看不到自己：对角线偏左了一格。第 i 行能看到第 S − L + i 个位置为止，包括它自己。"
+        "读提示时，第一个词元什么也看不到。",
     ),
     wrong("all-as-the-first", see=lambda i, j, past: j <= past + 0 * i).hint(
         en="All new tokens see what the first of them sees. Row i may see i positions more.",
@@ -275,6 +409,11 @@ SOFTMAX_MISTAKES = (
         en="You hide weights after the softmax, so the rest no longer sums to 1. Hide the scores before it.",
         zh="你在 softmax 之后才去掉权重，剩下的权重之和就不再是 1。应当在 softmax 之前屏蔽得分。",
     ),
+    wrong("large-negative-for-infinity", large_negative).hint(
+        en="-1e9 does not fit in float16, whose lowest number is -65504. Write `-torch.inf`.",
+        zh="float16 装不下 −1e9，它最小只到 −65504。请写 `-torch.inf`。",
+        shows="float16",
+    ),
     wrong("keys-for-values", mixed=lambda keys, values: keys).hint(
         en="The weights mix the keys. What an output is made of are the values.",
         zh="你用权重对键求了和。输出应由值加权求和得到。",
@@ -291,6 +430,15 @@ HANDING_MISTAKES = (
     wrong("only-the-old-handed-on", hand_on=lambda keys, values, key, value, *past: past[:2]).hint(
         en="You hand on what came in. The new token is missing, and the next call will not see it.",
         zh="你把传入的原样返回了。里面没有新词元，下一次调用就看不到它。",
+        shows="one new token",
+    ),
+    wrong(
+        "only-the-prompt-handed-on",
+        hand_on=lambda keys, values, key, value, pk, pv, n_rep: (pk, pv) if pk.shape[2] else (keys, values),
+    ).hint(
+        en="Behind the prompt you hand on what came in. The new token is missing: attention was computed, and the "
+        "update forgotten.",
+        zh="读提示之后，你返回的就只是传入的键和值，里面没有新词元：算了注意力，忘了保存。",
         shows="one new token",
     ),
     wrong(
@@ -404,8 +552,8 @@ CACHED_ATTENTION = Exercise(
     ),
     mistakes=(
         *under(FULL, *APPEND_MISTAKES, *NEW_HIDDEN, line=APPENDED),
-        *under(EXERCISE, *alone(recipe, *AXIS_MISTAKES), line=APPENDED),
-        *under(SHARED, *SHARING_MISTAKES, *alone(recipe, *NOT_SHARED), line=REPEATED),
+        *under(EXERCISE, *alone(recipe, *AXIS_MISTAKES), *AXIS_AND_HEADS, line=APPENDED),
+        *under(SHARED, *SHARING_MISTAKES, *alone(recipe, *NOT_SHARED), *REPEATED_BEFORE, line=REPEATED),
         *under(WHAT_A_STEP, *SEEING_MISTAKES, line=LOWER_RIGHT),
         *under(EXERCISE, *SOFTMAX_MISTAKES, line=SHARES),
         *under(FULL, *HANDING_MISTAKES, line=HANDED),
@@ -418,7 +566,7 @@ CACHED_ATTENTION = Exercise(
         "your mask.",
         zh="在“一步要算什么”一节里，打开缓存，把“提示词元”设为 4，再走到步骤 4：橙色的那一行就是你的掩码。",
     ),
-    line=APPENDED,
+    line=LOWER_RIGHT,
     names={
         "result 0": Text(en="output", zh="输出"),
         "result 1": Text(en="keys", zh="键"),
