@@ -46,6 +46,13 @@ TOKENS_PER_SECOND = one_number(
             en="One of the two has lost its G: both are thousands of millions.",
             zh="两个数里有一个漏了 G：它们都是以十亿计的。",
         ),
+        *(
+            wrong(id, answer=answer).hint(
+                en="You counted 2³⁰ bytes to a GB. Here GB are 10⁹ bytes, as makers of memory give them.",
+                zh="你按 1 GB = 2³⁰ 字节换算了。这里的 GB 是 10⁹ 字节，内存厂家标的也是这样。",
+            )
+            for id, answer in (("bandwidth-in-gibibytes", 100e9 / 2**30 / 4), ("model-in-gibibytes", 100 * 2**30 / 4e9))
+        ),
     ),
     section=Text(en="At most so many tokens a second", zh="每秒最多几个词元"),
     panel=Text(
