@@ -39,7 +39,7 @@ r"""
 <details><summary>Answers</summary>
 
 1. The bytes, divided by the bytes that memory delivers in a second.
-2. There are 61, two in each layer and one after the last, because pre-norm does not normalize the residual stream itself.
+2. There are 61: two in each layer, 60 in all, and one after the last, because pre-norm does not normalize the residual stream itself.
 
 </details>
 """
@@ -78,12 +78,12 @@ yours = your_blocks("rms_norm", "rotary_embedding", "attention", "cached_attenti
 
 # %% [markdown] lang="en"
 r"""
-One layer, complete. `x` are the new tokens, `layer` brings the matrices, and `past` holds the keys and values of all tokens before. The whole prompt comes first (*prefill*), without a past, and is read with `attention`; from then on tokens come one by one (*decode*), and `cached_attention` reads them (lesson 13). `attention` wants as many heads of keys as of queries; `cached_attention` repeats them itself.
+One layer, complete. `x` are the new tokens, `layer` brings the matrices, and `past` holds the keys and values of all tokens before. The whole prompt comes first (**prefill**), without a past, and is read with `attention`; from then on tokens come one by one (**decode**), and `cached_attention` reads them (lesson 13).
 """
 
 # %% [markdown] lang="zh"
 r"""
-下面是完整的一层。`x` 是新来的词元，`layer` 提供各个矩阵，`past` 是前面所有词元的键和值。先读整个提示（prefill），前面还没有词元，用 `attention`；此后一次读一个词元（decode），用 `cached_attention`（第 13 课）。`attention` 要求键和值的头与查询的头一样多，`cached_attention` 自己会把它们重复。
+下面是完整的一层。`x` 是新来的词元，`layer` 提供各个矩阵，`past` 是前面所有词元的键和值。先读整个提示，这叫**预填充**（prefill），前面还没有词元，用 `attention`；此后一次读一个词元，叫**解码**（decode），用 `cached_attention`（第 13 课）。
 """
 
 
@@ -98,7 +98,7 @@ def attend(x, layer, past):
     q = yours.rotary_embedding(q, positions, layer.rope_base)
     k = yours.rotary_embedding(k, positions, layer.rope_base)
     if past is None:  # the prompt
-        times = q.shape[1] // k.shape[1]
+        times = q.shape[1] // k.shape[1]  # cached_attention repeats the heads itself
         y = yours.attention(q, repeat_kv(k, times), repeat_kv(v, times), causal_mask(x.shape[1]))
     else:  # one more token
         y, k, v = yours.cached_attention(q, k, v, *past)
@@ -151,7 +151,7 @@ if talk.speaker:
 r"""
 ## At most so many tokens a second
 
-The pieces came one after the other. Why not at once? Because each token depends on the one before. And at each step the processor reads every number of the model from memory, 538 MB for 134515008 numbers of 4 bytes (the package stores most of them in 4 bits; here they are widened), and does about 2 operations with each. So bytes decide, where one text is written one token at a time (keys and values come on top):
+The pieces came one after the other. Why not at once? Because each token depends on the one before. And at each step the processor reads every number of the model from memory, 538 MB for 134515008 numbers of 4 bytes (stored in 4 bits, widened here), and does about 2 operations with each. So bytes decide, where one text is written one token at a time (keys and values come on top):
 
 $$\text{tokens a second} \le \frac{\text{bytes a second}}{\text{bytes a token}}$$
 
@@ -162,7 +162,7 @@ $$\text{tokens a second} \le \frac{\text{bytes a second}}{\text{bytes a token}}$
 r"""
 ## 每秒最多几个词元
 
-回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为前一个词元没有选定，后一个就无从算起。而每走一步，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB（软件包里大多存成 4 位，这里已展开），每个数却只参与大约 2 次运算。所以，只写一段文字、一次写一个词元时，快慢由字节数决定（键和值另算）：
+回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为前一个词元没有选定，后一个就无从算起。而每走一步，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB（存的是 4 位，这里已展开），每个数却只参与大约 2 次运算。所以，只写一段文字、一次写一个词元时，快慢由字节数决定（键和值另算）：
 
 $$\text{每秒词元数} \le \frac{\text{每秒字节数}}{\text{每个词元的字节数}}$$
 
@@ -222,7 +222,7 @@ memory_roof.panel()
 r"""
 <details><summary>Answer</summary>
 
-The 1B model on the laptop, which can read its 2 GB 45 times a second; the H200 can read 140 GB only 34 times.
+The 1B model on the laptop, which can read 2 GB 45 times a second; the H200 reads 140 GB only 34 times.
 
 </details>
 
@@ -235,7 +235,7 @@ And this machine? The cell times one more token after a prompt, with the cache a
 r"""
 <details><summary>答案</summary>
 
-是笔记本电脑上的小模型：它一秒能把 2 GB 读 45 遍，而 H200 一秒只能把 140 GB 读 34 遍。
+是笔记本电脑上的 1B 模型：它一秒能把 2 GB 读 45 遍，而 H200 一秒只能把 140 GB 读 34 遍。
 
 </details>
 
@@ -252,15 +252,15 @@ if talk.speaker:
 r"""
 <details><summary>Answer</summary>
 
-On the servers that we tried it was less than half.
+On the servers that we tried it was less than half of what one thread reads. On a busy one, for example, a token took 239 ms with the cache and 586 ms with all 39 tokens read again, and the roof was 96 ms. Reading all again took less than three times as long, because one read of the weights serves 39 tokens.
 
 </details>
 
-What is missing to the roof goes to more than a thousand small operations that Python starts for each token, and to products with a single row, for which `F.linear` reads the weights more slowly than memory could deliver. Which of the two takes more depends on the machine.
+What is missing to the roof goes to more than a thousand small operations that Python starts for each token, and to products with a single row, for which `F.linear` reads the weights more slowly than memory could deliver.
 
 ## One thing wrong
 
-In each tile *one* thing is wrong, in all 30 layers, and not one weight has changed. In the last row it is what surrounds the cache, positions or the mask. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m blocklab.lessons.your_model.wrong_functions`.
+In each tile *one* thing is wrong, in all 30 layers, and not one weight has changed. In the last row it lies around the cache. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m blocklab.lessons.your_model.wrong_functions`.
 
 **Predict first.** One mistake brings the loss down to less than half. Which? Choose, then touch tile after tile.
 """
@@ -269,15 +269,15 @@ In each tile *one* thing is wrong, in all 30 layers, and not one weight has chan
 r"""
 <details><summary>答案</summary>
 
-在我们试过的服务器上，不到一半。
+在我们试过的服务器上，不到单个线程读内存速度的一半。例如在一台繁忙的服务器上：有缓存 239 ms，39 个词元全部重读 586 ms，上限 96 ms。全部重读只用了不到三倍的时间，因为权重读一遍，39 个词元都能用。
 
 </details>
 
-离上限还差的那部分，一是花在 Python 为每个词元启动的一千多个小运算上，二是花在只有一行的矩阵乘法上：`F.linear` 算这种乘法时，读权重还赶不上内存供数的速度。哪一部分更多，要看机器。
+离上限还差的那部分，一是花在 Python 为每个词元启动的一千多个小运算上，二是花在只有一行的矩阵乘法上：`F.linear` 算这种乘法时，读权重还赶不上内存供数的速度。
 
 ## 写错一处
 
-每一格里**只错一处**，30 层都一样，权重一个也没有变。最后一行错在缓存周围：位置，或者掩码。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m blocklab.lessons.your_model.wrong_functions`。
+每一格里**只错一处**，30 层都一样，权重一个也没有变。最后一行错在缓存周围。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m blocklab.lessons.your_model.wrong_functions`。
 
 **先猜一猜**：有一种错误会让损失降到不足一半，是哪一种？先选，再一格一格地点。
 """
@@ -302,9 +302,9 @@ There are four kinds of mistakes, and each is found by another test:
 | wrong only with the cache: the last row | 3.08 | one is another, or both | cached against uncached, number by number (lesson 13) |
 | shows nowhere here: ε outside the root | 3.08 | the same | `check`, on tiny numbers (lesson 06) |
 
-“Positions off by one” still says Paris, but writes another haiku. `check` is silent there, because no function is wrong, only the positions that one of them is given. Compare the whole model: with the cache and without, its scores for 60 tokens of that text differ by 12.5, those of the right model by 0.0001. “Mask from key 0” lets a new token see the first key alone, because `is_causal` starts its triangle at the upper left. And “pairs in halves” is wrong for *these* weights only (lesson 11).
+“Positions off by one” still says Paris, but writes another haiku. `check` is silent there, because no function is wrong, only the positions that one of them is given. Compare the whole model: with the cache and without, its scores for 60 tokens of that text differ by 12.5, those of the right model by 0.0001. “Mask from key 0”: a new token sees that key alone. “Pairs in halves” is wrong for *these* weights only (lesson 11).
 
-A loss above 10.80 is worse than that of a model which gives all 49152 tokens the same probability (ln 49152 = 10.80), because it is sure of what is wrong. So these lessons compare number by number, and never take one answer for a proof.
+A loss above 10.80 is worse than the same probability for all 49152 tokens (ln 49152 = 10.80): the model is sure of what is wrong.
 """
 
 # %% [markdown] lang="zh"
@@ -324,9 +324,9 @@ r"""
 | 有缓存时才错：最后一行 | 3.08 | 变了一个，或者都变了 | 有缓存与没有缓存逐个数比较（第 13 课） |
 | 这里看不出：ε 在根号外 | 3.08 | 不变 | `check`，用很小的数（第 06 课） |
 
-“位置错开一位”照样说 Paris，短诗却写得不同。这时 `check` 查不出来，因为函数本身没有错，错的是交给它的位置。所以要比较整个模型：读这段文字的 60 个词元，有缓存与没有缓存，得分最多相差 12.5，正确的模型只差 0.0001。“掩码从键 0 起”让新词元只看得到第一个键，因为 `is_causal` 的三角形从左上角算起。“前后两半配对”只对**这一份**权重来说是错的（第 11 课）。
+“位置错开一位”照样说 Paris，短诗却写得不同。这时 `check` 查不出来，因为函数本身没有错，错的是交给它的位置。所以要比较整个模型：读这段文字的 60 个词元，有缓存与没有缓存，得分最多相差 12.5，正确的模型只差 0.0001。“掩码从键 0 起”让新词元只看得到那一个键。“前后两半配对”只对**这一份**权重来说是错的（第 11 课）。
 
-损失超过 10.80，就还不如给 49152 个词元同样的概率（ln 49152 = 10.80）：模型错了，而且错得很有把握。所以这套课程总是逐个数地比较，从不拿一句回答当证明。
+损失超过 10.80，就还不如给 49152 个词元同样的概率（ln 49152 = 10.80）：模型错了，而且错得很有把握。
 """
 
 # %% [markdown] lang="en"
@@ -423,7 +423,7 @@ Four lines, two of them nearly alike: it writes fluently, and knows little, with
 
 # %% [markdown] lang="zh"
 r"""
-写了四行，有两行差不多一样：它写得流畅，懂得却很少，只有约 1.35 亿个参数，而且训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
+写了四行，有两行差不多一样：它写得流畅，懂得却很少，只有 135M（一亿三千五百万）个参数，而且训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
 """
 
 # %% tags=["slow", "answer"]
@@ -455,7 +455,7 @@ Real engines take the same steps, and add:
 * **quantized kernels**: numbers are read as 4 bits and widened on the chip, which changes the scores a little ([GPTQ](https://arxiv.org/abs/2210.17323));
 * **speculative decoding**: a small model guesses some tokens ahead, and the large one checks them all in one read ([Leviathan et al.](https://arxiv.org/abs/2211.17192)).
 
-Three of them get more tokens out of each byte that is read, and paging makes room for larger batches: all answer the formula of *At most so many tokens a second*. So does a *mixture of experts*, which reads only a part of its numbers for each token.
+Three get more tokens out of each byte read; paging makes room for larger batches. And a *mixture of experts* reads only a part of its numbers for each token.
 """
 
 # %% [markdown] lang="zh"
@@ -484,7 +484,7 @@ model.generate(**inputs, max_new_tokens=60, do_sample=False)
 * **量化内核**（quantized kernels）：从内存读的是 4 位的数，到芯片上再展开，得分会略有不同（[GPTQ](https://arxiv.org/abs/2210.17323)）；
 * **推测解码**（speculative decoding）：小模型先猜几个词元，大模型读一遍权重，同时检查它们（[Leviathan 等](https://arxiv.org/abs/2211.17192)）。
 
-分页是为更大的批次腾出地方，其余三种都让每读一个字节多换来几个词元，针对的都是“每秒最多几个词元”那个式子。混合专家模型（mixture of experts）也是这样：每个词元只读一部分参数。
+其中三种让每读一个字节多换来几个词元，分页为更大的批量腾出地方。混合专家模型（mixture of experts）则是每个词元只读一部分参数。
 """
 
 # %% [markdown] lang="en"
@@ -628,7 +628,7 @@ if talk.speaker:
 r"""
 <details><summary>Answer</summary>
 
-It becomes less probable. Division by a large T brings the scores together, and by a small one drives them apart; towards T = 0 drawing becomes greedy decoding.
+It becomes less probable: 0.25 at T = 1, and 0.03 at T = 2. Division by a large T brings the scores together, and by a small one drives them apart; towards T = 0 drawing becomes greedy decoding.
 
 </details>
 """
@@ -637,7 +637,7 @@ It becomes less probable. Division by a large T brings the scores together, and 
 r"""
 <details><summary>答案</summary>
 
-变小。除以大的 T，得分彼此靠近；除以小的 T，得分彼此拉开。T 趋近 0，抽取就成了贪心解码。
+变小：T = 1 时是 0.25，T = 2 时是 0.03。除以大的 T，得分彼此靠近；除以小的 T，得分彼此拉开。T 趋近 0，抽取就成了贪心解码。
 
 </details>
 """

@@ -26,7 +26,7 @@ NOTHING_TO_READ = Text(
     zh="调用模型时给的是{got}；它读的是由数组成的列表，只有一个词元时写 `[token]`",
 )
 NO_TOKEN = Text(en="an empty list", zh="空列表")
-A_LIST_IN_A_LIST = Text(en="a list inside a list (there is no batch axis here)", zh="列表里的列表（这里没有批次轴）")
+A_LIST_IN_A_LIST = Text(en="a list inside a list (there is no batch axis here)", zh="列表里的列表（这里没有批量轴）")
 MODEL = Text(
     en="wants next: the remainder of (sum + count of all that it has read) / 11",
     zh="下一个词元：读过的词元之和加个数，除以 11 的余数",
@@ -160,7 +160,6 @@ READING_MISTAKES = (
         en="The model reads the first token of the prompt only. Give it all of them, in one call.",
         zh="提示里的词元，模型只读了第一个。应当用一次调用把它们全部交给它。",
         line=PREFILL,
-        shows="one token",
     ),
     wrong("prompt-twice", first=lambda ids: [*ids, *ids]).hint(
         en="The prompt reaches the model twice. What was read stays in the cache, so once is enough.",
@@ -226,7 +225,7 @@ CHOOSING_MISTAKES = (
     ),
     wrong("best-row", choose=lambda scores: scores.argmax(0)[-1].item()).hint(
         en="`argmax(0)` compares positions, so it gives the number of a row. Compare tokens: `scores[-1].argmax()`.",
-        zh="`argmax(0)` 比较的是位置，给出的是行号。应当在词表里比：`scores[-1].argmax()`。",
+        zh="`argmax(0)` 比较的是位置，给出的是行号。要比的是各个词元：`scores[-1].argmax()`。",
         line=BEST,
     ),
     wrong("least-probable", choose=lambda scores: scores[-1].argmin().item()).hint(
@@ -335,7 +334,7 @@ GENERATE = Exercise(
     ),
     section=LOOP,
     names={
-        f"result {place}": Text(en=f"item {place + 1} of your list", zh=f"列表的第 {place + 1} 项")
+        f"result {place}": Text(en=f"item {place + 1} of the list", zh=f"列表的第 {place + 1} 项")
         for place in range(LONGEST)
     },
     line=ONE_MORE,
