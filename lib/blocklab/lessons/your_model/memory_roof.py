@@ -31,7 +31,7 @@ MACHINES = (  # GB/s as published, or from published width and clock of the memo
     (4800, Text(en="H200", zh="H200")),
 )
 SIDES = {77: "right", 90: "left"}  # of the names of two neighbours
-LOW, HIGH, ABOVE_NAMES = 0.012, 200_000, 0.05  # tokens a second: both ends, and where the names of machines are over
+LOW, HIGH, ABOVE_NAMES = 0.012, 500_000, 0.05  # tokens a second: both ends, and where the names of machines are over
 NO_ROOM = 3000.0  # GB/s: from there on the reading stands left of the dot
 
 BANDWIDTH = Text(en="bytes read from memory a second, in GB/s", zh="每秒从内存读的字节数（GB/s）")

@@ -21,7 +21,7 @@ from .wrong_functions import BLOCKS, RIGHT, VOCABULARY_LOSS, WRONG, recorded
 GUESS = Guess(
     {
         Text(en="none of them", zh="都不会"): "none",
-        Text(en="no √d", zh="不除以 √d"): "no-scale",
+        Text(en="no √d", zh="没有除以根号 d"): "no-scale",
         Text(en="no mask", zh="没有掩码"): "no-mask",
         Text(en="minus the mean", zh="多减均值"): "minus-mean",
     },

@@ -124,7 +124,7 @@ WRONG = (
     Wrong("base", "rotary_embedding", Text(en="base × 10", zh="base × 10"), {"rotary_embedding": ten_times_the_base}),
     Wrong("not-rotated", "rotary_embedding", Text(en="left out", zh="没有旋转"), {"rotary_embedding": not_rotated}),
     Wrong("no-mask", "attention", Text(en="without the mask", zh="没有掩码"), {"attention": without_mask}),
-    Wrong("no-scale", "attention", Text(en="not divided by √d", zh="不除以 √d"), {"attention": without_scale}),
+    Wrong("no-scale", "attention", Text(en="not divided by √d", zh="没有除以根号 d"), {"attention": without_scale}),
     Wrong("heads", "attention", Text(en="heads in turn", zh="头轮流分配"), {"attention": heads_in_turn}),
     Wrong("swapped", "swiglu", Text(en="gate and value swapped", zh="门与值对调"), {"swiglu": swapped}),
     Wrong("gelu", "swiglu", Text(en="GELU for SiLU", zh="换成 GELU"), {"swiglu": gelu_for_silu}),
