@@ -81,7 +81,8 @@ def optional(module: str) -> Package | None:
 def if_installed() -> Iterator[None]:
     """Run the lines below it; where a package that they need is missing, say in one line how to install it.
 
-    What follows these lines goes on. Any other error is raised as ever.
+    Where memory is too short for a network, that line is said. What follows these lines goes on. Any other error is
+    raised as ever.
     """
     try:
         yield
@@ -91,6 +92,10 @@ def if_installed() -> Iterator[None]:
             raise
         package = optional(module) or Package(module.replace("_", "-"), module)
         print(SKIPPED.format(package=package.name, command=package.command))
+    except MemoryError as short:
+        if not short.args:  # Python's own: nothing was said of it
+            raise
+        print(short)
 
 
 def want_package(function: str, module: str) -> Path:

@@ -4,7 +4,7 @@ r"""
 
 Leave one small function out of SmolLM2, the chat model of lesson 00, ask it for the capital of France, and it says nothing: its first token is the end. That function adds nothing to a token and has learned nothing. It only turns queries and keys, each by angles that its position sets.
 
-Lesson 10's attention, without a mask, takes tokens as a heap. Lesson 07 put them in order by adding clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention, in SmolLM2 in each of its 30 layers.
+Lesson 10's attention takes tokens as a heap; even a causal mask tells only before from after, not how far. Lesson 07 added clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention, in SmolLM2 in each of its 30 layers.
 
 After this lesson you can write this rotation, tell its two conventions apart, and say what happens to a model beyond the length it was trained on. It takes about 25 minutes, without *Going further*.
 """
@@ -15,7 +15,7 @@ r"""
 
 从第 00 课的聊天模型 SmolLM2 里去掉一个小小的函数，再问它法国的首都是哪里，它一个词也不说，立刻就结束了。这个函数不给词元加任何东西，也没有任何训练得到的数，只是转动查询和键，转多少由位置决定。
 
-第 10 课的注意力如果没有掩码，就分不清词元的先后。第 07 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键；SmolLM2 的 30 层，层层如此。
+第 10 课的注意力如果没有掩码，就分不清词元的先后。有了因果掩码，先后能间接看出来，可是键离查询有多远，得分里并没有。第 07 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键；SmolLM2 的 30 层，层层如此。
 
 学完这一课，你能写出这种旋转，分清它的两种约定，说出文本超过训练长度时会发生什么。大约需要 25 分钟，选读另计。
 """
@@ -63,22 +63,22 @@ r"""
 r"""
 ## Two clocks
 
-Here are a query and a key of eight features each, so of four *pairs*. A pair is drawn as a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 07. Blue is the query, orange the key, grey the angle between them. Below each dial stands what the pair adds to the dot product of query and key, of which attention makes its score.
+Here are a query and a key of eight features each, so of four *pairs*. A pair is drawn as a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 07, whose hands went clockwise. Blue is the query, orange the key, grey the angle between them. Below each dial is what the pair adds to the dot product of query and key, which divided by √d is the score.
 
 Drag the tokens along the line, or the hands of pairs 1 and 2.
 
-**Predict first.** With the query at 3 and the key at 0 the dot product is −0.89. Where is it the same? Choose, then try the places; *both later by* moves both tokens on. At last tick *every distance*.
+**Predict first.** With the query at 3 and the key at 0 the dot product is −0.89. Where is it the same? Choose, then try the places; *both later by* moves both. Finally tick *every distance*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 两组指针
 
-图中有一个查询和一个键，各八个特征，也就是各四**对**。每一对画成一根指针，第一个特征是针尖偏右多少，第二个特征是针尖有多高。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）让每根指针逆时针转过一个角，大小是词元的位置乘以这一对的频率 ω，ω 与第 07 课相同。蓝针是查询，橙针是键，灰色是两针的夹角。表盘下面写着这一对给点积贡献多少；查询与键的点积，就是注意力得分的来源。
+图中有一个查询和一个键，各八个特征，也就是各四**对**。每一对画成一根指针，第一个特征是针尖偏右多少，第二个特征是针尖有多高。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）让每根指针逆时针转过一个角，大小是词元的位置乘以这一对的频率 ω，ω 的算法与第 07 课相同。（那里的指针顺时针转。）蓝针是查询，橙针是键，灰色是两针的夹角。表盘下面写着这一对给点积贡献多少；点积除以 √d，就是注意力得分。
 
-在上面的线上拖动两个词元，或者拖动第 1、2 对的指针。
+可以在图上方的位置线上拖动两个词元，也可以拖动第 1、2 对的指针。
 
-**先猜一猜**：查询在 3，键在 0，点积是 −0.89。放在哪里，点积还是这个数？先选好答案，再到各个位置试一试；“同时后移”让两个词元一起往后走。最后勾选“画出所有距离”。
+**先猜一猜**：查询在 3，键在 0，点积是 −0.89。换成哪两个位置，点积还是这个数？先选好答案，再到各个位置试一试；“同时后移”让两个词元一起往后走。最后勾选“画出所有距离”。
 """
 
 # %% tags=["panel", "guess"]
@@ -88,48 +88,48 @@ two_clocks.panel()
 r"""
 <details><summary>Answer</summary>
 
-With the query at 1003 and the key at 1000.
+With the query at 1003 and the key at 1000. (In lesson 07 all hands started at twelve, so the dot product of two rows could not tell before from after. Here each hand starts where the token's own query or key points.)
 
 </details>
 
-When both tokens move on alike, both hands of a pair turn further alike, and the angle between them stays. When the tokens change places, the angle becomes another, so order counts, not only distance. In lesson 07 two rows of the table had all hands start at twelve, and their dot product could not tell before from after. Here hands start where the token's own query and key put them.
+When both tokens move on alike, both hands of a pair turn further alike, and the angle between them stays. When the tokens change places, the angle changes, so order counts, not only distance.
 
 ## By hand
 
-The dot product of two arrows is the product of their lengths times the cosine of the angle between them. In pair i let the lengths be $r_i$ and $s_i$ and the angle, from key to query, $\varphi_i$ before anything turns. With the query at m and the key at n:
+The dot product of two hands is the product of their lengths times the cosine of the angle between them. In pair i let the lengths be $|q_i|$ and $|k_i|$, and let $\varphi_i$ be the angle from key to query before anything turns. With the query at m and the key at n:
 
-$$q \cdot k = \sum_i r_i\, s_i \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
+$$q \cdot k = \sum_i |q_i|\, |k_i| \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
 
-So for a given query and key only m − n is left. A pair `(a, b)` that turns by the angle α becomes
+Here d is the number of features, 8 in the picture. For a given query and key the dot product depends on m − n alone. A pair `(a, b)` that turns by the angle α becomes
 
 $$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha = \text{position} \cdot \omega_i$$
 
-**Your turn, one line.** A query has the pair `(2, 0)` and stands at 10, a key has `(3, 0)` and stands at 2, and ω is 0.5. What is the dot product of the two turned pairs?
+**Your turn, one line.** A query has the pair `(2, 0)` and stands at 10, a key has `(3, 0)` and stands at 2, and ω is 0.5. What is the dot product of the two turned pairs, to two decimals?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-查询在 1003，键在 1000。
+查询在 1003，键在 1000。（第 07 课的表里，所有指针都从十二点出发，光看两行的点积，分不出前后；这里的指针从哪里出发，由词元自己的查询和键决定。）
 
 </details>
 
-两个词元一起后移，同一对的两根指针就多转同样的角，夹角不变。两个词元对调，夹角却变成另一个，所以不只看距离，还看谁前谁后。第 07 课的表里，所有指针都从十二点出发，两行的点积分不出前后；这里的指针从哪里出发，由词元自己的查询和键决定。
+两个词元一起后移，同一对的两根指针就多转同样的角，夹角不变。把两个词元的位置对调，夹角就变了。所以点积不只取决于相距多远，还取决于谁在前、谁在后。
 
 ## 动手算
 
-两个箭头的点积，等于长度之积乘以夹角的余弦。设第 i 对的两个长度是 $r_i$ 和 $s_i$，旋转之前，从键到查询的角是 $\varphi_i$。查询在 m，键在 n，就有
+两个向量的点积，等于长度之积乘以夹角的余弦，而每根指针就是一个二维向量。设第 i 对的两个长度是 $|q_i|$ 和 $|k_i|$，旋转之前，从键逆时针转到查询的角是 $\varphi_i$。查询在 m，键在 n，就有
 
-$$q \cdot k = \sum_i r_i\, s_i \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
+$$q \cdot k = \sum_i |q_i|\, |k_i| \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
 
-所以查询和键给定之后，只剩下 m − n。一对特征 `(a, b)` 转过角 α，就变成
+其中 base 是**底数**，d 是一个头的特征数，图里是 8。查询和键给定之后，点积只取决于 m − n。一对特征 `(a, b)` 转过角 α，就变成
 
 $$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha = \text{position} \cdot \omega_i$$
 
-其中 position 是位置，base 是**底数**。
+公式里的 position 是词元的位置。
 
-**轮到你了**，只写一行：查询的一对是 `(2, 0)`，位置是 10；键的一对是 `(3, 0)`，位置是 2；ω = 0.5。两对都旋转之后，点积是多少？
+**轮到你了**，只写一行：查询的一对是 `(2, 0)`，位置是 10；键的一对是 `(3, 0)`，位置是 2；ω = 0.5。两对都旋转之后，点积是多少？算到小数点后两位。
 """
 
 # %% tags=["exercise"]
@@ -143,7 +143,7 @@ Stuck? First the angle between the two, then its cosine.
 
 <details><summary>The idea</summary>
 
-Before the rotation both arrows point to the right. Then the query turns by 10 · 0.5 and the key by 2 · 0.5, so the angle between them is 8 · 0.5. The lengths 2 and 3 stay.
+Before the rotation both hands point to the right. Then the query turns by 10 · 0.5 and the key by 2 · 0.5, so the angle between them is 8 · 0.5. The lengths 2 and 3 stay.
 
 </details>
 """
@@ -154,7 +154,7 @@ r"""
 
 <details><summary>思路</summary>
 
-旋转之前，两个箭头都指向右边。查询转了 10 · 0.5，键转了 2 · 0.5，所以夹角是 8 · 0.5。长度 2 和 3 不变。
+旋转之前，两根指针都指向右边。查询转了 10 · 0.5，键转了 2 · 0.5，所以夹角是 8 · 0.5。长度 2 和 3 不变。
 
 </details>
 """
@@ -166,34 +166,34 @@ check("turned_product", solved_turned_product, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Why not the values, too? Position is to say *who* is looked at, and that is what queries and keys decide. A turned value would carry its place into the output, and the same sentence, further back in a text, would come out turned (*Going further* shows it).
+Values are not turned: position is to say *who* is looked at, and how much, not what is taken (see *Going further*).
 
 ## Two pairings
 
-Which two features make a pair? Code in use has two answers. Neither is better, but a model learns with one of them.
+Which two features make a pair? Code in use has two answers. Neither is better, but a model is trained with one of them, and cannot change.
 
 | pairing | pair i |
 |---|---|
-| *adjacent*: Meta's Llama, glassllm, SmolLM2 as it is built here | 2i and 2i + 1 |
-| *halves*: Hugging Face | i and i + d/2 |
+| *adjacent*: Meta's Llama, SmolLM2 as it is built here | 2i and 2i + 1 |
+| *halves*: most models in Hugging Face's transformers, nanochat | i and i + d/2 |
 
-**Predict first.** The same queries and keys of five tokens are turned in both ways. Which of the 25 dot products agree: all, none, or those of a token with itself?
+**Predict first.** The same queries and keys of five tokens are turned in both ways. Which of the 25 dot products agree: all, none, or those of a token's query with its own key?
 """
 
 # %% [markdown] lang="zh"
 r"""
-为什么不旋转值？位置要说明的是看**谁**，这由查询和键决定。值要是也旋转，就会把位置带进输出；同一句话放到文本的后面，输出也会跟着转（选读里验证）。
+值不旋转，因为位置只该影响看谁、看多少，不该影响取来什么（见选读）。
 
 ## 两种配对
 
-哪两个特征算一对？现有的代码有两种**配对方式**（pairing），没有好坏之分，但模型是按其中一种训练的。
+哪两个特征算一对？现有的代码有两种**配对方式**（pairing），没有好坏之分，但一个模型只按其中一种训练，用时不能换。
 
 | 配对方式 | 第 i 对 |
 |---|---|
-| 相邻：Meta 的 Llama、glassllm、这里搭的 SmolLM2 | 2i 和 2i + 1 |
-| 前后两半：Hugging Face | i 和 i + d/2 |
+| 相邻：Meta 的 Llama、这里搭的 SmolLM2 | 2i 和 2i + 1 |
+| 前后两半：Hugging Face 的 transformers 里的多数模型、nanochat | i 和 i + d/2 |
 
-**先猜一猜**：五个词元，同样的查询和键，按两种配对各旋转一次。25 个点积里，哪些相同？全部相同，全都不同，还是只有词元与自己的点积相同？
+**先猜一猜**：五个词元，同样的查询和键，按两种配对各旋转一次。25 个点积里，哪些相同？全部相同，全都不同，还是只有同一个词元的查询与键的点积相同？
 """
 
 # %% tags=["answer"]
@@ -206,32 +206,32 @@ def products(q, k, pairing):
 
 
 off = products(q, k, "half") - products(q, k, "adjacent")
-print(off.abs().round(decimals=2))
+print(off.abs() < 1e-5)
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Only those of a token with itself, on the diagonal.
+Only those of a token's query with its own key, on the diagonal. (And a text of one token tells nothing at all: there is one score, and its softmax is 1.)
 
 </details>
 
-There m − n is 0, and whatever was turned, the dot product is what it was. So a test with one token cannot see a wrong pairing.
+There m − n is 0, and whatever was turned, the dot product is what it was. So the score of a token with itself cannot tell a wrong pairing.
 
-A dot product does not mind in which order the features stand, as long as it is the same in query and key. So put first the first feature of each pair, then the second of each, and halves do what neighbours did:
+A dot product does not mind in which order the features stand, as long as it is the same in query and key. So put the first features of all pairs in front, then the second ones, and halves do what neighbours did:
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-只有对角线上的相同，也就是词元与自己的点积。
+只有对角线上的相同，也就是同一个词元的查询与键的点积。（只用一个词元来测试，更看不出什么：得分只有一项，softmax 之后总是 1。）
 
 </details>
 
-在对角线上，m − n 是 0，不管怎样旋转，点积都与旋转之前一样。所以只用一个词元来测试，看不出配对错了。
+在对角线上，m − n 是 0，不管怎样旋转，点积都与旋转之前一样。所以看词元对自己的得分，看不出配对错了。
 
-特征按什么次序排，点积并不在意，只要查询和键的次序一样。所以先排各对的第一个特征，再排各对的第二个，前后两半的配对就与相邻的配对结果一样了：
+只要查询和键的特征按同样的次序重排，点积就不变。所以先排各对的第一个特征，再排各对的第二个，前后两半的配对就与相邻的配对结果一样了：
 """
 
 # %%
@@ -241,14 +241,14 @@ print(f"{off.abs().max() = :.6f}")
 
 # %% [markdown] lang="en"
 r"""
-Features of queries and keys come out of rows of two matrices, so whoever converts weights puts those rows into this order, head by head (*Going further*).
+Each feature of a query or key is made by one row of a weight matrix. To convert weights from neighbours to halves, put the rows into this order, head by head (*Going further*).
 
 **Predict first.** SmolLM2 with halves in place of neighbours, its rows left alone: will it still say Paris?
 """
 
 # %% [markdown] lang="zh"
 r"""
-查询和键的每个特征，来自两个矩阵的一行。所以转换权重的人，要逐头把这些行换成这个次序（见选读）。
+查询的每个特征由查询矩阵的一行算出，键也是这样。所以要把权重从相邻配对转换成前后两半，就要逐头把这些行换成这个次序（见选读）。
 
 **先猜一猜**：让 SmolLM2 改用前后两半的配对，权重的行不动，它还会回答巴黎（Paris）吗？
 """
@@ -269,126 +269,6 @@ No Paris. It repeats one word, and the loss is 5.04 in place of 3.08.
 
 </details>
 
-## Longer than ever
-
-A model is trained on texts of some length, here called L. A fast hand went round many times there and met every angle. A slow hand made no full turn, and in a longer text it comes to angles that the model has never met.
-
-The panel shows every pair of a model, blue its turns at the trained length, orange at a longer one. Drag the dashed line on the right, or *times as long*.
-
-**Predict first.** Llama-3 has 64 pairs, the base 500000, and was trained on 8192 positions. How many of its hands never made a full turn: 2, 29 or 60? Then set *model*, and see what each *rule* does with them.
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-不会回答 Paris 了。它重复同一个词，损失是 5.04，而原来是 3.08。
-
-</details>
-
-## 比训练时更长
-
-模型训练时，文本有一定的长度，这里记作 L。快的指针在 L 之内转了很多圈，什么角度都见过。慢的指针没有转满一圈，文本再长，它就会转到模型从未见过的角度。
-
-面板画出一个模型的每一对，蓝点是在训练长度内转的圈数，橙点是在更长的文本里转的圈数。可以拖动右图的虚线，也可以拖动“长度的倍数”。
-
-**先猜一猜**：Llama-3 有 64 对，底数是 500000，训练长度是 8192。从未转满一圈的指针有多少根，2、29 还是 60？猜完再选“模型”，看看每种“规则”怎样处理它们。
-"""
-
-# %% tags=["panel"]
-known_angles.panel()
-
-# %% tags=["answer"]
-known_angles.panel().still(model="Llama-3 8B")
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-29 never made a full turn, and without a rule all of them meet new angles.
-
-</details>
-
-For a text s times as long, all rules slow hands down:
-
-| rule | frequencies |
-|---|---|
-| [position interpolation](https://arxiv.org/abs/2306.15595) | all divided by s |
-| NTK-aware | from a larger base: the first stays, the last is divided by s |
-| [YaRN](https://arxiv.org/abs/2309.00071) | fast ones stay, slow ones are divided by s, a ramp between; scores grow a little |
-| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) | the same idea, with another ramp |
-
-NTK-aware slows only the last hand by the whole of s, so 28 of the 29 still go beyond what they know, only less far.
-
-## What the loss says
-
-Is all well without new angles? glassllm was trained on 128 tokens. Its loss was once measured on pieces of 512, with s = 4 and no further training. The two books it read do not come with the package, so this is a recording.
-
-**Predict first.** Beyond 128, which has the lowest loss: no rule, interpolation, Llama's rule, or no rule where each token sees only the last 128?
-"""
-
-# %% [markdown] lang="zh"
-r"""
-<details><summary>答案</summary>
-
-29 根从未转满一圈；不用规则，它们全都会遇到新角度。
-
-</details>
-
-文本的长度是 L 的 s 倍时，各种规则都让指针慢下来：
-
-| 规则 | 频率 |
-|---|---|
-| [位置插值](https://arxiv.org/abs/2306.15595)（position interpolation） | 全部除以 s |
-| NTK-aware | 换成更大的底数，第一对不变，最后一对除以 s |
-| [YaRN](https://arxiv.org/abs/2309.00071) | 快的不变，慢的除以 s，中间过渡；得分略微放大 |
-| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) | 同样的想法，过渡的方式不同 |
-
-NTK-aware 只把最后一根指针放慢到原来的 s 分之一，所以 29 根里仍有 28 根会转到没见过的角度，只是超出得少一些。
-
-## 损失怎么说
-
-没有新角度，就万事大吉了吗？glassllm 的训练长度是 128。有人测过它读 512 个词元时的损失，s = 4，没有为新规则再训练。它读的两本书不随课程提供，所以下面是当时的记录。
-
-**先猜一猜**：在 128 以外，哪一种损失最低？不用规则，位置插值，Llama 的规则，还是不用规则但每个词元只看最近的 128 个？
-"""
-
-# %% tags=["answer"]
-longer_texts.table()
-
-# %% [markdown] lang="en"
-r"""
-<details><summary>Answer</summary>
-
-The window of 128, with 3.407 at the end of *Alice* and 4.123 on *Oz*.
-
-</details>
-
-Without a rule nothing breaks at 128; the loss grows, to 4.727 at the end. Interpolation costs 1.0 even before 128 (4.399 for 3.420), because neighbours now stand a quarter of a step apart, which the model has never met either. Here, looking farther than trained never paid. But it is one small model, and nobody trained it further.
-
-## What you will meet elsewhere
-
-[Hugging Face](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) pairs halves:
-
-```python
-x1, x2 = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
-rotate_half = torch.cat((-x2, x1), dim=-1)
-x * cos + rotate_half * sin
-```
-
-Meta multiplies complex numbers, whose parts are neighbours:
-
-```python
-pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-torch.view_as_real(pairs * freqs_cis).flatten(3)
-```
-
-| where | what |
-|---|---|
-| [Pythia-6.9B, phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | *partial rotary*: 32 of 128, 32 of 80 features turn, the others stay |
-| Llama-2; SmolLM2; Llama-3; Qwen3 | base 10000; 100000; 500000; 1000000 |
-| [nanochat](https://github.com/karpathy/nanochat) | turns the other way, and may, since both do |
-
 ## Exercise: the rotation
 
 Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(*, L, d)`, `positions` the shape `(L,)`; the result has the shape and type of x. (Take float64 for the angles, as in lesson 07.)
@@ -398,34 +278,9 @@ Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(
 r"""
 <details><summary>答案</summary>
 
-只看最近 128 个词元的损失最低，《爱丽丝漫游奇境》末尾是 3.407，《绿野仙踪》是 4.123。
+不会回答 Paris 了。它重复同一个词，损失是 5.04，而原来是 3.08。
 
 </details>
-
-不用规则，损失并不是一过 128 就跳上去，而是越往后越高，末尾到了 4.727。位置插值在 128 以内就要付出 1.0 的代价（从 3.420 升到 4.399），因为相邻的词元现在只隔四分之一步，这也是模型没见过的。在这里，看得比训练时更远，从来没有好处。不过这只是一个很小的模型，而且没有继续训练，不要推而广之。
-
-## 在别处会遇到什么
-
-[Hugging Face](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 按前后两半配对：
-
-```python
-x1, x2 = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
-rotate_half = torch.cat((-x2, x1), dim=-1)
-x * cos + rotate_half * sin
-```
-
-Meta 用复数相乘，一个复数的两部分就是相邻的两个特征：
-
-```python
-pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-torch.view_as_real(pairs * freqs_cis).flatten(3)
-```
-
-| 在哪里 | 是什么 |
-|---|---|
-| [Pythia-6.9B、phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | 部分旋转（partial rotary），128 个特征里只转 32 个，80 个里只转 32 个，其余不动 |
-| Llama-2；SmolLM2；Llama-3；Qwen3 | 底数 10000；100000；500000；1000000 |
-| [nanochat](https://github.com/karpathy/nanochat) | 朝反方向转；查询和键都这样，就没有问题 |
 
 ## 练习：旋转
 
@@ -478,14 +333,14 @@ check("rotary_embedding", solved_rotary_embedding, keep=False)
 r"""
 ## In the chat model
 
-SmolLM2 calls your function 60 times for each pass, for the queries and the keys of 30 layers, with base 100000.
+SmolLM2 calls your function 30 times for each pass, once a layer, for queries and keys together, with base 100000.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 装进聊天模型
 
-SmolLM2 每读一遍，要调用你的函数 60 次：30 层，每层的查询和键各一次，底数是 100000。
+SmolLM2 每读一遍，要调用你的函数 30 次：每层一次，查询和键一起旋转，底数是 100000。
 """
 
 # %% tags=["slow"]
@@ -493,12 +348,12 @@ plug_in(rotary_embedding=my_rotary_embedding)
 
 # %% [markdown] lang="en"
 r"""
-And this is the silence from the beginning of the lesson, with nothing turned:
+With nothing turned, this is the silence from the beginning of the lesson:
 """
 
 # %% [markdown] lang="zh"
 r"""
-这就是开头说的那种沉默，什么都不转：
+什么都不转，就是开头那种沉默：
 """
 
 
@@ -511,7 +366,123 @@ plug_in(rotary_embedding=nothing_turned)
 
 # %% [markdown] lang="en"
 r"""
-A key turns by its own position alone, so once turned it stays as it is, however long the text grows. That is why a model that writes can keep its keys, in [lesson 13](13_kv_cache.ipynb). First [lesson 12](12_transformer_layers.ipynb) puts the blocks together.
+## Longer than ever
+
+A model is trained on texts of some length. A fast hand went round many times there and met every angle. A slow hand made no full turn, and in a longer text it comes to angles that the model has never met.
+
+The panel shows how often each pair of a model turns. Drag the dashed line on the right, or *times as long* (s).
+
+**Predict first.** Llama-3 has 64 pairs, the base 500000, and was trained on 8192 positions. How many of its hands never made a full turn: 2, 29 or 60? Then set *model* and try each *rule*; what they do is told below.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+## 比训练时更长
+
+模型训练时，文本有一定的长度。快的指针在这个长度之内转了很多圈，什么角度都见过。慢的指针没有转满一圈，文本一长，它就会转到模型从未见过的角度。
+
+面板画出一个模型的每一对转了多少圈，遇到新角度的画成红色菱形。可以拖动右图的虚线，也可以拖动“长度的倍数”，也就是 s。
+
+**先猜一猜**：Llama-3 有 64 对，底数是 500000，训练长度是 8192。从未转满一圈的指针有多少根，2、29 还是 60？猜完再选“模型”，看看每种“规则”怎样改变右图的线；这些规则下面就讲。
+"""
+
+# %% tags=["panel"]
+known_angles.panel()
+
+# %% tags=["answer"]
+known_angles.panel().still(model="Llama-3 8B")
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+29 never made a full turn, and without a rule all of them meet new angles.
+
+</details>
+
+For a text s times as long, all rules slow hands down:
+
+| rule | frequencies |
+|---|---|
+| [position interpolation](https://arxiv.org/abs/2306.15595) | all divided by s |
+| NTK-aware | from a larger base: the first stays, the last is divided by s |
+| [YaRN](https://arxiv.org/abs/2309.00071) | hands of 32 turns and more stay, those below 1 are divided by s, with a ramp by pair between; scores times $(0.1 \ln s + 1)^2$, 1.30 for s = 4 |
+| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/b25b488f5faa9efcdfaf4ed3bdee1f2827b62788/models/llama3/reference_impl/model.py) | the same from 4 turns to 1, with a ramp by turns |
+
+So NTK-aware leaves 28 of the 29 beyond what they know, only less far.
+
+## What the loss says
+
+Is all well without new angles? glassllm is a very small language model, trained on 128 tokens. It read pieces of 512 from two books, with s = 4 and no further training. The books are not in the package, so this is a recording.
+
+**Predict first.** Beyond 128, which has the lowest loss: no rule, interpolation, Llama's rule, or no rule where each token sees only the last 128?
+"""
+
+# %% [markdown] lang="zh"
+r"""
+<details><summary>答案</summary>
+
+29 根从未转满一圈；不用规则，它们全都会遇到新角度。
+
+</details>
+
+文本是训练长度的 s 倍时，各种规则都让指针慢下来：
+
+| 规则 | 频率 |
+|---|---|
+| [位置插值](https://arxiv.org/abs/2306.15595)（position interpolation） | 全部除以 s |
+| NTK-aware | 换成更大的底数，第一对不变，最后一对除以 s |
+| [YaRN](https://arxiv.org/abs/2309.00071) | 转 32 圈以上的不变，不到 1 圈的除以 s，中间逐对过渡；得分乘以 $(0.1 \ln s + 1)^2$，s = 4 时是 1.30 倍 |
+| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/b25b488f5faa9efcdfaf4ed3bdee1f2827b62788/models/llama3/reference_impl/model.py) | 转 4 圈以上的不变，不到 1 圈的除以 s，中间按圈数过渡 |
+
+所以用 NTK-aware，29 根里仍有 28 根会转到没见过的角度，只是超出得少一些。
+
+## 看看损失
+
+没有新角度，就万事大吉了吗？glassllm 是一个很小的英文语言模型，训练长度只有 128。让它读 512 个词元，s = 4，换了规则也不再训练，损失会怎样？所用的两本书不随课程提供，下面是以前测得的记录。
+
+**先猜一猜**：在 128 以外，哪一种损失最低？不用规则，位置插值，Llama 的规则，还是不用规则，但每个词元只看最近的 128 个词元？
+"""
+
+# %% tags=["answer"]
+longer_texts.table()
+
+# %% [markdown] lang="en"
+r"""
+<details><summary>Answer</summary>
+
+The window of 128, with 3.407 at the end of *Alice* and 4.123 on *Oz*. Of the rules that look farther, Llama's does best: 3.687 at the end of *Alice*, for 0.25 before 128.
+
+*Alice* was probably part of the training, *Oz* is by another author. There interpolation gains nothing beyond 128: 4.885, and 4.888 without a rule. Differences beyond 128 have a standard error of 0.01 to 0.02.
+
+</details>
+
+Without a rule nothing breaks at 128; the loss grows, to 4.727 at the end. Interpolation costs almost 1.0 even before 128 (4.399 in place of 3.420), because neighbours now stand a quarter of a step apart, which the model has never met either. In this model looking farther than trained never paid. But it is small, nobody trained it further, and a larger one may need its first token kept in the window.
+
+## What you will meet elsewhere
+
+[Hugging Face's Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) pairs halves (Cohere, in the same library, neighbours):
+
+```python
+x1, x2 = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
+rotate_half = torch.cat((-x2, x1), dim=-1)
+x * cos + rotate_half * sin
+```
+
+Meta multiplies complex numbers, whose parts are neighbours:
+
+```python
+pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+torch.view_as_real(pairs * freqs_cis).flatten(3)  # x: (N, L, h, d); with other axes flatten(-2)
+```
+
+| where | what |
+|---|---|
+| [Pythia-6.9B, phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | *partial rotary*: 32 of 128, 32 of 80 features turn |
+| the base | 10000 in Llama-2, 100000 in SmolLM2, 500000 in Llama-3, 1000000 in Qwen3 |
+| [nanochat](https://github.com/karpathy/nanochat) | turns both the other way, as its weights were trained |
+
+A key turns by its own position alone. With fixed frequencies it then stays as it is, however long the text grows, so a model that writes can keep its keys ([lesson 13](13_kv_cache.ipynb)). First [lesson 12](12_transformer_layers.ipynb) puts the blocks together.
 
 ## Three closing questions
 
@@ -527,7 +498,7 @@ The last pair has ω = 100000^(−62/64), so a turn takes 438460 positions. In 8
 
 <details><summary>Answer</summary>
 
-To reorder the rows of the matrices for queries and keys, head by head. Under the causal mask the first token sees only itself, where m − n = 0, and no pairing shows.
+To reorder the rows of the matrices for queries and keys, head by head. Under the causal mask the first token sees only itself, so its weight is 1 whatever the score: no mistake in queries or keys can show there.
 
 </details>
 
@@ -535,14 +506,47 @@ To reorder the rows of the matrices for queries and keys, head by head. Under th
 
 <details><summary>Answer</summary>
 
-The loss by position on your own texts, before and beyond 2048, against no rule with a window of 2048. The window cannot use what stands farther back, but it costs nothing where the model is good already, and in glassllm every rule lost to it.
+The loss by position on your own texts, before and beyond 2048, against no rule with a window of 2048 that always keeps the first few tokens as well. Many trained models [rest their attention on the first token](https://arxiv.org/abs/2309.17453): in SmolLM2 we measured, on the first 1024 tokens of the GNU GPL, that a plain window of 256 costs 0.70 from position 512 on, and 0.06 if it keeps the first token. Before 2048 the window changes nothing, and in glassllm every rule lost to it.
 
 </details>
 """
 
 # %% [markdown] lang="zh"
 r"""
-键转多少，只看它自己的位置；转好之后，不论文本再写多长，它都不再变。所以模型往下写时可以把键存起来，那是[第 13 课](13_kv_cache.ipynb)。在那之前，[第 12 课](12_transformer_layers.ipynb)先把各个部件拼起来。
+<details><summary>答案</summary>
+
+只看最近 128 个词元的损失最低，《爱丽丝漫游奇境》末尾是 3.407，《绿野仙踪》是 4.123。要看得更远，Llama 的规则最好：《爱丽丝》末尾是 3.687，代价是 128 以内升高 0.25。
+
+《爱丽丝》很可能在训练数据里，《绿野仙踪》出自另一位作者。在后者的 128 以外，位置插值没有好处：4.885，不用规则是 4.888。在 128 以外，两种做法之差的标准误差是 0.01 到 0.02。
+
+</details>
+
+不用规则，损失并不是一过 128 就跳上去，而是越往后越高，末尾到了 4.727。位置插值连 128 以内也变差了，几乎高了 1.0（从 3.420 升到 4.399），因为相邻的词元现在只隔四分之一步，这也是模型没见过的。在这个模型上，不论用哪种规则，看得比训练时更远都没有好处。不过这只是一个很小的模型，而且没有继续训练；换成大一些的模型，窗口里可能还要留住第一个词元。
+
+## 在别处会遇到什么
+
+[Hugging Face 的 Llama](https://github.com/huggingface/transformers/blob/main/src/transformers/models/llama/modeling_llama.py) 按前后两半配对（同一个库里的 Cohere 却按相邻）：
+
+```python
+x1, x2 = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
+rotate_half = torch.cat((-x2, x1), dim=-1)
+x * cos + rotate_half * sin
+```
+
+Meta 用复数相乘，一个复数的两部分就是相邻的两个特征：
+
+```python
+pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+torch.view_as_real(pairs * freqs_cis).flatten(3)  # x: (N, L, h, d); with other axes flatten(-2)
+```
+
+| 在哪里 | 是什么 |
+|---|---|
+| [Pythia-6.9B、phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | 部分旋转（partial rotary），前者 128 个特征里只转 32 个，后者 80 个里只转 32 个，其余不动 |
+| 底数 | Llama-2 是 10000，SmolLM2 是 100000，Llama-3 是 500000，Qwen3 是 1000000 |
+| [nanochat](https://github.com/karpathy/nanochat) | 查询和键都朝反方向转，权重就是这样训练的 |
+
+键转多少，只看它自己的位置；转好之后，只要频率不变，不论文本再写多长，它都不再变。所以模型往下写时可以把键存起来，那是[第 13 课](13_kv_cache.ipynb)。在那之前，[第 12 课](12_transformer_layers.ipynb)先把各个部件拼起来。
 
 ## 三个思考题
 
@@ -558,7 +562,7 @@ r"""
 
 <details><summary>答案</summary>
 
-漏了逐头重排算查询和键的两个矩阵的行。在因果掩码下，第一个词元只看自己，m − n = 0，看不出配对方式。
+漏了逐头重排算查询和键的两个矩阵的行。在因果掩码下，第一个词元只能看自己，softmax 里只有一项，权重总是 1，得分算错了也看不出来。
 
 </details>
 
@@ -566,7 +570,7 @@ r"""
 
 <details><summary>答案</summary>
 
-在自己的文本上，测 2048 以内和以外各个位置的损失，与不用规则、窗口为 2048 的做法比较。窗口用不上更远的内容，但模型原来做得好的地方毫无损失，而且在 glassllm 上，每种规则都输给了它。
+在自己的文本上，测 2048 以内和以外各个位置的损失，与不用规则、窗口为 2048 而且总是留住最前面几个词元的做法比较。许多训练好的模型[把注意力停放在第一个词元上](https://arxiv.org/abs/2309.17453)：我们用 GNU GPL 的前 1024 个词元测过 SmolLM2，窗口为 256 时，从位置 512 起损失高出 0.70；留住第一个词元，只高出 0.06。窗口在 2048 以内什么也不改变，而且在 glassllm 上，每种规则都输给了它。
 
 </details>
 """
@@ -579,14 +583,14 @@ print(f"1. {2 * math.pi / slowest = :.0f}, {8192 * slowest / (2 * math.pi) = :.4
 r"""
 ## In short
 
-* Each pair of features of queries and keys turns by position times ω, and the dot product keeps only m − n.
-* The pairing belongs to the weights; a test with one token cannot see it.
-* Beyond the trained length slow hands meet new angles. Rules that slow them down avoid that, at a price.
+* Each pair of features of queries and keys turns by position times ω. Given both, the dot product depends on m − n alone.
+* The pairing belongs to the weights; a token's score with itself cannot show it.
+* Beyond the trained length slow hands meet new angles. Rules slow them down, each at a price; all but NTK-aware keep to known angles.
 
 ## Read next
 
 * The paper: [RoFormer](https://arxiv.org/abs/2104.09864), Su et al. 2021.
-* The code: `apply_scaling` and `apply_rotary_emb` in [Llama's model.py](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py).
+* The code: `apply_scaling` and `apply_rotary_emb` in [Llama's model.py](https://github.com/meta-llama/llama-models/blob/b25b488f5faa9efcdfaf4ed3bdee1f2827b62788/models/llama3/reference_impl/model.py).
 * The explanation: [EleutherAI's](https://blog.eleuther.ai/rotary-embeddings/), and in Chinese [the author's own](https://kexue.fm/archives/8265).
 """
 
@@ -594,15 +598,15 @@ r"""
 r"""
 ## 小结
 
-* 查询和键的每一对特征都转过“位置乘以 ω”这么大的角，点积里只剩下 m − n。
-* 配对方式与权重是一套的；只用一个词元，测不出配错。
-* 超过训练长度，慢的指针会遇到新角度。各种规则让它们慢下来，避开新角度，但要付出代价。
+* 查询和键的每一对特征都转过“位置乘以 ω”这么大的角。查询和键给定之后，点积只取决于 m − n。
+* 权重与配对方式必须配套；看词元对自己的得分，查不出配错了。
+* 超过训练长度，慢的指针会遇到新角度。各种规则让它们慢下来，除 NTK-aware 以外都能避开新角度，但各有代价。
 
 ## 接着读
 
-* 论文，[RoFormer](https://arxiv.org/abs/2104.09864)，苏剑林等，2021。
-* 代码，[Llama 的 model.py](https://github.com/meta-llama/llama-models/blob/main/models/llama3/reference_impl/model.py) 里的 `apply_scaling` 和 `apply_rotary_emb`。
-* 讲解，苏剑林自己写的[《博采众长的旋转式位置编码》](https://kexue.fm/archives/8265)，英文有 [EleutherAI 的文章](https://blog.eleuther.ai/rotary-embeddings/)。
+* 论文：[RoFormer](https://arxiv.org/abs/2104.09864)，苏剑林等，2021。
+* 代码：[Llama 的 model.py](https://github.com/meta-llama/llama-models/blob/b25b488f5faa9efcdfaf4ed3bdee1f2827b62788/models/llama3/reference_impl/model.py) 里的 `apply_scaling` 和 `apply_rotary_emb`。
+* 讲解：苏剑林自己写的[《博采众长的旋转式位置编码》](https://kexue.fm/archives/8265)，英文有 [EleutherAI 的文章](https://blog.eleuther.ai/rotary-embeddings/)。
 """
 
 # %% [markdown] lang="en"
@@ -614,9 +618,9 @@ A weight for queries or keys has `num_heads` blocks of d rows, one row for each 
 
 # %% [markdown] lang="zh"
 r"""
-## 选读：给另一种配对的权重
+## 选读：换一种配对，怎样重排权重
 
-算查询或键的权重由 `num_heads` 块组成，每块 d 行，每一行算出一个特征。它是按相邻配对训练的。请重排它的行，让前后两半的配对得到同样的结果：在每个头里，先排各对的第一行，再排各对的第二行，两部分都按对的次序。形状 `(num_heads * d, d_model)` 不变。（对键来说，`num_heads` 是键头的个数；SmolLM2 有 9 个查询头，键头只有 3 个。）
+算出查询（或键）的权重矩阵由 `num_heads` 块组成，每块 d 行，每一行算出一个特征。它是按相邻配对训练的。请重排它的行，让前后两半的配对得到同样的结果：在每个头里，先排各对的第一行，再排各对的第二行，两部分都按对的次序。形状 `(num_heads * d, d_model)` 不变。（对键来说，`num_heads` 是键头的个数；SmolLM2 有 9 个查询头，键头只有 3 个。）
 """
 
 
@@ -633,7 +637,7 @@ Stuck? With one head of eight rows, the order is the one under *Two pairings*.
 
 <details><summary>The idea</summary>
 
-Cut the rows into heads, the rows of a head into pairs, and the pairs into first and second. Then let the last two axes, pair and member, change places, and join all rows again. Hugging Face's conversion of Llama does the same in one line.
+Cut the rows into heads, the rows of a head into pairs, and the pairs into first and second. Now the axes are (head, pair, member, column). Let pair and member change places, and join the first three again. Hugging Face's conversion of Llama does the same in one line.
 
 </details>
 """
@@ -644,7 +648,7 @@ r"""
 
 <details><summary>思路</summary>
 
-把行切成头，头里的行切成对，对里分第一行、第二行。然后交换“第几对”和“第几行”这两个轴，再把所有行接起来。Hugging Face 转换 Llama 的代码也是这样，只用一行。
+把行切成头，头里的行切成对，对里分第一行、第二行。现在的轴依次是头、第几对、第几行、列。交换“第几对”和“第几行”，再把前三个轴接起来。Hugging Face 转换 Llama 的代码也是这样，只用一行。
 
 </details>
 """
@@ -660,12 +664,12 @@ check("permute_rows", solved_permute_rows, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-The whole way from tokens to dot products, two heads of eight features, with neighbours and the old rows, then with halves and the new ones:
+The whole way from tokens to dot products, with two heads of eight features: neighbours with the old rows and halves with the new ones, the second less the first:
 """
 
 # %% [markdown] lang="zh"
 r"""
-从词元到点积，完整地走一遍，两个头，每个头八个特征；先是相邻配对和原来的行，再是前后两半和重排后的行：
+从词元到点积完整地算一遍，两个头，每个头八个特征。相邻配对用原来的行，前后两半用重排后的行，两者相减：
 """
 
 # %%
@@ -686,12 +690,16 @@ print(f"{off.abs().max() = :.5f}")
 r"""
 ## Going further: what turned values would do
 
+Whom a token looks at is decided by queries and keys. A turned value would carry its position into the output.
+
 **Predict first.** Five tokens, once at positions 0 to 4, once at 100 to 104. If values turn like keys, do the outputs of attention stay?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：要是值也旋转
+
+看谁、看多少，由查询和键决定。值要是也旋转，位置就混进了输出。
 
 **先猜一猜**：五个词元，第一次在位置 0 到 4，第二次在 100 到 104。如果值也像键一样旋转，注意力的输出不变吗？
 """
@@ -713,7 +721,7 @@ for turn_values in (False, True):
 r"""
 <details><summary>Answer</summary>
 
-They do not stay. All outputs turn by 100 positions more.
+They do not stay. As the values do, each pair of each output turns by 100 · ω more.
 
 </details>
 
@@ -721,14 +729,14 @@ With queries and keys alone the outputs stay, wherever the sentence stands.
 
 ## Going further: the rules as numbers
 
-Eight features, base 10000, texts four times as long as the trained 4096:
+Eight features, base 10000, texts four times as long as the trained 4096. Look at pair 2, which makes 6.5 turns within the trained length: YaRN slows it already, Llama 3.1 does not yet.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-会变。所有输出都多转了 100 个位置的角。
+会变。每个输出的各对都多转了 100 · ω，与值一样。
 
 </details>
 
@@ -736,7 +744,7 @@ r"""
 
 ## 选读：各种规则的数值
 
-八个特征，底数 10000，训练长度 4096，文本是它的四倍：
+八个特征，底数 10000，训练长度 4096，文本是它的四倍。请看第 2 对，它在训练长度内转 6.5 圈：YaRN 已把它放慢，Llama 3.1 还不动它。
 """
 
 # %%

@@ -4,7 +4,7 @@ r"""
 
 Of 1900 operations that SmolLM2 does for a token, 1 belongs to its 61 norms. Yet step by step, as in the first Llama, such a norm took a real GPU up to 10.5 times as long as the same arithmetic in one go. What takes the time, if not the operations? And whoever measures is easily fooled: on a made-up GPU, stopwatches that look right are off by more than ten times.
 
-This lesson asks what a block costs, and puts your own norms on the clock. After it you can predict speed from bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes without *Going further*.
+This lesson puts your own norms on the clock. After it you can predict speed from bytes, spot five lies of benchmarks, repair one, and time real layers with it. It takes about 25 minutes without *Going further*.
 
 You need no GPU.
 """
@@ -13,9 +13,9 @@ You need no GPU.
 r"""
 # 14 GPU 上的一层能有多快？
 
-SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是在一块真正的 GPU 上，照第一代 Llama 的写法一步一步做，这样一层的用时最多是一气做完的 10.5 倍，要算的却一样多。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
+SmolLM2 处理一个词元，每 1900 次运算里，只有 1 次属于那 61 个归一化层。可是在一块真正的 GPU 上，照第一代 Llama 的写法一步一步做，一个归一化层的用时最多是一口气做完的 10.5 倍，要算的却一样多。时间到底花在哪里了？要测出来也不容易：在一台虚构的 GPU 上，看上去没有问题的秒表，读数有的是真实时间的十几倍，有的不到它的十分之一。
 
-这一课问的是一层要花多少时间，你自己写的归一化层也要上场计时。学完之后，你能根据字节数预测速度，认出基准测试（benchmark）骗人的五种方式，改对一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
+这一课要测一层花多少时间，你自己写的归一化层也会拿来计时。学完之后，你能根据字节数预测速度，认出基准测试（benchmark）骗人的五种方式，修好一个会骗人的，再用它给真实的层计时。大约需要 25 分钟，选读另计。
 
 没有 GPU 也能学。
 """
@@ -97,7 +97,7 @@ r"""
 
 # %% [markdown] lang="zh"
 r"""
-把两步**融合**（fused）成一个核函数，要传的字节就少一半。这重要吗？NVIDIA 的 H100 每秒能做 $67 \cdot 10^{12}$ 次 float32 运算，同时显存能传 $3350 \cdot 10^9$ 字节（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版），也就是传一字节的工夫，能做 20 次运算。层归一化对每个数大约要做 7 次运算（均值 1 次，x − μ 1 次，平方与求和 2 次，÷ σ、× γ、+ β 共 3 次），用 bfloat16 却至少要传 4 字节，读 2 写 2。所以芯片大部分时间都在等，矩阵很大时，快慢就由字节决定：再快，每秒传的字节也不会超过显存的**带宽**（bandwidth）。这个上限叫作显存的**屋顶线**（roofline）。
+把两步**融合**（fused）成一个核函数，要传的字节就少一半。省下这些字节有用吗？NVIDIA 的 H100 每秒能做 $67 \cdot 10^{12}$ 次 float32 运算，同时显存能传 $3350 \cdot 10^9$ 字节（[规格表](https://www.nvidia.com/en-us/data-center/h100/)，SXM 版），也就是传一字节的工夫，能做 20 次运算。层归一化对每个数大约要做 7 次运算（均值 1 次，x − μ 1 次，平方与求和 2 次，÷ σ、× γ、+ β 共 3 次），用 bfloat16 却至少要传 4 字节，读 2 写 2。所以芯片大部分时间都在等，矩阵很大时，快慢就由字节决定：无论怎样优化，每秒传的字节也不会超过显存的**带宽**（bandwidth）。这个上限叫作显存的**屋顶线**（roofline）。
 
 **轮到你了**，只写一行：`gate`、`value`、`opened` 和 `y` 是形状相同的 bfloat16 矩阵，用两个核函数依次计算 `opened = silu(gate)` 和 `y = opened * value`。平均到 `y` 的每个数，一共要传多少字节？请把 `None` 换成这个数，或者换成算式。
 """
@@ -124,7 +124,7 @@ r"""
 
 <details><summary>思路</summary>
 
-一个核函数一个核函数地看。`opened` 要算两次，因为第一个核函数把它写进显存，第二个又把它读出来。每读一次或写一次，每个数都是 2 字节。
+一个核函数一个核函数地看。`opened` 要计入两次，因为第一个核函数把它写进显存，第二个又把它读出来。每读一次或写一次，每个数都是 2 字节。
 
 </details>
 """
@@ -147,7 +147,7 @@ RMSNorm leaves out the mean. Its [paper](https://arxiv.org/abs/1910.07467) repor
 r"""
 ## 先猜，再算字节数
 
-RMSNorm 不求均值。[论文](https://arxiv.org/abs/1910.07467)说，换用它之后，运行时间少了 7% 到 64%。按字节数算，又会怎样？下图把两种归一化层对矩阵的各次读和写首尾相接，长度是每个数要传的字节数，竖线把核函数一一隔开。“一步一步”照常见的写法，每个运算用一个核函数。“一个核函数”则只把每行读一次，读入后留在芯片上。
+RMSNorm 不求均值。[论文](https://arxiv.org/abs/1910.07467)说，换用它之后，运行时间少了 7% 到 64%。按字节数算，又会怎样？下图把每种归一化层对矩阵的每一次读、每一次写首尾相接，长度是每个数要传的字节数，竖线把核函数一一隔开。“一步一步”照常见的写法，每个运算用一个核函数。“一个核函数”则只把每行读一次，读入后留在芯片上。
 
 **先猜一猜**：一步一步做，按字节算，RMSNorm 的速度是层归一化的 1.43 倍。各用一个核函数呢？先选，再切换到“一个核函数”。
 """
@@ -183,7 +183,7 @@ With the row on the chip, the mean costs only arithmetic, and a GPU has plenty. 
 
 # %% [markdown] lang="zh"
 r"""
-一行已经在芯片上，再求均值只是多一些运算，而 GPU 的运算能力绰绰有余。融合则把层归一化的 20 字节变成了 4 字节。
+这一行已经在芯片上，再求均值只是多一些运算，而 GPU 的运算能力绰绰有余。融合则把层归一化的 20 字节变成了 4 字节。
 """
 
 # %% [markdown] lang="en"
@@ -201,7 +201,7 @@ r"""
 
 真正的 GPU 也是这样吗？第一代 Llama 的 RMSNorm，按 transformers 库的写法，用 float32 一步一步计算，每个数要传 36 字节（转成 float32 读 2 写 4，平方读 4 写 4，求均值读 4，÷ RMS 读 4 写 4，转回来读 4 写 2，× γ 读 2 写 2）。Liger 库的作者在 A100 上，把它和一个核函数的写法各测了一遍（[数据文件](https://github.com/linkedin/Liger-Kernel/blob/main/benchmark/data/all_benchmark_data.csv)，版本 0.2.1，bfloat16，2048 行，前向，中位数）。
 
-**先猜一猜**：一个核函数只传 4 字节，速度应当是 9 倍。实测在哪些宽度上符合：窄的、宽的，还是都符合？
+**先猜一猜**：一个核函数只传 4 字节，速度应当是前者的 9 倍。实测在哪些宽度上符合：窄的、宽的，还是都符合？
 """
 
 # %% tags=["answer"]
@@ -226,7 +226,7 @@ r"""
 
 </details>
 
-行更窄时，这一个核函数本来就很短，启动等固定的开销占了不少时间。宽的快得更多，可见一步一步做时，传一个字节也更慢（最后一行）。
+行更窄时，这个核函数的用时本来就很短，启动等固定的开销占了不小的比例。宽的比预测的还快，可见一步一步做时，每传一个字节也更慢（见最后一行）。
 """
 
 # %% [markdown] lang="en"
@@ -284,7 +284,7 @@ r"""
 r"""
 ## Attention by bytes
 
-A norm has a handful of operations for a number, attention thousands. Do bytes still decide? In three kernels it writes its scores S, reads them for the softmax, writes the weights P and reads these again. One kernel, **FlashAttention**, reads q, k and v, writes o, and keeps the rest on the chip. Each bar below is as long as its bytes take on an H100, the dashed line as long as the arithmetic of both. Whatever reaches farther is the limit. All are bounds by the data sheet, not measured, and k and v are read once.
+A norm has a handful of operations for a number, attention thousands. Do bytes still decide? Three kernels write the scores S, read them for the softmax, write the weights P and read these again. One kernel, **FlashAttention**, reads q, k and v, writes o, and keeps the rest on the chip. Bars are as long as the bytes take on an H100, the dashed line as long as the matrix products, alike for both. Whatever reaches farther is the limit. By the data sheet, nothing is measured: k and v are read once, no cache helps between kernels, every token looks at all.
 
 **Predict first.** For 512 tokens, three kernels move 5 times the bytes of one. And for 4096?
 """
@@ -293,7 +293,7 @@ A norm has a handful of operations for a number, attention thousands. Do bytes s
 r"""
 ## 按字节看注意力
 
-归一化层对每个数只做几次运算，注意力却要做上千次。这时快慢还由字节决定吗？用三个核函数时，先写出得分 S，再读出来求 softmax，写出权重 P，最后又读一遍。只用一个核函数的做法叫 **FlashAttention**：读入 q、k、v，写出 o，其余的都留在芯片上。下图每根横条的长度，是在 H100 上传这些字节要用的时间；虚线是做完运算要用的时间，两种做法一样。哪个伸得更远，就受限于哪个。这些都是按规格表算出的下限，不是实测，而且 k 和 v 只算读一次。
+归一化层对每个数只做几次运算，注意力却要做上千次。这时快慢还由字节决定吗？三个核函数先写出得分 S，再读入，求 softmax，写出权重 P，最后再读一遍。只用一个核函数的做法叫 **FlashAttention**：读入 q、k、v，写出 o，其余的都留在芯片上。横条是在 H100 上传这些字节的时间，虚线是做完矩阵乘法的时间，两种做法一样：哪个更长，就受限于哪个。这些都按规格表算出，不是实测：k 和 v 只读一次，核函数之间没有东西留在缓存里，每个词元都看所有词元。
 
 **先猜一猜**：512 个词元时，三个核函数传的字节是一个核函数的 5 倍。4096 个呢？
 """
@@ -378,7 +378,7 @@ lying_watch.panel().still(watch="no waiting", megabytes=128)
 
 # %% [markdown] lang="en"
 r"""
-An honest watch keeps five rules; the five below it lack one each:
+An honest watch keeps five rules; the next five lack one each:
 
 1. **Wait before the stop** (*no waiting*), or only the ordering is counted.
 2. **Wait before the start** (*early start*), or older work is counted.
@@ -391,7 +391,7 @@ An honest watch keeps five rules; the five below it lack one each:
 
 # %% [markdown] lang="zh"
 r"""
-如实计时要守五条规矩，菜单里排在它后面的五种各缺一条：
+如实计时要守五条规矩，菜单里紧接着的五种各违反一条：
 
 1. **停表之前要等**（违反它的是“不等待”）：否则只测到排队。
 2. **开始计时之前要等**（“提前计时”）：否则先前的工作也会算进去。
@@ -424,7 +424,7 @@ r"""
 
 </details>
 
-更小的数据，启动占了大头；更大的，缓存装不下。菜单里最后一种“CUDA 图加事件”也如实，而且只测核函数本身，见选读。
+数据更小时，用时大部分是启动；更大时，缓存装不下。菜单里最后一种“CUDA 图加事件”也如实，而且只测核函数本身，见选读。
 """
 
 # %% [markdown] lang="en"
@@ -529,14 +529,14 @@ check("time_function", solved_time_function, keep=False)
 r"""
 ## On your machine
 
-Now your function times real layers: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 calls take turns at 16 inputs, 64 MiB together.
+Now your function times real layers: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 calls take turns at 16 inputs, 64 MiB together (more, if your cache is larger).
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 在你的机器上
 
-现在用你的函数给真实的层计时：前向，256 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的，“你的”是第 05、06 课里替你保存的。为了守第 5 条，16 份输入轮流用，一共 64 MiB。
+现在用你的函数给真实的层计时：前向，256 × 4096 个 float32 的数。`eager` 一步一步做，`F` 是 torch 自带的，“你的”是第 05、06 课里替你保存的。为了守第 5 条，16 份输入轮流用，一共 64 MiB（你的缓存更大的话，请多用几份）。
 """
 
 # %%
@@ -577,9 +577,9 @@ On the CPUs that we tried it is slower.
 
 </details>
 
-There torch composes `F.rms_norm` of single steps; `F.layer_norm` is one function. Again fusing pays, not leaving out the mean. `eager.layer_norm` takes far more than 1.43 times as long as `eager.rms_norm`, mostly for `x.var`, which torch computes slowly on a CPU.
+There torch builds `F.rms_norm` from single steps; `F.layer_norm` is one function. Four runs on one busy machine gave 1.6 to 20 times, so read the order, not the ratios. Again fusing pays, not leaving out the mean.
 
-On one machine we found 1.9 times, then 4.6, so read the order, not the ratios.
+In `eager.layer_norm` about half the time or more goes into `x.var`, slow on a CPU.
 """
 
 # %% [markdown] lang="zh"
@@ -590,9 +590,9 @@ r"""
 
 </details>
 
-在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。`eager.layer_norm` 的用时远不止 `eager.rms_norm` 的 1.43 倍，多半花在 `x.var` 上：torch 在 CPU 上求方差很慢。
+在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。在同一台繁忙的机器上测了四次，前者的用时是后者的 1.6 倍到 20 倍不等，所以只看谁快谁慢，不看几倍。
 
-同一台机器上，我们先后测得 1.9 倍和 4.6 倍，所以只看谁快谁慢，不看几倍。
+`eager.layer_norm` 的用时，大约一半甚至更多花在 `x.var` 上：torch 在 CPU 上求方差很慢。
 """
 
 # %% [markdown] lang="en"
@@ -636,7 +636,7 @@ r"""
 
 </details>
 
-2. 某人的基准测试说，RMSNorm 传输数据的速度是显存的 1.6 倍。你怀疑它违反了哪两条规矩？再测一次什么，就能分清是哪一种？
+2. 某人的基准测试说，RMSNorm 传输数据的速度是显存带宽的 1.6 倍。你怀疑它违反了哪两条规矩？再测一次什么，就能分清是哪一种？
 
 <details><summary>答案</summary>
 
@@ -648,7 +648,7 @@ r"""
 
 <details><summary>答案</summary>
 
-不换：`F.layer_norm` 已经是一个核函数，按字节算，换了也一点省不下，而且 RMSNorm 是另一个函数（第 06 课）。就算归一化完全不花时间，也只能省 5%。应当去找还在一步一步做的部分，融合可以把 20 字节变成 4 字节。
+不换：`F.layer_norm` 已经是一个核函数，按字节算，换了也一点都省不下，而且 RMSNorm 是另一个函数（第 06 课）。就算归一化完全不花时间，也只能省 5%。应当去找还在一步一步做的部分，融合可以把 20 字节变成 4 字节。
 
 </details>
 """
@@ -711,7 +711,7 @@ r"""
 | numbers | device | measured? |
 |---|---|---|
 | *Guess, then bytes* | any | no: counted |
-| *What it means for a model*; *Attention by bytes* | an H100's data sheet | no: bounds |
+| *What it means for a model*; *Attention by bytes* | an H100's data sheet | no: computed from it |
 | *On a real GPU*; *what the mean costs* | an A100 | by Liger's authors |
 | *The lying watch*, all seven watches | made up | no: computed by its rules |
 | *On your machine*; *the kernel alone* | yours | by you, just now |
@@ -733,13 +733,13 @@ r"""
 
 | 数字 | 设备 | 是实测吗？ |
 |---|---|---|
-| “先猜，再算字节数” | 不限 | 不是，是数出来的 |
-| “对一个模型意味着什么”“按字节看注意力” | H100 的规格表 | 不是，是下限 |
+| “先猜，再算字节数” | 不限 | 不是，是按字节数出来的 |
+| “对一个模型意味着什么”“按字节看注意力” | H100 的规格表 | 不是，是由它算出来的 |
 | “在真正的 GPU 上”“求均值要花多少” | 一块 A100 | 是，Liger 的作者测的 |
 | “会骗人的秒表”的七种计时方式 | 虚构的设备 | 不是，按它的规则算出来的 |
 | “在你的机器上”“只测核函数” | 你的机器 | 是，你刚刚测的 |
-| “CPU 上离屋顶线多远” | 一块 CPU 的一个线程（AMD EPYC） | 是，我们测的 |
-| “矩阵乘法的宽度” | 一块 H100；同一块 CPU | 前者是别人测的，后者是我们测的 |
+| “CPU 上离屋顶线多远” | 一颗 CPU 的一个线程（AMD EPYC） | 是，我们测的 |
+| “矩阵乘法的宽度” | 一块 H100；同一颗 CPU | 前者是别人测的，后者是我们测的 |
 
 所以，我们没有在 GPU 上测过任何东西。你有 GPU 的话，可以自己测：`python -m blocklab.timing record`。
 
@@ -772,21 +772,34 @@ r"""
 
 </details>
 
-不过字节相同时，float32 的数只有一半，所以求均值的开销如果不大，在这里看不出来；要是很大，就藏不住了。
+不过字节数相同时，float32 的层归一化要处理的数，只有 bfloat16 的 RMSNorm 的一半。所以求均值如果只慢一点，在这里看不出来；要是慢很多，就藏不住了。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: the kernel alone
 
-At 1 MB even the honest watch times mostly the start, which says little about the kernel. The cure is the last watch, flat at the roof: record many calls in a *CUDA graph*, which Python starts once, and let the GPU itself note when it passes two *events*. `copies` are inputs that no cache can hold together. The first replay warms up and keeps the GPU busy, so that the second already stands in the queue when the GPU passes `start`:
+Below 10 MB even the honest watch times mostly the start, which says little about the kernel. The cure is the last watch, flat at the roof: record many calls in a *CUDA graph*, which Python starts once, and let the GPU itself note when it passes two *events*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：只测核函数
 
-在 1 MB 处，即使如实计时，测到的也主要是启动的时间，说明不了核函数有多快。解决的办法是最后一种计时方式，它在图上与屋顶线重合：把许多次调用录进一个 **CUDA 图**（CUDA graph），Python 只启动一次；再让 GPU 自己记下经过两个**事件**（event）的时刻。`copies` 是许多份输入，合起来任何缓存都装不下。第一次重放用来预热，也让 GPU 忙着，这样它经过 `start` 时，第二次已经排在队列里：
+不到 10 MB 时，即使如实计时，测到的也主要是启动的时间，说明不了核函数有多快。解决的办法是最后一种计时方式，它在图上与屋顶线重合：把许多次调用录进一个 **CUDA 图**（CUDA graph），Python 只启动一次；再让 GPU 自己记下经过两个**事件**（event）的时刻。
+"""
+
+# %% tags=["answer"]
+lying_watch.panel().still(watch="graph", megabytes=8)
+
+# %% [markdown] lang="en"
+r"""
+In code, `copies` are inputs that together do not fit into an H100's cache (yours may be larger: take more). The first replay warms up and keeps the GPU busy, so that the second already stands in the queue when the GPU passes `start`. On a real GPU a short gap before each kernel is counted too, which the made-up device does not have.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+写成代码，`copies` 是许多份输入，合起来 H100 的缓存装不下（你的缓存更大的话，请多用几份）。第一次重放用来预热，也让 GPU 忙着，这样它经过 `start` 时，第二次已经排在队列里。在真正的 GPU 上，每个核函数之前还有一小段空隙，也会计入；虚构的设备没有这种空隙。
 """
 
 
@@ -828,13 +841,13 @@ A CPU needs no such watch, because there a call returns when its work is done.
 
 ## Going further: a softmax, block by block
 
-A softmax subtracts the largest score, so that no exp overflows, and divides by the sum. Both are known only behind the last key. An **online softmax** ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867)) keeps three running values instead: the largest score so far, m; the sum l of $e^{s - m}$; the output o, the values v mixed with these same powers. If a block of keys brings a larger score, n, what was added up so far stands at the wrong maximum. But $e^{s - m} \cdot e^{m - n} = e^{s - n}$, so one factor puts all of it right:
+A softmax subtracts the largest score, so that no exp overflows, and divides by the sum. Both are known only after the last key. An **online softmax** ([Milakov and Gimelshein 2018](https://arxiv.org/abs/1805.02867)) keeps three running values instead: the largest score so far, m; the sum l of $e^{s - m}$; and o, the sum of the values v, each weighted by its $e^{s - m}$ and not divided yet. If a block of keys brings a larger score, n, what was added up so far was measured from the old maximum. But $e^{s - m} \cdot e^{m - n} = e^{s - n}$, so one factor puts all of it right:
 
 $$n = \max(m, \max s) \qquad a = e^{m - n} \qquad p = e^{s - n}$$
 
 $$l \leftarrow a\,l + \textstyle\sum p \qquad o \leftarrow a\,o + p\,v \qquad m \leftarrow n$$
 
-In the beginning m = −∞, l = 0 and o = 0. Behind the last block o / l is the output. Here are six scores in blocks of two, with the values `(1, cos 0)`, `(2, cos 1)`, and so on:
+In the beginning m = −∞, l = 0 and o = 0. After the last block, o / l is the output. Here are six scores in blocks of two, with the values `(1, cos 0)`, `(2, cos 1)`, and so on:
 """
 
 # %% [markdown] lang="zh"
@@ -843,7 +856,7 @@ CPU 不需要这样的秒表，因为在 CPU 上，调用返回时工作已经�
 
 ## 选读：一块一块地算 softmax
 
-softmax 先减去最大的得分，免得 exp 溢出，最后再除以总和。这两样都要等到最后一个键才知道。**在线 softmax**（online softmax，[Milakov 和 Gimelshein 2018](https://arxiv.org/abs/1805.02867)）改为一路记着三样东西：到目前为止最大的得分 m；$e^{s - m}$ 的和 l；以及输出 o，即用这些指数加权的值 v 之和。如果新的一块键里有更大的得分 n，已经累加的结果就是以旧的最大值为准的。不过 $e^{s - m} \cdot e^{m - n} = e^{s - n}$，所以全部乘上同一个系数就行：
+softmax 先减去最大的得分，免得 exp 溢出，最后再除以总和。这两样都要等到最后一个键才知道。**在线 softmax**（online softmax，[Milakov 和 Gimelshein 2018](https://arxiv.org/abs/1805.02867)）改为一路记着三样东西：到目前为止最大的得分 m；$e^{s - m}$ 的和 l；以及 o，即用这些 $e^{s - m}$ 加权的值 v 之和，先不除。如果新的一块键里有更大的得分 n，已经累加的结果就是以旧的最大值为准的。不过 $e^{s - m} \cdot e^{m - n} = e^{s - n}$，所以全部乘上同一个系数就行：
 
 $$n = \max(m, \max s) \qquad a = e^{m - n} \qquad p = e^{s - n}$$
 
@@ -866,7 +879,9 @@ for name, y in {"o / l": o / l, "softmax(scores) @ values": scores.softmax(0) @ 
 
 # %% [markdown] lang="en"
 r"""
-One trap is left. A mask may hide a whole first block, so that all its scores are −∞. Then n is −∞ too, and $-\infty - (-\infty)$ is NaN. Where n is −∞, subtract 0 instead: $e^{-\infty}$ is 0, and nothing is added.
+One trap is left. A mask may hide a whole first block from a query, in a sliding window or where padding stands on the left, so that all its scores are −∞. Then n is −∞ too, and $-\infty - (-\infty)$ is NaN. Where n is −∞, subtract 0 instead: $e^{-\infty}$ is 0, and nothing is added. The maximum that is kept stays −∞.
+
+(A query that may see no key at all ends with l = 0, and o / l is NaN. On a CPU torch's function gives 0 instead.)
 
 ## Going further: merge a block
 
@@ -875,7 +890,9 @@ One trap is left. A mask may hide a whole first block, so that all its scores ar
 
 # %% [markdown] lang="zh"
 r"""
-还有一个陷阱。掩码可能把第一块全部屏蔽掉，这一块的得分就全是 −∞，于是 n 也是 −∞，而 $-\infty - (-\infty)$ 是 NaN。所以 n 是 −∞ 时，改为减去 0：$e^{-\infty}$ 是 0，什么也没有加上。
+还有一个陷阱。掩码可能把第一块对某个查询全部屏蔽掉，例如用了滑动窗口，或者填充在左边。这一块的得分就全是 −∞，于是 n 也是 −∞，而 $-\infty - (-\infty)$ 是 NaN。所以 n 是 −∞ 时，改为减去 0：$e^{-\infty}$ 是 0，什么也没有加上。记下来的最大值仍是 −∞。
+
+（如果一个查询什么键都看不到，最后 l = 0，o / l 就是 NaN。在 CPU 上，torch 的函数这时给出 0。）
 
 ## 选读：合并一块
 
@@ -892,7 +909,7 @@ check("merge_block", my_merge_block)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Write the loop's three lines, then compare shapes: what has a number for each query wants an axis of size 1 at its end, before it meets scores or o.
+Stuck? Write the loop's three lines, then compare shapes: whatever has one number for each query needs an axis of size 1 at its end, before it meets scores or o.
 
 <details><summary>The idea</summary>
 
@@ -926,12 +943,12 @@ check("merge_block", solved_merge_block, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Now your function computes attention for 512 tokens, and never sees more than 128 keys of them:
+Now attention for 512 tokens: your function, or ours until yours is right, never holds more than 128 keys at a time.
 """
 
 # %% [markdown] lang="zh"
 r"""
-现在用你的函数给 512 个词元算注意力，每次最多只看 128 个键：
+现在给 512 个词元算注意力，每次最多只看 128 个键。用的是你的函数；它还没有通过检查时，用参考答案。
 """
 
 # %%
@@ -941,26 +958,29 @@ m, l, o = torch.full((4, 512), -torch.inf), torch.zeros(4, 512), torch.zeros(4, 
 for keys, values in zip(key.split(128, 1), value.split(128, 1), strict=True):
     m, l, o = merge(m, l, o, query @ keys.mT / 8, values)
 torch.testing.assert_close(o / l.unsqueeze(-1), F.scaled_dot_product_attention(query, key, value))
-print(Text(en="block by block = torch's", zh="一块一块地算 = torch 的"))
+whose = Text(en="yours", zh="你的函数") if merge is my_merge_block else Text(en="the solution", zh="参考答案")
+print(Text(en="block by block ({}) = torch's", zh="一块一块地算（{}）= torch 的").format(whose))
 
 # %% [markdown] lang="en"
 r"""
-FlashAttention is this in one kernel: a program takes a block of queries, keeps its m, l and o on the chip, and lets the blocks of keys and values pass by. Nowhere do all scores stand together. It saves bytes, not operations.
+FlashAttention does this in one kernel. Since its second version a program takes a block of queries, keeps its m, l and o on the chip, and lets the blocks of keys and values pass by. (In the first the queries passed by, and m, l and o went to memory and back each time.) Nowhere do all scores stand together. It saves bytes, not operations.
 
 - *k and v once* is a lower bound for memory. With 128 queries a program, 4096 tokens make 32 programs for each head, and each reads all k and v, 2.1 GB together. A head's k and v are only 2 MiB, so the cache can spare memory most of it.
 - If scale and mask are kernels of their own, it is 65 times the bytes, and so it is if S and P are float32.
-- On the way back P is wanted again. It is not stored but computed anew, from one number that is kept for each query, m + log l, 512 KiB in all ([FlashAttention-2](https://arxiv.org/abs/2307.08691)).
-- In float32 without Tensor Cores, arithmetic is the limit of all ways (set *numbers* in the panel). Below 50 MB the scores may fit into the H100's cache, and the three kernels do better than their bars.
+- The backward pass needs P again. It is not stored but recomputed, from one number that is kept for each query, m + log l, 512 KiB in all ([FlashAttention-2](https://arxiv.org/abs/2307.08691)).
+- The dashed line leaves out the softmax itself. An H100 does some $3.9 \cdot 10^{12}$ exps a second ([FlashAttention-3](https://arxiv.org/abs/2407.08608)), so the $32 \cdot 4096^2$ of the panel take 0.14 ms beside the 0.28 ms of the matrix products. And in a chat model no token looks at later ones: with that mask one kernel skips nearly half of the blocks.
+- In float32 without Tensor Cores, arithmetic is the limit of both ways from 128 features a head on (set *numbers* in the panel); with 64, three kernels still wait for their bytes. Below 50 MB the scores may fit into the H100's cache, and the three kernels do better than their bars.
 """
 
 # %% [markdown] lang="zh"
 r"""
-把这些放进一个核函数，就是 FlashAttention：一个程序取一块查询，把它的 m、l、o 留在芯片上，让键和值一块一块地经过。全部得分从来不会同时存在。它省的是字节，不是运算。
+把这些放进一个核函数，就是 FlashAttention。从第二版起，一个程序取一块查询，把它的 m、l、o 留在芯片上，让键和值一块一块地经过。（第一版让查询一块一块地经过，每次都要把 m、l、o 写进显存，再读回来。）全部得分从来不会同时存在。它省的是字节，不是运算。
 
 - “k 和 v 只读一次”是显存读写量的下限。如果每个程序取 128 个查询，4096 个词元的每个头就有 32 个程序，每个都要把 k 和 v 读一遍，一共 2.1 GB。不过一个头的 k 和 v 只有 2 MiB，所以大部分可以由缓存提供。
 - 缩放和掩码如果各用一个核函数，要传的字节就是 65 倍；S 和 P 用 float32 时也是这样。
 - 反向传播又要用到 P。它没有存下来，而是重新计算；为此每个查询只保存一个数 m + log l，一共 512 KiB（[FlashAttention-2](https://arxiv.org/abs/2307.08691)）。
-- 用 float32 而不用 Tensor Core（张量核心）时，哪种做法都受限于运算（在面板里改“数据类型”）。得分不到 50 MB 时，H100 的缓存也许装得下，三个核函数就比图上的横条更快。
+- 虚线没有算上 softmax 本身。H100 每秒大约能求 $3.9 \cdot 10^{12}$ 次 exp（[FlashAttention-3](https://arxiv.org/abs/2407.08608)），所以面板里的 $32 \cdot 4096^2$ 次要 0.14 ms，而矩阵乘法要 0.28 ms。还有，聊天模型里的词元看不到后面的词元：用上这种掩码，一个核函数可以跳过将近一半的块。
+- 用 float32 而不用 Tensor Core（张量核心）时，每头 128 个特征起，两种做法都受限于运算（在面板里改“数据类型”）；每头 64 个时，三个核函数仍然在等字节。得分不到 50 MB 时，H100 的缓存也许装得下，三个核函数就比图上的横条更快。
 """
 
 # %% [markdown] lang="en"
@@ -976,7 +996,7 @@ And on a CPU? Here is a recording of one, with one thread: three functions, each
 r"""
 ## 选读：CPU 上离屋顶线多远
 
-换成 CPU 呢？这里是一块 CPU 上的记录，用一个线程给三个函数计时，每个函数有几种实现（“未融合”是其他几课里用的函数）。这个线程每传一字节，只来得及做 2.7 次运算，而不是 20 次，所以字节数也就说明不了那么多。每根横条都从屋顶线画起，那里是 1，表示把必须传的字节单纯复制一遍所用的时间。虚线框是按“一步一步”的字节数算出的预测。有 GPU 的话，圆点就是在你的显卡上测得的时间（bfloat16，宽度 4096）。
+换成 CPU 呢？这里是一颗 CPU 上的记录，用一个线程给三个函数计时，每个函数有几种实现（“未融合”是其他几课里用的函数）。这个线程每传一字节，只来得及做 2.7 次运算，而不是 20 次，所以字节数也就说明不了那么多。每根横条都从屋顶线画起，那里是 1，表示把必须传的字节单纯复制一遍所用的时间。虚线框是按“一步一步”的字节数算出的预测。有 GPU 的话，圆点就是在你的显卡上测得的时间（bfloat16，宽度 4096）。
 
 **先猜一猜**：一步一步做，前向，宽度 4096，三个函数里有一个，实际用时是按字节算出的时间的好几倍。是哪一个？
 """
@@ -1008,16 +1028,16 @@ against_the_roof.panel(measured).still(op="layer_norm")
 
 # %% [markdown] lang="en"
 r"""
-Memory is not to blame: it is `x.var` again, slow on a CPU. In the whole recording only 16 of 48 cases come within a fifth of their bytes, and 31 take longer. A few take less, as RMSNorm in the first picture (3.16, by bytes 3.5): probably part of what one step writes is still in the cache when the next reads it (rule 5).
+Memory is not to blame: it is `x.var` again, slow on a CPU. In the whole recording only 16 of 48 cases come within a fifth of their bytes; 31 take longer, 1 less. Some of the 16 are a little faster too, as RMSNorm in the first picture (3.16, by bytes 3.5): probably part of what one step writes is still in the cache when the next reads it (rule 5).
 
 Nearest to the roof is mostly `torch.compile`, which fuses kernels by itself. But with so little arithmetic to spare the mean is not always free: with `torch.compile`, forward, float32, at widths 1024, 4096, 4097 and 16384, LayerNorm takes 1.1, 1.3, 1.8 and 1.0 times as long as RMSNorm.
 """
 
 # %% [markdown] lang="zh"
 r"""
-这不怪内存，还是因为 `x.var` 在 CPU 上很慢。整份记录的 48 种情况里，只有 16 种与按字节算的相差不到五分之一，有 31 种更慢。也有几种更快，例如第一张图里的 RMSNorm（3.16，按字节算是 3.5），大概是前一步写出的数，后一步读的时候还有一部分在缓存里（第 5 条规矩）。
+这不怪内存，还是因为 `x.var` 在 CPU 上很慢。整份记录的 48 种情况里，只有 16 种与按字节算的相差不到五分之一，31 种慢得更多，1 种快得更多。那 16 种里也有略快的，例如第一张图里的 RMSNorm（3.16，按字节算是 3.5），大概是前一步写出的数，后一步读的时候还有一部分在缓存里（第 5 条规矩）。
 
-离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数。不过这块 CPU 的运算能力没有多少富余，求均值未必不花时间：用 `torch.compile`，前向，float32，宽度为 1024、4096、4097、16384 时，层归一化的用时分别是 RMSNorm 的 1.1、1.3、1.8、1.0 倍。
+离屋顶线最近的大多是 `torch.compile`，它会自动融合核函数。不过这颗 CPU 的运算能力没有多少富余，求均值未必不花时间：用 `torch.compile`，前向，float32，宽度为 1024、4096、4097、16384 时，层归一化的用时分别是 RMSNorm 的 1.1、1.3、1.8、1.0 倍。
 """
 
 # %% [markdown] lang="en"
@@ -1054,7 +1074,7 @@ r"""
 
 ## 选读：矩阵乘法的宽度
 
-第 09 课留下一个问题：在 H100 上，宽度 10922 为什么那么慢？有两种预测。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流多处理器；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。面板里有前馈层的三个矩阵乘法，最后一个出自反向传播。
+第 09 课留下一个问题：在 H100 上，宽度 10922 为什么那么慢？有两种预测。一种看一次能读写多少位（bit）：在 H100 上，一个线程（thread）一次最多读写 128 位（16 字节），但是起点必须是这个长度的整数倍；面板里画的是，要让每一行的开头都对齐，一次最多能读写多少位。另一种看分块和波次：结果按 128 × 256 分块计算，每 132 块为一个波次（wave），因为 H100 有 132 个流式多处理器（SM）；超出边缘的部分，以及最后一个波次里空着的位置，都浪费了。面板里有前馈层的三个矩阵乘法，最后一个出自反向传播。
 
 **先猜一猜**：在 H100 上，拖慢 10922 的会是哪一种？先选，再显示“一块 H100”。
 """
@@ -1075,7 +1095,7 @@ By the bits at once: in bfloat16 a row of 10922 allows 32, one of the odd 10923 
 r"""
 <details><summary>答案</summary>
 
-是一次读写的位数：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
+更像是一次读写的位数：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
 
 </details>
 """
@@ -1108,7 +1128,7 @@ H100 上的数是[别人测的](https://github.com/stas00/ml-engineering/blob/ma
 |---|---|---|---|---|---|---|
 | 速度 | 395.62 | 395.52 | 395.16 | 272.73 | 398.38 | 395.01 |
 
-在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距（[驱动手册](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TENSOR__MEMORY.html)，`globalStrides`），否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。位数也解释不了全部：50 个宽度里，25 个是 8 的倍数，都允许 128 位，可是最快的五个全是 32 的倍数，而这样的他只试了六个。
+在这项测试里，10922 的速度只有 11008 的 69%；10944 是 64 的倍数，不是 256 的倍数，却没有损失。为什么？在 Hopper 上（H100 就属于这一代），成批搬运数据的 TMA 只接受 16 字节整数倍的行距（[驱动手册](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TENSOR__MEMORY.html)，`globalStrides`），否则程序库只能用别的办法读取。这与实测的下降相符，但我们没有查看程序库的内部，这样的点也只有 10922 一个。位数也解释不了全部：50 个宽度里，25 个是 8 的倍数，都允许 128 位，可是最快的五个都是 32 的倍数，而这样的宽度他一共只试了六个。
 
 在我们的 CPU 上（float32，一个线程），只有结果的行这么宽的那个乘法受影响：与 11008 相比，10922 的速度是 0.85 倍，10923 是 0.87 倍；其余的都在 0.93 倍以上。这些都只是个别的测试，所以要选宽度，还是先在自己的显卡上测一测。
 """

@@ -490,7 +490,7 @@ CALLS = {
     "PlacedLayer": Call(
         norm_places.PlacedLayer,
         {"place": ("sandwich", Choice()), "qk_norm": ("whole", Choice(none=True))}
-        | {name: LAYER[name] for name in LAYER.keys() - {"dropout", "batch_first", "norm_first"}},
+        | {name: value for name, value in LAYER.items() if name not in ("dropout", "batch_first", "norm_first")},
     ),
     "PlacedLayer.forward": forward(
         norm_places.PlacedLayer("output", 6, 3, 4, qk_norm="head"),

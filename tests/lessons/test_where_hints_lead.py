@@ -44,6 +44,13 @@ LEADS = {
     ),
     ("merge_block", "sum-not-rescaled"): ("Going further: a softmax, block by block", "l = a * l + p.sum(-1)"),
     ("merge_block", "infinity-minus-infinity"): ("Going further: a softmax, block by block", "n == -torch.inf"),
+    ("merge_block", "zero-where-the-block-is-hidden"): (
+        "Going further: a softmax, block by block",
+        "n == -torch.inf",
+    ),
+    ("merge_block", "zero-returned-as-maximum"): ("Going further: a softmax, block by block", "return n, l, o"),
+    ("merge_block", "loop-for-one-query"): ("Going further: merge a block", "unsqueeze(-1)"),
+    ("time_function", "warm-up-every-round"): ("The lying watch", "range(warm_up)"),
     ("merge_block", "divided-too-early"): ("Going further: a softmax, block by block", "return n, l, o"),
     ("merge_block", "factor-along-the-features"): ("Going further: merge a block", "a.unsqueeze(-1) * o"),
     ("merge_block", "block-by-its-own-maximum"): (

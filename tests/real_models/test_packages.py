@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 
 from blocklab import packages
 from blocklab.packages import Package, if_installed, want_package
+from blocklab.real_models.free_memory import TooLittleMemory
 from workshop.address import Address
 from workshop.stamp import setup
 
@@ -88,3 +89,14 @@ def test_its_loader_and_its_cell_say_how_to_install_it(module, command, capsys):
     with if_installed():
         raise ModuleNotFoundError(module, name=module)
     assert capsys.readouterr().out.endswith(f" Run: pip install {command}\n")
+
+
+def test_too_little_memory_is_told_in_a_line_and_the_lesson_goes_on(capsys):
+    with if_installed():
+        raise TooLittleMemory("SmolLM2 wants 2 GB of free memory; 0.5 GB are there.")
+    assert capsys.readouterr().out == "SmolLM2 wants 2 GB of free memory; 0.5 GB are there.\n"
+
+
+def test_memory_that_ran_out_in_the_middle_is_an_error_as_ever():
+    with pytest.raises(MemoryError), if_installed():
+        raise MemoryError

@@ -21,9 +21,9 @@ FLOAT64 = Text(
 )
 IN_PIECES = Text(
     en="Your function stops at a tensor that does not lie in memory in the order of its axes, a transposed one for "
-    "instance. `reshape` takes every tensor, `view` only some.",
+    "instance. Put `.contiguous()` before what stops; `reshape` can stand for `view`.",
     zh="有的张量在内存里不按各轴的顺序存放，例如转置之后的张量，你的函数遇到它就会报错。"
-    "`reshape` 什么张量都接受，`view` 则不然。",
+    "请在报错的那一步之前加上 `.contiguous()`；如果用的是 `view`，换成 `reshape` 也行。",
 )
 SEVEN_TIMES, A_THOUSANDTH = 7.0, 1e-3  # the numbers of the tables go up to 1.5
 

@@ -90,9 +90,10 @@ WORDS = {
         zh="结果放错了设备：你返回的在 {got} 上，应当在 {wanted} 上。",
     ),
     "nan": Text(
-        en="Your result holds NaN or infinity where a number belongs. Look for a division by zero, or the root or the "
-        "logarithm of something that is not positive.",
-        zh="结果里出现了 NaN 或无穷大，那里本应是普通的数。请检查有没有除以零，或者对不大于零的数开方、取对数。",
+        en="Your result holds NaN or infinity where a number belongs. Look for a division by zero, −∞ minus −∞, or "
+        "the root or the logarithm of something that is not positive.",
+        zh="结果里出现了 NaN 或无穷大，那里本应是普通的数。"
+        "请检查有没有除以零、−∞ 减 −∞，或者对不大于零的数开方、取对数。",
     ),
     "unknown": Text(
         en="Not right yet, and it is not a mistake I know. Here is where it differs first.",

@@ -53,7 +53,7 @@ def _plugged_in(exercise: Exercise, candidate: object, patience: float, free: fl
     said = block and _if_written(lambda: _said(network, exercise, block, patience))
     if said is None:
         about = exercise.name, network.name, 0, network.labels
-        return PluggedIn(*about, (*notes, str(words.NOT_WRITTEN)), right=network.say(), stopped=UNWRITTEN)
+        return PluggedIn(*about, (*notes, str(words.NOT_WRITTEN)), right=network.right, stopped=UNWRITTEN)
     yours, places = said
     same = [words.SAME] if yours.shown() == network.right.shown() else []
     told = tuple(map(str, [*same, *yours.beside(network.right)]))

@@ -50,6 +50,7 @@ RIGHT = {
         "the cosine": 6 * math.cos(4),
         "a tensor": torch.tensor([2.0, 0]) @ torch.tensor([3 * math.cos(-4), 3 * math.sin(-4)]),
         "four digits": -3.922,
+        "three digits": -3.92,
         "both turned": 6 * (math.cos(5) * math.cos(1) + math.sin(5) * math.sin(1)),
     },
     "values_per_mean": {"a number": 64, "a product": 2 * 32, "a float": 64.0, "a tensor": torch.tensor(64)},

@@ -16,6 +16,10 @@ WRONG = {
     "turned_product": {
         "text": ("-3.922", {"wrong-kind"}),
         "one digit": (-3.9, {None}),
+        "the first features": (2 * math.cos(5) * 3 * math.cos(1), {"first-features-alone"}),
+        "ω by the formula, two digits": (5.98, {"frequency-of-the-formula"}),
+        "degrees": (5.985, {"in-degrees"}),
+        "a sign slipped": (6 * (math.cos(5) * math.cos(1) - math.sin(5) * math.sin(1)), {"positions-added"}),
         "turned the other way": (6 * math.cos(-8), {"frequency-forgotten"}),
         "both pairs": ((5.0, 1.0), {"wrong-kind"}),
     },

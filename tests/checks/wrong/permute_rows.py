@@ -11,7 +11,7 @@ def other_view(weight, num_heads):
     return weight.reshape(num_heads, 2, dim1 // num_heads // 2, dim2).transpose(1, 2).reshape(dim1, dim2)
 
 
-def heads_and_pairs(weight, num_heads):
+def heads_and_members(weight, num_heads):
     return weight.unflatten(0, (num_heads, -1, 2)).transpose(0, 2).flatten(0, 2)
 
 
@@ -29,7 +29,16 @@ WRONG = {
         "the other view": (other_view, {"other-way-round"}),
         "all rows at once": (lambda w, h: torch.cat([w[0::2], w[1::2]]), {"across-heads"}),
         "left alone": (lambda w, h: w, {"not-permuted"}),
-        "heads in the place of members": (heads_and_pairs, {None}),
+        "heads in the place of members": (heads_and_members, {"heads-and-members-exchanged"}),
+        "eight rows of all": (lambda w, h: w[[0, 2, 4, 6, 1, 3, 5, 7], :], {"order-of-eight-rows"}),
+        "the last two axes": (
+            lambda w, h: w.unflatten(0, (h, -1, 2)).transpose(-1, -2).reshape(w.shape),
+            {"members-and-columns-exchanged"},
+        ),
+        "the first two axes": (
+            lambda w, h: w.unflatten(0, (h, -1, 2)).transpose(0, 1).reshape(w.shape),
+            {"heads-and-pairs-exchanged"},
+        ),
         "eight rows only": (fixed_order, {"raises"}),
         "heads of 64": (lambda w, h: right(w, max(1, len(w) // 64)), {None, "across-heads"}),
         "sorted": (sorted_rows, {None}),

@@ -65,6 +65,43 @@ def halves(join):
     return rotate
 
 
+def by_angles(angles):
+    """The right rotation, by angles of its own."""
+
+    def rotate(x, positions, base=10000.0):
+        return turned_by(x, angles(positions, x.shape[-1], base)).to(x.dtype)
+
+    return rotate
+
+
+def joined(join):
+    """The right numbers, put together in another way."""
+
+    def rotate(x, positions, base=10000.0):
+        angles = angles_of(positions, x.shape[-1], base)
+        a, b = x[..., 0::2], x[..., 1::2]
+        return join(a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()).to(x.dtype)
+
+    return rotate
+
+
+def second_taken_for_the_first(x, positions, base=10000.0):
+    angles = angles_of(positions, x.shape[-1], base)
+    b, a = x[..., 0::2], x[..., 1::2]
+    return joined_in_turns(a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()).to(x.dtype)
+
+
+def joined_in_turns(a, b):
+    return torch.stack([a, b], -1).flatten(-2)
+
+
+def rotate_half_of_every_second(x, positions, base=10000.0):
+    """Published: the pairs are neighbours, and `cat` puts them back in halves."""
+    angles = angles_of(positions, x.shape[-1], base).repeat_interleave(2, -1)
+    partner = torch.cat([-x[..., 1::2], x[..., ::2]], -1)
+    return (x * angles.cos() + partner * angles.sin()).to(x.dtype)
+
+
 def nothing_in_float16(x, positions, base=10000.0):
     y = rotary_embedding(x, positions, base)
     return y * 0 if x.dtype == torch.float16 else y
@@ -89,6 +126,23 @@ WRONG = {
             halves(lambda ab: torch.stack(ab, -1).flatten(-2)),
             {"halves-put-between+type-of-the-angles"},
         ),
+        "one with one": (
+            by_angles(lambda k, d, base: k * base ** (-torch.arange(0, d, 2).double() / d)),
+            {"one-with-one"},
+        ),
+        "from degrees": (by_angles(lambda k, d, base: angles_of(torch.deg2rad(k.double()), d, base)), {"in-degrees"}),
+        "exponents from two": (
+            by_angles(lambda k, d, base: k[:, None] * base ** (-torch.arange(2, d + 2, 2).double() / d)),
+            {"counted-from-one"},
+        ),
+        "divided by //": (
+            by_angles(lambda k, d, base: k[:, None] * base ** (-torch.arange(0, d, 2).double() // d)),
+            {"exponent-rounded"},
+        ),
+        "stacked along another axis": (joined(lambda a, b: torch.stack([a, b], -2).flatten(-2)), {"joined-in-halves"}),
+        "the second one first": (joined(lambda a, b: joined_in_turns(b, a)), {"exchanged-behind"}),
+        "b, a": (second_taken_for_the_first, {"exchanged-before"}),
+        "rotate_half of every second": (rotate_half_of_every_second, {"partners-joined-in-halves"}),
         "nothing in float16": (nothing_in_float16, {None}),
         "squeezed": (lambda *given: rotary_embedding(*given).squeeze(), {"wrong-shape"}),
     },

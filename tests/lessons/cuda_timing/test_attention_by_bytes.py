@@ -66,6 +66,25 @@ def test_without_tensor_cores_arithmetic_is_the_limit_of_both(figure):
     assert "three kernels: arithmetic, 4.1 ms; one: arithmetic, 4.1 ms" in line
 
 
+@pytest.mark.parametrize("length", [256, 512, 4096, 16384])
+@pytest.mark.parametrize(
+    ("head_dim", "limit"), [(32, "bytes"), (64, "bytes"), (128, "arithmetic"), (256, "arithmetic")]
+)
+def test_without_tensor_cores_narrow_heads_wait_for_bytes(figure, length, head_dim, limit):
+    sizes = {"length": length, "head_dim": head_dim, "dtype": "float32"}
+    line = attention_by_bytes(figure)(**USUAL | sizes)
+    assert f"three kernels: {limit}, " in line
+    assert "one: arithmetic, " in line
+
+
+def test_the_exps_take_half_as_long_as_the_matrix_products():
+    """At the 3.9e12 special functions a second that FlashAttention-3's paper (arXiv:2407.08608) gives for an H100."""
+    exps = USUAL["heads"] * USUAL["length"] ** 2
+    products = attention_cost(**{key: USUAL[key] for key in ("length", "head_dim", "heads")}, dtype=DTYPES["bfloat16"])
+    assert round(1e3 * exps / 3.9e12, 2) == 0.14
+    assert round(1e3 * products.flops / SPEED["bfloat16"], 2) == 0.28
+
+
 @pytest.mark.parametrize(("length", "head_dim"), [(512, 128), (4096, 128), (4096, 64), (256, 256)])
 @pytest.mark.parametrize("heads", [8, 32])
 def test_neither_heads_nor_numbers_change_how_many_times(figure, length, head_dim, heads):

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from blocklab.lessons import EXERCISES
 from tolerance import TOLERANCE
@@ -74,3 +75,44 @@ def test_a_first_block_without_a_score_ends_in_nan_where_infinities_are_subtract
     hidden[:, :2] = -torch.inf
     assert answer("infinity-minus-infinity", scores=hidden).isnan().all()
     assert round(answer(scores=hidden)[0].item(), 6) == 4.484775
+
+
+WINDOW = torch.ones(8, 8, dtype=torch.bool).tril().triu(-2)  # the last three keys
+HOLE = (torch.arange(8)[:, None] != 5) | (torch.arange(8) // 2 != 1)  # the second block is hidden from one query
+
+
+def attention(merge, seen):
+    """Attention of eight queries, in blocks of two keys, and torch's."""
+    query, key, value = torch.randn(3, 8, 4, dtype=torch.float64)
+    scores = (query @ key.T / 2).masked_fill(~seen, -torch.inf)
+    *_, (_, total, output) = by_blocks(merge, scores, value)
+    return output / total.unsqueeze(-1), F.scaled_dot_product_attention(query, key, value, seen)
+
+
+@pytest.mark.parametrize("seen", [WINDOW, HOLE], ids=["window", "hole"])
+def test_whole_blocks_may_be_hidden_from_some_queries(seen):
+    found, wanted = attention(MERGE_BLOCK.recipe, seen)
+    torch.testing.assert_close(found, wanted, **TOLERANCE[torch.float64])
+
+
+@pytest.mark.parametrize(
+    ("mistake", "seen"),
+    [
+        ("skipped-only-where-all-are-hidden", WINDOW),
+        ("skipped-where-any-has-seen-nothing", WINDOW),
+        ("zero-where-the-block-is-hidden", HOLE),
+    ],
+)
+def test_what_is_not_decided_by_each_query_s_maximum_is_wrong_there(mistake, seen):
+    found, wanted = attention(MERGE_BLOCK.variant(MERGE_BLOCK.mistake(mistake)), seen)
+    assert not torch.allclose(found, wanted)
+
+
+def test_a_query_that_sees_no_key_ends_in_nan_where_torch_gives_0():
+    query, key, value = torch.randn(3, 8, 4, dtype=torch.float64)
+    seen = torch.arange(8)[:, None] != 3  # (L, 1)
+    scores = (query @ key.T / 2).masked_fill(~seen, -torch.inf)
+    *_, (_, total, output) = by_blocks(MERGE_BLOCK.recipe, scores, value)
+    wanted = F.scaled_dot_product_attention(query, key, value, seen.expand(8, 8))
+    assert (output / total.unsqueeze(-1)).isnan().all(-1).tolist() == [place == 3 for place in range(8)]
+    assert wanted[3].tolist() == [0] * 4

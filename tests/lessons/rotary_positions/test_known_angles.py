@@ -13,6 +13,7 @@ from blocklab.lessons.rotary_positions.known_angles import (
     panel,
 )
 from blocklab.lessons.rotary_positions.trained_lengths import Model, published_models
+from blocklab.rotary_scaling import yarn_temperature
 
 NEVER = {"glassllm": 10, "SmolLM2 135M": 12, "Llama-2 7B": 18, "Llama-3 8B": 29}  # counted by hand: 2 pi / w > L
 SMALL = Model("small", head_dim=8, rotated=8, base=10000.0, length=4096)
@@ -57,6 +58,22 @@ def test_what_each_rule_leaves_with_new_angles(name, factor):
     assert new["interpolation"] == new["llama3"] == 0
     assert new["none"] == NEVER[name]
     assert new["ntk"] == NEVER[name] - 1
+
+
+@pytest.mark.parametrize(("rule", "enough"), [("yarn", 32), ("llama3", 4)])
+@pytest.mark.parametrize("name", MODELS)
+def test_from_how_many_turns_a_rule_leaves_a_hand_alone(name, rule, enough):
+    model = published_models()[name]
+    turns, *_ = known_and_asked("none", model, 4)
+    slowed = frequencies_by("none", model, 4) / frequencies_by(rule, model, 4)
+    torch.testing.assert_close(slowed[turns >= enough], torch.ones_like(slowed[turns >= enough]))
+    torch.testing.assert_close(slowed[turns < 1], torch.full_like(slowed[turns < 1], 4))
+    assert (slowed[(turns > 1) & (turns < enough)] > 1).any()
+
+
+def test_numbers_of_the_lesson_about_rules():
+    assert round(yarn_temperature(4) ** 2, 2) == 1.30
+    assert round(known_and_asked("none", SMALL, 4)[0][2].item(), 1) == 6.5
 
 
 def test_numbers_of_the_lesson(figure):

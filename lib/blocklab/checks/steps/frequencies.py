@@ -86,9 +86,9 @@ SPEED_MISTAKES = (
         zh="所有对的频率都是 1。每一对应当有自己的频率，而且逐对减小。",
     ),
     wrong("frequencies-rising", exponent=lambda j, d: -of_the_pair(j, d)).hint(
-        en="Your frequencies rise from pair to pair: the sign of the exponent is missing, or you multiply the position "
-        "by the power where it is divided.",
-        zh="你的频率逐对增大：要么漏了指数的负号，要么位置本该除以这个幂，你却乘了它。",
+        en="Your frequencies rise from pair to pair: the sign of the exponent is missing, or you multiply where you "
+        "should divide, or the other way round.",
+        zh="你的频率逐对增大：要么漏了指数的负号，要么该除的地方乘了，或者该乘的地方除了。",
     ),
 )
 

@@ -58,7 +58,7 @@ SHOWN = {
 H100 = {10848: 395.62, 10880: 395.52, 10912: 395.16, 10922: 272.73, 10944: 398.38, 11008: 395.01}
 
 BITS = Text(en="bits at once", zh="一次读写的位数")
-SPEED = Text(en="relative speed", zh="相对速度")
+SPEED = Text(en="speed / 11008's", zh="速度 / 11008 的速度")
 NOT_YET = Text(en="here measured speeds appear", zh="实测的速度会出现在这里")
 HIDDEN = Text(en="hidden width", zh="隐藏层宽度")
 SEEN = Text(

@@ -46,14 +46,14 @@ GUESS = Guess(
 """How many times as many bytes three kernels move as one, for 4096 tokens and 128 features a head."""
 
 TIME = Text(
-    en="shortest time on an H100, in ms: bounds, nothing is measured",
-    zh="在 H100 上最少要用的时间（ms）：是下限，不是实测",
+    en="time on an H100 by its data sheet, in ms: nothing is measured",
+    zh="按规格表，在 H100 上要用的时间（ms）：不是实测",
 )
 READ = Text(en="read", zh="读")
 WRITTEN = Text(en="written", zh="写")
 SCORES = Text(en="scores S, weights P", zh="得分 S、权重 P")
 OTHERS = Text(en="q, k, v, o", zh="q、k、v、o")
-ARITHMETIC = Text(en="arithmetic takes this long", zh="运算要用的时间")
+ARITHMETIC = Text(en="matrix products take this long", zh="矩阵乘法要用的时间")
 SEEN = Text(
     en="{length} tokens, {heads} heads of {head_dim}, {dtype}: three kernels move {plain}, {times:g} times the "
     "{fused} of "

@@ -19,7 +19,7 @@ TIMED = {"rms_norm": (2048, torch.bfloat16), "layer_norm": (4096, torch.float32)
 
 FUSING = Text(
     en="width {:5}: step by step {:6.1f} µs, one kernel {:5.1f} µs: {:4.1f} times as fast",
-    zh="宽度 {:5}：一步一步 {:6.1f} µs，一个核函数 {:5.1f} µs，速度是 {:4.1f} 倍",
+    zh="宽度 {:5}：一步一步 {:6.1f} µs，一个核函数 {:5.1f} µs，速度是前者的 {:4.1f} 倍",
 )
 SPEEDS = Text(
     en="bytes moved a second at width {}: step by step {:.2f} · 10¹², one kernel {:.2f} · 10¹²",

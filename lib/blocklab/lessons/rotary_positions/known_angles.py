@@ -30,7 +30,7 @@ RULES = {
 
 PAIRS = Text(en="pair", zh="第几对")
 TURNS = Text(en="turns", zh="圈数")
-SLOWED = Text(en="frequency, as a share of the trained one", zh="频率与训练时之比")
+SLOWED = Text(en="frequency, as a share of the trained one", zh="频率是训练时的几倍")
 KNOWN = Text(en="at the trained length", zh="训练长度内")
 ASKED = Text(en="at the new length", zh="新长度内")
 NEW = Text(en="meets new angles", zh="遇到新角度")

@@ -13,14 +13,12 @@ NAMES = {
     "window": Text(en="no rule, but a window of 128", zh="不用规则，只看最近 128 个词元"),
 }
 SHOWN = "alice_64_128", "alice_128_160", "alice_384_512", "oz_below_128", "oz_beyond_128"
-HEAD = Text(
-    en="loss on Alice at positions 64 to 128 → 128 to 160 → 384 to 512, on Oz below 128 → beyond",
-    zh="《爱丽丝》位置 64 到 128 → 128 到 160 → 384 到 512 的损失，《绿野仙踪》128 之前 → 之后的损失",
+BOOKS = Text(
+    en="Alice, positions               Oz, positions",
+    zh="《爱丽丝》的位置               《绿野仙踪》的位置",  # as wide: a Chinese character takes two places
 )
-ROW = Text(
-    en="Alice {:.3f} → {:.3f} → {:.3f}   Oz {:.3f} → {:.3f}   {}",
-    zh="爱丽丝 {:.3f} → {:.3f} → {:.3f}   绿野仙踪 {:.3f} → {:.3f}   {}",
-)
+POSITIONS = " 64–128  128–160  384–512        0–128  128–512"
+ROW = "{:7.3f}  {:7.3f}  {:7.3f}      {:7.3f}  {:7.3f}   {}"
 
 
 def recorded_losses() -> dict[str, dict[str, float]]:
@@ -32,6 +30,6 @@ def recorded_losses() -> dict[str, dict[str, float]]:
 
 def table() -> None:
     """A line for each rule: how the loss goes on along Alice, and its means on The Wizard of Oz."""
-    print(HEAD)
+    print(BOOKS, POSITIONS, sep="\n")
     for rule, losses in recorded_losses().items():
         print(ROW.format(*(losses[column] for column in SHOWN), NAMES[rule]))

@@ -25,6 +25,10 @@ def zero_where_nothing_was_seen(n: Tensor) -> Tensor:
     return n.masked_fill(n == -math.inf, 0.0)
 
 
+def subtracted(n: Tensor, _largest: Tensor) -> Tensor:
+    return zero_where_nothing_was_seen(n)
+
+
 def exponential(x: Tensor) -> Tensor:
     return x.exp()
 
@@ -54,7 +58,7 @@ def recipe(
     *,
     largest: Callable = of_each_query,
     newer: Callable = the_larger,
-    base: Callable = zero_where_nothing_was_seen,
+    base: Callable = subtracted,
     distance: Callable = down_from_the_old_one,
     shift: Callable = from_the_new_one,
     power: Callable = exponential,
@@ -68,7 +72,7 @@ def recipe(
 ) -> tuple[Tensor, Tensor, Tensor]:
     highest = largest(scores)
     n = newer(m, highest)
-    below = base(n)
+    below = base(n, highest)
     a = rescale(power(distance(m, below, highest)))
     p = power(shift(scores, below, m, highest))
     l_new = total(l, a, p)
@@ -145,13 +149,29 @@ MAXIMUM_MISTAKES = (
         zh="你原样返回了旧的 m。现在的 l 和 o 都是以新的最大值为准的：应当返回新的。",
         line="return n, l, o",
     ),
+    wrong("zero-returned-as-maximum", kept=lambda n, m, largest: zero_where_nothing_was_seen(n)).hint(
+        en="You return the 0 that only stands in for −∞ when subtracting. Where nothing was seen yet m has to stay "
+        "−∞, or scores far below 0 vanish in the next block. Keep two names: n is returned, base is subtracted.",
+        zh="你返回的 m 里，−∞ 也换成了 0，而它只是做减法时的替身：还什么都没有看到时，m 必须仍是 −∞，"
+        "否则下一块里远小于 0 的得分就全丢了。请用两个名字：返回 n，减去 base。",
+        line="return n, l, o",
+    ),
+    wrong("large-number-for-infinity", newer=lambda m, largest: torch.maximum(m, largest).clamp(min=-1e9)).hint(
+        en="Your maximum is −1e9 where it should be −∞, because nothing was seen yet. l and o are right; return "
+        "the maximum as it is, and use another number only where you subtract.",
+        zh="还什么都没有看到时，最大值应当是 −∞，你的却是 −1e9。l 和 o 都对；"
+        "请原样返回最大值，只在做减法时换成别的数。",
+        line="return n, l, o",
+    ),
 )
 
 RESCALE_MISTAKES = (
     wrong("nothing-rescaled", rescale=torch.ones_like).hint(
-        en="Neither l nor o is rescaled, so what was summed up before still stands at the old maximum. Both are "
-        "multiplied by `exp(m - n)`.",
-        zh="l 和 o 都没有重新缩放，前面累加的结果还是以旧的最大值为准。两者都应乘以 `exp(m - n)`。",
+        en="Neither l nor o is rescaled, so what was summed up before is still measured from the old maximum. Both "
+        "are multiplied by `exp(m - n)`. (If your code has this factor, perhaps m is overwritten by n before: then "
+        "it is 1.)",
+        zh="l 和 o 都没有重新缩放，前面累加的结果还是以旧的最大值为准。两者都应乘以 `exp(m - n)`。"
+        "（如果代码里有这个系数，也许是先把 m 换成了 n：那样它总是 1。）",
     ),
     wrong("rescaled-upside-down", distance=lambda m, base, largest: base - m).hint(
         en="Your factor is `exp(n - m)`, at least 1. What was measured from a smaller maximum has to shrink: `exp(m "
@@ -219,6 +239,12 @@ POWER_MISTAKES = (
         en="You take the exp of n − score, so the smallest score gets the largest weight. Turn the difference round.",
         zh="你取的是 n 减得分的 exp，于是最小的得分权重反而最大。应当反过来减。",
     ),
+    wrong("softmax-of-the-block", shift=lambda scores, base, m, largest: scores.log_softmax(-1)).hint(
+        en="You take the softmax of the block. It divides by the sum of this block alone, so a block of small scores "
+        "counts as much as one of large ones. Take the exp of score − n, and divide once, after the last block.",
+        zh="你对这一块求了 softmax。它除以的只是这一块的和，得分小的块就与得分大的块一样重要了。"
+        "应当取得分减 n 的 exp，只在最后一块之后除一次。",
+    ),
     wrong("powers-of-two", power=torch.exp2).hint(
         en="You take powers of 2. Fast kernels do so too, after multiplying the scores by log₂ e. Here exp is wanted.",
         zh="你取的是 2 的幂。高速的核函数也这样做，不过会先给得分乘上 log₂ e。这里要的是 exp。",
@@ -252,6 +278,18 @@ SUM_MISTAKES = (
         en="Your second result is m + log l, the log-sum-exp. That is what is kept for the way back, at the very end. "
         "The next block needs l itself.",
         zh="你的第二个结果是 m + log l，即 log-sum-exp。那是最后为反向传播保存的。下一块要用的是 l 本身。",
+    ),
+)
+
+BOTH_MISTAKES = (
+    wrong(
+        "block-rescaled-for-the-past",
+        total=lambda l, a, p: l + a * p.sum(-1),
+        mixed=lambda o, a, p, values: o + a.unsqueeze(-1) * (p @ values),
+    ).hint(
+        en="You rescale this block and leave the past as it was. It is the other way round: p is measured from n "
+        "already, l and o are still measured from m, so these two are multiplied.",
+        zh="你缩放的是这一块，之前的结果却没有动，正好反了：p 已经以 n 为准，l 和 o 还以 m 为准，要乘系数的是它们。",
     ),
 )
 
@@ -318,12 +356,65 @@ DIVIDED_MISTAKES = (
     ),
 )
 
-INFINITE = wrong("infinity-minus-infinity", base=lambda n: n).hint(
+INFINITE = wrong("infinity-minus-infinity", base=lambda n, largest: n).hint(
     en="Where every score so far is −∞, your n is −∞ too, and −∞ minus −∞ is NaN. It happens: a mask may hide the "
     "whole "
     "first block. Subtract 0 instead where n is −∞, so that exp gives 0.",
     zh="如果到目前为止的得分全是 −∞，你的 n 也是 −∞，而 −∞ 减 −∞ 是 NaN。"
     "这种事确实会有：掩码可能把第一块全部屏蔽掉。n 是 −∞ 时改为减去 0，exp 就给出 0。",
+)
+
+
+def no_guard(m: Tensor, l: Tensor, o: Tensor, scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return recipe(m, l, o, scores, values, base=lambda n, largest: n)
+
+
+def skipped_where_all_are_hidden(m: Tensor, l: Tensor, o: Tensor, scores: Tensor, values: Tensor):
+    return (m, l, o) if (scores == -math.inf).all() else no_guard(m, l, o, scores, values)
+
+
+def skipped_where_any_has_seen_nothing(m: Tensor, l: Tensor, o: Tensor, scores: Tensor, values: Tensor):
+    n = torch.maximum(m, scores.amax(-1))
+    return (n, l, o) if n.isinf().any() else no_guard(m, l, o, scores, values)
+
+
+HIDDEN_MISTAKES = (
+    INFINITE,
+    wrong("skipped-only-where-all-are-hidden", skipped_where_all_are_hidden).hint(
+        en="You skip a block that is hidden from all queries. In a sliding window it is hidden from some only, and for "
+        "them −∞ minus −∞ is NaN. Decide for each query: subtract 0 where its n is −∞.",
+        zh="这一块对所有查询都屏蔽时，你才跳过它。用滑动窗口时，它只对一部分查询屏蔽，对它们来说，−∞ 减 −∞ 仍是 NaN。"
+        "应当对每个查询分别判断：它的 n 是 −∞，就减去 0。",
+    ),
+    wrong("skipped-where-any-has-seen-nothing", skipped_where_any_has_seen_nothing).hint(
+        en="As soon as one query has seen nothing yet, you drop the block for all of them. The others lose its keys. "
+        "Decide for each query: subtract 0 where its n is −∞.",
+        zh="只要有一个查询还什么都没有看到，你就对所有查询都跳过了这一块，其他查询就少了这些键。"
+        "应当对每个查询分别判断：它的 n 是 −∞，就减去 0。",
+    ),
+    wrong(
+        "zero-where-the-block-is-hidden",
+        base=lambda n, largest: n.masked_fill(largest == -math.inf, 0.0),
+    ).hint(
+        en="You subtract 0 wherever this block is hidden, also where an earlier block had scores. There m is a number, "
+        "and l and o are multiplied by `exp(m)` for nothing. Ask n, not the block: 0 only where n is −∞.",
+        zh="只要这一块屏蔽了，你就减去 0，哪怕更早的块里有得分。这时 m 是普通的数，l 和 o 就平白乘上了 `exp(m)`。"
+        "要看的是 n，不是这一块：只有 n 是 −∞ 才减去 0。",
+    ),
+)
+
+LOOP = wrong(
+    "loop-for-one-query",
+    largest=lambda scores: scores.max(),
+    shift=lambda scores, base, m, largest: scores - base,
+    total=lambda l, a, p: a * l + p.sum(),
+    mixed=lambda o, a, p, values: a * o + p @ values,
+).hint(
+    en="This is the loop for one query. With more, each has a maximum and a sum of its own, along the keys: "
+    "`amax(-1)`, `sum(-1)`. And what has one number for each query needs `unsqueeze(-1)` before it meets scores or o.",
+    zh="循环里的写法只适用于一个查询。查询多了，每个都有自己的最大值和自己的和，要沿键的轴求：`amax(-1)`、`sum(-1)`。"
+    "每个查询只有一个数的，与得分或 o 运算之前，先 `unsqueeze(-1)`。",
+    line=POWERS,
 )
 
 AXIS_MISTAKES = (
@@ -337,6 +428,12 @@ AXIS_MISTAKES = (
     wrong("sum-over-queries", total=lambda l, a, p: a * l + p.sum(-2)).hint(
         en="You sum up the powers over the queries, axis −2. The sum of a query runs over the keys, the last axis.",
         zh="你沿查询的轴（轴 −2）求了和。每个查询的和应当沿键的轴，也就是最后一个轴。",
+        line=SUM,
+    ),
+    wrong("one-sum-for-all", total=lambda l, a, p: a * l + p.sum()).hint(
+        en="You sum up the powers of all queries. Each query has a sum of its own, over the keys of the block, the "
+        "last axis.",
+        zh="你把所有查询的指数加在了一起。每个查询有自己的和，应当沿键的轴，也就是最后一个轴。",
         line=SUM,
     ),
     wrong("factor-along-the-features", mixed=lambda o, a, p, values: a * o + p @ values).hint(
@@ -360,6 +457,10 @@ ORDER_MISTAKES = (
     wrong("output-first", order=lambda m, l, o: (o, m, l)).hint(
         en="Your output comes first. Wanted are maximum, sum, output, as they come in.",
         zh="你把输出放在了最前面。应当是最大值、和、输出，与传入的次序一样。",
+    ),
+    wrong("maximum-last", order=lambda m, l, o: (l, o, m)).hint(
+        en="Your maximum comes last. Wanted are maximum, sum, output, as they come in.",
+        zh="你把最大值放在了最后。应当是最大值、和、输出，与传入的次序一样。",
     ),
     wrong("sum-before-maximum", order=lambda m, l, o: (l, m, o)).hint(
         en="Your first two results stand in another order. Wanted are maximum, sum, output, as they come in.",
@@ -390,8 +491,7 @@ def after(given: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def running(*shape: int, keys: int, features: int) -> dict[str, Tensor]:
-    """Arguments in the midst of a text, with the queries' axes `shape`: some queries meet a larger score, some do "
-    "not."""
+    """Arguments in the midst of a text, with the queries' axes `shape`: some meet a larger score, some do not."""
     seen = {"m": waves(*shape), "l": waves(*shape, start=1.0).abs() + 1, "o": waves(*shape, features, start=2.0)}
     return seen | block(2 * waves(*shape, keys, start=3.0), waves(*shape[:-1], keys, features, start=4.0))
 
@@ -411,6 +511,15 @@ APART = running(2, keys=3, features=2) | {
 }
 HIDDEN = start(1, features=2) | block(torch.full((1, 2), -math.inf), six_scores(0)[1])
 
+# Hidden from the first query, which has seen nothing yet, and from the last, which has
+HIDDEN_APART = {
+    "m": torch.tensor([-math.inf, 1, 2]),
+    "l": torch.tensor([0, 1.5, 2]),
+    "o": torch.tensor([[0.0, 0], [1, 2], [3, 4]]),
+    "scores": torch.tensor([[-math.inf, -math.inf], [2, 0], [-math.inf, -math.inf]]),
+    "values": torch.tensor([[1.0, 5], [2, 7]]),
+}
+
 MERGE_BLOCK = Exercise(
     name="merge_block",
     recipe=recipe,
@@ -426,6 +535,7 @@ MERGE_BLOCK = Exercise(
         Case("more queries", running(3, keys=4, features=5)),
         Case("rows far apart", APART, tolerance=1e-4),
         Case("all sizes alike", running(3, keys=3, features=3)),
+        Case("rows hidden apart", HIDDEN_APART),
         Case("one key", running(3, keys=1, features=2)),
         Case("one feature", running(2, keys=3, features=1)),
         Case("heads", running(2, 3, keys=4, features=5)),
@@ -439,9 +549,11 @@ MERGE_BLOCK = Exercise(
         *under(BLOCKWISE, *POWER_MISTAKES, line=POWERS),
         *under(BLOCKWISE, *SUM_MISTAKES, line=SUM),
         *under(BLOCKWISE, *OUTPUT_MISTAKES, line=OUTPUT),
+        *under(BLOCKWISE, *BOTH_MISTAKES, line=SUM),
         *under(BLOCKWISE, *DIVIDED_MISTAKES),
-        *under(BLOCKWISE, INFINITE, line=BASE),
+        *under(BLOCKWISE, *HIDDEN_MISTAKES, line=BASE),
         *under(EXERCISE, *alone(recipe, *AXIS_MISTAKES)),
+        *under(EXERCISE, LOOP),
         *under(EXERCISE, *alone(recipe, *ORDER_MISTAKES), line="return n, l, o"),
     ),
     growing=lambda n: running(n, keys=n + 1, features=n),

@@ -190,6 +190,12 @@ def warm_up_among_the_repeats(
     )
 
 
+def warm_up_every_round(
+    function: Callable, synchronize: Callable, clock: Callable, warm_up: int = 3, repeats: int = 5
+) -> float:
+    return statistics.median(recipe(function, synchronize, clock, warm_up, repeats=1) for _ in range(repeats))
+
+
 def two_calls(function: Callable) -> None:
     function()
     function()
@@ -295,6 +301,11 @@ ROUNDS_MISTAKES = (
         zh="你把 `repeats` 次里的前几次当作预热，留下来计时的就少了。预热要另外做，做完再开始计时。",
         line="for _ in range(warm_up): function()",
     ),
+    wrong("warm-up-every-round", warm_up_every_round).hint(
+        en="You warm up again before every timed call. Once is enough, before the loop that times.",
+        zh="每次计时之前，你都重新预热了一遍。预热一遍就够了，放在计时的循环之前。",
+        line="for _ in range(warm_up): function()",
+    ),
     wrong("repeats-of-five", rounds=lambda warm_up, repeats: 5).hint(
         en="You always time 5 calls. `repeats` says how many.",
         zh="你总是给 5 次调用计时。次数由 `repeats` 决定。",
@@ -383,7 +394,7 @@ TIME_FUNCTION = Exercise(
         on_device("usual", (0.9, 0.3, 0.02, 0.0101, 0.0123456, 0.050, 0.0131, 0.0112)),
         on_device("one repeat", (0.9, 0.010), warm_up=1, repeats=1),
         on_device("busy device", (0.010, 0.014, 0.012), queued=5.0, warm_up=0, repeats=1),
-        on_device("three times", (0.9, 0.0137, 0.0654321, 0.0271, 0.5), warm_up=1, repeats=3),
+        on_device("three times", (0.9, 0.0137, 0.0654321, 0.0271, 0.5, 0.0102), warm_up=1, repeats=3),
         on_device(
             "long warm-up", (0.9, 0.5, 0.3, 0.2, 0.1, 0.06, 0.02, 0.09, 0.03, 0.08, 0.05, 0.04), warm_up=5, repeats=7
         ),

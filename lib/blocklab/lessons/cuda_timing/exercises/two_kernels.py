@@ -30,6 +30,11 @@ BYTES_IN_TWO_KERNELS = one_number(
             "3 in the second.",
             zh="你把两个核函数都算成读两次、写一次了。第一个只读 `gate`，所以它读写 2 次，第二个读写 3 次。",
         ),
+        wrong("all-four-both-ways", answer=16).hint(
+            en="You let all four matrices be read and written. `gate` and `value` are only read, `y` is only written: "
+            "only `opened` travels both ways.",
+            zh="你让四个矩阵都读写了一遍。`gate` 和 `value` 只读，`y` 只写：既写又读的只有 `opened`。",
+        ),
         wrong("four-bytes-each", answer=20).hint(
             en="You took 4 bytes for every number, as float32 has. bfloat16 has 2.",
             zh="你按每个数 4 字节算了，那是 float32。bfloat16 是 2 字节。",

@@ -61,6 +61,10 @@ def first_head_alone(heads: Tensor, order: Tensor) -> Tensor:
     return torch.cat([heads[:1, order], heads[1:]])
 
 
+def pairs_of(weight: Tensor, num_heads: int) -> Tensor:
+    return weight.unflatten(0, (num_heads, -1, 2))  # (h, d/2, 2, d_model)
+
+
 MISTAKES = (
     wrong("other-way-round", order=back).hint(
         en="Your order leads from halves to neighbours, the way back. The weights come with neighbours as pairs: the "
@@ -85,6 +89,7 @@ MISTAKES = (
         en="You permute the columns, which read the token's features. The features that are rotated are what comes "
         "out, and each row of the weight makes one of them.",
         zh="你重排的是列，它们读入的是词元的特征。要旋转的是输出的特征，权重的每一行算出其中一个。",
+        shows="square",
     ),
     wrong("seconds-first", order=lambda d: firsts_then_seconds(d).roll(d // 2)).hint(
         en="The second rows of the pairs stand in front. Then every pair is turned the other way round.",
@@ -122,6 +127,28 @@ MISTAKES = (
     wrong("rows-dealt-out", cut=lambda weight, heads: weight.unflatten(0, (-1, heads)).transpose(0, 1)).hint(
         en="You deal the rows out to the heads one by one. A head is a block of neighbouring rows.",
         zh="你把各行轮流分给各个头。一个头应是相邻的一段行。",
+    ),
+    wrong("heads-and-pairs-exchanged", lambda w, h: pairs_of(w, h).transpose(0, 1).flatten(0, 2)).hint(
+        en="Heads and pairs change places, so the rows of a head come apart. Axis 0 stays; *which pair* and *which of "
+        "the two* change places, axes 1 and 2.",
+        zh="你交换的是头的轴和对的轴，头就拆散了。轴 0 不动；要交换的是“第几对”和“第几行”，即轴 1 和轴 2。",
+    ),
+    wrong("heads-and-members-exchanged", lambda w, h: pairs_of(w, h).transpose(0, 2).flatten(0, 2)).hint(
+        en="The heads change places with *which of the two*, so the rows of a head come apart. Axis 0 stays; exchange "
+        "axes 1 and 2.",
+        zh="你交换的是头的轴和“第几行”的轴，头就拆散了。轴 0 不动，要交换的是轴 1 和轴 2。",
+    ),
+    wrong("members-and-columns-exchanged", lambda w, h: pairs_of(w, h).mT.reshape(w.shape)).hint(
+        en="You exchange the last two axes, and the last one holds the columns: numbers of two rows get mixed. "
+        "Exchange axes 1 and 2.",
+        zh="你交换的是最后两个轴，而最后一个轴是列，于是两行的数混在了一起。要交换的是轴 1 和轴 2。",
+    ),
+    wrong("order-of-eight-rows", lambda w, h: w[[0, 2, 4, 6, 1, 3, 5, 7]]).hint(
+        en="Your order is that of one head of eight rows. A head may have any even number of rows, and there may be "
+        "several: make the order from the size of a head, and use it in each.",
+        zh="你的次序只适用于一个头、八行。一个头的行数可以是任何偶数，头也可以有好几个："
+        "请按每个头的行数算出次序，用于每一个头。",
+        shows="two heads",
     ),
     wrong("heads-not-joined", join=lambda heads: heads).hint(
         en="You return an axis for the heads. The weight keeps its shape, `(h · d, d_model)`: join the blocks again.",

@@ -8,7 +8,7 @@ from torch import Tensor
 from blocklab import positional_encoding
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import under, wrong
+from blocklab.checks.row import alone, under, wrong
 from blocklab.checks.steps.frequencies import (
     AS_PUBLISHED,
     CLOSE,
@@ -41,12 +41,21 @@ def quarter_turn_of_halves(x: Tensor) -> Tensor:
     return torch.cat([-b, a], -1)
 
 
+def joined_quarter_turn(x: Tensor) -> Tensor:
+    """Every second feature taken, as for neighbours, and put back as for halves: a `rotate_half` in published code."""
+    return torch.cat([-x[..., 1::2], x[..., 0::2]], -1)
+
+
 def neighbours_swapped(x: Tensor) -> Tensor:
     return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
 
 
 def turned(x: Tensor, quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return x * cos + quarter * sin
+
+
+def every_with_every(positions: Tensor, frequencies: Tensor) -> Tensor:
+    return positions[:, None] * frequencies
 
 
 def recipe(
@@ -58,6 +67,7 @@ def recipe(
     given: Callable = given,
     exponent: Callable = of_the_pair,
     frequency: Callable = falling,
+    times: Callable = every_with_every,
     quarter: Callable = quarter_turn,
     turn: Callable = turned,
     finish: Callable = lambda y, x: y,
@@ -65,7 +75,7 @@ def recipe(
 ) -> Tensor:
     d = x.shape[-1]
     j = torch.arange(d, dtype=torch.float64)
-    angles = at(positions)[:, None] * frequency(given(base), exponent(j, d), d)
+    angles = times(at(positions), frequency(given(base), exponent(j, d), d))
     wide = x.double()
     return typed(finish(turn(wide, quarter(wide), angles.cos(), angles.sin()), wide), x.dtype)
 
@@ -75,7 +85,7 @@ def added(x: Tensor, _quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return x + torch.where(even, sin, cos)
 
 
-def reflected(x: Tensor, quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def first_negated_too(x: Tensor, quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     even = torch.arange(x.shape[-1]) % 2 == 0
     return turned(x, quarter, torch.where(even, cos, -cos), sin)
 
@@ -85,6 +95,17 @@ def overwritten(x: Tensor, quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     y = turned(x, quarter, cos, sin)
     y[..., 1::2] = y[..., 0::2] * sin[..., 1::2] + x[..., 1::2] * cos[..., 1::2]
     return y
+
+
+def exchanged(x: Tensor, _quarter: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """What comes of `b, a = x[..., 0::2], x[..., 1::2]`."""
+    x = neighbours_swapped(x)
+    return turned(x, quarter_turn(x), cos, sin)
+
+
+def one_with_one(positions: Tensor, frequencies: Tensor) -> Tensor:
+    """What comes of `positions * frequencies`: it runs only where both are as long, or one of them has length 1."""
+    return (positions * frequencies[0::2]).repeat_interleave(2, -1)
 
 
 def first_half_alone(y: Tensor, x: Tensor) -> Tensor:
@@ -99,9 +120,9 @@ def alternating(y: Tensor, _x: Tensor) -> Tensor:
 
 PAIR_MISTAKES = (
     wrong("pairs-of-halves", exponent=of_the_half, quarter=quarter_turn_of_halves).hint(
-        en="You pair feature i with feature i + d/2, as Hugging Face's code does. That is valid with weights made for "
-        "it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
-        zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的代码就是这样。"
+        en="You pair feature i with feature i + d/2, as most of Hugging Face's models do. That is valid with weights "
+        "made for it; this exercise pairs neighbours, 2i with 2i + 1, as Meta's code does.",
+        zh="你让特征 i 与特征 i + d/2 配对，Hugging Face 的多数模型就是这样。"
         "只要权重与之相配，这也是对的；本练习让相邻的特征 2i 与 2i + 1 配对，与 Meta 的代码一致。",
     ),
     wrong("angles-of-halves", exponent=of_the_half).hint(
@@ -116,9 +137,10 @@ PAIR_MISTAKES = (
         zh="你的角度按相邻特征排列，混入的却是相隔 d/2 的那个特征。与特征 2i 配对的是 2i + 1。",
     ),
     wrong("joined-in-halves", finish=lambda y, x: torch.cat([y[..., 0::2], y[..., 1::2]], -1)).hint(
-        en="You put all the first partners in front and all the second ones behind (`cat`). Each feature goes back to "
-        "its own place, so the two have to alternate.",
-        zh="你用 `cat` 把每对的第一个特征都排到前面，第二个都排到后面。每个特征应当回到原来的位置，两者交替排列。",
+        en="You put all the first partners in front and all the second ones behind, with `cat`, or with `stack` along "
+        "the wrong axis. Each feature goes back to its own place, so the two have to alternate: `stack` along axis −1.",
+        zh="你把每对的第一个特征都排到前面，第二个都排到后面（用了 `cat`，或者 `stack` 的轴不对）。"
+        "每个特征应当回到原来的位置，两者交替排列：`stack` 的轴是 −1。",
         line="y = torch.stack(rotated, -1).flatten(-2)",
     ),
     wrong("halves-put-between", exponent=of_the_half, quarter=quarter_turn_of_halves, finish=alternating).hint(
@@ -126,6 +148,21 @@ PAIR_MISTAKES = (
         "put back: every second feature, `x[..., 0::2]` and `x[..., 1::2]`.",
         zh="你把 x 切成前后两半，放回去时却用 `stack` 让两者交替，特征换了位置。怎样放回，就怎样切开："
         "隔一个取一个，即 `x[..., 0::2]` 和 `x[..., 1::2]`。",
+    ),
+    wrong("exchanged-behind", finish=lambda y, x: neighbours_swapped(y)).hint(
+        en="The two features of a pair come back in each other's place: stack the first one first.",
+        zh="放回去时，一对中的两个特征互换了位置：`stack` 时先放第一个，再放第二个。",
+        line="y = torch.stack(rotated, -1).flatten(-2)",
+    ),
+    wrong("exchanged-before", turn=exchanged).hint(
+        en="You take the second feature of a pair for the first: `x[..., 0::2]` is a, `x[..., 1::2]` is b.",
+        zh="你把一对中的第二个特征当成了第一个：`x[..., 0::2]` 是 a，`x[..., 1::2]` 是 b。",
+    ),
+    wrong("partners-joined-in-halves", quarter=joined_quarter_turn).hint(
+        en="You take every second feature, but join with `cat`, so what is mixed in is not the partner. Taken with "
+        "`::2`, they go back in turns: `stack(…, -1).flatten(-2)`.",
+        zh="你隔一个取一个，却用 `cat` 前后拼接，于是混进来的不是同一对的搭档。"
+        "隔一个取，就要用 `stack(…, -1).flatten(-2)` 交替放回。",
     ),
     wrong("first-half-alone", finish=first_half_alone).hint(
         en="You rotate the first half of the features only. Some models do so; here all of them turn.",
@@ -145,9 +182,9 @@ TYPE_MISTAKES = (
 ROTATION_MISTAKES = (
     wrong("turned-back", turn=lambda x, quarter, cos, sin: turned(x, quarter, cos, -sin)).hint(
         en="You rotate the other way round: the minus belongs to the first feature of a pair, `a cos - b sin`. Some "
-        "code does turn that way, and it works; here the angle grows with the position.",
+        "code does turn that way, with weights trained for it; here the angle grows with the position.",
         zh="你转的方向反了：负号应在一对中的第一个特征上，即 `a cos - b sin`。"
-        "有的代码确实反着转，也行得通，但这里角度随位置增大。",
+        "有的代码确实反着转，那里的权重就是这样训练的；这里角度随位置增大。",
         line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("minus-missing", quarter=neighbours_swapped).hint(
@@ -161,10 +198,11 @@ ROTATION_MISTAKES = (
         zh="一对中的两个特征，你都把正弦项减掉了，于是向量的长度变了。第二个特征的两项应当相加：`a sin + b cos`。",
         line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
-    wrong("reflected", turn=reflected).hint(
-        en="You subtract in the second feature of a pair too, which makes a reflection of the rotation. There the two "
-        "terms are added, `a sin + b cos`.",
-        zh="一对中的第二个特征你也用了减法，旋转因此成了反射。那里的两项应当相加：`a sin + b cos`。",
+    wrong("second-subtracted", turn=first_negated_too).hint(
+        en="You subtract in the second feature of a pair too, and the vectors change their length; at position 0 "
+        "(a, b) becomes (a, −b). There the two terms are added, `a sin + b cos`.",
+        zh="一对中的第二个特征你也用了减法，向量的长度因此变了；在位置 0，(a, b) 也成了 (a, −b)。"
+        "那里的两项应当相加：`a sin + b cos`。",
         line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("sine-and-cosine-swapped", turn=lambda x, quarter, cos, sin: turned(x, quarter, sin, cos)).hint(
@@ -181,8 +219,9 @@ ROTATION_MISTAKES = (
     ),
     wrong("first-overwritten", turn=overwritten).hint(
         en="The second feature of a pair is computed from the first one after that has changed already. Keep the old "
-        "first feature until both are done.",
-        zh="计算一对中的第二个特征时，用的是已经改动过的第一个特征。两个都算完之前，请保留第一个特征的旧值。",
+        "first feature until both are done. (A slice such as `y[..., 0::2]` is a view, and changes with y.)",
+        zh="计算一对中的第二个特征时，用的是已经改动过的第一个特征。两个都算完之前，请保留第一个特征的旧值。"
+        "（`y[..., 0::2]` 这样的切片只是视图，y 一改，它也跟着变。）",
         line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
     wrong("added", turn=added).hint(
@@ -210,6 +249,32 @@ POSITION_MISTAKES = (
         en="All tokens are turned by the same angles. The angle is the position times the frequency.",
         zh="不论在哪个位置，词元转过的角度都一样。角度应是位置乘以频率。",
         line="angles = positions[:, None] * frequencies",
+    ),
+)
+
+ANGLE_MISTAKES = (
+    wrong("in-degrees", at=torch.deg2rad).hint(
+        en="You turn degrees into radians. The angle, position times ω, is in radians already.",
+        zh="你把角度当成度数，换算成了弧度。位置乘以 ω 得到的已经是弧度。",
+        line="angles = positions[:, None] * frequencies",
+    ),
+    *alone(
+        recipe,
+        wrong("one-with-one", times=one_with_one).hint(
+            en="You multiply position i by frequency i, one with one. Every position meets every frequency: make a "
+            "column of the positions, `positions[:, None]`.",
+            zh="你让第 i 个位置乘了第 i 个频率，两者对位相乘了。每个位置都要乘以每个频率："
+            "先用 `positions[:, None]` 把位置变成一列。",
+            line="angles = positions[:, None] * frequencies",
+        ),
+    ),
+    wrong("counted-from-one", exponent=lambda j, d: (j - j % 2 + 2) / d).hint(
+        en="Your first pair already has the frequency ω with i = 1. Count from pair 0, whose frequency is 1.",
+        zh="你的第一对用的已经是 i = 1 的频率。对要从 0 数起，第 0 对的频率是 1。",
+    ),
+    wrong("exponent-rounded", exponent=lambda j, d: (j > 1).to(j.dtype)).hint(
+        en="`//` rounds down, so the exponent of all pairs behind the first is −1. Divide with `/`.",
+        zh="`//` 会向下取整，于是从第二对起，指数全是 −1。请用 `/` 来除。",
     ),
 )
 
@@ -304,7 +369,15 @@ ROTARY_EMBEDDING = Exercise(
         *ROTATION_MISTAKES,
         *under(TWO_CLOCKS, *POSITION_MISTAKES),
         *TYPE_MISTAKES,
-        *under(BY_HAND, *COLUMN_MISTAKES, *FREQUENCY_MISTAKES, *SPEED_MISTAKES, AS_PUBLISHED, line=FREQUENCIES),
+        *under(
+            BY_HAND,
+            *ANGLE_MISTAKES,
+            *COLUMN_MISTAKES,
+            *FREQUENCY_MISTAKES,
+            *SPEED_MISTAKES,
+            AS_PUBLISHED,
+            line=FREQUENCIES,
+        ),
     ),
     growing=lambda n: {"x": waves(n, n, 4), "positions": torch.arange(n)},
     without={"base of 0": "a frequency would be 1 over 0", "axis 3 of size 1": "features come in pairs"},

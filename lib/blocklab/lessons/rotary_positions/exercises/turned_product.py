@@ -12,12 +12,13 @@ FREQUENCY, QUERY_AT, KEY_AT = 0.5, 10, 2
 LENGTHS = 2, 3  # of the query's pair (2, 0) and of the key's, (3, 0)
 PRODUCT = math.prod(LENGTHS)
 ANGLE = FREQUENCY * (QUERY_AT - KEY_AT)
+OF_QUERY, OF_KEY = math.cos(FREQUENCY * QUERY_AT), math.cos(FREQUENCY * KEY_AT)
 
 TURNED_PRODUCT = one_number(
     name="turned_product",
     answer=PRODUCT * math.cos(ANGLE),
     means=Text(en="dot product of the two turned pairs", zh="两对旋转之后的点积"),
-    tolerance=1e-3,
+    tolerance=3e-4,  # -3.92 is close enough; degrees and another frequency can be told apart
     mistakes=(
         wrong("not-turned", answer=float(PRODUCT)).hint(
             en="That is the dot product before the rotation. The two are turned by different angles.",
@@ -28,14 +29,26 @@ TURNED_PRODUCT = one_number(
             zh="你直接把位置之差当成了角度。这一对每走一个位置只转 0.5。",
         ),
         wrong("positions-added", answer=PRODUCT * math.cos(FREQUENCY * (QUERY_AT + KEY_AT))).hint(
-            en="You added the two angles. Both turn the same way, so what is left between them is the difference.",
-            zh="你把两个角加了起来。两者朝同一个方向转，夹角是两个角之差。",
+            en="This is the cosine of the sum of the two angles. Both turn the same way, so what is left between them "
+            "is the difference: cos(a − b) has a plus.",
+            zh="这用的是两个角之和的余弦。两者朝同一个方向转，夹角是两个角之差（cos(a − b) 的展开式里是加号）。",
         ),
-        wrong("query-alone", answer=PRODUCT * math.cos(FREQUENCY * QUERY_AT)).hint(
+        wrong(
+            "first-features-alone", answer=PRODUCT * math.cos(FREQUENCY * QUERY_AT) * math.cos(FREQUENCY * KEY_AT)
+        ).hint(
+            en="You multiplied the first features only. Once turned, the second ones are not 0 either: both products "
+            "count.",
+            zh="你只乘了两个第一特征。旋转之后第二个特征也不是 0，两个乘积要加起来。",
+        ),
+        wrong("frequency-of-the-formula", answer=PRODUCT * math.cos(0.01 * (QUERY_AT - KEY_AT))).hint(
+            en="You took another ω. For this pair it is given, 0.5, and no formula is needed.",
+            zh="你用的是别的 ω。这一对的 ω 是题目给的 0.5，不必用公式算。",
+        ),
+        wrong("query-alone", answer=PRODUCT * OF_QUERY).hint(
             en="You turned the query alone. The key is turned too, by its own position.",
             zh="你只转了查询。键也要转，角度由它自己的位置决定。",
         ),
-        wrong("key-alone", answer=PRODUCT * math.cos(FREQUENCY * KEY_AT)).hint(
+        wrong("key-alone", answer=PRODUCT * OF_KEY).hint(
             en="You turned the key alone. The query is turned too, by its own position.",
             zh="你只转了键。查询也要转，角度由它自己的位置决定。",
         ),
