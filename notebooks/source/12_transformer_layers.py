@@ -4,20 +4,20 @@ r"""
 
 Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times nearly the same token. They differ by two ten-thousandths of their size, and the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it. Parts and weights are the same, and the cosine is 0.85.
 
-With rotary positions (lesson 11), the blocks of the chat model SmolLM2 are all on the table; the cache that makes it fast comes next (lesson 13). Where should the norms go? Model builders do not agree. At the end you join your own functions into a layer of SmolLM2, and 30 of it answer a question.
+With rotary positions (lesson 11), the blocks of the chat model SmolLM2 are all on the table. Where should the norms go? Model builders disagree. At the end you join your own functions into a layer of SmolLM2, and 30 copies of it answer a question.
 
-After this lesson you can write a layer in two orders and say what each of five does to a deep stack. It takes about 40 minutes, without *Going further*.
+After this lesson you can write a layer in two orders and say what each of five does to a deep untrained stack. It takes about 40 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 12 各个部件怎样拼成一层？
 
-取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，只相差万分之二，两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面。部件没有变，权重也没有变，余弦却成了 0.85。
+取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，彼此平均只相差自身大小的万分之二，两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面。部件没有变，权重也没有变，余弦却成了 0.85。
 
-有了旋转位置编码（第 11 课），聊天模型 SmolLM2 要用的部件就齐了，只差怎样摆放；让它跑得快的缓存，下一课（第 13 课）再讲。归一化该放在哪里，设计模型的人至今意见不一。弄清楚之后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
+有了旋转位置编码（第 11 课），聊天模型 SmolLM2 要用的部件就齐了，只差怎样摆放。归一化该放在哪里，至今没有定论。弄清楚之后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
 
-学完这一课，你能按两种顺序写出一层，能说出五种顺序在很深的网络里各有什么后果。大约需要 40 分钟，选读另计。
+学完这一课，你能按两种顺序写出一层，能说出五种顺序在很深、还没有训练的网络里各有什么后果。大约需要 40 分钟，选读另计。
 """
 
 # %%
@@ -67,7 +67,7 @@ r"""
 r"""
 ## By hand
 
-A Transformer layer has two **sub-layers**, first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**, which adds x to what f gives, so that f need only say what should change. The first Transformer normalizes each sum; this is **post-norm**:
+A Transformer layer has two **sub-layers**, first attention, then the feed-forward network. Around each sub-layer f lies a **residual connection**, which adds x to what f gives, so f only has to say what should change. The first Transformer normalizes each sum; this is **post-norm**:
 
 $$y = \text{norm}(x + f(x))$$
 
@@ -80,11 +80,11 @@ GPT-2 and Llama leave the sum as it is, and only see to it that each sub-layer r
 r"""
 ## 动手算
 
-Transformer 的一层有两个**子层**（sub-layer），先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection），把 x 加到 f 的输出上，于是 f 只需要给出该改动的部分。最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
+Transformer 的一层有两个**子层**（sub-layer），先是注意力，再是前馈网络。每个子层 f 外面都有一个**残差连接**（residual connection），把 x 加到 f 的输出上，于是 f 只需算出 x 该改动多少。最早的 Transformer 把每次相加的结果归一化，这叫**后置归一化**（post-norm）：
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 和 Llama 不动相加的结果，只让每个子层读到大小固定的数。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
+GPT-2 和 Llama 不归一化相加的结果，只把每个子层的输入归一化到固定的大小。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
 
 **轮到你了**，用一行写出前置归一化。`sublayer` 和 `norm` 都是只接收一个张量的函数。假如“归一化”就是减半，子层就是平方，那么 x = 6 应得到 15。
 """
@@ -168,14 +168,20 @@ r"""
 
 </details>
 
-前置归一化这样一路传下去的数，叫作**残差流**（residual stream），每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。
+在前置归一化里，这样一路传下去的数叫作**残差流**（residual stream），每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Where the norms go
 
-Back to the riddle. Three more orders are in use; the panel writes each as an equation, N for the norm. Untrained stacks read 16 random tokens. On the left stands the mean cosine between two tokens after each layer, which is 1 if all point the same way; in the middle their root mean square (RMS); on the right the gradient of W₂, each feed-forward network's second matrix. Lines are means of 6 stacks, bands span all.
+Back to the riddle. Untrained stacks read 16 random tokens. On the left stands the mean cosine between two tokens after each layer, which is 1 if all point the same way; in the middle their root mean square (RMS); on the right the size of the gradient of W₂, each feed-forward network's second matrix.
+
+<details><summary>How the stacks are made</summary>
+
+Each line is the mean of 6 stacks, and its band reaches from the smallest to the largest. Every order gets the same weights, drawn as in torch's `nn.Transformer`, and all but post-norm one more norm after the last layer. The loss is on random classes, and what is drawn of a gradient is the root of its sum of squares.
+
+</details>
 
 **Predict first.** In a post-norm stack of 48 layers, where is the cosine after the first 12, near 0.3, 0.6 or 1?
 """
@@ -184,7 +190,13 @@ Back to the riddle. Three more orders are in use; the panel writes each as an eq
 r"""
 ## 归一化放在哪里
 
-回到开头的谜。还有三种顺序在用，面板里都写成公式，N 表示归一化。网络没有训练过，读入 16 个随机词元。左图画的是各层之后，每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS），右图是 W₂（前馈网络的第二个矩阵）的梯度。曲线是 6 个网络的均值，色带涵盖全部。
+回到开头的谜。网络没有训练过，读入 16 个随机词元。左图画的是各层之后，每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS），右图是 W₂（前馈网络的第二个矩阵）的梯度有多大。
+
+<details><summary>这些网络是怎样搭的</summary>
+
+曲线是 6 个网络的均值，色带从最小值画到最大值。各种顺序用同样的权重，初始化方式与 torch 的 `nn.Transformer` 相同；除了后置归一化，最后一层之后都还有一个归一化。损失来自一个随机的分类任务，梯度的大小是它的平方和的平方根。
+
+</details>
 
 **先猜一猜**：后置归一化的 48 层网络，过了前 12 层，余弦的均值接近 0.3、0.6 还是 1？
 """
@@ -198,11 +210,11 @@ r"""
 
 It is near 1, at 0.97; pre-norm's is 0.64.
 
-Untrained attention is fairly even, so it adds much the same to every token. What the feed-forward network adds is alike, too, though less, because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, so what a token brought along shrinks. In pre-norm it keeps its size, and only its share shrinks.
+Untrained attention is fairly even, so it adds much the same to every token. What the feed-forward network adds is alike, too, though less, because after ReLU no number is negative. Post-norm then scales each sum back to RMS 1, so what is left of the original token shrinks. In pre-norm it keeps its size, and only its share shrinks.
 
 </details>
 
-*Output norm*, OLMo 2's order, normalizes what f gives, before it is added. The *sandwich* of Gemma 2 normalizes what f reads, too. In *parallel* layers, as in GPT-J, attention f₁ and the feed-forward network f₂ read the same N(x).
+Three more orders are in use; the panel writes each as an equation, N for the norm. *Output norm*, OLMo 2's, normalizes what f gives, before it is added. The *sandwich* of Gemma 2 normalizes what f reads, too. In *parallel* layers, as in GPT-J, attention f₁ and the feed-forward network f₂ read the same N(x).
 
 **Predict first.** Which order gives the first of 48 layers the largest gradient? Choose, drag *depth* to 48, and try all five.
 """
@@ -217,7 +229,7 @@ r"""
 
 </details>
 
-**输出归一化**（output norm）是 OLMo 2 的顺序，在相加之前把 f 的输出归一化。Gemma 2 的**夹心式**（sandwich）连 f 的输入也归一化。在 GPT-J 那样的**并列式**（parallel）里，注意力 f₁ 和前馈网络 f₂ 读入同一个 N(x)。
+实际使用的还有三种顺序，公式见面板，N 表示归一化。**输出归一化**（output norm）是 OLMo 2 的顺序，在相加之前把 f 的输出归一化。Gemma 2 的**夹心式**（sandwich）连 f 的输入也归一化。在 GPT-J 那样的**并列式**（parallel）里，注意力 f₁ 和前馈网络 f₂ 读入同一个 N(x)。
 
 **先猜一猜**：48 层时，哪种顺序的第一层梯度最大？先选好，再把“深度”拖到 48，五种顺序都试一试。
 """
@@ -232,16 +244,14 @@ where_norms_go.panel().still(place="output", depth=48)
 r"""
 <details><summary>Answer</summary>
 
-Output norm's is the largest, 7.0. Pre-norm's is 0.88, parallel's 0.87, the sandwich's 1.1, and post-norm's 0.63, though from 0.1 to 1.3 in single stacks.
-
-Every order gets the same weights, drawn as in torch's `nn.Transformer`, and all but post-norm one more norm after the last layer. The loss is on random classes, and what is drawn of a gradient is the root of its sum of squares.
+Output norm's is the largest, 7.0 (in single stacks 3.7 to 11.3). Pre-norm's is 0.88, parallel's 0.87, the sandwich's 1.1, and post-norm's 0.63 (0.1 to 1.3).
 
 </details>
 
 Each order has its price.
 
 * Post-norm makes tokens alike, and then it no longer matters which of them attention chooses. So in layer 48 the matrices of queries and keys get a gradient of $4 \cdot 10^{-8}$, in pre-norm 0.007. ([Noci and others](https://arxiv.org/abs/2206.03126) prove why.)
-* In all others the stream grows, to an RMS of 5.8 in pre-norm, and nearly 10 where a norm stands behind f. (Then each of 96 additions has RMS 1, and √(1 + 96) = 9.8.) The final norm divides by that, and on the way back it divides the gradient, too. So the last layer's shrinks, in pre-norm from 0.59 with 3 layers to 0.18.
+* In all others the stream grows, to an RMS of 5.8 in pre-norm, and nearly 10 where a norm comes after f. (Then each of 96 additions has RMS 1; at right angles they would make √(1 + 96) = 9.8.) The final norm divides by that, and on the way back it divides every gradient. The last layer's stays small, in pre-norm 0.18 (with 3 layers 0.59). The first layer's does not, because all 47 above read what it adds and send gradients back.
 * In output norm, attention reads that grown stream as it is, so its scores grow, and the gradients with them. Tick *QK-norm*, and 7.0 becomes 1.1.
 """
 
@@ -249,16 +259,14 @@ Each order has its price.
 r"""
 <details><summary>答案</summary>
 
-输出归一化的最大，是 7.0。前置归一化的是 0.88，并列式的是 0.87，夹心式的是 1.1；后置归一化的是 0.63，不过单个网络从 0.1 到 1.3 都有。
-
-各种顺序用同样的权重，随机取法与 torch 的 `nn.Transformer` 相同；除了后置归一化，最后一层之后都还有一个归一化。损失来自一个随机的分类任务，图中画的是梯度平方和的平方根。
+输出归一化的最大，是 7.0（单个网络从 3.7 到 11.3）。前置归一化的是 0.88，并列式的是 0.87，夹心式的是 1.1；后置归一化的是 0.63（单个网络从 0.1 到 1.3）。
 
 </details>
 
 每种顺序都有代价。
 
-* 后置归一化让词元变得一样，注意力选哪个也就无所谓了。所以在第 48 层，得出查询和键的矩阵，梯度只有 $4 \cdot 10^{-8}$，而前置归一化的是 0.007。（[Noci 等人](https://arxiv.org/abs/2206.03126)给出了证明。）
-* 其余几种，残差流都越来越大，前置归一化的均方根到 5.8，f 之后有归一化的接近 10。（因为加上 96 次，每次的均方根都是 1，而 √(1 + 96) = 9.8。）最后的归一化要除以它，梯度往回传时，也要除以它。所以最后一层的梯度变小，前置归一化的从 3 层时的 0.59 降到 0.18。
+* 后置归一化让词元变得一样，注意力选哪个也就无所谓了。所以在第 48 层，用来计算查询和键的矩阵，梯度只有 $4 \cdot 10^{-8}$，而前置归一化的是 0.007。（[Noci 等人](https://arxiv.org/abs/2206.03126)给出了证明。）
+* 其余几种，残差流都越来越大，前置归一化的均方根增长到 5.8，在 f 之后做归一化的两种接近 10。（加上 96 次，每次的均方根都是 1；假如各次互相垂直，就是 √(1 + 96) = 9.8。）最后的归一化要除以它，梯度往回传时，也都要除以它。最后一层的梯度就这样小了下来，前置归一化的是 0.18（3 层时是 0.59）。第一层的却不小，因为后面 47 层都读到它加上的部分，也都往回传梯度。
 * 在输出归一化里，注意力直接读入这样大的残差流，所以得分变大，梯度也跟着变大。勾选“注意力里加 QK-norm”，7.0 就变成 1.1。
 """
 
@@ -271,36 +279,36 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-Post-norm divides by no grown stream, so its last gradient is 0.96. [Xiong and others](https://arxiv.org/abs/2002.04745) see there why post-norm needs *warm-up*, a learning rate that starts small and grows.
+With x 5.8 times as large, the gradient is 5.8 times as small. Post-norm has no grown stream to divide by, so its last gradient is 0.96.
 
-<details><summary>What they found, and what our pictures do not show</summary>
+<details><summary>What that may have to do with warm-up, and what our pictures do not show</summary>
 
-For somewhat simpler untrained layers they prove a bound on pre-norm's last gradient that falls like $1/\sqrt{n}$ with n layers; a doubling leaves 0.71. Their post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, which pre-norm reaches without. Our pictures do not prove the connection, for pre-norm's first gradient is as large, and nothing here is trained. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
+In that large gradient [Xiong and others](https://arxiv.org/abs/2002.04745) see why post-norm needs *warm-up*, a learning rate that starts small and grows. For somewhat simpler untrained layers they prove a bound on pre-norm's last gradient that falls like $1/\sqrt{n}$ with n layers; a doubling leaves 0.71. Their post-norm translation model reached 8.45 BLEU (more is better) without warm-up and about 34 with it, which pre-norm reaches without. Our pictures do not prove the connection, for pre-norm's first gradient is as large, and nothing here is trained. [Later work](https://arxiv.org/abs/2004.08249) blames how much, in post-norm, small changes of the weights disturb the output.
 
 </details>
 
 ## Norms inside attention
 
-**QK-norm** divides each query and each key by its RMS, before they are rotated; γ begins at 1.
+**QK-norm** gives each query and each key an RMSNorm, whose γ begins at 1, before they are rotated.
 
 **Predict first.** In four heads of 16 features, the weights of queries and keys become 16 times as large. How much larger does the largest score become, without QK-norm and with it?
 """
 
 # %% [markdown] lang="zh"
 r"""
-后置归一化不用除以越来越大的数，所以它最后一层的梯度是 0.96。[Xiong 等人](https://arxiv.org/abs/2002.04745)认为，正因如此，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。
+x 放大到 5.8 倍，梯度就除以 5.8。后置归一化不用除以越来越大的数，所以它最后一层的梯度是 0.96。
 
-<details><summary>他们发现了什么，我们的图又说明不了什么</summary>
+<details><summary>这与学习率预热有什么关系，我们的图又说明不了什么</summary>
 
-他们对未经训练、稍加简化的层证明，n 层时，前置归一化最后一层的梯度，上界与 $1/\sqrt{n}$ 成正比，翻一倍剩 0.71。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分，而前置归一化不预热就有这么多。我们的图证明不了两者的关系，因为前置归一化第一层的梯度也差不多大，而且这里什么也没有训练。[后来的研究](https://arxiv.org/abs/2004.08249)则认为，原因是用后置归一化时，权重稍有变化，输出就大不一样。
+[Xiong 等人](https://arxiv.org/abs/2002.04745)认为，正因为这个梯度大，后置归一化才需要**学习率预热**（warm-up），也就是开始时学习率很小，再逐步增大。他们对未经训练、稍加简化的层证明，n 层时，前置归一化最后一层的梯度，上界与 $1/\sqrt{n}$ 成正比，层数加倍，上界变为 0.71 倍。论文里，后置归一化的翻译模型，不预热时只得 8.45 分（BLEU，越高越好），预热之后约得 34 分；前置归一化不预热也有这么高。我们的图证明不了两者的关系，因为前置归一化第一层的梯度也差不多大，而且这里什么也没有训练。[后来的研究](https://arxiv.org/abs/2004.08249)则认为，原因是用后置归一化时，权重稍有变化，输出就大不一样。
 
 </details>
 
 ## 注意力里面的归一化
 
-**QK-norm** 在旋转之前，把每个查询、每个键除以各自的均方根，再乘 γ，γ 从 1 开始。
+**QK-norm** 在旋转之前，用 RMSNorm 归一化每个查询、每个键，也就是除以各自的均方根，再乘 γ；γ 的初值是 1。
 
-**先猜一猜**：四个头，每个 16 个特征，把得出查询和键的权重放大到 16 倍。不用和用 QK-norm，最大的得分各变大多少？
+**先猜一猜**：四个头，每个 16 个特征，把用来计算查询和键的权重放大到 16 倍。不用 QK-norm 和用 QK-norm，最大的得分各变成原来的几倍？
 """
 
 # %% tags=["answer"]
@@ -317,15 +325,15 @@ for times in (1, 16):
 r"""
 <details><summary>Answer</summary>
 
-Without, 256 times, and on average nearly the whole weight of a query falls on one token. With QK-norm nothing changes. Every query and key is √16 long, so with γ = 1 no score passes √16 · √16 / √16 = 4.
+Without, 256 times, and on average nearly the whole weight of a query falls on one token. With QK-norm nothing changes. Every query and key is √16 long, so with γ = 1 no score passes √16 · √16 / √16 = 4. (Over all four heads at once, as in the panel, the bound is 16.) Bounded scores are what brought output norm's 7.0 down to 1.1.
 
 </details>
 
-The norm comes before the rotation. Behind it, γ would make scores depend on more than the distance, because it differs between features.
+The norm comes before the rotation. After it, γ would make scores depend on more than the distance, because it differs between features.
 
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four sizes (RMS, log scale); the left result is the x on the right.
+And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four sizes (RMS, log scale), staggered to be seen; the left result is the x on the right.
 
 **Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
@@ -334,7 +342,7 @@ And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from
 r"""
 <details><summary>答案</summary>
 
-不用时变成 256 倍，平均下来，一个查询的权重几乎全给了一个词元。用 QK-norm 就什么也不变。每个查询和键的长度都是 √16，所以只要 γ = 1，得分就不超过 √16 · √16 / √16 = 4。
+不用时变成 256 倍，平均下来，一个查询的权重几乎全给了一个词元。用 QK-norm 就什么也不变。每个查询和键的长度都是 √16，所以只要 γ = 1，得分就不超过 √16 · √16 / √16 = 4。（面板里是四个头一起归一化，上界是 16。）输出归一化的 7.0 降到 1.1，正是因为得分有了上界。
 
 </details>
 
@@ -342,7 +350,7 @@ r"""
 
 ## 一句话，逐层看
 
-训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中画出每个子词的四个大小（均方根，对数刻度），上下排列；左边的结果就是右边的 x。
+训练好的网络呢？MiniLM（第 10 课）有六个后置归一化的层，从这里起，层从 0 数起，与代码一致。图中每个子词有四个点：输入 x、加上的部分、两者之和、归一化之后，横坐标是均方根（对数刻度），上下错开只为看清。左图注意力的结果，就是右图前馈网络的输入。
 
 **先猜一猜**：在第 0 层到第 3 层，前馈网络给 13 个子词中的一个加得特别多。是哪一个？归一化之后，它有多大？想好之后，把“层”拖到 0。
 """
@@ -369,7 +377,7 @@ It adds most to `[CLS]`, which stands for no word. In layer 0 it adds 9.9, and 0
 r"""
 <details><summary>答案</summary>
 
-加得最多的是 `[CLS]`，它不代表任何词。在第 0 层，前馈网络给它加上 9.9，给其他子词只加 0.2 到 0.4。归一化把两者之和从 11.4 缩到 0.4（不是 1，因为之后还要乘 γ、加 β），不比其他子词大。
+加得最多的是 `[CLS]`，它不代表任何词。在第 0 层，前馈网络给它加上的部分，均方根是 9.9，给其他子词的只有 0.2 到 0.4。归一化把两者之和从 11.4 缩到 0.4（不是 1，因为之后还要乘 γ、加 β），不比其他子词大。
 
 </details>
 
@@ -392,9 +400,9 @@ Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2
 
 ## Equal to torch's layers
 
-An **encoder layer** is what you have just seen. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle, *cross-attention*. Its queries come from what is written, its keys and values from the encoder's result, the *memory*. Chat models, called *decoder-only*, have no memory to look at, so what is left is an encoder layer with a causal mask.
+What you have just seen is an **encoder layer**. A **decoder layer** writes one text with another in view, so it has a third sub-layer in the middle, *cross-attention*. Its queries come from what is written, its keys and values from the encoder's result, the *memory*. Chat models, called *decoder-only*, have no memory to look at, so what is left is an encoder layer with a causal mask.
 
-Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm). γ and β are drawn at random, because in fresh norms they are 1 and 0, and a `forward` that forgets both would pass:
+Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_first=True` is pre-norm). γ and β are random, for in fresh norms they are 1 and 0, and a `forward` that forgets both would pass:
 """
 
 # %% [markdown] lang="zh"
@@ -405,11 +413,11 @@ r"""
 
 </details>
 
-这样一个大得出奇的数，叫作[**大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）。读这句话时，MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。
+这样一个大得出奇的数，叫作[**巨大激活值**](https://arxiv.org/abs/2402.17762)（massive activation）。读这句话时，MiniLM 将近一半的注意力，也正是给了这个 `[CLS]`，它是**注意力汇**（见第 10 课的选读）。
 
 ## 与 torch 的层一致
 
-刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来看着一段文本写另一段，所以中间多一个子层，叫作**交叉注意力**（cross-attention），其中查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型叫作“只有解码器”的模型（decoder-only），没有编码器的结果可看，剩下的正是编码器层，再加上因果掩码。
+刚才看到的就是**编码器层**（encoder layer）。**解码器层**（decoder layer）用来参照一段文本写另一段，例如翻译，所以中间多一个子层，叫作**交叉注意力**（cross-attention），其中查询来自已写的部分，键和值来自编码器的结果（代码里叫 memory）。聊天模型叫作“只有解码器”的模型（decoder-only），没有编码器的结果可以参照，剩下的正是编码器层，再加上因果掩码。
 
 这两种层，我们写在 `blocklab.transformer` 里。下面装入 torch 的权重，两种顺序都与 torch 比较（`norm_first=True` 就是前置归一化）；γ 和 β 要随机取，因为新建的归一化层里它们是 1 和 0，就算 `forward` 里忘了乘 γ、加 β，也能通过。
 """
@@ -464,7 +472,7 @@ r"""
 | 前置归一化 | f 的输入 | GPT-2、Llama、Qwen、glassllm、SmolLM2 |
 | 输出归一化（output norm） | f 的输出，在相加之前 | OLMo 2 |
 | 夹心式（sandwich，又叫 Peri-LN） | 两者都归一化 | Gemma 2、Gemma 3 |
-| 并列式（parallel） | 注意力和前馈网络并排读入的 x | GPT-J、Falcon-7B、phi-2 |
+| 并列式（parallel） | 注意力和前馈网络共同的输入 x | GPT-J、Falcon-7B、phi-2 |
 | 另加 QK-norm | 查询和键 | Qwen3、Gemma 3（每个头各自归一化），OLMo 2（所有头一起，面板里也是这样） |
 
 名称常会误导人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
@@ -481,7 +489,7 @@ class SublayerConnection(nn.Module):
 r"""
 ## Exercise: a layer with four norms
 
-Gemma 2 normalizes what a sub-layer reads and what it gives, but never the sum, so a layer has four norms. Write it whole. The first two norms belong to attention; all six parts are functions of one tensor.
+Gemma 2 normalizes what a sub-layer reads and what it gives, but never the sum, so a layer has four norms. The first two norms belong to attention; all six parts are functions of one tensor.
 """
 
 # %% [markdown] lang="zh"
@@ -563,7 +571,7 @@ r"""
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。错在哪里，由 `check` 来说。
+**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。哪里写错了，`check` 会告诉你。
 """
 
 
@@ -611,7 +619,7 @@ check("smollm2_layer", solved_layer, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-So 30 of your layer say Paris. In [lesson 15](15_your_model.ipynb) the whole model is yours.
+So 30 copies of your layer say Paris. In [lesson 15](15_your_model.ipynb) the whole model is yours.
 """
 
 # %% [markdown] lang="zh"
@@ -627,7 +635,7 @@ r"""
 
 <details><summary>Answer</summary>
 
-One for each sub-layer: 6 · 2 + 6 · 3 = 30. Pre-norm: 32.
+One for each sub-layer: 6 · 2 + 6 · 3 = 30. Pre-norm adds one after the encoder and one after the decoder: 32. (torch's `nn.Transformer` has these two in either order, so it always has 32.)
 
 </details>
 
@@ -654,11 +662,11 @@ The cell tests answers 3 and 2.
 r"""
 ## 三个思考题
 
-1. 六个编码器层和六个解码器层，用后置归一化时一共有多少个归一化层？用前置归一化，连同编码器和解码器末尾的那个，又有多少个？
+1. 六个编码器层和六个解码器层，用后置归一化时一共有多少个归一化层？用前置归一化，再加上编码器末尾和解码器末尾的，又有多少个？
 
 <details><summary>答案</summary>
 
-每个子层一个：6 · 2 + 6 · 3 = 30。前置归一化有 32 个。
+每个子层一个：6 · 2 + 6 · 3 = 30。前置归一化在编码器末尾和解码器末尾各加一个，共 32 个。（torch 的 `nn.Transformer` 不论哪种顺序都有末尾这两个，所以总是 32 个。）
 
 </details>
 
@@ -674,7 +682,7 @@ r"""
 
 <details><summary>答案</summary>
 
-用编码器层，因为没有编码器的结果可看。每层都要传入因果掩码，其中 True 表示屏蔽；如果用前置归一化，整个网络末尾还要再放一个归一化。
+用编码器层，因为没有编码器的结果可以参照。每层都要传入因果掩码，其中 True 表示屏蔽；如果用前置归一化，整个网络末尾还要再放一个归一化。
 
 </details>
 
@@ -698,8 +706,8 @@ r"""
 ## In short
 
 * A layer is attention, then the feed-forward network; each adds what it gives to what came in.
-* Post-norm rescales every sum, so in deep untrained stacks tokens become alike. The other orders carry x on as it is, so the stream grows, and the last gradients shrink.
-* A norm behind a sub-layer bounds what it adds, QK-norm bounds the scores. Where a norm stands, its name does not tell; `forward` does.
+* Post-norm rescales every sum, so in deep untrained stacks tokens become alike. The others carry x on as it is, so with depth the stream grows, and the last gradients shrink.
+* A norm after a sub-layer bounds what it adds, QK-norm bounds the scores. Where a norm stands you see in `forward`, not in its name.
 
 The layer is whole. But for each new token, must it compute all the old ones again? See [lesson 13](13_kv_cache.ipynb).
 
@@ -715,8 +723,8 @@ r"""
 ## 小结
 
 * 一层就是先注意力、后前馈网络，各把自己的输出加到输入上。
-* 后置归一化每次都缩放相加的结果，所以未经训练的网络一深，词元就变得一样。其余几种让 x 原样通过，所以残差流越来越大，最后几层的梯度越来越小。
-* 子层之后的归一化限制每次加上多少，QK-norm 限制得分有多大。归一化层在哪里，名字说明不了，要看 `forward`。
+* 后置归一化每次都缩放相加的结果，所以未经训练的网络一深，词元就变得一样。其余几种让 x 原样通过，所以网络越深，残差流就越大，最后几层的梯度就越小。
+* 子层之后的归一化限制每次加上多少，QK-norm 限制得分有多大。归一化层究竟放在哪里，不能看名字，要看 `forward`。
 
 一层已经完整了。可是每生成一个新词元，都得把前面的重新算一遍吗？见[第 13 课](13_kv_cache.ipynb)。
 
@@ -752,7 +760,7 @@ Yes, if `check` found no mistake in it: your four norms are the panel's.
 
 </details>
 
-The stream is no smaller than pre-norm's, but without surprises, because until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, because beside larger additions what a token brought along counts for less.
+The stream grows larger than pre-norm's (9.6 instead of 5.8), but predictably, because until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, because beside larger additions what is left of the original token counts for less.
 """
 
 # %% [markdown] lang="zh"
@@ -763,21 +771,21 @@ r"""
 
 </details>
 
-这种顺序的残差流并不比前置归一化的小，好处是增长多少心里有数，因为在训练改变 γ 之前，不论子层输出多大的数，加上去的均方根都只有 1。余弦也高一些，因为加上的部分更大，词元原有的部分占的份额就更小。
+这种顺序的残差流比前置归一化的还大（9.6 比 5.8），好处是增长多少可以预先估计，因为在训练改变 γ 之前，不论子层的输出多大，加上去的部分均方根至多是 1。余弦也高一些，因为加上的部分更大，词元原有的部分占的份额就更小。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: a tanh in a norm's place
 
-**DyT**, [dynamic tanh](https://arxiv.org/abs/2503.10622), stands where a norm would, γ · tanh(αx) + β, with α learned from 0.5 on. It knows neither mean nor RMS, so it is no norm. **Predict first.** LayerNorm gives every token RMS 1. What does DyT give for tokens of RMS 0.1, 1 and 10?
+**DyT**, [dynamic tanh](https://arxiv.org/abs/2503.10622), stands where a norm would, γ · tanh(αx) + β, with a learned α, which begins at 0.5 here. It knows neither mean nor RMS, so it is no norm. **Predict first.** LayerNorm gives every token RMS 1. What does DyT give for tokens of RMS 0.1, 1 and 10?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：用 tanh 代替归一化
 
-**DyT**（[动态 tanh](https://arxiv.org/abs/2503.10622)）放在归一化的位置上，算的是 γ · tanh(αx) + β，其中 α 从 0.5 开始学。它不算均值，也不算均方根，所以并不是归一化。**先猜一猜**：经过 LayerNorm，每个词元的均方根都是 1。词元的均方根是 0.1、1 和 10 时，DyT 的结果各是多少？
+**DyT**（[动态 tanh](https://arxiv.org/abs/2503.10622)）放在归一化的位置上，算的是 γ · tanh(αx) + β，其中 α 也要学，这里的初值是 0.5。它不算均值，也不算均方根，所以并不是归一化。**先猜一猜**：经过 LayerNorm，每个词元的均方根都是 1。词元的均方根是 0.1、1 和 10 时，DyT 的结果各是多少？
 """
 
 # %% tags=["answer"]
@@ -794,7 +802,7 @@ About 0.05, 0.4 and 0.9.
 
 </details>
 
-Small tokens are halved, by α, and stay small; only large numbers are cut down, to 1. Still, its authors train Transformers with it about as well as with norms. They began with an observation: what trained LayerNorms give, drawn against what they read, often is an S, like tanh.
+Small tokens are halved, by α, and stay small; only large numbers are cut down, to 1. Still, its authors report Transformers that train about as well with it as with norms. They began with an observation: what trained LayerNorms give, drawn against what they read, often is an S, like tanh. And in a deep stack? Here DyT stands in the two places of pre-norm:
 """
 
 # %% [markdown] lang="zh"
@@ -805,21 +813,40 @@ r"""
 
 </details>
 
-小的词元只是乘上 α 减半，仍然小；只有大的数被压下去，最多到 1。可是它的作者用它训练 Transformer，效果与用归一化时差不多。他们是从一个现象想到的：以训练好的 LayerNorm 的输入为横轴、输出为纵轴，画出来往往是 S 形，很像 tanh。
+小的词元只是乘上 α 减半，仍然小；只有大的数被压下去，最多到 1。可是它的作者报告说，用它训练 Transformer，效果与用归一化时差不多。这个想法来自一个现象：以训练好的 LayerNorm 的输入为横轴、输出为纵轴，画出来往往是 S 形，很像 tanh。放进很深的网络又会怎样？下面把 DyT 放在前置归一化的两个位置上：
+"""
+
+
+# %%
+def dyt_layer(x, attention, feed_forward, *_norms):
+    x = x + attention(dyt(x, 0.5))
+    return x + feed_forward(dyt(x, 0.5))
+
+
+print(your_stack.told(dyt_layer))
+
+# %% [markdown] lang="en"
+r"""
+Pre-norm's own 48 layers end at RMS 5.8 and cosine 0.85. With DyT the sub-layers read smaller numbers and add less, so the stream grows less and more of each token is left.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+前置归一化的 48 层，最后均方根是 5.8，余弦是 0.85。换成 DyT，子层读到的数更小，加上的也更少，所以残差流增长得慢一些，词元原有的部分也留下得多一些。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Going further: the norm at the end
 
-Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no last norm unless it is given one. The RMS after 12 layers:
+Even with `norm_first=True`, torch's `nn.TransformerEncoder` adds no last norm unless it is given one. (`nn.Transformer` always gives it one.) The RMS after 12 layers:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：末尾的归一化
 
-就算设了 `norm_first=True`，torch 的 `nn.TransformerEncoder` 也不会在末尾加上归一化，除非传给它一个。下面是 12 层之后的均方根：
+就算设了 `norm_first=True`，torch 的 `nn.TransformerEncoder` 也不会在末尾加上归一化，除非传给它一个（`nn.Transformer` 总是传的）。下面是 12 层之后的均方根：
 """
 
 # %%
@@ -836,7 +863,7 @@ The first number is so large because `nn.TransformerEncoder` copies one layer. A
 
 # %% [markdown] lang="zh"
 r"""
-第一个数这样大，是因为 `nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机取权重，只有 1.4 到 1.8。（面板里 12 层时是 2.7，因为照 `nn.Transformer` 的办法取的权重，比单独新建一层时大。）
+第一个数这样大，是因为 `nn.TransformerEncoder` 只是把一层复制多份，十二层的初始权重一模一样，都往同一个方向加。各层分别随机初始化，只有 1.4 到 1.8。（面板里 12 层时是 2.7，因为按 `nn.Transformer` 的方式初始化的权重，比单独新建一层时大。）
 """
 
 # %% [markdown] lang="en"

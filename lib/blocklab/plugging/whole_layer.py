@@ -30,7 +30,7 @@ UNUSED = Text(
 )
 NOT_YET = Text(
     en="Yours gives no tensor of x's shape yet. This is what comes out with the right one:\n",
-    zh="你的函数还没有给出与 x 同形状的张量。换成正确的，结果是：\n",
+    zh="你的函数还没有给出与 x 同形状的张量。下面是正确的一层给出的结果：\n",
 )
 ANSWER = Text(en="in all 30: {answer}", zh="30 层全都换上：{answer}")
 

@@ -10,6 +10,18 @@ class CausalIfMasked(nn.MultiheadAttention):
         return super().forward(*given, attn_mask=attn_mask, is_causal=attn_mask is not None, need_weights=False)
 
 
+class ReluLast(nn.TransformerEncoderLayer):
+    def forward(self, src, src_mask=None):
+        x = self.norm1(src + self.self_attn(src, src, src, attn_mask=src_mask)[0])
+        return self.norm2(x + F.relu(self.linear2(self.linear1(x))))
+
+
+class DropoutAlwaysOn(nn.TransformerEncoderLayer):
+    def forward(self, src, src_mask=None):
+        x = self.norm1(src + F.dropout(self.self_attn(src, src, src, attn_mask=src_mask)[0], 0.1))
+        return self.norm2(x + F.dropout(self.linear2(F.dropout(self.linear1(x).relu(), 0.1)), 0.1))
+
+
 class Layer(nn.Module):
     """A right post-norm layer, or a pre-norm one, but for what it is given."""
 
@@ -49,6 +61,26 @@ def pre_norm_in_place(x, sublayer, norm):
     return y
 
 
+def pre_norm_of_the_function(x, sublayer, norm):
+    return x + sublayer(norm)
+
+
+def norm_of_the_function(x, sublayer, norm):
+    return x + norm(sublayer)
+
+
+def pre_norm_without_sublayer(x, _sublayer, norm):
+    return x + norm(x)
+
+
+def pre_norm_multiplied(x, sublayer, norm):
+    return x * sublayer(norm(x))
+
+
+def pre_norm_subtracted(x, sublayer, norm):
+    return x - sublayer(norm(x))
+
+
 def pre_norm_twice(x, sublayer, norm):
     x = x + sublayer(norm(x))
     return x + sublayer(norm(x))
@@ -66,6 +98,44 @@ def sandwich_whose_first_norm_is_the_residual(x, attention, feed_forward, n1, n2
     return h + n4(feed_forward(n3(h)))
 
 
+def sandwich_whose_third_norm_is_the_residual(x, attention, feed_forward, n1, n2, n3, n4):
+    residual = x
+    x = residual + n2(attention(n1(x)))
+    x = n3(x)
+    residual = x
+    return residual + n4(feed_forward(x))
+
+
+def sandwich_reading_through_the_first_norm(x, attention, feed_forward, n1, n2, _n3, n4):
+    h = x + n2(attention(n1(x)))
+    return h + n4(feed_forward(n1(h)))
+
+
+def sandwich_ending_in_the_second_norm(x, attention, feed_forward, n1, n2, n3, _n4):
+    h = x + n2(attention(n1(x)))
+    return h + n2(feed_forward(n3(h)))
+
+
+def sandwich_added_inside(x, attention, feed_forward, n1, n2, n3, n4):
+    h = x + n2(x + attention(n1(x)))
+    return h + n4(h + feed_forward(n3(h)))
+
+
+def sandwich_first_added_inside(x, attention, feed_forward, n1, n2, n3, n4):
+    h = x + n2(x + attention(n1(x)))
+    return h + n4(feed_forward(n3(h)))
+
+
+def sandwich_read_through_two(x, attention, feed_forward, n1, n2, n3, n4):
+    h = x + attention(n1(x))
+    return h + n4(feed_forward(n3(n2(h))))
+
+
+def sandwich_around_both(x, attention, feed_forward, n1, n2, n3, n4):
+    h = n2(attention(n1(x)))
+    return x + n4(feed_forward(n3(h)))
+
+
 def sandwich_with_the_sum_normalized(x, attention, feed_forward, n1, n2, n3, n4):
     h = n2(x + attention(n1(x)))
     return n4(h + feed_forward(n3(h)))
@@ -80,6 +150,15 @@ def post_norm_in_place(x, attention, feed_forward, norm1, norm2):
     a = attention(x)
     a += x
     h = norm1(a)
+    return norm2(h + feed_forward(h))
+
+
+def post_norm_around_both(x, attention, feed_forward, norm1, norm2):
+    return norm2(x + feed_forward(norm1(attention(x))))
+
+
+def post_norm_without_norm1(x, attention, feed_forward, _norm1, norm2):
+    h = x + attention(x)
     return norm2(h + feed_forward(h))
 
 
@@ -103,6 +182,23 @@ def joined_and_added(x, attention, swiglu, norm1, norm2, around):
     return x + around(x, swiglu, norm2)
 
 
+def joined_and_x_added(x, attention, swiglu, norm1, norm2, around):
+    return x + around(x + around(x, attention, norm1), swiglu, norm2)
+
+
+def joined_and_added_first(x, attention, swiglu, norm1, norm2, around):
+    return around(x + around(x, attention, norm1), swiglu, norm2)
+
+
+def joined_and_added_last(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, attention, norm1)
+    return x + around(x, swiglu, norm2)
+
+
+def joined_around_both(x, attention, swiglu, norm1, norm2, _around):
+    return x + swiglu(norm2(attention(norm1(x))))
+
+
 def joined_in_post_norm(x, attention, swiglu, norm1, norm2, around):
     x = norm1(x + attention(x))
     return norm2(x + swiglu(x))
@@ -116,11 +212,23 @@ WRONG = {
     "pre_norm": {
         "in place on what the sub-layer gives": (pre_norm_in_place, {"mutates-input"}),
         "twice": (pre_norm_twice, {None}),
+        "the sub-layer forgotten": (pre_norm_without_sublayer, {"sublayer-missing"}),
+        "multiplied": (pre_norm_multiplied, {"multiplied"}),
+        "subtracted": (pre_norm_subtracted, {"subtracted"}),
+        "of the function norm": (pre_norm_of_the_function, {"norm-not-called"}),
+        "the norm of a function": (norm_of_the_function, {"raises"}),
         "a number": (15, {"wrong-kind"}),
     },
     "sandwich_layer": {
         "in place on what a sub-layer gives": (sandwich_in_place, {"mutates-input"}),
-        "one residual normalized": (sandwich_whose_first_norm_is_the_residual, {None}),
+        "the first residual normalized": (sandwich_whose_first_norm_is_the_residual, {"first-residual-normalized"}),
+        "the second residual normalized": (sandwich_whose_third_norm_is_the_residual, {"second-residual-normalized"}),
+        "the first norm again": (sandwich_reading_through_the_first_norm, {"input-norm-twice"}),
+        "the second norm again": (sandwich_ending_in_the_second_norm, {"post-attention-norm-twice"}),
+        "x inside and outside": (sandwich_added_inside, {"added-inside-too"}),
+        "x inside and outside, first half": (sandwich_first_added_inside, {"added-inside-the-first-too"}),
+        "two norms before the second": (sandwich_read_through_two, {"post-attention-norm-too-late"}),
+        "one residual around both": (sandwich_around_both, {"one-residual-around-both"}),
         "the sums normalized": (sandwich_with_the_sum_normalized, {"after-the-sum"}),
         "Llama's layer": (llamas_layer, {"only-before+names-as-in-llama"}),
     },
@@ -129,11 +237,21 @@ WRONG = {
         "normalized x for the norm": (joined_of_normalized, {"results-handed-over"}),
         "the first x again": (joined_from_the_first_x, {"attention-missing"}),
         "x added again": (joined_and_added, {"added-again"}),
+        "x added to both": (joined_and_x_added, {"x-added-to-both"}),
+        "x added to the first": (joined_and_added_first, {"added-again-to-attention"}),
+        "the sum added to the second": (joined_and_added_last, {"added-again-to-swiglu"}),
+        "one residual around both": (joined_around_both, {"one-residual-around-both"}),
         "post-norm": (joined_in_post_norm, {"post-norm"}),
         "no norm handed over": (joined_without_norms, {"raises"}),
     },
-    "post_norm_layer": {"in place on what a sub-layer gives": (post_norm_in_place, {"mutates-input"})},
+    "post_norm_layer": {
+        "in place on what a sub-layer gives": (post_norm_in_place, {"mutates-input"}),
+        "no first norm": (post_norm_without_norm1, {"norm1-missing"}),
+        "one residual around both": (post_norm_around_both, {"one-residual-around-both"}),
+    },
     "encoder_layer": {
+        "ReLU last": (ReluLast(8, 2, 12, batch_first=True), {"relu-last"}),
+        "dropout always on": (DropoutAlwaysOn(8, 2, 12, batch_first=True), {"dropout-in-eval"}),
         "an eps of 1e-12": (Layer(eps=1e-12), {None}),
         "an eps of 1e-6": (Layer(eps=1e-6), {None}),
         "an eps of 1e-6, pre-norm": (Layer(eps=1e-6, norm_first=True), {None}),

@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.func import functional_call
 
 from blocklab.lessons.transformer_layers.random_stacks import (
     DEEPEST,
@@ -111,6 +112,29 @@ def test_the_lesson_says_what_post_norm_and_pre_norm_give():
     assert post.gradient[-1].mean() / pre.gradient[-1].mean() == pytest.approx(5, abs=0.5)
     shallow = measured(DEPTHS[0], "pre")
     assert shallow.gradient[-1].mean() == pytest.approx(0.59, abs=5e-3)
+
+
+def first_and_last_gradient(sent_back):
+    """Of W2, in one pre-norm stack of 48 layers; without what the sub-layers send back, x alone carries gradients."""
+    weights, tokens, head, targets = random_numbers()
+    layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 4 * WIDTH, 0.0, batch_first=True, norm_first=True)
+    x, fed = tokens[0], []
+    for state in weights:
+        state = {name: value[0].clone() for name, value in state.items()}
+        fed.append(state["linear2.weight"].requires_grad_())
+        read = x if sent_back else x.detach()
+        x = x + functional_call(layer, state, (read,)) - read
+    scores = F.layer_norm(x, (WIDTH,)) @ head[0]
+    loss = F.cross_entropy(scores.flatten(0, 1), targets[0].flatten())
+    return [gradient.norm().item() for gradient in torch.autograd.grad(loss, (fed[0], fed[-1]))]
+
+
+def test_the_first_gradient_is_large_by_what_later_sub_layers_send_back():
+    first, last = first_and_last_gradient(sent_back=True)
+    assert first > 4 * last
+    alone, also_last = first_and_last_gradient(sent_back=False)
+    assert also_last == pytest.approx(last, rel=1e-3)
+    assert alone == pytest.approx(last, rel=0.25)
 
 
 # What is recorded

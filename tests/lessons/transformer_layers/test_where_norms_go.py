@@ -104,3 +104,6 @@ def test_pre_norm_is_not_drawn_twice(figure):
         update(place=place, depth=12, qk_norm=qk_norm)
         beside = [(axes.collections[0], *axes.lines[:2]) for axes in figure.axes]
         assert {artist.get_visible() for artists in beside for artist in artists} == {seen}
+        legend = figure.legends[0]
+        assert [text.get_visible() for text in legend.get_texts()] == [seen, True]
+        assert [mark.get_visible() for mark in legend.legend_handles] == [seen, True]

@@ -3,6 +3,7 @@ import re
 import pytest
 import torch
 
+from blocklab import dyt
 from blocklab.lessons.transformer_layers.random_stacks import DEEPEST, mean_cosine, measured
 from blocklab.lessons.transformer_layers.your_stack import stacked, told
 
@@ -25,6 +26,11 @@ def test_a_pre_norm_layer_gives_what_the_panel_shows():
     assert mean_cosine(found).mean(1).tolist() == pytest.approx(seen.cosine[-1].tolist(), rel=1e-2)
 
 
+def dyt_for_norms(x, attention, feed_forward, *_norms):
+    x = x + attention(dyt(x, 0.5))
+    return x + feed_forward(dyt(x, 0.5))
+
+
 def on_from_the_normalized(x, attention, feed_forward, first, _second, third, _fourth):
     x = first(x)
     x = x + attention(x)
@@ -37,8 +43,9 @@ def test_a_stream_that_starts_from_the_normalized_x_stays_small_and_its_tokens_b
 
 
 def test_the_lesson_says_what_is_told():
-    assert told(sandwich) == "48 layers of yours: RMS 9.6, mean cosine 0.92"
+    assert told(sandwich) == "48 of these layers: RMS 9.6, mean cosine 0.92"
     assert "5.8, mean cosine 0.85" in told(pre_norm)
+    assert "3.5, mean cosine 0.71" in told(dyt_for_norms)
 
 
 @pytest.mark.parametrize("layer", [lambda *parts: ..., lambda x, *parts: x[0]])

@@ -13,9 +13,9 @@ NAMES = {
     "window": Text(en="no rule, but a window of 128", zh="不用规则，只看最近 128 个词元"),
 }
 SHOWN = "alice_64_128", "alice_128_160", "alice_384_512", "oz_below_128", "oz_beyond_128"
-BOOKS = Text(
-    en="Alice, positions               Oz, positions",
-    zh="《爱丽丝》的位置               《绿野仙踪》的位置",  # as wide: a Chinese character takes two places
+BOOKS = (  # the second begins where its positions do: a Chinese character takes two places
+    Text(en="Alice, positions               ", zh="《爱丽丝》的位置               "),
+    Text(en="Oz, positions", zh="《绿野仙踪》的位置"),
 )
 POSITIONS = " 64–128  128–160  384–512        0–128  128–512"
 ROW = "{:7.3f}  {:7.3f}  {:7.3f}      {:7.3f}  {:7.3f}   {}"
@@ -30,6 +30,7 @@ def recorded_losses() -> dict[str, dict[str, float]]:
 
 def table() -> None:
     """A line for each rule: how the loss goes on along Alice, and its means on The Wizard of Oz."""
-    print(BOOKS, POSITIONS, sep="\n")
+    print(*BOOKS, sep="")
+    print(POSITIONS)
     for rule, losses in recorded_losses().items():
         print(ROW.format(*(losses[column] for column in SHOWN), NAMES[rule]))

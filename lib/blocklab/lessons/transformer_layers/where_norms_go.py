@@ -54,7 +54,7 @@ LAYER = Text(en="layer", zh="第几层")
 TITLES = {
     "cosine": Text(en="mean cosine after each layer", zh="各层之后词元间余弦的均值"),
     "rms": Text(en="RMS of the tokens after each layer", zh="各层之后词元的均方根"),
-    "gradient": Text(en="gradient of W₂ in each layer", zh="各层 W₂ 的梯度"),
+    "gradient": Text(en="size of W₂'s gradient in each layer", zh="各层 W₂ 梯度的大小"),
 }
 CHOSEN = Text(en="the order chosen", zh="选中的顺序")
 COMPARED = Text(en="pre-norm, to compare", zh="前置归一化，用来比较")
@@ -109,16 +109,24 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
     for curve, kind in zip(chosen, KINDS, strict=True):
         dragged(curve.dot, "depth", lambda depth, kind=kind: (depth, table[*stands["order"], depth][kind][0, -1]))
     heading = figure.text(0.05, 0.93, "", size=13, color=INK, animated=True)
-    figure.legend(handles=[chosen[0].dot, compared[0].dot], loc="upper right", ncols=2, frameon=False, labelcolor=INK)
+    legend = figure.legend(
+        handles=[compared[0].dot, chosen[0].dot], loc="upper right", ncols=2, frameon=False, labelcolor=INK
+    )
+    to_compare = legend.legend_handles[0], legend.get_texts()[0]
+    for artist in to_compare:
+        artist.set_animated(True)
 
     def update(place: str, depth: int, qk_norm: bool) -> str:
         stands["order"] = place, qk_norm
         seen, beside = table[place, qk_norm, depth], table[BESIDE, False, depth]
+        another = (place, qk_norm) != (BESIDE, False)  # pre-norm itself is not drawn twice
         for kind, curve, other in zip(KINDS, chosen, compared, strict=True):
             curve.show(*seen[kind])
             other.show(*beside[kind])
             for artist in other.artists:
-                artist.set_visible((place, qk_norm) != (BESIDE, False))
+                artist.set_visible(another)
+        for artist in to_compare:
+            artist.set_visible(another)
         text = HEADING.format(name=NAMES[place], equation=EQUATIONS[place])
         heading.set_text(WITH_QK.format(heading=text) if qk_norm else text)
         [first, *_, last], rms, cosine = seen["gradient"][0], seen["rms"][0, -1], seen["cosine"][0, -1]

@@ -13,8 +13,8 @@ from .exercises.sandwich import sandwich
 from .random_stacks import DEEPEST, HEADS, SEEDS, WIDTH, mean_cosine, random_numbers
 
 YOURS = Text(
-    en="48 layers of yours: RMS {rms:.1f}, mean cosine {cosine:.2f}",
-    zh="48 个你写的层：均方根 {rms:.1f}，余弦的均值 {cosine:.2f}",
+    en="48 of these layers: RMS {rms:.1f}, mean cosine {cosine:.2f}",
+    zh="48 个这样的层：均方根 {rms:.1f}，余弦的均值 {cosine:.2f}",
 )
 NOT_YET = Text(
     en="Yours gives no tensor of x's shape yet. 48 of the right one: RMS {rms:.1f}, mean cosine {cosine:.2f}",

@@ -150,7 +150,7 @@ PAIR_MISTAKES = (
         "隔一个取一个，即 `x[..., 0::2]` 和 `x[..., 1::2]`。",
     ),
     wrong("exchanged-behind", finish=lambda y, x: neighbours_swapped(y)).hint(
-        en="The two features of a pair come back in each other's place: stack the first one first.",
+        en="The two features of a pair come back in each other's place: `stack` the first one first.",
         zh="放回去时，一对中的两个特征互换了位置：`stack` 时先放第一个，再放第二个。",
         line="y = torch.stack(rotated, -1).flatten(-2)",
     ),
@@ -159,9 +159,9 @@ PAIR_MISTAKES = (
         zh="你把一对中的第二个特征当成了第一个：`x[..., 0::2]` 是 a，`x[..., 1::2]` 是 b。",
     ),
     wrong("partners-joined-in-halves", quarter=joined_quarter_turn).hint(
-        en="You take every second feature, but join with `cat`, so what is mixed in is not the partner. Taken with "
-        "`::2`, they go back in turns: `stack(…, -1).flatten(-2)`.",
-        zh="你隔一个取一个，却用 `cat` 前后拼接，于是混进来的不是同一对的搭档。"
+        en="You take every second feature, but join with `cat`, so what is mixed in is not the partner. Taken in "
+        "turns, they go back in turns: `stack(…, -1).flatten(-2)`.",
+        zh="你隔一个特征取一个，却用 `cat` 前后拼接，于是混进来的不是同一对的搭档。"
         "隔一个取，就要用 `stack(…, -1).flatten(-2)` 交替放回。",
     ),
     wrong("first-half-alone", finish=first_half_alone).hint(
@@ -200,8 +200,8 @@ ROTATION_MISTAKES = (
     ),
     wrong("second-subtracted", turn=first_negated_too).hint(
         en="You subtract in the second feature of a pair too, and the vectors change their length; at position 0 "
-        "(a, b) becomes (a, −b). There the two terms are added, `a sin + b cos`.",
-        zh="一对中的第二个特征你也用了减法，向量的长度因此变了；在位置 0，(a, b) 也成了 (a, −b)。"
+        "`(a, b)` becomes `(a, -b)`. There the two terms are added, `a sin + b cos`.",
+        zh="一对中的第二个特征你也用了减法，向量的长度因此变了；在位置 0，`(a, b)` 也成了 `(a, -b)`。"
         "那里的两项应当相加：`a sin + b cos`。",
         line="rotated = a * cos - b * sin, a * sin + b * cos",
     ),
@@ -269,7 +269,7 @@ ANGLE_MISTAKES = (
         ),
     ),
     wrong("counted-from-one", exponent=lambda j, d: (j - j % 2 + 2) / d).hint(
-        en="Your first pair already has the frequency ω with i = 1. Count from pair 0, whose frequency is 1.",
+        en="Your first pair already has the frequency ω with i = 1. Count from pair 0: the frequency of pair 0 is 1.",
         zh="你的第一对用的已经是 i = 1 的频率。对要从 0 数起，第 0 对的频率是 1。",
     ),
     wrong("exponent-rounded", exponent=lambda j, d: (j > 1).to(j.dtype)).hint(

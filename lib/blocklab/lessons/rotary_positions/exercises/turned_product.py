@@ -30,8 +30,8 @@ TURNED_PRODUCT = one_number(
         ),
         wrong("positions-added", answer=PRODUCT * math.cos(FREQUENCY * (QUERY_AT + KEY_AT))).hint(
             en="This is the cosine of the sum of the two angles. Both turn the same way, so what is left between them "
-            "is the difference: cos(a − b) has a plus.",
-            zh="这用的是两个角之和的余弦。两者朝同一个方向转，夹角是两个角之差（cos(a − b) 的展开式里是加号）。",
+            "is the difference: `cos(a - b)` has a plus.",
+            zh="这用的是两个角之和的余弦。两者朝同一个方向转，夹角是两个角之差（`cos(a - b)` 的展开式里是加号）。",
         ),
         wrong(
             "first-features-alone", answer=PRODUCT * math.cos(FREQUENCY * QUERY_AT) * math.cos(FREQUENCY * KEY_AT)

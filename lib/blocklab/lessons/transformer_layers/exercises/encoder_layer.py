@@ -26,6 +26,7 @@ from .norm_order import (
     CHAIN_MISTAKES,
     NORMS_MISTAKES,
     PANEL,
+    as_it_is,
     attention_first,
     norm_inside,
     norm_outside,
@@ -173,6 +174,7 @@ def recipe(
     *,
     attend: Callable = attend,
     activation: Callable = F.relu,
+    end: Callable = as_it_is,
     parts: Callable = attention_first,
     around: Callable = order_of,
     chain: Callable = one_after_the_other,
@@ -181,7 +183,7 @@ def recipe(
 
     def feed_forward(x: Tensor) -> Tensor:
         hidden = activation(F.linear(x, w["linear1.weight"], w["linear1.bias"]))
-        return F.linear(hidden, w["linear2.weight"], w["linear2.bias"])
+        return end(F.linear(hidden, w["linear2.weight"], w["linear2.bias"]))
 
     norm1, norm2 = (
         partial(F.layer_norm, normalized_shape=(D_MODEL,), weight=w[f"{name}.weight"], bias=w[f"{name}.bias"])
@@ -310,7 +312,7 @@ ATTENTION_MISTAKES = (
 
 
 def two_results(*_arguments: object) -> Tensor:
-    raise TwoCallsDiffer
+    raise TwoCallsDiffer(str(DIFFER))
 
 
 LAYER_MISTAKES = (
@@ -340,6 +342,10 @@ LAYER_MISTAKES = (
     wrong("activation-missing", activation=lambda hidden: hidden).hint(
         en="There is no activation between the linear layers, so the two are no more than one.",
         zh="两个线性层之间没有激活函数，两层合起来只相当于一层。",
+    ),
+    wrong("relu-last", activation=as_it_is, end=F.relu).hint(
+        en="ReLU stands after the second linear layer. It belongs between the two.",
+        zh="ReLU 放到了第二个线性层之后。它应当在两个线性层之间。",
     ),
 )
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from blocklab.checks.case import AN_EMPTY_INPUT, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import under, wrong
+from blocklab.checks.row import alone, under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -85,21 +85,16 @@ NORMS_MISTAKES = (
         en="The norms are swapped: `norm1` belongs to attention, `norm2` to the feed-forward network.",
         zh="两个归一化层用反了：`norm1` 属于注意力，`norm2` 属于前馈网络。",
     ),
-    wrong(
-        "norm1-missing",
-        parts=lambda one, two: ((one[0], as_it_is), two),
-    ).hint(
-        en="`norm1` is never called: attention has no norm. Each sub-layer has its own.",
-        zh="`norm1` 一次也没有调用：注意力没有归一化。每个子层都要有自己的归一化层。",
-    ),
-    wrong(
-        "norm2-missing",
-        parts=lambda one, two: (one, (two[0], as_it_is)),
-    ).hint(
-        en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
-        zh="`norm2` 一次也没有调用：前馈网络没有归一化。每个子层都要有自己的归一化层。",
-    ),
 )
+
+
+def without_norm1(one: Half, two: Half) -> tuple[Half, Half]:
+    return (one[0], as_it_is), two
+
+
+def without_norm2(one: Half, two: Half) -> tuple[Half, Half]:
+    return one, (two[0], as_it_is)
+
 
 SUBLAYERS_MISTAKES = (
     wrong(
@@ -158,6 +153,12 @@ CHAIN_MISTAKES = (
         "first half's result.",
         zh="第二个残差连接加的是最初的 x，于是注意力的结果没有沿残差连接传下去。应当加上前一半的结果。",
     ),
+    wrong("one-residual-around-both", chain=lambda x, first, second: second(x, first(0 * x, x))).hint(
+        en="You have one residual connection around both sub-layers. Each has its own: attention's result is added to "
+        "x, then the feed-forward network's to that sum.",
+        zh="你只有一个残差连接，把两个子层一起绕过去了。每个子层各有一个：先把注意力的结果加到 x 上，"
+        "再把前馈网络的结果加到这个和上。",
+    ),
     wrong("third-residual", chain=lambda x, first, second: x + one_after_the_other(x, first, second)).hint(
         en="You add x once more at the very end. Two residual connections are enough, one around each sub-layer.",
         zh="你在最后又加了一次 x。两个残差连接就够了，每个子层一个。",
@@ -198,18 +199,26 @@ def norm_inside_and_outside(carried: Tensor, read: Tensor, sublayer: Part, norm:
     return norm(carried + sublayer(norm(read)))
 
 
-NEITHER = (
-    wrong("no-norm", around=lambda carried, read, sublayer, *norms: carried + sublayer(read)).hint(
-        en="No norm is called. What the sub-layer reads then grows from layer to layer, and so does what it adds.",
-        zh="归一化一次也没有调用。这样，子层读入的数一层比一层大，它加上去的部分也越来越大。",
-    ),
-    wrong("sublayers-alone", around=lambda carried, read, sublayer, *norms: sublayer(read)).hint(
-        en="The sub-layer alone is called. Around it belong a residual connection and what normalizes.",
-        zh="你只调用了子层。子层外面还要有残差连接，还要有归一化。",
-    ),
+NO_NORM = wrong("no-norm", around=lambda carried, read, sublayer, *norms: carried + sublayer(read)).hint(
+    en="No norm is called. What the sub-layer reads then grows from layer to layer, and so does what it adds.",
+    zh="归一化一次也没有调用。这样，子层读入的数一层比一层大，它加上去的部分也越来越大。",
 )
+SUBLAYERS_ALONE = wrong("sublayers-alone", around=lambda carried, read, sublayer, *norms: sublayer(read)).hint(
+    en="The sub-layer alone is called. Around it belong a residual connection and what normalizes.",
+    zh="你只调用了子层。子层外面还要有残差连接，还要有归一化。",
+)
+NEITHER = NO_NORM, SUBLAYERS_ALONE
 
 POST_NORM_MISTAKES = (
+    wrong("norm1-missing", parts=without_norm1).hint(
+        en="`norm1` is never called: x and what attention gives are added, and the sum is not normalized.",
+        zh="`norm1` 一次也没有调用：加上注意力的输出之后，没有归一化。",
+    ),
+    wrong("norm2-missing", parts=without_norm2).hint(
+        en="`norm2` is never called: the sum with what the feed-forward network gives is not normalized.",
+        zh="`norm2` 一次也没有调用：加上前馈网络的输出之后，没有归一化。",
+        line="y = norm2(h + feed_forward(h))",
+    ),
     wrong("pre-norm", around=norm_inside).hint(
         en="This is pre-norm: you normalize what the sub-layer reads. In post-norm, the order of 2017, the sub-layer "
         "reads x itself, and you normalize the sum.",
@@ -320,7 +329,8 @@ POST_NORM_LAYER = Exercise(
     mistakes=(
         *POST_NORM_MISTAKES,
         *NORMS_MISTAKES,
-        *NEITHER,
+        NO_NORM,
+        *alone(post_norm, SUBLAYERS_ALONE),  # with another mistake it would give what others give
         *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line="y = norm2(h + feed_forward(h))"),
     ),
     section=BY_HAND,

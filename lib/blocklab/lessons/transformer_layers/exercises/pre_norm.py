@@ -38,6 +38,10 @@ def square(x: Tensor) -> Tensor:
     return x * x
 
 
+def norm_not_called(x: Tensor, sublayer: Part, norm: Part) -> Tensor:
+    return x + sublayer(norm)
+
+
 LIKE_A_TRANSFORMER = {"sublayer": relu_and_neighbour, "norm": layer_norm_shifted}
 
 PRE_NORM_MISTAKES = (
@@ -88,6 +92,25 @@ PRE_NORM_MISTAKES = (
         en="You normalize before the sub-layer, which is right, and the sum once more. The sum stays as it is.",
         zh="你归一化了子层的输入，这是对的；但你又归一化了相加的结果。相加的结果应当保持不变。",
         line="y = x + given",
+    ),
+    wrong("sublayer-missing", around=lambda carried, read, sublayer, norm: carried + norm(read)).hint(
+        en="The sub-layer is never called: what you add to x is only the normalized x.",
+        zh="子层一次也没有调用：你加到 x 上的只是归一化之后的 x。",
+    ),
+    wrong("multiplied", around=lambda carried, read, sublayer, norm: carried * sublayer(norm(read))).hint(
+        en="You multiply x with what the sub-layer gives. A residual connection adds.",
+        zh="你把 x 与子层的输出相乘。残差连接是相加。",
+        line="y = x + given",
+    ),
+    wrong("subtracted", around=lambda carried, read, sublayer, norm: carried - sublayer(norm(read))).hint(
+        en="You subtract what the sub-layer gives from x. A residual connection adds it.",
+        zh="你从 x 里减去了子层的输出。残差连接是相加。",
+        line="y = x + given",
+    ),
+    wrong("norm-not-called", norm_not_called).hint(
+        en="You hand the sub-layer the function `norm` itself. Call it on x first; the sub-layer wants the tensor that "
+        "comes of it.",
+        zh="你把函数 `norm` 本身交给了子层。应当先对 x 调用它，子层要的是由此得到的张量。",
     ),
 )
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from blocklab.checks.case import AN_EMPTY_INPUT, Case
 from blocklab.checks.exercise import Exercise
-from blocklab.checks.row import under, wrong
+from blocklab.checks.row import alone, under, wrong
 from blocklab.checks.steps.numbers import waves
 from blocklab.language import Text
 
@@ -17,7 +17,8 @@ from .norm_order import (
     BY_HAND,
     IN_THE_HEAD,
     LIKE_A_TRANSFORMER,
-    NEITHER,
+    NO_NORM,
+    SUBLAYERS_ALONE,
     WHOLE_LAYER_MISTAKES,
     Half,
     Part,
@@ -63,6 +64,20 @@ def as_llama_uses_the_names(one: Half, two: Half) -> tuple[Half, Half]:
 
 def after_the_sum(carried: Tensor, read: Tensor, sublayer: Part, before: Part, after: Part) -> Tensor:
     return after(carried + sublayer(before(read)))
+
+
+def normed_carried(carried: Tensor, read: Tensor, sublayer: Part, before: Part, after: Part) -> Tensor:
+    return before(carried) + after(sublayer(before(read)))
+
+
+def added_inside_too(carried: Tensor, read: Tensor, sublayer: Part, before: Part, after: Part) -> Tensor:
+    return carried + after(carried + sublayer(before(read)))
+
+
+def both_where_the_second_half_reads(one: Half, two: Half) -> tuple[Half, Half]:
+    """Llama's `post_attention_layernorm`, and behind it the norm that belongs there."""
+    (attention, input_norm, post_attention_norm), (feed_forward, before, after) = one, two
+    return (attention, input_norm, as_it_is), (feed_forward, lambda h: before(post_attention_norm(h)), after)
 
 
 def halves_unlike(first: Callable, second: Callable) -> Callable:
@@ -134,13 +149,32 @@ RESIDUAL_MISTAKES = (
         zh="你的归一化放在了残差流上，往下传的全是归一化之后的数。x 应当原样往下传；"
         "一个归一化只管子层的输入，另一个只管子层的输出。",
     ),
-    wrong(
-        "residual-normalized",
-        around=lambda carried, read, f, before, after: before(carried) + after(f(before(read))),
-    ).hint(
+    wrong("residual-normalized", around=normed_carried).hint(
         en="You normalize x and go on from there, so the residual connection carries the normalized x. It carries x "
         "exactly as it came in.",
         zh="你先把 x 归一化，后面用的都是它，连残差连接传递的也是。残差连接应当原样传递 x。",
+    ),
+    wrong("added-inside-too", around=added_inside_too).hint(
+        en="What comes in is added twice in each half, once within the brackets of the second norm. Within them "
+        "belongs only what the sub-layer gives.",
+        zh="每一半的输入都加了两次，其中一次加在了第二个归一化的括号里。括号里只放子层的输出。",
+    ),
+    wrong("added-inside-the-first-too", halves_unlike(added_inside_too, between_two_norms)).hint(
+        en="x is added twice, once within the brackets of `post_attention_norm`. Within them belongs only what "
+        "attention gives.",
+        zh="x 进了 `post_attention_norm` 的括号，又在外面加了一次。括号里只放注意力的输出。",
+    ),
+    wrong("first-residual-normalized", halves_unlike(normed_carried, between_two_norms)).hint(
+        en="In the first half you go on from the normalized x. The residual connection carries x exactly as it came "
+        "in; only attention reads the normalized one. In the second half you do it so.",
+        zh="前一半里，你先把 x 归一化，后面用的都是它。残差连接应当原样传递 x，只有注意力的输入才归一化；"
+        "后一半你就写对了。",
+    ),
+    wrong("second-residual-normalized", halves_unlike(between_two_norms, normed_carried)).hint(
+        en="In the second half you go on from the normalized sum. The residual connection carries the first half's sum "
+        "as it is; only the feed-forward network reads the normalized one.",
+        zh="后一半里，你先把前一半的和归一化，后面用的都是它。残差连接应当原样传递这个和，只有前馈网络的输入才归一化。",
+        line=SECOND_HALF,
     ),
     wrong("residual-missing", around=nothing_carried(between_two_norms)).hint(
         en="There are no residual connections: you return what the last norm gives. Add what came in.",
@@ -157,6 +191,24 @@ NAME_MISTAKES = (  # a norm that is missing is a whole of its own: with a wrong 
         "Here it normalizes what attention gives; the feed-forward network reads through `pre_feedforward_norm`.",
         zh="你按 Llama 的用法使用了 `post_attention_norm`：拿它归一化前馈网络的输入。"
         "这里它归一化的是注意力的输出；前馈网络的输入用 `pre_feedforward_norm`。",
+    ),
+    wrong("post-attention-norm-too-late", partial(sandwich, parts=both_where_the_second_half_reads)).hint(
+        en="What the feed-forward network reads is normalized twice, and what attention gives not at all. "
+        "`post_attention_norm` comes right after attention, before x is added.",
+        zh="前馈网络的输入归一化了两次，注意力的输出却一次也没有。"
+        "`post_attention_norm` 应当紧跟在注意力之后，在加上 x 之前。",
+    ),
+    wrong("input-norm-twice", parts=lambda one, two: (one, (two[0], one[1], two[2]))).hint(
+        en="The feed-forward network reads through `input_norm`, which belongs to attention. Its own is "
+        "`pre_feedforward_norm`.",
+        zh="前馈网络的输入用了 `input_norm`，它属于注意力；这里应当用 `pre_feedforward_norm`。",
+        line=SECOND_HALF,
+    ),
+    wrong("post-attention-norm-twice", parts=lambda one, two: (one, (two[0], two[1], one[2]))).hint(
+        en="What the feed-forward network gives goes through `post_attention_norm`, which belongs to attention. Its "
+        "own is `post_feedforward_norm`.",
+        zh="前馈网络的输出用了 `post_attention_norm`，它属于注意力；这里应当用 `post_feedforward_norm`。",
+        line=SECOND_HALF,
     ),
     wrong("middle-norms-swapped", parts=lambda one, two: ((one[0], one[1], two[1]), (two[0], one[2], two[2]))).hint(
         en="The two norms in the middle are swapped: `post_attention_norm` normalizes what attention gives, "
@@ -242,7 +294,8 @@ SANDWICH_LAYER = Exercise(
     mistakes=(
         *under(ELSEWHERE, *PLACE_MISTAKES, *NAME_MISTAKES),
         *RESIDUAL_MISTAKES,
-        *NEITHER,
+        NO_NORM,
+        *alone(sandwich, SUBLAYERS_ALONE),
         *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line=SECOND_HALF),
     ),
     section=BY_HAND,

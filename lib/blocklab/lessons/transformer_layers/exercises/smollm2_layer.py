@@ -22,6 +22,8 @@ from .norm_order import (
     one_after_the_other,
     residual_doubled,
     result_normalized,
+    without_norm1,
+    without_norm2,
 )
 from .pre_norm import PRE_NORM
 
@@ -53,6 +55,20 @@ def inside(*rows: Mistake) -> tuple[Mistake, ...]:
     return tuple(replace(row, instead={"inside": row.instead["around"]}, line=None) for row in rows)
 
 
+def added_to_attention(x: Tensor, first: Callable, second: Callable) -> Tensor:
+    h = x + first(x, x)
+    return second(h, h)
+
+
+def added_to_swiglu(x: Tensor, first: Callable, second: Callable) -> Tensor:
+    h = first(x, x)
+    return h + second(h, h)
+
+
+def x_added_to_both(x: Tensor, first: Callable, second: Callable) -> Tensor:
+    return x + added_to_attention(x, first, second)
+
+
 def results_handed_over(x: Tensor, attention: Part, _swiglu: Part, norm1: Part, _norm2: Part, around: Around) -> Tensor:
     return around(x, attention(x), norm1)
 
@@ -75,6 +91,19 @@ HANDING_MISTAKES = (
     wrong("added-again", inside=residual_doubled(norm_inside)).hint(
         en="x is added twice. `around` adds it already.", zh="x 加了两次。`around` 已经加过一次了。"
     ),
+    wrong("added-again-to-attention", chain=added_to_attention).hint(
+        en="Around attention x is added twice. `around` adds it already.",
+        zh="注意力那一半把 x 加了两次。`around` 已经加过一次了。",
+    ),
+    wrong("added-again-to-swiglu", chain=added_to_swiglu).hint(
+        en="Around the feed-forward network the first half's result is added twice. `around` adds it already.",
+        zh="前馈网络那一半，把前一半的结果加了两次。`around` 已经加过一次了。",
+        line="return around(x, swiglu, norm2)",
+    ),
+    wrong("x-added-to-both", chain=x_added_to_both).hint(
+        en="You add x to what each `around` gives. It adds already what it is handed: add nothing yourself.",
+        zh="两次调用 `around`，你都又加了 x。传给它的，它已经加过了，你什么也不用加。",
+    ),
     wrong("halves-added", chain=lambda x, first, second: first(x, x) + second(x, x)).hint(
         en="Both halves read the first x, and you add their results. The second half takes what the first one gives.",
         zh="两半读的都是最初的 x，你再把两个结果相加。后一半的 x 应当是前一半的结果。",
@@ -90,7 +119,17 @@ ORDER_MISTAKES = (
 )
 
 
-MISSING = tuple(row for row in NORMS_MISTAKES if row.id.endswith("missing"))
+MISSING = (
+    wrong("norm1-missing", parts=without_norm1).hint(
+        en="`norm1` is never called: attention has no norm. Each sub-layer has its own.",
+        zh="`norm1` 一次也没有调用：注意力的输入没有归一化。每个子层都要有自己的归一化层。",
+    ),
+    wrong("norm2-missing", parts=without_norm2).hint(
+        en="`norm2` is never called: the feed-forward network has no norm. Each sub-layer has its own.",
+        zh="`norm2` 一次也没有调用：前馈网络的输入没有归一化。每个子层都要有自己的归一化层。",
+        line="return around(x, swiglu, norm2)",
+    ),
+)
 
 
 def _renamed(arguments: dict[str, object]) -> dict[str, object]:
@@ -106,7 +145,7 @@ SMOLLM2_LAYER = Exercise(
     mistakes=(
         *HANDING_MISTAKES,
         *ORDER_MISTAKES,
-        *(row for row in NORMS_MISTAKES if row not in MISSING),
+        *NORMS_MISTAKES,
         *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line="return around(x, swiglu, norm2)"),
         *alone(recipe, *MISSING, *inside(*NEITHER)),  # with another mistake two of them would give the same
     ),
