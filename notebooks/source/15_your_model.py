@@ -2,22 +2,22 @@
 r"""
 # 15 A chat model with your blocks
 
-Fifteen ways to get one function of a chat model wrong stand below. One of them brings the loss down to less than half, and ruins every answer. Another leaves the loss and the answer as they were, to the last letter. A falling loss and a sensible answer are what most people test a model by.
+Below are fifteen ways to get one thing in a chat model wrong. One of them brings the loss down to less than half, and ruins the answers. Another moves the loss by one part in ten thousand, and neither of two answers by a letter. Yet loss and answer are what one looks at first.
 
-Here all blocks come together. You build SmolLM2 out of five functions, all of them written in these lessons, and talk to it; you write the loop that makes a text out of scores; and you see what limits its speed.
+Here all blocks come together. You build SmolLM2 out of five functions, all of them written in these lessons, and talk to it; you write the loop that turns scores into text; and you see what limits its speed.
 
-After this lesson you can say how a model goes from a question to an answer, how fast that can be on any machine, and by which test each kind of mistake is found. It takes about 25 minutes, without *Going further*.
+After this lesson you can say how a model goes from a question to an answer, how fast the memory of a machine lets it write, and by which test each kind of mistake is found. It takes about 25 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 15 用你写的部件组成聊天模型
 
-下面列出了十五种写错聊天模型里某个函数的办法。其中一种让损失降到不足一半，却毁掉了所有的回答；另一种，损失和回答都与原来一模一样，一个字母也不差。而大多数人检验一个模型，看的正是损失有没有降、回答通不通顺。
+把聊天模型写错一处，这一课列出了十五种办法。其中一种让损失降到不足一半，却毁了回答；另一种，损失只变了万分之一，两个回答一个字母也没有变。可是检验一个模型，人们最先看的恰恰是损失降没降、回答通不通顺。
 
 到了这一课，各个部件终于拼在一起。你要用前面各课写过的五个函数组成 SmolLM2，同它对话；要写出那个把得分变成文字的循环；还要弄清它的速度受什么限制。
 
-学完这一课，你能说出模型怎样从问题走到回答，在任何一台机器上最快能有多快，以及哪一类错误要用哪一种检验才查得出来。大约需要 25 分钟，选读另计。
+学完这一课，你能说出模型怎样从问题走到回答，一台机器的内存最快允许它写多快，以及哪一类错误要用哪一种检验才查得出来。大约需要 25 分钟，选读另计。
 """
 
 # %%
@@ -25,10 +25,9 @@ import torch
 
 from blocklab import causal_mask, repeat_kv
 from blocklab.lessons import accepted, check
-from blocklab.lessons.chat import Chat, answer_with_yours
+from blocklab.lessons.chat import Chat
 from blocklab.lessons.your_blocks import your_blocks
 from blocklab.lessons.your_model import memory_roof, prompts, speed, wrong_block
-from blocklab.real_models import if_installed
 
 # %% [markdown] lang="en"
 r"""
@@ -40,7 +39,7 @@ r"""
 <details><summary>Answers</summary>
 
 1. The bytes, divided by the bytes that memory delivers in a second.
-2. There are 61, two in each layer and one behind the last, because in pre-norm nothing has normalized the sum.
+2. There are 61: two in each layer, 60 in all, and one after the last, because pre-norm does not normalize the residual stream itself.
 
 </details>
 """
@@ -55,7 +54,7 @@ r"""
 <details><summary>答案</summary>
 
 1. 由字节数决定：用要读的字节数，除以内存每秒能读的字节数。
-2. 一共 61 处，每层两处，最后一层之后还有一处，因为前置归一化里，那个总和还没有归一化过。
+2. 一共 61 处：每层两处，共 60 处；前置归一化不归一化残差流本身，所以最后一层之后还要补一处。
 
 </details>
 """
@@ -64,14 +63,14 @@ r"""
 r"""
 ## Put together
 
-Apart from matrices and sums the model is five functions. What you kept is yours, the rest ours.
+Apart from the embedding, matrices and sums, the model is five functions. Where you kept your own version, it runs; elsewhere ours does.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 拼起来
 
-除了乘矩阵和相加，整个模型就是五个函数。你保存过的用你写的，其余的用我们的。
+除了词嵌入、乘矩阵和相加，整个模型就是五个函数。你保存过的用你写的，其余的用我们的。
 """
 
 # %%
@@ -79,25 +78,28 @@ yours = your_blocks("rms_norm", "rotary_embedding", "attention", "cached_attenti
 
 # %% [markdown] lang="en"
 r"""
-One layer, complete. `x` are the new tokens, `layer` brings the matrices, and `past` holds the keys and values of all tokens before. The whole prompt comes first, without a past, and is read with `attention`; from then on tokens come one by one, and `cached_attention` reads them (lesson 13).
+One layer, complete. `x` are the new tokens, `layer` brings the matrices, and `past` holds the keys and values of all tokens before. The whole prompt comes first (**prefill**), without a past, and is read with `attention`; from then on tokens come one by one (**decode**), and `cached_attention` reads them (lesson 13).
 """
 
 # %% [markdown] lang="zh"
 r"""
-下面是完整的一层。`x` 是新来的词元，`layer` 提供各个矩阵，`past` 是前面所有词元的键和值。先来的是整个提示，这时前面什么也没有，用 `attention` 来读；此后词元一个一个地来，用 `cached_attention` 来读（第 13 课）。
+下面是完整的一层。`x` 是新来的词元，`layer` 提供各个矩阵，`past` 是前面所有词元的键和值。先读整个提示，这叫**预填充**（prefill），前面还没有词元，用 `attention`；此后一次读一个词元，叫**解码**（decode），用 `cached_attention`（第 13 课）。
 """
 
 
 # %%
 def attend(x, layer, past):
-    projected = (matrix(x) for matrix in (layer.query, layer.key, layer.value))
-    q, k, v = (y.unflatten(-1, (-1, layer.width)).transpose(1, 2) for y in projected)  # (1, heads, L, width)
+    def heads(y):  # (1, L, heads * width) to (1, heads, L, width)
+        return y.unflatten(-1, (-1, layer.width)).transpose(1, 2)
+
+    q, k, v = heads(layer.query(x)), heads(layer.key(x)), heads(layer.value(x))
     first = 0 if past is None else past[0].shape[2]
     positions = torch.arange(first, first + x.shape[1])
-    q, k = (yours.rotary_embedding(heads, positions, layer.rope_base) for heads in (q, k))
+    q = yours.rotary_embedding(q, positions, layer.rope_base)
+    k = yours.rotary_embedding(k, positions, layer.rope_base)
     if past is None:  # the prompt
-        shared = (repeat_kv(heads, q.shape[1] // k.shape[1]) for heads in (k, v))
-        y = yours.attention(q, *shared, causal_mask(x.shape[1]))
+        times = q.shape[1] // k.shape[1]  # cached_attention repeats the heads itself
+        y = yours.attention(q, repeat_kv(k, times), repeat_kv(v, times), causal_mask(x.shape[1]))
     else:  # one more token
         y, k, v = yours.cached_attention(q, k, v, *past)
     return layer.out(y.transpose(1, 2).flatten(2)), (k, v)
@@ -117,14 +119,14 @@ def block(x, layer, past):
 r"""
 ## It answers
 
-Thirty of these blocks, one more RMSNorm, and a product with the embedding give each token of the vocabulary a *score*. The next token is the one with the highest score (**greedy decoding**). It is appended and read in turn, until the model chooses its end sign.
+Thirty of these blocks, one more RMSNorm, and a product with the embedding give each token of the vocabulary a **score** (logit). The next token is the one with the highest score (**greedy decoding**). It is appended and read like the others, until the model chooses its *end token*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 它回答了
 
-三十个这样的层，再加一处 RMSNorm，最后与词嵌入矩阵相乘，词表里的每个词元就得到一个**得分**。得分最高的就是下一个词元，这叫**贪心解码**（greedy decoding）。把它接在后面，再读进去，如此反复，直到模型选出结束标记。这里请它补全的句子是“法国的首都是……”。
+三十个这样的层，再加一处 RMSNorm，最后与词嵌入矩阵相乘，词表里的每个词元就得到一个**得分**（logit）。得分最高的就是下一个词元，这叫**贪心解码**（greedy decoding）。把它接在后面，再读进去，如此反复，直到模型选出结束词元。这里请它补全的句子是“法国的首都是……”。
 """
 
 # %% tags=["slow"]
@@ -133,12 +135,12 @@ talk(prompts.FIRST)
 
 # %% [markdown] lang="en"
 r"""
-What the model reads is not quite what you typed. It has learned to answer behind certain signs that say who speaks, its **chat template**; without them it would merely continue your text.
+What the model reads is not quite what you typed. It was trained to answer after markers that say who is speaking, its **chat template**; without them it may continue your text, or say nothing at all.
 """
 
 # %% [markdown] lang="zh"
 r"""
-模型读到的，并不只是你输入的那句话。它是跟着一套标明谁在说话的标记学会回答的，这就是**对话模板**（chat template）；没有这些标记，它只会接着你的话往下写。
+模型读到的，并不只是你输入的那句话。它是跟着一套标明谁在说话的标记学会回答的，这就是**对话模板**（chat template）；没有这些标记，它可能接着你的话往下写，也可能一个字也不写。
 """
 
 # %% tags=["slow"]
@@ -149,7 +151,7 @@ if talk.speaker:
 r"""
 ## At most so many tokens a second
 
-The pieces came one after the other. Why not at once? For each token the processor reads every number of the model from memory, once, 538 MB for 134515008 numbers of 4 bytes, and does only 2 operations with each. So bytes decide:
+The pieces came one after the other. Why not at once? Because each token depends on the one before. And at each step the processor reads every number of the model from memory, 538 MB for 134515008 numbers of 4 bytes (stored in 4 bits, widened here), and does about 2 operations with each. So bytes decide, where one text is written one token at a time (keys and values come on top):
 
 $$\text{tokens a second} \le \frac{\text{bytes a second}}{\text{bytes a token}}$$
 
@@ -160,7 +162,7 @@ $$\text{tokens a second} \le \frac{\text{bytes a second}}{\text{bytes a token}}$
 r"""
 ## 每秒最多几个词元
 
-回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为每生成一个词元，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB，而每个数只参与 2 次运算。所以快慢由字节决定：
+回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为前一个词元没有选定，后一个就无从算起。而每走一步，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB（存的是 4 位，这里已展开），每个数却只参与大约 2 次运算。所以，只写一段文字、一次写一个词元时，快慢由字节数决定（键和值另算）：
 
 $$\text{每秒词元数} \le \frac{\text{每秒字节数}}{\text{每个词元的字节数}}$$
 
@@ -178,7 +180,7 @@ Stuck? How many bytes are 4 bits?
 
 <details><summary>The idea</summary>
 
-First the bytes of one token, which are all numbers once. How often do they go into the bytes of a second?
+First the bytes that one token reads: all numbers once. How often do they go into the bytes of a second?
 
 </details>
 """
@@ -201,14 +203,14 @@ check("tokens_per_second", solved_tokens_per_second, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-The line is this bound; drag the dot. The machines stand where their makers put them, or where width and clock of their memory do ([M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/), [RTX 4090](https://www.nvidia.com/en-us/geforce/graphics-cards/40-series/rtx-4090/), [H200](https://www.nvidia.com/en-us/data-center/h200/); phone: 64 bits at 9.6 GT/s, laptop: 128 bits at 5.6). Whether a model fits into their memory is another question.
+The line is this bound; drag the dot. Each machine is marked at its published bandwidth ([M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/), [H200](https://www.nvidia.com/en-us/data-center/h200/)), or at bus width × transfer rate (RTX 4090: 384 bits at 21 GT/s; a phone with 64 bits at 9.6, a laptop with 128 bits at 5.6). Whether a model fits into their memory is another question.
 
 **Predict first.** With 16 bits, which may write faster, 70B on an H200 or 1B on a laptop?
 """
 
 # %% [markdown] lang="zh"
 r"""
-图里的直线就是这个上限，圆点可以拖动。机器标在厂家公布的带宽处，或者由内存的位宽和频率算出（[M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/)、[RTX 4090](https://www.nvidia.com/en-us/geforce/graphics-cards/40-series/rtx-4090/)、[H200](https://www.nvidia.com/en-us/data-center/h200/)；手机：64 位、9.6 GT/s；笔记本电脑：128 位、5.6 GT/s）。模型放不放得下，是另一回事。
+图里的直线就是这个上限，圆点可以拖动。机器标在厂家公布的带宽处（[M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/)、[H200](https://www.nvidia.com/en-us/data-center/h200/)），或者由位宽乘传输速率算出（RTX 4090：384 位、21 GT/s；手机：64 位、9.6 GT/s；笔记本电脑：128 位、5.6 GT/s）。模型放不放得下，是另一回事。
 
 **先猜一猜**：都用 16 位，70B 的模型在 H200 上，1B 的模型在笔记本电脑上，哪一个有可能写得更快？
 """
@@ -220,26 +222,26 @@ memory_roof.panel()
 r"""
 <details><summary>Answer</summary>
 
-The small one on the laptop may: 90 GB/s are 45 times 2 GB, and 4800 GB/s are only 34 times 140 GB.
+The 1B model on the laptop, which can read 2 GB 45 times a second; the H200 reads 140 GB only 34 times.
 
 </details>
 
-And this machine? The cell times one more token behind a prompt, with the cache and with everything read again, and how fast one thread reads memory.
+And this machine? The cell times one more token after a prompt, with the cache and with everything read again, and how fast one thread reads memory.
 
-**Predict first.** Which share of the roof does SmolLM2 reach here with the cache, nearly all of it, three quarters or less than half?
+**Predict first.** How much of the roof does SmolLM2 reach here with the cache: nearly all of it, about half, or less than half?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-是笔记本电脑上的小模型：90 GB/s 是 2 GB 的 45 倍，而 4800 GB/s 只是 140 GB 的 34 倍。
+是笔记本电脑上的 1B 模型：它一秒能把 2 GB 读 45 遍，而 H200 一秒只能把 140 GB 读 34 遍。
 
 </details>
 
 这台机器呢？下面的单元格测三个数：提示后面再生成一个词元，有缓存时要多久，全部重读要多久；单个线程每秒从内存读多少字节。
 
-**先猜一猜**：有缓存时，SmolLM2 在这里能达到上限的几成，差不多全部，四分之三，还是不到一半？
+**先猜一猜**：有缓存时，SmolLM2 在这里能达到上限的多少：差不多全部、一半上下，还是不到一半？
 """
 
 # %% tags=["slow", "answer", "nbval-ignore-output"]
@@ -250,34 +252,34 @@ if talk.speaker:
 r"""
 <details><summary>Answer</summary>
 
-On the servers that we tried it was less than half.
+On the servers that we tried it was less than half of what one thread reads. On a busy one, for example, a token took 239 ms with the cache and 586 ms with all 39 tokens read again, and the roof was 96 ms. Reading all again took less than three times as long, because one read of the weights serves 39 tokens.
 
 </details>
 
-What is missing to the roof goes to hundreds of small functions that Python starts for each token, and to products with a single row, which PyTorch does not compute as fast as memory could deliver (lesson 14).
+What is missing to the roof goes to more than a thousand small operations that Python starts for each token, and to products with a single row, for which `F.linear` reads the weights more slowly than memory could deliver.
 
-## One function wrong
+## One thing wrong
 
-In each tile *one* function is wrong, in all 30 layers, and not one weight has changed. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m blocklab.lessons.your_model.wrong_functions`.
+In each tile *one* thing is wrong, in all 30 layers, and not one weight has changed. In the last row it lies around the cache. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m blocklab.lessons.your_model.wrong_functions`.
 
-**Predict first.** One mistake lowers the loss. Which? Choose, then touch tile after tile.
+**Predict first.** One mistake brings the loss down to less than half. Which? Choose, then touch tile after tile.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-在我们试过的服务器上，不到一半。
+在我们试过的服务器上，不到单个线程读内存速度的一半。例如在一台繁忙的服务器上：有缓存 239 ms，39 个词元全部重读 586 ms，上限 96 ms。全部重读只用了不到三倍的时间，因为权重读一遍，39 个词元都能用。
 
 </details>
 
-离上限还差的那部分，一是花在 Python 为每个词元启动的几百个小函数上，二是花在只有一行的矩阵乘法上：PyTorch 算这种乘法，还赶不上内存供数的速度（第 14 课）。
+离上限还差的那部分，一是花在 Python 为每个词元启动的一千多个小运算上，二是花在只有一行的矩阵乘法上：`F.linear` 算这种乘法时，读权重还赶不上内存供数的速度。
 
-## 换错一个函数
+## 写错一处
 
-每一格里，**只有一个**函数是错的，30 层都一样，权重一个也没有变。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m blocklab.lessons.your_model.wrong_functions`。
+每一格里**只错一处**，30 层都一样，权重一个也没有变。最后一行错在缓存周围。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m blocklab.lessons.your_model.wrong_functions`。
 
-**先猜一猜**：有一种错误会让损失变小，是哪一种？先选，再一格一格地点。
+**先猜一猜**：有一种错误会让损失降到不足一半，是哪一种？先选，再一格一格地点。
 """
 
 # %% tags=["panel", "guess"]
@@ -287,52 +289,56 @@ wrong_block.panel()
 r"""
 <details><summary>Answer</summary>
 
-It is the missing mask, with 1.46 in place of 3.08. The token that is to be predicted stands there to be read off. When the model writes, nothing stands behind the last token, and it only says your question again.
+It is the missing mask, with 1.46 in place of 3.08. The token to predict is in plain sight. When the model writes, nothing stands after the last token, so that help is gone; but every token of the prompt was read in a way that the model was not trained for. So it says your sentence again, and of the haiku only “The moon is a gentle voice.”
 
 </details>
 
-Four kinds of mistakes show, and each is found by another test:
+There are four kinds of mistakes, and each is found by another test:
 
-| | loss | answer | found by |
+| | loss | the two answers | found by |
 |---|---|---|---|
-| blurs: minus the mean, ε, base × 10 | 3.08 to 3.47 | the same | the loss, hardly |
-| destroys: the other nine | 1.46 to 20.09 | another | one question |
-| shows only in writing: positions from 0 again, mask from key 0 | 3.08 | another | cached against uncached, number by number (lesson 13) |
-| shows nowhere: positions off by one | 3.08 | the same | `check` |
+| blurs: minus the mean, base × 10 | 3.39, 3.47 | the same; with base × 10 another haiku | the loss on this text |
+| destroys: the other nine | 1.46 to 20.09 | both are others | one question |
+| wrong only with the cache: the last row | 3.08 | one is another, or both | cached against uncached, number by number (lesson 13) |
+| shows nowhere here: ε outside the root | 3.08 | the same | `check`, on tiny numbers (lesson 06) |
 
-A loss above 10.80 is worse than that of a model which finds all 49152 tokens alike (ln 49152 = 10.80), because it is sure of what is wrong. And the last row is why these lessons compare functions, number by number, and never ask a model whether a function is right.
+“Positions off by one” still says Paris, but writes another haiku. `check` is silent there, because no function is wrong, only the positions that one of them is given. Compare the whole model: with the cache and without, its scores for 60 tokens of that text differ by 12.5, those of the right model by 0.0001. “Mask from key 0”: a new token sees that key alone. “Pairs in halves” is wrong for *these* weights only (lesson 11).
+
+A loss above 10.80 is worse than the same probability for all 49152 tokens (ln 49152 = 10.80): the model is sure of what is wrong.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-是没有掩码，损失是 1.46，原来是 3.08。要预测的词元就摆在那里，看一眼就行。等模型自己写的时候，最后一个词元后面什么也没有，它就只会重复你的问题。
+是没有掩码，损失是 1.46，原来是 3.08。要预测的词元就摆在那里，照抄就行。等模型自己写的时候，最后一个词元后面什么也没有，没得抄了；可是提示里的每个词元都看到了后文，与训练时不同。于是它把你的句子又说了一遍，短诗也只写了一句“The moon is a gentle voice.”。
 
 </details>
 
-可以看出有四类错误，每一类要用不同的检验才查得出来：
+错误有四类，每一类要用不同的检验才查得出来：
 
-| | 损失 | 回答 | 靠什么发现 |
+| | 损失 | 两个回答 | 靠什么发现 |
 |---|---|---|---|
-| 变模糊：多减均值、ε、base × 10 | 3.08 到 3.47 | 不变 | 损失，而且很勉强 |
-| 全毁了：其余九种 | 1.46 到 20.09 | 变了 | 问一句话 |
-| 写的时候才错：位置又从 0 数、掩码从键 0 起 | 3.08 | 变了 | 有缓存与没有缓存逐数比较（第 13 课） |
-| 哪里都看不出：位置错开一位 | 3.08 | 不变 | `check` |
+| 变模糊：多减均值、base × 10 | 3.39、3.47 | 不变；base × 10 的短诗变了 | 这段文字的损失 |
+| 全毁了：其余九种 | 1.46 到 20.09 | 都变了 | 问一句话 |
+| 有缓存时才错：最后一行 | 3.08 | 变了一个，或者都变了 | 有缓存与没有缓存逐个数比较（第 13 课） |
+| 这里看不出：ε 在根号外 | 3.08 | 不变 | `check`，用很小的数（第 06 课） |
 
-损失超过 10.80，就比把 49152 个词元都看得一样可能的模型还差（ln 49152 = 10.80），因为它对错的答案很有把握。最后一行说明，为什么这套课程总是逐个数地比较函数，而从不拿模型的回答来判断一个函数对不对。
+“位置错开一位”照样说 Paris，短诗却写得不同。这时 `check` 查不出来，因为函数本身没有错，错的是交给它的位置。所以要比较整个模型：读这段文字的 60 个词元，有缓存与没有缓存，得分最多相差 12.5，正确的模型只差 0.0001。“掩码从键 0 起”让新词元只看得到那一个键。“前后两半配对”只对**这一份**权重来说是错的（第 11 课）。
+
+损失超过 10.80，就还不如给 49152 个词元同样的概率（ln 49152 = 10.80）：模型错了，而且错得很有把握。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Exercise: the loop that writes
 
-Only the loop is still ours. Write it.
+One part is still ours: the loop. Write it.
 
-* `model(tokens)` reads a list of tokens behind all that it has read before, and returns scores, `(len(tokens), vocabulary)`. Row i is for what follows `tokens[i]`.
-* Read the prompt `ids` in one call, then every new token once.
+* `model(tokens)` reads a list of tokens after all that it has read before, which it remembers, and returns scores, `(len(tokens), vocabulary)`. Row i is for what follows `tokens[i]`.
+* Read the prompt `ids` first, best in one call, then every new token once.
 * Greedy: the highest score. Stop at the token `end`, which is not kept, and after `most` new tokens.
-* Return a list of numbers, the prompt and the answer.
+* Return a new list of numbers: the prompt, then the answer.
 """
 
 # %% [markdown] lang="zh"
@@ -341,10 +347,10 @@ r"""
 
 现在只剩循环是我们的了，请把它写出来。
 
-* `model(tokens)` 接着以前读过的，再读一个词元列表，返回得分，形状为 `(len(tokens), vocabulary)`。第 i 行说的是 `tokens[i]` 后面该是什么。
-* 提示 `ids` 用一次调用读完，以后每个新词元只读一次。
+* `model(tokens)` 接着以前读过的（它都记着，不要再交一遍），再读一个词元列表，返回得分，形状为 `(len(tokens), vocabulary)`。第 i 行说的是 `tokens[i]` 后面该是什么。
+* 先读提示 `ids`，最好一次读完；以后每个新词元只读一次。
 * 贪心解码，取得分最高的。遇到词元 `end` 就停，它不留下；写够 `most` 个新词元也停。
-* 返回由数组成的列表：提示，后面接着回答。
+* 返回一个新的列表，由数组成：提示，后面接着回答。
 """
 
 
@@ -361,7 +367,7 @@ Stuck? Write down for the prompt `[3, 1, 4]` what the model reads in each call.
 
 <details><summary>The idea</summary>
 
-The scores of the prompt already hold the first new token, in their last row. So read the prompt before the loop; in each round choose, leave at the end sign, append, and read the one token that you have chosen.
+The scores of the prompt already hold the first new token, in their last row. So read the prompt before the loop; in each round choose, leave at the end token, append, and read the one token that you have chosen.
 
 </details>
 """
@@ -372,7 +378,7 @@ r"""
 
 <details><summary>思路</summary>
 
-读完提示，得分的最后一行就已经给出了第一个新词元。所以先在循环之前读提示；每一轮先选词元，是结束标记就离开，否则接在后面，再把选出的这一个读进去。
+读完提示，得分的最后一行就已经给出了第一个新词元。所以先在循环之前读提示；每一轮先选词元，是结束词元就离开，否则接在后面，再把选出的这一个读进去。
 
 </details>
 """
@@ -404,7 +410,7 @@ Now the model runs on your loop, too, as soon as `check` accepts it. Put in a pr
 r"""
 ## 问它你想问的
 
-只要 `check` 通过，模型用的循环也是你写的了。这里先请它写一首关于月亮的短诗（haiku）；然后换成你自己想问的话，用英语，别的语言它不会。
+只要 `check` 通过，模型用的循环也是你写的了。这里先请它写一首关于月亮的短诗（haiku）；然后换成你自己想问的话，最好用英语，别的语言它几乎不会。
 """
 
 # %% tags=["slow"]
@@ -412,12 +418,12 @@ talk(prompts.HAIKU, generate=accepted("generate", my_generate))
 
 # %% [markdown] lang="en"
 r"""
-It writes fluently, and knows little: 135 million numbers that were trained on English. **Predict first.** You ask it in Chinese for the capital of France. What does it say?
+Four lines, two of them nearly alike: it writes fluently, and knows little, with 135 million numbers that were trained on English. **Predict first.** You ask it in Chinese for the capital of France. What does it say?
 """
 
 # %% [markdown] lang="zh"
 r"""
-它写得流畅，懂得却很少：一共只有 135 M（一亿三千五百万）个参数，而且训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
+写了四行，有两行差不多一样：它写得流畅，懂得却很少，只有 135M（一亿三千五百万）个参数，而且训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
 """
 
 # %% tags=["slow", "answer"]
@@ -427,29 +433,29 @@ talk(prompts.IN_CHINESE, most=48)
 r"""
 <details><summary>Answer</summary>
 
-It only says the question again, and again. Its tokens can spell any character, but it has hardly seen Chinese.
+It only says the question, again and again. Its tokens can spell any character, but it has hardly seen Chinese.
 
 </details>
 
 ## What you will meet elsewhere
 
-[Hugging Face](https://huggingface.co/docs/transformers/main_classes/text_generation) calls your loop so:
+[Hugging Face](https://huggingface.co/docs/transformers/main_classes/text_generation) calls your loop like this:
 
 ```python
-ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt")
-model.generate(ids, max_new_tokens=60, do_sample=False)
+inputs = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True, return_tensors="pt")
+model.generate(**inputs, max_new_tokens=60, do_sample=False)
 ```
 
-`max_new_tokens` is your `most`; the older `max_length` counts the prompt, too. The result begins with the prompt, as yours, and keeps the end sign, unlike yours. Without `add_generation_prompt` the model may go on speaking for *you*. And with `do_sample=True` the next token is drawn by chance (*Going further*).
+`max_new_tokens` is your `most`; the older `max_length` counts the prompt, too. The result begins with the prompt, as yours, and keeps the end token, unlike yours. Without `add_generation_prompt` the model may go on speaking for *you*. And with `do_sample=True` the next token is drawn by chance (*Going further*).
 
-Real engines compute the same, and add:
+Real engines take the same steps, and add:
 
-* **batches**: one read of the weights serves many texts, which come and go at every token ([Orca](https://www.usenix.org/conference/osdi22/presentation/yu));
-* **paging**: keys and values lie in small blocks, so none is reserved in vain ([vLLM](https://arxiv.org/abs/2309.06180));
-* **quantized kernels**: numbers are read as 4 bits and widened on the chip ([GPTQ](https://arxiv.org/abs/2210.17323));
+* **continuous batching**: one read of the weights serves many texts, which come and go at every token ([Orca](https://www.usenix.org/conference/osdi22/presentation/yu));
+* **paging**: keys and values lie in small blocks, so no memory is reserved and left empty ([vLLM](https://arxiv.org/abs/2309.06180));
+* **quantized kernels**: numbers are read as 4 bits and widened on the chip, which changes the scores a little ([GPTQ](https://arxiv.org/abs/2210.17323));
 * **speculative decoding**: a small model guesses some tokens ahead, and the large one checks them all in one read ([Leviathan et al.](https://arxiv.org/abs/2211.17192)).
 
-All four raise tokens per byte, so all four are answers to the line of the second section.
+Three get more tokens out of each byte read; paging makes room for larger batches. And a *mixture of experts* reads only a part of its numbers for each token.
 """
 
 # %% [markdown] lang="zh"
@@ -465,31 +471,31 @@ r"""
 在 [Hugging Face](https://huggingface.co/docs/transformers/main_classes/text_generation) 里，你写的循环是这样调用的：
 
 ```python
-ids = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_tensors="pt")
-model.generate(ids, max_new_tokens=60, do_sample=False)
+inputs = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True, return_tensors="pt")
+model.generate(**inputs, max_new_tokens=60, do_sample=False)
 ```
 
-`max_new_tokens` 就是你的 `most`；旧的 `max_length` 把提示也数进去。返回的结果与你的一样，以提示开头；不同的是，它留着结束标记。不写 `add_generation_prompt`，模型可能会接着替**你**说话。写 `do_sample=True`，下一个词元就是随机抽取的（见选读）。
+`max_new_tokens` 就是你的 `most`；旧的 `max_length` 把提示也数进去。返回的结果与你的一样，以提示开头；不同的是，它留着结束词元。不写 `add_generation_prompt`，模型可能会接着替**你**说话。写 `do_sample=True`，下一个词元就是随机抽取的（见选读）。
 
-真正的推理引擎算的是同样的东西，另外加上：
+真正的推理引擎走的是同样的步骤，另外加上：
 
-* **批处理**：权重读一遍，供许多文本使用，每生成一个词元都可以有文本加入或离开（[Orca](https://www.usenix.org/conference/osdi22/presentation/yu)）；
-* **分页**：键和值存在一个个小块里，不用预先占着空位（[vLLM](https://arxiv.org/abs/2309.06180)）；
-* **量化核函数**：从内存读的是 4 位的数，到芯片上再展开（[GPTQ](https://arxiv.org/abs/2210.17323)）；
-* **推测解码**：小模型先猜几个词元，大模型读一遍权重，同时检查它们（[Leviathan 等](https://arxiv.org/abs/2211.17192)）。
+* **连续批处理**（continuous batching）：权重读一遍，供许多文本使用，每生成一个词元都可以有文本加入或离开（[Orca](https://www.usenix.org/conference/osdi22/presentation/yu)）；
+* **分页**（paging）：键和值存在一个个小块里，不用预先占着空位（[vLLM](https://arxiv.org/abs/2309.06180)）；
+* **量化内核**（quantized kernels）：从内存读的是 4 位的数，到芯片上再展开，得分会略有不同（[GPTQ](https://arxiv.org/abs/2210.17323)）；
+* **推测解码**（speculative decoding）：小模型先猜几个词元，大模型读一遍权重，同时检查它们（[Leviathan 等](https://arxiv.org/abs/2211.17192)）。
 
-这四种办法都让每个字节换来更多的词元，所以都是对“每秒最多几个词元”那个式子的回答。
+其中三种让每读一个字节多换来几个词元，分页为更大的批量腾出地方。混合专家模型（mixture of experts）则是每个词元只读一部分参数。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. A prompt has 1000 tokens, the answer 200. How many tokens does the model read in all, with the cache and without?
+1. A prompt has 1000 tokens, and the answer stops after `most` = 200. How many tokens does the model read in all, with the cache and without?
 
 <details><summary>Answer</summary>
 
-With it 1000 + 199 = 1199, because the last token need not be read. Without it $1000 + 1001 + \dots + 1199 = 219900$.
+With it 1000 + 200 = 1200, each once; 1199 would do, because nothing is chosen after the last. Without it, until the last one is there, $1000 + 1001 + \dots + 1199 = 219900$.
 
 </details>
 
@@ -505,7 +511,7 @@ It says nothing about the cache, because the loss reads the whole text at once. 
 
 <details><summary>Answer</summary>
 
-4 bits: at most 100 tokens a second. With 8 bits it is 50 and with 16 it is 25, however good the program.
+4 bits: at most 100 tokens a second. With 8 bits it is 50 and with 16 it is 25, however good the program, as long as one read of the weights yields one token; speculative decoding gets more out of a read.
 
 </details>
 """
@@ -514,19 +520,19 @@ It says nothing about the cache, because the loss reads the whole text at once. 
 r"""
 ## 三个思考题
 
-1. 提示有 1000 个词元，回答有 200 个。有缓存和没有缓存，模型一共各读多少个词元？
+1. 提示有 1000 个词元，回答写满 `most` = 200 个就停。有缓存和没有缓存，模型一共各读多少个词元？
 
 <details><summary>答案</summary>
 
-有缓存，读 1000 + 199 = 1199 个，因为最后一个词元不必再读。没有缓存，读 $1000 + 1001 + \dots + 1199 = 219900$ 个。
+有缓存，每个词元读一次，共 1000 + 200 = 1200 个；最后一个其实不必再读，1199 个就够。没有缓存，到写出最后一个为止，要读 $1000 + 1001 + \dots + 1199 = 219900$ 个。
 
 </details>
 
-2. 你把缓存改快了。一段文字的损失与原来一位数也不差，可是对话时模型开始兜圈子。这个损失可信吗？
+2. 你把缓存改快了。一段文字的损失与原来分毫不差，可是对话时模型开始翻来覆去说同一句话。这个损失可信吗？
 
 <details><summary>答案</summary>
 
-它完全没有检验缓存，因为求损失时，整段文字是一次读完的。应当把用缓存逐个词元读出的得分，与一次读完整段文字的得分逐数比较。
+它完全没有检验缓存，因为求损失时，整段文字是一次读完的。应当把用缓存逐个词元读出的得分，与一次读完整段文字的得分逐个数比较。
 
 </details>
 
@@ -534,13 +540,13 @@ r"""
 
 <details><summary>答案</summary>
 
-用 4 位，每秒最多 100 个词元。8 位最多 50 个，16 位最多 25 个，程序写得再好也超不过。
+用 4 位，每秒最多 100 个词元。8 位最多 50 个，16 位最多 25 个：只要读一遍权重只写一个词元，程序写得再好也超不过。要超过，就得读一遍多写几个，例如用推测解码。
 
 </details>
 """
 
 # %%
-print("1.", 1000 + 199, sum(range(1000, 1200)))
+print("1.", 1000 + 200, sum(range(1000, 1200)))
 print("3.", {bits: 400e9 / (8e9 * bits / 8) for bits in (16, 8, 4)})
 
 # %% [markdown] lang="en"
@@ -548,26 +554,27 @@ r"""
 ## In short
 
 * A chat model is a stack of blocks, a template around your question, and a loop that appends the best token.
-* Each token reads all numbers once, so memory sets the speed.
-* Loss and answer find only some mistakes. Comparing functions number by number finds them all.
+* Each new token of a single text reads all numbers once, so memory limits the speed.
+* Loss and answer find only some mistakes. Compare each function number by number, and the whole model too, with the cache and without.
 
-This is the end of the way that began in lesson 00 with somebody else's model. What stands between a question and its answer you have now written yourself, and know what each part is for, what it costs and how it breaks. The next cell says which of it is yours.
+This closes the path that began in lesson 00 with somebody else's model. Apart from the tokenizer with its template and the embedding, every function between a question and its answer is an exercise of these lessons: what it is for, what it costs and how it breaks. The next cell says which of them are yours.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 小结
 
-* 聊天模型就是一层层的部件，加上问题外面的模板，和一个不断接上最佳词元的循环。
-* 每个词元都要把所有参数读一遍，所以速度由内存决定。
-* 看损失、看回答，只能发现一部分错误；逐个数地比较函数，才能全部发现。
+* 聊天模型就是一层层的部件，加上问题外面的模板，再加一个循环，不断接上得分最高的词元。
+* 只写一段文字时，每个新词元都要把所有参数读一遍，所以速度受内存限制。
+* 看损失、看回答，只能发现一部分错误。每个函数要逐个数比较，整个模型也要：有缓存的与没有缓存的对照。
 
-在第 00 课，我们从别人的模型出发，到这里就走到了终点。从问题到回答之间的每一步，你现在都亲手写过，知道它有什么用、要花多少、会怎样出错。下面的单元格告诉你，其中哪些是你自己的。
+第 00 课从别人的模型出发，到这里，路走完了。从问题到回答，除了分词器、对话模板和词嵌入，每个函数都是前面的练习：它有什么用、要花多少、会怎样出错。下面的单元格告诉你，其中哪些是你自己写的。
 """
 
 # %% tags=["slow"]
-with if_installed():
-    print(answer_with_yours(prompts.LAST))
+names = "rms_norm", "rotary_embedding", "attention", "cached_attention", "swiglu", "generate"
+yours = your_blocks(*names, lessons=True)
+talk(prompts.LAST, generate=yours.generate)
 
 # %% [markdown] lang="en"
 r"""
@@ -602,7 +609,7 @@ r"""
 
 总取最好的词元，回答就总是同一个。想要有变化，推理引擎就按概率来抽取下一个词元：得分先除以**温度**（temperature）T，再经过 softmax，就是概率。
 
-**先猜一猜**：请它写一首关于月亮的短诗，回答的第一个词元在 T = 1 时各有一个概率。T = 2 时，最好的那个词元概率变大还是变小？
+**先猜一猜**：请它写一首关于月亮的短诗，T = 1 时，回答的第一个词元，每个候选各有一个概率。T = 2 时，其中最大的概率变大还是变小？
 """
 
 # %% tags=["slow", "answer"]
@@ -621,7 +628,7 @@ if talk.speaker:
 r"""
 <details><summary>Answer</summary>
 
-It becomes less probable. Division by a large T brings the scores together, and by a small one apart; towards T = 0 drawing becomes greedy decoding.
+It becomes less probable: 0.25 at T = 1, and 0.03 at T = 2. Division by a large T brings the scores together, and by a small one drives them apart; towards T = 0 drawing becomes greedy decoding.
 
 </details>
 """
@@ -630,7 +637,7 @@ It becomes less probable. Division by a large T brings the scores together, and 
 r"""
 <details><summary>答案</summary>
 
-变小。除以大的 T，得分彼此靠近；除以小的 T，得分彼此拉开。T 趋近 0，抽取就成了贪心解码。
+变小：T = 1 时是 0.25，T = 2 时是 0.03。除以大的 T，得分彼此靠近；除以小的 T，得分彼此拉开。T 趋近 0，抽取就成了贪心解码。
 
 </details>
 """

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from blocklab.language import Text
-
 from .brief import kind
 from .outcome import NotComparable, NotDifferentiable, Outcome, close
 from .plain import Strange
-from .words import A_KIND, A_TENSOR, A_TUPLE, A_TUPLE_OR_LIST, ERROR_AT, NUMBERS_TOO, WORDS
+from .words import A_KIND, A_TENSOR, A_TUPLE_OR_LIST, ERROR_AT, NUMBERS_TOO, WORDS
 
 
 @dataclass(eq=False)
@@ -29,7 +27,7 @@ def difference(got: Outcome, wanted: Outcome, differs: str, tolerance: float) ->
             return _unknown()
         return _message("raises", error=f"{kind(got.error)}: {got.message}" if got.message else kind(got.error))
     if got.values.keys() != wanted.values.keys():
-        return _message("wrong-type", got=_returned(got, A_TUPLE_OR_LIST), wanted=_returned(wanted, A_TUPLE))
+        return _message("wrong-type", got=_returned(got), wanted=_returned(wanted))
     x, y = got.values[differs], wanted.values[differs]
     if isinstance(x, Tensor) != isinstance(y, Tensor) or not isinstance(x, Tensor | type(y)):
         return _message("wrong-type", got=_kind(x), wanted=_kind(y))
@@ -62,9 +60,9 @@ def _same_in_type(x: Tensor, y: Tensor, tolerance: float) -> bool:
     return x.is_complex() == y.is_complex() and close(x.to(y.dtype), y, tolerance)
 
 
-def _returned(outcome: Outcome, several: Text) -> str:
+def _returned(outcome: Outcome) -> str:
     parts = [name for name in outcome.values if name.startswith("result ")]
-    return several.format(count=len(parts)) if parts else _kind(outcome.values["result"])
+    return A_TUPLE_OR_LIST.format(count=len(parts)) if parts else _kind(outcome.values["result"])
 
 
 def _kind(x: object) -> str:

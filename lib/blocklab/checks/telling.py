@@ -50,7 +50,8 @@ def _raised(outcome: Outcome) -> str:
         return str(NOT_DIFFERENTIABLE)
     if outcome.error is not None:
         return kind(outcome.error)
-    return short(next(iter(outcome.values.values())))
+    parts = tuple(x for name, x in outcome.values.items() if name.startswith("result "))
+    return short(parts or next(iter(outcome.values.values())))
 
 
 def what(exercise: Exercise, value: str) -> str:

@@ -56,6 +56,75 @@ def a_number_in_no_list(model, ids, most, end):
     return text
 
 
+def a_batch_of_one(model, ids, most, end):
+    return with_calls(lambda tokens: model([tokens]), ids, most, end)
+
+
+def with_calls(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+        scores = model([token])
+    return text
+
+
+def scores_not_taken(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+        model([token])
+    return text
+
+
+def last_one_read_before_choosing(model, ids, most, end):
+    text = list(ids)
+    model(text)
+    for _ in range(most):
+        token = model(text[-1:])[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+    return text
+
+
+def along_the_positions(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    for _ in range(most):
+        token = scores.argmax(0)[-1].item()
+        if token == end:
+            break
+        text.append(token)
+        scores = model([token])
+    return text
+
+
+def last_one_cut_off(model, ids, most, end):
+    text, scores, token = list(ids), model(ids), None
+    while token != end and len(text) < len(ids) + most:
+        token = scores[-1].argmax().item()
+        text.append(token)
+        scores = model([token])
+    return text[:-1]
+
+
+def in_the_first_round(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+        scores = model([token])
+        return text
+    return text
+
+
 def endless(model, ids, most, end):
     token = None
     while token != end:
@@ -70,7 +139,13 @@ WRONG = {
         "the length of all": (huggings_length, {"most-of-the-whole-text"}),
         "kept and stopped": (kept_and_stopped, {"end-kept"}),
         "a number in no list": (a_number_in_no_list, {"raises", None}),
+        "a batch of one": (a_batch_of_one, {"raises", None}),
+        "scores not taken": (scores_not_taken, {"never-read"}),
+        "the last one read before choosing": (last_one_read_before_choosing, {"last-of-the-prompt-twice"}),
+        "along the positions": (along_the_positions, {"best-row"}),
+        "the last one cut off": (last_one_cut_off, {"one-too-few"}),
+        "in the first round": (in_the_first_round, {"wrong-type"}),
         "endless": endless,
     },
-    "tokens_per_second": {"a text": "25", "25 with its unit": "25/s", "close": 24.4},
+    "tokens_per_second": {"a text": "25", "25 with its unit": "25/s", "close": 24.4, "800": 800},
 }

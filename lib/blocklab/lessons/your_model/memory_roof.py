@@ -1,4 +1,4 @@
-"""How many tokens a second memory allows: every token reads all of the model's numbers once."""
+"""How many tokens a second memory allows where one text is written and each token reads all numbers once."""
 
 from collections.abc import Callable
 
@@ -31,10 +31,12 @@ MACHINES = (  # GB/s as published, or from published width and clock of the memo
     (4800, Text(en="H200", zh="H200")),
 )
 SIDES = {77: "right", 90: "left"}  # of the names of two neighbours
+LOW, HIGH, ABOVE_NAMES = 0.012, 500_000, 0.05  # tokens a second: both ends, and where the names of machines are over
+NO_ROOM = 3000.0  # GB/s: from there on the reading stands left of the dot
 
 BANDWIDTH = Text(en="bytes read from memory a second, in GB/s", zh="每秒从内存读的字节数（GB/s）")
 SPEED = Text(en="tokens a second, at most", zh="每秒最多几个词元")
-AS_YOU_READ = Text(en="as fast as you read", zh="你阅读的速度")
+AS_YOU_READ = Text(en="reading 180 English words a minute", zh="每分钟读 180 个英文词")
 MODEL = Text(en="{model}, {bits} bits", zh="{model}，{bits} 位")
 SEEN = Text(
     en="{model} numbers of {bits} bits are {read:.3g} GB. At {bandwidth} GB/s no more than {speed} tokens a "
@@ -76,8 +78,10 @@ def memory_roof(figure: Figure) -> Callable[..., str]:
         at = 10**3.4
         name.set(x=at, y=1.35 * tokens_per_second(at, model, bits), text=MODEL.format(model=model, bits=bits))
         dot.set_data([bandwidth], [speed])
-        drop.set_data([bandwidth, bandwidth], [axes.get_ylim()[0], speed])
-        value.set(x=1.07 * bandwidth, y=speed / 1.25, text=digits(speed))
+        drop.set_data([bandwidth, bandwidth], [ABOVE_NAMES, speed])
+        crowded = bandwidth > NO_ROOM
+        value.set(text=digits(speed), ha="right" if crowded else "left", va="bottom" if crowded else "top")
+        value.set_position((bandwidth / 1.1, 1.25 * speed) if crowded else (1.07 * bandwidth, speed / 1.25))
         dragged(dot, "bandwidth", lambda other: (other, tokens_per_second(other, model, bits)))
         wait = MILLISECONDS.format(time=1e3 / speed) if speed > 1 else SECONDS.format(time=1 / speed)
         read = bytes_per_token(model, bits) / 1e9
@@ -95,8 +99,7 @@ def digits(number: float) -> str:
 
 def prepare(axes: Axes) -> None:
     """Logarithmic axes, the machines as marks on the lower one, and the speed of a reader."""
-    low, high = 0.05, 200_000
-    axes.set(xscale="log", yscale="log", xlim=(SLOWEST / 1.1, 1.1 * FASTEST), ylim=(low, high))
+    axes.set(xscale="log", yscale="log", xlim=(SLOWEST / 1.1, 1.1 * FASTEST), ylim=(LOW, HIGH))
     axes.set(xlabel=str(BANDWIDTH), ylabel=str(SPEED))
     axes.set_xticks(ticks := (10, 100, 1000, 10_000), [str(tick) for tick in ticks])
     axes.set_yticks(
@@ -104,12 +107,12 @@ def prepare(axes: Axes) -> None:
     )
     axes.minorticks_off()
     plain(axes, grid="both")
-    axes.axhspan(low, READING, color=STILL, alpha=0.6, zorder=0)
-    axes.text(SLOWEST, READING * 1.12, str(AS_YOU_READ), size=9.5, color=QUIET, va="bottom")
+    axes.axhspan(LOW, READING, color=STILL, alpha=0.6, zorder=0)
+    axes.text(FASTEST, READING / 1.25, str(AS_YOU_READ), size=9.5, color=QUIET, ha="right", va="top")
     for bandwidth, machine in MACHINES:
-        axes.plot([bandwidth] * 2, [low, 1.6 * low], color=INK, linewidth=1)
+        axes.plot([bandwidth] * 2, [LOW, 1.5 * LOW], color=INK, linewidth=1)
         side = SIDES.get(bandwidth, "center")
-        axes.text(bandwidth, 1.7 * low, f"{machine} {bandwidth}", size=9, color=INK, ha=side, va="bottom")
+        axes.text(bandwidth, 1.6 * LOW, f"{machine} {bandwidth}", size=9, color=INK, ha=side, va="bottom")
 
 
 def panel(**own: Control) -> Panel:

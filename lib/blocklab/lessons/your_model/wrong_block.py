@@ -1,4 +1,4 @@
-"""One wrong function in all layers of SmolLM2: its loss on a text, and what it answers."""
+"""One thing wrong in all layers of SmolLM2: its loss on a text, and what it answers to two prompts."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
+from matplotlib.text import Text as ArtistText
 
 from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel
@@ -14,12 +15,13 @@ from blocklab.panel.palette import INK, MOVED, PAPER, QUIET, STILL, TRUE
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import picked
 
+from .prompts import FIRST, HAIKU
 from .wrong_functions import BLOCKS, RIGHT, VOCABULARY_LOSS, WRONG, recorded
 
 GUESS = Guess(
     {
-        Text(en="none can", zh="都不会"): "none",
-        Text(en="no √d", zh="不除以 √d"): "no-scale",
+        Text(en="none of them", zh="都不会"): "none",
+        Text(en="no √d", zh="没有除以根号 d"): "no-scale",
         Text(en="no mask", zh="没有掩码"): "no-mask",
         Text(en="minus the mean", zh="多减均值"): "minus-mean",
     },
@@ -30,30 +32,30 @@ GUESS = Guess(
         zh="是没有掩码：点它那一格，损失不到原来的一半，因为每个词元都看得到自己要预测的那一个。",
     ),
 )
-"""Which of these mistakes lowers the loss."""
+"""Which of these mistakes brings the loss down to less than half."""
 
 NOTHING_WRONG = Text(en="nothing wrong", zh="没有错误")
 NAMED = Text(en="{block}: {name}", zh="{block}：{name}")
+ROWS = {block: block if isinstance(block, Text) else Text(en=block, zh=block) for block in BLOCKS}
 CHOICES = {NOTHING_WRONG: RIGHT} | {
     Text(
-        en=NAMED.en.format(block=wrong.block, name=wrong.name.en),
-        zh=NAMED.zh.format(block=wrong.block, name=wrong.name.zh),
+        en=NAMED.en.format(block=ROWS[wrong.block].en, name=wrong.name.en),
+        zh=NAMED.zh.format(block=ROWS[wrong.block].zh, name=wrong.name.zh),
     ): wrong.id
     for wrong in WRONG
 }
 
 LOSS = Text(en="loss on “The Zen of Python”", zh="读《Python 之禅》（The Zen of Python）时的损失")
 CHANCE = Text(en="all tokens alike", zh="所有词元一样可能")
-ASKED = Text(
-    en="“Complete the sentence: The capital of France is”", zh="“Complete the sentence: The capital of France is”"
-)
+RIGHT_LOSS = Text(en="right", zh="正确")
 NO_WORD = Text(en="(not one word: it ends at once)", zh="（一个词也没有，立刻就结束了）")
 SEEN = Text(
-    en="{name}. Loss {loss:.2f}, where {right:.2f} is right. Answer: {text}",
-    zh="{name}。损失 {loss:.2f}，正确的是 {right:.2f}。回答：{text}",
+    en="{name}. Loss {loss:.2f}, where {right:.2f} is right. France: {text} Haiku: {haiku}",
+    zh="{name}。损失 {loss:.2f}，正确的是 {right:.2f}。问法国：{text} 写短诗：{haiku}",
 )
 RIGHT_ONE = Text(
-    en="All functions right. Loss {loss:.2f}. Answer: {text}", zh="函数全都正确。损失 {loss:.2f}。回答：{text}"
+    en="All functions right. Loss {loss:.2f}. France: {text} Haiku: {haiku}",
+    zh="函数全都正确。损失 {loss:.2f}。问法国：{text} 写短诗：{haiku}",
 )
 
 COLUMNS, WIDE, HIGH, GAP = 3, 2.44, 0.7, 0.1
@@ -61,24 +63,15 @@ LEFT = 1.95  # of the tiles, behind the names of the functions
 
 
 def wrong_block(figure: Figure) -> Callable[..., str]:
-    """Above the mistakes as tiles, a row for each function; below the loss on its axis, and the answer.
+    """Above the mistakes as tiles, a row for each function; below the loss on its axis, and both answers.
 
     update(wrong): the id of a mistake, or RIGHT.
     """
     found = recorded()
-    tiles = figure.add_axes((0.01, 0.36, 0.98, 0.63))
-    patches = tile_axes(tiles)
-    losses = figure.add_axes((0.055, 0.13, 0.4, 0.12))
+    patches = tile_axes(figure.add_axes((0.01, 0.38, 0.98, 0.61)))
     right = found[RIGHT].loss
-    bar, reading = loss_axes(losses, right)
-    said = figure.add_axes((0.49, 0.02, 0.5, 0.3))
-    said.set(xlim=(0, 1), ylim=(0, 1))
-    said.set_axis_off()
-    said.add_patch(
-        FancyBboxPatch((0.015, 0.06), 0.97, 0.56, boxstyle="round,pad=0,rounding_size=0.05", fc=PAPER, ec=QUIET)
-    )
-    said.text(0.015, 0.86, str(ASKED), size=9, color=QUIET, va="center")
-    answer = said.text(0.04, 0.34, "", size=10.5, color=INK, va="center", linespacing=1.5, animated=True)
+    bar, reading = loss_axes(figure.add_axes((0.055, 0.16, 0.38, 0.1)), right)
+    answers = answer_axes(figure.add_axes((0.465, 0.015, 0.53, 0.355)))
 
     def update(wrong: str) -> str:
         seen = found[wrong]
@@ -87,12 +80,13 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
         bar.set_width(seen.loss)
         bar.set_color(TRUE if wrong == RIGHT else MOVED)
         reading.set(x=seen.loss + 0.45, text=f"{seen.loss:.2f}")
-        text = seen.text or str(NO_WORD)
-        answer.set_text(in_lines(text))
+        text, haiku = (said or str(NO_WORD) for said in (seen.text, seen.haiku))
+        for answer, said in zip(answers, (text, haiku), strict=True):
+            answer.set_text(in_lines(said))
         if wrong == RIGHT:
-            return RIGHT_ONE.format(loss=seen.loss, text=text)
+            return RIGHT_ONE.format(loss=seen.loss, text=text, haiku=haiku)
         name = next(label for label, value in CHOICES.items() if value == wrong)
-        return SEEN.format(name=name, loss=seen.loss, right=right, text=text)
+        return SEEN.format(name=name, loss=seen.loss, right=right, text=text, haiku=haiku)
 
     return update
 
@@ -103,9 +97,9 @@ def tile_axes(axes: Axes) -> PatchCollection:
     axes.set(xlim=(0, LEFT + COLUMNS * WIDE), ylim=(rows * HIGH, 0))
     axes.set_axis_off()
     for row, block in enumerate(BLOCKS):
-        axes.text(
-            LEFT - 0.15, (row + 0.5) * HIGH, block, ha="right", va="center", size=11, color=INK, family="monospace"
-        )
+        name = axes.text(LEFT - 0.15, (row + 0.5) * HIGH, str(block), ha="right", va="center", size=11, color=INK)
+        if isinstance(block, str):  # a function
+            name.set_family("monospace")
     shapes = []
     for wrong in WRONG:
         row = BLOCKS.index(wrong.block)
@@ -129,10 +123,25 @@ def loss_axes(axes: Axes, right: float):
     [bar] = axes.barh([0], [right], 0.5, color=TRUE, animated=True)
     axes.axvline(right, color=INK, linewidth=1.4, linestyle="--")
     axes.axvline(VOCABULARY_LOSS, color=QUIET, linewidth=1.2, linestyle=":")
-    axes.text(VOCABULARY_LOSS, 0.62, str(CHANCE), ha="center", va="bottom", size=9, color=QUIET)
+    for loss, words in (right, RIGHT_LOSS), (VOCABULARY_LOSS, CHANCE):
+        axes.text(loss, 0.62, str(words), ha="center", va="bottom", size=9, color=QUIET)
     paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.5}  # over the marks
     reading = axes.text(right, 0, "", va="center", size=10.5, color=INK, bbox=paper, zorder=6, animated=True)
     return bar, reading
+
+
+def answer_axes(axes: Axes) -> list[ArtistText]:
+    """What is asked, and below each the paper that the answer stands on."""
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    axes.set_axis_off()
+    answers = []
+    for top, asked in (0.99, FIRST), (0.48, HAIKU):
+        axes.text(0.015, top, f"“{asked}”", size=9, color=QUIET, va="top")
+        shape = "round,pad=0,rounding_size=0.03"
+        axes.add_patch(FancyBboxPatch((0.015, top - 0.44), 0.97, 0.31, boxstyle=shape, fc=PAPER, ec=QUIET))
+        lines = axes.text(0.035, top - 0.285, "", size=10, color=INK, va="center", linespacing=1.35, animated=True)
+        answers.append(lines)
+    return answers
 
 
 def in_lines(text: str, most: int = 38) -> str:
@@ -147,4 +156,4 @@ def in_lines(text: str, most: int = 38) -> str:
 def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {"guess": GUESS, "wrong": Choice(CHOICES, RIGHT, label=Text(en="mistake", zh="错误"))}
-    return Panel(wrong_block, size=(10, 5), **controls | own)
+    return Panel(wrong_block, size=(10, 5.2), **controls | own)

@@ -6,22 +6,27 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from blocklab.checks.brief import kind
 from blocklab.checks.case import Advice, Case
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.row import alone, wrong
+from blocklab.checks.words import A_KIND
 from blocklab.language import Text
 
 VOCABULARY = 11
 MOST_CALLS = 40
+LONGEST = 11  # items of a result: a prompt of 3 and 8 more
 
 READ_TOO_OFTEN = Text(
     en="the model was called {count} times; so many tokens were not asked for",
     zh="模型调用了 {count} 次，要的词元没有这么多",
 )
 NOTHING_TO_READ = Text(
-    en="the model was called with no token, or with what is no list of tokens",
-    zh="调用模型时没有给词元，或者给的不是词元的列表",
+    en="the model was called with {got}; it reads a list of numbers, for one token `[token]`",
+    zh="调用模型时给的是{got}；它读的是由数组成的列表，只有一个词元时写 `[token]`",
 )
+NO_TOKEN = Text(en="an empty list", zh="空列表")
+A_LIST_IN_A_LIST = Text(en="a list inside a list (there is no batch axis here)", zh="列表里的列表（这里没有批量轴）")
 MODEL = Text(
     en="wants next: the remainder of (sum + count of all that it has read) / 11",
     zh="下一个词元：读过的词元之和加个数，除以 11 的余数",
@@ -45,8 +50,12 @@ class MadeUpModel:
         self.calls += 1
         if self.calls > MOST_CALLS:
             raise ReadTooOften(READ_TOO_OFTEN.format(count=self.calls))
-        if not isinstance(tokens, list | tuple) or not tokens:
-            raise TypeError(str(NOTHING_TO_READ))
+        if not isinstance(tokens, list | tuple):
+            raise TypeError(NOTHING_TO_READ.format(got=A_KIND.format(kind=kind(tokens))))
+        if not tokens:
+            raise TypeError(NOTHING_TO_READ.format(got=NO_TOKEN))
+        if any(isinstance(token, list | tuple) for token in tokens):
+            raise TypeError(NOTHING_TO_READ.format(got=A_LIST_IN_A_LIST))
         rows = []
         for token in tokens:
             self.total, self.count = self.total + int(token), self.count + 1
@@ -130,7 +139,8 @@ def recipe(
             text = at_the_end(text, end)
             break
         text = [*text, token]
-        scores = model(following(text, len(ids)))
+        new = following(text, len(ids))
+        scores = model(new) if new else scores
     return returned(text, len(ids))
 
 
@@ -150,7 +160,6 @@ READING_MISTAKES = (
         en="The model reads the first token of the prompt only. Give it all of them, in one call.",
         zh="提示里的词元，模型只读了第一个。应当用一次调用把它们全部交给它。",
         line=PREFILL,
-        shows="one token",
     ),
     wrong("prompt-twice", first=lambda ids: [*ids, *ids]).hint(
         en="The prompt reaches the model twice. What was read stays in the cache, so once is enough.",
@@ -178,6 +187,16 @@ READING_MISTAKES = (
         zh="每一轮你都交给模型两个词元，其中前一个它已经读过了。",
         line=ONE_MORE,
     ),
+    wrong("never-read", following=lambda text, prompt: []).hint(
+        en="You choose from the same scores in every round. Let the model read the new token, and take its scores.",
+        zh="每一轮你都在同一份得分里选。应当把新的词元交给模型，取回新的得分。",
+        line=ONE_MORE,
+    ),
+    wrong("last-of-the-prompt-twice", first=lambda ids: [*ids, ids[-1]]).hint(
+        en="The model reads the last token of the prompt twice. What follows it stands in the scores already.",
+        zh="提示的最后一个词元，模型读了两遍。读完提示，它后面该是什么，得分里已经有了。",
+        line=PREFILL,
+    ),
     wrong("token-before-the-new-one", following=lambda text, prompt: text[-2:-1] or text[-1:]).hint(
         en="You hand over the token before the new one, which has been read already. The model never reads the new one "
         "in time.",
@@ -204,6 +223,11 @@ CHOOSING_MISTAKES = (
         zh="`scores.argmax()` 把所有的行连成一长行来数。应当先取出最后一行。",
         line=BEST,
     ),
+    wrong("best-row", choose=lambda scores: scores.argmax(0)[-1].item()).hint(
+        en="`argmax(0)` compares positions, so it gives the number of a row. Compare tokens: `scores[-1].argmax()`.",
+        zh="`argmax(0)` 比较的是位置，给出的是行号。要比的是各个词元：`scores[-1].argmax()`。",
+        line=BEST,
+    ),
     wrong("least-probable", choose=lambda scores: scores[-1].argmin().item()).hint(
         en="You take the token with the lowest score. Greedy decoding takes the one with the highest.",
         zh="你取了得分最低的词元。贪心解码取得分最高的。",
@@ -223,8 +247,8 @@ ENDING_MISTAKES = (
         line="if token == end: break",
     ),
     wrong("end-kept", at_the_end=lambda text, end: [*text, end]).hint(
-        en="Your text holds the end sign. It is a sign for the loop, and no part of the answer.",
-        zh="你的文字里留下了结束标记。它是给循环看的，不属于回答。",
+        en="Your text holds the end token. It is a sign for the loop, and no part of the answer.",
+        zh="你的文字里留下了结束词元。它是给循环看的，不属于回答。",
         line="if token == end: break",
     ),
     wrong("end-of-the-prompt", stops=lambda token, end, text: end in [*text, token]).hint(
@@ -249,16 +273,17 @@ ENDING_MISTAKES = (
         line="for _ in range(most):",
     ),
     wrong("one-too-few", rounds=lambda most, prompt: most - 1).hint(
-        en="You stop one token before `most`. The first token of the answer comes from the scores of the prompt, "
-        "before the model has read anything new.",
-        zh="还差一个词元才到 `most`，你就停了。回答的第一个词元来自提示的得分，那时模型还没有读任何新的词元。",
+        en="Where the answer is as long as `most` allows, yours has one token less: you stop too early, or cut off the "
+        "last one, which is not `end`. The first token comes from the scores of the prompt.",
+        zh="回答写满 `most` 个时，你的少一个：不是停早了，就是去掉了最后一个，而它并不是 `end`。"
+        "第一个词元来自提示的得分。",
         line="for _ in range(most):",
     ),
 )
 
 MOST_IGNORED = wrong("most-ignored", rounds=lambda most, prompt: 2 * MOST_CALLS).hint(
-    en="You go on until the end sign, however late it comes, and it may never come. Stop after `most` new tokens.",
-    zh="你一直写到结束标记为止，不管它来得多晚，而它可能永远不来。写够 `most` 个新词元就应当停下。",
+    en="You go on until the end token, however late it comes, and it may never come. Stop after `most` new tokens.",
+    zh="你一直写到结束词元为止，不管它来得多晚，而它可能永远不来。写够 `most` 个新词元就应当停下。",
     line="for _ in range(most):",
 )
 
@@ -308,9 +333,9 @@ GENERATE = Exercise(
         *RETURNING_MISTAKES,
     ),
     section=LOOP,
-    panel=Text(
-        en="without a panel: write down by hand what the model reads in each call, for the prompt [3, 1, 4].",
-        zh="这里没有面板：以提示 [3, 1, 4] 为例，把每次调用时模型读到的词元写在纸上。",
-    ),
+    names={
+        f"result {place}": Text(en=f"item {place + 1} of the list", zh=f"列表的第 {place + 1} 项")
+        for place in range(LONGEST)
+    },
     line=ONE_MORE,
 )

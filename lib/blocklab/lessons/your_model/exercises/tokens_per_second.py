@@ -46,6 +46,14 @@ TOKENS_PER_SECOND = one_number(
             en="One of the two has lost its G: both are thousands of millions.",
             zh="两个数里有一个漏了 G：它们都是以十亿计的。",
         ),
+        wrong("bandwidth-in-gibibytes", answer=100e9 / 2**30 / 4).hint(
+            en="You turned 100 GB into gibibytes of 2³⁰ bytes, and not the model. Here GB are 10⁹ bytes.",
+            zh="你把 100 GB 换算成了 2³⁰ 字节的 GiB，模型却没有换算。这里的 GB 是 10⁹ 字节。",
+        ),
+        wrong("model-in-gibibytes", answer=100 * 2**30 / 4e9).hint(
+            en="You counted the model in gibibytes of 2³⁰ bytes, and the bandwidth in GB. Here GB are 10⁹ bytes.",
+            zh="你把模型按 2³⁰ 字节的 GiB 来算，带宽却按 GB。这里的 GB 是 10⁹ 字节。",
+        ),
     ),
     section=Text(en="At most so many tokens a second", zh="每秒最多几个词元"),
     panel=Text(
