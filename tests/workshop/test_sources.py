@@ -286,7 +286,7 @@ def test_the_glossary_finds(en, zh, part):
     [
         ("regularization", "正则化", 2),
         ("random seeds", "随机种子", 2),
-        ("a kernel", "核函数", 12),
+        ("a kernel", "核函数", 14),
         ("restart the kernel", "重启内核", 2),
         ("a kernel", "核函数", None),
         ("dimension", "维度", 2),
