@@ -59,7 +59,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "plugging", "real_models", "language", "panel", "files", "package"},
+    "lessons": {"order", "checks", "plugging", "language", "panel", "files", "package"},
     "report": {"lessons", "checks", "language", "files"},
     "progress": {"lessons", "order", "report", "checks", "language", "files"},
     "workshop": {

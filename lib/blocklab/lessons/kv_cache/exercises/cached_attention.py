@@ -412,7 +412,6 @@ SOFTMAX_MISTAKES = (
     wrong("large-negative-for-infinity", large_negative).hint(
         en="-1e9 does not fit in float16, whose lowest number is -65504. Write `-torch.inf`.",
         zh="float16 装不下 −1e9，它最小只到 −65504。请写 `-torch.inf`。",
-        shows="float16",
     ),
     wrong("keys-for-values", mixed=lambda keys, values: keys).hint(
         en="The weights mix the keys. What an output is made of are the values.",

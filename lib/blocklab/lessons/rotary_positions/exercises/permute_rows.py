@@ -148,7 +148,6 @@ MISTAKES = (
         "several: make the order from the size of a head, and use it in each.",
         zh="你的次序只适用于一个头、八行。一个头的行数可以是任何偶数，头也可以有好几个："
         "请按每个头的行数算出次序，用于每一个头。",
-        shows="two heads",
     ),
     wrong("heads-not-joined", join=lambda heads: heads).hint(
         en="You return an axis for the heads. The weight keeps its shape, `(h · d, d_model)`: join the blocks again.",
