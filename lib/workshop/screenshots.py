@@ -19,7 +19,7 @@ from .kept_solutions import keep_solutions
 
 ROOT = Path(__file__).parents[2]
 PUSH = "10"
-CHAT = "= your_blocks(", "def block(", 'talk("'
+CHAT = "= your_blocks(", "def block(", "talk(prompts.FIRST"
 """Lesson 15: which blocks are kept, the layer that is made of them, and the first answer to a prompt that is seen."""
 PATIENCE = 300_000  # milliseconds: lesson 15 lets a model write
 LOOK = f"""
