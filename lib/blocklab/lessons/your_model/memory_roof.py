@@ -108,7 +108,7 @@ def prepare(axes: Axes) -> None:
     axes.minorticks_off()
     plain(axes, grid="both")
     axes.axhspan(LOW, READING, color=STILL, alpha=0.6, zorder=0)
-    axes.text(FASTEST, READING / 1.25, str(AS_YOU_READ), size=9.5, color=QUIET, ha="right", va="top")
+    axes.text(FASTEST, READING / 1.25, str(AS_YOU_READ), size=9.5, color=INK, ha="right", va="top")
     for bandwidth, machine in MACHINES:
         axes.plot([bandwidth] * 2, [LOW, 1.5 * LOW], color=INK, linewidth=1)
         side = SIDES.get(bandwidth, "center")
