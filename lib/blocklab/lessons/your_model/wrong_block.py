@@ -11,7 +11,7 @@ from matplotlib.text import Text as ArtistText
 from blocklab.language import Text
 from blocklab.panel import Choice, Guess, Panel
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, PAPER, QUIET, STILL, TRUE
+from blocklab.panel.palette import GROUPS, INK, MOVED, PAPER, QUIET, STILL, TRUE
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import picked
 
@@ -60,6 +60,7 @@ RIGHT_ONE = Text(
 
 COLUMNS, WIDE, HIGH, GAP = 3, 2.44, 0.7, 0.1
 LEFT = 1.95  # of the tiles, behind the names of the functions
+CHOSEN = GROUPS[1]  # MOVED as a tint: a name is read on it in every theme
 
 
 def wrong_block(figure: Figure) -> Callable[..., str]:
@@ -76,7 +77,7 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
     def update(wrong: str) -> str:
         seen = found[wrong]
         chosen = [each.id == wrong for each in WRONG]
-        patches.set(facecolors=[MOVED if here else STILL for here in chosen])
+        patches.set(facecolors=[CHOSEN if here else STILL for here in chosen])
         bar.set_width(seen.loss)
         bar.set_color(TRUE if wrong == RIGHT else MOVED)
         reading.set(x=seen.loss + 0.45, text=f"{seen.loss:.2f}")
