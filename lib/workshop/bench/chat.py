@@ -24,8 +24,9 @@ PROMPT = "Name the capital of France."
 LENGTH, ROUNDS, EVERY = 36, 40, 5
 """Tokens of the prompt, tokens that are timed with a cache, and of how many one is timed without."""
 
-SHARE, BETTER, LOAD, PEAK = 0.3, 0.6, 2.0, 900 * 2**20
-"""Wanted: at least this share of the roof, better the next; at most so many seconds to load, and bytes at the peak."""
+SHARE, BETTER, GAIN, LOAD, PEAK = 0.3, 0.6, 3.5, 2.0, 900e6
+"""Wanted: at least this share of the roof, better the next, and so many times the speed without a cache; at most so
+many seconds to load, and bytes at the peak."""
 
 LOADING = """
 import json, resource, sys, time
@@ -87,12 +88,13 @@ def main() -> int:
     print(
         f"with a cache        {1 / step:6.1f} tokens/s  {1000 * step:6.1f} ms  ({1000 * low:.1f} to {1000 * high:.1f})"
     )
-    print(f"without             {1 / slow:6.1f} tokens/s  {1000 * slow:6.1f} ms, {slow / step:.1f} times as long")
+    print(f"without             {1 / slow:6.1f} tokens/s  {1000 * slow:6.1f} ms")
     print(f"roof                {read / matrices:6.1f} tokens/s: {matrices / 1e6:.0f} MB at {read / 1e9:.1f} GB/s")
     goals = {
         f"share of the roof   {share:6.2f}, wanted at least {SHARE}, better {BETTER}": share >= SHARE,
+        f"gain by the cache   {slow / step:6.2f} times, wanted at least {GAIN}": slow / step >= GAIN,
         f"load                {load:6.2f} s, wanted at most {LOAD}": load <= LOAD,
-        f"peak of memory      {peak / 2**20:6.0f} MiB, wanted at most {PEAK / 2**20:.0f}": peak <= PEAK,
+        f"peak of memory      {peak / 1e6:6.0f} MB, wanted at most {PEAK / 1e6:.0f}": peak <= PEAK,
     }
     for line, met in goals.items():
         print(f"{line}: {'met' if met else 'NOT MET'}")
