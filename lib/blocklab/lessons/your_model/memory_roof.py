@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from blocklab.language import Text
 from blocklab.panel import Choice, Panel, Slider
 from blocklab.panel.controls import Control
-from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
+from blocklab.panel.palette import INK, MOVED, OTHER, STILL
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
 
