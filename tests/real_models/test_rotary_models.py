@@ -20,7 +20,7 @@ RULES = {  # by rule, which of its numbers a row has to state
     "position_interpolation": ("factor",),
     "llama3_scaling": ("factor", "low", "high", "length"),
 }
-MODELS = {model.name: model for model in rotary_models()}
+MODELS = rotary_models()
 CLOSE = TOLERANCE[torch.float64]
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 

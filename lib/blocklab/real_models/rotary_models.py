@@ -22,12 +22,16 @@ class RotaryModel:
     rotated: int
     base: float
     length: int | None
-    rule: str
-    factor: float | None
-    low: float | None
-    high: float | None
-    source: str
-    note: str
+    rule: str = "rotary_frequencies"
+    factor: float | None = None
+    low: float | None = None
+    high: float | None = None
+    source: str = ""
+    note: str = ""
+
+    @property
+    def pairs(self) -> int:
+        return self.rotated // 2
 
     def frequencies(self) -> Tensor:
         """What each pair of features turns by from one position to the next, (rotated/2,), in float64."""
@@ -38,11 +42,11 @@ class RotaryModel:
         return getattr(rotary_scaling, self.rule)(self.rotated, self.base, **stated)
 
 
-def rotary_models() -> list[RotaryModel]:
-    """All rows, in the order of the table."""
+def rotary_models() -> dict[str, RotaryModel]:
+    """By their names, in the order of the table."""
     with (files("blocklab") / "data" / "rotary_bases.csv").open(encoding="utf-8", newline="") as table:
-        return [
-            RotaryModel(
+        return {
+            row["model"]: RotaryModel(
                 row["model"],
                 int(row["head_dim"]),
                 int(row["rotated"]),
@@ -54,4 +58,4 @@ def rotary_models() -> list[RotaryModel]:
                 row["note"],
             )
             for row in csv.DictReader(table)
-        ]
+        }

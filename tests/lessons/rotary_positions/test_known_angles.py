@@ -12,16 +12,16 @@ from blocklab.lessons.rotary_positions.known_angles import (
     known_angles,
     panel,
 )
-from blocklab.lessons.rotary_positions.trained_lengths import Model, published_models
+from blocklab.real_models.rotary_models import RotaryModel, rotary_models
 from blocklab.rotary_scaling import yarn_temperature
 
 NEVER = {"glassllm": 10, "SmolLM2 135M": 12, "Llama-2 7B": 18, "Llama-3 8B": 29}  # counted by hand: 2 pi / w > L
-SMALL = Model("small", head_dim=8, rotated=8, base=10000.0, length=4096)
+SMALL = RotaryModel("small", head_dim=8, rotated=8, base=10000.0, length=4096)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_pairs_that_never_turn_fully(name):
-    model = published_models()[name]
+    model = rotary_models()[name]
     slow = [i for i in range(model.pairs) if 2 * math.pi * model.base ** (2 * i / model.rotated) > model.length]
     known, _, new = known_and_asked("none", model, 4)
     assert len(slow) == NEVER[name]
@@ -45,7 +45,7 @@ def test_frequencies_by_rule(rule, wanted):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", MODELS)
 def test_no_rule_does_anything_to_a_text_that_is_no_longer(name, rule):
-    known, asked, new = known_and_asked(rule, published_models()[name], 1)
+    known, asked, new = known_and_asked(rule, rotary_models()[name], 1)
     torch.testing.assert_close(asked, known, rtol=1e-12, atol=0)
     assert not new.any()
 
@@ -53,7 +53,7 @@ def test_no_rule_does_anything_to_a_text_that_is_no_longer(name, rule):
 @pytest.mark.parametrize("factor", [2, 8, LARGEST])
 @pytest.mark.parametrize("name", MODELS)
 def test_what_each_rule_leaves_with_new_angles(name, factor):
-    model = published_models()[name]
+    model = rotary_models()[name]
     new = {rule: int(known_and_asked(rule, model, factor)[2].sum()) for rule in RULES}
     assert new["interpolation"] == new["llama3"] == 0
     assert new["none"] == NEVER[name]
@@ -63,7 +63,7 @@ def test_what_each_rule_leaves_with_new_angles(name, factor):
 @pytest.mark.parametrize(("rule", "enough"), [("yarn", 32), ("llama3", 4)])
 @pytest.mark.parametrize("name", MODELS)
 def test_from_how_many_turns_a_rule_leaves_a_hand_alone(name, rule, enough):
-    model = published_models()[name]
+    model = rotary_models()[name]
     turns, *_ = known_and_asked("none", model, 4)
     slowed = frequencies_by("none", model, 4) / frequencies_by(rule, model, 4)
     torch.testing.assert_close(slowed[turns >= enough], torch.ones_like(slowed[turns >= enough]))
@@ -87,7 +87,7 @@ def test_numbers_of_the_lesson(figure):
 def test_the_dots_are_the_turns(figure):
     known_angles(figure)(model="glassllm", rule="yarn", factor=8)
     known, asked, new = (line for line in figure.axes[0].lines if line.get_animated())
-    model = published_models()["glassllm"]
+    model = rotary_models()["glassllm"]
     by_hand = [128 * 10000 ** (-i / 16) / (2 * math.pi) for i in range(16)]
     assert list(known.get_ydata()) == pytest.approx(by_hand)
     slower = (frequencies_by("yarn", model, 8) / frequencies_by("none", model, 8)).tolist()
@@ -101,7 +101,7 @@ def test_the_dots_are_the_turns(figure):
 def test_nothing_leaves_the_picture(figure, name):
     known_angles(figure)(model=name, rule="none", factor=LARGEST)
     low, high = figure.axes[0].get_ylim()
-    known, asked, _ = known_and_asked("none", published_models()[name], LARGEST)
+    known, asked, _ = known_and_asked("none", rotary_models()[name], LARGEST)
     assert low < known.min()
     assert asked.max() < high
 

@@ -14,9 +14,8 @@ from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, POKED, QUIET, STILL
 from blocklab.panel.plain import plain
 from blocklab.panel.touch import dragged
+from blocklab.real_models.rotary_models import RotaryModel, rotary_models
 from blocklab.rotary_scaling import llama3_scaling, ntk_aware, position_interpolation, rotary_frequencies, yarn
-
-from .trained_lengths import Model, published_models
 
 MODELS = "SmolLM2 135M", "Llama-2 7B", "Llama-3 8B", "glassllm"
 LARGEST = 32  # the largest factor
@@ -43,7 +42,7 @@ SEEN = Text(
 )
 
 
-def frequencies_by(rule: str, model: Model, factor: float) -> Tensor:
+def frequencies_by(rule: str, model: RotaryModel, factor: float) -> Tensor:
     """The frequencies, (d/2,), with which a rule reads texts that are longer by the factor."""
     d, base = model.rotated, model.base
     return {
@@ -55,7 +54,7 @@ def frequencies_by(rule: str, model: Model, factor: float) -> Tensor:
     }[rule]()
 
 
-def known_and_asked(rule: str, model: Model, factor: float) -> tuple[Tensor, Tensor, Tensor]:
+def known_and_asked(rule: str, model: RotaryModel, factor: float) -> tuple[Tensor, Tensor, Tensor]:
     """By pair: its turns within the trained length, its turns within the new one, and whether it meets new angles.
 
     A pair that makes a full turn in training has met every angle.
@@ -70,7 +69,7 @@ def known_angles(figure: Figure) -> Callable[..., str]:
 
     update(model, rule, factor): a name of MODELS, a key of RULES, how many times as long the text is.
     """
-    models = published_models()
+    models = rotary_models()
     left = figure.add_axes((0.085, 0.14, 0.52, 0.72))
     right = figure.add_axes((0.69, 0.14, 0.29, 0.72))
     left.set_yscale("log")
