@@ -748,6 +748,6 @@ r"""
 """
 
 # %%
-model = known_angles.Model("", head_dim=8, rotated=8, base=10000.0, length=4096)
+model = known_angles.RotaryModel("", head_dim=8, rotated=8, base=10000.0, length=4096)
 for rule in known_angles.RULES:
     print(rule.ljust(14), known_angles.frequencies_by(rule, model, 4).tolist())
