@@ -199,8 +199,11 @@ def _want_attention(function: str, query: Tensor, key: Tensor, value: Tensor) ->
 
 def _common_batch(function: str, **tensors: Tensor) -> torch.Size:
     """What the axes before the last two broadcast to: torch lets them, so that ours must too."""
+    first, *others = (x.shape[:-2] for x in tensors.values())
+    if all(shape == first for shape in others):
+        return first  # as nearly always: broadcast_shapes takes as long as one token's scores
     try:
-        return torch.broadcast_shapes(*(x.shape[:-2] for x in tensors.values()))
+        return torch.broadcast_shapes(first, *others)
     except RuntimeError:
         names, shapes = ", ".join(tensors), ", ".join(str(tuple(x.shape)) for x in tensors.values())
         raise ValueError(f"{function} wants {names} whose axes before the last two agree, got {shapes}") from None
