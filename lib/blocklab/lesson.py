@@ -4,6 +4,7 @@ from typing import NoReturn
 
 from blocklab import language
 from blocklab.language import Text
+from blocklab.one_line import OneLine
 
 OLD = Text(
     en="This copy of the lesson is of an earlier edition and no longer runs. A new one, with your answers in it: "
@@ -14,14 +15,11 @@ OLD = Text(
 )
 
 
-class OldCopy(ImportError):
-    """A copy of an earlier edition imports what is no longer there. Notebooks show the one line, and stop."""
+class OldCopy(OneLine):
+    """A copy of an earlier edition imports what is no longer there."""
 
     def __init__(self):
         super().__init__(str(OLD))
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
 
 
 def begin(chosen: str) -> NoReturn:

@@ -1,4 +1,5 @@
-"""Packages that a lesson can do without: the one list of them, and what is said where one is missing.
+"""The packages that all lessons need, and those that a lesson can do without: one list of each, and what is said where
+one is missing.
 
 What sets up the environment reads the list, too, before anything is installed: here are Python's own modules alone.
 """
@@ -10,6 +11,7 @@ from importlib import util
 from pathlib import Path
 
 from blocklab.language import Text
+from blocklab.one_line import OneLine
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,10 @@ class Package:
         return f"pip install {'--no-deps ' if self.alone else ''}{self.name}"
 
 
+NEEDED = (
+    *(Package(name, name) for name in ("torch", "matplotlib", "anywidget", "ipywidgets", "numpy")),
+    Package("pillow", "PIL"),
+)
 # What a lesson writes that loads a network's weights: a function, or `plug_in` of a block that the network holds.
 MINILM = ("load_minilm", "minilm_reading", "plug_in(layer_norm")
 EFFICIENTNET = ("load_efficientnet_lite0", "plug_in(batch_norm=")
@@ -62,6 +68,11 @@ OPTIONAL = (
         ),
     ),
 )
+NEEDED_MISSING = Text(
+    en="The lessons need {packages}, which this Python lacks. Run {command} in a new cell, restart the kernel, then "
+    "run this cell again.",
+    zh="课程需要 {packages}，这个 Python 里没有。请在新单元格里运行 {command}，重启内核，再运行这个单元格。",
+)
 MISSING = Text(
     en="{function} wants the package {package}, which is missing: {command}",
     zh="{function} 需要软件包 {package}，现在没有安装。请运行：{command}",
@@ -70,6 +81,17 @@ SKIPPED = Text(
     en="This cell needs the package {package}, which is missing; the other cells run without it. Run: {command}",
     zh="这个单元格要用软件包 {package}，现在没有安装；其他单元格不受影响。要安装，请运行：{command}",
 )
+
+
+class MissingPackages(OneLine):
+    """The lessons need what this Python lacks."""
+
+
+def want_needed() -> None:
+    """Raise MissingPackages unless all is there that every lesson needs. Nothing is imported."""
+    if missing := [package.name for package in NEEDED if util.find_spec(package.module) is None]:
+        command = f"%pip install {' '.join(missing)}"
+        raise MissingPackages(NEEDED_MISSING.format(packages=", ".join(missing), command=command))
 
 
 def optional(module: str) -> Package | None:

@@ -68,6 +68,11 @@ class Address:
             return None
         return f"https://colab.research.google.com/github{self._parts['path']}/blob/main"
 
+    def installs(self, version: str) -> list[str]:
+        """From what pip installs the package: the wheel of a release on GitHub, then the repository as it stands."""
+        wheel = f"{self.url}/releases/download/v{version}/blocklab-{version}-py3-none-any.whl"
+        return [*([wheel] if self.colab else []), f"git+{self.url}"]
+
     def colab_link(self, language: str, stem: str) -> str | None:
         """The link to a lesson in Colab, in Markdown and without a picture to fetch; None where there is no Colab."""
         return self.colab and f"[{WORDS[language]}]({self.colab}/notebooks/{language}/{stem}.ipynb)"

@@ -1,6 +1,6 @@
 """The cells that every notebook has and no source holds: navigation, and the first code cell."""
 
-from blocklab import packages
+from blocklab import __version__, packages
 
 from .address import Address
 from .project import Outline
@@ -9,9 +9,15 @@ SETUP, TOP, BOTTOM = "setup", "navigation", "navigation-end"  # their cell ids; 
 IDS = {SETUP, TOP, BOTTOM}
 _NAME = {"en": "English", "zh": "简体中文"}
 _NEXT = {"en": "Next: ", "zh": "下一课："}
+_NOT_HERE = {
+    "en": "The package blocklab is not here. Run %pip install git+{url} in a new cell, then run this cell again.",
+    "zh": "没有找到软件包 blocklab。请在新单元格里运行 %pip install git+{url}，再运行这个单元格。",
+}
 _NO_ADDRESS = {
-    "en": "This copy has no address yet, so there is nothing to install: its owner runs `make address URL=…` once.",
-    "zh": "这份副本还没有地址，无从安装：请分享它的人运行一次 `make address URL=…`。",
+    "en": "The package blocklab is not here, and this copy has no address yet to install it from: its owner runs "
+    "`make address URL=…` once. In the folder of the whole project the lesson runs as it is.",
+    "zh": "没有找到软件包 blocklab；这份副本还没有地址，也无从安装：请分享它的人运行一次 `make address URL=…`。"
+    "放在完整的项目文件夹里，这一课可以直接运行。",
 }
 
 
@@ -19,29 +25,43 @@ PANELS = "anywidget psygnal"  # what living panels want and Colab does not have;
 
 
 def setup(address: Address, language: str, code: str = "") -> str:
-    """The first code cell: on Colab it installs the package without touching torch, numpy or ipywidgets.
+    """The first code cell: it finds the package, or says in one line that it is missing.
 
-    code: the lesson's; the trained weights that it loads are installed as well. Without an address there is nothing
-    to install: then the cell says so, unless the reader has installed the package.
+    It may be installed, or lie beside the lesson, in a copy of the whole project. On Colab it is installed without
+    touching torch, numpy or ipywidgets: the wheel of the release that the lesson was built with, where the address is
+    on GitHub, else and without that wheel from the repository as it stands. code: the lesson's; the trained weights
+    that it loads are installed as well.
     """
-    if not address.known:
-        return f"""import sys
-from importlib.util import find_spec
-
-if "google.colab" in sys.modules and not find_spec("blocklab"):
-    sys.exit("{_NO_ADDRESS[language]}")
-from blocklab.lessons import begin
-
-begin("{language}")"""
-    used = [package for package in packages.OPTIONAL if any(loader in code for loader in package.loaders)]
-    weights = "".join(f" {package.name}" for package in used if not package.on_colab)
+    said = (_NOT_HERE if address.known else _NO_ADDRESS)[language].format(url=address.url)
     return f"""import sys
+from importlib.util import find_spec
+from pathlib import Path
 
-if "google.colab" in sys.modules:
-    %pip install -q --no-deps "git+{address.url}" {PANELS}{weights}
+{_on_colab(address, code)}if not find_spec("blocklab") and Path("../../lib/blocklab").is_dir():
+    sys.path.insert(0, str(Path("../../lib").resolve()))
+if not find_spec("blocklab"):
+    sys.exit("{said}")
 from blocklab.lessons import begin
 
 begin("{language}")"""
+
+
+def _on_colab(address: Address, code: str) -> str:
+    """The lines that install on Colab, none without an address."""
+    if not address.known:
+        return ""
+    used = [package for package in packages.OPTIONAL if any(loader in code for loader in package.loaders)]
+    beside = " ".join([PANELS, *(package.name for package in used if not package.on_colab)])
+    first, *others = [f'%pip install -q --no-deps "{what}" {beside}' for what in address.installs(__version__)]
+    tried = f"""if "google.colab" in sys.modules and not find_spec("blocklab"):
+    {first}
+"""
+    return tried + "".join(
+        f"""    if not find_spec("blocklab"):
+        {other}
+"""
+        for other in others
+    )
 
 
 def navigation(address: Address, outlines: list[Outline], here: Outline, language: str) -> str:

@@ -1,7 +1,12 @@
 import gc
 import io
+import re
+import subprocess
+import sys
+import tomllib
 import weakref
 from contextlib import redirect_stdout
+from pathlib import Path
 
 import matplotlib
 import pytest
@@ -12,6 +17,7 @@ from blocklab import language
 from blocklab.language import Text
 from blocklab.lessons import begin, progress
 from blocklab.lessons.opening import FONT
+from blocklab.packages import NEEDED
 
 STEPS = Text(en="steps", zh="步数")
 
@@ -70,6 +76,47 @@ def test_begin_refuses_an_unknown_language_and_changes_nothing():
     with pytest.raises(ValueError, match="got 'de'"):
         begin("de")
     assert matplotlib.rcParams["font.family"] == family
+
+
+MISSING_HERE = """
+import sys
+from importlib import util
+from importlib.abc import MetaPathFinder
+
+gone = set({gone})
+find = util.find_spec
+util.find_spec = lambda name, package=None: None if name in gone else find(name, package)
+class Gone(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in gone:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Gone())
+from blocklab.lessons import begin
+from blocklab.packages import MissingPackages
+try:
+    begin({language!r})
+except MissingPackages as missing:
+    print("\\n".join(missing._render_traceback_()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("gone", "language", "said"),
+    [
+        ({"torch"}, "en", "The lessons need torch, which this Python lacks. Run %pip install torch in a new cell, "),
+        ({"PIL", "matplotlib"}, "zh", "课程需要 matplotlib, pillow，这个 Python 里没有。请在新单元格里运行 "),
+    ],
+)
+def test_begin_says_in_one_line_what_is_missing_before_it_is_imported(gone, language, said):
+    program = MISSING_HERE.format(gone=sorted(gone), language=language)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8")
+    assert (done.stdout.startswith(said), done.stdout.count("\n"), done.stderr) == (True, 1, "")
+
+
+def test_what_begin_looks_for_is_what_the_package_depends_on():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
+    assert {package.name for package in NEEDED} == wanted
 
 
 def shown(text: str) -> str:

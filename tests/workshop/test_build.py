@@ -1,15 +1,18 @@
 """Building and holding built notebooks to their sources: kernels run here."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
 import pytest
 from demo_lessons import commit_all, edit, make_project
 
+from blocklab import __version__
 from workshop import notebook
 from workshop.__main__ import main
 from workshop.check import check
@@ -83,8 +86,17 @@ def test_the_notebook_is_valid_and_holds_the_stamped_cells(project):
     }
     by_id = cells(project)
     assert by_id["setup"].source == (
-        'import sys\n\nif "google.colab" in sys.modules:\n'
-        '    %pip install -q --no-deps "git+https://github.com/carol/demo" anywidget psygnal\n'
+        "import sys\nfrom importlib.util import find_spec\nfrom pathlib import Path\n\n"
+        'if "google.colab" in sys.modules and not find_spec("blocklab"):\n'
+        '    %pip install -q --no-deps "https://github.com/carol/demo/releases/download/'
+        f'v{__version__}/blocklab-{__version__}-py3-none-any.whl" anywidget psygnal\n'
+        '    if not find_spec("blocklab"):\n'
+        '        %pip install -q --no-deps "git+https://github.com/carol/demo" anywidget psygnal\n'
+        'if not find_spec("blocklab") and Path("../../lib/blocklab").is_dir():\n'
+        '    sys.path.insert(0, str(Path("../../lib").resolve()))\n'
+        'if not find_spec("blocklab"):\n'
+        '    sys.exit("没有找到软件包 blocklab。请在新单元格里运行 '
+        '%pip install git+https://github.com/carol/demo，再运行这个单元格。")\n'
         'from blocklab.lessons import begin\n\nbegin("zh")'
     )
     assert by_id["navigation"].source == (
@@ -343,15 +355,15 @@ def test_without_an_address_colab_installs_nothing_and_says_what_to_do(project):
     assert run(project, "address", NOWHERE) == 0
     built = {path: content.decode() for path, content in files(project).items() if "source" not in path.parts}
     assert not any("colab.research" in text or "%pip" in text or "git+" in text for text in built.values())
-    said = {
-        "en": "This copy has no address yet, so there is nothing to install: its owner runs `make address URL=…` once.",
-        "zh": "这份副本还没有地址，无从安装：请分享它的人运行一次 `make address URL=…`。",
-    }
+    said = {"en": "its owner runs `make address URL=…` once.", "zh": "请分享它的人运行一次 `make address URL=…`。"}
     for language, line in said.items():
         source = cells(project, language)["setup"].source
-        assert run_cell(source, {"google.colab"}) == line
-        assert run_cell(source, {"google.colab", "blocklab"}) == language  # the reader has installed the package
-        assert run_cell(source, {"blocklab"}) == language
+        for surroundings in ({"google.colab"}, set()):
+            told = run_cell(source, surroundings, project.root)
+            assert line in told
+            assert "\n" not in told
+        for surroundings in ({"google.colab", "blocklab"}, {"blocklab"}):  # the reader has installed the package
+            assert run_cell(source, surroundings, project.root) == language
         assert (
             "make address URL=https://github.com/YOUR_NAME/YOUR_FORK"
             in built[project.readme(language).relative_to(project.root)]
@@ -361,19 +373,53 @@ def test_without_an_address_colab_installs_nothing_and_says_what_to_do(project):
     assert files(project) == with_address
 
 
-def run_cell(source: str, there: set[str]) -> str:
-    """Run a set-up cell where these modules are there: the language that it begins in, or why it ends."""
+WHEEL = f"https://github.com/carol/demo/releases/download/v{__version__}/blocklab-{__version__}-py3-none-any.whl"
+REPOSITORY = "git+https://github.com/carol/demo"
+
+
+@pytest.mark.parametrize(
+    ("there", "came"),
+    [([WHEEL], [WHEEL]), ([REPOSITORY], [WHEEL, REPOSITORY]), ([], [WHEEL, REPOSITORY])],
+    ids=["release", "no release", "no network"],
+)
+def test_colab_takes_the_release_it_was_built_with_and_else_what_there_is(project, there, came):
+    said = run_cell(cells(project, "en")["setup"].source, {"google.colab"}, project.root, there).splitlines()
+    assert said[:-1] == [f'install -q --no-deps "{what}" anywidget psygnal' for what in came]
+    assert said[-1] == "en" if there else said[-1].startswith("The package blocklab is not here.")
+
+
+def test_off_colab_nothing_is_installed_and_a_copy_of_the_project_is_found(project):
+    source = cells(project, "zh")["setup"].source
+    told = run_cell(source, set(), project.root, [WHEEL, REPOSITORY])
+    assert told.startswith("没有找到软件包 blocklab。请在新单元格里运行 %pip install git+https://github.com/carol/demo")
+    here = project.root / "lib" / "blocklab"
+    here.mkdir(parents=True)
+    assert run_cell(source, set(), project.root) == f"zh {here.parent.resolve()}"
+
+
+def run_cell(source: str, there: set[str], root: Path, installs: Sequence[str] = ()) -> str:
+    """Run a set-up cell in a lesson's folder where these modules are there: what pip is told, then the language that
+    it begins in, with the folder that the package is taken from, or why it ends.
+    """
     program = "\n".join(
         [
-            "import importlib.util, sys, types",
-            f"there = {there}",
+            "import importlib.util, os, sys, types",
+            f"there, installs, first = {there}, {list(installs)}, sys.path[0]",
             "sys.modules.update((name, types.ModuleType(name)) for name in there | {'blocklab', 'blocklab.lessons'})",
-            "importlib.util.find_spec = lambda name: name if name in there else None",
-            "sys.modules['blocklab.lessons'].begin = print",
-            source,
+            "found = lambda name: name in there or os.path.isdir(os.path.join(sys.path[0], name))",
+            "importlib.util.find_spec = lambda name: name if found(name) else None",
+            "def pip(line):",
+            "    print(line)",
+            "    there.update({'blocklab'} if line.split('\"')[1] in installs else ())",
+            "says = lambda language: print(language, *[sys.path[0]] * (sys.path[0] != first))",
+            "sys.modules['blocklab.lessons'].begin = says",
+            re.sub(r"^( +)%pip (.*)$", r"\1pip('\2')", source, flags=re.MULTILINE),
         ]
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", errors="replace")
+    folder = root / "notebooks" / "en"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", errors="replace", cwd=folder
+    )
     return (done.stdout + done.stderr).strip()
 
 

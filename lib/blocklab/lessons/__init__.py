@@ -1,13 +1,25 @@
 """What a lesson calls: `begin("en")`, `check("rms_norm", f)`, `catch("layer_norm", inputs)`,
 `accepted("rms_norm", f)`, `plug_in(rms_norm=f)`, `progress(work, label)`.
 
-Each lesson has a room beside this file, with its pictures and its exercises.
+Each lesson has a room beside this file, with its pictures and its exercises. All but `begin` is loaded when it is asked
+for: `begin` looks first whether the packages are there that the rest imports.
 """
 
-from .checking import accepted, catch, check
+from importlib import import_module
+
 from .opening import begin
-from .order import EXERCISES, LESSONS
-from .plugging import plug_in
-from .progress_line import progress
+
+_MODULE_OF = {
+    **dict.fromkeys(("accepted", "catch", "check"), "checking"),
+    **dict.fromkeys(("EXERCISES", "LESSONS"), "order"),
+    "plug_in": "plugging",
+    "progress": "progress_line",
+}
 
 __all__ = ["EXERCISES", "LESSONS", "accepted", "begin", "catch", "check", "plug_in", "progress"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULE_OF:
+        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

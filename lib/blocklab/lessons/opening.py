@@ -3,13 +3,8 @@
 import gc
 from importlib.resources import as_file, files
 
-import matplotlib
-import torch
-from matplotlib import font_manager
-
 from blocklab import language
-
-from .predictions import note
+from blocklab.packages import want_needed
 
 FONT = "Blocklab Sans SC"
 
@@ -19,11 +14,18 @@ def begin(chosen: str, panels: str = "live") -> None:
 
     panels: "plain" where the front end does not show living ones: the same pictures, with ipywidgets' own controls.
 
-    Raises ValueError for another language or another kind of panels, before anything is changed.
+    Raises ValueError for another language or another kind of panels, MissingPackages, in one line with the command that
+    helps, where the lessons need what this Python lacks; both before anything is changed.
     """
-    # Here, for a class report begins no lesson and shows no panel.
+    with language.speaking(chosen):
+        want_needed()
+    # Here, for what was looked for is imported now; and a class report begins no lesson and shows no panel.
+    import torch
+
     from blocklab.panel import front
     from blocklab.panel.guess import report_to
+
+    from .predictions import note
 
     front.checked(panels)
     speak(chosen)
@@ -42,6 +44,8 @@ def begin(chosen: str, panels: str = "live") -> None:
 
 def speak(chosen: str) -> None:
     """Texts in a language, and in pictures a font that has its letters. Raises ValueError for another language."""
+    import matplotlib
+
     language.choose(chosen)
     matplotlib.rcParams["font.family"] = matplotlib.rcParamsDefault["font.family"]
     if chosen == "zh":
@@ -54,6 +58,9 @@ def use_chinese_font() -> None:
 
     The Chinese font stands first: a text with a formula in it is drawn in the first font alone.
     """
+    import matplotlib
+    from matplotlib import font_manager
+
     if FONT not in font_manager.get_font_names():
         with as_file(files("blocklab") / "data" / "BlocklabSansSC.otf") as path:
             font_manager.fontManager.addfont(path)

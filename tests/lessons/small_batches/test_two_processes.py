@@ -1,10 +1,15 @@
 """Two real processes, and that what they report is true."""
 
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 
+import blocklab
 from blocklab.batch_statistics import batch_statistics, merge_statistics
 from blocklab.language import speaking
 from blocklab.lessons.small_batches import two_processes
@@ -28,6 +33,17 @@ def test_two_processes_agree_with_one(language, merged):
     together, apart = numbers(last)
     assert together == 0
     assert apart > 1
+
+
+def test_the_processes_find_the_package_where_the_lesson_has_found_it(tmp_path):
+    """In a copy of the project that is not installed: there the first cell of a lesson puts lib/ on the path."""
+    package = Path(blocklab.__file__).parent
+    shutil.copytree(package, tmp_path / "blocklab", ignore=shutil.ignore_patterns("data", "__pycache__"))
+    copied = tmp_path / Path(two_processes.__file__).relative_to(package.parent)
+    copied.write_text(copied.read_text("utf-8").replace('en="merged', 'en="in the copy'), encoding="utf-8")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from {two_processes.MODULE} import run; print(run())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8")
+    assert "in the copy: 8 samples" in done.stdout, done.stderr
 
 
 def test_a_wrong_merge_is_reported():

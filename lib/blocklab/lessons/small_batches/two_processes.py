@@ -50,7 +50,7 @@ def run() -> str:
     """
     done = subprocess.run(
         [sys.executable, "-m", *LAUNCHER.split(), "-m", MODULE, chosen()],
-        env=os.environ | SETTINGS,
+        env=os.environ | SETTINGS | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # as found here
         capture_output=True,
         encoding="utf-8",
         timeout=PATIENCE,
