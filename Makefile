@@ -56,7 +56,7 @@ wishes:
 lab: wishes lessons-environment
 	@$(BIN)/python -m workshop copies --language "$$READ" $(if $(filter 1,$(FRESH)),--fresh)
 	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
-		--ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
+		--LabApp.app_settings_dir="lib/workshop/lab_settings/$$READ" --ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
 # Group after group, the parts of one side by side.
 test: dev-environment

@@ -97,7 +97,13 @@ QUIET = Made(0, [], [])  # of what is there already
 
 
 def opened(language: str = "en") -> list[str]:
-    return ["--ServerApp.root_dir=my", f"--LabApp.default_url=/lab/tree/{language}/00_start_here.ipynb", language]
+    page = f"--LabApp.default_url=/lab/tree/{language}/00_start_here.ipynb"
+    return [
+        f"--LabApp.app_settings_dir=lib/workshop/lab_settings/{language}",
+        "--ServerApp.root_dir=my",
+        page,
+        language,
+    ]
 
 
 @pytest.fixture(autouse=True)

@@ -34,6 +34,7 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
             *("checks", "plugging", "report", "progress", "packages"),
         )
     },
+    "blocklab.one_line": "language",
     "blocklab.my_files": "files",
     "blocklab.digits": "real_models",
     "blocklab.lessons": "lessons",
@@ -59,7 +60,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     **{
         room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
     },
-    "lessons": {"order", "checks", "plugging", "language", "panel", "files", "package"},
+    "lessons": {"order", "checks", "plugging", "language", "packages", "panel", "files", "package"},
     "report": {"lessons", "checks", "language", "files"},
     "progress": {"lessons", "order", "report", "checks", "language", "files"},
     "workshop": {

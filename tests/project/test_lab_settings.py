@@ -1,0 +1,33 @@
+"""What `make lab` sets in JupyterLab: settings that it has, and a language that is installed."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from jupyterlab_server.translation_utils import get_language_packs
+
+from blocklab.language import LANGUAGES
+
+FOLDER = Path(__file__).parents[2] / "lib" / "workshop" / "lab_settings"
+SCHEMAS = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
+
+
+def settings(language: str) -> dict[str, dict]:
+    return json.loads((FOLDER / language / "overrides.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_jupyterlab_has_each_setting(language):
+    for plugin, chosen in settings(language).items():
+        package, _, name = plugin.partition(":")
+        schema = json.loads((SCHEMAS / package / f"{name}.json").read_text("utf-8"))
+        for setting, value in chosen.items():
+            allowed = schema["properties"][setting].get("enum", [value])
+            assert value in allowed, (plugin, setting)
+
+
+def test_the_menus_are_in_the_language_of_the_lessons():
+    packs, _message = get_language_packs(display_locale="en")
+    assert settings("zh")["@jupyterlab/translation-extension:plugin"]["locale"] in packs
+    assert "@jupyterlab/translation-extension:plugin" not in settings("en")
