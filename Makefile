@@ -17,17 +17,22 @@ BIN := .venv/bin
 COLAB := .venv-colab/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
+STAGES := lessons dev colab front-ends newest oldest
 WAITING := tests/report/test_report_run.py tests/workshop/test_gate.py
+UNIT := tests -n 2 --dist worksteal --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted \
+	--ignore=tests/front_ends
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures
-.PHONY: address font clean wishes lessons-environment dev-environment colab-environment front-ends-environment
+.PHONY: address font clean newest oldest wishes
+.PHONY: $(STAGES:%=%-environment)
 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
 	@echo "make test               the whole gate: style, tests, every lesson in both languages, Colab-like run, browser"
 	@echo "make front-ends         panels in Notebook 7, in Notebook 6.5 as on Colab, and in Voilà, in a real browser"
 	@echo "make lessons            build and run the notebooks from notebooks/source (ONLY='02 03' for some)"
+	@echo "make newest             unit tests and lessons with the newest of everything; make oldest: with the oldest"
 	@echo "make bench              speed, as ratios against torch and against interact"
 	@echo "make mutants            break the functions on purpose, one line at a time, and see the tests notice"
 	@echo "make handouts           a page of each lesson for class, HTML and PDF, in handouts/ (ONLY='02 03' for some)"
@@ -36,18 +41,10 @@ help:
 	@echo "make clean              remove the virtual environments; your copies in my/ stay"
 	@echo "PYTHON=python3.12 after any of them: the Python to use"
 
-# Two stages: learners need no test tools. The third is what Colab brings, the fourth other programs for notebooks.
-lessons-environment:
-	$(SET_UP) lessons
-
-dev-environment:
-	$(SET_UP) dev
-
-colab-environment:
-	$(SET_UP) colab
-
-front-ends-environment:
-	$(SET_UP) front-ends
+# Learners need no test tools. "colab" is what Colab brings, "front-ends" other programs for notebooks; "newest" and
+# "oldest" are the two ends of what pyproject.toml allows.
+$(STAGES:%=%-environment):
+	$(SET_UP) $(@:%-environment=%)
 
 wishes:
 	@case "$$READ" in en|zh) ;; *) printf '%s\n' "READ wants en or zh, got $$READ / READ 只能是 en 或 zh" >&2; exit 1 ;; esac
@@ -70,8 +67,7 @@ style: dev-environment
 
 # Two processes, one for each core; who is done takes over tests from the other.
 unit: dev-environment
-	$(BIN)/$(PYTEST) tests -n 2 --dist worksteal $(WAITING:%=--ignore=%) \
-		--ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted --ignore=tests/front_ends
+	$(BIN)/$(PYTEST) $(UNIT) $(WAITING:%=--ignore=%)
 
 # The unit tests that for most of their time wait to see that something ends, or is not waited for.
 waiting: dev-environment
@@ -101,6 +97,15 @@ colab: dev-environment colab-environment
 # Not in the gate: a workflow of its own runs it.
 front-ends: dev-environment colab-environment front-ends-environment
 	$(BIN)/$(PYTEST) tests/front_ends
+
+# What other versions change shows here: what the lessons print may differ, an error may not. Made from nothing each time,
+# for what was the newest yesterday is there already.
+newest oldest:
+	rm -rf .venv-$@
+	@$(MAKE) --no-print-directory $@-environment
+	.venv-$@/bin/$(PYTEST) $(UNIT)
+	TRITON_INTERPRET=1 .venv-$@/bin/$(PYTEST) tests/fused_interpreted
+	.venv-$@/bin/$(PYTEST) --nbval-lax --nbval-current-env tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
 
 lessons: dev-environment
 	$(BIN)/python -m workshop build $$ONLY
@@ -132,4 +137,4 @@ font: dev-environment
 	$(BIN)/python -m workshop.font
 
 clean:
-	rm -rf .venv .venv-colab .venv-front-ends .venv.lock build lib/*.egg-info artifacts
+	rm -rf .venv $(STAGES:%=.venv-%) .venv.lock build lib/*.egg-info artifacts

@@ -28,6 +28,7 @@ PATH_FILE = "0-blocklab.pth"  # sorts before those that pip writes
 ROOM_OF_PIP = 30e6  # bytes
 LOCK = Path(".venv.lock")
 PATIENCE = 30  # seconds, for an environment's Python to say what it is
+STAGES = "lessons", "dev", "colab", "front-ends", "newest", "oldest"
 OLDEST = (3, 11)
 ALL = "*"
 
@@ -128,8 +129,13 @@ def wish_of(stage: str) -> Wish:
         if stage == "front-ends":
             return Wish(Path(".venv-front-ends"), (("-c", "constraints.txt", *extras["front-ends"]),))
         wanted = list(project["dependencies"])
-        for extra in {"lessons": ["lessons"], "dev": ["dev", "real"]}[stage]:
+        for extra in ["lessons"] if stage == "lessons" else ["dev", "real"]:
             wanted += expanded(extras[extra], project["name"], extras)
+        if stage == "newest":
+            return Wish(Path(".venv-newest"), ((*dict.fromkeys(wanted),), ("--no-deps", *ALONE)))
+        if stage == "oldest":
+            oldest = [re.sub(r">=([^,]+).*", r"==\1", line) for line in project["dependencies"]]
+            return Wish(Path(".venv-oldest"), ((*dict.fromkeys(wanted + oldest),), alone))
         return Wish(Path(".venv"), (("-c", "constraints.txt", *dict.fromkeys(wanted)), alone))
     except (tomllib.TOMLDecodeError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise SetUpError(UNREADABLE.format(file="pyproject.toml", reason=error)) from error
@@ -205,7 +211,7 @@ def dotted(version: tuple[int, ...]) -> str:
 
 def ours(seen: Seen, folder: Path) -> bool:
     """Does `blocklab` come from this folder's lib? Colab's environment has a wheel, that of other front ends none."""
-    if folder != Path(".venv"):
+    if folder in (Path(".venv-colab"), Path(".venv-front-ends")):
         return True
     here = Path("lib", "blocklab", "__init__.py")
     return seen.blocklab is not None and seen.blocklab.exists() and seen.blocklab.samefile(here)
@@ -344,7 +350,7 @@ def clear(folder: Path) -> None:
     """Remove a virtual environment; what is anything else is renamed, never removed."""
     if not os.path.lexists(folder):
         return
-    marks = ("pyvenv.cfg", "lessons.json", "dev.json", "colab.json", "front-ends.json")
+    marks = ("pyvenv.cfg", *(f"{stage}.json" for stage in STAGES))
     inside = not folder.is_symlink() and folder.is_dir()
     if inside and (any((folder / mark).is_file() for mark in marks) or not any(files for *_, files in os.walk(folder))):
         # Should it be interrupted, the next call sees that it is broken, and still that it was an environment.

@@ -824,7 +824,7 @@ def test_a_damaged_pyproject_is_one_line(clone, kind):
     assert said.startswith("pyproject.toml cannot be read: ")
 
 
-@pytest.mark.parametrize("stage", ["lessons", "dev", "colab", "front-ends"])
+@pytest.mark.parametrize("stage", ["lessons", "dev", "colab", "front-ends", "oldest"])
 @pytest.mark.parametrize("content", [b"numpy==1\xff\n", "numpy==1\n".encode("utf-16"), b"\x80"])
 def test_versions_that_are_no_text_are_one_line(clone, stage, content):
     name = "colab-constraints.txt" if stage == "colab" else "constraints.txt"

@@ -16,7 +16,8 @@ from workshop.address import Address
 from workshop.stamp import setup
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS, DEPENDENCIES = PROJECT["optional-dependencies"], PROJECT["dependencies"]
 NEW = (
     Package("new-weights", "new_weights", ("load_new",)),
     Package("more-weights", "more", ("load_more",), alone=True),
@@ -43,7 +44,7 @@ def set_up():
 def test_the_extras_hold_the_packages_of_the_list():
     lessons, real = ({Requirement(line).name for line in EXTRAS[extra]} for extra in ("lessons", "real"))
     together = [package for package in packages.OPTIONAL if not package.alone]
-    assert lessons - {"jupyterlab"} == {package.name for package in together}
+    assert lessons - {"jupyterlab", "jupyterlab-language-pack-zh-CN"} == {package.name for package in together}
     assert real == {package.name for package in together if package.loaders}
 
 
@@ -58,6 +59,23 @@ def test_the_list_can_be_read_before_anything_is_installed():
     assert (done.stdout, done.stderr) == (f"{len(packages.OPTIONAL)}\n", "")
 
 
+# The two ends of what may be installed
+
+
+def test_the_oldest_versions_are_the_lower_ends_of_what_users_install(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    first, _alone = set_up().wish_of("oldest").installs
+    pinned = {word.replace("==", ">=") for word in first if "==" in word.partition(";")[0]}
+    assert pinned == {line.partition(",")[0] for line in DEPENDENCIES}
+
+
+def test_the_newest_versions_are_bound_by_nothing_but_the_ranges(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    words = [word for call in set_up().wish_of("newest").installs for word in call]
+    assert not [word for word in words if word.endswith(".txt") or "==" in word.partition(";")[0]]
+    assert set(DEPENDENCIES) <= set(words)
+
+
 # A package that is added (the lines about what is there: test_environment.py)
 
 with_new = pytest.mark.usefixtures("_added")
@@ -70,7 +88,7 @@ def test_colab_installs_it():
 
 
 @with_new
-@pytest.mark.parametrize("stage", ["lessons", "dev", "colab"])
+@pytest.mark.parametrize("stage", ["lessons", "dev", "colab", "newest", "oldest"])
 def test_make_installs_it_without_what_it_asks_for(stage, monkeypatch):
     monkeypatch.chdir(ROOT)
     alone = set_up().wish_of(stage).installs[-1]
