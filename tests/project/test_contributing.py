@@ -50,7 +50,8 @@ def test_every_command_is_there(name):
     assert {module for module in modules if importlib.util.find_spec(module) is None} == set()
     targets = set(re.findall(r"^make ([a-z-]+)", spans, re.MULTILINE))
     assert "test" in targets
-    assert {target for target in targets if f"\n{target}:" not in (ROOT / "Makefile").read_text("utf-8")} == set()
+    there = re.findall(r"^([a-z -]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert targets <= set(" ".join(there).split())
 
 
 @pytest.mark.parametrize("path", TOLD_HERE)
