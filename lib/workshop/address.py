@@ -101,7 +101,8 @@ def write_address(project: Project, url: str) -> Address:
     project.write(project.pyproject, text)
     repeated = re.compile(re.escape(old) + r"(?![A-Za-z0-9_-])")
     readmes = [project.readme(language) for language in LANGUAGES]
-    for page in [*readmes, project.root / "CONTRIBUTING.md", project.root / "CITATION.cff"]:
+    others = ("CONTRIBUTING.md", "TEACHERS.md", "TEACHERS.zh-CN.md", "CITATION.cff")
+    for page in [*readmes, *(project.root / name for name in others)]:
         if page.is_file():
             project.write(page, repeated.sub(new.url, project.read(page)))
     return new

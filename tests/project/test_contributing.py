@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXTS = ["CONTRIBUTING.md", "README.md", "README.zh-CN.md"]
+TEACHERS = ["TEACHERS.md", "TEACHERS.zh-CN.md"]
 PLACEHOLDER = re.compile(r"NN|<room>|\bname\b|NAME|my/|my-before|\.venv|YOUR_|FOLDER|handouts/")
 TOLD_HERE = {  # what a reader looks for behind "where to change it" → what that file then holds
     "lib/blocklab/moving_average.py": r"def ema_update\(",
@@ -65,3 +66,25 @@ def test_both_languages_of_contributing_name_the_same():
     english, chinese = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## 参与")
     only = set(code(english)) ^ set(code(chinese))
     assert {span for span in only if "/" in span or span.startswith(("make", "python"))} == set()
+
+
+@pytest.mark.parametrize("name", TEACHERS)
+def test_what_teachers_are_told_to_run_and_to_open_is_there(name):
+    text = (ROOT / name).read_text("utf-8")
+    targets = set(re.findall(r"^make ([a-z-]+)", "\n".join(code(text)), re.MULTILINE))
+    assert {"address", "handouts", "lab", "front-ends"} <= targets
+    assert all(f"\n{target}:" in (ROOT / "Makefile").read_text("utf-8") for target in targets)
+    for file, anchor in re.findall(r"\]\((README[\w.-]*\.md)#([^)]+)\)", text):
+        headings = re.findall(r"^#+ (.+)$", (ROOT / file).read_text("utf-8"), re.MULTILINE)
+        assert anchor in {heading.lower().replace(" ", "-") for heading in headings}
+    linked = set(re.findall(r"\]\(([\w.-]+\.md)", text))
+    assert all((ROOT / file).is_file() for file in linked)
+
+
+def test_both_pages_for_teachers_hold_the_same_code_but_for_the_language():
+    pages = [(ROOT / name).read_text("utf-8") for name in TEACHERS]
+    blocks = [re.findall(r"^```\w*\n(.*?)^```", page, re.DOTALL | re.MULTILINE) for page in pages]
+    plain = [[re.sub(r"--language zh|/(en|zh)/|\s+#.*", "", block) for block in each] for each in blocks]
+    assert [block.split() for block in plain[0]] == [block.split() for block in plain[1]]
+    address = re.search(r'Repository = "([^"]+)"', (ROOT / "pyproject.toml").read_text("utf-8"))[1]
+    assert all(f"?repo={address}&" in page for page in pages)
