@@ -1,7 +1,7 @@
 """The panels of a lesson, as its cells make them."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,10 @@ SOURCES = [  # an appendix may show none
 LANGUAGES = ("zh", "en")  # in the end the lesson goes on in English
 
 
-def code_cells(source: Path) -> list[tuple[str, list[str]]]:
-    """The code of each code cell, and its tags."""
+def code_cells(source: Path) -> list[tuple[str, list[str], dict[str, Any]]]:
+    """The code of each code cell, its tags, and the base of what a page without a kernel stores of its panel."""
     cells = [cell for cell in jupytext.read(source).cells if cell.cell_type == "code"]
-    return [(cell.source, cell.metadata.get("tags", [])) for cell in cells]
+    return [(cell.source, cell.metadata.get("tags", []), cell.metadata.get("base", {})) for cell in cells]
 
 
 def scored(generator: torch.Generator, *_run) -> float:
@@ -43,23 +43,25 @@ STAND_INS = {
 }
 
 
-def panels(source: Path) -> dict[tuple[int, str], Panel]:
-    """Run a lesson's cells up to its last panel, and collect what panel cells end in, by their number and language.
+def panels(source: Path, tagged: Collection[str] = ("panel",)) -> dict[tuple[int, str], Panel]:
+    """Run a lesson's cells up to its last panel, and collect the panels in which cells with one of these tags end, by
+    number and language.
 
     Slow ones only where others need them: long training of which a cell prints the result.
     """
     begin("en")
     cells = code_cells(source)
-    while "panel" not in cells[-1][1]:
+    while not set(tagged) & set(cells[-1][1]):
         cells.pop()
-    slow = {number for number, (_code, tags) in enumerate(cells) if "slow" in tags}
-    left_out = slow - needed([code for code, _tags in cells], slow)
+    slow = {number for number, (_code, tags, _base) in enumerate(cells) if "slow" in tags}
+    left_out = slow - needed([code for code, *_about in cells], slow)
     shown, space = {}, {}
-    for number, (code, tags) in enumerate(cells):
+    for number, (code, tags, _base) in enumerate(cells):
         if number in left_out:
             continue
         tree = ast.parse(code)
-        last = tree.body.pop() if "panel" in tags else None
+        asked = set(tagged) & set(tags) and isinstance(tree.body[-1], ast.Expr)
+        last = tree.body.pop() if asked else None
         exec(compile(tree, f"{source.name} cell {number}", "exec"), space)
         space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
         if last is not None:
@@ -67,7 +69,10 @@ def panels(source: Path) -> dict[tuple[int, str], Panel]:
             for chosen in LANGUAGES:
                 speak(chosen)
                 with torch.random.fork_rng():
-                    shown[number, chosen] = eval(ending, space)
+                    ended = eval(ending, space)
+                if not isinstance(ended, Panel):
+                    break
+                shown[number, chosen] = ended
     return shown
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 
 from blocklab.panel.canvas import DPI
-from svg import svg
+from workshop.site.svg import svg
 from workshop.lesson_panels import opening_and_far
 
 FAR, SHARE = 96, 0.01

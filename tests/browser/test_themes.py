@@ -13,7 +13,7 @@ from blocklab.panel import paint
 from blocklab.panel.canvas import DPI
 from blocklab.panel.palette import INK_ON_COLOUR, PAPER_ON_COLOUR, SHADES, STILL, shade
 from contrast import contrast
-from svg import svg
+from workshop.site.svg import svg
 from workshop.lesson_panels import opening_and_far
 
 LOOK = Path(panels_package.__file__).with_name("panel.css").read_text("utf-8")

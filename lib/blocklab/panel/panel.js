@@ -266,6 +266,7 @@ export class Player {
   gone = false; // whether the reader waits and nothing comes
   lost = false; // whether the front end says that the kernel has forgotten the panel
   note = "";
+  heard = null; // who is told of a guess where no kernel is
   #hand = -1; // the control touched last
   #way = 0; // the direction in which it moved
   #silent = new Set(); // keys of states that failed when they were asked ahead
@@ -301,6 +302,7 @@ export class Player {
   guess(choice) {
     this.answered(choice);
     this.link?.guessed(choice);
+    this.heard?.(choice);
   }
 
   /** What was guessed, here or in another view, or told by code. */
@@ -827,10 +829,14 @@ function initialize({ model }) {
 const render = ({ model, el }) => view(players.get(model.get("spec")), el).close;
 
 /** A panel without a kernel, from stored states. Returns what takes it away. @param {HTMLElement} element
- *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored */
-export function frozen(element, { spec, states, records }) {
+ *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored
+ *  @param {{guessed?: number, onGuess?: (choice: number, right: boolean?) => void}} guesses  what the reader chose in an
+ *    earlier visit, -1 if skipped; who is told of a choice: right is null for one that was skipped */
+export function frozen(element, { spec, states, records }, { guessed, onGuess } = {}) {
   const at = spec.controls.map((control) => control.at);
   const player = new Player(spec, nearest(states, at, spec.controls, at.map(() => 1)).at, null);
+  if ([-1, ...(spec.guess?.options.keys() ?? [])].includes(guessed)) player.answered(guessed);
+  player.heard = (choice) => onGuess?.(choice, choice < 0 ? null : choice === spec.guess.right);
   states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
   view(player, element);
   return () => player.close();

@@ -77,6 +77,11 @@ class Panel:
         self._redraw()
 
     @property
+    def name(self) -> str:
+        """The module that draws the picture, without the package that it lies in."""
+        return self._picture.__module__.rpartition(".")[2]
+
+    @property
     def line(self) -> str:
         """What the text under the picture says now."""
         if self._followed:
@@ -162,6 +167,7 @@ class Panel:
             update = picture(figure)
             return lambda: update(**standing)
 
+        stood.__module__ = picture.__module__
         return Panel(stood, self.size)
 
     def answer(self, choice: int) -> None:
