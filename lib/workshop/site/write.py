@@ -6,16 +6,19 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from gzip import compress
 from hashlib import sha256
 from importlib.resources import files
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 
+import matplotlib
 import torch
 from nbformat import NotebookNode
 
 from blocklab.language import LANGUAGES, speaking
+from blocklab.lessons.opening import speak
 from blocklab.lessons.start_here.lesson_map import SIZE, lesson_map
 from blocklab.panel.canvas import Canvas
 from blocklab.panel.live_view import Live, script
@@ -33,8 +36,13 @@ from .start import BEST, start_page
 
 FRONT, MARK = "index.html", "site.js"  # a folder without the script holds no site
 MAP = "lesson_map.linked()"
+HEAVY = 10_000  # bytes, compressed: a picture of more is no part of the page
 _COLOUR = re.compile(r"^ *(--bl-[\w-]+: )light-dark\((#\w+), #\w+\);$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (default .*\n)?", re.MULTILINE)
+_ABOUT = re.compile(
+    r'<svg xmlns="[^"]*"(?P<box> width="\d+" height="\d+") role="img" aria-label="(?P<says>[^"]*)"'
+    r' style="(?P<sizes>[^"]*)"(?P<inside>[^>]*)>'
+)
 _IMAGE = re.compile(r"<img [^>]*>")
 
 
@@ -51,11 +59,11 @@ class Folder:
         if path.suffix == ".html":
             self.pages.append(path)
 
-    def picture(self, png: bytes) -> str:
+    def picture(self, content: bytes, kind: str = "png") -> str:
         """Keep a picture. Returns its address, seen from a page."""
-        path = self.path / "pictures" / f"{sha256(png).hexdigest()[:16]}.png"
+        path = self.path / "pictures" / f"{sha256(content).hexdigest()[:16]}.{kind}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(png)
+        path.write_bytes(content)
         return f"../pictures/{path.name}"
 
 
@@ -128,9 +136,20 @@ def _drawn(lesson: NotebookNode, language: str, stem: str, panels: Iterable, fol
             if cell.source == MAP:
                 drawn[cell.id] = chart(language, data["text/html"], drawn[cell.id], bool(panels))
     for panel in panels:
-        key, path = f"{stem}/{panel.name}", panel.script and f"../{panel.script}"
-        drawn[code[panel.cell].id] = Shown(key, path, panel.stills[language], panel.lines[language])
+        key, path, still = f"{stem}/{panel.name}", panel.script and f"../{panel.script}", panel.stills[language]
+        if path is None or len(compress(still.encode())) > HEAVY:
+            still = apart(still, folder)
+        drawn[code[panel.cell].id] = Shown(key, path, still, panel.lines[language])
     return drawn
+
+
+def apart(svg: str, folder: Folder) -> str:
+    """A picture of strokes in a file of its own, fetched when it comes near; it follows the page to light and dark."""
+    about = _ABOUT.match(svg)
+    colours = f"<style>\n{palette()}:root {{ color-scheme: light dark }}\n</style>"
+    own = f'<svg xmlns="http://www.w3.org/2000/svg"{about["box"]}{about["inside"]}>{colours}{svg[about.end() :]}'
+    shown = f'alt="{about["says"]}" style="{about["sizes"]}"{about["box"]} loading="lazy"'
+    return f'<img src="{folder.picture(own.encode(), "svg")}" {shown}>'
 
 
 def chart(language: str, html: str, pixels: Shown, living: bool) -> Shown:
@@ -139,7 +158,8 @@ def chart(language: str, html: str, pixels: Shown, living: bool) -> Shown:
     if living:
         from .svg import picture
 
-        with speaking(language):
+        with speaking(language), matplotlib.rc_context():
+            speak(language)  # with the font of the language
             canvas = Canvas(SIZE, 1)
             image = picture(canvas, lesson_map(canvas.figure)(), "map-")
     return replace(pixels, still=linked(_IMAGE.sub(lambda _: image, html)), line="")  # the picture says it already
@@ -152,12 +172,15 @@ def _best(lesson: NotebookNode, stem: str, drawn: Mapping[str, Shown]) -> dict[s
     return {key: drawn[cells[source]] for key, source in called.items() if source in cells}
 
 
-def style() -> str:
-    """The look of all pages. The palette's colours are those of the panels; old browsers get the light ones."""
+def palette() -> str:
+    """The panels' colours for a whole page, light and dark; an old browser gets the light ones."""
     light = "\n".join(f"{name}{colour};" for name, colour in _COLOUR.findall(Live._css))
     both = "\n".join(found[0].strip() for found in _COLOUR.finditer(Live._css))
-    supported = f"@supports (color: light-dark(black, white)) {{ :root {{\n{both}\n}} }}"
-    return f":root {{\n{light}\n}}\n{supported}\n{Live._css}\n{_own('site.css')}"
+    return f":root {{\n{light}\n}}\n@supports (color: light-dark(black, white)) {{ :root {{\n{both}\n}} }}\n"
+
+
+def style() -> str:
+    return f"{palette()}{Live._css}\n{_own('site.css')}"
 
 
 def player() -> str:
