@@ -26,7 +26,9 @@ def svg(drawing: Drawing, records: Records, width: int, height: int, about: str 
     sheet = Sheet(records, 10 * height, prefix)
     shown = "".join(map(sheet.element, strokes))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"{about}'
-    return f'{head} viewBox="0 0 {10 * width} {10 * height}"><defs>{"".join(sheet.defined.values())}</defs>{shown}</svg>'
+    return (
+        f'{head} viewBox="0 0 {10 * width} {10 * height}"><defs>{"".join(sheet.defined.values())}</defs>{shown}</svg>'
+    )
 
 
 class Sheet:
