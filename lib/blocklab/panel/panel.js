@@ -843,10 +843,12 @@ const render = ({ model, el }) => view(players.get(model.get("spec")), el).close
  *    earlier visit, -1 if skipped; who is told of a choice: right is null for one that was skipped */
 export function frozen(element, { spec, states, records }, { guessed, onGuess } = {}) {
   const at = spec.controls.map((control) => control.at);
-  const player = new Player(spec, nearest(states, at, spec.controls, at.map(() => 1)).at, null);
+  const opening = nearest(states, at, spec.controls, at.map(() => 1));
+  const player = new Player(spec, opening.at, null);
   if ([-1, ...(spec.guess?.options.keys() ?? [])].includes(guessed)) player.answered(guessed);
   player.heard = (choice) => onGuess?.(choice, choice < 0 ? null : choice === spec.guess.right);
-  states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
+  states.forEach((state, i) => player.store.take({ ...state, new: i ? {} : records }));
+  player.receive({ kind: "state", ...opening });
   view(player, element);
   return () => player.close();
 }

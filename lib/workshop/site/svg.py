@@ -7,6 +7,8 @@ from blocklab.panel.canvas import Canvas
 from blocklab.panel.live_view import smallest_letter
 from blocklab.panel.records import Drawing, Records
 
+from .states_paths import by_differences
+
 SMALLEST_LETTER = 9  # px, as in panel.js: a page that is narrower scrolls the picture sideways
 
 
@@ -45,7 +47,7 @@ class Sheet:
         return f'<g clip-path="{self._url(clip)}">{inner}</g>' if clip else inner
 
     def _path(self, style: int, _clip: int, d: str, hatch: int = 0) -> str:
-        css = self._css(style)
+        css, d = self._css(style), by_differences(d)
         if not hatch:
             return f'<path d="{d}" style="{css}"/>'
         face, edge = (f'<path d="{d}" style="{css};{without}:none"/>' for without in ("stroke", "fill"))
