@@ -1,7 +1,7 @@
 """The panels of a lesson, as its cells make them."""
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,25 +43,28 @@ STAND_INS = {
 }
 
 
-def panels(source: Path, tagged: Collection[str] = ("panel",)) -> dict[tuple[int, str], Panel]:
-    """Run a lesson's cells up to its last panel, and collect the panels in which cells with one of these tags end, by
-    number and language.
+def panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
+    """Run a lesson's cells up to its last panel, and collect what panel cells end in, by their number and language.
 
-    Slow ones only where others need them: long training of which a cell prints the result.
+    Slow ones only where others need them: long training of which a cell prints the result. stills: also what other
+    cells show of a panel that nothing moves.
     """
     begin("en")
     cells = code_cells(source)
-    while not set(tagged) & set(cells[-1][1]):
-        cells.pop()
+    shows = [
+        "panel" in tags or (stills and ".still(" in code.rstrip().rpartition("\n")[2]) for code, tags, _base in cells
+    ]
+    while not shows[-1]:
+        shows.pop()
+    cells = cells[: len(shows)]
     slow = {number for number, (_code, tags, _base) in enumerate(cells) if "slow" in tags}
     left_out = slow - needed([code for code, *_about in cells], slow)
     shown, space = {}, {}
-    for number, (code, tags, _base) in enumerate(cells):
+    for number, (code, *_about) in enumerate(cells):
         if number in left_out:
             continue
         tree = ast.parse(code)
-        asked = set(tagged) & set(tags) and isinstance(tree.body[-1], ast.Expr)
-        last = tree.body.pop() if asked else None
+        last = tree.body.pop() if shows[number] else None
         exec(compile(tree, f"{source.name} cell {number}", "exec"), space)
         space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
         if last is not None:
@@ -69,10 +72,7 @@ def panels(source: Path, tagged: Collection[str] = ("panel",)) -> dict[tuple[int
             for chosen in LANGUAGES:
                 speak(chosen)
                 with torch.random.fork_rng():
-                    ended = eval(ending, space)
-                if not isinstance(ended, Panel):
-                    break
-                shown[number, chosen] = ended
+                    shown[number, chosen] = eval(ending, space)
     return shown
 
 

@@ -166,7 +166,7 @@ def _read_cells(text: str, file: str) -> list[_Cell]:
 
 
 def _marker(line: str) -> tuple[str, dict | None]:
-    """The kind of cell that a marker line begins, and its options: lang, tags, claims, base. None for any other line."""
+    """The kind of cell that a marker line begins, and its options, one of KEYS. None for any other line."""
     form = _MARKER.fullmatch(line.rstrip())
     kind = "markdown" if form and form["text"] else "code"
     return kind, _options(form["options"], KEYS[kind]) if form else None

@@ -13,8 +13,8 @@ from blocklab.panel import paint
 from blocklab.panel.canvas import DPI
 from blocklab.panel.palette import INK_ON_COLOUR, PAPER_ON_COLOUR, SHADES, STILL, shade
 from contrast import contrast
-from workshop.site.svg import svg
 from workshop.lesson_panels import opening_and_far
+from workshop.site.svg import svg
 
 LOOK = Path(panels_package.__file__).with_name("panel.css").read_text("utf-8")
 ENOUGH, ON_A_MAP = 4.5, 3.8

@@ -79,7 +79,10 @@ class Panel:
     @property
     def name(self) -> str:
         """The module that draws the picture, without the package that it lies in."""
-        return self._picture.__module__.rpartition(".")[2]
+        picture = self._picture
+        while hasattr(picture, "func"):
+            picture = picture.func
+        return picture.__module__.rpartition(".")[2]
 
     @property
     def line(self) -> str:
@@ -167,7 +170,7 @@ class Panel:
             update = picture(figure)
             return lambda: update(**standing)
 
-        stood.__module__ = picture.__module__
+        stood.func = picture  # as a partial has it
         return Panel(stood, self.size)
 
     def answer(self, choice: int) -> None:

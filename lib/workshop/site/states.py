@@ -39,7 +39,7 @@ class SitePanel(NamedTuple):
 def record_lesson(source: Path, folder: Path) -> list[SitePanel]:
     """Run a lesson's cells and write folder/states/LESSON/NAME.js of each panel; what the cells print is not shown."""
     with redirect_stdout(StringIO()), matplotlib.rc_context():
-        made = panels(source, ("panel", "answer"))
+        made = panels(source, stills=True)
         found, names = [], Counter()
         for cell, (_code, tags, base) in enumerate(code_cells(source)):
             twins = {language: made[cell, language] for language in LANGUAGES if (cell, language) in made}

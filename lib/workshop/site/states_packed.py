@@ -24,6 +24,8 @@ from blocklab.panel.live_view import spec
 from blocklab.panel.records import Records, renumbered
 from blocklab.panel.touch import handles
 
+from .states_paths import by_differences
+
 FORMAT = 1
 NOTHING = ("nothing",)
 """What stands where one language has a stroke and another has none; the player draws nothing for it."""
@@ -80,14 +82,15 @@ def packed(panels: dict[str, Panel], states: list[list[int]]) -> dict:
         before = now
     records = {language: shared.in_language(number) for number, language in enumerate(panels)}
     first, *others = panels
+    own = records[first]
     instead = {
-        other: {n: record for n, (record, own) in enumerate(zip(records[other], records[first], strict=True), 1) if record != own}
-        for other in others
+        language: {n: record for n, record in enumerate(records[language], 1) if record != own[n - 1]}
+        for language in others
     }
     return {
         "format": FORMAT,
         "spec": {language: about(panel, language) for language, panel in panels.items()},
-        "records": records[first],
+        "records": own,
         "instead": instead,
         "states": told,
     }
@@ -109,7 +112,7 @@ def draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) -
 
     def record(number: int, records: Records) -> Record:
         if number not in known:
-            known[number] = renumbered(records[number], lambda part: shared.same(record(part, records)))
+            known[number] = short(renumbered(records[number], lambda part: shared.same(record(part, records))))
         return known[number]
 
     for at in states:
@@ -123,6 +126,11 @@ def draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) -
                 [[record(number, records) for number in part] for part in split(resting)],
                 [[record(number, records) for number in strokes] for strokes in drawing.moving],
             )
+
+
+def short(record: Record) -> Record:
+    """The record with its path told by differences."""
+    return (*record[:3], by_differences(record[3]), *record[4:]) if record[0] == "path" else record
 
 
 def split(strokes: tuple[int, ...]) -> list[list[int]]:

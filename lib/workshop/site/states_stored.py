@@ -1,8 +1,8 @@
 """Which states of a panel a page stores."""
 
 from collections.abc import Iterator, Mapping
-from itertools import count, product, takewhile
-from math import prod
+from itertools import combinations_with_replacement, count, product, takewhile
+from math import comb, isqrt, prod
 from typing import Any
 
 from blocklab.panel import Panel, Slider
@@ -11,29 +11,36 @@ from blocklab.panel.controls import Control
 ALL = 400
 """So many states are stored whole."""
 
-STOPS = 60
-"""Of a slider that has more stops so many are stored, evenly spread."""
+STOPS = 101
+"""Of a slider that has more stops so many are stored, evenly spread: every tenth from 0 to 1000."""
+
+PAIRS = 150
+"""So many states in which two sliders stand elsewhere than in the base, over all pairs of sliders."""
 
 Places = list[int]
 
 
-def stored(panel: Panel, base: Mapping[str, Any] = {}) -> list[Places]:  # noqa: B006  only read
-    """The opening state first, then all states there are, or else those that differ from the base in one control, and
-    for each option of a choice or a toggle in a slider besides. `base` names controls that do not stand as they open.
+def stored(panel: Panel, base: Mapping[str, Any] = {}) -> list[Places]:
+    """The opening state first, then all states there are; or else those that differ from the base in one control or
+    in two, of two sliders some. `base` names controls that do not stand as they open.
     """
     controls = panel.controls
     opening = [control.place_of(control.default) for control in controls.values()]
     every = [list(every_place(control)) for control in controls.values()]
     if prod(map(len, every)) <= ALL:
         return unique([opening, *map(list, product(*every))])
-    home = [
-        control.place_of(control.checked(base.get(name, control.default))) for name, control in controls.items()
-    ]
-    some = [thinned(places, {opening[i], home[i]}) for i, places in enumerate(every)]
-    options = [i for i, control in enumerate(controls.values()) if not isinstance(control, Slider)]
-    sliders = [i for i in range(len(some)) if i not in options]
-    ways = [(i,) for i in range(len(some))] + list(product(options, sliders))
-    return unique([opening, home, *(at for way in ways for at in moved(home, way, some))])
+    home = [control.place_of(control.checked(base.get(name, control.default))) for name, control in controls.items()]
+    slides = [isinstance(control, Slider) for control in controls.values()]
+    side = isqrt(PAIRS // max(1, comb(sum(slides), 2)))  # stops of each of two sliders
+    fine = [thinned(places, STOPS) for places in every]
+    coarse = [thinned(places, side) for places in fine]
+    for some in (fine, coarse):
+        for places, own in zip(some, zip(opening, home, strict=True), strict=True):
+            places += own
+    states = [opening, home]
+    for i, j in combinations_with_replacement(range(len(home)), 2):
+        states += moved(home, (i, j), coarse if i != j and slides[i] and slides[j] else fine)
+    return unique(states)
 
 
 def every_place(control: Control) -> Iterator[int]:
@@ -42,18 +49,18 @@ def every_place(control: Control) -> Iterator[int]:
     yield from takewhile(control.has, count())
 
 
-def thinned(places: list[int], kept: set[int]) -> list[int]:
-    """At most STOPS of them, both ends among them, and those that are kept."""
-    steps = min(len(places), STOPS) - 1
-    return sorted({places[round(step * (len(places) - 1) / (steps or 1))] for step in range(steps + 1)} | kept)
+def thinned(places: list[int], most: int) -> list[int]:
+    """So many of them at most, evenly spread, both ends among them."""
+    last = len(places) - 1
+    return [places[round(step * last / (most - 1))] for step in range(most)] if last >= most else places.copy()
 
 
-def moved(home: Places, way: tuple[int, ...], some: list[list[int]]) -> Iterator[Places]:
-    """The states to which these controls lead from home, each through some of its places."""
-    for places in product(*(some[i] for i in way)):
+def moved(home: Places, ways: tuple[int, int], some: list[list[int]]) -> Iterator[Places]:
+    """The states to which two controls lead from home, each through some of its places."""
+    i, j = ways
+    for one, other in product(some[i], some[j]):
         at = home.copy()
-        for i, place in zip(way, places, strict=True):
-            at[i] = place
+        at[i], at[j] = one, other
         yield at
 
 

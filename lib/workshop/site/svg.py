@@ -7,6 +7,8 @@ from blocklab.panel.canvas import Canvas
 from blocklab.panel.live_view import smallest_letter
 from blocklab.panel.records import Drawing, Records
 
+from .states_paths import by_differences
+
 SMALLEST_LETTER = 9  # px, as in panel.js: a page that is narrower scrolls the picture sideways
 
 
@@ -26,7 +28,9 @@ def svg(drawing: Drawing, records: Records, width: int, height: int, about: str 
     sheet = Sheet(records, 10 * height, prefix)
     shown = "".join(map(sheet.element, strokes))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"{about}'
-    return f'{head} viewBox="0 0 {10 * width} {10 * height}"><defs>{"".join(sheet.defined.values())}</defs>{shown}</svg>'
+    return (
+        f'{head} viewBox="0 0 {10 * width} {10 * height}"><defs>{"".join(sheet.defined.values())}</defs>{shown}</svg>'
+    )
 
 
 class Sheet:
@@ -43,7 +47,7 @@ class Sheet:
         return f'<g clip-path="{self._url(clip)}">{inner}</g>' if clip else inner
 
     def _path(self, style: int, _clip: int, d: str, hatch: int = 0) -> str:
-        css = self._css(style)
+        css, d = self._css(style), by_differences(d)
         if not hatch:
             return f'<path d="{d}" style="{css}"/>'
         face, edge = (f'<path d="{d}" style="{css};{without}:none"/>' for without in ("stroke", "fill"))

@@ -1,5 +1,6 @@
 """Stored states in a real Chromium: what comes out of a data script is what a kernel draws, stroke for stroke."""
 
+import re
 from pathlib import Path
 
 import matplotlib
@@ -99,8 +100,28 @@ def tuples(record):
 
 
 def content(number: int, records) -> tuple:
-    """A record with the records themselves in the place of their numbers."""
-    return renumbered(records[number], lambda part: content(part, records))
+    """A record with the records themselves in the place of their numbers, and its path in the place of its letters."""
+    kind, *rest = renumbered(records[number], lambda part: content(part, records))
+    return (kind, *rest[:2], drawn(rest[2]), *rest[3:]) if kind == "path" else (kind, *rest)
+
+
+def drawn(d: str) -> tuple:
+    """The steps of a path, their points where they are."""
+    steps, here, start = [], (0, 0), (0, 0)
+    for letter, said in re.findall(r"([a-zA-Z])([^a-zA-Z]*)", d):
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", said)]
+        many = {"m": 2, "l": 2, "q": 4, "c": 6, "z": 1, "a": 7, "h": 1, "v": 1}[letter.lower()]
+        for first in range(0, max(1, len(numbers)), many):
+            step = numbers[first : first + many]
+            if letter in "mlqc":
+                step = [number + here[i % 2] for i, number in enumerate(step)]
+            if letter in "zZ":
+                here = start
+            elif letter in "mlqcMLQC":
+                here = tuple(step[-2:])
+                start = here if letter in "mM" else start
+            steps.append((letter if letter in "ahv" else letter.upper(), *step))
+    return tuple(steps)
 
 
 def shown(rest, moving, records) -> list[tuple]:
@@ -143,7 +164,7 @@ def test_those_of_a_lesson_are_too(page, tmp_path):
             hold_to_the_kernel(page, twins, states, EVERY)
 
 
-def test_both_languages_share_what_has_no_words(page, tmp_path):
+def test_both_languages_share_what_has_no_words():
     data = states_packed.packed(in_both_languages(demo_panel), [[n, 1] for n in range(10)])
     kinds = {record[0] for record in data["instead"]["zh"].values()}
     assert "text" in kinds
