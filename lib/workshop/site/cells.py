@@ -14,7 +14,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from . import words
-from .markdown import block, linked, scrolling
+from .markdown import block, linked, scrolling, without_empty_heads
 
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\n]+")
 _SHARP = 2  # pixels of a saved picture in one of the page
@@ -97,7 +97,7 @@ def _output(data: dict, drawn: Shown | None, around: Around) -> str:
         return figure(drawn)
     if "text/html" in data:
         kept = _PICTURE.sub(lambda found: around.picture(b64decode(found[0].partition(",")[2])), data["text/html"])
-        return f"{scrolling('div', 'shown', words.OUTPUT)}{linked(kept)}</div>"
+        return f"{scrolling('div', 'shown', words.OUTPUT)}{without_empty_heads(linked(kept))}</div>"
     if "image/png" in data:
         return figure(saved(data, around.picture))
     printed = data.get("stream") or data.get("text/plain", "")

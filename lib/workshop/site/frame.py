@@ -63,6 +63,7 @@ def page(book: Book, place: Place, title: str, main: str) -> str:
         separators=(",", ":"),
     ).replace("<", r"\u003c")
     lessons = "".join(_lesson(place, outline) for outline in book.outlines)
+    lessons += f'<li><a href="glossary.html">{words.GLOSSARY}</a></li>'
     repository = f'<p><a href="{escape(book.address.url)}">{words.REPOSITORY}</a></p>' if book.address.known else ""
     return f"""<!doctype html>
 <html lang="{words.LANG[place.language]}">

@@ -14,10 +14,17 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from . import words
 
+LONG = 40  # characters of a formula that may be wider than a phone
 NOTEBOOK = re.compile(r"(?<![:/\w.])((?:\.\./(?:en|zh)/)?\w+)\.ipynb\b")
 _SLUG = re.compile(r"[^a-z0-9]+")
+_EMPTY = re.compile(r"<th\b([^>]*)></th>")
 _TAG = re.compile(r"<[^>]*>")
 _LINK = re.compile(r"</?a\b[^>]*>")  # the entry of a heading in the contents is a link itself
+
+
+def without_empty_heads(html: str) -> str:
+    """With an empty cell of a table's head as a cell: it heads nothing."""
+    return _EMPTY.sub(r"<td\1></td>", html)
 
 
 def html(text: str, ids: list[str]) -> str:
@@ -29,7 +36,7 @@ def html(text: str, ids: list[str]) -> str:
     for token in _all(tokens):
         if token.type == "link_open":
             token.attrSet("href", linked(token.attrs["href"]))
-    return parser.renderer.render(tokens, parser.options, {})
+    return without_empty_heads(parser.renderer.render(tokens, parser.options, {}))
 
 
 def linked(text: str) -> str:
@@ -104,7 +111,9 @@ def _parser() -> MarkdownIt:
 
 
 def _inline(_renderer, tokens: list[Token], i: int, *_) -> str:
-    return f'<span class="math">{mathml(tokens[i].content.strip(), "inline")}</span>'
+    formula = tokens[i].content.strip()
+    begin = scrolling("span", "math long", words.FORMULA) if len(formula) > LONG else '<span class="math">'
+    return f"{begin}{mathml(formula, 'inline')}</span>"
 
 
 def _display(_renderer, tokens: list[Token], i: int, *_) -> str:

@@ -12,6 +12,7 @@
 (() => {
   const { language, stored, words } = JSON.parse(document.getElementById("about_page").textContent);
   const NEAR = "600px"; // from the screen: what comes this near is loaded
+  const TOP = 120; // px from the top of the screen
   const MOST = 30; // results of a search that are shown
   const AROUND = 60; // letters of a section on either side of what was found
 
@@ -92,11 +93,10 @@
   }
 
   // ---- The place in the text ------------------------------------------------------------------------------------------
-  /** The last place with a name that the reader has come to. */
+  /** The last place with a name that lies at the top of the screen, or above it. */
   function here() {
-    const line = innerHeight / 3;
-    const above = all("main [id]").filter((node) => !node.closest("svg") && node.getClientRects().length && node.getBoundingClientRect().top < line);
-    return above.at(-1)?.id ?? "";
+    const passed = (node) => node.checkVisibility() && node.getBoundingClientRect().top < TOP;
+    return all("main [id]").filter((node) => !node.closest("svg") && passed(node)).at(-1)?.id ?? "";
   }
 
   /** A reader who changes the language comes to the same place. */
