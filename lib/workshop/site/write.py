@@ -75,6 +75,7 @@ def write_site(project: Project, path: Path, living: Collection[str]) -> list[Pa
     """
     make_room(path)
     folder, book = Folder(path), Book(project.outlines(), read_address(project))
+    folder.put(MARK, _own(MARK))  # first: a site that is not finished is known as one
     recorded = record(project, living, path) if living else {}
     best, searched = defaultdict(dict), defaultdict(list)
     for stem in (*(outline.stem for outline in book.outlines), glossary_page.STEM):
@@ -97,7 +98,6 @@ def write_site(project: Project, path: Path, living: Collection[str]) -> list[Pa
         folder.put(f"search/{language}.js", index(language, searched[language]))
     folder.put(FRONT, entrance())
     folder.put("style.css", style())
-    folder.put(MARK, _own("site.js"))
     if living:
         folder.put("player.js", player())
     return folder.pages
