@@ -103,7 +103,7 @@ def tuples(record):
 
 
 def content(number: int, records) -> tuple:
-    """What a record shows, however it is told: records in the place of numbers, points of a path, pixels of an image."""
+    """What a record shows, however it is told: records for their numbers, points of a path, pixels of an image."""
     kind, *rest = renumbered(records[number], lambda part: content(part, records))
     if kind == "path":
         return kind, *rest[:2], drawn(rest[2]), *rest[3:]
