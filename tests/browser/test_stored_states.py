@@ -1,11 +1,14 @@
 """Stored states in a real Chromium: what comes out of a data script is what a kernel draws, stroke for stroke."""
 
 import re
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 from playwright.sync_api import Error, expect
 
 from blocklab.language import LANGUAGES, Text
@@ -100,9 +103,15 @@ def tuples(record):
 
 
 def content(number: int, records) -> tuple:
-    """A record with the records themselves in the place of their numbers, and its path in the place of its letters."""
+    """What a record shows, however it is told: records for their numbers, points of a path, pixels of an image."""
     kind, *rest = renumbered(records[number], lambda part: content(part, records))
-    return (kind, *rest[:2], drawn(rest[2]), *rest[3:]) if kind == "path" else (kind, *rest)
+    if kind == "path":
+        return kind, *rest[:2], drawn(rest[2]), *rest[3:]
+    return (kind, *rest[:-1], pixels(rest[-1])) if kind == "image" else (kind, *rest)
+
+
+def pixels(url: str) -> bytes:
+    return Image.open(BytesIO(b64decode(url.partition(",")[2]))).convert("RGBA").tobytes()
 
 
 def drawn(d: str) -> tuple:

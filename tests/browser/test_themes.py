@@ -20,10 +20,10 @@ LOOK = Path(panels_package.__file__).with_name("panel.css").read_text("utf-8")
 ENOUGH, ON_A_MAP = 4.5, 3.8
 """The least contrast; and on a colour map, where the better of dark and light letters is all that can be had."""
 
-TEXTS = """() => [...document.querySelectorAll("path[aria-label]")].map(node => {
+TEXTS = """() => [...document.querySelectorAll("path[data-says]")].map(node => {
     const {x, y, width, height} = node.getBoundingClientRect();
     node.style.visibility = "hidden";
-    return [node.ariaLabel, x, y, x + width, y + height, getComputedStyle(node).fill];
+    return [node.dataset.says, x, y, x + width, y + height, getComputedStyle(node).fill];
 })"""
 
 

@@ -1,19 +1,24 @@
 """What a page stores of a panel: which states, stills of all that a lesson shows, and one file for both languages."""
 
 import re
+from base64 import b64decode
 from collections import Counter
+from io import BytesIO
 from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
+import numpy as np
 import pytest
+from PIL import Image
 
 from blocklab.language import LANGUAGES
 from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab.panel.pixels import url as pixels_url
 from workshop.lesson_panels import code_cells
 from workshop.site.states import record_lesson
-from workshop.site.states_paths import by_differences
+from workshop.site.states_short import by_differences, tight
 from workshop.site.states_stored import ALL, PAIRS, stored
 
 LESSON = Path(__file__).parents[2] / "notebooks" / "source" / "09_swiglu_width.py"
@@ -50,7 +55,7 @@ def test_else_one_or_two_controls_leave_the_base():
     assert {tuple(state[2:]) for state in states if state[:2] == [7, 500]} == set(product((-1, 0, 1, 2), (0, 1)))
     assert {tuple(state[2:]) for state in states if state[0] != 7 and state[1] != 500} == {(-1, 0)}
     both = [state for state in states if state[0] != 7 and state[1] != 500]
-    assert PAIRS / 2 < len(both) < 2 * PAIRS
+    assert (PAIRS - 1) ** 2 <= len(both) <= (PAIRS + 1) ** 2
     assert {0, 1000} < {state[0] for state in both}
     assert {0, 1000} < {state[1] for state in both}
 
@@ -76,6 +81,18 @@ def test_a_base_wants_values_that_the_controls_have():
 )
 def test_a_path_is_told_by_differences(d, told):
     assert by_differences(d) == told
+
+
+def test_an_image_keeps_every_pixel_and_gets_no_longer():
+    rows, columns = np.mgrid[:60, :80]
+    smooth = np.stack([rows * 4, columns * 3, rows + columns, 255 * (rows > 5)], 2).astype(np.uint8)
+    for pixels in (smooth, smooth[10:], smooth[-1:, :1]):
+        before = pixels_url(pixels)
+        after = tight(before)
+        assert len(after) <= len(before)
+        shown = Image.open(BytesIO(b64decode(after.partition(",")[2]))).convert("RGBA")
+        assert np.array_equal(shown, pixels)
+    assert tight(pixels_url(smooth)).startswith("data:image/webp")
 
 
 # A lesson

@@ -7,7 +7,8 @@
      "states": [[at, lines, index, numbers, index, numbers, …], …]}
 
 A state says what it has in other places than the state before: in 0 the record of what rests, in 1 that of what can be
-touched, in 2, 3, … the strokes of the moving artists, one number or a list. `states.js` reads it.
+touched, in 2, 3, … the strokes of the moving artists, one number or a list; some may be left of a state that had more
+of them. `states.js` reads it.
 
 Most strokes look the same in all languages, so a number stands for one record in each of them: a state is the same
 numbers everywhere, and only words are stored twice.
@@ -24,7 +25,7 @@ from blocklab.panel.live_view import spec
 from blocklab.panel.records import Records, renumbered
 from blocklab.panel.touch import handles
 
-from .states_paths import by_differences
+from .states_short import short
 
 FORMAT = 1
 NOTHING = ("nothing",)
@@ -76,7 +77,6 @@ def packed(panels: dict[str, Panel], states: list[list[int]]) -> dict:
     told = []
     for at, *twins in zip(states, *drawn, strict=True):
         now = dict(enumerate(numbered(twins, shared)))
-        now |= {index: [] for index in before if index not in now}  # holes that were
         changes = [part for index, numbers in now.items() if before.get(index) != numbers for part in (index, numbers)]
         told.append([at, [twin.line for twin in twins], *changes])
         before = now
@@ -126,11 +126,6 @@ def draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) -
                 [[record(number, records) for number in part] for part in split(resting)],
                 [[record(number, records) for number in strokes] for strokes in drawing.moving],
             )
-
-
-def short(record: Record) -> Record:
-    """The record with its path told by differences."""
-    return (*record[:3], by_differences(record[3]), *record[4:]) if record[0] == "path" else record
 
 
 def split(strokes: tuple[int, ...]) -> list[list[int]]:

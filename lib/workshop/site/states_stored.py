@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations_with_replacement, count, product, takewhile
-from math import comb, isqrt, prod
+from math import comb, prod
 from typing import Any
 
 from blocklab.panel import Panel, Slider
@@ -14,8 +14,8 @@ ALL = 400
 STOPS = 101
 """Of a slider that has more stops so many are stored, evenly spread: every tenth from 0 to 1000."""
 
-PAIRS = 150
-"""So many states in which two sliders stand elsewhere than in the base, over all pairs of sliders."""
+PAIRS = 12
+"""Of each of two sliders so many stops are stored together, where there are just two sliders; of more sliders fewer."""
 
 Places = list[int]
 
@@ -31,7 +31,7 @@ def stored(panel: Panel, base: Mapping[str, Any] = {}) -> list[Places]:
         return unique([opening, *map(list, product(*every))])
     home = [control.place_of(control.checked(base.get(name, control.default))) for name, control in controls.items()]
     slides = [isinstance(control, Slider) for control in controls.values()]
-    side = isqrt(PAIRS // max(1, comb(sum(slides), 2)))  # stops of each of two sliders
+    side = max(2, PAIRS // max(1, comb(sum(slides), 2)))
     fine = [thinned(places, STOPS) for places in every]
     coarse = [thinned(places, side) for places in fine]
     for some in (fine, coarse):

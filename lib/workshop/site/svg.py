@@ -7,7 +7,7 @@ from blocklab.panel.canvas import Canvas
 from blocklab.panel.live_view import smallest_letter
 from blocklab.panel.records import Drawing, Records
 
-from .states_paths import by_differences
+from .states_short import by_differences, tight
 
 SMALLEST_LETTER = 9  # px, as in panel.js: a page that is narrower scrolls the picture sideways
 
@@ -64,7 +64,7 @@ class Sheet:
 
     def _image(self, _clip: int, x: int, y: int, width: int, height: int, smooth: int, url: str) -> str:
         look = f'preserveAspectRatio="none" style="image-rendering:{"auto" if smooth else "pixelated"}"'
-        return f'<image x="{x}" y="{y}" width="{width}" height="{height}" {look} href="{url}"/>'
+        return f'<image x="{x}" y="{y}" width="{width}" height="{height}" {look} href="{tight(url)}"/>'
 
     def _css(self, style: int) -> str:
         return self._records[style][1]
