@@ -25,7 +25,7 @@ BEGIN = Text(en="Begin", zh="开始")
 PLAY = Text(en="Play first", zh="先玩一玩")
 SAYS = Text(
     en="SmolLM2, 135 million numbers, on your machine",
-    zh="SmolLM2，一亿三千五百万个参数，就在你的机器上",
+    zh="SmolLM2，一亿三千五百万（135 M）个参数，就在你的机器上",
 )
 IN_ENGLISH = Text(en="It speaks English only.", zh="它只会英语。问的是：请补全句子，“法国的首都是……”")
 BROKEN = Text(en="The same model, one multiplication left out of RMSNorm", zh="同一个模型，RMSNorm 里漏掉一个乘法")
@@ -63,17 +63,18 @@ HERE = Text(en="Write along", zh="动手写")
 HERE_TEXT = Text(
     en="On these pages you read, guess and move every picture; nothing is installed, and nothing leaves your browser. "
     "The exercises wait in the notebooks, where your function is checked and runs in a trained model:\n\n"
-    "```\nmake lab\n```\n\n"
+    "```\nmake lab{read}\n```\n\n"
     "installs what is needed into the project's own folder and opens JupyterLab. You should have trained a network "
     "once, and know what a loss and a gradient are. Every word stands in the [glossary](glossary.ipynb), in both "
     "languages. And if you have learned these things from notes on the web: an appendix takes "
     "[five of them claim by claim](five_notes.ipynb).",
     zh="在这些网页上，可以读，可以猜，每张图都能动手；什么也不用安装，也没有任何数据离开你的浏览器。练习在笔记本里做，"
     "在那里，你写的函数会得到检查，还会放进训练好的模型里运行：\n\n"
-    "```\nmake lab READ=zh\n```\n\n"
+    "```\nmake lab{read}\n```\n\n"
     "这条命令把所需的软件装进项目自己的文件夹，并打开 JupyterLab。你最好训练过一次网络，知道什么是损失和梯度。"
     "术语都在[术语表](glossary.ipynb)里，中英文对照。如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。",
 )
+READ = {"en": "", "zh": " READ=zh"}
 _PROMPT = re.compile(r'^prompt = "(.+)"$', re.MULTILINE)
 _NONSENSE = re.compile(r"`(,+)`")
 _ROW = re.compile(r"^\| \[\d\d\]\((?P<stem>\w+)\.ipynb\) \|[^|]*\| (?P<write>[^|]*) \|$", re.MULTILINE)
@@ -107,7 +108,7 @@ def start_page(book: Book, language: str, entrance: NotebookNode, drawn: Mapping
 </section>
 <section class="text" id="write">
 <h2>{HERE}</h2>
-{html(str(HERE_TEXT), [])}</section>
+{html(HERE_TEXT.format(read=READ[language]), [])}</section>
 </main>"""
         return page(book, Place(language, "index.html"), f"Blocklab · {TITLE}", main)
 
