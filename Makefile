@@ -8,9 +8,10 @@ override PYTHON := $(value PYTHON)
 override FRESH := $(value FRESH)
 override ONLY := $(value ONLY)
 override URL := $(value URL)
+override OPEN := $(value OPEN)
 LOCALE := $(firstword $(value LC_ALL) $(value LC_MESSAGES) $(value LANG))
 override READ := $(or $(value READ),$(if $(filter zh zh_% zh.% zh-% zh@%,$(LOCALE)),zh,en))
-export PYTHON FRESH ONLY URL READ
+export PYTHON FRESH ONLY URL OPEN READ
 
 SET_UP := @sh lib/set_up.sh
 BIN := .venv/bin
@@ -23,7 +24,7 @@ UNIT := tests -n 2 --dist worksteal --ignore=tests/browser --ignore=tests/wheel 
 	--ignore=tests/front_ends
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures
+.PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures site
 .PHONY: address font clean newest oldest wishes
 .PHONY: $(STAGES:%=%-environment)
 
@@ -36,6 +37,7 @@ help:
 	@echo "make bench              speed, as ratios against torch and against interact"
 	@echo "make mutants            break the functions on purpose, one line at a time, and see the tests notice"
 	@echo "make handouts           a page of each lesson for class, HTML and PDF, in handouts/ (ONLY='02 03' for some)"
+	@echo "make site               the lessons as pages, panels alive, in site/ (OPEN=1 to look at them; ONLY='02 03': only these live)"
 	@echo "make figures            draw the stills in pic/"
 	@echo "make address URL=…      say where the repository lives; stamps README and lessons"
 	@echo "make clean              remove the virtual environments; your copies in my/ stay"
@@ -122,6 +124,9 @@ bench: dev-environment
 
 handouts: dev-environment
 	$(BIN)/python -m workshop handouts $$ONLY
+
+site: dev-environment
+	$(BIN)/python -m workshop site $(if $(filter 1,$(OPEN)),--open) $$ONLY
 
 figures: dev-environment
 	$(BIN)/python -m workshop.stills pic

@@ -11,7 +11,7 @@ SOURCES = Path(__file__).parents[1] / "notebooks" / "source"
 
 def function_of(stem: str, name: str) -> Any:
     """What the cell of a lesson that defines `name` makes of it; the cell runs alone."""
-    for code, _tags in code_cells(SOURCES / f"{stem}.py"):
+    for code, *_about in code_cells(SOURCES / f"{stem}.py"):
         if any(isinstance(part, ast.FunctionDef) and part.name == name for part in ast.parse(code).body):
             space: dict[str, Any] = {}
             exec(compile(code, f"{stem} {name}", "exec"), space)

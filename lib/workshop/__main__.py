@@ -1,7 +1,8 @@
-"""The commands: build, check, address, copies, handouts."""
+"""The commands: build, check, address, copies, handouts, site."""
 
 import argparse
 import sys
+import webbrowser
 from pathlib import Path
 
 from blocklab.language import LANGUAGES, speaking
@@ -86,6 +87,17 @@ def _handouts(project: Project, options: argparse.Namespace) -> int:
     return 0
 
 
+def _site(project: Project, options: argparse.Namespace) -> int:
+    from .site.write import FRONT, write_site
+
+    folder = (options.out or project.root / "site").resolve()
+    pages = write_site(project, folder, [] if options.still else project.chosen(options.lessons))
+    print(f"{len(pages)} pages: {folder / FRONT}")
+    if options.open:
+        webbrowser.open((folder / FRONT).as_uri())
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m workshop", description=__doc__)
     parser.add_argument("--root", type=Path, help="the repository; found from the current folder if not given")
@@ -112,6 +124,13 @@ def _parser() -> argparse.ArgumentParser:
     handouts = commands.add_parser("handouts", help="write a page of each lesson to handouts/, as HTML and as PDF")
     handouts.add_argument("lessons", nargs="*", metavar="NN", help=LESSONS)
     handouts.set_defaults(command=_handouts)
+
+    site = commands.add_parser("site", help="write the lessons as pages in which the panels live without a kernel")
+    site.add_argument("lessons", nargs="*", metavar="NN", help=f"whose panels live: {LESSONS}")
+    site.add_argument("--out", type=Path, metavar="DIR", help="where to, site/ if not given; a site there is replaced")
+    site.add_argument("--open", action="store_true", help="open it in the browser")
+    site.add_argument("--still", action="store_true", help="no panel lives: done in seconds, to look at the texts")
+    site.set_defaults(command=_site)
     return parser
 
 

@@ -73,6 +73,15 @@ class Address:
         wheel = f"{self.url}/releases/download/v{version}/blocklab-{version}-py3-none-any.whl"
         return [*([wheel] if self.colab else []), f"git+{self.url}"]
 
+    @property
+    def pages(self) -> str | None:
+        """Where GitHub Pages shows the site once its workflow has run; None if the repository lives elsewhere."""
+        if self._parts["host"] != "github.com":
+            return None
+        owner, name = self._parts["path"].strip("/").split("/")
+        host = f"{owner.lower()}.github.io"
+        return f"https://{host}" if name.lower() == host else f"https://{host}/{name}"
+
     def colab_link(self, language: str, stem: str) -> str | None:
         """The link to a lesson in Colab, in Markdown and without a picture to fetch; None where there is no Colab."""
         return self.colab and f"[{WORDS[language]}]({self.colab}/notebooks/{language}/{stem}.ipynb)"

@@ -54,6 +54,11 @@ def page(lesson: NotebookNode, language: str, name: str) -> str:
     return f'<!doctype html>\n<html lang="{language}"><head>{head}</head><body>{body}</body></html>\n'
 
 
+def asked_for(lesson: NotebookNode, language: str) -> bool:
+    """Whether a page is one to hand out: it asks closing questions."""
+    return any(CLOSING[language] in cell.source for cell in lesson.cells)
+
+
 def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
     """The first text that has a line with this start, from there on to the next heading. Raises PublishError."""
     found = section((cell.source for cell in lesson.cells if cell.cell_type == "markdown"), start)
@@ -90,7 +95,7 @@ def write_handouts(project: Project, outlines: list[Outline], folder: Path, brow
         for language in LANGUAGES:
             path = project.notebook(language, outline.stem)
             lesson = notebook.read(path, project.show(path))
-            if not any(CLOSING[language] in cell.source for cell in lesson.cells):
+            if not asked_for(lesson, language):
                 continue
             file = folder / f"{outline.stem}_{language}.html"
             file.write_text(page(lesson, language, outline.titles[language]), encoding="utf-8")

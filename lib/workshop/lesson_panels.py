@@ -22,10 +22,10 @@ SOURCES = [  # an appendix may show none
 LANGUAGES = ("zh", "en")  # in the end the lesson goes on in English
 
 
-def code_cells(source: Path) -> list[tuple[str, list[str]]]:
-    """The code of each code cell, and its tags."""
+def code_cells(source: Path) -> list[tuple[str, list[str], dict[str, Any]]]:
+    """The code of each code cell, its tags, and the base of what a page without a kernel stores of its panel."""
     cells = [cell for cell in jupytext.read(source).cells if cell.cell_type == "code"]
-    return [(cell.source, cell.metadata.get("tags", [])) for cell in cells]
+    return [(cell.source, cell.metadata.get("tags", []), cell.metadata.get("base", {})) for cell in cells]
 
 
 def scored(generator: torch.Generator, *_run) -> float:
@@ -43,23 +43,28 @@ STAND_INS = {
 }
 
 
-def panels(source: Path) -> dict[tuple[int, str], Panel]:
+def panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
     """Run a lesson's cells up to its last panel, and collect what panel cells end in, by their number and language.
 
-    Slow ones only where others need them: long training of which a cell prints the result.
+    Slow ones only where others need them: long training of which a cell prints the result. stills: also what other
+    cells show of a panel that nothing moves.
     """
     begin("en")
     cells = code_cells(source)
-    while "panel" not in cells[-1][1]:
-        cells.pop()
-    slow = {number for number, (_code, tags) in enumerate(cells) if "slow" in tags}
-    left_out = slow - needed([code for code, _tags in cells], slow)
+    shows = [
+        "panel" in tags or (stills and ".still(" in code.rstrip().rpartition("\n")[2]) for code, tags, _base in cells
+    ]
+    while not shows[-1]:
+        shows.pop()
+    cells = cells[: len(shows)]
+    slow = {number for number, (_code, tags, _base) in enumerate(cells) if "slow" in tags}
+    left_out = slow - needed([code for code, *_about in cells], slow)
     shown, space = {}, {}
-    for number, (code, tags) in enumerate(cells):
+    for number, (code, *_about) in enumerate(cells):
         if number in left_out:
             continue
         tree = ast.parse(code)
-        last = tree.body.pop() if "panel" in tags else None
+        last = tree.body.pop() if shows[number] else None
         exec(compile(tree, f"{source.name} cell {number}", "exec"), space)
         space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
         if last is not None:

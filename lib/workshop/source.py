@@ -24,7 +24,7 @@ TAGS = {
     "nbval-ignore-output",
     "nbval-skip",
 }
-KEYS = {"markdown": ("lang",), "code": ("tags", "claims")}
+KEYS = {"markdown": ("lang",), "code": ("tags", "claims", "base")}
 _MARKER = re.compile(r"# %%(?P<text> \[markdown\])?(?P<options>(?: \w+=.*)?)")
 _NEARLY = re.compile(r"\s*(?:#*\s*[%％]{2}|#+\s*[%％]\s*(?:$|\[|\w+=)|#*\s*\[markdown\]\s+lang=)", re.IGNORECASE)
 _MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
@@ -114,7 +114,7 @@ def _wrong_form(text: str) -> Iterator[tuple[int, str]]:
         kind, options = _marker(lines[start - 1])
         body = lines[start : stop - 1]
         if options is None:
-            wanted = '# %%, # %% tags=["slow"], # %% claims=["E01"], # %% [markdown] lang="en" or lang="zh"'
+            wanted = '# %%, # %% tags=["slow"], claims=["E01"] or base={"x": 1}, # %% [markdown] lang="en" or lang="zh"'
             yield start, f"a cell begins with {wanted}; got {shorten(lines[start - 1])}"
         elif unknown := set(options.get("tags", ())) - TAGS:
             yield start, f"unknown tag {', '.join(sorted(unknown))} (known: {', '.join(sorted(TAGS))})"
@@ -166,7 +166,7 @@ def _read_cells(text: str, file: str) -> list[_Cell]:
 
 
 def _marker(line: str) -> tuple[str, dict | None]:
-    """The kind of cell that a marker line begins, and its options: lang, tags, claims. None for any other line."""
+    """The kind of cell that a marker line begins, and its options, one of KEYS. None for any other line."""
     form = _MARKER.fullmatch(line.rstrip())
     kind = "markdown" if form and form["text"] else "code"
     return kind, _options(form["options"], KEYS[kind]) if form else None
@@ -188,9 +188,11 @@ def _options(rest: str, keys: tuple[str, ...]) -> dict | None:
 
 
 def _right(key: str, value: object) -> bool:
-    """Whether an option has the form that is wanted: a language, or a list of different words."""
+    """Whether an option has the form that is wanted: a language, values of controls, or a list of different words."""
     if key == "lang":
         return isinstance(value, str)
+    if key == "base":
+        return isinstance(value, dict) and bool(value)
     return isinstance(value, list) and all(isinstance(v, str) for v in value) and 0 < len(set(value)) == len(value)
 
 

@@ -1,4 +1,6 @@
-"""The table of lessons in both READMEs."""
+"""What is stamped into both READMEs: the table of lessons, and above it the way to read them as pages."""
+
+import re
 
 from blocklab.language import LANGUAGES
 
@@ -7,6 +9,7 @@ from .problem import Faults, Problem
 from .project import Outline, Project
 
 BEGIN, END = "<!-- lessons:begin -->", "<!-- lessons:end -->"
+_SITE = re.compile(r"(<!-- site:begin -->\n).*?(\n<!-- site:end -->)", re.DOTALL)
 _HEAD = {
     "en": ["", "Lesson", "English", "中文", "Try in English", "Try in Chinese"],
     "zh": ["", "课程", "English", "中文", "在线运行英文版", "在线运行中文版"],
@@ -15,6 +18,25 @@ _NO_ADDRESS = {
     "en": f"Links to Colab stand here and in every lesson once you have run `make address URL={EXAMPLE}`.",
     "zh": f"运行一次 `make address URL={EXAMPLE}`，这里和每一课里就会出现 Colab 链接。",
 }
+
+
+_PAGES = {
+    "en": (
+        "**{link}**, with nothing to install: every picture can be moved, and each guess is judged. "
+        "`make site OPEN=1` writes these pages on your machine.",
+        "Read the lessons in your browser",
+    ),
+    "zh": (
+        "**{link}**，什么都不用安装：每张图都能动手，每次猜测都有评判。`make site OPEN=1` 在自己的机器上生成这些网页。",
+        "在浏览器里读这些课",
+    ),
+}
+
+
+def site_line(address: Address, language: str) -> str:
+    """Where the lessons are read as pages: a link where they are published, else how they are made."""
+    text, name = _PAGES[language]
+    return text.format(link=f"[{name}]({address.pages}/{language}/index.html)" if address.pages else name)
 
 
 def table(address: Address, outlines: list[Outline], language: str) -> str:
@@ -37,7 +59,9 @@ def stamped(project: Project, outlines: list[Outline], language: str) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise Faults(Problem(project.show(readme), None, None, f"wants a table between {BEGIN} and {END}"))
-    return f"{before}{BEGIN}\n{table(read_address(project), outlines, language)}\n{END}{after}"
+    address = read_address(project)
+    before = _SITE.sub(lambda found: found[1] + site_line(address, language) + found[2], before)
+    return f"{before}{BEGIN}\n{table(address, outlines, language)}\n{END}{after}"
 
 
 def stamp_readme(project: Project, outlines: list[Outline], language: str) -> None:

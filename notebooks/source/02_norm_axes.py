@@ -79,7 +79,7 @@ r"""
 **先猜一猜**：这一层是批量归一化，共有 2 × 4 × 3 × 3 = 72 个数，推动其中一个，会有多少个输出改变？先选，再拖动“推多少”。
 """
 
-# %% tags=["panel", "guess"]
+# %% tags=["panel", "guess"] base={"push": 10}
 poke_one_number.panel()
 
 # %% tags=["answer"]

@@ -6,8 +6,8 @@ import numpy as np
 from PIL import Image
 
 from blocklab.panel.canvas import DPI
-from svg import svg
 from workshop.lesson_panels import opening_and_far
+from workshop.site.svg import svg
 
 FAR, SHARE = 96, 0.01
 """A pixel is far off if one of its colours is off by more than this; and the share of pixels that may be.

@@ -13,17 +13,17 @@ from blocklab.panel import paint
 from blocklab.panel.canvas import DPI
 from blocklab.panel.palette import INK_ON_COLOUR, PAPER_ON_COLOUR, SHADES, STILL, shade
 from contrast import contrast
-from svg import svg
 from workshop.lesson_panels import opening_and_far
+from workshop.site.svg import svg
 
 LOOK = Path(panels_package.__file__).with_name("panel.css").read_text("utf-8")
 ENOUGH, ON_A_MAP = 4.5, 3.8
 """The least contrast; and on a colour map, where the better of dark and light letters is all that can be had."""
 
-TEXTS = """() => [...document.querySelectorAll("path[aria-label]")].map(node => {
+TEXTS = """() => [...document.querySelectorAll("path[data-says]")].map(node => {
     const {x, y, width, height} = node.getBoundingClientRect();
     node.style.visibility = "hidden";
-    return [node.ariaLabel, x, y, x + width, y + height, getComputedStyle(node).fill];
+    return [node.dataset.says, x, y, x + width, y + height, getComputedStyle(node).fill];
 })"""
 
 

@@ -83,7 +83,7 @@ def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(
     monkeypatch.setattr(Records.__init__, "__defaults__", (10**9,))  # what is forgotten comes back under another number
     shown = panels(source)
     assert shown
-    asking = {number for number, (_, tags) in enumerate(code_cells(source)) if "guess" in tags}
+    asking = {number for number, (_, tags, _base) in enumerate(code_cells(source)) if "guess" in tags}
     assert {number for (number, _), panel in shown.items() if panel.guess} == asking
     with caplog.at_level(logging.WARNING, logger="matplotlib"):  # in a formula a missing glyph is only logged
         for (number, chosen), panel in shown.items():

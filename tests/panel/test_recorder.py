@@ -18,7 +18,7 @@ from blocklab.panel import palette
 from blocklab.panel.canvas import Canvas
 from blocklab.panel.palette import PAPER_ON_COLOUR
 from blocklab.panel.recorder import LARGE
-from svg import svg
+from workshop.site.svg import svg
 
 
 def axes_of(canvas, **limits):

@@ -2,11 +2,12 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blocklab.panel.canvas import Canvas
-from blocklab.panel.records import Drawing, Records, characters
+from blocklab.panel.records import Drawing, Records, characters, parts, renumbered
 
 
 def test_the_same_content_has_the_same_number():
@@ -37,6 +38,31 @@ def test_a_drawing_uses_all_that_its_strokes_need():
     assert Drawing(rest, [[path]]).uses(records) == {rest, image, window, marks, path, style, clip, hatch}
     assert records.used_by([text]) == {text, style, clip, glyph}
     assert other not in Drawing(rest, [[path], [text]]).uses(records)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        ("path", 2, 0, "M5 6l1 1", 3),
+        ("path", 2, 4, "M5 6l1 1"),
+        ("marks", 2, 3, "m1 1", (5, 6)),
+        ("text", 2, 0, "scale(5)", (4, 5, 6, 7, 8, 9), "aa"),
+        ("image", 2, 5, 6, 7, 8, 1, "data:"),
+        ("rest", (2, 0, 3)),
+        ("style", "fill:red"),
+        ("clip", 5, 6, 7, 8),
+        ("hatch", "M1 1", 1000, "fill:red"),
+        ("handles", ((0, 1, "pick", (2, None)),)),
+    ],
+    ids=lambda record: record[0],
+)
+def test_numbers_of_records_are_those_that_a_record_mentions(record):
+    asked = []
+    assert renumbered(record, lambda number: asked.append(number) or number) == record
+    assert sorted(asked) == sorted(parts(record))
+    moved = renumbered(record, lambda number: number + 1000)
+    assert parts(moved) == [number + 1000 for number in parts(record)]
+    assert renumbered(moved, lambda number: number - 1000) == record
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.integers(0, 300))

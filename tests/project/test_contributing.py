@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TEXTS = ["CONTRIBUTING.md", "README.md", "README.zh-CN.md"]
 TEACHERS = ["TEACHERS.md", "TEACHERS.zh-CN.md"]
-PLACEHOLDER = re.compile(r"NN|<room>|\bname\b|NAME|my/|my-before|\.venv|YOUR_|FOLDER|handouts/")
+PLACEHOLDER = re.compile(r"NN|<room>|\bname\b|NAME|my/|my-before|\.venv|YOUR_|FOLDER|handouts/|^site/")
 TOLD_HERE = {  # what a reader looks for behind "where to change it" → what that file then holds
     "lib/blocklab/moving_average.py": r"def ema_update\(",
     "lib/workshop/stamp.py": r"%pip install",

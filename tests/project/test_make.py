@@ -879,12 +879,12 @@ def test_fresh_copies_are_made_only_when_asked_for(ready, words, kept):
     assert len(list(ready.folder.glob("my-before-*"))) == kept
 
 
-@pytest.mark.parametrize("target", ["address", "lessons", "handouts", "mutants"])
+@pytest.mark.parametrize("target", ["address", "lessons", "handouts", "site", "mutants"])
 @pytest.mark.parametrize(
     "value", ["$(shell touch PWNED)`touch PWNED`'; touch PWNED; '", "$$(touch PWNED) | touch PWNED"]
 )
 def test_nothing_that_is_given_is_run(ready, target, value):
-    ready.make(target, f"URL={value}", f"ONLY={value}")
+    ready.make(target, f"URL={value}", f"ONLY={value}", f"OPEN={value}")
     assert list(ready.folder.rglob("PWNED")) == []
 
 

@@ -279,8 +279,9 @@ def test_python_versions_agree_with_those_that_ci_runs():
     oldest = min(run, key=lambda version: int(version.partition(".")[2]))
     (gate,) = (step["with"]["python-version"] for step in jobs["gate"]["steps"] if "setup-python" in str(step))
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
-    front_ends = yaml.safe_load((ROOT / ".github/workflows/front-ends.yml").read_text("utf-8"))["jobs"]["front-ends"]
-    assert [gate] == [step["with"]["python-version"] for step in front_ends["steps"] if "setup-python" in str(step)]
+    for name in ("front-ends", "site"):
+        job = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text("utf-8"))["jobs"][name]
+        assert [gate] == [step["with"]["python-version"] for step in job["steps"] if "setup-python" in str(step)]
     assert gate == oldest
     assert sorted(named) == sorted(run), "the classifiers in pyproject.toml"
     assert PROJECT["requires-python"] == f">={oldest}"

@@ -204,6 +204,8 @@ SOURCES = {
     "misspelt tag": ('tags=["solution"]', 'tags=["Solution"]', ":35: unknown tag Solution"),
     "claims of a number": ('tags=["solution"]', "claims=5", ":35: a cell begins with"),
     "claims without a list": ('tags=["solution"]', 'claims="E19"', ":35: a cell begins with"),
+    "base of a number": ('tags=["solution"]', "base=5", ":35: a cell begins with"),
+    "base of nothing": ('tags=["solution"]', "base={}", ":35: a cell begins with"),
     "lang of code": ('tags=["solution"]', 'lang="en"', ":35: a cell begins with"),
     "glued": ('# %% tags=["solution"]', '# %%tags=["solution"]', ":35: a cell begins with"),
     "no space": ('# %% tags=["solution"]', '#%% tags=["solution"]', ":35: looks like the beginning of a cell"),

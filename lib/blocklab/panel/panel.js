@@ -27,6 +27,7 @@ const SAME_TOUCH = 1000; // ms: moves closer than this belong to one touch
 const OVERDUE = 10_000; // ms without an answer
 const PLAY = 3000; // ms from the first stop to the last
 const SMALLEST_LETTER = 9; // px
+const IN_HAND = 4; // without a kernel: how many times more the place of the slider in hand counts than the others'
 const MOST_BUTTONS = 46; // em: a choice that needs more room becomes a list
 
 // ---- Controls as numbers --------------------------------------------------------------------------------------------
@@ -266,6 +267,7 @@ export class Player {
   gone = false; // whether the reader waits and nothing comes
   lost = false; // whether the front end says that the kernel has forgotten the panel
   note = "";
+  heard = null; // who is told of a guess where no kernel is
   #hand = -1; // the control touched last
   #way = 0; // the direction in which it moved
   #silent = new Set(); // keys of states that failed when they were asked ahead
@@ -295,12 +297,13 @@ export class Player {
     this.#hold(control);
     this.ask();
   }
-  move(control, place) { if (this.#stopped()) this.#set(control, place); }
+  move(control, place, byKey = false) { if (this.#stopped()) this.#set(control, place, byKey); }
   reset() { if (this.#stopped()) this.#go(this.spec.controls.map((control) => control.at)); }
 
   guess(choice) {
     this.answered(choice);
     this.link?.guessed(choice);
+    this.heard?.(choice);
   }
 
   /** What was guessed, here or in another view, or told by code. */
@@ -341,28 +344,34 @@ export class Player {
     shared().inHand = this;
   }
 
-  #set(control, place) {
+  #set(control, place, byKey) {
     this.#hold(control);
     this.#way = Math.sign(place - this.at[control]) || this.#way;
-    this.#go(replaced(this.at, control, place));
+    this.#go(replaced(this.at, control, place), byKey);
   }
 
-  #go(at) {
+  #go(at, byKey) {
     if (!this.#elsewhere(at)) return;
     this.#excuse = null;
     this.note = "";
-    this.at = this.link ? at : this.#stored(at);
+    this.at = this.link ? at : this.#stored(at, byKey);
     this.#update(); // and ask, because that is what the reader waits for
     this.link?.moved(this.at);
   }
 
-  /** Without a kernel only stored states show: the control in hand keeps its place, the others go to the nearest. */
-  #stored(at) {
+  /** Without a kernel only stored states show: the control in hand keeps its place, or nearly, the others go to the
+   *  nearest. A key leads on to the next state in its direction. */
+  #stored(at, byKey) {
     if (this.store.states.has(keyOf(at))) return at;
-    const near = this.#nearest(at, 1000, 1).at;
-    const moved = this.spec.controls.filter((_, i) => near[i] !== at[i]).map((control) => control.label);
-    this.note = this.spec.words.nearest.replace("{controls}", moved.join(", "));
-    return near;
+    const slides = this.spec.controls[this.#hand]?.kind === "slider";
+    const all = [...this.store.states.values()];
+    const near = (some) => this.#nearest(some, at, slides ? IN_HAND : 1000, 1)?.at;
+    const beyond = ({ at: there }) => Math.sign(there[this.#hand] - this.at[this.#hand]) === this.#way;
+    const goal = (byKey && near(all.filter(beyond))) || near(all);
+    const moved = this.spec.controls.filter((_, i) => i !== this.#hand && goal[i] !== at[i]);
+    const named = moved.map((control) => control.label).join(", ");
+    this.note = named && this.spec.words.nearest.replace("{controls}", named);
+    return goal;
   }
 
   /** The kernel was started anew, or the line to it is cut. */
@@ -404,16 +413,17 @@ export class Player {
   /** Show the present state, or while it is not here the nearest one: the control in hand may be elsewhere. */
   #update() {
     if (!this.failed) {
-      this.shown = this.store.states.get(this.key) ?? this.#nearest(this.at, 1, 1000, this.shown);
+      const known = this.store.states;
+      this.shown = known.get(this.key) ?? this.#nearest(known.values(), this.at, 1, 1000, this.shown);
       if (this.shown) this.store.look(this.shown);
     }
     this.#show();
     this.ask();
   }
 
-  #nearest(at, inHand, others, best) {
+  #nearest(states, at, inHand, others, best) {
     const weights = at.map((_, i) => (i === this.#hand ? inHand : others));
-    return nearest(this.store.states.values(), at, this.spec.controls, weights, best);
+    return nearest(states, at, this.spec.controls, weights, best);
   }
 
   #show() { this.views.forEach((view) => view.show()); }
@@ -635,6 +645,7 @@ function slider(player, index, id) {
   const { label, last } = control;
   const here = () => player.at[index];
   const move = (stop) => player.move(index, stop);
+  const step = (stop) => player.move(index, stop, true);
   const run = () => player.play(player.playing === index ? -1 : index);
   const range = html("input", { type: "range", id, min: 0, max: last, step: 1 });
   const ends = { min: valueAt(control, 0), max: valueAt(control, last) };
@@ -658,12 +669,12 @@ function slider(player, index, id) {
   };
   range.addEventListener("pointerdown", () => player.touch(index));
   range.addEventListener("input", () => move(Number(range.value)));
-  onArrows(range, here, () => last, move);
+  onArrows(range, here, () => last, step);
   onKey(range, (key) => key === " " && (run(), true));
   box.addEventListener("input", () => (typing = true));
   box.addEventListener("change", typed); // Enter, and leaving the box
   // Those to the left and to the right move within the number.
-  onArrows(box, here, () => last, (stop) => (typed(), move(stop)), /^(Arrow|Page)(Up|Down)$/);
+  onArrows(box, here, () => last, (stop) => (typed(), step(stop)), /^(Arrow|Page)(Up|Down)$/);
   return { node: div("control", html("label", { for: id }, label), div("slider", range, box, play)), show };
 }
 
@@ -722,7 +733,7 @@ function knob(player, index, kind, stops) {
   const { label, ...control } = player.spec.controls[index];
   const limits = { "aria-label": label, "aria-valuemin": 0, "aria-valuemax": lastOf(control) };
   const node = svg("rect", { class: `blocklab-${kind}`, role: "slider", tabindex: 0, ...limits });
-  const move = (stop) => player.move(index, stops()[stop]);
+  const move = (stop) => player.move(index, stops()[stop], true);
   onArrows(node, () => stops().indexOf(player.at[index]), () => stops().length - 1, move);
   const show = (box) => {
     const here = player.at[index];
@@ -827,11 +838,17 @@ function initialize({ model }) {
 const render = ({ model, el }) => view(players.get(model.get("spec")), el).close;
 
 /** A panel without a kernel, from stored states. Returns what takes it away. @param {HTMLElement} element
- *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored */
-export function frozen(element, { spec, states, records }) {
+ *  @param {{spec: Spec, states: Packet[], records: Object<string, Array>}} stored
+ *  @param {{guessed?: number, onGuess?: (choice: number, right: boolean?) => void}} guesses  what the reader chose in an
+ *    earlier visit, -1 if skipped; who is told of a choice: right is null for one that was skipped */
+export function frozen(element, { spec, states, records }, { guessed, onGuess } = {}) {
   const at = spec.controls.map((control) => control.at);
-  const player = new Player(spec, nearest(states, at, spec.controls, at.map(() => 1)).at, null);
-  states.forEach((state, i) => player.receive({ kind: "state", ...state, new: i ? {} : records }));
+  const opening = nearest(states, at, spec.controls, at.map(() => 1));
+  const player = new Player(spec, opening.at, null);
+  if ([-1, ...(spec.guess?.options.keys() ?? [])].includes(guessed)) player.answered(guessed);
+  player.heard = (choice) => onGuess?.(choice, choice < 0 ? null : choice === spec.guess.right);
+  states.forEach((state, i) => player.store.take({ ...state, new: i ? {} : records }));
+  player.receive({ kind: "state", ...opening });
   view(player, element);
   return () => player.close();
 }

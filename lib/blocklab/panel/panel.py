@@ -77,6 +77,14 @@ class Panel:
         self._redraw()
 
     @property
+    def name(self) -> str:
+        """The module that draws the picture, without the package that it lies in."""
+        picture = self._picture
+        while hasattr(picture, "func"):
+            picture = picture.func
+        return picture.__module__.rpartition(".")[2]
+
+    @property
     def line(self) -> str:
         """What the text under the picture says now."""
         if self._followed:
@@ -162,6 +170,7 @@ class Panel:
             update = picture(figure)
             return lambda: update(**standing)
 
+        stood.func = picture  # as a partial has it
         return Panel(stood, self.size)
 
     def answer(self, choice: int) -> None:

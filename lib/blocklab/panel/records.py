@@ -14,7 +14,7 @@ style, clip, hatch, glyph and stroke are numbers of records; clip 0 is none. Len
 from the upper left corner; in glyphs, thousandths of an em.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from itertools import chain, count
 
@@ -100,6 +100,25 @@ def parts(record: tuple) -> list[int]:
     else:
         found = rest[:1] if kind == "image" else ()
     return [number for number in found if number]
+
+
+def renumbered(record: tuple, number: Callable[[int], int]) -> tuple:
+    """The record with other numbers in place of those that it mentions; 0 stays."""
+
+    def new(numbers: Iterable[int]) -> tuple[int, ...]:
+        return tuple(number(each) if each else 0 for each in numbers)
+
+    kind, *rest = record
+    if kind == "rest":
+        return kind, new(rest[0])
+    if kind == "text":
+        letters = zip(new(rest[3][::3]), rest[3][1::3], rest[3][2::3], strict=True)
+        return kind, *new(rest[:2]), rest[2], tuple(chain.from_iterable(letters)), *rest[4:]
+    if kind == "path":
+        return kind, *new(rest[:2]), rest[2], *new(rest[3:])
+    if kind == "marks":
+        return kind, *new(rest[:2]), *rest[2:]
+    return (kind, *new(rest[:1]), *rest[1:]) if kind == "image" else record
 
 
 def characters(record: tuple) -> int:

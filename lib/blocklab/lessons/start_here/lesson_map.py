@@ -17,6 +17,7 @@ SEEN = Text(
     zh="聊天模型的结构：放大画出了 30 层里的一层，其中有两处归一化，位置编码在注意力里面；层上方还有最后一处归一化。"
     "各部分旁边是讲解它的课程编号。",
 )
+SIZE = 10, 5.4  # inches
 WIDE, HIGH = 12, 8
 STREAM = 2.9
 RADIUS = 0.28  # of the circle around a number
@@ -133,4 +134,4 @@ def skip(axes: Axes, start: float, end: float) -> None:
 
 def linked() -> LinkedPicture:
     """The map whose numbers and parts can be clicked."""
-    return LinkedPicture(lesson_map, size=(10, 5.4), links=links())
+    return LinkedPicture(lesson_map, size=SIZE, links=links())

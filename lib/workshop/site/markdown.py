@@ -1,0 +1,137 @@
+"""A text of a lesson as HTML: formulas as MathML, links to pages of the site, headings that can be reached."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from html import escape, unescape
+from itertools import pairwise
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from . import words
+
+LONG = 40  # characters of a formula that may be wider than a phone
+NOTEBOOK = re.compile(r"(?<![:/\w.])((?:\.\./(?:en|zh)/)?\w+)\.ipynb\b")
+_SLUG = re.compile(r"[^a-z0-9]+")
+_EMPTY = re.compile(r"<th\b([^>]*)></th>")
+_TAG = re.compile(r"<[^>]*>")
+_LINK = re.compile(r"</?a\b[^>]*>")  # the entry of a heading in the contents is a link itself
+
+
+def without_empty_heads(html: str) -> str:
+    """With an empty cell of a table's head as a cell: it heads nothing."""
+    return _EMPTY.sub(r"<td\1></td>", html)
+
+
+def html(text: str, ids: list[str]) -> str:
+    """The text, its headings bearing these ids."""
+    parser = _parser()
+    tokens = parser.parse(text)
+    for token, name in zip((token for token in tokens if token.type == "heading_open"), ids, strict=True):
+        token.attrSet("id", name)
+    for token in _all(tokens):
+        if token.type == "link_open":
+            token.attrSet("href", linked(token.attrs["href"]))
+    return without_empty_heads(parser.renderer.render(tokens, parser.options, {}))
+
+
+def linked(text: str) -> str:
+    """With pages of the site in place of notebooks; those of other sites stay."""
+    return NOTEBOOK.sub(r"\1.html", text)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading: 2 for one below the title, its words alone, and its words as HTML."""
+
+    level: int
+    said: str
+    html: str
+
+
+def headings(text: str) -> list[Heading]:
+    parser, found = _parser(), []
+    tokens = parser.parse(text)
+    for token, inline in pairwise(tokens):
+        if token.type == "heading_open":
+            inside = parser.renderer.renderInline(inline.children, parser.options, {})
+            found.append(Heading(int(token.tag[1]), _said(inline), _LINK.sub("", inside)))
+    return found
+
+
+def slug(heading: str) -> str:
+    """The id of a heading, made of its English words."""
+    return _SLUG.sub("-", heading.lower()).strip("-")
+
+
+def sections(text: str) -> list[tuple[str | None, str]]:
+    """The words of a text by its headings, without formatting; None is the heading of what stands before the first."""
+    found: list[tuple[str | None, list[str]]] = [(None, [])]
+    heads = False
+    for token in _parser().parse(text):
+        if token.type == "heading_open":
+            heads = True
+        elif token.type == "inline" and heads:
+            found.append((_said(token), []))
+            heads = False
+        elif token.type == "inline":
+            found[-1][1].append(_said(token))
+        elif token.type in ("fence", "math_block"):
+            found[-1][1].append(token.content)
+    return [(heading, " ".join(" ".join(parts).split())) for heading, parts in found]
+
+
+def _said(inline: Token) -> str:
+    softly = {"softbreak": " ", "hardbreak": " "}
+    parts = (softly.get(token.type) or unescape(_TAG.sub("", token.content)) for token in inline.children)
+    return "".join(parts)
+
+
+def _all(tokens: list[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield token
+        yield from token.children or ()
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable("table")
+    dollarmath_plugin(parser, allow_space=False, double_inline=True)
+    parser.add_render_rule("math_inline", _inline)
+    parser.add_render_rule("math_inline_double", _display)
+    parser.add_render_rule("math_block", _display)
+    parser.add_render_rule("table_open", lambda *_: f"{scrolling('div', 'table', words.TABLE)}<table>")
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    parser.add_render_rule("fence", lambda _, tokens, i, *__: block(escape(tokens[i].content.rstrip("\n"))))
+    return parser
+
+
+def _inline(_renderer, tokens: list[Token], i: int, *_) -> str:
+    formula = tokens[i].content.strip()
+    begin = scrolling("span", "math long", words.FORMULA) if len(formula) > LONG else '<span class="math">'
+    return f"{begin}{mathml(formula, 'inline')}</span>"
+
+
+def _display(_renderer, tokens: list[Token], i: int, *_) -> str:
+    shown = mathml(tokens[i].content.strip(), "block")
+    return f"{scrolling('span', 'formula', words.FORMULA)}{shown}</span>\n"  # a div may not stand in a paragraph
+
+
+@cache
+def mathml(formula: str, display: str) -> str:
+    """A formula that needs no script and no network to be shown."""
+    return convert(formula, display=display)
+
+
+def block(code: str) -> str:
+    """Lines of code as HTML."""
+    return f"{scrolling('pre', 'code', words.CODE)}<code>{code}</code></pre>\n"
+
+
+def scrolling(tag: str, name: str, said: object) -> str:
+    """The beginning of what scrolls sideways where it is too wide, which the keyboard has to reach."""
+    return f'<{tag} class="{name}" role="group" aria-label="{said}" tabindex="0">'

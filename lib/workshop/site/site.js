@@ -1,0 +1,329 @@
+/**
+ * What a page can do beside being read: its look, the way to the other language and back to the same place, search,
+ * panels that move, and what the reader has done so far. Everything is there without it, too, but for these.
+ *
+ * A classic script, because pages opened from disk load no module. What differs between pages and languages stands in
+ * the page itself: `about_page`.
+ *
+ * @typedef {{theme?: string, language?: string, last?: {lesson: string, place: string},
+ *            read: Object<string, true>, guesses: Object<string, [number, boolean?]>}} Kept
+ */
+"use strict";
+(() => {
+  const { language, stored, words } = JSON.parse(document.getElementById("about_page").textContent);
+  const NEAR = "600px"; // from the screen: what comes this near is loaded
+  const TOP = 120; // px from the top of the screen
+  const MOST = 30; // results of a search that are shown
+  const AROUND = 60; // letters of a section on either side of what was found
+
+  // ---- What is kept in this browser -----------------------------------------------------------------------------------
+  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  const entries = (value, fits) => Object.fromEntries(Object.entries(isObject(value) ? value : {}).filter(fits));
+
+  /** What is stored, as far as it has the form that is written here: anything may stand there. @returns {Kept} */
+  function kept() {
+    let found;
+    try { found = JSON.parse(localStorage.getItem(stored)); } catch { /* nothing of ours, or nothing may be stored */ }
+    const { theme, last, read, guesses } = isObject(found) ? found : {};
+    return {
+      theme: ["light", "dark"].includes(theme) ? theme : "auto",
+      last: isObject(last) && typeof last.lesson === "string" && typeof last.place === "string" ? last : null,
+      read: entries(read, ([, value]) => value === true),
+      guesses: entries(guesses, ([, value]) => Array.isArray(value) && Number.isInteger(value[0])),
+    };
+  }
+
+  /** Change what is kept, as it stands now: another page may have changed it. @param {(kept: Kept) => void} change */
+  function keep(change) {
+    const now = kept();
+    change(now);
+    try { localStorage.setItem(stored, JSON.stringify({ ...now, language })); } catch { /* then it lasts for this page */ }
+  }
+
+  // ---- Elements -------------------------------------------------------------------------------------------------------
+  function make(name, attributes = {}, ...children) {
+    const node = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.append(...children);
+    return node;
+  }
+
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+  function button(text, press, name) {
+    const node = make("button", { type: "button", class: name }, text);
+    node.addEventListener("click", () => press(node));
+    return node;
+  }
+
+  /** Load a classic script once. @returns {Promise<void>} */
+  const loaded = new Map();
+  function load(address) {
+    if (!loaded.has(address)) {
+      loaded.set(address, new Promise((done, failed) => {
+        const node = make("script", { src: address });
+        node.addEventListener("load", done);
+        node.addEventListener("error", () => failed(new Error(`not loaded: ${address}`)));
+        document.head.append(node);
+      }));
+    }
+    return loaded.get(address);
+  }
+
+  // ---- Light and dark -------------------------------------------------------------------------------------------------
+  const THEMES = ["auto", "light", "dark"];
+
+  function themes() {
+    const show = (node) => {
+      const { theme } = kept();
+      if (theme === "auto") delete document.documentElement.dataset.theme;
+      else document.documentElement.dataset.theme = theme;
+      node.dataset.shows = theme;
+      node.setAttribute("aria-label", `${words.theme}: ${words[theme]}`);
+      node.title = node.getAttribute("aria-label");
+    };
+    const node = button("", () => {
+      const { theme } = kept();
+      keep((now) => (now.theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]));
+      show(node);
+    }, "theme");
+    show(node);
+    return node;
+  }
+
+  // ---- The place in the text ------------------------------------------------------------------------------------------
+  /** The last place with a name that lies at the top of the screen, or above it. */
+  function here() {
+    const passed = (node) => node.checkVisibility() && node.getBoundingClientRect().top < TOP;
+    return all("main [id]").filter((node) => !node.closest("svg") && passed(node)).at(-1)?.id ?? "";
+  }
+
+  /** A reader who changes the language comes to the same place. */
+  function languages() {
+    const link = document.querySelector(".language");
+    const address = link.getAttribute("href");
+    const aim = () => link.setAttribute("href", here() ? `${address}#${here()}` : address);
+    for (const event of ["pointerenter", "focus", "click"]) link.addEventListener(event, aim);
+  }
+
+  /** The contents lie open where there is room beside the text, and show where the reader is. */
+  function contents() {
+    const box = document.querySelector(".contents details");
+    if (!box) return;
+    const wide = matchMedia("(min-width: 68rem)");
+    const unfold = () => (box.open = wide.matches);
+    wide.addEventListener("change", unfold);
+    unfold();
+    const links = new Map(all("a", box).map((link) => [link.getAttribute("href").slice(1), link]));
+    const lesson = document.querySelector("main").dataset.lesson;
+    let at = null;
+    const watch = new IntersectionObserver(() => {
+      const line = innerHeight / 3;
+      const above = [...links.keys()].filter((id) => document.getElementById(id).getBoundingClientRect().top < line);
+      const now = above.at(-1) ?? "";
+      if (now === at) return;
+      links.get(at)?.removeAttribute("aria-current");
+      links.get(now)?.setAttribute("aria-current", "location");
+      at = now;
+      if (lesson) keep((all) => (all.last = { lesson, place: now }));
+    }, { rootMargin: "0px 0px -66% 0px" });
+    for (const id of links.keys()) watch.observe(document.getElementById(id));
+  }
+
+  // ---- Search ---------------------------------------------------------------------------------------------------------
+  const OTHER = { en: "zh", zh: "en" };
+
+  /** The sections of a language in which every word stands, those first whose heading holds one. */
+  function found(pages, asked) {
+    const wanted = asked.toLowerCase().split(/\s+/).filter(Boolean);
+    const hits = pages.flatMap(([file, title, sections]) =>
+      sections.flatMap(([id, heading, text]) => {
+        const said = `${title}\n${heading}\n${text}`.toLowerCase();
+        if (!wanted.every((word) => said.includes(word))) return [];
+        const head = `${heading || title}`.toLowerCase();
+        return [{ file, title, id, heading, text, first: wanted.some((word) => head.includes(word)), word: wanted[0] }];
+      }));
+    return wanted.length ? hits.sort((a, b) => b.first - a.first) : [];
+  }
+
+  /** The words around what was found, with it marked. */
+  function around(text, word) {
+    const at = text.toLowerCase().indexOf(word);
+    if (at < 0) return [text.slice(0, 2 * AROUND)];
+    const [from, to] = [Math.max(0, at - AROUND), at + word.length];
+    return [from ? `…${text.slice(from, at)}` : text.slice(0, at), make("mark", {}, text.slice(at, to)), text.slice(to, to + AROUND)];
+  }
+
+  function entry({ file, title, id, heading, text, word }, tongue) {
+    const folder = tongue === language ? "" : `../${tongue}/`;
+    const name = make("strong", {}, heading ? `${title} · ${heading}` : title);
+    const link = make("a", { href: `${folder}${file}${id && `#${id}`}` }, name, make("span", {}, ...around(text, word)));
+    return make("li", tongue === language ? {} : { lang: tongue === "zh" ? "zh-CN" : "en" }, link);
+  }
+
+  function search() {
+    const box = make("input", { type: "search", "aria-label": words.search, placeholder: words.search, autocomplete: "off", spellcheck: "false" });
+    const told = make("p", { role: "status" });
+    const list = make("ol");
+    const results = make("div", { class: "results" }, told, list);
+    results.hidden = true;
+    const show = async () => {
+      const asked = box.value.trim();
+      results.hidden = !asked;
+      if (!asked) return;
+      try {
+        await Promise.all([language, OTHER[language]].map((tongue) => load(`../search/${tongue}.js`)));
+      } catch {
+        told.textContent = words.unsearchable;
+        return;
+      }
+      if (asked !== box.value.trim()) return; // something else is asked by now
+      const own = found(blocklabSearch[language], asked);
+      const elsewhere = own.length ? [] : found(blocklabSearch[OTHER[language]], asked);
+      const hits = own.length ? own : elsewhere;
+      const count = filled(words.results, { n: hits.length });
+      told.textContent = own.length ? count : elsewhere.length ? `${words.elsewhere}: ${count}` : filled(words.nothing, { asked });
+      list.replaceChildren(...hits.slice(0, MOST).map((hit) => entry(hit, own.length ? language : OTHER[language])));
+    };
+    const form = make("form", { role: "search" }, box, results);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      list.querySelector("a")?.click();
+    });
+    form.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !form.contains(relatedTarget)) results.hidden = true;
+    });
+    document.addEventListener("pointerdown", ({ target }) => form.contains(target) || (results.hidden = true));
+    box.addEventListener("input", show);
+    box.addEventListener("focus", show);
+    form.addEventListener("keydown", (event) => {
+      const links = all("a", list);
+      const at = links.indexOf(document.activeElement);
+      if (event.key === "Escape") {
+        results.hidden = true;
+        box.focus();
+        results.hidden = true;
+      } else if (event.key === "ArrowDown" && links[at + 1]) links[at + 1].focus();
+      else if (event.key === "ArrowUp" && at >= 0) (links[at - 1] ?? box).focus();
+      else return;
+      event.preventDefault();
+    });
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest?.("input, select, textarea, [contenteditable]");
+      if (event.key !== "/" || typing || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      box.focus();
+    });
+    return form;
+  }
+
+  // ---- Panels ---------------------------------------------------------------------------------------------------------
+  /** Put the living panel in the place of its picture. Where its states do not come, the picture stays. */
+  async function enliven(figure) {
+    const { panel, script } = figure.dataset;
+    const place = make("div");
+    try {
+      await Promise.all([load("../player.js"), load(script)]);
+      const { frozen, statesFor } = blocklabPlayer;
+      const guessed = kept().guesses[panel]?.[0] ?? null;
+      const onGuess = (choice, right) => keep((now) => (now.guesses[panel] ??= [choice, right]));
+      const whole = statesFor(globalThis.blocklabStates?.[panel], language);
+      const still = [...figure.childNodes];
+      figure.append(place);
+      frozen(place, whole, { guessed, onGuess });
+      for (const node of still) node.remove();
+    } catch (error) {
+      console.warn(error);
+      place.remove();
+      figure.append(make("p", { class: "trouble", role: "status" }, words.trouble));
+    }
+  }
+
+  function panels() {
+    const near = new IntersectionObserver((seen) => {
+      for (const { isIntersecting, target } of seen) {
+        if (!isIntersecting) continue;
+        near.unobserve(target);
+        enliven(target);
+      }
+    }, { rootMargin: NEAR });
+    for (const figure of all("figure[data-panel]")) near.observe(figure);
+  }
+
+  // ---- Code -----------------------------------------------------------------------------------------------------------
+  function copying() {
+    if (!navigator.clipboard) return; // the page came over a way that is not safe
+    for (const pre of all("pre.code")) {
+      const copy = button(words.copy, async (node) => {
+        await navigator.clipboard.writeText(pre.innerText);
+        node.textContent = words.copied;
+        setTimeout(() => (node.textContent = words.copy), 2000);
+      }, "copy");
+      const box = make("div", { class: "copying" });
+      pre.replaceWith(box);
+      box.append(pre, copy);
+    }
+  }
+
+  /** Only what scrolls sideways is a stop of the Tab key. */
+  function stops() {
+    const resized = new ResizeObserver((sized) => {
+      for (const { target } of sized) {
+        if (target.scrollWidth > target.clientWidth + 1) target.tabIndex = 0;
+        else target.removeAttribute("tabindex");
+      }
+    });
+    for (const node of all("[role=group][tabindex='0']")) resized.observe(node);
+  }
+
+  // ---- What the reader has done ---------------------------------------------------------------------------------------
+  function marks() {
+    const label = document.querySelector(".read");
+    const { lesson } = document.querySelector("main").dataset;
+    if (!label) return;
+    const box = label.querySelector("input");
+    box.checked = lesson in kept().read;
+    box.addEventListener("change", () => keep(({ read }) => (box.checked ? (read[lesson] = true) : delete read[lesson])));
+    label.hidden = false;
+  }
+
+  /** On the start page: the lessons that are read, the predictions made, and the way back to where the reader was. */
+  function progress() {
+    const line = document.querySelector(".progress");
+    if (!line) return;
+    const rows = all("#lessons li[data-lesson]").filter((row) => row.dataset.lesson);
+    const show = () => {
+      const { read, guesses, last } = kept();
+      const made = Object.values(guesses).filter(([choice]) => choice >= 0);
+      const done = rows.filter((row) => row.dataset.lesson in read);
+      for (const row of rows) {
+        row.querySelector(".done")?.remove();
+        if (done.includes(row)) row.append(make("span", { class: "done" }, words.done));
+      }
+      line.hidden = !done.length && !made.length;
+      const right = made.filter(([, was]) => was === true).length;
+      const told = filled(words.progress, { read: done.length, last: rows.length, made: made.length, right });
+      const forget = button(words.forget, () => (keep((now) => Object.assign(now, { read: {}, guesses: {}, last: null })), show()), "forget");
+      line.replaceChildren(`${told} `, make("span", {}, words.kept), " ", forget);
+      const begin = document.querySelector(".begin a");
+      const row = rows.find((each) => each.dataset.lesson === last?.lesson)?.querySelector("a");
+      document.querySelector(".go-on")?.remove();
+      if (!row) return;
+      const address = row.getAttribute("href") + (last.place && `#${last.place}`);
+      begin.before(make("a", { class: "go-on", href: address }, filled(words.go_on, { lesson: row.textContent })), " ");
+    };
+    show();
+  }
+
+  document.querySelector(".tools").prepend(search());
+  document.querySelector(".tools").append(themes());
+  keep(() => {}); // the language of this page is the reader's
+  languages();
+  contents();
+  copying();
+  stops();
+  panels();
+  marks();
+  progress();
+})();

@@ -1,0 +1,68 @@
+"""The panels of a lesson for a page without a kernel: stills to see at once, stored states to play."""
+
+from collections import Counter
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib
+
+from blocklab.language import LANGUAGES
+from blocklab.lessons.opening import speak
+from blocklab.panel import Panel
+from blocklab.panel.canvas import DPI
+from workshop.lesson_panels import code_cells, panels
+
+from .states_packed import packed, script
+from .states_stored import stored
+from .svg import picture
+
+UNSTEADY = "nbval-ignore-output"  # a cell that shows something else each time: the notebook's own picture fits its text
+
+
+class SitePanel(NamedTuple):
+    """A panel, or a picture that nothing moves, of a code cell of a lesson's source, the first cell being 0.
+
+    `stills` and `lines`: the opening state, by language. `script`: where its states are, from the root of the site;
+    None where nothing moves. `size` in CSS pixels.
+    """
+
+    name: str
+    cell: int
+    stills: dict[str, str]
+    lines: dict[str, str]
+    script: str | None
+    size: tuple[int, int]
+
+
+def record_lesson(source: Path, folder: Path) -> list[SitePanel]:
+    """Run a lesson's cells and write folder/states/LESSON/NAME.js of each panel; what the cells print is not shown."""
+    with redirect_stdout(StringIO()), matplotlib.rc_context():
+        made = panels(source, stills=True)
+        found, names = [], Counter()
+        for cell, (_code, tags, base) in enumerate(code_cells(source)):
+            twins = {language: made[cell, language] for language in LANGUAGES if (cell, language) in made}
+            if not twins or UNSTEADY in tags:
+                continue
+            name = twins["en"].name
+            names[name] += 1
+            name += f"_{names[name]}" if names[name] > 1 else ""
+            found.append(recorded(twins, name, cell, base, source.stem, folder))
+        return found
+
+
+def recorded(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: str, folder: Path) -> SitePanel:
+    """One panel, in all languages."""
+    stills, lines = {}, {}
+    for language, panel in twins.items():
+        speak(language)
+        stills[language], lines[language] = picture(panel.canvas, panel.line, f"{name}-"), panel.line
+    panel, path = twins["en"], None
+    if panel.controls:
+        path = f"states/{lesson}/{name}.js"
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        data = packed(twins, stored(panel, base))
+        file.write_text(script(f"{lesson}/{name}", data), encoding="utf-8")
+    return SitePanel(name, cell, stills, lines, path, tuple(round(side * DPI) for side in panel.size))

@@ -1,0 +1,72 @@
+"""What the pages say themselves, in both languages."""
+
+from blocklab.language import Text
+
+OTHER = {"en": ("zh", "中文"), "zh": ("en", "English")}  # the other language, in its own words
+LANG = {"en": "en", "zh": "zh-CN"}
+
+# The frame of every page
+SKIP = Text(en="Skip to the text", zh="跳到正文")
+SITE = Text(en="Site", zh="全站")
+LESSONS = Text(en="Lessons", zh="课程")
+GLOSSARY = Text(en="Glossary", zh="术语表")
+CONTENTS = Text(en="On this page", zh="本页内容")
+AROUND = Text(en="Previous and next", zh="上一课和下一课")
+BEFORE = Text(en="Previous", zh="上一课")
+AFTER = Text(en="Next", zh="下一课")
+LICENCE = Text(
+    en="Texts and pictures: CC BY 4.0. Code: MIT.",
+    zh="文字和图片：CC BY 4.0。代码：MIT。",
+)
+REPOSITORY = Text(en="The repository", zh="代码仓库")
+
+# A lesson
+NUMBER = Text(en="Lesson {number} of {last}", zh="第 {number} 课，共 {last} 课")
+MINUTES = Text(en="about {minutes} minutes", zh="大约 {minutes} 分钟")
+HANDOUT = Text(en="Handout to print", zh="打印用的讲义")
+IN_COLAB = Text(en="Open in Colab", zh="在 Colab 中打开")
+IMPORTS = Text(en="Imports", zh="导入")
+THE_CELL = Text(en="The cell", zh="单元格")
+EXERCISE = Text(en="Exercise", zh="练习")
+SOLUTION = Text(en="A solution", zh="参考答案")
+SHOW = Text(en="Show what comes out", zh="看运行结果")
+WRITE = Text(en="Write it and have it checked: {ways}", zh="写完就能得到检查：{ways}")
+WRITE_IN_COLAB = Text(en="in Colab", zh="在 Colab 里写")
+WRITE_HERE = Text(
+    en="on your machine with <code>make lab</code>, in lesson {number}",
+    zh="在自己的机器上用 <code>make lab READ=zh</code> 打开第 {number} 课",
+)
+OR = Text(en=", or ", zh="，或者")
+CODE = Text(en="code", zh="代码")
+OUTPUT = Text(en="output", zh="输出")
+FORMULA = Text(en="formula", zh="公式")
+TABLE = Text(en="table", zh="表格")
+PICTURE = Text(en="picture", zh="图")
+READ = Text(en="I have read this lesson", zh="这一课我读完了")
+
+# What the script says (site.js): each page brings these along
+SCRIPT = {
+    "theme": Text(en="Light or dark", zh="浅色或深色"),
+    "auto": Text(en="as the system", zh="跟随系统"),
+    "light": Text(en="light", zh="浅色"),
+    "dark": Text(en="dark", zh="深色"),
+    "copy": Text(en="Copy", zh="复制"),
+    "copied": Text(en="Copied", zh="已复制"),
+    "search": Text(en="Search", zh="搜索"),
+    "results": Text(en="{n} found", zh="找到 {n} 处"),
+    "nothing": Text(en="Nothing found for “{asked}”.", zh="没有找到“{asked}”。"),
+    "elsewhere": Text(en="On the Chinese pages", zh="英文页面里"),
+    "trouble": Text(
+        en="The states of this panel could not be loaded, so it shows its opening picture and cannot be moved.",
+        zh="这个面板的数据没能载入，所以只显示一开始的图，不能操作。",
+    ),
+    "unsearchable": Text(en="The search index could not be loaded.", zh="搜索的索引没能载入。"),
+    "done": Text(en="read", zh="已读"),
+    "go_on": Text(en="Go on: {lesson}", zh="接着读：{lesson}"),
+    "progress": Text(
+        en="{read} of {last} lessons read, {made} predictions made, {right} of them right",
+        zh="读完 {read} 课（共 {last} 课），猜了 {made} 次，猜对 {right} 次",
+    ),
+    "kept": Text(en="Kept in this browser alone.", zh="只保存在这个浏览器里。"),
+    "forget": Text(en="Forget it", zh="清除"),
+}

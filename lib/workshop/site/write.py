@@ -1,0 +1,193 @@
+"""Write the site: pages in both languages, the states of their panels, one look and two scripts for all of them."""
+
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from gzip import compress
+from hashlib import sha256
+from importlib.resources import files
+from itertools import repeat
+from multiprocessing import get_context
+from pathlib import Path
+
+import matplotlib
+import torch
+from nbformat import NotebookNode
+
+from blocklab.language import LANGUAGES, speaking
+from blocklab.lessons.opening import speak
+from blocklab.lessons.start_here.lesson_map import SIZE, lesson_map
+from blocklab.panel.canvas import Canvas
+from blocklab.panel.live_view import Live, script
+from workshop import glossary_page, handout, notebook
+from workshop.address import read_address
+from workshop.problem import PublishError
+from workshop.project import Project
+
+from .cells import Shown, saved
+from .frame import Book, Place, entrance
+from .markdown import linked
+from .pages import heading_ids, notebook_page, own_cells
+from .search import found_in, index
+from .start import BEST, start_page
+
+FRONT, MARK = "index.html", "site.js"  # a folder without the script holds no site
+MAP = "lesson_map.linked()"
+HEAVY = 10_000  # bytes, compressed: a picture of more is no part of the page
+_COLOUR = re.compile(r"^ *(--bl-[\w-]+: )light-dark\((#\w+), #\w+\);$", re.MULTILINE)
+_EXPORT = re.compile(r"^export (default .*\n)?", re.MULTILINE)
+_ABOUT = re.compile(
+    r'<svg xmlns="[^"]*"(?P<box> width="\d+" height="\d+") role="img" aria-label="(?P<says>[^"]*)"'
+    r' style="(?P<sizes>[^"]*)"(?P<inside>[^>]*)>'
+)
+_IMAGE = re.compile(r"<img [^>]*>")
+
+
+class Folder:
+    """Where the site is written, and the pages in it."""
+
+    def __init__(self, path: Path):
+        self.path, self.pages = path, []
+
+    def put(self, file: str, text: str) -> None:
+        path = self.path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        if path.suffix == ".html":
+            self.pages.append(path)
+
+    def picture(self, content: bytes, kind: str = "png") -> str:
+        """Keep a picture. Returns its address, seen from a page."""
+        path = self.path / "pictures" / f"{sha256(content).hexdigest()[:16]}.{kind}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return f"../pictures/{path.name}"
+
+
+def write_site(project: Project, path: Path, living: Collection[str]) -> list[Path]:
+    """Write the whole site into a folder, anew. Returns its pages.
+
+    living: the lessons, by file name, whose panels are recorded, which takes minutes; those of the others are pictures.
+    Raises PublishError for a folder that holds something else than a site.
+    """
+    make_room(path)
+    folder, book = Folder(path), Book(project.outlines(), read_address(project))
+    folder.put(MARK, _own(MARK))  # first: a site that is not finished is known as one
+    recorded = record(project, living, path) if living else {}
+    best, searched = defaultdict(dict), defaultdict(list)
+    for stem in (*(outline.stem for outline in book.outlines), glossary_page.STEM):
+        built = {language: _built(project, language, stem) for language in LANGUAGES}
+        ids = heading_ids(built["en"])
+        for language, lesson in built.items():
+            place, title = Place(language, f"{stem}.html"), book.title(stem, language)
+            drawn = _drawn(lesson, language, stem, recorded.get(stem, ()), folder)
+            best[language] |= _best(lesson, stem, drawn)
+            sheet = handout.asked_for(lesson, language)
+            folder.put(
+                f"{language}/{place.file}", notebook_page(book, place, lesson, ids, drawn, folder.picture, sheet)
+            )
+            if sheet:
+                folder.put(f"{language}/handouts/{place.file}", handout.page(lesson, language, title))
+            searched[language].append((place.file, title, found_in(lesson, ids)))
+    for language in LANGUAGES:
+        first = _built(project, language, book.outlines[0].stem)
+        folder.put(f"{language}/{FRONT}", start_page(book, language, first, best[language]))
+        folder.put(f"search/{language}.js", index(language, searched[language]))
+    folder.put(FRONT, entrance())
+    folder.put("style.css", style())
+    if living:
+        folder.put("player.js", player())
+    return folder.pages
+
+
+def make_room(path: Path) -> None:
+    """Take away the site that stands there. Raises PublishError for anything else."""
+    if path.is_dir() and any(path.iterdir()) and not (path / MARK).is_file():
+        raise PublishError(f"{path} holds something else than a site: move it away, or name another folder")
+    if path.is_dir():
+        shutil.rmtree(path)
+
+
+def record(project: Project, living: Collection[str], path: Path) -> dict[str, list]:
+    """The panels of the lessons that have any, by lesson: each a `SitePanel`. Two lessons at a time."""
+    from .states import record_lesson
+
+    stems = [stem for stem in living if '"panel"' in project.read(project.source(stem))]
+    sources = [project.source(stem) for stem in stems]
+    with ProcessPoolExecutor(2, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
+        return dict(zip(stems, pool.map(record_lesson, sources, repeat(path)), strict=True))
+
+
+def _built(project: Project, language: str, stem: str) -> NotebookNode:
+    path = project.notebook(language, stem)
+    return notebook.read(path, project.show(path))
+
+
+def _drawn(lesson: NotebookNode, language: str, stem: str, panels: Iterable, folder: Folder) -> dict[str, Shown]:
+    """By cell the picture that it shows: strokes where they are recorded, else pixels as the notebook has them."""
+    code = [cell for cell in own_cells(lesson) if cell.cell_type == "code"]
+    drawn = {}
+    for cell in code:
+        for data in (output.data for output in cell.outputs if "image/png" in output.get("data", {})):
+            drawn[cell.id] = saved(data, folder.picture)
+            if cell.source == MAP:
+                drawn[cell.id] = chart(language, data["text/html"], drawn[cell.id], bool(panels))
+    for panel in panels:
+        key, path, still = f"{stem}/{panel.name}", panel.script and f"../{panel.script}", panel.stills[language]
+        if path is None or len(compress(still.encode())) > HEAVY:
+            still = apart(still, folder)
+        drawn[code[panel.cell].id] = Shown(key, path, still, panel.lines[language])
+    return drawn
+
+
+def apart(svg: str, folder: Folder) -> str:
+    """A picture of strokes in a file of its own, fetched when it comes near; it follows the page to light and dark."""
+    about = _ABOUT.match(svg)
+    colours = f"<style>\n{palette()}:root {{ color-scheme: light dark }}\n</style>"
+    own = f'<svg xmlns="http://www.w3.org/2000/svg"{about["box"]}{about["inside"]}>{colours}{svg[about.end() :]}'
+    shown = f'alt="{about["says"]}" style="{about["sizes"]}"{about["box"]} loading="lazy"'
+    return f'<img src="{folder.picture(own.encode(), "svg")}" {shown}>'
+
+
+def chart(language: str, html: str, pixels: Shown, living: bool) -> Shown:
+    """The map of lessons, its parts links; where panels live it is of strokes, too, which are dark on a dark page."""
+    image = pixels.still
+    if living:
+        from .svg import picture
+
+        with speaking(language), matplotlib.rc_context():
+            speak(language)  # with the font of the language
+            canvas = Canvas(SIZE, 1)
+            image = picture(canvas, lesson_map(canvas.figure)(), "map-")
+    return replace(pixels, still=linked(_IMAGE.sub(lambda _: image, html)), line="")  # the picture says it already
+
+
+def _best(lesson: NotebookNode, stem: str, drawn: Mapping[str, Shown]) -> dict[str, Shown]:
+    """What the start page shows of a lesson, by its name there."""
+    cells = {cell.source: cell.id for cell in lesson.cells if cell.id in drawn}
+    called = {key: f"{key.partition('/')[2]}.panel()" for key in BEST if key.startswith(f"{stem}/")} | {"map": MAP}
+    return {key: drawn[cells[source]] for key, source in called.items() if source in cells}
+
+
+def palette() -> str:
+    """The panels' colours for a whole page, light and dark; an old browser gets the light ones."""
+    light = "\n".join(f"{name}{colour};" for name, colour in _COLOUR.findall(Live._css))
+    both = "\n".join(found[0].strip() for found in _COLOUR.finditer(Live._css))
+    return f":root {{\n{light}\n}}\n@supports (color: light-dark(black, white)) {{ :root {{\n{both}\n}} }}\n"
+
+
+def style() -> str:
+    return f"{palette()}{Live._css}\n{_own('site.css')}"
+
+
+def player() -> str:
+    """The player of panels and the reader of their states as a classic script: a page from disk loads no module."""
+    parts = (_EXPORT.sub("", text) for text in (script(), _own("states.js")))
+    return f'"use strict";\n(() => {{\n{"".join(parts)}\nglobalThis.blocklabPlayer = {{ frozen, statesFor }};\n}})();\n'
+
+
+def _own(name: str) -> str:
+    return files("workshop.site").joinpath(name).read_text("utf-8")

@@ -1,0 +1,99 @@
+"""The panels of the site: alive without a kernel, from disk; a guess is kept; damaged states leave the picture."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from workshop.project import Project
+from workshop.site.frame import STORED
+from workshop.site.write import write_site
+
+pytestmark = pytest.mark.xdist_group("site_panels")
+
+PROJECT = Project(Path(__file__).parents[2])
+LESSON = "00_start_here"
+STATES = f"states/{LESSON}/idle_slider.js"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, in which the panel of lesson 00 is alive."""
+    folder = tmp_path_factory.mktemp("site")
+    write_site(PROJECT, folder, living=(LESSON,))
+    return folder
+
+
+@pytest.fixture
+def page(chromium):
+    context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    wrong = []
+    page.on("request", lambda request: request.url.startswith(("file:", "data:")) or wrong.append(request.url))
+    page.on("pageerror", lambda error: wrong.append(error))
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def panel(page, site, language):
+    page.goto((site / language / f"{LESSON}.html").as_uri())
+    figure = page.locator(f"figure[data-panel='{LESSON}/idle_slider']")
+    figure.scroll_into_view_if_needed()
+    return figure
+
+
+def test_a_panel_far_away_is_not_loaded(page, site):
+    page.goto((site / "en" / f"{LESSON}.html").as_uri())
+    figure = page.locator("figure.panel")
+    assert figure.evaluate("node => node.getBoundingClientRect().top") > 900 + 600
+    expect(figure.locator("figcaption")).to_be_attached()
+    assert page.locator("script[src*=player]").count() == 0
+
+
+def test_a_guess_is_judged_and_kept_in_both_languages_and_on_the_start_page(page, site):
+    figure = panel(page, site, "en")
+    slider = figure.get_by_role("slider").and_(page.locator("input"))
+    expect(slider).to_be_disabled()
+    options = figure.locator(".blocklab-guess button:not(.blocklab-skip)")
+    options.nth(0).click()
+    expect(figure.locator(".blocklab-told")).not_to_be_empty()
+    before = figure.get_by_role("status").text_content()
+    slider.press("ArrowLeft")
+    expect(figure.get_by_role("status")).not_to_have_text(before)
+    [(key, (choice, right))] = json.loads(page.evaluate(f"localStorage.getItem('{STORED}')"))["guesses"].items()
+    assert (key, choice) == (f"{LESSON}/idle_slider", 0)
+    again = panel(page, site, "zh")
+    expect(again.get_by_role("slider").and_(page.locator("input"))).to_be_enabled()
+    expect(again.locator(".blocklab-told")).to_contain_text("猜")
+    page.goto((site / "en" / "index.html").as_uri())
+    expect(page.locator(".progress")).to_contain_text(f"1 predictions made, {int(right)} of them right")
+
+
+@pytest.mark.parametrize("damage", ["", "(globalThis", "(globalThis.blocklabStates ??= {})['x'] = {};", None])
+def test_damaged_states_leave_the_picture_and_are_told_of(chromium, site, damage):
+    file = site / STATES
+    whole = file.read_bytes()
+    page = chromium.new_page()
+    try:
+        file.unlink()
+        if damage is not None:
+            file.write_text(damage, "utf-8")
+        figure = panel(page, site, "zh")
+        expect(figure.get_by_role("status")).to_contain_text("没能载入")
+        expect(figure.get_by_role("img").first).to_be_visible()
+        expect(figure.locator(".blocklab-bar")).to_have_count(0)
+    finally:
+        file.write_bytes(whole)
+        page.close()
+
+
+def test_the_map_is_strokes_and_leads_to_lessons(page, site):
+    page.goto((site / "zh" / "index.html").as_uri())
+    chart = page.locator("#map")
+    expect(chart.locator("svg")).to_be_attached()
+    chart.get_by_role("link", name="11").first.click()
+    page.wait_for_url(re.compile("/zh/11_rotary_positions.html"))

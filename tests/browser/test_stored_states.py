@@ -1,0 +1,226 @@
+"""Stored states in a real Chromium: what comes out of a data script is what a kernel draws, stroke for stroke."""
+
+import re
+from base64 import b64decode
+from io import BytesIO
+from pathlib import Path
+
+import matplotlib
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+from playwright.sync_api import Error, expect
+
+from blocklab.language import LANGUAGES, Text
+from blocklab.lessons.opening import speak
+from blocklab.panel import Choice, Guess, Panel, Slider
+from blocklab.panel.live_view import Live, script
+from blocklab.panel.records import renumbered
+from blocklab.panel.touch import handles
+from workshop import site
+from workshop.lesson_panels import SOURCES, panels
+from workshop.site import states_packed
+from workshop.site.states_stored import stored
+
+pytestmark = pytest.mark.usefixtures("lesson_undone")
+
+READER = (Path(site.__file__).with_name("states.js")).read_text("utf-8")
+KEY = "00_demo/demo"
+EVERY = 5  # of the states of a lesson's panel so many-th is held to the kernel's
+WORDS = Text(en="so many: {n}", zh="共 {n} 个")
+GUESS = Guess(
+    {Text(en="more", zh="变多"): 1, Text(en="fewer", zh="变少"): 0},
+    right=1,
+    told=Text(en="They grow.", zh="会变多。"),
+)
+
+
+def demo(figure: Figure):
+    """Words, another number of strokes in each language, and holes that come and go."""
+    axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+    bars = axes.bar(range(3), [1, 2, 3], animated=True)
+    said = axes.set_title("", animated=True)
+    guest = axes.plot([0, 2], [1, 1], animated=True)[0]
+    guest.remove()
+
+    def update(n: int, way: str) -> str:
+        bars[0].set_height(n / 3)
+        said.set_text(WORDS.format(n=n) + ("\nagain" if str(WORDS).startswith("so") and n % 2 else ""))
+        if way == "with" and guest.figure is None:
+            axes.add_line(guest)
+        elif way == "without" and guest.figure is not None:
+            guest.remove()
+        return WORDS.format(n=n)
+
+    return update
+
+
+def demo_panel() -> Panel:
+    ways = Choice({Text(en="with", zh="有"): "with", Text(en="without", zh="没有"): "without"}, "without", label="way")
+    return Panel(demo, size=(4, 3), guess=GUESS, n=Slider(0, 9, 1, value=2, label="n"), way=ways)
+
+
+def in_both_languages(make) -> dict[str, Panel]:
+    made = {}
+    for language in LANGUAGES:
+        speak(language)
+        made[language] = make()
+    return made
+
+
+@pytest.fixture(scope="module")
+def page(chromium, tmp_path_factory):
+    """A page from disk with the player in it, and no network."""
+    file = tmp_path_factory.mktemp("page") / "page.html"
+    file.write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><style>{Live._css}</style>'
+        f'<body><div id="here"></div><script type="module">{script()}\n{READER}\n'
+        "Object.assign(window, { frozen, statesFor });</script></body></html>",
+        encoding="utf-8",
+    )
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    page.goto(file.as_uri())
+    yield page
+    context.close()
+
+
+def load(page, data, tmp_path) -> None:
+    """As a page does it: by a script beside it."""
+    file = tmp_path / "data.js"
+    file.write_text(states_packed.script(KEY, data), encoding="utf-8")
+    page.evaluate("globalThis.blocklabStates = {}")
+    page.add_script_tag(path=file)
+
+
+def unpacked(page, language: str) -> dict:
+    return page.evaluate("([key, language]) => statesFor(blocklabStates[key], language)", [KEY, language])
+
+
+def tuples(record):
+    return tuple(map(tuples, record)) if isinstance(record, list | tuple) else record
+
+
+def content(number: int, records) -> tuple:
+    """What a record shows, however it is told: records for their numbers, points of a path, pixels of an image."""
+    kind, *rest = renumbered(records[number], lambda part: content(part, records))
+    if kind == "path":
+        return kind, *rest[:2], drawn(rest[2]), *rest[3:]
+    return (kind, *rest[:-1], pixels(rest[-1])) if kind == "image" else (kind, *rest)
+
+
+def pixels(url: str) -> bytes:
+    return Image.open(BytesIO(b64decode(url.partition(",")[2]))).convert("RGBA").tobytes()
+
+
+def drawn(d: str) -> tuple:
+    """The steps of a path, their points where they are."""
+    steps, here, start = [], (0, 0), (0, 0)
+    for letter, said in re.findall(r"([a-zA-Z])([^a-zA-Z]*)", d):
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", said)]
+        many = {"m": 2, "l": 2, "q": 4, "c": 6, "z": 1, "a": 7, "h": 1, "v": 1}[letter.lower()]
+        for first in range(0, max(1, len(numbers)), many):
+            step = numbers[first : first + many]
+            if letter in "mlqc":
+                step = [number + here[i % 2] for i, number in enumerate(step)]
+            if letter in "zZ":
+                here = start
+            elif letter in "mlqcMLQC":
+                here = tuple(step[-2:])
+                start = here if letter in "mM" else start
+            steps.append((letter if letter in "ahv" else letter.upper(), *step))
+    return tuple(steps)
+
+
+def shown(rest, moving, records) -> list[tuple]:
+    """What is drawn, from first to last: strokes that rest, and in their holes those that move."""
+    holes = iter(moving)
+    strokes = [n for stroke in records[rest][1] for n in ([stroke] if stroke else next(holes))]
+    return [stroke for number in strokes if (stroke := content(number, records)) != states_packed.NOTHING]
+
+
+def hold_to_the_kernel(page, made: dict[str, Panel], states, every: int = 1) -> None:
+    for language, panel in made.items():
+        speak(language)
+        found = unpacked(page, language)
+        records = {int(number): tuples(record) for number, record in found["records"].items()}
+        assert [state["at"] for state in found["states"]] == states
+        for state in found["states"][::every]:
+            with panel.standing_at(state["at"]) as (canvas, line):
+                drawing = canvas.strokes()
+                wanted = shown(drawing.rest, drawing.moving, canvas.records)
+                touched = handles(canvas.holes, panel.controls, canvas.figure.bbox.height)
+            assert state["line"] == line
+            assert shown(state["rest"], state["moving"], records) == wanted, (language, state["at"])
+            assert records[state["handles"]] == ("handles", tuples(touched))
+
+
+def test_states_are_those_of_the_kernel_stroke_for_stroke(page, tmp_path):
+    made = in_both_languages(demo_panel)
+    states = stored(made["en"])
+    load(page, states_packed.packed(made, states), tmp_path)
+    hold_to_the_kernel(page, in_both_languages(demo_panel), states)
+
+
+def test_those_of_a_lesson_are_too(page, tmp_path):
+    with matplotlib.rc_context():
+        made = panels(next(source for source in SOURCES if source.stem == "02_norm_axes"))
+        for cell in {cell for cell, _ in made}:
+            twins = {language: made[cell, language] for language in LANGUAGES}
+            states = stored(twins["en"])[:60]
+            load(page, states_packed.packed(twins, states), tmp_path)
+            hold_to_the_kernel(page, twins, states, EVERY)
+
+
+def test_both_languages_share_what_has_no_words():
+    data = states_packed.packed(in_both_languages(demo_panel), [[n, 1] for n in range(10)])
+    kinds = {record[0] for record in data["instead"]["zh"].values()}
+    assert "text" in kinds
+    assert not kinds & {"style", "clip", "marks", "rest"}
+
+
+def test_a_page_plays_them_and_tells_what_was_guessed(page, tmp_path):
+    load(page, states_packed.packed(in_both_languages(demo_panel), [[n, 1] for n in range(10)]), tmp_path)
+    page.evaluate(
+        """key => { window.told = [];
+        window.leave = frozen(document.getElementById("here"), statesFor(blocklabStates[key], "zh"),
+            { guessed: null, onGuess: (...about) => told.push(about) }) }""",
+        KEY,
+    )
+    slider = page.get_by_role("slider", name="n").and_(page.locator("input"))
+    expect(slider).to_be_disabled()
+    page.get_by_role("button", name="变少").click()
+    assert page.evaluate("told") == [[1, False]]
+    slider.press("End")
+    assert page.get_by_role("status").inner_text() == "共 9 个"
+    page.evaluate("leave()")
+
+
+@pytest.mark.parametrize(("guessed", "open_"), [(0, False), (-1, False), (None, True), (7, True), ("length", True)])
+def test_a_guess_of_an_earlier_visit_stands(page, tmp_path, guessed, open_):
+    load(page, states_packed.packed(in_both_languages(demo_panel), [[2, 1], [3, 1]]), tmp_path)
+    page.evaluate(
+        """([key, guessed]) => { window.leave = frozen(document.getElementById("here"),
+            statesFor(blocklabStates[key], "en"), { guessed }) }""",
+        [KEY, guessed],
+    )
+    slider = page.get_by_role("slider", name="n").and_(page.locator("input"))
+    expect(slider).to_be_disabled() if open_ else expect(slider).to_be_enabled()
+    page.evaluate("leave()")
+
+
+DAMAGE = {
+    "missing": lambda data: None,
+    "of another edition": lambda data: data | {"format": 2},
+    "without states": lambda data: data | {"states": []},
+    "cut short": lambda data: data | {"records": data["records"][:-5]},
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_what_is_not_whole_is_refused(page, tmp_path, kind):
+    data = states_packed.packed(in_both_languages(demo_panel), [[2, 1], [3, 1]])
+    load(page, DAMAGE[kind](data), tmp_path)
+    with pytest.raises(Error, match="stored states"):
+        unpacked(page, "en")
