@@ -1262,3 +1262,18 @@ def test_without_a_kernel_every_key_leads_to_another_stored_state(frozen):
     box.press("ArrowDown")
     expect(slider(frozen)).to_have_value("18")
     expect(frozen.locator(".blocklab-note")).to_have_text("")
+
+
+def test_without_a_kernel_an_option_in_hand_stays_however_many_others_move(page):
+    stored = """([ats]) => {
+      const sliders = ["s0", "s1", "s2", "s3", "s4"].map((s) => ({ ...spec.controls[0], name: s, label: s, at: 0 }))
+      const states = ats.map((at) => ({ at, line: `${at}`, rest: 1, moving: [], handles: 2 }))
+      const records = { 1: ["rest", []], 2: ["handles", []] }
+      const here = document.querySelector("main")
+      player.frozen(here, { spec: { ...spec, controls: [...sliders, spec.controls[3]] }, states, records })
+    }"""
+    page.evaluate(stored, [[[0, 0, 0, 0, 0, 1], [20, 20, 20, 20, 20, 1], [0, 0, 0, 0, 0, 0]]])
+    slider(page, "s0").press("End")
+    expect(line(page)).to_have_text("20,20,20,20,20,1")
+    page.get_by_role("checkbox", name="show dots").press(" ")
+    expect(line(page)).to_have_text("0,0,0,0,0,0")
