@@ -18,19 +18,21 @@ BIN := .venv/bin
 COLAB := .venv-colab/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
+SITE := tests/browser/test_site.py tests/browser/test_site_panels.py
 STAGES := lessons dev colab front-ends newest oldest
 WAITING := tests/report/test_report_run.py tests/workshop/test_gate.py
 UNIT := tests -n 2 --dist worksteal --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted \
 	--ignore=tests/front_ends
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures site
+.PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures site site-run
 .PHONY: address font clean newest oldest wishes
 .PHONY: $(STAGES:%=%-environment)
 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
 	@echo "make test               the whole gate: style, tests, every lesson in both languages, Colab-like run, browser"
+	@echo "make site-run           the site's pages in a real browser: without network, on a phone, in the dark, by keyboard"
 	@echo "make front-ends         panels in Notebook 7, in Notebook 6.5 as on Colab, and in Voilà, in a real browser"
 	@echo "make lessons            build and run the notebooks from notebooks/source (ONLY='02 03' for some)"
 	@echo "make newest             unit tests and lessons with the newest of everything; make oldest: with the oldest"
@@ -86,7 +88,11 @@ lessons-run: dev-environment
 		tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
 
 browser: dev-environment
-	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) tests/browser -n 2 --dist loadgroup
+	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) tests/browser $(SITE:%=--ignore=%) -n 2 --dist loadgroup
+
+# Not in the gate: the workflow that publishes the site runs it first.
+site-run: dev-environment
+	$(BIN)/$(PYTEST) $(SITE) -n 2
 
 # What Colab brings, with the package installed from its wheel and nothing else touched. The wheel has to be there.
 colab: dev-environment colab-environment
