@@ -551,7 +551,7 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)  # x: (N, L, h, d); with other 
 | 在哪里 | 是什么 |
 |---|---|
 | [Pythia-6.9B、phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | 部分旋转（partial rotary），前者 128 个特征里只转 32 个，后者 80 个里只转 32 个，其余不动 |
-| 底数 | Llama-2 是 10000，SmolLM2 是 100000，Llama-3 是 500000，Qwen3 是 1000000；要用更长的文本训练，就加大底数：没转满一圈的指针，不会把两个距离混为一谈 |
+| 底数 | Llama-2 是 10000，SmolLM2 是 100000，Llama-3 是 500000，Qwen3 是 1000000；要用更长的文本训练，就加大底数：没转满一圈的指针，不会把两个距离弄混 |
 | [nanochat](https://github.com/karpathy/nanochat) | 查询和键都顺时针转，权重就是这样训练的 |
 
 键转多少，只看它自己的位置；转好之后，只要频率不变，不论文本再写多长，它都不再变。所以模型往下写时可以把键存起来，那是[第 13 课](13_kv_cache.ipynb)。在那之前，[第 12 课](12_transformer_layers.ipynb)先把各个部件拼起来。
