@@ -4,7 +4,7 @@ r"""
 
 Leave one small function out of SmolLM2, the chat model of lesson 00, ask it for the capital of France, and it says nothing: its first token is the end. That function adds nothing to a token and has learned nothing. It only turns queries and keys, each by angles that its position sets.
 
-Lesson 10's attention takes tokens as a heap; even a causal mask tells only before from after, not how far. Lesson 07 added clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention, in SmolLM2 in each of its 30 layers.
+Lesson 10's attention takes tokens as a heap; a causal mask by itself tells only who comes before, not how far. Lesson 07 added clocks to the tokens. Most language models of today do without that table and turn the queries and keys inside attention.
 
 After this lesson you can write this rotation, tell its two conventions apart, and say what happens to a model beyond the length it was trained on. It takes about 25 minutes, without *Going further*.
 """
@@ -15,7 +15,7 @@ r"""
 
 从第 00 课的聊天模型 SmolLM2 里去掉一个小小的函数，再问它法国的首都是哪里，它一个词也不说，立刻就结束了。这个函数不给词元加任何东西，也没有任何训练得到的数，只是转动查询和键，转多少由位置决定。
 
-第 10 课的注意力如果没有掩码，就分不清词元的先后。有了因果掩码，先后能间接看出来，可是键离查询有多远，得分里并没有。第 07 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键；SmolLM2 的 30 层，层层如此。
+第 10 课的注意力如果没有掩码，就分不清词元的先后。有了因果掩码，先后能间接看出来，可是键离查询有多远，得分里并没有。第 07 课的办法，是给词元加上一组时钟。今天的语言模型大多不用那张表，而是在注意力里面转动查询和键。
 
 学完这一课，你能写出这种旋转，分清它的两种约定，说出文本超过训练长度时会发生什么。大约需要 25 分钟，选读另计。
 """
@@ -63,22 +63,22 @@ r"""
 r"""
 ## Two clocks
 
-Here are a query and a key of eight features each, so of four *pairs*. A pair is drawn as a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 07, whose hands went clockwise. Blue is the query, orange the key, grey the angle between them. Below each dial is what the pair adds to the dot product of query and key, which divided by √d is the score.
+Here are a query and a key of eight features each, so of four *pairs*, each a hand. Its first feature says how far right the tip lies, its second how high. **Rotary positions** ([RoPE](https://arxiv.org/abs/2104.09864)) turn each hand counterclockwise by its token's position times the frequency ω of the pair, the same ω as in lesson 07, whose hands went clockwise. Blue is the query, orange the key, grey the angle between them. Below each dial is what the pair adds to the dot product of query and key, which divided by √d is the score.
 
 Drag the tokens along the line, or the hands of pairs 1 and 2.
 
-**Predict first.** With the query at 3 and the key at 0 the dot product is −0.89. Where is it the same? Choose, then try the places; *both later by* moves both. Finally tick *every distance*.
+**Predict first.** With the query at 3 and the key at 0 the dot product is −0.89. Where else: query at 0, key at 3; query at 1003, key at 1000; both; neither? Choose, then try; *both later by* moves both. Finally tick *every distance*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 两组指针
 
-图中有一个查询和一个键，各八个特征，也就是各四**对**。每一对画成一根指针，第一个特征是针尖偏右多少，第二个特征是针尖有多高。**旋转位置编码**（rotary positional encoding，[RoPE](https://arxiv.org/abs/2104.09864)）让每根指针逆时针转过一个角，大小是词元的位置乘以这一对的频率 ω，ω 的算法与第 07 课相同。（那里的指针顺时针转。）蓝针是查询，橙针是键，灰色是两针的夹角。表盘下面写着这一对给点积贡献多少；点积除以 √d，就是注意力得分。
+图中有一个查询和一个键，各八个特征，也就是各四**对**。每一对画成一根指针，第一个特征是针尖偏右多少，第二个特征是针尖有多高。**旋转位置编码**（rotary position embedding，[RoPE](https://arxiv.org/abs/2104.09864)）让每根指针逆时针转过一个角，大小是词元的位置乘以这一对的频率 ω，ω 的算法与第 07 课相同。（那里的指针顺时针转。）蓝针是查询，橙针是键，灰色是两针的夹角。表盘下面写着这一对给点积贡献多少；点积除以 √d，就是注意力得分。
 
 可以在图上方的位置线上拖动两个词元，也可以拖动第 1、2 对的指针。
 
-**先猜一猜**：查询在 3，键在 0，点积是 −0.89。换成哪两个位置，点积还是这个数？先选好答案，再到各个位置试一试；“同时后移”让两个词元一起往后走。最后勾选“画出所有距离”。
+**先猜一猜**：查询在 3，键在 0，点积是 −0.89。查询在 0、键在 3，或者查询在 1003、键在 1000，哪一种的点积还是这个数？两种都是，还是都不是？先选好答案，再到各个位置试一试；“同时后移”让两个词元一起往后走。最后勾选“画出所有距离”。
 """
 
 # %% tags=["panel", "guess"]
@@ -88,19 +88,21 @@ two_clocks.panel()
 r"""
 <details><summary>Answer</summary>
 
-With the query at 1003 and the key at 1000. (In lesson 07 all hands started at twelve, so the dot product of two rows could not tell before from after. Here each hand starts where the token's own query or key points.)
+With the query at 1003 and the key at 1000, as wherever the query stands 3 positions after the key. (In lesson 07 all hands started at twelve, so the dot product of two rows could not tell before from after. Here each hand starts where the token's own query or key points. What turns it is a block of that lesson's matrix M, transposed, for those hands went clockwise.)
+
+The curve of *every distance* is a fast ripple, pair 0 with a turn in 6.3 positions, on a slow wave, pair 1 with one in 63. Of these two vectors it is highest at −20, not at 0, and nothing makes it fall with the distance.
 
 </details>
 
-When both tokens move on alike, both hands of a pair turn further alike, and the angle between them stays. When the tokens change places, the angle changes, so order counts, not only distance.
+When both tokens move on alike, so do both hands of a pair, and the angle between them stays. When the tokens change places, it changes: order counts, not only distance.
 
 ## By hand
 
-The dot product of two hands is the product of their lengths times the cosine of the angle between them. In pair i let the lengths be $|q_i|$ and $|k_i|$, and let $\varphi_i$ be the angle from key to query before anything turns. With the query at m and the key at n:
+The dot product of two hands is the product of their lengths times the cosine of their angle. In pair i let the lengths be $|q_i|$ and $|k_i|$, and let $\varphi_i$ be the angle from key to query before anything turns. With the query at m and the key at n:
 
 $$q \cdot k = \sum_i |q_i|\, |k_i| \cos\big(\varphi_i + (m - n)\,\omega_i\big) \qquad \omega_i = \text{base}^{-2i/d}$$
 
-Here d is the number of features, 8 in the picture. For a given query and key the dot product depends on m − n alone. A pair `(a, b)` that turns by the angle α becomes
+Here d is the number of features, 8 in the picture. Given query and key, the dot product depends on m − n alone. A pair `(a, b)` turned by α becomes
 
 $$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha = \text{position} \cdot \omega_i$$
 
@@ -111,7 +113,9 @@ $$(a \cos\alpha - b \sin\alpha,\;\; a \sin\alpha + b \cos\alpha) \qquad \alpha =
 r"""
 <details><summary>答案</summary>
 
-查询在 1003，键在 1000。（第 07 课的表里，所有指针都从十二点出发，光看两行的点积，分不出前后；这里的指针从哪里出发，由词元自己的查询和键决定。）
+查询在 1003，键在 1000；凡是查询比键靠后 3 个位置，都是这个数。（第 07 课的表里，所有指针都从十二点出发，光看两行的点积，分不出前后；这里的指针从哪里出发，由词元自己的查询和键决定。转动它的，就是那一课矩阵 M 的块的转置，因为那里顺时针转。）
+
+“画出所有距离”的曲线，是慢波上叠着快波：快波来自第 0 对，约 6.3 个位置一个周期；慢波来自第 1 对，约 63 个位置一个周期。就这两个向量来说，最高点在 −20，不在 0；点积也不会随距离增大而越来越小。
 
 </details>
 
@@ -166,15 +170,15 @@ check("turned_product", solved_turned_product, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-Values are not turned: position is to say *who* is looked at, and how much, not what is taken (see *Going further*).
+Values are not turned: position is to say *who* is looked at, not what is taken (*Going further*).
 
 ## Two pairings
 
-Which two features make a pair? Code in use has two answers. Neither is better, but a model is trained with one of them, and cannot change.
+Which two features make a pair? Code in use has two answers. Neither is better, but weights for one are wrong with the other.
 
 | pairing | pair i |
 |---|---|
-| *adjacent*: Meta's Llama, SmolLM2 as it is built here | 2i and 2i + 1 |
+| *adjacent*: Meta's Llama, SmolLM2 in the file used here | 2i and 2i + 1 |
 | *halves*: most models in Hugging Face's transformers, nanochat | i and i + d/2 |
 
 **Predict first.** The same queries and keys of five tokens are turned in both ways. Which of the 25 dot products agree: all, none, or those of a token's query with its own key?
@@ -186,11 +190,11 @@ r"""
 
 ## 两种配对
 
-哪两个特征算一对？现有的代码有两种**配对方式**（pairing），没有好坏之分，但一个模型只按其中一种训练，用时不能换。
+哪两个特征算一对？现有的代码有两种**配对方式**（pairing），没有好坏之分，但为一种准备的权重，用另一种就错了。
 
 | 配对方式 | 第 i 对 |
 |---|---|
-| 相邻：Meta 的 Llama、这里搭的 SmolLM2 | 2i 和 2i + 1 |
+| 相邻：Meta 的 Llama、这里所用文件里的 SmolLM2 | 2i 和 2i + 1 |
 | 前后两半：Hugging Face 的 transformers 里的多数模型、nanochat | i 和 i + d/2 |
 
 **先猜一猜**：五个词元，同样的查询和键，按两种配对各旋转一次。25 个点积里，哪些相同？全部相同，全都不同，还是只有同一个词元的查询与键的点积相同？
@@ -216,9 +220,9 @@ Only those of a token's query with its own key, on the diagonal. (And a text of 
 
 </details>
 
-There m − n is 0, and whatever was turned, the dot product is what it was. So the score of a token with itself cannot tell a wrong pairing.
+There m − n is 0, and the dot product is what it was: the score of a token with itself cannot tell a wrong pairing.
 
-A dot product does not mind in which order the features stand, as long as it is the same in query and key. So put the first features of all pairs in front, then the second ones, and halves do what neighbours did:
+A dot product does not mind the order of the features, if query and key have the same. So put the first features of all pairs in front, then the second, and halves do what neighbours did:
 """
 
 # %% [markdown] lang="zh"
@@ -237,7 +241,7 @@ r"""
 # %%
 order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
 off = products(q[:, order], k[:, order], "half") - products(q, k, "adjacent")
-print(f"{off.abs().max() = :.6f}")
+print(off.abs().max() < 1e-5)
 
 # %% [markdown] lang="en"
 r"""
@@ -265,7 +269,7 @@ plug_in(rotary_embedding=in_halves)
 r"""
 <details><summary>Answer</summary>
 
-No Paris. It repeats one word, and the loss is 5.04 in place of 3.08.
+No Paris. It repeats one word, and the loss is 5.04 in place of 3.08. (Yet SmolLM2 was trained with halves, and Hugging Face runs it so. Whoever made the file used here put its rows in the other order, for [llama.cpp](https://github.com/ggml-org/llama.cpp).)
 
 </details>
 
@@ -278,7 +282,7 @@ Turn a whole tensor, neighbours as pairs, as under *By hand*. x has the shape `(
 r"""
 <details><summary>答案</summary>
 
-不会回答 Paris 了。它重复同一个词，损失是 5.04，而原来是 3.08。
+不会回答 Paris 了。它重复同一个词，损失是 5.04，而原来是 3.08。（其实 SmolLM2 训练时用的正是前后两半，Hugging Face 里也这样运行。这里所用的文件是为 [llama.cpp](https://github.com/ggml-org/llama.cpp) 转换的，行已经重排成相邻配对。）
 
 </details>
 
@@ -368,22 +372,22 @@ plug_in(rotary_embedding=nothing_turned)
 r"""
 ## Longer than ever
 
-A model is trained on texts of some length. A fast hand went round many times there and met every angle. A slow hand made no full turn, and in a longer text it comes to angles that the model has never met.
+A model is trained on texts of some length, so on distances m − n below it. In a fast pair the angle between query and key, $(m - n)\,\omega$, went round many times. In a slow pair it made no full turn, and in a longer text it grows beyond all that the model has met.
 
 The panel shows how often each pair of a model turns. Drag the dashed line on the right, or *times as long* (s).
 
-**Predict first.** Llama-3 has 64 pairs, the base 500000, and was trained on 8192 positions. How many of its hands never made a full turn: 2, 29 or 60? Then set *model* and try each *rule*; what they do is told below.
+**Predict first.** Llama-3 has 64 pairs, the base 500000, and was trained on 8192 positions. How many of them never made a full turn: 2, 29 or 60? Then set *model*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 比训练时更长
 
-模型训练时，文本有一定的长度。快的指针在这个长度之内转了很多圈，什么角度都见过。慢的指针没有转满一圈，文本一长，它就会转到模型从未见过的角度。
+模型训练时，文本有一定的长度，查询与键的距离 m − n 不会超过它。在快的一对里，两针之间的角 $(m - n)\,\omega$ 转了很多圈，什么角度都见过。在慢的一对里，它没有转满一圈；文本一长，查询与键可以隔得更远，这个角就会大到训练时从未有过。
 
 面板画出一个模型的每一对转了多少圈，遇到新角度的画成红色菱形。可以拖动右图的虚线，也可以拖动“长度的倍数”，也就是 s。
 
-**先猜一猜**：Llama-3 有 64 对，底数是 500000，训练长度是 8192。从未转满一圈的指针有多少根，2、29 还是 60？猜完再选“模型”，看看每种“规则”怎样改变右图的线；这些规则下面就讲。
+**先猜一猜**：Llama-3 有 64 对，底数是 500000，训练长度是 8192。从未转满一圈的有多少对，2、29 还是 60？猜完再选“模型”。
 """
 
 # %% tags=["panel"]
@@ -398,16 +402,18 @@ r"""
 
 29 never made a full turn, and without a rule all of them meet new angles.
 
+Large positions alone do no harm: with 100000 added to all of them, SmolLM2's loss stays 3.08. Only the distance counts.
+
 </details>
 
-For a text s times as long, all rules slow hands down:
+For a text s times as long, all rules slow hands down. Try each in the panel:
 
 | rule | frequencies |
 |---|---|
 | [position interpolation](https://arxiv.org/abs/2306.15595) | all divided by s |
-| NTK-aware | from a larger base: the first stays, the last is divided by s |
-| [YaRN](https://arxiv.org/abs/2309.00071) | hands of 32 turns and more stay, those below 1 are divided by s, with a ramp by pair between; scores times $(0.1 \ln s + 1)^2$, 1.30 for s = 4 |
-| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/b25b488f5faa9efcdfaf4ed3bdee1f2827b62788/models/llama3/reference_impl/model.py) | the same from 4 turns to 1, with a ramp by turns |
+| [NTK-aware](https://github.com/huggingface/transformers/blob/main/src/transformers/modeling_rope_utils.py) | from the base times $s^{d/(d-2)}$: the first stays, the last is divided by s |
+| [YaRN](https://arxiv.org/abs/2309.00071) | hands of 32 turns and more stay, those below 1 are divided by s, between them a ramp even in i (its code; in the paper, even in turns); scores times $(0.1 \ln s + 1)^2$, 1.30 for s = 4 |
+| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/b25b488f5faa9efcdfaf4ed3bdee1f2827b62788/models/llama3/reference_impl/model.py) | likewise from 4 turns to 1, the ramp even in turns; scores as they are |
 
 So NTK-aware leaves 28 of the 29 beyond what they know, only less far.
 
@@ -415,33 +421,35 @@ So NTK-aware leaves 28 of the 29 beyond what they know, only less far.
 
 Is all well without new angles? glassllm is a very small language model, trained on 128 tokens. It read pieces of 512 from two books, with s = 4 and no further training. The books are not in the package, so this is a recording.
 
-**Predict first.** Beyond 128, which has the lowest loss: no rule, interpolation, Llama's rule, or no rule where each token sees only the last 128?
+**Predict first.** Beyond 128, which has the lowest loss: no rule, interpolation, Llama's rule, or no rule where each token directly sees only the last 128?
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-29 根从未转满一圈；不用规则，它们全都会遇到新角度。
+29 对从未转满一圈；不用规则，它们全都会遇到新角度。
+
+位置本身再大也不要紧：所有位置都加上 100000，SmolLM2 的损失仍是 3.08。要紧的只是距离。
 
 </details>
 
-文本是训练长度的 s 倍时，各种规则都让指针慢下来：
+文本是训练长度的 s 倍时，各种规则都让指针慢下来。可以在面板里逐个试试“规则”，看右图的线怎样变：
 
 | 规则 | 频率 |
 |---|---|
 | [位置插值](https://arxiv.org/abs/2306.15595)（position interpolation） | 全部除以 s |
-| NTK-aware | 换成更大的底数，第一对不变，最后一对除以 s |
-| [YaRN](https://arxiv.org/abs/2309.00071) | 转 32 圈以上的不变，不到 1 圈的除以 s，中间逐对过渡；得分乘以 $(0.1 \ln s + 1)^2$，s = 4 时是 1.30 倍 |
-| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/b25b488f5faa9efcdfaf4ed3bdee1f2827b62788/models/llama3/reference_impl/model.py) | 转 4 圈以上的不变，不到 1 圈的除以 s，中间按圈数过渡 |
+| [NTK-aware](https://github.com/huggingface/transformers/blob/main/src/transformers/modeling_rope_utils.py) | 底数乘以 $s^{d/(d-2)}$，于是第一对不变，最后一对除以 s |
+| [YaRN](https://arxiv.org/abs/2309.00071) | 转 32 圈以上的不变，不到 1 圈的除以 s，中间按 i 均匀过渡（代码如此，论文里是按圈数）；得分乘以 $(0.1 \ln s + 1)^2$，s = 4 时是 1.30 倍 |
+| [Llama 3.1](https://github.com/meta-llama/llama-models/blob/b25b488f5faa9efcdfaf4ed3bdee1f2827b62788/models/llama3/reference_impl/model.py) | 转 4 圈以上的不变，不到 1 圈的除以 s，中间按圈数均匀过渡；得分不变 |
 
-所以用 NTK-aware，29 根里仍有 28 根会转到没见过的角度，只是超出得少一些。
+所以用 NTK-aware，29 对里仍有 28 对会遇到没见过的角度，只是超出得少一些。
 
 ## 看看损失
 
-没有新角度，就万事大吉了吗？glassllm 是一个很小的英文语言模型，训练长度只有 128。让它读 512 个词元，s = 4，换了规则也不再训练，损失会怎样？所用的两本书不随课程提供，下面是以前测得的记录。
+没有新角度，就万事大吉了吗？glassllm 是一个很小的英文语言模型，训练长度只有 128。让它读《爱丽丝漫游奇境》和《绿野仙踪》，每段 512 个词元，s = 4，换了规则也不再训练，损失会怎样？这两本书不随课程提供，下面是以前测得的记录。
 
-**先猜一猜**：在 128 以外，哪一种损失最低？不用规则，位置插值，Llama 的规则，还是不用规则，但每个词元只看最近的 128 个词元？
+**先猜一猜**：在 128 以外，哪一种损失最低？不用规则，位置插值，Llama 的规则，还是不用规则，但每个词元只直接看最近的 128 个词元？
 """
 
 # %% tags=["answer"]
@@ -451,13 +459,13 @@ longer_texts.table()
 r"""
 <details><summary>Answer</summary>
 
-The window of 128, with 3.407 at the end of *Alice* and 4.123 on *Oz*. Of the rules that look farther, Llama's does best: 3.687 at the end of *Alice*, for 0.25 before 128.
+The window of 128, with 3.407 at 384–512 of *Alice* and 4.123 beyond 128 of *Oz*. No distance in it passes 127, so no angle between query and key is new, whatever the position. (Through four layers it still reaches 4 · 127 tokens back.) Of the rules that look farther, Llama's does best: 3.687 at 384–512 of *Alice*, at the price of 0.19 before 128.
 
-*Alice* was probably part of the training, *Oz* is by another author. There interpolation gains nothing beyond 128: 4.885, and 4.888 without a rule. Differences beyond 128 have a standard error of 0.01 to 0.02.
+*Alice* was probably part of the training, *Oz* is by another author. With *Oz* interpolation gains nothing beyond 128: 4.885, and 4.888 without a rule. All are averages, over 48 pieces of *Alice* and 32 of *Oz*. Differences beyond 128 have a standard error of 0.01 to 0.02.
 
 </details>
 
-Without a rule nothing breaks at 128; the loss grows, to 4.727 at the end. Interpolation costs almost 1.0 even before 128 (4.399 in place of 3.420), because neighbours now stand a quarter of a step apart, which the model has never met either. In this model looking farther than trained never paid. But it is small, nobody trained it further, and a larger one may need its first token kept in the window.
+Without a rule nothing breaks at 128; the loss grows, to 4.727 at 384–512. Interpolation costs 0.90 even before 128 (4.350 in place of 3.453), because neighbours now stand a quarter of a step apart, which is new, too. Here looking farther than trained never paid. But nobody trained this model further, and it finds little even in its 128: on *Alice* a window of 32 does no worse. A larger one may need its first token kept in the window.
 
 ## What you will meet elsewhere
 
@@ -479,10 +487,10 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)  # x: (N, L, h, d); with other 
 | where | what |
 |---|---|
 | [Pythia-6.9B, phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | *partial rotary*: 32 of 128, 32 of 80 features turn |
-| the base | 10000 in Llama-2, 100000 in SmolLM2, 500000 in Llama-3, 1000000 in Qwen3 |
-| [nanochat](https://github.com/karpathy/nanochat) | turns both the other way, as its weights were trained |
+| the base | 10000 in Llama-2, 100000 in SmolLM2, 500000 in Llama-3, 1000000 in Qwen3; raised for longer texts, whose distances slow hands still tell apart |
+| [nanochat](https://github.com/karpathy/nanochat) | turns queries and keys clockwise, as its weights were trained |
 
-A key turns by its own position alone. With fixed frequencies it then stays as it is, however long the text grows, so a model that writes can keep its keys ([lesson 13](13_kv_cache.ipynb)). First [lesson 12](12_transformer_layers.ipynb) puts the blocks together.
+A key turns by its own position alone. With fixed frequencies it stays as it is, however long the text grows: a model that writes can keep its keys ([lesson 13](13_kv_cache.ipynb)). First [lesson 12](12_transformer_layers.ipynb) puts the blocks together.
 
 ## Three closing questions
 
@@ -506,7 +514,7 @@ To reorder the rows of the matrices for queries and keys, head by head. Under th
 
 <details><summary>Answer</summary>
 
-The loss by position on your own texts, before and beyond 2048, against no rule with a window of 2048 that always keeps the first few tokens as well. Many trained models [rest their attention on the first token](https://arxiv.org/abs/2309.17453): in SmolLM2 we measured, on the first 1024 tokens of the GNU GPL, that a plain window of 256 costs 0.70 from position 512 on, and 0.06 if it keeps the first token. Before 2048 the window changes nothing, and in glassllm every rule lost to it.
+The loss by position on your own texts, before and beyond 2048, against no rule with a window of 2048 that always keeps the first few tokens as well. And questions whose answers stand farther back than the window: the mean loss hardly shows whether they are found. Many trained models [rest their attention on the first token](https://arxiv.org/abs/2309.17453): in SmolLM2 we measured, on the first 1024 tokens of the GNU GPL, version 3, that a plain window of 256 costs 0.70 from position 512 on, and 0.06 if it keeps the first token. Before 2048 the window changes nothing, and in glassllm every rule lost to it in mean loss.
 
 </details>
 """
@@ -515,13 +523,13 @@ The loss by position on your own texts, before and beyond 2048, against no rule 
 r"""
 <details><summary>答案</summary>
 
-只看最近 128 个词元的损失最低，《爱丽丝漫游奇境》末尾是 3.407，《绿野仙踪》是 4.123。要看得更远，Llama 的规则最好：《爱丽丝》末尾是 3.687，代价是 128 以内升高 0.25。
+只看最近 128 个词元的损失最低：《爱丽丝》的位置 384–512 是 3.407，《绿野仙踪》的 128 以外是 4.123。这样看，查询与键的距离从不超过 127，不论词元在哪个位置，两针之间都没有新角度。（四层下来，仍能间接看到 4 · 127 步之前。）要直接看得更远，Llama 的规则最好：《爱丽丝》的 384–512 是 3.687，代价是 128 以内升高 0.19。
 
-《爱丽丝》很可能在训练数据里，《绿野仙踪》出自另一位作者。在后者的 128 以外，位置插值没有好处：4.885，不用规则是 4.888。在 128 以外，两种做法之差的标准误差是 0.01 到 0.02。
+《爱丽丝》很可能在训练数据里，《绿野仙踪》出自另一位作者。在后者的 128 以外，位置插值没有好处：4.885，不用规则是 4.888。各数都是平均值，《爱丽丝》取 48 段，《绿野仙踪》取 32 段。在 128 以外，两种做法之差的标准误差是 0.01 到 0.02。
 
 </details>
 
-不用规则，损失并不是一过 128 就跳上去，而是越往后越高，末尾到了 4.727。位置插值连 128 以内也变差了，几乎高了 1.0（从 3.420 升到 4.399），因为相邻的词元现在只隔四分之一步，这也是模型没见过的。在这个模型上，不论用哪种规则，看得比训练时更远都没有好处。不过这只是一个很小的模型，而且没有继续训练；换成大一些的模型，窗口里可能还要留住第一个词元。
+不用规则，损失并不是一过 128 就跳上去，而是越往后越高，384–512 到了 4.727。位置插值连 128 以内也变差了，高了 0.90（从 3.453 升到 4.350），因为相邻的词元现在只隔四分之一步，这也是模型没见过的。在这个模型上，不论用哪种规则，看得比训练时更远都没有好处。不过它没有继续训练，而且很小，连 128 个词元也用不上多少：读《爱丽丝》时，窗口缩到 32，损失也不升高。换成大一些的模型，窗口里可能还要留住第一个词元。
 
 ## 在别处会遇到什么
 
@@ -543,8 +551,8 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)  # x: (N, L, h, d); with other 
 | 在哪里 | 是什么 |
 |---|---|
 | [Pythia-6.9B、phi-2](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py) | 部分旋转（partial rotary），前者 128 个特征里只转 32 个，后者 80 个里只转 32 个，其余不动 |
-| 底数 | Llama-2 是 10000，SmolLM2 是 100000，Llama-3 是 500000，Qwen3 是 1000000 |
-| [nanochat](https://github.com/karpathy/nanochat) | 查询和键都朝反方向转，权重就是这样训练的 |
+| 底数 | Llama-2 是 10000，SmolLM2 是 100000，Llama-3 是 500000，Qwen3 是 1000000；要用更长的文本训练，就加大底数：没转满一圈的指针，不会把两个距离弄混 |
+| [nanochat](https://github.com/karpathy/nanochat) | 查询和键都顺时针转，权重就是这样训练的 |
 
 键转多少，只看它自己的位置；转好之后，只要频率不变，不论文本再写多长，它都不再变。所以模型往下写时可以把键存起来，那是[第 13 课](13_kv_cache.ipynb)。在那之前，[第 12 课](12_transformer_layers.ipynb)先把各个部件拼起来。
 
@@ -570,7 +578,7 @@ torch.view_as_real(pairs * freqs_cis).flatten(3)  # x: (N, L, h, d); with other 
 
 <details><summary>答案</summary>
 
-在自己的文本上，测 2048 以内和以外各个位置的损失，与不用规则、窗口为 2048 而且总是留住最前面几个词元的做法比较。许多训练好的模型[把注意力停放在第一个词元上](https://arxiv.org/abs/2309.17453)：我们用 GNU GPL 的前 1024 个词元测过 SmolLM2，窗口为 256 时，从位置 512 起损失高出 0.70；留住第一个词元，只高出 0.06。窗口在 2048 以内什么也不改变，而且在 glassllm 上，每种规则都输给了它。
+在自己的文本上，测 2048 以内和以外各个位置的损失，与不用规则、窗口为 2048 而且总是留住最前面几个词元的做法比较。还要问几个答案在窗口之外的问题，因为平均损失几乎看不出答案找没找到。许多训练好的模型[把多余的注意力放到第一个词元上](https://arxiv.org/abs/2309.17453)（attention sink）：我们用 GNU GPL 第 3 版的前 1024 个词元测过 SmolLM2，窗口为 256 时，从位置 512 起损失高出 0.70；留住第一个词元，只高出 0.06。窗口在 2048 以内什么也不改变，而且在 glassllm 上，论平均损失，每种规则都输给了它。
 
 </details>
 """
@@ -585,7 +593,7 @@ r"""
 
 * Each pair of features of queries and keys turns by position times ω. Given both, the dot product depends on m − n alone.
 * The pairing belongs to the weights; a token's score with itself cannot show it.
-* Beyond the trained length slow hands meet new angles. Rules slow them down, each at a price; all but NTK-aware keep to known angles.
+* At distances beyond the trained length slow pairs meet new angles. Rules slow them down, each at a price; all but NTK-aware keep to known angles.
 
 ## Read next
 
@@ -600,7 +608,7 @@ r"""
 
 * 查询和键的每一对特征都转过“位置乘以 ω”这么大的角。查询和键给定之后，点积只取决于 m − n。
 * 权重与配对方式必须配套；看词元对自己的得分，查不出配错了。
-* 超过训练长度，慢的指针会遇到新角度。各种规则让它们慢下来，除 NTK-aware 以外都能避开新角度，但各有代价。
+* 查询与键的距离超过训练长度，慢的各对就会遇到新角度。各种规则让指针慢下来，除 NTK-aware 以外都能避开新角度，但各有代价。
 
 ## 接着读
 
@@ -613,14 +621,14 @@ r"""
 r"""
 ## Going further: weights for the other pairing
 
-A weight for queries or keys has `num_heads` blocks of d rows, one row for each feature that comes out. It was trained with neighbours as pairs. Put its rows in the order in which halves do the same: in each head the first rows of all pairs, then the second rows, both in the order of the pairs. The shape `(num_heads * d, d_model)` stays. (For keys `num_heads` counts the heads of keys, which in SmolLM2 are 3, where queries have 9.)
+A weight for queries or keys has `num_heads` blocks of d rows, one row for each feature that comes out. It was made for neighbours as pairs. Put its rows in the order in which halves do the same: in each head the first rows of all pairs, then the second rows, both in the order of the pairs. The shape `(num_heads * d, d_model)` stays. (For keys `num_heads` counts the heads of keys, which in SmolLM2 are 3, where queries have 9. With its rows in this order, as they were trained, SmolLM2 in halves has the loss 3.08 again.)
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：换一种配对，怎样重排权重
 
-算出查询（或键）的权重矩阵由 `num_heads` 块组成，每块 d 行，每一行算出一个特征。它是按相邻配对训练的。请重排它的行，让前后两半的配对得到同样的结果：在每个头里，先排各对的第一行，再排各对的第二行，两部分都按对的次序。形状 `(num_heads * d, d_model)` 不变。（对键来说，`num_heads` 是键头的个数；SmolLM2 有 9 个查询头，键头只有 3 个。）
+算出查询（或键）的权重矩阵由 `num_heads` 块组成，每块 d 行，每一行算出一个特征。它是为相邻配对准备的。请重排它的行，让前后两半的配对得到同样的结果：在每个头里，先排各对的第一行，再排各对的第二行，两部分都按对的次序。形状 `(num_heads * d, d_model)` 不变。（对键来说，`num_heads` 是键头的个数；SmolLM2 有 9 个查询头，键头只有 3 个。它的行换成这个次序，就回到训练时的样子：用前后两半的配对，损失又是 3.08。）
 """
 
 
@@ -664,12 +672,12 @@ check("permute_rows", solved_permute_rows, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-The whole way from tokens to dot products, with two heads of eight features: neighbours with the old rows and halves with the new ones, the second less the first:
+The whole way from tokens to dot products, with two heads of eight features: neighbours with the old rows and halves with the new ones. Do they agree, but for rounding?
 """
 
 # %% [markdown] lang="zh"
 r"""
-从词元到点积完整地算一遍，两个头，每个头八个特征。相邻配对用原来的行，前后两半用重排后的行，两者相减：
+从词元到点积完整地算一遍，两个头，每个头八个特征。相邻配对用原来的行，前后两半用重排后的行。除去舍入误差，两者一样吗？
 """
 
 # %%
@@ -684,7 +692,7 @@ def products_of_heads(w_query, w_key, pairing):
 
 moved = (solved_permute_rows(w, 2) for w in (w_query, w_key))
 off = products_of_heads(*moved, "half") - products_of_heads(w_query, w_key, "adjacent")
-print(f"{off.abs().max() = :.5f}")
+print(off.abs().max() < 1e-4)
 
 # %% [markdown] lang="en"
 r"""

@@ -168,6 +168,22 @@ def test_another_function_is_seen(function, mistake, expected, model, zen, monke
     assert loss(model, zen) == pytest.approx(expected, abs=2e-3)
 
 
+def moved_on(x, positions, base, pairing):
+    return rotary_embedding(x, positions + 100000, base, pairing)
+
+
+def reordered_halves(x, positions, base, pairing):
+    """As with rows in the order in which they were trained: first features of pairs in front, the second behind."""
+    assert pairing == "adjacent"
+    return rotary_embedding(torch.cat([x[..., 0::2], x[..., 1::2]], -1), positions, base, "half")
+
+
+@pytest.mark.parametrize("rotation", [moved_on, reordered_halves])
+def test_a_rotation_that_changes_no_score(rotation, model, zen, monkeypatch):
+    monkeypatch.setattr(DecoderBlock, "rotary_embedding", staticmethod(rotation))
+    assert loss(model, zen) == pytest.approx(3.0819, abs=1e-3)
+
+
 def test_one_block_alone_can_have_another_function(model, zen, monkeypatch):
     monkeypatch.setattr(model.blocks[0], "rotary_embedding", lambda x, positions, base, pairing: x)
     assert 3.1 < loss(model, zen) < 5

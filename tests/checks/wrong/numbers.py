@@ -22,6 +22,11 @@ WRONG = {
         "a sign slipped": (6 * (math.cos(5) * math.cos(1) - math.sin(5) * math.sin(1)), {"positions-added"}),
         "turned the other way": (6 * math.cos(-8), {"frequency-forgotten"}),
         "both pairs": ((5.0, 1.0), {"wrong-kind"}),
+        "√d of the picture": (6 * math.cos(4) / math.sqrt(8), {"divided-by-root-8"}),
+        "the query's length": (2 * math.cos(4), {"querys-length-alone"}),
+        "the key's length, two digits": (-1.96, {"keys-length-alone"}),
+        "no sign": (3.922, {"sign-lost"}),
+        "ω for turns": (6 * math.cos(2 * math.pi * 4), {"not-turned"}),
     },
     "bytes_in_two_kernels": {"text": ("10", {"wrong-kind"}), "nearly": (10.5, {None})},
     "half_size": {

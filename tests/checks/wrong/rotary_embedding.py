@@ -47,6 +47,10 @@ def in_mixed_types(x, positions, base=10000.0):
     return turned_by(x, positions[:, None] * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1]))
 
 
+def one_with_one_in_mixed_types(x, positions, base=10000.0):
+    return turned_by(x, positions * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1]))
+
+
 def minus_twice(x, positions, base=10000.0):
     angles = angles_of(positions, x.shape[-1], base)
     a, b = x[..., 0::2], x[..., 1::2]
@@ -130,6 +134,8 @@ WRONG = {
             by_angles(lambda k, d, base: k * base ** (-torch.arange(0, d, 2).double() / d)),
             {"one-with-one"},
         ),
+        "one with one, in mixed types": (one_with_one_in_mixed_types, {"one-with-one-and-type"}),
+        "not joined": (joined(lambda a, b: torch.stack([a, b], -1)), {"pairs-not-joined"}),
         "from degrees": (by_angles(lambda k, d, base: angles_of(torch.deg2rad(k.double()), d, base)), {"in-degrees"}),
         "exponents from two": (
             by_angles(lambda k, d, base: k[:, None] * base ** (-torch.arange(2, d + 2, 2).double() / d)),

@@ -46,6 +46,11 @@ def test_the_curve_is_the_dot_product_by_signed_distance():
     assert products(distances) == pytest.approx([sum(by_hand(distance, 0)) for distance in distances], abs=1e-12)
 
 
+def test_the_curve_is_highest_where_the_lesson_says():
+    distances = np.arange(-FARTHEST, FARTHEST + 1)
+    assert distances[products(distances).argmax()] == -20
+
+
 def test_hands_turn_counterclockwise_each_by_its_own_position(figure):
     update = two_clocks(figure)
     update(m=0, n=0, later=0, every=False)

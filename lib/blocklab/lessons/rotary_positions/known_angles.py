@@ -1,4 +1,4 @@
-"""How often each pair turns within the trained length, and how often in a longer text: which meet new angles."""
+"""How often each pair turns between query and key, at most, as trained and in a longer text: which meet new angles."""
 
 from collections.abc import Callable
 
@@ -55,9 +55,10 @@ def frequencies_by(rule: str, model: RotaryModel, factor: float) -> Tensor:
 
 
 def known_and_asked(rule: str, model: RotaryModel, factor: float) -> tuple[Tensor, Tensor, Tensor]:
-    """By pair: its turns within the trained length, its turns within the new one, and whether it meets new angles.
+    """By pair: its turns over the trained length, its turns over the new one, and whether it meets new angles.
 
-    A pair that makes a full turn in training has met every angle.
+    The angle is that between query and key, whose distance is at most the length. A pair that makes a full turn in
+    training has met every one.
     """
     known = model.length * rotary_frequencies(model.rotated, model.base) / (2 * torch.pi)
     asked = factor * model.length * frequencies_by(rule, model, factor) / (2 * torch.pi)

@@ -12,12 +12,12 @@ NAMES = {
     "none": Text(en="no rule", zh="不用规则"),
     "window": Text(en="no rule, but a window of 128", zh="不用规则，只看最近 128 个词元"),
 }
-SHOWN = "alice_64_128", "alice_128_160", "alice_384_512", "oz_below_128", "oz_beyond_128"
+SHOWN = "alice_below_128", "alice_128_160", "alice_384_512", "oz_below_128", "oz_beyond_128"
 BOOKS = (  # the second begins where its positions do: a Chinese character takes two places
     Text(en="Alice, positions               ", zh="《爱丽丝》的位置               "),
     Text(en="Oz, positions", zh="《绿野仙踪》的位置"),
 )
-POSITIONS = " 64–128  128–160  384–512        0–128  128–512"
+POSITIONS = "  0–128  128–160  384–512        0–128  128–512"
 ROW = "{:7.3f}  {:7.3f}  {:7.3f}      {:7.3f}  {:7.3f}   {}"
 
 

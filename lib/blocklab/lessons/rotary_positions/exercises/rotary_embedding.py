@@ -108,6 +108,11 @@ def one_with_one(positions: Tensor, frequencies: Tensor) -> Tensor:
     return (positions * frequencies[0::2]).repeat_interleave(2, -1)
 
 
+def left_wide(y: Tensor, dtype: torch.dtype) -> Tensor:
+    """What comes of angles in float32 that nothing converts back."""
+    return y.to(torch.promote_types(dtype, torch.float32))
+
+
 def first_half_alone(y: Tensor, x: Tensor) -> Tensor:
     half = x.shape[-1] // 2
     return torch.cat([y[..., :half], x[..., half:]], -1)
@@ -164,6 +169,11 @@ PAIR_MISTAKES = (
         zh="你隔一个特征取一个，却用 `cat` 前后拼接，于是混进来的不是同一对的搭档。"
         "隔一个取，就要用 `stack(…, -1).flatten(-2)` 交替放回。",
     ),
+    wrong("pairs-not-joined", finish=lambda y, x: y.unflatten(-1, (-1, 2))).hint(
+        en="Each pair still has an axis of its own, `(*, L, d/2, 2)`. `.flatten(-2)` joins the last two axes.",
+        zh="每一对仍单独占一个轴，形状成了 `(*, L, d/2, 2)`。请用 `.flatten(-2)` 把最后两个轴接起来。",
+        line="return torch.stack(rotated, -1).flatten(-2).to(x.dtype)",
+    ),
     wrong("first-half-alone", finish=first_half_alone).hint(
         en="You rotate the first half of the features only. Some models do so; here all of them turn.",
         zh="你只旋转了前一半特征。有些模型是这样，但这里所有特征都要旋转。",
@@ -171,7 +181,7 @@ PAIR_MISTAKES = (
 )
 
 TYPE_MISTAKES = (
-    wrong("type-of-the-angles", typed=lambda y, dtype: y.to(torch.promote_types(dtype, torch.float32))).hint(
+    wrong("type-of-the-angles", typed=left_wide).hint(
         en="A float16 input comes back as float32, the type of your angles. The result has the type of x: end with "
         "`.to(x.dtype)`.",
         zh="输入是 float16 时，你返回的是 float32，也就是角度的类型。结果的类型应与 x 相同，请以 `.to(x.dtype)` 结尾。",
@@ -265,6 +275,15 @@ ANGLE_MISTAKES = (
             "column of the positions, `positions[:, None]`.",
             zh="你让第 i 个位置乘了第 i 个频率，两者对位相乘了。每个位置都要乘以每个频率："
             "先用 `positions[:, None]` 把位置变成一列。",
+            line="angles = positions[:, None] * frequencies",
+        ),
+        wrong("one-with-one-and-type", times=one_with_one, typed=left_wide).hint(
+            en="You multiply position i by frequency i, one with one. Every position meets every frequency: make a "
+            "column of the positions, `positions[:, None]`. Besides, a float16 input comes back as float32: end with "
+            "`.to(x.dtype)`.",
+            zh="你让第 i 个位置乘了第 i 个频率，两者对位相乘了。每个位置都要乘以每个频率："
+            "先用 `positions[:, None]` 把位置变成一列。另外，输入是 float16 时你返回了 float32："
+            "请以 `.to(x.dtype)` 结尾。",
             line="angles = positions[:, None] * frequencies",
         ),
     ),

@@ -21,8 +21,9 @@ TURNED_PRODUCT = one_number(
     tolerance=3e-4,  # -3.92 is close enough; degrees and another frequency can be told apart
     mistakes=(
         wrong("not-turned", answer=float(PRODUCT)).hint(
-            en="That is the dot product before the rotation. The two are turned by different angles.",
-            zh="这是旋转之前的点积。两者转过的角度不同。",
+            en="That is the dot product before the rotation. The two are turned by different angles, in radians: ω is "
+            "no part of a turn.",
+            zh="这是旋转之前的点积。两者转过的角度不同，单位是弧度：ω 不是一圈的几分之几。",
         ),
         wrong("frequency-forgotten", answer=PRODUCT * math.cos(QUERY_AT - KEY_AT)).hint(
             en="You took the difference of the positions for the angle. This pair turns only 0.5 per position.",
@@ -61,6 +62,18 @@ TURNED_PRODUCT = one_number(
             en="That is the cosine of the angle. The pairs have the lengths 2 and 3.",
             zh="这只是夹角的余弦。两对的长度是 2 和 3。",
         ),
+        wrong("querys-length-alone", answer=LENGTHS[0] * math.cos(ANGLE)).hint(
+            en="You took the query's length alone. The key is 3 long, and the dot product has both.",
+            zh="你只乘了查询的长度。键的长度是 3，点积里两个长度都要乘。",
+        ),
+        wrong("keys-length-alone", answer=LENGTHS[1] * math.cos(ANGLE)).hint(
+            en="You took the key's length alone. The query is 2 long, and the dot product has both.",
+            zh="你只乘了键的长度。查询的长度是 2，点积里两个长度都要乘。",
+        ),
+        wrong("sign-lost", answer=-PRODUCT * math.cos(ANGLE)).hint(
+            en="The sign is lost. The angle of 4 is more than a quarter turn, and the cosine below 0.",
+            zh="丢了负号。夹角是 4，超过了四分之一圈，余弦小于 0。",
+        ),
         wrong("lengths-added", answer=sum(LENGTHS) * math.cos(ANGLE)).hint(
             en="You added the lengths. In a dot product they are multiplied.", zh="你把长度加了起来。点积里要相乘。"
         ),
@@ -72,9 +85,12 @@ TURNED_PRODUCT = one_number(
             en="You took the angle for degrees. It is in radians, as `math.cos` wants it.",
             zh="你把角当成了度数。它是弧度，`math.cos` 要的正是弧度。",
         ),
-        wrong("divided-by-root-d", answer=PRODUCT * math.cos(ANGLE) / 2**0.5).hint(
-            en="You divided by √d, as attention does afterwards. Here the dot product itself is wanted.",
-            zh="你除以了 √d，那是注意力后面的一步。这里要的是点积本身。",
+        *(
+            wrong(f"divided-by-root-{d}", answer=PRODUCT * math.cos(ANGLE) / d**0.5).hint(
+                en=f"You divided by √{d}, as attention does afterwards. Here the dot product itself is wanted.",
+                zh=f"你除以了 √{d}，那是注意力后面的一步。这里要的是点积本身。",
+            )
+            for d in (2, 8)  # of the pair, and of the picture
         ),
     ),
     section=BY_HAND,
