@@ -164,7 +164,7 @@ def as_few(x: Tensor, _n_rep: int) -> Tensor:
 
 
 def not_shared_and(id: str, *, en: str, zh: str, **steps: Callable) -> Mistake:
-    """Heads that are not shared, and one more mistake, told together: the first stops most calls and hides the other."""
+    """Heads that are not shared, and one more mistake: told together, for the first stops most calls and hides it."""
     return wrong(f"heads-not-shared-and-{id}", serve=as_few, **steps).hint(
         en="Two things. There are fewer heads of keys than of queries, and your product cannot pair them: each serves "
         f"`h / g` neighbouring queries' heads. And {en}",
