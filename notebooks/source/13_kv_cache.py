@@ -4,20 +4,20 @@ r"""
 
 Llama 2 7B and Falcon 7B are equally large. While each writes a text of 2048 tokens, the first keeps, in 2-byte numbers, 1 GiB beside its weights, the second 16 MiB. What is it, and why 64 times as much?
 
-The layers of lesson 12 are complete, but for each new token a model of them reads the whole text anew. Lesson 10 said why it need not: under the causal mask a new token never moves the outputs before it. So keys and values can be kept, in a **KV cache**.
+The layers of lesson 12 are complete, but for each new token a model of them reads the whole text anew. It need not: keys and values can be kept, in a **KV cache**.
 
-After this lesson you can say what one more token costs in arithmetic, bytes and time, write attention with a cache, and find bugs that leave the published loss as it is and ruin the answer. It takes about 30 minutes, without *Going further*.
+After this lesson you can say what one more token costs in arithmetic, bytes and time, write attention with a cache, and find bugs that ruin a model's answers and leave its loss as it is. It takes about 30 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
 r"""
 # 13 多生成一个词元，要花多少？
 
-Llama 2 7B 和 Falcon 7B 一样大。同样生成一段 2048 个词元的文本，每个数用 2 字节，除了权重，前者还要存 1 GiB，后者只存 16 MiB。它们存的是什么？为什么一个是另一个的 64 倍？
+Llama 2 7B 和 Falcon 7B 一样大。同样生成一段 2048 个词元的文本，权重以外，前者还要存 1 GiB，后者只要 16 MiB（每个数 2 字节）。它们存的是什么？为什么一个是另一个的 64 倍？
 
-第 12 课拼好了完整的层，可是用它们搭成的模型，每生成一个词元都要把全文重读一遍。第 10 课说过：有因果掩码，新的词元从不改变前面的输出，所以不必再算一遍，把键和值存起来就行。这就是**键值缓存**（KV cache）。
+第 12 课拼好了完整的层，可是用它们搭成的模型，每生成一个词元都要把全文重读一遍。其实不必：把键和值存起来就行，这就是**键值缓存**（KV cache）。
 
-学完这一课，你能从运算、字节和时间三方面说出多一个词元的代价，能写出带缓存的注意力，还能找出一类特别的错误：公布的损失纹丝不动，回答却毁了。大约需要 30 分钟，选读另计。
+学完这一课，你能从运算、字节和时间三方面说出多一个词元的代价，能写出带缓存的注意力，还能找出一类特别的错误：损失纹丝不动，回答却毁了。大约需要 30 分钟，选读另计。
 """
 
 # %%
@@ -28,14 +28,13 @@ from blocklab.lessons import accepted, check, plug_in
 from blocklab.lessons.kv_cache import broken_caches, cache_size, one_step, speeds
 from blocklab.real_models import if_installed, load_glassllm
 from blocklab.real_models.texts import ALICE
-from blocklab.timing.watch import CpuWatch
 
 # %% [markdown] lang="en"
 r"""
 ## Two questions first
 
 1. RMSNorm, attention, SwiGLU: in which of them does a token meet others?
-2. Under the causal mask, token 5 of eight is changed. Which outputs stay as they are?
+2. Of tokens 0 to 7, number 5 is changed. Which outputs stay as they are under the causal mask?
 
 <details><summary>Answers</summary>
 
@@ -50,7 +49,7 @@ r"""
 ## 先想两个问题
 
 1. RMSNorm、注意力、SwiGLU，哪一个会让词元之间互相影响？
-2. 共有八个词元，用因果掩码。改动词元 5，哪些输出不变？
+2. 词元 0 到 7，用因果掩码。改动词元 5，哪些输出不变？
 
 <details><summary>答案</summary>
 
@@ -64,7 +63,7 @@ r"""
 r"""
 ## Full against cached
 
-A model that writes predicts a token, appends it, and begins again. Here are six tokens in one attention layer, rotated as in lesson 11, with four heads of queries and two of keys and values. `full` takes all at once, `cached` one after the other, with query, key and value of the new token only; the cache gives back the earlier ones.
+A model that writes predicts a token, appends it, and begins again. Here are six tokens in one attention layer, rotated as in lesson 11, with four heads of queries and two of keys and values, each for two queries' heads (`enable_gqa`). `full` takes all at once, `cached` one after the other, with query, key and value of the new token only; the cache gives back the earlier ones.
 
 **Predict first.** How far apart are the outputs: only rounding, about a thousandth, or are they completely different?
 """
@@ -73,7 +72,7 @@ A model that writes predicts a token, appends it, and begins again. Here are six
 r"""
 ## 全部重算与缓存
 
-模型生成文本，是预测下一个词元，把它接上，再从头来。下面是一层注意力里的六个词元，位置像第 11 课那样用旋转表示；查询有四个头，键和值有两个头。`full` 一次处理全部六个。`cached` 一个一个来，每次只算新词元的查询、键和值，前面的键和值由缓存给出。
+模型生成文本，是预测下一个词元，把它接上，再从头来。下面是一层注意力里的六个词元，位置像第 11 课那样用旋转表示；查询有四个头，键和值只有两个，每个给两个查询头共用（`enable_gqa`）。`full` 一次处理全部六个。`cached` 一个一个来，每次只算新词元的查询、键和值，前面的键和值由缓存给出。
 
 **先猜一猜**：两种输出相差多少？只有舍入误差，差千分之一左右，还是完全不同？
 """
@@ -93,7 +92,7 @@ full = scaled_dot_product_attention(*project(x), is_causal=True, enable_gqa=True
 cache = KeyValueCache()
 cached = torch.cat([cached_attention(*project(x[:, i : i + 1], i), cache) for i in range(6)], 2)
 print("full  ", full[0, 0, -1], "\ncached", cached[0, 0, -1])
-print("max < 1e-12:", bool((full - cached).abs().max() < 1e-12))
+print(f"{bool((full - cached).abs().max() < 1e-12) = }")
 
 # %% [markdown] lang="en"
 r"""
@@ -140,7 +139,7 @@ r"""
 
 </details>
 
-So n new tokens send n through the matrices, instead of more than n²/2. Their scores still grow like n², instead of n³. Prefill fills a triangle. A decode step is the last row, which sees everything, so it needs no mask. When several tokens come behind a past, the triangle has to end at the *lower right*: of S positions, new token i of L sees up to S − L + i. In code: `torch.ones(L, S, dtype=torch.bool).tril(S - L)`.
+So behind the prompt n new tokens send n through the matrices, instead of more than n²/2. Their scores still grow like n², instead of n³. Prefill fills a triangle. A decode step is the last row, which sees everything, so it needs no mask. When several tokens come behind a past, the triangle has to end at the *lower right*: of S positions, new token i of L sees up to S − L + i. In code: `torch.ones(L, S, dtype=torch.bool).tril(S - L)`.
 
 ## What a token leaves behind
 
@@ -157,7 +156,7 @@ r"""
 
 </details>
 
-所以，生成 n 个新词元，经过矩阵的只有 n 个词元，不用缓存则超过 n²/2 个。得分增长得更快：用缓存按 n² 增长，不用缓存按 n³ 增长。
+所以提示之后，n 个新词元经过矩阵只有 n 次，不用缓存则超过 n²/2 次。得分增长得更快：用缓存按 n² 增长，不用缓存按 n³ 增长。
 
 预填充要算整个三角形。解码的每一步只算最后一行，这一行能看到所有位置，用不着掩码。如果在已有的词元后面一次送来几个，三角形就必须与**右下角**对齐：一共 S 个位置，L 个新词元在最后，第 i 个新词元能看到第 S − L + i 个位置为止。写成代码是 `torch.ones(L, S, dtype=torch.bool).tril(S - L)`。
 
@@ -235,15 +234,17 @@ Smaller: 327680 bytes a token against 524288, because 8 heads are kept instead o
 
 </details>
 
-Choose *MHA*: between the blue stroke and the bar's end lies what sharing saves, 32 times for each grid line. Falcon's 71 heads of queries share one of 64 numbers; Llama 2 7B keeps 32 of 128, in as many layers. 32 · 128 / 64 = 64 answers our first question. **MLA** (multi-head latent attention) in DeepSeek-V3 keeps one vector of 512 numbers, from which 128 heads make keys and values, and 64 for position.
+Falcon's 71 heads of queries share one of 64 numbers; Llama 2 7B keeps 32 of 128, in as many layers. 32 · 128 / 64 = 64 answers our first question.
+
+Drag *model* to the end and choose *MHA*: what a bar has beyond its blue stroke is saved by sharing (32 times from one grid line to the next). **MLA** (multi-head latent attention) in DeepSeek-V3 keeps one vector of 512 numbers, from which 128 heads make keys and values, and 64 for position. SmolLM2 and Falcon keep less than that already.
 
 With a **sliding window** 52 of Gemma 3 27B's 62 layers keep only the last 1024 tokens. With 131072 *tokens* and the window on, 62 GiB become 10.4.
 
 ## What limits a step
 
-A step reads the cache and nearly all weights (of the input embedding a row, of experts those chosen). In bfloat16 a weight has 2 bytes and takes part in 2 operations for each of B texts written together: B operations a byte. A kept number does so for the h / g queries that share it: h / g a byte. While it reads a byte, an H100 can do nearly 300 (989 · 10¹² a second, against 3350 · 10⁹ bytes). B and h / g are mostly far below that, so decode waits for memory.
+A step of Llama 3.1 8B reads the cache and all weights; of the input embedding, a row. In bfloat16 a weight has 2 bytes and takes part in 2 operations for each of B texts written together: B operations a byte. A kept number does so for the h / g queries that share it: h / g a byte. While it reads a byte, an H100 can do nearly 300 (989 · 10¹² a second, against 3350 · 10⁹ bytes). B and h / g are mostly far below that, so decode waits for memory.
 
-**Predict first.** Llama 3.1 8B writes at 8192 tokens. With 64 texts at once, which reading becomes cheaper per token: weights, cache, both?
+**Predict first.** It writes at 8192 tokens. With 32 texts at once, which reading becomes cheaper per token: weights, cache, both?
 """
 
 # %% [markdown] lang="zh"
@@ -254,22 +255,23 @@ r"""
 
 </details>
 
-选“MHA”：蓝线到条形末端，就是共用省下的（每格 32 倍）。Falcon 的 71 个查询头共用一个 64 个数的键值头；Llama 2 7B 存 32 个头，各 128 个数，层数一样。32 · 128 / 64 = 64，开头的问题就有了答案。DeepSeek-V3 用的**多头潜在注意力**（multi-head latent attention，MLA）只存一个 512 个数的向量，128 个头都由它算出自己的键和值，另外还有 64 个数表示位置。
+Falcon 的 71 个查询头共用一个 64 个数的键值头；Llama 2 7B 存 32 个头，各 128 个数，层数一样。32 · 128 / 64 = 64，开头的问题就有了答案。
+
+把“模型”拖到最后，再选“MHA”：条形超出蓝线的部分，就是共用省下的（横轴每过一格是 32 倍）。DeepSeek-V3 用的**多头潜在注意力**（multi-head latent attention，MLA）只存一个 512 个数的向量，128 个头都由它算出自己的键和值，另外还有 64 个数表示位置。SmolLM2 和 Falcon 存的本来就更少。
 
 **滑动窗口**（sliding window）是另一种限制。Gemma 3 27B 的 62 层里，有 52 层只看最后 1024 个词元，更早的就丢掉。把“词元数”设为 131072，再打开窗口，62 GiB 就变成 10.4 GiB。
 
 ## 一步受什么限制
 
-每一步都要读缓存，还要读几乎全部权重：输入的词嵌入只读一行，混合专家模型只读选中的专家。用 bfloat16，一个权重占 2 字节，对同时生成的 B 段文本各做 2 次运算，所以每字节 B 次。缓存里的每个数由 h / g 个查询头共用，也是这样，所以每字节 h / g 次。读一个字节的时间里，H100 能做将近 300 次运算（每秒 989 · 10¹² 次，除以 3350 · 10⁹ 字节）。B 和 h / g 通常远小于这个数，所以解码大多在等显存。
+Llama 3.1 8B 每一步都要读缓存，还要读全部权重，只是输入的词嵌入读一行就够。用 bfloat16，一个权重占 2 字节，对同时生成的 B 段文本各做 2 次运算，所以每字节 B 次。缓存里的每个数由 h / g 个查询头共用，也是这样，所以每字节 h / g 次。读一个字节的时间里，H100 能做将近 300 次运算（每秒 989 · 10¹² 次，除以 3350 · 10⁹ 字节）。B 和 h / g 通常远小于这个数，所以解码大多在等显存。
 
-**先猜一猜**：Llama 3.1 8B 已经写到 8192 个词元。同时生成 64 段文本，平均到每个词元，哪一种读取变少了：权重、缓存，还是两者都变少？
+**先猜一猜**：它已经写到 8192 个词元。同时生成 32 段文本，平均到每个词元，哪一种读取变少了：权重、缓存，还是两者都变少？
 """
 
 # %% tags=["answer"]
 cache_bytes = accepted("cache_bytes", my_cache_bytes)
 weights, embedding, kept = 2 * 8.03e9, 2 * 128256 * 4096, 8192 * cache_bytes(32, 32, 8, 128, 2)
-for texts in (1, 8, 64):
-    print(speeds.traffic(texts, (weights - embedding) / texts, kept, shared=32 // 8))
+speeds.show_traffic((1, 8, 32), weights - embedding, kept, shared=32 // 8)
 
 # %% [markdown] lang="en"
 r"""
@@ -279,7 +281,7 @@ Only the weights, read once for all texts. Each text has its own cache.
 
 </details>
 
-A cache shrinks with fewer or narrower heads, a short vector for all (MLA), fewer layers, shorter windows or smaller numbers.
+One more token, alone, costs 19.3 · 10⁹ operations, 16 GB of reading and at least 4.8 ms. A step of 32 texts takes three times as long; computing alone would take less than a twentieth of that.
 
 ## Exercise: attention with a cache
 
@@ -294,7 +296,7 @@ r"""
 
 </details>
 
-要减少缓存，得靠更少或更窄的头、共用的短向量（MLA）、更少的层、更短的窗口，或者更小的数据类型。
+所以单独一段，多一个词元要做 19.3 · 10⁹ 次运算，读 16 GB，至少 4.8 ms。32 段一起，一步约为三倍时间，只算运算还不到它的二十分之一。
 
 ## 练习：带缓存的注意力
 
@@ -315,7 +317,7 @@ Stuck? Append, share, mask, mix.
 
 <details><summary>The idea</summary>
 
-New keys and values go behind the old ones along axis 2. Beside four heads of queries, heads 0, 1 of keys stand as 0, 0, 1, 1 (`repeat_interleave`); hand on the two. The mask is the triangle at the lower right.
+New keys and values go behind the old ones along axis 2. For four heads of queries repeat heads 0, 1 of keys in place, 0, 0, 1, 1 (`repeat_interleave`), but return the two. The mask, boolean, is the triangle at the lower right.
 
 </details>
 """
@@ -326,7 +328,7 @@ r"""
 
 <details><summary>思路</summary>
 
-位置是轴 2，所以新的键和值就沿这个轴接在旧的后面。查询有四个头、键有 0 和 1 两个头时，键要排成 0、0、1、1，`repeat_interleave` 就是这样做的；返回的还是两个头，不是四个。掩码是与右下角对齐的三角形。
+位置是轴 2，所以新的键和值就沿这个轴接在旧的后面。查询有四个头、键有 0 和 1 两个头时，键要排成 0、0、1、1，`repeat_interleave` 就是这样做的；返回的还是两个头，不是四个。掩码是与右下角对齐的三角形，布尔型。
 
 </details>
 """
@@ -337,9 +339,8 @@ def solved_cached_attention(query, key, value, past_keys, past_values):
     keys, values = torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
     L, S, n_rep = query.shape[2], keys.shape[2], query.shape[1] // keys.shape[1]
     mask = torch.ones(L, S, dtype=torch.bool).tril(S - L)
-    scores = query @ keys.repeat_interleave(n_rep, 1).mT / query.shape[-1] ** 0.5
-    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
-    return weights @ values.repeat_interleave(n_rep, 1), keys, values
+    every_key, every_value = (x.repeat_interleave(n_rep, 1) for x in (keys, values))
+    return scaled_dot_product_attention(query, every_key, every_value, mask), keys, values
 
 
 check("cached_attention", solved_cached_attention, keep=False)
@@ -390,17 +391,17 @@ The first new token comes out of the prefill and is right; the others see positi
 
 ## Seven mistakes, and what each does
 
-All these run without an error. So glassllm reads a text twice, at once and with its second half in steps, and shows both losses on that half and how far apart the scores are.
+All these run without an error. So glassllm reads a text twice, at once and with its second half in steps, and shows both losses on that half and how far apart the logits are (scores of the next token).
 
 | | it is written | and does |
 |---|---|---|
 | 1 | `positions = torch.arange(L)` | counts the new token's position from 0 |
-| 2 | `cache.update(k, v)`, then rotate k | keeps keys without their positions |
-| 3 | rotate all keys after the update | turns old ones again in each step |
+| 2 | attend with k rotated, keep it unrotated | leaves old keys without their positions |
+| 3 | in each step `past_keys = rotated(past_keys)` | turns old keys once more |
 | 4 | `is_causal=True`, `tril()` | shows a new token position 0 alone |
 | 5 | `keys.repeat(1, h // g, 1, 1)` | gives queries the wrong heads, in prefill too |
-| 6 | attend, and forget the update | keeps the prompt alone |
-| 7 | `torch.zeros(N, g, 128, d)`, no mask | lets empty slots take part |
+| 6 | attend to old and new, keep the old | keeps the prompt alone |
+| 7 | `torch.zeros(N, g, 128, d)`, in steps no mask | lets empty slots take part |
 
 **Predict first.** Which does the loss in steps hardly show, and in which do both readings agree?
 """
@@ -417,19 +418,19 @@ r"""
 
 ## 七种常见的错误
 
-下面这些错误，运行起来都不报错。所以让 glassllm 把一段文本读两遍，一遍一次读完，一遍后半段逐个地读，再看后半段的两个损失，以及得分相差多少。
+下面这些错误，运行起来都不报错。所以让 glassllm 把一段文本读两遍，一遍一次读完，一遍后半段逐个地读，再看后半段的两个损失，以及对下一个词元的打分（logit）相差多少。
 
 | | 写法 | 后果 |
 |---|---|---|
 | 1 | `positions = torch.arange(L)` | 新词元的位置从 0 数起 |
-| 2 | 先 `cache.update(k, v)`，再旋转 k | 存的键里没有位置 |
-| 3 | 存好之后，旋转全部的键 | 旧的键每一步都多转一次 |
+| 2 | 计算时用旋转过的 k，存的却是没旋转的 | 存的键里没有位置 |
+| 3 | 每一步都 `past_keys = rotated(past_keys)` | 旧的键每一步都多转一次 |
 | 4 | `is_causal=True`、`tril()` | 新词元只看得到位置 0 |
 | 5 | `keys.repeat(1, h // g, 1, 1)` | 查询配错了头，预填充时也错 |
-| 6 | 算了注意力，忘了保存 | 只存了提示，后面的都没有 |
-| 7 | `torch.zeros(N, g, 128, d)`，不用掩码 | 空位也参与了计算 |
+| 6 | 新旧一起算了注意力，忘了保存新的 | 只存了提示，后面的都没有 |
+| 7 | `torch.zeros(N, g, 128, d)`，逐个读时不用掩码 | 空位也参与了计算 |
 
-**先猜一猜**：哪一种错误，逐个地读，损失也几乎看不出来？又有哪一种，两遍读出来的得分一样？
+**先猜一猜**：哪一种错误，逐个地读，损失也几乎看不出来？又有哪一种，两遍读出来的打分一样？
 """
 
 # %% tags=["slow", "answer"]
@@ -445,13 +446,15 @@ r"""
 
 The loss hardly shows 7: 3.65, like the right one. Empty values of 0 weaken each head's output, here a little; with 1024 slots the loss is 3.85. In 5 both readings are wrong alike, and the loss tells.
 
+Keeping all keys unrotated and rotating all of them in each step, a mixture of 2 and 3, is right, only dearer.
+
 </details>
 
-So compare scores: in steps against at once, and at once against the published model. One more bug needs two texts: all of a batch read the past of one.
+So compare logits: in steps against at once, and at once against the published model. One more bug needs two texts: all of a batch read the past of one.
 
 ## Tokens a second
 
-`write` lets glassllm write 20 tokens in both ways. Summing 256 MiB tells how fast your machine reads memory. At this speed SmolLM2's weights take the least time that its step can have, the **memory roof** (lesson 14).
+`write` lets glassllm write 20 tokens in both ways. Summing 256 MiB tells how fast one core reads memory. Reading SmolLM2's float32 weights at this speed is the least that its step can take, the **memory roof** (lesson 14).
 
 **Predict first.** The last step without a cache sends 87 tokens through the model, with one 1. How many times as fast is it overall: about 100, about 10, or below 5?
 """
@@ -462,13 +465,15 @@ r"""
 
 损失几乎看不出 7：3.65，与正确的一样。空位的值都是 0，会削弱每个头的输出，这里只弱了一点；换成 1024 个空位，损失就是 3.85。错误 5 的两遍错得一样，损失反而看得出。
 
+如果存的键都不旋转，每一步再把它们全部旋转，像是 2 和 3 合在一起，那倒是对的，只是更费时间。
+
 </details>
 
-所以要比较得分：逐个读的与一次读完的比，一次读完的再与公布的模型比。还有一种错误，要有两段文本才看得出：每段文本读到的都是同一段的键和值。
+所以要比较打分：逐个读的与一次读完的比，一次读完的再与公布的模型比。还有一种错误，要有两段文本才看得出：每段文本读到的都是同一段的键和值。
 
 ## 每秒多少个词元
 
-下面用 `write` 让 glassllm 以两种方式各生成 20 个词元。再对 256 MiB 的数求和，测出这台机器读内存的速度。按这个速度把 SmolLM2 的权重读一遍，要花的时间就是它一步的下限，叫作内存的**屋顶线**（第 14 课）。
+下面用 `write` 让 glassllm 以两种方式各生成 20 个词元。再对 256 MiB 的数求和，测出这台机器一个核读内存的速度。按这个速度把 SmolLM2 的 float32 权重读一遍，要花的时间就是它一步的下限，叫作内存的**屋顶线**（第 14 课）。
 
 **先猜一猜**：不用缓存，最后一步要让 87 个词元经过模型；用缓存只要 1 个。总的算下来，速度是原来的几倍：约 100 倍、约 10 倍，还是不到 5 倍？
 """
@@ -486,18 +491,18 @@ def write(model, ids, steps, cached):
 
 with if_installed():
     model, prompt, numbers = load_glassllm(), torch.tensor([ids]), torch.ones(2**26)
-    laps = {way: CpuWatch([lambda way=way: write(model, prompt, 20, way)]).lap() / 20 for way in (False, True)}
-    speeds.show_speeds(laps, bandwidth=numbers.nbytes / CpuWatch([numbers.sum]).lap())
+    laps = {way: speeds.fastest(lambda way=way: write(model, prompt, 20, way)) / 20 for way in (False, True)}
+    speeds.show_speeds(laps, bandwidth=numbers.nbytes / speeds.fastest(numbers.sum))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Below 5: on our machines 1.5 to 3.
+Below 5: on our machines about 1.5 to 3.
+
+On one core of a server, products with weights took about a tenth of glassllm's step with a cache; the rest are small functions, no fewer for one token. In SmolLM2, 158 times as large, they took over half. Behind 36 tokens its step took about a quarter of the time without a cache, and about three times its roof.
 
 </details>
-
-glassllm is so small that most time goes into calling functions, which no cache spares. In SmolLM2, 158 times as large, we measured 0.26 seconds a token without a cache and 0.06 with one, behind 36 tokens, on one core of a server, whose roof is 0.02.
 
 ## What you will meet elsewhere
 
@@ -510,11 +515,11 @@ glassllm is so small that most time goes into calling functions, which no cache 
 r"""
 <details><summary>答案</summary>
 
-不到 5 倍：在我们的机器上是 1.5 到 3 倍。
+不到 5 倍：在我们的机器上大约是 1.5 到 3 倍。
+
+glassllm 太小：在一台服务器的一个核上，用缓存的一步，我们测得与权重相乘约占一成时间，其余都花在小函数上，词元再少也要照样调用，所以快不了多少。SmolLM2 的参数是它的 158 倍，相乘占一半以上；前面有 36 个词元时，用缓存的一步，时间约为不用缓存的四分之一，约为屋顶线的三倍。
 
 </details>
-
-glassllm 太小，时间大多花在调用函数上，这部分缓存省不掉。SmolLM2 的参数是它的 158 倍，在一台服务器的一个核上，提示有 36 个词元，我们测得不用缓存每个词元 0.26 秒，用缓存 0.06 秒，而那台机器的屋顶线是 0.02 秒。
 
 ## 在别处会遇到什么
 
@@ -543,11 +548,11 @@ In decode, for prefill gave the first token and the loss: positions, mask, what 
 
 </details>
 
-3. Llama 3.1 8B is to serve 80 texts of 8192 tokens on one GPU with 80 GB. Does it fit? Would arithmetic twice as fast help?
+3. Llama 3.1 8B is to serve 80 texts of 8192 tokens on an H100 with 80 GB. Does it fit? Would arithmetic twice as fast help? What does, and how long is a step then?
 
 <details><summary>Answer</summary>
 
-No: 16.1 GB of weights and 80 · 1 GiB = 85.9 GB of caches are 102 GB. Faster arithmetic makes no room and reads no faster. Keys and values of 1 byte help: 59 GB.
+No: 16.1 GB of weights and 80 · 1 GiB = 85.9 GB of caches are 102 GB. Faster arithmetic makes no room and reads no faster. Keys and values of 1 byte help: 59 GB, at least 17 ms a step.
 
 </details>
 """
@@ -572,18 +577,19 @@ r"""
 
 </details>
 
-3. 要用 Llama 3.1 8B，在一块 80 GB 的 GPU 上同时处理 80 段文本，每段 8192 个词元。放得下吗？换一块运算快一倍的 GPU 有用吗？
+3. 要用 Llama 3.1 8B，在一块 80 GB 的 H100 上同时处理 80 段文本，每段 8192 个词元。放得下吗？换一块运算快一倍的有用吗？怎样才有用？那时一步至少要多久？
 
 <details><summary>答案</summary>
 
-放不下：权重 16.1 GB，加上 80 · 1 GiB = 85.9 GB 的缓存，一共 102 GB。运算更快没有用，因为瓶颈是显存的容量和读取速度。键和值改成每个数 1 字节就有用：一共 59 GB。
+放不下：权重 16.1 GB，加上 80 · 1 GiB = 85.9 GB 的缓存，一共 102 GB。运算更快没有用，因为瓶颈是显存的容量和读取速度。键和值改成每个数 1 字节就有用：一共 59 GB，一步至少 17 ms。
 
 </details>
 """
 
 # %%
 print("1.", cache_bytes(36, 32, 8, 128, 2), 20 * 4096 * cache_bytes(36, 32, 8, 128, 2) / 2**30)
-print(f"3. {(weights + 80 * kept) / 1e9:.1f} {(weights + 40 * kept) / 1e9:.1f}")
+reading = (weights - embedding + 40 * kept) / speeds.READS
+print(f"3. {(weights + 80 * kept) / 1e9:.1f} {(weights + 40 * kept) / 1e9:.1f} {1e3 * reading:.1f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -635,8 +641,8 @@ r"""
 short = KeyValueCache(window=3)
 windowed = torch.cat([cached_attention(*project(x[:, i : i + 1], i), short) for i in range(6)], 2)
 same = (windowed - full).abs().amax((0, 1, 3)) < 1e-12
-print("same:", same.tolist(), "length:", short.length, "keys:", tuple(short.keys.shape))
-print("bytes:", short.nbytes, "without a window:", cache.nbytes)
+print(f"{same.tolist() = }\n{short.length = }, {short.keys.shape[2] = }")
+print(f"{short.nbytes = }, {cache.nbytes = }")
 
 # %% [markdown] lang="en"
 r"""
@@ -650,7 +656,7 @@ The cache counts what it drops, too: `length` is 6, so the next token stands at 
 
 ## Going further: MLA, absorbed
 
-MLA keeps a short vector c of each token, and a head would make its key as $W c$. But $q \cdot (W c) = (W^\top q) \cdot c$, so the matrix can go to the query, once, instead of to every kept token. Then all heads read the same c, as if it were MQA with one wide head:
+MLA keeps a short vector c of each token, and a head would make its key as $W c$. But $q \cdot (W c) = (W^\top q) \cdot c$, so the matrix can go to the query, once, instead of to every kept token. Then all heads read the same c, as if it were MQA with one wide head. The cell shows it for keys; values, too, are mixed as c, and multiplied by their matrix once, at the end.
 """
 
 # %% [markdown] lang="zh"
@@ -665,7 +671,7 @@ r"""
 
 ## 选读：吸收之后的 MLA
 
-MLA 为每个词元存一个短向量 c，一个头的键本来要算 $W c$。但是 $q \cdot (W c) = (W^\top q) \cdot c$，所以矩阵可以移到查询这边，只乘一次，不必对每个存下的词元都乘。于是所有的头读的都是同一个 c，就像只有一个宽头的 MQA：
+MLA 为每个词元存一个短向量 c，一个头的键本来要算 $W c$。但是 $q \cdot (W c) = (W^\top q) \cdot c$，所以矩阵可以移到查询这边，只乘一次，不必对每个存下的词元都乘。于是所有的头读的都是同一个 c，就像只有一个宽头的 MQA。下面只演示键；值也一样，先对 c 加权求和，最后再乘一次矩阵：
 """
 
 # %%

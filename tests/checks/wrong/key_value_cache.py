@@ -34,6 +34,22 @@ def by_hand(see=lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L), fil
     return attention
 
 
+def heads_apart(see=None, **options):
+    """With torch's attention and no word of groups."""
+
+    def attention(query, key, value, past_keys, past_values):
+        keys, values = appended(key, value, past_keys, past_values)
+        mask = see and see(query.shape[2], keys.shape[2])
+        return F.scaled_dot_product_attention(query, keys, values, mask, **options), keys, values
+
+    return attention
+
+
+def no_mask_heads_apart(query, key, value, past_keys, past_values):
+    keys, values = appended(key, value, past_keys, past_values)
+    return (query @ keys.mT / query.shape[-1] ** 0.5).softmax(-1) @ values, keys, values
+
+
 def by_torch_along_1(query, key, value, past_keys, past_values):
     keys, values = torch.cat([past_keys, key], 1), torch.cat([past_values, value], 1)
     mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(keys.shape[2] - query.shape[2])
@@ -127,6 +143,29 @@ WRONG = {
     "cached_attention": {
         "torch's is_causal": (by_torch(is_causal=True), {"triangle-upper-left"}),
         "no mask": (by_torch(dropout_p=0.0), {"nothing-hidden"}),
+        "a mask of numbers": (by_torch(lambda L, S: torch.ones(L, S).tril(S - L)), {"mask-of-numbers"}),
+        "a mask of numbers from the upper left": (
+            by_torch(lambda L, S: torch.ones(L, S).tril()),
+            {"triangle-upper-left+mask-of-numbers"},
+        ),
+        "torch's is_causal, heads apart": (
+            heads_apart(is_causal=True),
+            {"heads-not-shared-and-triangle-upper-left"},
+        ),
+        "no mask, heads apart, for torch": (heads_apart(), {"heads-not-shared-and-nothing-hidden"}),
+        "no mask, heads apart": (no_mask_heads_apart, {"heads-not-shared-and-nothing-hidden"}),
+        "a mask of numbers, heads apart": (
+            heads_apart(lambda L, S: torch.ones(L, S).tril(S - L)),
+            {"heads-not-shared-and-mask-of-numbers"},
+        ),
+        "shifted by L": (
+            by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(L)),
+            {"shifted-by-the-new"},
+        ),
+        "the upper triangle": (
+            by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).triu(S - L)),
+            {"itself-and-later"},
+        ),
         "a triangle too wide": (
             by_torch(lambda L, S: torch.ones(L, S, dtype=torch.bool).tril(S - L + 1)),
             {"sees-the-next"},

@@ -68,6 +68,18 @@ def test_the_right_one_is_the_kernel_and_the_others_are_not():
     assert same == [broken_caches.right, broken_caches.new_token_missing]  # which shows one step later
 
 
+def all_rotated_when_read(query, key, value, past_keys, past_values):
+    past = past_keys.shape[2]
+    key = rotary_embedding(key, -torch.arange(past, past + key.shape[2]))
+    keys, values = torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
+    rotated = rotary_embedding(keys, torch.arange(keys.shape[2]))
+    return broken_caches.right(query, rotated[:, :, past:], value, rotated[:, :, :past], past_values)[0], keys, values
+
+
+def test_keys_kept_unrotated_are_right_where_all_are_rotated_when_read():
+    assert_close(last_output(all_rotated_when_read)[1], last_output(broken_caches.right)[1])
+
+
 def test_a_token_that_is_not_kept_is_missing_at_the_next_step():
     query, key, value = small_case()
     outputs = {}

@@ -1,7 +1,7 @@
 import pytest
 
-from blocklab.lessons.kv_cache.cache_size import LEAST, cache_size, in_words, panel
-from blocklab.lessons.kv_cache.published_caches import cached_models
+from blocklab.lessons.kv_cache.cache_size import LEAST, LONGEST, SHORTEST, cache_size, in_words, panel
+from blocklab.lessons.kv_cache.published_caches import SHARINGS, cached_models
 
 START = {"model": 0, "sharing": "built", "length": 8192, "window": False}
 
@@ -25,6 +25,20 @@ def test_bars_up_to_the_model_are_shown_with_their_sizes(figure, update):
     assert [LEAST + bar.get_width() for bar in bars] == pytest.approx(sizes)
     words = [text.get_text() for text in figure.axes[1].texts if text.get_visible()]
     assert [in_words(size) for size in sizes] == words[-4:] == ["180 MiB", "4 GiB", "64 MiB", "1 GiB"]
+
+
+@pytest.mark.parametrize("length", [SHORTEST, 2048, 8192, LONGEST])
+@pytest.mark.parametrize("sharing", SHARINGS)
+def test_every_bar_has_room_for_its_size_beside_the_stroke(length, sharing, figure, update):
+    update(model=8, sharing=sharing, length=length, window=True)
+    axes = figure.axes[1]
+    draw = figure.canvas.get_renderer()
+    [marks] = [c for c in axes.collections if len(c.get_segments()) == 9]
+    sizes = [text for text in axes.texts if text.get_text().endswith("iB")]
+    for bar, size, ((stroke, _), _) in zip(shown(figure)[0], sizes, marks.get_segments(), strict=True):
+        box = size.get_window_extent(draw)
+        ends = [axes.transData.transform((x, 0))[0] for x in (LEAST + bar.get_width(), stroke)]
+        assert box.x1 < min(ends)
 
 
 def test_the_stroke_stays_where_the_model_was_built_and_the_bar_moves(figure, update):

@@ -52,8 +52,18 @@ def test_the_ways_to_share(model):
     assert model.heads % kept["GQA"] == 0
     assert kept["GQA"] <= 8
     assert model.heads % kept["built"] == 0
-    assert model.numbers("MHA") == 2 * model.heads * model.head_dim
+    assert model.numbers("MHA") == model.heads * (model.key_dim + model.head_dim)
     assert model.numbers("MLA") == LATENT == 512 + 64
+
+
+def test_deepseeks_keys_are_wider_by_what_is_rotated():
+    wider = {name: model.key_dim - model.head_dim for name, model in MODELS.items() if model.key_dim != model.head_dim}
+    assert wider == {"DeepSeek-V3": 64}
+    assert MODELS["DeepSeek-V3"].bytes_of(131072, "MHA") == 610 * 2**30
+
+
+def test_whom_a_latent_would_not_help():
+    assert [m.name for m in MODELS.values() if m.numbers("MLA") > m.numbers("built")] == ["SmolLM2-135M", "Falcon 7B"]
 
 
 def loaded(load):

@@ -1,11 +1,29 @@
 import re
 
+from blocklab.lessons.cuda_timing import attention_by_bytes
 from blocklab.lessons.kv_cache import speeds
+from blocklab.lessons.kv_cache.cache_size import CARD
 
 
-def test_the_traffic_of_the_lesson():
-    line = speeds.traffic(64, 2 * (8.03e9 - 128256 * 4096) / 64, 8192 * 131072, shared=4)
-    assert line == "texts 64: a token reads  0.23 GB of weights, 64 operations a byte; 1.07 GB of cache, 4 a byte"
+def test_the_traffic_of_the_lesson(capsys):
+    weights, cache = 2 * (8.03e9 - 128256 * 4096), 8192 * 131072
+    speeds.show_traffic((1, 8, 32), weights, cache, shared=4)
+    first, *_, one, eight, many = capsys.readouterr().out.splitlines()
+    assert first == "each token: 19.3 · 10⁹ operations"  # 2 for each weight, and 4 for each byte of the cache
+    assert one.split() == ["1", "15.01", "1.07", "4.8", "0.02"]
+    assert eight.split() == ["8", "1.88", "1.07", "7.0", "0.16"]
+    assert many.split() == ["32", "0.47", "1.07", "14.7", "0.62"]
+    assert weights + 32 * cache < CARD < weights + 64 * cache
+
+
+def test_an_h100_is_that_of_lesson_14():
+    assert (attention_by_bytes.BANDWIDTH, attention_by_bytes.SPEED["bfloat16"]) == (speeds.READS, speeds.COMPUTES)
+
+
+def test_the_fastest_lap_counts(monkeypatch):
+    laps = iter((3.0, 2.0, 4.0, 2.5, 3.0))
+    monkeypatch.setattr(speeds.CpuWatch, "lap", lambda _: next(laps))
+    assert speeds.fastest(lambda: None) == 2.0
 
 
 def test_times_are_ms_and_the_rest_is_words(capsys):

@@ -19,7 +19,7 @@ MIB, GIB = 2**20, 2**30
 CARD = 80e9  # bytes of memory of an H100
 LENGTH = 8192
 LONGEST = 131072
-SHORTEST = 128
+SHORTEST = 1024  # where every bar has room for its size in letters
 LEAST, MOST = MIB / 4, 32 * 1024 * GIB  # what the axis shows, in bytes
 
 NAMES = {
@@ -47,7 +47,7 @@ GUESS = Guess(
 
 HEADS = Text(en="{name}: heads of one layer", zh="{name}：一层的头")
 ASKING = Text(en="queries: {heads}", zh="查询：{heads} 个")
-KEPT = Text(en="kept: {kept} × ({width} + {width}) numbers", zh="保存：{kept} 个，各 {width} + {width} 个数")
+KEPT = Text(en="kept: {kept} × ({key} + {value}) numbers", zh="保存：{kept} 个，各 {key} + {value} 个数")
 LATENT = Text(en="kept: one vector for all, {numbers} numbers", zh="保存：共用一个向量，{numbers} 个数")
 SIZE = Text(
     en="one text's cache in bfloat16 (blue: as built, all kept)", zh="一段文本的缓存，bfloat16（蓝线：原样，全部保留）"
@@ -152,7 +152,8 @@ class Heads:
         self.above.set_text(ASKING.format(heads=h))
         numbers = model.numbers(sharing)
         one = sharing == "MLA" or (sharing == "built" and model.latent)
-        self.below.set_text(LATENT.format(numbers=numbers) if one else KEPT.format(kept=g, width=model.head_dim))
+        words = LATENT.format(numbers=numbers) if one else KEPT.format(kept=g, key=model.key_dim, value=model.head_dim)
+        self.below.set_text(words)
 
 
 def spread(cells: list[Rectangle], count: int) -> None:

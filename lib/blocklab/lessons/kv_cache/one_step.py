@@ -159,7 +159,7 @@ def panel(**own: Control) -> Panel:
     """The picture with its controls; `own` replaces some of them."""
     controls = {
         "prompt": Slider(1, LONGEST_PROMPT, 1, value=4, label=Text(en="prompt tokens", zh="提示词元")),
-        "step": Slider(0, LAST_STEP, 1, value=3, label=Text(en="step", zh="步骤")),
+        "step": Slider(0, LAST_STEP, 1, value=1, label=Text(en="step", zh="步骤")),
         "cache": Toggle(True, label=Text(en="cache", zh="缓存")),
     }
     return Panel(one_step, size=(10, 4.4), **controls | own)

@@ -11,14 +11,16 @@ MOST_SHARED = 8  # heads of keys and values, where a model is given groups that 
 
 @dataclass(frozen=True)
 class CachedModel:
-    """A row of data/cache_bytes.csv. latent: numbers a layer keeps of a token in place of keys and values, or None;
-    window: positions that `windowed_layers` of the layers keep at most, or None.
+    """A row of data/cache_bytes.csv. key_dim, head_dim: numbers of a head's key and of its value; latent: numbers a
+    layer keeps of a token in place of them, or None; window: positions that `windowed_layers` of the layers keep at
+    most, or None.
     """
 
     name: str
     layers: int
     heads: int
     kv_heads: int
+    key_dim: int
     head_dim: int
     latent: int | None
     window: int | None
@@ -34,7 +36,7 @@ class CachedModel:
         """How many numbers one layer keeps of one token."""
         if sharing == "MLA" or (sharing == "built" and self.latent):
             return LATENT
-        return 2 * self.kept_heads(sharing) * self.head_dim
+        return self.kept_heads(sharing) * (self.key_dim + self.head_dim)
 
     def bytes_a_token(self, sharing: str = "built") -> int:
         return self.layers * self.numbers(sharing) * BYTES_EACH
@@ -56,7 +58,7 @@ def cached_models() -> list[CachedModel]:
         return [
             CachedModel(
                 row["model"],
-                *(int(row[name]) for name in ("layers", "heads", "kv_heads", "head_dim")),
+                *(int(row[name]) for name in ("layers", "heads", "kv_heads", "key_dim", "head_dim")),
                 int(row["latent"]) if row["latent"] else None,
                 int(row["window"]) if row["window"] else None,
                 int(row["windowed_layers"] or 0),

@@ -158,6 +158,22 @@ def large_negative(
 BUFFER = 128  # positions of the buffer in the lesson's table of mistakes
 
 
+def as_few(x: Tensor, _n_rep: int) -> Tensor:
+    """Heads of keys or values as few as they came."""
+    return x
+
+
+def not_shared_and(id: str, *, en: str, zh: str, **steps: Callable) -> Mistake:
+    """Heads that are not shared, and one more mistake: told together, for the first stops most calls and hides it."""
+    return wrong(f"heads-not-shared-and-{id}", serve=as_few, **steps).hint(
+        en="Two things. There are fewer heads of keys than of queries, and your product cannot pair them: each serves "
+        f"`h / g` neighbouring queries' heads. And {en}",
+        zh="有两处错误。一是键的头比查询的头少，你的乘法无法把它们配对：每个键值头要给相邻的 `h / g` 个查询头用。"
+        f"二是{zh}",
+        shows="four heads share two",
+    )
+
+
 def blind(id: str, see: Callable, *, en: str, zh: str, shows: str | None = None) -> tuple[Mistake, Mistake]:
     """A mask with a row that hides everything: by hand that row is NaN, with torch's attention 0."""
     by_hand, with_torch = wrong(id, see=see), wrong(f"{id}-in-torch", partial(by_torch, see=see))
@@ -261,10 +277,29 @@ AXIS_AND_HEADS = (
 )
 
 NOT_SHARED = (
-    wrong("heads-not-shared", serve=lambda x, n_rep: x).hint(
+    wrong("heads-not-shared", serve=as_few).hint(
         en="There are fewer heads of keys than of queries, and your product cannot pair them. Each of them serves "
         "`h / g` neighbouring queries' heads.",
         zh="键的头比查询的头少，你的乘法无法把它们配对。每个键值头要给相邻的 `h / g` 个查询头用。",
+    ),
+    not_shared_and(
+        "triangle-upper-left",
+        see=lambda i, j, past: j <= i,
+        en="your triangle begins at the upper left, so a new token sees position 0 alone: shift its diagonal by "
+        "`S - L`.",
+        zh="三角形从左上角开始，新词元只看得到位置 0，对角线应平移 `S - L`。",
+    ),
+    not_shared_and(
+        "nothing-hidden",
+        hide=lambda scores, mask: scores,
+        en="there is no mask, so of several new tokens the first sees those after it.",
+        zh="没有掩码，有几个新词元时，前面的就看到了后面的。",
+    ),
+    not_shared_and(
+        "mask-of-numbers",
+        hide=lambda scores, mask: scores + mask,
+        en="your mask is of numbers, which are added to the scores: make it boolean.",
+        zh="掩码是数，会被加到得分上，应当用布尔型的。",
     ),
 )
 
@@ -309,6 +344,22 @@ SEEING_MISTAKES = (
         en="There is no mask. For one new token that is right; of several, the first sees those after it.",
         zh="没有掩码。只有一个新词元时，这样没错；有几个时，前面的就看到了后面的。",
     ),
+    wrong("mask-of-numbers", hide=lambda scores, mask: scores + mask).hint(
+        en="Your mask is of numbers, 1 and 0, and those are added to the scores: nothing is hidden. Make it boolean, "
+        "`dtype=torch.bool`.",
+        zh="你的掩码是 1 和 0 这样的数，会被加到得分上，什么也没有挡住。请用布尔型：`dtype=torch.bool`。",
+        shows="a prompt",
+    ),
+    wrong("shifted-by-the-new", see=lambda i, j, past: j <= i + len(i)).hint(
+        en="You shift the diagonal by the number of new tokens. Shift it by how many were kept before, `S - L`.",
+        zh="你把对角线平移了新词元的个数。应平移以前存下的个数，即 `S - L`。",
+    ),
+    wrong("itself-and-later", see=lambda i, j, past: j >= i + past).hint(
+        en="A new token sees itself and what comes after, none of what came before: you took the upper triangle. Where "
+        "True takes part, it is the lower one, `tril`.",
+        zh="新词元看到的是自己和后面的，前面的却看不到：你用的是上三角。True 表示看得到时，应当用下三角 `tril`。",
+        shows="one new token",
+    ),
     wrong("chunk-not-masked", see=lambda i, j, past: (j <= i + past) | torch.tensor(past > 0)).hint(
         en="You mask only while nothing is kept. When several tokens come later, at once, the first of them must not "
         "see the last either.",
@@ -352,6 +403,7 @@ SEEING_MISTAKES = (
         "itself included. At a prompt the first token sees nothing.",
         zh="新词元看不到自己：对角线偏左了一格。第 i 行能看到第 S − L + i 个位置为止，包括它自己。"
         "读提示时，第一个词元什么也看不到。",
+        shows="a prompt",
     ),
     wrong("all-as-the-first", see=lambda i, j, past: j <= past + 0 * i).hint(
         en="All new tokens see what the first of them sees. Row i may see i positions more.",
