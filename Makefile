@@ -12,6 +12,8 @@ override OPEN := $(value OPEN)
 LOCALE := $(firstword $(value LC_ALL) $(value LC_MESSAGES) $(value LANG))
 override READ := $(or $(value READ),$(if $(filter zh zh_% zh.% zh-% zh@%,$(LOCALE)),zh,en))
 export PYTHON FRESH ONLY URL OPEN READ
+# Where it is set, each of the hundreds of Pythons that the gate starts compiles anew all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 SET_UP := @sh lib/set_up.sh
 BIN := .venv/bin

@@ -888,6 +888,12 @@ def test_nothing_that_is_given_is_run(ready, target, value):
     assert list(ready.folder.rglob("PWNED")) == []
 
 
+def test_what_a_python_imports_is_kept_compiled(clone):
+    """Whatever the user's settings say: the gate starts hundreds of them."""
+    (clone.folder / "asking").write_text('include Makefile\nasked:\n\t@echo "<$$PYTHONDONTWRITEBYTECODE>"\n', "utf-8")
+    assert clone.make("-f", "asking", "asked", PYTHONDONTWRITEBYTECODE="1") == Made(0, ["<>"], [])
+
+
 def test_every_target_that_help_names_is_there(clone):
     lines = clone.make().lines
     targets = [line.split()[1] for line in lines if line.startswith("make ")]
