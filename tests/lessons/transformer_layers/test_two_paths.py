@@ -9,7 +9,7 @@ from blocklab.lessons.transformer_layers.two_paths import (
     SIDE,
     STRAIGHT,
     SUBLAYER,
-    two_paths,
+    paths_and_parts,
 )
 from blocklab.norm_places import PLACES
 
@@ -45,7 +45,7 @@ def walked(axes, x):
 @pytest.mark.parametrize("place", PLACES)
 def test_who_walks_along_the_drawing_computes_what_the_place_computes(figure, place):
     axes = figure.add_subplot()
-    two_paths(axes)(place)
+    paths_and_parts(axes)(place)
     combine, norms = PLACES[place]
     own = norms if place == "parallel" else norms // 2  # of the first sub-layer; the second one adds nothing here
     assert len(seen(axes, "N")) == own
@@ -58,7 +58,7 @@ def test_the_parts_stand_in_the_order_in_which_they_are_passed():
 
 def test_the_second_sublayer_is_seen_in_parallel_alone(figure):
     axes = figure.add_subplot()
-    show = two_paths(axes)
+    show = paths_and_parts(axes)
     for place in (*PLACES, *PLACES):
         show(place)
         parallel = place == "parallel"

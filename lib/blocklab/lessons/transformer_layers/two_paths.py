@@ -19,7 +19,7 @@ NORMS = {
 """Where the norms stand, by place."""
 
 
-def two_paths(axes: Axes) -> Callable[[str], None]:
+def paths_and_parts(axes: Axes) -> Callable[[str], None]:
     """Draw what all places have in common; the function that comes back puts the norms where a place has them."""
     axes.set(xlim=(-0.2, END + 0.2), ylim=(BELOW - 0.5, STRAIGHT + 0.5))
     axes.set_axis_off()

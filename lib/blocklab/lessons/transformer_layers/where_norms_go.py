@@ -16,7 +16,7 @@ from blocklab.panel.touch import dragged
 
 from .random_stacks import DEEPEST, DEPTHS
 from .recorded_stacks import KINDS, recorded
-from .two_paths import two_paths
+from .two_paths import paths_and_parts
 
 OPENING = 12
 BESIDE = "pre"  # always drawn, to compare with
@@ -111,7 +111,7 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
     for curve, kind in zip(chosen, KINDS, strict=True):
         dragged(curve.dot, "depth", lambda depth, kind=kind: (depth, table[*stands["order"], depth][kind][0, -1]))
     heading = figure.text(0.42, 0.92, "", size=13, color=INK, animated=True)
-    draw = two_paths(figure.add_axes((0.03, 0.77, 0.36, 0.22)))
+    draw = paths_and_parts(figure.add_axes((0.03, 0.77, 0.36, 0.22)))
     legend = figure.legend(
         handles=[compared[0].dot, chosen[0].dot], loc=(0.41, 0.79), ncols=2, frameon=False, labelcolor=INK
     )
