@@ -2,9 +2,9 @@
 r"""
 # 12 How do the blocks fit together?
 
-Let 48 untrained Transformer layers, built as in the first Transformer of 2017, read 16 random tokens. Out comes 16 times nearly the same token. They differ by two ten-thousandths of their size, and the mean cosine between two of them is 1.00. Now move each norm by a few characters of code, from around a sum to inside it. Parts and weights are the same, and the cosine is 0.85.
+Let 48 untrained Transformer layers, built as in the first Transformer of 2017 and with torch's first weights, read 16 random tokens. Out comes 16 times nearly the same token. They differ by two ten-thousandths of their size; the mean cosine of two is 1.00. Now move each norm by a few characters of code, from around a sum to inside it. With the same parts and weights, the cosine is 0.85.
 
-With rotary positions (lesson 11), the blocks of the chat model SmolLM2 are all on the table. Where should the norms go? Model builders disagree. At the end you join your own functions into a layer of SmolLM2, and 30 copies of it answer a question.
+So where should the norms go? Model builders disagree. With lesson 11, the chat model SmolLM2's other blocks are complete. At the end you join your own into its layer, and 30 copies answer a question.
 
 After this lesson you can write a layer in two orders and say what each of five does to a deep untrained stack. It takes about 40 minutes, without *Going further*.
 """
@@ -13,7 +13,7 @@ After this lesson you can write a layer in two orders and say what each of five 
 r"""
 # 12 各个部件怎样拼成一层？
 
-取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，彼此平均只相差自身大小的万分之二，两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面。部件没有变，权重也没有变，余弦却成了 0.85。
+取 48 个没有训练过的 Transformer 层，按 2017 年最早的 Transformer 那样搭起来，权重按 torch 的方式初始化，让它们读 16 个随机词元。出来的 16 个词元几乎一模一样，彼此平均只相差自身大小的万分之二，两两之间夹角余弦的均值是 1.00。现在把代码里的归一化挪动几个字符，从相加的外面挪到里面。部件没有变，权重也没有变，余弦却成了 0.85。
 
 有了旋转位置编码（第 11 课），聊天模型 SmolLM2 要用的部件就齐了，只差怎样摆放。归一化该放在哪里，至今没有定论。弄清楚之后，由你用自己写过的函数拼出 SmolLM2 的一层，再让模型靠 30 个这样的层来回答问题。
 
@@ -71,7 +71,7 @@ A Transformer layer has two **sub-layers**, first attention, then the feed-forwa
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 and Llama leave the sum as it is, and only see to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
+The layers of GPT-2 and Llama leave the sum as it is, and only see to it that each sub-layer reads numbers of a fixed size. In **pre-norm** the sub-layer reads the normalized x, and what it gives is added to x **exactly as it came in**.
 
 **Your turn, one line.** Write pre-norm; `sublayer` and `norm` are functions of one tensor. If the norm halves and the sub-layer squares, x = 6 becomes 15.
 """
@@ -84,7 +84,7 @@ Transformer 的一层有两个**子层**（sub-layer），先是注意力，再�
 
 $$y = \text{norm}(x + f(x))$$
 
-GPT-2 和 Llama 不归一化相加的结果，只把每个子层的输入归一化到固定的大小。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
+GPT-2 和 Llama 的各层不归一化相加的结果，只把每个子层的输入归一化到固定的大小。在**前置归一化**（pre-norm）里，子层读入的是归一化之后的 x，而它的输出加到**原样的** x 上。
 
 **轮到你了**，用一行写出前置归一化。`sublayer` 和 `norm` 都是只接收一个张量的函数。假如“归一化”就是减半，子层就是平方，那么 x = 6 应得到 15。
 """
@@ -157,7 +157,7 @@ Pre-norm gives back x, to the last bit. Post-norm gives its standardized shape, 
 
 </details>
 
-What pre-norm hands on is called the **residual stream**. Every sub-layer adds to it, none rescales it. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f.
+What pre-norm hands on is called the **residual stream**. Every sub-layer adds to it, none rescales it; one *final norm* follows the last layer. Because y contains x itself, the gradient at y reaches x in full, besides what comes back through f.
 """
 
 # %% [markdown] lang="zh"
@@ -168,18 +168,18 @@ r"""
 
 </details>
 
-在前置归一化里，这样一路传下去的数叫作**残差流**（residual stream），每个子层都往上加，谁也不缩放它。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。
+在前置归一化里，这样一路传下去的数叫作**残差流**（residual stream），每个子层都往上加，谁也不缩放它；到了整个网络的末尾，才再放一个归一化。因为 y 里含有 x 本身，所以 y 处的梯度会完整地传到 x，此外还有经过 f 传回来的部分。
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Where the norms go
 
-Back to the riddle. Untrained stacks read 16 random tokens. On the left stands the mean cosine between two tokens after each layer, which is 1 if all point the same way; in the middle their root mean square (RMS); on the right the size of the gradient of W₂, each feed-forward network's second matrix.
+Back to the riddle. On the left stands the mean cosine between two tokens after each layer, which is 1 if all point the same way; in the middle their root mean square (RMS); on the right the size of the gradient of W₂, each feed-forward network's second matrix.
 
 <details><summary>How the stacks are made</summary>
 
-Each line is the mean of 6 stacks, and its band reaches from the smallest to the largest. Every order gets the same weights, drawn as in torch's `nn.Transformer`, and all but post-norm one more norm after the last layer. The loss is on random classes, and what is drawn of a gradient is the root of its sum of squares.
+Each line is the mean of 6 stacks, and its band reaches from the smallest to the largest. Every order gets the same weights, drawn as in torch's `nn.Transformer`, and all but post-norm have the final norm. The loss is on random classes, and what is drawn of a gradient is the root of its sum of squares.
 
 </details>
 
@@ -190,11 +190,11 @@ Each line is the mean of 6 stacks, and its band reaches from the smallest to the
 r"""
 ## 归一化放在哪里
 
-回到开头的谜。网络没有训练过，读入 16 个随机词元。左图画的是各层之后，每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS），右图是 W₂（前馈网络的第二个矩阵）的梯度有多大。
+回到开头的谜。左图画的是各层之后，每两个词元夹角余弦的均值；全都指向同一方向时，它是 1。中间的图是词元的均方根（RMS），右图是 W₂（前馈网络的第二个矩阵）的梯度有多大。
 
 <details><summary>这些网络是怎样搭的</summary>
 
-曲线是 6 个网络的均值，色带从最小值画到最大值。各种顺序用同样的权重，初始化方式与 torch 的 `nn.Transformer` 相同；除了后置归一化，最后一层之后都还有一个归一化。损失来自一个随机的分类任务，梯度的大小是它的平方和的平方根。
+曲线是 6 个网络的均值，色带从最小值画到最大值。各种顺序用同样的权重，初始化方式与 torch 的 `nn.Transformer` 相同；除了后置归一化，末尾都还有一个归一化。损失来自一个随机的分类任务，梯度的大小是它的平方和的平方根。
 
 </details>
 
@@ -214,9 +214,11 @@ Untrained attention is fairly even, so it adds much the same to every token. Wha
 
 </details>
 
-Three more orders are in use; the panel writes each as an equation, N for the norm. *Output norm*, OLMo 2's, normalizes what f gives, before it is added. The *sandwich* of Gemma 2 normalizes what f reads, too. In *parallel* layers, as in GPT-J, attention f₁ and the feed-forward network f₂ read the same N(x).
+How fast tokens become alike depends on the first weights. With BERT's smaller ones, 12 post-norm layers stay below 0.3, and 48 reach 0.9.
 
-**Predict first.** Which order gives the first of 48 layers the largest gradient? Choose, drag *depth* to 48, and try all five.
+Three more orders are in use. The panel writes and draws each, N for the norm. *Output norm*, OLMo 2's, normalizes what f gives, before it is added. The *sandwich* of Gemma 2 normalizes what f reads, too. In *parallel* layers, as in GPT-J, attention f₁ and the feed-forward network f₂ read the same N(x). Any order can have *QK-norm*, too, a norm on queries and keys (next section).
+
+**Predict first.** Which order gives the first of 48 layers the largest gradient? Ask how large the numbers are that f reads. Choose, drag *depth* to 48, and try all five.
 """
 
 # %% [markdown] lang="zh"
@@ -229,9 +231,11 @@ r"""
 
 </details>
 
-实际使用的还有三种顺序，公式见面板，N 表示归一化。**输出归一化**（output norm）是 OLMo 2 的顺序，在相加之前把 f 的输出归一化。Gemma 2 的**夹心式**（sandwich）连 f 的输入也归一化。在 GPT-J 那样的**并列式**（parallel）里，注意力 f₁ 和前馈网络 f₂ 读入同一个 N(x)。
+词元有多快变得一样，要看初始权重。像 BERT 那样取得小得多，后置归一化过了 12 层，余弦还不到 0.3，过了 48 层才到 0.9。
 
-**先猜一猜**：48 层时，哪种顺序的第一层梯度最大？先选好，再把“深度”拖到 48，五种顺序都试一试。
+实际使用的还有三种顺序，公式和图见面板，N 表示归一化。**输出归一化**（output norm）是 OLMo 2 的顺序，在相加之前把 f 的输出归一化。Gemma 2 的**夹心式**（sandwich）连 f 的输入也归一化。在 GPT-J 那样的**并列式**（parallel）里，注意力 f₁ 和前馈网络 f₂ 读入同一个 N(x)。不论哪一种，都可以再加 **QK-norm**，把注意力里的查询和键也归一化（下一节细讲）。
+
+**先猜一猜**：48 层时，哪种顺序的第一层梯度最大？想一想，f 读入的数有多大。先选好，再把“深度”拖到 48，五种顺序都试一试。
 """
 
 # %% tags=["panel", "guess"]
@@ -250,9 +254,16 @@ Output norm's is the largest, 7.0 (in single stacks 3.7 to 11.3). Pre-norm's is 
 
 Each order has its price.
 
-* Post-norm makes tokens alike, and then it no longer matters which of them attention chooses. So in layer 48 the matrices of queries and keys get a gradient of $4 \cdot 10^{-8}$, in pre-norm 0.007. ([Noci and others](https://arxiv.org/abs/2206.03126) prove why.)
-* In all others the stream grows, to an RMS of 5.8 in pre-norm, and nearly 10 where a norm comes after f. (Then each of 96 additions has RMS 1; at right angles they would make √(1 + 96) = 9.8.) The final norm divides by that, and on the way back it divides every gradient. The last layer's stays small, in pre-norm 0.18 (with 3 layers 0.59). The first layer's does not, because all 47 above read what it adds and send gradients back.
+* Post-norm makes tokens alike, and then it no longer matters which of them attention chooses. So in layer 48 the matrices of queries and keys get a gradient below $10^{-7}$, in pre-norm 0.007. ([Noci and others](https://arxiv.org/abs/2206.03126) prove why.)
+* In all others the stream grows, to an RMS of 5.8 in pre-norm, and nearly 10 where a norm comes after f.
+* The final norm divides by that size, and on the way back it divides every gradient. So the last layer's is small, in pre-norm 0.18 (with 3 layers 0.59). The first layer's is not, because all 47 above read what it adds and send gradients back.
 * In output norm, attention reads that grown stream as it is, so its scores grow, and the gradients with them. Tick *QK-norm*, and 7.0 becomes 1.1.
+
+<details><summary>Why nearly 10, and why the last gradient is no smaller there</summary>
+
+Behind f, the norm gives each of 96 additions RMS 1; at right angles they would make √(1 + 96) = 9.8. The final norm divides by that. But the norm behind f divides, too, by the size of what f gives, in the sandwich's last layer 0.54, so its gradient grows again: 0.18 · 5.8 / 9.6 / 0.54 makes 0.2, and 0.19 is measured. (Output norm's f gives as small a share of what it reads.)
+
+</details>
 """
 
 # %% [markdown] lang="zh"
@@ -265,9 +276,16 @@ r"""
 
 每种顺序都有代价。
 
-* 后置归一化让词元变得一样，注意力选哪个也就无所谓了。所以在第 48 层，用来计算查询和键的矩阵，梯度只有 $4 \cdot 10^{-8}$，而前置归一化的是 0.007。（[Noci 等人](https://arxiv.org/abs/2206.03126)给出了证明。）
-* 其余几种，残差流都越来越大，前置归一化的均方根增长到 5.8，在 f 之后做归一化的两种接近 10。（加上 96 次，每次的均方根都是 1；假如各次互相垂直，就是 √(1 + 96) = 9.8。）最后的归一化要除以它，梯度往回传时，也都要除以它。最后一层的梯度就这样小了下来，前置归一化的是 0.18（3 层时是 0.59）。第一层的却不小，因为后面 47 层都读到它加上的部分，也都往回传梯度。
+* 后置归一化让词元变得一样，注意力选哪个也就无所谓了。所以在第 48 层，用来计算查询和键的矩阵，梯度不到 $10^{-7}$，而前置归一化的是 0.007。（[Noci 等人](https://arxiv.org/abs/2206.03126)给出了证明。）
+* 其余几种，残差流都越来越大，前置归一化的均方根增长到 5.8，在 f 之后做归一化的两种接近 10。
+* 末尾的归一化要除以这个大小，梯度往回传时，也都要除以它。所以最后一层的梯度很小，前置归一化的是 0.18（3 层时是 0.59）。第一层的却不小，因为后面 47 层都读到它加上的部分，也都往回传梯度。
 * 在输出归一化里，注意力直接读入这样大的残差流，所以得分变大，梯度也跟着变大。勾选“注意力里加 QK-norm”，7.0 就变成 1.1。
+
+<details><summary>为什么接近 10，最后一层的梯度又为什么没有更小</summary>
+
+f 之后的归一化，让 96 次加上的部分均方根都是 1；假如各次互相垂直，就是 √(1 + 96) = 9.8。末尾的归一化要除以它。但是 f 之后的归一化也要除以 f 输出的大小，夹心式的最后一层是 0.54，于是梯度又放大了：0.18 · 5.8 / 9.6 / 0.54 约为 0.2，实际是 0.19。（输出归一化的 f，输出与输入之比也这样小。）
+
+</details>
 """
 
 # %%
@@ -279,7 +297,7 @@ for size in (1.0, 5.8):
 
 # %% [markdown] lang="en"
 r"""
-With x 5.8 times as large, the gradient is 5.8 times as small. Post-norm has no grown stream to divide by, so its last gradient is 0.96.
+With x 5.8 times as large, the gradient is 5.8 times as small. Post-norm's numbers do not grow, so its last gradient is 0.96.
 
 <details><summary>What that may have to do with warm-up, and what our pictures do not show</summary>
 
@@ -296,7 +314,7 @@ In that large gradient [Xiong and others](https://arxiv.org/abs/2002.04745) see 
 
 # %% [markdown] lang="zh"
 r"""
-x 放大到 5.8 倍，梯度就除以 5.8。后置归一化不用除以越来越大的数，所以它最后一层的梯度是 0.96。
+x 放大到 5.8 倍，梯度就除以 5.8。后置归一化的数不会越来越大，所以最后一层的梯度是 0.96。
 
 <details><summary>这与学习率预热有什么关系，我们的图又说明不了什么</summary>
 
@@ -319,7 +337,7 @@ for times in (1, 16):
     for name, (a, b) in {"q, k": (q, k), "QK-norm": normed}.items():
         scores = a @ b.mT / 4  # (h, L, L)
         largest = scores.softmax(-1).amax(-1).mean()
-        print(f"{times:2} · {name:7} scores.max() = {scores.max():6.1f}, largest = {largest:.2f}")
+        print(f"{times:2} · {name:7} scores.max() = {scores.max():6.1f}, largest weight = {largest:.2f}")
 
 # %% [markdown] lang="en"
 r"""
@@ -327,13 +345,13 @@ r"""
 
 Without, 256 times, and on average nearly the whole weight of a query falls on one token. With QK-norm nothing changes. Every query and key is √16 long, so with γ = 1 no score passes √16 · √16 / √16 = 4. (Over all four heads at once, as in the panel, the bound is 16.) Bounded scores are what brought output norm's 7.0 down to 1.1.
 
-</details>
-
 The norm comes before the rotation. After it, γ would make scores depend on more than the distance, because it differs between features.
+
+</details>
 
 ## One sentence, layer by layer
 
-And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four sizes (RMS, log scale), staggered to be seen; the left result is the x on the right.
+And a trained network? MiniLM (lesson 10) has six post-norm layers, counted from 0. Each word piece has four marks, one below the other: the RMS of x, of what is added, of the sum, and after the norm. What comes out on the left is the x on the right.
 
 **Predict first.** In layers 0 to 3 the feed-forward network adds far more to one of the 13 pieces. To which, and how large is it after the norm? Drag *layer* to 0.
 """
@@ -344,9 +362,9 @@ r"""
 
 不用时变成 256 倍，平均下来，一个查询的权重几乎全给了一个词元。用 QK-norm 就什么也不变。每个查询和键的长度都是 √16，所以只要 γ = 1，得分就不超过 √16 · √16 / √16 = 4。（面板里是四个头一起归一化，上界是 16。）输出归一化的 7.0 降到 1.1，正是因为得分有了上界。
 
-</details>
-
 归一化要放在旋转之前，因为各个特征的 γ 不同；放在旋转之后，得分就不再只由距离决定。
+
+</details>
 
 ## 一句话，逐层看
 
@@ -392,11 +410,11 @@ print(added.abs().topk(3))
 r"""
 <details><summary>Answer</summary>
 
-One is large. Feature 99 is 194, the next is 1.5. In layers 1 to 3 it is feature 99 again.
+One is large. Feature 99 is 194, the next is 1.5. In layers 1 to 3 the largest is feature 99 again.
 
 </details>
 
-Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762). The same `[CLS]` gets nearly half of all attention here, as an *attention sink* (lesson 10, *Going further*).
+Such a single giant is called a [**massive activation**](https://arxiv.org/abs/2402.17762). The same `[CLS]` gets nearly half of all attention here, as an *attention sink* (lesson 10).
 
 ## Equal to torch's layers
 
@@ -409,7 +427,7 @@ Ours, in `blocklab.transformer`, get torch's weights, in both orders (`norm_firs
 r"""
 <details><summary>答案</summary>
 
-大的只有一个。99 号特征是 194，其次的只有 1.5。第 1 层到第 3 层，也都是 99 号特征。
+大的只有一个。99 号特征是 194，其次的只有 1.5。第 1 层到第 3 层，最大的也都是 99 号特征。
 
 </details>
 
@@ -449,10 +467,10 @@ r"""
 | pre-norm | what f reads | GPT-2, Llama, Qwen, glassllm, SmolLM2 |
 | output norm | what f gives, before it is added | OLMo 2 |
 | sandwich, or Peri-LN | both | Gemma 2, Gemma 3 |
-| parallel | what attention and the feed-forward network read side by side | GPT-J, Falcon-7B, phi-2 |
+| parallel | what both sub-layers read | GPT-J, Falcon-7B, phi-2 |
 | QK-norm, too | queries and keys | Qwen3, Gemma 3 (each head), OLMo 2 (all heads at once, as in the panel) |
 
-Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`. In Gemma 2 the norm of this name takes what attention gives, before the sum. *The Annotated Transformer* explains post-norm and computes pre-norm:
+Names deceive. In Hugging Face's Llama the feed-forward network reads through `post_attention_layernorm`. In Gemma 2 that norm takes what attention gives. *The Annotated Transformer* explains post-norm and computes pre-norm:
 
 ```python
 class SublayerConnection(nn.Module):
@@ -472,10 +490,10 @@ r"""
 | 前置归一化 | f 的输入 | GPT-2、Llama、Qwen、glassllm、SmolLM2 |
 | 输出归一化（output norm） | f 的输出，在相加之前 | OLMo 2 |
 | 夹心式（sandwich，又叫 Peri-LN） | 两者都归一化 | Gemma 2、Gemma 3 |
-| 并列式（parallel） | 注意力和前馈网络共同的输入 x | GPT-J、Falcon-7B、phi-2 |
+| 并列式（parallel） | 两个子层共同的输入 x | GPT-J、Falcon-7B、phi-2 |
 | 另加 QK-norm | 查询和键 | Qwen3、Gemma 3（每个头各自归一化），OLMo 2（所有头一起，面板里也是这样） |
 
-名称常会误导人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却是在相加之前把注意力的输出归一化。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
+名称常会误导人。Hugging Face 的 Llama 里，前馈网络读入的是 `post_attention_layernorm` 的结果。Gemma 2 里同名的层，却归一化注意力的输出。《The Annotated Transformer》讲的是后置归一化，代码算的却是前置归一化：
 
 ```python
 class SublayerConnection(nn.Module):
@@ -550,14 +568,14 @@ check("sandwich_layer", solved_sandwich_layer, keep=False)
 r"""
 ## Your functions in SmolLM2
 
-SmolLM2's layer is your pre-norm, twice. Its attention rotates queries and keys (lesson 11), and three neighbouring heads of queries share one of keys and values (*grouped queries*, lesson 13). What you have kept runs:
+SmolLM2's layer is your pre-norm, twice. Its attention rotates queries and keys (lesson 11), and three neighbouring heads of queries share one of keys and values (*grouped queries*, lesson 13). It is asked to complete *The capital of France is*. What you have kept runs:
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 你的函数，装进 SmolLM2
 
-SmolLM2 的一层，就是把你写的前置归一化用两次。它的注意力要旋转查询和键（第 11 课），每三个相邻的查询头共用一个键头和一个值头，这叫**分组查询**（grouped queries），第 13 课再细讲。保存过的函数用你写的，其余的用我们的。
+SmolLM2 的一层，就是把你写的前置归一化用两次。它的注意力要旋转查询和键（第 11 课），每三个相邻的查询头共用一个键头和一个值头，这叫**分组查询**（grouped queries），第 13 课再细讲。要它补全的是 The capital of France is（法国的首都是）。保存过的函数用你写的，其余的用我们的。
 """
 
 # %%
@@ -566,12 +584,12 @@ mine = your_blocks("rms_norm", "rotary_embedding", "split_heads", "causal_mask",
 
 # %% [markdown] lang="en"
 r"""
-**Your turn, two lines.** Join the parts. `around(x, sublayer, norm)` is a residual connection with its norm, here your pre-norm. `check` names the mistake.
+**Your turn, two lines.** Join the parts. `around(x, sublayer, norm)` is a residual connection with its norm, here your pre-norm.
 """
 
 # %% [markdown] lang="zh"
 r"""
-**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。哪里写错了，`check` 会告诉你。
+**轮到你了**，用两行把各个部分拼起来。`around(x, sublayer, norm)` 是带归一化的残差连接，这里传入的就是你写的前置归一化。
 """
 
 
@@ -620,18 +638,30 @@ check("smollm2_layer", solved_layer, keep=False)
 # %% [markdown] lang="en"
 r"""
 So 30 copies of your layer say Paris. In [lesson 15](15_your_model.ipynb) the whole model is yours.
+
+<details><summary>And in post-norm?</summary>
+
+Put `lambda x, f, norm: norm(x + f(x))` in place of `mine.pre_norm` in the cell above. The same weights, trained in the other order, then say "enthus enthus enthus …".
+
+</details>
 """
 
 # %% [markdown] lang="zh"
 r"""
 30 层一起，答出了巴黎（Paris）。到[第 15 课](15_your_model.ipynb)，整个模型都由你写的函数组成。
+
+<details><summary>换成后置归一化呢？</summary>
+
+在上面的单元格里，把 `mine.pre_norm` 换成 `lambda x, f, norm: norm(x + f(x))`。权重没有变，却是按另一种顺序训练的，于是它只会说 enthus enthus enthus……
+
+</details>
 """
 
 # %% [markdown] lang="en"
 r"""
 ## Three closing questions
 
-1. How many norms have six encoder and six decoder layers in post-norm? And in pre-norm, with its last norms?
+1. How many norms have six encoder and six decoder layers in post-norm? And in pre-norm, with final norms?
 
 <details><summary>Answer</summary>
 
@@ -651,7 +681,7 @@ It goes on from the normalized x, `norm(x) + f(norm(x))`, so nothing piles up. I
 
 <details><summary>Answer</summary>
 
-Encoder layers, for there is no memory to look at. Each gets a causal mask in which True is hidden, and in pre-norm the stack also needs a norm at its end.
+Encoder layers, for there is no memory to look at. Because they rotate nothing, you add positions to the embeddings (lesson 07). Each layer gets a causal mask in which True is hidden, and in pre-norm the stack also needs a norm at its end.
 
 </details>
 
@@ -682,7 +712,7 @@ r"""
 
 <details><summary>答案</summary>
 
-用编码器层，因为没有编码器的结果可以参照。每层都要传入因果掩码，其中 True 表示屏蔽；如果用前置归一化，整个网络末尾还要再放一个归一化。
+用编码器层，因为没有编码器的结果可以参照。这些层不旋转查询和键，所以要先给词嵌入加上位置编码（第 07 课）。每层都要传入因果掩码，其中 True 表示屏蔽；如果用前置归一化，整个网络末尾还要再放一个归一化。
 
 </details>
 
@@ -706,16 +736,16 @@ r"""
 ## In short
 
 * A layer is attention, then the feed-forward network; each adds what it gives to what came in.
-* Post-norm rescales every sum, so in deep untrained stacks tokens become alike. The others carry x on as it is, so with depth the stream grows, and the last gradients shrink.
+* Post-norm rescales every sum, so with depth untrained tokens become alike; the weights decide how fast. The others carry x on as it is, so the stream grows, and the last gradients shrink.
 * A norm after a sub-layer bounds what it adds, QK-norm bounds the scores. Where a norm stands you see in `forward`, not in its name.
 
 The layer is whole. But for each new token, must it compute all the old ones again? See [lesson 13](13_kv_cache.ipynb).
 
 ## Read next
 
-* [Xiong and others, 2020](https://arxiv.org/abs/2002.04745): post-norm against pre-norm, with the theorem and the warm-up.
-* [Gemma 2 in Hugging Face's code](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py): find your four norms in its decoder layer.
-* [Peri-LN](https://arxiv.org/abs/2502.02732): what norms on both sides do to a stack while it trains.
+* [Xiong and others, 2020](https://arxiv.org/abs/2002.04745): post-norm against pre-norm.
+* [Gemma 2 in Hugging Face's code](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py): find your four norms.
+* [Peri-LN](https://arxiv.org/abs/2502.02732): norms on both sides, in training.
 """
 
 # %% [markdown] lang="zh"
@@ -723,14 +753,14 @@ r"""
 ## 小结
 
 * 一层就是先注意力、后前馈网络，各把自己的输出加到输入上。
-* 后置归一化每次都缩放相加的结果，所以未经训练的网络一深，词元就变得一样。其余几种让 x 原样通过，所以网络越深，残差流就越大，最后几层的梯度就越小。
+* 后置归一化每次都缩放相加的结果，所以未经训练的网络越深，词元就越像，有多快要看初始权重。其余几种让 x 原样通过，所以网络越深，残差流就越大，最后几层的梯度就越小。
 * 子层之后的归一化限制每次加上多少，QK-norm 限制得分有多大。归一化层究竟放在哪里，不能看名字，要看 `forward`。
 
 一层已经完整了。可是每生成一个新词元，都得把前面的重新算一遍吗？见[第 13 课](13_kv_cache.ipynb)。
 
 ## 接着读
 
-* [Xiong 等，2020](https://arxiv.org/abs/2002.04745)：比较后置归一化与前置归一化，定理和预热都在里面。
+* [Xiong 等，2020](https://arxiv.org/abs/2002.04745)：比较后置归一化与前置归一化。
 * [Hugging Face 代码里的 Gemma 2](https://github.com/huggingface/transformers/blob/main/src/transformers/models/gemma2/modeling_gemma2.py)：在它的解码器层里找出你写的四个归一化。
 * [Peri-LN](https://arxiv.org/abs/2502.02732)：前后都归一化，训练过程中会怎样。
 """
@@ -739,14 +769,14 @@ r"""
 r"""
 ## Going further: your layer, 48 times
 
-Your function now takes the layers' place in the panel, with the same weights and tokens. **Predict first.** The panel's sandwich ended at RMS 9.6 and cosine 0.92. Will yours end there, too, to the digits that are printed?
+Your function now takes the layers' place in the panel, with the same weights and tokens. **Predict first.** Pre-norm ended at RMS 5.8 and cosine 0.85. Will each be larger with your layer, or smaller?
 """
 
 # %% [markdown] lang="zh"
 r"""
 ## 选读：把你的层叠 48 次
 
-现在用你写的函数代替面板里的层，权重和词元都不变。**先猜一猜**：面板里的夹心式，最后均方根是 9.6，余弦是 0.92。按打印出的位数，你写的也一样吗？
+现在用你写的函数代替面板里的层，权重和词元都不变。**先猜一猜**：前置归一化最后的均方根是 5.8，余弦是 0.85。换成你的层，两个数各会变大还是变小？
 """
 
 # %% tags=["answer"]
@@ -756,22 +786,22 @@ print(your_stack.told(my_sandwich_layer))
 r"""
 <details><summary>Answer</summary>
 
-Yes, if `check` found no mistake in it: your four norms are the panel's.
+Both are larger, 9.6 and 0.92, as in the panel's sandwich.
 
 </details>
 
-The stream grows larger than pre-norm's (9.6 instead of 5.8), but predictably, because until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, because beside larger additions what is left of the original token counts for less.
+The stream grows larger, but predictably, because until training changes γ, no sub-layer, however wild, adds more than RMS 1. The cosine is higher, too, because beside larger additions what is left of the original token counts for less.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-一样，只要 `check` 没有发现错误：你的四个归一化，就是面板里的那四个。
+都变大，是 9.6 和 0.92，与面板里的夹心式一样。
 
 </details>
 
-这种顺序的残差流比前置归一化的还大（9.6 比 5.8），好处是增长多少可以预先估计，因为在训练改变 γ 之前，不论子层的输出多大，加上去的部分均方根至多是 1。余弦也高一些，因为加上的部分更大，词元原有的部分占的份额就更小。
+残差流虽然更大，好处是增长多少可以预先估计，因为在训练改变 γ 之前，不论子层的输出多大，加上去的部分均方根至多是 1。余弦也高一些，因为加上的部分更大，词元原有的部分占的份额就更小。
 """
 
 # %% [markdown] lang="en"

@@ -22,6 +22,12 @@ class DropoutAlwaysOn(nn.TransformerEncoderLayer):
         return self.norm2(x + F.dropout(self.linear2(F.dropout(self.linear1(x).relu(), 0.1)), 0.1))
 
 
+class QueriesNormalized(nn.TransformerEncoderLayer):
+    def forward(self, src, src_mask=None):
+        x = src + self.self_attn(self.norm1(src), src, src, attn_mask=src_mask)[0]
+        return x + self.linear2(self.linear1(self.norm2(x)).relu())
+
+
 class Layer(nn.Module):
     """A right post-norm layer, or a pre-norm one, but for what it is given."""
 
@@ -162,6 +168,11 @@ def post_norm_without_norm1(x, attention, feed_forward, _norm1, norm2):
     return norm2(h + feed_forward(h))
 
 
+def post_norm_of_the_plain_sum(x, attention, feed_forward, norm1, norm2):
+    h = x + attention(x)
+    return norm2(h + feed_forward(norm1(h)))
+
+
 def joined_of_the_second_result(x, attention, swiglu, norm1, norm2, around):
     x = around(x, attention, norm1)
     return around(x, swiglu(x), norm2)
@@ -193,6 +204,30 @@ def joined_and_added_first(x, attention, swiglu, norm1, norm2, around):
 def joined_and_added_last(x, attention, swiglu, norm1, norm2, around):
     x = around(x, attention, norm1)
     return x + around(x, swiglu, norm2)
+
+
+def joined_of_the_first_normalized(x, attention, swiglu, norm1, norm2, around):
+    return around(around(norm1(x), attention, norm1), swiglu, norm2)
+
+
+def joined_of_the_second_normalized(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, attention, norm1)
+    return around(norm2(x), swiglu, norm2)
+
+
+def joined_reading_through_two_norms(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, lambda read: attention(norm1(read)), norm1)
+    return around(x, lambda read: swiglu(norm2(read)), norm2)
+
+
+def joined_with_the_first_swapped(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, norm1, attention)
+    return around(x, swiglu, norm2)
+
+
+def joined_with_the_second_swapped(x, attention, swiglu, norm1, norm2, around):
+    x = around(x, attention, norm1)
+    return around(x, norm2, swiglu)
 
 
 def joined_around_both(x, attention, swiglu, norm1, norm2, _around):
@@ -240,6 +275,11 @@ WRONG = {
         "x added to both": (joined_and_x_added, {"x-added-to-both"}),
         "x added to the first": (joined_and_added_first, {"added-again-to-attention"}),
         "the sum added to the second": (joined_and_added_last, {"added-again-to-swiglu"}),
+        "the first x normalized": (joined_of_the_first_normalized, {"first-x-normalized"}),
+        "the second x normalized": (joined_of_the_second_normalized, {"second-x-normalized"}),
+        "two norms before each": (joined_reading_through_two_norms, {"normalized-twice"}),
+        "norm before attention": (joined_with_the_first_swapped, {"attention-and-norm1-swapped"}),
+        "norm before swiglu": (joined_with_the_second_swapped, {"swiglu-and-norm2-swapped"}),
         "one residual around both": (joined_around_both, {"one-residual-around-both"}),
         "post-norm": (joined_in_post_norm, {"post-norm"}),
         "no norm handed over": (joined_without_norms, {"raises"}),
@@ -247,10 +287,15 @@ WRONG = {
     "post_norm_layer": {
         "in place on what a sub-layer gives": (post_norm_in_place, {"mutates-input"}),
         "no first norm": (post_norm_without_norm1, {"norm1-missing"}),
+        "the plain sum carried on": (post_norm_of_the_plain_sum, {"plain-sum-carried"}),
         "one residual around both": (post_norm_around_both, {"one-residual-around-both"}),
     },
     "encoder_layer": {
         "ReLU last": (ReluLast(8, 2, 12, batch_first=True), {"relu-last"}),
+        "only queries normalized": (
+            QueriesNormalized(8, 2, 12, batch_first=True, norm_first=True),
+            {"only-queries-normalized"},
+        ),
         "dropout always on": (DropoutAlwaysOn(8, 2, 12, batch_first=True), {"dropout-in-eval"}),
         "an eps of 1e-12": (Layer(eps=1e-12), {None}),
         "an eps of 1e-6": (Layer(eps=1e-6), {None}),

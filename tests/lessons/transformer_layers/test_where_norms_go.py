@@ -2,11 +2,13 @@ import pytest
 
 from blocklab.lessons.transformer_layers.random_stacks import DEEPEST, DEPTHS
 from blocklab.lessons.transformer_layers.recorded_stacks import KINDS, recorded
+from blocklab.lessons.transformer_layers.two_paths import NORMS
 from blocklab.lessons.transformer_layers.where_norms_go import (
     EQUATIONS,
     GUESS,
     NAMES,
     OPENING,
+    TITLES,
     conclusion,
     panel,
     where_norms_go,
@@ -18,13 +20,18 @@ def test_there_is_a_name_and_an_equation_for_each_place():
     assert set(NAMES) == set(EQUATIONS) == set(PLACES)
 
 
+def plots(figure):
+    """Its axes without the drawing of a layer."""
+    return figure.axes[: len(TITLES)]
+
+
 @pytest.mark.parametrize("qk_norm", [False, True])
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("place", PLACES)
 def test_lines_bands_and_marks(figure, place, depth, qk_norm):
     where_norms_go(figure)(place=place, depth=depth, qk_norm=qk_norm)
     drawn = {0: recorded()["pre", False, depth], 1: recorded()[place, qk_norm, depth]}
-    for axes, kind in zip(figure.axes, KINDS, strict=True):
+    for axes, kind in zip(plots(figure), KINDS, strict=True):
         low, high = axes.get_ylim()
         for number, seen in drawn.items():
             mean, below, above = seen[kind]
@@ -45,9 +52,17 @@ def test_the_heading_is_the_order_with_its_equation(figure):
     assert heading.get_text() == "sandwich:  x + N(f(N(x))), QK-norm inside"
 
 
+def test_the_drawing_beside_it_is_of_the_same_order(figure):
+    update = where_norms_go(figure)
+    for place, norms in NORMS.items():
+        update(place=place, depth=6, qk_norm=False)
+        seen = {text.get_position() for text in figure.axes[-1].texts if text.get_visible() and text.get_text() == "N"}
+        assert seen == set(norms)
+
+
 SAID = {
     ("post", False): "RMS 1.0, mean cosine 1.00; gradient in the first layer 0.63, in the last 0.96. "
-    "The tokens have become alike.",
+    "The tokens have become nearly the same.",
     ("pre", False): "RMS 5.8, mean cosine 0.85; gradient in the first layer 0.88, in the last 0.18. "
     "The stream has grown, and the last layer's gradient has shrunk.",
     ("output", False): "RMS 9.8, mean cosine 0.88; gradient in the first layer 7.03, in the last 0.19. "
@@ -68,7 +83,7 @@ def test_the_line_reaches_the_conclusion(figure, place, qk_norm):
 
 
 def test_a_conclusion_is_what_stands_out_most():
-    assert conclusion(1.0, 0.995, 9.0, 1.0) == "The tokens have become alike."
+    assert conclusion(1.0, 0.995, 9.0, 1.0) == "The tokens have become nearly the same."
     assert conclusion(9.0, 0.9, 3.0, 1.0) == "The first layer's gradient is 3 times pre-norm's."
     assert conclusion(3.1, 0.9, 2.0, 1.0).startswith("The stream has grown")
     assert conclusion(2.9, 0.9, 2.0, 1.0) == "Go deeper."
@@ -85,7 +100,7 @@ def test_the_right_guess_is_the_order_with_the_largest_first_gradient():
     shown = panel()
     firsts = {place: recorded()[place, False, DEEPEST]["gradient"][0, 0] for place in PLACES}
     assert shown.guess.right == max(firsts, key=firsts.get)
-    assert set(GUESS.options.values()) < set(PLACES)
+    assert set(GUESS.options.values()) == set(PLACES)
     normed = recorded()["output", True, DEEPEST]["gradient"][0, 0]
     told = str(GUESS.told)
     assert f"It is {firsts['output']:.1f}, and pre-norm's {firsts['pre']:.2f}; with QK-norm it is {normed:.1f}" in told
@@ -102,7 +117,7 @@ def test_pre_norm_is_not_drawn_twice(figure):
     update = where_norms_go(figure)
     for place, qk_norm, seen in (("pre", False, False), ("pre", True, True), ("post", False, True)):
         update(place=place, depth=12, qk_norm=qk_norm)
-        beside = [(axes.collections[0], *axes.lines[:2]) for axes in figure.axes]
+        beside = [(axes.collections[0], *axes.lines[:2]) for axes in plots(figure)]
         assert {artist.get_visible() for artists in beside for artist in artists} == {seen}
         legend = figure.legends[0]
         assert [text.get_visible() for text in legend.get_texts()] == [seen, True]

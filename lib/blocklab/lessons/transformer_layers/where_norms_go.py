@@ -16,6 +16,7 @@ from blocklab.panel.touch import dragged
 
 from .random_stacks import DEEPEST, DEPTHS
 from .recorded_stacks import KINDS, recorded
+from .two_paths import paths_and_parts
 
 OPENING = 12
 BESIDE = "pre"  # always drawn, to compare with
@@ -39,7 +40,8 @@ GUESS = Guess(
         Text(en="post-norm's", zh="后置归一化"): "post",
         Text(en="pre-norm's", zh="前置归一化"): "pre",
         Text(en="output norm's", zh="输出归一化"): "output",
-        Text(en="sandwich's", zh="夹心式"): "sandwich",
+        Text(en="the sandwich's", zh="夹心式"): "sandwich",
+        Text(en="the parallel layers'", zh="并列式"): "parallel",
     },
     right="output",
     told=Text(
@@ -67,7 +69,7 @@ SEEN = Text(
     zh="{depth} 层，{name}：最后一层之后，均方根为 {rms:.1f}，余弦的均值为 {cosine:.2f}；"
     "梯度在第一层为 {first:.2f}，在最后一层为 {last:.2f}。{so}",
 )
-ALIKE = Text(en="The tokens have become alike.", zh="词元变得一模一样了。")
+ALIKE = Text(en="The tokens have become nearly the same.", zh="词元变得几乎一样了。")
 STEEP = Text(
     en="The first layer's gradient is {times:.0f} times pre-norm's.", zh="第一层的梯度是前置归一化的 {times:.0f} 倍。"
 )
@@ -92,7 +94,7 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
 
     update(place, depth, qk_norm): a place of the norms, one of DEPTHS, and whether queries and keys have one as well.
     """
-    grid = figure.subplots(1, 3, gridspec_kw={"left": 0.05, "right": 0.99, "bottom": 0.14, "top": 0.8, "wspace": 0.18})
+    grid = figure.subplots(1, 3, gridspec_kw={"left": 0.05, "right": 0.99, "bottom": 0.12, "top": 0.66, "wspace": 0.18})
     for axes, title in zip(grid, TITLES.values(), strict=True):
         axes.set(xlim=(0, DEEPEST + 2), xticks=[1, *DEPTHS[1:]], xlabel=str(LAYER))
         axes.set_title(str(title), size=11, color=INK)
@@ -108,9 +110,10 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
     chosen = [Curve(axes, CHOSEN, MOVED, "o-") for axes in grid]
     for curve, kind in zip(chosen, KINDS, strict=True):
         dragged(curve.dot, "depth", lambda depth, kind=kind: (depth, table[*stands["order"], depth][kind][0, -1]))
-    heading = figure.text(0.05, 0.93, "", size=13, color=INK, animated=True)
+    heading = figure.text(0.42, 0.92, "", size=13, color=INK, animated=True)
+    draw = paths_and_parts(figure.add_axes((0.03, 0.77, 0.36, 0.22)))
     legend = figure.legend(
-        handles=[compared[0].dot, chosen[0].dot], loc="upper right", ncols=2, frameon=False, labelcolor=INK
+        handles=[compared[0].dot, chosen[0].dot], loc=(0.41, 0.79), ncols=2, frameon=False, labelcolor=INK
     )
     to_compare = legend.legend_handles[0], legend.get_texts()[0]
     for artist in to_compare:
@@ -127,6 +130,7 @@ def where_norms_go(figure: Figure) -> Callable[..., str]:
                 artist.set_visible(another)
         for artist in to_compare:
             artist.set_visible(another)
+        draw(place)
         text = HEADING.format(name=NAMES[place], equation=EQUATIONS[place])
         heading.set_text(WITH_QK.format(heading=text) if qk_norm else text)
         [first, *_, last], rms, cosine = seen["gradient"][0], seen["rms"][0, -1], seen["cosine"][0, -1]
@@ -163,4 +167,4 @@ def panel(**own: Control) -> Panel:
         "depth": Slider(DEPTHS[0], DEEPEST, 2, value=OPENING, label=Text(en="depth", zh="深度"), log=True),
         "qk_norm": Toggle(False, label=Text(en="QK-norm inside attention", zh="注意力里加 QK-norm")),
     }
-    return Panel(where_norms_go, size=(10, 4), **controls | own)
+    return Panel(where_norms_go, size=(10, 4.9), **controls | own)

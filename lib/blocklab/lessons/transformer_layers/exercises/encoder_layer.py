@@ -311,6 +311,17 @@ ATTENTION_MISTAKES = (
 )
 
 
+def only_queries_normalized(src: Tensor, norm_first: bool = False, src_mask: Tensor | None = None) -> Tensor:
+    """`self.self_attn(self.norm1(src), src, src)`: in post-norm nothing is normalized there, so nothing is wrong."""
+    w = weights_for(src)
+    plain = F.linear(src, w["self_attn.in_proj_weight"], w["self_attn.in_proj_bias"])
+
+    def roles(projected: Tensor) -> tuple[Tensor, ...]:
+        return query_key_value(projected)[0], *query_key_value(plain)[1:]
+
+    return recipe(src, norm_first, src_mask, attend=partial(attend, roles=roles))
+
+
 def two_results(*_arguments: object) -> Tensor:
     raise TwoCallsDiffer(str(DIFFER))
 
@@ -327,6 +338,13 @@ LAYER_MISTAKES = (
         "normalized. With True it is pre-norm.",
         zh="你的层里，归一化的顺序反了。`norm_first=False` 是默认值，即后置归一化（post-norm）：归一化的是相加的结果。"
         "为 True 时才是前置归一化（pre-norm）。",
+    ),
+    wrong("only-queries-normalized", only_queries_normalized).hint(
+        en="In pre-norm your queries come from the normalized `src`, but keys and values from `src` itself. "
+        "`self.self_attn` gets the normalized one three times.",
+        zh="在前置归一化（pre-norm）里，你的查询来自归一化之后的 `src`，键和值却来自 `src` 本身。"
+        "传给 `self.self_attn` 的三个都应当是归一化之后的。",
+        line="x = self.norm1(src)",
     ),
     wrong("residual-missing", around=lambda norm_first: nothing_carried(order_of(norm_first))).hint(
         en="There are no residual connections: nothing is carried past the sub-layers. Each adds what it was given.",

@@ -70,6 +70,7 @@ def post_norm(
 
 
 BY_HAND = Text(en="By hand", zh="动手算")
+FOUR_NORMS = Text(en="Exercise: a layer with four norms", zh="练习：有四个归一化的层")
 
 
 NORMS_MISTAKES = (
@@ -209,7 +210,20 @@ SUBLAYERS_ALONE = wrong("sublayers-alone", around=lambda carried, read, sublayer
 )
 NEITHER = NO_NORM, SUBLAYERS_ALONE
 
+
+def plain_sum_carried(x: Tensor, attention: Part, feed_forward: Part, norm1: Part, norm2: Part) -> Tensor:
+    h = x + attention(x)
+    return norm2(h + feed_forward(norm1(h)))
+
+
 POST_NORM_MISTAKES = (
+    wrong("plain-sum-carried", plain_sum_carried).hint(
+        en="`norm1` normalizes only what the feed-forward network reads; the second residual connection carries the "
+        "plain sum. In post-norm all that follows gets the normalized one.",
+        zh="`norm1` 只归一化了前馈网络的输入，第二个残差连接传递的还是没有归一化的和。"
+        "在后置归一化（post-norm）里，后面用的都是归一化之后的。",
+        line="h = norm1(x + attention(x))",
+    ),
     wrong("norm1-missing", parts=without_norm1).hint(
         en="`norm1` is never called: x and what attention gives are added, and the sum is not normalized.",
         zh="`norm1` 一次也没有调用：加上注意力的输出之后，没有归一化。",

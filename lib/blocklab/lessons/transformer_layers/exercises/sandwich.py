@@ -15,6 +15,7 @@ from blocklab.language import Text
 
 from .norm_order import (
     BY_HAND,
+    FOUR_NORMS,
     IN_THE_HEAD,
     LIKE_A_TRANSFORMER,
     NO_NORM,
@@ -296,7 +297,7 @@ SANDWICH_LAYER = Exercise(
         *RESIDUAL_MISTAKES,
         NO_NORM,
         *alone(sandwich, SUBLAYERS_ALONE),
-        *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line=SECOND_HALF),
+        *under(FOUR_NORMS, *WHOLE_LAYER_MISTAKES, line=SECOND_HALF),
     ),
     section=BY_HAND,
     line="h = x + post_attention_norm(attention(input_norm(x)))",

@@ -11,6 +11,7 @@ from blocklab.checks.row import Mistake, alone, under, wrong
 from .norm_order import (
     BY_HAND,
     CASES,
+    FOUR_NORMS,
     NEITHER,
     NORMS_MISTAKES,
     WHOLE_LAYER_MISTAKES,
@@ -73,6 +74,14 @@ def results_handed_over(x: Tensor, attention: Part, _swiglu: Part, norm1: Part, 
     return around(x, attention(x), norm1)
 
 
+def first_x_normalized(x: Tensor, attention: Part, swiglu: Part, norm1: Part, norm2: Part, around: Around) -> Tensor:
+    return around(around(norm1(x), attention, norm1), swiglu, norm2)
+
+
+def second_x_normalized(x: Tensor, attention: Part, swiglu: Part, norm1: Part, norm2: Part, around: Around) -> Tensor:
+    return around(norm2(around(x, attention, norm1)), swiglu, norm2)
+
+
 HANDING_MISTAKES = (
     wrong("results-handed-over", results_handed_over).hint(
         en="`around` wants the functions themselves, `attention` and `norm1`, without brackets: it calls them. You "
@@ -87,6 +96,22 @@ HANDING_MISTAKES = (
     wrong("normalized-already", inside=lambda carried, read, f, norm: norm(carried) + f(norm(norm(read)))).hint(
         en="You hand `around` a normalized x. It wants x as it came in, and normalizes for the sub-layer itself.",
         zh="你传给 `around` 的 x 已经归一化了。它要的是原样的 x，子层的输入由它来归一化。",
+    ),
+    wrong("first-x-normalized", first_x_normalized).hint(
+        en="You hand `around` a normalized x with attention. It wants x as it came in, and normalizes for attention "
+        "itself.",
+        zh="注意力那一半，你传给 `around` 的 x 已经归一化了。它要的是原样的 x，注意力的输入由它来归一化。",
+    ),
+    wrong("second-x-normalized", second_x_normalized).hint(
+        en="You hand `around` a normalized x with the feed-forward network. It wants the first half's result as it is, "
+        "and normalizes for the sub-layer itself.",
+        zh="前馈网络那一半，你传给 `around` 的 x 已经归一化了。它要的是前一半原样的结果，子层的输入由它来归一化。",
+        line="return around(x, swiglu, norm2)",
+    ),
+    wrong("normalized-twice", inside=lambda carried, read, f, norm: carried + f(norm(norm(read)))).hint(
+        en="What a sub-layer reads is normalized twice, once by you and once by `around`. Hand it the sub-layer as it "
+        "is.",
+        zh="子层的输入归一化了两次，一次是你做的，一次是 `around` 做的。把子层原样传给它就行。",
     ),
     wrong("added-again", inside=residual_doubled(norm_inside)).hint(
         en="x is added twice. `around` adds it already.", zh="x 加了两次。`around` 已经加过一次了。"
@@ -107,6 +132,18 @@ HANDING_MISTAKES = (
     wrong("halves-added", chain=lambda x, first, second: first(x, x) + second(x, x)).hint(
         en="Both halves read the first x, and you add their results. The second half takes what the first one gives.",
         zh="两半读的都是最初的 x，你再把两个结果相加。后一半的 x 应当是前一半的结果。",
+    ),
+)
+
+IN_ONE_CALL = (
+    wrong("attention-and-norm1-swapped", parts=lambda one, two: (one[::-1], two)).hint(
+        en="In the first call sub-layer and norm are swapped. `around` wants x, then the sub-layer, then its norm.",
+        zh="第一次调用把子层和归一化写反了。`around` 的参数依次是 x、子层、归一化。",
+    ),
+    wrong("swiglu-and-norm2-swapped", parts=lambda one, two: (one, two[::-1])).hint(
+        en="In the second call sub-layer and norm are swapped. `around` wants x, then the sub-layer, then its norm.",
+        zh="第二次调用把子层和归一化写反了。`around` 的参数依次是 x、子层、归一化。",
+        line="return around(x, swiglu, norm2)",
     ),
 )
 
@@ -146,8 +183,9 @@ SMOLLM2_LAYER = Exercise(
         *HANDING_MISTAKES,
         *ORDER_MISTAKES,
         *NORMS_MISTAKES,
-        *under(BY_HAND, *WHOLE_LAYER_MISTAKES, line="return around(x, swiglu, norm2)"),
-        *alone(recipe, *MISSING, *inside(*NEITHER)),  # with another mistake two of them would give the same
+        *under(FOUR_NORMS, *WHOLE_LAYER_MISTAKES, line="return around(x, swiglu, norm2)"),
+        # with another mistake two of these would give the same
+        *alone(recipe, *MISSING, *IN_ONE_CALL, *inside(*NEITHER)),
     ),
     section=BY_HAND,
     line="x = around(x, attention, norm1)",
