@@ -337,7 +337,7 @@ def apart():
 
 # %% tags=["slow"]
 if talk.speaker:
-    print(f"{apart():.1f}")
+    print(f"yours {apart():.1f}")
     for name, mistake in ("rotary_embedding", one_too_far), ("attention", without_mask):
         with patch.object(yours, name, mistake):
             print(f"{mistake.__name__} {apart():.1f}")
