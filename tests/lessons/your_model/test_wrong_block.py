@@ -20,6 +20,7 @@ from blocklab.lessons.your_model.wrong_block import CHOICES, GUESS, LINES, NO_WO
 from blocklab.lessons.your_model.wrong_functions import (
     BLOCKS,
     LONGEST,
+    MOST_TOKENS,
     RIGHT,
     VOCABULARY_LOSS,
     WRONG,
@@ -30,6 +31,7 @@ from blocklab.lessons.your_model.wrong_functions import (
     without_mask,
 )
 from blocklab.normalization import rms_norm
+from blocklab.plugging import chatting
 from blocklab.plugging.chatting import Speaker
 from blocklab.positional_encoding import rotary_embedding
 from blocklab.real_models import load_smollm2
@@ -170,7 +172,8 @@ def test_what_is_drawn_has_letters():
 
 
 def test_answers_are_recorded_whole():
-    """Sixty tokens, and no “…” but where a word is left out."""
+    """As long as a chat shows them, and with no “…” but where a word is left out."""
+    assert MOST_TOKENS == chatting.MOST_TOKENS
     assert max(map(len, ANSWERS)) < LONGEST
     assert [found.haiku for found in TABLE.values() if "…" in found.haiku] == [TABLE["swapped"].haiku]
     assert TABLE[RIGHT].haiku.endswith("A reminder of the moon's beauty.")

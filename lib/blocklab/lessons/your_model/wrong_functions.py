@@ -22,7 +22,6 @@ from blocklab.feed_forward import gelu, swiglu
 from blocklab.key_value_cache import KeyValueCache
 from blocklab.language import Text
 from blocklab.normalization import layer_norm, rms_norm
-from blocklab.plugging.chatting import MOST_TOKENS
 from blocklab.positional_encoding import rotary_embedding
 from blocklab.real_models import load_smollm2, replaced
 from blocklab.real_models.texts import ZEN
@@ -30,6 +29,7 @@ from blocklab.real_models.texts import ZEN
 from .prompts import FIRST, HAIKU
 
 ASKED = FIRST, HAIKU
+MOST_TOKENS = 60  # as many as a chat shows
 LONGEST = 1000  # characters: more than so many tokens of an answer have
 VOCABULARY_LOSS = math.log(49152)  # of a model that finds every token of the vocabulary as likely as any other
 TABLE = files("blocklab") / "data" / "wrong_blocks.csv"
