@@ -2,11 +2,11 @@
 r"""
 # 15 A chat model with your blocks
 
-Below are fifteen ways to get one thing in a chat model wrong. One of them brings the loss down to less than half, and ruins the answers. Another moves the loss by one part in ten thousand, and neither of two answers by a letter. Yet loss and answer are what one looks at first.
+Below are fifteen ways to get one thing in a chat model wrong. One of them brings the loss down to less than half, and ruins the answers. Another moves the loss by one part in ten thousand, and changes no letter of two answers. Yet loss and answer are what one looks at first.
 
-Here all blocks come together. You build SmolLM2 out of five functions, all of them written in these lessons, and talk to it; you write the loop that turns scores into text; and you see what limits its speed.
+Here all blocks come together: you build SmolLM2 out of five functions of these lessons, and talk to it; you write the loop that turns scores into text; and you see what limits its speed.
 
-After this lesson you can say how a model goes from a question to an answer, how fast the memory of a machine lets it write, and by which test each kind of mistake is found. It takes about 25 minutes, without *Going further*.
+After this lesson you can say how a model goes from a question to an answer, how fast the memory of a machine lets it write, and which test shows each kind of mistake first. It takes about 25 minutes, without *Going further*.
 """
 
 # %% [markdown] lang="zh"
@@ -17,10 +17,12 @@ r"""
 
 到了这一课，各个部件终于拼在一起。你要用前面各课写过的五个函数组成 SmolLM2，同它对话；要写出那个把得分变成文字的循环；还要弄清它的速度受什么限制。
 
-学完这一课，你能说出模型怎样从问题走到回答，一台机器的内存最快允许它写多快，以及哪一类错误要用哪一种检验才查得出来。大约需要 25 分钟，选读另计。
+学完这一课，你能说出模型怎样从问题走到回答，一台机器的内存最快允许它写多快，以及哪一类错误最先由哪一种检验查出来。大约需要 25 分钟，选读另计。
 """
 
 # %%
+from unittest.mock import patch
+
 import torch
 
 from blocklab import causal_mask, repeat_kv
@@ -28,6 +30,7 @@ from blocklab.lessons import accepted, check
 from blocklab.lessons.chat import Chat
 from blocklab.lessons.your_blocks import your_blocks
 from blocklab.lessons.your_model import memory_roof, prompts, speed, wrong_block
+from blocklab.lessons.your_model.wrong_functions import one_too_far, without_mask
 
 # %% [markdown] lang="en"
 r"""
@@ -135,7 +138,7 @@ talk(prompts.FIRST)
 
 # %% [markdown] lang="en"
 r"""
-What the model reads is not quite what you typed. It was trained to answer after markers that say who is speaking, its **chat template**; without them it may continue your text, or say nothing at all.
+What the model reads is not quite what you typed. It was trained to answer after markers that say who is speaking, its **chat template**; without them it may continue your text, or say nothing.
 """
 
 # %% [markdown] lang="zh"
@@ -151,7 +154,7 @@ if talk.speaker:
 r"""
 ## At most so many tokens a second
 
-The pieces came one after the other. Why not at once? Because each token depends on the one before. And at each step the processor reads every number of the model from memory, 538 MB for 134515008 numbers of 4 bytes (stored in 4 bits, widened here), and does about 2 operations with each. So bytes decide, where one text is written one token at a time (keys and values come on top):
+The pieces came one by one, because each token depends on the one before. And at each step the processor reads every number of the model from memory, 538 MB for 134515008 numbers of 4 bytes (stored in 4 to 8 bits, widened here), and does about 2 operations with each. So bytes decide, where one text is written token by token (keys and values come on top):
 
 $$\text{tokens a second} \le \frac{\text{bytes a second}}{\text{bytes a token}}$$
 
@@ -162,7 +165,7 @@ $$\text{tokens a second} \le \frac{\text{bytes a second}}{\text{bytes a token}}$
 r"""
 ## 每秒最多几个词元
 
-回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为前一个词元没有选定，后一个就无从算起。而每走一步，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB（存的是 4 位，这里已展开），每个数却只参与大约 2 次运算。所以，只写一段文字、一次写一个词元时，快慢由字节数决定（键和值另算）：
+回答是一个词元接一个词元出来的，为什么不能一下子全出来？因为前一个词元没有选定，后一个就无从算起。而每走一步，处理器都要把模型的所有参数从内存读一遍：134515008 个数，每个 4 字节，共 538 MB（文件里存的是 4 到 8 位，这里已展开），每个数却只参与大约 2 次运算。所以，只写一段文字、一次写一个词元时，快慢由字节数决定（键和值另算）：
 
 $$\text{每秒词元数} \le \frac{\text{每秒字节数}}{\text{每个词元的字节数}}$$
 
@@ -203,14 +206,14 @@ check("tokens_per_second", solved_tokens_per_second, keep=False)
 
 # %% [markdown] lang="en"
 r"""
-The line is this bound; drag the dot. Each machine is marked at its published bandwidth ([M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/), [H200](https://www.nvidia.com/en-us/data-center/h200/)), or at bus width × transfer rate (RTX 4090: 384 bits at 21 GT/s; a phone with 64 bits at 9.6, a laptop with 128 bits at 5.6). Whether a model fits into their memory is another question.
+The line is this bound; drag the dot. Machines stand at their published bandwidth ([M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/), [H200](https://www.nvidia.com/en-us/data-center/h200/)), or at bus width × transfer rate (RTX 4090: 384 bits at 21 GT/s; a phone with 64 bits at 9.6, a laptop with 128 bits at 5.6). Whether a model fits is another question. In the grey band it writes more slowly than you read.
 
 **Predict first.** With 16 bits, which may write faster, 70B on an H200 or 1B on a laptop?
 """
 
 # %% [markdown] lang="zh"
 r"""
-图里的直线就是这个上限，圆点可以拖动。机器标在厂家公布的带宽处（[M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/)、[H200](https://www.nvidia.com/en-us/data-center/h200/)），或者由位宽乘传输速率算出（RTX 4090：384 位、21 GT/s；手机：64 位、9.6 GT/s；笔记本电脑：128 位、5.6 GT/s）。模型放不放得下，是另一回事。
+图里的直线就是这个上限，圆点可以拖动。机器标在厂家公布的带宽处（[M4 Pro](https://www.apple.com/newsroom/2024/10/apple-introduces-m4-pro-and-m4-max/)、[H200](https://www.nvidia.com/en-us/data-center/h200/)），或者由位宽乘传输速率算出（RTX 4090：384 位、21 GT/s；手机：64 位、9.6 GT/s；笔记本电脑：128 位、5.6 GT/s）。模型放不放得下，是另一回事。落进灰色的带子，写得就比你读得慢。
 
 **先猜一猜**：都用 16 位，70B 的模型在 H200 上，1B 的模型在笔记本电脑上，哪一个有可能写得更快？
 """
@@ -226,7 +229,7 @@ The 1B model on the laptop, which can read 2 GB 45 times a second; the H200 read
 
 </details>
 
-And this machine? The cell times one more token after a prompt, with the cache and with everything read again, and how fast one thread reads memory.
+And this machine? The cell times one more token after a prompt, with the cache and with everything read again, and one read of all weights, the roof (lesson 13).
 
 **Predict first.** How much of the roof does SmolLM2 reach here with the cache: nearly all of it, about half, or less than half?
 """
@@ -239,9 +242,9 @@ r"""
 
 </details>
 
-这台机器呢？下面的单元格测三个数：提示后面再生成一个词元，有缓存时要多久，全部重读要多久；单个线程每秒从内存读多少字节。
+这台机器呢？下面的单元格测三个时间：提示后面再生成一个词元，有缓存时要多久，全部重读要多久；单个线程把权重读一遍要多久，这是最短的时间，也就是屋顶线（第 13 课）。
 
-**先猜一猜**：有缓存时，SmolLM2 在这里能达到上限的多少：差不多全部、一半上下，还是不到一半？
+**先猜一猜**：有缓存时，SmolLM2 在这里的速度能达到内存所允许的多少：差不多全部、一半上下，还是不到一半？
 """
 
 # %% tags=["slow", "answer", "nbval-ignore-output"]
@@ -252,11 +255,11 @@ if talk.speaker:
 r"""
 <details><summary>Answer</summary>
 
-On the servers that we tried it was less than half of what one thread reads. On a busy one, for example, a token took 239 ms with the cache and 586 ms with all 39 tokens read again, and the roof was 96 ms. Reading all again took less than three times as long, because one read of the weights serves 39 tokens.
+On the servers that we tried it was less than half of what one thread reads. Reading all 39 tokens again took a few times as long there (2 to 5 times), not 39 times, because one read of the weights serves them all.
 
 </details>
 
-What is missing to the roof goes to more than a thousand small operations that Python starts for each token, and to products with a single row, for which `F.linear` reads the weights more slowly than memory could deliver.
+The gap goes to more than a thousand small operations that Python starts for each token, and to products with a single row, for which `F.linear` reads the weights more slowly than memory could.
 
 ## One thing wrong
 
@@ -269,11 +272,11 @@ In each tile *one* thing is wrong, in all 30 layers, and not one weight has chan
 r"""
 <details><summary>答案</summary>
 
-在我们试过的服务器上，不到单个线程读内存速度的一半。例如在一台繁忙的服务器上：有缓存 239 ms，39 个词元全部重读 586 ms，上限 96 ms。全部重读只用了不到三倍的时间，因为权重读一遍，39 个词元都能用。
+在我们试过的服务器上，不到单个线程读内存速度的一半。39 个词元全部重读，用的时间是有缓存时的几倍（我们测得 2 到 5 倍），而不是 39 倍，因为权重读一遍，所有词元都能用。
 
 </details>
 
-离上限还差的那部分，一是花在 Python 为每个词元启动的一千多个小运算上，二是花在只有一行的矩阵乘法上：`F.linear` 算这种乘法时，读权重还赶不上内存供数的速度。
+比屋顶线多用的时间，一是花在 Python 为每个词元启动的一千多个小运算上，二是花在只有一行的矩阵乘法上：`F.linear` 算这种乘法时，读权重还赶不上内存供数的速度。
 
 ## 写错一处
 
@@ -289,44 +292,68 @@ wrong_block.panel()
 r"""
 <details><summary>Answer</summary>
 
-It is the missing mask, with 1.46 in place of 3.08. The token to predict is in plain sight. When the model writes, nothing stands after the last token, so that help is gone; but every token of the prompt was read in a way that the model was not trained for. So it says your sentence again, and of the haiku only “The moon is a gentle voice.”
+It is the missing mask, with 1.46 in place of 3.08. The token to predict is in plain sight; the loss is not 0, because the model never learned to copy it. When it writes, nothing stands after the last token, so that help is gone; but every token of the prompt was read in a way that the model was not trained for. So it says your sentence again, and of the haiku only “The moon is a gentle voice.”
 
 </details>
 
-There are four kinds of mistakes, and each is found by another test:
+Four kinds of mistakes, and each shows first in another test:
 
-| | loss | the two answers | found by |
+| | loss | the two answers | shows first in |
 |---|---|---|---|
-| blurs: minus the mean, base × 10 | 3.39, 3.47 | the same; with base × 10 another haiku | the loss on this text |
-| destroys: the other nine | 1.46 to 20.09 | both are others | one question |
-| wrong only with the cache: the last row | 3.08 | one is another, or both | cached against uncached, number by number (lesson 13) |
-| shows nowhere here: ε outside the root | 3.08 | the same | `check`, on tiny numbers (lesson 06) |
+| blurs: minus the mean, base × 10 | 3.39, 3.47 | still Paris, but another haiku | the loss, beside the right one |
+| spoils the answers: the other nine | 1.46 to 20.09 | both are others | one question |
+| wrong only with the cache: the last row | 3.0819, the right one | one is another, or both | cached against uncached, number by number (lesson 13) |
+| shows nowhere here: ε outside the root | 3.0816 | the same | `check`, on tiny numbers (lesson 06) |
 
-“Positions off by one” still says Paris, but writes another haiku. `check` is silent there, because no function is wrong, only the positions that one of them is given. Compare the whole model: with the cache and without, its scores for 60 tokens of that text differ by 12.5, those of the right model by 0.0001. “Mask from key 0”: a new token sees that key alone. “Pairs in halves” is wrong for *these* weights only (lesson 11).
-
-A loss above 10.80 is worse than the same probability for all 49152 tokens (ln 49152 = 10.80): the model is sure of what is wrong.
+`check` refuses thirteen of the fifteen. The two with wrong positions it cannot see, because every function is right by itself. So compare the whole model, too, all scores for a prompt, read at once and token by token: yours, then with one function wrong.
 """
 
 # %% [markdown] lang="zh"
 r"""
 <details><summary>答案</summary>
 
-是没有掩码，损失是 1.46，原来是 3.08。要预测的词元就摆在那里，照抄就行。等模型自己写的时候，最后一个词元后面什么也没有，没得抄了；可是提示里的每个词元都看到了后文，与训练时不同。于是它把你的句子又说了一遍，短诗也只写了一句“The moon is a gentle voice.”。
+是没有掩码，损失是 1.46，原来是 3.08。要预测的词元就摆在那里；可是模型从没学过照抄，所以损失也没有降到 0。等模型自己写的时候，最后一个词元后面什么也没有，没得抄了；而提示里的每个词元都看到了后文，与训练时不同。于是它把你的句子又说了一遍，俳句也只写了一句“The moon is a gentle voice.”。
 
 </details>
 
-错误有四类，每一类要用不同的检验才查得出来：
+错误有四类，每一类最先露马脚的地方都不同：
 
-| | 损失 | 两个回答 | 靠什么发现 |
+| | 损失 | 两个回答 | 最先由什么查出来 |
 |---|---|---|---|
-| 变模糊：多减均值、base × 10 | 3.39、3.47 | 不变；base × 10 的短诗变了 | 这段文字的损失 |
-| 全毁了：其余九种 | 1.46 到 20.09 | 都变了 | 问一句话 |
-| 有缓存时才错：最后一行 | 3.08 | 变了一个，或者都变了 | 有缓存与没有缓存逐个数比较（第 13 课） |
-| 这里看不出：ε 在根号外 | 3.08 | 不变 | `check`，用很小的数（第 06 课） |
+| 变模糊：多减均值、base × 10 | 3.39、3.47 | Paris 不变，俳句都变了 | 损失，与正确的相比 |
+| 回答都变坏：其余九种 | 1.46 到 20.09 | 都变了 | 问一句话 |
+| 有缓存时才错：最后一行 | 3.0819，与正确的一样 | 变了一个，或者都变了 | 有缓存与没有缓存逐个数比较（第 13 课） |
+| 这里看不出：ε 在根号外 | 3.0816 | 不变 | `check`，用很小的数（第 06 课） |
 
-“位置错开一位”照样说 Paris，短诗却写得不同。这时 `check` 查不出来，因为函数本身没有错，错的是交给它的位置。所以要比较整个模型：读这段文字的 60 个词元，有缓存与没有缓存，得分最多相差 12.5，正确的模型只差 0.0001。“掩码从键 0 起”让新词元只看得到那一个键。“前后两半配对”只对**这一份**权重来说是错的（第 11 课）。
+十五种错误里，`check` 查得出十三种。查不出的两种都是位置不对，因为每个函数单独看都没有错。所以整个模型也要比较：同一个提示，一次读完，再逐个词元读，比较所有的得分。先用你的函数，再把其中一个换成错的。
+"""
 
-损失超过 10.80，就还不如给 49152 个词元同样的概率（ln 49152 = 10.80）：模型错了，而且错得很有把握。
+
+# %%
+def apart():
+    ids, at_once, one_by_one = talk.speaker.encode(prompts.FIRST), talk.reading(), talk.reading()
+    return (at_once(ids) - torch.cat([one_by_one([token]) for token in ids])).abs().max().item()
+
+
+# %% tags=["slow"]
+if talk.speaker:
+    print(f"yours {apart():.1f}")
+    for name, mistake in ("rotary_embedding", one_too_far), ("attention", without_mask):
+        with patch.object(yours, name, mistake):
+            print(f"{mistake.__name__} {apart():.1f}")
+
+# %% [markdown] lang="en"
+r"""
+Rounding makes less than 0.001, positions off by one 8.6, and the missing mask 43.3: a token that is read alone sees nothing of what follows, so the mistake that the loss praises cannot hide.
+
+“Pairs in halves” is wrong only for weights in this order (lesson 11). A loss above 10.80 is worse than the same probability for all 49152 tokens (ln 49152 = 10.80): the model is sure of what is wrong.
+"""
+
+# %% [markdown] lang="zh"
+r"""
+两种读法本来只差舍入误差，不到 0.001。位置错开一位，得分就差到 8.6；没有掩码，差到 43.3：损失夸奖的那个错误，在这里藏不住，因为逐个读的时候，词元看不到后面的内容。
+
+“前后两半配对”只对按这种顺序存放的权重来说是错的（第 11 课）。另外，损失超过 10.80，就还不如给 49152 个词元同样的概率（ln 49152 = 10.80）：模型错了，而且错得很有把握。
 """
 
 # %% [markdown] lang="en"
@@ -336,9 +363,9 @@ r"""
 One part is still ours: the loop. Write it.
 
 * `model(tokens)` reads a list of tokens after all that it has read before, which it remembers, and returns scores, `(len(tokens), vocabulary)`. Row i is for what follows `tokens[i]`.
-* Read the prompt `ids` first, best in one call, then every new token once.
+* Read the prompt `ids` first, preferably in one call, then every new token once.
 * Greedy: the highest score. Stop at the token `end`, which is not kept, and after `most` new tokens.
-* Return a new list of numbers: the prompt, then the answer.
+* Return a list of numbers: the prompt, then the answer.
 """
 
 # %% [markdown] lang="zh"
@@ -350,7 +377,7 @@ r"""
 * `model(tokens)` 接着以前读过的（它都记着，不要再交一遍），再读一个词元列表，返回得分，形状为 `(len(tokens), vocabulary)`。第 i 行说的是 `tokens[i]` 后面该是什么。
 * 先读提示 `ids`，最好一次读完；以后每个新词元只读一次。
 * 贪心解码，取得分最高的。遇到词元 `end` 就停，它不留下；写够 `most` 个新词元也停。
-* 返回一个新的列表，由数组成：提示，后面接着回答。
+* 返回一个列表，元素都是整数（int）：提示，后面接着回答。
 """
 
 
@@ -410,7 +437,7 @@ Now the model runs on your loop, too, as soon as `check` accepts it. Put in a pr
 r"""
 ## 问它你想问的
 
-只要 `check` 通过，模型用的循环也是你写的了。这里先请它写一首关于月亮的短诗（haiku）；然后换成你自己想问的话，最好用英语，别的语言它几乎不会。
+只要 `check` 通过，模型用的循环也是你写的了。这里先请它写一首关于月亮的俳句（haiku）；然后换成你自己想问的话，最好用英语，别的语言它几乎不会。
 """
 
 # %% tags=["slow"]
@@ -418,12 +445,12 @@ talk(prompts.HAIKU, generate=accepted("generate", my_generate))
 
 # %% [markdown] lang="en"
 r"""
-Four lines, two of them nearly alike: it writes fluently, and knows little, with 135 million numbers that were trained on English. **Predict first.** You ask it in Chinese for the capital of France. What does it say?
+Four lines, where a haiku has three, two of them nearly alike: it writes fluently, with 135 million numbers trained on English. **Predict first.** You ask it in Chinese for the capital of France. What does it say?
 """
 
 # %% [markdown] lang="zh"
 r"""
-写了四行，有两行差不多一样：它写得流畅，懂得却很少，只有 135M（一亿三千五百万）个参数，而且训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
+俳句只有三行，它写了四行，其中两行差不多一样：写得流畅，格式却顾不上。它只有 135M（一亿三千五百万）个参数，训练用的是英语。**先猜一猜**：用中文问它法国的首都，它会说什么？
 """
 
 # %% tags=["slow", "answer"]
@@ -557,7 +584,7 @@ r"""
 * Each new token of a single text reads all numbers once, so memory limits the speed.
 * Loss and answer find only some mistakes. Compare each function number by number, and the whole model too, with the cache and without.
 
-This closes the path that began in lesson 00 with somebody else's model. Apart from the tokenizer with its template and the embedding, every function between a question and its answer is an exercise of these lessons: what it is for, what it costs and how it breaks. The next cell says which of them are yours.
+This closes the path that began in lesson 00 with somebody else's model. Apart from the tokenizer with its template, the embedding, matrix products and `repeat_kv`, every function between a question and its answer is an exercise of these lessons. The next cell says which of them are yours.
 """
 
 # %% [markdown] lang="zh"
@@ -568,7 +595,7 @@ r"""
 * 只写一段文字时，每个新词元都要把所有参数读一遍，所以速度受内存限制。
 * 看损失、看回答，只能发现一部分错误。每个函数要逐个数比较，整个模型也要：有缓存的与没有缓存的对照。
 
-第 00 课从别人的模型出发，到这里，路走完了。从问题到回答，除了分词器、对话模板和词嵌入，每个函数都是前面的练习：它有什么用、要花多少、会怎样出错。下面的单元格告诉你，其中哪些是你自己写的。
+第 00 课从别人的模型出发，到这里，路走完了。从问题到回答，除了分词器、对话模板、词嵌入、矩阵乘法和 `repeat_kv`，每个函数都是这些课的练习。下面的单元格告诉你，其中哪些是你自己写的。
 """
 
 # %% tags=["slow"]
@@ -609,7 +636,7 @@ r"""
 
 总取最好的词元，回答就总是同一个。想要有变化，推理引擎就按概率来抽取下一个词元：得分先除以**温度**（temperature）T，再经过 softmax，就是概率。
 
-**先猜一猜**：请它写一首关于月亮的短诗，T = 1 时，回答的第一个词元，每个候选各有一个概率。T = 2 时，其中最大的概率变大还是变小？
+**先猜一猜**：请它写一首关于月亮的俳句，T = 1 时，回答的第一个词元，每个候选各有一个概率。T = 2 时，其中最大的概率变大还是变小？
 """
 
 # %% tags=["slow", "answer"]

@@ -43,9 +43,9 @@ def cut(text: str, most: int = MOST_CHARACTERS) -> str:
     return _NO_TEXT.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = LINE) -> str:
     """What is shown of a network's answer, in one line; one that is out of its mind may say anything."""
-    return cut(UGLY.sub("…", text.replace("\n", "↵").replace("\xa0", " ").strip()), LINE)
+    return cut(UGLY.sub("…", text.replace("\n", "↵").replace("\xa0", " ").strip()), most)
 
 
 def kind(x: object) -> str:

@@ -46,7 +46,7 @@ MISSING = Text(
 )
 NO_VALUE = Text(
     en="its `{name}` is {got}; wanted is a tensor, a number, a tuple of numbers or None.",
-    zh="它的 `{name}` 是{got}；应当是张量、数、由数组成的元组或 None。",
+    zh="它的 `{name}` 是{got}；应当是张量、数、元组（元素都是数）或 None。",
 )
 TOO_LARGE = Text(
     en="it holds {count} numbers, and at most {most} are tried. A small input tells as much.",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from blocklab.plugging.chatting import MOST_TOKENS, Block, Speaker, chat, speaker
+from blocklab.plugging.chatting import MOST_TOKENS, Block, Reading, Speaker, chat, speaker
 
 from .order import EXERCISES
 
@@ -24,3 +24,7 @@ class Chat:
         self.speaker = self.speaker or speaker()
         if self.speaker is not None:
             chat(self.speaker, self.block, self.norm, generate or EXERCISES["generate"].reference, prompt, most)
+
+    def reading(self) -> Reading:
+        """The model that has answered, with nothing read yet: `scores = reading(tokens)`, (len(tokens), vocabulary)."""
+        return Reading(self.speaker.model, self.block, self.norm)

@@ -69,10 +69,17 @@ class Reading:
     """A text that the model reads, a piece at a time: `scores = reading(tokens)`, (len(tokens), vocabulary).
 
     Each layer keeps what it made of the tokens before. `said` is called with every token behind the prompt, as soon as
-    it has been read.
+    it has been read; without it nobody is told.
     """
 
-    def __init__(self, model: Decoder, block: Block, norm: Callable, prompt: int, said: Callable[[int], None]):
+    def __init__(
+        self,
+        model: Decoder,
+        block: Block,
+        norm: Callable,
+        prompt: int = 0,
+        said: Callable[[int], None] = lambda _token: None,
+    ):
         self.model, self.block, self.norm, self.said = model, block, norm, said
         self.kept: list[Kept | None] = [None] * len(model.blocks)
         self.before_the_answer = prompt

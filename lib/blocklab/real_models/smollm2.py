@@ -77,7 +77,8 @@ class SmolLM2(Decoder):
 
 
 def load_smollm2() -> SmolLM2:
-    """SmolLM2-135M-Instruct, trained, in eval(), float32: 134,515,008 numbers, whose matrices were rounded to 4 bits.
+    """SmolLM2-135M-Instruct, trained, in eval(), float32: 134,515,008 numbers, rounded to 4 bits, those of the
+    embedding to 8.
 
     Raises ModuleNotFoundError, with the command that helps, without the package, TooLittleMemory before anything is
     read where less than 2 GB are free.

@@ -125,6 +125,40 @@ def in_the_first_round(model, ids, most, end):
     return text
 
 
+def never_appended(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    for _ in range(most):
+        token = scores[-1].argmax().item()
+        if token == end:
+            break
+        scores = model([token])
+    return text
+
+
+def the_prompt_as_it_is(_model, ids, _most, _end):
+    return list(ids)
+
+
+def first_one_not_kept(model, ids, most, end):
+    text, scores = list(ids), model(ids)
+    token = scores[-1].argmax().item()
+    for _ in range(most):
+        token = model([token])[-1].argmax().item()
+        if token == end:
+            break
+        text.append(token)
+    return text
+
+
+def answer_with_its_end(model, ids, most, end):
+    answer, scores, token = [], model(ids), None
+    while token != end and len(answer) < most:
+        token = scores[-1].argmax().item()
+        answer.append(token)
+        scores = model([token])
+    return answer
+
+
 def endless(model, ids, most, end):
     token = None
     while token != end:
@@ -145,7 +179,15 @@ WRONG = {
         "along the positions": (along_the_positions, {"best-row"}),
         "the last one cut off": (last_one_cut_off, {"one-too-few"}),
         "in the first round": (in_the_first_round, {"wrong-type"}),
+        "never appended": (never_appended, {"prompt-alone"}),
+        "the prompt as it is": (the_prompt_as_it_is, {"prompt-alone"}),
+        "the first one not kept": (first_one_not_kept, {"first-new-token-lost"}),
+        "the answer with its end": (answer_with_its_end, {"answer-and-end"}),
         "endless": endless,
     },
-    "tokens_per_second": {"a text": "25", "25 with its unit": "25/s", "close": 24.4, "800": 800},
+    "tokens_per_second": {"a text": "25", "25 with its unit": "25/s", "close": 24.4, "800": 800}
+    | {
+        "in gibibytes, rounded": (23.3, {"bandwidth-in-gibibytes"}),
+        "the model in gibibytes, rounded": (26.8, {"model-in-gibibytes"}),
+    },
 }

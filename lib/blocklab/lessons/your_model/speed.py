@@ -16,12 +16,14 @@ UNKNOWN = Roofs(copy=float("inf"), matmul=float("inf"))  # the copy is not asked
 FLOATS = 2**23
 CACHED = Text(en="with the cache {ms:.1f} ms a token", zh="有缓存，每个词元 {ms:.1f} ms")
 WHOLE = Text(en="all read again {ms:.1f} ms", zh="全部重读，每个词元 {ms:.1f} ms")
-ROOF = Text(en="the roof {ms:.1f} ms, to read {size:.0f} MB", zh="上限，每个词元 {ms:.1f} ms，用来读 {size:.0f} MB")
+ROOF = Text(
+    en="the roof {ms:.1f} ms, to read {size:.0f} MB", zh="屋顶线，每个词元至少 {ms:.1f} ms，用来读 {size:.0f} MB"
+)
 SHARES = {  # up to which share of the roof which words are said
-    0.25: Text(en="less than a quarter of what memory allows", zh="不到内存上限的四分之一"),
-    0.5: Text(en="less than half of what memory allows", zh="不到内存上限的一半"),
-    0.75: Text(en="more than half of what memory allows", zh="超过内存上限的一半"),
-    math.inf: Text(en="more than three quarters of what memory allows", zh="超过内存上限的四分之三"),
+    0.25: Text(en="less than a quarter of what memory allows", zh="速度不到内存所允许的四分之一"),
+    0.5: Text(en="less than half of what memory allows", zh="速度不到内存所允许的一半"),
+    0.75: Text(en="more than half of what memory allows", zh="速度超过内存所允许的一半"),
+    math.inf: Text(en="more than three quarters of what memory allows", zh="速度超过内存所允许的四分之三"),
 }
 
 

@@ -1,6 +1,7 @@
 """One thing wrong in all layers of SmolLM2: its loss on a text, and what it answers to two prompts."""
 
 from collections.abc import Callable
+from textwrap import wrap
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
@@ -20,7 +21,7 @@ from .wrong_functions import BLOCKS, RIGHT, VOCABULARY_LOSS, WRONG, recorded
 
 GUESS = Guess(
     {
-        Text(en="none of them", zh="都不会"): "none",
+        Text(en="positions left out", zh="没有旋转"): "not-rotated",
         Text(en="no √d", zh="没有除以根号 d"): "no-scale",
         Text(en="no mask", zh="没有掩码"): "no-mask",
         Text(en="minus the mean", zh="多减均值"): "minus-mean",
@@ -49,15 +50,17 @@ LOSS = Text(en="loss on “The Zen of Python”", zh="读《Python 之禅》（T
 CHANCE = Text(en="all tokens alike", zh="所有词元一样可能")
 RIGHT_LOSS = Text(en="right", zh="正确")
 NO_WORD = Text(en="(not one word: it ends at once)", zh="（一个词也没有，立刻就结束了）")
+UNFIT = Text(en="(fragments, not fit to print)", zh="（不宜刊出的碎片）")
 SEEN = Text(
-    en="{name}. Loss {loss:.2f}, where {right:.2f} is right. France: {text} Haiku: {haiku}",
-    zh="{name}。损失 {loss:.2f}，正确的是 {right:.2f}。问法国：{text} 写短诗：{haiku}",
+    en="{name}. Loss {loss:.4f}, where {right:.4f} is right. France: {text} Haiku: {haiku}",
+    zh="{name}。损失 {loss:.4f}，正确的是 {right:.4f}。问法国：{text} 写俳句：{haiku}",
 )
 RIGHT_ONE = Text(
-    en="All functions right. Loss {loss:.2f}. France: {text} Haiku: {haiku}",
-    zh="函数全都正确。损失 {loss:.2f}。问法国：{text} 写短诗：{haiku}",
+    en="All functions right. Loss {loss:.4f}. France: {text} Haiku: {haiku}",
+    zh="函数全都正确。损失 {loss:.4f}。问法国：{text} 写俳句：{haiku}",
 )
 
+LINE, LINES = 56, 3  # characters, and how many lines of an answer are drawn
 COLUMNS, WIDE, HIGH, GAP = 3, 2.44, 0.7, 0.1
 LEFT = 1.95  # of the tiles, behind the names of the functions
 CHOSEN = GROUPS[1]  # MOVED as a tint: a name is read on it in every theme
@@ -80,10 +83,11 @@ def wrong_block(figure: Figure) -> Callable[..., str]:
         patches.set(facecolors=[CHOSEN if here else STILL for here in chosen])
         bar.set_width(seen.loss)
         bar.set_color(TRUE if wrong == RIGHT else MOVED)
-        reading.set(x=seen.loss + 0.45, text=f"{seen.loss:.2f}")
-        text, haiku = (said or str(NO_WORD) for said in (seen.text, seen.haiku))
-        for answer, said in zip(answers, (text, haiku), strict=True):
-            answer.set_text(in_lines(said))
+        reading.set(x=seen.loss + 0.45, text=f"{seen.loss:.4f}")
+        said = drawn(seen.text), drawn(seen.haiku)
+        for answer, lines in zip(answers, said, strict=True):
+            answer.set_text(lines)
+        text, haiku = (lines.replace("\n", " ") for lines in said)
         if wrong == RIGHT:
             return RIGHT_ONE.format(loss=seen.loss, text=text, haiku=haiku)
         name = next(label for label, value in CHOICES.items() if value == wrong)
@@ -140,18 +144,16 @@ def answer_axes(axes: Axes) -> list[ArtistText]:
         axes.text(0.015, top, f"“{asked}”", size=9, color=QUIET, va="top")
         shape = "round,pad=0,rounding_size=0.03"
         axes.add_patch(FancyBboxPatch((0.015, top - 0.44), 0.97, 0.31, boxstyle=shape, fc=PAPER, ec=QUIET))
-        lines = axes.text(0.035, top - 0.285, "", size=10, color=INK, va="center", linespacing=1.35, animated=True)
+        lines = axes.text(0.035, top - 0.285, "", size=9, color=INK, va="center", linespacing=1.3, animated=True)
         answers.append(lines)
     return answers
 
 
-def in_lines(text: str, most: int = 38) -> str:
-    """A text in two lines where it is too long for one, cut between words if it can be."""
-    if len(text) <= most:
-        return text
-    space = text.rfind(" ", most // 2, most)
-    cut = space if space > 0 else most
-    return f"{text[:cut].rstrip()}\n{text[cut:].lstrip()}"
+def drawn(answer: str) -> str:
+    """A recorded answer in lines, a long one up to where there is room; and what the record left out named."""
+    if answer.endswith("…"):
+        answer = f"{answer[:-1].rstrip()} {UNFIT}".strip()
+    return "\n".join(wrap(answer, LINE, max_lines=LINES, placeholder=" …")) or str(NO_WORD)
 
 
 def panel(**own: Control) -> Panel:

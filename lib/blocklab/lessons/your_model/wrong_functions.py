@@ -2,7 +2,7 @@
 
     python -m blocklab.lessons.your_model.wrong_functions
 
-measures all of them again, in about three minutes, and writes data/wrong_blocks.csv.
+measures all of them again, in some minutes, and writes data/wrong_blocks.csv.
 """
 
 import csv
@@ -29,7 +29,8 @@ from blocklab.real_models.texts import ZEN
 from .prompts import FIRST, HAIKU
 
 ASKED = FIRST, HAIKU
-MOST_TOKENS = 24
+MOST_TOKENS = 60  # as many as a chat shows
+LONGEST = 1000  # characters: more than so many tokens of an answer have
 VOCABULARY_LOSS = math.log(49152)  # of a model that finds every token of the vocabulary as likely as any other
 TABLE = files("blocklab") / "data" / "wrong_blocks.csv"
 RIGHT = "nothing"
@@ -67,7 +68,7 @@ def from_zero_again(x: Tensor, positions: Tensor, base: float, **pairing: str) -
     return rotary_embedding(x, positions - positions[0], base, **pairing)
 
 
-def without_mask(q: Tensor, k: Tensor, v: Tensor, **_mask: object) -> Tensor:
+def without_mask(q: Tensor, k: Tensor, v: Tensor, *_mask: Tensor, **_named: object) -> Tensor:
     return attend(q, k, v, enable_gqa=True)
 
 
@@ -153,7 +154,7 @@ BLOCKS = tuple(dict.fromkeys(wrong.block for wrong in WRONG))
 
 @dataclass(frozen=True)
 class Found:
-    """The loss on the Zen of Python, and the answers to FIRST and HAIKU, shortened for a picture."""
+    """The loss on the Zen of Python, and the answers to FIRST and HAIKU, whole, each in one line."""
 
     loss: float
     text: str
@@ -167,7 +168,7 @@ def measured(model: nn.Module, wrong: Wrong | None) -> Found:
     with replaced(model, **(wrong.instead if wrong else {})):
         loss = F.cross_entropy(model(zen)[0, :-1], zen[0, 1:]).item()
         answers = (model.byte_pairs.decode(list(model.next_tokens(model.chat(asked), MOST_TOKENS))) for asked in ASKED)
-        return Found(loss, *(drawable(shortened(answer)) for answer in answers))
+        return Found(loss, *(drawable(shortened(answer, LONGEST)) for answer in answers))
 
 
 def drawable(text: str) -> str:

@@ -23,13 +23,13 @@ READ_TOO_OFTEN = Text(
 )
 NOTHING_TO_READ = Text(
     en="the model was called with {got}; it reads a list of numbers, for one token `[token]`",
-    zh="调用模型时给的是{got}；它读的是由数组成的列表，只有一个词元时写 `[token]`",
+    zh="调用模型时给的是{got}；它读的是列表，元素都是整数，只有一个词元时写 `[token]`",
 )
 NO_TOKEN = Text(en="an empty list", zh="空列表")
 A_LIST_IN_A_LIST = Text(en="a list inside a list (there is no batch axis here)", zh="列表里的列表（这里没有批量轴）")
 MODEL = Text(
     en="wants next: the remainder of (sum + count of all that it has read) / 11",
-    zh="下一个词元：读过的词元之和加个数，除以 11 的余数",
+    zh="下一个词元：读过的词元之和，加上词元的个数，再除以 11，取余数",
 )
 
 
@@ -293,13 +293,36 @@ TENSORS = wrong("tensors-for-numbers", choose=lambda scores: scores[-1].argmax()
     line=BEST,
 )
 
+PROMPT_ALONE = wrong("prompt-alone", returned=lambda text, prompt: text[:prompt]).hint(
+    en="Your text does not grow: you return the prompt as it was. Append each token that you choose.",
+    zh="你的文字没有变长，返回的还是提示。每选出一个词元，都要接到后面。",
+    line="text.append(token)",
+)
+
 ANSWER_ALONE = wrong("answer-alone", returned=lambda text, prompt: text[prompt:]).hint(
     en="You return the answer alone. The whole text is asked for, the prompt and behind it the answer.",
     zh="你只返回了回答。这里要的是整段文字：提示，后面接着回答。",
     line="text = list(ids)",
 )
 
+ANSWER_AND_END = wrong(
+    "answer-and-end", returned=lambda text, prompt: text[prompt:], at_the_end=lambda text, end: [*text, end]
+).hint(
+    en="You return the answer without the prompt, and with the end token. Begin with the prompt, and keep no `end`.",
+    zh="你返回的回答前面少了提示，后面多了结束词元。应当以提示开头，不留下 `end`。",
+    line="text = list(ids)",
+)
+
 RETURNING_MISTAKES = (
+    wrong(
+        "first-new-token-lost",
+        rounds=lambda most, prompt: most + 1,
+        returned=lambda text, prompt: text[:prompt] + text[prompt + 1 :],
+    ).hint(
+        en="You choose the first new token and let the model read it, but never keep it: it is missing in your list.",
+        zh="第一个新词元，你选出来了，也交给模型读了，却没有留下：你的列表里少了它。",
+        line="text.append(token)",
+    ),
     wrong("last-token-alone", returned=lambda text, prompt: text[-1]).hint(
         en="You return the last token alone. Return the whole text.",
         zh="你只返回了最后一个词元。应当返回整段文字。",
@@ -307,7 +330,7 @@ RETURNING_MISTAKES = (
     ),
     wrong("as-a-tensor", returned=lambda text, prompt: torch.tensor(text)).hint(
         en="You return a tensor. A list of numbers is asked for.",
-        zh="你返回的是张量。这里要的是由数组成的列表。",
+        zh="你返回的是张量。这里要的是列表，元素都是整数（int）。",
         line="text = list(ids)",
     ),
 )
@@ -329,7 +352,7 @@ GENERATE = Exercise(
         *READING_MISTAKES,
         *CHOOSING_MISTAKES,
         *ENDING_MISTAKES,
-        *alone(recipe, MOST_IGNORED, TENSORS, ANSWER_ALONE),
+        *alone(recipe, MOST_IGNORED, TENSORS, PROMPT_ALONE, ANSWER_ALONE, ANSWER_AND_END),
         *RETURNING_MISTAKES,
     ),
     section=LOOP,

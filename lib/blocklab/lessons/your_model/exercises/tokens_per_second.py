@@ -49,10 +49,12 @@ TOKENS_PER_SECOND = one_number(
         wrong("bandwidth-in-gibibytes", answer=100e9 / 2**30 / 4).hint(
             en="You turned 100 GB into gibibytes of 2³⁰ bytes, and not the model. Here GB are 10⁹ bytes.",
             zh="你把 100 GB 换算成了 2³⁰ 字节的 GiB，模型却没有换算。这里的 GB 是 10⁹ 字节。",
+            between=(23.2, 23.4),
         ),
         wrong("model-in-gibibytes", answer=100 * 2**30 / 4e9).hint(
             en="You counted the model in gibibytes of 2³⁰ bytes, and the bandwidth in GB. Here GB are 10⁹ bytes.",
             zh="你把模型按 2³⁰ 字节的 GiB 来算，带宽却按 GB。这里的 GB 是 10⁹ 字节。",
+            between=(26.7, 27.0),
         ),
     ),
     section=Text(en="At most so many tokens a second", zh="每秒最多几个词元"),
