@@ -9,9 +9,10 @@ override FRESH := $(value FRESH)
 override ONLY := $(value ONLY)
 override URL := $(value URL)
 override OPEN := $(value OPEN)
+override VERSION := $(value VERSION)
 LOCALE := $(firstword $(value LC_ALL) $(value LC_MESSAGES) $(value LANG))
 override READ := $(or $(value READ),$(if $(filter zh zh_% zh.% zh-% zh@%,$(LOCALE)),zh,en))
-export PYTHON FRESH ONLY URL OPEN READ
+export PYTHON FRESH ONLY URL OPEN VERSION READ
 # Where it is set, each of the hundreds of Pythons that the gate starts compiles anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -28,7 +29,7 @@ UNIT := tests -n 2 --dist worksteal --ignore=tests/browser --ignore=tests/wheel 
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures site site-run
-.PHONY: address font clean newest oldest wishes
+.PHONY: address release font clean newest oldest wishes
 .PHONY: $(STAGES:%=%-environment)
 
 help:
@@ -44,6 +45,7 @@ help:
 	@echo "make site               the lessons as pages, panels alive, in site/ (OPEN=1 to look at them; ONLY='02 03': only these live)"
 	@echo "make figures            draw the stills in pic/"
 	@echo "make address URL=…      say where the repository lives; stamps README and lessons"
+	@echo "make release VERSION=…  a version everywhere, the changes, and the files that people download, in dist/"
 	@echo "make clean              remove the virtual environments; your copies in my/ stay"
 	@echo "PYTHON=python3.12 after any of them: the Python to use"
 
@@ -145,6 +147,9 @@ mutants: dev-environment
 
 address: dev-environment
 	$(BIN)/python -m workshop address -- "$$URL"
+
+release: dev-environment
+	$(BIN)/python -m workshop release -- "$$VERSION"
 
 font: dev-environment
 	$(BIN)/python -m workshop.font

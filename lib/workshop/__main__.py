@@ -98,6 +98,15 @@ def _site(project: Project, options: argparse.Namespace) -> int:
     return 0
 
 
+def _release(project: Project, options: argparse.Namespace) -> int:
+    from datetime import date
+
+    from .release import release
+
+    release(project, options.version, date.today())
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m workshop", description=__doc__)
     parser.add_argument("--root", type=Path, help="the repository; found from the current folder if not given")
@@ -131,6 +140,10 @@ def _parser() -> argparse.ArgumentParser:
     site.add_argument("--open", action="store_true", help="open it in the browser")
     site.add_argument("--still", action="store_true", help="no panel lives: done in seconds, to look at the texts")
     site.set_defaults(command=_site)
+
+    release = commands.add_parser("release", help="write a version everywhere, the changes, and the files to download")
+    release.add_argument("version", metavar="VERSION", help="such as 0.2.0")
+    release.set_defaults(command=_release)
     return parser
 
 
