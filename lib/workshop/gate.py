@@ -1,7 +1,7 @@
-"""Run the gate's parts, targets of the Makefile, and say at the end what they cost: `python -m workshop.gate A B+C D`.
+"""Run the gate's parts, targets of the Makefile, and say at the end what they cost: `python -m workshop.gate A B C`.
 
-One group after the other; the parts of a group, joined by +, side by side. What a part says is kept in artifacts/gate
-and shown in whole when it is red.
+In this order, two at a time: while one waits, or has only one process, the other works. What a part says is kept in
+artifacts/gate and shown in whole when it is red.
 """
 
 import os
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 KEPT = Path("artifacts") / "gate"
+AT_A_TIME = 2  # parts
 GRACE = 10  # seconds for a part that is stopped to end what it has started
 SLOWEST = 10
 SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
@@ -65,29 +66,28 @@ class Part:
             return
 
 
-def run(groups: list[list[str]], asked: list[int]) -> list[Part]:
+def run(names: list[str], asked: list[int]) -> list[Part]:
     """Run all parts, whatever becomes of those before, and tell of each when it has ended.
 
     Raises SystemExit when a signal has come, which `asked` then holds: not in the handler, or a part that is just
     being started would be nobody's.
     """
     KEPT.mkdir(parents=True, exist_ok=True)
-    parts = []
-    for group in groups:
-        say(f"{', '.join(group)}: running; what is said is kept in {KEPT}")
-        running = []
-        with ended_with_this(running):
-            for name in group:
-                running.append(Part(name))
-            parts += running
-            while running:
-                if asked:
-                    raise SystemExit(128 + asked[0])
-                for part in [part for part in running if part.ended()]:
-                    running.remove(part)
-                    tell(part)
-                time.sleep(0.05)
-    return parts
+    say(f"What each part says is kept in {KEPT}.")
+    to_come, running, ended = list(names), [], []
+    with ended_with_this(running):
+        while to_come or running:
+            if asked:
+                raise SystemExit(128 + asked[0])
+            while to_come and len(running) < AT_A_TIME:
+                running.append(Part(to_come.pop(0)))
+                say(f"{running[-1].name}: running")
+            for part in [part for part in running if part.ended()]:
+                running.remove(part)
+                ended.append(part)
+                tell(part)
+            time.sleep(0.05)
+    return ended
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def main() -> int:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup, or in the background
             signal.signal(number, lambda number, _frame: asked.append(number))
-    parts = run([group.split("+") for group in sys.argv[1:]], asked)
+    parts = run(sys.argv[1:], asked)
     report(parts)
     return 0 if all(part.green for part in parts) else 1
 

@@ -28,7 +28,8 @@ def wheel(tmp_path_factory):
     for file in ("pyproject.toml", "README.md", *PROJECT["license-files"]):
         (copy / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, copy / file)
-    shutil.copytree(ROOT / "lib", copy / "lib", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    beside = shutil.ignore_patterns("__pycache__", "*.egg-info")  # of what another run may write
+    shutil.copytree(ROOT / "lib", copy / "lib", dirs_exist_ok=True, ignore=beside)
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", copy / "dist", copy]
     subprocess.run(command, check=True, capture_output=True)
     (built,) = (copy / "dist").glob("*.whl")

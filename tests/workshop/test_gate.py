@@ -41,13 +41,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def start(folder, *groups, ignored=(), **environment):
+def start(folder, *parts, ignored=(), **environment):
     def set_signals():  # whatever the tests themselves were started with
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
 
     return subprocess.Popen(
-        [sys.executable, "-m", "workshop.gate", *groups],
+        [sys.executable, "-m", "workshop.gate", *parts],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT / "lib")} | environment,
         stdin=subprocess.DEVNULL,
@@ -59,8 +59,8 @@ def start(folder, *groups, ignored=(), **environment):
     )
 
 
-def gate(folder, *groups, **environment):
-    process = start(folder, *groups, **environment)
+def gate(folder, *parts, **environment):
+    process = start(folder, *parts, **environment)
     return process.communicate(timeout=HANGS)[0].splitlines(), process.returncode
 
 
@@ -88,8 +88,12 @@ def test_a_part_that_is_no_target_is_red(folder):
     assert (lines[-1], code) == ("RED: nothing", 1)
 
 
-def test_parts_of_a_group_run_side_by_side(folder):
-    assert gate(folder, "one+two")[1] == 0
+def test_two_parts_run_side_by_side(folder):
+    assert gate(folder, "one", "two")[1] == 0
+
+
+def test_the_next_part_begins_when_one_of_two_has_ended(folder):
+    assert gate(folder, "one", "green", "two")[1] == 0
 
 
 def test_a_part_knows_nothing_of_the_make_that_has_started_the_gate(folder):
@@ -119,7 +123,7 @@ def wait_until(true):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all_that_runs(folder, number):
-    process = start(folder, "endless+one", "green")
+    process = start(folder, "endless", "one", "green")
     wait_until((folder / "one.there").exists)
     process.send_signal(number)
     said = process.communicate(timeout=HANGS)[0]
@@ -137,7 +141,7 @@ def test_what_does_not_listen_is_killed(folder):
 
 
 def test_under_nohup_the_terminals_signals_end_nothing(folder):
-    process = start(folder, "one+two", ignored=(signal.SIGINT, signal.SIGHUP))
+    process = start(folder, "one", "two", ignored=(signal.SIGINT, signal.SIGHUP))
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGHUP)
     assert process.communicate(timeout=HANGS)[0].endswith("All green.\n")

@@ -3,20 +3,21 @@
 import _thread
 import ctypes
 import dis
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 from time import monotonic
 from types import CodeType, FrameType
 
-BETWEEN_STRIKES = 0.05  # seconds
+BETWEEN_LOOKS, BETWEEN_STRIKES = 0.5, 0.05  # seconds
 STRIKES_AT_IMPORTS = 100  # from this one on
 PATIENCE_WITH_MACHINE = 2  # times as long at most, if it is busy with other programs
 _MASKS = hasattr(signal, "pthread_sigmask")
+_read = getattr(os, "pread", None)  # not on Windows; bound now, so that what a learner's function replaces has no say
 
 
 class Interrupted(BaseException):
@@ -42,7 +43,7 @@ class Watch:
         self._signal_sent = self._ended = False
         self._changed = threading.Condition()
         self._thread = threading.get_ident()
-        self._waits = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")  # Linux
+        self._waits = -1  # the file that tells how long the thread has waited for its turn
         self._ambush = _Ambush(self)
 
     def __enter__(self) -> "Watch":
@@ -50,6 +51,8 @@ class Watch:
         self._handler = signal.getsignal(signal.SIGINT) if in_main else None  # None as well if not set from Python
         if self._handler is not None:
             self._mask = self._hear()
+        with suppress(OSError):  # there on Linux alone; left open, for it is read twice a call
+            self._waits = os.open(f"/proc/self/task/{threading.get_native_id()}/schedstat", os.O_RDONLY)
         self._watcher = threading.Thread(target=self._watch, name="patience", daemon=True)
         self._watcher.start()
         return self
@@ -59,6 +62,8 @@ class Watch:
             self._ended = True
             self._changed.notify()
         self._watcher.join()
+        with suppress(OSError):
+            os.close(self._waits)
         if self._handler is not None:
             self._signal_sent = True  # what still waits behind a mask arrives now, and is not for the old handler
             with suppress(Interrupted):
@@ -72,7 +77,7 @@ class Watch:
         self._strikes = 0
         seconds_left = max(self.left if seconds is None else seconds, 0)
         self._latest = monotonic() + PATIENCE_WITH_MACHINE * seconds_left
-        self._set_deadline(start + seconds_left)
+        self._set_deadline(start, seconds_left)
         try:
             return self._call(function)
         finally:
@@ -114,22 +119,23 @@ class Watch:
     def _now(self) -> float:
         """A clock that stands still while the thread waits for its turn on a busy machine."""
         try:
-            return monotonic() - int(self._waits.read_bytes().split()[1]) / 1e9
-        except (OSError, IndexError):
+            return monotonic() - int(_read(self._waits, 64, 0).split()[1]) / 1e9
+        except (OSError, TypeError, IndexError, ValueError):
             return monotonic()
 
-    def _set_deadline(self, deadline: float) -> None:
+    def _set_deadline(self, start: float, seconds_left: float) -> None:
         with self._changed:
-            self._deadline = deadline
-            self._changed.notify()
+            self._deadline = start + seconds_left
+            if seconds_left < BETWEEN_LOOKS:  # to wake the watcher takes longer than most calls
+                self._changed.notify()
 
     def _watch(self) -> None:
         with self._changed:
             while not self._ended:
-                wait = None
+                wait = BETWEEN_LOOKS
                 if self._deadline is not None:
-                    wait = min(self._deadline - self._now(), self._latest - monotonic())
-                if wait is not None and wait <= 0:
+                    wait = min(wait, self._deadline - self._now(), self._latest - monotonic())
+                if wait <= 0:
                     self._strike()
                     wait = BETWEEN_STRIKES
                 self._changed.wait(wait)
@@ -155,7 +161,7 @@ class Watch:
         if by_hand:
             self.stopped = True
             if inside:
-                self._set_deadline(self._now())
+                self._set_deadline(self._now(), 0)
         if inside and self._strikes > 1:
             self._ambush.lay(frame)
         if inside or by_hand:
