@@ -86,8 +86,8 @@ ONLY_IN = {
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
     "packages": set(),  # lib/set_up.py reads them before anything is installed
     "kernels": {"torch", "triton"},
-    # The packages with the weights are read, not imported; scikit-learn brings two photos, psutil tells free memory.
-    "real_models": {"torch", "numpy", "psutil", "safetensors", "sklearn"},
+    # The packages with the weights are read, not imported; pillow reads two photos, psutil tells free memory.
+    "real_models": {"torch", "numpy", "psutil", "safetensors", "PIL"},
 }
 
 
