@@ -23,12 +23,14 @@ PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
 SITE := tests/browser/test_site.py tests/browser/test_site_panels.py
 STAGES := lessons dev colab front-ends newest oldest
+# Without a network, but for the machine's own: as root of a name space of its own, where the system allows it.
+OFFLINE := unshare -rn sh -c 'ip link set lo up && exec "$$0" "$$@"'
 WAITING := tests/report/test_report_run.py tests/workshop/test_gate.py
 UNIT := tests -n 2 --dist worksteal --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted \
-	--ignore=tests/front_ends
+	--ignore=tests/front_ends --ignore=tests/single
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures site site-run
+.PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures site site-run single
 .PHONY: address release font clean newest oldest wishes
 .PHONY: $(STAGES:%=%-environment)
 
@@ -43,6 +45,7 @@ help:
 	@echo "make mutants            break the functions on purpose, one line at a time, and see the tests notice"
 	@echo "make handouts           a page of each lesson for class, HTML and PDF, in handouts/ (ONLY='02 03' for some)"
 	@echo "make site               the lessons as pages, panels alive, in site/ (OPEN=1 to look at them; ONLY='02 03': only these live)"
+	@echo "make single             each lesson as one file that needs no other, in single/; each is run where nothing else is"
 	@echo "make figures            draw the stills in pic/"
 	@echo "make address URL=…      say where the repository lives; stamps README and lessons"
 	@echo "make release VERSION=…  a version everywhere, the changes, and the files that people download, in dist/"
@@ -137,6 +140,11 @@ handouts: dev-environment
 
 site: dev-environment
 	$(BIN)/python -m workshop site $(if $(filter 1,$(OPEN)),--open) $$ONLY
+
+# Not in the gate: a workflow of its own runs it, which must be able to turn the network off.
+single: dev-environment
+	$(BIN)/python -m workshop single
+	$(if $(or $(filter true,$(value CI)),$(shell $(OFFLINE) echo yes 2> /dev/null)),$(OFFLINE)) $(BIN)/$(PYTEST) tests/single -n 2
 
 figures: dev-environment
 	$(BIN)/python -m workshop.stills pic

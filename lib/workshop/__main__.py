@@ -1,4 +1,4 @@
-"""The commands: build, check, address, copies, handouts, site."""
+"""The commands: build, check, address, copies, handouts, site, release, single."""
 
 import argparse
 import sys
@@ -107,6 +107,12 @@ def _release(project: Project, options: argparse.Namespace) -> int:
     return 0
 
 
+def _single(project: Project, options: argparse.Namespace) -> int:
+    from .single import write_singles
+
+    return _report(write_singles(project, options.notebooks, options.out or project.root / "single"))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m workshop", description=__doc__)
     parser.add_argument("--root", type=Path, help="the repository; found from the current folder if not given")
@@ -144,6 +150,11 @@ def _parser() -> argparse.ArgumentParser:
     release = commands.add_parser("release", help="write a version everywhere, the changes, and the files to download")
     release.add_argument("version", metavar="VERSION", help="such as 0.2.0")
     release.set_defaults(command=_release)
+
+    single = commands.add_parser("single", help="write lessons as files that need no other, to single/")
+    single.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK", help="built lessons; all if none")
+    single.add_argument("--out", type=Path, metavar="DIR", help="the folder to write to, in place of single/")
+    single.set_defaults(command=_single)
     return parser
 
 

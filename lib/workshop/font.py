@@ -7,6 +7,7 @@ a string with `$…$` may hold nothing that is not in the font itself.
 """
 
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib
@@ -93,17 +94,34 @@ def rename(font: TTFont) -> None:
         part.FontName = f"{postscript}-{part.FontName.rpartition('-')[2]}"
 
 
-def build(source: Path, target: Path) -> None:
-    """Write the subset of `source` that holds all we draw; the same source gives the same bytes."""
-    signs = {chr(code) for first, last in SIGNS for code in range(first, last + 1)}
+def signs() -> set[str]:
+    return {chr(code) for first, last in SIGNS for code in range(first, last + 1)}
+
+
+def subset(font: TTFont, characters: set[str]) -> None:
+    """Leave in a font what these characters need, and nothing else."""
     options = Options(hinting=False, layout_features=[], name_IDs=["*"], notdef_outline=True)
     options.drop_tables += ["BASE", "GDEF", "GPOS", "GSUB", "VORG", "vhea", "vmtx"]
     subsetter = Subsetter(options)
-    subsetter.populate(text="".join(gb2312_level_1() | signs | used()))
+    subsetter.populate(text="".join(characters))
+    subsetter.subset(font)
+
+
+def build(source: Path, target: Path) -> None:
+    """Write the subset of `source` that holds all we draw; the same source gives the same bytes."""
     with open_source(source) as font:
-        subsetter.subset(font)
+        subset(font, gb2312_level_1() | signs() | used())
         rename(font)
         font.save(target, reorderTables=True)
+
+
+def cut(characters: set[str]) -> bytes:
+    """Our font with the signs and of all others these characters alone."""
+    out = BytesIO()
+    with open_source(FONT) as font:
+        subset(font, signs() | characters)
+        font.save(out, reorderTables=True)
+    return out.getvalue()
 
 
 if __name__ == "__main__":

@@ -76,8 +76,7 @@ EfficientNet-Lite0 是一个训练好的网络，能说出照片里是什么。�
 """
 
 # %% tags=["slow", "nbval-ignore-output"]
-with if_installed():
-    two_photos.show()
+two_photos.show()
 
 # %% [markdown] lang="en"
 r"""

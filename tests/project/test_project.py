@@ -86,8 +86,8 @@ ONLY_IN = {
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
     "packages": set(),  # lib/set_up.py reads them before anything is installed
     "kernels": {"torch", "triton"},
-    # The packages with the weights are read, not imported; scikit-learn brings two photos, psutil tells free memory.
-    "real_models": {"torch", "numpy", "psutil", "safetensors", "sklearn"},
+    # The packages with the weights are read, not imported; pillow reads two photos, psutil tells free memory.
+    "real_models": {"torch", "numpy", "psutil", "safetensors", "PIL"},
 }
 
 
@@ -169,9 +169,9 @@ def test_every_arrow_that_is_allowed_is_there():
         ({"blocklab.normalization": "import numpy"}, "kernels import torch and triton"),
         (
             {"blocklab.real_models.minilm": "import transformers"},
-            "real_models import numpy and psutil and safetensors",
+            "real_models import PIL and numpy and psutil and safetensors",
         ),
-        ({"blocklab.real_models.glassllm": "from glassllm import load_pretrained"}, "real_models import numpy"),
+        ({"blocklab.real_models.glassllm": "from glassllm import load_pretrained"}, "real_models import PIL"),
         ({"blocklab.real_models": "import blocklab.panel"}, "real_models may not import panel"),
         ({"blocklab.attention": "import blocklab.real_models", "blocklab.real_models": ""}, "may not import real_m"),
         ({"blocklab.normalization": "from blocklab.language import Text"}, "kernels may not import language"),
@@ -279,7 +279,7 @@ def test_python_versions_agree_with_those_that_ci_runs():
     oldest = min(run, key=lambda version: int(version.partition(".")[2]))
     (gate,) = (step["with"]["python-version"] for step in jobs["gate"]["steps"] if "setup-python" in str(step))
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
-    for name in ("front-ends", "site"):
+    for name in ("front-ends", "site", "single"):
         job = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text("utf-8"))["jobs"][name]
         assert [gate] == [step["with"]["python-version"] for step in job["steps"] if "setup-python" in str(step)]
     assert gate == oldest

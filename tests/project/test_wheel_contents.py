@@ -14,11 +14,10 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-MODULES = {"pillow": "PIL", "ipywidgets": "ipywidgets", "scikit-learn": "sklearn"}
+MODULES = {"pillow": "PIL"}
 COME_ALONG = {"IPython", "traitlets", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
-WHERE_INSTALLED = {"triton": "fused", "liger_kernel": "timing", "glassllm": "plugging"}
-WHERE_INSTALLED |= dict.fromkeys(("safetensors", "sklearn"), "real_models")
-ENDINGS = {".py", ".otf", ".txt", ".npz", ".csv", ".js", ".css"}
+WHERE_INSTALLED = {"triton": "fused", "liger_kernel": "timing", "glassllm": "plugging", "safetensors": "real_models"}
+ENDINGS = {".py", ".otf", ".txt", ".npz", ".jpg", ".csv", ".js", ".css"}
 
 
 @pytest.fixture(scope="module")

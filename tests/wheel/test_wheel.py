@@ -21,6 +21,8 @@ if Path(__file__).resolve().parents[2] / "lib" in Path(blocklab.__file__).parent
         "data/rotary_bases.csv",
         "data/rotary_beyond_128.csv",
         "data/digits.npz",
+        "data/flower.jpg",
+        "data/palace.jpg",
         "data/minilm_l6_layernorm.npz",
         "data/minilm_l6_positions.npz",
         "data/minilm_l6_reading.npz",

@@ -10,8 +10,6 @@ from PIL import Image
 from blocklab.lessons.ema_momentum import two_photos
 from blocklab.real_models import load_efficientnet_lite0
 
-pytest.importorskip("sklearn")
-
 
 @pytest.fixture
 def shown(monkeypatch):

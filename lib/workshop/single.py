@@ -1,0 +1,156 @@
+"""A lesson as one file that needs no other: its first cell holds the package, a font for it, and the data it reads.
+
+They are a tar.xz in base64, which `unpacking` opens in the reader's Python. The same lesson gives the same bytes.
+"""
+
+import base64
+import hashlib
+import inspect
+import io
+import lzma
+import re
+import tarfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from blocklab.language import LANGUAGES, Text
+from blocklab.lessons.order import ROOMS
+
+from . import font, notebook, stamp, unpacking
+from .copies import as_copied
+from .files import write_text
+from .problem import Problem, PublishError, kept_in
+from .project import Project
+
+LARGEST = 1_500_000  # bytes of a file
+WIDE = 1_000  # characters of a line of the payload: an editor stumbles over one of a million
+ENDINGS = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of the package; the font is cut
+LICENCES = ("LICENSE", "LICENSE-TEXTS")
+_CALLED = re.compile(r'"(\w+)"|\b(\w+)=')  # an exercise: check("rms_norm", …), plug_in(rms_norm=…)
+READ_BY = {  # the larger data, and what a lesson writes that reads them; smaller data are always along
+    "digits.npz": ("load_digits",),
+    "flower.jpg": ("two_photos",),
+    "palace.jpg": ("two_photos",),
+    "minilm_l6_layernorm.npz": ("minilm_layer_norms", "minilm_reading"),
+    "minilm_l6_positions.npz": ("minilm_positions",),
+    "minilm_l6_reading.npz": ("minilm_reading",),
+    "smollm2_135m_rmsnorm.npz": ("smollm2_rms_norms",),
+    "norm_places.csv": ("transformer_layers",),
+    "timings": ("cuda_timing",),
+}
+# The first line is all that a front end shows of the folded cell.
+TITLE = Text(en="Set-up: this cell holds the package that the lesson needs", zh="准备：这个单元格里有课程要用的软件包")
+OLD = Text(
+    en="This lesson needs Python {least} or newer, this is Python {here}.",
+    zh="这一课需要 Python {least} 或更新的版本，这里是 Python {here}。",
+)
+DAMAGED = Text(
+    en="This file is damaged: the package in its first cell is not what it was. Get the file once more.",
+    zh="这个文件损坏了：第一个单元格里的软件包和原来不一样。请重新获取这个文件。",
+)
+FULL = Text(
+    en="There is no space to unpack this lesson: it needs {need:.1f} MB in the temporary folder or beside this file.",
+    zh="磁盘空间不够，无法解压这一课：临时文件夹里或这个文件旁边要有 {need:.1f} MB。",
+)
+READ_ONLY = Text(
+    en="This lesson unpacks a package, and can write neither into the temporary folder nor beside this file. Before "
+    "Jupyter starts, set TMPDIR to a folder that can be written into.",
+    zh="这一课要解压一个软件包，但临时文件夹里和这个文件旁边都不能写入。请在启动 Jupyter 之前，"
+    "把 TMPDIR 设为一个可以写入的文件夹。",
+)
+
+
+def write_singles(project: Project, paths: list[Path], out: Path, say: Callable[[str], None] = print) -> list:
+    """Write built lessons (all if none) to a folder, each as one file; the result says what went wrong."""
+    paths = paths or [path for language in LANGUAGES for path in sorted(project.notebooks(language).glob("*.ipynb"))]
+    failures: list[Problem | PublishError] = []
+    for path in paths:
+        with kept_in(failures):
+            lesson = notebook.read(path)
+            name = f"{_language(lesson, path)}/{path.name}"
+            text = single(project, lesson)
+            size = len(text.encode("utf-8"))
+            if size > LARGEST:
+                raise PublishError(f"{name}: {size / 1e6:.2f} MB as one file; at most {LARGEST / 1e6:.1f} are wanted")
+            write_text(out / name, text, str(out / name))
+            say(f"{name}  {size / 1e6:.2f} MB")
+    return failures
+
+
+def _language(lesson: NotebookNode, path: Path) -> str:
+    match lesson.metadata.get("blocklab"):
+        case {"language": language} if language in LANGUAGES:
+            return language
+    raise PublishError(f"{path}: is no built lesson, such as notebooks/en/02_norm_axes.ipynb")
+
+
+def single(project: Project, lesson: NotebookNode) -> str:
+    """What stands in the file. A page without code, which needs nothing, stays as it is."""
+    for cell in lesson.cells:
+        if cell.id == stamp.SETUP:
+            cell.source = setup(project, lesson)
+    return as_copied(notebook.text(lesson).encode("utf-8")).decode("utf-8")
+
+
+def setup(project: Project, lesson: NotebookNode) -> str:
+    """The first code cell: it brings the package along, and begins."""
+    language = lesson.metadata.blocklab.language
+    files = contents(project, lesson)
+    tar = packed(files)
+    least = re.search(r"\d+\.\d+", tomllib.loads(project.read(project.pyproject))["project"]["requires-python"])[0]
+    need = sum(map(len, files.values())) / 1e6
+    texts = {"old": OLD, "damaged": DAMAGED, "full": FULL, "read_only": READ_ONLY}
+    said = {name: getattr(text, language).format(least=least, need=need, here="{here}") for name, text in texts.items()}
+    payload = "\n".join(re.findall(f".{{1,{WIDE}}}", base64.b64encode(tar).decode("ascii")))
+    return f"""# {getattr(TITLE, language)}
+{inspect.getsource(unpacking)}
+
+bring(
+    python=({least.replace(".", ", ")}),
+    said={said},
+    sha256="{hashlib.sha256(tar).hexdigest()}",
+    payload='''
+{payload}
+''',
+)
+from blocklab.lessons import begin
+
+begin("{language}")"""
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    """A tar.xz that tells nothing of when, where and by whom it was made."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:xz", preset=9 | lzma.PRESET_EXTREME) as tar:
+        for name, data in sorted(files.items()):
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+def contents(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
+    """What a lesson brings along, by name: the licences, and the package without what belongs to other lessons."""
+    code = "\n".join(cell.source for cell in lesson.cells if cell.cell_type == "code")
+    lib = project.root / "lib"
+    others = {*ROOMS} - _rooms(lib / "blocklab" / "lessons", code)
+    others |= {name for name, readers in READ_BY.items() if not any(reader in code for reader in readers)}
+    paths = [path.relative_to(lib) for path in (lib / "blocklab").rglob("*.*") if path.suffix in ENDINGS]
+    files = {path.as_posix(): (lib / path).read_bytes() for path in paths if not others & {*path.parts}}
+    files |= {name: (project.root / name).read_bytes() for name in LICENCES}
+    if lesson.metadata.blocklab.language == "zh":
+        texts = [data.decode("utf-8") for name, data in files.items() if name.endswith((".py", ".csv"))]
+        letters = {*"".join([*texts, *(cell.source for cell in lesson.cells)])}
+        files[font.FONT.relative_to(font.ROOT / "lib").as_posix()] = font.cut(letters)
+    return files
+
+
+def _rooms(lessons: Path, code: str) -> set[str]:
+    """Those from which a lesson imports, and those of the exercises that it, or what it imports, calls by name."""
+    own = {room for room in ROOMS if f"blocklab.lessons.{room}" in code}
+    text = "\n".join([code, *(path.read_text("utf-8") for room in own for path in (lessons / room).rglob("*.py"))])
+    called = {name for names in _CALLED.findall(text) for name in names}
+    return own | {room for room, exercises in ROOMS.items() if called & {*exercises}}

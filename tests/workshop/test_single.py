@@ -1,0 +1,297 @@
+"""A lesson as one file: small, the same bytes each time, clear about what stops it, and in need of nothing else."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from fontTools.ttLib import TTFont
+
+from bare_python import COMMAND, bare_environment, run
+from blocklab.language import LANGUAGES
+from blocklab.packages import NEEDED_MISSING
+from workshop import font, notebook, single, stamp, unpacking
+from workshop.__main__ import main
+from workshop.project import Project
+
+PROJECT = Project(Path(__file__).parents[2])
+STEMS = {"en": "00_start_here", "zh": "03_ema_momentum"}
+BEGIN = "from blocklab.lessons import begin"
+FOUND = "import blocklab; print(blocklab.__file__)"
+
+
+def built(language, stem):
+    return PROJECT.notebook(language, stem)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A lesson of each language, written as one file."""
+    out = tmp_path_factory.mktemp("single")
+    paths = [str(built(language, stem)) for language, stem in STEMS.items()]
+    assert main(["--root", str(PROJECT.root), "single", *paths, "--out", str(out)]) == 0
+    return {language: out / language / f"{stem}.ipynb" for language, stem in STEMS.items()}
+
+
+@pytest.fixture(scope="module")
+def cells(files):
+    """What their first code cells hold."""
+    return {language: setup(nbformat.read(file, 4)).source for language, file in files.items()}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    return bare_environment(tmp_path_factory.mktemp("bare"))
+
+
+def setup(lesson):
+    return next(cell for cell in lesson.cells if cell.cell_type == "code")
+
+
+LOOK = """  # an error finds the folders empty, before Python cleans up
+import os, sys
+def look(*error):
+    print(*os.listdir(), *os.listdir(os.environ["TMPDIR"]))
+    sys.__excepthook__(*error)
+sys.excepthook = look
+"""
+
+
+class Begun:
+    """What becomes of a first cell in an empty folder, with an empty folder for what is temporary."""
+
+    def __init__(self, cell: str, folder: Path, before: str = "", **environment: str):
+        for name in ("cell", "here", "temporary"):
+            (folder / name).mkdir()
+        file = folder / "cell" / "cell.py"
+        file.write_text(f"{LOOK}{before}\n{cell}", "utf-8")
+        settings = {"PYTHONUTF8": "1", "TMPDIR": str(folder / "temporary"), "PYTHONPATH": ""}
+        done = subprocess.run(
+            [*COMMAND, file],
+            cwd=folder / "here",
+            env=os.environ | settings | environment,
+            capture_output=True,
+            encoding="utf-8",
+        )
+        self.out, self.error = done.stdout.strip(), (done.stderr.splitlines() or [""])[-1].partition(": ")[2]
+        self.left = sorted(path.name for name in ("here", "temporary") for path in (folder / name).iterdir())
+
+
+# It runs
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_runs_where_nothing_else_is(language, files, bare, tmp_path, monkeypatch):
+    for name, value in bare.items():
+        monkeypatch.setenv(name, value)
+    program = "from importlib.util import find_spec; print([*map(find_spec, ('blocklab', 'sklearn', 'glassllm'))])"
+    there = subprocess.run([*COMMAND, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert there.stdout == "[None, None, None]\n"
+    assert run(files[language], tmp_path) == []
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_the_package_lies_in_a_temporary_folder_until_python_ends(cells, tmp_path):
+    begun = Begun(cells["en"].replace(BEGIN, FOUND).partition("\nbegin(")[0], tmp_path)
+    assert Path(begun.out).parents[2] == tmp_path / "temporary"
+    assert (begun.error, begun.left) == ("", [])
+
+
+def test_it_comes_before_a_package_that_is_installed_and_run_twice_it_stays(cells, tmp_path):
+    (tmp_path / "blocklab").mkdir()
+    (tmp_path / "blocklab" / "__init__.py").touch()
+    cell = cells["en"].replace(BEGIN, FOUND).partition("\nbegin(")[0]
+    begun = Begun(f"{cell}\n{cell}", tmp_path, PYTHONPATH=str(tmp_path))
+    first, second = begun.out.splitlines()
+    assert first == second
+    assert Path(first).parents[2] == tmp_path / "temporary"
+
+
+# What stops it
+
+WITHOUT = """
+import tempfile, tarfile, errno
+make = tempfile.mkdtemp
+def refuse(prefix, dir):
+    if dir in {refused}:
+        raise OSError(errno.EROFS, "read-only")
+    return make(prefix=prefix, dir=dir)
+tempfile.mkdtemp = refuse
+"""
+FULL_DISK = """
+import errno, tarfile
+def write_half(self, folder):
+    open(folder + "/half", "w").close()
+    raise OSError(errno.ENOSPC, "full")
+tarfile.TarFile.extractall = write_half
+"""
+
+
+def line(text, language):
+    """The beginning of a line, as far as nothing is filled in."""
+    return getattr(text, language).partition("{")[0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("import sys; sys.version_info = (3, 10, 9); sys.version = '3.10.9 (old)'", single.OLD),
+        (WITHOUT.format(refused="(None, '.')"), single.READ_ONLY),
+        (FULL_DISK, single.FULL),
+    ],
+    ids=["old Python", "read-only", "no space"],
+)
+def test_what_stops_it_is_one_line_and_nothing_is_left(language, before, text, cells, tmp_path):
+    begun = Begun(cells[language], tmp_path, before)
+    assert begun.error.startswith(line(text, language))
+    assert "{" not in begun.error
+    assert (begun.out, begun.left) == ("", [])
+
+
+def test_an_old_python_is_told_both_versions_and_can_read_the_cell(cells, tmp_path):
+    begun = Begun(cells["en"], tmp_path, "import sys; sys.version_info = (3, 9); sys.version = '3.9.1 (old)'")
+    assert begun.error == "This lesson needs Python 3.11 or newer, this is Python 3.9.1."
+    for cell in cells.values():
+        ast.parse(cell, feature_version=(3, 7))
+
+
+def test_where_nothing_temporary_can_be_written_it_lies_beside_the_lesson(cells, tmp_path):
+    cell = cells["en"].replace(BEGIN, FOUND).partition("\nbegin(")[0]
+    begun = Begun(cell, tmp_path, WITHOUT.format(refused="(None,)"))
+    assert Path(begun.out).parents[2] == tmp_path / "here"
+    assert (begun.error, begun.left) == ("", [])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("damage", ["changed", "cut", "no letters of it"])
+def test_a_damaged_payload_is_named_and_nothing_is_unpacked(language, damage, cells, tmp_path):
+    head, quotes, rest = cells[language].partition("payload='''\n")
+    payload, end, tail = rest.partition("\n'''")
+    middle = len(payload) // 2
+    payload = {
+        "changed": payload[:middle] + ("A" if payload[middle] != "A" else "B") + payload[middle + 1 :],
+        "cut": payload[:middle],
+        "no letters of it": f"这{payload}",
+    }[damage]
+    begun = Begun(head + quotes + payload + end + tail, tmp_path)
+    assert begun.error == getattr(single.DAMAGED, language)
+    assert (begun.out, begun.left) == ("", [])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_missing_package_is_named_with_the_command(language, cells, tmp_path):
+    begun = Begun(cells[language], tmp_path)  # of a Python that has none
+    assert begun.out.startswith("blocklab-")  # it is there, for the next try
+    assert begun.error.startswith(line(NEEDED_MISSING, language) + "torch, matplotlib, anywidget, ipywidgets, numpy")
+    assert "%pip install torch matplotlib" in begun.error
+    assert begun.left == []
+
+
+def test_a_notebook_shows_the_line_alone():
+    assert unpacking.CannotBegin("Why.")._render_traceback_() == ["Why."]
+
+
+# What stands in the file
+
+
+def test_the_same_lesson_gives_the_same_bytes(files, tmp_path):
+    lesson = str(built("zh", STEMS["zh"]))
+    command = [sys.executable, "-m", "workshop", "--root", str(PROJECT.root), "single", lesson, "--out", str(tmp_path)]
+    subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": "5"}, check=True, capture_output=True)
+    assert (tmp_path / "zh" / files["zh"].name).read_bytes() == files["zh"].read_bytes()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_but_for_its_folded_first_cell_it_is_a_learners_copy(language, files):
+    alone, lesson = nbformat.read(files[language], 4), notebook.read(built(language, STEMS[language]))
+    assert files[language].stat().st_size <= single.LARGEST
+    assert [cell.source for cell in alone.cells if cell.id != stamp.SETUP] == [
+        cell.source for cell in lesson.cells if cell.id != stamp.SETUP
+    ]
+    assert setup(alone).id == stamp.SETUP
+    assert setup(alone).source.startswith(f"# {getattr(single.TITLE, language)}\n")
+    assert setup(alone).metadata == {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    assert "widget-view" not in files[language].read_text("utf-8")
+
+
+def test_a_page_without_code_is_as_it_was(tmp_path):
+    page = built("en", "glossary")
+    assert single.write_singles(PROJECT, [page], tmp_path, say=[].append) == []
+    assert (tmp_path / "en" / page.name).read_bytes() == page.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("stem", "rooms"),
+    [
+        ("07_positional_encoding", {"positional_encoding"}),
+        ("06_rms_norm", {"rms_norm"}),
+        ("five_notes", set()),
+        ("00_start_here", {"start_here"}),
+        ("15_your_model", {"your_model", "rms_norm", "rotary_positions", "attention", "kv_cache"}),
+    ],
+)
+def test_it_holds_the_rooms_whose_exercises_it_names(stem, rooms):
+    files = single.contents(PROJECT, notebook.read(built("en", stem)))
+    found = {room for room in single.ROOMS if f"blocklab/lessons/{room}/__init__.py" in files}
+    assert rooms <= found
+    assert len(found) <= len(rooms) + 2
+    assert {"LICENSE", "blocklab/__init__.py", "blocklab/panel/panel.js", "blocklab/data/OFL.txt"} <= files.keys()
+
+
+def test_it_holds_the_room_of_a_picture_that_it_imports():
+    lesson = notebook.read(built("en", "five_notes"))
+    lesson.cells[-1] = nbformat.v4.new_code_cell("from blocklab.lessons.attention import saturation")
+    files = single.contents(PROJECT, lesson)
+    assert "blocklab/lessons/attention/saturation.py" in files
+    assert not any("lessons/rms_norm/" in name for name in files)
+
+
+def test_every_larger_file_of_data_goes_along_where_it_is_read():
+    data = PROJECT.root / "lib" / "blocklab" / "data"
+    large = {path.relative_to(data).parts[0] for path in data.rglob("*") if path.stat().st_size > 20_000}
+    assert large - {"timings"} <= {*single.READ_BY, font.FONT.name}
+    sources = [path.read_text("utf-8") for path in PROJECT.sources.glob("*.py")]
+    for name, readers in single.READ_BY.items():
+        assert (data / name).exists()
+        assert all(any(reader in source for source in sources) for reader in readers)
+
+
+def test_its_font_has_the_letters_of_the_lesson_and_few_others(tmp_path):
+    lesson = notebook.read(built("zh", "07_positional_encoding"))
+    otf = single.contents(PROJECT, lesson)[f"blocklab/data/{font.FONT.name}"]
+    (tmp_path / "cut.otf").write_bytes(otf)
+    held, whole = font.held(tmp_path / "cut.otf"), font.held(font.FONT)
+    assert {*"".join(cell.source for cell in lesson.cells)} & whole <= held
+    assert font.signs() & whole <= held
+    assert len(otf) < font.FONT.stat().st_size / 4
+    with TTFont(tmp_path / "cut.otf") as opened:
+        assert opened["name"].getDebugName(1) == font.FAMILY
+        assert "Open Font License" in opened["name"].getDebugName(13)
+
+
+def test_english_lessons_hold_no_font():
+    assert f"blocklab/data/{font.FONT.name}" not in single.contents(PROJECT, notebook.read(built("en", STEMS["en"])))
+
+
+# The command
+
+
+def test_what_is_no_lesson_or_too_large_is_named_and_the_others_are_written(tmp_path, capsys, monkeypatch):
+    strange = tmp_path / "strange.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(), strange)
+    (tmp_path / "text.ipynb").write_text("text", "utf-8")
+    paths = [strange, tmp_path / "text.ipynb", tmp_path / "none.ipynb", built("zh", "five_notes")]
+    monkeypatch.setattr(single, "LARGEST", 100_000)
+    command = ["--root", str(PROJECT.root), "single", *map(str, [*paths, built("en", "glossary")])]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr()
+    assert said.out == "en/glossary.ipynb  0.02 MB\n"
+    errors = said.err.splitlines()
+    assert [error.startswith("error: ") for error in errors] == [True] * 4
+    wanted = "no built lesson", "no notebook", "missing", "at most 0.1 are wanted"
+    assert all(what in error for error, what in zip(errors, wanted, strict=True))
+    assert [path.name for path in (tmp_path / "out").rglob("*.ipynb")] == ["glossary.ipynb"]
