@@ -27,11 +27,14 @@ def pytest_addoption(parser):
 def pytest_collection_finish(session):
     """The thousands of tests stay to the end: the garbage collector need not look through them, and less often at all.
 
+    Nor when a lesson begins, which has it look again at what an earlier lesson has left: a second of work each time.
+
     Tests that share a page or a lesson are one group, which pytest-xdist keeps in one process: it tells by the test's
     name, to which it adds the group's, in vain from pytest 9.2 on.
     """
     gc.collect()
     gc.freeze()
+    gc.unfreeze = lambda: None
     gc.set_threshold(50_000, 20, 100)
     grouped = [item for item in session.items if item.get_closest_marker("xdist_group")]
     if getattr(session.config.option, "loadgroup", False) and not all("@" in item.nodeid for item in grouped):
