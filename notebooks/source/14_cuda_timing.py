@@ -211,11 +211,11 @@ on_an_a100.show_fusing()
 r"""
 <details><summary>Answer</summary>
 
-The wide ones agree: from width 4096 on, all are within a fifth.
+The wide ones: from 4096 on, all are within a fifth.
 
 </details>
 
-Narrower, the one kernel is so short that fixed costs such as its start matter. Wider rows gain more, so step by step a byte takes longer (last line).
+Narrower, the one kernel is so short that its start matters, and up to 4096 a float32 result fits into the A100's cache (40 MB). Above 9 times, a byte takes longer step by step than in one kernel (last line).
 """
 
 # %% [markdown] lang="zh"
@@ -226,7 +226,7 @@ r"""
 
 </details>
 
-行更窄时，这个核函数的用时本来就很短，启动等固定的开销占了不小的比例。宽的比预测的还快，可见一步一步做时，每传一个字节也更慢（见最后一行）。
+行更窄时，这个核函数用时很短，启动等固定开销占的比例不小。宽度不超过 4096 时，A100 的 40 MB 缓存也装得下 float32 的中间结果。加速高于 9 倍时，每传一个字节，一步一步做也比一个核函数慢（见最后一行）。
 """
 
 # %% [markdown] lang="en"
@@ -235,7 +235,7 @@ r"""
 
 Per token SmolLM2's norms work on 61 · 576 numbers, some 4 operations each, and its matrices have 134479872 weights, 2 operations each. In bfloat16 an H100 multiplies matrices at up to $989 \cdot 10^{12}$ operations a second (dense).
 
-**Predict first.** At best speeds, step by step, do the norms take less than a tenth of the matrix products' time, about half, or more than all of it?
+**Predict first.** At best speeds, step by step, do the norms take less than a tenth of these products' time, about half, or more than all?
 """
 
 # %% [markdown] lang="zh"
@@ -244,25 +244,25 @@ r"""
 
 处理一个词元，SmolLM2 的归一化层要算 61 · 576 个数，每个大约 4 次运算；矩阵共有 134479872 个权重，每个 2 次，而 H100 用 bfloat16 做矩阵乘法，每秒最多 $989 \cdot 10^{12}$ 次（稠密矩阵）。
 
-**先猜一猜**：都按最快的速度算，归一化层一步一步做，用时是不到矩阵乘法的十分之一，是一半左右，还是比全部矩阵乘法更多？
+**先猜一猜**：都按最快的速度算，归一化层一步一步做，用时是不到这些矩阵乘法的十分之一，是一半左右，还是比总和更多？
 """
 
 # %% tags=["answer"]
 numbers, weights = 61 * 576, 134479872
 norms = Text(
-    en="norms, {} bytes a number: {:.0f} µs for 1000 tokens", zh="归一化层，每个数 {} 字节：1000 个词元 {:.0f} µs"
+    en="norms, {} bytes a number: {:.0f} µs per 1000 tokens", zh="归一化层，每个数 {} 字节：每 1000 个词元 {:.0f} µs"
 )
 for way in ("llama", "fused"):
     size = bytes_per_number("rms_norm", torch.bfloat16, way=way)
     print(norms.format(size, 1e9 * numbers * size / 3350e9))
-products = Text(en="matrix products: {:.0f} µs", zh="矩阵乘法：{:.0f} µs")
+products = Text(en="products with the weights: {:.0f} µs", zh="与权重的矩阵乘法：{:.0f} µs")
 print(products.format(1e9 * 2 * weights / 989e12))
 
 # %% [markdown] lang="en"
 r"""
 <details><summary>Answer</summary>
 
-Step by step the norms take more than all matrix products: 378 against 272 µs.
+More than all products with weights (without attention's scores): 378 against 272 µs.
 
 </details>
 
@@ -273,7 +273,7 @@ In one kernel each they take 42 µs. These are bounds, for many tokens at once: 
 r"""
 <details><summary>答案</summary>
 
-一步一步做，归一化层比全部矩阵乘法还慢：378 µs 对 272 µs。
+一步一步做，归一化层比全部权重的矩阵乘法还慢（不算注意力的得分）：378 µs 对 272 µs。
 
 </details>
 
@@ -359,7 +359,7 @@ lying_watch.panel()
 r"""
 <details><summary>Answer</summary>
 
-The speed rises through the roof, beyond 10 MB: the reading stays at 10 µs, because it holds the start alone.
+The speed rises through the roof, beyond 10 MB: the reading stays at 10 µs, the start alone.
 
 </details>
 """
@@ -378,7 +378,7 @@ lying_watch.panel().still(watch="no waiting", megabytes=128)
 
 # %% [markdown] lang="en"
 r"""
-An honest watch keeps five rules; the next five lack one each:
+An honest watch keeps five rules; the next five each lack one:
 
 1. **Wait before the stop** (*no waiting*), or only the ordering is counted.
 2. **Wait before the start** (*early start*), or older work is counted.
@@ -409,7 +409,7 @@ lying_watch.panel().still(watch="same inputs", megabytes=32)
 r"""
 <details><summary>Answer</summary>
 
-Only the middle ones break through, 16 and 32 MB.
+Only the middle ones, 16 and 32 MB.
 
 </details>
 
@@ -420,7 +420,7 @@ Below, the start takes most of the time; above, the cache is too small. The last
 r"""
 <details><summary>答案</summary>
 
-只有中等的会冲破，即 16 MB 和 32 MB。
+只有中等的会，即 16 MB 和 32 MB。
 
 </details>
 
@@ -488,7 +488,7 @@ check("time_function", my_time_function)
 
 # %% [markdown] lang="en"
 r"""
-Stuck? Repair one rule and run: the message says what is left.
+Stuck? Repair one rule and run: the message says what to repair next.
 
 <details><summary>The idea</summary>
 
@@ -499,7 +499,7 @@ The warm-up calls come first, since they compile and should not be timed. Around
 
 # %% [markdown] lang="zh"
 r"""
-卡住了？每改一处就运行一次，看提示说还剩什么。
+卡住了？每改一处就运行一次，提示会说接下来该改什么。
 
 <details><summary>思路</summary>
 
@@ -529,7 +529,7 @@ check("time_function", solved_time_function, keep=False)
 r"""
 ## On your machine
 
-Now your function times real layers: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 calls take turns at 16 inputs, 64 MiB together (more, if your cache is larger).
+Your function times real layers: forward, on 256 × 4096 numbers in float32. `eager` goes step by step, `F` is torch's own, yours are those kept in lessons 05 and 06. For rule 5 calls take turns at 16 inputs, 64 MiB together (larger caches need more).
 """
 
 # %% [markdown] lang="zh"
@@ -543,6 +543,7 @@ r"""
 device = "cuda" if torch.cuda.is_available() else "cpu"
 wait = torch.cuda.synchronize if device == "cuda" else lambda: None
 torch.set_num_threads(1)  # the times vary less
+torch.empty(31, 2**18)  # 31 MiB, freed at once: from now on Linux (glibc) keeps freed memory for the next call
 inputs = cycle([torch.randn(256, 4096, device=device) for _ in range(16)])  # (N, d) each
 gain, bias = (torch.randn(4096, device=device) for _ in range(2))  # (d,)
 layers = {
@@ -573,13 +574,13 @@ timed_norms.show_times(layers, lambda layer: timer(layer, wait, time.perf_counte
 r"""
 <details><summary>Answer</summary>
 
-On the CPUs that we tried it is slower.
+On CPUs that we tried, slower.
 
 </details>
 
-There torch builds `F.rms_norm` from single steps; `F.layer_norm` is one function. Four runs on one busy machine gave 1.6 to 20 times, so read the order, not the ratios. Again fusing pays, not leaving out the mean.
+There torch builds `F.rms_norm` from single steps; `F.layer_norm` is one function. On our busy machine the first took 1.1 to 2.3 times as long; overlapping ranges decide nothing. Again fusing pays, not omitting the mean.
 
-In `eager.layer_norm` about half the time or more goes into `x.var`, slow on a CPU.
+About half of `eager.layer_norm`, or more, is `x.var`, slow on a CPU.
 """
 
 # %% [markdown] lang="zh"
@@ -590,7 +591,7 @@ r"""
 
 </details>
 
-在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。在同一台繁忙的机器上测了四次，前者的用时是后者的 1.6 倍到 20 倍不等，所以只看谁快谁慢，不看几倍。
+在 CPU 上，torch 的 `F.rms_norm` 是一步一步拼成的，`F.layer_norm` 则是一个函数，有用的仍是融合，不是省去均值。在我们繁忙的机器上，前者的用时是后者的 1.1 到 2.3 倍；两个范围重叠，就分不出谁快。
 
 `eager.layer_norm` 的用时，大约一半甚至更多花在 `x.var` 上：torch 在 CPU 上求方差很慢。
 """
@@ -720,6 +721,8 @@ r"""
 
 So we have measured nothing on a GPU. Whoever has one can: `python -m blocklab.timing record`.
 
+The line with 31 MiB in *On your machine* belongs to an honest watch, too. In 27 readings with it, `F.rms_norm` took 1.1 to 2.3 times as long as `F.layer_norm`; in 27 without, 1.1 to 50 times. The slowest of these had 2016 *page faults* a call: glibc had given freed memory back, so every result asked the system for new pages, and mostly that was timed.
+
 ## Going further: what the mean costs
 
 The file of *On a real GPU* also has LayerNorm in one kernel, in float32 with 4096 rows. Four of its widths move as many bytes as one of RMSNorm's.
@@ -733,7 +736,7 @@ r"""
 
 | 数字 | 设备 | 是实测吗？ |
 |---|---|---|
-| “先猜，再算字节数” | 不限 | 不是，是按字节数出来的 |
+| “先猜，再算字节数” | 不限 | 不是，由字节数算出 |
 | “对一个模型意味着什么”“按字节看注意力” | H100 的规格表 | 不是，是由它算出来的 |
 | “在真正的 GPU 上”“求均值要花多少” | 一块 A100 | 是，Liger 的作者测的 |
 | “会骗人的秒表”的七种计时方式 | 虚构的设备 | 不是，按它的规则算出来的 |
@@ -742,6 +745,8 @@ r"""
 | “矩阵乘法的宽度” | 一块 H100；同一颗 CPU | 前者是别人测的，后者是我们测的 |
 
 所以，我们没有在 GPU 上测过任何东西。你有 GPU 的话，可以自己测：`python -m blocklab.timing record`。
+
+“在你的机器上”里 31 MiB 的那一行，也是为了如实计时。有这一行，测 27 次，`F.rms_norm` 的用时是 `F.layer_norm` 的 1.1 到 2.3 倍；去掉它再测 27 次，是 1.1 到 50 倍。最慢的几次里，每次调用有 2016 次**缺页**（page fault）：glibc 把释放的内存还给了操作系统，每个结果又要重新申请，测到的主要是这件事。
 
 ## 选读：求均值要花多少
 
@@ -1086,7 +1091,7 @@ aligned_widths.panel(shipped_recording())
 r"""
 <details><summary>Answer</summary>
 
-By the bits at once: in bfloat16 a row of 10922 allows 32, one of the odd 10923 only 16, one of 11008 all 128.
+The bits fit, the tiles do not: in bfloat16 a row of 10922 allows 32 bits at once, one of the odd 10923 only 16, one of 11008 all 128.
 
 </details>
 """
@@ -1095,7 +1100,7 @@ By the bits at once: in bfloat16 a row of 10922 allows 32, one of the odd 10923 
 r"""
 <details><summary>答案</summary>
 
-更像是一次读写的位数：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
+位数的预测与实测相符，分块的不相符：用 bfloat16，行宽 10922 时一次只能读写 32 位，奇数 10923 时只有 16 位，11008 时是 128 位。
 
 </details>
 """

@@ -25,6 +25,10 @@ def arithmetic(figure):
     return line.get_xdata()[0]
 
 
+def per_second(figure):
+    return {"ms": 1e3, "µs": 1e6}[re.search(r"in (\w+):", figure.axes[0].get_xlabel())[1]]
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("length", "head_dim", "heads"), [(256, 256, 8), (4096, 128, 32), (16384, 32, 64)])
 def test_bars_are_as_long_as_their_bytes_take(figure, length, head_dim, heads, dtype):
@@ -37,8 +41,8 @@ def test_bars_are_as_long_as_their_bytes_take(figure, length, head_dim, heads, d
         for (start, width, *_), (next_start, *_) in pairwise(found):
             assert start + width == pytest.approx(next_start)
         end = found[-1][0] + found[-1][1]
-        assert end == pytest.approx(1e3 * cost.moved / BANDWIDTH)
-        assert arithmetic(figure) == pytest.approx(1e3 * cost.flops / SPEED[dtype])
+        assert end / per_second(figure) == pytest.approx(cost.moved / BANDWIDTH)
+        assert arithmetic(figure) / per_second(figure) == pytest.approx(cost.flops / SPEED[dtype])
         assert max(end, arithmetic(figure)) < 0.9 * right
 
 
@@ -59,6 +63,16 @@ def test_the_lesson_says_what_is_seen(figure):
     assert "three kernels move 4.43 GB, 33 times the 134 MB of one kernel" in line
     assert "Operations for each byte: 62 and 2048" in line
     assert "three kernels: bytes, 1.32 ms; one: arithmetic, 0.278 ms" in line
+
+
+def test_what_takes_less_than_a_millisecond_is_told_in_microseconds(figure):
+    update = attention_by_bytes(figure)
+    line = update(**USUAL | {"length": 512})
+    assert "three kernels: bytes, 25 µs; one: bytes, 5.01 µs" in line
+    assert per_second(figure) == 1e6
+    assert figure.axes[0].get_xlim()[1] > 25
+    update(**USUAL)
+    assert per_second(figure) == 1e3
 
 
 def test_without_tensor_cores_arithmetic_is_the_limit_of_both(figure):

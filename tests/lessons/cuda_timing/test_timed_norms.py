@@ -21,8 +21,18 @@ def test_what_is_not_kept_is_told_and_not_timed(capsys):
     norms = your_norms({"layer_norm": None, "rms_norm": normalization.rms_norm}, cycle(INPUTS), GAIN, BIAS)
     show_times(norms, lambda layer: len(layer()) / 4)
     assert capsys.readouterr().out.splitlines() == [
+        "3 readings of each layer, lowest – highest",
         "your layer_norm    not kept yet",
-        "your rms_norm    250.000 ms",
+        "your rms_norm    250.000 ms – 250.000 ms",
+    ]
+
+
+def test_layers_take_turns_and_show_their_lowest_and_highest_reading(capsys):
+    readings = iter([4, 10, 6, 12, 5, 11])
+    show_times({"one": len, "other": max}, lambda layer: next(readings) / 1000)
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "one                4.000 ms – 6.000 ms",
+        "other             10.000 ms – 12.000 ms",
     ]
 
 

@@ -24,6 +24,7 @@ ROWS = {
     "plain": (1.4, Text(en="three kernels", zh="三个核函数")),
     "fused": (0.0, Text(en="one kernel", zh="一个核函数")),
 }
+PER_SECOND = {"ms": 1e3, "µs": 1e6}
 HALF = 0.34  # of a bar's height
 ROOM = 1.16  # the axes are longer than what reaches farthest
 NAMED = 0.025  # of the axes: a shorter block has no room for its letter
@@ -46,8 +47,8 @@ GUESS = Guess(
 """How many times as many bytes three kernels move as one, for 4096 tokens and 128 features a head."""
 
 TIME = Text(
-    en="time on an H100 by its data sheet, in ms: nothing is measured",
-    zh="按规格表，在 H100 上要用的时间（ms）：不是实测",
+    en="time on an H100 by its data sheet, in {}: nothing is measured",
+    zh="按规格表，在 H100 上要用的时间（{}）：不是实测",
 )
 READ = Text(en="read", zh="读")
 WRITTEN = Text(en="written", zh="写")
@@ -70,15 +71,11 @@ def told_bytes(count: float) -> str:
     return f"{count / unit:.3g} {name}"
 
 
-def told_time(seconds: float) -> str:
-    unit, name = (1e-3, "ms") if seconds >= 1e-4 else (1e-6, "µs")
-    return f"{seconds / unit:.3g} {name}"
-
-
-def limit(cost: AttentionCost, dtype: str) -> str:
-    """Which of bytes and arithmetic takes longer on the H100, and how long."""
+def limit(cost: AttentionCost, dtype: str, unit: str) -> str:
+    """Which of bytes and arithmetic takes longer on the H100, and how long, in a unit of PER_SECOND."""
     by_bytes, by_arithmetic = cost.bounds(BANDWIDTH, SPEED[dtype])
-    return LIMITS[by_bytes > by_arithmetic].format(told_time(max(by_bytes, by_arithmetic)))
+    longer = max(by_bytes, by_arithmetic) * PER_SECOND[unit]
+    return LIMITS[by_bytes > by_arithmetic].format(f"{longer:.3g} {unit}")
 
 
 def attention_by_bytes(figure: Figure) -> Callable[..., str]:
@@ -87,10 +84,10 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
     update(length, head_dim, heads, dtype): the sizes, and a name of DTYPES.
     """
     axes = figure.add_axes((0.115, 0.16, 0.87, 0.68))
-    axes.set(ylim=(-0.6, 2.2), xlabel=str(TIME))
+    axes.set(ylim=(-0.6, 2.2))
     axes.set_yticks([y for y, _ in ROWS.values()], [str(name) for _, name in ROWS.values()])
     axes.tick_params(axis="y", length=0)
-    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_major_formatter("{x:.4g}")
     plain(axes, edges=("bottom",), grid="x")
     line = axes.axvline(0, color=POKED, linewidth=2, linestyle="--", zorder=3, animated=True, label=str(ARITHMETIC))
     looks = (
@@ -108,10 +105,13 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
     def update(length: int, head_dim: int, heads: int, dtype: str) -> str:
         sizes = length, head_dim, heads, DTYPES[dtype]
         costs = {way: attention_cost(*sizes, way) for way in ROWS}
-        by_bytes, by_arithmetic = costs["plain"].bounds(BANDWIDTH / 1e3, SPEED[dtype] / 1e3)
-        axes.set_xlim(0, longest := ROOM * max(by_bytes, by_arithmetic))
-        line.set_xdata([by_arithmetic] * 2)
-        small, large = (size / BANDWIDTH * 1e3 for size in block_bytes(*sizes))
+        by_bytes, by_arithmetic = costs["plain"].bounds(BANDWIDTH, SPEED[dtype])
+        unit = "ms" if max(by_bytes, by_arithmetic) >= 1e-3 else "µs"
+        per_second = PER_SECOND[unit]
+        axes.set_xlim(0, longest := ROOM * per_second * max(by_bytes, by_arithmetic))
+        axes.set_xlabel(TIME.format(unit))
+        line.set_xdata([per_second * by_arithmetic] * 2)
+        small, large = (per_second * size / BANDWIDTH for size in block_bytes(*sizes))
         for way, bar in bars.items():
             bar.show(small, large, longest, told_bytes(costs[way].moved))
         return SEEN.format(
@@ -124,8 +124,8 @@ def attention_by_bytes(figure: Figure) -> Callable[..., str]:
             times=costs["plain"].moved / costs["fused"].moved,
             few=costs["plain"].intensity,
             many=costs["fused"].intensity,
-            slow=limit(costs["plain"], dtype),
-            fast=limit(costs["fused"], dtype),
+            slow=limit(costs["plain"], dtype, unit),
+            fast=limit(costs["fused"], dtype, unit),
         )
 
     return update
@@ -154,7 +154,7 @@ class Bar:
         self.total = axes.text(0, y, "", va="center", **text)
 
     def show(self, small: float, large: float, longest: float, total: str) -> None:
-        """Lay out blocks that take `small` and `large` ms on axes as long as `longest`."""
+        """Lay out blocks as wide as `small` and `large` on axes as long as `longest`."""
         at, starts, blocks = 0.0, [0.0], iter(self.blocks)
         for step, sign in zip(self.steps, self.signs, strict=True):
             for letter, block, named in [next(blocks) for _ in step.reads + step.writes]:

@@ -10,6 +10,8 @@ YOURS = Text(en="your {name}", zh="你的 {name}")
 NOT_KEPT = Text(en="{name:16}   not kept yet", zh="{name:16}   还没有保存")
 BY_YOURS = Text(en="Timed by your function", zh="计时用的是你写的函数")
 BY_SOLUTION = Text(en="Timed by the solution", zh="计时用的是参考答案")
+READINGS = 3  # of each layer
+RANGE = Text(en="{} readings of each layer, lowest – highest", zh="每层测 {} 次，最小值 – 最大值")
 
 
 def your_norms(
@@ -31,12 +33,17 @@ def _applied(norm: Callable | None, inputs: Iterator[Tensor], *others: object) -
 
 
 def show_times(layers: dict[str, Callable | None], time_one: Callable[[Callable], float]) -> None:
-    """Print what every layer took, in milliseconds, as `time_one` says in seconds."""
-    for name, layer in layers.items():
-        if layer is None:
-            print(NOT_KEPT.format(name=name))
+    """Print between which milliseconds every layer's readings lie, `time_one` giving one in seconds."""
+    kept = {name: layer for name, layer in layers.items() if layer}
+    # One layer after the other, then again, so that a disturbance does not meet all readings of one.
+    rounds = [{name: 1000 * time_one(layer) for name, layer in kept.items()} for _ in range(READINGS)]
+    print(RANGE.format(READINGS))
+    for name in layers:
+        if name in kept:
+            times = [reading[name] for reading in rounds]
+            print(f"{name:16} {min(times):7.3f} ms – {max(times):.3f} ms")
         else:
-            print(f"{name:16} {1000 * time_one(layer):7.3f} ms")
+            print(NOT_KEPT.format(name=name))
 
 
 def timed_by(timer: Callable, yours: Callable) -> Text:
