@@ -324,4 +324,8 @@ def test_saving_leaves_the_next_strokes_right():
 
 def told(canvas) -> str:
     """All that the strokes say, without numbers of records."""
-    return re.sub(r'(id="|#)([ch])\d+', r"\1\2", svg(canvas.strokes(), canvas.records, 500, 300))
+    numbers = {}  # of clips and hatches, in the order in which they appear
+    drawn = svg(canvas.strokes(), canvas.records, 500, 300)
+    return re.sub(
+        r'(id="|url\(#)(\d+)', lambda found: found[1] + str(numbers.setdefault(found[2], len(numbers))), drawn
+    )

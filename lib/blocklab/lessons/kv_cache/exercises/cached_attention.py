@@ -163,14 +163,14 @@ def as_few(x: Tensor, _n_rep: int) -> Tensor:
     return x
 
 
-def not_shared_and(id: str, *, en: str, zh: str, **steps: Callable) -> Mistake:
+def not_shared_and(id: str, *, en: str, zh: str, shows: str | None = None, **steps: Callable) -> Mistake:
     """Heads that are not shared, and one more mistake: told together, for the first stops most calls and hides it."""
     return wrong(f"heads-not-shared-and-{id}", serve=as_few, **steps).hint(
         en="Two things. There are fewer heads of keys than of queries, and your product cannot pair them: each serves "
         f"`h / g` neighbouring queries' heads. And {en}",
         zh="有两处错误。一是键的头比查询的头少，你的乘法无法把它们配对：每个键值头要给相邻的 `h / g` 个查询头用。"
         f"二是{zh}",
-        shows="four heads share two",
+        shows=shows,
     )
 
 
@@ -288,6 +288,7 @@ NOT_SHARED = (
         en="your triangle begins at the upper left, so a new token sees position 0 alone: shift its diagonal by "
         "`S - L`.",
         zh="三角形从左上角开始，新词元只看得到位置 0，对角线应平移 `S - L`。",
+        shows="four heads share two",
     ),
     not_shared_and(
         "nothing-hidden",
@@ -348,7 +349,6 @@ SEEING_MISTAKES = (
         en="Your mask is of numbers, 1 and 0, and those are added to the scores: nothing is hidden. Make it boolean, "
         "`dtype=torch.bool`.",
         zh="你的掩码是 1 和 0 这样的数，会被加到得分上，什么也没有挡住。请用布尔型：`dtype=torch.bool`。",
-        shows="a prompt",
     ),
     wrong("shifted-by-the-new", see=lambda i, j, past: j <= i + len(i)).hint(
         en="You shift the diagonal by the number of new tokens. Shift it by how many were kept before, `S - L`.",
