@@ -73,7 +73,7 @@ def idle(panel: Panel, visits: list) -> list[str]:
 @pytest.fixture
 def _looked_up_once(monkeypatch):
     """Which fonts a text wants, and the outline of a glyph: the same whenever they are asked for."""
-    for owner, name in ((fontManager, "_find_fonts_by_props"), (glyphs, "outline")):
+    for owner, name in ((fontManager, "_find_fonts_by_props"), (glyphs, "outline"), (glyphs, "plain")):
         monkeypatch.setattr(owner, name, functools.cache(getattr(owner, name)))
 
 
