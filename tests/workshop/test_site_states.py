@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from blocklab.language import LANGUAGES
+from blocklab.language import LANGUAGES, chosen
 from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.panel.pixels import url as pixels_url
 from workshop.lesson_panels import code_cells
@@ -104,6 +104,11 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     with matplotlib.rc_context():
         return folder, record_lesson(LESSON, folder)
+
+
+@pytest.mark.usefixtures("recorded")
+def test_recording_leaves_the_language_as_it_was():
+    assert chosen() == "en"
 
 
 def test_every_panel_of_a_lesson_has_a_file_and_every_still_a_picture(recorded):

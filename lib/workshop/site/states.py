@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import matplotlib
 
-from blocklab.language import LANGUAGES
+from blocklab.language import LANGUAGES, chosen, speaking
 from blocklab.lessons.opening import speak
 from blocklab.panel import Panel
 from blocklab.panel.canvas import DPI
@@ -38,7 +38,7 @@ class SitePanel(NamedTuple):
 
 def record_lesson(source: Path, folder: Path) -> list[SitePanel]:
     """Run a lesson's cells and write folder/states/LESSON/NAME.js of each panel; what the cells print is not shown."""
-    with redirect_stdout(StringIO()), matplotlib.rc_context():
+    with redirect_stdout(StringIO()), matplotlib.rc_context(), speaking(chosen()):  # and in the end as before
         made = panels(source, stills=True)
         found, names = [], Counter()
         for cell, (_code, tags, base) in enumerate(code_cells(source)):
