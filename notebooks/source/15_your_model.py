@@ -263,7 +263,7 @@ The gap goes to more than a thousand small operations that Python starts for eac
 
 ## One thing wrong
 
-In each tile *one* thing is wrong, in all 30 layers, and not one weight has changed. In the last row it lies around the cache. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m blocklab.lessons.your_model.wrong_functions`.
+In each tile *one* thing is wrong, in all 30 layers, and not one weight has changed. In the last row it lies around the cache. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m workshop.record_wrong_blocks`.
 
 **Predict first.** One mistake brings the loss down to less than half. Which? Choose, then touch tile after tile.
 """
@@ -280,7 +280,7 @@ r"""
 
 ## 写错一处
 
-每一格里**只错一处**，30 层都一样，权重一个也没有变。最后一行错在缓存周围。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m blocklab.lessons.your_model.wrong_functions`。
+每一格里**只错一处**，30 层都一样，权重一个也没有变。最后一行错在缓存周围。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m workshop.record_wrong_blocks`。
 
 **先猜一猜**：有一种错误会让损失降到不足一半，是哪一种？先选，再一格一格地点。
 """

@@ -31,7 +31,7 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
         f"blocklab.{name}": name
         for name in (
             *("language", "files", "timing", "real_models", "panel"),
-            *("checks", "plugging", "report", "progress", "packages"),
+            *("checks", "plugging", "report", "progress", "packages", "tables"),
         )
     },
     "blocklab.one_line": "language",
@@ -51,14 +51,16 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "files": {"language"},
     "timing": {"kernels"},
     "packages": {"language"},
-    "real_models": {"kernels", "language", "packages"},
+    "tables": set(),
+    "real_models": {"kernels", "language", "packages", "tables"},
     "panel": {"language"},
     "earlier": {"language"},  # what copies of an earlier edition import: it says how to renew them
     "checks": {"language", "package", "earlier"},
     "plugging": {"checks", "kernels", "language", "packages", "real_models"},
     "order": {"checks"},
     **{
-        room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order"} for room in ROOMS
+        room: {"kernels", "panel", "checks", "language", "real_models", "packages", "timing", "order", "tables"}
+        for room in ROOMS
     },
     "lessons": {"order", "checks", "plugging", "language", "packages", "panel", "files", "package"},
     "report": {"lessons", "checks", "language", "files"},

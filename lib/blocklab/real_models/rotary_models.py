@@ -1,12 +1,11 @@
 """How published models rotate queries and keys: the width that is rotated, the base, and a rule for longer texts."""
 
-import csv
 from dataclasses import dataclass
-from importlib.resources import files
 
 from torch import Tensor
 
 from blocklab import rotary_scaling
+from blocklab.tables import rows
 
 
 @dataclass(frozen=True)
@@ -44,18 +43,17 @@ class RotaryModel:
 
 def rotary_models() -> dict[str, RotaryModel]:
     """By their names, in the order of the table."""
-    with (files("blocklab") / "data" / "rotary_bases.csv").open(encoding="utf-8", newline="") as table:
-        return {
-            row["model"]: RotaryModel(
-                row["model"],
-                int(row["head_dim"]),
-                int(row["rotated"]),
-                float(row["base"]),
-                int(row["length"]) if row["length"] else None,
-                row["rule"],
-                *(float(row[name]) if row[name] else None for name in ("factor", "low", "high")),
-                row["source"],
-                row["note"],
-            )
-            for row in csv.DictReader(table)
-        }
+    return {
+        row["model"]: RotaryModel(
+            row["model"],
+            int(row["head_dim"]),
+            int(row["rotated"]),
+            float(row["base"]),
+            int(row["length"]) if row["length"] else None,
+            row["rule"],
+            *(float(row[name]) if row[name] else None for name in ("factor", "low", "high")),
+            row["source"],
+            row["note"],
+        )
+        for row in rows("rotary_bases")
+    }

@@ -18,8 +18,9 @@ from blocklab.lessons.transformer_layers.random_stacks import (
     measured,
     random_numbers,
 )
-from blocklab.lessons.transformer_layers.recorded_stacks import COLUMNS, KINDS, TABLE, record, recorded, summed_up
+from blocklab.lessons.transformer_layers.recorded_stacks import COLUMNS, KINDS, record, recorded, summed_up
 from blocklab.norm_places import PLACES, PlacedLayer
+from workshop.record_stacks import RECORDED
 
 
 def one_stack(depth, norm_first, seed):
@@ -193,7 +194,7 @@ def test_the_first_gradient_is_large_by_what_later_sub_layers_send_back():
 
 
 def test_the_table_has_a_row_for_each_layer_of_each_stack():
-    rows = TABLE.read_text("utf-8").splitlines()
+    rows = RECORDED.read_text("utf-8").splitlines()
     assert rows[0].split(",") == list(COLUMNS)
     assert len(rows) == 1 + 2 * len(PLACES) * sum(DEPTHS)
     assert set(recorded()) == {(place, qk, depth) for place in PLACES for qk in (False, True) for depth in DEPTHS}
@@ -225,7 +226,7 @@ def test_to_record_is_to_write_the_table(tmp_path, monkeypatch):
     monkeypatch.setattr("blocklab.lessons.transformer_layers.recorded_stacks.DEPTHS", (3, 6))
     record(tmp_path / "table.csv")
     written = (tmp_path / "table.csv").read_text("utf-8").splitlines()
-    kept = [row for row in TABLE.read_text("utf-8").splitlines() if row.split(",")[2] in ("depth", "3", "6")]
+    kept = [row for row in RECORDED.read_text("utf-8").splitlines() if row.split(",")[2] in ("depth", "3", "6")]
     assert [row.split(",")[:4] for row in written] == [row.split(",")[:4] for row in kept]
     for row, other in zip(written[1:], kept[1:], strict=True):
         assert [float(x) for x in row.split(",")[4:]] == pytest.approx(

@@ -1,8 +1,8 @@
 """What published models keep of a token: their heads, layers and windows, and the bytes that come of it."""
 
-import csv
 from dataclasses import dataclass
-from importlib.resources import files
+
+from blocklab.tables import rows
 
 BYTES_EACH = 2  # bfloat16
 LATENT = 512 + 64  # what DeepSeek-V3 keeps in each layer, for all heads together
@@ -54,14 +54,13 @@ SHARINGS = ("built", "MHA", "GQA", "MQA", "MLA")
 
 def cached_models() -> list[CachedModel]:
     """All rows, in the order of the table: by the number of parameters."""
-    with (files("blocklab") / "data" / "cache_bytes.csv").open(encoding="utf-8", newline="") as table:
-        return [
-            CachedModel(
-                row["model"],
-                *(int(row[name]) for name in ("layers", "heads", "kv_heads", "key_dim", "head_dim")),
-                int(row["latent"]) if row["latent"] else None,
-                int(row["window"]) if row["window"] else None,
-                int(row["windowed_layers"] or 0),
-            )
-            for row in csv.DictReader(table)
-        ]
+    return [
+        CachedModel(
+            row["model"],
+            *(int(row[name]) for name in ("layers", "heads", "kv_heads", "key_dim", "head_dim")),
+            int(row["latent"]) if row["latent"] else None,
+            int(row["window"]) if row["window"] else None,
+            int(row["windowed_layers"] or 0),
+        )
+        for row in rows("cache_bytes")
+    ]

@@ -1,9 +1,7 @@
 """What glassllm's loss is beyond the 128 tokens that it was trained on, rule by rule, as it was once measured."""
 
-import csv
-from importlib.resources import files
-
 from blocklab.language import Text
+from blocklab.tables import rows
 
 from .known_angles import RULES
 
@@ -23,9 +21,7 @@ ROW = "{:7.3f}  {:7.3f}  {:7.3f}      {:7.3f}  {:7.3f}   {}"
 
 def recorded_losses() -> dict[str, dict[str, float]]:
     """By rule, the columns of data/rotary_beyond_128.csv, which says how they were measured."""
-    with (files("blocklab") / "data" / "rotary_beyond_128.csv").open(encoding="utf-8", newline="") as table:
-        rows = list(csv.DictReader(line for line in table if not line.startswith("#")))
-    return {row.pop("rule"): {column: float(loss) for column, loss in row.items()} for row in rows}
+    return {row.pop("rule"): {column: float(loss) for column, loss in row.items()} for row in rows("rotary_beyond_128")}
 
 
 def table() -> None:

@@ -1,10 +1,8 @@
 """The hidden widths of 44 published models, beside what Meta's rule makes of them, hits and misses."""
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -15,6 +13,7 @@ from blocklab.panel import Choice, Panel
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, OTHER, POKED, QUIET
 from blocklab.panel.plain import plain
+from blocklab.tables import rows
 
 ARGUMENTS = {
     Text(en="256 for all", zh="一律用 256"): "256",
@@ -69,18 +68,17 @@ class Model:
 
 def published_models() -> list[Model]:
     """All rows, in the order of the table."""
-    with (files("blocklab") / "data" / "model_widths.csv").open(encoding="utf-8", newline="") as table:
-        return [
-            Model(
-                row["model"],
-                int(row["d_model"]),
-                int(row["hidden"]),
-                int(row["multiple_of"]),
-                float(row["multiplier"]) if row["multiplier"] else None,
-                row["arguments"] == "published",
-            )
-            for row in csv.DictReader(table)
-        ]
+    return [
+        Model(
+            row["model"],
+            int(row["d_model"]),
+            int(row["hidden"]),
+            int(row["multiple_of"]),
+            float(row["multiplier"]) if row["multiplier"] else None,
+            row["arguments"] == "published",
+        )
+        for row in rows("model_widths")
+    ]
 
 
 def widths_by_rule(model: Model, rule: Rule = hidden_width) -> dict[str, int]:

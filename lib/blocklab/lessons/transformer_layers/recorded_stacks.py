@@ -2,16 +2,15 @@
 
 import csv
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
 from blocklab.norm_places import PLACES
+from blocklab.tables import rows
 
 from .random_stacks import DEPTHS, measured
 
-TABLE = files("blocklab") / "data" / "norm_places.csv"
 KINDS = "cosine", "rms", "gradient"
 OF_SEEDS = {"mean": np.mean, "low": np.min, "high": np.max}
 NORMED = "whole"  # what queries and keys are normalized over, where they are
@@ -23,13 +22,13 @@ Recorded = dict[str, np.ndarray]  # by kind: mean, smallest and largest of the s
 def record(path: Path) -> None:
     """Measure all stacks, which takes a minute, and write a row for each layer."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(COLUMNS)
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(COLUMNS)
         for place in PLACES:
             for qk_norm in ("", NORMED):
                 for depth in DEPTHS:
                     for layer, numbers in enumerate(summed_up(depth, place, qk_norm), 1):
-                        rows.writerow([place, qk_norm, depth, layer, *(f"{number:.4g}" for number in numbers)])
+                        table.writerow([place, qk_norm, depth, layer, *(f"{number:.4g}" for number in numbers)])
 
 
 def summed_up(depth: int, place: str, qk_norm: str) -> np.ndarray:
@@ -42,8 +41,7 @@ def summed_up(depth: int, place: str, qk_norm: str) -> np.ndarray:
 def recorded() -> dict[tuple[str, bool, int], Recorded]:
     """By place, whether queries and keys are normalized, and depth."""
     found = {}
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            key = row["place"], bool(row["qk_norm"]), int(row["depth"])
-            found.setdefault(key, []).append([float(row[column]) for column in COLUMNS[4:]])
+    for row in rows("norm_places"):
+        key = row["place"], bool(row["qk_norm"]), int(row["depth"])
+        found.setdefault(key, []).append([float(row[column]) for column in COLUMNS[4:]])
     return {key: dict(zip(KINDS, np.split(np.array(rows).T, len(KINDS)), strict=True)) for key, rows in found.items()}

@@ -1,15 +1,12 @@
 """Fifteen mistakes in SmolLM2, three in each function and three where it writes, and what it loses and says with each.
 
-    python -m blocklab.lessons.your_model.wrong_functions
-
-measures all of them again, in some minutes, and writes data/wrong_blocks.csv.
+Kept as numbers and texts: `python -m workshop.record_wrong_blocks` measures them anew, in some minutes.
 """
 
 import csv
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 import torch
@@ -25,6 +22,7 @@ from blocklab.normalization import layer_norm, rms_norm
 from blocklab.positional_encoding import rotary_embedding
 from blocklab.real_models import load_smollm2, replaced
 from blocklab.real_models.texts import ZEN
+from blocklab.tables import rows
 
 from .prompts import FIRST, HAIKU
 
@@ -32,7 +30,6 @@ ASKED = FIRST, HAIKU
 MOST_TOKENS = 60  # as many as a chat shows
 LONGEST = 1000  # characters: more than so many tokens of an answer have
 VOCABULARY_LOSS = math.log(49152)  # of a model that finds every token of the vocabulary as likely as any other
-TABLE = files("blocklab") / "data" / "wrong_blocks.csv"
 RIGHT = "nothing"
 
 
@@ -178,20 +175,16 @@ def drawable(text: str) -> str:
 
 def recorded() -> dict[str, Found]:
     """The table: by the id of a mistake, and of none, what was found."""
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        return {row["mistake"]: Found(float(row["loss"]), row["text"], row["haiku"]) for row in csv.DictReader(file)}
+    return {row["mistake"]: Found(float(row["loss"]), row["text"], row["haiku"]) for row in rows("wrong_blocks")}
 
 
-def record() -> None:
+def record(path: Path) -> None:
+    """Measure all of them, and none, and write a row for each."""
     model = load_smollm2()
-    with Path(str(TABLE)).open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("mistake", "loss", "text", "haiku"))
         for wrong in (None, *WRONG):
             found = measured(model, wrong)
             table.writerow((wrong.id if wrong else RIGHT, f"{found.loss:.4f}", found.text, found.haiku))
             print(wrong.id if wrong else RIGHT, found)
-
-
-if __name__ == "__main__":
-    record()
