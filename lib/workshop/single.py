@@ -1,13 +1,16 @@
 """A lesson as one file that needs no other: its first cell holds the package, a font for it, and the data it reads.
 
-They are a tar.xz in base64, which `unpacking` opens in the reader's Python. The same lesson gives the same bytes.
+They are a tar.xz in base64, which `unpacking` opens in the reader's Python. The same lesson gives the same bytes, and
+a file tells whether anybody has worked in it since: such a one is kept, under another name.
 """
 
 import base64
 import hashlib
 import inspect
 import io
+import json
 import lzma
+import os
 import re
 import tarfile
 import tomllib
@@ -20,12 +23,14 @@ from blocklab.language import LANGUAGES, Text
 from blocklab.lessons.order import ROOMS
 
 from . import font, notebook, stamp, unpacking
+from .answers import as_bytes
 from .copies import as_copied
 from .files import write_text
 from .problem import Problem, PublishError, kept_in
 from .project import Project
 
 LARGEST = 1_500_000  # bytes of a file
+WRITTEN = "written"  # in its metadata: the digest of all the rest
 WIDE = 1_000  # characters of a line of the payload: an editor stumbles over one of a million
 ENDINGS = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of the package; the font is cut
 LICENCES = ("LICENSE", "LICENSE-TEXTS")
@@ -55,6 +60,14 @@ FULL = Text(
     en="There is no space to unpack this lesson: it needs {need:.1f} MB in the temporary folder or beside this file.",
     zh="磁盘空间不够，无法解压这一课：临时文件夹里或这个文件旁边要有 {need:.1f} MB。",
 )
+ANOTHER = Text(
+    en="This kernel has loaded another blocklab already: {there}. Restart the kernel, then run this cell first.",
+    zh="这个内核已经加载了另一个 blocklab：{there}。请重启内核，然后先运行这个单元格。",
+)
+NO_XZ = Text(
+    en="This Python was built without its module lzma, which unpacks the lesson. Use another Python.",
+    zh="这个 Python 缺少自带的 lzma 模块，无法解压这一课。请换一个 Python。",
+)
 READ_ONLY = Text(
     en="This lesson unpacks a package, and can write neither into the temporary folder nor beside this file. Before "
     "Jupyter starts, set TMPDIR to a folder that can be written into.",
@@ -71,19 +84,25 @@ def write_singles(project: Project, paths: list[Path], out: Path, say: Callable[
         with kept_in(failures):
             lesson = notebook.read(path)
             name = f"{_language(lesson, path)}/{path.name}"
+            if (out / name).resolve() == path.resolve():
+                raise PublishError(f"{path}: is the lesson itself; --out wants another folder")
             text = single(project, lesson)
             size = len(text.encode("utf-8"))
             if size > LARGEST:
                 raise PublishError(f"{name}: {size / 1e6:.2f} MB as one file; at most {LARGEST / 1e6:.1f} are wanted")
+            if kept := set_aside(out / name):
+                say(f"{name}  was changed since it was written; it is kept as {kept.name}")
             write_text(out / name, text, str(out / name))
             say(f"{name}  {size / 1e6:.2f} MB")
     return failures
 
 
 def _language(lesson: NotebookNode, path: Path) -> str:
+    codes = [cell for cell in lesson.cells if cell.cell_type == "code"]
     match lesson.metadata.get("blocklab"):
-        case {"language": language} if language in LANGUAGES:
-            return language
+        case {"language": language, **rest} if language in LANGUAGES and WRITTEN not in rest:
+            if not codes or stamp.SETUP in [cell.id for cell in codes]:
+                return language
     raise PublishError(f"{path}: is no built lesson, such as notebooks/en/02_norm_axes.ipynb")
 
 
@@ -92,7 +111,35 @@ def single(project: Project, lesson: NotebookNode) -> str:
     for cell in lesson.cells:
         if cell.id == stamp.SETUP:
             cell.source = setup(project, lesson)
-    return as_copied(notebook.text(lesson).encode("utf-8")).decode("utf-8")
+    copy = json.loads(as_copied(notebook.text(lesson).encode("utf-8")))
+    copy["metadata"]["blocklab"][WRITTEN] = digest(copy)
+    return as_bytes(copy).decode("utf-8")
+
+
+def digest(copy: dict) -> str:
+    """Of all that stands in a file but the digest itself."""
+    about = {name: value for name, value in copy["metadata"]["blocklab"].items() if name != WRITTEN}
+    rest = copy | {"metadata": copy["metadata"] | {"blocklab": about}}
+    return hashlib.sha256(as_bytes(rest)).hexdigest()
+
+
+def set_aside(path: Path) -> Path | None:
+    """Give another name to a file that is not as it was written here, such as one with a learner's answers."""
+    if path.is_symlink() or not path.is_file() or as_written(path):
+        return None
+    kept = next(new for n in range(1, 10_000) if not os.path.lexists(new := path.with_stem(f"{path.stem}-before-{n}")))
+    try:
+        return path.rename(kept)
+    except OSError as error:
+        raise PublishError(f"{path}: was changed, and cannot be kept as {kept.name}: {error.strerror}") from None
+
+
+def as_written(path: Path) -> bool:
+    try:
+        copy = json.loads(path.read_bytes())
+        return copy["metadata"]["blocklab"][WRITTEN] == digest(copy)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
 
 
 def setup(project: Project, lesson: NotebookNode) -> str:
@@ -100,10 +147,11 @@ def setup(project: Project, lesson: NotebookNode) -> str:
     language = lesson.metadata.blocklab.language
     files = contents(project, lesson)
     tar = packed(files)
-    least = re.search(r"\d+\.\d+", tomllib.loads(project.read(project.pyproject))["project"]["requires-python"])[0]
+    least = least_python(project)
     need = sum(map(len, files.values())) / 1e6
-    texts = {"old": OLD, "damaged": DAMAGED, "full": FULL, "read_only": READ_ONLY}
-    said = {name: getattr(text, language).format(least=least, need=need, here="{here}") for name, text in texts.items()}
+    texts = {"old": OLD, "another": ANOTHER, "damaged": DAMAGED, "no_xz": NO_XZ, "full": FULL, "read_only": READ_ONLY}
+    filled = {"least": least, "need": need, "here": "{here}", "there": "{there}"}
+    said = {name: getattr(text, language).format(**filled) for name, text in texts.items()}
     payload = "\n".join(re.findall(f".{{1,{WIDE}}}", base64.b64encode(tar).decode("ascii")))
     return f"""# {getattr(TITLE, language)}
 {inspect.getsource(unpacking)}
@@ -119,6 +167,14 @@ bring(
 from blocklab.lessons import begin
 
 begin("{language}")"""
+
+
+def least_python(project: Project) -> str:
+    """The oldest Python that runs the lessons, such as 3.11."""
+    try:
+        return re.search(r"\d+\.\d+", tomllib.loads(project.read(project.pyproject))["project"]["requires-python"])[0]
+    except (tomllib.TOMLDecodeError, LookupError, TypeError) as error:
+        raise PublishError(f'pyproject.toml wants a line requires-python = ">=3.11" ({error})') from error
 
 
 def packed(files: dict[str, bytes]) -> bytes:

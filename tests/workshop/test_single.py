@@ -1,6 +1,7 @@
 """A lesson as one file: small, the same bytes each time, clear about what stops it, and in need of nothing else."""
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -9,9 +10,12 @@ from pathlib import Path
 import nbformat
 import pytest
 from fontTools.ttLib import TTFont
+from nbclient.exceptions import CellExecutionError
 
 from bare_python import COMMAND, bare_environment, run
 from blocklab.language import LANGUAGES
+from blocklab.lessons.opening import NO_FONT
+from blocklab.lessons.order import ELSEWHERE
 from blocklab.packages import NEEDED_MISSING
 from workshop import font, notebook, single, stamp, unpacking
 from workshop.__main__ import main
@@ -110,6 +114,14 @@ def test_it_comes_before_a_package_that_is_installed_and_run_twice_it_stays(cell
     assert Path(first).parents[2] == tmp_path / "temporary"
 
 
+def test_of_another_blocklab_that_the_kernel_has_loaded_it_says_where_that_lies(cells, tmp_path):
+    (tmp_path / "blocklab").mkdir()
+    (tmp_path / "blocklab" / "__init__.py").touch()
+    begun = Begun(cells["zh"], tmp_path, "import blocklab", PYTHONPATH=str(tmp_path))
+    assert begun.error == single.ANOTHER.zh.format(there=tmp_path / "blocklab" / "__init__.py")
+    assert (begun.out, begun.left) == ("", [])
+
+
 # What stops it
 
 WITHOUT = """
@@ -128,6 +140,7 @@ def write_half(self, folder):
     raise OSError(errno.ENOSPC, "full")
 tarfile.TarFile.extractall = write_half
 """
+WITHOUT_XZ = "import sys; sys.modules['lzma'] = None"
 
 
 def line(text, language):
@@ -142,8 +155,9 @@ def line(text, language):
         ("import sys; sys.version_info = (3, 10, 9); sys.version = '3.10.9 (old)'", single.OLD),
         (WITHOUT.format(refused="(None, '.')"), single.READ_ONLY),
         (FULL_DISK, single.FULL),
+        (WITHOUT_XZ, single.NO_XZ),
     ],
-    ids=["old Python", "read-only", "no space"],
+    ids=["old Python", "read-only", "no space", "no lzma"],
 )
 def test_what_stops_it_is_one_line_and_nothing_is_left(language, before, text, cells, tmp_path):
     begun = Begun(cells[language], tmp_path, before)
@@ -191,6 +205,37 @@ def test_a_missing_package_is_named_with_the_command(language, cells, tmp_path):
     assert begun.left == []
 
 
+NEEDED = """
+class Anything:
+    def __getattr__(self, name): return Anything()
+    def __call__(self, *given, **named): return Anything()
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name: find(name) if "blocklab" in name else Anything()
+"""
+
+
+def test_an_english_file_that_is_told_to_speak_chinese_says_that_it_has_no_font(cells, tmp_path):
+    begun = Begun(cells["en"].replace('begin("en")', 'begin("zh")'), tmp_path, NEEDED)
+    assert begun.error == NO_FONT.zh
+    assert begun.left == []
+
+
+def test_the_exercise_of_another_lesson_is_told_where_it_is(files, bare, tmp_path, monkeypatch):
+    for name, value in bare.items():
+        monkeypatch.setenv(name, value)
+    for language, file in files.items():
+        lesson = nbformat.read(file, 4)
+        asked = nbformat.v4.new_code_cell('from blocklab.lessons import check\n\ncheck("layer_norm", lambda x: x)')
+        lesson.cells = [setup(lesson), asked]
+        nbformat.write(lesson, tmp_path / "asks.ipynb")
+        with pytest.raises(CellExecutionError) as stopped:
+            run(tmp_path / "asks.ipynb", tmp_path)
+        assert stopped.value.evalue == getattr(ELSEWHERE, language).format(lesson="05_layer_norm")
+        assert stopped.value.traceback.endswith(f"\n{stopped.value.evalue}\n")
+        assert "File" not in stopped.value.traceback
+
+
 def test_a_notebook_shows_the_line_alone():
     assert unpacking.CannotBegin("Why.")._render_traceback_() == ["Why."]
 
@@ -218,10 +263,10 @@ def test_but_for_its_folded_first_cell_it_is_a_learners_copy(language, files):
     assert "widget-view" not in files[language].read_text("utf-8")
 
 
-def test_a_page_without_code_is_as_it_was(tmp_path):
+def test_a_page_without_code_says_what_it_said(tmp_path):
     page = built("en", "glossary")
     assert single.write_singles(PROJECT, [page], tmp_path, say=[].append) == []
-    assert (tmp_path / "en" / page.name).read_bytes() == page.read_bytes()
+    assert nbformat.read(tmp_path / "en" / page.name, 4).cells == nbformat.read(page, 4).cells
 
 
 @pytest.mark.parametrize(
@@ -280,18 +325,75 @@ def test_english_lessons_hold_no_font():
 # The command
 
 
+@pytest.fixture
+def page(tmp_path):
+    """The glossary, written as one file: quickly done."""
+    single.write_singles(PROJECT, [built("en", "glossary")], tmp_path, say=[].append)
+    return tmp_path / "en" / "glossary.ipynb"
+
+
+def written_again(page):
+    said = []
+    assert single.write_singles(PROJECT, [built("en", "glossary")], page.parents[1], say=said.append) == []
+    return said[:-1]
+
+
+def test_a_file_in_which_somebody_has_worked_is_kept_under_another_name(page):
+    fresh = page.read_bytes()
+    for number in (1, 2):
+        page.write_bytes(fresh.replace(b"Glossary", b"My own", 1))
+        assert written_again(page) == [
+            f"en/glossary.ipynb  was changed since it was written; it is kept as glossary-before-{number}.ipynb"
+        ]
+    assert {path.name: b"My own" in path.read_bytes() for path in page.parent.iterdir()} == {
+        "glossary.ipynb": False,
+        "glossary-before-1.ipynb": True,
+        "glossary-before-2.ipynb": True,
+    }
+
+
+def test_a_file_that_nobody_has_touched_makes_way_for_a_newer_one(page):
+    older = json.loads(page.read_bytes())
+    older["cells"].pop()
+    older["metadata"]["blocklab"][single.WRITTEN] = single.digest(older)
+    page.write_text(json.dumps(older), "utf-8")
+    assert written_again(page) == []
+    assert [path.name for path in page.parent.iterdir()] == ["glossary.ipynb"]
+    assert json.loads(page.read_bytes())["cells"] != older["cells"]
+
+
+def test_what_is_no_file_of_this_command_is_kept(page):
+    page.write_bytes(b"\xff{")
+    assert len(written_again(page)) == 1
+    assert page.with_stem("glossary-before-1").read_bytes() == b"\xff{"
+
+
 def test_what_is_no_lesson_or_too_large_is_named_and_the_others_are_written(tmp_path, capsys, monkeypatch):
     strange = tmp_path / "strange.ipynb"
     nbformat.write(nbformat.v4.new_notebook(), strange)
     (tmp_path / "text.ipynb").write_text("text", "utf-8")
-    paths = [strange, tmp_path / "text.ipynb", tmp_path / "none.ipynb", built("zh", "five_notes")]
+    headless = nbformat.read(built("en", STEMS["en"]), 4)
+    headless.cells = [cell for cell in headless.cells if cell.id != stamp.SETUP]
+    nbformat.write(headless, tmp_path / "headless.ipynb")
+    single.write_singles(PROJECT, [built("en", "glossary")], tmp_path, say=[].append)
+    paths = [strange, tmp_path / "en" / "glossary.ipynb", tmp_path / "headless.ipynb"]
+    paths += [tmp_path / "text.ipynb", tmp_path / "none.ipynb", built("zh", "five_notes")]
     monkeypatch.setattr(single, "LARGEST", 100_000)
     command = ["--root", str(PROJECT.root), "single", *map(str, [*paths, built("en", "glossary")])]
     assert main([*command, "--out", str(tmp_path / "out")]) == 1
     said = capsys.readouterr()
     assert said.out == "en/glossary.ipynb  0.02 MB\n"
     errors = said.err.splitlines()
-    assert [error.startswith("error: ") for error in errors] == [True] * 4
-    wanted = "no built lesson", "no notebook", "missing", "at most 0.1 are wanted"
+    assert [error.startswith("error: ") for error in errors] == [True] * 6
+    wanted = *["no built lesson"] * 3, "no notebook", "missing", "at most 0.1 are wanted"
     assert all(what in error for error, what in zip(errors, wanted, strict=True))
     assert [path.name for path in (tmp_path / "out").rglob("*.ipynb")] == ["glossary.ipynb"]
+
+
+def test_a_lesson_is_not_written_over_itself(capsys):
+    lesson = built("en", "glossary")
+    before = lesson.read_bytes()
+    command = ["--root", str(PROJECT.root), "single", str(lesson), "--out", str(PROJECT.root / "notebooks")]
+    assert main(command) == 1
+    assert capsys.readouterr().err == f"error: {lesson}: is the lesson itself; --out wants another folder\n"
+    assert lesson.read_bytes() == before

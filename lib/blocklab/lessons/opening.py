@@ -4,9 +4,20 @@ import gc
 from importlib.resources import as_file, files
 
 from blocklab import language
+from blocklab.language import Text
+from blocklab.one_line import OneLine
 from blocklab.packages import want_needed
 
 FONT = "Blocklab Sans SC"
+FONT_FILE = files("blocklab") / "data" / "BlocklabSansSC.otf"
+NO_FONT = Text(
+    en='This file is in English and brings no font for Chinese: write begin("en"), or open its Chinese twin.',
+    zh='这个文件是英文版，没有带中文字体。请写 begin("en")，或者打开这一课的中文版文件。',
+)
+
+
+class MissingFont(OneLine):
+    """A lesson as one file brings a font for its own language alone."""
 
 
 def begin(chosen: str, panels: str = "live") -> None:
@@ -15,10 +26,12 @@ def begin(chosen: str, panels: str = "live") -> None:
     panels: "plain" where the front end does not show living ones: the same pictures, with ipywidgets' own controls.
 
     Raises ValueError for another language or another kind of panels, MissingPackages, in one line with the command that
-    helps, where the lessons need what this Python lacks; both before anything is changed.
+    helps, where the lessons need what this Python lacks, and MissingFont; all before anything is changed.
     """
     with language.speaking(chosen):
         want_needed()
+        if chosen == "zh" and not FONT_FILE.is_file():
+            raise MissingFont(str(NO_FONT))
     # Here, for what was looked for is imported now; and a class report begins no lesson and shows no panel.
     import torch
 
@@ -62,6 +75,6 @@ def use_chinese_font() -> None:
     from matplotlib import font_manager
 
     if FONT not in font_manager.get_font_names():
-        with as_file(files("blocklab") / "data" / "BlocklabSansSC.otf") as path:
+        with as_file(FONT_FILE) as path:
             font_manager.fontManager.addfont(path)
     matplotlib.rcParams["font.family"] = [FONT, "DejaVu Sans"]

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 
 from blocklab.checks.exercise import Exercise
 from blocklab.checks.surroundings import settled
+from blocklab.language import Text
+from blocklab.one_line import OneLine
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,20 @@ BLOCKS = (  # the exercises whose functions are kept, and run in trained models 
 LESSONS = tuple(Lesson(number, room, exercises) for number, (room, exercises) in enumerate(ROOMS.items()))
 _HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}
 
+ELSEWHERE = Text(
+    en="This file holds its own lesson alone. That exercise is in {lesson}.ipynb, which lies where you got this file.",
+    zh="这个文件只带了这一课的内容。那个练习在 {lesson}.ipynb 里，和这个文件在同一个地方可以找到。",
+)
+
+
+class AnotherFile(OneLine):
+    """The exercise of a lesson whose room is not along: a lesson as one file brings those that it needs."""
+
 
 @cache
 def _exercises_of(lesson: Lesson) -> dict[str, Exercise]:
+    if find_spec(f"blocklab.lessons.{lesson.room}") is None:
+        raise AnotherFile(ELSEWHERE.format(lesson=lesson.name))
     with settled():  # the numbers of the tables are float32 on the CPU, whatever a lesson has set
         room = import_module(f"blocklab.lessons.{lesson.room}.exercises")
         return {exercise.name: replace(exercise, lesson=lesson.name) for exercise in room.EXERCISES}
