@@ -84,6 +84,16 @@ def test_elsewhere_nothing_is_written(tmp_path, monkeypatch, place):
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_on_a_hub_the_folder_is_that_of_the_lessons(tmp_path, monkeypatch):
+    """There `git pull` brings each student the whole repository, and nobody makes copies in `my/`."""
+    (tmp_path / "notebooks" / "zh").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "notebooks" / "zh")
+    monkeypatch.setenv("JUPYTERHUB_USER", "eve")
+    note(CLOCKS, "44", True)
+    assert predictions() == (1, 1)
+    assert [path.name for path in (tmp_path / "notebooks").iterdir() if path.is_file()] == [PREDICTIONS]
+
+
 def test_on_colab_the_folder_is_made_in_that_of_the_session(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "google.colab", object())

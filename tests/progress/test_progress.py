@@ -117,6 +117,13 @@ def test_the_page_in_words(mine):
     ]
 
 
+def test_on_a_hub_the_page_names_the_folder_of_the_lessons(tmp_path, monkeypatch):
+    (tmp_path / "notebooks" / "en").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "notebooks" / "en")
+    monkeypatch.setenv("JUPYTERHUB_USER", "eve")
+    assert "Read from the notebooks in `notebooks/` as" in str(progress_page())
+
+
 @pytest.mark.usefixtures("mine")
 def test_the_page_in_html_links_to_the_sections_and_tells_nothing_by_colour():
     html = progress_page().html()

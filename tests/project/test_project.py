@@ -346,6 +346,8 @@ def ignored(path: str) -> bool:
 
 def test_git_ignores_the_learners_copies_but_not_the_package():
     assert ignored("my/en/02_norm_axes.ipynb")
+    assert ignored("notebooks/blocks/gelu.py")
+    assert ignored("notebooks/predictions.jsonl")
     assert not ignored("lib/blocklab/__init__.py")
     assert not ignored("lib/blocklab/data/BlocklabSansSC.otf")
 

@@ -1,17 +1,20 @@
 """Where what a learner does is kept."""
 
+import os
 import sys
 from pathlib import Path
 
 from blocklab.language import LANGUAGES
 
 NAME = "my"
+BUILT = "notebooks"
 
 
 def learners_folder() -> Path | None:
     """The folder `my/` around the learner's copy of a lesson; on Colab one in the session's folder, made when needed.
 
-    None elsewhere: the lessons as they are built, tests and other people's notebooks leave nothing behind.
+    On a JupyterHub `notebooks/` too, for there each student has the whole repository to themselves. None elsewhere: the
+    lessons as they are built, tests and other people's notebooks leave nothing behind.
     """
     try:
         here = Path.cwd()  # a kernel starts beside its notebook: in my/en or my/zh
@@ -19,12 +22,18 @@ def learners_folder() -> Path | None:
         return None
     if on_colab():
         return here / NAME
-    return here.parent if here.name in LANGUAGES and here.parent.name == NAME else None
+    own = (NAME, BUILT) if on_hub() else (NAME,)
+    return here.parent if here.name in LANGUAGES and here.parent.name in own else None
 
 
 def on_colab() -> bool:
     """Whether this is Colab, which forgets what lies in its session's folder."""
     return "google.colab" in sys.modules
+
+
+def on_hub() -> bool:
+    """Whether this is a student's server on a JupyterHub."""
+    return "JUPYTERHUB_USER" in os.environ
 
 
 def beside_notebooks(file: str) -> bool:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from html import escape
+from pathlib import Path
 
 from blocklab.checks.brief import cut
 from blocklab.checks.verdict import anchor, marked, table, unmarked
 from blocklab.language import Text
-from blocklab.lessons.learners_folder import on_colab
+from blocklab.lessons.learners_folder import NAME, learners_folder, on_colab
 from blocklab.lessons.order import BLOCKS, EXERCISES, LESSONS, Lesson
 from blocklab.report.marks import NOT_BEGUN, SOLVED, UNKNOWN
 from blocklab.report.printable import printable
@@ -24,8 +25,8 @@ EMPTY = Text(
     "到时候，这一页会列出：通过的练习、猜对的次数、保存的代码块、值得再看一看的错误，还会从学过的课里抽出五个问题。",
 )
 SAVED = Text(
-    en="Read from the notebooks in `my/` as they were saved last; nothing leaves this machine.",
-    zh="内容取自 `my/` 里最近保存的笔记本，不会离开这台机器。",
+    en="Read from the notebooks in `{folder}/` as they were saved last; nothing leaves this machine.",
+    zh="内容取自 `{folder}/` 里最近保存的笔记本，不会离开这台机器。",
 )
 COLAB = Text(
     en="On Colab your notebooks lie in your Drive, where this page does not look: it counts guesses and kept blocks.",
@@ -149,7 +150,7 @@ def _not_counted(progress: Progress) -> list[str]:
 
 
 def _source() -> str:
-    return str(COLAB if on_colab() else SAVED)
+    return str(COLAB) if on_colab() else SAVED.format(folder=(learners_folder() or Path(NAME)).name)
 
 
 # How it is shown
