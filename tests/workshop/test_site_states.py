@@ -18,6 +18,7 @@ from blocklab.panel import Choice, Panel, Slider, Toggle
 from blocklab.panel.pixels import url as pixels_url
 from workshop.lesson_panels import code_cells
 from workshop.site.states import record_lesson
+from workshop.site.states_columns import columns
 from workshop.site.states_short import by_differences, tight
 from workshop.site.states_stored import ALL, PAIRS, stored
 
@@ -83,6 +84,38 @@ def test_a_path_is_told_by_differences(d, told):
     assert by_differences(d) == told
 
 
+RECORDS = [
+    (1, ("style", "fill:red")),
+    (2, ("path", 1, 0, "M6180 3276q9 4 11 11l-2 14 5 5l1 1zm-5-14l20 20")),
+    (3, ("path", 1, 0, "m-30 0a30 30 0 1 0 60 0z")),
+    (5, ("path", 1, 0, "M0 0l-3-66-4 1", 4)),
+    (6, ("marks", 1, 0, "m-3 0a3 3 0 1 0 6 0z", (5, 50, 7, 49))),
+    (9, ("handles", ((0, 1, "drag", (0, 5, 9), (10, 20, 11, 22, 13, 25)), (1, 0, "pick", (None, 3))))),
+    (11, ("style", "fill:blue")),
+]
+
+
+def test_records_stand_in_columns_by_kind_and_length_their_places_told_by_differences():
+    assert columns(RECORDS) == [
+        ["style", [1, 10], ["fill:red", "fill:blue"]],
+        [
+            "steps",
+            [2],
+            [1],
+            [0],
+            [6180],
+            [3276],
+            ["q2l3zm1l1"],
+            [[9, 2, -13, 7, -4, -6, 25]],
+            [[4, 7, 3, -9, -4, -15, 34]],
+        ],
+        ["path", [3], [1], [0], ["m-30 0a30 30 0 1 0 60 0z"]],
+        ["steps", [5], [1], [0], [0], [0], ["l2"], [[-3, -1]], [[-66, 67]], [4]],
+        ["marks", [6], [1], [0], ["m-3 0a3 3 0 1 0 6 0z"], [[5, 2]], [[50, -1]]],
+        ["handles", [9], [[(0, 1, "drag", [0, 5, 4], [10, 1, 2], [20, 2, 3]), (1, 0, "pick", (None, 3))]]],
+    ]
+
+
 def test_an_image_keeps_every_pixel_and_gets_no_longer():
     rows, columns = np.mgrid[:60, :80]
     smooth = np.stack([rows * 4, columns * 3, rows + columns, 255 * (rows > 5)], 2).astype(np.uint8)
@@ -125,7 +158,7 @@ def test_every_panel_of_a_lesson_has_a_file_and_every_still_a_picture(recorded):
         assert one.script in (None, f"states/{LESSON.stem}/{one.name}.js")
         if one.script:
             text = (folder / one.script).read_text("utf-8")
-            assert text.startswith(f'(globalThis.blocklabStates ??= {{}})["{LESSON.stem}/{one.name}"] = {{"format":1,')
+            assert text.startswith(f'(globalThis.blocklabStates ??= {{}})["{LESSON.stem}/{one.name}"] = {{"format":2,')
 
 
 def test_a_still_says_its_line_and_shares_no_id_with_another(recorded):

@@ -1,25 +1,65 @@
 /**
- * Stored states of a panel, from a data script to what `frozen` plays. `states_packed.py` says what is in them.
+ * Stored states of a panel, from a data script to what `frozen` plays. `states_packed.py` says what is in them, and
+ * `states_columns.py` what columns are.
  *
- * @typedef {{format: number, spec: Object<string, Object>, records: Array[], instead: Object<string, Object<string, Array>>,
+ * @typedef {[string, number[], ...Array[]][]} Columns
+ * @typedef {{format: number, spec: Object<string, Object>, records: Columns, instead: Object<string, Columns>,
  *            states: Array[]}} Packed
  */
 
-const FORMAT = 1;
+const FORMAT = 2;
+
+/** What was told by differences. @param {number[]} steps */
+function summed(steps) {
+  let at = 0;
+  return steps.map((step) => (at += step));
+}
+
+/** x, y, x, y, … of what was told by differences. */
+function placed(across, down) {
+  const [xs, ys] = [summed(across), summed(down)];
+  return xs.flatMap((x, i) => [x, ys[i]]);
+}
+
+/** The d of a path that was told in steps. */
+function pathOf(x, y, shape, across, down) {
+  const steps = placed(across, down);
+  let at = 0;
+  const led = (_, letter, many) => letter + steps.slice(at, (at += 2 * many)).join(" ");
+  return `M${x} ${y}${shape.replace(/([a-z])(\d*)/g, led)}`;
+}
+
+/** Records as the player has them. */
+const WHOLE = {
+  steps: (style, clip, x, y, shape, across, down, ...hatch) =>
+    ["path", style, clip, pathOf(x, y, shape, across, down), ...hatch],
+  marks: (style, clip, d, across, down) => ["marks", style, clip, d, placed(across, down)],
+  handles: (all) =>
+    ["handles", all.map(([hole, control, way, places, ...points]) =>
+      way === "drag" ? [hole, control, way, summed(places), placed(...points)] : [hole, control, way, places])],
+};
+
+/** The records of columns with their numbers. @param {Columns} columns @returns {[number, Array][]} */
+function recordsIn(columns) {
+  return columns.flatMap(([kind, numbers, ...parts]) => {
+    const whole = WHOLE[kind] ?? ((...about) => [kind, ...about]);
+    return summed(numbers).map((number, i) => [number, whole(...parts.map((part) => part[i]))]);
+  });
+}
 
 /** The states of a panel in a language. Throws an Error for what is missing, not whole or of another edition.
  *  @param {Packed} packed @param {string} language @returns {{spec: Object, states: Object[], records: Object}} */
 export function statesFor(packed, language) {
   if (packed?.format !== FORMAT) throw new Error("stored states of another edition, or none");
   const { spec, records, instead, states } = packed;
-  const here = records.map((record, i) => instead[language]?.[i + 1] ?? record);
+  const here = new Map([...recordsIn(records), ...recordsIn(instead[language] ?? [])]);
   const now = []; // what rests, what can be touched, the strokes of each hole
   const unpacked = states.map(([at, lines, ...changes]) => {
-    for (let i = 0; i < changes.length; i += 2) now[changes[i]] = changes[i + 1];
-    const [rest, handles, ...moving] = now;
-    return { at, line: lines[Object.keys(spec).indexOf(language)], rest, handles, moving: moving.map((strokes) => [strokes].flat()) };
+    for (let i = 0; i < changes.length; i += 2) now[changes[i]] = summed([changes[i + 1]].flat());
+    const [[rest], [handles], ...moving] = now;
+    return { at, line: lines[Object.keys(spec).indexOf(language)], rest, handles, moving };
   });
   const named = new Set(unpacked.flatMap(({ rest, handles, moving }) => [rest, handles, ...moving.flat()]));
-  if (!unpacked.length || [...named].some((number) => !here[number - 1])) throw new Error("stored states are not whole");
-  return { spec: spec[language], states: unpacked, records: Object.fromEntries(here.map((record, i) => [i + 1, record])) };
+  if (!unpacked.length || [...named].some((number) => !here.has(number))) throw new Error("stored states are not whole");
+  return { spec: spec[language], states: unpacked, records: Object.fromEntries(here) };
 }

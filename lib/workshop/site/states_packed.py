@@ -1,14 +1,14 @@
 """The states of a panel as one text, in all languages at once.
 
-    {"format": 1,
+    {"format": 2,
      "spec": {language: what the player has to know},
-     "records": [record, …],                        their numbers are 1, 2, …: in the first language
-     "instead": {language: {number: record}},       where another language has another
+     "records": columns,                            their numbers are 1, 2, …: in the first language
+     "instead": {language: columns},                where another language has another
      "states": [[at, lines, index, numbers, index, numbers, …], …]}
 
 A state says what it has in other places than the state before: in 0 the record of what rests, in 1 that of what can be
-touched, in 2, 3, … the strokes of the moving artists, one number or a list; some may be left of a state that had more
-of them. `states.js` reads it.
+touched, in 2, 3, … the strokes of the moving artists, one number or a list, told by differences; some may be left of a
+state that had more of them. `states.js` reads it, and `states_columns` says what columns are.
 
 Most strokes look the same in all languages, so a number stands for one record in each of them: a state is the same
 numbers everywhere, and only words are stored twice.
@@ -25,9 +25,10 @@ from blocklab.panel.live_view import spec
 from blocklab.panel.records import Records, renumbered
 from blocklab.panel.touch import handles
 
+from .states_columns import columns, differences
 from .states_short import short
 
-FORMAT = 1
+FORMAT = 2
 NOTHING = ("nothing",)
 """What stands where one language has a stroke and another has none; the player draws nothing for it."""
 
@@ -73,36 +74,43 @@ def packed(panels: dict[str, Panel], states: list[list[int]]) -> dict:
     """
     shared = Shared(len(panels))
     drawn = [list(draw(panel, language, states, shared)) for language, panel in panels.items()]
-    before: dict[int, int | list[int]] = {}
+    before: dict[int, list[int]] = {}
     told = []
     for at, *twins in zip(states, *drawn, strict=True):
         now = dict(enumerate(numbered(twins, shared)))
-        changes = [part for index, numbers in now.items() if before.get(index) != numbers for part in (index, numbers)]
+        changes = [
+            part for index, numbers in now.items() if before.get(index) != numbers for part in (index, brief(numbers))
+        ]
         told.append([at, [twin.line for twin in twins], *changes])
         before = now
     records = {language: shared.in_language(number) for number, language in enumerate(panels)}
     first, *others = panels
     own = records[first]
     instead = {
-        language: {n: record for n, record in enumerate(records[language], 1) if record != own[n - 1]}
+        language: columns((n, record) for n, record in enumerate(records[language], 1) if record != own[n - 1])
         for language in others
     }
     return {
         "format": FORMAT,
         "spec": {language: about(panel, language) for language, panel in panels.items()},
-        "records": own,
+        "records": columns(enumerate(own, 1)),
         "instead": instead,
         "states": told,
     }
 
 
-def numbered(twins: list[Drawn], shared: Shared) -> list[int | list[int]]:
+def numbered(twins: list[Drawn], shared: Shared) -> list[list[int]]:
     """A state in all languages, as numbers: what rests, what can be touched, the strokes of each hole."""
     resting, *between = (shared.numbers(lists) for lists in zip(*(twin.resting for twin in twins), strict=True))
     rest = shared.same(("rest", tuple(resting + [number for part in between for number in (0, *part)])))
     touched = shared.number(tuple(twin.touched for twin in twins))
     moving = (shared.numbers(lists) for lists in zip(*(twin.moving for twin in twins), strict=True))
-    return [rest, touched, *(numbers[0] if len(numbers) == 1 else numbers for numbers in moving)]
+    return [[rest], [touched], *moving]
+
+
+def brief(numbers: list[int]) -> int | list[int]:
+    """One number alone, several by differences."""
+    return numbers[0] if len(numbers) == 1 else differences(numbers)
 
 
 def draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) -> Iterator[Drawn]:

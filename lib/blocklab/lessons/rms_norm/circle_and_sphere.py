@@ -28,6 +28,7 @@ POLE = np.ones(3) / RADIUS
 FRAME = np.stack([[1, -1, 0] / np.sqrt(2), [1, 1, -2] / np.sqrt(6), POLE])  # across, across, along (1, 1, 1)
 AXES = 1.16 * RADIUS * np.vstack([np.eye(3), POLE])  # the tips of the arrows
 CLOSEST = 1.22 * RADIUS  # half the width of the picture, at least
+LAYERS = 16  # from the farthest to the nearest; points that look alike are one stroke
 
 GUESS = Guess(
     {
@@ -154,9 +155,10 @@ class View:
         dragged(first, "turn", lambda turn: beyond(*AXES[0] @ looking(tilt, turn)[:2].T / half))
         dragged(last, "tilt", lambda tilt: beyond(*AXES[-1] @ looking(tilt, turn)[:2].T / half))
         places = points @ look.T
-        order = places[:, 2].argsort()  # the nearest last, on top
-        places, above = places[order], above[order]
         near = np.clip(0.5 + 0.5 * places[:, 2] * half / max(RADIUS, np.abs(places[:, 2]).max() * half), 0, 1)
+        near = np.rint(near * LAYERS) / LAYERS
+        order = np.lexsort((above, near))  # the nearest last, on top
+        places, above, near = places[order], above[order], near[order]
         colours = np.tile(self.colour, (len(places), 1))
         colours[:, 3] = 0.2 + 0.8 * near
         self.dots.set_offsets(places[:, :2])
