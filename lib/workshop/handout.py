@@ -9,23 +9,21 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
-from latex2mathml.converter import convert
-from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell, new_notebook
 from playwright.sync_api import Browser
 
-from blocklab.language import LANGUAGES
+from blocklab.language import LANGUAGES, speaking
 from blocklab.progress.questions import CLOSING, closing_questions, section
 
 from . import notebook, stamp
 from .problem import PublishError
 from .project import Outline, Project
 from .prose import unfolded
+from .site.markdown import html
+from .site.words import LANG
 
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
 IN_SHORT = {"en": "## In short", "zh": "## 小结"}
-FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$\n]+?)\$", re.DOTALL)
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson: of no use on paper
 PRINTED = 695, 1030  # CSS pixels of A4 less the margins of handout.css
 SMALLEST = 0.75  # letters of 7 points; a lesson that says more gets a second page
@@ -46,12 +44,22 @@ def page(lesson: NotebookNode, language: str, name: str) -> str:
         ]
     except PublishError as error:
         raise PublishError(f"{name} ({language}): {error}") from None
-    cells = [new_markdown_cell(FORMULA.sub(_mathml, LINK.sub(r"\1", unfolded(text)))) for text in texts]
-    exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True)
-    body, _ = exporter.from_notebook_node(new_notebook(cells=cells))
+    with speaking(language):
+        body = "".join(html(LINK.sub(r"\1", unfolded(text))) for text in texts)
     style = files("workshop").joinpath("handout.css").read_text("utf-8")
-    head = f'<meta charset="utf-8"><title>{escape(name)}</title><style>{style}</style>'
-    return f'<!doctype html>\n<html lang="{language}"><head>{head}</head><body>{body}</body></html>\n'
+    return f"""<!doctype html>
+<html lang="{LANG[language]}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(name)}</title>
+<style>
+{style}</style>
+</head>
+<body><main>
+{body}</main></body>
+</html>
+"""
 
 
 def asked_for(lesson: NotebookNode, language: str) -> bool:
@@ -78,12 +86,6 @@ def prediction(lesson: NotebookNode) -> str:
                 )
                 return f'{text.source}\n\n<p class="picture">{image}</p>'
     raise PublishError("a handout wants a panel that asks for a guess, got none")
-
-
-def _mathml(formula: re.Match) -> str:
-    """A formula that needs no script and no network to be shown."""
-    display = formula["display"] is not None
-    return convert(formula["display"] or formula["inline"], display="block" if display else "inline")
 
 
 def write_handouts(project: Project, outlines: list[Outline], folder: Path, browser: Browser) -> None:

@@ -20,6 +20,7 @@ from blocklab.panel.touch import handles
 from workshop import site
 from workshop.lesson_panels import SOURCES, panels
 from workshop.site import states_packed
+from workshop.site.data_script import data_script
 from workshop.site.states_stored import stored
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
@@ -89,7 +90,7 @@ def page(chromium, tmp_path_factory):
 def load(page, data, tmp_path) -> None:
     """As a page does it: by a script beside it."""
     file = tmp_path / "data.js"
-    file.write_text(states_packed.script(KEY, data), encoding="utf-8")
+    file.write_text(data_script("blocklabStates", KEY, data), encoding="utf-8")
     page.evaluate("globalThis.blocklabStates = {}")
     page.add_script_tag(path=file)
 

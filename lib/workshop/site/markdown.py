@@ -27,11 +27,12 @@ def without_empty_heads(html: str) -> str:
     return _EMPTY.sub(r"<td\1></td>", html)
 
 
-def html(text: str, ids: list[str]) -> str:
-    """The text, its headings bearing these ids."""
+def html(text: str, ids: list[str] | None = None) -> str:
+    """The text, its headings bearing these ids, if any are given."""
     parser = _parser()
     tokens = parser.parse(text)
-    for token, name in zip((token for token in tokens if token.type == "heading_open"), ids, strict=True):
+    heads = [token for token in tokens if token.type == "heading_open"]
+    for token, name in zip(heads, ids, strict=True) if ids is not None else ():
         token.attrSet("id", name)
     for token in _all(tokens):
         if token.type == "link_open":

@@ -3,13 +3,13 @@
 Whoever searches for a word is shown the sentence around it, and no answer to a prediction is to be among these.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 
 from nbformat import NotebookNode
 
 from workshop.prose import unfolded
 
+from .data_script import data_script
 from .markdown import sections
 from .pages import own_cells, without_title
 
@@ -34,5 +34,4 @@ def found_in(notebook: NotebookNode, ids: Mapping[str, list[str]]) -> list[Secti
 
 def index(language: str, pages: Iterable[tuple[str, str, list[Section]]]) -> str:
     """A script that hands the pages of a language, each with its file and title, to the search."""
-    data = json.dumps(list(pages), ensure_ascii=False, separators=(",", ":"))
-    return f'(globalThis.blocklabSearch ??= {{}})["{language}"] = {data};\n'
+    return data_script("blocklabSearch", language, list(pages))

@@ -108,7 +108,7 @@ def start_page(book: Book, language: str, entrance: NotebookNode, drawn: Mapping
 </section>
 <section class="text" id="write">
 <h2>{HERE}</h2>
-{html(HERE_TEXT.format(read=READ[language]), [])}</section>
+{html(HERE_TEXT.format(read=READ[language]))}</section>
 </main>"""
         return page(book, Place(language, "index.html"), f"Blocklab · {TITLE}", main)
 
@@ -142,7 +142,7 @@ def _panel(book: Book, key: str, drawn: Shown) -> str:
 def _lessons(book: Book, language: str, entrance: NotebookNode) -> str:
     """The lessons and appendices, and what is written in each, as lesson 00 has it."""
     texts = "\n".join(cell.source for cell in own_cells(entrance) if cell.cell_type == "markdown")
-    written = {row["stem"]: html(row["write"], []) for row in _ROW.finditer(texts)}
+    written = {row["stem"]: html(row["write"]) for row in _ROW.finditer(texts)}
     return "\n".join(
         f'<li data-lesson="{outline.stem if outline.number else ""}"><a href="{outline.stem}.html">'
         f"{numbered(outline, language)}</a>{written.get(outline.stem, '')}</li>"

@@ -14,7 +14,8 @@ from blocklab.panel import Panel
 from blocklab.panel.canvas import DPI
 from workshop.lesson_panels import code_cells, panels
 
-from .states_packed import packed, script
+from .data_script import data_script
+from .states_packed import packed
 from .states_stored import stored
 from .svg import picture
 
@@ -64,5 +65,5 @@ def recorded(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: 
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         data = packed(twins, stored(panel, base))
-        file.write_text(script(f"{lesson}/{name}", data), encoding="utf-8")
+        file.write_text(data_script("blocklabStates", f"{lesson}/{name}", data), encoding="utf-8")
     return SitePanel(name, cell, stills, lines, path, tuple(round(side * DPI) for side in panel.size))

@@ -14,7 +14,6 @@ Most strokes look the same in all languages, so a number stands for one record i
 numbers everywhere, and only words are stored twice.
 """
 
-import json
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import NamedTuple
@@ -150,9 +149,3 @@ def split(strokes: tuple[int, ...]) -> list[list[int]]:
 def about(panel: Panel, language: str) -> dict:
     speak(language)
     return spec(panel, panel.canvas)
-
-
-def script(key: str, data: dict) -> str:
-    """A classic script, which a page from disk can load, that puts the data of a panel where the page finds it."""
-    said = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"(globalThis.blocklabStates ??= {{}})[{json.dumps(key)}] = {said};\n"
