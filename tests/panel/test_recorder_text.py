@@ -5,6 +5,7 @@ import re
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.ft2font import FT2Font
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D
@@ -13,6 +14,9 @@ from blocklab.lessons.opening import speak
 from blocklab.panel.canvas import Canvas
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
+beside_agg = pytest.mark.skipif(
+    not hasattr(FT2Font, "_layout"), reason="the Agg of matplotlib 3.10 draws letters at whole pixels, up to 1.5 away"
+)
 
 CODES = {"m": [Path.MOVETO], "l": [Path.LINETO], "q": [Path.CURVE3] * 2, "c": [Path.CURVE4] * 3}
 PLACE = re.compile(r"translate\((\S+) (\S+)\)(?: rotate\((\S+)\))? scale\((\S+)\)")
@@ -72,6 +76,7 @@ def shift(one: np.ndarray, other: np.ndarray, axis: int) -> float:
     return -min(apart, key=lambda by: np.square(apart[by]).sum())
 
 
+@beside_agg
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("angle", [0, 35])
 @pytest.mark.parametrize("size", [7, 12, 30])
@@ -85,6 +90,7 @@ def test_letters_stand_where_agg_puts_them(text, angle, size):
     assert found.sum() == pytest.approx(wanted.sum(), rel=0.1)  # no letter is missing
 
 
+@beside_agg
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("size", [7, 12, 30])
 def test_letters_fitted_to_pixels_stand_there_too(text, size):

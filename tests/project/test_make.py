@@ -629,6 +629,13 @@ def test_the_gate_adds_to_what_learners_have(clone):
     assert clone.make("lab", "dev-environment", "colab-environment", **OFFLINE).code == 0
 
 
+def test_the_run_as_on_colab_asks_for_no_other_environment(clone):
+    """A workflow runs it on Colab's Python, which has nothing else of ours."""
+    lines = clone.make("--dry-run", "colab").lines
+    assert [line for line in lines if "set_up" in line] == ["sh lib/set_up.sh colab"]
+    assert [line for line in lines if ".venv/" in line] == []
+
+
 # Two at once, and runs that were ended
 
 

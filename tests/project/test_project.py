@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 import blocklab
 from blocklab.lessons import LESSONS
@@ -229,68 +227,6 @@ def test_kernels_have_docstrings_of_at_most_15_lines():
     lines = dict(pair for module, source in sources.items() for pair in public(module, source))
     assert len(lines) > 10
     assert {name: count for name, count in lines.items() if not 1 <= count <= 15} == {}
-
-
-# Dependencies
-
-
-def requirements(*groups: str) -> dict[str, Requirement]:
-    """What pyproject.toml asks for in these extras, "" being the package itself."""
-    extras = PROJECT["optional-dependencies"] | {"": PROJECT["dependencies"]}
-    wanted = [Requirement(line) for group in groups for line in extras[group]]
-    return {canonicalize_name(r.name): r for r in wanted if r.name != PROJECT["name"]}
-
-
-def pins(name: str) -> dict[str, str]:
-    lines = (ROOT / name).read_text("utf-8").splitlines()
-    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
-    return {canonicalize_name(package): version for package, version in pairs}
-
-
-def test_constraints_pin_every_dependency_within_its_range():
-    pinned = pins("constraints.txt")
-    wanted = requirements("front-ends", "", "lessons", "dev", "real")
-    assert wanted.keys() <= pinned.keys()
-    assert [r for name, r in wanted.items() if not r.specifier.contains(pinned[name])] == []
-
-
-def test_colab_pins_are_within_the_ranges_of_what_users_install():
-    pinned = pins("colab-constraints.txt")
-    wanted = requirements("", "lessons", "dev")
-    assert requirements("").keys() <= pinned.keys()
-    within = {name: r.specifier.contains(pinned[name]) for name, r in wanted.items() if name in pinned}
-    tools = {"pytest", "nbval", "nbclient", "nbformat", "jupyterlab", "fonttools"}
-    assert {name for name, right in within.items() if not right} <= tools
-
-
-def test_conda_environment_is_held_to_pyproject():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
-    *conda, pip = environment["dependencies"]
-    assert environment["name"] == PROJECT["name"]
-    assert environment["channels"] == ["conda-forge"]
-    assert conda == ["python=3.11", "pytorch", "jupyterlab", "matplotlib", "ipywidgets", "nbval", "pip"]
-    assert pip == {"pip": ["-e .[dev]"]}
-    named = {"torch" if name == "pytorch" else name for name in conda} - {"python=3.11", "pip"}
-    assert named <= requirements("", "lessons", "dev").keys()
-    assert "3.11" in Requirement(f"python{PROJECT['requires-python']}").specifier
-
-
-def test_python_versions_agree_with_those_that_ci_runs():
-    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
-    run = {row["python"] for row in jobs["elsewhere"]["strategy"]["matrix"]["include"]}
-    oldest = min(run, key=lambda version: int(version.partition(".")[2]))
-    (gate,) = (step["with"]["python-version"] for step in jobs["gate"]["steps"] if "setup-python" in str(step))
-    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
-    for name in ("front-ends", "site", "single"):
-        job = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text("utf-8"))["jobs"][name]
-        assert [gate] == [step["with"]["python-version"] for step in job["steps"] if "setup-python" in str(step)]
-    assert gate == oldest
-    assert sorted(named) == sorted(run), "the classifiers in pyproject.toml"
-    assert PROJECT["requires-python"] == f">={oldest}"
-    assert f"py{oldest.replace('.', '')}" in (ROOT / "pyproject.toml").read_text("utf-8"), "ruff's target-version"
-    for file in ("environment.yml", "README.md", "README.zh-CN.md", "lib/set_up.sh"):
-        named = set(re.findall(r"(?i)python[ =](3\.\d+)", (ROOT / file).read_text("utf-8")))
-        assert named == {oldest}, file
 
 
 # Version and address
