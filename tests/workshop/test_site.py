@@ -1,7 +1,9 @@
 """What a page of the site is made of: texts, cells, search, and where it may be written."""
 
 import json
+import re
 from base64 import b64encode
+from html import escape
 from io import BytesIO
 from pathlib import Path
 
@@ -122,6 +124,27 @@ def test_a_panel_is_a_figure_with_its_still_and_its_code_folded():
     assert "<figcaption>3 &lt; 4</figcaption>" in html
     assert html.index("<svg") < html.index("<summary>The cell")
     assert 'class="panel"' not in shown("poke.panel().still()", view, drawn=Shown("k", None, "<svg></svg>", ""))
+
+
+@pytest.mark.parametrize("stem", [outline.stem for outline in PROJECT.outlines()])
+def test_all_that_a_lesson_has_printed_and_drawn_is_on_its_page_once(stem):
+    for language in LANGUAGES:
+        for cell in own_cells(notebook.read(PROJECT.notebook(language, stem))):
+            if cell.cell_type != "code" or "exercise" in cell.metadata.get("tags", ()):  # its verdict is the reader's
+                continue
+            pictures = sum("image/png" in output.get("data", ()) for output in cell.outputs)
+            html = code_cell(cell, Shown("a/b", None, "<svg></svg>", "") if pictures else None, AROUND)
+            assert html.count("<svg>") == pictures, cell.id
+            for output in cell.outputs:
+                if output.output_type == "stream":
+                    assert all(escape(line.rstrip()) in html for line in output.text.splitlines()), cell.id
+                elif "text/html" in output.data and not pictures:
+                    assert " ".join(texts_of(output.data["text/html"])) in " ".join(texts_of(html)), cell.id
+
+
+def texts_of(html):
+    """The words of HTML, without its tags."""
+    return re.sub(r"<[^>]*>", " ", html).split()
 
 
 def test_a_picture_of_the_notebook_is_a_file_half_as_wide_as_its_pixels():

@@ -93,7 +93,7 @@ def _joined(outputs: list[NotebookNode]) -> list[dict]:
 
 
 def _output(data: dict, drawn: Shown | None, around: Around) -> str:
-    if drawn:
+    if drawn and "image/png" in data:
         return figure(drawn)
     if "text/html" in data:
         kept = _PICTURE.sub(lambda found: around.picture(b64decode(found[0].partition(",")[2])), data["text/html"])
