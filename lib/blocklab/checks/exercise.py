@@ -6,7 +6,7 @@ different steps can be put together, and a checker can recognize several at once
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -93,9 +93,10 @@ class Exercise:
             return self.use(steps["answer"] if "answer" in steps else self.recipe(**steps))
         return partial(self.recipe, **steps)
 
-    def combinations(self, count: int) -> Iterator[tuple[Mistake, ...]]:
-        """The sets of so many mistakes that can be made at once."""
-        for mistakes in itertools.combinations(self.mistakes, count):
+    def combinations(self, count: int, among: Collection[Mistake] | None = None) -> Iterator[tuple[Mistake, ...]]:
+        """The sets of so many mistakes, of all or of those `among` them, that can be made at once."""
+        possible = [mistake for mistake in self.mistakes if among is None or mistake in among]
+        for mistakes in itertools.combinations(possible, count):
             if all(one.together(other) for one, other in itertools.combinations(mistakes, 2)):
                 yield mistakes
 

@@ -52,8 +52,9 @@ def _hollow(x: Tensor) -> bool:
     """Whether the memory behind the numbers has been given back: to read them would end the process."""
     if x.numel() == 0 or x.device.type == "meta":
         return False
-    last = x.storage_offset() + sum((size - 1) * stride for size, stride in zip(x.shape, x.stride(), strict=True))
-    return x.untyped_storage().nbytes() < (last + 1) * x.element_size()
+    in_order = x.is_contiguous()  # nearly always, and then it is told in a fraction of the time
+    span = x.numel() if in_order else 1 + sum((n - 1) * stride for n, stride in zip(x.shape, x.stride(), strict=True))
+    return x.untyped_storage().nbytes() < (x.storage_offset() + span) * x.element_size()
 
 
 def results(returned: object) -> dict[str, object]:

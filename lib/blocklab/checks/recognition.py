@@ -64,13 +64,12 @@ def _several(attempt: Attempt, comparisons: list[Comparison], of_table: list[Com
 
     Two may undo each other's harm somewhere. Each of three, to save time, does harm where the function is wrong alone.
     """
-    exercise, others = attempt.exercise, None
-    possible = set(exercise.mistakes)
+    exercise, others, possible = attempt.exercise, None, None
     for count in range(2, MOST_AT_ONCE + 1):
         if count == 3:
             possible = _harmful(exercise, of_table)
-        for mistakes in exercise.combinations(count):
-            if possible >= set(mistakes) and _explain(exercise, mistakes, of_table):
+        for mistakes in exercise.combinations(count, possible):
+            if _explain(exercise, mistakes, of_table):
                 others = _others(attempt, comparisons, of_table) if others is None else others
                 if _explain(exercise, mistakes, others):
                     return mistakes

@@ -96,7 +96,8 @@ def settled(sheet: Sheet | None = None) -> Iterator[None]:
         stack.callback(modes())  # before any other function of torch's is called
         torch.set_default_dtype(torch.float32)
         warnings.simplefilter("ignore")
-        logging.disable()
+        if logging.root.manager.disable < logging.CRITICAL:  # not again in a room within a room: it asks every logger
+            logging.disable()
         stack.callback(setattr, sys, "unraisablehook", sys.unraisablehook)
         sys.unraisablehook = _ignore  # generators that are left unfinished may complain
         sheet = sheet or Sheet()
