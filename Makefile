@@ -89,7 +89,7 @@ fused: dev-environment
 	TRITON_INTERPRET=1 $(BIN)/$(PYTEST) tests/fused_interpreted
 
 # A lesson's cells run one after the other: it stays in one of the two processes. Plain panels in one language are
-# enough: as Colab sees them, below, its lessons show living ones, and its kernels import torch themselves.
+# enough: as Colab sees them, below, its lessons show living ones, and its kernels import more themselves.
 lessons-run: dev-environment
 	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) --nbval --nbval-kernel-name warm --plain-panels zh \
 		tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
@@ -105,12 +105,13 @@ site-run: dev-environment
 colab oldest: export PYTEST_ADDOPTS += -W ignore::DeprecationWarning
 
 # What Colab brings, with the package installed from its wheel and nothing else touched. No other environment is needed:
-# a job of its own runs it on Colab's Python.
+# a job of its own runs it on Colab's Python. Torch alone is there when a kernel starts, which imports all else itself.
 colab: colab-environment
 	rm -rf build
 	$(COLAB)/python $(PIP) --no-deps --no-build-isolation --force-reinstall .
 	$(COLAB)/$(PYTEST) tests/wheel --whole-gate
-	$(COLAB)/$(PYTEST) --nbval --nbval-current-env tests/notebooks notebooks/zh -m "not slow"
+	$(COLAB)/python -P lib/workshop/warm_kernels.py --torch-only $(COLAB)/$(PYTEST) --nbval --nbval-kernel-name warm \
+		tests/notebooks notebooks/zh -m "not slow"
 
 # Not in the gate: a workflow of its own runs it.
 front-ends: dev-environment colab-environment front-ends-environment

@@ -1,22 +1,28 @@
 """Warm kernels, torch and matplotlib imported: `python -m workshop.warm_kernels COMMAND …` runs a command with them.
 
 To import both takes a kernel more than most lessons take. One process imports them, and forks into each kernel that
-Jupyter asks for by the name "warm"; where the first import itself is tested, kernels are Jupyter's own.
+Jupyter asks for by the name "warm"; where the first import itself is tested, kernels are Jupyter's own. With
+`--torch-only` before the command, kernels import the rest themselves. This file runs alone, too: `python -P FILE …`.
 """
 
+import atexit
 import json
 import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 NAME = "warm"
-OF_JUPYTER = "IPython", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipywidgets", "anywidget"
+TORCH_ONLY = "--torch-only"
+OF_JUPYTER = "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "psutil", "tornado.platform.asyncio"
+OF_IPYTHON = "IPython", "IPython.core.completerlib", "IPython.extensions.storemagic", "ipywidgets", "anywidget"
+OF_DEBUGGER = ("-Xfrozen_modules=off",)  # what kernels are started with, or their debugger warns
 OF_TRAINING = ("torch._dynamo",)  # an optimizer asks for it
 OF_PICTURES = "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.legend", "PIL.PngImagePlugin"
-PRELOADED = ("torch", *OF_TRAINING, *OF_JUPYTER, *OF_PICTURES)
+BESIDE_TORCH = (*OF_TRAINING, *OF_JUPYTER, *OF_IPYTHON, *OF_PICTURES)
 BACKEND = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # as kernels set it, before matplotlib is there
 FORWARDED = (signal.SIGINT, signal.SIGTERM)
 MOST = 2**20  # bytes of what a kernel is told
@@ -32,8 +38,8 @@ def launching() -> list[str]:
         return []
 
 
-def run(command: list[str]) -> int:
-    """Run a command whose Jupyter finds the kernel, and return how it ended."""
+def run(command: list[str], preloaded: Sequence[str] = BESIDE_TORCH) -> int:
+    """Run a command whose Jupyter finds the kernel, with torch and these preloaded; return how it ended."""
     import subprocess  # here, for a kernel's launcher is to start at once
     import tempfile
 
@@ -46,7 +52,7 @@ def run(command: list[str]) -> int:
         argv = [sys.executable, "-I", "-S", __file__, "launch", address, "{connection_file}"]
         spec.write_text(json.dumps({"argv": argv, "display_name": NAME, "language": "python"}), "utf-8")
         environment = os.environ | {"OMP_NUM_THREADS": "1", "JUPYTER_PATH": folder}  # torch reads the former at import
-        serving = [sys.executable, "-m", "workshop.warm_kernels", "serve", str(listener.fileno())]
+        serving = [sys.executable, *OF_DEBUGGER, "-P", __file__, "serve", str(listener.fileno()), *preloaded]
         forking = subprocess.Popen(serving, env=BACKEND | environment, pass_fds=[listener.fileno()])
         try:
             return subprocess.run(command, env=environment).returncode
@@ -55,9 +61,9 @@ def run(command: list[str]) -> int:
             forking.wait()
 
 
-def serve(listener: socket.socket) -> None:
-    """Import what kernels need, then become one of them for each launcher that connects."""
-    for module in PRELOADED:
+def serve(listener: socket.socket, preloaded: Sequence[str]) -> None:
+    """Import torch and what else is to be there, then become a kernel for each launcher that connects."""
+    for module in ("torch", *preloaded):
         __import__(module)
     signal.signal(signal.SIGCHLD, reap)
     while True:
@@ -98,9 +104,13 @@ def become_kernel(launcher: socket.socket) -> None:
     os.environ.update(told["environment"])
     watched = f"--IPKernelApp.parent_handle={os.getppid()}"  # whose end is to end it, too
     sys.argv = ["ipykernel_launcher", "-f", told["connection_file"], watched]
-    sys.path[0] = ""  # as with -m
+    sys.path.insert(0, "")  # as with -m
     Thread(target=lambda: launcher.recv(1) or os._exit(1), daemon=True).start()
     IPKernelApp.launch_instance()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)  # to take down all that was imported would take as long as to start
 
 
 def launch(address: str, connection_file: str) -> None:
@@ -119,7 +129,9 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["launch", address, connection_file]:
             launch(address, connection_file)
-        case ["serve", descriptor]:
-            serve(socket.socket(fileno=int(descriptor)))
+        case ["serve", descriptor, *preloaded]:
+            serve(socket.socket(fileno=int(descriptor)), preloaded)
+        case [option, *command] if option == TORCH_ONLY:
+            sys.exit(run(command, preloaded=()))
         case command:
             sys.exit(run(command))

@@ -48,10 +48,11 @@ def begin(chosen: str, panels: str = "live") -> None:
     torch.set_printoptions(precision=4, sci_mode=False, linewidth=100)
     # A panel answers within a few milliseconds: one thread starts faster than two, and objects that
     # stay alive anyway need no visit by the garbage collector while a slider moves. What an earlier
-    # call has put aside may be garbage by now.
+    # call has put aside may be garbage by now; of the first one's imports hardly anything is.
     torch.set_num_threads(1)
-    gc.unfreeze()
-    gc.collect()
+    if gc.get_freeze_count():
+        gc.unfreeze()
+        gc.collect()
     gc.freeze()
 
 
