@@ -18,7 +18,7 @@ from workshop import lab, server
 
 ROOT = Path(__file__).parents[2]
 SERVERS, COLAB = (ROOT / folder / "bin" / "python" for folder in (".venv-front-ends", ".venv-colab"))
-LESSON = "06_rms_norm.ipynb"
+LESSON = "07_positional_encoding.ipynb"  # six panels, and no slow cell: all of it has to run before a page is looked at
 PICTURES = ROOT / "artifacts" / "front_ends"
 
 NOTEBOOK_6_IS_READY = "() => window.Jupyter?.notebook?.kernel?.is_connected() && Jupyter.notebook.kernel.widget_manager"

@@ -163,6 +163,12 @@ def test_a_guess_is_made_by_keyboard_and_judged(page):
     expect(panel.line).to_have_text("height 5, tilt None")
 
 
+def test_no_notebook_has_a_slow_cell(notebooks):
+    """With one, a busy machine is not done in the time for which a page is waited for."""
+    slow = [file.name for file in notebooks.glob("*.ipynb") if '"slow"' in file.read_text("utf-8")]
+    assert slow == []
+
+
 def test_all_panels_of_a_lesson_are_alive(lesson):
     sliders = lab.sliders(lesson)
     expect(sliders.first).to_be_visible()
