@@ -305,6 +305,14 @@ def test_an_option_is_refused_in_one_line(classroom, options, capsys):
     assert said.rstrip("\n").isprintable()
 
 
+@pytest.mark.usefixtures("english_again")
+@pytest.mark.parametrize("options", [["--level", "0", "--language", "zh"], ["--language=zh", "--seconds", "soon"]])
+def test_an_option_is_refused_in_the_language_that_is_asked_for(classroom, options, capsys):
+    with pytest.raises(SystemExit):
+        main([str(classroom), *options])
+    assert "，得到的是 " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("out", "written"),
     [

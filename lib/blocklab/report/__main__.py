@@ -26,6 +26,7 @@ SECONDS_WANTED = Text(
     en="wants seconds from 1 to {longest}, got {got}", zh="需要 1 到 {longest} 的秒数，得到的是 {got}"
 )
 
+PROG = "python -m blocklab.report"
 NAME = "report"
 SECONDS = 300  # for one notebook; on two cores with much else to do, the longest lesson takes a third of it
 LONGEST = 86_400  # a day
@@ -39,10 +40,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = _Parser(prog="python -m blocklab.report", description="Which mistakes a class makes.")
+    asked = _Parser(prog=PROG, add_help=False)
+    asked.add_argument("--language", choices=language.LANGUAGES, default="en")
+    language.choose(asked.parse_known_args(arguments)[0].language)  # first: what is wrong with the rest is said in it
+    parser = _Parser(prog=PROG, parents=[asked], description="Which mistakes a class makes.")
     parser.add_argument("folder", type=_folder, help="the students' notebooks: one each, or a folder each")
     parser.add_argument("--out", type=Path, default=Path(NAME), help="name of the two files, without ending")
-    parser.add_argument("--language", choices=language.LANGUAGES, default="en")
     parser.add_argument(
         "--level",
         type=_level,
@@ -58,7 +61,6 @@ def main(arguments: list[str] | None = None) -> int:
         help="with --run, the time for one notebook (default: %(default)s)",
     )
     options = parser.parse_args(arguments)
-    language.choose(options.language)
     try:
         with stopping():
             return _report(options)
