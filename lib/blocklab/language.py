@@ -3,7 +3,7 @@
 A `Text` is written once with both wordings and becomes a plain string in the chosen language when it is shown.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -37,6 +37,14 @@ class Text:
 
     def format(self, *values, **named) -> str:
         return str(self).format(*values, **named)
+
+
+COMMA = Text(en=", ", zh="、")
+
+
+def listed(words: Iterable[object]) -> str:
+    """Words one after the other, with the comma of lists between them."""
+    return str(COMMA).join(map(str, words))
 
 
 def choose(language: str) -> None:

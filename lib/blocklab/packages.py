@@ -4,13 +4,14 @@ one is missing.
 What sets up the environment reads the list, too, before anything is installed: here are Python's own modules alone.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import util
+from importlib import metadata, util
 from pathlib import Path
 
-from blocklab.language import Text
+from blocklab.language import Text, listed
 from blocklab.one_line import OneLine
 
 
@@ -19,7 +20,8 @@ class Package:
     """A package by the name under which it is installed, and the module of it that is looked for.
 
     loaders: what a lesson that reads it writes. on_colab: Colab brings it. alone: it asks for much more than
-    its files, and is installed without. stand_in: what the lessons that use it show where it is missing.
+    its files, and is installed without. stand_in: what the lessons that use it show where it is missing. versions:
+    those that will do, from the oldest on, as pip takes them.
     """
 
     name: str
@@ -28,15 +30,21 @@ class Package:
     on_colab: bool = False
     alone: bool = False
     stand_in: Text | None = None
+    versions: str = ""
 
     @property
     def command(self) -> str:
         return f"pip install {'--no-deps ' if self.alone else ''}{self.name}"
 
 
+# What pyproject.toml says of them, for where the package was not installed, but came along.
 NEEDED = (
-    *(Package(name, name) for name in ("torch", "matplotlib", "anywidget", "ipywidgets", "numpy")),
-    Package("pillow", "PIL"),
+    Package("torch", "torch", versions=">=2.9"),
+    Package("matplotlib", "matplotlib", versions=">=3.10"),
+    Package("ipywidgets", "ipywidgets", versions=">=7.7.1,<8.1.9"),
+    Package("anywidget", "anywidget", versions=">=0.9.18"),
+    Package("numpy", "numpy", versions=">=2.0"),
+    Package("pillow", "PIL", versions=">=11"),
 )
 # What a lesson writes that loads a network's weights: a function, or `plug_in` of a block that the network holds.
 MINILM = ("load_minilm", "minilm_reading", "plug_in(layer_norm")
@@ -68,10 +76,11 @@ OPTIONAL = (
     ),
 )
 NEEDED_MISSING = Text(
-    en="The lessons need {packages}, which this Python lacks. Run {command} in a new cell, restart the kernel, then "
+    en="This Python lacks what the lessons need: {packages}. Run {command} in a new cell, restart the kernel, then "
     "run this cell again.",
-    zh="课程需要 {packages}，这个 Python 里没有。请在新单元格里运行 {command}，重启内核，再运行这个单元格。",
+    zh="这个 Python 里缺少课程需要的软件包：{packages}。请在新单元格里运行 {command}，重启内核，再运行这个单元格。",
 )
+TOO_OLD = Text(en="{package} {oldest} or newer ({here} is here)", zh="{package} {oldest} 或更新的版本（现在是 {here}）")
 MISSING = Text(
     en="{function} wants the package {package}, which is missing: {command}",
     zh="{function} 需要软件包 {package}，现在没有安装。请运行：{command}",
@@ -87,10 +96,27 @@ class MissingPackages(OneLine):
 
 
 def want_needed() -> None:
-    """Raise MissingPackages unless all is there that every lesson needs. Nothing is imported."""
-    if missing := [package.name for package in NEEDED if util.find_spec(package.module) is None]:
-        command = f"%pip install {' '.join(missing)}"
-        raise MissingPackages(NEEDED_MISSING.format(packages=", ".join(missing), command=command))
+    """Raise MissingPackages unless all that every lesson needs is there, and new enough. Nothing is imported."""
+    if lacking := {package: said for package in NEEDED if (said := _lacking(package))}:
+        command = " ".join(["%pip install", *(f'"{package.name}{package.versions}"' for package in lacking)])
+        raise MissingPackages(NEEDED_MISSING.format(packages=listed(lacking.values()), command=command))
+
+
+def _lacking(package: Package) -> str:
+    """What is wanted of a package that is missing or too old; nothing of one that is neither."""
+    if util.find_spec(package.module) is None:
+        return package.name
+    try:
+        here = metadata.version(package.name)
+    except metadata.PackageNotFoundError:  # it was not installed, but put there: whoever did so knows
+        return ""
+    oldest = package.versions.removeprefix(">=").partition(",")[0]
+    return TOO_OLD.format(package=package.name, oldest=oldest, here=here) if _parts(here) < _parts(oldest) else ""
+
+
+def _parts(version: str) -> list[int]:
+    """The numbers of a version such as 2.11.0+cu128, to compare: this file asks for nothing that is to be installed."""
+    return [int(part) for part in re.findall(r"\d+", version.partition("+")[0])]
 
 
 def optional(module: str) -> Package | None:

@@ -1,5 +1,7 @@
 """The cells that every notebook has and no source holds: navigation, and the first code cell."""
 
+import json
+
 from blocklab import __version__, packages
 
 from .address import Address
@@ -20,27 +22,40 @@ _NO_ADDRESS = {
     "放在完整的项目文件夹里，这一课可以直接运行。",
 }
 
-
-PANELS = "anywidget psygnal"  # what living panels want and Colab does not have; it has what these two ask for
+# What living panels want, each with its module. Today's Colab has both (anywidget 0.9.21), and nothing is installed; an
+# earlier runtime, which can be chosen there, may lack them.
+PANELS = {"anywidget": "anywidget", "psygnal": "psygnal"}
 
 
 def setup(address: Address, language: str, code: str = "") -> str:
     """The first code cell: it finds the package, or says in one line that it is missing.
 
-    It may be installed, or lie beside the lesson, in a copy of the whole project. On Colab it is installed without
-    touching torch, numpy or ipywidgets: the wheel of the release that the lesson was built with, where the address is
-    on GitHub, else and without that wheel from the repository as it stands. code: the lesson's; the trained weights
-    that it loads are installed as well.
+    The one of the whole project around the lesson goes first: it fits the lesson, and what is installed may be of
+    another version. Else it is what is installed. On Colab it is installed without touching torch, numpy or ipywidgets:
+    the wheel of the release that the lesson was built with, where the address is on GitHub, else and without that wheel
+    from the repository as it stands. code: the lesson's; the trained weights that it loads are installed each by
+    itself, so that one which cannot be had takes nothing else along.
     """
     said = (_NOT_HERE if address.known else _NO_ADDRESS)[language].format(url=address.url)
     return f"""import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-{_on_colab(address, code)}if not find_spec("blocklab") and Path("../../lib/blocklab").is_dir():
+
+class NotHere(ImportError):
+    def _render_traceback_(self):
+        return [str(self)]
+
+
+def lacks(module):
+    spec = find_spec(module)
+    return spec is None or spec.origin is None
+
+
+if Path("../../lib/blocklab/__init__.py").is_file():
     sys.path.insert(0, str(Path("../../lib").resolve()))
-if not find_spec("blocklab"):
-    sys.exit("{said}")
+{_on_colab(address, code)}if lacks("blocklab"):
+    raise NotHere("{said}")
 from blocklab.lessons import begin
 
 begin("{language}")"""
@@ -51,17 +66,18 @@ def _on_colab(address: Address, code: str) -> str:
     if not address.known:
         return ""
     used = [package for package in packages.OPTIONAL if any(loader in code for loader in package.loaders)]
-    beside = " ".join([PANELS, *(package.name for package in used if not package.on_colab)])
-    first, *others = [f'%pip install -q --no-deps "{what}" {beside}' for what in address.installs(__version__)]
-    tried = f"""if "google.colab" in sys.modules and not find_spec("blocklab"):
-    {first}
+    beside = PANELS | {package.name: package.module for package in used if not package.on_colab}
+    sources = "".join(
+        f"""    if lacks("blocklab"):
+        %pip install -q --no-deps "{source}"
 """
-    return tried + "".join(
-        f"""    if not find_spec("blocklab"):
-        {other}
-"""
-        for other in others
+        for source in address.installs(__version__)
     )
+    return f"""if "google.colab" in sys.modules:
+{sources}    for name, module in {json.dumps(beside)}.items():
+        if lacks(module):
+            %pip install -q --no-deps {{name}}
+"""
 
 
 def navigation(address: Address, outlines: list[Outline], here: Outline, language: str) -> str:

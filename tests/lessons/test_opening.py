@@ -1,11 +1,11 @@
 import gc
 import io
-import re
 import subprocess
 import sys
 import tomllib
 import weakref
 from contextlib import redirect_stdout
+from importlib import metadata
 from pathlib import Path
 
 import matplotlib
@@ -17,7 +17,7 @@ from blocklab import language
 from blocklab.language import Text
 from blocklab.lessons import begin, progress
 from blocklab.lessons.opening import FONT
-from blocklab.packages import NEEDED
+from blocklab.packages import NEEDED, MissingPackages
 
 UNFREEZE = gc.unfreeze  # itself; while tests run, another stands in its place
 STEPS = Text(en="steps", zh="步数")
@@ -106,8 +106,12 @@ except MissingPackages as missing:
 @pytest.mark.parametrize(
     ("gone", "language", "said"),
     [
-        ({"torch"}, "en", "The lessons need torch, which this Python lacks. Run %pip install torch in a new cell, "),
-        ({"PIL", "matplotlib"}, "zh", "课程需要 matplotlib, pillow，这个 Python 里没有。请在新单元格里运行 "),
+        (
+            {"torch"},
+            "en",
+            'This Python lacks what the lessons need: torch. Run %pip install "torch>=2.9" in a new cell, ',
+        ),
+        ({"PIL", "matplotlib"}, "zh", "这个 Python 里缺少课程需要的软件包：matplotlib、pillow。请在新单元格里运行 "),
     ],
 )
 def test_begin_says_in_one_line_what_is_missing_before_it_is_imported(gone, language, said):
@@ -116,10 +120,33 @@ def test_begin_says_in_one_line_what_is_missing_before_it_is_imported(gone, lang
     assert (done.stdout.startswith(said), done.stdout.count("\n"), done.stderr) == (True, 1, "")
 
 
+@pytest.mark.parametrize(
+    ("spoken", "said"),
+    [
+        ("en", "torch 2.9 or newer (2.4.1+cpu is here), pillow 11 or newer (9.5 is here). Run "),
+        ("zh", "torch 2.9 或更新的版本（现在是 2.4.1+cpu）、pillow 11 或更新的版本（现在是 9.5）。请在新单元格里运行 "),
+    ],
+)
+def test_begin_names_what_is_too_old_with_both_versions(spoken, said, monkeypatch):
+    here = {"torch": "2.4.1+cpu", "pillow": "9.5", "numpy": "2.0.0rc1", "anywidget": "0.10"}
+    monkeypatch.setattr(metadata, "version", lambda name: here.get(name, "99"))
+    with pytest.raises(MissingPackages) as missing:
+        begin(spoken)
+    assert said in str(missing.value)
+    assert '%pip install "torch>=2.9" "pillow>=11"' in str(missing.value)
+
+
+def test_what_is_there_but_was_never_installed_is_taken_as_it_is(monkeypatch):
+    def unknown(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", unknown)
+    begin("en")
+
+
 def test_what_begin_looks_for_is_what_the_package_depends_on():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
-    assert {package.name for package in NEEDED} == wanted
+    assert {f"{package.name}{package.versions}" for package in NEEDED} == {*project["dependencies"]}
 
 
 def shown(text: str) -> str:

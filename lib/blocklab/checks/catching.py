@@ -11,7 +11,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from blocklab.language import Text
+from blocklab.language import Text, listed
 
 from .attempts import count_failure, forget
 from .brief import kind, words_of
@@ -42,7 +42,6 @@ SOME_CAUGHT = Text(
 )
 CAUGHT = Text(en="✓ *{name}*: caught by input {inputs}", zh="✓ {name}：被第 {inputs} 组输入抓住")
 SURVIVED = Text(en="✗ *{name}*: survived. {needs}", zh="✗ {name}：没有抓住。{needs}")
-COMMA = Text(en=", ", zh="、")
 NOT_COUNTED = Text(en="Input {number} does not count: {why}", zh="第 {number} 组输入不算：{why}")
 MORE = Text(en="Inputs that do not count either: {count}.", zh="另外还有 {count} 组输入不算。")
 STOPS = Text(en="the right function stops at it with {error}", zh="正确的函数在它上面也会报错：{error}")
@@ -154,7 +153,7 @@ def _each(catch: Catch, caught: dict[Mistake, list[int]]) -> Iterator[str]:
     for mistake, by in caught.items():
         name = catch.called[mistake.id]
         if by:
-            yield CAUGHT.format(name=name, inputs=str(COMMA).join(map(str, by)))
+            yield CAUGHT.format(name=name, inputs=listed(by))
         else:
             yield SURVIVED.format(name=name, needs=mistake.hint)
 

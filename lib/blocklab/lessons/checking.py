@@ -7,7 +7,7 @@ from dataclasses import replace
 from blocklab.checks.catching import Catch, catch_against
 from blocklab.checks.engine import PATIENCE, check_against
 from blocklab.checks.verdict import Verdict
-from blocklab.language import Text
+from blocklab.language import Text, listed
 
 from .keeping import keep_block
 from .order import BLOCKS, EXERCISES
@@ -33,7 +33,7 @@ def check(exercise: str, candidate: object, patience: float = PATIENCE, *, keep:
     """
     if exercise not in EXERCISES:
         near = difflib.get_close_matches(str(exercise), EXERCISES, n=1, cutoff=0.0)[0]
-        raise ValueError(UNKNOWN_EXERCISE.format(name=exercise, near=near, names=", ".join(EXERCISES)))
+        raise ValueError(UNKNOWN_EXERCISE.format(name=exercise, near=near, names=listed(EXERCISES)))
     found = EXERCISES[exercise]
     if isinstance(found, Catch):
         return catch_against(found, candidate, patience)
@@ -61,6 +61,6 @@ def catch(exercise: str, inputs: object, patience: float = PATIENCE) -> Verdict:
     """
     name = f"{CATCH}{exercise}"
     if name not in EXERCISES:
-        names = ", ".join(each.removeprefix(CATCH) for each in EXERCISES if each.startswith(CATCH))
+        names = listed(each.removeprefix(CATCH) for each in EXERCISES if each.startswith(CATCH))
         raise ValueError(NOT_TO_CATCH.format(name=exercise, names=names))
     return check(name, inputs, patience)

@@ -13,7 +13,7 @@ from blocklab.checks.engine import PATIENCE
 from blocklab.checks.interrupts import Interrupted, Watch
 from blocklab.checks.surroundings import settled
 from blocklab.files import Unreadable, content, why_not_opened
-from blocklab.language import Text
+from blocklab.language import Text, listed
 from blocklab.my_files import BLOCKS_FOLDER
 
 from .learners_folder import learners_folder
@@ -45,7 +45,7 @@ def kept(name: str) -> Callable | None:
     Raises ValueError for a name that is no block's.
     """
     if name not in BLOCKS:
-        raise ValueError(NO_BLOCK.format(name=name, names=", ".join(BLOCKS)))
+        raise ValueError(NO_BLOCK.format(name=name, names=listed(BLOCKS)))
     file = block_file(name)
     if file is None:
         return None

@@ -1,5 +1,6 @@
 """`plug_in`: a learner's block in a trained network."""
 
+from blocklab.language import listed
 from blocklab.plugging.cannot_run import in_words
 from blocklab.plugging.engine import PATIENCE, plug, refused
 from blocklab.plugging.networks import NETWORKS
@@ -21,9 +22,9 @@ def plug_in(*unnamed: object, patience: float = PATIENCE, **blocks: object) -> P
     This is no check: a wrong block can say the right thing. What cannot run is told in the result, and no error is
     raised. A block that does not come to its end is stopped after `patience` seconds.
     """
-    names = ", ".join(NETWORKS)
+    names = listed(NETWORKS)
     if unnamed or len(blocks) != 1:
-        given = WITHOUT_A_NAME if unnamed else THESE.format(names=", ".join(blocks)) if blocks else NOTHING
+        given = WITHOUT_A_NAME if unnamed else THESE.format(names=listed(blocks)) if blocks else NOTHING
         return refused(", ".join(blocks), in_words("one-block", got=str(given), names=names))
     [(name, candidate)] = blocks.items()
     if name not in NETWORKS:

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 from blocklab.checks.exercise import Exercise
-from blocklab.language import Text
+from blocklab.language import Text, listed
 from blocklab.plugging.as_called import as_called
 from blocklab.plugging.cannot_run import CannotRun
 
 from .kept_blocks import kept
 from .order import EXERCISES
 
-COMMA = Text(en=", ", zh="、")
 WRITTEN_IN = Text(en="{name} (lesson {number})", zh="{name}（第 {number} 课）")
 YOURS = Text(en="yours: {names}", zh="用你写的：{names}")
 NONE = Text(en="none yet", zh="还没有")
@@ -27,10 +26,10 @@ def your_blocks(*names: str, lessons: bool = False) -> SimpleNamespace:
     mine = kept_functions(*names)
     yours = [name for name in names if mine[name]]
     others = [name for name in names if not mine[name]]
-    print(YOURS.format(names=str(COMMA).join(yours) or NONE))
+    print(YOURS.format(names=listed(yours) or NONE))
     if others:
         others = list(map(written_in, others)) if lessons else others
-        print(OURS.format(names=str(COMMA).join(others)))
+        print(OURS.format(names=listed(others)))
     return SimpleNamespace(**{name: mine[name] or EXERCISES[name].reference for name in names})
 
 

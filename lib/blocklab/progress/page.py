@@ -7,7 +7,7 @@ from pathlib import Path
 
 from blocklab.checks.brief import cut
 from blocklab.checks.verdict import anchor, marked, table, unmarked
-from blocklab.language import Text
+from blocklab.language import Text, listed
 from blocklab.lessons.learners_folder import NAME, learners_folder, on_colab
 from blocklab.lessons.order import BLOCKS, EXERCISES, LESSONS, Lesson
 from blocklab.report.marks import NOT_BEGUN, SOLVED, UNKNOWN
@@ -36,7 +36,6 @@ PASSED = Text(en="Exercises passed: {count} of {total}", zh="通过的练习：{
 GUESSES = Text(en="Guesses made: {count}; right: {right}", zh="猜过的问题：{count} 个；猜对：{right} 个")
 KEPT = Text(en="Blocks kept: {count} of {total}", zh="保存的代码块：{count}/{total}")
 NAMED = Text(en="{what} ({names})", zh="{what}（{names}）")
-COMMA = Text(en=", ", zh="、")
 AGAIN = Text(en="To look at again", zh="值得再看一看")
 QUESTIONS = Text(en="Questions from lessons that you have done", zh="从学过的课里抽出的问题")
 ANSWERS = Text(en="Answers", zh="答案")
@@ -110,7 +109,7 @@ def _counts(progress: Progress) -> list[str]:
     return [
         PASSED.format(count=progress.passed, total=len(EXERCISES)),
         GUESSES.format(count=progress.guessed, right=progress.guessed_right),
-        NAMED.format(what=kept, names=str(COMMA).join(progress.blocks)) if progress.blocks else kept,
+        NAMED.format(what=kept, names=listed(progress.blocks)) if progress.blocks else kept,
     ]
 
 
@@ -120,7 +119,7 @@ def _lessons(progress: Progress) -> Iterator[tuple[Lesson, str]]:
         attempts = {name: progress.attempts.get(name, Attempts()) for name in lesson.exercises}
         if any(one.best != NOT_BEGUN for one in attempts.values()):
             states = (NAMED.format(what=name, names=_state(one)) for name, one in attempts.items())
-            yield lesson, str(COMMA).join(states)
+            yield lesson, listed(states)
 
 
 def _state(attempts: Attempts) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 from pathlib import Path
 
+from blocklab import language
 from blocklab.language import LANGUAGES, Text
 
 SEVERAL = Text(
@@ -19,7 +20,6 @@ ONE = Text(
     en="Counted as one student each, with notebooks in several folders: {students} ({places}).",
     zh="笔记本分在几个文件夹里，各算作一名学生：{students}（{places}）。",
 )
-COMMA = Text(en=", ", zh="、")
 MOST_NAMED = 10
 
 OWN_FOLDERS = {*LANGUAGES, "my", "notebooks"}  # where the lessons lie and where `make lab` copies them
@@ -137,4 +137,4 @@ def _cut(places: Iterable[Place], level: int) -> list[str]:
 
 def listed(names: Iterable[str]) -> str:
     names = list(names)
-    return str(COMMA).join(names[:MOST_NAMED] + ["…"] * (len(names) > MOST_NAMED))
+    return language.listed(names[:MOST_NAMED] + ["…"] * (len(names) > MOST_NAMED))

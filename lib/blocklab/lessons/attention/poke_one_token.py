@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from blocklab.attention import causal_mask, scaled_dot_product_attention
-from blocklab.language import Text
+from blocklab.language import Text, listed
 from blocklab.panel import Choice, Guess, Panel, Slider
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, INK_ON_COLOUR, MOVED, PAPER, POKED, QUIET, STILL, fixed, letters_on
@@ -58,7 +58,6 @@ SEEN = Text(
     en="Mask: {mask}. Token {token} (“{word}”) is pushed, and {count} of 8 outputs move: {which}.",
     zh="掩码：{mask}。推动词元 {token}（“{word}”），8 个输出中有 {count} 个改变：{which}。",
 )
-COMMA = Text(en=", ", zh="、")
 
 
 def allowed(mask: str) -> Tensor:
@@ -110,7 +109,7 @@ def poke_one_token(figure: Figure) -> Callable[..., str]:
             token=token,
             word=words[token],
             count=len(which),
-            which=str(COMMA).join(map(str, which)),
+            which=listed(which),
         )
 
     return update

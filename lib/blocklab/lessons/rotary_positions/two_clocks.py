@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Wedge
 
-from blocklab.language import Text
+from blocklab.language import Text, listed
 from blocklab.panel import Guess, Panel, Slider, Toggle
 from blocklab.panel.controls import Control
 from blocklab.panel.palette import INK, MOVED, OTHER, QUIET, STILL
@@ -56,7 +56,6 @@ SEEN = Text(
     en="Query at {m}, key at {n}. The pairs add {added}: dot product {product}.",
     zh="查询在 {m}，键在 {n}。各对贡献 {added}，点积是 {product}。",
 )
-COMMA = Text(en=", ", zh="、")
 
 
 def turned(x: torch.Tensor, position: float) -> np.ndarray:
@@ -99,7 +98,7 @@ def two_clocks(figure: Figure) -> Callable[..., str]:
         stem.set_data([m - n, m - n], [0, added.sum()])
         dot.set_data([m - n], [added.sum()])
         dragged(dot, "m", lambda m: (m - n, products(np.array([m - n]))[0]))
-        terms = str(COMMA).join(f"{round(x, 2) + 0.0:.2f}" for x in added)
+        terms = listed(f"{round(x, 2) + 0.0:.2f}" for x in added)
         seen = SEEN.format(m=m + later, n=n + later, added=terms, product=f"{added.sum():.4f}")
         return seen.replace("-", "−")
 

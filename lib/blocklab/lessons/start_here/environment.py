@@ -11,8 +11,6 @@ from blocklab import packages
 from blocklab.checks.verdict import table
 from blocklab.language import Text
 
-NEEDED = ("torch", "matplotlib", "ipywidgets", "anywidget", "numpy", "pillow")
-
 MISSING = Text(en="missing", zh="未安装")
 DONE_WITHOUT = Text(en="Without {name}, {stand_in}: {command}", zh="没有 {name}，{stand_in}：{command}")
 NO_GPU = Text(en="none (only lesson 14 would use one)", zh="没有（只有第 14 课会用到）")
@@ -60,7 +58,8 @@ def installed(package: str) -> str | None:
 
 def check_environment() -> Environment:
     """Whether what the lessons need is there; what a stand-in replaces is not needed."""
-    versions = {name: installed(name) for name in (*NEEDED, *(package.name for package in packages.OPTIONAL))}
+    names = [package.name for package in (*packages.NEEDED, *packages.OPTIONAL)]
+    versions = {name: installed(name) for name in names}
     spared = [package for package in packages.OPTIONAL if package.stand_in and not versions[package.name]]
     missing = [name for name, found in versions.items() if not found and name not in {one.name for one in spared}]
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else str(NO_GPU)
