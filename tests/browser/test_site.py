@@ -134,6 +134,33 @@ def test_without_javascript_all_that_is_to_be_read_is_there(opened):
     expect(page.get_by_role("heading", level=1)).to_have_text("02 Which numbers share one mean?")
 
 
+UNSCRIPTED = {"en": "JavaScript is off here", "zh": "没有启用 JavaScript"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_without_its_script_says_so_in_one_line(opened, language):
+    page = opened(f"{language}/05_layer_norm", java_script_enabled=False)
+    expect(page.locator(".unscripted")).to_contain_text(UNSCRIPTED[language])
+    expect(page.locator(".unscripted")).to_be_visible()
+    expect(opened(f"{language}/05_layer_norm").locator(".unscripted")).to_be_hidden()
+
+
+@pytest.mark.parametrize("kept_of_it", [0, 9000, None], ids=["nothing", "half", "missing"])
+def test_a_page_whose_script_does_not_come_whole_says_so(chromium, site, kept_of_it):
+    file = site / "site.js"
+    whole = file.read_bytes()
+    try:
+        file.unlink()
+        if kept_of_it is not None:
+            file.write_bytes(whole[:kept_of_it])
+        page = chromium.new_page()
+        page.goto(address(site, "zh/05_layer_norm"))
+        expect(page.locator(".unscripted")).to_be_visible()
+        page.close()
+    finally:
+        file.write_bytes(whole)
+
+
 def test_without_javascript_the_front_leads_to_english(opened, site):
     page = opened("index", java_script_enabled=False)
     page.wait_for_url((site / "en" / "index.html").as_uri())
@@ -227,6 +254,17 @@ def test_search_finds_the_section(opened, language, asked):
     page.wait_for_url(re.compile(rf"/{language}/02_norm_axes\.html#the-layout-trap"))
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_search_finds_letters_of_formulas(opened, language):
+    page = opened(f"{language}/glossary")
+    for asked in ("γ", "√"):
+        page.get_by_role("searchbox").fill(asked)
+        expect(page.locator(".results a mark").first).to_have_text(asked)
+    page.get_by_role("searchbox").fill("\\mu")
+    expect(page.get_by_role("search").get_by_role("status")).to_contain_text("\\mu")
+    expect(page.locator(".results a")).to_have_count(0)
+
+
 def test_search_is_used_by_keyboard_alone(opened):
     page = opened("en/glossary")
     page.keyboard.press("/")
@@ -303,6 +341,17 @@ DAMAGED = {
 }
 
 
+UNREAD = {"en": "of another edition, or damaged", "zh": "属于另一个版本"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("page", ["index", "05_layer_norm"])
+def test_progress_that_cannot_be_read_is_told_of(opened, language, page):
+    said = opened(f"{language}/{page}", stored="{").locator("main > .trouble, .all > .trouble")
+    expect(said).to_contain_text(UNREAD[language])
+    assert opened(f"{language}/{page}", stored='{"read": {}}').locator(".trouble").count() == 0
+
+
 @pytest.mark.parametrize("stored", DAMAGED.values(), ids=list(DAMAGED))
 def test_what_is_stored_in_another_form_counts_as_nothing(opened, site, stored):
     page = opened("en/index", stored=stored)
@@ -319,6 +368,7 @@ def test_what_another_edition_has_stored_is_left_alone(opened):
     page.evaluate(f"localStorage.setItem({json.dumps(other)}, 'theirs')")
     page.reload()
     assert page.evaluate(f"localStorage.getItem({json.dumps(other)})") == "theirs"
+    expect(page.locator(".all > .trouble")).to_contain_text(UNREAD["en"])
 
 
 def test_where_nothing_can_be_stored_the_page_works(opened, site):
@@ -327,6 +377,9 @@ def test_where_nothing_can_be_stored_the_page_works(opened, site):
     page.goto(address(site, "en/05_layer_norm"))
     page.get_by_label("I have read this lesson").check()
     expect(page.get_by_role("searchbox")).to_be_visible()
+    expect(page.locator("main > .trouble")).to_contain_text("lets the page store nothing")
+    page.goto(address(site, "zh/index"))
+    expect(page.locator(".all > .trouble")).to_contain_text("不让网页保存数据")
 
 
 # Panels whose states do not come

@@ -73,8 +73,21 @@ def test_a_guess_is_judged_and_kept_in_both_languages_and_on_the_start_page(page
     expect(page.locator(".progress")).to_contain_text(f"1 predictions made, {int(right)} of them right")
 
 
-@pytest.mark.parametrize("damage", ["", "(globalThis", "(globalThis.blocklabStates ??= {})['x'] = {};", None])
-def test_damaged_states_leave_the_picture_and_are_told_of(chromium, site, damage):
+GONE = "没能载入"
+OLD = f'(globalThis.blocklabStates ??= {{}})["{LESSON}/idle_slider"] = {{"format":1}};'
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("", GONE),
+        ("(globalThis", GONE),
+        ("(globalThis.blocklabStates ??= {})['x'] = {};", GONE),
+        (None, GONE),
+        (OLD, "另一个版本，请刷新页面"),
+    ],
+)
+def test_damaged_states_leave_the_picture_and_are_told_of(chromium, site, damage, said):
     file = site / STATES
     whole = file.read_bytes()
     page = chromium.new_page()
@@ -83,7 +96,7 @@ def test_damaged_states_leave_the_picture_and_are_told_of(chromium, site, damage
         if damage is not None:
             file.write_text(damage, "utf-8")
         figure = panel(page, site, "zh")
-        expect(figure.get_by_role("status")).to_contain_text("没能载入")
+        expect(figure.get_by_role("status")).to_contain_text(said)
         expect(figure.get_by_role("img").first).to_be_visible()
         expect(figure.locator(".blocklab-bar")).to_have_count(0)
     finally:

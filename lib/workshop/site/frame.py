@@ -17,10 +17,13 @@ ICON = (
     "%3Crect x='17' y='17' width='13' height='13' rx='2' fill='%238f9ba8'/%3E"
     "%3Crect x='9.5' y='2' width='13' height='13' rx='2' fill='%23dd7610'/%3E%3C/svg%3E"
 )
-# Run before anything is painted, so that a page that the reader wants dark never flashes.
+# Run before anything is painted, so that a page that the reader wants dark never flashes, nor the line that tells of a
+# page without its script, which is known only when the script should have run.
 EARLY = (
+    "const{dataset}=document.documentElement;dataset.script='awaited';"
+    "addEventListener('DOMContentLoaded',()=>dataset.script==='awaited'&&delete dataset.script);"
     f'try{{const {{theme}}=JSON.parse(localStorage.getItem("{STORED}"));'
-    'if(theme==="light"||theme==="dark")document.documentElement.dataset.theme=theme}catch{}'
+    'if(theme==="light"||theme==="dark")dataset.theme=theme}catch{}'
 )
 
 
@@ -90,6 +93,7 @@ def page(book: Book, place: Place, title: str, main: str) -> str:
 href="../{other}/{place.file}">{in_its_words}</a>
 </div>
 </header>
+<p class="unscripted">{words.UNSCRIPTED}</p>
 {main}
 <footer class="foot"><p>{words.LICENCE}</p>{repository}</footer>
 </body>

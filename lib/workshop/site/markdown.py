@@ -1,13 +1,14 @@
 """A text of a lesson as HTML: formulas as MathML, links to pages of the site, headings that can be reached."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from html import escape, unescape
 from itertools import pairwise
 
 from latex2mathml.converter import convert
+from latex2mathml.symbols_parser import convert_symbol
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -18,6 +19,8 @@ LONG = 40  # characters of a formula that may be wider than a phone
 NOTEBOOK = re.compile(r"(?<![:/\w.])((?:\.\./(?:en|zh)/)?\w+)\.ipynb\b")
 _SLUG = re.compile(r"[^a-z0-9]+")
 _EMPTY = re.compile(r"<th\b([^>]*)></th>")
+_COMMAND = re.compile(r"\\[a-zA-Z]+")
+_MARKUP = re.compile(r"[{}_\\&]")
 _TAG = re.compile(r"<[^>]*>")
 _LINK = re.compile(r"</?a\b[^>]*>")  # the entry of a heading in the contents is a link itself
 
@@ -77,19 +80,35 @@ def sections(text: str) -> list[tuple[str | None, str]]:
         if token.type == "heading_open":
             heads = True
         elif token.type == "inline" and heads:
-            found.append((_said(token), []))
+            found.append((_said(token, letters), []))
             heads = False
         elif token.type == "inline":
-            found[-1][1].append(_said(token))
+            found[-1][1].append(_said(token, letters))
         elif token.type in ("fence", "math_block"):
-            found[-1][1].append(token.content)
+            found[-1][1].append(token.content if token.type == "fence" else letters(token.content))
     return [(heading, " ".join(" ".join(parts).split())) for heading, parts in found]
 
 
-def _said(inline: Token) -> str:
+def letters(formula: str) -> str:
+    """A formula as one would type it: μ for its command, x1 for x with an index, 1/2 for a fraction."""
+    return _MARKUP.sub("", _COMMAND.sub(_symbol, formula.replace("}{", "/"))).strip()
+
+
+def _symbol(command: re.Match) -> str:
+    """What a command stands for; nothing if it is no symbol."""
+    code = convert_symbol(command[0])
+    return chr(int(code, 16)) if code else ""
+
+
+def _said(inline: Token, formula: Callable[[str], str] = str) -> str:
+    """The words of a text; `formula` says what to read for a formula."""
     softly = {"softbreak": " ", "hardbreak": " "}
-    parts = (softly.get(token.type) or unescape(_TAG.sub("", token.content)) for token in inline.children)
-    return "".join(parts)
+    return "".join(
+        formula(token.content)
+        if token.type.startswith("math_inline")
+        else softly.get(token.type) or unescape(_TAG.sub("", token.content))
+        for token in inline.children
+    )
 
 
 def _all(tokens: list[Token]) -> Iterator[Token]:

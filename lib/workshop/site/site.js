@@ -20,6 +20,15 @@
   const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   const entries = (value, fits) => Object.fromEntries(Object.entries(isObject(value) ? value : {}).filter(fits));
 
+  /** What stands in the storage under our names that is not of the form that is written here. */
+  function isUnread() {
+    try {
+      const ours = stored.replace(/\d+$/, "");
+      if (Object.keys(localStorage).some((key) => key.startsWith(ours) && key !== stored)) return true;
+      return !isObject(JSON.parse(localStorage.getItem(stored) ?? "{}"));
+    } catch (error) { return error instanceof SyntaxError; }
+  }
+
   /** What is stored, as far as it has the form that is written here: anything may stand there. @returns {Kept} */
   function kept() {
     let found;
@@ -33,11 +42,12 @@
     };
   }
 
-  /** Change what is kept, as it stands now: another page may have changed it. @param {(kept: Kept) => void} change */
+  /** Change what is kept, as it stands now: another page may have changed it. Returns whether it is. @param {(kept: Kept) => void} change */
   function keep(change) {
     const now = kept();
     change(now);
-    try { localStorage.setItem(stored, JSON.stringify({ ...now, language })); } catch { /* then it lasts for this page */ }
+    try { localStorage.setItem(stored, JSON.stringify({ ...now, language })); } catch { return false; } // nothing lasts
+    return true;
   }
 
   // ---- Elements -------------------------------------------------------------------------------------------------------
@@ -47,6 +57,9 @@
     node.append(...children);
     return node;
   }
+
+  /** A line that says what does not work. */
+  const trouble = (text) => make("p", { class: "trouble", role: "status" }, text);
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
@@ -236,7 +249,7 @@
     } catch (error) {
       console.warn(error);
       place.remove();
-      figure.append(make("p", { class: "trouble", role: "status" }, words.trouble));
+      figure.append(trouble(error.cause === "edition" ? words.edition : words.trouble));
     }
   }
 
@@ -318,7 +331,9 @@
 
   document.querySelector(".tools").prepend(search());
   document.querySelector(".tools").append(themes());
-  keep(() => {}); // the language of this page is the reader's
+  const unread = isUnread();
+  const lasts = keep(() => {}); // the language of this page is the reader's
+  if (unread || !lasts) document.querySelector(".read, .progress")?.after(trouble(lasts ? words.unread : words.unkept));
   languages();
   contents();
   copying();
@@ -326,4 +341,5 @@
   panels();
   marks();
   progress();
+  document.documentElement.dataset.script = "runs";
 })();

@@ -50,7 +50,8 @@ function recordsIn(columns) {
 /** The states of a panel in a language. Throws an Error for what is missing, not whole or of another edition.
  *  @param {Packed} packed @param {string} language @returns {{spec: Object, states: Object[], records: Object}} */
 export function statesFor(packed, language) {
-  if (packed?.format !== FORMAT) throw new Error("stored states of another edition, or none");
+  if (packed && packed.format !== FORMAT) throw new Error("stored states of another edition", { cause: "edition" });
+  if (!packed) throw new Error("no stored states");
   const { spec, records, instead, states } = packed;
   const here = new Map([...recordsIn(records), ...recordsIn(instead[language] ?? [])]);
   const now = []; // what rests, what can be touched, the strokes of each hole

@@ -42,6 +42,10 @@ OUTPUT = Text(en="output", zh="输出")
 FORMULA = Text(en="formula", zh="公式")
 TABLE = Text(en="table", zh="表格")
 PICTURE = Text(en="picture", zh="图")
+UNSCRIPTED = Text(
+    en="JavaScript is off here, or the page's script did not come whole: pictures stand still, and there is no search.",
+    zh="这里没有启用 JavaScript，或者网页的脚本没有完整载入，所以图不能操作，也不能搜索。",
+)
 READ = Text(en="I have read this lesson", zh="这一课我读完了")
 
 # What the script says (site.js): each page brings these along
@@ -60,6 +64,10 @@ SCRIPT = {
         en="The states of this panel could not be loaded, so it shows its opening picture and cannot be moved.",
         zh="这个面板的数据没能载入，所以只显示一开始的图，不能操作。",
     ),
+    "edition": Text(
+        en="The states of this panel belong to another edition of the site: reload the page.",
+        zh="这个面板的数据属于网站的另一个版本，请刷新页面。",
+    ),
     "unsearchable": Text(en="The search index could not be loaded.", zh="搜索的索引没能载入。"),
     "done": Text(en="read", zh="已读"),
     "go_on": Text(en="Go on: {lesson}", zh="接着读：{lesson}"),
@@ -68,5 +76,13 @@ SCRIPT = {
         zh="读完 {read} 课（共 {last} 课），猜了 {made} 次，猜对 {right} 次",
     ),
     "kept": Text(en="Kept in this browser alone.", zh="只保存在这个浏览器里。"),
+    "unkept": Text(
+        en="This browser lets the page store nothing: what you do here is forgotten when you leave.",
+        zh="浏览器不让网页保存数据，离开之后，这里的进度就没有了。",
+    ),
+    "unread": Text(
+        en="What this browser has stored of your progress is of another edition, or damaged, and is not counted.",
+        zh="这个浏览器里保存的进度属于另一个版本，或者已经损坏，没有计入。",
+    ),
     "forget": Text(en="Forget it", zh="清除"),
 }
