@@ -10,6 +10,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbformat.validator import get_validator
 
+from blocklab import __version__
+from blocklab.checks.verdict import MIME
 from blocklab.language import LANGUAGES
 
 from . import stamp
@@ -122,9 +124,15 @@ def write(notebook: NotebookNode, path: Path, shown: str = "") -> None:
 
 
 def keep_outputs(new: NotebookNode, old: NotebookNode) -> None:
-    """Carry over what the old notebook has shown, for every code cell whose source is the same or is stamped."""
+    """Carry over what the old notebook has shown, for every code cell whose source is the same or is stamped.
+
+    Verdicts say by which version they were given: as a run would, they say today's.
+    """
     shown = {cell.id: cell for cell in old.cells if cell.cell_type == "code"}
     for cell in new.cells:
         twin = shown.get(cell.id) if cell.cell_type == "code" else None
         if twin and (twin.source == cell.source or cell.id == stamp.SETUP):
             cell.outputs, cell.execution_count = twin.outputs, twin.execution_count
+            for output in cell.outputs:
+                if MIME in output.get("data", ()):
+                    output["data"][MIME]["version"] = __version__

@@ -1,15 +1,18 @@
 """A release: one version everywhere, what has changed since the last, and the files that people download.
 
-Nothing is published here: in the end it says what to type. Where a step fails, the repository is as it was before.
+Nothing is published here: in the end it says what to type. All of it is made in a clone, from what is committed and
+from nothing else. Where a step fails, the repository is as it was before.
 """
 
+import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from blocklab.language import LANGUAGES
 
@@ -35,20 +38,51 @@ def release(project: Project, version: str, today: date) -> None:
     want_above(version, present(project))
     want_committed(project)
     files = project.root / "dist" / version
-    with as_before_on_failure(project):
-        changed = changes(project)
-        put_version(project, version)
-        put_changes(project, version, today, changed)
-        # In Pythons of their own: this one has imported the version before.
-        _python(project, "-m", "workshop", "build", "--no-execute")
-        want_named(project, version)
-        _python(project, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(files))
-        for what in ("site", "single"):
-            _python(project, "-m", "workshop", what, "--out", str(files / what))
-            shutil.make_archive(str(files / f"blocklab-{version}-{what}"), "zip", files, what)
+    files.parent.mkdir(exist_ok=True)
+    try:
+        with TemporaryDirectory(prefix=".release-", dir=files.parent) as temporary:
+            clone, made, patch = (Path(temporary) / name for name in ("clone", "files", "patch"))
+            _git(project, "clone", "--quiet", ".", str(clone))
+            write_release(Project(clone), version, today, made)
+            _git(Project(clone), "add", "--all")
+            _git(Project(clone), "diff-index", "--cached", "--binary", f"--output={patch}", "HEAD")
+            put(project, patch, made, files)
+    finally:
+        with suppress(OSError):  # it holds files
+            files.parent.rmdir()
     print(f"Version {version}: read {CHANGES}, then")
     print(f'    git commit --all --message "Version {version}" && git tag v{version} && git push && git push --tags')
     print(f"    gh release create v{version} {project.show(files)}/*.whl {project.show(files)}/*.zip")
+
+
+def write_release(project: Project, version: str, today: date, files: Path) -> None:
+    """The version, the changes and the files of a release. What fails leaves the project in between."""
+    files.mkdir()
+    changed = changes(project)
+    put_version(project, version)
+    put_changes(project, version, today, changed)
+    # In Pythons of their own: this one has imported the version before.
+    _python(project, "-m", "workshop", "build", "--no-execute")
+    want_named(project, version)
+    _python(project, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(files))
+    for what in ("site", "single"):
+        _python(project, "-m", "workshop", what, "--out", str(files / what))
+        shutil.make_archive(str(files / f"blocklab-{version}-{what}"), "zip", files, what)
+
+
+def put(project: Project, patch: Path, made: Path, files: Path) -> None:
+    """Both or neither: the changes into the working tree, and what was made to where an earlier try may lie."""
+    _git(project, "apply", "--whitespace=nowarn", str(patch))
+    earlier = made.with_name("earlier")
+    try:
+        if os.path.lexists(files):
+            files.rename(earlier)
+        made.rename(files)
+    except BaseException:
+        if os.path.lexists(earlier):
+            earlier.rename(files)
+        _git(project, "apply", "--whitespace=nowarn", "--reverse", str(patch))
+        raise
 
 
 def present(project: Project) -> str:
@@ -73,10 +107,11 @@ def want_committed(project: Project) -> None:
 
 
 def changes(project: Project) -> list[str]:
-    """What the commits since the last release say, oldest first."""
+    """What the commits since the last release say, oldest first. Before the first one there are hundreds."""
     last = _git(project, "tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname").partition("\n")[0]
-    since = [f"{last}..HEAD"] if last else []
-    return _git(project, "log", "--no-merges", "--reverse", "--format=%s", *since).splitlines()
+    if not last:
+        return ["The first release."]
+    return _git(project, "log", "--no-merges", "--reverse", "--format=%s", f"{last}..HEAD").splitlines()
 
 
 def put_version(project: Project, version: str) -> None:
@@ -103,18 +138,9 @@ def want_named(project: Project, version: str) -> None:
     for outline in project.outlines():
         for language in LANGUAGES:
             path = project.notebook(language, outline.stem)
-            setup = next(cell for cell in notebook.read(path).cells if cell.id == stamp.SETUP)
+            setup = next(cell for cell in notebook.read(path, project.show(path)).cells if cell.id == stamp.SETUP)
             if f"blocklab-{version}-py3" not in setup.source:
                 raise PublishError(f"{project.show(path)}: its first cell does not install version {version}")
-
-
-@contextmanager
-def as_before_on_failure(project: Project) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        _git(project, "checkout", "--quiet", "HEAD", "--", ".")  # all of it was committed
-        raise
 
 
 def _git(project: Project, *words: str) -> str:
@@ -125,7 +151,8 @@ def _git(project: Project, *words: str) -> str:
 
 
 def _python(project: Project, *words: str) -> None:
-    done = subprocess.run([sys.executable, *words], cwd=project.root, capture_output=True, encoding="utf-8")
+    command, environment = [sys.executable, *words], os.environ | {"PYTHONPATH": str(project.root / "lib")}
+    done = subprocess.run(command, cwd=project.root, env=environment, capture_output=True, encoding="utf-8")
     if done.returncode:
         last = (done.stdout + done.stderr).strip().splitlines()[-1:]
         raise PublishError(f"{' '.join(words[1:3])} failed: {''.join(last)}")
