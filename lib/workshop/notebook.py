@@ -11,8 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbformat.validator import get_validator
 
 from blocklab import __version__
-from blocklab.checks.verdict import MIME
 from blocklab.language import LANGUAGES
+from blocklab.report.marks import MIME
 
 from . import stamp
 from .address import Address, read_address

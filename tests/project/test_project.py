@@ -64,7 +64,6 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "report": {"lessons", "checks", "language", "files"},
     "progress": {"lessons", "order", "report", "checks", "language", "files"},
     "workshop": {
-        "checks",
         "lessons",
         "order",
         "report",
