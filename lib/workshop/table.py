@@ -27,7 +27,7 @@ _PAGES = {
         "Read the lessons in your browser",
     ),
     "zh": (
-        "**{link}**，什么都不用安装：每张图都能动手，每次猜测都有评判。`make site OPEN=1` 在自己的机器上生成这些网页。",
+        "**{link}**，什么都不用安装：每张图都能拖动，猜完马上知道对不对。`make site OPEN=1` 在本机生成这些网页。",
         "在浏览器里读这些课",
     ),
 }

@@ -131,6 +131,7 @@ WORDS = {
     "README.md": {
         "head": ["", "oldest", "Colab’s", "the gate’s", "newest"],
         "any": "any",
+        "and": ", ",
         "below": "below {}",
         "run": "run by",
         "push": "`{}`, every push",
@@ -139,6 +140,7 @@ WORDS = {
     "README.zh-CN.md": {
         "head": ["", "最旧", "Colab 的", "全部检查用的", "最新"],
         "any": "不限",
+        "and": "、",
         "below": "低于 {}",
         "run": "由谁运行",
         "push": "`{}`，每次推送",
@@ -169,7 +171,7 @@ def test_the_readme_says_which_versions_and_what_runs_them(readme):
     needed = requirements("")
     assert told(readme) == [
         words["head"],
-        ["Python", *(", ".join(pythons(command)) for command in commands)],
+        ["Python", *(words["and"].join(pythons(command)) for command in commands)],
         *([r.name, *bounds(r, ">="), colab[name], gate[name], newest(r, words)] for name, r in needed.items()),
         [words["run"], *(words[when(command)].format(command) for command in commands)],
     ]
