@@ -21,7 +21,7 @@ BIN := .venv/bin
 COLAB := .venv-colab/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
-SITE := tests/browser/test_site.py tests/browser/test_site_panels.py
+SITE := tests/browser/test_site.py tests/browser/test_site_panels.py tests/browser/test_whole_site.py
 STAGES := lessons dev colab front-ends newest oldest
 # Without a network, but for the machine's own: as root of a name space of its own, where the system allows it.
 OFFLINE := unshare -rn sh -c 'ip link set lo up && exec "$$0" "$$@"'
@@ -37,7 +37,7 @@ UNIT := tests -n 2 --dist worksteal --ignore=tests/browser --ignore=tests/wheel 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
 	@echo "make test               the whole gate: style, tests, every lesson in both languages, Colab-like run, browser"
-	@echo "make site-run           the site's pages in a real browser: without network, on a phone, in the dark, by keyboard"
+	@echo "make site-run           make site, and its pages in a real browser: without network, on a phone, in the dark, by keyboard"
 	@echo "make front-ends         panels in Notebook 7, in Notebook 6.5 as on Colab, and in Voilà, in a real browser"
 	@echo "make lessons            build and run the notebooks from notebooks/source (ONLY='02 03' for some)"
 	@echo "make newest             unit tests and lessons with the newest of everything; make oldest: with the oldest"
@@ -97,9 +97,9 @@ lessons-run: dev-environment
 browser: dev-environment
 	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) tests/browser $(SITE:%=--ignore=%) -n 2 --dist loadgroup
 
-# Not in the gate: the workflow that publishes the site runs it first.
-site-run: dev-environment
-	$(BIN)/$(PYTEST) $(SITE) -n 2
+# Not in the gate: the workflow that publishes the site runs it, and publishes what was looked through.
+site-run: site
+	$(BIN)/$(PYTEST) $(SITE) --site site -n 2 --dist loadgroup
 
 # Packages that are not new use what others, or a newer Python, have come to call deprecated.
 colab oldest: export PYTEST_ADDOPTS += -W ignore::DeprecationWarning

@@ -22,6 +22,7 @@ GPU = "wants a CUDA device"  # how the reason begins of the only tests that the 
 
 def pytest_addoption(parser):
     parser.addoption("--whole-gate", action="store_true", help="a test that is skipped fails, but for want of a GPU")
+    parser.addoption("--site", metavar="DIR", help="the built site to look through; else one is written first")
 
 
 def pytest_collection_finish(session):
