@@ -181,7 +181,7 @@ def test_on_paper_there_is_the_lesson_alone(opened):
     page = opened("en/05_layer_norm", color_scheme="dark")
     page.emulate_media(media="print")
     expect(page.locator("article")).to_be_visible()
-    for part in (".bar", ".contents", ".ways", ".copy"):
+    for part in (".bar", ".contents", ".ways", ".copy", ".source"):
         assert page.locator(part).first.is_hidden()
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
 
