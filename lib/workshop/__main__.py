@@ -56,14 +56,17 @@ def _check(project: Project, options: argparse.Namespace) -> int:
 def _address(project: Project, options: argparse.Namespace) -> int:
     from .address import write_address
     from .build import restamp
+    from .draft import Draft
 
-    outlines = project.outlines()
-    address = write_address(project, options.url)
-    failures = restamp(project, outlines)
+    draft = Draft(project.root)
+    address = write_address(draft, options.url)
+    if failures := restamp(draft, draft.outlines()):
+        return _report([*failures, "the address stays as it was: nothing is changed"])
+    draft.save(last=project.pyproject)
     print(f"address: {address.url}")
     if not address.colab:
         print("no links to Colab: it opens notebooks from github.com alone")
-    return _report(failures)
+    return 0
 
 
 def _copies(project: Project, options: argparse.Namespace) -> int:

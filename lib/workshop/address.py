@@ -102,7 +102,10 @@ def _written(project: Project) -> str:
 
 
 def write_address(project: Project, url: str) -> Address:
-    """Put the address into pyproject.toml and wherever a page repeats the old one (clone commands, citation)."""
+    """Put the address into pyproject.toml and wherever a page repeats the old one (clone commands, citation).
+
+    The notebooks are not among them. A project is left in between if it is no `Draft`.
+    """
     old, new = _written(project), Address.typed(url)
     text, changes = _LINE.subn(f'Repository = "{new.url}"', project.read(project.pyproject))
     if changes != 1:

@@ -73,7 +73,7 @@ def restamp(project: Project, outlines: list[Outline]) -> list[Problem | Publish
                 with kept_in(failures):
                     built = notebook.read(path, project.show(path))
                     notebook.put_stamps(built, address, outlines, outline, language)
-                    notebook.write(built, path, project.show(path))
+                    project.write(path, notebook.text(built))
     for language in LANGUAGES:
         with kept_in(failures):
             stamp_readme(project, outlines, language)

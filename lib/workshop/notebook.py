@@ -115,11 +115,11 @@ def _named(notebook: dict, number: int) -> str:
 
 def text(notebook: NotebookNode) -> str:
     """What stands in the file of a notebook, in which the answers to predictions are sealed."""
+    nbformat.validate(notebook)
     return nbformat.v4.writes(sealed(notebook)) + "\n"
 
 
 def write(notebook: NotebookNode, path: Path, shown: str = "") -> None:
-    nbformat.validate(notebook)
     write_text(path, text(notebook), shown or path.as_posix())
 
 

@@ -347,6 +347,40 @@ def test_a_new_address_is_stamped_everywhere_and_outputs_stay(project):
     assert b"git+https://github.com/ada/lessons" in after[next(path for path in after if path.match("en/01*"))]
 
 
+@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("kind", [OSError, KeyboardInterrupt])
+def test_an_address_is_written_everywhere_or_nowhere_whatever_write_fails(project, monkeypatch, number, kind, capsys):
+    before, whole, written = files(project), Project.write, []
+
+    def write(self, path, text):
+        if len(written) == number:
+            raise kind("no more")
+        whole(self, path, text)
+        written.append(path)
+
+    monkeypatch.setattr(Project, "write", write)
+    code = run(project, "address", "https://github.com/ada/lessons")
+    if number < 7:
+        assert code in (1, 130)
+        assert capsys.readouterr().err.startswith("error: ")
+        assert files(project) == before
+    else:  # four notebooks, two READMEs
+        assert (code, written[-1], len(written)) == (0, project.pyproject, 7)
+
+
+def test_where_a_page_cannot_be_read_or_written_the_address_stays_as_it_was(project, capsys):
+    page = project.notebook("zh", "02_pictures")
+    whole = page.read_bytes()
+    for spoil in (lambda: page.write_bytes(b"{"), lambda: (page.write_bytes(whole), page.chmod(0o444))):
+        spoil()
+        before = files(project)
+        assert run(project, "address", "https://github.com/ada/lessons") == 1
+        errors = capsys.readouterr().err.splitlines()
+        assert errors[0].startswith("error: notebooks/zh/02_pictures.ipynb")
+        assert files(project) == before
+    page.chmod(0o644)
+
+
 def test_elsewhere_than_on_github_there_is_no_link_to_colab_and_the_command_says_so(project, capsys):
     assert run(project, "address", "https://git.example.org/group/sub/demo") == 0
     assert "no links to Colab: it opens notebooks from github.com alone" in capsys.readouterr().out
