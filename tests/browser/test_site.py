@@ -279,12 +279,19 @@ def test_search_is_used_by_keyboard_alone(opened):
     expect(page.locator(".results")).to_be_hidden()
 
 
-def test_what_stands_in_the_other_language_alone_is_found_there(opened):
-    page = opened("en/index")
-    page.get_by_role("searchbox").fill("推一推")
-    expect(page.get_by_role("search").get_by_role("status")).to_contain_text("On the Chinese pages")
+@pytest.mark.parametrize(
+    ("start", "asked", "said", "there"),
+    [
+        ("en", "推一推", r"On the Chinese pages: \d+ found", "zh-CN"),
+        ("zh", "layout trap", r"英文页面里找到 \d+ 处", "en"),
+    ],
+)
+def test_what_stands_in_the_other_language_alone_is_found_there(opened, start, asked, said, there):
+    page = opened(f"{start}/index")
+    page.get_by_role("searchbox").fill(asked)
+    expect(page.get_by_role("search").get_by_role("status")).to_have_text(re.compile(f"^{said}$"))
     page.locator(".results a").first.click()
-    expect(page.locator("html")).to_have_attribute("lang", "zh-CN")
+    expect(page.locator("html")).to_have_attribute("lang", there)
 
 
 def test_search_says_when_there_is_nothing(opened):
@@ -307,7 +314,7 @@ def test_the_look_that_is_chosen_is_kept_on_every_page(opened, site):
     assert page.evaluate(ground) != light
     page.goto(address(site, "zh/02_norm_axes"))
     assert page.evaluate(ground) != light
-    page.get_by_role("button", name=re.compile("浅色或深色")).click()
+    page.get_by_role("button", name="浅色或深色：深色").click()
     assert page.evaluate(ground) == light
 
 

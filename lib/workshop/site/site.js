@@ -93,7 +93,7 @@
       if (theme === "auto") delete document.documentElement.dataset.theme;
       else document.documentElement.dataset.theme = theme;
       node.dataset.shows = theme;
-      node.setAttribute("aria-label", `${words.theme}: ${words[theme]}`);
+      node.setAttribute("aria-label", filled(words.theme, { now: words[theme] }));
       node.title = node.getAttribute("aria-label");
     };
     const node = button("", () => {
@@ -195,8 +195,8 @@
       const own = found(blocklabSearch[language], asked);
       const elsewhere = own.length ? [] : found(blocklabSearch[OTHER[language]], asked);
       const hits = own.length ? own : elsewhere;
-      const count = filled(words.results, { n: hits.length });
-      told.textContent = own.length ? count : elsewhere.length ? `${words.elsewhere}: ${count}` : filled(words.nothing, { asked });
+      const wording = own.length ? words.results : elsewhere.length ? words.elsewhere : words.nothing;
+      told.textContent = filled(wording, { n: hits.length, asked });
       list.replaceChildren(...hits.slice(0, MOST).map((hit) => entry(hit, own.length ? language : OTHER[language])));
     };
     const form = make("form", { role: "search" }, box, results);

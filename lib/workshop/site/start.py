@@ -18,8 +18,8 @@ LEAD = Text(
     en="Apart from matrices and sums, a chat model is four functions of a few lines each. In these lessons you write "
     "all four. You guess, drag a slider, see the block react at once, and then write it yourself, and are told which "
     "mistake you have made. In the end a model answers you with your code inside.",
-    zh="除了乘矩阵和相加，一个聊天模型就是四个函数，每个只有几行。学这套课程，四个函数都由你来写：先猜一猜，"
-    "再拖动滑块，马上看到它怎样变化，然后亲手写出来；写错了，会告诉你错在哪里。到最后，一个模型会带着你的代码回答你。",
+    zh="除了矩阵的乘法和加法，聊天模型里只有四个函数，每个不过几行。在这套课程里，四个函数都由你来写：先猜一猜，"
+    "再拖动滑块，马上看到它怎样变化，然后亲手写出来；写错了，当场就知道错在哪里。到最后，模型会用你写的代码回答你。",
 )
 BEGIN = Text(en="Begin", zh="开始")
 PLAY = Text(en="Play first", zh="先玩一玩")
@@ -27,8 +27,8 @@ SAYS = Text(
     en="SmolLM2, 135 million numbers, on your machine",
     zh="SmolLM2，一亿三千五百万（135 M）个参数，就在你的机器上",
 )
-IN_ENGLISH = Text(en="It speaks English only.", zh="它只会英语。问的是：请补全句子，“法国的首都是……”")
-BROKEN = Text(en="The same model, one multiplication left out of RMSNorm", zh="同一个模型，RMSNorm 里漏掉一个乘法")
+IN_ENGLISH = Text(en="It speaks English only.", zh="它只懂英语。上面问的是：请补全句子“法国的首都是……”。")
+BROKEN = Text(en="The same model, one multiplication left out of RMSNorm", zh="还是这个模型，RMSNorm 里漏了一个乘法")
 BEST = {  # panels that need no words to be understood, and the question that makes one want to touch them
     "02_norm_axes/poke_one_number": Text(
         en="Push one of 72 numbers. How many outputs move?",
@@ -36,28 +36,28 @@ BEST = {  # panels that need no words to be understood, and the question that ma
     ),
     "07_positional_encoding/clocks": Text(
         en="How can a sentence know which word comes first? By clocks.",
-        zh="句子怎么知道哪个词在前？靠一排时钟。",
+        zh="模型怎么知道哪个词在前？看一排时钟。",
     ),
     "10_attention/poke_one_token": Text(
         en="Change one word. Who notices?",
         zh="换掉一个词，谁会察觉？",
     ),
 }
-TO_PLAY = Text(en="Three to play with", zh="先玩三个")
+TO_PLAY = Text(en="Three to play with", zh="先玩三张图")
 TO_PLAY_LEAD = Text(
     en="Every lesson has pictures that you can move. Guess first; then drag.",
-    zh="每一课都有能动手的图：先猜，再拖。",
+    zh="每一课都有可以动手的图：先猜，再拖。",
 )
 FROM = Text(en="From lesson {lesson}", zh="选自第 {lesson} 课")
 MAP = Text(en="What you will build", zh="你要搭的模型")
 MAP_LEAD = Text(
     en="One of the model's 30 layers, from the bottom up. The numbers are lessons; click one.",
-    zh="模型有 30 层，这是其中一层，从下往上看。编号是讲解它的课，点一下就能打开。",
+    zh="模型有 30 层，这是其中一层，请从下往上看。旁边的数字是课的编号，点一下就能打开那一课。",
 )
 LESSONS = Text(en="The lessons", zh="全部课程")
 LESSONS_LEAD = Text(
     en="About eight hours in all. Beside each title stands what you write in it.",
-    zh="全部学完大约八个小时。右边是这一课里由你来写的东西。",
+    zh="全部学完大约八个小时。标题旁边写的，是这一课里由你来写的内容。",
 )
 HERE = Text(en="Write along", zh="动手写")
 HERE_TEXT = Text(
@@ -68,10 +68,10 @@ HERE_TEXT = Text(
     "once, and know what a loss and a gradient are. Every word stands in the [glossary](glossary.ipynb), in both "
     "languages. And if you have learned these things from notes on the web: an appendix takes "
     "[five of them claim by claim](five_notes.ipynb).",
-    zh="在这些网页上，可以读，可以猜，每张图都能动手；什么也不用安装，也没有任何数据离开你的浏览器。练习在笔记本里做，"
-    "在那里，你写的函数会得到检查，还会放进训练好的模型里运行：\n\n"
+    zh="在这些网页上，可以读，可以猜，每张图都能动手；什么都不用安装，数据也不会离开你的浏览器。练习要在笔记本里做："
+    "写好函数，当场就能检查，还会放进训练好的模型里运行。打开笔记本，只要一条命令：\n\n"
     "```\nmake lab{read}\n```\n\n"
-    "这条命令把所需的软件装进项目自己的文件夹，并打开 JupyterLab。你最好训练过一次网络，知道什么是损失和梯度。"
+    "它把所需的软件装进项目自己的文件夹，然后打开 JupyterLab。开始之前，你应当训练过一次网络，知道什么是损失和梯度。"
     "术语都在[术语表](glossary.ipynb)里，中英文对照。如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。",
 )
 READ = {"en": "", "zh": " READ=zh"}

@@ -26,11 +26,11 @@ MINUTES = Text(en="about {minutes} minutes", zh="大约 {minutes} 分钟")
 HANDOUT = Text(en="Handout to print", zh="打印用的讲义")
 IN_COLAB = Text(en="Open in Colab", zh="在 Colab 中打开")
 IMPORTS = Text(en="Imports", zh="导入")
-THE_CELL = Text(en="The cell", zh="单元格")
+THE_CELL = Text(en="The cell", zh="单元格里的代码")
 EXERCISE = Text(en="Exercise", zh="练习")
 SOLUTION = Text(en="A solution", zh="参考答案")
 SHOW = Text(en="Show what comes out", zh="看运行结果")
-WRITE = Text(en="Write it and have it checked: {ways}", zh="写完就能得到检查：{ways}")
+WRITE = Text(en="Write it and have it checked: {ways}", zh="自己写，写完当场检查：{ways}")
 WRITE_IN_COLAB = Text(en="in Colab", zh="在 Colab 里写")
 WRITE_HERE = Text(
     en="on your machine with <code>make lab</code>, in lesson {number}",
@@ -44,13 +44,13 @@ TABLE = Text(en="table", zh="表格")
 PICTURE = Text(en="picture", zh="图")
 UNSCRIPTED = Text(
     en="JavaScript is off here, or the page's script did not come whole: pictures stand still, and there is no search.",
-    zh="这里没有启用 JavaScript，或者网页的脚本没有完整载入，所以图不能操作，也不能搜索。",
+    zh="浏览器没有启用 JavaScript，或者网页的脚本没有载入完整，所以图不能动，也不能搜索。",
 )
 READ = Text(en="I have read this lesson", zh="这一课我读完了")
 
 # What the script says (site.js): each page brings these along
 SCRIPT = {
-    "theme": Text(en="Light or dark", zh="浅色或深色"),
+    "theme": Text(en="Light or dark: {now}", zh="浅色或深色：{now}"),
     "auto": Text(en="as the system", zh="跟随系统"),
     "light": Text(en="light", zh="浅色"),
     "dark": Text(en="dark", zh="深色"),
@@ -59,16 +59,16 @@ SCRIPT = {
     "search": Text(en="Search", zh="搜索"),
     "results": Text(en="{n} found", zh="找到 {n} 处"),
     "nothing": Text(en="Nothing found for “{asked}”.", zh="没有找到“{asked}”。"),
-    "elsewhere": Text(en="On the Chinese pages", zh="英文页面里"),
+    "elsewhere": Text(en="On the Chinese pages: {n} found", zh="英文页面里找到 {n} 处"),
     "trouble": Text(
         en="The states of this panel could not be loaded, so it shows its opening picture and cannot be moved.",
-        zh="这个面板的数据没能载入，所以只显示一开始的图，不能操作。",
+        zh="这个面板的数据没能载入，所以只显示最初的图，不能操作。",
     ),
     "edition": Text(
         en="The states of this panel belong to another edition of the site: reload the page.",
         zh="这个面板的数据属于网站的另一个版本，请刷新页面。",
     ),
-    "unsearchable": Text(en="The search index could not be loaded.", zh="搜索的索引没能载入。"),
+    "unsearchable": Text(en="The search index could not be loaded.", zh="搜索索引没能载入。"),
     "done": Text(en="read", zh="已读"),
     "go_on": Text(en="Go on: {lesson}", zh="接着读：{lesson}"),
     "progress": Text(
@@ -78,7 +78,7 @@ SCRIPT = {
     "kept": Text(en="Kept in this browser alone.", zh="只保存在这个浏览器里。"),
     "unkept": Text(
         en="This browser lets the page store nothing: what you do here is forgotten when you leave.",
-        zh="浏览器不让网页保存数据，离开之后，这里的进度就没有了。",
+        zh="这个浏览器不让网页保存数据：离开网页以后，你在这里的进度就没有了。",
     ),
     "unread": Text(
         en="What this browser has stored of your progress is of another edition, or damaged, and is not counted.",
