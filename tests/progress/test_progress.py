@@ -139,8 +139,8 @@ def test_the_page_in_chinese():
     page = str(progress_page())
     assert page.startswith(f"你的进度\n\n通过的练习：2/{len(EXERCISES)}\n")
     assert f"\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/{len(BLOCKS)}\n" in page
-    assert "root_mean_square（forgot-root）、rms_norm（a+b）" in page
-    assert f"06_rms_norm · {EXERCISES['rms_norm'].section.zh}" in page
+    assert "06_rms_norm：root_mean_square（forgot-root）、rms_norm（a+b）" in page
+    assert f"rms_norm（a+b）：06_rms_norm · {EXERCISES['rms_norm'].section.zh}" in page
 
 
 def test_without_a_copy_of_ones_own_it_says_how_it_will_fill(tmp_path, monkeypatch):

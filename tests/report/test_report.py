@@ -351,5 +351,5 @@ def test_a_terminal_without_chinese_letters_does_not_end_the_report(tmp_path):
     ascii_only = {"PYTHONIOENCODING": "ascii"}
     run = subprocess.run(report, cwd=tmp_path, env=os.environ | ascii_only, capture_output=True, timeout=300)
     assert run.returncode == 1
-    assert run.stderr.decode("ascii").startswith(r"\u97e9\u6885\u6885.ipynb: ")
+    assert run.stderr.decode("ascii").startswith(r"\u97e9\u6885\u6885.ipynb\uff1a")
     assert "王小明" in (tmp_path / "报告.html").read_text("utf-8")

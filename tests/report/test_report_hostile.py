@@ -392,4 +392,4 @@ def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
 def test_the_reason_is_in_the_language_of_the_report(tmp_path, chosen, capsys):
     hand_in(tmp_path, **{"class/good.ipynb": notebook(GOOD), "class/bad.ipynb": []})
     main([str(tmp_path / "class"), "--out", str(tmp_path / "marks"), "--language", chosen])
-    assert {"en": "not a notebook", "zh": "不是笔记本"}[chosen] in capsys.readouterr().err
+    assert {"en": "bad.ipynb: not a notebook", "zh": "bad.ipynb：不是笔记本"}[chosen] in capsys.readouterr().err

@@ -26,7 +26,7 @@ EMPTY = Text(
 )
 SAVED = Text(
     en="Read from the notebooks in `{folder}/` as they were saved last; nothing leaves this machine.",
-    zh="内容取自 `{folder}/` 里最近保存的笔记本，不会离开这台机器。",
+    zh="内容取自 `{folder}/` 里的笔记本，以最近一次保存的为准，不会离开这台机器。",
 )
 COLAB = Text(
     en="On Colab your notebooks lie in your Drive, where this page does not look: it counts guesses and kept blocks.",
@@ -41,7 +41,7 @@ QUESTIONS = Text(en="Questions from lessons that you have done", zh="从学过�
 ANSWERS = Text(en="Answers", zh="答案")
 ANSWER = Text(en="Answer", zh="答案")
 NOT_COUNTED = Text(en="Not counted", zh="没有计入")
-ABOUT = Text(en="{file}: {why}", zh="{file}：{why}")
+ABOUT = Text(en="{what}: {told}", zh="{what}：{told}")
 MORE = Text(en="more of this kind: {count}", zh="类似的还有 {count} 个")
 MOST_NAMED = 10  # files that are not counted
 LONGEST = 2_000  # characters of a question or an answer
@@ -73,10 +73,14 @@ class ProgressPage:
             yield unmarked(str(EMPTY))
             return
         yield "\n".join(_counts(self._progress))
-        yield from filter(None, ["\n".join(f"{lesson.name}: {states}" for lesson, states in _lessons(self._progress))])
-        yield from _listed(AGAIN, [f"{mistake}: {place}" for mistake, place, _ in _again(self._progress)])
+        begun = [ABOUT.format(what=lesson.name, told=states) for lesson, states in _lessons(self._progress)]
+        yield from filter(None, ["\n".join(begun)])
+        yield from _listed(
+            AGAIN, [ABOUT.format(what=mistake, told=place) for mistake, place, _ in _again(self._progress)]
+        )
         drawn = list(enumerate(self._progress.questions, 1))
-        yield from _listed(QUESTIONS, [f"{n}. {lesson.name}: {_text(one.asked)}" for n, (lesson, one) in drawn])
+        asked = [ABOUT.format(what=f"{n}. {lesson.name}", told=_text(one.asked)) for n, (lesson, one) in drawn]
+        yield from _listed(QUESTIONS, asked)
         yield from _listed(ANSWERS, [f"{n}. {_text(one.answer)}" for n, (_, one) in drawn])
         yield from _listed(NOT_COUNTED, _not_counted(self._progress))
         yield unmarked(_source())
@@ -91,7 +95,10 @@ class ProgressPage:
             return
         yield _list(escape(line) for line in _counts(self._progress))
         yield table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
-        again = [f"{escape(mistake)}: {_link(place, target)}" for mistake, place, target in _again(self._progress)]
+        again = [
+            ABOUT.format(what=escape(mistake), told=_link(place, target))
+            for mistake, place, target in _again(self._progress)
+        ]
         yield from _headed(AGAIN, again)
         yield from _headed(QUESTIONS, [_folded(*drawn) for drawn in self._progress.questions], "ol")
         yield from _headed(NOT_COUNTED, [escape(line) for line in _not_counted(self._progress)])
@@ -143,7 +150,7 @@ def _again(progress: Progress) -> Iterator[tuple[str, str, str]]:
 
 
 def _not_counted(progress: Progress) -> list[str]:
-    lines = [ABOUT.format(file=printable(file), why=printable(why)) for file, why in progress.faults.items()]
+    lines = [ABOUT.format(what=printable(file), told=printable(why)) for file, why in progress.faults.items()]
     more = len(lines) - MOST_NAMED
     return lines[:MOST_NAMED] + [MORE.format(count=more)] * (more > 0)
 
@@ -189,4 +196,4 @@ def _link(words: str, target: str | None = None) -> str:
 
 def _folded(lesson: Lesson, question: Question) -> str:
     answer = f"<details><summary>{ANSWER}</summary><p>{_html(question.answer)}</p></details>"
-    return f"{_link(lesson.name)}: {_html(question.asked)}{answer}"
+    return ABOUT.format(what=_link(lesson.name), told=_html(question.asked)) + answer

@@ -19,11 +19,11 @@ from .stopping import Stopped, stopping
 NO_NOTEBOOK = Text(en="There is no notebook in {folder}.", zh="{folder} 里没有笔记本。")
 RUN_NEEDS = Text(en="--run needs {package}: pip install {package}", zh="--run 需要 {package}：pip install {package}")
 
-FOLDER_WANTED = Text(en="wants the name of a folder, got an empty one", zh="需要文件夹的名字，得到的是空的")
+FOLDER_WANTED = Text(en="wants the name of a folder, got an empty one", zh="文件夹的名字不能是空的")
 STOPPED = Text(en="stopped ({signal}); nothing was written", zh="已停止（{signal}），没有写出报告")
 LEVEL = Text(en="wants a whole number from 1 to 999, got {got}", zh="需要 1 到 999 的整数，得到的是 {got}")
 SECONDS_WANTED = Text(
-    en="wants seconds from 1 to {longest}, got {got}", zh="需要 1 到 {longest} 的秒数，得到的是 {got}"
+    en="wants seconds from 1 to {longest}, got {got}", zh="秒数要在 1 到 {longest} 之间，得到的是 {got}"
 )
 
 PROG = "python -m blocklab.report"
@@ -100,7 +100,7 @@ def _report(options: argparse.Namespace) -> int:
     if not (report.cells or report.faults):
         raise ValueError(NO_NOTEBOOK.format(folder=options.folder))
     _write(report, options.out)
-    for line in [*report.remarks, *(f"{name}: {why}" for name, why in report.faults.items())]:
+    for line in [*report.remarks, *report.told_faults]:
         print(printable(line), file=sys.stderr)
     return 1 if report.faults else 0
 

@@ -16,9 +16,9 @@ MOST_NAMED = 3
 
 ODD_CELLS = Text(en="cells that cannot be read: {count}", zh="无法读取的单元格：{count} 个")
 ODD_OUTPUTS = Text(en="cell {cell}: its outputs cannot be read", zh="第 {cell} 个单元格：输出无法读取")
-ODD_VERDICT = Text(en="cell {cell}: a verdict is {got}", zh="第 {cell} 个单元格：结论写成了 {got}")
+ODD_VERDICT = Text(en="cell {cell}: a verdict is {got}", zh="第 {cell} 个单元格：结论不合格式，写的是 {got}")
 ODD_FIELD = Text(
-    en="cell {cell}: in a verdict, {field} is {got}", zh="第 {cell} 个单元格：结论里的 {field} 写成了 {got}"
+    en="cell {cell}: in a verdict, {field} is {got}", zh="第 {cell} 个单元格：结论里的 {field} 不合格式，写的是 {got}"
 )
 TOO_MANY_UNKNOWN = Text(en="too many exercises that do not exist", zh="不存在的练习太多")
 MORE = Text(en="more of this kind: {count}", zh="类似的错误还有 {count} 处")

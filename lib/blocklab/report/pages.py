@@ -20,11 +20,11 @@ ALONE = Text(en="Mistakes of one student each: {count}", zh="只有一名学生�
 CLAIMED = Text(en="Student by student, as their files claim", zh="每名学生的情况（取自学生的文件）")
 RAN = Text(en="Student by student", zh="每名学生的情况")
 FAULTS = Text(en="What could not be read or run", zh="无法读取或运行的内容")
-REMARKS = Text(en="Who is who", zh="学生的区分")
+REMARKS = Text(en="Remarks", zh="备注")
 ALL_CLAIMED = Text(
     en="Nothing ran for this report: each verdict is what the student's file claims, and a file can be edited. With "
     "`--run`, the notebooks run here.",
-    zh="这份报告没有运行任何代码：结论都取自学生的文件，而文件是可以改动的。加上 `--run`，笔记本会在这里运行。",
+    zh="这份报告没有运行任何代码：结论都取自学生的文件，而文件是可以改动的。加上 `--run`，就会在这里运行笔记本。",
 )
 SOME_CLAIMED = Text(
     en="The notebooks ran here. A verdict in parentheses did not come from that: it is only what the student's file "
@@ -62,7 +62,7 @@ def as_html(report: Report) -> str:
         parts += [f"<h2>{heading}</h2>", _legend(bool(numbers)), _table(report, numbers)]
     parts += [
         _notes(REMARKS, report.remarks),
-        _notes(FAULTS, [f"{name}: {why}" for name, why in report.faults.items()]),
+        _notes(FAULTS, report.told_faults),
     ]
     return (
         f'<!doctype html><html lang="{chosen()}"><meta charset="utf-8"><title>{TITLE}</title>'

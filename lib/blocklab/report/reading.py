@@ -36,6 +36,7 @@ NO_NOTEBOOK = Text(en="no notebook in this folder", zh="这个文件夹里没有
 MORE_FILES = Text(en="more files of this kind: {count}", zh="类似的文件还有 {count} 个")
 MOST_FILES = 10  # named of those in one folder of the class that are no notebooks by their names
 SEMICOLON = Text(en="; ", zh="；")
+ABOUT = Text(en="{file}: {why}", zh="{file}：{why}")
 
 Run = Callable[[Path, list[Cell]], Marks]  # runs a notebook: its verdicts, and why it did not come to its end
 Standing = tuple[str, bool]  # a mark, and whether it comes from running the notebook here
@@ -71,6 +72,11 @@ class Report:
             for mistake in dict.fromkeys(mark.split("+"))
         )
         return [(*key, count) for key, count in counts.most_common()]
+
+    @property
+    def told_faults(self) -> list[str]:
+        """The faults, a line each."""
+        return [ABOUT.format(file=file, why=why) for file, why in self.faults.items()]
 
     def claimed(self, student: str, exercise: str) -> bool:
         """Whether a verdict stands beside others that ran here, but did not run itself."""

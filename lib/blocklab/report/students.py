@@ -18,7 +18,7 @@ SEVERAL = Text(
 )
 ONE = Text(
     en="Counted as one student each, with notebooks in several folders: {students} ({places}).",
-    zh="笔记本分在几个文件夹里，各算作一名学生：{students}（{places}）。",
+    zh="下列每个名字各算一名学生，笔记本却分在几个文件夹里：{students}（{places}）。",
 )
 MOST_NAMED = 10
 
