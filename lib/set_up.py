@@ -56,7 +56,7 @@ INSTALLING = Text(
 )
 WAITING = Text(
     en="Another make is installing in this folder; waiting until it is done.",
-    zh="另一个 make 正在本文件夹中安装，等它完成。",
+    zh="另一个 make 正在本文件夹中安装，正在等它完成。",
 )
 GOING_ON = Text(
     en="{folder} could not be brought up to date ({reason}); going on with what is installed.",
@@ -73,11 +73,11 @@ NO_VENV = Text(
     en="This Python ({python}) cannot make virtual environments. On Debian and Ubuntu: sudo apt install "
     "python3-venv (python{version}-venv for a Python of another version than the system's)",
     zh="这个 Python（{python}）不能创建虚拟环境。在 Debian 和 Ubuntu 上请运行：sudo apt install python3-venv"
-    "（与系统版本不同的 Python，请安装 python{version}-venv）",
+    "（如果这个 Python 与系统自带的版本不同，请改装 python{version}-venv）",
 )
 BAD_NAME = Text(
     en="A virtual environment cannot lie in a folder whose path holds {what}; rename the folder: {path}",
-    zh="路径中含有{what}的文件夹不能放虚拟环境，请给文件夹改名：{path}",
+    zh="虚拟环境不能放在路径含有{what}的文件夹里，请给文件夹改名：{path}",
 )
 COLON = Text(en="a colon", zh="冒号")
 LINE_BREAK = Text(en="a line break", zh="换行符")

@@ -10,8 +10,8 @@ OLD = Text(
     en="This copy of the lesson is of an earlier edition and no longer runs. A new one, with your answers in it: "
     "`make lab FRESH=1` in Blocklab's folder (without make: `python -m workshop copies --fresh`). "
     "On Colab: open the lesson again from its link.",
-    zh="这份课程副本是旧版，已无法运行。要换上新副本并带上你的答案，请在 Blocklab 文件夹里运行 `make lab FRESH=1`"
-    "（没有 make：`python -m workshop copies --fresh`）。在 Colab 上：请从原来的链接重新打开这一课。",
+    zh="这份课程副本是旧版，已无法运行。要换成新副本并带上你的答案，请在 Blocklab 文件夹里运行 `make lab FRESH=1`"
+    "（没有 make，就运行 `python -m workshop copies --fresh`）。在 Colab 上，请从原来的链接重新打开这一课。",
 )
 
 

@@ -25,7 +25,7 @@ LEFT = Text(
 )
 OTHERS_TAKEN = Text(
     en="{old}: other answers to these exercises, from another copy, were taken over, and these stay here: {left}",
-    zh="{old}：这些练习已经带过来另一份副本里的答案，这里的留在原处：{left}",
+    zh="{old}：这些练习已经用了另一份副本里的答案，这一份里的留在原处：{left}",
 )
 UNREAD = Text(en="{old}: {why}; what it holds stays here", zh="{old}：{why}；里面的内容留在原处")
 CELL = Text(en="cell {number}", zh="第 {number} 个单元格")

@@ -35,14 +35,14 @@ COPIED = Text(en="my/: {added} copied, {there} left as they are", zh="my/：新�
 OLD = Text(
     en="my/: {old} of the copies are of an earlier edition and no longer run; new ones, with your answers in them: "
     "make lab FRESH=1 (without make: python -m workshop copies --fresh)",
-    zh="my/：有 {old} 份副本是旧版，已无法运行；要换上新副本并带上你的答案：make lab FRESH=1"
-    "（没有 make：python -m workshop copies --fresh）",
+    zh="my/：有 {old} 份副本是旧版，已无法运行；要换成新副本并带上你的答案，请运行 make lab FRESH=1"
+    "（没有 make，就运行 python -m workshop copies --fresh）",
 )
 OLD_NUMBERS = Text(
     en="my/: {old} of the copies bear an earlier number of their lesson; new ones, with your answers in them: "
     "make lab FRESH=1 (without make: python -m workshop copies --fresh)",
-    zh="my/：有 {old} 份副本还是原来的课程编号；要换上新副本并带上你的答案：make lab FRESH=1"
-    "（没有 make：python -m workshop copies --fresh）",
+    zh="my/：有 {old} 份副本还是原来的课程编号；要换成新副本并带上你的答案，请运行 make lab FRESH=1"
+    "（没有 make，就运行 python -m workshop copies --fresh）",
 )
 
 

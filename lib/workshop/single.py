@@ -47,10 +47,12 @@ READ_BY = {  # the larger data, and what a lesson writes that reads them; smalle
     "timings": ("cuda_timing",),
 }
 # The first line is all that a front end shows of the folded cell.
-TITLE = Text(en="Set-up: this cell holds the package that the lesson needs", zh="准备：这个单元格里有课程要用的软件包")
+TITLE = Text(
+    en="Set-up: this cell holds the package that the lesson needs", zh="准备：这个单元格里有这一课要用的软件包"
+)
 OLD = Text(
     en="This lesson needs Python {least} or newer, this is Python {here}.",
-    zh="这一课需要 Python {least} 或更新的版本，这里是 Python {here}。",
+    zh="这一课需要 Python {least} 或更新的版本，现在用的是 Python {here}。",
 )
 DAMAGED = Text(
     en="This file is damaged: the package in its first cell is not what it was. Get the file once more.",
@@ -58,7 +60,7 @@ DAMAGED = Text(
 )
 FULL = Text(
     en="There is no space to unpack this lesson: it needs {need:.1f} MB in the temporary folder or beside this file.",
-    zh="磁盘空间不够，无法解压这一课：临时文件夹里或这个文件旁边要有 {need:.1f} MB。",
+    zh="磁盘空间不够，无法解压这一课：临时文件夹或这个文件所在的文件夹里，要有 {need:.1f} MB 空间。",
 )
 ANOTHER = Text(
     en="This kernel has loaded another blocklab already: {there}. Restart the kernel, then run this cell first.",
@@ -66,13 +68,13 @@ ANOTHER = Text(
 )
 NO_XZ = Text(
     en="This Python was built without its module lzma, which unpacks the lesson. Use another Python.",
-    zh="这个 Python 缺少自带的 lzma 模块，无法解压这一课。请换一个 Python。",
+    zh="这个 Python 编译时没有加入 lzma 模块，无法解压这一课。请换一个 Python。",
 )
 READ_ONLY = Text(
     en="This lesson unpacks a package, and can write neither into the temporary folder nor beside this file. Before "
     "Jupyter starts, set TMPDIR to a folder that can be written into.",
-    zh="这一课要解压一个软件包，但临时文件夹里和这个文件旁边都不能写入。请在启动 Jupyter 之前，"
-    "把 TMPDIR 设为一个可以写入的文件夹。",
+    zh="这一课要解压一个软件包，但临时文件夹和这个文件所在的文件夹都不能写入。"
+    "请先把 TMPDIR 设为一个可以写入的文件夹，再启动 Jupyter。",
 )
 
 

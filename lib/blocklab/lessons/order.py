@@ -58,7 +58,7 @@ _HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}
 
 ELSEWHERE = Text(
     en="This file holds its own lesson alone. That exercise is in {lesson}.ipynb, which lies where you got this file.",
-    zh="这个文件只带了这一课的内容。那个练习在 {lesson}.ipynb 里，和这个文件在同一个地方可以找到。",
+    zh="这个文件里只有这一课的内容。那个练习在 {lesson}.ipynb 里，请到当初得到这个文件的地方去找。",
 )
 
 

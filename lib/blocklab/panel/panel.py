@@ -35,7 +35,7 @@ FAILED = Text(
 )
 STOPPED = Text(
     en="Interrupted before the picture was drawn for {values}. The next move draws it.",
-    zh="画到 {values} 时被中断了。再移动一次就会重新画。",
+    zh="{values} 的图还没有画完就中断了。再移动一次，就会重新画。",
 )
 CLOSED = Text(
     en="This panel is closed. Run the cell that makes it, and there is a new one.",

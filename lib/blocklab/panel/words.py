@@ -12,7 +12,7 @@ PLAIN_WAY = Text(
 )
 RESET = Text(en="Reset", zh="重置")
 SKIP = Text(en="Skip", zh="跳过")
-GUESS_FIRST = Text(en="Choose what you expect; then everything can be moved.", zh="先选出你的猜测，再来动手。")
+GUESS_FIRST = Text(en="Choose what you expect; then everything can be moved.", zh="先猜：选一个答案，再动手。")
 
 WORDS = {
     "reset": RESET,

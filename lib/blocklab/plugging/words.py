@@ -26,7 +26,7 @@ OWN_WORDS = {  # where those of the checks do not fit, or are missing
     ),
     "not-made": Text(
         en="The network wants your layer in a size of its own, but `{called}` stops with {error}",
-        zh="网络要用别的大小的这一层，而创建 `{called}` 时报错：{error}",
+        zh="网络要按自己的大小创建这一层，但运行 `{called}` 时报错：{error}",
     ),
     "interrupted": Text(
         en="Stopped after {seconds:.0f} s: with your block the network had not come to its end. Look for a loop that "
