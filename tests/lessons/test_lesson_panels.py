@@ -47,12 +47,13 @@ def swept(panel: Panel, pairs: bool) -> list[tuple]:
 
 
 def hold_to_those_drawn_from_nothing(panel: Panel, visits: list[tuple]) -> None:
+    """From the last to the first, with nothing remembered: what two states share by mistake the other one now gives."""
+    panel.canvas.records.memo.clear()
     for values, _line, strokes, pixels in reversed(visits):  # in the end the panel stands at its defaults
         with standing(panel, values) as (canvas, _line):
             if pixels is not None:
                 anew = hash(canvas.still(LIVE_SCALE).tobytes())
                 assert pixels == anew, f"a frame differs from all drawn at {values}"
-            canvas.records.memo.clear()
             canvas.figure.stale = True
             assert strokes == canvas.strokes(), f"strokes differ from all recorded at {values}"
 
