@@ -60,6 +60,21 @@ def test_a_text_has_formulas_links_and_ids():
     assert "$" not in html
 
 
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        (r"\cos a \cos b - \sin a \sin b", "cos a cos b−sin a sin b"),
+        (r"\cos(a + b)\sin\theta_i", "cos(a+b) sin θi"),
+        (r"2\ln x \tanh^2 y", "2 ln x tanh2 y"),
+        (r"x y - \frac{\sin k}{2 k}", "xy−sin k2k"),
+    ],
+)
+def test_functions_in_formulas_stand_apart_from_their_letters(formula, shown):
+    html = markdown.mathml(formula, "inline").replace('<mspace width="0.17em" />', " ")
+    assert re.sub("<[^>]*>", "", html) == shown
+    assert html.startswith('<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline">')
+
+
 def test_what_is_folded_stays_folded_and_holds_markdown():
     html = markdown.html("<details><summary>Answer</summary>\n\nIt is **two**.\n\n</details>", [])
     assert "<details><summary>Answer</summary>" in html

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape, unescape
 from itertools import pairwise
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from latex2mathml.converter import convert
 from latex2mathml.symbols_parser import convert_symbol
@@ -22,6 +24,10 @@ _EMPTY = re.compile(r"<th\b([^>]*)></th>")
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
 _MARKUP = re.compile(r"[{}_\\&]")
 _TAG = re.compile(r"<[^>]*>")
+_MATHML = "http://www.w3.org/1998/Math/MathML"
+_LETTER, _SIGN, _SPACE, _ROW, _CELL = (f"{{{_MATHML}}}{name}" for name in ("mi", "mo", "mspace", "mrow", "mtd"))
+_RAISED = {f"{{{_MATHML}}}{name}" for name in ("msub", "msup", "msubsup")}
+ElementTree.register_namespace("", _MATHML)  # written without a prefix
 _LINK = re.compile(r"</?a\b[^>]*>")  # the entry of a heading in the contents is a link itself
 
 
@@ -144,7 +150,26 @@ def _display(_renderer, tokens: list[Token], i: int, *_) -> str:
 @cache
 def mathml(formula: str, display: str) -> str:
     """A formula that needs no script and no network to be shown."""
-    return convert(formula, display=display)
+    math = ElementTree.fromstring(convert(formula, display=display))
+    for row in [*math.iter(_ROW), *math.iter(_CELL)]:
+        for before, after in pairwise(list(row)):
+            if _apart(before, after):
+                row.insert(list(row).index(after), Element(_SPACE, width="0.17em"))
+    return ElementTree.tostring(math, "unicode")
+
+
+def _apart(before: Element, after: Element) -> bool:
+    """Whether a thin space belongs between them, as TeX has it in sin x cos y, but not in sin(x) or −cos y."""
+    if _is_function(before):
+        return after.tag not in (_SIGN, _SPACE)
+    return _is_function(after) and (before.tag not in (_SIGN, _SPACE) or before.text == ")")
+
+
+def _is_function(part: Element) -> bool:
+    """A word such as cos, with an index or a power, too."""
+    if part.tag in _RAISED:
+        return _is_function(part[0])
+    return part.tag == _LETTER and len(part.text or "") > 1
 
 
 def block(code: str) -> str:
