@@ -51,6 +51,9 @@ def test_what_torch_refuses_we_refuse(op):
     run = 0
     for error in op.error_inputs("cpu"):
         sample = error.sample_input
+        if sample.input.numel() == 0:  # refused from torch 2.14 on; before and here, nothing gives nothing
+            assert function(sample.input, *sample.args, **sample.kwargs).shape == sample.input.shape
+            continue
         with pytest.raises(ValueError, match=r" wants .* got "):
             function(sample.input, *sample.args, **sample.kwargs)
         run += 1
