@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
 
 from blocklab.checks import attempts
+from blocklab.checks import surroundings as settings
 from blocklab.checks.complaints import Complaint
 from blocklab.checks.modules import CannotBeSaid
 from blocklab.checks.outcome import NotComparable
@@ -499,6 +500,19 @@ def test_whatever_is_raised_is_told(error):
         assert verdict.mistake == "raises"
         assert type(error).__name__ in str(verdict)
         assert "raise error" in str(verdict)
+
+
+def test_a_torch_that_warns_of_being_asked_warns_no_reader(monkeypatch):
+    """torch 2.9 does, before a check and after it: pytest turns warnings into errors here."""
+
+    def asked():
+        warnings.warn("use the new API", stacklevel=2)
+        return False
+
+    monkeypatch.setattr(settings, "_STATES", (*settings._STATES, (asked, torch.set_deterministic_debug_mode)))
+    before = [*warnings.filters]
+    assert check("relu", lambda x: x.clamp(min=0)).passed
+    assert warnings.filters == before
 
 
 def test_memory_that_there_is_not():

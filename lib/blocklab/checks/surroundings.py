@@ -86,16 +86,17 @@ def settled(sheet: Sheet | None = None) -> Iterator[None]:
     logs, the working directory, the environment, signal handlers and trace functions, open figures.
     """
     with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())  # first: torch 2.9 warns of some that it is asked how they stand
+        warnings.simplefilter("ignore")
         for read, write in _STATES:
             with suppress(RuntimeError):  # what cannot be read stays as it is
                 stack.callback(_restore, read, write, read())
         for remember in (modes, _random_numbers, functions, _signals, _folder, _numpy, _figures, _displays):
             stack.callback(remember())
-        for mode in (torch.inference_mode(False), torch.enable_grad(), warnings.catch_warnings(), *_overridden()):
+        for mode in (torch.inference_mode(False), torch.enable_grad(), *_overridden()):
             stack.enter_context(mode)
         stack.callback(modes())  # before any other function of torch's is called
         torch.set_default_dtype(torch.float32)
-        warnings.simplefilter("ignore")
         if logging.root.manager.disable < logging.CRITICAL:  # not again in a room within a room: it asks every logger
             logging.disable()
         stack.callback(setattr, sys, "unraisablehook", sys.unraisablehook)
