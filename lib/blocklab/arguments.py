@@ -240,7 +240,7 @@ def want_axes(function: str, x: Tensor, axes: int | Sequence[int]) -> tuple[int,
 
     Refuses what is not an integer (TypeError), and no axis, one out of range or one named twice (ValueError).
     """
-    each = axes if isinstance(axes, list | tuple) else [axes]
+    each = axes if isinstance(axes, (list, tuple)) else [axes]
     if not all(map(is_integer, each)):
         raise TypeError(f"{function} wants axes to be an integer or a tuple of integers, got {shown(axes)}")
     each, rank = tuple(map(int, each)), max(x.dim(), 1)
@@ -253,7 +253,7 @@ def want_axes(function: str, x: Tensor, axes: int | Sequence[int]) -> tuple[int,
 
 def want_ending(function: str, x: Tensor, normalized_shape: Sequence[int]) -> tuple[int, ...]:
     """normalized_shape as a tuple. Refuses what is no tuple of integers (TypeError) or not how x ends (ValueError)."""
-    if not isinstance(normalized_shape, list | tuple) or not all(map(is_integer, normalized_shape)):
+    if not isinstance(normalized_shape, (list, tuple)) or not all(map(is_integer, normalized_shape)):
         raise TypeError(f"{function} wants normalized_shape to be a tuple of integers, got {shown(normalized_shape)}")
     if not normalized_shape:
         raise ValueError(f"{function} wants normalized_shape to name at least one axis, got {normalized_shape!r}")
@@ -267,7 +267,7 @@ def want_sizes(function: str, name: str, sizes: int | Sequence[int], low: float 
     """One size or several as a tuple. Refuses what is no integer (TypeError), none, and one below low (ValueError)."""
     array = hasattr(sizes, "tolist") and not isinstance(sizes, type) and not getattr(sizes, "is_meta", False)
     each = sizes.tolist() if array else sizes
-    each = tuple(each) if isinstance(each, list | tuple) else (each,)
+    each = tuple(each) if isinstance(each, (list, tuple)) else (each,)
     if not all(map(is_integer, each)):
         raise TypeError(f"{function} wants {name} to be an integer or a tuple of integers, got {shown(sizes)}")
     if not each:
@@ -301,7 +301,7 @@ def want_factory(
         want_dtype(function, dtype, also_complex)
     if device is None:
         return
-    if isinstance(device, bool) or not isinstance(device, torch.device | str | int):
+    if isinstance(device, bool) or not isinstance(device, (torch.device, str, int)):
         raise TypeError(f"{function} wants device to be a device or its name, got {came(device)}")
     try:
         torch.empty(0, device=device)
@@ -317,7 +317,7 @@ def want_factory(
 
 def came(value: object) -> str:
     """What a value is, by its type."""
-    if value is None or isinstance(value, Tensor | type | torch.dtype):
+    if value is None or isinstance(value, (Tensor, type, torch.dtype)):
         return shown(value)
     return f"{type(value).__name__} {shown(value)}"
 

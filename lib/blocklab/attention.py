@@ -221,10 +221,10 @@ def _want_mask(function: str, name: str, mask: Tensor, **beside: Tensor) -> None
 
 def _want_broadcast(function: str, shape: tuple[int, ...], mask: Tensor) -> None:
     """Refuse, with a ValueError, a mask without axes for query and key, or one that would make the scores larger."""
-    fits = all(m in (1, n) for m, n in zip(mask.shape[::-1], shape[::-1], strict=False))
     if mask.dim() < 2:
         raise ValueError(f"{function} wants attn_mask with an axis for query and one for key, got {tuple(mask.shape)}")
-    if not (mask.dim() <= len(shape) and fits):
+    fits = mask.dim() <= len(shape) and all(m in (1, n) for m, n in zip(mask.shape, shape[-mask.dim() :], strict=True))
+    if not fits:
         raise ValueError(f"{function} wants attn_mask of a shape that broadcasts to {shape}, got {tuple(mask.shape)}")
 
 
