@@ -47,6 +47,11 @@ def without_eps(x, shape, weight=None, bias=None, _eps=1e-5):
     return F.layer_norm(x, shape, weight, bias, 0.0)
 
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    torch.get_float32_matmul_precision()  # torch 2.9 warns the first time that it is asked
+
+
 def surroundings():
     """What a check could leave changed."""
     return {

@@ -26,6 +26,7 @@ MOST_SHOWN = 2000  # characters of what a function prints
 
 _NAMESPACES = (torch, F, torch.linalg, torch.autograd, torch.testing, Tensor, nn.Module, math, time, random)
 _BUILTINS = vars(builtins)
+_CPU = torch.device("cpu")
 _HALVES = sys.float_info.min  # its half is 0 where small numbers are flushed to it
 
 
@@ -122,8 +123,9 @@ def _restore(read: Callable, write: Callable, old: object) -> None:
 
 def _overridden() -> Iterator[AbstractContextManager]:
     """Modes of the caller's that are overridden: each costs time in every call of torch, so only where they are on."""
-    if torch.get_default_device().type != "cpu":
-        yield torch.device("cpu")
+    devices = (mode.device for mode in reversed(_function_modes()) if isinstance(mode, _device.DeviceContext))
+    if next(devices, _CPU).type != _CPU.type:
+        yield torch.device(_CPU)
     for device in ("cpu", "cuda"):
         if torch.is_autocast_enabled(device):
             yield torch.autocast(device, enabled=False)
@@ -155,6 +157,8 @@ def modes() -> Callable:
             torch._C._autograd._pop_saved_tensors_default_hooks()
         if _chosen_device() is not chosen:
             torch._GLOBAL_DEVICE_CONTEXT.device_context = chosen
+            if chosen is None:  # torch 2.9 cannot tell the default device where one was noted and is none
+                del torch._GLOBAL_DEVICE_CONTEXT.device_context
         _device.CURRENT_DEVICE = current
 
     return put_back

@@ -8,6 +8,8 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 import torch.distributed as dist
@@ -44,20 +46,22 @@ FAR = Text(
 
 
 def run() -> str:
-    """Start the two processes and return what they print, in the chosen language.
+    """Start the two processes and return what they say, in the chosen language.
 
     Raises RuntimeError with their messages if they fail.
     """
-    done = subprocess.run(
-        [sys.executable, "-m", *LAUNCHER.split(), "-m", MODULE, chosen()],
-        env=os.environ | SETTINGS | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # as found here
-        capture_output=True,
-        encoding="utf-8",
-        timeout=PATIENCE,
-    )
-    if done.returncode:
-        raise RuntimeError(f"the two processes failed:\n{done.stderr}")
-    return done.stdout.strip()
+    with TemporaryDirectory() as folder:  # older versions of gloo print, too, each process in the other's lines
+        said = Path(folder, "said.txt")
+        done = subprocess.run(
+            [sys.executable, "-m", *LAUNCHER.split(), "-m", MODULE, chosen(), said],
+            env=os.environ | SETTINGS | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # as found here
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+        )
+        if done.returncode:
+            raise RuntimeError(f"the two processes failed:\n{done.stderr}")
+        return said.read_text("utf-8")
 
 
 def whole_batch() -> Tensor:
@@ -85,15 +89,17 @@ def report(parts: list, merged: tuple[int, Tensor], outputs: list) -> str:
     return "\n".join([*lines, MERGED.format(count=merged[0], mean=merged[1]), FAR.format(**far)])
 
 
-def main(language: str) -> None:
+def main(language: str, file: str = "") -> None:
     choose(language)
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     said = share(rank, whole_batch().split(SIZES)[rank])
-    if said:
+    if said and file:
+        Path(file).write_text(said, encoding="utf-8")
+    elif said:
         print(said)
     dist.destroy_process_group()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
