@@ -1,6 +1,6 @@
 """Settings for nbval: `pytest --nbval --nbval-current-env tests/notebooks notebooks/en notebooks/zh`.
 
-With `--plain-panels zh` the Chinese lessons show plain panels: what a lesson prints is the same with either kind.
+With `--plain-panels en` the English lessons show plain panels: what a lesson prints is the same with either kind.
 """
 
 from itertools import groupby
