@@ -56,7 +56,7 @@ def surroundings():
     """What a check could leave changed."""
     return {
         "dtype": torch.get_default_dtype(),
-        "device": torch.get_default_device(),
+        "device": torch.empty(0).device,
         "gradients": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
         "modes": (torch.get_deterministic_debug_mode(), torch.is_anomaly_enabled(), torch.is_autocast_enabled("cpu")),
         "entered": (
