@@ -1,8 +1,8 @@
 """Every panel of every lesson: each slider from end to end, each state as if drawn from nothing.
 
 A lesson's cells run once. Each of its panels is made in both languages; in English it goes through all pairs of
-extremes, in Chinese, where nothing but the words is another, through one control at a time. The strokes of every visit
-are held to those recorded from nothing; in English, where no more than one control has moved, its frame too. Last it is
+extremes, in Chinese, where nothing but the words is another, through one control at a time. In English the strokes of
+every visit are held to those recorded from nothing; where no more than one control has moved, its frame too. Last it is
 shown, living and plain.
 """
 
@@ -90,8 +90,9 @@ def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(
         for (number, chosen), panel in shown.items():
             assert isinstance(panel, Panel), f"cell {number} is tagged as a panel"
             visits = swept(panel, WITH_PAIRS[chosen])
-            hold_to_those_drawn_from_nothing(panel, visits)
-            assert idle(panel, visits) == [] or not WITH_PAIRS[chosen], f"cell {number}"
+            if WITH_PAIRS[chosen]:
+                hold_to_those_drawn_from_nothing(panel, visits)
+                assert idle(panel, visits) == [], f"cell {number}"
             assert len(visits) >= 2 or not panel.controls
             for kind in front.KINDS:
                 panel.put_away()
