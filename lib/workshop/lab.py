@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from playwright.sync_api import Locator, Page
 
 from workshop.server import LAB, serving
 
+BETWEEN_LOOKS = 50  # milliseconds
 KERNEL_IS_IDLE = """() => {
     const panel = window.jupyterapp?.shell.currentWidget;
     return panel?.context?.isReady && panel.sessionContext?.session?.kernel?.status === 'idle';
@@ -37,11 +39,14 @@ PANELS_ARE_ALIVE = """() => {
             : picture.querySelector('path, image') !== null);
     });
 }"""
-# A living panel's picture is what stands in its svg, a plain one's is the address of an image.
+# A living panel's picture is what stands in its svg, a plain one's is the address of an image: long texts, of which a
+# number is enough.
 SEEN = """slider => {
     const panel = slider.closest('.blocklab-panel'), image = panel.querySelector('img');
-    const picture = image ? image.complete && image.naturalWidth > 0 && image.src
+    const text = image ? image.complete && image.naturalWidth > 0 && image.src
         : panel.querySelector('.blocklab-picture > svg').innerHTML;
+    let picture = text && text.length;
+    for (let i = 0; i < text.length; i++) picture = (31 * picture + text.charCodeAt(i)) % 4294967291;
     return { line: panel.querySelector('[role=status]').textContent, picture };
 }"""
 AT_THE_END = """slider => slider.type === 'range' ? slider.value === slider.max
@@ -68,19 +73,24 @@ def write_notebook(path: Path, cells: list[str]) -> None:
     nbformat.write(notebook, path)
 
 
+def wait_until(page: Page, holds: str, arg: Any = None) -> None:
+    """Wait until a function of the page says so. Asked for each frame, as playwright would, it would slow the page."""
+    page.wait_for_function(holds, arg=arg, polling=BETWEEN_LOOKS)
+
+
 def open_notebook(page: Page, address: str, path: str) -> None:
     """Open a notebook in the page's JupyterLab, which a new page loads first, and wait until its kernel is ready."""
     if page.url == "about:blank":
         load_notebook(page, address, path)
     else:
         page.evaluate(OPEN, path)
-        page.wait_for_function(SHOWS, arg=path)
+        wait_until(page, SHOWS, arg=path)
 
 
 def load_notebook(page: Page, address: str, path: str) -> None:
     """Load the page anew with a notebook in it, and wait until its kernel is ready."""
     page.goto(address.format(path=path))
-    page.wait_for_function(SHOWS, arg=path)
+    wait_until(page, SHOWS, arg=path)
 
 
 def close_all(page: Page) -> None:
@@ -91,7 +101,7 @@ def close_all(page: Page) -> None:
 def run_all(page: Page) -> None:
     """Run all cells and come back when the last has run."""
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    page.wait_for_function(KERNEL_IS_IDLE)
+    wait_until(page, KERNEL_IS_IDLE)
 
 
 def save(page: Page) -> None:
@@ -106,11 +116,11 @@ def errors(page: Page) -> list[str]:
 
 def wait_for_panels(page: Page) -> None:
     """Wait until every panel that the notebook holds is alive and its picture is there."""
-    page.wait_for_function(PANELS_ARE_ALIVE)
+    wait_until(page, PANELS_ARE_ALIVE)
 
 
-def seen(slider: Locator) -> dict[str, str]:
-    """What the panel of a slider shows: the line under the picture, and a name of the picture that changes with it."""
+def seen(slider: Locator) -> dict[str, str | int]:
+    """The line under the picture of a slider, and a number of the picture that changes with it."""
     return slider.evaluate(SEEN)
 
 
@@ -133,7 +143,7 @@ def press_arrow(slider: Locator) -> None:
     slider.press("ArrowLeft" if at_the_end else "ArrowRight")
 
 
-def wait_for_change(page: Page, slider: Locator, before: dict[str, str]) -> dict[str, str]:
+def wait_for_change(page: Page, slider: Locator, before: dict[str, str | int]) -> dict[str, str | int]:
     """Wait until the panel of a slider shows another picture or line, decoded, and return what it shows then."""
-    page.wait_for_function(CHANGED, arg=[slider.element_handle(), before])
+    wait_until(page, CHANGED, arg=[slider.element_handle(), before])
     return seen(slider)

@@ -26,7 +26,7 @@ def test_lesson_runs_and_every_slider_moves_its_picture(page, address, lesson):
 def test_the_link_at_the_top_leads_to_the_other_language(page, address):
     lab.open_notebook(page, address, "en/02_norm_axes.ipynb")
     page.get_by_role("link", name="简体中文").first.click()
-    page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/02_norm_axes.ipynb'")
+    lab.wait_until(page, "() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/02_norm_axes.ipynb'")
 
 
 def test_a_part_of_the_map_leads_to_its_lesson(page, address):
@@ -38,4 +38,4 @@ def test_a_part_of_the_map_leads_to_its_lesson(page, address):
         assert picture["x"] < box["x"] < box["x"] + box["width"] < picture["x"] + picture["width"]
         assert picture["y"] < box["y"] < box["y"] + box["height"] < picture["y"] + picture["height"]
     number.click()
-    page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/05_layer_norm.ipynb'")
+    lab.wait_until(page, "() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/05_layer_norm.ipynb'")

@@ -104,7 +104,7 @@ def after(page, move) -> None:
     slider, _ = parts(page)
     before = lab.seen(slider)
     move()
-    page.wait_for_function(lab.CHANGED, arg=[slider.element_handle(), before])
+    lab.wait_for_change(page, slider, before)
 
 
 def place(slider) -> float:

@@ -63,7 +63,7 @@ def ran(desk, address, copied):
 
 def reopen(page, address, path):
     lab.load_notebook(page, address, path)
-    page.wait_for_function(WIDGETS_ARE_LOOKED_FOR)
+    lab.wait_until(page, WIDGETS_ARE_LOOKED_FOR)
 
 
 def stills(page):

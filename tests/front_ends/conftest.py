@@ -31,16 +31,16 @@ NOTEBOOK_6_IS_IDLE = "() => !document.querySelector('.code_cell.running')"
 
 
 def run_in_notebook_7(page: Page) -> None:
-    page.wait_for_function(lab.KERNEL_IS_IDLE)
+    lab.wait_until(page, lab.KERNEL_IS_IDLE)
     lab.run_all(page)
     page.keyboard.press("Escape")
 
 
 def run_in_notebook_6(page: Page) -> None:
-    page.wait_for_function(NOTEBOOK_6_IS_READY)
+    lab.wait_until(page, NOTEBOOK_6_IS_READY)
     page.evaluate(LET_IT_ASK)
     page.evaluate("() => Jupyter.notebook.execute_all_cells()")
-    page.wait_for_function(NOTEBOOK_6_IS_IDLE)
+    lab.wait_until(page, NOTEBOOK_6_IS_IDLE)
     page.keyboard.press("Escape")
 
 
