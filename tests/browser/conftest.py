@@ -6,6 +6,7 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import pytest
+from kept_whole import WHOLE
 
 from blocklab.language import choose
 from blocklab.panel import Panel
@@ -15,7 +16,6 @@ from workshop.cells import names, needed
 from workshop.lesson_panels import SOURCES, STAND_INS, panels
 
 ROOT = Path(__file__).parents[2]
-WHOLE = "00_start_here.ipynb", "02_norm_axes.ipynb"
 STOOD_IN = """
 from workshop.lesson_panels import STAND_INS
 globals().update(STAND_INS["{}"])"""
@@ -27,7 +27,7 @@ PICTURES = ROOT / "artifacts" / "browser"
 def notebooks(tmp_path_factory) -> Path:
     """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there.
 
-    Lessons 00 and 02 are whole. Of the others, whose every cell runs elsewhere, code stays as far as panels need it,
+    Some lessons are whole. Of the others, whose every cell runs elsewhere, code stays as far as panels need it,
     without the texts, with stand-ins for long training, and no state is asked ahead, which is seconds of work for each
     slider that is pressed once.
     """
