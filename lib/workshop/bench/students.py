@@ -1,7 +1,8 @@
 """What a student takes of a server: the memory and the processor time of each lesson, run from its top to its end.
 
-What kernels share, such as the code of torch, is counted once: `own` is what one more student adds, at the end of the
-lesson, when nothing is open but its notebook; `peak` is the most that its kernel ever held, with what it shares.
+Beside another one's kernel, with which it shares the code of torch and more: `own` is what one more student adds, at
+the end of the lesson, when nothing is open but its notebook; `peak` is the most that its kernel ever held, with what it
+shares.
 
 Run: OMP_NUM_THREADS=1 python -m workshop.bench.students [NUMBER …]
 """
@@ -9,6 +10,8 @@ Run: OMP_NUM_THREADS=1 python -m workshop.bench.students [NUMBER …]
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -18,20 +21,35 @@ from nbclient import NotebookClient
 from blocklab.lessons.order import LESSONS
 
 ROOT = Path(__file__).parents[3]
+QUIET = ["--log-level=ERROR"]
 HEADER = "lesson                       own MB  peak MB  first panel s  processor s"
+
+
+def read(lesson: str) -> nbformat.NotebookNode:
+    return nbformat.read(ROOT / "notebooks" / "en" / f"{lesson}.ipynb", as_version=4)
+
+
+@contextmanager
+def neighbour(folder: Path) -> Iterator[None]:
+    """Meanwhile there is a kernel that has run lesson 02: what it shares with another one is nobody's own."""
+    notebook = read(LESSONS[2].name)
+    client = NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}, extra_arguments=QUIET)
+    with client.setup_kernel():
+        for number, cell in enumerate(notebook.cells):
+            client.execute_cell(cell, number)
+        yield
 
 
 class Student:
     """Runs a lesson in a kernel of its own and notes what that takes."""
 
     def __init__(self, lesson: str, folder: Path):
-        notebook = nbformat.read(ROOT / "notebooks" / "en" / f"{lesson}.ipynb", as_version=4)
         self.first_panel = None
         self.client = NotebookClient(
-            notebook,
+            read(lesson),
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
-            extra_arguments=["--log-level=ERROR"],
+            extra_arguments=QUIET,
             on_cell_executed=self.measure,
         )
 
@@ -59,7 +77,7 @@ def most_held(process: psutil.Process) -> int:
 
 def main() -> None:
     asked = [int(number) for number in sys.argv[1:]] or range(len(LESSONS))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, neighbour(Path(folder)):
         print(HEADER)
         for lesson in (LESSONS[number] for number in asked):
             print(f"{lesson.name:27}{Student(lesson.name, Path(folder)).run()}", flush=True)
