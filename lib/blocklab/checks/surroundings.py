@@ -125,7 +125,7 @@ def _overridden() -> Iterator[AbstractContextManager]:
     """Modes of the caller's that are overridden: each costs time in every call of torch, so only where they are on."""
     devices = (mode.device for mode in reversed(_function_modes()) if isinstance(mode, _device.DeviceContext))
     if next(devices, _CPU).type != _CPU.type:
-        yield torch.device(_CPU)
+        yield _CPU
     for device in ("cpu", "cuda"):
         if torch.is_autocast_enabled(device):
             yield torch.autocast(device, enabled=False)
@@ -156,9 +156,10 @@ def modes() -> Callable:
         while not _same(_saved_tensors_hooks(), hooks) and _saved_tensors_hooks():
             torch._C._autograd._pop_saved_tensors_default_hooks()
         if _chosen_device() is not chosen:
-            torch._GLOBAL_DEVICE_CONTEXT.device_context = chosen
-            if chosen is None:  # torch 2.9 cannot tell the default device where one was noted and is none
+            if chosen is None:  # where None was noted, torch 2.9 cannot tell the default device
                 del torch._GLOBAL_DEVICE_CONTEXT.device_context
+            else:
+                torch._GLOBAL_DEVICE_CONTEXT.device_context = chosen
         _device.CURRENT_DEVICE = current
 
     return put_back
