@@ -21,22 +21,23 @@ from nbclient import NotebookClient
 from blocklab.lessons.order import LESSONS
 
 ROOT = Path(__file__).parents[3]
-QUIET = ["--log-level=ERROR"]
 HEADER = "lesson                       own MB  peak MB  first panel s  processor s"
 
 
-def read(lesson: str) -> nbformat.NotebookNode:
-    return nbformat.read(ROOT / "notebooks" / "en" / f"{lesson}.ipynb", as_version=4)
+def client(lesson: str, folder: Path, **options) -> NotebookClient:
+    """A lesson, to be run in a kernel of its own that works in the folder."""
+    notebook = nbformat.read(ROOT / "notebooks" / "en" / f"{lesson}.ipynb", as_version=4)
+    beside = {"metadata": {"path": str(folder)}}
+    return NotebookClient(notebook, resources=beside, extra_arguments=["--log-level=ERROR"], **options)
 
 
 @contextmanager
 def neighbour(folder: Path) -> Iterator[None]:
     """Meanwhile there is a kernel that has run lesson 02: what it shares with another one is nobody's own."""
-    notebook = read(LESSONS[2].name)
-    client = NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}, extra_arguments=QUIET)
-    with client.setup_kernel():
-        for number, cell in enumerate(notebook.cells):
-            client.execute_cell(cell, number)
+    lesson = client(LESSONS[2].name, folder)
+    with lesson.setup_kernel():
+        for number, cell in enumerate(lesson.nb.cells):
+            lesson.execute_cell(cell, number)
         yield
 
 
@@ -45,13 +46,7 @@ class Student:
 
     def __init__(self, lesson: str, folder: Path):
         self.first_panel = None
-        self.client = NotebookClient(
-            read(lesson),
-            resources={"metadata": {"path": str(folder)}},
-            store_widget_state=False,
-            extra_arguments=QUIET,
-            on_cell_executed=self.measure,
-        )
+        self.client = client(lesson, folder, store_widget_state=False, on_cell_executed=self.measure)
 
     def run(self) -> str:
         """A row of the table."""
