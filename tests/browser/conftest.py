@@ -35,7 +35,7 @@ def notebooks(tmp_path_factory) -> Path:
     for language in ("en", "zh"):
         shutil.copytree(ROOT / "notebooks" / language, folder / language)
         for lesson in (folder / language).glob("[0-9]*.ipynb"):
-            if lesson.name not in WHOLE:
+            if lesson.stem not in WHOLE:
                 keep_panels(lesson)
     return folder
 

@@ -14,7 +14,7 @@ from workshop.lesson_panels import SOURCES
 LESSONS = [
     f"{language}/{source.stem}.ipynb"
     for number, source in enumerate(SOURCES)
-    for language in (LANGUAGES if f"{source.stem}.ipynb" in WHOLE else (LANGUAGES[number % 2],))
+    for language in (LANGUAGES if source.stem in WHOLE else (LANGUAGES[number % 2],))
 ]
 
 

@@ -89,8 +89,9 @@ def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(
     with caplog.at_level(logging.WARNING, logger="matplotlib"):  # in a formula a missing glyph is only logged
         for (number, chosen), panel in shown.items():
             assert isinstance(panel, Panel), f"cell {number} is tagged as a panel"
-            visits = swept(panel, WITH_PAIRS[chosen])
-            if WITH_PAIRS[chosen]:
+            pairs = WITH_PAIRS[chosen]
+            visits = swept(panel, pairs)
+            if pairs:
                 hold_to_those_drawn_from_nothing(panel, visits)
                 assert idle(panel, visits) == [], f"cell {number}"
             assert len(visits) >= 2 or not panel.controls
