@@ -44,10 +44,10 @@ STAND_INS = {
 
 
 def panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
-    """Run a lesson's cells up to its last panel, and collect what panel cells end in, by their number and language.
+    """Run what a lesson's panels need of its cells, and collect what panel cells end in, by their number and language.
 
-    Slow ones only where others need them: long training of which a cell prints the result. stills: also what other
-    cells show of a panel that nothing moves.
+    stills: also what other cells show of a panel that nothing moves; then all cells up to the last one are run, for
+    random numbers go on from cell to cell, but for slow ones that no other needs.
     """
     begin("en")
     cells = code_cells(source)
@@ -57,8 +57,10 @@ def panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
     while not shows[-1]:
         shows.pop()
     cells = cells[: len(shows)]
-    slow = {number for number, (_code, tags, _base) in enumerate(cells) if "slow" in tags}
-    left_out = slow - needed([code for code, *_about in cells], slow)
+    spare = {number for number, (_code, tags, _base) in enumerate(cells) if not shows[number]}
+    if stills:
+        spare = {number for number, (_code, tags, _base) in enumerate(cells) if "slow" in tags}
+    left_out = spare - needed([code for code, *_about in cells], spare)
     shown, space = {}, {}
     for number, (code, *_about) in enumerate(cells):
         if number in left_out:
