@@ -26,6 +26,8 @@ one:
 	@touch one.there; until [ -e two.there ]; do sleep 0.05; done
 two:
 	@touch two.there; until [ -e one.there ]; do sleep 0.05; done
+after:
+	@[ -e one.there ] && [ -e two.there ]
 flags:
 	@echo "flags $(MAKEFLAGS) $(MAKELEVEL)" > flags.txt
 endless:
@@ -96,6 +98,15 @@ def test_the_next_part_begins_when_one_of_two_has_ended(folder):
     assert gate(folder, "one", "green", "two")[1] == 0
 
 
+def test_a_part_that_wants_more_processors_than_are_idle_waits(folder):
+    assert gate(folder, "one", "two", "after=1000")[1] == 0
+    assert gate(folder, "after=1000", "green", "one", "two")[1] == 0
+
+
+def test_a_part_that_wants_none_does_not_wait(folder):
+    assert gate(folder, "one=1000", "two=0")[1] == 0
+
+
 def test_a_part_knows_nothing_of_the_make_that_has_started_the_gate(folder):
     assert gate(folder, "flags", MAKEFLAGS="j2 --jobserver-auth=3,4", MAKELEVEL="1")[1] == 0
     assert (folder / "flags.txt").read_text("utf-8").split()[-1] == "0"
@@ -123,7 +134,7 @@ def wait_until(true):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all_that_runs(folder, number):
-    process = start(folder, "endless", "one", "green")
+    process = start(folder, "endless", "one", "green=1000")
     wait_until((folder / "one.there").exists)
     process.send_signal(number)
     said = process.communicate(timeout=HANGS)[0]
