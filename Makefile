@@ -21,22 +21,25 @@ BIN := .venv/bin
 COLAB := .venv-colab/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
-SITE := tests/browser/test_site.py tests/browser/test_site_panels.py tests/browser/test_whole_site.py
+SITE := tests/browser/test_site.py tests/browser/test_site_panels.py tests/browser/test_stored_states.py tests/browser/test_whole_site.py
 STAGES := lessons dev colab front-ends newest oldest
 # Without a network, but for the machine's own: as root of a name space of its own, where the system allows it.
 OFFLINE := unshare -rn sh -c 'ip link set lo up && exec "$$0" "$$@"'
+IN_THE_GATE := -m "not thorough"
 WAITING := tests/report/test_report_run.py tests/workshop/test_gate.py
 UNIT := tests -n 2 --dist worksteal --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted \
 	--ignore=tests/front_ends --ignore=tests/single
+BROWSER := tests/browser $(SITE:%=--ignore=%) -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit waiting fused lessons-run colab browser front-ends lessons bench mutants handouts figures site site-run single
+.PHONY: help lab test style unit waiting fused lessons-run colab browser thorough thorough-lessons thorough-unit thorough-browser front-ends lessons bench mutants handouts figures site site-run single
 .PHONY: address release font clean newest oldest wishes
 .PHONY: $(STAGES:%=%-environment)
 
 help:
 	@echo "make lab                open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)"
-	@echo "make test               the whole gate: style, tests, every lesson in both languages, Colab-like run, browser"
+	@echo "make test               the gate: style, tests, every lesson in both languages, Colab-like run, browser"
+	@echo "make thorough           what takes long and seldom breaks: every combination, long training, tools of authors"
 	@echo "make site-run           make site, and its pages in a real browser: without network, on a phone, in the dark, by keyboard"
 	@echo "make front-ends         panels in Notebook 7, in Notebook 6.5 as on Colab, and in Voilà, in a real browser"
 	@echo "make lessons            build and run the notebooks from notebooks/source (ONLY='02 03' for some)"
@@ -66,10 +69,10 @@ lab: wishes lessons-environment
 	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
 		--LabApp.app_settings_dir="lib/workshop/lab_settings/$$READ" --ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
-# What may install something comes early, what waits beside what works, and what has two processes last.
+# Each part with the processors that it keeps busy. What may install something comes early.
 test: dev-environment
-	@$(BIN)/python -m workshop.gate style unit waiting colab fused browser lessons-run
-	@echo "The whole gate is green."
+	@$(BIN)/python -m workshop.gate style waiting=0 lessons-run colab fused unit=2 browser=2
+	@echo "The gate is green."
 
 # Without a cache: that of ruff still calls an import sorted whose module has moved.
 style: dev-environment
@@ -78,7 +81,7 @@ style: dev-environment
 
 # Two processes, one for each core; who is done takes over tests from the other.
 unit: dev-environment
-	$(BIN)/$(PYTEST) $(UNIT) $(WAITING:%=--ignore=%)
+	$(BIN)/$(PYTEST) $(UNIT) $(WAITING:%=--ignore=%) $(IN_THE_GATE)
 
 # The unit tests that for most of their time wait to see that something ends, or is not waited for.
 waiting: dev-environment
@@ -88,14 +91,31 @@ waiting: dev-environment
 fused: dev-environment
 	TRITON_INTERPRET=1 $(BIN)/$(PYTEST) tests/fused_interpreted
 
-# A lesson's cells run one after the other: it stays in one of the two processes. In English, with plain panels: in
-# Chinese, where the same code runs, lessons run as on Colab, below, and show living ones.
+# In English, with plain panels: in Chinese, where the same code runs, lessons run as on Colab, below, and show living
+# ones. Beside it, so in one process. Slow cells: see thorough-lessons.
 lessons-run: dev-environment
 	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) --nbval --nbval-kernel-name warm --plain-panels en \
-		tests/notebooks notebooks/en -n 2 --dist loadfile
+		tests/notebooks notebooks/en -m "not slow"
 
 browser: dev-environment
-	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) tests/browser $(SITE:%=--ignore=%) -n 2 --dist loadgroup
+	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) $(BROWSER) $(IN_THE_GATE)
+
+# What takes as long as the gate and finds little that the gate does not: slow cells, every combination, claims that take
+# training, pictures of all lessons in a browser, what authors and teachers run, environments that are broken. Every push
+# runs it, beside the gate.
+thorough: dev-environment
+	@$(BIN)/python -m workshop.gate thorough-lessons=2 thorough-unit=2 thorough-browser=2
+
+# All lessons in both languages, whole.
+thorough-lessons: dev-environment
+	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) --nbval --nbval-kernel-name warm \
+		tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
+
+thorough-unit: dev-environment
+	$(BIN)/$(PYTEST) $(UNIT) -m thorough
+
+thorough-browser: dev-environment
+	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) $(BROWSER) -m thorough
 
 # Not in the gate: the workflow that publishes the site runs it, and publishes what was looked through.
 site-run: site

@@ -6,9 +6,8 @@ from pathlib import Path
 import matplotlib
 import nbformat
 import pytest
-from kept_whole import WHOLE
 
-from blocklab.language import choose
+from blocklab.language import LANGUAGES, choose
 from blocklab.panel import Panel
 from blocklab.panel.live_view import AHEAD
 from workshop import lab, warm_kernels
@@ -20,6 +19,7 @@ STOOD_IN = """
 from workshop.lesson_panels import STAND_INS
 globals().update(STAND_INS["{}"])"""
 VIEWPORT = {"width": 1400, "height": 1000}
+IN_THE_GATE = "00_start_here", "02_norm_axes"  # whose panels are looked at letter by letter
 PICTURES = ROOT / "artifacts" / "browser"
 
 
@@ -27,16 +27,16 @@ PICTURES = ROOT / "artifacts" / "browser"
 def notebooks(tmp_path_factory) -> Path:
     """The folder that JupyterLab serves: copies of the built lessons, and whatever a test puts there.
 
-    Some lessons are whole. Of the others, whose every cell runs elsewhere, code stays as far as panels need it,
-    without the texts, with stand-ins for long training, and no state is asked ahead, which is seconds of work for each
-    slider that is pressed once.
+    All are whole under whole/, else the first alone. Of the others, whose every cell runs elsewhere, code stays as far
+    as panels need it, without the texts, with stand-ins for long training, and no state is asked ahead, which is
+    seconds of work for each slider that is pressed once.
     """
     folder = tmp_path_factory.mktemp("notebooks")
-    for language in ("en", "zh"):
-        shutil.copytree(ROOT / "notebooks" / language, folder / language)
-        for lesson in (folder / language).glob("[0-9]*.ipynb"):
-            if lesson.stem not in WHOLE:
-                keep_panels(lesson)
+    shutil.copytree(ROOT / "notebooks", folder / "whole")
+    shutil.copytree(ROOT / "notebooks", folder, dirs_exist_ok=True)
+    for language in LANGUAGES:
+        for source in SOURCES[1:]:
+            keep_panels(folder / language / f"{source.stem}.ipynb")
     return folder
 
 
@@ -55,10 +55,14 @@ def keep_panels(lesson: Path) -> None:
     nbformat.write(notebook, lesson)
 
 
-@pytest.fixture(
-    scope="session",
-    params=[pytest.param(source, id=source.stem, marks=pytest.mark.xdist_group(source.stem)) for source in SOURCES],
-)
+def lesson(source: Path):
+    """A lesson as a parameter. Its tests are one group; those of few lessons are in the gate."""
+    group = pytest.mark.xdist_group(source.stem)
+    marks = [group] if source.stem in IN_THE_GATE else [group, pytest.mark.thorough]
+    return pytest.param(source, id=source.stem, marks=marks)
+
+
+@pytest.fixture(scope="session", params=map(lesson, SOURCES))
 def lesson_panels(request) -> dict[tuple[int, str], Panel]:
     """The panels of a lesson by their cell and language; a test leaves them wherever it has moved them."""
     with matplotlib.rc_context():

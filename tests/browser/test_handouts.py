@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from workshop.handout import write_handouts
 from workshop.project import Project
 
 PROJECT = Project(Path(__file__).parents[2])
 
 
+@pytest.mark.thorough
 def test_every_handout_is_one_page(chromium, tmp_path):
     write_handouts(PROJECT, PROJECT.outlines(), tmp_path, chromium)
     pages = {file.name: len(re.findall(rb"/Type /Page\b", file.read_bytes())) for file in tmp_path.glob("*.pdf")}

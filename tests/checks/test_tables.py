@@ -202,6 +202,7 @@ def given_once(monkeypatch):
 
 
 @EACH
+@pytest.mark.thorough
 @pytest.mark.usefixtures("given_once")
 def test_two_mistakes_at_once_are_named_as_both(exercise):
     """Unless together they give what one mistake gives alone, or what other two give, or what is right."""

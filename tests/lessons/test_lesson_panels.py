@@ -1,9 +1,8 @@
 """Every panel of every lesson: each slider from end to end, each state as if drawn from nothing.
 
-A lesson's cells run once. Each of its panels is made in both languages; in English it goes through all pairs of
-extremes, in Chinese, where nothing but the words is another, through one control at a time. In English the strokes of
-every visit are held to those recorded from nothing; where no more than one control has moved, its frame too. Last it is
-shown, living and plain.
+Each panel is made in both languages, and one control at a time goes through its states. In English the strokes of every
+visit are held to those recorded from nothing; in Chinese nothing but the words is another. Beside the gate this is done
+for pairs of extremes, too, and for frames, and each panel is shown in both front ends.
 """
 
 import functools
@@ -22,7 +21,6 @@ from blocklab.panel.records import Records
 from workshop.lesson_panels import SOURCES, code_cells, panels
 
 VIEWS = {"live": LiveView, "plain": PlainView}
-WITH_PAIRS = {"zh": False, "en": True}
 
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
@@ -35,14 +33,13 @@ def standing(panel: Panel, values: dict):
     return panel.standing_at(panel.places)
 
 
-def swept(panel: Panel, pairs: bool) -> list[tuple]:
-    """Every visit of the sweep: its values, its line, its strokes, and its pixels where one control has moved."""
+def swept(panel: Panel, states: list[dict], frames: bool = False) -> list[tuple]:
+    """Each state as it is visited: its values, its line, its strokes, and its pixels where frames are wanted."""
     visits = []
-    for values in panel.visits(pairs):
-        single = pairs and sum(not same(value, panel.controls[name].default) for name, value in values.items()) < 2
+    for values in states:
         with standing(panel, values) as (canvas, line):
             assert line.strip(), values
-            visits.append((values, line, canvas.strokes(), hash(canvas.frame().tobytes()) if single else None))
+            visits.append((values, line, canvas.strokes(), hash(canvas.frame().tobytes()) if frames else None))
     return visits
 
 
@@ -72,29 +69,46 @@ def idle(panel: Panel, visits: list) -> list[str]:
 
 
 @pytest.fixture
-def _looked_up_once(monkeypatch):
-    """Which fonts a text wants, and the outline of a glyph: the same whenever they are asked for."""
+def _kept(monkeypatch):
+    """Which fonts a text wants, and the outline of a glyph, are the same whenever they are asked for; and no record of
+    a canvas is forgotten, or it would come back under another number."""
     for owner, name in ((fontManager, "_find_fonts_by_props"), (glyphs, "outline"), (glyphs, "plain")):
         monkeypatch.setattr(owner, name, functools.cache(getattr(owner, name)))
+    monkeypatch.setattr(Records.__init__, "__defaults__", (10**9,))
 
 
-@pytest.mark.usefixtures("_looked_up_once")
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(source, caplog, monkeypatch):
-    monkeypatch.setattr(Records.__init__, "__defaults__", (10**9,))  # what is forgotten comes back under another number
+of_every_lesson = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+
+
+@of_every_lesson
+@pytest.mark.usefixtures("_kept")
+def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(source, caplog):
     shown = panels(source)
     assert shown
     asking = {number for number, (_, tags, _base) in enumerate(code_cells(source)) if "guess" in tags}
     assert {number for (number, _), panel in shown.items() if panel.guess} == asking
     with caplog.at_level(logging.WARNING, logger="matplotlib"):  # in a formula a missing glyph is only logged
-        for (number, chosen), panel in shown.items():
+        for (number, language), panel in shown.items():
             assert isinstance(panel, Panel), f"cell {number} is tagged as a panel"
-            pairs = WITH_PAIRS[chosen]
-            visits = swept(panel, pairs)
-            if pairs:
+            visits = swept(panel, panel.visits(pairs=False))
+            if language == "en":
                 hold_to_those_drawn_from_nothing(panel, visits)
+                if idle(panel, visits):  # some act only where another one has been moved
+                    visits = swept(panel, panel.visits())
                 assert idle(panel, visits) == [], f"cell {number}"
             assert len(visits) >= 2 or not panel.controls
+    assert not caplog.records
+
+
+@of_every_lesson
+@pytest.mark.usefixtures("_kept")
+@pytest.mark.thorough
+def test_so_do_pairs_of_extremes_and_frames_and_both_front_ends_show_it(source, caplog):
+    with caplog.at_level(logging.WARNING, logger="matplotlib"):
+        for (_cell, language), panel in panels(source).items():
+            if language == "en":
+                hold_to_those_drawn_from_nothing(panel, swept(panel, panel.visits(pairs=False), frames=True))
+                hold_to_those_drawn_from_nothing(panel, swept(panel, panel.visits()))
             for kind in front.KINDS:
                 panel.put_away()
                 front.choose(kind)

@@ -64,9 +64,10 @@ def hidden(*modules):
 
 
 @pytest.mark.usefixtures("lesson_undone")
+@pytest.mark.parametrize("one_at_a_time", [False, pytest.param(True, marks=pytest.mark.thorough)], ids=["all", "each"])
 @pytest.mark.parametrize("stem", WANTED)
-def test_the_lesson_goes_on_and_says_what_to_install(stem, capsys):
-    """Without each of its packages, and in the end without any.
+def test_the_lesson_goes_on_and_says_what_to_install(stem, one_at_a_time, capsys):
+    """Without any package that may be missing, and without each that it uses.
 
     What may be missing and had all that it asks for is not run again while that is there: it would do the same.
     """
@@ -74,8 +75,9 @@ def test_the_lesson_goes_on_and_says_what_to_install(stem, capsys):
     # Those that are not slow are run each time, and of the slow ones those of packages: others are long training.
     spare = {number for number, cell in enumerate(cells) if "slow" in cell.tags}
     spare -= needed([cell.source for cell in cells], spare)
+    without = [("en", (package,)) for package in WANTED[stem]] if one_at_a_time else [("zh", tuple(COMMANDS))]
     had = {}
-    for language, modules in [*(("en", (package,)) for package in WANTED[stem]), ("zh", tuple(COMMANDS))]:
+    for language, modules in without:
         with hidden(*modules) as asked:
             missing = {package for package in COMMANDS if util.find_spec(package) is None}
             begin(language)

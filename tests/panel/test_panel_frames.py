@@ -237,7 +237,7 @@ MOVES = (0, 1, 2, 3, 4, 5, 3, 3, 0)
 
 
 @pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
-@pytest.mark.parametrize("scale", [1, 2])
+@pytest.mark.parametrize("scale", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_frame_equals_drawing_from_nothing(picture, scale):
     canvas, judge = Canvas((5, 3), scale), Canvas((5, 3), scale)
     update, update_judge = picture(canvas.figure), picture(judge.figure)

@@ -3,8 +3,6 @@
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from blocklab.panel import front
-
 SET_UP = '''
 import gc, re, weakref
 import ipywidgets
@@ -56,6 +54,9 @@ def forget_outputs():
     Out.clear()
     for names in (shell.user_ns, shell.user_ns_hidden):
         names.update(dict.fromkeys([name for name in names if re.fullmatch(r"_\\d+|_+", name)]))
+
+gc.collect()
+gc.freeze()  # so far all stays; to look through it each time would take longer than the rest
 '''
 
 CLEAR = """
@@ -103,7 +104,7 @@ class Kernel:
         return eval("".join(self.run("value", f"print(repr({code}))")))
 
 
-@pytest.fixture(scope="module", params=front.KINDS)
+@pytest.fixture(scope="module", params=["live", pytest.param("plain", marks=pytest.mark.thorough)])
 def process(request):
     manager, client = start_new_kernel(kernel_name="python3")
     kernel = Kernel(client)

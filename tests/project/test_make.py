@@ -19,7 +19,10 @@ from workshop.glossary import read_glossary
 from workshop.project import Project
 from workshop.texts import check_wording, find_texts
 
-pytestmark = pytest.mark.skipif(os.name == "nt" or not shutil.which("make"), reason="wants make")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(os.name == "nt" or not shutil.which("make"), reason="wants make"),
+]
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = Path(__file__).parents[1] / "data" / "stand_in"

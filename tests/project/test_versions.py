@@ -126,6 +126,11 @@ def test_conda_environment_is_held_to_pyproject():
     assert "3.11" in Requirement(f"python{PROJECT['requires-python']}").specifier
 
 
+def test_what_the_gate_leaves_out_runs_on_every_push_too():
+    assert pythons("make thorough") == [GATE]
+    assert "push" in workflow("ci.yml")["on"]
+
+
 def test_python_versions_agree_with_those_that_ci_runs():
     run = {run.python for run in runs() if run.job == "elsewhere"}
     oldest = min(run, key=minor)
@@ -152,7 +157,7 @@ WORDS = {
         "schedule": "`{}`, every week",
     },
     "README.zh-CN.md": {
-        "head": ["", "最旧", "Colab 的", "全部检查用的", "最新"],
+        "head": ["", "最旧", "Colab 的", "常规检查用的", "最新"],
         "any": "不限",
         "and": "、",
         "below": "低于 {}",

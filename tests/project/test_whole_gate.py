@@ -7,6 +7,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 WHEEL = "tests/wheel"  # skipped as a file, for here the package comes from the source tree
 INTERPRETED = "tests/fused_interpreted/test_fused_known_bugs.py"  # test by test, for want of an interpreter

@@ -454,6 +454,7 @@ def test_odd_cells_do_not_bar_an_answer(project, cell):
     assert answer["source"] in sources(load(project / "my" / "en" / "05_layer_norm.ipynb")).values()
 
 
+@pytest.mark.thorough
 def test_names_from_a_copy_cannot_steer_a_terminal(project, capsys):
     cells = [exercise(f"x = 1\ncheck('\x1b[31m{n}', x)", f"{n}") for n in range(1000)]
     write(project, "en", "05_layer_norm", notebook(*cells))

@@ -22,6 +22,8 @@ from workshop.execute import joined
 from workshop.project import Project
 from workshop.stamp import setup
 
+pytestmark = pytest.mark.thorough
+
 BEGIN = 'def begin(language):\n    print({"en": "Ready, 1 device", "zh": "就绪，1 个设备"}[language])\n'
 
 

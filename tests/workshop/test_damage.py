@@ -14,6 +14,8 @@ from workshop import notebook
 from workshop.__main__ import main
 from workshop.project import Project
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = 10  # of each file; 150 have been tried
 PRINTED = {
     "top-2": "3.0\n",

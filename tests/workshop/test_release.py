@@ -14,6 +14,8 @@ from workshop.__main__ import main
 from workshop.problem import PublishError
 from workshop.project import Project
 
+pytestmark = pytest.mark.thorough
+
 TODAY = date(2030, 2, 1)
 FILES = {
     "lib/blocklab/__init__.py": '__version__ = "0.1.0"\n',

@@ -22,6 +22,8 @@ from workshop.site.states_columns import columns
 from workshop.site.states_short import by_differences, tight
 from workshop.site.states_stored import ALL, PAIRS, stored
 
+pytestmark = pytest.mark.thorough
+
 LESSON = Path(__file__).parents[2] / "notebooks" / "source" / "09_swiglu_width.py"
 WAYS = Choice({"up": 0, "down": 1, "left": 2}, None, label="way")
 

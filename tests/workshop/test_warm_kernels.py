@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="wants fork")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(os.name == "nt", reason="wants fork")]
 
 ASKED = """
 import json, os, sys

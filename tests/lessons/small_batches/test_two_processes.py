@@ -22,7 +22,9 @@ def numbers(line: str) -> list[float]:
     return [float(number) for number in NUMBERS.findall(line)]
 
 
-@pytest.mark.parametrize(("language", "merged"), [("en", "merged"), ("zh", "合并后")])
+@pytest.mark.parametrize(
+    ("language", "merged"), [("en", "merged"), pytest.param("zh", "合并后", marks=pytest.mark.thorough)]
+)
 def test_two_processes_agree_with_one(language, merged):
     with speaking(language):
         *lines, last = two_processes.run().splitlines()
@@ -35,6 +37,7 @@ def test_two_processes_agree_with_one(language, merged):
     assert apart > 1
 
 
+@pytest.mark.thorough
 def test_the_processes_find_the_package_where_the_lesson_has_found_it(tmp_path):
     """In a copy of the project that is not installed: there the first cell of a lesson puts lib/ on the path."""
     package = Path(blocklab.__file__).parent

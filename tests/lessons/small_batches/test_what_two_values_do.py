@@ -9,6 +9,8 @@ from blocklab.digits import load_digits
 from blocklab.lessons.small_batches.networks import NORMS, mlp
 from lesson_functions import function_of
 
+pytestmark = pytest.mark.thorough
+
 STEM = "04_small_batches"
 
 

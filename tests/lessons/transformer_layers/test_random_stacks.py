@@ -22,6 +22,8 @@ from blocklab.lessons.transformer_layers.recorded_stacks import COLUMNS, KINDS, 
 from blocklab.norm_places import PLACES, PlacedLayer
 from workshop.record_stacks import RECORDED
 
+pytestmark = pytest.mark.thorough
+
 
 def one_stack(depth, norm_first, seed):
     """One stack of torch's layers, in float64: the gradients of W2, and the tokens after the last layer."""

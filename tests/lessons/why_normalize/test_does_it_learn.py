@@ -11,6 +11,8 @@ from blocklab.digits import load_digits
 from blocklab.lessons.why_normalize.linear_classifier import found_by_line
 from lesson_functions import function_of
 
+pytestmark = pytest.mark.thorough
+
 IMAGES, LABELS = load_digits()
 PIXELS = IMAGES.flatten(1) / 16
 NETWORK = function_of("01_why_normalize", "network")
