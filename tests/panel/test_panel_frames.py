@@ -327,6 +327,7 @@ def test_live_frames_keep_the_colour_of_thin_lines():
     assert abs(read[20, 20] - [255, 0, 0]).max() < 40
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
 def test_panels_sweep_shows_what_drawing_from_nothing_shows(picture):
     def with_line(figure: Figure):
