@@ -56,7 +56,7 @@ def forget_outputs():
         names.update(dict.fromkeys([name for name in names if re.fullmatch(r"_\\d+|_+", name)]))
 
 gc.collect()
-gc.freeze()  # so far all stays; to look through it each time would take longer than the rest
+gc.freeze()  # all that is there so far stays: counts() need not look through it
 '''
 
 CLEAR = """
