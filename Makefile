@@ -21,6 +21,7 @@ BIN := .venv/bin
 COLAB := .venv-colab/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PYTEST := python -m pytest -q --durations=10 $(if $(filter true,$(value CI)),--whole-gate)
+WARM_PYTEST := $(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST)
 SITE := tests/browser/test_site.py tests/browser/test_site_panels.py tests/browser/test_stored_states.py tests/browser/test_whole_site.py
 STAGES := lessons dev colab front-ends newest oldest
 # Without a network, but for the machine's own: as root of a name space of its own, where the system allows it.
@@ -95,11 +96,11 @@ fused: dev-environment
 # In English, with plain panels: in Chinese, where the same code runs, lessons run as on Colab, below, and show living
 # ones. Beside it, so in one process. Slow cells: see thorough-lessons.
 lessons-run: dev-environment
-	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) --nbval --nbval-kernel-name warm --plain-panels en \
+	$(WARM_PYTEST) --nbval --nbval-kernel-name warm --plain-panels en \
 		tests/notebooks notebooks/en -m "not slow"
 
 browser: dev-environment
-	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) $(BROWSER) $(IN_THE_GATE)
+	$(WARM_PYTEST) $(BROWSER) $(IN_THE_GATE)
 
 # What takes as long as the gate and finds little that the gate does not: slow cells, every combination, claims that take
 # training, pictures of all lessons in a browser, what authors and teachers run, environments that are broken. Every push
@@ -109,14 +110,14 @@ thorough: dev-environment
 
 # All lessons in both languages, whole.
 thorough-lessons: dev-environment
-	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) --nbval --nbval-kernel-name warm \
+	$(WARM_PYTEST) --nbval --nbval-kernel-name warm \
 		tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
 
 thorough-unit: dev-environment
 	$(BIN)/$(PYTEST) $(UNIT) -m thorough
 
 thorough-browser: dev-environment
-	$(BIN)/python -m workshop.warm_kernels $(BIN)/$(PYTEST) $(BROWSER) -m thorough
+	$(WARM_PYTEST) $(BROWSER) -m thorough
 
 # Not in the gate: the workflow that publishes the site runs it, and publishes what was looked through.
 site-run: site

@@ -57,9 +57,8 @@ def panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
     while not shows[-1]:
         shows.pop()
     cells = cells[: len(shows)]
-    spare = {number for number, (_code, tags, _base) in enumerate(cells) if not shows[number]}
-    if stills:
-        spare = {number for number, (_code, tags, _base) in enumerate(cells) if "slow" in tags}
+    can_go = ["slow" in tags if stills else not shown for (_code, tags, _base), shown in zip(cells, shows, strict=True)]
+    spare = {number for number, can in enumerate(can_go) if can}
     left_out = spare - needed([code for code, *_about in cells], spare)
     shown, space = {}, {}
     for number, (code, *_about) in enumerate(cells):
