@@ -94,6 +94,7 @@ def expect_stills(page, language, saved):
     assert page.get_by_role("slider").count() == 0
 
 
+@pytest.mark.thorough
 def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, address, copied):
     shutil.copy(copied / "en" / LESSON, copied / "en" / "untouched.ipynb")
     lab.open_notebook(page, address, "my/en/untouched.ipynb")
@@ -106,7 +107,9 @@ def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, addres
     expect(page.get_by_text("Error displaying widget")).to_have_count(0)
 
 
-@pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "untrusted"])
+@pytest.mark.parametrize(
+    "trusted", [pytest.param(True, id="trusted"), pytest.param(False, id="untrusted", marks=pytest.mark.thorough)]
+)
 def test_a_lesson_opened_again_shows_every_panel_and_what_to_do(page, address, ran, trusted):
     language, saved = ran
     if not trusted:  # a change from outside, and the signature that JupyterLab gave it is void

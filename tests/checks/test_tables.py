@@ -25,7 +25,7 @@ WRONG = [(exercise, mistake) for exercise in TABLES.values() for mistake in exer
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
 NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shows))  # some stand in several tables
 SOLUTIONS = [
-    pytest.param(exercise, solution, (), id=f"{exercise}:{name}")
+    pytest.param(exercise, solution, (), id=f"{exercise}:{name}", marks=[pytest.mark.thorough] * (name == "compiled"))
     for exercise, solutions in RIGHT.items()
     for name, solution in solutions.items()
 ] + [
@@ -179,6 +179,7 @@ def test_a_row_names_an_input_that_shows_it_and_only_where_another_would_be_show
 
 
 @EACH
+@pytest.mark.thorough
 def test_no_two_mistakes_are_alike(exercise):
     found = {mistake.id: outcomes(exercise, mistake) for mistake in exercise.mistakes}
     alike = [(a, b) for a, b in itertools.combinations(found, 2) if agree(exercise, found[a], found[b])]
