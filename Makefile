@@ -28,12 +28,15 @@ STAGES := lessons dev colab front-ends newest oldest
 OFFLINE := unshare -rn sh -c 'ip link set lo up && exec "$$0" "$$@"'
 IN_THE_GATE := -m "not thorough"
 WAITING := tests/report/test_report_run.py tests/workshop/test_gate.py
-UNIT := tests -n 2 --dist worksteal --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted \
-	--ignore=tests/front_ends --ignore=tests/single
-BROWSER := tests/browser $(SITE:%=--ignore=%) -n 2 --dist loadgroup
+UNIT := tests --ignore=tests/browser --ignore=tests/wheel --ignore=tests/fused_interpreted --ignore=tests/front_ends \
+	--ignore=tests/single
+BLOCKS := tests/checks tests/kernels tests/panel
+# Two processes, one for each core; who is done takes over tests from the other.
+SHARED := -n 2 --dist worksteal
+BROWSER := tests/browser $(SITE:%=--ignore=%)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test style unit waiting fused lessons-run colab browser thorough thorough-lessons thorough-unit thorough-browser front-ends lessons bench mutants handouts figures site site-run single
+.PHONY: help lab test style unit-blocks unit-lessons waiting fused lessons-run colab browser thorough thorough-lessons thorough-unit thorough-browser front-ends lessons bench mutants handouts figures site site-run single
 .PHONY: address release font clean newest oldest wishes
 .PHONY: $(STAGES:%=%-environment)
 
@@ -70,10 +73,9 @@ lab: wishes lessons-environment
 	@$(BIN)/python -m jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) \
 		--LabApp.app_settings_dir="lib/workshop/lab_settings/$$READ" --ServerApp.root_dir=my --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
-# Each part with the processors that it keeps busy; unit, which has two processes, begins when one of them is idle. What
-# may install something comes early.
+# Each part keeps one processor busy, or none. What may install something comes first, then what takes longest.
 test: dev-environment
-	@$(BIN)/python -m workshop.gate style waiting=0 colab lessons-run fused unit browser=2
+	@$(BIN)/python -m workshop.gate style waiting=0 colab unit-blocks unit-lessons browser lessons-run fused
 	@echo "The gate is green."
 
 # Without a cache: that of ruff still calls an import sorted whose module has moved.
@@ -81,9 +83,12 @@ style: dev-environment
 	$(BIN)/python -m ruff check --no-cache .
 	$(BIN)/python -m ruff format --no-cache --check .
 
-# Two processes, one for each core; who is done takes over tests from the other.
-unit: dev-environment
-	$(BIN)/$(PYTEST) $(UNIT) $(WAITING:%=--ignore=%) $(IN_THE_GATE)
+# The unit tests in two halves, a process each: two that share them out look through all thousands of them twice.
+unit-blocks: dev-environment
+	$(BIN)/$(PYTEST) $(BLOCKS) $(IN_THE_GATE)
+
+unit-lessons: dev-environment
+	$(BIN)/$(PYTEST) $(UNIT) $(BLOCKS:%=--ignore=%) $(WAITING:%=--ignore=%) $(IN_THE_GATE)
 
 # The unit tests that for most of their time wait to see that something ends, or is not waited for.
 waiting: dev-environment
@@ -99,6 +104,7 @@ lessons-run: dev-environment
 	$(WARM_PYTEST) --nbval --nbval-kernel-name warm --plain-panels en \
 		tests/notebooks notebooks/en -m "not slow"
 
+# One process, which leaves to Chromium what another part beside it leaves idle.
 browser: dev-environment
 	$(WARM_PYTEST) $(BROWSER) $(IN_THE_GATE)
 
@@ -114,10 +120,10 @@ thorough-lessons: dev-environment
 		tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
 
 thorough-unit: dev-environment
-	$(BIN)/$(PYTEST) $(UNIT) -m thorough
+	$(BIN)/$(PYTEST) $(UNIT) $(SHARED) -m thorough
 
 thorough-browser: dev-environment
-	$(WARM_PYTEST) $(BROWSER) -m thorough
+	$(WARM_PYTEST) $(BROWSER) -n 2 --dist loadgroup -m thorough
 
 # Not in the gate: the workflow that publishes the site runs it, and publishes what was looked through.
 site-run: site
@@ -145,7 +151,7 @@ front-ends: dev-environment colab-environment front-ends-environment
 newest oldest:
 	rm -rf .venv-$@
 	@$(MAKE) --no-print-directory $@-environment
-	.venv-$@/bin/$(PYTEST) $(UNIT)
+	.venv-$@/bin/$(PYTEST) $(UNIT) $(SHARED)
 	TRITON_INTERPRET=1 .venv-$@/bin/$(PYTEST) tests/fused_interpreted
 	.venv-$@/bin/$(PYTEST) --nbval-lax --nbval-current-env tests/notebooks notebooks/en notebooks/zh -n 2 --dist loadfile
 
