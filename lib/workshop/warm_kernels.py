@@ -1,8 +1,8 @@
 """Warm kernels, torch and matplotlib imported: `python -m workshop.warm_kernels COMMAND …` runs a command with them.
 
 To import both takes a kernel more than most lessons take. One process imports them, and forks into each kernel that
-Jupyter asks for by the name "warm"; where the first import itself is tested, kernels are Jupyter's own. With
-`--torch-only` before the command, kernels import the rest themselves. This file runs alone, too: `python -P FILE …`.
+Jupyter asks for by the name "warm"; where the first import itself is tested, kernels are Jupyter's own. This file runs
+alone, too: `python -P FILE …`.
 """
 
 import atexit
@@ -11,18 +11,16 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 NAME = "warm"
-TORCH_ONLY = "--torch-only"
 OF_JUPYTER = "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "psutil", "tornado.platform.asyncio"
 OF_IPYTHON = "IPython", "IPython.core.completerlib", "IPython.extensions.storemagic", "ipywidgets", "anywidget"
 OF_DEBUGGER = ("-Xfrozen_modules=off",)  # what kernels are started with, or their debugger warns
 OF_TRAINING = ("torch._dynamo",)  # an optimizer asks for it
 OF_PICTURES = "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.legend", "PIL.PngImagePlugin"
-BESIDE_TORCH = (*OF_TRAINING, *OF_JUPYTER, *OF_IPYTHON, *OF_PICTURES)
+PRELOADED = ("torch", *OF_TRAINING, *OF_JUPYTER, *OF_IPYTHON, *OF_PICTURES)
 BACKEND = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}  # as kernels set it, before matplotlib is there
 FORWARDED = (signal.SIGINT, signal.SIGTERM)
 MOST = 2**20  # bytes of what a kernel is told
@@ -38,8 +36,8 @@ def launching() -> list[str]:
         return []
 
 
-def run(command: list[str], preloaded: Sequence[str] = BESIDE_TORCH) -> int:
-    """Run a command whose Jupyter finds the kernel, with torch and these preloaded; return how it ended."""
+def run(command: list[str]) -> int:
+    """Run a command whose Jupyter finds the kernel; return how it ended."""
     import subprocess  # here, for a kernel's launcher is to start at once
     import tempfile
 
@@ -52,7 +50,7 @@ def run(command: list[str], preloaded: Sequence[str] = BESIDE_TORCH) -> int:
         argv = [sys.executable, "-I", "-S", __file__, "launch", address, "{connection_file}"]
         spec.write_text(json.dumps({"argv": argv, "display_name": NAME, "language": "python"}), "utf-8")
         environment = os.environ | {"OMP_NUM_THREADS": "1", "JUPYTER_PATH": folder}  # torch reads the former at import
-        serving = [sys.executable, *OF_DEBUGGER, "-P", __file__, "serve", str(listener.fileno()), *preloaded]
+        serving = [sys.executable, *OF_DEBUGGER, "-P", __file__, "serve", str(listener.fileno())]
         forking = subprocess.Popen(serving, env=BACKEND | environment, pass_fds=[listener.fileno()])
         try:
             return subprocess.run(command, env=environment).returncode
@@ -61,9 +59,9 @@ def run(command: list[str], preloaded: Sequence[str] = BESIDE_TORCH) -> int:
             forking.wait()
 
 
-def serve(listener: socket.socket, preloaded: Sequence[str]) -> None:
-    """Import torch and what else is to be there, then become a kernel for each launcher that connects."""
-    for module in ("torch", *preloaded):
+def serve(listener: socket.socket) -> None:
+    """Import what is to be there, then become a kernel for each launcher that connects."""
+    for module in PRELOADED:
         __import__(module)
     signal.signal(signal.SIGCHLD, reap)
     while True:
@@ -129,9 +127,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["launch", address, connection_file]:
             launch(address, connection_file)
-        case ["serve", descriptor, *preloaded]:
-            serve(socket.socket(fileno=int(descriptor)), preloaded)
-        case [option, *command] if option == TORCH_ONLY:
-            sys.exit(run(command, preloaded=()))
+        case ["serve", descriptor]:
+            serve(socket.socket(fileno=int(descriptor)))
         case command:
             sys.exit(run(command))
