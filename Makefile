@@ -139,7 +139,7 @@ colab: colab-environment
 	rm -rf build
 	$(COLAB)/python $(PIP) --no-deps --no-build-isolation --force-reinstall .
 	rm -rf artifacts/as-on-colab && mkdir -p artifacts/as-on-colab && cp -R notebooks/zh artifacts/as-on-colab/
-	$(COLAB)/$(PYTEST) --whole-gate --nbval tests/wheel $(FIRST_ON_COLAB) -m "not slow"
+	$(COLAB)/$(PYTEST) --whole-gate --nbval tests/wheel tests/notebooks $(FIRST_ON_COLAB) -m "not slow"
 	$(COLAB)/python -P lib/workshop/warm_kernels.py $(COLAB)/$(PYTEST) --nbval --nbval-kernel-name warm \
 		tests/notebooks artifacts/as-on-colab/zh --ignore=$(FIRST_ON_COLAB) -m "not slow"
 
