@@ -528,6 +528,17 @@ def test_close(x, y, same):
     assert close(x, y, 1e-5) is same
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-300, 1e300])
+def test_close_is_what_torch_calls_close_by_the_largest_finite_number(size):
+    """Three numbers, of which some are zero, no number or infinite, against others and against nearly the same."""
+    some = torch.tensor([1.0, -1.0, 0.1, 0.0, -0.0, float("nan"), float("inf"), float("-inf")], dtype=torch.float64)
+    for x in size * torch.cartesian_prod(some, some, some):
+        for y in (x.flip(0), *(x + size * off for off in (5e-6, 1.05e-5, 1.5e-5, 1.95e-5, 3e-5))):
+            finite = y[y.isfinite()].abs()
+            most = finite.max().item() if finite.numel() else 1.0
+            assert close(x, y, 1e-5) == torch.allclose(x, y, rtol=1e-5, atol=1e-5 * most, equal_nan=True), (x, y)
+
+
 def squares(x, shape, weight=None, bias=None, eps=1e-5):
     return (x - x.meen()) ** 2 / eps**2
 

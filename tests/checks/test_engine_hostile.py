@@ -654,6 +654,8 @@ PATCHES = {
     "allclose": (torch, "allclose", lambda *_, **__: True),
     "the exercise": (F, "layer_norm", lambda x, *_: 2 * x),
     "the mean": (Tensor, "mean", lambda x, *_, **__: x),
+    "the difference": (Tensor, "__sub__", lambda x, *_: torch.zeros_like(x)),
+    "the largest": (Tensor, "max", lambda *_: torch.tensor(0.0)),
     "equality": (Tensor, "__eq__", lambda x, _: torch.ones_like(x).bool()),
     "isinstance": ("builtins", "isinstance", lambda *_: True),
     "the root": (math, "sqrt", None),

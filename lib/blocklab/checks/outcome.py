@@ -225,7 +225,10 @@ def close(x: object, y: object, tolerance: float) -> bool:
     if not y.is_floating_point():
         return False
     x, y = x.double(), y.double()
-    return _all_close(x, y, rtol=tolerance, atol=tolerance * largest(y), equal_nan=True)
+    off, allowed = (x - y).abs().max().item(), tolerance * largest(y)
+    if off <= allowed or off > 2 * allowed:  # nearly always, in a third of the time
+        return off <= allowed
+    return _all_close(x, y, rtol=tolerance, atol=allowed, equal_nan=True)
 
 
 def largest(y: Tensor) -> float:
