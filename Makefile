@@ -109,7 +109,7 @@ lessons-run: dev-environment
 browser: dev-environment
 	$(WARM_PYTEST) $(BROWSER) $(IN_THE_GATE)
 
-# What takes as long as the gate and finds little that the gate does not: slow cells, every combination, claims that take
+# What takes longer than the gate and finds little that the gate does not: slow cells, every combination, claims that take
 # training, pictures of all lessons in a browser, what authors and teachers run, environments that are broken. Every push
 # runs it, beside the gate.
 thorough: dev-environment
