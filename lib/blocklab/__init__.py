@@ -3,11 +3,7 @@
 `from blocklab import rms_norm` gives every function and Module of the kernels; each is loaded when it is asked for.
 """
 
-import sys
 from importlib import import_module
-
-if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:  # what Python says while it looks for a command of this package
-    del sys.path[0]  # the current folder: a csv.py that lies there is no module of ours
 
 __version__ = "0.1.0"
 

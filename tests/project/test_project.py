@@ -38,7 +38,6 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
     "blocklab.lessons": "lessons",
     "blocklab.lessons.order": "order",
     **{f"blocklab.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
-    **dict.fromkeys(["blocklab.lesson", "blocklab.pictures", "blocklab.two_processes"], "earlier"),
     "workshop": "workshop",
 }
 ROOMS = [area for area in AREAS.values() if area.startswith("room ")]
@@ -52,8 +51,7 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     "tables": set(),
     "real_models": {"kernels", "language", "packages", "tables"},
     "panel": {"language"},
-    "earlier": {"language"},  # what copies of an earlier edition import: it says how to renew them
-    "checks": {"language", "package", "earlier"},
+    "checks": {"language", "package"},
     "plugging": {"checks", "kernels", "language", "packages", "real_models"},
     "order": {"checks", "language"},
     **{

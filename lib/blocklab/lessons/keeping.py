@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import re
 from contextlib import redirect_stdout
 from copy import copy
 from pathlib import Path
@@ -41,7 +40,6 @@ LINE = (
     "import shutil; shutil.copytree({}, dirs_exist_ok=True)"
 )
 KEEP, BACK = LINE.format('"my", "/content/drive/MyDrive/my"'), LINE.format('"/content/drive/MyDrive/my", "my"')
-SOLUTION = Text(en="`{name}` is what a lesson's own solution is called", zh="`{name}` 是课程参考答案的名字")
 NOT_ALONE = Text(en="without the rest of the notebook it does not pass", zh="离开这个笔记本里的其他代码，它就通不过")
 NO_SOURCE = Text(en="its source cannot be taken ({error})", zh="取不到它的源代码（{error}）")
 TOO_LONG = Text(en="it is longer than {most} bytes", zh="它超过 {most} 字节")
@@ -77,7 +75,6 @@ def keep_block(exercise: Exercise, candidate: object) -> tuple[str, ...]:
 
 def _keep(exercise: Exercise, candidate: object, file: Path) -> bool:
     """Write the block, unless it stands there as it is; whether there was another one. Raises if that cannot be."""
-    _want_own(candidate)
     text = HEADING.format(name=exercise.name, version=VERSION) + block_source(exercise.name, candidate)
     data = text.encode("utf-8")
     if len(data) > LARGEST:
@@ -89,13 +86,6 @@ def _keep(exercise: Exercise, candidate: object, file: Path) -> bool:
     earlier = os.path.lexists(file)
     replace(file, data, older=OLDER)
     return earlier
-
-
-def _want_own(candidate: object) -> None:
-    """Refuse the solution that a lesson brings: copies of it that say no `keep=False` are still about."""
-    name = str(getattr(type(candidate) if isinstance(candidate, nn.Module) else candidate, "__name__", ""))
-    if re.match(r"solved_|Solved[A-Z]", name):
-        raise CannotBeKept(SOLUTION.format(name=name))
 
 
 def _holds(file: Path, data: bytes) -> bool:
