@@ -1,16 +1,13 @@
 """A lesson as one file that needs no other: its first cell holds the package, a font for it, and the data it reads.
 
-They are a tar.xz in base64, which `unpacking` opens in the reader's Python. The same lesson gives the same bytes, and
-a file tells whether anybody has worked in it since: such a one is kept, under another name.
+They are a tar.xz in base64, which `unpacking` opens in the reader's Python. The same lesson gives the same bytes.
 """
 
 import base64
 import hashlib
 import inspect
 import io
-import json
 import lzma
-import os
 import re
 import tarfile
 import tomllib
@@ -23,14 +20,12 @@ from blocklab.language import LANGUAGES, Text
 from blocklab.lessons.order import ROOMS
 
 from . import font, notebook, stamp, unpacking
-from .answers import as_bytes
 from .copies import as_copied
 from .files import write_text
 from .problem import Problem, PublishError, kept_in
 from .project import Project
 
 LARGEST = 1_500_000  # bytes of a file
-WRITTEN = "written"  # in its metadata: the digest of all the rest
 WIDE = 1_000  # characters of a line of the payload: an editor stumbles over one of a million
 ENDINGS = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of the package; the font is cut
 LICENCES = ("LICENSE", "LICENSE-TEXTS")
@@ -54,27 +49,14 @@ OLD = Text(
     en="This lesson needs Python {least} or newer, this is Python {here}.",
     zh="这一课需要 Python {least} 或更新的版本，现在用的是 Python {here}。",
 )
-DAMAGED = Text(
-    en="This file is damaged: the package in its first cell is not what it was. Get the file once more.",
-    zh="这个文件损坏了：第一个单元格里的软件包和原来不一样。请重新获取这个文件。",
-)
-FULL = Text(
-    en="There is no space to unpack this lesson: it needs {need:.1f} MB in the temporary folder or beside this file.",
-    zh="磁盘空间不够，无法解压这一课：临时文件夹或这个文件所在的文件夹里，要有 {need:.1f} MB 空间。",
-)
 ANOTHER = Text(
     en="This kernel has loaded another blocklab already: {there}. Restart the kernel, then run this cell first.",
     zh="这个内核已经加载了另一个 blocklab：{there}。请重启内核，然后先运行这个单元格。",
 )
-NO_XZ = Text(
-    en="This Python was built without its module lzma, which unpacks the lesson. Use another Python.",
-    zh="这个 Python 编译时没有加入 lzma 模块，无法解压这一课。请换一个 Python。",
-)
-READ_ONLY = Text(
-    en="This lesson unpacks a package, and can write neither into the temporary folder nor beside this file. Before "
-    "Jupyter starts, set TMPDIR to a folder that can be written into.",
-    zh="这一课要解压一个软件包，但临时文件夹和这个文件所在的文件夹都不能写入。"
-    "请先把 TMPDIR 设为一个可以写入的文件夹，再启动 Jupyter。",
+FAILED = Text(
+    en="The package in this cell could not be unpacked: {why}. It needs {need:.1f} MB in the temporary folder. If the "
+    "file is damaged, get it once more.",
+    zh="无法解压这个单元格里的软件包：{why}。临时文件夹里要有 {need:.1f} MB 空间；如果是文件损坏了，请重新获取。",
 )
 
 
@@ -85,27 +67,16 @@ def write_singles(project: Project, paths: list[Path], out: Path, say: Callable[
     for path in paths:
         with kept_in(failures):
             lesson = notebook.read(path)
-            name = f"{_language(lesson, path)}/{path.name}"
-            if (out / name).resolve() == path.resolve():
-                raise PublishError(f"{path}: is the lesson itself; --out wants another folder")
+            if "blocklab" not in lesson.metadata:
+                raise PublishError(f"{path}: is not a built lesson, such as notebooks/en/02_norm_axes.ipynb")
+            name = f"{lesson.metadata.blocklab.language}/{path.name}"
             text = single(project, lesson)
             size = len(text.encode("utf-8"))
             if size > LARGEST:
-                raise PublishError(f"{name}: {size / 1e6:.2f} MB as one file; at most {LARGEST / 1e6:.1f} are wanted")
-            if kept := set_aside(out / name):
-                say(f"{name}  was changed since it was written; it is kept as {kept.name}")
+                raise PublishError(f"{name}: {size / 1e6:.2f} MB as one file; the limit is {LARGEST / 1e6:.1f} MB")
             write_text(out / name, text, str(out / name))
             say(f"{name}  {size / 1e6:.2f} MB")
     return failures
-
-
-def _language(lesson: NotebookNode, path: Path) -> str:
-    codes = [cell for cell in lesson.cells if cell.cell_type == "code"]
-    match lesson.metadata.get("blocklab"):
-        case {"language": language, **rest} if language in LANGUAGES and WRITTEN not in rest:
-            if not codes or stamp.SETUP in [cell.id for cell in codes]:
-                return language
-    raise PublishError(f"{path}: is no built lesson, such as notebooks/en/02_norm_axes.ipynb")
 
 
 def single(project: Project, lesson: NotebookNode) -> str:
@@ -113,35 +84,7 @@ def single(project: Project, lesson: NotebookNode) -> str:
     for cell in lesson.cells:
         if cell.id == stamp.SETUP:
             cell.source = setup(project, lesson)
-    copy = json.loads(as_copied(notebook.text(lesson).encode("utf-8")))
-    copy["metadata"]["blocklab"][WRITTEN] = digest(copy)
-    return as_bytes(copy).decode("utf-8")
-
-
-def digest(copy: dict) -> str:
-    """Of all that stands in a file but the digest itself."""
-    about = {name: value for name, value in copy["metadata"]["blocklab"].items() if name != WRITTEN}
-    rest = copy | {"metadata": copy["metadata"] | {"blocklab": about}}
-    return hashlib.sha256(as_bytes(rest)).hexdigest()
-
-
-def set_aside(path: Path) -> Path | None:
-    """Give another name to a file that is not as it was written here, such as one with a learner's answers."""
-    if path.is_symlink() or not path.is_file() or as_written(path):
-        return None
-    kept = next(new for n in range(1, 10_000) if not os.path.lexists(new := path.with_stem(f"{path.stem}-before-{n}")))
-    try:
-        return path.rename(kept)
-    except OSError as error:
-        raise PublishError(f"{path}: was changed, and cannot be kept as {kept.name}: {error.strerror}") from None
-
-
-def as_written(path: Path) -> bool:
-    try:
-        copy = json.loads(path.read_bytes())
-        return copy["metadata"]["blocklab"][WRITTEN] == digest(copy)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return False
+    return as_copied(notebook.text(lesson).encode("utf-8")).decode("utf-8")
 
 
 def setup(project: Project, lesson: NotebookNode) -> str:
@@ -151,8 +94,8 @@ def setup(project: Project, lesson: NotebookNode) -> str:
     tar = packed(files)
     least = least_python(project)
     need = sum(map(len, files.values())) / 1e6
-    texts = {"old": OLD, "another": ANOTHER, "damaged": DAMAGED, "no_xz": NO_XZ, "full": FULL, "read_only": READ_ONLY}
-    filled = {"least": least, "need": need, "here": "{here}", "there": "{there}"}
+    texts = {"old": OLD, "another": ANOTHER, "failed": FAILED}
+    filled = {"least": least, "need": need, "here": "{here}", "there": "{there}", "why": "{why}"}
     said = {name: getattr(text, language).format(**filled) for name, text in texts.items()}
     payload = "\n".join(re.findall(f".{{1,{WIDE}}}", base64.b64encode(tar).decode("ascii")))
     return f"""# {getattr(TITLE, language)}
@@ -161,7 +104,7 @@ def setup(project: Project, lesson: NotebookNode) -> str:
 bring(
     python=({least.replace(".", ", ")}),
     said={said},
-    sha256="{hashlib.sha256(tar).hexdigest()}",
+    name="blocklab-{hashlib.sha256(tar).hexdigest()[:12]}-",
     payload='''
 {payload}
 ''',
@@ -173,10 +116,8 @@ begin("{language}")"""
 
 def least_python(project: Project) -> str:
     """The oldest Python that runs the lessons, such as 3.11."""
-    try:
-        return re.search(r"\d+\.\d+", tomllib.loads(project.read(project.pyproject))["project"]["requires-python"])[0]
-    except (tomllib.TOMLDecodeError, LookupError, TypeError) as error:
-        raise PublishError(f'pyproject.toml wants a line requires-python = ">=3.11" ({error})') from error
+    settings = tomllib.loads(project.read(project.pyproject))
+    return settings["project"]["requires-python"].removeprefix(">=")
 
 
 def packed(files: dict[str, bytes]) -> bytes:
