@@ -1,4 +1,4 @@
-"""The commands: build, check, address, copies, handouts, site, release, single."""
+"""The commands: build, check, address, copies, handouts, site, single."""
 
 import argparse
 import sys
@@ -56,17 +56,12 @@ def _check(project: Project, options: argparse.Namespace) -> int:
 def _address(project: Project, options: argparse.Namespace) -> int:
     from .address import write_address
     from .build import restamp
-    from .draft import Draft
 
-    draft = Draft(project.root)
-    address = write_address(draft, options.url)
-    if failures := restamp(draft, draft.outlines()):
-        return _report([*failures, "the address stays as it was: nothing is changed"])
-    draft.save(last=project.pyproject)
+    address = write_address(project, options.url)
     print(f"address: {address.url}")
     if not address.colab:
         print("no links to Colab: it opens notebooks from github.com alone")
-    return 0
+    return _report(restamp(project, project.outlines()))
 
 
 def _copies(project: Project, options: argparse.Namespace) -> int:
@@ -101,15 +96,6 @@ def _site(project: Project, options: argparse.Namespace) -> int:
     return 0
 
 
-def _release(project: Project, options: argparse.Namespace) -> int:
-    from datetime import date
-
-    from .release import release
-
-    release(project, options.version, date.today())
-    return 0
-
-
 def _single(project: Project, options: argparse.Namespace) -> int:
     from .single import write_singles
 
@@ -130,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("lessons", nargs="*", metavar="NN", help=LESSONS)
     check.set_defaults(command=_check)
 
-    address = commands.add_parser("address", help="change the repository's address everywhere")
+    address = commands.add_parser("address", help="write the repository's address to pyproject.toml, and stamp it")
     address.add_argument("url", metavar="URL", help="such as https://github.com/ada/lessons")
     address.set_defaults(command=_address)
 
@@ -149,10 +135,6 @@ def _parser() -> argparse.ArgumentParser:
     site.add_argument("--open", action="store_true", help="open it in the browser")
     site.add_argument("--still", action="store_true", help="no panel lives: done in seconds, to look at the texts")
     site.set_defaults(command=_site)
-
-    release = commands.add_parser("release", help="write a version everywhere, the changes, and the files to download")
-    release.add_argument("version", metavar="VERSION", help="such as 0.2.0")
-    release.set_defaults(command=_release)
 
     single = commands.add_parser("single", help="write lessons as files that need no other, to single/")
     single.add_argument("notebooks", nargs="*", type=Path, metavar="NOTEBOOK", help="built lessons; all if none")

@@ -4,7 +4,7 @@ import re
 
 from blocklab.language import LANGUAGES
 
-from .address import EXAMPLE, Address, read_address
+from .address import Address, read_address
 from .problem import Faults, Problem
 from .project import Outline, Project
 
@@ -14,12 +14,6 @@ _HEAD = {
     "en": ["", "Lesson", "English", "中文", "Try in English", "Try in Chinese"],
     "zh": ["", "课程", "English", "中文", "在线运行英文版", "在线运行中文版"],
 }
-_NO_ADDRESS = {
-    "en": f"Links to Colab stand here and in every lesson once you have run `make address URL={EXAMPLE}`.",
-    "zh": f"运行一次 `make address URL={EXAMPLE}`，这里和每一课里就会出现 Colab 链接。",
-}
-
-
 _PAGES = {
     "en": (
         "**{link}**, with nothing to install: every picture can be moved, and each guess is judged. "
@@ -40,16 +34,14 @@ def site_line(address: Address, language: str) -> str:
 
 
 def table(address: Address, outlines: list[Outline], language: str) -> str:
-    """One row a lesson: number, if it has one, title, links to it and to Colab in each language; below it how to get
-    the latter."""
+    """One row a lesson: number, if it has one, title, links to it and to Colab in each language."""
     head = _HEAD[language] if address.colab else _HEAD[language][:4]
     rows = [head, ["---"] * len(head)]
     for outline in outlines:
         links = [f"[{name}](notebooks/{key}/{outline.stem}.ipynb)" for key, name in (("en", "English"), ("zh", "中文"))]
         colab = [address.colab_link(key, outline.stem) for key in LANGUAGES] if address.colab else []
         rows.append([outline.number, outline.subject(language), *links, *colab])
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines if address.known else [*lines, "", _NO_ADDRESS[language]])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def stamped(project: Project, outlines: list[Outline], language: str) -> str:

@@ -1,14 +1,10 @@
-"""Sources, parity, Chinese wording, address, copies: all that runs no notebook."""
+"""Sources, parity, Chinese wording, address: all that runs no notebook."""
 
-import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from demo_lessons import MEANS, edit, make_project
 
-from blocklab.language import LANGUAGES
 from workshop.__main__ import main
 from workshop.address import Address, read_address
 from workshop.chinese import faults
@@ -79,8 +75,15 @@ EN_TITLE = MEANS[: MEANS.index(ZH_TITLE)]
         ('tags=["solution"]', 'tags=["solutoin"]', r"01_means.py:35: unknown tag solutoin"),
         (EN_TITLE, "x = 1\n\n" + EN_TITLE, "text before the first"),
         (EN_TITLE + ZH_TITLE, "", "begins with its title"),
+        ('tags=["solution"]', "tags=[solution]", r"01_means.py:35: a cell begins with"),
+        ('tags=["solution"]', 'tag=["solution"]', r"01_means.py:35: a cell begins with"),
+        ('# %% tags=["sol', '#%% tags=["sol', r"01_means.py:27: a cell begins with '# %%'"),
+        ('[markdown] lang="en"\nr"""\n## ', '[markdown]\nr"""\n## ', r":19: a text wants"),
+        ('# %% [markdown] lang="en"\nr"""\n## ', '# %%\nr"""\n## ', ":19: a text in a code cell"),
+        ('lang="en"\nr"""\n## ', 'lang="en"\n## ', r":19: a text wants a line r"),
+        ("\nanswer = 42\n", "\n\n", r":35: an empty code cell"),
+        ("answer = 42", "answer = (42", r":36: code that Python cannot read"),
     ],
-    ids=["no zh", "no en", "order", "zh of unknown language", "en of unknown language", "tag", "before", "no title"],
 )  # fmt: skip
 def test_a_malformed_source_names_its_cell(project, means, old, new, message):
     edit(means, old, new)
@@ -362,82 +365,24 @@ def test_long_code_cells_are_named(project, means):
 # The commands
 
 
-def test_copies_leave_what_is_there_and_add_what_is_new(project, capsys):
-    for language in ("en", "zh"):
-        lesson = project.notebook(language, "01_means")
-        lesson.parent.mkdir()
-        lesson.write_text("built", encoding="utf-8")
-        lesson.chmod(0o444)
-    copies = ["--root", str(project.root), "copies"]
-    assert main(copies) == 0
-    mine = project.root / "my" / "zh" / "01_means.ipynb"
-    assert mine.stat().st_mode & stat.S_IWUSR  # although the lesson itself is read-only
-    mine.write_text("my answer", encoding="utf-8")
-    project.notebook("zh", "02_pictures").write_text("new", encoding="utf-8")
-    assert main(copies) == 0
-    assert mine.read_text(encoding="utf-8") == "my answer"
-    assert (project.root / "my" / "zh" / "02_pictures.ipynb").read_text(encoding="utf-8") == "new"
-    assert capsys.readouterr().out.splitlines()[-1] == "my/: 1 copied, 2 left as they are"
-
-
-def test_fresh_copies_keep_the_old_ones(project, capsys):
-    for language in LANGUAGES:
-        lesson = project.notebook(language, "01_means")
-        lesson.parent.mkdir()
-        lesson.write_text("built", encoding="utf-8")
-    for answer in ("first", "second"):
-        assert main(["--root", str(project.root), "copies"]) == 0
-        (project.root / "my" / "en" / "01_means.ipynb").write_text(answer, encoding="utf-8")
-        assert main(["--root", str(project.root), "copies", "--fresh"]) == 0
-        assert (project.root / "my" / "en" / "01_means.ipynb").read_text(encoding="utf-8") == "built"
-    kept = [project.root / f"my-before-{n}" / "en" / "01_means.ipynb" for n in (1, 2)]
-    assert [path.read_text(encoding="utf-8") for path in kept] == ["first", "second"]
-    assert "kept your old copies in my-before-2/" in capsys.readouterr().out
-
-
-def test_copies_need_none_of_the_building_tools():
-    program = "import sys, workshop.__main__, workshop.copies; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"jupytext", "nbclient", "nbformat", "markdown_it", "torch"} & set(loaded)
-
-
 @pytest.mark.parametrize(
     "url",
-    ["github.com/a/b", "http://github.com/a/b", "https://github.com/a", "https://github.com/a/b/c", "https://github.com/a/b?x",
-     'https://github.com/a/"b', "https://github.com/a b/c", "", "https://a/b", "https://github.com/a/b#readme", "https://[a/b/c",
-     "https://github.com/a/b\n/c", "https://github.com/a\t/b", "https://ada:secret@github.com/a/b", "https://github.com//a/b",
-     "https://github.com/a/..", "https://github.com/-a/b", "https://gist.github.com/a/b", "https://a.github.io/b/c",
-     "https://raw.githubusercontent.com/a/b", "ftp://github.com/a/b", "https://github.com/…/…", "https://gîthub.com/a/b",
-     "https://github.com/你/课程", "$(touch x)", "a/b"],
+    ["github.com/a/b", "https://github.com/a", "https://github.com/a/b/c", "https://github.com/a b/c", "", "a/b",
+     "https://github.com/a/b#readme", 'https://github.com/a/"b', "$(touch x)", "https://github.com/YOUR_NAME/blocklab"],
 )  # fmt: skip
 def test_a_bad_address_is_refused_and_changes_nothing(project, url, capsys):
     before = project.pyproject.read_text(encoding="utf-8")
     assert main(["--root", str(project.root), "address", "--", url]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("error: the address wants the form https://github.com/YOUR_NAME/YOUR_FORK, got ")
-    assert repr(url) in error
+    assert error.startswith("error: ")
+    assert error.endswith(f"got {url!r}\n")
     assert project.pyproject.read_text(encoding="utf-8") == before
-
-
-@pytest.mark.parametrize("url", ["git@github.com:a", "https://github.com/a/.git", "git@github.com:a/b/c.git"])
-def test_a_bad_address_is_refused_also_where_a_good_one_would_be_mended(project, url, capsys):
-    assert main(["--root", str(project.root), "address", url]) == 1
-    assert "the address wants the form" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("owner", ["YOUR_NAME", "OWNER"])
-def test_the_name_of_an_example_is_nobodys(project, owner, capsys):
-    assert main(["--root", str(project.root), "address", f"https://github.com/{owner}/blocklab"]) == 1
-    assert capsys.readouterr().err.startswith("error: the address wants your own name on GitHub, not the example's")
 
 
 @pytest.mark.parametrize(
     "url",
     ["https://github.com/ada/lessons", "https://github.com/ada/lessons/", "https://github.com/ada/lessons.git",
-     "https://github.com/ada/lessons.git/", "https://www.github.com/ada/lessons", "https://GitHub.com/ada/lessons",
-     "HTTPS://WWW.GITHUB.COM/ada/lessons//", "https://github.com:443/ada/lessons", "https://github.com./ada/lessons",
-     "git@github.com:ada/lessons.git", "git@github.com:ada/lessons", "ssh://git@github.com/ada/lessons.git",
-     "ssh://git@github.com:22/ada/lessons", "ssh://git@ssh.github.com:443/ada/lessons.git", " https://github.com/ada/lessons\n"],
+     "git@github.com:ada/lessons.git", " https://github.com/ada/lessons\n"],
 )  # fmt: skip
 def test_an_address_is_taken_as_people_copy_it(project, url):
     assert main(["--root", str(project.root), "address", url]) == 0
@@ -445,25 +390,18 @@ def test_an_address_is_taken_as_people_copy_it(project, url):
     assert read_address(project).colab == "https://colab.research.google.com/github/ada/lessons/blob/main"
 
 
-@pytest.mark.parametrize(
-    "url", ["https://gitlab.com/group/sub/demo", "https://git.sr.ht/~ada/demo", "https://codeberg.org:8443/ada/demo"]
-)
+@pytest.mark.parametrize("url", ["https://gitlab.com/group/sub/demo", "https://git.sr.ht/~ada/demo"])
 def test_an_address_elsewhere_is_taken_too(project, url):
     assert main(["--root", str(project.root), "address", url]) == 0
     assert (read_address(project).url, read_address(project).colab) == (url, None)
 
 
-def test_an_address_that_was_written_by_hand_and_is_wrong_can_be_mended(project, capsys):
-    edit(project.pyproject, "https://github.com/carol", "https://www.github.com/carol")
-    assert main(["--root", str(project.root), "build", "--no-execute"]) == 1
-    assert "the address wants the form" in capsys.readouterr().err
-    assert main(["--root", str(project.root), "address", "https://github.com/carol/demo"]) == 0
-
-
-def test_a_missing_address_is_named(project, capsys):
-    edit(project.pyproject, "[project.urls]", "[project.other]")
-    assert main(["--root", str(project.root), "address", "https://github.com/a/b"]) == 1
-    assert "wants a line Repository" in capsys.readouterr().err
+@pytest.mark.parametrize("urls", ["", "\n[project.urls]\n", "\n[project.urls]\nOther = 'x'\n\n[tool.x]\n"])
+def test_a_missing_address_is_added(project, urls):
+    project.pyproject.write_text(f'[project]\nname = "demo"\n{urls}', encoding="utf-8")
+    assert read_address(project) == Address()
+    assert main(["--root", str(project.root), "address", "https://github.com/ada/lessons"]) == 0
+    assert read_address(project) == Address("https://github.com/ada/lessons")
 
 
 def test_errors_are_one_message_without_a_traceback(project, capsys):
@@ -473,33 +411,10 @@ def test_errors_are_one_message_without_a_traceback(project, capsys):
         main(["bild"])
 
 
-@pytest.mark.parametrize("numbers", [["99"], ["6"], ["01_means"], [""], ["../01"], ["01", "x"]], ids=" ".join)
-@pytest.mark.parametrize("command", ["build", "check"])
-def test_an_unknown_lesson_is_named_in_one_line_with_those_that_exist(project, command, numbers, capsys):
-    assert main(["--root", str(project.root), command, *numbers]) == 1
-    unknown = numbers[-1]
-    assert capsys.readouterr().err == f"error: no lesson {unknown} in notebooks/source (there: 01, 02)\n"
-
-
-@pytest.mark.parametrize(
-    "there", [(), ("pyproject.toml",), ("notebooks/source/",), ("pyproject.toml", "notebooks/en/")]
-)
-@pytest.mark.parametrize("command", ["copies", "copies --fresh", "build", "check", "address https://github.com/a/b"])
-def test_another_folder_is_refused_and_left_as_it_is(tmp_path, there, command, capsys):
-    for name in there:
-        path = tmp_path / name
-        path.mkdir(parents=True) if name.endswith("/") else path.touch()
-    before = sorted(tmp_path.rglob("*"))
-    assert main(["--root", str(tmp_path), *command.split()]) == 1
-    wanted = f"error: {tmp_path} is no repository of lessons: it wants pyproject.toml and notebooks/source/\n"
-    assert capsys.readouterr().err == wanted
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize("root", ["missing", "pyproject.toml"])
-def test_a_root_that_is_no_folder_is_refused(project, root, capsys):
-    assert main(["--root", str(project.root / root), "copies"]) == 1
+def test_another_folder_is_refused(tmp_path, capsys):
+    assert main(["--root", str(tmp_path), "copies"]) == 1
     assert "is no repository of lessons" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
 
 
 def test_check_counts_what_it_finds(project, capsys):
