@@ -1,9 +1,8 @@
-"""Files of others: read without trusting any, and written whole or not at all."""
+"""Safe reads of untrusted files; atomic writes."""
 
 import errno
 import os
 import stat
-from itertools import pairwise
 from pathlib import Path
 
 from blocklab.language import Text
@@ -22,11 +21,12 @@ class Unreadable(Exception):
 
 
 def content(path: Path, most: int) -> bytes:
-    """What a file holds. Raises Unreadable for what is no file, empty or larger than `most` bytes, and OSError."""
+    """Read a regular file. Raises Unreadable if it is something else, empty or larger than `most` bytes; OSError."""
     mode = path.lstat().st_mode
     if not stat.S_ISREG(mode):
         raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
-    found = regular_content(path, most + 1)  # not by the size on record: a file may grow, or not tell
+    with path.open("rb") as file:
+        found = file.read(most + 1)
     if not found:
         raise Unreadable(EMPTY)
     if len(found) > most:
@@ -35,22 +35,15 @@ def content(path: Path, most: int) -> bytes:
 
 
 def regular_content(path: Path, most: int) -> bytes:
-    """At most so many bytes of a regular file. What lies there may change at any time: a pipe is never waited for.
-
-    Raises OSError for a link and Unreadable for what is no regular file.
-    """
-    with open(path, "rb", opener=_without_waiting) as file:
+    """Read at most `most` bytes of a regular file. Never waits for a pipe. Raises Unreadable or OSError."""
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise Unreadable(SPECIAL)
         return file.read(most)
 
 
-def _without_waiting(path: Path, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
-
-
 def why_not_opened(error: Unreadable | OSError) -> str:
-    """The reason in the reader's language, without the path, which is named beside it."""
+    """The reason in the reader's language, without the path."""
     if isinstance(error, Unreadable):
         return str(error)
     if error.errno in (errno.EACCES, errno.EPERM):
@@ -59,23 +52,14 @@ def why_not_opened(error: Unreadable | OSError) -> str:
 
 
 def replace(path: Path, data: bytes, older: int = 0) -> None:
-    """Put a file there, whole or not at all, whatever happens meanwhile.
-
-    older: how many earlier ones stay beside it, the latest as NAME.1.
-    """
+    """Write a file atomically. `older` earlier versions are kept beside it, the latest as NAME.1."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(data)
-        if path.exists():
-            part.chmod(stat.S_IMODE(path.stat().st_mode))
-        _set_aside(path, older)
+        for number in range(older, 0, -1):
+            earlier = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
+            if os.path.lexists(earlier):
+                earlier.replace(path.with_name(f"{path.name}.{number}"))
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _set_aside(path: Path, older: int) -> None:
-    places = [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, older + 1))]
-    for later, earlier in reversed(list(pairwise(places))):
-        if os.path.lexists(later):
-            later.replace(earlier)

@@ -1,7 +1,5 @@
 """Build the notebooks of the lessons from their sources."""
 
-import os
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,24 +20,18 @@ def build(project: Project, numbers: list[str], run: bool = True, say: Callable[
     Without `run` outputs stay as they are wherever the code is the same. Nothing is written for a lesson that fails,
     and the others go on: the result says what went wrong, a text for each.
     """
-    chosen = project.chosen(numbers)
-    if clashes := project.clashes():  # it is not known which lesson is the next
-        raise Faults(*clashes.values())
-    outlines, broken = project.survey()
-    by_stem = {outline.stem: outline for outline in outlines if outline.stem not in broken}
-    failures: list[Problem | PublishError] = list(broken.values())
-    for outline in [by_stem[stem] for stem in chosen if stem in by_stem]:
-        start = time.perf_counter()
-        with kept_in(failures):
-            build_one(project, outlines, outline, run)
-            say(f"{outline.stem}  {time.perf_counter() - start:.1f} s")
-    for path, why in orphans(project).items():
-        if why is None:
-            path.unlink()
-            say(f"removed {project.show(path)}: its source is gone")
-        else:
-            say(f"left alone {project.show(path)}: {why}")
-    if os.path.lexists(glossary.table(project)):
+    chosen, outlines = project.chosen(numbers), project.outlines()
+    failures: list[Problem | PublishError] = []
+    for outline in outlines:
+        if outline.stem in chosen:
+            start = time.perf_counter()
+            with kept_in(failures):
+                build_one(project, outlines, outline, run)
+                say(f"{outline.stem}  {time.perf_counter() - start:.1f} s")
+    for path in orphans(project):
+        path.unlink()
+        say(f"removed {project.show(path)}: its source is gone")
+    if glossary.table(project).exists():
         with kept_in(failures):
             glossary_page.build(project, outlines)
     failures += restamp(project, outlines)
@@ -52,7 +44,7 @@ def build_one(project: Project, outlines: list[Outline], outline: Outline, run: 
         execute(project, outline.stem, notebooks)
     for language, built in notebooks.items():
         path = project.notebook(language, outline.stem)
-        if not run and os.path.lexists(path):
+        if not run and path.exists():
             notebook.keep_outputs(built, notebook.read(path, project.show(path)))
     for language, built in notebooks.items():
         path = project.notebook(language, outline.stem)
@@ -60,16 +52,13 @@ def build_one(project: Project, outlines: list[Outline], outline: Outline, run: 
 
 
 def restamp(project: Project, outlines: list[Outline]) -> list[Problem | PublishError]:
-    """Renew the stamped cells of built lessons, and only those: no source is read and nothing is run.
-
-    A notebook that cannot be read is left as it is; the result says which.
-    """
+    """Renew the stamped cells of the built lessons, and only those: nothing is run. Returns what went wrong."""
     failures: list[Problem | PublishError] = []
     address = read_address(project)
     for outline in outlines:
         for language in LANGUAGES:
             path = project.notebook(language, outline.stem)
-            if os.path.lexists(path):
+            if path.exists():
                 with kept_in(failures):
                     built = notebook.read(path, project.show(path))
                     notebook.put_stamps(built, address, outlines, outline, language)
@@ -80,47 +69,15 @@ def restamp(project: Project, outlines: list[Outline]) -> list[Problem | Publish
     return failures
 
 
-def orphans(project: Project) -> dict[Path, str | None]:
-    """Notebooks beside the built ones that have no source: None for one that a build wrote, else why it is kept."""
-    sources = {path.stem for path in project.sources.iterdir()}
-    return {
-        path: _not_ours(project, language, path)
-        for language in LANGUAGES
-        for path in sorted(project.notebooks(language).glob("*.ipynb"))
-        if path.stem not in sources
-    }
-
-
-def _not_ours(project: Project, language: str, path: Path) -> str | None:
-    """Why a notebook may be a reader's own. It is the build's if it names this very file, and nobody saved it since.
-
-    Whoever works in a notebook leaves marks: JupyterLab writes the kernel's version into it, runs have gaps, and git
-    knows the rest.
-    """
-    try:
-        there = notebook.read(path, project.show(path))
-    except Faults:
-        return "it is none of the built notebooks"
-    sources = [project.show(project.sources / f"{path.stem}{suffix}") for suffix in (".py", ".toml")]
-    said = there.metadata.get("blocklab")
-    source = said.get("source") if isinstance(said, dict) else None
-    wanted = notebook.of_cells([], language, source).metadata
-    if path.is_symlink() or source not in sources or said != wanted["blocklab"]:
-        return "it is none of the built notebooks"
-    counts = [cell.execution_count for cell in there.cells if cell.cell_type == "code"]
-    whole = path.read_bytes() == notebook.text(there).encode("utf-8")
-    if there.metadata != wanted or counts != [*range(1, len(counts) + 1)] or not whole:
-        return "its source is gone, but somebody has worked in it"
-    return _not_in_git(path)
-
-
-def _not_in_git(path: Path) -> str | None:
-    """Why git could not bring the file back as it is; None if it could."""
-    try:
-        command = ["git", "status", "--porcelain", "--ignored", "--", path.name]
-        done = subprocess.run(command, cwd=path.parent, capture_output=True, check=False)
-    except OSError:
-        done = None
-    if done is None or done.returncode:
-        return "its source is gone, but without git it cannot be told whether somebody has worked in it"
-    return "its source is gone, but somebody has worked in it" if done.stdout else None
+def orphans(project: Project) -> list[Path]:
+    """Built notebooks whose source is gone. A reader's copy of a lesson names another source, and is left alone."""
+    found = []
+    for language in LANGUAGES:
+        for path in sorted(project.notebooks(language).glob("*.ipynb")):
+            try:
+                source = project.root / notebook.read(path).metadata.blocklab.source
+            except (Faults, AttributeError):
+                continue
+            if source.stem == path.stem and not source.exists():
+                found.append(path)
+    return found

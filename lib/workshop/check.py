@@ -20,23 +20,21 @@ from .texts import check_code, check_package
 def check(project: Project, numbers: list[str]) -> list[Problem | PublishError]:
     """The lessons with these numbers; if none is named, all of them, the package's texts and the READMEs.
 
-    What cannot be read is a finding like any other, and does not hide what is wrong elsewhere.
+    A lesson that cannot be read is a finding like any other, and does not hide what is wrong elsewhere.
     """
-    chosen = project.chosen(numbers)
-    outlines, broken = project.survey()
-    by_stem = {outline.stem: outline for outline in outlines if outline.stem not in broken}
-    problems: list[Problem | PublishError] = list(broken.values())
+    chosen, outlines = project.chosen(numbers), project.outlines()
+    problems: list[Problem | PublishError] = []
     glossary = Glossary()
     with kept_in(problems):
         glossary = read_glossary(project)
-    for stem in chosen:
-        if stem in by_stem:
+    for outline in outlines:
+        if outline.stem in chosen:
             with kept_in(problems):
-                lesson = read_lesson(project, stem)
+                lesson = read_lesson(project, outline.stem)
                 problems += check_lesson(lesson, glossary) + check_code(lesson, glossary)
                 problems += check_code_length(lesson) + check_exercises(lesson) + check_form(lesson)
                 problems += dead_links_of_lesson(project, lesson)
-                problems += check_notebooks(project, outlines, by_stem[stem])
+                problems += check_notebooks(project, outlines, outline)
     if not numbers:
         problems += check_package(project, glossary)
         for language in LANGUAGES:
@@ -46,11 +44,7 @@ def check(project: Project, numbers: list[str]) -> list[Problem | PublishError]:
             with kept_in(problems):
                 problems += glossary_page.check(project, outlines, glossary)
         problems += [
-            Problem(
-                project.show(path), None, None, f"its source is gone; {'run: build' if why is None else 'move it away'}"
-            )
-            for path, why in orphans(project).items()
-            if why is None or why.startswith("its source is gone")
+            Problem(project.show(path), None, None, "its source is gone; run: build") for path in orphans(project)
         ]
     return list({str(problem): problem for problem in problems}.values())
 

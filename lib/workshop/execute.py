@@ -17,23 +17,8 @@ from .project import Project
 from .shown import check_outputs
 
 TIMEOUT = 300  # seconds for one cell
-LARGEST = 2 * 2**20  # characters that a cell may show, pictures included: nobody reads more
 VIEW = "application/vnd.jupyter.widget-view+json"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-class Client(NotebookClient):
-    """Runs a notebook, and stops a cell that shows more than `LARGEST`."""
-
-    shown, flooded = 0, False
-
-    def output(self, outs, msg, display_id, cell_index):
-        self.shown = (self.shown if outs else 0) + len(str(msg["content"]))
-        if self.shown <= LARGEST:
-            return super().output(outs, msg, display_id, cell_index)
-        self.flooded = True
-        self.task_poll_for_reply.cancel()  # as the client does when a kernel has died
-        return None
 
 
 def execute(project: Project, stem: str, notebooks: dict[str, NotebookNode]) -> None:
@@ -62,13 +47,14 @@ async def _execute(project: Project, stem: str, language: str, notebook: Noteboo
     path = project.notebook(language, stem)
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = copy.deepcopy(notebook.metadata)  # the client adds the version of this Python
-    client = Client(
+    client = NotebookClient(
         notebook,
         timeout=TIMEOUT,
         kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
         record_timing=False,
         store_widget_state=False,
+        coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],  # the kernel's own remarks about its sockets
     )
     if os.name != "nt":
@@ -87,8 +73,7 @@ async def _execute(project: Project, stem: str, language: str, notebook: Noteboo
     except CellExecutionError as error:
         raise _failed(project.show(path), running, error.traceback) from None
     except (CellTimeoutError, RuntimeError) as error:  # also of a kernel that died before the first cell
-        message = f"it shows more than {LARGEST / 2**20:.0f} MB" if client.flooded else str(error)
-        raise _failed(project.show(path), running, message) from None
+        raise _failed(project.show(path), running, str(error)) from None
     except NoSuchKernel:
         raise PublishError("no Jupyter kernel 'python3': install the extra, pip install -e '.[lessons]'") from None
 
@@ -102,28 +87,8 @@ def _failed(file: str, cell: NotebookNode | None, message: str) -> PublishError:
 def _settle(cell: NotebookNode) -> None:
     """Drop what changes from run to run: times, tracebacks with their paths, the names of widget models."""
     cell.metadata.pop("execution", None)
-    cell.outputs = joined(cell.outputs)
     for number, output in enumerate(cell.outputs):
         if output.output_type == "error":
             output.traceback = [f"{output.ename}: {output.evalue}"]
         elif VIEW in output.get("data", {}):
             output.data[VIEW]["model_id"] = uuid.uuid5(uuid.NAMESPACE_OID, f"{cell.id}/{number}").hex
-
-
-def joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """What was printed as one output, and of a line that was written over the last wording.
-
-    The client's own way, `coalesce_streams`, takes minutes for a line of a megabyte.
-    """
-    kept, streams = [], {}
-    for output in outputs:
-        if output.output_type == "stream" and output.name in streams:
-            streams[output.name].text += output.text
-        else:
-            kept.append(output)
-            if output.output_type == "stream":
-                streams[output.name] = output
-    for output in streams.values():
-        lines = output.text.split("\n")
-        output.text = "\n".join(line[line.rfind("\r", 0, -1) + 1 :] for line in lines)
-    return kept

@@ -1,6 +1,5 @@
 """Hold the built notebooks to their sources and to each other."""
 
-import os
 import re
 import statistics
 from collections import Counter
@@ -42,7 +41,7 @@ def check_notebooks(project: Project, outlines: list[Outline], outline: Outline)
     for language, built in notebook.compose(project, outlines, outline).items():
         path = project.notebook(language, outline.stem)
         file, mend = project.show(path), f"run: python -m workshop build {outline.key}"
-        if not os.path.lexists(path):
+        if not path.exists():
             problems.append(Problem(file, None, None, f"not built yet; {mend}"))
             continue
         try:

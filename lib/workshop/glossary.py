@@ -1,6 +1,5 @@
 """The one list of the course's words, `notebooks/source/glossary.toml`: what they mean, and how texts use them."""
 
-import os
 import re
 import tomllib
 from dataclasses import dataclass
@@ -87,79 +86,46 @@ def table(project: Project) -> Path:
 
 
 def read_glossary(project: Project) -> Glossary:
-    """The whole list; a repository that has none asks for no words.
-
-    Raises Faults for what is no table, and for every row that is none of its rows.
-    """
-    file = project.show(table(project))
-    if not os.path.lexists(table(project)):
+    """The whole list; a repository that has none asks for no words. Raises Faults for every row of another form."""
+    if not table(project).exists():
         return Glossary()
+    file = project.show(table(project))
     try:
         content = tomllib.loads(project.read(table(project)))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise Faults(Problem(file, int(line[1]) if line else None, None, f"is no TOML: {error}")) from None
-    rows = content.get("term")
-    if not isinstance(rows, list) or content.keys() - {"term"} - RULES:
-        wanted = f"wants rows [[term]], {', '.join(sorted(RULES))} and nothing else"
-        raise Faults(Problem(file, None, None, f"{wanted}, got {', '.join(content) or 'none'}"))
-    rules = {field: content[field] for field in RULES & content.keys()}
+    except tomllib.TOMLDecodeError as error:
+        raise Faults(Problem(file, None, None, f"is no TOML: {error}")) from None
+    rows = content.pop("term", [])
     wrong = [(f"term {place}", _wrong(row)) for place, row in enumerate(rows, 1)]
-    wrong.append(("what stands outside the terms", _wrong_rules(rules)))
+    wrong.append(("what stands outside the terms", _wrong_keys(content, set(), RULES) or _wrong_rules(content)))
     if problems := [Problem(file, None, None, f"{where} {what}") for where, what in wrong if what]:
         raise Faults(*problems)
-    return _glossary(rows, [*rows, rules])
+    return _glossary(rows, [*rows, content])
 
 
-def _wrong(row: object) -> str | None:
+def _wrong(row: dict) -> str | None:
     """What is wrong with the form of a term, if anything is."""
-    if not isinstance(row, dict):
-        return "has a field missing or too many: it is no table"
-    if differ := (WORDS - row.keys()) | (row.keys() - WORDS - RULES - {EARLY, OTHERS}):
-        return f"has a field missing or too many: {', '.join(sorted(differ))}"
-    for field in sorted(WORDS - {"lesson"}):
-        if not _is_line(row[field]):
-            return f"wants {field} to be a text of one line, got {row[field]!r}"
-    others = row.get(OTHERS, [])
-    if not isinstance(others, list) or not all(map(_is_line, others)):
-        return f"wants others to be a list of words, got {others!r}"
-    if type(row["lesson"]) is not int:
-        return f"wants lesson to be a number, got {row['lesson']!r}"
-    return _wrong_rules(row)
+    return _wrong_keys(row, WORDS, RULES | {EARLY, OTHERS}) or _wrong_rules(row)
+
+
+def _wrong_keys(row: dict, required: set[str], optional: set[str]) -> str | None:
+    differ = (required - row.keys()) | (row.keys() - required - optional)
+    return f"has a field missing or too many: {', '.join(sorted(differ))}" if differ else None
 
 
 def _wrong_rules(row: dict) -> str | None:
-    """What is wrong with the form of a term's rules, or of those outside the terms."""
-    asks, once = row.get("asks", {}), row.get("once", [])
-    if not isinstance(asks, dict) or not all(map(_is_pattern, (*asks, *asks.values()))):
-        return f"wants asks to be regular expressions in pairs, got {asks!r}"
+    """What is wrong with the regular expressions of a term, or of those outside the terms."""
+    patterns = [*row.get("asks", {}), *row.get("asks", {}).values()]
     for field in ("unused", EARLY):
-        rows = row.get(field, [])
-        if not isinstance(rows, list) or not all(map(_is_unused, rows)):
-            wanted = "zh or en, regular expressions, with write and perhaps unless"
-            return f"wants {field} to hold rows of {wanted}; got {rows!r}"
-    if not isinstance(once, list) or not all(map(_is_line, once)):
-        return f"wants once to be a list of words, got {once!r}"
-    return None
-
-
-def _is_unused(row: object) -> bool:
-    if not isinstance(row, dict) or len(row.keys() & set(LANGUAGES)) != 1:
-        return False
-    patterns = [value for field, value in row.items() if field != "write"]
-    known = {"write"} <= row.keys() <= {"write", "unless", *LANGUAGES}
-    return known and _is_line(row["write"]) and all(map(_is_pattern, patterns))
-
-
-def _is_line(text: object) -> bool:
-    return isinstance(text, str) and bool(text.strip()) and "\n" not in text
-
-
-def _is_pattern(text: object) -> bool:
+        for each in row.get(field, ()):
+            if each.keys() - {"unless"} not in ({language, "write"} for language in LANGUAGES):
+                return f"wants {field} to hold rows of zh or en with write and perhaps unless; got {each!r}"
+            patterns += [value for key, value in each.items() if key != "write"]
     try:
-        return _is_line(text) and bool(re.compile(text))
-    except (re.error, RecursionError, OverflowError):
-        return False
+        for pattern in patterns:
+            re.compile(pattern)
+    except re.error as error:
+        return f"has a regular expression that is none, {pattern!r}: {error}"
+    return None
 
 
 def _glossary(terms: list[dict], rules: list[dict]) -> Glossary:

@@ -1,7 +1,5 @@
 """The glossary, a page in each language, built from the one list of words."""
 
-import os
-
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
@@ -62,7 +60,7 @@ def check(project: Project, outlines: list[Outline], glossary: Glossary) -> list
         ]
         path = project.notebook(language, STEM)
         wanted = notebook.text(compose(terms, outlines, language))
-        if not os.path.lexists(path) or project.read(path) != wanted:
+        if not path.exists() or project.read(path) != wanted:
             problems.append(Problem(project.show(path), None, None, "is not that of the table; run: build"))
     for term in terms:
         if f"{term.lesson:02d}" not in lessons:

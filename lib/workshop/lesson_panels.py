@@ -6,26 +6,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jupytext
 import torch
 
 from blocklab.lessons import begin
 from blocklab.lessons.opening import speak
 from blocklab.panel import Panel
 from workshop.cells import needed
+from workshop.project import Project
+from workshop.source import Code, read_lesson
 
+PROJECT = Project(Path(__file__).parents[2])
 SOURCES = [  # an appendix may show none
-    source
-    for source in sorted((Path(__file__).parents[2] / "notebooks" / "source").glob("*.py"))
-    if '"panel"' in source.read_text("utf-8")
+    source for source in sorted(PROJECT.sources.glob("*.py")) if '"panel"' in source.read_text("utf-8")
 ]
 LANGUAGES = ("zh", "en")  # in the end the lesson goes on in English
 
 
 def code_cells(source: Path) -> list[tuple[str, list[str], dict[str, Any]]]:
     """The code of each code cell, its tags, and the base of what a page without a kernel stores of its panel."""
-    cells = [cell for cell in jupytext.read(source).cells if cell.cell_type == "code"]
-    return [(cell.source, cell.metadata.get("tags", []), cell.metadata.get("base", {})) for cell in cells]
+    cells = [cell for cell in read_lesson(PROJECT, source.stem).cells if isinstance(cell, Code)]
+    return [(cell.source, list(cell.tags), cell.base) for cell in cells]
 
 
 def scored(generator: torch.Generator, *_run) -> float:

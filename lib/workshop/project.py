@@ -11,13 +11,11 @@ from pathlib import Path
 from blocklab.language import LANGUAGES
 
 from .files import read_text, write_text
-from .problem import Faults, Problem, PublishError
+from .problem import Faults, Problem, PublishError, kept_in
 
 _NAME = re.compile(r"(?P<number>\d\d)_[a-z0-9_]+|[a-z][a-z0-9_]*")
 APPENDIX = {"en": "Appendix: ", "zh": "附录："}  # how the title of one begins, in place of the number
-_BEGIN = rf"# (?:\d\d |{'|'.join(APPENDIX.values())})"
-_TITLE = re.compile(rf"^({_BEGIN}\S.*)$", re.MULTILINE)
-_BUILT_TITLE = re.compile(rf'"({_BEGIN}[^"\\]*)')
+_TITLE = re.compile(rf"^(# (?:\d\d |{'|'.join(APPENDIX.values())})\S.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -83,44 +81,27 @@ class Project:
         return path.relative_to(self.root).as_posix()
 
     def read(self, path: Path) -> str:
-        """The text of a file of the repository. Raises Faults as `files.read_text`."""
+        """The text of a file of the repository. Raises Faults."""
         return read_text(path, self.show(path))
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file of the repository, whole or not at all. Raises PublishError as `files.write_text`."""
+        """Write a file of the repository atomically. Raises PublishError."""
         write_text(path, text, self.show(path))
 
     def outlines(self) -> list[Outline]:
-        """All lessons in the order of their numbers. Raises Faults for a source that is none."""
-        outlines, broken = self.survey()
-        if broken:
-            raise Faults(*broken.values())
-        return outlines
-
-    def survey(self) -> tuple[list[Outline], dict[str, Problem]]:
-        """The lessons that can be outlined, and by file name what is wrong with the sources that cannot.
-
-        Where a source shows no titles, those of the built notebooks stand in for them, so that one lesson that is
-        damaged takes no link to it from the others.
-        """
-        outlines, broken = [], self.clashes()
+        """All lessons in the order of their numbers. Raises Faults for sources without titles or with equal numbers."""
+        outlines, problems, first = [], [], {}
         for stem in self._stems():
-            if stem not in broken:
-                try:
-                    outlines.append(self._outline(stem, self.read(self.source(stem))))
-                except Faults as faults:
-                    broken[stem] = faults.problems[0]
-                    outlines += self._as_built(stem)
-        return outlines, broken
-
-    def clashes(self) -> dict[str, Problem]:
-        """By file name the lessons whose number another one has already."""
-        first, found = {}, {}
-        for stem in filter(number_of, self._stems()):
-            if first.setdefault(number_of(stem), stem) != stem:
-                what = f"a second lesson with the number {number_of(stem)}, beside {first[number_of(stem)]}.py"
-                found[stem] = Problem(self.show(self.source(stem)), None, None, what)
-        return found
+            number = number_of(stem)
+            if number and first.setdefault(number, stem) != stem:
+                what = f"a second lesson with the number {number}, beside {first[number]}.py"
+                problems.append(Problem(self.show(self.source(stem)), None, None, what))
+            else:
+                with kept_in(problems):
+                    outlines.append(self._outline(stem))
+        if problems:
+            raise Faults(*problems)
+        return outlines
 
     def _stems(self) -> list[str]:
         stems = sorted(path.stem for path in self.sources.glob("*.py"))  # letters, and so appendices, behind numbers
@@ -128,12 +109,12 @@ class Project:
             raise PublishError(f"{self.show(self.sources)}: there is no lesson")
         return stems
 
-    def _outline(self, stem: str, text: str) -> Outline:
+    def _outline(self, stem: str) -> Outline:
         shown, own = self.show(self.source(stem)), number_of(stem)
         if not _NAME.fullmatch(stem):
             what = "a lesson is named NN_name.py, such as 02_norm_axes.py, and an appendix name.py"
             raise Faults(Problem(shown, None, None, what))
-        titles = dict(zip(LANGUAGES, _TITLE.findall(text), strict=False))
+        titles = dict(zip(LANGUAGES, _TITLE.findall(self.read(self.source(stem))), strict=False))
         begins = dict.fromkeys(LANGUAGES, f"{own} ") if own else APPENDIX
         if not all(titles.get(language, "").startswith(f"# {begins[language]}") for language in LANGUAGES):
             wanted = f"'# {own} Title' in each language"
@@ -141,15 +122,6 @@ class Project:
                 wanted = "'# Appendix: Title' and '# 附录：标题', or its file a number, NN_name.py, if it is a lesson"
             raise Faults(Problem(shown, None, None, f"the first pair of cells wants a heading {wanted}"))
         return Outline(own, stem, {language: title.removeprefix("# ") for language, title in titles.items()})
-
-    def _as_built(self, stem: str) -> list[Outline]:
-        """The outline of a lesson by its built notebooks, if they show it."""
-        try:
-            texts = [self.read(self.notebook(language, stem)) for language in LANGUAGES]
-            titles = [_BUILT_TITLE.search(text) for text in texts]
-            return [self._outline(stem, "\n".join(title[1] for title in titles if title))]
-        except Faults:
-            return []
 
     def chosen(self, keys: list[str]) -> list[str]:
         """The file names of the lessons with these numbers and the appendices with these names; of all if none."""

@@ -21,7 +21,7 @@ def sealed(notebook: dict) -> dict:
 
 
 def unseal(notebook: dict) -> None:
-    """Put sealed outputs back in their places. What has another form is left for others to judge."""
+    """Put sealed outputs back in their places."""
     for cell in _sealed(notebook):
         if cell.get("outputs") == []:
             cell["outputs"] = _take_out(cell)
@@ -33,20 +33,10 @@ def without_sealed(notebook: dict) -> list:
 
 
 def _sealed(notebook: dict) -> list[dict]:
-    match notebook:
-        case {"cells": [*cells]}:
-            return [cell for cell in cells if _is_sealed(cell)]
-    return []
+    return [cell for cell in notebook["cells"] if PLACE in cell["metadata"].get(ROOM, ())]
 
 
-def _is_sealed(cell: object) -> bool:
-    match cell:
-        case {"metadata": {"blocklab": {"sealed": _}}}:
-            return True
-    return False
-
-
-def _take_out(cell: dict) -> object:
+def _take_out(cell: dict) -> list:
     outputs = cell["metadata"][ROOM].pop(PLACE)
     if not cell["metadata"][ROOM]:
         del cell["metadata"][ROOM]
