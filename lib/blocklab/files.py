@@ -25,8 +25,7 @@ def content(path: Path, most: int) -> bytes:
     mode = path.lstat().st_mode
     if not stat.S_ISREG(mode):
         raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
-    with path.open("rb") as file:
-        found = file.read(most + 1)
+    found = regular_content(path, most + 1)
     if not found:
         raise Unreadable(EMPTY)
     if len(found) > most:
@@ -35,11 +34,18 @@ def content(path: Path, most: int) -> bytes:
 
 
 def regular_content(path: Path, most: int) -> bytes:
-    """Read at most `most` bytes of a regular file. Never waits for a pipe. Raises Unreadable or OSError."""
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+    """Read at most `most` bytes of a regular file, also where another program changes what lies there meanwhile.
+
+    No link is followed and no pipe waited for. Raises Unreadable or OSError.
+    """
+    with open(path, "rb", opener=_open_safely) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise Unreadable(SPECIAL)
         return file.read(most)
+
+
+def _open_safely(path: Path, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))  # Windows has neither
 
 
 def why_not_opened(error: Unreadable | OSError) -> str:

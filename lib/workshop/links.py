@@ -37,11 +37,7 @@ def _dead(project: Project, folder: Path, text: str) -> Iterator[str]:
     A lesson that is yet to be built counts as there: that it is not built is another finding.
     """
     for address in read_prose(text).addresses:
-        try:
-            parts = urlsplit(address)
-        except ValueError:  # such as https://[x
-            yield address
-            continue
+        parts = urlsplit(address)
         target = Path(os.path.normpath(folder / unquote(parts.path)))
         to_build = target.parent.parent == project.sources.parent and project.source(target.stem).is_file()
         if parts.path and not (parts.scheme or parts.netloc or os.path.exists(target) or to_build):

@@ -1,6 +1,5 @@
 """Two small lessons and the repository around them, for the tests of the workshop."""
 
-import subprocess
 from pathlib import Path
 
 from workshop.project import Project
@@ -127,10 +126,3 @@ def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {path}"
     path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def commit_all(project: Project) -> None:
-    """Make the folder a repository that holds every file as it is."""
-    for arguments in (["init"], ["add", "."], ["commit", "-m", "all"]):
-        own = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *own, *arguments], cwd=project.root, check=True, capture_output=True)

@@ -13,6 +13,7 @@ from nbclient.exceptions import CellExecutionError
 
 from bare_python import COMMAND, bare_environment, run
 from blocklab.language import LANGUAGES
+from blocklab.lessons.opening import NO_FONT
 from blocklab.lessons.order import ELSEWHERE
 from blocklab.packages import NEEDED_MISSING
 from workshop import font, notebook, single, stamp, unpacking
@@ -161,6 +162,20 @@ def test_a_missing_package_is_named_with_the_command(language, cells, tmp_path):
     begun = Begun(cells[language], tmp_path)  # of a Python that has none
     assert begun.error.startswith(line(NEEDED_MISSING, language))
     assert '%pip install "torch>=2.9" "matplotlib>=3.10"' in begun.error
+    assert begun.left == []
+
+
+NEEDED = """  # as if every package that the lesson needs were there
+import importlib.util
+from unittest.mock import Mock
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name: find(name) if "blocklab" in name else Mock()
+"""
+
+
+def test_an_english_file_that_is_told_to_speak_chinese_says_that_it_has_no_font(cells, tmp_path):
+    begun = Begun(cells["en"].replace('begin("en")', 'begin("zh")'), tmp_path, NEEDED)
+    assert begun.error == NO_FONT.zh
     assert begun.left == []
 
 
