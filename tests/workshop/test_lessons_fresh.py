@@ -54,7 +54,7 @@ def test_the_notebooks_are_fresh_and_show_the_same(outline):
 
 
 def test_no_notebook_has_lost_its_source():
-    assert build.orphans(PROJECT) == {}
+    assert build.orphans(PROJECT) == []
 
 
 def test_texts_of_the_package_agree():
