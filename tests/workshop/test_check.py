@@ -72,6 +72,7 @@ def test_a_solution_needs_its_exercise_above_it(project, capsys):
 # Notebooks
 
 
+REST = '"metadata": {}, "nbformat": 4, "nbformat_minor": 5'
 ERROR = nbformat.v4.new_output("error", ename="NameError", evalue="no x")
 
 
@@ -98,9 +99,10 @@ def test_a_bad_output_is_named(project, change, message, capsys):
     ("content", "message"),
     [
         ("<<<<<<< ours\n{}", "01_means.ipynb:1: is not a notebook"),
-        ("[]", "not a notebook"),
-        ('{"cells": [{}]}', "not a"),
+        ("[]", "01_means.ipynb: is not a notebook"),
+        (f'{{"cells": [{{"metadata": {{}}, "id": "a"}}], {REST}}}', "01_means.ipynb: is not a notebook"),
     ],
+    ids=["conflict", "list", "cell"],
 )
 def test_what_is_not_a_notebook_is_named_and_left_alone(project, content, message, capsys):
     path = project.notebook("en", "01_means")
