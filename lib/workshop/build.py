@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from blocklab.language import LANGUAGES
@@ -71,13 +72,11 @@ def restamp(project: Project, outlines: list[Outline]) -> list[Problem | Publish
 
 def orphans(project: Project) -> list[Path]:
     """Built notebooks whose source is gone. A reader's copy of a lesson names another source, and is left alone."""
-    found = []
+    sources, found = {path.stem for path in project.sources.iterdir()}, []
     for language in LANGUAGES:
         for path in sorted(project.notebooks(language).glob("*.ipynb")):
-            try:
-                source = project.root / notebook.read(path).metadata.blocklab.source
-            except (Faults, AttributeError):
-                continue
-            if source.stem == path.stem and not source.exists():
-                found.append(path)
+            if path.stem not in sources:
+                with suppress(Faults, AttributeError):
+                    if Path(notebook.read(path).metadata.blocklab.source).stem == path.stem:
+                        found.append(path)
     return found
