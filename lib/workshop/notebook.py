@@ -9,6 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from blocklab import __version__
 from blocklab.language import LANGUAGES
+from blocklab.lessons.order import manifest_of
 from blocklab.report.marks import MIME
 
 from . import stamp
@@ -51,8 +52,7 @@ def put_stamps(notebook: NotebookNode, address: Address, outlines: list[Outline]
     top = new_markdown_cell(stamp.navigation(address, outlines, here, language), id=stamp.TOP)
     setup = old.get(stamp.SETUP) or new_code_cell(id=stamp.SETUP)
     setup.metadata |= FOLDED
-    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code" and cell.id != stamp.SETUP)
-    setup.source = stamp.setup(address, language, code)
+    setup.source = stamp.setup(address, language, manifest_of(here.stem).needs)
     title, *rest = [cell for cell in notebook.cells if cell.id not in stamp.IDS]
     end = stamp.closing(outlines, here, language)
     bottom = [new_markdown_cell(end, id=stamp.BOTTOM)] if end else []

@@ -17,7 +17,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from blocklab.language import LANGUAGES, Text
-from blocklab.lessons.order import ROOMS
+from blocklab.lessons.order import LESSONS, ORDER, manifest_of
 
 from . import font, notebook, stamp, unpacking
 from .copies import as_copied
@@ -30,17 +30,6 @@ WIDE = 1_000  # characters of a line of the payload: an editor stumbles over one
 ENDINGS = {".py", ".js", ".css", ".csv", ".txt", ".npz", ".jpg"}  # of the package; the font is cut
 LICENCES = ("LICENSE", "LICENSE-TEXTS")
 _CALLED = re.compile(r'"(\w+)"|\b(\w+)=')  # an exercise: check("rms_norm", …), plug_in(rms_norm=…)
-READ_BY = {  # the larger data, and what a lesson writes that reads them; smaller data are always along
-    "digits.npz": ("load_digits",),
-    "flower.jpg": ("two_photos",),
-    "palace.jpg": ("two_photos",),
-    "minilm_l6_layernorm.npz": ("minilm_layer_norms", "minilm_reading"),
-    "minilm_l6_positions.npz": ("minilm_positions",),
-    "minilm_l6_reading.npz": ("minilm_reading",),
-    "smollm2_135m_rmsnorm.npz": ("smollm2_rms_norms",),
-    "norm_places.csv": ("transformer_layers",),
-    "timings": ("cuda_timing",),
-}
 # The first line is all that a front end shows of the folded cell.
 TITLE = Text(
     en="Set-up: this cell holds the package that the lesson needs", zh="准备：这个单元格里有这一课要用的软件包"
@@ -135,10 +124,13 @@ def contents(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
     """What a lesson brings along, by name: the licences, and the package without what belongs to other lessons."""
     code = "\n".join(cell.source for cell in lesson.cells if cell.cell_type == "code")
     lib = project.root / "lib"
-    others = {*ROOMS} - _rooms(lib / "blocklab" / "lessons", code)
-    others |= {name for name, readers in READ_BY.items() if not any(reader in code for reader in readers)}
+    others = {*ORDER} - _rooms(lib / "blocklab" / "lessons", code)
+    own = manifest_of(Path(lesson.metadata.blocklab.source).stem)
+    others |= {name for other in LESSONS for name in other.data} - {*own.data}
     paths = [path.relative_to(lib) for path in (lib / "blocklab").rglob("*.*") if path.suffix in ENDINGS]
     files = {path.as_posix(): (lib / path).read_bytes() for path in paths if not others & {*path.parts}}
+    manifests = (lib / "blocklab" / "lessons").glob("*/__init__.py")
+    files |= {path.relative_to(lib).as_posix(): path.read_bytes() for path in manifests}
     files |= {name: (project.root / name).read_bytes() for name in LICENCES}
     if lesson.metadata.blocklab.language == "zh":
         texts = [data.decode("utf-8") for name, data in files.items() if name.endswith((".py", ".csv"))]
@@ -149,7 +141,7 @@ def contents(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
 
 def _rooms(lessons: Path, code: str) -> set[str]:
     """Those from which a lesson imports, and those of the exercises that it, or what it imports, calls by name."""
-    own = {room for room in ROOMS if f"blocklab.lessons.{room}" in code}
+    own = {room for room in ORDER if f"blocklab.lessons.{room}" in code}
     text = "\n".join([code, *(path.read_text("utf-8") for room in own for path in (lessons / room).rglob("*.py"))])
     called = {name for names in _CALLED.findall(text) for name in names}
-    return own | {room for room, exercises in ROOMS.items() if called & {*exercises}}
+    return own | {lesson.room for lesson in LESSONS if called & {*lesson.exercises}}

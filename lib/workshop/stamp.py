@@ -1,6 +1,7 @@
 """The cells that every notebook has and no source holds: navigation, and the first code cell."""
 
 import json
+from collections.abc import Collection
 
 from blocklab import __version__, packages
 
@@ -27,14 +28,14 @@ _NO_ADDRESS = {
 PANELS = {"anywidget": "anywidget", "psygnal": "psygnal"}
 
 
-def setup(address: Address, language: str, code: str = "") -> str:
+def setup(address: Address, language: str, needs: Collection[str] = ()) -> str:
     """The first code cell: it finds the package, or says in one line that it is missing.
 
     The one of the whole project around the lesson goes first: it fits the lesson, and what is installed may be of
     another version. Else it is what is installed. On Colab it is installed without touching torch, numpy or ipywidgets:
     the wheel of the release that the lesson was built with, where the address is on GitHub, else and without that wheel
-    from the repository as it stands. code: the lesson's; the trained weights that it loads are installed each by
-    itself, so that one which cannot be had takes nothing else along.
+    from the repository as it stands. needs: the optional packages in the lesson's manifest; each is installed
+    by itself, so that one which cannot be had takes nothing else along.
     """
     said = (_NOT_HERE if address.known else _NO_ADDRESS)[language].format(url=address.url)
     return f"""import sys
@@ -54,19 +55,19 @@ def lacks(module):
 
 if Path("../../lib/blocklab/__init__.py").is_file():
     sys.path.insert(0, str(Path("../../lib").resolve()))
-{_on_colab(address, code)}if lacks("blocklab"):
+{_on_colab(address, needs)}if lacks("blocklab"):
     raise NotHere("{said}")
 from blocklab.lessons import begin
 
 begin("{language}")"""
 
 
-def _on_colab(address: Address, code: str) -> str:
+def _on_colab(address: Address, needs: Collection[str]) -> str:
     """The lines that install on Colab, none without an address."""
     if not address.known:
         return ""
-    used = [package for package in packages.OPTIONAL if any(loader in code for loader in package.loaders)]
-    beside = PANELS | {package.name: package.module for package in used if not package.on_colab}
+    needed = [package for package in packages.OPTIONAL if package.name in needs and not package.on_colab]
+    beside = PANELS | {package.name: package.module for package in needed}
     sources = "".join(
         f"""    if lacks("blocklab"):
         %pip install -q --no-deps "{source}"

@@ -1,84 +1,65 @@
-"""The one list of the lessons, in their order: the room of each, the exercises that it holds, and which are blocks.
+"""The lessons in their order, and what their manifests say together.
 
-No room is imported here; one is loaded when one of its exercises is asked for.
+Only the manifests are read here. The tables of a lesson's exercises are loaded when one of them is asked for.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from blocklab.checks.exercise import Exercise
-from blocklab.checks.surroundings import settled
 from blocklab.language import Text
 from blocklab.one_line import OneLine
 
+from .manifest import Lesson
 
-@dataclass(frozen=True)
-class Lesson:
-    """A lesson: its number, its room under `blocklab.lessons`, and the names of its exercises."""
+if TYPE_CHECKING:
+    from blocklab.checks.exercise import Exercise
 
-    number: int
-    room: str
-    exercises: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """What its files are called: "02_norm_axes"."""
-        return f"{self.number:02}_{self.room}"
-
-
-ROOMS = {
-    "start_here": ("scale", "relu"),
-    "why_normalize": ("feature_axes", "standardize"),
-    "norm_axes": ("outputs_that_move", "one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
-    "ema_momentum": ("batch_norm", "ema_update"),
-    "small_batches": ("values_per_mean", "merge_statistics"),
-    "layer_norm": ("half_size", "catch_layer_norm", "layer_norm", "layer_norm_backward"),
-    "rms_norm": ("root_mean_square", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
-    "positional_encoding": ("positions_per_turn", "sinusoidal_encoding", "shift_matrix"),
-    "activations_and_gates": ("gelu", "swish", "glu", "swiglu"),
-    "swiglu_width": ("round_up", "hidden_width"),
-    "attention": ("causal_mask", "weight_by_hand", "attention", "split_heads", "catch_attention"),
-    "rotary_positions": ("turned_product", "rotary_embedding", "permute_rows"),
-    "transformer_layers": ("pre_norm", "sandwich_layer", "smollm2_layer", "post_norm_layer", "encoder_layer"),
-    "kv_cache": ("cache_bytes", "cached_attention"),
-    "cuda_timing": ("time_function", "bytes_in_two_kernels", "merge_block"),
-    "your_model": ("tokens_per_second", "generate"),
-}
-BLOCKS = (  # the exercises whose functions are kept, and run in trained models later
-    *("relu", "standardize", "batch_norm", "group_norm", "layer_norm", "rms_norm", "rms_norm_llama", "rms_norm_gemma"),
-    *("ema_update", "merge_statistics", "sinusoidal_encoding", "rotary_embedding"),
-    *("gelu", "swish", "glu", "swiglu", "round_up", "hidden_width", "causal_mask", "attention", "split_heads"),
-    *("pre_norm", "sandwich_layer", "post_norm_layer", "encoder_layer", "cached_attention", "generate"),
+ORDER = (
+    *("start_here", "why_normalize", "norm_axes", "ema_momentum", "small_batches", "layer_norm", "rms_norm"),
+    *("positional_encoding", "activations_and_gates", "swiglu_width", "attention", "rotary_positions"),
+    *("transformer_layers", "kv_cache", "cuda_timing", "your_model"),
 )
-LESSONS = tuple(Lesson(number, room, exercises) for number, (room, exercises) in enumerate(ROOMS.items()))
+LESSONS = tuple(
+    replace(import_module(f"{__package__}.{room}").LESSON, number=number, room=room)
+    for number, room in enumerate(ORDER)
+)
+BLOCKS = tuple(name for lesson in LESSONS for name in lesson.saves)
 _HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}
 
 ELSEWHERE = Text(
-    en="This file holds its own lesson alone. That exercise is in {lesson}.ipynb, which lies where you got this file.",
+    en="This file contains only its own lesson. That exercise is in {lesson}.ipynb; get it where you got this file.",
     zh="这个文件里只有这一课的内容。那个练习在 {lesson}.ipynb 里，请到当初得到这个文件的地方去找。",
 )
 
 
 class AnotherFile(OneLine):
-    """The exercise of a lesson whose room is not along: a lesson as one file brings those that it needs."""
+    """The exercise belongs to a lesson that is not in this single file."""
+
+
+def manifest_of(name: str) -> Lesson:
+    """The manifest of a notebook such as "02_norm_axes"; an empty one for an appendix, which has none."""
+    return next((lesson for lesson in LESSONS if lesson.name == name), Lesson())
 
 
 @cache
-def _exercises_of(lesson: Lesson) -> dict[str, Exercise]:
-    if find_spec(f"blocklab.lessons.{lesson.room}") is None:
+def _exercises_of(lesson: Lesson) -> "dict[str, Exercise]":
+    if find_spec(f"{__package__}.{lesson.room}.exercises") is None:
         raise AnotherFile(ELSEWHERE.format(lesson=lesson.name))
-    with settled():  # the numbers of the tables are float32 on the CPU, whatever a lesson has set
-        room = import_module(f"blocklab.lessons.{lesson.room}.exercises")
-        return {exercise.name: replace(exercise, lesson=lesson.name) for exercise in room.EXERCISES}
+    from blocklab.checks.surroundings import settled  # here, because it imports torch
+
+    with settled():  # the numbers in the tables are float32 on the CPU, whatever a lesson has set
+        table = import_module(f"{__package__}.{lesson.room}.exercises").EXERCISES
+        return {exercise.name: replace(exercise, lesson=lesson.name) for exercise in table}
 
 
 class _Exercises(Mapping):
     """Every exercise by its name, in the order of the lessons."""
 
-    def __getitem__(self, name: str) -> Exercise:
+    def __getitem__(self, name: str) -> "Exercise":
         return _exercises_of(_HOLDS[name])[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -87,7 +68,7 @@ class _Exercises(Mapping):
     def __len__(self) -> int:
         return len(_HOLDS)
 
-    def __contains__(self, name: object) -> bool:  # loads no room
+    def __contains__(self, name: object) -> bool:  # loads no table
         return name in _HOLDS
 
 

@@ -4,35 +4,13 @@ import ast
 import re
 import warnings
 
+from blocklab.lessons.order import LESSONS
+
 CALLED = {"check": "", "catch": "catch_"}  # and what stands before the name of its exercise
 LONGEST = 100_000  # characters that are taken apart; the longest cell of a lesson has a twentieth of it
 
-STARTS = {  # code to complete or to repair, of which a check says more than that it is not written yet
-    "encoder_layer": """
-class MyEncoderLayer(nn.Module):
-    def __init__(self, d_model, nhead, dim_feedforward):
-        super().__init__()
-        self.self_attn = nn.MultiheadAttention(d_model, nhead, batch_first=True)
-        self.linear1 = nn.Linear(d_model, dim_feedforward)
-
-    def forward(self, src, src_mask=None):
-        y = self.self_attn(src, src, src, attn_mask=src_mask)[0]
-        return ...
-
-check("encoder_layer", MyEncoderLayer(8, 2, 12))
-""",
-    "time_function": """
-def my_time_function(function, synchronize, clock, warm_up=3, repeats=5):
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        function()
-        times.append(clock() - start)
-    return mean(times)
-
-check("time_function", my_time_function)
-""",
-}
+# Code to complete or to repair, of which a check says more than that it is not written yet.
+STARTS = {exercise: code for lesson in LESSONS for exercise, code in lesson.starter_code.items()}
 
 
 def untouched(exercise: str, source: str) -> bool:

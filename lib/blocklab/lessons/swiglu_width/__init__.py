@@ -1,1 +1,9 @@
 """The lesson swiglu_width: how wide a gated network is."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("round_up", "hidden_width"),
+    saves=("round_up", "hidden_width"),
+    diagram="feed-forward",
+)

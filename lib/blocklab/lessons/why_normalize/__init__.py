@@ -1,1 +1,9 @@
 """The lesson why_normalize: signals through many layers, and standardizing by hand."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("feature_axes", "standardize"),
+    saves=("standardize",),
+    data=("digits.npz",),
+)

