@@ -124,9 +124,9 @@ def contents(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
     """What a lesson brings along, by name: the licences, and the package without what belongs to other lessons."""
     code = "\n".join(cell.source for cell in lesson.cells if cell.cell_type == "code")
     lib = project.root / "lib"
-    others = {*ORDER} - _rooms(lib / "blocklab" / "lessons", code)
-    own = manifest_of(Path(lesson.metadata.blocklab.source).stem)
-    others |= {name for other in LESSONS for name in other.data} - {*own.data}
+    others = {*ORDER} - _rooms(code)
+    data = manifest_of(Path(lesson.metadata.blocklab.source).stem).data
+    others |= {name for other in LESSONS for name in other.data} - {*data}
     paths = [path.relative_to(lib) for path in (lib / "blocklab").rglob("*.*") if path.suffix in ENDINGS]
     files = {path.as_posix(): (lib / path).read_bytes() for path in paths if not others & {*path.parts}}
     manifests = (lib / "blocklab" / "lessons").glob("*/__init__.py")
@@ -139,9 +139,8 @@ def contents(project: Project, lesson: NotebookNode) -> dict[str, bytes]:
     return files
 
 
-def _rooms(lessons: Path, code: str) -> set[str]:
-    """Those from which a lesson imports, and those of the exercises that it, or what it imports, calls by name."""
-    own = {room for room in ORDER if f"blocklab.lessons.{room}" in code}
-    text = "\n".join([code, *(path.read_text("utf-8") for room in own for path in (lessons / room).rglob("*.py"))])
-    called = {name for names in _CALLED.findall(text) for name in names}
-    return own | {lesson.room for lesson in LESSONS if called & {*lesson.exercises}}
+def _rooms(code: str) -> set[str]:
+    """The packages of the lessons from which the code imports, or whose exercises it names."""
+    named = {name for names in _CALLED.findall(code) for name in names}
+    imported = {room for room in ORDER if f"blocklab.lessons.{room}" in code}
+    return imported | {lesson.room for lesson in LESSONS if named & {*lesson.exercises}}

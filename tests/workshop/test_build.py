@@ -333,7 +333,7 @@ def test_colab_takes_the_release_it_was_built_with_and_else_what_there_is(projec
 
 
 def test_what_is_beside_the_package_is_installed_by_itself_where_it_is_missing(project):
-    source = setup(Address("https://github.com/carol/demo"), "en", "load_glassllm()")
+    source = setup(Address("https://github.com/carol/demo"), "en", ["glassllm"])
     weights = "install -q --no-deps glassllm"
     assert run_cell(source, {"google.colab", "blocklab", *BESIDE}, project.root).splitlines() == [weights, "en"]
     said = run_cell(source, {"google.colab", *BESIDE, "glassllm"}, project.root, [WHEEL]).splitlines()

