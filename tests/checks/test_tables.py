@@ -40,56 +40,6 @@ WRONG_ATTEMPTS = [
 ]
 LESSONS = Path(__file__).parents[2] / "notebooks" / "source"
 PAIRS = 40  # of an exercise's hundreds that are tried; with ALL_PAIRS in the environment all are, in some minutes
-AT_LEAST = {  # mistakes and right solutions of every exercise: one that is lost is missed
-    "scale": (4, 6),
-    "relu": (14, 10),
-    "feature_axes": (6, 3),
-    "standardize": (38, 9),
-    "outputs_that_move": (27, 3),
-    "one_mean_axes": (2, 2),
-    "batch_norm_by_axes": (15, 6),
-    "layer_norm_by_axes": (14, 4),
-    "group_norm": (35, 12),
-    "batch_norm": (40, 12),
-    "ema_update": (15, 12),
-    "values_per_mean": (8, 4),
-    "merge_statistics": (33, 11),
-    "half_size": (8, 3),
-    "layer_norm": (38, 13),
-    "layer_norm_backward": (30, 9),
-    "root_mean_square": (5, 4),
-    "rms_norm": (36, 10),
-    "rms_norm_llama": (16, 10),
-    "rms_norm_gemma": (16, 6),
-    "positions_per_turn": (11, 4),
-    "sinusoidal_encoding": (25, 9),
-    "shift_matrix": (24, 8),
-    "gelu": (23, 11),
-    "swish": (18, 11),
-    "glu": (25, 10),
-    "swiglu": (24, 11),
-    "round_up": (16, 9),
-    "hidden_width": (34, 5),
-    "causal_mask": (9, 7),
-    "weight_by_hand": (6, 3),
-    "attention": (30, 13),
-    "split_heads": (10, 8),
-    "turned_product": (17, 5),
-    "rotary_embedding": (40, 11),
-    "permute_rows": (19, 9),
-    "pre_norm": (15, 5),
-    "sandwich_layer": (41, 6),
-    "smollm2_layer": (36, 7),
-    "post_norm_layer": (29, 6),
-    "encoder_layer": (35, 8),
-    "cache_bytes": (19, 5),
-    "cached_attention": (57, 10),
-    "time_function": (27, 7),
-    "bytes_in_two_kernels": (8, 3),
-    "merge_block": (53, 11),
-    "tokens_per_second": (11, 3),
-    "generate": (31, 7),
-}
 EACH = pytest.mark.parametrize("exercise", TABLES.values(), ids=TABLES)
 
 
@@ -243,16 +193,10 @@ def test_ids_and_hints_are_in_order(exercise):
 
 
 @EACH
-def test_every_exercise_has_right_solutions(exercise):
-    assert len(RIGHT.get(exercise.name, {})) + len(ADVISED.get(exercise.name, {})) >= 2
-
-
-@EACH
-def test_no_row_and_no_solution_is_lost(exercise):
-    solutions = len(RIGHT.get(exercise.name, {})) + len(ADVISED.get(exercise.name, {}))
-    mistakes_at_least, solutions_at_least = AT_LEAST[exercise.name]
-    assert len(exercise.mistakes) >= mistakes_at_least
-    assert solutions >= solutions_at_least
+def test_every_exercise_has_several_known_mistakes_and_right_solutions(exercise):
+    several = 2 if exercise.use else 4  # an answer such as a number has fewer ways to be wrong than a function
+    assert len(exercise.mistakes) >= several
+    assert len(RIGHT.get(exercise.name, {})) + len(ADVISED.get(exercise.name, {})) >= several
 
 
 @EACH

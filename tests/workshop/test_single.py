@@ -235,7 +235,10 @@ def test_a_page_without_code_says_what_it_said(tmp_path):
         ("06_rms_norm", {"rms_norm"}),
         ("five_notes", set()),
         ("00_start_here", {"start_here"}),
-        ("15_your_model", {"your_model", "rms_norm", "rotary_positions", "attention", "kv_cache", "activations_and_gates"}),
+        (
+            "15_your_model",
+            {"your_model", "rms_norm", "rotary_positions", "attention", "kv_cache", "activations_and_gates"},
+        ),
     ],
 )
 def test_it_holds_the_rooms_whose_exercises_it_names(stem, rooms):

@@ -1,27 +1,16 @@
-from itertools import pairwise
-from pathlib import Path
-
 import pytest
 from matplotlib.patches import FancyArrowPatch
 
 from blocklab.lessons import LESSONS
-from blocklab.lessons.start_here.lesson_map import LAYER, LAYERS, PARTS, lesson_map, links
-
-ROOT = Path(__file__).parents[3]
+from blocklab.lessons.start_here.lesson_map import LAYER, LAYERS, PARTS, about, lesson_map, links
 
 
-def test_the_lessons_are_those_whose_source_is_there():
-    assert [lesson.name for lesson in LESSONS] == sorted(
-        file.stem for file in (ROOT / "notebooks" / "source").glob("[0-9]*.py")
-    )
-
-
-def test_every_lesson_but_this_page_is_linked():
+def test_every_lesson_except_this_one_is_linked():
     assert {target for _, target, _ in links()} == {f"{lesson.name}.ipynb" for lesson in LESSONS[1:]}
     assert all(target.startswith(name) for _, target, name in links())
 
 
-def test_the_links_lie_on_what_they_name(figure):
+def test_links_lie_on_the_numbers_that_they_open(figure):
     lesson_map(figure)
     canvas = figure.canvas
     canvas.draw()
@@ -35,35 +24,34 @@ def test_the_links_lie_on_what_they_name(figure):
         assert names == [number]
 
 
-def test_the_normalizations_are_as_many_as_the_model_calls():
-    """The start page says 61: two in each layer and one at the end."""
+def test_the_map_has_as_many_normalizations_as_the_model():
+    """The start page says 61: two in each layer and one after the last layer."""
     _, bottom, _, height = LAYER
     tops = [top for _, top, _, _, text, *_ in PARTS if text.en == "normalization"]
     inside = [top for top in tops if bottom < top < bottom + height]
     assert LAYERS * len(inside) + len(tops) - len(inside) == 61
 
 
-def test_positions_stand_inside_attention():
+def test_rotary_positions_are_drawn_inside_attention():
     spans = {text.en: (top - high, top) for _, top, _, high, text, *_ in PARTS}
     (low, high), (bottom, top) = spans["rotary positions"], spans["attention"]
     assert bottom < low < high < top
 
 
-def test_every_part_that_a_lesson_builds_can_be_clicked():
-    """Its text leads to the first of its lessons."""
-    places = [(place, name) for place, _, name in links()]
-    for x, top, _, high, _, lessons, _ in PARTS:
+def test_the_lessons_about_one_part_stand_beside_it():
+    assert [lesson.room for lesson in about("rms_norm")] == ["norm_axes", "layer_norm", "rms_norm"]
+    assert [lesson.room for lesson in about("small_batches")] == ["small_batches"]  # about no single part
+
+
+def test_a_click_on_a_part_opens_its_lesson():
+    places = [(place, target) for place, target, _ in links()]
+    for x, top, _, high, _, room, _ in PARTS:
         across, down = x / 12, 1 - (top - min(high, 0.62) / 2) / 8
-        names = [n for (left, over, wide, tall), n in places if 0 < across - left < wide and 0 < down - over < tall]
-        assert names == [f"{lesson:02}" for lesson in lessons[:1]]
+        opened = [t for (left, over, wide, tall), t in places if 0 < across - left < wide and 0 < down - over < tall]
+        assert opened == [f"{lesson.name}.ipynb" for lesson in LESSONS if lesson.room == room]
 
 
-def test_the_lessons_about_no_single_part_stand_at_even_distances():
-    tops = sorted(top for x, top, *_ in PARTS if x > 6)
-    assert {round(above - below, 2) for below, above in pairwise(tops)} == {1.25}
-
-
-def test_arrows_show_what_comes_into_each_sum(figure):
+def test_an_arrow_leads_to_every_sum(figure):
     lesson_map(figure)
     sums = [text.get_position() for text in figure.axes[0].texts if text.get_text() == "+"]
     tips = [
