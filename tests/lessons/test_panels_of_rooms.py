@@ -1,4 +1,4 @@
-"""Every picture's module makes its panel, and whoever calls it may replace any of the controls."""
+"""Every module with a figure makes its panel, and a caller can replace any of the controls."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from pictures import ARGUMENTS, OTHERWISE, PICTURES, made
 
 
 def elsewhere(control):
-    """A control of the same kind that begins at another value; a guess with another right answer."""
+    """A control of the same kind with another initial value; a guess with another right answer."""
     if isinstance(control, Guess):
         wrong = next(value for number, value in enumerate(control.options.values()) if not control.judge(number))
         return Guess(control.options, right=wrong, told=control.told)

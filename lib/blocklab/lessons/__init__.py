@@ -1,8 +1,8 @@
-"""What a lesson calls: `begin("en")`, `check("rms_norm", f)`, `catch("layer_norm", inputs)`,
+"""The functions that a lesson calls: `begin("en")`, `check("rms_norm", f)`, `catch("layer_norm", inputs)`,
 `accepted("rms_norm", f)`, `plug_in(rms_norm=f)`, `progress(work, label)`.
 
-Each lesson has a room beside this file, with its pictures and its exercises. All but `begin` is loaded when it is asked
-for: `begin` looks first whether the packages are there that the rest imports.
+Each lesson has a package beside this file, with its manifest, figures and exercises. Everything except `begin` is
+loaded on first use, because the rest imports packages that `begin` first looks for.
 """
 
 from importlib import import_module

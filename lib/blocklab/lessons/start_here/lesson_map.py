@@ -1,4 +1,4 @@
-"""The map of lessons: the chat model, a tower of layers, and on every part the number of the lesson that builds it."""
+"""The lesson map: a diagram of the chat model, and beside every part the numbers of the lessons about it."""
 
 from collections.abc import Callable, Iterator
 
@@ -45,12 +45,12 @@ PARTS = (
     (STREAM, 7.92, 2.6, LOW, Text(en="the next word", zh="下一个词"), None, GROUPS[9]),
     *((8.9, round(1.19 + 1.25 * place, 2), 3.7, LOW, *part) for place, part in enumerate(BESIDE)),
 )
-RESIDUALS = ((1.16, 3.75), (4.02, 5.95))  # where each skip leaves the stream and where it is added
-LAYER = (0.55, 0.92, 5.9, 5.3)  # left, bottom, width and height of what is there 30 times
+RESIDUALS = ((1.16, 3.75), (4.02, 5.95))  # where each skip connection leaves the stream and where it is added
+LAYER = (0.55, 0.92, 5.9, 5.3)  # left, bottom, width and height of the frame around one layer
 
 
 def lesson_map(figure: Figure) -> Callable[[], str]:
-    """The map; update() takes nothing, for nothing moves."""
+    """Draw the map; update() takes no arguments because nothing moves."""
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDE), ylim=(0, HIGH))
     axes.set_axis_off()
@@ -69,7 +69,7 @@ def lesson_map(figure: Figure) -> Callable[[], str]:
 
 
 def line_of(top: float, height: float) -> float:
-    """Where the text of a part stands, and its badges: in the middle of a low box, at the top of a high one."""
+    """The height of a part's text and badges: in the middle of a low box, at the top of a high one."""
     return top - min(height, LOW) / 2
 
 
@@ -87,7 +87,7 @@ def badges() -> Iterator[tuple[float, float, Lesson]]:
 
 
 def links() -> list[tuple[tuple[float, float, float, float], str, str]]:
-    """What can be clicked: left, top, width and height as shares of the picture, the lesson's file, its number.
+    """What can be clicked: left, top, width and height as fractions of the figure, the lesson's file, its number.
 
     These are the numbers, and the line of text of every part that opens a lesson.
     """
@@ -130,13 +130,13 @@ def badge(axes: Axes, x: float, y: float, number: int) -> None:
 
 
 def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], color: str = INK) -> None:
-    """A line on which numbers run: the stream through the layer, or what goes around a part."""
+    """A line along which the data flows: through the layer, or around a part."""
     style = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 14}
     axes.add_patch(FancyArrowPatch(start, end, color=color, lw=1.4, zorder=2, **style))
 
 
 def skip(axes: Axes, start: float, end: float) -> None:
-    """A residual connection: out of the stream, past the two parts, and added to it again."""
+    """A residual connection: out of the stream, past a normalization and a part, and added to the stream again."""
     axes.plot([STREAM, 1.1, 1.1], [start, start, end], color=QUIET, lw=1.4, zorder=1)
     arrow(axes, (1.1, end), (STREAM - 0.12, end), color=QUIET)
     axes.plot(STREAM, end, "o", ms=14, mfc="white", mec=INK, mew=0.9, zorder=4)
