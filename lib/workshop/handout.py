@@ -9,6 +9,7 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
+from markupsafe import Markup
 from nbformat import NotebookNode
 from playwright.sync_api import Browser
 
@@ -20,7 +21,7 @@ from .problem import PublishError
 from .project import Outline, Project
 from .prose import unfolded
 from .site.markdown import html
-from .site.words import LANG
+from .site.render import render
 
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
 IN_SHORT = {"en": "## In short", "zh": "## 小结"}
@@ -47,19 +48,7 @@ def page(lesson: NotebookNode, language: str, name: str) -> str:
     with speaking(language):
         body = "".join(html(LINK.sub(r"\1", unfolded(text))) for text in texts)
     style = files("workshop").joinpath("handout.css").read_text("utf-8")
-    return f"""<!doctype html>
-<html lang="{LANG[language]}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(name)}</title>
-<style>
-{style}</style>
-</head>
-<body><main>
-{body}</main></body>
-</html>
-"""
+    return render("handout.html", language=language, title=name, style=Markup(style), body=Markup(body))
 
 
 def asked_for(lesson: NotebookNode, language: str) -> bool:

@@ -1,4 +1,4 @@
-"""A code cell of a lesson as HTML: its code, what it showed, and for an exercise the way to where it is written."""
+"""The cells of a lesson as the templates show them."""
 
 import ast
 import re
@@ -6,81 +6,85 @@ import struct
 from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 
+from markupsafe import Markup
 from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from . import words
-from .markdown import block, linked, scrolling, without_empty_heads
+from .markdown import block, linked, without_empty_heads
+from .render import render
 
 _PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\n]+")
-_SHARP = 2  # pixels of a saved picture in one of the page
+_SHARP = 2  # pixels of a saved picture in one CSS pixel
 _LEXER, _FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture: the key of its panel, where its states lie, the picture as HTML, and the line under it.
+    """A picture: the key of its panel, the file of its states, the picture itself, and the line under it.
 
-    script: from the page; None for a picture in which nothing moves.
+    script: its address, seen from the page; None for a picture in which nothing moves.
     """
 
     key: str
     script: str | None
-    still: str
+    still: Markup
     line: str
 
 
 @dataclass(frozen=True)
-class Around:
-    """What a cell has to be given by the page that it stands in.
+class CodeCell:
+    """A code cell. kind: "exercise", "solution", "imports", "picture" or "run".
 
-    picture: keeps the bytes of a PNG and gives their address. write: of a cell's id, where its exercise is written.
+    outputs: pairs ("figure", Shown), ("html", Markup) or ("text", str).
+    is_answer: whether the outputs stay folded until the reader has made a prediction.
     """
 
-    picture: Callable[[bytes], str]
-    write: Callable[[str], str]
+    id: str
+    kind: str
+    code: Markup
+    outputs: list[tuple[str, Shown | str]]
+    is_answer: bool
 
 
-def code_cell(cell: NotebookNode, drawn: Shown | None, around: Around) -> str:
-    """The cell as a reader of the page meets it. What answers a prediction, and a solution, are folded."""
+@dataclass(frozen=True)
+class TextCell:
+    """A Markdown cell."""
+
+    id: str
+    html: Markup
+    kind: str = "text"
+
+
+def code_cell(cell: NotebookNode, drawn: Shown | None, store: Callable[[bytes], str]) -> CodeCell:
+    """A code cell for the page. drawn: its picture, if it has one; store: keeps a PNG and returns its address."""
     tags = cell.metadata.get("tags", ())
-    code = block(highlight(cell.source, _LEXER, _FORMATTER).rstrip("\n"))
-    if "exercise" in tags:
-        return _cell(cell, "exercise", f'<p class="label">{words.EXERCISE}</p>{code}{around.write(cell.id)}')
-    shown = "".join(_output(output, drawn, around) for output in _joined(cell.outputs))
-    if "solution" in tags:
-        return _cell(cell, "solution", folded(words.SOLUTION, code + shown))
+    code = Markup(block(highlight(cell.source, _LEXER, _FORMATTER).rstrip("\n")))
+    outputs = [_output(data, drawn, store) for data in _joined(cell.outputs)]
+    return CodeCell(cell.id, _kind(cell, drawn), code, outputs, "answer" in tags)
+
+
+def _kind(cell: NotebookNode, drawn: Shown | None) -> str:
+    tags = cell.metadata.get("tags", ())
+    if "exercise" in tags or "solution" in tags:
+        return "exercise" if "exercise" in tags else "solution"
     if _only_imports(cell.source):
-        return _cell(cell, "imports", folded(words.IMPORTS, code))
-    is_picture = "panel" in tags or (drawn and "\n" not in cell.source)  # its line of code says nothing to a reader
-    if is_picture:
-        shown += folded(words.THE_CELL, code, "source")
-    if "answer" in tags:
-        shown = folded(words.SHOW, shown, "answer")
-    return _cell(cell, "picture", shown) if is_picture else _cell(cell, "run", code + shown)
-
-
-def _cell(cell: NotebookNode, kind: str, inside: str) -> str:
-    return f'<div class="cell {kind}" id="{escape(cell.id)}">{inside}</div>\n'
-
-
-def folded(summary: object, inside: str, kind: str = "fold") -> str:
-    return f'<details class="{kind}"><summary>{summary}</summary>{inside}</details>'
+        return "imports"
+    # A cell of one line that draws is shown as a picture: its code says nothing to a reader.
+    return "picture" if "panel" in tags or (drawn and "\n" not in cell.source) else "run"
 
 
 def _only_imports(source: str) -> bool:
     try:
         return all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in ast.parse(source).body)
-    except SyntaxError:  # a magic of IPython
+    except SyntaxError:  # an IPython magic
         return False
 
 
 def _joined(outputs: list[NotebookNode]) -> list[dict]:
-    """What each output holds by its type, printed lines that follow one another as one text."""
+    """The data of each output by type; consecutive printed lines become one text."""
     joined = []
     for output in outputs:
         if output.output_type == "stream":
@@ -92,31 +96,23 @@ def _joined(outputs: list[NotebookNode]) -> list[dict]:
     return joined
 
 
-def _output(data: dict, drawn: Shown | None, around: Around) -> str:
-    if drawn and "image/png" in data:
-        return figure(drawn)
-    if "text/html" in data:
-        kept = _PICTURE.sub(lambda found: around.picture(b64decode(found[0].partition(",")[2])), data["text/html"])
-        return f"{scrolling('div', 'shown', words.OUTPUT)}{without_empty_heads(linked(kept))}</div>"
+def _output(data: dict, drawn: Shown | None, store: Callable[[bytes], str]) -> tuple[str, Shown | str]:
     if "image/png" in data:
-        return figure(saved(data, around.picture))
-    printed = data.get("stream") or data.get("text/plain", "")
-    return f"{scrolling('pre', 'output', words.OUTPUT)}{escape(printed.rstrip())}</pre>"
+        return "figure", drawn or saved(data, store)
+    if "text/html" in data:
+        html = _PICTURE.sub(lambda found: store(b64decode(found[0].partition(",")[2])), data["text/html"])
+        return "html", Markup(without_empty_heads(linked(html)))
+    return "text", (data.get("stream") or data.get("text/plain", "")).rstrip()
 
 
-def figure(drawn: Shown) -> str:
-    """A picture; the script puts the living panel in the place of one that has states."""
-    about = 'class="still"'
-    if drawn.script:
-        about = f'class="panel" data-panel="{drawn.key}" data-script="{drawn.script}"'
-    picture = f"{scrolling('div', 'blocklab-panel', words.PICTURE)}{drawn.still}</div>"
-    line = drawn.line and f"<figcaption>{escape(drawn.line)}</figcaption>"
-    return f"<figure {about}>{picture}{line}</figure>"
-
-
-def saved(data: dict, keep: Callable[[bytes], str]) -> Shown:
+def saved(data: dict, store: Callable[[bytes], str]) -> Shown:
     """A picture as the notebook has it, in pixels."""
     png, line = b64decode(data["image/png"]), data.get("text/plain", "")
     width, height = (pixels // _SHARP for pixels in struct.unpack(">II", png[16:24]))
-    size = f'width="{width}" height="{height}" style="max-width:{width}px"'
-    return Shown("", None, f'<img src="{keep(png)}" alt="{escape(line)}" {size} loading="lazy">', line)
+    still = image(store(png), line, width, height, f"max-width:{width}px")
+    return Shown("", None, still, line)
+
+
+def image(src: str, alt: str, width: int, height: int, style: str) -> Markup:
+    """A picture in a file of its own, which is fetched when it comes near."""
+    return Markup(render("image.html", src=src, alt=alt, width=width, height=height, style=style))

@@ -13,6 +13,7 @@ from latex2mathml.converter import convert
 from latex2mathml.symbols_parser import convert_symbol
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from . import words
@@ -130,7 +131,7 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("math_inline", _inline)
     parser.add_render_rule("math_inline_double", _display)
     parser.add_render_rule("math_block", _display)
-    parser.add_render_rule("table_open", lambda *_: f"{scrolling('div', 'table', words.TABLE)}<table>")
+    parser.add_render_rule("table_open", lambda *_: f'<div class="table" {scrollable(words.TABLE)}><table>')
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     parser.add_render_rule("fence", lambda _, tokens, i, *__: block(escape(tokens[i].content.rstrip("\n"))))
     return parser
@@ -138,13 +139,13 @@ def _parser() -> MarkdownIt:
 
 def _inline(_renderer, tokens: list[Token], i: int, *_) -> str:
     formula = tokens[i].content.strip()
-    begin = scrolling("span", "math long", words.FORMULA) if len(formula) > LONG else '<span class="math">'
-    return f"{begin}{mathml(formula, 'inline')}</span>"
+    about = f'class="math long" {scrollable(words.FORMULA)}' if len(formula) > LONG else 'class="math"'
+    return f"<span {about}>{mathml(formula, 'inline')}</span>"
 
 
 def _display(_renderer, tokens: list[Token], i: int, *_) -> str:
     shown = mathml(tokens[i].content.strip(), "block")
-    return f"{scrolling('span', 'formula', words.FORMULA)}{shown}</span>\n"  # a div may not stand in a paragraph
+    return f'<span class="formula" {scrollable(words.FORMULA)}>{shown}</span>\n'  # a paragraph may hold no div
 
 
 @cache
@@ -174,9 +175,9 @@ def _is_function(part: Element) -> bool:
 
 def block(code: str) -> str:
     """Lines of code as HTML."""
-    return f"{scrolling('pre', 'code', words.CODE)}<code>{code}</code></pre>\n"
+    return f'<pre class="code" {scrollable(words.CODE)}><code>{code}</code></pre>\n'
 
 
-def scrolling(tag: str, name: str, said: object) -> str:
-    """The beginning of what scrolls sideways where it is too wide, which the keyboard has to reach."""
-    return f'<{tag} class="{name}" role="group" aria-label="{said}" tabindex="0">'
+def scrollable(label: object) -> Markup:
+    """The attributes of an element that scrolls sideways where it is too wide, and so has to be reached by keyboard."""
+    return Markup('role="group" aria-label="{}" tabindex="0"').format(label)

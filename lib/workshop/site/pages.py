@@ -4,15 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from markupsafe import Markup
 from nbformat import NotebookNode
 
 from blocklab.language import speaking
 from workshop import stamp
-from workshop.project import Outline
 
-from . import words
-from .cells import Around, Shown, code_cell
-from .frame import Book, Place, numbered, page
+from .cells import Shown, TextCell, code_cell
+from .frame import Book, Place, page
 from .markdown import headings, html, slug
 
 _TITLE = re.compile(r"\A# +[^\n]*\n*")
@@ -20,7 +19,7 @@ _MINUTES = re.compile(r"about (\d+) minutes|大约需要 (\d+) 分钟")
 
 
 def own_cells(notebook: NotebookNode) -> list[NotebookNode]:
-    """The cells that come from the source: those that are stamped have other forms in a page."""
+    """The cells that come from the source, without those that every built notebook gets."""
     return [cell for cell in notebook.cells if cell.id not in stamp.IDS]
 
 
@@ -29,7 +28,7 @@ def without_title(source: str) -> str:
 
 
 def heading_ids(english: NotebookNode) -> dict[str, list[str]]:
-    """The ids of the headings by cell. Both languages bear them, so that a reader who changes keeps the place."""
+    """The ids of the headings by cell. Both languages share them, so that a reader who switches keeps the place."""
     ids, seen = {}, Counter()
     for cell in own_cells(english):
         if cell.cell_type == "markdown":
@@ -56,75 +55,33 @@ def notebook_page(
     picture: Callable[[bytes], str],
     handout: bool,
 ) -> str:
-    """A page. drawn: by cell what is there as strokes. picture: as `Around` has it. handout: whether there is one."""
-    stem = place.file.removesuffix(".html")
-    here, title = book.outline(stem), book.title(stem, place.language)
+    """A page. drawn: the pictures by cell. picture: stores a PNG and returns its address. handout: whether it has one."""
     with speaking(place.language):
-        around = Around(picture, lambda cell: _write(book, place, here, cell))
-        text, contents = [], []
+        cells, contents = [], []
         for cell in own_cells(notebook):
-            if cell.cell_type == "markdown":
-                source = without_title(cell.source)
-                text.append(f'<section class="text" id="{cell.id}">{html(source, ids[cell.id])}</section>\n')
-                named = zip(headings(source), ids[cell.id], strict=True)
-                contents += [
-                    f'<li><a href="#{name}">{found.html}</a></li>' for found, name in named if found.level == 2
-                ]
-            else:
-                text.append(code_cell(cell, drawn.get(cell.id), around))
-        main = f"""<main id="main_text" class="lesson" data-lesson="{stem if here and here.number else ""}">
-<header class="title">
-{_facts(book, place, here, notebook, handout)}<h1>{numbered(here, place.language) if here else title}</h1>
-</header>
-<nav class="contents" aria-label="{words.CONTENTS}"><details><summary>{words.CONTENTS}</summary>
-<ol>{"".join(contents)}</ol></details></nav>
-<article>
-{"".join(text)}</article>
-{_ways_on(book, place, here)}</main>"""
-        return page(book, place, f"{title} · Blocklab", main)
+            if cell.cell_type != "markdown":
+                cells.append(code_cell(cell, drawn.get(cell.id), picture))
+                continue
+            source = without_title(cell.source)
+            cells.append(TextCell(cell.id, Markup(html(source, ids[cell.id]))))
+            named = zip(headings(source), ids[cell.id], strict=True)
+            contents += [(name, Markup(heading.html)) for heading, name in named if heading.level == 2]
+    here = book.outline(place.stem)
+    before, after = book.around(here)
+    return page(
+        "lesson.html",
+        book,
+        place,
+        title=f"{book.title(place.stem, place.language)} · Blocklab",
+        cells=cells,
+        contents=contents,
+        minutes=minutes(notebook),
+        colab=here and _colab(book, place),
+        handout=handout,
+        before=before,
+        after=after,
+    )
 
 
-def _facts(book: Book, place: Place, here: Outline | None, lesson: NotebookNode, handout: bool) -> str:
-    """The line above the title: which lesson of how many, its time, and its other forms."""
-    facts = []
-    if here and here.number:
-        facts.append(words.NUMBER.format(number=int(here.number), last=book.last))
-    if time := minutes(lesson):
-        facts.append(words.MINUTES.format(minutes=time))
-    if here and (colab := _colab(book, place, here)):
-        facts.append(f'<a href="{colab}">{words.IN_COLAB}</a>')
-    if handout:
-        facts.append(f'<a href="handouts/{place.file}">{words.HANDOUT}</a>')
-    return f'<p class="facts">{" · ".join(facts)}</p>\n' if facts else ""
-
-
-def _colab(book: Book, place: Place, here: Outline) -> str | None:
-    return book.address.colab and f"{book.address.colab}/notebooks/{place.language}/{here.stem}.ipynb"
-
-
-def _write(book: Book, place: Place, here: Outline | None, cell: str) -> str:
-    """Where an exercise is written: in Colab at its cell, if Colab finds the repository, and on one's own machine."""
-    if here is None:
-        return ""
-    ways = [words.WRITE_HERE.format(number=here.number)]
-    if colab := _colab(book, place, here):
-        ways.insert(0, f'<a href="{colab}#scrollTo={cell}">{words.WRITE_IN_COLAB}</a>')
-    return f'<p class="write">{words.WRITE.format(ways=str(words.OR).join(ways))}</p>'
-
-
-def _ways_on(book: Book, place: Place, here: Outline | None) -> str:
-    """Behind the text: whether it has been read, which the script keeps, and the lessons before and after."""
-    if here is None:
-        return ""
-    at = book.outlines.index(here)
-    near = [
-        ("before", words.BEFORE, book.outlines[at - 1 : at]),
-        ("after", words.AFTER, book.outlines[at + 1 : at + 2]),
-    ]
-    links = [
-        f'<a class="{way}" href="{one.stem}.html"><span>{said}</span> {numbered(one, place.language)}</a>'
-        for way, said, found in near
-        for one in found
-    ]
-    read = f'<label class="read" hidden><input type="checkbox"> {words.READ}</label>\n' if here.number else ""
-    return f'{read}<nav class="ways" aria-label="{words.AROUND}">{"".join(links)}</nav>\n'
+def _colab(book: Book, place: Place) -> str | None:
+    return book.address.colab and f"{book.address.colab}/notebooks/{place.language}/{place.stem}.ipynb"

@@ -48,6 +48,59 @@ UNSCRIPTED = Text(
 )
 READ = Text(en="I have read this lesson", zh="这一课我读完了")
 
+# The start page; `write_along_text` is Markdown
+HOME = {
+    "title": Text(en="Build a chat model by hand", zh="亲手搭一个聊天模型"),
+    "lead": Text(
+        en="Apart from matrices and sums, a chat model is four functions of a few lines each. In these lessons you write "
+        "all four. You guess, drag a slider, see the block react at once, and then write it yourself, and are told which "
+        "mistake you have made. In the end a model answers you with your code inside.",
+        zh="除了矩阵的乘法和加法，聊天模型里只有四个函数，每个不过几行。在这套课程里，四个函数都由你来写：先猜一猜，"
+        "再拖动滑块，马上看到它怎样变化，然后亲手写出来；写错了，当场就知道错在哪里。到最后，模型会用你写的代码回答你。",
+    ),
+    "begin": Text(en="Begin", zh="开始"),
+    "play": Text(en="Play first", zh="先玩一玩"),
+    "model": Text(
+        en="SmolLM2, 135 million numbers, on your machine",
+        zh="SmolLM2，一亿三千五百万（135 M）个参数，就在你的机器上",
+    ),
+    "in_english": Text(en="It speaks English only.", zh="它只懂英语。上面问的是：请补全句子“法国的首都是……”。"),
+    "broken_model": Text(
+        en="The same model, one multiplication left out of RMSNorm", zh="还是这个模型，RMSNorm 里漏了一个乘法"
+    ),
+    "panels": Text(en="Three to play with", zh="先玩三张图"),
+    "panels_lead": Text(
+        en="Every lesson has pictures that you can move. Guess first; then drag.",
+        zh="每一课都有可以动手的图：先猜，再拖。",
+    ),
+    "from_lesson": Text(en="From lesson {lesson}", zh="选自第 {lesson} 课"),
+    "map": Text(en="What you will build", zh="你要搭的模型"),
+    "map_lead": Text(
+        en="One of the model's 30 layers, from the bottom up. The numbers are lessons; click one.",
+        zh="模型有 30 层，这是其中一层，请从下往上看。旁边的数字是课的编号，点一下就能打开那一课。",
+    ),
+    "lessons": Text(en="The lessons", zh="全部课程"),
+    "lessons_lead": Text(
+        en="About eight hours in all. Beside each title stands what you write in it.",
+        zh="全部学完大约八个小时。标题旁边写的，是这一课里由你来写的内容。",
+    ),
+    "write_along": Text(en="Write along", zh="动手写"),
+    "write_along_text": Text(
+        en="On these pages you read, guess and move every picture; nothing is installed, and nothing leaves your browser. "
+        "The exercises wait in the notebooks, where your function is checked and runs in a trained model:\n\n"
+        "```\nmake lab{read}\n```\n\n"
+        "installs what is needed into the project's own folder and opens JupyterLab. You should have trained a network "
+        "once, and know what a loss and a gradient are. Every word stands in the [glossary](glossary.ipynb), in both "
+        "languages. And if you have learned these things from notes on the web: an appendix takes "
+        "[five of them claim by claim](five_notes.ipynb).",
+        zh="在这些网页上，可以读，可以猜，每张图都能动手；什么都不用安装，数据也不会离开你的浏览器。练习要在笔记本里做："
+        "写好函数，当场就能检查，还会放进训练好的模型里运行。打开笔记本，只要一条命令：\n\n"
+        "```\nmake lab{read}\n```\n\n"
+        "它把所需的软件装进项目自己的文件夹，然后打开 JupyterLab。开始之前，你应当训练过一次网络，知道什么是损失和梯度。"
+        "术语都在[术语表](glossary.ipynb)里，中英文对照。如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。",
+    ),
+}
+
 # What the script says (site.js): each page brings these along
 SCRIPT = {
     "theme": Text(en="Light or dark: {now}", zh="浅色或深色：{now}"),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import matplotlib
 import torch
+from markupsafe import Markup
 from nbformat import NotebookNode
 
 from blocklab.language import LANGUAGES, speaking
@@ -27,7 +28,7 @@ from workshop.address import read_address
 from workshop.problem import PublishError
 from workshop.project import Project
 
-from .cells import Shown, saved
+from .cells import Shown, image, saved
 from .frame import Book, Place, entrance
 from .markdown import linked
 from .pages import heading_ids, notebook_page, own_cells
@@ -40,7 +41,7 @@ HEAVY = 10_000  # bytes, compressed: a picture of more is no part of the page
 _COLOUR = re.compile(r"^ *(--bl-[\w-]+: )light-dark\((#\w+), #\w+\);$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (default .*\n)?", re.MULTILINE)
 _ABOUT = re.compile(
-    r'<svg xmlns="[^"]*"(?P<box> width="\d+" height="\d+") role="img" aria-label="(?P<says>[^"]*)"'
+    r'<svg xmlns="[^"]*" width="(?P<width>\d+)" height="(?P<height>\d+)" role="img" aria-label="(?P<says>[^"]*)"'
     r' style="(?P<sizes>[^"]*)"(?P<inside>[^>]*)>'
 )
 _IMAGE = re.compile(r"<img [^>]*>")
@@ -136,33 +137,36 @@ def _drawn(lesson: NotebookNode, language: str, stem: str, panels: Iterable, fol
             if cell.source == MAP:
                 drawn[cell.id] = chart(language, data["text/html"], drawn[cell.id], bool(panels))
     for panel in panels:
-        key, path, still = f"{stem}/{panel.name}", panel.script and f"../{panel.script}", panel.stills[language]
+        key, path, still = f"{stem}/{panel.name}", panel.script and f"../{panel.script}", Markup(panel.stills[language])
         if path is None or len(compress(still.encode())) > HEAVY:
             still = apart(still, folder)
         drawn[code[panel.cell].id] = Shown(key, path, still, panel.lines[language])
     return drawn
 
 
-def apart(svg: str, folder: Folder) -> str:
+def apart(svg: str, folder: Folder) -> Markup:
     """A picture of strokes in a file of its own, fetched when it comes near; it follows the page to light and dark."""
     about = _ABOUT.match(svg)
+    width, height = about["width"], about["height"]
     colours = f"<style>\n{palette()}:root {{ color-scheme: light dark }}\n</style>"
-    own = f'<svg xmlns="http://www.w3.org/2000/svg"{about["box"]}{about["inside"]}>{colours}{svg[about.end() :]}'
-    shown = f'alt="{about["says"]}" style="{about["sizes"]}"{about["box"]} loading="lazy"'
-    return f'<img src="{folder.picture(own.encode(), "svg")}" {shown}>'
+    begin = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"{about["inside"]}>'
+    src = folder.picture(f"{begin}{colours}{svg[about.end() :]}".encode(), "svg")
+    return image(src, Markup(about["says"]), width, height, about["sizes"])
 
 
 def chart(language: str, html: str, pixels: Shown, living: bool) -> Shown:
     """The map of lessons, its parts links; where panels live it is of strokes, too, which are dark on a dark page."""
-    image = pixels.still
+    still = pixels.still
     if living:
         from .svg import picture
 
         with speaking(language), matplotlib.rc_context():
             speak(language)  # with the font of the language
             canvas = Canvas(SIZE, 1)
-            image = picture(canvas, lesson_map(canvas.figure)(), "map-")
-    return replace(pixels, still=linked(_IMAGE.sub(lambda _: image, html)), line="")  # the picture says it already
+            still = picture(canvas, lesson_map(canvas.figure)(), "map-")
+    return replace(
+        pixels, still=Markup(linked(_IMAGE.sub(lambda _: str(still), html))), line=""
+    )  # the picture says it already
 
 
 def _best(lesson: NotebookNode, stem: str, drawn: Mapping[str, Shown]) -> dict[str, Shown]:
