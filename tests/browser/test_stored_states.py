@@ -19,9 +19,9 @@ from blocklab.panel.records import renumbered
 from blocklab.panel.touch import handles
 from workshop import site
 from workshop.lesson_panels import SOURCES, panels
-from workshop.site import states_packed
+from workshop.site import states_encode
 from workshop.site.data_script import data_script
-from workshop.site.states_stored import stored
+from workshop.site.states_select import select_states
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
 
@@ -138,7 +138,7 @@ def shown(rest, moving, records) -> list[tuple]:
     """What is drawn, from first to last: strokes that rest, and in their holes those that move."""
     holes = iter(moving)
     strokes = [n for stroke in records[rest][1] for n in ([stroke] if stroke else next(holes))]
-    return [stroke for number in strokes if (stroke := content(number, records)) != states_packed.NOTHING]
+    return [stroke for number in strokes if (stroke := content(number, records)) != states_encode.NOTHING]
 
 
 def hold_to_the_kernel(page, made: dict[str, Panel], states, every: int = 1) -> None:
@@ -159,8 +159,8 @@ def hold_to_the_kernel(page, made: dict[str, Panel], states, every: int = 1) -> 
 
 def test_states_are_those_of_the_kernel_stroke_for_stroke(page, tmp_path):
     made = in_both_languages(demo_panel)
-    states = stored(made["en"])
-    load(page, states_packed.packed(made, states), tmp_path)
+    states = select_states(made["en"])
+    load(page, states_encode.encode(made, states), tmp_path)
     hold_to_the_kernel(page, in_both_languages(demo_panel), states)
 
 
@@ -169,20 +169,20 @@ def test_those_of_a_lesson_are_too(page, tmp_path):
         made = panels(next(source for source in SOURCES if source.stem == "02_norm_axes"))
         for cell in {cell for cell, _ in made}:
             twins = {language: made[cell, language] for language in LANGUAGES}
-            states = stored(twins["en"])[:60]
-            load(page, states_packed.packed(twins, states), tmp_path)
+            states = select_states(twins["en"])[:60]
+            load(page, states_encode.encode(twins, states), tmp_path)
             hold_to_the_kernel(page, twins, states, EVERY)
 
 
 def test_both_languages_share_what_has_no_words():
-    data = states_packed.packed(in_both_languages(demo_panel), [[n, 1] for n in range(10)])
+    data = states_encode.encode(in_both_languages(demo_panel), [[n, 1] for n in range(10)])
     kinds = {kind for kind, *_columns in data["instead"]["zh"]}
     assert "text" in kinds
     assert not kinds & {"style", "clip", "marks", "rest"}
 
 
 def test_a_page_plays_them_and_tells_what_was_guessed(page, tmp_path):
-    load(page, states_packed.packed(in_both_languages(demo_panel), [[n, 1] for n in range(10)]), tmp_path)
+    load(page, states_encode.encode(in_both_languages(demo_panel), [[n, 1] for n in range(10)]), tmp_path)
     page.evaluate(
         """key => { window.told = [];
         window.leave = frozen(document.getElementById("here"), statesFor(blocklabStates[key], "zh"),
@@ -200,7 +200,7 @@ def test_a_page_plays_them_and_tells_what_was_guessed(page, tmp_path):
 
 @pytest.mark.parametrize(("guessed", "open_"), [(0, False), (-1, False), (None, True), (7, True), ("length", True)])
 def test_a_guess_of_an_earlier_visit_stands(page, tmp_path, guessed, open_):
-    load(page, states_packed.packed(in_both_languages(demo_panel), [[2, 1], [3, 1]]), tmp_path)
+    load(page, states_encode.encode(in_both_languages(demo_panel), [[2, 1], [3, 1]]), tmp_path)
     page.evaluate(
         """([key, guessed]) => { window.leave = frozen(document.getElementById("here"),
             statesFor(blocklabStates[key], "en"), { guessed }) }""",
@@ -221,7 +221,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_what_is_not_whole_is_refused(page, tmp_path, kind):
-    data = states_packed.packed(in_both_languages(demo_panel), [[2, 1], [3, 1]])
+    data = states_encode.encode(in_both_languages(demo_panel), [[2, 1], [3, 1]])
     load(page, DAMAGE[kind](data), tmp_path)
     with pytest.raises(Error, match="stored states"):
         unpacked(page, "en")

@@ -52,15 +52,15 @@ def notebook_page(
     notebook: NotebookNode,
     ids: Mapping[str, list[str]],
     drawn: Mapping[str, Shown],
-    picture: Callable[[bytes], str],
+    store: Callable[[bytes], str],
     handout: bool,
 ) -> str:
-    """A page. drawn: the pictures by cell. picture: stores a PNG and returns its address. handout: whether it has one."""
+    """A page. drawn: pictures by cell. store: keeps a PNG and returns its address. handout: whether there is one."""
     with speaking(place.language):
         cells, contents = [], []
         for cell in own_cells(notebook):
             if cell.cell_type != "markdown":
-                cells.append(code_cell(cell, drawn.get(cell.id), picture))
+                cells.append(code_cell(cell, drawn.get(cell.id), store))
                 continue
             source = without_title(cell.source)
             cells.append(TextCell(cell.id, Markup(html(source, ids[cell.id]))))

@@ -57,7 +57,7 @@ def start_page(book: Book, language: str, entrance: NotebookNode, drawn: Mapping
 
 
 def _chat(entrance: NotebookNode) -> dict[str, str]:
-    """What the model was asked and answered in lesson 00, and its answer with a mistake in it, which the text quotes."""
+    """What the model was asked in lesson 00, what it answered, and what it answers with a mistake in it."""
     prompt, cell = next(
         (found[1], cell)
         for cell in own_cells(entrance)

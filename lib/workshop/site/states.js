@@ -1,6 +1,6 @@
 /**
- * Stored states of a panel, from a data script to what `frozen` plays. `states_packed.py` says what is in them, and
- * `states_columns.py` what columns are.
+ * Stored states of a panel, from a data script to what `frozen` plays. `states_encode.py` says what is in them, and
+ * `states_compress.py` what columns are.
  *
  * @typedef {[string, number[], ...Array[]][]} Columns
  * @typedef {{format: number, spec: Object<string, Object>, records: Columns, instead: Object<string, Columns>,

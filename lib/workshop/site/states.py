@@ -15,8 +15,8 @@ from blocklab.panel.canvas import DPI
 from workshop.lesson_panels import code_cells, panels
 
 from .data_script import data_script
-from .states_packed import packed
-from .states_stored import stored
+from .states_encode import encode
+from .states_select import select_states
 from .svg import picture
 
 UNSTEADY = "nbval-ignore-output"  # a cell that shows something else each time: the notebook's own picture fits its text
@@ -64,6 +64,6 @@ def recorded(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: 
         path = f"states/{lesson}/{name}.js"
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        data = packed(twins, stored(panel, base))
+        data = encode(twins, select_states(panel, base))
         file.write_text(data_script("blocklabStates", f"{lesson}/{name}", data), encoding="utf-8")
     return SitePanel(name, cell, stills, lines, path, tuple(round(side * DPI) for side in panel.size))

@@ -7,7 +7,7 @@ from blocklab.panel.canvas import Canvas
 from blocklab.panel.live_view import smallest_letter
 from blocklab.panel.records import Drawing, Records
 
-from .states_short import by_differences, tight
+from .states_compress import relative_path, smaller_image
 
 SMALLEST_LETTER = 9  # px, as in panel.js: a page that is narrower scrolls the picture sideways
 
@@ -47,7 +47,7 @@ class Sheet:
         return f'<g clip-path="{self._url(clip)}">{inner}</g>' if clip else inner
 
     def _path(self, style: int, _clip: int, d: str, hatch: int = 0) -> str:
-        css, d = self._css(style), by_differences(d)
+        css, d = self._css(style), relative_path(d)
         if not hatch:
             return f'<path d="{d}" style="{css}"/>'
         face, edge = (f'<path d="{d}" style="{css};{without}:none"/>' for without in ("stroke", "fill"))
@@ -64,7 +64,7 @@ class Sheet:
 
     def _image(self, _clip: int, x: int, y: int, width: int, height: int, smooth: int, url: str) -> str:
         look = f'preserveAspectRatio="none" style="image-rendering:{"auto" if smooth else "pixelated"}"'
-        return f'<image x="{x}" y="{y}" width="{width}" height="{height}" {look} href="{tight(url)}"/>'
+        return f'<image x="{x}" y="{y}" width="{width}" height="{height}" {look} href="{smaller_image(url)}"/>'
 
     def _css(self, style: int) -> str:
         return self._records[style][1]

@@ -52,9 +52,9 @@ READ = Text(en="I have read this lesson", zh="这一课我读完了")
 HOME = {
     "title": Text(en="Build a chat model by hand", zh="亲手搭一个聊天模型"),
     "lead": Text(
-        en="Apart from matrices and sums, a chat model is four functions of a few lines each. In these lessons you write "
-        "all four. You guess, drag a slider, see the block react at once, and then write it yourself, and are told which "
-        "mistake you have made. In the end a model answers you with your code inside.",
+        en="Apart from matrices and sums, a chat model is four functions of a few lines each. In these lessons you "
+        "write all four. You guess, drag a slider, see the block react at once, and then write it yourself, and are "
+        "told which mistake you have made. In the end a model answers you with your code inside.",
         zh="除了矩阵的乘法和加法，聊天模型里只有四个函数，每个不过几行。在这套课程里，四个函数都由你来写：先猜一猜，"
         "再拖动滑块，马上看到它怎样变化，然后亲手写出来；写错了，当场就知道错在哪里。到最后，模型会用你写的代码回答你。",
     ),
@@ -86,18 +86,19 @@ HOME = {
     ),
     "write_along": Text(en="Write along", zh="动手写"),
     "write_along_text": Text(
-        en="On these pages you read, guess and move every picture; nothing is installed, and nothing leaves your browser. "
-        "The exercises wait in the notebooks, where your function is checked and runs in a trained model:\n\n"
+        en="On these pages you read, guess and move every picture; nothing is installed, and nothing leaves your "
+        "browser. The exercises wait in the notebooks, where your function is checked and runs in a trained model:\n\n"
         "```\nmake lab{read}\n```\n\n"
         "installs what is needed into the project's own folder and opens JupyterLab. You should have trained a network "
         "once, and know what a loss and a gradient are. Every word stands in the [glossary](glossary.ipynb), in both "
         "languages. And if you have learned these things from notes on the web: an appendix takes "
         "[five of them claim by claim](five_notes.ipynb).",
-        zh="在这些网页上，可以读，可以猜，每张图都能动手；什么都不用安装，数据也不会离开你的浏览器。练习要在笔记本里做："
-        "写好函数，当场就能检查，还会放进训练好的模型里运行。打开笔记本，只要一条命令：\n\n"
+        zh="在这些网页上，可以读，可以猜，每张图都能动手；什么都不用安装，数据也不会离开你的浏览器。"
+        "练习要在笔记本里做：写好函数，当场就能检查，还会放进训练好的模型里运行。打开笔记本，只要一条命令：\n\n"
         "```\nmake lab{read}\n```\n\n"
-        "它把所需的软件装进项目自己的文件夹，然后打开 JupyterLab。开始之前，你应当训练过一次网络，知道什么是损失和梯度。"
-        "术语都在[术语表](glossary.ipynb)里，中英文对照。如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。",
+        "它把所需的软件装进项目自己的文件夹，然后打开 JupyterLab。"
+        "开始之前，你应当训练过一次网络，知道什么是损失和梯度。术语都在[术语表](glossary.ipynb)里，中英文对照。"
+        "如果你以前是跟着网上的笔记学的，附录里有[五篇笔记的逐条核对](five_notes.ipynb)。",
     ),
 }
 

@@ -164,9 +164,8 @@ def chart(language: str, html: str, pixels: Shown, living: bool) -> Shown:
             speak(language)  # with the font of the language
             canvas = Canvas(SIZE, 1)
             still = picture(canvas, lesson_map(canvas.figure)(), "map-")
-    return replace(
-        pixels, still=Markup(linked(_IMAGE.sub(lambda _: str(still), html))), line=""
-    )  # the picture says it already
+    still = Markup(linked(_IMAGE.sub(lambda _: still, html)))
+    return replace(pixels, still=still, line="")  # the picture says it already
 
 
 def _best(lesson: NotebookNode, stem: str, drawn: Mapping[str, Shown]) -> dict[str, Shown]:

@@ -1,17 +1,17 @@
-"""The states of a panel as one text, in all languages at once.
+"""The states of a panel in all languages, as JSON.
 
     {"format": 2,
      "spec": {language: what the player has to know},
-     "records": columns,                            their numbers are 1, 2, …: in the first language
-     "instead": {language: columns},                where another language has another
+     "records": columns,                            numbered 1, 2, …: those of the first language
+     "instead": {language: columns},                those that differ in another language
      "states": [[at, lines, index, numbers, index, numbers, …], …]}
 
-A state says what it has in other places than the state before: in 0 the record of what rests, in 1 that of what can be
-touched, in 2, 3, … the strokes of the moving artists, one number or a list, told by differences; some may be left of a
-state that had more of them. `states.js` reads it, and `states_columns` says what columns are.
+A state holds what differs from the state before. Index 0 is the record of what rests, 1 that of what can be touched,
+and 2, 3, … are the strokes of the moving artists: one number, or several as deltas. `states.js` reads it;
+`states_compress` says what columns are.
 
-Most strokes look the same in all languages, so a number stands for one record in each of them: a state is the same
-numbers everywhere, and only words are stored twice.
+Most strokes look the same in all languages, so a number stands for one record in each of them: a state has the same
+numbers in every language, and only words are stored twice.
 """
 
 from collections.abc import Iterator
@@ -24,18 +24,14 @@ from blocklab.panel.live_view import spec
 from blocklab.panel.records import Records, renumbered
 from blocklab.panel.touch import handles
 
-from .states_columns import columns, differences
-from .states_short import short
+from .states_compress import Record, deltas, shorten, to_columns
 
 FORMAT = 2
-NOTHING = ("nothing",)
-"""What stands where one language has a stroke and another has none; the player draws nothing for it."""
-
-Record = tuple
+NOTHING = ("nothing",)  # in the language without a stroke that another language has; the player draws nothing
 
 
 class Drawn(NamedTuple):
-    """A state in one language: lists of strokes, those that rest from hole to hole."""
+    """A state in one language: lists of strokes, the resting ones split at the holes."""
 
     line: str
     touched: Record
@@ -44,7 +40,7 @@ class Drawn(NamedTuple):
 
 
 class Shared:
-    """Numbers for what is drawn in all languages."""
+    """Numbers for the records of all languages."""
 
     def __init__(self, languages: int):
         self._languages = languages
@@ -59,46 +55,46 @@ class Shared:
         return self.number((record,) * self._languages)
 
     def numbers(self, lists: tuple[list[Record], ...]) -> list[int]:
-        """Those of the strokes that stand beside each other in all languages."""
+        """The numbers of strokes that stand side by side, one list for each language."""
         return [self.number(twins) for twins in zip_longest(*lists, fillvalue=NOTHING)]
 
     def in_language(self, language: int) -> list[Record]:
         return [twins[language] for twins in self._numbers]
 
 
-def packed(panels: dict[str, Panel], states: list[list[int]]) -> dict:
-    """The states of a panel that was made in several languages; the first of them is the one that others differ from.
+def encode(panels: dict[str, Panel], states: list[list[int]]) -> dict:
+    """The states of a panel that was made once for each language.
 
-    Raises ValueError if they do not draw the same moving artists.
+    Raises ValueError if the languages do not draw the same moving artists.
     """
     shared = Shared(len(panels))
-    drawn = [list(draw(panel, language, states, shared)) for language, panel in panels.items()]
+    drawn = [list(_draw(panel, language, states, shared)) for language, panel in panels.items()]
     before: dict[int, list[int]] = {}
-    told = []
+    encoded = []
     for at, *twins in zip(states, *drawn, strict=True):
-        now = dict(enumerate(numbered(twins, shared)))
+        now = dict(enumerate(_number(twins, shared)))
         changes = [
-            part for index, numbers in now.items() if before.get(index) != numbers for part in (index, brief(numbers))
+            part for index, numbers in now.items() if before.get(index) != numbers for part in (index, _brief(numbers))
         ]
-        told.append([at, [twin.line for twin in twins], *changes])
+        encoded.append([at, [twin.line for twin in twins], *changes])
         before = now
     records = {language: shared.in_language(number) for number, language in enumerate(panels)}
     first, *others = panels
     own = records[first]
     instead = {
-        language: columns((n, record) for n, record in enumerate(records[language], 1) if record != own[n - 1])
+        language: to_columns((n, record) for n, record in enumerate(records[language], 1) if record != own[n - 1])
         for language in others
     }
     return {
         "format": FORMAT,
-        "spec": {language: about(panel, language) for language, panel in panels.items()},
-        "records": columns(enumerate(own, 1)),
+        "spec": {language: _spec(panel, language) for language, panel in panels.items()},
+        "records": to_columns(enumerate(own, 1)),
         "instead": instead,
-        "states": told,
+        "states": encoded,
     }
 
 
-def numbered(twins: list[Drawn], shared: Shared) -> list[list[int]]:
+def _number(twins: list[Drawn], shared: Shared) -> list[list[int]]:
     """A state in all languages, as numbers: what rests, what can be touched, the strokes of each hole."""
     resting, *between = (shared.numbers(lists) for lists in zip(*(twin.resting for twin in twins), strict=True))
     rest = shared.same(("rest", tuple(resting + [number for part in between for number in (0, *part)])))
@@ -107,19 +103,18 @@ def numbered(twins: list[Drawn], shared: Shared) -> list[list[int]]:
     return [[rest], [touched], *moving]
 
 
-def brief(numbers: list[int]) -> int | list[int]:
-    """One number alone, several by differences."""
-    return numbers[0] if len(numbers) == 1 else differences(numbers)
+def _brief(numbers: list[int]) -> int | list[int]:
+    return numbers[0] if len(numbers) == 1 else deltas(numbers)
 
 
-def draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) -> Iterator[Drawn]:
+def _draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) -> Iterator[Drawn]:
     """Each state in one language, its styles, clips and glyphs under their shared numbers."""
-    speak(language)  # once: to change the font takes longer than most pictures
+    speak(language)  # once: changing the font takes longer than most pictures
     known: dict[int, Record] = {}
 
     def record(number: int, records: Records) -> Record:
         if number not in known:
-            known[number] = short(renumbered(records[number], lambda part: shared.same(record(part, records))))
+            known[number] = shorten(renumbered(records[number], lambda part: shared.same(record(part, records))))
         return known[number]
 
     for at in states:
@@ -130,12 +125,12 @@ def draw(panel: Panel, language: str, states: list[list[int]], shared: Shared) -
             yield Drawn(
                 line,
                 touched,
-                [[record(number, records) for number in part] for part in split(resting)],
+                [[record(number, records) for number in part] for part in _split(resting)],
                 [[record(number, records) for number in strokes] for strokes in drawing.moving],
             )
 
 
-def split(strokes: tuple[int, ...]) -> list[list[int]]:
+def _split(strokes: tuple[int, ...]) -> list[list[int]]:
     """The strokes before, between and after the holes."""
     parts: list[list[int]] = [[]]
     for number in strokes:
@@ -146,6 +141,6 @@ def split(strokes: tuple[int, ...]) -> list[list[int]]:
     return parts
 
 
-def about(panel: Panel, language: str) -> dict:
+def _spec(panel: Panel, language: str) -> dict:
     speak(language)
     return spec(panel, panel.canvas)
