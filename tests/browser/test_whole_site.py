@@ -1,4 +1,4 @@
-"""The whole site, all of its panels alive: every page in a real browser, what it weighs, and no request to anywhere."""
+"""The whole site with all panels alive: every page in a real browser, its weight, and no request to anywhere."""
 
 import gzip
 import json
@@ -29,7 +29,7 @@ SHOWN = """figure => [figure.querySelector('.blocklab-line').textContent,
 
 @pytest.fixture(scope="module")
 def site(request, tmp_path_factory):
-    """The site that `--site` names, or one that is written here, which takes minutes."""
+    """The site that `--site` names, or a new one, which takes minutes to write."""
     if built := request.config.getoption("--site"):
         return Path(built).resolve()
     folder = tmp_path_factory.mktemp("site")
@@ -39,7 +39,7 @@ def site(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def watched(chromium):
-    """Opens pages in a browser that is offline, and notes what goes wrong in them."""
+    """Opens pages in a browser that is offline, and collects what goes wrong in them."""
     contexts = []
 
     def open_(address, language):
@@ -60,7 +60,7 @@ def watched(chromium):
 
 @pytest.fixture(scope="module", params=[f"{language}/{stem}" for language in LANGUAGES for stem in STEMS])
 def alive(request, site, watched):
-    """A page with all that is folded open and all of its panels alive, and what went wrong in it."""
+    """A page with everything unfolded and all panels alive, and what went wrong in it."""
     page, wrong = watched((site / f"{request.param}.html").as_uri(), request.param[:2])
     page.evaluate("document.querySelectorAll('main details').forEach(node => (node.open = true))")
     for figure in panels(page):
@@ -125,25 +125,25 @@ def moves(figure: Locator, control: Locator) -> bool:
     return False
 
 
-def test_a_page_with_living_panels_does_not_scroll_sideways_on_a_phone(alive):
+def test_page_does_not_scroll_sideways_on_a_phone(alive):
     page, _ = alive
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     page.set_viewport_size(DESK)
 
 
-def test_axe_finds_nothing_in_a_page(alive):
+def test_axe_finds_nothing(alive):
     page, _ = alive
     assert found_by_axe(page) == []
 
 
-def test_nothing_is_asked_for_and_nothing_goes_wrong(alive):
+def test_page_requests_nothing_and_logs_no_error(alive):
     _, wrong = alive
     assert wrong == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_handout_fits_a_phone_and_axe_finds_nothing(site, watched, language):
+def test_handouts_fit_a_phone_and_axe_finds_nothing(site, watched, language):
     for path in sorted((site / language / "handouts").glob("*.html")):
         page, wrong = watched(path.as_uri(), language)
         assert found_by_axe(page) == [], path.name

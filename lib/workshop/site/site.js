@@ -17,29 +17,11 @@
   const AROUND = 60; // letters of a section on either side of what was found
 
   // ---- What is kept in this browser -----------------------------------------------------------------------------------
-  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-  const entries = (value, fits) => Object.fromEntries(Object.entries(isObject(value) ? value : {}).filter(fits));
-
-  /** What stands in the storage under our names that is not of the form that is written here. */
-  function isUnread() {
-    try {
-      const ours = stored.replace(/\d+$/, "");
-      if (Object.keys(localStorage).some((key) => key.startsWith(ours) && key !== stored)) return true;
-      return !isObject(JSON.parse(localStorage.getItem(stored) ?? "{}"));
-    } catch (error) { return error instanceof SyntaxError; }
-  }
-
-  /** What is stored, as far as it has the form that is written here: anything may stand there. @returns {Kept} */
+  /** What is kept so far; nothing where the browser lets the page store nothing. @returns {Kept} */
   function kept() {
     let found;
-    try { found = JSON.parse(localStorage.getItem(stored)); } catch { /* nothing of ours, or nothing may be stored */ }
-    const { theme, last, read, guesses } = isObject(found) ? found : {};
-    return {
-      theme: ["light", "dark"].includes(theme) ? theme : "auto",
-      last: isObject(last) && typeof last.lesson === "string" && typeof last.place === "string" ? last : null,
-      read: entries(read, ([, value]) => value === true),
-      guesses: entries(guesses, ([, value]) => Array.isArray(value) && Number.isInteger(value[0])),
-    };
+    try { found = JSON.parse(localStorage.getItem(stored)); } catch { /* storage is denied */ }
+    return { theme: "auto", last: null, read: {}, guesses: {}, ...found };
   }
 
   /** Change what is kept, as it stands now: another page may have changed it. Returns whether it is. @param {(kept: Kept) => void} change */
@@ -331,9 +313,8 @@
 
   document.querySelector(".tools").prepend(search());
   document.querySelector(".tools").append(themes());
-  const unread = isUnread();
   const lasts = keep(() => {}); // the language of this page is the reader's
-  if (unread || !lasts) document.querySelector(".read, .progress")?.after(trouble(lasts ? words.unread : words.unkept));
+  if (!lasts) document.querySelector(".read, .progress")?.after(trouble(words.unkept));
   languages();
   contents();
   copying();

@@ -134,9 +134,5 @@ SCRIPT = {
         en="This browser lets the page store nothing: what you do here is forgotten when you leave.",
         zh="这个浏览器不让网页保存数据：离开网页以后，你在这里的进度就没有了。",
     ),
-    "unread": Text(
-        en="What this browser has stored of your progress is of another edition, or damaged, and is not counted.",
-        zh="这个浏览器里保存的进度属于另一个版本，或者已经损坏，没有计入。",
-    ),
     "forget": Text(en="Forget it", zh="清除"),
 }
