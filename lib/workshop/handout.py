@@ -1,6 +1,6 @@
-"""A page to hand out: of a lesson the question, the picture to predict, the exercise and the closing questions.
+"""A handout of a lesson: its question, the picture to predict, the exercise and the closing questions.
 
-The answers are left out, and there is room to write. The page stands alone: pictures and formulas are in it.
+It leaves out the answers, has space to write, and stands alone, with its pictures and formulas inside.
 """
 
 import re
@@ -25,9 +25,9 @@ from .site.render import render
 
 EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
 IN_SHORT = {"en": "## In short", "zh": "## 小结"}
-LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson: of no use on paper
+LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson, useless on paper
 PRINTED = 695, 1030  # CSS pixels of A4 less the margins of handout.css
-SMALLEST = 0.75  # letters of 7 points; a lesson that says more gets a second page
+SMALLEST = 0.75  # of the letters, which are then 7 points tall; a longer handout gets a second page
 ROOM = '\n\n<div class="room"></div>'
 
 
@@ -52,12 +52,12 @@ def page(lesson: NotebookNode, language: str, name: str) -> str:
 
 
 def asked_for(lesson: NotebookNode, language: str) -> bool:
-    """Whether a page is one to hand out: it asks closing questions."""
+    """Whether a lesson gets a handout: it asks closing questions."""
     return any(CLOSING[language] in cell.source for cell in lesson.cells)
 
 
 def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
-    """The first text that has a line with this start, from there on to the next heading. Raises PublishError."""
+    """The paragraphs of the section whose first line begins like this. Raises PublishError if there is none."""
     found = section((cell.source for cell in lesson.cells if cell.cell_type == "markdown"), start)
     if found is None:
         raise PublishError(f"a handout wants a text with {start!r}, got none")
@@ -65,7 +65,7 @@ def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
 
 
 def prediction(lesson: NotebookNode) -> str:
-    """The text above the first panel that asks for a guess, and its picture as it was saved. Raises PublishError."""
+    """The text above the first panel that asks for a guess, and its saved picture. Raises PublishError."""
     for text, panel in pairwise(lesson.cells):
         for output in panel.get("outputs", ()) if "guess" in panel.metadata.get("tags", ()) else ():
             data = output.get("data", {})

@@ -24,7 +24,6 @@ from workshop.site.frame import Book, Place
 from workshop.site.pages import heading_ids, notebook_page, own_cells
 from workshop.site.render import render
 from workshop.site.search import found_in, index
-from workshop.site.start import BEST
 from workshop.site.write import MARK, apart, make_room, style
 
 PROJECT = Project(Path(__file__).parents[2])
@@ -119,7 +118,7 @@ def test_code_is_highlighted_and_printed_lines_are_one_text():
     assert "True &lt;\nend</pre>" in html
 
 
-@pytest.mark.parametrize(("tag", "summary"), [("solution", "A solution"), ("answer", "Show what comes out")])
+@pytest.mark.parametrize(("tag", "summary"), [("solution", "A solution"), ("answer", "Show the output")])
 def test_solutions_and_answers_are_folded(tag, summary):
     before, _, folded = html_of("x = 1\nprint(x)", *printed("forty-two"), tags=[tag]).partition("<details")
     assert "forty-two" not in before
@@ -145,7 +144,7 @@ def test_panel_is_a_figure_with_its_code_folded():
     html = html_of("poke.panel()", view, tags=["panel"], drawn=drawn)
     assert 'data-panel="02_means/poke" data-script="../states/02_means/poke.js"' in html
     assert "<figcaption>3 &lt; 4</figcaption>" in html
-    assert html.index("<svg") < html.index("<summary>The cell")
+    assert html.index("<svg") < html.index("<summary>Code of this cell")
     assert 'class="panel"' not in html_of("poke.panel().still()", view, drawn=Shown("k", None, SVG, ""))
 
 
@@ -193,7 +192,9 @@ def page(address, language="en"):
 
 
 def test_without_an_address_exercises_name_the_command():
-    assert "with <code>make lab</code>, in lesson 02" in page(NOWHERE)
+    html = page(NOWHERE)
+    assert "with <code>make lab</code>, in lesson 02" in html
+    assert "Colab" not in html
     assert "make lab READ=zh" in page(NOWHERE, "zh")
 
 
@@ -296,9 +297,3 @@ def test_svg_in_a_file_of_its_own_brings_its_colours():
     )
     assert "--bl-ink: light-dark(#1f2933, #f4f6f9);" in folder.content
     assert folder.content.endswith("</style><path/></svg>")
-
-
-def test_start_page_shows_panels_of_the_lessons():
-    for key in BEST:
-        stem, _, name = key.partition("/")
-        assert f"\n{name}.panel()\n" in PROJECT.source(stem).read_text("utf-8")

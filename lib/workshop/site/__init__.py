@@ -1,1 +1,1 @@
-"""The lessons as a site of static pages, whose panels play without a kernel."""
+"""The lessons as a static site, whose panels work without a kernel."""

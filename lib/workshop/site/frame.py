@@ -15,7 +15,7 @@ STORED = "blocklab-site-1"  # the key in the browser's storage; a new format get
 
 @dataclass(frozen=True)
 class Book:
-    """What all pages share: the lessons and appendices in their order, and where the repository lives."""
+    """The lessons and appendices in their order, and where the repository lives."""
 
     outlines: list[Outline]
     address: Address
@@ -28,14 +28,6 @@ class Book:
     def outline(self, stem: str) -> Outline | None:
         """None for a page that is neither a lesson nor an appendix: the glossary and the start page."""
         return next((outline for outline in self.outlines if outline.stem == stem), None)
-
-    def around(self, outline: Outline | None) -> tuple[Outline | None, Outline | None]:
-        """The lessons before and after one."""
-        if outline is None:
-            return None, None
-        padded = [None, *self.outlines, None]
-        at = self.outlines.index(outline)
-        return padded[at], padded[at + 2]
 
     def title(self, stem: str, language: str) -> str:
         outline = self.outline(stem)

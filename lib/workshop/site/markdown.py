@@ -1,4 +1,4 @@
-"""A text of a lesson as HTML: formulas as MathML, links to pages of the site, headings that can be reached."""
+"""The Markdown of a lesson as HTML: formulas as MathML, links to pages of the site, headings with ids."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from . import words
 
-LONG = 40  # characters of a formula that may be wider than a phone
+LONG = 40  # characters: a longer formula may be wider than a phone
 NOTEBOOK = re.compile(r"(?<![:/\w.])((?:\.\./(?:en|zh)/)?\w+)\.ipynb\b")
 _SLUG = re.compile(r"[^a-z0-9]+")
 _EMPTY = re.compile(r"<th\b([^>]*)></th>")
@@ -29,16 +29,16 @@ _MATHML = "http://www.w3.org/1998/Math/MathML"
 _LETTER, _SIGN, _SPACE, _ROW, _CELL = (f"{{{_MATHML}}}{name}" for name in ("mi", "mo", "mspace", "mrow", "mtd"))
 _RAISED = {f"{{{_MATHML}}}{name}" for name in ("msub", "msup", "msubsup")}
 ElementTree.register_namespace("", _MATHML)  # written without a prefix
-_LINK = re.compile(r"</?a\b[^>]*>")  # the entry of a heading in the contents is a link itself
+_LINK = re.compile(r"</?a\b[^>]*>")  # removed in the contents, where the whole entry is a link
 
 
 def without_empty_heads(html: str) -> str:
-    """With an empty cell of a table's head as a cell: it heads nothing."""
+    """Empty header cells of tables become plain cells, as accessibility demands."""
     return _EMPTY.sub(r"<td\1></td>", html)
 
 
 def html(text: str, ids: list[str] | None = None) -> str:
-    """The text, its headings bearing these ids, if any are given."""
+    """The text as HTML, its headings with these ids, if any are given."""
     parser = _parser()
     tokens = parser.parse(text)
     heads = [token for token in tokens if token.type == "heading_open"]
@@ -51,13 +51,13 @@ def html(text: str, ids: list[str] | None = None) -> str:
 
 
 def linked(text: str) -> str:
-    """With pages of the site in place of notebooks; those of other sites stay."""
+    """Links to notebooks become links to pages, except on other sites."""
     return NOTEBOOK.sub(r"\1.html", text)
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading: 2 for one below the title, its words alone, and its words as HTML."""
+    """A heading: its level, 2 below the title, its plain words, and its words as HTML."""
 
     level: int
     said: str
@@ -75,12 +75,12 @@ def headings(text: str) -> list[Heading]:
 
 
 def slug(heading: str) -> str:
-    """The id of a heading, made of its English words."""
+    """The id of a heading, from its English words."""
     return _SLUG.sub("-", heading.lower()).strip("-")
 
 
 def sections(text: str) -> list[tuple[str | None, str]]:
-    """The words of a text by its headings, without formatting; None is the heading of what stands before the first."""
+    """The plain words of a text under each of its headings; None stands for the part before the first."""
     found: list[tuple[str | None, list[str]]] = [(None, [])]
     heads = False
     for token in _parser().parse(text):
@@ -97,18 +97,18 @@ def sections(text: str) -> list[tuple[str | None, str]]:
 
 
 def letters(formula: str) -> str:
-    """A formula as one would type it: μ for its command, x1 for x with an index, 1/2 for a fraction."""
+    """A formula as one would type it: μ for \\mu, x1 for x with an index, 1/2 for a fraction."""
     return _MARKUP.sub("", _COMMAND.sub(_symbol, formula.replace("}{", "/"))).strip()
 
 
 def _symbol(command: re.Match) -> str:
-    """What a command stands for; nothing if it is no symbol."""
+    """The symbol of a command; empty if it has none."""
     code = convert_symbol(command[0])
     return chr(int(code, 16)) if code else ""
 
 
 def _said(inline: Token, formula: Callable[[str], str] = str) -> str:
-    """The words of a text; `formula` says what to read for a formula."""
+    """The plain words of a text; `formula` turns a formula into words."""
     softly = {"softbreak": " ", "hardbreak": " "}
     return "".join(
         formula(token.content)
@@ -150,7 +150,7 @@ def _display(_renderer, tokens: list[Token], i: int, *_) -> str:
 
 @cache
 def mathml(formula: str, display: str) -> str:
-    """A formula that needs no script and no network to be shown."""
+    """A formula as MathML, which needs no script and no network."""
     math = ElementTree.fromstring(convert(formula, display=display))
     for row in [*math.iter(_ROW), *math.iter(_CELL)]:
         for before, after in pairwise(list(row)):
@@ -160,24 +160,24 @@ def mathml(formula: str, display: str) -> str:
 
 
 def _apart(before: Element, after: Element) -> bool:
-    """Whether a thin space belongs between them, as TeX has it in sin x cos y, but not in sin(x) or −cos y."""
+    """Whether TeX puts a thin space between them: in sin x cos y, but not in sin(x) or −cos y."""
     if _is_function(before):
         return after.tag not in (_SIGN, _SPACE)
     return _is_function(after) and (before.tag not in (_SIGN, _SPACE) or before.text == ")")
 
 
 def _is_function(part: Element) -> bool:
-    """A word such as cos, with an index or a power, too."""
+    """Whether it is a function name such as cos, maybe with an index or a power."""
     if part.tag in _RAISED:
         return _is_function(part[0])
     return part.tag == _LETTER and len(part.text or "") > 1
 
 
 def block(code: str) -> str:
-    """Lines of code as HTML."""
+    """A code block, from HTML."""
     return f'<pre class="code" {scrollable(words.CODE)}><code>{code}</code></pre>\n'
 
 
 def scrollable(label: object) -> Markup:
-    """The attributes of an element that scrolls sideways where it is too wide, and so has to be reached by keyboard."""
+    """Attributes of an element that scrolls sideways when it is too wide, so the keyboard has to reach it."""
     return Markup('role="group" aria-label="{}" tabindex="0"').format(label)

@@ -67,7 +67,11 @@ def notebook_page(
             named = zip(headings(source), ids[cell.id], strict=True)
             contents += [(name, Markup(heading.html)) for heading, name in named if heading.level == 2]
     here = book.outline(place.stem)
-    before, after = book.around(here)
+    colab = None
+    if here and book.address.colab:
+        colab = f"{book.address.colab}/notebooks/{place.language}/{place.stem}.ipynb"
+    outlines = [None, *book.outlines, None]
+    at = outlines.index(here)
     return page(
         "lesson.html",
         book,
@@ -76,12 +80,8 @@ def notebook_page(
         cells=cells,
         contents=contents,
         minutes=minutes(notebook),
-        colab=here and _colab(book, place),
+        colab=colab,
         handout=handout,
-        before=before,
-        after=after,
+        before=outlines[at - 1],
+        after=outlines[at + 1],
     )
-
-
-def _colab(book: Book, place: Place) -> str | None:
-    return book.address.colab and f"{book.address.colab}/notebooks/{place.language}/{place.stem}.ipynb"

@@ -1,6 +1,6 @@
-"""What the search looks through: the words of each section of each page, but for what is folded.
+"""The search index: the words of each section of each page.
 
-Whoever searches for a word is shown the sentence around it, and no answer to a prediction is to be among these.
+Folded text is left out, because results quote the words around a hit, and that must not give away an answer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ Section = tuple[str, str, str]  # id, heading, words
 
 
 def found_in(notebook: NotebookNode, ids: Mapping[str, list[str]]) -> list[Section]:
-    """The sections of a page; the first one, before any heading, has neither id nor heading."""
+    """The sections of a page. The first, before any heading, has neither id nor heading."""
     found: list[Section] = [("", "", "")]
     for cell in own_cells(notebook):
         if cell.cell_type != "markdown":
@@ -33,5 +33,5 @@ def found_in(notebook: NotebookNode, ids: Mapping[str, list[str]]) -> list[Secti
 
 
 def index(language: str, pages: Iterable[tuple[str, str, list[Section]]]) -> str:
-    """A script that hands the pages of a language, each with its file and title, to the search."""
+    """The index of a language as a script. Each page comes with its file and title."""
     return data_script("blocklabSearch", language, list(pages))

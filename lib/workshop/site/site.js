@@ -1,8 +1,8 @@
 /**
- * What a page can do beside being read: its look, the way to the other language and back to the same place, search,
- * panels that move, and what the reader has done so far. Everything is there without it, too, but for these.
+ * What a page can do besides being read: light or dark, the other language at the same place, search, living panels,
+ * and the reader's progress. Everything else works without this script.
  *
- * A classic script, because pages opened from disk load no module. What differs between pages and languages stands in
+ * A classic script, because pages opened from disk cannot load modules. What differs between pages and languages is in
  * the page itself: `about_page`.
  *
  * @typedef {{theme?: string, language?: string, last?: {lesson: string, place: string},
@@ -11,24 +11,24 @@
 "use strict";
 (() => {
   const { language, stored, words } = JSON.parse(document.getElementById("about_page").textContent);
-  const NEAR = "600px"; // from the screen: what comes this near is loaded
+  const NEAR = "600px"; // a panel this near to the screen is loaded
   const TOP = 120; // px from the top of the screen
-  const MOST = 30; // results of a search that are shown
-  const AROUND = 60; // letters of a section on either side of what was found
+  const MOST = 30; // search results that are shown
+  const AROUND = 60; // characters shown on either side of a hit
 
   // ---- What is kept in this browser -----------------------------------------------------------------------------------
-  /** What is kept so far; nothing where the browser lets the page store nothing. @returns {Kept} */
+  /** What is kept so far: nothing where the browser denies storage. @returns {Kept} */
   function kept() {
     let found;
     try { found = JSON.parse(localStorage.getItem(stored)); } catch { /* storage is denied */ }
     return { theme: "auto", last: null, read: {}, guesses: {}, ...found };
   }
 
-  /** Change what is kept, as it stands now: another page may have changed it. Returns whether it is. @param {(kept: Kept) => void} change */
+  /** Change what is kept, read afresh because another page may have changed it. Returns whether it is stored. @param {(kept: Kept) => void} change */
   function keep(change) {
     const now = kept();
     change(now);
-    try { localStorage.setItem(stored, JSON.stringify({ ...now, language })); } catch { return false; } // nothing lasts
+    try { localStorage.setItem(stored, JSON.stringify({ ...now, language })); } catch { return false; } // storage is denied
     return true;
   }
 
@@ -40,7 +40,7 @@
     return node;
   }
 
-  /** A line that says what does not work. */
+  /** A line that says what failed. */
   const trouble = (text) => make("p", { class: "trouble", role: "status" }, text);
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -88,13 +88,13 @@
   }
 
   // ---- The place in the text ------------------------------------------------------------------------------------------
-  /** The last place with a name that lies at the top of the screen, or above it. */
+  /** The id of the last element at the top of the screen or above it. */
   function here() {
     const passed = (node) => node.checkVisibility() && node.getBoundingClientRect().top < TOP;
     return all("main [id]").filter((node) => !node.closest("svg") && passed(node)).at(-1)?.id ?? "";
   }
 
-  /** A reader who changes the language comes to the same place. */
+  /** The link to the other language leads to the same place. */
   function languages() {
     const link = document.querySelector(".language");
     const address = link.getAttribute("href");
@@ -102,7 +102,7 @@
     for (const event of ["pointerenter", "focus", "click"]) link.addEventListener(event, aim);
   }
 
-  /** The contents lie open where there is room beside the text, and show where the reader is. */
+  /** The contents are open on wide screens, and mark the current section. */
   function contents() {
     const box = document.querySelector(".contents details");
     if (!box) return;
@@ -129,7 +129,7 @@
   // ---- Search ---------------------------------------------------------------------------------------------------------
   const OTHER = { en: "zh", zh: "en" };
 
-  /** The sections of a language in which every word stands, those first whose heading holds one. */
+  /** The sections with all the words, first those with one in the heading. */
   function found(pages, asked) {
     const wanted = asked.toLowerCase().split(/\s+/).filter(Boolean);
     const hits = pages.flatMap(([file, title, sections]) =>
@@ -142,7 +142,7 @@
     return wanted.length ? hits.sort((a, b) => b.first - a.first) : [];
   }
 
-  /** The words around what was found, with it marked. */
+  /** The text around a hit, with the hit marked. */
   function around(text, word) {
     const at = text.toLowerCase().indexOf(word);
     if (at < 0) return [text.slice(0, 2 * AROUND)];
@@ -173,7 +173,7 @@
         told.textContent = words.unsearchable;
         return;
       }
-      if (asked !== box.value.trim()) return; // something else is asked by now
+      if (asked !== box.value.trim()) return; // the query has changed meanwhile
       const own = found(blocklabSearch[language], asked);
       const elsewhere = own.length ? [] : found(blocklabSearch[OTHER[language]], asked);
       const hits = own.length ? own : elsewhere;
@@ -214,7 +214,7 @@
   }
 
   // ---- Panels ---------------------------------------------------------------------------------------------------------
-  /** Put the living panel in the place of its picture. Where its states do not come, the picture stays. */
+  /** Replace a picture by its living panel. If the states cannot be loaded, the picture stays. */
   async function enliven(figure) {
     const { panel, script } = figure.dataset;
     const place = make("div");
@@ -248,7 +248,7 @@
 
   // ---- Code -----------------------------------------------------------------------------------------------------------
   function copying() {
-    if (!navigator.clipboard) return; // the page came over a way that is not safe
+    if (!navigator.clipboard) return; // not a secure context
     for (const pre of all("pre.code")) {
       const copy = button(words.copy, async (node) => {
         await navigator.clipboard.writeText(pre.innerText);
@@ -261,7 +261,7 @@
     }
   }
 
-  /** Only what scrolls sideways is a stop of the Tab key. */
+  /** Only what scrolls sideways is a tab stop. */
   function stops() {
     const resized = new ResizeObserver((sized) => {
       for (const { target } of sized) {
@@ -272,7 +272,7 @@
     for (const node of all("[role=group][tabindex='0']")) resized.observe(node);
   }
 
-  // ---- What the reader has done ---------------------------------------------------------------------------------------
+  // ---- Progress --------------------------------------------------------------------------------------------------------
   function marks() {
     const label = document.querySelector(".read");
     const { lesson } = document.querySelector("main").dataset;
@@ -283,7 +283,7 @@
     label.hidden = false;
   }
 
-  /** On the start page: the lessons that are read, the predictions made, and the way back to where the reader was. */
+  /** On the start page: the lessons read, the predictions made, and the link to continue. */
   function progress() {
     const line = document.querySelector(".progress");
     if (!line) return;
@@ -313,7 +313,7 @@
 
   document.querySelector(".tools").prepend(search());
   document.querySelector(".tools").append(themes());
-  const lasts = keep(() => {}); // the language of this page is the reader's
+  const lasts = keep(() => {}); // stores the language of this page
   if (!lasts) document.querySelector(".read, .progress")?.after(trouble(words.unkept));
   languages();
   contents();

@@ -1,4 +1,4 @@
-"""The panels of a lesson for a page without a kernel: stills to see at once, stored states to play."""
+"""The panels of a lesson for a page without a kernel: an opening picture, and stored states to play."""
 
 from collections import Counter
 from contextlib import redirect_stdout
@@ -11,7 +11,6 @@ import matplotlib
 from blocklab.language import LANGUAGES, chosen, speaking
 from blocklab.lessons.opening import speak
 from blocklab.panel import Panel
-from blocklab.panel.canvas import DPI
 from workshop.lesson_panels import code_cells, panels
 
 from .data_script import data_script
@@ -19,14 +18,14 @@ from .states_encode import encode
 from .states_select import select_states
 from .svg import picture
 
-UNSTEADY = "nbval-ignore-output"  # a cell that shows something else each time: the notebook's own picture fits its text
+UNSTEADY = "nbval-ignore-output"  # tag of a cell whose results vary: its text fits the picture in the notebook
 
 
 class SitePanel(NamedTuple):
-    """A panel, or a picture that nothing moves, of a code cell of a lesson's source, the first cell being 0.
+    """A panel or a picture of a lesson. `cell` counts the code cells of its source from 0.
 
-    `stills` and `lines`: the opening state, by language. `script`: where its states are, from the root of the site;
-    None where nothing moves. `size` in CSS pixels.
+    `stills` and `lines`: the opening state, by language. `script`: the file of the states, from the root of the site;
+    None for a picture.
     """
 
     name: str
@@ -34,12 +33,11 @@ class SitePanel(NamedTuple):
     stills: dict[str, str]
     lines: dict[str, str]
     script: str | None
-    size: tuple[int, int]
 
 
 def record_lesson(source: Path, folder: Path) -> list[SitePanel]:
-    """Run a lesson's cells and write folder/states/LESSON/NAME.js of each panel; what the cells print is not shown."""
-    with redirect_stdout(StringIO()), matplotlib.rc_context(), speaking(chosen()):  # and in the end as before
+    """Run a lesson's cells, without their output, and write folder/states/LESSON/NAME.js for each panel."""
+    with redirect_stdout(StringIO()), matplotlib.rc_context(), speaking(chosen()):  # restores the language
         made = panels(source, stills=True)
         found, names = [], Counter()
         for cell, (_code, tags, base) in enumerate(code_cells(source)):
@@ -49,11 +47,11 @@ def record_lesson(source: Path, folder: Path) -> list[SitePanel]:
             name = twins["en"].name
             names[name] += 1
             name += f"_{names[name]}" if names[name] > 1 else ""
-            found.append(recorded(twins, name, cell, base, source.stem, folder))
+            found.append(_record(twins, name, cell, base, source.stem, folder))
         return found
 
 
-def recorded(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: str, folder: Path) -> SitePanel:
+def _record(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: str, folder: Path) -> SitePanel:
     """One panel, in all languages."""
     stills, lines = {}, {}
     for language, panel in twins.items():
@@ -66,4 +64,4 @@ def recorded(twins: dict[str, Panel], name: str, cell: int, base: dict, lesson: 
         file.parent.mkdir(parents=True, exist_ok=True)
         data = encode(twins, select_states(panel, base))
         file.write_text(data_script("blocklabStates", f"{lesson}/{name}", data), encoding="utf-8")
-    return SitePanel(name, cell, stills, lines, path, tuple(round(side * DPI) for side in panel.size))
+    return SitePanel(name, cell, stills, lines, path)

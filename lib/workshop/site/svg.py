@@ -1,4 +1,4 @@
-"""A drawing as one SVG: what a page shows before the script that plays its panel, and without it."""
+"""A drawing as an SVG: what a page shows until its panel comes alive, and where scripts do not run."""
 
 from html import escape
 from math import ceil
@@ -9,11 +9,11 @@ from blocklab.panel.records import Drawing, Records
 
 from .states_compress import relative_path, smaller_image
 
-SMALLEST_LETTER = 9  # px, as in panel.js: a page that is narrower scrolls the picture sideways
+SMALLEST_LETTER = 9  # px, as in panel.js: a narrower page scrolls the picture sideways
 
 
 def picture(canvas: Canvas, label: str, prefix: str) -> str:
-    """What a canvas shows, as wide as its place; `label` is what a screen reader says."""
+    """What a canvas shows, as wide as the page allows; `label` is for screen readers."""
     width, height = (round(side) for side in canvas.figure.bbox.size)
     least = ceil(width * SMALLEST_LETTER / smallest_letter(canvas.figure))
     sizes = f"display:block;width:100%;height:auto;min-width:{least}px;max-width:{max(width, least)}px"
@@ -34,7 +34,7 @@ def svg(drawing: Drawing, records: Records, width: int, height: int, about: str 
 
 
 class Sheet:
-    """Makes elements of records, and defines once what several of them need."""
+    """Turns records into elements, and collects the definitions that several of them share."""
 
     def __init__(self, records: Records, height: int, prefix: str):
         self._records, self._height, self._prefix = records, height, prefix
@@ -70,7 +70,7 @@ class Sheet:
         return self._records[style][1]
 
     def _url(self, number: int) -> str:
-        """The address of a clip or a hatch."""
+        """A reference to a clip or a hatch."""
         name = f"{self._prefix}{number}"
         if number not in self.defined:
             kind, *about = self._records[number]

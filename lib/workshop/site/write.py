@@ -1,4 +1,4 @@
-"""Write the site: pages in both languages, the states of their panels, one look and two scripts for all of them."""
+"""Write the site: pages in both languages, the states of their panels, one stylesheet and two scripts for all."""
 
 import re
 import shutil
@@ -35,9 +35,9 @@ from .pages import heading_ids, notebook_page, own_cells
 from .search import found_in, index
 from .start import BEST, start_page
 
-FRONT, MARK = "index.html", "site.js"  # a folder without the script holds no site
+FRONT, MARK = "index.html", "site.js"  # a folder without this script is not a site
 MAP = "lesson_map.linked()"
-HEAVY = 10_000  # bytes, compressed: a picture of more is no part of the page
+HEAVY = 10_000  # bytes, compressed: a heavier picture gets a file of its own
 _COLOUR = re.compile(r"^ *(--bl-[\w-]+: )light-dark\((#\w+), #\w+\);$", re.MULTILINE)
 _EXPORT = re.compile(r"^export (default .*\n)?", re.MULTILINE)
 _ABOUT = re.compile(
@@ -48,7 +48,7 @@ _IMAGE = re.compile(r"<img [^>]*>")
 
 
 class Folder:
-    """Where the site is written, and the pages in it."""
+    """The folder of the site, and the pages written so far."""
 
     def __init__(self, path: Path):
         self.path, self.pages = path, []
@@ -61,7 +61,7 @@ class Folder:
             self.pages.append(path)
 
     def picture(self, content: bytes, kind: str = "png") -> str:
-        """Keep a picture. Returns its address, seen from a page."""
+        """Store a picture. Returns its address, seen from a page."""
         path = self.path / "pictures" / f"{sha256(content).hexdigest()[:16]}.{kind}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -69,14 +69,14 @@ class Folder:
 
 
 def write_site(project: Project, path: Path, living: Collection[str]) -> list[Path]:
-    """Write the whole site into a folder, anew. Returns its pages.
+    """Write the whole site into a folder. Returns its pages.
 
-    living: the lessons, by file name, whose panels are recorded, which takes minutes; those of the others are pictures.
+    living: the lessons, by file name, whose panels are recorded, which takes minutes; the others show pictures.
     Raises PublishError for a folder that holds something else than a site.
     """
     make_room(path)
     folder, book = Folder(path), Book(project.outlines(), read_address(project))
-    folder.put(MARK, _own(MARK))  # first: a site that is not finished is known as one
+    folder.put(MARK, _own(MARK))  # first, so that an unfinished site can be replaced
     recorded = record(project, living, path) if living else {}
     best, searched = defaultdict(dict), defaultdict(list)
     for stem in (*(outline.stem for outline in book.outlines), glossary_page.STEM):
@@ -105,7 +105,7 @@ def write_site(project: Project, path: Path, living: Collection[str]) -> list[Pa
 
 
 def make_room(path: Path) -> None:
-    """Take away the site that stands there. Raises PublishError for anything else."""
+    """Remove an earlier site. Raises PublishError if the folder holds anything else."""
     if path.is_dir() and any(path.iterdir()) and not (path / MARK).is_file():
         raise PublishError(f"{path} holds something else than a site: move it away, or name another folder")
     if path.is_dir():
@@ -113,7 +113,7 @@ def make_room(path: Path) -> None:
 
 
 def record(project: Project, living: Collection[str], path: Path) -> dict[str, list]:
-    """The panels of the lessons that have any, by lesson: each a `SitePanel`. Two lessons at a time."""
+    """The panels of each lesson that has any, as `SitePanel`s. Two lessons at a time."""
     from .states import record_lesson
 
     stems = [stem for stem in living if '"panel"' in project.read(project.source(stem))]
@@ -128,7 +128,7 @@ def _built(project: Project, language: str, stem: str) -> NotebookNode:
 
 
 def _drawn(lesson: NotebookNode, language: str, stem: str, panels: Iterable, folder: Folder) -> dict[str, Shown]:
-    """By cell the picture that it shows: strokes where they are recorded, else pixels as the notebook has them."""
+    """The picture of each cell: an SVG where it is recorded, else the PNG of the notebook."""
     code = [cell for cell in own_cells(lesson) if cell.cell_type == "code"]
     drawn = {}
     for cell in code:
@@ -145,7 +145,7 @@ def _drawn(lesson: NotebookNode, language: str, stem: str, panels: Iterable, fol
 
 
 def apart(svg: str, folder: Folder) -> Markup:
-    """A picture of strokes in a file of its own, fetched when it comes near; it follows the page to light and dark."""
+    """An SVG in a file of its own, fetched when it comes near, with the colours for light and dark."""
     about = _ABOUT.match(svg)
     width, height = about["width"], about["height"]
     colours = f"<style>\n{palette()}:root {{ color-scheme: light dark }}\n</style>"
@@ -155,28 +155,28 @@ def apart(svg: str, folder: Folder) -> Markup:
 
 
 def chart(language: str, html: str, pixels: Shown, living: bool) -> Shown:
-    """The map of lessons, its parts links; where panels live it is of strokes, too, which are dark on a dark page."""
+    """The map of lessons with its links. Where panels are alive it is an SVG, which follows light and dark."""
     still = pixels.still
     if living:
         from .svg import picture
 
         with speaking(language), matplotlib.rc_context():
-            speak(language)  # with the font of the language
+            speak(language)  # sets the font of the language
             canvas = Canvas(SIZE, 1)
             still = picture(canvas, lesson_map(canvas.figure)(), "map-")
     still = Markup(linked(_IMAGE.sub(lambda _: still, html)))
-    return replace(pixels, still=still, line="")  # the picture says it already
+    return replace(pixels, still=still, line="")  # the label says it already
 
 
 def _best(lesson: NotebookNode, stem: str, drawn: Mapping[str, Shown]) -> dict[str, Shown]:
-    """What the start page shows of a lesson, by its name there."""
+    """The pictures of a lesson that the start page shows, by their names there."""
     cells = {cell.source: cell.id for cell in lesson.cells if cell.id in drawn}
     called = {key: f"{key.partition('/')[2]}.panel()" for key in BEST if key.startswith(f"{stem}/")} | {"map": MAP}
     return {key: drawn[cells[source]] for key, source in called.items() if source in cells}
 
 
 def palette() -> str:
-    """The panels' colours for a whole page, light and dark; an old browser gets the light ones."""
+    """The panels' colours for a whole page, light and dark; old browsers get the light ones."""
     light = "\n".join(f"{name}{colour};" for name, colour in _COLOUR.findall(Live._css))
     both = "\n".join(found[0].strip() for found in _COLOUR.finditer(Live._css))
     return f":root {{\n{light}\n}}\n@supports (color: light-dark(black, white)) {{ :root {{\n{both}\n}} }}\n"
@@ -187,7 +187,7 @@ def style() -> str:
 
 
 def player() -> str:
-    """The player of panels and the reader of their states as a classic script: a page from disk loads no module."""
+    """The panels' player and the reader of their states as a classic script: pages from disk load no modules."""
     parts = (_EXPORT.sub("", text) for text in (script(), _own("states.js")))
     return f'"use strict";\n(() => {{\n{"".join(parts)}\nglobalThis.blocklabPlayer = {{ frozen, statesFor }};\n}})();\n'
 
