@@ -47,7 +47,7 @@ def page(lesson: NotebookNode, language: str, name: str) -> str:
         raise PublishError(f"{name} ({language}): {error}") from None
     with speaking(language):
         body = "".join(html(LINK.sub(r"\1", unfolded(text))) for text in texts)
-    style = files("workshop").joinpath("handout.css").read_text("utf-8")
+    style = files(__package__).joinpath("handout.css").read_text("utf-8")
     return render("handout.html", language=language, title=name, style=Markup(style), body=Markup(body))
 
 

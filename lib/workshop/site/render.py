@@ -15,7 +15,7 @@ def fill(text: object, **values: object) -> Markup:
 
 
 _TEMPLATES = Environment(
-    loader=PackageLoader("workshop.site"),
+    loader=PackageLoader(__package__),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,

@@ -193,4 +193,4 @@ def player() -> str:
 
 
 def _own(name: str) -> str:
-    return files("workshop.site").joinpath(name).read_text("utf-8")
+    return files(__package__).joinpath(name).read_text("utf-8")
