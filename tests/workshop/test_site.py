@@ -6,7 +6,6 @@ from base64 import b64encode
 from html import unescape
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from markupsafe import Markup
@@ -31,7 +30,7 @@ LESSONS = [outline.stem for outline in PROJECT.outlines()]
 MEANS = Outline("02", "02_means", {"en": "02 Means", "zh": "02 均值"})
 START = Outline("00", "00_start", {"en": "00 Start", "zh": "00 开始"})
 GITHUB = Address("https://github.com/ada/lessons")
-NOWHERE = SimpleNamespace(url="", known=False, colab=None)  # an address that nobody has given yet
+NOWHERE = Address()  # an address that nobody has given yet
 SVG = Markup("<svg></svg>")
 
 
