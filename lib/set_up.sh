@@ -59,7 +59,9 @@ installed=$venv/$stage.txt
 [ "$wanted" != "$(cat "$installed" 2> /dev/null)" ] || exit 0
 
 install() {
-    if command -v uv > /dev/null; then
+    if command -v uv > /dev/null; then # which does not read pip's settings
+        [ -z "${PIP_INDEX_URL:-}" ] || export UV_DEFAULT_INDEX="$PIP_INDEX_URL"
+        [ -z "${PIP_EXTRA_INDEX_URL:-}" ] || export UV_INDEX="$PIP_EXTRA_INDEX_URL"
         uv pip install --quiet --index-strategy unsafe-best-match --python "$venv/bin/python" "$@"
     else
         "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"

@@ -1,4 +1,4 @@
-"""Lessons run by a Python that has the packages which every lesson needs, what these need, and nothing else."""
+"""Run lessons with a Python that has only the packages that every lesson needs, and their dependencies."""
 
 import json
 import os
@@ -18,7 +18,7 @@ COMMAND = [sys.executable, "-S"]  # without site-packages, and so without the .p
 
 
 def bare_environment(folder: Path) -> dict[str, str]:
-    """What the environment of such a Python has to hold; `folder` is where links to the packages are put."""
+    """The environment variables of such a Python; links to its packages are written to `folder`."""
     links, kernel = folder / "packages", folder / "jupyter" / "kernels" / "bare"
     links.mkdir(parents=True)
     kernel.mkdir(parents=True)
@@ -41,9 +41,9 @@ def bare_environment(folder: Path) -> dict[str, str]:
 
 
 def run(lesson: Path, folder: Path) -> list[str]:
-    """Run a lesson in a folder, by the kernel of such a Python, and name the cells that warn or show no panel.
+    """Run a lesson in a folder with such a Python. Returns the ids of cells that warn or show no panel.
 
-    Raises CellExecutionError for one that fails.
+    Raises CellExecutionError if a cell fails.
     """
     ran = nbformat.read(lesson, 4)
     client = NotebookClient(ran, timeout=TIMEOUT, kernel_name="bare", resources={"metadata": {"path": str(folder)}})

@@ -1,7 +1,7 @@
-"""Each front end runs as a program of its own and shows two notebooks, with living panels and with plain ones.
+"""Each front end serves two notebooks, one with live panels and one with plain panels.
 
-Notebook 7 and Voilà stand in `.venv-front-ends`, and their kernels are those of this environment. Notebook 6.5 stands
-in `.venv-colab`, kernels too, with the ipywidgets of Colab. `make front-ends` sets all of them up.
+Notebook 7 is in `.venv-front-ends`, and its kernels are those of this environment. Notebook 6.5 and its kernels are in
+`.venv-colab`, with the ipywidgets of Colab. `make front-ends` sets all of them up.
 """
 
 import shutil
@@ -44,20 +44,16 @@ def run_in_notebook_6(page: Page) -> None:
     page.keyboard.press("Escape")
 
 
-def run_in_voila(_page: Page) -> None:
-    """It has run all cells before it shows any."""
-
-
 @dataclass(frozen=True)
 class FrontEnd:
-    """A program that shows notebooks, the Pythons of its server and of its kernels, and what its pages know."""
+    """A notebook server, the Pythons of the server and of its kernels, and how to ask its pages about cells."""
 
     program: server.Program
     python: Path
     kernel: Path
-    run: Callable[[Page], None]  # all cells, and goes back to the mode in which keys are shortcuts
+    run: Callable[[Page], None]  # runs all cells, then goes back to command mode
     inputs: str  # selector of the cells' code
-    cells: str | None  # an expression: which cell is selected, the mode, and each cell's kind and code
+    cells: str  # an expression: the selected cell, the mode, and each cell's kind and code
 
 
 FRONT_ENDS = {
@@ -78,9 +74,6 @@ FRONT_ENDS = {
         ".input_area",
         """(notebook => [notebook.get_selected_index(), notebook.mode, notebook.get_cells().map(cell =>
             [cell.cell_type, cell.get_text()])])(Jupyter.notebook)""",
-    ),
-    "voila": FrontEnd(
-        server.VOILA, SERVERS, Path(sys.executable), run_in_voila, ".jp-InputArea-editor, .jp-CodeMirrorEditor", None
     ),
 }
 

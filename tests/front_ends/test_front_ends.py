@@ -1,6 +1,6 @@
-"""Panels in Notebook 7, in Notebook 6.5 with the ipywidgets of Colab, and in Voilà, by keyboard and by pointer.
+"""Panels in Notebook 7, and in Notebook 6.5 with the ipywidgets of Colab, by keyboard and by pointer.
 
-The cells' selection stays where it is, and so does what stands in them: a panel keeps its keys to itself.
+A panel keeps its keys to itself: the selected cell, and what the cells contain, stay the same.
 """
 
 from contextlib import contextmanager
@@ -42,9 +42,9 @@ def keys(page, kind, front_end):
     @contextmanager
     def at(place: Locator):
         place.focus()
-        before = page.evaluate(front_end.cells) if front_end.cells else None
+        before = page.evaluate(front_end.cells)
         yield place
-        assert (page.evaluate(front_end.cells) if front_end.cells else None) == before
+        assert page.evaluate(front_end.cells) == before
         if kind == "live":  # buttons of ipywidgets 7 let go of the focus
             expect(place).to_be_focused()
 
@@ -58,7 +58,7 @@ def test_it_appears(panel, page, front_end):
     assert picture["width"] == pytest.approx(600, abs=1)
     assert picture["width"] == pytest.approx(2 * picture["height"], abs=1.5)
     assert lab.seen(panel.thumb)["picture"]
-    assert page.locator(front_end.inputs).count() == (4 if front_end.cells else 0)
+    assert page.locator(front_end.inputs).count() == 4
 
 
 def test_arrow_keys_move_the_slider(panel, keys, kind, front_end, request):
@@ -181,7 +181,7 @@ def test_all_panels_of_a_lesson_are_alive(lesson):
 
 @pytest.mark.parametrize("front_end", ["notebook_7"], indirect=True, scope="session")
 def test_a_lesson_opened_again_shows_pictures_and_what_to_do(lesson):
-    """As in JupyterLab. Notebook 6.5 says that it finds no widget; Voilà runs a notebook whenever it opens it."""
+    """As in JupyterLab. Notebook 6.5 says that it finds no widget."""
     panels = lesson.locator(".blocklab-panel")
     expect(panels.first).to_be_visible()
     shown = panels.count()

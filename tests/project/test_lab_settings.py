@@ -1,4 +1,4 @@
-"""What `make lab` sets in JupyterLab: settings that it has, and a language that is installed."""
+"""`make lab` sets only settings that JupyterLab has, and a language that is installed."""
 
 import json
 import sys

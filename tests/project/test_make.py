@@ -1,0 +1,104 @@
+"""lib/set_up.sh, with a fake `uv` that notes how it is called, and fails while the file `offline` is there."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from blocklab.packages import OPTIONAL
+
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not shutil.which("make"), reason="make is missing")]
+
+ROOT = Path(__file__).parents[2]
+PYTHON = getattr(sys, "_base_executable", sys.executable)
+UV = 'echo "$@" >> "${0%/*}/calls"; [ ! -e "${0%/*}/offline" ]'
+
+
+def make(folder: Path, *words: str, **environment: str) -> tuple[int, str, list[str]]:
+    """The exit status, what make prints, and the calls of the installer."""
+    calls = folder.parent / "bin" / "calls"
+    calls.write_text("")
+    environment |= {"PATH": f"{calls.parent}:{os.defpath}", "HOME": str(folder.parent)}
+    done = subprocess.run(["make", *words], cwd=folder, env=environment, capture_output=True, encoding="utf-8")
+    return done.returncode, done.stdout + done.stderr, calls.read_text().splitlines()
+
+
+def write_program(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n", "utf-8")
+    path.chmod(0o755)
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    """A project whose environment is complete."""
+    folder = tmp_path_factory.mktemp("ready") / "it's 李 $(touch PWNED)"
+    folder.mkdir()
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "colab-constraints.txt", "lib"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder.parent / "bin").mkdir()
+    write_program(folder.parent / "bin" / "uv", UV)
+    write_program(folder.parent / "bin" / "python3", f'exec "{PYTHON}" "$@"')
+    status, output, calls = make(folder, "lessons-environment")
+    assert status == 0, output
+    names = " ".join(package.name for package in OPTIONAL if package.alone)
+    assert calls[1].endswith(f"--no-deps -c constraints.txt {names}")
+    return folder
+
+
+@pytest.fixture
+def project(ready, tmp_path):
+    """A copy in a folder of another name."""
+    shutil.copytree(ready.parent, tmp_path / "copy", symlinks=True)
+    return (tmp_path / "copy" / ready.name).rename(tmp_path / "copy" / "renamed")
+
+
+def test_second_call_in_a_renamed_folder_does_nothing(project):
+    assert make(project, "lessons-environment") == (0, "", [])
+    program = "from importlib.util import find_spec; print(find_spec('blocklab').origin)"
+    origin = subprocess.check_output([project / ".venv/bin/python", "-I", "-c", program], encoding="utf-8")
+    assert origin == f"{project}/lib/blocklab/__init__.py\n"
+
+
+def test_changed_requirements_are_installed_if_there_is_a_network(project):
+    (project / "constraints.txt").unlink()
+    (project / "constraints.txt").write_text("more==1\n")
+    (project.parent / "bin" / "offline").touch()
+    assert "using what is installed" in make(project, "lessons-environment")[1]
+    assert "Installation failed" in make(project, "lessons-environment", CI="true")[1]
+    assert "Installation failed" in make(project, "dev-environment")[1]
+    (project.parent / "bin" / "offline").unlink()
+    assert len(make(project, "lessons-environment")[2]) == 2
+
+
+GARBAGE = "rm bin/python; echo x > bin/python; chmod +x bin/python"
+NO_PIP = "rm -r lib/python3*/site-packages/pip"
+
+
+@pytest.mark.parametrize("damage", [GARBAGE, NO_PIP, "ln -sf /nowhere bin/python", "rm pyvenv.cfg", "touch interrupted"])
+def test_broken_environment_is_recreated(project, damage):
+    subprocess.run(damage, shell=True, cwd=project / ".venv", check=True)
+    assert len(make(project, "lessons-environment")[2]) == 2
+    assert make(project, "lessons-environment") == (0, "", [])
+
+
+def test_other_python_recreates_the_environment_only_if_asked_for(project):
+    text = f'case "$*" in *"[:2]"*) echo "(3, 99)" ;; *) exec "{PYTHON}" "$@" ;; esac'
+    write_program(project.parent / "bin" / "python3", text)
+    assert make(project, "lessons-environment") == (0, "", [])
+    assert len(make(project, "PYTHON=python3", "lessons-environment")[2]) == 2
+
+
+@pytest.mark.parametrize("python", ["false", "missing"])
+def test_unusable_python_is_named(project, python):
+    output = make(project, f"PYTHON={python}", "lessons-environment")[1]
+    assert f"needs Python 3.11 or newer; {python} is not." in output
+
+
+def test_user_input_is_never_executed(project):
+    for word in ("lab READ", "lab FRESH", "lab PYTHON", "lessons ONLY", "address URL", "site OPEN"):
+        for value in ("$(touch PWNED)", "$(shell touch PWNED)", "'; touch PWNED; '"):
+            make(project, *f"{word}={value}".split(maxsplit=1))
+    assert list(project.parent.rglob("PWNED")) == []
