@@ -73,11 +73,12 @@ def test_changed_requirements_are_installed_if_there_is_a_network(project):
     assert len(make(project, "lessons-environment")[2]) == 2
 
 
-GARBAGE = "rm bin/python; echo x > bin/python; chmod +x bin/python"
+NO_PYTHON = "rm bin/python; echo x > bin/python; chmod +x bin/python"
 NO_PIP = "rm -r lib/python3*/site-packages/pip"
+STOPPED = "touch interrupted"
 
 
-@pytest.mark.parametrize("damage", [GARBAGE, NO_PIP, "ln -sf /nowhere bin/python", "rm pyvenv.cfg", "touch interrupted"])
+@pytest.mark.parametrize("damage", [NO_PYTHON, NO_PIP, STOPPED, "ln -sf /nowhere bin/python", "rm pyvenv.cfg"])
 def test_broken_environment_is_recreated(project, damage):
     subprocess.run(damage, shell=True, cwd=project / ".venv", check=True)
     assert len(make(project, "lessons-environment")[2]) == 2
