@@ -58,7 +58,7 @@ def keep_panels(lesson: Path) -> None:
 def lesson(source: Path):
     """A lesson as a parameter. Its tests are one group; those of few lessons are in the gate."""
     group = pytest.mark.xdist_group(source.stem)
-    marks = [group] if source.stem in IN_THE_GATE else [group, pytest.mark.thorough]
+    marks = [group] if source.stem in IN_THE_GATE else [group, pytest.mark.exhaustive]
     return pytest.param(source, id=source.stem, marks=marks)
 
 

@@ -11,7 +11,7 @@ from workshop.project import Project
 PROJECT = Project(Path(__file__).parents[2])
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_every_handout_is_one_page(chromium, tmp_path):
     write_handouts(PROJECT, PROJECT.outlines(), tmp_path, chromium)
     pages = {file.name: len(re.findall(rb"/Type /Page\b", file.read_bytes())) for file in tmp_path.glob("*.pdf")}

@@ -13,7 +13,7 @@ from workshop.lesson_panels import SOURCES
 PANELS = [f"{LANGUAGES[number % 2]}/{source.stem}.ipynb" for number, source in enumerate(SOURCES)]
 WHOLE = ["whole/zh/00_start_here.ipynb", "whole/en/02_norm_axes.ipynb", "whole/zh/02_norm_axes.ipynb"]
 IN_THE_GATE = PANELS[::5]
-OTHERS = [pytest.param(lesson, marks=pytest.mark.thorough) for lesson in PANELS + WHOLE if lesson not in IN_THE_GATE]
+OTHERS = [pytest.param(lesson, marks=pytest.mark.exhaustive) for lesson in PANELS + WHOLE if lesson not in IN_THE_GATE]
 
 
 @pytest.mark.parametrize("lesson", IN_THE_GATE + OTHERS)

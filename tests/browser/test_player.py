@@ -1052,7 +1052,7 @@ def test_two_panels_share_no_ids(page):
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_a_thousand_moves_leave_the_page_as_it_was(page):
     show(page)
     nodes = "document.querySelectorAll('*').length"
@@ -1075,7 +1075,7 @@ def test_a_thousand_moves_leave_the_page_as_it_was(page):
     assert page.evaluate(nodes) - before < 220  # at most a hundred clips stay defined
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_a_thousand_new_states_leave_nothing_behind_once_the_cache_is_full(page):
     long = {**page.evaluate("spec.controls[0]"), "last": 1500}
     show(page, HANDLES, ahead=False, controls=[long, *page.evaluate("spec.controls.slice(1)")])

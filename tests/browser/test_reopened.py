@@ -16,7 +16,7 @@ pytestmark = pytest.mark.xdist_group("reopened")
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSON = "05_layer_norm.ipynb"
-ALSO_IN_CHINESE = "en", pytest.param("zh", marks=pytest.mark.thorough)
+ALSO_IN_CHINESE = "en", pytest.param("zh", marks=pytest.mark.exhaustive)
 HINT = {"en": "Run the cell to move it.", "zh": "运行这个单元格，就可以移动滑块。"}
 
 SHUT_DOWN = "() => window.jupyterapp.serviceManager.sessions.shutdownAll()"
@@ -94,7 +94,7 @@ def expect_stills(page, language, saved):
     assert page.get_by_role("slider").count() == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, address, copied):
     shutil.copy(copied / "en" / LESSON, copied / "en" / "untouched.ipynb")
     lab.open_notebook(page, address, "my/en/untouched.ipynb")
@@ -108,7 +108,7 @@ def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, addres
 
 
 @pytest.mark.parametrize(
-    "trusted", [pytest.param(True, id="trusted"), pytest.param(False, id="untrusted", marks=pytest.mark.thorough)]
+    "trusted", [pytest.param(True, id="trusted"), pytest.param(False, id="untrusted", marks=pytest.mark.exhaustive)]
 )
 def test_a_lesson_opened_again_shows_every_panel_and_what_to_do(page, address, ran, trusted):
     language, saved = ran

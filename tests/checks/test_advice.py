@@ -53,7 +53,7 @@ def other_numbers(result):
     return 3 * result + 1 if not isinstance(result, torch.Tensor) or result.numel() else result.new_ones(1)
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("spoil", [stops, another_shape, another_type, other_numbers])
 @pytest.mark.parametrize(("exercise", "case"), ADVISING)
 def test_another_fault_on_the_same_input_is_not_forgiven(exercise, case, spoil):

@@ -25,7 +25,7 @@ WRONG = [(exercise, mistake) for exercise in TABLES.values() for mistake in exer
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
 NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shows))  # some are in several tables
 SOLUTIONS = [
-    pytest.param(exercise, solution, (), id=f"{exercise}:{name}", marks=[pytest.mark.thorough] * (name == "compiled"))
+    pytest.param(exercise, solution, (), id=f"{exercise}:{name}", marks=[pytest.mark.exhaustive] * (name == "compiled"))
     for exercise, solutions in RIGHT.items()
     for name, solution in solutions.items()
 ] + [
@@ -129,7 +129,7 @@ def test_a_mistake_names_an_input_only_if_another_would_be_shown(mistake):
 
 
 @EACH
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_no_two_mistakes_are_alike(exercise):
     found = {mistake.id: outcomes(exercise, mistake) for mistake in exercise.mistakes}
     alike = [(a, b) for a, b in itertools.combinations(found, 2) if agree(exercise, found[a], found[b])]
@@ -153,7 +153,7 @@ def given_once(monkeypatch):
 
 
 @EACH
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("given_once")
 def test_two_mistakes_at_once_are_named_as_both(exercise):
     """Unless together they give what one mistake or another two give, or the right result."""

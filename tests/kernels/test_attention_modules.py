@@ -228,7 +228,7 @@ def test_gradients_agree_with_torch(kind, rng):
     assert_close(got, expected, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(rng):
     layer, _ = pair("plain", rng)
     tensors, mask = inputs("plain", rng), added((4, 5), rng, torch.float64)

@@ -286,7 +286,7 @@ def test_slopes_are_torchs(name, rng):
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, DOUBLE], ids=str)
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(name, dtype, rng):
     a, b = normal((3, 4), rng).to(dtype), normal((3, 4), rng).to(dtype)
     torch.compiler.reset()  # forget the other cases, of which it counts the same code's

@@ -224,7 +224,7 @@ COMPILED = {  # functions of a tensor and of what a slider moves
 
 
 @pytest.mark.parametrize("name", COMPILED)
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(name, rng):
     x = torch.randn(3, 4, generator=rng, dtype=torch.float64)
     compiled = torch.compile(COMPILED[name], fullgraph=True, backend="aot_eager", dynamic=False)

@@ -176,7 +176,7 @@ def test_torchs_stack_takes_the_layer(rng):
 
 
 @each_place
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(place, rng):
     layer, x = made(place, rng, qk_norm="head"), normal((N, L, D_MODEL), rng)
     compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")

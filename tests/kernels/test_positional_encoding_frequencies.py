@@ -74,7 +74,7 @@ def test_derivatives_reach_x_positions_and_frequencies(pairing, rng):
 
 
 @each_pairing
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(pairing, rng):
     x = normal((2, 3, 4), rng)
     torch.compiler.reset()

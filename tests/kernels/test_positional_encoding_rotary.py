@@ -164,7 +164,7 @@ def test_first_and_second_derivative(pairing, rng):
 
 @each_pairing
 @pytest.mark.parametrize("dtype", [torch.bfloat16, DOUBLE], ids=str)
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(pairing, dtype, rng):
     x = normal((2, 3, 4), rng).to(dtype)
     torch.compiler.reset()  # forget the other cases, of which it counts the same code's

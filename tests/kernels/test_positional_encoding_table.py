@@ -154,7 +154,7 @@ COMPILED = {
 
 
 @pytest.mark.parametrize("name", COMPILED)
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(name, rng):
     x = torch.randn(5, 4, generator=rng, dtype=DOUBLE)
     compiled = torch.compile(COMPILED[name], fullgraph=True, backend="aot_eager", dynamic=False)

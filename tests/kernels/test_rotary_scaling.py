@@ -225,7 +225,7 @@ COMPILED = {
 
 
 @pytest.mark.parametrize("name", COMPILED)
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(name, rng):
     x = torch.randn(3, 4, generator=rng, dtype=DOUBLE)
     torch.compiler.reset()

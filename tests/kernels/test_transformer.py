@@ -275,7 +275,7 @@ def test_dropout_falls_where_torchs_does(layer, norm_first, rng, monkeypatch):
 
 @each_layer
 @both_orders
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_compiles_without_a_break(layer, norm_first, rng):
     module, _ = pair(layer, rng, norm_first=norm_first, activation="gelu")
     x, mask = inputs(layer, rng), ~causal_mask(L)

@@ -103,7 +103,7 @@ def test_every_panel_goes_through_its_sweep_and_every_control_changes_something(
 
 @of_every_lesson
 @pytest.mark.usefixtures("_kept")
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_so_do_pairs_of_extremes_and_frames_and_both_front_ends_show_it(source, caplog):
     with caplog.at_level(logging.WARNING, logger="matplotlib"):
         for (_cell, language), panel in panels(source).items():

@@ -25,7 +25,7 @@ def test_the_pictures_are_found():
     assert ARGUMENTS.keys() | OTHERWISE <= set(PICTURES)
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("picture", [name for name in PICTURES if name not in OTHERWISE])
 def test_the_module_makes_its_panel_and_every_control_can_be_replaced(picture):
     panel = made(picture)

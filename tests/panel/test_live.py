@@ -299,7 +299,7 @@ print(used(range(1000)), used(range(1000, 2000)), len(failed))
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_a_thousand_questions_leave_memory_where_it_was():
     ran = subprocess.run([sys.executable, "-c", THOUSAND], capture_output=True, text=True, check=True)
     before, after, failed = map(int, ran.stdout.split())

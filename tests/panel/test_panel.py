@@ -482,7 +482,7 @@ print(used(range(1, 1001)), used(range(999, -1, -1)))
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_a_thousand_moves_leave_memory_where_it_was():
     out = subprocess.run([sys.executable, "-c", THOUSAND_MOVES], capture_output=True, text=True, check=True).stdout
     warm, later = map(int, out.split())

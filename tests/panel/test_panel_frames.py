@@ -237,7 +237,7 @@ MOVES = (0, 1, 2, 3, 4, 5, 3, 3, 0)
 
 
 @pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
-@pytest.mark.parametrize("scale", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("scale", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_frame_equals_drawing_from_nothing(picture, scale):
     canvas, judge = Canvas((5, 3), scale), Canvas((5, 3), scale)
     update, update_judge = picture(canvas.figure), picture(judge.figure)
@@ -327,7 +327,7 @@ def test_live_frames_keep_the_colour_of_thin_lines():
     assert abs(read[20, 20] - [255, 0, 0]).max() < 40
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
 def test_panels_sweep_shows_what_drawing_from_nothing_shows(picture):
     def with_line(figure: Figure):

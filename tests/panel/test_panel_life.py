@@ -104,7 +104,7 @@ class Kernel:
         return eval("".join(self.run("value", f"print(repr({code}))")))
 
 
-@pytest.fixture(scope="module", params=["live", pytest.param("plain", marks=pytest.mark.thorough)])
+@pytest.fixture(scope="module", params=["live", pytest.param("plain", marks=pytest.mark.exhaustive)])
 def process(request):
     manager, client = start_new_kernel(kernel_name="python3")
     kernel = Kernel(client)

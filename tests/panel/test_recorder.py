@@ -277,7 +277,7 @@ def test_strokes_longer_than_an_image_become_one():
 @pytest.mark.parametrize("picture", NASTY, ids=lambda picture: picture.__name__)
 @pytest.mark.parametrize(
     "frames",
-    [pytest.param(False, id="strokes", marks=pytest.mark.thorough), pytest.param(True, id="frames in between")],
+    [pytest.param(False, id="strokes", marks=pytest.mark.exhaustive), pytest.param(True, id="frames in between")],
 )
 def test_a_step_is_a_drawing_from_nothing(picture, frames):
     canvas = Canvas((5, 3), 1)

@@ -154,7 +154,7 @@ SMOLLM2_WRONG = {  # a row takes 3 s
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("smollm2")
 @pytest.mark.parametrize(("block", "mistake"), SMOLLM2_WRONG)
 def test_a_wrong_block_in_smollm2(block, mistake, plug_into):

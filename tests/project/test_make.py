@@ -10,7 +10,7 @@ import pytest
 
 from blocklab.packages import OPTIONAL
 
-pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not shutil.which("make"), reason="make is missing")]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.skipif(not shutil.which("make"), reason="make is missing")]
 
 ROOT = Path(__file__).parents[2]
 PYTHON = getattr(sys, "_base_executable", sys.executable)

@@ -150,7 +150,7 @@ def test_what_cannot_be_replaced_is_told(functions, error, said):
         pass
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_it_compiles_without_a_break_with_and_without():
     model = decoder()
     compiled = torch.compile(model, fullgraph=True, backend="aot_eager", dynamic=False)

@@ -21,7 +21,7 @@ from workshop.copies import as_copied
 from workshop.project import Project
 from workshop.stamp import setup
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.exhaustive
 
 BEGIN = 'def begin(language):\n    print({"en": "Ready, 1 device", "zh": "就绪，1 个设备"}[language])\n'
 

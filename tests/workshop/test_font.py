@@ -90,7 +90,7 @@ def test_font_is_about_a_megabyte():
     assert font.FONT.stat().st_size < 1.1 * 2**20
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_same_source_gives_same_bytes(tmp_path):
     for name in ("first.otf", "second.otf"):
         font.build(font.FONT, tmp_path / name)

@@ -21,7 +21,7 @@ from workshop import font, notebook, single, stamp, unpacking
 from workshop.__main__ import main
 from workshop.project import Project
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.exhaustive
 
 PROJECT = Project(Path(__file__).parents[2])
 STEMS = {"en": "00_start_here", "zh": "03_ema_momentum"}

@@ -21,7 +21,7 @@ from workshop.site.states import record_lesson
 from workshop.site.states_compress import relative_path, smaller_image
 from workshop.site.states_select import ALL, PAIRS, select_states
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.exhaustive
 
 LESSON = Path(__file__).parents[2] / "notebooks" / "source" / "09_swiglu_width.py"
 MOTIONLESS = "rounding_tiles", "random_widths"  # pictures of that lesson without a control

@@ -23,7 +23,7 @@ def numbers(line: str) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("language", "merged"), [("en", "merged"), pytest.param("zh", "合并后", marks=pytest.mark.thorough)]
+    ("language", "merged"), [("en", "merged"), pytest.param("zh", "合并后", marks=pytest.mark.exhaustive)]
 )
 def test_two_processes_agree_with_one(language, merged):
     with speaking(language):
@@ -37,7 +37,7 @@ def test_two_processes_agree_with_one(language, merged):
     assert apart > 1
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 def test_the_processes_find_the_package_where_the_lesson_has_found_it(tmp_path):
     """In a copy of the project that is not installed: there the first cell of a lesson puts lib/ on the path."""
     package = Path(blocklab.__file__).parent

@@ -9,7 +9,7 @@ from blocklab.digits import load_digits
 from blocklab.lessons.small_batches.networks import NORMS, mlp
 from lesson_functions import function_of
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.exhaustive
 
 STEM = "04_small_batches"
 

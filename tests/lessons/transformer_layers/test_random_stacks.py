@@ -22,7 +22,7 @@ from blocklab.lessons.transformer_layers.recorded_stacks import COLUMNS, KINDS, 
 from blocklab.norm_places import PLACES, PlacedLayer
 from workshop.record_stacks import RECORDED
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.exhaustive
 
 
 def one_stack(depth, norm_first, seed):

@@ -11,7 +11,7 @@ from blocklab.digits import load_digits
 from blocklab.lessons.why_normalize.linear_classifier import found_by_line
 from lesson_functions import function_of
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.exhaustive
 
 IMAGES, LABELS = load_digits()
 PIXELS = IMAGES.flatten(1) / 16

@@ -9,7 +9,7 @@ from blocklab.lessons.your_model import prompts
 from blocklab.real_models import load_smollm2
 from blocklab.real_models.smollm2 import END
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.exhaustive
 
 AHEAD = 0.1
 SHOWN = {prompts.FIRST: 60, prompts.HAIKU: 60, prompts.IN_CHINESE: 48, prompts.LAST: 24}  # and how many tokens at most

@@ -59,7 +59,7 @@ def test_every_mistake_is_recorded_and_there_are_three_in_each_row():
     assert [sum(wrong.block == block for wrong in WRONG) for block in BLOCKS] == [3] * 5
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("id", [RIGHT, "no-mask", "eps-outside", "one-too-far", "halves"])
 def test_the_table_is_what_is_measured(smollm2, id):
     found = measured(smollm2, next((wrong for wrong in WRONG if wrong.id == id), None))
@@ -81,7 +81,7 @@ def your_model(smollm2):
     return SimpleNamespace(apart=apart, yours=yours)
 
 
-@pytest.mark.thorough
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "mistake", "off"), [("rotary_embedding", one_too_far, 8.6), ("attention", without_mask, 43.3)]
 )
