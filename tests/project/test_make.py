@@ -56,10 +56,10 @@ def project(ready, tmp_path):
 
 
 def test_second_call_in_a_renamed_folder_does_nothing(project):
-    assert make(project, "lessons-environment") == (0, "", [])
     program = "from importlib.util import find_spec; print(find_spec('blocklab').origin)"
     origin = subprocess.check_output([project / ".venv/bin/python", "-I", "-c", program], encoding="utf-8")
     assert origin == f"{project}/lib/blocklab/__init__.py\n"
+    assert make(project, "lessons-environment") == (0, "", [])
 
 
 def test_changed_requirements_are_installed_if_there_is_a_network(project):
