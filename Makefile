@@ -47,7 +47,8 @@ lab: check-args lessons-environment ## open the lessons in JupyterLab (READ=en o
 		--LabApp.app_settings_dir="lib/workshop/lab_settings/$$READ" --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
 # Two parts at a time, the longest first. Each keeps one processor busy.
-test: dev-environment colab-environment ## style, unit tests, every lesson, a Colab-like environment, a real browser
+test: dev-environment ## style, unit tests, every lesson, a Colab-like environment, a real browser
+	@echo "Two parts run at a time. The output of a part appears when it has ended."
 	@$(MAKE) --no-print-directory -j2 -k $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
 		test-units test-core test-browser colab test-notebooks test-fused style
 	@echo "All tests passed."
