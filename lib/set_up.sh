@@ -25,8 +25,8 @@ else
 fi
 for python; do if new_enough "$python"; then break; fi; done
 new_enough "$python" || fail \
-    "Blocklab needs Python 3.11 or newer${PYTHON:+; $PYTHON is not}. To choose one: make PYTHON=python3.12 lab" \
-    "Blocklab 需要 Python 3.11 或更高版本${PYTHON:+，$PYTHON 不符合}。可以指定一个：make PYTHON=python3.12 lab"
+    "Blocklab needs Python 3.11 or newer${PYTHON:+; $PYTHON is not}. Install it, or choose another: make PYTHON=python3.12 lab" \
+    "Blocklab 需要 Python 3.11 或更高版本${PYTHON:+，$PYTHON 不符合}。请先安装，或者另选一个：make PYTHON=python3.12 lab"
 
 # An environment that is broken, half installed, or of another Python than the one asked for is recreated.
 minor() { "$1" -c 'import sys; print(sys.version_info[:2])'; }
