@@ -1,6 +1,5 @@
 """A real JupyterLab for the browser tests and the panel bench; the user's own stay untouched."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -57,12 +56,12 @@ CHANGED = f"""([slider, before]) => {{
 }}"""
 
 
-def jupyter_lab(notebooks: Path, home: Path, launch: Sequence[str] = ()) -> AbstractContextManager[str]:
+def jupyter_lab(notebooks: Path, home: Path) -> AbstractContextManager[str]:
     """Serve a folder of notebooks and yield the address, as in address.format(path="x.ipynb").
 
-    Settings, runtime files and history lie under `home`; `launch` starts its kernels, if given.
+    Settings, runtime files and history are under `home`.
     """
-    return serving(LAB, notebooks, home, launch=launch)
+    return serving(LAB, notebooks, home)
 
 
 def write_notebook(path: Path, cells: list[str]) -> None:

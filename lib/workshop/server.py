@@ -6,7 +6,7 @@ import secrets
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,6 @@ NOTEBOOK_7 = Program(
     "notebooks/{path}?token={token}",
 )
 NOTEBOOK_6 = Program("notebook", ("--allow-root", *OF_NOTEBOOK_6), "notebooks/{path}?token={token}")
-VOILA = Program("voila", ("--Voila.port_retries=0", "--token={token}", "{folder}"), "voila/render/{path}?token={token}")
 
 
 @contextmanager
@@ -52,14 +51,12 @@ def serving(
     home: Path,
     python: Path | str = sys.executable,
     kernel: Path | str = sys.executable,
-    launch: Sequence[str] = (),
 ) -> Iterator[str]:
     """Serve a folder of notebooks and yield the address, as in address.format(path="x.ipynb").
 
-    Settings, runtime files and history lie under `home`. `python` runs the program, `kernel` the notebooks' cells, or
-    what `launch` starts, with {connection_file} among its words.
+    Settings, runtime files and history are under `home`. `python` runs the program, `kernel` the notebooks' cells.
     """
-    argv = [*launch] or [str(kernel), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    argv = [str(kernel), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec = {"argv": argv, "display_name": "Python 3", "language": "python"}
     write_json(home / "shared" / "kernels" / "python3" / "kernel.json", spec)
     for name, settings in SETTINGS.items():

@@ -10,7 +10,7 @@ import pytest
 from blocklab.language import LANGUAGES, choose
 from blocklab.panel import Panel
 from blocklab.panel.live_view import AHEAD
-from workshop import lab, warm_kernels
+from workshop import lab
 from workshop.cells import names, needed
 from workshop.lesson_panels import SOURCES, STAND_INS, panels
 
@@ -73,8 +73,7 @@ def lesson_panels(request) -> dict[tuple[int, str], Panel]:
 
 @pytest.fixture(scope="session")
 def address(notebooks, tmp_path_factory):
-    """The server; its kernels are warm where pytest was started with such, else Jupyter's own."""
-    with lab.jupyter_lab(notebooks, tmp_path_factory.mktemp("home"), warm_kernels.launching()) as address:
+    with lab.jupyter_lab(notebooks, tmp_path_factory.mktemp("home")) as address:
         yield address
 
 
