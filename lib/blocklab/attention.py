@@ -1,10 +1,12 @@
-"""Attention: every query takes a weighted mean of the values, with the weights that its match with the keys gives.
+"""Attention: every query takes a weighted mean of the values, weighted by how well their keys match it.
 
-Axis letters, beside N batch and d feature:  h head,  L position of a query,  S position of a key and its value.
+Axis letters, besides N batch and d feature:  h head,  L position of a query,  S position of a key and its value.
 
-A boolean mask has one of two polarities, as in torch. For the functions of this module True **takes part**; for the
-Modules, here and in `transformer`, True is **not allowed** to. So a `~` stands between the two. A floating point mask
+A boolean mask has one of two polarities, as in torch. In the functions of this module True **takes part**; in the
+Modules, here and in `transformer`, True is **not allowed** to: `~` converts one to the other. A floating point mask
 means the same everywhere: it is added to the scores, 0 or -inf.
+
+Arithmetic is float32 or wider and rounded once, under autocast too.
 """
 
 import math
@@ -14,10 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from blocklab.arguments import (
-    LARGEST,
     autocast,
     casts,
-    want_factory,
     want_flag,
     want_float,
     want_integer,
@@ -48,14 +48,16 @@ def scaled_dot_product_attention(
 
     query: (*, L, d), key: (*, S, d), value: (*, S, d_v), result: (*, L, d_v) of their dtype. attn_mask: two axes or
     more, which broadcast to (*, L, S); **True takes part**, False does not; a float is added. is_causal: the mask that
-    lets query i see keys 0 to i. A query that may see no key gets zeros. dropout_p > 0 drops in eval too. enable_gqa:
-    (*, h, L, d) with fewer heads in key and value, each of which serves h / heads neighbouring query heads.
-
-    Arithmetic in float32 or wider, rounded once, under autocast too, which turns query, key and value into its type.
-    Raises ValueError for a wrong shape, a mask beside is_causal and dropout_p outside [0, 1], TypeError for an integer
-    tensor or mask and for mixed types.
-
+    lets query i see keys 0 to i. A query that may see no key gets zeros. dropout_p > 0 drops in evaluation too.
+    enable_gqa: (*, h, L, d) with fewer heads in key and value, each of which serves h / heads neighbouring query heads.
+    Raises ValueError for a wrong shape, a mask together with is_causal and dropout_p outside [0, 1], TypeError for
+    integer tensors and masks and for mixed types.
     Source: Vaswani et al. 2017, arXiv:1706.03762, equation 1; groups: Ainslie et al. 2023, arXiv:2305.13245
+
+    >>> x = torch.eye(2)
+    >>> scaled_dot_product_attention(x, x, x, is_causal=True)
+    tensor([[1.0000, 0.0000],
+            [0.3302, 0.6698]])
     """
     function = "scaled_dot_product_attention"
     want_float(function, query=query, key=key, value=value)
@@ -63,7 +65,7 @@ def scaled_dot_product_attention(
     _want_attention(function, query, key, value)
     dropout_p = want_range(function, "dropout_p", dropout_p, 0, 1)
     want_flag(function, is_causal=is_causal, enable_gqa=enable_gqa)
-    scale = None if scale is None else want_number(function, "scale", scale, query)
+    scale = None if scale is None else want_number(function, "scale", scale)
     if enable_gqa:
         key, value = (_repeat_heads(function, query, name, x) for name, x in (("key", key), ("value", value)))
     L, S = query.shape[-2], key.shape[-2]
@@ -73,19 +75,22 @@ def scaled_dot_product_attention(
         _want_broadcast(function, (*_common_batch(function, query=query, key=key), L, S), attn_mask)
     if is_causal:
         if attn_mask is not None:
-            raise ValueError(f"{function} wants attn_mask or is_causal, got both")
+            raise ValueError(f"{function}: expected attn_mask or is_causal, got both")
         attn_mask = _lower_triangle(L, S, query.device)
     y, _ = _attend(query, key, value, attn_mask, dropout_p, scale)
     return y
 
 
 def causal_mask(length: int) -> Tensor:
-    """The mask with which a position sees itself and what came before it: True on and below the diagonal.
+    """The mask with which a position sees itself and those before it: True on and below the diagonal.
 
-    Result: (length, length), boolean, row i for query i. **True takes part**, as `scaled_dot_product_attention` has it;
-    `MultiheadAttention`, `EncoderLayer` and `DecoderLayer` have it the other way round and want `~causal_mask(length)`.
-
+    Result: (length, length), boolean, row i for query i. **True takes part**, as in `scaled_dot_product_attention`;
+    `MultiheadAttention`, `EncoderLayer` and `DecoderLayer` have it the other way round: use `~causal_mask(length)`.
     Raises ValueError for a length that is negative or beyond 2**15, TypeError for one that is not an integer.
+
+    >>> causal_mask(2)
+    tensor([[ True, False],
+            [ True,  True]])
     """
     length = want_integer("causal_mask", "length", length, 0)
     want_room("causal_mask", "length x length", length, length)
@@ -93,16 +98,18 @@ def causal_mask(length: int) -> Tensor:
 
 
 def causal_lower_right(L: int, S: int) -> Tensor:
-    """The causal mask of the last L of S positions, whose keys are all there: the last query sees every key.
+    """The causal mask of the last L of S positions: the last query sees every key.
 
         query i sees key j  where  j <= i + S - L
 
-    Result: (L, S), boolean. **True takes part**, as `scaled_dot_product_attention` has it, whose is_causal starts at
-    the upper left instead: with keys kept from earlier calls it would hide them. With L > S the first queries see none.
-
+    Result: (L, S), boolean. **True takes part**, as in `scaled_dot_product_attention`, whose is_causal starts at the
+    upper left instead and would hide keys cached by earlier calls. With L > S the first queries see no key.
     Raises ValueError for a length that is negative or too large, TypeError for one that is not an integer.
+    Source: torch.nn.attention.bias.causal_lower_right, which is a tensor subclass
 
-    Source: torch.nn.attention.bias.causal_lower_right, which is a tensor of its own kind
+    >>> causal_lower_right(2, 3)
+    tensor([[ True,  True, False],
+            [ True,  True,  True]])
     """
     L, S = want_integer("causal_lower_right", "L", L, 0), want_integer("causal_lower_right", "S", S, 0)
     want_room("causal_lower_right", "L x S", max(L, 1), max(S, 1))
@@ -110,33 +117,31 @@ def causal_lower_right(L: int, S: int) -> Tensor:
 
 
 def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
-    """A head of keys or values for every head of queries: each head of x n_rep times, one beside the other.
+    """Repeat each head of keys or values n_rep times, next to each other, so that every head of queries has one.
 
         y[:, i] = x[:, i // n_rep],   heads 0 1 -> 0 0 0 1 1 1   (tiled, 0 1 0 1 0 1, would mix up the groups)
 
-    x: (*, g, S, d), result: (*, g * n_rep, S, d) of its dtype, a copy.
-
+    x: (*, g, S, d), result: (*, g * n_rep, S, d), a copy.
     Raises ValueError for fewer than three axes and n_rep below 1, TypeError for anything but a float tensor and an
-    integer.
+    integer. Source: Ainslie et al. 2023, arXiv:2305.13245; the name: meta-llama/llama, llama/model.py
 
-    Source: Ainslie et al. 2023, arXiv:2305.13245; the name: meta-llama/llama, llama/model.py
+    >>> repeat_kv(torch.tensor([[[1.0]], [[2.0]]]), 2).flatten()
+    tensor([1., 1., 2., 2.])
     """
     want_float("repeat_kv", x=x)
     if x.dim() < 3:
-        raise ValueError(f"repeat_kv wants x of shape (*, g, S, d), got {tuple(x.shape)}")
-    n_rep = want_integer("repeat_kv", "n_rep", n_rep, 1, LARGEST)
-    want_room("repeat_kv", "x, n_rep times,", x.numel(), n_rep)
-    return x.repeat_interleave(n_rep, -3)
+        raise ValueError(f"repeat_kv: expected x to have shape (*, g, S, d), got {tuple(x.shape)}")
+    return x.repeat_interleave(want_integer("repeat_kv", "n_rep", n_rep, 1), -3)
 
 
-# The formula. It gives the weights too, which MultiheadAttention shows.
+# The formula. It returns the weights too, for MultiheadAttention.
 
 
 def _attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float, scale: float | None = None
 ) -> tuple[Tensor, Tensor]:
     """The result, in the type of value, and the weights (*, L, S) that went into it, in the wide type."""
-    if casts(query):  # it would round the factors of both products
+    if casts(query):  # autocast would round the factors of both products
         with torch.autocast(query.device.type, enabled=False):
             return _attend(query, key, value, mask, dropout_p, scale)
     scale = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
@@ -149,7 +154,7 @@ def _attend(
 def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Softmax over the keys that a query may see, and zeros for a query that may see none.
 
-    The softmax of such a row would be 0 / 0 and its gradient NaN: it is left unmasked, and wiped afterwards.
+    The softmax of such a row would be 0 / 0 and its gradient NaN: it is left unmasked, and zeroed afterwards.
     """
     if mask is None:
         return scores.softmax(-1)
@@ -168,64 +173,65 @@ def _lower_triangle(L: int, S: int, device: torch.device | None = None, diagonal
 
 
 def _repeat_heads(function: str, query: Tensor, name: str, x: Tensor) -> Tensor:
-    """(*, heads, S, d) with every head repeated in place, until there are as many as in query."""
+    """(*, heads, S, d) with every head repeated until there are as many as in query."""
     if x.dim() < 3 or query.dim() < 3:
-        got = f"query of {tuple(query.shape)} and {name} of {tuple(x.shape)}"
-        raise ValueError(f"{function} wants (*, h, L, d) and (*, heads, S, d) with enable_gqa, got {got}")
+        got = f"query of shape {tuple(query.shape)} and {name} of shape {tuple(x.shape)}"
+        raise ValueError(f"{function}: expected (*, h, L, d) and (*, heads, S, d) with enable_gqa, got {got}")
     heads, wanted = x.shape[-3], query.shape[-3]
     if heads == 0 or wanted % heads:
-        raise ValueError(f"{function} wants the heads of {name} to divide query's {wanted}, got {heads}")
+        raise ValueError(f"{function}: expected the heads of {name} to divide query's {wanted}, got {heads}")
     return repeat_kv(x, wanted // heads)
 
 
-# What attention asks of its arguments.
+# Checks
 
 
 def _want_attention(function: str, query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Refuse what is not (*, L, d), (*, S, d) and (*, S, d_v) of one type."""
+    """Check for (*, L, d), (*, S, d) and (*, S, d_v) of the same type."""
     if not query.dtype == key.dtype == value.dtype:
         got = f"{query.dtype}, {key.dtype} and {value.dtype}"
-        raise TypeError(f"{function} wants query, key and value of one type, got {got}")
+        raise TypeError(f"{function}: expected query, key and value to have the same dtype, got {got}")
     for name, x in {"query": query, "key": key, "value": value}.items():
         if x.dim() < 2:
-            raise ValueError(f"{function} wants {name} with a position and a feature axis, got {tuple(x.shape)}")
+            raise ValueError(f"{function}: expected {name} to have a position and a feature axis, got {tuple(x.shape)}")
     if query.shape[-1] != key.shape[-1]:
-        got = f"query of {tuple(query.shape)} and key of {tuple(key.shape)}"
-        raise ValueError(f"{function} wants query and key with as many features, got {got}")
+        got = f"query of shape {tuple(query.shape)} and key of shape {tuple(key.shape)}"
+        raise ValueError(f"{function}: expected as many features in query and key, got {got}")
     if key.shape[-2] != value.shape[-2]:
-        got = f"key of {tuple(key.shape)} and value of {tuple(value.shape)}"
-        raise ValueError(f"{function} wants one value for each key, got {got}")
+        got = f"key of shape {tuple(key.shape)} and value of shape {tuple(value.shape)}"
+        raise ValueError(f"{function}: expected one value for each key, got {got}")
 
 
 def _common_batch(function: str, **tensors: Tensor) -> torch.Size:
-    """What the axes before the last two broadcast to: torch lets them, so that ours must too."""
+    """What the axes before the last two broadcast to, which torch allows."""
     first, *others = (x.shape[:-2] for x in tensors.values())
     if all(shape == first for shape in others):
-        return first  # as nearly always: broadcast_shapes takes as long as one token's scores
+        return first  # nearly always: broadcast_shapes takes as long as the scores of one token
     try:
         return torch.broadcast_shapes(first, *others)
     except RuntimeError:
         names, shapes = ", ".join(tensors), ", ".join(str(tuple(x.shape)) for x in tensors.values())
-        raise ValueError(f"{function} wants {names} whose axes before the last two agree, got {shapes}") from None
+        raise ValueError(f"{function}: expected {names} to agree before the last two axes, got {shapes}") from None
 
 
 def _want_mask(function: str, name: str, mask: Tensor, **beside: Tensor) -> None:
-    """Refuse, with a TypeError, a mask of integers: torch's functions do not agree on what a 1 would mean."""
+    """Check for booleans or floats: torch's functions do not agree on the meaning of an integer 1."""
     want_tensor(function, name, mask)
     if not (mask.dtype == torch.bool or mask.is_floating_point()):
-        raise TypeError(f"{function} wants {name} to be boolean or floating point, got {mask.dtype}")
-    if mask.dtype != torch.bool:
-        want_float(function, **{name: mask})
+        raise TypeError(f"{function}: expected {name} to be boolean or floating point, got {mask.dtype}")
+    if type(mask).__name__ == "CausalBias":  # torch.nn.attention.bias, slow to import: a tensor without its elements
+        raise TypeError(f"{function}: expected {name} to be a plain tensor, got CausalBias; see causal_lower_right")
     want_one_device(function, **beside, **{name: mask})
 
 
 def _want_broadcast(function: str, shape: tuple[int, ...], mask: Tensor) -> None:
-    """Refuse, with a ValueError, a mask without axes for query and key, or one that would make the scores larger."""
+    """Check that the mask has axes for query and key and does not make the scores larger."""
     if mask.dim() < 2:
-        raise ValueError(f"{function} wants attn_mask with an axis for query and one for key, got {tuple(mask.shape)}")
+        got = tuple(mask.shape)
+        raise ValueError(f"{function}: expected attn_mask to have an axis for query and one for key, got {got}")
     fits = mask.dim() <= len(shape) and all(m in (1, n) for m, n in zip(mask.shape, shape[-mask.dim() :], strict=True))
     if not fits:
-        raise ValueError(f"{function} wants attn_mask of a shape that broadcasts to {shape}, got {tuple(mask.shape)}")
+        raise ValueError(f"{function}: expected attn_mask to broadcast to {shape}, got shape {tuple(mask.shape)}")
 
 
 class MultiheadAttention(nn.Module):
@@ -233,19 +239,23 @@ class MultiheadAttention(nn.Module):
 
         head_i = attention(query @ Wq_i.T, key @ Wk_i.T, value @ Wv_i.T),   y = concat(head_1, ..., head_h) @ Wo.T
 
-    forward gives (y, weights): y (N, L, embed_dim); weights, None with need_weights=False, (N, L, S), the mean over
-    heads, or (N, h, L, S) with average_attn_weights=False, dropped out in training. query: (N, L, embed_dim), key:
-    (N, S, kdim), value: (N, S, vdim), all without N for one sequence. key_padding_mask: (N, S); attn_mask: (L, S) or
-    (N * h, L, S). In both **True is not allowed**, a float is added; a query without any key gets zeros before the
-    last projection. is_causal says that attn_mask is causal, and wants it given: what is applied is the mask. Between
-    the projections, which are torch's linear in the type of query, the arithmetic is float32 or wider.
+    query: (N, L, embed_dim), key: (N, S, kdim), value: (N, S, vdim), all without N for one sequence. forward returns
+    (y, weights): y (N, L, embed_dim); weights (N, L, S), the mean over heads, or (N, h, L, S) with
+    average_attn_weights=False, with dropout in training, or None with need_weights=False. key_padding_mask: (N, S);
+    attn_mask: (L, S) or (N * h, L, S). In both **True is not allowed**, a float is added; a query that may see no key
+    gets zeros before the last projection. is_causal only states that attn_mask is causal, and requires it. The
+    projections are torch's linear, in the type of query.
 
     Arguments and state_dict keys are those of torch.nn.MultiheadAttention, but batch_first=True. Raises ValueError for
-    batch_first=False, add_bias_kv, add_zero_attn, num_heads that does not divide embed_dim and wrong shapes; TypeError
+    batch_first=False, add_bias_kv, add_zero_attn, num_heads that does not divide embed_dim and wrong shapes, TypeError
     for integer tensors and masks. Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2
+
+    >>> y, weights = MultiheadAttention(8, 2)(*[torch.ones(1, 3, 8)] * 3)
+    >>> y.shape, weights.shape
+    (torch.Size([1, 3, 8]), torch.Size([1, 3, 3]))
     """
 
-    attention = staticmethod(scaled_dot_product_attention)  # called where nobody wants the weights
+    attention = staticmethod(scaled_dot_product_attention)  # used if the weights are not needed
 
     def __init__(
         self,
@@ -269,20 +279,16 @@ class MultiheadAttention(nn.Module):
         dropout = want_range("MultiheadAttention", "dropout", dropout, 0, 1)
         flags = {"add_bias_kv": add_bias_kv, "add_zero_attn": add_zero_attn, "batch_first": batch_first}
         want_flag("MultiheadAttention", bias=bias, **flags)
-        want_room("MultiheadAttention", "3 x embed_dim x embed_dim", 3, embed_dim, embed_dim)
-        want_room("MultiheadAttention", "kdim x embed_dim", kdim, embed_dim)
-        want_room("MultiheadAttention", "vdim x embed_dim", vdim, embed_dim)
-        want_factory("MultiheadAttention", device, dtype)
         if embed_dim % num_heads:
-            raise ValueError(f"MultiheadAttention wants num_heads to divide embed_dim {embed_dim}, got {num_heads}")
+            raise ValueError(f"MultiheadAttention: expected num_heads to divide embed_dim {embed_dim}, got {num_heads}")
         if not batch_first:
-            raise ValueError("MultiheadAttention wants batch_first=True, that is (N, L, d), got False")
+            raise ValueError("MultiheadAttention: expected batch_first to be True, that is (N, L, d), got False")
         if add_bias_kv or add_zero_attn:
-            raise ValueError("MultiheadAttention wants neither add_bias_kv nor add_zero_attn, got one: it lacks them")
+            raise ValueError("MultiheadAttention: expected add_bias_kv and add_zero_attn to be False, got True")
         self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, True
         self.kdim, self.vdim = kdim, vdim
 
-        # One matrix over the other, [Wq; Wk; Wv], where their widths agree; torch has it so, and draws it as one.
+        # If their widths agree, Wq, Wk and Wv are stacked, as in torch, which also initializes them as one matrix.
         widths = (embed_dim, kdim, vdim)
         packed = len(set(widths)) == 1
         shapes = {f"{name}_proj_weight": (embed_dim, width) for name, width in zip("qkv", widths, strict=True)}
@@ -296,7 +302,7 @@ class MultiheadAttention(nn.Module):
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:
-        """Draw anew what comes before the heads and zero the biases. torch's name, and its reach: out_proj stays."""
+        """Initialize the projections before the heads and zero all biases. As in torch, out_proj.weight stays."""
         for matrix in self._projection_weights():
             nn.init.xavier_uniform_(matrix)
         if self.in_proj_bias is not None:
@@ -304,7 +310,7 @@ class MultiheadAttention(nn.Module):
             nn.init.zeros_(self.out_proj.bias)
 
     def _projection_weights(self) -> list[Tensor]:
-        """The matrices before the heads: one over the other, or one each."""
+        """The matrices before the heads: one stack of three, or three."""
         if self.in_proj_weight is not None:
             return [self.in_proj_weight]
         return [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
@@ -343,7 +349,7 @@ class MultiheadAttention(nn.Module):
         return list(zip(weights, biases, strict=True))
 
     def _heads(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """What meets in the scores, and what is mixed by them: each (N, L, h * d) to (N, h, L, d)."""
+        """Queries, keys and values, each (N, L, h * d) to (N, h, L, d)."""
         return self._split(q), self._split(k), self._split(v)
 
     def _split(self, x: Tensor) -> Tensor:
@@ -364,15 +370,14 @@ class MultiheadAttention(nn.Module):
         want_float("MultiheadAttention", query=query, key=key, value=value)
         if query.dim() not in (2, 3) or query.shape[-1] != self.embed_dim:
             wanted, got = f"(N, L, {self.embed_dim}) or (L, {self.embed_dim})", tuple(query.shape)
-            raise ValueError(f"MultiheadAttention wants query of shape {wanted}, got {got}")
+            raise ValueError(f"MultiheadAttention: expected query to have shape {wanted}, got {got}")
         if key.dim() != query.dim():
-            got = f"{tuple(key.shape)} for query of {tuple(query.shape)}"
-            raise ValueError(f"MultiheadAttention wants key with as many axes as query, got {got}")
+            got = f"{tuple(key.shape)} for query of shape {tuple(query.shape)}"
+            raise ValueError(f"MultiheadAttention: expected key to have as many axes as query, got {got}")
         rows = (*query.shape[:-2], key.shape[-2])  # (N, S)
         want_shape("MultiheadAttention", (*rows, self.kdim), key=key)
         want_shape("MultiheadAttention", (*rows, self.vdim), value=value)
-        weights = *self._projection_weights(), self.out_proj
-        want_like_weights("MultiheadAttention", *weights, query=query, key=key, value=value)
+        want_like_weights("MultiheadAttention", self._projection_weights()[0], query=query, key=key, value=value)
 
     def extra_repr(self) -> str:
         widths = "".join(
@@ -383,7 +388,7 @@ class MultiheadAttention(nn.Module):
 
 
 def want_masks(function: str, heads: int, query: Tensor, key: Tensor, **masks: Tensor | bool | None) -> None:
-    """Refuse masks that do not fit query (N, L, d) and key (N, S, d), under the names that their caller has for them.
+    """Check masks for query (N, L, d) and key (N, S, d), under the names that the caller has for them.
 
     masks, in this order: attn_mask, (L, S) or (N * h, L, S); key_padding_mask, (N, S); is_causal.
     """
@@ -391,19 +396,20 @@ def want_masks(function: str, heads: int, query: Tensor, key: Tensor, **masks: T
     *batch, L, S = *query.shape[:-1], key.shape[-2]
     want_flag(function, **{causal: is_causal})
     if is_causal and mask is None:
-        raise ValueError(f"{function} wants {name} with {causal}, which only describes it, got None")
+        raise ValueError(f"{function}: expected {name} with {causal}, which only describes it, got None")
     if mask is not None:
         _want_mask(function, name, mask, query=query)
         per_head = (math.prod(batch) * heads, L, S)
         if tuple(mask.shape) not in ((L, S), per_head):
-            raise ValueError(f"{function} wants {name} of shape {(L, S)} or {per_head}, got {tuple(mask.shape)}")
+            got = tuple(mask.shape)
+            raise ValueError(f"{function}: expected {name} to have shape {(L, S)} or {per_head}, got {got}")
     if padding is not None:
         _want_mask(function, padding_name, padding, query=query)
         want_shape(function, (*batch, S), **{padding_name: padding})
 
 
 def _both(mask: Tensor, other: Tensor) -> Tensor:
-    """What two masks allow together, True taking part: `and` of two boolean ones, else the sum of their floats."""
+    """Both masks as one, True takes part: `and` of two boolean ones, else the sum of their floats."""
     if mask.dtype == other.dtype == torch.bool:
         return mask & other
     mask, other = (torch.where(m, 0.0, -math.inf) if m.dtype == torch.bool else widen(m) for m in (mask, other))

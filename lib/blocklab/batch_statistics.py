@@ -1,7 +1,7 @@
-"""The statistics of a batch that lies in several places: of each part, and of two parts as if they were one.
+"""The statistics of a batch that is stored in several parts: those of each part, and of two parts together.
 
-M2 is the sum of the squared distances from the mean, not yet divided by anything. With the count beside it, parts of
-any size can be merged; two variances alone cannot.
+M2 is the sum of the squared distances from the mean, not yet divided by anything. With counts, means and M2, parts of
+any size can be merged; two variances alone cannot. Arithmetic is float32 or wider.
 """
 
 import math
@@ -17,13 +17,13 @@ def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor,
 
         mean = sum(x) / count,   m2 = sum((x - mean)**2)
 
-    x: any shape; count: how many places the axes have; mean, m2: the shape of x without them, float32 or wider, and 0
-    for an empty part. BatchNorm divides by the root of m2 / count, and stores m2 / (count - 1).
-
-    Raises ValueError for no axis, an axis out of range or named twice, TypeError for an x that is not a float tensor
-    and an axis that is not an integer.
-
+    x: any shape; mean, m2: the shape of x without the axes, float32 or wider, and 0 for an empty part. BatchNorm
+    divides by the root of m2 / count, and stores m2 / (count - 1).
+    Raises ValueError for no axis, an axis out of range or named twice, TypeError for anything but a float tensor.
     Source: Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance"
+
+    >>> batch_statistics(torch.tensor([1.0, 2.0, 3.0]), 0)
+    (3, tensor(2.), tensor(2.))
     """
     want_float("batch_statistics", x=x)
     axes = want_axes("batch_statistics", x, axes)
@@ -43,20 +43,21 @@ def merge_statistics(
         count = count_a + count_b,   mean = mean_a + delta * count_b / count,   delta = mean_b - mean_a
         m2 = m2_a + m2_b + delta**2 * count_a * count_b / count
 
-    mean_a, m2_a, mean_b, m2_b: one shape, which the results have too, in float32 or wider. A part that is empty, as
-    `batch_statistics` gives it, changes nothing. No digits cancel, however far the numbers are from 0; where the type
-    cannot hold delta or its square, mean and m2 are not finite. That no m2 is negative is up to the caller.
-
-    Raises ValueError for shapes that differ and negative counts, TypeError for anything but integers and float tensors.
-
+    mean_a, m2_a, mean_b, m2_b: the same shape, which the results have too, in float32 or wider. An empty part, as
+    `batch_statistics` returns it, changes nothing. Nothing cancels, however far the numbers are from 0.
+    Raises ValueError for different shapes and negative counts, TypeError for anything but integers and float tensors.
     Source: Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance"
+
+    >>> one, zero = torch.tensor(1.0), torch.tensor(0.0)
+    >>> merge_statistics(1, one, zero, 1, 3 * one, zero)
+    (2, tensor(2.), tensor(2.))
     """
     count_a = want_integer("merge_statistics", "count_a", count_a, 0, EXACT)
     count_b = want_integer("merge_statistics", "count_b", count_b, 0, EXACT)
     want_float("merge_statistics", mean_a=mean_a, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
     want_shape("merge_statistics", mean_a.shape, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
     count = count_a + count_b
-    part = count_b / max(count, 1)  # of b; of nothing at all, 0
+    part = count_b / max(count, 1)  # of b; 0 if both parts are empty
     delta = widen(mean_b) - widen(mean_a)
     mean = widen(mean_a) + delta * part
     m2 = widen(m2_a) + widen(m2_b) + delta.square() * (count_a * part)

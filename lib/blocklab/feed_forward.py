@@ -1,7 +1,8 @@
-"""What every token goes through by itself: activations, gated units, and the two layers built from them.
+"""What is applied to every token by itself: activations, gated units, and the two layers built from them.
 
-Axis letters:  * any axes,  d feature,  h hidden feature.  Which half carries the gate differs: torch's `glu` takes the
-second half, the gated units of the papers name the gate first.
+Axis letters:  * any axes,  d feature,  h hidden feature.  Which half is the gate differs: torch's `glu` takes the
+second half, the gated units of the papers name the gate first. Arithmetic is float32 or wider and rounded once: a
+result has the dtype of its input, or the wider one of two.
 """
 
 import math
@@ -15,14 +16,12 @@ from blocklab.arguments import (
     shown,
     want_activation,
     want_choice,
-    want_factory,
     want_flag,
     want_float,
     want_integer,
     want_like_weights,
-    want_one_device,
+    want_number,
     want_range,
-    want_room,
     want_shape,
     want_tensor,
     widen,
@@ -36,33 +35,31 @@ def relu(x: Tensor) -> Tensor:
 
         relu(x) = max(0, x)
 
-    x: any shape; result: shape and dtype of x, exact. The derivative at 0 is 0, as in torch.
+    x: any shape, integers too, as in torch. The derivative at 0 is 0, as in torch.
+    Raises TypeError for anything but a tensor of real numbers. Source: Nair and Hinton 2010; torch.nn.functional.relu
 
-    Raises TypeError for anything but a tensor of real numbers; integers are welcome, as in torch.
-
-    Source: Nair and Hinton 2010; torch.nn.functional.relu
+    >>> relu(torch.tensor([-2.0, 0.0, 3.0]))
+    tensor([0., 0., 3.])
     """
     want_tensor("relu", "x", x, also_jagged=True)
-    if x.is_floating_point():
-        want_float("relu", also_jagged=True, x=x)
-    elif x.dtype not in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
-        raise TypeError(f"relu wants x of an integer (uint8 or signed) or floating point type, got {x.dtype}")
+    if x.is_complex() or x.dtype == torch.bool:
+        raise TypeError(f"relu: expected x to have an integer or floating point dtype, got {x.dtype}")
     return torch.threshold(x, 0, 0)  # x where it is above 0, else 0; NaN stays NaN
 
 
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
-    """Weigh every number by the share of a normal distribution that lies below it.
+    """Multiply every number by the probability that a standard normal number is below it.
 
         gelu(x) = x Phi(x),   Phi(x) = (1 + erf(x / sqrt(2))) / 2 = erfc(-x / sqrt(2)) / 2
 
     approximate="tanh":  x/2 (1 + tanh(u)) = x sigmoid(2u),   u = sqrt(2/pi) (x + 0.044715 x**3),   at most 4.8e-4 off.
 
-    x: any shape; result: shape and dtype of x. The arithmetic is float32 or wider and is rounded once; the right-hand
-    forms keep their digits for large negative x, where the left-hand ones lose them all.
-
-    Raises TypeError for anything but a float tensor, ValueError for another approximate.
-
+    x: any shape. Computed in the right-hand forms, which stay accurate for large negative x, where the left-hand ones
+    cancel. Raises TypeError for anything but a float tensor, ValueError for another approximate.
     Source: Hendrycks and Gimpel 2016, arXiv:1606.08415
+
+    >>> gelu(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.0000,  0.8413])
     """
     want_float("gelu", also_jagged=True, x=x)
     want_choice("gelu", "approximate", approximate, "none", "tanh")
@@ -74,17 +71,16 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
 
 
 def silu(x: Tensor) -> Tensor:
-    """Weigh every number by its own sigmoid; the same as `swish` with beta 1.
+    """Multiply every number by its sigmoid; the same as `swish` with beta 1.
 
         silu(x) = x sigmoid(x)
 
-    x: any shape; result: shape and dtype of x. Its minimum is -0.278 at x = -1.278.
-
-    The arithmetic is float32 or wider and is rounded once, at the end.
-
-    Raises TypeError for anything but a float tensor (complex ones, as in torch, too).
-
+    x: any shape, complex too, as in torch. The minimum is -0.278 at x = -1.278.
+    Raises TypeError for anything but a float tensor.
     Source: Hendrycks and Gimpel 2016, arXiv:1606.08415; Elfwing et al. 2017, arXiv:1702.03118
+
+    >>> silu(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2689,  0.0000,  0.7311])
     """
     want_float("silu", also_complex=True, also_jagged=True, x=x)
     wide = widen(x)
@@ -92,29 +88,26 @@ def silu(x: Tensor) -> Tensor:
 
 
 def swish(x: Tensor, beta: float | Tensor = 1.0) -> Tensor:
-    """Weigh every number by its own sigmoid, beta times as steep.
+    """Multiply every number by its sigmoid, made beta times as steep.
 
         swish(x) = x sigmoid(beta x);   beta = 0 gives x / 2,   beta towards infinity gives relu(x)
 
-    x: any shape, finite for these; beta: a number, or a tensor () when it is learned, whose number is not looked at;
-    result: shape and dtype of x. The minimum is -0.278 / beta, and that is also how far it gets from relu.
-
-    The arithmetic is float32 or wider and is rounded once, at the end.
-
+    x: any shape; beta: a number, or a scalar tensor () when it is learned, whose value is not checked. The minimum is
+    -0.278 / beta, which is also the largest distance from relu.
     Raises ValueError for a beta that is not finite or has axes, TypeError for anything but float tensors and a number.
-
     Source: Ramachandran, Zoph and Le 2017, arXiv:1710.05941
+
+    >>> swish(torch.tensor([-1.0, 0.0, 1.0]), beta=2.0)
+    tensor([-0.1192,  0.0000,  0.8808])
     """
     want_float("swish", also_jagged=True, x=x)
     if isinstance(beta, Tensor):
         want_float("swish", beta=beta)
         want_shape("swish", (), beta=beta)
-        if beta.device.type != "cpu":  # from there torch brings a single number along by itself
-            want_one_device("swish", x=x, beta=beta)
     else:
-        beta = want_range("swish", "beta", beta, -math.inf)
+        beta = want_number("swish", "beta", beta)
         if not -math.inf < beta < math.inf:
-            raise ValueError(f"swish wants beta to be finite, got {beta}")
+            raise ValueError(f"swish: expected beta to be finite, got {beta}")
         steepest = torch.finfo(torch.promote_types(x.dtype, torch.float32)).max  # relu to the last bit, infinity NaN
         beta = max(-steepest, min(beta, steepest))
     wide = widen(x)
@@ -126,39 +119,38 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
 
         glu([a, b]) = a * sigmoid(b)
 
-    x: any shape whose axis dim is even; result: dtype of x, and its shape but for that axis, which is half as long.
-    Shazeer's GLU has the sigmoid on the first half: gated_unit(a, b, torch.sigmoid).
-
-    The arithmetic is float32 or wider and is rounded once, at the end.
-
+    x: any shape whose axis dim is even; in the result that axis is half as long. Shazeer's GLU has the sigmoid on the
+    first half: gated_unit(a, b, torch.sigmoid).
     Raises ValueError for an odd or missing axis, TypeError for anything but a float tensor and an integer.
-
     Source: Dauphin et al. 2016, arXiv:1612.08083; torch.nn.functional.glu
+
+    >>> glu(torch.tensor([2.0, 4.0, 0.0, 9.0]))
+    tensor([1.0000, 3.9995])
     """
     want_float("glu", x=x)
     dim = want_integer("glu", "dim", dim)
     if not -x.dim() <= dim < x.dim():
-        raise ValueError(f"glu wants dim to be an axis of x, got {shown(dim)} for x of {tuple(x.shape)}")
+        raise ValueError(f"glu: expected dim to be an axis of x, got {shown(dim)} for x of shape {tuple(x.shape)}")
     if x.shape[dim] % 2:
-        raise ValueError(f"glu wants axis {dim} of x to be even, got x of {tuple(x.shape)}")
+        raise ValueError(f"glu: expected axis {dim} of x to be even, got x of shape {tuple(x.shape)}")
     value, gate = x.tensor_split(2, dim)
     return _gated_unit("glu", gate, value, torch.sigmoid)
 
 
 def gated_unit(gate: Tensor, value: Tensor, activation: str | Activation) -> Tensor:
-    """Multiply the value by the activated gate, number by number.
+    """Multiply the value elementwise by the activated gate.
 
         activation(gate) * value
 
     torch.sigmoid gives GLU, relu ReGLU, gelu GEGLU, silu SwiGLU, and lambda gate: gate the bilinear unit.
 
-    gate, value: the same shape, which is the result's; its dtype is the wider one. activation: a name of `ACTIVATIONS`
-    or a function. It meets the gate in float32 or wider, and the product is rounded once, at the end.
-
+    gate, value: the same shape. activation: a name of `ACTIVATIONS` or a function, which gets the gate in float32 or
+    wider.
     Raises ValueError if the shapes differ, which would broadcast silently, or the name is not known, TypeError for
-    anything but float tensors and an activation.
+    anything but float tensors and an activation. Source: Shazeer 2020, arXiv:2002.05202
 
-    Source: Shazeer 2020, arXiv:2002.05202
+    >>> gated_unit(torch.tensor([-1.0, 2.0]), torch.tensor([10.0, 10.0]), "relu")
+    tensor([ 0., 20.])
     """
     return _gated_unit("gated_unit", gate, value, activation)
 
@@ -179,13 +171,10 @@ def swiglu(gate: Tensor, value: Tensor) -> Tensor:
 
         silu(gate) * value
 
-    gate, value: the same shape, which is the result's; its dtype is the wider one.
+    gate, value: the same shape. Raises the errors of `gated_unit`. Source: Shazeer 2020, arXiv:2002.05202
 
-    The arithmetic is float32 or wider and is rounded once, at the end.
-
-    Raises as `gated_unit`.
-
-    Source: Shazeer 2020, arXiv:2002.05202
+    >>> swiglu(torch.tensor([-1.0, 1.0]), torch.tensor([10.0, 10.0]))
+    tensor([-2.6894,  7.3106])
     """
     return _gated_unit("swiglu", gate, value, silu)
 
@@ -193,17 +182,9 @@ def swiglu(gate: Tensor, value: Tensor) -> Tensor:
 ACTIVATIONS = {"relu": relu, "gelu": gelu, "silu": silu, "sigmoid": torch.sigmoid}
 
 
-def activation_function(activation: str | Activation) -> Activation:
-    """The activation of that name, one of `ACTIVATIONS`; a function is returned as it is.
+# The width of the hidden layer
 
-    Raises ValueError for an unknown name, TypeError for anything but a name and a function: a class is to be called.
-    """
-    return want_activation("activation_function", activation, ACTIVATIONS)
-
-
-# How wide the hidden layer is
-
-WIDEST = 2**31  # far above every model, and low enough that 8 d / 3 in float64 is right to the last digit
+WIDEST = 2**31  # far above every model, and small enough that 8 d / 3 is exact to the last digit in float64
 
 
 def round_up(n: int, multiple_of: int) -> int:
@@ -211,11 +192,11 @@ def round_up(n: int, multiple_of: int) -> int:
 
         multiple_of * ceil(n / multiple_of) = multiple_of * ((n + multiple_of - 1) // multiple_of)
 
-    Integers of any size and sign; no float is involved.
-
     Raises ValueError for a multiple_of below 1, TypeError for anything but integers.
-
     Source: meta-llama/llama, llama/model.py
+
+    >>> round_up(100, 64)
+    128
     """
     n = want_integer("round_up", "n", n)
     multiple_of = want_integer("round_up", "multiple_of", multiple_of, 1)
@@ -227,35 +208,35 @@ def hidden_width(d_model: int, multiple_of: int = 256, multiplier: float | None 
 
         int(2 * (4 * d_model) / 3)   ->   int(multiplier * that), if there is one   ->   rounded up to multiple_of
 
-    Three matrices of 8/3 d_model have as many numbers as two of 4 d_model. int cuts towards 0, at both steps.
+    Three matrices of 8/3 d_model have as many parameters as two of 4 d_model. int truncates, at both steps.
     Many models do not follow the rule: see data/model_widths.csv.
+    Raises ValueError for a d_model or multiple_of below 1 and a multiplier with which no width is left, TypeError for
+    anything but integers and a number. Source: meta-llama/llama, llama/model.py (the multiplier from Llama 2 on)
 
-    Raises ValueError for a d_model or multiple_of below 1 and a multiplier that leaves no width, TypeError for anything
-    but integers and a number.
-
-    Source: meta-llama/llama, llama/model.py (the multiplier from Llama 2 on)
+    >>> hidden_width(4096)
+    11008
     """
     d_model = want_integer("hidden_width", "d_model", d_model, 1, WIDEST)
     multiple_of = want_integer("hidden_width", "multiple_of", multiple_of, 1)
     hidden = int(2 * (4 * d_model) / 3)
     if multiplier is not None:
         multiplier = want_range("hidden_width", "multiplier", multiplier, 0, WIDEST)
-        if multiplier == 0:
-            raise ValueError(f"hidden_width wants multiplier to be above 0, got {multiplier}")
         hidden = int(multiplier * hidden)
         if hidden == 0:
-            raise ValueError(f"hidden_width wants multiplier to leave a width, got {multiplier} for d_model {d_model}")
+            raise ValueError(f"hidden_width: expected a larger multiplier for d_model {d_model}, got {multiplier}")
     return round_up(hidden, multiple_of)
 
 
 def parameter_count(d_model: int, hidden: int, gated: bool, bias: bool) -> int:
-    """How many numbers a feed-forward network learns.
+    """The number of parameters of a feed-forward network.
 
         two matrices:  2 d h  and, with bias,  h + d;     gated, three matrices:  3 d h  and, with bias,  2 h + d
 
     Raises ValueError for a width below 1, TypeError for one that is not an integer and a flag that is not a bool.
-
     Source: `FeedForward` and `SwiGLU`
+
+    >>> parameter_count(64, 256, gated=False, bias=True)
+    33088
     """
     d, h = _checked_widths("parameter_count", d_model, hidden)
     want_flag("parameter_count", gated=gated, bias=bias)
@@ -272,13 +253,14 @@ class FeedForward(nn.Module):
 
         linear2(dropout(activation(linear1(x))))
 
-    x: (*, d_model), between the layers (*, hidden), result: (*, d_model). activation: a name of `ACTIVATIONS` or a
-    function. Dropout stands where torch.nn.TransformerEncoderLayer has it, and state_dict keys are those of that layer.
-
+    x and result: (*, d_model), between the layers (*, hidden). activation: a name of `ACTIVATIONS` or a function.
+    Dropout is where torch.nn.TransformerEncoderLayer has it, and state_dict keys are those of that layer.
     Raises ValueError for a width below 1, a dropout outside [0, 1], an x of another width and an activation that
     changes its shape, TypeError for an x of another type than the weights and for a class as activation.
-
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.3
+
+    >>> FeedForward(4, 16, "gelu")(torch.ones(2, 3, 4)).shape
+    torch.Size([2, 3, 4])
     """
 
     def __init__(
@@ -293,35 +275,33 @@ class FeedForward(nn.Module):
     ):
         super().__init__()
         self.d_model, self.hidden = d_model, hidden = _checked_widths("FeedForward", d_model, hidden)
-        want_room("FeedForward", "d_model x hidden", d_model, hidden)
         dropout = want_range("FeedForward", "dropout", dropout, 0, 1)
         want_flag("FeedForward", bias=bias)
-        want_factory("FeedForward", device, dtype)
         self.linear1 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
         self.linear2 = nn.Linear(hidden, d_model, bias=bias, device=device, dtype=dtype)
         self.activation = want_activation("FeedForward", activation, ACTIVATIONS)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_features("FeedForward", x, self.d_model, self.linear1, self.linear2)
-        opened = activate("FeedForward", self.activation, hidden=self.linear1(x))
-        return self.linear2(self.dropout(opened))
+        _want_features("FeedForward", x, self.d_model, self.linear1)
+        return self.linear2(self.dropout(activate("FeedForward", self.activation, hidden=self.linear1(x))))
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, {self.hidden}, activation={getattr(self.activation, '__name__', self.activation)}"
 
 
 class SwiGLU(nn.Module):
-    """The feed-forward network of Llama and its kin: a `swiglu` between three linear layers, without bias.
+    """The feed-forward network of Llama-like models: a `swiglu` between three linear layers, without bias.
 
         w2(silu(w1(x)) * w3(x))
 
-    w1 is the gate, w3 the way up, w2 the way down, Meta's names (Hugging Face: gate_proj, up_proj, down_proj).
-    x: (*, d_model), between the layers (*, hidden), result: (*, d_model). `hidden_width` gives the usual hidden.
-
+    These are Meta's names; Hugging Face calls w1 gate_proj, w3 up_proj and w2 down_proj.
+    x and result: (*, d_model), between the layers (*, hidden). `hidden_width` computes the usual hidden.
     Raises ValueError for a width below 1 and an x of another width, TypeError for one of another type than the weights.
-
     Source: Shazeer 2020, arXiv:2002.05202; meta-llama/llama, llama/model.py
+
+    >>> SwiGLU(4, 16)(torch.ones(2, 3, 4)).shape
+    torch.Size([2, 3, 4])
     """
 
     swiglu = staticmethod(swiglu)
@@ -336,23 +316,21 @@ class SwiGLU(nn.Module):
     ):
         super().__init__()
         self.d_model, self.hidden = d_model, hidden = _checked_widths("SwiGLU", d_model, hidden)
-        want_room("SwiGLU", "d_model x hidden", d_model, hidden)
         want_flag("SwiGLU", bias=bias)
-        want_factory("SwiGLU", device, dtype)
         self.w1 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
         self.w2 = nn.Linear(hidden, d_model, bias=bias, device=device, dtype=dtype)
         self.w3 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_features("SwiGLU", x, self.d_model, self.w1, self.w3, self.w2)
+        _want_features("SwiGLU", x, self.d_model, self.w1)
         return self.w2(self.swiglu(self.w1(x), self.w3(x)))
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, {self.hidden}"
 
 
-def _want_features(function: str, x: Tensor, d_model: int, *layers: nn.Module) -> None:
+def _want_features(function: str, x: Tensor, d_model: int, layer: nn.Module) -> None:
     want_float(function, also_jagged=True, x=x)
     if x.shape[-1:] != (d_model,):
-        raise ValueError(f"{function} wants x of shape (*, {d_model}), got {tuple(x.shape)}")
-    want_like_weights(function, *layers, x=x)
+        raise ValueError(f"{function}: expected x to have shape (*, {d_model}), got {tuple(x.shape)}")
+    want_like_weights(function, layer, x=x)

@@ -1,6 +1,7 @@
-"""Where the norms of a Transformer layer stand: around, before and behind its sub-layers, and inside attention.
+"""Placements of the norms in a Transformer layer: before and after its sub-layers, after the sums, inside attention.
 
-At the end `dyt`, which takes the place of a norm and is none. Axis letters: N batch, L position, d feature, h head.
+Also `dyt`, which replaces a norm without being one. Axis letters: N batch, L position, d feature, h head. Arithmetic of
+norms, attention and `dyt` is float32 or wider and rounded once.
 """
 
 from collections.abc import Callable
@@ -12,13 +13,10 @@ from blocklab.arguments import (
     activate,
     want_activation,
     want_choice,
-    want_factory,
     want_flag,
     want_float,
     want_integer,
-    want_one_device,
     want_range,
-    want_room,
     want_shape,
     widen,
 )
@@ -65,14 +63,14 @@ PLACES = {
     "sandwich": (_sandwich, 4),
     "parallel": (_parallel, 1),
 }
-"""How x, the sub-layers and the norms meet, and how many norms that takes."""
+"""The formula of each placement, and its number of norms."""
 
 OVER = "head", "whole"
 """What queries and keys are normalized over: the features of a head, or all of them."""
 
 
 class PlacedLayer(nn.Module):
-    """A layer whose norms N stand where `place` says; each has weights of its own.
+    """An encoder layer with its norms N placed as `place` says; each norm has weights of its own.
 
         "post"      x = N(src + attention(src));      y = N(x + ffn(x))        as in the Transformer of 2017
         "pre"       x = src + attention(N(src));      y = x + ffn(N(x))        GPT-2, Llama
@@ -80,11 +78,14 @@ class PlacedLayer(nn.Module):
         "sandwich"  x = src + N(attention(N(src)));   y = x + N(ffn(N(x)))     Gemma 2
         "parallel"  x = N(src);                       y = src + attention(x) + ffn(x)      GPT-J, Falcon-7B
 
-    ffn(x) = linear2(activation(linear1(x))). src, masks, result, types and errors are those of `EncoderLayer`, without
+    ffn(x) = linear2(activation(linear1(x))). src, masks, result and errors are those of `EncoderLayer`, without
     dropout; so are the state_dict keys, but "sandwich" has norm3 and norm4 and "parallel" no norm2. qk_norm: None, or
-    what `QKNormAttention` normalizes over. Behind the last layer belongs one more norm, except with "post".
+    what `QKNormAttention` normalizes over. The last layer of a model needs one more norm after it, except with "post".
 
     Sources: arXiv:1706.03762; pre arXiv:2002.04745; output arXiv:2501.00656; sandwich arXiv:2408.00118
+
+    >>> PlacedLayer("sandwich", 8, 2, 32)(torch.ones(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(
@@ -107,7 +108,6 @@ class PlacedLayer(nn.Module):
         if qk_norm is not None:
             want_choice("PlacedLayer", "qk_norm", qk_norm, *OVER)
         want_flag("PlacedLayer", bias=bias)
-        want_factory("PlacedLayer", device, dtype)
         self.place, self.d_model, self.nhead = place, d_model, nhead
         options = {"bias": bias, "device": device, "dtype": dtype}
         if qk_norm is None:
@@ -128,7 +128,7 @@ class PlacedLayer(nn.Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        want_sequence("PlacedLayer", self.d_model, self.linear1, self.linear2, src=src)
+        want_sequence("PlacedLayer", self.d_model, self.linear1, src=src)
         masks = {"src_mask": src_mask, "src_key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
         want_masks("PlacedLayer", self.nhead, src, src, **masks)
 
@@ -155,9 +155,12 @@ class QKNormAttention(MultiheadAttention):
     is at most sqrt(d_head), or num_heads times that with "whole". rope_base: None, or the base of `rotary_embedding`
     with positions from 0 on; values are neither normalized nor rotated.
 
-    Arguments of forward, masks, result, types and errors are those of `MultiheadAttention`; its state_dict keys too,
-    besides q_norm.weight and k_norm.weight. Raises ValueError for another word and a negative eps. Sources:
+    Arguments of forward, masks, result and errors are those of `MultiheadAttention`, and so are the state_dict keys,
+    besides q_norm.weight and k_norm.weight. Raises ValueError for an unknown `over` and a negative eps. Sources:
     arXiv:2010.04245 (an l2 norm); per head arXiv:2505.09388; whole arXiv:2501.00656
+
+    >>> QKNormAttention(8, 2, rope_base=10000.0)(*[torch.ones(1, 3, 8)] * 3)[0].shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(
@@ -178,7 +181,7 @@ class QKNormAttention(MultiheadAttention):
         if rope_base is not None:
             rope_base = want_range("QKNormAttention", "rope_base", rope_base, 1)
             if features % 2:
-                raise ValueError(f"QKNormAttention wants an even number of features per head to rotate, got {features}")
+                raise ValueError(f"QKNormAttention: expected an even number of features per head, got {features}")
         self.over, self.rope_base = over, rope_base
         width = features if over == "head" else self.embed_dim
         self.q_norm = RMSNorm(width, eps, device=device, dtype=dtype)
@@ -206,26 +209,24 @@ STEEPEST = torch.finfo(torch.float32).max
 
 
 def dyt(x: Tensor, alpha: float | Tensor = 0.5, weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
-    """Squash every number by itself, where a norm would stand: *dynamic tanh*.
+    """*Dynamic tanh*: squash every number by itself, in place of a norm.
 
         y = weight * tanh(alpha * x) + bias
 
-    x: (*, d), weight, bias: (d,), alpha: a number, or a tensor () when it is learned, whose number is not looked at;
-    result: shape and dtype of x. No mean, no RMS: a number does not depend on the others of its token, and a larger
-    token gives larger numbers, up to 1.
+    x: (*, d); weight, bias: (d,); alpha: a number, or a scalar tensor () when learned, whose value is not checked.
+    There is no mean and no RMS: a number does not depend on the others of its token, and a larger token gives larger
+    numbers, up to 1.
+    Raises ValueError for another shape and an alpha beyond float32, TypeError for anything but float tensors and a
+    number. Source: Zhu et al. 2025, arXiv:2503.10622
 
-    The arithmetic is float32 or wider and is rounded once, at the end. Raises ValueError for another shape and for an
-    alpha beyond float32, TypeError for anything but float tensors and a number.
-
-    Source: Zhu et al. 2025, arXiv:2503.10622
+    >>> dyt(torch.tensor([-1.0, 0.0, 1.0, 100.0]))
+    tensor([-0.4621,  0.0000,  0.4621,  1.0000])
     """
     want_float("dyt", x=x, or_none={"weight": weight, "bias": bias})
     want_shape("dyt", x.shape[-1:], weight=weight, bias=bias)
     if isinstance(alpha, Tensor):
         want_float("dyt", alpha=alpha)
         want_shape("dyt", (), alpha=alpha)
-        if alpha.device.type != "cpu":  # from there torch brings a single number along by itself
-            want_one_device("dyt", x=x, alpha=alpha)
     else:
         alpha = want_range("dyt", "alpha", alpha, -STEEPEST, STEEPEST)
     y = torch.tanh(alpha * widen(x))
@@ -234,10 +235,13 @@ def dyt(x: Tensor, alpha: float | Tensor = 0.5, weight: Tensor | None = None, bi
 
 
 class DyT(nn.Module):
-    """`dyt` of the last axis, with a learned alpha, weight and bias, which start at 0.5, ones and zeros.
+    """`dyt` of the last axis, with learned alpha, weight and bias, which start at 0.5, ones and zeros.
 
     state_dict keys and shapes are the paper's: alpha (1,), weight (num_features,), bias (num_features,). Raises
     ValueError for a size below 1 and an alpha beyond float32.
+
+    >>> DyT(4)(torch.tensor([-1.0, 0.0, 1.0, 100.0])).detach()
+    tensor([-0.4621,  0.0000,  0.4621,  1.0000])
     """
 
     def __init__(
@@ -249,9 +253,7 @@ class DyT(nn.Module):
     ):
         super().__init__()
         self.num_features = want_integer("DyT", "num_features", num_features, 1)
-        want_room("DyT", "num_features", self.num_features)
         start = want_range("DyT", "alpha_init_value", alpha_init_value, -STEEPEST, STEEPEST)
-        want_factory("DyT", device, dtype)
         options = {"device": device, "dtype": dtype}
         self.alpha = nn.Parameter(torch.full((1,), start, **options))
         self.weight = nn.Parameter(torch.ones(self.num_features, **options))
@@ -260,7 +262,7 @@ class DyT(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         want_float("DyT", x=x)
         if x.shape[-1:] != self.weight.shape:
-            raise ValueError(f"DyT wants x of shape (*, {self.num_features}), got {tuple(x.shape)}")
+            raise ValueError(f"DyT: expected x to have shape (*, {self.num_features}), got {tuple(x.shape)}")
         return dyt(x, self.alpha[0], self.weight, self.bias)
 
     def extra_repr(self) -> str:

@@ -1,12 +1,11 @@
 """Normalization layers: one formula, different axes.
 
-Every one of them is `standardize` over axes of its own, then a learned weight and bias; `rms_norm` leaves out the mean.
+Each of them is `standardize` over axes of its own, then a learned weight and bias; `rms_norm` leaves out the mean.
 Axis letters, here and in the whole package:  N batch,  C channel,  H W space,  L position,  d feature.
 
-Numbers beyond 1e19 have squares beyond float32. What is divided by their root is then 0, or NaN where the mean is gone
-as well. torch's layers give one or the other, too, by layer and device; float64 has numbers up to 1e154.
-A mean is rounded in its last digit: of some 50 000 numbers and more, all equal, the results may be that error over
-sqrt(eps) instead of 0.
+Arithmetic is float32 or wider and rounded once: the result has the shape and the dtype of x. Squares overflow float32
+for numbers beyond 1e19; the result is then 0 or NaN, as with torch's layers. All functions raise TypeError for anything
+but floating point tensors and ValueError for shapes that would broadcast.
 """
 
 import math
@@ -18,16 +17,13 @@ from torch import Tensor, nn
 from blocklab.arguments import (
     want_axes,
     want_ending,
-    want_factory,
     want_flag,
     want_float,
     want_integer,
     want_number,
     want_range,
-    want_room,
     want_shape,
     want_sizes,
-    want_writable,
     widen,
 )
 from blocklab.moving_average import interpolate
@@ -38,15 +34,12 @@ def standardize(x: Tensor, axes: int | Sequence[int], eps: float = 1e-5) -> Tens
 
         y = (x - mean(x)) / sqrt(var(x) + eps),   var(x) = mean((x - mean(x))**2)
 
-    x: any shape; the numbers that differ only in their place along `axes` share one mean and one variance. Result:
-    shape and dtype of x. The variance is the biased one: divided by the number of values.
-
-    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
-
-    Raises ValueError for no axis, an axis out of range or named twice and for a negative eps; TypeError for an x that
-    is not a float tensor and an axis that is not an integer.
-
+    x: any shape. Numbers that differ only in their place along `axes` share one mean and one variance, the biased one.
+    Raises ValueError for no axis, an axis out of range or named twice, and a negative eps.
     Source: Ioffe and Szegedy 2015, arXiv:1502.03167, algorithm 1
+
+    >>> standardize(torch.tensor([1.0, 2.0, 3.0]), 0)
+    tensor([-1.2247,  0.0000,  1.2247])
     """
     want_float("standardize", x=x)
     axes = want_axes("standardize", x, axes)
@@ -69,36 +62,27 @@ def batch_norm(
 
         y = weight * (x - mean) / sqrt(var + eps) + bias
 
-    x: (N, C) or (N, C, *), everything else (C,); result: shape and dtype of x. In training mean and var are the
-    batch's, and the running ones move in place, running = (1 - momentum) * running + momentum * batch, with the
-    **unbiased** variance (an empty batch leaves them alone). Otherwise mean and var are the running ones.
-
-    The arithmetic is float32 or wider and is rounded once; squares that it cannot hold give 0 or NaN. Raises ValueError
-    for a wrong shape, one value per channel in training and missing running statistics, TypeError for a wrong type.
-
+    x: (N, C) or (N, C, *), everything else (C,). In training, mean and var are those of the batch, and the running ones
+    are updated in place, running = (1 - momentum) * running + momentum * batch, with the **unbiased** variance (an
+    empty batch leaves them alone). Otherwise mean and var are the running ones.
+    Raises ValueError for a single value per channel in training and for missing running statistics.
     Source: Ioffe and Szegedy 2015, arXiv:1502.03167
+
+    >>> batch_norm(torch.tensor([[0.0, 10.0], [2.0, 30.0]]), None, None, training=True)
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
     """
     vectors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     want_float("batch_norm", x=x, or_none=vectors)
     want_flag("batch_norm", training=training)
-    momentum = want_number("batch_norm", "momentum", momentum, x)
-    eps = want_number("batch_norm", "eps", eps, x)
     if x.dim() < 2 and x.shape != (0,):  # torch takes that one shape too, as a batch without channels
-        raise ValueError(f"batch_norm wants x of shape (N, C) or (N, C, *), got {tuple(x.shape)}")
+        raise ValueError(f"batch_norm: expected x to have shape (N, C) or (N, C, *), got {tuple(x.shape)}")
     channels = x.shape[1] if x.dim() > 1 else 0
     want_shape("batch_norm", (channels,), **vectors)
-    _want_running_statistics("batch_norm", running_mean, running_var, moving=training)
     if training and x.numel() == channels > 0:
-        raise ValueError(f"batch_norm wants more than one value per channel in training, got x of {tuple(x.shape)}")
-
-    weight, bias = _per_channel(x, weight), _per_channel(x, bias)
-    if not training:
-        mean, variance = _per_channel(x, running_mean), _per_channel(x, running_var)
-        return _rescale(widen(x) - mean, variance, eps, weight, bias).to(x.dtype)
+        raise ValueError(f"batch_norm: expected more than one value per channel in training, got {tuple(x.shape)}")
     axes = [axis for axis in range(x.dim()) if axis != 1]
-    y, mean, variance = _standardize(x, axes, eps, weight, bias)
-    _update_running_statistics(running_mean, running_var, mean, variance, x.numel(), momentum)
-    return y
+    return _normalize_channels("batch_norm", x, axes, vectors, training, momentum, eps)
 
 
 def instance_norm(
@@ -115,33 +99,25 @@ def instance_norm(
 
         y = weight * (x - mean) / sqrt(var + eps) + bias
 
-    x: (N, C, *), everything else (C,); result: shape and dtype of x. The running statistics, where given, move as in
-    `batch_norm`, towards the average over N of mean and unbiased variance; use_input_stats=False uses them instead.
-
-    The arithmetic is float32 or wider and is rounded once; squares that it cannot hold give 0 or NaN. Raises ValueError
-    for a wrong shape, one value per sample and channel and missing running statistics, TypeError for a wrong type.
-
+    x: (N, C, *), everything else (C,). Running statistics, if given, are updated as in `batch_norm` with the averages
+    over N of mean and unbiased variance; use_input_stats=False normalizes with them instead.
+    Raises ValueError for a single value per sample and channel and for missing running statistics.
     Source: Ulyanov et al. 2016, arXiv:1607.08022
+
+    >>> instance_norm(torch.tensor([[[0.0, 2.0], [10.0, 30.0]]]))
+    tensor([[[-1.0000,  1.0000],
+             [-1.0000,  1.0000]]])
     """
     vectors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     want_float("instance_norm", x=x, or_none=vectors)
     want_flag("instance_norm", use_input_stats=use_input_stats)
-    momentum = want_number("instance_norm", "momentum", momentum, x)
-    eps = want_number("instance_norm", "eps", eps, x)
     if x.dim() < 2:
-        raise ValueError(f"instance_norm wants x of shape (N, C, *), got {tuple(x.shape)}")
+        raise ValueError(f"instance_norm: expected x to have shape (N, C, *), got {tuple(x.shape)}")
     want_shape("instance_norm", x.shape[1:2], **vectors)
-    _want_running_statistics("instance_norm", running_mean, running_var, moving=use_input_stats)
     if use_input_stats and math.prod(x.shape[2:]) == 1:
-        raise ValueError(f"instance_norm wants more than one value per sample and channel, got x of {tuple(x.shape)}")
-
-    weight, bias = _per_channel(x, weight), _per_channel(x, bias)
-    if not use_input_stats:
-        mean, variance = _per_channel(x, running_mean), _per_channel(x, running_var)
-        return _rescale(widen(x) - mean, variance, eps, weight, bias).to(x.dtype)
-    y, mean, variance = _standardize(x, list(range(2, x.dim())), eps, weight, bias)
-    _update_running_statistics(running_mean, running_var, mean, variance, x.numel(), momentum)
-    return y
+        raise ValueError(f"instance_norm: expected more than one value per sample and channel, got {tuple(x.shape)}")
+    axes = list(range(2, x.dim()))
+    return _normalize_channels("instance_norm", x, axes, vectors, use_input_stats, momentum, eps)
 
 
 def layer_norm(
@@ -155,20 +131,18 @@ def layer_norm(
 
         y = weight * (x - mean) / sqrt(var + eps) + bias
 
-    x: (*, *normalized_shape), for instance (N, L, d) with (d,); weight, bias: normalized_shape; result: shape and
-    dtype of x. Only the last axes are reduced, so no token can influence another, in training or out of it.
+    x: (*, *normalized_shape), for instance (N, L, d) with (d,); weight, bias: normalized_shape. No token influences
+    another, in training or in evaluation.
+    Raises ValueError if x does not end with normalized_shape. Source: Ba, Kiros and Hinton 2016, arXiv:1607.06450
 
-    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
-
-    Raises ValueError if x does not end in normalized_shape or weight or bias has another shape, which would broadcast
-    silently; TypeError for anything but float tensors and a sequence of integers.
-
-    Source: Ba, Kiros and Hinton 2016, arXiv:1607.06450
+    >>> layer_norm(torch.tensor([[0.0, 2.0], [10.0, 30.0]]), (2,))
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
     """
     want_float("layer_norm", also_jagged=True, x=x, or_none={"weight": weight, "bias": bias})
     shape = want_ending("layer_norm", x, normalized_shape)
     want_shape("layer_norm", shape, weight=weight, bias=bias)
-    eps = want_number("layer_norm", "eps", eps, x)
+    eps = want_number("layer_norm", "eps", eps)
 
     axes = list(range(-len(shape), 0))
     y, _, _ = _standardize(x, axes, eps, weight, bias)
@@ -186,25 +160,23 @@ def group_norm(
 
         y = weight * (x - mean) / sqrt(var + eps) + bias
 
-    x: (N, C) or (N, C, *), weight, bias: (C,); result: shape and dtype of x. Group g is the channels from g * C/G on,
-    G = num_groups. One group is `layer_norm` over (C, *) but for the weight; C groups are `instance_norm`.
-
-    The arithmetic is float32 or wider and is rounded once, at the end; squares that it cannot hold give 0 or NaN.
-
-    Raises ValueError for a wrong shape, a C that num_groups does not divide and a batch of a single value per group;
-    TypeError for anything but float tensors and an integer.
-
+    x: (N, C) or (N, C, *); weight, bias: (C,). Each group has C / num_groups neighbouring channels. One group is
+    `layer_norm` over (C, *), except for the weight; C groups are `instance_norm`.
+    Raises ValueError if num_groups does not divide C and for a single value per group.
     Source: Wu and He 2018, arXiv:1803.08494
+
+    >>> group_norm(torch.tensor([[0.0, 2.0, 10.0, 30.0]]), 2)
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
     want_float("group_norm", x=x, or_none={"weight": weight, "bias": bias})
     num_groups = want_integer("group_norm", "num_groups", num_groups, 1)
-    eps = want_number("group_norm", "eps", eps, x)
+    eps = want_number("group_norm", "eps", eps)
     if x.dim() < 2:
-        raise ValueError(f"group_norm wants x of shape (N, C) or (N, C, *), got {tuple(x.shape)}")
+        raise ValueError(f"group_norm: expected x to have shape (N, C) or (N, C, *), got {tuple(x.shape)}")
     _want_divisible("group_norm", x.shape[1], num_groups)
     want_shape("group_norm", x.shape[1:2], weight=weight, bias=bias)
     if x.shape[0] == 1 and x.numel() == num_groups:
-        raise ValueError(f"group_norm wants more than one value per group, got x of {tuple(x.shape)}")
+        raise ValueError(f"group_norm: expected more than one value per group, got {tuple(x.shape)}")
 
     group = (num_groups, x.shape[1] // num_groups)
     grouped = x.unflatten(1, group)  # (N, G, C/G, *)
@@ -223,25 +195,20 @@ def rms_norm(
 
         y = weight * x / sqrt(mean(x**2) + eps)
 
-    x: (*, *normalized_shape), weight: normalized_shape; result: shape and dtype of x. eps=None is the machine epsilon
-    of the type computed in. The mean is not subtracted, neither above nor below: rms_norm ignores the scale of x but
-    not a shift.
+    x: (*, *normalized_shape), complex too, as in torch; weight: normalized_shape. eps=None is the machine epsilon of
+    the type computed in. No mean is subtracted: rms_norm ignores the scale of x but not a shift. (Llama rounds once
+    more, before it multiplies by the weight.)
+    Raises ValueError if x does not end with normalized_shape. Source: Zhang and Sennrich 2019, arXiv:1910.07467
 
-    The arithmetic is float32 or wider and is rounded once, at the end (Llama rounds before the weight);
-    squares that it cannot hold give 0 or NaN.
-
-    Raises ValueError if x does not end in normalized_shape or weight has another shape, which would broadcast
-    silently; TypeError for anything but float tensors (complex ones, as in torch, too) and a sequence of integers.
-
-    Source: Zhang and Sennrich 2019, arXiv:1910.07467
+    >>> rms_norm(torch.tensor([3.0, 4.0]), (2,))
+    tensor([0.8485, 1.1314])
     """
     want_float("rms_norm", also_complex=True, also_jagged=True, x=x, or_none={"weight": weight})
     shape = want_ending("rms_norm", x, normalized_shape)
     want_shape("rms_norm", shape, weight=weight)
-    eps = None if eps is None else want_number("rms_norm", "eps", eps, x)
 
     wide, axes = widen(x), list(range(-len(shape), 0))
-    eps = torch.finfo(wide.dtype).eps if eps is None else eps
+    eps = torch.finfo(wide.dtype).eps if eps is None else want_number("rms_norm", "eps", eps)
     return _rescale(wide, wide.square().mean(axes, keepdim=True), eps, weight).to(x.dtype)
 
 
@@ -268,26 +235,33 @@ def _rescale(
         scale = scale * weight
     if bias is None:
         return x * scale
-    return x * scale + bias if x.is_nested else torch.addcmul(bias, x, scale)  # which jagged tensors lack
+    return x * scale + bias if x.is_nested else torch.addcmul(bias, x, scale)  # jagged tensors lack addcmul
 
 
-@torch.no_grad()
-def _update_running_statistics(
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    mean: Tensor,
-    variance: Tensor,
-    values: int,
-    momentum: float | Tensor,
-) -> None:
-    """Move the running statistics towards those of a batch of so many values. They hold the unbiased variance."""
-    if running_mean is None or values == 0:
-        return
-    count = values // mean.numel()
-    unbiased = variance * (count / (count - 1))
-    # (1, C, 1, ...) of batch_norm or (N, C, 1, ...) of instance_norm to (C,)
-    running_mean.copy_(interpolate(running_mean, mean.mean(0).flatten(), momentum))
-    running_var.copy_(interpolate(running_var, unbiased.mean(0).flatten(), momentum))
+def _normalize_channels(
+    function: str, x: Tensor, axes: Sequence[int], vectors: dict[str, Tensor | None], training: bool, *numbers: float
+) -> Tensor:
+    """Normalize with the statistics over the axes, towards which the running ones move, or with the running ones."""
+    running_mean, running_var, weight, bias = vectors.values()
+    momentum, eps = want_number(function, "momentum", numbers[0]), want_number(function, "eps", numbers[1])
+    if (running_mean is None) != (running_var is None):
+        got = "running_mean" if running_var is None else "running_var"
+        raise ValueError(f"{function}: expected both running_mean and running_var or neither, got only {got}")
+    weight, bias = _per_channel(x, weight), _per_channel(x, bias)
+    if not training:
+        if running_mean is None:
+            raise ValueError(f"{function}: expected running_mean and running_var, or to use the batch's, got None")
+        mean, variance = _per_channel(x, running_mean), _per_channel(x, running_var)
+        return _rescale(widen(x) - mean, variance, eps, weight, bias).to(x.dtype)
+    y, mean, variance = _standardize(x, axes, eps, weight, bias)
+    if running_mean is not None and x.numel() > 0:
+        with torch.no_grad():
+            count = x.numel() // mean.numel()
+            unbiased = variance * (count / (count - 1))
+            # (1, C, 1, ...) of batch_norm or (N, C, 1, ...) of instance_norm to (C,)
+            running_mean.copy_(interpolate(running_mean, mean.mean(0).flatten(), momentum))
+            running_var.copy_(interpolate(running_var, unbiased.mean(0).flatten(), momentum))
+    return y
 
 
 def _per_channel(x: Tensor, vector: Tensor | None) -> Tensor | None:
@@ -295,20 +269,9 @@ def _per_channel(x: Tensor, vector: Tensor | None) -> Tensor | None:
     return None if vector is None else widen(vector).reshape(-1, *[1] * (x.dim() - 2))
 
 
-def _want_running_statistics(function: str, mean: Tensor | None, var: Tensor | None, moving: bool) -> None:
-    """Refuse one without the other, none where they are needed, and places that cannot be moved."""
-    if (mean is None) != (var is None):
-        got = "running_mean" if var is None else "running_var"
-        raise ValueError(f"{function} wants running_mean and running_var both or neither, got only {got}")
-    if not moving and mean is None:
-        raise ValueError(f"{function} wants running_mean and running_var when it does not use the batch's, got None")
-    if moving:
-        want_writable(function, running_mean=mean, running_var=var)
-
-
 def _want_divisible(function: str, channels: int, num_groups: int) -> None:
     if channels % num_groups:
-        raise ValueError(f"{function} wants num_groups to divide the {channels} channels, got {num_groups}")
+        raise ValueError(f"{function}: expected num_groups to divide the {channels} channels, got {num_groups}")
 
 
 class _Affine(nn.Module):
@@ -335,16 +298,20 @@ class _Affine(nn.Module):
 
 
 class BatchNorm(_Affine):
-    """`batch_norm` with a learned weight and bias and running statistics, for (N, C) and (N, C, *) of any rank.
+    """`batch_norm` with a learned weight and bias and with running statistics, for (N, C) and (N, C, *) of any rank.
 
-    In training the batch's statistics normalize, and the buffers running_mean, running_var (unbiased) follow them with
-    `momentum`, the weight of the new batch; momentum=None keeps the plain average of all batches. In eval() the buffers
-    normalize, or, with track_running_stats=False, the batch still does.
+    In training it normalizes with the batch's statistics, and the buffers running_mean and running_var (unbiased)
+    follow them with `momentum`, the weight of the new batch; momentum=None keeps the plain average of all batches. In
+    eval() it normalizes with the buffers, or still with the batch if track_running_stats=False.
 
-    Arguments and state_dict keys are those of torch.nn.BatchNorm1d, 2d and 3d, but it is none of them: what looks for
-    those in a model, as torch.optim.swa_utils.update_bn does, passes it by.
-
+    Arguments and state_dict keys are those of torch.nn.BatchNorm1d, 2d and 3d, but it is not a subclass of theirs, so
+    that torch.optim.swa_utils.update_bn skips it.
     Raises ValueError for a negative eps, a momentum outside [0, 1] and an x without num_features channels.
+
+    >>> norm = BatchNorm(2)
+    >>> _ = norm(torch.tensor([[0.0, 10.0], [2.0, 30.0]]))
+    >>> norm.running_mean
+    tensor([0.1000, 2.0000])
     """
 
     batch_norm = staticmethod(batch_norm)
@@ -368,8 +335,6 @@ class BatchNorm(_Affine):
         eps = want_range("BatchNorm", "eps", eps, 0)
         momentum = None if momentum is None else want_range("BatchNorm", "momentum", momentum, 0, 1)
         want_flag("BatchNorm", affine=affine, track_running_stats=track_running_stats, bias=bias)
-        want_room("BatchNorm", "num_features", num_features)
-        want_factory("BatchNorm", device, dtype)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         self._register((num_features,), affine, affine and bias, device, dtype)
@@ -408,7 +373,6 @@ class BatchNorm(_Affine):
         if self.training and not self.track_running_stats:
             mean = var = None
         if self.training and mean is not None and batches is not None:
-            want_writable("BatchNorm", num_batches_tracked=batches)
             batches.add_(1)
             if self.momentum is None:  # the n-th of n equal weights
                 momentum = 1 / batches.to(widen(mean).dtype)
@@ -425,6 +389,9 @@ class LayerNorm(_Affine):
     """`layer_norm` with a learned weight, which starts at one, and bias, which starts at zero.
 
     Arguments and state_dict keys are those of torch.nn.LayerNorm. Raises ValueError for a negative eps.
+
+    >>> LayerNorm(2)(torch.tensor([0.0, 2.0])).detach()
+    tensor([-1.0000,  1.0000])
     """
 
     layer_norm = staticmethod(layer_norm)
@@ -442,8 +409,6 @@ class LayerNorm(_Affine):
         self.normalized_shape = want_sizes("LayerNorm", "normalized_shape", normalized_shape)
         self.eps, self.elementwise_affine = want_range("LayerNorm", "eps", eps, 0), elementwise_affine
         want_flag("LayerNorm", elementwise_affine=elementwise_affine, bias=bias)
-        want_room("LayerNorm", "normalized_shape", *self.normalized_shape)
-        want_factory("LayerNorm", device, dtype)
         self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
@@ -458,8 +423,11 @@ class LayerNorm(_Affine):
 class GroupNorm(_Affine):
     """`group_norm` with a learned weight, which starts at one, and bias, which starts at zero.
 
-    Arguments and state_dict keys are those of torch.nn.GroupNorm. Raises ValueError for a negative eps, a num_channels
-    that num_groups does not divide and an x without num_channels channels.
+    Arguments and state_dict keys are those of torch.nn.GroupNorm. Raises ValueError for a negative eps, num_groups that
+    does not divide num_channels and an x without num_channels channels.
+
+    >>> GroupNorm(2, 4)(torch.tensor([[0.0, 2.0, 10.0, 30.0]])).detach()
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
 
     group_norm = staticmethod(group_norm)
@@ -480,8 +448,6 @@ class GroupNorm(_Affine):
         num_channels = want_integer("GroupNorm", "num_channels", num_channels, 0)
         eps = want_range("GroupNorm", "eps", eps, 0)
         want_flag("GroupNorm", affine=affine, bias=bias)
-        want_room("GroupNorm", "num_channels", num_channels)
-        want_factory("GroupNorm", device, dtype)
         _want_divisible("GroupNorm", num_channels, num_groups)
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self._register((num_channels,), affine, affine and bias, device, dtype)
@@ -500,6 +466,9 @@ class RMSNorm(_Affine):
     """`rms_norm` with a learned weight, which starts at one. There is no bias.
 
     Arguments and state_dict keys are those of torch.nn.RMSNorm. Raises ValueError for a negative eps.
+
+    >>> RMSNorm(2)(torch.tensor([3.0, 4.0])).detach()
+    tensor([0.8485, 1.1314])
     """
 
     rms_norm = staticmethod(rms_norm)
@@ -517,8 +486,6 @@ class RMSNorm(_Affine):
         self.eps = None if eps is None else want_range("RMSNorm", "eps", eps, 0)
         self.elementwise_affine = elementwise_affine
         want_flag("RMSNorm", elementwise_affine=elementwise_affine)
-        want_room("RMSNorm", "normalized_shape", *self.normalized_shape)
-        want_factory("RMSNorm", device, dtype, also_complex=True)
         self._register(self.normalized_shape, elementwise_affine, False, device, dtype)
         self.reset_parameters()
 
@@ -532,28 +499,30 @@ class RMSNorm(_Affine):
 def _want_channels(function: str, x: Tensor, channels: int) -> None:
     want_float(function, x=x)
     if x.dim() < 2 or x.shape[1] != channels:
-        raise ValueError(f"{function} wants x of shape (N, {channels}) or (N, {channels}, *), got {tuple(x.shape)}")
+        raise ValueError(
+            f"{function}: expected x to have shape (N, {channels}) or (N, {channels}, *), got {tuple(x.shape)}"
+        )
 
 
-# The same two layers as plain loops over Python floats: slow, readable, and what the fast ones are held to.
+# The same two layers as plain loops over Python floats: slow, readable, and the reference for the fast ones.
 
 
 def batch_norm_loops(x: Tensor, eps: float = 1e-5, per_position: bool = False) -> Tensor:
-    """BatchNorm of a batch of sequences, one number at a time.
+    """BatchNorm of a batch of sequences, one number at a time, in Python floats.
 
-    x: (N, L, d), result: shape and dtype of x. One mean and one variance per feature, over all N * L tokens, as
-    torch.nn.BatchNorm1d has it (which wants (N, d, L)). per_position=True keeps one per (position, feature), over N
-    alone: another layer, for sequences of one fixed length.
+    x: (N, L, d). One mean and one variance per feature, over all N * L tokens, as torch.nn.BatchNorm1d has it (which
+    takes (N, d, L)). per_position=True has one per (position, feature), over N alone: a different layer, for sequences
+    of one fixed length.
+    Raises ValueError unless x is (N, L, d), for a negative eps and for a single value per statistic.
 
-    Python floats, that is float64, rounded once at the end.
-
-    Raises ValueError unless x is (N, L, d), for a negative eps and for one value per statistic; TypeError for anything
-    but a float tensor.
+    >>> batch_norm_loops(torch.tensor([[[0.0], [2.0]]]))
+    tensor([[[-1.0000],
+             [ 1.0000]]])
     """
     (N, L, d), eps = _three_axes("batch_norm_loops", x), want_range("batch_norm_loops", "eps", eps, 0)
     want_flag("batch_norm_loops", per_position=per_position)
     if N * (1 if per_position else L) == 1:
-        raise ValueError(f"batch_norm_loops wants more than one value per statistic, got x of {tuple(x.shape)}")
+        raise ValueError(f"batch_norm_loops: expected more than one value per statistic, got {tuple(x.shape)}")
     y = x.tolist()
     for positions in [[j] for j in range(L)] if per_position else [range(L)]:
         for k in range(d):
@@ -565,13 +534,14 @@ def batch_norm_loops(x: Tensor, eps: float = 1e-5, per_position: bool = False) -
 
 
 def layer_norm_loops(x: Tensor, eps: float = 1e-5) -> Tensor:
-    """LayerNorm of a batch of sequences, one token at a time.
+    """LayerNorm of a batch of sequences, one token at a time, in Python floats.
 
-    x: (N, L, d), result: shape and dtype of x. One mean and one variance per token, over its d features.
+    x: (N, L, d). One mean and one variance per token, over its d features.
+    Raises ValueError unless x is (N, L, d) and for a negative eps.
 
-    Python floats, that is float64, rounded once at the end.
-
-    Raises ValueError unless x is (N, L, d) and for a negative eps; TypeError for anything but a float tensor.
+    >>> layer_norm_loops(torch.tensor([[[0.0, 2.0], [10.0, 30.0]]]))
+    tensor([[[-1.0000,  1.0000],
+             [-1.0000,  1.0000]]])
     """
     (N, L, _), eps = _three_axes("layer_norm_loops", x), want_range("layer_norm_loops", "eps", eps, 0)
     y = x.tolist()
@@ -591,8 +561,6 @@ def _standardize_numbers(numbers: list[float], eps: float) -> list[float]:
 
 def _three_axes(function: str, x: Tensor) -> torch.Size:
     want_float(function, x=x)
-    if x.is_meta:
-        raise ValueError(f"{function} wants x with its numbers, got one on meta")
     if x.dim() != 3:
-        raise ValueError(f"{function} wants x of shape (N, L, d), got {tuple(x.shape)}")
+        raise ValueError(f"{function}: expected x to have shape (N, L, d), got {tuple(x.shape)}")
     return x.shape

@@ -1,7 +1,7 @@
-"""The functions of three lessons once more, as GPU kernels: one read and one write instead of many.
+"""Three functions as fused GPU kernels: one read and one write of memory instead of many.
 
-`layer_norm`, `rms_norm` and `swiglu` take what their namesakes in `normalization` and `feed_forward` take and give what
-those give, forward and backward. They are strict: without Triton or a CUDA device they raise. `best` is not.
+`layer_norm`, `rms_norm` and `swiglu` compute what their namesakes in `normalization` and `feed_forward` compute, with
+the same arguments, forward and backward. Without Triton or a CUDA device they raise; `best` falls back instead.
 """
 
 import functools
@@ -15,13 +15,13 @@ from blocklab.arguments import shown
 
 try:
     from blocklab.fused.operators import layer_norm, rms_norm, swiglu
-except ModuleNotFoundError as error:  # Triton has wheels for Linux alone, and Colab without a GPU does not bring it
+except ModuleNotFoundError as error:  # Triton has wheels for Linux only, and Colab without a GPU lacks it
     if error.name != "triton":
         raise
 
     def _without_triton(function: str) -> Callable:
         def refuse(*_, **__):
-            raise ImportError(f"fused.{function} wants Triton, got no such package: pip install triton")
+            raise ImportError(f"fused.{function} requires Triton: pip install triton")
 
         return refuse
 
@@ -37,26 +37,31 @@ PLAIN = {"layer_norm": normalization.layer_norm, "rms_norm": normalization.rms_n
 
 
 def available() -> bool:
-    """Whether Triton and a CUDA device are there, so that the fused functions can run."""
+    """Whether the fused functions can run: with Triton and a CUDA device.
+
+    >>> isinstance(available(), bool)
+    True
+    """
     return TRITON and torch.cuda.is_available()
 
 
 def best(name: str) -> Callable:
-    """The fused function of that name where it can run, else the plain one, which gives the same numbers.
+    """The fused function of that name if it can run, else the plain one, which computes the same.
 
-    name: layer_norm, rms_norm or swiglu. Falling back is said in one warning per name.
+    name: layer_norm, rms_norm or swiglu. Warns once per name if it falls back. Raises ValueError for another name.
 
-    Raises ValueError for another name.
+    >>> best("rms_norm").__name__
+    'rms_norm'
     """
     if not isinstance(name, str) or name not in FUSED:
-        raise ValueError(f"best wants name to be one of {', '.join(FUSED)}, got {shown(name)}")
+        raise ValueError(f"best: expected name to be one of {', '.join(FUSED)}, got {shown(name)}")
     if available():
         return FUSED[name]
-    _say_that_the_plain_one_stands_in(name)
+    _warn_of_fallback(name)
     return PLAIN[name]
 
 
-@functools.cache  # what makes the warning come once
-def _say_that_the_plain_one_stands_in(name: str) -> None:
+@functools.cache  # so it warns once
+def _warn_of_fallback(name: str) -> None:
     lacking = "a CUDA device" if TRITON else "Triton"
-    warnings.warn(f"fused.{name} lacks {lacking}: the plain {name} takes its place", stacklevel=3)
+    warnings.warn(f"fused.{name} requires {lacking}: falling back to the plain {name}", stacklevel=3)

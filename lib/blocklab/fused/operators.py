@@ -1,7 +1,11 @@
-"""The kernels as operators of torch, which then know the shape of a result, for torch.compile, and the way back.
+"""The kernels as custom operators of torch, with the shapes of their results, for torch.compile, and their gradients.
 
-torch.compile leaves an operator whole. So nothing can happen to a kernel's arguments on the way, such as an eps that
-becomes a float64 and makes the whole kernel compute in it.
+torch.compile does not look into an operator, so it cannot change a kernel's arguments, such as an eps that becomes a
+float64 and makes the whole kernel compute in float64.
+
+x may be float32, float16 or bfloat16, weight and bias each of a type of their own. Arithmetic is float32 and rounded
+once, to the dtype of x or the wider one of gate and value. All raise ImportError without Triton, ValueError for a wrong
+shape, width or device and TypeError for another dtype. (On a machine without a GPU, TRITON_INTERPRET=1 runs them.)
 """
 
 from collections.abc import Sequence
@@ -31,12 +35,12 @@ def layer_norm(
 
         y = weight * (x - mean) / sqrt(var + eps) + bias
 
-    x: (*, *normalized_shape), of 1 to 65536 numbers; weight, bias: normalized_shape, each of a type of its own; result:
-    shape and dtype of x. float32, float16 or bfloat16: the arithmetic is float32 and is rounded once, at the end.
-
-    Raises ImportError without Triton, ValueError for a wrong shape, width or device, TypeError for another dtype.
-
+    x: (*, *normalized_shape); weight, bias: normalized_shape, of 1 to 65536 elements.
     Source: Ba, Kiros and Hinton 2016, arXiv:1607.06450
+
+    >>> layer_norm(torch.tensor([[0.0, 2.0], [10.0, 30.0]]).cuda(), (2,)).cpu()
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
     """
     want_fused("fused.layer_norm", x=x, or_none={"weight": weight, "bias": bias})
     width = want_width("fused.layer_norm", x, normalized_shape, weight=weight, bias=bias)
@@ -60,7 +64,7 @@ def _keep_layer_norm(ctx, inputs, output):
     x, weight, bias, _ = inputs
     _, means, scales = output
     ctx.save_for_backward(x, weight, bias, means, scales)
-    ctx.set_materialize_grads(False)  # no zeros for the statistics, which nobody differentiates
+    ctx.set_materialize_grads(False)  # no zeros for the statistics, which have no gradient
 
 
 def _differentiate_layer_norm(ctx, dy, _dmeans, _dscales):
@@ -82,13 +86,11 @@ def rms_norm(
 
         y = weight * x / sqrt(mean(x**2) + eps)
 
-    x: (*, *normalized_shape), of 1 to 65536 numbers; weight: normalized_shape, of a type of its own; result: shape and
-    dtype of x. float32, float16 or bfloat16: the arithmetic is float32 and is rounded once, at the end. eps=None is the
-    machine epsilon of the type computed in.
+    x: (*, *normalized_shape); weight: normalized_shape, of 1 to 65536 elements. eps=None is the machine epsilon of the
+    type computed in. Source: Zhang and Sennrich 2019, arXiv:1910.07467
 
-    Raises ImportError without Triton, ValueError for a wrong shape, width or device, TypeError for another dtype.
-
-    Source: Zhang and Sennrich 2019, arXiv:1910.07467
+    >>> rms_norm(torch.tensor([3.0, 4.0]).cuda(), (2,)).cpu()
+    tensor([0.8485, 1.1314])
     """
     want_fused("fused.rms_norm", x=x, or_none={"weight": weight})
     width = want_width("fused.rms_norm", x, normalized_shape, weight=weight)
@@ -127,12 +129,10 @@ def swiglu(gate: Tensor, value: Tensor) -> Tensor:
 
         silu(gate) * value
 
-    gate, value: the same shape, which is the result's; its dtype is the wider one. float32, float16 or bfloat16: the
-    arithmetic is float32 and is rounded once, at the end.
+    gate, value: the same shape. Source: Shazeer 2020, arXiv:2002.05202
 
-    Raises ImportError without Triton, ValueError for different shapes and a wrong device, TypeError for another dtype.
-
-    Source: Shazeer 2020, arXiv:2002.05202
+    >>> swiglu(torch.tensor([-1.0, 1.0]).cuda(), torch.tensor([10.0, 10.0]).cuda()).cpu()
+    tensor([-2.6894,  7.3106])
     """
     want_fused("fused.swiglu", gate=gate, value=value)
     want_shape("fused.swiglu", gate.shape, value=value)
@@ -153,5 +153,5 @@ _swiglu.register_autograd(
 
 
 def _statistics(x: Tensor, *shape: int) -> Tensor:
-    """A tensor without values, in the type computed in."""
+    """An empty tensor in the type computed in."""
     return x.new_empty(shape, dtype=torch.promote_types(x.dtype, torch.float32))
