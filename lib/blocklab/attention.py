@@ -190,7 +190,7 @@ def _want_attention(function: str, query: Tensor, key: Tensor, value: Tensor) ->
     """Check for (*, L, d), (*, S, d) and (*, S, d_v) of the same type."""
     if not query.dtype == key.dtype == value.dtype:
         got = f"{query.dtype}, {key.dtype} and {value.dtype}"
-        raise TypeError(f"{function}: expected query, key and value to have the same dtype, got {got}")
+        raise TypeError(f"{function}: expected query, key and value of one dtype, got {got}")
     for name, x in {"query": query, "key": key, "value": value}.items():
         if x.dim() < 2:
             raise ValueError(f"{function}: expected {name} to have a position and a feature axis, got {tuple(x.shape)}")

@@ -499,9 +499,7 @@ class RMSNorm(_Affine):
 def _want_channels(function: str, x: Tensor, channels: int) -> None:
     want_float(function, x=x)
     if x.dim() < 2 or x.shape[1] != channels:
-        raise ValueError(
-            f"{function}: expected x to have shape (N, {channels}) or (N, {channels}, *), got {tuple(x.shape)}"
-        )
+        raise ValueError(f"{function}: expected x to have shape (N, {channels}, *), got {tuple(x.shape)}")
 
 
 # The same two layers as plain loops over Python floats: slow, readable, and the reference for the fast ones.

@@ -142,7 +142,7 @@ def _frequencies(d: int, base: float, device: torch.device | None = None) -> Ten
 
 def _want_even(function: str, name: str, d: int) -> None:
     if d % 2:
-        raise ValueError(f"{function}: expected {name} to be even, a sine and a cosine for every frequency, got {d}")
+        raise ValueError(f"{function}: expected {name} to be even, got {d}")
 
 
 def _checked_base(function: str, base: float) -> float:

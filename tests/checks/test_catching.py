@@ -181,7 +181,7 @@ class Pretends:
 
 
 NOT_COUNTED = {
-    "another shape": ((X, (5,)), "wants x to end in normalized_shape"),
+    "another shape": ((X, (5,)), "expected x to end with shape"),
     "an integer tensor": ((torch.arange(4), (4,)), "stops at it with TypeError"),
     "a number for the shape": ((X, 4), "stops at it with TypeError"),
     "NaN": ((NAN, (4,)), "NaN or infinity"),

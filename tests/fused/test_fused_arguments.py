@@ -69,10 +69,10 @@ print(*(warning.message for warning in said))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.splitlines() == [
-        "fused.layer_norm wants Triton, got no such package: pip install triton",
-        "fused.rms_norm wants Triton, got no such package: pip install triton",
-        "fused.swiglu wants Triton, got no such package: pip install triton",
-        "fused.swiglu lacks Triton: the plain swiglu takes its place",
+        "fused.layer_norm requires Triton: pip install triton",
+        "fused.rms_norm requires Triton: pip install triton",
+        "fused.swiglu requires Triton: pip install triton",
+        "fused.swiglu requires Triton: falling back to the plain swiglu",
     ], run.stderr
 
 
@@ -92,16 +92,16 @@ def test_available_is_whether_there_is_a_gpu(there, monkeypatch):
 @pytest.fixture
 def forgotten():
     """`best` has warned of nothing yet."""
-    fused._say_that_the_plain_one_stands_in.cache_clear()
+    fused._warn_of_fallback.cache_clear()
     yield
-    fused._say_that_the_plain_one_stands_in.cache_clear()
+    fused._warn_of_fallback.cache_clear()
 
 
 @pytest.mark.usefixtures("forgotten")
 @pytest.mark.parametrize("name", PLAIN)
 def test_best_is_the_plain_function_without_a_gpu_and_says_so_once(name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.warns(UserWarning, match=f"fused.{name} lacks .*: the plain {name} takes its place"):
+    with pytest.warns(UserWarning, match=f"fused.{name} requires .*: falling back to the plain {name}"):
         assert fused.best(name) is PLAIN[name]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -117,7 +117,7 @@ def test_best_is_the_fused_function_with_a_gpu(name, monkeypatch):
 
 
 def test_best_knows_its_names():
-    with pytest.raises(ValueError, match="best wants name to be one of layer_norm, rms_norm, swiglu, got 'gelu'"):
+    with pytest.raises(ValueError, match="best: expected name to be one of layer_norm, rms_norm, swiglu, got 'gelu'"):
         fused.best("gelu")
 
 
@@ -129,10 +129,10 @@ def test_tensors_on_the_cpu_are_refused(monkeypatch):
     x = torch.zeros(2, 8)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     for call in (lambda: fused.layer_norm(x, (8,)), lambda: fused.rms_norm(x, (8,))):
-        with pytest.raises(ValueError, match=r"wants x on a CUDA device, got it on cpu$"):
+        with pytest.raises(ValueError, match=r"expected x on a CUDA device, got it on cpu$"):
             call()
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match=r"wants gate on a CUDA device, got it on cpu; this machine has no"):
+    with pytest.raises(ValueError, match=r"expected gate on a CUDA device, got it on cpu; this machine has no"):
         fused.swiglu(x, x)
 
 
@@ -149,44 +149,46 @@ def test_the_three_types_pass_all_checks(dtype, cuda):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.int32, torch.bool, torch.complex64], ids=str)
 def test_other_types_are_refused(dtype, cuda):
     x, weight, other = cuda(2, 8), cuda(8), cuda(8, dtype=dtype)
-    message = f"of type float32, float16 or bfloat16, got {dtype}"
+    message = f"to be float32, float16 or bfloat16, got {dtype}"
     for name, call in [
         ("x", lambda: fused.layer_norm(other, (8,))),
         ("bias", lambda: fused.layer_norm(x, (8,), weight, other)),
         ("weight", lambda: fused.rms_norm(x, (8,), other)),
         ("value", lambda: fused.swiglu(weight, other)),
     ]:
-        with pytest.raises(TypeError, match=f"wants {name} {message}"):
+        with pytest.raises(TypeError, match=f"expected {name} {message}"):
             call()
 
 
 @with_triton
 def test_what_is_no_tensor_is_refused(cuda):
     x = cuda(2, 8)
-    with pytest.raises(TypeError, match=r"fused.layer_norm wants x to be a tensor, got list"):
+    with pytest.raises(TypeError, match=r"fused.layer_norm: expected x to be a tensor, got list"):
         fused.layer_norm([1.0], (1,))
-    with pytest.raises(TypeError, match=r"fused.swiglu wants value to be a tensor, got float"):
+    with pytest.raises(TypeError, match=r"fused.swiglu: expected value to be a tensor, got float"):
         fused.swiglu(x, 1.0)
-    with pytest.raises(TypeError, match=r"fused.rms_norm wants normalized_shape to be a tuple of integers, got 8"):
+    with pytest.raises(
+        TypeError, match=r"fused.rms_norm: expected normalized_shape to be a tuple of integers, got int 8"
+    ):
         fused.rms_norm(x, 8)
-    with pytest.raises(TypeError, match=r"wants normalized_shape to be a tuple of integers, got \(8.0,\)"):
+    with pytest.raises(TypeError, match=r"expected normalized_shape to be a tuple of integers, got tuple \(8.0,\)"):
         fused.layer_norm(x, (8.0,))
 
 
 @with_triton
 def test_shapes_that_would_broadcast_are_refused(cuda):
     x = cuda(2, 8)
-    with pytest.raises(
-        ValueError, match=r"fused.layer_norm wants x to end in normalized_shape \(4,\), got x of \(2, 8\)"
-    ):
+    with pytest.raises(ValueError, match=r"fused.layer_norm: expected x to end with shape \(4,\), got \(2, 8\)"):
         fused.layer_norm(x, (4,))
-    with pytest.raises(ValueError, match=r"fused.rms_norm wants normalized_shape to name at least one axis, got \(\)"):
+    with pytest.raises(
+        ValueError, match=r"fused.rms_norm: expected normalized_shape to have at least one axis, got \(\)"
+    ):
         fused.rms_norm(x, ())
-    with pytest.raises(ValueError, match=r"fused.rms_norm wants weight of shape \(8,\), got \(1,\)"):
+    with pytest.raises(ValueError, match=r"fused.rms_norm: expected weight to have shape \(8,\), got \(1,\)"):
         fused.rms_norm(x, (8,), cuda(1))
-    with pytest.raises(ValueError, match=r"fused.layer_norm wants bias of shape \(2, 8\), got \(8,\)"):
+    with pytest.raises(ValueError, match=r"fused.layer_norm: expected bias to have shape \(2, 8\), got \(8,\)"):
         fused.layer_norm(x, (2, 8), None, cuda(8))
-    with pytest.raises(ValueError, match=r"fused.swiglu wants value of shape \(2, 8\), got \(2, 1\)"):
+    with pytest.raises(ValueError, match=r"fused.swiglu: expected value to have shape \(2, 8\), got \(2, 1\)"):
         fused.swiglu(x, cuda(2, 1))
 
 
@@ -196,7 +198,7 @@ def test_widths_from_1_to_65536_are_taken(cuda):
         assert fused.layer_norm(cuda(2, width), (width,)).shape == (2, width)
     assert fused.swiglu(cuda(2, 10**6), cuda(2, 10**6)).shape == (2, 10**6)
     for shape, width in [((0,), 0), ((65537,), 65537), ((2, 65536), 131072)]:
-        with pytest.raises(ValueError, match=f"wants between 1 and 65536 numbers to normalize, got {width}"):
+        with pytest.raises(ValueError, match=f"expected normalized_shape to have 1 to 65536 elements, got {width}"):
             fused.rms_norm(cuda(3, *shape), shape)
 
 
@@ -204,7 +206,7 @@ def test_widths_from_1_to_65536_are_taken(cuda):
 def test_tensors_on_two_devices_are_refused(cuda):
     x = cuda(2, 8)
     elsewhere = torch.empty(8, device="cuda:1")
-    with pytest.raises(ValueError, match=r"fused.layer_norm wants bias on cuda:0, as x, got it on cuda:1"):
+    with pytest.raises(ValueError, match=r"fused.layer_norm: expected bias on cuda:0 like x, got it on cuda:1"):
         fused.layer_norm(x, (8,), cuda(8), elsewhere)
-    with pytest.raises(ValueError, match=r"wants weight on a CUDA device, got it on cpu"):
+    with pytest.raises(ValueError, match=r"expected weight on a CUDA device, got it on cpu"):
         fused.rms_norm(x, (8,), torch.empty(8))

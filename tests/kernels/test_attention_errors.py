@@ -17,100 +17,106 @@ def mask(*shape, dtype=torch.bool):
 
 WRONG_VALUES = {
     # shapes of query, key and value
-    "wants query with a position and a feature axis, got (8,)": lambda: attend(q[0, 0, 0], k, v),
-    "wants key with a position and a feature axis, got ()": lambda: attend(q, torch.tensor(1.0), v),
-    "wants value with a position and a feature axis, got (6,)": lambda: attend(q, k, v[0, 0, 0]),
-    "wants query and key with as many features, got query of (2, 3, 4, 8) and key of (2, 3, 5, 7)": lambda: attend(
+    "expected query to have a position and a feature axis, got (8,)": lambda: attend(q[0, 0, 0], k, v),
+    "expected key to have a position and a feature axis, got ()": lambda: attend(q, torch.tensor(1.0), v),
+    "expected value to have a position and a feature axis, got (6,)": lambda: attend(q, k, v[0, 0, 0]),
+    "expected as many features in query and key, got query of shape (2, 3, 4, 8) and key": lambda: attend(
         q, k[..., :7], v
     ),
-    "wants query and key with as many features, got query of (2, 3, 4, 1)": lambda: attend(q[..., :1], k, v),
-    "wants one value for each key, got key of (2, 3, 5, 8) and value of (2, 3, 1, 6)": lambda: attend(
+    "expected as many features in query and key, got query of shape (2, 3, 4, 1)": lambda: attend(q[..., :1], k, v),
+    "expected one value for each key, got key of shape (2, 3, 5, 8) and value of shape (2, 3, 1, 6)": lambda: attend(
         q, k, v[:, :, :1]
     ),
-    "wants query, key, value whose axes before the last two agree, got (2, 3, 4, 8), (2, 2, 5, 8), (2, 3, 5, 6)": (
+    "expected query, key, value to agree before the last two axes, got (2, 3, 4, 8), (2, 2, 5, 8), (2, 3, 5, 6)": (
         lambda: attend(q, k[:, :2], v)
     ),
-    "whose axes before the last two agree, got (2, 3, 4, 8), (2, 3, 5, 8), (2, 2, 5, 6)": lambda: attend(
-        q, k, v[:, :2]
-    ),
+    "to agree before the last two axes, got (2, 3, 4, 8), (2, 3, 5, 8), (2, 2, 5, 6)": lambda: attend(q, k, v[:, :2]),
     # groups of heads
-    "wants the heads of key to divide query's 3, got 2": lambda: attend(q, k[:, :2], v[:, :1], enable_gqa=True),
-    "wants the heads of value to divide query's 3, got 2": lambda: attend(q, k[:, :1], v[:, :2], enable_gqa=True),
-    "wants the heads of key to divide query's 3, got 0": lambda: attend(q, k[:, :0], v, enable_gqa=True),
-    "wants (*, h, L, d) and (*, heads, S, d) with enable_gqa, got query of (4, 8) and key of (5, 8)": lambda: attend(
+    "expected the heads of key to divide query's 3, got 2": lambda: attend(q, k[:, :2], v[:, :1], enable_gqa=True),
+    "expected the heads of value to divide query's 3, got 2": lambda: attend(q, k[:, :1], v[:, :2], enable_gqa=True),
+    "expected the heads of key to divide query's 3, got 0": lambda: attend(q, k[:, :0], v, enable_gqa=True),
+    "expected (*, h, L, d) and (*, heads, S, d) with enable_gqa, got query of shape (4, 8)": lambda: attend(
         q[0, 0], k[0, 0], v[0, 0], enable_gqa=True
     ),
     # masks that would broadcast the wrong way
-    "wants attn_mask with an axis for query and one for key, got (5,)": lambda: attend(q, k, v, mask(5)),
-    "wants attn_mask with an axis for query and one for key, got ()": lambda: attend(q, k, v, mask()),
-    "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got (5, 4)": lambda: attend(q, k, v, mask(5, 4)),
-    "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got (2, 4, 5)": lambda: attend(q, k, v, mask(2, 4, 5)),
-    "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got (2, 5)": lambda: attend(q, k, v, mask(2, 5)),
-    "wants attn_mask of a shape that broadcasts to (2, 3, 4, 5), got (1, 2, 3, 4, 5)": lambda: attend(
+    "expected attn_mask to have an axis for query and one for key, got (5,)": lambda: attend(q, k, v, mask(5)),
+    "expected attn_mask to have an axis for query and one for key, got ()": lambda: attend(q, k, v, mask()),
+    "expected attn_mask to broadcast to (2, 3, 4, 5), got shape (5, 4)": lambda: attend(q, k, v, mask(5, 4)),
+    "expected attn_mask to broadcast to (2, 3, 4, 5), got shape (2, 4, 5)": lambda: attend(q, k, v, mask(2, 4, 5)),
+    "expected attn_mask to broadcast to (2, 3, 4, 5), got shape (2, 5)": lambda: attend(q, k, v, mask(2, 5)),
+    "expected attn_mask to broadcast to (2, 3, 4, 5), got shape (1, 2, 3, 4, 5)": lambda: attend(
         q, k, v, mask(1, 2, 3, 4, 5)
     ),
-    "wants attn_mask of a shape that broadcasts to (1, 3, 4, 5), got (2, 1, 4, 5)": lambda: attend(
+    "expected attn_mask to broadcast to (1, 3, 4, 5), got shape (2, 1, 4, 5)": lambda: attend(
         q[:1], k[:1], v, mask(2, 1, 4, 5)
     ),
-    "wants attn_mask or is_causal, got both": lambda: attend(q, k, v, mask(4, 5), is_causal=True),
-    "scaled_dot_product_attention wants dropout_p to be between 0 and 1, got 1.5": lambda: attend(
+    "expected attn_mask or is_causal, got both": lambda: attend(q, k, v, mask(4, 5), is_causal=True),
+    "scaled_dot_product_attention: expected dropout_p to be between 0 and 1, got 1.5": lambda: attend(
         q, k, v, dropout_p=1.5
     ),
-    "scaled_dot_product_attention wants dropout_p to be between 0 and 1, got -0.1": lambda: attend(
+    "scaled_dot_product_attention: expected dropout_p to be between 0 and 1, got -0.1": lambda: attend(
         q, k, v, dropout_p=-0.1
     ),
-    "causal_mask wants length to be at least 0, got -1": lambda: causal_mask(-1),
+    "causal_mask: expected length to be at least 0, got -1": lambda: causal_mask(-1),
     # the Module's constructor
-    "MultiheadAttention wants num_heads to divide embed_dim 6, got 4": lambda: MultiheadAttention(6, 4),
-    "MultiheadAttention wants num_heads to be at least 1, got 0": lambda: MultiheadAttention(6, 0),
-    "MultiheadAttention wants embed_dim to be at least 1, got 0": lambda: MultiheadAttention(0, 1),
-    "MultiheadAttention wants kdim to be at least 1, got 0": lambda: MultiheadAttention(6, 2, kdim=0),
-    "MultiheadAttention wants vdim to be at least 1, got -1": lambda: MultiheadAttention(6, 2, vdim=-1),
-    "MultiheadAttention wants dropout to be between 0 and 1, got 1.1": lambda: MultiheadAttention(6, 2, 1.1),
-    "MultiheadAttention wants batch_first=True, that is (N, L, d), got False": lambda: MultiheadAttention(
+    "MultiheadAttention: expected num_heads to divide embed_dim 6, got 4": lambda: MultiheadAttention(6, 4),
+    "MultiheadAttention: expected num_heads to be at least 1, got 0": lambda: MultiheadAttention(6, 0),
+    "MultiheadAttention: expected embed_dim to be at least 1, got 0": lambda: MultiheadAttention(0, 1),
+    "MultiheadAttention: expected kdim to be at least 1, got 0": lambda: MultiheadAttention(6, 2, kdim=0),
+    "MultiheadAttention: expected vdim to be at least 1, got -1": lambda: MultiheadAttention(6, 2, vdim=-1),
+    "MultiheadAttention: expected dropout to be between 0 and 1, got 1.1": lambda: MultiheadAttention(6, 2, 1.1),
+    "MultiheadAttention: expected batch_first to be True, that is (N, L, d), got False": lambda: MultiheadAttention(
         6, 2, batch_first=False
     ),
-    "wants neither add_bias_kv nor add_zero_attn, got one": lambda: MultiheadAttention(6, 2, add_bias_kv=True),
-    "add_zero_attn, got one": lambda: MultiheadAttention(6, 2, add_zero_attn=True),
+    "expected add_bias_kv and add_zero_attn to be False, got True": lambda: MultiheadAttention(6, 2, add_bias_kv=True),
+    "MultiheadAttention: expected add_bias_kv and add_zero_attn to be False": lambda: MultiheadAttention(
+        6, 2, add_zero_attn=True
+    ),
     # its inputs
-    "MultiheadAttention wants query of shape (N, L, 6) or (L, 6), got (2, 4, 5)": lambda: layer(
+    "MultiheadAttention: expected query to have shape (N, L, 6) or (L, 6), got (2, 4, 5)": lambda: layer(
         x[..., :5], memory, memory
     ),
-    "MultiheadAttention wants query of shape (N, L, 6) or (L, 6), got (6,)": lambda: layer(x[0, 0], x, x),
-    "MultiheadAttention wants query of shape (N, L, 6) or (L, 6), got (1, 2, 4, 6)": lambda: layer(x[None], x, x),
-    "wants key with as many axes as query, got (4, 6) for query of (2, 4, 6)": lambda: layer(x, x[0], x[0]),
-    "wants key with as many axes as query, got (2, 4, 6) for query of (4, 6)": lambda: layer(x[0], x, x),
-    "MultiheadAttention wants key of shape (2, 5, 6), got (1, 5, 6)": lambda: layer(x, memory[:1], memory[:1]),
-    "MultiheadAttention wants key of shape (2, 5, 6), got (2, 5, 1)": lambda: layer(x, memory[..., :1], memory),
-    "MultiheadAttention wants value of shape (2, 5, 6), got (2, 4, 6)": lambda: layer(x, memory, x),
-    "MultiheadAttention wants value of shape (2, 5, 6), got (5, 6)": lambda: layer(x, memory, memory[0]),
-    "MultiheadAttention wants key of shape (2, 5, 3), got (2, 5, 6)": lambda: MultiheadAttention(6, 2, kdim=3)(
+    "MultiheadAttention: expected query to have shape (N, L, 6) or (L, 6), got (6,)": lambda: layer(x[0, 0], x, x),
+    "MultiheadAttention: expected query to have shape (N, L, 6) or (L, 6), got (1, 2, 4, 6)": lambda: layer(
+        x[None], x, x
+    ),
+    "expected key to have as many axes as query, got (4, 6) for query of shape (2, 4, 6)": lambda: layer(x, x[0], x[0]),
+    "expected key to have as many axes as query, got (2, 4, 6) for query of shape (4, 6)": lambda: layer(x[0], x, x),
+    "MultiheadAttention: expected key to have shape (2, 5, 6), got (1, 5, 6)": lambda: layer(x, memory[:1], memory[:1]),
+    "MultiheadAttention: expected key to have shape (2, 5, 6), got (2, 5, 1)": lambda: layer(
+        x, memory[..., :1], memory
+    ),
+    "MultiheadAttention: expected value to have shape (2, 5, 6), got (2, 4, 6)": lambda: layer(x, memory, x),
+    "MultiheadAttention: expected value to have shape (2, 5, 6), got (5, 6)": lambda: layer(x, memory, memory[0]),
+    "MultiheadAttention: expected key to have shape (2, 5, 3), got (2, 5, 6)": lambda: MultiheadAttention(6, 2, kdim=3)(
         x, memory, memory
     ),
     # its masks
-    "MultiheadAttention wants attn_mask of shape (4, 5) or (4, 4, 5), got (5, 4)": lambda: layer(
+    "MultiheadAttention: expected attn_mask to have shape (4, 5) or (4, 4, 5), got (5, 4)": lambda: layer(
         x, memory, memory, attn_mask=mask(5, 4)
     ),
-    "MultiheadAttention wants attn_mask of shape (4, 5) or (4, 4, 5), got (1, 5)": lambda: layer(
+    "MultiheadAttention: expected attn_mask to have shape (4, 5) or (4, 4, 5), got (1, 5)": lambda: layer(
         x, memory, memory, attn_mask=mask(1, 5)
     ),
-    "MultiheadAttention wants attn_mask of shape (4, 5) or (4, 4, 5), got (2, 4, 5)": lambda: layer(
+    "MultiheadAttention: expected attn_mask to have shape (4, 5) or (4, 4, 5), got (2, 4, 5)": lambda: layer(
         x, memory, memory, attn_mask=mask(2, 4, 5)
     ),
-    "MultiheadAttention wants attn_mask of shape (4, 5) or (2, 4, 5), got (4, 4, 5)": lambda: layer(
+    "MultiheadAttention: expected attn_mask to have shape (4, 5) or (2, 4, 5), got (4, 4, 5)": lambda: layer(
         x[0], memory[0], memory[0], attn_mask=mask(4, 4, 5)
     ),
-    "MultiheadAttention wants key_padding_mask of shape (2, 5), got (2, 4)": lambda: layer(
+    "MultiheadAttention: expected key_padding_mask to have shape (2, 5), got (2, 4)": lambda: layer(
         x, memory, memory, mask(2, 4)
     ),
-    "MultiheadAttention wants key_padding_mask of shape (2, 5), got (5,)": lambda: layer(x, memory, memory, mask(5)),
-    "MultiheadAttention wants key_padding_mask of shape (2, 5), got (1, 5)": lambda: layer(
+    "MultiheadAttention: expected key_padding_mask to have shape (2, 5), got (5,)": lambda: layer(
+        x, memory, memory, mask(5)
+    ),
+    "MultiheadAttention: expected key_padding_mask to have shape (2, 5), got (1, 5)": lambda: layer(
         x, memory, memory, mask(1, 5)
     ),
-    "MultiheadAttention wants key_padding_mask of shape (5,), got (2, 5)": lambda: layer(
+    "MultiheadAttention: expected key_padding_mask to have shape (5,), got (2, 5)": lambda: layer(
         x[0], memory[0], memory[0], mask(2, 5)
     ),
-    "MultiheadAttention wants attn_mask with is_causal, which only describes it, got None": lambda: layer(
+    "MultiheadAttention: expected attn_mask with is_causal, which only describes it, got None": lambda: layer(
         x, x, x, is_causal=True
     ),
 }
@@ -125,38 +131,38 @@ def test_wrong_value(message):
 
 integers = mask(4, 5, dtype=torch.int64)
 WRONG_TYPES = {
-    "scaled_dot_product_attention wants query to be a tensor, got list": lambda: attend([1.0], k, v),
-    "scaled_dot_product_attention wants key to be a tensor, got NoneType": lambda: attend(q, None, v),
-    "wants query of a floating point type, got torch.int64": lambda: attend(q.long(), k, v),
-    "wants value of a floating point type, got torch.int32": lambda: attend(q, k, v.int()),
-    "wants key of a floating point type, got torch.bool": lambda: attend(q, k.bool(), v),
-    "wants query of a floating point type, got torch.complex64": lambda: attend(q.to(torch.complex64), k, v),
-    "wants query, key and value of one type, got torch.float16, torch.float32 and torch.float32": lambda: attend(
+    "scaled_dot_product_attention: expected query to be a tensor, got list": lambda: attend([1.0], k, v),
+    "scaled_dot_product_attention: expected key to be a tensor, got NoneType": lambda: attend(q, None, v),
+    "expected query to have a floating point dtype, got torch.int64": lambda: attend(q.long(), k, v),
+    "expected value to have a floating point dtype, got torch.int32": lambda: attend(q, k, v.int()),
+    "expected key to have a floating point dtype, got torch.bool": lambda: attend(q, k.bool(), v),
+    "expected query to have a floating point dtype, got torch.complex64": lambda: attend(q.to(torch.complex64), k, v),
+    "expected query, key and value of one dtype, got torch.float16, torch.float32 and torch.float32": lambda: attend(
         q.half(), k, v
     ),
-    "wants query, key and value of one type, got torch.float32, torch.float32 and torch.float64": lambda: attend(
+    "expected query, key and value of one dtype, got torch.float32, torch.float32 and torch.float64": lambda: attend(
         q, k, v.double()
     ),
     # 1 could mean "takes part" or "is padding": only a boolean or a number to add is clear
-    "scaled_dot_product_attention wants attn_mask to be boolean or floating point, got torch.int64": lambda: attend(
+    "scaled_dot_product_attention: expected attn_mask to be boolean or floating point, got torch.int64": lambda: attend(
         q, k, v, integers
     ),
-    "scaled_dot_product_attention wants attn_mask to be boolean or floating point, got torch.uint8": lambda: attend(
+    "scaled_dot_product_attention: expected attn_mask to be boolean or floating point, got torch.uint8": lambda: attend(
         q, k, v, integers.to(torch.uint8)
     ),
-    "scaled_dot_product_attention wants attn_mask to be a tensor, got list": lambda: attend(q, k, v, [[True]]),
-    "MultiheadAttention wants attn_mask to be boolean or floating point, got torch.int64": lambda: layer(
+    "scaled_dot_product_attention: expected attn_mask to be a tensor, got list": lambda: attend(q, k, v, [[True]]),
+    "MultiheadAttention: expected attn_mask to be boolean or floating point, got torch.int64": lambda: layer(
         x, memory, memory, attn_mask=integers
     ),
-    "MultiheadAttention wants key_padding_mask to be boolean or floating point, got torch.int64": lambda: layer(
+    "MultiheadAttention: expected key_padding_mask to be boolean or floating point, got torch.int64": lambda: layer(
         x, memory, memory, integers[:2]
     ),
-    "MultiheadAttention wants key_padding_mask to be a tensor, got bool": lambda: layer(x, memory, memory, True),
-    "MultiheadAttention wants query to be a tensor, got NoneType": lambda: layer(None, x, x),
-    "MultiheadAttention wants value of a floating point type, got torch.int64": lambda: layer(x, x, x.long()),
-    "MultiheadAttention wants num_heads to be an integer, got float": lambda: MultiheadAttention(6, 2.0),
-    "MultiheadAttention wants dropout to be a number, got str": lambda: MultiheadAttention(6, 2, "0.1"),
-    "causal_mask wants length to be an integer, got float": lambda: causal_mask(3.0),
+    "MultiheadAttention: expected key_padding_mask to be a tensor, got bool": lambda: layer(x, memory, memory, True),
+    "MultiheadAttention: expected query to be a tensor, got NoneType": lambda: layer(None, x, x),
+    "MultiheadAttention: expected value to have a floating point dtype, got torch.int64": lambda: layer(x, x, x.long()),
+    "MultiheadAttention: expected num_heads to be an integer, got float": lambda: MultiheadAttention(6, 2.0),
+    "MultiheadAttention: expected dropout to be a number, got str": lambda: MultiheadAttention(6, 2, "0.1"),
+    "causal_mask: expected length to be an integer, got float": lambda: causal_mask(3.0),
 }
 
 

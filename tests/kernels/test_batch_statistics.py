@@ -149,12 +149,22 @@ def test_compiles_without_a_break(rng):
 
 ONES, PAIR, ROW = torch.ones(2, 3), torch.ones(2), torch.ones(1)
 REFUSED = {
-    "batch_statistics wants axes between -2 and 1, at least one, got ()": lambda: batch_statistics(ONES, ()),
-    "merge_statistics wants count_a to be at least 0, got -1": lambda: merge_statistics(-1, PAIR, PAIR, 1, PAIR, PAIR),
-    "merge_statistics wants count_b to be at least 0, got -2": lambda: merge_statistics(1, PAIR, PAIR, -2, PAIR, PAIR),
-    "merge_statistics wants m2_a of shape (2,), got (1,)": lambda: merge_statistics(1, PAIR, ROW, 1, PAIR, PAIR),
-    "merge_statistics wants mean_b of shape (2,), got (1,)": lambda: merge_statistics(1, PAIR, PAIR, 1, ROW, PAIR),
-    "merge_statistics wants m2_b of shape (2,), got (1,)": lambda: merge_statistics(1, PAIR, PAIR, 1, PAIR, ROW),
+    "batch_statistics: expected axes between -2 and 1, at least one, got ()": lambda: batch_statistics(ONES, ()),
+    "merge_statistics: expected count_a to be at least 0, got -1": lambda: merge_statistics(
+        -1, PAIR, PAIR, 1, PAIR, PAIR
+    ),
+    "merge_statistics: expected count_b to be at least 0, got -2": lambda: merge_statistics(
+        1, PAIR, PAIR, -2, PAIR, PAIR
+    ),
+    "merge_statistics: expected m2_a to have shape (2,), got (1,)": lambda: merge_statistics(
+        1, PAIR, ROW, 1, PAIR, PAIR
+    ),
+    "merge_statistics: expected mean_b to have shape (2,), got (1,)": lambda: merge_statistics(
+        1, PAIR, PAIR, 1, ROW, PAIR
+    ),
+    "merge_statistics: expected m2_b to have shape (2,), got (1,)": lambda: merge_statistics(
+        1, PAIR, PAIR, 1, PAIR, ROW
+    ),
 }
 
 
@@ -166,16 +176,20 @@ def test_wrong_value(message):
 
 
 REFUSED_TYPES = {
-    "batch_statistics wants x to be a tensor, got list": lambda: batch_statistics([1.0], 0),
-    "batch_statistics wants x of a floating point type, got torch.int64": lambda: batch_statistics(ONES.long(), 0),
-    "merge_statistics wants count_a to be an integer, got float": lambda: merge_statistics(
+    "batch_statistics: expected x to be a tensor, got list": lambda: batch_statistics([1.0], 0),
+    "batch_statistics: expected x to have a floating point dtype, got torch.int64": lambda: batch_statistics(
+        ONES.long(), 0
+    ),
+    "merge_statistics: expected count_a to be an integer, got float": lambda: merge_statistics(
         2.0, PAIR, PAIR, 1, PAIR, PAIR
     ),
-    "merge_statistics wants count_b to be an integer, got bool": lambda: merge_statistics(
+    "merge_statistics: expected count_b to be an integer, got bool": lambda: merge_statistics(
         1, PAIR, PAIR, True, PAIR, PAIR
     ),
-    "merge_statistics wants mean_a to be a tensor, got float": lambda: merge_statistics(1, 1.0, PAIR, 1, PAIR, PAIR),
-    "merge_statistics wants m2_b of a floating point type, got torch.int64": lambda: merge_statistics(
+    "merge_statistics: expected mean_a to be a tensor, got float": lambda: merge_statistics(
+        1, 1.0, PAIR, 1, PAIR, PAIR
+    ),
+    "merge_statistics: expected m2_b to have a floating point dtype, got torch.int64": lambda: merge_statistics(
         1, PAIR, PAIR, 1, PAIR, PAIR.long()
     ),
 }

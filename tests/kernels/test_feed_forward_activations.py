@@ -252,11 +252,10 @@ def test_two_types_give_the_wider_one():
     assert ours.swiglu(gate, value.half()).dtype == torch.float32
 
 
-def test_the_names():
-    assert ours.activation_function("relu") is ours.relu
-    assert ours.activation_function("gelu") is ours.gelu
-    assert ours.activation_function("silu") is ours.silu
-    assert ours.activation_function(math.cos) is math.cos
+def test_an_activation_may_be_named(rng):
+    gate, value = normal((3, 4), rng), normal((3, 4), rng)
+    for name, activation in {"relu": ours.relu, "gelu": ours.gelu, "silu": ours.silu, "sigmoid": torch.sigmoid}.items():
+        assert torch.equal(ours.gated_unit(gate, value, name), activation(gate) * value)
 
 
 DIFFERENTIABLE = {

@@ -223,30 +223,30 @@ def test_parameter_count_counts_the_parameters(d_model, hidden):
 NAN, INF = math.nan, math.inf
 x = torch.ones(2, 5, 6)
 WRONG_VALUES = {
-    "round_up wants multiple_of to be at least 1, got 0": lambda: round_up(5, 0),
-    "round_up wants multiple_of to be at least 1, got -64": lambda: round_up(5, -64),
-    "hidden_width wants d_model to be at least 1, got 0": lambda: hidden_width(0),
-    "hidden_width wants d_model to be at least 1, got -24": lambda: hidden_width(-24),
-    f"hidden_width wants d_model to be between 1 and 2147483648, got {2**70}": lambda: hidden_width(2**70),
-    "hidden_width wants multiple_of to be at least 1, got 0": lambda: hidden_width(24, 0),
-    "hidden_width wants multiplier to be above 0, got 0": lambda: hidden_width(24, 64, 0),
-    "hidden_width wants multiplier to be between 0 and 2147483648, got -1.3": lambda: hidden_width(24, 64, -1.3),
-    "hidden_width wants multiplier to be between 0 and 2147483648, got nan": lambda: hidden_width(24, 64, NAN),
-    "hidden_width wants multiplier to be between 0 and 2147483648, got inf": lambda: hidden_width(24, 64, INF),
-    "parameter_count wants d_model to be at least 1, got 0": lambda: parameter_count(0, 4, True, False),
-    "parameter_count wants hidden to be at least 1, got -1": lambda: parameter_count(4, -1, True, False),
-    "FeedForward wants d_model to be at least 1, got 0": lambda: FeedForward(0, 10),
-    "FeedForward wants hidden to be at least 1, got 0": lambda: FeedForward(6, 0),
-    "FeedForward wants dropout to be between 0 and 1, got 1.5": lambda: FeedForward(6, 10, dropout=1.5),
-    "FeedForward wants dropout to be between 0 and 1, got nan": lambda: FeedForward(6, 10, dropout=NAN),
-    "FeedForward wants activation to be one of relu, gelu, silu, sigmoid or a function, got 'swish'": lambda: (
+    "round_up: expected multiple_of to be at least 1, got 0": lambda: round_up(5, 0),
+    "round_up: expected multiple_of to be at least 1, got -64": lambda: round_up(5, -64),
+    "hidden_width: expected d_model to be at least 1, got 0": lambda: hidden_width(0),
+    "hidden_width: expected d_model to be at least 1, got -24": lambda: hidden_width(-24),
+    f"hidden_width: expected d_model to be between 1 and 2147483648, got {2**70}": lambda: hidden_width(2**70),
+    "hidden_width: expected multiple_of to be at least 1, got 0": lambda: hidden_width(24, 0),
+    "hidden_width: expected a larger multiplier for d_model 24, got 0": lambda: hidden_width(24, 64, 0),
+    "hidden_width: expected multiplier to be between 0 and 2147483648, got -1.3": lambda: hidden_width(24, 64, -1.3),
+    "hidden_width: expected multiplier to be between 0 and 2147483648, got nan": lambda: hidden_width(24, 64, NAN),
+    "hidden_width: expected multiplier to be between 0 and 2147483648, got inf": lambda: hidden_width(24, 64, INF),
+    "parameter_count: expected d_model to be at least 1, got 0": lambda: parameter_count(0, 4, True, False),
+    "parameter_count: expected hidden to be at least 1, got -1": lambda: parameter_count(4, -1, True, False),
+    "FeedForward: expected d_model to be at least 1, got 0": lambda: FeedForward(0, 10),
+    "FeedForward: expected hidden to be at least 1, got 0": lambda: FeedForward(6, 0),
+    "FeedForward: expected dropout to be between 0 and 1, got 1.5": lambda: FeedForward(6, 10, dropout=1.5),
+    "FeedForward: expected dropout to be between 0 and 1, got nan": lambda: FeedForward(6, 10, dropout=NAN),
+    "FeedForward: expected activation to be one of relu, gelu, silu, sigmoid or a function, got 'swish'": lambda: (
         FeedForward(6, 10, "swish")
     ),
-    "FeedForward wants x of shape (*, 6), got (2, 5, 6, 1)": lambda: FeedForward(6, 10)(x[..., None]),
-    "FeedForward wants x of shape (*, 6), got ()": lambda: FeedForward(6, 10)(torch.tensor(1.0)),
-    "SwiGLU wants d_model to be at least 1, got -6": lambda: SwiGLU(-6, 10),
-    "SwiGLU wants hidden to be at least 1, got 0": lambda: SwiGLU(6, 0),
-    "SwiGLU wants x of shape (*, 5), got (2, 5, 6)": lambda: SwiGLU(5, 10)(x),
+    "FeedForward: expected x to have shape (*, 6), got (2, 5, 6, 1)": lambda: FeedForward(6, 10)(x[..., None]),
+    "FeedForward: expected x to have shape (*, 6), got ()": lambda: FeedForward(6, 10)(torch.tensor(1.0)),
+    "SwiGLU: expected d_model to be at least 1, got -6": lambda: SwiGLU(-6, 10),
+    "SwiGLU: expected hidden to be at least 1, got 0": lambda: SwiGLU(6, 0),
+    "SwiGLU: expected x to have shape (*, 5), got (2, 5, 6)": lambda: SwiGLU(5, 10)(x),
 }
 
 
@@ -258,21 +258,21 @@ def test_wrong_value(message):
 
 
 WRONG_TYPES = {
-    "round_up wants n to be an integer, got float": lambda: round_up(64.0000001, 64),
-    "round_up wants multiple_of to be an integer, got float": lambda: round_up(64, 64.0),
-    "hidden_width wants d_model to be an integer, got float": lambda: hidden_width(4096.0),
-    "hidden_width wants multiple_of to be an integer, got str": lambda: hidden_width(4096, "256"),
-    "hidden_width wants multiplier to be a number, got str": lambda: hidden_width(4096, 256, "1.3"),
-    "parameter_count wants hidden to be an integer, got float": lambda: parameter_count(4, 8 / 3, True, False),
-    "FeedForward wants d_model to be an integer, got float": lambda: FeedForward(6.0, 10),
-    "FeedForward wants dropout to be a number, got NoneType": lambda: FeedForward(6, 10, dropout=None),
-    "FeedForward wants activation to be one of relu, gelu, silu, sigmoid or a function, got NoneType": lambda: (
+    "round_up: expected n to be an integer, got float": lambda: round_up(64.0000001, 64),
+    "round_up: expected multiple_of to be an integer, got float": lambda: round_up(64, 64.0),
+    "hidden_width: expected d_model to be an integer, got float": lambda: hidden_width(4096.0),
+    "hidden_width: expected multiple_of to be an integer, got str": lambda: hidden_width(4096, "256"),
+    "hidden_width: expected multiplier to be a number, got str": lambda: hidden_width(4096, 256, "1.3"),
+    "parameter_count: expected hidden to be an integer, got float": lambda: parameter_count(4, 8 / 3, True, False),
+    "FeedForward: expected d_model to be an integer, got float": lambda: FeedForward(6.0, 10),
+    "FeedForward: expected dropout to be a number, got NoneType": lambda: FeedForward(6, 10, dropout=None),
+    "FeedForward: expected activation to be one of relu, gelu, silu, sigmoid or a function, got NoneType": lambda: (
         FeedForward(6, 10, None)
     ),
-    "FeedForward wants x of a floating point type, got torch.int64": lambda: FeedForward(6, 10)(x.long()),
-    "FeedForward wants x to be a tensor, got list": lambda: FeedForward(6, 10)([1.0] * 6),
-    "SwiGLU wants hidden to be an integer, got float": lambda: SwiGLU(6, 16.0),
-    "SwiGLU wants x of a floating point type, got torch.int32": lambda: SwiGLU(6, 10)(x.int()),
+    "FeedForward: expected x to have a floating point dtype, got torch.int64": lambda: FeedForward(6, 10)(x.long()),
+    "FeedForward: expected x to be a tensor, got list": lambda: FeedForward(6, 10)([1.0] * 6),
+    "SwiGLU: expected hidden to be an integer, got float": lambda: SwiGLU(6, 16.0),
+    "SwiGLU: expected x to have a floating point dtype, got torch.int32": lambda: SwiGLU(6, 10)(x.int()),
 }
 
 

@@ -24,7 +24,6 @@ MODULES = [
 # what the kernels hand to each other, and to the models
 NOT_HANDED_ON = {
     "interpolate",
-    "activation_function",
     "want_masks",
     "pair_frequencies",
     "all_or_nothing",

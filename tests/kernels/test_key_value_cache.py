@@ -145,7 +145,9 @@ def test_under_autocast_it_holds_what_attention_takes(rng):
     with torch.autocast("cpu", torch.bfloat16):
         y = cached_attention(query, key, value, cache)
     assert y.dtype == cache.keys.dtype == torch.bfloat16
-    with pytest.raises(TypeError, match=r"wants key of torch.bfloat16, as it holds, got torch.float32"):
+    with pytest.raises(
+        TypeError, match=r"expected key to have dtype torch.bfloat16 as in the cache, got torch.float32"
+    ):
         cached_attention(query, key, value, cache)
 
 
@@ -266,55 +268,73 @@ WRONG = {
         k[:1],
         v[:1],
         ValueError,
-        "key of shape (2, 3, L, 8), as it holds, got (1, 3, 4, 8)",
+        "key of shape (2, 3, L, 8) as in the cache, got (1, 3, 4, 8)",
     ),
     "other heads": (
         q,
         k[:, :2],
         v[:, :2],
         ValueError,
-        "key of shape (2, 3, L, 8), as it holds, got (2, 2, 4, 8)",
+        "key of shape (2, 3, L, 8) as in the cache, got (2, 2, 4, 8)",
     ),
     "another width": (
         q[..., :7],
         k[..., :7],
         v,
         ValueError,
-        "key of shape (2, 3, L, 8), as it holds, got (2, 3, ",
+        "key of shape (2, 3, L, 8) as in the cache, got (2, 3, ",
     ),
     "values of another width": (
         q,
         k,
         v[..., :4],
         ValueError,
-        "wants value of shape (2, 3, L, 5), as it holds, got (2, 3, 4, 4)",
+        "expected value to have shape (2, 3, L, 5) as in the cache, got (2, 3, 4, 4)",
     ),
     "another type": (
         q.double(),
         k.double(),
         v.double(),
         TypeError,
-        "wants key of torch.float32, as it holds, got torch.float64",
+        "expected key to have dtype torch.float32 as in the cache, got torch.float64",
     ),
     "another device": (
         q.to("meta"),
         k.to("meta"),
         v.to("meta"),
         ValueError,
-        "wants key on cpu, as it holds, got it on meta",
+        "expected key on cpu like cache, got it on meta",
     ),
-    "no position": (q, k[:, :, :0], v[:, :, :0], ValueError, "of shape (N, g, L, d), none of them 0, got (2, 3, 0, 8)"),
-    "no text": (q, k[:0], v[:0], ValueError, "wants key of shape (N, g, L, d), none of them 0, got (0, 3, 4, 8)"),
-    "three axes": (q, k[0], v, ValueError, "wants key of shape (N, g, L, d), none of them 0, got (3, 4, 8)"),
+    "no position": (
+        q,
+        k[:, :, :0],
+        v[:, :, :0],
+        ValueError,
+        "to have shape (N, g, L, d), none of them 0, got (2, 3, 0, 8)",
+    ),
+    "no text": (
+        q,
+        k[:0],
+        v[:0],
+        ValueError,
+        "expected key to have shape (N, g, L, d), none of them 0, got (0, 3, 4, 8)",
+    ),
+    "three axes": (q, k[0], v, ValueError, "expected key to have shape (N, g, L, d), none of them 0, got (3, 4, 8)"),
     "fewer values": (
         q,
         k,
         v[:, :, :3],
         ValueError,
-        "wants one value for each key, got key of (2, 3, 4, 8) and",
+        "expected one value for each key, got key of shape (2, 3, 4, 8) and",
     ),
-    "two types": (q, k, v.double(), TypeError, "wants key and value of one type, got torch.float32 and torch.float64"),
-    "integers": (q, k.long(), v.long(), TypeError, "wants key of a floating point type, got torch.int64"),
+    "two types": (
+        q,
+        k,
+        v.double(),
+        TypeError,
+        "expected key and value to have the same dtype, got torch.float32 and torch.float64",
+    ),
+    "integers": (q, k.long(), v.long(), TypeError, "expected key to have a floating point dtype, got torch.int64"),
 }
 
 
@@ -333,14 +353,18 @@ QUERIES = {
     "another length": (
         q[:, :, :3],
         {},
-        "wants query of shape (2, h, 4, 8), h a multiple of 3, for key of (",
+        "expected query to have shape (2, h, 4, 8), h a multiple of 3, for key of shape (",
     ),
-    "one text, which would broadcast": (q[:1], {}, "wants query of shape (2, h, 4, 8), h a multiple of 3"),
-    "another width": (q[..., :7], {}, "wants query of shape (2, h, 4, 8), h a multiple of 3"),
-    "uneven groups": (q[:, :5], {}, "h a multiple of 3, for key of (2, 3, 4, 8), got (2, 5, 4, 8)"),
-    "no heads": (q[:, :0], {}, "h a multiple of 3, for key of (2, 3, 4, 8), got (2, 0, 4, 8)"),
-    "groups that nobody wants": (q, {"enable_gqa": False}, "wants query of shape (2, h, 4, 8), h = 3, for key of"),
-    "three axes": (q[0], {}, "wants query of shape (2, h, 4, 8), h a multiple of 3"),
+    "one text, which would broadcast": (q[:1], {}, "expected query to have shape (2, h, 4, 8), h a multiple of 3"),
+    "another width": (q[..., :7], {}, "expected query to have shape (2, h, 4, 8), h a multiple of 3"),
+    "uneven groups": (q[:, :5], {}, "h a multiple of 3, for key of shape (2, 3, 4, 8), got (2, 5, 4, 8)"),
+    "no heads": (q[:, :0], {}, "h a multiple of 3, for key of shape (2, 3, 4, 8), got (2, 0, 4, 8)"),
+    "groups that nobody wants": (
+        q,
+        {"enable_gqa": False},
+        "expected query to have shape (2, h, 4, 8), h = 3, for key of",
+    ),
+    "three axes": (q[0], {}, "expected query to have shape (2, h, 4, 8), h a multiple of 3"),
 }
 
 
@@ -351,22 +375,24 @@ def test_a_query_of_other_tokens_is_told_and_the_cache_is_as_it_was(wrong):
     with pytest.raises(ValueError, match=re.escape(said)):
         cached_attention(query, k, v, cache, **options)
     assert cache.length == 4
-    with pytest.raises(TypeError, match=r"wants query and key of one type, got torch.float64 and torch.float32"):
+    with pytest.raises(
+        TypeError, match=r"expected query and key to have the same dtype, got torch.float64 and torch.float32"
+    ):
         cached_attention(q.double(), k, v, cache)
-    with pytest.raises(TypeError, match="wants scale to be a number, got str"):
+    with pytest.raises(TypeError, match="expected scale to be a number, got str"):
         cached_attention(q, k, v, cache, scale="small")
     assert cache.length == 4
 
 
 @pytest.mark.parametrize("cache", [None, KeyValueCache, {}, [KeyValueCache()]])
 def test_what_is_no_cache_is_told(cache):
-    with pytest.raises(TypeError, match="cached_attention wants cache to be a KeyValueCache, got "):
+    with pytest.raises(TypeError, match="cached_attention: expected cache to be a KeyValueCache, got "):
         cached_attention(q, k, v, cache)
 
 
 @pytest.mark.parametrize(("window", "error"), [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError)])
 def test_a_window_is_a_number_of_positions(window, error):
-    with pytest.raises(error, match="KeyValueCache wants window to be"):
+    with pytest.raises(error, match="KeyValueCache: expected window to be"):
         KeyValueCache(window)
 
 

@@ -86,15 +86,15 @@ def test_lies_between_the_two(momentum, average, value):
 def test_says_what_was_wrong(update):
     ones = torch.ones(3)
     name = update.__name__
-    with pytest.raises(ValueError, match=rf"{name} wants value of shape \(3,\), got \(1,\)"):
+    with pytest.raises(ValueError, match=rf"{name}: expected value to have shape \(3,\), got \(1,\)"):
         update(ones, ones[:1], 0.1)
-    with pytest.raises(ValueError, match=f"{name} wants momentum to be between 0 and 1, got 1.5"):
+    with pytest.raises(ValueError, match=f"{name}: expected momentum to be between 0 and 1, got 1.5"):
         update(ones, ones, 1.5)
-    with pytest.raises(ValueError, match=f"{name} wants momentum to be between 0 and 1, got -0.5"):
+    with pytest.raises(ValueError, match=f"{name}: expected momentum to be between 0 and 1, got -0.5"):
         update(ones, ones, -0.5)
-    with pytest.raises(TypeError, match=f"{name} wants value to be a tensor, got float"):
+    with pytest.raises(TypeError, match=f"{name}: expected value to be a tensor, got float"):
         update(ones, 1.0, 0.1)
-    with pytest.raises(TypeError, match=f"{name} wants average of a floating point type, got torch.int64"):
+    with pytest.raises(TypeError, match=f"{name}: expected average to have a floating point dtype, got torch.int64"):
         update(ones.long(), ones, 0.1)
 
 
@@ -235,18 +235,18 @@ def test_compiles_without_a_break(name, rng):
 ONE = torch.ones(3)
 NAN = float("nan")
 REFUSED = {
-    "ema_weights wants momentum to be between 0 and 1, got 1.5": lambda: ema_weights(1.5, 3),
-    "ema_weights wants momentum to be between 0 and 1, got -0.1": lambda: ema_weights(-0.1, 3),
-    "ema_weights wants steps to be at least 0, got -1": lambda: ema_weights(0.1, -1),
-    "ema_weights wants steps to be between 0 and 134217728, got 4294967296": lambda: ema_weights(0.1, 2**32),
-    "half_life wants momentum to be between 0 and 1, got nan": lambda: half_life(NAN),
-    "half_life wants momentum to be between 0 and 1, got -0.1": lambda: half_life(-0.1),
-    "effective_window wants momentum to be between 0 and 1, got 2": lambda: effective_window(2),
-    "debias wants momentum to be between 0 and 1, got 1.1": lambda: debias(ONE, 1.1, 3),
-    "debias wants momentum to be above 0, got 0": lambda: debias(ONE, 0.0, 3),
-    "debias wants steps to be at least 1, got 0": lambda: debias(ONE, 0.1, 0),
-    "to_keras wants momentum to be between 0 and 1, got -1": lambda: to_keras(-1),
-    "from_keras wants momentum to be between 0 and 1, got 99": lambda: from_keras(99),
+    "ema_weights: expected momentum to be between 0 and 1, got 1.5": lambda: ema_weights(1.5, 3),
+    "ema_weights: expected momentum to be between 0 and 1, got -0.1": lambda: ema_weights(-0.1, 3),
+    "ema_weights: expected steps to be at least 0, got -1": lambda: ema_weights(0.1, -1),
+    "ema_weights: expected steps to be between 0 and 134217728, got 4294967296": lambda: ema_weights(0.1, 2**32),
+    "half_life: expected momentum to be between 0 and 1, got nan": lambda: half_life(NAN),
+    "half_life: expected momentum to be between 0 and 1, got -0.1": lambda: half_life(-0.1),
+    "effective_window: expected momentum to be between 0 and 1, got 2": lambda: effective_window(2),
+    "debias: expected momentum to be between 0 and 1, got 1.1": lambda: debias(ONE, 1.1, 3),
+    "debias: expected momentum to be above 0, got 0": lambda: debias(ONE, 0.0, 3),
+    "debias: expected steps to be at least 1, got 0": lambda: debias(ONE, 0.1, 0),
+    "to_keras: expected momentum to be between 0 and 1, got -1": lambda: to_keras(-1),
+    "from_keras: expected momentum to be between 0 and 1, got 99": lambda: from_keras(99),
 }
 
 
@@ -258,21 +258,21 @@ def test_wrong_value(message):
 
 
 REFUSED_TYPES = {
-    "ema_weights wants steps to be an integer, got float": lambda: ema_weights(0.1, 3.0),
-    "ema_weights wants momentum to be a number, got str": lambda: ema_weights("0.1", 3),
-    "ema_weights wants dtype to be a floating point type, got torch.int64": lambda: ema_weights(
+    "ema_weights: expected steps to be an integer, got float": lambda: ema_weights(0.1, 3.0),
+    "ema_weights: expected momentum to be a number, got str": lambda: ema_weights("0.1", 3),
+    "ema_weights: expected dtype to be a floating point type, got torch.int64": lambda: ema_weights(
         0.1, 3, dtype=torch.int64
     ),
-    "ema_weights wants dtype to be a floating point type, got str 'float32'": lambda: ema_weights(
+    "ema_weights: expected dtype to be a floating point type, got str 'float32'": lambda: ema_weights(
         0.1, 3, dtype="float32"
     ),
-    "half_life wants momentum to be a number, got NoneType": lambda: half_life(None),
-    "effective_window wants momentum to be a number, got list": lambda: effective_window([0.1]),
-    "debias wants average to be a tensor, got float": lambda: debias(1.0, 0.1, 3),
-    "debias wants average of a floating point type, got torch.int64": lambda: debias(ONE.long(), 0.1, 3),
-    "debias wants steps to be an integer, got float": lambda: debias(ONE, 0.1, 3.0),
-    "to_keras wants momentum to be a number, got str": lambda: to_keras("0.1"),
-    "from_keras wants momentum to be a number, got NoneType": lambda: from_keras(None),
+    "half_life: expected momentum to be a number, got NoneType": lambda: half_life(None),
+    "effective_window: expected momentum to be a number, got list": lambda: effective_window([0.1]),
+    "debias: expected average to be a tensor, got float": lambda: debias(1.0, 0.1, 3),
+    "debias: expected average to have a floating point dtype, got torch.int64": lambda: debias(ONE.long(), 0.1, 3),
+    "debias: expected steps to be an integer, got float": lambda: debias(ONE, 0.1, 3.0),
+    "to_keras: expected momentum to be a number, got str": lambda: to_keras("0.1"),
+    "from_keras: expected momentum to be a number, got NoneType": lambda: from_keras(None),
 }
 
 

@@ -11,84 +11,92 @@ NAN = float("nan")
 
 WRONG_VALUES = {
     # a vector that is too short, too long, or of length one, which would broadcast
-    "batch_norm wants weight of shape (6,), got (5,)": lambda: ours.batch_norm(x, None, None, five, training=True),
-    "batch_norm wants weight of shape (6,), got (1,)": lambda: ours.batch_norm(x, None, None, one, training=True),
-    "batch_norm wants bias of shape (6,), got (1,)": lambda: ours.batch_norm(x, None, None, six, one, training=True),
-    "batch_norm wants bias of shape (6,), got (6, 1)": lambda: ours.batch_norm(x, six, six, six, six[:, None]),
-    "batch_norm wants running_mean of shape (6,), got (1,)": lambda: ours.batch_norm(x, one, six),
-    "batch_norm wants running_var of shape (6,), got (1,)": lambda: ours.batch_norm(x, six, one, training=True),
-    "instance_norm wants weight of shape (6,), got (5,)": lambda: ours.instance_norm(x, weight=five),
-    "instance_norm wants bias of shape (6,), got (1,)": lambda: ours.instance_norm(x, bias=one),
-    "instance_norm wants running_mean of shape (6,), got (5,)": lambda: ours.instance_norm(x, five, six),
-    "instance_norm wants running_var of shape (6,), got (1,)": lambda: ours.instance_norm(x, six, one),
-    "layer_norm wants weight of shape (5,), got (1,)": lambda: ours.layer_norm(x, (5,), one),
-    "layer_norm wants weight of shape (6, 5), got (5,)": lambda: ours.layer_norm(x, (6, 5), five),
-    "layer_norm wants bias of shape (5,), got (6,)": lambda: ours.layer_norm(x, (5,), five, six),
-    "layer_norm wants x to end in normalized_shape (6,), got x of (2, 6, 5)": lambda: ours.layer_norm(x, (6,)),
-    "layer_norm wants x to end in normalized_shape (5, 5), got x of (5,)": lambda: ours.layer_norm(five, (5, 5)),
-    "layer_norm wants normalized_shape to name at least one axis, got ()": lambda: ours.layer_norm(x, ()),
-    "group_norm wants weight of shape (6,), got (2,)": lambda: ours.group_norm(x, 2, torch.ones(2)),
-    "group_norm wants bias of shape (6,), got (1,)": lambda: ours.group_norm(x, 2, bias=one),
-    "group_norm wants num_groups to divide the 6 channels, got 4": lambda: ours.group_norm(x, 4),
-    "group_norm wants num_groups to be at least 1, got 0": lambda: ours.group_norm(x, 0),
-    "rms_norm wants weight of shape (5,), got (1,)": lambda: ours.rms_norm(x, (5,), one),
-    "rms_norm wants x to end in normalized_shape (2, 6), got x of (2, 6, 5)": lambda: ours.rms_norm(x, (2, 6)),
+    "batch_norm: expected weight to have shape (6,), got (5,)": lambda: ours.batch_norm(
+        x, None, None, five, training=True
+    ),
+    "batch_norm: expected weight to have shape (6,), got (1,)": lambda: ours.batch_norm(
+        x, None, None, one, training=True
+    ),
+    "batch_norm: expected bias to have shape (6,), got (1,)": lambda: ours.batch_norm(
+        x, None, None, six, one, training=True
+    ),
+    "batch_norm: expected bias to have shape (6,), got (6, 1)": lambda: ours.batch_norm(x, six, six, six, six[:, None]),
+    "batch_norm: expected running_mean to have shape (6,), got (1,)": lambda: ours.batch_norm(x, one, six),
+    "batch_norm: expected running_var to have shape (6,), got (1,)": lambda: ours.batch_norm(
+        x, six, one, training=True
+    ),
+    "instance_norm: expected weight to have shape (6,), got (5,)": lambda: ours.instance_norm(x, weight=five),
+    "instance_norm: expected bias to have shape (6,), got (1,)": lambda: ours.instance_norm(x, bias=one),
+    "instance_norm: expected running_mean to have shape (6,), got (5,)": lambda: ours.instance_norm(x, five, six),
+    "instance_norm: expected running_var to have shape (6,), got (1,)": lambda: ours.instance_norm(x, six, one),
+    "layer_norm: expected weight to have shape (5,), got (1,)": lambda: ours.layer_norm(x, (5,), one),
+    "layer_norm: expected weight to have shape (6, 5), got (5,)": lambda: ours.layer_norm(x, (6, 5), five),
+    "layer_norm: expected bias to have shape (5,), got (6,)": lambda: ours.layer_norm(x, (5,), five, six),
+    "layer_norm: expected x to end with shape (6,), got (2, 6, 5)": lambda: ours.layer_norm(x, (6,)),
+    "layer_norm: expected x to end with shape (5, 5), got (5,)": lambda: ours.layer_norm(five, (5, 5)),
+    "layer_norm: expected normalized_shape to have at least one axis, got ()": lambda: ours.layer_norm(x, ()),
+    "group_norm: expected weight to have shape (6,), got (2,)": lambda: ours.group_norm(x, 2, torch.ones(2)),
+    "group_norm: expected bias to have shape (6,), got (1,)": lambda: ours.group_norm(x, 2, bias=one),
+    "group_norm: expected num_groups to divide the 6 channels, got 4": lambda: ours.group_norm(x, 4),
+    "group_norm: expected num_groups to be at least 1, got 0": lambda: ours.group_norm(x, 0),
+    "rms_norm: expected weight to have shape (5,), got (1,)": lambda: ours.rms_norm(x, (5,), one),
+    "rms_norm: expected x to end with shape (2, 6), got (2, 6, 5)": lambda: ours.rms_norm(x, (2, 6)),
     # too few axes, or too few numbers to have a variance
-    "batch_norm wants x of shape (N, C) or (N, C, *), got (5,)": lambda: ours.batch_norm(five, None, None, None),
-    "batch_norm wants x of shape (N, C) or (N, C, *), got ()": lambda: ours.batch_norm(five[0], None, None),
-    "instance_norm wants x of shape (N, C, *), got (5,)": lambda: ours.instance_norm(five),
-    "group_norm wants x of shape (N, C) or (N, C, *), got (5,)": lambda: ours.group_norm(five, 1),
-    "more than one value per channel in training, got x of (1, 6)": lambda: ours.batch_norm(
+    "batch_norm: expected x to have shape (N, C) or (N, C, *), got (5,)": lambda: ours.batch_norm(
+        five, None, None, None
+    ),
+    "batch_norm: expected x to have shape (N, C) or (N, C, *), got ()": lambda: ours.batch_norm(five[0], None, None),
+    "instance_norm: expected x to have shape (N, C, *), got (5,)": lambda: ours.instance_norm(five),
+    "group_norm: expected x to have shape (N, C) or (N, C, *), got (5,)": lambda: ours.group_norm(five, 1),
+    "more than one value per channel in training, got (1, 6)": lambda: ours.batch_norm(
         x[:1, :, 0], None, None, training=True
     ),
-    "more than one value per channel in training, got x of (1, 6, 1, 1)": lambda: ours.BatchNorm(6)(
-        torch.ones(1, 6, 1, 1)
-    ),
-    "more than one value per sample and channel, got x of (2, 6, 1)": lambda: ours.instance_norm(x[..., :1]),
-    "more than one value per sample and channel, got x of (2, 6)": lambda: ours.instance_norm(x[..., 0]),
-    "more than one value per group, got x of (1, 6)": lambda: ours.group_norm(x[:1, :, 0], 6),
-    "more than one value per statistic, got x of (1, 1, 5)": lambda: ours.batch_norm_loops(x[:1, :1]),
-    "more than one value per statistic, got x of (1, 6, 5)": lambda: ours.batch_norm_loops(x[:1], per_position=True),
-    "batch_norm_loops wants x of shape (N, L, d), got (6, 5)": lambda: ours.batch_norm_loops(x[0]),
-    "layer_norm_loops wants x of shape (N, L, d), got (1, 2, 6, 5)": lambda: ours.layer_norm_loops(x[None]),
+    "more than one value per channel in training, got (1, 6, 1, 1)": lambda: ours.BatchNorm(6)(torch.ones(1, 6, 1, 1)),
+    "more than one value per sample and channel, got (2, 6, 1)": lambda: ours.instance_norm(x[..., :1]),
+    "more than one value per sample and channel, got (2, 6)": lambda: ours.instance_norm(x[..., 0]),
+    "more than one value per group, got (1, 6)": lambda: ours.group_norm(x[:1, :, 0], 6),
+    "more than one value per statistic, got (1, 1, 5)": lambda: ours.batch_norm_loops(x[:1, :1]),
+    "more than one value per statistic, got (1, 6, 5)": lambda: ours.batch_norm_loops(x[:1], per_position=True),
+    "batch_norm_loops: expected x to have shape (N, L, d), got (6, 5)": lambda: ours.batch_norm_loops(x[0]),
+    "layer_norm_loops: expected x to have shape (N, L, d), got (1, 2, 6, 5)": lambda: ours.layer_norm_loops(x[None]),
     # running statistics
-    "batch_norm wants running_mean and running_var both or neither, got only running_mean": lambda: ours.batch_norm(
+    "batch_norm: expected both running_mean and running_var or neither, got only running_mean": lambda: ours.batch_norm(
         x, six, None, training=True
     ),
-    "instance_norm wants running_mean and running_var both or neither, got only running_var": lambda: (
+    "instance_norm: expected both running_mean and running_var or neither, got only running_var": lambda: (
         ours.instance_norm(x, None, six)
     ),
-    "batch_norm wants running_mean and running_var when it does not use the batch's": lambda: ours.batch_norm(
-        x, None, None
-    ),
-    "instance_norm wants running_mean and running_var when it does not use the batch's": lambda: ours.instance_norm(
+    "batch_norm: expected running_mean and running_var, or to use the batch's": lambda: ours.batch_norm(x, None, None),
+    "instance_norm: expected running_mean and running_var, or to use the batch's": lambda: ours.instance_norm(
         x, use_input_stats=False
     ),
     # axes
-    "standardize wants axes between -3 and 2, at least one, got 3": lambda: ours.standardize(x, 3),
-    "standardize wants axes between -3 and 2, at least one, got (0, -4)": lambda: ours.standardize(x, (0, -4)),
-    "standardize wants axes between -3 and 2, at least one, got ()": lambda: ours.standardize(x, ()),
-    "standardize wants axes that differ, got (2, -1) for x of (2, 6, 5)": lambda: ours.standardize(x, (2, -1)),
+    "standardize: expected axes between -3 and 2, at least one, got 3": lambda: ours.standardize(x, 3),
+    "standardize: expected axes between -3 and 2, at least one, got (0, -4)": lambda: ours.standardize(x, (0, -4)),
+    "standardize: expected axes between -3 and 2, at least one, got ()": lambda: ours.standardize(x, ()),
+    "standardize: expected different axes, got (2, -1) for x of shape (2, 6, 5)": lambda: ours.standardize(x, (2, -1)),
     # ranges, in what torch lacks and in Modules
-    "standardize wants eps to be at least 0, got -1e-05": lambda: ours.standardize(x, 0, -1e-5),
-    "batch_norm_loops wants eps to be at least 0, got -1": lambda: ours.batch_norm_loops(x, -1),
-    "layer_norm_loops wants eps to be at least 0, got -1": lambda: ours.layer_norm_loops(x, -1),
-    "BatchNorm wants eps to be at least 0, got -0.1": lambda: ours.BatchNorm(6, eps=-0.1),
-    "LayerNorm wants eps to be at least 0, got -0.1": lambda: ours.LayerNorm(6, eps=-0.1),
-    "GroupNorm wants eps to be at least 0, got -0.1": lambda: ours.GroupNorm(2, 6, eps=-0.1),
-    "RMSNorm wants eps to be at least 0, got -0.1": lambda: ours.RMSNorm(6, eps=-0.1),
-    "LayerNorm wants eps to be at least 0, got nan": lambda: ours.LayerNorm(6, eps=NAN),
-    "BatchNorm wants momentum to be between 0 and 1, got 1.1": lambda: ours.BatchNorm(6, momentum=1.1),
-    "BatchNorm wants momentum to be between 0 and 1, got -0.1": lambda: ours.BatchNorm(6, momentum=-0.1),
-    "BatchNorm wants num_features to be at least 0, got -1": lambda: ours.BatchNorm(-1),
-    "GroupNorm wants num_groups to be at least 1, got 0": lambda: ours.GroupNorm(0, 6),
-    "GroupNorm wants num_groups to divide the 6 channels, got 4": lambda: ours.GroupNorm(4, 6),
+    "standardize: expected eps to be at least 0, got -1e-05": lambda: ours.standardize(x, 0, -1e-5),
+    "batch_norm_loops: expected eps to be at least 0, got -1": lambda: ours.batch_norm_loops(x, -1),
+    "layer_norm_loops: expected eps to be at least 0, got -1": lambda: ours.layer_norm_loops(x, -1),
+    "BatchNorm: expected eps to be at least 0, got -0.1": lambda: ours.BatchNorm(6, eps=-0.1),
+    "LayerNorm: expected eps to be at least 0, got -0.1": lambda: ours.LayerNorm(6, eps=-0.1),
+    "GroupNorm: expected eps to be at least 0, got -0.1": lambda: ours.GroupNorm(2, 6, eps=-0.1),
+    "RMSNorm: expected eps to be at least 0, got -0.1": lambda: ours.RMSNorm(6, eps=-0.1),
+    "LayerNorm: expected eps to be at least 0, got nan": lambda: ours.LayerNorm(6, eps=NAN),
+    "BatchNorm: expected momentum to be between 0 and 1, got 1.1": lambda: ours.BatchNorm(6, momentum=1.1),
+    "BatchNorm: expected momentum to be between 0 and 1, got -0.1": lambda: ours.BatchNorm(6, momentum=-0.1),
+    "BatchNorm: expected num_features to be at least 0, got -1": lambda: ours.BatchNorm(-1),
+    "GroupNorm: expected num_groups to be at least 1, got 0": lambda: ours.GroupNorm(0, 6),
+    "GroupNorm: expected num_groups to divide the 6 channels, got 4": lambda: ours.GroupNorm(4, 6),
     # torch lets these two pass when the Module has no weight
-    "BatchNorm wants x of shape (N, 5) or (N, 5, *), got (2, 6, 5)": lambda: ours.BatchNorm(
+    "BatchNorm: expected x to have shape (N, 5, *), got (2, 6, 5)": lambda: ours.BatchNorm(
         5, affine=False, track_running_stats=False
     )(x),
-    "GroupNorm wants x of shape (N, 4) or (N, 4, *), got (2, 6, 5)": lambda: ours.GroupNorm(2, 4, affine=False)(x),
-    "BatchNorm wants x of shape (N, 5) or (N, 5, *), got (5,)": lambda: ours.BatchNorm(5)(five),
+    "GroupNorm: expected x to have shape (N, 4, *), got (2, 6, 5)": lambda: ours.GroupNorm(
+        2, 4, affine=False
+    )(x),
+    "BatchNorm: expected x to have shape (N, 5, *), got (5,)": lambda: ours.BatchNorm(5)(five),
 }
 
 
@@ -101,37 +109,47 @@ def test_wrong_value(message):
 
 integers = torch.ones(2, 6, 5, dtype=torch.int64)
 WRONG_TYPES = {
-    "batch_norm wants x to be a tensor, got list": lambda: ours.batch_norm([1.0], None, None),
-    "layer_norm wants x to be a tensor, got NoneType": lambda: ours.layer_norm(None, (5,)),
-    "layer_norm wants weight to be a tensor, got list": lambda: ours.layer_norm(x, (5,), [1.0] * 5),
-    "layer_norm wants bias to be a tensor, got float": lambda: ours.layer_norm(x, (5,), five, 0.0),
-    "group_norm wants bias to be a tensor, got int": lambda: ours.group_norm(x, 2, six, 0),
-    "batch_norm wants running_var to be a tensor, got int": lambda: ours.batch_norm(x, six, 1),
-    "batch_norm wants x of a floating point type, got torch.int64": lambda: ours.batch_norm(integers, six, six),
-    "instance_norm wants x of a floating point type, got torch.int64": lambda: ours.instance_norm(integers),
-    "layer_norm wants x of a floating point type, got torch.bool": lambda: ours.layer_norm(integers.bool(), (5,)),
-    "group_norm wants x of a floating point type, got torch.int32": lambda: ours.group_norm(integers.int(), 2),
-    "rms_norm wants x of a floating point type, got torch.int64": lambda: ours.rms_norm(integers, (5,)),
-    "standardize wants x of a floating point type, got torch.int64": lambda: ours.standardize(integers, 0),
-    "batch_norm_loops wants x of a floating point type, got torch.int64": lambda: ours.batch_norm_loops(integers),
-    "layer_norm_loops wants x of a floating point type, got torch.int64": lambda: ours.layer_norm_loops(integers),
-    "BatchNorm wants x of a floating point type, got torch.int64": lambda: ours.BatchNorm(6)(integers),
-    "GroupNorm wants x to be a tensor, got NoneType": lambda: ours.GroupNorm(2, 6)(None),
-    "layer_norm wants weight of a floating point type, got torch.int64": lambda: ours.layer_norm(
+    "batch_norm: expected x to be a tensor, got list": lambda: ours.batch_norm([1.0], None, None),
+    "layer_norm: expected x to be a tensor, got NoneType": lambda: ours.layer_norm(None, (5,)),
+    "layer_norm: expected weight to be a tensor, got list": lambda: ours.layer_norm(x, (5,), [1.0] * 5),
+    "layer_norm: expected bias to be a tensor, got float": lambda: ours.layer_norm(x, (5,), five, 0.0),
+    "group_norm: expected bias to be a tensor, got int": lambda: ours.group_norm(x, 2, six, 0),
+    "batch_norm: expected running_var to be a tensor, got int": lambda: ours.batch_norm(x, six, 1),
+    "batch_norm: expected x to have a floating point dtype, got torch.int64": lambda: ours.batch_norm(
+        integers, six, six
+    ),
+    "instance_norm: expected x to have a floating point dtype, got torch.int64": lambda: ours.instance_norm(integers),
+    "layer_norm: expected x to have a floating point dtype, got torch.bool": lambda: ours.layer_norm(
+        integers.bool(), (5,)
+    ),
+    "group_norm: expected x to have a floating point dtype, got torch.int32": lambda: ours.group_norm(
+        integers.int(), 2
+    ),
+    "rms_norm: expected x to have a floating point dtype, got torch.int64": lambda: ours.rms_norm(integers, (5,)),
+    "standardize: expected x to have a floating point dtype, got torch.int64": lambda: ours.standardize(integers, 0),
+    "batch_norm_loops: expected x to have a floating point dtype, got torch.int64": lambda: ours.batch_norm_loops(
+        integers
+    ),
+    "layer_norm_loops: expected x to have a floating point dtype, got torch.int64": lambda: ours.layer_norm_loops(
+        integers
+    ),
+    "BatchNorm: expected x to have a floating point dtype, got torch.int64": lambda: ours.BatchNorm(6)(integers),
+    "GroupNorm: expected x to be a tensor, got NoneType": lambda: ours.GroupNorm(2, 6)(None),
+    "layer_norm: expected weight to have a floating point dtype, got torch.int64": lambda: ours.layer_norm(
         x, (5,), five.to(torch.int64)
     ),
-    "layer_norm wants x of a floating point type, got torch.complex64": lambda: ours.layer_norm(
+    "layer_norm: expected x to have a floating point dtype, got torch.complex64": lambda: ours.layer_norm(
         x.to(torch.complex64), (5,)
     ),
-    "group_norm wants num_groups to be an integer, got float": lambda: ours.group_norm(x, 2.0),
-    "layer_norm wants normalized_shape to be a tuple of integers, got 5": lambda: ours.layer_norm(x, 5),
-    "rms_norm wants normalized_shape to be a tuple of integers, got (5.0,)": lambda: ours.rms_norm(x, (5.0,)),
-    "standardize wants axes to be an integer or a tuple of integers, got 1.0": lambda: ours.standardize(x, 1.0),
-    "standardize wants axes to be an integer or a tuple of integers, got 'NL'": lambda: ours.standardize(x, "NL"),
-    "BatchNorm wants num_features to be an integer, got float": lambda: ours.BatchNorm(6.0),
-    "BatchNorm wants eps to be a number, got str": lambda: ours.BatchNorm(6, "0.1"),
-    "BatchNorm wants momentum to be a number, got str": lambda: ours.BatchNorm(6, momentum="0.1"),
-    "LayerNorm wants eps to be a number, got NoneType": lambda: ours.LayerNorm(6, None),
+    "group_norm: expected num_groups to be an integer, got float": lambda: ours.group_norm(x, 2.0),
+    "layer_norm: expected normalized_shape to be a tuple of integers, got int 5": lambda: ours.layer_norm(x, 5),
+    "rms_norm: expected normalized_shape to be a tuple of integers, got tuple (5.0,)": lambda: ours.rms_norm(x, (5.0,)),
+    "standardize: expected axes to be an integer or a tuple of integers, got 1.0": lambda: ours.standardize(x, 1.0),
+    "standardize: expected axes to be an integer or a tuple of integers, got 'NL'": lambda: ours.standardize(x, "NL"),
+    "BatchNorm: expected num_features to be an integer, got float": lambda: ours.BatchNorm(6.0),
+    "BatchNorm: expected eps to be a number, got str": lambda: ours.BatchNorm(6, "0.1"),
+    "BatchNorm: expected momentum to be a number, got str": lambda: ours.BatchNorm(6, momentum="0.1"),
+    "LayerNorm: expected eps to be a number, got NoneType": lambda: ours.LayerNorm(6, None),
 }
 
 

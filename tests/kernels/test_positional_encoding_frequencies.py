@@ -95,23 +95,12 @@ def test_no_features_have_no_frequencies():
     assert rotary_embedding(torch.zeros(3, 0), torch.arange(3), frequencies=torch.zeros(0)).shape == (3, 0)
 
 
-def test_positions_reach_as_far_as_the_fastest_pair_lets_them():
-    slow, fast = torch.tensor([0.25, 0.001]), torch.tensor([0.5, -4.0])
-    for frequencies, reach in ((slow, 2**31), (fast, 2**29)):
-        rotary_embedding(x, torch.full((5,), -reach), frequencies=frequencies)
-        with pytest.raises(ValueError, match=f"wants positions between -{reach}.* and {reach}.*, got {reach + 1}"):
-            rotary_embedding(x, torch.full((5,), reach + 1), frequencies=frequencies)
-
-
 WRONG = {
-    "wants frequencies of shape (2,), got (1,)": torch.ones(1),
-    "wants frequencies of shape (2,), got (4,)": torch.ones(4),
-    "wants frequencies of shape (2,), got (5, 2)": torch.ones(5, 2),
-    "wants frequencies of shape (2,), got ()": torch.tensor(1.0),
-    "wants frequencies between -2147483648 and 2147483648, got nan": torch.tensor([1.0, math.nan]),
-    "wants frequencies between -2147483648 and 2147483648, got -inf": torch.tensor([-math.inf, 1.0]),
-    "wants frequencies between -2147483648 and 2147483648, got 4294967296.0": torch.tensor([1.0, 2.0**32]),
-    "wants frequencies on cpu, as x, got it on meta": torch.ones(2, device="meta"),
+    "expected frequencies to have shape (2,), got (1,)": torch.ones(1),
+    "expected frequencies to have shape (2,), got (4,)": torch.ones(4),
+    "expected frequencies to have shape (2,), got (5, 2)": torch.ones(5, 2),
+    "expected frequencies to have shape (2,), got ()": torch.tensor(1.0),
+    "expected frequencies on cpu like x, got it on meta": torch.ones(2, device="meta"),
 }
 
 
@@ -119,19 +108,19 @@ WRONG = {
 def test_wrong_frequencies(message):
     with pytest.raises(ValueError) as caught:
         rotary_embedding(x, at, frequencies=WRONG[message])
-    assert f"rotary_embedding {message}" in str(caught.value)
+    assert f"rotary_embedding: {message}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("frequencies", "message"),
     [
-        ([1.0, 0.1], "wants frequencies to be a tensor, got list"),
-        (10000.0, "wants frequencies to be a tensor, got float"),
-        (torch.tensor([1, 0]), "wants frequencies of a floating point type, got torch.int64"),
-        (torch.tensor([1j, 0]), "wants frequencies of a floating point type, got torch.complex64"),
+        ([1.0, 0.1], "expected frequencies to be a tensor, got list"),
+        (10000.0, "expected frequencies to be a tensor, got float"),
+        (torch.tensor([1, 0]), "expected frequencies to have a floating point dtype, got torch.int64"),
+        (torch.tensor([1j, 0]), "expected frequencies to have a floating point dtype, got torch.complex64"),
     ],
 )
 def test_frequencies_of_a_wrong_type(frequencies, message):
     with pytest.raises(TypeError) as caught:
         rotary_embedding(x, at, frequencies=frequencies)
-    assert f"rotary_embedding {message}" in str(caught.value)
+    assert f"rotary_embedding: {message}" in str(caught.value)

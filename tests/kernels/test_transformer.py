@@ -189,11 +189,11 @@ def test_arguments_by_place_are_in_torchs_order(layer, rng):
 def test_every_hint_reaches_its_attention(rng):
     x, memory = inputs("decoder", rng)
     module, _ = pair("decoder", rng)
-    with pytest.raises(ValueError, match="wants tgt_mask with tgt_is_causal"):
+    with pytest.raises(ValueError, match="expected tgt_mask with tgt_is_causal"):
         module(x, memory, memory_mask=torch.zeros(L, S, dtype=torch.bool), tgt_is_causal=True)
-    with pytest.raises(ValueError, match="wants memory_mask with memory_is_causal"):
+    with pytest.raises(ValueError, match="expected memory_mask with memory_is_causal"):
         module(x, memory, tgt_mask=~causal_mask(L), memory_is_causal=True)
-    with pytest.raises(ValueError, match="wants src_mask with is_causal"):
+    with pytest.raises(ValueError, match="expected src_mask with is_causal"):
         pair("encoder", rng)[0](x, is_causal=True)
 
 

@@ -10,46 +10,50 @@ encoder, decoder = EncoderLayer(6, 3, 7), DecoderLayer(6, 3, 7)
 boolean = {shape: torch.zeros(shape, dtype=torch.bool) for shape in [(5, 5), (4, 5), (5, 4), (2, 5), (2, 4), (1, 5)]}
 
 WRONG_VALUES = {
-    "EncoderLayer wants nhead to divide d_model 6, got 4": lambda: EncoderLayer(6, 4),
-    "DecoderLayer wants nhead to divide d_model 6, got 4": lambda: DecoderLayer(6, 4),
-    "EncoderLayer wants nhead to be at least 1, got 0": lambda: EncoderLayer(6, 0),
-    "EncoderLayer wants d_model to be at least 1, got 0": lambda: EncoderLayer(0, 1),
-    "DecoderLayer wants dim_feedforward to be at least 1, got 0": lambda: DecoderLayer(6, 3, 0),
-    "EncoderLayer wants batch_first=True, that is (N, L, d_model), got False": lambda: EncoderLayer(
+    "EncoderLayer: expected nhead to divide d_model 6, got 4": lambda: EncoderLayer(6, 4),
+    "DecoderLayer: expected nhead to divide d_model 6, got 4": lambda: DecoderLayer(6, 4),
+    "EncoderLayer: expected nhead to be at least 1, got 0": lambda: EncoderLayer(6, 0),
+    "EncoderLayer: expected d_model to be at least 1, got 0": lambda: EncoderLayer(0, 1),
+    "DecoderLayer: expected dim_feedforward to be at least 1, got 0": lambda: DecoderLayer(6, 3, 0),
+    "EncoderLayer: expected batch_first to be True, that is (N, L, d_model), got False": lambda: EncoderLayer(
         6, 3, batch_first=False
     ),
-    "DecoderLayer wants batch_first=True, that is (N, L, d_model), got False": lambda: DecoderLayer(
+    "DecoderLayer: expected batch_first to be True, that is (N, L, d_model), got False": lambda: DecoderLayer(
         6, 3, batch_first=False
     ),
-    "EncoderLayer wants activation to be one of relu, gelu or a function, got 'tanh'": lambda: EncoderLayer(
+    "EncoderLayer: expected activation to be one of relu, gelu or a function, got 'tanh'": lambda: EncoderLayer(
         6, 3, activation="tanh"
     ),
-    "DecoderLayer wants activation to be one of relu, gelu or a function, got 'swish'": lambda: DecoderLayer(
+    "DecoderLayer: expected activation to be one of relu, gelu or a function, got 'swish'": lambda: DecoderLayer(
         6, 3, activation="swish"
     ),
-    "wants dropout to be between 0 and 1, got 1.5": lambda: EncoderLayer(6, 3, dropout=1.5),
-    "DecoderLayer wants layer_norm_eps to be at least 0, got -0.1": lambda: DecoderLayer(6, 3, layer_norm_eps=-0.1),
+    "expected dropout to be between 0 and 1, got 1.5": lambda: EncoderLayer(6, 3, dropout=1.5),
+    "DecoderLayer: expected layer_norm_eps to be at least 0, got -0.1": lambda: DecoderLayer(6, 3, layer_norm_eps=-0.1),
     # inputs
-    "EncoderLayer wants src of shape (N, L, 6) or (L, 6), got (2, 5, 5)": lambda: encoder(x[..., :5]),
-    "EncoderLayer wants src of shape (N, L, 6) or (L, 6), got (6,)": lambda: encoder(x[0, 0]),
-    "EncoderLayer wants src of shape (N, L, 6) or (L, 6), got (1, 2, 5, 6)": lambda: encoder(x[None]),
-    "DecoderLayer wants tgt of shape (N, L, 6) or (L, 6), got (2, 5, 1)": lambda: decoder(x[..., :1], memory),
-    "DecoderLayer wants memory of shape (N, L, 6) or (L, 6), got (2, 4, 5)": lambda: decoder(x, memory[..., :5]),
-    "DecoderLayer wants memory of shape (2, S, 6), got (1, 4, 6)": lambda: decoder(x, memory[:1]),
-    "DecoderLayer wants memory of shape (2, S, 6), got (4, 6)": lambda: decoder(x, memory[0]),
+    "EncoderLayer: expected src to have shape (N, L, 6) or (L, 6), got (2, 5, 5)": lambda: encoder(x[..., :5]),
+    "EncoderLayer: expected src to have shape (N, L, 6) or (L, 6), got (6,)": lambda: encoder(x[0, 0]),
+    "EncoderLayer: expected src to have shape (N, L, 6) or (L, 6), got (1, 2, 5, 6)": lambda: encoder(x[None]),
+    "DecoderLayer: expected tgt to have shape (N, L, 6) or (L, 6), got (2, 5, 1)": lambda: decoder(x[..., :1], memory),
+    "DecoderLayer: expected memory to have shape (N, L, 6) or (L, 6), got (2, 4, 5)": lambda: decoder(
+        x, memory[..., :5]
+    ),
+    "DecoderLayer: expected memory to have shape (2, S, 6), got (1, 4, 6)": lambda: decoder(x, memory[:1]),
+    "DecoderLayer: expected memory to have shape (2, S, 6), got (4, 6)": lambda: decoder(x, memory[0]),
     # masks, in self-attention and in attention to the memory
-    "EncoderLayer wants src_mask of shape (5, 5) or (6, 5, 5), got (4, 5)": lambda: encoder(x, boolean[4, 5]),
-    "DecoderLayer wants tgt_mask of shape (5, 5) or (6, 5, 5), got (1, 5)": lambda: decoder(x, memory, boolean[1, 5]),
-    "DecoderLayer wants memory_mask of shape (5, 4) or (6, 5, 4), got (5, 5)": lambda: decoder(
+    "EncoderLayer: expected src_mask to have shape (5, 5) or (6, 5, 5), got (4, 5)": lambda: encoder(x, boolean[4, 5]),
+    "DecoderLayer: expected tgt_mask to have shape (5, 5) or (6, 5, 5), got (1, 5)": lambda: decoder(
+        x, memory, boolean[1, 5]
+    ),
+    "DecoderLayer: expected memory_mask to have shape (5, 4) or (6, 5, 4), got (5, 5)": lambda: decoder(
         x, memory, None, boolean[5, 5]
     ),
-    "EncoderLayer wants src_key_padding_mask of shape (2, 5), got (1, 5)": lambda: encoder(
+    "EncoderLayer: expected src_key_padding_mask to have shape (2, 5), got (1, 5)": lambda: encoder(
         x, src_key_padding_mask=boolean[1, 5]
     ),
-    "DecoderLayer wants tgt_key_padding_mask of shape (2, 5), got (2, 4)": lambda: decoder(
+    "DecoderLayer: expected tgt_key_padding_mask to have shape (2, 5), got (2, 4)": lambda: decoder(
         x, memory, tgt_key_padding_mask=boolean[2, 4]
     ),
-    "DecoderLayer wants memory_key_padding_mask of shape (2, 4), got (2, 5)": lambda: decoder(
+    "DecoderLayer: expected memory_key_padding_mask to have shape (2, 4), got (2, 5)": lambda: decoder(
         x, memory, memory_key_padding_mask=boolean[2, 5]
     ),
 }
@@ -63,18 +67,18 @@ def test_wrong_value(message):
 
 
 WRONG_TYPES = {
-    "EncoderLayer wants src to be a tensor, got list": lambda: encoder([1.0]),
-    "EncoderLayer wants src of a floating point type, got torch.int64": lambda: encoder(x.long()),
-    "DecoderLayer wants tgt to be a tensor, got NoneType": lambda: decoder(None, memory),
-    "DecoderLayer wants memory of a floating point type, got torch.int64": lambda: decoder(x, memory.long()),
-    "EncoderLayer wants src_mask to be boolean or floating point, got torch.int64": lambda: encoder(
+    "EncoderLayer: expected src to be a tensor, got list": lambda: encoder([1.0]),
+    "EncoderLayer: expected src to have a floating point dtype, got torch.int64": lambda: encoder(x.long()),
+    "DecoderLayer: expected tgt to be a tensor, got NoneType": lambda: decoder(None, memory),
+    "DecoderLayer: expected memory to have a floating point dtype, got torch.int64": lambda: decoder(x, memory.long()),
+    "EncoderLayer: expected src_mask to be boolean or floating point, got torch.int64": lambda: encoder(
         x, boolean[5, 5].long()
     ),
-    "EncoderLayer wants src_key_padding_mask to be boolean or floating point, got torch.int32": lambda: encoder(
+    "EncoderLayer: expected src_key_padding_mask to be boolean or floating point, got torch.int32": lambda: encoder(
         x, src_key_padding_mask=boolean[2, 5].int()
     ),
-    "EncoderLayer wants nhead to be an integer, got float": lambda: EncoderLayer(6, 3.0),
-    "EncoderLayer wants activation to be one of relu, gelu or a function, got NoneType": lambda: EncoderLayer(
+    "EncoderLayer: expected nhead to be an integer, got float": lambda: EncoderLayer(6, 3.0),
+    "EncoderLayer: expected activation to be one of relu, gelu or a function, got NoneType": lambda: EncoderLayer(
         6, 3, activation=None
     ),
 }

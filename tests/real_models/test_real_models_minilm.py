@@ -234,7 +234,7 @@ def test_sentence_vectors_in_the_head():
     x = torch.tensor([[[3.0, 0.0], [3.0, 8.0], [100.0, 100.0]]])
     padding = torch.tensor([[False, False, True]])
     assert_close(sentence_vectors(x, padding), torch.tensor([[0.6, 0.8]]))
-    with pytest.raises(ValueError, match=r"padding of shape \(1, 3\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"padding to have shape \(1, 3\), got \(3,\)"):
         sentence_vectors(x, padding[0])
 
 

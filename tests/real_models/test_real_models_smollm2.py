@@ -313,7 +313,7 @@ def test_tokens_are_those_of_the_plain_algorithm(name, model, plainly):
 
 @pytest.mark.parametrize(("most", "error"), [(0, ValueError), (2.5, TypeError)])
 def test_how_long_an_answer_may_be(most, error, model):
-    with pytest.raises(error, match=r"SmolLM2\.answer wants most to be"):
+    with pytest.raises(error, match=r"SmolLM2\.answer: expected most to be"):
         model.answer(FRANCE, most)
 
 
@@ -346,7 +346,7 @@ def test_an_answer_that_would_pass_the_positions_of_its_training(model):
 
 
 def test_cached_is_yes_or_no(model):
-    with pytest.raises(TypeError, match=r"SmolLM2\.next_tokens wants cached to be True or False, got str 'no'"):
+    with pytest.raises(TypeError, match=r"SmolLM2\.next_tokens: expected cached to be True or False, got str 'no'"):
         model.next_tokens([5], 3, cached="no")
 
 

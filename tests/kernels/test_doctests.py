@@ -1,0 +1,25 @@
+"""The examples in the kernels' docstrings are right, and every public kernel has one."""
+
+import doctest
+from importlib import import_module
+
+import pytest
+import torch
+
+import blocklab
+
+
+def example(name: str) -> doctest.DocTest:
+    module = import_module(f"blocklab.{blocklab._MODULE_OF.get(name, name)}")
+    finder = doctest.DocTestFinder(recurse=False, exclude_empty=False)
+    [test] = finder.find(getattr(module, name), name, module, extraglobs={"torch": torch})
+    return test
+
+
+@pytest.mark.parametrize("name", [*blocklab._MODULE_OF, "batch_statistics"])
+def test_example(name):
+    test = example(name)
+    assert test.examples
+    said = []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)
