@@ -1,4 +1,4 @@
-"""What the fused functions refuse and say, and what stands in where they cannot run. No kernel runs here."""
+"""Checks of the fused functions, and the fallback where they cannot run. No kernel runs here."""
 
 import ast
 import inspect
@@ -76,7 +76,7 @@ print(*(warning.message for warning in said))
     ], run.stderr
 
 
-def test_another_missing_module_is_not_hidden():
+def test_other_import_errors_are_raised():
     code = "import sys; sys.modules['blocklab.fused.tiles'] = None; import blocklab.fused"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert fused.TRITON is ("blocklab.fused.tiles" in run.stderr)
@@ -116,7 +116,7 @@ def test_best_is_the_fused_function_with_a_gpu(name, monkeypatch):
     assert fused.best(name) is getattr(fused, name)
 
 
-def test_best_knows_its_names():
+def test_best_refuses_unknown_names():
     with pytest.raises(ValueError, match="best: expected name to be one of layer_norm, rms_norm, swiglu, got 'gelu'"):
         fused.best("gelu")
 
@@ -161,7 +161,7 @@ def test_other_types_are_refused(dtype, cuda):
 
 
 @with_triton
-def test_what_is_no_tensor_is_refused(cuda):
+def test_non_tensors_are_refused(cuda):
     x = cuda(2, 8)
     with pytest.raises(TypeError, match=r"fused.layer_norm: expected x to be a tensor, got list"):
         fused.layer_norm([1.0], (1,))
@@ -193,7 +193,7 @@ def test_shapes_that_would_broadcast_are_refused(cuda):
 
 
 @with_triton
-def test_widths_from_1_to_65536_are_taken(cuda):
+def test_widths_from_1_to_65536_are_accepted(cuda):
     for width in (1, arguments.WIDEST):
         assert fused.layer_norm(cuda(2, width), (width,)).shape == (2, width)
     assert fused.swiglu(cuda(2, 10**6), cuda(2, 10**6)).shape == (2, 10**6)

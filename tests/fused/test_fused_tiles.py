@@ -8,7 +8,7 @@ import torch
 from blocklab.fused.tiles import alignment, as_rows, resident, tile
 
 
-def test_rows_side_by_side_are_not_copied():
+def test_contiguous_rows_are_not_copied():
     x = torch.empty(4, 24)
     for view in (x, x[:, 8:16], x[::2], x[:1].expand(4, 24)):
         assert as_rows(view) is view
@@ -20,7 +20,7 @@ def test_rows_side_by_side_are_not_copied():
     ("width", "apart", "divides"),
     [(11008, 11008, 16), (11000, 11000, 8), (10922, 10922, 2), (10923, 10923, 1), (1000, 1001, 1), (8, 0, 8)],
 )
-def test_alignment_divides_width_and_distance(width, apart, divides):
+def test_alignment_divides_width_and_stride(width, apart, divides):
     x = torch.empty(max(3 * apart, width)).as_strided((3, width), (apart, 1))
     assert alignment(x) == alignment(torch.empty(3, width), x) == divides
 

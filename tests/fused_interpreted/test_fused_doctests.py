@@ -8,8 +8,9 @@ import torch
 from blocklab import fused
 
 
+@pytest.mark.filterwarnings("ignore:.*falling back to the plain")
 @pytest.mark.parametrize("name", fused.__all__)
-def test_example(name, monkeypatch, recwarn):
+def test_example(name, monkeypatch):
     monkeypatch.setattr(torch.Tensor, "cuda", lambda x: x)  # the interpreter runs on the CPU
     finder = doctest.DocTestFinder(recurse=False, exclude_empty=False)
     [test] = finder.find(getattr(fused, name), name, extraglobs={"torch": torch})

@@ -93,7 +93,7 @@ def test_gradients_have_the_types_of_their_tensors(name):
         ("_swiglu_backward", ((5, 24), (5, 24), (5, 24))),
     ],
 )
-def test_operators_are_registered_as_torch_wants(operator, arguments):
+def test_operators_pass_opcheck(operator, arguments):
     def tensor(shape):
         return torch.rand(shape).requires_grad_(not operator.endswith("backward"))
 

@@ -1,4 +1,4 @@
-"""Mistakes that kernels of this kind have had elsewhere, each with where it was reported."""
+"""Bugs that such kernels have had in other projects, each with its report."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from tolerance import TOLERANCE
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_further_away_than_32_bits_count(name):
+def test_row_offsets_beyond_32_bits(name):
     # Liger-Kernel #803 and #1483, vllm #42862, flashinfer #3005, triton #6748: row * stride in 32 bits. The wrong
     # address ends the process, so this runs in one of its own.
     far = subprocess.run(
@@ -26,7 +26,7 @@ def test_rows_further_away_than_32_bits_count(name):
 
 @pytest.mark.parametrize("width", [1, 3, 7, 17, 129, 769, 1000, 1023, 4097])
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
-def test_columns_beyond_the_row_do_not_count(name, width):
+def test_padding_columns_are_ignored(name, width):
     # Liger-Kernel #518, unsloth PR #1867, triton #9838: a mean far from 0 came into the variance with every column
     # between the width and the next power of two. Also E[x²] - mean², which cancels: llm.c's layernorm_forward
     x, *vectors = inputs(name, (3, width))
@@ -38,7 +38,7 @@ def test_columns_beyond_the_row_do_not_count(name, width):
 
 @pytest.mark.parametrize("width", [3, 1000, 4097, 8200, 33000])
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_written_beyond_a_result(name, width, monkeypatch):
+def test_nothing_is_written_out_of_bounds(name, width, monkeypatch):
     # the interpreter, and a GPU too, writes silently into what lies next to the result
     plain, padded = torch.empty, []
 

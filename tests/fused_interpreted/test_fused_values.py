@@ -34,7 +34,7 @@ def test_float64_is_torchs(name, width):
 @pytest.mark.parametrize("width", [7, 1000, 8200])
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("name", NAMES)
-def test_errs_no_more_than_torch(name, dtype, width):
+def test_error_is_at_most_torchs(name, dtype, width):
     tensors = inputs(name, (ROWS, width), dtype)
     dy = torch.randn(ROWS, width, generator=torch.Generator().manual_seed(1)).to(dtype)
     exact = result_and_gradients(torchs, name, [t.double() for t in tensors], dy)
@@ -68,7 +68,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_memory_layout_changes_no_bit(name, layout):
+def test_memory_layout_does_not_change_a_bit(name, layout):
     rng = torch.Generator().manual_seed(1)
     tensors = inputs(name, (4, 3, 24), torch.float32)
     x, dy = (LAYOUTS[layout](t) for t in (tensors[0], torch.randn(4, 3, 24, generator=rng)))

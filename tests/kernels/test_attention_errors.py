@@ -1,4 +1,4 @@
-"""Every refusal names what was wanted and what came, and no mask broadcasts silently."""
+"""Error messages, and that no mask broadcasts silently."""
 
 import pytest
 import torch
@@ -58,6 +58,9 @@ WRONG_VALUES = {
         q, k, v, dropout_p=-0.1
     ),
     "causal_mask: expected length to be at least 0, got -1": lambda: causal_mask(-1),
+    "causal_mask: expected length x length to have at most 1073741824 elements, got 32769 x 32769": lambda: causal_mask(
+        2**15 + 1
+    ),
     # the Module's constructor
     "MultiheadAttention: expected num_heads to divide embed_dim 6, got 4": lambda: MultiheadAttention(6, 4),
     "MultiheadAttention: expected num_heads to be at least 1, got 0": lambda: MultiheadAttention(6, 0),
@@ -123,7 +126,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_wrong_value(message):
+def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert message in str(caught.value)
@@ -167,13 +170,13 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_wrong_type(message):
+def test_type_errors(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (1, 5), (4, 1), (1, 1), (3, 1, 1), (1, 3, 4, 5), (2, 1, 1, 5)], ids=str)
-def test_masks_that_broadcast_as_torch_has_it_are_welcome(shape):
+def test_masks_that_broadcast_are_accepted(shape):
     for dtype in (torch.bool, torch.float32):
         assert attend(q, k, v, mask(*shape, dtype=dtype)).shape == (2, 3, 4, 6)

@@ -26,7 +26,7 @@ def query_key_value(rng, *batch, L=4, S=6, d=5, d_v=3):
 
 @settings(max_examples=40)
 @given(length=st.integers(1, 8), place=st.integers(0, 7), seed=st.integers(0, 99))
-def test_a_causal_token_moves_itself_and_what_comes_after(length, place, seed):
+def test_a_causal_token_changes_only_itself_and_later_ones(length, place, seed):
     rng = torch.Generator().manual_seed(seed)
     place %= length
     x = normal((2, length, 4), rng)
@@ -44,7 +44,7 @@ def test_a_causal_token_moves_itself_and_what_comes_after(length, place, seed):
         assert torch.equal(moved, expected)
 
 
-def test_the_mask_is_what_a_poke_draws(rng):
+def test_perturbing_a_token_reveals_the_mask(rng):
     # Poke value j, and see which queries move: column j of the mask.
     query, key, value = query_key_value(rng)
     mask = torch.rand(4, 6, generator=rng) < 0.5
@@ -57,7 +57,7 @@ def test_the_mask_is_what_a_poke_draws(rng):
     assert torch.equal(drawn, mask)
 
 
-def test_what_a_mask_hides_may_be_infinite(rng):
+def test_masked_values_may_be_infinite(rng):
     query, key, value = query_key_value(rng)
     mask = torch.ones(4, 6, dtype=torch.bool)
     mask[:, 5] = False
@@ -68,7 +68,7 @@ def test_what_a_mask_hides_may_be_infinite(rng):
 
 
 @given(st.permutations(range(6)), st.integers(0, 99))
-def test_order_means_nothing_without_a_mask(order, seed):
+def test_permutation_equivariant_without_a_mask(order, seed):
     rng = torch.Generator().manual_seed(seed)
     query, key, value = query_key_value(rng, 2)
     y = scaled_dot_product_attention(query, key, value)
@@ -78,14 +78,14 @@ def test_order_means_nothing_without_a_mask(order, seed):
     assert_close(moved, layer(x, x, x)[0][:, order], **TOLERANCE[y.dtype])
 
 
-def test_with_a_causal_mask_order_does_matter(rng):
+def test_not_permutation_equivariant_with_a_causal_mask(rng):
     x = normal((5, 4), rng)
     order = [4, 2, 0, 1, 3]
     y, moved = (scaled_dot_product_attention(z, z, z, is_causal=True) for z in (x, x[order]))
     assert (moved - y[order]).abs().max() > 0.1
 
 
-def test_a_result_lies_between_the_values(rng):
+def test_results_are_between_the_values(rng):
     query, key, value = query_key_value(rng, 7, S=4)
     y = scaled_dot_product_attention(3 * query, key, value)
     assert (y >= value.amin(-2, keepdim=True) - 1e-12).all()
@@ -145,7 +145,7 @@ def test_the_most_negative_number_is_not_minus_infinity(rng):
     assert_close(got, value.mean(-2, keepdim=True).expand_as(got), **TOLERANCE[got.dtype])
 
 
-def test_a_number_too_negative_for_the_type_computed_in_hides_too(rng):
+def test_mask_values_that_overflow_to_minus_infinity_hide_the_key(rng):
     query, key, value = (t.float() for t in query_key_value(rng))
     mask = torch.zeros(4, 6, dtype=torch.float64)
     mask[1] = -1e300
@@ -187,7 +187,7 @@ def test_grouped_queries_without_a_batch_and_with_a_mask(rng):
 # Dropout
 
 
-def test_dropout_falls_on_the_weights_and_keeps_their_mean():
+def test_dropout_applies_to_the_weights_and_keeps_their_mean():
     # values of an identity matrix show the weights: 1/8 each, then 0 or 1/8 / (1 - 0.25)
     torch.manual_seed(0)
     query, key, value = torch.zeros(300, 5, 2), torch.zeros(300, 8, 2), torch.eye(8).expand(300, 8, 8)
@@ -245,7 +245,7 @@ SHAPES = {  # (N, L, S, d, d_v)
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("masked", [False, True])
-def test_empty_tensors_do_what_torchs_do(shape, masked, rng):
+def test_empty_tensors_match_torch(shape, masked, rng):
     N, L, S, d, d_v = SHAPES[shape]
     query, key, value = query_key_value(rng, N, L=L, S=S, d=d, d_v=d_v)
     mask = torch.ones(L, S, dtype=torch.bool) if masked else None
@@ -255,7 +255,7 @@ def test_empty_tensors_do_what_torchs_do(shape, masked, rng):
 
 
 @pytest.mark.parametrize("types", [("float32",) * 3, ("float32", "bfloat16", "bfloat16"), ("float64",) * 3], ids=str)
-def test_autocast_chooses_the_types_and_not_the_arithmetic(types, rng):
+def test_autocast_changes_types_but_not_the_arithmetic(types, rng):
     q, k, v = (torch.randn(2, 3, 5, 8, generator=rng).to(getattr(torch, name)) for name in types)
     with torch.autocast("cpu", torch.bfloat16):
         got, theirs = scaled_dot_product_attention(q, k, v), F.scaled_dot_product_attention(q, k, v)
@@ -264,7 +264,7 @@ def test_autocast_chooses_the_types_and_not_the_arithmetic(types, rng):
     assert torch.equal(got, scaled_dot_product_attention(*chosen))
 
 
-def test_autocast_leaves_the_arithmetic_between_the_projections(rng):
+def test_autocast_does_not_change_attention_between_the_projections(rng):
     layer = MultiheadAttention(8, 2)
     x = torch.randn(2, 5, 8, generator=rng)
     with torch.autocast("cpu", torch.bfloat16):

@@ -46,7 +46,7 @@ def inputs(kind, rng, dtype=torch.float64, N=2, L=4, S=5):
 
 
 @each_kind
-def test_same_seed_same_start(kind):
+def test_same_seed_gives_the_same_initial_weights(kind):
     arguments, options, *_ = KINDS[kind]
     states = []
     for layer_class, more in ((ours.MultiheadAttention, {}), (nn.MultiheadAttention, {"batch_first": True})):
@@ -166,7 +166,7 @@ def test_is_causal_describes_the_mask_and_does_not_replace_it(rng):
 
 
 @pytest.mark.parametrize("form", ["boolean", "float", "padding", "both"])
-def test_a_fully_masked_row_is_the_last_bias_in_training_and_out_of_it(form, rng):
+def test_a_fully_masked_row_gives_the_output_bias_in_training_and_eval(form, rng):
     # torch's gives NaN with weights, and without them in eval and no_grad; this is what it gives otherwise
     layer, reference = pair("plain", rng)
     x = inputs("plain", rng)[0]
@@ -246,7 +246,7 @@ def test_empty_batch_and_no_keys(N, S, rng):
     assert weights.shape == (N, 4, S)
 
 
-def test_the_half_types_come_back_as_they_went_in(rng):
+def test_half_types_are_kept(rng):
     layer, _ = pair("plain", rng, torch.bfloat16)
     y, weights = layer(*inputs("plain", rng, torch.bfloat16), attn_mask=added((4, 5), rng, torch.float32))
     assert y.dtype == weights.dtype == torch.bfloat16
@@ -260,7 +260,7 @@ def test_device_dtype_and_repr():
 
 
 @pytest.mark.parametrize("options", [{}, {"kdim": 4, "vdim": 3}, {"bias": False}], ids=str)
-def test_reset_parameters_draws_what_torch_draws(options):
+def test_reset_parameters_matches_torch(options):
     states = []
     for made in (ours.MultiheadAttention, nn.MultiheadAttention):
         torch.manual_seed(0)

@@ -147,7 +147,7 @@ def test_float16_scores_do_not_overflow():
     assert torch.equal(y, torch.full((2, 1), 3.0, dtype=torch.float16))
 
 
-def test_in_the_head():
+def test_by_hand():
     query = torch.tensor([[0.0, 0.0], [math.log(3) * 2**0.5, 7.0]], dtype=torch.float64)
     key = torch.tensor([[1.0, 0.0], [0.0, 0.0]], dtype=torch.float64)
     value = torch.tensor([[4.0], [8.0]], dtype=torch.float64)

@@ -44,7 +44,7 @@ def test_six_numbers_in_two_parts():
 
 @pytest.mark.parametrize("axes", [0, -1, (0, 2), [1], (0, 1, 2), (-1, 1)], ids=str)
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-def test_is_the_definition(axes, dtype, rng):
+def test_matches_the_definition(axes, dtype, rng):
     x = (3 * torch.randn(4, 5, 7, generator=rng, dtype=torch.float64) + 1).to(dtype)
     count, mean, m2 = batch_statistics(x, axes)
     wide = torch.float64 if dtype == torch.float64 else torch.float32
@@ -55,7 +55,7 @@ def test_is_the_definition(axes, dtype, rng):
 
 
 @pytest.mark.parametrize("number", [3333.3333, 6e4, -0.1])
-def test_many_equal_numbers_have_no_m2(number):
+def test_m2_of_equal_numbers_is_0(number):
     count, mean, m2 = batch_statistics(torch.full((2**20 + 7,), number), 0)
     assert count == 2**20 + 7
     assert m2 <= 1e-20 * count * number**2
@@ -99,7 +99,7 @@ def test_an_empty_part_changes_nothing(dtype, rng):
 
 
 @pytest.mark.parametrize("offset", [0.0, 2.0**20, -(2.0**20)])
-def test_a_large_offset_costs_no_digits(offset):
+def test_a_large_offset_does_not_cancel(offset):
     # every mean is an integer that float32 holds; the squares of these numbers are not
     parts = [torch.tensor([1.0, 3.0]) + offset, torch.tensor([3.0, 5, 5, 7]) + offset]
     assert merged(*(batch_statistics(part, 0) for part in parts)) == (6, torch.tensor(4 + offset), torch.tensor(22.0))
@@ -169,7 +169,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_wrong_value(message):
+def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         REFUSED[message]()
     assert message in str(caught.value)
@@ -196,7 +196,7 @@ REFUSED_TYPES = {
 
 
 @pytest.mark.parametrize("message", REFUSED_TYPES)
-def test_wrong_type(message):
+def test_type_errors(message):
     with pytest.raises(TypeError) as caught:
         REFUSED_TYPES[message]()
     assert message in str(caught.value)

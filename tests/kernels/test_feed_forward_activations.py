@@ -92,7 +92,7 @@ def tail(name, x):
 
 @pytest.mark.parametrize("name", ["gelu", "gelu, tanh", "silu", "swish"])
 @each_dtype
-def test_large_negative_numbers_keep_their_digits(name, dtype):
+def test_large_negative_numbers_stay_accurate(name, dtype):
     # (1 + erf) and (1 + tanh) lose them all: in float32 nothing is left at -6
     x = torch.tensor([-1.0, -2.5, -4.0, -5.0, -6.0], dtype=dtype)
     expected = torch.tensor([tail(name, v) for v in x.tolist()], dtype=DOUBLE)
@@ -153,7 +153,7 @@ def test_how_far_the_approximations_are_from_gelu():
 
 
 @given(st.floats(-50, 50))
-def test_what_passes_and_what_is_held_back_add_up(t):
+def test_gelu_minus_its_mirror_image_is_the_identity(t):
     t = torch.tensor(t, dtype=DOUBLE)
     for activation in (ours.silu, ours.gelu, ours.relu, lambda x: ours.gelu(x, "tanh"), lambda x: ours.swish(x, 2.5)):
         assert_close(activation(t) - activation(-t), t, **TOLERANCE[DOUBLE])
@@ -165,7 +165,7 @@ def test_swish_is_silu_on_another_scale(t, beta):
     assert_close(ours.swish(t, beta), ours.silu(beta * t) / beta, **TOLERANCE[DOUBLE])
 
 
-def test_swish_goes_from_half_the_line_to_relu(rng):
+def test_swish_goes_from_half_of_x_to_relu(rng):
     x = 3 * normal(5000, rng)
     assert torch.equal(ours.swish(x, 0), x / 2)
     assert_close(ours.swish(x, 1e-9), x / 2, rtol=1e-7, atol=1e-7)
@@ -240,7 +240,7 @@ def test_swiglu_is_rounded_once(dtype, rng):
     assert_close(y.double(), F.silu(gate.double()) * value.double(), **TOLERANCE[dtype])
 
 
-def test_swiglu_in_the_head():
+def test_swiglu_by_hand():
     # silu(log 3) = 3/4 log 3
     gate, value = torch.tensor([math.log(3)], dtype=DOUBLE), torch.tensor([8.0], dtype=DOUBLE)
     assert_close(ours.swiglu(gate, value), torch.tensor([6 * math.log(3)], dtype=DOUBLE))

@@ -1,4 +1,4 @@
-"""Every refusal of the activations and gated units names what was wanted and what came."""
+"""Error messages of the activations and gated units."""
 
 import math
 
@@ -32,7 +32,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_wrong_value(message):
+def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert message in str(caught.value)
@@ -68,7 +68,7 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_wrong_type(message):
+def test_type_errors(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert message in str(caught.value)

@@ -54,7 +54,7 @@ def test_feed_forward_starts_as_torchs_layers_do():
     assert FeedForward(6, 10, "gelu").activation is gelu
 
 
-def test_dropout_stands_before_the_second_layer_and_only_in_training():
+def test_dropout_is_before_the_second_layer_and_only_in_training():
     ours = FeedForward(4, 500, lambda h: h, dropout=0.5, dtype=DOUBLE)
     with torch.no_grad():
         ours.linear1.weight.fill_(1 / 4), ours.linear1.bias.zero_()
@@ -94,7 +94,7 @@ each_layer = pytest.mark.parametrize("name", LAYERS)
 
 
 @each_layer
-def test_a_token_moves_only_itself(name, rng):
+def test_a_token_changes_only_itself(name, rng):
     layer = randomized(LAYERS[name](), rng)
     x = torch.randn(2, 5, 6, generator=rng)
     poked = x.clone()
@@ -129,7 +129,7 @@ def test_gradients_reach_every_weight(name, rng):
     )
 
 
-def test_what_a_layer_says_of_itself():
+def test_repr():
     assert "6, 10, activation=gelu" in repr(FeedForward(6, 10, "gelu"))
     assert "activation=GELU" in repr(FeedForward(6, 10, nn.GELU()))
     assert repr(SwiGLU(6, 10)).startswith("SwiGLU(\n  6, 10")
@@ -173,7 +173,7 @@ def test_the_multiplier_comes_before_the_rounding():
 
 
 @given(st.integers(1, 2**31), st.sampled_from([1, 2, 3, 4, 8, 64, 256]))
-def test_cutting_is_harmless_where_four_divides_the_multiple(d_model, multiple_of):
+def test_truncation_does_not_matter_if_four_divides_the_multiple(d_model, multiple_of):
     width = hidden_width(d_model, multiple_of)
     assert width == round_up(8 * d_model // 3, multiple_of)
     assert width % multiple_of == 0
@@ -188,7 +188,7 @@ def test_round_up_is_the_smallest_multiple_that_is_not_below(n, multiple_of):
     assert n <= rounded < n + multiple_of
 
 
-def test_round_up_in_the_head():
+def test_round_up_by_hand():
     assert [round_up(n, 64) for n in (0, 1, 63, 64, 65, 85, 128, -1, -64)] == [0, 64, 64, 64, 128, 128, 128, 0, -64]
     assert round_up(10**17 + 1, 10) == 10**17 + 10  # in float64 it would be 10**17
     assert type(round_up(torch.tensor(85), 64)) is int
@@ -251,7 +251,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_wrong_value(message):
+def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert message in str(caught.value)
@@ -277,7 +277,7 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_wrong_type(message):
+def test_type_errors(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""`from blocklab import rms_norm`: the package hands on every public name of the kernels, and loads it when asked."""
+"""`from blocklab import rms_norm`: the package exports every public name of the kernels and imports it lazily."""
 
 import inspect
 import subprocess
@@ -41,7 +41,7 @@ def public(module):
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_every_public_name_is_handed_on(module):
+def test_every_public_name_is_exported(module):
     names = public(module) - NOT_HANDED_ON - AMBIGUOUS
     assert names
     for name in names:
@@ -60,11 +60,11 @@ def loaded(program):
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
 
 
-def test_nothing_is_loaded_before_it_is_asked_for():
+def test_import_loads_no_kernel():
     assert not {"torch", "numpy", "blocklab.normalization"} & set(loaded("import blocklab"))
 
 
-def test_one_kernel_brings_neither_triton_nor_pictures():
+def test_one_kernel_loads_neither_triton_nor_matplotlib():
     there = set(loaded("from blocklab import rms_norm"))
     assert "blocklab.normalization" in there
     assert not {"triton", "matplotlib", "ipywidgets", "blocklab.fused", "blocklab.lessons"} & there

@@ -1,4 +1,4 @@
-"""Read in pieces with a cache, a text gives what it gives as a whole; nothing of a failed call is left in the cache."""
+"""A text read in pieces with a cache gives the result of the whole text; a failed call leaves the cache unchanged."""
 
 import re
 
@@ -48,7 +48,7 @@ def test_with_more_queries_than_keys_the_first_see_none_and_give_zeros(rng):
 
 @pytest.mark.parametrize("shape", [(2, 3, 5, 4), (3, 5, 4), (1, 2, 3, 5, 4), (2, 0, 5, 4)])
 @pytest.mark.parametrize("n_rep", [1, 2, 4])
-def test_each_head_is_repeated_in_place(shape, n_rep, rng):
+def test_repeat_kv_repeats_each_head_next_to_itself(shape, n_rep, rng):
     x = normal(*shape, rng=rng)
     y = repeat_kv(x, n_rep)
     *batch, g, S, d = shape
@@ -75,7 +75,7 @@ def cases(draw):
 
 
 @given(cases(), st.sampled_from(["boolean", "float"]), st.sampled_from([None, 0.3]))
-def test_pieces_equal_the_whole(case, polarity, scale):
+def test_cached_pieces_equal_the_whole_text(case, polarity, scale):
     N, g, n_rep, d, d_v, pieces, window = case
     L, rng = sum(pieces), torch.Generator().manual_seed(0)
     query, key = normal(N, g * n_rep, L, d, rng=rng), normal(N, g, L, d, rng=rng)
@@ -109,7 +109,7 @@ def test_types_are_kept(dtype, rng):
 
 
 @pytest.mark.parametrize("window", [None, 2])
-def test_gradients_pass_as_through_the_whole(window, rng):
+def test_gradients_are_those_of_the_whole_text(window, rng):
     query, key, value = (normal(1, heads, 5, 4, rng=rng).requires_grad_() for heads in (2, 1, 1))
     seen = causal_mask(5) if window is None else causal_mask(5).triu(1 - window)
     weights = normal(1, 2, 5, 4, rng=rng)
@@ -121,7 +121,7 @@ def test_gradients_pass_as_through_the_whole(window, rng):
     assert_close(torch.autograd.grad((y * weights).sum(), inputs), torch.autograd.grad(whole, inputs), **EXACT)
 
 
-def test_what_is_held_is_a_copy_and_an_earlier_result_stays(rng):
+def test_the_cache_holds_a_copy_and_earlier_results_stay(rng):
     key, value = normal(2, 3, 4, 5, rng=rng), normal(2, 3, 4, 6, rng=rng)
     cache, before = KeyValueCache(), key.clone()
     first, _ = cache.update(key, value)
@@ -132,14 +132,14 @@ def test_what_is_held_is_a_copy_and_an_earlier_result_stays(rng):
     assert cache.length == 8
 
 
-def test_a_slice_of_a_larger_tensor_is_all_that_is_held(rng):
+def test_the_cache_does_not_keep_a_larger_tensor_alive(rng):
     joined = normal(2, 4, 9, 5, rng=rng).transpose(1, 2)
     cache = KeyValueCache()
     cache.update(joined[:, :3], joined[:, 3:6])
     assert cache.keys.untyped_storage().nbytes() == cache.keys.nbytes == cache.nbytes / 2
 
 
-def test_under_autocast_it_holds_what_attention_takes(rng):
+def test_under_autocast_the_cache_has_the_autocast_type(rng):
     query, key, value = (torch.randn(1, 2, 3, 4, generator=rng) for _ in range(3))
     cache = KeyValueCache()
     with torch.autocast("cpu", torch.bfloat16):
@@ -268,21 +268,21 @@ WRONG = {
         k[:1],
         v[:1],
         ValueError,
-        "key of shape (2, 3, L, 8) as in the cache, got (1, 3, 4, 8)",
+        "key to have shape (2, 3, L, 8) as in the cache, got (1, 3, 4, 8)",
     ),
     "other heads": (
         q,
         k[:, :2],
         v[:, :2],
         ValueError,
-        "key of shape (2, 3, L, 8) as in the cache, got (2, 2, 4, 8)",
+        "key to have shape (2, 3, L, 8) as in the cache, got (2, 2, 4, 8)",
     ),
     "another width": (
         q[..., :7],
         k[..., :7],
         v,
         ValueError,
-        "key of shape (2, 3, L, 8) as in the cache, got (2, 3, ",
+        "key to have shape (2, 3, L, 8) as in the cache, got (2, 3, ",
     ),
     "values of another width": (
         q,
@@ -340,7 +340,7 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("how", ["update", "cached_attention"])
-def test_what_does_not_go_with_the_rest_is_told_and_the_cache_is_as_it_was(wrong, how):
+def test_mismatches_raise_and_leave_the_cache_unchanged(wrong, how):
     query, key, value, error, said = WRONG[wrong]
     cache = held()
     before = dict(vars(cache))
@@ -369,7 +369,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("wrong", QUERIES)
-def test_a_query_of_other_tokens_is_told_and_the_cache_is_as_it_was(wrong):
+def test_a_mismatched_query_raises_and_leaves_the_cache_unchanged(wrong):
     query, options, said = QUERIES[wrong]
     cache = held()
     with pytest.raises(ValueError, match=re.escape(said)):
@@ -385,13 +385,13 @@ def test_a_query_of_other_tokens_is_told_and_the_cache_is_as_it_was(wrong):
 
 
 @pytest.mark.parametrize("cache", [None, KeyValueCache, {}, [KeyValueCache()]])
-def test_what_is_no_cache_is_told(cache):
+def test_something_else_than_a_cache_is_refused(cache):
     with pytest.raises(TypeError, match="cached_attention: expected cache to be a KeyValueCache, got "):
         cached_attention(q, k, v, cache)
 
 
 @pytest.mark.parametrize(("window", "error"), [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError)])
-def test_a_window_is_a_number_of_positions(window, error):
+def test_a_window_is_a_positive_integer(window, error):
     with pytest.raises(error, match="KeyValueCache: expected window to be"):
         KeyValueCache(window)
 
@@ -402,7 +402,7 @@ def stopped(caches, error):
     raise error
 
 
-def test_an_error_or_the_stop_button_leaves_all_caches_as_they_were():
+def test_errors_and_keyboard_interrupt_restore_all_caches():
     caches = [held(), KeyValueCache()]
     for error in (ArithmeticError, KeyboardInterrupt):
         with pytest.raises(error), all_or_nothing(*caches):
@@ -414,5 +414,5 @@ def test_an_error_or_the_stop_button_leaves_all_caches_as_they_were():
     assert caches[1].length == 4
 
 
-def test_it_shows_what_it_holds():
+def test_repr():
     assert repr(held()) == f"KeyValueCache(window=None, length=4, nbytes={2 * 3 * 4 * 13 * 4})"

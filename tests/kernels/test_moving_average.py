@@ -30,7 +30,7 @@ def test_momentum_is_the_weight_of_the_new_value(update):
 
 
 @BOTH
-def test_the_ends_and_an_average_that_has_arrived_are_exact(update, rng):
+def test_momentum_0_and_1_and_equal_values_are_exact(update, rng):
     average, value = torch.randn(50, generator=rng), torch.randn(50, generator=rng)
     assert torch.equal(update(average.clone(), value, 0.0), average)
     assert torch.equal(update(average.clone(), value, 1.0), value)
@@ -52,7 +52,7 @@ def test_is_the_formula_rounded_once(update, dtype, value_dtype, rng):
 
 @BOTH
 @pytest.mark.parametrize("momentum", [0.0, 0.3, 0.5, 0.7, 1.0])
-def test_of_numbers_without_a_finite_difference_it_is_the_formula(update, momentum):
+def test_overflowing_differences_follow_the_formula(update, momentum):
     far = [math.inf, -math.inf, 3e38, -3e38, 1.0, math.nan]
     average, value = torch.cartesian_prod(torch.tensor(far), torch.tensor(far)).unbind(-1)
     expected = ((1 - momentum) * average.double() + momentum * value.double()).float()
@@ -76,14 +76,14 @@ def test_only_the_first_is_seen_by_autograd():
 
 
 @given(st.floats(0, 1), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3))
-def test_lies_between_the_two(momentum, average, value):
+def test_result_is_between_average_and_value(momentum, average, value):
     average, value = torch.tensor([average], dtype=torch.float64), torch.tensor([value], dtype=torch.float64)
     new = ema_update(average, value, momentum)
     assert torch.minimum(average, value) - 1e-12 <= new <= torch.maximum(average, value) + 1e-12
 
 
 @BOTH
-def test_says_what_was_wrong(update):
+def test_errors(update):
     ones = torch.ones(3)
     name = update.__name__
     with pytest.raises(ValueError, match=rf"{name}: expected value to have shape \(3,\), got \(1,\)"):
@@ -156,7 +156,7 @@ def test_half_life_and_window(keras, window, steps):
     assert keras ** half_life(momentum) == pytest.approx(0.5)
 
 
-def test_momentum_of_nothing_and_of_all():
+def test_momentum_0_and_1():
     assert half_life(0) == effective_window(0) == math.inf
     assert half_life(1) == 0
     assert effective_window(1) == 1
@@ -171,11 +171,11 @@ def test_debias_finds_a_constant_after_every_step(momentum, steps, constant):
 
 
 @pytest.mark.parametrize(("keras", "share"), [(0.9, 0.6513), (0.99, 0.0956), (0.999, 0.0100)])
-def test_debias_divides_by_the_share_after_ten_steps(keras, share):
+def test_debias_divides_by_the_weight_of_ten_steps(keras, share):
     assert debias(torch.tensor([share]), 1 - keras, 10).item() == pytest.approx(1, abs=5e-3)
 
 
-def test_debias_of_a_tiny_momentum_keeps_its_digits():
+def test_debias_is_accurate_for_a_tiny_momentum():
     # 1e-18 of the way to 5, three times; 1 - 1e-18 is 1 in float64
     assert_close(debias(torch.tensor([1.5e-17]), 1e-18, 3), torch.tensor([5.0]))
     assert torch.equal(debias(torch.tensor([5.0]), 1, 3), torch.tensor([5.0]))
@@ -199,7 +199,7 @@ def test_keras_and_back():
 
 
 @given(st.floats(0, 1))
-def test_keras_undoes_itself(momentum):
+def test_from_keras_inverts_to_keras(momentum):
     assert from_keras(to_keras(momentum)) == pytest.approx(momentum, abs=1e-15)
     assert to_keras(from_keras(momentum)) == pytest.approx(momentum, abs=1e-15)
 
@@ -251,7 +251,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_wrong_value(message):
+def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         REFUSED[message]()
     assert message in str(caught.value)
@@ -277,7 +277,7 @@ REFUSED_TYPES = {
 
 
 @pytest.mark.parametrize("message", REFUSED_TYPES)
-def test_wrong_type(message):
+def test_type_errors(message):
     with pytest.raises(TypeError) as caught:
         REFUSED_TYPES[message]()
     assert message in str(caught.value)

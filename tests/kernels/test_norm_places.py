@@ -1,4 +1,4 @@
-"""Where norms stand: each place beside its equation in torch's functions, QK-norm beside its own, and the tanh."""
+"""Norm placements and QK-norm against their equations written with torch's functions, and DyT."""
 
 import math
 
@@ -120,7 +120,7 @@ def test_norms_have_weights_of_their_own():
 
 
 @each_place
-def test_silent_sublayers_hand_x_on_but_in_post(place, rng):
+def test_zero_sublayers_are_the_identity_except_in_post(place, rng):
     layer, x = made(place, rng), normal((N, L, D_MODEL), rng)
     for name in ("self_attn.out_proj", "linear2"):
         for parameter in layer.get_submodule(name).parameters():
@@ -136,7 +136,7 @@ def test_silent_sublayers_hand_x_on_but_in_post(place, rng):
 @pytest.mark.parametrize(
     ("place", "forgets"), [("pre", False), ("output", True), ("sandwich", True), ("parallel", False)]
 )
-def test_a_norm_behind_forgets_how_large_the_sublayer_speaks(place, forgets, rng):
+def test_an_output_norm_ignores_the_scale_of_the_sublayer(place, forgets, rng):
     layer, x = made(place, rng), normal((N, L, D_MODEL), rng)
     y = layer(x)
     with torch.no_grad():
@@ -147,7 +147,7 @@ def test_a_norm_behind_forgets_how_large_the_sublayer_speaks(place, forgets, rng
 
 
 @each_place
-def test_in_half_the_result_is_half(place, rng):
+def test_half_types_are_kept(place, rng):
     layer = made(place, rng, torch.bfloat16)
     assert layer(normal((N, L, D_MODEL), rng, torch.bfloat16)).dtype == torch.bfloat16
 
@@ -169,7 +169,7 @@ def test_a_layer_with_a_norm_for_queries_and_keys(place, over, rng):
     assert_close(layer(x), y, rtol=1e-4, atol=1e-4)  # eps, of numbers that are not large
 
 
-def test_torchs_stack_takes_the_layer(rng):
+def test_nn_transformer_encoder_accepts_the_layer(rng):
     stack = nn.TransformerEncoder(made("sandwich", rng), 2, enable_nested_tensor=False)
     x = normal((N, L, D_MODEL), rng)
     assert_close(stack(x, mask=~causal_mask(L)), stack.layers[1](stack.layers[0](x, ~causal_mask(L)), ~causal_mask(L)))
@@ -215,7 +215,7 @@ def constant(q, k, heads, over, **options):
     return attention
 
 
-def test_the_numbers_one_to_eight_per_head_and_whole():
+def test_norms_of_one_to_eight_per_head_and_whole():
     numbers = torch.arange(1.0, 9, dtype=torch.float64)
     per_head = seen_by(constant(numbers, numbers, 2, "head"), torch.zeros(1, 1, 8).double())
     whole = seen_by(constant(numbers, numbers, 2, "whole"), torch.zeros(1, 1, 8).double())
@@ -322,7 +322,7 @@ def test_scores_and_entropy_as_weights_grow(form):
 
 
 @each_form
-def test_no_score_passes_its_bound_however_large_the_weights(over, rng):
+def test_scores_are_bounded_however_large_the_weights(over, rng):
     width = D_MODEL // NHEAD
     bound = math.sqrt(width) * (1 if over == "head" else NHEAD)
     attention = randomized(QKNormAttention(D_MODEL, NHEAD, over, eps=0.0).double(), rng)
@@ -366,7 +366,7 @@ def test_dyt_against_its_formula(dtype, rng):
     assert_close(dyt(x, torch.tensor(0.7).to(dtype)), dyt(x, torch.tensor(0.7).to(dtype).item()))
 
 
-def test_dyt_knows_no_other_number_and_no_scale(rng):
+def test_dyt_treats_every_number_alone_and_keeps_the_scale(rng):
     x = normal((3, 5), rng)
     other = x.clone()
     other[:, 2] = 100

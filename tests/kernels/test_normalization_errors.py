@@ -1,4 +1,4 @@
-"""Every refusal names what was wanted and what came, and nothing broadcasts silently."""
+"""Error messages, and that nothing broadcasts silently."""
 
 import pytest
 import torch
@@ -93,15 +93,13 @@ WRONG_VALUES = {
     "BatchNorm: expected x to have shape (N, 5, *), got (2, 6, 5)": lambda: ours.BatchNorm(
         5, affine=False, track_running_stats=False
     )(x),
-    "GroupNorm: expected x to have shape (N, 4, *), got (2, 6, 5)": lambda: ours.GroupNorm(
-        2, 4, affine=False
-    )(x),
+    "GroupNorm: expected x to have shape (N, 4, *), got (2, 6, 5)": lambda: ours.GroupNorm(2, 4, affine=False)(x),
     "BatchNorm: expected x to have shape (N, 5, *), got (5,)": lambda: ours.BatchNorm(5)(five),
 }
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_wrong_value(message):
+def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert message in str(caught.value)
@@ -154,7 +152,7 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_wrong_type(message):
+def test_type_errors(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert message in str(caught.value)

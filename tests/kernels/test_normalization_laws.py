@@ -31,7 +31,7 @@ def normal(shape, rng):
 
 
 @each_norm
-def test_a_number_moves_those_that_share_its_mean_and_no_other(name, rng):
+def test_a_number_changes_only_those_that_share_its_mean(name, rng):
     norm, axes = NORMS[name]
     x = normal(SHAPE, rng)
     poked = x.clone()
@@ -43,7 +43,7 @@ def test_a_number_moves_those_that_share_its_mean_and_no_other(name, rng):
     assert torch.equal(moved, expected)
 
 
-def test_a_number_moves_its_group_and_no_other(rng):
+def test_a_number_changes_only_its_group(rng):
     x = normal(SHAPE, rng)
     poked = x.clone()
     poked[1, 2, 3] += 10
@@ -54,7 +54,7 @@ def test_a_number_moves_its_group_and_no_other(rng):
 
 
 @each_norm
-def test_scale_is_ignored_and_shift_too_but_for_rms_norm(name, rng):
+def test_scale_and_shift_are_ignored_but_rms_norm_keeps_the_shift(name, rng):
     norm, _ = NORMS[name]
     x = normal(SHAPE, rng)
     assert_close(norm(3 * x, eps=0.0), norm(x, eps=0.0), rtol=1e-11, atol=1e-11)
@@ -75,14 +75,14 @@ def test_constant_rows_stay_finite(name, dtype):
 
 @pytest.mark.parametrize("number", [3333.3333, 6e4, -0.1])
 @pytest.mark.parametrize("count", [1000, 50176, 2**20 + 7])
-def test_of_many_equal_numbers_the_rounding_of_their_mean_is_left(number, count):
+def test_many_equal_numbers_leave_the_rounding_error_of_their_mean(number, count):
     row = torch.full((1, 1, count), number)
     rounding = 4 * torch.finfo(torch.float32).eps * abs(number) / 1e-5**0.5
     for y in (ours.layer_norm(row, (count,)), ours.group_norm(row, 1), ours.batch_norm(row, None, None, training=True)):
         assert y.abs().max() <= min(rounding, 1.0)
 
 
-def test_infinity_in_a_batch_is_the_mean_as_in_torch():
+def test_infinity_in_a_batch_matches_torch():
     x = torch.tensor([[math.inf], [1.0], [2.0]])
     for batch_norm in (ours.batch_norm, torch.nn.functional.batch_norm):
         mean, var = torch.zeros(1), torch.ones(1)
@@ -91,7 +91,7 @@ def test_infinity_in_a_batch_is_the_mean_as_in_torch():
 
 
 @pytest.mark.parametrize("momentum", [0.1, 0.9])
-def test_infinite_running_statistics_stay_as_in_torch(momentum, rng):
+def test_infinite_running_statistics_match_torch(momentum, rng):
     x = torch.randn(5, 3, generator=rng)
     results = []
     for batch_norm in (ours.batch_norm, torch.nn.functional.batch_norm):
@@ -121,7 +121,7 @@ def norm_for_cube(name, norm):
     return norm
 
 
-def test_a_large_offset_does_not_eat_the_variance():
+def test_variance_does_not_cancel_with_a_large_offset():
     # variance 2/3; mean(x²) - mean(x)² would not see it: beside 1e8 float32 has no room for it
     x = torch.tensor([[9999.0, 10000.0, 10001.0]])
     assert_close(ours.layer_norm(x, (3,)), torch.tensor([[-1.0, 0.0, 1.0]]) * 1.5**0.5, rtol=1e-4, atol=0)
@@ -185,11 +185,11 @@ def test_empty_input_gives_empty_output_and_leaves_the_running_statistics(shape)
     assert torch.equal(var, torch.full((6,), 2.0))
 
 
-def test_a_number_without_axes():
+def test_a_scalar_tensor():
     assert torch.equal(ours.standardize(torch.tensor(3.0), -1), torch.tensor(0.0))
 
 
-def test_a_batch_of_one_is_enough_out_of_training():
+def test_a_batch_of_one_is_accepted_in_eval():
     x = torch.full((1, 3), 5.0)
     assert_close(ours.batch_norm(x, torch.ones(3), torch.full((3,), 4.0), eps=0.0), torch.full((1, 3), 2.0))
 
@@ -219,7 +219,7 @@ BEYOND = [(torch.float32, 1e20), (torch.float32, 1e38), (torch.bfloat16, 1e20), 
 
 
 @pytest.mark.parametrize(("dtype", "scale"), BEYOND, ids=str)
-def test_squares_beyond_the_type_leave_nothing(dtype, scale, rng):
+def test_overflowing_squares_give_0_or_nan(dtype, scale, rng):
     x = (scale * torch.randn(4, 6, 8, generator=rng, dtype=torch.float64)).to(dtype)
     for y in (
         ours.standardize(x, (0, 2)),

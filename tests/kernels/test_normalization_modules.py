@@ -86,7 +86,7 @@ def test_gradients_reach_weight_and_bias(pair, rng):
 
 
 @pytest.mark.parametrize("momentum", [0.25, None])
-def test_compiled_training_moves_the_buffers(momentum, rng):
+def test_compiled_training_updates_the_buffers(momentum, rng):
     norm, compiled = (ours.BatchNorm(6, momentum=momentum, dtype=torch.float64) for _ in range(2))
     step = torch.compile(compiled, fullgraph=True, backend="aot_eager")
     for _ in range(3):
@@ -96,7 +96,7 @@ def test_compiled_training_moves_the_buffers(momentum, rng):
     assert compiled.num_batches_tracked == 3
 
 
-def test_no_momentum_means_the_average_of_all_batches(rng):
+def test_momentum_none_averages_all_batches(rng):
     norm = ours.BatchNorm(3, momentum=None, dtype=torch.float64)
     batches = torch.randn(7, 5, 3, generator=rng, dtype=torch.float64)
     for batch in batches:
@@ -106,7 +106,7 @@ def test_no_momentum_means_the_average_of_all_batches(rng):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
-def test_buffers_of_a_half_type_take_one_rounding_per_step(dtype, rng):
+def test_buffers_of_a_half_type_are_rounded_once_per_step(dtype, rng):
     norm = ours.BatchNorm(50, dtype=dtype)
     x = torch.randn(9, 50, generator=rng, dtype=torch.float64).to(dtype)
     norm(x)
@@ -116,7 +116,7 @@ def test_buffers_of_a_half_type_take_one_rounding_per_step(dtype, rng):
     assert_close(norm.running_var.double(), 0.9 + 0.1 * var, **TOLERANCE[dtype])
 
 
-def test_buffers_are_moved_in_place(rng):
+def test_buffers_are_updated_in_place(rng):
     norm = ours.BatchNorm(3)
     mean, var = norm.running_mean, norm.running_var
     norm(torch.randn(5, 3, generator=rng, requires_grad=True))
@@ -135,7 +135,7 @@ def test_reset_running_stats(rng):
 
 
 @each_pair
-def test_reset_parameters_starts_again(pair, rng):
+def test_reset_parameters_restores_the_initial_state(pair, rng):
     norm, reference, shape = build(pair)
     for module in (norm, reference):
         randomize(module, rng)
@@ -159,7 +159,7 @@ def test_state_without_a_count_of_batches_loads_as_in_torch(device):
 
 
 @pytest.mark.parametrize("saved_with", ["num_batches_tracked", "running_mean"])
-def test_newer_state_has_to_be_whole(saved_with):
+def test_newer_state_must_be_complete(saved_with):
     norm = ours.BatchNorm(3)
     state = norm.state_dict()
     del state[saved_with]
@@ -168,7 +168,7 @@ def test_newer_state_has_to_be_whole(saved_with):
 
 
 @pytest.mark.parametrize("momentum", [0.1, None])
-def test_batches_need_not_be_counted(momentum, rng):
+def test_works_without_num_batches_tracked(momentum, rng):
     x = torch.randn(5, 3, generator=rng)
     norms = [made(3, momentum=momentum) for made in (ours.BatchNorm, nn.BatchNorm1d)]
     for norm in norms:
@@ -210,7 +210,7 @@ def test_bias_alone_can_be_left_out():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_repr_shows_how_it_was_made(norm, text):
+def test_repr_shows_the_arguments(norm, text):
     assert repr(norm) == text
 
 

@@ -163,7 +163,7 @@ def test_default_eps_of_rms_norm_is_that_of_the_type_computed_in(dtype):
 
 @pytest.mark.parametrize("axes", [0, -1, 2, (0, 1), (0, 2), [1, -1], (0, 1, 2)], ids=str)
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-def test_standardize_has_mean_zero_and_variance_one_but_for_eps(axes, dtype, rng):
+def test_standardize_gives_mean_0_and_variance_1_up_to_eps(axes, dtype, rng):
     x = (3 * normal((4, 5, 6), rng) + 2).to(dtype)
     wide = x.double()
     mean, variance = wide.mean(axes, keepdim=True), wide.var(axes, correction=0, keepdim=True)
@@ -194,7 +194,7 @@ def test_loops_are_the_same_layers(dtype, rng):
     assert_close(ours_by_feature.double(), ours.batch_norm_loops(wide, EPS), **close)
 
 
-def test_one_formula_many_axes(rng):
+def test_every_norm_is_standardize_over_its_axes(rng):
     # identities between the layers
     x = normal((4, 6, 5, 3), rng)
     close = TOLERANCE[x.dtype]

@@ -1,4 +1,4 @@
-"""Numbers that can be worked out in the head, and vectors anyone can rebuild without a random generator."""
+"""Examples calculated by hand, and vectors that need no random generator."""
 
 import pytest
 import torch
@@ -57,7 +57,7 @@ def test_batch_norm_of_sequences():
     assert_close(ours.batch_norm_loops(x)[0, 0], expected, **TEN_DIGITS)
 
 
-def test_two_rows_of_which_one_is_ten_times_the_other():
+def test_batch_norm_mixes_rows_of_different_scale():
     x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]], dtype=torch.float64)
     layer_norm = [
         [-1.3416354200, -0.4472118067, 0.4472118067, 1.3416354200],
@@ -81,7 +81,7 @@ def test_two_rows_of_which_one_is_ten_times_the_other():
         assert_close(y, torch.tensor(expected, dtype=torch.float64), **TEN_DIGITS)
 
 
-def test_running_statistics_of_a_batch_that_comes_again_and_again():
+def test_running_statistics_of_a_repeated_batch():
     # mean 3, biased variance 3.5, unbiased 14/3
     expected = [
         (0.3, 1.366666666667),
@@ -99,7 +99,7 @@ def test_running_statistics_of_a_batch_that_comes_again_and_again():
     assert seen == [pytest.approx(pair, abs=1e-11) for pair in expected]
 
 
-def test_in_the_head():
+def test_by_hand():
     three_four = torch.tensor([3.0, 4.0], dtype=torch.float64)  # mean square 12.5; mean 3.5, deviations of one half
     assert_close(ours.rms_norm(three_four, (2,), eps=0.0), three_four / 12.5**0.5)
     assert_close(ours.layer_norm(three_four, (2,), eps=0.0), torch.tensor([-1.0, 1.0], dtype=torch.float64))

@@ -1,4 +1,4 @@
-"""Every refusal names what was wanted and what came, and no position broadcasts silently."""
+"""Error messages, and that no position broadcasts silently."""
 
 import math
 
@@ -25,6 +25,9 @@ WRONG_VALUES = {
         3, 2**70
     ),
     "sinusoidal_encoding: expected d_model to be even, got 5": lambda: sinusoidal_encoding(3, 5),
+    "sinusoidal_encoding: expected length x d_model to have at most 134217728 elements, got 67108865 x 2": lambda: (
+        sinusoidal_encoding(2**26 + 1, 2)
+    ),
     "sinusoidal_encoding: expected base to be finite and above 0, got 0": lambda: sinusoidal_encoding(3, 4, 0),
     "sinusoidal_encoding: expected base to be finite and above 0, got -1.5": lambda: sinusoidal_encoding(3, 4, -1.5),
     "sinusoidal_encoding: expected base to be finite and above 0, got nan": lambda: sinusoidal_encoding(3, 4, NAN),
@@ -68,7 +71,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_wrong_value(message):
+def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert message in str(caught.value)
@@ -110,7 +113,7 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_wrong_type(message):
+def test_type_errors(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert message in str(caught.value)
@@ -125,14 +128,14 @@ def turned(position: int, frequency: float) -> list[float]:
     return [cosine - sine, sine + cosine]
 
 
-def test_the_farthest_positions_are_taken():
+def test_the_farthest_positions_are_accurate():
     y = rotary_embedding(torch.ones(2, 4), torch.tensor([-FARTHEST, FARTHEST]))
     wanted = [turned(position, 1.0) + turned(position, 0.01) for position in (-FARTHEST, FARTHEST)]
     torch.testing.assert_close(y, torch.tensor(wanted), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("offset", [-FARTHEST, FARTHEST])
-def test_the_farthest_offset_is_taken(offset):
+def test_the_farthest_offset_is_accurate(offset):
     matrix = shift_matrix(offset, 4).double()
     for pair, frequency in ((0, 1.0), (2, 0.01)):
         cosine, sine = math.cos(offset * frequency), math.sin(offset * frequency)

@@ -1,4 +1,4 @@
-"""The rotary embedding by frequencies of one's own: they take base's place and are looked at as positions are."""
+"""The rotary embedding with frequencies given instead of a base."""
 
 import math
 
@@ -45,7 +45,7 @@ def test_any_frequencies_in_plain_python(pairing, rng):
     assert_close(got, torch.tensor(expected, dtype=DOUBLE), **TOLERANCE[DOUBLE])
 
 
-def test_the_base_is_not_looked_at():
+def test_base_is_ignored_with_frequencies():
     frequencies = rotary_frequencies(4)
     expected = rotary_embedding(x, at)
     for base in (3.0, -1.0, None):
@@ -85,7 +85,7 @@ def test_compiles_without_a_break(pairing, rng):
         assert_close(got, rotary_embedding(x, torch.arange(3), base, pairing), **TOLERANCE[DOUBLE])
 
 
-def test_works_without_numbers():
+def test_works_on_meta_tensors():
     meta = torch.device("meta")
     x, positions, frequencies = (torch.zeros(shape, device=meta) for shape in ((2, 3, 4), (3,), (2,)))
     assert rotary_embedding(x, positions, frequencies=frequencies).shape == (2, 3, 4)

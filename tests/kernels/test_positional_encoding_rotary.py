@@ -64,7 +64,7 @@ def test_is_a_product_of_complex_numbers_rounded_once(case):
 
 @each_dtype
 @each_pairing
-def test_far_positions_keep_their_digits(dtype, pairing, rng):
+def test_far_positions_stay_accurate(dtype, pairing, rng):
     x = normal((50, 8), rng).to(dtype)
     positions = torch.arange(131_000, 131_050)
     expected = by_hand(x.double(), positions, pairing=pairing)
@@ -94,7 +94,7 @@ def test_scores():
         assert got.item() == pytest.approx(score, abs=6e-11)
 
 
-def test_a_quarter_turn_in_the_head():
+def test_a_quarter_turn_by_hand():
     x = torch.tensor([[3.0, 4.0]], dtype=DOUBLE)
     quarter = torch.tensor([torch.pi / 2], dtype=DOUBLE)
     assert_close(rotary_embedding(x, quarter), torch.tensor([[-4.0, 3.0]], dtype=DOUBLE))
@@ -107,7 +107,7 @@ def test_a_quarter_turn_in_the_head():
 
 @each_pairing
 @given(st.integers(-300, 300), st.integers(-300, 300), st.integers(-300, 300))
-def test_a_score_depends_on_the_distance_only_and_norms_are_kept(pairing, m, n, shift):
+def test_a_score_depends_only_on_the_distance_and_norms_are_kept(pairing, m, n, shift):
     rng = torch.Generator().manual_seed(0)
     query, key = normal((1, 6), rng), normal((1, 6), rng)
 
@@ -121,7 +121,7 @@ def test_a_score_depends_on_the_distance_only_and_norms_are_kept(pairing, m, n, 
     assert_close(at(at(query, m), -m), query, rtol=0, atol=1e-11)
 
 
-def test_half_is_adjacent_with_the_features_in_another_order(rng):
+def test_half_is_adjacent_with_permuted_features(rng):
     x, positions = normal((2, 5, 8), rng), torch.arange(5)
     order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])  # the first of every pair, then the second
     adjacent, half = rotary_embedding(x, positions), rotary_embedding(x[..., order], positions, pairing="half")
@@ -174,6 +174,6 @@ def test_compiles_without_a_break(pairing, dtype, rng):
         assert_close(got, rotary_embedding(x, torch.arange(3), base, pairing), **TOLERANCE[dtype])
 
 
-def test_works_without_numbers():
+def test_works_on_meta_tensors():
     y = rotary_embedding(torch.zeros(2, 3, 4, device="meta"), torch.zeros(3, device="meta"))
     assert y.shape == (2, 3, 4)

@@ -62,7 +62,7 @@ def test_the_type_is_float32_unless_asked_and_rounded_once(dtype):
     assert torch.equal(wavelengths(6, dtype=dtype), wavelengths(6, dtype=DOUBLE).to(dtype))
 
 
-def test_far_positions_keep_the_digits_of_float32():
+def test_far_positions_are_accurate_in_float32():
     # angles in float32 are off by 4e-4 here
     encoding = sinusoidal_encoding(5000, 512).double()
     exact = torch.tensor([[number(k, c, 512, 1e4) for c in (0, 1, 6, 7, 510)] for k in (4321, 4999)], dtype=DOUBLE)
@@ -70,7 +70,7 @@ def test_far_positions_keep_the_digits_of_float32():
 
 
 @given(st.integers(1, 40), st.integers(1, 9), st.floats(1.0, 1e5))
-def test_every_row_has_the_same_norm_and_distance_alone_decides_a_product(length, pairs, base):
+def test_rows_have_equal_norms_and_products_depend_only_on_distance(length, pairs, base):
     encoding = table(length, 2 * pairs, base)
     products = encoding @ encoding.T
     expected = sum(math.cos((length - 1) / base ** (i / pairs)) for i in range(pairs))
@@ -107,14 +107,14 @@ def test_the_shift_matrix_is_a_rotation(offset, other, pairs):
     assert_close(shift @ shift_matrix(other, 2 * pairs, dtype=DOUBLE), both, rtol=0, atol=1e-11)
 
 
-def test_a_quarter_turn_in_the_head():
+def test_a_quarter_turn_by_hand():
     # (sin, cos) of 0 is (0, 1); a quarter turn on it is (1, 0)
     shift = shift_matrix(math.pi / 2, 2, dtype=DOUBLE)
     assert_close(shift, torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=DOUBLE), **TOLERANCE[DOUBLE])
     assert_close(shift @ table(1, 2)[0], torch.tensor([1.0, 0.0], dtype=DOUBLE), **TOLERANCE[DOUBLE])
 
 
-def test_rotary_embedding_turns_the_table_the_other_way():
+def test_rotary_embedding_rotates_the_table_backwards():
     # there (sin, cos), here (cos, sin): a pair rotated by -7 positions is the row 7 positions on
     encoding = table(20, 6)
     rotated = rotary_embedding(encoding, torch.full((20,), -7))
@@ -140,7 +140,7 @@ def test_no_positions_make_an_empty_table():
     assert sinusoidal_encoding(0, 6).shape == (0, 6)
 
 
-def test_nothing_is_remembered_between_bases():
+def test_no_cache_mixes_up_bases():
     first = table(9, 6, 100.0)
     assert not torch.allclose(table(9, 6, 50.0), first)
     assert torch.equal(table(9, 6, 100.0), first)

@@ -144,7 +144,7 @@ def same(got, expected):
 
 
 @given(widths, bases, factors)
-def test_two_rules_that_know_no_length(d, base, factor):
+def test_rules_without_a_length(d, base, factor):
     same(position_interpolation(d, base, factor), interpolated_by_hand(d, base, factor))
     same(ntk_aware(d, base, factor), ntk_by_hand(d, base, factor))
 
@@ -180,7 +180,7 @@ def test_a_factor_of_1_changes_nothing(rule, d, base):
 
 @each_rule
 @given(widths, bases, factors)
-def test_no_pair_gets_faster_or_slower_than_by_the_factor(rule, d, base, factor):
+def test_no_pair_is_slowed_by_more_than_the_factor(rule, d, base, factor):
     ratio = ratios(rule(d, base, factor), d, base)
     assert ratio.max() <= 1 + 1e-12
     assert ratio.min() >= (1 - 1e-12) / factor
@@ -210,7 +210,7 @@ def test_yarn_where_both_ends_of_the_ramp_meet(length, kept):
 
 
 @pytest.mark.parametrize("integer", [int, torch.tensor], ids=["int", "tensor"])
-def test_a_width_in_another_form_is_the_same_width(integer):
+def test_numpy_and_tensor_widths(integer):
     assert torch.equal(yarn(integer(8), 10000, 4, integer(16)), yarn(8, 10000.0, 4.0, 16))
     assert torch.equal(ntk_aware(integer(8), 10000, 4), ntk_aware(8, 10000.0, 4.0))
 

@@ -1,4 +1,4 @@
-"""Every refusal names what was wanted and what came; what is wrong in kind is in `test_wrong_inputs`."""
+"""Error messages of wrong values; `test_wrong_inputs` tests wrong kinds of values."""
 
 import pytest
 
@@ -57,7 +57,7 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("message", WRONG_VALUES)
-def test_wrong_value(message):
+def test_value_errors(message):
     with pytest.raises(ValueError) as caught:
         WRONG_VALUES[message]()
     assert message in str(caught.value)
@@ -77,7 +77,7 @@ WRONG_TYPES = {
 
 
 @pytest.mark.parametrize("message", WRONG_TYPES)
-def test_wrong_type(message):
+def test_type_errors(message):
     with pytest.raises(TypeError) as caught:
         WRONG_TYPES[message]()
     assert message in str(caught.value)

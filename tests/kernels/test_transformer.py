@@ -71,7 +71,7 @@ def inputs(layer, rng, dtype=torch.float64, batch=(N,)):
 @each_layer
 @each_variant
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-def test_same_weights_same_result(layer, variant, dtype, rng):
+def test_same_weights_give_the_same_result(layer, variant, dtype, rng):
     module, reference = pair(layer, rng, dtype, **VARIANTS[variant])
     close = {key: 10 * tolerance for key, tolerance in TOLERANCE[dtype].items()}
     for batch in [(N,), ()]:
@@ -98,7 +98,7 @@ def test_state_dict_goes_both_ways(layer, variant, rng):
 
 
 @each_layer
-def test_same_seed_same_start_and_the_same_defaults(layer, rng):
+def test_same_seed_and_defaults_give_the_same_layer(layer, rng):
     modules = []
     for layer_class, more in zip(PAIRS[layer], ({}, {"batch_first": True}), strict=True):
         torch.manual_seed(0)
@@ -119,7 +119,7 @@ def test_parameter_counts():
 
 
 @pytest.mark.parametrize(("name", "function"), [("relu", relu), ("gelu", gelu)])
-def test_an_activation_by_name_is_this_packages_own(name, function):
+def test_activation_names_select_our_functions(name, function):
     assert EncoderLayer(6, 2, activation=name).activation is function
     assert DecoderLayer(6, 2, activation=function).activation is function
 
@@ -174,7 +174,7 @@ def test_all_masks_in_both_forms(case):
 
 
 @each_layer
-def test_arguments_by_place_are_in_torchs_order(layer, rng):
+def test_positional_arguments_are_in_torchs_order(layer, rng):
     module, reference = pair(layer, rng)
     x, target, memory = inputs(layer, rng), ~causal_mask(L), torch.rand(L, S, generator=rng) < 0.3
     padding, other = torch.zeros(N, L, dtype=torch.bool), torch.zeros(N, S, dtype=torch.bool)
@@ -186,7 +186,7 @@ def test_arguments_by_place_are_in_torchs_order(layer, rng):
     assert_close(module(*x, **names), reference(*x, **names), **TOLERANCE[torch.float64])
 
 
-def test_every_hint_reaches_its_attention(rng):
+def test_is_causal_reaches_its_attention(rng):
     x, memory = inputs("decoder", rng)
     module, _ = pair("decoder", rng)
     with pytest.raises(ValueError, match="expected tgt_mask with tgt_is_causal"):
@@ -198,7 +198,7 @@ def test_every_hint_reaches_its_attention(rng):
 
 
 @both_orders
-def test_a_fully_masked_row_is_the_same_in_training_and_out_of_it(norm_first, rng):
+def test_a_fully_masked_row_is_the_same_in_training_and_eval(norm_first, rng):
     # the result that torch has in training; out of it, its fused way gives NaN
     for layer, name in (("encoder", "src_key_padding_mask"), ("decoder", "memory_key_padding_mask")):
         module, reference = pair(layer, rng, norm_first=norm_first)
@@ -237,7 +237,7 @@ def test_dropout_from_the_same_seed_is_torchs(layer, norm_first, batch, rng):
 
 @each_layer
 @both_orders
-def test_dropout_falls_where_torchs_does(layer, norm_first, rng, monkeypatch):
+def test_dropout_is_where_torch_has_it(layer, norm_first, rng, monkeypatch):
     calls = []
 
     def recognisable(x, p, training=True, _inplace=False):
@@ -297,7 +297,7 @@ def test_an_exported_encoder_layer_takes_other_lengths(rng):
 
 
 @both_orders
-def test_torchs_stack_takes_our_layer(norm_first, rng):
+def test_nn_transformer_encoder_accepts_our_layer(norm_first, rng):
     module, reference = pair("encoder", rng, norm_first=norm_first)
     stacks = [nn.TransformerEncoder(m, 2, enable_nested_tensor=False) for m in (module, reference)]
     randomize(stacks[1], rng)

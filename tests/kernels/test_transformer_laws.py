@@ -72,7 +72,7 @@ def test_decoder_vector(norm_first):
 
 @both_orders
 @pytest.mark.parametrize("place", range(5))
-def test_a_causal_token_moves_itself_and_what_comes_after(norm_first, place, rng):
+def test_a_causal_token_changes_only_itself_and_later_ones(norm_first, place, rng):
     encoder, decoder = (random_layer(c, rng, norm_first=norm_first) for c in (EncoderLayer, DecoderLayer))
     x, memory = normal((2, 5, 6), rng), normal((2, 4, 6), rng)
     poked = x.clone()
@@ -98,7 +98,7 @@ def test_the_memory_reaches_every_token_of_its_sequence(norm_first, rng):
 
 
 @both_orders
-def test_padding_reaches_nobody_else(norm_first, rng):
+def test_padding_does_not_change_other_tokens(norm_first, rng):
     layer = random_layer(EncoderLayer, rng, norm_first=norm_first)
     x, padding = normal((2, 5, 6), rng), torch.zeros(2, 5, dtype=torch.bool)
     padding[1, 3:] = True
@@ -108,7 +108,7 @@ def test_padding_reaches_nobody_else(norm_first, rng):
 
 
 @both_orders
-def test_order_means_nothing_without_a_mask(norm_first, rng):
+def test_permutation_equivariant_without_a_mask(norm_first, rng):
     encoder, decoder = (random_layer(c, rng, norm_first=norm_first) for c in (EncoderLayer, DecoderLayer))
     x, memory = normal((2, 5, 6), rng), normal((2, 4, 6), rng)
     order, other = [4, 2, 0, 1, 3], [3, 0, 2, 1]
@@ -121,7 +121,7 @@ def test_order_means_nothing_without_a_mask(norm_first, rng):
 
 
 @pytest.mark.parametrize("layer_class", [EncoderLayer, DecoderLayer])
-def test_post_norm_ends_in_a_norm_and_pre_norm_in_a_sum(layer_class, rng):
+def test_post_norm_ends_with_a_norm_and_pre_norm_with_a_sum(layer_class, rng):
     x, memory = normal((2, 5, 6), rng), [normal((2, 4, 6), rng)] * (layer_class is DecoderLayer)
     post, pre = (layer_class(6, 3, 7, 0.0, norm_first=n, dtype=torch.float64) for n in (False, True))
     y = post(x, *memory)
@@ -137,7 +137,7 @@ def test_post_norm_ends_in_a_norm_and_pre_norm_in_a_sum(layer_class, rng):
     assert_close(post(x, *memory), layer_norm(x, (6,)), rtol=1e-4, atol=1e-4)
 
 
-def test_pre_norm_takes_the_memory_as_it_comes(rng):
+def test_pre_norm_does_not_normalize_the_memory(rng):
     decoder = random_layer(DecoderLayer, rng, norm_first=True)
     x, memory = normal((2, 5, 6), rng), normal((2, 4, 6), rng)
     assert (decoder(x, 3 * memory) - decoder(x, memory)).abs().max() > 0.1

@@ -22,8 +22,8 @@ def _normalize(
     real = (row < rows)[:, None]
     x += row[:, None] * tl.multiple_of(stride.to(tl.int64), ALIGN)
     y += row[:, None] * WIDTH
-    # Three passes over the row. Where it fits one block, the compiler drops the loops and keeps the row in registers:
-    # x is read once. The second pass squares what is left after the mean: E[x²] - mean² would cancel.
+    # Three passes over the row. If it fits in one block, the compiler drops the loops and keeps the row in registers: x
+    # is read once. The second pass squares x - mean, because E[x²] - mean² would cancel.
     total = tl.zeros([ROWS, 1], wide)
     for start in range(0, WIDTH, BLOCK):
         column = start + tl.arange(0, BLOCK)[None, :]
@@ -33,7 +33,7 @@ def _normalize(
     for start in range(0, WIDTH, BLOCK):
         column = start + tl.arange(0, BLOCK)[None, :]
         centered = tl.load(x + column, real & (column < WIDTH), 0).to(wide) - mean
-        centered = tl.where(column < WIDTH, centered, 0)  # beyond the row stands -mean
+        centered = tl.where(column < WIDTH, centered, 0)  # beyond the row it is -mean
         squares += tl.sum(centered * centered, 1, keep_dims=True)
     scale = tl.rsqrt(squares / WIDTH + eps)
     for start in range(0, WIDTH, BLOCK):
@@ -45,7 +45,7 @@ def _normalize(
         if bias is not None:
             result += tl.load(bias + column, column < WIDTH, 0).to(wide)
         tl.store(y + column, result, real & (column < WIDTH))
-    tl.store(means + row[:, None], mean, real)  # at the end: the compiler reads x again after a store
+    tl.store(means + row[:, None], mean, real)  # last, because the compiler reads x again after a store
     tl.store(scales + row[:, None], scale, real)
 
 
@@ -88,7 +88,7 @@ def _differentiate(
         slope = tl.load(weight + column, column < WIDTH, 0).to(wide)
     dweight = tl.zeros([ROWS, BLOCK], wide)
     dbias = tl.zeros([ROWS, BLOCK], wide)
-    # Few programs take many rows each, and keep one sum per column. The next rows load meanwhile: two stages.
+    # Few programs process many rows each and keep one sum per column. Two stages: the next rows load meanwhile.
     for turn in tl.range(tl.program_id(0), tl.cdiv(rows, ROWS), tl.num_programs(0), num_stages=2):
         row = (turn * ROWS + tl.arange(0, ROWS)).to(tl.int64)
         real = (row < rows)[:, None] & (column < WIDTH)
@@ -112,7 +112,7 @@ def _differentiate(
 
 
 def forward(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """x (rows, width) normalized, and the mean and the scale of every row for the way back."""
+    """x (rows, width) normalized, and the mean and the scale of every row for the backward pass."""
     x, weight, bias, (rows, width) = as_rows(x), as_vector(weight), as_vector(bias), x.shape
     y = torch.empty((rows, width), dtype=x.dtype, device=x.device)
     means = torch.empty(rows, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
@@ -128,7 +128,7 @@ def forward(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -
 
 
 def backward(dy: Tensor, x: Tensor, weight: Tensor | None, means: Tensor, scales: Tensor) -> tuple[Tensor, Tensor]:
-    """dx, and dweight above dbias (2, width). Every program writes sums of its own: no locks, the same bits always."""
+    """dx, and dweight and dbias stacked, (2, width). Each program writes its own sums: no locks, deterministic."""
     dy, x, weight, (rows, width) = as_rows(dy), as_rows(x), as_vector(weight), x.shape
     dx = torch.empty((rows, width), dtype=x.dtype, device=x.device)
     align = alignment(x, dy)

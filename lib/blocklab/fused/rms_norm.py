@@ -22,7 +22,7 @@ def _normalize(
     real = (row < rows)[:, None]
     x += row[:, None] * tl.multiple_of(stride.to(tl.int64), ALIGN)
     y += row[:, None] * WIDTH
-    # Two passes over the row. Where it fits one block, the compiler drops the loops and keeps the row in registers:
+    # Two passes over the row. If it fits in one block, the compiler drops the loops and keeps the row in registers:
     # x is read once.
     squares = tl.zeros([ROWS, 1], wide)
     for start in range(0, WIDTH, BLOCK):
@@ -37,7 +37,7 @@ def _normalize(
             slope = scale * tl.load(weight + column, column < WIDTH, 0).to(wide)
         value = tl.load(x + column, real & (column < WIDTH), 0).to(wide)
         tl.store(y + column, value * slope, real & (column < WIDTH))
-    tl.store(scales + row[:, None], scale, real)  # at the end: the compiler reads x again after a store
+    tl.store(scales + row[:, None], scale, real)  # last, because the compiler reads x again after a store
 
 
 @triton.jit(do_not_specialize=["x_stride", "dy_stride", "rows"])
@@ -74,7 +74,7 @@ def _differentiate(
     if weight is not None:
         slope = tl.load(weight + column, column < WIDTH, 0).to(wide)
     dweight = tl.zeros([ROWS, BLOCK], wide)
-    # Few programs take many rows each, and keep one sum per column. The next rows load meanwhile: two stages.
+    # Few programs process many rows each and keep one sum per column. Two stages: the next rows load meanwhile.
     for turn in tl.range(tl.program_id(0), tl.cdiv(rows, ROWS), tl.num_programs(0), num_stages=2):
         row = (turn * ROWS + tl.arange(0, ROWS)).to(tl.int64)
         real = (row < rows)[:, None] & (column < WIDTH)
@@ -93,7 +93,7 @@ def _differentiate(
 
 
 def forward(x: Tensor, weight: Tensor | None, eps: float) -> tuple[Tensor, Tensor]:
-    """x (rows, width) normalized, and the scale of every row for the way back."""
+    """x (rows, width) normalized, and the scale of every row for the backward pass."""
     x, weight, (rows, width) = as_rows(x), as_vector(weight), x.shape
     y = torch.empty((rows, width), dtype=x.dtype, device=x.device)
     scales = torch.empty(rows, dtype=torch.promote_types(x.dtype, torch.float32), device=x.device)
@@ -106,7 +106,7 @@ def forward(x: Tensor, weight: Tensor | None, eps: float) -> tuple[Tensor, Tenso
 
 
 def backward(dy: Tensor, x: Tensor, weight: Tensor | None, scales: Tensor) -> tuple[Tensor, Tensor]:
-    """dx and dweight (width,). Every program writes a sum of its own: no locks, and the same bits each time."""
+    """dx and dweight (width,). Each program writes its own sum: no locks, deterministic."""
     dy, x, weight, (rows, width) = as_rows(dy), as_rows(x), as_vector(weight), x.shape
     dx = torch.empty((rows, width), dtype=x.dtype, device=x.device)
     align = alignment(x, dy)

@@ -1,4 +1,4 @@
-"""SwiGLU in two kernels. Number by number, with s = sigmoid(gate):
+"""SwiGLU in two kernels. Elementwise, with s = sigmoid(gate):
 
 forward    y = gate * s * value
 backward   dgate = dy * value * s * (1 + gate * (1 - s)),   dvalue = dy * gate * s
@@ -77,4 +77,4 @@ def backward(dy: Tensor, gate: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _computed_in(y: Tensor) -> tl.dtype:
-    return tl.float64 if y.dtype == torch.float64 else tl.float32  # float64 in the interpreter alone
+    return tl.float64 if y.dtype == torch.float64 else tl.float32  # float64 only in the interpreter
