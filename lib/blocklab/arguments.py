@@ -73,8 +73,7 @@ def want_like_weights(function: str, layer: nn.Module | Tensor, **inputs: Tensor
         want_one_device(function, weights=weight, **inputs)
         for name, x in inputs.items():
             if x.dtype != weight.dtype and not casts(x):
-                wanted = f"dtype {weight.dtype} like weights"
-                raise TypeError(f"{function}: expected {name} to have {wanted}, got {x.dtype}")
+                raise TypeError(f"{function}: expected {name} to be {weight.dtype} like weights, got {x.dtype}")
 
 
 def casts(x: Tensor) -> bool:
@@ -160,8 +159,8 @@ def want_activation(
     if callable(activation) and not isinstance(activation, type):  # not nn.SiLU, but nn.SiLU()
         return activation
     error, got = (ValueError, shown) if isinstance(activation, str) else (TypeError, came)
-    wanted = f"one of {', '.join(names)} or a function"
-    raise error(f"{function}: expected activation to be {wanted}, got {got(activation)}")
+    wanted = f"{', '.join(names)} or a function"
+    raise error(f"{function}: expected activation to be one of {wanted}, got {got(activation)}")
 
 
 def activate(function: str, activation: Callable[[Tensor], Tensor], **inputs: Tensor) -> Tensor:
@@ -173,9 +172,6 @@ def activate(function: str, activation: Callable[[Tensor], Tensor], **inputs: Te
     if y.dtype != x.dtype and not (y.is_floating_point() and casts(x)):
         raise TypeError(f"{function}: expected {name} to have dtype {x.dtype}, got {y.dtype}")
     return y
-
-
-# Axes and sizes
 
 
 def want_axes(function: str, x: Tensor, axes: int | Sequence[int]) -> tuple[int, ...]:
@@ -194,8 +190,9 @@ def want_axes(function: str, x: Tensor, axes: int | Sequence[int]) -> tuple[int,
 def want_ending(function: str, x: Tensor, normalized_shape: Sequence[int]) -> tuple[int, ...]:
     """normalized_shape as a tuple, with which the shape of x ends."""
     if not isinstance(normalized_shape, (list, tuple)) or not all(map(is_integer, normalized_shape)):
-        got = came(normalized_shape)
-        raise TypeError(f"{function}: expected normalized_shape to be a tuple of integers, got {got}")
+        raise TypeError(
+            f"{function}: expected normalized_shape to be a tuple of integers, got {shown(normalized_shape)}"
+        )
     if not normalized_shape:
         raise ValueError(f"{function}: expected normalized_shape to have at least one axis, got {normalized_shape}")
     shape = tuple(size if isinstance(size, torch.SymInt) else int(size) for size in normalized_shape)
@@ -217,9 +214,6 @@ def want_room(function: str, names: str, *sizes: int, most: int = LARGEST) -> No
     if math.prod(sizes) > most:
         got = " x ".join(map(shown, sizes))
         raise ValueError(f"{function}: expected {names} to have at most {most} elements, got {got}")
-
-
-# A value in a few words
 
 
 def came(value: object) -> str:

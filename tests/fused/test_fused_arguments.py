@@ -167,11 +167,9 @@ def test_non_tensors_are_refused(cuda):
         fused.layer_norm([1.0], (1,))
     with pytest.raises(TypeError, match=r"fused.swiglu: expected value to be a tensor, got float"):
         fused.swiglu(x, 1.0)
-    with pytest.raises(
-        TypeError, match=r"fused.rms_norm: expected normalized_shape to be a tuple of integers, got int 8"
-    ):
+    with pytest.raises(TypeError, match=r"fused.rms_norm: expected normalized_shape to be a tuple of integers, got 8"):
         fused.rms_norm(x, 8)
-    with pytest.raises(TypeError, match=r"expected normalized_shape to be a tuple of integers, got tuple \(8.0,\)"):
+    with pytest.raises(TypeError, match=r"expected normalized_shape to be a tuple of integers, got \(8.0,\)"):
         fused.layer_norm(x, (8.0,))
 
 

@@ -110,29 +110,12 @@ WRONG_TYPES = {
     "batch_norm: expected x to be a tensor, got list": lambda: ours.batch_norm([1.0], None, None),
     "layer_norm: expected x to be a tensor, got NoneType": lambda: ours.layer_norm(None, (5,)),
     "layer_norm: expected weight to be a tensor, got list": lambda: ours.layer_norm(x, (5,), [1.0] * 5),
-    "layer_norm: expected bias to be a tensor, got float": lambda: ours.layer_norm(x, (5,), five, 0.0),
-    "group_norm: expected bias to be a tensor, got int": lambda: ours.group_norm(x, 2, six, 0),
-    "batch_norm: expected running_var to be a tensor, got int": lambda: ours.batch_norm(x, six, 1),
     "batch_norm: expected x to have a floating point dtype, got torch.int64": lambda: ours.batch_norm(
         integers, six, six
     ),
-    "instance_norm: expected x to have a floating point dtype, got torch.int64": lambda: ours.instance_norm(integers),
     "layer_norm: expected x to have a floating point dtype, got torch.bool": lambda: ours.layer_norm(
         integers.bool(), (5,)
     ),
-    "group_norm: expected x to have a floating point dtype, got torch.int32": lambda: ours.group_norm(
-        integers.int(), 2
-    ),
-    "rms_norm: expected x to have a floating point dtype, got torch.int64": lambda: ours.rms_norm(integers, (5,)),
-    "standardize: expected x to have a floating point dtype, got torch.int64": lambda: ours.standardize(integers, 0),
-    "batch_norm_loops: expected x to have a floating point dtype, got torch.int64": lambda: ours.batch_norm_loops(
-        integers
-    ),
-    "layer_norm_loops: expected x to have a floating point dtype, got torch.int64": lambda: ours.layer_norm_loops(
-        integers
-    ),
-    "BatchNorm: expected x to have a floating point dtype, got torch.int64": lambda: ours.BatchNorm(6)(integers),
-    "GroupNorm: expected x to be a tensor, got NoneType": lambda: ours.GroupNorm(2, 6)(None),
     "layer_norm: expected weight to have a floating point dtype, got torch.int64": lambda: ours.layer_norm(
         x, (5,), five.to(torch.int64)
     ),
@@ -140,13 +123,12 @@ WRONG_TYPES = {
         x.to(torch.complex64), (5,)
     ),
     "group_norm: expected num_groups to be an integer, got float": lambda: ours.group_norm(x, 2.0),
-    "layer_norm: expected normalized_shape to be a tuple of integers, got int 5": lambda: ours.layer_norm(x, 5),
-    "rms_norm: expected normalized_shape to be a tuple of integers, got tuple (5.0,)": lambda: ours.rms_norm(x, (5.0,)),
+    "layer_norm: expected normalized_shape to be a tuple of integers, got 5": lambda: ours.layer_norm(x, 5),
+    "rms_norm: expected normalized_shape to be a tuple of integers, got (5.0,)": lambda: ours.rms_norm(x, (5.0,)),
     "standardize: expected axes to be an integer or a tuple of integers, got 1.0": lambda: ours.standardize(x, 1.0),
     "standardize: expected axes to be an integer or a tuple of integers, got 'NL'": lambda: ours.standardize(x, "NL"),
     "BatchNorm: expected num_features to be an integer, got float": lambda: ours.BatchNorm(6.0),
     "BatchNorm: expected eps to be a number, got str": lambda: ours.BatchNorm(6, "0.1"),
-    "BatchNorm: expected momentum to be a number, got str": lambda: ours.BatchNorm(6, momentum="0.1"),
     "LayerNorm: expected eps to be a number, got NoneType": lambda: ours.LayerNorm(6, None),
 }
 

@@ -249,7 +249,7 @@ TYPED = [
 
 @pytest.mark.parametrize(("call", "name"), TYPED)
 def test_mixed_types_are_refused(call, name):
-    with pytest.raises(TypeError, match=r"^\w+: expected .* dtype.*, got .*torch.float64"):
+    with pytest.raises(TypeError, match=r"^\w+: expected .*, got .*torch.float64"):
         run(call, **{name: CALLS[call][1][name].double()})
 
 
@@ -327,9 +327,7 @@ def test_autocast_chooses_the_type(call):
     name, x = next(iter(CALLS[call][1].items()))
     with torch.autocast("cpu", torch.bfloat16):
         assert run(call, **{name: x.bfloat16()}).isfinite().all()
-        with pytest.raises(
-            TypeError, match=r"expected \w+ to have dtype torch.float32 like weights, got torch.float64"
-        ):
+        with pytest.raises(TypeError, match=r"expected \w+ to be torch.float32 like weights, got torch.float64"):
             run(call, **{name: x.double()})
 
 
