@@ -190,9 +190,8 @@ def want_axes(function: str, x: Tensor, axes: int | Sequence[int]) -> tuple[int,
 def want_ending(function: str, x: Tensor, normalized_shape: Sequence[int]) -> tuple[int, ...]:
     """normalized_shape as a tuple, with which the shape of x ends."""
     if not isinstance(normalized_shape, (list, tuple)) or not all(map(is_integer, normalized_shape)):
-        raise TypeError(
-            f"{function}: expected normalized_shape to be a tuple of integers, got {shown(normalized_shape)}"
-        )
+        got = shown(normalized_shape)
+        raise TypeError(f"{function}: expected normalized_shape to be a tuple of integers, got {got}")
     if not normalized_shape:
         raise ValueError(f"{function}: expected normalized_shape to have at least one axis, got {normalized_shape}")
     shape = tuple(size if isinstance(size, torch.SymInt) else int(size) for size in normalized_shape)
