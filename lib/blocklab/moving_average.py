@@ -135,7 +135,10 @@ def debias(average: Tensor, momentum: float, steps: int) -> Tensor:
     steps = want_integer("debias", "steps", steps, 1, EXACT)
     # 1 - (1 - momentum)**steps, without cancellation for a small momentum
     weight = 1.0 if momentum == 1 else -math.expm1(steps * math.log1p(-momentum))
-    return (widen(average) / weight).to(average.dtype)
+    wide = widen(average)
+    if weight < torch.finfo(wide.dtype).tiny:
+        raise ValueError(f"debias: expected a momentum large enough for {wide.dtype}, got {momentum}")
+    return (wide / weight).to(average.dtype)
 
 
 def to_keras(momentum: float) -> float:

@@ -4,6 +4,7 @@ Both use the same d/2 frequencies, one for every pair of features. Axis letters:
 tables are computed in float64, the rest in float32 or wider, and rounded once.
 """
 
+import contextlib
 import math
 
 import torch
@@ -47,6 +48,7 @@ def sinusoidal_encoding(
     frequencies = pair_frequencies("sinusoidal_encoding", "d_model", d_model, base, dtype)
     want_room("sinusoidal_encoding", "length x d_model", length, d_model, most=LARGEST_TABLE)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * frequencies  # (L, d/2)
+    _want_exact_angles("sinusoidal_encoding", angles)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).to(dtype)
 
 
@@ -80,6 +82,7 @@ def shift_matrix(offset: float, d_model: int, base: float = 10000.0, *, dtype: t
     offset = want_range("shift_matrix", "offset", offset, -FARTHEST, FARTHEST)
     angles = offset * pair_frequencies("shift_matrix", "d_model", d_model, base, dtype)
     want_room("shift_matrix", "d_model x d_model", d_model, d_model, most=LARGEST_TABLE)
+    _want_exact_angles("shift_matrix", angles)
     cos, sin = angles.cos(), angles.sin()
     rows = torch.stack([cos, sin], -1), torch.stack([-sin, cos], -1)
     return torch.block_diag(*torch.stack(rows, -2)).to(dtype)
@@ -100,8 +103,8 @@ def rotary_embedding(
     or 1; result: shape and dtype of x. Norms are kept, and a query times a key depends only on their distance.
     pairing="adjacent" rotates features (2i, 2i + 1), as Meta's code; "half" rotates (i, i + d/2), as Hugging Face's.
     frequencies: the w_i themselves, (d/2,), used instead of base; they get gradients too.
-    Raises ValueError for a wrong shape, an odd d, a base that is not above 0 and an unknown pairing, TypeError for
-    anything but tensors of numbers. Source: Su et al. 2021, arXiv:2104.09864
+    Raises ValueError for a wrong shape, an odd d, a base that is not above 0, an unknown pairing and angles beyond
+    2**31, TypeError for anything but tensors of numbers. Source: Su et al. 2021, arXiv:2104.09864
 
     >>> rotary_embedding(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.arange(2))
     tensor([[1.0000, 0.0000],
@@ -119,6 +122,7 @@ def rotary_embedding(
     if frequencies is None:
         frequencies = _frequencies(x.shape[-1], _checked_base("rotary_embedding", base), x.device)
     angles = positions.double()[..., None] * frequencies.double()  # (*, L, d/2)
+    _want_exact_angles("rotary_embedding", angles)
     cos, sin = angles.cos().to(wide.dtype), angles.sin().to(wide.dtype)
     if pairing == "adjacent":
         a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
@@ -150,6 +154,17 @@ def _checked_base(function: str, base: float) -> float:
     if not 0 < base < math.inf:
         raise ValueError(f"{function}: expected base to be finite and above 0, got {base}")
     return base
+
+
+def _want_exact_angles(function: str, angles: Tensor) -> None:
+    """Refuse, with a ValueError, angles whose sine float64 does not know, NaN included."""
+    if torch.compiler.is_compiling() or angles.is_meta:
+        return  # no values to look at
+    with contextlib.suppress(RuntimeError):  # under vmap there is no single answer
+        beyond = ~(angles.detach().abs() <= FARTHEST)
+        if beyond.any():
+            got = angles[beyond][0].item()
+            raise ValueError(f"{function}: expected angles (position * frequency) of at most 2**31, got {got:g}")
 
 
 def _want_positions(function: str, positions: Tensor, x: Tensor) -> None:

@@ -170,6 +170,11 @@ def test_debias_finds_a_constant_after_every_step(momentum, steps, constant):
     assert_close(found, values[0], rtol=1e-11, atol=0)
 
 
+def test_debias_refuses_a_momentum_that_float32_cannot_hold():
+    with pytest.raises(ValueError, match=r"large enough for torch\.float32, got 1e-40"):
+        debias(torch.tensor([1.0]), 1e-40, 3)
+
+
 @pytest.mark.parametrize(("keras", "share"), [(0.9, 0.6513), (0.99, 0.0956), (0.999, 0.0100)])
 def test_debias_divides_by_the_weight_of_ten_steps(keras, share):
     assert debias(torch.tensor([share]), 1 - keras, 10).item() == pytest.approx(1, abs=5e-3)

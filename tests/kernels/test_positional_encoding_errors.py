@@ -141,3 +141,21 @@ def test_the_farthest_offset_is_accurate(offset):
         cosine, sine = math.cos(offset * frequency), math.sin(offset * frequency)
         wanted = torch.tensor([[cosine, sine], [-sine, cosine]], dtype=torch.float64)
         torch.testing.assert_close(matrix[pair : pair + 2, pair : pair + 2], wanted, rtol=0, atol=1e-6)
+
+
+BEYOND = {  # angles that float64 cannot reduce to one turn; the absolute value of the least int64 is negative
+    "a position": lambda: rotary_embedding(x, at + 2**32),
+    "the least integer": lambda: rotary_embedding(x, torch.where(at == 3, torch.iinfo(torch.int64).min, at)),
+    "a position that is no number": lambda: rotary_embedding(x, at * NAN),
+    "an infinite position": lambda: rotary_embedding(x, torch.full((5,), INF)),
+    "a small base": lambda: rotary_embedding(x, at, base=1e-20),
+    "a frequency": lambda: rotary_embedding(x, at, frequencies=torch.tensor([1.0, 1e10])),
+    "a table with a small base": lambda: sinusoidal_encoding(3, 4, base=1e-20),
+    "a shift with a small base": lambda: shift_matrix(2, 4, base=1e-20),
+}
+
+
+@pytest.mark.parametrize("what", BEYOND)
+def test_angles_beyond_the_precision_of_float64(what):
+    with pytest.raises(ValueError, match=r"expected angles \(position \* frequency\) of at most 2\*\*31, got"):
+        BEYOND[what]()

@@ -52,7 +52,9 @@ def hidden(*modules):
 
 
 @pytest.mark.usefixtures("lesson_undone")
-@pytest.mark.parametrize("one_at_a_time", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["all", "each"])
+@pytest.mark.parametrize(
+    "one_at_a_time", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["all", "each"]
+)
 @pytest.mark.parametrize("stem", NEEDS)
 def test_a_lesson_without_its_optional_packages_runs_and_says_what_to_install(stem, one_at_a_time, capsys):
     """Other slow cells, which train for long, are left out."""
