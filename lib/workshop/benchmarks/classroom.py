@@ -7,7 +7,7 @@ that nothing that follows is known, and then drags the slider to three places, o
 What pages paint is left out, for the students' machines do that.
 
 Processor time is that of server and kernels, which are held to the two cores; the browser with all the players runs
-beside them. Run: OMP_NUM_THREADS=1 python -m workshop.bench.classroom
+beside them. Run: OMP_NUM_THREADS=1 python -m workshop.benchmarks.classroom
 """
 
 import os

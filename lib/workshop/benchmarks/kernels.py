@@ -1,4 +1,4 @@
-"""How long our activations, gated units and position tables take beside torch's:  python -m workshop.bench.kernels
+"""How long our activations, gated units and position tables take beside torch's:  python -m workshop.benchmarks.kernels
 
 torch has no swiglu, no table and no rotary embedding: there the other arm is what people write, F.silu(gate) * value,
 a table in float32, and Meta's rotation by complex numbers. Ours build their angles in float64.

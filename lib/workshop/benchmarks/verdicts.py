@@ -1,4 +1,4 @@
-"""How long a check takes to answer, right and wrong:  python -m workshop.bench.verdicts
+"""How long a check takes to answer, right and wrong:  python -m workshop.benchmarks.verdicts
 
 The goal is a median of 100 ms for functions and 1 s for layers. A mistake that no table holds takes longest: all known
 ones are tried, alone and together.

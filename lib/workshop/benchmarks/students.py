@@ -4,7 +4,7 @@ Beside another one's kernel, with which it shares the code of torch and more: `o
 the end of the lesson, when nothing is open but its notebook; `peak` is the most that its kernel ever held, with what it
 shares.
 
-Run: OMP_NUM_THREADS=1 python -m workshop.bench.students [NUMBER …]
+Run: OMP_NUM_THREADS=1 python -m workshop.benchmarks.students [NUMBER …]
 """
 
 import sys

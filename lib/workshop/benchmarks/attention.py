@@ -1,4 +1,4 @@
-"""How long our attention and layers take beside torch's:  python -m workshop.bench.attention
+"""How long our attention and layers take beside torch's:  python -m workshop.benchmarks.attention
 
 One thread, float32, all arms in turn in one run, so that what slows the machine slows them all. torch's attention is
 one fused kernel that never writes the L x S weights down; ours writes them, so that they can be looked at. In eval and

@@ -1,7 +1,7 @@
 """How long a slider takes to answer, near and far: `interact`, nothing at all, plain panels, living ones.
 
 Measured in the page: from the key press on the slider until the new picture is decoded, or the new text stands there.
-The arms take turns, so that what else the machine does falls on all of them. Run: python -m workshop.bench.panel
+The arms take turns, so that what else the machine does falls on all of them. Run: python -m workshop.benchmarks.panel
 """
 
 import tempfile
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from playwright.sync_api import Page
 
 from workshop import lab
-from workshop.bench.delay import delayed
+from workshop.benchmarks.delay import delayed
 from workshop.chromium import chromium
 
 ROUNDS, WARM_UP = 30, 3

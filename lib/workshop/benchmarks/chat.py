@@ -1,4 +1,4 @@
-"""How fast SmolLM2 writes, with its cache and without, beside what memory allows:  python -m workshop.bench.chat
+"""How fast SmolLM2 writes, with its cache and without, beside what memory allows:  python -m workshop.benchmarks.chat
 
 One thread, float32, a prompt of 36 tokens. For each token with a cache every matrix is read once, and hardly anything
 else: the roof is the time in which so many bytes can be read. It is measured in the same rounds, as the other arms are,

@@ -1,4 +1,4 @@
-"""How long our normalizations take beside torch's:  python -m workshop.bench.normalization
+"""How long our normalizations take beside torch's:  python -m workshop.benchmarks.normalization
 
 Forward, one thread, 4096 x 4096 float32.
 """

@@ -3,7 +3,7 @@
 Each panel's picture is made twice, and both are moved in turn, so that what else the machine does falls on both. Only
 drawing is timed, in processor time, for `update` is the same. A state is a stop of the first slider, or of the first
 control where there is none. What it takes to send is what is new in it and the numbers of its strokes, as JSON.
-Run: OMP_NUM_THREADS=1 python -m workshop.bench.strokes [LESSON, such as 02]
+Run: OMP_NUM_THREADS=1 python -m workshop.benchmarks.strokes [LESSON, such as 02]
 """
 
 import gc
