@@ -1,1 +1,1 @@
-"""Speed, as ratios of two arms in one run: `make bench`."""
+"""Speed, as ratios within one run: `make bench`."""

@@ -1,81 +1,70 @@
-"""How long our attention and layers take beside torch's:  python -m workshop.benchmarks.attention
+"""How long our attention and layers take compared with torch's.
 
-One thread, float32, all arms in turn in one run, so that what slows the machine slows them all. torch's attention is
-one fused kernel that never writes the L x S weights down; ours writes them, so that they can be looked at. In eval and
-without gradients torch's layers take a fused way too.
+torch's attention is one fused kernel that never stores the L x S weights; ours stores them, so that lessons can show
+them. In eval mode without gradients torch's layers take a fused path, too.
 """
+
+from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from blocklab.attention import MultiheadAttention, causal_mask, scaled_dot_product_attention
 from blocklab.transformer import DecoderLayer, EncoderLayer
 
-from .ratios import compare, run
+from .ratios import Case, case, compare
 
-N, HEADS, L, D_MODEL, HIDDEN = 4, 8, 256, 512, 2048
-ROUNDS = 21
-
-
-def layers(our_class, torch_class, **options):
-    ours, theirs = our_class(D_MODEL, HEADS, HIDDEN, **options), torch_class(D_MODEL, HEADS, HIDDEN, **options)
-    ours.load_state_dict(theirs.state_dict())
-    return ours, theirs
+TINY = {"n": 1, "heads": 2, "length": 4, "d_model": 8, "hidden": 8, "rounds": 2}
 
 
-def arms():
-    """name -> (torch's, [(how, ours, goal or None)])."""
-    query, key, value = torch.randn(3, N, HEADS, L, D_MODEL // HEADS)
-    x, memory = torch.randn(2, N, L, D_MODEL)
-    allowed, hidden = causal_mask(L), ~causal_mask(L)
-    torchs, ours = F.scaled_dot_product_attention, scaled_dot_product_attention
-    compiled = torch.compile(ours, fullgraph=True)
-    mha, torch_mha = MultiheadAttention(D_MODEL, HEADS).eval(), nn.MultiheadAttention(D_MODEL, HEADS, batch_first=True)
-    torch_mha.eval()
-    encoder, torch_encoder = layers(EncoderLayer, nn.TransformerEncoderLayer, batch_first=True, dropout=0.0)
-    decoder, torch_decoder = layers(DecoderLayer, nn.TransformerDecoderLayer, batch_first=True, dropout=0.0)
-    quick, torch_quick = layers(EncoderLayer, nn.TransformerEncoderLayer, batch_first=True, norm_first=True)
-    quick.eval(), torch_quick.eval()
+def same_weights(reference: nn.Module, ours: nn.Module) -> tuple[nn.Module, nn.Module]:
+    ours.load_state_dict(reference.state_dict())
+    return reference, ours
 
-    def step(layer, *inputs):
-        with torch.enable_grad():
-            layer(*inputs).sum().backward()
 
+def training_step(layer: nn.Module, *inputs: Tensor) -> None:
+    with torch.enable_grad():
+        layer(*inputs).sum().backward()
+
+
+def cases(n: int, heads: int, length: int, d_model: int, hidden: int) -> dict[str, Case]:
+    query_key_value = torch.randn(3, n, heads, length, d_model // heads)
+    x, memory = torch.randn(2, n, length, d_model)
+    allowed = causal_mask(length)
+    sizes = (d_model, heads, hidden)
+    torch_attention, attention = same_weights(
+        nn.MultiheadAttention(d_model, heads, batch_first=True).eval(), MultiheadAttention(d_model, heads).eval()
+    )
+    torch_encoder, encoder = same_weights(
+        nn.TransformerEncoderLayer(*sizes, dropout=0.0, batch_first=True),
+        EncoderLayer(*sizes, dropout=0.0, batch_first=True),
+    )
+    torch_decoder, decoder = same_weights(
+        nn.TransformerDecoderLayer(*sizes, dropout=0.0, batch_first=True),
+        DecoderLayer(*sizes, dropout=0.0, batch_first=True),
+    )
+    torch_pre_norm, pre_norm = same_weights(
+        nn.TransformerEncoderLayer(*sizes, batch_first=True, norm_first=True).eval(),
+        EncoderLayer(*sizes, batch_first=True, norm_first=True).eval(),
+    )
+    sdpa = F.scaled_dot_product_attention, scaled_dot_product_attention
     return {
-        "attention, no mask": (
-            lambda: torchs(query, key, value),
-            [
-                ("as written", lambda: ours(query, key, value), 2.5),
-                ("compiled", lambda: compiled(query, key, value), 2.0),
-            ],
+        "attention, no mask": case(*sdpa, *query_key_value, goals=(2.5, 2.0)),
+        "attention, boolean mask": case(*sdpa, *query_key_value, allowed, goals=(3.0, 2.0)),
+        "MultiheadAttention, weights": case(torch_attention, attention, x, x, x, attn_mask=~allowed, goals=(1.5,)),
+        "EncoderLayer, eval": case(torch_pre_norm, pre_norm, x, ~allowed, goals=(1.3,)),
+        "EncoderLayer, training step": case(
+            partial(training_step, torch_encoder), partial(training_step, encoder), x, ~allowed, goals=(1.3,)
         ),
-        "attention, boolean mask": (
-            lambda: torchs(query, key, value, allowed),
-            [
-                ("as written", lambda: ours(query, key, value, allowed), 3.0),
-                ("compiled", lambda: compiled(query, key, value, allowed), 2.0),
-            ],
-        ),
-        "MultiheadAttention, weights": (
-            lambda: torch_mha(x, x, x, attn_mask=hidden),
-            [("as written", lambda: mha(x, x, x, attn_mask=hidden), 1.5)],
-        ),
-        "EncoderLayer, eval": (
-            lambda: torch_quick(x, hidden),
-            [("as written", lambda: quick(x, hidden), 1.3)],
-        ),
-        "EncoderLayer, train step": (
-            lambda: step(torch_encoder, x, hidden),
-            [("as written", lambda: step(encoder, x, hidden), 1.3)],
-        ),
-        "DecoderLayer, train step": (
-            lambda: step(torch_decoder, x, memory, hidden),
-            [("as written", lambda: step(decoder, x, memory, hidden), 1.3)],
+        "DecoderLayer, training step": case(
+            partial(training_step, torch_decoder), partial(training_step, decoder), x, memory, ~allowed, goals=(1.3,)
         ),
     }
 
 
-if __name__ == "__main__":
-    sizes = f"N {N}, h {HEADS}, L = S = {L}, d_model {D_MODEL}, dim_feedforward {HIDDEN}, float32"
-    run(lambda: compare(arms, sizes, ROUNDS))
+def main(
+    n: int = 4, heads: int = 8, length: int = 256, d_model: int = 512, hidden: int = 2048, rounds: int = 21
+) -> None:
+    sizes = f"N {n}, {heads} heads, L = S = {length}, d_model {d_model}, dim_feedforward {hidden}, float32"
+    compare(partial(cases, n, heads, length, d_model, hidden), sizes, rounds)

@@ -1,64 +1,58 @@
-"""How long our activations, gated units and position tables take beside torch's:  python -m workshop.benchmarks.kernels
+"""How long our activations, gated units and position encodings take.
 
-torch has no swiglu, no table and no rotary embedding: there the other arm is what people write, F.silu(gate) * value,
-a table in float32, and Meta's rotation by complex numbers. Ours build their angles in float64.
+torch has no SwiGLU, no sinusoidal table and no rotary embedding. For these the reference is what people write:
+F.silu(gate) * value, a table in float32, and Meta's rotation by complex numbers. Ours computes angles in float64.
 """
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from blocklab.feed_forward import gelu, glu, relu, silu, swiglu
 from blocklab.positional_encoding import rotary_embedding, sinusoidal_encoding
 
-from . import ratios
+from .ratios import Case, case, compare
 
-ROWS, HIDDEN = 1024, 4096
-L, D_MODEL = 2048, 512
-N, HEADS, D_HEAD = 2, 8, 64
+TINY = {"rows": 2, "hidden": 4, "length": 4, "d_model": 8, "d_head": 4, "rounds": 2}
+BOTH = (None, None)  # as written and compiled, without a goal
 
 
-def usual_table():
-    angles = torch.arange(L)[:, None] * torch.exp(torch.arange(0, D_MODEL, 2) * (-math.log(10000.0) / D_MODEL))
-    table = torch.zeros(L, D_MODEL)
+def usual_table(length: int, d_model: int) -> Tensor:
+    angles = torch.arange(length)[:, None] * torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    table = torch.zeros(length, d_model)
     table[:, 0::2], table[:, 1::2] = angles.sin(), angles.cos()
     return table
 
 
-def complex_rotation(x):
-    angles = torch.outer(torch.arange(L), 10000.0 ** (-torch.arange(0, D_HEAD, 2) / D_HEAD))
+def complex_rotation(x: Tensor, positions: Tensor) -> Tensor:
+    d = x.shape[-1]
+    angles = torch.outer(positions, 10000.0 ** (-torch.arange(0, d, 2) / d))
     turns = torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turns).flatten(-2)
 
 
-def arms() -> ratios.Arms:
-    x, gate, value = torch.randn(3, ROWS, HIDDEN)
-    half = x.bfloat16()
-    query, places = torch.randn(N, HEADS, L, D_HEAD), torch.arange(L)
-
-    def pair(theirs, ours, *arguments, compiled=True):
-        hows = [("as written", lambda: ours(*arguments), None)]
-        if compiled:
-            fused = torch.compile(ours, fullgraph=True)
-            hows.append(("compiled", lambda: fused(*arguments), None))
-        return (lambda: theirs(*arguments)), hows
-
+def cases(rows: int, hidden: int, length: int, d_model: int, d_head: int) -> dict[str, Case]:
+    x, gate, value = torch.randn(3, rows, hidden)
+    query, positions = torch.randn(2, 8, length, d_head), torch.arange(length)
+    half_split = partial(rotary_embedding, pairing="half")
     return {
-        "relu": pair(F.relu, relu, x, compiled=False),
-        "gelu": pair(F.gelu, gelu, x),
-        "gelu, tanh": pair(lambda x, a: F.gelu(x, approximate=a), gelu, x, "tanh"),
-        "silu": pair(F.silu, silu, x),
-        "silu, bfloat16": pair(F.silu, silu, half, compiled=False),
-        "glu": pair(F.glu, glu, x),
-        "swiglu": pair(lambda gate, value: F.silu(gate) * value, swiglu, gate, value),
-        f"table, {L} x {D_MODEL}": pair(usual_table, lambda: sinusoidal_encoding(L, D_MODEL), compiled=False),
-        "rotary, adjacent": pair(complex_rotation, lambda x: rotary_embedding(x, places), query, compiled=False),
-        "rotary, half": pair(
-            complex_rotation, lambda x: rotary_embedding(x, places, pairing="half"), query, compiled=False
-        ),
+        "relu": case(F.relu, relu, x),
+        "gelu": case(F.gelu, gelu, x, goals=BOTH),
+        "gelu, tanh": case(F.gelu, gelu, x, approximate="tanh", goals=BOTH),
+        "silu": case(F.silu, silu, x, goals=BOTH),
+        "silu, bfloat16": case(F.silu, silu, x.bfloat16()),
+        "glu": case(F.glu, glu, x, goals=BOTH),
+        "swiglu": case(lambda gate, value: F.silu(gate) * value, swiglu, gate, value, goals=BOTH),
+        f"table, {length} x {d_model}": case(usual_table, sinusoidal_encoding, length, d_model),
+        "rotary, adjacent": case(complex_rotation, rotary_embedding, query, positions),
+        "rotary, half": case(complex_rotation, half_split, query, positions),
     }
 
 
-if __name__ == "__main__":
-    ratios.run(lambda: ratios.compare(arms, f"{ROWS} x {HIDDEN} float32, forward, no gradient", rounds=31))
+def main(
+    rows: int = 1024, hidden: int = 4096, length: int = 2048, d_model: int = 512, d_head: int = 64, rounds: int = 31
+) -> None:
+    compare(partial(cases, rows, hidden, length, d_model, d_head), f"{rows} x {hidden} float32, forward", rounds)

@@ -1,7 +1,7 @@
-"""How long a slider takes to answer, near and far: `interact`, nothing at all, plain panels, living ones.
+"""How long a slider takes to answer, near and far: `interact`, an empty round trip, fallback panels, live panels.
 
-Measured in the page: from the key press on the slider until the new picture is decoded, or the new text stands there.
-The arms take turns, so that what else the machine does falls on all of them. Run: python -m workshop.benchmarks.panel
+Measured in the page, from the key press on the slider until the new picture is decoded or the new text is there. All
+variants take turns in one JupyterLab.
 """
 
 import tempfile
@@ -14,18 +14,16 @@ from matplotlib.figure import Figure
 from playwright.sync_api import Page
 
 from workshop import lab
-from workshop.benchmarks.delay import delayed
 from workshop.chromium import chromium
 
-ROUNDS, WARM_UP = 30, 3
-DRAG, EVERY = 40, 16  # moves of a drag, and ms from one to the next
-FIRST_TOUCH = 3  # seconds that a living panel has to ask ahead
-FAR = 0.15  # seconds of a round trip
+TINY = {"rounds": 1, "warm_up": 1, "drag": 3, "first_touch": 0.3, "round_trips": (0.01,)}
+FAR = 0.15  # seconds of a round trip to another continent
+EVERY = 16  # milliseconds between two moves of a drag
 LAST = 400
 
 
 def picture(figure: Figure):
-    """A heat map with its colour bar beside two curves, on 1000 x 400 CSS pixels; all arms draw it with this code."""
+    """A heat map with its colour bar beside two curves, 1000 x 400 CSS pixels; all variants draw this one."""
     place = {"left": 0.06, "right": 0.98, "bottom": 0.13, "top": 0.9, "wspace": 0.15}
     left, right = figure.subplots(1, 2, gridspec_kw=place)
     values = np.random.default_rng(0).normal(size=(24, 32))
@@ -47,11 +45,11 @@ def picture(figure: Figure):
 
 
 PANEL = """
-front.choose("{kind}")
+begin("en", panels="{kind}")
 os.environ["BLOCKLAB_AHEAD"] = "{ahead}"
 Panel(picture, shift=Slider(0, LAST, 1, value=0))
 """
-ARMS = {
+VARIANTS = {
     "interact": """
 %matplotlib inline
 import matplotlib.pyplot as plt
@@ -69,22 +67,26 @@ label.add_class("answer")
 slider.observe(lambda change: setattr(label, "value", f"shifted by {change['new']}"), "value")
 widgets.VBox([slider, label])
 """,
-    "plain": PANEL.format(kind="plain", ahead=0),
+    "fallback": PANEL.format(kind="plain", ahead=0),
     "not ahead": PANEL.format(kind="live", ahead=0),
     "ahead": PANEL.format(kind="live", ahead=1),
 }
 SLIDERS = ".jp-OutputArea :is(input[type=range], [role=slider])"
-WANTED = {  # at most, as a share of the empty round trip of the same line: a step near, a step far
-    "not ahead": (2.3, 1.25),
-    "ahead": (0.5, 0.1),
-}
+GOALS = {"not ahead": {0.0: 2.3, FAR: 1.25}, "ahead": {0.0: 0.5, FAR: 0.1}}  # at most so many empty round trips
 
-# What all measurements share. Between moves the page waits until the kernel has nothing left to do, and a little more,
-# as a reader does: what one arm leaves behind (`interact` sends its picture back to the kernel) is not to fall on the
-# next.
+DELAY = """
+const half = HALF;  // milliseconds of one way
+const { send } = WebSocket.prototype;
+WebSocket.prototype.send = function (data) { setTimeout(() => send.call(this, data), half); };
+const handler = Object.getOwnPropertyDescriptor(WebSocket.prototype, 'onmessage');
+const set = function (handle) { handler.set.call(this, handle && (event => setTimeout(() => handle(event), half))); };
+Object.defineProperty(WebSocket.prototype, 'onmessage', { ...handler, set });
+"""
+# Between moves the page waits until the Jupyter kernel is idle, and a little longer, as a reader does. Otherwise what
+# one variant leaves behind (`interact` sends its picture back to the kernel) would slow down the next.
 SHARED = """
-    // Drawing one pixel makes the browser decode the picture there and then. `img.decode()` would add a wait for the
-    // next frame of the screen, up to 17 ms for every arm, whatever it did.
+    // Drawing one pixel makes the browser decode the picture at once. `img.decode()` would wait for the next frame of
+    // the screen, up to 17 ms.
     const paper = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
     const decoded = async image => {
         if (!image) return;
@@ -95,29 +97,29 @@ SHARED = """
     const notebook = window.jupyterapp.shell.currentWidget;
     const kernel = notebook.sessionContext.session.kernel;
     const pause = ms => new Promise(done => setTimeout(done, ms));
-    const cellOf = arm => notebook.content.widgets[arm + 1].outputArea.node;
+    const cellOf = variant => notebook.content.widgets[variant + 1].outputArea.node;
     const sliderOf = cell => cell.querySelector('input[type=range], [role=slider]');
-    // What the reader sees of the move: the text, or the picture where nothing is said.
+    // What the reader sees of a move: the text, or the picture where there is no text.
     const shown = cell => cell.querySelector('.answer, [role=status]')?.textContent ?? cell.querySelector('img')?.src;
     const press = slider => {
         slider.focus();
         slider.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
     };
-    // In the page and laid out: a picture of strokes has a box then, an image is decoded.
+    // The picture is in the page and laid out; an image is decoded.
     const painted = async cell => {
         cell.querySelector('svg[role=img]')?.getBoundingClientRect();
         await decoded(cell.querySelector('img'));
     };
 """
-STEPS = """async ([arms, moves]) => {SHARED
-    const taken = arms.map(() => []);
+STEPS = """async ([variants, moves]) => {SHARED
+    const taken = variants.map(() => []);
     for (let move = 0; move < moves; move++) {
-        for (const arm of arms.keys()) {
+        for (const variant of variants.keys()) {
             await kernel.requestKernelInfo();
             await pause(150);
-            const cell = cellOf(arm), slider = sliderOf(cell), before = shown(cell);
-            taken[arm].push(await new Promise((resolve, reject) => {
-                const late = setTimeout(() => reject(`${arms[arm]} did not answer`), 20000);
+            const cell = cellOf(variant), slider = sliderOf(cell), before = shown(cell);
+            taken[variant].push(await new Promise((resolve, reject) => {
+                const late = setTimeout(() => reject(`${variants[variant]} did not answer`), 20000);
                 const observer = new MutationObserver(async () => {
                     if (!shown(cell) || shown(cell) === before) return;
                     observer.disconnect();
@@ -133,9 +135,9 @@ STEPS = """async ([arms, moves]) => {SHARED
     }
     return taken;
 }""".replace("SHARED", SHARED)
-DRAGGED = """async ([arm, moves, every]) => {SHARED
+DRAGGED = """async ([variant, moves, every]) => {SHARED
     await kernel.requestKernelInfo();
-    const cell = cellOf(arm), slider = sliderOf(cell), seen = new Set([shown(cell)]);
+    const cell = cellOf(variant), slider = sliderOf(cell), seen = new Set([shown(cell)]);
     const stop = Number(slider.getAttribute('aria-valuenow') ?? slider.value) + moves;
     const there = () => shown(cell).includes(`shifted by ${stop}`);
     const observer = new MutationObserver(() => seen.add(shown(cell)));
@@ -156,65 +158,69 @@ import ipywidgets as widgets
 import numpy as np
 from matplotlib.figure import Figure
 from blocklab.lessons import begin
-from blocklab.panel import Panel, Slider, front
+from blocklab.panel import Panel, Slider
 begin("en")
 LAST = {last}
 """
 
 
-def measure(page: Page) -> dict[str, dict[str, float]]:
-    """Of every arm the median milliseconds of a step, the frames of a drag and how long its last one takes."""
-    arms = list(ARMS)
-    warm = page.evaluate(STEPS, [arms, WARM_UP])
-    assert len(warm) == len(arms)
-    page.wait_for_timeout(1000 * FIRST_TOUCH)
-    steps = page.evaluate(STEPS, [arms, ROUNDS])
-    found = {arm: {"step": median(times)} for arm, times in zip(arms, steps, strict=True)}
-    for number, arm in enumerate(arms):
-        if arm in ("plain", "not ahead", "ahead"):
-            page.wait_for_timeout(1000 * FIRST_TOUCH)
-            found[arm] |= page.evaluate(DRAGGED, [number, DRAG, EVERY])
+def measure(page: Page, rounds: int, warm_up: int, drag: int, first_touch: float) -> dict[str, dict[str, float]]:
+    """For each variant the median milliseconds of a step; for panels also what is seen of a drag.
+
+    first_touch: seconds in which a live panel can ask for states ahead, before the slider is touched.
+    """
+    names = list(VARIANTS)
+    page.evaluate(STEPS, [names, warm_up])
+    page.wait_for_timeout(1000 * first_touch)
+    steps = page.evaluate(STEPS, [names, rounds])
+    found = {name: {"step": median(times)} for name, times in zip(names, steps, strict=True)}
+    for number, name in enumerate(names):
+        if name in ("fallback", "not ahead", "ahead"):
+            page.wait_for_timeout(1000 * first_touch)
+            found[name] |= page.evaluate(DRAGGED, [number, drag, EVERY])
     return found
 
 
-def session(far: float) -> dict[str, dict[str, float]]:
-    """All arms in one JupyterLab, `far` seconds of a round trip away."""
+def session(round_trip: float, **sizes: float) -> dict[str, dict[str, float]]:
+    """Measure all variants in one JupyterLab, with so many seconds added to every round trip."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         first = BEGIN.format(last=LAST) + "\n\n" + getsource(picture)
-        lab.write_notebook(root / "bench" / "bench.ipynb", [first, *ARMS.values()])
+        lab.write_notebook(root / "bench" / "bench.ipynb", [first, *VARIANTS.values()])
         with lab.jupyter_lab(root / "bench", root / "home") as address, chromium() as browser:
-            port = int(address.split(":")[2].split("/")[0])
-            with delayed(port, far) as slow:
-                page = browser.new_page(viewport={"width": 1400, "height": 900})
-                page.set_default_timeout(120_000)
-                lab.open_notebook(page, address.replace(str(port), str(slow), 1), "bench.ipynb")
-                lab.run_all(page)
-                if problems := lab.errors(page):
-                    raise RuntimeError("\n".join(problems))
-                page.wait_for_function(f"() => document.querySelectorAll('{SLIDERS}').length >= {len(ARMS)}")
-                return measure(page)
+            page = browser.new_page(viewport={"width": 1400, "height": 900})
+            page.set_default_timeout(120_000)
+            if round_trip:
+                page.add_init_script(DELAY.replace("HALF", str(1000 * round_trip / 2)))
+            lab.open_notebook(page, address, "bench.ipynb")
+            lab.run_all(page)
+            if problems := lab.errors(page):
+                raise RuntimeError("\n".join(problems))
+            page.wait_for_function(f"() => document.querySelectorAll('{SLIDERS}').length >= {len(VARIANTS)}")
+            return measure(page, **sizes)
 
 
-def report(found: dict[str, dict[str, float]], place: int) -> None:
-    empty = found["empty"]["step"]
-    for arm, values in found.items():
-        ratio = values["step"] / empty
-        wanted = WANTED.get(arm)
-        met = "" if wanted is None else f"  wanted {wanted[place]}" + ("" if ratio <= wanted[place] else "  NOT MET")
+def report(found: dict[str, dict[str, float]], round_trip: float, moves: int) -> None:
+    for name, values in found.items():
+        ratio = values["step"] / found["empty"]["step"]
+        goal = GOALS.get(name, {}).get(round_trip)
+        verdict = "" if goal is None else f"  goal {goal}: {'met' if ratio <= goal else 'MISSED'}"
         drag = ""
         if "frames" in values:
-            last = "never" if values["last"] is None else f"{values['last']:.0f} ms after"
-            drag = f"   a drag: {values['frames']} of {DRAG} states, the last {last}"
-        print(f"  {arm:12}{values['step']:7.1f} ms{ratio:7.2f} of an empty round trip{met}{drag}", flush=True)
+            last = "never" if values["last"] is None else f"{values['last']:.0f} ms after the last move"
+            drag = f"   drag: {values['frames']} of {moves} states, the last {last}"
+        print(f"  {name:12}{values['step']:7.1f} ms{ratio:7.2f} empty round trips{verdict}{drag}", flush=True)
 
 
-def main() -> None:
-    print(f"a key press until the answer is seen, medians of {ROUNDS} moves each")
-    for place, (name, far) in enumerate({"near": 0.0, f"behind {1000 * FAR:.0f} ms": FAR}.items()):
-        print(name, flush=True)
-        report(session(far), place)
-
-
-if __name__ == "__main__":
-    main()
+def main(
+    rounds: int = 30,
+    warm_up: int = 3,
+    drag: int = 40,
+    first_touch: float = 3.0,
+    round_trips: tuple[float, ...] = (0.0, FAR),
+) -> None:
+    print(f"from a key press until the answer is seen, median of {rounds}; goals are upper bounds")
+    for round_trip in round_trips:
+        print(f"round trip + {1000 * round_trip:.0f} ms", flush=True)
+        found = session(round_trip, rounds=rounds, warm_up=warm_up, drag=drag, first_touch=first_touch)
+        report(found, round_trip, drag)

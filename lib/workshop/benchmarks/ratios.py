@@ -1,21 +1,42 @@
-"""Ratios of our times to torch's, which survive a slow or busy machine: all arms in turn, in one run.
+"""Times our functions against torch's: ratios of interleaved calls, which a slow or busy machine hardly changes."""
 
-glibc's malloc is told to keep its pages: otherwise mapping them anew for every result is what gets timed.
-"""
-
-import os
-import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 
-MALLOC = "glibc.malloc.mmap_threshold=4294967295:glibc.malloc.trim_threshold=8589934592"
-
 Call = Callable[[], object]
-Arms = dict[str, tuple[Call, list[tuple[str, Call, float | None]]]]  # name: (torch's, [(how, ours, goal or none)])
+
+
+class Ours(NamedTuple):
+    """One of our implementations, and the highest ratio to torch's time that we accept, if any."""
+
+    how: str
+    call: Call
+    goal: float | None
+
+
+class Case(NamedTuple):
+    reference: Call
+    ours: list[Ours]
+
+
+def case(
+    reference: Callable, ours: Callable, *inputs: object, goals: tuple[float | None, ...] = (None,), **options: object
+) -> Case:
+    """Two functions called with the same inputs. A second goal asks for `ours` after torch.compile as well."""
+    implementations = [("as written", ours)]
+    if len(goals) == 2:
+        implementations.append(("compiled", torch.compile(ours)))
+    return Case(
+        lambda: reference(*inputs, **options),
+        [
+            Ours(how, lambda function=function: function(*inputs, **options), goal)
+            for (how, function), goal in zip(implementations, goals, strict=True)
+        ],
+    )
 
 
 def seconds(call: Call) -> float:
@@ -24,41 +45,29 @@ def seconds(call: Call) -> float:
     return time.perf_counter() - start
 
 
-def compare(arms: Callable[[], Arms], what: str, rounds: int) -> None:
-    """Print, for every arm, the median and the quartiles of the ratios of its time to torch's in the same round."""
+@torch.no_grad()
+def compare(make_cases: Callable[[], dict[str, Case]], sizes: str, rounds: int) -> None:
+    """Print the median and the quartiles of our time divided by torch's time in the same round."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    table = arms()
-    for torchs, ours in table.values():
-        for call in (torchs, *(call for _, call, _ in ours)):
-            call(), call()  # compile, and touch the memory
-    ratios = {(name, how): [] for name, (_, ours) in table.items() for how, _, _ in ours}
-    base = {name: [] for name in table}
-    for _ in range(rounds):
-        for name, (torchs, ours) in table.items():
-            base[name].append(seconds(torchs))
-            for how, call, _ in ours:
-                ratios[name, how].append(seconds(call) / base[name][-1])
+    cases = make_cases()
+    for reference, ours in cases.values():
+        for call in (reference, *(implementation.call for implementation in ours)):
+            call(), call()  # compile, and get the memory from the system
 
-    malloc = os.environ.get("GLIBC_TUNABLES", "not tuned: no glibc")
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} thread, {what}")
-    print(f"median of {rounds} ratios to torch's own in the same round; malloc: {malloc}\n")
-    print(f"{'what':28}{'how':12}{'torch ms':>9}{'ratio':>8}{'quartiles':>15}{'goal':>7}")
-    for name, (_, ours) in table.items():
+    reference_times = {name: [] for name in cases}
+    ratios = {(name, how): [] for name, (_, ours) in cases.items() for how, _, _ in ours}
+    for _ in range(rounds):
+        for name, (reference, ours) in cases.items():
+            reference_times[name].append(seconds(reference))
+            for how, call, _ in ours:
+                ratios[name, how].append(seconds(call) / reference_times[name][-1])
+
+    print(f"torch {torch.__version__}, one thread, {sizes}; median of {rounds} ratios to torch's time")
+    print(f"{'function':28}{'how':12}{'torch ms':>9}{'ratio':>8}{'quartiles':>15}{'goal':>7}")
+    for name, (_, ours) in cases.items():
+        milliseconds = 1000 * statistics.median(reference_times[name])
         for how, _, goal in ours:
             low, ratio, high = statistics.quantiles(ratios[name, how], n=4)
-            met = "" if goal is None else "  met" if ratio <= goal else "  NOT MET"
-            milliseconds = 1000 * statistics.median(base[name])
-            print(
-                f"{name:28}{how:12}{milliseconds:9.1f}{ratio:8.2f}{f'{low:.2f} to {high:.2f}':>15}"
-                f"{'' if goal is None else goal:>7}{met}",
-                flush=True,
-            )
-
-
-def run(main: Callable[[], None]) -> None:
-    """Run a bench. malloc reads its tunables when a process starts, so the script starts itself again with them."""
-    if os.environ.get("GLIBC_TUNABLES") != MALLOC and platform.libc_ver()[0] == "glibc":
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"GLIBC_TUNABLES": MALLOC})
-    with torch.no_grad():
-        main()
+            verdict = "" if goal is None else f"{goal:7}  {'met' if ratio <= goal else 'MISSED'}"
+            print(f"{name:28}{how:12}{milliseconds:9.2f}{ratio:8.2f}{f'{low:.2f} to {high:.2f}':>15}{verdict}")

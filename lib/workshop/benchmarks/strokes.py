@@ -1,15 +1,12 @@
-"""What a state of every lesson's panels costs the kernel: as strokes, against a frame and its JPEG.
+"""What one state of each lesson's panels costs the Jupyter kernel: recorded strokes, compared with a JPEG frame.
 
-Each panel's picture is made twice, and both are moved in turn, so that what else the machine does falls on both. Only
-drawing is timed, in processor time, for `update` is the same. A state is a stop of the first slider, or of the first
-control where there is none. What it takes to send is what is new in it and the numbers of its strokes, as JSON.
-Run: OMP_NUM_THREADS=1 python -m workshop.benchmarks.strokes [LESSON, such as 02]
+Each picture is drawn twice, and the two take turns. Only drawing is timed, in processor time, because `update` is the
+same for both. The states are the stops of the first slider, or of the first control if there is no slider. The size of
+a state is that of the JSON that the page has not received yet.
 """
 
 import gc
-import gzip
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from io import StringIO
@@ -23,87 +20,76 @@ from blocklab.panel.panel import LIVE_SCALE
 from blocklab.panel.plain_view import QUALITY
 from workshop.lesson_panels import SOURCES, panels
 
-STOPS = 16
-IN_SUM, EACH, BYTES = 0.4, 1.0, 3000
-"""Wanted: at most this share of today's time over all panels, and of each; at most so many bytes, as a median."""
+TINY = {"lesson": "09", "stops": 2}
+GOAL, GOAL_EACH, GOAL_BYTES = 0.4, 1.0, 3000  # strokes' time divided by frames': of all panels, of each; median size
 
 
 class Cost(NamedTuple):
-    """Of one panel: milliseconds of each state, bytes that each sends, plain and compressed, and those of the first."""
+    """Milliseconds of each state as a frame and as strokes; bytes of each state, and of the first one."""
 
-    today: list[float]
+    frames: list[float]
     strokes: list[float]
-    plain: list[int]
-    compressed: list[int]
+    sizes: list[int]
     first: int
 
 
-def moves(panel: Panel) -> Iterator[dict[str, object]]:
-    """Values of all controls while a reader moves one of them to and fro: a slider if there is one."""
+def states(panel: Panel, stops: int) -> Iterator[dict[str, object]]:
+    """The values of all controls while a reader moves one of them to its end and back."""
     name, control = min(panel.controls.items(), key=lambda item: not isinstance(item[1], Slider))
-    stops = list(control.stops())
+    values = list(control.stops())
     if isinstance(control, Slider):
-        stops = [control.at(n) for n in sorted({round(control.last * k / (STOPS - 1)) for k in range(STOPS)})]
-    for value in [*stops, *stops[-2::-1]]:
+        values = [control.at(n) for n in sorted({round(control.last * k / (stops - 1)) for k in range(stops)})]
+    for value in [*values, *values[-2::-1]]:
         yield {**panel.values, name: value}
 
 
-def cost(panel: Panel) -> Cost:
-    """Today's way and strokes, each in a picture of its own."""
-    frames, drawn = (Canvas(panel.size, LIVE_SCALE) for _ in range(2))
-    updates = [panel._picture(canvas.figure) for canvas in (frames, drawn)]
-    today, strokes, plain, compressed, sent = [], [], [], [], set()
-    for number, values in enumerate(moves(panel)):
+def measure(panel: Panel, stops: int) -> Cost:
+    framed, recorded = (Canvas(panel.size, LIVE_SCALE) for _ in range(2))
+    updates = [panel._picture(canvas.figure) for canvas in (framed, recorded)]
+    frames, strokes, sizes, sent = [], [], [], set()
+    for number, values in enumerate(states(panel, stops)):
         for update in updates:
             update(**values)
-        arms = [(today, lambda: jpeg(frames.frame(), QUALITY)), (strokes, drawn.strokes)]
-        for times, arm in arms if number % 2 else arms[::-1]:  # what both share, the first of them pays
+        ways = [(frames, lambda: jpeg(framed.frame(), QUALITY)), (strokes, recorded.strokes)]
+        for times, draw in ways if number % 2 else ways[::-1]:  # the first one pays for what both share
             start = process_time()
-            arm()
+            draw()
             times.append(1000 * (process_time() - start))
-        drawing = drawn.strokes()
-        new = sorted(drawing.uses(drawn.records, sent))
+        drawing = recorded.strokes()
+        new = sorted(drawing.uses(recorded.records, sent))
         sent.update(new)
-        packet = {"rest": drawing.rest, "moving": drawing.moving, "new": {n: drawn.records[n] for n in new}}
-        told = json.dumps(packet, separators=(",", ":")).encode()
-        plain.append(len(told))
-        compressed.append(len(gzip.compress(told)))
-    half = len(plain) // 2 + 1  # on the way back every state is known
-    plain, compressed = plain[:half], compressed[:half]
-    return Cost(today[1:], strokes[1:], plain[1:], compressed[1:], plain[0])
+        packet = {"rest": drawing.rest, "moving": drawing.moving, "new": {n: recorded.records[n] for n in new}}
+        sizes.append(len(json.dumps(packet, separators=(",", ":")).encode()))
+    there = len(sizes) // 2 + 1  # on the way back every state is known
+    return Cost(frames[1:], strokes[1:], sizes[1:there], sizes[0])
 
 
-def main(wanted: str) -> None:
+def main(lesson: str = "", stops: int = 16) -> None:
     gc.freeze()
-    sums, bytes_of_all, slow = [0.0, 0.0], [], []
-    print("milliseconds of drawing one state, and bytes to send it: medians over its states, the first of them apart")
-    print(
-        f"{'panel':8}{'today':>8}{'strokes':>9}{'p90':>7}{'ratio':>7}{'bytes':>8}{'largest':>9}{'gzip':>7}{'first':>9}"
-    )
+    of_frames, of_strokes, sizes, slower = 0.0, 0.0, [], []
+    print("milliseconds to draw a state and bytes to send it: medians over the states of a panel, without the first")
+    print(f"{'panel':8}{'frame':>8}{'strokes':>9}{'p90':>7}{'ratio':>7}{'bytes':>8}{'largest':>9}{'first':>9}")
     for source in SOURCES:
-        if not source.name.startswith(wanted):
+        if not source.name.startswith(lesson):
             continue
         with redirect_stdout(StringIO()):  # what its cells print
             made = panels(source)
         for (cell, language), panel in made.items():
             if language != "en" or not panel.controls:
                 continue
-            found = cost(panel)
-            today, strokes = median(found.today), median(found.strokes)
-            sums[0] += today
-            sums[1] += strokes
-            bytes_of_all.append(median(found.plain))
-            slow += [f"{source.name[:2]}.{cell}"] * (strokes > EACH * today)
+            cost = measure(panel, stops)
+            frame, strokes, size = median(cost.frames), median(cost.strokes), median(cost.sizes)
+            of_frames += frame
+            of_strokes += strokes
+            sizes.append(size)
+            slower += [f"{source.name[:2]}.{cell}"] * (strokes > GOAL_EACH * frame)
             print(
-                f"{source.name[:2]}.{cell:<5}{today:8.1f}{strokes:9.1f}{quantiles(found.strokes, n=10)[-1]:7.1f}"
-                f"{strokes / today:7.0%}{median(found.plain):8.0f}{max(found.plain):9}{median(found.compressed):7.0f}"
-                f"{found.first:9}",
+                f"{source.name[:2]}.{cell:<5}{frame:8.1f}{strokes:9.1f}{quantiles(cost.strokes, n=10)[-1]:7.1f}"
+                f"{strokes / frame:7.0%}{size:8.0f}{max(cost.sizes):9}{cost.first:9}",
                 flush=True,
             )
-    print(f"all: {sums[1]:.0f} against {sums[0]:.0f} ms, {sums[1] / sums[0]:.0%}; wanted: at most {IN_SUM:.0%}")
-    print(f"slower than today: {', '.join(slow) or 'none'}; wanted: none")
-    print(f"bytes of a state, median over the panels: {median(bytes_of_all):.0f}; wanted: at most {BYTES}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "")
+    print(
+        f"all: {of_strokes:.0f} ms, frames {of_frames:.0f} ms: {of_strokes / of_frames:.0%}; goal: at most {GOAL:.0%}"
+    )
+    print(f"slower than frames: {', '.join(slower) or 'none'}; goal: none")
+    print(f"median size of a state: {median(sizes):.0f} bytes; goal: at most {GOAL_BYTES}")
