@@ -1,1 +1,0 @@
-"""Known mistakes, put into the package one at a time: `make mutants`."""
