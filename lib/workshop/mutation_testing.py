@@ -54,9 +54,10 @@ def copy_project(folder: Path) -> None:
 def mutate(module: str, folder: Path) -> tuple[int, list[str]]:
     """How many mutants of a module there are, and the survivors with their diffs."""
     copy_project(folder)
-    tests = sorted(f"tests/kernels/{path.name}" for path in (TESTS / "kernels").glob(f"test_{module.strip('_')}*.py"))
+    patterns = f"kernels/test_{module.strip('_')}*.py", "kernels/test_wrong_inputs.py"
+    tests = [f"tests/kernels/{path.name}" for pattern in patterns for path in sorted(TESTS.glob(pattern))]
     with (folder / "pyproject.toml").open("a", encoding="utf-8") as file:
-        file.write(CONFIG.format(module=module, tests=tests or ["tests/kernels"]))
+        file.write(CONFIG.format(module=module, tests=tests))
 
     def mutmut(*arguments: str, stdout=subprocess.PIPE) -> str:
         command = [sys.executable, "-m", "mutmut", *arguments]
