@@ -114,8 +114,8 @@ handouts: ## a page of each lesson for class, HTML and PDF, in handouts/ (ONLY='
 figures: ## draw the pictures in pic/
 	$(RUN) workshop.stills pic
 	$(RUN) workshop.screenshots pic
-bench: ## speed, as ratios against torch and against interact
-	@for name in normalization kernels attention verdicts strokes panel chat classroom; do $(RUN) workshop.bench.$$name || exit; done
+bench: ## speed, as ratios within one run (ONLY='kernels panel' for some)
+	$(RUN) workshop.benchmarks $$ONLY
 mutants: ## break the functions, one line at a time, and see whether the tests notice
 	$(RUN) workshop.mutation_testing $$ONLY
 address: ## set the address of the repository, in the README and the lessons (URL=https://github.com/…)

@@ -67,4 +67,4 @@ def test_its_list_of_contents_names_no_extra_of_authors(wheel):
     (metadata,) = (name for name in wheel.namelist() if name.endswith("METADATA"))
     lines = re.findall(r"^Requires-Dist: (.*)$", wheel.read(metadata).decode(), re.MULTILINE)
     plain = {Requirement(line).name for line in lines if "extra ==" not in line}
-    assert not plain & {"jupytext", "playwright", "fonttools", "nbclient", "latex2mathml"}
+    assert not plain & {"playwright", "fonttools", "nbclient", "latex2mathml"}
