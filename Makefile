@@ -42,9 +42,9 @@ check-args:
 	@case "$$FRESH" in ''|0|1) ;; *) printf '%s\n' "FRESH must be 0 or 1, got $$FRESH / FRESH 只能是 0 或 1" >&2; exit 1 ;; esac
 
 lab: check-args lessons-environment ## open the lessons in JupyterLab (READ=en or READ=zh; FRESH=1 for new copies)
-	@$(RUN) workshop copies --language "$$READ" $(if $(filter 1,$(FRESH)),--fresh)
+	@$(RUN) authoring copies --language "$$READ" $(if $(filter 1,$(FRESH)),--fresh)
 	@$(RUN) jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) --ServerApp.root_dir=my \
-		--LabApp.app_settings_dir="lib/workshop/lab_settings/$$READ" --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
+		--LabApp.app_settings_dir="lib/authoring/lab_settings/$$READ" --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
 # Two parts at a time, the longest first. Each keeps one processor busy.
 test: dev-environment ## style, unit tests, every lesson, a Colab-like environment, a real browser
@@ -101,27 +101,27 @@ newest oldest: ## unit tests and lessons with the newest, or oldest, versions th
 lessons site single handouts figures bench mutants address font: dev-environment
 
 lessons: ## build and run the notebooks from notebooks/source (ONLY='02 03' for some)
-	$(RUN) workshop build $$ONLY
+	$(RUN) authoring build $$ONLY
 site: ## the lessons as web pages, in site/ (OPEN=1 opens them; ONLY='02 03': living panels in these alone)
-	$(RUN) workshop site $(if $(filter 1,$(OPEN)),--open) $$ONLY
+	$(RUN) authoring site $(if $(filter 1,$(OPEN)),--open) $$ONLY
 site-run: site ## the lessons as web pages, tested in a real browser
 	$(RUN) $(PYTEST) $(SITE) --site site -n 2 --dist loadgroup
 single: ## each lesson as one file, in single/, tested without a network
-	$(RUN) workshop single
+	$(RUN) authoring single
 	$(if $(or $(filter true,$(value CI)),$(shell $(OFFLINE) echo yes 2> /dev/null)),$(OFFLINE)) $(RUN) $(PYTEST) tests/single -n 2
 handouts: ## a page of each lesson for class, HTML and PDF, in handouts/ (ONLY='02 03' for some)
-	$(RUN) workshop handouts $$ONLY
+	$(RUN) authoring handouts $$ONLY
 figures: ## draw the pictures in pic/
-	$(RUN) workshop.stills pic
-	$(RUN) workshop.screenshots pic
+	$(RUN) authoring.figures pic
+	$(RUN) authoring.screenshots pic
 bench: ## speed, as ratios within one run (ONLY='kernels panel' for some)
-	$(RUN) workshop.benchmarks $$ONLY
+	$(RUN) authoring.benchmarks $$ONLY
 mutants: ## break the functions, one line at a time, and see whether the tests notice
-	$(RUN) workshop.mutation_testing $$ONLY
+	$(RUN) authoring.mutation_testing $$ONLY
 address: ## set the address of the repository, in the README and the lessons (URL=https://github.com/…)
-	$(RUN) workshop address -- "$$URL"
+	$(RUN) authoring address -- "$$URL"
 font:
-	$(RUN) workshop.font
+	$(RUN) authoring.font
 
 clean: ## remove the virtual environments; your copies in my/ stay
 	rm -rf .venv $(ENVIRONMENTS:%-environment=.venv-%) build lib/*.egg-info artifacts

@@ -11,8 +11,8 @@ import nbformat
 from nbclient import NotebookClient
 from packaging.requirements import Requirement
 
-from blocklab.packages import NEEDED
-from workshop.execute import TIMEOUT
+from authoring.execute import TIMEOUT
+from blocklab_course.dependencies import NEEDED
 
 COMMAND = [sys.executable, "-S"]  # without site-packages, and so without the .pth file that leads to blocklab
 

@@ -1,7 +1,10 @@
 """Shared by all tests: one thread, the same examples every time, and with --fail-on-skip no missing install step."""
 
 import gc
+import linecache
 import os
+from collections.abc import Callable
+from itertools import count
 
 import matplotlib
 import pytest
@@ -59,7 +62,7 @@ def fail_on_skip(report, config):
 @pytest.fixture(scope="session")
 def chromium():
     """A real browser. Without one, the tests that need it are skipped."""
-    from workshop import chromium  # playwright is not installed everywhere
+    from authoring import chromium  # playwright is not installed everywhere
 
     if reason := chromium.reason_without_chromium():
         pytest.skip(reason)
@@ -86,19 +89,43 @@ def lesson_undone():
     """Undo what `lesson.begin` sets: language, font, threads."""
     import torch
 
-    from blocklab import language  # some tests replace the package
+    from blocklab_course import i18n  # some tests replace the package
 
     threads = torch.get_num_threads()
     with matplotlib.rc_context():
         yield
-    language.choose("en")
+    i18n.set_language("en")
     torch.set_num_threads(threads)
 
 
 @pytest.fixture
 def english_again():
     """Reset the language after the test."""
-    from blocklab import language
+    from blocklab_course import i18n
 
     yield
-    language.choose("en")
+    i18n.set_language("en")
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """The learner's folder; a lesson runs in its half for English."""
+    folder = tmp_path / "my"
+    for language in ("en", "zh"):
+        (folder / language).mkdir(parents=True)
+    monkeypatch.chdir(folder / "en")
+    return folder
+
+
+@pytest.fixture
+def notebook(mine) -> Callable[[str], dict]:  # noqa: ARG001
+    """Runs cells one after the other, as the learner's notebook does, and gives the names that stand in it."""
+    names, numbers = {"__name__": "__main__"}, count()
+
+    def run(source: str) -> dict:
+        file = f"<cell {next(numbers)}>"
+        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+        exec(compile(source, file, "exec", dont_inherit=True), names)
+        return names
+
+    return run

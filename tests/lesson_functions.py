@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from workshop.lesson_panels import code_cells
+from authoring.lesson_panels import code_cells
 
 SOURCES = Path(__file__).parents[1] / "notebooks" / "source"
 

@@ -7,12 +7,12 @@ from pkgutil import iter_modules
 
 import torch
 
-from blocklab import lessons
-from blocklab.digits import load_digits
-from blocklab.lessons import LESSONS
-from blocklab.panel import Panel
-from blocklab.real_models.reading import stored_reading
-from blocklab.timing.measured_bytes import from_recording, shipped_recording
+from blocklab_course import lessons
+from blocklab_course.benchmarking.measured_bytes import from_recording, shipped_recording
+from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.panel import Panel
+from blocklab_course.pretrained.digits import load_digits
+from blocklab_course.pretrained.trace import stored_trace
 from lesson_functions import function_of
 
 ROOMS = Path(lessons.__file__).parent
@@ -27,8 +27,8 @@ ARGUMENTS = {  # of the pictures whose data their lesson brings
     "small_batches.accuracy_by_batch": lambda: [{"mlp": SCORES}],
     "layer_norm.trained_scales": lambda: [[torch.linspace(0.2, 1.8, 8), torch.linspace(0.5, 1.5, 8)]],
     "positional_encoding.learned_positions": lambda: [torch.eye(160, 32) + 0.5],
-    "attention.attention_map": lambda: [stored_reading()],
-    "transformer_layers.sentence_through_layers": lambda: [stored_reading()],
+    "attention.attention_map": lambda: [stored_trace()],
+    "transformer_layers.sentence_through_layers": lambda: [stored_trace()],
     "cuda_timing.against_the_roof": lambda: [from_recording(shipped_recording()), None],
     "cuda_timing.aligned_widths": lambda: [shipped_recording()],
 }
@@ -50,6 +50,6 @@ PICTURES = [
 
 def made(picture: str, **own) -> Panel:
     """The panel that the picture's module makes of the lesson's data."""
-    module = import_module(f"blocklab.lessons.{picture}")
+    module = import_module(f"blocklab_course.lessons.{picture}")
     arguments = ARGUMENTS[picture]() if picture in ARGUMENTS else []
     return module.panel(*arguments, **own)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from blocklab.checks.verdict import MIME
+from blocklab_course.checks.verdict import MIME
 
 
 def verdict(exercise, mistake=None, passed=False):

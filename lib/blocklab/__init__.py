@@ -13,13 +13,13 @@ _KERNELS = {
     "moving_average": "ema_update ema_update_ ema_weights half_life effective_window debias to_keras from_keras",
     "batch_statistics": "merge_statistics",  # `batch_statistics` is the module
     "positional_encoding": "sinusoidal_encoding wavelengths shift_matrix rotary_embedding",
-    "rotary_scaling": "rotary_frequencies position_interpolation ntk_aware yarn yarn_temperature llama3_scaling",
+    "rope_scaling": "rotary_frequencies position_interpolation ntk_aware yarn yarn_temperature llama3_scaling",
     "feed_forward": "relu gelu silu swish glu gated_unit swiglu round_up hidden_width parameter_count FeedForward "
     "SwiGLU",
     "attention": "scaled_dot_product_attention causal_mask causal_lower_right repeat_kv MultiheadAttention",
-    "key_value_cache": "KeyValueCache cached_attention",
+    "kv_cache": "KeyValueCache cached_attention",
     "transformer": "EncoderLayer DecoderLayer",
-    "norm_places": "PlacedLayer QKNormAttention dyt DyT",
+    "norm_placement": "NormPlacementLayer QKNormAttention dyt DyT",
 }
 _MODULE_OF = {name: module for module, names in _KERNELS.items() for name in names.split()}
 

@@ -15,20 +15,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from blocklab.arguments import (
+from blocklab._validation import (
     autocast,
-    casts,
-    want_flag,
-    want_float,
-    want_integer,
-    want_like_weights,
-    want_number,
-    want_one_device,
-    want_range,
-    want_room,
-    want_shape,
-    want_tensor,
-    widen,
+    autocast_applies,
+    check_flag,
+    check_float,
+    check_integer,
+    check_matches_weights,
+    check_number,
+    check_numel,
+    check_one_device,
+    check_range,
+    check_shape,
+    check_tensor,
+    upcast,
 )
 
 
@@ -60,19 +60,19 @@ def scaled_dot_product_attention(
             [0.3302, 0.6698]])
     """
     function = "scaled_dot_product_attention"
-    want_float(function, query=query, key=key, value=value)
+    check_float(function, query=query, key=key, value=value)
     query, key, value = autocast(query), autocast(key), autocast(value)
-    _want_attention(function, query, key, value)
-    dropout_p = want_range(function, "dropout_p", dropout_p, 0, 1)
-    want_flag(function, is_causal=is_causal, enable_gqa=enable_gqa)
-    scale = None if scale is None else want_number(function, "scale", scale)
+    _check_attention(function, query, key, value)
+    dropout_p = check_range(function, "dropout_p", dropout_p, 0, 1)
+    check_flag(function, is_causal=is_causal, enable_gqa=enable_gqa)
+    scale = None if scale is None else check_number(function, "scale", scale)
     if enable_gqa:
         key, value = (_repeat_heads(function, query, name, x) for name, x in (("key", key), ("value", value)))
     L, S = query.shape[-2], key.shape[-2]
     _common_batch(function, query=query, key=key, value=value)
     if attn_mask is not None:
-        _want_mask(function, "attn_mask", attn_mask, query=query)
-        _want_broadcast(function, (*_common_batch(function, query=query, key=key), L, S), attn_mask)
+        _check_mask(function, "attn_mask", attn_mask, query=query)
+        _check_broadcast(function, (*_common_batch(function, query=query, key=key), L, S), attn_mask)
     if is_causal:
         if attn_mask is not None:
             raise ValueError(f"{function}: expected attn_mask or is_causal, got both")
@@ -92,8 +92,8 @@ def causal_mask(length: int) -> Tensor:
     tensor([[ True, False],
             [ True,  True]])
     """
-    length = want_integer("causal_mask", "length", length, 0)
-    want_room("causal_mask", "length x length", length, length)
+    length = check_integer("causal_mask", "length", length, 0)
+    check_numel("causal_mask", "length x length", length, length)
     return _lower_triangle(length, length)
 
 
@@ -111,8 +111,8 @@ def causal_lower_right(L: int, S: int) -> Tensor:
     tensor([[ True,  True, False],
             [ True,  True,  True]])
     """
-    L, S = want_integer("causal_lower_right", "L", L, 0), want_integer("causal_lower_right", "S", S, 0)
-    want_room("causal_lower_right", "L x S", max(L, 1), max(S, 1))
+    L, S = check_integer("causal_lower_right", "L", L, 0), check_integer("causal_lower_right", "S", S, 0)
+    check_numel("causal_lower_right", "L x S", max(L, 1), max(S, 1))
     return _lower_triangle(L, S, diagonal=S - L)
 
 
@@ -128,10 +128,10 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
     >>> repeat_kv(torch.tensor([[[1.0]], [[2.0]]]), 2).flatten()
     tensor([1., 1., 2., 2.])
     """
-    want_float("repeat_kv", x=x)
+    check_float("repeat_kv", x=x)
     if x.dim() < 3:
         raise ValueError(f"repeat_kv: expected x to have shape (*, g, S, d), got {tuple(x.shape)}")
-    return x.repeat_interleave(want_integer("repeat_kv", "n_rep", n_rep, 1), -3)
+    return x.repeat_interleave(check_integer("repeat_kv", "n_rep", n_rep, 1), -3)
 
 
 # The formula. It returns the weights too, for MultiheadAttention.
@@ -141,13 +141,13 @@ def _attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float, scale: float | None = None
 ) -> tuple[Tensor, Tensor]:
     """The result, in the type of value, and the weights (*, L, S) that went into it, in the wide type."""
-    if casts(query):  # autocast would round the factors of both products
+    if autocast_applies(query):  # autocast would round the factors of both products
         with torch.autocast(query.device.type, enabled=False):
             return _attend(query, key, value, mask, dropout_p, scale)
     scale = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
-    scores = scale * widen(query) @ widen(key).mT
+    scores = scale * upcast(query) @ upcast(key).mT
     weights = F.dropout(_masked_softmax(scores, mask), dropout_p)
-    y = weights @ widen(value)
+    y = weights @ upcast(value)
     return y.to(value.dtype), weights
 
 
@@ -186,7 +186,7 @@ def _repeat_heads(function: str, query: Tensor, name: str, x: Tensor) -> Tensor:
 # Checks
 
 
-def _want_attention(function: str, query: Tensor, key: Tensor, value: Tensor) -> None:
+def _check_attention(function: str, query: Tensor, key: Tensor, value: Tensor) -> None:
     """Check for (*, L, d), (*, S, d) and (*, S, d_v) of the same type."""
     if not query.dtype == key.dtype == value.dtype:
         got = f"{query.dtype}, {key.dtype} and {value.dtype}"
@@ -214,17 +214,17 @@ def _common_batch(function: str, **tensors: Tensor) -> torch.Size:
         raise ValueError(f"{function}: expected {names} to agree before the last two axes, got {shapes}") from None
 
 
-def _want_mask(function: str, name: str, mask: Tensor, **beside: Tensor) -> None:
+def _check_mask(function: str, name: str, mask: Tensor, **beside: Tensor) -> None:
     """Check for booleans or floats: torch's functions do not agree on the meaning of an integer 1."""
-    want_tensor(function, name, mask)
+    check_tensor(function, name, mask)
     if not (mask.dtype == torch.bool or mask.is_floating_point()):
         raise TypeError(f"{function}: expected {name} to be boolean or floating point, got {mask.dtype}")
     if type(mask).__name__ == "CausalBias":  # torch.nn.attention.bias, slow to import: a tensor without its elements
         raise TypeError(f"{function}: expected {name} to be a plain tensor, got CausalBias; see causal_lower_right")
-    want_one_device(function, **beside, **{name: mask})
+    check_one_device(function, **beside, **{name: mask})
 
 
-def _want_broadcast(function: str, shape: tuple[int, ...], mask: Tensor) -> None:
+def _check_broadcast(function: str, shape: tuple[int, ...], mask: Tensor) -> None:
     """Check that the mask has axes for query and key and does not make the scores larger."""
     if mask.dim() < 2:
         got = tuple(mask.shape)
@@ -272,13 +272,13 @@ class MultiheadAttention(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        embed_dim = want_integer("MultiheadAttention", "embed_dim", embed_dim, 1)
-        num_heads = want_integer("MultiheadAttention", "num_heads", num_heads, 1)
-        kdim = embed_dim if kdim is None else want_integer("MultiheadAttention", "kdim", kdim, 1)
-        vdim = embed_dim if vdim is None else want_integer("MultiheadAttention", "vdim", vdim, 1)
-        dropout = want_range("MultiheadAttention", "dropout", dropout, 0, 1)
+        embed_dim = check_integer("MultiheadAttention", "embed_dim", embed_dim, 1)
+        num_heads = check_integer("MultiheadAttention", "num_heads", num_heads, 1)
+        kdim = embed_dim if kdim is None else check_integer("MultiheadAttention", "kdim", kdim, 1)
+        vdim = embed_dim if vdim is None else check_integer("MultiheadAttention", "vdim", vdim, 1)
+        dropout = check_range("MultiheadAttention", "dropout", dropout, 0, 1)
         flags = {"add_bias_kv": add_bias_kv, "add_zero_attn": add_zero_attn, "batch_first": batch_first}
-        want_flag("MultiheadAttention", bias=bias, **flags)
+        check_flag("MultiheadAttention", bias=bias, **flags)
         if embed_dim % num_heads:
             raise ValueError(f"MultiheadAttention: expected num_heads to divide embed_dim {embed_dim}, got {num_heads}")
         if not batch_first:
@@ -327,9 +327,9 @@ class MultiheadAttention(nn.Module):
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         self._check(query, key, value)
-        want_flag("MultiheadAttention", need_weights=need_weights, average_attn_weights=average_attn_weights)
+        check_flag("MultiheadAttention", need_weights=need_weights, average_attn_weights=average_attn_weights)
         masks = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "is_causal": is_causal}
-        want_masks("MultiheadAttention", self.num_heads, query, key, **masks)
+        check_masks("MultiheadAttention", self.num_heads, query, key, **masks)
         mask = self._mask(query, key, key_padding_mask, attn_mask)
         inputs = zip((query, key, value), self._projections(), strict=True)
         q, k, v = self._heads(*(F.linear(x, weight, bias) for x, (weight, bias) in inputs))
@@ -367,7 +367,7 @@ class MultiheadAttention(nn.Module):
         return _both(*masks) if len(masks) == 2 else next(iter(masks), None)
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
-        want_float("MultiheadAttention", query=query, key=key, value=value)
+        check_float("MultiheadAttention", query=query, key=key, value=value)
         if query.dim() not in (2, 3) or query.shape[-1] != self.embed_dim:
             wanted, got = f"(N, L, {self.embed_dim}) or (L, {self.embed_dim})", tuple(query.shape)
             raise ValueError(f"MultiheadAttention: expected query to have shape {wanted}, got {got}")
@@ -375,9 +375,9 @@ class MultiheadAttention(nn.Module):
             got = f"{tuple(key.shape)} for query of shape {tuple(query.shape)}"
             raise ValueError(f"MultiheadAttention: expected key to have as many axes as query, got {got}")
         rows = (*query.shape[:-2], key.shape[-2])  # (N, S)
-        want_shape("MultiheadAttention", (*rows, self.kdim), key=key)
-        want_shape("MultiheadAttention", (*rows, self.vdim), value=value)
-        want_like_weights("MultiheadAttention", self._projection_weights()[0], query=query, key=key, value=value)
+        check_shape("MultiheadAttention", (*rows, self.kdim), key=key)
+        check_shape("MultiheadAttention", (*rows, self.vdim), value=value)
+        check_matches_weights("MultiheadAttention", self._projection_weights()[0], query=query, key=key, value=value)
 
     def extra_repr(self) -> str:
         widths = "".join(
@@ -387,30 +387,30 @@ class MultiheadAttention(nn.Module):
         return f"{self.embed_dim}, {self.num_heads}, dropout={self.dropout}, bias={bias}{widths}"
 
 
-def want_masks(function: str, heads: int, query: Tensor, key: Tensor, **masks: Tensor | bool | None) -> None:
+def check_masks(function: str, heads: int, query: Tensor, key: Tensor, **masks: Tensor | bool | None) -> None:
     """Check masks for query (N, L, d) and key (N, S, d), under the names that the caller has for them.
 
     masks, in this order: attn_mask, (L, S) or (N * h, L, S); key_padding_mask, (N, S); is_causal.
     """
     (name, mask), (padding_name, padding), (causal, is_causal) = masks.items()
     *batch, L, S = *query.shape[:-1], key.shape[-2]
-    want_flag(function, **{causal: is_causal})
+    check_flag(function, **{causal: is_causal})
     if is_causal and mask is None:
         raise ValueError(f"{function}: expected {name} with {causal}, which only describes it, got None")
     if mask is not None:
-        _want_mask(function, name, mask, query=query)
+        _check_mask(function, name, mask, query=query)
         per_head = (math.prod(batch) * heads, L, S)
         if tuple(mask.shape) not in ((L, S), per_head):
             got = tuple(mask.shape)
             raise ValueError(f"{function}: expected {name} to have shape {(L, S)} or {per_head}, got {got}")
     if padding is not None:
-        _want_mask(function, padding_name, padding, query=query)
-        want_shape(function, (*batch, S), **{padding_name: padding})
+        _check_mask(function, padding_name, padding, query=query)
+        check_shape(function, (*batch, S), **{padding_name: padding})
 
 
 def _both(mask: Tensor, other: Tensor) -> Tensor:
     """Both masks as one, True takes part: `and` of two boolean ones, else the sum of their floats."""
     if mask.dtype == other.dtype == torch.bool:
         return mask & other
-    mask, other = (torch.where(m, 0.0, -math.inf) if m.dtype == torch.bool else widen(m) for m in (mask, other))
+    mask, other = (torch.where(m, 0.0, -math.inf) if m.dtype == torch.bool else upcast(m) for m in (mask, other))
     return mask + other

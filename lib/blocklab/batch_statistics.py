@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from blocklab.arguments import EXACT, want_axes, want_float, want_integer, want_shape, widen
+from blocklab._validation import EXACT, check_axes, check_float, check_integer, check_shape, upcast
 
 
 def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor, Tensor]:
@@ -25,9 +25,9 @@ def batch_statistics(x: Tensor, axes: int | Sequence[int]) -> tuple[int, Tensor,
     >>> batch_statistics(torch.tensor([1.0, 2.0, 3.0]), 0)
     (3, tensor(2.), tensor(2.))
     """
-    want_float("batch_statistics", x=x)
-    axes = want_axes("batch_statistics", x, axes)
-    wide = widen(x)
+    check_float("batch_statistics", x=x)
+    axes = check_axes("batch_statistics", x, axes)
+    wide = upcast(x)
     total = wide.sum(axes, keepdim=True)
     count = math.prod([x.shape[axis] for axis in axes]) if x.dim() else 1
     mean = total / max(count, 1)
@@ -52,13 +52,13 @@ def merge_statistics(
     >>> merge_statistics(1, one, zero, 1, 3 * one, zero)
     (2, tensor(2.), tensor(2.))
     """
-    count_a = want_integer("merge_statistics", "count_a", count_a, 0, EXACT)
-    count_b = want_integer("merge_statistics", "count_b", count_b, 0, EXACT)
-    want_float("merge_statistics", mean_a=mean_a, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
-    want_shape("merge_statistics", mean_a.shape, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
+    count_a = check_integer("merge_statistics", "count_a", count_a, 0, EXACT)
+    count_b = check_integer("merge_statistics", "count_b", count_b, 0, EXACT)
+    check_float("merge_statistics", mean_a=mean_a, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
+    check_shape("merge_statistics", mean_a.shape, m2_a=m2_a, mean_b=mean_b, m2_b=m2_b)
     count = count_a + count_b
     part = count_b / max(count, 1)  # of b; 0 if both parts are empty
-    delta = widen(mean_b) - widen(mean_a)
-    mean = widen(mean_a) + delta * part
-    m2 = widen(m2_a) + widen(m2_b) + delta.square() * (count_a * part)
+    delta = upcast(mean_b) - upcast(mean_a)
+    mean = upcast(mean_a) + delta * part
+    m2 = upcast(m2_a) + upcast(m2_b) + delta.square() * (count_a * part)
     return count, mean, m2

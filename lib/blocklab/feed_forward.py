@@ -11,20 +11,20 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from blocklab.arguments import (
+from blocklab._validation import (
     activate,
-    shown,
-    want_activation,
-    want_choice,
-    want_flag,
-    want_float,
-    want_integer,
-    want_like_weights,
-    want_number,
-    want_range,
-    want_shape,
-    want_tensor,
-    widen,
+    check_activation,
+    check_choice,
+    check_flag,
+    check_float,
+    check_integer,
+    check_matches_weights,
+    check_number,
+    check_range,
+    check_shape,
+    check_tensor,
+    short_repr,
+    upcast,
 )
 
 Activation = Callable[[Tensor], Tensor]
@@ -41,7 +41,7 @@ def relu(x: Tensor) -> Tensor:
     >>> relu(torch.tensor([-2.0, 0.0, 3.0]))
     tensor([0., 0., 3.])
     """
-    want_tensor("relu", "x", x, also_jagged=True)
+    check_tensor("relu", "x", x, also_jagged=True)
     if x.is_complex() or x.dtype == torch.bool:
         raise TypeError(f"relu: expected x to have an integer or floating point dtype, got {x.dtype}")
     return torch.threshold(x, 0, 0)  # x where it is above 0, else 0; NaN stays NaN
@@ -61,9 +61,9 @@ def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     >>> gelu(torch.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])
     """
-    want_float("gelu", also_jagged=True, x=x)
-    want_choice("gelu", "approximate", approximate, "none", "tanh")
-    wide = widen(x)
+    check_float("gelu", also_jagged=True, x=x)
+    check_choice("gelu", "approximate", approximate, "none", "tanh")
+    wide = upcast(x)
     if approximate == "none":
         return (wide * (torch.erfc(wide * -math.sqrt(1 / 2)) / 2)).to(x.dtype)
     u = math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3)
@@ -82,8 +82,8 @@ def silu(x: Tensor) -> Tensor:
     >>> silu(torch.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.2689,  0.0000,  0.7311])
     """
-    want_float("silu", also_complex=True, also_jagged=True, x=x)
-    wide = widen(x)
+    check_float("silu", also_complex=True, also_jagged=True, x=x)
+    wide = upcast(x)
     return (wide * torch.sigmoid(wide)).to(x.dtype)
 
 
@@ -100,17 +100,17 @@ def swish(x: Tensor, beta: float | Tensor = 1.0) -> Tensor:
     >>> swish(torch.tensor([-1.0, 0.0, 1.0]), beta=2.0)
     tensor([-0.1192,  0.0000,  0.8808])
     """
-    want_float("swish", also_jagged=True, x=x)
+    check_float("swish", also_jagged=True, x=x)
     if isinstance(beta, Tensor):
-        want_float("swish", beta=beta)
-        want_shape("swish", (), beta=beta)
+        check_float("swish", beta=beta)
+        check_shape("swish", (), beta=beta)
     else:
-        beta = want_number("swish", "beta", beta)
+        beta = check_number("swish", "beta", beta)
         if not -math.inf < beta < math.inf:
             raise ValueError(f"swish: expected beta to be finite, got {beta}")
         steepest = torch.finfo(torch.promote_types(x.dtype, torch.float32)).max  # relu to the last bit, infinity NaN
         beta = max(-steepest, min(beta, steepest))
-    wide = widen(x)
+    wide = upcast(x)
     return (wide * torch.sigmoid(beta * wide)).to(x.dtype)
 
 
@@ -127,10 +127,10 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
     >>> glu(torch.tensor([2.0, 4.0, 0.0, 9.0]))
     tensor([1.0000, 3.9995])
     """
-    want_float("glu", x=x)
-    dim = want_integer("glu", "dim", dim)
+    check_float("glu", x=x)
+    dim = check_integer("glu", "dim", dim)
     if not -x.dim() <= dim < x.dim():
-        raise ValueError(f"glu: expected dim to be an axis of x, got {shown(dim)} for x of shape {tuple(x.shape)}")
+        raise ValueError(f"glu: expected dim to be an axis of x, got {short_repr(dim)} for x of shape {tuple(x.shape)}")
     if x.shape[dim] % 2:
         raise ValueError(f"glu: expected axis {dim} of x to be even, got x of shape {tuple(x.shape)}")
     value, gate = x.tensor_split(2, dim)
@@ -156,14 +156,14 @@ def gated_unit(gate: Tensor, value: Tensor, activation: str | Activation) -> Ten
 
 
 def _gated_unit(function: str, gate: Tensor, value: Tensor, activation: str | Activation) -> Tensor:
-    want_float(function, also_jagged=True, gate=gate, value=value)
-    want_shape(function, gate.shape, value=value)
-    activation = want_activation(function, activation, ACTIVATIONS)
-    wide = widen(gate)
+    check_float(function, also_jagged=True, gate=gate, value=value)
+    check_shape(function, gate.shape, value=value)
+    activation = check_activation(function, activation, ACTIVATIONS)
+    wide = upcast(gate)
     if wide is gate and activation not in ACTIVATIONS.values():
         wide = gate.clone()  # it may write in place, as nn.ReLU(inplace=True) does
     opened = activate(function, activation, gate=wide)
-    return (opened * widen(value)).to(torch.promote_types(gate.dtype, value.dtype))
+    return (opened * upcast(value)).to(torch.promote_types(gate.dtype, value.dtype))
 
 
 def swiglu(gate: Tensor, value: Tensor) -> Tensor:
@@ -198,8 +198,8 @@ def round_up(n: int, multiple_of: int) -> int:
     >>> round_up(100, 64)
     128
     """
-    n = want_integer("round_up", "n", n)
-    multiple_of = want_integer("round_up", "multiple_of", multiple_of, 1)
+    n = check_integer("round_up", "n", n)
+    multiple_of = check_integer("round_up", "multiple_of", multiple_of, 1)
     return multiple_of * ((n + multiple_of - 1) // multiple_of)
 
 
@@ -216,11 +216,11 @@ def hidden_width(d_model: int, multiple_of: int = 256, multiplier: float | None 
     >>> hidden_width(4096)
     11008
     """
-    d_model = want_integer("hidden_width", "d_model", d_model, 1, WIDEST)
-    multiple_of = want_integer("hidden_width", "multiple_of", multiple_of, 1)
+    d_model = check_integer("hidden_width", "d_model", d_model, 1, WIDEST)
+    multiple_of = check_integer("hidden_width", "multiple_of", multiple_of, 1)
     hidden = int(2 * (4 * d_model) / 3)
     if multiplier is not None:
-        multiplier = want_range("hidden_width", "multiplier", multiplier, 0, WIDEST)
+        multiplier = check_range("hidden_width", "multiplier", multiplier, 0, WIDEST)
         hidden = int(multiplier * hidden)
         if hidden == 0:
             raise ValueError(f"hidden_width: expected a larger multiplier for d_model {d_model}, got {multiplier}")
@@ -239,13 +239,13 @@ def parameter_count(d_model: int, hidden: int, gated: bool, bias: bool) -> int:
     33088
     """
     d, h = _checked_widths("parameter_count", d_model, hidden)
-    want_flag("parameter_count", gated=gated, bias=bias)
+    check_flag("parameter_count", gated=gated, bias=bias)
     into = 2 if gated else 1  # matrices from d to h; one leads back
     return (into + 1) * d * h + (into * h + d if bias else 0)
 
 
 def _checked_widths(function: str, d_model: int, hidden: int) -> tuple[int, int]:
-    return want_integer(function, "d_model", d_model, 1, WIDEST), want_integer(function, "hidden", hidden, 1, WIDEST)
+    return check_integer(function, "d_model", d_model, 1, WIDEST), check_integer(function, "hidden", hidden, 1, WIDEST)
 
 
 class FeedForward(nn.Module):
@@ -275,15 +275,15 @@ class FeedForward(nn.Module):
     ):
         super().__init__()
         self.d_model, self.hidden = d_model, hidden = _checked_widths("FeedForward", d_model, hidden)
-        dropout = want_range("FeedForward", "dropout", dropout, 0, 1)
-        want_flag("FeedForward", bias=bias)
+        dropout = check_range("FeedForward", "dropout", dropout, 0, 1)
+        check_flag("FeedForward", bias=bias)
         self.linear1 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
         self.linear2 = nn.Linear(hidden, d_model, bias=bias, device=device, dtype=dtype)
-        self.activation = want_activation("FeedForward", activation, ACTIVATIONS)
+        self.activation = check_activation("FeedForward", activation, ACTIVATIONS)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_features("FeedForward", x, self.d_model, self.linear1)
+        _check_features("FeedForward", x, self.d_model, self.linear1)
         return self.linear2(self.dropout(activate("FeedForward", self.activation, hidden=self.linear1(x))))
 
     def extra_repr(self) -> str:
@@ -316,21 +316,21 @@ class SwiGLU(nn.Module):
     ):
         super().__init__()
         self.d_model, self.hidden = d_model, hidden = _checked_widths("SwiGLU", d_model, hidden)
-        want_flag("SwiGLU", bias=bias)
+        check_flag("SwiGLU", bias=bias)
         self.w1 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
         self.w2 = nn.Linear(hidden, d_model, bias=bias, device=device, dtype=dtype)
         self.w3 = nn.Linear(d_model, hidden, bias=bias, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_features("SwiGLU", x, self.d_model, self.w1)
+        _check_features("SwiGLU", x, self.d_model, self.w1)
         return self.w2(self.swiglu(self.w1(x), self.w3(x)))
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, {self.hidden}"
 
 
-def _want_features(function: str, x: Tensor, d_model: int, layer: nn.Module) -> None:
-    want_float(function, also_jagged=True, x=x)
+def _check_features(function: str, x: Tensor, d_model: int, layer: nn.Module) -> None:
+    check_float(function, also_jagged=True, x=x)
     if x.shape[-1:] != (d_model,):
         raise ValueError(f"{function}: expected x to have shape (*, {d_model}), got {tuple(x.shape)}")
-    want_like_weights(function, layer, x=x)
+    check_matches_weights(function, layer, x=x)

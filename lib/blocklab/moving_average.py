@@ -9,15 +9,15 @@ import math
 import torch
 from torch import Tensor
 
-from blocklab.arguments import (
+from blocklab._validation import (
     EXACT,
     LARGEST_TABLE,
-    want_dtype,
-    want_float,
-    want_integer,
-    want_range,
-    want_shape,
-    widen,
+    check_dtype,
+    check_float,
+    check_integer,
+    check_range,
+    check_shape,
+    upcast,
 )
 
 
@@ -54,15 +54,15 @@ def ema_update_(average: Tensor, value: Tensor, momentum: float) -> Tensor:
 def interpolate(average: Tensor, value: Tensor, momentum: float | Tensor) -> Tensor:
     """The formula of `ema_update` without its checks: torch's batch_norm takes every momentum, so ours must too."""
     common = torch.promote_types(average.dtype, value.dtype)
-    old, value = widen(average.to(common)), widen(value.to(common))
+    old, value = upcast(average.to(common)), upcast(value.to(common))
     new = torch.lerp(old, value, momentum)  # exact at both ends, but their difference may overflow
     return torch.where(new.isfinite(), new, (1 - momentum) * old + momentum * value).to(average.dtype)
 
 
 def _checked(function: str, average: Tensor, value: Tensor, momentum: float) -> tuple[Tensor, Tensor, float]:
-    want_float(function, average=average, value=value)
-    want_shape(function, average.shape, value=value)
-    return average, value, want_range(function, "momentum", momentum, 0, 1)
+    check_float(function, average=average, value=value)
+    check_shape(function, average.shape, value=value)
+    return average, value, check_range(function, "momentum", momentum, 0, 1)
 
 
 def ema_weights(momentum: float, steps: int, *, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -78,9 +78,9 @@ def ema_weights(momentum: float, steps: int, *, dtype: torch.dtype = torch.float
     >>> ema_weights(0.5, 3)
     tensor([0.5000, 0.2500, 0.1250])
     """
-    momentum = want_range("ema_weights", "momentum", momentum, 0, 1)
-    steps = want_integer("ema_weights", "steps", steps, 0, LARGEST_TABLE)
-    want_dtype("ema_weights", dtype)
+    momentum = check_range("ema_weights", "momentum", momentum, 0, 1)
+    steps = check_integer("ema_weights", "steps", steps, 0, LARGEST_TABLE)
+    check_dtype("ema_weights", dtype)
     age = torch.arange(steps, dtype=torch.float64)
     return (momentum * (1 - momentum) ** age).to(dtype)
 
@@ -95,7 +95,7 @@ def half_life(momentum: float) -> float:
     >>> half_life(0.5)
     1.0
     """
-    momentum = want_range("half_life", "momentum", momentum, 0, 1)
+    momentum = check_range("half_life", "momentum", momentum, 0, 1)
     if momentum in (0, 1):
         return math.inf if momentum == 0 else 0.0
     return math.log(1 / 2) / math.log1p(-momentum)
@@ -111,7 +111,7 @@ def effective_window(momentum: float) -> float:
     >>> effective_window(0.1)
     10.0
     """
-    momentum = want_range("effective_window", "momentum", momentum, 0, 1)
+    momentum = check_range("effective_window", "momentum", momentum, 0, 1)
     return math.inf if momentum == 0 else 1 / momentum
 
 
@@ -128,14 +128,14 @@ def debias(average: Tensor, momentum: float, steps: int) -> Tensor:
     >>> debias(torch.tensor([0.1]), 0.1, steps=1)
     tensor([1.])
     """
-    want_float("debias", average=average)
-    momentum = want_range("debias", "momentum", momentum, 0, 1)
+    check_float("debias", average=average)
+    momentum = check_range("debias", "momentum", momentum, 0, 1)
     if momentum == 0:
         raise ValueError("debias: expected momentum to be above 0, got 0: the values have no weight")
-    steps = want_integer("debias", "steps", steps, 1, EXACT)
+    steps = check_integer("debias", "steps", steps, 1, EXACT)
     # 1 - (1 - momentum)**steps, without cancellation for a small momentum
     weight = 1.0 if momentum == 1 else -math.expm1(steps * math.log1p(-momentum))
-    wide = widen(average)
+    wide = upcast(average)
     if weight < torch.finfo(wide.dtype).tiny:
         raise ValueError(f"debias: expected a momentum large enough for {wide.dtype}, got {momentum}")
     return (wide / weight).to(average.dtype)
@@ -151,7 +151,7 @@ def to_keras(momentum: float) -> float:
     >>> to_keras(0.1)
     0.9
     """
-    return 1 - want_range("to_keras", "momentum", momentum, 0, 1)
+    return 1 - check_range("to_keras", "momentum", momentum, 0, 1)
 
 
 def from_keras(momentum: float) -> float:
@@ -164,4 +164,4 @@ def from_keras(momentum: float) -> float:
     >>> from_keras(0.75)
     0.25
     """
-    return 1 - want_range("from_keras", "momentum", momentum, 0, 1)
+    return 1 - check_range("from_keras", "momentum", momentum, 0, 1)

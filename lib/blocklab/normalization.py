@@ -14,17 +14,17 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from blocklab.arguments import (
-    want_axes,
-    want_ending,
-    want_flag,
-    want_float,
-    want_integer,
-    want_number,
-    want_range,
-    want_shape,
-    want_sizes,
-    widen,
+from blocklab._validation import (
+    check_axes,
+    check_flag,
+    check_float,
+    check_integer,
+    check_normalized_shape,
+    check_number,
+    check_range,
+    check_shape,
+    check_sizes,
+    upcast,
 )
 from blocklab.moving_average import interpolate
 
@@ -41,9 +41,9 @@ def standardize(x: Tensor, axes: int | Sequence[int], eps: float = 1e-5) -> Tens
     >>> standardize(torch.tensor([1.0, 2.0, 3.0]), 0)
     tensor([-1.2247,  0.0000,  1.2247])
     """
-    want_float("standardize", x=x)
-    axes = want_axes("standardize", x, axes)
-    eps = want_range("standardize", "eps", eps, 0)
+    check_float("standardize", x=x)
+    axes = check_axes("standardize", x, axes)
+    eps = check_range("standardize", "eps", eps, 0)
     y, _, _ = _standardize(x, axes, eps)
     return y
 
@@ -73,12 +73,12 @@ def batch_norm(
             [ 1.0000,  1.0000]])
     """
     vectors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
-    want_float("batch_norm", x=x, or_none=vectors)
-    want_flag("batch_norm", training=training)
+    check_float("batch_norm", x=x, or_none=vectors)
+    check_flag("batch_norm", training=training)
     if x.dim() < 2 and x.shape != (0,):  # torch takes that one shape too, as a batch without channels
         raise ValueError(f"batch_norm: expected x to have shape (N, C) or (N, C, *), got {tuple(x.shape)}")
     channels = x.shape[1] if x.dim() > 1 else 0
-    want_shape("batch_norm", (channels,), **vectors)
+    check_shape("batch_norm", (channels,), **vectors)
     if training and x.numel() == channels > 0:
         raise ValueError(f"batch_norm: expected more than one value per channel in training, got {tuple(x.shape)}")
     axes = [axis for axis in range(x.dim()) if axis != 1]
@@ -109,11 +109,11 @@ def instance_norm(
              [-1.0000,  1.0000]]])
     """
     vectors = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
-    want_float("instance_norm", x=x, or_none=vectors)
-    want_flag("instance_norm", use_input_stats=use_input_stats)
+    check_float("instance_norm", x=x, or_none=vectors)
+    check_flag("instance_norm", use_input_stats=use_input_stats)
     if x.dim() < 2:
         raise ValueError(f"instance_norm: expected x to have shape (N, C, *), got {tuple(x.shape)}")
-    want_shape("instance_norm", x.shape[1:2], **vectors)
+    check_shape("instance_norm", x.shape[1:2], **vectors)
     if use_input_stats and math.prod(x.shape[2:]) == 1:
         raise ValueError(f"instance_norm: expected more than one value per sample and channel, got {tuple(x.shape)}")
     axes = list(range(2, x.dim()))
@@ -139,10 +139,10 @@ def layer_norm(
     tensor([[-1.0000,  1.0000],
             [-1.0000,  1.0000]])
     """
-    want_float("layer_norm", also_jagged=True, x=x, or_none={"weight": weight, "bias": bias})
-    shape = want_ending("layer_norm", x, normalized_shape)
-    want_shape("layer_norm", shape, weight=weight, bias=bias)
-    eps = want_number("layer_norm", "eps", eps)
+    check_float("layer_norm", also_jagged=True, x=x, or_none={"weight": weight, "bias": bias})
+    shape = check_normalized_shape("layer_norm", x, normalized_shape)
+    check_shape("layer_norm", shape, weight=weight, bias=bias)
+    eps = check_number("layer_norm", "eps", eps)
 
     axes = list(range(-len(shape), 0))
     y, _, _ = _standardize(x, axes, eps, weight, bias)
@@ -168,13 +168,13 @@ def group_norm(
     >>> group_norm(torch.tensor([[0.0, 2.0, 10.0, 30.0]]), 2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
-    want_float("group_norm", x=x, or_none={"weight": weight, "bias": bias})
-    num_groups = want_integer("group_norm", "num_groups", num_groups, 1)
-    eps = want_number("group_norm", "eps", eps)
+    check_float("group_norm", x=x, or_none={"weight": weight, "bias": bias})
+    num_groups = check_integer("group_norm", "num_groups", num_groups, 1)
+    eps = check_number("group_norm", "eps", eps)
     if x.dim() < 2:
         raise ValueError(f"group_norm: expected x to have shape (N, C) or (N, C, *), got {tuple(x.shape)}")
-    _want_divisible("group_norm", x.shape[1], num_groups)
-    want_shape("group_norm", x.shape[1:2], weight=weight, bias=bias)
+    _check_divisible("group_norm", x.shape[1], num_groups)
+    check_shape("group_norm", x.shape[1:2], weight=weight, bias=bias)
     if x.shape[0] == 1 and x.numel() == num_groups:
         raise ValueError(f"group_norm: expected more than one value per group, got {tuple(x.shape)}")
 
@@ -203,12 +203,12 @@ def rms_norm(
     >>> rms_norm(torch.tensor([3.0, 4.0]), (2,))
     tensor([0.8485, 1.1314])
     """
-    want_float("rms_norm", also_complex=True, also_jagged=True, x=x, or_none={"weight": weight})
-    shape = want_ending("rms_norm", x, normalized_shape)
-    want_shape("rms_norm", shape, weight=weight)
+    check_float("rms_norm", also_complex=True, also_jagged=True, x=x, or_none={"weight": weight})
+    shape = check_normalized_shape("rms_norm", x, normalized_shape)
+    check_shape("rms_norm", shape, weight=weight)
 
-    wide, axes = widen(x), list(range(-len(shape), 0))
-    eps = torch.finfo(wide.dtype).eps if eps is None else want_number("rms_norm", "eps", eps)
+    wide, axes = upcast(x), list(range(-len(shape), 0))
+    eps = torch.finfo(wide.dtype).eps if eps is None else check_number("rms_norm", "eps", eps)
     return _rescale(wide, wide.square().mean(axes, keepdim=True), eps, weight).to(x.dtype)
 
 
@@ -219,7 +219,7 @@ def _standardize(
     x: Tensor, axes: Sequence[int], eps: float, weight: Tensor | None = None, bias: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The result, in the type of x, and the mean and biased variance that went into it, in the wide type."""
-    wide = widen(x)
+    wide = upcast(x)
     mean = wide.mean(axes, keepdim=True)
     centered = wide - mean
     variance = centered.square().mean(axes, keepdim=True)  # torch.var takes ten times as long
@@ -243,7 +243,7 @@ def _normalize_channels(
 ) -> Tensor:
     """Normalize with the statistics over the axes, towards which the running ones move, or with the running ones."""
     running_mean, running_var, weight, bias = vectors.values()
-    momentum, eps = want_number(function, "momentum", numbers[0]), want_number(function, "eps", numbers[1])
+    momentum, eps = check_number(function, "momentum", numbers[0]), check_number(function, "eps", numbers[1])
     if (running_mean is None) != (running_var is None):
         got = "running_mean" if running_var is None else "running_var"
         raise ValueError(f"{function}: expected both running_mean and running_var or neither, got only {got}")
@@ -252,7 +252,7 @@ def _normalize_channels(
         if running_mean is None:
             raise ValueError(f"{function}: expected running_mean and running_var, or to use the batch's, got None")
         mean, variance = _per_channel(x, running_mean), _per_channel(x, running_var)
-        return _rescale(widen(x) - mean, variance, eps, weight, bias).to(x.dtype)
+        return _rescale(upcast(x) - mean, variance, eps, weight, bias).to(x.dtype)
     y, mean, variance = _standardize(x, axes, eps, weight, bias)
     if running_mean is not None and x.numel() > 0:
         with torch.no_grad():
@@ -266,10 +266,10 @@ def _normalize_channels(
 
 def _per_channel(x: Tensor, vector: Tensor | None) -> Tensor | None:
     """(C,) as (C, 1, ...), which broadcasts against x of shape (N, C, *), in the wide type."""
-    return None if vector is None else widen(vector).reshape(-1, *[1] * (x.dim() - 2))
+    return None if vector is None else upcast(vector).reshape(-1, *[1] * (x.dim() - 2))
 
 
-def _want_divisible(function: str, channels: int, num_groups: int) -> None:
+def _check_divisible(function: str, channels: int, num_groups: int) -> None:
     if channels % num_groups:
         raise ValueError(f"{function}: expected num_groups to divide the {channels} channels, got {num_groups}")
 
@@ -331,10 +331,10 @@ class BatchNorm(_Affine):
         bias: bool = True,
     ):
         super().__init__()
-        num_features = want_integer("BatchNorm", "num_features", num_features, 0)
-        eps = want_range("BatchNorm", "eps", eps, 0)
-        momentum = None if momentum is None else want_range("BatchNorm", "momentum", momentum, 0, 1)
-        want_flag("BatchNorm", affine=affine, track_running_stats=track_running_stats, bias=bias)
+        num_features = check_integer("BatchNorm", "num_features", num_features, 0)
+        eps = check_range("BatchNorm", "eps", eps, 0)
+        momentum = None if momentum is None else check_range("BatchNorm", "momentum", momentum, 0, 1)
+        check_flag("BatchNorm", affine=affine, track_running_stats=track_running_stats, bias=bias)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         self._register((num_features,), affine, affine and bias, device, dtype)
@@ -367,7 +367,7 @@ class BatchNorm(_Affine):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_channels("BatchNorm", x, self.num_features)
+        _check_channels("BatchNorm", x, self.num_features)
         mean, var, batches = self.running_mean, self.running_var, self.num_batches_tracked
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and not self.track_running_stats:
@@ -375,7 +375,7 @@ class BatchNorm(_Affine):
         if self.training and mean is not None and batches is not None:
             batches.add_(1)
             if self.momentum is None:  # the n-th of n equal weights
-                momentum = 1 / batches.to(widen(mean).dtype)
+                momentum = 1 / batches.to(upcast(mean).dtype)
         return self.batch_norm(x, mean, var, self.weight, self.bias, self.training or mean is None, momentum, self.eps)
 
     def extra_repr(self) -> str:
@@ -406,9 +406,9 @@ class LayerNorm(_Affine):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        self.normalized_shape = want_sizes("LayerNorm", "normalized_shape", normalized_shape)
-        self.eps, self.elementwise_affine = want_range("LayerNorm", "eps", eps, 0), elementwise_affine
-        want_flag("LayerNorm", elementwise_affine=elementwise_affine, bias=bias)
+        self.normalized_shape = check_sizes("LayerNorm", "normalized_shape", normalized_shape)
+        self.eps, self.elementwise_affine = check_range("LayerNorm", "eps", eps, 0), elementwise_affine
+        check_flag("LayerNorm", elementwise_affine=elementwise_affine, bias=bias)
         self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
@@ -444,17 +444,17 @@ class GroupNorm(_Affine):
         bias: bool = True,
     ):
         super().__init__()
-        num_groups = want_integer("GroupNorm", "num_groups", num_groups, 1)
-        num_channels = want_integer("GroupNorm", "num_channels", num_channels, 0)
-        eps = want_range("GroupNorm", "eps", eps, 0)
-        want_flag("GroupNorm", affine=affine, bias=bias)
-        _want_divisible("GroupNorm", num_channels, num_groups)
+        num_groups = check_integer("GroupNorm", "num_groups", num_groups, 1)
+        num_channels = check_integer("GroupNorm", "num_channels", num_channels, 0)
+        eps = check_range("GroupNorm", "eps", eps, 0)
+        check_flag("GroupNorm", affine=affine, bias=bias)
+        _check_divisible("GroupNorm", num_channels, num_groups)
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self._register((num_channels,), affine, affine and bias, device, dtype)
         self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
-        _want_channels("GroupNorm", x, self.num_channels)
+        _check_channels("GroupNorm", x, self.num_channels)
         return self.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -482,10 +482,10 @@ class RMSNorm(_Affine):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        self.normalized_shape = want_sizes("RMSNorm", "normalized_shape", normalized_shape)
-        self.eps = None if eps is None else want_range("RMSNorm", "eps", eps, 0)
+        self.normalized_shape = check_sizes("RMSNorm", "normalized_shape", normalized_shape)
+        self.eps = None if eps is None else check_range("RMSNorm", "eps", eps, 0)
         self.elementwise_affine = elementwise_affine
-        want_flag("RMSNorm", elementwise_affine=elementwise_affine)
+        check_flag("RMSNorm", elementwise_affine=elementwise_affine)
         self._register(self.normalized_shape, elementwise_affine, False, device, dtype)
         self.reset_parameters()
 
@@ -496,8 +496,8 @@ class RMSNorm(_Affine):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-def _want_channels(function: str, x: Tensor, channels: int) -> None:
-    want_float(function, x=x)
+def _check_channels(function: str, x: Tensor, channels: int) -> None:
+    check_float(function, x=x)
     if x.dim() < 2 or x.shape[1] != channels:
         raise ValueError(f"{function}: expected x to have shape (N, {channels}, *), got {tuple(x.shape)}")
 
@@ -517,8 +517,8 @@ def batch_norm_loops(x: Tensor, eps: float = 1e-5, per_position: bool = False) -
     tensor([[[-1.0000],
              [ 1.0000]]])
     """
-    (N, L, d), eps = _three_axes("batch_norm_loops", x), want_range("batch_norm_loops", "eps", eps, 0)
-    want_flag("batch_norm_loops", per_position=per_position)
+    (N, L, d), eps = _three_axes("batch_norm_loops", x), check_range("batch_norm_loops", "eps", eps, 0)
+    check_flag("batch_norm_loops", per_position=per_position)
     if N * (1 if per_position else L) == 1:
         raise ValueError(f"batch_norm_loops: expected more than one value per statistic, got {tuple(x.shape)}")
     y = x.tolist()
@@ -541,7 +541,7 @@ def layer_norm_loops(x: Tensor, eps: float = 1e-5) -> Tensor:
     tensor([[[-1.0000,  1.0000],
              [-1.0000,  1.0000]]])
     """
-    (N, L, _), eps = _three_axes("layer_norm_loops", x), want_range("layer_norm_loops", "eps", eps, 0)
+    (N, L, _), eps = _three_axes("layer_norm_loops", x), check_range("layer_norm_loops", "eps", eps, 0)
     y = x.tolist()
     for i in range(N):
         for j in range(L):
@@ -558,7 +558,7 @@ def _standardize_numbers(numbers: list[float], eps: float) -> list[float]:
 
 
 def _three_axes(function: str, x: Tensor) -> torch.Size:
-    want_float(function, x=x)
+    check_float(function, x=x)
     if x.dim() != 3:
         raise ValueError(f"{function}: expected x to have shape (N, L, d), got {tuple(x.shape)}")
     return x.shape

@@ -10,19 +10,19 @@ import math
 import torch
 from torch import Tensor
 
-from blocklab.arguments import (
+from blocklab._validation import (
     LARGEST_TABLE,
-    want_choice,
-    want_dtype,
-    want_float,
-    want_integer,
-    want_number,
-    want_one_device,
-    want_range,
-    want_room,
-    want_shape,
-    want_tensor,
-    widen,
+    check_choice,
+    check_dtype,
+    check_float,
+    check_integer,
+    check_number,
+    check_numel,
+    check_one_device,
+    check_range,
+    check_shape,
+    check_tensor,
+    upcast,
 )
 
 FARTHEST = 2**31  # an angle of up to 2**31 in float64 is off by less than 1e-6, which float32 cannot tell
@@ -44,11 +44,11 @@ def sinusoidal_encoding(
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
             [0.8415, 0.5403, 0.0100, 0.9999]])
     """
-    length = want_integer("sinusoidal_encoding", "length", length, 0, FARTHEST)
+    length = check_integer("sinusoidal_encoding", "length", length, 0, FARTHEST)
     frequencies = pair_frequencies("sinusoidal_encoding", "d_model", d_model, base, dtype)
-    want_room("sinusoidal_encoding", "length x d_model", length, d_model, most=LARGEST_TABLE)
+    check_numel("sinusoidal_encoding", "length x d_model", length, d_model, most=LARGEST_TABLE)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * frequencies  # (L, d/2)
-    _want_exact_angles("sinusoidal_encoding", angles)
+    _check_exact_angles("sinusoidal_encoding", angles)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).to(dtype)
 
 
@@ -79,10 +79,10 @@ def shift_matrix(offset: float, d_model: int, base: float = 10000.0, *, dtype: t
     >>> torch.allclose(shift_matrix(1, 4) @ sinusoidal_encoding(2, 4)[0], sinusoidal_encoding(2, 4)[1])
     True
     """
-    offset = want_range("shift_matrix", "offset", offset, -FARTHEST, FARTHEST)
+    offset = check_range("shift_matrix", "offset", offset, -FARTHEST, FARTHEST)
     angles = offset * pair_frequencies("shift_matrix", "d_model", d_model, base, dtype)
-    want_room("shift_matrix", "d_model x d_model", d_model, d_model, most=LARGEST_TABLE)
-    _want_exact_angles("shift_matrix", angles)
+    check_numel("shift_matrix", "d_model x d_model", d_model, d_model, most=LARGEST_TABLE)
+    _check_exact_angles("shift_matrix", angles)
     cos, sin = angles.cos(), angles.sin()
     rows = torch.stack([cos, sin], -1), torch.stack([-sin, cos], -1)
     return torch.block_diag(*torch.stack(rows, -2)).to(dtype)
@@ -110,19 +110,19 @@ def rotary_embedding(
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
     """
-    want_float("rotary_embedding", or_none={"frequencies": frequencies}, x=x)
+    check_float("rotary_embedding", or_none={"frequencies": frequencies}, x=x)
     if x.dim() < 2:
         raise ValueError(f"rotary_embedding: expected x to have shape (*, L, d), got {tuple(x.shape)}")
-    _want_even("rotary_embedding", "the last axis of x", x.shape[-1])
-    want_shape("rotary_embedding", (x.shape[-1] // 2,), frequencies=frequencies)
-    _want_positions("rotary_embedding", positions, x)
-    want_choice("rotary_embedding", "pairing", pairing, "adjacent", "half")
+    _check_even("rotary_embedding", "the last axis of x", x.shape[-1])
+    check_shape("rotary_embedding", (x.shape[-1] // 2,), frequencies=frequencies)
+    _check_positions("rotary_embedding", positions, x)
+    check_choice("rotary_embedding", "pairing", pairing, "adjacent", "half")
 
-    wide = widen(x)
+    wide = upcast(x)
     if frequencies is None:
         frequencies = _frequencies(x.shape[-1], _checked_base("rotary_embedding", base), x.device)
     angles = positions.double()[..., None] * frequencies.double()  # (*, L, d/2)
-    _want_exact_angles("rotary_embedding", angles)
+    _check_exact_angles("rotary_embedding", angles)
     cos, sin = angles.cos().to(wide.dtype), angles.sin().to(wide.dtype)
     if pairing == "adjacent":
         a, b = wide.unflatten(-1, (-1, 2)).unbind(-1)
@@ -133,10 +133,10 @@ def rotary_embedding(
 
 def pair_frequencies(function: str, name: str, d: int, base: float, dtype: torch.dtype = torch.float64) -> Tensor:
     """w_i = base**(-2i / d), (d/2,), in float64, for `function`, which calls the width `name` and returns a dtype."""
-    want_dtype(function, dtype)
-    d = want_integer(function, name, d, 1, FARTHEST)
-    _want_even(function, name, d)
-    want_room(function, name, d, most=LARGEST_TABLE)
+    check_dtype(function, dtype)
+    d = check_integer(function, name, d, 1, FARTHEST)
+    _check_even(function, name, d)
+    check_numel(function, name, d, most=LARGEST_TABLE)
     return _frequencies(d, _checked_base(function, base))
 
 
@@ -144,19 +144,19 @@ def _frequencies(d: int, base: float, device: torch.device | None = None) -> Ten
     return base ** (-torch.arange(0, d, 2, dtype=torch.float64, device=device) / d)
 
 
-def _want_even(function: str, name: str, d: int) -> None:
+def _check_even(function: str, name: str, d: int) -> None:
     if d % 2:
         raise ValueError(f"{function}: expected {name} to be even, got {d}")
 
 
 def _checked_base(function: str, base: float) -> float:
-    base = want_number(function, "base", base)
+    base = check_number(function, "base", base)
     if not 0 < base < math.inf:
         raise ValueError(f"{function}: expected base to be finite and above 0, got {base}")
     return base
 
 
-def _want_exact_angles(function: str, angles: Tensor) -> None:
+def _check_exact_angles(function: str, angles: Tensor) -> None:
     """Refuse, with a ValueError, angles whose sine float64 does not know, NaN included."""
     if torch.compiler.is_compiling() or angles.is_meta:
         return  # no values to look at
@@ -167,12 +167,12 @@ def _want_exact_angles(function: str, angles: Tensor) -> None:
             raise ValueError(f"{function}: expected angles (position * frequency) of at most 2**31, got {got:g}")
 
 
-def _want_positions(function: str, positions: Tensor, x: Tensor) -> None:
+def _check_positions(function: str, positions: Tensor, x: Tensor) -> None:
     """Check that there is one position for every token of x, (*, L, d)."""
-    want_tensor(function, "positions", positions)
+    check_tensor(function, "positions", positions)
     if positions.is_complex() or positions.dtype == torch.bool:
         raise TypeError(f"{function}: expected positions to be integers or floats, got {positions.dtype}")
-    want_one_device(function, x=x, positions=positions)
+    check_one_device(function, x=x, positions=positions)
     shape = x.shape[:-1]
     fits = positions.dim() == len(shape) and all(p in (1, n) for p, n in zip(positions.shape, shape, strict=True))
     if tuple(positions.shape[-1:]) != tuple(shape[-1:]) or not (positions.dim() == 1 or fits):

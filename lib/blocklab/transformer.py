@@ -10,16 +10,16 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from blocklab.arguments import (
+from blocklab._validation import (
     activate,
-    want_activation,
-    want_flag,
-    want_float,
-    want_integer,
-    want_like_weights,
-    want_range,
+    check_activation,
+    check_flag,
+    check_float,
+    check_integer,
+    check_matches_weights,
+    check_range,
 )
-from blocklab.attention import MultiheadAttention, want_masks
+from blocklab.attention import MultiheadAttention, check_masks
 from blocklab.feed_forward import gelu, relu
 from blocklab.normalization import LayerNorm
 
@@ -48,9 +48,9 @@ class _Layer(nn.Module):
         super().__init__()
         layer = type(self).__name__
         d_model, nhead, dim_feedforward = checked_sizes(layer, d_model, nhead, dim_feedforward)
-        dropout = want_range(layer, "dropout", dropout, 0, 1)
-        layer_norm_eps = want_range(layer, "layer_norm_eps", layer_norm_eps, 0)
-        want_flag(layer, batch_first=batch_first, norm_first=norm_first, bias=bias)
+        dropout = check_range(layer, "dropout", dropout, 0, 1)
+        layer_norm_eps = check_range(layer, "layer_norm_eps", layer_norm_eps, 0)
+        check_flag(layer, batch_first=batch_first, norm_first=norm_first, bias=bias)
         if not batch_first:
             raise ValueError(f"{layer}: expected batch_first to be True, that is (N, L, d_model), got False")
         self.d_model, self.nhead, self.norm_first = d_model, nhead, norm_first
@@ -65,7 +65,7 @@ class _Layer(nn.Module):
             self.add_module(f"norm{number}", LayerNorm(d_model, layer_norm_eps, **options))
         for number in range(1, self.sublayers + 1):
             self.add_module(f"dropout{number}", nn.Dropout(dropout))
-        self.activation = want_activation(layer, activation, ACTIVATIONS)
+        self.activation = check_activation(layer, activation, ACTIVATIONS)
 
     def _residual(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]) -> Tensor:
         """The one place where pre-norm and post-norm differ: the norm inside the residual connection, or after it."""
@@ -107,9 +107,9 @@ class EncoderLayer(_Layer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        want_sequence("EncoderLayer", self.d_model, self.linear1, src=src)
+        check_sequence("EncoderLayer", self.d_model, self.linear1, src=src)
         masks = {"src_mask": src_mask, "src_key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
-        want_masks("EncoderLayer", self.nhead, src, src, **masks)
+        check_masks("EncoderLayer", self.nhead, src, src, **masks)
 
         def attention(x: Tensor) -> Tensor:
             y, _ = self.self_attn(x, x, x, src_key_padding_mask, False, src_mask)
@@ -151,14 +151,14 @@ class DecoderLayer(_Layer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        want_sequence("DecoderLayer", self.d_model, self.linear1, tgt=tgt, memory=memory)
+        check_sequence("DecoderLayer", self.d_model, self.linear1, tgt=tgt, memory=memory)
         if memory.shape[:-2] != tgt.shape[:-2]:
             wanted = ", ".join(map(str, (*tgt.shape[:-2], "S", self.d_model)))
             raise ValueError(f"DecoderLayer: expected memory to have shape ({wanted}), got {tuple(memory.shape)}")
         masks = {"tgt_mask": tgt_mask, "tgt_key_padding_mask": tgt_key_padding_mask, "tgt_is_causal": tgt_is_causal}
-        want_masks("DecoderLayer", self.nhead, tgt, tgt, **masks)
+        check_masks("DecoderLayer", self.nhead, tgt, tgt, **masks)
         masks = {"memory_mask": memory_mask, "memory_key_padding_mask": memory_key_padding_mask}
-        want_masks("DecoderLayer", self.nhead, tgt, memory, **masks, memory_is_causal=memory_is_causal)
+        check_masks("DecoderLayer", self.nhead, tgt, memory, **masks, memory_is_causal=memory_is_causal)
 
         def self_attention(x: Tensor) -> Tensor:
             y, _ = self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)
@@ -175,19 +175,19 @@ class DecoderLayer(_Layer):
 
 def checked_sizes(layer: str, d_model: int, nhead: int, dim_feedforward: int) -> tuple[int, int, int]:
     """The sizes of a layer as integers."""
-    d_model = want_integer(layer, "d_model", d_model, 1)
-    nhead = want_integer(layer, "nhead", nhead, 1)
-    dim_feedforward = want_integer(layer, "dim_feedforward", dim_feedforward, 1)
+    d_model = check_integer(layer, "d_model", d_model, 1)
+    nhead = check_integer(layer, "nhead", nhead, 1)
+    dim_feedforward = check_integer(layer, "dim_feedforward", dim_feedforward, 1)
     if d_model % nhead:
         raise ValueError(f"{layer}: expected nhead to divide d_model {d_model}, got {nhead}")
     return d_model, nhead, dim_feedforward
 
 
-def want_sequence(layer: str, d_model: int, linear: nn.Module, **sequences: Tensor) -> None:
+def check_sequence(layer: str, d_model: int, linear: nn.Module, **sequences: Tensor) -> None:
     """Check for (N, L, d_model) or (L, d_model), of the type and on the device of the linear layer."""
-    want_float(layer, **sequences)
+    check_float(layer, **sequences)
     for name, x in sequences.items():
         if x.dim() not in (2, 3) or x.shape[-1] != d_model:
             wanted = f"(N, L, {d_model}) or (L, {d_model})"
             raise ValueError(f"{layer}: expected {name} to have shape {wanted}, got {tuple(x.shape)}")
-    want_like_weights(layer, linear, **sequences)
+    check_matches_weights(layer, linear, **sequences)

@@ -17,14 +17,14 @@ r"""
 """
 
 # %%
-from blocklab.language import Text
-from blocklab.lessons import check
-from blocklab.lessons.start_here import lesson_map
-from blocklab.lessons.start_here.environment import check_environment
-from blocklab.lessons.start_here.idle_slider import GUESS, idle_slider
-from blocklab.panel import Panel, Slider
-from blocklab.progress import progress_page
-from blocklab.real_models import if_installed, load_smollm2
+from blocklab_course.i18n import Text
+from blocklab_course import check
+from blocklab_course.lessons.start_here import lesson_map
+from blocklab_course.lessons.start_here.environment import check_environment
+from blocklab_course.lessons.start_here.idle_slider import GUESS, idle_slider
+from blocklab_course.panel import Panel, Slider
+from blocklab_course.progress import progress_page
+from blocklab_course.pretrained import skip_if_missing, load_smollm2
 
 # %% [markdown] lang="en"
 r"""
@@ -42,7 +42,7 @@ r"""
 
 # %% tags=["slow"]
 prompt = "Complete the sentence: The capital of France is"
-with if_installed():
+with skip_if_missing():
     print("".join(load_smollm2().answer(prompt)))
 
 # %% [markdown] lang="en"

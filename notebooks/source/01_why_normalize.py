@@ -25,12 +25,12 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import standardize
-from blocklab.digits import load_digits
-from blocklab.lessons import check
-from blocklab.lessons.kept_blocks import kept
-from blocklab.lessons.why_normalize import four_norms, saturation, signals_through_layers
-from blocklab.lessons.why_normalize.linear_classifier import found_by_line
-from blocklab.lessons.why_normalize.signals_through_layers import signals
+from blocklab_course.pretrained.digits import load_digits
+from blocklab_course import check
+from blocklab_course.workspace.solutions import load
+from blocklab_course.lessons.why_normalize import four_norms, saturation, signals_through_layers
+from blocklab_course.lessons.why_normalize.linear_classifier import found_by_line
+from blocklab_course.lessons.why_normalize.signals_through_layers import signals
 
 # %% [markdown] lang="en"
 r"""
@@ -561,7 +561,7 @@ r"""
 """
 
 # %% tags=["answer", "slow", "nbval-ignore-output"]
-mine = kept("standardize")
+mine = load("standardize")
 norms = (
     lambda x: (mine or standardize)(x, 0),
     lambda x: (x - x.mean(0)) / (x.var(0) + 1e-5).sqrt(),
@@ -654,7 +654,7 @@ r"""
 """
 
 # %%
-relu = kept("relu") or torch.relu
+relu = load("relu") or torch.relu
 x = network(torch.randn(256, 128), 0.9 / 128**0.5 * torch.randn(30, 128, 128), lambda x: x, relu)[-1]
 print(f"{x.square().mean().sqrt()=:.1e}")
 once, _ = signals(1.0, 20, "tanh", "batch", network)

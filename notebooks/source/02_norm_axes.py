@@ -26,10 +26,10 @@ import torch.nn.functional as F
 from torch.testing import assert_close
 
 from blocklab import standardize
-from blocklab.digits import load_digits
-from blocklab.lessons import check, plug_in
-from blocklab.lessons.kept_blocks import kept
-from blocklab.lessons.norm_axes import axis_painter, dimmed_digit, layout_trap, poke_one_number
+from blocklab_course.pretrained.digits import load_digits
+from blocklab_course import check, plug_in
+from blocklab_course.workspace.solutions import load
+from blocklab_course.lessons.norm_axes import axis_painter, dimmed_digit, layout_trap, poke_one_number
 
 # %% [markdown] lang="en"
 r"""
@@ -199,7 +199,7 @@ mean = x.mean(-1, keepdim=True)  # (N, 1)
 variance = (x - mean).square().mean(-1, keepdim=True)  # (N, 1)
 print((x - mean) / (variance + 1e-5).sqrt())  # (N, C)
 
-mine = kept("standardize") or standardize
+mine = load("standardize") or standardize
 assert_close(mine(x, -1), F.layer_norm(x, (4,)))
 assert_close(mine(x, 0), F.batch_norm(x, None, None, training=True))
 images = torch.randn(2, 4, 3, 3)  # (N, C, H, W)

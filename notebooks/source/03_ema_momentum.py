@@ -27,9 +27,9 @@ import torch
 from torch import nn
 
 from blocklab import batch_norm, ema_update, from_keras, half_life
-from blocklab.lessons import check, plug_in
-from blocklab.lessons.ema_momentum import drifting_mean, two_photos, two_readings
-from blocklab.real_models import if_installed, load_efficientnet_lite0
+from blocklab_course import check, plug_in
+from blocklab_course.lessons.ema_momentum import drifting_mean, two_photos, two_readings
+from blocklab_course.pretrained import skip_if_missing, load_efficientnet_lite0
 
 # %% [markdown] lang="en"
 r"""
@@ -93,7 +93,7 @@ r"""
 """
 
 # %% tags=["slow", "answer"]
-with if_installed():
+with skip_if_missing():
     net, photos = load_efficientnet_lite0(), two_photos.prepared()  # (2, 3, 224, 224)
     for training in (False, True):
         for batch in (photos[:1], photos):

@@ -28,11 +28,11 @@ import torch
 from torch import nn
 
 from blocklab.batch_statistics import batch_statistics
-from blocklab.digits import load_digits
-from blocklab.language import Text
-from blocklab.lessons import accepted, check, progress
-from blocklab.lessons.small_batches import accuracy_by_batch, estimate_spread, saturating_batch, two_parts
-from blocklab.lessons.small_batches.networks import NORMS, mlp
+from blocklab_course.pretrained.digits import load_digits
+from blocklab_course.i18n import Text
+from blocklab_course import checked_or_reference, check, progress_bar
+from blocklab_course.lessons.small_batches import accuracy_by_batch, estimate_spread, saturating_batch, two_parts
+from blocklab_course.lessons.small_batches.networks import NORMS, mlp
 
 # %% [markdown] lang="en"
 r"""
@@ -266,7 +266,7 @@ def accuracy(net):
 (images, labels), order = load_digits(), torch.randperm(1797)
 images, labels = (images[order].unsqueeze(1) - images.mean()) / images.std(), labels[order]  # (N, C, H, W), (N,)
 runs = list(product(NORMS, ("BatchNorm", "LayerNorm", "GroupNorm"), (2, 4, 32), range(3)))
-nets = {run: trained(*run) for run in progress(runs, Text(en="trained", zh="已训练"))}
+nets = {run: trained(*run) for run in progress_bar(runs, Text(en="trained", zh="已训练"))}
 scores = accuracy_by_batch.by_network({run: accuracy(net) for run, net in nets.items()})
 
 # %% [markdown] lang="en"
@@ -487,7 +487,7 @@ r"""
 """
 
 # %% tags=["answer"]
-merge = accepted("merge_statistics", my_merge_statistics)
+merge = checked_or_reference("merge_statistics", my_merge_statistics)
 
 
 def within_alone(count_a, mean_a, m2_a, count_b, mean_b, m2_b):
@@ -800,7 +800,7 @@ r"""
 """
 
 # %% tags=["slow"]
-from blocklab.lessons.small_batches import two_processes
+from blocklab_course.lessons.small_batches import two_processes
 
 print(two_processes.run())
 

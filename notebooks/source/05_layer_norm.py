@@ -26,10 +26,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab import layer_norm
-from blocklab.language import Text
-from blocklab.lessons import catch, check, plug_in
-from blocklab.lessons.layer_norm import blind_comparison, trained_scales
-from blocklab.real_models import if_installed, load_minilm, minilm_layer_norms, replaced
+from blocklab_course.i18n import Text
+from blocklab_course import catch, check, plug_in
+from blocklab_course.lessons.layer_norm import blind_comparison, trained_scales
+from blocklab_course.pretrained import skip_if_missing, load_minilm, minilm_layer_norms, patch_functions
 
 # %% [markdown] lang="en"
 r"""
@@ -711,11 +711,11 @@ def turned(features):
         y = layer_norm(x, normalized_shape, weight, bias, eps)  # (N, L, d)
         return y if torch.equal(weight, gammas[-1]) else y.index_fill(-1, features, 0.0)
 
-    with replaced(model, layer_norm=switched_off):
+    with patch_functions(model, layer_norm=switched_off):
         return (model.encode(sentences) * complete).sum(-1).mean().item()
 
 
-with if_installed(), torch.no_grad():
+with skip_if_missing(), torch.no_grad():
     model, sentences = load_minilm(), ["He is playing the guitar.", "Someone makes music.", "It will rain tomorrow."]
     complete, three = model.encode(sentences), gammas[-1].abs().topk(3, largest=False).indices
     others = [turned(torch.arange(i, 384, 128)) for i in range(20)]
@@ -750,7 +750,7 @@ def let_out(x, normalized_shape, weight, bias, eps):
     return layer_norm(x, normalized_shape, weight.where(weight.abs() > 1e-6, weight.median()), bias, eps)
 
 
-with if_installed(), torch.no_grad(), replaced(model := load_minilm(), layer_norm=let_out):
+with skip_if_missing(), torch.no_grad(), patch_functions(model := load_minilm(), layer_norm=let_out):
     opened = model.encode(sentences)
     for i in (1, 2):
         print(f"cos(0, {i}): {complete[0] @ complete[i]:.2f} → {opened[0] @ opened[i]:.2f}")

@@ -25,11 +25,11 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import layer_norm, rms_norm
-from blocklab.lessons import check, plug_in
-from blocklab.lessons.rms_norm import circle_and_sphere, mean_and_rms, printed
-from blocklab.lessons.rms_norm.three_texts import THREE_TEXTS
-from blocklab.real_models.texts import ZEN
-from blocklab.real_models import if_installed, load_smollm2, replaced, smollm2_rms_norms
+from blocklab_course import check, plug_in
+from blocklab_course.lessons.rms_norm import circle_and_sphere, mean_and_rms, output
+from blocklab_course.lessons.rms_norm.three_texts import THREE_TEXTS
+from blocklab_course.pretrained.prompts import ZEN
+from blocklab_course.pretrained import skip_if_missing, load_smollm2, patch_functions, smollm2_rms_norms
 
 # %% [markdown] lang="en"
 r"""
@@ -87,7 +87,7 @@ $$y_i = \gamma_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_{j=1}^{d} x_j^2 + \varepsilon
 x = torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]])  # (N, d)
 mean_square = x.square().mean(-1, keepdim=True)  # (N, 1)
 y = x / (mean_square + 1e-5).sqrt()  # (N, d)
-printed.by_hand(mean_square, y)
+output.by_hand(mean_square, y)
 torch.testing.assert_close(y, rms_norm(x, (4,), eps=1e-5))
 
 # %% [markdown] lang="en"
@@ -203,7 +203,7 @@ tokens = circle_and_sphere.three_number_tokens()  # (N, d)
 for shift in (0, 1, 3, 10):
     moved = layer_norm(tokens + shift, (3,)) - layer_norm(tokens, (3,))
     angles = circle_and_sphere.angles(rms_norm(tokens + shift, (3,)))
-    printed.effect_of_shift(shift, moved.abs().max(), angles.quantile(0.5))
+    output.effect_of_shift(shift, moved.abs().max(), angles.quantile(0.5))
 circle_and_sphere.panel().still(steps=2, shift=10)
 
 # %% [markdown] lang="en"
@@ -293,7 +293,7 @@ changes |= {"2.5 * X": (2.5 * X, W), "X + b": (X + b, W), "one_token * X": (one_
 for name, (x_new, w_new) in changes.items():
     old, new = X @ W.T, x_new @ w_new.T  # (tokens, units) each
     same = [torch.allclose(norm(new, (6,), eps=0), norm(old, (6,), eps=0)) for norm in (layer_norm, rms_norm)]
-    printed.same_or_new(name, *same)
+    output.same_or_new(name, *same)
 
 # %% [markdown] lang="en"
 r"""
@@ -406,12 +406,12 @@ mistakes = {
     "minus_mean": lambda x, shape, weight, eps: layer_norm(x, shape, weight, None, eps),
     "ten_times_eps": lambda x, shape, weight, eps: rms_norm(x, shape, weight, 10 * eps),
 }
-with if_installed(), torch.no_grad():
+with skip_if_missing(), torch.no_grad():
     model = load_smollm2()
     zen = torch.tensor([model.byte_pairs.encode(ZEN)])  # (N, L)
     asked = model.chat("Complete the sentence: The capital of France is")
     for name, wrong in mistakes.items():
-        with replaced(model, rms_norm=wrong):
+        with patch_functions(model, rms_norm=wrong):
             loss = F.cross_entropy(model(zen)[0, :-1], zen[0, 1:])
             print(f"{name:14} {loss:5.2f}", model.byte_pairs.decode(list(model.next_tokens(asked, 8))))
     del model
@@ -458,14 +458,14 @@ def watched(x, normalized_shape, weight, eps):
     return y * weight
 
 
-with if_installed(), torch.no_grad():
+with skip_if_missing(), torch.no_grad():
     model, seen = load_smollm2(), []
     paris = torch.tensor([model.byte_pairs.encode("The capital of France is Paris.")])  # (N, L)
-    with replaced(model, rms_norm=watched):
+    with patch_functions(model, rms_norm=watched):
         model(paris)
     del model
     for layers in (0, 11, 12, 20, 28, 30):
-        printed.first_token(layers, *seen[2 * layers])
+        output.first_token(layers, *seen[2 * layers])
 
 # %% [markdown] lang="en"
 r"""
@@ -504,13 +504,13 @@ def part_of_507(y, norm, *matrices):
     return parts[0, 507] / parts[1:].median()
 
 
-with if_installed(), torch.no_grad():
+with skip_if_missing(), torch.no_grad():
     blocks = load_smollm2().blocks
     for layer in (12, 13, 20, 27, 28, 29, 30):
         block, before_attention, before_network = blocks[layer - 1], seen[2 * layer - 2][1], seen[2 * layer - 1][1]
         network = part_of_507(before_network, block.norm2, block.feed_forward.w1, block.feed_forward.w3)
         attention = part_of_507(before_attention, block.norm1, block.query, block.key, block.value)
-        printed.parts_of_507(layer, block.norm2.weight[507], network, attention)
+        output.parts_of_507(layer, block.norm2.weight[507], network, attention)
     del blocks, block
 
 # %% [markdown] lang="en"
@@ -561,10 +561,10 @@ def without(u, spared):
 random = F.normalize(torch.randn(10, 576, generator=torch.Generator().manual_seed(1)), dim=-1)
 mean = torch.full((576,), 576**-0.5)
 norms = [rms_norm, without(mean, 0), *(without(u, 1) for u in (mean, *random))]
-with if_installed(), torch.no_grad():
+with skip_if_missing(), torch.no_grad():
     model = load_smollm2()
     for text in THREE_TEXTS:
-        printed.losses_with(model, text, norms)
+        output.losses_with(model, text, norms)
     del model
 
 # %% [markdown] lang="en"
@@ -698,10 +698,10 @@ RMSNorm 把每个词元分开处理，不知道谁先谁后；这件事交给[�
 # %%
 spike = torch.zeros(4096)
 spike[0] = 1000
-printed.largest(rms_norm(spike, (4096,)).max(), layer_norm(spike, (4096,)).max())
+output.largest(rms_norm(spike, (4096,)).max(), layer_norm(spike, (4096,)).max())
 z = torch.randn(8, 4096)
 by_sum = z / z.square().sum(-1, keepdim=True).sqrt()
-printed.ratio((by_sum / rms_norm(z, (4096,))).mean(), 4096)
+output.ratio((by_sum / rms_norm(z, (4096,))).mean(), 4096)
 torch.testing.assert_close(layer_norm(torch.cat([z, -z], -1), (8192,))[:, :4096], rms_norm(z, (4096,), eps=1e-5))
 
 # %% [markdown] lang="en"
@@ -749,14 +749,14 @@ r"""
 """
 
 # %% tags=["slow"]
-with if_installed(), torch.no_grad():
+with skip_if_missing(), torch.no_grad():
     model, seen = load_smollm2(), []
     for block in model.blocks[-2:]:
         block.norm2.weight[507] = 0
-    with replaced(model, rms_norm=watched):
+    with patch_functions(model, rms_norm=watched):
         model(paris)
     del model
-    printed.first_token(30, *seen[60])
+    output.first_token(30, *seen[60])
 
 # %% [markdown] lang="en"
 r"""
@@ -951,7 +951,7 @@ r"""
 # %%
 gains = smollm2_rms_norms()
 for name in ("layers.0.norm1", "layers.0.norm2", "layers.15.norm1", "layers.29.norm1", "norm"):
-    printed.gain(name, gains[f"{name}.weight"])
+    output.gain(name, gains[f"{name}.weight"])
 
 # %% [markdown] lang="en"
 r"""

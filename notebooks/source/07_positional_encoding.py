@@ -27,9 +27,15 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import shift_matrix, sinusoidal_encoding
-from blocklab.lessons import accepted, check
-from blocklab.lessons.positional_encoding import clocks, learned_positions, position_table, printed, signed_distance
-from blocklab.real_models import minilm_positions
+from blocklab_course import checked_or_reference, check
+from blocklab_course.lessons.positional_encoding import (
+    clocks,
+    learned_positions,
+    position_table,
+    output,
+    signed_distance,
+)
+from blocklab_course.pretrained import minilm_positions
 
 # %% [markdown] lang="en"
 r"""
@@ -89,7 +95,7 @@ def bites(x):  # (L, d)
 
 without_rows = bites(tokens) - bites(tokens.flip(0))
 with_rows = bites(tokens + table) - bites(tokens.flip(0) + table)
-printed.change_of_bites(without_rows.abs().max(), with_rows.abs().max())
+output.change_of_bites(without_rows.abs().max(), with_rows.abs().max())
 
 # %% [markdown] lang="en"
 r"""
@@ -579,12 +585,12 @@ r"""
 """
 
 # %% tags=["answer"]
-table = accepted("sinusoidal_encoding", my_sinusoidal_encoding)(50, 128)  # (L, d)
-M = accepted("shift_matrix", my_shift_matrix)(-5, 128)  # (d, d)
+table = checked_or_reference("sinusoidal_encoding", my_sinusoidal_encoding)(50, 128)  # (L, d)
+M = checked_or_reference("shift_matrix", my_shift_matrix)(-5, 128)  # (d, d)
 scores = table @ M.T @ table.T  # (L, L)
 weights, divided = scores.softmax(-1), (scores / 128**0.5).softmax(-1)
 for k in (20, 45, 3):
-    printed.strongest(k, weights[k], divided[k])
+    output.strongest(k, weights[k], divided[k])
 
 
 # %% [markdown] lang="en"

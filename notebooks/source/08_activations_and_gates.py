@@ -25,8 +25,8 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import SwiGLU, gated_unit, parameter_count, swiglu
-from blocklab.lessons import accepted, check, plug_in
-from blocklab.lessons.activations_and_gates import activation_curves, contours, plain_units, published_losses
+from blocklab_course import checked_or_reference, check, plug_in
+from blocklab_course.lessons.activations_and_gates import activation_curves, contours, plain_units, published_losses
 
 # %% [markdown] lang="en"
 r"""
@@ -457,7 +457,7 @@ r"""
 
 
 # %% tags=["answer"]
-own_swish = accepted("swish", my_swish)
+own_swish = checked_or_reference("swish", my_swish)
 
 
 def gpt_oss_unit(gate, value):

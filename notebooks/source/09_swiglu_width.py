@@ -18,8 +18,8 @@ r"""
 
 # %%
 from blocklab import SwiGLU
-from blocklab.lessons import accepted, check
-from blocklab.lessons.swiglu_width import (
+from blocklab_course import checked_or_reference, check
+from blocklab_course.lessons.swiglu_width import (
     gated_width,
     published_widths,
     random_widths,
@@ -211,7 +211,7 @@ r"""
 
 # %% tags=["answer"]
 published = {4096: 11008, 5120: 13824, 6656: 17920, 8192: 22016}
-round_up = accepted("round_up", my_round_up)
+round_up = checked_or_reference("round_up", my_round_up)
 fits = {d: {m for m in range(1, 30000) if round_up(8 * d // 3, m) == width} for d, width in published.items()}
 for d, width in published.items():
     print(d, "→", width, sorted(fits[d]))
@@ -369,7 +369,7 @@ r"""
 """
 
 # %% tags=["answer"]
-rule = accepted("hidden_width", my_hidden_width)
+rule = checked_or_reference("hidden_width", my_hidden_width)
 metas = [model for model in published_widths.published_models() if model.stated]
 for model in metas:
     d, m, factor = model.d_model, model.multiple_of, model.multiplier

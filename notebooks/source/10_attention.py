@@ -26,10 +26,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from blocklab import MultiheadAttention, causal_mask, scaled_dot_product_attention
-from blocklab.language import Text
-from blocklab.lessons import catch, check, plug_in
-from blocklab.lessons.attention import attention_map, poke_one_token, saturation
-from blocklab.real_models import minilm_reading
+from blocklab_course.i18n import Text
+from blocklab_course import catch, check, plug_in
+from blocklab_course.lessons.attention import attention_map, poke_one_token, saturation
+from blocklab_course.pretrained import minilm_trace
 
 # %% [markdown] lang="en"
 r"""
@@ -563,7 +563,7 @@ MiniLM 把句子变成向量。它有 6 层，每层 12 个头，都从 0 数起
 """
 
 # %% tags=["panel"]
-reading = minilm_reading()
+reading = minilm_trace()
 attention_map.panel(reading)
 
 # %% tags=["answer"]

@@ -26,8 +26,8 @@ import math
 import torch
 
 from blocklab import rotary_embedding
-from blocklab.lessons import check, plug_in
-from blocklab.lessons.rotary_positions import known_angles, longer_texts, two_clocks
+from blocklab_course import check, plug_in
+from blocklab_course.lessons.rotary_positions import known_angles, longer_texts, two_clocks
 
 # %% [markdown] lang="en"
 r"""

@@ -25,13 +25,13 @@ import torch
 from torch import nn
 
 from blocklab import DecoderLayer, EncoderLayer, causal_mask, dyt, layer_norm, rms_norm
-from blocklab.language import Text
-from blocklab.lessons import check, progress
-from blocklab.lessons.transformer_layers import reversal, sentence_through_layers, where_norms_go, your_stack
-from blocklab.lessons.transformer_layers.smollm2_parts import parts_of
-from blocklab.lessons.your_blocks import your_blocks
-from blocklab.plugging.whole_layer import in_smollm2
-from blocklab.real_models import if_installed, load_glassllm, minilm_reading
+from blocklab_course.i18n import Text
+from blocklab_course import check, progress_bar
+from blocklab_course.lessons.transformer_layers import reversal, sentence_through_layers, where_norms_go, your_stack
+from blocklab_course.lessons.transformer_layers.smollm2_parts import parts_of
+from blocklab_course.building_blocks import load_or_reference
+from blocklab_course.model_swap.whole_layer import swap_layer
+from blocklab_course.pretrained import skip_if_missing, load_glassllm, minilm_trace
 
 # %% [markdown] lang="en"
 r"""
@@ -374,7 +374,7 @@ r"""
 """
 
 # %% tags=["panel"]
-reading = minilm_reading()
+reading = minilm_trace()
 sentence_through_layers.panel(reading)
 
 # %% tags=["answer"]
@@ -579,7 +579,9 @@ SmolLM2 的一层，就是把你写的前置归一化用两次。它的注意力
 """
 
 # %%
-mine = your_blocks("rms_norm", "rotary_embedding", "split_heads", "causal_mask", "attention", "swiglu", "pre_norm")
+mine = load_or_reference(
+    "rms_norm", "rotary_embedding", "split_heads", "causal_mask", "attention", "swiglu", "pre_norm"
+)
 
 
 # %% [markdown] lang="en"
@@ -598,8 +600,8 @@ def my_layer(x, attention, swiglu, norm1, norm2, around):
     return ...
 
 
-with if_installed():
-    print(in_smollm2(my_layer, parts_of(mine), mine.pre_norm))
+with skip_if_missing():
+    print(swap_layer(my_layer, parts_of(mine), mine.pre_norm))
 check("smollm2_layer", my_layer)
 
 # %% [markdown] lang="en"
@@ -631,8 +633,8 @@ def solved_layer(x, attention, swiglu, norm1, norm2, around):
     return around(x, swiglu, norm2)
 
 
-with if_installed():
-    print(in_smollm2(solved_layer, parts_of(mine), mine.pre_norm))
+with skip_if_missing():
+    print(swap_layer(solved_layer, parts_of(mine), mine.pre_norm))
 check("smollm2_layer", solved_layer, keep=False)
 
 # %% [markdown] lang="en"
@@ -1031,7 +1033,7 @@ glassllm（第 06 课）用的是前置归一化、RMSNorm、旋转位置编码�
 """
 
 # %% tags=["slow"]
-with if_installed():
+with skip_if_missing():
     ours = load_glassllm()
     from glassllm import load_pretrained
 
@@ -1076,7 +1078,7 @@ class Reverser(nn.Module):
 net = Reverser()
 adam = torch.optim.Adam(net.parameters(), 3e-3)
 slower = torch.optim.lr_scheduler.LinearLR(adam, 1, 0, 200)
-for _ in progress(range(200), Text(en="training step", zh="训练步数")):
+for _ in progress_bar(range(200), Text(en="training step", zh="训练步数")):
     read = torch.randint(10, (64, 6))  # (N, L)
     answer = read.flip(1)
     written = nn.functional.pad(answer[:, :-1], (1, 0), value=10)  # (N, L)

@@ -24,10 +24,10 @@ Llama 2 7B 和 Falcon 7B 一样大。同样生成一段 2048 个词元的文本�
 import torch
 
 from blocklab import KeyValueCache, cached_attention, rotary_embedding, scaled_dot_product_attention
-from blocklab.lessons import accepted, check, plug_in
-from blocklab.lessons.kv_cache import broken_caches, cache_size, one_step, speeds
-from blocklab.real_models import if_installed, load_glassllm
-from blocklab.real_models.texts import ALICE
+from blocklab_course import checked_or_reference, check, plug_in
+from blocklab_course.lessons.kv_cache import broken_caches, cache_size, one_step, speeds
+from blocklab_course.pretrained import skip_if_missing, load_glassllm
+from blocklab_course.pretrained.prompts import ALICE
 
 # %% [markdown] lang="en"
 r"""
@@ -269,7 +269,7 @@ Llama 3.1 8B 每一步都要读缓存，还要读全部权重，只是输入的�
 """
 
 # %% tags=["answer"]
-cache_bytes = accepted("cache_bytes", my_cache_bytes)
+cache_bytes = checked_or_reference("cache_bytes", my_cache_bytes)
 weights, embedding, kept = 2 * 8.03e9, 2 * 128256 * 4096, 8192 * cache_bytes(32, 32, 8, 128, 2)
 speeds.show_traffic((1, 8, 32), weights - embedding, kept, shared=32 // 8)
 
@@ -434,7 +434,7 @@ r"""
 """
 
 # %% tags=["slow", "answer"]
-with if_installed():
+with skip_if_missing():
     from glassllm import load_pretrained
 
     ids = load_pretrained("en")[1].encode(ALICE)
@@ -489,7 +489,7 @@ def write(model, ids, steps, cached):
         new = token if cached else ids
 
 
-with if_installed():
+with skip_if_missing():
     model, prompt, numbers = load_glassllm(), torch.tensor([ids]), torch.ones(2**26)
     laps = {way: speeds.fastest(lambda way=way: write(model, prompt, 20, way)) / 20 for way in (False, True)}
     speeds.show_speeds(laps, bandwidth=numbers.nbytes / speeds.fastest(numbers.sum))

@@ -28,12 +28,12 @@ from statistics import mean, median
 import torch
 import torch.nn.functional as F
 
-from blocklab.language import Text
-from blocklab.lessons import accepted, check, your_blocks
-from blocklab.lessons.cuda_timing import against_the_roof, aligned_widths, attention_by_bytes, fused_passes
-from blocklab.lessons.cuda_timing import guess_then_bytes, lying_watch, on_an_a100, timed_norms
-from blocklab.timing import bytes_moved, bytes_per_number, eager
-from blocklab.timing.measured_bytes import from_recording, shipped_recording
+from blocklab_course.i18n import Text
+from blocklab_course import checked_or_reference, check, building_blocks
+from blocklab_course.lessons.cuda_timing import against_the_roof, aligned_widths, attention_by_bytes, fused_passes
+from blocklab_course.lessons.cuda_timing import guess_then_bytes, lying_watch, on_an_a100, timed_norms
+from blocklab_course.benchmarking import bytes_moved, bytes_per_number, eager
+from blocklab_course.benchmarking.measured_bytes import from_recording, shipped_recording
 
 # %% [markdown] lang="en"
 r"""
@@ -552,7 +552,7 @@ layers = {
     "x.var alone": lambda: next(inputs).var(-1, correction=0),
     "F.layer_norm": lambda: F.layer_norm(next(inputs), (4096,), gain, bias),
     "F.rms_norm": lambda: F.rms_norm(next(inputs), (4096,), gain),
-    **timed_norms.your_norms(your_blocks.kept_functions("layer_norm", "rms_norm"), inputs, gain, bias),
+    **timed_norms.your_norms(building_blocks.load_functions("layer_norm", "rms_norm"), inputs, gain, bias),
 }
 
 # %% [markdown] lang="en"
@@ -566,7 +566,7 @@ r"""
 """
 
 # %% tags=["answer", "nbval-ignore-output"]
-timer = accepted("time_function", my_time_function)
+timer = checked_or_reference("time_function", my_time_function)
 print(timed_norms.timed_by(timer, my_time_function))
 timed_norms.show_times(layers, lambda layer: timer(layer, wait, time.perf_counter, repeats=50))
 
@@ -719,7 +719,7 @@ r"""
 | *against the roof of a CPU* | one thread of a CPU (AMD EPYC) | by us |
 | *widths of matrix products* | an H100; the same CPU | by somebody else; by us |
 
-So we have measured nothing on a GPU. Whoever has one can: `python -m blocklab.timing record`.
+So we have measured nothing on a GPU. Whoever has one can: `python -m blocklab_course.benchmarking record`.
 
 The line with 31 MiB in *On your machine* belongs to an honest watch, too. In 27 readings with it, `F.rms_norm` took 1.1 to 2.3 times as long as `F.layer_norm`; in 27 without, 1.1 to 50 times. The slowest of these had 2016 *page faults* a call: glibc had given freed memory back, so every result asked the system for new pages, and mostly that was timed.
 
@@ -744,7 +744,7 @@ r"""
 | “CPU 上离屋顶线多远” | 一颗 CPU 的一个线程（AMD EPYC） | 是，我们测的 |
 | “矩阵乘法的宽度” | 一块 H100；同一颗 CPU | 前者是别人测的，后者是我们测的 |
 
-所以，我们没有在 GPU 上测过任何东西。你有 GPU 的话，可以自己测：`python -m blocklab.timing record`。
+所以，我们没有在 GPU 上测过任何东西。你有 GPU 的话，可以自己测：`python -m blocklab_course.benchmarking record`。
 
 “在你的机器上”里 31 MiB 的那一行，也是为了如实计时。有这一行，测 27 次，`F.rms_norm` 的用时是 `F.layer_norm` 的 1.1 到 2.3 倍；去掉它再测 27 次，是 1.1 到 50 倍。最慢的几次里，每次调用有 2016 次**缺页**（page fault）：glibc 把释放的内存还给了操作系统，每个结果又要重新申请，测到的主要是这件事。
 
@@ -957,7 +957,7 @@ r"""
 """
 
 # %%
-merge = accepted("merge_block", my_merge_block)
+merge = checked_or_reference("merge_block", my_merge_block)
 query, key, value = torch.randn(3, 4, 512, 64)  # (heads, L, d) each
 m, l, o = torch.full((4, 512), -torch.inf), torch.zeros(4, 512), torch.zeros(4, 512, 64)
 for keys, values in zip(key.split(128, 1), value.split(128, 1), strict=True):

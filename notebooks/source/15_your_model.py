@@ -26,11 +26,11 @@ from unittest.mock import patch
 import torch
 
 from blocklab import causal_mask, repeat_kv
-from blocklab.lessons import accepted, check
-from blocklab.lessons.chat import Chat
-from blocklab.lessons.your_blocks import your_blocks
-from blocklab.lessons.your_model import memory_roof, prompts, speed, wrong_block
-from blocklab.lessons.your_model.wrong_functions import one_too_far, without_mask
+from blocklab_course import checked_or_reference, check
+from blocklab_course.chat import Chat
+from blocklab_course.building_blocks import load_or_reference
+from blocklab_course.lessons.your_model import memory_roof, prompts, speed, wrong_block
+from blocklab_course.lessons.your_model.wrong_functions import one_too_far, without_mask
 
 # %% [markdown] lang="en"
 r"""
@@ -77,7 +77,7 @@ r"""
 """
 
 # %%
-yours = your_blocks("rms_norm", "rotary_embedding", "attention", "cached_attention", "swiglu", lessons=True)
+yours = load_or_reference("rms_norm", "rotary_embedding", "attention", "cached_attention", "swiglu", lessons=True)
 
 # %% [markdown] lang="en"
 r"""
@@ -263,7 +263,7 @@ The gap goes to more than a thousand small operations that Python starts for eac
 
 ## One thing wrong
 
-In each tile *one* thing is wrong, in all 30 layers, and not one weight has changed. In the last row it lies around the cache. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m workshop.record_wrong_blocks`.
+In each tile *one* thing is wrong, in all 30 layers, and not one weight has changed. In the last row it lies around the cache. The loss is that on “The Zen of Python”, read at once, so without a cache. All sixteen were recorded with `python -m authoring.record_wrong_blocks`.
 
 **Predict first.** One mistake brings the loss down to less than half. Which? Choose, then touch tile after tile.
 """
@@ -280,7 +280,7 @@ r"""
 
 ## 写错一处
 
-每一格里**只错一处**，30 层都一样，权重一个也没有变。最后一行错在缓存周围。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m workshop.record_wrong_blocks`。
+每一格里**只错一处**，30 层都一样，权重一个也没有变。最后一行错在缓存周围。损失是读《Python 之禅》（The Zen of Python）时的，一次读完，所以用不到缓存。十六种情况都是事先记录的，命令是 `python -m authoring.record_wrong_blocks`。
 
 **先猜一猜**：有一种错误会让损失降到不足一半，是哪一种？先选，再一格一格地点。
 """
@@ -441,7 +441,7 @@ r"""
 """
 
 # %% tags=["slow"]
-talk(prompts.HAIKU, generate=accepted("generate", my_generate))
+talk(prompts.HAIKU, generate=checked_or_reference("generate", my_generate))
 
 # %% [markdown] lang="en"
 r"""
@@ -600,7 +600,7 @@ r"""
 
 # %% tags=["slow"]
 names = "rms_norm", "rotary_embedding", "attention", "cached_attention", "swiglu", "generate"
-yours = your_blocks(*names, lessons=True)
+yours = load_or_reference(*names, lessons=True)
 talk(prompts.LAST, generate=yours.generate)
 
 # %% [markdown] lang="en"

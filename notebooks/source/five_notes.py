@@ -43,7 +43,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from blocklab.language import Text
+from blocklab_course.i18n import Text
 from blocklab.transformer import EncoderLayer
 
 off = Text(en="{}: at most {:.4f} off", zh="{}：最多差 {:.4f}")

@@ -7,16 +7,16 @@ import matplotlib
 import nbformat
 import pytest
 
-from blocklab.language import LANGUAGES, choose
-from blocklab.panel import Panel
-from blocklab.panel.live_view import AHEAD
-from workshop import lab
-from workshop.cells import names, needed
-from workshop.lesson_panels import SOURCES, STAND_INS, panels
+from authoring import jupyter_lab
+from authoring.cell_deps import names, needed_cells
+from authoring.lesson_panels import SOURCES, STAND_INS, panels
+from blocklab_course.i18n import LANGUAGES, set_language
+from blocklab_course.panel import Panel
+from blocklab_course.panel.live_view import AHEAD
 
 ROOT = Path(__file__).parents[2]
 STOOD_IN = """
-from workshop.lesson_panels import STAND_INS
+from authoring.lesson_panels import STAND_INS
 globals().update(STAND_INS["{}"])"""
 VIEWPORT = {"width": 1400, "height": 1000}
 IN_THE_GATE = "00_start_here", "02_norm_axes"  # whose panels are looked at letter by letter
@@ -45,7 +45,7 @@ def keep_panels(lesson: Path) -> None:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     wanted = [cell.id == "setup" or "panel" in cell.metadata.get("tags", []) for cell in code]
     spare = {number for number, kept in enumerate(wanted) if not kept}
-    gone = spare - needed([cell.source for cell in code], spare)
+    gone = spare - needed_cells([cell.source for cell in code], spare)
     notebook.cells = [cell for number, cell in enumerate(code) if number not in gone]
     for cell in notebook.cells:
         if names(cell.source)[0] & STAND_INS.get(lesson.stem, {}).keys():
@@ -67,13 +67,13 @@ def lesson_panels(request) -> dict[tuple[int, str], Panel]:
     """The panels of a lesson by their cell and language; a test leaves them wherever it has moved them."""
     with matplotlib.rc_context():
         made = panels(request.param)
-    choose("en")
+    set_language("en")
     return made
 
 
 @pytest.fixture(scope="session")
 def address(notebooks, tmp_path_factory):
-    with lab.jupyter_lab(notebooks, tmp_path_factory.mktemp("home")) as address:
+    with jupyter_lab.jupyter_lab(notebooks, tmp_path_factory.mktemp("home")) as address:
         yield address
 
 
@@ -102,5 +102,5 @@ def kept(desk, request):
 @pytest.fixture
 def page(kept):
     """The page with nothing open in it."""
-    lab.close_all(kept)
+    jupyter_lab.close_all(kept)
     return kept

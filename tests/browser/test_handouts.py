@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from workshop.handout import write_handouts
-from workshop.project import Project
+from authoring.handout import write_handouts
+from authoring.project import Project
 
 PROJECT = Project(Path(__file__).parents[2])
 

@@ -6,9 +6,9 @@ whole. Beside the gate are the others, and some as a whole.
 
 import pytest
 
-from blocklab.language import LANGUAGES
-from workshop import lab
-from workshop.lesson_panels import SOURCES
+from authoring import jupyter_lab
+from authoring.lesson_panels import SOURCES
+from blocklab_course.i18n import LANGUAGES
 
 PANELS = [f"{LANGUAGES[number % 2]}/{source.stem}.ipynb" for number, source in enumerate(SOURCES)]
 WHOLE = ["whole/zh/00_start_here.ipynb", "whole/en/02_norm_axes.ipynb", "whole/zh/02_norm_axes.ipynb"]
@@ -18,31 +18,35 @@ OTHERS = [pytest.param(lesson, marks=pytest.mark.exhaustive) for lesson in PANEL
 
 @pytest.mark.parametrize("lesson", IN_THE_GATE + OTHERS)
 def test_lesson_runs_and_every_slider_moves_its_picture(page, address, lesson):
-    lab.open_notebook(page, address, lesson)
-    lab.run_all(page)
-    assert lab.errors(page) == []
-    lab.wait_for_panels(page)
-    lab.skip_guesses(page)
-    for slider in lab.sliders(page).all():
-        before = lab.seen(slider)
-        lab.press_arrow(slider)
-        lab.wait_for_change(page, slider, before)
-    assert lab.errors(page) == []
+    jupyter_lab.open_notebook(page, address, lesson)
+    jupyter_lab.run_all(page)
+    assert jupyter_lab.errors(page) == []
+    jupyter_lab.wait_for_panels(page)
+    jupyter_lab.skip_guesses(page)
+    for slider in jupyter_lab.sliders(page).all():
+        before = jupyter_lab.seen(slider)
+        jupyter_lab.press_arrow(slider)
+        jupyter_lab.wait_for_change(page, slider, before)
+    assert jupyter_lab.errors(page) == []
 
 
 def test_the_link_at_the_top_leads_to_the_other_language(page, address):
-    lab.open_notebook(page, address, "whole/en/02_norm_axes.ipynb")
+    jupyter_lab.open_notebook(page, address, "whole/en/02_norm_axes.ipynb")
     page.get_by_role("link", name="简体中文").first.click()
-    lab.wait_until(page, "() => window.jupyterapp.shell.currentWidget?.context?.path === 'whole/zh/02_norm_axes.ipynb'")
+    jupyter_lab.wait_until(
+        page, "() => window.jupyterapp.shell.currentWidget?.context?.path === 'whole/zh/02_norm_axes.ipynb'"
+    )
 
 
 def test_a_part_of_the_map_leads_to_its_lesson(page, address):
-    lab.open_notebook(page, address, "zh/00_start_here.ipynb")
-    lab.run_all(page)
+    jupyter_lab.open_notebook(page, address, "zh/00_start_here.ipynb")
+    jupyter_lab.run_all(page)
     number, part = page.locator("[role=main] a[title='05']").all()[0], page.locator("[role=main] a[title='04']").last
     for link in (number, part):
         box, picture = link.bounding_box(), link.locator("xpath=../img").bounding_box()
         assert picture["x"] < box["x"] < box["x"] + box["width"] < picture["x"] + picture["width"]
         assert picture["y"] < box["y"] < box["y"] + box["height"] < picture["y"] + picture["height"]
     number.click()
-    lab.wait_until(page, "() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/05_layer_norm.ipynb'")
+    jupyter_lab.wait_until(
+        page, "() => window.jupyterapp.shell.currentWidget?.context?.path === 'zh/05_layer_norm.ipynb'"
+    )

@@ -8,15 +8,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from blocklab.panel import front
-from workshop import lab
+from authoring import jupyter_lab
+from blocklab_course.panel import backend
 
 pytestmark = pytest.mark.xdist_group("panel")
 
 CELL = """
-from blocklab.lessons import begin
-from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider
+from blocklab_course import begin
+from blocklab_course.i18n import Text
+from blocklab_course.panel import Choice, Panel, Slider
 
 begin("zh")
 
@@ -37,8 +37,8 @@ Panel(picture, size=(6, 3), height=height, tilt=tilt)
 
 
 ASKING = """
-from blocklab.panel import Guess
-from blocklab.panel.touch import dragged
+from blocklab_course.panel import Prediction
+from blocklab_course.panel.drag import draggable
 
 def held(figure):
     update = picture(figure)
@@ -75,17 +75,17 @@ HEAR = """() => {  // the places that the page asks for
 }"""
 
 
-@pytest.fixture(params=front.KINDS)
+@pytest.fixture(params=backend.KINDS)
 def shown(request, kept, address, notebooks):
     """The page with the panel in it, living or plain, made anew; its kernel stays from test to test."""
     file = notebooks / f"{request.param}.ipynb"
     if not file.exists():
-        lab.write_notebook(file, [CELL.replace('"zh"', f'"zh", panels="{request.param}"')])
-        lab.close_all(kept)
-    lab.open_notebook(kept, address, file.name)
-    lab.run_all(kept)
-    assert lab.errors(kept) == []
-    lab.wait_for_panels(kept)
+        jupyter_lab.write_notebook(file, [CELL.replace('"zh"', f'"zh", panels="{request.param}"')])
+        jupyter_lab.close_all(kept)
+    jupyter_lab.open_notebook(kept, address, file.name)
+    jupyter_lab.run_all(kept)
+    assert jupyter_lab.errors(kept) == []
+    jupyter_lab.wait_for_panels(kept)
     return kept
 
 
@@ -102,9 +102,9 @@ def parts(page):
 def after(page, move) -> None:
     """Do `move`; fails if the picture stays as it is."""
     slider, _ = parts(page)
-    before = lab.seen(slider)
+    before = jupyter_lab.seen(slider)
     move()
-    lab.wait_for_change(page, slider, before)
+    jupyter_lab.wait_for_change(page, slider, before)
 
 
 def place(slider) -> float:
@@ -212,7 +212,7 @@ def test_a_panel_scrolled_far_away_and_one_made_anew_are_where_they_were(shown, 
 @living
 def test_a_whole_panel_by_the_keyboard_alone(shown, more):
     more(("code", ASKING.strip()))
-    lab.run_all(shown)
+    jupyter_lab.run_all(shown)
     panel = shown.locator(LIVING).last
     line, reset = panel.get_by_role("status"), panel.get_by_role("button", name="重置")
 
@@ -247,17 +247,17 @@ def test_a_whole_panel_by_the_keyboard_alone(shown, more):
 
 
 def test_a_saved_notebook_shows_the_picture_before_any_cell_runs(page, address, notebooks):
-    lab.write_notebook(notebooks / "saved.ipynb", [CELL])
+    jupyter_lab.write_notebook(notebooks / "saved.ipynb", [CELL])
     notebook = nbformat.read(notebooks / "saved.ipynb", 4)
     nbclient.NotebookClient(notebook, store_widget_state=False).execute()
     output = notebook.cells[0].outputs[0]
     assert output.data["text/plain"] == "height 3, tilt None"
     nbformat.write(notebook, notebooks / "saved.ipynb")
-    lab.open_notebook(page, address, "saved.ipynb")
+    jupyter_lab.open_notebook(page, address, "saved.ipynb")
     image = page.locator(".jp-OutputArea-output img:visible")
     expect(image).to_be_visible()
     sizes = image.evaluate("image => [image.naturalWidth, image.clientWidth]")
     assert sizes == [1200, 600]
-    lab.run_all(page)
-    lab.wait_for_panels(page)
+    jupyter_lab.run_all(page)
+    jupyter_lab.wait_for_panels(page)
     expect(page.locator("[role=main] .blocklab-panel:visible").get_by_role("slider")).to_be_visible()

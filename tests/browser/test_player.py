@@ -9,8 +9,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from blocklab.panel import Slider
-from blocklab.panel.live_view import Live, script
+from blocklab_course.panel import Slider
+from blocklab_course.panel.live_view import Live, script
 
 pytestmark = pytest.mark.xdist_group("player")
 

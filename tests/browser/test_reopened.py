@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from blocklab.language import LANGUAGES
-from workshop import lab
-from workshop.copies import copy_lessons
-from workshop.project import Project
+from authoring import jupyter_lab
+from authoring.copies import copy_lessons
+from authoring.project import Project
+from blocklab_course.i18n import LANGUAGES
 
 pytestmark = pytest.mark.xdist_group("reopened")
 
@@ -51,20 +51,20 @@ def copied(notebooks, tmp_path_factory):
 def ran(request, desk, address, copied):
     """A language, and the lesson's file in it, run and saved, its kernel shut down."""
     language = request.param
-    lab.close_all(desk)
-    lab.open_notebook(desk, address, f"my/{language}/{LESSON}")
-    lab.run_all(desk)
-    lab.wait_for_panels(desk)
+    jupyter_lab.close_all(desk)
+    jupyter_lab.open_notebook(desk, address, f"my/{language}/{LESSON}")
+    jupyter_lab.run_all(desk)
+    jupyter_lab.wait_for_panels(desk)
     for still in stills(desk).all():
         expect(still).to_be_hidden()
-    lab.save(desk)
-    lab.close_all(desk)
+    jupyter_lab.save(desk)
+    jupyter_lab.close_all(desk)
     return language, copied / language / LESSON
 
 
 def reopen(page, address, path):
-    lab.load_notebook(page, address, path)
-    lab.wait_until(page, WIDGETS_ARE_LOOKED_FOR)
+    jupyter_lab.load_notebook(page, address, path)
+    jupyter_lab.wait_until(page, WIDGETS_ARE_LOOKED_FOR)
 
 
 def stills(page):
@@ -97,9 +97,9 @@ def expect_stills(page, language, saved):
 @pytest.mark.exhaustive
 def test_a_lesson_that_is_trusted_before_it_runs_shows_its_pictures(page, address, copied):
     shutil.copy(copied / "en" / LESSON, copied / "en" / "untouched.ipynb")
-    lab.open_notebook(page, address, "my/en/untouched.ipynb")
+    jupyter_lab.open_notebook(page, address, "my/en/untouched.ipynb")
     page.evaluate(TRUST)
-    lab.save(page)
+    jupyter_lab.save(page)
     page.evaluate(SHUT_DOWN)
     reopen(page, address, "my/en/untouched.ipynb")
     assert page.evaluate(IS_TRUSTED)
@@ -124,8 +124,8 @@ def test_a_lesson_opened_again_shows_every_panel_and_what_to_do(page, address, r
 
 
 SMALL = """
-from blocklab.lessons import begin
-from blocklab.panel import Panel, Slider
+from blocklab_course import begin
+from blocklab_course.panel import Panel, Slider
 
 begin({!r})
 
@@ -145,10 +145,10 @@ Panel(picture, size=(6, 3), height=Slider(0, 10, 1, value=3))
 def small(request, page, address, notebooks):
     """The language of a small notebook, which stands in the page and has run, and its file."""
     saved = notebooks / f"small_{request.param}.ipynb"
-    lab.write_notebook(saved, [SMALL.format(request.param)])
-    lab.open_notebook(page, address, saved.name)
-    lab.run_all(page)
-    lab.wait_for_panels(page)
+    jupyter_lab.write_notebook(saved, [SMALL.format(request.param)])
+    jupyter_lab.open_notebook(page, address, saved.name)
+    jupyter_lab.run_all(page)
+    jupyter_lab.wait_for_panels(page)
     expect_alive(page)
     return request.param, saved
 
@@ -158,29 +158,29 @@ def expect_alive(page):
     expect(page.locator(".blocklab-panel")).to_be_visible()
     expect(page.locator(".blocklab-unanswered")).to_be_hidden()
     expect(stills(page)).to_be_hidden()
-    slider = lab.sliders(page)
-    before = lab.seen(slider)
-    lab.press_arrow(slider)
-    lab.wait_for_change(page, slider, before)
+    slider = jupyter_lab.sliders(page)
+    before = jupyter_lab.seen(slider)
+    jupyter_lab.press_arrow(slider)
+    jupyter_lab.wait_for_change(page, slider, before)
 
 
 @pytest.mark.parametrize("small", ["en"], indirect=True)
 def test_saving_it_once_more_keeps_the_picture_and_running_it_makes_it_move(page, address, small):
     language, saved = small
     for _ in range(2):  # the second time nothing is alive that could be saved
-        lab.save(page)
+        jupyter_lab.save(page)
         page.evaluate(SHUT_DOWN)
         reopen(page, address, saved.name)
         expect_stills(page, language, saved)
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:insert-cell-below')")
-    lab.run_all(page)
+    jupyter_lab.run_all(page)
     expect_alive(page)
 
 
 @pytest.mark.parametrize("small", ["en"], indirect=True)
 def test_a_page_loaded_anew_while_the_kernel_lives_has_its_panel(page, address, small):
     _language, saved = small
-    lab.save(page)
+    jupyter_lab.save(page)
     reopen(page, address, saved.name)
     expect_alive(page)
 
@@ -192,5 +192,5 @@ def test_after_a_restart_the_panel_says_that_the_cell_has_to_run(page, small):
     expect(page.locator(".blocklab-unanswered")).to_be_visible()
     expect(page.locator(".blocklab-unanswered")).to_have_text(HINT[language])
     expect(stills(page)).to_be_hidden()
-    lab.run_all(page)
+    jupyter_lab.run_all(page)
     expect_alive(page)

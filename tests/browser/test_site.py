@@ -10,9 +10,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from workshop.project import Project
-from workshop.site.frame import STORED
-from workshop.site.write import write_site
+from authoring.project import Project
+from authoring.site.layout import STORED
+from authoring.site.write import write_site
 
 pytestmark = pytest.mark.xdist_group("site")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from workshop.project import Project
-from workshop.site.frame import STORED
-from workshop.site.write import write_site
+from authoring.project import Project
+from authoring.site.layout import STORED
+from authoring.site.write import write_site
 
 pytestmark = pytest.mark.xdist_group("site_panels")
 

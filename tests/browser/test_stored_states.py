@@ -11,17 +11,17 @@ from matplotlib.figure import Figure
 from PIL import Image
 from playwright.sync_api import expect
 
-from blocklab.language import LANGUAGES, Text
-from blocklab.lessons.opening import speak
-from blocklab.panel import Choice, Guess, Panel, Slider
-from blocklab.panel.live_view import Live, script
-from blocklab.panel.records import renumbered
-from blocklab.panel.touch import handles
-from workshop import site
-from workshop.lesson_panels import SOURCES, panels
-from workshop.site.data_script import data_script
-from workshop.site.states_encode import NOTHING, encode
-from workshop.site.states_select import select_states
+from authoring import site
+from authoring.lesson_panels import SOURCES, panels
+from authoring.site.data_script import data_script
+from authoring.site.states_encode import NOTHING, encode
+from authoring.site.states_select import select_states
+from blocklab_course.i18n import LANGUAGES, Text
+from blocklab_course.panel import Choice, Panel, Prediction, Slider
+from blocklab_course.panel.display_list import renumber
+from blocklab_course.panel.drag import handles
+from blocklab_course.panel.live_view import Live, script
+from blocklab_course.session import set_language
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
 
@@ -29,7 +29,7 @@ READER = (Path(site.__file__).with_name("states.js")).read_text("utf-8")
 KEY = "00_demo/demo"
 EVERY = 5  # every fifth state of a lesson's panel is compared
 WORDS = Text(en="so many: {n}", zh="共 {n} 个")
-GUESS = Guess(
+GUESS = Prediction(
     {Text(en="more", zh="变多"): 1, Text(en="fewer", zh="变少"): 0},
     right=1,
     told=Text(en="They grow.", zh="会变多。"),
@@ -64,7 +64,7 @@ def demo_panel() -> Panel:
 def in_both_languages(make) -> dict[str, Panel]:
     made = {}
     for language in LANGUAGES:
-        speak(language)
+        set_language(language)
         made[language] = make()
     return made
 
@@ -105,7 +105,7 @@ def tuples(record):
 
 def content(number: int, records) -> tuple:
     """What a record draws, however it is written: records for their numbers, points of a path, pixels of an image."""
-    kind, *rest = renumbered(records[number], lambda part: content(part, records))
+    kind, *rest = renumber(records[number], lambda part: content(part, records))
     if kind == "path":
         return kind, *rest[:2], drawn(rest[2]), *rest[3:]
     return (kind, *rest[:-1], pixels(rest[-1])) if kind == "image" else (kind, *rest)
@@ -143,7 +143,7 @@ def shown(rest, moving, records) -> list[tuple]:
 
 def assert_like_the_kernel(page, made: dict[str, Panel], states, every: int = 1) -> None:
     for language, panel in made.items():
-        speak(language)
+        set_language(language)
         found = unpacked(page, language)
         records = {int(number): tuples(record) for number, record in found["records"].items()}
         assert [state["at"] for state in found["states"]] == states

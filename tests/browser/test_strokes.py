@@ -5,9 +5,9 @@ import io
 import numpy as np
 from PIL import Image
 
-from blocklab.panel.canvas import DPI
-from workshop.lesson_panels import opening_and_far
-from workshop.site.svg import svg
+from authoring.lesson_panels import opening_and_far
+from authoring.site.svg import svg
+from blocklab_course.panel.canvas import DPI
 
 FAR, SHARE = 96, 0.01
 """A pixel is far off if one of its colours is off by more than this; and the share of pixels that may be.

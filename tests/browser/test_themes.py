@@ -8,13 +8,13 @@ import pytest
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from blocklab import panel as panels_package
-from blocklab.panel import paint
-from blocklab.panel.canvas import DPI
-from blocklab.panel.palette import INK_ON_COLOUR, PAPER_ON_COLOUR, SHADES, STILL, shade
+from authoring.lesson_panels import opening_and_far
+from authoring.site.svg import svg
+from blocklab_course import panel as panels_package
+from blocklab_course.panel import css
+from blocklab_course.panel.canvas import DPI
+from blocklab_course.panel.palette import INK_ON_COLOUR, PAPER_ON_COLOUR, SHADES, STILL, shade
 from contrast import contrast
-from workshop.lesson_panels import opening_and_far
-from workshop.site.svg import svg
 
 LOOK = Path(panels_package.__file__).with_name("panel.css").read_text("utf-8")
 ENOUGH, ON_A_MAP = 4.5, 3.8
@@ -64,7 +64,7 @@ def test_letters_are_read_in_both_themes(lesson_panels, chromium):
 def test_a_browser_mixes_shades(chromium, theme):
     page = chromium.new_page()
     colours = [STILL, *(shade(STILL, light) for light in SHADES)]
-    faces = "".join(f'<path style="fill:{paint.colour((*to_rgb(colour), 1.0))}"/>' for colour in colours)
+    faces = "".join(f'<path style="fill:{css.colour((*to_rgb(colour), 1.0))}"/>' for colour in colours)
     page.set_content(f'<html data-theme="{theme}"><style>{LOOK}</style><div class="blocklab-panel"><svg>{faces}</svg>')
     whole, *shades = page.evaluate("[...document.querySelectorAll('path')].map(node => getComputedStyle(node).fill)")
     for light, mixed in zip(SHADES, shades, strict=True):

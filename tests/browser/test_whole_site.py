@@ -9,9 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, expect
 
-from blocklab.language import LANGUAGES
-from workshop.project import Project
-from workshop.site.write import write_site
+from authoring.project import Project
+from authoring.site.write import write_site
+from blocklab_course.i18n import LANGUAGES
 
 pytestmark = pytest.mark.xdist_group("whole_site")
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from tables import TABLES
 
-from blocklab.checks.case import Case
-from blocklab.checks.engine import check_against
-from blocklab.checks.outcome import by_position
+from blocklab_course.checks.case import Case
+from blocklab_course.checks.engine import check_against
+from blocklab_course.checks.outcome import by_position
 
 ADVISING = [
     pytest.param(exercise, case, id=f"{exercise.name}:{case.name}")

@@ -10,9 +10,9 @@ import torch
 from tables import TABLES
 from torch import Tensor
 
-from blocklab.checks.case import is_float
+from blocklab_course.checks.case import is_float
 
-WRITTEN = {name: exercise for name, exercise in TABLES.items() if not exercise.use}  # a function, not an answer
+WRITTEN = {name: exercise for name, exercise in TABLES.items() if not exercise.evaluate}  # a function, not an answer
 EACH = pytest.mark.parametrize("exercise", WRITTEN.values(), ids=WRITTEN)
 TABLES = 512, 1024, 5000  # lengths up to which published code makes a table in advance
 LENGTHS, AXES = ("length", "L"), ("axes", "dim")  # what such arguments are called
@@ -109,13 +109,13 @@ def flat_beside_another(x):
 @EACH
 def test_every_kind_of_input_is_there(exercise):
     missing = [kind for kind, found in kinds(exercise) if not found]
-    assert set(missing) <= exercise.without.keys()
+    assert set(missing) <= exercise.exempt.keys()
 
 
 @EACH
 def test_an_exercise_does_without_what_is_a_kind_and_says_why(exercise):
-    assert set(exercise.without) <= {kind for kind, _found in kinds(exercise)}
-    assert all(exercise.without.values())
+    assert set(exercise.exempt) <= {kind for kind, _found in kinds(exercise)}
+    assert all(exercise.exempt.values())
 
 
 @EACH

@@ -9,32 +9,32 @@ import torch.nn.functional as F
 from right import ADVISED
 from torch import nn
 
-from blocklab import language
-from blocklab.checks import attempts
-from blocklab.checks.complaints import Complaint
-from blocklab.checks.engine import check_against
-from blocklab.checks.exercise import Case, Exercise
-from blocklab.checks.outcome import close
-from blocklab.checks.row import wrong
-from blocklab.checks.verdict import MIME, NotPassed, marked, unmarked
-from blocklab.checks.words import WORDS
-from blocklab.language import Text
-from blocklab.lessons import EXERCISES, check
+from blocklab_course import check, i18n
+from blocklab_course.checks import failures
+from blocklab_course.checks.cannot_compare import CannotCompare
+from blocklab_course.checks.engine import check_against
+from blocklab_course.checks.exercise import Case, Exercise
+from blocklab_course.checks.messages import WORDS
+from blocklab_course.checks.mistake import wrong
+from blocklab_course.checks.outcome import close
+from blocklab_course.checks.verdict import MIME, NotPassed, to_html, to_text
+from blocklab_course.i18n import Text
+from blocklab_course.lessons.catalog import EXERCISES
 
 HAN = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")  # Chinese characters, and punctuation of full width
 
 
 @pytest.fixture(autouse=True)
 def _from_the_start():
-    attempts._failures.clear()
+    failures._failures.clear()
     yield
-    attempts._failures.clear()
-    language.choose("en")
+    failures._failures.clear()
+    i18n.set_language("en")
 
 
-@pytest.fixture(params=language.LANGUAGES)
+@pytest.fixture(params=i18n.LANGUAGES)
 def reader(request):
-    language.choose(request.param)
+    i18n.set_language(request.param)
     return request.param
 
 
@@ -69,7 +69,7 @@ def not_implemented(x, shape, weight=None, bias=None, eps=1e-5):
 @pytest.mark.parametrize("stub", [None, ..., empty, dots, returns_dots, not_implemented])
 def test_a_stub_is_not_an_error(stub, reader):
     verdict = check("layer_norm", stub)
-    assert (verdict.passed, verdict.mistake, verdict.stuck) == (False, "not-written-yet", 0)
+    assert (verdict.passed, verdict.mistake, verdict.failures) == (False, "not-written-yet", 0)
     assert str(WORDS["not-written-yet"]) in str(verdict)
 
 
@@ -134,12 +134,12 @@ def test_what_is_wrong_is_said(candidate, mistake, word, reader):
     assert (verdict.passed, verdict.mistake) == (False, mistake)
     assert word in str(verdict)
     sentence = re.split(r"\{.*?\}", str(WORDS[mistake or "unknown"]))  # what stands around the learner's own words
-    assert all(part in verdict.told[0] for part in sentence)
+    assert all(part in verdict.messages[0] for part in sentence)
     assert bool(HAN.search(str(verdict))) == (reader == "zh")
 
 
 def test_a_complaint_equals_itself_alone_as_every_exception_does():
-    assert len({Complaint("stopped", {}), Complaint("stopped", {})}) == 2
+    assert len({CannotCompare("stopped", {}), CannotCompare("stopped", {})}) == 2
 
 
 def test_an_error_names_the_learners_own_line(reader):
@@ -242,19 +242,19 @@ def test_right_is_said(reader):
 )
 def test_of_an_answer_it_is_said_what_comes_of_it(exercise, answer, en, zh, reader):
     """A count of inputs would say nothing where no function was handed in."""
-    assert check(exercise, answer).told == ({"en": en, "zh": zh}[reader],)
+    assert check(exercise, answer).messages == ({"en": en, "zh": zh}[reader],)
 
 
 def test_a_text_is_told_from_a_number(reader):
-    assert "`'0.003'`" in check("scale", "0.003").told[0]
-    assert {"en": "quotation marks", "zh": "引号"}[reader] in check("scale", "0.003").told[0]
+    assert "`'0.003'`" in check("scale", "0.003").messages[0]
+    assert {"en": "quotation marks", "zh": "引号"}[reader] in check("scale", "0.003").messages[0]
 
 
 @pytest.mark.parametrize("made", [lambda x: torch.relu, lambda x: nn.ReLU(x)], ids=["function", "Module"])
 def test_a_function_that_was_not_called_is_told_as_such(made, reader):
     told = check("relu", made)
     assert told.mistake == "wrong-type"
-    assert "`f(x)`" in told.told[0]
+    assert "`f(x)`" in told.messages[0]
 
 
 def test_prints_are_shown_once(capsys):
@@ -295,8 +295,8 @@ def test_a_module_is_handed_back_as_it_was():
 def test_a_module_that_takes_few_inputs_is_told_so(reader):
     verdict = check("batch_norm", nn.BatchNorm1d(3))  # takes no pictures
     assert verdict.passed
-    assert re.search(r"\d", verdict.told[1])
-    assert len(check("layer_norm", nn.LayerNorm(3)).told) == 1
+    assert re.search(r"\d", verdict.messages[1])
+    assert len(check("layer_norm", nn.LayerNorm(3)).messages) == 1
 
 
 # What is wrong, and shown
@@ -306,7 +306,7 @@ def test_two_mistakes_at_once_are_both_named(reader):
     verdict = check("layer_norm", outside_and_unbiased)
     assert verdict.mistake == "eps-outside-root+unbiased-variance"
     hints = [EXERCISES["layer_norm"].mistake(name).hint for name in verdict.mistake.split("+")]
-    assert [str(hint) for hint in hints] == list(verdict.told[1:])
+    assert [str(hint) for hint in hints] == list(verdict.messages[1:])
 
 
 def test_three_at_once_are_named_too():
@@ -319,9 +319,9 @@ def test_three_at_once_are_named_too():
 
 def test_the_smallest_telling_input_is_shown_with_both_results():
     verdict = check("layer_norm", EXERCISES["layer_norm"].variant(EXERCISES["layer_norm"].mistake("eps-outside-root")))
-    assert dict(verdict.telling.arguments) == {"x": "[[0.001, 0.002, 0.003, 0.004]]", "normalized_shape": "(4,)"}
-    assert verdict.telling.yours == "[[-1.33, -0.4432, 0.4432, 1.33]]"
-    assert verdict.telling.expected == "[[-0.4472, -0.1491, 0.1491, 0.4472]]"
+    assert dict(verdict.counterexample.arguments) == {"x": "[[0.001, 0.002, 0.003, 0.004]]", "normalized_shape": "(4,)"}
+    assert verdict.counterexample.yours == "[[-1.33, -0.4432, 0.4432, 1.33]]"
+    assert verdict.counterexample.expected == "[[-0.4472, -0.1491, 0.1491, 0.4472]]"
 
 
 HALVED = {"en": "You halve it.", "zh": "你把它减半了。"}
@@ -331,8 +331,8 @@ HALVED = {"en": "You halve it.", "zh": "你把它减半了。"}
     ("row", "attempt", "shown"),
     [
         (wrong("halved", half=2).hint(**HALVED), lambda x: x / 2, "[2, 2]"),
-        (wrong("halved", half=2).hint(**HALVED, shows="three"), lambda x: x / 2, "[3, 3, 3]"),
-        (wrong("halved", half=2).hint(**HALVED, shows="one"), lambda x: x / 2, "[2, 2]"),  # it is right on that one
+        (wrong("halved", half=2).hint(**HALVED, shown_on="three"), lambda x: x / 2, "[3, 3, 3]"),
+        (wrong("halved", half=2).hint(**HALVED, shown_on="one"), lambda x: x / 2, "[2, 2]"),  # it is right on that one
         (wrong("halved", half=2).hint(**HALVED), lambda x: x**2, "4"),
     ],
 )
@@ -345,7 +345,7 @@ def test_of_a_known_mistake_the_named_or_first_wrong_input_is_shown_of_an_unknow
         mistakes=(row,),
         line="",
     )
-    assert check_against(exercise, attempt).telling.arguments == (("x", shown),)
+    assert check_against(exercise, attempt).counterexample.arguments == (("x", shown),)
 
 
 def test_of_a_large_result_the_first_wrong_row_is_shown():
@@ -362,8 +362,8 @@ def test_of_a_large_result_the_first_wrong_row_is_shown():
         line="",
     )
     verdict = check_against(exercise, spoils_one_row)
-    assert "[1, 1]" in verdict.telling.what
-    assert verdict.telling.arguments[0] == ("x", "tensor (2, 5, 3)")
+    assert "[1, 1]" in verdict.counterexample.what
+    assert verdict.counterexample.arguments[0] == ("x", "tensor (2, 5, 3)")
 
 
 @pytest.mark.parametrize(
@@ -379,14 +379,14 @@ def test_of_a_long_row_the_first_wrong_numbers_are_shown(shape, at, part):
     case = Case("long", {"x": torch.ones(shape)})
     exercise = Exercise(name="long", lesson="", recipe=lambda x: 2 * x, cases=(case,), mistakes=(), line="")
     verdict = check_against(exercise, spoils_one)
-    assert part in verdict.telling.what
-    assert "-1" in verdict.telling.yours
-    assert "-1" not in verdict.telling.expected
+    assert part in verdict.counterexample.what
+    assert "-1" in verdict.counterexample.yours
+    assert "-1" not in verdict.counterexample.expected
 
 
 def test_a_wrong_type_is_told_alone_only_of_right_numbers():
     def told(factor):
-        return check("layer_norm", lambda *given: factor * layer_norm(*given).double()).told
+        return check("layer_norm", lambda *given: factor * layer_norm(*given).double()).messages
 
     assert [len(told(factor)) for factor in (1, 2)] == [1, 2]
     assert told(1)[0] == told(2)[0]
@@ -411,7 +411,7 @@ def test_values_that_look_alike_are_shown_with_more_digits():
         return layer_norm(*arguments) * (1 + 3e-5)
 
     verdict = check("layer_norm", slightly_off)
-    assert verdict.telling.yours != verdict.telling.expected
+    assert verdict.counterexample.yours != verdict.counterexample.expected
 
 
 # Stuck
@@ -454,7 +454,7 @@ def test_an_answer_that_is_one_number_is_not_given_away_before_the_third_failure
 
 def test_the_id_of_a_mistake_stands_in_english_alone():
     assert "(not-written-yet)" in check("layer_norm", ...).headline
-    with language.speaking("zh"):
+    with i18n.use_language("zh"):
         assert check("layer_norm", ...).headline == "… layer_norm"
 
 
@@ -464,14 +464,14 @@ def test_what_shows_a_weakness_is_folded_under_its_advice():
     assert "nan" not in str(verdict)
     [line] = re.findall(r"<details><summary>(.*?)</summary><table>.*</table></details>", verdict.html())
     assert "float16" in line
-    assert "(float16)" in verdict.telling.arguments[0][1]
+    assert "(float16)" in verdict.counterexample.arguments[0][1]
 
 
 def test_another_mistake_and_success_begin_anew():
     name, one, other = "layer_norm_by_axes", lambda x, shape: F.layer_norm(x, x.shape), lambda x, shape: x
-    assert [check(name, f).stuck for f in (one, one, other, one)] == [1, 2, 1, 1]
+    assert [check(name, f).failures for f in (one, one, other, one)] == [1, 2, 1, 1]
     check(name, F.layer_norm)
-    assert check(name, one).stuck == 1
+    assert check(name, one).failures == 1
 
 
 # Saved form
@@ -565,8 +565,8 @@ def test_bold_in_a_hint_is_shown_as_such():
     ],
 )
 def test_marks(text, html, plain):
-    assert marked(text) == html
-    assert unmarked(text) == plain
+    assert to_html(text) == html
+    assert to_text(text) == plain
 
 
 def test_the_panel_is_named_without_stars():

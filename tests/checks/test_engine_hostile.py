@@ -21,12 +21,12 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils import _python_dispatch
 
-from blocklab.checks import attempts
-from blocklab.checks import surroundings as settings
-from blocklab.checks.complaints import Complaint
-from blocklab.checks.modules import CannotBeSaid
-from blocklab.checks.outcome import NotComparable
-from blocklab.lessons import check
+from blocklab_course import check
+from blocklab_course.checks import failures
+from blocklab_course.checks import isolation as settings
+from blocklab_course.checks.cannot_compare import CannotCompare
+from blocklab_course.checks.modules import UnsupportedModule
+from blocklab_course.checks.outcome import NotComparable
 
 PATIENCE = 0.3
 HANG = 60  # seconds, of a whole process: far more than it takes
@@ -34,9 +34,9 @@ HANG = 60  # seconds, of a whole process: far more than it takes
 
 @pytest.fixture(autouse=True)
 def _from_the_start():
-    attempts._failures.clear()
+    failures._failures.clear()
     yield
-    attempts._failures.clear()
+    failures._failures.clear()
 
 
 def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
@@ -286,7 +286,7 @@ def test_what_it_logs_reaches_nobody(caplog):
 IN_A_PROCESS = """
 import os
 import signal
-from blocklab.lessons import check
+from blocklab_course import check
 
 def endless(x, shape, weight=None, bias=None, eps=1e-5):
     while True:
@@ -340,7 +340,7 @@ def test_the_stop_button_is_told_from_the_time_and_from_an_error():
 
     with harmless():
         assert check("layer_norm", pressed).mistake == "stopped"
-        assert check("layer_norm", pressed).stuck == 0
+        assert check("layer_norm", pressed).failures == 0
         assert check("layer_norm", raised).mistake == "raises"
 
 
@@ -487,8 +487,8 @@ RAISED = [
     RecursionError(),
     MemoryError(),
     NotComparable(),
-    CannotBeSaid(),
-    Complaint("not-written-yet", {}),
+    UnsupportedModule(),
+    CannotCompare("not-written-yet", {}),
     ValueError("x" * 10_000_000),
     ValueError("<b>\ud800\x1b[2J{0} {error} %s"),
     UserWarning(),

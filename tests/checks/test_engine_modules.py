@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from blocklab.lessons import check
+from blocklab_course import check
 
 
 class Normalizes(nn.Module):

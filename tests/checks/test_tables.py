@@ -13,17 +13,17 @@ from right import ADVISED, RIGHT
 from tables import TABLES
 from wrong import WRONG as ATTEMPTS
 
-from blocklab.checks import recognition
-from blocklab.checks.known import given
-from blocklab.checks.outcome import by_position, differing, run
-from blocklab.checks.telling import short
-from blocklab.language import Text
-from blocklab.lessons import check
 from blocklab.transformer import EncoderLayer
+from blocklab_course import check
+from blocklab_course.checks import diagnosis
+from blocklab_course.checks.counterexample import format_value
+from blocklab_course.checks.expected import expected_outcome
+from blocklab_course.checks.outcome import by_position, first_difference, run
+from blocklab_course.i18n import Text
 
 WRONG = [(exercise, mistake) for exercise in TABLES.values() for mistake in exercise.mistakes]
 NAMED_WRONG = [pytest.param(*pair, id=f"{pair[0].name}:{pair[1].id}") for pair in WRONG]
-NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shows))  # some are in several tables
+NAMING = list(dict.fromkeys(mistake for _exercise, mistake in WRONG if mistake.shown_on))  # some are in several tables
 SOLUTIONS = [
     pytest.param(exercise, solution, (), id=f"{exercise}:{name}", marks=[pytest.mark.exhaustive] * (name == "compiled"))
     for exercise, solutions in RIGHT.items()
@@ -45,8 +45,8 @@ EACH = pytest.mark.parametrize("exercise", TABLES.values(), ids=TABLES)
 
 def as_answer(exercise, *mistakes):
     """What a learner who makes these mistakes submits: a function, a Module, or the answer itself."""
-    if exercise.use:
-        steps = {step: instead for mistake in mistakes for step, instead in mistake.instead.items()}
+    if exercise.evaluate:
+        steps = {step: instead for mistake in mistakes for step, instead in mistake.replaces.items()}
         return steps["answer"] if "answer" in steps else exercise.recipe(**steps)
     function = exercise.variant(*mistakes)
     return AsLayer(function) if exercise.only_module else function
@@ -77,13 +77,15 @@ def right_outcomes(name):
 def wrong_inputs(name, mistake):
     """The cases that decide and on which a mistake shows, in their order."""
     cases = zip(TABLES[name].cases, outcomes(TABLES[name], mistake), right_outcomes(name), strict=True)
-    return [case for case, got, wanted in cases if case.advice is None and differing(got, wanted, case.tolerance)]
+    return [
+        case for case, got, wanted in cases if case.advice is None and first_difference(got, wanted, case.tolerance)
+    ]
 
 
 def agree(exercise, one, other):
     """Whether two lists of outcomes are the same on all cases that decide."""
     deciding = [place for place, case in enumerate(exercise.cases) if case.advice is None]
-    return all(differing(one[i], other[i], exercise.cases[i].tolerance) is None for i in deciding)
+    return all(first_difference(one[i], other[i], exercise.cases[i].tolerance) is None for i in deciding)
 
 
 @pytest.mark.parametrize(("exercise", "mistake"), NAMED_WRONG)
@@ -91,11 +93,13 @@ def test_every_known_mistake_is_rejected_by_its_name(exercise, mistake):
     verdict = check(exercise.name, as_answer(exercise, mistake))
     assert not verdict.passed
     assert verdict.mistake == mistake.id
-    assert verdict.told[0] == str(mistake.hint)
+    assert verdict.messages[0] == str(mistake.hint)
     wrong_on = wrong_inputs(exercise.name, mistake)
-    telling = next((case for case in wrong_on if case.name == mistake.shows), wrong_on[0])
-    if verdict.telling:
-        assert dict(verdict.telling.arguments) == {name: short(x) for name, x in telling.arguments.items()}
+    telling = next((case for case in wrong_on if case.name == mistake.shown_on), wrong_on[0])
+    if verdict.counterexample:
+        assert dict(verdict.counterexample.arguments) == {
+            name: format_value(x) for name, x in telling.arguments.items()
+        }
 
 
 @pytest.mark.parametrize(("exercise", "solution", "advice"), SOLUTIONS)
@@ -124,8 +128,8 @@ def test_a_mistake_names_an_input_only_if_another_would_be_shown(mistake):
     named = mistake.id, mistake.hint  # in whatever section a lesson puts it
     users = [e for e in TABLES.values() if any((row.id, row.hint) == named for row in e.mistakes)]
     wrong_on = [[case.name for case in wrong_inputs(exercise.name, mistake)] for exercise in users]
-    assert all(mistake.shows in names for names in wrong_on)
-    assert any(mistake.shows != names[0] for names in wrong_on)
+    assert all(mistake.shown_on in names for names in wrong_on)
+    assert any(mistake.shown_on != names[0] for names in wrong_on)
 
 
 @EACH
@@ -143,13 +147,13 @@ def given_once(monkeypatch):
 
     def once(exercise, mistakes, case):
         if not any(case.arguments is c.arguments for c in exercise.cases):
-            return given(exercise, mistakes, case)
+            return expected_outcome(exercise, mistakes, case)
         key = mistakes, id(case.arguments)
         if key not in found:
-            found[key] = given(exercise, mistakes, case)
+            found[key] = expected_outcome(exercise, mistakes, case)
         return found[key]
 
-    monkeypatch.setattr(recognition, "given", once)
+    monkeypatch.setattr(diagnosis, "expected_outcome", once)
 
 
 @EACH
@@ -178,7 +182,7 @@ def test_two_mistakes_at_once_are_named_as_both(exercise):
 def test_cases_give_the_first_arguments_of_the_signature(exercise):
     names = [parameter.name for parameter in exercise.parameters]
     for case in exercise.all_cases:
-        assert exercise.use or list(case.arguments) == names[: len(case.arguments)]
+        assert exercise.evaluate or list(case.arguments) == names[: len(case.arguments)]
 
 
 @EACH
@@ -194,7 +198,7 @@ def test_ids_and_hints_are_well_formed_and_unique(exercise):
 
 @EACH
 def test_every_exercise_has_several_known_mistakes_and_right_solutions(exercise):
-    several = 2 if exercise.use else 4  # an answer such as a number has fewer ways to be wrong than a function
+    several = 2 if exercise.evaluate else 4  # an answer such as a number has fewer ways to be wrong than a function
     assert len(exercise.mistakes) >= several
     assert len(RIGHT.get(exercise.name, {})) + len(ADVISED.get(exercise.name, {})) >= several
 
@@ -203,7 +207,7 @@ def test_every_exercise_has_several_known_mistakes_and_right_solutions(exercise)
 def test_a_known_mistake_replaces_steps_of_the_recipe(exercise):
     parameters = inspect.signature(exercise.recipe).parameters.values()
     steps = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY} or {"answer"}
-    named = [mistake.instead.keys() for mistake in exercise.mistakes if not callable(mistake.instead)]
+    named = [mistake.replaces.keys() for mistake in exercise.mistakes if not callable(mistake.replaces)]
     assert all(names <= steps for names in named)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from blocklab.panel import front
-from workshop import lab, server
+from authoring import jupyter_lab, jupyter_server
+from blocklab_course.panel import backend
 
 ROOT = Path(__file__).parents[2]
 SERVERS, COLAB = (ROOT / folder / "bin" / "python" for folder in (".venv-front-ends", ".venv-colab"))
@@ -31,16 +31,16 @@ NOTEBOOK_6_IS_IDLE = "() => !document.querySelector('.code_cell.running')"
 
 
 def run_in_notebook_7(page: Page) -> None:
-    lab.wait_until(page, lab.KERNEL_IS_IDLE)
-    lab.run_all(page)
+    jupyter_lab.wait_until(page, jupyter_lab.KERNEL_IS_IDLE)
+    jupyter_lab.run_all(page)
     page.keyboard.press("Escape")
 
 
 def run_in_notebook_6(page: Page) -> None:
-    lab.wait_until(page, NOTEBOOK_6_IS_READY)
+    jupyter_lab.wait_until(page, NOTEBOOK_6_IS_READY)
     page.evaluate(LET_IT_ASK)
     page.evaluate("() => Jupyter.notebook.execute_all_cells()")
-    lab.wait_until(page, NOTEBOOK_6_IS_IDLE)
+    jupyter_lab.wait_until(page, NOTEBOOK_6_IS_IDLE)
     page.keyboard.press("Escape")
 
 
@@ -48,7 +48,7 @@ def run_in_notebook_6(page: Page) -> None:
 class FrontEnd:
     """A notebook server, the Pythons of the server and of its kernels, and how to ask its pages about cells."""
 
-    program: server.Program
+    program: jupyter_server.Program
     python: Path
     kernel: Path
     run: Callable[[Page], None]  # runs all cells, then goes back to command mode
@@ -58,7 +58,7 @@ class FrontEnd:
 
 FRONT_ENDS = {
     "notebook_7": FrontEnd(
-        server.NOTEBOOK_7,
+        jupyter_server.NOTEBOOK_7,
         SERVERS,
         Path(sys.executable),
         run_in_notebook_7,
@@ -67,7 +67,7 @@ FRONT_ENDS = {
             [model.type, model.sharedModel.source])])(window.jupyterapp.shell.currentWidget.content)""",
     ),
     "notebook_6": FrontEnd(
-        server.NOTEBOOK_6,
+        jupyter_server.NOTEBOOK_6,
         COLAB,
         COLAB,
         run_in_notebook_6,
@@ -79,10 +79,10 @@ FRONT_ENDS = {
 
 CELLS = [
     """
-from blocklab.language import Text
-from blocklab.lessons import begin
-from blocklab.panel import Choice, Guess, Panel, Slider
-from blocklab.panel.touch import dragged
+from blocklab_course.i18n import Text
+from blocklab_course import begin
+from blocklab_course.panel import Choice, Prediction, Panel, Slider
+from blocklab_course.panel.drag import draggable
 
 begin("en", panels="KIND")
 
@@ -116,8 +116,8 @@ def guess():
 @pytest.fixture(scope="session")
 def notebooks(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("notebooks")
-    for kind in front.KINDS:
-        lab.write_notebook(folder / f"{kind}.ipynb", [cell.replace("KIND", kind) for cell in CELLS])
+    for kind in backend.KINDS:
+        jupyter_lab.write_notebook(folder / f"{kind}.ipynb", [cell.replace("KIND", kind) for cell in CELLS])
     shutil.copy(ROOT / "notebooks" / "en" / LESSON, folder)
     return folder
 
@@ -134,7 +134,7 @@ def front_end(request) -> FrontEnd:
 @pytest.fixture(scope="session")
 def address(front_end, notebooks, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
-    with server.serving(front_end.program, notebooks, home, front_end.python, front_end.kernel) as address:
+    with jupyter_server.serving(front_end.program, notebooks, home, front_end.python, front_end.kernel) as address:
         yield address
 
 
@@ -147,7 +147,7 @@ def opened(chromium, front_end, address, name: str) -> Page:
     return page
 
 
-@pytest.fixture(scope="session", params=front.KINDS)
+@pytest.fixture(scope="session", params=backend.KINDS)
 def kind(request) -> str:
     return request.param
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from workshop import lab, server
+from authoring import jupyter_lab, jupyter_server
 
 THUMB = "input[type=range], .noUi-handle, .ui-slider-handle"  # ours, that of ipywidgets 8, that of ipywidgets 7
 START = "height 3, tilt None"
@@ -57,19 +57,19 @@ def test_it_appears(panel, page, front_end):
     picture = panel.root.locator("img, .blocklab-picture > svg").bounding_box()
     assert picture["width"] == pytest.approx(600, abs=1)
     assert picture["width"] == pytest.approx(2 * picture["height"], abs=1.5)
-    assert lab.seen(panel.thumb)["picture"]
+    assert jupyter_lab.seen(panel.thumb)["picture"]
     assert page.locator(front_end.inputs).count() == 4
 
 
 def test_arrow_keys_move_the_slider(panel, keys, kind, front_end, request):
-    if kind == "plain" and front_end.program is server.NOTEBOOK_7:
+    if kind == "plain" and front_end.program is jupyter_server.NOTEBOOK_7:
         request.applymarker(pytest.mark.xfail(reason="Notebook 7 takes the arrow keys of ipywidgets' own sliders"))
     with keys(panel.thumb) as thumb:
         for key, line in {"ArrowRight": 4, "ArrowUp": 5, "ArrowLeft": 4, "ArrowDown": 3}.items():
-            before = lab.seen(thumb)
+            before = jupyter_lab.seen(thumb)
             thumb.press(key)
             expect(panel.line).to_have_text(f"height {line}, tilt None")
-            assert lab.seen(thumb)["picture"] != before["picture"]
+            assert jupyter_lab.seen(thumb)["picture"] != before["picture"]
 
 
 def test_a_number_is_typed(panel, keys):
@@ -170,13 +170,13 @@ def test_no_notebook_has_a_slow_cell(notebooks):
 
 
 def test_all_panels_of_a_lesson_are_alive(lesson):
-    sliders = lab.sliders(lesson)
+    sliders = jupyter_lab.sliders(lesson)
     expect(sliders.first).to_be_visible()
-    lab.skip_guesses(lesson)
+    jupyter_lab.skip_guesses(lesson)
     for slider in sliders.all():
-        before = lab.seen(slider)
-        lab.press_arrow(slider)
-        lab.wait_for_change(lesson, slider, before)
+        before = jupyter_lab.seen(slider)
+        jupyter_lab.press_arrow(slider)
+        jupyter_lab.wait_for_change(lesson, slider, before)
 
 
 @pytest.mark.parametrize("front_end", ["notebook_7"], indirect=True, scope="session")
@@ -185,7 +185,7 @@ def test_a_lesson_opened_again_shows_pictures_and_what_to_do(lesson):
     panels = lesson.locator(".blocklab-panel")
     expect(panels.first).to_be_visible()
     shown = panels.count()
-    lab.save(lesson)
+    jupyter_lab.save(lesson)
     lesson.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
     lesson.reload()
     stills = lesson.locator(".blocklab-still")

@@ -12,7 +12,7 @@ import torch
 from torch._subclasses import FakeTensorMode
 
 from blocklab import feed_forward, fused, normalization
-from blocklab.fused import arguments
+from blocklab.fused import _validation
 
 FOLDER = Path(fused.__file__).parent
 PLAIN = {
@@ -192,7 +192,7 @@ def test_shapes_that_would_broadcast_are_refused(cuda):
 
 @with_triton
 def test_widths_from_1_to_65536_are_accepted(cuda):
-    for width in (1, arguments.WIDEST):
+    for width in (1, _validation.WIDEST):
         assert fused.layer_norm(cuda(2, width), (width,)).shape == (2, width)
     assert fused.swiglu(cuda(2, 10**6), cuda(2, 10**6)).shape == (2, 10**6)
     for shape, width in [((0,), 0), ((65537,), 65537), ((2, 65536), 131072)]:

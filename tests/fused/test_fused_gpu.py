@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from blocklab import fused
-from blocklab.timing.accuracy import near_enough, relative_errors
-from blocklab.timing.arms import operations
-from blocklab.timing.calls import DIRECTIONS, prepare
+from blocklab_course.benchmarking.accuracy import near_enough, relative_errors
+from blocklab_course.benchmarking.calls import DIRECTIONS, prepare
+from blocklab_course.benchmarking.implementations import operations
 
 pytestmark = pytest.mark.skipif(not fused.available(), reason="wants a CUDA device and Triton")
 

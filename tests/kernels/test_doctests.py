@@ -16,6 +16,17 @@ def example(name: str) -> doctest.DocTest:
     return test
 
 
+@pytest.fixture
+def default_print_options():
+    """Those that a learner has: a lesson that another test has begun sets others."""
+    options = torch._tensor_str.PRINT_OPTS
+    before = {name: getattr(options, name) for name in ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")}
+    torch.set_printoptions(profile="default")
+    yield
+    torch.set_printoptions(**before)
+
+
+@pytest.mark.usefixtures("default_print_options")
 @pytest.mark.parametrize("name", [*blocklab._MODULE_OF, "batch_statistics"])
 def test_example(name):
     test = example(name)

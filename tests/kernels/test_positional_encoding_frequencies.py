@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from blocklab.positional_encoding import rotary_embedding
-from blocklab.rotary_scaling import rotary_frequencies
+from blocklab.rope_scaling import rotary_frequencies
 from tolerance import TOLERANCE
 
 DOUBLE = torch.float64

@@ -61,7 +61,7 @@ CALLS: dict[str, tuple[Callable, dict]] = {
     "QKNormAttention.forward": (blocklab.QKNormAttention(6, 3, "whole").forward, HEADS),
     "EncoderLayer.forward": (blocklab.EncoderLayer(6, 3, 4).forward, SRC),
     "DecoderLayer.forward": (blocklab.DecoderLayer(6, 3, 4).forward, MEMORY),
-    "PlacedLayer.forward": (blocklab.PlacedLayer("output", 6, 3, 4).forward, SRC),
+    "NormPlacementLayer.forward": (blocklab.NormPlacementLayer("output", 6, 3, 4).forward, SRC),
     "DyT.forward": (blocklab.DyT(5).forward, {"x": x}),
     "KeyValueCache.update": (lambda key, value: KeyValueCache().update(key, value), {"key": k, "value": v}),
 }
@@ -149,7 +149,7 @@ for name, arguments in {
     },
     "EncoderLayer": LAYER,
     "DecoderLayer": LAYER,
-    "PlacedLayer": PLACED,
+    "NormPlacementLayer": PLACED,
     "QKNormAttention": {
         "embed_dim": 6,
         "num_heads": 3,
@@ -363,7 +363,7 @@ def test_an_activation_keeps_shape_and_type(made):
         lambda activation: feed_forward.gated_unit(x, x, activation),
         lambda activation: feed_forward.FeedForward(5, 8, activation)(x),
         lambda activation: blocklab.EncoderLayer(6, 3, 4, activation=activation)(sequence),
-        lambda activation: blocklab.PlacedLayer("pre", 6, 3, 4, activation)(sequence),
+        lambda activation: blocklab.NormPlacementLayer("pre", 6, 3, 4, activation)(sequence),
     ):
         with pytest.raises((TypeError, ValueError), match=r"^\w+: expected activation\(\w+\) to .*, got "):
             call(MADE[made])

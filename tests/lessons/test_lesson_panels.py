@@ -12,15 +12,15 @@ from collections import defaultdict
 import pytest
 from matplotlib.font_manager import fontManager
 
-from blocklab.panel import Panel, front, glyphs
-from blocklab.panel.controls import Slider, same
-from blocklab.panel.live_view import LiveView
-from blocklab.panel.panel import LIVE_SCALE
-from blocklab.panel.plain_view import PlainView
-from blocklab.panel.records import Records
-from workshop.lesson_panels import SOURCES, code_cells, panels
+from authoring.lesson_panels import SOURCES, code_cells, panels
+from blocklab_course.panel import Panel, backend, glyphs
+from blocklab_course.panel.controls import Slider, same
+from blocklab_course.panel.display_list import DisplayList
+from blocklab_course.panel.fallback_view import FallbackView
+from blocklab_course.panel.live_view import LiveView
+from blocklab_course.panel.panel import LIVE_SCALE
 
-VIEWS = {"live": LiveView, "plain": PlainView}
+VIEWS = {"live": LiveView, "plain": FallbackView}
 
 
 pytestmark = pytest.mark.usefixtures("lesson_undone")
@@ -75,7 +75,7 @@ def _kept(monkeypatch):
     a canvas is forgotten, or it would come back under another number."""
     for owner, name in ((fontManager, "_find_fonts_by_props"), (glyphs, "outline"), (glyphs, "plain")):
         monkeypatch.setattr(owner, name, functools.cache(getattr(owner, name)))
-    monkeypatch.setattr(Records.__init__, "__defaults__", (10**9,))
+    monkeypatch.setattr(DisplayList.__init__, "__defaults__", (10**9,))
 
 
 of_every_lesson = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
@@ -110,8 +110,8 @@ def test_so_do_pairs_of_extremes_and_frames_and_both_front_ends_show_it(source, 
             if language == "en":
                 one_at_a_time = panel.visits(pairs=False)  # which come before the pairs
                 hold_to_those_drawn_from_nothing(panel, swept(panel, panel.visits(), frames=len(one_at_a_time)))
-            for kind in front.KINDS:
+            for kind in backend.KINDS:
                 panel.put_away()
-                front.choose(kind)
+                backend.set_backend(kind)
                 assert isinstance(panel.view, VIEWS[kind])
     assert not caplog.records

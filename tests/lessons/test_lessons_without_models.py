@@ -8,18 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from blocklab import packages
-from blocklab.lessons import LESSONS, begin
-from blocklab.real_models import reading
-from workshop.project import Project
-from workshop.source import Code, parse, read_lesson
+from authoring.project import Project
+from authoring.source import Code, parse, read_lesson
+from blocklab_course import begin, dependencies
+from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.pretrained import trace
 
 PROJECT = Project(Path(__file__).parents[2])
-COMMANDS = {package.module: package.command for package in packages.OPTIONAL}
-MODULES = {package.name: package.module for package in packages.OPTIONAL}
+COMMANDS = {package.module: package.command for package in dependencies.OPTIONAL}
+MODULES = {package.name: package.module for package in dependencies.OPTIONAL}
 NEEDS = {lesson.name: [MODULES[name] for name in lesson.needs] for lesson in LESSONS if lesson.needs}
-SAYS_IT = "if_installed", "Chat(", "plug_in("  # the last two go on with glassllm, and say what is missing
-ALWAYS_THERE = {*sys.stdlib_module_names, "blocklab", "torch", "matplotlib", "ipywidgets", "numpy", "PIL"}
+SAYS_IT = "skip_if_missing", "Chat(", "plug_in("  # the last two go on with glassllm, and say what is missing
+ALWAYS_THERE = {
+    *sys.stdlib_module_names,
+    "blocklab",
+    "blocklab_course",
+    "torch",
+    "matplotlib",
+    "ipywidgets",
+    "numpy",
+    "PIL",
+}
 
 
 def code_cells(stem):
@@ -46,9 +55,9 @@ def hidden(*modules):
         patch.setattr(util, "find_spec", lambda name, *package: None if name in modules else find(name, *package))
         for module in [name for name in sys.modules if name.partition(".")[0] in modules] + list(modules):
             patch.setitem(sys.modules, module, None)  # so that importing it fails, too
-        reading.say_missing.cache_clear()
+        trace.say_missing.cache_clear()
         yield
-    reading.say_missing.cache_clear()
+    trace.say_missing.cache_clear()
 
 
 @pytest.mark.usefixtures("lesson_undone")
@@ -66,22 +75,22 @@ def test_a_lesson_without_its_optional_packages_runs_and_says_what_to_install(st
             for cell in cells:
                 lines = output_of(cell.source, space, capsys)
                 said = {module for module in COMMANDS for line in lines if line.endswith(COMMANDS[module])}
-                if "if_installed" in cell.source and said:
-                    [package] = map(packages.optional, said)
-                    wording = getattr(packages.SKIPPED, language)
+                if "skip_if_missing" in cell.source and said:
+                    [package] = map(dependencies.optional_package, said)
+                    wording = getattr(dependencies.SKIPPED, language)
                     assert wording.format(package=package.name, command=package.command) in lines, cell.id
                 named |= said
         assert named == {*modules} if one_at_a_time else named
 
 
 @pytest.mark.parametrize("stem", [outline.stem for outline in PROJECT.outlines()])
-def test_optional_packages_are_imported_only_under_if_installed(stem):
-    assert stem in NEEDS or not any("if_installed()" in cell.source for cell in code_cells(stem))
+def test_optional_packages_are_imported_only_under_skip_if_missing(stem):
+    assert stem in NEEDS or not any("skip_if_missing()" in cell.source for cell in code_cells(stem))
     outside = set()
     for cell in code_cells(stem):
         trees = [parse(cell.source)]
         for tree in trees:
-            if isinstance(tree, ast.With) and ast.unparse(tree.items[0]) == "if_installed()":
+            if isinstance(tree, ast.With) and ast.unparse(tree.items[0]) == "skip_if_missing()":
                 continue
             if isinstance(tree, ast.Import):
                 outside |= {alias.name.partition(".")[0] for alias in tree.names}
@@ -103,7 +112,7 @@ def test_optional_packages_are_imported_only_under_if_installed(stem):
     ],
 )
 def test_one_line_says_how_to_install_a_missing_package(module, command, capsys):
-    with packages.if_installed():
+    with dependencies.skip_if_missing():
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
     out = capsys.readouterr().out
     assert out.endswith(f"{command}\n")
@@ -116,7 +125,7 @@ def test_one_line_says_how_to_install_a_missing_package(module, command, capsys)
     ids=repr,
 )
 def test_other_errors_are_raised_as_usual(error, capsys):
-    with pytest.raises(type(error), match=str(error)), packages.if_installed():
+    with pytest.raises(type(error), match=str(error)), dependencies.skip_if_missing():
         raise error
     assert capsys.readouterr().out == ""
 
@@ -126,7 +135,7 @@ def test_an_empty_folder_is_not_a_package(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "glassllm", raising=False)
     with pytest.raises(ModuleNotFoundError, match="pip install glassllm"):
-        packages.want_package("load_glassllm", "glassllm")
+        dependencies.package_folder("load_glassllm", "glassllm")
 
 
 @pytest.mark.usefixtures("lesson_undone")
@@ -134,4 +143,4 @@ def test_a_loader_reports_a_missing_package_in_the_readers_language():
     begin("zh")
     said = "需要软件包 glassllm，现在没有安装。请运行：pip install glassllm"
     with hidden("glassllm"), pytest.raises(ModuleNotFoundError, match=said):
-        packages.want_package("load_glassllm", "glassllm")
+        dependencies.package_folder("load_glassllm", "glassllm")

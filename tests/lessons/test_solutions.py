@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from workshop.project import Project
-from workshop.source import Code, read_lesson
+from authoring.project import Project
+from authoring.source import Code, read_lesson
 
 PROJECT = Project(Path(__file__).parents[2])
 

@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from blocklab.language import Text
-from blocklab.lessons import LESSONS
-from blocklab.lessons.start_here.idle_slider import idle_slider
-from blocklab.panel import Panel, Slider
-from blocklab.panel.controls import Control
-from blocklab.panel.touch import handles
+from blocklab_course.i18n import Text
+from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.lessons.start_here.idle_slider import idle_slider
+from blocklab_course.panel import Panel, Slider
+from blocklab_course.panel.controls import Control
+from blocklab_course.panel.drag import handles
 from pictures import OTHERWISE, PICTURES, made
 
 NEAR = 30  # tenths of a pixel

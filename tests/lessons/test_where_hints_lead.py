@@ -2,7 +2,7 @@
 
 import pytest
 
-from blocklab.lessons import EXERCISES
+from blocklab_course.lessons.catalog import EXERCISES
 
 LEADS = {
     ("outputs_that_move", "per-position-in-one-channel"): ("Poke one number", "per_position = C"),

@@ -10,7 +10,7 @@ from runpy import run_path
 import pytest
 
 # From its file: where the lessons run as on Colab, the authors' package is not installed.
-stranded = run_path(str(Path(__file__).parents[2] / "lib" / "workshop" / "cells.py"))["stranded"]
+stranded_cells = run_path(str(Path(__file__).parents[2] / "lib" / "authoring" / "cell_deps.py"))["stranded_cells"]
 
 
 def pytest_addoption(parser):
@@ -34,4 +34,4 @@ def pytest_collection_modifyitems(config, items):
 def slow(lesson):
     """The slow cells, and those that need one of them."""
     tagged = [number for number, cell in enumerate(lesson) if "slow" in cell.cell.metadata.get("tags", [])]
-    return [lesson[number] for number in stranded([cell.cell.source for cell in lesson], tagged)]
+    return [lesson[number] for number in stranded_cells([cell.cell.source for cell in lesson], tagged)]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from blocklab.panel import front
+from blocklab_course.panel import backend
 
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch):
-    monkeypatch.setattr(front, "_chosen", "plain")
+    monkeypatch.setattr(backend, "_chosen", "plain")

@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
-from blocklab import language
-from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider, Toggle, front, live_view
-from blocklab.panel.live_view import AHEAD
+from blocklab_course import i18n
+from blocklab_course.i18n import Text
+from blocklab_course.panel import Choice, Panel, Slider, Toggle, backend, live_view
+from blocklab_course.panel.live_view import AHEAD
 
 
 @pytest.fixture(autouse=True)
 def living(plain, english_again, monkeypatch):  # noqa: ARG001  after what chooses plain ones
-    monkeypatch.setattr(front, "_chosen", "live")
+    monkeypatch.setattr(backend, "_chosen", "live")
 
 
 class Picture:
@@ -158,9 +158,9 @@ def test_the_canvas_stands_where_the_controls_are():
 
 @pytest.mark.parametrize(("chosen", "says"), [("en", "could not be drawn"), ("zh", "无法画出图像")])
 def test_an_error_is_sent_and_the_next_good_question_recovers(chosen, says):
-    language.choose(chosen)
+    i18n.set_language(chosen)
     page = Page()
-    language.choose("en")
+    i18n.set_language("en")
     answer = page.ask([7], ahead=True)
     assert answer["failed"]
     assert "new" not in answer
@@ -244,10 +244,10 @@ def test_two_panels_of_one_picture_know_nothing_of_each_other():
 
 
 def test_without_anywidget_the_panel_is_a_plain_one(monkeypatch):
-    monkeypatch.setitem(sys.modules, "blocklab.panel.live_view", None)
+    monkeypatch.setitem(sys.modules, "blocklab_course.panel.live_view", None)
     with pytest.raises(ModuleNotFoundError):
         assert Panel(Picture(), (3, 2), height=Slider(0, 10, 1, value=3)).view
-    monkeypatch.delitem(sys.modules, "blocklab.panel.live_view")
+    monkeypatch.delitem(sys.modules, "blocklab_course.panel.live_view")
     monkeypatch.setitem(sys.modules, "anywidget", None)
     assert Panel(Picture(), (3, 2), height=Slider(0, 10, 1, value=3)).view.image
 
@@ -266,10 +266,10 @@ def test_the_player_stays_small():
 
 THOUSAND = """
 import gc, sys
-from blocklab.panel import Panel, Slider
-from blocklab.panel.records import Records
+from blocklab_course.panel import Panel, Slider
+from blocklab_course.panel.display_list import DisplayList
 
-Records.__init__.__defaults__ = (20_000,)  # characters, so that it is full soon
+DisplayList.__init__.__defaults__ = (20_000,)  # characters, so that it is full soon
 
 def picture(figure):
     axes = figure.subplots()

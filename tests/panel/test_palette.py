@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from matplotlib.colors import to_rgb, to_rgba
 
-from blocklab import panel
-from blocklab.panel import paint
-from blocklab.panel.palette import (
+from blocklab_course import panel
+from blocklab_course.panel import css
+from blocklab_course.panel.palette import (
     GROUPS,
     INK,
     INK_ON_COLOUR,
@@ -36,12 +36,12 @@ PALETTE = INK, PAPER, QUIET, STILL, MOVED, POKED, TRUE, *GROUPS
 def seen(request):
     """What a page of that theme shows for a colour of a picture."""
     theme = ["light", "dark"].index(request.param)
-    return lambda colour: to_rgb(NAMED[paint.NAMES[colour]][theme] if colour in paint.NAMES else colour)
+    return lambda colour: to_rgb(NAMED[css.NAMES[colour]][theme] if colour in css.NAMES else colour)
 
 
 def test_a_page_has_a_colour_for_each_of_the_palette_and_a_light_one_shows_it_as_it_is():
     """A still, a plain panel and a page that knows no `light-dark` show a picture as every light page does."""
-    assert {name: light for name, (light, _dark) in NAMED.items()} == {paint.NAMES[each]: each for each in PALETTE}
+    assert {name: light for name, (light, _dark) in NAMED.items()} == {css.NAMES[each]: each for each in PALETTE}
     spare = re.findall(r"var\(--bl-([a-z0-9-]+), (#\w{6})\)", LOOK)
     assert set(spare) <= {(name, light) for name, (light, _dark) in NAMED.items()}
 
@@ -71,7 +71,7 @@ def test_lessons_call_colours_by_name(seen):
 
 
 def test_a_shade_follows_its_colour():
-    front, side = (paint.colour(to_rgba(shade(GROUPS[0], light))) for light in SHADES)
+    front, side = (css.colour(to_rgba(shade(GROUPS[0], light))) for light in SHADES)
     assert front == "color-mix(in srgb,var(--bl-group-0,#7fb3e6),#000 16%)"
     assert side == "color-mix(in srgb,var(--bl-group-0,#7fb3e6),#000 30%)"
 
@@ -84,6 +84,6 @@ def test_no_two_things_share_a_number():
 
 def test_what_is_fixed_looks_the_same_in_every_page():
     for colour in PALETTE:
-        assert paint.colour(to_rgba(fixed(colour))) == fixed(colour)
+        assert css.colour(to_rgba(fixed(colour))) == fixed(colour)
         assert max(abs(a - b) for a, b in zip(to_rgb(fixed(colour)), to_rgb(colour), strict=True)) < 1.01 / 255
     assert contrast(to_rgb(INK_ON_COLOUR), to_rgb(PAPER_ON_COLOUR)) > 14

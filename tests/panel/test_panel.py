@@ -10,20 +10,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from blocklab import language
-from blocklab.language import Text
-from blocklab.lessons import begin
-from blocklab.panel import Choice, Panel, Slider, Toggle
-from blocklab.panel.view import still, tree
+from blocklab_course import begin, i18n
+from blocklab_course.i18n import Text
+from blocklab_course.panel import Choice, Panel, Slider, Toggle
+from blocklab_course.panel.view import still, tree
 
 STRENGTH = Text(en="strength", zh="强度")
 
 
 @pytest.fixture(autouse=True)
 def english():
-    language.choose("en")
+    i18n.set_language("en")
     yield
-    language.choose("en")
+    i18n.set_language("en")
 
 
 class Picture:
@@ -213,7 +212,7 @@ def test_one_description_serves_two_languages():
         "flag": Toggle(True),
     }
     english = panel(**controls)
-    language.choose("zh")
+    i18n.set_language("zh")
     chinese = panel(**controls)
     titles = [p.controls["height"].slider.description for p in (english, chinese)]
     assert titles == ["strength", "强度"]
@@ -262,7 +261,7 @@ def test_a_panel_speaks_the_language_in_which_it_was_made(first, then, shown_bef
         with pytest.raises(ArithmeticError):
             each.move(height=7)
     assert {"en": "could not be drawn", "zh": "无法画出"}[first] in mixed.line
-    assert language.chosen() == then
+    assert i18n.get_language() == then
     for each in (alone, mixed):
         each.close()
     assert repr(mixed) == repr(alone)
@@ -288,7 +287,7 @@ def still_page(shown):
     ("chosen", "says"), [("en", "could not be drawn for height = 7"), ("zh", "在 height = 7 时无法画出图像")]
 )
 def test_an_error_is_shown_and_raised_and_the_next_move_recovers(chosen, says):
-    language.choose(chosen)
+    i18n.set_language(chosen)
     shown = panel()
     with pytest.raises(ArithmeticError, match="never"):
         shown.controls["height"].slider.value = 7
@@ -336,7 +335,10 @@ class Fault:
         raise self.error("torn")
 
     def at(self, place):
-        name = {"draw": "blocklab.panel.canvas.Canvas.frame", "encode": "blocklab.panel.plain_view.jpeg"}.get(place)
+        name = {
+            "draw": "blocklab_course.panel.canvas.Canvas.frame",
+            "encode": "blocklab_course.panel.fallback_view.jpeg",
+        }.get(place)
         self.monkeypatch.setattr(name or "matplotlib.lines.Line2D.set_ydata", self)
 
 
@@ -456,7 +458,7 @@ def test_the_line_is_announced_and_escaped():
 THOUSAND_MOVES = """
 import gc, sys
 import numpy as np
-from blocklab.panel import Panel, Slider, front
+from blocklab_course.panel import Panel, Slider, backend
 
 def picture(figure):
     axes = figure.subplots()
@@ -470,7 +472,7 @@ def picture(figure):
         return f"k = {k}"
     return update
 
-front.choose("plain")
+backend.set_backend("plain")
 panel = Panel(picture, size=(3, 2), k=Slider(0, 1000, 1, value=0))
 panel.view
 def used(moves):

@@ -9,8 +9,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
-from blocklab.panel import Panel, Slider, Toggle
-from blocklab.panel.canvas import Canvas, jpeg, png
+from blocklab_course.panel import Panel, Slider, Toggle
+from blocklab_course.panel.canvas import Canvas, jpeg, png
 
 WAVE = np.sin(np.arange(12 * 16) * 0.7).reshape(12, 16)
 

@@ -8,8 +8,8 @@ import gc, re, weakref
 import ipywidgets
 from IPython.display import display
 from matplotlib.figure import Figure
-from blocklab import language
-from blocklab.panel import Choice, Panel, Slider, Toggle, front
+from blocklab_course import i18n
+from blocklab_course.panel import Choice, Panel, Slider, Toggle, backend
 
 figures = weakref.WeakSet()
 
@@ -28,14 +28,14 @@ def make():
 
 def moved_by_hand(panel, height):
     """As a page does: a living panel is told where it stands."""
-    if front._chosen == "plain":
+    if backend._chosen == "plain":
         panel.controls["height"].slider.value = height
     else:
         panel.view.root.set_state({"at": [height, *panel.view.root.at[1:]]})
 
 def shown_in(panel):
     """Where height and tone stand in the page."""
-    if front._chosen == "live":
+    if backend._chosen == "live":
         return panel.view.root.at[:2]
     return [panel.controls["height"].slider.value, panel.controls["tone"].buttons.index]
 
@@ -62,8 +62,8 @@ gc.freeze()  # all that is there so far stays: counts() need not look through it
 CLEAR = """
 panel = kept = None
 forget_outputs()
-from blocklab.panel import cells
-cells._shown.clear()
+from blocklab_course.panel import live_panels
+live_panels._shown.clear()
 ipywidgets.Widget.close_all()
 """
 
@@ -108,7 +108,7 @@ class Kernel:
 def process(request):
     manager, client = start_new_kernel(kernel_name="python3")
     kernel = Kernel(client)
-    kernel.run("begin", SET_UP + f"front.choose({request.param!r})")
+    kernel.run("begin", SET_UP + f"backend.set_backend({request.param!r})")
     yield kernel
     client.stop_channels()
     manager.shutdown_kernel(now=True)
@@ -225,7 +225,8 @@ def test_close_gives_all_back(kernel, front_end):
 
 @pytest.mark.parametrize(("chosen", "says"), [("en", "This panel is closed."), ("zh", "这个面板已经关闭。")])
 def test_a_closed_panel_says_so_when_it_is_shown_or_moved(kernel, chosen, says):
-    kernel.run("A", f"language.choose({chosen!r})\nkept = make()\nlanguage.choose('en')\nkept.close(); kept.close()")
+    kernel.run("A", f"i18n.set_language({chosen!r})\nkept = make()\ni18n.set_language('en')")
+    kernel.run("A", "kept.close(); kept.close()")
     for code in ("kept", "display(kept)"):
         (shown,) = kernel.run("B", code)
         assert shown.keys() == {"text/plain"}

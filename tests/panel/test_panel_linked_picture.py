@@ -4,7 +4,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from blocklab.panel import LinkedPicture
+from blocklab_course.panel import LinkedPicture
 
 
 def half(figure):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from blocklab.language import Text
-from blocklab.panel import Choice, Panel, Slider, Toggle
+from blocklab_course.i18n import Text
+from blocklab_course.panel import Choice, Panel, Slider, Toggle
 
 NAN, INF = float("nan"), float("inf")
 

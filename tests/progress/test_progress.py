@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from blocklab.language import choose
-from blocklab.lessons import EXERCISES
-from blocklab.lessons.order import BLOCKS
 from blocklab.my_files import PREDICTIONS
-from blocklab.progress import progress_page
-from blocklab.progress.__main__ import main
-from blocklab.progress.page import MOST_NAMED, ProgressPage
-from blocklab.progress.reading import Attempts, read
+from blocklab_course.i18n import set_language
+from blocklab_course.lessons.catalog import BLOCKS, EXERCISES
+from blocklab_course.progress import progress_page
+from blocklab_course.progress.__main__ import main
+from blocklab_course.progress.collect import Attempts, collect
+from blocklab_course.progress.page import MOST_NAMED, ProgressPage
 from saved_notebooks import cell, hand_in, verdict
 
 pytestmark = pytest.mark.usefixtures("english_again")
@@ -78,7 +77,7 @@ def saved_in_this_order(folder: Path, *names: str) -> None:
 
 
 def test_both_languages_are_one_and_the_best_counts(mine):
-    progress = read(mine)
+    progress = collect(mine)
     assert progress.attempts == {
         "half_size": Attempts("✓", "✓"),
         "layer_norm": Attempts("✓", "✓"),
@@ -92,7 +91,7 @@ def test_both_languages_are_one_and_the_best_counts(mine):
 
 def test_the_last_attempt_is_told_beside_the_best(mine):
     saved_in_this_order(mine, *reversed(GOOD))
-    assert read(mine).attempts["layer_norm"] == Attempts("✓", "eps-outside-root")
+    assert collect(mine).attempts["layer_norm"] == Attempts("✓", "eps-outside-root")
     page = str(progress_page())
     assert "layer_norm (passed; the last attempt: eps-outside-root)" in page
     assert "layer_norm (eps-outside-root): 05_layer_norm · " in page
@@ -135,7 +134,7 @@ def test_the_page_in_html_links_to_the_sections_and_tells_nothing_by_colour():
 
 @pytest.mark.usefixtures("mine")
 def test_the_page_in_chinese():
-    choose("zh")
+    set_language("zh")
     page = str(progress_page())
     assert page.startswith(f"你的进度\n\n通过的练习：2/{len(EXERCISES)}\n")
     assert f"\n猜过的问题：0 个；猜对：0 个\n保存的代码块：0/{len(BLOCKS)}\n" in page
@@ -176,30 +175,30 @@ def with_questions(mine: Path, *languages: str) -> None:
 
 def test_questions_come_from_lessons_of_which_half_is_done(mine):
     with_questions(mine, "en", "zh")
-    questions = read(mine).questions
+    questions = collect(mine).questions
     assert [(one.room, question.answer) for one, question in questions] == [
         ("layer_norm", "No: en05_layer_norm."),
         ("layer_norm", "Because."),
     ]
-    choose("zh")
-    assert read(mine).questions[0][1].answer == "No: zh05_layer_norm."
+    set_language("zh")
+    assert collect(mine).questions[0][1].answer == "No: zh05_layer_norm."
 
 
 def test_where_the_language_has_no_copy_the_other_ones_questions_stand_in(mine):
     with_questions(mine, "en")
-    choose("zh")
-    assert read(mine).questions[0][1].answer == "No: en05_layer_norm."
+    set_language("zh")
+    assert collect(mine).questions[0][1].answer == "No: en05_layer_norm."
 
 
 def test_at_most_five_are_drawn_and_others_the_next_time(mine):
     asked = "".join(f"{n}. {n}?\n\n<details><summary>Answer</summary>\n\n{n}.\n\n</details>\n\n" for n in range(9))
     done = [verdict("half_size", passed=True), verdict("layer_norm", passed=True)]
     hand_in(mine, **{"en/05_layer_norm.ipynb": lesson(*done, asked=f"## Three closing questions\n\n{asked}")})
-    drawn = {seed: [one.asked for _, one in read(mine, random.Random(seed)).questions] for seed in range(5)}
+    drawn = {seed: [one.asked for _, one in collect(mine, random.Random(seed)).questions] for seed in range(5)}
     assert all(len(set(some)) == 5 and some == sorted(some) for some in drawn.values())
     assert len({tuple(some) for some in drawn.values()}) > 1
     before = random.getstate()
-    read(mine)
+    collect(mine)
     assert random.getstate() == before
 
 
@@ -235,7 +234,7 @@ ODD = {  # what lies in en/07_positional_encoding.ipynb, and what is said
 @pytest.mark.parametrize(("content", "said"), ODD.values(), ids=ODD)
 def test_a_damaged_notebook_is_named_in_one_line_and_the_others_count(mine, content, said):
     (mine / "en" / "07_positional_encoding.ipynb").write_bytes(content)
-    progress = read(mine)
+    progress = collect(mine)
     assert progress.passed == 2
     assert list(progress.faults) == ["my/en/07_positional_encoding.ipynb"]
     (line,) = [line for line in str(ProgressPage(progress)).splitlines() if "07_positional" in line]
@@ -257,7 +256,7 @@ def test_what_is_no_file_is_named(mine, put, said):
         pytest.skip("no pipes that are files on this system")
     put(mine / "en" / "07_positional_encoding.ipynb")
     put(mine / PREDICTIONS)
-    progress = read(mine)
+    progress = collect(mine)
     assert said in progress.faults["my/en/07_positional_encoding.ipynb"]
     assert (f"my/{PREDICTIONS}" in progress.faults) == (said != "a link" or not (mine / PREDICTIONS).exists())
     assert progress.passed == 2
@@ -266,8 +265,8 @@ def test_what_is_no_file_is_named(mine, put, said):
 def test_a_link_to_a_folder_is_named_and_not_followed(mine, tmp_path):
     hand_in(tmp_path, **{"eve/05_layer_norm.ipynb": lesson(verdict("rms_norm", passed=True))})
     (mine / "en" / "friends").symlink_to(tmp_path / "eve")
-    assert "a link" in read(mine).faults["my/en/friends"]
-    assert read(mine).passed == 2
+    assert "a link" in collect(mine).faults["my/en/friends"]
+    assert collect(mine).passed == 2
 
 
 @pytest.mark.parametrize(
@@ -275,7 +274,7 @@ def test_a_link_to_a_folder_is_named_and_not_followed(mine, tmp_path):
 )
 def test_notebooks_of_other_people_are_named_and_not_counted(mine, name):
     hand_in(mine, **{name: lesson(verdict("rms_norm", passed=True), verdict("gelu", "tanh"))})
-    progress = read(mine)
+    progress = collect(mine)
     assert progress.passed == 2
     assert progress.faults == {
         f"my/{name}": "none of your copies of the lessons, so what passed in it is not counted (1)"
@@ -284,21 +283,21 @@ def test_notebooks_of_other_people_are_named_and_not_counted(mine, name):
 
 def test_notebooks_without_verdicts_are_nobodys_business(mine):
     hand_in(mine, **{"en/scratch.ipynb": lesson(), "en/.ipynb_checkpoints/06_rms_norm.ipynb": b"".decode()})
-    assert read(mine).faults == {}
+    assert collect(mine).faults == {}
 
 
 @pytest.mark.parametrize("name", ["en/06_rms_norm-Copy1.ipynb", "zh/17_rms_norm.ipynb"])
 def test_copies_beside_and_lessons_that_had_another_number_count(mine, name):
     hand_in(mine, **{name: lesson(verdict("rms_norm", passed=True))})
-    assert read(mine).passed == 3
-    assert read(mine).faults == {}
+    assert collect(mine).passed == 3
+    assert collect(mine).faults == {}
 
 
 def test_a_verdict_of_before_the_exercise_moved_counts_in_the_lesson_that_asks_for_it_now(mine):
     """Rotary positions were an exercise of lesson 07."""
     hand_in(mine, **{"en/07_positional_encoding.ipynb": lesson(verdict("rotary_embedding", passed=True))})
-    assert read(mine).passed == 3
-    assert read(mine).faults == {}
+    assert collect(mine).passed == 3
+    assert collect(mine).faults == {}
     [line] = [line for line in str(progress_page()).splitlines() if "rotary_embedding (passed)" in line]
     assert line.startswith(f"{EXERCISES['rotary_embedding'].lesson}: ")
 
@@ -306,7 +305,7 @@ def test_a_verdict_of_before_the_exercise_moved_counts_in_the_lesson_that_asks_f
 def test_questions_are_drawn_from_a_copy_with_an_earlier_number(mine):
     done = [verdict(name, passed=True) for name in ("time_function", "bytes_in_two_kernels")]
     hand_in(mine, **{"en/12_cuda_timing.ipynb": lesson(*done, asked=ASKED.format(word="later"))})
-    asked = [(lesson.name, question.answer) for lesson, question in read(mine).questions]
+    asked = [(lesson.name, question.answer) for lesson, question in collect(mine).questions]
     assert ("14_cuda_timing", "No: later.") in asked
 
 
@@ -332,7 +331,7 @@ def test_names_and_questions_of_others_are_no_markup(mine):
 def test_a_damaged_block_is_named(mine):
     (mine / "blocks").mkdir()
     (mine / "blocks" / "gelu.py").write_text("def gelu(x)\n    return x\n", "utf-8")
-    progress = read(mine)
+    progress = collect(mine)
     assert progress.blocks == ()
     assert progress.faults == {"my/blocks/gelu.py": "no Python in line 1 (expected ':')"}
 
@@ -368,7 +367,7 @@ def test_without_a_folder_the_command_says_what_it_wants(tmp_path, capsys, monke
 
 def test_it_runs_as_a_module_in_a_terminal_without_these_letters(mine):
     environment = os.environ | {"PYTHONPATH": str(LIBRARY), "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "blocklab.progress", "--language", "zh"]
+    command = [sys.executable, "-m", "blocklab_course.progress", "--language", "zh"]
     run = subprocess.run(command, cwd=mine.parent, env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.startswith("\\u4f60\\u7684")
     assert run.stderr == ""

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from blocklab.language import LANGUAGES
-from blocklab.progress.questions import CLOSING, Question, closing_questions
-from blocklab.report.notebooks import load, texts
+from blocklab_course.gradebook.notebooks import load, texts
+from blocklab_course.i18n import LANGUAGES
+from blocklab_course.progress.questions import CLOSING, Question, closing_questions
 
 ROOT = Path(__file__).parents[2]
 NAMES = [path.name for path in sorted((ROOT / "notebooks" / "en").glob("*.ipynb"))]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from workshop.chinese import faults
-from workshop.glossary import read_glossary
-from workshop.project import Project
-from workshop.prose import Prose, read_prose
+from authoring.glossary import read_glossary
+from authoring.lint.markdown import Prose, read_prose
+from authoring.lint.typography import find_faults
+from authoring.project import Project
 
 ROOT = Path(__file__).parents[2]
 ALONE = {"README": ("README.md", "README.zh-CN.md"), "TEACHERS": ("TEACHERS.md", "TEACHERS.zh-CN.md")}
@@ -42,7 +42,7 @@ def test_the_words_are_those_of_the_glossary(name):
 @pytest.mark.parametrize("name", PAGES)
 def test_typography_is_that_of_the_lessons(name):
     found = {
-        language: [fault for line in prose.lines for fault in faults(line, language)]
+        language: [fault for line in prose.lines for fault in find_faults(line, language)]
         for language, prose in zip(("en", "zh"), PAGES[name], strict=True)
     }
     assert found == {"en": [], "zh": []}

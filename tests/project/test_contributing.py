@@ -12,13 +12,13 @@ TEACHERS = ["TEACHERS.md", "TEACHERS.zh-CN.md"]
 PLACEHOLDER = re.compile(r"NN|<room>|\bname\b|NAME|my/|my-before|\.venv|YOUR_|FOLDER|handouts/|^site/")
 TOLD_HERE = {  # what a reader looks for behind "where to change it" → what that file then holds
     "lib/blocklab/moving_average.py": r"def ema_update\(",
-    "lib/workshop/stamp.py": r"%pip install",
-    "lib/blocklab/lessons/start_here/lesson_map.py": r"^PARTS = \(",
+    "lib/authoring/stamped_cells.py": r"%pip install",
+    "lib/blocklab_course/lessons/start_here/lesson_map.py": r"^PARTS = \(",
     ".github/workflows/ci.yml": r"matrix:",
     "notebooks/source/glossary.toml": r"^\[\[term\]\]",
     "tests/tolerance.py": r"^TOLERANCE\b",
-    "lib/blocklab/lessons/order.py": r"^ORDER = \(",
-    "lib/blocklab/panel/palette.py": r"^INK = ",
+    "lib/blocklab_course/lessons/catalog.py": r"^ORDER = \(",
+    "lib/blocklab_course/panel/palette.py": r"^INK = ",
 }
 
 

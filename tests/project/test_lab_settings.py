@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from jupyterlab_server.translation_utils import get_language_packs
 
-from blocklab.language import LANGUAGES
+from blocklab_course.i18n import LANGUAGES
 
-FOLDER = Path(__file__).parents[2] / "lib" / "workshop" / "lab_settings"
+FOLDER = Path(__file__).parents[2] / "lib" / "authoring" / "lab_settings"
 SCHEMAS = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from blocklab.packages import OPTIONAL
+from blocklab_course.dependencies import OPTIONAL
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.skipif(not shutil.which("make"), reason="make is missing")]
 

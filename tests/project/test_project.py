@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import blocklab
-from blocklab.lessons import LESSONS
+from blocklab_course.lessons.catalog import LESSONS
 from imports import imported
 
 ROOT = Path(__file__).parents[2]
@@ -21,10 +21,10 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 
 AREAS = {  # the longest of these names that a module is or lies in says which area it belongs to
     "blocklab": "package",
-    **dict.fromkeys(["blocklab.arguments", "blocklab.normalization", "blocklab.moving_average"], "kernels"),
+    **dict.fromkeys(["blocklab._validation", "blocklab.normalization", "blocklab.moving_average"], "kernels"),
     **dict.fromkeys(["blocklab.batch_statistics", "blocklab.positional_encoding", "blocklab.feed_forward"], "kernels"),
-    **dict.fromkeys(["blocklab.rotary_scaling", "blocklab.attention", "blocklab.key_value_cache"], "kernels"),
-    **dict.fromkeys(["blocklab.transformer", "blocklab.norm_places", "blocklab.fused"], "kernels"),
+    **dict.fromkeys(["blocklab.rope_scaling", "blocklab.attention", "blocklab.kv_cache"], "kernels"),
+    **dict.fromkeys(["blocklab.transformer", "blocklab.norm_placement", "blocklab.fused"], "kernels"),
     **{
         f"blocklab.{name}": name
         for name in (
@@ -32,12 +32,12 @@ AREAS = {  # the longest of these names that a module is or lies in says which a
             *("checks", "plugging", "report", "progress", "packages", "tables"),
         )
     },
-    "blocklab.one_line": "language",
+    "blocklab_course.errors": "language",
     "blocklab.my_files": "files",
-    "blocklab.digits": "real_models",
-    "blocklab.lessons": "lessons",
-    **dict.fromkeys(["blocklab.lessons.manifest", "blocklab.lessons.order"], "order"),
-    **{f"blocklab.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
+    "blocklab_course.pretrained.digits": "real_models",
+    "blocklab_course.lessons": "lessons",
+    **dict.fromkeys(["blocklab_course.lessons.manifest", "blocklab_course.lessons.catalog"], "order"),
+    **{f"blocklab_course.lessons.{lesson.room}": f"room {lesson.room}" for lesson in LESSONS},
     "workshop": "workshop",
 }
 ROOMS = [area for area in AREAS.values() if area.startswith("room ")]
@@ -76,10 +76,10 @@ MAY_IMPORT = {  # which areas an area may import besides itself: arrows point on
     | {"real_models", *ROOMS},
 }
 ONLY_IN = {
-    "ipywidgets": "blocklab.panel",
-    "anywidget": "blocklab.panel",
+    "ipywidgets": "blocklab_course.panel",
+    "anywidget": "blocklab_course.panel",
     "triton": "blocklab.fused",
-    "safetensors": "blocklab.real_models",
+    "safetensors": "blocklab_course.pretrained",
 }
 FROM_OUTSIDE = {  # what these areas may import beside Python's own modules
     "packages": set(),
@@ -166,45 +166,56 @@ def test_every_arrow_that_is_allowed_is_there():
     [
         ({"blocklab.normalization": "import numpy"}, "kernels import torch and triton"),
         (
-            {"blocklab.real_models.minilm": "import transformers"},
+            {"blocklab_course.pretrained.minilm": "import transformers"},
             "real_models import PIL and numpy and psutil and safetensors",
         ),
-        ({"blocklab.real_models.glassllm": "from glassllm import load_pretrained"}, "real_models import PIL"),
-        ({"blocklab.real_models": "import blocklab.panel"}, "real_models may not import panel"),
-        ({"blocklab.attention": "import blocklab.real_models", "blocklab.real_models": ""}, "may not import real_m"),
-        ({"blocklab.normalization": "from blocklab.language import Text"}, "kernels may not import language"),
+        ({"blocklab_course.pretrained.glassllm": "from glassllm import load_pretrained"}, "real_models import PIL"),
+        ({"blocklab_course.pretrained": "import blocklab_course.panel"}, "real_models may not import panel"),
         (
-            {"blocklab.panel.map": "from ..lessons.rms_norm import angles", "blocklab.lessons.rms_norm.angles": ""},
+            {"blocklab.attention": "import blocklab_course.pretrained", "blocklab_course.pretrained": ""},
+            "may not import real_m",
+        ),
+        ({"blocklab.normalization": "from blocklab_course.i18n import Text"}, "kernels may not import language"),
+        (
+            {
+                "blocklab_course.panel.map": "from ..lessons.rms_norm import angles",
+                "blocklab_course.lessons.rms_norm.angles": "",
+            },
             "panel may not import room rms_norm",
         ),
         (
             {
-                "blocklab.lessons.rms_norm.map": "from blocklab.lessons.attention import mask",
-                "blocklab.lessons.attention.mask": "",
+                "blocklab_course.lessons.rms_norm.map": "from blocklab_course.lessons.attention import mask",
+                "blocklab_course.lessons.attention.mask": "",
             },
             "room rms_norm may not import room attention",
         ),
-        ({"blocklab.lessons.rms_norm.map": "def draw():\n    import ipywidgets"}, "only blocklab.panel may"),
-        ({"blocklab.panel": "import blocklab.normalization"}, "panel may not import kernels"),
+        (
+            {"blocklab_course.lessons.rms_norm.map": "def draw():\n    import ipywidgets"},
+            "only blocklab_course.panel may",
+        ),
+        ({"blocklab_course.panel": "import blocklab.normalization"}, "panel may not import kernels"),
         ({"blocklab.attention": "import triton.language as tl"}, "only blocklab.fused may"),
         (
-            {"workshop.build": "from blocklab import checks", "blocklab.checks": ""},
+            {"authoring.build": "from blocklab_course import checks", "blocklab_course.checks": ""},
             "workshop may not import checks",
         ),
-        ({"blocklab.lessons": "from workshop.copies import copy"}, "lessons may not import workshop"),
-        ({"blocklab.timing": "from .lessons import begin"}, "timing may not import lessons"),
+        ({"blocklab_course.lessons": "from authoring.copies import copy"}, "lessons may not import workshop"),
+        ({"blocklab_course.benchmarking": "from .lessons import begin"}, "timing may not import lessons"),
         (
-            {"blocklab.lessons.order": "from . import rms_norm", "blocklab.lessons.rms_norm": ""},
+            {"blocklab_course.lessons.catalog": "from . import rms_norm", "blocklab_course.lessons.rms_norm": ""},
             "order may not import r",
         ),
         (
-            {"blocklab.checks": "from .engine import run", "blocklab.checks.engine": "from . import run"},
-            "circle: blocklab.checks",
+            {"blocklab_course.checks": "from .engine import run", "blocklab_course.checks.engine": "from . import run"},
+            "circle: blocklab_course.checks",
         ),
     ],
 )
 def test_wrong_imports_are_caught(sources, violation):
-    stubs = dict.fromkeys(["blocklab.panel", "blocklab.language", "blocklab.lessons", "blocklab.normalization"], "")
+    stubs = dict.fromkeys(
+        ["blocklab_course.panel", "blocklab_course.i18n", "blocklab_course.lessons", "blocklab.normalization"], ""
+    )
     found = violations(stubs | sources)
     assert len(found) == 1
     assert violation in found[0]
@@ -280,7 +291,7 @@ def test_git_ignores_the_learners_copies_but_not_the_package():
     assert ignored("notebooks/blocks/gelu.py")
     assert ignored("notebooks/predictions.jsonl")
     assert not ignored("lib/blocklab/__init__.py")
-    assert not ignored("lib/blocklab/data/BlocklabSansSC.otf")
+    assert not ignored("lib/blocklab_course/data/BlocklabSansSC.otf")
 
 
 def test_no_file_names_a_machine_or_a_registry():

@@ -16,7 +16,14 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MODULES = {"pillow": "PIL"}
 COME_ALONG = {"IPython", "traitlets", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
-WHERE_INSTALLED = {"triton": "fused", "liger_kernel": "timing", "glassllm": "plugging", "safetensors": "real_models"}
+WHERE_INSTALLED = {
+    "triton": "blocklab/fused",
+    "liger_kernel": "blocklab_course/benchmarking",
+    "glassllm": "blocklab_course/model_swap",
+    "safetensors": "blocklab_course/pretrained",
+}
+PACKAGES = "blocklab", "blocklab_course"
+TYPED = {Path(name, "py.typed") for name in PACKAGES}
 ENDINGS = {".py", ".otf", ".txt", ".npz", ".jpg", ".csv", ".js", ".css"}
 
 
@@ -38,21 +45,30 @@ def wheel(tmp_path_factory):
 
 def test_the_package_and_nothing_beside_it(wheel):
     inside = {Path(name) for name in wheel.namelist() if ".dist-info/" not in name}
-    assert {path.parts[0] for path in inside} == {"blocklab"}
-    assert {path.suffix for path in inside - {Path("blocklab/py.typed")}} == ENDINGS
-    modules = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib/blocklab").rglob("*.py")}
-    data = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib/blocklab/data").rglob("*.*")}
-    player = {Path("blocklab/panel") / name for name in ("panel.js", "touch.js", "panel.css")}
-    assert inside == modules | data | player | {Path("blocklab/py.typed")}
+    assert {path.parts[0] for path in inside} == {*PACKAGES}
+    assert {path.suffix for path in inside - TYPED} == ENDINGS
+    modules = {
+        path.relative_to(ROOT / "lib")
+        for name in ("blocklab", "blocklab_course")
+        for path in (ROOT / "lib" / name).rglob("*.py")
+    }
+    data = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib/blocklab_course/data").rglob("*.*")}
+    player = {Path("blocklab_course/panel") / name for name in ("panel.js", "touch.js", "panel.css")}
+    assert inside == modules | data | player | TYPED
 
 
 def test_it_imports_only_what_users_install(wheel):
     wanted = {Requirement(line).name for line in PROJECT["dependencies"]}
-    allowed = {MODULES.get(name, name) for name in wanted} | COME_ALONG | {"blocklab"} | sys.stdlib_module_names
+    allowed = (
+        {MODULES.get(name, name) for name in wanted}
+        | COME_ALONG
+        | {"blocklab", "blocklab_course"}
+        | sys.stdlib_module_names
+    )
     for name in wheel.namelist():
         if name.endswith(".py"):
             found = {module.split(".")[0] for module in imported(wheel.read(name).decode())} - allowed
-            assert {m for m in found if not name.startswith(f"blocklab/{WHERE_INSTALLED.get(m, '-')}/")} == set(), name
+            assert {m for m in found if not name.startswith(f"{WHERE_INSTALLED.get(m, '-')}/")} == set(), name
 
 
 def imported(source):

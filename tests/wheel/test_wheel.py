@@ -32,13 +32,13 @@ if Path(__file__).resolve().parents[2] / "lib" in Path(blocklab.__file__).parent
     ],
 )
 def test_the_wheel_holds(name):
-    assert files("blocklab").joinpath(name).is_file()
+    assert files("blocklab_course").joinpath(name).is_file()
 
 
 def test_chinese_is_drawn_from_the_wheel_alone(tmp_path):
     from matplotlib.figure import Figure
 
-    from blocklab.lessons import begin
+    from blocklab_course import begin
 
     begin("zh")
     figure = Figure()

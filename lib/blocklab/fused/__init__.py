@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 
 from blocklab import feed_forward, normalization
-from blocklab.arguments import shown
+from blocklab._validation import short_repr
 
 try:
     from blocklab.fused.operators import layer_norm, rms_norm, swiglu
@@ -54,7 +54,7 @@ def best(name: str) -> Callable:
     'rms_norm'
     """
     if not isinstance(name, str) or name not in FUSED:
-        raise ValueError(f"best: expected name to be one of {', '.join(FUSED)}, got {shown(name)}")
+        raise ValueError(f"best: expected name to be one of {', '.join(FUSED)}, got {short_repr(name)}")
     if available():
         return FUSED[name]
     _warn_of_fallback(name)

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.library import custom_op
 
-from blocklab.arguments import want_number, want_shape
-from blocklab.fused.arguments import want_fused, want_width
+from blocklab._validation import check_number, check_shape
+from blocklab.fused._validation import check_fused, check_width
 from blocklab.fused.layer_norm import backward as layer_norm_backward
 from blocklab.fused.layer_norm import forward as layer_norm_forward
 from blocklab.fused.rms_norm import backward as rms_norm_backward
@@ -42,9 +42,9 @@ def layer_norm(
     tensor([[-1.0000,  1.0000],
             [-1.0000,  1.0000]])
     """
-    want_fused("fused.layer_norm", x=x, or_none={"weight": weight, "bias": bias})
-    width = want_width("fused.layer_norm", x, normalized_shape, weight=weight, bias=bias)
-    eps = want_number("fused.layer_norm", "eps", eps)
+    check_fused("fused.layer_norm", x=x, or_none={"weight": weight, "bias": bias})
+    width = check_width("fused.layer_norm", x, normalized_shape, weight=weight, bias=bias)
+    eps = check_number("fused.layer_norm", "eps", eps)
     weight, bias = (None if vector is None else vector.reshape(width) for vector in (weight, bias))
     y, _, _ = _layer_norm(x.reshape(-1, width), weight, bias, eps)
     return y.view(x.shape)
@@ -92,10 +92,10 @@ def rms_norm(
     >>> rms_norm(torch.tensor([3.0, 4.0]).cuda(), (2,)).cpu()
     tensor([0.8485, 1.1314])
     """
-    want_fused("fused.rms_norm", x=x, or_none={"weight": weight})
-    width = want_width("fused.rms_norm", x, normalized_shape, weight=weight)
+    check_fused("fused.rms_norm", x=x, or_none={"weight": weight})
+    width = check_width("fused.rms_norm", x, normalized_shape, weight=weight)
     plain = torch.finfo(torch.promote_types(x.dtype, torch.float32)).eps
-    eps = plain if eps is None else want_number("fused.rms_norm", "eps", eps)
+    eps = plain if eps is None else check_number("fused.rms_norm", "eps", eps)
     y, _ = _rms_norm(x.reshape(-1, width), None if weight is None else weight.reshape(width), eps)
     return y.view(x.shape)
 
@@ -134,8 +134,8 @@ def swiglu(gate: Tensor, value: Tensor) -> Tensor:
     >>> swiglu(torch.tensor([-1.0, 1.0]).cuda(), torch.tensor([10.0, 10.0]).cuda()).cpu()
     tensor([-2.6894,  7.3106])
     """
-    want_fused("fused.swiglu", gate=gate, value=value)
-    want_shape("fused.swiglu", gate.shape, value=value)
+    check_fused("fused.swiglu", gate=gate, value=value)
+    check_shape("fused.swiglu", gate.shape, value=value)
     matrix = (gate.shape[:-1].numel(), gate.shape[-1]) if gate.dim() else (1, 1)
     return _swiglu(gate.reshape(matrix), value.reshape(matrix)).view(gate.shape)
 

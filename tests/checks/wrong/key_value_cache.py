@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 import blocklab
-from blocklab.lessons import EXERCISES
+from blocklab_course.lessons.catalog import EXERCISES
 
 right = EXERCISES["cached_attention"].recipe
 

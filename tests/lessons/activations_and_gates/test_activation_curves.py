@@ -4,7 +4,7 @@ from math import erf, exp, pi, tanh
 import numpy as np
 import pytest
 
-from blocklab.lessons.activations_and_gates.activation_curves import activation_curves
+from blocklab_course.lessons.activations_and_gates.activation_curves import activation_curves
 
 
 def numbers(line):

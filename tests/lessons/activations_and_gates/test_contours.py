@@ -6,7 +6,15 @@ import torch
 import torch.nn.functional as F
 from matplotlib.colors import to_hex
 
-from blocklab.lessons.activations_and_gates.contours import COLOURS, POINTS, SIDE, contours, direction, panel, turn
+from blocklab_course.lessons.activations_and_gates.contours import (
+    COLOURS,
+    POINTS,
+    SIDE,
+    contours,
+    direction,
+    panel,
+    turn,
+)
 
 AT_START = {"activation": "relu", "gate": False, "gate_angle": 0, "value_angle": 90}
 

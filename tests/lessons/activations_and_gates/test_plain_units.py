@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons.activations_and_gates.plain_units import all_around, along_two, print_missed
+from blocklab_course.lessons.activations_and_gates.plain_units import all_around, along_two, print_missed
 
 
 def missed(see, units):

@@ -1,6 +1,13 @@
 import pytest
 
-from blocklab.lessons.activations_and_gates.published_losses import LOSSES, PLAIN, SPANS, apart, panel, published_losses
+from blocklab_course.lessons.activations_and_gates.published_losses import (
+    LOSSES,
+    PLAIN,
+    SPANS,
+    apart,
+    panel,
+    published_losses,
+)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 import pytest
 
-from blocklab.lessons import EXERCISES, check
+from blocklab_course import check
+from blocklab_course.lessons.catalog import EXERCISES
 
 HIDE = "masked_fill(~mask, -torch.inf)"
 

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from blocklab.lessons.attention.attention_map import attention_map
-from blocklab.real_models.reading import stored_reading
+from blocklab_course.lessons.attention.attention_map import attention_map
+from blocklab_course.pretrained.trace import stored_trace
 
 
 @pytest.fixture
 def reading():
-    return stored_reading()
+    return stored_trace()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from blocklab.lessons.attention.poke_one_token import (
+from blocklab_course.lessons.attention.poke_one_token import (
     MASKS,
     PUSH,
     allowed,
@@ -15,7 +15,7 @@ from blocklab.lessons.attention.poke_one_token import (
     poke_one_token,
     tokens,
 )
-from blocklab.panel.palette import MOVED, POKED, STILL
+from blocklab_course.panel.palette import MOVED, POKED, STILL
 
 VALUES = {"token": 0, "mask": "none", "polarity": "off"}
 

@@ -3,7 +3,10 @@ import re
 import pytest
 import torch
 
-from blocklab.lessons.cuda_timing.against_the_roof import (
+from blocklab_course.benchmarking import bytes_per_number
+from blocklab_course.benchmarking.measured_bytes import Key, Measured, from_recording, shipped_recording
+from blocklab_course.benchmarking.measurement import Spread
+from blocklab_course.lessons.cuda_timing.against_the_roof import (
     ARMS,
     OPS,
     against_the_roof,
@@ -12,9 +15,6 @@ from blocklab.lessons.cuda_timing.against_the_roof import (
     times_by_bytes,
     widths,
 )
-from blocklab.timing import bytes_per_number
-from blocklab.timing.measured_bytes import Key, Measured, from_recording, shipped_recording
-from blocklab.timing.measurement import Spread
 
 SAID = {"device": "made up", "threads": "1", "torch": "2.0", "date": "2026-01-02T03:04:05"}
 
@@ -115,7 +115,7 @@ def test_the_right_guess_is_the_function_that_takes_several_times_as_long_as_for
         if float(took) > 2 * float(by_bytes):
             missed[op] = f"ends at {float(took):.0f}, while the dashed frame ends at {by_bytes}."
     assert list(missed) == [guess.right]
-    assert missed[guess.right] in str(guess.told)
+    assert missed[guess.right] in str(guess.explanation)
 
 
 def test_how_many_cases_the_lesson_says_come_near_their_bytes():

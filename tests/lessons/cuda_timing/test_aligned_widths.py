@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from blocklab.lessons.cuda_timing.aligned_widths import H100, ROLES, aligned_widths, cited, panel, speeds
-from blocklab.timing import tiles_and_waves
-from blocklab.timing.measured_bytes import shipped_recording
-from blocklab.timing.recorder import HIDDEN
-from blocklab.timing.recording import Recording
+from blocklab_course.benchmarking import tiles_and_waves
+from blocklab_course.benchmarking.measured_bytes import shipped_recording
+from blocklab_course.benchmarking.recorder import HIDDEN
+from blocklab_course.benchmarking.recording import Recording
+from blocklab_course.lessons.cuda_timing.aligned_widths import H100, ROLES, aligned_widths, cited, panel, speeds
 
 USUAL = {"hidden": 10922, "dtype": "bfloat16", "role": "K", "shown": "nothing"}
 
@@ -79,7 +79,7 @@ def test_the_right_guess_is_the_prediction_that_the_speed_of_an_h100_follows():
     losing = {"bits": bits < 0.9, "tiles": places < 0.9}
     assert speed < 0.9
     assert losing == {name: name == guess.right for name in losing}
-    assert f"{speed:g} times the speed" in str(guess.told)
+    assert f"{speed:g} times the speed" in str(guess.explanation)
 
 
 def test_what_the_lesson_says_of_widths():

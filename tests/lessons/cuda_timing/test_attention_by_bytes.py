@@ -3,9 +3,16 @@ from itertools import pairwise
 
 import pytest
 
-from blocklab.lessons.cuda_timing.attention_by_bytes import BANDWIDTH, GUESS, ROWS, SPEED, attention_by_bytes, panel
-from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES
-from blocklab.timing.attention_bytes import attention_cost
+from blocklab_course.benchmarking.attention_bytes import attention_cost
+from blocklab_course.lessons.cuda_timing.attention_by_bytes import (
+    BANDWIDTH,
+    GUESS,
+    ROWS,
+    SPEED,
+    attention_by_bytes,
+    panel,
+)
+from blocklab_course.lessons.cuda_timing.guess_then_bytes import DTYPES
 
 USUAL = {"length": 4096, "head_dim": 128, "heads": 32, "dtype": "bfloat16"}
 

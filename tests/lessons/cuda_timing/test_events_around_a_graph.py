@@ -1,6 +1,6 @@
 """The lesson's ten lines for a GPU, on a made-up one: what they count, and what they leave out.
 
-That a real GPU obeys them too is asked by tests/timing/test_timing_gpu.py.
+That a real GPU obeys them too is asked by tests/benchmarking/test_benchmarking_gpu.py.
 """
 
 from contextlib import contextmanager

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from blocklab.lessons.cuda_timing.guess_then_bytes import DTYPES, guess_then_bytes, panel
+from blocklab_course.lessons.cuda_timing.guess_then_bytes import DTYPES, guess_then_bytes, panel
 
 # Reads and writes of a matrix, counted by hand from the formulas: (LayerNorm, RMSNorm), each (reads, writes).
 PASSES = {
@@ -77,4 +77,4 @@ def test_the_right_guess_is_how_many_times_as_fast_one_kernel_is():
     shown.move(way="fused")
     bytes_moved, times = re.search(r"LayerNorm (\d+) bytes .* is ([\d.]+) times", shown.line).groups()
     assert guess.right == float(times)
-    assert f"{bytes_moved} bytes long" in str(guess.told)
+    assert f"{bytes_moved} bytes long" in str(guess.explanation)

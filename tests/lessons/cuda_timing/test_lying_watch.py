@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from blocklab.lessons.cuda_timing.lying_watch import (
+from blocklab_course.lessons.cuda_timing.lying_watch import (
     CALLS,
     GUESS,
     INTERRUPTED,
@@ -74,7 +74,7 @@ def test_the_right_guess_is_what_the_speed_does():
     found = [apparent_speed("no waiting", size) for size in SIZES]
     assert found == sorted(set(found))
     assert (found[-1] > 1) == (GUESS.right == "through")
-    assert f"{time_calls('no waiting', 128).said:g} µs" in str(GUESS.told)
+    assert f"{time_calls('no waiting', 128).said:g} µs" in str(GUESS.explanation)
 
 
 @pytest.mark.parametrize("watch", ["honest", "early start", "no warm-up", "mean"])

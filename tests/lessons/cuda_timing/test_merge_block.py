@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons import EXERCISES
+from blocklab_course.lessons.catalog import EXERCISES
 from tolerance import TOLERANCE
 
 MERGE_BLOCK = EXERCISES["merge_block"]

@@ -1,6 +1,6 @@
 import re
 
-from blocklab.lessons.cuda_timing.on_an_a100 import LAYER_NORM, RMS_NORM, megabytes, show_fusing, show_mean
+from blocklab_course.lessons.cuda_timing.on_an_a100 import LAYER_NORM, RMS_NORM, megabytes, show_fusing, show_mean
 
 
 def test_both_norms_of_a_pair_move_the_same_bytes(capsys):

@@ -3,7 +3,7 @@ from itertools import cycle
 import torch
 
 from blocklab import normalization
-from blocklab.lessons.cuda_timing.timed_norms import show_times, timed_by, your_norms
+from blocklab_course.lessons.cuda_timing.timed_norms import show_times, timed_by, your_norms
 
 GAIN, BIAS = torch.tensor([1.0, 2, 3, 4]), torch.tensor([4.0, 3, 2, 1])  # (d,)
 INPUTS = torch.tensor([[1.0, 5, 2, 4]]), torch.tensor([[2.0, 0, 3, 9]])  # (N, d) each

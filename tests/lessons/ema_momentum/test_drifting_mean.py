@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from blocklab.lessons.ema_momentum.drifting_mean import GRASP, HIGH, JUMP, LOW, STEPS, after, drifting_mean, still
+from blocklab_course.lessons.ema_momentum.drifting_mean import (
+    GRASP,
+    HIGH,
+    JUMP,
+    LOW,
+    STEPS,
+    after,
+    drifting_mean,
+    still,
+)
 
 
 def lines(figure, **values):

@@ -7,8 +7,8 @@ import pytest
 import torch
 from PIL import Image
 
-from blocklab.lessons.ema_momentum import two_photos
-from blocklab.real_models import load_efficientnet_lite0
+from blocklab_course.lessons.ema_momentum import two_photos
+from blocklab_course.pretrained import load_efficientnet_lite0
 
 
 @pytest.fixture

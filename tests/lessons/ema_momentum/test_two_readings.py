@@ -3,8 +3,8 @@ import re
 import pytest
 import torch
 
-from blocklab.lessons.ema_momentum.two_readings import BATCHES, EPS, MEAN, SIZE, channel, panel, two_readings
 from blocklab.moving_average import ema_update
+from blocklab_course.lessons.ema_momentum.two_readings import BATCHES, EPS, MEAN, SIZE, channel, panel, two_readings
 
 
 def centres(line):
@@ -52,4 +52,4 @@ def test_the_right_guess_is_the_framework_whose_outputs_are_centred():
     assert shown.values["steps"] == 20
     means = dict(zip(("PyTorch", "Keras"), centres(shown.line), strict=True))
     assert guess.right == {name for name, mean in means.items() if abs(mean) < 0.1}
-    assert f"{means['Keras']} in Keras" in str(guess.told)
+    assert f"{means['Keras']} in Keras" in str(guess.explanation)

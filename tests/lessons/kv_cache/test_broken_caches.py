@@ -5,12 +5,12 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from blocklab.key_value_cache import KeyValueCache, cached_attention
-from blocklab.lessons.kv_cache import broken_caches
+from blocklab.kv_cache import KeyValueCache, cached_attention
 from blocklab.positional_encoding import rotary_embedding
-from blocklab.real_models import load_glassllm
-from blocklab.real_models.handed_on import handed_on
-from blocklab.real_models.texts import ALICE
+from blocklab_course.lessons.kv_cache import broken_caches
+from blocklab_course.pretrained import load_glassllm
+from blocklab_course.pretrained.prompts import ALICE
+from blocklab_course.pretrained.stateless_cache import stateless_cache
 
 # In the order of MISTAKES, as the lesson says.
 AT_ONCE = [3.65, 3.65, 3.65, 3.65, 3.65, 3.92, 3.65, 3.65]
@@ -37,7 +37,7 @@ def last_output(step):
     query, key, value = small_case()
     places = torch.arange(6)
     query, key = rotary_embedding(query, places), rotary_embedding(key, places)
-    attend, cache = handed_on(step), KeyValueCache()
+    attend, cache = stateless_cache(step), KeyValueCache()
     attend(query[:, :, :5], key[:, :, :5], value[:, :, :5], cache)
     y = attend(query[:, :, 5:], key[:, :, 5:], value[:, :, 5:], cache)
     return y[0, 0, 0, :3].tolist(), y
@@ -60,7 +60,7 @@ def test_the_small_case(name):
 
 def test_the_right_one_is_the_kernel_and_the_others_are_not():
     query, key, value = small_case()
-    cache, attend, handed = KeyValueCache(), handed_on(broken_caches.right), KeyValueCache()
+    cache, attend, handed = KeyValueCache(), stateless_cache(broken_caches.right), KeyValueCache()
     for piece in zip(*(x.split([3, 1, 2], 2) for x in (query, key, value)), strict=True):
         assert_close(attend(*piece, handed), cached_attention(*piece, cache))
     right = last_output(broken_caches.right)[1]
@@ -84,7 +84,7 @@ def test_a_token_that_is_not_kept_is_missing_at_the_next_step():
     query, key, value = small_case()
     outputs = {}
     for step in (broken_caches.right, broken_caches.new_token_missing):
-        attend, cache = handed_on(step), KeyValueCache()
+        attend, cache = stateless_cache(step), KeyValueCache()
         pieces = zip(*(x.split([4, 1, 1], 2) for x in (query, key, value)), strict=True)
         outputs[step] = [attend(*piece, cache) for piece in pieces]
     right, wrong = outputs.values()

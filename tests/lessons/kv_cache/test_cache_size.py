@@ -1,7 +1,7 @@
 import pytest
 
-from blocklab.lessons.kv_cache.cache_size import LEAST, LONGEST, SHORTEST, cache_size, in_words, panel
-from blocklab.lessons.kv_cache.published_caches import SHARINGS, cached_models
+from blocklab_course.lessons.kv_cache.cache_size import LEAST, LONGEST, SHORTEST, cache_size, in_words, panel
+from blocklab_course.lessons.kv_cache.published_caches import SHARINGS, cached_models
 
 START = {"model": 0, "sharing": "built", "length": 8192, "window": False}
 

@@ -3,8 +3,8 @@ import torch
 from matplotlib.colors import to_hex
 
 from blocklab.attention import causal_mask
-from blocklab.lessons.kv_cache.one_step import LAST_STEP, LENGTH, LONGEST_PROMPT, computed, one_step, so_far
-from blocklab.panel.palette import MOVED, OTHER, STILL
+from blocklab_course.lessons.kv_cache.one_step import LAST_STEP, LENGTH, LONGEST_PROMPT, computed, one_step, so_far
+from blocklab_course.panel.palette import MOVED, OTHER, STILL
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from importlib.resources import files
 
 import pytest
 
-from blocklab.lessons.kv_cache.published_caches import LATENT, SHARINGS, cached_models
-from blocklab.real_models import load_glassllm, load_smollm2
+from blocklab_course.lessons.kv_cache.published_caches import LATENT, SHARINGS, cached_models
+from blocklab_course.pretrained import load_glassllm, load_smollm2
 
 BYTES = {
     "SmolLM2-135M": 23040,
@@ -23,7 +23,7 @@ MODELS = {model.name: model for model in cached_models()}
 
 
 def test_every_row_says_where_its_numbers_are_from_and_they_stand_in_order():
-    with (files("blocklab") / "data" / "cache_bytes.csv").open(encoding="utf-8", newline="") as table:
+    with (files("blocklab_course") / "data" / "cache_bytes.csv").open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     assert all(row["source"] for row in rows)
     sizes = [float(row["billions"]) for row in rows]

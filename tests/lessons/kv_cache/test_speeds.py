@@ -1,8 +1,8 @@
 import re
 
-from blocklab.lessons.cuda_timing import attention_by_bytes
-from blocklab.lessons.kv_cache import speeds
-from blocklab.lessons.kv_cache.cache_size import CARD
+from blocklab_course.lessons.cuda_timing import attention_by_bytes
+from blocklab_course.lessons.kv_cache import speeds
+from blocklab_course.lessons.kv_cache.cache_size import CARD
 
 
 def test_the_traffic_of_the_lesson(capsys):
@@ -22,7 +22,7 @@ def test_an_h100_is_that_of_lesson_14():
 
 def test_the_fastest_lap_counts(monkeypatch):
     laps = iter((3.0, 2.0, 4.0, 2.5, 3.0))
-    monkeypatch.setattr(speeds.CpuWatch, "lap", lambda _: next(laps))
+    monkeypatch.setattr(speeds.CpuTimer, "lap", lambda _: next(laps))
     assert speeds.fastest(lambda: None) == 2.0
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons.layer_norm.blind_comparison import (
+from blocklab_course.lessons.layer_norm.blind_comparison import (
     CUSP,
     EPS,
     FORMULAS,

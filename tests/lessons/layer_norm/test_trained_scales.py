@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from blocklab.lessons.layer_norm.trained_scales import BINS, panel, trained_scales
-from blocklab.real_models import minilm_layer_norms
+from blocklab_course.lessons.layer_norm.trained_scales import BINS, panel, trained_scales
+from blocklab_course.pretrained import minilm_layer_norms
 
 GAMMAS = [value for name, value in minilm_layer_norms().items() if name.endswith("weight")]
 

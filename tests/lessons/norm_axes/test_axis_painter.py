@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from blocklab.lessons.norm_axes.axis_painter import CALLS, LAYOUTS, SIZES, axis_painter, group_numbers
 from blocklab.normalization import standardize
+from blocklab_course.lessons.norm_axes.axis_painter import CALLS, LAYOUTS, SIZES, axis_painter, group_numbers
 
 
 def sizes(layout):

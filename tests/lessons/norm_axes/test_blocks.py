@@ -3,7 +3,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
-from blocklab.lessons.norm_axes.blocks import BLOCK, FRONT, SIDE, TOP, Blocks, project
+from blocklab_course.lessons.norm_axes.blocks import BLOCK, FRONT, SIDE, TOP, Blocks, project
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 3, 3), (3, 4, 3, 3), (1, 1, 2, 4), (2, 1, 5, 5)], ids=str)

@@ -1,6 +1,6 @@
 import pytest
 
-from blocklab.lessons.norm_axes.layout_trap import layout_trap, panel
+from blocklab_course.lessons.norm_axes.layout_trap import layout_trap, panel
 
 
 def test_torch_refuses_unless_the_sizes_agree(figure):
@@ -40,7 +40,7 @@ def test_the_picture_says_so_when_torch_refuses(figure, length, said):
 def test_the_right_guess_is_the_row_that_rises(monkeypatch):
     painted = []
     monkeypatch.setattr(
-        "blocklab.lessons.norm_axes.layout_trap.paint", lambda _blocks, moved, *_: painted.append(moved)
+        "blocklab_course.lessons.norm_axes.layout_trap.paint", lambda _blocks, moved, *_: painted.append(moved)
     )
     shown = panel()
     shown.move(length=4)

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
-from blocklab.lessons import EXERCISES
-from blocklab.lessons.norm_axes.norm_layers import LAYERS
-from blocklab.lessons.norm_axes.poke_one_number import drawn_tensor, panel, poke_one_number
 from blocklab.normalization import standardize
+from blocklab_course.lessons.catalog import EXERCISES
+from blocklab_course.lessons.norm_axes.norm_layers import LAYERS
+from blocklab_course.lessons.norm_axes.poke_one_number import drawn_tensor, panel, poke_one_number
 
 
 def moved(layer, x, cell, push=10.0):

@@ -5,10 +5,10 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import standardize
-from blocklab.plugging.networks import GUITAR
-from blocklab.plugging.words import SENTENCES
-from blocklab.real_models import load_minilm
-from blocklab.real_models.replaced import replaced
+from blocklab_course.model_swap.messages import SENTENCES
+from blocklab_course.model_swap.networks import GUITAR
+from blocklab_course.pretrained import load_minilm
+from blocklab_course.pretrained.patching import patch_functions
 
 MARKER = 0  # the position of [CLS]
 
@@ -42,7 +42,7 @@ def through(net, norm):
         seen.append((y, weight, bias))
         return y * weight + bias
 
-    with replaced(net, layer_norm=layer_norm):
+    with patch_functions(net, layer_norm=layer_norm):
         tokens, padding = net.tokenize([GUITAR, *SENTENCES])
         x, streams = net.embed(tokens), []
         for layer in net.layers:
@@ -55,7 +55,7 @@ def through(net, norm):
 def cosines(net, norm, together=True):
     """Of the other sentences with the one of the guitar: as one batch, filled up to the longest, or each by itself."""
     sentences = [GUITAR, *SENTENCES]
-    with replaced(net, layer_norm=lambda x, _shape, weight, bias, _eps: norm(x) * weight + bias):
+    with patch_functions(net, layer_norm=lambda x, _shape, weight, bias, _eps: norm(x) * weight + bias):
         vectors = net.encode(sentences) if together else torch.cat([net.encode([each]) for each in sentences])
     return [vectors[0].dot(other).item() for other in vectors[1:]]
 

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from blocklab.lessons.positional_encoding.clocks import clocks, panel, similarities
+from blocklab_course.lessons.positional_encoding.clocks import clocks, panel, similarities
 
 
 def mean_of_cosines(distance, base, pairs):
@@ -84,4 +84,4 @@ def test_the_right_guess_is_the_position_that_the_ring_marks():
     shown.move(base=1.0, shift=guess.right)
     best, most = re.search(r"from 1 to 128: (\d+), with ([\d.]+)\.", shown.line).groups()
     assert guess.right == int(best)
-    assert f"similarity {most}" in str(guess.told)
+    assert f"similarity {most}" in str(guess.explanation)

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from blocklab.lessons.positional_encoding.learned_positions import LEAST, NEAR, cosines, learned_positions, panel
-from blocklab.real_models import minilm_positions
+from blocklab_course.lessons.positional_encoding.learned_positions import LEAST, NEAR, cosines, learned_positions, panel
+from blocklab_course.pretrained import minilm_positions
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from blocklab.lessons.positional_encoding.position_table import position_table, steady_columns
+from blocklab_course.lessons.positional_encoding.position_table import position_table, steady_columns
 
 START = {"length": 50, "d_model": 128, "base": 10000.0, "row": 20, "column": 24, "apart": False}
 

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from blocklab.lessons.positional_encoding.signed_distance import FAR, REACH, panel, products, signed_distance
+from blocklab_course.lessons.positional_encoding.signed_distance import FAR, REACH, panel, products, signed_distance
 
 
 def by_hand(distance, d_model):

@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons.rms_norm.circle_and_sphere import (
+from blocklab_course.lessons.rms_norm.circle_and_sphere import (
     EPS,
     RADIUS,
     angles,
@@ -107,4 +107,4 @@ def test_the_right_guess_is_the_shape_of_layer_norms_outputs():
     on_a_sphere, in_a_plane = ("to" not in each for each in (distance, angle))
     shapes = {(True, True): "circle", (True, False): "sphere", (False, True): "disc", (False, False): "ball"}
     assert guess.right == shapes[on_a_sphere, in_a_plane]
-    assert f"{distance} from the origin, at {angle} to" in str(guess.told)
+    assert f"{distance} from the origin, at {angle} to" in str(guess.explanation)

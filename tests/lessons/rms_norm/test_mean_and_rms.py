@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from blocklab.lessons.rms_norm.mean_and_rms import EPS, TOKEN, mean_and_rms, panel
+from blocklab_course.lessons.rms_norm.mean_and_rms import EPS, TOKEN, mean_and_rms, panel
 
 
 def heights(axes):

@@ -3,7 +3,8 @@ import math
 import pytest
 import torch
 
-from blocklab.lessons.rotary_positions.known_angles import (
+from blocklab.rope_scaling import yarn_temperature
+from blocklab_course.lessons.rotary_positions.known_angles import (
     LARGEST,
     MODELS,
     RULES,
@@ -12,8 +13,7 @@ from blocklab.lessons.rotary_positions.known_angles import (
     known_angles,
     panel,
 )
-from blocklab.real_models.rotary_models import RotaryModel, rotary_models
-from blocklab.rotary_scaling import yarn_temperature
+from blocklab_course.pretrained.rotary_models import RotaryModel, rotary_models
 
 NEVER = {"glassllm": 10, "SmolLM2 135M": 12, "Llama-2 7B": 18, "Llama-3 8B": 29}  # counted by hand: 2 pi / w > L
 SMALL = RotaryModel("small", head_dim=8, rotated=8, base=10000.0, length=4096)

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from blocklab.lessons.rotary_positions.known_angles import RULES
-from blocklab.lessons.rotary_positions.longer_texts import NAMES, SHOWN, recorded_losses, table
+from blocklab_course.lessons.rotary_positions.known_angles import RULES
+from blocklab_course.lessons.rotary_positions.longer_texts import NAMES, SHOWN, recorded_losses, table
 
 SOURCE = Path(__file__).parents[3] / "notebooks" / "source" / "11_rotary_positions.py"
 

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from blocklab.lessons.rotary_positions.two_clocks import CENTRES, FARTHEST, LATEST, panel, products, two_clocks
+from blocklab_course.lessons.rotary_positions.two_clocks import CENTRES, FARTHEST, LATEST, panel, products, two_clocks
 
 QUERY, KEY = ([wave(i) for i in range(8)] for wave in (math.sin, math.cos))
 

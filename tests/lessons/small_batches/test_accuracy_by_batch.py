@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from blocklab.language import speaking
-from blocklab.lessons.small_batches.accuracy_by_batch import (
+from blocklab_course.i18n import use_language
+from blocklab_course.lessons.small_batches.accuracy_by_batch import (
     NETS,
     accuracy_by_batch,
     by_network,
@@ -13,7 +13,7 @@ from blocklab.lessons.small_batches.accuracy_by_batch import (
     show_suspects,
     table,
 )
-from blocklab.lessons.small_batches.networks import convolutions, mlp
+from blocklab_course.lessons.small_batches.networks import convolutions, mlp
 
 SCORES = {("BatchNorm", 2): [60.0, 70, 80], ("BatchNorm", 32): [97.0, 98, 99], ("LayerNorm", 2): [95.0, 95, 95]}
 SCORES[("LayerNorm", 32)] = [94.0, 96, 98]
@@ -45,7 +45,7 @@ def test_the_table_has_every_mean_with_its_words():
         "MLP, LayerNorm: 95%, 96%",
         "convolutions, GroupNorm: 51%, 90%",
     ]
-    with speaking("zh"):
+    with use_language("zh"):
         assert table(scores).splitlines()[::3] == ["批量大小为 2、32 时的测试准确率", "卷积网络，组归一化：51%、90%"]
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from blocklab.lessons.small_batches.estimate_spread import (
+from blocklab_course.lessons.small_batches.estimate_spread import (
     SIDE,
     estimate_spread,
     pool,

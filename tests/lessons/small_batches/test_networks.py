@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from blocklab.lessons.small_batches.networks import NORMS, VALUES, convolutions, mlp
+from blocklab_course.lessons.small_batches.networks import NORMS, VALUES, convolutions, mlp
 
 
 @pytest.mark.parametrize(("make", "norm"), [(mlp, nn.BatchNorm1d), (convolutions, nn.BatchNorm2d)])

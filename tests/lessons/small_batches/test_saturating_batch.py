@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from blocklab.lessons.small_batches.saturating_batch import (
+from blocklab_course.lessons.small_batches.saturating_batch import (
     LARGEST,
     batch,
     panel,
@@ -114,7 +114,7 @@ def test_the_right_guess_is_the_output_for_1000_where_two_values_share_a_mean():
     shown.move(m=2, x=1000.0)
     assert output(shown.line) == shown.guess.right
     values = torch.from_numpy(batch(2, 1000.0))
-    assert f"mean is {values.mean():.0f}" in str(shown.guess.told)
+    assert f"mean is {values.mean():.0f}" in str(shown.guess.explanation)
     assert values.std(correction=0) == values.mean()
     unbiased = (values[0] - values.mean()) / values.std()
     assert round(unbiased.item(), 2) in shown.guess.options.values()

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from blocklab.batch_statistics import batch_statistics
-from blocklab.lessons.small_batches.two_parts import FARTHEST, A, B, two_parts
+from blocklab_course.lessons.small_batches.two_parts import FARTHEST, A, B, two_parts
 
 
 def held(figure):

@@ -11,9 +11,9 @@ import torch
 
 import blocklab
 from blocklab.batch_statistics import batch_statistics, merge_statistics
-from blocklab.language import speaking
-from blocklab.lessons.small_batches import two_processes
 from blocklab.normalization import batch_norm
+from blocklab_course.i18n import use_language
+from blocklab_course.lessons.small_batches import two_processes
 
 NUMBERS = re.compile(r"\d+\.?\d*")
 
@@ -26,7 +26,7 @@ def numbers(line: str) -> list[float]:
     ("language", "merged"), [("en", "merged"), pytest.param("zh", "合并后", marks=pytest.mark.exhaustive)]
 )
 def test_two_processes_agree_with_one(language, merged):
-    with speaking(language):
+    with use_language(language):
         *lines, last = two_processes.run().splitlines()
     whole = two_processes.whole_batch()
     for line, part in zip(lines, [*whole.split(two_processes.SIZES), whole], strict=True):
@@ -40,9 +40,10 @@ def test_two_processes_agree_with_one(language, merged):
 @pytest.mark.exhaustive
 def test_the_processes_find_the_package_where_the_lesson_has_found_it(tmp_path):
     """In a copy of the project that is not installed: there the first cell of a lesson puts lib/ on the path."""
-    package = Path(blocklab.__file__).parent
-    shutil.copytree(package, tmp_path / "blocklab", ignore=shutil.ignore_patterns("data", "__pycache__"))
-    copied = tmp_path / Path(two_processes.__file__).relative_to(package.parent)
+    lib = Path(blocklab.__file__).parents[1]
+    for package in ("blocklab", "blocklab_course"):
+        shutil.copytree(lib / package, tmp_path / package, ignore=shutil.ignore_patterns("data", "__pycache__"))
+    copied = tmp_path / Path(two_processes.__file__).relative_to(lib)
     copied.write_text(copied.read_text("utf-8").replace('en="merged', 'en="in the copy'), encoding="utf-8")
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from {two_processes.MODULE} import run; print(run())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, encoding="utf-8")

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from blocklab.batch_statistics import batch_statistics, merge_statistics
-from blocklab.digits import load_digits
-from blocklab.lessons.small_batches.networks import NORMS, mlp
+from blocklab_course.lessons.small_batches.networks import NORMS, mlp
+from blocklab_course.pretrained.digits import load_digits
 from lesson_functions import function_of
 
 pytestmark = pytest.mark.exhaustive

@@ -1,16 +1,16 @@
 import pytest
 
-from blocklab import packages
-from blocklab.language import Text, speaking
-from blocklab.lessons.start_here import environment
-from blocklab.lessons.start_here.environment import check_environment
-from blocklab.packages import Package
+from blocklab_course import dependencies
+from blocklab_course.dependencies import Package
+from blocklab_course.i18n import Text, use_language
+from blocklab_course.lessons.start_here import environment
+from blocklab_course.lessons.start_here.environment import check_environment
 
 
 @pytest.fixture
 def added(monkeypatch):
     """Let the list of packages hold one more."""
-    return lambda package: monkeypatch.setattr(packages, "OPTIONAL", (*packages.OPTIONAL, package))
+    return lambda package: monkeypatch.setattr(dependencies, "OPTIONAL", (*dependencies.OPTIONAL, package))
 
 
 def test_where_all_is_there_one_line_says_so():
@@ -20,7 +20,7 @@ def test_where_all_is_there_one_line_says_so():
 def test_versions_are_folded():
     found = check_environment()
     named = [name for name, _ in found.versions]
-    assert named == ["Python", *(package.name for package in (*packages.NEEDED, *packages.OPTIONAL)), "GPU"]
+    assert named == ["Python", *(package.name for package in (*dependencies.NEEDED, *dependencies.OPTIONAL)), "GPU"]
     shown, folded = found.html().split("<details>")
     assert environment.READY.en in shown
     assert all(name in folded and name not in shown for name in named[1:])
@@ -28,7 +28,7 @@ def test_versions_are_folded():
 
 def test_what_is_missing_is_named_with_the_command(added):
     added(Package("no-such-package", "no_such_package"))
-    with speaking("zh"):
+    with use_language("zh"):
         assert str(check_environment()) == "还缺少一些软件，请安装：pip install no-such-package"
 
 

@@ -1,8 +1,8 @@
 import pytest
 from matplotlib.patches import FancyArrowPatch
 
-from blocklab.lessons import LESSONS
-from blocklab.lessons.start_here.lesson_map import LAYER, LAYERS, PARTS, about, lesson_map, links
+from blocklab_course.lessons.catalog import LESSONS
+from blocklab_course.lessons.start_here.lesson_map import LAYER, LAYERS, PARTS, about, lesson_map, links
 
 
 def test_every_lesson_except_this_one_is_linked():

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from workshop import notebook
-from workshop.project import Project
-from workshop.source import Twins, read_lesson
+from authoring import notebook
+from authoring.project import Project
+from authoring.source import BilingualText, read_lesson
 
 PROJECT = Project(Path(__file__).parents[3])
 
@@ -37,7 +37,7 @@ def hours(minutes: int) -> tuple[str, str]:
 
 def test_the_hours_are_the_sum_of_what_the_lessons_ask_for():
     page = read_lesson(PROJECT, "00_start_here")
-    told = next(cell for cell in page.cells if isinstance(cell, Twins) and "**short way**" in cell.en)
+    told = next(cell for cell in page.cells if isinstance(cell, BilingualText) and "**short way**" in cell.en)
     short = {int(number) for number in re.search(r"functions: ([\d, ]+)\.", told.en)[1].split(", ")}
     asked = {
         int(outline.number): int(re.search(r"about (\d+) minutes", read_lesson(PROJECT, outline.stem).cells[0].en)[1])

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from blocklab.lessons.swiglu_width.gated_width import LONGEST, gated_width
+from blocklab_course.lessons.swiglu_width.gated_width import LONGEST, gated_width
 
 
 def boxes(figure):

@@ -8,7 +8,7 @@ import pytest
 from blocklab.feed_forward import hidden_width
 
 COLUMNS = "model,d_model,hidden,multiple_of,multiplier,arguments,rule,reproduced,source,note"
-with (files("blocklab") / "data" / "model_widths.csv").open(encoding="utf-8", newline="") as table:
+with (files("blocklab_course") / "data" / "model_widths.csv").open(encoding="utf-8", newline="") as table:
     ROWS = list(csv.DictReader(table))
 
 

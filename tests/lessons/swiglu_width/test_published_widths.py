@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from blocklab.lessons.swiglu_width.published_widths import (
+from blocklab_course.lessons.swiglu_width.published_widths import (
     MULTIPLES,
     MULTIPLIERS,
     in_reach,

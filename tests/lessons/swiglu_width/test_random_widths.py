@@ -1,7 +1,7 @@
 import torch
 
-from blocklab.lessons.swiglu_width.published_widths import MULTIPLES, published_models
-from blocklab.lessons.swiglu_width.random_widths import hits, invented_width, others, random_widths
+from blocklab_course.lessons.swiglu_width.published_widths import MULTIPLES, published_models
+from blocklab_course.lessons.swiglu_width.random_widths import hits, invented_width, others, random_widths
 
 
 def test_an_invented_width_is_as_round_as_the_real_one_and_in_the_range():

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from blocklab.lessons.swiglu_width.rounding_tiles import FAINT, NUMBERS, TILE, rounding_tiles
+from blocklab_course.lessons.swiglu_width.rounding_tiles import FAINT, NUMBERS, TILE, rounding_tiles
 
 
 def rows(figure):

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from blocklab.lessons.swiglu_width.width_detective import (
+from blocklab_course.lessons.swiglu_width.width_detective import (
     FIRST,
     LAST,
     PUBLISHED,
@@ -18,7 +18,7 @@ from blocklab.lessons.swiglu_width.width_detective import (
 
 
 def test_the_widths_are_those_of_the_table():
-    with (files("blocklab") / "data" / "model_widths.csv").open(encoding="utf-8", newline="") as table:
+    with (files("blocklab_course") / "data" / "model_widths.csv").open(encoding="utf-8", newline="") as table:
         first = [row for row in csv.DictReader(table) if row["model"].startswith("LLaMA-1")]
     assert {int(row["d_model"]): int(row["hidden"]) for row in first} == PUBLISHED
 
@@ -94,4 +94,4 @@ def test_the_right_guess_is_the_set_of_those_that_give_11008():
     sets = {"multiples": {256, 512}, "powers": {4, 8, 16, 32, 64, 128, 256}, "all": divisors}
     assert fits < divisors
     assert guess.right == next((name for name, each in sets.items() if fits == each), "some")
-    assert f"{len(fits)} marks, from {min(fits)} to {max(fits)}" in str(guess.told)
+    assert f"{len(fits)} marks, from {min(fits)} to {max(fits)}" in str(guess.explanation)

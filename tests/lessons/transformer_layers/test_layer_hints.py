@@ -3,7 +3,8 @@
 import pytest
 from torch import nn
 
-from blocklab.lessons import EXERCISES, check
+from blocklab_course import check
+from blocklab_course.lessons.catalog import EXERCISES
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ import torch.nn.functional as F
 from torch import nn
 from torch.func import functional_call
 
-from blocklab.lessons.transformer_layers.random_stacks import (
+from authoring.record_stacks import RECORDED
+from blocklab.norm_placement import PLACES, NormPlacementLayer
+from blocklab_course.lessons.transformer_layers.random_stacks import (
     DEEPEST,
     DEPTHS,
     HEADS,
@@ -18,9 +20,7 @@ from blocklab.lessons.transformer_layers.random_stacks import (
     measured,
     random_numbers,
 )
-from blocklab.lessons.transformer_layers.recorded_stacks import COLUMNS, KINDS, record, recorded, summed_up
-from blocklab.norm_places import PLACES, PlacedLayer
-from workshop.record_stacks import RECORDED
+from blocklab_course.lessons.transformer_layers.recorded_stacks import COLUMNS, KINDS, record, recorded, summed_up
 
 pytestmark = pytest.mark.exhaustive
 
@@ -147,7 +147,7 @@ def test_how_fast_tokens_become_alike_depends_on_the_first_weights():
 def last_given(place, seed=0):
     """RMS of what the last feed-forward network of 48 reads, and of what it gives."""
     weights, tokens, *_ = random_numbers()
-    layer, given = PlacedLayer(place, WIDTH, HEADS, 4 * WIDTH), []
+    layer, given = NormPlacementLayer(place, WIDTH, HEADS, 4 * WIDTH), []
     layer.linear1.register_forward_pre_hook(lambda _, read: given.append(read[0]))
     layer.linear2.register_forward_hook(lambda _, read, y: given.append(y))
     x = tokens[seed]
@@ -225,7 +225,7 @@ def test_what_is_recorded_is_measured_again(place, qk_norm, depth):
 
 
 def test_to_record_is_to_write_the_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("blocklab.lessons.transformer_layers.recorded_stacks.DEPTHS", (3, 6))
+    monkeypatch.setattr("blocklab_course.lessons.transformer_layers.recorded_stacks.DEPTHS", (3, 6))
     record(tmp_path / "table.csv")
     written = (tmp_path / "table.csv").read_text("utf-8").splitlines()
     kept = [row for row in RECORDED.read_text("utf-8").splitlines() if row.split(",")[2] in ("depth", "3", "6")]

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from blocklab.lessons.transformer_layers.reversal import told
+from blocklab_course.lessons.transformer_layers.reversal import told
 
 READ = torch.arange(1000).unsqueeze(1) * torch.tensor([1, 3, 7, 11, 13, 17, 19, 23]) // 7 % 10  # (N, L)
 

@@ -1,9 +1,13 @@
 import pytest
 
-from blocklab.lessons.transformer_layers.sentence_through_layers import LARGEST, SMALLEST, sentence_through_layers
-from blocklab.real_models.reading import stored_reading
+from blocklab_course.lessons.transformer_layers.sentence_through_layers import (
+    LARGEST,
+    SMALLEST,
+    sentence_through_layers,
+)
+from blocklab_course.pretrained.trace import stored_trace
 
-READING = stored_reading()
+READING = stored_trace()
 SIZES = READING.sizes()
 
 

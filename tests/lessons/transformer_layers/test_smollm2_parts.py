@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from blocklab.lessons import EXERCISES
-from blocklab.lessons.transformer_layers.smollm2_parts import parts_of
-from blocklab.real_models.decoder import DecoderBlock, Sizes
+from blocklab_course.lessons.catalog import EXERCISES
+from blocklab_course.lessons.transformer_layers.smollm2_parts import parts_of
+from blocklab_course.pretrained.decoder import DecoderBlock, Sizes
 
 NAMES = "rms_norm", "rotary_embedding", "split_heads", "causal_mask", "attention", "swiglu"
 SIZES = Sizes(vocabulary=11, layers=1, d_model=24, heads=6, groups=2, hidden=10, rope_base=1e4, eps=1e-5, longest=64)

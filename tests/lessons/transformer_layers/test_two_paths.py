@@ -1,6 +1,7 @@
 import pytest
 
-from blocklab.lessons.transformer_layers.two_paths import (
+from blocklab.norm_placement import PLACES
+from blocklab_course.lessons.transformer_layers.two_paths import (
     ADDED,
     AFTER,
     BEFORE,
@@ -11,7 +12,6 @@ from blocklab.lessons.transformer_layers.two_paths import (
     SUBLAYER,
     paths_and_parts,
 )
-from blocklab.norm_places import PLACES
 
 
 def half_of(x):

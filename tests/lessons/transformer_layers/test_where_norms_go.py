@@ -1,9 +1,10 @@
 import pytest
 
-from blocklab.lessons.transformer_layers.random_stacks import DEEPEST, DEPTHS
-from blocklab.lessons.transformer_layers.recorded_stacks import KINDS, recorded
-from blocklab.lessons.transformer_layers.two_paths import NORMS
-from blocklab.lessons.transformer_layers.where_norms_go import (
+from blocklab.norm_placement import PLACES
+from blocklab_course.lessons.transformer_layers.random_stacks import DEEPEST, DEPTHS
+from blocklab_course.lessons.transformer_layers.recorded_stacks import KINDS, recorded
+from blocklab_course.lessons.transformer_layers.two_paths import NORMS
+from blocklab_course.lessons.transformer_layers.where_norms_go import (
     EQUATIONS,
     GUESS,
     NAMES,
@@ -13,7 +14,6 @@ from blocklab.lessons.transformer_layers.where_norms_go import (
     panel,
     where_norms_go,
 )
-from blocklab.norm_places import PLACES
 
 
 def test_there_is_a_name_and_an_equation_for_each_place():
@@ -102,7 +102,7 @@ def test_the_right_guess_is_the_order_with_the_largest_first_gradient():
     assert shown.guess.right == max(firsts, key=firsts.get)
     assert set(GUESS.options.values()) == set(PLACES)
     normed = recorded()["output", True, DEEPEST]["gradient"][0, 0]
-    told = str(GUESS.told)
+    told = str(GUESS.explanation)
     assert f"It is {firsts['output']:.1f}, and pre-norm's {firsts['pre']:.2f}; with QK-norm it is {normed:.1f}" in told
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from blocklab import dyt
-from blocklab.lessons.transformer_layers.random_stacks import DEEPEST, mean_cosine, measured
-from blocklab.lessons.transformer_layers.your_stack import stacked, told
+from blocklab_course.lessons.transformer_layers.random_stacks import DEEPEST, mean_cosine, measured
+from blocklab_course.lessons.transformer_layers.your_stack import stacked, told
 
 
 def sandwich(x, attention, feed_forward, first, second, third, fourth):

@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from blocklab import standardize
-from blocklab.digits import load_digits
-from blocklab.lessons.why_normalize.linear_classifier import found_by_line
+from blocklab_course.lessons.why_normalize.linear_classifier import found_by_line
+from blocklab_course.pretrained.digits import load_digits
 from lesson_functions import function_of
 
 pytestmark = pytest.mark.exhaustive

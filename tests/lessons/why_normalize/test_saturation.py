@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from blocklab.lessons.why_normalize.saturation import panel, saturation
+from blocklab_course.lessons.why_normalize.saturation import panel, saturation
 
 
 def numbers(line):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from blocklab.lessons.why_normalize.signals_through_layers import (
+from blocklab_course.lessons.why_normalize.signals_through_layers import (
     BATCH,
     WIDTH,
     draws,
@@ -118,7 +118,7 @@ def test_the_right_guess_is_what_batch_norm_makes_of_small_and_large_weights():
     assert spreads[0] == spreads[1]
     assert guess.right == ("smaller" if high < 0.5 * low else "larger" if high > 2 * low else "same")
     assert low == 100 * high
-    assert f"from {low:g} to {high:g}" in str(guess.told)
+    assert f"from {low:g} to {high:g}" in str(guess.explanation)
 
 
 def test_a_histogram_is_as_high_where_values_are_alike():

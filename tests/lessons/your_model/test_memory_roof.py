@@ -1,6 +1,6 @@
 import pytest
 
-from blocklab.lessons.your_model.memory_roof import (
+from blocklab_course.lessons.your_model.memory_roof import (
     ABOVE_NAMES,
     MACHINES,
     READING,

@@ -5,9 +5,9 @@ from importlib.util import find_spec
 import pytest
 import torch
 
-from blocklab.lessons.your_model import prompts
-from blocklab.real_models import load_smollm2
-from blocklab.real_models.smollm2 import END
+from blocklab_course.lessons.your_model import prompts
+from blocklab_course.pretrained import load_smollm2
+from blocklab_course.pretrained.smollm2 import END
 
 pytestmark = pytest.mark.exhaustive
 

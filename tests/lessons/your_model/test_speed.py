@@ -3,8 +3,8 @@ from importlib.util import find_spec
 import pytest
 import torch
 
-from blocklab.lessons.your_model import speed
-from blocklab.real_models import load_glassllm
+from blocklab_course.lessons.your_model import speed
+from blocklab_course.pretrained import load_glassllm
 
 
 @pytest.mark.skipif(find_spec("glassllm") is None, reason="wants the package glassllm")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from blocklab.lessons import check
+from blocklab_course import check
 
 
 def first_token_only(call):

@@ -12,12 +12,15 @@ import torch.nn.functional as F
 from blocklab import causal_mask, repeat_kv
 from blocklab.attention import scaled_dot_product_attention as attend
 from blocklab.feed_forward import swiglu
-from blocklab.key_value_cache import KeyValueCache
-from blocklab.lessons import EXERCISES, check
-from blocklab.lessons.chat import Chat
-from blocklab.lessons.your_model import prompts
-from blocklab.lessons.your_model.wrong_block import CHOICES, GUESS, LINES, NO_WORD, UNFIT, drawn, panel
-from blocklab.lessons.your_model.wrong_functions import (
+from blocklab.kv_cache import KeyValueCache
+from blocklab.normalization import rms_norm
+from blocklab.positional_encoding import rotary_embedding
+from blocklab_course import check
+from blocklab_course.chat import Chat
+from blocklab_course.lessons.catalog import EXERCISES
+from blocklab_course.lessons.your_model import prompts
+from blocklab_course.lessons.your_model.wrong_block import CHOICES, GUESS, LINES, NO_WORD, UNFIT, drawn, panel
+from blocklab_course.lessons.your_model.wrong_functions import (
     BLOCKS,
     LONGEST,
     MOST_TOKENS,
@@ -30,12 +33,10 @@ from blocklab.lessons.your_model.wrong_functions import (
     recorded,
     without_mask,
 )
-from blocklab.normalization import rms_norm
-from blocklab.plugging import chatting
-from blocklab.plugging.chatting import Speaker
-from blocklab.positional_encoding import rotary_embedding
-from blocklab.real_models import load_smollm2
-from blocklab.real_models.smollm2 import END
+from blocklab_course.model_swap import dialogue
+from blocklab_course.model_swap.dialogue import ChatModel
+from blocklab_course.pretrained import load_smollm2
+from blocklab_course.pretrained.smollm2 import END
 from lesson_functions import function_of
 
 TABLE = recorded()
@@ -76,7 +77,7 @@ def your_model(smollm2):
     attend.__globals__.update(yours=yours, torch=torch, repeat_kv=repeat_kv, causal_mask=causal_mask)
     block.__globals__.update(yours=yours, attend=attend)
     talk = Chat(block, yours.rms_norm)
-    talk.speaker = Speaker(smollm2, smollm2.chat, smollm2.byte_pairs.decode, smollm2.byte_pairs.numbers[END])
+    talk.speaker = ChatModel(smollm2, smollm2.chat, smollm2.byte_pairs.decode, smollm2.byte_pairs.numbers[END])
     apart.__globals__.update(talk=talk, prompts=prompts, torch=torch)
     return SimpleNamespace(apart=apart, yours=yours)
 
@@ -94,7 +95,7 @@ def test_the_whole_model_compared_with_itself_shows_what_is_wrong(your_model, na
 
 @pytest.mark.parametrize("wrong", [wrong for wrong in WRONG if wrong.id not in WRONG_POSITIONS], ids=lambda w: w.id)
 def test_check_refuses_every_mistake_but_wrong_positions(wrong):
-    [(name, mistaken)] = wrong.instead.items()
+    [(name, mistaken)] = wrong.replaces.items()
     if wrong.id == "heads":  # heads of keys and values are shared in this function
         name, mistaken = "cached_attention", partial(over_all_keys, attend=mistaken)
     assert not check(name, AS_IN_THE_EXERCISE[name](mistaken)).passed
@@ -175,7 +176,7 @@ def test_what_is_drawn_has_letters():
 
 def test_answers_are_recorded_whole():
     """As long as a chat shows them, and with no “…” but where a word is left out."""
-    assert MOST_TOKENS == chatting.MOST_TOKENS
+    assert MOST_TOKENS == dialogue.MOST_TOKENS
     assert max(map(len, ANSWERS)) < LONGEST
     assert [found.haiku for found in TABLE.values() if "…" in found.haiku] == [TABLE["swapped"].haiku]
     assert TABLE[RIGHT].haiku.endswith("A reminder of the moon's beauty.")

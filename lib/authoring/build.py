@@ -1,0 +1,82 @@
+"""Build the notebooks of the lessons from their sources."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from blocklab_course.i18n import LANGUAGES
+
+from . import glossary, glossary_page, notebook
+from .address import read_address
+from .execute import execute
+from .problem import BuildError, BuildErrors, Problem, collecting_errors
+from .project import Outline, Project
+from .readme_table import stamp_readme
+
+
+def build(project: Project, numbers: list[str], run: bool = True, say: Callable[[str], None] = print) -> list[str]:
+    """Build the lessons with these numbers (all if none), remove orphans, and stamp all lessons and the READMEs.
+
+    Without `run` outputs stay as they are wherever the code is the same. Nothing is written for a lesson that fails,
+    and the others go on: the result says what went wrong, a text for each.
+    """
+    chosen, outlines = project.chosen(numbers), project.outlines()
+    failures: list[Problem | BuildError] = []
+    for outline in outlines:
+        if outline.stem in chosen:
+            start = time.perf_counter()
+            with collecting_errors(failures):
+                build_one(project, outlines, outline, run)
+                say(f"{outline.stem}  {time.perf_counter() - start:.1f} s")
+    for path in orphans(project):
+        path.unlink()
+        say(f"removed {project.show(path)}: its source is gone")
+    if glossary.table(project).exists():
+        with collecting_errors(failures):
+            glossary_page.build(project, outlines)
+    failures += restamp(project, outlines)
+    return list(dict.fromkeys(map(str, failures)))
+
+
+def build_one(project: Project, outlines: list[Outline], outline: Outline, run: bool) -> None:
+    notebooks = notebook.compose(project, outlines, outline)
+    if run:
+        execute(project, outline.stem, notebooks)
+    for language, built in notebooks.items():
+        path = project.notebook(language, outline.stem)
+        if not run and path.exists():
+            notebook.keep_outputs(built, notebook.read(path, project.show(path)))
+    for language, built in notebooks.items():
+        path = project.notebook(language, outline.stem)
+        notebook.write(built, path, project.show(path))
+
+
+def restamp(project: Project, outlines: list[Outline]) -> list[Problem | BuildError]:
+    """Renew the stamped cells of the built lessons, and only those: nothing is run. Returns what went wrong."""
+    failures: list[Problem | BuildError] = []
+    address = read_address(project)
+    for outline in outlines:
+        for language in LANGUAGES:
+            path = project.notebook(language, outline.stem)
+            if path.exists():
+                with collecting_errors(failures):
+                    built = notebook.read(path, project.show(path))
+                    notebook.put_stamps(built, address, outlines, outline, language)
+                    project.write(path, notebook.text(built))
+    for language in LANGUAGES:
+        with collecting_errors(failures):
+            stamp_readme(project, outlines, language)
+    return failures
+
+
+def orphans(project: Project) -> list[Path]:
+    """Built notebooks whose source is gone. A reader's copy of a lesson names another source, and is left alone."""
+    sources, found = {path.stem for path in project.sources.iterdir()}, []
+    for language in LANGUAGES:
+        for path in sorted(project.notebooks(language).glob("*.ipynb")):
+            if path.stem not in sources:
+                with suppress(BuildErrors, AttributeError):
+                    if Path(notebook.read(path).metadata.blocklab.source).stem == path.stem:
+                        found.append(path)
+    return found

@@ -1,0 +1,58 @@
+"""Everything that must hold before lessons are published."""
+
+from blocklab_course.i18n import LANGUAGES
+
+from . import glossary_page
+from .build import orphans
+from .glossary import Glossary, read_glossary
+from .lint.exercises import check_exercises
+from .lint.i18n import check_code, check_package
+from .lint.links import dead_links_of_lesson, dead_links_of_readme
+from .lint.parity import check_lesson
+from .lint.staleness import check_code_length, check_notebooks
+from .lint.structure import check_form
+from .problem import BuildError, Problem, collecting_errors
+from .project import Outline, Project
+from .readme_table import stamped
+from .source import read_lesson
+
+
+def check(project: Project, numbers: list[str]) -> list[Problem | BuildError]:
+    """The lessons with these numbers; if none is named, all of them, the package's texts and the READMEs.
+
+    A lesson that cannot be read is a finding like any other, and does not hide what is wrong elsewhere.
+    """
+    chosen, outlines = project.chosen(numbers), project.outlines()
+    problems: list[Problem | BuildError] = []
+    glossary = Glossary()
+    with collecting_errors(problems):
+        glossary = read_glossary(project)
+    for outline in outlines:
+        if outline.stem in chosen:
+            with collecting_errors(problems):
+                lesson = read_lesson(project, outline.stem)
+                problems += check_lesson(lesson, glossary) + check_code(lesson, glossary)
+                problems += check_code_length(lesson) + check_exercises(lesson) + check_form(lesson)
+                problems += dead_links_of_lesson(project, lesson)
+                problems += check_notebooks(project, outlines, outline)
+    if not numbers:
+        problems += check_package(project, glossary)
+        for language in LANGUAGES:
+            with collecting_errors(problems):
+                problems += check_readme(project, outlines, language)
+        if glossary.terms:
+            with collecting_errors(problems):
+                problems += glossary_page.check(project, outlines, glossary)
+        problems += [
+            Problem(project.show(path), None, None, "its source is gone; run: build") for path in orphans(project)
+        ]
+    return list({str(problem): problem for problem in problems}.values())
+
+
+def check_readme(project: Project, outlines: list[Outline], language: str) -> list[Problem]:
+    """The README holds the table of lessons, with the address of pyproject.toml, and no link leads nowhere."""
+    readme, wanted = project.readme(language), stamped(project, outlines, language)
+    problems = dead_links_of_readme(project, language)
+    if project.read(readme) != wanted:
+        problems.append(Problem(project.show(readme), None, None, "the table of lessons is stale; run: build"))
+    return problems

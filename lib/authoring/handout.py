@@ -1,0 +1,98 @@
+"""A handout of a lesson: its question, the picture to predict, the exercise and the closing questions.
+
+It leaves out the answers, has space to write, and stands alone, with its pictures and formulas inside.
+"""
+
+import re
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+
+from markupsafe import Markup
+from nbformat import NotebookNode
+from playwright.sync_api import Browser
+
+from blocklab_course.i18n import LANGUAGES, use_language
+from blocklab_course.progress.questions import CLOSING, closing_questions, section
+
+from . import notebook, stamped_cells
+from .lint.markdown import unfolded
+from .problem import BuildError
+from .project import Outline, Project
+from .site.markdown import html
+from .site.render import render
+
+EXERCISE = {"en": "## Exercise", "zh": "## 练习"}
+IN_SHORT = {"en": "## In short", "zh": "## 小结"}
+LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")  # to another lesson, useless on paper
+PRINTED = 695, 1030  # CSS pixels of A4 less the margins of handout.css
+SMALLEST = 0.75  # of the letters, which are then 7 points tall; a longer handout gets a second page
+ROOM = '\n\n<div class="room"></div>'
+
+
+def page(lesson: NotebookNode, language: str, name: str) -> str:
+    """The handout of a built lesson, as HTML. Raises PublishError for a lesson that lacks one of its parts."""
+    try:
+        closing = "\n\n".join(paragraphs(lesson, CLOSING[language]))
+        asked = (question.asked for question in closing_questions([closing], language))
+        texts = [
+            next(cell.source for cell in lesson.cells if cell.id not in stamped_cells.IDS),
+            prediction(lesson),
+            "\n\n".join(paragraphs(lesson, EXERCISE[language])),
+            "\n\n".join([CLOSING[language], *(f"{number}. {one}{ROOM}" for number, one in enumerate(asked, 1))]),
+            "\n\n".join(paragraphs(lesson, IN_SHORT[language])),
+        ]
+    except BuildError as error:
+        raise BuildError(f"{name} ({language}): {error}") from None
+    with use_language(language):
+        body = "".join(html(LINK.sub(r"\1", unfolded(text))) for text in texts)
+    style = files(__package__).joinpath("handout.css").read_text("utf-8")
+    return render("handout.html", language=language, title=name, style=Markup(style), body=Markup(body))
+
+
+def asked_for(lesson: NotebookNode, language: str) -> bool:
+    """Whether a lesson gets a handout: it asks closing questions."""
+    return any(CLOSING[language] in cell.source for cell in lesson.cells)
+
+
+def paragraphs(lesson: NotebookNode, start: str) -> list[str]:
+    """The paragraphs of the section whose first line begins like this. Raises PublishError if there is none."""
+    found = section((cell.source for cell in lesson.cells if cell.cell_type == "markdown"), start)
+    if found is None:
+        raise BuildError(f"a handout wants a text with {start!r}, got none")
+    return found.split("\n\n")
+
+
+def prediction(lesson: NotebookNode) -> str:
+    """The text above the first panel that asks for a guess, and its saved picture. Raises PublishError."""
+    for text, panel in pairwise(lesson.cells):
+        for output in panel.get("outputs", ()) if "guess" in panel.metadata.get("tags", ()) else ():
+            data = output.get("data", {})
+            if "image/png" in data:
+                image = (
+                    f'<img src="data:image/png;base64,{data["image/png"]}" alt="{escape(data.get("text/plain", ""))}">'
+                )
+                return f'{text.source}\n\n<p class="picture">{image}</p>'
+    raise BuildError("a handout wants a panel that asks for a guess, got none")
+
+
+def write_handouts(project: Project, outlines: list[Outline], folder: Path, browser: Browser) -> None:
+    """NAME_LANGUAGE.html and .pdf of every lesson that asks closing questions; prints their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paper = browser.new_page(viewport={"width": PRINTED[0], "height": PRINTED[1]})
+    paper.emulate_media(media="print")
+    for outline in outlines:
+        for language in LANGUAGES:
+            path = project.notebook(language, outline.stem)
+            lesson = notebook.read(path, project.show(path))
+            if not asked_for(lesson, language):
+                continue
+            file = folder / f"{outline.stem}_{language}.html"
+            file.write_text(page(lesson, language, outline.titles[language]), encoding="utf-8")
+            paper.goto(file.resolve().as_uri())
+            height = paper.evaluate("document.documentElement.scrollHeight")
+            scale = max(SMALLEST, min(1, PRINTED[1] / height))
+            paper.pdf(path=file.with_suffix(".pdf"), format="A4", print_background=True, scale=scale)
+            print(file.with_suffix(""))
+    paper.close()

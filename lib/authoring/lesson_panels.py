@@ -1,0 +1,83 @@
+"""The panels of a lesson, as its cells make them."""
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from authoring.cell_deps import needed_cells
+from authoring.project import Project
+from authoring.source import Code, read_lesson
+from blocklab_course import begin
+from blocklab_course.panel import Panel
+from blocklab_course.session import set_language
+
+PROJECT = Project(Path(__file__).parents[2])
+SOURCES = [  # an appendix may show none
+    source for source in sorted(PROJECT.sources.glob("*.py")) if '"panel"' in source.read_text("utf-8")
+]
+LANGUAGES = ("zh", "en")  # in the end the lesson goes on in English
+
+
+def code_cells(source: Path) -> list[tuple[str, list[str], dict[str, Any]]]:
+    """The code of each code cell, its tags, and the base of what a page without a kernel stores of its panel."""
+    cells = [cell for cell in read_lesson(PROJECT, source.stem).cells if isinstance(cell, Code)]
+    return [(cell.source, list(cell.tags), cell.base) for cell in cells]
+
+
+def scored(generator: torch.Generator, *_run) -> float:
+    """An accuracy in percent, made up."""
+    return 60 + 40 * torch.rand((), generator=generator).item()
+
+
+# What takes the place of a lesson's own function here: long training of which a panel shows the outcome. The lesson
+# itself is run elsewhere, in both languages.
+STAND_INS = {
+    "04_small_batches": {
+        "trained": lambda *_run: None,
+        "accuracy": partial(scored, torch.Generator().manual_seed(0)),
+    }
+}
+
+
+def panels(source: Path, stills: bool = False) -> dict[tuple[int, str], Panel]:
+    """Run what a lesson's panels need of its cells, and collect what panel cells end in, by their number and language.
+
+    stills: also what other cells show of a panel that nothing moves; then all cells up to the last one are run, for
+    random numbers go on from cell to cell, but for slow ones that no other needs.
+    """
+    begin("en")
+    cells = code_cells(source)
+    shows = [
+        "panel" in tags or (stills and ".still(" in code.rstrip().rpartition("\n")[2]) for code, tags, _base in cells
+    ]
+    while not shows[-1]:
+        shows.pop()
+    cells = cells[: len(shows)]
+    can_go = ["slow" in tags if stills else not shown for (_code, tags, _base), shown in zip(cells, shows, strict=True)]
+    spare = {number for number, can in enumerate(can_go) if can}
+    left_out = spare - needed_cells([code for code, *_about in cells], spare)
+    shown, space = {}, {}
+    for number, (code, *_about) in enumerate(cells):
+        if number in left_out:
+            continue
+        tree = ast.parse(code)
+        last = tree.body.pop() if shows[number] else None
+        exec(compile(tree, f"{source.name} cell {number}", "exec"), space)
+        space |= {name: made for name, made in STAND_INS.get(source.stem, {}).items() if name in space}
+        if last is not None:
+            ending = compile(ast.Expression(last.value), f"{source.name} cell {number}", "eval")
+            for chosen in LANGUAGES:
+                set_language(chosen)
+                with torch.random.fork_rng():
+                    shown[number, chosen] = eval(ending, space)
+    return shown
+
+
+def opening_and_far(panel: Panel) -> Iterator[dict[str, Any]]:
+    """Where a panel opens, and the state in which every control stands at an end: what `move` takes."""
+    yield {name: control.default for name, control in panel.controls.items()}
+    yield {name: control.ends()[-1] for name, control in panel.controls.items()}

@@ -1,0 +1,103 @@
+"""The texts in code: every `Text(en=…, zh=…)` of the package and of the lessons, every `.hint(en=…, zh=…)` of a row."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from authoring.glossary import Glossary
+from authoring.problem import BuildErrors, Problem
+from authoring.project import Project
+from authoring.source import Code, Lesson, parse
+
+from .markdown import read_prose
+from .parity import differences
+from .typography import NUMBER_HERE, WORD_HERE, find_faults
+
+_FIELD = re.compile(r"\{([A-Za-z_]\w*|\d*)(![rsa])?(:[^{}]*)?\}")
+_IN_BOTH_LANGUAGES = "Text", "hint"
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A `Text` found in code; None for a wording that is built while running and cannot be checked."""
+
+    line: int
+    en: str | None
+    zh: str | None
+
+
+def check_package(project: Project, glossary: Glossary) -> list[Problem]:
+    """The texts of every module of the package."""
+    problems = []
+    for path in sorted((project.root / "lib").rglob("*.py")):
+        try:
+            source = project.read(path)
+        except BuildErrors as unreadable:
+            problems += unreadable.problems
+            continue
+        for wording in find_texts(source):
+            problems += check_wording(wording, project.show(path), None, None, glossary)
+    return problems
+
+
+def check_code(lesson: Lesson, glossary: Glossary) -> list[Problem]:
+    """The texts in a lesson's code cells, and Chinese that stands in code outside them."""
+    problems = []
+    for cell in lesson.cells:
+        if isinstance(cell, Code):
+            wordings = list(find_texts(cell.source, cell.line))
+            for wording in wordings:
+                problems += check_wording(wording, lesson.file, cell.id, lesson.number, glossary)
+            inside = sum(len(_HAN.findall(wording.zh or "")) for wording in wordings)
+            if len(_HAN.findall(cell.source)) > inside:
+                what = "汉字 in code outside Text(en=…, zh=…): both languages share the code"
+                problems.append(Problem(lesson.file, cell.line, cell.id, what, (("code", cell.source),)))
+    return problems
+
+
+def find_texts(source: str, before: int = 0) -> Iterator[Wording]:
+    """The calls of `Text` and `hint` in the source, their lines counted on from `before`.
+
+    Nothing for code that does not parse.
+    """
+    try:
+        tree = parse(source)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        called = isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None))
+        if called in _IN_BOTH_LANGUAGES:
+            given = dict(zip(("en", "zh"), node.args, strict=False)) | {word.arg: word.value for word in node.keywords}
+            if {"en", "zh"} <= given.keys():
+                yield Wording(before + node.lineno, _string(given["en"]), _string(given["zh"]))
+
+
+def _string(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def check_wording(
+    wording: Wording, file: str, cell: str | None, lesson: int | None, glossary: Glossary
+) -> list[Problem]:
+    if wording.en is None or wording.zh is None:
+        return []
+    both = (("en", wording.en), ("zh", wording.zh))
+    fields = [{found[0] for found in _FIELD.finditer(text)} for _, text in both]
+    en, zh = (read_prose(_FIELD.sub(_placeholder, text)) for _, text in both)
+    what = [message for message, _ in (*differences(en, zh), *glossary.wrong_terms(en.words, zh.words, lesson))]
+    if fields[0] != fields[1]:
+        what.insert(0, f"placeholders differ, en: {_list(fields[0])}; zh: {_list(fields[1])}")
+    for language, prose in (("en", en), ("zh", zh)):
+        lines = [line for part in prose.lines for line in part.split("\n")]  # a message may have several lines
+        what += [f"{language}: {fault}" for line in lines for fault in find_faults(line, language)]
+    return [Problem(file, wording.line, cell, message, both) for message in what]
+
+
+def _placeholder(field: re.Match) -> str:
+    return NUMBER_HERE if field[3] else WORD_HERE
+
+
+def _list(fields: set[str]) -> str:
+    return ", ".join(sorted(fields)) or "none"

@@ -1,0 +1,44 @@
+"""Links inside the repository lead to what is there."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from authoring.problem import Problem
+from authoring.project import Project
+from authoring.source import BilingualText, Lesson
+from blocklab_course.i18n import LANGUAGES
+
+from .markdown import read_prose
+
+
+def dead_links_of_lesson(project: Project, lesson: Lesson) -> list[Problem]:
+    return [
+        Problem(lesson.file, cell.line, cell.id, f"{language}: the link to {address} leads nowhere")
+        for cell in lesson.cells
+        if isinstance(cell, BilingualText)
+        for language in LANGUAGES
+        for address in _dead(project, project.notebook(language, lesson.stem).parent, getattr(cell, language))
+    ]
+
+
+def dead_links_of_readme(project: Project, language: str) -> list[Problem]:
+    readme = project.readme(language)
+    return [
+        Problem(project.show(readme), None, None, f"the link to {address} leads nowhere")
+        for address in _dead(project, readme.parent, project.read(readme))
+    ]
+
+
+def _dead(project: Project, folder: Path, text: str) -> Iterator[str]:
+    """The addresses in a text that are files, seen from the folder, and not there.
+
+    A lesson that is yet to be built counts as there: that it is not built is another finding.
+    """
+    for address in read_prose(text).addresses:
+        parts = urlsplit(address)
+        target = Path(os.path.normpath(folder / unquote(parts.path)))
+        to_build = target.parent.parent == project.sources.parent and project.source(target.stem).is_file()
+        if parts.path and not (parts.scheme or parts.netloc or os.path.exists(target) or to_build):
+            yield address

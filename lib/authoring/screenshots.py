@@ -1,0 +1,93 @@
+"""The README's pictures of lessons at work in a real JupyterLab: `python -m authoring.screenshots FOLDER`."""
+
+import shutil
+import sys
+import tempfile
+from base64 import b64encode
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Locator, Page
+
+from blocklab_course.i18n import LANGUAGES
+
+from . import jupyter_lab
+from .chromium import chromium
+from .font import FAMILY, FONT
+from .solved_workspace import save_solutions
+
+ROOT = Path(__file__).parents[2]
+PUSH = "10"
+CHAT = "= load_or_reference(", "def block(", "talk(prompts.FIRST"
+"""Lesson 15: which blocks are kept, the layer that is made of them, and the first answer to a prompt that is seen."""
+PATIENCE = 300_000  # milliseconds: lesson 15 lets a model write
+LOOK = f"""
+    @font-face {{ font-family: "{FAMILY}"; src: url(data:font/otf;base64,{b64encode(FONT.read_bytes()).decode()}) }}
+    .blocklab-panel {{ font-family: var(--jp-ui-font-family), "{FAMILY}"; padding: 8px !important }}
+    .jp-cell-toolbar, .jp-Collapser {{ visibility: hidden }}
+    .jp-CodeCell :is(pre, .cm-content) {{ font-family: var(--jp-code-font-family), "{FAMILY}" !important }}
+"""
+"""The lessons' own font for Chinese words, wherever the picture is taken, and a little air around the panel."""
+
+
+def pushed(page: Page) -> list[Locator]:
+    """Lesson 02's main panel, one number of which is pushed."""
+    cell = page.locator(".jp-CodeCell").filter(has_text="poke_one_number.panel()").first
+    panel = cell.locator(".blocklab-panel:visible")  # its still is hidden beside it
+    jupyter_lab.skip_guesses(page)
+    slider, box = panel.locator("input[type=range]").first, panel.locator("input[type=number]").first
+    before = jupyter_lab.seen(slider)
+    box.fill(PUSH)
+    box.press("Enter")
+    jupyter_lab.wait_for_change(page, slider, before)
+    return [panel]
+
+
+def answered(page: Page) -> list[Locator]:
+    """The cells of lesson 15 that lead from the kept blocks to an answer."""
+    return [page.locator(".jp-CodeCell").filter(has_text=text).first for text in CHAT]
+
+
+SHOTS = {"02_norm_axes": pushed, "15_your_model": answered}
+
+
+def shoot(folder: Path) -> None:
+    """Write lesson_NN_LANGUAGE.png of these lessons, once in each language; every block is kept when they run."""
+    with tempfile.TemporaryDirectory() as temporary:
+        mine = Path(temporary) / "my"
+        for language in LANGUAGES:
+            shutil.copytree(ROOT / "notebooks" / language, mine / language)
+        save_solutions(mine)
+        with chromium() as browser, jupyter_lab.jupyter_lab(mine, Path(temporary) / "home") as address:
+            for lesson, show in SHOTS.items():
+                for language in LANGUAGES:
+                    page = browser.new_page(viewport={"width": 1360, "height": 1000}, device_scale_factor=2)
+                    page.set_default_timeout(PATIENCE)
+                    jupyter_lab.open_notebook(page, address, f"{language}/{lesson}.ipynb")
+                    page.add_style_tag(content=LOOK)
+                    page.evaluate(f"document.fonts.load('1em \"{FAMILY}\"')")  # words drawn before stay as they are
+                    jupyter_lab.run_all(page)
+                    jupyter_lab.wait_for_panels(page)
+                    stacked(show(page)).save(folder / f"lesson_{lesson[:2]}_{language}.png")
+                    page.close()
+
+
+def stacked(shown: list[Locator]) -> Image.Image:
+    """What is shown at some places of a page, one below the other."""
+    pictures = []
+    for place in shown:
+        place.evaluate("place => place.scrollIntoView({ block: 'center' })")
+        pictures.append(Image.open(BytesIO(place.screenshot())))
+    size = max(one.width for one in pictures), sum(one.height for one in pictures)
+    together, top = Image.new("RGB", size, "white"), 0
+    for one in pictures:
+        together.paste(one, (0, top))
+        top += one.height
+    return together
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        sys.exit(f"usage: python -m authoring.screenshots FOLDER (an existing one), got {sys.argv[1:]}")
+    shoot(Path(sys.argv[1]))

@@ -1,0 +1,74 @@
+"""The start page: what the lessons lead to, three panels to play with, the map, and the list of lessons."""
+
+import re
+from collections.abc import Mapping
+
+from markupsafe import Markup
+from nbformat import NotebookNode
+
+from blocklab_course.i18n import Text, use_language
+
+from . import messages
+from .cells import Shown
+from .layout import Book, Place, page
+from .markdown import html
+from .pages import own_cells
+
+BEST = {  # panels that need no words to be understood, and the question that makes one want to touch them
+    "02_norm_axes/poke_one_number": Text(
+        en="Push one of 72 numbers. How many outputs move?",
+        zh="推动 72 个数中的一个，有几个输出会变？",
+    ),
+    "07_positional_encoding/clocks": Text(
+        en="How can a sentence know which word comes first? By clocks.",
+        zh="模型怎么知道哪个词在前？看一排时钟。",
+    ),
+    "10_attention/poke_one_token": Text(
+        en="Change one word. Who notices?",
+        zh="换掉一个词，谁会察觉？",
+    ),
+}
+_READ = {"en": "", "zh": " READ=zh"}
+_PROMPT = re.compile(r'^prompt = "(.+)"$', re.MULTILINE)
+_BROKEN_ANSWER = re.compile(r"`(,+)`")
+_ROW = re.compile(r"^\| \[\d\d\]\((?P<stem>\w+)\.ipynb\) \|[^|]*\| (?P<write>[^|]*) \|$", re.MULTILINE)
+
+
+def start_page(book: Book, language: str, entrance: NotebookNode, drawn: Mapping[str, Shown]) -> str:
+    """The page. entrance: lesson 00, built. drawn: the panels of `BEST` by their keys, and the map."""
+    with use_language(language):
+        write_along = html(messages.HOME["write_along_text"].format(read=_READ[language]))
+        title = f"Blocklab · {messages.HOME['title']}"
+    panels = [
+        {"question": question, "shown": drawn[key], "lesson": book.outline(key.partition("/")[0])}
+        for key, question in BEST.items()
+    ]
+    return page(
+        "home.html",
+        book,
+        Place(language, "index.html"),
+        title=title,
+        chat=_chat(entrance),
+        panels=panels,
+        map=drawn["map"],
+        to_write=_to_write(entrance),
+        write_along=Markup(write_along),
+    )
+
+
+def _chat(entrance: NotebookNode) -> dict[str, str]:
+    """What the model was asked in lesson 00, what it answered, and what it answers with a mistake in it."""
+    prompt, cell = next(
+        (found[1], cell)
+        for cell in own_cells(entrance)
+        if cell.cell_type == "code" and (found := _PROMPT.search(cell.source))
+    )
+    answer = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+    broken = _BROKEN_ANSWER.search(own_cells(entrance)[0].source)[1]
+    return {"prompt": prompt, "answer": answer.strip(), "broken_answer": broken}
+
+
+def _to_write(entrance: NotebookNode) -> dict[str, Markup]:
+    """What a learner writes in each lesson, by its file name, from the table of lesson 00."""
+    texts = "\n".join(cell.source for cell in own_cells(entrance) if cell.cell_type == "markdown")
+    return {row["stem"]: Markup(html(row["write"])) for row in _ROW.finditer(texts)}

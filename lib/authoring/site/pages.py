@@ -1,0 +1,87 @@
+"""A built lesson, an appendix or the glossary as a page."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from markupsafe import Markup
+from nbformat import NotebookNode
+
+from authoring import stamped_cells
+from blocklab_course.i18n import use_language
+
+from .cells import Shown, TextCell, code_cell
+from .layout import Book, Place, page
+from .markdown import headings, html, slug
+
+_TITLE = re.compile(r"\A# +[^\n]*\n*")
+_MINUTES = re.compile(r"about (\d+) minutes|大约需要 (\d+) 分钟")
+
+
+def own_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """The cells that come from the source, without those that every built notebook gets."""
+    return [cell for cell in notebook.cells if cell.id not in stamped_cells.IDS]
+
+
+def without_title(source: str) -> str:
+    return _TITLE.sub("", source)
+
+
+def heading_ids(english: NotebookNode) -> dict[str, list[str]]:
+    """The ids of the headings by cell. Both languages share them, so that a reader who switches keeps the place."""
+    ids, seen = {}, Counter()
+    for cell in own_cells(english):
+        if cell.cell_type == "markdown":
+            ids[cell.id] = []
+            for heading in headings(without_title(cell.source)):
+                name = slug(heading.said)
+                seen[name] += 1
+                ids[cell.id].append(f"{name}--{seen[name]}" if seen[name] > 1 else name)
+    return ids
+
+
+def minutes(lesson: NotebookNode) -> str | None:
+    """The time that the first text asks for."""
+    found = _MINUTES.search(own_cells(lesson)[0].source)
+    return found and (found[1] or found[2])
+
+
+def notebook_page(
+    book: Book,
+    place: Place,
+    notebook: NotebookNode,
+    ids: Mapping[str, list[str]],
+    drawn: Mapping[str, Shown],
+    store: Callable[[bytes], str],
+    handout: bool,
+) -> str:
+    """A page. drawn: pictures by cell. store: keeps a PNG and returns its address. handout: whether there is one."""
+    with use_language(place.language):
+        cells, contents = [], []
+        for cell in own_cells(notebook):
+            if cell.cell_type != "markdown":
+                cells.append(code_cell(cell, drawn.get(cell.id), store))
+                continue
+            source = without_title(cell.source)
+            cells.append(TextCell(cell.id, Markup(html(source, ids[cell.id]))))
+            named = zip(headings(source), ids[cell.id], strict=True)
+            contents += [(name, Markup(heading.html)) for heading, name in named if heading.level == 2]
+    here = book.outline(place.stem)
+    colab = None
+    if here and book.address.colab:
+        colab = f"{book.address.colab}/notebooks/{place.language}/{place.stem}.ipynb"
+    outlines = [None, *book.outlines, None]
+    at = outlines.index(here)
+    return page(
+        "lesson.html",
+        book,
+        place,
+        title=f"{book.title(place.stem, place.language)} · Blocklab",
+        cells=cells,
+        contents=contents,
+        minutes=minutes(notebook),
+        colab=colab,
+        handout=handout,
+        before=outlines[at - 1],
+        after=outlines[at + 1],
+    )

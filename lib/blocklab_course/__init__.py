@@ -1,0 +1,22 @@
+"""What a lesson calls: `begin("en")`, `check("rms_norm", f)`, `catch("layer_norm", inputs)`,
+`checked_or_reference("rms_norm", f)`, `plug_in(rms_norm=f)`, `progress_bar(work, label)`.
+
+All but `begin` is imported on first use: `begin` checks that the packages which the rest imports are installed.
+"""
+
+from importlib import import_module
+
+from .session import begin
+
+_MODULE_OF = {
+    **dict.fromkeys(("catch", "check", "checked_or_reference", "plug_in"), "api"),
+    "progress_bar": "_progress_bar",
+}
+
+__all__ = ["begin", "catch", "check", "checked_or_reference", "plug_in", "progress_bar"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULE_OF:
+        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

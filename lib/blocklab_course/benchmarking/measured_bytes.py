@@ -1,0 +1,77 @@
+"""Measured times in the unit of their prediction: the bytes a number that the device copies in the same time.
+
+A kernel at the memory roof takes exactly what it has to move; one that wastes time takes more.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+
+from blocklab_course.benchmarking.calls import DIRECTIONS
+from blocklab_course.benchmarking.environment import describe
+from blocklab_course.benchmarking.implementations import operations
+from blocklab_course.benchmarking.measurement import Spread, measure
+from blocklab_course.benchmarking.recording import Recording, TimedRow, read_recordings
+
+WIDTH = 4096
+
+
+class Key(NamedTuple):
+    """What was timed."""
+
+    op: str
+    arm: str
+    direction: str
+    dtype: str
+    width: int = WIDTH
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Where it was measured, as `machine.describe` says, and bytes a number."""
+
+    provenance: Mapping[str, str]
+    bytes: Mapping[Key, Spread]
+
+
+def shipped_recording() -> Recording:
+    """The first recording of a GPU that comes with the package, or, as long as there is none, of a CPU."""
+    return min(read_recordings(), key=lambda each: each.provenance["cuda"] == "none")
+
+
+def from_recording(recording: Recording) -> Measured:
+    """All rows with bytes. Marked ones are left out: they did not measure memory."""
+    return Measured(
+        recording.provenance,
+        {
+            Key(row.op, row.implementation, row.direction, row.dtype, row.width): Spread(
+                *(time * _copied_in_a_microsecond(row) for time in row.microseconds)
+            )
+            for row in recording.rows
+            if row.bytes is not None and not row.mark
+        },
+    )
+
+
+def _copied_in_a_microsecond(row: TimedRow) -> float:
+    """Bytes a number of the matrix, at the speed of the copy that was timed beside this row."""
+    return 1e3 * row.GBs / row.share_of_copy_roof / (row.rows * row.width)
+
+
+def measured_here(
+    device: str = "cuda", rows: int = 8192, width: int = WIDTH, rounds: int = 10, dtype: torch.dtype = torch.bfloat16
+) -> Measured:
+    """Time all operations on this machine, forward and backward, in every hand but torch.compile's, which is slow."""
+    on = torch.device(device)
+    found = {}
+    for operation in operations(on, compiled=False):
+        for direction in DIRECTIONS:
+            inputs = functools.partial(operation.inputs, rows, width, dtype, on, direction)
+            result = measure(operation.ready(direction), inputs, direction, rounds=rounds)
+            for timing in result.timings:
+                key = Key(operation.name, timing.name, direction, str(dtype).removeprefix("torch."), width)
+                found[key] = Spread(*(seconds * result.roofs.copy / (rows * width) for seconds in timing.time))
+    return Measured(describe(on), found)

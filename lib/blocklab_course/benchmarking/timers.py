@@ -1,0 +1,117 @@
+"""Stopwatches: how long one call takes, averaged over a lap through all copies of the inputs.
+
+A watch is made from calls, one per copy, and warms them up. `lap()` gives seconds per call, `how` says between which
+two moments.
+"""
+
+import itertools
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import torch
+from torch.utils.benchmark import Timer
+
+Call = Callable[[], object]
+
+WARM_UP_CALLS = 3  # at least, before a graph is captured: compilers and libraries finish their preparations
+LAP = 4e-3  # seconds that a lap on a GPU lasts, its launches counted in: thousands of times what its clock tells apart
+
+
+class LapTimer(Protocol):
+    how: str
+
+    def lap(self) -> float: ...
+
+
+class Rotation:
+    """Call after call, in turn. Results live for a whole lap: else memory just freed, still cached, takes the next."""
+
+    def __init__(self, calls: Sequence[Call]):
+        self.calls = calls
+        self.clear()
+
+    def clear(self) -> None:
+        self.results: list[object] = [None] * len(self.calls)
+        self._turn = itertools.cycle(range(len(self.calls)))
+
+    def __call__(self) -> None:
+        turn = next(self._turn)
+        self.results[turn] = self.calls[turn]()
+
+
+class CpuTimer:
+    """torch's own stopwatch, `torch.utils.benchmark.Timer`, with a stated number of threads."""
+
+    def __init__(self, calls: Sequence[Call], threads: int = 1):
+        self._number = len(calls)
+        rotation = Rotation(calls)
+        for _ in range(max(WARM_UP_CALLS, self._number)):
+            rotation()
+        self._timer = Timer("call()", globals={"call": rotation}, num_threads=threads)
+        self.how = f"Timer.timeit around {self._number} calls, {threads} thread{'' if threads == 1 else 's'}"
+
+    def lap(self) -> float:
+        return self._timer.timeit(self._number).times[0]
+
+
+class CudaTimer:
+    """CUDA events around many calls captured in one graph: the GPU's work without the waits for its launches.
+
+    Where capture fails, the calls are launched one by one, and `how` says why. Made and used on a stream of its own,
+    which the calls were prepared on too: a backward pass runs on the stream of its forward pass.
+    """
+
+    def __init__(self, calls: Sequence[Call], pool: object = None):
+        self._rotation = Rotation(calls)
+        for _ in range(max(WARM_UP_CALLS, len(calls))):
+            self._rotation()
+        estimate = self._seconds(self._one_by_one, len(calls))
+        self._number = len(calls) * math.ceil(LAP / (estimate * len(calls)))
+        self._rotation.clear()
+        try:
+            self._play = self._capture(pool).replay
+            self.how = f"CUDA events around a graph of {self._number} calls"
+        except RuntimeError as error:
+            torch.cuda.synchronize()
+            reason = str(error).partition("\n")[0]
+            self._play = lambda: self._one_by_one(self._number)
+            self.how = f"CUDA events around {self._number} launches, their gaps included; no graph: {reason}"
+        self._rotation.clear()  # what a graph's results lay in may serve the next graph
+
+    def lap(self) -> float:
+        self._play()  # untimed: the clock starts on a busy GPU, so that submitting the work is no part of it
+        return self._seconds(lambda _: self._play(), self._number)
+
+    def _seconds(self, work: Callable[[int], None], calls: int) -> float:
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        work(calls)
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end) / 1000 / calls
+
+    def _one_by_one(self, calls: int) -> None:
+        for _ in range(calls):
+            self._rotation()
+
+    def _capture(self, pool: object) -> torch.cuda.CUDAGraph:
+        check_no_wait(self._rotation.calls[0])
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=pool, stream=torch.cuda.current_stream()):
+            self._one_by_one(self._number)
+        return graph
+
+
+def check_no_wait(call: Call) -> None:
+    """Raise RuntimeError if the call waits for the GPU, as no graph can.
+
+    Asked before the capture: one that fails leaves torch 2.11 unable to capture, or to draw random numbers, again.
+    """
+    with warnings.catch_warnings(action="ignore"):  # that this mode is a prototype
+        torch.cuda.set_sync_debug_mode("error")
+    try:
+        call()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")

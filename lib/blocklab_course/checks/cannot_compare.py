@@ -1,0 +1,81 @@
+"""What keeps a comparison from being made, and words for a difference that no table knows: kind, shape, type, error."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from .messages import A_KIND, A_TENSOR, A_TUPLE_OR_LIST, ERROR_AT, NUMBERS_TOO, WORDS
+from .outcome import NotComparable, NotDifferentiable, Outcome, close
+from .results import Unsupported
+from .safe_repr import type_name
+
+
+@dataclass(eq=False)
+class CannotCompare(NotComparable):
+    """Something that keeps a comparison from being made: an id of `words.WORDS` and what its message is about."""
+
+    id: str
+    about: dict[str, object]
+
+
+def describe_difference(got: Outcome, wanted: Outcome, differs: str, tolerance: float) -> tuple[str | None, list[str]]:
+    """The id and the messages of what is wrong; the id is None where only the numbers differ."""
+    if differs == "error":
+        if isinstance(got.error, NotDifferentiable):
+            return _message("not-differentiable")
+        if got.error is None:
+            return _unknown()
+        return _message(
+            "raises", error=f"{type_name(got.error)}: {got.message}" if got.message else type_name(got.error)
+        )
+    if got.values.keys() != wanted.values.keys():
+        return _message("wrong-type", got=_returned(got), wanted=_returned(wanted))
+    x, y = got.values[differs], wanted.values[differs]
+    if isinstance(x, Tensor) != isinstance(y, Tensor) or not isinstance(x, Tensor | type(y)):
+        return _message("wrong-type", got=_kind(x), wanted=_kind(y))
+    if not isinstance(y, Tensor):
+        return _unknown()
+    for id, one, other in (
+        ("wrong-shape", tuple(x.shape), tuple(y.shape)),
+        ("wrong-dtype", x.dtype, y.dtype),
+        ("wrong-device", x.device, y.device),
+    ):
+        if one != other:
+            name, told = _message(id, got=f"`{one}`", wanted=f"`{other}`")
+            numbers_too = id == "wrong-dtype" and not _same_in_type(x, y, tolerance)
+            return name, told + [str(NUMBERS_TOO)] * numbers_too
+    if x.is_floating_point() and bool((y.isfinite() & ~x.isfinite()).any()):
+        return _message("nan")
+    return _unknown()
+
+
+def _message(id: str, **about: object) -> tuple[str, list[str]]:
+    return id, [WORDS[id].format(**about)]
+
+
+def _unknown() -> tuple[None, list[str]]:
+    return None, [str(WORDS["unknown"])]
+
+
+def _same_in_type(x: Tensor, y: Tensor, tolerance: float) -> bool:
+    """Whether a result of another type is right once it is converted."""
+    return x.is_complex() == y.is_complex() and close(x.to(y.dtype), y, tolerance)
+
+
+def _returned(outcome: Outcome) -> str:
+    parts = [name for name in outcome.values if name.startswith("result ")]
+    return A_TUPLE_OR_LIST.format(count=len(parts)) if parts else _kind(outcome.values["result"])
+
+
+def _kind(x: object) -> str:
+    if isinstance(x, Tensor):
+        return str(A_TENSOR)
+    return x.words if isinstance(x, Unsupported) else A_KIND.format(kind=type_name(x))
+
+
+def error_location(got: Outcome) -> list[str]:
+    """Where in the learner's code the error arose; nothing if it is not known."""
+    if got.line is None:
+        return []
+    number, line = got.line
+    return [ERROR_AT.format(line=number, code=f"`{line}`")]

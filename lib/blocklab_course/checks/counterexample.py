@@ -1,0 +1,140 @@
+"""Show the smallest input that tells: what went in, what came out, what should have come out."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from blocklab_course.i18n import Text
+
+from .case import Case, is_float
+from .exercise import Exercise
+from .messages import AFTER_CALL, GRADIENT, NOT_DIFFERENTIABLE, PART, RESULT, RESULT_PART
+from .outcome import NotDifferentiable, Outcome, largest
+from .results import Unsupported
+from .safe_repr import safe_repr, type_name
+
+MOST_NUMBERS = 16  # a larger tensor is told by its shape, a larger result by its first wrong part
+MOST_SHOWN = 4  # numbers of a row that is itself too long
+MOST_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """One input and the two results, as text: `arguments` by name, `what` is compared, and the two values."""
+
+    arguments: tuple[tuple[str, str], ...]
+    what: str
+    yours: str
+    expected: str
+
+
+def find_counterexample(
+    exercise: Exercise, case: Case, got: Outcome, wanted: Outcome, value: str
+) -> Counterexample | None:
+    """What there is to see of a case in which `value` differs. None where a tuple stands against a tensor."""
+    if value != "error" and got.values.keys() != wanted.values.keys():
+        return None
+    arguments = tuple((name, format_value(x)) for name, x in case.arguments.items())
+    if value == "error":
+        return Counterexample(arguments, str(RESULT), _raised(got), _raised(wanted))
+    yours, expected = got.values.get(value), wanted.values.get(value)
+    name = label(exercise, value)
+    if _comparable(yours, expected) and expected.numel() > MOST_NUMBERS:
+        where = _first_wrong_part(yours, expected, case.tolerance)
+        name = PART.format(what=name, where=f"[{', '.join(map(_index, where))}]")
+        yours, expected = yours[where], expected[where]
+    return Counterexample(arguments, name, *_apart(yours, expected))
+
+
+def _raised(outcome: Outcome) -> str:
+    if isinstance(outcome.error, NotDifferentiable):
+        return str(NOT_DIFFERENTIABLE)
+    if outcome.error is not None:
+        return type_name(outcome.error)
+    parts = tuple(x for name, x in outcome.values.items() if name.startswith("result "))
+    return format_value(parts or next(iter(outcome.values.values())))
+
+
+def label(exercise: Exercise, value: str) -> str:
+    """How a reader is told which value it is."""
+    if value in exercise.names:
+        return str(exercise.names[value])
+    if value.endswith(".grad"):
+        return GRADIENT.format(name=value.removesuffix(".grad"))
+    if value.startswith("result "):
+        return RESULT_PART.format(place=int(value.removeprefix("result ")) + 1)
+    return str(RESULT) if value == "result" else AFTER_CALL.format(name=value)
+
+
+def _comparable(x: object, y: object) -> bool:
+    return isinstance(x, Tensor) and isinstance(y, Tensor) and x.shape == y.shape and x.device == y.device
+
+
+def _first_wrong_part(yours: Tensor, expected: Tensor, tolerance: float) -> tuple[int | slice, ...]:
+    """Where the first number that differs lies: its row, of a long row the numbers from there on."""
+    if expected.device.type == "meta":
+        return (*[0] * (expected.dim() - 1), slice(0, MOST_SHOWN))
+    x, y = yours.double(), expected.double()
+    wrong = ~torch.isclose(x, y, rtol=tolerance, atol=tolerance * largest(y), equal_nan=True)
+    *row, place = (i.item() for i in torch.unravel_index(wrong.int().argmax(), expected.shape))
+    length = expected.shape[-1]
+    if length <= MOST_NUMBERS:
+        return tuple(row)
+    start = min(place, length - MOST_SHOWN)
+    return (*row, slice(start, start + MOST_SHOWN))
+
+
+def _index(place: int | slice) -> str:
+    return f"{place.start}:{place.stop}" if isinstance(place, slice) else str(place)
+
+
+def _apart(yours: object, expected: object) -> tuple[str, str]:
+    """Both values with as many digits as it takes to tell them apart."""
+    for digits in range(4, MOST_DIGITS):
+        texts = format_value(yours, digits), format_value(expected, digits)
+        if texts[0] != texts[1]:
+            return texts
+    return f"{texts[0]} {_kind(yours)}", f"{texts[1]} {_kind(expected)}"
+
+
+def _kind(x: object) -> str:
+    return f"({x.dtype})" if isinstance(x, Tensor) else f"({type_name(x)})"
+
+
+def format_value(x: object, digits: int = 4) -> str:
+    """A value as a reader wants it: small tensors as nested lists, large ones and functions by their kind."""
+    if isinstance(x, Tensor):
+        if x.device.type == "meta" or x.numel() > MOST_NUMBERS:
+            return f"{_dtype(x)} {tuple(x.shape)}"
+        numbers = _nested(x.detach().tolist(), digits)
+        return f"{numbers} ({_dtype(x)})" if is_float(x) and x.dtype != torch.float32 else numbers
+    if isinstance(x, float):
+        return _number(x, digits)
+    if isinstance(x, Text):
+        return str(x)
+    if isinstance(x, Unsupported):
+        return x.words.strip("` ")
+    if isinstance(x, tuple | list):
+        inside = ", ".join(format_value(item, digits) for item in x)
+        return f"({inside},)" if len(x) == 1 else f"({inside})"
+    if callable(x):
+        return getattr(x, "__name__", type_name(x))
+    return safe_repr(x)
+
+
+def _dtype(x: Tensor) -> str:
+    return "tensor" if x.dtype == torch.float32 else str(x.dtype).removeprefix("torch.")
+
+
+def _nested(x: object, digits: int) -> str:
+    if isinstance(x, list):
+        return f"[{', '.join(_nested(item, digits) for item in x)}]"
+    return _number(x, digits) if isinstance(x, float) else repr(x)
+
+
+def _number(x: float, digits: int) -> str:
+    if x.is_integer() and abs(x) < 1e6:
+        return str(int(x))
+    text = f"{x:.{digits}g}"
+    return "0" if text == "-0" else text

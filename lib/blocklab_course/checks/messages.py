@@ -1,0 +1,159 @@
+"""What a verdict says that no table says: the messages that fit every exercise, by the id they are saved under."""
+
+from blocklab_course.i18n import Text
+
+WORDS = {
+    "not-written-yet": Text(
+        en="Not written yet. Replace the `...` or `None` and run the cell again.",
+        zh="还没有写。请把 `...` 或 `None` 换成你的答案，再运行这个单元格。",
+    ),
+    "no-return": Text(
+        en="Your function returns nothing. Is a `return` missing?",
+        zh="你的函数没有返回值。是不是漏了 `return`？",
+    ),
+    "wrong-kind": Text(
+        en="Hand in {wanted}; what came is {got}.",
+        zh="这里要交的是{wanted}；收到的却是{got}。",
+    ),
+    "class-not-instance": Text(
+        en="`{got}` is a class. Make an instance of it first: `{got}(…)`.",
+        zh="`{got}` 是类，不是实例。请先创建它的实例：`{got}(…)`。",
+    ),
+    "signature": Text(
+        en="The checker calls `{wanted}`, but your function is `{got}`: other arguments, or another number of them.",
+        zh="检查时按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
+    ),
+    "module-attributes": Text(
+        en="No input could be given to your Module. It takes the place of `{wanted}`: its parameters, buffers and "
+        "settings must bear these names, and there must be none besides.",
+        zh="任何一组输入都传不进你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
+    ),
+    "module-too-small": Text(
+        en="Your Module was made for one number, and there all norms do the same. Hand in one for 4 numbers or more.",
+        zh="你的模块只处理一个数，这时各种归一化的结果都一样。请交一个至少处理 4 个数的模块。",
+    ),
+    "state-dict-keys": Text(
+        en="The weights do not load into your layer. Missing: {missing}. Too many: {unexpected}.",
+        zh="权重无法载入你的层。缺少：{missing}。多余：{unexpected}。",
+    ),
+    "raises": Text(
+        en="Your function stops with {error}",
+        zh="你的函数运行时报错：{error}",
+    ),
+    "interrupted": Text(
+        en="Stopped after {seconds:.0f} s: your function had not come to its end. Look for a loop that never finishes, "
+        "or for work that is far too much.",
+        zh="{seconds:.0f} 秒后中止：你的函数还没有运行完。请检查有没有停不下来的循环，或者计算量过大的地方。",
+    ),
+    "stopped": Text(
+        en="You stopped the check after {seconds:.0f} s, before it was done.",
+        zh="检查了 {seconds:.0f} 秒，还没有完成，你按了停止。",
+    ),
+    "mutates-input": Text(
+        en="Your function changes its input `{name}`: whoever called it still needs the old numbers. Work on a new "
+        "tensor; `x -= m` and names ending in `_`, `requires_grad_()` too, change the one that came in.",
+        zh="你的函数改动了输入 `{name}`，而调用者还要用原来的数。请另建一个张量；"
+        "`x -= m` 和以 `_` 结尾的方法（`requires_grad_()` 也算）改的都是传入的那一个。",
+    ),
+    "graph-kept": Text(
+        en="The numbers are right, but `{name}` holds on to the graph after the call, and to that of every past step: "
+        "training takes more and more memory, until there is none left. Write it inside `with torch.no_grad():`.",
+        zh="数值是对的，但调用之后 `{name}` 带上了计算图：过去每一步的计算图都会留着，"
+        "训练越久，占的内存越多，直到用完。请在 `with torch.no_grad():` 里更新它。",
+    ),
+    "input-returned": Text(
+        en="You returned the input as it came in.",
+        zh="你把输入原样返回了。",
+    ),
+    "not-differentiable": Text(
+        en="The numbers may be right, but no gradient comes through. Stay in torch: no `.item()`, `.tolist()`, "
+        "`.detach()`, NumPy or `no_grad` on the way.",
+        zh="数值也许是对的，但梯度传不回来。请全程使用 torch："
+        "中间不要用 `.item()`、`.tolist()`、`.detach()`、NumPy 或 `no_grad`。",
+    ),
+    "wrong-type": Text(
+        en="You returned {got}; wanted is {wanted}.",
+        zh="你返回的是{got}，需要的是{wanted}。",
+    ),
+    "wrong-shape": Text(
+        en="The shape is wrong: you returned {got}, wanted is {wanted}.",
+        zh="形状不对：你返回的是 {got}，需要的是 {wanted}。",
+    ),
+    "wrong-dtype": Text(
+        en="The type of the numbers is wrong: you returned {got}, wanted is {wanted}. Convert the result at the end. "
+        "(`torch.zeros` and its like do not follow the type of the input: without `dtype=` they give float32.)",
+        zh="数值类型不对：你返回的是 {got}，需要的是 {wanted}。请在最后转换结果的类型。"
+        "（`torch.zeros` 这类函数不会沿用输入的类型：不写 `dtype=`，得到的就是 float32。）",
+    ),
+    "wrong-device": Text(
+        en="The result lies on another device: you returned {got}, wanted is {wanted}.",
+        zh="结果放错了设备：你返回的在 {got} 上，应当在 {wanted} 上。",
+    ),
+    "nan": Text(
+        en="Your result holds NaN or infinity where a number belongs. Look for a division by zero, −∞ minus −∞, or "
+        "the root or the logarithm of something that is not positive.",
+        zh="结果里出现了 NaN 或无穷大，那里本应是普通的数。"
+        "请检查有没有除以零、−∞ 减 −∞，或者对不大于零的数开方、取对数。",
+    ),
+    "unknown": Text(
+        en="Not right yet, and it is not a mistake I know. Here is where it differs first.",
+        zh="还不对，但我认不出这是哪一种错误。下面是最先出现差别的地方。",
+    ),
+    "unknown-answer": Text(
+        en="Not right yet, and it is not a mistake I know.", zh="还不对，但我认不出这是哪一种错误。"
+    ),
+}
+
+SLOW = Text(
+    en="It walks through the numbers in a Python loop: {steps[0]} steps at size {sizes[0]}, {steps[1]} at size "
+    "{sizes[1]}. One call of torch on the whole tensor does the same, and much faster.",
+    zh="你用 Python 循环逐个处理：规模为 {sizes[0]} 时要走 {steps[0]} 步，规模为 {sizes[1]} 时要走 {steps[1]} 步。"
+    "对整个张量只调用一次 torch，结果相同，而且快得多。",
+)
+
+RIGHT = Text(
+    en="Right: it agrees with the reference. Inputs tried: {cases}.",
+    zh="正确：在 {cases} 组输入上都与参考结果一致。",
+)
+RIGHT_WITH_GRADIENT = Text(
+    en="Right: it agrees with the reference, gradients included. Inputs tried: {cases}.",
+    zh="正确：在 {cases} 组输入上都与参考结果一致，梯度也一致。",
+)
+RIGHT_ANSWER = Text(en="Right.", zh="正确。")
+RIGHT_NUMBER = Text(en="Right: {what} = {value}.", zh="正确：{what} = {value}。")
+ADVICE = Text(en="One piece of advice: {advice}", zh="一点建议：{advice}")
+LEFT_OUT = Text(
+    en="{count} more inputs do not fit a Module like yours and were left out.",
+    zh="另有 {count} 组输入不适合你的模块，没有检查，这不影响结论。",
+)
+
+NUMBERS_TOO = Text(en="And the numbers differ, too.", zh="而且数值也不对。")
+SEVERAL = Text(en="{count:d} mistakes at once:", zh="同时有 {count:d} 处错误：")
+INPUT = Text(en="input {name}", zh="输入 {name}")
+YOURS = Text(en="your {what}", zh="{what}（你的）")
+EXPECTED = Text(en="expected {what}", zh="{what}（应为）")
+AFTER_CALL = Text(en="{name} after the call", zh="调用后的 {name}")
+GRADIENT = Text(en="gradient of {name}", zh="对 {name} 的梯度")
+RESULT = Text(en="result", zh="结果")
+RESULT_PART = Text(en="result {place}", zh="第 {place} 个结果")
+ERROR_AT = Text(en="line {line} of your code: {code}", zh="你的代码第 {line} 行：{code}")
+NOT_DIFFERENTIABLE = Text(en="no gradient", zh="没有梯度")
+PART = Text(en="{what}, the part {where}", zh="{what}，其中的 {where}")
+
+READ = Text(en="Read again: {link}", zh="请再读一读：{link}")
+PANEL = Text(en="See it on the panel: {panel}", zh="到面板上看一看：{panel}")
+ONE_LINE = Text(en="Show me one line", zh="给我看一行代码")
+ONE_LINE_SHOWN = Text(en="One line: {line}", zh="其中一行：{line}")
+A_FUNCTION = Text(en="a function", zh="一个函数")
+A_MODULE = Text(en="an instance of nn.Module", zh="一个 nn.Module 的实例")
+A_TENSOR = Text(en="a tensor", zh="一个张量")
+A_TUPLE = Text(en="a tuple of {count}", zh="一个含 {count} 项的元组")
+A_TUPLE_OR_LIST = Text(en="a tuple or list of {count}", zh="一个含 {count} 项的元组或列表")
+A_KIND = Text(en="`{kind}`", zh="类型为 `{kind}` 的值")
+NOT_CALLED = Text(
+    en="a `{kind}` that still waits for its input (call it, as in `f(x)`)",
+    zh="一个还没有拿到输入的 `{kind}`（请像 `f(x)` 那样调用它）",
+)
+THE_ANSWER = Text(en="`{answer}`", zh=" `{answer}`")
+THE_TEXT = Text(en="the text `{answer}`, in quotation marks", zh="带引号的文本 `{answer}`")
+NOTHING = Text(en="none", zh="无")

@@ -1,0 +1,171 @@
+"""Call an nn.Module where the exercise is a function: its attributes take the place of the arguments."""
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from .cannot_compare import CannotCompare
+from .exercise import Exercise
+from .messages import NOTHING
+from .outcome import NotComparable
+
+NEUTRAL = {"weight": 1.0, "bias": 0.0}
+VECTORS = ("weight", "bias", "running_mean", "running_var")
+COUNTS = ("num_features", "num_channels", "channels")  # what a layer without vectors may call the size
+OTHER_NAMES = {"eps": ("variance_epsilon", "epsilon", "layer_norm_eps")}
+MISSING = object()
+
+
+class UnsupportedModule(NotComparable):
+    """The input needs an argument that this Module has no attribute for, or another size."""
+
+
+def own(module: nn.Module, name: str) -> object:
+    """An attribute of the Module, by whatever name published code has for it, or MISSING."""
+    try:
+        return getattr(module, spelled(module, name), MISSING)
+    except Exception:
+        return MISSING
+
+
+def spelled(module: nn.Module, name: str) -> str:
+    """What the Module calls a setting."""
+    return next((other for other in (name, *OTHER_NAMES.get(name, ())) if hasattr(module, other)), name)
+
+
+def vectors(module: nn.Module) -> list[Tensor]:
+    """Its parameters and buffers of the names that the exercises know."""
+    return [x for x in (own(module, name) for name in VECTORS) if isinstance(x, Tensor) and x.dim()]
+
+
+def own_shape(module: nn.Module, exercise: Exercise) -> tuple[int, ...] | None:
+    """The shape that the Module was made for, as its own settings or vectors say; None if they do not."""
+    if any(parameter.name == "normalized_shape" for parameter in exercise.parameters):
+        shape = _as_shape(own(module, "normalized_shape"))
+        return shape or next((tuple(x.shape) for x in vectors(module)), None)
+    counts = [x for x in (own(module, name) for name in COUNTS) if type(x) is int]
+    return next(((size,) for size in (*(x.numel() for x in vectors(module)), *counts)), None)
+
+
+def _as_shape(value: object) -> tuple[int, ...] | None:
+    """Shapes may be numbers, lists or tuples."""
+    if type(value) is int:
+        return (value,)
+    sizes = isinstance(value, tuple | list) and all(type(size) is int for size in value)
+    return tuple(value) if sizes else None
+
+
+def attributes_as_arguments(module: nn.Module, exercise: Exercise, arguments: dict[str, object]) -> object:
+    """Call the module on the first argument, with the others as its parameters, buffers and settings of that name.
+
+    A weight or bias that is None in the input is one or zero in the module. Buffers that the module writes are written
+    back into the arguments. Sizes are never set: the module may have worked with them when it was made. Raises
+    CannotBeSaid where an argument that is not at its default has no such attribute, or one of another size, or the
+    module has a parameter of another name.
+    """
+    module = _copied(module)
+    first, *settings = (parameter.name for parameter in exercise.parameters)
+    defaults = {parameter.name: parameter.default for parameter in exercise.parameters}
+    x = arguments[first]
+    if not takes(module, x):
+        raise UnsupportedModule
+    tensors = {}
+    for name in settings:
+        value, has = arguments.get(name, defaults[name]), own(module, name)
+        if name == "training":
+            module.train(value)
+        elif isinstance(value, Tensor):
+            tensors[name] = _shaped_like(has, value)
+        elif name == "normalized_shape":
+            if (_as_shape(has) or own_shape(module, exercise)) != value:
+                raise UnsupportedModule
+        elif has is MISSING:
+            if value is not defaults[name] and value != defaults[name]:
+                raise UnsupportedModule
+        elif value is not None:
+            _set(module, name, has, value)
+    like = next(iter(tensors.values()), x)  # running statistics may be wider than x
+    for name, parameter in list(module.named_parameters()):
+        if name not in tensors and name not in NEUTRAL:
+            raise UnsupportedModule
+        tensors.setdefault(name, torch.full_like(parameter, NEUTRAL.get(name, 0.0), dtype=like.dtype))
+    return _call_with(module, tensors, arguments)
+
+
+def _copied(module: nn.Module) -> nn.Module:
+    """A copy of which every attribute can be replaced; as deep as it goes, for locks and the like have no copy."""
+    try:
+        return copy.deepcopy(module)
+    except Exception:
+        shallow = copy.copy(module)
+        for name in ("_parameters", "_buffers", "_modules"):
+            vars(shallow)[name] = vars(module)[name].copy()
+        return shallow
+
+
+def _shaped_like(has: object, value: Tensor) -> Tensor:
+    if not isinstance(has, Tensor) or has.numel() != value.numel():
+        raise UnsupportedModule
+    return value.view(has.shape)
+
+
+def _set(module: nn.Module, name: str, has: object, value: object) -> None:
+    """Set a number such as eps or momentum; a count has to be the module's own already."""
+    if type(has) is type(value) and has == value:
+        return
+    name = spelled(module, name)
+    if not isinstance(value, float) or type(has) not in (int, float, type(None)):
+        raise UnsupportedModule
+    try:
+        setattr(module, name, value)
+    except Exception:
+        raise UnsupportedModule from None
+
+
+def takes(module: nn.Module, x: Tensor) -> bool:
+    """Whether x has as many axes as the Module is for: torch has a class of its own for every rank."""
+    if isinstance(module, nn.modules.batchnorm._NormBase):
+        try:
+            module._check_input_dim(x)
+        except ValueError:
+            return False
+    return all(_is_row(v) or v.dim() in (x.dim(), x.dim() - 1) for v in vectors(module))
+
+
+def _is_row(vector: Tensor) -> bool:
+    """Whether it is (C,), or has axes of its own that all count, and not (1, C, 1, 1) for inputs of four axes."""
+    return vector.dim() == 1 or max(vector.shape) < vector.numel()
+
+
+def _call_with(module: nn.Module, tensors: dict[str, Tensor], arguments: dict[str, object]) -> object:
+    """Put the tensors in the place of parameters and buffers, call, and copy back what the module bound anew.
+
+    A learner may keep running statistics as plain attributes: `functional_call` would not see those.
+    """
+    for name, value in tensors.items():
+        module._parameters.pop(name, None)
+        module._buffers.pop(name, None)
+        object.__setattr__(module, name, value)
+    result = module(next(iter(arguments.values())))
+    for name, value in tensors.items():
+        now = getattr(module, name)
+        if now is not value:
+            value.data.copy_(now.detach())
+            if name in arguments:
+                arguments[name].requires_grad_(now.requires_grad)
+    return result
+
+
+def load_weights(module: nn.Module, weights: dict[str, Tensor]) -> nn.Module:
+    """A copy of the module with these weights. Raises Complaint with the names that do not fit."""
+    module = copy.deepcopy(module)
+    shapes = {name: tuple(x.shape) for name, x in module.state_dict().items()}
+    wanted = {name: tuple(x.shape) for name, x in weights.items()}
+    if shapes != wanted:
+        missing = [f"{name} {shape}" for name, shape in wanted.items() if shapes.get(name) != shape]
+        unexpected = [f"{name} {shape}" for name, shape in shapes.items() if wanted.get(name) != shape]
+        lists = {"missing": missing, "unexpected": unexpected}
+        raise CannotCompare("state-dict-keys", {key: ", ".join(names) or NOTHING for key, names in lists.items()})
+    module.load_state_dict(weights)
+    return module

@@ -1,0 +1,75 @@
+"""What a learner returned, as a plain value: nothing in it can answer for itself when it is compared."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .messages import A_KIND, A_TUPLE, NOT_CALLED
+from .safe_repr import type_name
+
+MOST_RESULTS = 16  # of a tuple or list; no exercise asks for more than three
+MOST_COPIED = 2**22  # numbers; a larger tensor has not the shape of any case
+_OWN_METHOD = {bool: bool.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """Something that no exercise asks for: told in words, and equal to nothing that is asked for."""
+
+    words: str
+
+
+def to_plain(x: object) -> object:
+    """x as a tensor, number or text of its very class; None and `...` as they are; anything else as Strange."""
+    if x is None or x is ... or type(x) is Unsupported:
+        return x
+    if issubclass(type(x), Tensor):
+        return _plain_tensor(x)
+    for exact, value in _OWN_METHOD.items():
+        if issubclass(type(x), exact):
+            return x if type(x) is exact else value(x)
+    if issubclass(type(x), tuple):
+        return Unsupported(A_TUPLE.format(count=tuple.__len__(x)))
+    return Unsupported((NOT_CALLED if callable(x) else A_KIND).format(kind=type_name(x)))
+
+
+def _plain_tensor(x: Tensor) -> Tensor | Unsupported:
+    """A dense tensor without the subclass that may have answers of its own."""
+    if type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:
+        return Unsupported(A_KIND.format(kind=type_name(x)))
+    with torch._C.DisableTorchFunctionSubclass():
+        layout = Tensor.layout.__get__(x)
+        if layout is not torch.strided:
+            return Unsupported(A_KIND.format(kind=layout))
+        if Tensor.is_nested.__get__(x) or Tensor.is_quantized.__get__(x):
+            return Unsupported(
+                A_KIND.format(kind="nested tensor" if Tensor.is_nested.__get__(x) else "quantized tensor")
+            )
+        dense = Tensor.as_subclass(x, Tensor)
+    return Unsupported(A_KIND.format(kind=type_name(x))) if _hollow(dense) else dense
+
+
+def _hollow(x: Tensor) -> bool:
+    """Whether the memory behind the numbers has been given back: to read them would end the process."""
+    if x.numel() == 0 or x.device.type == "meta":
+        return False
+    in_order = x.is_contiguous()  # nearly always, and then it is told in a fraction of the time
+    span = x.numel() if in_order else 1 + sum((n - 1) * stride for n, stride in zip(x.shape, x.stride(), strict=True))
+    return x.untyped_storage().nbytes() < (x.storage_offset() + span) * x.element_size()
+
+
+def named_results(returned: object) -> dict[str, object]:
+    """What was returned by name: "result", or for a tuple or list "result 0", "result 1" …"""
+    for sequence in (tuple, list):
+        if issubclass(type(returned), sequence) and 1 <= sequence.__len__(returned) <= MOST_RESULTS:
+            return {f"result {place}": to_plain(x) for place, x in enumerate(sequence.__iter__(returned))}
+    return {"result": to_plain(returned)}
+
+
+def snapshot(x: object) -> object:
+    """A plain value that nothing done later can change."""
+    if not isinstance(x, Tensor):
+        return x
+    x = x.detach()
+    return x.clone() if x.numel() <= MOST_COPIED else x

@@ -1,0 +1,151 @@
+"""`python -P -m blocklab_course.gradebook FOLDER`: a table of the class, students by exercises, as HTML and CSV."""
+
+import argparse
+import contextlib
+import importlib.util
+import os
+import sys
+import uuid
+from pathlib import Path
+
+from blocklab_course import i18n
+from blocklab_course.i18n import Text
+
+from .collect import Report, Run, collect
+from .pages import as_csv, as_html
+from .sanitize import sanitize
+from .stopping import Stopped, stopping
+
+NO_NOTEBOOK = Text(en="There is no notebook in {folder}.", zh="{folder} 里没有笔记本。")
+RUN_NEEDS = Text(en="--run needs {package}: pip install {package}", zh="--run 需要 {package}：pip install {package}")
+
+FOLDER_WANTED = Text(en="wants the name of a folder, got an empty one", zh="文件夹的名字不能是空的")
+STOPPED = Text(en="stopped ({signal}); nothing was written", zh="已停止（{signal}），没有写出报告")
+LEVEL = Text(en="wants a whole number from 1 to 999, got {got}", zh="需要 1 到 999 的整数，得到的是 {got}")
+SECONDS_WANTED = Text(
+    en="wants seconds from 1 to {longest}, got {got}", zh="秒数要在 1 到 {longest} 之间，得到的是 {got}"
+)
+
+PROG = "python -m blocklab_course.gradebook"
+NAME = "report"
+SECONDS = 300  # for one notebook; on two cores with much else to do, the longest lesson takes a third of it
+LONGEST = 86_400  # a day
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong; `--help` shows all there is."""
+
+    def error(self, message: str):
+        self.exit(2, f"{self.prog}: {sanitize(message)}\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    asked = _Parser(prog=PROG, add_help=False)
+    asked.add_argument("--language", choices=i18n.LANGUAGES, default="en")
+    i18n.set_language(asked.parse_known_args(arguments)[0].language)  # first: what is wrong with the rest is said in it
+    parser = _Parser(prog=PROG, parents=[asked], description="Which mistakes a class makes.")
+    parser.add_argument("folder", type=_folder, help="the students' notebooks: one each, or a folder each")
+    parser.add_argument("--out", type=Path, default=Path(NAME), help="name of the two files, without ending")
+    parser.add_argument(
+        "--level",
+        type=_level,
+        metavar="N",
+        help="students are the names at this level: 1 for FOLDER/eve, 2 for FOLDER/a/eve",
+    )
+    parser.add_argument("--run", action="store_true", help="run copies of the notebooks first; without it nothing runs")
+    parser.add_argument(
+        "--seconds",
+        type=_seconds,
+        default=SECONDS,
+        metavar="S",
+        help="with --run, the time for one notebook (default: %(default)s)",
+    )
+    options = parser.parse_args(arguments)
+    try:
+        with stopping():
+            return _report(options)
+    except Stopped as stopped:
+        print(STOPPED.format(signal=stopped), file=sys.stderr)
+        return stopped.status
+    except (ValueError, OSError) as error:
+        print(sanitize(error), file=sys.stderr)
+        return 2
+
+
+def _folder(text: str) -> Path:
+    if not text:  # which would be the current folder
+        raise argparse.ArgumentTypeError(str(FOLDER_WANTED))
+    return Path(text)
+
+
+def _level(text: str) -> int:
+    if not text.isdecimal() or not 1 <= len(text) <= 3 or int(text) < 1:
+        raise argparse.ArgumentTypeError(LEVEL.format(got=repr(text)))
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds <= LONGEST:  # not a number is neither
+        raise argparse.ArgumentTypeError(SECONDS_WANTED.format(longest=LONGEST, got=repr(text)))
+    return seconds
+
+
+def _report(options: argparse.Namespace) -> int:
+    with _runner(options) as run:
+        report = collect(options.folder, options.level, run)
+    if not (report.cells or report.faults):
+        raise ValueError(NO_NOTEBOOK.format(folder=options.folder))
+    _write(report, options.out)
+    for line in [*report.remarks, *report.told_faults]:
+        print(sanitize(line), file=sys.stderr)
+    return 1 if report.faults else 0
+
+
+def _runner(options: argparse.Namespace) -> contextlib.AbstractContextManager[Run | None]:
+    if not options.run or not options.folder.is_dir():
+        return contextlib.nullcontext()
+    for package in ("nbclient", "psutil"):  # come with JupyterLab; reading needs neither
+        if importlib.util.find_spec(package) is None:
+            raise ValueError(RUN_NEEDS.format(package=package))
+    from .run_notebooks import runner
+
+    return runner(options.folder, options.seconds)
+
+
+def _write(report: Report, out: Path) -> None:
+    """Write both files; into a folder under their usual name, and in place of what was there, were it a link.
+
+    They are written beside it first, so that an earlier report stays whole where there is no room for this one.
+    """
+    out = out / NAME if out.is_dir() else out
+    out.parent.mkdir(parents=True, exist_ok=True)
+    new: dict[Path, Path] = {}
+    try:
+        for ending, text in ((".html", as_html(report)), (".csv", "\ufeff" + as_csv(report))):  # Excel wants the mark
+            path = out.with_name(out.name + ending)
+            new[path] = out.with_name(f".{uuid.uuid4().hex}")
+            _write_new(new[path], text, path)
+        for path, written in new.items():
+            os.replace(written, path)
+            print(sanitize(path))
+    finally:
+        for written in new.values():
+            written.unlink(missing_ok=True)
+
+
+def _write_new(path: Path, text: str, named: Path) -> None:
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+    except OSError as error:  # a full disk has no name for what did not fit
+        raise OSError(error.errno, error.strerror, str(named)) from None
+
+
+if __name__ == "__main__":
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where a shell closed it
+        stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that names have
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Whose notebook is it? Students are told apart by where their notebooks lie."""
+
+import itertools
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from operator import itemgetter
+from pathlib import Path
+
+from blocklab_course import i18n
+from blocklab_course.i18n import LANGUAGES, Text
+
+SEVERAL = Text(
+    en="Here the same exercise lies in several folders: {students} ({places}). If these are several students, add "
+    "--level {level}.",
+    zh="同一个练习出现在几个文件夹里：{students}（{places}）。如果这其实是几名学生，请加上 --level {level}。",
+)
+ONE = Text(
+    en="Counted as one student each, with notebooks in several folders: {students} ({places}).",
+    zh="下列每个名字各算一名学生，笔记本却分在几个文件夹里：{students}（{places}）。",
+)
+MOST_NAMED = 10
+
+OWN_FOLDERS = {*LANGUAGES, "my", "notebooks"}  # where the lessons lie and where `make lab` copies them
+
+Place = tuple[str, ...]  # the folders on the way to a notebook, but for the project's own, then its file name
+Tried = dict[Place, set[str]]  # the exercises of the notebooks at each place
+
+
+def place(inside: Path) -> Place:
+    """Where a notebook lies in the class's folder. In a student's folder the project's own ones make no difference."""
+    *folders, name = (unicodedata.normalize("NFC", part) for part in inside.parts)  # a Mac takes letters apart
+    return (*folders[:1], *(folder for folder in folders[1:] if folder not in OWN_FOLDERS), name)
+
+
+def identify_students(tried: Tried, level: int | None = None) -> tuple[dict[Place, str], list[str], int]:
+    """The student of every notebook, remarks on where that may be wrong, and the level of the students' names.
+
+    With a level, 1 being directly in the class's folder, the student is the name at that level, wherever it lies.
+    Without one, it is the first level at which the notebooks' folders differ; one deeper where these are sections,
+    each with folders of its own that hold the same exercises.
+    """
+    if level is None:
+        start, level = _levels(tried)
+        students = _names({where: where[start - 1 : level] for where in tried}, level)
+        return students, _doubts(_groups(tried, students.get)), level
+    students = _names({where: where[:level][-1:] for where in tried}, level)
+    return students, _merged(_groups(tried, students.get), level), level
+
+
+def _levels(tried: Tried) -> tuple[int, int]:
+    """The first level of a student's name, and the last one."""
+    folders = {where[:-1] for where in tried}
+    alike = _alike(folders)
+    start = level = max(1, alike if any(len(folder) == alike for folder in folders) else alike + 1)
+    while _are_sections(groups := _groups(tried, itemgetter(slice(level))), level):
+        level += 1
+        start += len(groups) == 1  # the folder of the whole class
+    return start, level
+
+
+def _alike(places: Iterable[Place]) -> int:
+    """How many names, from the first one on, all places share."""
+    return sum(1 for _ in itertools.takewhile(lambda names: len(set(names)) == 1, zip(*places, strict=False)))
+
+
+def _are_sections(groups: dict[object, Tried], level: int) -> bool:
+    """Whether all folders at a level hold several people: what is in them has names that occur in one of them alone."""
+    inside = Counter(name for group in groups.values() for name in {where[level : level + 1] for where in group})
+    return max(inside.values(), default=0) == 1 and all(map(_apart, groups.values()))
+
+
+def _groups(tried: Tried, key: Callable[[Place], object]) -> dict[object, Tried]:
+    groups = defaultdict(dict)
+    for where, exercises in tried.items():
+        groups[key(where)][where] = exercises
+    return groups
+
+
+def _apart(group: Tried) -> set[Place]:
+    """Notebooks of a group that hold the same exercise and are no copies of each other, for all one can see."""
+    holders = defaultdict(list)
+    for where, exercises in group.items():
+        for exercise in exercises:
+            holders[exercise].append(where)
+    for places in holders.values():
+        first = min(places, key=lambda where: (len(where), len(where[-1]), where))
+        others = {where for where in places if not _related(first, where)}
+        if others:
+            return others | {first}
+    return set()
+
+
+_LESSON = re.compile(r"\d\d(?!\d)")  # how the lessons' names begin
+
+
+def _related(first: Place, other: Place) -> bool:
+    """Whether one's folder lies in the other's and, side by side, whether the names are a lesson's or a copy's."""
+    if other[: len(first) - 1] != first[:-1]:
+        return False
+    if len(first) < len(other):
+        return True
+    return other[-1].startswith(Path(first[-1]).stem) or all(map(_LESSON.match, (first[-1], other[-1])))
+
+
+def _names(paths: dict[Place, Place], level: int) -> dict[Place, str]:
+    """The student's name for every notebook: a file's without its ending, unless somebody else has that name."""
+    short = {path: "/".join((*path[:-1], _name(path[-1], level >= len(where)))) for where, path in paths.items()}
+    taken = Counter(short.values())
+    return {where: short[path] if taken[short[path]] == 1 else "/".join(path) for where, path in paths.items()}
+
+
+def _name(last: str, is_file: bool) -> str:
+    return Path(last).stem if is_file else last
+
+
+def _doubts(groups: dict[str, Tried]) -> list[str]:
+    """A remark on those who may be several students."""
+    apart = {student: places for student, group in groups.items() if (places := _apart(group))}
+    if not apart:
+        return []
+    first = next(iter(apart.values()))
+    level = _alike(first) + 1
+    return [SEVERAL.format(students=join_names(apart), places=join_names(_cut(first, level)), level=level)]
+
+
+def _merged(groups: dict[str, Tried], level: int) -> list[str]:
+    """A remark on those who are one student, by their name alone."""
+    origins = {student: paths for student, group in groups.items() if len(paths := _cut(group, level)) > 1}
+    return (
+        [ONE.format(students=join_names(origins), places=join_names(next(iter(origins.values()))))] if origins else []
+    )
+
+
+def _cut(places: Iterable[Place], level: int) -> list[str]:
+    return sorted({"/".join(where[:level]) for where in places})
+
+
+def join_names(names: Iterable[str]) -> str:
+    names = list(names)
+    return i18n.join_words(names[:MOST_NAMED] + ["…"] * (len(names) > MOST_NAMED))

@@ -1,0 +1,75 @@
+"""The lessons in their order, and what their manifests say together.
+
+Only the manifests are read here. The tables of a lesson's exercises are loaded when one of them is asked for.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from blocklab_course.errors import UserFacingError
+from blocklab_course.i18n import Text
+
+from .manifest import Lesson
+
+if TYPE_CHECKING:
+    from blocklab_course.checks.exercise import Exercise
+
+ORDER = (
+    *("start_here", "why_normalize", "norm_axes", "ema_momentum", "small_batches", "layer_norm", "rms_norm"),
+    *("positional_encoding", "activations_and_gates", "swiglu_width", "attention", "rotary_positions"),
+    *("transformer_layers", "kv_cache", "cuda_timing", "your_model"),
+)
+LESSONS = tuple(
+    replace(import_module(f"{__package__}.{room}").LESSON, number=number, room=room)
+    for number, room in enumerate(ORDER)
+)
+BLOCKS = tuple(name for lesson in LESSONS for name in lesson.saves)
+_HOLDS = {name: lesson for lesson in LESSONS for name in lesson.exercises}
+
+IN_ANOTHER_FILE = Text(
+    en="This file contains only its own lesson. That exercise is in {lesson}.ipynb; get it where you got this file.",
+    zh="这个文件里只有这一课的内容。那个练习在 {lesson}.ipynb 里，请到当初得到这个文件的地方去找。",
+)
+
+
+class ExerciseNotBundled(UserFacingError):
+    """The exercise belongs to a lesson that is not in this single file."""
+
+
+def manifest_of(name: str) -> Lesson:
+    """The manifest of a notebook such as "02_norm_axes"; an empty one for an appendix, which has none."""
+    return next((lesson for lesson in LESSONS if lesson.name == name), Lesson())
+
+
+@cache
+def _exercises_of(lesson: Lesson) -> "dict[str, Exercise]":
+    if find_spec(f"{__package__}.{lesson.room}.exercises") is None:
+        raise ExerciseNotBundled(IN_ANOTHER_FILE.format(lesson=lesson.name))
+    from blocklab_course.checks.isolation import isolated  # here, because it imports torch
+
+    with isolated():  # the numbers in the tables are float32 on the CPU, whatever a lesson has set
+        table = import_module(f"{__package__}.{lesson.room}.exercises").EXERCISES
+        return {exercise.name: replace(exercise, lesson=lesson.name) for exercise in table}
+
+
+class _Exercises(Mapping):
+    """Every exercise by its name, in the order of the lessons."""
+
+    def __getitem__(self, name: str) -> "Exercise":
+        return _exercises_of(_HOLDS[name])[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_HOLDS)
+
+    def __len__(self) -> int:
+        return len(_HOLDS)
+
+    def __contains__(self, name: object) -> bool:  # loads no table
+        return name in _HOLDS
+
+
+EXERCISES = _Exercises()

@@ -1,0 +1,193 @@
+"""Known mistakes of `layer_norm`."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from blocklab import normalization
+from blocklab_course.checks.case import Case
+from blocklab_course.checks.exercise import Exercise
+from blocklab_course.checks.mistake import exclusive, with_section, wrong
+from blocklab_course.checks.modules import attributes_as_arguments
+from blocklab_course.checks.recipes.axes import (
+    AXES_MISTAKES,
+    CUBES,
+    NOTHING_BESIDE,
+    SIZES_AS_AXES,
+    SIZES_OF_ONE,
+    last_axes,
+)
+from blocklab_course.checks.recipes.normalizing import (
+    CENTRE_MISTAKES,
+    DETACHED,
+    DIVIDED_FIRST,
+    EPS_MISTAKES,
+    KEEPDIM_MISTAKES,
+    PLAIN_VARIANCE,
+    RESCALE_MISTAKES,
+    SPREAD_MISTAKES,
+    WEIGHT_AND_BIAS_AS_CONDITIONS,
+    WEIGHT_OF_NONE,
+    divide,
+    far_from_zero,
+    mean,
+    overflowing,
+    rescale,
+    select,
+    subtract,
+    variance,
+)
+from blocklab_course.checks.recipes.numbers import outlier, waves
+from blocklab_course.checks.recipes.passthrough import passthrough
+from blocklab_course.i18n import Text
+
+
+def recipe(
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    *,
+    axes: Callable = last_axes,
+    centre: Callable = mean,
+    spread: Callable = variance,
+    subtract: Callable = subtract,
+    small: Callable = passthrough,
+    divide: Callable = divide,
+    rescale: Callable = rescale,
+) -> Tensor:
+    over = axes(x, normalized_shape)
+    return rescale(divide(subtract(x, centre(x, over)), spread(x, over), small(eps)), weight, bias)
+
+
+BLIND_TEST = Text(en="The blind test", zh="看不见错误的测试")
+LAST_AXES = Text(en="The last axes", zh="最后几个轴")
+DIVIDED_BY_D = Text(en="Divided by d", zh="除以 d")
+THE_EXERCISE = Text(en="Exercise: LayerNorm", zh="练习：层归一化")
+BACKWARD = Text(en="Going further: backward by hand", zh="选读：手算反向传播")
+QUOTIENT = "y = centred / (variance + eps).sqrt()"
+VARIANCE = "variance = centred.square().mean(axes, keepdim=True)"
+OF_THE_ROOT = "eps-outside-root", "eps-missing", "root-missing", "root-of-each", "eps-twice", "eps-as-floor"
+WEIGHT = "y = y if weight is None else y * weight"
+CENTRED = "centred = x - x.mean(axes, keepdim=True)"
+
+WEIGHT_AS_CONDITION_OF_BOTH = wrong(
+    "weight-as-condition-of-both", rescale=lambda y, weight, bias: y * weight + bias if weight else y
+).hint(
+    en="`if weight` asks whether a whole tensor is true, which has no answer. Write `is not None`, and ask for `bias` "
+    "by itself: either may be None alone.",
+    zh="`if weight` 问的是整个张量是真是假，这没有答案。"
+    "请写 `is not None`；`bias` 要另外判断，两者可以只有一个是 None。",
+)
+
+BIAS_OF_NONE = (
+    wrong("plus-none", rescale=lambda y, weight, bias: (y if weight is None else y * weight) + bias).hint(
+        en="Without a `bias` you add None. Add only where there is one: `if bias is not None`.",
+        zh="没有传入 `bias` 时，你加的是 None。请先判断 `if bias is not None`，有了再加。",
+    ),
+    wrong("bias-with-weight-only", rescale=lambda y, weight, bias: y if weight is None else y * weight + bias).hint(
+        en="You add `bias` only where there is a `weight`. Each of the two may be None by itself: ask twice.",
+        zh="你只在有 `weight` 的时候才加 `bias`。两者可以只有一个是 None，所以要分别判断。",
+    ),
+)
+
+LAYER_NORM = Exercise(
+    name="layer_norm",
+    recipe=recipe,
+    kernel=normalization.layer_norm,
+    module=attributes_as_arguments,
+    cases=(
+        Case("rows", {"x": torch.tensor([[1.0, 2, 3, 4], [10, 20, 30, 40]]), "normalized_shape": (4,)}),
+        Case("tiny", {"x": 1e-3 * torch.tensor([[1.0, 2, 3, 4]]), "normalized_shape": (4,)}),
+        Case("skewed", {"x": torch.tensor([[0.0, 0, 0, 4]]), "normalized_shape": (4,)}),
+        Case("constant", {"x": torch.tensor([[2.0, 2, 2, 2]]), "normalized_shape": (4,)}),
+        Case(
+            "weighted",
+            {
+                "x": torch.tensor([[1.0, 3, 5]]),
+                "normalized_shape": (3,),
+                "weight": torch.tensor([2.0, -1, 3]),
+                "bias": torch.tensor([0.5, 10, -4]),
+            },
+        ),
+        Case(
+            "shifted",
+            {
+                "x": torch.tensor([[1.0, 3, 5]]),
+                "normalized_shape": (3,),
+                "weight": None,
+                "bias": torch.tensor([0.5, 10, -4]),
+            },
+        ),
+        Case(
+            "other eps",
+            {"x": torch.tensor([[1.0, 3]]), "normalized_shape": (2,), "weight": None, "bias": None, "eps": 3.0},
+        ),
+        Case("square", {"x": torch.tensor([[1.0, 2, 6], [4, 10, 1], [7, 3, 5]]), "normalized_shape": (3,)}),
+        Case("tokens", {"x": waves(2, 5, 3), "normalized_shape": (3,)}),
+        Case("pictures", {"x": waves(2, 3, 4, 5), "normalized_shape": (4, 5), "weight": waves(4, 5, start=1.0)}),
+        *CUBES,
+        *SIZES_OF_ONE,
+        *NOTHING_BESIDE,
+        Case("weight of 0", {"x": waves(2, 3), "normalized_shape": (3,), "weight": torch.zeros(3)}),
+        Case("outlier", {"x": outlier(2, 1025), "normalized_shape": (1025,)}),
+        Case("large", {"x": 1e4 * waves(2, 3), "normalized_shape": (3,)}),
+        Case(
+            "no eps",
+            {"x": 1e-6 * waves(2, 3), "normalized_shape": (3,), "weight": None, "bias": None, "eps": 1e-12},
+        ),
+        Case(
+            "gradient",
+            {
+                "x": waves(2, 4, 3),
+                "normalized_shape": (3,),
+                "weight": waves(3, start=1.0),
+                "bias": waves(3, start=2.0),
+                "eps": 0.01,
+            },
+            gradient=True,
+        ),
+        overflowing({"x": torch.tensor([[300.0, -400, 500, 600]]).half(), "normalized_shape": (4,)}),
+        far_from_zero(lambda offset: {"x": torch.tensor([[1.0, 2, 3, 4]]) + offset, "normalized_shape": (4,)}),
+    ),
+    mistakes=(
+        *with_section(
+            LAST_AXES,
+            *AXES_MISTAKES,
+            *exclusive(recipe, SIZES_AS_AXES),
+            line="axes = tuple(range(-len(normalized_shape), 0))",
+        ),
+        *with_section(BLIND_TEST, *select(EPS_MISTAKES, *OF_THE_ROOT), line=QUOTIENT),
+        *with_section(
+            BLIND_TEST, *select(EPS_MISTAKES, "eps-argument-ignored", "eps-default-too-small"), line=QUOTIENT
+        ),
+        *with_section(
+            DIVIDED_BY_D, *select(SPREAD_MISTAKES, "unbiased-variance", "sum-for-mean-of-squares"), line=VARIANCE
+        ),
+        *with_section(
+            BLIND_TEST, *select(SPREAD_MISTAKES, "mean-square-for-variance", "absolute-deviation"), line=VARIANCE
+        ),
+        *with_section(BLIND_TEST, *CENTRE_MISTAKES, line=CENTRED),
+        *with_section(LAST_AXES, *KEEPDIM_MISTAKES, line=CENTRED),
+        *with_section(LAST_AXES, PLAIN_VARIANCE, line=VARIANCE),
+        *with_section(BACKWARD, DETACHED, line=VARIANCE),
+        *with_section(BLIND_TEST, DIVIDED_FIRST),
+        *with_section(THE_EXERCISE, *RESCALE_MISTAKES, line=WEIGHT),
+        *with_section(
+            THE_EXERCISE,
+            *exclusive(
+                recipe,
+                *WEIGHT_OF_NONE,
+                WEIGHT_AND_BIAS_AS_CONDITIONS,
+                WEIGHT_AS_CONDITION_OF_BOTH,
+                *BIAS_OF_NONE,
+            ),
+            line=WEIGHT,
+        ),
+    ),
+    scaled_inputs=lambda n: {"x": waves(n, n, 4), "normalized_shape": (4,)},
+    section=BLIND_TEST,
+    line=VARIANCE,
+)

@@ -1,0 +1,126 @@
+"""What `BatchNorm1d` does with an (N, L, C) tensor: refuse it, or, when L = C, quietly average over the wrong axis."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import nn
+
+from blocklab_course.i18n import Text
+from blocklab_course.lessons.norm_axes.blocks import Blocks
+from blocklab_course.panel import Panel, Prediction, Slider, Toggle
+from blocklab_course.panel.controls import Control
+from blocklab_course.panel.drag import pickable
+from blocklab_course.panel.palette import INK, MOVED, POKED, QUIET, STILL
+
+SAMPLES = 2
+PUSH = 10.0
+
+REFUSED = Text(
+    en="L = {length}, C = {channels}: torch refuses. “{error}”",
+    zh="L = {length}，C = {channels}：torch 报错：“{error}”。",
+)
+MIXED = Text(
+    en="L = {length}, C = {channels}: no error, yet the {moved} outputs that move belong to {features} features.",
+    zh="L = {length}，C = {channels}：没有报错，但改变的 {moved} 个输出分属 {features} 个特征。",
+)
+RIGHT = Text(
+    en="L = {length}, C = {channels}: {moved} outputs move, all of one feature, at every position of both samples.",
+    zh="L = {length}，C = {channels}：{moved} 个输出改变，都属于同一个特征，遍及两个样本的所有位置。",
+)
+GUESS = Prediction(
+    {
+        Text(en="feature 1 of all tokens", zh="所有词元的特征 1"): "feature",
+        Text(en="token 1 of that sentence", zh="这个句子的词元 1"): "token",
+        Text(en="token 1 of both sentences", zh="两个句子的词元 1"): "position",
+        Text(en="all blocks", zh="所有方块"): "all",
+    },
+    right="position",
+    explanation=Text(
+        en="the layer takes the positions for channels: set L to 4, and the row of token 1 rises in both sentences.",
+        zh="这一层把位置当成了通道：把 L 调到 4，两个句子里词元 1 的那一行都会升起来。",
+    ),
+)
+"""Which blocks rise with the pushed one, where L = C = 4 and nothing is refused."""
+
+NO_OUTPUT = Text(en="error: no output", zh="报错，没有输出")
+READING = Text(en="the number on a block is its feature c", zh="方块上的数字是它的特征编号 c")
+
+
+def layout_trap(figure: Figure) -> Callable[..., str]:
+    """The tokens of two sentences as rows of blocks, one of whose numbers is pushed by 10.
+
+    update(length, channels, transpose): L, C, and whether (N, L, C) is turned into (N, C, L) for the layer and back.
+    """
+    axes = figure.add_axes((0.0, 0.0, 1.0, 0.86))
+    call = figure.text(0.02, 0.94, "", family="monospace", size=11, color=INK, va="center", animated=True)
+    error = figure.text(0.02, 0.82, str(NO_OUTPUT), size=13, color=POKED, va="center", animated=True)
+    figure.text(0.98, 0.94, str(READING), size=10, color=QUIET, ha="right", va="center")
+    drawn: list[Blocks] = []
+
+    def update(length: int, channels: int, transpose: bool) -> str:
+        shape = (SAMPLES, 1, length, channels)
+        if not drawn or drawn[0].shape != shape:
+            drawn[:] = [two_sentences(axes, shape)]
+        x = torch.sin(0.37 * torch.arange(SAMPLES * length * channels, dtype=torch.float64))
+        x = x.view(SAMPLES, length, channels)
+        pushed = x.clone()
+        cell = channels + 1  # feature 1 of token 1
+        pushed.view(-1)[cell] += PUSH
+        call.set_text("BatchNorm1d(C)(x.mT).mT" if transpose else "BatchNorm1d(C)(x)")
+        pickable(call, "transpose", [not transpose])
+
+        layer = nn.BatchNorm1d(channels, dtype=torch.float64)
+        sizes = {"length": length, "channels": channels}
+        feature = np.arange(x.numel()) % channels
+        try:
+            old, new = ((layer(t.mT).mT if transpose else layer(t)).detach().flatten() for t in (x, pushed))
+        except RuntimeError as refused:
+            error.set_visible(True)
+            paint(drawn[0], np.zeros(x.numel(), bool), cell, feature)
+            return REFUSED.format(error=refused, **sizes)
+        error.set_visible(False)
+        moved = (old != new).numpy()
+        paint(drawn[0], moved, cell, feature)
+        features = len(set(feature[moved]))
+        return (RIGHT if features == 1 else MIXED).format(moved=moved.sum(), features=features, **sizes)
+
+    return update
+
+
+def two_sentences(axes: Axes, shape: tuple[int, int, int, int]) -> Blocks:
+    """Fresh blocks, a tower per sentence and a row per token, with the axes named."""
+    axes.clear()
+    blocks = Blocks(axes, shape)
+    left, low, right, high = blocks.extent
+    # The picture is far wider than high: let the height decide the scale, whatever L and C are.
+    axes.set(xlim=(left - 1.6, right + 0.6), ylim=(low - 0.9, high + 0.3))
+    _, _, length, channels = shape
+    for row in range(length):
+        x, y = blocks.top(row * channels)
+        axes.text(x - 0.75, y, f"l = {row}", ha="right", va="center", size=10, color=INK)
+    for sample in range(SAMPLES):
+        first = sample * length * channels
+        middle = (blocks.top(first) + blocks.top(first + channels - 1)) / 2
+        axes.text(middle[0], low - 0.3, f"n = {sample}", ha="center", va="top", size=10, color=INK)
+    return blocks
+
+
+def paint(blocks: Blocks, moved: np.ndarray, cell: int, feature: np.ndarray) -> None:
+    """Raise and colour what moved, mark the pushed block, print each block's feature on it."""
+    tints = np.where(moved, MOVED, STILL)
+    tints[cell] = POKED
+    blocks.paint(tints, moved, [str(c) for c in feature])
+
+
+def panel(**own: Control) -> Panel:
+    """The picture with its controls; `own` replaces some of them."""
+    controls = {
+        "guess": GUESS,
+        "length": Slider(2, 5, 1, value=3, label=Text(en="length L", zh="长度 L")),
+        "channels": Slider(2, 5, 1, value=4, label=Text(en="features C", zh="特征数 C")),
+        "transpose": Toggle(False, label=Text(en="transpose first", zh="先转置")),
+    }
+    return Panel(layout_trap, size=(10, 3.6), **controls | own)

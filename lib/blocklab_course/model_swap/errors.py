@@ -1,0 +1,27 @@
+"""What keeps a block from running in a network, in one line for the reader."""
+
+from dataclasses import dataclass
+
+from blocklab_course.checks.cannot_compare import CannotCompare
+from blocklab_course.checks.messages import WORDS
+from blocklab_course.checks.safe_repr import truncate
+
+from .messages import OWN_WORDS
+
+
+@dataclass(eq=False)
+class SwapError(Exception):
+    """An id, as a verdict of `check` has it, and what is told."""
+
+    id: str
+    messages: tuple[str, ...]
+
+
+def swap_error(id: str, **about: object) -> SwapError:
+    """A message of the checks, or of `OWN_WORDS` where theirs does not fit."""
+    about = {name: truncate(value) if isinstance(value, str) else value for name, value in about.items()}
+    return SwapError(id, ((WORDS | OWN_WORDS)[id].format(**about),))
+
+
+def from_mismatch(complaint: CannotCompare) -> SwapError:
+    return swap_error(complaint.id, **complaint.about)

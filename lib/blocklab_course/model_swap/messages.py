@@ -1,0 +1,150 @@
+"""What is told of a block in a network, in both languages."""
+
+from blocklab_course.i18n import Text
+
+OWN_WORDS = {  # where those of the checks do not fit, or are missing
+    "one-block": Text(
+        en="Hand in one block, by its name: `plug_in(rms_norm=my_rms_norm)`. What came is {got}. Names: {names}.",
+        zh="请按练习的名字交一个函数：`plug_in(rms_norm=my_rms_norm)`。收到的是{got}。可用的名字：{names}。",
+    ),
+    "unknown-block": Text(
+        en="No network here holds a block named `{name}`. Names: {names}.",
+        zh="这里没有哪个网络用到名为 `{name}` 的函数。可用的名字：{names}。",
+    ),
+    "signature": Text(
+        en="The network calls `{wanted}`, but your function is `{got}`: other arguments, or another number of them.",
+        zh="网络按 `{wanted}` 调用，而你的函数是 `{got}`，参数对不上。",
+    ),
+    "class-not-instance": Text(
+        en="`{got}` is a class; a function is wanted here.",
+        zh="`{got}` 是类，这里要的是函数。",
+    ),
+    "module-attributes": Text(
+        en="The network's numbers do not fit into your Module. It takes the place of `{wanted}`: its parameters, "
+        "buffers and settings must bear these names, and there must be none besides.",
+        zh="网络里的数放不进你的模块。它要代替 `{wanted}`：参数、缓冲区和设置都要用这些名字，也不能多出别的。",
+    ),
+    "not-made": Text(
+        en="The network wants your layer in a size of its own, but `{called}` stops with {error}",
+        zh="网络要按自己的大小创建这一层，但运行 `{called}` 时报错：{error}",
+    ),
+    "interrupted": Text(
+        en="Stopped after {seconds:.0f} s: with your block the network had not come to its end. Look for a loop that "
+        "never finishes, or that walks through the numbers one by one.",
+        zh="{seconds:.0f} 秒后中止：换上你的函数，网络还没有运行完。请检查有没有停不下来的循环，或者逐个数处理的循环。",
+    ),
+    "stopped": Text(
+        en="You stopped it after {seconds:.0f} s, before the network was done.",
+        zh="运行了 {seconds:.0f} 秒，网络还没有算完，你按了停止。",
+    ),
+    "nan": Text(
+        en="Your block gives NaN or infinity, and from there on the network has no numbers left. Look for a division "
+        "by zero, the root of a negative number, or a softmax of nothing but -inf.",
+        zh="你的函数给出了 NaN 或无穷大，后面的网络就没有数可用了。"
+        "请检查有没有除以零、对负数开方，或者全是 -inf 的 softmax。",
+    ),
+    "overflow": Text(
+        en="With your block the numbers grow from layer to layer, until they are infinite.",
+        zh="换上你的函数，数一层比一层大，最后成了无穷大。",
+    ),
+}
+WITHOUT_A_NAME = Text(en="one without a name", zh="没有名字的")
+NOTHING = Text(en="nothing", zh="空的")
+THESE = Text(en="{names}", zh=" {names}")
+
+TITLE = Text(en="{network} with your {block} in {places} places", zh="{network}，有 {places} 处换上了你的 {block}")
+TITLE_RIGHT = Text(en="{network} with the right {block}", zh="{network}，用的是正确的 {block}")
+YOURS = Text(en="with yours", zh="你的")
+RIGHT = Text(en="with the right one", zh="正确的")
+LINE = Text(en="{name}: {shown}", zh="{name}：{shown}")
+NOT_WRITTEN = Text(
+    en="Yours is not written yet. This is what comes out with the right one.",
+    zh="你的还没有写。这是用正确的函数得到的结果。",
+)
+SAME = Text(
+    en="Here it comes to the same. That proves nothing: some mistakes are too small to be seen in this way. `check` "
+    "sees them.",
+    zh="在这里，两者的结果一样。但这不能证明你的就对：有些错误太小，这样看不出来，`check` 才看得出来。",
+)
+
+GOES_ON = Text(en="The lesson goes on without it.", zh="不装也不影响后面的内容。")
+INSTEAD = Text(
+    en="{network} takes its place. It is so small that it babbles with the right block, too: look at the loss alone.",
+    zh="这里用 {network} 代替。它太小，用正确的函数也只会胡言乱语，所以只看损失。",
+)
+
+ANSWER = Text(
+    en="“Complete the sentence: The capital of France is”",
+    zh="“Complete the sentence: The capital of France is”（补全句子：法国的首都是）",
+)
+NO_WORD = Text(en="(not one word: it ends at once)", zh="（一个词也没有，立刻就结束了）")
+LOSS_ON_ZEN = Text(en="loss on “The Zen of Python”", zh="读“The Zen of Python”（《Python 之禅》）时的损失")
+LOSS_ON_ALICE = Text(en="loss on the beginning of “Alice in Wonderland”", zh="读《爱丽丝漫游奇境记》英文开头时的损失")
+BLURRED = Text(
+    en="The words are the same and the loss is not: the difference blurs what the network reads, but not enough for "
+    "another answer.",
+    zh="写出的话一样，损失却不同：这样的差别让网络读得模糊一些，但还不足以改变回答。",
+)
+ANOTHER_ANSWER = Text(
+    en="No weight has changed. One other function in its place was enough for another answer.",
+    zh="权重一个也没有变，只换了一个函数，回答就变了。",
+)
+HIGHER = Text(
+    en="The loss has risen: what comes next is more of a surprise to the network.",
+    zh="损失变大了：下一个词元更出乎网络的意料。",
+)
+LOWER = Text(
+    en="The loss has fallen, on this one text. The block is no better for it: the weights have learned with the other.",
+    zh="在这一段文字上，损失变小了。但你的函数并不因此更好：权重是与另一个函数一起学成的。",
+)
+PEEKS = Text(
+    en="With your block the network looks ahead: what it expects after a token depends on the tokens that come later.",
+    zh="换上你的函数，网络会看到后面：它在一个词元处的输出，受后面的词元影响。",
+)
+PEEKS_AND_GAINS = Text(
+    en="So the loss falls: the token that is to be predicted stands there to be read off. When the network writes, "
+    "nothing stands behind the last token yet, and the tokens before it carry what the weights have never met.",
+    zh="所以损失反而变小：要预测的词元就摆在那里，看一眼就行。等网络自己写的时候，最后一个词元后面还什么都没有，"
+    "而前面的词元又混进了权重从没见过的东西。",
+)
+
+SENTENCES = {  # English, for the network knows no other language
+    "He is playing chess.": Text(en="He is playing chess.", zh="He is playing chess.（他在下棋。）"),
+    "Someone makes music.": Text(en="Someone makes music.", zh="Someone makes music.（有人在奏乐。）"),
+    "He is reading the news.": Text(en="He is reading the news.", zh="He is reading the news.（他在看新闻。）"),
+    "It will rain tomorrow.": Text(en="It will rain tomorrow.", zh="It will rain tomorrow.（明天会下雨。）"),
+}
+NEAREST = Text(
+    en="nearest in meaning to “He is playing the guitar.”",
+    zh="与“He is playing the guitar.”（他在弹吉他。）意思最近的句子",
+)
+COSINES = tuple(Text(en=f"cosine: {said.en}", zh=f"余弦：{said.zh}") for said in SENTENCES.values())
+ANOTHER_SENTENCE = Text(
+    en="No weight has changed. One other function in its place made another sentence the nearest.",
+    zh="权重一个也没有变，只换了一个函数，选中的句子就变了。",
+)
+ANOTHER_COSINE = Text(
+    en="The sentence is the same and the cosines are not: the difference blurs the meaning, but not enough for another "
+    "sentence.",
+    zh="选中的句子一样，余弦却不同：这样的差别让意思模糊一些，但还不足以改变选中的句子。",
+)
+NO_LONGER_NEAR = Text(
+    en="It is still the nearest, but no longer near: sentences that have nothing in common have such a cosine.",
+    zh="它仍然排在第一，但已经算不上近：毫不相干的两句话，余弦也就这么大。",
+)
+
+FLOWER = Text(en="what the photo of a flower shows", zh="花的照片里是什么")
+CHANCE = Text(en="its probability", zh="它的概率")
+ANOTHER_CLASS = Text(
+    en="No weight has changed. One other function in its place, and the network sees something else.",
+    zh="权重一个也没有变，只换了一个函数，网络看到的就成了别的东西。",
+)
+ANOTHER_CHANCE = Text(
+    en="It sees the same, with another probability: the difference blurs the picture, but not enough for another "
+    "class.",
+    zh="认出的东西一样，概率却不同：这样的差别让画面模糊一些，但还不足以改变结果。",
+)
+ONLY_EVAL = Text(
+    en="(The network is in `eval()`: what your layer does in training is not seen here.)",
+    zh="（网络处于 `eval()`：训练时你的层怎么做，这里看不到。）",
+)

@@ -1,0 +1,77 @@
+"""SmolLM2 with a layer of the reader's in the place of every one of its own."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import torch
+from torch import Tensor
+
+from blocklab_course.checks.safe_repr import error_message, truncate_line, type_name
+from blocklab_course.i18n import Text
+from blocklab_course.pretrained.decoder import DecoderBlock
+from blocklab_course.pretrained.free_memory import free_memory, too_little_memory
+from blocklab_course.pretrained.patching import attribute
+from blocklab_course.pretrained.prompts import QUESTION
+
+from .networks import MOST_TOKENS, SmolLM2
+
+Part = Callable[[Tensor], Tensor]
+Around = Callable[[Tensor, Part, Part], Tensor]  # of x, a sub-layer and its norm
+Layer = Callable[[Tensor, Part, Part, Part, Part, Around], Tensor]
+Parts = Callable[[DecoderBlock], tuple[Part, Part, Part, Part]]  # attention, the feed-forward network, their norms
+ROUNDING = 1e-4  # of the largest number that a layer gives: sums in another order differ by less
+
+SAME = Text(en="layer 0: the same numbers, up to rounding", zh="第 0 层：结果一致，只差舍入")
+OTHER = Text(en="layer 0: other numbers", zh="第 0 层：结果不同")
+STOPPED = Text(en="layer 0: it stops with {error}", zh="第 0 层：运行时报错：{error}")
+UNUSED = Text(
+    en="It never calls `around`, so another `around` will change nothing.",
+    zh="它没有调用 `around`，所以换一个 `around`，结果也不会变。",
+)
+NOT_YET = Text(
+    en="Yours gives no tensor of x's shape yet. This is what comes out with the right one:\n",
+    zh="你的函数还没有给出与 x 同形状的张量。下面是正确的一层给出的结果：\n",
+)
+ANSWER = Text(en="in all 30: {answer}", zh="30 层全都换上：{answer}")
+
+
+@torch.no_grad()
+def swap_layer(layer: Layer, parts: Parts, around: Around) -> str:
+    """Whether it gives what SmolLM2's first layer gives, and what the model answers with it in place of every layer.
+
+    layer: of x, what `parts` makes of a block, and `around`, a residual connection. While the reader's gives no tensor,
+    the right one stands in; of one that stops the error is told, in a line. Raises ModuleNotFoundError without the
+    package.
+    """
+    if note := too_little_memory(SmolLM2.name, SmolLM2.wants, free_memory()):
+        return note
+    model = SmolLM2().model
+    ids = model.chat(QUESTION)
+    first, x = model.blocks[0], model.tokens(torch.tensor([ids]))
+    calls = []
+
+    def noticed(x: Tensor, sublayer: Part, norm: Part) -> Tensor:
+        calls.append(sublayer)
+        return around(x, sublayer, norm)
+
+    try:
+        wanted, y = first(x), layer(x, *parts(first), noticed)
+    except Exception as error:
+        return STOPPED.format(error=f"{type_name(error)}: {error_message(error)}")
+    written = isinstance(y, Tensor) and y.shape == x.shape
+    if not written:
+        layer, y = reference_layer, reference_layer(x, *parts(first), noticed)
+    same = (y - wanted).abs().max() <= ROUNDING * wanted.abs().max()
+    with ExitStack() as stack:
+        for block in model.blocks:
+            own = parts(block)
+            stack.enter_context(attribute(block, "forward", lambda x, own=own: layer(x, *own, around)))
+        tokens = list(model.next_tokens(ids, MOST_TOKENS, cached=False))
+    answer = ANSWER.format(answer=truncate_line(model.byte_pairs.decode(tokens)))
+    told = SAME if same else OTHER
+    return f"{'' if written else NOT_YET}{told}\n{answer}" + (f"\n{UNUSED}" if not calls else "")
+
+
+def reference_layer(x: Tensor, attention: Part, feed_forward: Part, norm1: Part, norm2: Part, around: Around) -> Tensor:
+    x = around(x, attention, norm1)
+    return around(x, feed_forward, norm2)

@@ -1,0 +1,8 @@
+"""Sliders and a picture that answers at once. Nothing else in the package knows ipywidgets or anywidget."""
+
+from blocklab_course.panel.controls import Choice, Slider, Toggle
+from blocklab_course.panel.linked_picture import LinkedPicture
+from blocklab_course.panel.panel import Panel
+from blocklab_course.panel.prediction import Prediction
+
+__all__ = ["Choice", "LinkedPicture", "Panel", "Prediction", "Slider", "Toggle"]

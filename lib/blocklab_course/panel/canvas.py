@@ -1,0 +1,329 @@
+"""A figure that is drawn many times a second: what rests is painted once, what moves is painted for every frame.
+
+A picture marks what moves with `animated=True`. The first drawing goes through a `Tape`, which paints all that no
+moving artist can touch and keeps the rest as strokes, in the order in which matplotlib draws. A frame is then that
+background, the moving artists, and the strokes between and above them: pixel for pixel what drawing all would give.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
+from math import cos, inf, radians, sin
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backend_bases import GraphicsContextBase, RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from PIL import Image
+
+from blocklab_course.panel.display_list import DisplayList, Drawing
+from blocklab_course.panel.recording_renderer import RecordingRenderer, has_cells
+
+DPI = 100
+"""Dots per inch at which a figure of 10 x 4 inches is as wide as 1000 CSS pixels."""
+
+Box = tuple[float, float, float, float]
+EVERYWHERE: Box = (-inf, -inf, inf, inf)
+
+
+class Canvas:
+    """A figure, its pixels and its strokes.
+
+    `frame()` draws it as it is now and returns (height, width, 4) bytes, red first; `strokes()` returns the numbers of
+    what is drawn, which `records` holds. Either costs little while only animated artists change. Everything is drawn
+    anew when a resting artist went stale, or when artists came or went. A layout engine runs once and is then taken
+    away, so that the axes stay where they are; a picture that wants a new layout sets its engine again.
+    """
+
+    def __init__(self, size: tuple[float, float], scale: float):
+        self.figure = Figure(size, dpi=DPI * scale, facecolor="white")
+        FigureCanvasAgg(self.figure)
+        self._renderer = RendererAgg(*self.figure.bbox.size, self.figure.dpi)
+        self._tape = Tape(self._renderer)
+        self._pixels = np.asarray(self._renderer.buffer_rgba())
+        self.records = DisplayList()
+        self._recorder: RecordingRenderer | None = None
+        self._forget()
+
+    def frame(self) -> np.ndarray:
+        self._settle()
+        if self._background is None:
+            self._draw_background()
+        else:
+            self._pixels[:] = self._background
+        for stroke in self._tape.strokes:
+            stroke(self._renderer)
+        return self._pixels
+
+    def strokes(self) -> Drawing:
+        self._settle()
+        if self._recorder is None:
+            self._recorder = RecordingRenderer(*self.figure.bbox.size, self.figure.dpi, self.records)
+        if self._rest is None:
+            self._record_rest()
+        moving = [self._recorder.strokes_of(partial(RecordingRenderer.draw, artist=artist)) for artist in self._holes]
+        drawing = Drawing(self._rest, moving)
+        self.records.keep(drawing)
+        return drawing
+
+    @property
+    def holes(self) -> list[Artist]:
+        """The moving artists, in the order of the lists of strokes that `strokes` returned last."""
+        return self._holes
+
+    def still(self, scale: float) -> np.ndarray:
+        """The same picture drawn from nothing, with nothing animated: what is saved, and what frames are held to."""
+        dpi, self.figure.dpi = self.figure.dpi, DPI * scale
+        try:
+            renderer = RendererAgg(*self.figure.bbox.size, self.figure.dpi)
+            with resting([artist for artist in parts(self.figure) if artist.get_animated()]):
+                self.figure.draw(renderer)
+        finally:
+            self.figure.dpi = dpi
+            self._forget()
+        return np.asarray(renderer.buffer_rgba())
+
+    def _forget(self) -> None:
+        """Draw all anew, as pixels and as strokes, when they are asked for."""
+        self._resting: list[Artist] | None = None
+        self._background: np.ndarray | None = None
+        self._rest: int | None = None
+
+    def _settle(self) -> None:
+        # Whichever of the two is drawn takes the flags down, so a flag that is up is the end of both.
+        if self._resting is None or self._disturbed():
+            self._forget()
+
+    def _draw_background(self) -> None:
+        self._renderer.clear()
+        self._tape.rewind()
+        with self._drawing_all() as (moving, _still), marking(moving, self._tape.mark):
+            self.figure.draw(self._tape)
+        self._background = self._pixels.copy()
+
+    def _record_rest(self) -> None:
+        self._holes: list[Artist] = []
+
+        def hole(artist: Artist, recorder: RecordingRenderer) -> None:
+            self._holes.append(artist)
+            recorder.hole()
+
+        with self._drawing_all() as (moving, still):
+            images = [artist for artist in still if has_cells(artist)]
+            with marking(moving, hole), marking(images, lambda image, recorder: recorder.draw(image)):
+                strokes = self._recorder.strokes_of(self.figure.draw)
+        self._rest = self.records.number(("rest", tuple(strokes)))
+
+    @contextmanager
+    def _drawing_all(self) -> Iterator[tuple[list[Artist], list[Artist]]]:
+        """Let animated artists be drawn as if they rested; then note how all stand. Yields them, and the others."""
+        self._resting = None  # if drawing fails half way, the next one starts again
+        everything = parts(self.figure)
+        moving = [artist for artist in everything if artist.get_animated()]
+        still = [artist for artist in everything if not artist.get_animated()]
+        with resting(moving):
+            yield moving, still
+        self.figure.set_layout_engine("none")
+        alive = {id(part) for artist in moving for part in parts(artist)}
+        resting_now = [artist for artist in parts(self.figure) if id(artist) not in alive]
+        for artist in resting_now:
+            artist.stale = False  # matplotlib leaves the flag up on what it did not draw
+        self._axes = [artist for artist in resting_now if isinstance(artist, Axes)]
+        self._moving, self._standing = moving, [standing(artist) for artist in moving]
+        self._resting = resting_now
+
+    def _disturbed(self) -> bool:
+        for axes in self._axes:
+            axes.viewLim  # noqa: B018  settles an autoscale that was only asked for, and raises the flag if limits change
+        stale = any(artist.stale for artist in self._resting)
+        return stale or self._standing != [standing(artist) for artist in self._moving]
+
+
+class Tape:
+    """A renderer that paints what lies clear of every moving artist and remembers the rest as `strokes`, in order."""
+
+    def __init__(self, renderer: RendererAgg):
+        self._renderer = renderer
+        self.rewind()
+
+    def rewind(self) -> None:
+        self.strokes: list[Callable[[RendererAgg], None]] = []
+        self._covered: list[Box] = []
+
+    def mark(self, artist: Artist, _tape: "Tape") -> None:
+        """Leave a place in the order of drawing for an artist that moves."""
+        self.strokes.append(type(artist).draw.__get__(artist))
+        self._covered.append(territory(artist))
+
+    def __getattr__(self, name: str):
+        if name in REACH:
+            return partial(self._take, name)
+        return getattr(self._renderer, name)
+
+    def _take(self, name: str, *args, **options) -> None:
+        if not self._covered or not overlap(box := REACH[name](self._renderer, *args), self._covered):
+            getattr(self._renderer, name)(*args, **options)
+            return
+        # An artist may go on using its graphics context after the stroke.
+        kept = [copy_of(a) if isinstance(a, GraphicsContextBase) else a for a in args]
+        self.strokes.append(lambda renderer: getattr(renderer, name)(*kept, **options))
+        self._covered.append(box)
+
+
+@contextmanager
+def marking(artists: list[Artist], draw: Callable[[Artist, RendererBase], None]) -> Iterator[None]:
+    """When the artists are asked to draw themselves, do this instead."""
+    try:
+        for artist in artists:
+            artist.draw = partial(draw, artist)
+        yield
+    finally:
+        for artist in artists:
+            vars(artist).pop("draw", None)
+
+
+def parts(artist: Artist) -> list[Artist]:
+    """An artist and all that belongs to it, but for the ticks of axes whose ticks are not shown.
+
+    matplotlib makes ticks when they are asked for, which takes longer than drawing a frame.
+    """
+    found = [artist]
+    for child in artist.get_children():
+        found += [child] if isinstance(child, Axis) and not artist.axison else parts(child)
+    return found
+
+
+@contextmanager
+def resting(artists: list[Artist]) -> Iterator[None]:
+    """Let matplotlib draw animated artists as if they were not."""
+    try:
+        for artist in artists:
+            artist.set_animated(False)
+        yield
+    finally:
+        for artist in artists:
+            artist.set_animated(True)
+
+
+def standing(artist: Artist) -> tuple:
+    """What of a moving artist decides about the strokes around it: a change here needs a new background."""
+    return artist.get_zorder(), territory(artist)
+
+
+def territory(artist: Artist) -> Box:
+    """A box that a moving artist never leaves: its clip box if it keeps to one."""
+    clip = artist.get_clip_box() if artist.get_clip_on() and artist.get_agg_filter() is None else None
+    if clip is None or isinstance(artist, Annotation) or artist.get_children():
+        return EVERYWHERE  # the arrow of an annotation and the parts of a group have clips of their own
+    return grown(clip.extents, 1)
+
+
+# --- how far a stroke of each kind can reach, in pixels from the lower left ------------------------------------------
+
+
+def path_reach(_renderer, gc, path, transform, *_face) -> Box:
+    return within_clip(gc, grown(hull(path, transform), pen(gc, path)))
+
+
+def markers_reach(_renderer, gc, marker, marker_transform, path, transform, *_face) -> Box:
+    mark, places = hull(marker, marker_transform), hull(path, transform)
+    return within_clip(gc, grown([a + b for a, b in zip(mark, places, strict=True)], pen(gc, marker)))
+
+
+def text_reach(renderer, gc, x, y, text, font, angle, ismath=False, mtext=None) -> Box:  # noqa: ARG001
+    width, height, descent = renderer.get_text_width_height_descent(text, font, ismath)
+    side = height / 8 + 1.5  # a letter may start a little beside its place; up and down there is only rounding
+    corners = np.array([(a, b) for a in (-side, width + side) for b in (-descent - 1.5, height + 1.5)])
+    c, s = cos(radians(angle)), sin(radians(angle))
+    corners = corners @ [[c, s], [-s, c]] + (x, renderer.height - y)
+    return within_clip(gc, (*corners.min(0), *corners.max(0)))
+
+
+def clip_reach(_renderer, gc, *_rest) -> Box:
+    return within_clip(gc, EVERYWHERE)
+
+
+def unknown_reach(*_args) -> Box:
+    return EVERYWHERE
+
+
+REACH = {
+    "draw_path": path_reach,
+    "draw_markers": markers_reach,
+    "draw_text": text_reach,
+    "draw_tex": clip_reach,
+    "draw_image": clip_reach,
+    "draw_path_collection": clip_reach,
+    "draw_quad_mesh": clip_reach,
+    "draw_gouraud_triangles": clip_reach,
+    # What lies between these two is one image in the end, so none of it may be painted ahead of its turn.
+    "start_filter": unknown_reach,
+    "stop_filter": unknown_reach,
+}
+
+
+def hull(path, transform) -> Box:
+    points = transform.transform(path.vertices)
+    points = points[np.isfinite(points).all(1)]
+    return (*points.min(0), *points.max(0)) if len(points) else (0.0, 0.0, 0.0, 0.0)
+
+
+def pen(gc: GraphicsContextBase, path) -> float:
+    """How far a line reaches beyond its path, with a pixel for snapping to the grid."""
+    if gc.get_sketch_params():
+        return inf
+    # A straight line ends in half a square at most; Agg cuts a mitred corner at four half widths.
+    return gc.get_linewidth() * (0.71 if len(path.vertices) <= 2 else 2) + 1
+
+
+def within_clip(gc: GraphicsContextBase, box: Box) -> Box:
+    clip = gc.get_clip_rectangle()
+    if clip is None:
+        return box
+    x0, y0, x1, y1 = grown(clip.extents, 1)
+    return max(box[0], x0), max(box[1], y0), min(box[2], x1), min(box[3], y1)
+
+
+def grown(box, by: float) -> Box:
+    return float(box[0] - by), float(box[1] - by), float(box[2] + by), float(box[3] + by)
+
+
+def overlap(box: Box, others: list[Box]) -> bool:
+    x0, y0, x1, y1 = box
+    return any(x0 < b[2] and b[0] < x1 and y0 < b[3] and b[1] < y1 for b in others)
+
+
+def copy_of(gc: GraphicsContextBase) -> GraphicsContextBase:
+    copy = GraphicsContextBase()
+    copy.copy_properties(gc)
+    return copy
+
+
+# --- pixels to bytes -------------------------------------------------------------------------------------------------
+
+
+def jpeg(pixels: np.ndarray, quality: int) -> bytes:
+    """For live frames: the fastest to encode. Colour at full resolution (4:4:4), or thin coloured lines turn grey."""
+    height, width, _ = pixels.shape
+    out = BytesIO()
+    # "RGBX" takes the renderer's own bytes: its pixels are opaque, so the fourth of them says nothing.
+    Image.frombuffer("RGBX", (width, height), pixels, "raw", "RGBX", 0, 1).save(
+        out, "JPEG", quality=quality, subsampling=0
+    )
+    return out.getvalue()
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """For the saved picture: the same bytes each time, no version of any library in them.
+
+    256 colours, a few levels off at the edges of letters and lines, make a notebook four times smaller.
+    """
+    image = Image.fromarray(pixels[..., :3]).quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    out = BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()

@@ -1,0 +1,107 @@
+"""The plain panel: ipywidgets' own controls above a JPEG of the picture, for front ends that load no script of ours."""
+
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+
+from blocklab_course.panel import view
+from blocklab_course.panel.canvas import DPI, Canvas, jpeg
+from blocklab_course.panel.controls import Toggle, width_of
+from blocklab_course.panel.messages import GUESS_FIRST, RESET, RUN_THE_CELL, SKIP
+from blocklab_course.panel.prediction import SKIPPED
+
+QUALITY = 85
+"""Of the JPEG of a frame."""
+
+# A front end marks a view whose kernel does not answer any more.
+UNANSWERED = "<style>.blocklab-panel:not(.jupyter-widgets-disconnected) > .blocklab-unanswered {display: none}</style>"
+
+
+class FallbackView:
+    """The widgets of a panel: the controls above, the picture, the line, and what to do when no kernel answers."""
+
+    def __init__(self, panel: Any, canvas: Canvas):
+        size, controls, reset = panel.size, panel.controls, panel.reset
+        self.controls = list(controls.values())
+        width = f"{size[0] * DPI:g}px"
+        self.line = widgets.HTML(layout=widgets.Layout(width=width, max_width="100%", margin="0 2px"))
+        self.image = widgets.Image(
+            format="jpeg",
+            # Width and height tell the page the shape before the picture is decoded, so nothing jumps; the layout lets
+            # a narrow page make it smaller without changing that shape.
+            width=f"{size[0] * DPI:g}",
+            height=f"{size[1] * DPI:g}",
+            layout=widgets.Layout(width=width, max_width="100%", height="auto", object_fit="contain"),
+        )
+        unanswered = widgets.HTML(UNANSWERED + view.HINT.format(RUN_THE_CELL), layout=widgets.Layout(margin="0 2px"))
+        unanswered.add_class("blocklab-unanswered")
+        titles = {name: control.title(name) for name, control in controls.items()}
+        sliding = [title for name, title in titles.items() if not isinstance(controls[name], Toggle)]
+        widest = max(map(width_of, sliding), default=0)
+        for name, control in controls.items():
+            control.build(titles[name], widest)
+            control.show()
+        button = widgets.Button(
+            description=str(RESET), icon="undo", layout=widgets.Layout(width="auto", margin="2px 0")
+        )
+        button.on_click(lambda _button: reset())
+        self.bar = row([*(control.widget for control in controls.values()), *([button] if controls else [])], width)
+        self.guess = panel.guess
+        asked = [] if self.guess is None else self._question(panel, widest, width)
+        self.root = widgets.VBox(
+            [*asked, self.bar, self.image, self.line, unanswered],
+            layout=widgets.Layout(max_width="100%", overflow="hidden"),
+        )
+        self.root.add_class("blocklab-panel")
+        self.show(canvas, panel.line)
+
+    def _question(self, panel: Any, label_width: float, width: str) -> list[widgets.Widget]:
+        """The guess with a button to skip it, and what is said of it; until then nothing else moves."""
+        self.guess.build(self.guess.title("guess"), label_width)
+        skip = widgets.Button(description=str(SKIP), layout=widgets.Layout(width="auto", margin="2px 0"))
+        skip.add_class("blocklab-skip")
+        skip.on_click(lambda _button: panel.answer(SKIPPED))
+        self.explanation = widgets.HTML(layout=widgets.Layout(width=width, max_width="100%", margin="0 2px"))
+        self.asked = row([self.guess.widget, skip], width)
+        if self.guess.choice is None:
+            self._lock(True)
+            self._tell(str(GUESS_FIRST))
+        else:
+            self.answered(self.guess.choice)
+        return [self.asked, self.explanation]
+
+    def answered(self, choice: int) -> None:
+        self._lock(False)
+        self._tell(self.guess.judgement(choice))
+
+    def _lock(self, locked: bool) -> None:
+        for part, off in ((self.bar, locked), (self.asked, not locked)):
+            for widget in view.tree(part):
+                if widget.has_trait("disabled"):
+                    widget.disabled = off
+
+    def _tell(self, words: str) -> None:
+        self.explanation.value = f'<div style="{view.WORDS}">{escape(words)}</div>'
+
+    def show(self, canvas: Canvas, line: str) -> None:
+        self.image.value = jpeg(canvas.frame(), QUALITY)  # first, because it is what the reader waits for
+        self._say(line)
+
+    def fail(self, line: str) -> None:
+        self._say(line, "color: var(--jp-error-color1, #b00020)")
+
+    def _say(self, line: str, style: str = "") -> None:
+        # "status" makes a screen reader read the line when it changes.
+        self.line.value = f'<div role="status" style="{view.WORDS} {style}">{escape(line)}</div>'
+
+    def close(self) -> None:
+        view.close(self.root)
+        for control in (*self.controls, *([] if self.guess is None else [self.guess])):
+            control.widget = None
+
+
+def row(parts: list[widgets.Widget], width: str) -> widgets.HBox:
+    """Widgets side by side, in further rows where they need more room."""
+    layout = widgets.Layout(flex_flow="row wrap", max_width="100%", width=width, align_items="center", margin="0 0 4px")
+    return widgets.HBox(parts, layout=layout)

@@ -1,0 +1,131 @@
+"""The living panel: the browser draws strokes that the kernel recorded, and asks for states that it does not know."""
+
+import os
+import re
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import anywidget
+import traitlets
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from blocklab_course import i18n
+from blocklab_course.panel import view
+from blocklab_course.panel.canvas import DPI, Canvas
+from blocklab_course.panel.drag import handles
+from blocklab_course.panel.messages import WORDS
+
+HERE = Path(__file__).parent
+AHEAD = "blocklab_AHEAD"  # 0 in the environment: nothing is asked ahead, for a server that many share
+
+
+def script() -> str:
+    """The player as one text, for a widget or a page from disk: in it stands what `panel.js` imports."""
+    imported = re.compile(r'^import .* from "\./(\w+\.js)";$', re.MULTILINE)
+    return imported.sub(lambda found: (HERE / found[1]).read_text("utf-8"), (HERE / "panel.js").read_text("utf-8"))
+
+
+class Live(anywidget.AnyWidget):
+    """The widget: what the player needs at first, where the panel stands, and what the reader has guessed."""
+
+    _esm = script()
+    _css = (HERE / "panel.css").read_text("utf-8")
+    spec = traitlets.Dict().tag(sync=True)
+    first = traitlets.Dict().tag(sync=True)
+    at = traitlets.List(traitlets.Int()).tag(sync=True)
+    guessed = traitlets.Int(None, allow_none=True).tag(sync=True)
+
+
+class LiveView:
+    """A panel in a page. It sends what the page asks for, each record once, and notes where the reader has moved."""
+
+    def __init__(self, panel: Any, canvas: Canvas):
+        self._panel = panel
+        self._sent: set[int] = set()
+        self._setting = False
+        first = {"kind": "state", "at": panel.places, **self._packet(canvas, panel.line)}
+        self.root = Live(spec=spec(panel, canvas), first=first, at=panel.places, guessed=chosen(panel))
+        self.root.observe(self._followed, "at")
+        self.root.observe(lambda change: panel.answer(change["new"]), "guessed")
+        self.root.on_msg(self._asked)
+
+    def show(self, canvas: Canvas, line: str) -> None:
+        """The state where the panel stands now, moved by code."""
+        self._push(self._packet(canvas, line))
+
+    def fail(self, line: str) -> None:
+        self._push({"line": line, "failed": True})
+
+    def answered(self, choice: int) -> None:
+        self.root.guessed = choice
+
+    def close(self) -> None:
+        view.close(self.root)
+
+    def _push(self, packet: dict) -> None:
+        places = self._panel.places
+        self.root.send({"kind": "state", "at": places, "took": 0, "ahead": False, **packet})
+        self._setting = True  # what is set here is not the reader's move
+        try:
+            self.root.at = places
+        finally:
+            self._setting = False
+
+    def _followed(self, change: dict) -> None:
+        if not self._setting and self._panel.knows(change["new"]):
+            self._panel.follow(change["new"])
+
+    def _asked(self, _widget: anywidget.AnyWidget, asked: Any, _buffers: list) -> None:
+        """Answer a question. What is not one of ours is none."""
+        if not isinstance(asked, dict) or asked.get("kind") != "ask" or not self._panel.knows(asked.get("at")):
+            return
+        began, places, ahead = perf_counter(), asked["at"], bool(asked.get("ahead"))
+        answer = {"kind": "state", "at": places, "ahead": ahead}
+        try:
+            with self._panel.standing_at(places) as (canvas, line):
+                answer |= self._packet(canvas, line, whole=bool(asked.get("whole")))
+        except BaseException as error:
+            answer |= {"line": self._panel.excuse(error, self._panel.values_at(places)), "failed": True}
+            if not ahead or not isinstance(error, Exception):
+                raise
+        finally:
+            self.root.send({**answer, "took": round(1000 * (perf_counter() - began), 1)})
+
+    def _packet(self, canvas: Canvas, line: str, whole: bool = False) -> dict:
+        """A state as it is sent: its drawing, and the records that the page has not been given yet."""
+        drawing = canvas.strokes()
+        touched = handles(canvas.holes, self._panel.controls, canvas.figure.bbox.height)
+        handled = canvas.records.number(("handles", touched))
+        known = set() if whole else self._sent
+        new = drawing.uses(canvas.records, known) | ({handled} - known)
+        self._sent |= new
+        if len(self._sent) > 2 * len(canvas.records):  # most of them are forgotten, and their numbers never come again
+            self._sent = {number for number in self._sent if number in canvas.records}
+        records = {str(number): canvas.records[number] for number in sorted(new)}
+        return {"line": line, "rest": drawing.rest, "moving": drawing.moving, "handles": handled, "new": records}
+
+
+def chosen(panel: Any) -> int | None:
+    return None if panel.guess is None else panel.guess.choice
+
+
+def smallest_letter(figure: Figure) -> float:
+    """The size of the smallest letters of a picture, in CSS pixels."""
+    sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    return min(sizes, default=10) * DPI / 72
+
+
+def spec(panel: Any, canvas: Canvas) -> dict:
+    """What the player has to know of a panel beside its states."""
+    width, height = panel.size
+    return {
+        "size": [round(width * DPI), round(height * DPI)],
+        "smallest": smallest_letter(canvas.figure),
+        "language": i18n.get_language(),
+        "ahead": os.environ.get(AHEAD) != "0",
+        "controls": [control.spec(name) for name, control in panel.controls.items()],
+        "guess": None if panel.guess is None else panel.guess.spec(),
+        "words": {name: str(text) for name, text in WORDS.items()},
+    }

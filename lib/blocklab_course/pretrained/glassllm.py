@@ -1,0 +1,51 @@
+"""glassllm: a decoder of four blocks that was trained on little text, in English or Portuguese."""
+
+import json
+
+import numpy as np
+import torch
+
+from blocklab.feed_forward import hidden_width
+from blocklab_course.dependencies import package_file
+from blocklab_course.pretrained import weight_names
+from blocklab_course.pretrained.decoder import Decoder, Sizes
+
+LANGUAGES = ("en", "pt")
+
+
+def load_glassllm(language: str = "en") -> Decoder:
+    """The model of glassllm for "en" or "pt", trained, in eval(), float32: 852,608 numbers.
+
+    Its tokens: glassllm.load_pretrained(language)[1].encode(text).
+
+    Raises ValueError for another language, ModuleNotFoundError, with the command that helps, without the package.
+
+    Source: the package glassllm, MIT
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"load_glassllm wants language to be one of {', '.join(LANGUAGES)}, got {language!r}")
+    with np.load(package_file("load_glassllm", "glassllm", f"weights/{language}.npz")) as arrays:
+        config = json.loads(str(arrays["__config__"]))
+        state = {name: torch.from_numpy(arrays[name]).float() for name in arrays.files if name != "__config__"}
+    with torch.device("meta"):  # the numbers are there already
+        model = Decoder(sizes_of(config))
+    # There a matrix has the shape (in, out), and stands on the right.
+    state = {name: x.T if ".W" in name else x for name, x in state.items()}
+    model.load_state_dict(weight_names.rename_weights(state, weight_names.GLASSLLM), strict=True, assign=True)
+    return model.eval()
+
+
+def sizes_of(config: dict) -> Sizes:
+    """The sizes as glassllm's own file names them."""
+    d_model = config["d_model"]
+    return Sizes(
+        vocabulary=config["vocab_size"],
+        layers=config["n_layers"],
+        d_model=d_model,
+        heads=config["n_heads"],
+        groups=config["n_kv_heads"],
+        hidden=hidden_width(d_model, multiple_of=1),
+        rope_base=config["rope_base"],
+        eps=config["eps"],
+        longest=config["max_len"],
+    )

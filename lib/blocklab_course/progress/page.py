@@ -1,0 +1,199 @@
+"""The progress page, as text and as HTML, in the reader's language."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from html import escape
+from pathlib import Path
+
+from blocklab_course.checks.safe_repr import truncate
+from blocklab_course.checks.verdict import anchor, table, to_html, to_text
+from blocklab_course.gradebook.grades import NOT_BEGUN, SOLVED, UNKNOWN
+from blocklab_course.gradebook.sanitize import sanitize
+from blocklab_course.i18n import Text, join_words
+from blocklab_course.lessons.catalog import BLOCKS, EXERCISES, LESSONS, Lesson
+from blocklab_course.workspace.folder import NAME, on_colab, workspace_folder
+
+from .collect import Attempts, Progress
+from .questions import Question
+
+TITLE = Text(en="Your progress", zh="你的进度")
+EMPTY = Text(
+    en="This page fills up once you work in a copy of your own: `make lab` opens one, and on Colab “Copy to Drive” "
+    "makes one. It then shows the exercises passed, the guesses that were right, the blocks kept, the mistakes to look "
+    "at again, and five questions from lessons that you have done.",
+    zh="用自己的副本来学，这里才会有内容：在本机用 `make lab` 打开，在 Colab 上先点“复制到云端硬盘”。"
+    "到时候，这一页会列出：通过的练习、猜对的次数、保存的代码块、值得再看一看的错误，还会从学过的课里抽出五个问题。",
+)
+SAVED = Text(
+    en="Read from the notebooks in `{folder}/` as they were saved last; nothing leaves this machine.",
+    zh="内容取自 `{folder}/` 里的笔记本，以最近一次保存的为准，不会离开这台机器。",
+)
+COLAB = Text(
+    en="On Colab your notebooks lie in your Drive, where this page does not look: it counts guesses and kept blocks.",
+    zh="在 Colab 上，你的笔记本存放在云端硬盘里，这一页不会去读，所以只统计猜测和保存的代码块。",
+)
+PASSED = Text(en="Exercises passed: {count} of {total}", zh="通过的练习：{count}/{total}")
+GUESSES = Text(en="Guesses made: {count}; right: {right}", zh="猜过的问题：{count} 个；猜对：{right} 个")
+KEPT = Text(en="Blocks kept: {count} of {total}", zh="保存的代码块：{count}/{total}")
+NAMED = Text(en="{what} ({names})", zh="{what}（{names}）")
+AGAIN = Text(en="To look at again", zh="值得再看一看")
+QUESTIONS = Text(en="Questions from lessons that you have done", zh="从学过的课里抽出的问题")
+ANSWERS = Text(en="Answers", zh="答案")
+ANSWER = Text(en="Answer", zh="答案")
+NOT_COUNTED = Text(en="Not counted", zh="没有计入")
+ABOUT = Text(en="{what}: {told}", zh="{what}：{told}")
+MORE = Text(en="more of this kind: {count}", zh="类似的还有 {count} 个")
+MOST_NAMED = 10  # files that are not counted
+LONGEST = 2_000  # characters of a question or an answer
+
+STATES = {
+    SOLVED: Text(en="passed", zh="已通过"),
+    NOT_BEGUN: Text(en="not begun", zh="还没写"),
+    UNKNOWN: Text(en="not right yet", zh="还不对"),
+}
+WRONG_SINCE = Text(en="{state}; the last attempt: {mistake}", zh="{state}；最近一次：{mistake}")
+_FORMULA = re.compile(r"(\$[^$\n]+\$)")
+_LINK = re.compile(r"`[^`\n]+`|\$[^$\n]+\$|\[(?P<words>[^\]\n]+)\]\([^)\n]*\)")  # and none in code or formulas
+
+
+class ProgressPage:
+    """What is shown of a Progress; without one, how the page will fill."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+
+    def __str__(self) -> str:
+        return "\n\n".join(self._as_text())
+
+    __repr__ = __str__
+
+    def _as_text(self) -> Iterator[str]:
+        yield str(TITLE)
+        if self._progress is None:
+            yield to_text(str(EMPTY))
+            return
+        yield "\n".join(_counts(self._progress))
+        begun = [ABOUT.format(what=lesson.name, told=states) for lesson, states in _lessons(self._progress)]
+        yield from filter(None, ["\n".join(begun)])
+        yield from _listed(
+            AGAIN, [ABOUT.format(what=mistake, told=place) for mistake, place, _ in _again(self._progress)]
+        )
+        drawn = list(enumerate(self._progress.questions, 1))
+        asked = [ABOUT.format(what=f"{n}. {lesson.name}", told=_text(one.asked)) for n, (lesson, one) in drawn]
+        yield from _listed(QUESTIONS, asked)
+        yield from _listed(ANSWERS, [f"{n}. {_text(one.answer)}" for n, (_, one) in drawn])
+        yield from _listed(NOT_COUNTED, _not_counted(self._progress))
+        yield to_text(_source())
+
+    def html(self) -> str:
+        """The same for a notebook. Colours come from the page, and nothing is told by colour."""
+        return f'<div class="blocklab-progress"><p><strong>{TITLE}</strong></p>{"".join(self._as_html())}</div>'
+
+    def _as_html(self) -> Iterator[str]:
+        if self._progress is None:
+            yield f"<p>{to_html(str(EMPTY))}</p>"
+            return
+        yield _list(escape(line) for line in _counts(self._progress))
+        yield table((_link(lesson.name), escape(states)) for lesson, states in _lessons(self._progress))
+        again = [
+            ABOUT.format(what=escape(mistake), told=_link(place, target))
+            for mistake, place, target in _again(self._progress)
+        ]
+        yield from _headed(AGAIN, again)
+        yield from _headed(QUESTIONS, [_folded(*drawn) for drawn in self._progress.questions], "ol")
+        yield from _headed(NOT_COUNTED, [escape(line) for line in _not_counted(self._progress)])
+        yield f"<p>{to_html(_source())}</p>"
+
+    def _repr_mimebundle_(self, **_selection: object) -> dict:
+        return {"text/plain": str(self), "text/html": self.html()}
+
+
+# What is said
+
+
+def _counts(progress: Progress) -> list[str]:
+    kept = KEPT.format(count=len(progress.blocks), total=len(BLOCKS))
+    return [
+        PASSED.format(count=progress.passed, total=len(EXERCISES)),
+        GUESSES.format(count=progress.guessed, right=progress.guessed_right),
+        NAMED.format(what=kept, names=join_words(progress.blocks)) if progress.blocks else kept,
+    ]
+
+
+def _lessons(progress: Progress) -> Iterator[tuple[Lesson, str]]:
+    """The lessons that are begun, each with the state of its exercises."""
+    for lesson in LESSONS:
+        attempts = {name: progress.attempts.get(name, Attempts()) for name in lesson.exercises}
+        if any(one.best != NOT_BEGUN for one in attempts.values()):
+            states = (NAMED.format(what=name, names=_state(one)) for name, one in attempts.items())
+            yield lesson, join_words(states)
+
+
+def _state(attempts: Attempts) -> str:
+    if attempts.passed and attempts.mistake:
+        return WRONG_SINCE.format(state=_mark(attempts.best), mistake=_mark(attempts.mistake))
+    return _mark(attempts.last if attempts.mistake else attempts.best)
+
+
+def _mark(mark: str) -> str:
+    return str(STATES.get(mark, mark))
+
+
+def _again(progress: Progress) -> Iterator[tuple[str, str, str]]:
+    """The mistakes that stand, each with the lesson and section that explain it, and where that is."""
+    for name, attempts in progress.attempts.items():
+        if attempts.mistake:
+            exercise = EXERCISES[name]
+            heading = str(exercise.section_about(attempts.mistake))
+            place, target = f"{exercise.lesson} · {heading}", f"{exercise.lesson}.ipynb#{anchor(heading)}"
+            yield NAMED.format(what=name, names=_mark(attempts.mistake)), place, target
+
+
+def _not_counted(progress: Progress) -> list[str]:
+    lines = [ABOUT.format(what=sanitize(file), told=sanitize(why)) for file, why in progress.faults.items()]
+    more = len(lines) - MOST_NAMED
+    return lines[:MOST_NAMED] + [MORE.format(count=more)] * (more > 0)
+
+
+def _source() -> str:
+    return str(COLAB) if on_colab() else SAVED.format(folder=(workspace_folder() or Path(NAME)).name)
+
+
+# How it is shown
+
+
+def _text(markdown: str) -> str:
+    """Markdown of a lesson as plain text."""
+    return _said(markdown, to_text, str)
+
+
+def _html(markdown: str) -> str:
+    """Markdown of a lesson as HTML; the notebook sets its formulas."""
+    return _said(markdown, to_html, escape)
+
+
+def _said(markdown: str, words: Callable[[str], str], formula: Callable[[str], str]) -> str:
+    """Words and formulas, each in its way. Links are left to the lesson."""
+    text = _LINK.sub(lambda found: found["words"] or found[0], truncate(markdown, LONGEST))
+    return "".join(formula(part) if n % 2 else words(part) for n, part in enumerate(_FORMULA.split(text)))
+
+
+def _listed(title: Text, lines: list[str]) -> list[str]:
+    return ["\n".join([str(title), *(f"  {line}" for line in lines)])] if lines else []
+
+
+def _headed(title: Text, items: list[str], kind: str = "ul") -> list[str]:
+    return [f"<p><strong>{title}</strong></p>{_list(items, kind)}"] if items else []
+
+
+def _list(items: Iterable[str], kind: str = "ul") -> str:
+    return f"<{kind}>{''.join(f'<li>{item}</li>' for item in items)}</{kind}>"
+
+
+def _link(words: str, target: str | None = None) -> str:
+    return f'<a href="{escape(target or f"{words}.ipynb")}">{escape(words)}</a>'
+
+
+def _folded(lesson: Lesson, question: Question) -> str:
+    answer = f"<details><summary>{ANSWER}</summary><p>{_html(question.answer)}</p></details>"
+    return ABOUT.format(what=_link(lesson.name), told=_html(question.asked)) + answer

@@ -1,0 +1,71 @@
+"""Safe reads of untrusted files; atomic writes."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from blocklab_course.i18n import Text
+
+LINK = Text(en="a link, and links are not followed", zh="这是链接，不会打开链接指向的内容")
+FOLDER = Text(en="a folder, not a file", zh="这是文件夹，不是文件")
+SPECIAL = Text(en="not a regular file", zh="不是普通文件")
+EMPTY = Text(en="the file is empty", zh="文件是空的")
+TOO_LARGE = Text(en="larger than {most:g} MB", zh="超过 {most:g} MB")
+NO_PERMISSION = Text(en="no permission to read it", zh="没有读取权限")
+NOT_OPENED = Text(en="cannot be opened: {why}", zh="打不开：{why}")
+
+
+class Unreadable(Exception):
+    """A file that cannot be read; the message says why, in the reader's language."""
+
+
+def read_regular_file(path: Path, most: int) -> bytes:
+    """Read a regular file. Raises Unreadable if it is something else, empty or larger than `most` bytes; OSError."""
+    mode = path.lstat().st_mode
+    if not stat.S_ISREG(mode):
+        raise Unreadable(LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL)
+    found = read_at_most(path, most + 1)
+    if not found:
+        raise Unreadable(EMPTY)
+    if len(found) > most:
+        raise Unreadable(TOO_LARGE.format(most=most / 1_000_000))
+    return found
+
+
+def read_at_most(path: Path, most: int) -> bytes:
+    """Read at most `most` bytes of a regular file, also where another program changes what lies there meanwhile.
+
+    No link is followed and no pipe waited for. Raises Unreadable or OSError.
+    """
+    with open(path, "rb", opener=_open_safely) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Unreadable(SPECIAL)
+        return file.read(most)
+
+
+def _open_safely(path: Path, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))  # Windows has neither
+
+
+def why_not_opened(error: Unreadable | OSError) -> str:
+    """The reason in the reader's language, without the path."""
+    if isinstance(error, Unreadable):
+        return str(error)
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return str(NO_PERMISSION)
+    return NOT_OPENED.format(why=error.strerror or type(error).__name__)
+
+
+def atomic_write(path: Path, data: bytes, older: int = 0) -> None:
+    """Write a file atomically. `older` earlier versions are kept beside it, the latest as NAME.1."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        for number in range(older, 0, -1):
+            earlier = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
+            if os.path.lexists(earlier):
+                earlier.replace(path.with_name(f"{path.name}.{number}"))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,447 @@
+"""Building and holding built notebooks to their sources: kernels run here."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+import pytest
+from demo_lessons import edit, make_project
+
+from authoring import notebook
+from authoring.__main__ import main
+from authoring.address import Address
+from authoring.check import check
+from authoring.copies import as_copied
+from authoring.project import Project
+from authoring.stamped_cells import setup
+from blocklab import __version__
+
+pytestmark = pytest.mark.exhaustive
+
+BEGIN = 'def begin(language):\n    print({"en": "Ready, 1 device", "zh": "就绪，1 个设备"}[language])\n'
+
+
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory):
+    """Both demo lessons, built; the kernels import a small `blocklab_course` so that they start at once."""
+    stand_in = tmp_path_factory.mktemp("stand_in")
+    for package, code in (("blocklab", ""), ("blocklab_course", BEGIN)):
+        (stand_in / package).mkdir()
+        (stand_in / package / "__init__.py").write_text(code, encoding="utf-8")
+    project = make_project(tmp_path_factory.mktemp("demo"))
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", str(stand_in))
+        assert main(["--root", str(project.root), "build"]) == 0
+        yield project
+
+
+@pytest.fixture
+def project(built_once, tmp_path):
+    shutil.copytree(built_once.root, tmp_path, dirs_exist_ok=True)
+    return Project(tmp_path)
+
+
+def run(project, *arguments):
+    return main(["--root", str(project.root), *arguments])
+
+
+def files(project):
+    return {path.relative_to(project.root): path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
+
+
+def found(project):
+    return [str(problem) for problem in check(project, [])]
+
+
+def cells(project, language="zh", stem="01_means"):
+    return {cell.id: cell for cell in notebook.read(project.notebook(language, stem)).cells}
+
+
+def test_a_build_passes_its_own_check_and_leaves_nothing_else(project):
+    assert found(project) == []
+    names = {path.as_posix() for path in files(project)}
+    built = {f"notebooks/{language}/{stem}.ipynb" for language in ("en", "zh") for stem in ("01_means", "02_pictures")}
+    sources = {"notebooks/source/01_means.py", "notebooks/source/02_pictures.py"}
+    assert names == built | sources | {"pyproject.toml", "README.md", "README.zh-CN.md"}
+
+
+def test_building_twice_gives_the_same_bytes(project):
+    before = files(project)
+    assert run(project, "build") == 0
+    assert files(project) == before
+
+
+def test_the_notebook_is_valid_and_holds_the_stamped_cells(project):
+    built = notebook.read(project.notebook("zh", "01_means"))
+    nbformat.validate(built)
+    ids = ["top-1", "navigation", "setup", "top-2"]
+    assert [cell.id for cell in built.cells] == [*ids, *(f"what-a-token-is-{n}" for n in (1, 2, 3)), "navigation-end"]
+    assert [cell.id for cell in built.cells] == list(cells(project, "en"))
+    assert built.metadata == {
+        "blocklab": {"language": "zh", "source": "notebooks/source/01_means.py"},
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    by_id = cells(project)
+    assert by_id["setup"].source == (
+        "import sys\nfrom importlib.util import find_spec\nfrom pathlib import Path\n\n\n"
+        "class NotHere(ImportError):\n    def _render_traceback_(self):\n        return [str(self)]\n\n\n"
+        "def lacks(module):\n    spec = find_spec(module)\n    return spec is None or spec.origin is None\n\n\n"
+        'if Path("../../lib/blocklab/__init__.py").is_file():\n'
+        '    sys.path.insert(0, str(Path("../../lib").resolve()))\n'
+        'if "google.colab" in sys.modules:\n'
+        '    if lacks("blocklab"):\n'
+        '        %pip install -q --no-deps "https://github.com/carol/demo/releases/download/'
+        f'v{__version__}/blocklab-{__version__}-py3-none-any.whl"\n'
+        '    if lacks("blocklab"):\n'
+        '        %pip install -q --no-deps "git+https://github.com/carol/demo"\n'
+        '    for name, module in {"anywidget": "anywidget", "psygnal": "psygnal"}.items():\n'
+        "        if lacks(module):\n"
+        "            %pip install -q --no-deps {name}\n"
+        'if lacks("blocklab"):\n'
+        '    raise NotHere("没有找到软件包 blocklab。请在新单元格里运行 '
+        '%pip install git+https://github.com/carol/demo，再运行这个单元格。")\n'
+        'from blocklab_course import begin\n\nbegin("zh")'
+    )
+    assert by_id["navigation"].source == (
+        "[English](../en/01_means.ipynb) · [02 图片 →](02_pictures.ipynb) · [在 Colab 中打开]"
+        "(https://colab.research.google.com/github/carol/demo/blob/main/notebooks/zh/01_means.ipynb)"
+    )
+    assert by_id["navigation-end"].source == "下一课：[02 图片](02_pictures.ipynb)"
+    assert by_id["what-a-token-is-2"].metadata == {
+        "tags": ["solution"],
+        "jupyter": {"source_hidden": True},
+        "cellView": "form",
+    }
+    assert [cell.get("execution_count") for cell in built.cells if cell.cell_type == "code"] == [1, 2, 3, 4]
+    assert by_id["top-2"].outputs[0].text == "3.0\n"
+
+
+def test_pictures_widgets_progress_and_expected_errors_are_kept(project):
+    by_id = cells(project, "en", "02_pictures")
+    assert "image/png" in by_id["top-2"].outputs[0].data
+    assert len(by_id["top-3"].outputs[0].data["application/vnd.jupyter.widget-view+json"]["model_id"]) == 32
+    assert by_id["top-4"].outputs[0].text == "3 of 3\n"  # of a line that is written over, the last wording
+    assert by_id["top-5"].outputs[0].traceback == ["ZeroDivisionError: division by zero"]
+    assert "navigation-end" not in by_id
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("import warnings\nwarnings.warn('careful')", "wrote to stderr"),
+        ("object()", "an output holds a memory address"),
+        ("import os\nos._exit(1)", "the cell failed\nKernel died"),
+    ],
+    ids=["error", "stderr", "address", "dead"],
+)
+def test_a_bad_cell_fails_the_build_and_nothing_is_written(project, code, message, capsys):
+    edit(project.source("01_means"), "answer = 42", f"answer = 42\n{code}")
+    before = files(project)
+    assert run(project, "build", "01") == 1
+    error = capsys.readouterr().err
+    assert "notebooks/en/01_means.ipynb cell what-a-token-is-2: " in error
+    assert message in error
+    assert files(project) == before
+
+
+def test_a_fault_in_one_lesson_stops_no_other(project, capsys):
+    edit(project.source("01_means"), "answer = 42", "answer = 1 / 0")
+    edit(project.source("02_pictures"), "# 02 图片", "# 02 图")
+    assert run(project, "build") == 1
+    assert "01_means.ipynb cell what-a-token-is-2: the cell failed" in capsys.readouterr().err
+    assert cells(project, "zh", "02_pictures")["top-1"].source == "# 02 图"
+
+
+def test_a_lesson_runs_in_its_notebooks_folder(project):
+    edit(project.source("01_means"), "answer = 42", "import os\n\nanswer = os.path.relpath(os.getcwd(), '../..')")
+    assert run(project, "build", "01") == 0
+    assert cells(project, "zh")["what-a-token-is-3"].outputs[0].data["text/plain"] == "'notebooks/zh'"
+
+
+def test_without_executing_outputs_of_the_same_code_stay(project):
+    edit(project.source("01_means"), "一个**词元**", "一个 **词元**")
+    edit(project.source("01_means"), "answer = 42", "answer = 43")
+    assert run(project, "build", "01", "--no-execute") == 0
+    by_id = cells(project)
+    assert "一个 **词元**" in by_id["what-a-token-is-1"].source
+    assert by_id["top-2"].outputs[0].text == "3.0\n"
+    assert by_id["what-a-token-is-2"].execution_count is None
+    assert any("cell what-a-token-is-2: was not run by the build" in problem for problem in found(project))
+
+
+@pytest.mark.parametrize(
+    ("cell", "change", "message"),
+    [
+        ("what-a-token-is-1", lambda cell: cell.update(source="oops"), "differs from its source, edited by hand"),
+        ("top-2", lambda cell: cell.update(source="print(3)"), "differs from its source, edited by hand"),
+        ("setup", lambda cell: cell.update(source="begin"), "differs from its source, edited by hand"),
+        ("what-a-token-is-2", lambda cell: cell.metadata.update(scrolled=True), "differs from its source"),
+        ("what-a-token-is-2", lambda cell: cell.metadata.tags.append("slow"), "differs from its source"),
+        ("what-a-token-is-3", lambda cell: cell.update(execution_count=9), "execution count 9, not 4"),
+        ("top-2", lambda cell: cell.update(execution_count=None), "execution count None, not 2"),
+        ("top-2", lambda cell: cell.update(id="abc"), "the source has cell top-2 here, the notebook abc"),
+        ("top-2", lambda cell: cell.outputs[0].update(text="4.0\n"), "numbers only in en: 3.0; only in zh: 4.0"),
+        ("what-a-token-is-3", lambda cell: cell.update(outputs=[]), "numbers only in en: 42; only in zh: none"),
+    ],
+)  # fmt: skip
+def test_a_hand_edited_notebook_is_named(project, cell, change, message):
+    path = project.notebook("zh", "01_means")
+    built = notebook.read(path)
+    change(next(c for c in built.cells if c.id == cell))
+    notebook.write(built, path)
+    problems = found(project)
+    assert any(message in problem and problem.startswith("notebooks/zh/01_means.ipynb cell ") for problem in problems)
+
+
+def test_an_unreadable_lesson_does_not_hide_another(project):
+    edit(project.source("01_means"), 'tags=["solution"]', 'tags=["oops"]')
+    edit(project.source("02_pictures"), "# 02 图片", "# 02 图片,画")
+    first, second, *_ = found(project)
+    assert "01_means.py:35: unknown tag oops" in first
+    assert "02_pictures.py:1 cell top-1: zh: half-width punctuation" in second
+
+
+def test_what_a_run_took_may_differ_between_the_languages(project):
+    for language, took in (("en", "1.25"), ("zh", "3")):
+        path = project.notebook(language, "01_means")
+        built = notebook.read(path)
+        cell = next(c for c in built.cells if c.id == "top-2")
+        cell.outputs[0]["text"] = f"3.0 in {took} ms\n"
+        notebook.write(built, path)
+    assert found(project) == []
+
+
+def test_the_same_numbers_as_another_kind_of_output_differ(project):
+    path = project.notebook("zh", "01_means")
+    built = notebook.read(path)
+    cell = next(c for c in built.cells if c.id == "what-a-token-is-3")
+    cell.outputs = [nbformat.v4.new_output("stream", text="42")]
+    notebook.write(built, path)
+    assert "cell what-a-token-is-3: the outputs differ" in found(project)[0]
+
+
+def test_a_picture_inside_a_page_is_no_text(project):
+    for language, picture in (("en", "AB1+2/=="), ("zh", "CD3456==")):
+        path = project.notebook(language, "01_means")
+        built = notebook.read(path)
+        cell = next(c for c in built.cells if c.id == "what-a-token-is-3")
+        html = f'<img src="data:image/png;base64,{picture}"> 42'
+        cell.outputs[0].data["text/html"] = html
+        notebook.write(built, path)
+    assert found(project) == []
+
+
+@pytest.mark.parametrize("key", ["widgets", "colab"])
+def test_added_notebook_metadata_is_named(project, key):
+    path = project.notebook("zh", "01_means")
+    built = notebook.read(path)
+    built.metadata[key] = {}
+    path.write_text(nbformat.writes(built), encoding="utf-8")
+    assert "notebooks/zh/01_means.ipynb: the notebook's metadata differs" in found(project)[0]
+
+
+def test_a_changed_source_makes_the_notebooks_stale(project):
+    edit(project.source("01_means"), "x = [1, 2, 6]", "x = [1, 2, 9]")
+    assert [problem.split(":")[0] for problem in found(project)] == [
+        "notebooks/en/01_means.ipynb cell top-2",
+        "notebooks/zh/01_means.ipynb cell top-2",
+    ]
+
+
+def test_the_readmes_hold_the_table(project):
+    colab = "https://colab.research.google.com/github/carol/demo/blob/main/notebooks"
+    assert (
+        "| 01 | 两个均值 | [English](notebooks/en/01_means.ipynb) | [中文](notebooks/zh/01_means.ipynb) "
+        f"| [Open in Colab]({colab}/en/01_means.ipynb) | [在 Colab 中打开]({colab}/zh/01_means.ipynb) |\n"
+    ) in project.readme("zh").read_text(encoding="utf-8")
+    text = project.readme("en").read_text(encoding="utf-8")
+    assert "| 02 | Pictures |" in text
+    assert text.endswith("<!-- lessons:end -->\n\nThe end.\n")
+
+
+def test_a_stale_or_missing_table_is_named(project):
+    edit(project.readme("en"), "| 02 | Pictures |", "| 02 | Photos |")
+    edit(project.readme("zh"), "<!-- lessons:end -->", "")
+    assert found(project) == [
+        "README.md: the table of lessons is stale; run: build",
+        "README.zh-CN.md: wants a table between <!-- lessons:begin --> and <!-- lessons:end -->",
+    ]
+
+
+def test_a_new_address_is_stamped_everywhere_and_outputs_stay(project):
+    before = files(project)
+    assert run(project, "address", "https://github.com/ada/lessons.git") == 0
+    clone = b"git clone https://github.com/"  # a page's own words are left alone
+    for path, new in files(project).items():
+        stamped = (
+            before[path].replace(b"carol/demo", b"ada/lessons").replace(clone + b"ada/lessons", clone + b"carol/demo")
+        )
+        assert new == (before[path] if "source" in path.parts else stamped), path
+    assert found(project) == []
+
+
+def test_elsewhere_than_on_github_there_is_no_link_to_colab_and_the_command_says_so(project, capsys):
+    assert run(project, "address", "https://git.example.org/group/sub/demo") == 0
+    assert "no links to Colab: it opens notebooks from github.com alone" in capsys.readouterr().out
+    text = "".join(content.decode() for path, content in files(project).items() if "source" not in path.parts)
+    assert "colab.research" not in text
+    assert "git+https://git.example.org/group/sub/demo" in text
+    assert "|  | Lesson | English | 中文 |\n| --- | --- | --- | --- |\n| 01 |" in text
+    assert found(project) == []
+
+
+def test_without_an_address_nothing_is_installed_and_one_line_says_what_to_do(project):
+    with_address = files(project)
+    edit(project.pyproject, 'Repository = "https://github.com/carol/demo"\n', "")
+    assert run(project, "build", "--no-execute") == 0
+    for path in project.root.glob("notebooks/*/*.ipynb"):
+        assert not re.search(r"colab\.research|%pip|git\+|YOUR_NAME|\.invalid", path.read_text("utf-8"))
+    said = {"en": "its owner runs `make address URL=…` once.", "zh": "请分享它的人运行一次 `make address URL=…`。"}
+    for language, line in said.items():
+        source = cells(project, language)["setup"].source
+        for there in ({"google.colab"}, set()):
+            told = run_cell(source, there, project.root)
+            assert line in told
+            assert "\n" not in told
+        assert run_cell(source, {"google.colab", "blocklab"}, project.root) == language  # the reader has installed it
+    assert found(project) == []
+    assert run(project, "address", "https://github.com/carol/demo") == 0
+    assert files(project) == with_address
+
+
+WHEEL = f"https://github.com/carol/demo/releases/download/v{__version__}/blocklab-{__version__}-py3-none-any.whl"
+REPOSITORY = "git+https://github.com/carol/demo"
+BESIDE = ("anywidget", "psygnal")
+
+
+@pytest.mark.parametrize(
+    ("there", "came"),
+    [([WHEEL], [WHEEL]), ([REPOSITORY], [WHEEL, REPOSITORY]), ([], [WHEEL, REPOSITORY])],
+    ids=["release", "no release", "no network"],
+)
+def test_colab_takes_the_release_it_was_built_with_and_else_what_there_is(project, there, came):
+    said = run_cell(cells(project, "en")["setup"].source, {"google.colab", *BESIDE}, project.root, there).splitlines()
+    assert said[:-1] == [f'install -q --no-deps "{what}"' for what in came]
+    assert said[-1] == "en" if there else said[-1].startswith("The package blocklab is not here.")
+
+
+def test_what_is_beside_the_package_is_installed_by_itself_where_it_is_missing(project):
+    source = setup(Address("https://github.com/carol/demo"), "en", ["glassllm"])
+    weights = "install -q --no-deps glassllm"
+    assert run_cell(source, {"google.colab", "blocklab", *BESIDE}, project.root).splitlines() == [weights, "en"]
+    said = run_cell(source, {"google.colab", *BESIDE, "glassllm"}, project.root, [WHEEL]).splitlines()
+    assert said == [f'install -q --no-deps "{WHEEL}"', "en"]
+    said = run_cell(source, {"google.colab", "blocklab"}, project.root).splitlines()
+    assert said == [*(f"install -q --no-deps {name}" for name in BESIDE), weights, "en"]
+
+
+def test_the_project_around_a_lesson_goes_before_what_is_installed(project):
+    here = project.root / "lib" / "blocklab"
+    here.mkdir(parents=True)
+    (here / "__init__.py").touch()
+    for there in ({"blocklab"}, {"blocklab", "google.colab", *BESIDE}):
+        assert run_cell(cells(project, "zh")["setup"].source, there, project.root) == f"zh {here.parent.resolve()}"
+
+
+def test_off_colab_nothing_is_installed_and_a_copy_of_the_project_is_found(project):
+    source = cells(project, "zh")["setup"].source
+    told = run_cell(source, set(), project.root, [WHEEL, REPOSITORY])
+    assert told.startswith("没有找到软件包 blocklab。请在新单元格里运行 %pip install git+https://github.com/carol/demo")
+    here = project.root / "lib" / "blocklab"
+    here.mkdir(parents=True)
+    assert run_cell(source, set(), project.root) == told  # a folder that holds no package
+    (here / "__init__.py").touch()
+    assert run_cell(source, set(), project.root) == f"zh {here.parent.resolve()}"
+
+
+def run_cell(source: str, there: set[str], root: Path, installs: Sequence[str] = ()) -> str:
+    """Run a set-up cell in a lesson's folder where these modules are there: what pip is told, then the language that
+    it begins in, with the folder that the package is taken from, or why it ends.
+    """
+    program = "\n".join(
+        [
+            "import importlib.util, sys, types",
+            "from importlib.machinery import ModuleSpec, PathFinder",
+            f"there, installs, first = {there}, {list(installs)}, sys.path[0]",
+            "sys.modules.update((name, types.ModuleType(name)) for name in there | {'blocklab', 'blocklab_course'})",
+            "spec_of = lambda name: ModuleSpec(name, None, origin='here') if name in there else found(name)",
+            "found = lambda name: PathFinder.find_spec(name, sys.path[:1])",
+            "importlib.util.find_spec = spec_of",
+            "def pip(line):",
+            "    print(line)",
+            "    there.update({'blocklab'} if any(what in line for what in installs) else ())",
+            "says = lambda language: print(language, *[sys.path[0]] * (sys.path[0] != first))",
+            "sys.modules['blocklab_course'].begin = says",
+            "sys.excepthook = lambda kind, error, _: print(*error._render_traceback_(), sep='\\n')",
+            re.sub(r"^( +)%pip (.*)$", r"\1pip(f'\2')", source, flags=re.MULTILINE),
+        ]
+    )
+    folder = root / "notebooks" / "en"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", errors="replace", cwd=folder
+    )
+    return (done.stdout + done.stderr).strip()
+
+
+@pytest.mark.parametrize("place", ["README.md", "notebooks/en/01_means.ipynb", "notebooks/zh/02_pictures.ipynb"])
+def test_a_link_with_another_address_is_found(project, place):
+    path = project.root / place
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("github/carol/demo", "github/OTHER/demo"), encoding="utf-8")
+    assert any(problem.startswith(place) for problem in found(project))
+
+
+def run_lessons(project):
+    settings = Path(__file__).parents[1] / "notebooks"
+    arguments = ["--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
+    command = [sys.executable, "-m", "pytest", *arguments, f"--rootdir={project.root}", str(settings), "notebooks/zh"]
+    return subprocess.run(command, cwd=project.root, capture_output=True, text=True)
+
+
+def test_strict_nbval_accepts_what_was_built(project):
+    done = run_lessons(project)
+    assert done.returncode == 0, done.stdout
+    assert "9 passed" in done.stdout
+
+
+# Outputs that answer a prediction
+
+
+@pytest.fixture
+def predicted(project):
+    """The project with a cell whose output answers a prediction."""
+    edit(project.source("01_means"), "# %%\nx = [1", '# %% tags=["answer"]\nx = [1')
+    assert run(project, "build", "01", "--no-execute") == 0
+    return project
+
+
+def as_in_the_file(project):
+    path = project.notebook("zh", "01_means")
+    return path, nbformat.read(path, 4)
+
+
+def test_an_answer_is_sealed_in_the_file_and_open_to_whoever_checks_it(predicted):
+    _, there = as_in_the_file(predicted)
+    [cell] = [cell for cell in there.cells if "answer" in cell.metadata.get("tags", ())]
+    assert cell.outputs == []
+    assert cell.metadata.blocklab.sealed[0].text == "3.0\n"
+    assert cells(predicted)[cell.id].outputs[0].text == "3.0\n"
+    assert "blocklab" not in cells(predicted)[cell.id].metadata
+    assert found(predicted) == []
+    assert "3.0" not in as_copied(predicted.notebook("zh", "01_means").read_bytes()).decode()
+
+
+def test_a_run_is_held_to_the_sealed_answer(predicted):
+    assert run_lessons(predicted).returncode == 0
+    path, there = as_in_the_file(predicted)
+    path.write_text(nbformat.writes(there).replace('"3.0\\n"', '"4.0\\n"'), encoding="utf-8")
+    done = run_lessons(predicted)
+    assert done.returncode == 1
+    assert "1 failed, 8 passed" in done.stdout

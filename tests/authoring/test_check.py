@@ -1,0 +1,189 @@
+"""What an author gets wrong is named, with its place, before anything runs."""
+
+import shutil
+
+import nbformat
+import pytest
+from demo_lessons import GLOSSARY, edit, make_project
+
+from authoring import notebook
+from authoring.__main__ import main
+from authoring.project import Project
+
+PRINTED = {
+    "top-2": "3.0\n",
+    "what-a-token-is-3": "42\n",
+    "top-3": "a slider\n",
+    "top-4": "3 of 3\n",
+    "top-5": "error\n",
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Both demo lessons and a glossary, as a build leaves them; outputs are written by hand."""
+    project = make_project(tmp_path_factory.mktemp("whole"))
+    project.sources.joinpath("glossary.toml").write_text(GLOSSARY, encoding="utf-8")
+    assert run(project, "build", "--no-execute") == 0
+    for path in project.root.glob("notebooks/*/0*.ipynb"):
+        built = notebook.read(path)
+        for count, cell in enumerate([cell for cell in built.cells if cell.cell_type == "code"], start=1):
+            cell.execution_count = count
+            if cell.id in PRINTED:
+                cell.outputs = [nbformat.v4.new_output("stream", text=PRINTED[cell.id])]
+        notebook.write(built, path)
+    assert run(project, "check") == 0
+    return project
+
+
+@pytest.fixture
+def project(whole, tmp_path):
+    shutil.copytree(whole.root, tmp_path, dirs_exist_ok=True)
+    return Project(tmp_path)
+
+
+def run(project, *arguments):
+    return main(["--root", str(project.root), *arguments])
+
+
+def found(project, capsys, *numbers):
+    capsys.readouterr()
+    run(project, "check", *numbers)
+    return capsys.readouterr().err
+
+
+# Exercises
+
+
+@pytest.mark.parametrize("code", ['check("mean", 4)', 'catch("mean", 4)'])
+def test_a_check_without_a_tag_is_named(project, code, capsys):
+    edit(project.source("01_means"), "\nanswer\n", f"\n{code}\n")
+    wanted = '01_means.py:38 cell what-a-token-is-3: calls check or catch: it wants one of the tags "exercise" and'
+    assert wanted in found(project, capsys, "01")
+
+
+def test_a_solution_needs_its_exercise_above_it(project, capsys):
+    edit(project.source("01_means"), "answer = 42", 'check("mean", 4)')
+    assert "solves 'mean', which no exercise above it asks for" in found(project, capsys, "01")
+    edit(project.source("01_means"), "# %%\nx = [1, 2, 6]", '# %% tags=["exercise"]\ncheck("mean", None)')
+    assert "solves" not in found(project, capsys, "01")
+
+
+# Notebooks
+
+
+REST = '"metadata": {}, "nbformat": 4, "nbformat_minor": 5'
+ERROR = nbformat.v4.new_output("error", ename="NameError", evalue="no x")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda cell: cell.update(outputs=[]), "cell top-2: shows nothing"),
+        (lambda cell: cell.update(outputs=[ERROR]), "cell top-2: shows an error"),
+        (lambda cell: cell.outputs[0].update(name="stderr"), "cell top-2: wrote to stderr"),
+        (lambda cell: cell.outputs[0].update(text="at 0x7f3a5c001d90\n"), "cell top-2: an output holds a memory addr"),
+    ],
+    ids=["nothing", "error", "stderr", "address"],
+)
+def test_a_bad_output_is_named(project, change, message, capsys):
+    for language in ("en", "zh"):  # in both, so that comparing them finds nothing
+        path = project.notebook(language, "01_means")
+        built = notebook.read(path)
+        change(next(cell for cell in built.cells if cell.id == "top-2"))
+        notebook.write(built, path)
+    assert f"notebooks/zh/01_means.ipynb {message}" in found(project, capsys, "01")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<<<<<<< ours\n{}", "01_means.ipynb:1: is not a notebook"),
+        ("[]", "01_means.ipynb: is not a notebook"),
+        (f'{{"cells": [{{"metadata": {{}}, "id": "a"}}], {REST}}}', "01_means.ipynb: is not a notebook"),
+    ],
+    ids=["conflict", "list", "cell"],
+)
+def test_what_is_not_a_notebook_is_named_and_left_alone(project, content, message, capsys):
+    path = project.notebook("en", "01_means")
+    path.write_text(content, encoding="utf-8")
+    assert message in found(project, capsys)
+    assert run(project, "build", "--no-execute", "02") == 1
+    assert path.read_text("utf-8") == content
+
+
+def test_a_notebook_in_another_layout_is_named(project, capsys):
+    path = project.notebook("en", "01_means")
+    path.write_text(path.read_text("utf-8").replace("\n ", "\n  "), encoding="utf-8")
+    assert "notebooks/en/01_means.ipynb: is not written as the build writes it" in found(project, capsys, "01")
+
+
+def test_a_notebook_goes_when_its_source_is_gone_and_a_readers_copy_stays(project, capsys):
+    copy = project.notebook("en", "02_pictures-Copy1")
+    shutil.copy(project.notebook("en", "02_pictures"), copy)
+    project.source("02_pictures").unlink()
+    edit(project.source("01_means"), ". See [the next lesson](../en/02_pictures.ipynb)", "")
+    edit(project.source("01_means"), "。见[下一课](../zh/02_pictures.ipynb)", "")
+    assert "notebooks/zh/02_pictures.ipynb: its source is gone; run: build" in found(project, capsys)
+    assert run(project, "build", "--no-execute") == 0
+    assert capsys.readouterr().out.count("removed ") == 2
+    assert copy.exists()
+    assert not project.notebook("en", "02_pictures").exists()
+    assert "02_pictures" not in project.notebook("en", "01_means").read_text("utf-8")
+    assert "02_pictures" not in project.readme("en").read_text("utf-8")
+    assert "gone" not in found(project, capsys)
+
+
+# Files
+
+
+def test_a_file_that_is_not_utf8_is_named_with_its_line(project, capsys):
+    path = project.source("01_means")
+    path.write_bytes(path.read_text("utf-8").encode("gbk"))
+    assert "notebooks/source/01_means.py:10: is not UTF-8" in found(project, capsys)
+
+
+def test_two_lessons_with_one_number_are_refused(project, capsys):
+    shutil.copyfile(project.source("01_means"), project.source("01_other"))
+    assert run(project, "build", "--no-execute") == 1
+    wanted = "notebooks/source/01_other.py: a second lesson with the number 01, beside 01_means.py"
+    assert wanted in capsys.readouterr().err
+
+
+def test_an_interrupted_build_leaves_the_old_notebook_whole(project, monkeypatch):
+    path = project.notebook("zh", "01_means")
+    before = path.read_bytes()
+    edit(project.source("01_means"), "一个**词元**", "一个 **词元**")
+    real = type(path).write_bytes
+
+    def stopped(target, data):
+        real(target, data[: len(data) // 2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(path), "write_bytes", stopped)
+    assert run(project, "build", "--no-execute", "01") == 130
+    assert path.read_bytes() == before
+    assert {path.name for path in path.parent.iterdir()} == {"01_means.ipynb", "02_pictures.ipynb", "glossary.ipynb"}
+
+
+# Links
+
+
+DEAD = ["nowhere.ipynb", "../../pic/nowhere.png", "nowhere.ipynb#top", "a%20b.md"]
+ALIVE = ["#top", "https://example.org/nowhere.ipynb", "mailto:a@b.cc", "02_pictures.ipynb#top", "../../README.md"]
+
+
+@pytest.mark.parametrize("address", DEAD)
+def test_a_dead_link_is_named(project, address, capsys):
+    edit(project.readme("en"), "The end.", f"[The end]({address}).")
+    edit(project.source("01_means"), "one **token**", f"[one]({address}) **token**")
+    shown = found(project, capsys)
+    assert f"notebooks/source/01_means.py:19 cell what-a-token-is-1: en: the link to {address} leads nowhere" in shown
+    assert f"README.md: the link to {address} leads nowhere" in shown
+
+
+@pytest.mark.parametrize("address", ALIVE)
+def test_a_link_to_what_is_there_or_elsewhere_is_right(project, address, capsys):
+    edit(project.source("01_means"), "one **token**", f"[one]({address}) **token**")
+    edit(project.source("01_means"), "一个**词元**", f"[一个]({address})**词元**")
+    assert "leads nowhere" not in found(project, capsys)

@@ -1,0 +1,177 @@
+"""A learner's copies of the lessons, and the answers in them when the copies are renewed."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from authoring.__main__ import main
+from authoring.answers import carry_over
+from authoring.copies import VIEW, as_copied, copy_lessons
+from authoring.hidden_outputs import without_hidden
+from authoring.project import Project
+from blocklab_course.i18n import LANGUAGES
+
+BUILT = Path(__file__).parents[2] / "notebooks"
+START = "def my_mean(x):\n    return ...\n\ncheck('mean', my_mean)"
+ANSWER = START.replace("...", "x.mean()")
+
+
+def notebook(*cells: tuple[str, str, str]) -> dict:
+    """A notebook of code cells: (id, tag, source)."""
+    cells = [
+        {"id": id, "cell_type": "code", "metadata": {"tags": [tag]}, "source": source.splitlines(True),
+         "outputs": [], "execution_count": None}
+        for id, tag, source in cells
+    ]  # fmt: skip
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.fixture
+def project(tmp_path) -> Project:
+    """A repository with two small lessons, built."""
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "notebooks" / "source").mkdir(parents=True)
+    for language in LANGUAGES:
+        (tmp_path / "notebooks" / language).mkdir()
+        for stem in ("00_first", "01_second"):
+            write(tmp_path / "notebooks" / language / f"{stem}.ipynb", notebook(("one", "exercise", START)))
+    return Project(tmp_path)
+
+
+def write(path: Path, content: dict) -> None:
+    path.write_text(json.dumps(content), "utf-8")
+
+
+def run(project: Project, *arguments: str) -> int:
+    return main(["--root", str(project.root), "copies", *arguments])
+
+
+def source(path: Path, number: int = 0) -> str:
+    return nbformat.read(path, 4).cells[number].source
+
+
+def test_copies_are_the_lessons_without_widgets_and_hidden_answers(tmp_path):
+    for language in LANGUAGES:
+        shutil.copytree(BUILT / language, tmp_path / "notebooks" / language)
+    copy_lessons(Project(tmp_path))
+    for lesson in sorted(BUILT.glob("[ez][nh]/*.ipynb")):
+        copy = nbformat.read(tmp_path / "my" / lesson.parent.name / lesson.name, 4)
+        wanted = nbformat.read(lesson, 4)
+        for cell in wanted.cells:
+            for output in cell.get("outputs", []):
+                output.get("data", {}).pop(VIEW, None)
+        without_hidden(wanted)
+        assert copy == wanted
+
+
+def test_a_notebook_with_nothing_to_leave_out_is_copied_byte_for_byte():
+    glossary = (BUILT / "zh" / "glossary.ipynb").read_bytes()
+    assert as_copied(glossary) == glossary
+
+
+def test_copies_leave_what_is_there_and_add_what_is_new(project, capsys):
+    assert run(project) == 0
+    mine = project.root / "my" / "zh" / "01_second.ipynb"
+    mine.write_text("my answer", "utf-8")
+    shutil.copy(project.notebook("zh", "00_first"), project.notebook("zh", "02_third"))
+    assert run(project) == 0
+    assert mine.read_text("utf-8") == "my answer"
+    assert (project.root / "my" / "zh" / "02_third.ipynb").is_file()
+    assert capsys.readouterr().out.splitlines()[-1] == "my/: 1 copied, 4 left as they are"
+
+
+def test_a_language_without_lessons_is_named(project, capsys):
+    shutil.rmtree(project.notebooks("zh"))
+    assert run(project) == 1
+    assert capsys.readouterr().err == "error: notebooks/zh: there are no lessons\n"
+
+
+def test_copies_need_none_of_the_building_tools():
+    program = "import sys, authoring.__main__, authoring.copies; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"nbclient", "nbformat", "markdown_it", "torch"} & set(loaded)
+
+
+# Fresh copies
+
+
+def test_fresh_copies_hold_the_answers_and_keep_the_old_copies(project, capsys):
+    assert run(project) == 0
+    mine = project.root / "my" / "en" / "01_second.ipynb"
+    write(mine, notebook(("one", "exercise", ANSWER)))
+    old = mine.read_bytes()
+    write(project.notebook("en", "01_second"), notebook(("new", "solution", "1"), ("one", "exercise", START)))
+    assert run(project, "--fresh") == 0
+    assert source(mine, 1) == ANSWER
+    assert source(project.root / "my" / "zh" / "01_second.ipynb") == START
+    assert (project.root / "my-before-1" / "en" / "01_second.ipynb").read_bytes() == old
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "kept your old copies in my-before-1/",
+        "my/en/01_second.ipynb: answers taken over: 1",
+        "my/: 4 copied, 0 left as they are",
+    ]
+    assert run(project, "--fresh", "--language", "zh") == 0
+    assert source(mine, 1) == ANSWER
+    assert "my/en/01_second.ipynb：带过来 1 个答案" in capsys.readouterr().out
+    assert (project.root / "my-before-2").is_dir()
+
+
+def test_every_exercise_of_the_lessons_takes_its_answer():
+    for path in sorted(BUILT.glob("[ez][nh]/*.ipynb")):
+        old, new = json.loads(path.read_bytes()), json.loads(path.read_bytes())
+        asked = [cell for cell in old["cells"] if "exercise" in cell["metadata"].get("tags", ())]
+        for cell in asked:
+            cell["source"] = [*cell["source"], "\n# mine"]
+        assert carry_over(old, new) == (len(asked), [])
+        assert sum("\n# mine" in cell["source"] for cell in new["cells"]) == len(asked)
+
+
+def test_answers_to_other_exercises_stay_in_the_old_copy(project, capsys):
+    assert run(project) == 0
+    mine = project.root / "my" / "en" / "01_second.ipynb"
+    write(mine, notebook(("one", "exercise", ANSWER.replace("'mean'", "'sum'")), ("two", "exercise", ANSWER)))
+    assert run(project, "--fresh") == 0
+    assert source(mine) == START
+    assert (
+        "my-before-1/en/01_second.ipynb: answers to exercises that have changed stay here: sum, mean"
+        in capsys.readouterr().out
+    )
+
+
+def test_an_old_copy_that_cannot_be_read_is_named_and_kept(project, capsys):
+    assert run(project) == 0
+    (project.root / "my" / "en" / "01_second.ipynb").write_text("{", "utf-8")
+    assert run(project, "--fresh") == 0
+    assert "my-before-1/en/01_second.ipynb: cannot be read; its answers stay here" in capsys.readouterr().out
+    assert (project.root / "my-before-1" / "en" / "01_second.ipynb").read_text("utf-8") == "{"
+
+
+def test_fresh_copies_bring_the_guesses_and_the_saved_blocks_along(project):
+    run(project)
+    work = {"predictions.jsonl": "{}\n", "blocks/gelu.py": "gelu = abs\n", "blocks/gelu.py.1": "gelu = 3\n"}
+    (project.root / "my" / "blocks").mkdir()
+    for name, text in work.items():
+        (project.root / "my" / name).write_text(text, "utf-8")
+    assert run(project, "--fresh") == 0
+    for folder in ("my", "my-before-1"):
+        assert {name: (project.root / folder / name).read_text("utf-8") for name in work} == work
+
+
+def test_an_interrupted_renewal_leaves_everything_as_it_was(project, monkeypatch):
+    assert run(project) == 0
+    real = Path.write_bytes
+
+    def stopped(path, data):
+        real(path, data[:1])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", stopped)
+        assert run(project, "--fresh") == 130
+    assert sorted(path.name for path in project.root.glob("my*")) == ["my"]
+    assert source(project.root / "my" / "en" / "00_first.ipynb") == START

@@ -1,0 +1,113 @@
+"""The font holds all that is drawn, is ours by name and licence, and a character it lacks does not go unseen."""
+
+import ast
+import logging
+
+import matplotlib.pyplot as plt
+import pytest
+from fontTools.ttLib import TTFont
+from matplotlib import font_manager
+
+from authoring import font
+
+RARE = "龘"  # neither in GB2312 nor in DejaVu Sans
+REMEDY = "run python -m authoring.font"
+
+
+@pytest.fixture
+def draw(caplog):
+    """Draws a text as a lesson does, and returns what matplotlib logged: of boxes beside a formula it does not warn."""
+    font_manager.fontManager.addfont(font.FONT)
+
+    def draw_text(text: str) -> list[str]:
+        with caplog.at_level(logging.WARNING), plt.rc_context({"font.family": [font.FAMILY, "DejaVu Sans"]}):
+            figure = plt.figure()
+            figure.suptitle(text)
+            figure.canvas.draw()
+            plt.close(figure)
+        return caplog.messages
+
+    yield draw_text
+    plt.close("all")
+
+
+def strings_with_formula() -> list[tuple[str, str]]:
+    """Where in the package a string holds a `$`, and the string; docstrings are not drawn."""
+    found = []
+    for path in sorted(font.ROOT.glob("lib/blocklab_course/**/*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                found += [(f"{path.name}:{node.lineno}", node.value)] if "$" in node.value else []
+    return found
+
+
+def test_level_1_of_gb2312_is_3755_hanzi():
+    hanzi = font.gb2312_level_1()
+    assert len(hanzi) == 3755
+    assert {"啊", "均", "座"} <= hanzi
+    assert "亍" not in hanzi  # the first of level 2
+
+
+def test_font_holds_level_1():
+    assert font.gb2312_level_1() <= font.held(font.FONT)
+
+
+def test_font_or_its_fallback_holds_every_character_in_use():
+    missing = font.missing(font.used())
+    assert not missing, f"no glyph for {' '.join(sorted(missing))}: {REMEDY}"
+
+
+def test_every_hanzi_in_use_is_in_the_font_itself():
+    lacking = {c for c in font.used() - font.held(font.FONT) if "\u3400" <= c <= "\u9fff"}
+    assert not lacking, f"{' '.join(sorted(lacking))}: {REMEDY}"
+
+
+def test_strings_with_a_formula_need_no_fallback():
+    held = font.held(font.FONT)
+    boxes = {where: sorted(set(text) - held - {"\n"}) for where, text in strings_with_formula()}
+    assert not any(boxes.values()), f"in a string with $…$ only {font.FAMILY} is used: {boxes}"
+
+
+def test_a_character_outside_both_fonts_is_missing():
+    assert font.missing({"均", "⟨", RARE}) == {RARE}
+
+
+def test_names_are_ours_and_licence_is_kept():
+    with TTFont(font.FONT) as opened:
+        names = {record.nameID: record.toUnicode() for record in opened["name"].names}
+        assert {names[number] for number in (1, 4, 16)} == {font.FAMILY}
+        assert names[6] == opened["CFF "].cff.fontNames[0] == "BlocklabSansSC-Regular"
+    assert "Open Font License" in names[13]
+    assert names[0] in font.FONT.with_name("OFL.txt").read_text("utf-8")
+    content = font.FONT.read_bytes()
+    assert b"Noto" not in content
+    assert "Noto".encode("utf-16-be") not in content
+
+
+def test_font_is_about_a_megabyte():
+    assert font.FONT.stat().st_size < 1.1 * 2**20
+
+
+@pytest.mark.exhaustive
+def test_same_source_gives_same_bytes(tmp_path):
+    for name in ("first.otf", "second.otf"):
+        font.build(font.FONT, tmp_path / name)
+    assert (tmp_path / "first.otf").read_bytes() == (tmp_path / "second.otf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text", ["哪些数共用一个均值？", "−1.5 × 10³ ≤ α", r"方差 $\sigma^2$，偏移 −1", "⟨x₂⟩ ✗ ✓ → ●□"]
+)
+def test_matplotlib_draws_without_a_box(draw, text):
+    assert not draw(text)
+
+
+def test_matplotlib_warns_of_a_box_in_plain_text(draw):
+    with pytest.warns(UserWarning, match="missing from font"):
+        draw(RARE)
+
+
+def test_matplotlib_logs_a_box_beside_a_formula(draw):
+    assert any("does not have a glyph" in message for message in draw(r"x₂ $\sigma^2$"))

@@ -1,0 +1,149 @@
+"""The glossary pages are built from one table, and what is wrong in it is named."""
+
+from pathlib import Path
+
+import pytest
+
+from authoring import glossary_page
+from authoring.glossary import read_glossary
+from authoring.lint.parity import check_lesson
+from authoring.problem import BuildError
+from authoring.project import Outline, Project
+from authoring.source import BilingualText, Lesson
+
+PROJECT = Project(Path(__file__).parents[2])
+OUTLINES = [Outline("01", "01_first", {"en": "01 First", "zh": "01 第一课"})]
+ROW = """
+[[term]]
+en = "mean"
+zh = "均值"
+lesson = 1
+meaning_en = "The sum divided by the count | here 2."
+meaning_zh = "总和除以个数 | 这里是 2。"
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    for folder in ("source", "en", "zh"):
+        (tmp_path / "notebooks" / folder).mkdir(parents=True)
+    write(tmp_path, ROW)
+    return Project(tmp_path)
+
+
+def write(root, text):
+    (root / "notebooks" / "source" / "glossary.toml").write_text(text, encoding="utf-8")
+
+
+def messages(project):
+    return "\n".join(str(problem) for problem in glossary_page.check(project, OUTLINES, read_glossary(project)))
+
+
+def test_the_real_glossary_is_in_order():
+    assert glossary_page.check(PROJECT, PROJECT.outlines(), read_glossary(PROJECT)) == []
+    assert len(read_glossary(PROJECT).terms) > 40
+
+
+def test_each_page_shows_both_words_and_its_own_meaning(project):
+    glossary_page.build(project, OUTLINES)
+    terms = read_glossary(project).terms
+    en, zh = (glossary_page.compose(terms, OUTLINES, language).cells[1].source for language in ("en", "zh"))
+    assert en.startswith("## [01 First](01_first.ipynb)")
+    assert "| mean | 均值 |  | The sum" in en
+    assert "| 均值 | mean |  | 总和" in zh
+    assert glossary_page.check(project, OUTLINES, read_glossary(project)) == []
+
+
+def test_a_bar_in_a_meaning_does_not_end_its_cell(project):
+    page = glossary_page.compose(read_glossary(project).terms, OUTLINES, "en")
+    assert r"the count \| here" in page.cells[1].source
+
+
+def test_the_words_of_other_books_have_a_column(project):
+    write(project.root, ROW + 'others = ["平均值", "算术平均"]\n')
+    terms = read_glossary(project).terms
+    en, zh = (glossary_page.compose(terms, OUTLINES, language).cells[1].source for language in ("en", "zh"))
+    assert "| English | Chinese | Chinese elsewhere | meaning |" in en
+    assert "| 中文 | 英文 | 又译 | 意思 |\n| --- | --- | --- | --- |\n| 均值 | mean | 平均值、算术平均 | 总和" in zh
+
+
+def test_an_unbuilt_or_edited_page_is_named(project):
+    assert "notebooks/en/glossary.ipynb" in messages(project)
+    glossary_page.build(project, OUTLINES)
+    page = project.notebook("zh", "glossary")
+    page.write_text(page.read_text("utf-8").replace("总和", "总数"), encoding="utf-8")
+    assert "notebooks/zh/glossary.ipynb: is not that of the table" in messages(project)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("lesson = 1", "lesson = 7", "there is no lesson 07"),
+        ("这里是 2。", "这里是 3。", "numbers differ"),
+        ("总和除以个数", "总和,除以个数", "half-width punctuation"),
+    ],
+)
+def test_what_is_wrong_in_a_row_is_said(project, old, new, message):
+    write(project.root, ROW.replace(old, new))
+    assert message in messages(project)
+
+
+def test_a_word_that_stands_twice_is_named(project):
+    write(project.root, ROW + ROW)
+    assert "stands twice" in messages(project)
+
+
+def test_a_missing_field_is_named(project):
+    write(project.root, ROW.replace('zh = "均值"\n', "", 1))
+    with pytest.raises(BuildError, match=r"term 1 .*: zh"):
+        read_glossary(project)
+
+
+def test_a_rule_that_is_no_pattern_is_named(project):
+    write(project.root, ROW + 'asks = { "(" = "均值" }\n')
+    with pytest.raises(BuildError, match=r"term 1 has a regular expression that is none, '\('"):
+        read_glossary(project)
+
+
+# What texts are held to
+
+
+RULES = """asks = { "means?" = "均值" }
+unused = [{ zh = "平均数", write = "均值", unless = "[Mm]edian" }, { en = "averages", write = "'means'" }]
+once = ["平均值"]
+"""
+EARLY = 'early = [{ zh = "均值", write = "平均" }]'
+
+
+@pytest.mark.parametrize(
+    ("en", "zh", "wrong"),
+    [
+        ("Its Means", "它", ["'Means' asks for 均值"]),
+        ("its meaning", "意思", []),
+        ("its", "平均数", ["平均数 is not used: 均值"]),
+        ("no median", "平均数", []),
+        ("the averages", "它", ["'averages' is not used: 'means'"]),
+    ],
+)
+@pytest.mark.parametrize("text", [ROW + RULES, RULES + ROW], ids=["in a term", "outside the terms"])
+def test_texts_are_held_to_the_rules_in_the_table(project, text, en, zh, wrong):
+    write(project.root, text)
+    assert [message for message, _ in read_glossary(project).wrong_terms(en, zh, 1)] == wrong
+
+
+def test_a_word_may_be_too_early(project):
+    write(project.root, ROW + EARLY)
+    wrong = {lesson: read_glossary(project).wrong_terms("its", "均值", lesson) for lesson in (0, 1, 2, None)}
+    assert wrong == {0: [("before lesson 1 it is 平均, not 均值", "均值")], 1: [], 2: [], None: []}
+
+
+def test_a_word_of_other_books_is_shown_once(project):
+    write(project.root, ROW + RULES)
+    twins = [BilingualText(f"top-{n}", n, "its", "均值（平均值）") for n in (1, 2)]
+    [problem] = check_lesson(Lesson("01_first", "01_first.py", tuple(twins)), read_glossary(project))
+    assert "平均值 stands 2 times in the lesson; once is enough" in str(problem)
+
+
+def test_without_the_table_no_word_is_asked_for(project):
+    project.sources.joinpath("glossary.toml").unlink()
+    assert read_glossary(project).wrong_terms("variance", "均值", 1) == []

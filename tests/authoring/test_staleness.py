@@ -1,0 +1,67 @@
+"""The real lessons: both languages agree, the built notebooks are fresh, badges and READMEs hold the one address."""
+
+from pathlib import Path
+
+import pytest
+
+from authoring import build, check
+from authoring.glossary import read_glossary
+from authoring.lint import exercises, i18n, parity, staleness, structure
+from authoring.project import Project
+from authoring.source import read_lesson
+from blocklab_course.i18n import LANGUAGES
+
+PROJECT = Project(Path(__file__).parents[2])
+OUTLINES = PROJECT.outlines()
+GLOSSARY = read_glossary(PROJECT)
+
+each_lesson = pytest.mark.parametrize("outline", OUTLINES, ids=lambda outline: outline.stem)
+
+
+def nothing(problems):
+    __tracebackhide__ = True
+    if problems:
+        pytest.fail("\n".join(map(str, problems)), pytrace=False)
+
+
+def test_there_are_lessons():
+    assert OUTLINES
+
+
+@each_lesson
+def test_both_languages_say_the_same(outline):
+    lesson = read_lesson(PROJECT, outline.stem)
+    nothing(parity.check_lesson(lesson, GLOSSARY) + i18n.check_code(lesson, GLOSSARY))
+
+
+@each_lesson
+def test_code_cells_are_short(outline):
+    nothing(staleness.check_code_length(read_lesson(PROJECT, outline.stem)))
+
+
+@each_lesson
+def test_lessons_have_their_form(outline):
+    nothing(structure.check_form(read_lesson(PROJECT, outline.stem)))
+
+
+@each_lesson
+def test_exercises_and_solutions_bear_their_tags(outline):
+    nothing(exercises.check_exercises(read_lesson(PROJECT, outline.stem)))
+
+
+@each_lesson
+def test_the_notebooks_are_fresh_and_show_the_same(outline):
+    nothing(staleness.check_notebooks(PROJECT, OUTLINES, outline))
+
+
+def test_no_notebook_has_lost_its_source():
+    assert build.orphans(PROJECT) == []
+
+
+def test_texts_of_the_package_agree():
+    nothing(i18n.check_package(PROJECT, GLOSSARY))
+
+
+def test_the_readmes_list_the_lessons():
+    for language in LANGUAGES:
+        nothing(check.check_readme(PROJECT, OUTLINES, language))

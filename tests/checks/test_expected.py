@@ -1,0 +1,58 @@
+"""What the known mistakes give is found once: later checks of the same exercise run the learner's function alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from blocklab_course.checks import expected
+from blocklab_course.checks.engine import check_against
+from blocklab_course.checks.expected import expected_outcome
+from blocklab_course.lessons.catalog import EXERCISES
+
+
+@pytest.fixture
+def exercise():
+    return replace(EXERCISES["rms_norm"])  # of which nothing has been found yet
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The inputs on which functions of the table were run."""
+    seen, run = [], expected.run_trusted
+    monkeypatch.setattr(expected, "run_trusted", lambda function, case: seen.append(case.name) or run(function, case))
+    return seen
+
+
+def test_a_second_check_says_the_same_and_runs_no_table(exercise, runs):
+    wrong = exercise.variant(exercise.mistakes[0])
+    first = check_against(exercise, wrong)
+    assert len(runs) > len(exercise.cases)
+    runs.clear()
+    second = check_against(exercise, wrong)
+    kept = {case.name for case in exercise.all_cases if case.size <= expected.LARGEST}
+    assert kept.isdisjoint(runs)
+    assert (second.data, second.messages, second.counterexample) == (first.data, first.messages, first.counterexample)
+
+
+def test_what_differs_is_told_apart(exercise):
+    case, mistakes = exercise.cases[0], exercise.mistakes
+    found = [expected_outcome(exercise, each, case) for each in ((), (mistakes[0],), (mistakes[1],))]
+    assert expected_outcome(exercise, (), case) is found[0]
+    assert expected_outcome(exercise, (mistakes[1],), case) is found[2]
+    assert expected_outcome(exercise, (), exercise.cases[1]) is not found[0]
+
+
+def test_another_input_of_the_same_name_is_another_input(exercise, runs):
+    case = exercise.cases[0]
+    expected_outcome(exercise, (), case)
+    expected_outcome(exercise, (), replace(case, arguments=dict(case.arguments)))
+    expected_outcome(exercise, (), replace(case, tolerance=0.0))
+    assert runs == [case.name] * 2
+
+
+def test_several_mistakes_and_large_inputs_are_not_kept(exercise, monkeypatch):
+    monkeypatch.setattr(expected, "LARGEST", 0)
+    expected_outcome(exercise, (), exercise.cases[0])
+    monkeypatch.undo()
+    expected_outcome(exercise, next(exercise.combinations(2)), exercise.cases[0])
+    assert exercise.found == {}

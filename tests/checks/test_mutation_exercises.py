@@ -1,0 +1,342 @@
+"""Inputs that a learner wrote: which mistakes show on them, what does not count, and what cannot be used."""
+
+import contextlib
+import re
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+from right import RIGHT
+from torch import Tensor, nn
+
+from blocklab_course import catch, check
+from blocklab_course.checks import failures
+from blocklab_course.checks.mutation_testing import MutationExercise, run_mutation_exercise
+from blocklab_course.checks.verdict import MIME
+from blocklab_course.i18n import LANGUAGES, Text, use_language
+from blocklab_course.lessons.catalog import EXERCISES
+
+CATCHES = {name: exercise for name, exercise in EXERCISES.items() if isinstance(exercise, MutationExercise)}
+X = torch.tensor([[0.3, -1.2, 0.8, 0.4], [1.1, 0.2, -0.7, 0.5], [0.1, 0.9, -0.4, 1.6]])
+TWO, THREE = torch.stack((X, X.flip(0))), X[:, [1, 3, 0, 2]]
+LAYER_NORM = ["eps-outside-root", "eps-twice", "eps-missing", "unbiased-variance"]
+ATTENTION = [
+    *("scale-missing", "scaled-by-keys", "softmax-over-axis-one", "mask-inverted", "mask-transposed"),
+    "keys-for-values",
+]
+LOWER = torch.ones(3, 3).tril() > 0
+
+
+@pytest.fixture(autouse=True)
+def _from_the_start():
+    failures._failures.clear()
+    yield
+    failures._failures.clear()
+
+
+def survivors(verdict):
+    return [] if verdict.passed else verdict.mistake.split("+")
+
+
+# What is caught
+
+CAUGHT = {
+    "plain rows": ("layer_norm", [(X, (4,))], ["unbiased-variance"]),
+    "small rows": ("layer_norm", [(3e-3 * X, (4,))], LAYER_NORM),
+    "an eps of its own": ("layer_norm", [{"x": X, "normalized_shape": (4,), "eps": 0.5}], LAYER_NORM),
+    "equal numbers": ("layer_norm", [(torch.full((2, 7), 0.5), (7,))], ["eps-missing"]),
+    "a long row": ("layer_norm", [(torch.arange(9000.0)[None] / 9000, (9000,))], []),
+    "by two of them": ("layer_norm", [(X, (4,)), (torch.ones(1, 4), [4])], ["eps-missing", "unbiased-variance"]),
+    "nothing there": ("layer_norm", [(torch.zeros(0, 4), (4,))], []),
+    "float64": ("layer_norm", [(3e-3 * X.double(), (4,))], LAYER_NORM),
+    "square": ("attention", [(X @ X.T, X @ X.T, X @ X.T)], ["scale-missing"]),
+    "distinct sizes": ("attention", [(X, X, X)], ["scale-missing", "scaled-by-keys"]),
+    "a batch": ("attention", [(TWO, TWO, TWO)], ["scale-missing", "scaled-by-keys", "softmax-over-axis-one"]),
+    "other values": ("attention", [(X, X, THREE)], ["scale-missing", "scaled-by-keys", "keys-for-values"]),
+    "a causal mask": (
+        "attention",
+        [(X, X, X, LOWER)],
+        ["scale-missing", "scaled-by-keys", "mask-transposed", "mask-inverted"],
+    ),
+    "a mask that is symmetric": (
+        "attention",
+        [(X, X, X, ~torch.eye(3, dtype=torch.bool))],
+        ["scale-missing", "scaled-by-keys", "mask-inverted"],
+    ),
+    "two that catch all": ("attention", [(TWO, TWO, TWO + 1), (X, THREE, X, LOWER)], ATTENTION),
+}
+
+
+@pytest.mark.parametrize(("exercise", "inputs", "caught"), CAUGHT.values(), ids=CAUGHT)
+def test_what_shows_is_caught_and_what_does_not_survives(exercise, inputs, caught):
+    verdict = catch(exercise, inputs)
+    asked = LAYER_NORM if exercise == "layer_norm" else ATTENTION
+    assert set(survivors(verdict)) == set(asked) - set(caught)
+    assert verdict.passed == (set(caught) == set(asked))
+
+
+def test_it_says_by_which_input_and_what_a_survivor_needs():
+    verdict = catch("layer_norm", [(torch.ones(1, 4), (4,)), (X, (4,)), (X.T, (3,))])
+    told = str(verdict).split("\n")
+    assert told[0] == "✗ catch_layer_norm  (eps-outside-root+eps-twice)"
+    assert told[1].startswith("Caught: 2 of 4.")
+    assert "✓ divided by d − 1: caught by input 2, 3" in told
+    assert "✓ no ε: caught by input 1" in told
+    for survivor in ("eps-outside-root", "eps-twice"):
+        assert str(CATCHES["catch_layer_norm"].mistake(survivor).hint) in str(verdict)
+    assert "05_layer_norm" in str(verdict)
+    assert verdict.line is None
+
+
+def test_a_verdict_like_any_other():
+    inputs = [(3e-3 * X, (4,))]
+    verdict = catch("layer_norm", inputs)
+    bundle = verdict._repr_mimebundle_()
+    assert bundle[MIME] == check("catch_layer_norm", inputs).data
+    assert (bundle[MIME]["exercise"], bundle[MIME]["passed"]) == ("catch_layer_norm", True)
+    assert bundle["text/html"].count("<p>") == 1 + 1 + len(LAYER_NORM)
+    with use_language("zh"):
+        assert "全都露了馅" in str(catch("layer_norm", inputs))
+
+
+def test_failures_with_the_same_survivors_are_counted_and_show_no_line_of_a_solution():
+    stuck = [catch("layer_norm", [(X, (4,))]) for _ in range(3)]
+    assert [verdict.failures for verdict in stuck] == [1, 2, 3]
+    assert str(stuck[2]) == str(stuck[0])
+    assert catch("layer_norm", [(3e-3 * X, (4,))]).failures == 0
+    assert catch("layer_norm", [(X, (4,))]).failures == 1
+
+
+def test_a_function_that_returns_the_inputs_is_called_once(capsys):
+    calls = []
+
+    def inputs():
+        calls.append(1)
+        print("here")
+        return [(3e-3 * X, (4,))]
+
+    assert catch("layer_norm", inputs).passed
+    assert calls == [1]
+    assert capsys.readouterr().out == "here\n"
+
+
+def test_what_was_handed_in_stays_as_it_is():
+    x, shape = (3e-3 * X).requires_grad_(), [4]
+    inputs = [{"x": x, "normalized_shape": shape}]
+    before = x.detach().clone()
+    assert catch("layer_norm", inputs).passed
+    assert torch.equal(x, before)
+    assert x.requires_grad
+    assert x.grad is None
+    assert inputs == [{"x": x, "normalized_shape": shape}]
+    assert shape == [4]
+
+
+# Fairness: an input that counts condemns no right solution
+
+
+LEARNERS = {
+    "catch_layer_norm": [
+        (scale * torch.randn(*shape, generator=torch.Generator().manual_seed(1)) + offset, shape[-1:])
+        for shape in ((4,), (1, 4), (3, 5), (2, 3, 7), (1, 1000))
+        for scale in (1e-6, 1e-3, 1, 1e3, 1e6)
+        for offset in (0, 1, 100, 1e4)
+    ],
+    "catch_attention": [
+        tuple(scale * torch.randn(2, 4, 5, generator=torch.Generator().manual_seed(n)) for n in range(3))
+        for scale in (1e-3, 1, 10, 100)
+    ]
+    + [(X, THREE, X, LOWER), (100 * X, 100 * THREE, X, LOWER)],
+}
+
+
+@pytest.mark.parametrize("name", CATCHES)
+def test_no_input_that_counts_condemns_a_right_solution(name):
+    exercise = CATCHES[name]
+    given = [tuple(case.arguments.values()) for case in exercise.cases if case.advice is None] + LEARNERS[name]
+    solutions = [f for f in RIGHT[exercise.of].values() if not isinstance(f, nn.Module | type)]
+    assert len(solutions) >= 3
+    rows = tuple(replace(exercise.mistakes[0], id=f"right-{n}", replaces=f) for n, f in enumerate(solutions))
+    fair = replace(exercise, mistakes=rows, called={row.id: Text(en=row.id, zh=row.id) for row in rows})
+    told = [run_mutation_exercise(fair, [arguments]) for arguments in given]
+    counted = [verdict for verdict in told if verdict.mistake != "no-input-counts"]
+    assert len(counted) > 0.6 * len(given)
+    assert {verdict.mistake for verdict in counted} == {"+".join(row.id for row in rows)}  # not one of them is caught
+
+
+# Inputs that do not count
+
+
+NAN = X.clone()
+NAN[0, 0] = torch.nan
+
+
+class Pretends:
+    @property
+    def __class__(self):
+        return Tensor
+
+    def __getattr__(self, name):
+        raise SystemExit
+
+
+NOT_COUNTED = {
+    "another shape": ((X, (5,)), "expected x to end with shape"),
+    "an integer tensor": ((torch.arange(4), (4,)), "stops at it with TypeError"),
+    "a number for the shape": ((X, 4), "stops at it with TypeError"),
+    "NaN": ((NAN, (4,)), "NaN or infinity"),
+    "infinity": ((X / 0, (4,)), "NaN or infinity"),
+    "too large for squares": ((1e30 * X, (4,)), "NaN or infinity|rounding alone"),
+    "float16": ((X.half(), (4,)), "rounding alone"),
+    "far from zero": ((1e4 + 0.01 * X, (4,)), "rounding alone"),
+    "huge": ((torch.zeros(1).expand(10**9), (10**9,)), "1000000000 numbers"),
+    "a bare tensor": (X, r"it is a tensor.*`layer_norm\(x, normalized_shape"),
+    "a number": (3, "it is `int`"),
+    "a text": ("x", "it is `str`"),
+    "nothing in it": ((), "argument `x` is missing"),
+    "without the shape": ((X,), "argument `normalized_shape` is missing"),
+    "too many": ((X, (4,), None, None, 1e-5, 3), "6 arguments"),
+    "another name": ({"x": X, "normalized_shape": (4,), "gamma": 1}, "no argument 'gamma'"),
+    "a number as a name": ({3: X}, "no argument 3"),
+    "no tensor": (("x", (4,)), "its `x` is `str`"),
+    "NumPy": ((X.numpy(), (4,)), "its `x` is `ndarray`"),
+    "sparse": ((X.to_sparse(), (4,)), "its `x` is `torch.sparse_coo`"),
+    "on no device": ((X.to("meta"), (4,)), "its `x` is"),
+    "a set in the shape": ((X, ({4},)), "its `normalized_shape` is `set`"),
+    "a pretender": ((Pretends(), (4,)), "its `x` is `Pretends`"),
+    "a module": ((nn.LayerNorm(4), (4,)), "its `x` is a `LayerNorm`"),
+    "a huge number": ((X, (4,), None, None, 10**400), "stops at it with|NaN or infinity"),
+}
+
+
+@pytest.mark.parametrize(("one", "why"), NOT_COUNTED.values(), ids=NOT_COUNTED)
+def test_an_input_that_cannot_be_used_is_told_in_a_line_and_the_others_count(one, why):
+    alone = catch("layer_norm", [one])
+    assert (alone.passed, alone.mistake) == (False, "no-input-counts")
+    [line] = alone.messages
+    assert line.startswith("Input 1 does not count: ")
+    beside = catch("layer_norm", [(3e-3 * X, (4,)), one])
+    assert beside.passed
+    assert beside.messages[-1].startswith("Input 2 does not count: ")
+    assert re.search(why, line), line
+    assert len(line) < 400
+
+
+@pytest.mark.parametrize("handed_in", [(X, (4,)), [X, [4]], lambda: (X, (4,))])
+def test_the_arguments_of_one_call_without_their_own_brackets_are_told_as_that(handed_in):
+    verdict = catch("layer_norm", handed_in)
+    assert (verdict.passed, verdict.mistake) == (False, "one-call")
+    assert "`[(x, …)]`" in verdict.messages[0]
+
+
+def test_a_query_that_sees_nothing_does_not_count():
+    assert "NaN" in catch("attention", [(X, X, X, LOWER & False)]).messages[0]
+
+
+def test_of_many_that_do_not_count_the_first_are_told():
+    told = catch("layer_norm", [3] * 7).messages
+    assert len(told) == 4
+    assert told[-1].endswith("4.")
+
+
+# What is no list of inputs
+
+
+UNWRITTEN = {
+    "...": ...,
+    "None": None,
+    "an empty list": [],
+    "... in a list": [...],
+    "... in an input": [(..., (4,))],
+    "... in a dict": [{"x": ..., "normalized_shape": (4,)}],
+    "a function that returns ...": lambda: ...,
+    "a function that returns nothing": lambda: None,
+}
+
+
+@pytest.mark.parametrize("stub", UNWRITTEN.values(), ids=UNWRITTEN)
+def test_a_stub_says_so_and_is_no_failure(stub):
+    verdict = catch("layer_norm", stub)
+    assert (verdict.passed, verdict.mistake, verdict.failures) == (False, "not-written-yet", 0)
+
+
+def raises():
+    raise ValueError("x" * 10**6)
+
+
+def endless():
+    while True:
+        with contextlib.suppress(BaseException):
+            X.sin()
+
+
+def asleep():
+    time.sleep(1000)
+
+
+def leaves():
+    raise SystemExit
+
+
+REFUSED = {
+    "a tensor": (X, "wrong-kind"),
+    "a dict": ({"x": X}, "wrong-kind"),
+    "a text": ("x", "wrong-kind"),
+    "a generator": ((each for each in [(X, (4,))]), "wrong-kind"),
+    "a class": (int, "wrong-kind"),
+    "a function with an argument": (lambda x: x, "raises"),
+    "a function that raises": (raises, "raises"),
+    "a function that leaves": (leaves, "raises"),
+    "a function that never ends": (endless, "interrupted"),
+    "a function that sleeps": (asleep, "interrupted"),
+    "too many": ([(X, (4,))] * 21, "too-many-inputs"),
+    "a pretender": (Pretends(), "wrong-kind"),
+}
+
+
+@pytest.mark.parametrize(("handed_in", "mistake"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_no_list_is_told_in_a_few_words(handed_in, mistake, language):
+    with use_language(language):
+        verdict = catch("layer_norm", handed_in, patience=0.3)
+        assert (verdict.passed, verdict.mistake) == (False, mistake)
+        assert len(str(verdict)) < 800
+        assert len(verdict.html()) < 1200
+    assert catch("layer_norm", [(3e-3 * X, (4,))]).passed
+
+
+def test_what_the_function_changes_is_put_back():
+    def inputs():
+        torch.set_default_dtype(torch.float64)
+        torch.allclose = lambda *_: True
+        Tensor.mean = Tensor.sum
+        return [(3e-3 * X, (4,))]
+
+    kept = torch.get_default_dtype(), torch.allclose, Tensor.mean
+    assert catch("layer_norm", inputs).passed
+    assert (torch.get_default_dtype(), torch.allclose, Tensor.mean) == kept
+
+
+def test_the_error_of_the_function_is_told_with_its_line():
+    assert 'raise ValueError("x" * 10**6)' in str(catch("layer_norm", raises))
+
+
+@pytest.mark.parametrize("name", ["rms_norm", "", 3, "catch_layer_norm"])
+def test_another_exercise_cannot_be_turned_round(name):
+    with pytest.raises(ValueError, match="layer_norm, attention"):
+        catch(name, [])
+
+
+# The tables
+
+
+@pytest.mark.parametrize("name", CATCHES)
+def test_the_hints_say_what_is_needed_and_never_an_input(name):
+    exercise = CATCHES[name]
+    for row in exercise.mistakes:
+        for text in (row.hint, exercise.called[row.id]):
+            assert not {"torch.", "tensor", "1e-", "randn"} & {*text.en.split(), *text.zh.split()}
+    assert len({row.hint.en for row in exercise.mistakes}) == len(exercise.mistakes)
+    assert exercise.section in (row.section for row in exercise.mistakes)
+    assert exercise.signature == EXERCISES[exercise.of].signature

@@ -1,0 +1,95 @@
+"""Who a student is: told by where the notebooks lie, and said where that may be wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from blocklab_course import i18n
+from blocklab_course.gradebook.__main__ import main
+from blocklab_course.gradebook.collect import collect
+from saved_notebooks import hand_in, notebook, verdict
+
+pytestmark = pytest.mark.usefixtures("english_again")
+
+LAYOUTS = {  # what is handed in, and who the students are
+    "a notebook each": ("eve.ipynb bo.ipynb", "bo eve"),
+    "one notebook": ("eve.ipynb", "eve"),
+    "a folder each": ("eve/05.ipynb eve/06.ipynb bo/05.ipynb", "bo eve"),
+    "one folder": ("eve/05.ipynb eve/06.ipynb", "eve"),
+    "one folder, a copy": ("eve/05_layer_norm.ipynb eve/05_layer_norm-Copy1.ipynb", "eve"),
+    "one folder, an earlier number": ("eve/12_layer_norm.ipynb eve/14_layer_norm.ipynb", "eve"),
+    "languages": ("eve/en/05.ipynb eve/zh/05.ipynb bo/zh/05.ipynb", "bo eve"),
+    "languages of one": ("eve/en/05.ipynb eve/zh/05.ipynb", "eve"),
+    "a learner's own": ("en/05.ipynb en/06.ipynb zh/05.ipynb", "en zh"),
+    "a name like a folder of ours": ("my/05.ipynb en/05.ipynb eve/05.ipynb", "en eve my"),
+    "folders of one's own": ("eve/week1/05.ipynb eve/week2/06.ipynb bo/week1/05.ipynb", "bo eve"),
+    "a clone each": (
+        "eve/my/en/05.ipynb eve/notebooks/en/05.ipynb bo/my/zh/05.ipynb bo/notebooks/zh/05.ipynb",
+        "bo eve",
+    ),
+    "a year": ("2026/eve/05.ipynb 2026/bo/05.ipynb", "bo eve"),
+    "a class and a year": ("class/2026/eve/05.ipynb class/2026/bo/en/06.ipynb", "bo eve"),
+    "a class, a year, files": ("class/2026/eve.ipynb class/2026/bo.ipynb", "bo eve"),
+    "a year, one student": ("2026/eve/05.ipynb", "eve"),
+    "files and folders": ("eve.ipynb bo/05.ipynb", "bo eve"),
+    "the same name": ("eve.ipynb eve/05.ipynb bo.ipynb", "bo eve eve.ipynb"),
+    "two endings": ("eve.ipynb eve.IPYNB", "eve.IPYNB eve.ipynb"),
+    "sections": ("a/eve/05.ipynb a/bo/05.ipynb b/chen/05.ipynb b/dora/05.ipynb", "a/bo a/eve b/chen b/dora"),
+    "sections of files": ("a/eve.ipynb a/bo.ipynb b/chen.ipynb b/dora.ipynb", "a/bo a/eve b/chen b/dora"),
+    "sections in a year": ("26/a/eve/5.ipynb 26/a/bo/5.ipynb 26/b/x/5.ipynb 26/b/y/5.ipynb", "a/bo a/eve b/x b/y"),
+}
+
+
+def handed_in(folder: Path, names: str) -> Path:
+    """Notebooks with a mistake in lesson 05's exercise, or in lesson 06's for those of that name."""
+    exercises = {name: "rms_norm" if "06" in name else "layer_norm" for name in names.split()}
+    return hand_in(folder, **{name: notebook(verdict(exercise, "wrong")) for name, exercise in exercises.items()})
+
+
+@pytest.mark.parametrize(("names", "students"), LAYOUTS.values(), ids=LAYOUTS)
+def test_students_are_told_apart(tmp_path, names, students):
+    report = collect(handed_in(tmp_path, names))
+    assert sorted(report.cells) == students.split()
+    assert not report.remarks
+    assert all(set(row.values()) == {"wrong"} for row in report.cells.values())
+
+
+@pytest.mark.parametrize(
+    ("names", "doubtful", "level"),
+    [
+        ("a/eve/05.ipynb a/bo/05.ipynb b/chen/05.ipynb", "a (a/bo, a/eve)", 2),  # b is a section of one
+        ("w1/eve.ipynb w1/bo.ipynb w2/eve.ipynb w2/bo.ipynb", "w1, w2 (w1/bo.ipynb, w1/eve.ipynb)", 2),
+        ("c/26/eve/05.ipynb c/26/bo/05.ipynb teacher.ipynb", "c (c/26/bo, c/26/eve)", 3),
+        ("eve/old/05.ipynb eve/new/05.ipynb bo/05.ipynb", "eve (eve/new, eve/old)", 2),
+        ("eve/w1/05.ipynb eve/w2/05.ipynb bo/w1/05.ipynb bo/w2/05.ipynb", "bo, eve (bo/w1, bo/w2)", 2),
+    ],
+)
+def test_who_may_be_several_is_remarked_on(tmp_path, names, doubtful, level, capsys):
+    folder = handed_in(tmp_path / "class", names)
+    (remark,) = collect(folder).remarks
+    assert f": {doubtful}." in remark
+    assert remark.endswith(f"--level {level}.")
+    assert main([str(folder), "--out", str(tmp_path / "marks")]) == 0
+    assert capsys.readouterr().err.splitlines() == [remark]
+    assert remark in (tmp_path / "marks.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("level", "students"),
+    [("1", "a b"), ("2", "bo eve eve.ipynb"), ("3", "05 06 eve"), ("999", "05 06 eve")],
+)
+def test_a_level_says_who_a_student_is(tmp_path, level, students):
+    folder = handed_in(tmp_path / "class", "a/eve/05.ipynb a/bo/06.ipynb b/eve.ipynb")
+    assert main([str(folder), "--out", str(tmp_path / "marks"), "--level", level]) == 0
+    rows = (tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()
+    assert sorted(row.split(",")[0].strip('"') for row in rows[1:]) == students.split()
+
+
+@pytest.mark.parametrize("chosen", ["en", "zh"])
+def test_one_name_in_several_places_is_one_student_and_said(tmp_path, chosen):
+    folder = handed_in(tmp_path, "w1/eve.ipynb w2/eve.ipynb w2/bo.ipynb")
+    i18n.set_language(chosen)
+    report = collect(folder, level=2)
+    assert sorted(report.cells) == ["bo", "eve"]
+    (remark,) = report.remarks
+    assert {"en": "eve (w1/eve.ipynb, w2/eve.ipynb)", "zh": "eve（w1/eve.ipynb、w2/eve.ipynb）"}[chosen] in remark

@@ -1,0 +1,70 @@
+"""`from blocklab import rms_norm`: the package exports every public name of the kernels and imports it lazily."""
+
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import blocklab
+
+MODULES = [
+    "normalization",
+    "moving_average",
+    "batch_statistics",
+    "positional_encoding",
+    "rope_scaling",
+    "feed_forward",
+    "attention",
+    "kv_cache",
+    "transformer",
+    "norm_placement",
+]
+# what the kernels hand to each other, and to the models
+NOT_HANDED_ON = {
+    "interpolate",
+    "check_masks",
+    "pair_frequencies",
+    "rollback_on_error",
+    "checked_sizes",
+    "check_sequence",
+}
+AMBIGUOUS = {"batch_statistics"}  # a module of that name stands beside it
+
+
+def public(module):
+    """The functions and classes that a module defines and does not begin with an underscore."""
+    loaded = import_module(f"blocklab.{module}")
+    members = inspect.getmembers(loaded, lambda x: inspect.isfunction(x) or inspect.isclass(x))
+    return {name for name, x in members if x.__module__ == loaded.__name__ and not name.startswith("_")}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_is_exported(module):
+    names = public(module) - NOT_HANDED_ON - AMBIGUOUS
+    assert names
+    for name in names:
+        assert getattr(blocklab, name) is getattr(import_module(f"blocklab.{module}"), name)
+        assert name in dir(blocklab)
+
+
+def test_another_name_is_refused():
+    with pytest.raises(ImportError, match="no_such_norm"):
+        from blocklab import no_such_norm  # noqa: F401
+    assert not hasattr(blocklab, "interpolate")
+
+
+def loaded(program):
+    program += "; import sys; print(*sys.modules)"
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_import_loads_no_kernel():
+    assert not {"torch", "numpy", "blocklab.normalization"} & set(loaded("import blocklab"))
+
+
+def test_one_kernel_loads_neither_triton_nor_matplotlib():
+    there = set(loaded("from blocklab import rms_norm"))
+    assert "blocklab.normalization" in there
+    assert not {"triton", "matplotlib", "ipywidgets", "blocklab.fused", "blocklab_course.lessons"} & there

@@ -1,0 +1,363 @@
+"""What a trained network says with a block in it: the right one, by whoever wrote it, and known mistakes."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import blocklab
+from blocklab_course import plug_in
+from blocklab_course.i18n import use_language
+from blocklab_course.lessons.catalog import EXERCISES
+from blocklab_course.model_swap import messages, networks
+from blocklab_course.model_swap.engine import swap
+from blocklab_course.model_swap.networks import NETWORKS, Generation, Nearest, Seen, truncate_line
+from blocklab_course.model_swap.result import SwapResult
+
+
+def by_torch(query, key, value, past_keys, past_values):
+    keys, values = torch.cat([past_keys, key], 2), torch.cat([past_values, value], 2)
+    mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(past_keys.shape[2])
+    return F.scaled_dot_product_attention(query, keys, values, mask, enable_gqa=True), keys, values
+
+
+TORCH = {
+    "rms_norm": F.rms_norm,
+    "swiglu": lambda x, w1, w2, w3: F.linear(F.silu(F.linear(x, w1)) * F.linear(x, w3), w2),
+    "rotary_embedding": EXERCISES["rotary_embedding"].recipe,
+    "attention": F.scaled_dot_product_attention,
+    "cached_attention": by_torch,
+    "layer_norm": F.layer_norm,
+    "layer_norm_by_axes": F.layer_norm,
+    "batch_norm": F.batch_norm,
+}
+OURS = {
+    **{name: EXERCISES[name].reference for name in NETWORKS if name != "swiglu"},
+    "swiglu": lambda x, w1, w2, w3: F.linear(blocklab.swiglu(F.linear(x, w1), F.linear(x, w3)), w2),
+}
+SMALL = {name: "glassllm" if len(kinds) == 2 else kinds[0].name for name, kinds in NETWORKS.items()}
+PLACES = {"rms_norm": 9, "layer_norm": 13, "layer_norm_by_axes": 13, "batch_norm": 49}
+
+
+def mistaken(block, mistake):
+    return EXERCISES[block].variant(EXERCISES[block].mistake(mistake))
+
+
+# The right block
+
+
+@pytest.mark.parametrize("written", [OURS, TORCH], ids=["ours", "torch's"])
+@pytest.mark.parametrize("block", NETWORKS)
+def test_the_right_block_says_what_is_right(block, written, plug_into):
+    got = plug_into(SMALL[block], block, written[block])
+    assert (got.network, got.places, got.stopped) == (SMALL[block], PLACES.get(block, 4), None)
+    assert got.yours.shown() == got.right.shown()
+    assert got.messages[0] == messages.SAME.en
+    assert str(got).count("with yours: ") == str(got).count("with the right one: ") == len(got.labels)
+
+
+@pytest.mark.usefixtures("smollm2")
+def test_the_stored_answer_of_smollm2_is_the_one_it_gives(plug_into):
+    got = plug_into("SmolLM2", "rms_norm", F.rms_norm)
+    assert got.yours.loss == pytest.approx(got.right.loss, abs=1e-3)
+    assert got.yours.text == got.right.text == "The capital of France is Paris."
+    assert not got.yours.peeks
+    assert got.places == 61
+    assert got.messages == (messages.SAME.en,)
+
+
+@pytest.mark.parametrize(
+    "norm",
+    [nn.RMSNorm, nn.RMSNorm(4), blocklab.RMSNorm(4, eps=1.0), nn.LayerNorm(4), nn.BatchNorm2d, nn.BatchNorm2d(3)],
+    ids=lambda norm: norm.__name__ if isinstance(norm, type) else str(norm),
+)
+def test_a_norm_may_be_a_module_or_its_class_of_whatever_size(norm, plug_into):
+    name = norm.__name__ if isinstance(norm, type) else type(norm).__name__
+    block = {"RMSNorm": "rms_norm", "LayerNorm": "layer_norm", "BatchNorm2d": "batch_norm"}[name]
+    got = plug_into(SMALL[block], block, norm)
+    assert got.yours.shown() == got.right.shown()
+
+
+def test_swiglu_may_be_a_module_with_three_linear_layers(plug_into):
+    class Gated(nn.Module):
+        def __init__(self, d, hidden):
+            super().__init__()
+            self.w1, self.w3 = (nn.Linear(d, hidden, bias=False) for _ in range(2))
+            self.w2 = nn.Linear(hidden, d, bias=False)
+
+        def forward(self, x):
+            return self.w2(F.silu(self.w1(x)) * self.w3(x))
+
+    module = Gated(2, 3)
+    before = {name: x.clone() for name, x in module.state_dict().items()}
+    got = plug_into("glassllm", "swiglu", module)
+    assert got.yours.shown() == got.right.shown()
+    assert all(torch.equal(x, before[name]) for name, x in module.state_dict().items())
+
+
+# Known mistakes, three of every block: what comes out, and what is said of it
+
+WRONG = {
+    ("rms_norm", "layer-norm"): (Generation(3.83), ["HIGHER"]),
+    ("rms_norm", "weight-ignored"): (Generation(4.59), ["HIGHER"]),
+    ("rms_norm", "over-the-sentence"): (Generation(4.80, peeks=True), ["HIGHER", "PEEKS"]),
+    ("swiglu", "w3-is-the-gate"): (Generation(4.68), ["HIGHER"]),
+    ("swiglu", "geglu-for-swiglu"): (Generation(4.04), ["HIGHER"]),
+    ("swiglu", "gate-not-activated"): (Generation(4.44), ["HIGHER"]),
+    ("rotary_embedding", "pairs-of-halves"): (Generation(3.97), ["HIGHER"]),
+    ("rotary_embedding", "positions-missing"): (Generation(4.22), ["HIGHER"]),
+    ("rotary_embedding", "one-frequency"): (Generation(4.35), ["HIGHER"]),
+    ("attention", "scale-missing"): (Generation(4.23), ["HIGHER"]),
+    ("attention", "mask-ignored"): (Generation(3.93, peeks=True), ["HIGHER", "PEEKS"]),
+    ("attention", "keys-for-values"): (Generation(5.74), ["HIGHER"]),
+    ("cached_attention", "triangle-upper-left"): (Generation(5.04), ["HIGHER"]),
+    ("cached_attention", "heads-tiled"): (Generation(4.09), ["HIGHER"]),
+    ("cached_attention", "nothing-hidden"): (Generation(3.76, peeks=True), ["PEEKS", "PEEKS_AND_GAINS"]),
+    ("cached_attention", "only-the-old-handed-on"): (Generation(4.25), ["HIGHER"]),
+    ("layer_norm", "mean-not-subtracted"): (Nearest((0.53, 0.61, 0.29, 0.06)), ["ANOTHER_COSINE"]),
+    ("layer_norm", "weight-ignored"): (Nearest((0.86, 0.80, 0.81, 0.67)), ["ANOTHER_SENTENCE"]),
+    ("layer_norm", "over-the-batch"): (Nearest((-0.29, -0.13, -0.23, -0.24)), ["NO_LONGER_NEAR"]),
+    ("layer_norm_by_axes", "axes-from-the-front"): (Nearest((-0.24, -0.16, -0.27, -0.20)), ["NO_LONGER_NEAR"]),
+    ("batch_norm", "eps-outside-root"): (Seen(985, 0.232), ["ANOTHER_CHANCE", "ONLY_EVAL"]),
+    ("batch_norm", "batch-statistics-in-eval"): (Seen(852, 0.002), ["ANOTHER_CLASS", "ONLY_EVAL"]),
+    ("batch_norm", "bias-ignored"): (Seen(714, 0.994), ["ANOTHER_CLASS", "ONLY_EVAL"]),
+}
+
+
+@pytest.mark.parametrize(("block", "mistake"), WRONG)
+def test_a_wrong_block_says_something_else_and_one_is_told_what_that_means(block, mistake, plug_into):
+    said, told = WRONG[block, mistake]
+    got = plug_into(SMALL[block], block, mistaken(block, mistake))
+    assert got.stopped is None
+    assert_alike(got.yours, said)
+    assert got.messages == tuple(getattr(messages, name).en for name in told)
+
+
+def assert_alike(yours, said):
+    for name, value in vars(said).items():
+        assert getattr(yours, name) == (pytest.approx(value, abs=0.006) if isinstance(value, float | tuple) else value)
+
+
+SMOLLM2_WRONG = {  # a row takes 3 s
+    ("rms_norm", "layer-norm"): (Generation(3.39, "The capital of France is Paris."), ["BLURRED"]),
+    ("rms_norm", "weight-ignored"): (Generation(13.98, ",,,,,,,,…"), ["ANOTHER_ANSWER"]),
+    ("swiglu", "geglu-for-swiglu"): (Generation(4.76, "The capital of France is Paris:\n…"), ["ANOTHER_ANSWER"]),
+    ("rotary_embedding", "pairs-of-halves"): (Generation(5.04, "The\nThe\nThe_\nThe…"), ["ANOTHER_ANSWER"]),
+    ("attention", "mask-ignored"): (
+        Generation(1.46, "Complete the sentence: The capital of France…", peeks=True),
+        ["ANOTHER_ANSWER", "PEEKS", "PEEKS_AND_GAINS"],
+    ),
+    ("cached_attention", "triangle-upper-left"): (Generation(3.08, "The-------…"), ["ANOTHER_ANSWER"]),
+    ("cached_attention", "heads-tiled"): (Generation(11.00, '_ wisill forwardESB:") T…'), ["ANOTHER_ANSWER"]),
+}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.usefixtures("smollm2")
+@pytest.mark.parametrize(("block", "mistake"), SMOLLM2_WRONG)
+def test_a_wrong_block_in_smollm2(block, mistake, plug_into):
+    said, told = SMOLLM2_WRONG[block, mistake]
+    got = plug_into("SmolLM2", block, mistaken(block, mistake))
+    assert_alike(got.yours, said)
+    assert got.messages == tuple(getattr(messages, name).en for name in told)
+    assert f"with yours: {networks.truncate_line(said.text)}\n" in str(got)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (Generation(2.88, "The capital is Paris"), ["ANOTHER_ANSWER", "LOWER"]),
+        (Generation(2.97, "Paris."), ["LOWER"]),
+        (Generation(3.084, "Paris."), []),
+        (Generation(3.084, "Rome."), ["ANOTHER_ANSWER"]),
+        (Generation(5.0, "Paris.", peeks=True), ["BLURRED", "PEEKS"]),
+    ],
+    ids=str,
+)
+def test_what_is_said_of_a_loss(said, told):
+    assert list(said.beside(Generation(3.0819, "Paris."))) == [getattr(messages, name) for name in told]
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (lambda query, key, value, *past: query, "You returned a tensor; wanted is a tuple or list of 3."),
+        (
+            lambda query, key, value, *past: (query, key),
+            "You returned a tuple or list of 2; wanted is a tuple or list of 3.",
+        ),
+        (lambda query, key, value, *past: (query, None, value), "You returned `NoneType`; wanted is a tensor."),
+        (lambda query, key, value, *past: (query[:, :1], key, value), "wanted is `(1, 4, 34, 32)`"),
+        (lambda query, key, value, *past: (query, key, value * torch.nan), "gives NaN or infinity"),
+        (lambda query, key, value, *past: (query @ key, key, value), "stops with RuntimeError"),
+    ],
+    ids=["one", "two", "none", "shape", "nan", "stops"],
+)
+def test_what_hands_on_nothing_of_use_is_told(step, told):
+    def block(query, key, value, past_keys, past_values):
+        return step(query, key, value, past_keys, past_values)
+
+    got = swap(EXERCISES["cached_attention"], block, free=1e9)
+    if got.stopped == "network-missing":
+        pytest.skip(str(got))
+    assert got.yours is None
+    assert told in got.messages[0]
+
+
+# How it is shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\n\n\nYou are a\n", "↵↵↵You are a↵"),
+        (" arel:\xa0about ", "arel: about"),
+        ("_{}rapistsapagos<filename>", "_{}…"),
+        ("na" * 50, "na" * 29 + "n…"),
+        ("\x1b[31m", "\\x1b[31m"),
+    ],
+)
+def test_a_long_or_ugly_answer_is_cut_short(text, shown):
+    assert truncate_line(text) == shown
+
+
+def test_it_is_shown_in_both_languages_and_as_html(plug_into):
+    candidate = mistaken("layer_norm", "weight-ignored")
+    assert str(plug_into("MiniLM", "layer_norm", candidate)) == (
+        "MiniLM with your layer_norm in 13 places\n"
+        "\n"
+        "  nearest in meaning to “He is playing the guitar.”\n"
+        "    with yours: He is playing chess.\n"
+        "    with the right one: Someone makes music.\n"
+        "\n"
+        "  cosine: He is playing chess.\n"
+        "    with yours: 0.86\n"
+        "    with the right one: 0.36\n"
+        "\n"
+        "  cosine: Someone makes music.\n"
+        "    with yours: 0.80\n"
+        "    with the right one: 0.60\n"
+        "\n"
+        "  cosine: He is reading the news.\n"
+        "    with yours: 0.81\n"
+        "    with the right one: 0.21\n"
+        "\n"
+        "  cosine: It will rain tomorrow.\n"
+        "    with yours: 0.67\n"
+        "    with the right one: 0.02\n"
+        "\n"
+        "No weight has changed. One other function in its place made another sentence the nearest."
+    )
+    with use_language("zh"):
+        got = plug_into("MiniLM", "layer_norm", candidate)
+        shown = got._repr_mimebundle_()
+    assert shown["text/plain"].splitlines()[3:5] == [
+        "    你的：He is playing chess.（他在下棋。）",
+        "    正确的：Someone makes music.（有人在奏乐。）",
+    ]
+    assert shown["text/html"].count("<tr>") == 6
+    assert '<td style="text-align:left">0.86</td>' in shown["text/html"]
+
+
+def test_what_the_network_says_cannot_become_html():
+    got = SwapResult(
+        "rms_norm", "SmolLM2", 61, (messages.ANSWER,), ("a < b",), Generation(1.0, "<b>"), messages=("`x` & y",)
+    )
+    assert "&lt;b&gt;" in got.html()
+    assert "a &lt; b" in got.html()
+    assert "<p><code>x</code> &amp; y</p>" in got.html()
+
+
+# A block that is not written yet
+
+
+def stub(*_arguments):
+    return ...
+
+
+def raising_stub(*_arguments):
+    raise NotImplementedError
+
+
+def empty(*_arguments):
+    """Words."""
+
+
+@pytest.mark.parametrize("candidate", [stub, raising_stub, empty, None, ...])
+def test_what_is_not_written_yet_leaves_the_right_block_and_says_so(candidate, plug_into):
+    got = plug_into("glassllm", "rms_norm", candidate)
+    assert (got.stopped, got.yours) == ("not-written-yet", None)
+    assert got.right.loss == pytest.approx(3.81, abs=0.006)
+    assert got.headline == "glassllm with the right rms_norm"
+    assert got.notes[-1] == messages.NOT_WRITTEN.en
+    assert "yours:" not in str(got)
+    assert got.html().count("<td") == 2
+
+
+def test_a_layer_that_is_not_written_yet(plug_into):
+    class MyBatchNorm(nn.BatchNorm2d):
+        def forward(self, _x):
+            return ...
+
+    got = plug_into("EfficientNet-Lite0", "batch_norm", MyBatchNorm(3))
+    assert (got.stopped, got.right.number) == ("not-written-yet", 985)
+
+
+# Nothing is left
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [F.rms_norm, stub, lambda x, *rest: x @ x, lambda x, *rest: 3, len],
+    ids=["right", "stub", "stops", "gives a number", "takes something else"],
+)
+def test_the_network_is_freed(candidate, plug_into, monkeypatch):
+    load, models = networks.load_glassllm, []
+
+    def watched():
+        model = load()
+        models.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr(networks, "load_glassllm", watched)
+    gc.disable()
+    try:
+        got = plug_into("glassllm", "rms_norm", candidate)
+        assert [model() for model in models] == [None] * len(models)
+    finally:
+        gc.enable()
+    assert got.stopped != "network-missing"
+    assert models or candidate is len
+
+
+def test_nothing_that_stood_before_is_changed(plug_into, capsys):
+    def meddling(x, normalized_shape, weight=None, eps=None):
+        print("at work")
+        torch.set_default_dtype(torch.float64)
+        torch.manual_seed(1)
+        weight.zero_()
+        return F.rms_norm(x, normalized_shape, weight, eps)
+
+    state = torch.get_rng_state()
+    got = plug_into("glassllm", "rms_norm", meddling)
+    assert got.yours.loss > got.right.loss
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.is_grad_enabled()
+    assert capsys.readouterr().out == "at work\n"
+    assert plug_into("glassllm", "rms_norm", F.rms_norm).yours.loss == pytest.approx(got.right.loss)
+
+
+def test_it_runs_from_a_lesson(capsys):
+    got = plug_in(layer_norm=F.layer_norm)
+    if got.stopped == "network-missing":
+        pytest.skip(str(got))
+    assert got.yours.sentence == "Someone makes music."
+    assert capsys.readouterr().out == ""
+
+
+def test_an_answer_without_a_word_is_said_to_be_none():
+    assert Generation(5.04, "").shown() == ["(not one word: it ends at once)", "5.04"]

@@ -1,0 +1,86 @@
+"""What can be touched, and where a page finds it."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from blocklab_course.panel import Choice, Slider
+from blocklab_course.panel.drag import MOST_POINTS, draggable, handles, pickable
+
+CONTROLS = {
+    "tone": Choice({"a": "A", "b": "B", "c": "C"}, "A"),
+    "shift": Slider(0.0, 3.0, 0.5, value=1.0),
+    "long": Slider(0, 1000, 1, value=0),
+}
+HEIGHT = 200
+
+
+@pytest.fixture
+def axes():
+    axes = Figure(figsize=(4, 2), dpi=100).add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, 4), ylim=(0, 2))
+    return axes
+
+
+def test_a_touched_stroke_leads_to_its_place(axes):
+    (line,) = axes.plot([0, 1], [0, 1])
+    pickable(line, "tone", ["C", None, "A"])
+    assert handles([line], CONTROLS, HEIGHT) == ((0, 0, "pick", (2, None, 0)),)
+
+
+def test_a_drag_goes_through_where_the_artist_stands_for_each_value(axes):
+    other, line = (axes.plot([0, 1], [0, 1])[0] for _ in range(2))
+    draggable(line, "shift", lambda shift: (shift, shift / 2))
+    ((hole, control, kind, places, points),) = handles([other, line], CONTROLS, HEIGHT)
+    assert (hole, control, kind, places) == (1, 1, "drag", tuple(range(7)))
+    values = np.arange(7) * 0.5
+    assert np.array_equal(np.reshape(points, (-1, 2)), np.stack([1000 * values, 2000 - 500 * values], -1))
+
+
+def test_of_a_long_slider_some_places_are_given_the_ends_among_them(axes):
+    (line,) = axes.plot([0, 1], [0, 1])
+    draggable(line, "long", lambda value: (value / 250, 1))
+    ((_, _, _, places, points),) = handles([line], CONTROLS, HEIGHT)
+    assert len(places) == MOST_POINTS == len(points) / 2
+    assert (places[0], places[-1]) == (0, 1000)
+
+
+def test_a_line_goes_through_the_values_that_it_is_told(axes):
+    (line,) = axes.plot([0, 1], [0, 1])
+    draggable(line, "long", lambda value: (value / 250, 1), through=(30, 3, 5000))
+    ((_, _, _, places, points),) = handles([line], CONTROLS, HEIGHT)
+    assert places == (0, 3, 30, 1000)
+    assert points == (0, 1000, 12, 1000, 120, 1000, 4000, 1000)
+
+
+def test_the_line_is_asked_for_again_whenever_the_picture_is_drawn(axes):
+    (line,), height = axes.plot([0, 1], [0, 1]), [1]
+    draggable(line, "shift", lambda shift: (shift, height[0]))
+    before = handles([line], CONTROLS, HEIGHT)
+    height[0] = 2
+    assert handles([line], CONTROLS, HEIGHT) != before
+
+
+def test_a_panel_without_the_control_has_no_handle(axes):
+    (line,) = axes.plot([0, 1], [0, 1])
+    pickable(line, "tone", ["A"])
+    assert handles([line], {"shift": CONTROLS["shift"]}, HEIGHT) == ()
+
+
+def test_what_is_not_seen_has_no_handle(axes):
+    (line,) = axes.plot([0, 1], [0, 1])
+    pickable(line, "tone", ["A"])
+    line.set_visible(False)
+    assert handles([line], CONTROLS, HEIGHT) == ()
+
+
+def test_a_picture_that_is_gone_is_not_kept_by_its_handles():
+    (line,) = Figure().subplots().plot([0, 1], [0, 1])
+    draggable(line, "shift", lambda _shift, line=line: (line.get_xdata()[0], 0))
+    kept = weakref.ref(line)
+    del line
+    gc.collect()
+    assert kept() is None

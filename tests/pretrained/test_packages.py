@@ -1,0 +1,74 @@
+"""The list of optional packages is the only one: whatever installs, finds or names them reads it."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from authoring.address import Address
+from authoring.stamped_cells import setup
+from blocklab_course import dependencies
+from blocklab_course.dependencies import Package, package_folder, skip_if_missing
+from blocklab_course.pretrained.free_memory import TooLittleMemory
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+NEW = (
+    Package("new-weights", "new_weights"),
+    Package("more-weights", "more", alone=True),
+    Package("new-tool", "tool", on_colab=True),
+)
+
+
+@pytest.fixture
+def _added(monkeypatch):
+    monkeypatch.setattr(dependencies, "OPTIONAL", (*dependencies.OPTIONAL, *NEW))
+
+
+def test_the_extras_contain_the_optional_packages():
+    lessons, real = ({Requirement(line).name for line in EXTRAS[extra]} for extra in ("lessons", "real"))
+    together = [package for package in dependencies.OPTIONAL if not package.alone]
+    assert lessons - {"jupyterlab", "jupyterlab-language-pack-zh-CN"} == {package.name for package in together}
+    assert real == {package.name for package in together}
+
+
+def test_every_optional_package_is_pinned():
+    pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
+    assert {package.name for package in dependencies.OPTIONAL} <= pinned
+
+
+# A package that is added to the list
+
+with_new = pytest.mark.usefixtures("_added")
+
+
+@with_new
+def test_colab_installs_a_new_package():
+    source = setup(Address("https://github.com/carol/demo"), "en", [package.name for package in NEW])
+    assert '"psygnal": "psygnal", "new-weights": "new_weights", "more-weights": "more"}.items()' in source
+
+
+@with_new
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [("new_weights", "new-weights"), ("more", "--no-deps more-weights"), ("tool", "new-tool")],
+)
+def test_its_loader_and_its_cell_say_how_to_install_a_new_package(module, command, capsys):
+    with pytest.raises(ModuleNotFoundError, match=f"the package {command.split()[-1]}, .*: pip install {command}$"):
+        package_folder("load", module)
+    with skip_if_missing():
+        raise ModuleNotFoundError(module, name=module)
+    assert capsys.readouterr().out.endswith(f" Run: pip install {command}\n")
+
+
+def test_too_little_memory_prints_one_line_and_the_lesson_goes_on(capsys):
+    with skip_if_missing():
+        raise TooLittleMemory("SmolLM2 wants 2 GB of free memory; 0.5 GB are there.")
+    assert capsys.readouterr().out == "SmolLM2 wants 2 GB of free memory; 0.5 GB are there.\n"
+
+
+def test_running_out_of_memory_is_still_an_error():
+    with pytest.raises(MemoryError), skip_if_missing():
+        raise MemoryError

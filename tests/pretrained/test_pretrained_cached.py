@@ -1,0 +1,219 @@
+"""A decoder that goes on from caches makes of each token what it makes of it in the whole text."""
+
+import copy
+import re
+
+import pytest
+import torch
+from real_packages import loaded
+from torch import nn
+from torch.testing import assert_close
+
+from blocklab.attention import scaled_dot_product_attention
+from blocklab.kv_cache import KeyValueCache, cached_attention
+from blocklab.positional_encoding import rotary_embedding
+from blocklab_course.pretrained import load_glassllm, patch_functions
+from blocklab_course.pretrained.decoder import Decoder, Sizes
+
+SIZES = Sizes(vocabulary=9, layers=2, d_model=8, heads=4, groups=2, hidden=12, rope_base=100.0, eps=1e-5, longest=9)
+IDS = torch.tensor([[1, 5, 2, 7, 0, 8, 3], [4, 4, 6, 1, 2, 8, 0]])
+
+
+@pytest.fixture(autouse=True)
+def no_gradients():
+    with torch.no_grad():
+        yield
+
+
+def decoder(**sizes):
+    torch.manual_seed(0)
+    model = Decoder(Sizes(**vars(SIZES) | sizes)).eval()
+    nn.init.normal_(model.tokens.weight)
+    return model.double()
+
+
+def in_pieces(model, ids, lengths):
+    caches = model.new_caches()
+    return torch.cat([model(piece, caches) for piece in ids.split(lengths, 1)], 1), caches
+
+
+@pytest.mark.parametrize("lengths", [[1] * 7, [7], [4, 1, 2], [1, 5, 1]], ids=str)
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_pieces_of_any_length_give_the_whole(lengths, groups):
+    model = decoder(groups=groups)
+    logits, caches = in_pieces(model, IDS, lengths)
+    assert_close(logits, model(IDS), rtol=0, atol=1e-12)
+    assert [cache.length for cache in caches] == [7, 7]
+    assert sum(cache.nbytes for cache in caches) == 2 * 2 * 2 * groups * 7 * 2 * 8  # layers, k and v, N, g, L, d, bytes
+
+
+def test_a_window_makes_it_another_model_in_pieces_as_in_one():
+    model = decoder()
+    caches, in_one = ([KeyValueCache(window=3) for _ in model.blocks] for _ in range(2))
+    pieces = torch.cat([model(piece, caches) for piece in IDS.split([4, 1, 2], 1)], 1)
+    whole = model(IDS, in_one)
+    assert_close(pieces, whole, rtol=0, atol=1e-12)
+    assert (whole - model(IDS)).abs().amax((0, 2)).gt(1e-3).tolist() == [False] * 3 + [True] * 4
+    assert caches[0].keys.shape == (2, 2, 3, 2)
+
+
+@pytest.mark.parametrize(("dtype", "close"), [(torch.float64, 1e-12), (torch.float32, 1e-4)], ids=str)
+def test_glassllm_token_by_token(dtype, close):
+    model = copy.deepcopy(loaded(load_glassllm)).to(dtype)
+    ids = torch.randint(1024, (1, 128), generator=torch.Generator().manual_seed(0))
+    logits, caches = in_pieces(model, ids, [64] + [1] * 64)
+    whole = model(ids)
+    assert whole.abs().max() > 10
+    assert (logits - whole).abs().max() <= close
+    assert torch.equal(logits.argmax(-1), whole.argmax(-1))
+    assert sum(cache.nbytes for cache in caches) == 128 * 512 * ids.new_empty(0, dtype=dtype).element_size()
+
+
+# Other functions
+
+
+def test_another_attention_is_used_with_a_cache_too():
+    model, calls = decoder(), []
+
+    def watched(query, key, value, **options):
+        calls.append((query.shape[2], key.shape[2], sorted(options)))
+        return scaled_dot_product_attention(query, key, value, **options)
+
+    with patch_functions(model, attention=watched):
+        logits, _ = in_pieces(model, IDS, [4, 1, 2])
+    assert_close(logits, model(IDS), rtol=0, atol=1e-12)
+    assert calls == [(L, S, ["attn_mask", "enable_gqa"]) for L, S in ((4, 4), (1, 5), (2, 7)) for _ in model.blocks]
+
+
+def test_another_attention_keeps_to_the_window():
+    model = decoder()
+    caches, others = ([KeyValueCache(window=3) for _ in model.blocks] for _ in range(2))
+    right = [model(piece, caches) for piece in IDS.split([4, 3], 1)]
+    with patch_functions(model, attention=lambda *inputs, **options: scaled_dot_product_attention(*inputs, **options)):
+        assert_close([model(piece, others) for piece in IDS.split([4, 3], 1)], right, rtol=0, atol=1e-12)
+
+
+def test_cached_attention_can_be_replaced_and_goes_first():
+    model, calls = decoder(), []
+
+    def watched(query, key, value, cache):
+        calls.append(cache.length)
+        return cached_attention(query, key, value, cache)
+
+    with patch_functions(model, cached_attention=watched, attention=lambda *_, **__: pytest.fail("the other one")):
+        in_pieces(model, IDS, [4, 3])
+    assert calls == [0, 0, 4, 4]
+
+
+MISTAKES = {  # what is put in place, and how far off the tokens after the first four are, rounded down
+    "position 0": ({"rotary_embedding": lambda x, at, *_, **__: rotary_embedding(x, at - at[0], 100.0)}, 0.01),
+    "is_causal": (
+        {"cached_attention": lambda q, k, v, cache: scaled_dot_product_attention(
+            q, *cache.update(k, v), is_causal=True, enable_gqa=True
+        )},
+        0.1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_seen(mistake):
+    functions, at_least = MISTAKES[mistake]
+    model = decoder()
+    with patch_functions(model, **functions):
+        logits, _ = in_pieces(model, IDS, [4, 1, 1, 1])
+    assert (logits - model(IDS))[:, 4:].abs().max() > at_least
+
+
+# Bad input
+
+
+def read(model, n=4):
+    caches = model.new_caches()
+    model(IDS[:, :n], caches)
+    return caches
+
+
+WRONG = {
+    "no list": (KeyValueCache(), IDS, TypeError, "Decoder wants a list of 2 caches, as new_caches gives them, got Key"),
+    "nothing in it": (
+        [None, None],
+        IDS,
+        TypeError,
+        "Decoder wants a list of 2 caches, as new_caches gives them, got l",
+    ),
+    "too few": ([KeyValueCache()], IDS, ValueError, "Decoder wants 2 caches, as new_caches gives them, got 1"),
+    "too many": (decoder(layers=3).new_caches(), IDS, ValueError, "as new_caches gives them, got 3"),
+    "one for all": ([KeyValueCache()] * 2, IDS, ValueError, "as new_caches gives them, got one of them twice"),
+    "positions that go back": (
+        [*read(decoder())[:1], *read(decoder(), 2)[1:]],
+        IDS,
+        ValueError,
+        "Decoder wants caches that have read as many tokens each, got [2, 4]",
+    ),
+    "another batch": (
+        read(decoder()),
+        IDS[:1],
+        ValueError,
+        "expected key to have shape (2, 2, L, 2) as in the cache, got (1, 2, ",
+    ),
+    "of a model with other heads": (
+        read(decoder(groups=1)),
+        IDS[:, :2],
+        ValueError,
+        "expected key to have shape (2, 1, L, 2) as in the cache, got (2, 2, 2, 2)",
+    ),
+    "of a wider model": (
+        read(decoder(d_model=16)),
+        IDS[:, :2],
+        ValueError,
+        "expected key to have shape (2, 2, L, 4) as in the cache, got (2, 2, 2, 2)",
+    ),
+    "of another type": (
+        read(decoder().float()),
+        IDS[:, :2],
+        TypeError,
+        "expected key to have dtype torch.float32 as in the cache, got torch.float64",
+    ),
+    "past the longest": (
+        read(decoder()),
+        IDS[:, :6],
+        ValueError,
+        "Decoder wants ids of shape (N, L), L at most 5 after 4 with caches, got (2, 6)",
+    ),
+    "no token": (read(decoder()), IDS[:, :0], ValueError, "none of them 0, got (2, 2, 0, 2)"),
+    "one axis": (read(decoder()), IDS[0], ValueError, "Decoder wants ids of shape (N, L), L at most 5 after 4 with"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_caches_of_something_else_are_refused_and_stay_as_they_were(wrong):
+    caches, ids, error, said = WRONG[wrong]
+    each = [cache for cache in caches if cache] if isinstance(caches, list) else [caches]
+    before = [dict(vars(cache)) for cache in each]
+    with pytest.raises(error, match=re.escape(said)):
+        decoder()(ids[:, :5] if wrong == "another batch" else ids, caches)
+    assert all(vars(cache)[name] is then[name] for cache, then in zip(each, before, strict=True) for name in then)
+
+
+def test_an_error_in_the_last_block_leaves_the_caches_of_the_first_as_they_were(monkeypatch):
+    model = decoder()
+    caches = read(model)
+
+    def fails(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(model.blocks[1], "cached_attention", fails)
+    with pytest.raises(KeyboardInterrupt):
+        model(IDS[:, 4:], caches)
+    assert [cache.length for cache in caches] == [4, 4]
+    monkeypatch.undo()
+    assert_close(model(IDS[:, 4:], caches), model(IDS)[:, 4:], rtol=0, atol=1e-12)
+
+
+def test_the_longest_text_fits_in_pieces_too():
+    model, ids = decoder(), torch.ones(1, 9, dtype=torch.int64)
+    logits, caches = in_pieces(model, ids, [8, 1])
+    assert_close(logits, model(ids), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="L at most 0 after 9 with caches"):
+        model(ids[:, :1], caches)

@@ -1,0 +1,57 @@
+"""The tokens of MiniLM are those of Hugging Face's tokenizer; see data/minilm_sentences.py."""
+
+import json
+from pathlib import Path
+
+import pytest
+from real_packages import loaded
+
+from blocklab_course.pretrained import load_minilm
+from blocklab_course.pretrained.word_pieces import WordPieces, words
+from data.minilm_sentences import TRAPS
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "minilm_word_pieces.json").read_text("utf-8"))
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+
+
+@pytest.fixture(scope="module")
+def word_pieces():
+    return loaded(load_minilm).word_pieces
+
+
+@pytest.fixture
+def small():
+    return WordPieces([*SPECIAL, "gate", "gat", "##ing", "##e", "##s", "层", ",", "##"])
+
+
+def test_every_trap_has_a_reference():
+    assert TRAPS.keys() == REFERENCE["pieces"].keys()
+    assert "transformers" in REFERENCE["made_with"]
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_pieces_are_those_of_the_reference(name, word_pieces):
+    assert " ".join(word_pieces.split(TRAPS[name])) == REFERENCE["pieces"][name]
+
+
+def test_the_longest_piece_wins_and_a_word_fits_as_a_whole_or_not_at_all(small):
+    assert small.split("gates, gating") == ["gate", "##s", ",", "gat", "##ing"]
+    assert small.split("gatex 层层") == ["[UNK]", "层", "层"]
+    assert small.encode("Gates", 10) == [2, 4, 8, 3]
+
+
+@pytest.mark.parametrize(("length", "numbers"), [(2, [2, 3]), (3, [2, 4, 3]), (4, [2, 4, 8, 3]), (5, [2, 4, 8, 3])])
+def test_what_is_too_long_is_cut_before_the_end_mark(length, numbers, small):
+    assert small.encode("gates", length) == numbers
+
+
+def test_words():
+    assert words("Ünï-codé\tTEXT 归一") == ["uni", "-", "code", "text", "归", "一"]
+    assert words("\u200b\x00") == []
+
+
+def test_bad_input(small):
+    with pytest.raises(ValueError, match=r"length to be at least 2.*got 1"):
+        small.encode("gate", 1)
+    with pytest.raises(ValueError, match=r"WordPieces wants \[CLS\], \[UNK\] in its vocabulary"):
+        WordPieces(["[PAD]", "[SEP]"])
