@@ -1,15 +1,26 @@
-"""Cases between those of the other tests: the device of a GroupNorm, a batch of one sequence."""
+"""Cases between those of the other tests: devices of buffers and biases, a single channel, a single sequence."""
 
+import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close
 
-from blocklab.normalization import GroupNorm, batch_norm_loops
+from blocklab.normalization import BatchNorm, GroupNorm, batch_norm, batch_norm_loops
+
+NORMS = {
+    "BatchNorm": lambda **options: BatchNorm(4, **options),
+    "GroupNorm": lambda **options: GroupNorm(2, 4, **options),
+}
 
 
-def test_group_norm_creates_its_parameters_on_the_given_device():
-    norm = GroupNorm(2, 4, device="meta")
-    assert (norm.weight.device.type, norm.bias.device.type) == ("meta", "meta")
+@pytest.mark.parametrize("name", NORMS)
+def test_every_parameter_and_buffer_is_on_the_given_device(name):
+    assert {tensor.device.type for tensor in NORMS[name](device="meta").state_dict().values()} == {"meta"}
+
+
+def test_batch_norm_refuses_a_single_number_in_training():
+    with pytest.raises(ValueError, match="more than one value"):
+        batch_norm(torch.zeros(1, 1), None, None, training=True)
 
 
 def test_batch_norm_loops_takes_one_sequence_of_several_tokens(rng):
