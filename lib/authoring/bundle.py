@@ -59,7 +59,7 @@ def write_singles(project: Project, paths: list[Path], out: Path, say: Callable[
             lesson = notebook.read(path)
             if "blocklab" not in lesson.metadata:
                 raise BuildError(f"{path}: is not a built lesson, such as notebooks/en/02_norm_axes.ipynb")
-            name = f"{lesson.metadata.blocklab_course.i18n}/{path.name}"
+            name = f"{lesson.metadata.blocklab.language}/{path.name}"
             text = single(project, lesson)
             size = len(text.encode("utf-8"))
             if size > LARGEST:

@@ -46,7 +46,7 @@ def picture(figure: Figure):
 
 PANEL = """
 begin("en", panels="{kind}")
-os.environ["blocklab_AHEAD"] = "{ahead}"
+os.environ["BLOCKLAB_AHEAD"] = "{ahead}"
 Panel(picture, shift=Slider(0, LAST, 1, value=0))
 """
 VARIANTS = {

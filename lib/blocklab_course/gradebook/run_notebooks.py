@@ -34,7 +34,7 @@ DEEPEST = 50  # folders in folders that are copied
 BY_THE_LIMIT = ("stopped", "interrupted")  # what a check says that was running when its cell was stopped
 ROUNDS = 50  # of ending what a notebook started
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-TICKET = "blocklab_REPORT_RUN"  # in the environment of all that a notebook starts, so that it can be ended
+TICKET = "BLOCKLAB_REPORT_RUN"  # in the environment of all that a notebook starts, so that it can be ended
 
 TOO_LONG = Text(en="stopped while running, after {seconds:g} s", zh="运行了 {seconds:g} 秒还没有结束，已停止")
 CELL_TOO_LONG = Text(

@@ -18,7 +18,7 @@ from blocklab_course.panel.drag import handles
 from blocklab_course.panel.messages import WORDS
 
 HERE = Path(__file__).parent
-AHEAD = "blocklab_AHEAD"  # 0 in the environment: nothing is asked ahead, for a server that many share
+AHEAD = "BLOCKLAB_AHEAD"  # 0 in the environment: nothing is asked ahead, for a server that many share
 
 
 def script() -> str:
