@@ -11,7 +11,7 @@ override OPEN := $(value OPEN)
 LOCALE := $(firstword $(value LC_ALL) $(value LC_MESSAGES) $(value LANG))
 override READ := $(or $(value READ),$(if $(filter zh zh_% zh.% zh-% zh@%,$(LOCALE)),zh,en))
 export PYTHON FRESH ONLY URL OPEN READ
-unexport PYTHONDONTWRITEBYTECODE # or each of the hundreds of Pythons that the tests start compiles everything again
+unexport PYTHONDONTWRITEBYTECODE # the tests start hundreds of processes, which reuse compiled modules
 
 RUN := .venv/bin/python -m
 PYTEST := pytest -q --durations=10 $(if $(filter true,$(value CI)),--fail-on-skip)
@@ -21,7 +21,7 @@ UNIT := tests $(addprefix --ignore=tests/,browser front_ends fused_interpreted s
 CORE := tests/kernels tests/checks tests/panel
 SITE := $(addprefix tests/browser/test_,site.py site_panels.py stored_states.py whole_site.py)
 BROWSER := tests/browser $(SITE:%=--ignore=%)
-# Without a network: as root of a new namespace, where the system allows it.
+# Runs a command without a network, in a new namespace, where the system allows it.
 OFFLINE := unshare -rn sh -c 'ip link set lo up && exec "$$0" "$$@"'
 ENVIRONMENTS := $(addsuffix -environment,lessons dev colab front-ends newest oldest)
 
@@ -46,7 +46,7 @@ lab: check-args lessons-environment ## open the lessons in JupyterLab (READ=en o
 	@$(RUN) jupyterlab $(if $(filter 0,$(shell id -u 2> /dev/null)),--allow-root) --ServerApp.root_dir=my \
 		--LabApp.app_settings_dir="lib/authoring/lab_settings/$$READ" --LabApp.default_url="/lab/tree/$$READ/00_start_here.ipynb"
 
-# Two parts at a time, the longest first. Each keeps one processor busy.
+# Two parts run at a time, the longest first; each keeps one core busy.
 test: dev-environment ## style, unit tests, every lesson, a Colab-like environment, a real browser
 	@echo "Two parts run at a time. The output of a part appears when it has ended."
 	@$(MAKE) --no-print-directory -j2 -k $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
@@ -58,6 +58,7 @@ style test-core test-units test-fused test-notebooks test-browser: dev-environme
 style:
 	$(RUN) ruff check --no-cache .
 	$(RUN) ruff format --no-cache --check .
+	.venv/bin/python .venv/bin/lint-imports --no-cache --no-logo
 
 test-core:
 	$(RUN) $(PYTEST) $(CORE) -m "not exhaustive"
@@ -65,30 +66,30 @@ test-core:
 test-units:
 	$(RUN) $(PYTEST) $(UNIT) $(CORE:%=--ignore=%) -m "not exhaustive"
 
-test-fused: # the interpreter is chosen when the kernels are defined, so in a process of its own
+test-fused: # a process of its own: Triton chooses its interpreter when a kernel is defined
 	TRITON_INTERPRET=1 $(RUN) $(PYTEST) tests/fused_interpreted
 
-test-notebooks: # in English, with plain panels; `colab` runs the same code in Chinese, with live ones
+test-notebooks: # in English with fallback panels; `colab` runs the same code in Chinese with live panels
 	$(RUN) $(NBVAL) notebooks/en --plain-panels en -m "not slow"
 
 test-browser:
 	$(RUN) $(PYTEST) $(BROWSER) -m "not exhaustive"
 
-colab oldest: export PYTEST_ADDOPTS += -W ignore::DeprecationWarning # old packages use what newer ones have deprecated
+colab oldest: export PYTEST_ADDOPTS += -W ignore::DeprecationWarning # from old packages
 
-colab: colab-environment ## the lessons with the versions that Colab brings, and the package installed from its wheel
+colab: colab-environment ## the lessons with the package versions of Colab, and Blocklab installed from its wheel
 	rm -rf build artifacts/as-on-colab && mkdir -p artifacts/as-on-colab && cp -R notebooks/zh artifacts/as-on-colab/
 	.venv-colab/bin/python -m pip install --quiet --no-deps --no-build-isolation --force-reinstall .
 	.venv-colab/bin/python -m $(NBVAL) --fail-on-skip tests/wheel artifacts/as-on-colab/zh -m "not slow"
 
-test-exhaustive: dev-environment ## what make test leaves out: slow tests that rarely fail
+test-exhaustive: dev-environment ## slow tests that rarely fail, which `make test` leaves out
 	$(RUN) $(PYTEST) $(UNIT) -n 2 --dist worksteal -m exhaustive
 	$(RUN) $(PYTEST) $(BROWSER) -n 2 --dist loadgroup -m exhaustive
 	$(RUN) $(NBVAL) notebooks/en notebooks/zh -n 2 --dist loadfile
 
-test-all: test test-exhaustive ## both
+test-all: test test-exhaustive ## both of these
 
-front-ends: dev-environment colab-environment front-ends-environment ## panels in Notebook 7, and in Notebook 6.5 as on Colab
+front-ends: dev-environment colab-environment front-ends-environment ## panels in Notebook 7 and in Colab's Notebook 6.5
 	$(RUN) $(PYTEST) tests/front_ends
 
 newest oldest: ## unit tests and lessons with the newest, or oldest, versions that pyproject.toml allows
@@ -102,23 +103,24 @@ lessons site single handouts figures bench mutants address font: dev-environment
 
 lessons: ## build and run the notebooks from notebooks/source (ONLY='02 03' for some)
 	$(RUN) authoring build $$ONLY
-site: ## the lessons as web pages, in site/ (OPEN=1 opens them; ONLY='02 03': living panels in these alone)
+site: ## the lessons as web pages, in site/ (OPEN=1 opens them; ONLY='02 03' records panels of these only)
 	$(RUN) authoring site $(if $(filter 1,$(OPEN)),--open) $$ONLY
-site-run: site ## the lessons as web pages, tested in a real browser
+site-run: site ## the same, then test the pages in a real browser
 	$(RUN) $(PYTEST) $(SITE) --site site -n 2 --dist loadgroup
-single: ## each lesson as one file, in single/, tested without a network
+single: ## each lesson as a single file, in single/, tested without a network
 	$(RUN) authoring single
 	$(if $(or $(filter true,$(value CI)),$(shell $(OFFLINE) echo yes 2> /dev/null)),$(OFFLINE)) $(RUN) $(PYTEST) tests/single -n 2
-handouts: ## a page of each lesson for class, HTML and PDF, in handouts/ (ONLY='02 03' for some)
+handouts: ## a worksheet for each lesson, HTML and PDF, in handouts/ (ONLY='02 03' for some)
 	$(RUN) authoring handouts $$ONLY
 figures: ## draw the pictures in pic/
 	$(RUN) authoring.figures pic
 	$(RUN) authoring.screenshots pic
-bench: ## speed, as ratios within one run (ONLY='kernels panel' for some)
+bench: ## benchmarks, as ratios within one run (ONLY='kernels panel' for some)
 	$(RUN) authoring.benchmarks $$ONLY
-mutants: ## break the functions, one line at a time, and see whether the tests notice
+mutants: ## break the kernels, one expression at a time, and count the changes that no test notices
+	$(RUN) pip install --quiet --disable-pip-version-check -c constraints.txt mutmut
 	$(RUN) authoring.mutation_testing $$ONLY
-address: ## set the address of the repository, in the README and the lessons (URL=https://github.com/…)
+address: ## set the repository's address in the READMEs and the lessons (URL=https://github.com/…)
 	$(RUN) authoring address -- "$$URL"
 font:
 	$(RUN) authoring.font

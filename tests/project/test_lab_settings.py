@@ -1,4 +1,4 @@
-"""`make lab` sets only settings that JupyterLab has, and a language that is installed."""
+"""`make lab` uses only settings that JupyterLab has, and a language pack that is installed."""
 
 import json
 import sys
@@ -13,21 +13,21 @@ FOLDER = Path(__file__).parents[2] / "lib" / "authoring" / "lab_settings"
 SCHEMAS = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
 
 
-def settings(language: str) -> dict[str, dict]:
+def read_settings(language: str) -> dict[str, dict]:
     return json.loads((FOLDER / language / "overrides.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_jupyterlab_has_each_setting(language):
-    for plugin, chosen in settings(language).items():
+def test_jupyterlab_has_every_setting(language):
+    for plugin, settings in read_settings(language).items():
         package, _, name = plugin.partition(":")
         schema = json.loads((SCHEMAS / package / f"{name}.json").read_text("utf-8"))
-        for setting, value in chosen.items():
+        for setting, value in settings.items():
             allowed = schema["properties"][setting].get("enum", [value])
             assert value in allowed, (plugin, setting)
 
 
-def test_the_menus_are_in_the_language_of_the_lessons():
+def test_menus_are_in_the_language_of_the_lessons():
     packs, _message = get_language_packs(display_locale="en")
-    assert settings("zh")["@jupyterlab/translation-extension:plugin"]["locale"] in packs
-    assert "@jupyterlab/translation-extension:plugin" not in settings("en")
+    assert read_settings("zh")["@jupyterlab/translation-extension:plugin"]["locale"] in packs
+    assert "@jupyterlab/translation-extension:plugin" not in read_settings("en")

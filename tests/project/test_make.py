@@ -1,4 +1,4 @@
-"""lib/set_up.sh, with a fake `uv` that notes how it is called, and fails while the file `offline` is there."""
+"""lib/set_up.sh, with a fake `uv` that logs its calls and fails while a file `offline` exists."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ PYTHON = getattr(sys, "_base_executable", sys.executable)
 
 
 def make(folder: Path, *words: str, **environment: str) -> tuple[int, str, list[str]]:
-    """The exit status, what make prints, and the calls of the installer."""
+    """The exit status of make, its output, and the calls of `uv`."""
     calls = folder.parent / "bin" / "calls"
     calls.write_text("")
     environment |= {"PATH": f"{calls.parent}:{os.defpath}", "HOME": str(folder.parent)}
@@ -31,7 +31,7 @@ def write_program(path: Path, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def ready(tmp_path_factory):
+def installed_project(tmp_path_factory):
     """A project whose environment is complete."""
     folder = tmp_path_factory.mktemp("ready") / "it's 李 $(touch PWNED)"
     folder.mkdir()
@@ -47,10 +47,10 @@ def ready(tmp_path_factory):
 
 
 @pytest.fixture
-def project(ready, tmp_path):
-    """A copy in a folder of another name."""
-    shutil.copytree(ready.parent, tmp_path / "copy", symlinks=True)
-    return (tmp_path / "copy" / ready.name).rename(tmp_path / "copy" / "renamed")
+def project(installed_project, tmp_path):
+    """A copy of it in a renamed folder."""
+    shutil.copytree(installed_project.parent, tmp_path / "copy", symlinks=True)
+    return (tmp_path / "copy" / installed_project.name).rename(tmp_path / "copy" / "renamed")
 
 
 def test_second_call_in_a_renamed_folder_does_nothing(project):
@@ -60,7 +60,7 @@ def test_second_call_in_a_renamed_folder_does_nothing(project):
     assert make(project, "lessons-environment") == (0, "", [])
 
 
-def test_changed_requirements_are_installed_if_there_is_a_network(project):
+def test_changed_requirements_are_installed_unless_offline(project):
     (project / "constraints.txt").unlink()  # a link
     (project / "constraints.txt").write_text("more==1\n")
     (project.parent / "bin" / "offline").touch()
@@ -81,7 +81,7 @@ def test_broken_environment_is_recreated(project, damage):
     assert make(project, "lessons-environment") == (0, "", [])
 
 
-def test_other_python_recreates_the_environment_only_if_asked_for(project):
+def test_another_python_recreates_the_environment_only_on_request(project):
     text = f'case "$*" in *"[:2]"*) echo "(3, 99)" ;; *) exec "{PYTHON}" "$@" ;; esac'
     write_program(project.parent / "bin" / "python3", text)
     assert make(project, "lessons-environment")[2] == []
@@ -89,7 +89,7 @@ def test_other_python_recreates_the_environment_only_if_asked_for(project):
 
 
 @pytest.mark.parametrize("python", ["false", "missing"])
-def test_unusable_python_is_named(project, python):
+def test_reports_unusable_python(project, python):
     assert f"3.11 or newer; {python} is not." in make(project, f"PYTHON={python}", "lessons-environment")[1]
 
 

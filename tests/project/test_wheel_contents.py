@@ -1,4 +1,4 @@
-"""What the wheel holds: all that a lesson imports, and nothing that only authors run."""
+"""The wheel contains every module and data file of both packages, and nothing that only authors use."""
 
 import ast
 import re
@@ -14,73 +14,63 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-MODULES = {"pillow": "PIL"}
-COME_ALONG = {"IPython", "traitlets", "contourpy", "nbclient", "nbformat", "psutil"}  # with matplotlib and with Jupyter
-WHERE_INSTALLED = {
+PACKAGES = "blocklab", "blocklab_course"
+TRANSITIVE = {"IPython", "traitlets", "contourpy", "nbclient", "nbformat", "psutil"}  # come with matplotlib and Jupyter
+OPTIONAL = {  # imported only in these folders, where installed
     "triton": "blocklab/fused",
     "liger_kernel": "blocklab_course/benchmarking",
     "glassllm": "blocklab_course/model_swap",
     "safetensors": "blocklab_course/pretrained",
 }
-PACKAGES = "blocklab", "blocklab_course"
-TYPED = {Path(name, "py.typed") for name in PACKAGES}
-ENDINGS = {".py", ".otf", ".txt", ".npz", ".jpg", ".csv", ".js", ".css"}
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of this tree, built in a copy of it."""
+    """The wheel, built in a copy of the sources."""
     copy = tmp_path_factory.mktemp("source")
     for file in ("pyproject.toml", "README.md", *PROJECT["license-files"]):
         (copy / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, copy / file)
-    beside = shutil.ignore_patterns("__pycache__", "*.egg-info")  # of what another run may write
-    shutil.copytree(ROOT / "lib", copy / "lib", dirs_exist_ok=True, ignore=beside)
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(ROOT / "lib", copy / "lib", dirs_exist_ok=True, ignore=ignored)
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", copy / "dist", copy]
     subprocess.run(command, check=True, capture_output=True)
-    (built,) = (copy / "dist").glob("*.whl")
-    with zipfile.ZipFile(built) as opened:
-        yield opened
+    [path] = (copy / "dist").glob("*.whl")
+    with zipfile.ZipFile(path) as file:
+        yield file
 
 
-def test_the_package_and_nothing_beside_it(wheel):
-    inside = {Path(name) for name in wheel.namelist() if ".dist-info/" not in name}
-    assert {path.parts[0] for path in inside} == {*PACKAGES}
-    assert {path.suffix for path in inside - TYPED} == ENDINGS
-    modules = {
-        path.relative_to(ROOT / "lib")
-        for name in ("blocklab", "blocklab_course")
-        for path in (ROOT / "lib" / name).rglob("*.py")
-    }
-    data = {path.relative_to(ROOT / "lib") for path in (ROOT / "lib/blocklab_course/data").rglob("*.*")}
-    player = {Path("blocklab_course/panel") / name for name in ("panel.js", "touch.js", "panel.css")}
-    assert inside == modules | data | player | TYPED
+def test_wheel_contains_both_packages_and_nothing_else(wheel):
+    contents = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    files = [path for name in PACKAGES for path in (ROOT / "lib" / name).rglob("*.*") if path.suffix != ".pyc"]
+    assert {file.suffix for file in files} == {".py", ".typed", ".otf", ".txt", ".npz", ".jpg", ".csv", ".js", ".css"}
+    assert contents == {file.relative_to(ROOT / "lib").as_posix() for file in files}
 
 
-def test_it_imports_only_what_users_install(wheel):
-    wanted = {Requirement(line).name for line in PROJECT["dependencies"]}
-    allowed = (
-        {MODULES.get(name, name) for name in wanted}
-        | COME_ALONG
-        | {"blocklab", "blocklab_course"}
-        | sys.stdlib_module_names
-    )
-    for name in wheel.namelist():
-        if name.endswith(".py"):
-            found = {module.split(".")[0] for module in imported(wheel.read(name).decode())} - allowed
-            assert {m for m in found if not name.startswith(f"{WHERE_INSTALLED.get(m, '-')}/")} == set(), name
-
-
-def imported(source):
+def imported_packages(source: str) -> set[str]:
+    names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module
+            names.add(node.module)
+    return {name.split(".")[0] for name in names} - sys.stdlib_module_names
 
 
-def test_its_list_of_contents_names_no_extra_of_authors(wheel):
-    (metadata,) = (name for name in wheel.namelist() if name.endswith("METADATA"))
+def test_wheel_imports_only_requirements(wheel):
+    required = {Requirement(line).name.replace("pillow", "PIL") for line in PROJECT["dependencies"]}
+    for name in wheel.namelist():
+        if name.endswith(".py"):
+            allowed = {"blocklab", "torch"} if name.startswith("blocklab/") else required | TRANSITIVE | set(PACKAGES)
+            unexpected = imported_packages(wheel.read(name).decode()) - allowed
+            assert {package for package in unexpected if not name.startswith(f"{OPTIONAL.get(package)}/")} == set(), (
+                name
+            )
+
+
+def test_wheel_requires_no_packages_of_authors(wheel):
+    [metadata] = (name for name in wheel.namelist() if name.endswith("METADATA"))
     lines = re.findall(r"^Requires-Dist: (.*)$", wheel.read(metadata).decode(), re.MULTILINE)
-    plain = {Requirement(line).name for line in lines if "extra ==" not in line}
-    assert not plain & {"playwright", "fonttools", "nbclient", "latex2mathml"}
+    assert {line for line in lines if "extra ==" not in line} == set(
+        map(str, map(Requirement, PROJECT["dependencies"]))
+    )

@@ -1,0 +1,1 @@
+"""Checks of the sources and of the built notebooks, run by `python -m authoring check`."""
