@@ -1,10 +1,15 @@
-"""The files, commands and links that CONTRIBUTING, the READMEs and TEACHERS name exist, in both languages."""
+"""README, CONTRIBUTING and TEACHERS name files and commands that exist, and follow the lessons' rules for language."""
 
 import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+
+from authoring.glossary import read_glossary
+from authoring.lint.markdown import Prose, read_prose
+from authoring.lint.typography import find_faults
+from authoring.project import Project
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["CONTRIBUTING.md", "README.md", "README.zh-CN.md", "TEACHERS.md", "TEACHERS.zh-CN.md"]
@@ -81,3 +86,32 @@ def test_both_languages_of_teachers_have_the_same_code_blocks():
     pages = [re.findall(r"^```\w*\n(.*?)^```", read(page), re.DOTALL | re.MULTILINE) for page in PAGES[-2:]]
     english, chinese = (re.sub(r"--language zh|/(en|zh)/|\s+#.*", "", "\n".join(blocks)) for blocks in pages)
     assert english.split() == chinese.split()
+
+
+def read_both_languages() -> dict[str, tuple[Prose, Prose]]:
+    """Each page in English and in Chinese. CONTRIBUTING has both, the Chinese headings one level deeper."""
+    pages = {name: (read(f"{name}.md"), read(f"{name}.zh-CN.md")) for name in ("README", "TEACHERS")}
+    english, chinese = read("CONTRIBUTING.md").split("\n## 参与\n")
+    pages["CONTRIBUTING"] = english, re.sub(r"^#(#+ )", r"\1", f"## 参与\n{chinese}", flags=re.MULTILINE)
+    return {name: (read_prose(en), read_prose(zh)) for name, (en, zh) in pages.items()}
+
+
+BILINGUAL = read_both_languages()
+
+
+@pytest.mark.parametrize("name", BILINGUAL)
+def test_languages_agree_in_structure_numbers_and_terms(name):
+    english, chinese = BILINGUAL[name]
+    assert len(english.structure) > 40
+    assert chinese.structure == english.structure
+    assert chinese.numbers == english.numbers
+    assert read_glossary(Project(ROOT)).wrong_terms(english.words, chinese.words, None) == []
+
+
+@pytest.mark.parametrize("name", BILINGUAL)
+def test_typography_is_correct(name):
+    faults = {
+        language: [fault for line in prose.lines for fault in find_faults(line, language)]
+        for language, prose in zip(("en", "zh"), BILINGUAL[name], strict=True)
+    }
+    assert faults == {"en": [], "zh": []}
